@@ -1,0 +1,223 @@
+package spec
+
+// Tags of the records that an instrumented program writes. Tags from
+// FirstUserTag on are for records that users define.
+const (
+	TagClock    = 1
+	TagProbes   = 2
+	TagEvents   = 3
+	TagCounts   = 4
+	TagFunction = 5
+	TagReason   = 6
+	TagFlush    = 7
+	TagOSCPU    = 8
+	TagThrottle = 9
+	TagProcess  = 10
+	TagLimit    = 11
+	TagEnd      = 12
+
+	FirstUserTag = 256
+)
+
+// MaxProbes is the number of dense probe indexes a program can have.
+const MaxProbes = 1 << 20
+
+// GoBits is the number of low bits of a goroutine word that hold the
+// goroutine's id; the bits above hold the sequence number of the transition.
+// 2^40 goroutines are a million a second for twelve days.
+const GoBits = 40
+
+// Event kinds: the variants of the packed block of an "events" record. The
+// time of a scheduling event is taken where Go's own execution tracer takes
+// it, and the names follow that tracer.
+const (
+	EvEnter     = 1
+	EvExit      = 2
+	EvUnwind    = 3
+	EvTime      = 4
+	EvGoroutine = 5
+	EvGap       = 6
+
+	EvGoCreate        = 8
+	EvGoStart         = 9
+	EvGoPark          = 10
+	EvGoStop          = 11
+	EvGoEnd           = 12
+	EvGoUnpark        = 13
+	EvGoSwitch        = 14
+	EvSyscallBegin    = 15
+	EvSyscallEnd      = 16
+	EvSyscallEndNoP   = 17
+	EvGoCreateSyscall = 18
+	EvGoEndSyscall    = 19
+	EvProcStart       = 20
+	EvProcStop        = 21
+	EvProcSteal       = 22
+	EvProcs           = 23
+	EvSTWBegin        = 24
+	EvSTWEnd          = 25
+	EvGCBegin         = 26
+	EvGCEnd           = 27
+	EvAssistBegin     = 28
+	EvAssistEnd       = 29
+	EvSweepBegin      = 30
+	EvSweepEnd        = 31
+)
+
+// Wake-up causes: who made a waiting goroutine runnable.
+const (
+	CauseGoroutine = 0 // the goroutine that runs on the thread
+	CauseNetpoll   = 1
+	CauseTimer     = 2
+	CauseGC        = 3
+	CauseScheduler = 4
+)
+
+// Stop reasons of a "go stop" event.
+const (
+	StopSched   = 0 // runtime.Gosched and the like
+	StopPreempt = 1
+)
+
+// Kinds of points in a "probes" record.
+const (
+	PointProc = "proc"
+	PointCall = "call"
+	PointGo   = "go"
+)
+
+// Flags of points in a "probes" record.
+const (
+	FlagDeferExit = 1 << 0 // the exit is the function's first defer
+	FlagLateDefer = 1 << 1 // deferred calls run after the exit and are charged to the caller
+	FlagDeferred  = 1 << 2 // a call made by a defer statement
+	FlagDynamic   = 1 << 3 // a call whose callee is known at run time only
+)
+
+var arg = func(name, unit, doc string) BitField {
+	return BitField{Name: name, Bit: 0, Width: 24, Unit: unit, Doc: doc}
+}
+
+var goWord = []BitField{
+	{Name: "g", Word: 1, Bit: 0, Width: GoBits, Unit: Go, Doc: "goroutine"},
+	{Name: "seq", Word: 1, Bit: GoBits, Width: 64 - GoBits, Doc: "number of this transition of the goroutine, modulo 2^24"},
+}
+
+// Events is the layout of a thread's event blocks.
+var Events = Layout{
+	Delta: "ticks",
+	Variants: []Variant{
+		{EvEnter, "enter", 1, "procedure entered", []BitField{arg("probe", Probe, "procedure")}},
+		{EvExit, "exit", 1, "procedure left", []BitField{arg("probe", Probe, "procedure")}},
+		{EvUnwind, "unwind", 1, "a recovered panic closed every procedure deeper than depth", []BitField{arg("depth", "", "procedures that stay open")}},
+		{EvTime, "time", 2, "absolute time; the next entry counts from it", []BitField{{Name: "ticks", Word: 1, Width: 64, Unit: Ticks, Doc: "clock"}}},
+		{EvGoroutine, "goroutine", 2, "the goroutine that runs on the thread from here on, where no scheduling event said so", goWord},
+		{EvGap, "gap", 3, "events of this thread were lost before this one", []BitField{
+			{Name: "from", Word: 1, Width: 64, Unit: Ticks, Doc: "time of the first lost event"},
+			{Name: "lost", Word: 2, Width: 64, Doc: "number of lost events"}}},
+
+		{EvGoCreate, "go create", 3, "the running goroutine (none: the runtime) created g, runnable; blocked=1: waiting", append([]BitField{
+			arg("blocked", "", "1 if created waiting"),
+			{Name: "pc", Word: 2, Width: 64, Unit: PC, Doc: "start function, see \"function\" records"}}, goWord...)},
+		{EvGoStart, "go start", 2, "g runs on this thread", goWord},
+		{EvGoPark, "go park", 1, "the running goroutine waits", []BitField{arg("reason", "", "see \"reason\" records")}},
+		{EvGoStop, "go stop", 1, "the running goroutine is runnable again", []BitField{arg("why", "", "0 it yielded, 1 it was preempted")}},
+		{EvGoEnd, "go end", 1, "the running goroutine ended", nil},
+		{EvGoUnpark, "go unpark", 2, "g became runnable", append([]BitField{arg("cause", "", "0 by the running goroutine, 1 network poller, 2 timer, 3 garbage collector, 4 scheduler")}, goWord...)},
+		{EvGoSwitch, "go switch", 2, "coroutine switch: the running goroutine waits (ends=1: ended), g runs", append([]BitField{arg("ends", "", "1 if the running goroutine ended")}, goWord...)},
+		{EvSyscallBegin, "syscall begin", 1, "the running goroutine enters a system call, keeping its processor", nil},
+		{EvSyscallEnd, "syscall end", 1, "it left the call and still has its processor", nil},
+		{EvSyscallEndNoP, "syscall end blocked", 1, "it left the call without a processor: runnable", nil},
+		{EvGoCreateSyscall, "go create syscall", 2, "g appeared on this thread, in a system call (a call from C)", goWord},
+		{EvGoEndSyscall, "go end syscall", 1, "the goroutine of a call from C ended, in a system call", nil},
+		{EvProcStart, "proc start", 1, "this thread took a processor", []BitField{arg("p", Proc, "processor")}},
+		{EvProcStop, "proc stop", 1, "this thread gave its processor up", []BitField{arg("p", Proc, "processor")}},
+		{EvProcSteal, "proc steal", 1, "the processor was taken from a thread in a system call", []BitField{arg("p", Proc, "processor")}},
+		{EvProcs, "procs", 1, "GOMAXPROCS", []BitField{arg("n", "", "processors")}},
+		{EvSTWBegin, "stw begin", 1, "the running goroutine asks the world to stop", []BitField{arg("reason", "", "runtime's reason")}},
+		{EvSTWEnd, "stw end", 1, "the world goes on", nil},
+		{EvGCBegin, "gc begin", 1, "a garbage collection cycle begins", nil},
+		{EvGCEnd, "gc end", 1, "its mark phase is over", nil},
+		{EvAssistBegin, "assist begin", 1, "the running goroutine helps the collector", nil},
+		{EvAssistEnd, "assist end", 1, "it goes on", nil},
+		{EvSweepBegin, "sweep begin", 1, "the running goroutine sweeps", nil},
+		{EvSweepEnd, "sweep end", 1, "it goes on", nil},
+	},
+}
+
+// Counts is the layout of the exact totals.
+var Counts = Layout{
+	Variants: []Variant{{-1, "count", 3, "exact totals of one point over all threads", []BitField{
+		{Name: "probe", Word: 0, Width: 32, Unit: Probe, Doc: "point"},
+		{Name: "hits", Word: 1, Width: 64, Doc: "times the point was reached"},
+		{Name: "traced", Word: 2, Width: 64, Doc: "times it wrote an event; hits - traced were counted only"},
+	}}},
+}
+
+// Records are the records of an instrumented program's file.
+var Records = []Record{
+	{TagClock, "clock", "three clocks read together", []Field{
+		{"ticks", U64, Ticks, "processor clock"},
+		{"monotonic", I64, Ns, "CLOCK_MONOTONIC"},
+		{"wall", I64, Ns, "since 1970-01-01 UTC"}}, nil},
+	{TagProbes, "probes", "the points of one package; columns, one element a point", []Field{
+		{"base", U32, Probe, "dense index of the first point"},
+		{"package", Str, "", "import path"},
+		{"strings", "[]" + Str, "", "names, files and callees; element 0 is empty"},
+		{"id", "[]" + U64, "", "stable identity: hash of (import path, function, kind, ordinal)"},
+		{"kind", "[]" + Str, "", "proc, call, go"},
+		{"name", "[]" + U32, "", "string: function for proc, callee for call and go (empty: known at run time only)"},
+		{"owner", "[]" + U32, "", "offset in this table of the procedure that contains the point; a proc: itself"},
+		{"file", "[]" + U32, "", "string"},
+		{"line", "[]" + U32, "", "line"},
+		{"flags", "[]" + U32, "", "1 exit by defer, 2 deferred time charged to the caller, 4 call by defer, 8 dynamic callee"}}, nil},
+	{TagEvents, "events", "a block of events of one thread; blocks of a thread are numbered from 0 without gaps", []Field{
+		{"thread", U32, Thr, "dense number"},
+		{"tid", U32, "", "the operating system's thread id"},
+		{"seq", U64, "", "number of the block"},
+		{"ticks", U64, Ticks, "time from which the first entry counts"},
+		{"g", U64, Go, "goroutine that runs on the thread at the start, 0 if none"},
+		{"p", I32, Proc, "processor that the thread has at the start, -1 if none"},
+		{"events", Packed, "", "entries"}}, &Events},
+	{TagCounts, "counts", "exact totals since the start; a later record replaces an earlier one", []Field{
+		{"ticks", U64, Ticks, "when"},
+		{"counts", Packed, "", "points that were reached"}}, &Counts},
+	{TagFunction, "function", "a function in which goroutines start", []Field{
+		{"pc", U64, PC, "entry"},
+		{"name", Str, "", "linker symbol"},
+		{"file", Str, "", "file"},
+		{"line", U32, "", "line"}}, nil},
+	{TagReason, "reason", "meaning of the codes in \"go park\" events", []Field{
+		{"code", U32, "", "code"},
+		{"text", Str, "", "what the goroutine waits for"}}, nil},
+	{TagFlush, "flush", "the writer's own cost: one run of the thread that writes this file", []Field{
+		{"from", U64, Ticks, "begin"},
+		{"to", U64, Ticks, "end"},
+		{"bytes", U64, Bytes, "written"},
+		{"cpu", U64, Ns, "processor time used"}}, nil},
+	{TagOSCPU, "oscpu", "what the operating system gave a thread, cumulative", []Field{
+		{"thread", U32, Thr, "dense number; 4294967295: the thread that writes this file"},
+		{"tid", U32, "", "the operating system's thread id"},
+		{"ticks", U64, Ticks, "when"},
+		{"run", U64, Ns, "time on a processor"},
+		{"wait", U64, Ns, "time runnable but not on a processor"}}, nil},
+	{TagThrottle, "throttle", "what the process's control group lost to its quota, cumulative", []Field{
+		{"ticks", U64, Ticks, "when"},
+		{"throttled", U64, Ns, "time"}}, nil},
+	{TagProcess, "process", "getrusage of the whole process", []Field{
+		{"ticks", U64, Ticks, "when"},
+		{"user", U64, Ns, "processor time in user mode"},
+		{"system", U64, Ns, "processor time in the kernel"},
+		{"maxrss", U64, Bytes, "largest resident set"}}, nil},
+	{TagLimit, "limit", "from here on points only count", []Field{
+		{"ticks", U64, Ticks, "when"},
+		{"bytes", U64, Bytes, "written so far"},
+		{"reason", Str, "", "which limit"}}, nil},
+	{TagEnd, "end", "the program ended; the last record of a complete file", []Field{
+		{"ticks", U64, Ticks, "when"},
+		{"reason", Str, "", "exit, main returned, panic, fatal error, signal, exec"},
+		{"status", I32, "", "exit status where it is known"},
+		{"lost", U64, "", "events that no gap record tells of"},
+		{"early", U64, "", "hits of points before their package was registered"},
+		{"overflow", U64, "", "entries deeper than the profile stack"}}, nil},
+}

@@ -1,0 +1,123 @@
+// Package spec holds the definitions that every side of the SDDF format
+// shares: packet kinds, field types, the records that an instrumented
+// program writes, and the layout of their packed blocks. It imports nothing,
+// so that the writer inside the program under test, the readers, the
+// documentation's tests and the code generator all use the same tables.
+//
+// A file is a sequence of packets, each one msgpack array whose first element
+// is the packet kind:
+//
+//	header      [0, "SDDF", version, producer]
+//	attribute   [1, key, value]
+//	descriptor  [2, tag, name, {attribute: value}, [field ...], layout or nil]
+//	data        [3, tag, value ...]         one value a field, in order
+//	command     [4, name, {argument: value}]
+//
+// A field is [name, type, unit, doc]. A layout describes the one field of type
+// "packed" of its record; see [Layout].
+package spec
+
+// Version is the format version. It must be raised when a packet's shape, a
+// field type's encoding or the meaning of a layout changes. New records, new
+// fields at the end of a record, and new variants of a layout need no new
+// version: readers find them in the descriptors.
+const Version = 1
+
+// Magic is the second element of the header packet.
+const Magic = "SDDF"
+
+// PacketKind is the first element of every packet (Pablo's four, and a header).
+type PacketKind uint8
+
+// The packet kinds.
+const (
+	Header PacketKind = iota
+	Attribute
+	Descriptor
+	Data
+	Command
+)
+
+// Field types. A type preceded by "[]" is an array (one pair of brackets a
+// dimension), encoded as a msgpack array.
+const (
+	Bool   = "bool"
+	U8     = "u8"
+	U16    = "u16"
+	U32    = "u32"
+	U64    = "u64"
+	I32    = "i32"
+	I64    = "i64"
+	F64    = "f64"
+	Str    = "str"
+	Packed = "packed" // a bin whose words the record's Layout describes
+)
+
+// Units. An empty unit means a plain number or a text.
+const (
+	Ticks = "ticks" // of the processor's clock; "clock" records convert them
+	Ns    = "ns"
+	Bytes = "bytes"
+	Probe = "probe" // dense index: base of the package's table + offset in it
+	Go    = "goroutine"
+	Proc  = "processor" // scheduling context, Go's P
+	Thr   = "thread"    // operating-system thread under measurement
+	PC    = "pc"
+)
+
+// Field describes one value of a data packet.
+type Field struct {
+	Name, Type, Unit, Doc string
+}
+
+// Record describes one kind of data packet.
+type Record struct {
+	Tag    uint32
+	Name   string
+	Doc    string
+	Fields []Field
+	Layout *Layout // of the record's packed field, nil if it has none
+}
+
+// Layout describes a packed block: a run of entries of 64-bit little-endian
+// words.
+//
+// If Variants has one element with Kind < 0, every entry has that variant.
+// Otherwise bits 24..31 of an entry's first word are the kind that selects the
+// variant. If Delta is set, bits 32..63 of the first word are the time that
+// passed since the preceding entry of the block (for the first entry: since the
+// time in the record's field of that name), in that field's unit; an entry
+// whose variant has a field named like Delta sets the time instead of
+// advancing it.
+type Layout struct {
+	Delta    string
+	Variants []Variant
+}
+
+// Variant is one kind of entry in a packed block.
+type Variant struct {
+	Kind   int // value of bits 24..31 of word 0; -1 if entries carry no kind
+	Name   string
+	Words  int
+	Doc    string
+	Fields []BitField
+}
+
+// BitField is Width bits of one word of an entry, from bit Bit up, unsigned.
+type BitField struct {
+	Name      string
+	Word      int
+	Bit       int
+	Width     int
+	Unit, Doc string
+}
+
+// Variant returns the variant that has the given kind, or nil.
+func (l *Layout) Variant(kind int) *Variant {
+	for i := range l.Variants {
+		if l.Variants[i].Kind == kind || l.Variants[i].Kind < 0 {
+			return &l.Variants[i]
+		}
+	}
+	return nil
+}
