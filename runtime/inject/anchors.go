@@ -90,6 +90,7 @@ func anchors() []anchor {
 
 		{"proc.go", after("main", "mainStarted = true"), "; qinstStart()"},
 		{"proc.go", head("gdestroy"), " qinstFreeStack(gp);"},
+		{"proc.go", head("mcommoninit"), " mp.qinst = &qinstNone;"},
 		{"os_linux.go", head("mdestroy"), " qinstDetach(mp);"},
 		{"panic.go", before("recovery", "gogo(&gp.sched)"), "qinstRecovered(gp, sp); "},
 
