@@ -1,5 +1,7 @@
 package trace
 
+import "strings"
+
 // Point is one probe point: a row of a "probes" record.
 type Point struct {
 	ID      uint64 // stable across builds: hash of (import path, function, kind, ordinal)
@@ -69,4 +71,12 @@ type End struct {
 	Known  bool
 	Reason string
 	Status int
+}
+
+// Symbol is the point's name with its package's import path before it.
+func (p *Point) Symbol() string {
+	if p.Package == "" || strings.HasPrefix(p.Name, p.Package+".") {
+		return p.Name
+	}
+	return p.Package + "." + p.Name
 }
