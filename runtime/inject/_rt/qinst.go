@@ -1,0 +1,356 @@
+// Package runtime, the part that qinst adds: the probes' hot path.
+//
+// Every OS thread (m) that records owns a block: a chunk of memory that events
+// are appended to and one cell of exact counts for every point of the program.
+// A thread that the operating system runs without interruption by the Go
+// scheduler needs no lock and no atomic operation on them. That holds as long as
+//
+//  1. Everything that touches a block is a called nosplit function of package
+//     runtime. Such code is never preempted asynchronously (preempt.go,
+//     isAsyncSafePoint), so getg().m cannot change under it. Inlined into user
+//     code the protection is lost, and so are counts.
+//  2. Nothing here allocates, takes a runtime lock, or maps memory: the hooks
+//     are entered with locks held, on signal stacks, and without a P. What they
+//     need (chunks, blocks, profile stacks) the writer thread has prepared on
+//     lock-free lists; where a list is empty the event is only counted, or
+//     becomes part of a gap record.
+//  3. Blocks, chunks and stacks are never unmapped: the writer reads them while
+//     their threads run.
+package runtime
+
+import (
+	"internal/runtime/atomic"
+	"internal/runtime/sys"
+	"unsafe"
+)
+
+const (
+	qinstMaxPoints = 1 << 20  // cells of a block; spec.MaxProbes
+	qinstLate      = 1 << 30  // in a point's index: its exit is not a deferred call
+	qinstChunkSize = 32 << 10 // a few times smaller than an L2 cache: the writer finds it warm
+	qinstHeadSize  = 64       // of a chunk
+	qinstLongest   = 3 * 8    // bytes of the longest event
+	qinstContext   = 7 * 8    // bytes of a time, a gap and a goroutine entry
+)
+
+// qinst_on is what instrumented code tests before it calls a probe. It is the
+// only thing of qinst that is inlined into user code.
+//
+//go:linkname qinst_on qinst_on
+var qinst_on uint32
+
+// qinstStates is set while scheduling events are recorded.
+var qinstStates uint32
+
+// qinstSlowClock is set where the processor's clock may stop or change speed.
+var qinstSlowClock bool
+
+// qinstCell counts one point on one thread. hits counts always. An event is
+// written only while stop-traced, a number with a sign, is above the block's
+// floor: a zero cell traces as long as the floor is negative, and counts only
+// when the floor is the largest number. The writer moves stop, nobody else.
+type qinstCell struct {
+	hits         uint64
+	traced, stop uint32
+}
+
+// qinstBlock is what a thread records into.
+type qinstBlock struct {
+	_     sys.NotInHeap
+	next  uint32  // on the list of ready blocks
+	num   uint32  // dense number of the block, from 1
+	p     uintptr // where the next event goes; 0 without a chunk
+	end   uintptr // last p at which the longest event fits
+	last  uint64  // time of the last event
+	g     uint64  // goroutine that the events so far put on the thread
+	cells uintptr
+	floor int32
+	proc  int32 // processor that the events so far gave to the thread
+	chunk uintptr
+	seq   uint64 // of the current chunk
+	tid   uint32 // 0: no thread has the block
+
+	gapFrom uint64 // time of the first event that found no chunk
+	lost    uint64 // events since then
+
+	overflow uint64 // entries deeper than the profile stack
+}
+
+// qinstChunk is the head of a chunk; events follow at qinstHeadSize.
+type qinstChunk struct {
+	_     sys.NotInHeap
+	next  uint32 // on the lists of free and of full chunks
+	bytes uint32 // of events, set when the thread gives the chunk away
+	num   uint32
+	tid   uint32
+	seq   uint64
+	ticks uint64
+	g     uint64
+	proc  int32
+}
+
+// qinstStack is a goroutine's profile stack: the open procedures that wrote an
+// enter event.
+type qinstStack struct {
+	_     sys.NotInHeap
+	next  uint32 // on the list of free stacks
+	depth uint32
+	size  uint32
+	_     uint32
+	entry [1]qinstFrame // size elements
+}
+
+// qinstFrame is an open procedure: its point, and how far below the top of the
+// goroutine's stack its frame lies. Stacks move; the distance stays.
+type qinstFrame struct{ point, below uint32 }
+
+//go:nosplit
+func (s *qinstStack) frame(i uint32) *qinstFrame {
+	return (*qinstFrame)(unsafe.Pointer(uintptr(unsafe.Pointer(&s.entry)) + uintptr(i)*8))
+}
+
+//go:nosplit
+func qinstNow() uint64 {
+	if qinstSlowClock {
+		return uint64(nanotime())
+	}
+	return qinstTicks()
+}
+
+// qinstTicks reads the processor's clock, without waiting for earlier
+// instructions (what cputicks does costs twice as much).
+func qinstTicks() uint64
+
+// qinstInvariantClock tells whether that clock always runs, at one speed.
+func qinstInvariantClock() bool
+
+// qinstEnter is the probe at a procedure's entry. Its result is what the exit
+// probe needs, 0 if there is nothing to do at the exit: whether an activation
+// is traced is decided once, so that pairs stay whole.
+//
+//go:nosplit
+//go:linkname qinstEnter qinst_enter
+func qinstEnter(point uint32) uint64 {
+	gp := getg()
+	b := gp.m.qinst
+	late := point & qinstLate
+	point &^= qinstLate
+	if b == nil || point >= qinstMaxPoints {
+		if b = qinstCountSlow(point); b == nil {
+			return 0
+		}
+	}
+	c := (*qinstCell)(unsafe.Pointer(b.cells + uintptr(point)*16))
+	c.hits++
+	if int32(c.stop-c.traced) <= b.floor {
+		return 0
+	}
+	s := gp.qinstStack
+	if s == nil || s.depth >= s.size {
+		if s = qinstStackFor(gp, b); s == nil {
+			return 0
+		}
+	}
+	now := qinstNow()
+	if b.p > b.end || b.p == 0 || (now-b.last)>>32 != 0 || b.g != gp.goid {
+		if !qinstRoom(b, gp.goid, now, qinstReserve) {
+			return 0
+		}
+	}
+	*(*uint64)(unsafe.Pointer(b.p)) = (now-b.last)<<32 | qinstEvEnter<<24 | uint64(point)
+	b.last = now
+	qinstPublish(&b.p, b.p+8)
+	c.traced++
+	d := s.depth
+	if d < s.size {
+		f := s.frame(d)
+		f.point = point | late
+		f.below = uint32(gp.stack.hi - sys.GetCallerSP())
+	}
+	s.depth = d + 1
+	return uint64(d)<<32 | 1<<31 | uint64(point)
+}
+
+// qinstExit is the probe at a procedure's exit; token is what its entry
+// returned. It sets the stack's depth rather than popping: where exits were
+// skipped, the next one puts things right.
+//
+//go:nosplit
+//go:linkname qinstExit qinst_exit
+func qinstExit(token uint64) {
+	gp := getg()
+	if s := gp.qinstStack; s != nil {
+		s.depth = uint32(token >> 32)
+	}
+	b := gp.m.qinst
+	if b == nil {
+		if b = qinstAttach(gp.m); b == nil {
+			return
+		}
+	}
+	now := qinstNow()
+	if b.p > b.end || b.p == 0 || (now-b.last)>>32 != 0 || b.g != gp.goid {
+		if !qinstRoom(b, gp.goid, now, 0) {
+			qinstLost(b, now)
+			return
+		}
+	}
+	*(*uint64)(unsafe.Pointer(b.p)) = (now-b.last)<<32 | qinstEvExit<<24 | token&(qinstMaxPoints-1)
+	b.last = now
+	qinstPublish(&b.p, b.p+8)
+}
+
+// qinstCall is the probe at a call site: it counts. Its result is always 0, so
+// that it can stand inside a condition.
+//
+//go:nosplit
+//go:linkname qinstCall qinst_call
+func qinstCall(point uint32) uint32 {
+	b := getg().m.qinst
+	if b == nil || point >= qinstMaxPoints {
+		if b = qinstCountSlow(point); b == nil {
+			return 0
+		}
+	}
+	(*qinstCell)(unsafe.Pointer(b.cells+uintptr(point)*16)).hits++
+	return 0
+}
+
+// qinstCountSlow finds the thread's block for a point. Where there is none it
+// counts in the shared cells and returns nil.
+//
+//go:nosplit
+func qinstCountSlow(point uint32) *qinstBlock {
+	if point >= qinstMaxPoints {
+		atomic.Xadd64(&qinstEarly, 1)
+		return nil
+	}
+	if b := qinstAttach(getg().m); b != nil {
+		return b
+	}
+	if shared := qinstBlocks[0]; shared != 0 {
+		cells := (*qinstBlock)(unsafe.Pointer(shared)).cells
+		atomic.Xadd64((*uint64)(unsafe.Pointer(cells+uintptr(point)*16)), 1)
+	}
+	return nil
+}
+
+// qinstAttach gives a thread its block, nil if none is ready.
+//
+//go:nosplit
+func qinstAttach(mp *m) *qinstBlock {
+	if mp.qinst != nil {
+		return mp.qinst
+	}
+	i := qinstReady.pop()
+	if i == 0 {
+		return nil
+	}
+	b := (*qinstBlock)(unsafe.Pointer(qinstBlocks[i]))
+	b.g, b.proc = 0, -1
+	if pp := mp.p.ptr(); pp != nil {
+		b.proc = pp.id
+	}
+	b.tid = uint32(mp.procid)
+	mp.qinst = b
+	return b
+}
+
+// qinstDetach takes the block from a thread that is about to end. mexit calls
+// it (through mdestroy) after the last event.
+//
+//go:nosplit
+func qinstDetach(mp *m) {
+	b := mp.qinst
+	if b == nil {
+		return
+	}
+	mp.qinst = nil
+	qinstGiveAway(b)
+	b.tid = 0
+	qinstReady.push(b.num)
+}
+
+// qinstStackFor returns a stack with room for one more entry on gp's profile
+// stack. A stack at its full size is returned as it is: entries beyond it are
+// counted and not stored. It returns nil on a system stack (timer functions and
+// pool cleanups of an instrumented package run there: they are counted only).
+//
+//go:nosplit
+func qinstStackFor(gp *g, b *qinstBlock) *qinstStack {
+	if gp != gp.m.curg {
+		return nil
+	}
+	old := gp.qinstStack
+	if old == nil {
+		s := (*qinstStack)(unsafe.Pointer(qinstStacks.get(0)))
+		if s != nil {
+			s.depth, s.size = 0, qinstSmallStack
+			gp.qinstStack = s
+		}
+		return s
+	}
+	if old.size == qinstSmallStack {
+		if s := (*qinstStack)(unsafe.Pointer(qinstDeepStacks.get(0))); s != nil {
+			s.depth, s.size = old.depth, qinstDeepStack
+			for i := uint32(0); i < old.size; i++ {
+				*s.frame(i) = *old.frame(i)
+			}
+			gp.qinstStack = s
+			qinstStacks.put(uintptr(unsafe.Pointer(old)))
+			return s
+		}
+	}
+	b.overflow++
+	return old
+}
+
+// qinstFreeStack takes the profile stack of a goroutine that ended.
+//
+//go:nosplit
+func qinstFreeStack(gp *g) {
+	s := gp.qinstStack
+	if s == nil {
+		return
+	}
+	gp.qinstStack = nil
+	if s.size == qinstSmallStack {
+		qinstStacks.put(uintptr(unsafe.Pointer(s)))
+	} else {
+		qinstDeepStacks.put(uintptr(unsafe.Pointer(s)))
+	}
+}
+
+// qinstRecovered closes the procedures that a recovered panic left: those whose
+// frames lie below sp, the frame that goes on, and that frame itself if its
+// exit is not a deferred call (for it returns without passing one).
+//
+//go:nosplit
+func qinstRecovered(gp *g, sp uintptr) {
+	s := gp.qinstStack
+	if s == nil || s.depth == 0 {
+		return
+	}
+	below := uint32(gp.stack.hi - sp)
+	d := s.depth
+	if d > s.size {
+		// Where the entries beyond the stack's size belong is not known. They go
+		// with the last one that is.
+		if s.frame(s.size-1).below <= below {
+			return
+		}
+		d = s.size
+	}
+	for d > 0 {
+		f := s.frame(d - 1)
+		if f.below < below || f.below == below && f.point&qinstLate == 0 {
+			break
+		}
+		d--
+	}
+	if d == s.depth {
+		return
+	}
+	s.depth = d
+	qinstPutCur(qinstEvUnwind, uint64(d))
+}

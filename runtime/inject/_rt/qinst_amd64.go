@@ -1,0 +1,24 @@
+package runtime
+
+const (
+	qinstSysRead      = 0
+	qinstSysMmap      = 9
+	qinstSysWritev    = 20
+	qinstSysMadvise   = 28
+	qinstSysGetpid    = 39
+	qinstSysFcntl     = 72
+	qinstSysGetrusage = 98
+	qinstSysGetppid   = 110
+	qinstSysClock     = 228
+	qinstSysOpenat    = 257
+	qinstSysUnlinkat  = 263
+	qinstSysReadlink  = 267
+	qinstSysFaccess   = 269
+	qinstSysFallocate = 285
+)
+
+// qinstPublish makes what was stored before visible to whoever sees v. Stores
+// are ordered on this machine.
+//
+//go:nosplit
+func qinstPublish(p *uintptr, v uintptr) { *p = v }

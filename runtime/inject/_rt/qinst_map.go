@@ -1,0 +1,229 @@
+package runtime
+
+import (
+	"internal/runtime/atomic"
+	"internal/runtime/syscall/linux"
+	"unsafe"
+)
+
+// The memory that threads record into. It is a file in /dev/shm, so that after
+// a SIGKILL the kernel still has every recorded event and count, and its pages
+// are allocated before they are mapped: touching a page of a sparse file on a
+// full disk kills the program with SIGBUS. Where no such file can be had the
+// memory is anonymous.
+//
+//	[0, qinstChunksAt)        head: magic, process id, positions
+//	[qinstChunksAt, ...)      chunks, as many as were needed
+//	[qinstBlocksAt, ...)      blocks: a page, then cells
+
+const (
+	qinstPage      = 4096
+	qinstChunksAt  = qinstPage
+	qinstBlocksAt  = qinstChunksAt + qinstMostRing*qinstChunkSize
+	qinstBlockSize = qinstPage + qinstMaxPoints*16
+	qinstCommit    = 4096 // cells whose pages are allocated at a time
+
+	qinstProt      = 1 | 2
+	qinstShared    = 1
+	qinstPrivate   = 2 | 0x20 | 0x4000 // anonymous, no reserve
+	qinstDontFork  = 10
+	qinstNoHuge    = 15
+	qinstDontDump  = 16
+	qinstSmallSize = 16 + qinstSmallStack*8
+	qinstDeepSize  = 16 + qinstDeepStack*8
+)
+
+// qinstTable is a package's table of points.
+type qinstTable struct {
+	text string
+	base uint32
+}
+
+var (
+	qinstRing      int32  = -1
+	qinstMemory    uint32 // spin lock over what follows; only registration and the writer take it
+	qinstNext      uint32 // points registered
+	qinstCells     uint32 // cells whose pages are allocated in every block
+	qinstTotals    uintptr
+	qinstTables    [1 << 12]qinstTable
+	qinstNTables   int
+	qinstOutTables int
+)
+
+func qinstLockMemory() {
+	for !atomic.Cas(&qinstMemory, 0, 1) {
+		usleep(20)
+	}
+}
+
+func qinstUnlockMemory() { atomic.Store(&qinstMemory, 0) }
+
+// qinstMap makes the ring and the pools.
+func qinstMap() bool {
+	qinstOpenRing()
+	chunks := qinstMapAt(qinstChunksAt, qinstMostRing*qinstChunkSize)
+	stacks := qinstAnonymous(qinstSmallSize << 20)
+	deep := qinstAnonymous(qinstDeepSize << 11)
+	qinstTotals = qinstAnonymous(qinstMaxPoints * 16)
+	if chunks == 0 || stacks == 0 || deep == 0 || qinstTotals == 0 {
+		qinstSay("cannot map memory for the trace; the program goes on untraced")
+		return false
+	}
+	qinstChunks.base, qinstChunks.stride = chunks, qinstChunkSize
+	qinstStacks.base, qinstStacks.stride = stacks, qinstSmallSize
+	qinstStacks.limit.Store(1 << 20)
+	qinstDeepStacks.base, qinstDeepStacks.stride = deep, qinstDeepSize
+	qinstDeepStacks.limit.Store(1 << 11)
+	qinstGrowRing()
+	return true
+}
+
+func qinstAnonymous(size uintptr) uintptr {
+	return qinstMmap(size, qinstPrivate, ^uintptr(0), 0)
+}
+
+func qinstMapAt(off, size uintptr) uintptr {
+	if qinstRing < 0 {
+		return qinstAnonymous(size)
+	}
+	return qinstMmap(size, qinstShared, uintptr(qinstRing), off)
+}
+
+func qinstMmap(size, flags, fd, off uintptr) uintptr {
+	p, _, e := linux.Syscall6(qinstSysMmap, 0, size, qinstProt, flags, fd, off)
+	if e != 0 {
+		return 0
+	}
+	// A forked child must not write into its parent's ring.
+	for _, advice := range [...]uintptr{qinstDontFork, qinstNoHuge, qinstDontDump} {
+		linux.Syscall6(qinstSysMadvise, p, size, advice, 0, 0, 0)
+	}
+	return p
+}
+
+// qinstOpenRing creates the ring's file.
+func qinstOpenRing() {
+	p := &qinstShmPath
+	for try := uint64(0); try < 100; try++ {
+		p.n = 0
+		p.str(qinstSet.ring).str("/qinst.").num(qinstSet.pid)
+		if try > 0 {
+			p.str(".").num(try) // left by a killed process that had this id
+		}
+		fd, e := p.open(qinstRdwr|qinstCreat|qinstExcl, 0o600)
+		if e == qinstEEXIST {
+			continue
+		}
+		if e == 0 {
+			qinstRing = qinstHighFD(fd)
+			if qinstAllocate(0, qinstPage) {
+				return
+			}
+			qinstUnlinkRing()
+			closefd(qinstRing)
+			qinstRing = -1
+		}
+		break
+	}
+	p.n = 0
+	qinstSay("no ring in ", qinstSet.ring, ": should the program be killed, the end of the trace is lost")
+}
+
+func qinstRingName() string { return qinstShmPath.text() }
+
+func qinstUnlinkRing() {
+	if qinstShmPath.n > 0 {
+		qinstShmPath.buf[qinstShmPath.n] = 0
+		linux.Syscall6(qinstSysUnlinkat, qinstAtCwd, uintptr(unsafe.Pointer(&qinstShmPath.buf)), 0, 0, 0, 0)
+	}
+}
+
+// qinstAllocate makes sure that pages of the ring exist.
+func qinstAllocate(off, size uintptr) bool {
+	if qinstRing < 0 {
+		return true
+	}
+	for {
+		_, _, e := linux.Syscall6(qinstSysFallocate, uintptr(qinstRing), 0, off, size, 0, 0)
+		if e != _EINTR {
+			return e == 0
+		}
+	}
+}
+
+// qinstGrowRing lets the threads have more chunks.
+func qinstGrowRing() {
+	n := qinstChunks.limit.Load()
+	if qinstAllocate(qinstChunksAt+uintptr(n)*qinstChunkSize, qinstGrow*qinstChunkSize) {
+		qinstChunks.limit.Store(n + qinstGrow)
+	}
+}
+
+// qinstNewBlock makes one more block; the first is the shared one.
+func qinstNewBlock() bool {
+	n := qinstNBlocks
+	if n == qinstMaxBlocks {
+		return false
+	}
+	qinstLockMemory()
+	off := uintptr(qinstBlocksAt) + uintptr(n)*qinstBlockSize
+	p := uintptr(0)
+	if qinstAllocate(off, qinstPage+uintptr(qinstCells)*16) {
+		p = qinstMapAt(off, qinstBlockSize)
+	}
+	if p == 0 {
+		qinstUnlockMemory()
+		return false
+	}
+	b := (*qinstBlock)(unsafe.Pointer(p))
+	b.num = n
+	b.cells = p + qinstPage
+	b.floor = qinstSet.floor
+	qinstBlocks[n] = p
+	atomic.Store(&qinstNBlocks, n+1)
+	qinstUnlockMemory()
+	if n > 0 {
+		qinstReady.push(n)
+	}
+	return true
+}
+
+// qinstRegister gives a package's points their indexes. It runs before the
+// package's variables are initialised.
+//
+//go:linkname qinstRegister qinst_register
+func qinstRegister(base *uint32, points uint32, table string) bool {
+	if qinstStarted == 0 {
+		return false
+	}
+	systemstack(func() {
+		qinstLockMemory()
+		defer qinstUnlockMemory()
+		if qinstNTables == len(qinstTables) || points > qinstMaxPoints-qinstNext {
+			qinstSay("more points than a program can have (1048576); those of some packages are not recorded")
+			return
+		}
+		if !qinstCommitCells(qinstNext + points) {
+			qinstSay("no room for counts in ", qinstSet.ring, "; the points of some packages are not recorded")
+			return
+		}
+		qinstTables[qinstNTables] = qinstTable{table, qinstNext}
+		qinstNTables++
+		*base = qinstNext
+		qinstNext += points
+	})
+	return true
+}
+
+func qinstCommitCells(n uint32) bool {
+	for qinstCells < n {
+		for i := uintptr(0); i < uintptr(qinstNBlocks); i++ {
+			off := qinstBlocksAt + i*qinstBlockSize + qinstPage + uintptr(qinstCells)*16
+			if !qinstAllocate(off, qinstCommit*16) {
+				return false
+			}
+		}
+		qinstCells += qinstCommit
+	}
+	return true
+}

@@ -1,0 +1,123 @@
+package runtime
+
+import (
+	"internal/runtime/atomic"
+	"unsafe"
+)
+
+// qinstList is a lock-free stack of numbered items. The head holds a counter in
+// its upper half that every pop raises, so that a pop which slept cannot take
+// an item that came back meanwhile.
+type qinstList struct {
+	head atomic.Uint64
+	// base and stride locate item i (from 1); with no stride items are blocks.
+	base, stride uintptr
+}
+
+//go:nosplit
+func (l *qinstList) next(i uint32) *uint32 {
+	if l.stride == 0 {
+		return &(*qinstBlock)(unsafe.Pointer(qinstBlocks[i])).next
+	}
+	return (*uint32)(unsafe.Pointer(l.base + uintptr(i-1)*l.stride))
+}
+
+//go:nosplit
+func (l *qinstList) push(i uint32) {
+	for {
+		h := l.head.Load()
+		*l.next(i) = uint32(h)
+		if l.head.CompareAndSwap(h, h&^(1<<32-1)|uint64(i)) {
+			return
+		}
+	}
+}
+
+//go:nosplit
+func (l *qinstList) pop() uint32 {
+	for {
+		h := l.head.Load()
+		i := uint32(h)
+		if i == 0 {
+			return 0
+		}
+		// The item may be in use by now; then what is read here is of no
+		// meaning, and the swap fails.
+		n := atomic.Load(l.next(i))
+		if l.head.CompareAndSwap(h, (h>>32+1)<<32|uint64(n)) {
+			return i
+		}
+	}
+}
+
+// qinstPool hands out equal pieces of one mapping: first those that came back,
+// then fresh ones up to limit, which the writer thread raises.
+type qinstPool struct {
+	qinstList
+	limit atomic.Uint32 // pieces that may be touched
+	fresh atomic.Uint32 // pieces ever handed out
+	used  atomic.Int32  // pieces out now
+}
+
+// get returns the address of a piece, 0 if no more than reserve are left.
+//
+//go:nosplit
+func (l *qinstPool) get(reserve uint32) uintptr {
+	limit := l.limit.Load()
+	if n := l.used.Add(1); uint32(n)+reserve > limit {
+		l.used.Add(-1)
+		return 0
+	}
+	i := l.pop()
+	if i == 0 {
+		i = l.fresh.Add(1)
+		if i > limit {
+			l.fresh.Add(-1)
+			l.used.Add(-1)
+			return 0
+		}
+	}
+	return l.base + uintptr(i-1)*l.stride
+}
+
+//go:nosplit
+func (l *qinstPool) put(addr uintptr) {
+	l.push(uint32((addr-l.base)/l.stride) + 1)
+	l.used.Add(-1)
+}
+
+const (
+	qinstSmallStack = 30    // entries: 256 bytes with the head
+	qinstDeepStack  = 16384 // entries
+	qinstMaxBlocks  = 4096  // threads that record at the same time
+)
+
+var (
+	qinstChunks     qinstPool
+	qinstStacks     qinstPool
+	qinstDeepStacks qinstPool
+
+	qinstBlocks  [qinstMaxBlocks]uintptr // [0] is shared by threads that have none
+	qinstNBlocks uint32                  // used of it
+	qinstReady   qinstList               // blocks without a thread
+
+	qinstFull  atomic.Uint64 // the newest full chunk: number of it, qinstChunk.next leads on
+	qinstEarly uint64        // hits of points whose package is not registered
+)
+
+// qinstPushFull puts a chunk on the list that the writer empties. Only whole
+// lists are taken from it, so it needs no counter.
+//
+//go:nosplit
+func qinstPushFull(c uintptr) {
+	h := (*qinstChunk)(unsafe.Pointer(c))
+	i := uint32((c-qinstChunks.base)/qinstChunks.stride) + 1
+	for {
+		old := qinstFull.Load()
+		h.next = uint32(old)
+		if qinstFull.CompareAndSwap(old, uint64(i)) {
+			break
+		}
+	}
+	qinstWake()
+}

@@ -1,0 +1,160 @@
+package runtime
+
+import "unsafe"
+
+// qinstReserve chunks are kept for scheduling events and exits: losing one of
+// those breaks what the analyses stand on, while an entry that finds no chunk
+// is still counted.
+const qinstReserve = 16
+
+// qinstRoom is the slow side of every event: afterwards the longest event fits
+// at b.p, its time distance fits 32 bits, and the events so far say that g runs
+// on the thread. It reports false if there is no chunk.
+//
+//go:nosplit
+func qinstRoom(b *qinstBlock, g, now uint64, reserve uint32) bool {
+	if b.p == 0 || b.p+qinstContext > b.end {
+		if !qinstSwap(b, g, now, reserve) {
+			return false
+		}
+	}
+	p := b.p
+	if (now-b.last)>>32 != 0 {
+		*(*uint64)(unsafe.Pointer(p)) = qinstEvTime << 24
+		*(*uint64)(unsafe.Pointer(p + 8)) = now
+		p += 16
+		b.last = now
+	}
+	if b.lost != 0 {
+		*(*uint64)(unsafe.Pointer(p)) = (now-b.last)<<32 | qinstEvGap<<24
+		*(*uint64)(unsafe.Pointer(p + 8)) = b.gapFrom
+		*(*uint64)(unsafe.Pointer(p + 16)) = b.lost
+		p += 24
+		b.last = now
+		b.lost = 0
+	}
+	if b.g != g {
+		*(*uint64)(unsafe.Pointer(p)) = (now-b.last)<<32 | qinstEvGoroutine<<24
+		*(*uint64)(unsafe.Pointer(p + 8)) = g
+		p += 16
+		b.last = now
+		b.g = g
+	}
+	qinstPublish(&b.p, p)
+	return true
+}
+
+// qinstSwap gives the full chunk to the writer and takes an empty one.
+//
+//go:nosplit
+func qinstSwap(b *qinstBlock, g, now uint64, reserve uint32) bool {
+	if b.p != 0 {
+		qinstGiveAway(b)
+	}
+	if qinstStates == 0 {
+		return false // ending, or over the limit: only pairs that are open write
+	}
+	c := qinstChunks.get(reserve)
+	if c == 0 {
+		return false
+	}
+	h := (*qinstChunk)(unsafe.Pointer(c))
+	h.num, h.tid, h.seq = b.num, b.tid, b.seq
+	h.ticks, h.g, h.proc = now, g, b.proc
+	b.last, b.g = now, g
+	b.chunk = c
+	b.end = c + qinstChunkSize - qinstLongest
+	qinstPublish(&b.p, c+qinstHeadSize)
+	return true
+}
+
+// qinstGiveAway puts the thread's chunk on the list of full ones.
+//
+//go:nosplit
+func qinstGiveAway(b *qinstBlock) {
+	c := b.chunk
+	if c == 0 {
+		return
+	}
+	h := (*qinstChunk)(unsafe.Pointer(c))
+	h.bytes = uint32(b.p - c - qinstHeadSize)
+	qinstPublish(&b.p, 0)
+	b.chunk = 0
+	b.seq++
+	qinstPushFull(c)
+}
+
+//go:nosplit
+func qinstLost(b *qinstBlock, now uint64) {
+	if b.lost == 0 {
+		b.gapFrom = now
+	}
+	b.lost++
+}
+
+// qinstPut appends a scheduling event of n words on this thread, on which g
+// runs (as the reader is to see it).
+//
+//go:nosplit
+func qinstPut(g, kind, arg uint64, n int, w1, w2 uint64) {
+	mp := getg().m
+	b := mp.qinst
+	if b == nil {
+		if b = qinstAttach(mp); b == nil {
+			return
+		}
+	}
+	now := qinstNow()
+	if b.p > b.end || b.p == 0 || (now-b.last)>>32 != 0 || b.g != g {
+		if !qinstRoom(b, g, now, 0) {
+			qinstLost(b, now)
+			return
+		}
+	}
+	p := b.p
+	*(*uint64)(unsafe.Pointer(p)) = (now-b.last)<<32 | kind<<24 | arg
+	if n > 1 {
+		*(*uint64)(unsafe.Pointer(p + 8)) = w1
+		if n > 2 {
+			*(*uint64)(unsafe.Pointer(p + 16)) = w2
+		}
+	}
+	b.last = now
+	qinstPublish(&b.p, p+uintptr(n)*8)
+}
+
+// qinstPutCur appends a one-word event about the goroutine of this thread.
+//
+//go:nosplit
+func qinstPutCur(kind, arg uint64) {
+	qinstPut(qinstCurrent(), kind, arg, 1, 0, 0)
+}
+
+// qinstCurrent is the goroutine whose thread this is, 0 if none.
+//
+//go:nosplit
+func qinstCurrent() uint64 {
+	if gp := getg().m.curg; gp != nil {
+		return gp.goid
+	}
+	return 0
+}
+
+// qinstRuns tells this thread's block who runs on it after the event just put.
+//
+//go:nosplit
+func qinstRuns(g uint64) {
+	if b := getg().m.qinst; b != nil {
+		b.g = g
+	}
+}
+
+// qinstGo is the word that names a goroutine in an event, with the next number
+// in its sequence. The transitions that carry it happen in an order that the
+// scheduler guarantees, so the field needs no atomic operation.
+//
+//go:nosplit
+func qinstGo(gp *g) uint64 {
+	gp.qinstSeq++
+	return gp.goid&(1<<40-1) | uint64(gp.qinstSeq)<<40
+}

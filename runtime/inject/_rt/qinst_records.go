@@ -1,0 +1,267 @@
+package runtime
+
+import (
+	"internal/goarch"
+	"internal/goos"
+	"internal/runtime/syscall/linux"
+	"unsafe"
+)
+
+// The records that the writer makes beside the threads' events.
+
+// qinstWriteHead starts the file: the descriptors that the tool prepared, what
+// is known about the process, and the first clock.
+func qinstWriteHead() {
+	qinstWriteBehind(uintptr(unsafe.Pointer(unsafe.StringData(qinstPreamble))), uintptr(len(qinstPreamble)))
+	qinstAttrStr("program", qinstSet.program)
+	qinstAttrInt("pid", int64(qinstSet.pid))
+	qinstAttrStr("go", buildVersion)
+	qinstAttrStr("goos", goos.GOOS)
+	qinstAttrStr("goarch", goarch.GOARCH)
+	qinstAttrInt("gomaxprocs", int64(gomaxprocs))
+	qinstAttrInt("ncpu", int64(numCPUStartup))
+	qinstAttrStr("mode", qinstSet.mode)
+	qinstAttrStr("settings", qinstSet.env)
+	qinstAttrStr("ring", qinstRingName())
+	if qinstSlowClock {
+		qinstAttrStr("clock", "nanotime")
+	} else {
+		qinstAttrStr("clock", "cycles")
+	}
+	for code, text := range waitReasonStrings {
+		qinstRecord(qinstTagReason, 2)
+		qinstU32(uint32(code))
+		qinstStr(text)
+	}
+	qinstWriteClock()
+	qinstPush()
+}
+
+func qinstAttrStr(key, value string) {
+	qinstByte(0x93)
+	qinstByte(qinstPacketAttribute)
+	qinstStr(key)
+	qinstStr(value)
+}
+
+func qinstAttrInt(key string, value int64) {
+	qinstByte(0x93)
+	qinstByte(qinstPacketAttribute)
+	qinstStr(key)
+	qinstI64(value)
+}
+
+func qinstWriteClock() {
+	a := qinstNow()
+	sec, nsec, mono := time_now()
+	b := qinstNow()
+	qinstRecord(qinstTagClock, 3)
+	qinstU64(a + (b-a)/2)
+	qinstI64(mono)
+	qinstI64(sec*1e9 + int64(nsec))
+}
+
+// qinstWriteNews writes the tables and functions that came since the last call.
+func qinstWriteNews() {
+	for ; qinstOutTables < qinstNTables; qinstOutTables++ {
+		t := &qinstTables[qinstOutTables]
+		// The tool encoded the record's other fields.
+		qinstRecord(qinstTagProbes, qinstProbesFields)
+		qinstU32(t.base)
+		qinstWriteBehind(uintptr(unsafe.Pointer(unsafe.StringData(t.text))), uintptr(len(t.text)))
+		qinstBeat++
+	}
+	for i := range qinstPCs {
+		pc := qinstPCs[i]
+		if pc == 0 || qinstPCsOut[i/64]>>(i%64)&1 != 0 {
+			continue
+		}
+		qinstPCsOut[i/64] |= 1 << (i % 64)
+		f := findfunc(startPCForTrace(pc))
+		if !f.valid() {
+			continue
+		}
+		file, line := funcline(f, f.entry())
+		qinstRecord(qinstTagFunction, 4)
+		qinstU64(uint64(pc))
+		qinstStr(funcname(f))
+		qinstStr(file)
+		qinstU32(uint32(line))
+	}
+}
+
+var qinstPCsOut [len(qinstPCs) / 64]uint64
+
+// qinstCost adds one run of the writer to its account, which is written every
+// tick.
+func qinstCost(from, cpu, bytes uint64) {
+	o := &qinstOut
+	if o.costFrom == 0 {
+		o.costFrom = from
+	}
+	o.costTo = qinstNow()
+	o.costCPU += qinstThreadCPU() - cpu
+	o.costBytes += bytes
+}
+
+func qinstWriteCost() {
+	o := &qinstOut
+	if o.costFrom == 0 {
+		return
+	}
+	qinstRecord(qinstTagFlush, 4)
+	qinstU64(o.costFrom)
+	qinstU64(o.costTo)
+	qinstU64(o.costBytes)
+	qinstU64(o.costCPU)
+	o.costFrom, o.costCPU, o.costBytes = 0, 0, 0
+}
+
+// qinstThreadCPU is the processor time of the calling thread in ns.
+func qinstThreadCPU() uint64 {
+	const clockThreadCPUTime = 3
+	var ts [2]int64
+	linux.Syscall6(qinstSysClock, clockThreadCPUTime, uintptr(unsafe.Pointer(&ts)), 0, 0, 0, 0)
+	return uint64(ts[0])*1e9 + uint64(ts[1])
+}
+
+// qinstWriteThreads writes what the operating system gave each thread.
+func qinstWriteThreads() {
+	qinstWriteCost()
+	for i := uint32(1); i < qinstNBlocks; i++ {
+		b := (*qinstBlock)(unsafe.Pointer(qinstBlocks[i]))
+		if tid := b.tid; tid != 0 {
+			qinstWriteThread(b.num, tid)
+		}
+	}
+	qinstWriteThread(qinstIdle, uint32(getg().m.procid))
+	if us, ok := qinstField(qinstReadFile("/sys/fs/cgroup/cpu.stat\x00"), "throttled_usec "); ok {
+		qinstRecord(qinstTagThrottle, 2)
+		qinstU64(qinstNow())
+		qinstU64(us * 1000)
+	}
+}
+
+func qinstWriteThread(num, tid uint32) {
+	p := &qinstScratchPath
+	p.n = 0
+	p.str("/proc/self/task/").num(uint64(tid)).str("/schedstat\x00")
+	now := qinstNow()
+	run, rest, ok := qinstNumber(qinstReadFile(p.text()))
+	wait, _, ok2 := qinstNumber(rest)
+	if !ok || !ok2 {
+		return
+	}
+	qinstRecord(qinstTagOSCPU, 5)
+	qinstU32(num)
+	qinstU32(tid)
+	qinstU64(now)
+	qinstU64(run)
+	qinstU64(wait)
+}
+
+func qinstWriteUsage() {
+	var ru [18]int64 // struct rusage: two timevals, maxrss, ...
+	linux.Syscall6(qinstSysGetrusage, 0, uintptr(unsafe.Pointer(&ru)), 0, 0, 0, 0)
+	qinstRecord(qinstTagProcess, 4)
+	qinstU64(qinstNow())
+	qinstU64(uint64(ru[0])*1e9 + uint64(ru[1])*1e3)
+	qinstU64(uint64(ru[2])*1e9 + uint64(ru[3])*1e3)
+	qinstU64(uint64(ru[4]) << 10)
+}
+
+// qinstWriteCounts writes the totals of all cells. They are summed up first,
+// for threads may still count and the record's length comes before its data.
+func qinstWriteCounts() {
+	if qinstTotals == 0 {
+		return
+	}
+	found := uint64(0)
+	for k := uint32(0); k < qinstNext; k++ {
+		t := (*[2]uint64)(unsafe.Pointer(qinstTotals + uintptr(k)*16))
+		t[0], t[1] = 0, 0
+		for i := uint32(0); i < qinstNBlocks; i++ {
+			c := (*qinstCell)(unsafe.Pointer((*qinstBlock)(unsafe.Pointer(qinstBlocks[i])).cells + uintptr(k)*16))
+			t[0] += c.hits
+			t[1] += uint64(c.traced)
+		}
+		if t[0] != 0 {
+			found++
+		}
+		if k&0xffff == 0 {
+			qinstBeat++
+		}
+	}
+	qinstRecord(qinstTagCounts, 2)
+	qinstU64(qinstNow())
+	qinstByte(0xc6)
+	qinstBig(found*24, 4)
+	for k := uint32(0); k < qinstNext; k++ {
+		if t := (*[2]uint64)(unsafe.Pointer(qinstTotals + uintptr(k)*16)); t[0] != 0 {
+			words := [3]uint64{uint64(k), t[0], t[1]}
+			for _, w := range words {
+				for s := 0; s < 64; s += 8 {
+					qinstByte(byte(w >> s))
+				}
+			}
+		}
+	}
+}
+
+// The writer's scratch memory: nothing in package runtime may escape to the heap.
+var (
+	qinstScratchPath qinstPath
+	qinstScratch     [1024]byte
+)
+
+// qinstReadFile returns the beginning of a file, in the scratch memory; path
+// ends with a zero byte.
+func qinstReadFile(path string) []byte {
+	fd := open(unsafe.StringData(path), _O_RDONLY|_O_CLOEXEC, 0)
+	if fd < 0 {
+		return nil
+	}
+	n := read(fd, unsafe.Pointer(&qinstScratch), int32(len(qinstScratch)))
+	closefd(fd)
+	if n < 0 {
+		return nil
+	}
+	return qinstScratch[:n]
+}
+
+// qinstNumber reads a decimal number and returns what follows it.
+func qinstNumber(s []byte) (v uint64, rest []byte, ok bool) {
+	for len(s) > 0 && s[0] == ' ' {
+		s = s[1:]
+	}
+	for len(s) > 0 && s[0] >= '0' && s[0] <= '9' {
+		v = v*10 + uint64(s[0]-'0')
+		s, ok = s[1:], true
+	}
+	return v, s, ok
+}
+
+// qinstField finds the number after name.
+func qinstField(s []byte, name string) (uint64, bool) {
+	for i := 0; i+len(name) <= len(s); i++ {
+		if string(s[i:i+len(name)]) == name {
+			v, _, ok := qinstNumber(s[i+len(name):])
+			return v, ok
+		}
+	}
+	return 0, false
+}
+
+func qinstDecimal(to []byte, v uint64) int {
+	var digits [20]byte
+	i := len(digits)
+	for {
+		i--
+		digits[i] = byte('0' + v%10)
+		v /= 10
+		if v == 0 {
+			break
+		}
+	}
+	return copy(to, digits[i:])
+}

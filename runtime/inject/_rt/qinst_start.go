@@ -1,0 +1,378 @@
+package runtime
+
+import (
+	"internal/runtime/syscall/linux"
+	"unsafe"
+)
+
+// qinstSet are the run-time settings, from QINST in the environment.
+var qinstSet struct {
+	env     string
+	mode    string
+	program string // base name of the executable
+	exe     string
+	pid     uint64
+	limit   uint64 // bytes of output after which points only count; 0: none
+	floor   int32
+	out     string // as given; "" is the default
+	ring    string
+	quiet   bool // say nothing: the parent is instrumented, or nobody asked
+}
+
+// qinstStart is called first thing in the main goroutine, while no other runs.
+func qinstStart() {
+	s := &qinstSet
+	s.mode, s.limit, s.ring = "trace", 1<<30, "/dev/shm"
+	pid, _, _ := linux.Syscall6(qinstSysGetpid, 0, 0, 0, 0, 0, 0)
+	s.pid = uint64(pid)
+	qinstFindProgram()
+	s.quiet = qinstParentTraced()
+	s.env = gogetenv("QINST")
+	if !qinstParse(s.env) || s.mode == "off" {
+		return
+	}
+	qinstSlowClock = !qinstInvariantClock()
+	if s.mode == "count" {
+		s.floor = 1<<31 - 1
+	} else {
+		s.floor = -1 << 29
+	}
+	if !qinstOpenOutput() || !qinstMap() {
+		return
+	}
+	for range qinstSpare + 1 {
+		if !qinstNewBlock() {
+			return
+		}
+	}
+	qinstStarted = 1
+	qinst_on = 1
+	if s.mode == "trace" {
+		qinstStates = 1
+		gp := getg()
+		qinstNotePC(gp.startpc)
+		qinstPut(0, qinstEvGoCreate, 0, 3, qinstGo(gp), uint64(gp.startpc))
+		qinstProcStart()
+		qinstGoStart()
+	}
+	systemstack(func() { newm(qinstWriter, nil, -1) })
+}
+
+var qinstStarted uint32
+
+// qinstParse reads settings in GODEBUG form.
+func qinstParse(s string) bool {
+	for len(s) > 0 {
+		item := s
+		if i := qinstIndex(s, ','); i >= 0 {
+			item, s = s[:i], s[i+1:]
+		} else {
+			s = ""
+		}
+		i := qinstIndex(item, '=')
+		if i < 0 {
+			qinstSay("QINST: found \"", item, "\", expected name=value; the program goes on untraced")
+			return false
+		}
+		if !qinstSetting(item[:i], item[i+1:]) {
+			return false
+		}
+	}
+	return true
+}
+
+func qinstSetting(name, value string) bool {
+	switch name {
+	case "mode":
+		if value != "off" && value != "count" && value != "trace" {
+			qinstSay("QINST: found mode=", value, ", expected off, count or trace; the program goes on untraced")
+			return false
+		}
+		qinstSet.mode = value
+	case "out":
+		qinstSet.out = value
+	case "ring":
+		qinstSet.ring = value
+	case "limit":
+		v, ok := qinstSize(value)
+		if !ok {
+			qinstSay("QINST: found limit=", value, ", expected bytes such as 1GiB, 500MB or 0; the program goes on untraced")
+			return false
+		}
+		qinstSet.limit = v
+	default:
+		qinstSay("QINST: unknown setting ", name, ", known are mode, out, limit and ring; the program goes on untraced")
+		return false
+	}
+	return true
+}
+
+func qinstIndex(s string, c byte) int {
+	for i := 0; i < len(s); i++ {
+		if s[i] == c {
+			return i
+		}
+	}
+	return -1
+}
+
+// qinstSize reads a number of bytes with an optional unit.
+func qinstSize(s string) (uint64, bool) {
+	v, i := uint64(0), 0
+	for ; i < len(s) && s[i] >= '0' && s[i] <= '9'; i++ {
+		v = v*10 + uint64(s[i]-'0')
+	}
+	if i == 0 {
+		return 0, false
+	}
+	switch s[i:] {
+	case "", "B":
+	case "k", "K", "KiB":
+		v <<= 10
+	case "M", "MiB":
+		v <<= 20
+	case "G", "GiB":
+		v <<= 30
+	case "KB", "kB":
+		v *= 1e3
+	case "MB":
+		v *= 1e6
+	case "GB":
+		v *= 1e9
+	default:
+		return 0, false
+	}
+	return v, true
+}
+
+// qinstPath is a zero-terminated path that is put together without allocating.
+type qinstPath struct {
+	n   int
+	buf [4096]byte
+}
+
+func (p *qinstPath) str(s string) *qinstPath {
+	p.n += copy(p.buf[p.n:len(p.buf)-1], s)
+	return p
+}
+
+func (p *qinstPath) num(v uint64) *qinstPath {
+	var d [20]byte
+	n := qinstDecimal(d[:], v)
+	p.n += copy(p.buf[p.n:len(p.buf)-1], d[:n])
+	return p
+}
+
+// text is the path so far, as a string that shares its memory.
+func (p *qinstPath) text() string { return qinstString(&p.buf[0], p.n) }
+
+// qinstString is unsafe.String without its checks, whose failure would panic:
+// code that the writer thread runs must not contain a write barrier.
+func qinstString(p *byte, n int) string {
+	s := stringStruct{unsafe.Pointer(p), n}
+	return *(*string)(unsafe.Pointer(&s))
+}
+
+func (p *qinstPath) open(flags, mode uintptr) (fd int32, errno uintptr) {
+	p.buf[p.n] = 0
+	r, _, e := linux.Syscall6(qinstSysOpenat, qinstAtCwd, uintptr(unsafe.Pointer(&p.buf)), flags|_O_CLOEXEC, mode, 0, 0)
+	return int32(r), e
+}
+
+const (
+	qinstAtCwd = ^uintptr(99) // AT_FDCWD, -100
+	qinstExcl  = 0x80
+	qinstCreat = 0x40
+	qinstRdwr  = 2
+	qinstWronl = 1
+
+	qinstEEXIST = 17
+	qinstEACCES = 13
+	qinstEROFS  = 30
+)
+
+var (
+	qinstExePath qinstPath
+	qinstOutPath qinstPath
+	qinstShmPath qinstPath
+	qinstSayText qinstPath
+)
+
+func qinstFindProgram() {
+	p := &qinstExePath
+	link := "/proc/self/exe\x00"
+	n, _, e := linux.Syscall6(qinstSysReadlink, qinstAtCwd, uintptr(unsafe.Pointer(unsafe.StringData(link))), uintptr(unsafe.Pointer(&p.buf)), uintptr(len(p.buf)), 0, 0)
+	if e != 0 {
+		n = 0
+	}
+	s := qinstString(&p.buf[0], int(n))
+	qinstSet.exe = s
+	for i := len(s) - 1; i >= 0; i-- {
+		if s[i] == '/' {
+			s = s[i+1:]
+			break
+		}
+	}
+	if s == "" {
+		s = "program"
+	}
+	qinstSet.program = s
+}
+
+// qinstParentTraced tells whether the parent is an instrumented process: then
+// its ring has a known name. Such a child prints nothing, for tests compare
+// the output of the processes they start.
+func qinstParentTraced() bool {
+	ppid, _, _ := linux.Syscall6(qinstSysGetppid, 0, 0, 0, 0, 0, 0)
+	p := &qinstScratchPath
+	p.n = 0
+	p.str("/dev/shm/qinst.").num(uint64(ppid))
+	_, _, e := linux.Syscall6(qinstSysFaccess, qinstAtCwd, uintptr(unsafe.Pointer(&p.buf)), 0, 0, 0, 0)
+	return e == 0
+}
+
+// qinstTemporary tells whether the program lies where test binaries and
+// programs of "go run" do: their traces go to the temporary directory.
+func qinstTemporary() bool {
+	s := qinstSet.exe
+	if n := len(s); n > 5 && s[n-5:] == ".test" {
+		return true
+	}
+	const mark = "/go-build"
+	for i := 0; i+len(mark) <= len(s); i++ {
+		if s[i:i+len(mark)] == mark {
+			return true
+		}
+	}
+	return false
+}
+
+func qinstOpenOutput() bool {
+	name := qinstSet.out
+	asked := name != ""
+	if !asked {
+		name = "%n.%p.sddf"
+	}
+	if asked || !qinstTemporary() {
+		errno := qinstCreate("", name)
+		if errno == 0 {
+			return true
+		}
+		if asked || errno != qinstEACCES && errno != qinstEROFS {
+			qinstSay("cannot create ", qinstOutName(), ": ", qinstErrno(errno), "; the program goes on untraced")
+			return false
+		}
+	}
+	dir := gogetenv("TMPDIR")
+	if dir == "" {
+		dir = "/tmp"
+	}
+	if errno := qinstCreate(dir, name); errno != 0 {
+		if !qinstTemporary() {
+			qinstSay("cannot create ", qinstOutName(), ": ", qinstErrno(errno), "; the program goes on untraced")
+		}
+		return false
+	}
+	return true
+}
+
+func qinstOutName() string { return qinstOutPath.text() }
+
+// qinstCreate creates the output, never over an existing file: a number is
+// added to the name instead (containers reuse process ids).
+func qinstCreate(dir, name string) (errno uintptr) {
+	p := &qinstOutPath
+	p.n = 0
+	if dir != "" {
+		p.str(dir).str("/")
+	}
+	for i := 0; i < len(name); i++ {
+		switch {
+		case name[i] == '%' && i+1 < len(name) && name[i+1] == 'n':
+			p.str(qinstSet.program)
+			i++
+		case name[i] == '%' && i+1 < len(name) && name[i+1] == 'p':
+			p.num(qinstSet.pid)
+			i++
+		default:
+			p.str(name[i : i+1])
+		}
+	}
+	flags := uintptr(qinstWronl | qinstCreat | qinstExcl)
+	if p.n > 5 && string(p.buf[:5]) == "/dev/" {
+		flags = qinstWronl
+	}
+	base := p.n
+	for try := uint64(1); try < 1000; try++ {
+		fd, e := p.open(flags, 0o644)
+		if e == 0 {
+			qinstOut.fd = qinstHighFD(fd)
+			return 0
+		}
+		if e != qinstEEXIST {
+			return e
+		}
+		p.n = base
+		p.str(".").num(try)
+		errno = e
+	}
+	return errno
+}
+
+// qinstHighFD moves a descriptor out of the range that programs count on being
+// free (os/exec's tests look below 100).
+func qinstHighFD(fd int32) int32 {
+	const dupCloexec = 1030
+	if r, _, e := linux.Syscall6(qinstSysFcntl, uintptr(fd), dupCloexec, 200, 0, 0, 0); e == 0 {
+		closefd(fd)
+		return int32(r)
+	}
+	return fd
+}
+
+// qinstSay prints one line on stderr; once, and not at all in the child of an
+// instrumented process.
+func qinstSay(parts ...string) {
+	if qinstSet.quiet {
+		return
+	}
+	qinstSet.quiet = true
+	p := &qinstSayText
+	p.str("qinst: ")
+	for _, s := range parts {
+		p.str(s)
+	}
+	p.str("\n")
+	write1(2, unsafe.Pointer(&p.buf), int32(p.n))
+}
+
+func qinstErrno(e uintptr) string {
+	switch e {
+	case 2:
+		return "no such file or directory"
+	case 5:
+		return "input/output error"
+	case 12:
+		return "cannot allocate memory"
+	case qinstEACCES:
+		return "permission denied"
+	case qinstEEXIST:
+		return "file exists"
+	case 20:
+		return "not a directory"
+	case 21:
+		return "is a directory"
+	case 27:
+		return "file too large"
+	case 28:
+		return "no space left on device"
+	case qinstEROFS:
+		return "read-only file system"
+	case 32:
+		return "broken pipe"
+	}
+	n := qinstDecimal(qinstErrText[6:], uint64(e))
+	return qinstString(&qinstErrText[0], 6+n)
+}
+
+var qinstErrText = [26]byte{'e', 'r', 'r', 'o', 'r', ' '}

@@ -1,0 +1,400 @@
+package runtime
+
+import (
+	"internal/runtime/atomic"
+	"internal/runtime/syscall/linux"
+	"unsafe"
+)
+
+// The writer is a thread without a P, like sysmon: it appends full chunks to
+// the output and prepares what the hooks take from the lists. It allocates
+// nothing, takes no lock that a crashing thread may hold, and blocks signals,
+// for a thread that dies waits for it.
+
+const (
+	qinstTickNS   = 100e6 // clocks, thread times, refills
+	qinstBusyUS   = 500   // between looks while chunks come in
+	qinstSpare    = 4     // blocks kept ready
+	qinstGrow     = 128   // chunks a growth of the ring adds
+	qinstMostRing = 2048  // chunks: 64 MiB
+	qinstGiveUpNS = 200e6 // an ending thread's patience with a writer that makes no progress
+	qinstIdle     = 0xffffffff
+)
+
+var (
+	qinstWriterM  muintptr
+	qinstSleeping uint32 // futex: 1 while the writer sleeps until it is woken
+	qinstEnding   uint32 // 1 + why, once the program ends
+	qinstStatus   int32
+	qinstSync     uint32 // raised to ask for everything recorded so far
+	qinstSynced   uint32
+	qinstDone     uint32
+	qinstBeat     uint32 // raised by the writer's progress
+)
+
+// Why the program ended.
+const (
+	qinstWhyExit = iota
+	qinstWhyPanic
+	qinstWhySignal
+	qinstWhyExec
+)
+
+var qinstWhyText = [...]string{"exit", "panic or fatal error", "signal", "exec"}
+
+//go:nosplit
+func qinstWake() {
+	if atomic.Load(&qinstSleeping) != 0 && atomic.Cas(&qinstSleeping, 1, 0) {
+		futexwakeup(&qinstSleeping, 1)
+	}
+}
+
+// qinstEnd makes the writer finish the file and waits for it, as long as it
+// makes progress. It is called on every path that ends the process.
+//
+//go:nosplit
+func qinstEnd(why uint32, status int32) {
+	if qinstStarted == 0 || getg().m == qinstWriterM.ptr() {
+		return
+	}
+	if atomic.Cas(&qinstEnding, 0, why+1) {
+		qinstStatus = status
+	}
+	qinstAwait(&qinstDone, 1)
+}
+
+// qinstFlush is qinstEnd for a process that may go on (exec can fail).
+//
+//go:nosplit
+func qinstFlush() {
+	if qinstStarted == 0 || qinstDone != 0 {
+		return
+	}
+	n := atomic.Xadd(&qinstSync, 1)
+	qinstAwait(&qinstSynced, n)
+}
+
+//go:nosplit
+func qinstAwait(word *uint32, value uint32) {
+	beat, since := atomic.Load(&qinstBeat), nanotime()
+	for int32(atomic.Load(word)-value) < 0 && atomic.Load(&qinstDone) == 0 {
+		qinstWake()
+		usleep(50)
+		if now := atomic.Load(&qinstBeat); now != beat {
+			beat, since = now, nanotime()
+		} else if nanotime()-since > qinstGiveUpNS {
+			return
+		}
+	}
+}
+
+// qinstWriter is the writer thread.
+//
+//go:nowritebarrierrec
+func qinstWriter() {
+	// As sysmon does: a thread that never runs Go code must not count in the
+	// search for deadlocks.
+	lock(&sched.lock)
+	sched.nmsys++
+	checkdead()
+	unlock(&sched.lock)
+	qinstWriterM.set(getg().m)
+	qinstBlockSignals()
+
+	qinstWriteHead()
+	tick := nanotime()
+	for {
+		busy := qinstDrain()
+		qinstPrepare()
+		if now := nanotime(); now-tick >= qinstTickNS {
+			tick = now
+			qinstTick()
+		}
+		if atomic.Load(&qinstEnding) != 0 {
+			break
+		}
+		if n := atomic.Load(&qinstSync); n != qinstSynced {
+			qinstWriteTail(qinstWhyExec)
+			atomic.Store(&qinstSynced, n)
+		}
+		qinstRest(busy)
+	}
+	qinst_on = 0
+	qinstStates = 0
+	qinstWriteTail(qinstEnding - 1)
+	if qinstOut.fd >= 0 {
+		closefd(qinstOut.fd)
+	}
+	qinstUnlinkRing()
+	atomic.Store(&qinstDone, 1)
+	for {
+		usleep(1 << 30) // the process is about to end
+	}
+}
+
+// qinstRest sleeps: briefly while there is work, else until a chunk is full.
+func qinstRest(busy bool) {
+	if busy {
+		usleep(qinstBusyUS)
+		return
+	}
+	atomic.Store(&qinstSleeping, 1)
+	if qinstFull.Load() == 0 && atomic.Load(&qinstEnding) == 0 && atomic.Load(&qinstSync) == qinstSynced {
+		futexsleep(&qinstSleeping, 1, qinstTickNS)
+	}
+	atomic.Store(&qinstSleeping, 0)
+}
+
+// qinstBlockSignals blocks all but those the thread itself may cause and the
+// one that doAllThreadsSyscall sends to every m and waits for.
+func qinstBlockSignals() {
+	set := sigset_all
+	for _, s := range [...]int{_SIGILL, _SIGTRAP, _SIGBUS, _SIGFPE, _SIGSEGV, sigPerThreadSyscall} {
+		sigdelset(&set, s)
+	}
+	sigprocmask(_SIG_SETMASK, &set, nil)
+}
+
+// qinstDrain writes the full chunks, oldest first, and reports whether there
+// were any.
+func qinstDrain() bool {
+	list := uint32(qinstFull.Swap(0))
+	if list == 0 {
+		return false
+	}
+	from, cpu := qinstNow(), qinstThreadCPU()
+	var oldest uint32
+	for list != 0 {
+		h := qinstChunkAt(list)
+		list, h.next, oldest = h.next, oldest, list
+	}
+	before := qinstOut.bytes
+	for oldest != 0 {
+		h := qinstChunkAt(oldest)
+		oldest = h.next
+		qinstWriteChunk(h, uintptr(h.bytes))
+		qinstChunks.put(uintptr(unsafe.Pointer(h)))
+		qinstBeat++
+	}
+	qinstCost(from, cpu, qinstOut.bytes-before)
+	if qinstSet.limit != 0 && qinstOut.bytes > qinstSet.limit && !qinstOut.limited {
+		qinstLimit()
+	}
+	return true
+}
+
+func qinstChunkAt(i uint32) *qinstChunk {
+	return (*qinstChunk)(unsafe.Pointer(qinstChunks.base + uintptr(i-1)*qinstChunks.stride))
+}
+
+// qinstWriteChunk writes the first n bytes of a chunk's events as one record.
+func qinstWriteChunk(h *qinstChunk, n uintptr) {
+	if n == 0 {
+		return
+	}
+	qinstRecord(qinstTagEvents, 7)
+	qinstU32(h.num)
+	qinstU32(h.tid)
+	qinstU64(h.seq)
+	qinstU64(h.ticks)
+	qinstU64(h.g)
+	qinstI32(h.proc)
+	qinstByte(0xc6)
+	qinstBig(uint64(n), 4)
+	qinstWriteBehind(uintptr(unsafe.Pointer(h))+qinstHeadSize, n)
+}
+
+// qinstLimit stops events for good; counting goes on.
+func qinstLimit() {
+	qinstOut.limited = true
+	qinstFloor(1<<31 - 1)
+	qinstStates = 0
+	qinstRecord(qinstTagLimit, 3)
+	qinstU64(qinstNow())
+	qinstU64(qinstOut.bytes)
+	qinstStr("limit")
+}
+
+// qinstFloor sets every block's floor, and that of blocks to come.
+func qinstFloor(floor int32) {
+	qinstSet.floor = floor
+	for i := uint32(0); i < qinstNBlocks; i++ {
+		(*qinstBlock)(unsafe.Pointer(qinstBlocks[i])).floor = floor
+	}
+}
+
+// qinstPrepare keeps blocks and chunks in stock.
+func qinstPrepare() {
+	for qinstReadyCount() < qinstSpare && qinstNewBlock() {
+	}
+	limit := qinstChunks.limit.Load()
+	if used := uint32(qinstChunks.used.Load()); used > limit/2 && limit < qinstMostRing {
+		qinstGrowRing()
+	}
+}
+
+// qinstReadyCount counts the spare blocks: those without a thread.
+func qinstReadyCount() int {
+	n := 0
+	for i := uint32(1); i < qinstNBlocks && n < qinstSpare; i++ {
+		if (*qinstBlock)(unsafe.Pointer(qinstBlocks[i])).tid == 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// qinstTick does what has to be done ten times a second.
+func qinstTick() {
+	qinstWriteClock()
+	qinstWriteThreads()
+	qinstWriteNews()
+	qinstRefill()
+	qinstPush()
+}
+
+// qinstRefill moves the stop of cells that traced very often, so that the
+// distance that decides does not wrap.
+func qinstRefill() {
+	for i := uint32(1); i < qinstNBlocks; i++ {
+		b := (*qinstBlock)(unsafe.Pointer(qinstBlocks[i]))
+		for k := uint32(0); k < qinstNext; k++ {
+			c := (*qinstCell)(unsafe.Pointer(b.cells + uintptr(k)*16))
+			if c.traced-c.stop > 1<<28 {
+				c.stop = c.traced
+			}
+		}
+	}
+}
+
+// qinstWriteTail writes everything recorded so far and the records that make
+// the file complete. Chunks that their threads still fill are written as they
+// are now; when such a chunk is written again its block has the same number,
+// and readers take the later one.
+func qinstWriteTail(why uint32) {
+	qinstDrain()
+	lost := uint64(0)
+	for i := uint32(1); i < qinstNBlocks; i++ {
+		b := (*qinstBlock)(unsafe.Pointer(qinstBlocks[i]))
+		p, c := atomic.Loaduintptr(&b.p), atomic.Loaduintptr(&b.chunk)
+		if c != 0 && p > c && p <= c+qinstChunkSize {
+			qinstWriteChunk((*qinstChunk)(unsafe.Pointer(c)), p-c-qinstHeadSize)
+			qinstBeat++
+		}
+		lost += b.lost
+	}
+	qinstDrain()
+	qinstWriteNews()
+	qinstWriteThreads()
+	qinstWriteCounts()
+	qinstWriteUsage()
+	qinstWriteClock()
+	qinstWriteCost()
+	qinstRecord(qinstTagEnd, 6)
+	qinstU64(qinstNow())
+	qinstStr(qinstWhyText[why])
+	qinstI32(qinstStatus)
+	qinstU64(lost)
+	qinstU64(qinstEarly)
+	qinstU64(qinstOverflows())
+	qinstPush()
+}
+
+func qinstOverflows() uint64 {
+	n := uint64(0)
+	for i := uint32(1); i < qinstNBlocks; i++ {
+		n += (*qinstBlock)(unsafe.Pointer(qinstBlocks[i])).overflow
+	}
+	return n
+}
+
+// qinstOut is the output file and what is about to be written to it.
+var qinstOut struct {
+	fd      int32 // -1 after an error
+	limited bool
+	n       uintptr
+	bytes   uint64
+
+	costFrom, costTo, costCPU, costBytes uint64
+
+	buf [32 << 10]byte
+}
+
+func qinstByte(b byte) {
+	if qinstOut.n == uintptr(len(qinstOut.buf)) {
+		qinstPush()
+	}
+	qinstOut.buf[qinstOut.n] = b
+	qinstOut.n++
+}
+
+// qinstBig appends the low n bytes of v, most significant first.
+func qinstBig(v uint64, n int) {
+	for n--; n >= 0; n-- {
+		qinstByte(byte(v >> (8 * n)))
+	}
+}
+
+func qinstRecord(tag byte, fields byte) {
+	qinstByte(0x90 | (fields + 2))
+	qinstByte(qinstPacketData)
+	qinstByte(tag)
+}
+
+func qinstU32(v uint32) { qinstByte(0xce); qinstBig(uint64(v), 4) }
+func qinstU64(v uint64) { qinstByte(0xcf); qinstBig(v, 8) }
+func qinstI32(v int32)  { qinstByte(0xd2); qinstBig(uint64(uint32(v)), 4) }
+func qinstI64(v int64)  { qinstByte(0xd3); qinstBig(uint64(v), 8) }
+
+func qinstStr(s string) {
+	qinstByte(0xdb)
+	qinstBig(uint64(len(s)), 4)
+	qinstWriteBehind(uintptr(unsafe.Pointer(unsafe.StringData(s))), uintptr(len(s)))
+}
+
+// qinstPush writes what is in the buffer.
+func qinstPush() { qinstWriteBehind(0, 0) }
+
+// qinstWriteBehind writes the buffer and n bytes at p behind it; short pieces
+// only join the buffer.
+func qinstWriteBehind(p, n uintptr) {
+	if p != 0 && n < 4096 && qinstOut.n+n <= uintptr(len(qinstOut.buf)) {
+		memmove(unsafe.Pointer(&qinstOut.buf[qinstOut.n]), unsafe.Pointer(p), n)
+		qinstOut.n += n
+		return
+	}
+	iov := [2][2]uintptr{{uintptr(unsafe.Pointer(&qinstOut.buf)), qinstOut.n}, {p, n}}
+	qinstOut.bytes += uint64(qinstOut.n + n)
+	qinstOut.n = 0
+	for i := 0; i < 2 && qinstOut.fd >= 0; {
+		if iov[i][1] == 0 {
+			i++
+			continue
+		}
+		done, _, errno := linux.Syscall6(qinstSysWritev, uintptr(qinstOut.fd), uintptr(unsafe.Pointer(&iov[i])), uintptr(2-i), 0, 0, 0)
+		if errno == _EINTR || errno == _EAGAIN {
+			continue
+		}
+		if errno != 0 {
+			qinstWriteFailed(errno)
+			return
+		}
+		for i < 2 && done >= iov[i][1] {
+			done -= iov[i][1]
+			i++
+		}
+		if i < 2 {
+			iov[i][0] += done
+			iov[i][1] -= done
+		}
+	}
+}
+
+// qinstWriteFailed gives the output up; the program goes on untraced.
+func qinstWriteFailed(errno uintptr) {
+	qinstOut.fd = -1
+	qinst_on = 0
+	qinstStates = 0
+	qinstFloor(1<<31 - 1)
+	qinstSay("cannot write the trace: ", qinstErrno(errno), "; the program goes on untraced")
+}

@@ -1,0 +1,158 @@
+package inject
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+
+	"qinst.dev/internal/edit"
+)
+
+// An anchor is a place in one file of package runtime and the text that goes
+// there.
+type anchor struct {
+	file string
+	at   place
+	text string
+}
+
+// A place finds the byte range to replace (empty: insert) in a parsed file. It
+// reports how many matches it found; anything but one is an error.
+type place func(f *ast.File) (matches int, start, end token.Pos)
+
+// tracerHooks are the methods of traceLocker at whose heads our own recording
+// stands (see _rt/qinst_state.go). An empty hook only ends the method while
+// Go's tracer is off.
+var tracerHooks = []struct{ file, method, hook string }{
+	{"traceruntime.go", "Gomaxprocs", "qinstMark(qinstEvProcs, uint64(procs))"},
+	{"traceruntime.go", "ProcStart", "qinstProcStart()"},
+	{"traceruntime.go", "ProcStop", "qinstProcStop(pp)"},
+	{"traceruntime.go", "ProcSteal", "qinstProcSteal(pp)"},
+	{"traceruntime.go", "GCStart", "qinstMark(qinstEvGCBegin, 0)"},
+	{"traceruntime.go", "GCDone", "qinstMark(qinstEvGCEnd, 0)"},
+	{"traceruntime.go", "STWStart", "qinstMark(qinstEvSTWBegin, uint64(reason))"},
+	{"traceruntime.go", "STWDone", "qinstMark(qinstEvSTWEnd, 0)"},
+	{"traceruntime.go", "GCSweepStart", "qinstMark(qinstEvSweepBegin, 0)"},
+	{"traceruntime.go", "GCSweepSpan", ""},
+	{"traceruntime.go", "GCSweepDone", "qinstMark(qinstEvSweepEnd, 0)"},
+	{"traceruntime.go", "GCMarkAssistStart", "qinstMark(qinstEvAssistBegin, 0)"},
+	{"traceruntime.go", "GCMarkAssistDone", "qinstMark(qinstEvAssistEnd, 0)"},
+	{"traceruntime.go", "GoCreate", "qinstGoCreate(newg, pc, blocked)"},
+	{"traceruntime.go", "GoStart", "qinstGoStart()"},
+	{"traceruntime.go", "GoEnd", "qinstGoEnd()"},
+	{"traceruntime.go", "GoSched", "qinstGoStop(qinstStopSched)"},
+	{"traceruntime.go", "GoPreempt", "qinstGoStop(qinstStopPreempt)"},
+	{"traceruntime.go", "GoPark", "qinstGoPark()"},
+	{"traceruntime.go", "GoUnpark", "qinstGoUnpark(gp, skip)"},
+	{"traceruntime.go", "GoSwitch", "qinstGoSwitch(nextg, destroy)"},
+	{"traceruntime.go", "GoSysCall", "qinstGoSysCall()"},
+	{"traceruntime.go", "GoSysExit", "qinstGoSysExit(lostP)"},
+	{"traceruntime.go", "GoCreateSyscall", "qinstGoCreateSyscall(gp)"},
+	{"traceruntime.go", "GoDestroySyscall", "qinstGoDestroySyscall()"},
+	{"traceruntime.go", "GCActive", ""},
+	{"traceruntime.go", "HeapAlloc", ""},
+	{"traceruntime.go", "HeapGoal", ""},
+	{"traceallocfree.go", "SpanExists", ""},
+	{"traceallocfree.go", "SpanAlloc", ""},
+	{"traceallocfree.go", "SpanFree", ""},
+	{"traceallocfree.go", "HeapObjectExists", ""},
+	{"traceallocfree.go", "HeapObjectAlloc", ""},
+	{"traceallocfree.go", "HeapObjectFree", ""},
+	{"traceallocfree.go", "GoroutineStackExists", ""},
+	{"traceallocfree.go", "GoroutineStackAlloc", ""},
+	{"traceallocfree.go", "GoroutineStackFree", ""},
+}
+
+// anchors returns every edit.
+func anchors() []anchor {
+	list := []anchor{
+		{"runtime2.go", lastField("g"), "; qinstStack *qinstStack; qinstSeq uint32"},
+		{"runtime2.go", lastField("m"), "; qinst *qinstBlock"},
+
+		{"traceruntime.go", onlyReturn("traceAcquire", "traceLocker{}"), "return qinstLocker()"},
+		{"traceruntime.go", onlyReturn("traceAcquireEnabled", "traceLocker{}"), "return qinstLocker()"},
+		{"traceruntime.go", onlyReturn("traceLocker.ok", "tl.gen != 0"), "return tl.mp != nil"},
+		{"traceruntime.go", head("traceRelease"), " if tl.gen == 0 { return };"},
+
+		{"proc.go", after("main", "mainStarted = true"), "; qinstStart()"},
+		{"proc.go", head("gdestroy"), " qinstFreeStack(gp);"},
+		{"os_linux.go", head("mdestroy"), " qinstDetach(mp);"},
+		{"panic.go", before("recovery", "gogo(&gp.sched)"), "qinstRecovered(gp, sp); "},
+
+		// The ways a process ends.
+		{"proc.go", after("runExitHooks", "exithook.Run(code)"), "; qinstEnd(qinstWhyExit, int32(code))"},
+		{"runtime.go", head("syscall_Exit"), " qinstEnd(qinstWhyExit, int32(code));"},
+		{"proc.go", head("syscall_runtime_BeforeExec"), " qinstFlush();"},
+		{"panic.go", head("dopanic_m"), " qinstEnd(qinstWhyPanic, 2);"},
+		{"signal_unix.go", head("dieFromSignal"), " qinstEnd(qinstWhySignal, int32(128+sig));"},
+		{"signal_unix.go", head("fatalsignal"), " qinstEnd(qinstWhySignal, 2);"},
+	}
+	for _, h := range tracerHooks {
+		text := " if tl.gen == 0 { return };"
+		if h.hook != "" {
+			text = " " + h.hook + ";" + text
+		}
+		list = append(list, anchor{h.file, head("traceLocker." + h.method), text})
+	}
+	return list
+}
+
+// applyAnchors writes edited copies of the files that have anchors into dir and
+// returns files with them in place of the originals.
+func applyAnchors(files []string, dir string) ([]string, error) {
+	byFile := map[string][]anchor{}
+	for _, a := range anchors() {
+		byFile[a.file] = append(byFile[a.file], a)
+	}
+	out := make([]string, len(files))
+	for i, f := range files {
+		out[i] = f
+		base := filepath.Base(f)
+		list, ok := byFile[base]
+		if !ok {
+			continue
+		}
+		delete(byFile, base)
+		text, err := applyTo(f, list)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = filepath.Join(dir, "qinst_"+base)
+		if err := os.WriteFile(out[i], text, 0o666); err != nil {
+			return nil, err
+		}
+	}
+	for base := range byFile {
+		return nil, fmt.Errorf("package runtime has no file %s: this Go version's runtime is not known", base)
+	}
+	return out, nil
+}
+
+func applyTo(path string, list []anchor) ([]byte, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	fset := token.NewFileSet()
+	f, err := parser.ParseFile(fset, path, text, parser.SkipObjectResolution)
+	if err != nil {
+		return nil, err
+	}
+	full, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	buf := edit.New(text)
+	buf.Insert(0, "//line "+full+":1:1\n")
+	for _, a := range list {
+		n, start, end := a.at(f)
+		if n != 1 {
+			return nil, fmt.Errorf("%s: found %d places for %q, expected 1: this Go version's runtime is not known", path, n, a.text)
+		}
+		buf.Replace(fset.Position(start).Offset, fset.Position(end).Offset, a.text)
+	}
+	return buf.Bytes(), nil
+}

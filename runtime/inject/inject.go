@@ -1,0 +1,186 @@
+// Package inject adds qinst's recording to Go's own runtime package: the files
+// under _rt, a few fields, and calls at the places named in the anchor table.
+//
+// Anchors are found in the syntax tree and must match exactly once; otherwise
+// nothing is written and the error says which anchor of which file failed. Edits
+// stay on their lines, and originals are never touched.
+package inject
+
+import (
+	"embed"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"qinst.dev/sddf"
+	"qinst.dev/sddf/spec"
+)
+
+// Target is the toolchain and machine that a runtime is compiled for.
+type Target struct{ GoVersion, GOOS, GOARCH string }
+
+//go:embed _rt/*.go _rt/*.s
+var sources embed.FS
+
+// supported lists the release lines whose runtime the anchors were checked
+// against. A new line is added after the self-test passed with it.
+var supported = []string{"go1.26"}
+
+var machines = []string{"linux/amd64", "linux/arm64"}
+
+func (t Target) check() error {
+	if machine := t.GOOS + "/" + t.GOARCH; !slices.Contains(machines, machine) {
+		return fmt.Errorf("found GOOS/GOARCH %s, instrumented programs can be built for %s", machine, strings.Join(machines, " and "))
+	}
+	for _, v := range supported {
+		if t.GoVersion == v || strings.HasPrefix(t.GoVersion, v+".") || strings.HasPrefix(t.GoVersion, v+"-") || strings.HasPrefix(t.GoVersion, v+"rc") {
+			return nil
+		}
+	}
+	return fmt.Errorf("found Go version %q, its runtime is not known; expected %s", t.GoVersion, strings.Join(supported, " or "))
+}
+
+// Compile prepares package runtime for the compiler: files are the Go files of
+// the command line, dir is where new ones may be written (the package's object
+// directory: elsewhere the export data would depend on the machine, and plugins
+// would not load). It returns the files to compile instead.
+func Compile(t Target, files []string, dir string) ([]string, error) {
+	if err := t.check(); err != nil {
+		return nil, err
+	}
+	out, err := applyAnchors(files, dir)
+	if err != nil {
+		return nil, err
+	}
+	entries, err := sources.ReadDir("_rt")
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range entries {
+		name := e.Name()
+		if !strings.HasSuffix(name, ".go") || !buildsFor(name, t.GOARCH) {
+			continue
+		}
+		text, err := sources.ReadFile("_rt/" + name)
+		if err != nil {
+			return nil, err
+		}
+		if out, err = add(out, dir, name, text); err != nil {
+			return nil, err
+		}
+	}
+	return add(out, dir, "qinst_spec.go", constants())
+}
+
+// Assemble is Compile for the assembler. Our functions are appended to a copy
+// of the runtime's main assembly file: that tool is run once over all files and
+// again for each, and a file of its own would be assembled twice.
+func Assemble(t Target, files []string, dir string) ([]string, error) {
+	if err := t.check(); err != nil {
+		return nil, err
+	}
+	base := "asm_" + t.GOARCH + ".s"
+	out := slices.Clone(files)
+	for i, f := range files {
+		if filepath.Base(f) != base {
+			continue
+		}
+		text, err := os.ReadFile(f)
+		if err != nil {
+			return nil, err
+		}
+		ours, err := sources.ReadFile("_rt/qinst_" + t.GOARCH + ".s")
+		if err != nil {
+			return nil, err
+		}
+		out[i] = filepath.Join(dir, "qinst_"+base)
+		if err := os.WriteFile(out[i], append(text, ours...), 0o666); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+func buildsFor(name, goarch string) bool {
+	for _, m := range machines {
+		if arch := m[strings.Index(m, "/")+1:]; strings.HasSuffix(name, "_"+arch+".go") {
+			return arch == goarch
+		}
+	}
+	return true
+}
+
+func add(files []string, dir, name string, text []byte) ([]string, error) {
+	path := filepath.Join(dir, name)
+	return append(files, path), os.WriteFile(path, text, 0o666)
+}
+
+// constants generates the part of the runtime that package spec decides.
+func constants() []byte {
+	var b strings.Builder
+	b.WriteString("package runtime\n\nconst (\n")
+	for _, c := range []struct {
+		name  string
+		value int
+	}{
+		{"PacketAttribute", int(spec.Attribute)},
+		{"PacketData", int(spec.Data)},
+		{"TagClock", spec.TagClock},
+		{"TagProbes", spec.TagProbes},
+		{"TagEvents", spec.TagEvents},
+		{"TagCounts", spec.TagCounts},
+		{"TagFunction", spec.TagFunction},
+		{"TagReason", spec.TagReason},
+		{"TagFlush", spec.TagFlush},
+		{"TagOSCPU", spec.TagOSCPU},
+		{"TagThrottle", spec.TagThrottle},
+		{"TagProcess", spec.TagProcess},
+		{"TagLimit", spec.TagLimit},
+		{"TagEnd", spec.TagEnd},
+		{"ProbesFields", len(spec.Records[spec.TagProbes-1].Fields)},
+		{"EvEnter", spec.EvEnter},
+		{"EvExit", spec.EvExit},
+		{"EvUnwind", spec.EvUnwind},
+		{"EvTime", spec.EvTime},
+		{"EvGoroutine", spec.EvGoroutine},
+		{"EvGap", spec.EvGap},
+		{"EvGoCreate", spec.EvGoCreate},
+		{"EvGoStart", spec.EvGoStart},
+		{"EvGoPark", spec.EvGoPark},
+		{"EvGoStop", spec.EvGoStop},
+		{"EvGoEnd", spec.EvGoEnd},
+		{"EvGoUnpark", spec.EvGoUnpark},
+		{"EvGoSwitch", spec.EvGoSwitch},
+		{"EvSyscallBegin", spec.EvSyscallBegin},
+		{"EvSyscallEnd", spec.EvSyscallEnd},
+		{"EvSyscallEndNoP", spec.EvSyscallEndNoP},
+		{"EvGoCreateSyscall", spec.EvGoCreateSyscall},
+		{"EvGoEndSyscall", spec.EvGoEndSyscall},
+		{"EvProcStart", spec.EvProcStart},
+		{"EvProcStop", spec.EvProcStop},
+		{"EvProcSteal", spec.EvProcSteal},
+		{"EvProcs", spec.EvProcs},
+		{"EvSTWBegin", spec.EvSTWBegin},
+		{"EvSTWEnd", spec.EvSTWEnd},
+		{"EvGCBegin", spec.EvGCBegin},
+		{"EvGCEnd", spec.EvGCEnd},
+		{"EvAssistBegin", spec.EvAssistBegin},
+		{"EvAssistEnd", spec.EvAssistEnd},
+		{"EvSweepBegin", spec.EvSweepBegin},
+		{"EvSweepEnd", spec.EvSweepEnd},
+		{"CauseGoroutine", spec.CauseGoroutine},
+		{"CauseNetpoll", spec.CauseNetpoll},
+		{"CauseTimer", spec.CauseTimer},
+		{"CauseGC", spec.CauseGC},
+		{"CauseScheduler", spec.CauseScheduler},
+		{"StopSched", spec.StopSched},
+		{"StopPreempt", spec.StopPreempt},
+	} {
+		fmt.Fprintf(&b, "\tqinst%s = %d\n", c.name, c.value)
+	}
+	b.WriteString(")\n\n// qinstPreamble starts every file: header and descriptors.\n")
+	fmt.Fprintf(&b, "const qinstPreamble = %q\n", sddf.Preamble("qinst", spec.Records))
+	return []byte(b.String())
+}

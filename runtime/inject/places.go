@@ -1,0 +1,104 @@
+package inject
+
+import (
+	"bytes"
+	"go/ast"
+	"go/printer"
+	"go/token"
+)
+
+// head is the place right after the opening brace of a function, named "f" or
+// "receiver.f".
+func head(name string) place {
+	return func(f *ast.File) (n int, start, end token.Pos) {
+		for _, fn := range funcs(f, name) {
+			n++
+			start = fn.Body.Lbrace + 1
+		}
+		return n, start, start
+	}
+}
+
+// before and after are the places around a statement of a function, given as
+// gofmt prints it.
+func before(name, stmt string) place {
+	return func(f *ast.File) (n int, start, end token.Pos) {
+		n, start, _ = statement(f, name, stmt)
+		return n, start, start
+	}
+}
+
+func after(name, stmt string) place {
+	return func(f *ast.File) (n int, start, end token.Pos) {
+		n, _, end = statement(f, name, stmt)
+		return n, end, end
+	}
+}
+
+// onlyReturn is the one return statement of a function that returns expr.
+func onlyReturn(name, expr string) place {
+	return func(f *ast.File) (n int, start, end token.Pos) {
+		return statement(f, name, "return "+expr)
+	}
+}
+
+// lastField is the place behind the last field of a struct type.
+func lastField(name string) place {
+	return func(f *ast.File) (n int, start, end token.Pos) {
+		ast.Inspect(f, func(node ast.Node) bool {
+			if t, ok := node.(*ast.TypeSpec); ok && t.Name.Name == name {
+				if s, ok := t.Type.(*ast.StructType); ok && len(s.Fields.List) > 0 {
+					n++
+					start = s.Fields.List[len(s.Fields.List)-1].End()
+				}
+			}
+			return true
+		})
+		return n, start, start
+	}
+}
+
+func statement(f *ast.File, name, stmt string) (n int, start, end token.Pos) {
+	for _, fn := range funcs(f, name) {
+		ast.Inspect(fn.Body, func(node ast.Node) bool {
+			if s, ok := node.(ast.Stmt); ok && source(s) == stmt {
+				n++
+				start, end = s.Pos(), s.End()
+			}
+			return true
+		})
+	}
+	return n, start, end
+}
+
+func source(n ast.Node) string {
+	var b bytes.Buffer
+	if err := printer.Fprint(&b, token.NewFileSet(), n); err != nil {
+		return ""
+	}
+	return b.String()
+}
+
+func funcs(f *ast.File, name string) []*ast.FuncDecl {
+	var list []*ast.FuncDecl
+	for _, d := range f.Decls {
+		if fn, ok := d.(*ast.FuncDecl); ok && fn.Body != nil && funcName(fn) == name {
+			list = append(list, fn)
+		}
+	}
+	return list
+}
+
+func funcName(fn *ast.FuncDecl) string {
+	if fn.Recv == nil {
+		return fn.Name.Name
+	}
+	t := fn.Recv.List[0].Type
+	if p, ok := t.(*ast.StarExpr); ok {
+		t = p.X
+	}
+	if id, ok := t.(*ast.Ident); ok {
+		return id.Name + "." + fn.Name.Name
+	}
+	return ""
+}
