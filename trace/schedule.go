@@ -42,14 +42,19 @@ func (m *model) ready(th *thread, kind uint64, arg uint32) bool {
 		return m.goReady(th, Runnable)
 	case spec.EvGoUnpark, spec.EvGoSwitch:
 		return m.goReady(th, Waiting)
+	case spec.EvSyscallEndNoP:
+		return th.g == nil || th.g.state != Syscall || m.waitProc(th, th.p)
 	case spec.EvProcStart:
-		return !m.procOK(int32(arg)) || m.owner[arg] == nil || m.waitProc(th, arg)
+		if th.p >= 0 {
+			return m.waitProc(th, th.p) // stolen from it, which is yet to be seen
+		}
+		return !m.procOK(int32(arg)) || m.owner[arg] == nil || m.waitProc(th, int32(arg))
 	case spec.EvProcSteal:
 		if !m.procOK(int32(arg)) {
 			return true
 		}
 		v := m.owner[arg]
-		return v != nil && (v.g == nil || v.g.state == Syscall) || m.waitProc(th, arg)
+		return v != nil && (v.g == nil || v.g.state == Syscall) || m.waitProc(th, int32(arg))
 	}
 	return true
 }
@@ -75,8 +80,8 @@ func (m *model) goReady(th *thread, want State) bool {
 	return false
 }
 
-func (m *model) waitProc(th *thread, p uint32) bool {
-	th.waitG, th.waitP = 0, int32(p)
+func (m *model) waitProc(th *thread, p int32) bool {
+	th.waitG, th.waitP = 0, p
 	return false
 }
 
