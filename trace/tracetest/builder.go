@@ -18,6 +18,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash/fnv"
+	"io"
 	"os"
 	"path"
 	"sort"
@@ -54,7 +55,7 @@ type Builder struct {
 	byName  map[string]uint32
 	fns     []string
 	reasons []string
-	out     bytes.Buffer
+	out     bytes.Buffer // unless NewTo
 	w       *sddf.Writer
 	done    bool
 }
@@ -84,15 +85,27 @@ type point struct {
 
 // New starts a trace of a program with GOMAXPROCS = procs.
 func New(procs int) *Builder {
-	b := &Builder{BlockBytes: 32 << 10, procs: procs, gs: map[G]*goroutine{}, byName: map[string]uint32{}}
-	b.w = sddf.NewWriter(&b.out, "tracetest", spec.Records)
+	b := new(Builder)
+	b.init(&b.out, procs)
+	return b
+}
+
+// NewTo starts a trace that is written to w as it grows. Finish completes it.
+func NewTo(w io.Writer, procs int) *Builder {
+	b := new(Builder)
+	b.init(w, procs)
+	return b
+}
+
+func (b *Builder) init(w io.Writer, procs int) {
+	*b = Builder{BlockBytes: 32 << 10, procs: procs, gs: map[G]*goroutine{}, byName: map[string]uint32{}}
+	b.w = sddf.NewWriter(w, "tracetest", spec.Records)
 	b.w.Attribute("program", "test")
 	b.clock(0)
 	for range procs {
 		b.cpus = append(b.cpus, b.newThread())
 	}
 	b.event(b.threads[0], spec.EvProcs, uint64(procs))
-	return b
 }
 
 // At sets the time, in ns since the trace began. It must not go back.
@@ -324,8 +337,14 @@ func (b *Builder) must(err error) {
 
 // Bytes finishes the trace and returns the file.
 func (b *Builder) Bytes() []byte {
+	b.must(b.Finish())
+	return b.out.Bytes()
+}
+
+// Finish writes what is left to write.
+func (b *Builder) Finish() error {
 	if b.done {
-		return b.out.Bytes()
+		return nil
 	}
 	for _, th := range b.threads {
 		b.close(th)
@@ -334,8 +353,7 @@ func (b *Builder) Bytes() []byte {
 	b.tables()
 	b.clock(b.now)
 	b.must(b.w.Data(spec.TagEnd, b.ticks(), "main returned", int32(0), uint64(0), uint64(0), uint64(0)))
-	b.must(b.w.Flush())
-	return b.out.Bytes()
+	return b.w.Flush()
 }
 
 // tables writes what event blocks refer to, after them on purpose.
