@@ -69,6 +69,7 @@ type qinstBlock struct {
 	chunk uintptr
 	seq   uint64 // of the current chunk
 	tid   uint32 // 0: no thread has the block
+	found bool   // the next goroutine to start comes from the processor's own queue
 
 	gapFrom uint64 // time of the first event that found no chunk
 	lost    uint64 // events since then
@@ -109,17 +110,10 @@ func (s *qinstStack) frame(i uint32) *qinstFrame {
 	return (*qinstFrame)(unsafe.Pointer(uintptr(unsafe.Pointer(&s.entry)) + uintptr(i)*8))
 }
 
-//go:nosplit
-func qinstNow() uint64 {
-	if qinstSlowClock {
-		return uint64(nanotime())
-	}
-	return qinstTicks()
-}
-
-// qinstTicks reads the processor's clock, without waiting for earlier
-// instructions (what cputicks does costs twice as much).
-func qinstTicks() uint64
+// qinstNow reads the processor's clock without waiting for earlier
+// instructions (cputicks does, and costs twice as much), or nanotime where
+// qinstSlowClock says so.
+func qinstNow() uint64
 
 // qinstInvariantClock tells whether that clock always runs, at one speed.
 func qinstInvariantClock() bool
@@ -352,5 +346,5 @@ func qinstRecovered(gp *g, sp uintptr) {
 		return
 	}
 	s.depth = d
-	qinstPutCur(qinstEvUnwind, uint64(d))
+	qinstPut(qinstNow(), gp.goid, qinstEvUnwind<<24|uint64(d))
 }

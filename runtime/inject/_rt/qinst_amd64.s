@@ -1,9 +1,13 @@
-// func qinstTicks() uint64
-TEXT runtime·qinstTicks<ABIInternal>(SB),NOSPLIT,$0-0
+// func qinstNow() uint64
+TEXT runtime·qinstNow<ABIInternal>(SB),NOSPLIT,$0-0
+	CMPB	runtime·qinstSlowClock(SB), $0
+	JNE	slow
 	RDTSC
 	SHLQ	$32, DX
 	ORQ	DX, AX
 	RET
+slow:
+	JMP	runtime·nanotime<ABIInternal>(SB)
 
 // func qinstInvariantClock() bool
 TEXT runtime·qinstInvariantClock<ABIInternal>(SB),NOSPLIT,$0-0

@@ -1,5 +1,5 @@
-// func qinstTicks() uint64
-TEXT runtime·qinstTicks<ABIInternal>(SB),NOSPLIT,$0-0
+// func qinstNow() uint64
+TEXT runtime·qinstNow<ABIInternal>(SB),NOSPLIT,$0-0
 	MRS	CNTVCT_EL0, R0
 	RET
 

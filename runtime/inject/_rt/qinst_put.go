@@ -1,6 +1,9 @@
 package runtime
 
-import "unsafe"
+import (
+	"internal/runtime/atomic"
+	"unsafe"
+)
 
 // qinstReserve chunks are kept for scheduling events and exits: losing one of
 // those breaks what the analyses stand on, while an entry that finds no chunk
@@ -92,42 +95,64 @@ func qinstLost(b *qinstBlock, now uint64) {
 	b.lost++
 }
 
-// qinstPut appends a scheduling event of n words on this thread, on which g
-// runs (as the reader is to see it).
+// qinstPut appends a scheduling event of this thread, of one word: head is its
+// kind and argument. on is the goroutine that the reader is to see running on
+// the thread. qinstPut2 and qinstPut3 append longer ones.
 //
 //go:nosplit
-func qinstPut(g, kind, arg uint64, n int, w1, w2 uint64) {
-	mp := getg().m
-	b := mp.qinst
-	if b == nil {
-		if b = qinstAttach(mp); b == nil {
-			return
-		}
+func qinstPut(now, on, head uint64) {
+	if b := qinstReadyFor(now, on); b != nil {
+		*(*uint64)(unsafe.Pointer(b.p)) = (now-b.last)<<32 | head
+		b.last = now
+		qinstPublish(&b.p, b.p+8)
 	}
-	now := qinstNow()
-	if b.p > b.end || b.p == 0 || (now-b.last)>>32 != 0 || b.g != g {
-		if !qinstRoom(b, g, now, 0) {
-			qinstLost(b, now)
-			return
-		}
-	}
-	p := b.p
-	*(*uint64)(unsafe.Pointer(p)) = (now-b.last)<<32 | kind<<24 | arg
-	if n > 1 {
-		*(*uint64)(unsafe.Pointer(p + 8)) = w1
-		if n > 2 {
-			*(*uint64)(unsafe.Pointer(p + 16)) = w2
-		}
-	}
-	b.last = now
-	qinstPublish(&b.p, p+uintptr(n)*8)
 }
 
-// qinstPutCur appends a one-word event about the goroutine of this thread.
+//go:nosplit
+func qinstPut2(now, on, head, w1 uint64) {
+	if b := qinstReadyFor(now, on); b != nil {
+		*(*uint64)(unsafe.Pointer(b.p)) = (now-b.last)<<32 | head
+		*(*uint64)(unsafe.Pointer(b.p + 8)) = w1
+		b.last = now
+		qinstPublish(&b.p, b.p+16)
+	}
+}
+
+//go:nosplit
+func qinstPut3(now, on, head, w1, w2 uint64) {
+	if b := qinstReadyFor(now, on); b != nil {
+		*(*uint64)(unsafe.Pointer(b.p)) = (now-b.last)<<32 | head
+		*(*uint64)(unsafe.Pointer(b.p + 8)) = w1
+		*(*uint64)(unsafe.Pointer(b.p + 16)) = w2
+		b.last = now
+		qinstPublish(&b.p, b.p+24)
+	}
+}
+
+// qinstReadyFor returns the thread's block with room for an event at time now,
+// nil if the event is lost.
 //
 //go:nosplit
-func qinstPutCur(kind, arg uint64) {
-	qinstPut(qinstCurrent(), kind, arg, 1, 0, 0)
+func qinstReadyFor(now, on uint64) *qinstBlock {
+	b := getg().m.qinst
+	if b != nil && b.p <= b.end && b.p != 0 && (now-b.last)>>32 == 0 && b.g == on {
+		return b
+	}
+	return qinstMakeReady(now, on)
+}
+
+//go:nosplit
+func qinstMakeReady(now, on uint64) *qinstBlock {
+	b := qinstAttach(getg().m)
+	if b == nil {
+		atomic.Xadd64(&qinstNoBlock, 1)
+		return nil
+	}
+	if !qinstRoom(b, on, now, 0) {
+		qinstLost(b, now)
+		return nil
+	}
+	return b
 }
 
 // qinstCurrent is the goroutine whose thread this is, 0 if none.
@@ -139,6 +164,9 @@ func qinstCurrent() uint64 {
 	}
 	return 0
 }
+
+// qinstNoBlock counts scheduling events of threads that found no block.
+var qinstNoBlock uint64
 
 // qinstRuns tells this thread's block who runs on it after the event just put.
 //

@@ -51,8 +51,7 @@ func qinstStart() {
 		qinstStates = 1
 		gp := getg()
 		qinstNotePC(gp.startpc)
-		qinstPut(0, qinstEvGoCreate, 0, 3, qinstGo(gp), uint64(gp.startpc))
-		qinstProcStart()
+		qinstPut3(qinstNow(), 0, qinstEvGoCreate<<24, qinstGo(gp), uint64(gp.startpc))
 		qinstGoStart()
 	}
 	systemstack(func() { newm(qinstWriter, nil, -1) })
@@ -299,8 +298,8 @@ func qinstCreate(dir, name string) (errno uintptr) {
 		}
 	}
 	flags := uintptr(qinstWronl | qinstCreat | qinstExcl)
-	if p.n > 5 && string(p.buf[:5]) == "/dev/" {
-		flags = qinstWronl
+	if p.n > 5 && string(p.buf[:5]) == "/dev/" && p.buf[5] != 's' {
+		flags = qinstWronl // a device, /dev/null for one; files in /dev/shm are made as anywhere
 	}
 	base := p.n
 	for try := uint64(1); try < 1000; try++ {
