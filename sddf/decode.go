@@ -148,7 +148,11 @@ func (d *decoder) scalar() (any, error) {
 	case msgpcode.IsFixedNum(c) && int8(c) >= 0, c >= msgpcode.Uint8 && c <= msgpcode.Uint64:
 		return d.DecodeUint64()
 	case msgpcode.IsFixedNum(c), c >= msgpcode.Int8 && c <= msgpcode.Int64:
-		return d.DecodeInt64()
+		v, err := d.DecodeInt64()
+		if v >= 0 {
+			return uint64(v), err // the writer's integer type does not matter
+		}
+		return v, err
 	}
 	return nil, d.skipValue()
 }

@@ -25,6 +25,7 @@ type thread struct {
 	tid    uint32
 	g      *gor  // that runs on it or is in a system call on it
 	p      int32 // its processor, -1 if none
+	stated bool  // p comes from a block's head: its "proc start" may still come
 	waitG  GoID  // held until this goroutine changes
 	waitP  int32 // held until this processor changes
 	seenIn bool
@@ -47,6 +48,9 @@ func (t *Trace) Events(f func([]Event) error) (Losses, error) {
 	m.init(t, f)
 	m.losses = t.losses
 	m.hold = t.holdTicks()
+	if n, ok := t.Attr("gomaxprocs").(uint64); ok {
+		m.emit(Event{Kind: Procs, Arg: n, Slot: NoSlot, By: NoSlot})
+	}
 	ids := make([]uint32, 0, len(t.blocks))
 	for id := range t.blocks {
 		ids = append(ids, id)

@@ -129,6 +129,7 @@ func (m *model) context(th *thread, id GoID, p int32) {
 		m.releaseProc(th)
 		if p >= 0 && m.procOK(p) {
 			m.takeProc(th, p)
+			th.stated = true
 		}
 	}
 	if th.g != nil && th.g.id != id {

@@ -45,6 +45,9 @@ func (m *model) ready(th *thread, kind uint64, arg uint32) bool {
 	case spec.EvSyscallEndNoP:
 		return th.g == nil || th.g.state != Syscall || m.waitProc(th, th.p)
 	case spec.EvProcStart:
+		if th.stated && th.p == int32(arg) {
+			return true
+		}
 		if th.p >= 0 {
 			return m.waitProc(th, th.p) // stolen from it, which is yet to be seen
 		}
@@ -327,6 +330,10 @@ func (m *model) procStart(th *thread, p int32) {
 		m.losses.States++
 		return
 	}
+	if th.stated && th.p == p {
+		th.stated = false
+		return
+	}
 	if th.p >= 0 {
 		m.losses.States++
 		m.releaseProc(th)
@@ -339,7 +346,7 @@ func (m *model) takeProc(th *thread, p int32) {
 		m.losses.States++
 		m.releaseProc(v)
 	}
-	m.owner[p], th.p = th, p
+	m.owner[p], th.p, th.stated = th, p, false
 }
 
 // releaseProc takes the thread's processor away. A goroutine in a system call on
