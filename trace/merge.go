@@ -15,7 +15,7 @@ const batchLen = 1024
 // the cause is seen, but no longer than this: then the cause is lost.
 const (
 	holdNs      = 20e6
-	holdGappyNs = 1e6 // in a trace that has holes anyway
+	holdGappyNs = 1e5 // in a trace that turned out to have holes
 )
 
 // thread is one thread's cursor and what the model knows of it.
@@ -38,6 +38,9 @@ type merger struct {
 	heap []*thread // by time, then number
 	held []*thread
 	hold uint64 // ticks
+	// holdGappy replaces hold once an event was waited for in vain: each such
+	// wait moves what the thread did to a later time.
+	holdGappy uint64
 }
 
 // Events calls f with the trace's events in order, in batches that are valid
@@ -47,7 +50,10 @@ func (t *Trace) Events(f func([]Event) error) (Losses, error) {
 	m := &merger{}
 	m.init(t, f)
 	m.losses = t.losses
-	m.hold = t.holdTicks()
+	m.hold, m.holdGappy = t.ticks(holdNs), t.ticks(holdGappyNs)
+	if m.losses.Blocks+m.losses.Events+m.losses.TailBytes > 0 {
+		m.hold = m.holdGappy
+	}
 	if n, ok := t.Attr("gomaxprocs").(uint64); ok {
 		m.emit(Event{Kind: Procs, Arg: n, Slot: NoSlot, By: NoSlot})
 	}
@@ -69,11 +75,8 @@ func (t *Trace) Events(f func([]Event) error) (Losses, error) {
 	return m.losses, m.flush()
 }
 
-func (t *Trace) holdTicks() uint64 {
-	ns := uint64(holdNs)
-	if t.losses.Blocks+t.losses.Events+t.losses.TailBytes > 0 {
-		ns = holdGappyNs
-	}
+// ticks converts a duration.
+func (t *Trace) ticks(ns uint64) uint64 {
 	p := t.clock.points
 	if len(p) < 2 {
 		return ns
@@ -155,6 +158,7 @@ func (th *thread) waitsFor(w woken) bool {
 func (m *merger) force() {
 	th := m.held[0]
 	m.held = slices.Delete(m.held, 0, 1)
+	m.hold = m.holdGappy
 	m.forcing = true
 	m.apply(th)
 	m.forcing = false
