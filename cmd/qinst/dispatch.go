@@ -4,7 +4,12 @@ import "fmt"
 
 // commands returns the table of subcommands.
 func commands() []command {
-	return []command{}
+	return []command{
+		{"report", "[file]", "the one page a new user wants", cmdReport},
+		{"profile", "[file]", "normalized processor time of every procedure and goroutine", cmdProfile},
+		{"info", "[file]", "what a file holds", cmdInfo},
+		{"dump", "[file]", "every packet of a file as text", cmdDump},
+	}
 }
 
 func dispatch(e *env, args []string) error {
