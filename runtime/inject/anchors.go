@@ -35,9 +35,9 @@ var tracerHooks = []struct{ file, method, hook string }{
 	{"traceruntime.go", "GCDone", "qinstMark(qinstEvGCEnd, 0)"},
 	{"traceruntime.go", "STWStart", "qinstMark(qinstEvSTWBegin, uint64(reason))"},
 	{"traceruntime.go", "STWDone", "qinstMark(qinstEvSTWEnd, 0)"},
-	{"traceruntime.go", "GCSweepStart", "qinstMark(qinstEvSweepBegin, 0)"},
+	{"traceruntime.go", "GCSweepStart", ""},
 	{"traceruntime.go", "GCSweepSpan", ""},
-	{"traceruntime.go", "GCSweepDone", "qinstMark(qinstEvSweepEnd, 0)"},
+	{"traceruntime.go", "GCSweepDone", ""},
 	{"traceruntime.go", "GCMarkAssistStart", "qinstMark(qinstEvAssistBegin, 0)"},
 	{"traceruntime.go", "GCMarkAssistDone", "qinstMark(qinstEvAssistEnd, 0)"},
 	{"traceruntime.go", "GoCreate", "qinstGoCreate(newg, pc, blocked)"},
@@ -48,8 +48,8 @@ var tracerHooks = []struct{ file, method, hook string }{
 	{"traceruntime.go", "GoPark", "qinstGoPark()"},
 	{"traceruntime.go", "GoUnpark", "qinstGoUnpark(gp, skip)"},
 	{"traceruntime.go", "GoSwitch", "qinstGoSwitch(nextg, destroy)"},
-	{"traceruntime.go", "GoSysCall", "qinstGoSysCall()"},
-	{"traceruntime.go", "GoSysExit", "qinstGoSysExit(lostP)"},
+	{"traceruntime.go", "GoSysCall", ""},
+	{"traceruntime.go", "GoSysExit", "if lostP { qinstGoSysExitLost() }"},
 	{"traceruntime.go", "GoCreateSyscall", "qinstGoCreateSyscall(gp)"},
 	{"traceruntime.go", "GoDestroySyscall", "qinstGoDestroySyscall()"},
 	{"traceruntime.go", "GCActive", ""},
@@ -72,13 +72,25 @@ func anchors() []anchor {
 		{"runtime2.go", lastField("g"), "; qinstStack *qinstStack; qinstSeq uint32"},
 		{"runtime2.go", lastField("m"), "; qinst *qinstBlock"},
 
-		{"traceruntime.go", onlyReturn("traceAcquire", "traceLocker{}"), "return qinstLocker()"},
-		{"traceruntime.go", onlyReturn("traceAcquireEnabled", "traceLocker{}"), "return qinstLocker()"},
-		{"traceruntime.go", onlyReturn("traceLocker.ok", "tl.gen != 0"), "return tl.mp != nil"},
+		// While Go's tracer is off its locker has no generation. Then ok is true
+		// all the same, so that the methods are called, which end after our hook.
+		{"traceruntime.go", only("traceLocker.ok", "return tl.gen != 0"), "return tl.gen != 0 || qinstStates != 0"},
 		{"traceruntime.go", head("traceRelease"), " if tl.gen == 0 { return };"},
+
+		// System calls are short and many: their hooks stand before the switch to
+		// the system stack that the tracer needs.
+		{"proc.go", before("reentersyscall", "trace := traceAcquire()"), "qinstGoSysCall(); "},
+		{"proc.go", condition("reentersyscall", "trace.ok()", 1, 2), "trace.gen != 0"},
+		{"proc.go", condition("reentersyscall", "trace.ok()", 2, 2), "trace.gen != 0"},
+		{"proc.go", before("entersyscallblock", "trace := traceAcquire()"), "qinstGoSysCall(); "},
+		{"proc.go", beforeInit("exitsyscall", "trace := traceAcquire()"), "qinstGoSysExit(pp); "},
+		{"proc.go", condition("exitsyscall", "trace.ok()", 1, 2), "trace.gen != 0"},
+
+		{"proc.go", insideInit("findRunnable", "gp, inheritTime := runqget(pp)"), " qinstFoundLocal();"},
 
 		{"proc.go", after("main", "mainStarted = true"), "; qinstStart()"},
 		{"proc.go", head("gdestroy"), " qinstFreeStack(gp);"},
+		{"proc.go", head("mcommoninit"), " mp.qinst = &qinstNone;"},
 		{"os_linux.go", head("mdestroy"), " qinstDetach(mp);"},
 		{"panic.go", before("recovery", "gogo(&gp.sched)"), "qinstRecovered(gp, sp); "},
 

@@ -168,8 +168,6 @@ func constants() []byte {
 		{"EvGCEnd", spec.EvGCEnd},
 		{"EvAssistBegin", spec.EvAssistBegin},
 		{"EvAssistEnd", spec.EvAssistEnd},
-		{"EvSweepBegin", spec.EvSweepBegin},
-		{"EvSweepEnd", spec.EvSweepEnd},
 		{"CauseGoroutine", spec.CauseGoroutine},
 		{"CauseNetpoll", spec.CauseNetpoll},
 		{"CauseTimer", spec.CauseTimer},

@@ -35,11 +35,63 @@ func after(name, stmt string) place {
 	}
 }
 
-// onlyReturn is the one return statement of a function that returns expr.
-func onlyReturn(name, expr string) place {
+// only is the one statement of a function that reads as given.
+func only(name, stmt string) place {
 	return func(f *ast.File) (n int, start, end token.Pos) {
-		return statement(f, name, "return "+expr)
+		return statement(f, name, stmt)
 	}
+}
+
+// condition is the k-th of exactly n conditions of ifs of a function that read
+// as given.
+func condition(name, expr string, k, n int) place {
+	return func(f *ast.File) (matches int, start, end token.Pos) {
+		found := 0
+		for _, fn := range funcs(f, name) {
+			ast.Inspect(fn.Body, func(node ast.Node) bool {
+				if s, ok := node.(*ast.IfStmt); ok && source(s.Cond) == expr {
+					if found++; found == k {
+						start, end = s.Cond.Pos(), s.Cond.End()
+					}
+				}
+				return true
+			})
+		}
+		return found - n + 1, start, end
+	}
+}
+
+// beforeInit is the place before the first if of a function whose init
+// statement reads as given.
+func beforeInit(name, stmt string) place {
+	return func(f *ast.File) (n int, start, end token.Pos) {
+		if s := ifWithInit(f, name, stmt); s != nil {
+			return 1, s.Pos(), s.Pos()
+		}
+		return 0, 0, 0
+	}
+}
+
+// insideInit is the head of the body of such an if.
+func insideInit(name, stmt string) place {
+	return func(f *ast.File) (n int, start, end token.Pos) {
+		if s := ifWithInit(f, name, stmt); s != nil {
+			return 1, s.Body.Lbrace + 1, s.Body.Lbrace + 1
+		}
+		return 0, 0, 0
+	}
+}
+
+func ifWithInit(f *ast.File, name, stmt string) (found *ast.IfStmt) {
+	for _, fn := range funcs(f, name) {
+		ast.Inspect(fn.Body, func(node ast.Node) bool {
+			if s, ok := node.(*ast.IfStmt); ok && found == nil && s.Init != nil && source(s.Init) == stmt {
+				found = s
+			}
+			return true
+		})
+	}
+	return found
 }
 
 // lastField is the place behind the last field of a struct type.

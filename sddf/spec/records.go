@@ -60,8 +60,6 @@ const (
 	EvGCEnd           = 27
 	EvAssistBegin     = 28
 	EvAssistEnd       = 29
-	EvSweepBegin      = 30
-	EvSweepEnd        = 31
 )
 
 // Wake-up causes: who made a waiting goroutine runnable.
@@ -140,8 +138,6 @@ var Events = Layout{
 		{EvGCEnd, "gc end", 1, "its mark phase is over", nil},
 		{EvAssistBegin, "assist begin", 1, "the running goroutine helps the collector", nil},
 		{EvAssistEnd, "assist end", 1, "it goes on", nil},
-		{EvSweepBegin, "sweep begin", 1, "the running goroutine sweeps", nil},
-		{EvSweepEnd, "sweep end", 1, "it goes on", nil},
 	},
 }
 

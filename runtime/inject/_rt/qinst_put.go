@@ -1,11 +1,22 @@
 package runtime
 
-import "unsafe"
+import (
+	"internal/runtime/atomic"
+	"unsafe"
+)
 
 // qinstReserve chunks are kept for scheduling events and exits: losing one of
 // those breaks what the analyses stand on, while an entry that finds no chunk
 // is still counted.
 const qinstReserve = 16
+
+// qinstCountOnly is the floor of a block whose points only count.
+const qinstCountOnly = 1<<31 - 1
+
+var (
+	qinstStarved uint32       // set when a block was starved
+	qinstTokens  atomic.Int32 // chunks that the budget has left; exits and scheduling events may overdraw
+)
 
 // qinstRoom is the slow side of every event: afterwards the longest event fits
 // at b.p, its time distance fits 32 bits, and the events so far say that g runs
@@ -52,10 +63,19 @@ func qinstSwap(b *qinstBlock, g, now uint64, reserve uint32) bool {
 		qinstGiveAway(b)
 	}
 	if qinstStates == 0 {
-		return false // ending, or over the limit: only pairs that are open write
+		return false // ending, or over the limit
+	}
+	if qinstSet.budget != 0 && qinstTokens.Add(-1) < 0 {
+		qinstStarve(b)
+		if reserve > 0 {
+			return false
+		}
 	}
 	c := qinstChunks.get(reserve)
 	if c == 0 {
+		if reserve > 0 {
+			qinstStarve(b)
+		}
 		return false
 	}
 	h := (*qinstChunk)(unsafe.Pointer(c))
@@ -66,6 +86,15 @@ func qinstSwap(b *qinstBlock, g, now uint64, reserve uint32) bool {
 	b.end = c + qinstChunkSize - qinstLongest
 	qinstPublish(&b.p, c+qinstHeadSize)
 	return true
+}
+
+// qinstStarve makes the thread's points only count until the writer has chunks
+// for it again: to find out at every entry would cost more than to trace.
+//
+//go:nosplit
+func qinstStarve(b *qinstBlock) {
+	b.floor = qinstCountOnly
+	atomic.Store(&qinstStarved, 1)
 }
 
 // qinstGiveAway puts the thread's chunk on the list of full ones.
@@ -92,42 +121,64 @@ func qinstLost(b *qinstBlock, now uint64) {
 	b.lost++
 }
 
-// qinstPut appends a scheduling event of n words on this thread, on which g
-// runs (as the reader is to see it).
+// qinstPut appends a scheduling event of this thread, of one word: head is its
+// kind and argument. on is the goroutine that the reader is to see running on
+// the thread. qinstPut2 and qinstPut3 append longer ones.
 //
 //go:nosplit
-func qinstPut(g, kind, arg uint64, n int, w1, w2 uint64) {
-	mp := getg().m
-	b := mp.qinst
-	if b == nil {
-		if b = qinstAttach(mp); b == nil {
-			return
-		}
+func qinstPut(now, on, head uint64) {
+	if b := qinstReadyFor(now, on); b != nil {
+		*(*uint64)(unsafe.Pointer(b.p)) = (now-b.last)<<32 | head
+		b.last = now
+		qinstPublish(&b.p, b.p+8)
 	}
-	now := qinstNow()
-	if b.p > b.end || b.p == 0 || (now-b.last)>>32 != 0 || b.g != g {
-		if !qinstRoom(b, g, now, 0) {
-			qinstLost(b, now)
-			return
-		}
-	}
-	p := b.p
-	*(*uint64)(unsafe.Pointer(p)) = (now-b.last)<<32 | kind<<24 | arg
-	if n > 1 {
-		*(*uint64)(unsafe.Pointer(p + 8)) = w1
-		if n > 2 {
-			*(*uint64)(unsafe.Pointer(p + 16)) = w2
-		}
-	}
-	b.last = now
-	qinstPublish(&b.p, p+uintptr(n)*8)
 }
 
-// qinstPutCur appends a one-word event about the goroutine of this thread.
+//go:nosplit
+func qinstPut2(now, on, head, w1 uint64) {
+	if b := qinstReadyFor(now, on); b != nil {
+		*(*uint64)(unsafe.Pointer(b.p)) = (now-b.last)<<32 | head
+		*(*uint64)(unsafe.Pointer(b.p + 8)) = w1
+		b.last = now
+		qinstPublish(&b.p, b.p+16)
+	}
+}
+
+//go:nosplit
+func qinstPut3(now, on, head, w1, w2 uint64) {
+	if b := qinstReadyFor(now, on); b != nil {
+		*(*uint64)(unsafe.Pointer(b.p)) = (now-b.last)<<32 | head
+		*(*uint64)(unsafe.Pointer(b.p + 8)) = w1
+		*(*uint64)(unsafe.Pointer(b.p + 16)) = w2
+		b.last = now
+		qinstPublish(&b.p, b.p+24)
+	}
+}
+
+// qinstReadyFor returns the thread's block with room for an event at time now,
+// nil if the event is lost.
 //
 //go:nosplit
-func qinstPutCur(kind, arg uint64) {
-	qinstPut(qinstCurrent(), kind, arg, 1, 0, 0)
+func qinstReadyFor(now, on uint64) *qinstBlock {
+	b := getg().m.qinst
+	if b.p <= b.end && b.p != 0 && (now-b.last)>>32 == 0 && b.g == on {
+		return b
+	}
+	return qinstMakeReady(now, on)
+}
+
+//go:nosplit
+func qinstMakeReady(now, on uint64) *qinstBlock {
+	b := qinstAttach(getg().m)
+	if b == nil {
+		atomic.Xadd64(&qinstNoBlock, 1)
+		return nil
+	}
+	if !qinstRoom(b, on, now, 0) {
+		qinstLost(b, now)
+		return nil
+	}
+	return b
 }
 
 // qinstCurrent is the goroutine whose thread this is, 0 if none.
@@ -140,11 +191,14 @@ func qinstCurrent() uint64 {
 	return 0
 }
 
+// qinstNoBlock counts scheduling events of threads that found no block.
+var qinstNoBlock uint64
+
 // qinstRuns tells this thread's block who runs on it after the event just put.
 //
 //go:nosplit
 func qinstRuns(g uint64) {
-	if b := getg().m.qinst; b != nil {
+	if b := getg().m.qinst; b != &qinstNone {
 		b.g = g
 	}
 }

@@ -8,30 +8,19 @@ import "internal/runtime/atomic"
 // stack can be scanned still runs; a goroutine that left a system call runs
 // only once it has a processor) holds here by construction.
 
-// qinstLocker is what traceAcquire returns while Go's tracer is off: one that
-// is ok, so that the methods are called, but has no generation, so that they
-// end after the hook.
-//
-//go:nosplit
-func qinstLocker() traceLocker {
-	if qinstStates == 0 {
-		return traceLocker{}
-	}
-	return traceLocker{mp: getg().m}
-}
-
 //go:nosplit
 func qinstGoCreate(newg *g, pc uintptr, blocked bool) {
 	if qinstStates == 0 {
 		return
 	}
+	now := qinstNow()
 	newg.qinstSeq = 0
 	arg := uint64(0)
 	if blocked {
 		arg = 1
 	}
 	qinstNotePC(pc)
-	qinstPut(qinstCurrent(), qinstEvGoCreate, arg, 3, qinstGo(newg), uint64(pc))
+	qinstPut3(now, qinstCurrent(), qinstEvGoCreate<<24|arg, qinstGo(newg), uint64(pc))
 }
 
 //go:nosplit
@@ -40,38 +29,57 @@ func qinstGoStart() {
 		return
 	}
 	gp := getg().m.curg
-	qinstPut(0, qinstEvGoStart, 0, 2, qinstGo(gp), 0)
+	b := getg().m.qinst
+	now := uint64(0)
+	if b.found {
+		b.found = false
+		now = b.last
+	} else {
+		now = qinstNow()
+	}
+	qinstPut2(now, 0, qinstEvGoStart<<24, qinstGo(gp))
 	qinstRuns(gp.goid)
+}
+
+// qinstFoundLocal is called when the scheduler takes a goroutine from the
+// processor's own queue, a few ns after the last one left: the start then has
+// the time of that event, and costs no clock read. No other thread can have
+// made the goroutine runnable since.
+//
+//go:nosplit
+func qinstFoundLocal() {
+	if b := getg().m.qinst; b.p != 0 {
+		b.found = true
+	}
+}
+
+// qinstLeave notes that the running goroutine does not run any more.
+//
+//go:nosplit
+func qinstLeave(head uint64) {
+	qinstPut(qinstNow(), qinstCurrent(), head)
+	qinstRuns(0)
 }
 
 //go:nosplit
 func qinstGoPark() {
-	if qinstStates == 0 {
-		return
+	if qinstStates != 0 {
+		qinstLeave(qinstEvGoPark<<24 | uint64(getg().m.curg.waitreason))
 	}
-	qinstPutCur(qinstEvGoPark, uint64(getg().m.curg.waitreason))
-	qinstRuns(0)
 }
 
-// qinstGoPreemptPark notes a goroutine that a suspendG stopped; its waitreason
-// is set only later.
-//
 //go:nosplit
 func qinstGoStop(why uint64) {
-	if qinstStates == 0 {
-		return
+	if qinstStates != 0 {
+		qinstLeave(qinstEvGoStop<<24 | why)
 	}
-	qinstPutCur(qinstEvGoStop, why)
-	qinstRuns(0)
 }
 
 //go:nosplit
 func qinstGoEnd() {
-	if qinstStates == 0 {
-		return
+	if qinstStates != 0 {
+		qinstLeave(qinstEvGoEnd << 24)
 	}
-	qinstPutCur(qinstEvGoEnd, 0)
-	qinstRuns(0)
 }
 
 // qinstGoUnpark notes who woke gp. The running goroutine did only in a ready
@@ -84,6 +92,7 @@ func qinstGoUnpark(gp *g, skip int) {
 	if qinstStates == 0 {
 		return
 	}
+	now := qinstNow()
 	cur := qinstCurrent()
 	cause := uint64(qinstCauseGoroutine)
 	switch {
@@ -92,7 +101,7 @@ func qinstGoUnpark(gp *g, skip int) {
 	case cur == 0:
 		cause = qinstCauseTimer
 	}
-	qinstPut(cur, qinstEvGoUnpark, cause, 2, qinstGo(gp), 0)
+	qinstPut2(now, cur, qinstEvGoUnpark<<24|cause, qinstGo(gp))
 }
 
 // qinstCauseOf tells who wakes a goroutine that waits for the given reason when
@@ -117,33 +126,49 @@ func qinstGoSwitch(next *g, ends bool) {
 	if qinstStates == 0 {
 		return
 	}
+	now := qinstNow()
 	arg := uint64(0)
 	if ends {
 		arg = 1
 	}
-	qinstPut(qinstCurrent(), qinstEvGoSwitch, arg, 2, qinstGo(next), 0)
+	qinstPut2(now, qinstCurrent(), qinstEvGoSwitch<<24|arg, qinstGo(next))
 	qinstRuns(next.goid)
 }
 
 //go:nosplit
 func qinstGoSysCall() {
-	if qinstStates == 0 {
-		return
+	if qinstStates != 0 {
+		qinstPut(qinstNow(), qinstCurrent(), qinstEvSyscallBegin<<24)
 	}
-	qinstPutCur(qinstEvSyscallBegin, 0)
 }
 
+// qinstGoSysExit notes the end of a system call after which the thread still
+// has its processor. As Go's tracer has it, one whose tick was changed counts
+// as lost and found again (dropm changes the tick of a thread that C gives
+// back, for another may come with the same m).
+//
 //go:nosplit
-func qinstGoSysExit(lostP bool) {
+func qinstGoSysExit(pp *p) {
 	if qinstStates == 0 {
 		return
 	}
-	if !lostP {
-		qinstPutCur(qinstEvSyscallEnd, 0)
+	if pp.syscalltick == getg().m.syscalltick {
+		qinstPut(qinstNow(), qinstCurrent(), qinstEvSyscallEnd<<24)
 		return
 	}
-	qinstPutCur(qinstEvSyscallEndNoP, 0)
-	qinstRuns(0)
+	qinstProcSteal(pp)
+	qinstProcStart()
+	qinstGoSysExitLost()
+	qinstGoStart()
+}
+
+// qinstGoSysExitLost notes the end of a system call whose processor is gone.
+//
+//go:nosplit
+func qinstGoSysExitLost() {
+	if qinstStates != 0 {
+		qinstLeave(qinstEvSyscallEndNoP << 24)
+	}
 }
 
 //go:nosplit
@@ -151,18 +176,17 @@ func qinstGoCreateSyscall(gp *g) {
 	if qinstStates == 0 {
 		return
 	}
+	now := qinstNow()
 	gp.qinstSeq = 0
-	qinstPut(0, qinstEvGoCreateSyscall, 0, 2, qinstGo(gp), 0)
+	qinstPut2(now, 0, qinstEvGoCreateSyscall<<24, qinstGo(gp))
 	qinstRuns(gp.goid)
 }
 
 //go:nosplit
 func qinstGoDestroySyscall() {
-	if qinstStates == 0 {
-		return
+	if qinstStates != 0 {
+		qinstLeave(qinstEvGoEndSyscall << 24)
 	}
-	qinstPutCur(qinstEvGoEndSyscall, 0)
-	qinstRuns(0)
 }
 
 // qinstRunning is qinstCurrent for events that may come between goroutines: the
@@ -171,10 +195,7 @@ func qinstGoDestroySyscall() {
 //
 //go:nosplit
 func qinstRunning() uint64 {
-	if b := getg().m.qinst; b != nil {
-		return b.g
-	}
-	return 0
+	return getg().m.qinst.g
 }
 
 //go:nosplit
@@ -183,40 +204,36 @@ func qinstProcStart() {
 		return
 	}
 	id := getg().m.p.ptr().id
-	qinstPut(qinstRunning(), qinstEvProcStart, uint64(id), 1, 0, 0)
-	if b := getg().m.qinst; b != nil {
-		b.proc = id
-	}
+	qinstMark(qinstEvProcStart, uint64(id))
+	qinstHasProc(id)
 }
 
 //go:nosplit
 func qinstProcStop(pp *p) {
-	if qinstStates == 0 {
-		return
-	}
-	qinstPut(qinstRunning(), qinstEvProcStop, uint64(pp.id), 1, 0, 0)
-	if b := getg().m.qinst; b != nil {
-		b.proc = -1
-	}
+	qinstMark(qinstEvProcStop, uint64(pp.id))
+	qinstHasProc(-1)
 }
 
 //go:nosplit
 func qinstProcSteal(pp *p) {
-	if qinstStates == 0 {
-		return
-	}
-	qinstPut(qinstRunning(), qinstEvProcSteal, uint64(pp.id), 1, 0, 0)
+	qinstMark(qinstEvProcSteal, uint64(pp.id))
 }
 
-// qinstMark notes an event of the whole process or of the running goroutine
-// that changes no state.
+//go:nosplit
+func qinstHasProc(id int32) {
+	if b := getg().m.qinst; b != &qinstNone {
+		b.proc = id
+	}
+}
+
+// qinstMark notes an event of the whole process, of a processor, or of the
+// running goroutine, that changes no goroutine's state.
 //
 //go:nosplit
 func qinstMark(kind, arg uint64) {
-	if qinstStates == 0 {
-		return
+	if qinstStates != 0 {
+		qinstPut(qinstNow(), qinstRunning(), kind<<24|arg)
 	}
-	qinstPut(qinstRunning(), kind, arg, 1, 0, 0)
 }
 
 // qinstPCs are the start functions of goroutines, an open-addressed hash table

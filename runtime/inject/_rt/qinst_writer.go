@@ -17,6 +17,8 @@ const (
 	qinstSpare    = 4     // blocks kept ready
 	qinstGrow     = 128   // chunks a growth of the ring adds
 	qinstMostRing = 2048  // chunks: 64 MiB
+	qinstBatch    = 32    // chunks written together
+	qinstFeedNS   = 10e6  // between two servings of the budget
 	qinstGiveUpNS = 200e6 // an ending thread's patience with a writer that makes no progress
 	qinstIdle     = 0xffffffff
 )
@@ -114,6 +116,7 @@ func qinstWriter() {
 			break
 		}
 		if n := atomic.Load(&qinstSync); n != qinstSynced {
+			qinstUnlinkRing() // the next program of this process makes its own
 			qinstWriteTail(qinstWhyExec)
 			atomic.Store(&qinstSynced, n)
 		}
@@ -138,9 +141,13 @@ func qinstRest(busy bool) {
 		usleep(qinstBusyUS)
 		return
 	}
+	most := int64(qinstTickNS)
+	if qinstSet.budget != 0 {
+		most = qinstFeedNS
+	}
 	atomic.Store(&qinstSleeping, 1)
 	if qinstFull.Load() == 0 && atomic.Load(&qinstEnding) == 0 && atomic.Load(&qinstSync) == qinstSynced {
-		futexsleep(&qinstSleeping, 1, qinstTickNS)
+		futexsleep(&qinstSleeping, 1, most)
 	}
 	atomic.Store(&qinstSleeping, 0)
 }
@@ -170,10 +177,20 @@ func qinstDrain() bool {
 	}
 	before := qinstOut.bytes
 	for oldest != 0 {
-		h := qinstChunkAt(oldest)
-		oldest = h.next
-		qinstWriteChunk(h, uintptr(h.bytes))
-		qinstChunks.put(uintptr(unsafe.Pointer(h)))
+		// Several chunks go into one write: file systems take a megabyte at a
+		// time twice as fast as 32 KiB.
+		first, n := oldest, 0
+		for ; oldest != 0 && n < qinstBatch; n++ {
+			h := qinstChunkAt(oldest)
+			oldest = h.next
+			qinstWriteChunk(h, uintptr(h.bytes))
+		}
+		qinstPush()
+		for ; n > 0; n-- {
+			h := qinstChunkAt(first)
+			first = h.next
+			qinstChunks.put(uintptr(unsafe.Pointer(h)))
+		}
 		qinstBeat++
 	}
 	qinstCost(from, cpu, qinstOut.bytes-before)
@@ -207,7 +224,8 @@ func qinstWriteChunk(h *qinstChunk, n uintptr) {
 // qinstLimit stops events for good; counting goes on.
 func qinstLimit() {
 	qinstOut.limited = true
-	qinstFloor(1<<31 - 1)
+	qinstSet.floor = qinstCountOnly // of blocks to come
+	qinstFloor(qinstCountOnly)
 	qinstStates = 0
 	qinstRecord(qinstTagLimit, 3)
 	qinstU64(qinstNow())
@@ -215,9 +233,8 @@ func qinstLimit() {
 	qinstStr("limit")
 }
 
-// qinstFloor sets every block's floor, and that of blocks to come.
+// qinstFloor sets every block's floor.
 func qinstFloor(floor int32) {
-	qinstSet.floor = floor
 	for i := uint32(0); i < qinstNBlocks; i++ {
 		(*qinstBlock)(unsafe.Pointer(qinstBlocks[i])).floor = floor
 	}
@@ -230,6 +247,37 @@ func qinstPrepare() {
 	limit := qinstChunks.limit.Load()
 	if used := uint32(qinstChunks.used.Load()); used > limit/2 && limit < qinstMostRing {
 		qinstGrowRing()
+	}
+	qinstFeed()
+}
+
+// qinstFeed lets starved threads trace again, once the ring has room and the
+// budget allows it: of the processor time that the process used since the last
+// look, the share that may go into events buys chunks.
+func qinstFeed() {
+	s := &qinstSet
+	if s.budget != 0 {
+		if now := nanotime(); now-s.fed >= qinstFeedNS {
+			s.fed = now
+			cpu := qinstProcessCPU()
+			s.credit += (cpu - s.fedCPU) * uint64(s.budget) / 1000
+			s.fedCPU = cpu
+			if most := uint64(qinstFeedNS) * uint64(s.budget) / 1000 * uint64(gomaxprocs); s.credit > most {
+				s.credit = most
+			}
+			n := s.credit / s.chunkCost
+			s.credit -= n * s.chunkCost
+			qinstTokens.Store(min(qinstTokens.Load(), 0) + int32(n))
+			qinstBeat++
+		}
+		if qinstTokens.Load() <= 0 {
+			return
+		}
+	}
+	free := int32(qinstChunks.limit.Load()) - qinstChunks.used.Load()
+	if atomic.Load(&qinstStarved) != 0 && !qinstOut.limited && free > 2*qinstReserve {
+		atomic.Store(&qinstStarved, 0)
+		qinstFloor(s.floor)
 	}
 }
 
@@ -253,15 +301,19 @@ func qinstTick() {
 	qinstPush()
 }
 
-// qinstRefill moves the stop of cells that traced very often, so that the
-// distance that decides does not wrap.
+// qinstRefill gives room back to cells that traced very often. It looks only after a gigabyte of
+// events: it touches pages of cells that may never have been used.
 func qinstRefill() {
+	if qinstOut.bytes-qinstOut.refilled < 1<<30 {
+		return
+	}
+	qinstOut.refilled = qinstOut.bytes
 	for i := uint32(1); i < qinstNBlocks; i++ {
 		b := (*qinstBlock)(unsafe.Pointer(qinstBlocks[i]))
 		for k := uint32(0); k < qinstNext; k++ {
 			c := (*qinstCell)(unsafe.Pointer(b.cells + uintptr(k)*16))
-			if c.traced-c.stop > 1<<28 {
-				c.stop = c.traced
+			if c.room < -1<<28 {
+				c.room = 0
 			}
 		}
 	}
@@ -315,9 +367,16 @@ var qinstOut struct {
 	n       uintptr
 	bytes   uint64
 
+	refilled uint64 // bytes at the last qinstRefill
+
 	costFrom, costTo, costCPU, costBytes uint64
 
-	buf [32 << 10]byte
+	// What is queued for the next write: pieces of buf, and longer pieces that
+	// stay where they are until then.
+	iov    [2*qinstBatch + 2][2]uintptr
+	queued int
+	from   uintptr // the part of buf behind the last queued piece
+	buf    [32 << 10]byte
 }
 
 func qinstByte(b byte) {
@@ -352,42 +411,63 @@ func qinstStr(s string) {
 	qinstWriteBehind(uintptr(unsafe.Pointer(unsafe.StringData(s))), uintptr(len(s)))
 }
 
-// qinstPush writes what is in the buffer.
-func qinstPush() { qinstWriteBehind(0, 0) }
-
-// qinstWriteBehind writes the buffer and n bytes at p behind it; short pieces
-// only join the buffer.
+// qinstWriteBehind appends n bytes at p. Long pieces are not copied: they must
+// stay as they are until the next push.
 func qinstWriteBehind(p, n uintptr) {
-	if p != 0 && n < 4096 && qinstOut.n+n <= uintptr(len(qinstOut.buf)) {
-		memmove(unsafe.Pointer(&qinstOut.buf[qinstOut.n]), unsafe.Pointer(p), n)
-		qinstOut.n += n
+	o := &qinstOut
+	if n < 4096 {
+		if o.n+n > uintptr(len(o.buf)) {
+			qinstPush()
+		}
+		memmove(unsafe.Pointer(&o.buf[o.n]), unsafe.Pointer(p), n)
+		o.n += n
 		return
 	}
-	iov := [2][2]uintptr{{uintptr(unsafe.Pointer(&qinstOut.buf)), qinstOut.n}, {p, n}}
-	qinstOut.bytes += uint64(qinstOut.n + n)
-	qinstOut.n = 0
-	for i := 0; i < 2 && qinstOut.fd >= 0; {
-		if iov[i][1] == 0 {
+	if o.queued+2 > len(o.iov)-1 {
+		qinstPush()
+	}
+	qinstQueueBuffer()
+	o.iov[o.queued] = [2]uintptr{p, n}
+	o.queued++
+}
+
+func qinstQueueBuffer() {
+	o := &qinstOut
+	if o.n > o.from {
+		o.iov[o.queued] = [2]uintptr{uintptr(unsafe.Pointer(&o.buf[o.from])), o.n - o.from}
+		o.queued++
+		o.from = o.n
+	}
+}
+
+// qinstPush writes everything queued.
+func qinstPush() {
+	o := &qinstOut
+	qinstQueueBuffer()
+	for i := 0; i < o.queued && o.fd >= 0; {
+		if o.iov[i][1] == 0 {
 			i++
 			continue
 		}
-		done, _, errno := linux.Syscall6(qinstSysWritev, uintptr(qinstOut.fd), uintptr(unsafe.Pointer(&iov[i])), uintptr(2-i), 0, 0, 0)
+		done, _, errno := linux.Syscall6(qinstSysWritev, uintptr(o.fd), uintptr(unsafe.Pointer(&o.iov[i])), uintptr(o.queued-i), 0, 0, 0)
 		if errno == _EINTR || errno == _EAGAIN {
 			continue
 		}
 		if errno != 0 {
 			qinstWriteFailed(errno)
-			return
+			break
 		}
-		for i < 2 && done >= iov[i][1] {
-			done -= iov[i][1]
+		o.bytes += uint64(done)
+		for i < o.queued && done >= o.iov[i][1] {
+			done -= o.iov[i][1]
 			i++
 		}
-		if i < 2 {
-			iov[i][0] += done
-			iov[i][1] -= done
+		if i < o.queued {
+			o.iov[i][0] += done
+			o.iov[i][1] -= done
 		}
 	}
+	o.queued, o.n, o.from = 0, 0, 0
 }
 
 // qinstWriteFailed gives the output up; the program goes on untraced.
@@ -395,6 +475,6 @@ func qinstWriteFailed(errno uintptr) {
 	qinstOut.fd = -1
 	qinst_on = 0
 	qinstStates = 0
-	qinstFloor(1<<31 - 1)
+	qinstFloor(qinstCountOnly)
 	qinstSay("cannot write the trace: ", qinstErrno(errno), "; the program goes on untraced")
 }
