@@ -45,6 +45,7 @@ var tracerHooks = []struct{ file, method, hook string }{
 	{"traceruntime.go", "GoEnd", "qinstGoEnd()"},
 	{"traceruntime.go", "GoSched", "qinstGoStop(qinstStopSched)"},
 	{"traceruntime.go", "GoPreempt", "qinstGoStop(qinstStopPreempt)"},
+	{"traceruntime.go", "GoStop", ""},
 	{"traceruntime.go", "GoPark", "qinstGoPark()"},
 	{"traceruntime.go", "GoUnpark", "qinstGoUnpark(gp, skip)"},
 	{"traceruntime.go", "GoSwitch", "qinstGoSwitch(nextg, destroy)"},
@@ -90,6 +91,7 @@ func anchors() []anchor {
 
 		{"proc.go", after("main", "mainStarted = true"), "; qinstStart()"},
 		{"proc.go", head("gdestroy"), " qinstFreeStack(gp);"},
+		{"proc.go", head("mcommoninit"), " mp.qinst = &qinstNone;"},
 		{"os_linux.go", head("mdestroy"), " qinstDetach(mp);"},
 		{"panic.go", before("recovery", "gogo(&gp.sched)"), "qinstRecovered(gp, sp); "},
 

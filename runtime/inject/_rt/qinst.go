@@ -46,12 +46,14 @@ var qinstStates uint32
 var qinstSlowClock bool
 
 // qinstCell counts one point on one thread. hits counts always. An event is
-// written only while stop-traced, a number with a sign, is above the block's
+// written only while room, which each event takes one from, is above the block's
 // floor: a zero cell traces as long as the floor is negative, and counts only
-// when the floor is the largest number. The writer moves stop, nobody else.
+// when the floor is the largest number. The writer adds to room; should it race
+// with the thread, the budget is off by a little, and the counts are right.
 type qinstCell struct {
-	hits         uint64
-	traced, stop uint32
+	hits   uint64
+	traced uint32
+	room   int32
 }
 
 // qinstBlock is what a thread records into.
@@ -64,6 +66,7 @@ type qinstBlock struct {
 	last  uint64  // time of the last event
 	g     uint64  // goroutine that the events so far put on the thread
 	cells uintptr
+	limit uint32 // qinstMaxPoints; 0 in the block of a thread that has none
 	floor int32
 	proc  int32 // processor that the events so far gave to the thread
 	chunk uintptr
@@ -76,6 +79,15 @@ type qinstBlock struct {
 
 	overflow uint64 // entries deeper than the profile stack
 }
+
+//go:nosplit
+func (b *qinstBlock) cell(point uint32) *qinstCell {
+	return (*qinstCell)(unsafe.Pointer(b.cells + uintptr(point)*16))
+}
+
+// qinstNone is the block of a thread that has none: no chunk, no cells. That
+// spares the probes a test for nil.
+var qinstNone qinstBlock
 
 // qinstChunk is the head of a chunk; events follow at qinstHeadSize.
 type qinstChunk struct {
@@ -118,27 +130,37 @@ func qinstNow() uint64
 // qinstInvariantClock tells whether that clock always runs, at one speed.
 func qinstInvariantClock() bool
 
-// qinstEnter is the probe at a procedure's entry. Its result is what the exit
-// probe needs, 0 if there is nothing to do at the exit: whether an activation
-// is traced is decided once, so that pairs stay whole.
+// The probe at a procedure's entry is qinst_enter, in assembly: it counts, and
+// goes on here if the entry is to be traced. The result is what the exit probe
+// needs, 0 if there is nothing to do at the exit: whether an activation is
+// traced is decided once, so that pairs stay whole.
+
+// qinstEnterSlow is qinst_enter for a thread without a block and for indexes
+// with flags in them.
 //
 //go:nosplit
-//go:linkname qinstEnter qinst_enter
-func qinstEnter(point uint32) uint64 {
+func qinstEnterSlow(point uint32) uint64 {
+	b := qinstCountSlow(point &^ qinstLate)
+	if b == nil {
+		return 0
+	}
+	c := b.cell(point &^ qinstLate)
+	c.hits++
+	if c.room <= b.floor {
+		return 0
+	}
+	return qinstTrace(point)
+}
+
+// qinstTrace writes an enter event, which has been counted. It takes what
+// qinst_enter was called with and nothing else, for that jumps here.
+//
+//go:nosplit
+func qinstTrace(point uint32) uint64 {
 	gp := getg()
 	b := gp.m.qinst
 	late := point & qinstLate
 	point &^= qinstLate
-	if b == nil || point >= qinstMaxPoints {
-		if b = qinstCountSlow(point); b == nil {
-			return 0
-		}
-	}
-	c := (*qinstCell)(unsafe.Pointer(b.cells + uintptr(point)*16))
-	c.hits++
-	if int32(c.stop-c.traced) <= b.floor {
-		return 0
-	}
 	s := gp.qinstStack
 	if s == nil || s.depth >= s.size {
 		if s = qinstStackFor(gp, b); s == nil {
@@ -154,7 +176,9 @@ func qinstEnter(point uint32) uint64 {
 	*(*uint64)(unsafe.Pointer(b.p)) = (now-b.last)<<32 | qinstEvEnter<<24 | uint64(point)
 	b.last = now
 	qinstPublish(&b.p, b.p+8)
+	c := b.cell(point)
 	c.traced++
+	c.room--
 	d := s.depth
 	if d < s.size {
 		f := s.frame(d)
@@ -177,15 +201,9 @@ func qinstExit(token uint64) {
 		s.depth = uint32(token >> 32)
 	}
 	b := gp.m.qinst
-	if b == nil {
-		if b = qinstAttach(gp.m); b == nil {
-			return
-		}
-	}
 	now := qinstNow()
 	if b.p > b.end || b.p == 0 || (now-b.last)>>32 != 0 || b.g != gp.goid {
-		if !qinstRoom(b, gp.goid, now, 0) {
-			qinstLost(b, now)
+		if b = qinstMakeReady(now, gp.goid); b == nil {
 			return
 		}
 	}
@@ -194,19 +212,14 @@ func qinstExit(token uint64) {
 	qinstPublish(&b.p, b.p+8)
 }
 
-// qinstCall is the probe at a call site: it counts. Its result is always 0, so
-// that it can stand inside a condition.
+// qinstCallSlow is qinst_call, the probe at a call site, for a thread without a
+// block. The result is always 0, so that the probe can stand in a condition.
 //
 //go:nosplit
-//go:linkname qinstCall qinst_call
-func qinstCall(point uint32) uint32 {
-	b := getg().m.qinst
-	if b == nil || point >= qinstMaxPoints {
-		if b = qinstCountSlow(point); b == nil {
-			return 0
-		}
+func qinstCallSlow(point uint32) uint32 {
+	if b := qinstCountSlow(point); b != nil {
+		b.cell(point).hits++
 	}
-	(*qinstCell)(unsafe.Pointer(b.cells+uintptr(point)*16)).hits++
 	return 0
 }
 
@@ -233,7 +246,7 @@ func qinstCountSlow(point uint32) *qinstBlock {
 //
 //go:nosplit
 func qinstAttach(mp *m) *qinstBlock {
-	if mp.qinst != nil {
+	if mp.qinst != &qinstNone {
 		return mp.qinst
 	}
 	i := qinstReady.pop()
@@ -256,10 +269,10 @@ func qinstAttach(mp *m) *qinstBlock {
 //go:nosplit
 func qinstDetach(mp *m) {
 	b := mp.qinst
-	if b == nil {
+	if b == &qinstNone {
 		return
 	}
-	mp.qinst = nil
+	mp.qinst = &qinstNone
 	qinstGiveAway(b)
 	b.tid = 0
 	qinstReady.push(b.num)

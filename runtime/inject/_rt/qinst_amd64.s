@@ -1,3 +1,45 @@
+
+// func qinst_enter(point uint32) uint64
+//
+// Counts the entry. It needs no frame, and where it does not suffice it jumps
+// to functions of its own signature: callers reserve space for the arguments
+// of the function that they know.
+TEXT qinst_enter<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
+	MOVQ	g_m(R14), CX
+	MOVQ	m_qinst(CX), CX
+	CMPL	AX, qinstBlock_limit(CX)
+	JAE	slow
+	MOVL	AX, DX
+	SHLQ	$4, DX
+	ADDQ	qinstBlock_cells(CX), DX
+	INCQ	qinstCell_hits(DX)
+	MOVL	qinstCell_room(DX), BX
+	CMPL	BX, qinstBlock_floor(CX)
+	JGT	trace
+	XORL	AX, AX
+	RET
+trace:
+	JMP	runtime·qinstTrace<ABIInternal>(SB)
+slow:
+	JMP	runtime·qinstEnterSlow<ABIInternal>(SB)
+
+// func qinst_call(point uint32) uint32
+//
+// Counts a call.
+TEXT qinst_call<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
+	MOVQ	g_m(R14), CX
+	MOVQ	m_qinst(CX), CX
+	CMPL	AX, qinstBlock_limit(CX)
+	JAE	slow
+	MOVL	AX, DX
+	SHLQ	$4, DX
+	ADDQ	qinstBlock_cells(CX), DX
+	INCQ	qinstCell_hits(DX)
+	XORL	AX, AX
+	RET
+slow:
+	JMP	runtime·qinstCallSlow<ABIInternal>(SB)
+
 // func qinstNow() uint64
 TEXT runtime·qinstNow<ABIInternal>(SB),NOSPLIT,$0-0
 	CMPB	runtime·qinstSlowClock(SB), $0

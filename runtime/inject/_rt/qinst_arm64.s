@@ -1,3 +1,52 @@
+
+// func qinst_enter(point uint32) uint64
+//
+// Counts the entry. It needs no frame, and where it does not suffice it jumps
+// to functions of its own signature: callers reserve space for the arguments
+// of the function that they know.
+TEXT qinst_enter<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
+	MOVD	g_m(g), R1
+	MOVD	m_qinst(R1), R1
+	MOVWU	qinstBlock_limit(R1), R2
+	CMPW	R2, R0
+	BHS	slow
+	MOVWU	R0, R2
+	MOVD	qinstBlock_cells(R1), R3
+	ADD	R2<<4, R3, R3
+	MOVD	qinstCell_hits(R3), R4
+	ADD	$1, R4
+	MOVD	R4, qinstCell_hits(R3)
+	MOVW	qinstCell_room(R3), R4
+	MOVW	qinstBlock_floor(R1), R5
+	CMPW	R5, R4
+	BGT	trace
+	MOVD	ZR, R0
+	RET
+trace:
+	JMP	runtime·qinstTrace<ABIInternal>(SB)
+slow:
+	JMP	runtime·qinstEnterSlow<ABIInternal>(SB)
+
+// func qinst_call(point uint32) uint32
+//
+// Counts a call.
+TEXT qinst_call<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
+	MOVD	g_m(g), R1
+	MOVD	m_qinst(R1), R1
+	MOVWU	qinstBlock_limit(R1), R2
+	CMPW	R2, R0
+	BHS	slow
+	MOVWU	R0, R2
+	MOVD	qinstBlock_cells(R1), R3
+	ADD	R2<<4, R3, R3
+	MOVD	qinstCell_hits(R3), R4
+	ADD	$1, R4
+	MOVD	R4, qinstCell_hits(R3)
+	MOVD	ZR, R0
+	RET
+slow:
+	JMP	runtime·qinstCallSlow<ABIInternal>(SB)
+
 // func qinstNow() uint64
 TEXT runtime·qinstNow<ABIInternal>(SB),NOSPLIT,$0-0
 	MRS	CNTVCT_EL0, R0

@@ -179,6 +179,7 @@ func qinstNewBlock() bool {
 	b.num = n
 	b.cells = p + qinstPage
 	b.floor = qinstSet.floor
+	b.limit = qinstMaxPoints
 	qinstBlocks[n] = p
 	atomic.Store(&qinstNBlocks, n+1)
 	qinstUnlockMemory()

@@ -10,6 +10,14 @@ import (
 // is still counted.
 const qinstReserve = 16
 
+// qinstCountOnly is the floor of a block whose points only count.
+const qinstCountOnly = 1<<31 - 1
+
+var (
+	qinstStarved uint32       // set when a block was starved
+	qinstTokens  atomic.Int32 // chunks that the budget has left; exits and scheduling events may overdraw
+)
+
 // qinstRoom is the slow side of every event: afterwards the longest event fits
 // at b.p, its time distance fits 32 bits, and the events so far say that g runs
 // on the thread. It reports false if there is no chunk.
@@ -55,10 +63,19 @@ func qinstSwap(b *qinstBlock, g, now uint64, reserve uint32) bool {
 		qinstGiveAway(b)
 	}
 	if qinstStates == 0 {
-		return false // ending, or over the limit: only pairs that are open write
+		return false // ending, or over the limit
+	}
+	if qinstSet.budget != 0 && qinstTokens.Add(-1) < 0 {
+		qinstStarve(b)
+		if reserve > 0 {
+			return false
+		}
 	}
 	c := qinstChunks.get(reserve)
 	if c == 0 {
+		if reserve > 0 {
+			qinstStarve(b)
+		}
 		return false
 	}
 	h := (*qinstChunk)(unsafe.Pointer(c))
@@ -69,6 +86,15 @@ func qinstSwap(b *qinstBlock, g, now uint64, reserve uint32) bool {
 	b.end = c + qinstChunkSize - qinstLongest
 	qinstPublish(&b.p, c+qinstHeadSize)
 	return true
+}
+
+// qinstStarve makes the thread's points only count until the writer has chunks
+// for it again: to find out at every entry would cost more than to trace.
+//
+//go:nosplit
+func qinstStarve(b *qinstBlock) {
+	b.floor = qinstCountOnly
+	atomic.Store(&qinstStarved, 1)
 }
 
 // qinstGiveAway puts the thread's chunk on the list of full ones.
@@ -135,7 +161,7 @@ func qinstPut3(now, on, head, w1, w2 uint64) {
 //go:nosplit
 func qinstReadyFor(now, on uint64) *qinstBlock {
 	b := getg().m.qinst
-	if b != nil && b.p <= b.end && b.p != 0 && (now-b.last)>>32 == 0 && b.g == on {
+	if b.p <= b.end && b.p != 0 && (now-b.last)>>32 == 0 && b.g == on {
 		return b
 	}
 	return qinstMakeReady(now, on)
@@ -172,7 +198,7 @@ var qinstNoBlock uint64
 //
 //go:nosplit
 func qinstRuns(g uint64) {
-	if b := getg().m.qinst; b != nil {
+	if b := getg().m.qinst; b != &qinstNone {
 		b.g = g
 	}
 }

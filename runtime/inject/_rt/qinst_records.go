@@ -160,14 +160,32 @@ func qinstWriteThread(num, tid uint32) {
 	qinstU64(wait)
 }
 
+// qinstUsage is struct rusage: two timevals, the largest resident set in KiB,
+// and more.
+type qinstUsage [18]int64
+
+func (u *qinstUsage) get() {
+	linux.Syscall6(qinstSysGetrusage, 0, uintptr(unsafe.Pointer(u)), 0, 0, 0, 0)
+}
+
+func (u *qinstUsage) user() uint64   { return uint64(u[0])*1e9 + uint64(u[1])*1e3 }
+func (u *qinstUsage) system() uint64 { return uint64(u[2])*1e9 + uint64(u[3])*1e3 }
+
+// qinstProcessCPU is the processor time of the process in ns.
+func qinstProcessCPU() uint64 {
+	var u qinstUsage
+	u.get()
+	return u.user() + u.system()
+}
+
 func qinstWriteUsage() {
-	var ru [18]int64 // struct rusage: two timevals, maxrss, ...
-	linux.Syscall6(qinstSysGetrusage, 0, uintptr(unsafe.Pointer(&ru)), 0, 0, 0, 0)
+	var u qinstUsage
+	u.get()
 	qinstRecord(qinstTagProcess, 4)
 	qinstU64(qinstNow())
-	qinstU64(uint64(ru[0])*1e9 + uint64(ru[1])*1e3)
-	qinstU64(uint64(ru[2])*1e9 + uint64(ru[3])*1e3)
-	qinstU64(uint64(ru[4]) << 10)
+	qinstU64(u.user())
+	qinstU64(u.system())
+	qinstU64(uint64(u[4]) << 10)
 }
 
 // qinstWriteCounts writes the totals of all cells. They are summed up first,

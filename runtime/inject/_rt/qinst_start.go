@@ -16,7 +16,12 @@ var qinstSet struct {
 	floor   int32
 	out     string // as given; "" is the default
 	ring    string
-	quiet   bool // say nothing: the parent is instrumented, or nobody asked
+	budget  uint32 // thousandths of the processor time that events may cost; 0: no bound
+	quiet   bool   // say nothing: the parent is instrumented, or nobody asked
+
+	// The budget's account, all in ns (see qinstFeed).
+	chunkCost, credit, fedCPU uint64
+	fed                       int64
 }
 
 // qinstStart is called first thing in the main goroutine, while no other runs.
@@ -32,8 +37,9 @@ func qinstStart() {
 		return
 	}
 	qinstSlowClock = !qinstInvariantClock()
+	qinstPriceChunk()
 	if s.mode == "count" {
-		s.floor = 1<<31 - 1
+		s.floor = qinstCountOnly
 	} else {
 		s.floor = -1 << 29
 	}
@@ -58,6 +64,18 @@ func qinstStart() {
 }
 
 var qinstStarted uint32
+
+// qinstPriceChunk measures what the events of one chunk cost: a clock read each,
+// which hides the rest.
+func qinstPriceChunk() {
+	const reads = 256
+	start := nanotime()
+	for range reads {
+		qinstNow()
+	}
+	ns := uint64(nanotime() - start)
+	qinstSet.chunkCost = 1 + ns*(qinstChunkSize/8)/reads
+}
 
 // qinstParse reads settings in GODEBUG form.
 func qinstParse(s string) bool {
@@ -99,8 +117,15 @@ func qinstSetting(name, value string) bool {
 			return false
 		}
 		qinstSet.limit = v
+	case "budget":
+		v, ok := qinstPercent(value)
+		if !ok {
+			qinstSay("QINST: found budget=", value, ", expected a percentage such as 2% or 0.5%; the program goes on untraced")
+			return false
+		}
+		qinstSet.budget = v
 	default:
-		qinstSay("QINST: unknown setting ", name, ", known are mode, out, limit and ring; the program goes on untraced")
+		qinstSay("QINST: unknown setting ", name, ", known are mode, out, limit, budget and ring; the program goes on untraced")
 		return false
 	}
 	return true
@@ -142,6 +167,29 @@ func qinstSize(s string) (uint64, bool) {
 		return 0, false
 	}
 	return v, true
+}
+
+// qinstPercent reads a percentage in thousandths.
+func qinstPercent(s string) (uint32, bool) {
+	v, scale, i := uint32(0), uint32(0), 0
+	for ; i < len(s) && v < 1e6; i++ {
+		switch c := s[i]; {
+		case c >= '0' && c <= '9' && scale != 1:
+			v = v*10 + uint32(c-'0')
+			scale /= 10
+		case c == '.' && scale == 0 && i > 0:
+			scale = 10
+		default:
+			if s[i:] != "%" || i == 0 {
+				return 0, false
+			}
+			if scale != 1 {
+				v *= 10
+			}
+			return v, v > 0 && v <= 1000
+		}
+	}
+	return 0, false
 }
 
 // qinstPath is a zero-terminated path that is put together without allocating.

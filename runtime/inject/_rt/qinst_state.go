@@ -31,7 +31,7 @@ func qinstGoStart() {
 	gp := getg().m.curg
 	b := getg().m.qinst
 	now := uint64(0)
-	if b != nil && b.found {
+	if b.found {
 		b.found = false
 		now = b.last
 	} else {
@@ -48,7 +48,7 @@ func qinstGoStart() {
 //
 //go:nosplit
 func qinstFoundLocal() {
-	if b := getg().m.qinst; b != nil && b.p != 0 {
+	if b := getg().m.qinst; b.p != 0 {
 		b.found = true
 	}
 }
@@ -195,10 +195,7 @@ func qinstGoDestroySyscall() {
 //
 //go:nosplit
 func qinstRunning() uint64 {
-	if b := getg().m.qinst; b != nil {
-		return b.g
-	}
-	return 0
+	return getg().m.qinst.g
 }
 
 //go:nosplit
@@ -224,7 +221,7 @@ func qinstProcSteal(pp *p) {
 
 //go:nosplit
 func qinstHasProc(id int32) {
-	if b := getg().m.qinst; b != nil {
+	if b := getg().m.qinst; b != &qinstNone {
 		b.proc = id
 	}
 }

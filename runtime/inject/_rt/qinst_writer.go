@@ -18,6 +18,7 @@ const (
 	qinstGrow     = 128   // chunks a growth of the ring adds
 	qinstMostRing = 2048  // chunks: 64 MiB
 	qinstBatch    = 32    // chunks written together
+	qinstFeedNS   = 10e6  // between two servings of the budget
 	qinstGiveUpNS = 200e6 // an ending thread's patience with a writer that makes no progress
 	qinstIdle     = 0xffffffff
 )
@@ -115,6 +116,7 @@ func qinstWriter() {
 			break
 		}
 		if n := atomic.Load(&qinstSync); n != qinstSynced {
+			qinstUnlinkRing() // the next program of this process makes its own
 			qinstWriteTail(qinstWhyExec)
 			atomic.Store(&qinstSynced, n)
 		}
@@ -139,9 +141,13 @@ func qinstRest(busy bool) {
 		usleep(qinstBusyUS)
 		return
 	}
+	most := int64(qinstTickNS)
+	if qinstSet.budget != 0 {
+		most = qinstFeedNS
+	}
 	atomic.Store(&qinstSleeping, 1)
 	if qinstFull.Load() == 0 && atomic.Load(&qinstEnding) == 0 && atomic.Load(&qinstSync) == qinstSynced {
-		futexsleep(&qinstSleeping, 1, qinstTickNS)
+		futexsleep(&qinstSleeping, 1, most)
 	}
 	atomic.Store(&qinstSleeping, 0)
 }
@@ -218,7 +224,8 @@ func qinstWriteChunk(h *qinstChunk, n uintptr) {
 // qinstLimit stops events for good; counting goes on.
 func qinstLimit() {
 	qinstOut.limited = true
-	qinstFloor(1<<31 - 1)
+	qinstSet.floor = qinstCountOnly // of blocks to come
+	qinstFloor(qinstCountOnly)
 	qinstStates = 0
 	qinstRecord(qinstTagLimit, 3)
 	qinstU64(qinstNow())
@@ -226,9 +233,8 @@ func qinstLimit() {
 	qinstStr("limit")
 }
 
-// qinstFloor sets every block's floor, and that of blocks to come.
+// qinstFloor sets every block's floor.
 func qinstFloor(floor int32) {
-	qinstSet.floor = floor
 	for i := uint32(0); i < qinstNBlocks; i++ {
 		(*qinstBlock)(unsafe.Pointer(qinstBlocks[i])).floor = floor
 	}
@@ -241,6 +247,37 @@ func qinstPrepare() {
 	limit := qinstChunks.limit.Load()
 	if used := uint32(qinstChunks.used.Load()); used > limit/2 && limit < qinstMostRing {
 		qinstGrowRing()
+	}
+	qinstFeed()
+}
+
+// qinstFeed lets starved threads trace again, once the ring has room and the
+// budget allows it: of the processor time that the process used since the last
+// look, the share that may go into events buys chunks.
+func qinstFeed() {
+	s := &qinstSet
+	if s.budget != 0 {
+		if now := nanotime(); now-s.fed >= qinstFeedNS {
+			s.fed = now
+			cpu := qinstProcessCPU()
+			s.credit += (cpu - s.fedCPU) * uint64(s.budget) / 1000
+			s.fedCPU = cpu
+			if most := uint64(qinstFeedNS) * uint64(s.budget) / 1000 * uint64(gomaxprocs); s.credit > most {
+				s.credit = most
+			}
+			n := s.credit / s.chunkCost
+			s.credit -= n * s.chunkCost
+			qinstTokens.Store(min(qinstTokens.Load(), 0) + int32(n))
+			qinstBeat++
+		}
+		if qinstTokens.Load() <= 0 {
+			return
+		}
+	}
+	free := int32(qinstChunks.limit.Load()) - qinstChunks.used.Load()
+	if atomic.Load(&qinstStarved) != 0 && !qinstOut.limited && free > 2*qinstReserve {
+		atomic.Store(&qinstStarved, 0)
+		qinstFloor(s.floor)
 	}
 }
 
@@ -264,15 +301,19 @@ func qinstTick() {
 	qinstPush()
 }
 
-// qinstRefill moves the stop of cells that traced very often, so that the
-// distance that decides does not wrap.
+// qinstRefill gives room back to cells that traced very often. It looks only after a gigabyte of
+// events: it touches pages of cells that may never have been used.
 func qinstRefill() {
+	if qinstOut.bytes-qinstOut.refilled < 1<<30 {
+		return
+	}
+	qinstOut.refilled = qinstOut.bytes
 	for i := uint32(1); i < qinstNBlocks; i++ {
 		b := (*qinstBlock)(unsafe.Pointer(qinstBlocks[i]))
 		for k := uint32(0); k < qinstNext; k++ {
 			c := (*qinstCell)(unsafe.Pointer(b.cells + uintptr(k)*16))
-			if c.traced-c.stop > 1<<28 {
-				c.stop = c.traced
+			if c.room < -1<<28 {
+				c.room = 0
 			}
 		}
 	}
@@ -325,6 +366,8 @@ var qinstOut struct {
 	limited bool
 	n       uintptr
 	bytes   uint64
+
+	refilled uint64 // bytes at the last qinstRefill
 
 	costFrom, costTo, costCPU, costBytes uint64
 
@@ -432,6 +475,6 @@ func qinstWriteFailed(errno uintptr) {
 	qinstOut.fd = -1
 	qinst_on = 0
 	qinstStates = 0
-	qinstFloor(1<<31 - 1)
+	qinstFloor(qinstCountOnly)
 	qinstSay("cannot write the trace: ", qinstErrno(errno), "; the program goes on untraced")
 }

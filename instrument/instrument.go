@@ -1,0 +1,69 @@
+// Package instrument turns one package of a compile command into the same
+// package with probes in it.
+package instrument
+
+import (
+	"path/filepath"
+	"strconv"
+
+	"qinst.dev/instrument/points"
+	"qinst.dev/instrument/rewrite"
+)
+
+// Package is a package on its way through the pass.
+type Package struct {
+	src *Source
+	*loaded
+}
+
+// Load parses and type-checks a package. An error means that the compiler will
+// find one too and is to report it.
+func Load(src *Source) (*Package, error) {
+	l, err := load(src)
+	if err != nil {
+		return nil, err
+	}
+	return &Package{src, l}, nil
+}
+
+// Points finds the package's points. inlining is what the compiler says about
+// the original files.
+func (p *Package) Points(inlining *points.Inlining) *points.Set {
+	return points.Find(&points.Package{
+		Path: p.src.Path, ImportPath: p.src.ImportPath,
+		Fset: p.fset, Files: p.files, Types: p.types, Info: p.info,
+		Inlining: inlining, FileName: p.src.FileName,
+	})
+}
+
+// File is a file to write before the package is compiled.
+type File struct {
+	Name string // base name
+	Text []byte
+	For  int // index of the source file that it stands for; Added for the one that comes first
+}
+
+// Added marks the file that declares what the probes use.
+const Added = -1
+
+// Rewrite returns the files that put set's points into the package; none if it
+// has no point.
+func (p *Package) Rewrite(set *points.Set) ([]File, error) {
+	if len(set.Points) == 0 {
+		return nil, nil
+	}
+	names := rewrite.NewNames(p.texts)
+	added, err := rewrite.Added(p.types, p.src.ImportPath, set.Points, names)
+	if err != nil {
+		return nil, err
+	}
+	files := []File{{"qinst_points.go", added, Added}}
+	for i, f := range p.files {
+		text := rewrite.File(p.src.Files[i], p.texts[i], p.fset.File(f.FileStart), set, names)
+		if text != nil {
+			name := "qinst_" + strconv.Itoa(i) + "_" + filepath.Base(p.src.Files[i])
+			files = append(files, File{name, text, i})
+		}
+	}
+	return files, nil
+}

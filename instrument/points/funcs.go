@@ -1,0 +1,199 @@
+package points
+
+import (
+	"fmt"
+	"go/ast"
+	"go/token"
+	"go/types"
+)
+
+// nameFuncs lists every function of the package and gives it the compiler's
+// name. Literals are numbered in the order in which the compiler meets them:
+// that of the source, but a for statement's post comes before its body, and what
+// stands behind a constant condition is never met. See cmd/compile/internal/ir
+// closureName and cmd/compile/internal/noder.
+func (f *finder) nameFuncs() {
+	inits := 0
+	for _, file := range f.Files {
+		after := file.Package
+		for _, decl := range file.Decls {
+			if d, ok := decl.(*ast.FuncDecl); ok {
+				f.nameDecl(d, directives(file, after, d.Type.Func), &inits)
+			}
+			after = decl.End()
+		}
+	}
+	global := &namer{finder: f, name: prefix(f.Types) + ".init", first: ".func"}
+	for _, init := range f.Info.InitOrder {
+		global.walk(init.Rhs)
+	}
+	global.dead = true // literals of blank variables and the like, if any are left
+	for _, file := range f.Files {
+		for _, decl := range file.Decls {
+			if d, ok := decl.(*ast.GenDecl); ok {
+				global.walk(d)
+			}
+		}
+	}
+}
+
+func (f *finder) nameDecl(d *ast.FuncDecl, doc []*ast.Comment, inits *int) {
+	fn := &Func{Node: d, Type: d.Type, Body: d.Body, doc: doc}
+	obj, _ := f.Info.Defs[d.Name].(*types.Func)
+	switch {
+	case d.Name.Name == "_":
+		fn.Name, fn.Skip = prefix(f.Types)+"._", Blank
+	case d.Name.Name == "init" && d.Recv == nil:
+		fn.Name = fmt.Sprintf("%s.init.%d", prefix(f.Types), *inits)
+		*inits++
+	default:
+		fn.Name = symbol(obj)
+	}
+	f.set.Funcs = append(f.set.Funcs, fn)
+	if d.Body != nil {
+		n := &namer{finder: f, name: fn.Name, first: ".func", dead: fn.Skip == Blank}
+		n.walk(d.Body)
+	}
+}
+
+// namer numbers the literals of one function.
+type namer struct {
+	*finder
+	name  string
+	first string // between the name and the number: ".func", inside literals "."
+	count int
+	dead  bool // the compiler will not see what is being walked
+}
+
+func (n *namer) walk(node ast.Node) {
+	ast.Inspect(node, func(node ast.Node) bool {
+		switch x := node.(type) {
+		case *ast.FuncLit:
+			n.literal(x)
+		case *ast.IfStmt:
+			n.ifStmt(x)
+		case *ast.ForStmt:
+			n.forStmt(x)
+		case *ast.BlockStmt:
+			n.list(x.List)
+		case *ast.CaseClause:
+			for _, e := range x.List {
+				n.walk(e)
+			}
+			n.list(x.Body)
+		case *ast.CommClause:
+			if x.Comm != nil {
+				n.walk(x.Comm)
+			}
+			n.list(x.Body)
+		default:
+			return true
+		}
+		return false
+	})
+}
+
+func (n *namer) literal(lit *ast.FuncLit) {
+	if n.literals[lit] != nil {
+		return
+	}
+	fn := &Func{Node: lit, Type: lit.Type, Body: lit.Body}
+	if n.dead {
+		fn.Name, fn.Skip = n.name+n.first, Dead
+	} else {
+		n.count++
+		fn.Name = fmt.Sprintf("%s%s%d", n.name, n.first, n.count)
+	}
+	n.literals[lit] = fn
+	n.set.Funcs = append(n.set.Funcs, fn)
+	inner := &namer{finder: n.finder, name: fn.Name, first: ".", dead: n.dead}
+	inner.walk(lit.Body)
+}
+
+func (n *namer) ifStmt(s *ast.IfStmt) {
+	if s.Init != nil {
+		n.walk(s.Init)
+	}
+	n.walk(s.Cond)
+	cond := staticBool(n.Info, s.Cond)
+	n.walkIf(cond >= 0, s.Body)
+	if s.Else != nil {
+		n.walkIf(cond <= 0, s.Else)
+	}
+}
+
+func (n *namer) forStmt(s *ast.ForStmt) {
+	live := true
+	if s.Init != nil {
+		n.walk(s.Init)
+	}
+	if s.Cond != nil {
+		n.walk(s.Cond)
+		live = staticBool(n.Info, s.Cond) >= 0
+	}
+	if s.Post != nil {
+		n.walkIf(live, s.Post)
+	}
+	n.walkIf(live, s.Body)
+}
+
+func (n *namer) walkIf(live bool, node ast.Node) {
+	was := n.dead
+	n.dead = was || !live
+	n.walk(node)
+	n.dead = was
+}
+
+// list leaves out what follows a terminating statement and the last label, as
+// the compiler does.
+func (n *namer) list(stmts []ast.Stmt) {
+	lastLabel := -1
+	for i, s := range stmts {
+		if _, ok := s.(*ast.LabeledStmt); ok {
+			lastLabel = i
+		}
+	}
+	dead := false
+	for i, s := range stmts {
+		_, labeled := s.(*ast.LabeledStmt)
+		if dead && i > lastLabel && !labeled {
+			n.walkIf(false, s)
+			continue
+		}
+		n.walk(s)
+		dead = terminates(n.Info, s)
+	}
+}
+
+// terminates is the compiler's approximation of a terminating statement.
+func terminates(info *types.Info, s ast.Stmt) bool {
+	switch s := s.(type) {
+	case *ast.ReturnStmt:
+		return true
+	case *ast.BranchStmt:
+		return s.Tok == token.GOTO
+	case *ast.ExprStmt:
+		call, ok := ast.Unparen(s.X).(*ast.CallExpr)
+		return ok && isBuiltin(info, call.Fun, "panic")
+	case *ast.IfStmt:
+		cond := staticBool(info, s.Cond)
+		return (cond < 0 || terminates(info, s.Body)) &&
+			(cond > 0 || s.Else != nil && terminates(info, s.Else))
+	case *ast.BlockStmt:
+		for i := len(s.List) - 1; i >= 0; i-- {
+			if _, empty := s.List[i].(*ast.EmptyStmt); !empty {
+				return terminates(info, s.List[i])
+			}
+		}
+	}
+	return false
+}
+
+func isBuiltin(info *types.Info, fun ast.Expr, name string) bool {
+	id, ok := ast.Unparen(fun).(*ast.Ident)
+	if !ok {
+		return false
+	}
+	b, ok := info.Uses[id].(*types.Builtin)
+	return ok && b.Name() == name
+}

@@ -1,0 +1,156 @@
+package points
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"go/ast"
+	"go/token"
+	"go/types"
+	"strings"
+)
+
+// Inlining is what the compiler said about each function: a guess would either
+// leave out what costs time or keep the compiler from inlining what it did.
+type Inlining struct {
+	at map[string][]verdict // by position, as the compiler prints it
+}
+
+type verdict struct {
+	name string // the symbol without its package; "[...]" for shapes
+	can  bool
+}
+
+// ParseInlining reads the output of "compile -m=2".
+func ParseInlining(out []byte) *Inlining {
+	in := &Inlining{at: map[string][]verdict{}}
+	sc := bufio.NewScanner(bytes.NewReader(out))
+	sc.Buffer(nil, len(out)+1)
+	for sc.Scan() {
+		line := sc.Text()
+		pos, rest, can := cutVerdict(line)
+		if pos == "" {
+			continue
+		}
+		end := strings.Index(rest, ": ")
+		if can {
+			end = strings.Index(rest, " with cost ")
+		}
+		if end < 0 {
+			end = len(rest)
+		}
+		in.at[pos] = append(in.at[pos], verdict{elide(rest[:end]), can})
+	}
+	return in
+}
+
+func cutVerdict(line string) (pos, rest string, can bool) {
+	if pos, rest, can = strings.Cut(line, ": can inline "); can {
+		return pos, rest, true
+	}
+	pos, rest, ok := strings.Cut(line, ": cannot inline ")
+	if !ok {
+		return "", "", false
+	}
+	return pos, rest, false
+}
+
+// elide replaces the type arguments of a shape's name, which the linker elides
+// too. Arguments that are no shapes belong to wrappers; those stay, so that a
+// wrapper is not taken for its function.
+func elide(name string) string {
+	var b strings.Builder
+	for {
+		open := strings.IndexByte(name, '[')
+		if open < 0 {
+			b.WriteString(name)
+			return b.String()
+		}
+		end, depth := open, 0
+		for ; end < len(name); end++ {
+			if name[end] == '[' {
+				depth++
+			} else if name[end] == ']' {
+				if depth--; depth == 0 {
+					end++
+					break
+				}
+			}
+		}
+		b.WriteString(name[:open])
+		if args := name[open:end]; strings.Contains(args, "go.shape.") {
+			b.WriteString("[...]")
+		} else {
+			b.WriteString(args)
+		}
+		name = name[end:]
+	}
+}
+
+// inlinable reports whether the plain build inlines fn.
+func (f *finder) inlinable(fn *Func) bool {
+	pos := fn.Node.Pos()
+	if d, ok := fn.Node.(*ast.FuncDecl); ok {
+		pos = d.Name.Pos()
+	}
+	name := strings.TrimPrefix(fn.Name, prefix(f.Types)+".")
+	generic := strings.Contains(name, "[...]")
+	told, can := false, true
+	for _, v := range f.Inlining.at[where(f.Fset.Position(pos))] {
+		if v.name == name {
+			told = true
+			can = can && v.can
+		}
+	}
+	if !told && generic {
+		return f.Inlining.on() && looksInlinable(f.Info, fn.Body)
+	}
+	return told && can
+}
+
+// on reports whether the compiler inlines at all.
+func (in *Inlining) on() bool {
+	for _, list := range in.at {
+		for _, v := range list {
+			if v.can {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// where prints a position as the compiler does: without a column where a line
+// directive left it unknown.
+func where(p token.Position) string {
+	if p.Column == 0 {
+		return fmt.Sprintf("%s:%d", p.Filename, p.Line)
+	}
+	return fmt.Sprintf("%s:%d:%d", p.Filename, p.Line, p.Column)
+}
+
+// looksInlinable guesses for a generic function that its package does not
+// instantiate, so that its compiler said nothing. The budget and the price of a
+// call are those of cmd/compile/internal/inline.
+func looksInlinable(info *types.Info, body *ast.BlockStmt) bool {
+	const budget, call = 80, 57
+	cost := 0
+	ast.Inspect(body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case nil, *ast.BlockStmt, *ast.ExprStmt, *ast.ParenExpr:
+			return true
+		case *ast.DeferStmt, *ast.GoStmt, *ast.SelectStmt:
+			cost += budget
+		case *ast.CallExpr:
+			if isBuiltin(info, n.Fun, "recover") {
+				cost += budget
+			}
+			if tv := info.Types[n.Fun]; !tv.IsType() && !tv.IsBuiltin() {
+				cost += call
+			}
+		}
+		cost++
+		return true
+	})
+	return cost <= budget
+}

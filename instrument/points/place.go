@@ -1,0 +1,296 @@
+package points
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+
+	"golang.org/x/tools/go/types/typeutil"
+
+	"qinst.dev/sddf/spec"
+)
+
+// Form is how a counter is put into the text.
+type Form uint8
+
+const (
+	// Before puts a statement before the one at Pos.
+	Before Form = iota
+	// And makes the condition [Pos, End) the right operand of an &&: it is
+	// evaluated conditionally or repeatedly, no statement can stand before it.
+	And
+	// Else makes the else-if [Pos, End) an else with a block, in which a
+	// statement stands before the if.
+	Else
+)
+
+// Anchor is a place in the text at which calls are counted.
+type Anchor struct {
+	Form     Form
+	Pos, End token.Pos
+	Points   []uint32
+}
+
+// spot is where the calls of an expression are counted, or why they cannot be.
+type spot struct {
+	anchor *Anchor
+	skip   SkipReason
+}
+
+// placer walks one function's statements.
+type placer struct {
+	*finder
+	fn     *Func
+	gotos  map[string]bool
+	owners []*Anchor
+}
+
+// placeCalls makes every call of fn a point with an anchor, or a skip. A call is
+// counted before the statement that it is in: if an earlier part of the statement
+// panics, the count is one too high.
+func (f *finder) placeCalls(fn *Func) {
+	p := &placer{finder: f, fn: fn, gotos: gotoTargets(fn.Body)}
+	p.list(fn.Body.List)
+	for _, a := range p.owners {
+		if len(a.Points) > 0 {
+			fn.Anchors = append(fn.Anchors, a)
+		}
+	}
+}
+
+func (p *placer) at(form Form, n ast.Node) spot {
+	a := &Anchor{Form: form, Pos: n.Pos(), End: n.End()}
+	p.owners = append(p.owners, a)
+	return spot{anchor: a}
+}
+
+func (p *placer) list(stmts []ast.Stmt) {
+	for _, s := range stmts {
+		p.stmt(s, p.at(Before, s))
+	}
+}
+
+// stmt places the calls of s; those in its head are counted at head.
+func (p *placer) stmt(s ast.Stmt, head spot) {
+	switch s := s.(type) {
+	case *ast.LabeledStmt:
+		p.stmt(s.Stmt, p.afterLabel(s, head))
+	case *ast.BlockStmt:
+		p.list(s.List)
+	case *ast.IfStmt:
+		p.ifStmt(s, head)
+	case *ast.ForStmt:
+		p.optional(s.Init, head)
+		if s.Cond != nil {
+			p.expr(s.Cond, p.at(And, s.Cond))
+		}
+		p.optional(s.Post, spot{skip: PostStatement})
+		p.list(s.Body.List)
+	case *ast.RangeStmt:
+		p.expr(s.X, head)
+		p.expr(s.Key, spot{skip: Target})
+		p.expr(s.Value, spot{skip: Target})
+		p.list(s.Body.List)
+	case *ast.SwitchStmt:
+		p.switchStmt(s, head)
+	case *ast.TypeSwitchStmt:
+		p.optional(s.Init, head)
+		p.stmt(s.Assign, head)
+		for _, c := range s.Body.List {
+			p.list(c.(*ast.CaseClause).Body)
+		}
+	case *ast.SelectStmt:
+		for _, c := range s.Body.List {
+			p.comm(c.(*ast.CommClause), head)
+		}
+	case *ast.GoStmt:
+		p.call(s.Call, head, spec.PointGo, 0)
+	case *ast.DeferStmt:
+		p.call(s.Call, head, spec.PointCall, spec.FlagDeferred)
+	default:
+		p.simple(s, head)
+	}
+}
+
+func (p *placer) optional(s ast.Stmt, head spot) {
+	if s != nil {
+		p.stmt(s, head)
+	}
+}
+
+// simple handles statements that consist of expressions.
+func (p *placer) simple(s ast.Stmt, head spot) {
+	switch s := s.(type) {
+	case *ast.ExprStmt:
+		p.expr(s.X, head)
+	case *ast.SendStmt:
+		p.exprs(head, s.Chan, s.Value)
+	case *ast.IncDecStmt:
+		p.expr(s.X, head)
+	case *ast.AssignStmt:
+		p.exprs(head, s.Lhs...)
+		p.exprs(head, s.Rhs...)
+	case *ast.ReturnStmt:
+		p.exprs(head, s.Results...)
+	case *ast.DeclStmt:
+		for _, sp := range s.Decl.(*ast.GenDecl).Specs {
+			if v, ok := sp.(*ast.ValueSpec); ok {
+				p.exprs(head, v.Values...)
+			}
+		}
+	}
+}
+
+// afterLabel finds the place of a labeled statement's counters. Behind the label
+// they are reached by a goto too, but a label that break and continue name must
+// stay with its statement.
+func (p *placer) afterLabel(s *ast.LabeledStmt, head spot) spot {
+	switch s.Stmt.(type) {
+	case *ast.ForStmt, *ast.RangeStmt, *ast.SwitchStmt, *ast.TypeSwitchStmt, *ast.SelectStmt:
+		if p.gotos[s.Label.Name] {
+			return spot{skip: GotoLabel}
+		}
+		return head
+	}
+	return p.at(Before, s.Stmt)
+}
+
+func (p *placer) ifStmt(s *ast.IfStmt, head spot) {
+	p.optional(s.Init, head)
+	p.expr(s.Cond, head)
+	p.list(s.Body.List)
+	switch e := s.Else.(type) {
+	case *ast.IfStmt:
+		p.ifStmt(e, p.at(Else, e))
+	case *ast.BlockStmt:
+		p.list(e.List)
+	}
+}
+
+func (p *placer) switchStmt(s *ast.SwitchStmt, head spot) {
+	p.optional(s.Init, head)
+	p.expr(s.Tag, head)
+	for _, c := range s.Body.List {
+		c := c.(*ast.CaseClause)
+		for _, e := range c.List {
+			if s.Tag == nil {
+				p.expr(e, p.at(And, e))
+			} else {
+				p.expr(e, spot{skip: CaseValue})
+			}
+		}
+		p.list(c.Body)
+	}
+}
+
+// comm handles a clause of a select. The channels and the values to send of all
+// clauses are evaluated when the select is entered, the targets of a receive only
+// when its clause was chosen.
+func (p *placer) comm(c *ast.CommClause, head spot) {
+	switch s := c.Comm.(type) {
+	case *ast.AssignStmt:
+		p.exprs(spot{skip: Target}, s.Lhs...)
+		p.exprs(head, s.Rhs...)
+	case nil:
+	default:
+		p.stmt(s, head)
+	}
+	p.list(c.Body)
+}
+
+func (p *placer) exprs(head spot, list ...ast.Expr) {
+	for _, e := range list {
+		p.expr(e, head)
+	}
+}
+
+// expr places the calls that evaluating e makes. The bodies of literals are
+// functions of their own.
+func (p *placer) expr(e ast.Expr, head spot) {
+	if e == nil {
+		return
+	}
+	if tv, ok := p.Info.Types[e]; ok && (tv.IsType() || tv.Value != nil) {
+		return // nothing is evaluated
+	}
+	switch e := e.(type) {
+	case *ast.BinaryExpr:
+		p.expr(e.X, head)
+		if e.Op == token.LAND || e.Op == token.LOR {
+			head = p.at(And, e.Y)
+		}
+		p.expr(e.Y, head)
+	case *ast.CallExpr:
+		p.call(e, head, spec.PointCall, 0)
+	case *ast.CompositeLit:
+		p.exprs(head, e.Elts...)
+	case *ast.KeyValueExpr:
+		p.exprs(head, e.Key, e.Value)
+	case *ast.ParenExpr:
+		p.expr(e.X, head)
+	case *ast.SelectorExpr:
+		p.expr(e.X, head)
+	case *ast.IndexExpr:
+		p.exprs(head, e.X, e.Index)
+	case *ast.IndexListExpr:
+		p.expr(e.X, head)
+	case *ast.SliceExpr:
+		p.exprs(head, e.X, e.Low, e.High, e.Max)
+	case *ast.TypeAssertExpr:
+		p.expr(e.X, head)
+	case *ast.StarExpr:
+		p.expr(e.X, head)
+	case *ast.UnaryExpr:
+		p.expr(e.X, head)
+	}
+}
+
+// call places c and the calls that evaluating its operands makes.
+func (p *placer) call(c *ast.CallExpr, head spot, kind string, flags uint32) {
+	fun := p.Info.Types[c.Fun]
+	if fun.IsBuiltin() && isUnsafe(p.Info, c.Fun) {
+		return // the operands of Sizeof and its like are not evaluated
+	}
+	p.expr(c.Fun, head)
+	p.exprs(head, c.Args...)
+	if fun.IsType() || fun.IsBuiltin() {
+		return
+	}
+	name, dynamic := p.callee(c)
+	if head.skip != 0 {
+		p.skip(c.Pos(), kind, name, head.skip)
+		return
+	}
+	if dynamic {
+		flags |= spec.FlagDynamic
+	}
+	head.anchor.Points = append(head.anchor.Points, uint32(len(p.set.Points)))
+	p.add(p.fn, c.Lparen, kind, name).Flags = flags
+}
+
+// callee names the function that c calls, if that is known before it runs.
+func (p *placer) callee(c *ast.CallExpr) (name string, dynamic bool) {
+	if lit, ok := ast.Unparen(c.Fun).(*ast.FuncLit); ok {
+		return p.literals[lit].Name, false
+	}
+	if fn := typeutil.StaticCallee(p.Info, c); fn != nil {
+		return symbol(fn.Origin()), false
+	}
+	return "", true
+}
+
+func isUnsafe(info *types.Info, fun ast.Expr) bool {
+	sel, ok := ast.Unparen(fun).(*ast.SelectorExpr)
+	if !ok {
+		return false
+	}
+	b, ok := info.Uses[sel.Sel].(*types.Builtin)
+	if !ok {
+		return false
+	}
+	switch b.Name() {
+	case "Sizeof", "Alignof", "Offsetof":
+		return true
+	}
+	return false
+}

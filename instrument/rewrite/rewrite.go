@@ -1,0 +1,211 @@
+// Package rewrite puts probes into Go source text by inserting bytes on existing
+// lines, so that nothing moves to another line and no comment or directive is
+// touched. It prints no syntax tree.
+package rewrite
+
+import (
+	"fmt"
+	"go/ast"
+	"go/token"
+	"slices"
+	"strings"
+
+	"qinst.dev/instrument/points"
+	"qinst.dev/internal/edit"
+)
+
+// Names makes the names that generated code declares and uses. All of them start
+// with one prefix that no file of the package contains, so nothing of the user's
+// can shadow them or be shadowed.
+type Names struct{ prefix string }
+
+// NewNames picks a prefix that does not occur in any of the texts.
+func NewNames(texts [][]byte) Names {
+	for n := 0; ; n++ {
+		prefix := "_qinst_"
+		if n > 0 {
+			prefix = fmt.Sprintf("_qinst%d_", n)
+		}
+		if !slices.ContainsFunc(texts, func(t []byte) bool { return strings.Contains(string(t), prefix) }) {
+			return Names{prefix}
+		}
+	}
+}
+
+// expand replaces each @ of a template by the prefix.
+func (n Names) expand(template string, args ...any) string {
+	return strings.ReplaceAll(fmt.Sprintf(template, args...), "@", n.prefix)
+}
+
+// File returns the text of a file with the probes of funcs in it, or nil if none
+// of them is in this file. name is what the header says the text's name is.
+func File(name string, text []byte, file *token.File, set *points.Set, names Names) []byte {
+	w := &writer{Names: names, Buffer: edit.New(text), file: file, set: set}
+	var funcs []*points.Func
+	for _, fn := range set.Funcs {
+		if fn.Skip == 0 && file.Base() <= int(fn.Node.Pos()) && int(fn.Node.Pos()) <= file.Base()+file.Size() {
+			funcs = append(funcs, fn)
+		}
+	}
+	if len(funcs) == 0 {
+		return nil
+	}
+	w.header(name, text)
+	for _, fn := range funcs {
+		w.entry(fn)
+	}
+	w.counters(funcs)
+	for _, fn := range funcs {
+		w.exits(fn)
+	}
+	return w.Bytes()
+}
+
+// writer edits one file. Where several insertions meet at one offset, the order
+// of the calls decides: entries, then what opens at a statement, then what closes,
+// then exits.
+type writer struct {
+	Names
+	*edit.Buffer
+	file *token.File
+	set  *points.Set
+}
+
+func (w *writer) insert(pos token.Pos, template string, args ...any) {
+	w.Insert(w.file.Offset(pos), w.expand(template, args...))
+}
+
+// header gives the file its old name back. A byte order mark is allowed at the
+// very start only, so it goes.
+func (w *writer) header(name string, text []byte) {
+	bom := 0
+	if strings.HasPrefix(string(text), "\ufeff") {
+		bom = len("\ufeff")
+	}
+	w.Replace(0, bom, fmt.Sprintf("//line %s:1:1\n", name))
+}
+
+// entry names the results where the exits need it and marks the start of the body.
+func (w *writer) entry(fn *points.Func) {
+	at := fn.Body.Lbrace + 1
+	if fn.Exit == points.DeferredExit {
+		w.insert(at, " if @on != 0 { if @t := @enter(@base + %d); @t != 0 { defer @exit(@t) } };", fn.Point)
+		return
+	}
+	if !hasExit(fn) {
+		w.insert(at, " if @on != 0 { @enter(@base + %d) };", fn.Point)
+		return
+	}
+	if slices.ContainsFunc(fn.Returns, func(r *ast.ReturnStmt) bool { return len(r.Results) > 0 }) {
+		w.nameResults(fn.Type)
+	}
+	w.insert(at, " var @t @u64; if @on != 0 { @t = @enter(@base + %d) };", fn.Point)
+}
+
+// hasExit tells whether control can leave fn other than by a panic; if not, a
+// variable for the token would be declared and not used.
+func hasExit(fn *points.Func) bool {
+	return len(fn.Returns) > 0 || fn.Type.Results.NumFields() == 0
+}
+
+// nameResults gives a name to each result that has none.
+func (w *writer) nameResults(t *ast.FuncType) {
+	if !t.Results.Opening.IsValid() {
+		w.insert(t.Results.Pos(), "(%s ", w.result(0))
+		w.insert(t.Results.End(), ")")
+		return
+	}
+	n := 0
+	for _, field := range t.Results.List {
+		if len(field.Names) == 0 {
+			w.insert(field.Type.Pos(), "%s ", w.result(n))
+			n++
+		}
+		for _, id := range field.Names {
+			if id.Name == "_" {
+				w.Replace(w.file.Offset(id.Pos()), w.file.Offset(id.End()), w.result(n))
+			}
+			n++
+		}
+	}
+}
+
+func (w *writer) result(n int) string { return w.expand("@r%d", n) }
+
+// results lists the names that nameResults leaves t's results with.
+func (w *writer) results(t *ast.FuncType) string {
+	var list []string
+	for _, field := range t.Results.List {
+		if len(field.Names) == 0 {
+			list = append(list, w.result(len(list)))
+		}
+		for _, id := range field.Names {
+			if id.Name == "_" {
+				list = append(list, w.result(len(list)))
+			} else {
+				list = append(list, id.Name)
+			}
+		}
+	}
+	return strings.Join(list, ", ")
+}
+
+// counters opens the anchors from the outermost in and closes them the other way
+// round.
+func (w *writer) counters(funcs []*points.Func) {
+	var all []*points.Anchor
+	for _, fn := range funcs {
+		all = append(all, fn.Anchors...)
+	}
+	for _, a := range all {
+		switch a.Form {
+		case points.Before:
+			w.insert(a.Pos, "%s", w.statement(a))
+		case points.And:
+			w.insert(a.Pos, "((@on == 0 || %s == 0) && (", w.calls(a, " | "))
+		case points.Else:
+			w.insert(a.Pos, "{ %s", w.statement(a))
+		}
+	}
+	for _, a := range slices.Backward(all) {
+		switch a.Form {
+		case points.And:
+			w.insert(a.End, "))")
+		case points.Else:
+			w.insert(a.End, " }")
+		}
+	}
+}
+
+func (w *writer) statement(a *points.Anchor) string {
+	return w.expand("if @on != 0 { %s }; ", w.calls(a, "; "))
+}
+
+func (w *writer) calls(a *points.Anchor, sep string) string {
+	var list []string
+	for _, n := range a.Points {
+		list = append(list, w.expand("@call(@base + %d)", n))
+	}
+	return strings.Join(list, sep)
+}
+
+// exits marks the returns and the end of the body. Values are assigned to the
+// results first, as the return statement itself would do.
+func (w *writer) exits(fn *points.Func) {
+	if fn.Exit == points.DeferredExit {
+		return
+	}
+	const exit = "if @t != 0 { @exit(@t) }"
+	for _, ret := range fn.Returns {
+		if len(ret.Results) == 0 {
+			w.insert(ret.Pos(), exit+"; ")
+			continue
+		}
+		at := w.file.Offset(ret.Pos())
+		w.Replace(at, at+len("return"), w.results(fn.Type)+" =")
+		w.insert(ret.End(), "; "+exit+"; return")
+	}
+	if fn.Type.Results.NumFields() == 0 {
+		w.insert(fn.Body.Rbrace, "; "+exit+" ")
+	}
+}

@@ -1,0 +1,121 @@
+package rewrite
+
+import (
+	"fmt"
+	"go/types"
+	"strconv"
+	"strings"
+
+	"qinst.dev/instrument/points"
+	"qinst.dev/sddf"
+	"qinst.dev/sddf/spec"
+)
+
+// Added returns the file that declares what the probes use and registers the
+// package's table. It must be the first file of the compile command: package
+// variables are initialized in the order of the files, so the package is
+// registered before any of the user's own code runs.
+func Added(pkg *types.Package, importPath string, list []points.Point, names Names) ([]byte, error) {
+	table, err := Table(importPath, list)
+	if err != nil {
+		return nil, err
+	}
+	t, err := abiTypes(pkg.Scope())
+	if err != nil {
+		return nil, err
+	}
+	return []byte(names.expand(`package %[1]s
+
+import @unsafe "unsafe"
+
+type @u64 = %[3]s
+type @string = %[4]s
+
+//go:linkname @on qinst_on
+var @on %[2]s
+
+//go:linkname @enter qinst_enter
+func @enter(point %[2]s) @u64
+
+//go:linkname @exit qinst_exit
+func @exit(token @u64)
+
+//go:linkname @call qinst_call
+func @call(point %[2]s) %[2]s
+
+//go:linkname @register qinst_register
+func @register(base *%[2]s, points %[2]s, table @string) %[5]s
+
+// The high bit says that the package is not registered yet.
+var @base %[2]s = %[6]s
+
+var _ = @register(&@base, %[7]d, *(*@string)(@unsafe.Pointer(&@table)))
+
+var @table = `, pkg.Name(), t.u32, t.u64, t.str, t.boolean, t.unregistered, len(list)) +
+		strconv.QuoteToASCII(string(table)) + "\n"), nil
+}
+
+// Table encodes the points as the fields of a "probes" record that follow its
+// base.
+func Table(importPath string, list []points.Point) ([]byte, error) {
+	intern := interner{index: map[string]uint32{"": 0}, list: []string{""}}
+	var (
+		ids                                []uint64
+		kinds                              []string
+		names, owners, files, lines, flags []uint32
+	)
+	for _, p := range list {
+		ids = append(ids, p.ID)
+		kinds = append(kinds, p.Kind)
+		names = append(names, intern.add(p.Name))
+		owners = append(owners, p.Owner)
+		files = append(files, intern.add(p.File))
+		lines = append(lines, p.Line)
+		flags = append(flags, p.Flags)
+	}
+	fields := spec.Records[spec.TagProbes-1].Fields[1:]
+	return sddf.AppendValues(nil, fields, importPath, intern.list, ids, kinds, names, owners, files, lines, flags)
+}
+
+type interner struct {
+	index map[string]uint32
+	list  []string
+}
+
+func (in *interner) add(s string) uint32 {
+	n, ok := in.index[s]
+	if !ok {
+		n = uint32(len(in.list))
+		in.index[s] = n
+		in.list = append(in.list, s)
+	}
+	return n
+}
+
+// abi are the types with which the added file declares the runtime's functions.
+// A package may give any predeclared name another meaning, so each has
+// substitutes that are passed the same way.
+type abi struct{ u32, u64, str, boolean, unregistered string }
+
+func abiTypes(scope *types.Scope) (t abi, err error) {
+	pick := func(names ...string) string {
+		for _, name := range names {
+			if scope.Lookup(name) == nil {
+				return name
+			}
+		}
+		err = fmt.Errorf("the package redeclares each of %s", strings.Join(names, ", "))
+		return ""
+	}
+	t.u32 = pick("uint32", "int32", "rune")
+	t.u64 = pick("uint64", "int64")
+	t.boolean = pick("bool", "uint8", "int8", "byte")
+	if t.str = "string"; scope.Lookup("string") != nil {
+		t.str = "struct { data @unsafe.Pointer; len " + pick("int", "uint", "uintptr") + " }"
+	}
+	t.unregistered = "1 << 31"
+	if t.u32 != "uint32" {
+		t.unregistered = "-1 << 31"
+	}
+	return t, err
+}

@@ -1,0 +1,111 @@
+package toolexec
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"qinst.dev/instrument"
+	"qinst.dev/instrument/points"
+)
+
+// instrument compiles the package with probes, or as it is if it is not correct.
+func (p *process) instrument(c *command, path, importPath string) error {
+	files, err := p.rewrite(c, path, importPath)
+	if err != nil {
+		return err
+	}
+	if files == nil {
+		return p.runWith(c, c.files)
+	}
+	args, err := respond(c.objdir(), c.withFiles(files))
+	if err != nil {
+		return err
+	}
+	out, err := p.run(c.tool, args)
+	if err == nil {
+		_, err = p.stdout.Write(out)
+		return err
+	}
+	// The original compiled a moment ago, so this is our mistake; the user is
+	// better off with a package without probes than with none.
+	first, _, _ := strings.Cut(string(out), "\n")
+	fmt.Fprintf(p.stderr, "qinst: internal error: %s is compiled without probes: %s\n", importPath, first)
+	return p.runWith(c, c.files)
+}
+
+// rewrite writes the files with probes into the object directory and returns what
+// to compile instead of the original ones; nil if nothing is to be probed or the
+// compiler will find a mistake in the original.
+func (p *process) rewrite(c *command, path, importPath string) ([]string, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return nil, err
+	}
+	inlining := p.askCompiler(c)
+	pkg, loadErr := instrument.Load(&instrument.Source{
+		Path: path, ImportPath: importPath,
+		Files: c.files, ImportCfg: c.flag("importcfg"), Lang: c.flag("lang"), GOARCH: p.env("GOARCH"),
+		FileName: func(name string) string { return binaryName(name, dir, c.flag("trimpath")) },
+	})
+	verdicts := <-inlining
+	if loadErr != nil || verdicts == nil {
+		return nil, nil
+	}
+	changed, err := pkg.Rewrite(pkg.Points(verdicts))
+	if err != nil || changed == nil {
+		return nil, err
+	}
+	return writeFiles(c, changed)
+}
+
+func writeFiles(c *command, changed []instrument.File) ([]string, error) {
+	files := append([]string{}, c.files...)
+	var first []string
+	for _, f := range changed {
+		name := filepath.Join(c.objdir(), f.Name)
+		if err := os.WriteFile(name, f.Text, 0o666); err != nil {
+			return nil, err
+		}
+		if f.For == instrument.Added {
+			first = append(first, name)
+		} else {
+			files[f.For] = name
+		}
+	}
+	return append(first, files...), nil
+}
+
+// askCompiler starts a compilation of the original files that says what the
+// compiler inlines. It runs beside our own work; the channel delivers nil if the
+// package does not compile.
+func (p *process) askCompiler(c *command) <-chan *points.Inlining {
+	answer := make(chan *points.Inlining, 1)
+	go func() {
+		out, err := p.explain(c)
+		if err != nil {
+			answer <- nil
+			return
+		}
+		answer <- points.ParseInlining(out)
+	}()
+	return answer
+}
+
+func (p *process) explain(c *command) ([]byte, error) {
+	scratch := filepath.Join(c.objdir(), "qinst_inline.a")
+	defer os.Remove(scratch)
+	args := c.withFiles(c.files)
+	extra := []string{"-m=2", "-o", scratch}
+	if c.flag("asmhdr") != "" {
+		extra = append(extra, "-asmhdr", scratch+".h")
+		defer os.Remove(scratch + ".h")
+	}
+	args = append(append(append([]string{}, c.flags...), extra...), c.files...)
+	args, err := respond(c.objdir(), args)
+	if err != nil {
+		return nil, err
+	}
+	return p.run(c.tool, args)
+}

@@ -1,0 +1,153 @@
+// Package toolexec is what the go command runs in place of each tool under
+// -toolexec: it changes the compiler's answer to -V=full, the compilation of
+// selected packages and of package runtime, and passes everything else through.
+//
+// Each command is handled with what its own arguments say: nothing is kept
+// between commands, and no go command is started.
+package toolexec
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"qinst.dev/runtime/inject"
+)
+
+// Exit is the error of a tool that ended with a status other than 0 and has said
+// why.
+type Exit struct{ Status int }
+
+func (e Exit) Error() string { return fmt.Sprintf("exit status %d", e.Status) }
+
+// process is what a wrapped tool may use of ours.
+type process struct {
+	sel            Selection
+	env            func(string) string
+	stdout, stderr io.Writer
+}
+
+// Run runs a tool's command line. It does not return if the tool can take this
+// process's place.
+func Run(sel Selection, args []string) error {
+	p := &process{sel, os.Getenv, os.Stdout, os.Stderr}
+	tool := strings.TrimSuffix(filepath.Base(args[0]), ".exe")
+	switch {
+	case tool == "compile" && len(args) == 2 && args[1] == "-V=full":
+		return p.version(args)
+	case tool == "compile":
+		return p.compile(args)
+	case tool == "asm":
+		return p.assemble(args)
+	}
+	return replace(args)
+}
+
+func (p *process) version(args []string) error {
+	line, err := exec.Command(args[0], args[1:]...).Output()
+	if err != nil {
+		return err
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	self, err := ownID(exe)
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(p.stdout, toolID(string(line), self, p.sel))
+	return err
+}
+
+// compile handles one package.
+func (p *process) compile(args []string) error {
+	c, err := parseCommand(args)
+	if err != nil {
+		return err
+	}
+	path := c.flag("p")
+	switch {
+	case path == "runtime" && c.has("std"):
+		files, err := inject.Compile(p.target(c), c.files, c.objdir())
+		if err != nil {
+			return err
+		}
+		return p.runWith(c, files)
+	case path == "" || len(c.files) == 0 || c.flag("o") == "":
+		return replace(args)
+	}
+	importPath := path
+	if path == "main" {
+		importPath = programPath(p.env("TOOLEXEC_IMPORTPATH"))
+	}
+	if !p.sel.Selects(importPath, c.origin(p.env)) {
+		return replace(args)
+	}
+	return p.instrument(c, path, importPath)
+}
+
+func programPath(desc string) string {
+	if path := importPath(desc); path != "" {
+		return path
+	}
+	return "main"
+}
+
+// assemble handles the assembly of package runtime.
+func (p *process) assemble(args []string) error {
+	c, err := parseCommand(args)
+	if err != nil {
+		return err
+	}
+	if c.flag("p") != "runtime" || len(c.files) == 0 {
+		return replace(args)
+	}
+	files, err := inject.Assemble(p.target(c), c.files, c.objdir())
+	if err != nil {
+		return err
+	}
+	return p.runWith(c, files)
+}
+
+// target is the toolchain and machine that the go command builds for. The
+// assembler is not told the version.
+func (p *process) target(c *command) inject.Target {
+	version := c.flag("goversion")
+	if version == "" {
+		version = p.env("GOVERSION")
+	}
+	return inject.Target{GoVersion: version, GOOS: p.env("GOOS"), GOARCH: p.env("GOARCH")}
+}
+
+// runWith runs c with other files.
+func (p *process) runWith(c *command, files []string) error {
+	args, err := respond(c.objdir(), c.withFiles(files))
+	if err != nil {
+		return err
+	}
+	return replace(append([]string{c.tool}, args...))
+}
+
+// run runs the tool and returns what it printed.
+func (p *process) run(tool string, args []string) (out []byte, err error) {
+	var buf bytes.Buffer
+	cmd := exec.Command(tool, args...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, &buf, &buf
+	err = cmd.Run()
+	return buf.Bytes(), exitError(err)
+}
+
+// exitError turns the failure of a process into its status.
+func exitError(err error) error {
+	var exit *exec.ExitError
+	if errors.As(err, &exit) && exit.ExitCode() > 0 {
+		return Exit{exit.ExitCode()}
+	}
+	return err
+}
