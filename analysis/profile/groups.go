@@ -141,7 +141,7 @@ func (gr *groups) root(name string, by *gor, e *trace.Event) (Root, bool) {
 // initialization is known.
 func (gr *groups) hasMain() bool {
 	for i := range gr.t.Points {
-		if gr.t.Points[i].Symbol() == "main.main" && gr.t.Points[i].Kind == "proc" {
+		if gr.t.Points[i].Name == "main.main" && gr.t.Points[i].Kind == "proc" {
 			return true
 		}
 	}
