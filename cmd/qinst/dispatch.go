@@ -1,25 +1,59 @@
 package main
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os/exec"
+
+	"qinst.dev/instrument/toolexec"
+)
 
 // commands returns the table of subcommands.
 func commands() []command {
 	return []command{
+		{"build", "[selection] [build flags] [packages]", "build with probes", cmdBuild},
+		{"run", "[selection] [build flags] package [arguments]", "build with probes, run, report", cmdRun},
+		{"test", "[selection] [test flags] [packages]", "test with probes", cmdTest},
 		{"report", "[file]", "the one page a new user wants", cmdReport},
-		{"profile", "[file]", "normalized processor time of every procedure and goroutine", cmdProfile},
-		{"info", "[file]", "what a file holds", cmdInfo},
-		{"dump", "[file]", "every packet of a file as text", cmdDump},
+		{"profile", "[-json] [file]", "normalized processor time of every procedure and goroutine", cmdProfile},
+		{"points", "[-json] [selection] [build flags] [packages]", "list what is probed, and why the rest is not", cmdPoints},
+		{"dump", "[-json] [file]", "every packet of a file as text", cmdDump},
+		{"info", "[-json] [file]", "what a file holds", cmdInfo},
+		{"version", "", "print version and toolchain", cmdVersion},
+		{"help", "[command]", "explain a command", cmdHelp},
 	}
 }
 
-func dispatch(e *env, args []string) error {
-	if len(args) == 0 {
-		return usageError{fmt.Errorf("no command")}
-	}
+func commandByName(name string) (command, bool) {
 	for _, c := range commands() {
-		if c.name == args[0] {
-			return c.run(e, args[1:])
+		if c.name == name {
+			return c, true
 		}
 	}
-	return usageError{fmt.Errorf("unknown command %q", args[0])}
+	return command{}, false
+}
+
+// dispatch runs a subcommand or, as the go command's wrapper, a tool: whatever
+// stands after qinst's own flags and is no subcommand.
+func dispatch(e *env, args []string) error {
+	sel, rest, err := toolexec.ParseSelection(args)
+	if err != nil {
+		return usageError{err}
+	}
+	if len(rest) == 0 {
+		return usageError{errors.New(`found no command; "qinst help" lists them`)}
+	}
+	if c, ok := commandByName(rest[0]); ok {
+		return c.run(e, append(sel.Flags(), rest[1:]...))
+	}
+	switch rest[0] {
+	case "-h", "-help", "--help":
+		return cmdHelp(e, nil)
+	}
+	err = toolexec.Run(sel, rest)
+	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
+		return usageError{fmt.Errorf(`found %q, expected a command or a tool's path; "qinst help" lists the commands`, rest[0])}
+	}
+	return err
 }

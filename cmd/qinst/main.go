@@ -14,6 +14,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+
+	"qinst.dev/instrument/toolexec"
 )
 
 // env is what a command may use of the process: data goes to stdout, talk to
@@ -34,13 +36,21 @@ type usageError struct{ error }
 
 func main() {
 	e := &env{os.Stdout, os.Stderr}
-	err := dispatch(e, os.Args[1:])
-	if err == nil {
-		return
+	os.Exit(status(e, dispatch(e, os.Args[1:])))
+}
+
+// status reports err and returns the exit status that it stands for.
+func status(e *env, err error) int {
+	var exit toolexec.Exit
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &exit):
+		return exit.Status // it has said why
 	}
-	fmt.Fprintln(os.Stderr, "qinst:", err)
+	fmt.Fprintln(e.stderr, "qinst:", err)
 	if errors.As(err, new(usageError)) {
-		os.Exit(2)
+		return 2
 	}
-	os.Exit(1)
+	return 1
 }

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"text/tabwriter"
+)
+
+const about = `Qinst builds Go programs that explain their own performance.
+
+	go build -toolexec qinst ./...   build with probes
+	qinst run ./prog                 build, run, report
+
+`
+
+const selectionHelp = `
+A selection says which packages are probed; the default is the main module's.
+	-include=pattern,...   others too: import paths as in the go command ("..."), std, all
+	-exclude=pattern,...   not these
+`
+
+// topics explain what the one line of the table cannot.
+var topics = map[string]string{
+	"build": "Build is \"go build -toolexec qinst\".\n" + selectionHelp,
+	"test":  "Test is \"go test -toolexec qinst\".\n" + selectionHelp,
+	"run": `Run builds a program with probes, runs it and reports. The trace is kept in the
+working directory. Settings in QINST reach the program; its input, output and
+exit status are passed through.
+` + selectionHelp,
+	"points": `Points prints one line for each point: kind, identity, place, name. A skip has
+its reason in place of the identity. The calls in a procedure that is skipped are
+not listed. The last lines count the skips.
+
+	-json   one object a line: id, kind, name, file, line, skip
+` + selectionHelp,
+}
+
+func cmdHelp(e *env, args []string) error {
+	if len(args) > 1 {
+		return usageError{fmt.Errorf("help: found %d arguments, expected one command", len(args))}
+	}
+	if len(args) == 1 {
+		c, ok := commandByName(args[0])
+		if !ok {
+			return usageError{fmt.Errorf(`help: unknown command %q; "qinst help" lists them`, args[0])}
+		}
+		fmt.Fprintf(e.stdout, "usage: qinst %s %s\n\n", c.name, c.args)
+		text := topics[c.name]
+		if text == "" {
+			text = c.summary + "\n"
+		}
+		fmt.Fprint(e.stdout, text)
+		return nil
+	}
+	fmt.Fprint(e.stdout, about)
+	w := tabwriter.NewWriter(e.stdout, 0, 8, 2, ' ', 0)
+	for _, c := range commands() {
+		fmt.Fprintf(w, "  %s\t%s\n", c.name, c.summary)
+	}
+	w.Flush()
+	fmt.Fprint(e.stdout, "\nUse \"qinst help command\" for more.\n")
+	return nil
+}
+
+func cmdVersion(e *env, args []string) error {
+	if len(args) > 0 {
+		return usageError{fmt.Errorf("version: found %q, expected no arguments", args[0])}
+	}
+	version := "(devel)"
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		version = info.Main.Version
+	}
+	_, err := fmt.Fprintf(e.stdout, "qinst %s %s %s/%s\n", version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	return err
+}
