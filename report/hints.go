@@ -20,6 +20,7 @@ func hints(p *profile.Profile) []string {
 	var out []string
 	if p.Procs > 1 {
 		out = append(out, serialHints(p)...)
+		out = append(out, aloneHint(p)...)
 	}
 	if ratio(p.Idle, p.Wall) > idleHint && len(p.BlockedBy) > 0 {
 		out = append(out, fmt.Sprintf("nothing ran for %s of the run; most waiting was for: %s", percent(p.Idle, p.Wall), p.BlockedBy[0].Reason))
@@ -54,4 +55,28 @@ func serialHints(p *profile.Profile) []string {
 		}
 	}
 	return out
+}
+
+// aloneHint names the most specific procedure on whose behalf nearly all of the
+// time with one processor busy was spent.
+func aloneHint(p *profile.Profile) []string {
+	if len(p.Parallelism) < 2 || ratio(p.Parallelism[1], p.Wall) < serialHint {
+		return nil
+	}
+	alone := p.Parallelism[1]
+	var best *profile.Entry
+	for i := range p.Entries {
+		e := &p.Entries[i]
+		if e.Kind != profile.KindProc || len(e.BusyAt) < 2 || float64(e.BusyAt[1]) < 0.8*float64(alone) {
+			continue
+		}
+		if best == nil || e.Busy < best.Busy {
+			best = e
+		}
+	}
+	if best == nil {
+		return nil
+	}
+	return []string{fmt.Sprintf("only one processor was busy for %s (%s of the run): %s of that on behalf of %s",
+		dur(alone), percent(alone, p.Wall), percent(best.BusyAt[1], alone), best.Name)}
 }

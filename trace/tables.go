@@ -1,13 +1,11 @@
 package trace
 
-import "strings"
-
 // Point is one probe point: a row of a "probes" record.
 type Point struct {
 	ID      uint64 // stable across builds: hash of (import path, function, kind, ordinal)
 	Kind    string // spec.PointProc, PointCall, PointGo
 	Package string // import path
-	Name    string // function for a proc, callee for call and go ("": known at run time only)
+	Name    string // linker symbol: the function for a proc, the callee for call and go ("": known at run time only)
 	File    string
 	Line    int
 	Flags   uint32
@@ -71,12 +69,4 @@ type End struct {
 	Known  bool
 	Reason string
 	Status int
-}
-
-// Symbol is the point's name with its package's import path before it.
-func (p *Point) Symbol() string {
-	if p.Package == "" || strings.HasPrefix(p.Name, p.Package+".") {
-		return p.Name
-	}
-	return p.Package + "." + p.Name
 }

@@ -55,7 +55,7 @@ func newBuilder(t *trace.Trace) *builder {
 		self: make([]Usage, len(t.Points)+1), selfInh: make([]int64, len(t.Points)+1), calls: make([]uint64, len(t.Points))}
 	b.groups = newGroups(t)
 	for i := range t.Points {
-		if p := &t.Points[i]; p.Kind == spec.PointProc && p.Symbol() == "main.main" {
+		if p := &t.Points[i]; p.Kind == spec.PointProc && p.Name == "main.main" {
 			b.mainMain = int32(i)
 		}
 	}

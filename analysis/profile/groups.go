@@ -55,8 +55,12 @@ func newGroups(t *trace.Trace) *groups {
 	return gr
 }
 
-// mainStart is where the main goroutine starts.
-const mainStart = "runtime.main"
+// mainStart is where the main goroutine starts; coroStart where the body of an
+// iter.Pull does, which is the program's, not the runtime's.
+const (
+	mainStart = "runtime.main"
+	coroStart = "runtime.corostart"
+)
 
 func (gr *groups) procMember(proc int32) int32 { return int32(NumRoots) + proc }
 func (gr *groups) mainMember() int32           { return gr.base }
@@ -127,7 +131,7 @@ func (gr *groups) root(name string, by *gor, e *trace.Event) (Root, bool) {
 	case strings.HasPrefix(name, "runtime.gcBgMarkWorker"), strings.HasPrefix(name, "runtime.bgsweep"),
 		strings.HasPrefix(name, "runtime.bgscavenge"), strings.HasPrefix(name, "runtime.forcegchelper"):
 		return RootGC, true
-	case strings.HasPrefix(name, "runtime."):
+	case strings.HasPrefix(name, "runtime.") && name != coroStart:
 		return RootOther, true
 	case by != nil:
 		return 0, false // its creator's
@@ -141,7 +145,7 @@ func (gr *groups) root(name string, by *gor, e *trace.Event) (Root, bool) {
 // initialization is known.
 func (gr *groups) hasMain() bool {
 	for i := range gr.t.Points {
-		if gr.t.Points[i].Symbol() == "main.main" && gr.t.Points[i].Kind == "proc" {
+		if gr.t.Points[i].Name == "main.main" && gr.t.Points[i].Kind == "proc" {
 			return true
 		}
 	}

@@ -193,7 +193,7 @@ func (b *builder) entries(p *Profile) {
 	incl := b.sets.inclusive(members)
 	for i := range b.calls {
 		pt := &b.t.Points[i]
-		e := Entry{ID: fmt.Sprintf("%016x", pt.ID), Kind: KindProc, Name: pt.Symbol(), File: pt.File, Line: pt.Line, Calls: b.calls[i]}
+		e := Entry{ID: fmt.Sprintf("%016x", pt.ID), Kind: KindProc, Name: pt.Name, File: pt.File, Line: pt.Line, Calls: b.calls[i]}
 		if b.t.HasCounts {
 			e.Calls, e.Degraded = max(pt.Hits, e.Calls), pt.Degraded()
 		}
@@ -215,7 +215,7 @@ func (b *builder) entries(p *Profile) {
 		}
 		e := Entry{Kind: KindGoroutine, Name: g.fn, Calls: g.count}
 		if g.creator != noProc {
-			e.Creator = b.t.Points[g.creator].Symbol()
+			e.Creator = b.t.Points[g.creator].Name
 		}
 		e.ID = "go:" + g.fn + "<" + e.Creator
 		if f := b.groups.function(g.fn); f != nil {
@@ -267,7 +267,7 @@ func (b *builder) calledFrom(p *Profile) {
 		}
 		c := Call{Callee: pt.Name, File: pt.File, Line: pt.Line, Count: pt.Hits}
 		if o := int(pt.Owner); o >= 0 && o < len(b.t.Points) {
-			c.Caller = b.t.Points[o].Symbol()
+			c.Caller = b.t.Points[o].Name
 		}
 		p.Calls = append(p.Calls, c)
 	}

@@ -1,0 +1,134 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"qinst.dev/trace/tracetest"
+)
+
+func writeTrace(t *testing.T) string {
+	t.Helper()
+	do := tracetest.Do
+	b := tracetest.Simulate(2, []tracetest.Thread{
+		{Name: "main.t1", Ops: []tracetest.Op{do("main.a", 5e6), tracetest.Signal("x"), do("main.b", 3e6)}},
+		{Name: "main.t2", Ops: []tracetest.Op{tracetest.Wait("x"), do("main.a", 2e6)}},
+	})
+	file := filepath.Join(t.TempDir(), "x.sddf")
+	if err := b.WriteFile(file); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+func read(t *testing.T, f func(*env, []string) error, args ...string) (string, error) {
+	t.Helper()
+	var out, talk bytes.Buffer
+	err := f(&env{&out, &talk}, args)
+	return out.String(), err
+}
+
+func TestReadCommands(t *testing.T) {
+	file := writeTrace(t)
+	for _, c := range []struct {
+		name string
+		f    func(*env, []string) error
+		want []string
+	}{
+		{"info", cmdInfo, []string{"8.00ms", "main returned, status 0", "3: 3 proc"}},
+		{"dump", cmdDump, []string{"header format=SDDF version=1", "entry events ticks=1000000 kind=enter probe=0", "data end"}},
+		{"profile", cmdProfile, []string{"wall 8.00ms, busy 10.0ms", "main.a", "75.0%"}},
+		{"report", cmdReport, []string{"PROCESSORS BUSY", "1  6.00ms  75.0%", "nothing lost, nothing degraded", "main.a ran almost alone"}},
+	} {
+		out, err := read(t, c.f, file)
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		for _, w := range c.want {
+			if !strings.Contains(out, w) {
+				t.Errorf("%s: no %q in\n%s", c.name, w, out)
+			}
+		}
+		if _, err := read(t, c.f, filepath.Join(t.TempDir(), "none")); err == nil {
+			t.Errorf("%s reads a file that does not exist", c.name)
+		}
+	}
+}
+
+// The names of the JSON form are a contract; flags may stand on either side.
+func TestProfileJSON(t *testing.T) {
+	file := writeTrace(t)
+	before, err := read(t, cmdProfile, "-json", file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	after, err := read(t, cmdProfile, file, "-json")
+	if err != nil || before != after {
+		t.Errorf("flags after the file: %v", err)
+	}
+	var p map[string]any
+	if err := json.Unmarshal([]byte(before), &p); err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range []string{"version", "wall_ns", "busy_ns", "idle_ns", "npt_sum_ns", "procs", "events", "degraded", "lost", "offcpu_ns", "parallelism", "entries", "roots", "losses", "cpu", "tool"} {
+		if _, ok := p[key]; !ok {
+			t.Errorf("no %q", key)
+		}
+	}
+	e := p["entries"].([]any)[0].(map[string]any)
+	for _, key := range []string{"id", "kind", "name", "file", "line", "calls", "self_npt_ns", "npt_ns", "self_busy_ns", "busy_ns", "spin_ns", "blocked_ns", "ready_ns", "syscall_ns"} {
+		if _, ok := e[key]; !ok {
+			t.Errorf("entry without %q", key)
+		}
+	}
+}
+
+func TestDumpJSON(t *testing.T) {
+	out, err := read(t, cmdDump, "-json", writeTrace(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(out), "\n")
+	for _, line := range lines {
+		var v map[string]any
+		if err := json.Unmarshal([]byte(line), &v); err != nil || v["packet"] == nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+	}
+	if len(lines) < 100 {
+		t.Errorf("%d lines", len(lines))
+	}
+}
+
+func TestForeignFile(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "x.sddf")
+	if err := os.WriteFile(name, []byte("go 1.26 trace"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range []func(*env, []string) error{cmdInfo, cmdDump, cmdProfile, cmdReport} {
+		_, err := read(t, f, name)
+		if err == nil || !strings.Contains(err.Error(), "not an SDDF file") || strings.Contains(err.Error(), "\n") {
+			t.Errorf("got %v", err)
+		}
+	}
+}
+
+func TestNewestFile(t *testing.T) {
+	file := writeTrace(t)
+	t.Chdir(filepath.Dir(file))
+	out, err := read(t, cmdInfo)
+	if err != nil || !strings.Contains(out, "x.sddf") {
+		t.Errorf("%v\n%s", err, out)
+	}
+	t.Chdir(t.TempDir())
+	if _, err := read(t, cmdInfo); err == nil {
+		t.Error("no file, no error")
+	}
+	if _, err := read(t, cmdInfo, "a", "b"); err == nil {
+		t.Error("two files, no error")
+	}
+}

@@ -1,0 +1,82 @@
+package report
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"qinst.dev/analysis/profile"
+	"qinst.dev/trace"
+)
+
+func TestFormats(t *testing.T) {
+	for _, c := range []struct{ got, want string }{
+		{dur(0), "0ns"}, {dur(999), "999ns"}, {dur(1000), "1.00us"}, {dur(12345), "12.3us"}, {dur(987654321), "988ms"}, {dur(61e9), "61.0s"}, {dur(-5e6), "-5.00ms"},
+		{count(0), "0"}, {count(1234567), "1,234,567"}, {count(-1234), "-1,234"}, {count(123), "123"},
+		{percent(1, 0), "-"}, {percent(1, 8), "12.5%"},
+		{bytesOf(512), "512 B"}, {bytesOf(3 << 20), "3 MiB"},
+		{bar(1, 2, 10), "#####"}, {bar(0, 2, 10), ""}, {bar(1, 0, 10), ""},
+		{short("abcdefghij", 6), "...hij"}, {short("abc", 6), "abc"},
+	} {
+		if c.got != c.want {
+			t.Errorf("got %q, want %q", c.got, c.want)
+		}
+	}
+}
+
+// A run without problems gets no hints, and each hint needs its cause.
+func TestHints(t *testing.T) {
+	entry := profile.Entry{Kind: profile.KindProc, ID: "1", Name: "main.f", SelfNPT: 500, NPT: 500, SelfBusy: 1000, Busy: 1000, BusyAt: []int64{0, 0, 1000}}
+	fine := func() *profile.Profile {
+		return &profile.Profile{Wall: 500, Busy: 1000, NPTSum: 500, Procs: 2, Parallelism: []int64{0, 0, 500}, Entries: []profile.Entry{entry}}
+	}
+	if h := hints(fine()); len(h) != 0 {
+		t.Errorf("hints for a run without problems: %q", h)
+	}
+	for _, c := range []struct {
+		want   string
+		change func(p *profile.Profile)
+	}{
+		{"ran almost alone", func(p *profile.Profile) { p.Entries[0].SelfBusy = 500 }},
+		{"only one processor was busy", func(p *profile.Profile) {
+			p.Parallelism = []int64{0, 300, 200}
+			p.Entries[0].BusyAt = []int64{0, 300, 200}
+		}},
+		{"nothing ran for", func(p *profile.Profile) {
+			p.Idle = 100
+			p.BlockedBy = []profile.Wait{{Reason: "sleep", Time: 100}}
+		}},
+		{"no processor", func(p *profile.Profile) {
+			p.Entries = append(p.Entries, profile.Entry{Kind: profile.KindGoroutine, SelfReady: 5000})
+		}},
+		{"goroutines started in it", func(p *profile.Profile) { p.Entries[0].Started = 900 }},
+	} {
+		p := fine()
+		c.change(p)
+		if h := hints(p); len(h) != 1 || !strings.Contains(h[0], c.want) {
+			t.Errorf("got %q, want one hint with %q", h, c.want)
+		}
+	}
+}
+
+// What is missing from the data, or makes it doubtful, is on the page.
+func TestPageWarns(t *testing.T) {
+	p := &profile.Profile{Wall: 1000, Busy: 1000, Procs: 1, OffCPU: 30, Degraded: 7, Parallelism: []int64{0, 1000}, Losses: trace.Losses{Blocks: 3}}
+	tr := &trace.Trace{Throttled: 5e6, Limits: []trace.Limit{{Time: 10, Bytes: 1 << 20, Reason: "bytes"}}}
+	var out bytes.Buffer
+	if err := Page(&out, tr, p); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"WARNING: that is above 2 %", "quota stopped the process for 5.00ms", "3 blocks of events are missing",
+		"7 calls were counted, not traced", "points only counted: bytes limit, 1 MiB written"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("no %q in\n%s", want, out.String())
+		}
+	}
+	p.OffCPU = 10
+	out.Reset()
+	Page(&out, tr, p)
+	if strings.Contains(out.String(), "above 2 %") {
+		t.Error("warning at 1 %")
+	}
+}
