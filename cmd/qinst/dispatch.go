@@ -15,7 +15,11 @@ func commands() []command {
 		{"build", "[selection] [build flags] [packages]", "build with probes", cmdBuild},
 		{"run", "[selection] [build flags] package [arguments]", "build with probes, run, report", cmdRun},
 		{"test", "[selection] [test flags] [packages]", "test with probes", cmdTest},
+		{"report", "[file]", "the one page a new user wants", cmdReport},
+		{"profile", "[-json] [file]", "normalized processor time of every procedure and goroutine", cmdProfile},
 		{"points", "[-json] [selection] [build flags] [packages]", "list what is probed, and why the rest is not", cmdPoints},
+		{"dump", "[-json] [file]", "every packet of a file as text", cmdDump},
+		{"info", "[-json] [file]", "what a file holds", cmdInfo},
 		{"version", "", "print version and toolchain", cmdVersion},
 		{"help", "[command]", "explain a command", cmdHelp},
 	}

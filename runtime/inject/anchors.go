@@ -45,6 +45,7 @@ var tracerHooks = []struct{ file, method, hook string }{
 	{"traceruntime.go", "GoEnd", "qinstGoEnd()"},
 	{"traceruntime.go", "GoSched", "qinstGoStop(qinstStopSched)"},
 	{"traceruntime.go", "GoPreempt", "qinstGoStop(qinstStopPreempt)"},
+	{"traceruntime.go", "GoStop", ""},
 	{"traceruntime.go", "GoPark", "qinstGoPark()"},
 	{"traceruntime.go", "GoUnpark", "qinstGoUnpark(gp, skip)"},
 	{"traceruntime.go", "GoSwitch", "qinstGoSwitch(nextg, destroy)"},

@@ -250,7 +250,11 @@ func qinstAttach(mp *m) *qinstBlock {
 		return mp.qinst
 	}
 	i := qinstReady.pop()
+	if qinstSpares.Add(-1) < qinstFewSpares {
+		qinstWake() // to make more
+	}
 	if i == 0 {
+		qinstSpares.Add(1)
 		return nil
 	}
 	b := (*qinstBlock)(unsafe.Pointer(qinstBlocks[i]))
@@ -276,6 +280,7 @@ func qinstDetach(mp *m) {
 	qinstGiveAway(b)
 	b.tid = 0
 	qinstReady.push(b.num)
+	qinstSpares.Add(1)
 }
 
 // qinstStackFor returns a stack with room for one more entry on gp's profile

@@ -185,6 +185,7 @@ func qinstNewBlock() bool {
 	qinstUnlockMemory()
 	if n > 0 {
 		qinstReady.push(n)
+		qinstSpares.Add(1)
 	}
 	return true
 }

@@ -100,6 +100,7 @@ var (
 	qinstBlocks  [qinstMaxBlocks]uintptr // [0] is shared by threads that have none
 	qinstNBlocks uint32                  // used of it
 	qinstReady   qinstList               // blocks without a thread
+	qinstSpares  atomic.Int32            // how many there are
 
 	qinstFull  atomic.Uint64 // the newest full chunk: number of it, qinstChunk.next leads on
 	qinstEarly uint64        // hits of points whose package is not registered

@@ -46,7 +46,7 @@ func qinstStart() {
 	if !qinstOpenOutput() || !qinstMap() {
 		return
 	}
-	for range qinstSpare + 1 {
+	for range qinstFirst + 1 {
 		if !qinstNewBlock() {
 			return
 		}

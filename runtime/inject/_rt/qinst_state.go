@@ -131,7 +131,8 @@ func qinstGoSwitch(next *g, ends bool) {
 	if ends {
 		arg = 1
 	}
-	qinstPut2(now, qinstCurrent(), qinstEvGoSwitch<<24|arg, qinstGo(next))
+	// A coroutine that ended has left the thread already.
+	qinstPut2(now, qinstRunning(), qinstEvGoSwitch<<24|arg, qinstGo(next))
 	qinstRuns(next.goid)
 }
 

@@ -12,15 +12,17 @@ import (
 // for a thread that dies waits for it.
 
 const (
-	qinstTickNS   = 100e6 // clocks, thread times, refills
-	qinstBusyUS   = 500   // between looks while chunks come in
-	qinstSpare    = 4     // blocks kept ready
-	qinstGrow     = 128   // chunks a growth of the ring adds
-	qinstMostRing = 2048  // chunks: 64 MiB
-	qinstBatch    = 32    // chunks written together
-	qinstFeedNS   = 10e6  // between two servings of the budget
-	qinstGiveUpNS = 200e6 // an ending thread's patience with a writer that makes no progress
-	qinstIdle     = 0xffffffff
+	qinstTickNS    = 100e6 // clocks, thread times, refills
+	qinstBusyUS    = 500   // between looks while chunks come in
+	qinstFirst     = 4     // blocks made before the program starts
+	qinstSpare     = 16    // blocks kept ready: threads come in bursts
+	qinstFewSpares = 8     // when so few are left the writer is woken
+	qinstGrow      = 128   // chunks a growth of the ring adds
+	qinstMostRing  = 2048  // chunks: 64 MiB
+	qinstBatch     = 32    // chunks written together
+	qinstFeedNS    = 10e6  // between two servings of the budget
+	qinstGiveUpNS  = 200e6 // an ending thread's patience with a writer that makes no progress
+	qinstIdle      = 0xffffffff
 )
 
 var (
@@ -146,7 +148,7 @@ func qinstRest(busy bool) {
 		most = qinstFeedNS
 	}
 	atomic.Store(&qinstSleeping, 1)
-	if qinstFull.Load() == 0 && atomic.Load(&qinstEnding) == 0 && atomic.Load(&qinstSync) == qinstSynced {
+	if qinstFull.Load() == 0 && qinstSpares.Load() >= qinstFewSpares && atomic.Load(&qinstEnding) == 0 && atomic.Load(&qinstSync) == qinstSynced {
 		futexsleep(&qinstSleeping, 1, most)
 	}
 	atomic.Store(&qinstSleeping, 0)
@@ -242,7 +244,7 @@ func qinstFloor(floor int32) {
 
 // qinstPrepare keeps blocks and chunks in stock.
 func qinstPrepare() {
-	for qinstReadyCount() < qinstSpare && qinstNewBlock() {
+	for qinstSpares.Load() < qinstSpare && qinstNewBlock() {
 	}
 	limit := qinstChunks.limit.Load()
 	if used := uint32(qinstChunks.used.Load()); used > limit/2 && limit < qinstMostRing {
@@ -281,17 +283,6 @@ func qinstFeed() {
 	}
 }
 
-// qinstReadyCount counts the spare blocks: those without a thread.
-func qinstReadyCount() int {
-	n := 0
-	for i := uint32(1); i < qinstNBlocks && n < qinstSpare; i++ {
-		if (*qinstBlock)(unsafe.Pointer(qinstBlocks[i])).tid == 0 {
-			n++
-		}
-	}
-	return n
-}
-
 // qinstTick does what has to be done ten times a second.
 func qinstTick() {
 	qinstWriteClock()
@@ -325,7 +316,7 @@ func qinstRefill() {
 // and readers take the later one.
 func qinstWriteTail(why uint32) {
 	qinstDrain()
-	lost := uint64(0)
+	lost := qinstNoBlock
 	for i := uint32(1); i < qinstNBlocks; i++ {
 		b := (*qinstBlock)(unsafe.Pointer(qinstBlocks[i]))
 		p, c := atomic.Loaduintptr(&b.p), atomic.Loaduintptr(&b.chunk)

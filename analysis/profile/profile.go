@@ -1,0 +1,277 @@
+package profile
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+
+	"qinst.dev/sddf/spec"
+	"qinst.dev/trace"
+)
+
+// Version is the version of the JSON form. It changes when a field's meaning does
+// or a field goes; new fields do not change it.
+const Version = 1
+
+// Kinds of entries.
+const (
+	KindProc      = "proc"
+	KindGoroutine = "goroutine" // all goroutines of one start function created in one procedure
+)
+
+// NoProcedure is the id of the entry for time under an empty profile stack.
+const NoProcedure = "no-procedure"
+
+// Profile is the profile of one run. Durations are in ns. Its sums are exact up
+// to the rounding of each number: self NPT of the procedures + idle = wall =
+// NPT of the roots + idle.
+type Profile struct {
+	Version int    `json:"version"`
+	Program string `json:"program,omitempty"`
+
+	Wall   int64 `json:"wall_ns"`
+	Busy   int64 `json:"busy_ns"`    // processor time of all goroutines
+	Idle   int64 `json:"idle_ns"`    // no goroutine had a processor
+	NPTSum int64 `json:"npt_sum_ns"` // wall - idle
+	Procs  int   `json:"procs"`      // GOMAXPROCS, its maximum
+
+	Events     int64  `json:"events"`     // read
+	Goroutines int64  `json:"goroutines"` // created
+	Degraded   uint64 `json:"degraded"`   // procedure calls that were counted but not traced
+	Lost       int64  `json:"lost"`       // events known to be missing
+	OffCPU     int64  `json:"offcpu_ns"`  // the operating system kept runnable threads waiting
+
+	Parallelism []int64 `json:"parallelism"` // ns with 0, 1, 2 ... processors busy
+	Roots       []Part  `json:"roots"`
+	BlockedBy   []Wait  `json:"blocked_by"` // waits of the program's goroutines by reason
+	Entries     []Entry `json:"entries"`
+	Calls       []Call  `json:"calls,omitempty"`
+
+	CPU    CPU          `json:"cpu"`
+	Tool   Tool         `json:"tool"`
+	Losses trace.Losses `json:"losses"`
+}
+
+// Part is the share of one [Root], with everything on its behalf.
+type Part struct {
+	Name string `json:"name"`
+	NPT  int64  `json:"npt_ns"`
+	Busy int64  `json:"busy_ns"`
+}
+
+// Wait is the time that goroutines waited for one reason.
+type Wait struct {
+	Reason string `json:"reason"`
+	Time   int64  `json:"time_ns"`
+}
+
+// Entry is one line of the profile. Self times are those of the section's own
+// code; the others are on its behalf: with everything it called and every
+// goroutine that was started in it, recursion counted once.
+type Entry struct {
+	ID    string `json:"id"` // the same in every run of the same source
+	Kind  string `json:"kind"`
+	Name  string `json:"name"`
+	File  string `json:"file"`
+	Line  int    `json:"line"`
+	Calls uint64 `json:"calls"` // exact, traced or not; goroutines: how many
+
+	SelfNPT  int64 `json:"self_npt_ns"`
+	NPT      int64 `json:"npt_ns"`
+	SelfBusy int64 `json:"self_busy_ns"`
+	Busy     int64 `json:"busy_ns"`
+	Spin     int64 `json:"spin_ns"`
+	Blocked  int64 `json:"blocked_ns"`
+	Ready    int64 `json:"ready_ns"`
+	Syscall  int64 `json:"syscall_ns"` // in system calls without a processor
+
+	SelfBlocked int64 `json:"self_blocked_ns"`
+	SelfReady   int64 `json:"self_ready_ns"`
+	SelfSyscall int64 `json:"self_syscall_ns"`
+
+	// BusyAt[i] is the part of Busy during which i processors were busy: the
+	// histogram of Quartz's Figure 1 after a division of each term by i.
+	BusyAt []int64 `json:"busy_at_ns"`
+	// Started is the part of SelfBusy in goroutines that were started in the
+	// procedure and had not entered one of their own.
+	Started int64 `json:"self_started_ns,omitempty"`
+	// Degraded calls were counted but not traced: their time is their caller's.
+	Degraded uint64 `json:"degraded,omitempty"`
+	Creator  string `json:"creator,omitempty"` // goroutines: the procedure that started them
+}
+
+// Call counts the calls of one procedure by another from the same place.
+type Call struct {
+	Caller string `json:"caller"`
+	Callee string `json:"callee"` // "": known at run time only
+	File   string `json:"file"`
+	Line   int    `json:"line"`
+	Count  uint64 `json:"count"`
+}
+
+// CPU compares the busy time with what the operating system says.
+type CPU struct {
+	Known  bool  `json:"known"`
+	User   int64 `json:"user_ns"`
+	System int64 `json:"system_ns"`
+	Writer int64 `json:"writer_ns"` // of these, the thread that wrote the file
+}
+
+// Tool is what the observation itself cost.
+type Tool struct {
+	FlushRuns  int64   `json:"flush_runs"`
+	FlushWall  int64   `json:"flush_wall_ns"`
+	FlushCPU   int64   `json:"flush_cpu_ns"`
+	FlushBytes int64   `json:"flush_bytes"`
+	Traced     int64   `json:"traced_events"` // enters and exits
+	EventCost  float64 `json:"event_cost_ns"` // of one, where the file says so; else 0
+}
+
+// New computes the profile of a trace.
+func New(t *trace.Trace) (*Profile, error) {
+	b := newBuilder(t)
+	losses, err := t.Events(b.batch)
+	if err != nil {
+		return nil, err
+	}
+	b.finish()
+	return b.profile(losses), nil
+}
+
+// JSON writes the profile as one JSON object.
+func (p *Profile) JSON(w io.Writer) error {
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", " ")
+	return enc.Encode(p)
+}
+
+func (b *builder) profile(losses trace.Losses) *Profile {
+	t := b.t
+	p := &Profile{Version: Version, Wall: t.Wall, Procs: b.procs, Events: b.events, Goroutines: b.goroutines,
+		Lost: losses.Events + losses.Missing, Losses: losses, Parallelism: b.atBusy}
+	p.Program, _ = t.Attr("program").(string)
+	for i, ns := range b.atBusy {
+		p.Busy += int64(i) * ns
+	}
+	if len(b.atBusy) > 0 {
+		p.Idle = b.atBusy[0]
+	}
+	p.NPTSum = p.Wall - p.Idle
+	p.Procs = max(p.Procs, len(b.atBusy)-1)
+	for _, th := range t.Threads {
+		if th.Writer {
+			p.CPU.Writer += th.Run
+		} else {
+			p.OffCPU += th.Wait
+		}
+	}
+	b.entries(p)
+	b.waits(p)
+	b.calledFrom(p)
+	p.CPU.Known, p.CPU.User, p.CPU.System = t.Usage.Known, t.Usage.User, t.Usage.System
+	p.Tool = Tool{t.Flush.Runs, t.Flush.Wall, t.Flush.CPU, t.Flush.Bytes, b.traced, eventCost(t)}
+	return p
+}
+
+// eventCost is the cost of one traced event, in ns, if the program measured it.
+func eventCost(t *trace.Trace) float64 {
+	switch v := t.Attr("event_cost_ns").(type) {
+	case float64:
+		return v
+	case uint64:
+		return float64(v)
+	}
+	return 0
+}
+
+// entries fills in the entries, largest inclusive NPT first.
+func (b *builder) entries(p *Profile) {
+	members := int(b.groups.base) + len(b.groups.list)
+	incl := b.sets.inclusive(members)
+	for i := range b.calls {
+		pt := &b.t.Points[i]
+		e := Entry{ID: fmt.Sprintf("%016x", pt.ID), Kind: KindProc, Name: pt.Symbol(), File: pt.File, Line: pt.Line, Calls: b.calls[i]}
+		if b.t.HasCounts {
+			e.Calls, e.Degraded = max(pt.Hits, e.Calls), pt.Degraded()
+		}
+		if pt.Kind != spec.PointProc || e.Calls == 0 {
+			continue
+		}
+		p.Degraded += e.Degraded
+		e.fill(&b.self[i], &incl[b.groups.procMember(int32(i))])
+		e.Started = b.selfInh[i]
+		p.Entries = append(p.Entries, e)
+	}
+	none := &b.self[len(b.self)-1]
+	e := Entry{ID: NoProcedure, Kind: KindProc, Name: "[no procedure]"}
+	e.fill(none, none)
+	p.Entries = append(p.Entries, e)
+	for i, g := range b.groups.list {
+		if g.count == 0 {
+			continue
+		}
+		e := Entry{Kind: KindGoroutine, Name: g.fn, Calls: g.count}
+		if g.creator != noProc {
+			e.Creator = b.t.Points[g.creator].Symbol()
+		}
+		e.ID = "go:" + g.fn + "<" + e.Creator
+		if f := b.groups.function(g.fn); f != nil {
+			e.File, e.Line = f.File, f.Line
+		}
+		e.fill(&b.groupSelf[i], &incl[b.groups.base+int32(i)])
+		p.Entries = append(p.Entries, e)
+	}
+	slices.SortStableFunc(p.Entries, func(x, y Entry) int {
+		return cmp.Or(cmp.Compare(y.NPT, x.NPT), cmp.Compare(y.SelfNPT, x.SelfNPT), cmp.Compare(x.Kind, y.Kind), cmp.Compare(x.Name, y.Name), cmp.Compare(x.ID, y.ID))
+	})
+	for r := range NumRoots {
+		u := &incl[rootMember(r)]
+		p.Roots = append(p.Roots, Part{Name: r.String(), NPT: round(u.NPT()), Busy: u.Busy()})
+	}
+}
+
+func (e *Entry) fill(self, incl *Usage) {
+	e.SelfNPT, e.NPT = round(self.NPT()), round(incl.NPT())
+	e.SelfBusy, e.Busy = self.Busy(), incl.Busy()
+	e.SelfBlocked, e.Blocked = self.Blocked, incl.Blocked
+	e.SelfReady, e.Ready = self.Ready, incl.Ready
+	e.SelfSyscall, e.Syscall = self.Syscall, incl.Syscall
+	e.BusyAt = incl.BusyAt
+}
+
+func round(ns float64) int64 { return int64(math.Round(ns)) }
+
+// waits fills in where goroutines waited.
+func (b *builder) waits(p *Profile) {
+	byName := map[string]int64{}
+	for code, ns := range b.reasons {
+		byName[b.t.Reason(code)] += ns
+	}
+	for name, ns := range byName {
+		p.BlockedBy = append(p.BlockedBy, Wait{Reason: name, Time: ns})
+	}
+	slices.SortFunc(p.BlockedBy, func(x, y Wait) int {
+		return cmp.Or(cmp.Compare(y.Time, x.Time), cmp.Compare(x.Reason, y.Reason))
+	})
+}
+
+// calledFrom lists the call points that were reached, most often first.
+func (b *builder) calledFrom(p *Profile) {
+	for i := range b.t.Points {
+		pt := &b.t.Points[i]
+		if pt.Kind == spec.PointProc || pt.Kind == "" || pt.Hits == 0 {
+			continue
+		}
+		c := Call{Callee: pt.Name, File: pt.File, Line: pt.Line, Count: pt.Hits}
+		if o := int(pt.Owner); o >= 0 && o < len(b.t.Points) {
+			c.Caller = b.t.Points[o].Symbol()
+		}
+		p.Calls = append(p.Calls, c)
+	}
+	slices.SortStableFunc(p.Calls, func(x, y Call) int {
+		return cmp.Or(cmp.Compare(y.Count, x.Count), cmp.Compare(x.Caller, y.Caller), cmp.Compare(x.Callee, y.Callee), cmp.Compare(x.Line, y.Line))
+	})
+}

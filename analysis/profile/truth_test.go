@@ -1,0 +1,251 @@
+package profile_test
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"qinst.dev/analysis/profile"
+	"qinst.dev/trace/tracetest"
+)
+
+// The ideal traces of programs whose profile is a formula. A unit of the
+// formulas is unit ns.
+const unit = 1_000_000
+
+func profileOf(t *testing.T, b *tracetest.Builder) *profile.Profile {
+	t.Helper()
+	tr := b.Trace()
+	if err := tracetest.Validate(tr); err != nil {
+		t.Fatal(err)
+	}
+	p, err := profile.New(tr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	identities(t, p)
+	return p
+}
+
+func entry(t *testing.T, p *profile.Profile, name string) *profile.Entry {
+	t.Helper()
+	for i := range p.Entries {
+		if p.Entries[i].Name == name {
+			return &p.Entries[i]
+		}
+	}
+	t.Fatalf("no entry %q", name)
+	return nil
+}
+
+// identities are what holds for every profile: both sums are the wall time, up to
+// the rounding of each number.
+func identities(t interface{ Errorf(string, ...any) }, p *profile.Profile) {
+	self, roots, busy := p.Idle, p.Idle, int64(0)
+	for _, e := range p.Entries {
+		if e.Kind == profile.KindProc {
+			self += e.SelfNPT
+			busy += e.SelfBusy
+		}
+	}
+	for _, r := range p.Roots {
+		roots += r.NPT
+	}
+	slack := int64(len(p.Entries) + len(p.Roots))
+	if d := self - p.Wall; d > slack || d < -slack {
+		t.Errorf("self NPT of all procedures + idle = %d, wall %d", self, p.Wall)
+	}
+	if d := roots - p.Wall; d > slack || d < -slack {
+		t.Errorf("NPT of all roots + idle = %d, wall %d", roots, p.Wall)
+	}
+	if busy != p.Busy {
+		t.Errorf("self busy of all procedures = %d, busy %d", busy, p.Busy)
+	}
+	var total int64
+	for _, ns := range p.Parallelism {
+		total += ns
+	}
+	if total != p.Wall {
+		t.Errorf("parallelism histogram adds up to %d, wall %d", total, p.Wall)
+	}
+	if len(p.Parallelism)-1 > p.Procs {
+		t.Errorf("%d processors busy of %d", len(p.Parallelism)-1, p.Procs)
+	}
+}
+
+func wantNPT(t *testing.T, p *profile.Profile, name string, units float64) {
+	t.Helper()
+	if got := float64(entry(t, p, name).SelfNPT) / unit; math.Abs(got-units) > 1e-5 {
+		t.Errorf("NPT(%s) = %.6f, want %.6f", name, got, units)
+	}
+}
+
+func wantWall(t *testing.T, p *profile.Profile, units float64) {
+	t.Helper()
+	if got := float64(p.Wall) / unit; math.Abs(got-units) > 1e-5 {
+		t.Errorf("T = %.6f, want %.6f", got, units)
+	}
+}
+
+// do is Do in units.
+func do(proc string, units float64) tracetest.Op {
+	return tracetest.Do(proc, int64(math.Round(units*unit)))
+}
+
+// fig4 is the program of VPPB's Figure 4.
+func fig4() []tracetest.Thread {
+	wait, signal := tracetest.Wait, tracetest.Signal
+	a, b, c, d, e, f := do("main.a", 1), do("main.b", 4), do("main.c", 1), do("main.d", 2), do("main.e", 2), do("main.f", 3)
+	return []tracetest.Thread{
+		{Name: "main.t1", Ops: []tracetest.Op{a, signal("X"), b, signal("Z"), c, wait("X2"), e}},
+		{Name: "main.t2", Ops: []tracetest.Op{wait("X"), c, signal("Y"), a, wait("Y2"), d}},
+		{Name: "main.t3", Ops: []tracetest.Op{wait("Y"), d, wait("Z"), e, signal("X2"), a, signal("Y2"), f}},
+	}
+}
+
+// W1: VPPB Figure 4 on three processors.
+func TestW1Fig4(t *testing.T) {
+	p := profileOf(t, tracetest.Simulate(3, fig4()))
+	wantWall(t, p, 11)
+	for name, npt := range map[string]float64{"main.a": 11. / 6, "main.b": 7. / 3, "main.c": 1, "main.d": 5. / 3, "main.e": 7. / 3, "main.f": 11. / 6} {
+		wantNPT(t, p, name, npt)
+	}
+	if got := entry(t, p, "main.main").NPT; got != 11*unit {
+		t.Errorf("NPT(main) = %d, want the run time", got)
+	}
+	p = profileOf(t, tracetest.Simulate(1, fig4()))
+	wantWall(t, p, 20)
+}
+
+// W2: the VPPB sorter: n readers handed a lock in index order, sorts in parallel,
+// merges in index order after all reads.
+func sorter(n int, r, s, m float64) []tracetest.Thread {
+	var ths []tracetest.Thread
+	for i := range n {
+		ops := []tracetest.Op{}
+		if i > 0 {
+			ops = append(ops, tracetest.Wait(fmt.Sprint("read", i)))
+		}
+		ops = append(ops, do("main.read", r))
+		if i < n-1 {
+			ops = append(ops, tracetest.Signal(fmt.Sprint("read", i+1)))
+		} else {
+			ops = append(ops, tracetest.Signal("allread"))
+		}
+		ops = append(ops, do("main.sort", s))
+		if i == 0 {
+			ops = append(ops, tracetest.Wait("allread"))
+		} else {
+			ops = append(ops, tracetest.Wait(fmt.Sprint("merge", i)))
+		}
+		ops = append(ops, do("main.merge", m))
+		if i < n-1 {
+			ops = append(ops, tracetest.Signal(fmt.Sprint("merge", i+1)))
+		}
+		ths = append(ths, tracetest.Thread{Name: "main.worker", Ops: ops})
+	}
+	return ths
+}
+
+func TestW2Sorter(t *testing.T) {
+	const n, r, m = 7, .1034, .1465
+	p := profileOf(t, tracetest.Simulate(8, sorter(n, r, .5, m)))
+	wantWall(t, p, n*r+n*m)
+	for name, npt := range map[string]float64{"main.read": .272, "main.sort": .805, "main.merge": .673} {
+		if got := float64(entry(t, p, name).SelfNPT) / unit; math.Abs(got-npt) > .0006 {
+			t.Errorf("NPT(%s) = %.4f, want %.3f", name, got, npt)
+		}
+	}
+	// Past the threshold sorting is on the path.
+	wantWall(t, profileOf(t, tracetest.Simulate(8, sorter(n, r, .7, m))), r+.7+n*m)
+	g := entry(t, p, "main.worker")
+	if g.Calls != n || g.Kind != profile.KindGoroutine || g.Creator != "main.main" {
+		t.Errorf("group of workers: %+v", g)
+	}
+}
+
+// verify is W6, Quartz's section 4: serial input, serial logging, parallel work.
+func verify(procs int, s, l, w float64) []tracetest.Thread {
+	var ths []tracetest.Thread
+	serial := []tracetest.Op{do("main.input", s)}
+	if l > 0 {
+		serial = append(serial, do("main.log", l))
+	}
+	for i := range procs {
+		ops := []tracetest.Op{tracetest.Wait("go")}
+		if i == 0 {
+			ops = serial
+			for range procs - 1 {
+				ops = append(ops, tracetest.Signal("go"))
+			}
+		}
+		ths = append(ths, tracetest.Thread{Name: "main.worker", Ops: append(ops, do("main.work", w/float64(procs)))})
+	}
+	return ths
+}
+
+// Q1: NPT(main) is the elapsed time and a parent is itself plus its children.
+// Q3: the serial logging case, with Table 3's shape: 3.0 % of the serial time is
+// 27.4 % of the time on 18 processors.
+func TestQ1Q3Logging(t *testing.T) {
+	const s, l, w = 3.0, 3.4, 108.0
+	one := profileOf(t, tracetest.Simulate(1, verify(1, s, l, w)))
+	wantWall(t, one, 114.4)
+	par := profileOf(t, tracetest.Simulate(18, verify(18, s, l, w)))
+	wantWall(t, par, 12.4)
+	wantWall(t, profileOf(t, tracetest.Simulate(18, verify(18, s, 0, w))), 9.0)
+	wantNPT(t, par, "main.log", l)
+	wantNPT(t, par, "main.input", s)
+	wantNPT(t, par, "main.work", w/18)
+	share := func(p *profile.Profile) float64 {
+		return 100 * float64(entry(t, p, "main.log").SelfNPT) / float64(p.Wall)
+	}
+	if a, b := share(one), share(par); math.Abs(a-3.0) > .05 || math.Abs(b-27.4) > .05 {
+		t.Errorf("logging is %.1f %% of the serial and %.1f %% of the parallel time, want 3.0 and 27.4", a, b)
+	}
+	m := entry(t, par, "main.main")
+	sum := m.SelfNPT
+	for _, name := range []string{"main.log", "main.input", "main.work"} {
+		sum += entry(t, par, name).NPT
+	}
+	if m.NPT != par.Wall || math.Abs(float64(sum-m.NPT)) > 5 {
+		t.Errorf("NPT(main) = %d, self + children = %d, elapsed %d", m.NPT, sum, par.Wall)
+	}
+}
+
+// Q2: equal processor time, one procedure serial and one on all P processors: NPT
+// ratio P:1. Equal elapsed time: equal NPT.
+func TestQ2SerialParallel(t *testing.T) {
+	for _, procs := range []int{2, 8, 18} {
+		p := profileOf(t, tracetest.Simulate(procs, verify(procs, 18, 0, 18)))
+		serial, parallel := entry(t, p, "main.input"), entry(t, p, "main.work")
+		if serial.SelfBusy != parallel.SelfBusy || serial.SelfNPT != int64(procs)*parallel.SelfNPT {
+			t.Errorf("%d processors: busy %d and %d, NPT %d and %d", procs, serial.SelfBusy, parallel.SelfBusy, serial.SelfNPT, parallel.SelfNPT)
+		}
+		p = profileOf(t, tracetest.Simulate(procs, verify(procs, 18, 0, 18*float64(procs))))
+		if a, b := entry(t, p, "main.input").SelfNPT, entry(t, p, "main.work").SelfNPT; a != b {
+			t.Errorf("%d processors: equal elapsed time, NPT %d and %d", procs, a, b)
+		}
+	}
+}
+
+// W8: P workers with work w, one of them x*w.
+func TestW8Imbalance(t *testing.T) {
+	const procs, w, x = 4, 3.0, 2.5
+	var ths []tracetest.Thread
+	for i := range procs {
+		name, work := "main.light", w
+		if i == 0 {
+			name, work = "main.heavy", x*w
+		}
+		ths = append(ths, tracetest.Thread{Name: "main.worker", Ops: []tracetest.Op{do(name, work)}})
+	}
+	p := profileOf(t, tracetest.Simulate(procs, ths))
+	wantWall(t, p, x*w)
+	wantNPT(t, p, "main.heavy", w/procs+(x-1)*w)
+	wantNPT(t, p, "main.light", (procs-1)*w/procs)
+	want := []int64{0, int64((x - 1) * w * unit), 0, 0, w * unit}
+	if fmt.Sprint(p.Parallelism) != fmt.Sprint(want) {
+		t.Errorf("parallelism %v, want %v", p.Parallelism, want)
+	}
+}

@@ -1,0 +1,158 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"qinst.dev/analysis/profile"
+	"qinst.dev/report"
+	"qinst.dev/sddf/text"
+	"qinst.dev/trace"
+)
+
+// readFlags parses the arguments of a command that reads one file: flags before
+// or after the file; without a file, the newest one of the working directory.
+func readFlags(e *env, name string, args []string, define func(*flag.FlagSet)) (file string, err error) {
+	fs := flag.NewFlagSet(name, flag.ContinueOnError)
+	fs.SetOutput(io.Discard)
+	if define != nil {
+		define(fs)
+	}
+	var files []string
+	for len(args) > 0 {
+		if err := fs.Parse(args); err != nil {
+			if errors.Is(err, flag.ErrHelp) {
+				fs.SetOutput(e.stderr)
+				fmt.Fprintf(e.stderr, "usage: qinst %s [flags] [file.sddf]\n", name)
+				fs.PrintDefaults()
+			}
+			return "", usageError{fmt.Errorf("%s: %w", name, err)}
+		}
+		if args = fs.Args(); len(args) > 0 {
+			files, args = append(files, args[0]), args[1:]
+		}
+	}
+	switch len(files) {
+	case 0:
+		return newestFile(e)
+	case 1:
+		return files[0], nil
+	}
+	return "", usageError{fmt.Errorf("%s: %d files given, expected one", name, len(files))}
+}
+
+// newestFile is the *.sddf of the working directory that was written last.
+func newestFile(e *env) (string, error) {
+	names, err := filepath.Glob("*.sddf")
+	if err != nil {
+		return "", err
+	}
+	slices.Sort(names)
+	best, bestTime := "", int64(0)
+	for _, name := range names {
+		st, err := os.Stat(name)
+		if err == nil && !st.IsDir() && (best == "" || st.ModTime().UnixNano() >= bestTime) {
+			best, bestTime = name, st.ModTime().UnixNano()
+		}
+	}
+	if best == "" {
+		return "", usageError{errors.New("no file given, and no *.sddf in the working directory")}
+	}
+	fmt.Fprintf(e.stderr, "qinst: reading %s\n", best)
+	return best, nil
+}
+
+// cmdInfo shows what a file holds.
+func cmdInfo(e *env, args []string) error {
+	file, err := readFlags(e, "info", args, nil)
+	if err != nil {
+		return err
+	}
+	t, err := trace.Open(file)
+	if err != nil {
+		return err
+	}
+	defer t.Close()
+	losses, err := t.Events(func([]trace.Event) error { return nil })
+	if err != nil {
+		return err
+	}
+	return report.Info(e.stdout, t, &losses)
+}
+
+// cmdDump shows every packet of a file.
+func cmdDump(e *env, args []string) error {
+	var asJSON bool
+	file, err := readFlags(e, "dump", args, func(fs *flag.FlagSet) {
+		fs.BoolVar(&asJSON, "json", false, "one JSON object a line")
+	})
+	if err != nil {
+		return err
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	st, err := f.Stat()
+	if err == nil {
+		err = text.Dump(e.stdout, f, st.Size(), asJSON)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	return nil
+}
+
+// openProfile opens the file that the arguments name and computes its profile.
+func openProfile(e *env, name string, args []string, asJSON *bool) (*trace.Trace, *profile.Profile, error) {
+	file, err := readFlags(e, name, args, func(fs *flag.FlagSet) {
+		fs.BoolVar(asJSON, "json", false, "one JSON object")
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	t, err := trace.Open(file)
+	if err != nil {
+		return nil, nil, err
+	}
+	p, err := profile.New(t)
+	if err != nil {
+		t.Close()
+		return nil, nil, fmt.Errorf("%s: %w", file, err)
+	}
+	return t, p, nil
+}
+
+// cmdProfile shows the normalized processor times of procedures and goroutines.
+func cmdProfile(e *env, args []string) error {
+	var asJSON bool
+	t, p, err := openProfile(e, "profile", args, &asJSON)
+	if err != nil {
+		return err
+	}
+	defer t.Close()
+	if asJSON {
+		return p.JSON(e.stdout)
+	}
+	return report.Profile(e.stdout, p)
+}
+
+// cmdReport shows the one page that a new user wants.
+func cmdReport(e *env, args []string) error {
+	var asJSON bool
+	t, p, err := openProfile(e, "report", args, &asJSON)
+	if err != nil {
+		return err
+	}
+	defer t.Close()
+	if asJSON {
+		return p.JSON(e.stdout)
+	}
+	return report.Page(e.stdout, t, p)
+}

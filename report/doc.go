@@ -1,0 +1,2 @@
+// Package report turns analyses into text that a person can read aloud.
+package report

@@ -1,0 +1,57 @@
+package report
+
+import (
+	"fmt"
+
+	"qinst.dev/analysis/profile"
+)
+
+// From which share of the run time on a hint is worth its line.
+const (
+	serialHint  = 0.10
+	idleHint    = 0.10
+	readyHint   = 1.0 // goroutines ready at a time, per processor
+	startedHint = 0.10
+)
+
+// hints returns statements that the numbers support. NPT alone supports none: it
+// tells where the run time is, not what a change would gain.
+func hints(p *profile.Profile) []string {
+	var out []string
+	if p.Procs > 1 {
+		out = append(out, serialHints(p)...)
+	}
+	if ratio(p.Idle, p.Wall) > idleHint && len(p.BlockedBy) > 0 {
+		out = append(out, fmt.Sprintf("nothing ran for %s of the run; most waiting was for: %s", percent(p.Idle, p.Wall), p.BlockedBy[0].Reason))
+	}
+	var ready int64
+	for i := range p.Entries {
+		e := &p.Entries[i]
+		if e.Kind == profile.KindGoroutine {
+			ready += e.SelfReady
+		}
+		if e.Kind == profile.KindProc && ratio(e.Started, p.Busy) > startedHint {
+			out = append(out, fmt.Sprintf("%s of the self time of %s is in goroutines started in it that ran no instrumented procedure", dur(e.Started), e.Name))
+		}
+	}
+	if ratio(ready, p.Wall) > readyHint*float64(p.Procs) {
+		out = append(out, fmt.Sprintf("on average %.1f goroutines were ready and had no processor: more processors might help", ratio(ready, p.Wall)))
+	}
+	return out
+}
+
+// serialHints names procedures that ran while no other processor was busy.
+func serialHints(p *profile.Profile) []string {
+	var out []string
+	for i := range p.Entries {
+		e := &p.Entries[i]
+		if e.Kind != profile.KindProc || ratio(e.SelfNPT, p.Wall) < serialHint {
+			continue
+		}
+		if avg := ratio(e.SelfBusy, e.SelfNPT); avg < 1.25 {
+			out = append(out, fmt.Sprintf("%s ran almost alone (%.2f processors busy on average): its %s are %s of the run but %s of the processor time",
+				e.Name, avg, dur(e.SelfBusy), percent(e.SelfNPT, p.Wall), percent(e.SelfBusy, p.Busy)))
+		}
+	}
+	return out
+}

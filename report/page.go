@@ -1,0 +1,194 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"qinst.dev/analysis/profile"
+	"qinst.dev/trace"
+)
+
+// top is how many lines a table of the page has.
+const top = 15
+
+// Page writes the report that a new user wants: one page, each section with the
+// numbers that its statements rest on.
+func Page(w io.Writer, t *trace.Trace, p *profile.Profile) error {
+	pg := &page{w: w, t: t, p: p}
+	for _, section := range []func() error{pg.summary, pg.parallelism, pg.procedures, pg.goroutines, pg.lost, pg.data, pg.cost, pg.hints} {
+		if err := section(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+type page struct {
+	w io.Writer
+	t *trace.Trace
+	p *profile.Profile
+}
+
+func (pg *page) say(format string, args ...any) { fmt.Fprintf(pg.w, format+"\n", args...) }
+
+func (pg *page) head(title string) { pg.say("\n%s", strings.ToUpper(title)) }
+
+func (pg *page) summary() error {
+	t, p := pg.t, pg.p
+	name := p.Program
+	if name == "" {
+		name = "program"
+	}
+	version, _ := t.Attr("go").(string)
+	pg.say("%s  %s", name, version)
+	pg.say("ran %s on up to %d processors; %s goroutines", dur(p.Wall), p.Procs, count(p.Goroutines))
+	if t.End.Known {
+		pg.say("ended: %s, status %d", t.End.Reason, t.End.Status)
+	}
+	pg.say("average parallelism %.2f while anything ran; nothing ran for %s (%s)", ratio(p.Busy, p.NPTSum), dur(p.Idle), percent(p.Idle, p.Wall))
+	if p.CPU.Known {
+		cpu := p.CPU.User + p.CPU.System
+		pg.say("processor time %s by this trace, %s by the operating system, of it %s for writing this file",
+			dur(p.Busy), dur(cpu), dur(p.CPU.Writer))
+	}
+	return nil
+}
+
+func ratio(a, b int64) float64 {
+	if b == 0 {
+		return 0
+	}
+	return float64(a) / float64(b)
+}
+
+func (pg *page) parallelism() error {
+	pg.head("Processors busy")
+	t := &table{left: map[int]bool{3: true}}
+	for i, ns := range pg.p.Parallelism {
+		t.row(fmt.Sprint(i), dur(ns), percent(ns, pg.p.Wall), bar(ns, pg.p.Wall, 50))
+	}
+	return t.write(pg.w, "  ")
+}
+
+func (pg *page) procedures() error {
+	pg.head("Procedures, by self NPT")
+	pg.say("  NPT is processor time divided by the processors busy at the time: it adds up to the run time.")
+	pg.say("  npt, busy, blocked, ready, syscall: with all that was called and started on the procedure's behalf.")
+	return pg.entries(profile.KindProc, func(e *profile.Entry) int64 { return e.SelfNPT })
+}
+
+func (pg *page) goroutines() error {
+	pg.head("Goroutines, by start function and creator")
+	return pg.entries(profile.KindGoroutine, func(e *profile.Entry) int64 { return e.SelfNPT })
+}
+
+// entries writes the first entries of a kind and says how many are left out.
+func (pg *page) entries(kind string, key func(*profile.Entry) int64) error {
+	var list []*profile.Entry
+	for i := range pg.p.Entries {
+		if e := &pg.p.Entries[i]; e.Kind == kind {
+			list = append(list, e)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b *profile.Entry) int { return cmp.Compare(key(b), key(a)) })
+	t := entryTable()
+	for _, e := range list[:min(top, len(list))] {
+		entryRow(t, pg.p, e)
+	}
+	if err := t.write(pg.w, "  "); err != nil {
+		return err
+	}
+	if n := len(list) - top; n > 0 {
+		var rest int64
+		for _, e := range list[top:] {
+			rest += e.SelfNPT
+		}
+		pg.say("  and %d more with %s self NPT together: qinst profile", n, dur(rest))
+	}
+	return nil
+}
+
+func (pg *page) lost() error {
+	p := pg.p
+	pg.head("Where time was lost")
+	pg.say("  idle: no processor busy for %s (%s of the run)", dur(p.Idle), percent(p.Idle, p.Wall))
+	unused := int64(p.Procs)*p.Wall - p.Busy
+	pg.say("  unused: %s of %s processor time (%s)", dur(unused), dur(int64(p.Procs)*p.Wall), percent(unused, int64(p.Procs)*p.Wall))
+	var ready, syscall int64
+	for i := range p.Entries {
+		if e := &p.Entries[i]; e.Kind == profile.KindGoroutine {
+			ready += e.SelfReady
+			syscall += e.SelfSyscall
+		}
+	}
+	pg.say("  ready: goroutines waited %s for a processor, %.2f at a time", dur(ready), ratio(ready, p.Wall))
+	pg.say("  system calls that lost their processor: %s", dur(syscall))
+	pg.offCPU()
+	if len(p.BlockedBy) == 0 {
+		return nil
+	}
+	pg.say("  blocked, summed over the program's goroutines:")
+	t := &table{left: map[int]bool{}}
+	for _, w := range p.BlockedBy[:min(8, len(p.BlockedBy))] {
+		t.row(w.Reason, dur(w.Time), fmt.Sprintf("%.2f at a time", ratio(w.Time, p.Wall)))
+	}
+	return t.write(pg.w, "    ")
+}
+
+// offCPUWarn is the share of the busy time from which on the operating system's
+// interference makes the other numbers doubtful.
+const offCPUWarn = 0.02
+
+func (pg *page) offCPU() {
+	p := pg.p
+	pg.say("  off-CPU: the operating system kept running threads waiting for %s (%s of busy)", dur(p.OffCPU), percent(p.OffCPU, p.Busy))
+	if ratio(p.OffCPU, p.Busy) > offCPUWarn {
+		pg.say("  WARNING: that is above %.0f %%: other load on this machine is in these numbers as busy time", 100*offCPUWarn)
+	}
+	if pg.t.Throttled > 0 {
+		pg.say("  WARNING: the control group's quota stopped the process for %s", dur(pg.t.Throttled))
+	}
+}
+
+func (pg *page) data() error {
+	p := pg.p
+	pg.head("Data")
+	pg.say("  %s events read, %s of them procedure entries and exits", count(p.Events), count(p.Tool.Traced))
+	if !p.Losses.Any() && p.Degraded == 0 {
+		pg.say("  nothing lost, nothing degraded")
+	}
+	for _, l := range pg.t.Limits {
+		pg.say("  from %s on points only counted: %s limit, %s written", dur(l.Time), l.Reason, bytesOf(l.Bytes))
+	}
+	return losses(pg.w, p)
+}
+
+func (pg *page) cost() error {
+	p := pg.p
+	pg.head("What the tool itself cost")
+	pg.say("  writer: %s runs, %s written, %s of processor time (%s of the process)", count(p.Tool.FlushRuns),
+		bytesOf(p.Tool.FlushBytes), dur(p.Tool.FlushCPU), percent(p.Tool.FlushCPU, p.CPU.User+p.CPU.System))
+	if c := p.Tool.EventCost; c > 0 {
+		cost := int64(c * float64(p.Tool.Traced))
+		pg.say("  probes: %s events x %.1fns = %s of processor time (%s of busy)", count(p.Tool.Traced), c, dur(cost), percent(cost, p.Busy))
+	} else {
+		pg.say("  probes: %s events; their cost on this machine: qinst cost", count(p.Tool.Traced))
+	}
+	return nil
+}
+
+// hints says what the numbers support, and nothing where they do not.
+func (pg *page) hints() error {
+	list := hints(pg.p)
+	if len(list) == 0 {
+		return nil
+	}
+	pg.head("Hints")
+	for _, h := range list {
+		pg.say("  - %s", h)
+	}
+	return nil
+}

@@ -1,0 +1,63 @@
+package report
+
+import (
+	"fmt"
+	"io"
+
+	"qinst.dev/analysis/profile"
+)
+
+// nameWidth bounds names in tables.
+const nameWidth = 44
+
+// Profile writes the whole profile as a table.
+func Profile(w io.Writer, p *profile.Profile) error {
+	fmt.Fprintf(w, "wall %s, busy %s, idle %s, %d processors, %s events\n", dur(p.Wall), dur(p.Busy), dur(p.Idle), p.Procs, count(p.Events))
+	fmt.Fprintf(w, "npt: normalized processor time, processor time / processors busy; self npt + idle = wall\n\n")
+	t := entryTable()
+	for i := range p.Entries {
+		entryRow(t, p, &p.Entries[i])
+	}
+	if err := t.write(w, ""); err != nil {
+		return err
+	}
+	return losses(w, p)
+}
+
+func entryTable() *table {
+	t := &table{left: map[int]bool{}}
+	t.row("name", "self npt", "%", "npt", "%", "calls", "self busy", "busy", "blocked", "ready", "syscall")
+	return t
+}
+
+func entryRow(t *table, p *profile.Profile, e *profile.Entry) {
+	name := e.Name
+	if e.Kind == profile.KindGoroutine {
+		name = "go " + name
+		if e.Creator != "" {
+			name += " in " + e.Creator
+		}
+	}
+	calls := count(e.Calls)
+	if e.ID == profile.NoProcedure {
+		calls = ""
+	}
+	t.row(short(name, nameWidth), dur(e.SelfNPT), percent(e.SelfNPT, p.Wall), dur(e.NPT), percent(e.NPT, p.Wall), calls,
+		dur(e.SelfBusy), dur(e.Busy), dur(e.Blocked), dur(e.Ready), dur(e.Syscall))
+}
+
+// losses writes what is missing from the data; nothing if nothing is.
+func losses(w io.Writer, p *profile.Profile) error {
+	list := p.Losses.List()
+	if len(list) == 0 && p.Degraded == 0 {
+		return nil
+	}
+	fmt.Fprintf(w, "\nnot in these numbers:\n")
+	for _, l := range list {
+		fmt.Fprintf(w, "  %s %s\n", count(l.Count), l.What)
+	}
+	if p.Degraded > 0 {
+		fmt.Fprintf(w, "  %s calls were counted, not traced: their time is in their callers' self times\n", count(p.Degraded))
+	}
+	return nil
+}

@@ -1,0 +1,95 @@
+package trace
+
+import (
+	"encoding/binary"
+	"io"
+
+	"qinst.dev/sddf/spec"
+)
+
+// cursor walks over one thread's events with one block in memory.
+type cursor struct {
+	t      *Trace
+	losses *Losses
+	blocks []block // still to come
+	block  block   // the open one
+	buf    []byte
+	pos    int // of the current entry
+	size   int // bytes of the current entry
+
+	time uint64 // ticks of the current entry
+	word uint64 // its first word
+	// fresh is set with the first entry of a block, whose context the reader
+	// may need; lost as well if blocks are missing before it.
+	fresh, lost bool
+}
+
+func newCursor(t *Trace, blocks []block, losses *Losses) *cursor {
+	return &cursor{t: t, blocks: blocks, losses: losses}
+}
+
+// next moves to the next entry. It consumes the entries that only set the time.
+func (c *cursor) next() bool {
+	c.pos += c.size
+	for {
+		if c.pos+8 > len(c.buf) {
+			if !c.load() {
+				return false
+			}
+			continue
+		}
+		w := binary.LittleEndian.Uint64(c.buf[c.pos:])
+		size := 8 * int(c.t.words[w>>24&0xff])
+		if size == 0 || c.pos+size > len(c.buf) {
+			c.losses.BlockDamage++
+			c.pos = len(c.buf)
+			continue
+		}
+		c.time += w >> 32
+		if w>>24&0xff == spec.EvTime {
+			c.setTime(c.arg(1))
+			c.pos += size
+			continue
+		}
+		c.word, c.size = w, size
+		return true
+	}
+}
+
+func (c *cursor) setTime(ticks uint64) {
+	if ticks < c.time {
+		c.losses.BackwardTime++
+	}
+	c.time = ticks
+}
+
+// arg is word i of the current entry.
+func (c *cursor) arg(i int) uint64 {
+	return binary.LittleEndian.Uint64(c.buf[c.pos+8*i:])
+}
+
+// load reads the next block. A block that cannot be read is damage, not an error:
+// the rest of the trace is still good.
+func (c *cursor) load() bool {
+	for len(c.blocks) > 0 {
+		b := c.blocks[0]
+		c.blocks = c.blocks[1:]
+		c.lost = c.lost || b.seq != c.block.seq+1
+		if cap(c.buf) < int(b.len) {
+			c.buf = make([]byte, b.len)
+		}
+		c.buf = c.buf[:b.len]
+		n, err := c.t.reader.File().ReadAt(c.buf, b.off)
+		if n < len(c.buf) && err != nil && err != io.EOF {
+			c.losses.BlockDamage++
+			c.lost = true
+			continue
+		}
+		c.buf = c.buf[:n]
+		c.block, c.pos, c.size, c.fresh = b, 0, 0, true
+		c.time = b.ticks
+		return true
+	}
+	c.buf, c.pos, c.size = nil, 0, 0
+	return false
+}

@@ -1,0 +1,330 @@
+package trace
+
+import (
+	"errors"
+	"io"
+	"sort"
+
+	"qinst.dev/sddf"
+	"qinst.dev/sddf/spec"
+)
+
+// writerThread is the thread number of the file's writer in "oscpu" records.
+const writerThread = 1<<32 - 1
+
+// indexer is the first pass over a file: tables and the place of each block.
+type indexer struct {
+	t       *Trace
+	fns     map[uint64]Function
+	threads map[[2]uint32]Thread
+	flushes []struct{ from, to uint64 }
+	usageAt uint64
+	limits  []uint64
+	first   uint64 // ticks
+	last    uint64
+	timed   bool
+	counts  sddf.Blob
+}
+
+func (ix *indexer) run() error {
+	t := ix.t
+	for {
+		p, err := t.reader.Next()
+		if err == io.EOF {
+			return nil
+		}
+		var damage *sddf.DamageError
+		if errors.As(err, &damage) {
+			t.losses.TailBytes = t.Size - damage.Off
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if err := ix.packet(p); err != nil {
+			return err
+		}
+	}
+}
+
+func (ix *indexer) packet(p *sddf.Packet) error {
+	switch {
+	case p.Kind == spec.Attribute:
+		ix.t.Attrs = append(ix.t.Attrs, Attr{p.Name, p.Value})
+	case p.Kind == spec.Descriptor && p.Record.Tag == spec.TagEvents:
+		return ix.t.checkLayout(p.Record)
+	case p.Kind == spec.Data && p.Record != nil:
+		if !ix.data(&row{p, false}) {
+			ix.t.losses.Records++
+		}
+	}
+	return nil
+}
+
+// row gives access to a record's values by field name, so that fields may be
+// added or reordered in the format. A missing or differently typed field makes
+// the row bad.
+type row struct {
+	*sddf.Packet
+	bad bool
+}
+
+func get[T any](r *row, name string) (v T) {
+	for i, f := range r.Record.Fields {
+		if f.Name == name {
+			v, ok := r.Values[i].(T)
+			r.bad = r.bad || !ok
+			return v
+		}
+	}
+	r.bad = true
+	return v
+}
+
+func (r *row) u(name string) uint64    { return get[uint64](r, name) }
+func (r *row) i(name string) int64     { return get[int64](r, name) }
+func (r *row) s(name string) string    { return get[string](r, name) }
+func (r *row) us(name string) []uint64 { return get[[]uint64](r, name) }
+
+// data takes one data packet in and reports whether it made sense.
+func (ix *indexer) data(r *row) bool {
+	t := ix.t
+	switch r.Record.Tag {
+	case spec.TagClock:
+		c := clockPoint{r.u("ticks"), r.i("monotonic"), r.i("wall")}
+		if !r.bad {
+			ix.seen(c.ticks)
+			t.clock.points = append(t.clock.points, c)
+		}
+	case spec.TagProbes:
+		return ix.probes(r)
+	case spec.TagEvents:
+		ix.block(r)
+	case spec.TagCounts:
+		if b := get[sddf.Blob](r, "counts"); !r.bad {
+			ix.counts, t.HasCounts = b, true
+		}
+	case spec.TagFunction:
+		f := Function{r.u("pc"), r.s("name"), r.s("file"), int(r.u("line"))}
+		if !r.bad {
+			ix.fns[f.PC] = f
+		}
+	case spec.TagReason:
+		if code, text := r.u("code"), r.s("text"); !r.bad {
+			t.Reasons[code] = text
+		}
+	case spec.TagEnd:
+		ix.end(r)
+	default:
+		ix.cost(r)
+	}
+	return !r.bad
+}
+
+// cost takes in the records about what the run and its observation cost.
+func (ix *indexer) cost(r *row) {
+	t := ix.t
+	switch r.Record.Tag {
+	case spec.TagFlush:
+		from, to, bytes, cpu := r.u("from"), r.u("to"), r.u("bytes"), r.u("cpu")
+		if !r.bad {
+			t.Flush.Runs++
+			t.Flush.Bytes += int64(bytes)
+			t.Flush.CPU += int64(cpu)
+			ix.flushes = append(ix.flushes, struct{ from, to uint64 }{from, to})
+		}
+	case spec.TagOSCPU:
+		th, tid := uint32(r.u("thread")), uint32(r.u("tid"))
+		run, wait := r.u("run"), r.u("wait")
+		if !r.bad {
+			ix.threads[[2]uint32{th, tid}] = Thread{th, tid, int64(run), int64(wait), th == writerThread}
+		}
+	case spec.TagThrottle:
+		if v := r.u("throttled"); !r.bad {
+			t.Throttled = int64(v)
+		}
+	case spec.TagProcess:
+		ix.usageAt = r.u("ticks")
+		t.Usage = Usage{!r.bad, 0, int64(r.u("user")), int64(r.u("system")), int64(r.u("maxrss"))}
+	case spec.TagLimit:
+		ix.limits = append(ix.limits, r.u("ticks"))
+		t.Limits = append(t.Limits, Limit{0, int64(r.u("bytes")), r.s("reason")})
+	}
+}
+
+func (ix *indexer) end(r *row) {
+	t := ix.t
+	ticks := r.u("ticks")
+	t.End = End{true, r.s("reason"), int(r.i("status"))}
+	t.losses.Events += int64(r.u("lost"))
+	t.losses.Early += int64(r.u("early"))
+	t.losses.Overflow += int64(r.u("overflow"))
+	if ticks > 0 {
+		ix.seen(ticks)
+	}
+}
+
+// seen widens the trace's time span.
+func (ix *indexer) seen(ticks uint64) {
+	if !ix.timed || ticks < ix.first {
+		ix.first = ticks
+	}
+	ix.last = max(ix.last, ticks)
+	ix.timed = true
+}
+
+func (ix *indexer) block(r *row) {
+	t := ix.t
+	blob := get[sddf.Blob](r, "events")
+	b := block{off: blob.Off, len: uint32(blob.Len), ticks: r.u("ticks"), seq: r.u("seq"),
+		g: r.u("g"), tid: uint32(r.u("tid")), p: int32(r.i("p"))}
+	th := uint32(r.u("thread"))
+	if r.bad || blob.Len > 1<<30 {
+		r.bad = true
+		return
+	}
+	ix.seen(b.ticks)
+	t.blocks[th] = append(t.blocks[th], b)
+	t.Blocks++
+}
+
+// probes adds the points of one package.
+func (ix *indexer) probes(r *row) bool {
+	t := ix.t
+	base, pkg, strs := r.u("base"), r.s("package"), get[[]string](r, "strings")
+	ids, kinds, names := r.us("id"), get[[]string](r, "kind"), r.us("name")
+	owners, files, lines, flags := r.us("owner"), r.us("file"), r.us("line"), r.us("flags")
+	n := uint64(len(ids))
+	for _, col := range [][]uint64{names, owners, files, lines, flags} {
+		r.bad = r.bad || uint64(len(col)) != n
+	}
+	// A point takes more than 8 bytes of the file, so an index beyond that
+	// bound is nonsense that would only make the table large.
+	if r.bad || uint64(len(kinds)) != n || base+n > min(spec.MaxProbes, uint64(t.Size)/8) {
+		return false
+	}
+	for _, col := range [][]uint64{names, files} {
+		for _, s := range col {
+			if s >= uint64(len(strs)) {
+				return false
+			}
+		}
+	}
+	if need := int(base + n); need > len(t.Points) {
+		t.Points = append(t.Points, make([]Point, need-len(t.Points))...)
+	}
+	for i := range n {
+		owner := int32(base + min(owners[i], n))
+		if owners[i] >= n {
+			owner = -1
+		}
+		t.Points[base+i] = Point{ID: ids[i], Kind: kinds[i], Package: pkg, Name: strs[names[i]],
+			File: strs[files[i]], Line: int(lines[i]), Flags: uint32(flags[i]), Owner: owner}
+	}
+	return true
+}
+
+// finish turns what the pass collected into the trace's tables.
+func (ix *indexer) finish() {
+	t := ix.t
+	for _, f := range ix.fns {
+		t.Functions = append(t.Functions, f)
+	}
+	sort.Slice(t.Functions, func(i, j int) bool { return t.Functions[i].PC < t.Functions[j].PC })
+	for _, th := range ix.threads {
+		t.Threads = append(t.Threads, th)
+	}
+	sort.Slice(t.Threads, func(i, j int) bool {
+		a, b := t.Threads[i], t.Threads[j]
+		return a.ID < b.ID || a.ID == b.ID && a.TID < b.TID
+	})
+	if !t.End.Known {
+		t.losses.Incomplete = 1
+	}
+	ix.blocksInOrder()
+	ix.readCounts()
+	ix.lastEvents()
+	ix.times()
+}
+
+// blocksInOrder sorts each thread's blocks by number and counts the missing.
+func (ix *indexer) blocksInOrder() {
+	t := ix.t
+	for th, bs := range t.blocks {
+		sort.SliceStable(bs, func(i, j int) bool { return bs[i].seq < bs[j].seq })
+		kept := bs[:0]
+		next := uint64(0)
+		for _, b := range bs {
+			if b.seq < next {
+				t.losses.Records++ // the same number twice
+				continue
+			}
+			if missing := b.seq - next; missing < 1<<40 {
+				t.losses.Blocks += int64(missing)
+			}
+			next = b.seq + 1
+			kept = append(kept, b)
+		}
+		t.blocks[th] = kept
+	}
+}
+
+// readCounts takes the exact totals of the last "counts" record.
+func (ix *indexer) readCounts() {
+	t := ix.t
+	if !t.HasCounts {
+		return
+	}
+	buf, err := t.reader.ReadBlob(nil, ix.counts)
+	if err == nil {
+		err = sddf.Entries(&spec.Counts, buf, 0, func(e *sddf.Entry) error {
+			probe := e.Values[0]
+			if probe >= uint64(len(t.Points)) {
+				t.losses.UnknownPoint++
+				return nil
+			}
+			t.Points[probe].Hits, t.Points[probe].Traced = e.Values[1], e.Values[2]
+			return nil
+		})
+	}
+	if err != nil {
+		t.losses.Records++
+	}
+}
+
+// lastEvents extends the span to the last event of each thread, which a file
+// without an end record has no other sign of.
+func (ix *indexer) lastEvents() {
+	t := ix.t
+	for _, bs := range t.blocks {
+		if len(bs) == 0 {
+			continue
+		}
+		c := newCursor(t, bs[len(bs)-1:], new(Losses))
+		for c.next() {
+			ix.seen(c.time)
+		}
+	}
+}
+
+// times converts what was collected in ticks.
+func (ix *indexer) times() {
+	t := ix.t
+	t.losses.Records += t.clock.normalize()
+	if len(t.clock.points) < 2 && ix.timed {
+		t.losses.NoClock = 1
+	}
+	t.clock.start(ix.first)
+	t.Wall = max(0, t.clock.ns(ix.last))
+	t.Usage.Time = t.clock.ns(ix.usageAt)
+	for i, ticks := range ix.limits {
+		t.Limits[i].Time = t.clock.ns(ticks)
+	}
+	for _, f := range ix.flushes {
+		t.Flush.Wall += max(0, t.clock.ns(f.to)-t.clock.ns(f.from))
+	}
+	if len(t.clock.points) > 0 {
+		p := t.clock.points[0]
+		t.Began = p.wall - t.clock.ns(p.ticks)
+	}
+}

@@ -1,0 +1,66 @@
+package trace
+
+import "fmt"
+
+// Losses counts what is missing from a trace and what was repaired to read it.
+// The zero value is a perfect trace.
+type Losses struct {
+	TailBytes    int64 `json:"tail_bytes"`    // bytes of the file after the last whole packet
+	Incomplete   int64 `json:"incomplete"`    // 1 if the file has no "end" record
+	Records      int64 `json:"records"`       // records that made no sense
+	Blocks       int64 `json:"blocks"`        // event blocks missing from a thread's numbering
+	BlockDamage  int64 `json:"block_damage"`  // blocks whose rest could not be decoded
+	Events       int64 `json:"events"`        // events the program says it lost (gap and end records)
+	Missing      int64 `json:"missing"`       // enter events that counts promise and the file does not have
+	Early        int64 `json:"early"`         // hits of points before their package was registered
+	Overflow     int64 `json:"overflow"`      // entries deeper than the program's profile stack
+	BackwardTime int64 `json:"backward_time"` // events earlier than their predecessor on the same thread
+	NoGoroutine  int64 `json:"no_goroutine"`  // events about the running goroutine where none was known
+	UnknownPoint int64 `json:"unknown_point"` // enter or exit of a point that no table has
+	States       int64 `json:"states"`        // scheduling events that did not fit the state before
+	Context      int64 `json:"context"`       // blocks that begin in another goroutine than the one before ended in
+	Exits        int64 `json:"exits"`         // procedures left because an outer one was
+	StrayExits   int64 `json:"stray_exits"`   // exits without an enter
+	NoClock      int64 `json:"no_clock"`      // 1 if ticks could not be converted and are shown as ns
+}
+
+// Loss is one line of a report about losses.
+type Loss struct {
+	Count int64
+	What  string
+}
+
+// List returns what is not zero, in a fixed order, in words.
+func (l *Losses) List() []Loss {
+	all := []Loss{
+		{l.TailBytes, "bytes at the end of the file are damaged or incomplete"},
+		{l.Incomplete, "file without an end record: the program did not end normally, or still runs"},
+		{l.Records, "records made no sense and were ignored"},
+		{l.Blocks, "blocks of events are missing"},
+		{l.BlockDamage, "blocks of events are damaged"},
+		{l.Events, "events were lost while the program ran"},
+		{l.Missing, "procedure entries were traced but are not in the file"},
+		{l.Early, "hits of points came before their package was registered"},
+		{l.Overflow, "entries were deeper than the profile stack"},
+		{l.BackwardTime, "events went back in time"},
+		{l.NoGoroutine, "events belong to no known goroutine"},
+		{l.UnknownPoint, "events name an unknown point"},
+		{l.States, "goroutine states were repaired"},
+		{l.Context, "blocks begin in an unexpected goroutine"},
+		{l.Exits, "missing procedure exits were repaired"},
+		{l.StrayExits, "procedure exits without an entry were ignored"},
+		{l.NoClock, "no clock calibration: times are in ticks, not ns"},
+	}
+	var out []Loss
+	for _, x := range all {
+		if x.Count != 0 {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+// Any reports whether anything was lost or repaired.
+func (l *Losses) Any() bool { return *l != Losses{} }
+
+func (l Loss) String() string { return fmt.Sprintf("%d %s", l.Count, l.What) }

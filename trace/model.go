@@ -1,0 +1,225 @@
+package trace
+
+import "qinst.dev/sddf/spec"
+
+// gor is what the model keeps of a live goroutine.
+type gor struct {
+	id    GoID
+	th    *thread // on which it runs or is in a system call
+	stack []uint32
+	seq   uint32 // number of its last numbered transition
+	slot  int32
+	state State
+}
+
+// woken says what has changed that a held thread may wait for.
+type woken struct {
+	g GoID
+	p int32
+}
+
+// model keeps the state of every goroutine, thread and processor, applies events
+// to it, and emits what each of them means.
+type model struct {
+	t       *Trace
+	losses  Losses
+	forcing bool // apply the event even if it does not fit
+	holding bool // threads are held: note what changes
+
+	now     uint64 // ticks; never goes back
+	nowNs   int64
+	gors    map[GoID]*gor
+	free    []*gor    // ended, each with its slot
+	slots   int32     // slots ever used
+	owner   []*thread // by processor
+	entered []uint64  // enter events by point
+	woken   []woken
+
+	batch []Event
+	emitf func([]Event) error
+	err   error
+}
+
+func (m *model) init(t *Trace, f func([]Event) error) {
+	m.t, m.emitf = t, f
+	m.gors = map[GoID]*gor{}
+	m.entered = make([]uint64, len(t.Points))
+	m.batch = make([]Event, 0, batchLen)
+	m.now = t.clock.origin
+}
+
+// flush hands over the batch.
+func (m *model) flush() error {
+	if m.err == nil && len(m.batch) > 0 {
+		m.err = m.emitf(m.batch)
+	}
+	m.batch = m.batch[:0]
+	return m.err
+}
+
+// emit appends an event at the current time.
+func (m *model) emit(e Event) {
+	if len(m.batch) == cap(m.batch) {
+		m.flush()
+	}
+	e.Time = m.nowNs
+	m.batch = append(m.batch, e)
+}
+
+// apply applies a thread's current event. It returns false, having changed
+// nothing but the thread's context, if the event must wait for another thread's.
+func (m *model) apply(th *thread) bool {
+	if th.fresh {
+		m.enterBlock(th)
+	}
+	kind, arg := th.word>>24&0xff, uint32(th.word&0xffffff)
+	if kind >= spec.EvGoCreate && !m.forcing && !m.ready(th, kind, arg) {
+		return false
+	}
+	if th.time > m.now {
+		m.now = th.time
+		m.nowNs = m.t.clock.ns(th.time)
+	}
+	switch kind {
+	case spec.EvEnter:
+		m.enter(th, arg)
+	case spec.EvExit:
+		m.exit(th, arg)
+	case spec.EvUnwind:
+		m.unwind(th, arg)
+	case spec.EvGoroutine:
+		id, seq := goWord(th)
+		m.context(th, id, th.p)
+		if th.g != nil {
+			th.g.seq = seq
+		}
+	case spec.EvGap:
+		m.losses.Events += int64(th.arg(2))
+		m.emit(Event{Kind: Gap, Arg: th.arg(2), Slot: NoSlot, By: NoSlot, Thread: int32(th.id)})
+	default:
+		m.schedule(th, kind, arg)
+	}
+	return true
+}
+
+// enterBlock takes the context from a block's head where events before it are
+// missing or the buffer passed to another thread; elsewhere the model knows
+// better, for it has seen every event.
+func (m *model) enterBlock(th *thread) {
+	th.fresh = false
+	b := &th.block
+	restart := !th.seenIn || th.lost || th.tid != b.tid
+	th.seenIn, th.lost, th.tid = true, false, b.tid
+	if restart {
+		m.context(th, GoID(b.g), b.p)
+		return
+	}
+	var id GoID
+	if th.g != nil {
+		id = th.g.id
+	}
+	if id != GoID(b.g) {
+		m.losses.Context++
+	}
+}
+
+// context makes goroutine id the one on the thread, and p its processor.
+func (m *model) context(th *thread, id GoID, p int32) {
+	if th.p != p {
+		m.releaseProc(th)
+		if p >= 0 && m.procOK(p) {
+			m.takeProc(th, p)
+			th.stated = true
+		}
+	}
+	if th.g != nil && th.g.id != id {
+		m.losses.States++
+		m.change(th, th.g, Waiting, 0, ByRepair, NoSlot)
+	}
+	if id == 0 || th.g != nil {
+		return
+	}
+	g := m.gors[id]
+	if g == nil {
+		g = m.create(th, id, 0, Runnable, 0, ByRepair, NoSlot)
+	}
+	if th.p >= 0 {
+		m.change(th, g, Running, 0, ByRepair, NoSlot)
+	} else {
+		m.change(th, g, Blocked, 0, ByRepair, NoSlot)
+	}
+}
+
+func goWord(th *thread) (GoID, uint32) {
+	w := th.arg(1)
+	return GoID(w & (1<<spec.GoBits - 1)), uint32(w >> spec.GoBits)
+}
+
+// enter, exit and unwind keep the stack of procedures of the goroutine that runs
+// on the thread.
+
+func (m *model) enter(th *thread, point uint32) {
+	g := th.g
+	if g == nil {
+		m.losses.NoGoroutine++
+		return
+	}
+	if int(point) >= len(m.entered) {
+		m.losses.UnknownPoint++
+		return
+	}
+	m.entered[point]++
+	g.stack = append(g.stack, point)
+	m.emit(Event{Kind: Enter, G: g.id, Slot: g.slot, By: NoSlot, Arg: uint64(point), Thread: int32(th.id)})
+}
+
+// maxSearch bounds the search for the enter of an exit: far above what lost
+// events leave open, and no way to make reading quadratic.
+const maxSearch = 4096
+
+func (m *model) exit(th *thread, point uint32) {
+	g := th.g
+	if g == nil {
+		m.losses.NoGoroutine++
+		return
+	}
+	top := len(g.stack) - 1
+	if top >= 0 && g.stack[top] == point {
+		m.pop(th, g, ByCode)
+		return
+	}
+	for i := top; i >= 0 && i > top-maxSearch; i-- {
+		if g.stack[i] == point {
+			m.losses.Exits += int64(top - i)
+			m.popTo(th, g, i+1, ByRepair)
+			m.pop(th, g, ByCode)
+			return
+		}
+	}
+	m.losses.StrayExits++
+}
+
+func (m *model) unwind(th *thread, depth uint32) {
+	if th.g == nil {
+		m.losses.NoGoroutine++
+		return
+	}
+	if int(depth) > len(th.g.stack) {
+		m.losses.StrayExits++
+		return
+	}
+	m.popTo(th, th.g, int(depth), ByPanic)
+}
+
+func (m *model) pop(th *thread, g *gor, cause Cause) {
+	top := len(g.stack) - 1
+	point := g.stack[top]
+	g.stack = g.stack[:top]
+	m.emit(Event{Kind: Exit, G: g.id, Slot: g.slot, By: NoSlot, Arg: uint64(point), Cause: cause, Thread: int32(th.id)})
+}
+
+func (m *model) popTo(th *thread, g *gor, depth int, cause Cause) {
+	for len(g.stack) > depth {
+		m.pop(th, g, cause)
+	}
+}

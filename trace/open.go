@@ -1,0 +1,157 @@
+package trace
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sort"
+
+	"qinst.dev/sddf"
+	"qinst.dev/sddf/spec"
+)
+
+// Trace is an opened, indexed file.
+type Trace struct {
+	Path     string
+	Size     int64 // bytes
+	Producer string
+
+	Attrs     []Attr     // in the file's order
+	Points    []Point    // by dense index; Kind "" where no table has the index
+	Functions []Function // by pc
+	Threads   []Thread   // by dense number, then thread id
+	Reasons   map[uint64]string
+	Usage     Usage
+	Flush     Flush
+	Throttled int64 // ns lost to the control group's quota
+	Limits    []Limit
+	End       End
+	HasCounts bool
+	Wall      int64 // ns: from the first to the last event or clock reading
+	Began     int64 // ns since 1970, 0 if unknown
+	Blocks    int   // event blocks
+
+	losses Losses // of opening
+	reader *sddf.Reader
+	file   io.Closer
+	words  [256]uint8 // words of an event by kind, 0 if unknown
+	clock  clock
+	blocks map[uint32][]block // by thread
+}
+
+// block is where one event block lies and the context that it states.
+type block struct {
+	off   int64
+	ticks uint64
+	seq   uint64
+	g     uint64
+	len   uint32
+	tid   uint32
+	p     int32
+}
+
+// Open opens and indexes a file.
+func Open(path string) (*Trace, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	st, err := f.Stat()
+	if err == nil && st.IsDir() {
+		err = errors.New("is a directory, expected an SDDF file")
+	}
+	var t *Trace
+	if err == nil {
+		t, err = New(f, st.Size())
+	}
+	if err != nil {
+		f.Close()
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	t.Path, t.file = path, f
+	return t, nil
+}
+
+// New indexes a file of the given size.
+func New(r io.ReaderAt, size int64) (*Trace, error) {
+	reader, err := sddf.NewReader(r, size)
+	if err != nil {
+		return nil, err
+	}
+	t := &Trace{Size: size, Producer: reader.Producer, reader: reader,
+		Reasons: map[uint64]string{}, blocks: map[uint32][]block{}}
+	ix := indexer{t: t, fns: map[uint64]Function{}, threads: map[[2]uint32]Thread{}}
+	if err := ix.run(); err != nil {
+		return nil, err
+	}
+	ix.finish()
+	return t, nil
+}
+
+// Close closes the file that Open opened.
+func (t *Trace) Close() error {
+	if t.file == nil {
+		return nil
+	}
+	return t.file.Close()
+}
+
+// Attr returns a stream attribute's value, nil if the file has none of that key.
+func (t *Trace) Attr(key string) any {
+	for _, a := range t.Attrs {
+		if a.Key == key {
+			return a.Value
+		}
+	}
+	return nil
+}
+
+// Function returns the goroutine start function of a pc, nil if it is unknown.
+func (t *Trace) Function(pc uint64) *Function {
+	i := sort.Search(len(t.Functions), func(i int) bool { return t.Functions[i].PC >= pc })
+	if i < len(t.Functions) && t.Functions[i].PC == pc {
+		return &t.Functions[i]
+	}
+	return nil
+}
+
+// Reason names the code of a wait.
+func (t *Trace) Reason(code uint64) string {
+	if s, ok := t.Reasons[code]; ok {
+		return s
+	}
+	if code == SwitchReason {
+		return "coroutine switch"
+	}
+	return fmt.Sprintf("reason %d", code)
+}
+
+// checkLayout compares the file's event layout with what this package decodes,
+// and notes the length of each kind, known here or not.
+func (t *Trace) checkLayout(rec *spec.Record) error {
+	if rec.Layout == nil {
+		return errors.New(`record "events" has no layout`)
+	}
+	for _, v := range rec.Layout.Variants {
+		if v.Kind < 0 {
+			return errors.New(`record "events": entries without kinds`)
+		}
+		t.words[v.Kind] = uint8(v.Words)
+		want := spec.Events.Variant(v.Kind)
+		if want == nil {
+			continue
+		}
+		if v.Words != want.Words || len(v.Fields) < len(want.Fields) {
+			return fmt.Errorf("event %q of %d words and %d fields, expected %d and %d", v.Name, v.Words, len(v.Fields), want.Words, len(want.Fields))
+		}
+		for i, f := range want.Fields {
+			g := v.Fields[i]
+			if g.Name != f.Name || g.Word != f.Word || g.Bit != f.Bit || g.Width != f.Width {
+				return fmt.Errorf("event %q: field %q at bits %d+%d of word %d, expected %q at %d+%d of word %d",
+					v.Name, g.Name, g.Bit, g.Width, g.Word, f.Name, f.Bit, f.Width, f.Word)
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,376 @@
+package trace
+
+import "qinst.dev/sddf/spec"
+
+// maxProcs bounds the processor numbers that are believed.
+const maxProcs = 1 << 12
+
+// seqMask: sequence numbers are kept modulo 2^24.
+const seqMask = 1<<24 - 1
+
+// legal tells which state may follow which without repair. A coroutine switch
+// takes a goroutine from Waiting to Running.
+var legal = [NumStates][NumStates]bool{
+	Runnable: {Running: true},
+	Running:  {Runnable: true, Waiting: true, Syscall: true, None: true},
+	Waiting:  {Runnable: true, Running: true},
+	Syscall:  {Running: true, Blocked: true, None: true},
+	Blocked:  {Runnable: true, None: true},
+}
+
+// Legal reports whether a goroutine may go from one state to another.
+func Legal(from, to State) bool { return from < NumStates && to < NumStates && legal[from][to] }
+
+// via is the next state on the way between two, by legal steps.
+func via(from, to State) State {
+	switch {
+	case legal[from][to]:
+		return to
+	case from == Waiting, from == Blocked:
+		return Runnable
+	case from == Running:
+		return Syscall // to Blocked; every other state follows Running
+	}
+	return Running
+}
+
+// ready reports whether the event follows from what has been seen. If not, it
+// notes what the thread waits for.
+func (m *model) ready(th *thread, kind uint64, arg uint32) bool {
+	switch kind {
+	case spec.EvGoStart:
+		return m.goReady(th, Runnable)
+	case spec.EvGoUnpark, spec.EvGoSwitch:
+		return m.goReady(th, Waiting)
+	case spec.EvSyscallEndNoP:
+		return th.g == nil || th.g.state != Syscall || m.waitProc(th, th.p)
+	case spec.EvProcStart:
+		if th.stated && th.p == int32(arg) {
+			return true
+		}
+		if th.p >= 0 {
+			return m.waitProc(th, th.p) // stolen from it, which is yet to be seen
+		}
+		return !m.procOK(int32(arg)) || m.owner[arg] == nil || m.waitProc(th, int32(arg))
+	case spec.EvProcSteal:
+		if !m.procOK(int32(arg)) {
+			return true
+		}
+		v := m.owner[arg]
+		return v != nil && (v.g == nil || v.g.state == Syscall) || m.waitProc(th, int32(arg))
+	}
+	return true
+}
+
+// goReady: the goroutine's transition must be the one after its last, and find
+// it in the state from which the transition leads.
+func (m *model) goReady(th *thread, want State) bool {
+	id, seq := goWord(th)
+	g := m.gors[id]
+	switch {
+	case g == nil:
+		if seq <= 1 {
+			return true // nothing can come before; repaired
+		}
+	case (seq-g.seq)&seqMask == 1:
+		if g.state == want {
+			return true
+		}
+	case (seq-g.seq)&seqMask > seqMask/2 || seq == g.seq:
+		return true // too late to wait for anything
+	}
+	th.waitG, th.waitP = id, -1
+	return false
+}
+
+func (m *model) waitProc(th *thread, p int32) bool {
+	th.waitG, th.waitP = 0, p
+	return false
+}
+
+// schedule applies a scheduling event.
+func (m *model) schedule(th *thread, kind uint64, arg uint32) {
+	switch kind {
+	case spec.EvGoCreate, spec.EvGoCreateSyscall:
+		m.goCreate(th, kind, arg)
+	case spec.EvGoStart:
+		m.goStart(th)
+	case spec.EvGoSwitch:
+		m.goSwitch(th, arg)
+	case spec.EvGoUnpark:
+		m.goUnpark(th, arg)
+	case spec.EvProcStart:
+		m.procStart(th, int32(arg))
+	case spec.EvProcStop:
+		if th.p != int32(arg) {
+			m.losses.States++
+		}
+		m.releaseProc(th)
+	case spec.EvProcSteal:
+		m.procSteal(int32(arg))
+	case spec.EvProcs:
+		m.emit(Event{Kind: Procs, Arg: uint64(arg), Slot: NoSlot, By: NoSlot, Thread: int32(th.id)})
+	default:
+		m.current(th, kind, arg)
+	}
+}
+
+// current applies an event about the goroutine that runs on the thread.
+func (m *model) current(th *thread, kind uint64, arg uint32) {
+	g := th.g
+	if kind >= spec.EvSTWBegin {
+		e := Event{Kind: Mark, Arg: kind, Slot: NoSlot, By: NoSlot, Thread: int32(th.id)}
+		if g != nil {
+			e.G, e.Slot = g.id, g.slot
+		}
+		m.emit(e)
+		return
+	}
+	if g == nil {
+		m.losses.NoGoroutine++
+		return
+	}
+	switch kind {
+	case spec.EvGoPark:
+		m.change(th, g, Waiting, uint64(arg), ByCode, NoSlot)
+	case spec.EvGoStop:
+		cause := ByCode
+		if arg == spec.StopPreempt {
+			cause = Preempted
+		}
+		m.change(th, g, Runnable, 0, cause, NoSlot)
+	case spec.EvGoEnd, spec.EvGoEndSyscall:
+		m.end(th, g)
+	case spec.EvSyscallBegin:
+		m.change(th, g, Syscall, 0, ByCode, NoSlot)
+		m.wake(0, th.p)
+	case spec.EvSyscallEnd:
+		m.change(th, g, Running, 0, ByCode, NoSlot)
+	case spec.EvSyscallEndNoP:
+		if g.state != Blocked {
+			m.losses.States++
+			m.change(th, g, Blocked, 0, ByRepair, NoSlot)
+		}
+		m.change(th, g, Runnable, 0, ByCode, NoSlot)
+	}
+}
+
+func (m *model) goCreate(th *thread, kind uint64, arg uint32) {
+	id, seq := goWord(th)
+	by := int32(NoSlot)
+	var pc uint64
+	state := Blocked
+	if kind == spec.EvGoCreate {
+		pc, state = th.arg(2), Runnable
+		if th.g != nil {
+			by = th.g.slot
+		}
+		if arg&1 != 0 {
+			state = Waiting
+		}
+	}
+	if g := m.gors[id]; g != nil || id == 0 {
+		m.losses.States++
+		return
+	}
+	g := m.create(th, id, seq, state, pc, ByCode, by)
+	if kind == spec.EvGoCreateSyscall {
+		m.detach(th)
+		th.g, g.th = g, th
+	}
+}
+
+// create adds a goroutine in a state, with the function it starts in.
+func (m *model) create(th *thread, id GoID, seq uint32, state State, pc uint64, cause Cause, by int32) *gor {
+	var g *gor
+	if n := len(m.free); n > 0 {
+		g, m.free = m.free[n-1], m.free[:n-1]
+	} else {
+		g = &gor{slot: m.slots}
+		m.slots++
+	}
+	g.id, g.seq, g.state = id, seq, state
+	m.gors[id] = g
+	m.emit(Event{Kind: Create, G: id, Slot: g.slot, By: by, Arg: pc, To: state, Cause: cause, Thread: int32(th.id)})
+	m.wake(id, -1)
+	return g
+}
+
+// target returns the goroutine that an event names, in the state that the event
+// expects, repaired if need be.
+func (m *model) target(th *thread, want State) *gor {
+	id, seq := goWord(th)
+	if id == 0 {
+		m.losses.States++
+		return nil
+	}
+	g := m.gors[id]
+	if g == nil {
+		m.losses.States++
+		g = m.create(th, id, seq, want, 0, ByRepair, NoSlot)
+	} else if g.state != want || (seq-g.seq)&seqMask != 1 {
+		m.losses.States++
+		m.change(th, g, want, 0, ByRepair, NoSlot)
+	}
+	g.seq = seq
+	return g
+}
+
+// detach takes the goroutine off a thread on which another one appears.
+func (m *model) detach(th *thread) {
+	if th.g != nil {
+		m.losses.States++
+		m.change(th, th.g, Waiting, 0, ByRepair, NoSlot)
+	}
+}
+
+func (m *model) goStart(th *thread) {
+	g := m.target(th, Runnable)
+	if g == nil {
+		return
+	}
+	m.detach(th)
+	if th.p < 0 {
+		m.losses.States++
+	}
+	m.change(th, g, Running, 0, ByCode, NoSlot)
+}
+
+func (m *model) goSwitch(th *thread, ends uint32) {
+	by := int32(NoSlot)
+	if from := th.g; from == nil {
+		m.losses.NoGoroutine++
+	} else if by = from.slot; ends&1 != 0 {
+		m.end(th, from)
+		by = NoSlot
+	} else {
+		m.change(th, from, Waiting, SwitchReason, ByCode, NoSlot)
+	}
+	if g := m.target(th, Waiting); g != nil {
+		m.change(th, g, Running, 0, ByCode, by)
+	}
+}
+
+func (m *model) goUnpark(th *thread, cause uint32) {
+	g := m.target(th, Waiting)
+	if g == nil {
+		return
+	}
+	by := int32(NoSlot)
+	c := WakeScheduler
+	if cause < uint32(WakeScheduler) {
+		c = Cause(cause)
+	}
+	if c == ByCode && th.g != nil {
+		by = th.g.slot
+	}
+	m.change(th, g, Runnable, 0, c, by)
+}
+
+// change brings g into a state, by repaired steps where the direct one is not
+// legal, and emits each step. The thread is the one whose event says so.
+func (m *model) change(th *thread, g *gor, to State, arg uint64, cause Cause, by int32) {
+	for g.state != to {
+		next := via(g.state, to)
+		e := Event{Kind: Change, G: g.id, Slot: g.slot, From: g.state, To: next, By: NoSlot, Cause: ByRepair, Thread: int32(th.id)}
+		if next == to {
+			e.Arg, e.Cause, e.By = arg, cause, by
+		}
+		g.state = next
+		m.place(th, g)
+		m.emit(e)
+	}
+	m.wake(g.id, -1)
+}
+
+// place keeps the link between a goroutine and its thread: it has one while it
+// runs or is in a system call.
+func (m *model) place(th *thread, g *gor) {
+	switch g.state {
+	case Running, Syscall, Blocked:
+		if g.th == nil {
+			g.th, th.g = th, g
+		}
+	default:
+		if g.th != nil {
+			g.th.g, g.th = nil, nil
+		}
+	}
+}
+
+func (m *model) end(th *thread, g *gor) {
+	m.popTo(th, g, 0, ByEnd)
+	m.change(th, g, None, 0, ByCode, NoSlot)
+	delete(m.gors, g.id)
+	if cap(g.stack) > 1024 {
+		g.stack = nil
+	}
+	m.free = append(m.free, g)
+}
+
+// wake notes a change that held threads may wait for.
+func (m *model) wake(g GoID, p int32) {
+	if m.holding {
+		m.woken = append(m.woken, woken{g, p})
+	}
+}
+
+func (m *model) procOK(p int32) bool {
+	if p < 0 || p >= maxProcs {
+		return false
+	}
+	for int(p) >= len(m.owner) {
+		m.owner = append(m.owner, nil)
+	}
+	return true
+}
+
+func (m *model) procStart(th *thread, p int32) {
+	if !m.procOK(p) {
+		m.losses.States++
+		return
+	}
+	if th.stated && th.p == p {
+		th.stated = false
+		return
+	}
+	if th.p >= 0 {
+		m.losses.States++
+		m.releaseProc(th)
+	}
+	m.takeProc(th, p)
+}
+
+func (m *model) takeProc(th *thread, p int32) {
+	if v := m.owner[p]; v != nil {
+		m.losses.States++
+		m.releaseProc(v)
+	}
+	m.owner[p], th.p, th.stated = th, p, false
+}
+
+// releaseProc takes the thread's processor away. A goroutine in a system call on
+// it is no longer busy.
+func (m *model) releaseProc(th *thread) {
+	if th.p < 0 {
+		return
+	}
+	p := th.p
+	m.owner[p], th.p = nil, -1
+	if th.g != nil && th.g.state == Syscall {
+		m.change(th, th.g, Blocked, 0, ByCode, NoSlot)
+	}
+	m.wake(0, p)
+}
+
+func (m *model) procSteal(p int32) {
+	if !m.procOK(p) || m.owner[p] == nil {
+		m.losses.States++
+		return
+	}
+	v := m.owner[p]
+	if v.g != nil && v.g.state != Syscall {
+		m.losses.States++
+	}
+	m.releaseProc(v)
+}

@@ -1,0 +1,82 @@
+package trace
+
+import "strings"
+
+// Point is one probe point: a row of a "probes" record.
+type Point struct {
+	ID      uint64 // stable across builds: hash of (import path, function, kind, ordinal)
+	Kind    string // spec.PointProc, PointCall, PointGo
+	Package string // import path
+	Name    string // function for a proc, callee for call and go ("": known at run time only)
+	File    string
+	Line    int
+	Flags   uint32
+	Owner   int32 // index of the procedure that contains the point; a proc: itself
+
+	Hits   uint64 // times reached, over the whole run; 0 if no totals were written
+	Traced uint64 // times it wrote an event
+}
+
+// Degraded is how often the point was counted but not traced.
+func (p *Point) Degraded() uint64 { return p.Hits - min(p.Traced, p.Hits) }
+
+// Function is a function in which goroutines start.
+type Function struct {
+	PC   uint64
+	Name string // linker symbol
+	File string
+	Line int
+}
+
+// Attr is a stream attribute.
+type Attr struct {
+	Key   string
+	Value any
+}
+
+// Thread is what is known of an operating-system thread of the program.
+type Thread struct {
+	ID     uint32 // dense number; reused when a thread exits
+	TID    uint32 // the operating system's id
+	Run    int64  // ns on a processor, at its last reading
+	Wait   int64  // ns runnable but not on a processor
+	Writer bool   // the thread that wrote the file, not the program's own
+}
+
+// Usage is getrusage of the process at its last reading.
+type Usage struct {
+	Known        bool
+	Time         int64 // ns since the trace began
+	User, System int64 // ns of processor time
+	MaxRSS       int64 // bytes
+}
+
+// Flush sums the runs of the thread that wrote the file.
+type Flush struct {
+	Runs  int64
+	Wall  int64 // ns
+	CPU   int64 // ns
+	Bytes int64
+}
+
+// Limit is a moment from which on points only counted.
+type Limit struct {
+	Time   int64 // ns since the trace began
+	Bytes  int64 // written so far
+	Reason string
+}
+
+// End is how the program ended.
+type End struct {
+	Known  bool
+	Reason string
+	Status int
+}
+
+// Symbol is the point's name with its package's import path before it.
+func (p *Point) Symbol() string {
+	if p.Package == "" || strings.HasPrefix(p.Name, p.Package+".") {
+		return p.Name
+	}
+	return p.Package + "." + p.Name
+}

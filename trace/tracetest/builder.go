@@ -1,0 +1,412 @@
+// Package tracetest builds traces step by step, for tests whose right answer is
+// known, and validates traces, built or recorded.
+//
+//	b := tracetest.New(2)
+//	f := b.Proc("main.f")
+//	g := b.Go(0, "runtime.main")
+//	b.Start(g, 0)
+//	b.Enter(g, f)
+//	b.At(1000).Exit(g, f)
+//	t := b.Trace()
+//
+// Steps name processors, never threads: a processor keeps its thread until it is
+// stolen.
+package tracetest
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"os"
+	"path"
+	"sort"
+	"strings"
+
+	"qinst.dev/sddf"
+	"qinst.dev/sddf/spec"
+	"qinst.dev/trace"
+)
+
+// The clock of built traces: 2 ticks a ns, so that a mix-up of the two shows.
+const (
+	tickZero   = 1_000_000
+	ticksPerNs = 2
+	wallZero   = 1_700_000_000_000_000_000
+)
+
+// G is a goroutine of a built trace; 0 is none.
+type G uint64
+
+// Builder builds a trace. Its steps happen at the time of the last call of At;
+// misuse panics, for a test that builds nonsense is a wrong test.
+type Builder struct {
+	// BlockBytes is the size at which a thread's block is closed.
+	BlockBytes int
+
+	procs   int
+	now     int64 // ns
+	gs      map[G]*goroutine
+	last    G
+	threads []*thread
+	cpus    []*thread // by processor: the thread that has it, or had it last
+	points  []point
+	byName  map[string]uint32
+	fns     []string
+	reasons []string
+	out     bytes.Buffer // unless NewTo
+	w       *sddf.Writer
+	done    bool
+}
+
+type goroutine struct {
+	seq uint64
+	th  *thread // while it runs or is in a system call
+}
+
+type thread struct {
+	id      int
+	p       int32
+	g       G
+	buf     []byte
+	ticks   uint64 // of the last entry
+	seq     uint64
+	startG  G
+	startP  int32
+	startAt uint64
+}
+
+type point struct {
+	name   string
+	hits   uint64 // beyond those traced
+	traced uint64
+}
+
+// New starts a trace of a program with GOMAXPROCS = procs.
+func New(procs int) *Builder {
+	b := new(Builder)
+	b.init(&b.out, procs)
+	return b
+}
+
+// NewTo starts a trace that is written to w as it grows. Finish completes it.
+func NewTo(w io.Writer, procs int) *Builder {
+	b := new(Builder)
+	b.init(w, procs)
+	return b
+}
+
+func (b *Builder) init(w io.Writer, procs int) {
+	*b = Builder{BlockBytes: 32 << 10, procs: procs, gs: map[G]*goroutine{}, byName: map[string]uint32{}}
+	b.w = sddf.NewWriter(w, "tracetest", spec.Records)
+	b.w.Attribute("program", "test")
+	b.clock(0)
+	for range procs {
+		b.cpus = append(b.cpus, b.newThread())
+	}
+	b.event(b.threads[0], spec.EvProcs, uint64(procs))
+}
+
+// At sets the time, in ns since the trace began. It must not go back.
+func (b *Builder) At(ns int64) *Builder {
+	if ns < b.now {
+		panic(fmt.Sprintf("tracetest: time goes back from %d to %d", b.now, ns))
+	}
+	b.now = ns
+	return b
+}
+
+// Now is the time that At set.
+func (b *Builder) Now() int64 { return b.now }
+
+// Proc returns the index of the procedure of that name, made at its first use.
+func (b *Builder) Proc(name string) uint32 {
+	i, ok := b.byName[name]
+	if !ok {
+		i = uint32(len(b.points))
+		b.byName[name] = i
+		b.points = append(b.points, point{name: name})
+	}
+	return i
+}
+
+// Count adds hits of a procedure that were counted but not traced.
+func (b *Builder) Count(proc uint32, hits uint64) { b.points[proc].hits += hits }
+
+// Go creates a goroutine; by 0: the runtime does, on thread 0.
+func (b *Builder) Go(by G, fn string) G {
+	th := b.threads[0]
+	if by != 0 {
+		th = b.on(by)
+	} else if th.g != 0 {
+		// Creator 0 is a thread that runs no goroutine.
+		th = b.idle()
+	}
+	b.last++
+	g := &goroutine{seq: 1}
+	b.gs[b.last] = g
+	b.event(th, spec.EvGoCreate, 0, uint64(b.last)|g.seq<<spec.GoBits, b.pc(fn))
+	return b.last
+}
+
+// idle is a thread that runs no goroutine.
+func (b *Builder) idle() *thread {
+	for _, th := range b.threads {
+		if th.g == 0 {
+			return th
+		}
+	}
+	return b.newThread()
+}
+
+func (b *Builder) newThread() *thread {
+	th := &thread{id: len(b.threads), p: -1, startP: -1, ticks: b.ticks(), startAt: b.ticks()}
+	b.threads = append(b.threads, th)
+	return th
+}
+
+func (b *Builder) pc(fn string) uint64 {
+	for i, f := range b.fns {
+		if f == fn {
+			return uint64(0x1000 + i)
+		}
+	}
+	b.fns = append(b.fns, fn)
+	return uint64(0x1000 + len(b.fns) - 1)
+}
+
+// on returns the thread on which g runs.
+func (b *Builder) on(g G) *thread {
+	x := b.gs[g]
+	if x == nil || x.th == nil {
+		panic(fmt.Sprintf("tracetest: goroutine %d does not run", g))
+	}
+	return x.th
+}
+
+func (b *Builder) numbered(g G) uint64 {
+	x := b.gs[g]
+	x.seq++
+	return uint64(g) | x.seq<<spec.GoBits
+}
+
+// Start runs g on a processor.
+func (b *Builder) Start(g G, proc int) {
+	th := b.cpus[proc]
+	if th.g != 0 {
+		panic(fmt.Sprintf("tracetest: processor %d runs goroutine %d", proc, th.g))
+	}
+	if th.p < 0 {
+		b.event(th, spec.EvProcStart, uint64(proc))
+		th.p = int32(proc)
+	}
+	b.event(th, spec.EvGoStart, 0, b.numbered(g))
+	th.g = g
+	b.gs[g].th = th
+}
+
+// Enter and Exit are about a procedure of a running goroutine.
+func (b *Builder) Enter(g G, proc uint32) {
+	b.points[proc].traced++
+	b.event(b.on(g), spec.EvEnter, uint64(proc))
+}
+
+// Exit leaves a procedure.
+func (b *Builder) Exit(g G, proc uint32) { b.event(b.on(g), spec.EvExit, uint64(proc)) }
+
+// Unwind is a recovered panic that leaves depth procedures open.
+func (b *Builder) Unwind(g G, depth int) { b.event(b.on(g), spec.EvUnwind, uint64(depth)) }
+
+// Park makes g wait.
+func (b *Builder) Park(g G, reason string) {
+	b.event(b.on(g), spec.EvGoPark, b.reason(reason))
+	b.leave(g)
+}
+
+func (b *Builder) reason(text string) uint64 {
+	for i, r := range b.reasons {
+		if r == text {
+			return uint64(i + 1)
+		}
+	}
+	b.reasons = append(b.reasons, text)
+	return uint64(len(b.reasons))
+}
+
+func (b *Builder) leave(g G) {
+	b.gs[g].th.g = 0
+	b.gs[g].th = nil
+}
+
+// Yield makes g runnable.
+func (b *Builder) Yield(g G) {
+	b.event(b.on(g), spec.EvGoStop, spec.StopSched)
+	b.leave(g)
+}
+
+// Unpark makes a waiting goroutine runnable; by 0: a timer does.
+func (b *Builder) Unpark(by, g G) {
+	if by == 0 {
+		b.event(b.idle(), spec.EvGoUnpark, spec.CauseTimer, b.numbered(g))
+		return
+	}
+	b.event(b.on(by), spec.EvGoUnpark, spec.CauseGoroutine, b.numbered(g))
+}
+
+// End ends g.
+func (b *Builder) End(g G) {
+	b.event(b.on(g), spec.EvGoEnd, 0)
+	b.leave(g)
+	delete(b.gs, g)
+}
+
+// Syscall begins a system call, in which g keeps its processor.
+func (b *Builder) Syscall(g G) { b.event(b.on(g), spec.EvSyscallBegin, 0) }
+
+// SyscallEnd ends it with the processor still there.
+func (b *Builder) SyscallEnd(g G) { b.event(b.on(g), spec.EvSyscallEnd, 0) }
+
+// Steal takes the processor from a goroutine in a system call. Another thread
+// will run what starts on the processor next.
+func (b *Builder) Steal(g G) {
+	th := b.on(g)
+	other := b.newThread()
+	b.event(other, spec.EvProcSteal, uint64(th.p))
+	b.cpus[th.p] = other
+	th.p = -1
+}
+
+// SyscallEndBlocked ends a system call whose processor was stolen: runnable.
+func (b *Builder) SyscallEndBlocked(g G) {
+	b.event(b.on(g), spec.EvSyscallEndNoP, 0)
+	b.leave(g)
+}
+
+// Gap says that events of a processor's thread were lost.
+func (b *Builder) Gap(proc int, lost uint64) {
+	b.event(b.cpus[proc], spec.EvGap, 0, b.ticks(), lost)
+}
+
+func (b *Builder) ticks() uint64 { return uint64(tickZero + ticksPerNs*b.now) }
+
+// event appends an entry to a thread's block.
+func (b *Builder) event(th *thread, kind, arg uint64, words ...uint64) {
+	if b.done {
+		panic("tracetest: the trace is finished")
+	}
+	if len(th.buf)+48 > b.BlockBytes {
+		b.close(th)
+	}
+	now := b.ticks()
+	dt := now - th.ticks
+	if dt>>32 != 0 {
+		th.word(spec.EvTime << 24)
+		th.word(now)
+		dt = 0
+	}
+	th.ticks = now
+	th.word(dt<<32 | kind<<24 | arg&0xffffff)
+	for _, w := range words {
+		th.word(w)
+	}
+}
+
+func (th *thread) word(w uint64) { th.buf = binary.LittleEndian.AppendUint64(th.buf, w) }
+
+// close writes a thread's block.
+func (b *Builder) close(th *thread) {
+	if len(th.buf) > 0 {
+		b.must(b.w.Data(spec.TagEvents, uint32(th.id), uint32(1000+th.id), th.seq, th.startAt, uint64(th.startG), th.startP, th.buf))
+		th.seq++
+	}
+	th.buf = th.buf[:0]
+	th.ticks = b.ticks()
+	th.startG, th.startP, th.startAt = th.g, th.p, th.ticks
+}
+
+func (b *Builder) clock(ns int64) {
+	b.must(b.w.Data(spec.TagClock, uint64(tickZero+ticksPerNs*ns), 5000+ns, wallZero+ns))
+}
+
+func (b *Builder) must(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
+
+// Bytes finishes the trace and returns the file.
+func (b *Builder) Bytes() []byte {
+	b.must(b.Finish())
+	return b.out.Bytes()
+}
+
+// Finish writes what is left to write.
+func (b *Builder) Finish() error {
+	if b.done {
+		return nil
+	}
+	for _, th := range b.threads {
+		b.close(th)
+	}
+	b.done = true
+	b.tables()
+	b.clock(b.now)
+	b.must(b.w.Data(spec.TagEnd, b.ticks(), "main returned", int32(0), uint64(0), uint64(0), uint64(0)))
+	return b.w.Flush()
+}
+
+// tables writes what event blocks refer to, after them on purpose.
+func (b *Builder) tables() {
+	for i, f := range b.fns {
+		b.must(b.w.Data(spec.TagFunction, uint64(0x1000+i), f, "test.go", uint32(i+1)))
+	}
+	for i, r := range b.reasons {
+		b.must(b.w.Data(spec.TagReason, uint32(i+1), r))
+	}
+	var counts []byte
+	for i, p := range b.points {
+		b.probe(uint32(i), p.name)
+		if p.hits+p.traced > 0 {
+			for _, w := range []uint64{uint64(i), p.hits + p.traced, p.traced} {
+				counts = binary.LittleEndian.AppendUint64(counts, w)
+			}
+		}
+	}
+	b.must(b.w.Data(spec.TagCounts, b.ticks(), counts))
+}
+
+// probe writes a table of one point.
+func (b *Builder) probe(index uint32, name string) {
+	h := fnv.New64a()
+	h.Write([]byte(name))
+	pkg := name
+	if i := strings.IndexByte(path.Base(name), '.'); i >= 0 {
+		pkg = name[:len(name)-len(path.Base(name))+i]
+	}
+	b.must(b.w.Data(spec.TagProbes, index, pkg, []string{"", name, "test.go"}, []uint64{h.Sum64()},
+		[]string{spec.PointProc}, []uint32{1}, []uint32{0}, []uint32{2}, []uint32{index + 1}, []uint32{0}))
+}
+
+// Trace finishes the trace and opens it.
+func (b *Builder) Trace() *trace.Trace {
+	data := b.Bytes()
+	t, err := trace.New(bytes.NewReader(data), int64(len(data)))
+	b.must(err)
+	return t
+}
+
+// WriteFile finishes the trace and writes it to a file.
+func (b *Builder) WriteFile(name string) error { return os.WriteFile(name, b.Bytes(), 0o666) }
+
+// Running returns the running goroutines in order.
+func (b *Builder) Running() []G {
+	var gs []G
+	for g, x := range b.gs {
+		if x.th != nil {
+			gs = append(gs, g)
+		}
+	}
+	sort.Slice(gs, func(i, j int) bool { return gs[i] < gs[j] })
+	return gs
+}

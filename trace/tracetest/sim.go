@@ -1,0 +1,180 @@
+package tracetest
+
+import "container/heap"
+
+// Op is one step of a simulated thread; see Do, Enter, Leave, Wait and Signal.
+type Op struct {
+	kind opKind
+	name string
+	ns   int64
+}
+
+type opKind int
+
+const (
+	opDo opKind = iota
+	opEnter
+	opLeave
+	opWait
+	opSignal
+)
+
+// Do runs a procedure for a time.
+func Do(proc string, ns int64) Op { return Op{opDo, proc, ns} }
+
+// Enter and Leave bracket what a procedure does by other steps.
+func Enter(proc string) Op { return Op{opEnter, proc, 0} }
+
+// Leave leaves the procedure.
+func Leave(proc string) Op { return Op{opLeave, proc, 0} }
+
+// Wait takes one signal of that name, waiting for it in turn.
+func Wait(event string) Op { return Op{opWait, event, 0} }
+
+// Signal gives one. A lock is an event that is signalled once at the start.
+func Signal(event string) Op { return Op{opSignal, event, 0} }
+
+// Simulate builds the ideal trace of threads on processors that switch in no
+// time: a thread keeps its processor until it waits or ends, and ready threads
+// run in the order in which they became ready. Procedure main.main starts the
+// threads at time 0 and waits for their end; a thread named x starts in x.
+func Simulate(procs int, threads []Thread) *Builder {
+	s := &sim{Builder: New(procs), signals: map[string]int{}, waiting: map[string][]*simThread{}}
+	for i := range procs {
+		s.idleCPUs = append(s.idleCPUs, i)
+	}
+	mainProc := s.Proc("main.main")
+	s.main = s.Go(0, "runtime.main")
+	s.Start(s.main, 0)
+	s.Enter(s.main, mainProc)
+	for _, th := range threads {
+		s.ready = append(s.ready, &simThread{g: s.Go(s.main, th.Name), ops: th.Ops})
+	}
+	s.Park(s.main, "sync.WaitGroup.Wait")
+	s.left = len(threads)
+	s.run()
+	s.Start(s.main, 0)
+	s.Exit(s.main, mainProc)
+	return s.Builder
+}
+
+// Thread is a thread to simulate.
+type Thread struct {
+	Name string // of the function it starts in
+	Ops  []Op
+}
+
+type simThread struct {
+	g    G
+	cpu  int
+	ops  []Op
+	ends int64 // of the step being done
+	seq  int
+}
+
+type sim struct {
+	*Builder
+	main     G
+	left     int
+	ready    []*simThread
+	idleCPUs []int
+	signals  map[string]int
+	waiting  map[string][]*simThread
+	doing    byEnd
+	seq      int
+}
+
+func (s *sim) run() {
+	for {
+		for len(s.ready) > 0 && len(s.idleCPUs) > 0 {
+			th := s.ready[0]
+			s.ready = s.ready[1:]
+			th.cpu, s.idleCPUs = s.idleCPUs[0], s.idleCPUs[1:]
+			s.Start(th.g, th.cpu)
+			s.steps(th)
+		}
+		if len(s.doing) == 0 {
+			if s.left > 0 {
+				panic("tracetest: deadlock")
+			}
+			return
+		}
+		th := heap.Pop(&s.doing).(*simThread)
+		s.At(th.ends)
+		s.Exit(th.g, s.Proc(th.ops[0].name))
+		th.ops = th.ops[1:]
+		s.steps(th)
+	}
+}
+
+// steps does a running thread's steps until one takes time or ends its run.
+func (s *sim) steps(th *simThread) {
+	for ; len(th.ops) > 0; th.ops = th.ops[1:] {
+		switch op := th.ops[0]; op.kind {
+		case opDo:
+			s.Enter(th.g, s.Proc(op.name))
+			s.seq++
+			th.ends, th.seq = s.Now()+op.ns, s.seq
+			heap.Push(&s.doing, th)
+			return
+		case opEnter:
+			s.Enter(th.g, s.Proc(op.name))
+		case opLeave:
+			s.Exit(th.g, s.Proc(op.name))
+		case opSignal:
+			s.signal(th, op.name)
+		case opWait:
+			if s.signals[op.name] == 0 {
+				th.ops = th.ops[1:]
+				s.waiting[op.name] = append(s.waiting[op.name], th)
+				s.Park(th.g, "chan receive")
+				s.free(th.cpu)
+				return
+			}
+			s.signals[op.name]--
+		}
+	}
+	s.left--
+	if s.left == 0 {
+		s.Unpark(th.g, s.main)
+	}
+	s.End(th.g)
+	s.free(th.cpu)
+}
+
+func (s *sim) signal(th *simThread, event string) {
+	w := s.waiting[event]
+	if len(w) == 0 {
+		s.signals[event]++
+		return
+	}
+	s.Unpark(th.g, w[0].g)
+	s.ready = append(s.ready, w[0])
+	s.waiting[event] = w[1:]
+}
+
+// free returns a processor; the lowest numbered one is used next.
+func (s *sim) free(cpu int) {
+	i := len(s.idleCPUs)
+	s.idleCPUs = append(s.idleCPUs, cpu)
+	for ; i > 0 && s.idleCPUs[i-1] > cpu; i-- {
+		s.idleCPUs[i] = s.idleCPUs[i-1]
+	}
+	s.idleCPUs[i] = cpu
+}
+
+// byEnd orders threads by the end of what they do, then by its begin.
+type byEnd []*simThread
+
+func (h byEnd) Len() int { return len(h) }
+func (h byEnd) Less(i, j int) bool {
+	return h[i].ends < h[j].ends || h[i].ends == h[j].ends && h[i].seq < h[j].seq
+}
+func (h byEnd) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
+func (h *byEnd) Push(x any)   { *h = append(*h, x.(*simThread)) }
+func (h *byEnd) Pop() any {
+	last := len(*h) - 1
+	th := (*h)[last]
+	*h = (*h)[:last]
+	return th
+}

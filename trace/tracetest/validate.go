@@ -1,0 +1,147 @@
+package tracetest
+
+import (
+	"fmt"
+
+	"qinst.dev/sddf/spec"
+	"qinst.dev/trace"
+)
+
+// Validate checks that a trace is whole and that its event stream keeps every
+// promise of package trace. The first violation is returned. It keeps its own
+// books: it must not trust the model that it checks.
+func Validate(t *trace.Trace) error {
+	v := &validator{t: t, gs: map[trace.GoID]*vgor{}, bySlot: map[int32]trace.GoID{}, enters: make([]uint64, len(t.Points))}
+	losses, err := t.Events(func(batch []trace.Event) error {
+		for i := range batch {
+			if err := v.event(&batch[i]); err != nil {
+				return fmt.Errorf("event %d (%+v): %w", v.n, batch[i], err)
+			}
+			v.n++
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if losses.Any() {
+		return fmt.Errorf("losses: %v", losses.List())
+	}
+	return v.counts()
+}
+
+type vgor struct {
+	state trace.State
+	slot  int32
+	stack []uint64
+}
+
+type validator struct {
+	t      *trace.Trace
+	n      int
+	time   int64
+	procs  int
+	busy   int
+	gs     map[trace.GoID]*vgor
+	bySlot map[int32]trace.GoID
+	enters []uint64
+}
+
+func (v *validator) event(e *trace.Event) error {
+	if e.Time < v.time || e.Time > v.t.Wall {
+		return fmt.Errorf("time %d after %d, of %d", e.Time, v.time, v.t.Wall)
+	}
+	v.time = e.Time
+	if e.Cause == trace.ByRepair {
+		return fmt.Errorf("repaired")
+	}
+	switch e.Kind {
+	case trace.Create:
+		return v.create(e)
+	case trace.Change, trace.Enter, trace.Exit:
+		g := v.gs[e.G]
+		if g == nil || g.slot != e.Slot {
+			return fmt.Errorf("goroutine %d is not alive in slot %d", e.G, e.Slot)
+		}
+		if e.Kind == trace.Change {
+			return v.change(e, g)
+		}
+		return v.nest(e, g)
+	case trace.Procs:
+		v.procs = int(e.Arg)
+	case trace.Mark:
+	default:
+		return fmt.Errorf("kind %d", e.Kind)
+	}
+	return nil
+}
+
+func (v *validator) create(e *trace.Event) error {
+	if g, taken := v.bySlot[e.Slot]; taken {
+		return fmt.Errorf("slot %d is goroutine %d's", e.Slot, g)
+	}
+	if v.gs[e.G] != nil {
+		return fmt.Errorf("goroutine %d exists", e.G)
+	}
+	if _, alive := v.bySlot[e.By]; e.By != trace.NoSlot && !alive {
+		return fmt.Errorf("creator's slot %d is nobody's", e.By)
+	}
+	v.gs[e.G] = &vgor{state: e.To, slot: e.Slot}
+	v.bySlot[e.Slot] = e.G
+	return nil
+}
+
+func (v *validator) change(e *trace.Event, g *vgor) error {
+	if g.state != e.From || !trace.Legal(e.From, e.To) {
+		return fmt.Errorf("inconsistent state: old %v vs. new %v", g.state, e.To)
+	}
+	if e.From.Busy() {
+		v.busy--
+	}
+	if e.To.Busy() {
+		v.busy++
+	}
+	if v.busy > v.procs {
+		return fmt.Errorf("%d busy on %d processors", v.busy, v.procs)
+	}
+	g.state = e.To
+	if e.To == trace.None {
+		if len(g.stack) > 0 {
+			return fmt.Errorf("ends in %d procedures", len(g.stack))
+		}
+		delete(v.gs, e.G)
+		delete(v.bySlot, e.Slot)
+	}
+	return nil
+}
+
+func (v *validator) nest(e *trace.Event, g *vgor) error {
+	if g.state != trace.Running {
+		return fmt.Errorf("%v in a procedure", g.state)
+	}
+	if e.Kind == trace.Enter {
+		v.enters[e.Arg]++
+		g.stack = append(g.stack, e.Arg)
+		return nil
+	}
+	top := len(g.stack) - 1
+	if top < 0 || g.stack[top] != e.Arg {
+		return fmt.Errorf("leaves a procedure that is not its last: %v", g.stack)
+	}
+	g.stack = g.stack[:top]
+	return nil
+}
+
+// counts checks that what was counted is what was traced plus what was not.
+func (v *validator) counts() error {
+	for i := range v.t.Points {
+		p := &v.t.Points[i]
+		if !v.t.HasCounts || p.Kind != spec.PointProc {
+			continue
+		}
+		if p.Traced > p.Hits || v.enters[i] != p.Traced {
+			return fmt.Errorf("%s: %d hits, %d traced, %d entered", p.Name, p.Hits, p.Traced, v.enters[i])
+		}
+	}
+	return nil
+}
