@@ -26,7 +26,7 @@ type indexer struct {
 	// readings are the times of clock records: they bound the trace where no
 	// "end" record does. After that record's time the tool alone is at work.
 	readings []uint64
-	counts  sddf.Blob
+	counts   sddf.Blob
 }
 
 func (ix *indexer) run() error {
