@@ -51,8 +51,8 @@ func (pg *page) summary() error {
 	pg.say("average parallelism %.2f while anything ran; nothing ran for %s (%s)", ratio(p.Busy, p.NPTSum), dur(p.Idle), percent(p.Idle, p.Wall))
 	if p.CPU.Known {
 		cpu := p.CPU.User + p.CPU.System
-		pg.say("processor time %s by this trace, %s by the operating system, of it %s for writing this file",
-			dur(p.Busy), dur(cpu), dur(p.CPU.Writer))
+		pg.say("processor time: %s busy by this trace, %s of that kept waiting by the operating system, which counts %s used, %s of it to write this file",
+			dur(p.Busy), dur(p.OffCPU), dur(cpu), dur(p.CPU.Writer))
 	}
 	return nil
 }
@@ -94,7 +94,7 @@ func (pg *page) entries(kind string, key func(*profile.Entry) int64) error {
 		}
 	}
 	slices.SortStableFunc(list, func(a, b *profile.Entry) int { return cmp.Compare(key(b), key(a)) })
-	t := entryTable()
+	t := entryTable(kind == profile.KindGoroutine)
 	for _, e := range list[:min(top, len(list))] {
 		entryRow(t, pg.p, e)
 	}

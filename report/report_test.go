@@ -41,6 +41,7 @@ func TestHints(t *testing.T) {
 		{"only one processor was busy", func(p *profile.Profile) {
 			p.Parallelism = []int64{0, 300, 200}
 			p.Entries[0].BusyAt = []int64{0, 300, 200}
+			p.Entries[0].Busy = 700
 		}},
 		{"nothing ran for", func(p *profile.Profile) {
 			p.Idle = 100
