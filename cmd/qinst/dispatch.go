@@ -20,6 +20,7 @@ func commands() []command {
 		{"points", "[-json] [selection] [build flags] [packages]", "list what is probed, and why the rest is not", cmdPoints},
 		{"dump", "[-json] [file]", "every packet of a file as text", cmdDump},
 		{"info", "[-json] [file]", "what a file holds", cmdInfo},
+		{"cost", "[-json]", "measure what a probe costs on this machine", cmdCost},
 		{"version", "", "print version and toolchain", cmdVersion},
 		{"help", "[command]", "explain a command", cmdHelp},
 	}

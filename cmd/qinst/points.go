@@ -1,5 +1,191 @@
 package main
 
-import "errors"
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
 
-func cmdPoints(e *env, args []string) error { return errors.New("points: not yet") }
+	"qinst.dev/instrument/points"
+	"qinst.dev/instrument/toolexec"
+)
+
+// cmdPoints lists what a build with the same arguments would probe. The go command
+// says which packages there are and builds what they import, as it is; the rest is
+// what the wrapper does.
+func cmdPoints(e *env, args []string) error {
+	asJSON, args := cutJSON(args)
+	dir, args := cutChdir(args)
+	sel, rest, err := toolexec.ParseSelection(args)
+	if err != nil {
+		return usageError{fmt.Errorf("points: %w", err)}
+	}
+	if !asJSON {
+		asJSON, rest = cutJSON(rest)
+	}
+	l, err := listPackages(e, append(dir, rest...))
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(l.tmp)
+	out := newPointWriter(e.stdout, asJSON)
+	for _, p := range l.packages {
+		if p.DepOnly && !sel.Selects(p.ImportPath, p.origin()) {
+			continue
+		}
+		if err := l.examine(p, sel, out); err != nil {
+			return err
+		}
+	}
+	return out.summary()
+}
+
+func cutJSON(args []string) (bool, []string) {
+	if len(args) > 0 && (args[0] == "-json" || args[0] == "--json") {
+		return true, args[1:]
+	}
+	return false, args
+}
+
+// listed is what the go command says about a package.
+type listed struct {
+	ImportPath, Name, Dir, Export string
+	CompiledGoFiles               []string
+	ImportMap                     map[string]string
+	Standard, DepOnly             bool
+	Module                        *struct {
+		GoVersion string
+		Main      bool
+		Replace   *struct{ Version string }
+	}
+}
+
+func (p *listed) origin() toolexec.Origin {
+	switch m := p.Module; {
+	case p.Standard:
+		return toolexec.Std
+	case m == nil || m.Main || m.Replace != nil && m.Replace.Version == "":
+		return toolexec.Main
+	}
+	return toolexec.Dependency
+}
+
+type listing struct {
+	packages []*listed
+	exports  map[string]string
+	env      map[string]string
+	flags    []string // of the compiler, that build flags ask for
+	tmp      string
+}
+
+func listPackages(e *env, args []string) (*listing, error) {
+	l := &listing{exports: map[string]string{}}
+	cmd := exec.Command("go", "env", "-json", "GOARCH", "GOTOOLDIR", "GOVERSION")
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("go env: %w", err)
+	}
+	if err := json.Unmarshal(out, &l.env); err != nil {
+		return nil, err
+	}
+	dir, rest := cutChdir(args)
+	list := append(append([]string{"list"}, dir...), "-export", "-compiled", "-deps", "-json=ImportPath,Name,Dir,Export,CompiledGoFiles,ImportMap,Standard,DepOnly,Module")
+	cmd = exec.Command("go", append(list, rest...)...)
+	cmd.Stderr = e.stderr
+	if out, err = cmd.Output(); err != nil {
+		return nil, passStatus(err)
+	}
+	for d := json.NewDecoder(bytes.NewReader(out)); ; {
+		p := &listed{}
+		if err := d.Decode(p); err == io.EOF {
+			break
+		} else if err != nil {
+			return nil, err
+		}
+		l.packages = append(l.packages, p)
+		if p.Export != "" {
+			l.exports[p.ImportPath] = p.Export
+		}
+	}
+	for _, flag := range []string{"-race", "-msan", "-asan"} {
+		if slices.Contains(args, flag) {
+			l.flags = append(l.flags, flag)
+		}
+	}
+	l.tmp, err = os.MkdirTemp("", "qinst-points-")
+	return l, err
+}
+
+// examine writes the points and skips of one package.
+func (l *listing) examine(p *listed, sel toolexec.Selection, out *pointWriter) error {
+	none := points.Unselected
+	if toolexec.Never(p.ImportPath) {
+		none = points.Never
+	}
+	if !sel.Selects(p.ImportPath, p.origin()) {
+		return out.skip(points.Skip{Kind: "package", Name: p.ImportPath, Reason: none})
+	}
+	args, err := l.compileCommand(p)
+	if err != nil {
+		return err
+	}
+	set, err := toolexec.Examine(args, p.ImportPath, func(name string) string { return l.env[name] })
+	if err != nil {
+		return err
+	}
+	if set == nil {
+		return out.skip(points.Skip{Kind: "package", Name: p.ImportPath, Reason: points.Unchecked})
+	}
+	return out.set(set)
+}
+
+// compileCommand is the command line that the go command would compile p with, as
+// far as it matters for what is inlined.
+func (l *listing) compileCommand(p *listed) ([]string, error) {
+	path := p.ImportPath
+	if p.Name == "main" {
+		path = "main"
+	}
+	lang := l.env["GOVERSION"]
+	if p.Module != nil && p.Module.GoVersion != "" {
+		lang = "go" + p.Module.GoVersion
+	}
+	cfg := filepath.Join(l.tmp, "importcfg")
+	var text strings.Builder
+	for from, to := range p.ImportMap {
+		fmt.Fprintf(&text, "importmap %s=%s\n", from, to)
+	}
+	for path, file := range l.exports {
+		fmt.Fprintf(&text, "packagefile %s=%s\n", path, file)
+	}
+	args := []string{filepath.Join(l.env["GOTOOLDIR"], "compile"), "-o", filepath.Join(l.tmp, "out.a"), "-p", path, "-importcfg", cfg, "-lang=" + language(lang)}
+	if p.Standard {
+		args = append(args, "-std")
+	}
+	args = append(args, l.flags...)
+	for _, f := range p.CompiledGoFiles {
+		if !filepath.IsAbs(f) {
+			f = filepath.Join(p.Dir, f)
+		}
+		args = append(args, f)
+	}
+	return args, os.WriteFile(cfg, []byte(text.String()), 0o666)
+}
+
+// language is the part of a Go version that -lang takes.
+func language(v string) string {
+	parts := strings.SplitN(strings.TrimPrefix(v, "go"), ".", 3)
+	if len(parts) < 2 {
+		return v
+	}
+	minor := strings.IndexFunc(parts[1], func(r rune) bool { return r < '0' || r > '9' })
+	if minor >= 0 {
+		parts[1] = parts[1][:minor]
+	}
+	return "go" + parts[0] + "." + parts[1]
+}

@@ -74,6 +74,8 @@ func (n *namer) walk(node ast.Node) {
 			n.ifStmt(x)
 		case *ast.ForStmt:
 			n.forStmt(x)
+		case *ast.SwitchStmt:
+			n.switchStmt(x)
 		case *ast.BlockStmt:
 			n.list(x.List)
 		case *ast.CaseClause:
@@ -135,6 +137,19 @@ func (n *namer) forStmt(s *ast.ForStmt) {
 		n.walkIf(live, s.Post)
 	}
 	n.walkIf(live, s.Body)
+}
+
+func (n *namer) switchStmt(s *ast.SwitchStmt) {
+	if s.Init != nil {
+		n.walk(s.Init)
+	}
+	target, constant := staticClause(n.Info, s)
+	if !constant && s.Tag != nil {
+		n.walk(s.Tag)
+	}
+	for _, c := range s.Body.List {
+		n.walkIf(!constant || c == target, c)
+	}
 }
 
 func (n *namer) walkIf(live bool, node ast.Node) {

@@ -89,23 +89,37 @@ func elide(name string) string {
 
 // inlinable reports whether the plain build inlines fn.
 func (f *finder) inlinable(fn *Func) bool {
+	name := strings.TrimPrefix(fn.Name, prefix(f.Types)+".")
+	can, told := f.Inlining.verdict(name, f.reported(fn))
+	if !told && strings.Contains(name, "[...]") {
+		return f.Inlining.on() && looksInlinable(f.Info, fn.Body)
+	}
+	return can
+}
+
+// reported is the position under which the compiler speaks of fn.
+func (f *finder) reported(fn *Func) token.Position {
 	pos := fn.Node.Pos()
 	if d, ok := fn.Node.(*ast.FuncDecl); ok {
 		pos = d.Name.Pos()
+		if d.Recv != nil && strings.Contains(fn.Name, "[...]") {
+			pos = d.Recv.Pos() // only methods of generic types
+		}
 	}
-	name := strings.TrimPrefix(fn.Name, prefix(f.Types)+".")
-	generic := strings.Contains(name, "[...]")
-	told, can := false, true
-	for _, v := range f.Inlining.at[where(f.Fset.Position(pos))] {
+	return f.Fset.Position(pos)
+}
+
+// verdict tells whether a function is inlined, and whether the compiler spoke of
+// it. A generic function is judged once for each of its shapes.
+func (in *Inlining) verdict(name string, pos token.Position) (can, told bool) {
+	can = true
+	for _, v := range in.at[where(pos)] {
 		if v.name == name {
 			told = true
 			can = can && v.can
 		}
 	}
-	if !told && generic {
-		return f.Inlining.on() && looksInlinable(f.Info, fn.Body)
-	}
-	return told && can
+	return can && told, told
 }
 
 // on reports whether the compiler inlines at all.

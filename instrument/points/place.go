@@ -40,9 +40,9 @@ type spot struct {
 // placer walks one function's statements.
 type placer struct {
 	*finder
-	fn     *Func
-	gotos  map[string]bool
-	owners []*Anchor
+	fn      *Func
+	gotos   map[string]bool
+	anchors []*Anchor
 }
 
 // placeCalls makes every call of fn a point with an anchor, or a skip. A call is
@@ -51,7 +51,7 @@ type placer struct {
 func (f *finder) placeCalls(fn *Func) {
 	p := &placer{finder: f, fn: fn, gotos: gotoTargets(fn.Body)}
 	p.list(fn.Body.List)
-	for _, a := range p.owners {
+	for _, a := range p.anchors {
 		if len(a.Points) > 0 {
 			fn.Anchors = append(fn.Anchors, a)
 		}
@@ -60,7 +60,7 @@ func (f *finder) placeCalls(fn *Func) {
 
 func (p *placer) at(form Form, n ast.Node) spot {
 	a := &Anchor{Form: form, Pos: n.Pos(), End: n.End()}
-	p.owners = append(p.owners, a)
+	p.anchors = append(p.anchors, a)
 	return spot{anchor: a}
 }
 
@@ -257,6 +257,9 @@ func (p *placer) call(c *ast.CallExpr, head spot, kind string, flags uint32) {
 		return
 	}
 	name, dynamic := p.callee(c)
+	if lit, ok := ast.Unparen(c.Fun).(*ast.FuncLit); ok && p.literals[lit].Skip == Dead {
+		head.skip = Dead
+	}
 	if head.skip != 0 {
 		p.skip(c.Pos(), kind, name, head.skip)
 		return

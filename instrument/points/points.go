@@ -116,3 +116,22 @@ func (f *finder) place(pos token.Pos) (file string, line uint32) {
 	p := f.Fset.Position(pos)
 	return f.FileName(p.Filename), uint32(p.Line)
 }
+
+// FlagNames are the point's flags in words.
+func (p *Point) FlagNames() []string {
+	var names []string
+	for _, f := range []struct {
+		bit  uint32
+		name string
+	}{
+		{spec.FlagDeferExit, "exit by defer"},
+		{spec.FlagLateDefer, "deferred calls charged to the caller"},
+		{spec.FlagDeferred, "call by defer"},
+		{spec.FlagDynamic, "callee known at run time"},
+	} {
+		if p.Flags&f.bit != 0 {
+			names = append(names, f.name)
+		}
+	}
+	return names
+}

@@ -12,9 +12,13 @@ import (
 // SkipReason says why something is not probed. The list is closed.
 type SkipReason uint8
 
-// Reasons for procedures, then for call sites.
+// Reasons for packages, for procedures, and for call sites.
 const (
 	_ SkipReason = iota
+
+	Never      // the package is part of the runtime, or the runtime of it
+	Unselected // the selection leaves the package out
+	Unchecked  // the package is not correct, or not Go the compiler accepts
 
 	Inlinable // the compiler inlines it: a probe would measure the probe
 	NoBody    // written in assembly or supplied by the linker
@@ -33,6 +37,12 @@ const (
 
 func (r SkipReason) String() string {
 	switch r {
+	case Never:
+		return "package under the runtime"
+	case Unselected:
+		return "package not selected"
+	case Unchecked:
+		return "package does not compile"
 	case Inlinable:
 		return "inlinable"
 	case NoBody:

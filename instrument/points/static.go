@@ -34,3 +34,43 @@ func staticBool(info *types.Info, e ast.Expr) int {
 	}
 	return 0
 }
+
+// staticClause finds the clause that a switch over constants always takes, nil if
+// there is none. The compiler compiles no other. It gives up where a case is not
+// constant, or where the clause falls through.
+func staticClause(info *types.Info, s *ast.SwitchStmt) (target ast.Stmt, ok bool) {
+	tag := constant.MakeBool(true)
+	if s.Tag != nil {
+		tag = info.Types[s.Tag].Value
+	}
+	if tag == nil {
+		return nil, false
+	}
+	for _, c := range s.Body.List {
+		c := c.(*ast.CaseClause)
+		if c.List == nil {
+			target = c
+		}
+		for _, e := range c.List {
+			v := info.Types[e].Value
+			if v == nil {
+				return nil, false
+			}
+			if constant.Compare(tag, token.EQL, v) {
+				return c, !fallsThrough(c)
+			}
+		}
+	}
+	if target == nil {
+		return nil, true
+	}
+	return target, !fallsThrough(target.(*ast.CaseClause))
+}
+
+func fallsThrough(c *ast.CaseClause) bool {
+	if len(c.Body) == 0 {
+		return false
+	}
+	b, ok := c.Body[len(c.Body)-1].(*ast.BranchStmt)
+	return ok && b.Tok == token.FALLTHROUGH
+}

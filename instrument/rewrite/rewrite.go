@@ -12,6 +12,7 @@ import (
 
 	"qinst.dev/instrument/points"
 	"qinst.dev/internal/edit"
+	"qinst.dev/sddf/spec"
 )
 
 // Names makes the names that generated code declares and uses. All of them start
@@ -92,15 +93,23 @@ func (w *writer) entry(fn *points.Func) {
 		w.insert(at, " if @on != 0 { if @t := @enter(@base + %d); @t != 0 { defer @exit(@t) } };", fn.Point)
 		return
 	}
+	point := fn.Point
+	if w.set.Points[fn.Point].Flags&spec.FlagLateDefer != 0 {
+		point += lateExit
+	}
 	if !hasExit(fn) {
-		w.insert(at, " if @on != 0 { @enter(@base + %d) };", fn.Point)
+		w.insert(at, " if @on != 0 { @enter(@base + %d) };", point)
 		return
 	}
 	if slices.ContainsFunc(fn.Returns, func(r *ast.ReturnStmt) bool { return len(r.Results) > 0 }) {
 		w.nameResults(fn.Type)
 	}
-	w.insert(at, " var @t @u64; if @on != 0 { @t = @enter(@base + %d) };", fn.Point)
+	w.insert(at, " var @t @u64; if @on != 0 { @t = @enter(@base + %d) };", point)
 }
+
+// lateExit tells the runtime that the procedure has deferred calls and an
+// explicit exit: after a recovered panic it returns without passing its exit.
+const lateExit = 1 << 30
 
 // hasExit tells whether control can leave fn other than by a panic; if not, a
 // variable for the token would be declared and not used.

@@ -39,9 +39,35 @@ func (p *process) instrument(c *command, path, importPath string) error {
 // to compile instead of the original ones; nil if nothing is to be probed or the
 // compiler will find a mistake in the original.
 func (p *process) rewrite(c *command, path, importPath string) ([]string, error) {
-	dir, err := os.Getwd()
+	pkg, set, err := p.examine(c, path, importPath)
+	if err != nil || set == nil {
+		return nil, err
+	}
+	changed, err := pkg.Rewrite(set)
+	if err != nil || changed == nil {
+		return nil, err
+	}
+	return writeFiles(c, changed)
+}
+
+// Examine returns the points of the package that a compiler's command line
+// compiles; nil if it is not correct. Nothing but the object directory, the one of
+// the -o argument, is written to.
+func Examine(args []string, importPath string, env func(string) string) (*points.Set, error) {
+	c, err := parseCommand(args)
 	if err != nil {
 		return nil, err
+	}
+	p := &process{env: env}
+	_, set, err := p.examine(c, c.flag("p"), importPath)
+	return set, err
+}
+
+// examine finds the points of a package; none if it is not correct.
+func (p *process) examine(c *command, path, importPath string) (*instrument.Package, *points.Set, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return nil, nil, err
 	}
 	inlining := p.askCompiler(c)
 	pkg, loadErr := instrument.Load(&instrument.Source{
@@ -51,13 +77,9 @@ func (p *process) rewrite(c *command, path, importPath string) ([]string, error)
 	})
 	verdicts := <-inlining
 	if loadErr != nil || verdicts == nil {
-		return nil, nil
+		return nil, nil, nil
 	}
-	changed, err := pkg.Rewrite(pkg.Points(verdicts))
-	if err != nil || changed == nil {
-		return nil, err
-	}
-	return writeFiles(c, changed)
+	return pkg, pkg.Points(verdicts), nil
 }
 
 func writeFiles(c *command, changed []instrument.File) ([]string, error) {

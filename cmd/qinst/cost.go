@@ -1,0 +1,248 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"golang.org/x/tools/txtar"
+
+	"qinst.dev/sddf/spec"
+	"qinst.dev/trace"
+)
+
+//go:embed cost.txtar
+var costProgram []byte
+
+// costEntry is the cost of the probes of one call, entry and exit, in one mode.
+type costEntry struct {
+	Mode    string  `json:"mode"`
+	Threads int     `json:"threads"`
+	PairNS  float64 `json:"pair_ns"` // more than the plain call takes
+	Ratio   float64 `json:"ratio"`   // of PairNS to two readings of the clock
+	Traced  float64 `json:"traced"`  // share of the entries that wrote events
+}
+
+type costReport struct {
+	Version int         `json:"version"` // 1; changes when a field's meaning does
+	ClockNS float64     `json:"clock_ns"`
+	CallNS  float64     `json:"call_ns"` // of the plain call
+	Entries []costEntry `json:"entries"`
+}
+
+// costModes are what is measured: a setting of the run-time mode, and whether
+// the calls come from a package that is instrumented too.
+var costModes = []struct{ name, mode, loop string }{
+	{"off", "off", "drive"},
+	{"count", "count", "drive"},
+	{"count+pairs", "count", "calls"},
+	{"trace", "trace", "drive"},
+}
+
+// cmdCost measures what a probe costs on this machine, with a small program that
+// it builds plain and instrumented.
+func cmdCost(e *env, args []string) error {
+	fs := flag.NewFlagSet("cost", flag.ContinueOnError)
+	fs.SetOutput(io.Discard)
+	asJSON := fs.Bool("json", false, "")
+	if err := fs.Parse(args); err != nil {
+		return usageError{fmt.Errorf("cost: %w", err)}
+	}
+	if fs.NArg() > 0 {
+		return usageError{fmt.Errorf("cost: found %q, expected no arguments", fs.Arg(0))}
+	}
+	dir, err := os.MkdirTemp("", "qinst-cost-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	if err := buildCost(e, dir); err != nil {
+		return err
+	}
+	r, err := measureCost(e, dir)
+	if err != nil {
+		return err
+	}
+	if *asJSON {
+		enc := json.NewEncoder(e.stdout)
+		enc.SetIndent("", "  ")
+		return enc.Encode(r)
+	}
+	return printCost(e.stdout, r)
+}
+
+// buildCost writes the program out and builds it both ways.
+func buildCost(e *env, dir string) error {
+	for _, f := range txtar.Parse(costProgram).Files {
+		path := filepath.Join(dir, f.Name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			return err
+		}
+		if err := os.WriteFile(path, f.Data, 0o666); err != nil {
+			return err
+		}
+	}
+	e.progress("building the program that is measured")
+	plain := exec.Command("go", "build", "-C", dir, "-o", "plain", ".")
+	plain.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=")
+	if out, err := plain.CombinedOutput(); err != nil {
+		return fmt.Errorf("cost: %w\n%s", err, out)
+	}
+	probed, err := goArgs("build", []string{"-C", dir, "-exclude=cost/drive", "-o", "probed", "."})
+	if err != nil {
+		return err
+	}
+	cmd := exec.Command("go", probed...)
+	cmd.Env = plain.Env
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("cost: %w\n%s", err, out)
+	}
+	return nil
+}
+
+// costKey names one time that the program prints.
+type costKey struct {
+	loop    string
+	threads int
+}
+
+// measureCost runs the program in every mode by turns, several times, and takes
+// medians: what disturbs the machine then disturbs all alike.
+func measureCost(e *env, dir string) (*costReport, error) {
+	const turns = 5
+	times := map[string]map[costKey][]float64{"plain": {}, "off": {}, "count": {}, "trace": {}}
+	traced := map[string]float64{}
+	for turn := range turns {
+		e.progress("measuring, %d of %d", turn+1, turns)
+		for _, mode := range []string{"plain", "off", "count", "trace"} {
+			share, err := runCost(dir, mode, times[mode])
+			if err != nil {
+				return nil, err
+			}
+			traced[mode] += share / turns
+		}
+	}
+	base := times["plain"]
+	one := costKey{"clock", 1}
+	r := &costReport{Version: 1, ClockNS: median(base[one]), CallNS: median(base[costKey{"drive", 1}])}
+	var threads []int
+	for k := range base {
+		if !slices.Contains(threads, k.threads) {
+			threads = append(threads, k.threads)
+		}
+	}
+	slices.Sort(threads)
+	for _, n := range threads {
+		for _, m := range costModes {
+			k := costKey{m.loop, n}
+			ns := median(times[m.mode][k]) - median(base[k])
+			r.Entries = append(r.Entries, costEntry{m.name, n, round(ns), round(ns / (2 * r.ClockNS)), round(traced[m.mode])})
+		}
+	}
+	r.ClockNS, r.CallNS = round(r.ClockNS), round(r.CallNS)
+	return r, nil
+}
+
+// runCost runs the program once and adds what it prints to times. It returns
+// the share of calls that were traced.
+func runCost(dir, mode string, times map[costKey][]float64) (traced float64, err error) {
+	const rounds, calls = "7", "300000"
+	file := filepath.Join(dir, "cost.sddf")
+	defer os.Remove(file)
+	cmd := exec.Command(filepath.Join(dir, "probed"), rounds, calls)
+	cmd.Env = append(os.Environ(), "QINST=mode="+mode+",limit=0,out="+file)
+	if mode == "plain" {
+		cmd = exec.Command(filepath.Join(dir, "plain"), rounds, calls)
+	}
+	out, err := cmd.Output()
+	if err != nil {
+		return 0, fmt.Errorf("cost: the measured program: %w", err)
+	}
+	in := bufio.NewScanner(bytes.NewReader(out))
+	for in.Scan() {
+		f := strings.Fields(in.Text())
+		if len(f) != 3 {
+			return 0, fmt.Errorf("cost: the measured program printed %q, expected name, threads, ns", in.Text())
+		}
+		n, err1 := strconv.Atoi(f[1])
+		ns, err2 := strconv.ParseFloat(f[2], 64)
+		if err := errors.Join(err1, err2); err != nil {
+			return 0, fmt.Errorf("cost: the measured program printed %q: %w", in.Text(), err)
+		}
+		k := costKey{f[0], n}
+		times[k] = append(times[k], ns)
+	}
+	if mode != "trace" {
+		return 0, nil
+	}
+	return tracedShare(file)
+}
+
+// tracedShare is the share of procedure entries in a file that wrote an event.
+func tracedShare(file string) (float64, error) {
+	t, err := trace.Open(file)
+	if err != nil {
+		return 0, err
+	}
+	defer t.Close()
+	var hits, traced uint64
+	for _, p := range t.Points {
+		if p.Kind == spec.PointProc {
+			hits += p.Hits
+			traced += p.Traced
+		}
+	}
+	return float64(traced) / float64(max(hits, 1)), nil
+}
+
+func median(xs []float64) float64 {
+	if len(xs) == 0 {
+		return 0
+	}
+	xs = slices.Clone(xs)
+	slices.Sort(xs)
+	return xs[len(xs)/2]
+}
+
+// round leaves as many digits as the measurement supports.
+func round(x float64) float64 {
+	v, err := strconv.ParseFloat(strconv.FormatFloat(x, 'f', 2, 64), 64)
+	if err != nil {
+		return x
+	}
+	return v
+}
+
+func printCost(w io.Writer, r *costReport) error {
+	fmt.Fprintf(w, "one reading of the clock %.2f ns, one plain call %.2f ns\n\n", r.ClockNS, r.CallNS)
+	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(t, "mode\tthreads\tns a call\tratio\ttraced\t")
+	for _, c := range r.Entries {
+		traced := "-"
+		if c.Mode == "trace" {
+			traced = fmt.Sprintf("%.0f%%", 100*c.Traced)
+		}
+		fmt.Fprintf(t, "%s\t%d\t%.2f\t%.2f\t%s\t\n", c.Mode, c.Threads, c.PairNS, c.Ratio, traced)
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	fmt.Fprint(w, `
+ns a call: entry and exit together, beyond the plain call; ratio: to two readings
+of the clock. count+pairs has the counter of the call site as well. Entries that
+find no room, since the disk is slower than the program, are counted instead.
+`)
+	return nil
+}

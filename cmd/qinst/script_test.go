@@ -1,0 +1,59 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// TestMain makes the test binary serve as qinst, to scripts and to the go command
+// that they run.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"qinst": main})
+}
+
+func TestScripts(t *testing.T) {
+	vars := goEnv(t, "GOCACHE", "GOMODCACHE", "GOPATH", "GOROOT")
+	testscript.Run(t, testscript.Params{
+		Dir:                 filepath.Join("..", "..", "testdata", "script"),
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup: func(e *testscript.Env) error {
+			for name, value := range vars {
+				e.Setenv(name, value)
+			}
+			e.Setenv("GOFLAGS", "-buildvcs=false")
+			e.Setenv("GOPROXY", "off")
+			e.Setenv("GOTOOLCHAIN", "local")
+			e.Setenv("QINST", "out="+filepath.Join(e.WorkDir, "trace.sddf"))
+			return nil
+		},
+		Condition: func(cond string) (bool, error) {
+			if cond == "cgo" {
+				_, err := exec.LookPath("gcc")
+				return err == nil, nil
+			}
+			return false, nil
+		},
+	})
+}
+
+func goEnv(t *testing.T, names ...string) map[string]string {
+	t.Helper()
+	out, err := exec.Command("go", append([]string{"env"}, names...)...).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	vars := map[string]string{}
+	for i, value := range strings.Split(strings.TrimSpace(string(out)), "\n") {
+		vars[names[i]] = value
+	}
+	if os.Getenv("GOCACHE") != "" {
+		vars["GOCACHE"] = os.Getenv("GOCACHE")
+	}
+	return vars
+}

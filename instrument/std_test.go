@@ -1,0 +1,193 @@
+package instrument_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"testing"
+
+	"qinst.dev/instrument"
+	"qinst.dev/instrument/points"
+)
+
+// world are packages of many styles. With -short only the first is taken.
+var world = []string{
+	"text/template", "net/http", "go/types", "encoding/json", "time", "sync", "database/sql",
+	"compress/flate", "math/big", "os", "sort", "log/slog", "regexp", "container/list",
+	"go/parser", "internal/trace", "crypto/tls", "encoding/gob", "html/template",
+}
+
+// TestStd runs the pass over packages of the standard library and asks the
+// compiler three things: does it call each function as we do, are the functions
+// that it does not inline probed, does it accept the result.
+func TestStd(t *testing.T) {
+	if testing.Short() {
+		world = world[:1]
+	}
+	w := listWorld(t, world)
+	for _, path := range world {
+		t.Run(path, func(t *testing.T) { w.check(t, path) })
+	}
+}
+
+type pkg struct {
+	ImportPath, Dir, Export string
+	GoFiles                 []string
+	ImportMap               map[string]string
+}
+
+type worldList struct {
+	pkgs map[string]*pkg
+	cfg  string
+	tool string
+}
+
+func listWorld(t *testing.T, paths []string) *worldList {
+	t.Helper()
+	w := &worldList{pkgs: map[string]*pkg{}, cfg: filepath.Join(t.TempDir(), "importcfg")}
+	cmd := exec.Command("go", append([]string{"list", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles,ImportMap"}, paths...)...)
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cfg strings.Builder
+	for d := json.NewDecoder(bytes.NewReader(out)); ; {
+		p := &pkg{}
+		if err := d.Decode(p); err == io.EOF {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		w.pkgs[p.ImportPath] = p
+		for from, to := range p.ImportMap {
+			fmt.Fprintf(&cfg, "importmap %s=%s\n", from, to)
+		}
+		if p.Export != "" {
+			fmt.Fprintf(&cfg, "packagefile %s=%s\n", p.ImportPath, p.Export)
+		}
+	}
+	if err := os.WriteFile(w.cfg, []byte(cfg.String()), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	dir, err := exec.Command("go", "env", "GOTOOLDIR").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.tool = filepath.Join(strings.TrimSpace(string(dir)), "compile")
+	return w
+}
+
+func (w *worldList) check(t *testing.T, path string) {
+	p := w.pkgs[path]
+	src := &instrument.Source{
+		Path: path, ImportPath: path, ImportCfg: w.cfg, GOARCH: runtime.GOARCH,
+		FileName: func(s string) string { return s },
+	}
+	for _, f := range p.GoFiles {
+		src.Files = append(src.Files, filepath.Join(p.Dir, f))
+	}
+	out := w.compile(t, src, src.Files, "-m=2")
+	loaded, err := instrument.Load(src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := loaded.Points(points.ParseInlining(out))
+	checkNames(t, set, out)
+	checkCoverage(t, set, out)
+	w.compile(t, src, rewritten(t, loaded, set, src))
+}
+
+func rewritten(t *testing.T, p *instrument.Package, set *points.Set, src *instrument.Source) []string {
+	t.Helper()
+	changed, err := p.Rewrite(set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := append([]string{}, src.Files...)
+	for _, f := range changed {
+		name := filepath.Join(t.TempDir(), f.Name)
+		if err := os.WriteFile(name, f.Text, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if f.For == instrument.Added {
+			files = append([]string{name}, files...)
+		} else {
+			files[len(files)-len(src.Files)+f.For] = name
+		}
+	}
+	return files
+}
+
+func (w *worldList) compile(t *testing.T, src *instrument.Source, files []string, flags ...string) []byte {
+	t.Helper()
+	args := append([]string{"-o", filepath.Join(t.TempDir(), "out.a"), "-p", src.Path, "-std", "-importcfg", w.cfg}, flags...)
+	out, err := exec.Command(w.tool, append(args, files...)...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("compile %s: %v\n%.2000s", src.Path, err, out)
+	}
+	return out
+}
+
+// verdict is a line of the compiler; the parser is not the one under test.
+var verdict = regexp.MustCompile(`(?m)^\S+?/([^/\s]+\.go:\d+):\d+: (can|cannot) inline (\S+?)(?: with cost|: )`)
+
+func checkNames(t *testing.T, set *points.Set, out []byte) {
+	said := map[string]bool{}
+	for _, m := range verdict.FindAllSubmatch(out, -1) {
+		said[string(m[3])] = true
+	}
+	names := 0
+	for _, fn := range set.Funcs {
+		name := fn.Name[strings.LastIndex(fn.Name, "/")+1:]
+		_, name, _ = strings.Cut(name, ".")
+		if fn.Body == nil || fn.Skip == points.Dead || fn.Skip == points.Blank || strings.Contains(name, "[...]") {
+			continue
+		}
+		names++
+		if !said[name] {
+			t.Errorf("%s: the compiler knows no such function", fn.Name)
+		}
+	}
+	if names == 0 && len(said) > 0 && set.Funcs[0].Body != nil {
+		t.Error("no name was checked")
+	}
+}
+
+// checkCoverage demands that 99 of 100 functions that are not inlined are probed.
+func checkCoverage(t *testing.T, set *points.Set, out []byte) {
+	byName := map[string]*points.Func{}
+	for _, fn := range set.Funcs {
+		name := fn.Name[strings.LastIndex(fn.Name, "/")+1:]
+		_, name, _ = strings.Cut(name, ".")
+		byName[name] = fn
+	}
+	probed, all := 0, 0
+	reasons := map[points.SkipReason]int{}
+	for _, m := range verdict.FindAllSubmatch(out, -1) {
+		if string(m[2]) == "can" {
+			continue
+		}
+		fn := byName[string(m[3])]
+		if fn == nil || fn.Body == nil {
+			continue // a copy, a wrapper, a shape; assembly
+		}
+		all++
+		if fn.Skip == 0 {
+			probed++
+		} else {
+			reasons[fn.Skip]++
+		}
+	}
+	if probed*100 < all*99 {
+		t.Errorf("%d of %d functions that are not inlined are probed; skipped: %v", probed, all, reasons)
+	}
+	t.Logf("%d of %d probed, skipped %v", probed, all, reasons)
+}
