@@ -56,14 +56,14 @@ func entryRow(t *table, p *profile.Profile, e *profile.Entry) {
 // losses writes what is missing from the data; nothing if nothing is.
 func losses(w io.Writer, p *profile.Profile) error {
 	list := p.Losses.List()
-	if len(list) == 0 && p.Degraded == 0 {
+	if len(list) == 0 && (p.Degraded == 0 || p.Goroutines == 0) {
 		return nil
 	}
 	fmt.Fprintf(w, "\nnot in these numbers:\n")
 	for _, l := range list {
 		fmt.Fprintf(w, "  %s %s\n", count(l.Count), l.What)
 	}
-	if p.Degraded > 0 {
+	if p.Degraded > 0 && p.Goroutines > 0 {
 		fmt.Fprintf(w, "  %s calls were counted, not traced: their time is in their callers' self times\n", count(p.Degraded))
 	}
 	return nil
