@@ -46,7 +46,7 @@ func serialHints(p *profile.Profile) []string {
 	var out []string
 	for i := range p.Entries {
 		e := &p.Entries[i]
-		if e.Kind != profile.KindProc || ratio(e.SelfNPT, p.Wall) < serialHint {
+		if e.Kind != profile.KindProc || e.ID == profile.NoProcedure || ratio(e.SelfNPT, p.Wall) < serialHint {
 			continue
 		}
 		if avg := ratio(e.SelfBusy, e.SelfNPT); avg < 1.25 {
@@ -67,7 +67,13 @@ func aloneHint(p *profile.Profile) []string {
 	var best *profile.Entry
 	for i := range p.Entries {
 		e := &p.Entries[i]
-		if e.Kind != profile.KindProc || len(e.BusyAt) < 2 || float64(e.BusyAt[1]) < 0.8*float64(alone) {
+		if e.Kind != profile.KindProc || e.ID == profile.NoProcedure || len(e.BusyAt) < 2 {
+			continue
+		}
+		// A procedure like main.main has most of any time: a hint is only what
+		// stands out while one processor is busy.
+		share := ratio(e.BusyAt[1], alone)
+		if share < 0.8 || share < ratio(e.Busy, p.Busy)+0.1 {
 			continue
 		}
 		if best == nil || e.Busy < best.Busy {

@@ -18,7 +18,11 @@ const top = 15
 // numbers that its statements rest on.
 func Page(w io.Writer, t *trace.Trace, p *profile.Profile) error {
 	pg := &page{w: w, t: t, p: p}
-	for _, section := range []func() error{pg.summary, pg.parallelism, pg.procedures, pg.goroutines, pg.lost, pg.data, pg.cost, pg.hints} {
+	sections := []func() error{pg.summary, pg.parallelism, pg.procedures, pg.goroutines, pg.lost, pg.data, pg.cost, pg.hints}
+	if p.Goroutines == 0 {
+		sections = []func() error{pg.counted, pg.data, pg.cost}
+	}
+	for _, section := range sections {
 		if err := section(); err != nil {
 			return err
 		}
@@ -36,14 +40,38 @@ func (pg *page) say(format string, args ...any) { fmt.Fprintf(pg.w, format+"\n",
 
 func (pg *page) head(title string) { pg.say("\n%s", strings.ToUpper(title)) }
 
-func (pg *page) summary() error {
-	t, p := pg.t, pg.p
-	name := p.Program
+func (pg *page) program() {
+	name := pg.p.Program
 	if name == "" {
 		name = "program"
 	}
-	version, _ := t.Attr("go").(string)
+	version, _ := pg.t.Attr("go").(string)
 	pg.say("%s  %s", name, version)
+}
+
+// counted is the page of a run that only counted: there are no times to show.
+func (pg *page) counted() error {
+	pg.program()
+	pg.say("ran %s; this run only counted: calls are exact, there are no times", dur(pg.p.Wall))
+	pg.head("Procedures, by calls")
+	var list []*profile.Entry
+	for i := range pg.p.Entries {
+		if e := &pg.p.Entries[i]; e.Calls > 0 {
+			list = append(list, e)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b *profile.Entry) int { return cmp.Compare(b.Calls, a.Calls) })
+	t := &table{left: map[int]bool{2: true}}
+	t.row("name", "calls", "")
+	for _, e := range list[:min(2*top, len(list))] {
+		t.row(short(e.Name, nameWidth), count(e.Calls), fmt.Sprintf("%s:%d", e.File, e.Line))
+	}
+	return t.write(pg.w, "  ")
+}
+
+func (pg *page) summary() error {
+	t, p := pg.t, pg.p
+	pg.program()
 	pg.say("ran %s on up to %d processors; %s goroutines", dur(p.Wall), p.Procs, count(p.Goroutines))
 	if t.End.Known {
 		pg.say("ended: %s, status %d", t.End.Reason, t.End.Status)
@@ -51,8 +79,8 @@ func (pg *page) summary() error {
 	pg.say("average parallelism %.2f while anything ran; nothing ran for %s (%s)", ratio(p.Busy, p.NPTSum), dur(p.Idle), percent(p.Idle, p.Wall))
 	if p.CPU.Known {
 		cpu := p.CPU.User + p.CPU.System
-		pg.say("processor time %s by this trace, %s by the operating system, of it %s for writing this file",
-			dur(p.Busy), dur(cpu), dur(p.CPU.Writer))
+		pg.say("processor time: %s busy by this trace, %s of that kept waiting by the operating system, which counts %s used, %s of it to write this file",
+			dur(p.Busy), dur(p.OffCPU), dur(cpu), dur(p.CPU.Writer))
 	}
 	return nil
 }
@@ -94,7 +122,7 @@ func (pg *page) entries(kind string, key func(*profile.Entry) int64) error {
 		}
 	}
 	slices.SortStableFunc(list, func(a, b *profile.Entry) int { return cmp.Compare(key(b), key(a)) })
-	t := entryTable()
+	t := entryTable(kind == profile.KindGoroutine)
 	for _, e := range list[:min(top, len(list))] {
 		entryRow(t, pg.p, e)
 	}

@@ -41,6 +41,7 @@ func TestHints(t *testing.T) {
 		{"only one processor was busy", func(p *profile.Profile) {
 			p.Parallelism = []int64{0, 300, 200}
 			p.Entries[0].BusyAt = []int64{0, 300, 200}
+			p.Entries[0].Busy = 700
 		}},
 		{"nothing ran for", func(p *profile.Profile) {
 			p.Idle = 100
@@ -61,7 +62,7 @@ func TestHints(t *testing.T) {
 
 // What is missing from the data, or makes it doubtful, is on the page.
 func TestPageWarns(t *testing.T) {
-	p := &profile.Profile{Wall: 1000, Busy: 1000, Procs: 1, OffCPU: 30, Degraded: 7, Parallelism: []int64{0, 1000}, Losses: trace.Losses{Blocks: 3}}
+	p := &profile.Profile{Wall: 1000, Busy: 1000, Procs: 1, Goroutines: 1, OffCPU: 30, Degraded: 7, Parallelism: []int64{0, 1000}, Losses: trace.Losses{Blocks: 3}}
 	tr := &trace.Trace{Throttled: 5e6, Limits: []trace.Limit{{Time: 10, Bytes: 1 << 20, Reason: "bytes"}}}
 	var out bytes.Buffer
 	if err := Page(&out, tr, p); err != nil {
@@ -78,5 +79,20 @@ func TestPageWarns(t *testing.T) {
 	Page(&out, tr, p)
 	if strings.Contains(out.String(), "above 2 %") {
 		t.Error("warning at 1 %")
+	}
+}
+
+// A run that only counted shows calls and claims no times.
+func TestPageCounted(t *testing.T) {
+	p := &profile.Profile{Wall: 1000, Parallelism: []int64{1000}, Entries: []profile.Entry{
+		{Name: "main.few", Calls: 3, Kind: profile.KindProc}, {Name: "main.many", Calls: 4000, Kind: profile.KindProc}}}
+	var out bytes.Buffer
+	if err := Page(&out, &trace.Trace{}, p); err != nil {
+		t.Fatal(err)
+	}
+	s := out.String()
+	many, few := strings.Index(s, "4,000"), strings.Index(s, "main.few")
+	if many < 0 || few < many || strings.Contains(s, "NPT") {
+		t.Errorf("page:\n%s", s)
 	}
 }

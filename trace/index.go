@@ -23,7 +23,10 @@ type indexer struct {
 	first   uint64 // ticks
 	last    uint64
 	timed   bool
-	counts  sddf.Blob
+	// readings are the times of clock records: they bound the trace where no
+	// "end" record does. After that record's time the tool alone is at work.
+	readings []uint64
+	counts   sddf.Blob
 }
 
 func (ix *indexer) run() error {
@@ -93,7 +96,7 @@ func (ix *indexer) data(r *row) bool {
 	case spec.TagClock:
 		c := clockPoint{r.u("ticks"), r.i("monotonic"), r.i("wall")}
 		if !r.bad {
-			ix.seen(c.ticks)
+			ix.readings = append(ix.readings, c.ticks)
 			t.clock.points = append(t.clock.points, c)
 		}
 	case spec.TagProbes:
@@ -244,6 +247,11 @@ func (ix *indexer) finish() {
 	ix.blocksInOrder()
 	ix.readCounts()
 	ix.lastEvents()
+	for i, ticks := range ix.readings {
+		if i == 0 || !t.End.Known {
+			ix.seen(ticks)
+		}
+	}
 	ix.times()
 }
 

@@ -28,7 +28,7 @@ type Trace struct {
 	Limits    []Limit
 	End       End
 	HasCounts bool
-	Wall      int64 // ns: from the first to the last event or clock reading
+	Wall      int64 // ns: from the first event or clock reading to the end record, or what was last
 	Began     int64 // ns since 1970, 0 if unknown
 	Blocks    int   // event blocks
 
