@@ -79,8 +79,9 @@ func anchors() []anchor {
 		{"traceruntime.go", head("traceRelease"), " if tl.gen == 0 { return };"},
 
 		// System calls are short and many: their hooks stand before the switch to
-		// the system stack that the tracer needs.
-		{"proc.go", before("reentersyscall", "trace := traceAcquire()"), "qinstGoSysCall(); "},
+		// the system stack that the tracer needs. Should the hook switch there
+		// itself, that overwrites what save noted.
+		{"proc.go", before("reentersyscall", "trace := traceAcquire()"), "qinstGoSysCall(); save(pc, sp, bp); "},
 		{"proc.go", condition("reentersyscall", "trace.ok()", 1, 2), "trace.gen != 0"},
 		{"proc.go", condition("reentersyscall", "trace.ok()", 2, 2), "trace.gen != 0"},
 		{"proc.go", before("entersyscallblock", "trace := traceAcquire()"), "qinstGoSysCall(); "},

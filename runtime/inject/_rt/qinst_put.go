@@ -167,17 +167,21 @@ func qinstReadyFor(now, on uint64) *qinstBlock {
 	return qinstMakeReady(now, on)
 }
 
+// qinstMakeReady is the slow side of qinstReadyFor. It runs on the system
+// stack: system calls are hooked where little of the goroutine's stack is left.
+//
 //go:nosplit
-func qinstMakeReady(now, on uint64) *qinstBlock {
-	b := qinstAttach(getg().m)
-	if b == nil {
-		atomic.Xadd64(&qinstNoBlock, 1)
-		return nil
-	}
-	if !qinstRoom(b, on, now, 0) {
-		qinstLost(b, now)
-		return nil
-	}
+func qinstMakeReady(now, on uint64) (b *qinstBlock) {
+	systemstack(func() {
+		if b = qinstAttach(getg().m); b == nil {
+			atomic.Xadd64(&qinstNoBlock, 1)
+			return
+		}
+		if !qinstRoom(b, on, now, 0) {
+			qinstLost(b, now)
+			b = nil
+		}
+	})
 	return b
 }
 

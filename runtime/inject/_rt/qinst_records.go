@@ -22,6 +22,7 @@ func qinstWriteHead() {
 	qinstAttrInt("ncpu", int64(numCPUStartup))
 	qinstAttrStr("mode", qinstSet.mode)
 	qinstAttrStr("settings", qinstSet.env)
+	qinstAttrInt("event_cost_ps", int64(qinstSet.chunkCost*1000/(qinstChunkSize/8)))
 	qinstAttrStr("ring", qinstRingName())
 	if qinstSlowClock {
 		qinstAttrStr("clock", "nanotime")

@@ -157,10 +157,12 @@ func qinstGoSysExit(pp *p) {
 		qinstPut(qinstNow(), qinstCurrent(), qinstEvSyscallEnd<<24)
 		return
 	}
-	qinstProcSteal(pp)
-	qinstProcStart()
-	qinstGoSysExitLost()
-	qinstGoStart()
+	systemstack(func() {
+		qinstProcSteal(pp)
+		qinstProcStart()
+		qinstGoSysExitLost()
+		qinstGoStart()
+	})
 }
 
 // qinstGoSysExitLost notes the end of a system call whose processor is gone.

@@ -29,6 +29,7 @@ var (
 	qinstWriterM  muintptr
 	qinstSleeping uint32 // futex: 1 while the writer sleeps until it is woken
 	qinstEnding   uint32 // 1 + why, once the program ends
+	qinstEndTime  uint64 // when the end was asked for: what comes later is the tool's
 	qinstStatus   int32
 	qinstSync     uint32 // raised to ask for everything recorded so far
 	qinstSynced   uint32
@@ -61,8 +62,9 @@ func qinstEnd(why uint32, status int32) {
 	if qinstStarted == 0 || getg().m == qinstWriterM.ptr() {
 		return
 	}
-	if atomic.Cas(&qinstEnding, 0, why+1) {
+	if atomic.Cas64(&qinstEndTime, 0, qinstNow()) {
 		qinstStatus = status
+		atomic.Store(&qinstEnding, why+1)
 	}
 	qinstAwait(&qinstDone, 1)
 }
@@ -333,8 +335,12 @@ func qinstWriteTail(why uint32) {
 	qinstWriteUsage()
 	qinstWriteClock()
 	qinstWriteCost()
+	end := atomic.Load64(&qinstEndTime)
+	if end == 0 {
+		end = qinstNow()
+	}
 	qinstRecord(qinstTagEnd, 6)
-	qinstU64(qinstNow())
+	qinstU64(end)
 	qinstStr(qinstWhyText[why])
 	qinstI32(qinstStatus)
 	qinstU64(lost)
