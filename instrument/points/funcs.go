@@ -70,6 +70,9 @@ func (n *namer) walk(node ast.Node) {
 		switch x := node.(type) {
 		case *ast.FuncLit:
 			n.literal(x)
+		case *ast.GoStmt:
+			n.started[ast.Unparen(x.Call.Fun)] = true
+			n.walk(x.Call)
 		case *ast.IfStmt:
 			n.ifStmt(x)
 		case *ast.ForStmt:

@@ -87,8 +87,13 @@ func elide(name string) string {
 	}
 }
 
-// inlinable reports whether the plain build inlines fn.
+// inlinable reports whether the plain build inlines fn, as far as can be told:
+// the program's main function and the literal of a go statement are small enough
+// at times, but are called by the runtime only.
 func (f *finder) inlinable(fn *Func) bool {
+	if fn.Name == "main.main" || f.started[fn.Node] {
+		return false
+	}
 	name := strings.TrimPrefix(fn.Name, prefix(f.Types)+".")
 	can, told := f.Inlining.verdict(name, f.reported(fn))
 	if !told && strings.Contains(name, "[...]") {

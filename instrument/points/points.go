@@ -75,7 +75,7 @@ type Set struct {
 
 // Find returns the points of a package.
 func Find(p *Package) *Set {
-	f := &finder{Package: p, literals: map[*ast.FuncLit]*Func{}}
+	f := &finder{Package: p, literals: map[*ast.FuncLit]*Func{}, started: map[ast.Node]bool{}}
 	f.nameFuncs()
 	for _, fn := range f.set.Funcs {
 		if fn.Skip = f.skipFunc(fn); fn.Skip != 0 {
@@ -94,6 +94,7 @@ type finder struct {
 	*Package
 	set      Set
 	literals map[*ast.FuncLit]*Func
+	started  map[ast.Node]bool // literals that a go statement calls
 }
 
 // add appends a point of fn and returns it; the first is fn itself.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -25,20 +26,26 @@ func parseCommand(args []string) (*command, error) {
 			return nil, err
 		}
 	}
-	n := len(rest)
-	for n > 0 && isSource(rest[n-1]) {
-		n--
-	}
+	n := countFlags(rest)
 	c.flags, c.files = rest[:n], rest[n:]
 	return c, nil
 }
 
-func isSource(arg string) bool {
-	if strings.HasPrefix(arg, "-") {
-		return false
+// valueFlags are the flags after which the go command passes a value of its own;
+// one of them, or one without a value, is the last before the files.
+var valueFlags = []string{"o", "p", "trimpath", "importcfg", "embedcfg", "asmhdr", "symabis", "buildid", "goversion", "D", "I"}
+
+// countFlags tells where the files begin. Their names tell nothing: those of an
+// overlay are anything.
+func countFlags(args []string) int {
+	n := len(args)
+	for n > 0 && !strings.HasPrefix(args[n-1], "-") {
+		n--
 	}
-	ext := filepath.Ext(arg)
-	return ext == ".go" || ext == ".s"
+	if n > 0 && n < len(args) && slices.Contains(valueFlags, strings.TrimLeft(args[n-1], "-")) {
+		n++
+	}
+	return n
 }
 
 // flag returns the value of a flag that takes one, in either spelling; the last
