@@ -68,7 +68,9 @@ func main() {
 // result is what is known of a test after a run.
 type result struct {
 	action string // pass, fail, skip
-	lines  []string
+	// lines has the positions with which each message was printed; the digits
+	// of the messages are left out.
+	lines  map[string][]string
 	output string
 }
 
@@ -108,13 +110,18 @@ func compare(qinst, dir string, g group) (bool, error) {
 	for _, name := range names {
 		p, q := plain[name], probed[name]
 		count[p.action]++
+		pkg, test, _ := strings.Cut(name, " ")
 		switch {
+		case test != "" && probed[pkg+" "].action == "fail" && q.action == "" && plain[pkg+" "].action != "fail":
+			// Told with the package.
 		case p.action != q.action:
 			differ++
 			fmt.Printf("  %s: %s plain, %s instrumented\n%s", name, orNone(p.action), orNone(q.action), indent(q.output))
-		case !slices.Equal(p.lines, q.lines):
-			differ++
-			fmt.Printf("  %s: other line numbers: %v plain, %v instrumented\n", name, p.lines, q.lines)
+		default:
+			for message, at := range otherLines(p, q) {
+				differ++
+				fmt.Printf("  %s: %q comes from %v plain, %v instrumented\n", name, message, at[0], at[1])
+			}
 		}
 	}
 	files, events, err := check(traces)
@@ -124,6 +131,19 @@ func compare(qinst, dir string, g group) (bool, error) {
 	fmt.Printf("%-10s %5d tests: %d pass, %d fail, %d skip; %d differ; %d traces, %d events; %.0fs plain, %.0fs instrumented\n",
 		g.name, len(names), count["pass"], count["fail"], count["skip"], differ, files, events, took.Seconds(), time.Since(start).Seconds())
 	return differ == 0, nil
+}
+
+// otherLines returns the messages that both runs printed, each from lines that
+// the other did not. A message that only one printed depends on time or chance.
+func otherLines(p, q result) map[string][2][]string {
+	other := map[string][2][]string{}
+	for message, at := range p.lines {
+		also := q.lines[message]
+		if len(also) > 0 && !slices.ContainsFunc(at, func(x string) bool { return slices.Contains(also, x) }) {
+			other[message] = [2][]string{at, also}
+		}
+	}
+	return other
 }
 
 // check reads every trace that the tests left.
@@ -147,7 +167,10 @@ func check(dir string) (files, events int, err error) {
 	return files, events, err
 }
 
-var position = regexp.MustCompile(`[\w-]+\.go:\d+`)
+var (
+	position = regexp.MustCompile(`([\w-]+\.go:\d+)(.*)`)
+	digits   = regexp.MustCompile(`(0x)?[0-9a-f]*\d[0-9a-f]*`)
+)
 
 // run tests the group's packages; extra are a -toolexec flag and a setting of
 // the environment.
@@ -184,7 +207,14 @@ func run(dir string, extra []string, g group) (map[string]result, error) {
 			r.action = e.Action
 		case "output":
 			r.output += e.Output
-			r.lines = append(r.lines, position.FindAllString(e.Output, -1)...)
+			if m := position.FindStringSubmatch(e.Output); m != nil {
+				if r.lines == nil {
+					r.lines = map[string][]string{}
+				}
+				file, _, _ := strings.Cut(m[1], ":")
+				message := file + digits.ReplaceAllString(m[2], "#")
+				r.lines[message] = append(r.lines[message], m[1])
+			}
 		}
 		results[name] = r
 	}
@@ -195,10 +225,7 @@ func run(dir string, extra []string, g group) (map[string]result, error) {
 	for name, r := range results {
 		if r.action == "" {
 			delete(results, name) // output of a build
-			continue
 		}
-		slices.Sort(r.lines)
-		results[name] = r
 	}
 	return results, nil
 }
