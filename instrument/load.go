@@ -4,13 +4,13 @@ import (
 	"bufio"
 	"fmt"
 	"go/ast"
+	"go/importer"
 	"go/parser"
 	"go/token"
 	"go/types"
+	"io"
 	"os"
 	"strings"
-
-	"golang.org/x/tools/go/gcexportdata"
 )
 
 // Source is what a compile command says about a package.
@@ -68,16 +68,22 @@ func load(src *Source) (*loaded, error) {
 	return l, err
 }
 
-// importer reads the export data that the compile command names.
-type importer struct {
-	fset     *token.FileSet
-	packages map[string]*types.Package
-	files    map[string]string // by path
-	renamed  map[string]string // import path as written -> path
+// cfgImporter imports what the compile command's import configuration names.
+type cfgImporter struct {
+	types.Importer
+	renamed map[string]string // import path as written -> path
 }
 
-func newImporter(cfg string) (*importer, error) {
-	imp := &importer{token.NewFileSet(), map[string]*types.Package{}, map[string]string{}, map[string]string{}}
+func newImporter(cfg string) (types.Importer, error) {
+	files := map[string]string{} // by path
+	imp := cfgImporter{renamed: map[string]string{}}
+	imp.Importer = importer.ForCompiler(token.NewFileSet(), "gc", func(path string) (io.ReadCloser, error) {
+		name, ok := files[path]
+		if !ok {
+			return nil, fmt.Errorf("package %s is not in the import configuration", path)
+		}
+		return os.Open(name)
+	})
 	if cfg == "" {
 		return imp, nil
 	}
@@ -92,7 +98,7 @@ func newImporter(cfg string) (*importer, error) {
 		key, value, _ := strings.Cut(strings.TrimSpace(rest), "=")
 		switch verb {
 		case "packagefile":
-			imp.files[key] = value
+			files[key] = value
 		case "importmap":
 			imp.renamed[key] = value
 		}
@@ -101,28 +107,9 @@ func newImporter(cfg string) (*importer, error) {
 }
 
 // Import implements [types.Importer].
-func (imp *importer) Import(path string) (*types.Package, error) {
-	if path == "unsafe" {
-		return types.Unsafe, nil
-	}
+func (imp cfgImporter) Import(path string) (*types.Package, error) {
 	if to, ok := imp.renamed[path]; ok {
 		path = to
 	}
-	if pkg := imp.packages[path]; pkg != nil && pkg.Complete() {
-		return pkg, nil
-	}
-	name, ok := imp.files[path]
-	if !ok {
-		return nil, fmt.Errorf("package %s is not in the import configuration", path)
-	}
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	r, err := gcexportdata.NewReader(f)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	return gcexportdata.Read(r, imp.fset, imp.packages, path)
+	return imp.Importer.Import(path)
 }

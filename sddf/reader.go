@@ -118,7 +118,7 @@ func (r *Reader) Next() (*Packet, error) {
 		return nil, io.EOF
 	}
 	if err := r.packet(p); err != nil {
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			err = io.ErrUnexpectedEOF
 		}
 		src.off, src.pos, src.n = p.Off, 0, 0

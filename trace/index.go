@@ -33,7 +33,7 @@ func (ix *indexer) run() error {
 	t := ix.t
 	for {
 		p, err := t.reader.Next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return nil
 		}
 		var damage *sddf.DamageError

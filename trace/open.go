@@ -66,7 +66,7 @@ func Open(path string) (*Trace, error) {
 		t, err = New(f, st.Size())
 	}
 	if err != nil {
-		f.Close()
+		_ = f.Close()
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	t.Path, t.file = path, f

@@ -58,7 +58,7 @@ func cmdHelp(e *env, args []string) error {
 	for _, c := range commands() {
 		fmt.Fprintf(w, "  %s\t%s\n", c.name, c.summary)
 	}
-	w.Flush()
+	_ = w.Flush()
 	fmt.Fprint(e.stdout, "\nUse \"qinst help command\" for more.\n")
 	return nil
 }

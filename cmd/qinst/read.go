@@ -123,7 +123,7 @@ func openProfile(e *env, name string, args []string, asJSON *bool) (*trace.Trace
 	}
 	p, err := profile.New(t)
 	if err != nil {
-		t.Close()
+		_ = t.Close()
 		return nil, nil, fmt.Errorf("%s: %w", file, err)
 	}
 	return t, p, nil

@@ -150,7 +150,7 @@ func runChild(cmd *exec.Cmd) error {
 			select {
 			case s := <-signals:
 				if s == syscall.SIGTERM { // an interrupt reaches the whole group
-					cmd.Process.Signal(s)
+					_ = cmd.Process.Signal(s) // it may have ended
 				}
 			case <-done:
 				return

@@ -31,8 +31,6 @@ const (
 	CaseValue     // in a case of a switch that has a tag
 	Target        // in the left side of a range or receive clause
 	GotoLabel     // in the head of a statement that a goto jumps to
-
-	numSkipReasons
 )
 
 func (r SkipReason) String() string {

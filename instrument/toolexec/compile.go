@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"qinst.dev/instrument"
@@ -118,13 +119,12 @@ func (p *process) askCompiler(c *command) <-chan *points.Inlining {
 func (p *process) explain(c *command) ([]byte, error) {
 	scratch := filepath.Join(c.objdir(), "qinst_inline.a")
 	defer os.Remove(scratch)
-	args := c.withFiles(c.files)
 	extra := []string{"-m=2", "-o", scratch}
 	if c.flag("asmhdr") != "" {
 		extra = append(extra, "-asmhdr", scratch+".h")
 		defer os.Remove(scratch + ".h")
 	}
-	args = append(append(append([]string{}, c.flags...), extra...), c.files...)
+	args := slices.Concat(c.flags, extra, c.files)
 	args, err := respond(c.objdir(), args)
 	if err != nil {
 		return nil, err

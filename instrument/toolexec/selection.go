@@ -48,7 +48,7 @@ func ParseSelection(args []string) (Selection, []string, error) {
 // could not tell two selections apart that are spelled the same.
 func checkPattern(p string) error {
 	if p == "" || strings.HasPrefix(p, ".") || strings.HasPrefix(p, "/") || strings.ContainsAny(p, " \t'\"") {
-		return fmt.Errorf("found pattern %q, expected an import path like example.com/mod/...", p)
+		return fmt.Errorf("found pattern %q, expected an import path, as in example.com/mod/... or std", p)
 	}
 	return nil
 }

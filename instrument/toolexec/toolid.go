@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -31,7 +32,7 @@ func ownID(exe string) ([]byte, error) {
 	defer f.Close()
 	start := make([]byte, 64<<10)
 	n, err := io.ReadFull(f, start)
-	if err != nil && err != io.ErrUnexpectedEOF {
+	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return nil, err
 	}
 	if id := goBuildID(start[:n]); id != nil {

@@ -2,6 +2,7 @@ package inject
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -12,6 +13,16 @@ import (
 // target is the toolchain that runs the test, for the given machine.
 func target(goos, goarch string) Target {
 	return Target{GoVersion: runtime.Version(), GOOS: goos, GOARCH: goarch}
+}
+
+// runtimeDir is where the runtime's sources lie.
+func runtimeDir(t *testing.T) string {
+	t.Helper()
+	root, err := exec.Command("go", "env", "GOROOT").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Join(strings.TrimSpace(string(root)), "src", "runtime")
 }
 
 // runtimeFiles copies the runtime's sources that have anchors into a directory
@@ -25,7 +36,7 @@ func runtimeFiles(t *testing.T) []string {
 		if slices.Contains(files, to) {
 			continue
 		}
-		text, err := os.ReadFile(filepath.Join(runtime.GOROOT(), "src", "runtime", a.file))
+		text, err := os.ReadFile(filepath.Join(runtimeDir(t), a.file))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -149,7 +160,7 @@ func TestMissingFile(t *testing.T) {
 
 func TestAssemble(t *testing.T) {
 	for _, arch := range []string{"amd64", "arm64"} {
-		src := filepath.Join(runtime.GOROOT(), "src", "runtime")
+		src := runtimeDir(t)
 		files := []string{filepath.Join(src, "asm.s"), filepath.Join(src, "asm_"+arch+".s")}
 		dir := t.TempDir()
 		out, err := Assemble(target("linux", arch), files, dir)
@@ -178,7 +189,7 @@ func TestTracerMethodsCovered(t *testing.T) {
 	for _, h := range tracerHooks {
 		known[h.method] = true
 	}
-	dir := filepath.Join(runtime.GOROOT(), "src", "runtime")
+	dir := runtimeDir(t)
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		t.Fatal(err)

@@ -6,6 +6,7 @@ package text
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 
@@ -30,12 +31,11 @@ func Dump(w io.Writer, file io.ReaderAt, size int64, asJSON bool) error {
 	d.line("header", "", pair{"format", spec.Magic}, pair{"version", uint64(spec.Version)}, pair{"producer", r.Producer})
 	for d.err == nil {
 		p, err := r.Next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {
-			d.w.Flush()
-			return err
+			return errors.Join(err, d.w.Flush())
 		}
 		d.packet(p)
 	}
