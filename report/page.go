@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"qinst.dev/analysis/profile"
 	"qinst.dev/trace"
@@ -168,12 +169,16 @@ func (pg *page) lost() error {
 
 // offCPUWarn is the share of the busy time from which on the operating system's
 // interference makes the other numbers doubtful.
-const offCPUWarn = 0.02
+// A few thread starts are no interference.
+const (
+	offCPUWarn  = 0.02
+	offCPULeast = int64(time.Millisecond)
+)
 
 func (pg *page) offCPU() {
 	p := pg.p
 	pg.say("  off-CPU: the operating system kept running threads waiting for %s (%s of busy)", dur(p.OffCPU), percent(p.OffCPU, p.Busy))
-	if ratio(p.OffCPU, p.Busy) > offCPUWarn {
+	if p.OffCPU > offCPULeast && ratio(p.OffCPU, p.Busy) > offCPUWarn {
 		pg.say("  WARNING: that is above %.0f %%: other load on this machine is in these numbers as busy time", 100*offCPUWarn)
 	}
 	if pg.t.Throttled > 0 {

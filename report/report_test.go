@@ -62,7 +62,7 @@ func TestHints(t *testing.T) {
 
 // What is missing from the data, or makes it doubtful, is on the page.
 func TestPageWarns(t *testing.T) {
-	p := &profile.Profile{Wall: 1000, Busy: 1000, Procs: 1, Goroutines: 1, OffCPU: 30, Degraded: 7, Parallelism: []int64{0, 1000}, Losses: trace.Losses{Blocks: 3}}
+	p := &profile.Profile{Wall: 1e9, Busy: 1e9, Procs: 1, Goroutines: 1, OffCPU: 30e6, Degraded: 7, Parallelism: []int64{0, 1e9}, Losses: trace.Losses{Blocks: 3}}
 	tr := &trace.Trace{Throttled: 5e6, Limits: []trace.Limit{{Time: 10, Bytes: 1 << 20, Reason: "bytes"}}}
 	var out bytes.Buffer
 	if err := Page(&out, tr, p); err != nil {
@@ -74,7 +74,7 @@ func TestPageWarns(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, out.String())
 		}
 	}
-	p.OffCPU = 10
+	p.OffCPU = 10e6
 	out.Reset()
 	Page(&out, tr, p)
 	if strings.Contains(out.String(), "above 2 %") {

@@ -16,7 +16,8 @@ const writerThread = 1<<32 - 1
 type indexer struct {
 	t       *Trace
 	fns     map[uint64]Function
-	threads map[[2]uint32]Thread
+	threads map[[2]uint32]Thread // by number and tid
+	before  map[[2]uint32]Thread // their times before the trace began
 	flushes []struct{ from, to uint64 }
 	usageAt uint64
 	limits  []uint64
@@ -140,7 +141,7 @@ func (ix *indexer) cost(r *row) {
 		th, tid := uint32(r.u("thread")), uint32(r.u("tid"))
 		run, wait := r.u("run"), r.u("wait")
 		if !r.bad {
-			ix.threads[[2]uint32{th, tid}] = Thread{th, tid, int64(run), int64(wait), th == writerThread}
+			ix.thread(Thread{th, tid, int64(run), int64(wait), th == writerThread})
 		}
 	case spec.TagThrottle:
 		if v := r.u("throttled"); !r.bad {
@@ -153,6 +154,19 @@ func (ix *indexer) cost(r *row) {
 		ix.limits = append(ix.limits, r.u("ticks"))
 		t.Limits = append(t.Limits, Limit{0, int64(r.u("bytes")), r.s("reason")})
 	}
+}
+
+// thread takes in a reading of a thread's times. One from before the first clock
+// tells what it had used when the trace began, in its start by the operating
+// system for one.
+func (ix *indexer) thread(th Thread) {
+	key := [2]uint32{th.ID, th.TID}
+	if len(ix.readings) == 0 {
+		ix.before[key] = th
+	}
+	th.Run -= ix.before[key].Run
+	th.Wait -= ix.before[key].Wait
+	ix.threads[key] = th
 }
 
 func (ix *indexer) end(r *row) {
@@ -264,7 +278,14 @@ func (ix *indexer) blocksInOrder() {
 		next := uint64(0)
 		for _, b := range bs {
 			if b.seq < next {
-				t.losses.Records++ // the same number twice
+				// A chunk that was written before it was full comes again. It
+				// only grows: what is shorter is nonsense.
+				last := &kept[len(kept)-1]
+				if b.len < last.len {
+					t.losses.Records++
+				} else {
+					*last = b
+				}
 				continue
 			}
 			if missing := b.seq - next; missing < 1<<40 {

@@ -81,7 +81,7 @@ func New(r io.ReaderAt, size int64) (*Trace, error) {
 	}
 	t := &Trace{Size: size, Producer: reader.Producer, reader: reader,
 		Reasons: map[uint64]string{}, blocks: map[uint32][]block{}}
-	ix := indexer{t: t, fns: map[uint64]Function{}, threads: map[[2]uint32]Thread{}}
+	ix := indexer{t: t, fns: map[uint64]Function{}, threads: map[[2]uint32]Thread{}, before: map[[2]uint32]Thread{}}
 	if err := ix.run(); err != nil {
 		return nil, err
 	}
@@ -105,6 +105,17 @@ func (t *Trace) Attr(key string) any {
 		}
 	}
 	return nil
+}
+
+// Int returns a stream attribute that is a whole number, 0 if there is none.
+func (t *Trace) Int(key string) int64 {
+	switch v := t.Attr(key).(type) {
+	case int64:
+		return v
+	case uint64:
+		return int64(v)
+	}
+	return 0
 }
 
 // Function returns the goroutine start function of a pc, nil if it is unknown.

@@ -178,13 +178,7 @@ func (b *builder) profile(losses trace.Losses) *Profile {
 
 // eventCost is the cost of one traced event, in ns, if the program measured it.
 func eventCost(t *trace.Trace) float64 {
-	switch v := t.Attr("event_cost_ns").(type) {
-	case float64:
-		return v
-	case uint64:
-		return float64(v)
-	}
-	return 0
+	return float64(t.Int("event_cost_ps")) / 1000
 }
 
 // entries fills in the entries, largest inclusive NPT first.

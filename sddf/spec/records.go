@@ -191,7 +191,7 @@ var Records = []Record{
 		{"to", U64, Ticks, "end"},
 		{"bytes", U64, Bytes, "written"},
 		{"cpu", U64, Ns, "processor time used"}}, nil},
-	{TagOSCPU, "oscpu", "what the operating system gave a thread, cumulative", []Field{
+	{TagOSCPU, "oscpu", "what the operating system gave a thread, cumulative; before the first clock: ahead of the trace", []Field{
 		{"thread", U32, Thr, "dense number; 4294967295: the thread that writes this file"},
 		{"tid", U32, "", "the operating system's thread id"},
 		{"ticks", U64, Ticks, "when"},

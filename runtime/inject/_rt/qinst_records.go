@@ -34,6 +34,7 @@ func qinstWriteHead() {
 		qinstU32(uint32(code))
 		qinstStr(text)
 	}
+	qinstWriteThreads() // what they used before the trace began
 	qinstWriteClock()
 	qinstPush()
 }

@@ -173,13 +173,22 @@ func qinstDrain() bool {
 	if list == 0 {
 		return false
 	}
-	from, cpu := qinstNow(), qinstThreadCPU()
+	from, cpu, before := qinstNow(), qinstThreadCPU(), qinstOut.bytes
+	qinstWriteList(list)
+	qinstCost(from, cpu, qinstOut.bytes-before)
+	if qinstSet.limit != 0 && qinstOut.bytes > qinstSet.limit && !qinstOut.limited {
+		qinstLimit()
+	}
+	return true
+}
+
+// qinstWriteList writes a list of chunks, the last first.
+func qinstWriteList(list uint32) {
 	var oldest uint32
 	for list != 0 {
 		h := qinstChunkAt(list)
 		list, h.next, oldest = h.next, oldest, list
 	}
-	before := qinstOut.bytes
 	for oldest != 0 {
 		// Several chunks go into one write: file systems take a megabyte at a
 		// time twice as fast as 32 KiB.
@@ -197,11 +206,6 @@ func qinstDrain() bool {
 		}
 		qinstBeat++
 	}
-	qinstCost(from, cpu, qinstOut.bytes-before)
-	if qinstSet.limit != 0 && qinstOut.bytes > qinstSet.limit && !qinstOut.limited {
-		qinstLimit()
-	}
-	return true
 }
 
 func qinstChunkAt(i uint32) *qinstChunk {
@@ -234,7 +238,7 @@ func qinstLimit() {
 	qinstRecord(qinstTagLimit, 3)
 	qinstU64(qinstNow())
 	qinstU64(qinstOut.bytes)
-	qinstStr("limit")
+	qinstStr("bytes")
 }
 
 // qinstFloor sets every block's floor.
@@ -317,7 +321,8 @@ func qinstRefill() {
 // are now; when such a chunk is written again its block has the same number,
 // and readers take the later one.
 func qinstWriteTail(why uint32) {
-	qinstDrain()
+	from, cpu, before := qinstNow(), qinstThreadCPU(), qinstOut.bytes
+	qinstWriteList(uint32(qinstFull.Swap(0)))
 	lost := qinstNoBlock
 	for i := uint32(1); i < qinstNBlocks; i++ {
 		b := (*qinstBlock)(unsafe.Pointer(qinstBlocks[i]))
@@ -328,12 +333,14 @@ func qinstWriteTail(why uint32) {
 		}
 		lost += b.lost
 	}
-	qinstDrain()
+	qinstWriteList(uint32(qinstFull.Swap(0)))
 	qinstWriteNews()
 	qinstWriteThreads()
 	qinstWriteCounts()
 	qinstWriteUsage()
 	qinstWriteClock()
+	qinstPush()
+	qinstCost(from, cpu, qinstOut.bytes-before)
 	qinstWriteCost()
 	end := atomic.Load64(&qinstEndTime)
 	if end == 0 {

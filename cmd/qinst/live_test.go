@@ -1,0 +1,202 @@
+package main
+
+import (
+	"bytes"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"qinst.dev/analysis/profile"
+	"qinst.dev/internal/oracle"
+	"qinst.dev/report"
+	"qinst.dev/trace"
+	"qinst.dev/trace/tracetest"
+)
+
+// buildProbed builds a program of testdata with the bare wrapper, which is this
+// test's binary under the name qinst.
+func buildProbed(t *testing.T, module, program string) string {
+	t.Helper()
+	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" && runtime.GOARCH != "arm64" {
+		t.Skip("probes need linux on amd64 or arm64; reading is tested elsewhere")
+	}
+	exe := filepath.Join(t.TempDir(), program)
+	cmd := exec.Command("go", "build", "-toolexec", "qinst", "-o", exe, "./"+program)
+	cmd.Dir = filepath.Join("..", "..", "testdata", module)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return exe
+}
+
+// runProbed runs it on the given number of processors and opens what it recorded.
+func runProbed(t *testing.T, procs, exe string, args ...string) *trace.Trace {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "live.sddf")
+	cmd := exec.Command(exe, args...)
+	cmd.Env = append(os.Environ(), "GOMAXPROCS="+procs, "QINST=limit=0,out="+file)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	tr, err := trace.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { tr.Close() })
+	return tr
+}
+
+// The workloads, and where their profile on two processors is a formula: the
+// procedures' NPT as shares of their sum (the rest of the run is calibration).
+var liveTruth = []struct {
+	program string
+	args    []string
+	calls   map[string]uint64
+	npt     map[string]float64
+}{
+	{"fig4", []string{"-unit", "15ms"},
+		map[string]uint64{"main.a": 3, "main.b": 1, "main.c": 2, "main.d": 2, "main.e": 2, "main.f": 1}, nil},
+	{"sorter", []string{"-unit", "50ms"},
+		map[string]uint64{"main.read": 7, "main.sort": 7, "main.merge": 7},
+		map[string]float64{"main.read": (7*.5 - 6*.4/2) / 7.7, "main.sort": (6*.4/2 + .4/2) / 7.7, "main.merge": (7*.6 - .4/2) / 7.7}},
+	{"logging", []string{"-unit", "6ms"},
+		map[string]uint64{"main.input": 1, "main.logging": 1, "main.work": 2},
+		map[string]float64{"main.input": 3 / 60.4, "main.logging": 3.4 / 60.4, "main.work": 54 / 60.4}},
+	{"imbalance", []string{"-unit", "50ms"},
+		map[string]uint64{"main.heavy": 1, "main.light": 1},
+		map[string]float64{"main.heavy": (1.5 + 4.5) / 7.5, "main.light": 1.5 / 7.5}},
+}
+
+// What holds on any machine, however loaded, is tested on every run: the trace is
+// valid and whole, counts are exact, the profile's sums are the run time. That
+// the shares are those of the formula takes two processors to itself: one run of
+// several has to show it.
+func TestLiveTruth(t *testing.T) {
+	for _, c := range liveTruth {
+		t.Run(c.program, func(t *testing.T) {
+			exe := buildProbed(t, "workloads", c.program)
+			worst := 1.0
+			for run := 0; run < 5 && worst > .05; run++ {
+				p := checkedProfile(t, runProbed(t, "2", exe, c.args...), c.calls)
+				worst = min(worst, deviation(p, c.npt))
+			}
+			t.Logf("largest deviation of a share: %.1f %%", 100*worst)
+			if worst > .05 {
+				t.Errorf("no run came within 5 %% of %v", c.npt)
+			}
+		})
+	}
+}
+
+// checkedProfile tests what every run must satisfy.
+func checkedProfile(t *testing.T, tr *trace.Trace, calls map[string]uint64) *profile.Profile {
+	t.Helper()
+	if err := tracetest.Validate(tr); err != nil {
+		t.Fatal(err)
+	}
+	p, err := profile.New(tr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	self, none := p.Idle, 0.0
+	for _, e := range p.Entries {
+		if e.Kind == profile.KindProc {
+			self += e.SelfNPT
+		}
+		if want, ok := calls[e.Name]; ok && e.Kind == profile.KindProc && (e.Calls != want || e.Degraded != 0) {
+			t.Errorf("%s: %d calls, %d of them degraded, want %d", e.Name, e.Calls, e.Degraded, want)
+		}
+		if e.ID == profile.NoProcedure {
+			none = float64(e.SelfNPT) / float64(p.Wall)
+		}
+	}
+	roots := p.Idle
+	for _, r := range p.Roots {
+		roots += r.NPT
+	}
+	for name, sum := range map[string]int64{"self NPT": self, "NPT of the roots": roots} {
+		if math.Abs(float64(sum-p.Wall)) > .005*float64(p.Wall) {
+			t.Errorf("%s + idle = %d, wall %d", name, sum, p.Wall)
+		}
+	}
+	if none > .01 {
+		t.Errorf("%.2f %% of the run time is in no procedure", 100*none)
+	}
+	if n := len(p.Parallelism) - 1; n > p.Procs {
+		t.Errorf("%d processors busy of %d", n, p.Procs)
+	}
+	used := p.CPU.User + p.CPU.System - p.CPU.Writer
+	t.Logf("wall %d, busy %d, off-CPU %d, getrusage %d (%+.2f %%), no procedure %.2f %%", p.Wall, p.Busy, p.OffCPU, used,
+		100*(float64(p.Busy-p.OffCPU)/float64(used)-1), 100*none)
+	return p
+}
+
+// deviation is the largest difference of a share from its formula.
+func deviation(p *profile.Profile, npt map[string]float64) float64 {
+	got, sum, worst := map[string]float64{}, 0.0, 0.0
+	for _, e := range p.Entries {
+		if _, ok := npt[e.Name]; ok && e.Kind == profile.KindProc {
+			got[e.Name] = float64(e.NPT)
+			sum += got[e.Name]
+		}
+	}
+	for name, want := range npt {
+		worst = max(worst, math.Abs(got[name]/sum-want))
+	}
+	return worst
+}
+
+// Beside programs that take every processor the report says that its numbers
+// hold time that the operating system took away.
+func TestBurner(t *testing.T) {
+	exe := buildProbed(t, "workloads", "imbalance")
+	for range runtime.NumCPU() {
+		burner := exec.Command("sh", "-c", "while :; do :; done")
+		if err := burner.Start(); err != nil {
+			t.Fatal(err)
+		}
+		defer burner.Wait()
+		defer burner.Process.Kill()
+	}
+	tr := runProbed(t, "2", exe, "-unit", "30ms")
+	p, err := profile.New(tr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var page bytes.Buffer
+	if err := report.Page(&page, tr, p); err != nil {
+		t.Fatal(err)
+	}
+	if p.OffCPU < p.Busy/20 || !strings.Contains(page.String(), "WARNING: that is above 2 %") {
+		t.Errorf("%d ns off-CPU of %d busy, and on the page:\n%s", p.OffCPU, p.Busy, &page)
+	}
+}
+
+// The states of every goroutine are those that Go's own tracer saw.
+func TestOracle(t *testing.T) {
+	exe := buildProbed(t, "programs", "oracle")
+	for _, procs := range []string{"1", "2", "7"} {
+		theirs := filepath.Join(t.TempDir(), "go.trace")
+		ours := runProbed(t, procs, exe, theirs)
+		f, err := os.Open(theirs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		diffs, goroutines, changes, err := oracle.Compare(f, ours)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("GOMAXPROCS=%s: %d goroutines, %d changes of state", procs, goroutines, changes)
+		if goroutines < 100 || changes < 10000 {
+			t.Errorf("only %d goroutines and %d changes compared", goroutines, changes)
+		}
+		for _, d := range diffs {
+			t.Errorf("goroutine %d: Go %v, ours %v", d.G, d.Go, d.Ours)
+		}
+	}
+}
