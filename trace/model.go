@@ -190,8 +190,12 @@ func (m *model) exit(th *thread, point uint32) {
 	}
 	for i := top; i >= 0 && i > top-maxSearch; i-- {
 		if g.stack[i] == point {
-			m.losses.Exits += int64(top - i)
-			m.popTo(th, g, i+1, ByRepair)
+			cause := ByPanic
+			if m.t.Points[point].Flags&spec.FlagDeferExit == 0 {
+				m.losses.Exits += int64(top - i)
+				cause = ByRepair
+			}
+			m.popTo(th, g, i+1, cause)
 			m.pop(th, g, ByCode)
 			return
 		}

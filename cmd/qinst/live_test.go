@@ -150,6 +150,18 @@ func deviation(p *profile.Profile, npt map[string]float64) float64 {
 	return worst
 }
 
+// Panics, Goexit and ranges over functions leave procedures without a return.
+// The trace has an end for each all the same, at its time.
+func TestLivePanics(t *testing.T) {
+	exe := buildProbed(t, "programs", "panics")
+	for _, procs := range []string{"1", "4"} {
+		tr := runProbed(t, procs, exe)
+		if err := tracetest.Validate(tr); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // Beside programs that take every processor the report says that its numbers
 // hold time that the operating system took away.
 func TestBurner(t *testing.T) {

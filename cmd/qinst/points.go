@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -56,6 +57,7 @@ func cutJSON(args []string) (bool, []string) {
 type listed struct {
 	ImportPath, Name, Dir, Export string
 	CompiledGoFiles               []string
+	EmbedPatterns, EmbedFiles     []string
 	ImportMap                     map[string]string
 	Standard, DepOnly             bool
 	Module                        *struct {
@@ -94,7 +96,7 @@ func listPackages(e *env, args []string) (*listing, error) {
 		return nil, err
 	}
 	dir, rest := cutChdir(args)
-	list := append(append([]string{"list"}, dir...), "-export", "-compiled", "-deps", "-json=ImportPath,Name,Dir,Export,CompiledGoFiles,ImportMap,Standard,DepOnly,Module")
+	list := append(append([]string{"list"}, dir...), "-export", "-compiled", "-deps", "-json=ImportPath,Name,Dir,Export,CompiledGoFiles,EmbedPatterns,EmbedFiles,ImportMap,Standard,DepOnly,Module")
 	cmd = exec.Command("go", append(list, rest...)...)
 	cmd.Stderr = e.stderr
 	if out, err = cmd.Output(); err != nil {
@@ -127,8 +129,11 @@ func (l *listing) examine(p *listed, sel toolexec.Selection, out *pointWriter) e
 	if toolexec.Never(p.ImportPath) {
 		none = points.Never
 	}
+	if len(p.CompiledGoFiles) == 0 {
+		return nil // nothing but tests
+	}
 	if !sel.Selects(p.ImportPath, p.origin()) {
-		return out.skip(points.Skip{Kind: "package", Name: p.ImportPath, Reason: none})
+		return out.skip(points.SkipPackage(p.ImportPath, none))
 	}
 	args, err := l.compileCommand(p)
 	if err != nil {
@@ -139,7 +144,7 @@ func (l *listing) examine(p *listed, sel toolexec.Selection, out *pointWriter) e
 		return err
 	}
 	if set == nil {
-		return out.skip(points.Skip{Kind: "package", Name: p.ImportPath, Reason: points.Unchecked})
+		return out.skip(points.SkipPackage(p.ImportPath, points.Unchecked))
 	}
 	return out.set(set)
 }
@@ -147,9 +152,9 @@ func (l *listing) examine(p *listed, sel toolexec.Selection, out *pointWriter) e
 // compileCommand is the command line that the go command would compile p with, as
 // far as it matters for what is inlined.
 func (l *listing) compileCommand(p *listed) ([]string, error) {
-	path := p.ImportPath
+	pkg := p.ImportPath
 	if p.Name == "main" {
-		path = "main"
+		pkg = "main"
 	}
 	lang := l.env["GOVERSION"]
 	if p.Module != nil && p.Module.GoVersion != "" {
@@ -163,18 +168,70 @@ func (l *listing) compileCommand(p *listed) ([]string, error) {
 	for path, file := range l.exports {
 		fmt.Fprintf(&text, "packagefile %s=%s\n", path, file)
 	}
-	args := []string{filepath.Join(l.env["GOTOOLDIR"], "compile"), "-o", filepath.Join(l.tmp, "out.a"), "-p", path, "-importcfg", cfg, "-lang=" + language(lang)}
+	args := []string{filepath.Join(l.env["GOTOOLDIR"], "compile"), "-o", filepath.Join(l.tmp, "out.a"), "-p", pkg, "-importcfg", cfg, "-lang=" + language(lang)}
 	if p.Standard {
 		args = append(args, "-std")
 	}
 	args = append(args, l.flags...)
-	for _, f := range p.CompiledGoFiles {
+	if len(p.EmbedPatterns) > 0 {
+		embed := filepath.Join(l.tmp, "embedcfg")
+		if err := p.embedConfig(embed); err != nil {
+			return nil, err
+		}
+		args = append(args, "-embedcfg="+embed)
+	}
+	for i, f := range p.CompiledGoFiles {
 		if !filepath.IsAbs(f) {
 			f = filepath.Join(p.Dir, f)
+		} else if filepath.Ext(f) != ".go" {
+			// What cgo wrote lies in the build cache under other names.
+			link := filepath.Join(l.tmp, fmt.Sprintf("%d%s.cgo1.go", i, p.Name))
+			if i == 0 {
+				link = filepath.Join(l.tmp, "_cgo_gotypes.go") // the go command names it first
+			}
+			_ = os.Remove(link)
+			if err := os.Symlink(f, link); err != nil {
+				return nil, err
+			}
+			f = link
 		}
 		args = append(args, f)
 	}
 	return args, os.WriteFile(cfg, []byte(text.String()), 0o666)
+}
+
+// embedConfig writes the file that tells the compiler what each go:embed pattern
+// stands for: without it the package would not compile.
+func (p *listed) embedConfig(name string) error {
+	cfg := struct {
+		Patterns map[string][]string
+		Files    map[string]string
+	}{map[string][]string{}, map[string]string{}}
+	for _, file := range p.EmbedFiles {
+		cfg.Files[file] = filepath.Join(p.Dir, file)
+	}
+	for _, pattern := range p.EmbedPatterns {
+		for _, file := range p.EmbedFiles {
+			if embeds(strings.TrimPrefix(pattern, "all:"), file) {
+				cfg.Patterns[pattern] = append(cfg.Patterns[pattern], file)
+			}
+		}
+	}
+	text, err := json.Marshal(cfg)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(name, text, 0o666)
+}
+
+// embeds tells whether a pattern names a file or a directory that it is in.
+func embeds(pattern, file string) bool {
+	for f := file; f != "."; f = path.Dir(f) {
+		if ok, err := path.Match(pattern, f); ok && err == nil {
+			return true
+		}
+	}
+	return pattern == "."
 }
 
 // language is the part of a Go version that -lang takes.

@@ -28,19 +28,20 @@ func newPointWriter(w io.Writer, asJSON bool) *pointWriter {
 
 // pointLine is a line of -json.
 type pointLine struct {
-	ID    string   `json:"id,omitempty"`
-	Kind  string   `json:"kind"`
-	Name  string   `json:"name"`
-	File  string   `json:"file,omitempty"`
-	Line  uint32   `json:"line,omitempty"`
-	Flags []string `json:"flags,omitempty"`
-	Skip  string   `json:"skip,omitempty"`
+	Version int      `json:"version"` // 1; changes when a field's meaning does
+	ID      string   `json:"id"`
+	Kind    string   `json:"kind"`
+	Name    string   `json:"name"`
+	File    string   `json:"file"`
+	Line    uint32   `json:"line"`
+	Flags   []string `json:"flags,omitempty"`
+	Skip    string   `json:"skip"` // the reason, "" if it is probed
 }
 
 func (out *pointWriter) set(set *points.Set) error {
 	for _, p := range set.Points {
 		out.points[p.Kind]++
-		line := pointLine{fmt.Sprintf("%016x", p.ID), p.Kind, p.Name, p.File, p.Line, p.FlagNames(), ""}
+		line := pointLine{1, fmt.Sprintf("%016x", p.ID), p.Kind, p.Name, p.File, p.Line, p.FlagNames(), ""}
 		if err := out.line(line); err != nil {
 			return err
 		}
@@ -55,7 +56,7 @@ func (out *pointWriter) set(set *points.Set) error {
 
 func (out *pointWriter) skip(s points.Skip) error {
 	out.skipped[s.Kind+"\t"+s.Reason.String()]++
-	return out.line(pointLine{"", s.Kind, s.Name, s.File, s.Line, nil, s.Reason.String()})
+	return out.line(pointLine{1, fmt.Sprintf("%016x", s.ID), s.Kind, s.Name, s.File, s.Line, nil, s.Reason.String()})
 }
 
 func (out *pointWriter) line(l pointLine) error {

@@ -261,7 +261,7 @@ func (p *placer) call(c *ast.CallExpr, head spot, kind string, flags uint32) {
 		head.skip = Dead
 	}
 	if head.skip != 0 {
-		p.skip(c.Pos(), kind, name, head.skip)
+		p.skip(p.fn, c.Pos(), kind, name, head.skip)
 		return
 	}
 	if dynamic {

@@ -44,6 +44,7 @@ type Point struct {
 
 // Skip is something that could have been a point.
 type Skip struct {
+	ID         uint64
 	Kind, Name string
 	File       string
 	Line       uint32
@@ -79,7 +80,7 @@ func Find(p *Package) *Set {
 	f.nameFuncs()
 	for _, fn := range f.set.Funcs {
 		if fn.Skip = f.skipFunc(fn); fn.Skip != 0 {
-			f.skip(fn.Node.Pos(), spec.PointProc, fn.Name, fn.Skip)
+			f.skip(fn, fn.Node.Pos(), spec.PointProc, fn.Name, fn.Skip)
 			continue
 		}
 		fn.Point = uint32(len(f.set.Points))
@@ -108,9 +109,16 @@ func (f *finder) add(fn *Func, pos token.Pos, kind, name string) *Point {
 	return &f.set.Points[len(f.set.Points)-1]
 }
 
-func (f *finder) skip(pos token.Pos, kind, name string, why SkipReason) {
+// skip appends a skip; a procedure's is about fn itself.
+func (f *finder) skip(fn *Func, pos token.Pos, kind, name string, why SkipReason) {
 	file, line := f.place(pos)
-	f.set.Skips = append(f.set.Skips, Skip{kind, name, file, line, why})
+	id := identity(f.ImportPath, fn.Name, kind, int(fn.Node.Pos()-pos))
+	f.set.Skips = append(f.set.Skips, Skip{id, kind, name, file, line, why})
+}
+
+// SkipPackage is the skip of a whole package.
+func SkipPackage(importPath string, why SkipReason) Skip {
+	return Skip{ID: identity(importPath, "", "package", 0), Kind: "package", Name: importPath, Reason: why}
 }
 
 func (f *finder) place(pos token.Pos) (file string, line uint32) {

@@ -95,6 +95,7 @@ func anchors() []anchor {
 		{"proc.go", head("mcommoninit"), " mp.qinst = &qinstNone;"},
 		{"os_linux.go", head("mdestroy"), " qinstDetach(mp);"},
 		{"panic.go", before("recovery", "gogo(&gp.sched)"), "qinstRecovered(gp, sp); "},
+		{"panic.go", before("Goexit", "goexit1()"), "qinstGoexits(); "},
 
 		// The ways a process ends.
 		{"proc.go", after("runExitHooks", "exithook.Run(code)"), "; qinstEnd(qinstWhyExit, int32(code))"},

@@ -95,8 +95,14 @@ func Assemble(t Target, files []string, dir string) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
+		full, err := filepath.Abs(f)
+		if err != nil {
+			return nil, err
+		}
+		// Frames in it keep the name of the original.
+		text = slices.Concat([]byte("#line 1 \""+full+"\"\n"), text, ours)
 		out[i] = filepath.Join(dir, "qinst_"+base)
-		if err := os.WriteFile(out[i], append(text, ours...), 0o666); err != nil {
+		if err := os.WriteFile(out[i], text, 0o666); err != nil {
 			return nil, err
 		}
 	}

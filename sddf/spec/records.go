@@ -106,7 +106,7 @@ var Events = Layout{
 	Delta: "ticks",
 	Variants: []Variant{
 		{EvEnter, "enter", 1, "procedure entered", []BitField{arg("probe", Probe, "procedure")}},
-		{EvExit, "exit", 1, "procedure left", []BitField{arg("probe", Probe, "procedure")}},
+		{EvExit, "exit", 1, "procedure left; an exit by defer closes what a panic left open below it, too", []BitField{arg("probe", Probe, "procedure")}},
 		{EvUnwind, "unwind", 1, "a recovered panic closed every procedure deeper than depth", []BitField{arg("depth", "", "procedures that stay open")}},
 		{EvTime, "time", 2, "absolute time; the next entry counts from it", []BitField{{Name: "ticks", Word: 1, Width: 64, Unit: Ticks, Doc: "clock"}}},
 		{EvGoroutine, "goroutine", 2, "the goroutine that runs on the thread from here on, where no scheduling event said so", goWord},

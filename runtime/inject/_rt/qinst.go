@@ -333,6 +333,18 @@ func qinstFreeStack(gp *g) {
 	}
 }
 
+// qinstGoexits closes all procedures of a goroutine that ends by Goexit and has
+// made its deferred calls.
+//
+//go:nosplit
+func qinstGoexits() {
+	gp := getg()
+	if s := gp.qinstStack; s != nil && s.depth != 0 {
+		s.depth = 0
+		qinstPut(qinstNow(), gp.goid, qinstEvUnwind<<24)
+	}
+}
+
 // qinstRecovered closes the procedures that a recovered panic left: those whose
 // frames lie below sp, the frame that goes on, and that frame itself if its
 // exit is not a deferred call (for it returns without passing one).
