@@ -17,7 +17,7 @@ func Info(w io.Writer, t *trace.Trace, losses *trace.Losses) error {
 	if t.Began > 0 {
 		tb.row("began", time.Unix(0, t.Began).UTC().Format(time.RFC3339Nano))
 	}
-	tb.row("wall", dur(t.Wall))
+	tb.row("wall", dur(t.Ran))
 	if t.End.Known {
 		tb.row("end", fmt.Sprintf("%s, status %d", t.End.Reason, t.End.Status))
 	} else {

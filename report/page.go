@@ -73,6 +73,9 @@ func (pg *page) counted() error {
 func (pg *page) summary() error {
 	t, p := pg.t, pg.p
 	pg.program()
+	if t.Ran > p.Wall {
+		pg.say("ran %s; the first %s were traced, and all times are about those", dur(t.Ran), dur(p.Wall))
+	}
 	pg.say("ran %s on up to %d processors; %s goroutines", dur(p.Wall), p.Procs, count(p.Goroutines))
 	if t.End.Known {
 		pg.say("ended: %s, status %d", t.End.Reason, t.End.Status)

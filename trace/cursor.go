@@ -51,6 +51,10 @@ func (c *cursor) next() bool {
 			c.pos += size
 			continue
 		}
+		if c.t.until != 0 && c.time > c.t.until {
+			c.buf, c.blocks = nil, nil
+			return false
+		}
 		c.word, c.size = w, size
 		return true
 	}

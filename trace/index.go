@@ -344,7 +344,14 @@ func (ix *indexer) times() {
 		t.losses.NoClock = 1
 	}
 	t.clock.start(ix.first)
-	t.Wall = max(0, t.clock.ns(ix.last))
+	t.Ran = max(0, t.clock.ns(ix.last))
+	t.Wall = t.Ran
+	if len(ix.limits) > 0 {
+		// Past the limit scheduling is not recorded, so that the last states seen
+		// would be taken for those of the rest of the run.
+		t.until = ix.limits[0]
+		t.Wall = max(0, t.clock.ns(t.until))
+	}
 	t.Usage.Time = t.clock.ns(ix.usageAt)
 	for i, ticks := range ix.limits {
 		t.Limits[i].Time = t.clock.ns(ticks)

@@ -28,7 +28,8 @@ type Trace struct {
 	Limits    []Limit
 	End       End
 	HasCounts bool
-	Wall      int64 // ns: from the first event or clock reading to the end record, or what was last
+	Wall      int64 // ns: from the first event or clock reading to the end of what was traced
+	Ran       int64 // ns: to the end record, or what was last; more than Wall after a limit
 	Began     int64 // ns since 1970, 0 if unknown
 	Blocks    int   // event blocks
 
@@ -37,6 +38,7 @@ type Trace struct {
 	file   io.Closer
 	words  [256]uint8 // words of an event by kind, 0 if unknown
 	clock  clock
+	until  uint64             // ticks: later events are not read; 0: all are
 	blocks map[uint32][]block // by thread
 }
 

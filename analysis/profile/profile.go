@@ -32,6 +32,7 @@ type Profile struct {
 	Version int    `json:"version"`
 	Program string `json:"program,omitempty"`
 
+	Ran    int64 `json:"ran_ns"` // more than wall after a limit: the rest was only counted
 	Wall   int64 `json:"wall_ns"`
 	Busy   int64 `json:"busy_ns"`    // processor time of all goroutines
 	Idle   int64 `json:"idle_ns"`    // no goroutine had a processor
@@ -150,7 +151,7 @@ func (p *Profile) JSON(w io.Writer) error {
 
 func (b *builder) profile(losses trace.Losses) *Profile {
 	t := b.t
-	p := &Profile{Version: Version, Wall: t.Wall, Procs: b.procs, Events: b.events, Goroutines: b.goroutines,
+	p := &Profile{Version: Version, Ran: t.Ran, Wall: t.Wall, Procs: b.procs, Events: b.events, Goroutines: b.goroutines,
 		Lost: losses.Events + losses.Missing, Losses: losses, Parallelism: b.atBusy}
 	p.Program, _ = t.Attr("program").(string)
 	for i, ns := range b.atBusy {

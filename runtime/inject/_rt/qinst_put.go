@@ -65,7 +65,7 @@ func qinstSwap(b *qinstBlock, g, now uint64, reserve uint32) bool {
 	if qinstStates == 0 {
 		return false // ending, or over the limit
 	}
-	if qinstSet.budget != 0 && qinstTokens.Add(-1) < 0 {
+	if qinstRationed() && qinstTokens.Add(-1) < 0 {
 		qinstStarve(b)
 		if reserve > 0 {
 			return false

@@ -13,15 +13,16 @@ var qinstSet struct {
 	exe     string
 	pid     uint64
 	limit   uint64 // bytes of output after which points only count; 0: none
+	rate    uint64 // bytes of events a second; 0: no bound
 	floor   int32
 	out     string // as given; "" is the default
 	ring    string
-	budget  uint32 // thousandths of the processor time that events may cost; 0: no bound
+	budget  uint64 // thousandths of the processor time that events may cost; 0: no bound
 	quiet   bool   // say nothing: the parent is instrumented, or nobody asked
 
-	// The budget's account, all in ns (see qinstFeed).
-	chunkCost, credit, fedCPU uint64
-	fed                       int64
+	// The accounts of budget, in ns, and of rate, in bytes (see qinstFeed).
+	chunkCost, credit, fedCPU, rateCredit uint64
+	fed                                   int64
 }
 
 // qinstStart is called first thing in the main goroutine, while no other runs.
@@ -111,19 +112,28 @@ func qinstSetting(name, value string) bool {
 	case "ring":
 		qinstSet.ring = value
 	case "limit":
-		v, ok := qinstSize(value)
-		if !ok {
-			qinstSay("QINST: found limit=", value, ", expected bytes such as 1GiB, 500MB or 0; the program goes on untraced")
-			return false
+		n := len(value)
+		rate := n > 2 && value[n-2:] == "/s"
+		if rate {
+			n -= 2
 		}
-		qinstSet.limit = v
+		v, ok := qinstSize(value[:n])
+		switch {
+		case !ok:
+			qinstSay("QINST: found limit=", value, ", expected bytes such as 1GiB, 500MB or 0, or a rate such as 10MiB/s; the program goes on untraced")
+			return false
+		case rate:
+			qinstSet.rate = v
+		default:
+			qinstSet.limit = v
+		}
 	case "budget":
 		v, ok := qinstPercent(value)
 		if !ok {
 			qinstSay("QINST: found budget=", value, ", expected a percentage such as 2% or 0.5%; the program goes on untraced")
 			return false
 		}
-		qinstSet.budget = v
+		qinstSet.budget = uint64(v)
 	default:
 		qinstSay("QINST: unknown setting ", name, ", known are mode, out, limit, budget and ring; the program goes on untraced")
 		return false

@@ -146,7 +146,7 @@ func qinstRest(busy bool) {
 		return
 	}
 	most := int64(qinstTickNS)
-	if qinstSet.budget != 0 {
+	if qinstRationed() {
 		most = qinstFeedNS
 	}
 	atomic.Store(&qinstSleeping, 1)
@@ -259,22 +259,14 @@ func qinstPrepare() {
 	qinstFeed()
 }
 
-// qinstFeed lets starved threads trace again, once the ring has room and the
-// budget allows it: of the processor time that the process used since the last
-// look, the share that may go into events buys chunks.
+// qinstFeed lets starved threads trace again, once the ring has room and budget
+// and rate allow it.
 func qinstFeed() {
 	s := &qinstSet
-	if s.budget != 0 {
+	if qinstRationed() {
 		if now := nanotime(); now-s.fed >= qinstFeedNS {
+			n := qinstRation(uint64(now - s.fed))
 			s.fed = now
-			cpu := qinstProcessCPU()
-			s.credit += (cpu - s.fedCPU) * uint64(s.budget) / 1000
-			s.fedCPU = cpu
-			if most := uint64(qinstFeedNS) * uint64(s.budget) / 1000 * uint64(gomaxprocs); s.credit > most {
-				s.credit = most
-			}
-			n := s.credit / s.chunkCost
-			s.credit -= n * s.chunkCost
 			qinstTokens.Store(min(qinstTokens.Load(), 0) + int32(n))
 			qinstBeat++
 		}
@@ -287,6 +279,35 @@ func qinstFeed() {
 		atomic.Store(&qinstStarved, 0)
 		qinstFloor(s.floor)
 	}
+}
+
+// qinstRationed tells whether threads may fill only so many chunks at a time.
+//
+//go:nosplit
+func qinstRationed() bool { return qinstSet.budget|qinstSet.rate != 0 }
+
+// qinstRation is how many chunks may be filled after ns went by. The budget is a
+// share of the processor time that the process used meanwhile, the rate one of
+// bytes; what one tick does not use up is carried over, a second's worth at most.
+func qinstRation(ns uint64) uint64 {
+	s := &qinstSet
+	n := uint64(qinstMostRing)
+	if s.budget != 0 {
+		cpu := qinstProcessCPU()
+		s.credit += (cpu - s.fedCPU) * uint64(s.budget) / 1000
+		s.fedCPU = cpu
+		s.credit = min(s.credit, uint64(qinstFeedNS)*uint64(s.budget)/1000*uint64(gomaxprocs))
+		n = min(n, s.credit/s.chunkCost)
+	}
+	if s.rate != 0 {
+		s.rateCredit = min(s.rateCredit+uint64(float64(ns)*float64(s.rate)/1e9), max(s.rate, qinstChunkSize))
+		n = min(n, s.rateCredit/qinstChunkSize)
+		s.rateCredit -= n * qinstChunkSize
+	}
+	if s.budget != 0 {
+		s.credit -= n * s.chunkCost
+	}
+	return n
 }
 
 // qinstTick does what has to be done ten times a second.
