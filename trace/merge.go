@@ -220,7 +220,11 @@ func (m *merger) down(i int) {
 func (m *merger) finish() {
 	for i := range m.t.Points {
 		p := &m.t.Points[i]
-		if p.Kind == spec.PointProc && p.Traced > m.entered[i] {
+		switch {
+		case p.Kind != spec.PointProc || p.Traced <= m.entered[i]:
+		case m.t.until != 0: // past the limit
+			p.Traced = m.entered[i]
+		default:
 			m.losses.Missing += int64(p.Traced - m.entered[i])
 		}
 	}

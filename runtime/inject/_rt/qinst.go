@@ -210,6 +210,7 @@ func qinstExit(token uint64) {
 	*(*uint64)(unsafe.Pointer(b.p)) = (now-b.last)<<32 | qinstEvExit<<24 | token&(qinstMaxPoints-1)
 	b.last = now
 	qinstPublish(&b.p, b.p+8)
+	sys.Prefetch(b.p + 512) // while the writer lags, chunks come back cold
 }
 
 // qinstCallSlow is qinst_call, the probe at a call site, for a thread without a
