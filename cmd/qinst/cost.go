@@ -30,6 +30,7 @@ var costProgram []byte
 type costEntry struct {
 	Mode    string  `json:"mode"`
 	Threads int     `json:"threads"`
+	CallNS  float64 `json:"call_ns"` // of the plain call on as many threads
 	PairNS  float64 `json:"pair_ns"` // more than the plain call takes
 	Ratio   float64 `json:"ratio"`   // of PairNS to two readings of the clock
 	Traced  float64 `json:"traced"`  // share of the entries that wrote events
@@ -148,7 +149,7 @@ func measureCost(e *env, dir string) (*costReport, error) {
 		for _, m := range costModes {
 			k := costKey{m.loop, n}
 			ns := median(times[m.mode][k]) - median(base[k])
-			r.Entries = append(r.Entries, costEntry{m.name, n, round(ns), round(ns / (2 * r.ClockNS)), round(traced[m.mode])})
+			r.Entries = append(r.Entries, costEntry{m.name, n, round(median(base[k])), round(ns), round(ns / (2 * r.ClockNS)), round(traced[m.mode])})
 		}
 	}
 	r.ClockNS, r.CallNS = round(r.ClockNS), round(r.CallNS)
@@ -228,13 +229,13 @@ func round(x float64) float64 {
 func printCost(w io.Writer, r *costReport) error {
 	fmt.Fprintf(w, "one reading of the clock %.2f ns, one plain call %.2f ns\n\n", r.ClockNS, r.CallNS)
 	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "mode\tthreads\tns a call\tratio\ttraced\t")
+	fmt.Fprintln(t, "mode\tthreads\tplain ns\tns a call\tratio\ttraced\t")
 	for _, c := range r.Entries {
 		traced := "-"
 		if c.Mode == "trace" {
 			traced = fmt.Sprintf("%.0f%%", 100*c.Traced)
 		}
-		fmt.Fprintf(t, "%s\t%d\t%.2f\t%.2f\t%s\t\n", c.Mode, c.Threads, c.PairNS, c.Ratio, traced)
+		fmt.Fprintf(t, "%s\t%d\t%.2f\t%.2f\t%.2f\t%s\t\n", c.Mode, c.Threads, c.CallNS, c.PairNS, c.Ratio, traced)
 	}
 	if err := t.Flush(); err != nil {
 		return err

@@ -5,6 +5,7 @@
 // to functions of its own signature: callers reserve space for the arguments
 // of the function that they know.
 TEXT qinst_enter<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
+	PCALIGN	$64 // elsewhere a call may cost half as much again
 	MOVQ	g_m(R14), CX
 	MOVQ	m_qinst(CX), CX
 	CMPL	AX, qinstBlock_limit(CX)
@@ -27,6 +28,7 @@ slow:
 //
 // Counts a call.
 TEXT qinst_call<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
+	PCALIGN	$64 // elsewhere a call may cost half as much again
 	MOVQ	g_m(R14), CX
 	MOVQ	m_qinst(CX), CX
 	CMPL	AX, qinstBlock_limit(CX)
