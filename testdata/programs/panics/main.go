@@ -162,7 +162,7 @@ func main() {
 		var wg sync.WaitGroup
 		for range 4 {
 			wg.Go(func() {
-				fmt.Sprint(try(func() { deep(round) }), try(func() { passing(3) }), try(many), try(again), try(nested))
+				_ = errors.Join(try(func() { deep(round) }), try(func() { passing(3) }), try(many), try(again), try(nested))
 				recoverOnly()
 				search(6)
 				try(func() { search(1000) })
