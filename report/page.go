@@ -83,8 +83,8 @@ func (pg *page) summary() error {
 	pg.say("average parallelism %.2f while anything ran; nothing ran for %s (%s)", ratio(p.Busy, p.NPTSum), dur(p.Idle), percent(p.Idle, p.Wall))
 	if p.CPU.Known {
 		cpu := p.CPU.User + p.CPU.System
-		pg.say("processor time: %s busy by this trace, %s of that kept waiting by the operating system, which counts %s used, %s of it to write this file",
-			dur(p.Busy), dur(p.OffCPU), dur(cpu), dur(p.CPU.Writer))
+		pg.say("processor time: %s busy by this trace; the operating system counts %s used, %s of it to write this file, and kept threads waiting for %s",
+			dur(p.Busy), dur(cpu), dur(p.CPU.Writer), dur(p.OffCPU))
 	}
 	return nil
 }

@@ -72,22 +72,29 @@ var liveTruth = []struct {
 }
 
 // What holds on any machine, however loaded, is tested on every run: the trace is
-// valid and whole, counts are exact, the profile's sums are the run time. That
-// the shares are those of the formula takes two processors to itself: one run of
-// several has to show it.
+// valid and whole, counts are exact, the profile's sums are the run time. The
+// shares are those of the formula only if the operating system gave the program
+// two processors, which the trace itself tells: only such runs are judged.
 func TestLiveTruth(t *testing.T) {
 	for _, c := range liveTruth {
 		t.Run(c.program, func(t *testing.T) {
 			exe := buildProbed(t, "workloads", c.program)
-			worst := 1.0
-			for run := 0; run < 5 && worst > .05; run++ {
+			for range 5 {
 				p := checkedProfile(t, runProbed(t, "2", exe, c.args...), c.calls)
-				worst = min(worst, deviation(p, c.npt))
+				if p.OffCPU > p.Busy/50 {
+					continue
+				}
+				worst := deviation(p, c.npt)
+				t.Logf("largest deviation of a share: %.1f %%", 100*worst)
+				if worst > .05 {
+					t.Errorf("not within 5 %% of %v", c.npt)
+				}
+				if none := noProcedure(p); none > .01 {
+					t.Errorf("%.2f %% of the run time is in no procedure", 100*none)
+				}
+				return
 			}
-			t.Logf("largest deviation of a share: %.1f %%", 100*worst)
-			if worst > .05 {
-				t.Errorf("no run came within 5 %% of %v", c.npt)
-			}
+			t.Log("other programs kept the processors busy: shares not judged")
 		})
 	}
 }
@@ -102,16 +109,13 @@ func checkedProfile(t *testing.T, tr *trace.Trace, calls map[string]uint64) *pro
 	if err != nil {
 		t.Fatal(err)
 	}
-	self, none := p.Idle, 0.0
+	self := p.Idle
 	for _, e := range p.Entries {
 		if e.Kind == profile.KindProc {
 			self += e.SelfNPT
 		}
 		if want, ok := calls[e.Name]; ok && e.Kind == profile.KindProc && (e.Calls != want || e.Degraded != 0) {
 			t.Errorf("%s: %d calls, %d of them degraded, want %d", e.Name, e.Calls, e.Degraded, want)
-		}
-		if e.ID == profile.NoProcedure {
-			none = float64(e.SelfNPT) / float64(p.Wall)
 		}
 	}
 	roots := p.Idle
@@ -123,16 +127,23 @@ func checkedProfile(t *testing.T, tr *trace.Trace, calls map[string]uint64) *pro
 			t.Errorf("%s + idle = %d, wall %d", name, sum, p.Wall)
 		}
 	}
-	if none > .01 {
-		t.Errorf("%.2f %% of the run time is in no procedure", 100*none)
-	}
 	if n := len(p.Parallelism) - 1; n > p.Procs {
 		t.Errorf("%d processors busy of %d", n, p.Procs)
 	}
 	used := p.CPU.User + p.CPU.System - p.CPU.Writer
 	t.Logf("wall %d, busy %d, off-CPU %d, getrusage %d (%+.2f %%), no procedure %.2f %%", p.Wall, p.Busy, p.OffCPU, used,
-		100*(float64(p.Busy-p.OffCPU)/float64(used)-1), 100*none)
+		100*(float64(p.Busy-p.OffCPU)/float64(used)-1), 100*noProcedure(p))
 	return p
+}
+
+// noProcedure is the share of the run time in no procedure.
+func noProcedure(p *profile.Profile) float64 {
+	for _, e := range p.Entries {
+		if e.ID == profile.NoProcedure {
+			return float64(e.SelfNPT) / float64(p.Wall)
+		}
+	}
+	return 0
 }
 
 // deviation is the largest difference of a share from its formula.
