@@ -65,8 +65,7 @@ type qinstBlock struct {
 	end   uintptr // last p at which the longest event fits
 	last  uint64  // time of the last event
 	g     uint64  // goroutine that the events so far put on the thread
-	cells uintptr
-	limit uint32 // qinstMaxPoints; 0 in the block of a thread that has none
+	limit uint32  // qinstMaxPoints; 0 in the block of a thread that has none
 	floor int32
 	proc  int32 // processor that the events so far gave to the thread
 	chunk uintptr
@@ -80,9 +79,12 @@ type qinstBlock struct {
 	overflow uint64 // entries deeper than the profile stack
 }
 
+// cell is the point's cell: they follow the block's page, so that finding one
+// loads nothing.
+//
 //go:nosplit
 func (b *qinstBlock) cell(point uint32) *qinstCell {
-	return (*qinstCell)(unsafe.Pointer(b.cells + uintptr(point)*16))
+	return (*qinstCell)(unsafe.Pointer(uintptr(unsafe.Pointer(b)) + qinstPage + uintptr(point)*16))
 }
 
 // qinstNone is the block of a thread that has none: no chunk, no cells. That
@@ -237,8 +239,7 @@ func qinstCountSlow(point uint32) *qinstBlock {
 		return b
 	}
 	if shared := qinstBlocks[0]; shared != 0 {
-		cells := (*qinstBlock)(unsafe.Pointer(shared)).cells
-		atomic.Xadd64((*uint64)(unsafe.Pointer(cells+uintptr(point)*16)), 1)
+		atomic.Xadd64(&(*qinstBlock)(unsafe.Pointer(shared)).cell(point).hits, 1)
 	}
 	return nil
 }

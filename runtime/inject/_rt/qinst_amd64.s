@@ -12,9 +12,8 @@ TEXT qinst_enter<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
 	JAE	slow
 	MOVL	AX, DX
 	SHLQ	$4, DX
-	ADDQ	qinstBlock_cells(CX), DX
-	INCQ	qinstCell_hits(DX)
-	MOVL	qinstCell_room(DX), BX
+	INCQ	(const_qinstPage+qinstCell_hits)(CX)(DX*1)
+	MOVL	(const_qinstPage+qinstCell_room)(CX)(DX*1), BX
 	CMPL	BX, qinstBlock_floor(CX)
 	JGT	trace
 	XORL	AX, AX
@@ -35,8 +34,7 @@ TEXT qinst_call<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
 	JAE	slow
 	MOVL	AX, DX
 	SHLQ	$4, DX
-	ADDQ	qinstBlock_cells(CX), DX
-	INCQ	qinstCell_hits(DX)
+	INCQ	(const_qinstPage+qinstCell_hits)(CX)(DX*1)
 	XORL	AX, AX
 	RET
 slow:

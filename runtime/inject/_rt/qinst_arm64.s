@@ -11,7 +11,7 @@ TEXT qinst_enter<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
 	CMPW	R2, R0
 	BHS	slow
 	MOVWU	R0, R2
-	MOVD	qinstBlock_cells(R1), R3
+	ADD	$const_qinstPage, R1, R3
 	ADD	R2<<4, R3, R3
 	MOVD	qinstCell_hits(R3), R4
 	ADD	$1, R4
@@ -37,7 +37,7 @@ TEXT qinst_call<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
 	CMPW	R2, R0
 	BHS	slow
 	MOVWU	R0, R2
-	MOVD	qinstBlock_cells(R1), R3
+	ADD	$const_qinstPage, R1, R3
 	ADD	R2<<4, R3, R3
 	MOVD	qinstCell_hits(R3), R4
 	ADD	$1, R4

@@ -177,7 +177,6 @@ func qinstNewBlock() bool {
 	}
 	b := (*qinstBlock)(unsafe.Pointer(p))
 	b.num = n
-	b.cells = p + qinstPage
 	b.floor = qinstSet.floor
 	b.limit = qinstMaxPoints
 	qinstBlocks[n] = p

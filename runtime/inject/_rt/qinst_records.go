@@ -201,7 +201,7 @@ func qinstWriteCounts() {
 		t := (*[2]uint64)(unsafe.Pointer(qinstTotals + uintptr(k)*16))
 		t[0], t[1] = 0, 0
 		for i := uint32(0); i < qinstNBlocks; i++ {
-			c := (*qinstCell)(unsafe.Pointer((*qinstBlock)(unsafe.Pointer(qinstBlocks[i])).cells + uintptr(k)*16))
+			c := (*qinstBlock)(unsafe.Pointer(qinstBlocks[i])).cell(k)
 			t[0] += c.hits
 			t[1] += uint64(c.traced)
 		}

@@ -329,7 +329,7 @@ func qinstRefill() {
 	for i := uint32(1); i < qinstNBlocks; i++ {
 		b := (*qinstBlock)(unsafe.Pointer(qinstBlocks[i]))
 		for k := uint32(0); k < qinstNext; k++ {
-			c := (*qinstCell)(unsafe.Pointer(b.cells + uintptr(k)*16))
+			c := b.cell(k)
 			if c.room < -1<<28 {
 				c.room = 0
 			}
