@@ -120,9 +120,10 @@ type costKey struct {
 }
 
 // measureCost runs the program in every mode by turns, several times, and takes
-// medians: what disturbs the machine then disturbs all alike.
+// the median of the differences within a turn: what disturbs the machine for a
+// while then disturbs both sides.
 func measureCost(e *env, dir string) (*costReport, error) {
-	const turns = 5
+	const turns = 9
 	times := map[string]map[costKey][]float64{"plain": {}, "off": {}, "count": {}, "trace": {}}
 	traced := map[string]float64{}
 	for turn := range turns {
@@ -148,7 +149,7 @@ func measureCost(e *env, dir string) (*costReport, error) {
 	for _, n := range threads {
 		for _, m := range costModes {
 			k := costKey{m.loop, n}
-			ns := median(times[m.mode][k]) - median(base[k])
+			ns := medianDifference(times[m.mode][k], base[k])
 			r.Entries = append(r.Entries, costEntry{m.name, n, round(median(base[k])), round(ns), round(ns / (2 * r.ClockNS)), round(traced[m.mode])})
 		}
 	}
@@ -159,7 +160,7 @@ func measureCost(e *env, dir string) (*costReport, error) {
 // runCost runs the program once and adds what it prints to times. It returns
 // the share of calls that were traced.
 func runCost(dir, mode string, times map[costKey][]float64) (traced float64, err error) {
-	const rounds, calls = "7", "300000"
+	const rounds, calls = "7", "200000"
 	file := filepath.Join(dir, "cost.sddf")
 	defer os.Remove(file)
 	cmd := exec.Command(filepath.Join(dir, "probed"), rounds, calls)
@@ -206,6 +207,14 @@ func tracedShare(file string) (float64, error) {
 		}
 	}
 	return float64(traced) / float64(max(hits, 1)), nil
+}
+
+func medianDifference(xs, ys []float64) float64 {
+	var d []float64
+	for i := range min(len(xs), len(ys)) {
+		d = append(d, xs[i]-ys[i])
+	}
+	return median(d)
 }
 
 func median(xs []float64) float64 {
