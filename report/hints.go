@@ -9,6 +9,7 @@ import (
 // From which share of the run time on a hint is worth its line.
 const (
 	serialHint  = 0.10
+	serialRun   = 1.1 // processors busy on average
 	idleHint    = 0.10
 	readyHint   = 1.0 // goroutines ready at a time, per processor
 	startedHint = 0.10
@@ -18,7 +19,12 @@ const (
 // tells where the run time is, not what a change would gain.
 func hints(p *profile.Profile) []string {
 	var out []string
-	if p.Procs > 1 {
+	switch {
+	case p.Procs == 1:
+	case ratio(p.Busy, p.NPTSum) < serialRun:
+		// Then everything ran alone, and it is no news of any procedure.
+		out = append(out, fmt.Sprintf("the run is serial: %.2f of %d processors busy on average while anything ran", ratio(p.Busy, p.NPTSum), p.Procs))
+	default:
 		out = append(out, serialHints(p)...)
 		out = append(out, aloneHint(p)...)
 	}

@@ -38,6 +38,7 @@ func TestHints(t *testing.T) {
 		change func(p *profile.Profile)
 	}{
 		{"ran almost alone", func(p *profile.Profile) { p.Entries[0].SelfBusy = 500 }},
+		{"the run is serial: 1.00 of 2", func(p *profile.Profile) { p.Busy, p.Entries[0].SelfBusy = 500, 500 }},
 		{"only one processor was busy", func(p *profile.Profile) {
 			p.Parallelism = []int64{0, 300, 200}
 			p.Entries[0].BusyAt = []int64{0, 300, 200}

@@ -106,9 +106,9 @@ func (f *finder) inlinable(fn *Func) bool {
 func (f *finder) reported(fn *Func) token.Position {
 	pos := fn.Node.Pos()
 	if d, ok := fn.Node.(*ast.FuncDecl); ok {
-		pos = d.Name.Pos()
-		if d.Recv != nil && strings.Contains(fn.Name, "[...]") {
-			pos = d.Recv.Pos() // only methods of generic types
+		pos = d.Name.Pos() // what follows the keyword
+		if d.Recv != nil {
+			pos = d.Recv.Pos()
 		}
 	}
 	return f.Fset.Position(pos)
