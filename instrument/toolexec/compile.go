@@ -1,8 +1,12 @@
 package toolexec
 
 import (
+	"bufio"
+	"bytes"
 	"fmt"
+	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -29,11 +33,14 @@ func (p *process) instrument(c *command, path, importPath string) error {
 		_, err = p.stdout.Write(out)
 		return err
 	}
-	// The original compiled a moment ago, so this is our mistake; the user is
-	// better off with a package without probes than with none.
+	if err := p.runWith(c, c.files); err != nil {
+		return err // the user's mistake, found late
+	}
+	// It is our mistake; the user is better off with a package without probes
+	// than with none.
 	first, _, _ := strings.Cut(string(out), "\n")
 	fmt.Fprintf(p.stderr, "qinst: internal error: %s is compiled without probes: %s\n", importPath, first)
-	return p.runWith(c, c.files)
+	return nil
 }
 
 // rewrite writes the files with probes into the object directory and returns what
@@ -116,6 +123,10 @@ func (p *process) askCompiler(c *command) <-chan *points.Inlining {
 	return answer
 }
 
+// explain runs the compiler on the original files until it has said what it
+// inlines. It says so as it decides, and after that what escapes to the heap,
+// at great length, before it generates code: by then it has done a quarter of
+// its work, and nobody wants the rest.
 func (p *process) explain(c *command) ([]byte, error) {
 	scratch := filepath.Join(c.objdir(), "qinst_inline.a")
 	defer os.Remove(scratch)
@@ -129,5 +140,37 @@ func (p *process) explain(c *command) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return p.run(c.tool, args)
+	cmd := exec.Command(c.tool, args...)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	said, enough := verdicts(out)
+	if enough {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		return said, nil
+	}
+	return said, exitError(cmd.Wait())
+}
+
+// verdicts reads what the compiler says until it speaks of escapes, and reports
+// whether it did.
+func verdicts(r io.Reader) (said []byte, enough bool) {
+	lines := bufio.NewReader(r)
+	for {
+		line, err := lines.ReadBytes('\n')
+		switch {
+		case bytes.Contains(line, []byte("inline ")):
+			said = append(said, line...)
+		case bytes.Contains(line, []byte(" escapes to heap in ")), bytes.Contains(line, []byte(" leaks to ")):
+			return said, true
+		}
+		if err != nil {
+			return said, false
+		}
+	}
 }
