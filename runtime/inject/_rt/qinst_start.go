@@ -61,7 +61,15 @@ func qinstStart() {
 		qinstPut3(qinstNow(), 0, qinstEvGoCreate<<24, qinstGo(gp), uint64(gp.startpc))
 		qinstGoStart()
 	}
-	systemstack(func() { newm(qinstWriter, nil, -1) })
+	systemstack(func() {
+		newm(qinstWriter, nil, -1)
+		// As with sysmon, a thread that never runs Go code must not count in the
+		// search for deadlocks. The writer cannot say so itself: should the
+		// program deadlock at once, it dies with this lock held.
+		lock(&sched.lock)
+		sched.nmsys++
+		unlock(&sched.lock)
+	})
 }
 
 var qinstStarted uint32

@@ -98,12 +98,6 @@ func qinstAwait(word *uint32, value uint32) {
 //
 //go:nowritebarrierrec
 func qinstWriter() {
-	// As sysmon does: a thread that never runs Go code must not count in the
-	// search for deadlocks.
-	lock(&sched.lock)
-	sched.nmsys++
-	checkdead()
-	unlock(&sched.lock)
 	qinstWriterM.set(getg().m)
 	qinstBlockSignals()
 
