@@ -54,7 +54,7 @@ const (
 	WakeTimer                  // woken by a timer
 	WakeGC                     // woken by the garbage collector
 	WakeScheduler              // woken by the scheduler
-	ByPanic                    // Exit: a recovered panic closed the procedure
+	ByPanic                    // Exit: a recovered panic or Goexit closed the procedure
 	ByEnd                      // Exit: the goroutine ended inside the procedure
 	ByRepair                   // not in the file: needed to make the stream consistent
 	Preempted                  // Change from Running to Runnable against the goroutine's will

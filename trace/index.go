@@ -18,12 +18,14 @@ type indexer struct {
 	fns     map[uint64]Function
 	threads map[[2]uint32]Thread // by number and tid
 	before  map[[2]uint32]Thread // their times before the trace began
-	flushes []struct{ from, to uint64 }
-	usageAt uint64
-	limits  []uint64
-	first   uint64 // ticks
-	last    uint64
-	timed   bool
+
+	throttled int64 // by then
+	flushes   []struct{ from, to uint64 }
+	usageAt   uint64
+	limits    []uint64
+	first     uint64 // ticks
+	last      uint64
+	timed     bool
 	// readings are the times of clock records: they bound the trace where no
 	// "end" record does. After that record's time the tool alone is at work.
 	readings []uint64
@@ -145,7 +147,10 @@ func (ix *indexer) cost(r *row) {
 		}
 	case spec.TagThrottle:
 		if v := r.u("throttled"); !r.bad {
-			t.Throttled = int64(v)
+			if len(ix.readings) == 0 {
+				ix.throttled = int64(v) // the group is older than the trace
+			}
+			t.Throttled = int64(v) - ix.throttled
 		}
 	case spec.TagProcess:
 		ix.usageAt = r.u("ticks")

@@ -107,7 +107,7 @@ var Events = Layout{
 	Variants: []Variant{
 		{EvEnter, "enter", 1, "procedure entered", []BitField{arg("probe", Probe, "procedure")}},
 		{EvExit, "exit", 1, "procedure left; an exit by defer closes what a panic left open below it, too", []BitField{arg("probe", Probe, "procedure")}},
-		{EvUnwind, "unwind", 1, "a recovered panic closed every procedure deeper than depth", []BitField{arg("depth", "", "procedures that stay open")}},
+		{EvUnwind, "unwind", 1, "a recovered panic, or Goexit, closed every procedure deeper than depth", []BitField{arg("depth", "", "procedures that stay open")}},
 		{EvTime, "time", 2, "absolute time; the next entry counts from it", []BitField{{Name: "ticks", Word: 1, Width: 64, Unit: Ticks, Doc: "clock"}}},
 		{EvGoroutine, "goroutine", 2, "the goroutine that runs on the thread from here on, where no scheduling event said so", goWord},
 		{EvGap, "gap", 3, "events of this thread were lost before this one", []BitField{
@@ -191,7 +191,7 @@ var Records = []Record{
 		{"to", U64, Ticks, "end"},
 		{"bytes", U64, Bytes, "written"},
 		{"cpu", U64, Ns, "processor time used"}}, nil},
-	{TagOSCPU, "oscpu", "what the operating system gave a thread, cumulative; before the first clock: ahead of the trace", []Field{
+	{TagOSCPU, "oscpu", "what the operating system gave a thread, cumulative; a reading before the first clock is what came ahead of the trace", []Field{
 		{"thread", U32, Thr, "dense number; 4294967295: the thread that writes this file"},
 		{"tid", U32, "", "the operating system's thread id"},
 		{"ticks", U64, Ticks, "when"},

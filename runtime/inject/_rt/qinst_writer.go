@@ -281,16 +281,16 @@ func qinstFeed() {
 func qinstRationed() bool { return qinstSet.budget|qinstSet.rate != 0 }
 
 // qinstRation is how many chunks may be filled after ns went by. The budget is a
-// share of the processor time that the process used meanwhile, the rate one of
-// bytes; what one tick does not use up is carried over, a second's worth at most.
+// share of the processor time that the process used meanwhile. What the rate is
+// not used up by is carried over, a second's worth at most.
 func qinstRation(ns uint64) uint64 {
 	s := &qinstSet
 	n := uint64(qinstMostRing)
 	if s.budget != 0 {
 		cpu := qinstProcessCPU()
-		s.credit += (cpu - s.fedCPU) * uint64(s.budget) / 1000
+		s.credit += (cpu - s.fedCPU) * s.budget / 1000
 		s.fedCPU = cpu
-		s.credit = min(s.credit, uint64(qinstFeedNS)*uint64(s.budget)/1000*uint64(gomaxprocs))
+		s.credit = min(s.credit, uint64(qinstFeedNS)*s.budget/1000*uint64(gomaxprocs))
 		n = min(n, s.credit/s.chunkCost)
 	}
 	if s.rate != 0 {
