@@ -29,7 +29,8 @@ func TestGolden(t *testing.T) {
 	}
 	p, err := instrument.Load(&instrument.Source{
 		Path: "example.com/forms", ImportPath: "example.com/forms", Files: []string{in}, Lang: "go1.26", GOARCH: "amd64",
-		FileName: filepath.Base,
+		ImportCfg: listWorld(t, []string{"sync"}).cfg,
+		FileName:  filepath.Base,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -32,7 +32,7 @@ func (p *Package) Points(inlining *points.Inlining) *points.Set {
 	return points.Find(&points.Package{
 		Path: p.src.Path, ImportPath: p.src.ImportPath,
 		Fset: p.fset, Files: p.files, Types: p.types, Info: p.info,
-		Inlining: inlining, FileName: p.src.FileName,
+		Inlining: inlining, SSA: p.ssa(), FileName: p.src.FileName,
 	})
 }
 

@@ -11,6 +11,8 @@ import (
 	"io"
 	"os"
 	"strings"
+
+	"golang.org/x/tools/go/ssa"
 )
 
 // Source is what a compile command says about a package.
@@ -58,6 +60,10 @@ func load(src *Source) (*loaded, error) {
 		Scopes: map[ast.Node]*types.Scope{},
 
 		Selections: map[*ast.SelectorExpr]*types.Selection{},
+
+		Implicits:    map[ast.Node]types.Object{},
+		Instances:    map[*ast.Ident]types.Instance{},
+		FileVersions: map[*ast.File]string{},
 	}
 	conf := types.Config{
 		Importer:  imp,
@@ -66,6 +72,32 @@ func load(src *Source) (*loaded, error) {
 	}
 	l.types, err = conf.Check(src.Path, l.fset, l.files, l.info)
 	return l, err
+}
+
+// ssa builds the package's SSA form. The builder panics on what it does not
+// know; then there is none.
+func (l *loaded) ssa() (pkg *ssa.Package) {
+	defer func() {
+		if recover() != nil {
+			pkg = nil
+		}
+	}()
+	prog := ssa.NewProgram(l.fset, 0)
+	seen := map[*types.Package]bool{}
+	var declare func(list []*types.Package)
+	declare = func(list []*types.Package) {
+		for _, p := range list {
+			if !seen[p] {
+				seen[p] = true
+				prog.CreatePackage(p, nil, nil, true)
+				declare(p.Imports())
+			}
+		}
+	}
+	declare(l.types.Imports())
+	pkg = prog.CreatePackage(l.types, l.files, l.info, false)
+	pkg.Build()
+	return pkg
 }
 
 // cfgImporter imports what the compile command's import configuration names.

@@ -13,6 +13,7 @@ const (
 	idleHint    = 0.10
 	readyHint   = 1.0 // goroutines ready at a time, per processor
 	startedHint = 0.10
+	spinHint    = 0.10
 )
 
 // hints returns statements that the numbers support. NPT alone supports none: it
@@ -31,6 +32,7 @@ func hints(p *profile.Profile) []string {
 	if ratio(p.Idle, p.Wall) > idleHint && len(p.BlockedBy) > 0 {
 		out = append(out, fmt.Sprintf("nothing ran for %s of the run; most waiting was for: %s", percent(p.Idle, p.Wall), p.BlockedBy[0].Reason))
 	}
+	out = append(out, spinHints(p)...)
 	var ready int64
 	for i := range p.Entries {
 		e := &p.Entries[i]
@@ -61,6 +63,24 @@ func serialHints(p *profile.Profile) []string {
 		}
 	}
 	return out
+}
+
+// spinHints names the loop in which processors waited at work.
+func spinHints(p *profile.Profile) []string {
+	if ratio(p.Spin, p.Busy+p.Spin) < spinHint {
+		return nil
+	}
+	var most *profile.Entry
+	for i := range p.Entries {
+		if e := &p.Entries[i]; e.Kind == profile.KindLoop && (most == nil || e.SelfSpin > most.SelfSpin) {
+			most = e
+		}
+	}
+	if most == nil {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s of the processor time went into loops that only wait, most of it in %s (%s:%d)",
+		percent(p.Spin, p.Busy+p.Spin), most.Name, most.File, most.Line)}
 }
 
 // aloneHint names the most specific procedure on whose behalf nearly all of the

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -19,7 +20,7 @@ const top = 15
 // numbers that its statements rest on.
 func Page(w io.Writer, t *trace.Trace, p *profile.Profile) error {
 	pg := &page{w: w, t: t, p: p}
-	sections := []func() error{pg.summary, pg.parallelism, pg.procedures, pg.goroutines, pg.lost, pg.data, pg.cost, pg.hints}
+	sections := []func() error{pg.summary, pg.parallelism, pg.procedures, pg.loops, pg.goroutines, pg.lost, pg.data, pg.cost, pg.hints}
 	if p.Goroutines == 0 {
 		sections = []func() error{pg.counted, pg.data, pg.cost}
 	}
@@ -112,6 +113,36 @@ func (pg *page) procedures() error {
 	return pg.entries(profile.KindProc, func(e *profile.Entry) int64 { return e.SelfNPT })
 }
 
+func (pg *page) loops() error {
+	var list []*profile.Entry
+	for i := range pg.p.Entries {
+		if e := &pg.p.Entries[i]; e.Kind == profile.KindLoop {
+			list = append(list, e)
+		}
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(list, func(a, b *profile.Entry) int {
+		return cmp.Or(cmp.Compare(b.NPT, a.NPT), cmp.Compare(b.Spin, a.Spin))
+	})
+	pg.head("Loops, by NPT")
+	pg.say("  A loop's time is its procedure's too. Iterations are those of the entries that were traced.")
+	t := &table{left: map[int]bool{7: true}}
+	t.row("loop", "npt", "%", "entered", "iterations", "busy", "spin", "")
+	for _, e := range list[:min(top, len(list))] {
+		t.row(short(e.Name, loopWidth), dur(e.NPT), percent(e.NPT, pg.p.Wall), count(e.Calls), count(e.Trips), dur(e.Busy), dur(e.Spin),
+			fmt.Sprintf("%s:%d", path.Base(e.File), e.Line))
+	}
+	if err := t.write(pg.w, "  "); err != nil {
+		return err
+	}
+	if n := len(list) - top; n > 0 {
+		pg.say("  and %d more: qinst profile", n)
+	}
+	return nil
+}
+
 func (pg *page) goroutines() error {
 	pg.head("Goroutines, by start function and creator")
 	return pg.entries(profile.KindGoroutine, func(e *profile.Entry) int64 { return e.SelfNPT })
@@ -157,6 +188,9 @@ func (pg *page) lost() error {
 		}
 	}
 	pg.say("  ready: goroutines waited %s for a processor, %.2f at a time", dur(ready), ratio(ready, p.Wall))
+	if p.Spin > 0 {
+		pg.say("  spinning: %s of processor time in loops that only waited for shared state to change (%s of busy and spinning)", dur(p.Spin), percent(p.Spin, p.Busy+p.Spin))
+	}
 	pg.say("  system calls that lost their processor: %s", dur(syscall))
 	pg.offCPU()
 	if len(p.BlockedBy) == 0 {
@@ -180,8 +214,8 @@ const (
 
 func (pg *page) offCPU() {
 	p := pg.p
-	pg.say("  off-CPU: the operating system kept running threads waiting for %s (%s of busy)", dur(p.OffCPU), percent(p.OffCPU, p.Busy))
-	if p.OffCPU > offCPULeast && ratio(p.OffCPU, p.Busy) > offCPUWarn {
+	pg.say("  off-CPU: the operating system kept running threads waiting for %s (%s of busy)", dur(p.OffCPU), percent(p.OffCPU, p.Busy+p.Spin))
+	if p.OffCPU > offCPULeast && ratio(p.OffCPU, p.Busy+p.Spin) > offCPUWarn {
 		pg.say("  WARNING: that is above %.0f %%: other load on this machine is in these numbers as busy time", 100*offCPUWarn)
 	}
 	if pg.t.Throttled > 0 {

@@ -8,7 +8,10 @@ import (
 )
 
 // nameWidth bounds names in tables.
-const nameWidth = 40
+const (
+	nameWidth = 40
+	loopWidth = 52
+)
 
 // Profile writes the whole profile as a table.
 func Profile(w io.Writer, p *profile.Profile) error {
@@ -40,7 +43,10 @@ func entryTable(creators bool) *table {
 func entryRow(t *table, p *profile.Profile, e *profile.Entry) {
 	cells := []string{short(e.Name, nameWidth)}
 	if t.left[1] {
-		if e.Kind == profile.KindGoroutine {
+		switch e.Kind {
+		case profile.KindLoop:
+			cells[0] = "  " + cells[0]
+		case profile.KindGoroutine:
 			cells[0] = "go " + cells[0]
 		}
 		cells = append(cells, short(e.Creator, nameWidth))

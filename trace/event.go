@@ -31,8 +31,8 @@ func (s State) String() string {
 // Kind says what an event is.
 type Kind uint8
 
-// Kinds of events. For Enter and Exit see [Event]; a goroutine's life is Create,
-// Change ..., and a Change to None.
+// Kinds of events. A procedure here is one or a loop; see [Point]. A goroutine's
+// life is Create, Change ..., and a Change to None.
 const (
 	Create Kind = iota + 1 // G appears in state To
 	Change                 // G goes from state From to state To
@@ -41,6 +41,7 @@ const (
 	Procs                  // GOMAXPROCS is Arg from here on
 	Mark                   // a note of the runtime: Arg is the spec.Ev kind (collector, stop of the world)
 	Gap                    // Arg events of Thread are missing before this point
+	Trips                  // the loop that G leaves with its next event made Arg iterations
 )
 
 // Cause says why an Exit or a Change is there, beyond the normal case.

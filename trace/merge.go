@@ -221,7 +221,7 @@ func (m *merger) finish() {
 	for i := range m.t.Points {
 		p := &m.t.Points[i]
 		switch {
-		case p.Kind != spec.PointProc || p.Traced <= m.entered[i]:
+		case p.Kind != spec.PointProc && p.Kind != spec.PointLoop || p.Traced <= m.entered[i]:
 		case m.t.until != 0: // past the limit
 			p.Traced = m.entered[i]
 		default:

@@ -85,6 +85,11 @@ func (m *model) apply(th *thread) bool {
 		m.enter(th, arg)
 	case spec.EvExit:
 		m.exit(th, arg)
+	case spec.EvLeave:
+		if g := th.g; g != nil && th.arg(1) != spec.NoTrips && m.popAbove(th, g, arg) {
+			m.emit(Event{Kind: Trips, G: g.id, Slot: g.slot, By: NoSlot, Arg: th.arg(1), Thread: int32(th.id)})
+		}
+		m.exit(th, arg)
 	case spec.EvUnwind:
 		m.unwind(th, arg)
 	case spec.EvGoroutine:
@@ -183,24 +188,32 @@ func (m *model) exit(th *thread, point uint32) {
 		m.losses.NoGoroutine++
 		return
 	}
-	top := len(g.stack) - 1
-	if top >= 0 && g.stack[top] == point {
-		m.pop(th, g, ByCode)
+	if !m.popAbove(th, g, point) {
+		m.losses.StrayExits++
 		return
 	}
+	m.pop(th, g, ByCode)
+}
+
+// popAbove closes what g has entered since it entered point, and reports whether
+// it is in there.
+func (m *model) popAbove(th *thread, g *gor, point uint32) bool {
+	top := len(g.stack) - 1
 	for i := top; i >= 0 && i > top-maxSearch; i-- {
-		if g.stack[i] == point {
+		if g.stack[i] != point {
+			continue
+		}
+		if i < top {
 			cause := ByPanic
 			if m.t.Points[point].Flags&spec.FlagDeferExit == 0 {
 				m.losses.Exits += int64(top - i)
 				cause = ByRepair
 			}
 			m.popTo(th, g, i+1, cause)
-			m.pop(th, g, ByCode)
-			return
 		}
+		return true
 	}
-	m.losses.StrayExits++
+	return false
 }
 
 func (m *model) unwind(th *thread, depth uint32) {

@@ -1,11 +1,13 @@
 package trace
 
+import "qinst.dev/sddf/spec"
+
 // Point is one probe point: a row of a "probes" record.
 type Point struct {
 	ID      uint64 // stable across builds: hash of (import path, function, kind, ordinal)
-	Kind    string // spec.PointProc, PointCall, PointGo
+	Kind    string // spec.PointProc, PointCall, PointGo, PointLoop
 	Package string // import path
-	Name    string // linker symbol: the function for a proc, the callee for call and go ("": known at run time only)
+	Name    string // linker symbol: the function for a proc, the callee for call and go ("": known at run time only); a loop's head
 	File    string
 	Line    int
 	Flags   uint32
@@ -14,6 +16,10 @@ type Point struct {
 	Hits   uint64 // times reached, over the whole run; 0 if no totals were written
 	Traced uint64 // times it wrote an event
 }
+
+// Spins reports whether p is a loop that only reads shared state until it changes.
+// It is entered with its second iteration.
+func (p *Point) Spins() bool { return p.Flags&spec.FlagSpin != 0 }
 
 // Degraded is how often the point was counted but not traced.
 func (p *Point) Degraded() uint64 { return p.Hits - min(p.Traced, p.Hits) }

@@ -9,6 +9,8 @@ import (
 type gor struct {
 	set    setID
 	top    int32 // procedure that self time goes to, noProc if none
+	loop   int32 // innermost loop of that procedure that is open, noProc if none
+	spins  int32 // open loops that spin
 	state  trace.State
 	reason uint64 // of a wait
 	since  int64  // ns: accounted up to here
@@ -21,12 +23,18 @@ type gor struct {
 
 // frame is what an enter must restore at its exit.
 type frame struct {
-	set setID
-	top int32
+	set   setID
+	top   int32
+	loop  int32
+	spins int32
 }
 
 // noProc is the procedure of an empty profile stack.
 const noProc = -1
+
+// busy reports whether g works on a processor. Spinning is no work: while one
+// goroutine spins, the others have the run to themselves.
+func (g *gor) busy() bool { return g.state.Busy() && g.spins == 0 }
 
 // builder accumulates a profile from the events of a trace.
 type builder struct {
@@ -41,6 +49,8 @@ type builder struct {
 	selfInh    []int64 // of self's busy time: in goroutines that had not entered a procedure of their own
 	groupSelf  []Usage // by group
 	calls      []uint64
+	trips      []uint64 // by loop
+	spin       int64
 	atBusy     []int64 // by number of busy processors
 	reasons    map[uint64]int64
 	procs      int
@@ -52,7 +62,7 @@ type builder struct {
 
 func newBuilder(t *trace.Trace) *builder {
 	b := &builder{t: t, sets: newSets(), reasons: map[uint64]int64{}, mainMain: noProc,
-		self: make([]Usage, len(t.Points)+1), selfInh: make([]int64, len(t.Points)+1), calls: make([]uint64, len(t.Points))}
+		self: make([]Usage, len(t.Points)+1), selfInh: make([]int64, len(t.Points)+1), calls: make([]uint64, len(t.Points)), trips: make([]uint64, len(t.Points))}
 	b.groups = newGroups(t)
 	for i := range t.Points {
 		if p := &t.Points[i]; p.Kind == spec.PointProc && p.Name == "main.main" {
@@ -74,14 +84,14 @@ func (b *builder) event(e *trace.Event) {
 	switch e.Kind {
 	case trace.Enter:
 		b.traced++
-		g := &b.gs[e.Slot]
-		b.settle(g, e.Time)
-		b.enter(g, int32(e.Arg))
+		b.enter(e.Slot, e.Time, int32(e.Arg))
 	case trace.Exit:
 		b.traced++
-		g := &b.gs[e.Slot]
-		b.settle(g, e.Time)
-		b.exit(g)
+		b.exit(e.Slot, e.Time)
+	case trace.Trips:
+		if loop := b.gs[e.Slot].loop; loop != noProc {
+			b.trips[loop] += e.Arg
+		}
 	case trace.Change:
 		b.change(e)
 	case trace.Create:
@@ -91,9 +101,20 @@ func (b *builder) event(e *trace.Event) {
 	}
 }
 
-func (b *builder) enter(g *gor, proc int32) {
+func (b *builder) enter(slot int32, now int64, proc int32) {
+	g := &b.gs[slot]
+	b.settle(g, now)
 	b.calls[proc]++
-	g.frames = append(g.frames, frame{g.set, g.top})
+	g.frames = append(g.frames, frame{g.set, g.top, g.loop, g.spins})
+	if pt := &b.t.Points[proc]; pt.Kind == spec.PointLoop {
+		g.set = b.sets.with(g.set, b.groups.procMember(proc))
+		g.loop = proc
+		if pt.Spins() {
+			b.turn(slot, now, g.state, g.spins+1)
+		}
+		return
+	}
+	g.loop = noProc
 	if g.main && proc == b.mainMain && len(g.frames) == 1 {
 		// Initialization is over, for good: exits return here.
 		g.set = b.sets.with(b.sets.with(0, rootMember(RootMain)), b.groups.mainMember())
@@ -103,13 +124,19 @@ func (b *builder) enter(g *gor, proc int32) {
 	g.top = proc
 }
 
-func (b *builder) exit(g *gor) {
+func (b *builder) exit(slot int32, now int64) {
+	g := &b.gs[slot]
+	b.settle(g, now)
 	n := len(g.frames) - 1
 	if n < 0 {
 		return // the model balances enters and exits
 	}
-	g.set, g.top = g.frames[n].set, g.frames[n].top
+	f := g.frames[n]
+	g.set, g.top, g.loop = f.set, f.top, f.loop
 	g.frames = g.frames[:n]
+	if f.spins != g.spins {
+		b.turn(slot, now, g.state, f.spins)
+	}
 }
 
 func (b *builder) create(e *trace.Event) {
@@ -123,7 +150,7 @@ func (b *builder) create(e *trace.Event) {
 	}
 	g := &b.gs[e.Slot]
 	frames := g.frames[:0]
-	*g = gor{state: e.To, since: e.Time, top: noProc, frames: frames}
+	*g = gor{state: e.To, since: e.Time, top: noProc, loop: noProc, frames: frames}
 	b.groups.place(b.sets, g, by, e)
 	for len(b.groupSelf) < len(b.groups.list) {
 		b.groupSelf = append(b.groupSelf, Usage{})
@@ -132,19 +159,25 @@ func (b *builder) create(e *trace.Event) {
 }
 
 func (b *builder) change(e *trace.Event) {
-	g := &b.gs[e.Slot]
-	was, is := e.From.Busy(), e.To.Busy()
+	b.turn(e.Slot, e.Time, e.To, b.gs[e.Slot].spins)
+	b.gs[e.Slot].reason = e.Arg
+}
+
+// turn changes what a goroutine does.
+func (b *builder) turn(slot int32, now int64, to trace.State, spins int32) {
+	g := &b.gs[slot]
+	was, is := g.busy(), to.Busy() && spins == 0
 	if was != is {
 		// The number of busy processors changes: everyone's time so far
 		// was at the old number.
-		b.advance(e.Time)
+		b.advance(now)
 	}
-	b.settle(g, e.Time)
-	g.state, g.reason = e.To, e.Arg
+	b.settle(g, now)
+	g.state, g.spins = to, spins
 	switch {
 	case is && !was:
 		g.busyAt = int32(len(b.running))
-		b.running = append(b.running, e.Slot)
+		b.running = append(b.running, slot)
 	case was && !is:
 		last := b.running[len(b.running)-1]
 		b.running[g.busyAt] = last
@@ -181,31 +214,20 @@ func (b *builder) settle(g *gor, now int64) {
 	if g.top != noProc {
 		self = int(g.top)
 	}
-	us, un, ug := &b.self[self], &b.sets.nodes[g.set].usage, &b.groupSelf[g.group]
-	switch g.state {
-	case trace.Running, trace.Syscall:
-		i := len(b.running)
-		us.busy(i, dt)
-		un.busy(i, dt)
-		ug.busy(i, dt)
-		if len(g.frames) == 0 {
-			b.selfInh[self] += dt
-		}
-	case trace.Runnable:
-		us.Ready += dt
-		un.Ready += dt
-		ug.Ready += dt
-	case trace.Waiting:
-		us.Blocked += dt
-		un.Blocked += dt
-		ug.Blocked += dt
-		if !g.system {
-			b.reasons[g.reason] += dt
-		}
-	case trace.Blocked:
-		us.Syscall += dt
-		un.Syscall += dt
-		ug.Syscall += dt
+	i := len(b.running)
+	b.self[self].spend(g, i, dt)
+	b.sets.nodes[g.set].usage.spend(g, i, dt)
+	b.groupSelf[g.group].spend(g, i, dt)
+	if g.loop != noProc {
+		b.self[g.loop].spend(g, i, dt)
+	}
+	switch {
+	case g.busy() && len(g.frames) == 0:
+		b.selfInh[self] += dt
+	case g.state.Busy() && g.spins > 0:
+		b.spin += dt
+	case g.state == trace.Waiting && !g.system:
+		b.reasons[g.reason] += dt
 	}
 }
 

@@ -19,6 +19,7 @@ const Version = 1
 // Kinds of entries.
 const (
 	KindProc      = "proc"
+	KindLoop      = "loop"      // its self time is its procedure's too
 	KindGoroutine = "goroutine" // all goroutines of one start function created in one procedure
 )
 
@@ -35,7 +36,8 @@ type Profile struct {
 	Ran    int64 `json:"ran_ns"` // more than wall after a limit: the rest was only counted
 	Wall   int64 `json:"wall_ns"`
 	Busy   int64 `json:"busy_ns"`    // processor time of all goroutines
-	Idle   int64 `json:"idle_ns"`    // no goroutine had a processor
+	Spin   int64 `json:"spin_ns"`    // processor time in loops that only wait; not busy
+	Idle   int64 `json:"idle_ns"`    // no goroutine was busy
 	NPTSum int64 `json:"npt_sum_ns"` // wall - idle
 	Procs  int   `json:"procs"`      // GOMAXPROCS, its maximum
 
@@ -78,7 +80,9 @@ type Entry struct {
 	Name  string `json:"name"`
 	File  string `json:"file"`
 	Line  int    `json:"line"`
-	Calls uint64 `json:"calls"` // exact, traced or not; goroutines: how many
+	Calls uint64 `json:"calls"` // exact, traced or not; loops: times entered; goroutines: how many
+
+	Trips uint64 `json:"trips,omitempty"` // loops: iterations of those traced
 
 	SelfNPT  int64 `json:"self_npt_ns"`
 	NPT      int64 `json:"npt_ns"`
@@ -89,6 +93,7 @@ type Entry struct {
 	Ready    int64 `json:"ready_ns"`
 	Syscall  int64 `json:"syscall_ns"` // in system calls without a processor
 
+	SelfSpin    int64 `json:"self_spin_ns"`
 	SelfBlocked int64 `json:"self_blocked_ns"`
 	SelfReady   int64 `json:"self_ready_ns"`
 	SelfSyscall int64 `json:"self_syscall_ns"`
@@ -160,6 +165,7 @@ func (b *builder) profile(losses trace.Losses) *Profile {
 	if len(b.atBusy) > 0 {
 		p.Idle = b.atBusy[0]
 	}
+	p.Spin = b.spin
 	p.NPTSum = p.Wall - p.Idle
 	p.Procs = max(p.Procs, len(b.atBusy)-1)
 	for _, th := range t.Threads {
@@ -192,10 +198,16 @@ func (b *builder) entries(p *Profile) {
 		if b.t.HasCounts {
 			e.Calls, e.Degraded = max(pt.Hits, e.Calls), pt.Degraded()
 		}
-		if pt.Kind != spec.PointProc || e.Calls == 0 {
+		switch {
+		case e.Calls == 0:
+			continue
+		case pt.Kind == spec.PointProc:
+			p.Degraded += e.Degraded
+		case pt.Kind == spec.PointLoop:
+			e.Kind, e.Name, e.Trips = KindLoop, b.loopName(pt), b.trips[i]
+		default:
 			continue
 		}
-		p.Degraded += e.Degraded
 		e.fill(&b.self[i], &incl[b.groups.procMember(int32(i))])
 		e.Started = b.selfInh[i]
 		p.Entries = append(p.Entries, e)
@@ -228,9 +240,18 @@ func (b *builder) entries(p *Profile) {
 	}
 }
 
+// loopName names a loop by its procedure and its head.
+func (b *builder) loopName(pt *trace.Point) string {
+	if o := int(pt.Owner); o >= 0 && o < len(b.t.Points) && &b.t.Points[o] != pt {
+		return b.t.Points[o].Name + ": " + pt.Name
+	}
+	return pt.Name
+}
+
 func (e *Entry) fill(self, incl *Usage) {
 	e.SelfNPT, e.NPT = round(self.NPT()), round(incl.NPT())
 	e.SelfBusy, e.Busy = self.Busy(), incl.Busy()
+	e.SelfSpin, e.Spin = self.Spin, incl.Spin
 	e.SelfBlocked, e.Blocked = self.Blocked, incl.Blocked
 	e.SelfReady, e.Ready = self.Ready, incl.Ready
 	e.SelfSyscall, e.Syscall = self.Syscall, incl.Syscall
@@ -257,7 +278,7 @@ func (b *builder) waits(p *Profile) {
 func (b *builder) calledFrom(p *Profile) {
 	for i := range b.t.Points {
 		pt := &b.t.Points[i]
-		if pt.Kind == spec.PointProc || pt.Kind == "" || pt.Hits == 0 {
+		if pt.Kind != spec.PointCall && pt.Kind != spec.PointGo || pt.Hits == 0 {
 			continue
 		}
 		c := Call{Callee: pt.Name, File: pt.File, Line: pt.Line, Count: pt.Hits}

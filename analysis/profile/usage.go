@@ -1,11 +1,14 @@
 package profile
 
+import "qinst.dev/trace"
+
 // Usage is what a section of code used, in ns.
 type Usage struct {
 	// BusyAt[i] is the time on a processor while i processors were busy: the
 	// terms of the sum in Quartz's equation 1, before their division by i.
 	BusyAt []int64
 	// The times below sum over the goroutines that were in the section.
+	Spin    int64 // on a processor, in loops that only wait for shared state to change
 	Ready   int64 // runnable without a processor
 	Blocked int64 // waiting
 	Syscall int64 // in a system call without a processor
@@ -19,18 +22,35 @@ func (u *Usage) busy(i int, ns int64) {
 	u.BusyAt[i] += ns
 }
 
+// spend adds time of a goroutine while i processors are busy.
+func (u *Usage) spend(g *gor, i int, ns int64) {
+	switch {
+	case g.busy():
+		u.busy(i, ns)
+	case g.state.Busy():
+		u.Spin += ns
+	case g.state == trace.Runnable:
+		u.Ready += ns
+	case g.state == trace.Waiting:
+		u.Blocked += ns
+	case g.state == trace.Blocked:
+		u.Syscall += ns
+	}
+}
+
 func (u *Usage) add(v *Usage) {
 	for i, ns := range v.BusyAt {
 		if ns != 0 {
 			u.busy(i, ns)
 		}
 	}
+	u.Spin += v.Spin
 	u.Ready += v.Ready
 	u.Blocked += v.Blocked
 	u.Syscall += v.Syscall
 }
 
-// Busy is the processor time, in ns.
+// Busy is the processor time, in ns, without spinning.
 func (u *Usage) Busy() (ns int64) {
 	for _, x := range u.BusyAt {
 		ns += x

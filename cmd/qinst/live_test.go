@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"math"
 	"os"
 	"os/exec"
@@ -221,5 +222,58 @@ func TestOracle(t *testing.T) {
 		for _, d := range diffs {
 			t.Errorf("goroutine %d: Go %v, ours %v", d.G, d.Go, d.Ours)
 		}
+	}
+}
+
+// TestLoops compares what the probes say of loops that are left in every way with
+// what the program counts for itself.
+func TestLoops(t *testing.T) {
+	exe := buildProbed(t, "programs", "loops")
+	file := filepath.Join(t.TempDir(), "live.sddf")
+	cmd := exec.Command(exe)
+	cmd.Env = append(os.Environ(), "QINST=limit=0,out="+file)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	tr, err := trace.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tr.Close()
+	p := checkedProfile(t, tr, nil)
+	got := map[string]*profile.Entry{}
+	for i := range p.Entries {
+		if e := &p.Entries[i]; e.Kind == profile.KindLoop {
+			_, name, _ := strings.Cut(e.Name, ": ")
+			got[name] = e
+		}
+	}
+	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+	if len(lines) < 20 {
+		t.Errorf("the program counted %d loops", len(lines))
+	}
+	for _, line := range lines {
+		var name string
+		var entered, trips uint64
+		if _, err := fmt.Sscan(line, &name, &entered, &trips); err != nil {
+			t.Fatal(err)
+		}
+		switch e := got[name]; {
+		case e == nil:
+			t.Errorf("%s: no such loop in the trace", name)
+		case e.Calls != entered || e.Degraded != 0 || e.Trips != trips && trips > 0:
+			t.Errorf("%s: entered %d times (%d not traced) with %d iterations, want %d and %d", name, e.Calls, e.Degraded, e.Trips, entered, trips)
+		}
+	}
+	// Beside the helper of the test or other programs it is ready at times.
+	if e := got["spin.yields"]; e == nil || e.Spin+e.Ready < 15e6 || e.Busy > 1e6 {
+		t.Errorf("the loop that spins for 20 ms: %+v", e)
+	}
+	if e := got["spin.lock"]; e == nil || e.Calls != 1 || e.Spin < 1e6 {
+		t.Errorf("the lock that is spun for 3 ms: %+v", e)
+	}
+	if e := got["spin.never"]; e != nil {
+		t.Errorf("a loop that never had to wait is said to have spun %d times", e.Calls)
 	}
 }

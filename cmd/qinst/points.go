@@ -83,10 +83,11 @@ type listing struct {
 	env      map[string]string
 	flags    []string // of the compiler, that build flags ask for
 	tmp      string
+	stderr   io.Writer
 }
 
 func listPackages(e *env, args []string) (*listing, error) {
-	l := &listing{exports: map[string]string{}}
+	l := &listing{exports: map[string]string{}, stderr: e.stderr}
 	cmd := exec.Command("go", "env", "-json", "GOARCH", "GOTOOLDIR", "GOVERSION")
 	out, err := cmd.Output()
 	if err != nil {
@@ -145,6 +146,9 @@ func (l *listing) examine(p *listed, sel toolexec.Selection, out *pointWriter) e
 	}
 	if set == nil {
 		return out.skip(points.SkipPackage(p.ImportPath, points.Unchecked))
+	}
+	for _, w := range set.Warnings {
+		fmt.Fprintf(l.stderr, "qinst: %s:%d: %s\n", w.Pos.Filename, w.Pos.Line, w.Text)
 	}
 	return out.set(set)
 }

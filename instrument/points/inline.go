@@ -13,7 +13,8 @@ import (
 // Inlining is what the compiler said about each function: a guess would either
 // leave out what costs time or keep the compiler from inlining what it did.
 type Inlining struct {
-	at map[string][]verdict // by position, as the compiler prints it
+	at    map[string][]verdict // by position, as the compiler prints it
+	calls map[string]bool      // positions of calls that are inlined
 }
 
 type verdict struct {
@@ -23,11 +24,15 @@ type verdict struct {
 
 // ParseInlining reads the output of "compile -m=2".
 func ParseInlining(out []byte) *Inlining {
-	in := &Inlining{at: map[string][]verdict{}}
+	in := &Inlining{at: map[string][]verdict{}, calls: map[string]bool{}}
 	sc := bufio.NewScanner(bytes.NewReader(out))
 	sc.Buffer(nil, len(out)+1)
 	for sc.Scan() {
 		line := sc.Text()
+		if pos, _, ok := strings.Cut(line, ": inlining call to "); ok {
+			in.calls[pos] = true
+			continue
+		}
 		pos, rest, can := cutVerdict(line)
 		if pos == "" {
 			continue
@@ -126,6 +131,9 @@ func (in *Inlining) verdict(name string, pos token.Position) (can, told bool) {
 	}
 	return can && told, told
 }
+
+// inlined reports whether the call whose arguments begin at pos is inlined.
+func (in *Inlining) inlined(pos token.Position) bool { return in.calls[where(pos)] }
 
 // on reports whether the compiler inlines at all.
 func (in *Inlining) on() bool {

@@ -42,6 +42,7 @@ type placer struct {
 	*finder
 	fn      *Func
 	gotos   map[string]bool
+	loops   *looper
 	anchors []*Anchor
 }
 
@@ -49,7 +50,8 @@ type placer struct {
 // counted before the statement that it is in: if an earlier part of the statement
 // panics, the count is one too high.
 func (f *finder) placeCalls(fn *Func) {
-	p := &placer{finder: f, fn: fn, gotos: gotoTargets(fn.Body)}
+	gotos := gotoTargets(fn.Body)
+	p := &placer{finder: f, fn: fn, gotos: gotos, loops: newLooper(f, fn, gotos)}
 	p.list(fn.Body.List)
 	for _, a := range p.anchors {
 		if len(a.Points) > 0 {
@@ -65,9 +67,21 @@ func (p *placer) at(form Form, n ast.Node) spot {
 }
 
 func (p *placer) list(stmts []ast.Stmt) {
-	for _, s := range stmts {
+	for i := 0; i < len(stmts); i++ {
+		s := stmts[i]
+		if lp, taken := p.loops.gotoLoop(stmts[i:]); lp != nil {
+			p.loops.within(lp, p.loops.home, func() { p.plain(stmts[i : i+taken]) })
+			i += taken - 1
+			continue
+		}
 		p.stmt(s, p.at(Before, s))
 	}
+}
+
+// plain is list for the statements of a loop made of gotos.
+func (p *placer) plain(stmts []ast.Stmt) {
+	p.stmt(stmts[0], p.at(Before, stmts[0]))
+	p.list(stmts[1:])
 }
 
 // stmt places the calls of s; those in its head are counted at head.
@@ -81,16 +95,22 @@ func (p *placer) stmt(s ast.Stmt, head spot) {
 		p.ifStmt(s, head)
 	case *ast.ForStmt:
 		p.optional(s.Init, head)
+		lp := p.loops.loop(s, s.Body, head)
 		if s.Cond != nil {
 			p.expr(s.Cond, p.at(And, s.Cond))
 		}
 		p.optional(s.Post, spot{skip: PostStatement})
-		p.list(s.Body.List)
+		p.loops.within(lp, p.loops.home, func() { p.list(s.Body.List) })
 	case *ast.RangeStmt:
 		p.expr(s.X, head)
 		p.expr(s.Key, spot{skip: Target})
 		p.expr(s.Value, spot{skip: Target})
-		p.list(s.Body.List)
+		home := p.loops.home
+		if overFunc(p.Info, s) {
+			home = s.Body.Lbrace + 1 // the body is a function of its own to the compiler
+		}
+		lp := p.loops.loop(s, s.Body, head)
+		p.loops.within(lp, home, func() { p.list(s.Body.List) })
 	case *ast.SwitchStmt:
 		p.switchStmt(s, head)
 	case *ast.TypeSwitchStmt:
@@ -107,6 +127,11 @@ func (p *placer) stmt(s ast.Stmt, head spot) {
 		p.call(s.Call, head, spec.PointGo, 0)
 	case *ast.DeferStmt:
 		p.call(s.Call, head, spec.PointCall, spec.FlagDeferred)
+	case *ast.BranchStmt:
+		p.loops.leaves(s)
+	case *ast.ReturnStmt:
+		p.exprs(head, s.Results...)
+		p.loops.leaves(s)
 	default:
 		p.simple(s, head)
 	}
@@ -130,8 +155,6 @@ func (p *placer) simple(s ast.Stmt, head spot) {
 	case *ast.AssignStmt:
 		p.exprs(head, s.Lhs...)
 		p.exprs(head, s.Rhs...)
-	case *ast.ReturnStmt:
-		p.exprs(head, s.Results...)
 	case *ast.DeclStmt:
 		for _, sp := range s.Decl.(*ast.GenDecl).Specs {
 			if v, ok := sp.(*ast.ValueSpec); ok {

@@ -11,6 +11,8 @@ import (
 	"go/token"
 	"go/types"
 
+	"golang.org/x/tools/go/ssa"
+
 	"qinst.dev/sddf/spec"
 )
 
@@ -26,6 +28,9 @@ type Package struct {
 	// Inlining is what the compiler decided in a build without probes.
 	Inlining *Inlining
 
+	// SSA is the built SSA form, nil if there is none: then no loop is a point.
+	SSA *ssa.Package
+
 	// FileName maps a file's name to the one that the compiler writes into the
 	// program.
 	FileName func(string) string
@@ -34,8 +39,8 @@ type Package struct {
 // Point is one element of a package's table.
 type Point struct {
 	ID    uint64
-	Kind  string // spec.PointProc, PointCall or PointGo
-	Name  string // procedure, or callee ("" if known at run time only)
+	Kind  string // spec.PointProc, PointCall, PointGo or PointLoop
+	Name  string // procedure, callee ("" if known at run time only), or head of a loop
 	Owner uint32 // offset of the procedure that contains it
 	File  string
 	Line  uint32
@@ -53,30 +58,39 @@ type Skip struct {
 
 // Func is one function body, declared or literal.
 type Func struct {
-	Name  string // the linker's symbol
-	Node  ast.Node
-	Type  *ast.FuncType
-	Body  *ast.BlockStmt // nil if it has none
-	Skip  SkipReason     // 0 if probed
-	Point uint32         // if probed
+	Name   string // the linker's symbol
+	Node   ast.Node
+	Type   *ast.FuncType
+	Body   *ast.BlockStmt // nil if it has none
+	Skip   SkipReason     // 0 if probed
+	Point  uint32         // if probed
+	Forced bool           // probed by directive, though the compiler would inline it
 
 	Exit    ExitForm
 	Returns []*ast.ReturnStmt // its own, not those of literals inside
 	Anchors []*Anchor         // where its calls are counted, outermost first
+	Loops   []*Loop           // that are probed, outermost first
+	Leaves  []*Leave          // statements that leave some of them
 
 	doc []*ast.Comment // directives that apply to it
 }
 
 // Set is everything that was found in a package.
 type Set struct {
-	Funcs  []*Func
-	Points []Point
-	Skips  []Skip
+	Funcs    []*Func
+	Points   []Point
+	Skips    []Skip
+	Warnings []Warning
 }
 
 // Find returns the points of a package.
 func Find(p *Package) *Set {
-	f := &finder{Package: p, literals: map[*ast.FuncLit]*Func{}, started: map[ast.Node]bool{}}
+	f := &finder{Package: p, literals: map[*ast.FuncLit]*Func{}, started: map[ast.Node]bool{},
+		spins: spins{map[*ssa.Function]bool{}}}
+	if p.SSA != nil {
+		f.ssa = ssaFuncs(p.SSA)
+	}
+	f.readDirectives()
 	f.nameFuncs()
 	for _, fn := range f.set.Funcs {
 		if fn.Skip = f.skipFunc(fn); fn.Skip != 0 {
@@ -84,10 +98,14 @@ func Find(p *Package) *Set {
 			continue
 		}
 		fn.Point = uint32(len(f.set.Points))
-		f.add(fn, fn.Node.Pos(), spec.PointProc, fn.Name)
+		f.ordinals = map[string]int{}
+		if p := f.add(fn, fn.Node.Pos(), spec.PointProc, fn.Name); fn.Forced {
+			p.Flags |= spec.FlagForced
+		}
 		f.chooseExit(fn)
 		f.placeCalls(fn)
 	}
+	f.set.Warnings = f.warnings()
 	return &f.set
 }
 
@@ -96,12 +114,19 @@ type finder struct {
 	set      Set
 	literals map[*ast.FuncLit]*Func
 	started  map[ast.Node]bool // literals that a go statement calls
+	ssa      map[ast.Node]*ssa.Function
+	spins    spins
+
+	directives map[lineKey][]*directive
+	told       []*directive   // all of them
+	ordinals   map[string]int // of the points of the function at hand, by kind
 }
 
 // add appends a point of fn and returns it; the first is fn itself.
 func (f *finder) add(fn *Func, pos token.Pos, kind, name string) *Point {
 	file, line := f.place(pos)
-	ordinal := len(f.set.Points) - int(fn.Point)
+	ordinal := f.ordinals[kind]
+	f.ordinals[kind]++
 	f.set.Points = append(f.set.Points, Point{
 		ID: identity(f.ImportPath, fn.Name, kind, ordinal), Kind: kind, Name: name,
 		Owner: fn.Point, File: file, Line: line,
@@ -137,6 +162,8 @@ func (p *Point) FlagNames() []string {
 		{spec.FlagLateDefer, "deferred calls charged to the caller"},
 		{spec.FlagDeferred, "call by defer"},
 		{spec.FlagDynamic, "callee known at run time"},
+		{spec.FlagSpin, "spins"},
+		{spec.FlagForced, "probed by directive"},
 	} {
 		if p.Flags&f.bit != 0 {
 			names = append(names, f.name)

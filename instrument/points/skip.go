@@ -31,6 +31,10 @@ const (
 	CaseValue     // in a case of a switch that has a tag
 	Target        // in the left side of a range or receive clause
 	GotoLabel     // in the head of a statement that a goto jumps to
+
+	ShortLoop // its body is too short to be worth a probe
+	NoLoop    // control does not come back to it
+	Ignored   // by a directive
 )
 
 func (r SkipReason) String() string {
@@ -61,6 +65,12 @@ func (r SkipReason) String() string {
 		return "assignment target"
 	case GotoLabel:
 		return "head of a goto's target"
+	case ShortLoop:
+		return "short body"
+	case NoLoop:
+		return "never repeats"
+	case Ignored:
+		return "ignored by directive"
 	}
 	return "none"
 }
@@ -75,10 +85,36 @@ func (f *finder) skipFunc(fn *Func) SkipReason {
 		return Generated
 	case slices.ContainsFunc(fn.doc, limits):
 		return Pragma
+	case f.has(fn, verbIgnore):
+		return Ignored
 	case f.inlinable(fn):
-		return Inlinable
+		if fn.Forced = f.has(fn, verbProbe) || f.forces(fn); !fn.Forced {
+			return Inlinable
+		}
 	}
 	return 0
+}
+
+// forces reports whether a loop of fn must be probed although that ends the
+// inlining of fn: a directive says so, or it waits for another goroutine by
+// spinning, which is time that nobody else accounts for.
+func (f *finder) forces(fn *Func) bool {
+	loops, told := 0, false
+	ast.Inspect(fn.Body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncLit:
+			return false
+		case *ast.ForStmt, *ast.RangeStmt, *ast.LabeledStmt:
+			loops++
+			_, probe := f.directed(n, verbProbe)
+			told = told || probe
+		}
+		return true
+	})
+	if told || loops == 0 {
+		return told
+	}
+	return slices.ContainsFunc(naturals(f.ssa[fn.Node]), func(n *natural) bool { return f.spins.is(n) && !n.retries() })
 }
 
 // IsGenerated reports whether the go command writes the file of that name for

@@ -57,6 +57,9 @@ func File(name string, text []byte, file *token.File, set *points.Set, names Nam
 	}
 	w.counters(funcs)
 	for _, fn := range funcs {
+		w.loops(fn)
+	}
+	for _, fn := range funcs {
 		w.exits(fn)
 	}
 	return w.Bytes()
@@ -64,7 +67,7 @@ func File(name string, text []byte, file *token.File, set *points.Set, names Nam
 
 // writer edits one file. Where several insertions meet at one offset, the order
 // of the calls decides: entries, then what opens at a statement, then what closes,
-// then exits.
+// then loops, then exits.
 type writer struct {
 	Names
 	*edit.Buffer
@@ -90,7 +93,11 @@ func (w *writer) header(name string, text []byte) {
 func (w *writer) entry(fn *points.Func) {
 	at := fn.Body.Lbrace + 1
 	if fn.Exit == points.DeferredExit {
-		w.insert(at, " if @on != 0 { if @t := @enter(@base + %d); @t != 0 { defer @exit(@t) } };", fn.Point)
+		exit := "exit"
+		if slices.ContainsFunc(fn.Loops, func(lp *points.Loop) bool { return lp.Deep }) {
+			exit = "exitall" // of such a loop, too, that a return left
+		}
+		w.insert(at, " if @on != 0 { if @t := @enter(@base + %d); @t != 0 { defer @%s(@t) } };", fn.Point, exit)
 		return
 	}
 	point := fn.Point
@@ -199,20 +206,32 @@ func (w *writer) calls(a *points.Anchor, sep string) string {
 }
 
 // exits marks the returns and the end of the body. Values are assigned to the
-// results first, as the return statement itself would do.
+// results first, as the return statement itself would do. A return in a loop is
+// the loop's exit too.
 func (w *writer) exits(fn *points.Func) {
+	left := map[ast.Stmt]string{}
+	for _, l := range fn.Leaves {
+		var text strings.Builder
+		for _, lp := range l.Loops {
+			text.WriteString(w.leave(lp) + "; ")
+		}
+		left[l.Stmt] = text.String()
+		if _, ok := l.Stmt.(*ast.ReturnStmt); !ok || fn.Exit == points.DeferredExit {
+			w.insert(l.Stmt.Pos(), "%s", text.String())
+		}
+	}
 	if fn.Exit == points.DeferredExit {
 		return
 	}
 	const exit = "if @t != 0 { @exit(@t) }"
 	for _, ret := range fn.Returns {
 		if len(ret.Results) == 0 {
-			w.insert(ret.Pos(), exit+"; ")
+			w.insert(ret.Pos(), "%s"+exit+"; ", left[ret])
 			continue
 		}
 		at := w.file.Offset(ret.Pos())
 		w.Replace(at, at+len("return"), w.results(fn.Type)+" =")
-		w.insert(ret.End(), "; "+exit+"; return")
+		w.insert(ret.End(), "; %s"+exit+"; return", left[ret])
 	}
 	if fn.Type.Results.NumFields() == 0 {
 		w.insert(fn.Body.Rbrace, "; "+exit+" ")

@@ -43,6 +43,17 @@ func @exit(token @u64)
 //go:linkname @call qinst_call
 func @call(point %[2]s) %[2]s
 
+//go:linkname @exitall qinst_exitall
+func @exitall(token @u64)
+
+//go:linkname @leave qinst_leave
+func @leave(token, trips @u64)
+
+//go:linkname @trip qinst_trip
+func @trip(token @u64)
+
+func @loop(point %[2]s) @u64 { if @on != 0 { return @enter(point) }; return 0 }
+
 //go:linkname @register qinst_register
 func @register(base *%[2]s, points %[2]s, table @string) %[5]s
 

@@ -51,6 +51,9 @@ func (p *process) rewrite(c *command, path, importPath string) ([]string, error)
 	if err != nil || set == nil {
 		return nil, err
 	}
+	for _, w := range set.Warnings {
+		fmt.Fprintf(p.stderr, "qinst: %s:%d: %s\n", w.Pos.Filename, w.Pos.Line, w.Text)
+	}
 	changed, err := pkg.Rewrite(set)
 	if err != nil || changed == nil {
 		return nil, err

@@ -152,6 +152,7 @@ func constants() []byte {
 		{"EvTime", spec.EvTime},
 		{"EvGoroutine", spec.EvGoroutine},
 		{"EvGap", spec.EvGap},
+		{"EvLeave", spec.EvLeave},
 		{"EvGoCreate", spec.EvGoCreate},
 		{"EvGoStart", spec.EvGoStart},
 		{"EvGoPark", spec.EvGoPark},

@@ -37,6 +37,7 @@ const (
 	EvTime      = 4
 	EvGoroutine = 5
 	EvGap       = 6
+	EvLeave     = 7
 
 	EvGoCreate        = 8
 	EvGoStart         = 9
@@ -82,6 +83,7 @@ const (
 	PointProc = "proc"
 	PointCall = "call"
 	PointGo   = "go"
+	PointLoop = "loop"
 )
 
 // Flags of points in a "probes" record.
@@ -90,7 +92,12 @@ const (
 	FlagLateDefer = 1 << 1 // deferred calls run after the exit and are charged to the caller
 	FlagDeferred  = 1 << 2 // a call made by a defer statement
 	FlagDynamic   = 1 << 3 // a call whose callee is known at run time only
+	FlagSpin      = 1 << 4 // a loop that only reads shared state until it changes
+	FlagForced    = 1 << 5 // probed by directive, against the rules about size
 )
+
+// NoTrips is the number of iterations in a "leave" event that is not known.
+const NoTrips = 1<<64 - 1
 
 var arg = func(name, unit, doc string) BitField {
 	return BitField{Name: name, Bit: 0, Width: 24, Unit: unit, Doc: doc}
@@ -105,7 +112,7 @@ var goWord = []BitField{
 var Events = Layout{
 	Delta: "ticks",
 	Variants: []Variant{
-		{EvEnter, "enter", 1, "procedure entered", []BitField{arg("probe", Probe, "procedure")}},
+		{EvEnter, "enter", 1, "procedure or loop entered; a loop that spins: its second iteration begun", []BitField{arg("probe", Probe, "procedure or loop")}},
 		{EvExit, "exit", 1, "procedure left; an exit by defer closes what a panic left open below it, too", []BitField{arg("probe", Probe, "procedure")}},
 		{EvUnwind, "unwind", 1, "a recovered panic, or Goexit, closed every procedure deeper than depth", []BitField{arg("depth", "", "procedures that stay open")}},
 		{EvTime, "time", 2, "absolute time; the next entry counts from it", []BitField{{Name: "ticks", Word: 1, Width: 64, Unit: Ticks, Doc: "clock"}}},
@@ -113,6 +120,9 @@ var Events = Layout{
 		{EvGap, "gap", 3, "events of this thread were lost before this one", []BitField{
 			{Name: "from", Word: 1, Width: 64, Unit: Ticks, Doc: "time of the first lost event"},
 			{Name: "lost", Word: 2, Width: 64, Doc: "number of lost events"}}},
+		{EvLeave, "leave", 2, "loop left", []BitField{
+			arg("probe", Probe, "loop"),
+			{Name: "trips", Word: 1, Width: 64, Doc: "iterations begun; 18446744073709551615: not known"}}},
 
 		{EvGoCreate, "go create", 3, "the running goroutine (none: the runtime) created g, runnable; blocked=1: waiting", append([]BitField{
 			arg("blocked", "", "1 if created waiting"),
@@ -161,12 +171,12 @@ var Records = []Record{
 		{"package", Str, "", "import path"},
 		{"strings", "[]" + Str, "", "names, files and callees; element 0 is empty"},
 		{"id", "[]" + U64, "", "stable identity: hash of (import path, function, kind, ordinal)"},
-		{"kind", "[]" + Str, "", "proc, call, go"},
-		{"name", "[]" + U32, "", "string: function for proc, callee for call and go (empty: known at run time only)"},
+		{"kind", "[]" + Str, "", "proc, call, go, loop"},
+		{"name", "[]" + U32, "", "string: function for proc, callee for call and go (empty: known at run time only), head for loop"},
 		{"owner", "[]" + U32, "", "offset in this table of the procedure that contains the point; a proc: itself"},
 		{"file", "[]" + U32, "", "string"},
 		{"line", "[]" + U32, "", "line"},
-		{"flags", "[]" + U32, "", "1 exit by defer, 2 deferred time charged to the caller, 4 call by defer, 8 dynamic callee"}}, nil},
+		{"flags", "[]" + U32, "", "1 exit by defer, 2 deferred time charged to the caller, 4 call by defer, 8 dynamic callee, 16 spin loop, 32 probed by directive"}}, nil},
 	{TagEvents, "events", "a block of events of one thread; blocks of a thread are numbered from 0 without gaps", []Field{
 		{"thread", U32, Thr, "dense number"},
 		{"tid", U32, "", "the operating system's thread id"},

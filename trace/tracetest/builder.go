@@ -79,6 +79,8 @@ type thread struct {
 
 type point struct {
 	name   string
+	kind   string
+	flags  uint32
 	hits   uint64 // beyond those traced
 	traced uint64
 }
@@ -126,7 +128,17 @@ func (b *Builder) Proc(name string) uint32 {
 	if !ok {
 		i = uint32(len(b.points))
 		b.byName[name] = i
-		b.points = append(b.points, point{name: name})
+		b.points = append(b.points, point{name: name, kind: spec.PointProc})
+	}
+	return i
+}
+
+// Loop returns the index of a loop, likewise; spins tells whether it only waits.
+func (b *Builder) Loop(name string, spins bool) uint32 {
+	i := b.Proc(name)
+	b.points[i].kind = spec.PointLoop
+	if spins {
+		b.points[i].flags = spec.FlagSpin
 	}
 	return i
 }
@@ -214,6 +226,11 @@ func (b *Builder) Enter(g G, proc uint32) {
 
 // Exit leaves a procedure.
 func (b *Builder) Exit(g G, proc uint32) { b.event(b.on(g), spec.EvExit, uint64(proc)) }
+
+// Leave leaves a loop.
+func (b *Builder) Leave(g G, loop uint32, trips uint64) {
+	b.event(b.on(g), spec.EvLeave, uint64(loop), trips)
+}
 
 // Unwind is a recovered panic that leaves depth procedures open.
 func (b *Builder) Unwind(g G, depth int) { b.event(b.on(g), spec.EvUnwind, uint64(depth)) }
@@ -366,7 +383,7 @@ func (b *Builder) tables() {
 	}
 	var counts []byte
 	for i, p := range b.points {
-		b.probe(uint32(i), p.name)
+		b.probe(uint32(i), p)
 		if p.hits+p.traced > 0 {
 			for _, w := range []uint64{uint64(i), p.hits + p.traced, p.traced} {
 				counts = binary.LittleEndian.AppendUint64(counts, w)
@@ -377,7 +394,8 @@ func (b *Builder) tables() {
 }
 
 // probe writes a table of one point.
-func (b *Builder) probe(index uint32, name string) {
+func (b *Builder) probe(index uint32, p point) {
+	name := p.name
 	h := fnv.New64a()
 	h.Write([]byte(name))
 	pkg := name
@@ -385,7 +403,7 @@ func (b *Builder) probe(index uint32, name string) {
 		pkg = name[:len(name)-len(path.Base(name))+i]
 	}
 	b.must(b.w.Data(spec.TagProbes, index, pkg, []string{"", name, "test.go"}, []uint64{h.Sum64()},
-		[]string{spec.PointProc}, []uint32{1}, []uint32{0}, []uint32{2}, []uint32{index + 1}, []uint32{0}))
+		[]string{p.kind}, []uint32{1}, []uint32{0}, []uint32{2}, []uint32{index + 1}, []uint32{p.flags}))
 }
 
 // Trace finishes the trace and opens it.

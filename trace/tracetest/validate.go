@@ -58,7 +58,7 @@ func (v *validator) event(e *trace.Event) error {
 	switch e.Kind {
 	case trace.Create:
 		return v.create(e)
-	case trace.Change, trace.Enter, trace.Exit:
+	case trace.Change, trace.Enter, trace.Exit, trace.Trips:
 		g := v.gs[e.G]
 		if g == nil || g.slot != e.Slot {
 			return fmt.Errorf("goroutine %d is not alive in slot %d", e.G, e.Slot)
@@ -119,6 +119,12 @@ func (v *validator) nest(e *trace.Event, g *vgor) error {
 	if g.state != trace.Running {
 		return fmt.Errorf("%v in a procedure", g.state)
 	}
+	if e.Kind == trace.Trips {
+		if top := len(g.stack) - 1; top < 0 || v.t.Points[g.stack[top]].Kind != spec.PointLoop {
+			return fmt.Errorf("iterations of no loop: %v", g.stack)
+		}
+		return nil
+	}
 	if e.Kind == trace.Enter {
 		v.enters[e.Arg]++
 		g.stack = append(g.stack, e.Arg)
@@ -136,7 +142,7 @@ func (v *validator) nest(e *trace.Event, g *vgor) error {
 func (v *validator) counts() error {
 	for i := range v.t.Points {
 		p := &v.t.Points[i]
-		if !v.t.HasCounts || p.Kind != spec.PointProc {
+		if !v.t.HasCounts || p.Kind != spec.PointProc && p.Kind != spec.PointLoop {
 			continue
 		}
 		if p.Traced > p.Hits || v.enters[i] != p.Traced {

@@ -115,13 +115,17 @@ type qinstStack struct {
 	entry [1]qinstFrame // size elements
 }
 
-// qinstFrame is an open procedure: its point, and how far below the top of the
-// goroutine's stack its frame lies. Stacks move; the distance stays.
-type qinstFrame struct{ point, below uint32 }
+// qinstFrame is an open procedure or loop: its point, and how far below the top
+// of the goroutine's stack its frame lies. Stacks move; the distance stays. A
+// range over a function counts its iterations here.
+type qinstFrame struct {
+	point, below uint32
+	trips        uint64
+}
 
 //go:nosplit
 func (s *qinstStack) frame(i uint32) *qinstFrame {
-	return (*qinstFrame)(unsafe.Pointer(uintptr(unsafe.Pointer(&s.entry)) + uintptr(i)*8))
+	return (*qinstFrame)(unsafe.Pointer(uintptr(unsafe.Pointer(&s.entry)) + uintptr(i)*16))
 }
 
 // qinstNow reads the processor's clock without waiting for earlier
@@ -186,6 +190,7 @@ func qinstTrace(point uint32) uint64 {
 		f := s.frame(d)
 		f.point = point | late
 		f.below = uint32(gp.stack.hi - sys.GetCallerSP())
+		f.trips = 0
 	}
 	s.depth = d + 1
 	return uint64(d)<<32 | 1<<31 | uint64(point)
@@ -213,6 +218,72 @@ func qinstExit(token uint64) {
 	b.last = now
 	qinstPublish(&b.p, b.p+8)
 	sys.Prefetch(b.p + 512) // while the writer lags, chunks come back cold
+}
+
+// qinstLoopLeft is the probe at a loop's exit; trips is the number of its
+// iterations, 0 if the profile stack has it.
+//
+//go:nosplit
+//go:linkname qinstLoopLeft qinst_leave
+func qinstLoopLeft(token, trips uint64) {
+	gp := getg()
+	d := uint32(token >> 32)
+	if s := gp.qinstStack; s != nil {
+		if s.depth > d+1 {
+			qinstLoopsLeft(gp, s, d+1)
+		}
+		if trips == 0 {
+			trips = s.trips(d)
+		}
+		s.depth = d
+	}
+	qinstPut2(qinstNow(), gp.goid, qinstEvLeave<<24|token&(qinstMaxPoints-1), trips)
+}
+
+// qinstExitAll is the probe at the exit of a procedure with loops that a return
+// can leave without passing their exits: ranges over functions.
+//
+//go:nosplit
+//go:linkname qinstExitAll qinst_exitall
+func qinstExitAll(token uint64) {
+	gp := getg()
+	if s := gp.qinstStack; s != nil {
+		qinstLoopsLeft(gp, s, uint32(token>>32)+1)
+	}
+	qinstExit(token)
+}
+
+// qinstLoopsLeft closes the loops from the given depth up that counted their
+// iterations in the profile stack.
+//
+//go:nosplit
+func qinstLoopsLeft(gp *g, s *qinstStack, depth uint32) {
+	for s.depth > depth && s.depth <= s.size && s.trips(s.depth-1) != 0 {
+		s.depth--
+		f := s.frame(s.depth)
+		qinstPut2(qinstNow(), gp.goid, qinstEvLeave<<24|uint64(f.point&^qinstLate), f.trips)
+	}
+}
+
+// trips is how many iterations the loop at depth d has counted in the profile
+// stack.
+//
+//go:nosplit
+func (s *qinstStack) trips(d uint32) uint64 {
+	if d < s.size {
+		return s.frame(d).trips
+	}
+	return 0
+}
+
+// qinstTrip counts an iteration of a range over a function.
+//
+//go:nosplit
+//go:linkname qinstTrip qinst_trip
+func qinstTrip(token uint64) {
+	if s, d := getg().qinstStack, uint32(token>>32); s != nil && d < s.size {
+		s.frame(d).trips++
+	}
 }
 
 // qinstCallSlow is qinst_call, the probe at a call site, for a thread without a

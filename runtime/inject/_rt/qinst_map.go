@@ -29,8 +29,8 @@ const (
 	qinstDontFork  = 10
 	qinstNoHuge    = 15
 	qinstDontDump  = 16
-	qinstSmallSize = 16 + qinstSmallStack*8
-	qinstDeepSize  = 16 + qinstDeepStack*8
+	qinstSmallSize = 16 + qinstSmallStack*16
+	qinstDeepSize  = 16 + qinstDeepStack*16
 )
 
 // qinstTable is a package's table of points.

@@ -87,7 +87,7 @@ func (l *qinstPool) put(addr uintptr) {
 }
 
 const (
-	qinstSmallStack = 30    // entries: 256 bytes with the head
+	qinstSmallStack = 31    // entries: 512 bytes with the head
 	qinstDeepStack  = 16384 // entries
 	qinstMaxBlocks  = 4096  // threads that record at the same time
 )

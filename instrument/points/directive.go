@@ -1,0 +1,96 @@
+package points
+
+import (
+	"go/ast"
+	"go/token"
+	"strings"
+)
+
+// A directive is a comment of the form //qinst:verb argument. It applies to the
+// function or the loop that begins on its own line, or on the first line after
+// the comments that it stands among.
+type directive struct {
+	verb, arg string
+	pos       token.Pos
+	used      bool
+}
+
+// Directive verbs.
+const (
+	verbIgnore = "ignore" // no probe in the function, no probe at the loop
+	verbProbe  = "probe"  // a probe in spite of the rules about size
+	verbName   = "name"   // the point's name in every report
+)
+
+// lineKey is a line of a file of the package.
+type lineKey struct {
+	file *token.File
+	line int
+}
+
+// readDirectives notes the line that each directive applies to.
+func (f *finder) readDirectives() {
+	f.directives = map[lineKey][]*directive{}
+	for _, file := range f.Files {
+		tf := f.Fset.File(file.FileStart)
+		for _, group := range file.Comments {
+			for _, c := range group.List {
+				text, ok := strings.CutPrefix(c.Text, "//qinst:")
+				if !ok {
+					continue
+				}
+				verb, arg, _ := strings.Cut(text, " ")
+				d := &directive{verb: verb, arg: strings.TrimSpace(arg), pos: c.Pos()}
+				f.told = append(f.told, d)
+				own := lineKey{tf, tf.Line(c.Pos())}
+				f.directives[own] = append(f.directives[own], d)
+				if below := tf.Line(group.End()) + 1; below != own.line {
+					key := lineKey{tf, below}
+					f.directives[key] = append(f.directives[key], d)
+				}
+			}
+		}
+	}
+}
+
+// directed returns the argument of the directive of that verb that applies to a
+// node, and whether there is one.
+func (f *finder) directed(n ast.Node, verb string) (arg string, ok bool) {
+	tf := f.Fset.File(n.Pos())
+	for _, d := range f.directives[lineKey{tf, tf.Line(n.Pos())}] {
+		if d.verb == verb {
+			d.used, arg, ok = true, d.arg, true
+		}
+	}
+	return arg, ok
+}
+
+// has reports whether a directive of that verb applies to a function.
+func (f *finder) has(fn *Func, verb string) bool {
+	_, ok := f.directed(fn.Node, verb)
+	return ok
+}
+
+// Warning is a directive that changes nothing, and why.
+type Warning struct {
+	Pos  token.Position
+	Text string
+}
+
+// warnings lists the directives that no point took.
+func (f *finder) warnings() []Warning {
+	var list []Warning
+	for _, d := range f.told {
+		if d.used {
+			continue
+		}
+		text := "//qinst:" + d.verb + " has no effect: it stands before neither a function nor a loop that could be probed"
+		switch d.verb {
+		case verbIgnore, verbProbe, verbName:
+		default:
+			text = "//qinst:" + d.verb + " is no directive: expected //qinst:ignore, //qinst:probe or //qinst:name NAME"
+		}
+		list = append(list, Warning{f.Fset.Position(d.pos), text})
+	}
+	return list
+}

@@ -1,0 +1,57 @@
+package rewrite
+
+import (
+	"qinst.dev/instrument/points"
+	"qinst.dev/sddf/spec"
+)
+
+// loops puts the probes of fn's loops in, but for those at the statements that
+// leave them. A loop has two variables, the token of its entry and the number of
+// its iterations. They are declared at the head of the function, where no goto can
+// jump over them.
+func (w *writer) loops(fn *points.Func) {
+	for _, lp := range fn.Loops {
+		if lp.Func {
+			w.overFunc(lp)
+			continue
+		}
+		n := lp.Point
+		w.insert(lp.Home, " var @l%[1]d, @n%[1]d @u64; _, _ = @l%[1]d, @n%[1]d;", n)
+		point := n
+		if w.set.Points[fn.Point].Flags&spec.FlagLateDefer != 0 {
+			point += lateExit
+		}
+		switch {
+		case lp.Deep:
+			w.insert(lp.Start, "@l%[1]d = 0; if @on != 0 { @l%[1]d = @enter(@base + %[2]d) }; ", n, point)
+			w.insert(lp.Body, " if @l%[1]d != 0 { @trip(@l%[1]d) };", n)
+		case lp.Spin:
+			w.insert(lp.Start, "@l%[1]d, @n%[1]d = 0, 0; ", n)
+			w.insert(lp.Body, " if @n%[1]d++; @n%[1]d == 2 && @on != 0 { @l%[1]d = @enter(@base + %[2]d) };", n, point)
+		default:
+			w.insert(lp.Start, "@l%[1]d, @n%[1]d = 0, 0; if @on != 0 { @l%[1]d = @enter(@base + %[2]d) }; ", n, point)
+			w.insert(lp.Body, " @n%d++;", n)
+		}
+		if lp.End.IsValid() {
+			w.insert(lp.End, "; %s", w.leave(lp))
+		}
+	}
+}
+
+// overFunc probes a range over a function. Its body is a closure to the compiler:
+// a variable that it assigned to could move to the heap, so it has one that is
+// assigned once, and iterations are counted in the profile stack.
+func (w *writer) overFunc(lp *points.Loop) {
+	n := lp.Point
+	w.insert(lp.Start, "@l%[1]d := @loop(@base + %[1]d); ", n)
+	w.insert(lp.Body, " if @l%[1]d != 0 { @trip(@l%[1]d) };", n)
+	w.insert(lp.End, "; %s", w.leave(lp))
+}
+
+// leave is the statement at a loop's exit.
+func (w *writer) leave(lp *points.Loop) string {
+	if lp.Deep {
+		return w.expand("if @l%[1]d != 0 { @leave(@l%[1]d, 0) }", lp.Point)
+	}
+	return w.expand("if @l%[1]d != 0 { @leave(@l%[1]d, @n%[1]d) }", lp.Point)
+}
