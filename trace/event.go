@@ -41,6 +41,8 @@ const (
 	Procs                  // GOMAXPROCS is Arg from here on
 	Mark                   // a note of the runtime: Arg is the spec.Ev kind (collector, stop of the world)
 	Gap                    // Arg events of Thread are missing before this point
+	Sync                   // G operates on object Obj at point Arg; Aux is the queue there
+	Spin                   // G begins (Arg 1) or ends (0) to spin for a mutex
 	Trips                  // the loop that G leaves with its next event made Arg iterations
 )
 
@@ -72,10 +74,12 @@ const NoSlot = -1
 type Event struct {
 	Time   int64  // ns since the trace began
 	G      GoID   // whose event it is; 0 for Procs and Gap
+	Obj    uint64 // address of the object of a Sync, or that a Change to Waiting is for, or a Change from Waiting by; 0 if not known
 	Arg    uint64 // see Kind. Create: pc of the start function. Change to Waiting: reason code
 	Slot   int32  // G's dense number: free to be another goroutine's after G ended
 	By     int32  // slot of the goroutine that created or woke G, NoSlot if none did
 	Thread int32  // dense number of the thread that recorded it
+	Aux    uint32 // Sync: see there. Change to Waiting: number of the stack in [Trace.Stacks], 0 if not known
 	Kind   Kind
 	From   State
 	To     State

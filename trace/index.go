@@ -3,6 +3,7 @@ package trace
 import (
 	"errors"
 	"io"
+	"slices"
 	"sort"
 
 	"qinst.dev/sddf"
@@ -30,6 +31,32 @@ type indexer struct {
 	// "end" record does. After that record's time the tool alone is at work.
 	readings []uint64
 	counts   sddf.Blob
+
+	stacks []rawStack
+	frames map[uint64][]Frame // by return address, innermost first
+}
+
+// rawStack is a stack as it is recorded.
+type rawStack struct {
+	number uint64
+	pcs    []uint64
+}
+
+// maxStacks is what an event's field can hold.
+const maxStacks = 1 << (64 - spec.AddressBits)
+
+// stackTable resolves the stacks; number 0 is left empty.
+func (ix *indexer) stackTable() {
+	for _, s := range ix.stacks {
+		for uint64(len(ix.t.Stacks)) <= s.number {
+			ix.t.Stacks = append(ix.t.Stacks, nil)
+		}
+		var st Stack
+		for _, pc := range s.pcs {
+			st = append(st, ix.frames[pc]...)
+		}
+		ix.t.Stacks[s.number] = st
+	}
 }
 
 func (ix *indexer) run() error {
@@ -87,6 +114,11 @@ func get[T any](r *row, name string) (v T) {
 	return v
 }
 
+// has reports whether the record has a field of that name.
+func (r *row) has(name string) bool {
+	return slices.ContainsFunc(r.Record.Fields, func(f spec.Field) bool { return f.Name == name })
+}
+
 func (r *row) u(name string) uint64    { return get[uint64](r, name) }
 func (r *row) i(name string) int64     { return get[int64](r, name) }
 func (r *row) s(name string) string    { return get[string](r, name) }
@@ -114,6 +146,16 @@ func (ix *indexer) data(r *row) bool {
 		f := Function{r.u("pc"), r.s("name"), r.s("file"), int(r.u("line"))}
 		if !r.bad {
 			ix.fns[f.PC] = f
+		}
+	case spec.TagStack:
+		if n, pcs := r.u("number"), r.us("pc"); !r.bad && n < maxStacks {
+			ix.stacks = append(ix.stacks, rawStack{n, pcs})
+		}
+	case spec.TagFrame:
+		pc, level := r.u("pc"), r.u("level")
+		f := Frame{r.s("function"), r.s("file"), int(r.u("line"))}
+		if list := ix.frames[pc]; !r.bad && level == uint64(len(list)) {
+			ix.frames[pc] = append(list, f)
 		}
 	case spec.TagReason:
 		if code, text := r.u("code"), r.s("text"); !r.bad {
@@ -217,7 +259,11 @@ func (ix *indexer) probes(r *row) bool {
 	ids, kinds, names := r.us("id"), get[[]string](r, "kind"), r.us("name")
 	owners, files, lines, flags := r.us("owner"), r.us("file"), r.us("line"), r.us("flags")
 	n := uint64(len(ids))
-	for _, col := range [][]uint64{names, owners, files, lines, flags} {
+	ops := make([]uint64, n)
+	if r.has("op") { // not so before there were sync points
+		ops = r.us("op")
+	}
+	for _, col := range [][]uint64{names, owners, files, lines, flags, ops} {
 		r.bad = r.bad || uint64(len(col)) != n
 	}
 	// A point takes more than 8 bytes of the file, so an index beyond that
@@ -225,7 +271,7 @@ func (ix *indexer) probes(r *row) bool {
 	if r.bad || uint64(len(kinds)) != n || base+n > min(spec.MaxProbes, uint64(t.Size)/8) {
 		return false
 	}
-	for _, col := range [][]uint64{names, files} {
+	for _, col := range [][]uint64{names, files, ops} {
 		for _, s := range col {
 			if s >= uint64(len(strs)) {
 				return false
@@ -241,7 +287,7 @@ func (ix *indexer) probes(r *row) bool {
 			owner = -1
 		}
 		t.Points[base+i] = Point{ID: ids[i], Kind: kinds[i], Package: pkg, Name: strs[names[i]],
-			File: strs[files[i]], Line: int(lines[i]), Flags: uint32(flags[i]), Owner: owner}
+			File: strs[files[i]], Line: int(lines[i]), Flags: uint32(flags[i]), Owner: owner, Op: strs[ops[i]]}
 	}
 	return true
 }
@@ -263,6 +309,7 @@ func (ix *indexer) finish() {
 	if !t.End.Known {
 		t.losses.Incomplete = 1
 	}
+	ix.stackTable()
 	ix.blocksInOrder()
 	ix.readCounts()
 	ix.lastEvents()

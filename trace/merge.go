@@ -2,8 +2,6 @@ package trace
 
 import (
 	"slices"
-
-	"qinst.dev/sddf/spec"
 )
 
 // batchLen is the number of events handed over at a time: enough to make the
@@ -221,7 +219,7 @@ func (m *merger) finish() {
 	for i := range m.t.Points {
 		p := &m.t.Points[i]
 		switch {
-		case p.Kind != spec.PointProc && p.Kind != spec.PointLoop || p.Traced <= m.entered[i]:
+		case !p.Traceable() || p.Traced <= m.entered[i]:
 		case m.t.until != 0: // past the limit
 			p.Traced = m.entered[i]
 		default:

@@ -92,6 +92,8 @@ func (m *model) apply(th *thread) bool {
 		m.exit(th, arg)
 	case spec.EvUnwind:
 		m.unwind(th, arg)
+	case spec.EvSync:
+		m.sync(th, arg)
 	case spec.EvGoroutine:
 		id, seq := goWord(th)
 		m.context(th, id, th.p)
@@ -105,6 +107,27 @@ func (m *model) apply(th *thread) bool {
 		m.schedule(th, kind, arg)
 	}
 	return true
+}
+
+// sync applies an operation on a synchronization object.
+func (m *model) sync(th *thread, point uint32) {
+	g := th.g
+	if g == nil {
+		m.losses.NoGoroutine++
+		return
+	}
+	if int(point) >= len(m.entered) {
+		m.losses.UnknownPoint++
+		return
+	}
+	m.entered[point]++
+	obj, queue := object(th.arg(1))
+	m.emit(Event{Kind: Sync, G: g.id, Slot: g.slot, By: NoSlot, Arg: uint64(point), Obj: obj, Aux: queue, Thread: int32(th.id)})
+}
+
+// object takes a word of an address and a number apart.
+func object(w uint64) (obj uint64, n uint32) {
+	return w & (1<<spec.AddressBits - 1), uint32(w >> spec.AddressBits)
 }
 
 // enterBlock takes the context from a block's head where events before it are

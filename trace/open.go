@@ -20,6 +20,7 @@ type Trace struct {
 	Attrs     []Attr     // in the file's order
 	Points    []Point    // by dense index; Kind "" where no table has the index
 	Functions []Function // by pc
+	Stacks    []Stack    // by number; 0 is the stack that is not known
 	Threads   []Thread   // by dense number, then thread id
 	Reasons   map[uint64]string
 	Usage     Usage
@@ -83,7 +84,7 @@ func New(r io.ReaderAt, size int64) (*Trace, error) {
 	}
 	t := &Trace{Size: size, Producer: reader.Producer, reader: reader,
 		Reasons: map[uint64]string{}, blocks: map[uint32][]block{}}
-	ix := indexer{t: t, fns: map[uint64]Function{}, threads: map[[2]uint32]Thread{}, before: map[[2]uint32]Thread{}}
+	ix := indexer{t: t, fns: map[uint64]Function{}, frames: map[uint64][]Frame{}, threads: map[[2]uint32]Thread{}, before: map[[2]uint32]Thread{}}
 	if err := ix.run(); err != nil {
 		return nil, err
 	}

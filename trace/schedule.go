@@ -40,7 +40,7 @@ func (m *model) ready(th *thread, kind uint64, arg uint32) bool {
 	switch kind {
 	case spec.EvGoStart:
 		return m.goReady(th, Runnable)
-	case spec.EvGoUnpark, spec.EvGoSwitch:
+	case spec.EvGoUnpark, spec.EvGoUnparkBy, spec.EvGoSwitch:
 		return m.goReady(th, Waiting)
 	case spec.EvSyscallEndNoP:
 		return th.g == nil || th.g.state != Syscall || m.waitProc(th, th.p)
@@ -98,7 +98,9 @@ func (m *model) schedule(th *thread, kind uint64, arg uint32) {
 	case spec.EvGoSwitch:
 		m.goSwitch(th, arg)
 	case spec.EvGoUnpark:
-		m.goUnpark(th, arg)
+		m.goUnpark(th, arg, 0)
+	case spec.EvGoUnparkBy:
+		m.goUnpark(th, arg, th.arg(2))
 	case spec.EvProcStart:
 		m.procStart(th, int32(arg))
 	case spec.EvProcStop:
@@ -118,7 +120,7 @@ func (m *model) schedule(th *thread, kind uint64, arg uint32) {
 // current applies an event about the goroutine that runs on the thread.
 func (m *model) current(th *thread, kind uint64, arg uint32) {
 	g := th.g
-	if kind >= spec.EvSTWBegin {
+	if kind >= spec.EvSTWBegin && kind <= spec.EvAssistEnd {
 		e := Event{Kind: Mark, Arg: kind, Slot: NoSlot, By: NoSlot, Thread: int32(th.id)}
 		if g != nil {
 			e.G, e.Slot = g.id, g.slot
@@ -133,6 +135,12 @@ func (m *model) current(th *thread, kind uint64, arg uint32) {
 	switch kind {
 	case spec.EvGoPark:
 		m.change(th, g, Waiting, uint64(arg), ByCode, NoSlot)
+	case spec.EvGoWait:
+		obj, stack := object(th.arg(1))
+		m.step(th, g, Event{To: Waiting, Arg: uint64(arg), By: NoSlot, Obj: obj, Aux: stack})
+	case spec.EvSpinBegin, spec.EvSpinEnd:
+		begins := uint64(spec.EvSpinEnd - kind)
+		m.emit(Event{Kind: Spin, G: g.id, Slot: g.slot, By: NoSlot, Arg: begins, Thread: int32(th.id)})
 	case spec.EvGoStop:
 		cause := ByCode
 		if arg == spec.StopPreempt {
@@ -251,7 +259,7 @@ func (m *model) goSwitch(th *thread, ends uint32) {
 	}
 }
 
-func (m *model) goUnpark(th *thread, cause uint32) {
+func (m *model) goUnpark(th *thread, cause uint32, obj uint64) {
 	g := m.target(th, Waiting)
 	if g == nil {
 		return
@@ -264,18 +272,24 @@ func (m *model) goUnpark(th *thread, cause uint32) {
 	if c == ByCode && th.g != nil {
 		by = th.g.slot
 	}
-	m.change(th, g, Runnable, 0, c, by)
+	m.step(th, g, Event{To: Runnable, Cause: c, By: by, Obj: obj})
 }
 
 // change brings g into a state, by repaired steps where the direct one is not
 // legal, and emits each step. The thread is the one whose event says so.
 func (m *model) change(th *thread, g *gor, to State, arg uint64, cause Cause, by int32) {
-	for g.state != to {
-		next := via(g.state, to)
-		e := Event{Kind: Change, G: g.id, Slot: g.slot, From: g.state, To: next, By: NoSlot, Cause: ByRepair, Thread: int32(th.id)}
-		if next == to {
-			e.Arg, e.Cause, e.By = arg, cause, by
+	m.step(th, g, Event{To: to, Arg: arg, Cause: cause, By: by})
+}
+
+// step is change with what else the last step's event says.
+func (m *model) step(th *thread, g *gor, last Event) {
+	for g.state != last.To {
+		next := via(g.state, last.To)
+		e := Event{To: next, By: NoSlot, Cause: ByRepair}
+		if next == last.To {
+			e = last
 		}
+		e.Kind, e.G, e.Slot, e.From, e.Thread = Change, g.id, g.slot, g.state, int32(th.id)
 		g.state = next
 		m.place(th, g)
 		m.emit(e)

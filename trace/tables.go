@@ -5,16 +5,23 @@ import "qinst.dev/sddf/spec"
 // Point is one probe point: a row of a "probes" record.
 type Point struct {
 	ID      uint64 // stable across builds: hash of (import path, function, kind, ordinal)
-	Kind    string // spec.PointProc, PointCall, PointGo, PointLoop
+	Kind    string // spec.PointProc, PointCall, PointGo, PointLoop, PointSync
 	Package string // import path
 	Name    string // linker symbol: the function for a proc, the callee for call and go ("": known at run time only); a loop's head
 	File    string
 	Line    int
 	Flags   uint32
-	Owner   int32 // index of the procedure that contains the point; a proc: itself
+	Owner   int32  // index of the procedure that contains the point; a proc: itself
+	Op      string // of a sync point: spec.OpLock ...
 
 	Hits   uint64 // times reached, over the whole run; 0 if no totals were written
 	Traced uint64 // times it wrote an event
+}
+
+// Traceable reports whether hits of p can be events: procedures, loops, sync
+// operations. The others are counted only.
+func (p *Point) Traceable() bool {
+	return p.Kind == spec.PointProc || p.Kind == spec.PointLoop || p.Kind == spec.PointSync && p.Op != spec.OpDefault
 }
 
 // Spins reports whether p is a loop that only reads shared state until it changes.
@@ -30,6 +37,16 @@ type Function struct {
 	Name string // linker symbol
 	File string
 	Line int
+}
+
+// Stack is a stack that goroutines waited in.
+type Stack []Frame // innermost first, as deep as it was recorded
+
+// Frame is a call in a stack.
+type Frame struct {
+	Function string // linker symbol
+	File     string
+	Line     int
 }
 
 // Attr is a stream attribute.

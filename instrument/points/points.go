@@ -45,6 +45,7 @@ type Point struct {
 	File  string
 	Line  uint32
 	Flags uint32
+	Op    string // of a sync point: spec.OpLock ...
 }
 
 // Skip is something that could have been a point.

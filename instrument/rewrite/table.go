@@ -71,9 +71,9 @@ var @table = `, pkg.Name(), t.u32, t.u64, t.str, t.boolean, t.unregistered, len(
 func Table(importPath string, list []points.Point) ([]byte, error) {
 	intern := interner{index: map[string]uint32{"": 0}, list: []string{""}}
 	var (
-		ids                                []uint64
-		kinds                              []string
-		names, owners, files, lines, flags []uint32
+		ids                                     []uint64
+		kinds                                   []string
+		names, owners, files, lines, flags, ops []uint32
 	)
 	for _, p := range list {
 		ids = append(ids, p.ID)
@@ -83,9 +83,10 @@ func Table(importPath string, list []points.Point) ([]byte, error) {
 		files = append(files, intern.add(p.File))
 		lines = append(lines, p.Line)
 		flags = append(flags, p.Flags)
+		ops = append(ops, intern.add(p.Op))
 	}
 	fields := spec.Records[spec.TagProbes-1].Fields[1:]
-	return sddf.AppendValues(nil, fields, importPath, intern.list, ids, kinds, names, owners, files, lines, flags)
+	return sddf.AppendValues(nil, fields, importPath, intern.list, ids, kinds, names, owners, files, lines, flags, ops)
 }
 
 type interner struct {

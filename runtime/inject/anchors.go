@@ -70,7 +70,7 @@ var tracerHooks = []struct{ file, method, hook string }{
 // anchors returns every edit.
 func anchors() []anchor {
 	list := []anchor{
-		{"runtime2.go", lastField("g"), "; qinstStack *qinstStack; qinstSeq uint32"},
+		{"runtime2.go", lastField("g"), "; qinstStack *qinstStack; qinstSeq uint32; qinstChan, qinstSema uintptr"},
 		{"runtime2.go", lastField("m"), "; qinst *qinstBlock"},
 
 		// While Go's tracer is off its locker has no generation. Then ok is true
@@ -96,6 +96,14 @@ func anchors() []anchor {
 		{"os_linux.go", head("mdestroy"), " qinstDetach(mp);"},
 		{"panic.go", before("recovery", "gogo(&gp.sched)"), "qinstRecovered(gp, sp); "},
 		{"panic.go", before("Goexit", "goexit1()"), "qinstGoexits(); "},
+
+		// What a goroutine waits for, or has just used.
+		{"sema.go", before("semacquire1", "goparkunlock(&root.lock, reason, traceBlockSync, 4+skipframes)"), "gp.qinstSema = uintptr(unsafe.Pointer(addr)); "},
+		{"chan.go", head("chansend"), " getg().qinstChan = uintptr(unsafe.Pointer(c));"},
+		{"chan.go", head("chanrecv"), " getg().qinstChan = uintptr(unsafe.Pointer(c));"},
+		{"select.go", before("selectgo", "return casi, recvOK"), "if casi >= 0 { gp.qinstChan = uintptr(unsafe.Pointer(scases[casi].c)) }; "},
+		{"proc.go", before("internal_sync_runtime_doSpin", "procyield(active_spin_cnt)"), "qinstSpin(qinstEvSpinBegin); "},
+		{"proc.go", after("internal_sync_runtime_doSpin", "procyield(active_spin_cnt)"), "; qinstSpin(qinstEvSpinEnd)"},
 
 		// The ways a process ends.
 		{"proc.go", after("runExitHooks", "exithook.Run(code)"), "; qinstEnd(qinstWhyExit, int32(code))"},

@@ -15,6 +15,8 @@ const (
 	TagProcess  = 10
 	TagLimit    = 11
 	TagEnd      = 12
+	TagStack    = 13
+	TagFrame    = 14
 
 	FirstUserTag = 256
 )
@@ -61,6 +63,11 @@ const (
 	EvGCEnd           = 27
 	EvAssistBegin     = 28
 	EvAssistEnd       = 29
+	EvGoWait          = 30
+	EvGoUnparkBy      = 31
+	EvSync            = 32
+	EvSpinBegin       = 33
+	EvSpinEnd         = 34
 )
 
 // Wake-up causes: who made a waiting goroutine runnable.
@@ -84,6 +91,28 @@ const (
 	PointCall = "call"
 	PointGo   = "go"
 	PointLoop = "loop"
+	PointSync = "sync"
+)
+
+// Operations of points of kind sync.
+const (
+	OpLock      = "lock" // of a sync.Mutex, a sync.RWMutex, or through an interface
+	OpUnlock    = "unlock"
+	OpRLock     = "rlock"
+	OpRUnlock   = "runlock"
+	OpTryLock   = "trylock" // that succeeded
+	OpTryRLock  = "tryrlock"
+	OpAdd       = "add" // of a sync.WaitGroup
+	OpDone      = "done"
+	OpWait      = "wait" // of a sync.WaitGroup, over
+	OpCondWait  = "cond wait"
+	OpSignal    = "signal"
+	OpBroadcast = "broadcast"
+	OpOnce      = "once"
+	OpSend      = "send"
+	OpReceive   = "receive"
+	OpClose     = "close"
+	OpDefault   = "default" // of a select, chosen
 )
 
 // Flags of points in a "probes" record.
@@ -107,6 +136,17 @@ var goWord = []BitField{
 	{Name: "g", Word: 1, Bit: 0, Width: GoBits, Unit: Go, Doc: "goroutine"},
 	{Name: "seq", Word: 1, Bit: GoBits, Width: 64 - GoBits, Doc: "number of this transition of the goroutine, modulo 2^24"},
 }
+
+// object is a word with an address and a number.
+func object(name, doc string) []BitField {
+	return []BitField{
+		{Name: "object", Word: 1, Bit: 0, Width: AddressBits, Unit: Address, Doc: "lower bits of the address; 0: none"},
+		{Name: name, Word: 1, Bit: AddressBits, Width: 64 - AddressBits, Doc: doc},
+	}
+}
+
+// AddressBits is the number of bits of an address that events carry.
+const AddressBits = 48
 
 // Events is the layout of a thread's event blocks.
 var Events = Layout{
@@ -148,6 +188,15 @@ var Events = Layout{
 		{EvGCEnd, "gc end", 1, "its mark phase is over", nil},
 		{EvAssistBegin, "assist begin", 1, "the running goroutine helps the collector", nil},
 		{EvAssistEnd, "assist end", 1, "it goes on", nil},
+		{EvGoWait, "go wait", 2, "the running goroutine waits for an object, in a stack", append([]BitField{
+			arg("reason", "", "see \"reason\" records")}, object("stack", "see \"stack\" records; 0: not known")...)},
+		{EvGoUnparkBy, "go unpark by", 3, "g, which waited in a select, became runnable by a channel", append([]BitField{
+			arg("cause", "", "as in \"go unpark\""),
+			{Name: "object", Word: 2, Width: 64, Unit: Address, Doc: "channel"}}, goWord...)},
+		{EvSync, "sync", 2, "operation on a synchronization object: behind what may wait, in front of what others wait for", append([]BitField{
+			arg("probe", Probe, "operation")}, object("queue", "waiting goroutines, readers, counter, or length of the channel, as far as it shows; at most 65535")...)},
+		{EvSpinBegin, "spin begin", 1, "the running goroutine spins for a mutex", nil},
+		{EvSpinEnd, "spin end", 1, "it does not any more", nil},
 	},
 }
 
@@ -171,12 +220,13 @@ var Records = []Record{
 		{"package", Str, "", "import path"},
 		{"strings", "[]" + Str, "", "names, files and callees; element 0 is empty"},
 		{"id", "[]" + U64, "", "stable identity: hash of (import path, function, kind, ordinal)"},
-		{"kind", "[]" + Str, "", "proc, call, go, loop"},
-		{"name", "[]" + U32, "", "string: function for proc, callee for call and go (empty: known at run time only), head for loop"},
+		{"kind", "[]" + Str, "", "proc, call, go, loop, sync"},
+		{"name", "[]" + U32, "", "string: function for proc, callee for call and go (empty: known at run time only), head for loop, object for sync"},
 		{"owner", "[]" + U32, "", "offset in this table of the procedure that contains the point; a proc: itself"},
 		{"file", "[]" + U32, "", "string"},
 		{"line", "[]" + U32, "", "line"},
-		{"flags", "[]" + U32, "", "1 exit by defer, 2 deferred time charged to the caller, 4 call by defer, 8 dynamic callee, 16 spin loop, 32 probed by directive"}}, nil},
+		{"flags", "[]" + U32, "", "1 exit by defer, 2 deferred time charged to the caller, 4 call by defer, 8 dynamic callee, 16 spin loop, 32 probed by directive"},
+		{"op", "[]" + U32, "", "string: operation of a sync point, else empty"}}, nil},
 	{TagEvents, "events", "a block of events of one thread; blocks of a thread are numbered from 0 without gaps", []Field{
 		{"thread", U32, Thr, "dense number"},
 		{"tid", U32, "", "the operating system's thread id"},
@@ -226,4 +276,13 @@ var Records = []Record{
 		{"lost", U64, "", "events that no gap record tells of"},
 		{"early", U64, "", "hits of points before their package was registered"},
 		{"overflow", U64, "", "entries deeper than the profile stack"}}, nil},
+	{TagStack, "stack", "a stack that goroutines waited in", []Field{
+		{"number", U32, "", "as in events"},
+		{"pc", "[]" + U64, PC, "return addresses, innermost first"}}, nil},
+	{TagFrame, "frame", "what a return address means; functions inlined there have a record each", []Field{
+		{"pc", U64, PC, "return address"},
+		{"level", U32, "", "0 is the innermost"},
+		{"function", Str, "", "linker symbol"},
+		{"file", Str, "", "file"},
+		{"line", U32, "", "line"}}, nil},
 }

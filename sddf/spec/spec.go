@@ -63,6 +63,8 @@ const (
 	Proc  = "processor" // scheduling context, Go's P
 	Thr   = "thread"    // operating-system thread under measurement
 	PC    = "pc"
+
+	Address = "address"
 )
 
 // Field describes one value of a data packet.

@@ -58,7 +58,7 @@ func (v *validator) event(e *trace.Event) error {
 	switch e.Kind {
 	case trace.Create:
 		return v.create(e)
-	case trace.Change, trace.Enter, trace.Exit, trace.Trips:
+	case trace.Change, trace.Enter, trace.Exit, trace.Trips, trace.Sync, trace.Spin:
 		g := v.gs[e.G]
 		if g == nil || g.slot != e.Slot {
 			return fmt.Errorf("goroutine %d is not alive in slot %d", e.G, e.Slot)
@@ -119,6 +119,16 @@ func (v *validator) nest(e *trace.Event, g *vgor) error {
 	if g.state != trace.Running {
 		return fmt.Errorf("%v in a procedure", g.state)
 	}
+	if e.Kind == trace.Sync {
+		if v.t.Points[e.Arg].Kind != spec.PointSync {
+			return fmt.Errorf("operation at no sync point")
+		}
+		v.enters[e.Arg]++
+		return nil
+	}
+	if e.Kind == trace.Spin {
+		return nil
+	}
 	if e.Kind == trace.Trips {
 		if top := len(g.stack) - 1; top < 0 || v.t.Points[g.stack[top]].Kind != spec.PointLoop {
 			return fmt.Errorf("iterations of no loop: %v", g.stack)
@@ -142,7 +152,7 @@ func (v *validator) nest(e *trace.Event, g *vgor) error {
 func (v *validator) counts() error {
 	for i := range v.t.Points {
 		p := &v.t.Points[i]
-		if !v.t.HasCounts || p.Kind != spec.PointProc && p.Kind != spec.PointLoop {
+		if !v.t.HasCounts || !p.Traceable() {
 			continue
 		}
 		if p.Traced > p.Hits || v.enters[i] != p.Traced {

@@ -40,6 +40,27 @@ TEXT qinst_call<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
 slow:
 	JMP	runtime·qinstCallSlow<ABIInternal>(SB)
 
+// func qinst_sync(point uint32, obj, queue uintptr)
+//
+// Counts an operation on a synchronization object.
+TEXT qinst_sync<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
+	PCALIGN	$64 // elsewhere a call may cost half as much again
+	MOVQ	g_m(R14), R8
+	MOVQ	m_qinst(R8), R8
+	CMPL	AX, qinstBlock_limit(R8)
+	JAE	slow
+	MOVL	AX, R9
+	SHLQ	$4, R9
+	INCQ	(const_qinstPage+qinstCell_hits)(R8)(R9*1)
+	MOVL	(const_qinstPage+qinstCell_room)(R8)(R9*1), R10
+	CMPL	R10, qinstBlock_floor(R8)
+	JGT	trace
+	RET
+trace:
+	JMP	runtime·qinstSyncTrace<ABIInternal>(SB)
+slow:
+	JMP	runtime·qinstSyncSlow<ABIInternal>(SB)
+
 // func qinstNow() uint64
 TEXT runtime·qinstNow<ABIInternal>(SB),NOSPLIT,$0-0
 	CMPB	runtime·qinstSlowClock(SB), $0

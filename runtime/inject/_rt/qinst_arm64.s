@@ -47,6 +47,31 @@ TEXT qinst_call<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
 slow:
 	JMP	runtime·qinstCallSlow<ABIInternal>(SB)
 
+// func qinst_sync(point uint32, obj, queue uintptr)
+//
+// Counts an operation on a synchronization object.
+TEXT qinst_sync<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
+	MOVD	g_m(g), R3
+	MOVD	m_qinst(R3), R3
+	MOVWU	qinstBlock_limit(R3), R4
+	CMPW	R4, R0
+	BHS	slow
+	MOVWU	R0, R4
+	ADD	$const_qinstPage, R3, R5
+	ADD	R4<<4, R5, R5
+	MOVD	qinstCell_hits(R5), R6
+	ADD	$1, R6
+	MOVD	R6, qinstCell_hits(R5)
+	MOVW	qinstCell_room(R5), R6
+	MOVW	qinstBlock_floor(R3), R7
+	CMPW	R7, R6
+	BGT	trace
+	RET
+trace:
+	JMP	runtime·qinstSyncTrace<ABIInternal>(SB)
+slow:
+	JMP	runtime·qinstSyncSlow<ABIInternal>(SB)
+
 // func qinstNow() uint64
 TEXT runtime·qinstNow<ABIInternal>(SB),NOSPLIT,$0-0
 	MRS	CNTVCT_EL0, R0

@@ -65,7 +65,7 @@ func qinstMap() bool {
 	stacks := qinstAnonymous(qinstSmallSize << 20)
 	deep := qinstAnonymous(qinstDeepSize << 11)
 	qinstTotals = qinstAnonymous(qinstMaxPoints * 16)
-	if chunks == 0 || stacks == 0 || deep == 0 || qinstTotals == 0 {
+	if !qinstMapTrails() || chunks == 0 || stacks == 0 || deep == 0 || qinstTotals == 0 {
 		qinstSay("cannot map memory for the trace; the program goes on untraced")
 		return false
 	}

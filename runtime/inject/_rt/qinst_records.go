@@ -73,6 +73,7 @@ func qinstWriteNews() {
 		qinstWriteBehind(uintptr(unsafe.Pointer(unsafe.StringData(t.text))), uintptr(len(t.text)))
 		qinstBeat++
 	}
+	qinstWriteTrails()
 	for i := range qinstPCs {
 		pc := qinstPCs[i]
 		if pc == 0 || qinstPCsOut[i/64]>>(i%64)&1 != 0 {

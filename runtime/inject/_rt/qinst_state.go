@@ -63,9 +63,25 @@ func qinstLeave(head uint64) {
 
 //go:nosplit
 func qinstGoPark() {
-	if qinstStates != 0 {
-		qinstLeave(qinstEvGoPark<<24 | uint64(getg().m.curg.waitreason))
+	if qinstStates == 0 {
+		return
 	}
+	now := qinstNow()
+	mp := getg().m
+	gp := mp.curg
+	switch gp.waitreason {
+	case waitReasonGCWorkerIdle, waitReasonGCSweepWait, waitReasonGCScavengeWait, waitReasonForceGCIdle,
+		waitReasonFinalizerWait, waitReasonCleanupWait, waitReasonUpdateGOMAXPROCSIdle:
+		// The runtime's own, which wait for work.
+		qinstPut(now, gp.goid, qinstEvGoPark<<24|uint64(gp.waitreason))
+	default:
+		var what uint64
+		systemstack(func() {
+			what = uint64(qinstWaitsFor(gp, mp.waitlock))&(1<<qinstAddrBits-1) | qinstTrailOf(gp)<<qinstAddrBits
+		})
+		qinstPut2(now, gp.goid, qinstEvGoWait<<24|uint64(gp.waitreason), what)
+	}
+	qinstRuns(0)
 }
 
 //go:nosplit
@@ -100,6 +116,10 @@ func qinstGoUnpark(gp *g, skip int) {
 		cause = qinstCauseOf(gp.waitreason)
 	case cur == 0:
 		cause = qinstCauseTimer
+	}
+	if c := qinstWokenBy(gp); c != 0 {
+		qinstPut3(now, cur, qinstEvGoUnparkBy<<24|cause, qinstGo(gp), uint64(c))
+		return
 	}
 	qinstPut2(now, cur, qinstEvGoUnpark<<24|cause, qinstGo(gp))
 }

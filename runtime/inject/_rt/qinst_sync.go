@@ -1,0 +1,295 @@
+package runtime
+
+import (
+	"internal/goarch"
+	"internal/runtime/atomic"
+	"unsafe"
+)
+
+// Synchronization. Two things are recorded. Every wait of a goroutine, in any
+// package, carries the address of what it waits for and the stack that it waits
+// in: the hook is where it is parked already. And probes at the operations of
+// instrumented packages say which object was taken or given, without a wait too.
+
+// An address is noted without its upper bits, which are the same for all.
+const qinstAddrBits = 48
+
+// qinstSyncTrace writes the event of an operation, which has been counted, on the
+// object at obj. queue says where a number is found that tells how many others
+// want it: bits 8 up are an offset from obj, the bits below a shift of the word
+// there; qinstNoQueue for none.
+//
+//go:nosplit
+func qinstSyncTrace(point uint32, obj, queue uintptr) {
+	gp := getg()
+	if gp != gp.m.curg {
+		return
+	}
+	n := uintptr(0)
+	if queue != qinstNoQueue && obj != 0 {
+		n = uintptr(*(*uint32)(unsafe.Pointer(obj + queue>>8))) >> (queue & 0xff)
+	}
+	qinstSyncPut(gp, point, obj, n)
+}
+
+const qinstNoQueue = 1<<16 - 1
+
+//go:nosplit
+func qinstSyncPut(gp *g, point uint32, obj, queue uintptr) {
+	b := gp.m.qinst
+	now := qinstNow()
+	if b.p > b.end || b.p == 0 || (now-b.last)>>32 != 0 || b.g != gp.goid {
+		if !qinstRoom(b, gp.goid, now, qinstReserve) {
+			return
+		}
+	}
+	*(*uint64)(unsafe.Pointer(b.p)) = (now-b.last)<<32 | qinstEvSync<<24 | uint64(point)
+	*(*uint64)(unsafe.Pointer(b.p + 8)) = uint64(obj)&(1<<qinstAddrBits-1) | uint64(min(queue, 1<<16-1))<<qinstAddrBits
+	b.last = now
+	qinstPublish(&b.p, b.p+16)
+	c := b.cell(point)
+	c.traced++
+	c.room--
+}
+
+// qinstSyncSlow is qinst_sync for a thread without a block.
+//
+//go:nosplit
+func qinstSyncSlow(point uint32, obj, queue uintptr) {
+	b := qinstCountSlow(point)
+	if b == nil {
+		return
+	}
+	c := b.cell(point)
+	c.hits++
+	if c.room > b.floor {
+		qinstSyncTrace(point, obj, queue)
+	}
+}
+
+// qinstChan is the probe behind a channel operation: the runtime has noted the
+// channel. The result is always 0, so that the probe can stand in a condition.
+//
+//go:nosplit
+//go:linkname qinstChan qinst_chan
+func qinstChan(point uint32) uint32 {
+	gp := getg()
+	b := gp.m.qinst
+	if point >= b.limit {
+		if b = qinstCountSlow(point); b == nil {
+			return 0
+		}
+	}
+	c := b.cell(point)
+	c.hits++
+	if c.room > b.floor && gp == gp.m.curg {
+		n := uintptr(0)
+		if gp.qinstChan != 0 {
+			n = uintptr((*hchan)(unsafe.Pointer(gp.qinstChan)).qcount)
+		}
+		qinstSyncPut(gp, point, gp.qinstChan, n)
+	}
+	return 0
+}
+
+// qinstWaitsFor returns the address of what gp, which is being parked, waits for:
+// a channel, the sync object that its semaphore is part of, a poll descriptor.
+// A select waits for many; which one it was is known when it is over.
+func qinstWaitsFor(gp *g, lock unsafe.Pointer) uintptr {
+	switch gp.waitreason {
+	case waitReasonChanReceive, waitReasonChanSend, waitReasonSynctestChanReceive, waitReasonSynctestChanSend:
+		if sg := gp.waiting; sg != nil {
+			return uintptr(unsafe.Pointer(sg.c.get()))
+		}
+	case waitReasonSyncMutexLock:
+		return gp.qinstSema - 4 // sync.Mutex {state, sema}
+	case waitReasonSyncRWMutexLock:
+		return gp.qinstSema - 8 // sync.RWMutex {w Mutex, writerSem, readerSem, ...}
+	case waitReasonSyncRWMutexRLock:
+		return gp.qinstSema - 12
+	case waitReasonSyncWaitGroupWait, waitReasonSynctestWaitGroupWait:
+		return gp.qinstSema - 8 // sync.WaitGroup {state atomic.Uint64, sema}
+	case waitReasonSemacquire:
+		return gp.qinstSema
+	case waitReasonSyncCondWait:
+		list := uintptr(lock) - unsafe.Offsetof(notifyList{}.lock)
+		return list - 2*goarch.PtrSize // sync.Cond {L Locker, notify notifyList, ...}
+	case waitReasonIOWait:
+		return uintptr(lock)
+	}
+	return 0
+}
+
+// qinstWokenBy returns the channel that ends gp's select.
+//
+//go:nosplit
+func qinstWokenBy(gp *g) uintptr {
+	if gp.waitreason == waitReasonSelect || gp.waitreason == waitReasonSynctestSelect {
+		if sg := (*sudog)(gp.param); sg != nil {
+			return uintptr(unsafe.Pointer(sg.c.get()))
+		}
+	}
+	return 0
+}
+
+// qinstSpin notes that the running goroutine begins or ends to spin for a mutex.
+//
+//go:nosplit
+func qinstSpin(kind uint64) {
+	if qinstStates != 0 {
+		qinstPut(qinstNow(), qinstCurrent(), kind<<24)
+	}
+}
+
+const (
+	qinstFrames   = 12      // of a stack: the runtime's own are among them
+	qinstStackMax = 1 << 16 // stacks, and what an event's field for their number holds
+	qinstStackMap = 1 << 17 // slots of the hash table
+)
+
+// qinstTrail is a stack that goroutines waited in.
+type qinstTrail struct {
+	ready uint32 // set last
+	n     uint32
+	pc    [qinstFrames]uintptr
+}
+
+// qinstTrailSlot finds a stack's number by its hash, which is taken for the
+// stack: 64 bits of it tell a thousand million pairs apart.
+type qinstTrailSlot struct {
+	hash   uint64
+	number uint32
+}
+
+var (
+	qinstTrails     uintptr // qinstStackMax of qinstTrail; number 0 is none
+	qinstTrailSlots uintptr // qinstStackMap of qinstTrailSlot
+	qinstNTrails    atomic.Uint32
+	qinstTrailsOut  uint32  // written to the file
+	qinstFramesOut  uintptr // set of the pcs written, a hash table of the writer's own
+	qinstLostTrails uint64
+	qinstNFramesOut uint32
+)
+
+func qinstMapTrails() bool {
+	qinstTrails = qinstAnonymous(qinstStackMax * unsafe.Sizeof(qinstTrail{}))
+	qinstTrailSlots = qinstAnonymous(qinstStackMap * unsafe.Sizeof(qinstTrailSlot{}))
+	qinstFramesOut = qinstAnonymous(qinstStackMap * goarch.PtrSize)
+	return qinstTrails != 0 && qinstTrailSlots != 0 && qinstFramesOut != 0
+}
+
+// qinstTrailOf returns the number of the stack of gp, which is being parked, 0 if
+// the table is full or another thread is just entering the same stack. It follows
+// frame pointers.
+func qinstTrailOf(gp *g) uint64 {
+	var pc [qinstFrames]uintptr
+	n, h := 0, uint64(0x9E3779B97F4A7C15)
+	for fp := gp.sched.bp; n < qinstFrames && fp >= gp.stack.lo && fp < gp.stack.hi-2*goarch.PtrSize; n++ {
+		pc[n] = *(*uintptr)(unsafe.Pointer(fp + goarch.PtrSize))
+		h = (h ^ uint64(pc[n])) * 0xff51afd7ed558ccd
+		h ^= h >> 29
+		up := *(*uintptr)(unsafe.Pointer(fp))
+		if up <= fp {
+			n++
+			break
+		}
+		fp = up
+	}
+	if n == 0 || qinstTrails == 0 {
+		return 0
+	}
+	for i := uintptr(h >> 47); ; i++ {
+		s := (*qinstTrailSlot)(unsafe.Pointer(qinstTrailSlots + i%qinstStackMap*unsafe.Sizeof(qinstTrailSlot{})))
+		switch got := atomic.Load64(&s.hash); {
+		case got == h:
+			return uint64(atomic.Load(&s.number))
+		case got != 0:
+			continue
+		}
+		if qinstNTrails.Load() >= qinstStackMax-1 {
+			atomic.Xadd64(&qinstLostTrails, 1)
+			return 0
+		}
+		if !atomic.Cas64(&s.hash, 0, h) {
+			i--
+			continue
+		}
+		number := qinstNTrails.Add(1)
+		if number >= qinstStackMax {
+			qinstNTrails.Add(-1)
+			return 0
+		}
+		t := qinstTrailAt(number)
+		t.n, t.pc = uint32(n), pc
+		atomic.Store(&t.ready, 1)
+		atomic.Store(&s.number, number)
+		return uint64(number)
+	}
+}
+
+func qinstTrailAt(number uint32) *qinstTrail {
+	return (*qinstTrail)(unsafe.Pointer(qinstTrails + uintptr(number)*unsafe.Sizeof(qinstTrail{})))
+}
+
+// qinstWriteTrails writes the stacks that came since the last call, and each pc
+// in them once.
+func qinstWriteTrails() {
+	for last := qinstNTrails.Load(); qinstTrailsOut < last; qinstTrailsOut++ {
+		t := qinstTrailAt(qinstTrailsOut + 1)
+		if atomic.Load(&t.ready) == 0 {
+			return // next time
+		}
+		for _, pc := range t.pc[:t.n] {
+			qinstWriteFrame(pc)
+		}
+		qinstRecord(qinstTagStack, 2)
+		qinstU32(qinstTrailsOut + 1)
+		qinstByte(0xdd)
+		qinstBig(uint64(t.n), 4)
+		for _, pc := range t.pc[:t.n] {
+			qinstU64(uint64(pc))
+		}
+		qinstBeat++
+	}
+}
+
+// qinstWriteFrame writes what a return address means: the functions that are
+// inlined into each other there, innermost first, each with its own line.
+func qinstWriteFrame(pc uintptr) {
+	if qinstNFramesOut >= qinstStackMap/2 {
+		return
+	}
+	for i := pc * 0x9E3779B97F4A7C15 >> 47; ; i++ {
+		slot := (*uintptr)(unsafe.Pointer(qinstFramesOut + i%qinstStackMap*goarch.PtrSize))
+		if *slot == pc {
+			return
+		}
+		if *slot == 0 {
+			*slot = pc
+			break
+		}
+	}
+	qinstNFramesOut++
+	f := findfunc(pc - 1)
+	if !f.valid() {
+		return
+	}
+	depth := uint32(0)
+	u, uf := newInlineUnwinder(f, pc-1)
+	for ; uf.valid(); uf = u.next(uf) {
+		depth++
+	}
+	for level := uint32(0); level < depth; level++ {
+		u, uf := newInlineUnwinder(f, pc-1)
+		for range level {
+			uf = u.next(uf)
+		}
+		file, line := u.fileLine(uf)
+		qinstRecord(qinstTagFrame, 5)
+		qinstU64(uint64(pc))
+		qinstU32(level)
+		qinstStr(u.srcFunc(uf).name())
+		qinstStr(file)
+		qinstU32(uint32(line))
+	}
+}
