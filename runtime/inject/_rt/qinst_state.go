@@ -61,7 +61,7 @@ func qinstLeave(head uint64) {
 	qinstRuns(0)
 }
 
-//go:nosplit
+// qinstGoPark runs on the system stack.
 func qinstGoPark() {
 	if qinstStates == 0 {
 		return
@@ -75,10 +75,7 @@ func qinstGoPark() {
 		// The runtime's own, which wait for work.
 		qinstPut(now, gp.goid, qinstEvGoPark<<24|uint64(gp.waitreason))
 	default:
-		var what uint64
-		systemstack(func() {
-			what = uint64(qinstWaitsFor(gp, mp.waitlock))&(1<<qinstAddrBits-1) | qinstTrailOf(gp)<<qinstAddrBits
-		})
+		what := uint64(qinstWaitsFor(gp, mp.waitlock))&(1<<qinstAddrBits-1) | qinstTrailOf(gp)<<qinstAddrBits
 		qinstPut2(now, gp.goid, qinstEvGoWait<<24|uint64(gp.waitreason), what)
 	}
 	qinstRuns(0)

@@ -182,20 +182,15 @@ func qinstMapTrails() bool {
 // the table is full or another thread is just entering the same stack. It follows
 // frame pointers.
 func qinstTrailOf(gp *g) uint64 {
-	var pc [qinstFrames]uintptr
-	n, h := 0, uint64(0x9E3779B97F4A7C15)
-	for fp := gp.sched.bp; n < qinstFrames && fp >= gp.stack.lo && fp < gp.stack.hi-2*goarch.PtrSize; n++ {
-		pc[n] = *(*uintptr)(unsafe.Pointer(fp + goarch.PtrSize))
-		h = (h ^ uint64(pc[n])) * 0xff51afd7ed558ccd
+	h := uint64(0x9E3779B97F4A7C15)
+	fp, lo, hi := gp.sched.bp, gp.stack.lo, gp.stack.hi-2*goarch.PtrSize
+	for n := 0; n < qinstFrames && fp >= lo && fp < hi; n++ {
+		h = (h ^ uint64(*(*uintptr)(unsafe.Pointer(fp + goarch.PtrSize)))) * 0xff51afd7ed558ccd
 		h ^= h >> 29
-		up := *(*uintptr)(unsafe.Pointer(fp))
-		if up <= fp {
-			n++
-			break
-		}
-		fp = up
+		lo = fp + 1 // frames lie one above the other
+		fp = *(*uintptr)(unsafe.Pointer(fp))
 	}
-	if n == 0 || qinstTrails == 0 {
+	if qinstTrails == 0 {
 		return 0
 	}
 	for i := uintptr(h >> 47); ; i++ {
@@ -220,7 +215,7 @@ func qinstTrailOf(gp *g) uint64 {
 			return 0
 		}
 		t := qinstTrailAt(number)
-		t.n, t.pc = uint32(n), pc
+		t.n = uint32(fpTracebackPCs(unsafe.Pointer(gp.sched.bp), t.pc[:]))
 		atomic.Store(&t.ready, 1)
 		atomic.Store(&s.number, number)
 		return uint64(number)
