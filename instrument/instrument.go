@@ -3,6 +3,7 @@
 package instrument
 
 import (
+	"go/types"
 	"path/filepath"
 	"strconv"
 
@@ -32,7 +33,7 @@ func (p *Package) Points(inlining *points.Inlining) *points.Set {
 	return points.Find(&points.Package{
 		Path: p.src.Path, ImportPath: p.src.ImportPath,
 		Fset: p.fset, Files: p.files, Types: p.types, Info: p.info,
-		Inlining: inlining, SSA: p.ssa(), FileName: p.src.FileName,
+		Sizes: types.SizesFor("gc", p.src.GOARCH), Inlining: inlining, SSA: p.ssa(), FileName: p.src.FileName,
 	})
 }
 

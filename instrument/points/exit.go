@@ -30,6 +30,7 @@ const (
 // shape is what the choice of an exit depends on.
 type shape struct {
 	defers    int
+	syncs     int  // of these, operations on synchronization objects
 	looped    bool // a defer may run more than once
 	rangeFunc bool // ranges over a function
 	returns   []*ast.ReturnStmt
@@ -50,9 +51,12 @@ func (f *finder) chooseExit(fn *Func) {
 	default:
 		fn.Exit = DeferredExit
 	}
+	more := s.syncs
 	if fn.Exit == DeferredExit {
 		f.set.Points[fn.Point].Flags |= spec.FlagDeferExit
+		more++
 	}
+	fn.fewDefers = !s.openCoded(more)
 }
 
 func (s *shape) openCoded(more int) bool {
@@ -76,6 +80,9 @@ func (f *finder) shapeOf(body *ast.BlockStmt) *shape {
 				s.returns = append(s.returns, x)
 			case *ast.DeferStmt:
 				s.defers++
+				if y, _ := f.syncCall(x.Call); y != nil {
+					s.syncs++
+				}
 				s.looped = s.looped || loop
 			case *ast.RangeStmt:
 				s.rangeFunc = s.rangeFunc || overFunc(f.Info, x)

@@ -110,6 +110,7 @@ func (p *placer) stmt(s ast.Stmt, head spot) {
 			home = s.Body.Lbrace + 1 // the body is a function of its own to the compiler
 		}
 		lp := p.loops.loop(s, s.Body, head)
+		p.chanRange(s)
 		p.loops.within(lp, home, func() { p.list(s.Body.List) })
 	case *ast.SwitchStmt:
 		p.switchStmt(s, head)
@@ -127,6 +128,7 @@ func (p *placer) stmt(s ast.Stmt, head spot) {
 		p.call(s.Call, head, spec.PointGo, 0)
 	case *ast.DeferStmt:
 		p.call(s.Call, head, spec.PointCall, spec.FlagDeferred)
+		p.syncStmt(s, s.Call, p.inList(s, head))
 	case *ast.BranchStmt:
 		p.loops.leaves(s)
 	case *ast.ReturnStmt:
@@ -134,7 +136,16 @@ func (p *placer) stmt(s ast.Stmt, head spot) {
 		p.loops.leaves(s)
 	default:
 		p.simple(s, head)
+		if p.inList(s, head) {
+			p.chanStmt(s)
+		}
 	}
+}
+
+// inList reports whether s is a statement of a list: then others may stand
+// around it.
+func (p *placer) inList(s ast.Stmt, head spot) bool {
+	return head.anchor != nil && head.anchor.Form == Before && head.anchor.Pos == s.Pos()
 }
 
 func (p *placer) optional(s ast.Stmt, head spot) {
@@ -148,6 +159,7 @@ func (p *placer) simple(s ast.Stmt, head spot) {
 	switch s := s.(type) {
 	case *ast.ExprStmt:
 		p.expr(s.X, head)
+		p.syncStmt(s, s.X, p.inList(s, head))
 	case *ast.SendStmt:
 		p.exprs(head, s.Chan, s.Value)
 	case *ast.IncDecStmt:
@@ -180,6 +192,7 @@ func (p *placer) afterLabel(s *ast.LabeledStmt, head spot) spot {
 
 func (p *placer) ifStmt(s *ast.IfStmt, head spot) {
 	p.optional(s.Init, head)
+	p.chanIf(s)
 	p.expr(s.Cond, head)
 	p.list(s.Body.List)
 	switch e := s.Else.(type) {
@@ -210,6 +223,7 @@ func (p *placer) switchStmt(s *ast.SwitchStmt, head spot) {
 // clauses are evaluated when the select is entered, the targets of a receive only
 // when its clause was chosen.
 func (p *placer) comm(c *ast.CommClause, head spot) {
+	p.chanCase(c)
 	switch s := c.Comm.(type) {
 	case *ast.AssignStmt:
 		p.exprs(spot{skip: Target}, s.Lhs...)
@@ -279,6 +293,7 @@ func (p *placer) call(c *ast.CallExpr, head spot, kind string, flags uint32) {
 	if fun.IsType() || fun.IsBuiltin() {
 		return
 	}
+	p.tryLock(c)
 	name, dynamic := p.callee(c)
 	if lit, ok := ast.Unparen(c.Fun).(*ast.FuncLit); ok && p.literals[lit].Skip == Dead {
 		head.skip = Dead

@@ -24,6 +24,7 @@ type Package struct {
 	Files      []*ast.File
 	Types      *types.Package
 	Info       *types.Info
+	Sizes      types.Sizes
 
 	// Inlining is what the compiler decided in a build without probes.
 	Inlining *Inlining
@@ -72,6 +73,9 @@ type Func struct {
 	Anchors []*Anchor         // where its calls are counted, outermost first
 	Loops   []*Loop           // that are probed, outermost first
 	Leaves  []*Leave          // statements that leave some of them
+	Syncs   []*Sync           // its operations on synchronization objects
+
+	fewDefers bool // there is no room for a second defer beside each deferred operation
 
 	doc []*ast.Comment // directives that apply to it
 }

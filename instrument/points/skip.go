@@ -35,6 +35,10 @@ const (
 	ShortLoop // its body is too short to be worth a probe
 	NoLoop    // control does not come back to it
 	Ignored   // by a directive
+
+	InHeader     // a sync operation in the head of an if, for or switch
+	InExpression // part of a larger expression: where the object is, or when it is used, cannot be said
+	DeferLimit   // one defer more would make all of the function's defers slow, or it is in a loop
 )
 
 func (r SkipReason) String() string {
@@ -71,6 +75,12 @@ func (r SkipReason) String() string {
 		return "never repeats"
 	case Ignored:
 		return "ignored by directive"
+	case InHeader:
+		return "in the head of a statement"
+	case InExpression:
+		return "part of an expression"
+	case DeferLimit:
+		return "no room for a defer"
 	}
 	return "none"
 }

@@ -41,7 +41,7 @@ func (n Names) expand(template string, args ...any) string {
 // File returns the text of a file with the probes of funcs in it, or nil if none
 // of them is in this file. name is what the header says the text's name is.
 func File(name string, text []byte, file *token.File, set *points.Set, names Names) []byte {
-	w := &writer{Names: names, Buffer: edit.New(text), file: file, set: set}
+	w := &writer{Names: names, Buffer: edit.New(text), file: file, set: set, text: text}
 	var funcs []*points.Func
 	for _, fn := range set.Funcs {
 		if fn.Skip == 0 && file.Base() <= int(fn.Node.Pos()) && int(fn.Node.Pos()) <= file.Base()+file.Size() {
@@ -60,6 +60,9 @@ func File(name string, text []byte, file *token.File, set *points.Set, names Nam
 		w.loops(fn)
 	}
 	for _, fn := range funcs {
+		w.syncs(fn)
+	}
+	for _, fn := range funcs {
 		w.exits(fn)
 	}
 	return w.Bytes()
@@ -67,12 +70,13 @@ func File(name string, text []byte, file *token.File, set *points.Set, names Nam
 
 // writer edits one file. Where several insertions meet at one offset, the order
 // of the calls decides: entries, then what opens at a statement, then what closes,
-// then loops, then exits.
+// then loops and operations, then exits.
 type writer struct {
 	Names
 	*edit.Buffer
 	file *token.File
 	set  *points.Set
+	text []byte // the original
 }
 
 func (w *writer) insert(pos token.Pos, template string, args ...any) {

@@ -30,6 +30,8 @@ import @unsafe "unsafe"
 
 type @u64 = %[3]s
 type @string = %[4]s
+type @uptr = %[8]s
+type @ptr = @unsafe.Pointer
 
 //go:linkname @on qinst_on
 var @on %[2]s
@@ -54,6 +56,14 @@ func @trip(token @u64)
 
 func @loop(point %[2]s) @u64 { if @on != 0 { return @enter(point) }; return 0 }
 
+//go:linkname @sync qinst_sync
+func @sync(point %[2]s, object, queue @uptr)
+
+//go:linkname @chan qinst_chan
+func @chan(point %[2]s) %[2]s
+
+func @got(point %[2]s, object, queue @uptr) %[2]s { if @on != 0 { @sync(point, object, queue) }; return 0 }
+
 //go:linkname @register qinst_register
 func @register(base *%[2]s, points %[2]s, table @string) %[5]s
 
@@ -62,7 +72,7 @@ var @base %[2]s = %[6]s
 
 var _ = @register(&@base, %[7]d, *(*@string)(@unsafe.Pointer(&@table)))
 
-var @table = `, pkg.Name(), t.u32, t.u64, t.str, t.boolean, t.unregistered, len(list)) +
+var @table = `, pkg.Name(), t.u32, t.u64, t.str, t.boolean, t.unregistered, len(list), t.uptr) +
 		strconv.QuoteToASCII(string(table)) + "\n"), nil
 }
 
@@ -107,7 +117,7 @@ func (in *interner) add(s string) uint32 {
 // abi are the types with which the added file declares the runtime's functions.
 // A package may give any predeclared name another meaning, so each has
 // substitutes that are passed the same way.
-type abi struct{ u32, u64, str, boolean, unregistered string }
+type abi struct{ u32, u64, uptr, str, boolean, unregistered string }
 
 func abiTypes(scope *types.Scope) (t abi, err error) {
 	pick := func(names ...string) string {
@@ -121,6 +131,7 @@ func abiTypes(scope *types.Scope) (t abi, err error) {
 	}
 	t.u32 = pick("uint32", "int32", "rune")
 	t.u64 = pick("uint64", "int64")
+	t.uptr = pick("uintptr", "uint", "int")
 	t.boolean = pick("bool", "uint8", "int8", "byte")
 	if t.str = "string"; scope.Lookup("string") != nil {
 		t.str = "struct { data @unsafe.Pointer; len " + pick("int", "uint", "uintptr") + " }"

@@ -123,6 +123,7 @@ const (
 	FlagDynamic   = 1 << 3 // a call whose callee is known at run time only
 	FlagSpin      = 1 << 4 // a loop that only reads shared state until it changes
 	FlagForced    = 1 << 5 // probed by directive, against the rules about size
+	FlagParameter = 1 << 6 // a sync operation on a parameter: the object may have a better name elsewhere
 )
 
 // NoTrips is the number of iterations in a "leave" event that is not known.
@@ -225,7 +226,7 @@ var Records = []Record{
 		{"owner", "[]" + U32, "", "offset in this table of the procedure that contains the point; a proc: itself"},
 		{"file", "[]" + U32, "", "string"},
 		{"line", "[]" + U32, "", "line"},
-		{"flags", "[]" + U32, "", "1 exit by defer, 2 deferred time charged to the caller, 4 call by defer, 8 dynamic callee, 16 spin loop, 32 probed by directive"},
+		{"flags", "[]" + U32, "", "1 exit by defer, 2 deferred time charged to the caller, 4 call by defer, 8 dynamic callee, 16 spin loop, 32 probed by directive, 64 named by a parameter"},
 		{"op", "[]" + U32, "", "string: operation of a sync point, else empty"}}, nil},
 	{TagEvents, "events", "a block of events of one thread; blocks of a thread are numbered from 0 without gaps", []Field{
 		{"thread", U32, Thr, "dense number"},

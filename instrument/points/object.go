@@ -1,0 +1,157 @@
+package points
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+
+	"golang.org/x/tools/go/types/typeutil"
+)
+
+// objectName is how people would call the object that an expression denotes:
+//
+//	path.(*Server).mu   a field, by the type that declares it
+//	path.jobs           a package's variable
+//	path.Run.done       a variable or parameter of a function
+//	path.locks[...]     an element
+//	path.Recv()         what a call returned
+//
+// call, if there is one, is a method call on e: where it is promoted, the object
+// is a field of e.
+func (f *finder) objectName(e ast.Expr, call *ast.CallExpr) string {
+	if call != nil {
+		if sel, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr); ok {
+			if m := f.Info.Selections[sel]; m != nil && len(m.Index()) > 1 {
+				return f.promoted(m)
+			}
+		}
+	}
+	switch e := e.(type) {
+	case *ast.ParenExpr:
+		return f.objectName(e.X, nil)
+	case *ast.StarExpr:
+		return f.objectName(e.X, nil)
+	case *ast.UnaryExpr:
+		if e.Op == token.AND {
+			return f.objectName(e.X, nil)
+		}
+	case *ast.Ident:
+		return f.variableName(e)
+	case *ast.SelectorExpr:
+		if s := f.Info.Selections[e]; s != nil && s.Kind() == types.FieldVal {
+			return f.fieldName(e, s)
+		}
+		return f.variableName(e.Sel) // of another package
+	case *ast.IndexExpr:
+		return f.objectName(e.X, nil) + "[...]"
+	case *ast.CallExpr:
+		if fn := typeutil.Callee(f.Info, e); fn != nil && fn.Pkg() != nil {
+			if fn, ok := fn.(*types.Func); ok {
+				return symbol(fn.Origin()) + "()"
+			}
+			return f.variable(fn) + "()"
+		}
+	}
+	return "unnamed " + types.TypeString(f.Info.TypeOf(e), func(p *types.Package) string { return p.Path() })
+}
+
+func (f *finder) variableName(id *ast.Ident) string {
+	obj := f.Info.ObjectOf(id)
+	if obj == nil || obj.Pkg() == nil {
+		return id.Name
+	}
+	return f.variable(obj)
+}
+
+// variable names a variable by where it is declared.
+func (f *finder) variable(obj types.Object) string {
+	if obj.Parent() == obj.Pkg().Scope() || obj.Pkg() != f.Types {
+		return prefix(obj.Pkg()) + "." + obj.Name()
+	}
+	if fn := f.declaring(obj.Pos()); fn != nil {
+		return fn.Name + "." + obj.Name()
+	}
+	return prefix(obj.Pkg()) + "." + obj.Name()
+}
+
+// declaring is the innermost function around a position.
+func (f *finder) declaring(pos token.Pos) (found *Func) {
+	for _, fn := range f.set.Funcs { // inner ones come later
+		if fn.Node.Pos() <= pos && pos < fn.Node.End() {
+			found = fn
+		}
+	}
+	return found
+}
+
+// fieldName names a field by the type that declares it.
+func (f *finder) fieldName(e *ast.SelectorExpr, s *types.Selection) string {
+	t := s.Recv()
+	path := s.Index()
+	name := ""
+	for i, index := range path {
+		if p, ok := t.Underlying().(*types.Pointer); ok {
+			t = p.Elem()
+		}
+		st, ok := t.Underlying().(*types.Struct)
+		if !ok {
+			return e.Sel.Name
+		}
+		owner := typeName(t)
+		switch {
+		case owner != "":
+			name = owner
+		case i == 0: // a struct without a name, which is a part of something
+			name = f.objectName(e.X, nil)
+		}
+		name += "." + st.Field(index).Name()
+		t = st.Field(index).Type()
+	}
+	return name
+}
+
+// promoted names the embedded field whose method is called.
+func (f *finder) promoted(m *types.Selection) string {
+	t := m.Recv()
+	name := ""
+	path := m.Index()
+	for _, index := range path[:len(path)-1] {
+		if p, ok := t.Underlying().(*types.Pointer); ok {
+			t = p.Elem()
+		}
+		st, ok := t.Underlying().(*types.Struct)
+		if !ok {
+			break
+		}
+		if owner := typeName(t); owner != "" {
+			name = owner
+		}
+		name += "." + st.Field(index).Name()
+		t = st.Field(index).Type()
+	}
+	return name
+}
+
+// typeName is a named type in the form in which the linker names its methods.
+func typeName(t types.Type) string {
+	named, ok := types.Unalias(t).(*types.Named)
+	if !ok {
+		return ""
+	}
+	name := named.Obj().Name()
+	if named.TypeArgs().Len() > 0 || named.TypeParams().Len() > 0 {
+		name += "[...]"
+	}
+	return prefix(named.Obj().Pkg()) + ".(*" + name + ")"
+}
+
+// isParameter reports whether e is a parameter: the object has a better name
+// elsewhere.
+func (f *finder) isParameter(e ast.Expr) bool {
+	id, ok := ast.Unparen(e).(*ast.Ident)
+	if !ok {
+		return false
+	}
+	v, ok := f.Info.ObjectOf(id).(*types.Var)
+	return ok && (v.Kind() == types.ParamVar || v.Kind() == types.RecvVar)
+}
