@@ -4,6 +4,7 @@ package instrument
 
 import (
 	"go/types"
+	"os"
 	"path/filepath"
 	"strconv"
 
@@ -35,6 +36,34 @@ func (p *Package) Points(inlining *points.Inlining) *points.Set {
 		Fset: p.fset, Files: p.files, Types: p.types, Info: p.info,
 		Sizes: types.SizesFor("gc", p.src.GOARCH), Inlining: inlining, SSA: p.ssa(), FileName: p.src.FileName,
 	})
+}
+
+// Sites returns the file that tells where the package's goroutines may wait, if
+// they may anywhere.
+func (p *Package) Sites() ([]File, error) {
+	list := points.Sites(&points.Package{
+		Path: p.src.Path, ImportPath: p.src.ImportPath,
+		Fset: p.fset, Files: p.files, Types: p.types, Info: p.info,
+		Sizes: types.SizesFor("gc", p.src.GOARCH), FileName: p.src.FileName,
+	})
+	if len(list) == 0 {
+		return nil, nil
+	}
+	added, err := rewrite.Sites(p.types, p.src.ImportPath, list, rewrite.NewNames(p.texts))
+	if err != nil {
+		return nil, err
+	}
+	return []File{{"qinst_points.go", added, Added}}, nil
+}
+
+// MayWait reports whether a package may have sites.
+func (src *Source) MayWait() bool {
+	for _, name := range src.Files {
+		if text, err := os.ReadFile(name); err == nil && points.MayWait(text) {
+			return true
+		}
+	}
+	return false
 }
 
 // File is a file to write before the package is compiled.

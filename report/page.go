@@ -20,7 +20,7 @@ const top = 15
 // numbers that its statements rest on.
 func Page(w io.Writer, t *trace.Trace, p *profile.Profile) error {
 	pg := &page{w: w, t: t, p: p}
-	sections := []func() error{pg.summary, pg.parallelism, pg.procedures, pg.loops, pg.goroutines, pg.lost, pg.data, pg.cost, pg.hints}
+	sections := []func() error{pg.summary, pg.parallelism, pg.procedures, pg.loops, pg.goroutines, pg.objects, pg.lost, pg.data, pg.cost, pg.hints}
 	if p.Goroutines == 0 {
 		sections = []func() error{pg.counted, pg.data, pg.cost}
 	}
@@ -170,6 +170,42 @@ func (pg *page) entries(kind string, key func(*profile.Entry) int64) error {
 			rest += e.SelfNPT
 		}
 		pg.say("  and %d more with %s self NPT together: qinst profile", n, dur(rest))
+	}
+	return nil
+}
+
+func (pg *page) objects() error {
+	var list []*profile.Object
+	for i := range pg.p.Objects {
+		if o := &pg.p.Objects[i]; o.Wait > 0 || o.Hold > 0 {
+			list = append(list, o)
+		}
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	pg.head("Synchronization, by time waited")
+	pg.say("  Waits are those of every package; uses and holds are known where a package is instrumented.")
+	t := &table{left: map[int]bool{8: true}}
+	t.row("object", "waited", "waits", "worst", "held", "uses", "queue", "objects", "ended by")
+	for _, o := range list[:min(top, len(list))] {
+		by, held, uses := "", "", ""
+		if len(o.EndedBy) > 0 {
+			by = fmt.Sprintf("%s %s", short(o.EndedBy[0].Reason, nameWidth), percent(o.EndedBy[0].Time, o.Wait))
+		}
+		if o.Holds > 0 {
+			held = dur(o.Hold)
+		}
+		if o.Ops > 0 {
+			uses = count(o.Ops)
+		}
+		t.row(short(o.Name, loopWidth), dur(o.Wait), count(o.Waits), dur(o.Worst), held, uses, fmt.Sprint(o.Queue), fmt.Sprint(o.Objects), by)
+	}
+	if err := t.write(pg.w, "  "); err != nil {
+		return err
+	}
+	if n := len(list) - top; n > 0 {
+		pg.say("  and %d more: qinst profile -json", n)
 	}
 	return nil
 }

@@ -41,6 +41,7 @@ type builder struct {
 	t       *trace.Trace
 	sets    *sets
 	groups  *groups
+	objects *objects
 	gs      []gor   // by slot
 	running []int32 // slots of the busy goroutines
 	time    int64   // ns: the running ones are accounted up to here
@@ -64,6 +65,7 @@ func newBuilder(t *trace.Trace) *builder {
 	b := &builder{t: t, sets: newSets(), reasons: map[uint64]int64{}, mainMain: noProc,
 		self: make([]Usage, len(t.Points)+1), selfInh: make([]int64, len(t.Points)+1), calls: make([]uint64, len(t.Points)), trips: make([]uint64, len(t.Points))}
 	b.groups = newGroups(t)
+	b.objects = newObjects(t)
 	for i := range t.Points {
 		if p := &t.Points[i]; p.Kind == spec.PointProc && p.Name == "main.main" {
 			b.mainMain = int32(i)
@@ -96,6 +98,15 @@ func (b *builder) event(e *trace.Event) {
 		b.change(e)
 	case trace.Create:
 		b.create(e)
+	case trace.Sync:
+		b.objects.operation(e)
+	case trace.Spin:
+		g := &b.gs[e.Slot]
+		if e.Arg == 1 {
+			b.turn(e.Slot, e.Time, g.state, g.spins+1)
+		} else if g.spins > 0 {
+			b.turn(e.Slot, e.Time, g.state, g.spins-1)
+		}
 	case trace.Procs:
 		b.procs = max(b.procs, int(e.Arg))
 	}
@@ -159,8 +170,16 @@ func (b *builder) create(e *trace.Event) {
 }
 
 func (b *builder) change(e *trace.Event) {
-	b.turn(e.Slot, e.Time, e.To, b.gs[e.Slot].spins)
-	b.gs[e.Slot].reason = e.Arg
+	g := &b.gs[e.Slot]
+	b.turn(e.Slot, e.Time, e.To, g.spins)
+	g.reason = e.Arg
+	if !g.system {
+		by := int32(noProc)
+		if e.By != trace.NoSlot {
+			by = b.gs[e.By].top
+		}
+		b.objects.change(e, g.top, by)
+	}
 }
 
 // turn changes what a goroutine does.

@@ -47,11 +47,12 @@ type Profile struct {
 	Lost       int64  `json:"lost"`       // events known to be missing
 	OffCPU     int64  `json:"offcpu_ns"`  // the operating system kept runnable threads waiting
 
-	Parallelism []int64 `json:"parallelism"` // ns with 0, 1, 2 ... processors busy
-	Roots       []Part  `json:"roots"`
-	BlockedBy   []Wait  `json:"blocked_by"` // waits of the program's goroutines by reason
-	Entries     []Entry `json:"entries"`
-	Calls       []Call  `json:"calls,omitempty"`
+	Parallelism []int64  `json:"parallelism"` // ns with 0, 1, 2 ... processors busy
+	Roots       []Part   `json:"roots"`
+	BlockedBy   []Wait   `json:"blocked_by"` // waits of the program's goroutines by reason
+	Entries     []Entry  `json:"entries"`
+	Objects     []Object `json:"objects"` // of synchronization, longest waits first
+	Calls       []Call   `json:"calls,omitempty"`
 
 	CPU    CPU          `json:"cpu"`
 	Tool   Tool         `json:"tool"`
@@ -177,6 +178,7 @@ func (b *builder) profile(losses trace.Losses) *Profile {
 	}
 	b.entries(p)
 	b.waits(p)
+	p.Objects = b.objects.finish(t.Wall, func(slot int32) bool { return b.gs[slot].state != trace.Waiting })
 	b.calledFrom(p)
 	p.CPU.Known, p.CPU.User, p.CPU.System = t.Usage.Known, t.Usage.User, t.Usage.System
 	p.Tool = Tool{t.Flush.Runs, t.Flush.Wall, t.Flush.CPU, t.Flush.Bytes, b.traced, eventCost(t)}

@@ -121,6 +121,7 @@ func (p *placer) stmt(s ast.Stmt, head spot) {
 			p.list(c.(*ast.CaseClause).Body)
 		}
 	case *ast.SelectStmt:
+		p.selectSite(p.fn, s)
 		for _, c := range s.Body.List {
 			p.comm(c.(*ast.CommClause), head)
 		}

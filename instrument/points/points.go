@@ -90,20 +90,20 @@ type Set struct {
 
 // Find returns the points of a package.
 func Find(p *Package) *Set {
-	f := &finder{Package: p, literals: map[*ast.FuncLit]*Func{}, started: map[ast.Node]bool{},
-		spins: spins{map[*ssa.Function]bool{}}}
+	f := newFinder(p)
 	if p.SSA != nil {
 		f.ssa = ssaFuncs(p.SSA)
 	}
 	f.readDirectives()
 	f.nameFuncs()
 	for _, fn := range f.set.Funcs {
-		if fn.Skip = f.skipFunc(fn); fn.Skip != 0 {
-			f.skip(fn, fn.Node.Pos(), spec.PointProc, fn.Name, fn.Skip)
-			continue
-		}
 		fn.Point = uint32(len(f.set.Points))
 		f.ordinals = map[string]int{}
+		if fn.Skip = f.skipFunc(fn); fn.Skip != 0 {
+			f.skip(fn, fn.Node.Pos(), spec.PointProc, fn.Name, fn.Skip)
+			f.sites(fn)
+			continue
+		}
 		if p := f.add(fn, fn.Node.Pos(), spec.PointProc, fn.Name); fn.Forced {
 			p.Flags |= spec.FlagForced
 		}
@@ -112,6 +112,11 @@ func Find(p *Package) *Set {
 	}
 	f.set.Warnings = f.warnings()
 	return &f.set
+}
+
+func newFinder(p *Package) *finder {
+	return &finder{Package: p, literals: map[*ast.FuncLit]*Func{}, started: map[ast.Node]bool{},
+		spins: spins{map[*ssa.Function]bool{}}}
 }
 
 type finder struct {

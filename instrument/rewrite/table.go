@@ -30,7 +30,7 @@ import @unsafe "unsafe"
 
 type @u64 = %[3]s
 type @string = %[4]s
-type @uptr = %[8]s
+type @uptr = %[5]s
 type @ptr = @unsafe.Pointer
 
 //go:linkname @on qinst_on
@@ -64,16 +64,39 @@ func @chan(point %[2]s) %[2]s
 
 func @got(point %[2]s, object, queue @uptr) %[2]s { if @on != 0 { @sync(point, object, queue) }; return 0 }
 
-//go:linkname @register qinst_register
-func @register(base *%[2]s, points %[2]s, table @string) %[5]s
+`, pkg.Name(), t.u32, t.u64, t.str, t.uptr) + names.register(t, len(list), table)), nil
+}
+
+// Sites returns the file that registers the table of a package without probes.
+func Sites(pkg *types.Package, importPath string, list []points.Point, names Names) ([]byte, error) {
+	table, err := Table(importPath, list)
+	if err != nil {
+		return nil, err
+	}
+	t, err := abiTypes(pkg.Scope())
+	if err != nil {
+		return nil, err
+	}
+	return []byte(names.expand(`package %s
+
+import @unsafe "unsafe"
+
+type @string = %s
+
+`, pkg.Name(), t.str) + names.register(t, len(list), table)), nil
+}
+
+// register is the end of such a file.
+func (n Names) register(t abi, points int, table []byte) string {
+	return n.expand(`//go:linkname @register qinst_register
+func @register(base *%[1]s, points %[1]s, table @string) %[2]s
 
 // The high bit says that the package is not registered yet.
-var @base %[2]s = %[6]s
+var @base %[1]s = %[3]s
 
-var _ = @register(&@base, %[7]d, *(*@string)(@unsafe.Pointer(&@table)))
+var _ = @register(&@base, %[4]d, *(*@string)(@unsafe.Pointer(&@table)))
 
-var @table = `, pkg.Name(), t.u32, t.u64, t.str, t.boolean, t.unregistered, len(list), t.uptr) +
-		strconv.QuoteToASCII(string(table)) + "\n"), nil
+var @table = `, t.u32, t.boolean, t.unregistered, points) + strconv.QuoteToASCII(string(table)) + "\n"
 }
 
 // Table encodes the points as the fields of a "probes" record that follow its

@@ -24,6 +24,11 @@ func (p *process) instrument(c *command, path, importPath string) error {
 	if files == nil {
 		return p.runWith(c, c.files)
 	}
+	return p.compileAll(c, files, importPath)
+}
+
+// compileAll compiles files in place of the command's, and these should that fail.
+func (p *process) compileAll(c *command, files []string, importPath string) error {
 	args, err := respond(c.objdir(), c.withFiles(files))
 	if err != nil {
 		return err
@@ -61,6 +66,41 @@ func (p *process) rewrite(c *command, path, importPath string) ([]string, error)
 	return writeFiles(c, changed)
 }
 
+// sites compiles a package without probes, with a table of the places at which its
+// goroutines may wait. Whatever hinders that is no reason to say anything.
+func (p *process) sites(c *command, path, importPath string) error {
+	src, err := p.source(c, path, importPath)
+	if err != nil || !src.MayWait() {
+		return p.runWith(c, c.files)
+	}
+	pkg, err := instrument.Load(src)
+	if err != nil {
+		return p.runWith(c, c.files)
+	}
+	added, err := pkg.Sites()
+	if err != nil || added == nil {
+		return p.runWith(c, c.files)
+	}
+	files, err := writeFiles(c, added)
+	if err != nil {
+		return err
+	}
+	return p.compileAll(c, files, importPath)
+}
+
+// source is what the command says about the package.
+func (p *process) source(c *command, path, importPath string) (*instrument.Source, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return nil, err
+	}
+	return &instrument.Source{
+		Path: path, ImportPath: importPath,
+		Files: c.files, ImportCfg: c.flag("importcfg"), Lang: c.flag("lang"), GOARCH: p.env("GOARCH"),
+		FileName: func(name string) string { return binaryName(name, dir, c.flag("trimpath")) },
+	}, nil
+}
+
 // Examine returns the points of the package that a compiler's command line
 // compiles; nil if it is not correct. Nothing but the object directory, the one of
 // the -o argument, is written to.
@@ -76,16 +116,12 @@ func Examine(args []string, importPath string, env func(string) string) (*points
 
 // examine finds the points of a package; none if it is not correct.
 func (p *process) examine(c *command, path, importPath string) (*instrument.Package, *points.Set, error) {
-	dir, err := os.Getwd()
+	src, err := p.source(c, path, importPath)
 	if err != nil {
 		return nil, nil, err
 	}
 	inlining := p.askCompiler(c)
-	pkg, loadErr := instrument.Load(&instrument.Source{
-		Path: path, ImportPath: importPath,
-		Files: c.files, ImportCfg: c.flag("importcfg"), Lang: c.flag("lang"), GOARCH: p.env("GOARCH"),
-		FileName: func(name string) string { return binaryName(name, dir, c.flag("trimpath")) },
-	})
+	pkg, loadErr := instrument.Load(src)
 	verdicts := <-inlining
 	if loadErr != nil || verdicts == nil {
 		return nil, nil, nil

@@ -86,8 +86,12 @@ func (p *process) compile(args []string) error {
 	if path == "main" {
 		importPath = programPath(p.env("TOOLEXEC_IMPORTPATH"))
 	}
-	if !p.sel.Selects(importPath, c.origin(p.env)) {
+	switch from := c.origin(p.env); {
+	case p.sel.Selects(importPath, from):
+	case Never(importPath) || from == Unknown:
 		return replace(args)
+	default:
+		return p.sites(c, path, importPath)
 	}
 	return p.instrument(c, path, importPath)
 }

@@ -92,6 +92,7 @@ const (
 	PointGo   = "go"
 	PointLoop = "loop"
 	PointSync = "sync"
+	PointSite = "site"
 )
 
 // Operations of points of kind sync.
@@ -113,6 +114,7 @@ const (
 	OpReceive   = "receive"
 	OpClose     = "close"
 	OpDefault   = "default" // of a select, chosen
+	OpSelect    = "select"  // a site only: what is chosen has an operation of its own
 )
 
 // Flags of points in a "probes" record.
@@ -221,13 +223,13 @@ var Records = []Record{
 		{"package", Str, "", "import path"},
 		{"strings", "[]" + Str, "", "names, files and callees; element 0 is empty"},
 		{"id", "[]" + U64, "", "stable identity: hash of (import path, function, kind, ordinal)"},
-		{"kind", "[]" + Str, "", "proc, call, go, loop, sync"},
-		{"name", "[]" + U32, "", "string: function for proc, callee for call and go (empty: known at run time only), head for loop, object for sync"},
+		{"kind", "[]" + Str, "", "proc, call, go, loop, sync; site: no probe, a place at which goroutines may wait"},
+		{"name", "[]" + U32, "", "string: function for proc, callee for call and go (empty: known at run time only), head for loop, object for sync and site"},
 		{"owner", "[]" + U32, "", "offset in this table of the procedure that contains the point; a proc: itself"},
 		{"file", "[]" + U32, "", "string"},
 		{"line", "[]" + U32, "", "line"},
 		{"flags", "[]" + U32, "", "1 exit by defer, 2 deferred time charged to the caller, 4 call by defer, 8 dynamic callee, 16 spin loop, 32 probed by directive, 64 named by a parameter"},
-		{"op", "[]" + U32, "", "string: operation of a sync point, else empty"}}, nil},
+		{"op", "[]" + U32, "", "string: operation of a sync point or a site, else empty"}}, nil},
 	{TagEvents, "events", "a block of events of one thread; blocks of a thread are numbered from 0 without gaps", []Field{
 		{"thread", U32, Thr, "dense number"},
 		{"tid", U32, "", "the operating system's thread id"},

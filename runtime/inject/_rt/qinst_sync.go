@@ -27,12 +27,15 @@ func qinstSyncTrace(point uint32, obj, queue uintptr) {
 	}
 	n := uintptr(0)
 	if queue != qinstNoQueue && obj != 0 {
-		n = uintptr(*(*uint32)(unsafe.Pointer(obj + queue>>8))) >> (queue & 0xff)
+		n = uintptr(*(*uint32)(unsafe.Pointer(obj + queue>>8))&qinstQueueBits) >> (queue & 0xff)
 	}
 	qinstSyncPut(gp, point, obj, n)
 }
 
-const qinstNoQueue = 1<<16 - 1
+const (
+	qinstNoQueue   = 1<<16 - 1
+	qinstQueueBits = 1<<30 - 1 // a writer that waits for readers makes their number negative
+)
 
 //go:nosplit
 func qinstSyncPut(gp *g, point uint32, obj, queue uintptr) {

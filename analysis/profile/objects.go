@@ -1,0 +1,374 @@
+package profile
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"qinst.dev/sddf/spec"
+	"qinst.dev/trace"
+)
+
+// Object is what is known of the synchronization objects of one name. A name
+// that tells a field stands for all objects that have the field.
+type Object struct {
+	Name    string `json:"name"`
+	Kind    string `json:"kind"` // mutex, wait group, cond, once, channel, select, ...; "" if not known
+	File    string `json:"file,omitempty"`
+	Line    int    `json:"line,omitempty"` // of the first operation, or of the first wait
+	Objects int    `json:"objects"`        // addresses seen
+
+	Ops      uint64 `json:"ops"`                // operations at probes, exact
+	Degraded uint64 `json:"degraded,omitempty"` // of these counted, not traced
+	Waits    int64  `json:"waits"`
+	Wait     int64  `json:"wait_ns"`
+	Worst    int64  `json:"worst_wait_ns"`
+	Holds    int64  `json:"holds,omitempty"` // of a lock: from its being taken to its being given back, at probes
+	Hold     int64  `json:"hold_ns,omitempty"`
+	Longest  int64  `json:"longest_hold_ns,omitempty"`
+	Queue    int    `json:"max_queue"` // most waiting goroutines, readers, counter, or length that an operation saw
+
+	WaitedIn []Wait `json:"waited_in,omitempty"` // by function, longest first; Reason is its name
+	EndedBy  []Wait `json:"ended_by,omitempty"`  // who ended the waits: procedure, or poller, timer, ...
+}
+
+// objects collects what happens at synchronization objects.
+type objects struct {
+	t      *trace.Trace
+	byAddr map[uint64]*object
+	waits  map[waitKey]*waitSum
+	sites  map[site]int32 // sync points by place
+	open   map[int32]wait // by slot
+}
+
+// object is one address.
+type object struct {
+	points  map[int32]bool // that operated on it
+	queue   int
+	lockAt  int64 // when it was taken, -1 if it is not
+	readers int
+	readAt  int64
+	holds   int64
+	hold    int64
+	longest int64
+}
+
+type site struct {
+	file string
+	line int
+}
+
+// waitKey is what waits are summed over, until names are known.
+type waitKey struct {
+	addr   uint64
+	stack  uint32
+	reason uint64
+	in     int32 // procedure that waits
+}
+
+type waitSum struct {
+	n, ns, worst int64
+	by           map[int32]int64 // ns by the procedure that ended the wait, or minus the cause
+}
+
+type wait struct {
+	key   waitKey
+	since int64
+}
+
+func newObjects(t *trace.Trace) *objects {
+	o := &objects{t: t, byAddr: map[uint64]*object{}, waits: map[waitKey]*waitSum{}, sites: map[site]int32{}, open: map[int32]wait{}}
+	for i := range t.Points {
+		if p := &t.Points[i]; p.Kind == spec.PointSync || p.Kind == spec.PointSite {
+			at := site{p.File, p.Line}
+			if old, ok := o.sites[at]; !ok || !mayWait(t.Points[old].Op) {
+				o.sites[at] = int32(i)
+			}
+		}
+	}
+	return o
+}
+
+func mayWait(op string) bool {
+	switch op {
+	case spec.OpLock, spec.OpRLock, spec.OpWait, spec.OpCondWait, spec.OpOnce, spec.OpSend, spec.OpReceive, spec.OpSelect:
+		return true
+	}
+	return false
+}
+
+// operation takes in a Sync event.
+func (o *objects) operation(e *trace.Event) {
+	ob := o.byAddr[e.Obj]
+	if ob == nil {
+		ob = &object{points: map[int32]bool{}, lockAt: -1}
+		o.byAddr[e.Obj] = ob
+	}
+	ob.points[int32(e.Arg)] = true
+	ob.queue = max(ob.queue, int(e.Aux))
+	switch o.t.Points[e.Arg].Op {
+	case spec.OpLock, spec.OpTryLock:
+		ob.lockAt = e.Time
+	case spec.OpUnlock:
+		if ob.lockAt >= 0 {
+			ob.held(e.Time - ob.lockAt)
+		}
+		ob.lockAt = -1
+	case spec.OpRLock, spec.OpTryRLock:
+		if ob.readers == 0 {
+			ob.readAt = e.Time
+		}
+		ob.readers++
+	case spec.OpRUnlock:
+		if ob.readers == 1 {
+			ob.held(e.Time - ob.readAt)
+		}
+		ob.readers = max(0, ob.readers-1)
+	}
+}
+
+func (ob *object) held(ns int64) {
+	ob.holds++
+	ob.hold += ns
+	ob.longest = max(ob.longest, ns)
+}
+
+// change takes in a change of state. in is the procedure of the goroutine, by the
+// one of the goroutine that woke it.
+func (o *objects) change(e *trace.Event, in, by int32) {
+	if e.To == trace.Waiting {
+		o.open[e.Slot] = wait{waitKey{e.Obj, e.Aux, e.Arg, in}, e.Time}
+		return
+	}
+	if e.From != trace.Waiting {
+		return
+	}
+	w, ok := o.open[e.Slot]
+	if !ok {
+		return
+	}
+	delete(o.open, e.Slot)
+	if e.Obj != 0 {
+		w.key.addr = e.Obj // a select: now it is known
+	}
+	if e.By == trace.NoSlot {
+		by = -2 - int32(e.Cause)
+	}
+	o.end(w, e.Time, by)
+}
+
+func (o *objects) end(w wait, now int64, by int32) {
+	s := o.waits[w.key]
+	if s == nil {
+		s = &waitSum{by: map[int32]int64{}}
+		o.waits[w.key] = s
+	}
+	ns := now - w.since
+	s.n++
+	s.ns += ns
+	s.worst = max(s.worst, ns)
+	s.by[by] += ns
+}
+
+// stillWaiting is who ends a wait that lasts to the end of the trace.
+const stillWaiting = -100
+
+// finish ends the waits that are open and returns the objects, longest waits
+// first.
+func (o *objects) finish(now int64, isSystem func(slot int32) bool) []Object {
+	for slot, w := range o.open {
+		if !isSystem(slot) {
+			o.end(w, now, stillWaiting)
+		}
+	}
+	named := map[string]*gathered{}
+	get := func(name string) *gathered {
+		g := named[name]
+		if g == nil {
+			g = &gathered{Object: Object{Name: name}, in: map[string]int64{}, by: map[string]int64{}, addrs: map[uint64]bool{}}
+			named[name] = g
+		}
+		return g
+	}
+	names := map[uint64]int32{} // the point that names an address
+	for addr, ob := range o.byAddr {
+		p := o.best(ob)
+		names[addr] = p
+		get(o.t.Points[p].Name).object(addr, ob)
+	}
+	for i := range o.t.Points {
+		if p := &o.t.Points[i]; p.Kind == spec.PointSync && p.Hits > 0 {
+			g := get(p.Name)
+			g.Ops += p.Hits
+			g.Degraded += p.Degraded()
+			g.place(p.File, p.Line)
+			g.Kind = cmp.Or(g.Kind, kindOf(p.Op))
+		}
+	}
+	for key, s := range o.waits {
+		o.wait(get(o.nameOf(key, names)), key, s)
+	}
+	return sorted(named)
+}
+
+// gathered is an Object while it is put together.
+type gathered struct {
+	Object
+	in, by map[string]int64
+	addrs  map[uint64]bool
+}
+
+func (g *gathered) object(addr uint64, ob *object) {
+	g.addrs[addr] = true
+	g.Holds += ob.holds
+	g.Hold += ob.hold
+	g.Longest = max(g.Longest, ob.longest)
+	g.Queue = max(g.Queue, ob.queue)
+}
+
+func (g *gathered) place(file string, line int) {
+	if g.File == "" || file < g.File || file == g.File && line < g.Line {
+		g.File, g.Line = file, line
+	}
+}
+
+// best is the point whose name an address gets: not that of a parameter, if there
+// is another.
+func (o *objects) best(ob *object) int32 {
+	best := int32(-1)
+	for p := range ob.points {
+		if best < 0 || o.betterName(p, best) {
+			best = p
+		}
+	}
+	return best
+}
+
+func (o *objects) betterName(p, q int32) bool {
+	a, b := &o.t.Points[p], &o.t.Points[q]
+	if x, y := a.Flags&spec.FlagParameter, b.Flags&spec.FlagParameter; x != y {
+		return x < y
+	}
+	return p < q
+}
+
+// nameOf names what a goroutine waited for: by the place of the operation, by
+// what other operations call the object, or by what the runtime says.
+func (o *objects) nameOf(key waitKey, names map[uint64]int32) string {
+	f, ok := o.caller(key.stack)
+	p, atSite := int32(0), false
+	if ok {
+		p, atSite = o.sites[site{f.File, f.Line}]
+	}
+	if atSite && o.t.Points[p].Flags&spec.FlagParameter == 0 && o.t.Points[p].Op != spec.OpSelect {
+		return o.t.Points[p].Name
+	}
+	if q, ok := names[key.addr]; ok && key.addr != 0 {
+		return o.t.Points[q].Name
+	}
+	switch {
+	case atSite:
+		return o.t.Points[p].Name
+	case ok:
+		return o.t.Reason(key.reason) + " in " + f.Function
+	}
+	return o.t.Reason(key.reason)
+}
+
+// caller is the frame of a stack from which sync or the runtime was called.
+func (o *objects) caller(stack uint32) (trace.Frame, bool) {
+	if int(stack) >= len(o.t.Stacks) {
+		return trace.Frame{}, false
+	}
+	for _, f := range o.t.Stacks[stack] {
+		pkg := f.Function
+		if slash := strings.LastIndexByte(pkg, '/'); slash >= 0 {
+			pkg = pkg[:slash] + strings.Replace(pkg[slash:], ".", "\x00", 1)
+		} else {
+			pkg = strings.Replace(pkg, ".", "\x00", 1)
+		}
+		pkg, _, _ = strings.Cut(pkg, "\x00")
+		switch pkg {
+		case "runtime", "sync", "internal/sync", "internal/poll", "time":
+			continue
+		}
+		return f, true
+	}
+	return trace.Frame{}, false
+}
+
+func (o *objects) wait(g *gathered, key waitKey, s *waitSum) {
+	g.Waits += s.n
+	g.Wait += s.ns
+	g.Worst = max(g.Worst, s.worst)
+	if key.addr != 0 {
+		g.addrs[key.addr] = true
+	}
+	if f, ok := o.caller(key.stack); ok {
+		g.place(f.File, f.Line)
+		g.in[f.Function] += s.ns
+	}
+	for by, ns := range s.by {
+		g.by[o.whoEnded(by)] += ns
+	}
+	g.Kind = cmp.Or(g.Kind, o.t.Reason(key.reason))
+}
+
+func (o *objects) whoEnded(by int32) string {
+	switch {
+	case by >= 0:
+		return o.t.Points[by].Name
+	case by == noProc:
+		return "[no procedure]"
+	case by == stillWaiting:
+		return "[end of the trace]"
+	}
+	switch trace.Cause(-2 - by) {
+	case trace.WakeNetpoll:
+		return "[network poller]"
+	case trace.WakeTimer:
+		return "[timer]"
+	case trace.WakeGC:
+		return "[garbage collector]"
+	}
+	return "[scheduler]"
+}
+
+// kindOf is the kind of object that has an operation.
+func kindOf(op string) string {
+	switch op {
+	case spec.OpLock, spec.OpUnlock, spec.OpTryLock, spec.OpRLock, spec.OpRUnlock, spec.OpTryRLock:
+		return "lock"
+	case spec.OpAdd, spec.OpDone, spec.OpWait:
+		return "wait group"
+	case spec.OpCondWait, spec.OpSignal, spec.OpBroadcast:
+		return "cond"
+	case spec.OpSend, spec.OpReceive, spec.OpClose:
+		return "channel"
+	}
+	return op
+}
+
+func sorted(named map[string]*gathered) []Object {
+	var list []Object
+	for _, g := range named {
+		g.Objects = len(g.addrs)
+		g.WaitedIn, g.EndedBy = parts(g.in), parts(g.by)
+		list = append(list, g.Object)
+	}
+	slices.SortFunc(list, func(x, y Object) int {
+		return cmp.Or(cmp.Compare(y.Wait, x.Wait), cmp.Compare(y.Hold, x.Hold), cmp.Compare(y.Ops, x.Ops), cmp.Compare(x.Name, y.Name))
+	})
+	return list
+}
+
+func parts(m map[string]int64) []Wait {
+	var list []Wait
+	for name, ns := range m {
+		list = append(list, Wait{Reason: name, Time: ns})
+	}
+	slices.SortFunc(list, func(x, y Wait) int {
+		return cmp.Or(cmp.Compare(y.Time, x.Time), cmp.Compare(x.Reason, y.Reason))
+	})
+	return list
+}

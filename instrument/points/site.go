@@ -1,0 +1,101 @@
+package points
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+	"strings"
+
+	"qinst.dev/sddf/spec"
+)
+
+// Sites returns the places of a package at which a goroutine may wait, with the
+// names of the objects that it waits for there. It is for packages without
+// probes: the runtime records every wait with its stack, and these tables say
+// what the lines in it are about.
+func Sites(p *Package) []Point {
+	f := newFinder(p)
+	f.nameFuncs()
+	for _, fn := range f.set.Funcs {
+		fn.Point = uint32(len(f.set.Points))
+		f.ordinals = map[string]int{}
+		f.sites(fn)
+	}
+	return f.set.Points
+}
+
+// MayWait reports whether it is worth looking for sites in a file.
+func MayWait(text []byte) bool {
+	s := string(text)
+	for _, sign := range []string{"<-", "Lock()", ".Wait()", ".Do(", "select {"} {
+		if strings.Contains(s, sign) {
+			return true
+		}
+	}
+	return false
+}
+
+// sites lists the places of a function without probes.
+func (f *finder) sites(fn *Func) {
+	if fn.Body == nil || fn.Skip == Dead {
+		return
+	}
+	ast.Inspect(fn.Body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncLit:
+			return n == fn.Node
+		case *ast.CallExpr:
+			if y, op := f.syncCall(n); y != nil && op.after {
+				f.site(fn, n.Lparen, op.op, f.objectName(y.Operand, n), y.Operand)
+			}
+		case *ast.SendStmt:
+			f.site(fn, n.Arrow, spec.OpSend, f.objectName(n.Chan, nil), n.Chan)
+		case *ast.UnaryExpr:
+			if n.Op == token.ARROW {
+				f.site(fn, n.Pos(), spec.OpReceive, f.objectName(n.X, nil), n.X)
+			}
+		case *ast.RangeStmt:
+			if t := f.Info.TypeOf(n.X); t != nil && isChan(t) {
+				f.site(fn, n.Pos(), spec.OpReceive, f.objectName(n.X, nil), n.X)
+			}
+		case *ast.SelectStmt:
+			f.selectSite(fn, n)
+		}
+		return true
+	})
+}
+
+func isChan(t types.Type) bool {
+	_, ok := t.Underlying().(*types.Chan)
+	return ok
+}
+
+// selectSite names a select by the channels that it waits for.
+func (f *finder) selectSite(fn *Func, s *ast.SelectStmt) {
+	var names []string
+	for _, c := range s.Body.List {
+		switch s := c.(*ast.CommClause).Comm.(type) {
+		case nil:
+			return // it does not wait
+		case *ast.SendStmt:
+			names = append(names, f.objectName(s.Chan, nil))
+		default:
+			if ch := receiver(s); ch != nil {
+				names = append(names, f.objectName(ch, nil))
+			}
+		}
+	}
+	const most = 3
+	if len(names) > most {
+		names = append(names[:most], "...")
+	}
+	f.site(fn, s.Pos(), spec.OpSelect, "select("+strings.Join(names, ", ")+")", nil)
+}
+
+func (f *finder) site(fn *Func, pos token.Pos, op, name string, object ast.Expr) {
+	p := f.add(fn, pos, spec.PointSite, name)
+	p.Op = op
+	if object != nil && f.isParameter(object) {
+		p.Flags |= spec.FlagParameter
+	}
+}
