@@ -196,11 +196,14 @@ func (o *objects) finish(now int64, isSystem func(slot int32) bool) []Object {
 		names[addr] = p
 		get(o.t.Points[p].Name).object(addr, ob)
 	}
+	used := o.usedAs(names)
 	for i := range o.t.Points {
 		if p := &o.t.Points[i]; p.Kind == spec.PointSync && p.Hits > 0 {
-			g := get(p.Name)
+			g := get(cmp.Or(used[int32(i)], p.Name))
 			g.Ops += p.Hits
-			g.Degraded += p.Degraded()
+			if p.Traceable() {
+				g.Degraded += p.Degraded()
+			}
 			g.place(p.File, p.Line)
 			g.Kind = cmp.Or(g.Kind, kindOf(p.Op))
 		}
@@ -209,6 +212,29 @@ func (o *objects) finish(now int64, isSystem func(slot int32) bool) []Object {
 		o.wait(get(o.nameOf(key, names)), key, s)
 	}
 	return sorted(named)
+}
+
+// usedAs tells for a point with a weak name the name of the objects that it was
+// about, if it is one.
+func (o *objects) usedAs(names map[uint64]int32) map[int32]string {
+	used := map[int32]string{}
+	several := map[int32]bool{}
+	for addr, ob := range o.byAddr {
+		name := o.t.Points[names[addr]].Name
+		for p := range ob.points {
+			if o.t.Points[p].Flags&spec.FlagParameter == 0 {
+				continue
+			}
+			if was, ok := used[p]; ok && was != name {
+				several[p] = true
+			}
+			used[p] = name
+		}
+	}
+	for p := range several {
+		delete(used, p)
+	}
+	return used
 }
 
 // gathered is an Object while it is put together.

@@ -50,6 +50,14 @@ var costModes = []struct{ name, mode, loop string }{
 	{"count", "count", "drive"},
 	{"count+pairs", "count", "calls"},
 	{"trace", "trace", "drive"},
+	{"lock, counted", "count", "locks"},
+	{"lock, traced", "trace", "locks"},
+	{"channel, counted", "count", "channels"},
+	{"channel, traced", "trace", "channels"},
+	{"loop, counted", "count", "loops"},
+	{"loop, traced", "trace", "loops"},
+	{"iteration, counted", "count", "iterations"},
+	{"iteration, traced", "trace", "iterations"},
 }
 
 // cmdCost measures what a probe costs on this machine, with a small program that
@@ -149,6 +157,9 @@ func measureCost(e *env, dir string) (*costReport, error) {
 	for _, n := range threads {
 		for _, m := range costModes {
 			k := costKey{m.loop, n}
+			if base[k] == nil {
+				continue // measured on one thread
+			}
 			ns := medianDifference(times[m.mode][k], base[k])
 			r.Entries = append(r.Entries, costEntry{m.name, n, round(median(base[k])), round(ns), round(ns / (2 * r.ClockNS)), round(traced[m.mode])})
 		}
@@ -241,7 +252,7 @@ func printCost(w io.Writer, r *costReport) error {
 	fmt.Fprintln(t, "mode\tthreads\tplain ns\tns a call\tratio\ttraced\t")
 	for _, c := range r.Entries {
 		traced := "-"
-		if c.Mode == "trace" {
+		if strings.HasSuffix(c.Mode, "trace") {
 			traced = fmt.Sprintf("%.0f%%", 100*c.Traced)
 		}
 		fmt.Fprintf(t, "%s\t%d\t%.2f\t%.2f\t%.2f\t%s\t\n", c.Mode, c.Threads, c.CallNS, c.PairNS, c.Ratio, traced)
@@ -251,8 +262,10 @@ func printCost(w io.Writer, r *costReport) error {
 	}
 	fmt.Fprint(w, `
 ns a call: entry and exit together, beyond the plain call; ratio: to two readings
-of the clock. count+pairs has the counter of the call site as well. Entries that
-find no room, since the disk is slower than the program, are counted instead.
+of the clock. count+pairs has the counter of the call site as well. A lock is Lock
+and Unlock without a wait, a channel a send and a receive without one, a loop one
+of two iterations. Events that find no room, since the disk is slower than the
+program, are counted instead.
 `)
 	return nil
 }

@@ -228,20 +228,7 @@ func TestOracle(t *testing.T) {
 // TestLoops compares what the probes say of loops that are left in every way with
 // what the program counts for itself.
 func TestLoops(t *testing.T) {
-	exe := buildProbed(t, "programs", "loops")
-	file := filepath.Join(t.TempDir(), "live.sddf")
-	cmd := exec.Command(exe)
-	cmd.Env = append(os.Environ(), "QINST=limit=0,out="+file)
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	tr, err := trace.Open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer tr.Close()
-	p := checkedProfile(t, tr, nil)
+	p, lines := runCounting(t, "loops")
 	got := map[string]*profile.Entry{}
 	for i := range p.Entries {
 		if e := &p.Entries[i]; e.Kind == profile.KindLoop {
@@ -249,7 +236,6 @@ func TestLoops(t *testing.T) {
 			got[name] = e
 		}
 	}
-	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
 	if len(lines) < 20 {
 		t.Errorf("the program counted %d loops", len(lines))
 	}
@@ -275,5 +261,63 @@ func TestLoops(t *testing.T) {
 	}
 	if e := got["spin.never"]; e != nil {
 		t.Errorf("a loop that never had to wait is said to have spun %d times", e.Calls)
+	}
+}
+
+// runCounting runs a program that says on its output what is to be found in its
+// trace, one thing a line.
+func runCounting(t *testing.T, program string) (*profile.Profile, []string) {
+	t.Helper()
+	exe := buildProbed(t, "programs", program)
+	file := filepath.Join(t.TempDir(), "live.sddf")
+	cmd := exec.Command(exe)
+	cmd.Env = append(os.Environ(), "QINST=limit=0,out="+file)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	tr, err := trace.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tr.Close()
+	return checkedProfile(t, tr, nil), strings.Split(strings.TrimSpace(string(out)), "\n")
+}
+
+// TestLocks compares the names and uses of synchronization objects with what the
+// program says they are.
+func TestLocks(t *testing.T) {
+	p, lines := runCounting(t, "locks")
+	got := map[string]*profile.Object{}
+	for i := range p.Objects {
+		got[p.Objects[i].Name] = &p.Objects[i]
+	}
+	for _, line := range lines {
+		name, rest, _ := strings.Cut(line, " ")
+		var ops, waits int
+		if _, err := fmt.Sscan(rest, &ops, &waits); err != nil {
+			t.Fatal(err)
+		}
+		o := got[name]
+		if o == nil {
+			t.Errorf("%s: no such object", name)
+			continue
+		}
+		if o.Ops != uint64(ops) || o.Waits < int64(waits) || o.Degraded != 0 {
+			t.Errorf("%s: %d operations (%d not traced), %d waits, want %d and %d or more", name, o.Ops, o.Degraded, o.Waits, ops, waits)
+		}
+		// Somebody slept for 3 ms before he ended the first wait.
+		if waits > 0 && (o.Wait < 3e6 || len(o.EndedBy) == 0 || !strings.HasPrefix(o.EndedBy[0].Reason, "main.")) {
+			t.Errorf("%s: waited %d ns, ended by %v", name, o.Wait, o.EndedBy)
+		}
+		delete(got, name)
+	}
+	for name, o := range got {
+		if o.Ops > 0 {
+			t.Errorf("%s: %d operations of an object that the program does not know", name, o.Ops)
+		}
+	}
+	if o := got["main.(*server).state"]; o != nil && o.Hold < 6e6 {
+		t.Errorf("the RWMutex was held for %d ns", o.Hold)
 	}
 }

@@ -31,6 +31,9 @@ func cmdRun(e *env, args []string) error {
 		return err
 	}
 	out, setting := outputSetting(os.Getenv("QINST"), filepath.Base(exe))
+	if st, err := os.Lstat(out); err == nil && st.Mode().IsRegular() {
+		return fmt.Errorf("found %s, expected no such file: a trace is not written over another; remove it or name another in QINST=out=FILE", out)
+	}
 	cmd := exec.Command(exe, progArgs...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, e.stdout, e.stderr
 	cmd.Env = append(os.Environ(), "QINST="+setting)

@@ -145,9 +145,12 @@ func typeName(t types.Type) string {
 	return prefix(named.Obj().Pkg()) + ".(*" + name + ")"
 }
 
-// isParameter reports whether e is a parameter: the object has a better name
-// elsewhere.
+// isParameter reports whether e is a parameter or what a call returned: the
+// object has a better name elsewhere.
 func (f *finder) isParameter(e ast.Expr) bool {
+	if _, call := ast.Unparen(e).(*ast.CallExpr); call {
+		return true
+	}
 	id, ok := ast.Unparen(e).(*ast.Ident)
 	if !ok {
 		return false

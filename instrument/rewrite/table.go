@@ -64,7 +64,7 @@ func @chan(point %[2]s) %[2]s
 
 func @got(point %[2]s, object, queue @uptr) %[2]s { if @on != 0 { @sync(point, object, queue) }; return 0 }
 
-`, pkg.Name(), t.u32, t.u64, t.str, t.uptr) + names.register(t, len(list), table)), nil
+`, pkg.Name(), t.u32, t.u64, t.str, t.uptr) + names.register(t, "base", len(list), table)), nil
 }
 
 // Sites returns the file that registers the table of a package without probes.
@@ -83,20 +83,20 @@ import @unsafe "unsafe"
 
 type @string = %s
 
-`, pkg.Name(), t.str) + names.register(t, len(list), table)), nil
+`, pkg.Name(), t.str) + names.register(t, "sites", len(list), table)), nil
 }
 
 // register is the end of such a file.
-func (n Names) register(t abi, points int, table []byte) string {
+func (n Names) register(t abi, base string, points int, table []byte) string {
 	return n.expand(`//go:linkname @register qinst_register
 func @register(base *%[1]s, points %[1]s, table @string) %[2]s
 
 // The high bit says that the package is not registered yet.
-var @base %[1]s = %[3]s
+var @%[5]s %[1]s = %[3]s
 
-var _ = @register(&@base, %[4]d, *(*@string)(@unsafe.Pointer(&@table)))
+var _ = @register(&@%[5]s, %[4]d, *(*@string)(@unsafe.Pointer(&@table)))
 
-var @table = `, t.u32, t.boolean, t.unregistered, points) + strconv.QuoteToASCII(string(table)) + "\n"
+var @table = `, t.u32, t.boolean, t.unregistered, points, base) + strconv.QuoteToASCII(string(table)) + "\n"
 }
 
 // Table encodes the points as the fields of a "probes" record that follow its

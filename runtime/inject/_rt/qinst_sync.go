@@ -186,12 +186,11 @@ func qinstMapTrails() bool {
 // frame pointers.
 func qinstTrailOf(gp *g) uint64 {
 	h := uint64(0x9E3779B97F4A7C15)
-	fp, lo, hi := gp.sched.bp, gp.stack.lo, gp.stack.hi-2*goarch.PtrSize
-	for n := 0; n < qinstFrames && fp >= lo && fp < hi; n++ {
+	fp, lo := gp.sched.bp, gp.stack.lo
+	for n := 0; n < qinstFrames && qinstIsFrame(gp, fp, lo); n++ {
 		h = (h ^ uint64(*(*uintptr)(unsafe.Pointer(fp + goarch.PtrSize)))) * 0xff51afd7ed558ccd
 		h ^= h >> 29
-		lo = fp + 1 // frames lie one above the other
-		fp = *(*uintptr)(unsafe.Pointer(fp))
+		lo, fp = fp+1, *(*uintptr)(unsafe.Pointer(fp))
 	}
 	if qinstTrails == 0 {
 		return 0
@@ -218,11 +217,21 @@ func qinstTrailOf(gp *g) uint64 {
 			return 0
 		}
 		t := qinstTrailAt(number)
-		t.n = uint32(fpTracebackPCs(unsafe.Pointer(gp.sched.bp), t.pc[:]))
+		for fp, lo := gp.sched.bp, gp.stack.lo; t.n < qinstFrames && qinstIsFrame(gp, fp, lo); t.n++ {
+			t.pc[t.n] = *(*uintptr)(unsafe.Pointer(fp + goarch.PtrSize))
+			lo, fp = fp+1, *(*uintptr)(unsafe.Pointer(fp))
+		}
 		atomic.Store(&t.ready, 1)
 		atomic.Store(&s.number, number)
 		return uint64(number)
 	}
+}
+
+// qinstIsFrame reports whether fp can be a frame of gp above lo. The frames of a
+// goroutine that C called lead on to the stack of that C code, where nothing can
+// be relied on.
+func qinstIsFrame(gp *g, fp, lo uintptr) bool {
+	return fp >= lo && fp < gp.stack.hi-2*goarch.PtrSize && fp%goarch.PtrSize == 0
 }
 
 func qinstTrailAt(number uint32) *qinstTrail {
