@@ -30,11 +30,11 @@ func Load(src *Source) (*Package, error) {
 
 // Points finds the package's points. inlining is what the compiler says about
 // the original files.
-func (p *Package) Points(inlining *points.Inlining) *points.Set {
+func (p *Package) Points(inlining *points.Inlining, limits points.Limits) *points.Set {
 	return points.Find(&points.Package{
 		Path: p.src.Path, ImportPath: p.src.ImportPath,
 		Fset: p.fset, Files: p.files, Types: p.types, Info: p.info,
-		Sizes: types.SizesFor("gc", p.src.GOARCH), Inlining: inlining, SSA: p.ssa(), FileName: p.src.FileName,
+		Sizes: types.SizesFor("gc", p.src.GOARCH), Inlining: inlining, Limits: limits, SSA: p.ssa(), FileName: p.src.FileName,
 	})
 }
 

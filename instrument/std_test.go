@@ -99,7 +99,7 @@ func (w *worldList) check(t *testing.T, path string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	set := loaded.Points(points.ParseInlining(out))
+	set := loaded.Points(points.ParseInlining(out), points.Limits{})
 	checkNames(t, set, out)
 	checkCoverage(t, set, out)
 	w.compile(t, src, rewritten(t, loaded, set, src))

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 
 	"qinst.dev/instrument/toolexec"
@@ -69,6 +70,21 @@ func cutChdir(args []string) (flag, rest []string) {
 		return args[:2], args[2:]
 	}
 	return nil, args
+}
+
+// chdirTarget is the directory that a -C flag names, or the current one.
+func chdirTarget(flag []string) string {
+	dir := "."
+	switch len(flag) {
+	case 1:
+		_, dir, _ = strings.Cut(flag[0], "=")
+	case 2:
+		dir = flag[1]
+	}
+	if abs, err := filepath.Abs(dir); err == nil {
+		return abs
+	}
+	return dir
 }
 
 // wrapperCommand is the value of -toolexec, quoted the way the go command splits it.

@@ -17,7 +17,7 @@ func commands() []command {
 		{"test", "[selection] [test flags] [packages]", "test with probes", cmdTest},
 		{"report", "[file]", "the one page a new user wants", cmdReport},
 		{"profile", "[-json] [file]", "normalized processor time of every procedure and goroutine", cmdProfile},
-		{"points", "[-json] [selection] [build flags] [packages]", "list what is probed, and why the rest is not", cmdPoints},
+		{"points", "[-json | -diff old.json] [selection] [build flags] [packages]", "list what is probed, and why the rest is not", cmdPoints},
 		{"dump", "[-json] [file]", "every packet of a file as text", cmdDump},
 		{"info", "[-json] [file]", "what a file holds", cmdInfo},
 		{"cost", "[-json]", "measure what a probe costs on this machine", cmdCost},

@@ -18,6 +18,13 @@ const selectionHelp = `
 A selection says which packages are probed; the default is the main module's.
 	-include=pattern,...   others too: import paths as in the go command ("..."), std, all
 	-exclude=pattern,...   not these
+	-kinds=kind,...        only these kinds of probes: proc, call, loop, sync
+	-size=n                only procedures of n or more SSA instructions
+	-depth=n               only the n outermost of nested loops
+The same keys stand in qinst.toml, beside go.mod or go.work; flags win over it.
+In the source, //qinst:ignore leaves the function or loop below it out,
+//qinst:probe probes it though a rule would leave it out, //qinst:name gives it a
+name.
 `
 
 // topics explain what the one line of the table cannot.
@@ -32,7 +39,8 @@ exit status are passed through.
 its reason in place of the identity. The calls in a procedure that is skipped are
 not listed. The last lines count the skips.
 
-	-json   one object a line: id, kind, name, file, line, skip
+	-json        one object a line: id, kind, name, file, line, flags, skip
+	-diff file   only what differs from that output of before: + new, - gone, ~ changed
 ` + selectionHelp,
 }
 

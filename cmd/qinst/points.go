@@ -21,6 +21,14 @@ import (
 // what the wrapper does.
 func cmdPoints(e *env, args []string) error {
 	asJSON, args := cutJSON(args)
+	var diff *pointDiff
+	if file, rest, ok := cutValue(args, "diff"); ok {
+		var err error
+		if diff, err = newPointDiff(file); err != nil {
+			return err
+		}
+		args = rest
+	}
 	dir, args := cutChdir(args)
 	sel, rest, err := toolexec.ParseSelection(args)
 	if err != nil {
@@ -29,12 +37,19 @@ func cmdPoints(e *env, args []string) error {
 	if !asJSON {
 		asJSON, rest = cutJSON(rest)
 	}
+	if dir == nil {
+		dir, rest = cutChdir(rest)
+	}
+	if sel, err = sel.WithFile(chdirTarget(dir)); err != nil {
+		return err
+	}
 	l, err := listPackages(e, append(dir, rest...))
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(l.tmp)
 	out := newPointWriter(e.stdout, asJSON)
+	out.diff = diff
 	for _, p := range l.packages {
 		if p.DepOnly && !sel.Selects(p.ImportPath, p.origin()) {
 			continue
@@ -44,6 +59,23 @@ func cmdPoints(e *env, args []string) error {
 		}
 	}
 	return out.summary()
+}
+
+// cutValue takes a flag with a value off the front of args.
+func cutValue(args []string, name string) (value string, rest []string, ok bool) {
+	if len(args) == 0 {
+		return "", args, false
+	}
+	flag, value, has := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(args[0], "-"), "-"), "=")
+	switch {
+	case !strings.HasPrefix(args[0], "-") || flag != name:
+		return "", args, false
+	case has:
+		return value, args[1:], true
+	case len(args) > 1:
+		return args[1], args[2:], true
+	}
+	return "", args, false
 }
 
 func cutJSON(args []string) (bool, []string) {
@@ -140,7 +172,7 @@ func (l *listing) examine(p *listed, sel toolexec.Selection, out *pointWriter) e
 	if err != nil {
 		return err
 	}
-	set, err := toolexec.Examine(args, p.ImportPath, func(name string) string { return l.env[name] })
+	set, err := toolexec.Examine(args, p.ImportPath, sel, func(name string) string { return l.env[name] })
 	if err != nil {
 		return err
 	}

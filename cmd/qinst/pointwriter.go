@@ -14,6 +14,7 @@ import (
 type pointWriter struct {
 	w       *bufio.Writer
 	json    *json.Encoder // nil for text
+	diff    *pointDiff    // nil for all points
 	points  map[string]int
 	skipped map[string]int
 }
@@ -60,6 +61,10 @@ func (out *pointWriter) skip(s points.Skip) error {
 }
 
 func (out *pointWriter) line(l pointLine) error {
+	if out.diff != nil {
+		out.diff.line(l)
+		return nil
+	}
 	if out.json != nil {
 		return out.json.Encode(l)
 	}
@@ -81,7 +86,11 @@ func (out *pointWriter) line(l pointLine) error {
 
 // summary ends the text with one line for each kind of point and of skip.
 func (out *pointWriter) summary() error {
-	if out.json == nil {
+	if out.diff != nil {
+		if err := out.diff.write(out.w); err != nil {
+			return err
+		}
+	} else if out.json == nil {
 		for _, kind := range sortedKeys(out.points) {
 			fmt.Fprintf(out.w, "%d\t%s\tprobed\n", out.points[kind], kind)
 		}

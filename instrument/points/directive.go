@@ -71,6 +71,25 @@ func (f *finder) has(fn *Func, verb string) bool {
 	return ok
 }
 
+// renameFuncs reads the names that directives give to functions. The program's
+// main function keeps its own: readers know it by that.
+func (f *finder) renameFuncs() {
+	f.renamed = map[string]string{}
+	for _, fn := range f.set.Funcs {
+		if name, _ := f.directed(fn.Node, verbName); name != "" && fn.Name != "main.main" {
+			f.renamed[fn.Name] = name
+		}
+	}
+}
+
+// called is the name of a function in reports.
+func (f *finder) called(symbol string) string {
+	if name, ok := f.renamed[symbol]; ok {
+		return name
+	}
+	return symbol
+}
+
 // Warning is a directive that changes nothing, and why.
 type Warning struct {
 	Pos  token.Position

@@ -41,6 +41,7 @@ func (f *finder) chooseExit(fn *Func) {
 	s := f.shapeOf(fn.Body)
 	fn.Returns = s.returns
 	switch {
+	case fn.Bare:
 	case s.rangeFunc || f.shadowsResult(fn):
 		fn.Exit = DeferredExit
 	case s.defers == 0:

@@ -51,6 +51,7 @@ type looper struct {
 	labeled map[ast.Stmt]*ast.LabeledStmt
 	breaks  map[ast.Stmt]bool // statements that a break leaves
 	home    token.Pos
+	depth   int // loops around the statement being walked, and its own
 }
 
 func newLooper(f *finder, fn *Func, gotos map[string]bool) *looper {
@@ -76,7 +77,7 @@ func newLooper(f *finder, fn *Func, gotos map[string]bool) *looper {
 		}
 		return true
 	})
-	if len(loops) == 0 {
+	if len(loops) == 0 || !f.Limits.has(Loops) {
 		return l
 	}
 	list := naturals(f.ssa[fn.Node])
@@ -176,6 +177,10 @@ func (l *looper) findBreaks(n ast.Node, inner ast.Stmt) {
 // loop makes a loop statement a point, or a skip. head is where a statement
 // before it goes.
 func (l *looper) loop(s ast.Stmt, body *ast.BlockStmt, head spot) *Loop {
+	if !l.Limits.has(Loops) {
+		l.depth++
+		return nil
+	}
 	rng, _ := s.(*ast.RangeStmt)
 	overFunc := rng != nil && overFunc(l.Info, rng)
 	n := l.natural[s]
@@ -183,9 +188,12 @@ func (l *looper) loop(s ast.Stmt, body *ast.BlockStmt, head spot) *Loop {
 	_, forced := l.told(s, verbProbe)
 	lp := &Loop{Func: overFunc, Deep: overFunc, Home: l.home, Body: body.Lbrace + 1, from: s.Pos(), to: s.End()}
 	why := SkipReason(0)
+	l.depth++
 	switch {
 	case ignored:
 		why = Ignored
+	case !forced && l.Limits.Depth > 0 && l.depth > l.Limits.Depth:
+		why = Nested
 	case head.skip != 0:
 		why = head.skip
 	case overFunc && len(l.gotos) > 0:
@@ -277,7 +285,7 @@ func (l *looper) short(s ast.Stmt, n *natural) bool {
 // from elsewhere. It returns how many statements of the list it takes.
 func (l *looper) gotoLoop(list []ast.Stmt) (lp *Loop, taken int) {
 	label, ok := list[0].(*ast.LabeledStmt)
-	if !ok || l.natural[label] == nil {
+	if !ok || !l.Limits.has(Loops) || l.natural[label] == nil {
 		return nil, 0
 	}
 	total := 0
@@ -315,6 +323,7 @@ func (l *looper) gotoLoop(list []ast.Stmt) (lp *Loop, taken int) {
 		lp.End = lp.to
 	}
 	l.point(lp, label.Pos(), name)
+	l.depth++
 	return lp, taken
 }
 
@@ -382,6 +391,7 @@ func (l *looper) within(lp *Loop, home token.Pos, walk func()) {
 	l.home = home
 	walk()
 	l.open, l.home = open, was
+	l.depth--
 }
 
 // loopName is how a loop is called in reports: its head.

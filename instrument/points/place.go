@@ -295,6 +295,9 @@ func (p *placer) call(c *ast.CallExpr, head spot, kind string, flags uint32) {
 		return
 	}
 	p.tryLock(c)
+	if !p.Limits.has(Calls) {
+		return
+	}
 	name, dynamic := p.callee(c)
 	if lit, ok := ast.Unparen(c.Fun).(*ast.FuncLit); ok && p.literals[lit].Skip == Dead {
 		head.skip = Dead
@@ -313,10 +316,10 @@ func (p *placer) call(c *ast.CallExpr, head spot, kind string, flags uint32) {
 // callee names the function that c calls, if that is known before it runs.
 func (p *placer) callee(c *ast.CallExpr) (name string, dynamic bool) {
 	if lit, ok := ast.Unparen(c.Fun).(*ast.FuncLit); ok {
-		return p.literals[lit].Name, false
+		return p.called(p.literals[lit].Name), false
 	}
 	if fn := typeutil.StaticCallee(p.Info, c); fn != nil {
-		return symbol(fn.Origin()), false
+		return p.called(symbol(fn.Origin())), false
 	}
 	return "", true
 }

@@ -25,6 +25,7 @@ type Package struct {
 	Types      *types.Package
 	Info       *types.Info
 	Sizes      types.Sizes
+	Limits     Limits
 
 	// Inlining is what the compiler decided in a build without probes.
 	Inlining *Inlining
@@ -66,6 +67,7 @@ type Func struct {
 	Body   *ast.BlockStmt // nil if it has none
 	Skip   SkipReason     // 0 if probed
 	Point  uint32         // if probed
+	Bare   bool           // without probes of its own: only of what is in it
 	Forced bool           // probed by directive, though the compiler would inline it
 
 	Exit    ExitForm
@@ -96,6 +98,7 @@ func Find(p *Package) *Set {
 	}
 	f.readDirectives()
 	f.nameFuncs()
+	f.renameFuncs()
 	for _, fn := range f.set.Funcs {
 		fn.Point = uint32(len(f.set.Points))
 		f.ordinals = map[string]int{}
@@ -104,7 +107,11 @@ func Find(p *Package) *Set {
 			f.sites(fn)
 			continue
 		}
-		if p := f.add(fn, fn.Node.Pos(), spec.PointProc, fn.Name); fn.Forced {
+		kind := spec.PointProc
+		if fn.Bare = !f.Limits.has(Procs); fn.Bare {
+			kind = spec.PointFunc
+		}
+		if p := f.add(fn, fn.Node.Pos(), kind, f.called(fn.Name)); fn.Forced {
 			p.Flags |= spec.FlagForced
 		}
 		f.chooseExit(fn)
@@ -126,6 +133,7 @@ type finder struct {
 	started  map[ast.Node]bool // literals that a go statement calls
 	ssa      map[ast.Node]*ssa.Function
 	spins    spins
+	renamed  map[string]string // functions that a directive names, by symbol
 
 	directives map[lineKey][]*directive
 	told       []*directive   // all of them
@@ -135,20 +143,25 @@ type finder struct {
 // add appends a point of fn and returns it; the first is fn itself.
 func (f *finder) add(fn *Func, pos token.Pos, kind, name string) *Point {
 	file, line := f.place(pos)
-	ordinal := f.ordinals[kind]
-	f.ordinals[kind]++
 	f.set.Points = append(f.set.Points, Point{
-		ID: identity(f.ImportPath, fn.Name, kind, ordinal), Kind: kind, Name: name,
+		ID: f.nextID(fn, kind), Kind: kind, Name: name,
 		Owner: fn.Point, File: file, Line: line,
 	})
 	return &f.set.Points[len(f.set.Points)-1]
 }
 
+// nextID is the identity of fn's next point of a kind. Skips count too: what is
+// left out changes nobody else's.
+func (f *finder) nextID(fn *Func, kind string) uint64 {
+	ordinal := f.ordinals[kind]
+	f.ordinals[kind]++
+	return identity(f.ImportPath, fn.Name, kind, ordinal)
+}
+
 // skip appends a skip; a procedure's is about fn itself.
 func (f *finder) skip(fn *Func, pos token.Pos, kind, name string, why SkipReason) {
 	file, line := f.place(pos)
-	id := identity(f.ImportPath, fn.Name, kind, int(fn.Node.Pos()-pos))
-	f.set.Skips = append(f.set.Skips, Skip{id, kind, name, file, line, why})
+	f.set.Skips = append(f.set.Skips, Skip{f.nextID(fn, kind), kind, name, file, line, why})
 }
 
 // SkipPackage is the skip of a whole package.

@@ -35,6 +35,8 @@ const (
 	ShortLoop // its body is too short to be worth a probe
 	NoLoop    // control does not come back to it
 	Ignored   // by a directive
+	Small     // fewer instructions than asked for
+	Nested    // in more loops than asked for
 
 	InHeader     // a sync operation in the head of an if, for or switch
 	InExpression // part of a larger expression: where the object is, or when it is used, cannot be said
@@ -75,6 +77,10 @@ func (r SkipReason) String() string {
 		return "never repeats"
 	case Ignored:
 		return "ignored by directive"
+	case Small:
+		return "small"
+	case Nested:
+		return "nested too deep"
 	case InHeader:
 		return "in the head of a statement"
 	case InExpression:
@@ -97,12 +103,24 @@ func (f *finder) skipFunc(fn *Func) SkipReason {
 		return Pragma
 	case f.has(fn, verbIgnore):
 		return Ignored
+	case f.Limits.Size > 0 && f.size(fn) < f.Limits.Size && !f.has(fn, verbProbe):
+		return Small
 	case f.inlinable(fn):
 		if fn.Forced = f.has(fn, verbProbe) || f.forces(fn); !fn.Forced {
 			return Inlinable
 		}
 	}
 	return 0
+}
+
+// size is the number of a function's SSA instructions.
+func (f *finder) size(fn *Func) (n int) {
+	if form := f.ssa[fn.Node]; form != nil {
+		for _, b := range form.Blocks {
+			n += len(b.Instrs)
+		}
+	}
+	return n
 }
 
 // forces reports whether a loop of fn must be probed although that ends the

@@ -233,6 +233,9 @@ func (p *placer) syncStmt(s ast.Stmt, e ast.Expr, inList bool) {
 }
 
 func (p *placer) syncPoint(y *Sync, pos token.Pos, op, name string, object ast.Expr) {
+	if !p.Limits.has(Syncs) {
+		return
+	}
 	y.Point = uint32(len(p.set.Points))
 	pt := p.add(p.fn, pos, spec.PointSync, name)
 	pt.Op = op

@@ -95,6 +95,9 @@ func (w *writer) header(name string, text []byte) {
 
 // entry names the results where the exits need it and marks the start of the body.
 func (w *writer) entry(fn *points.Func) {
+	if fn.Bare {
+		return
+	}
 	at := fn.Body.Lbrace + 1
 	if fn.Exit == points.DeferredExit {
 		exit := "exit"
@@ -220,11 +223,11 @@ func (w *writer) exits(fn *points.Func) {
 			text.WriteString(w.leave(lp) + "; ")
 		}
 		left[l.Stmt] = text.String()
-		if _, ok := l.Stmt.(*ast.ReturnStmt); !ok || fn.Exit == points.DeferredExit {
+		if _, ok := l.Stmt.(*ast.ReturnStmt); !ok || fn.Bare || fn.Exit == points.DeferredExit {
 			w.insert(l.Stmt.Pos(), "%s", text.String())
 		}
 	}
-	if fn.Exit == points.DeferredExit {
+	if fn.Bare || fn.Exit == points.DeferredExit {
 		return
 	}
 	const exit = "if @t != 0 { @exit(@t) }"

@@ -104,12 +104,12 @@ func (p *process) source(c *command, path, importPath string) (*instrument.Sourc
 // Examine returns the points of the package that a compiler's command line
 // compiles; nil if it is not correct. Nothing but the object directory, the one of
 // the -o argument, is written to.
-func Examine(args []string, importPath string, env func(string) string) (*points.Set, error) {
+func Examine(args []string, importPath string, sel Selection, env func(string) string) (*points.Set, error) {
 	c, err := parseCommand(args)
 	if err != nil {
 		return nil, err
 	}
-	p := &process{env: env}
+	p := &process{sel: sel, env: env}
 	_, set, err := p.examine(c, c.flag("p"), importPath)
 	return set, err
 }
@@ -126,7 +126,7 @@ func (p *process) examine(c *command, path, importPath string) (*instrument.Pack
 	if loadErr != nil || verdicts == nil {
 		return nil, nil, nil
 	}
-	return pkg, pkg.Points(verdicts), nil
+	return pkg, pkg.Points(verdicts, p.sel.limits()), nil
 }
 
 func writeFiles(c *command, changed []instrument.File) ([]string, error) {

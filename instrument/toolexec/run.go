@@ -35,17 +35,22 @@ type process struct {
 // Run runs a tool's command line. It does not return if the tool can take this
 // process's place.
 func Run(sel Selection, args []string) error {
-	p := &process{sel, os.Getenv, os.Stdout, os.Stderr}
 	tool := strings.TrimSuffix(filepath.Base(args[0]), ".exe")
+	if tool != "compile" && tool != "asm" {
+		return replace(args)
+	}
+	sel, err := sel.WithFile(goDirectory())
+	if err != nil {
+		return err
+	}
+	p := &process{sel, os.Getenv, os.Stdout, os.Stderr}
 	switch {
 	case tool == "compile" && len(args) == 2 && args[1] == "-V=full":
 		return p.version(args)
 	case tool == "compile":
 		return p.compile(args)
-	case tool == "asm":
-		return p.assemble(args)
 	}
-	return replace(args)
+	return p.assemble(args)
 }
 
 func (p *process) version(args []string) error {

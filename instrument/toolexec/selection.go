@@ -4,44 +4,79 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
+
+	"qinst.dev/instrument/points"
 )
 
-// Selection says which packages are instrumented: the main module's, and those
-// that Include names, without those that Exclude names. Both hold import path
-// patterns as the go command understands them, "std" and "all" among them.
+// Selection says what is instrumented. By default that is everything in the main
+// module's packages. Include and Exclude hold import path patterns as the go
+// command understands them, "std" and "all" among them; of the patterns of one
+// selection that match a package, exclusion wins.
 type Selection struct {
 	Include, Exclude []string
+	points.Limits
+
+	// File is what qinst.toml says: it decides where the rest says nothing.
+	File *Selection
 }
+
+// selectionFlags are qinst's own flags.
+var selectionFlags = []string{"include", "exclude", "kinds", "size", "depth"}
 
 // ParseSelection takes qinst's own flags off the front of args.
 func ParseSelection(args []string) (Selection, []string, error) {
 	var s Selection
 	for len(args) > 0 {
 		name, value, hasValue := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(args[0], "-"), "-"), "=")
-		if !strings.HasPrefix(args[0], "-") || name != "include" && name != "exclude" {
+		if !strings.HasPrefix(args[0], "-") || !slices.Contains(selectionFlags, name) {
 			break
 		}
 		args = args[1:]
 		if !hasValue {
 			if len(args) == 0 {
-				return s, nil, fmt.Errorf("flag -%s needs a value: a list of import path patterns", name)
+				return s, nil, fmt.Errorf("flag -%s needs a value", name)
 			}
 			value, args = args[0], args[1:]
 		}
-		list := strings.Split(value, ",")
-		for _, p := range list {
-			if err := checkPattern(p); err != nil {
-				return s, nil, fmt.Errorf("flag -%s: %w", name, err)
-			}
-		}
-		if name == "include" {
-			s.Include = append(s.Include, list...)
-		} else {
-			s.Exclude = append(s.Exclude, list...)
+		if err := s.set(name, strings.Split(value, ",")); err != nil {
+			return s, nil, fmt.Errorf("flag -%s: %w", name, err)
 		}
 	}
 	return s, args, nil
+}
+
+// set adds what a flag or a key of the file says.
+func (s *Selection) set(name string, values []string) error {
+	switch name {
+	case "include", "exclude":
+		for _, p := range values {
+			if err := checkPattern(p); err != nil {
+				return err
+			}
+		}
+		if name == "include" {
+			s.Include = append(s.Include, values...)
+		} else {
+			s.Exclude = append(s.Exclude, values...)
+		}
+	case "kinds":
+		kinds, err := points.ParseKinds(values)
+		s.Kinds = kinds
+		return err
+	case "size", "depth":
+		n, err := strconv.Atoi(strings.Join(values, ","))
+		if err != nil || n < 0 {
+			return fmt.Errorf("found %q, expected a number", strings.Join(values, ","))
+		}
+		if name == "size" {
+			s.Size = n
+		} else {
+			s.Depth = n
+		}
+	}
+	return nil
 }
 
 // checkPattern refuses patterns that depend on the directory: the go command
@@ -53,7 +88,8 @@ func checkPattern(p string) error {
 	return nil
 }
 
-// Flags returns the arguments from which ParseSelection makes s again.
+// Flags returns the arguments from which ParseSelection makes s again, without
+// its File.
 func (s Selection) Flags() []string {
 	var flags []string
 	for _, p := range s.Include {
@@ -62,7 +98,41 @@ func (s Selection) Flags() []string {
 	for _, p := range s.Exclude {
 		flags = append(flags, "-exclude="+p)
 	}
+	if s.Kinds != 0 {
+		flags = append(flags, "-kinds="+s.Kinds.String())
+	}
+	if s.Size != 0 {
+		flags = append(flags, "-size="+strconv.Itoa(s.Size))
+	}
+	if s.Depth != 0 {
+		flags = append(flags, "-depth="+strconv.Itoa(s.Depth))
+	}
 	return flags
+}
+
+// key tells selections apart.
+func (s Selection) key() string {
+	if s.File == nil {
+		return fmt.Sprintf("%q", s.Flags())
+	}
+	return fmt.Sprintf("%q over %q", s.Flags(), s.File.Flags())
+}
+
+// limits are those that hold: each the flag's, the file's, or none.
+func (s Selection) limits() points.Limits {
+	l := s.Limits
+	if f := s.File; f != nil {
+		if l.Kinds == 0 {
+			l.Kinds = f.Kinds
+		}
+		if l.Size == 0 {
+			l.Size = f.Size
+		}
+		if l.Depth == 0 {
+			l.Depth = f.Depth
+		}
+	}
+	return l
 }
 
 // Origin is where a package comes from.
@@ -82,10 +152,15 @@ func (s Selection) Selects(importPath string, from Origin) bool {
 		return false
 	}
 	matches := func(p string) bool { return match(p, importPath, from) }
-	if slices.ContainsFunc(s.Exclude, matches) {
+	switch {
+	case slices.ContainsFunc(s.Exclude, matches):
 		return false
+	case slices.ContainsFunc(s.Include, matches):
+		return true
+	case s.File != nil:
+		return s.File.Selects(importPath, from)
 	}
-	return from == Main || slices.ContainsFunc(s.Include, matches)
+	return from == Main
 }
 
 // match is the go command's pattern matching: "..." stands for any string, and

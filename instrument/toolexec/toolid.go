@@ -16,7 +16,7 @@ import (
 // last slash of a last field "buildID=..."; this form serves both.
 func toolID(line string, self []byte, sel Selection) string {
 	h := sha256.New()
-	fmt.Fprintf(h, "%s\n%x\n%q\n", strings.TrimSpace(line), self, sel.Flags())
+	fmt.Fprintf(h, "%s\n%x\n%s\n", strings.TrimSpace(line), self, sel.key())
 	sum := base64.RawURLEncoding.EncodeToString(h.Sum(nil)[:15])
 	return strings.TrimSpace(line) + " +qinst buildID=_/_/_/" + sum + "\n"
 }

@@ -93,6 +93,7 @@ const (
 	PointLoop = "loop"
 	PointSync = "sync"
 	PointSite = "site"
+	PointFunc = "func"
 )
 
 // Operations of points of kind sync.
@@ -223,7 +224,7 @@ var Records = []Record{
 		{"package", Str, "", "import path"},
 		{"strings", "[]" + Str, "", "names, files and callees; element 0 is empty"},
 		{"id", "[]" + U64, "", "stable identity: hash of (import path, function, kind, ordinal)"},
-		{"kind", "[]" + Str, "", "proc, call, go, loop, sync; site: no probe, a place at which goroutines may wait"},
+		{"kind", "[]" + Str, "", "proc, call, go, loop, sync; without probes: func, a function that has others; site, a place at which goroutines may wait"},
 		{"name", "[]" + U32, "", "string: function for proc, callee for call and go (empty: known at run time only), head for loop, object for sync and site"},
 		{"owner", "[]" + U32, "", "offset in this table of the procedure that contains the point; a proc: itself"},
 		{"file", "[]" + U32, "", "string"},

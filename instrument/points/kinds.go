@@ -1,0 +1,57 @@
+package points
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Kinds is a set of kinds of probes; the empty set stands for all.
+type Kinds uint8
+
+// The kinds that can be selected.
+const (
+	Procs Kinds = 1 << iota
+	Calls       // of procedures and goroutines
+	Loops
+	Syncs
+	all = Procs | Calls | Loops | Syncs
+)
+
+var kindNames = []string{"proc", "call", "loop", "sync"}
+
+// ParseKinds makes a set of the names of kinds.
+func ParseKinds(names []string) (Kinds, error) {
+	var k Kinds
+next:
+	for _, name := range names {
+		for i, known := range kindNames {
+			if name == known {
+				k |= 1 << i
+				continue next
+			}
+		}
+		return 0, fmt.Errorf("found kind %q, expected some of %s", name, strings.Join(kindNames, ","))
+	}
+	return k, nil
+}
+
+func (k Kinds) String() string {
+	var names []string
+	for i, name := range kindNames {
+		if k&(1<<i) != 0 {
+			names = append(names, name)
+		}
+	}
+	return strings.Join(names, ",")
+}
+
+// Limits leave out points that the rules would allow. A directive to probe
+// overrides Size and Depth.
+type Limits struct {
+	Kinds Kinds
+	Size  int // least number of SSA instructions of a procedure
+	Depth int // of nested loops, that many from the outside; 0 for all
+}
+
+// has reports whether points of a kind are wanted.
+func (l Limits) has(k Kinds) bool { return l.Kinds == 0 || l.Kinds&k != 0 }
