@@ -117,6 +117,7 @@ type Call struct {
 	File   string `json:"file"`
 	Line   int    `json:"line"`
 	Count  uint64 `json:"count"`
+	Via    string `json:"via,omitempty"` // the inlined function that makes the call on the caller's behalf
 }
 
 // CPU compares the busy time with what the operating system says.
@@ -273,23 +274,5 @@ func (b *builder) waits(p *Profile) {
 	}
 	slices.SortFunc(p.BlockedBy, func(x, y Wait) int {
 		return cmp.Or(cmp.Compare(y.Time, x.Time), cmp.Compare(x.Reason, y.Reason))
-	})
-}
-
-// calledFrom lists the call points that were reached, most often first.
-func (b *builder) calledFrom(p *Profile) {
-	for i := range b.t.Points {
-		pt := &b.t.Points[i]
-		if pt.Kind != spec.PointCall && pt.Kind != spec.PointGo || pt.Hits == 0 {
-			continue
-		}
-		c := Call{Callee: pt.Name, File: pt.File, Line: pt.Line, Count: pt.Hits}
-		if o := int(pt.Owner); o >= 0 && o < len(b.t.Points) {
-			c.Caller = b.t.Points[o].Name
-		}
-		p.Calls = append(p.Calls, c)
-	}
-	slices.SortStableFunc(p.Calls, func(x, y Call) int {
-		return cmp.Or(cmp.Compare(y.Count, x.Count), cmp.Compare(x.Caller, y.Caller), cmp.Compare(x.Callee, y.Callee), cmp.Compare(x.Line, y.Line))
 	})
 }

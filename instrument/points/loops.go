@@ -49,6 +49,7 @@ type looper struct {
 	open    []*Loop                     // around the statement being walked, outermost first
 	labels  map[string]*ast.LabeledStmt // of the function
 	labeled map[ast.Stmt]*ast.LabeledStmt
+	named   map[string]bool   // labels that a break or continue names
 	breaks  map[ast.Stmt]bool // statements that a break leaves
 	home    token.Pos
 	depth   int // loops around the statement being walked, and its own
@@ -56,12 +57,16 @@ type looper struct {
 
 func newLooper(f *finder, fn *Func, gotos map[string]bool) *looper {
 	l := &looper{finder: f, fn: fn, gotos: gotos, natural: map[ast.Node]*natural{},
-		labels: map[string]*ast.LabeledStmt{}, labeled: map[ast.Stmt]*ast.LabeledStmt{}, breaks: map[ast.Stmt]bool{}, home: fn.Body.Lbrace + 1}
+		labels: map[string]*ast.LabeledStmt{}, labeled: map[ast.Stmt]*ast.LabeledStmt{}, named: map[string]bool{}, breaks: map[ast.Stmt]bool{}, home: fn.Body.Lbrace + 1}
 	var loops []ast.Stmt // outer ones first
 	ast.Inspect(fn.Body, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.FuncLit:
 			return false
+		case *ast.BranchStmt:
+			if n.Label != nil && n.Tok != token.GOTO {
+				l.named[n.Label.Name] = true
+			}
 		case *ast.LabeledStmt:
 			l.labels[n.Label.Name] = n
 			l.labeled[n.Stmt] = n

@@ -22,7 +22,7 @@ func (f *finder) objectName(e ast.Expr, call *ast.CallExpr) string {
 	if call != nil {
 		if sel, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr); ok {
 			if m := f.Info.Selections[sel]; m != nil && len(m.Index()) > 1 {
-				return f.promoted(m)
+				return f.promoted(e, m)
 			}
 		}
 	}
@@ -111,7 +111,7 @@ func (f *finder) fieldName(e *ast.SelectorExpr, s *types.Selection) string {
 }
 
 // promoted names the embedded field whose method is called.
-func (f *finder) promoted(m *types.Selection) string {
+func (f *finder) promoted(e ast.Expr, m *types.Selection) string {
 	t := m.Recv()
 	name := ""
 	path := m.Index()
@@ -123,8 +123,11 @@ func (f *finder) promoted(m *types.Selection) string {
 		if !ok {
 			break
 		}
-		if owner := typeName(t); owner != "" {
+		switch owner := typeName(t); {
+		case owner != "":
 			name = owner
+		case name == "":
+			name = f.objectName(e, nil) // a struct without a name, which is a part of something
 		}
 		name += "." + st.Field(index).Name()
 		t = st.Field(index).Type()

@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"go/version"
 
 	"golang.org/x/tools/go/types/typeutil"
 
@@ -22,6 +23,9 @@ const (
 	// Else makes the else-if [Pos, End) an else with a block, in which a
 	// statement stands before the if.
 	Else
+	// Value makes the case value [Pos, End) the argument of a function that returns
+	// it: its other argument counts.
+	Value
 )
 
 // Anchor is a place in the text at which calls are counted.
@@ -29,6 +33,15 @@ type Anchor struct {
 	Form     Form
 	Pos, End token.Pos
 	Points   []uint32
+}
+
+// Post are the calls in the post statement of a for loop. They are counted when
+// the condition is evaluated again or, if there is none, when the next iteration
+// begins; a variable tells the first time from the others.
+type Post struct {
+	Points            []uint32
+	Home, Start, Body token.Pos // as in [Loop]
+	Cond              ast.Expr  // nil if there is none
 }
 
 // spot is where the calls of an expression are counted, or why they cannot be.
@@ -99,12 +112,13 @@ func (p *placer) stmt(s ast.Stmt, head spot) {
 		if s.Cond != nil {
 			p.expr(s.Cond, p.at(And, s.Cond))
 		}
-		p.optional(s.Post, spot{skip: PostStatement})
+		p.post(s, head)
 		p.loops.within(lp, p.loops.home, func() { p.list(s.Body.List) })
 	case *ast.RangeStmt:
 		p.expr(s.X, head)
-		p.expr(s.Key, spot{skip: Target})
-		p.expr(s.Value, spot{skip: Target})
+		each := p.behind(s.Body.Lbrace)
+		p.expr(s.Key, each)
+		p.expr(s.Value, each)
 		home := p.loops.home
 		if overFunc(p.Info, s) {
 			home = s.Body.Lbrace + 1 // the body is a function of its own to the compiler
@@ -178,15 +192,17 @@ func (p *placer) simple(s ast.Stmt, head spot) {
 }
 
 // afterLabel finds the place of a labeled statement's counters. Behind the label
-// they are reached by a goto too, but a label that break and continue name must
+// they are reached by a goto too, but a label that a break or continue names must
 // stay with its statement.
 func (p *placer) afterLabel(s *ast.LabeledStmt, head spot) spot {
 	switch s.Stmt.(type) {
 	case *ast.ForStmt, *ast.RangeStmt, *ast.SwitchStmt, *ast.TypeSwitchStmt, *ast.SelectStmt:
-		if p.gotos[s.Label.Name] {
+		switch {
+		case !p.gotos[s.Label.Name]:
+			return head
+		case p.loops.named[s.Label.Name]:
 			return spot{skip: GotoLabel}
 		}
-		return head
 	}
 	return p.at(Before, s.Stmt)
 }
@@ -212,6 +228,8 @@ func (p *placer) switchStmt(s *ast.SwitchStmt, head spot) {
 		for _, e := range c.List {
 			if s.Tag == nil {
 				p.expr(e, p.at(And, e))
+			} else if p.canWrap(e) {
+				p.expr(e, p.at(Value, e))
 			} else {
 				p.expr(e, spot{skip: CaseValue})
 			}
@@ -227,13 +245,51 @@ func (p *placer) comm(c *ast.CommClause, head spot) {
 	p.chanCase(c)
 	switch s := c.Comm.(type) {
 	case *ast.AssignStmt:
-		p.exprs(spot{skip: Target}, s.Lhs...)
+		p.exprs(p.behind(c.Colon), s.Lhs...)
 		p.exprs(head, s.Rhs...)
 	case nil:
 	default:
 		p.stmt(s, head)
 	}
 	p.list(c.Body)
+}
+
+// behind is the place behind a brace or colon.
+func (p *placer) behind(pos token.Pos) spot {
+	a := &Anchor{Form: Before, Pos: pos + 1, End: pos + 1}
+	p.anchors = append(p.anchors, a)
+	return spot{anchor: a}
+}
+
+// post places the calls of a loop's post statement. A statement before the loop
+// is needed, to reset the variable.
+func (p *placer) post(s *ast.ForStmt, head spot) {
+	if s.Post == nil {
+		return
+	}
+	if head.skip != 0 {
+		p.stmt(s.Post, spot{skip: PostStatement})
+		return
+	}
+	a := &Anchor{}
+	p.stmt(s.Post, spot{anchor: a})
+	if len(a.Points) > 0 {
+		p.fn.Posts = append(p.fn.Posts, &Post{a.Points, p.loops.home, head.anchor.Pos, s.Body.Lbrace + 1, s.Cond})
+	}
+}
+
+// canWrap reports whether a generic function can return e's value in its place: an
+// untyped bool would get a type.
+func (p *placer) canWrap(e ast.Expr) bool {
+	t := p.Info.TypeOf(e)
+	if v := p.Types.GoVersion(); v != "" && version.Compare(v, "go1.18") < 0 {
+		return false
+	}
+	switch ast.Unparen(e).(type) {
+	case *ast.BinaryExpr, *ast.UnaryExpr:
+		return t == types.Typ[types.Bool] || !types.Identical(t.Underlying(), types.Typ[types.Bool])
+	}
+	return t != nil
 }
 
 func (p *placer) exprs(head spot, list ...ast.Expr) {

@@ -75,6 +75,7 @@ type Func struct {
 	Anchors []*Anchor         // where its calls are counted, outermost first
 	Loops   []*Loop           // that are probed, outermost first
 	Leaves  []*Leave          // statements that leave some of them
+	Posts   []*Post           // calls in post statements of loops
 	Syncs   []*Sync           // its operations on synchronization objects
 
 	fewDefers bool // there is no room for a second defer beside each deferred operation
@@ -105,6 +106,9 @@ func Find(p *Package) *Set {
 		if fn.Skip = f.skipFunc(fn); fn.Skip != 0 {
 			f.skip(fn, fn.Node.Pos(), spec.PointProc, fn.Name, fn.Skip)
 			f.sites(fn)
+			if fn.Skip == Inlinable {
+				f.inlineCalls(fn)
+			}
 			continue
 		}
 		kind := spec.PointProc
@@ -187,6 +191,7 @@ func (p *Point) FlagNames() []string {
 		{spec.FlagDynamic, "callee known at run time"},
 		{spec.FlagSpin, "spins"},
 		{spec.FlagForced, "probed by directive"},
+		{spec.FlagDerived, "inlined"},
 	} {
 		if p.Flags&f.bit != 0 {
 			names = append(names, f.name)

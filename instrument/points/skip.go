@@ -38,6 +38,8 @@ const (
 	Small     // fewer instructions than asked for
 	Nested    // in more loops than asked for
 
+	Inline // in a function that is inlined, and not made once whenever that is called
+
 	InHeader     // a sync operation in the head of an if, for or switch
 	InExpression // part of a larger expression: where the object is, or when it is used, cannot be said
 	DeferLimit   // one defer more would make all of the function's defers slow, or it is in a loop
@@ -81,6 +83,8 @@ func (r SkipReason) String() string {
 		return "small"
 	case Nested:
 		return "nested too deep"
+	case Inline:
+		return "inline"
 	case InHeader:
 		return "in the head of a statement"
 	case InExpression:

@@ -57,6 +57,7 @@ func File(name string, text []byte, file *token.File, set *points.Set, names Nam
 	}
 	w.counters(funcs)
 	for _, fn := range funcs {
+		w.posts(fn)
 		w.loops(fn)
 	}
 	for _, fn := range funcs {
@@ -188,6 +189,8 @@ func (w *writer) counters(funcs []*points.Func) {
 			w.insert(a.Pos, "((@on == 0 || %s == 0) && (", w.calls(a, " | "))
 		case points.Else:
 			w.insert(a.Pos, "{ %s", w.statement(a))
+		case points.Value:
+			w.insert(a.Pos, "@pass(%s, ", strings.ReplaceAll(w.calls(a, " | "), w.expand("@call("), w.expand("@counted(")))
 		}
 	}
 	for _, a := range slices.Backward(all) {
@@ -196,6 +199,8 @@ func (w *writer) counters(funcs []*points.Func) {
 			w.insert(a.End, "))")
 		case points.Else:
 			w.insert(a.End, " }")
+		case points.Value:
+			w.insert(a.End, ")")
 		}
 	}
 }
@@ -205,11 +210,31 @@ func (w *writer) statement(a *points.Anchor) string {
 }
 
 func (w *writer) calls(a *points.Anchor, sep string) string {
-	var list []string
-	for _, n := range a.Points {
-		list = append(list, w.expand("@call(@base + %d)", n))
+	return w.callAll(a.Points, sep)
+}
+
+func (w *writer) callAll(list []uint32, sep string) string {
+	var calls []string
+	for _, n := range list {
+		calls = append(calls, w.expand("@call(@base + %d)", n))
 	}
-	return strings.Join(list, sep)
+	return strings.Join(calls, sep)
+}
+
+// posts counts the calls in post statements of loops.
+func (w *writer) posts(fn *points.Func) {
+	for _, p := range fn.Posts {
+		n := p.Points[0]
+		w.insert(p.Home, " var @q%[1]d @u64; _ = @q%[1]d;", n)
+		w.insert(p.Start, "@q%d = 0; ", n)
+		if p.Cond == nil {
+			w.insert(p.Body, " if @q%d != 0 && @on != 0 { %s };", n, w.callAll(p.Points, "; "))
+		} else {
+			w.insert(p.Cond.Pos(), "(@on == 0 || @q%d == 0 || %s == 0) && (", n, w.callAll(p.Points, " | "))
+			w.insert(p.Cond.End(), ")")
+		}
+		w.insert(p.Body, " @q%d++;", n)
+	}
 }
 
 // exits marks the returns and the end of the body. Values are assigned to the

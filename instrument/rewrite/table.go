@@ -24,7 +24,9 @@ func Added(pkg *types.Package, importPath string, list []points.Point, names Nam
 	if err != nil {
 		return nil, err
 	}
-	return []byte(names.expand(`package %[1]s
+	return []byte(names.expand(`//go:build go1.21
+
+package %[1]s
 
 import @unsafe "unsafe"
 
@@ -53,6 +55,12 @@ func @leave(token, trips @u64)
 
 //go:linkname @trip qinst_trip
 func @trip(token @u64)
+
+func @counted(point %[2]s) %[2]s { if @on != 0 { return @call(point) }; return 0 }
+
+func @pass[T @any](_ %[2]s, v T) T { return v }
+
+type @any = interface{}
 
 func @loop(point %[2]s) @u64 { if @on != 0 { return @enter(point) }; return 0 }
 

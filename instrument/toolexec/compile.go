@@ -3,6 +3,7 @@ package toolexec
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -38,8 +39,12 @@ func (p *process) compileAll(c *command, files []string, importPath string) erro
 		_, err = p.stdout.Write(out)
 		return err
 	}
-	if err := p.runWith(c, c.files); err != nil {
-		return err // the user's mistake, found late
+	if args, err = respond(c.objdir(), c.withFiles(c.files)); err != nil {
+		return err
+	}
+	plain, err := p.run(c.tool, args)
+	if _, werr := p.stdout.Write(plain); err != nil || werr != nil {
+		return errors.Join(err, werr) // the user's mistake, found late
 	}
 	// It is our mistake; the user is better off with a package without probes
 	// than with none.

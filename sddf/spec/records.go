@@ -129,6 +129,10 @@ const (
 	FlagParameter = 1 << 6 // a sync operation on a parameter: the object may have a better name elsewhere
 )
 
+// FlagDerived marks a function that is inlined, and the calls in it that it makes
+// once whenever it is called: they have no counter.
+const FlagDerived = 1 << 7
+
 // NoTrips is the number of iterations in a "leave" event that is not known.
 const NoTrips = 1<<64 - 1
 
@@ -229,7 +233,7 @@ var Records = []Record{
 		{"owner", "[]" + U32, "", "offset in this table of the procedure that contains the point; a proc: itself"},
 		{"file", "[]" + U32, "", "string"},
 		{"line", "[]" + U32, "", "line"},
-		{"flags", "[]" + U32, "", "1 exit by defer, 2 deferred time charged to the caller, 4 call by defer, 8 dynamic callee, 16 spin loop, 32 probed by directive, 64 named by a parameter"},
+		{"flags", "[]" + U32, "", "1 exit by defer, 2 deferred time charged to the caller, 4 call by defer, 8 dynamic callee, 16 spin loop, 32 probed by directive, 64 weak name, 128 in an inlined function, counted by that function's calls"},
 		{"op", "[]" + U32, "", "string: operation of a sync point or a site, else empty"}}, nil},
 	{TagEvents, "events", "a block of events of one thread; blocks of a thread are numbered from 0 without gaps", []Field{
 		{"thread", U32, Thr, "dense number"},

@@ -1,0 +1,65 @@
+package profile
+
+import (
+	"cmp"
+	"slices"
+
+	"qinst.dev/sddf/spec"
+	"qinst.dev/trace"
+)
+
+// calledFrom lists the call points that were reached, most often first.
+func (b *builder) calledFrom(p *Profile) {
+	inlined := b.inlinedCalls()
+	for i := range b.t.Points {
+		pt := &b.t.Points[i]
+		if !isCall(pt) || pt.Flags&spec.FlagDerived != 0 || pt.Hits == 0 {
+			continue
+		}
+		c := Call{Caller: b.ownerName(pt), Callee: pt.Name, File: pt.File, Line: pt.Line, Count: pt.Hits}
+		p.Calls = append(p.Calls, c)
+		p.Calls = b.derive(p.Calls, inlined, c, 0)
+	}
+	slices.SortStableFunc(p.Calls, func(x, y Call) int {
+		return cmp.Or(cmp.Compare(y.Count, x.Count), cmp.Compare(x.Caller, y.Caller), cmp.Compare(x.Callee, y.Callee),
+			cmp.Compare(x.File, y.File), cmp.Compare(x.Line, y.Line))
+	})
+}
+
+func isCall(pt *trace.Point) bool { return pt.Kind == spec.PointCall || pt.Kind == spec.PointGo }
+
+func (b *builder) ownerName(pt *trace.Point) string {
+	if o := int(pt.Owner); o >= 0 && o < len(b.t.Points) {
+		return b.t.Points[o].Name
+	}
+	return ""
+}
+
+// inlinedCalls are the calls without a counter by the function that makes each of
+// them once whenever it is called.
+func (b *builder) inlinedCalls() map[string][]*trace.Point {
+	by := map[string][]*trace.Point{}
+	for i := range b.t.Points {
+		if pt := &b.t.Points[i]; isCall(pt) && pt.Flags&spec.FlagDerived != 0 {
+			name := b.ownerName(pt)
+			by[name] = append(by[name], pt)
+		}
+	}
+	return by
+}
+
+// maxInlined bounds the depth of functions that are inlined into each other; the
+// compiler does not inline recursion.
+const maxInlined = 16
+
+// derive appends the calls that an inlined callee of c makes for c's caller.
+func (b *builder) derive(list []Call, inlined map[string][]*trace.Point, c Call, depth int) []Call {
+	if depth == maxInlined {
+		return list
+	}
+	for _, pt := range inlined[c.Callee] {
+		d := Call{Caller: c.Caller, Callee: pt.Name, File: pt.File, Line: pt.Line, Count: c.Count, Via: c.Callee}
+		list = b.derive(append(list, d), inlined, d, depth+1)
+	}
+	return list
+}
