@@ -151,6 +151,16 @@ func (ix *indexer) data(r *row) bool {
 		if n, pcs := r.u("number"), r.us("pc"); !r.bad && n < maxStacks {
 			ix.stacks = append(ix.stacks, rawStack{n, pcs})
 		}
+	case spec.TagCallee:
+		if probe, name, n := r.u("probe"), r.s("function"), r.u("hits"); !r.bad && probe < spec.MaxProbes {
+			if t.Callees == nil {
+				t.Callees = map[int32]map[string]uint64{}
+			}
+			if t.Callees[int32(probe)] == nil {
+				t.Callees[int32(probe)] = map[string]uint64{}
+			}
+			t.Callees[int32(probe)][name] += n
+		}
 	case spec.TagFrame:
 		pc, level := r.u("pc"), r.u("level")
 		f := Frame{r.s("function"), r.s("file"), int(r.u("line"))}

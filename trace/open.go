@@ -17,11 +17,12 @@ type Trace struct {
 	Size     int64 // bytes
 	Producer string
 
-	Attrs     []Attr     // in the file's order
-	Points    []Point    // by dense index; Kind "" where no table has the index
-	Functions []Function // by pc
-	Stacks    []Stack    // by number; 0 is the stack that is not known
-	Threads   []Thread   // by dense number, then thread id
+	Attrs     []Attr                      // in the file's order
+	Points    []Point                     // by dense index; Kind "" where no table has the index
+	Functions []Function                  // by pc
+	Callees   map[int32]map[string]uint64 // calls by point and function, where the source does not tell the function
+	Stacks    []Stack                     // by number; 0 is the stack that is not known
+	Threads   []Thread                    // by dense number, then thread id
 	Reasons   map[uint64]string
 	Usage     Usage
 	Flush     Flush

@@ -57,6 +57,7 @@ type builder struct {
 	procs      int
 	events     int64
 	traced     int64 // of these enters and exits
+	procNames  map[string]bool
 	mainMain   int32 // procedure main.main, noProc if it is not instrumented
 	goroutines int64
 }
@@ -66,7 +67,11 @@ func newBuilder(t *trace.Trace) *builder {
 		self: make([]Usage, len(t.Points)+1), selfInh: make([]int64, len(t.Points)+1), calls: make([]uint64, len(t.Points)), trips: make([]uint64, len(t.Points))}
 	b.groups = newGroups(t)
 	b.objects = newObjects(t)
+	b.procNames = map[string]bool{}
 	for i := range t.Points {
+		if p := &t.Points[i]; p.Kind == spec.PointProc || p.Kind == spec.PointFunc {
+			b.procNames[p.Name] = true
+		}
 		if p := &t.Points[i]; p.Kind == spec.PointProc && p.Name == "main.main" {
 			b.mainMain = int32(i)
 		}

@@ -3,6 +3,7 @@ package profile
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"qinst.dev/sddf/spec"
 	"qinst.dev/trace"
@@ -17,13 +18,37 @@ func (b *builder) calledFrom(p *Profile) {
 			continue
 		}
 		c := Call{Caller: b.ownerName(pt), Callee: pt.Name, File: pt.File, Line: pt.Line, Count: pt.Hits}
-		p.Calls = append(p.Calls, c)
-		p.Calls = b.derive(p.Calls, inlined, c, 0)
+		for name, n := range b.t.Callees[int32(i)] {
+			told := c
+			told.Callee, told.Count = b.realName(name), min(n, c.Count)
+			c.Count -= told.Count
+			p.Calls = b.derive(append(p.Calls, told), inlined, told, 0)
+		}
+		if c.Count > 0 {
+			p.Calls = b.derive(append(p.Calls, c), inlined, c, 0)
+		}
 	}
 	slices.SortStableFunc(p.Calls, func(x, y Call) int {
 		return cmp.Or(cmp.Compare(y.Count, x.Count), cmp.Compare(x.Caller, y.Caller), cmp.Compare(x.Callee, y.Callee),
 			cmp.Compare(x.File, y.File), cmp.Compare(x.Line, y.Line))
 	})
+}
+
+// realName is the function behind the wrappers that the compiler makes: the one of
+// a method value, and the one that calls a value's method through a pointer.
+func (b *builder) realName(symbol string) string {
+	name := strings.TrimSuffix(symbol, "-fm")
+	if b.procNames[name] {
+		return name
+	}
+	if open := strings.Index(name, ".(*"); open >= 0 {
+		if end := strings.Index(name[open:], ")."); end >= 0 {
+			if value := name[:open+1] + name[open+3:open+end] + name[open+end+1:]; b.procNames[value] {
+				return value
+			}
+		}
+	}
+	return name
 }
 
 func isCall(pt *trace.Point) bool { return pt.Kind == spec.PointCall || pt.Kind == spec.PointGo }

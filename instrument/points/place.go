@@ -271,7 +271,7 @@ func (p *placer) post(s *ast.ForStmt, head spot) {
 		p.stmt(s.Post, spot{skip: PostStatement})
 		return
 	}
-	a := &Anchor{}
+	a := &Anchor{Form: Value} // no callee is told there
 	p.stmt(s.Post, spot{anchor: a})
 	if len(a.Points) > 0 {
 		p.fn.Posts = append(p.fn.Posts, &Post{a.Points, p.loops.home, head.anchor.Pos, s.Body.Lbrace + 1, s.Cond})
@@ -282,7 +282,7 @@ func (p *placer) post(s *ast.ForStmt, head spot) {
 // untyped bool would get a type.
 func (p *placer) canWrap(e ast.Expr) bool {
 	t := p.Info.TypeOf(e)
-	if v := p.Types.GoVersion(); v != "" && version.Compare(v, "go1.18") < 0 {
+	if !p.generics() {
 		return false
 	}
 	switch ast.Unparen(e).(type) {
@@ -290,6 +290,12 @@ func (p *placer) canWrap(e ast.Expr) bool {
 		return t == types.Typ[types.Bool] || !types.Identical(t.Underlying(), types.Typ[types.Bool])
 	}
 	return t != nil
+}
+
+// generics reports whether the package may use generic functions.
+func (p *placer) generics() bool {
+	v := p.Types.GoVersion()
+	return v == "" || version.Compare(v, "go1.18") >= 0
 }
 
 func (p *placer) exprs(head spot, list ...ast.Expr) {
@@ -364,6 +370,12 @@ func (p *placer) call(c *ast.CallExpr, head spot, kind string, flags uint32) {
 	}
 	if dynamic {
 		flags |= spec.FlagDynamic
+		if d, ok := p.dynamic(c, head.anchor); ok {
+			if p.set.Dynamic == nil {
+				p.set.Dynamic = map[uint32]Dynamic{}
+			}
+			p.set.Dynamic[uint32(len(p.set.Points))] = d
+		}
 	}
 	head.anchor.Points = append(head.anchor.Points, uint32(len(p.set.Points)))
 	p.add(p.fn, c.Lparen, kind, name).Flags = flags

@@ -89,6 +89,7 @@ type Set struct {
 	Points   []Point
 	Skips    []Skip
 	Warnings []Warning
+	Dynamic  map[uint32]Dynamic // calls whose callee is told at run time
 }
 
 // Find returns the points of a package.

@@ -216,9 +216,25 @@ func (w *writer) calls(a *points.Anchor, sep string) string {
 func (w *writer) callAll(list []uint32, sep string) string {
 	var calls []string
 	for _, n := range list {
-		calls = append(calls, w.expand("@call(@base + %d)", n))
+		calls = append(calls, w.callOne(n))
 	}
 	return strings.Join(calls, sep)
+}
+
+// callOne counts a call, and tells its callee if that is known at run time only.
+func (w *writer) callOne(n uint32) string {
+	d, ok := w.set.Dynamic[n]
+	if !ok {
+		return w.expand("@call(@base + %d)", n)
+	}
+	operand := string(w.text[w.file.Offset(d.Operand.Pos()):w.file.Offset(d.Operand.End())])
+	switch {
+	case strings.Contains(operand, "\n"): // lines must stay where they are
+		return w.expand("@call(@base + %d)", n)
+	case d.Method < 0:
+		return w.expand("@callee(@base + %d, @code(%s))", n, operand)
+	}
+	return w.expand("@callee(@base + %d, @method(%s, %d))", n, operand, d.Method)
 }
 
 // posts counts the calls in post statements of loops.

@@ -56,6 +56,23 @@ func @leave(token, trips @u64)
 //go:linkname @trip qinst_trip
 func @trip(token @u64)
 
+//go:linkname @callee qinst_callee
+func @callee(point %[2]s, pc @uptr) %[2]s
+
+// A function is a pointer to a closure, which begins with the code's address; an
+// interface begins with a pointer to a table in which its methods' follow.
+func @code[F @any](f F) @uptr {
+	p := *(*@ptr)(@ptr(&f))
+	if p == nil { return 0 }
+	return *(*@uptr)(p)
+}
+
+func @method[I @any](x I, n @uptr) @uptr {
+	p := *(*@ptr)(@ptr(&x))
+	if p == nil { return 0 }
+	return *(*@uptr)(@unsafe.Add(p, 24+8*n))
+}
+
 func @counted(point %[2]s) %[2]s { if @on != 0 { return @call(point) }; return 0 }
 
 func @pass[T @any](_ %[2]s, v T) T { return v }

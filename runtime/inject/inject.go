@@ -147,6 +147,7 @@ func constants() []byte {
 		{"TagEnd", spec.TagEnd},
 		{"TagStack", spec.TagStack},
 		{"TagFrame", spec.TagFrame},
+		{"TagCallee", spec.TagCallee},
 		{"ProbesFields", len(spec.Records[spec.TagProbes-1].Fields)},
 		{"EvEnter", spec.EvEnter},
 		{"EvExit", spec.EvExit},

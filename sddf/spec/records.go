@@ -17,6 +17,7 @@ const (
 	TagEnd      = 12
 	TagStack    = 13
 	TagFrame    = 14
+	TagCallee   = 15
 
 	FirstUserTag = 256
 )
@@ -293,4 +294,8 @@ var Records = []Record{
 		{"function", Str, "", "linker symbol"},
 		{"file", Str, "", "file"},
 		{"line", U32, "", "line"}}, nil},
+	{TagCallee, "callee", "how often a call point whose callee is known at run time only called a function, on one thread; records of one point and function add up", []Field{
+		{"probe", U32, Probe, "call point"},
+		{"function", Str, "", "linker symbol"},
+		{"hits", U64, "", "calls"}}, nil},
 }

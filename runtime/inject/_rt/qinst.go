@@ -77,6 +77,9 @@ type qinstBlock struct {
 	lost    uint64 // events since then
 
 	overflow uint64 // entries deeper than the profile stack
+
+	callees    uintptr // qinstMaxCallees of qinstCallee, 0 if there are none
+	unresolved uint64  // calls that found no room there
 }
 
 // cell is the point's cell: they follow the block's page, so that finding one
@@ -294,6 +297,48 @@ func qinstCallSlow(point uint32) uint32 {
 	if b := qinstCountSlow(point); b != nil {
 		b.cell(point).hits++
 	}
+	return 0
+}
+
+// qinstCallee counts how often a call point called one function.
+type qinstCallee struct {
+	pc    uintptr
+	point uint32
+	_     uint32
+	n     uint64
+}
+
+const qinstMaxCallees = 4096 // of a thread
+
+// qinstCalled is the probe at a call whose callee begins at pc: the point's cell
+// counts all its calls, and a table of the thread's each callee's.
+//
+//go:nosplit
+//go:linkname qinstCalled qinst_callee
+func qinstCalled(point uint32, pc uintptr) uint32 {
+	b := getg().m.qinst
+	if point >= b.limit {
+		if b = qinstCountSlow(point); b == nil {
+			return 0
+		}
+	}
+	b.cell(point).hits++
+	if pc == 0 || b.callees == 0 {
+		return 0
+	}
+	i := (pc ^ uintptr(point)*0x85EBCA6B) * 0x9E3779B97F4A7C15 >> 52
+	for range 16 {
+		e := (*qinstCallee)(unsafe.Pointer(b.callees + i%qinstMaxCallees*unsafe.Sizeof(qinstCallee{})))
+		if e.n == 0 {
+			e.pc, e.point = pc, point
+		}
+		if e.pc == pc && e.point == point {
+			e.n++
+			return 0
+		}
+		i++
+	}
+	b.unresolved++
 	return 0
 }
 

@@ -179,6 +179,7 @@ func qinstNewBlock() bool {
 	b.num = n
 	b.floor = qinstSet.floor
 	b.limit = qinstMaxPoints
+	b.callees = qinstAnonymous(qinstMaxCallees * unsafe.Sizeof(qinstCallee{}))
 	qinstBlocks[n] = p
 	atomic.Store(&qinstNBlocks, n+1)
 	qinstUnlockMemory()

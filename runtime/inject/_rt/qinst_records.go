@@ -229,6 +229,33 @@ func qinstWriteCounts() {
 	}
 }
 
+// qinstWriteCallees writes which functions the call points called that did not say
+// so in the source.
+func qinstWriteCallees() {
+	const size = unsafe.Sizeof(qinstCallee{})
+	for i := uint32(1); i < qinstNBlocks; i++ {
+		b := (*qinstBlock)(unsafe.Pointer(qinstBlocks[i]))
+		if b.callees == 0 {
+			continue
+		}
+		for k := uintptr(0); k < qinstMaxCallees; k++ {
+			e := (*qinstCallee)(unsafe.Pointer(b.callees + k*size))
+			if e.n == 0 {
+				continue
+			}
+			name := ""
+			if f := findfunc(e.pc); f.valid() {
+				name = funcname(f)
+			}
+			qinstRecord(qinstTagCallee, 3)
+			qinstU32(e.point)
+			qinstStr(name)
+			qinstU64(e.n)
+		}
+		qinstBeat++
+	}
+}
+
 // The writer's scratch memory: nothing in package runtime may escape to the heap.
 var (
 	qinstScratchPath qinstPath

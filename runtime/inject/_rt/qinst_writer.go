@@ -352,6 +352,7 @@ func qinstWriteTail(why uint32) {
 	qinstWriteNews()
 	qinstWriteThreads()
 	qinstWriteCounts()
+	qinstWriteCallees()
 	qinstWriteUsage()
 	qinstWriteClock()
 	qinstPush()
