@@ -20,7 +20,7 @@ const top = 15
 // numbers that its statements rest on.
 func Page(w io.Writer, t *trace.Trace, p *profile.Profile) error {
 	pg := &page{w: w, t: t, p: p}
-	sections := []func() error{pg.summary, pg.parallelism, pg.procedures, pg.loops, pg.goroutines, pg.objects, pg.lost, pg.data, pg.cost, pg.hints}
+	sections := []func() error{pg.summary, pg.parallelism, pg.procedures, pg.loops, pg.goroutines, pg.regions, pg.objects, pg.lost, pg.data, pg.cost, pg.hints}
 	if p.Goroutines == 0 {
 		sections = []func() error{pg.counted, pg.data, pg.cost}
 	}
@@ -172,6 +172,24 @@ func (pg *page) entries(kind string, key func(*profile.Entry) int64) error {
 		pg.say("  and %d more with %s self NPT together: qinst profile", n, dur(rest))
 	}
 	return nil
+}
+
+func (pg *page) regions() error {
+	t := entryTable(false)
+	rows := 0
+	for i := range pg.p.Entries {
+		e := &pg.p.Entries[i]
+		if (e.Kind == profile.KindRegion || e.Kind == profile.KindLabels) && rows < top {
+			entryRow(t, pg.p, e)
+			rows++
+		}
+	}
+	if rows == 0 {
+		return nil
+	}
+	pg.head("Regions and labels, by NPT")
+	pg.say("  What goroutines used in a region, without what they started in it.")
+	return t.write(pg.w, "  ")
 }
 
 func (pg *page) objects() error {

@@ -161,6 +161,10 @@ func (ix *indexer) data(r *row) bool {
 			}
 			t.Callees[int32(probe)][name] += n
 		}
+	case spec.TagText:
+		if n, text := r.u("number"), r.s("text"); !r.bad {
+			t.Texts[n] = text
+		}
 	case spec.TagFrame:
 		pc, level := r.u("pc"), r.u("level")
 		f := Frame{r.s("function"), r.s("file"), int(r.u("line"))}

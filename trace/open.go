@@ -21,8 +21,9 @@ type Trace struct {
 	Points    []Point                     // by dense index; Kind "" where no table has the index
 	Functions []Function                  // by pc
 	Callees   map[int32]map[string]uint64 // calls by point and function, where the source does not tell the function
-	Stacks    []Stack                     // by number; 0 is the stack that is not known
-	Threads   []Thread                    // by dense number, then thread id
+	Texts     map[uint64]string
+	Stacks    []Stack  // by number; 0 is the stack that is not known
+	Threads   []Thread // by dense number, then thread id
 	Reasons   map[uint64]string
 	Usage     Usage
 	Flush     Flush
@@ -84,7 +85,7 @@ func New(r io.ReaderAt, size int64) (*Trace, error) {
 		return nil, err
 	}
 	t := &Trace{Size: size, Producer: reader.Producer, reader: reader,
-		Reasons: map[uint64]string{}, blocks: map[uint32][]block{}}
+		Reasons: map[uint64]string{}, Texts: map[uint64]string{}, blocks: map[uint32][]block{}}
 	ix := indexer{t: t, fns: map[uint64]Function{}, frames: map[uint64][]Frame{}, threads: map[[2]uint32]Thread{}, before: map[[2]uint32]Thread{}}
 	if err := ix.run(); err != nil {
 		return nil, err

@@ -138,6 +138,17 @@ func (m *model) current(th *thread, kind uint64, arg uint32) {
 	case spec.EvGoWait:
 		obj, stack := object(th.arg(1))
 		m.step(th, g, Event{To: Waiting, Arg: uint64(arg), By: NoSlot, Obj: obj, Aux: stack})
+	case spec.EvRegionBegin, spec.EvRegionEnd, spec.EvGoName, spec.EvLabels:
+		e := Event{Kind: Region, G: g.id, Slot: g.slot, By: NoSlot, Arg: uint64(arg), Thread: int32(th.id)}
+		switch kind {
+		case spec.EvRegionBegin:
+			e.Aux = 1
+		case spec.EvGoName:
+			e.Kind = Named
+		case spec.EvLabels:
+			e.Kind = Labeled
+		}
+		m.emit(e)
 	case spec.EvSpinBegin, spec.EvSpinEnd:
 		begins := uint64(spec.EvSpinEnd - kind)
 		m.emit(Event{Kind: Spin, G: g.id, Slot: g.slot, By: NoSlot, Arg: begins, Thread: int32(th.id)})

@@ -7,18 +7,20 @@ import (
 
 // gor is what the builder keeps of a live goroutine, by its slot.
 type gor struct {
-	set    setID
-	top    int32 // procedure that self time goes to, noProc if none
-	loop   int32 // innermost loop of that procedure that is open, noProc if none
-	spins  int32 // open loops that spin
-	state  trace.State
-	reason uint64 // of a wait
-	since  int64  // ns: accounted up to here
-	busyAt int32  // index in builder.running while busy
-	group  int32  // index in groups.list
-	frames []frame
-	main   bool // the main goroutine, whose procedure main.main ends the root "init"
-	system bool
+	set     setID
+	top     int32 // procedure that self time goes to, noProc if none
+	loop    int32 // innermost loop of that procedure that is open, noProc if none
+	spins   int32 // open loops that spin
+	state   trace.State
+	reason  uint64 // of a wait
+	since   int64  // ns: accounted up to here
+	busyAt  int32  // index in builder.running while busy
+	group   int32  // index in groups.list
+	frames  []frame
+	regions []int32 // open ones, in spans.list
+	labels  int32   // likewise, noProc if none
+	main    bool    // the main goroutine, whose procedure main.main ends the root "init"
+	system  bool
 }
 
 // frame is what an enter must restore at its exit.
@@ -42,6 +44,7 @@ type builder struct {
 	sets    *sets
 	groups  *groups
 	objects *objects
+	spans   spans
 	gs      []gor   // by slot
 	running []int32 // slots of the busy goroutines
 	time    int64   // ns: the running ones are accounted up to here
@@ -67,6 +70,7 @@ func newBuilder(t *trace.Trace) *builder {
 		self: make([]Usage, len(t.Points)+1), selfInh: make([]int64, len(t.Points)+1), calls: make([]uint64, len(t.Points)), trips: make([]uint64, len(t.Points))}
 	b.groups = newGroups(t)
 	b.objects = newObjects(t)
+	b.spans.index = map[[2]string]int32{}
 	b.procNames = map[string]bool{}
 	for i := range t.Points {
 		if p := &t.Points[i]; p.Kind == spec.PointProc || p.Kind == spec.PointFunc {
@@ -103,6 +107,12 @@ func (b *builder) event(e *trace.Event) {
 		b.change(e)
 	case trace.Create:
 		b.create(e)
+	case trace.Region:
+		b.region(e)
+	case trace.Named:
+		b.rename(e)
+	case trace.Labeled:
+		b.label(e)
 	case trace.Sync:
 		b.objects.operation(e)
 	case trace.Spin:
@@ -166,7 +176,10 @@ func (b *builder) create(e *trace.Event) {
 	}
 	g := &b.gs[e.Slot]
 	frames := g.frames[:0]
-	*g = gor{state: e.To, since: e.Time, top: noProc, loop: noProc, frames: frames}
+	*g = gor{state: e.To, since: e.Time, top: noProc, loop: noProc, labels: noProc, frames: frames}
+	if by != nil {
+		g.labels = by.labels
+	}
 	b.groups.place(b.sets, g, by, e)
 	for len(b.groupSelf) < len(b.groups.list) {
 		b.groupSelf = append(b.groupSelf, Usage{})
@@ -242,6 +255,9 @@ func (b *builder) settle(g *gor, now int64) {
 	b.self[self].spend(g, i, dt)
 	b.sets.nodes[g.set].usage.spend(g, i, dt)
 	b.groupSelf[g.group].spend(g, i, dt)
+	if len(g.regions) > 0 || g.labels != noProc {
+		b.spendNamed(g, i, dt)
+	}
 	if g.loop != noProc {
 		b.self[g.loop].spend(g, i, dt)
 	}

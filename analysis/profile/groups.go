@@ -34,6 +34,7 @@ type group struct {
 	fn      string
 	creator int32 // procedure, noProc if none
 	count   uint64
+	named   bool // fn is what its goroutines call themselves
 }
 
 // groups sorts goroutines into groups, and gives each its place among the sets.
@@ -42,6 +43,7 @@ type groups struct {
 	base  int32 // member of group 0
 	list  []group
 	index map[groupKey]int32
+	names map[string]int32
 }
 
 type groupKey struct {
@@ -50,7 +52,7 @@ type groupKey struct {
 }
 
 func newGroups(t *trace.Trace) *groups {
-	gr := &groups{t: t, base: int32(NumRoots) + int32(len(t.Points)), index: map[groupKey]int32{}}
+	gr := &groups{t: t, base: int32(NumRoots) + int32(len(t.Points)), index: map[groupKey]int32{}, names: map[string]int32{}}
 	gr.list = []group{{fn: mainStart, creator: noProc}}
 	return gr
 }
@@ -102,6 +104,17 @@ func (gr *groups) find(e *trace.Event, name string, creator int32) int32 {
 			name = "unknown"
 		}
 		gr.list = append(gr.list, group{fn: name, creator: creator})
+	}
+	return i
+}
+
+// named returns the group of goroutines that have given themselves a name.
+func (gr *groups) named(name string) int32 {
+	i, ok := gr.names[name]
+	if !ok {
+		i = int32(len(gr.list))
+		gr.names[name] = i
+		gr.list = append(gr.list, group{fn: name, creator: noProc, named: true})
 	}
 	return i
 }

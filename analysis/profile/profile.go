@@ -20,6 +20,8 @@ const Version = 1
 const (
 	KindProc      = "proc"
 	KindLoop      = "loop"      // its self time is its procedure's too
+	KindRegion    = "region"    // what goroutines themselves used in regions of that name
+	KindLabels    = "labels"    // or with labels of package runtime/pprof
 	KindGoroutine = "goroutine" // all goroutines of one start function created in one procedure
 )
 
@@ -228,12 +230,15 @@ func (b *builder) entries(p *Profile) {
 			e.Creator = b.t.Points[g.creator].Name
 		}
 		e.ID = "go:" + g.fn + "<" + e.Creator
-		if f := b.groups.function(g.fn); f != nil {
+		if g.named {
+			e.ID = "name:" + g.fn
+		} else if f := b.groups.function(g.fn); f != nil {
 			e.File, e.Line = f.File, f.Line
 		}
 		e.fill(&b.groupSelf[i], &incl[b.groups.base+int32(i)])
 		p.Entries = append(p.Entries, e)
 	}
+	b.namedEntries(p)
 	slices.SortStableFunc(p.Entries, func(x, y Entry) int {
 		return cmp.Or(cmp.Compare(y.NPT, x.NPT), cmp.Compare(y.SelfNPT, x.SelfNPT), cmp.Compare(x.Kind, y.Kind), cmp.Compare(x.Name, y.Name), cmp.Compare(x.ID, y.ID))
 	})

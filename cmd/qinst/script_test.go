@@ -18,6 +18,11 @@ func TestMain(m *testing.M) {
 
 func TestScripts(t *testing.T) {
 	vars := goEnv(t, "GOCACHE", "GOMODCACHE", "GOPATH", "GOROOT")
+	root, err := filepath.Abs(filepath.Join("..", ".."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	vars["ROOT"] = root
 	testscript.Run(t, testscript.Params{
 		Dir:                 filepath.Join("..", "..", "testdata", "script"),
 		RequireExplicitExec: true,

@@ -84,8 +84,19 @@ func (p *process) compile(args []string) error {
 			return err
 		}
 		return p.runWith(c, files)
+	case path == "runtime/trace" && c.has("std"):
+		files, err := inject.CompileTrace(p.target(c), c.files, c.objdir())
+		if err != nil {
+			return err
+		}
+		return p.runWith(c, files)
 	case path == "" || len(c.files) == 0 || c.flag("o") == "":
 		return replace(args)
+	}
+	if path == apiPath {
+		if err := bringToLife(c); err != nil {
+			return err
+		}
 	}
 	importPath := path
 	if path == "main" {

@@ -105,6 +105,14 @@ func anchors() []anchor {
 		{"proc.go", before("internal_sync_runtime_doSpin", "procyield(active_spin_cnt)"), "qinstSpin(qinstEvSpinBegin); "},
 		{"proc.go", after("internal_sync_runtime_doSpin", "procyield(active_spin_cnt)"), "; qinstSpin(qinstEvSpinEnd)"},
 
+		// These write to the tracer's buffer themselves.
+		{"traceruntime.go", condition("trace_userTaskCreate", "!tl.ok()", 1, 1), "tl.gen == 0"},
+		{"traceruntime.go", condition("trace_userTaskEnd", "!tl.ok()", 1, 1), "tl.gen == 0"},
+		{"traceruntime.go", condition("trace_userRegion", "!tl.ok()", 1, 1), "tl.gen == 0"},
+		{"traceruntime.go", condition("trace_userLog", "!tl.ok()", 1, 1), "tl.gen == 0"},
+		{"traceruntime.go", head("trace_userRegion"), " qinstUserRegion(mode, name);"},
+		{"proflabel.go", head("runtime_setProfLabel"), " qinstLabels(labels);"},
+
 		// The ways a process ends.
 		{"proc.go", after("runExitHooks", "exithook.Run(code)"), "; qinstEnd(qinstWhyExit, int32(code))"},
 		{"runtime.go", head("syscall_Exit"), " qinstEnd(qinstWhyExit, int32(code));"},
@@ -123,11 +131,20 @@ func anchors() []anchor {
 	return list
 }
 
+// traceAnchors are the edits of package runtime/trace. A region that begins while
+// the tracer is off is always the same value, so that nothing is allocated.
+func traceAnchors() []anchor {
+	return []anchor{
+		{"annotation.go", before("StartRegion", "return noopRegion"), "qinstRegion(regionType, true); "},
+		{"annotation.go", insideIf("Region.End", "r == noopRegion"), " qinstRegion(\"\", false);"},
+	}
+}
+
 // applyAnchors writes edited copies of the files that have anchors into dir and
 // returns files with them in place of the originals.
-func applyAnchors(files []string, dir string) ([]string, error) {
+func applyAnchors(list []anchor, files []string, dir string) ([]string, error) {
 	byFile := map[string][]anchor{}
-	for _, a := range anchors() {
+	for _, a := range list {
 		byFile[a.file] = append(byFile[a.file], a)
 	}
 	out := make([]string, len(files))

@@ -50,7 +50,7 @@ func Compile(t Target, files []string, dir string) ([]string, error) {
 	if err := t.check(); err != nil {
 		return nil, err
 	}
-	out, err := applyAnchors(files, dir)
+	out, err := applyAnchors(anchors(), files, dir)
 	if err != nil {
 		return nil, err
 	}
@@ -72,6 +72,25 @@ func Compile(t Target, files []string, dir string) ([]string, error) {
 		}
 	}
 	return add(out, dir, "qinst_spec.go", constants())
+}
+
+// CompileTrace prepares package runtime/trace likewise: its regions are recorded
+// while its own tracer is off, too.
+func CompileTrace(t Target, files []string, dir string) ([]string, error) {
+	if err := t.check(); err != nil {
+		return nil, err
+	}
+	out, err := applyAnchors(traceAnchors(), files, dir)
+	if err != nil {
+		return nil, err
+	}
+	return add(out, dir, "qinst_regions.go", []byte(`package trace
+
+import _ "unsafe"
+
+//go:linkname qinstRegion qinst_trace_region
+func qinstRegion(name string, begins bool)
+`))
 }
 
 // Assemble is Compile for the assembler. Our functions are appended to a copy
@@ -148,6 +167,7 @@ func constants() []byte {
 		{"TagStack", spec.TagStack},
 		{"TagFrame", spec.TagFrame},
 		{"TagCallee", spec.TagCallee},
+		{"TagText", spec.TagText},
 		{"ProbesFields", len(spec.Records[spec.TagProbes-1].Fields)},
 		{"EvEnter", spec.EvEnter},
 		{"EvExit", spec.EvExit},
@@ -159,6 +179,10 @@ func constants() []byte {
 		{"EvSync", spec.EvSync},
 		{"EvSpinBegin", spec.EvSpinBegin},
 		{"EvSpinEnd", spec.EvSpinEnd},
+		{"EvRegionBegin", spec.EvRegionBegin},
+		{"EvRegionEnd", spec.EvRegionEnd},
+		{"EvGoName", spec.EvGoName},
+		{"EvLabels", spec.EvLabels},
 		{"EvGoWait", spec.EvGoWait},
 		{"EvGoUnparkBy", spec.EvGoUnparkBy},
 		{"EvGoCreate", spec.EvGoCreate},

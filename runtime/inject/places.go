@@ -82,6 +82,22 @@ func insideInit(name, stmt string) place {
 	}
 }
 
+// insideIf is the head of the body of the one if of a function with that condition.
+func insideIf(name, expr string) place {
+	return func(f *ast.File) (n int, start, end token.Pos) {
+		for _, fn := range funcs(f, name) {
+			ast.Inspect(fn.Body, func(node ast.Node) bool {
+				if s, ok := node.(*ast.IfStmt); ok && source(s.Cond) == expr {
+					n++
+					start = s.Body.Lbrace + 1
+				}
+				return true
+			})
+		}
+		return n, start, start
+	}
+}
+
 func ifWithInit(f *ast.File, name, stmt string) (found *ast.IfStmt) {
 	for _, fn := range funcs(f, name) {
 		ast.Inspect(fn.Body, func(node ast.Node) bool {

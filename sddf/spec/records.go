@@ -18,6 +18,7 @@ const (
 	TagStack    = 13
 	TagFrame    = 14
 	TagCallee   = 15
+	TagText     = 16
 
 	FirstUserTag = 256
 )
@@ -69,6 +70,10 @@ const (
 	EvSync            = 32
 	EvSpinBegin       = 33
 	EvSpinEnd         = 34
+	EvRegionBegin     = 35
+	EvRegionEnd       = 36
+	EvGoName          = 37
+	EvLabels          = 38
 )
 
 // Wake-up causes: who made a waiting goroutine runnable.
@@ -206,6 +211,10 @@ var Events = Layout{
 			arg("probe", Probe, "operation")}, object("queue", "waiting goroutines, readers, counter, or length of the channel, as far as it shows; at most 65535")...)},
 		{EvSpinBegin, "spin begin", 1, "the running goroutine spins for a mutex", nil},
 		{EvSpinEnd, "spin end", 1, "it does not any more", nil},
+		{EvRegionBegin, "region begin", 1, "the running goroutine begins a region of its work", []BitField{arg("text", "", "its name, see \"text\" records")}},
+		{EvRegionEnd, "region end", 1, "it ends the last one of that name", []BitField{arg("text", "", "its name; 0: the last one, whatever its name")}},
+		{EvGoName, "go name", 1, "the running goroutine gets a name", []BitField{arg("text", "", "see \"text\" records")}},
+		{EvLabels, "labels", 1, "the running goroutine gets labels; those that it starts have them too", []BitField{arg("text", "", "key=value,...; 0: none")}},
 	},
 }
 
@@ -298,4 +307,7 @@ var Records = []Record{
 		{"probe", U32, Probe, "call point"},
 		{"function", Str, "", "linker symbol"},
 		{"hits", U64, "", "calls"}}, nil},
+	{TagText, "text", "what programs say of themselves, by number", []Field{
+		{"number", U32, "", "as in events"},
+		{"text", Str, "", "text"}}, nil},
 }

@@ -58,7 +58,7 @@ func (v *validator) event(e *trace.Event) error {
 	switch e.Kind {
 	case trace.Create:
 		return v.create(e)
-	case trace.Change, trace.Enter, trace.Exit, trace.Trips, trace.Sync, trace.Spin:
+	case trace.Change, trace.Enter, trace.Exit, trace.Trips, trace.Sync, trace.Spin, trace.Region, trace.Named, trace.Labeled:
 		g := v.gs[e.G]
 		if g == nil || g.slot != e.Slot {
 			return fmt.Errorf("goroutine %d is not alive in slot %d", e.G, e.Slot)
@@ -126,7 +126,8 @@ func (v *validator) nest(e *trace.Event, g *vgor) error {
 		v.enters[e.Arg]++
 		return nil
 	}
-	if e.Kind == trace.Spin {
+	switch e.Kind {
+	case trace.Spin, trace.Region, trace.Named, trace.Labeled:
 		return nil
 	}
 	if e.Kind == trace.Trips {

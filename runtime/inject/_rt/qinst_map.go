@@ -65,7 +65,8 @@ func qinstMap() bool {
 	stacks := qinstAnonymous(qinstSmallSize << 20)
 	deep := qinstAnonymous(qinstDeepSize << 11)
 	qinstTotals = qinstAnonymous(qinstMaxPoints * 16)
-	if !qinstMapTrails() || chunks == 0 || stacks == 0 || deep == 0 || qinstTotals == 0 {
+	qinstTexts = qinstAnonymous(qinstTextBytes)
+	if !qinstMapTrails() || qinstTexts == 0 || chunks == 0 || stacks == 0 || deep == 0 || qinstTotals == 0 {
 		qinstSay("cannot map memory for the trace; the program goes on untraced")
 		return false
 	}

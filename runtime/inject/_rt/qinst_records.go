@@ -74,6 +74,7 @@ func qinstWriteNews() {
 		qinstBeat++
 	}
 	qinstWriteTrails()
+	qinstWriteTexts()
 	for i := range qinstPCs {
 		pc := qinstPCs[i]
 		if pc == 0 || qinstPCsOut[i/64]>>(i%64)&1 != 0 {

@@ -1,0 +1,116 @@
+package profile
+
+import (
+	"fmt"
+	"slices"
+
+	"qinst.dev/trace"
+)
+
+// named is what a program names at run time: a region, or a set of labels. Unlike
+// procedures regions need not nest, so their usage is kept aside: what goroutines
+// used while they were in the region, or had the labels, without what they
+// started (goroutines inherit labels, though).
+type named struct {
+	kind, name string
+	usage      Usage
+	count      uint64
+}
+
+// spans finds and numbers them.
+type spans struct {
+	list  []named
+	index map[[2]string]int32
+}
+
+func (s *spans) find(kind, name string) int32 {
+	key := [2]string{kind, name}
+	i, ok := s.index[key]
+	if !ok {
+		i = int32(len(s.list))
+		s.index[key] = i
+		s.list = append(s.list, named{kind: kind, name: name})
+	}
+	return i
+}
+
+// text is a text of the program's by its number.
+func (b *builder) text(number uint64) string {
+	if s, ok := b.t.Texts[number]; ok {
+		return s
+	}
+	return fmt.Sprintf("text %d", number) // the program had too many
+}
+
+// region begins or ends a region of a goroutine. One in another of the same name
+// counts once.
+func (b *builder) region(e *trace.Event) {
+	g := &b.gs[e.Slot]
+	b.settle(g, e.Time)
+	if e.Aux == 1 {
+		i := b.spans.find(KindRegion, b.text(e.Arg))
+		b.spans.list[i].count++
+		g.regions = append(g.regions, i)
+		return
+	}
+	at := len(g.regions) - 1
+	if e.Arg != 0 {
+		i := b.spans.find(KindRegion, b.text(e.Arg))
+		for at >= 0 && g.regions[at] != i {
+			at--
+		}
+	}
+	if at >= 0 {
+		g.regions = append(g.regions[:at], g.regions[at+1:]...)
+	}
+}
+
+// label gives a goroutine labels, or takes them.
+func (b *builder) label(e *trace.Event) {
+	g := &b.gs[e.Slot]
+	b.settle(g, e.Time)
+	g.labels = noProc
+	if e.Arg != 0 {
+		g.labels = b.spans.find(KindLabels, b.text(e.Arg))
+		b.spans.list[g.labels].count++
+	}
+}
+
+// rename moves a goroutine to the group of its name.
+func (b *builder) rename(e *trace.Event) {
+	g := &b.gs[e.Slot]
+	b.settle(g, e.Time)
+	b.groups.list[g.group].count--
+	g.group = b.groups.named(b.text(e.Arg))
+	b.groups.list[g.group].count++
+	for len(b.groupSelf) < len(b.groups.list) {
+		b.groupSelf = append(b.groupSelf, Usage{})
+	}
+	member := b.groups.base + g.group
+	g.set = b.sets.with(g.set, member)
+	for i := range g.frames {
+		g.frames[i].set = b.sets.with(g.frames[i].set, member)
+	}
+}
+
+// spendNamed accounts a goroutine's time to what it has named.
+func (b *builder) spendNamed(g *gor, i int, dt int64) {
+	for k, r := range g.regions {
+		if !slices.Contains(g.regions[:k], r) {
+			b.spans.list[r].usage.spend(g, i, dt)
+		}
+	}
+	if g.labels != noProc {
+		b.spans.list[g.labels].usage.spend(g, i, dt)
+	}
+}
+
+// namedEntries are the lines of regions and labels.
+func (b *builder) namedEntries(p *Profile) {
+	for i := range b.spans.list {
+		n := &b.spans.list[i]
+		e := Entry{ID: n.kind + ":" + n.name, Kind: n.kind, Name: n.name, Calls: n.count}
+		e.fill(&n.usage, &n.usage)
+		p.Entries = append(p.Entries, e)
+	}
+}

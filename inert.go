@@ -1,0 +1,7 @@
+package qinst
+
+// In a build with qinst another file stands in place of this one.
+
+func setName(string)            {}
+func beginRegion(string) uint32 { return 0 }
+func endRegion(uint32)          {}

@@ -1,0 +1,169 @@
+package runtime
+
+import (
+	"internal/goarch"
+	"internal/runtime/atomic"
+	"unsafe"
+)
+
+// What programs say about themselves: names of goroutines, regions of their
+// work, labels. Texts are stored once and events carry their numbers.
+
+const (
+	qinstTextSlots = 1 << 12
+	qinstMaxTexts  = qinstTextSlots / 2
+	qinstMaxText   = 256 // bytes; longer texts are cut
+	qinstTextBytes = qinstMaxTexts * qinstMaxText
+)
+
+// qinstTextSlot finds a text's number by its hash.
+type qinstTextSlot struct {
+	hash   uint64
+	number uint32
+}
+
+var (
+	qinstTextTable [qinstTextSlots]qinstTextSlot
+	qinstTexts     uintptr                   // number n at (n-1)*qinstMaxText
+	qinstTextLens  [qinstMaxTexts + 1]uint32 // plus one: 0 is not there yet
+	qinstNTexts    atomic.Uint32
+	qinstTextsOut  uint32
+	qinstLostTexts uint64
+)
+
+// qinstTextOf returns the number of a text, 0 if there is no room for it.
+func qinstTextOf(s string) uint64 {
+	s = s[:min(len(s), qinstMaxText)]
+	h := uint64(14695981039346656037)
+	for i := 0; i < len(s); i++ {
+		h = (h ^ uint64(s[i])) * 1099511628211
+	}
+	h |= 1 << 63 // 0 marks a free slot
+	for i := h; ; i++ {
+		slot := &qinstTextTable[i%qinstTextSlots]
+		switch got := atomic.Load64(&slot.hash); {
+		case got == h:
+			return uint64(atomic.Load(&slot.number))
+		case got != 0:
+			continue
+		}
+		if qinstNTexts.Load() >= qinstMaxTexts-64 || qinstTexts == 0 {
+			atomic.Xadd64(&qinstLostTexts, 1)
+			return 0
+		}
+		if !atomic.Cas64(&slot.hash, 0, h) {
+			i--
+			continue
+		}
+		n := qinstNTexts.Add(1)
+		to := qinstTexts + uintptr(n-1)*qinstMaxText
+		for k := 0; k < len(s); k++ {
+			*(*byte)(unsafe.Pointer(to + uintptr(k))) = s[k]
+		}
+		atomic.Store(&qinstTextLens[n], uint32(len(s))+1)
+		atomic.Store(&slot.number, n)
+		return uint64(n)
+	}
+}
+
+// qinstWriteTexts writes the texts that came since the last call.
+func qinstWriteTexts() {
+	for last := qinstNTexts.Load(); qinstTextsOut < last; qinstTextsOut++ {
+		n := atomic.Load(&qinstTextLens[qinstTextsOut+1])
+		if n == 0 {
+			return // next time
+		}
+		p := qinstTexts + uintptr(qinstTextsOut)*qinstMaxText
+		qinstRecord(qinstTagText, 2)
+		qinstU32(qinstTextsOut + 1)
+		qinstByte(0xdb)
+		qinstBig(uint64(n-1), 4)
+		qinstWriteBehind(p, uintptr(n-1))
+	}
+}
+
+// qinstTold notes what the running goroutine says of itself.
+func qinstTold(kind, text uint64) {
+	if gp := getg(); qinstStates != 0 && gp == gp.m.curg {
+		qinstPut(qinstNow(), gp.goid, kind<<24|text)
+	}
+}
+
+//go:linkname qinstName qinst_name
+func qinstName(name string) {
+	if qinstStates != 0 {
+		qinstTold(qinstEvGoName, qinstTextOf(name))
+	}
+}
+
+//go:linkname qinstRegion qinst_region
+func qinstRegion(name string) uint32 {
+	if qinstStates == 0 {
+		return 0
+	}
+	text := qinstTextOf(name)
+	qinstTold(qinstEvRegionBegin, text)
+	return uint32(text)
+}
+
+//go:linkname qinstRegionEnd qinst_region_end
+func qinstRegionEnd(text uint32) {
+	if text != 0 {
+		qinstTold(qinstEvRegionEnd, uint64(text))
+	}
+}
+
+// qinstUserRegion is called with what runtime/trace says: mode 0 begins a region.
+func qinstUserRegion(mode uint64, name string) {
+	if mode == 0 {
+		qinstRegion(name)
+	} else if qinstStates != 0 {
+		qinstTold(qinstEvRegionEnd, qinstTextOf(name))
+	}
+}
+
+// qinstTraceRegion begins and ends the regions of runtime/trace while its own
+// tracer is off. Such a region has no name at its end, but regions nest.
+//
+//go:linkname qinstTraceRegion qinst_trace_region
+func qinstTraceRegion(name string, begins bool) {
+	if qinstStates == 0 {
+		return
+	}
+	if begins {
+		qinstTold(qinstEvRegionBegin, qinstTextOf(name))
+	} else {
+		qinstTold(qinstEvRegionEnd, 0)
+	}
+}
+
+// qinstLabels notes the labels that runtime/pprof gives to the running goroutine:
+// a pointer to a slice of pairs of strings.
+func qinstLabels(labels unsafe.Pointer) {
+	if qinstStates == 0 {
+		return
+	}
+	if labels == nil {
+		qinstTold(qinstEvLabels, 0)
+		return
+	}
+	var buf [qinstMaxText]byte
+	n := 0
+	put := func(s string) {
+		for i := 0; i < len(s) && n < len(buf); i++ {
+			buf[n] = s[i]
+			n++
+		}
+	}
+	list := *(*[3]uintptr)(labels) // a slice
+	for i := uintptr(0); i < list[1]; i++ {
+		pair := (*[2]string)(unsafe.Pointer(list[0] + i*4*goarch.PtrSize))
+		if i > 0 {
+			put(",")
+		}
+		put(pair[0])
+		put("=")
+		put(pair[1])
+	}
+	qinstTold(qinstEvLabels, qinstTextOf(unsafe.String(&buf[0], n)))
+}
