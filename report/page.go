@@ -24,6 +24,10 @@ func Page(w io.Writer, t *trace.Trace, p *profile.Profile) error {
 	if p.Goroutines == 0 {
 		sections = []func() error{pg.counted, pg.data, pg.cost}
 	}
+	return pg.write(sections...)
+}
+
+func (pg *page) write(sections ...func() error) error {
 	for _, section := range sections {
 		if err := section(); err != nil {
 			return err

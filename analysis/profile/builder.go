@@ -17,9 +17,9 @@ type gor struct {
 	busyAt  int32  // index in builder.running while busy
 	group   int32  // index in groups.list
 	frames  []frame
-	regions []int32 // open ones, in spans.list
-	labels  int32   // likewise, noProc if none
-	main    bool    // the main goroutine, whose procedure main.main ends the root "init"
+	regions []openRegion
+	labels  int32 // likewise, noProc if none
+	main    bool  // the main goroutine, whose procedure main.main ends the root "init"
 	system  bool
 }
 

@@ -15,6 +15,27 @@ type named struct {
 	kind, name string
 	usage      Usage
 	count      uint64
+	took       []int64 // of each that ended
+}
+
+// openRegion is a region that a goroutine is in.
+type openRegion struct {
+	span  int32 // in spans.list
+	since int64
+}
+
+// latency sums up times.
+func latency(took []int64) *Latency {
+	if len(took) == 0 {
+		return nil
+	}
+	slices.Sort(took)
+	at := func(percent int) int64 { return took[(len(took)-1)*percent/100] }
+	l := &Latency{Count: int64(len(took)), P50: at(50), P90: at(90), P99: at(99), Max: at(100)}
+	for _, ns := range took {
+		l.Total += ns
+	}
+	return l
 }
 
 // spans finds and numbers them.
@@ -50,17 +71,19 @@ func (b *builder) region(e *trace.Event) {
 	if e.Aux == 1 {
 		i := b.spans.find(KindRegion, b.text(e.Arg))
 		b.spans.list[i].count++
-		g.regions = append(g.regions, i)
+		g.regions = append(g.regions, openRegion{i, e.Time})
 		return
 	}
 	at := len(g.regions) - 1
 	if e.Arg != 0 {
 		i := b.spans.find(KindRegion, b.text(e.Arg))
-		for at >= 0 && g.regions[at] != i {
+		for at >= 0 && g.regions[at].span != i {
 			at--
 		}
 	}
 	if at >= 0 {
+		n := &b.spans.list[g.regions[at].span]
+		n.took = append(n.took, e.Time-g.regions[at].since)
 		g.regions = append(g.regions[:at], g.regions[at+1:]...)
 	}
 }
@@ -96,8 +119,8 @@ func (b *builder) rename(e *trace.Event) {
 // spendNamed accounts a goroutine's time to what it has named.
 func (b *builder) spendNamed(g *gor, i int, dt int64) {
 	for k, r := range g.regions {
-		if !slices.Contains(g.regions[:k], r) {
-			b.spans.list[r].usage.spend(g, i, dt)
+		if !slices.ContainsFunc(g.regions[:k], func(o openRegion) bool { return o.span == r.span }) {
+			b.spans.list[r.span].usage.spend(g, i, dt)
 		}
 	}
 	if g.labels != noProc {
@@ -109,7 +132,7 @@ func (b *builder) spendNamed(g *gor, i int, dt int64) {
 func (b *builder) namedEntries(p *Profile) {
 	for i := range b.spans.list {
 		n := &b.spans.list[i]
-		e := Entry{ID: n.kind + ":" + n.name, Kind: n.kind, Name: n.name, Calls: n.count}
+		e := Entry{ID: n.kind + ":" + n.name, Kind: n.kind, Name: n.name, Calls: n.count, Latency: latency(n.took)}
 		e.fill(&n.usage, &n.usage)
 		p.Entries = append(p.Entries, e)
 	}

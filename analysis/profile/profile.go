@@ -109,7 +109,19 @@ type Entry struct {
 	Started int64 `json:"self_started_ns,omitempty"`
 	// Degraded calls were counted but not traced: their time is their caller's.
 	Degraded uint64 `json:"degraded,omitempty"`
-	Creator  string `json:"creator,omitempty"` // goroutines: the procedure that started them
+	// Latency is how long regions took, of those that ended.
+	Latency *Latency `json:"latency,omitempty"`
+	Creator string   `json:"creator,omitempty"` // goroutines: the procedure that started them
+}
+
+// Latency is the distribution of times, in ns.
+type Latency struct {
+	Count int64 `json:"count"`
+	Total int64 `json:"total_ns"`
+	P50   int64 `json:"p50_ns"`
+	P90   int64 `json:"p90_ns"`
+	P99   int64 `json:"p99_ns"`
+	Max   int64 `json:"max_ns"`
 }
 
 // Call counts the calls of one procedure by another from the same place.

@@ -34,6 +34,13 @@ var topics = map[string]string{
 	"run": `Run builds a program with probes, runs it and reports. The trace is kept in the
 working directory. Settings in QINST reach the program; its input, output and
 exit status are passed through.
+
+	-ask question   record and report only what answers it: profile (where the
+	                processor time goes), locks (what is waited for), path
+	                (procedures and their waits), latency:REGION (how long a
+	                region of qinst.Region or runtime/trace takes)
+	-refine file    add probes to the packages where that earlier run spent time
+	                and had none
 ` + selectionHelp,
 	"points": `Points prints one line for each point: kind, identity, place, name. A skip has
 its reason in place of the identity. The calls in a procedure that is skipped are

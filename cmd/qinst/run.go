@@ -6,13 +6,28 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
+
+	"qinst.dev/instrument/toolexec"
 )
 
 // cmdRun builds a program with probes, runs it, and reports what it recorded.
 func cmdRun(e *env, args []string) error {
-	build, program, progArgs, err := splitRun(args)
+	sel, args, err := toolexec.ParseSelection(args)
+	if err != nil {
+		return usageError{fmt.Errorf("run: %w", err)}
+	}
+	asked, args, err := cutQuestion(args)
+	if err != nil {
+		return err
+	}
+	more, err := asked.flags(e)
+	if err != nil {
+		return err
+	}
+	build, program, progArgs, err := splitRun(slices.Concat(more, sel.Flags(), args))
 	if err != nil {
 		return err
 	}
@@ -38,7 +53,11 @@ func cmdRun(e *env, args []string) error {
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, e.stdout, e.stderr
 	cmd.Env = append(os.Environ(), "QINST="+setting)
 	ran := passStatus(runChild(cmd))
-	if err := afterRun(e, out); err != nil && ran == nil {
+	answer := afterRun
+	if asked.question != nil {
+		answer = asked.report
+	}
+	if err := answer(e, out); err != nil && ran == nil {
 		return err
 	}
 	return ran

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"qinst.dev/analysis/profile"
+	"qinst.dev/instrument/toolexec"
+	"qinst.dev/report"
+	"qinst.dev/trace"
+)
+
+// A question decides what a run records (Reed, section 6): the kinds of probes
+// that its answer needs, and the page that answers it.
+type question struct {
+	name, summary string
+	kinds         []string
+	answer        func(w io.Writer, t *trace.Trace, p *profile.Profile, arg string) error
+}
+
+func questions() []question {
+	return []question{
+		{"profile", "where the processor time goes", []string{"proc", "loop"}, report.AskProfile},
+		{"locks", "what goroutines wait for, and who makes them wait", []string{"proc", "sync"}, report.AskLocks},
+		{"path", "what procedures do and wait for, for the path that decides the run time", []string{"proc", "sync"}, report.AskPath},
+		{"latency", "latency:REGION: how long a region takes, and what it waits for", []string{"proc", "sync"}, report.AskLatency},
+	}
+}
+
+// asked is what -ask and -refine say.
+type asked struct {
+	question *question
+	arg      string
+	refine   string // file of an earlier run
+}
+
+// cutQuestion takes -ask and -refine off the front of args.
+func cutQuestion(args []string) (a asked, rest []string, err error) {
+	for {
+		if value, more, ok := cutValue(args, "ask"); ok {
+			name, arg, _ := strings.Cut(value, ":")
+			for _, q := range questions() {
+				if q.name == name {
+					a.question, a.arg = &q, arg
+				}
+			}
+			if a.question == nil || a.question.name == "latency" && a.arg == "" || a.question.name != "latency" && a.arg != "" {
+				return a, nil, usageError{fmt.Errorf("run: found -ask=%s, expected profile, locks, path or latency:REGION", value)}
+			}
+			args = more
+		} else if value, more, ok := cutValue(args, "refine"); ok {
+			a.refine, args = value, more
+		} else {
+			return a, args, nil
+		}
+	}
+}
+
+// flags are the selection that the question needs, and that an earlier run lacked.
+func (a asked) flags(e *env) ([]string, error) {
+	var flags []string
+	if a.question != nil {
+		flags = append(flags, "-kinds="+strings.Join(a.question.kinds, ","))
+	}
+	if a.refine == "" {
+		return flags, nil
+	}
+	t, err := trace.Open(a.refine)
+	if err != nil {
+		return nil, err
+	}
+	defer t.Close()
+	p, err := profile.New(t)
+	if err != nil {
+		return nil, err
+	}
+	list := slices.DeleteFunc(profile.BlindSpots(t, p), func(b profile.Blind) bool { return toolexec.Never(b.Package) })
+	if len(list) == 0 {
+		fmt.Fprintf(e.stderr, "qinst: %s shows no package that more probes would tell about\n", a.refine)
+	}
+	for _, b := range list {
+		fmt.Fprintf(e.stderr, "qinst: probes added to %s: %s\n", b.Package, b.Why)
+		flags = append(flags, "-include="+b.Package)
+	}
+	return flags, nil
+}
+
+// report answers the question.
+func (a asked) report(e *env, file string) error {
+	t, err := trace.Open(file)
+	if err != nil {
+		return err
+	}
+	defer t.Close()
+	p, err := profile.New(t)
+	if err != nil {
+		return err
+	}
+	return a.question.answer(e.stdout, t, p, a.arg)
+}
