@@ -102,7 +102,53 @@ func (w *worldList) check(t *testing.T, path string) {
 	set := loaded.Points(points.ParseInlining(out), points.Limits{})
 	checkNames(t, set, out)
 	checkCoverage(t, set, out)
-	w.compile(t, src, rewritten(t, loaded, set, src))
+	checkSame(t, set, out, w.compile(t, src, rewritten(t, loaded, set, src), "-m=2"))
+}
+
+// inlines and allocates are lines of the compiler that must be the same with
+// probes: what it inlines, and what it puts on the heap.
+var (
+	inlines   = regexp.MustCompile(`(?m)^\S+?/([^/\s]+\.go:\d+)(?::\d+)?: can inline (.+?)(?: with cost|$)`)
+	allocates = regexp.MustCompile(`(?m)^\S+?/([^/\s]+\.go:\d+)(?::\d+)?: (?:moved to heap: (\w+)|.* escapes to heap)$`)
+)
+
+// wrapper is what go and defer statements become; they are numbered together.
+var wrapper = regexp.MustCompile(`(deferwrap|gowrap)\d+`)
+
+// hugeFile has a function of nearly 5000 nodes. Beyond that the compiler inlines less
+// into a function, and probes are nodes.
+const hugeFile = "builtins.go:"
+
+// checkSame compares what the compiler says of a package without probes and with.
+// It must inline the same functions, but for those that are probed and for what go
+// and defer statements become, and put the same on the heap.
+func checkSame(t *testing.T, set *points.Set, plain, probed []byte) {
+	probes := map[string]bool{}
+	for _, fn := range set.Funcs {
+		if fn.Skip == 0 {
+			name := fn.Name[strings.LastIndex(fn.Name, "/")+1:]
+			_, name, _ = strings.Cut(name, ".")
+			probes[name] = true
+		}
+	}
+	for _, what := range []*regexp.Regexp{inlines, allocates} {
+		count := map[string]int{}
+		for _, m := range what.FindAllSubmatch(plain, -1) {
+			if !probes[string(m[2])] && !wrapper.Match(m[2]) {
+				count[string(m[1])+" "+string(m[2])]++
+			}
+		}
+		for _, m := range what.FindAllSubmatch(probed, -1) {
+			if name := string(m[2]); !probes[name] && !wrapper.MatchString(name) && !strings.Contains(string(m[0]), "_qinst_") {
+				count[string(m[1])+" "+name]--
+			}
+		}
+		for key, n := range count {
+			if n != 0 && !strings.HasPrefix(key, hugeFile) {
+				t.Errorf("%s: %d more without probes: %v", key, n, what)
+			}
+		}
+	}
 }
 
 func rewritten(t *testing.T, p *instrument.Package, set *points.Set, src *instrument.Source) []string {

@@ -7,6 +7,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"strconv"
 	"strings"
 )
 
@@ -20,6 +21,7 @@ type Inlining struct {
 type verdict struct {
 	name string // the symbol without its package; "[...]" for shapes
 	can  bool
+	cost int
 }
 
 // ParseInlining reads the output of "compile -m=2".
@@ -44,7 +46,12 @@ func ParseInlining(out []byte) *Inlining {
 		if end < 0 {
 			end = len(rest)
 		}
-		in.at[pos] = append(in.at[pos], verdict{elide(rest[:end]), can})
+		v := verdict{name: elide(rest[:end]), can: can}
+		if cost, ok := strings.CutPrefix(rest[end:], " with cost "); ok {
+			cost, _, _ = strings.Cut(cost, " ")
+			v.cost, _ = strconv.Atoi(cost)
+		}
+		in.at[pos] = append(in.at[pos], v)
 	}
 	return in
 }
@@ -130,6 +137,17 @@ func (in *Inlining) verdict(name string, pos token.Position) (can, told bool) {
 		}
 	}
 	return can && told, told
+}
+
+// body returns the cost of the body of a range over a function that stands at pos,
+// 0 if the compiler does not inline it.
+func (in *Inlining) body(pos token.Position) int {
+	for _, v := range in.at[where(pos)] {
+		if v.can && strings.Contains(v.name, "-range") {
+			return v.cost
+		}
+	}
+	return 0
 }
 
 // inlined reports whether the call whose arguments begin at pos is inlined.

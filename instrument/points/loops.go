@@ -52,7 +52,8 @@ type looper struct {
 	named   map[string]bool   // labels that a break or continue names
 	breaks  map[ast.Stmt]bool // statements that a break leaves
 	home    token.Pos
-	depth   int // loops around the statement being walked, and its own
+	rooms   []int // for probes in the bodies of ranges over functions around the statement
+	depth   int   // loops around the statement being walked, and its own
 }
 
 func newLooper(f *finder, fn *Func, gotos map[string]bool) *looper {
@@ -136,6 +137,43 @@ func (l *looper) spans(s ast.Stmt, from, to token.Pos) bool {
 	return s.Pos() <= from && to < end
 }
 
+// The body of a range over a function is a function to the compiler. One that it
+// inlines must stay so: it has room for as many probes as the budget of such
+// functions leaves; see cmd/compile/internal/inline, inlineClosureCalledOnceCost.
+const (
+	bodyBudget = 800
+	probeCost  = 70
+	unbounded  = 1 << 30
+)
+
+// openBody is called before the points in such a body are placed; cost is what the
+// compiler says of it, 0 if it is not inlined.
+func (l *looper) openBody(cost int) {
+	room := unbounded
+	if cost > 0 {
+		room = 0 // within the budget of any function, and to stay there
+		if cost > 80 {
+			room = max(0, (bodyBudget-cost)/probeCost)
+		}
+	}
+	l.rooms = append(l.rooms, room)
+}
+
+func (l *looper) closeBody() { l.rooms = l.rooms[:len(l.rooms)-1] }
+
+// room takes room for n probes, if there is that much.
+func (l *looper) room(n int) bool {
+	for _, r := range l.rooms {
+		if r < n {
+			return false
+		}
+	}
+	for i := range l.rooms {
+		l.rooms[i] -= n
+	}
+	return true
+}
+
 // lastJump is the end of the last goto to a label, if it is behind the label.
 func (l *looper) lastJump(label *ast.LabeledStmt) (end token.Pos) {
 	ast.Inspect(l.fn.Body, func(n ast.Node) bool {
@@ -201,6 +239,8 @@ func (l *looper) loop(s ast.Stmt, body *ast.BlockStmt, head spot) *Loop {
 		why = Nested
 	case head.skip != 0:
 		why = head.skip
+	case !l.room(3):
+		why = Inline
 	case overFunc && len(l.gotos) > 0:
 		why = GotoLabel // a goto may not jump over the variable's declaration
 	case !overFunc && n == nil:

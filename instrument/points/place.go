@@ -122,10 +122,14 @@ func (p *placer) stmt(s ast.Stmt, head spot) {
 		home := p.loops.home
 		if overFunc(p.Info, s) {
 			home = s.Body.Lbrace + 1 // the body is a function of its own to the compiler
+			p.loops.openBody(p.Inlining.body(p.Fset.Position(s.For)))
 		}
 		lp := p.loops.loop(s, s.Body, head)
 		p.chanRange(s)
 		p.loops.within(lp, home, func() { p.list(s.Body.List) })
+		if home == s.Body.Lbrace+1 {
+			p.loops.closeBody()
+		}
 	case *ast.SwitchStmt:
 		p.switchStmt(s, head)
 	case *ast.TypeSwitchStmt:
@@ -368,6 +372,10 @@ func (p *placer) call(c *ast.CallExpr, head spot, kind string, flags uint32) {
 		p.skip(p.fn, c.Pos(), kind, name, head.skip)
 		return
 	}
+	if !p.loops.room(1) {
+		p.skip(p.fn, c.Pos(), kind, name, Inline)
+		return
+	}
 	if dynamic {
 		flags |= spec.FlagDynamic
 		if d, ok := p.dynamic(c, head.anchor); ok {
@@ -384,6 +392,9 @@ func (p *placer) call(c *ast.CallExpr, head spot, kind string, flags uint32) {
 // callee names the function that c calls, if that is known before it runs.
 func (p *placer) callee(c *ast.CallExpr) (name string, dynamic bool) {
 	if lit, ok := ast.Unparen(c.Fun).(*ast.FuncLit); ok {
+		return p.called(p.literals[lit].Name), false
+	}
+	if lit := p.closure(c.Fun); lit != nil && p.literals[lit] != nil {
 		return p.called(p.literals[lit].Name), false
 	}
 	if fn := typeutil.StaticCallee(p.Info, c); fn != nil {

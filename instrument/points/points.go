@@ -101,6 +101,7 @@ func Find(p *Package) *Set {
 	f.readDirectives()
 	f.nameFuncs()
 	f.renameFuncs()
+	f.findClosures()
 	for _, fn := range f.set.Funcs {
 		fn.Point = uint32(len(f.set.Points))
 		f.ordinals = map[string]int{}
@@ -138,6 +139,7 @@ type finder struct {
 	started  map[ast.Node]bool // literals that a go statement calls
 	ssa      map[ast.Node]*ssa.Function
 	spins    spins
+	closures map[types.Object]*ast.FuncLit
 	renamed  map[string]string // functions that a directive names, by symbol
 
 	directives map[lineKey][]*directive

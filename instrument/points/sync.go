@@ -236,6 +236,10 @@ func (p *placer) syncPoint(y *Sync, pos token.Pos, op, name string, object ast.E
 	if !p.Limits.has(Syncs) {
 		return
 	}
+	if !p.loops.room(2) {
+		p.skip(p.fn, pos, spec.PointSync, name, Inline)
+		return
+	}
 	y.Point = uint32(len(p.set.Points))
 	pt := p.add(p.fn, pos, spec.PointSync, name)
 	pt.Op = op
