@@ -34,7 +34,7 @@ func (p *Package) Points(inlining *points.Inlining, limits points.Limits) *point
 	return points.Find(&points.Package{
 		Path: p.src.Path, ImportPath: p.src.ImportPath,
 		Fset: p.fset, Files: p.files, Types: p.types, Info: p.info,
-		Sizes: types.SizesFor("gc", p.src.GOARCH), Inlining: inlining, Limits: limits, SSA: p.ssa(), FileName: p.src.FileName,
+		Sizes: types.SizesFor("gc", p.src.GOARCH), Inlining: inlining, Limits: limits, SSA: p.ssa(limits.Size > 0), FileName: p.src.FileName,
 	})
 }
 

@@ -10,6 +10,7 @@ import (
 	"go/types"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"golang.org/x/tools/go/ssa"
@@ -74,9 +75,10 @@ func load(src *Source) (*loaded, error) {
 	return l, err
 }
 
-// ssa builds the package's SSA form. The builder panics on what it does not
-// know; then there is none.
-func (l *loaded) ssa() (pkg *ssa.Package) {
+// ssa builds the package's SSA form, or with all == false that of the functions for
+// which it is asked: those with loops, and small ones. The builder panics on what
+// it does not know; then there is none.
+func (l *loaded) ssa(all bool) (pkg *ssa.Package) {
 	defer func() {
 		if recover() != nil {
 			pkg = nil
@@ -95,9 +97,52 @@ func (l *loaded) ssa() (pkg *ssa.Package) {
 		}
 	}
 	declare(l.types.Imports())
-	pkg = prog.CreatePackage(l.types, l.files, l.info, false)
+	files := l.files
+	if !all {
+		files = nil
+		for _, f := range l.files {
+			files = append(files, withoutBodies(f))
+		}
+	}
+	pkg = prog.CreatePackage(l.types, files, l.info, false)
 	pkg.Build()
 	return pkg
+}
+
+// smallBody is the number of statements of a function up to which it may be
+// inlined, or be what a loop spins on.
+const smallBody = 8
+
+// withoutBodies is a copy of a file in which functions that are of no interest have
+// no bodies.
+func withoutBodies(f *ast.File) *ast.File {
+	out := *f
+	out.Decls = slices.Clone(f.Decls)
+	for i, d := range out.Decls {
+		if fn, ok := d.(*ast.FuncDecl); ok && fn.Body != nil && !needsSSA(fn.Body) {
+			stripped := *fn
+			stripped.Body = nil
+			out.Decls[i] = &stripped
+		}
+	}
+	return &out
+}
+
+func needsSSA(body *ast.BlockStmt) bool {
+	loops, statements := false, 0
+	ast.Inspect(body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.ForStmt, *ast.RangeStmt:
+			loops = true
+		case *ast.BranchStmt:
+			loops = loops || n.Tok == token.GOTO
+		case *ast.BlockStmt:
+		case ast.Stmt:
+			statements++
+		}
+		return !loops
+	})
+	return loops || statements <= smallBody
 }
 
 // cfgImporter imports what the compile command's import configuration names.

@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"qinst.dev/instrument"
 	"qinst.dev/instrument/points"
@@ -47,9 +48,11 @@ type worldList struct {
 	pkgs map[string]*pkg
 	cfg  string
 	tool string
+
+	passed time.Duration // the last pass that was measured
 }
 
-func listWorld(t *testing.T, paths []string) *worldList {
+func listWorld(t testing.TB, paths []string) *worldList {
 	t.Helper()
 	w := &worldList{pkgs: map[string]*pkg{}, cfg: filepath.Join(t.TempDir(), "importcfg")}
 	cmd := exec.Command("go", append([]string{"list", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles,ImportMap"}, paths...)...)
@@ -112,6 +115,10 @@ var (
 	allocates = regexp.MustCompile(`(?m)^\S+?/([^/\s]+\.go:\d+)(?::\d+)?: (?:moved to heap: (\w+)|.* escapes to heap)$`)
 )
 
+// copies of literals that were inlined with their functions are numbered by what
+// else is inlined there.
+var copies = regexp.MustCompile(`\d+$`)
+
 // wrapper is what go and defer statements become; they are numbered together.
 var wrapper = regexp.MustCompile(`(deferwrap|gowrap)\d+`)
 
@@ -135,12 +142,12 @@ func checkSame(t *testing.T, set *points.Set, plain, probed []byte) {
 		count := map[string]int{}
 		for _, m := range what.FindAllSubmatch(plain, -1) {
 			if !probes[string(m[2])] && !wrapper.Match(m[2]) {
-				count[string(m[1])+" "+string(m[2])]++
+				count[string(m[1])+" "+copies.ReplaceAllString(string(m[2]), "")]++
 			}
 		}
 		for _, m := range what.FindAllSubmatch(probed, -1) {
 			if name := string(m[2]); !probes[name] && !wrapper.MatchString(name) && !strings.Contains(string(m[0]), "_qinst_") {
-				count[string(m[1])+" "+name]--
+				count[string(m[1])+" "+copies.ReplaceAllString(name, "")]--
 			}
 		}
 		for key, n := range count {

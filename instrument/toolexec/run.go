@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 
 	"qinst.dev/runtime/inject"
@@ -24,6 +25,9 @@ import (
 type Exit struct{ Status int }
 
 func (e Exit) Error() string { return fmt.Sprintf("exit status %d", e.Status) }
+
+// GCPercent lets a process that lives for a moment collect less garbage.
+const GCPercent = 400
 
 // process is what a wrapped tool may use of ours.
 type process struct {
@@ -39,6 +43,7 @@ func Run(sel Selection, args []string) error {
 	if tool != "compile" && tool != "asm" {
 		return replace(args)
 	}
+	debug.SetGCPercent(GCPercent)
 	sel, err := sel.WithFile(goDirectory())
 	if err != nil {
 		return err
