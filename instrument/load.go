@@ -129,20 +129,22 @@ func withoutBodies(f *ast.File) *ast.File {
 }
 
 func needsSSA(body *ast.BlockStmt) bool {
-	loops, statements := false, 0
+	found, statements := false, 0
 	ast.Inspect(body, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.ForStmt, *ast.RangeStmt:
-			loops = true
+			found = true
+		case *ast.FuncLit:
+			found = found || len(n.Body.List) <= smallBody // it may be inlined
 		case *ast.BranchStmt:
-			loops = loops || n.Tok == token.GOTO
+			found = found || n.Tok == token.GOTO
 		case *ast.BlockStmt:
 		case ast.Stmt:
 			statements++
 		}
-		return !loops
+		return !found
 	})
-	return loops || statements <= smallBody
+	return found || statements <= smallBody
 }
 
 // cfgImporter imports what the compile command's import configuration names.

@@ -15,10 +15,13 @@ import (
 // call to the probed procedures that made those.
 func (f *finder) inlineCalls(fn *Func) {
 	form := f.ssa[fn.Node]
-	if form == nil || !f.Limits.has(Calls) {
+	if !f.Limits.has(Calls) {
 		return
 	}
-	once := onceCalls(form)
+	once := map[token.Pos]bool{}
+	if form != nil {
+		once = onceCalls(form)
+	}
 	var calls []*ast.CallExpr
 	ast.Inspect(fn.Body, func(n ast.Node) bool {
 		switch n := n.(type) {
