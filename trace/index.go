@@ -277,7 +277,14 @@ func (ix *indexer) probes(r *row) bool {
 	if r.has("op") { // not so before there were sync points
 		ops = r.us("op")
 	}
-	for _, col := range [][]uint64{names, owners, files, lines, flags, ops} {
+	leaders := make([]uint64, n)
+	for i := range leaders {
+		leaders[i] = uint64(i)
+	}
+	if r.has("leader") { // likewise
+		leaders = r.us("leader")
+	}
+	for _, col := range [][]uint64{names, owners, files, lines, flags, ops, leaders} {
 		r.bad = r.bad || uint64(len(col)) != n
 	}
 	// A point takes more than 8 bytes of the file, so an index beyond that
@@ -300,8 +307,12 @@ func (ix *indexer) probes(r *row) bool {
 		if owners[i] >= n {
 			owner = -1
 		}
+		leader := base + leaders[i]
+		if leaders[i] >= n {
+			leader = base + i
+		}
 		t.Points[base+i] = Point{ID: ids[i], Kind: kinds[i], Package: pkg, Name: strs[names[i]],
-			File: strs[files[i]], Line: int(lines[i]), Flags: uint32(flags[i]), Owner: owner, Op: strs[ops[i]]}
+			File: strs[files[i]], Line: int(lines[i]), Flags: uint32(flags[i]), Owner: owner, Op: strs[ops[i]], Leader: int32(leader)}
 	}
 	return true
 }
@@ -384,6 +395,11 @@ func (ix *indexer) readCounts() {
 	}
 	if err != nil {
 		t.losses.Records++
+	}
+	for i := range t.Points {
+		if p := &t.Points[i]; p.Kind == spec.PointCall || p.Kind == spec.PointGo {
+			p.Hits = t.Points[p.Leader].Hits
+		}
 	}
 }
 

@@ -12,6 +12,7 @@ type Point struct {
 	Line    int
 	Flags   uint32
 	Owner   int32  // index of the procedure that contains the point; a proc: itself
+	Leader  int32  // index of the point whose hits are this one's, too; else its own
 	Op      string // of a sync point: spec.OpLock ...
 
 	Hits   uint64 // times reached, over the whole run; 0 if no totals were written

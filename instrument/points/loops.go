@@ -239,7 +239,7 @@ func (l *looper) loop(s ast.Stmt, body *ast.BlockStmt, head spot) *Loop {
 		why = Nested
 	case head.skip != 0:
 		why = head.skip
-	case !l.room(3):
+	case !forced && !l.room(3):
 		why = Inline
 	case overFunc && len(l.gotos) > 0:
 		why = GotoLabel // a goto may not jump over the variable's declaration

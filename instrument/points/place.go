@@ -32,7 +32,9 @@ const (
 type Anchor struct {
 	Form     Form
 	Pos, End token.Pos
-	Points   []uint32
+	Points   []uint32 // that have a counter
+
+	leader *uint32 // the one that counts for others
 }
 
 // Post are the calls in the post statement of a for loop. They are counted when
@@ -80,15 +82,100 @@ func (p *placer) at(form Form, n ast.Node) spot {
 }
 
 func (p *placer) list(stmts []ast.Stmt) {
+	var run *Anchor // where the statements before s are counted, if s always follows them
 	for i := 0; i < len(stmts); i++ {
 		s := stmts[i]
 		if lp, taken := p.loops.gotoLoop(stmts[i:]); lp != nil {
 			p.loops.within(lp, p.loops.home, func() { p.plain(stmts[i : i+taken]) })
 			i += taken - 1
+			run = nil
 			continue
 		}
-		p.stmt(s, p.at(Before, s))
+		head := run
+		if run == nil || !p.joins(s) {
+			head = p.at(Before, s).anchor
+		}
+		p.stmt(s, spot{anchor: head})
+		switch {
+		case !p.passes(s):
+			run = nil
+		case run == nil:
+			run = head
+		}
 	}
+}
+
+// joins reports whether the calls of s may be counted together with those of the
+// statements before it: s is simple, no statement must stand right before it, and
+// no callee is told there.
+func (p *placer) joins(s ast.Stmt) bool {
+	switch s := s.(type) {
+	case *ast.ExprStmt:
+		c, ok := ast.Unparen(s.X).(*ast.CallExpr)
+		if y, _ := p.syncIf(c, ok); y != nil {
+			return false
+		}
+	case *ast.AssignStmt, *ast.IncDecStmt, *ast.ReturnStmt:
+	default:
+		return false
+	}
+	if receiver(s) != nil {
+		return false // the probe of the channel stands behind it
+	}
+	return !p.any(s, func(c *ast.CallExpr) bool {
+		_, dynamic := p.callee(c)
+		return dynamic && !p.Info.Types[c.Fun].IsBuiltin() && !p.Info.Types[c.Fun].IsType()
+	})
+}
+
+func (p *placer) syncIf(c *ast.CallExpr, ok bool) (*Sync, syncOp) {
+	if !ok {
+		return nil, syncOp{}
+	}
+	return p.syncCall(c)
+}
+
+// passes reports whether what stands behind s is reached whenever s is, but for a
+// run-time panic: nothing in it leaves it or waits, and it calls only what the
+// compiler inlines.
+func (p *placer) passes(s ast.Stmt) bool {
+	passes := true
+	ast.Inspect(s, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncLit:
+			return false
+		case *ast.ReturnStmt, *ast.BranchStmt, *ast.LabeledStmt, *ast.GoStmt, *ast.DeferStmt, *ast.SelectStmt, *ast.SendStmt:
+			passes = false
+		case *ast.ForStmt:
+			passes = passes && n.Cond != nil
+		case *ast.RangeStmt:
+			passes = passes && !overFunc(p.Info, n) && !isChan(p.Info.TypeOf(n.X))
+		case *ast.UnaryExpr:
+			passes = passes && n.Op != token.ARROW
+		case *ast.CallExpr:
+			tv := p.Info.Types[n.Fun]
+			if isBuiltin(p.Info, n.Fun, "panic") || !tv.IsType() && !tv.IsBuiltin() && !p.Inlining.inlined(p.Fset.Position(n.Lparen)) {
+				passes = false
+			}
+		}
+		return passes
+	})
+	return passes
+}
+
+// any reports whether f holds for a call that s makes itself.
+func (p *placer) any(s ast.Stmt, f func(*ast.CallExpr) bool) bool {
+	found := false
+	ast.Inspect(s, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncLit:
+			return false
+		case *ast.CallExpr:
+			found = found || f(n)
+		}
+		return !found
+	})
+	return found
 }
 
 // plain is list for the statements of a loop made of gotos.
@@ -385,8 +472,17 @@ func (p *placer) call(c *ast.CallExpr, head spot, kind string, flags uint32) {
 			p.set.Dynamic[uint32(len(p.set.Points))] = d
 		}
 	}
-	head.anchor.Points = append(head.anchor.Points, uint32(len(p.set.Points)))
-	p.add(p.fn, c.Lparen, kind, name).Flags = flags
+	n := uint32(len(p.set.Points))
+	pt := p.add(p.fn, c.Lparen, kind, name)
+	pt.Flags, pt.Leader = flags, n
+	if _, told := p.set.Dynamic[n]; !told && head.anchor.leader != nil {
+		pt.Leader = *head.anchor.leader // they are reached together
+		return
+	}
+	if _, told := p.set.Dynamic[n]; !told {
+		head.anchor.leader = &n
+	}
+	head.anchor.Points = append(head.anchor.Points, n)
 }
 
 // callee names the function that c calls, if that is known before it runs.

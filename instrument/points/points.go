@@ -48,6 +48,8 @@ type Point struct {
 	Line  uint32
 	Flags uint32
 	Op    string // of a sync point: spec.OpLock ...
+
+	Leader uint32 // offset of the call that is counted for this one too; a point that counts for itself: its own
 }
 
 // Skip is something that could have been a point.
@@ -151,7 +153,8 @@ type finder struct {
 func (f *finder) add(fn *Func, pos token.Pos, kind, name string) *Point {
 	file, line := f.place(pos)
 	f.set.Points = append(f.set.Points, Point{
-		ID: f.nextID(fn, kind), Kind: kind, Name: name,
+		Leader: uint32(len(f.set.Points)),
+		ID:     f.nextID(fn, kind), Kind: kind, Name: name,
 		Owner: fn.Point, File: file, Line: line,
 	})
 	return &f.set.Points[len(f.set.Points)-1]

@@ -129,9 +129,9 @@ var @table = `, t.u32, t.boolean, t.unregistered, points, base) + strconv.QuoteT
 func Table(importPath string, list []points.Point) ([]byte, error) {
 	intern := interner{index: map[string]uint32{"": 0}, list: []string{""}}
 	var (
-		ids                                     []uint64
-		kinds                                   []string
-		names, owners, files, lines, flags, ops []uint32
+		ids                                              []uint64
+		kinds                                            []string
+		names, owners, files, lines, flags, ops, leaders []uint32
 	)
 	for _, p := range list {
 		ids = append(ids, p.ID)
@@ -142,9 +142,10 @@ func Table(importPath string, list []points.Point) ([]byte, error) {
 		lines = append(lines, p.Line)
 		flags = append(flags, p.Flags)
 		ops = append(ops, intern.add(p.Op))
+		leaders = append(leaders, p.Leader)
 	}
 	fields := spec.Records[spec.TagProbes-1].Fields[1:]
-	return sddf.AppendValues(nil, fields, importPath, intern.list, ids, kinds, names, owners, files, lines, flags, ops)
+	return sddf.AppendValues(nil, fields, importPath, intern.list, ids, kinds, names, owners, files, lines, flags, ops, leaders)
 }
 
 type interner struct {

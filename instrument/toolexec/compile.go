@@ -208,7 +208,7 @@ func verdicts(r io.Reader) (said []byte, enough bool) {
 	for {
 		line, err := lines.ReadBytes('\n')
 		switch {
-		case bytes.Contains(line, []byte("inline ")):
+		case bytes.Contains(line, []byte("inline ")), bytes.Contains(line, []byte(": inlining call to ")):
 			said = append(said, line...)
 		case bytes.Contains(line, []byte(" escapes to heap in ")), bytes.Contains(line, []byte(" leaks to ")):
 			return said, true

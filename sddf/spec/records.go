@@ -244,7 +244,8 @@ var Records = []Record{
 		{"file", "[]" + U32, "", "string"},
 		{"line", "[]" + U32, "", "line"},
 		{"flags", "[]" + U32, "", "1 exit by defer, 2 deferred time charged to the caller, 4 call by defer, 8 dynamic callee, 16 spin loop, 32 probed by directive, 64 weak name, 128 in an inlined function, counted by that function's calls"},
-		{"op", "[]" + U32, "", "string: operation of a sync point or a site, else empty"}}, nil},
+		{"op", "[]" + U32, "", "string: operation of a sync point or a site, else empty"},
+		{"leader", "[]" + U32, "", "offset in this table of the call point whose count is this one's too; else the point's own"}}, nil},
 	{TagEvents, "events", "a block of events of one thread; blocks of a thread are numbered from 0 without gaps", []Field{
 		{"thread", U32, Thr, "dense number"},
 		{"tid", U32, "", "the operating system's thread id"},

@@ -403,7 +403,7 @@ func (b *Builder) probe(index uint32, p point) {
 		pkg = name[:len(name)-len(path.Base(name))+i]
 	}
 	b.must(b.w.Data(spec.TagProbes, index, pkg, []string{"", name, "test.go"}, []uint64{h.Sum64()},
-		[]string{p.kind}, []uint32{1}, []uint32{0}, []uint32{2}, []uint32{index + 1}, []uint32{p.flags}, []uint32{0}))
+		[]string{p.kind}, []uint32{1}, []uint32{0}, []uint32{2}, []uint32{index + 1}, []uint32{p.flags}, []uint32{0}, []uint32{0}))
 }
 
 // Trace finishes the trace and opens it.

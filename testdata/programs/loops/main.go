@@ -189,9 +189,11 @@ func overFunc(n int) int {
 		}
 		u := entered("overFunc.inner")
 		//qinst:name overFunc.inner
+		//qinst:probe
 		for j := range ints(n) {
 			u.trip()
 			v := entered("overFunc.plain")
+			//qinst:probe
 			for k := range n { //qinst:name overFunc.plain
 				v.trip()
 				if odd(k) && j == 2 {
