@@ -36,7 +36,7 @@ func (t *table) write(w io.Writer, indent string) error {
 			}
 			line += c
 		}
-		fmt.Fprintln(tw, strings.TrimRight(line, " "))
+		fmt.Fprintln(tw, strings.TrimRight(line, " \t"))
 	}
 	return tw.Flush()
 }

@@ -150,7 +150,7 @@ func (m *model) current(th *thread, kind uint64, arg uint32) {
 		}
 		m.emit(e)
 	case spec.EvSpinBegin, spec.EvSpinEnd:
-		begins := uint64(spec.EvSpinEnd - kind)
+		begins := spec.EvSpinEnd - kind
 		m.emit(Event{Kind: Spin, G: g.id, Slot: g.slot, By: NoSlot, Arg: begins, Thread: int32(th.id)})
 	case spec.EvGoStop:
 		cause := ByCode

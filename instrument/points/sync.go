@@ -62,8 +62,8 @@ const noQueue = 1<<16 - 1
 // of readers and a WaitGroup's counter are words of their own.
 const (
 	mutexQueue   = 0<<8 | 3
-	readersQueue = 16<<8 | 0
-	counterQueue = 4<<8 | 0
+	readersQueue = 16 << 8
+	counterQueue = 4 << 8
 )
 
 var syncOps = map[string]syncOp{
