@@ -55,6 +55,8 @@ type Builder struct {
 	byName  map[string]uint32
 	fns     []string
 	reasons []string
+	texts   []string
+	stacks  [][]string
 	out     bytes.Buffer // unless NewTo
 	w       *sddf.Writer
 	done    bool
@@ -81,6 +83,7 @@ type point struct {
 	name   string
 	kind   string
 	flags  uint32
+	op     string
 	hits   uint64 // beyond those traced
 	traced uint64
 }
@@ -232,6 +235,55 @@ func (b *Builder) Leave(g G, loop uint32, trips uint64) {
 	b.event(b.on(g), spec.EvLeave, uint64(loop), trips)
 }
 
+// Object returns the index of a synchronization point of that name and operation.
+func (b *Builder) Object(name, op string) uint32 {
+	key := name + " " + op
+	i := b.Proc(key)
+	b.points[i] = point{name: name, kind: spec.PointSync, op: op, traced: b.points[i].traced}
+	return i
+}
+
+// Sync is an operation at such a point.
+func (b *Builder) Sync(g G, object uint32, address uint64, queue int) {
+	b.points[object].traced++
+	b.event(b.on(g), spec.EvSync, uint64(object), address|uint64(queue)<<spec.AddressBits)
+}
+
+// Stack returns the number of a stack of functions, innermost first.
+func (b *Builder) Stack(functions ...string) uint64 {
+	b.stacks = append(b.stacks, functions)
+	return uint64(len(b.stacks))
+}
+
+// Wait makes g wait for an object in a stack.
+func (b *Builder) Wait(g G, reason string, address, stack uint64) {
+	b.event(b.on(g), spec.EvGoWait, b.reason(reason), address|stack<<spec.AddressBits)
+	b.leave(g)
+}
+
+// BeginRegion begins a region of g's work.
+func (b *Builder) BeginRegion(g G, region string) {
+	b.event(b.on(g), spec.EvRegionBegin, b.text(region))
+}
+
+// EndRegion ends it.
+func (b *Builder) EndRegion(g G, region string) {
+	b.event(b.on(g), spec.EvRegionEnd, b.text(region))
+}
+
+// Name gives g a name.
+func (b *Builder) Name(g G, name string) { b.event(b.on(g), spec.EvGoName, b.text(name)) }
+
+func (b *Builder) text(s string) uint64 {
+	for i, t := range b.texts {
+		if t == s {
+			return uint64(i + 1)
+		}
+	}
+	b.texts = append(b.texts, s)
+	return uint64(len(b.texts))
+}
+
 // Unwind is a recovered panic that leaves depth procedures open.
 func (b *Builder) Unwind(g G, depth int) { b.event(b.on(g), spec.EvUnwind, uint64(depth)) }
 
@@ -381,6 +433,18 @@ func (b *Builder) tables() {
 	for i, r := range b.reasons {
 		b.must(b.w.Data(spec.TagReason, uint32(i+1), r))
 	}
+	for i, s := range b.texts {
+		b.must(b.w.Data(spec.TagText, uint32(i+1), s))
+	}
+	for i, functions := range b.stacks {
+		var pcs []uint64
+		for k, f := range functions {
+			pc := uint64(0x8000 + 100*i + k)
+			b.must(b.w.Data(spec.TagFrame, pc, uint32(0), f, "test.go", uint32(k+1)))
+			pcs = append(pcs, pc)
+		}
+		b.must(b.w.Data(spec.TagStack, uint32(i+1), pcs))
+	}
 	var counts []byte
 	for i, p := range b.points {
 		b.probe(uint32(i), p)
@@ -402,8 +466,8 @@ func (b *Builder) probe(index uint32, p point) {
 	if i := strings.IndexByte(path.Base(name), '.'); i >= 0 {
 		pkg = name[:len(name)-len(path.Base(name))+i]
 	}
-	b.must(b.w.Data(spec.TagProbes, index, pkg, []string{"", name, "test.go"}, []uint64{h.Sum64()},
-		[]string{p.kind}, []uint32{1}, []uint32{0}, []uint32{2}, []uint32{index + 1}, []uint32{p.flags}, []uint32{0}, []uint32{0}))
+	b.must(b.w.Data(spec.TagProbes, index, pkg, []string{"", name, "test.go", p.op}, []uint64{h.Sum64()},
+		[]string{p.kind}, []uint32{1}, []uint32{0}, []uint32{2}, []uint32{index + 1}, []uint32{p.flags}, []uint32{3}, []uint32{0}))
 }
 
 // Trace finishes the trace and opens it.

@@ -1,0 +1,104 @@
+package profile_test
+
+import (
+	"testing"
+
+	"qinst.dev/analysis/profile"
+	"qinst.dev/sddf/spec"
+	"qinst.dev/trace/tracetest"
+)
+
+// One goroutine holds a lock, another waits for it, a third waits for nobody knows
+// what, and a fourth spins: every number is known.
+func TestObjects(t *testing.T) {
+	const reason, mutex = "sync.Mutex.Lock", 0xc000_0000_1000
+	b := tracetest.New(2)
+	lock, unlock := b.Object("main.(*S).mu", spec.OpLock), b.Object("main.(*S).mu", spec.OpUnlock)
+	holder, work := b.Proc("main.holder"), b.Proc("main.work")
+	loop, spin := b.Loop("range items", false), b.Loop("for !done.Load()", true)
+	stack := b.Stack("sync.(*Mutex).Lock", "main.waiter", "runtime.goexit")
+
+	g1 := b.Go(0, "main.holder")
+	b.Start(g1, 0)
+	g2 := b.Go(g1, "main.waiter")
+	b.At(100)
+	b.Enter(g1, holder)
+	b.Sync(g1, lock, mutex, 0)
+	b.Start(g2, 1)
+	b.At(200)
+	b.Wait(g2, reason, mutex, stack)
+	b.Enter(g1, loop)
+	b.BeginRegion(g1, "load")
+	b.At(500)
+	b.EndRegion(g1, "load")
+	b.Leave(g1, loop, 7)
+	b.Sync(g1, unlock, mutex, 1)
+	b.Unpark(g1, g2)
+	b.At(600)
+	b.Start(g2, 1)
+	b.Name(g2, "second")
+	b.Sync(g2, lock, mutex, 0)
+	b.Enter(g1, spin)
+	b.Enter(g2, work)
+	b.At(700)
+	b.Exit(g2, work)
+	b.Sync(g2, unlock, mutex, 0)
+	b.Leave(g1, spin, 1000)
+	b.Exit(g1, holder)
+	b.Wait(g2, "select", 0, 0)
+	b.End(g1)
+	b.At(1000)
+
+	tr := b.Trace()
+	if err := tracetest.Validate(tr); err != nil {
+		t.Fatal(err)
+	}
+	p, err := profile.New(tr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(p.Objects) != 2 {
+		t.Fatalf("%d objects: %+v", len(p.Objects), p.Objects)
+	}
+	unknown, mu := p.Objects[0], p.Objects[1]
+	if unknown.Name != "select" {
+		unknown, mu = mu, unknown
+	}
+	if mu.Name != "main.(*S).mu" || mu.Kind != "lock" || mu.Ops != 4 || mu.Waits != 1 || mu.Wait != 300 || mu.Worst != 300 ||
+		mu.Holds != 2 || mu.Hold != 400+100 || mu.Longest != 400 || mu.Queue != 1 || mu.Objects != 1 {
+		t.Errorf("the lock: %+v", mu)
+	}
+	if len(mu.EndedBy) != 1 || mu.EndedBy[0] != (profile.Wait{Reason: "main.holder", Time: 300}) ||
+		len(mu.WaitedIn) != 1 || mu.WaitedIn[0] != (profile.Wait{Reason: "main.waiter", Time: 300}) {
+		t.Errorf("it was waited for in %v, until %v", mu.WaitedIn, mu.EndedBy)
+	}
+	if unknown.Wait != 300 || unknown.EndedBy[0].Reason != "[end of the trace]" {
+		t.Errorf("the wait that does not end: %+v", unknown)
+	}
+	if p.Spin != 100 {
+		t.Errorf("%d ns spun, expected 100", p.Spin)
+	}
+	for name, want := range map[string]struct{ calls, trips, npt, spin int64 }{
+		// Both work from 100 to 200; the spinning from 600 on is no work.
+		"main.holder":      {1, 0, 50 + 400, 100},
+		"range items":      {1, 7, 300, 0},
+		"for !done.Load()": {1, 1000, 0, 100},
+		"main.work":        {1, 0, 100, 0},
+		"load":             {1, 0, 300, 0},
+		"second":           {1, 0, 100, 0},
+	} {
+		found := false
+		for _, e := range p.Entries {
+			if e.Name != name {
+				continue
+			}
+			found = true
+			if int64(e.Calls) != want.calls || int64(e.Trips) != want.trips || e.SelfNPT != want.npt && e.NPT != want.npt || e.SelfSpin != want.spin {
+				t.Errorf("%s: %+v, want %+v", name, e, want)
+			}
+		}
+		if !found {
+			t.Errorf("%s: no such entry", name)
+		}
+	}
+}
