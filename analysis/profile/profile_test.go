@@ -3,6 +3,7 @@ package profile_test
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -25,8 +26,33 @@ func TestIdentities(t *testing.T) {
 			t.Fatal(err)
 		}
 		identities(t, p)
+		waits(t, p)
 		inclusiveByDefinition(t, tr, p)
 	})
+}
+
+// waits: every wait of the program's goroutines is some object's.
+func waits(t *rapid.T, p *profile.Profile) {
+	var reasons, objects int64
+	for _, w := range p.BlockedBy {
+		reasons += w.Time
+	}
+	for _, o := range p.Objects {
+		objects += o.Wait
+		var ended, in int64
+		for _, w := range o.EndedBy {
+			ended += w.Time
+		}
+		for _, w := range o.WaitedIn {
+			in += w.Time
+		}
+		if ended != o.Wait || in > o.Wait || o.Worst > o.Wait || o.Longest > o.Hold {
+			t.Errorf("%+v", o)
+		}
+	}
+	if reasons != objects {
+		t.Errorf("%d ns waited by reason, %d by object", reasons, objects)
+	}
 }
 
 // inclusiveByDefinition computes every procedure's inclusive busy and ready time
@@ -48,7 +74,7 @@ func inclusiveByDefinition(t *rapid.T, tr *trace.Trace, p *profile.Profile) {
 					continue
 				}
 				once[proc] = true
-				if g.state.Busy() {
+				if g.state.Busy() && !slices.ContainsFunc(g.own, func(p uint64) bool { return tr.Points[p].Spins() }) {
 					busy[proc] += now - last
 				} else if g.state == trace.Runnable {
 					ready[proc] += now - last
@@ -88,7 +114,7 @@ func inclusiveByDefinition(t *rapid.T, tr *trace.Trace, p *profile.Profile) {
 	found := 0
 	for i := range tr.Points {
 		for _, e := range p.Entries {
-			if e.Kind == profile.KindProc && e.Name == tr.Points[i].Name {
+			if (e.Kind == profile.KindProc || e.Kind == profile.KindLoop) && e.Name == tr.Points[i].Name {
 				found++
 				if e.Busy != busy[uint64(i)] || e.Ready != ready[uint64(i)] {
 					t.Errorf("%s: busy %d ready %d, by definition %d and %d", e.Name, e.Busy, e.Ready, busy[uint64(i)], ready[uint64(i)])
@@ -96,7 +122,13 @@ func inclusiveByDefinition(t *rapid.T, tr *trace.Trace, p *profile.Profile) {
 			}
 		}
 	}
-	if found != len(tr.Points) {
+	procs := 0
+	for i := range tr.Points {
+		if tr.Points[i].Kind != spec.PointSync {
+			procs++
+		}
+	}
+	if found != procs {
 		t.Errorf("%d of %d procedures have entries", found, len(tr.Points))
 	}
 }

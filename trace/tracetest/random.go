@@ -1,6 +1,10 @@
 package tracetest
 
-import "fmt"
+import (
+	"fmt"
+
+	"qinst.dev/sddf/spec"
+)
 
 // Random builds a trace of a random program: goroutines that start others, wait,
 // wake each other, call procedures recursively, enter system calls and lose their
@@ -90,15 +94,34 @@ func (r *random) callStep(cpu int, x *randomG) {
 }
 
 func (r *random) runStep(cpu int, x *randomG) {
-	switch r.draw(10) {
+	switch r.draw(12) {
 	case 0, 1, 2:
-		p := r.Proc(fmt.Sprintf("main.p%d", r.draw(5)))
+		var p uint32
+		if k := r.draw(8); k < 2 && len(x.stack) > 0 {
+			p = r.Loop(fmt.Sprintf("loop %d", k), k == 1)
+		} else {
+			p = r.Proc(fmt.Sprintf("main.p%d", k))
+		}
 		r.Enter(x.g, p)
 		x.stack = append(x.stack, p)
 	case 3, 4, 5:
 		if n := len(x.stack); n > 0 {
-			r.Exit(x.g, x.stack[n-1])
+			p := x.stack[n-1]
+			if r.points[p].kind == spec.PointLoop {
+				r.Leave(x.g, p, uint64(r.draw(100)))
+			} else {
+				r.Exit(x.g, p)
+			}
 			x.stack = x.stack[:n-1]
+		}
+	case 10:
+		ops := []string{spec.OpLock, spec.OpUnlock, spec.OpRLock, spec.OpRUnlock}
+		r.Sync(x.g, r.Object(fmt.Sprintf("main.mu%d", r.draw(2)), ops[r.draw(len(ops))]), uint64(0x1000+8*r.draw(3)), r.draw(9))
+	case 11:
+		if name := fmt.Sprintf("region %d", r.draw(2)); r.draw(2) == 0 {
+			r.BeginRegion(x.g, name)
+		} else {
+			r.EndRegion(x.g, name)
 		}
 	case 6:
 		r.newG(x.g, fmt.Sprintf("main.f%d", r.draw(3)))
@@ -131,7 +154,11 @@ func (r *random) leaveStep(cpu int, x *randomG) {
 		r.Yield(x.g)
 		r.ready = append(r.ready, x)
 	case 2:
-		r.Park(x.g, "select")
+		if r.draw(2) == 0 {
+			r.Park(x.g, "select")
+		} else {
+			r.Wait(x.g, "sync.Mutex.Lock", uint64(0x1000+8*r.draw(3)), r.Stack("sync.(*Mutex).Lock", "main.f"))
+		}
 		r.waiting = append(r.waiting, x)
 	case 3:
 		r.End(x.g)
