@@ -63,13 +63,13 @@ func @callee(point %[2]s, pc @uptr) %[2]s
 // interface begins with a pointer to a table in which its methods' follow.
 func @code[F @any](f F) @uptr {
 	p := *(*@ptr)(@ptr(&f))
-	if p == nil { return 0 }
+	if @uptr(p) == 0 { return 0 }
 	return *(*@uptr)(p)
 }
 
 func @method[I @any](x I, n @uptr) @uptr {
 	p := *(*@ptr)(@ptr(&x))
-	if p == nil { return 0 }
+	if @uptr(p) == 0 { return 0 }
 	return *(*@uptr)(@unsafe.Add(p, 24+8*n))
 }
 
