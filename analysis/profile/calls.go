@@ -2,6 +2,7 @@ package profile
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -58,6 +59,23 @@ func (b *builder) ownerName(pt *trace.Point) string {
 		return b.t.Points[o].Name
 	}
 	return ""
+}
+
+// goSite is the go statement of a group of goroutines, if their creator has but
+// one that starts their function.
+func (b *builder) goSite(g group) string {
+	site := ""
+	for i := range b.t.Points {
+		pt := &b.t.Points[i]
+		if pt.Kind != spec.PointGo || pt.Owner != g.creator || pt.Name != g.fn {
+			continue
+		}
+		if site != "" {
+			return ""
+		}
+		site = fmt.Sprintf("%s:%d", pt.File, pt.Line)
+	}
+	return site
 }
 
 // inlinedCalls are the calls without a counter by the function that makes each of

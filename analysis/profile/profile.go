@@ -112,6 +112,7 @@ type Entry struct {
 	// Latency is how long regions took, of those that ended.
 	Latency *Latency `json:"latency,omitempty"`
 	Creator string   `json:"creator,omitempty"` // goroutines: the procedure that started them
+	Site    string   `json:"site,omitempty"`    // goroutines: file and line of the go statement, where it is known
 }
 
 // Latency is the distribution of times, in ns.
@@ -241,6 +242,7 @@ func (b *builder) entries(p *Profile) {
 		if g.creator != noProc {
 			e.Creator = b.t.Points[g.creator].Name
 		}
+		e.Site = b.goSite(g)
 		e.ID = "go:" + g.fn + "<" + e.Creator
 		if g.named {
 			e.ID = "name:" + g.fn

@@ -43,8 +43,9 @@ exit status are passed through.
 	                and had none
 ` + selectionHelp,
 	"points": `Points prints one line for each point: kind, identity, place, name. A skip has
-its reason in place of the identity. The calls in a procedure that is skipped are
-not listed. The last lines count the skips.
+its reason in place of the identity. Of a procedure that is skipped only the places
+are listed at which goroutines may wait (site) and, if it is inlined, its calls. The
+last lines count points and skips.
 
 	-json        one object a line: id, kind, name, file, line, flags, skip
 	-diff file   only what differs from that output of before: + new, - gone, ~ changed

@@ -317,6 +317,15 @@ func TestLocks(t *testing.T) {
 			t.Errorf("%s: %d operations of an object that the program does not know", name, o.Ops)
 		}
 	}
+	site := ""
+	for _, e := range p.Entries {
+		if e.Kind == profile.KindGoroutine && e.Name == "main.worker" {
+			site = e.Site
+		}
+	}
+	if !strings.Contains(site, "main.go:") {
+		t.Errorf("go worker() stands at %q", site)
+	}
 	if o := got["main.(*server).state"]; o != nil && o.Hold < 6e6 {
 		t.Errorf("the RWMutex was held for %d ns", o.Hold)
 	}

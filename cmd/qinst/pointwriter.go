@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"qinst.dev/instrument/points"
+	"qinst.dev/sddf/spec"
 )
 
 // pointWriter prints points and skips, one a line.
@@ -92,7 +93,11 @@ func (out *pointWriter) summary() error {
 		}
 	} else if out.json == nil {
 		for _, kind := range sortedKeys(out.points) {
-			fmt.Fprintf(out.w, "%d\t%s\tprobed\n", out.points[kind], kind)
+			what := "probed"
+			if kind == spec.PointFunc || kind == spec.PointSite {
+				what = "listed" // for what is in them
+			}
+			fmt.Fprintf(out.w, "%d\t%s\t%s\n", out.points[kind], kind, what)
 		}
 		for _, reason := range sortedKeys(out.skipped) {
 			fmt.Fprintf(out.w, "%d\t%s\n", out.skipped[reason], reason)

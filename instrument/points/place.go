@@ -105,79 +105,6 @@ func (p *placer) list(stmts []ast.Stmt) {
 	}
 }
 
-// joins reports whether the calls of s may be counted together with those of the
-// statements before it: s is simple, no statement must stand right before it, and
-// no callee is told there.
-func (p *placer) joins(s ast.Stmt) bool {
-	switch s := s.(type) {
-	case *ast.ExprStmt:
-		c, ok := ast.Unparen(s.X).(*ast.CallExpr)
-		if y, _ := p.syncIf(c, ok); y != nil {
-			return false
-		}
-	case *ast.AssignStmt, *ast.IncDecStmt, *ast.ReturnStmt:
-	default:
-		return false
-	}
-	if receiver(s) != nil {
-		return false // the probe of the channel stands behind it
-	}
-	return !p.any(s, func(c *ast.CallExpr) bool {
-		_, dynamic := p.callee(c)
-		return dynamic && !p.Info.Types[c.Fun].IsBuiltin() && !p.Info.Types[c.Fun].IsType()
-	})
-}
-
-func (p *placer) syncIf(c *ast.CallExpr, ok bool) (*Sync, syncOp) {
-	if !ok {
-		return nil, syncOp{}
-	}
-	return p.syncCall(c)
-}
-
-// passes reports whether what stands behind s is reached whenever s is, but for a
-// run-time panic: nothing in it leaves it or waits, and it calls only what the
-// compiler inlines.
-func (p *placer) passes(s ast.Stmt) bool {
-	passes := true
-	ast.Inspect(s, func(n ast.Node) bool {
-		switch n := n.(type) {
-		case *ast.FuncLit:
-			return false
-		case *ast.ReturnStmt, *ast.BranchStmt, *ast.LabeledStmt, *ast.GoStmt, *ast.DeferStmt, *ast.SelectStmt, *ast.SendStmt:
-			passes = false
-		case *ast.ForStmt:
-			passes = passes && n.Cond != nil
-		case *ast.RangeStmt:
-			passes = passes && !overFunc(p.Info, n) && !isChan(p.Info.TypeOf(n.X))
-		case *ast.UnaryExpr:
-			passes = passes && n.Op != token.ARROW
-		case *ast.CallExpr:
-			tv := p.Info.Types[n.Fun]
-			if isBuiltin(p.Info, n.Fun, "panic") || !tv.IsType() && !tv.IsBuiltin() && !p.Inlining.inlined(p.Fset.Position(n.Lparen)) {
-				passes = false
-			}
-		}
-		return passes
-	})
-	return passes
-}
-
-// any reports whether f holds for a call that s makes itself.
-func (p *placer) any(s ast.Stmt, f func(*ast.CallExpr) bool) bool {
-	found := false
-	ast.Inspect(s, func(n ast.Node) bool {
-		switch n := n.(type) {
-		case *ast.FuncLit:
-			return false
-		case *ast.CallExpr:
-			found = found || f(n)
-		}
-		return !found
-	})
-	return found
-}
-
 // plain is list for the statements of a loop made of gotos.
 func (p *placer) plain(stmts []ast.Stmt) {
 	p.stmt(stmts[0], p.at(Before, stmts[0]))
@@ -459,30 +386,36 @@ func (p *placer) call(c *ast.CallExpr, head spot, kind string, flags uint32) {
 		p.skip(p.fn, c.Pos(), kind, name, head.skip)
 		return
 	}
+	p.count(c, head.anchor, kind, name, flags, dynamic)
+}
+
+// count makes c a point. It has a counter, unless another call at the anchor has
+// one: they are reached together. One that tells its callee has its own.
+func (p *placer) count(c *ast.CallExpr, a *Anchor, kind, name string, flags uint32, dynamic bool) {
+	n := uint32(len(p.set.Points))
+	var told bool
+	if dynamic {
+		flags |= spec.FlagDynamic
+		var d Dynamic
+		if d, told = p.dynamic(c, a); told {
+			p.set.Dynamic[n] = d
+		}
+	}
+	if follows := !told && a.leader != nil; follows {
+		pt := p.add(p.fn, c.Lparen, kind, name)
+		pt.Flags, pt.Leader = flags, *a.leader
+		return
+	}
 	if !p.loops.room(1) {
+		delete(p.set.Dynamic, n)
 		p.skip(p.fn, c.Pos(), kind, name, Inline)
 		return
 	}
-	if dynamic {
-		flags |= spec.FlagDynamic
-		if d, ok := p.dynamic(c, head.anchor); ok {
-			if p.set.Dynamic == nil {
-				p.set.Dynamic = map[uint32]Dynamic{}
-			}
-			p.set.Dynamic[uint32(len(p.set.Points))] = d
-		}
+	p.add(p.fn, c.Lparen, kind, name).Flags = flags
+	if !told {
+		a.leader = &n
 	}
-	n := uint32(len(p.set.Points))
-	pt := p.add(p.fn, c.Lparen, kind, name)
-	pt.Flags, pt.Leader = flags, n
-	if _, told := p.set.Dynamic[n]; !told && head.anchor.leader != nil {
-		pt.Leader = *head.anchor.leader // they are reached together
-		return
-	}
-	if _, told := p.set.Dynamic[n]; !told {
-		head.anchor.leader = &n
-	}
-	head.anchor.Points = append(head.anchor.Points, n)
+	a.Points = append(a.Points, n)
 }
 
 // callee names the function that c calls, if that is known before it runs.

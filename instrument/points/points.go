@@ -130,7 +130,7 @@ func Find(p *Package) *Set {
 }
 
 func newFinder(p *Package) *finder {
-	return &finder{Package: p, literals: map[*ast.FuncLit]*Func{}, started: map[ast.Node]bool{},
+	return &finder{Package: p, set: Set{Dynamic: map[uint32]Dynamic{}}, literals: map[*ast.FuncLit]*Func{}, started: map[ast.Node]bool{},
 		spins: spins{map[*ssa.Function]bool{}}}
 }
 
