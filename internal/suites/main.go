@@ -39,6 +39,9 @@ var groups = []group{
 	{"ssa", []string{"golang.org/x/tools/go/ssa/..."}, "golang.org/x/tools/go/...", false},
 	{"std", []string{"sort", "strings", "bytes", "strconv", "encoding/json", "text/template", "context"},
 		"sort,strings,bytes,strconv,encoding/json,text/template,context", false},
+	{"std-more", []string{"sync", "context", "time", "io", "bufio", "os/exec", "go/types", "go/parser", "regexp", "math/big",
+		"compress/bzip2", "compress/flate", "compress/gzip", "compress/lzw", "compress/zlib", "database/sql", "log/slog"},
+		"sync,context,time,io,bufio,os/exec,go/types,go/parser,regexp,math/big,compress/...,database/sql,log/slog", false},
 	{"std-quick", []string{"sort", "strconv", "context"}, "sort,strconv,context", true},
 	{"net-http", []string{"net/http"}, "net/http", false},
 }
