@@ -131,7 +131,7 @@ func Find(p *Package) *Set {
 
 func newFinder(p *Package) *finder {
 	return &finder{Package: p, set: Set{Dynamic: map[uint32]Dynamic{}}, literals: map[*ast.FuncLit]*Func{}, started: map[ast.Node]bool{},
-		spins: spins{map[*ssa.Function]bool{}}}
+		spins: spins{map[*ssa.Function]bool{}}, calms: map[*ssa.Function]bool{}}
 }
 
 type finder struct {
@@ -141,6 +141,7 @@ type finder struct {
 	started  map[ast.Node]bool // literals that a go statement calls
 	ssa      map[ast.Node]*ssa.Function
 	spins    spins
+	calms    map[*ssa.Function]bool
 	closures map[types.Object]*ast.FuncLit
 	renamed  map[string]string // functions that a directive names, by symbol
 

@@ -3,6 +3,9 @@ package points
 import (
 	"go/ast"
 	"go/token"
+
+	"golang.org/x/tools/go/ssa"
+	"golang.org/x/tools/go/types/typeutil"
 )
 
 // Statements that follow each other, with nothing between that leaves, are reached
@@ -41,8 +44,8 @@ func (p *placer) joins(s ast.Stmt) bool {
 }
 
 // passes reports whether what stands behind s is reached whenever s is, but for a
-// run-time panic: nothing in it leaves it or waits, and it calls only what the
-// compiler inlines.
+// run-time panic: nothing in it leaves it or waits, and what it calls is inlined
+// and returns.
 func (p *placer) passes(s ast.Stmt) bool {
 	passes := true
 	ast.Inspect(s, func(n ast.Node) bool {
@@ -55,12 +58,86 @@ func (p *placer) passes(s ast.Stmt) bool {
 		case *ast.UnaryExpr:
 			passes = passes && n.Op != token.ARROW
 		case *ast.CallExpr:
-			tv := p.Info.Types[n.Fun]
-			if isBuiltin(p.Info, n.Fun, "panic") || !tv.IsType() && !tv.IsBuiltin() && !p.Inlining.inlined(p.Fset.Position(n.Lparen)) {
-				passes = false
-			}
+			passes = passes && p.returns(n)
 		}
 		return passes
 	})
 	return passes
+}
+
+// returns reports whether a call always returns: the compiler inlines it, and
+// nothing that it makes panics by itself.
+func (p *placer) returns(c *ast.CallExpr) bool {
+	tv := p.Info.Types[c.Fun]
+	switch {
+	case tv.IsType():
+		return true
+	case tv.IsBuiltin():
+		return !isBuiltin(p.Info, c.Fun, "panic")
+	case !p.Inlining.inlined(p.Fset.Position(c.Lparen)):
+		return false
+	}
+	if lit := p.closure(c.Fun); lit != nil {
+		return p.calm(p.ssa[lit])
+	}
+	fn := typeutil.StaticCallee(p.Info, c)
+	if fn == nil || fn.Pkg() == nil {
+		return false
+	}
+	if fn.Pkg() != p.Types {
+		return calmPackages[fn.Pkg().Path()]
+	}
+	return p.SSA != nil && p.calm(p.SSA.Prog.FuncValue(fn.Origin()))
+}
+
+// calmPackages have small functions that panic, if at all, at run-time errors only.
+var calmPackages = map[string]bool{
+	"encoding/binary": true, "math": true, "math/bits": true, "sync/atomic": true, "unicode": true, "unicode/utf8": true, "unsafe": true,
+}
+
+// calm reports whether a function of the package neither panics by itself nor
+// calls what might, or waits.
+func (f *finder) calm(fn *ssa.Function) bool {
+	if fn == nil || len(fn.Blocks) == 0 {
+		return false
+	}
+	if known, ok := f.calms[fn]; ok {
+		return known
+	}
+	f.calms[fn] = false // recursion may go on for good
+	for _, b := range fn.Blocks {
+		for _, in := range b.Instrs {
+			switch in := in.(type) {
+			case *ssa.Panic, *ssa.Send, *ssa.Select, *ssa.Go, *ssa.Defer:
+				return false
+			case *ssa.UnOp:
+				if in.Op == token.ARROW {
+					return false
+				}
+			case *ssa.Call:
+				if !f.calmCall(in) {
+					return false
+				}
+			}
+		}
+	}
+	f.calms[fn] = len(naturals(fn)) == 0
+	return f.calms[fn]
+}
+
+func (f *finder) calmCall(c *ssa.Call) bool {
+	if b, ok := c.Call.Value.(*ssa.Builtin); ok {
+		return b.Name() != "panic"
+	}
+	callee := c.Call.StaticCallee()
+	if callee == nil {
+		return false
+	}
+	if callee.Origin() != nil {
+		callee = callee.Origin()
+	}
+	if pkg := callee.Pkg; pkg != nil && pkg != f.SSA {
+		return calmPackages[pkg.Pkg.Path()]
+	}
+	return f.calm(callee)
 }
