@@ -73,8 +73,11 @@ func compare(qinst, dir, pkg string) (bool, error) {
 		return false, err
 	}
 	files, err := filepath.Glob(filepath.Join(tmp, "*.sddf"))
-	if err != nil || len(files) != 1 {
-		return false, fmt.Errorf("found %d traces, expected one: %w", len(files), err)
+	if err != nil {
+		return false, err
+	}
+	if len(files) != 1 {
+		return false, fmt.Errorf("found %d traces, expected one: the package must have tests that start no process", len(files))
 	}
 	t, err := trace.Open(files[0])
 	if err != nil {
