@@ -249,6 +249,7 @@ func (pg *page) lost() error {
 	if p.Spin > 0 {
 		pg.say("  spinning: %s of processor time in loops that only waited for shared state to change (%s of busy and spinning)", dur(p.Spin), percent(p.Spin, p.Busy+p.Spin))
 	}
+	pg.say("  scheduler: processors looked for work, or switched, for %s (%s of processor time)", dur(p.Searched), percent(p.Searched, int64(p.Procs)*p.Wall))
 	pg.say("  system calls that lost their processor: %s", dur(syscall))
 	pg.offCPU()
 	if len(p.BlockedBy) == 0 {

@@ -34,19 +34,20 @@ type Kind uint8
 // Kinds of events. A procedure here is one or a loop; see [Point]. A goroutine's
 // life is Create, Change ..., and a Change to None.
 const (
-	Create  Kind = iota + 1 // G appears in state To
-	Change                  // G goes from state From to state To
-	Enter                   // G enters procedure Arg
-	Exit                    // G leaves procedure Arg, the last that it entered and has not left
-	Procs                   // GOMAXPROCS is Arg from here on
-	Mark                    // a note of the runtime: Arg is the spec.Ev kind (collector, stop of the world)
-	Gap                     // Arg events of Thread are missing before this point
-	Sync                    // G operates on object Obj at point Arg; Aux is the queue there
-	Spin                    // G begins (Arg 1) or ends (0) to spin for a mutex
-	Region                  // G begins (Aux 1) or ends (Aux 0) the region of text Arg; 0 ends the last one
-	Named                   // G is called text Arg from here on
-	Labeled                 // G's labels are text Arg from here on; G has its creator's before
-	Trips                   // the loop that G leaves with its next event made Arg iterations
+	Create   Kind = iota + 1 // G appears in state To
+	Change                   // G goes from state From to state To
+	Enter                    // G enters procedure Arg
+	Exit                     // G leaves procedure Arg, the last that it entered and has not left
+	Procs                    // GOMAXPROCS is Arg from here on
+	Mark                     // a note of the runtime: Arg is the spec.Ev kind (collector, stop of the world)
+	Gap                      // Arg events of Thread are missing before this point
+	Sync                     // G operates on object Obj at point Arg; Aux is the queue there
+	Spin                     // G begins (Arg 1) or ends (0) to spin for a mutex
+	Region                   // G begins (Aux 1) or ends (Aux 0) the region of text Arg; 0 ends the last one
+	Named                    // G is called text Arg from here on
+	Labeled                  // G's labels are text Arg from here on; G has its creator's before
+	Trips                    // the loop that G leaves with its next event made Arg iterations
+	Searched                 // Thread had a processor and no goroutine for the last Arg ns: it looked for work, or switched
 )
 
 // Cause says why an Exit or a Change is there, beyond the normal case.

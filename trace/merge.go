@@ -27,6 +27,9 @@ type thread struct {
 	waitG  GoID  // held until this goroutine changes
 	waitP  int32 // held until this processor changes
 	seenIn bool
+
+	searches      bool // has a processor and no goroutine
+	searchesSince int64
 }
 
 // merger merges the threads' events in time order, as far as goroutines' sequence

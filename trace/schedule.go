@@ -196,6 +196,7 @@ func (m *model) goCreate(th *thread, kind uint64, arg uint32) {
 	if kind == spec.EvGoCreateSyscall {
 		m.detach(th)
 		th.g, g.th = g, th
+		m.search(th)
 	}
 }
 
@@ -315,12 +316,27 @@ func (m *model) place(th *thread, g *gor) {
 	case Running, Syscall, Blocked:
 		if g.th == nil {
 			g.th, th.g = th, g
+			m.search(th)
 		}
 	default:
-		if g.th != nil {
-			g.th.g, g.th = nil, nil
+		if th := g.th; th != nil {
+			th.g, g.th = nil, nil
+			m.search(th)
 		}
 	}
+}
+
+// search notes when a thread begins and ends to have a processor and no goroutine.
+func (m *model) search(th *thread) {
+	searches := th.p >= 0 && th.g == nil
+	switch {
+	case searches == th.searches:
+	case searches:
+		th.searchesSince = m.nowNs
+	case m.nowNs > th.searchesSince:
+		m.emit(Event{Kind: Searched, Arg: uint64(m.nowNs - th.searchesSince), Slot: NoSlot, By: NoSlot, Thread: int32(th.id)})
+	}
+	th.searches = searches
 }
 
 func (m *model) end(th *thread, g *gor) {
@@ -372,6 +388,7 @@ func (m *model) takeProc(th *thread, p int32) {
 		m.releaseProc(v)
 	}
 	m.owner[p], th.p, th.stated = th, p, false
+	m.search(th)
 }
 
 // releaseProc takes the thread's processor away. A goroutine in a system call on
@@ -382,6 +399,7 @@ func (m *model) releaseProc(th *thread) {
 	}
 	p := th.p
 	m.owner[p], th.p = nil, -1
+	m.search(th)
 	if th.g != nil && th.g.state == Syscall {
 		m.change(th, th.g, Blocked, 0, ByCode, NoSlot)
 	}

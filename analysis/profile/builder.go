@@ -55,6 +55,7 @@ type builder struct {
 	calls      []uint64
 	trips      []uint64 // by loop
 	spin       int64
+	searched   int64
 	atBusy     []int64 // by number of busy processors
 	reasons    map[uint64]int64
 	procs      int
@@ -107,6 +108,8 @@ func (b *builder) event(e *trace.Event) {
 		b.change(e)
 	case trace.Create:
 		b.create(e)
+	case trace.Searched:
+		b.searched += int64(e.Arg)
 	case trace.Region:
 		b.region(e)
 	case trace.Named:

@@ -35,13 +35,14 @@ type Profile struct {
 	Version int    `json:"version"`
 	Program string `json:"program,omitempty"`
 
-	Ran    int64 `json:"ran_ns"` // more than wall after a limit: the rest was only counted
-	Wall   int64 `json:"wall_ns"`
-	Busy   int64 `json:"busy_ns"`    // processor time of all goroutines
-	Spin   int64 `json:"spin_ns"`    // processor time in loops that only wait; not busy
-	Idle   int64 `json:"idle_ns"`    // no goroutine was busy
-	NPTSum int64 `json:"npt_sum_ns"` // wall - idle
-	Procs  int   `json:"procs"`      // GOMAXPROCS, its maximum
+	Ran      int64 `json:"ran_ns"` // more than wall after a limit: the rest was only counted
+	Wall     int64 `json:"wall_ns"`
+	Busy     int64 `json:"busy_ns"`     // processor time of all goroutines
+	Spin     int64 `json:"spin_ns"`     // processor time in loops that only wait; not busy
+	Searched int64 `json:"searched_ns"` // processors held without a goroutine: the scheduler looked for work, or switched
+	Idle     int64 `json:"idle_ns"`     // no goroutine was busy
+	NPTSum   int64 `json:"npt_sum_ns"`  // wall - idle
+	Procs    int   `json:"procs"`       // GOMAXPROCS, its maximum
 
 	Events     int64  `json:"events"`     // read
 	Goroutines int64  `json:"goroutines"` // created
@@ -182,7 +183,7 @@ func (b *builder) profile(losses trace.Losses) *Profile {
 	if len(b.atBusy) > 0 {
 		p.Idle = b.atBusy[0]
 	}
-	p.Spin = b.spin
+	p.Spin, p.Searched = b.spin, b.searched
 	p.NPTSum = p.Wall - p.Idle
 	p.Procs = max(p.Procs, len(b.atBusy)-1)
 	for _, th := range t.Threads {

@@ -69,7 +69,7 @@ func (v *validator) event(e *trace.Event) error {
 		return v.nest(e, g)
 	case trace.Procs:
 		v.procs = int(e.Arg)
-	case trace.Mark:
+	case trace.Mark, trace.Searched:
 	default:
 		return fmt.Errorf("kind %d", e.Kind)
 	}
