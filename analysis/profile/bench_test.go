@@ -76,7 +76,7 @@ func BenchmarkRead(b *testing.B) {
 		}
 		runtime.ReadMemStats(&after)
 		b.ReportMetric(float64(events)/b.Elapsed().Seconds()/1e6, "Mevents/s")
-		b.ReportMetric(float64(after.HeapSys-before.HeapSys)/(1<<20), "MiB-heap")
+		b.ReportMetric(float64(int64(after.HeapSys)-int64(before.HeapSys))/(1<<20), "MiB-heap")
 	}
 	b.Run("trace", func(b *testing.B) {
 		read(b, func(t *trace.Trace) (n int64) {
