@@ -118,8 +118,9 @@ func Assemble(t Target, files []string, dir string) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		// Frames in it keep the name of the original.
-		text = slices.Concat([]byte("#line 1 \""+full+"\"\n"), text, ours)
+		// Frames in it keep the name and the lines of the original: the directive counts
+		// its own line.
+		text = slices.Concat([]byte("#line 2 \""+full+"\"\n"), text, ours)
 		out[i] = filepath.Join(dir, "qinst_"+base)
 		if err := os.WriteFile(out[i], text, 0o666); err != nil {
 			return nil, err
