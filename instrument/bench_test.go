@@ -83,7 +83,7 @@ func (w *worldList) cost(b *testing.B, path string) (pass, compile, ask time.Dur
 	if err != nil {
 		b.Fatal(err)
 	}
-	if _, err := loaded.Rewrite(loaded.Points(points.ParseInlining(told), points.Limits{})); err != nil {
+	if _, err := loaded.Rewrite(loaded.Points(answer(told), points.Limits{})); err != nil {
 		b.Fatal(err)
 	}
 	w.passed = time.Since(start)

@@ -35,7 +35,7 @@ func TestGolden(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	files, err := p.Rewrite(p.Points(points.ParseInlining(nil), points.Limits{}))
+	files, err := p.Rewrite(p.Points(answer(nil), points.Limits{}))
 	if err != nil {
 		t.Fatal(err)
 	}

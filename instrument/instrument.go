@@ -28,13 +28,19 @@ func Load(src *Source) (*Package, error) {
 	return &Package{src, l}, nil
 }
 
-// Points finds the package's points. inlining is what the compiler says about
-// the original files.
-func (p *Package) Points(inlining *points.Inlining, limits points.Limits) *points.Set {
+// Points finds the package's points. told delivers what the compiler says about the
+// original files; while it is not there yet the SSA form is built. Without an
+// answer there are no points.
+func (p *Package) Points(told <-chan *points.Inlining, limits points.Limits) *points.Set {
+	form := p.ssa(limits.Size > 0)
+	inlining := <-told
+	if inlining == nil {
+		return nil
+	}
 	return points.Find(&points.Package{
 		Path: p.src.Path, ImportPath: p.src.ImportPath,
 		Fset: p.fset, Files: p.files, Types: p.types, Info: p.info,
-		Sizes: types.SizesFor("gc", p.src.GOARCH), Inlining: inlining, Limits: limits, SSA: p.ssa(limits.Size > 0), FileName: p.src.FileName,
+		Sizes: types.SizesFor("gc", p.src.GOARCH), Inlining: inlining, Limits: limits, SSA: form, FileName: p.src.FileName,
 	})
 }
 

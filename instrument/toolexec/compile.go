@@ -127,11 +127,11 @@ func (p *process) examine(c *command, path, importPath string) (*instrument.Pack
 	}
 	inlining := p.askCompiler(c)
 	pkg, loadErr := instrument.Load(src)
-	verdicts := <-inlining
-	if loadErr != nil || verdicts == nil {
+	if loadErr != nil {
+		<-inlining // its files go
 		return nil, nil, nil
 	}
-	return pkg, pkg.Points(verdicts, p.sel.limits()), nil
+	return pkg, pkg.Points(inlining, p.sel.limits()), nil
 }
 
 func writeFiles(c *command, changed []instrument.File) ([]string, error) {

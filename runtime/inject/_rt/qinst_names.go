@@ -16,14 +16,12 @@ const (
 	qinstTextBytes = qinstMaxTexts * qinstMaxText
 )
 
-// qinstTextSlot finds a text's number by its hash.
-type qinstTextSlot struct {
-	hash   uint64
-	number uint32
-}
+// qinstSlot finds what is noted by its hash: 48 bits of that, and below them its
+// number, never 0. Both are there at once, so that nobody finds half of it.
+type qinstSlot = uint64
 
 var (
-	qinstTextTable [qinstTextSlots]qinstTextSlot
+	qinstTextTable [qinstTextSlots]qinstSlot
 	qinstTexts     uintptr                   // number n at (n-1)*qinstMaxText
 	qinstTextLens  [qinstMaxTexts + 1]uint32 // plus one: 0 is not there yet
 	qinstNTexts    atomic.Uint32
@@ -39,31 +37,43 @@ func qinstTextOf(s string) uint64 {
 		h = (h ^ uint64(s[i])) * 1099511628211
 	}
 	h |= 1 << 63 // 0 marks a free slot
-	for i := h; ; i++ {
+	n := uint64(0)
+	for i := h >> 16; ; i++ {
 		slot := &qinstTextTable[i%qinstTextSlots]
-		switch got := atomic.Load64(&slot.hash); {
-		case got == h:
-			return uint64(atomic.Load(&slot.number))
-		case got != 0:
-			continue
+		for {
+			got := atomic.Load64(slot)
+			if got != 0 {
+				if got>>16 == h>>16 {
+					return got & 0xffff
+				}
+				break
+			}
+			if n == 0 {
+				if n = qinstNewText(s); n == 0 {
+					return 0
+				}
+			}
+			if atomic.Cas64(slot, 0, h&^0xffff|n) {
+				return n
+			}
 		}
-		if qinstNTexts.Load() >= qinstMaxTexts-64 || qinstTexts == 0 {
-			atomic.Xadd64(&qinstLostTexts, 1)
-			return 0
-		}
-		if !atomic.Cas64(&slot.hash, 0, h) {
-			i--
-			continue
-		}
-		n := qinstNTexts.Add(1)
-		to := qinstTexts + uintptr(n-1)*qinstMaxText
-		for k := 0; k < len(s); k++ {
-			*(*byte)(unsafe.Pointer(to + uintptr(k))) = s[k]
-		}
-		atomic.Store(&qinstTextLens[n], uint32(len(s))+1)
-		atomic.Store(&slot.number, n)
-		return uint64(n)
 	}
+}
+
+// qinstNewText stores a text. Threads that store the same one at the same time
+// each store it; the first to note it is found.
+func qinstNewText(s string) uint64 {
+	if qinstNTexts.Load() >= qinstMaxTexts-64 || qinstTexts == 0 {
+		atomic.Xadd64(&qinstLostTexts, 1)
+		return 0
+	}
+	n := qinstNTexts.Add(1)
+	to := qinstTexts + uintptr(n-1)*qinstMaxText
+	for k := 0; k < len(s); k++ {
+		*(*byte)(unsafe.Pointer(to + uintptr(k))) = s[k]
+	}
+	atomic.Store(&qinstTextLens[n], uint32(len(s))+1)
+	return uint64(n)
 }
 
 // qinstWriteTexts writes the texts that came since the last call.

@@ -157,16 +157,9 @@ type qinstTrail struct {
 	pc    [qinstFrames]uintptr
 }
 
-// qinstTrailSlot finds a stack's number by its hash, which is taken for the
-// stack: 64 bits of it tell a thousand million pairs apart.
-type qinstTrailSlot struct {
-	hash   uint64
-	number uint32
-}
-
 var (
 	qinstTrails     uintptr // qinstStackMax of qinstTrail; number 0 is none
-	qinstTrailSlots uintptr // qinstStackMap of qinstTrailSlot
+	qinstTrailSlots uintptr // qinstStackMap of qinstSlot
 	qinstNTrails    atomic.Uint32
 	qinstTrailsOut  uint32  // written to the file
 	qinstFramesOut  uintptr // set of the pcs written, a hash table of the writer's own
@@ -176,14 +169,15 @@ var (
 
 func qinstMapTrails() bool {
 	qinstTrails = qinstAnonymous(qinstStackMax * unsafe.Sizeof(qinstTrail{}))
-	qinstTrailSlots = qinstAnonymous(qinstStackMap * unsafe.Sizeof(qinstTrailSlot{}))
+	qinstTrailSlots = qinstAnonymous(qinstStackMap * 8)
 	qinstFramesOut = qinstAnonymous(qinstStackMap * goarch.PtrSize)
 	return qinstTrails != 0 && qinstTrailSlots != 0 && qinstFramesOut != 0
 }
 
 // qinstTrailOf returns the number of the stack of gp, which is being parked, 0 if
-// the table is full or another thread is just entering the same stack. It follows
-// frame pointers.
+// the table is full. It follows frame pointers, and takes 48 bits of a hash for the
+// stack: among as many stacks as there is room for two are taken for one in one of
+// 100,000 programs.
 func qinstTrailOf(gp *g) uint64 {
 	h := uint64(0x9E3779B97F4A7C15)
 	fp, lo := gp.sched.bp, gp.stack.lo
@@ -192,39 +186,47 @@ func qinstTrailOf(gp *g) uint64 {
 		h ^= h >> 29
 		lo, fp = fp+1, *(*uintptr)(unsafe.Pointer(fp))
 	}
+	h |= 1 << 63 // 0 marks a free slot
 	if qinstTrails == 0 {
 		return 0
 	}
-	for i := uintptr(h >> 47); ; i++ {
-		s := (*qinstTrailSlot)(unsafe.Pointer(qinstTrailSlots + i%qinstStackMap*unsafe.Sizeof(qinstTrailSlot{})))
-		switch got := atomic.Load64(&s.hash); {
-		case got == h:
-			return uint64(atomic.Load(&s.number))
-		case got != 0:
-			continue
+	n := uint64(0)
+	for i := uintptr(h >> 16); ; i++ {
+		slot := (*qinstSlot)(unsafe.Pointer(qinstTrailSlots + i%qinstStackMap*8))
+		for {
+			got := atomic.Load64(slot)
+			if got != 0 {
+				if got>>16 == h>>16 {
+					return got & 0xffff
+				}
+				break
+			}
+			if n == 0 {
+				if n = qinstNewTrail(gp); n == 0 {
+					return 0
+				}
+			}
+			if atomic.Cas64(slot, 0, h&^0xffff|n) {
+				return n
+			}
 		}
-		if qinstNTrails.Load() >= qinstStackMax-1 {
-			atomic.Xadd64(&qinstLostTrails, 1)
-			return 0
-		}
-		if !atomic.Cas64(&s.hash, 0, h) {
-			i--
-			continue
-		}
-		number := qinstNTrails.Add(1)
-		if number >= qinstStackMax {
-			qinstNTrails.Add(-1)
-			return 0
-		}
-		t := qinstTrailAt(number)
-		for fp, lo := gp.sched.bp, gp.stack.lo; t.n < qinstFrames && qinstIsFrame(gp, fp, lo); t.n++ {
-			t.pc[t.n] = *(*uintptr)(unsafe.Pointer(fp + goarch.PtrSize))
-			lo, fp = fp+1, *(*uintptr)(unsafe.Pointer(fp))
-		}
-		atomic.Store(&t.ready, 1)
-		atomic.Store(&s.number, number)
-		return uint64(number)
 	}
+}
+
+// qinstNewTrail stores the stack of gp; see qinstNewText.
+func qinstNewTrail(gp *g) uint64 {
+	if qinstNTrails.Load() >= qinstStackMax-64 {
+		atomic.Xadd64(&qinstLostTrails, 1)
+		return 0
+	}
+	number := qinstNTrails.Add(1)
+	t := qinstTrailAt(number)
+	for fp, lo := gp.sched.bp, gp.stack.lo; t.n < qinstFrames && qinstIsFrame(gp, fp, lo); t.n++ {
+		t.pc[t.n] = *(*uintptr)(unsafe.Pointer(fp + goarch.PtrSize))
+		lo, fp = fp+1, *(*uintptr)(unsafe.Pointer(fp))
+	}
+	atomic.Store(&t.ready, 1)
+	return uint64(number)
 }
 
 // qinstIsFrame reports whether fp can be a frame of gp above lo. The frames of a
