@@ -237,6 +237,9 @@ func (ix *indexer) end(r *row) {
 	t.losses.Events += int64(r.u("lost"))
 	t.losses.Early += int64(r.u("early"))
 	t.losses.Overflow += int64(r.u("overflow"))
+	if r.has("unnamed") { // not so before there were any
+		t.losses.Unnamed += int64(r.u("unnamed"))
+	}
 	if ticks > 0 {
 		ix.seen(ticks)
 	}

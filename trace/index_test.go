@@ -29,7 +29,7 @@ func recorded(t *testing.T, write func(w *sddf.Writer)) *trace.Trace {
 func clock(w *sddf.Writer, ns uint64) { w.Data(spec.TagClock, ns, int64(ns), int64(ns)) }
 
 func end(w *sddf.Writer, ns uint64) {
-	w.Data(spec.TagEnd, ns, "exit", int32(0), uint64(0), uint64(0), uint64(0))
+	w.Data(spec.TagEnd, ns, "exit", int32(0), uint64(0), uint64(0), uint64(0), uint64(0))
 }
 
 // marks is a block of n events, 10 ns apart.

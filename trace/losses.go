@@ -14,6 +14,7 @@ type Losses struct {
 	Missing      int64 `json:"missing"`       // enter events that counts promise and the file does not have
 	Early        int64 `json:"early"`         // hits of points before their package was registered
 	Overflow     int64 `json:"overflow"`      // entries deeper than the program's profile stack
+	Unnamed      int64 `json:"unnamed"`       // names, labels, stacks and callees that the program had no room for
 	BackwardTime int64 `json:"backward_time"` // events earlier than their predecessor on the same thread
 	NoGoroutine  int64 `json:"no_goroutine"`  // events about the running goroutine where none was known
 	UnknownPoint int64 `json:"unknown_point"` // enter or exit of a point that no table has
@@ -42,6 +43,7 @@ func (l *Losses) List() []Loss {
 		{l.Missing, "procedure entries were traced but are not in the file"},
 		{l.Early, "hits of points came before their package was registered"},
 		{l.Overflow, "entries were deeper than the profile stack"},
+		{l.Unnamed, "names, labels, stacks or callees found no room in the program"},
 		{l.BackwardTime, "events went back in time"},
 		{l.NoGoroutine, "events belong to no known goroutine"},
 		{l.UnknownPoint, "events name an unknown point"},

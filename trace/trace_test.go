@@ -179,7 +179,7 @@ func skewed(t *testing.T, skew int) []byte {
 		entry(0, spec.EvProcStart, 1), entry(10, spec.EvGoStart, 0, g(2, 2)), entry(1980, spec.EvGoUnpark, 0, g(1, 3)),
 		entry(5, spec.EvGoStop, 0), entry(5, spec.EvGoStart, 0, g(1, 4)))
 	w.Data(spec.TagClock, uint64(10000), int64(10000), int64(0))
-	w.Data(spec.TagEnd, uint64(10000), "exit", int32(0), uint64(0), uint64(0), uint64(0))
+	w.Data(spec.TagEnd, uint64(10000), "exit", int32(0), uint64(0), uint64(0), uint64(0), uint64(0))
 	if err := w.Flush(); err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package profile
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -19,9 +20,10 @@ func (b *builder) calledFrom(p *Profile) {
 			continue
 		}
 		c := Call{Caller: b.ownerName(pt), Callee: pt.Name, File: pt.File, Line: pt.Line, Count: pt.Hits}
-		for name, n := range b.t.Callees[int32(i)] {
+		callees := b.t.Callees[int32(i)]
+		for _, name := range slices.Sorted(maps.Keys(callees)) {
 			told := c
-			told.Callee, told.Count = b.realName(name), min(n, c.Count)
+			told.Callee, told.Count = b.realName(name), min(callees[name], c.Count)
 			c.Count -= told.Count
 			p.Calls = b.derive(append(p.Calls, told), inlined, told, 0)
 		}
@@ -31,7 +33,7 @@ func (b *builder) calledFrom(p *Profile) {
 	}
 	slices.SortStableFunc(p.Calls, func(x, y Call) int {
 		return cmp.Or(cmp.Compare(y.Count, x.Count), cmp.Compare(x.Caller, y.Caller), cmp.Compare(x.Callee, y.Callee),
-			cmp.Compare(x.File, y.File), cmp.Compare(x.Line, y.Line))
+			cmp.Compare(x.File, y.File), cmp.Compare(x.Line, y.Line), cmp.Compare(x.Via, y.Via))
 	})
 }
 

@@ -205,7 +205,7 @@ func (o *objects) finish(now int64, isSystem func(slot int32) bool) []Object {
 				g.Degraded += p.Degraded()
 			}
 			g.place(p.File, p.Line)
-			g.Kind = cmp.Or(g.Kind, kindOf(p.Op))
+			g.Kind, g.used = cmp.Or(g.Kind, kindOf(p.Op)), true
 		}
 	}
 	for key, s := range o.waits {
@@ -242,6 +242,7 @@ type gathered struct {
 	Object
 	in, by map[string]int64
 	addrs  map[uint64]bool
+	used   bool // an operation tells its kind
 }
 
 func (g *gathered) object(addr uint64, ob *object) {
@@ -337,7 +338,9 @@ func (o *objects) wait(g *gathered, key waitKey, s *waitSum) {
 	for by, ns := range s.by {
 		g.by[o.whoEnded(by)] += ns
 	}
-	g.Kind = cmp.Or(g.Kind, o.t.Reason(key.reason))
+	if reason := o.t.Reason(key.reason); !g.used && (g.Kind == "" || reason < g.Kind) {
+		g.Kind = reason // the first of several, not the one that comes first
+	}
 }
 
 func (o *objects) whoEnded(by int32) string {

@@ -14,7 +14,6 @@ const (
 	Calls       // of procedures and goroutines
 	Loops
 	Syncs
-	all = Procs | Calls | Loops | Syncs
 )
 
 var kindNames = []string{"proc", "call", "loop", "sync"}

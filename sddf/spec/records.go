@@ -294,7 +294,8 @@ var Records = []Record{
 		{"status", I32, "", "exit status where it is known"},
 		{"lost", U64, "", "events that no gap record tells of"},
 		{"early", U64, "", "hits of points before their package was registered"},
-		{"overflow", U64, "", "entries deeper than the profile stack"}}, nil},
+		{"overflow", U64, "", "entries deeper than the profile stack"},
+		{"unnamed", U64, "", "texts and stacks that found no room, and calls whose callee did not"}}, nil},
 	{TagStack, "stack", "a stack that goroutines waited in", []Field{
 		{"number", U32, "", "as in events"},
 		{"pc", "[]" + U64, PC, "return addresses, innermost first"}}, nil},

@@ -421,7 +421,7 @@ func (b *Builder) Finish() error {
 	b.done = true
 	b.tables()
 	b.clock(b.now)
-	b.must(b.w.Data(spec.TagEnd, b.ticks(), "main returned", int32(0), uint64(0), uint64(0), uint64(0)))
+	b.must(b.w.Data(spec.TagEnd, b.ticks(), "main returned", int32(0), uint64(0), uint64(0), uint64(0), uint64(0)))
 	return b.w.Flush()
 }
 

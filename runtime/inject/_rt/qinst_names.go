@@ -37,25 +37,31 @@ func qinstTextOf(s string) uint64 {
 		h = (h ^ uint64(s[i])) * 1099511628211
 	}
 	h |= 1 << 63 // 0 marks a free slot
-	n := uint64(0)
-	for i := h >> 16; ; i++ {
-		slot := &qinstTextTable[i%qinstTextSlots]
-		for {
-			got := atomic.Load64(slot)
-			if got != 0 {
-				if got>>16 == h>>16 {
-					return got & 0xffff
-				}
-				break
-			}
-			if n == 0 {
-				if n = qinstNewText(s); n == 0 {
-					return 0
-				}
-			}
-			if atomic.Cas64(slot, 0, h&^0xffff|n) {
+	table := uintptr(unsafe.Pointer(&qinstTextTable))
+	if n := qinstNote(table, qinstTextSlots, h, 0); n != 0 {
+		return n
+	}
+	n := qinstNewText(s)
+	if n == 0 {
+		return 0
+	}
+	return qinstNote(table, qinstTextSlots, h, n)
+}
+
+// qinstNote returns the number that is noted under a hash in a table of so many
+// slots. If there is none it notes n, unless that is 0.
+func qinstNote(table, slots uintptr, h, n uint64) uint64 {
+	for i := uintptr(h >> 16); ; i++ {
+		slot := (*qinstSlot)(unsafe.Pointer(table + i%slots*8))
+		got := atomic.Load64(slot)
+		if got == 0 {
+			if n == 0 || atomic.Cas64(slot, 0, h&^0xffff|n) {
 				return n
 			}
+			got = atomic.Load64(slot) // another thread's
+		}
+		if got>>16 == h>>16 {
+			return got & 0xffff
 		}
 	}
 }
@@ -112,7 +118,9 @@ func qinstRegion(name string) uint32 {
 		return 0
 	}
 	text := qinstTextOf(name)
-	qinstTold(qinstEvRegionBegin, text)
+	if text != 0 { // else it would not be known what ends
+		qinstTold(qinstEvRegionBegin, text)
+	}
 	return uint32(text)
 }
 
@@ -128,7 +136,7 @@ func qinstUserRegion(mode uint64, name string) {
 	if mode == 0 {
 		qinstRegion(name)
 	} else if qinstStates != 0 {
-		qinstTold(qinstEvRegionEnd, qinstTextOf(name))
+		qinstRegionEnd(uint32(qinstTextOf(name)))
 	}
 }
 

@@ -190,27 +190,14 @@ func qinstTrailOf(gp *g) uint64 {
 	if qinstTrails == 0 {
 		return 0
 	}
-	n := uint64(0)
-	for i := uintptr(h >> 16); ; i++ {
-		slot := (*qinstSlot)(unsafe.Pointer(qinstTrailSlots + i%qinstStackMap*8))
-		for {
-			got := atomic.Load64(slot)
-			if got != 0 {
-				if got>>16 == h>>16 {
-					return got & 0xffff
-				}
-				break
-			}
-			if n == 0 {
-				if n = qinstNewTrail(gp); n == 0 {
-					return 0
-				}
-			}
-			if atomic.Cas64(slot, 0, h&^0xffff|n) {
-				return n
-			}
-		}
+	if n := qinstNote(qinstTrailSlots, qinstStackMap, h, 0); n != 0 {
+		return n
 	}
+	n := qinstNewTrail(gp)
+	if n == 0 {
+		return 0
+	}
+	return qinstNote(qinstTrailSlots, qinstStackMap, h, n)
 }
 
 // qinstNewTrail stores the stack of gp; see qinstNewText.

@@ -362,14 +362,24 @@ func qinstWriteTail(why uint32) {
 	if end == 0 {
 		end = qinstNow()
 	}
-	qinstRecord(qinstTagEnd, 6)
+	qinstRecord(qinstTagEnd, 7)
 	qinstU64(end)
 	qinstStr(qinstWhyText[why])
 	qinstI32(qinstStatus)
 	qinstU64(lost)
 	qinstU64(qinstEarly)
 	qinstU64(qinstOverflows())
+	qinstU64(qinstUnnamed())
 	qinstPush()
+}
+
+// qinstUnnamed is what found no room in the tables of texts, stacks and callees.
+func qinstUnnamed() uint64 {
+	n := qinstLostTexts + qinstLostTrails
+	for i := uint32(1); i < qinstNBlocks; i++ {
+		n += (*qinstBlock)(unsafe.Pointer(qinstBlocks[i])).unresolved
+	}
+	return n
 }
 
 func qinstOverflows() uint64 {
