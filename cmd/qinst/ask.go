@@ -15,17 +15,17 @@ import (
 // A question decides what a run records (Reed, section 6): the kinds of probes
 // that its answer needs, and the page that answers it.
 type question struct {
-	name, summary string
-	kinds         []string
-	answer        func(w io.Writer, t *trace.Trace, p *profile.Profile, arg string) error
+	name   string
+	kinds  []string
+	answer func(w io.Writer, t *trace.Trace, p *profile.Profile, arg string) error
 }
 
 func questions() []question {
 	return []question{
-		{"profile", "where the processor time goes", []string{"proc", "loop"}, report.AskProfile},
-		{"locks", "what goroutines wait for, and who makes them wait", []string{"proc", "sync"}, report.AskLocks},
-		{"path", "what procedures do and wait for, for the path that decides the run time", []string{"proc", "sync"}, report.AskPath},
-		{"latency", "latency:REGION: how long a region takes, and what it waits for", []string{"proc", "sync"}, report.AskLatency},
+		{"profile", []string{"proc", "loop"}, report.AskProfile},
+		{"locks", []string{"proc", "sync"}, report.AskLocks},
+		{"path", []string{"proc", "sync"}, report.AskPath},
+		{"latency", []string{"proc", "sync"}, report.AskLatency},
 	}
 }
 

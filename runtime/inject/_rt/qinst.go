@@ -269,14 +269,14 @@ func qinstLoopsLeft(gp *g, s *qinstStack, depth uint32) {
 }
 
 // trips is how many iterations the loop at depth d has counted in the profile
-// stack.
+// stack; beyond its size that is not known (spec.NoTrips).
 //
 //go:nosplit
 func (s *qinstStack) trips(d uint32) uint64 {
 	if d < s.size {
 		return s.frame(d).trips
 	}
-	return 0
+	return ^uint64(0)
 }
 
 // qinstTrip counts an iteration of a range over a function.
