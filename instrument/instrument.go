@@ -3,7 +3,6 @@
 package instrument
 
 import (
-	"go/types"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -40,7 +39,7 @@ func (p *Package) Points(told <-chan *points.Inlining, limits points.Limits) *po
 	return points.Find(&points.Package{
 		Path: p.src.Path, ImportPath: p.src.ImportPath,
 		Fset: p.fset, Files: p.files, Types: p.types, Info: p.info,
-		Sizes: types.SizesFor("gc", p.src.GOARCH), Inlining: inlining, Limits: limits, SSA: form, FileName: p.src.FileName,
+		Inlining: inlining, Limits: limits, SSA: form, FileName: p.src.FileName,
 	})
 }
 
@@ -50,7 +49,7 @@ func (p *Package) Sites() ([]File, error) {
 	list := points.Sites(&points.Package{
 		Path: p.src.Path, ImportPath: p.src.ImportPath,
 		Fset: p.fset, Files: p.files, Types: p.types, Info: p.info,
-		Sizes: types.SizesFor("gc", p.src.GOARCH), FileName: p.src.FileName,
+		FileName: p.src.FileName,
 	})
 	if len(list) == 0 {
 		return nil, nil

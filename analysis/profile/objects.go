@@ -222,7 +222,7 @@ func (o *objects) usedAs(names map[uint64]int32) map[int32]string {
 	for addr, ob := range o.byAddr {
 		name := o.t.Points[names[addr]].Name
 		for p := range ob.points {
-			if o.t.Points[p].Flags&spec.FlagParameter == 0 {
+			if o.t.Points[p].Flags&spec.FlagWeakName == 0 {
 				continue
 			}
 			if was, ok := used[p]; ok && was != name {
@@ -273,7 +273,7 @@ func (o *objects) best(ob *object) int32 {
 
 func (o *objects) betterName(p, q int32) bool {
 	a, b := &o.t.Points[p], &o.t.Points[q]
-	if x, y := a.Flags&spec.FlagParameter, b.Flags&spec.FlagParameter; x != y {
+	if x, y := a.Flags&spec.FlagWeakName, b.Flags&spec.FlagWeakName; x != y {
 		return x < y
 	}
 	return p < q
@@ -287,7 +287,7 @@ func (o *objects) nameOf(key waitKey, names map[uint64]int32) string {
 	if ok {
 		p, atSite = o.sites[site{f.File, f.Line}]
 	}
-	if atSite && o.t.Points[p].Flags&spec.FlagParameter == 0 && o.t.Points[p].Op != spec.OpSelect {
+	if atSite && o.t.Points[p].Flags&spec.FlagWeakName == 0 && o.t.Points[p].Op != spec.OpSelect {
 		return o.t.Points[p].Name
 	}
 	if q, ok := names[key.addr]; ok && key.addr != 0 {

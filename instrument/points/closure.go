@@ -6,11 +6,12 @@ import (
 	"go/types"
 )
 
-// findClosures notes the variables that hold one function literal for all of
-// their life. A call through such a variable is static, and must be left so: to ask
-// at run time what it holds would keep a closure that the compiler has inlined.
+// findClosures notes the variables that hold one function literal or method value
+// for all of their life. A call through one that holds a literal is static, and
+// must be left so: to ask at run time what it holds would keep a closure that the
+// compiler has inlined.
 func (f *finder) findClosures() {
-	f.closures = map[types.Object]*ast.FuncLit{}
+	f.closures, f.bound = map[types.Object]ast.Expr{}, map[ast.Expr]bool{}
 	assigned := map[types.Object]int{}
 	assign := func(lhs ast.Expr, rhs ast.Expr) {
 		if lhs == nil {
@@ -25,10 +26,9 @@ func (f *finder) findClosures() {
 			return
 		}
 		assigned[obj]++
-		if rhs != nil {
-			if lit, ok := ast.Unparen(rhs).(*ast.FuncLit); ok {
-				f.closures[obj] = lit
-			}
+		switch rhs := ast.Unparen(rhs).(type) {
+		case *ast.FuncLit, *ast.SelectorExpr:
+			f.closures[obj] = rhs
 		}
 	}
 	each := func(lhs, rhs []ast.Expr) {
@@ -68,12 +68,26 @@ func (f *finder) findClosures() {
 	for obj := range f.closures {
 		if assigned[obj] != 1 || obj.Parent() == nil || obj.Parent() == f.Types.Scope() {
 			delete(f.closures, obj) // others may assign to a package's variable
+		} else {
+			f.bound[f.closures[obj]] = true
 		}
 	}
 }
 
 // closure returns the literal that e always stands for.
 func (f *finder) closure(e ast.Expr) *ast.FuncLit {
+	lit, _ := f.held(e).(*ast.FuncLit)
+	return lit
+}
+
+// methodValue returns the method value that e always stands for, nil if there is
+// none.
+func (f *finder) methodValue(e ast.Expr) *ast.SelectorExpr {
+	sel, _ := f.held(e).(*ast.SelectorExpr)
+	return sel
+}
+
+func (f *finder) held(e ast.Expr) ast.Expr {
 	id, ok := ast.Unparen(e).(*ast.Ident)
 	if !ok {
 		return nil

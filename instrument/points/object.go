@@ -15,25 +15,15 @@ import (
 //	path.Run.done       a variable or parameter of a function
 //	path.locks[...]     an element
 //	path.Recv()         what a call returned
-//
-// call, if there is one, is a method call on e: where it is promoted, the object
-// is a field of e.
-func (f *finder) objectName(e ast.Expr, call *ast.CallExpr) string {
-	if call != nil {
-		if sel, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr); ok {
-			if m := f.Info.Selections[sel]; m != nil && len(m.Index()) > 1 {
-				return f.promoted(e, m)
-			}
-		}
-	}
+func (f *finder) objectName(e ast.Expr) string {
 	switch e := e.(type) {
 	case *ast.ParenExpr:
-		return f.objectName(e.X, nil)
+		return f.objectName(e.X)
 	case *ast.StarExpr:
-		return f.objectName(e.X, nil)
+		return f.objectName(e.X)
 	case *ast.UnaryExpr:
 		if e.Op == token.AND {
-			return f.objectName(e.X, nil)
+			return f.objectName(e.X)
 		}
 	case *ast.Ident:
 		return f.variableName(e)
@@ -43,7 +33,7 @@ func (f *finder) objectName(e ast.Expr, call *ast.CallExpr) string {
 		}
 		return f.variableName(e.Sel) // of another package
 	case *ast.IndexExpr:
-		return f.objectName(e.X, nil) + "[...]"
+		return f.objectName(e.X) + "[...]"
 	case *ast.CallExpr:
 		if fn := typeutil.Callee(f.Info, e); fn != nil && fn.Pkg() != nil {
 			if fn, ok := fn.(*types.Func); ok {
@@ -102,7 +92,7 @@ func (f *finder) fieldName(e *ast.SelectorExpr, s *types.Selection) string {
 		case owner != "":
 			name = owner
 		case i == 0: // a struct without a name, which is a part of something
-			name = f.objectName(e.X, nil)
+			name = f.objectName(e.X)
 		}
 		name += "." + st.Field(index).Name()
 		t = st.Field(index).Type()
@@ -127,7 +117,7 @@ func (f *finder) promoted(e ast.Expr, m *types.Selection) string {
 		case owner != "":
 			name = owner
 		case name == "":
-			name = f.objectName(e, nil) // a struct without a name, which is a part of something
+			name = f.objectName(e) // a struct without a name, which is a part of something
 		}
 		name += "." + st.Field(index).Name()
 		t = st.Field(index).Type()

@@ -59,6 +59,7 @@ type placer struct {
 	gotos   map[string]bool
 	loops   *looper
 	anchors []*Anchor
+	taken   map[*ast.UnaryExpr]bool // receives that are points, or left out
 }
 
 // placeCalls makes every call of fn a point with an anchor, or a skip. A call is
@@ -66,7 +67,7 @@ type placer struct {
 // panics, the count is one too high.
 func (f *finder) placeCalls(fn *Func) {
 	gotos := gotoTargets(fn.Body)
-	p := &placer{finder: f, fn: fn, gotos: gotos, loops: newLooper(f, fn, gotos)}
+	p := &placer{finder: f, fn: fn, gotos: gotos, loops: newLooper(f, fn, gotos), taken: map[*ast.UnaryExpr]bool{}}
 	p.list(fn.Body.List)
 	for _, a := range p.anchors {
 		if len(a.Points) > 0 {
@@ -168,10 +169,10 @@ func (p *placer) stmt(s ast.Stmt, head spot) {
 		p.exprs(head, s.Results...)
 		p.loops.leaves(s)
 	default:
-		p.simple(s, head)
 		if p.inList(s, head) {
 			p.chanStmt(s)
 		}
+		p.simple(s, head)
 	}
 }
 
@@ -198,6 +199,7 @@ func (p *placer) simple(s ast.Stmt, head spot) {
 	case *ast.IncDecStmt:
 		p.expr(s.X, head)
 	case *ast.AssignStmt:
+		p.receiveHead(s)
 		p.exprs(head, s.Lhs...)
 		p.exprs(head, s.Rhs...)
 	case *ast.DeclStmt:
@@ -226,8 +228,8 @@ func (p *placer) afterLabel(s *ast.LabeledStmt, head spot) spot {
 }
 
 func (p *placer) ifStmt(s *ast.IfStmt, head spot) {
-	p.optional(s.Init, head)
 	p.chanIf(s)
+	p.optional(s.Init, head)
 	p.expr(s.Cond, head)
 	p.list(s.Body.List)
 	switch e := s.Else.(type) {
@@ -348,6 +350,7 @@ func (p *placer) expr(e ast.Expr, head spot) {
 		p.expr(e.X, head)
 	case *ast.SelectorExpr:
 		p.expr(e.X, head)
+		p.methodUse(e)
 	case *ast.IndexExpr:
 		p.exprs(head, e.X, e.Index)
 	case *ast.IndexListExpr:
@@ -360,6 +363,9 @@ func (p *placer) expr(e ast.Expr, head spot) {
 		p.expr(e.X, head)
 	case *ast.UnaryExpr:
 		p.expr(e.X, head)
+		if e.Op == token.ARROW {
+			p.receiveValue(e)
+		}
 	}
 }
 
@@ -369,7 +375,11 @@ func (p *placer) call(c *ast.CallExpr, head spot, kind string, flags uint32) {
 	if fun.IsBuiltin() && isUnsafe(p.Info, c.Fun) {
 		return // the operands of Sizeof and its like are not evaluated
 	}
-	p.expr(c.Fun, head)
+	if sel, ok := ast.Unparen(c.Fun).(*ast.SelectorExpr); ok {
+		p.expr(sel.X, head)
+	} else {
+		p.expr(c.Fun, head)
+	}
 	p.exprs(head, c.Args...)
 	if fun.IsType() || fun.IsBuiltin() {
 		return

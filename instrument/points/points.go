@@ -24,7 +24,6 @@ type Package struct {
 	Files      []*ast.File
 	Types      *types.Package
 	Info       *types.Info
-	Sizes      types.Sizes
 	Limits     Limits
 
 	// Inlining is what the compiler decided in a build without probes.
@@ -104,6 +103,7 @@ func Find(p *Package) *Set {
 	f.nameFuncs()
 	f.renameFuncs()
 	f.findClosures()
+	f.findWrappers()
 	for _, fn := range f.set.Funcs {
 		fn.Point = uint32(len(f.set.Points))
 		f.ordinals = map[string]int{}
@@ -142,7 +142,9 @@ type finder struct {
 	ssa      map[ast.Node]*ssa.Function
 	spins    spins
 	calms    map[*ssa.Function]bool
-	closures map[types.Object]*ast.FuncLit
+	closures map[types.Object]ast.Expr // what variables hold that hold one function
+	bound    map[ast.Expr]bool         // those of them that are method values
+	wrappers map[*types.Func]*wrapper
 	renamed  map[string]string // functions that a directive names, by symbol
 
 	directives map[lineKey][]*directive

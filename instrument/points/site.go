@@ -45,18 +45,18 @@ func (f *finder) sites(fn *Func) {
 		case *ast.FuncLit:
 			return n == fn.Node
 		case *ast.CallExpr:
-			if y, op := f.syncCall(n); y != nil && op.after {
-				f.site(fn, n.Lparen, op.op, f.objectName(y.Operand, n), y.Operand)
+			if y, op := f.syncCall(n); y != nil && op.after && y.Within == "" {
+				f.site(fn, n.Lparen, op.op, f.syncName(y), f.weakName(y))
 			}
 		case *ast.SendStmt:
-			f.site(fn, n.Arrow, spec.OpSend, f.objectName(n.Chan, nil), n.Chan)
+			f.site(fn, n.Arrow, spec.OpSend, f.objectName(n.Chan), f.isParameter(n.Chan))
 		case *ast.UnaryExpr:
 			if n.Op == token.ARROW {
-				f.site(fn, n.Pos(), spec.OpReceive, f.objectName(n.X, nil), n.X)
+				f.site(fn, n.Pos(), spec.OpReceive, f.objectName(n.X), f.isParameter(n.X))
 			}
 		case *ast.RangeStmt:
 			if t := f.Info.TypeOf(n.X); t != nil && isChan(t) {
-				f.site(fn, n.Pos(), spec.OpReceive, f.objectName(n.X, nil), n.X)
+				f.site(fn, n.Pos(), spec.OpReceive, f.objectName(n.X), f.isParameter(n.X))
 			}
 		case *ast.SelectStmt:
 			f.selectSite(fn, n)
@@ -78,10 +78,10 @@ func (f *finder) selectSite(fn *Func, s *ast.SelectStmt) {
 		case nil:
 			return // it does not wait
 		case *ast.SendStmt:
-			names = append(names, f.objectName(s.Chan, nil))
+			names = append(names, f.objectName(s.Chan))
 		default:
-			if ch := receiver(s); ch != nil {
-				names = append(names, f.objectName(ch, nil))
+			if u := receiver(s); u != nil {
+				names = append(names, f.objectName(u.X))
 			}
 		}
 	}
@@ -89,13 +89,13 @@ func (f *finder) selectSite(fn *Func, s *ast.SelectStmt) {
 	if len(names) > most {
 		names = append(names[:most], "...")
 	}
-	f.site(fn, s.Pos(), spec.OpSelect, "select("+strings.Join(names, ", ")+")", nil)
+	f.site(fn, s.Pos(), spec.OpSelect, "select("+strings.Join(names, ", ")+")", false)
 }
 
-func (f *finder) site(fn *Func, pos token.Pos, op, name string, object ast.Expr) {
+func (f *finder) site(fn *Func, pos token.Pos, op, name string, weak bool) {
 	p := f.add(fn, pos, spec.PointSite, name)
 	p.Op = op
-	if object != nil && f.isParameter(object) {
-		p.Flags |= spec.FlagParameter
+	if weak {
+		p.Flags |= spec.FlagWeakName
 	}
 }

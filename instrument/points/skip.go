@@ -42,6 +42,7 @@ const (
 
 	InHeader     // a sync operation in the head of an if, for or switch
 	InExpression // part of a larger expression: where the object is, or when it is used, cannot be said
+	MethodValue  // called later, through a variable or by others
 	DeferLimit   // one defer more would make all of the function's defers slow, or it is in a loop
 )
 
@@ -89,6 +90,8 @@ func (r SkipReason) String() string {
 		return "in the head of a statement"
 	case InExpression:
 		return "part of an expression"
+	case MethodValue:
+		return "method value"
 	case DeferLimit:
 		return "no room for a defer"
 	}

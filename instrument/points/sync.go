@@ -22,6 +22,7 @@ const (
 	ChanInside                 // likewise, the probe at the head of the body at Pos
 	ChanCond                   // likewise, the probe in the condition [Pos, End)
 	ChanCount                  // a select's default at Pos: it is counted
+	ChanValue                  // a receive within an expression: [Pos, End) becomes a function's argument
 )
 
 // SyncObject is what an operation's operand is.
@@ -33,6 +34,7 @@ const (
 	Pointer                     // a pointer to it
 	Interface                   // an interface that holds such a pointer
 	Channel
+	Bound // a method value whose receiver it is
 )
 
 // Sync is an operation on a synchronization object.
@@ -41,10 +43,15 @@ type Sync struct {
 	Form     SyncForm
 	Pos, End token.Pos     // the statement, unless Form says otherwise
 	Call     *ast.CallExpr // not of channel operations other than close
-	Operand  ast.Expr      // of Call: the receiver, or close's argument
-	Object   SyncObject
-	Offset   int64 // of the object in what the operand is or points to
-	Queue    int   // where the runtime finds how many wait; see spec
+	Operand  ast.Expr      // of Call: the receiver, a method value, or close's argument
+	Path     string        // of the embedded fields from the operand to the receiver: ".S.Mutex"
+	Object   SyncObject    // what the operand is, or if there is a path the field at its end
+	Within   string        // path of the object in what the receiver points to
+	Queue    int           // where the runtime finds how many wait; see spec
+
+	method   *ast.SelectorExpr // that names the operation, nil for channels
+	indirect bool              // the path leads through a pointer
+	refers   bool              // what names the object is a pointer to it, or an interface
 }
 
 // syncOp is a method of a type of package sync.
@@ -77,56 +84,128 @@ var syncOps = map[string]syncOp{
 	"Cond.Wait": {spec.OpCondWait, true, noQueue}, "Cond.Signal": {spec.OpSignal, false, noQueue},
 	"Cond.Broadcast": {spec.OpBroadcast, false, noQueue},
 	"Once.Do":        {spec.OpOnce, true, noQueue},
+	"Locker.Lock":    {spec.OpLock, true, noQueue}, "Locker.Unlock": {spec.OpUnlock, false, noQueue},
 }
 
 // syncCall finds out whether a call is an operation on a synchronization object.
-func (f *finder) syncCall(c *ast.CallExpr) (s *Sync, op syncOp) {
+func (f *finder) syncCall(c *ast.CallExpr) (*Sync, syncOp) {
 	if isBuiltin(f.Info, c.Fun, "close") && len(c.Args) == 1 {
 		return &Sync{Call: c, Operand: c.Args[0], Object: Channel, Queue: noQueue}, syncOp{op: spec.OpClose}
 	}
+	if sel := f.methodValue(c.Fun); sel != nil {
+		y, op := f.syncMethod(sel)
+		if y == nil || y.Object == Interface {
+			return nil, op
+		}
+		y.Call, y.Operand, y.Path, y.Object = c, c.Fun, "", Bound
+		return y, op
+	}
 	sel, ok := ast.Unparen(c.Fun).(*ast.SelectorExpr)
 	if !ok {
-		return nil, op
+		return nil, syncOp{}
 	}
-	method := f.Info.Selections[sel]
-	if method == nil || method.Kind() != types.MethodVal || f.Types.Path() == "sync" {
-		return nil, op // sync's own use of its types is its own business
+	y, op := f.syncMethod(sel)
+	if y == nil {
+		y, op = f.wrapped(sel)
 	}
-	s = &Sync{Call: c, Operand: sel.X, Queue: noQueue}
-	if isLocker(method.Recv()) {
-		s.Object = Interface
-		switch method.Obj().Name() {
-		case "Lock":
-			return s, syncOp{spec.OpLock, true, noQueue}
-		case "Unlock":
-			return s, syncOp{spec.OpUnlock, false, noQueue}
+	if y != nil {
+		y.Call, y.Operand = c, sel.X
+	}
+	return y, op
+}
+
+// syncMethod finds out whether a selector names a method of a synchronization
+// object, and what leads to that.
+func (f *finder) syncMethod(sel *ast.SelectorExpr) (*Sync, syncOp) {
+	m := f.Info.Selections[sel]
+	if m == nil || m.Kind() != types.MethodVal || f.Types.Path() == "sync" {
+		return nil, syncOp{} // sync's own use of its types is its own business
+	}
+	y := &Sync{method: sel}
+	t := f.reach(y, m)
+	if t == nil {
+		return nil, syncOp{}
+	}
+	fn := m.Obj().(*types.Func)
+	var key string
+	if y.Object == Interface {
+		if !isLocker(t) {
+			return nil, syncOp{}
 		}
-		return nil, op
+		key = "Locker." + fn.Name()
+	} else {
+		recv := types.Unalias(fn.Signature().Recv().Type())
+		if p, ok := recv.(*types.Pointer); ok {
+			recv = types.Unalias(p.Elem())
+		}
+		named, ok := recv.(*types.Named)
+		if !ok || fn.Pkg() == nil || fn.Pkg().Path() != "sync" {
+			return nil, syncOp{}
+		}
+		key = named.Obj().Name() + "." + fn.Name()
 	}
-	fn := method.Obj().(*types.Func)
-	if fn.Pkg() == nil || fn.Pkg().Path() != "sync" {
-		return nil, op
-	}
-	recv := fn.Signature().Recv().Type()
-	if p, ok := types.Unalias(recv).(*types.Pointer); ok {
-		recv = p.Elem()
-	}
-	named, ok := types.Unalias(recv).(*types.Named)
+	op, ok := syncOps[key]
 	if !ok {
 		return nil, op
 	}
-	op, ok = syncOps[named.Obj().Name()+"."+fn.Name()]
-	if !ok {
-		return nil, op
+	y.Queue, y.refers = op.queue, y.Object != Variable
+	return y, op
+}
+
+// reach spells out the way from a method call's operand to the receiver and
+// returns the receiver's type, nil if a part of the way cannot be named here.
+func (f *finder) reach(y *Sync, m *types.Selection) types.Type {
+	t := types.Unalias(m.Recv())
+	if _, param := t.(*types.TypeParam); param {
+		return nil
 	}
-	s.Queue = op.queue
-	if s.Offset, ok = f.offset(method); !ok {
-		return nil, op
+	arrive := func() {
+		switch u := t.Underlying().(type) {
+		case *types.Pointer:
+			y.Object, t = Pointer, u.Elem()
+		case *types.Interface:
+			y.Object = Interface
+		default:
+			y.Object = Variable
+		}
 	}
-	if _, ok := method.Recv().Underlying().(*types.Pointer); ok {
-		s.Object = Pointer
+	arrive()
+	path := m.Index()
+	for i, index := range path[:len(path)-1] {
+		st, ok := t.Underlying().(*types.Struct)
+		if !ok {
+			return nil
+		}
+		field := st.Field(index)
+		if !field.Exported() && field.Pkg() != f.Types {
+			return nil
+		}
+		y.indirect = y.indirect || i > 0 && y.Object == Pointer
+		y.Path += "." + field.Name()
+		t = field.Type()
+		arrive()
 	}
-	return s, op
+	return t
+}
+
+// syncName is the name of the object of an operation.
+func (f *finder) syncName(y *Sync) string {
+	if y.method == nil {
+		return f.objectName(y.Operand)
+	}
+	if m := f.Info.Selections[y.method]; len(m.Index()) > 1 {
+		return f.promoted(y.method.X, m)
+	}
+	return f.objectName(y.method.X)
+}
+
+// weakName reports whether the object of an operation may have a better name
+// elsewhere, because what names it refers to it only.
+func (f *finder) weakName(y *Sync) bool {
+	if y.method == nil {
+		return f.isParameter(y.Operand)
+	}
+	return y.refers || y.Path == "" && y.Within == "" && f.isParameter(y.method.X)
 }
 
 // isLocker reports whether t is an interface with Lock and Unlock.
@@ -144,61 +223,6 @@ func isLocker(t types.Type) bool {
 	return found == 2
 }
 
-// offset is where a promoted method's receiver lies in the operand. It is not
-// known where the way leads through a pointer, or through types that a type
-// parameter stands for.
-func (f *finder) offset(method *types.Selection) (off int64, ok bool) {
-	t := method.Recv()
-	if p, ok := t.Underlying().(*types.Pointer); ok {
-		t = p.Elem()
-	}
-	if _, param := types.Unalias(t).(*types.TypeParam); param {
-		return 0, false
-	}
-	path := method.Index()
-	for _, i := range path[:len(path)-1] {
-		st, ok := t.Underlying().(*types.Struct)
-		if !ok || f.Sizes == nil {
-			return 0, false
-		}
-		var fields []*types.Var
-		for j := range i + 1 {
-			fields = append(fields, st.Field(j))
-			if generic(st.Field(j).Type(), 0) {
-				return 0, false
-			}
-		}
-		off += f.Sizes.Offsetsof(fields)[i]
-		t = st.Field(i).Type()
-	}
-	if _, pointer := t.Underlying().(*types.Pointer); pointer {
-		return 0, false
-	}
-	return off, true
-}
-
-// generic reports whether the size of t depends on a type parameter.
-func generic(t types.Type, depth int) bool {
-	if depth > 32 {
-		return true
-	}
-	switch t := types.Unalias(t).(type) {
-	case *types.TypeParam:
-		return true
-	case *types.Array:
-		return generic(t.Elem(), depth+1)
-	case *types.Named, *types.Struct:
-		if st, ok := t.Underlying().(*types.Struct); ok {
-			for i := range st.NumFields() {
-				if generic(st.Field(i).Type(), depth+1) {
-					return true
-				}
-			}
-		}
-	}
-	return false
-}
-
 // syncStmt makes a call statement, deferred or not, a sync point if it is an
 // operation.
 func (p *placer) syncStmt(s ast.Stmt, e ast.Expr, inList bool) {
@@ -211,7 +235,7 @@ func (p *placer) syncStmt(s ast.Stmt, e ast.Expr, inList bool) {
 		return
 	}
 	y.Pos, y.End = s.Pos(), s.End()
-	name := p.objectName(y.Operand, y.Call)
+	name := p.syncName(y)
 	_, deferred := s.(*ast.DeferStmt)
 	switch {
 	case !inList:
@@ -229,10 +253,10 @@ func (p *placer) syncStmt(s ast.Stmt, e ast.Expr, inList bool) {
 	default:
 		y.Form = SyncBefore
 	}
-	p.syncPoint(y, c.Lparen, op.op, name, y.Operand)
+	p.syncPoint(y, c.Lparen, op.op, name, p.weakName(y))
 }
 
-func (p *placer) syncPoint(y *Sync, pos token.Pos, op, name string, object ast.Expr) {
+func (p *placer) syncPoint(y *Sync, pos token.Pos, op, name string, weak bool) {
 	if !p.Limits.has(Syncs) {
 		return
 	}
@@ -243,8 +267,8 @@ func (p *placer) syncPoint(y *Sync, pos token.Pos, op, name string, object ast.E
 	y.Point = uint32(len(p.set.Points))
 	pt := p.add(p.fn, pos, spec.PointSync, name)
 	pt.Op = op
-	if object != nil && p.isParameter(object) {
-		pt.Flags |= spec.FlagParameter
+	if weak {
+		pt.Flags |= spec.FlagWeakName
 	}
 	p.fn.Syncs = append(p.fn.Syncs, y)
 }
@@ -256,13 +280,21 @@ func (p *placer) tryLock(c *ast.CallExpr) {
 	if y == nil || op.op != spec.OpTryLock && op.op != spec.OpTryRLock {
 		return
 	}
-	name := p.objectName(y.Operand, c)
+	name := p.syncName(y)
 	if !isPlain(y.Operand) {
 		p.skip(p.fn, c.Pos(), spec.PointSync, name, InExpression)
 		return
 	}
 	y.Form, y.Pos, y.End = SyncTry, c.Pos(), c.End()
-	p.syncPoint(y, c.Lparen, op.op, name, y.Operand)
+	p.syncPoint(y, c.Lparen, op.op, name, p.weakName(y))
+}
+
+// methodUse leaves out an operation that becomes a value, unless that is called
+// where its object is known.
+func (p *placer) methodUse(e *ast.SelectorExpr) {
+	if y, _ := p.syncMethod(e); y != nil && !p.bound[e] && p.Limits.has(Syncs) {
+		p.skip(p.fn, e.Pos(), spec.PointSync, p.syncName(y), MethodValue)
+	}
 }
 
 // isPlain reports whether e is a variable or a field of one.
@@ -278,81 +310,4 @@ func isPlain(e ast.Expr) bool {
 		return isPlain(e.X)
 	}
 	return false
-}
-
-// received returns the operand of e if e is a receive operation and nothing else.
-func received(e ast.Expr) ast.Expr {
-	if u, ok := ast.Unparen(e).(*ast.UnaryExpr); ok && u.Op == token.ARROW {
-		return u.X
-	}
-	return nil
-}
-
-// receiver returns the channel that a statement receives from as the last thing
-// it does before it assigns.
-func receiver(s ast.Stmt) (ch ast.Expr) {
-	switch s := s.(type) {
-	case *ast.ExprStmt:
-		return received(s.X)
-	case *ast.AssignStmt:
-		if len(s.Rhs) == 1 {
-			return received(s.Rhs[0])
-		}
-	case *ast.DeclStmt:
-		if d := s.Decl.(*ast.GenDecl); len(d.Specs) == 1 {
-			if v, ok := d.Specs[0].(*ast.ValueSpec); ok && len(v.Values) == 1 {
-				return received(v.Values[0])
-			}
-		}
-	}
-	return nil
-}
-
-// chanStmt makes a statement of a list that sends or receives a sync point.
-func (p *placer) chanStmt(s ast.Stmt) {
-	y := &Sync{Form: ChanAfter, Pos: s.Pos(), End: s.End()}
-	if send, ok := s.(*ast.SendStmt); ok {
-		p.syncPoint(y, send.Arrow, spec.OpSend, p.objectName(send.Chan, nil), send.Chan)
-	} else if ch := receiver(s); ch != nil {
-		p.syncPoint(y, s.Pos(), spec.OpReceive, p.objectName(ch, nil), ch)
-	}
-}
-
-// chanIf handles a receive in the init statement of an if.
-func (p *placer) chanIf(s *ast.IfStmt) {
-	if s.Init == nil {
-		return
-	}
-	if ch := receiver(s.Init); ch != nil {
-		y := &Sync{Form: ChanCond, Pos: s.Cond.Pos(), End: s.Cond.End()}
-		p.syncPoint(y, s.Init.Pos(), spec.OpReceive, p.objectName(ch, nil), ch)
-	}
-}
-
-// chanRange handles a range over a channel: each element that came is a receive.
-func (p *placer) chanRange(s *ast.RangeStmt) {
-	t := p.Info.TypeOf(s.X)
-	if t == nil {
-		return
-	}
-	if _, ok := t.Underlying().(*types.Chan); ok {
-		y := &Sync{Form: ChanInside, Pos: s.Body.Lbrace + 1}
-		p.syncPoint(y, s.Pos(), spec.OpReceive, p.objectName(s.X, nil), s.X)
-	}
-}
-
-// chanCase handles a clause of a select, chosen.
-func (p *placer) chanCase(c *ast.CommClause) {
-	y := &Sync{Form: ChanInside, Pos: c.Colon + 1}
-	switch s := c.Comm.(type) {
-	case nil:
-		y.Form = ChanCount
-		p.syncPoint(y, c.Pos(), spec.OpDefault, "select", nil)
-	case *ast.SendStmt:
-		p.syncPoint(y, c.Pos(), spec.OpSend, p.objectName(s.Chan, nil), s.Chan)
-	default:
-		if ch := receiver(s); ch != nil {
-			p.syncPoint(y, c.Pos(), spec.OpReceive, p.objectName(ch, nil), ch)
-		}
-	}
 }

@@ -193,6 +193,12 @@ func (w *writer) counters(funcs []*points.Func) {
 			w.insert(a.Pos, "@pass(%s, ", strings.ReplaceAll(w.calls(a, " | "), w.expand("@call("), w.expand("@counted(")))
 		}
 	}
+	for _, fn := range funcs {
+		w.openReceives(fn)
+	}
+	for _, fn := range slices.Backward(funcs) {
+		w.closeReceives(fn)
+	}
 	for _, a := range slices.Backward(all) {
 		switch a.Form {
 		case points.And:

@@ -2,6 +2,7 @@ package rewrite
 
 import (
 	"go/token"
+	"slices"
 
 	"qinst.dev/instrument/points"
 )
@@ -19,17 +20,46 @@ func (w *writer) syncs(fn *points.Func) {
 		case points.ChanCond:
 			w.insert(y.Pos, "(@on == 0 || @chan(@base + %d) == 0) && (", y.Point)
 			w.insert(y.End, ")")
+		case points.ChanValue: // see receives
 		case points.SyncTry:
 			w.insert(y.Pos, "(")
-			operand := string(w.text[w.file.Offset(y.Operand.Pos()):w.file.Offset(y.Operand.End())])
-			if y.Object == points.Variable {
-				operand = "&" + operand
-			}
-			w.insert(y.End, " && @got(@base + %d, %s, %d) == 0)", y.Point, w.address(y, operand), y.Queue)
+			w.insert(y.End, " && @got(@base + %d, %s, %d) == 0)", y.Point, w.address(y, w.operand(y)), y.Queue)
 		default:
 			w.syncCall(y)
 		}
 	}
+}
+
+// receives makes receives within expressions arguments of a function that returns
+// its argument. They open from the outermost in.
+func (w *writer) openReceives(fn *points.Func) {
+	for _, y := range fn.Syncs {
+		if y.Form == points.ChanValue {
+			w.insert(y.Pos, "@received(")
+		}
+	}
+}
+
+func (w *writer) closeReceives(fn *points.Func) {
+	for _, y := range slices.Backward(fn.Syncs) {
+		if y.Form == points.ChanValue {
+			w.insert(y.End, ", @base + %d)", y.Point)
+		}
+	}
+}
+
+// operand is the text of a pointer to the receiver, or of what else the operand is.
+func (w *writer) operand(y *points.Sync) string {
+	text := string(w.text[w.file.Offset(y.Operand.Pos()):w.file.Offset(y.Operand.End())])
+	return w.refer(y) + "(" + text + ")" + y.Path
+}
+
+// refer is what stands before the operand.
+func (w *writer) refer(y *points.Sync) string {
+	if y.Object == points.Variable {
+		return "&"
+	}
+	return ""
 }
 
 // syncCall rewrites a call statement x.M() as
@@ -37,12 +67,13 @@ func (w *writer) syncs(fn *points.Func) {
 //	{ p := &x; p.M(); if on { sync(point, p) } }
 //
 // so that x is evaluated once. close(x), whose operand is an argument, becomes
-// { p := x; close(p) } likewise.
+// { p := x; close(p) } likewise. A method value has been evaluated already.
 func (w *writer) syncCall(y *points.Sync) {
-	open, deferred := "{ @p%d := (", ""
-	if y.Object == points.Variable {
-		open = "{ @p%d := &("
+	if y.Object == points.Bound {
+		w.boundCall(y)
+		return
 	}
+	open, deferred := "{ @p%d := "+w.refer(y)+"(", ""
 	if y.Form == points.SyncDefer {
 		w.delete(y.Pos, "defer")
 		deferred = "defer "
@@ -59,8 +90,21 @@ func (w *writer) syncCall(y *points.Sync) {
 		return
 	}
 	w.insert(y.Operand.Pos(), "%s", w.expand(open, y.Point))
-	w.insert(y.Operand.End(), "); %s%s%s", before, deferred, w.expand("@p%d", y.Point))
+	w.insert(y.Operand.End(), ")%s; %s%s%s", y.Path, before, deferred, w.expand("@p%d", y.Point))
 	w.insert(y.End, "%s }", after)
+}
+
+// boundCall puts the probe next to a call f(), where f is a method value.
+func (w *writer) boundCall(y *points.Sync) {
+	probe := w.expand("@sync(@base + %d, %s, %d) }", y.Point, w.address(y, w.operand(y)), y.Queue)
+	switch y.Form {
+	case points.SyncBefore:
+		w.insert(y.Pos, "if @on != 0 { %s; ", probe)
+	case points.SyncAfter:
+		w.insert(y.End, "; if @on != 0 { %s", probe)
+	case points.SyncDefer:
+		w.insert(y.End, "; if @on != 0 { defer %s", probe)
+	}
 }
 
 // delete removes a word of the text.
@@ -69,15 +113,17 @@ func (w *writer) delete(pos token.Pos, word string) {
 	w.Replace(at, at+len(word), "")
 }
 
-// address is the expression for where the object is.
+// address is the expression for where the object is; p stands for the operand.
 func (w *writer) address(y *points.Sync, p string) string {
 	switch {
 	case y.Object == points.Channel:
 		return w.expand("*(*@uptr)(@ptr(&%s))", p)
 	case y.Object == points.Interface:
 		return w.expand("(*[2]@uptr)(@ptr(&%s))[1]", p) // the data word
-	case y.Offset != 0:
-		return w.expand("@uptr(@ptr(%s)) + %d", p, y.Offset)
+	case y.Object == points.Bound:
+		return w.expand("(*(**[2]@uptr)(@ptr(&%s)))[1]", p) // behind the code's address
+	case y.Within != "":
+		return w.expand("@uptr(@ptr(&%s%s))", p, y.Within)
 	}
 	return w.expand("@uptr(@ptr(%s))", p)
 }

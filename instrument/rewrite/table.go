@@ -87,6 +87,8 @@ func @sync(point %[2]s, object, queue @uptr)
 //go:linkname @chan qinst_chan
 func @chan(point %[2]s) %[2]s
 
+func @received[T @any](v T, point %[2]s) T { if @on != 0 { @chan(point) }; return v }
+
 func @got(point %[2]s, object, queue @uptr) %[2]s { if @on != 0 { @sync(point, object, queue) }; return 0 }
 
 `, pkg.Name(), t.u32, t.u64, t.str, t.uptr) + names.register(t, "base", len(list), table)), nil

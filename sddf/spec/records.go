@@ -132,7 +132,7 @@ const (
 	FlagDynamic   = 1 << 3 // a call whose callee is known at run time only
 	FlagSpin      = 1 << 4 // a loop that only reads shared state until it changes
 	FlagForced    = 1 << 5 // probed by directive, against the rules about size
-	FlagParameter = 1 << 6 // a sync operation on a parameter: the object may have a better name elsewhere
+	FlagWeakName  = 1 << 6 // a sync operation whose name is that of a parameter, pointer or interface: the object may have a better name elsewhere
 )
 
 // FlagDerived marks a function that is inlined, and the calls in it that it makes

@@ -161,9 +161,11 @@ func (s *server) waits() {
 }
 
 func (s *server) values() {
-	lock := s.mu.Lock // method values are not operations: the waits of such are recorded, their uses are not
+	lock, unlock := s.mu.Lock, s.inner.Unlock
 	lock()
 	s.mu.Unlock()
+	s.inner.Lock()
+	defer unlock()
 	for i := range table {
 		table[i].Lock()
 		table[i].Unlock()
@@ -178,6 +180,43 @@ func boxed() <-chan int {
 	c := make(chan int, 1)
 	c <- 1
 	return c
+}
+
+type wrapped struct {
+	parts [2]struct{ mu sync.RWMutex }
+	first struct{ mu sync.RWMutex }
+}
+
+func (w *wrapped) lock()   { w.first.mu.Lock() }
+func (w *wrapped) unlock() { w.first.mu.Unlock() }
+
+type outer struct {
+	*sync.RWMutex // as a pointer
+	wrapped
+}
+
+func indirect(o *outer) {
+	o.RLock()
+	o.RUnlock()
+	o.wrapped.lock()
+	defer o.wrapped.unlock()
+}
+
+// expressions receives 9 values within expressions and leaves c empty.
+func expressions(c chan bool) bool {
+	for range 9 {
+		c <- true
+	}
+	if <-c && (!<-c || <-c) && len(c) == 6 {
+		runtime.Gosched()
+	}
+	switch <-c {
+	case <-c:
+		go fmt.Sprint(<-c)
+	}
+	list := []bool{<-c, <-c}
+	defer runtime.KeepAlive(list)
+	return <-c
 }
 
 func pulls() {
@@ -209,14 +248,17 @@ func main() {
 		s.once.Do(func() {})
 	}
 	pulls()
+	indirect(&outer{RWMutex: &s.state})
+	flags := make(chan bool, 9)
+	expressions(flags)
 	cancel()
 	<-ctx.Done()
 	for _, line := range []string{
-		"main.(*server).mu 29 0",
+		"main.(*server).mu 30 0",
 		"main.(*server).Locker 2 0",
-		"main.(*inner).Mutex 4 0",
+		"main.(*inner).Mutex 6 0",
 		"main.contend.local 4 1",
-		"main.(*server).state 6 2",
+		"main.(*server).state 8 2",
 		"main.jobs 17 4",
 		"main.channels.group 3 1",
 		"main.(*server).selects.unbuffered 2 1",
@@ -227,6 +269,8 @@ func main() {
 		"main.global 2 0",
 		"main.(*server).once 3 0",
 		"context.Context.Done() 1 0",
+		"main.(*wrapped).first.mu 2 0",
+		"main.expressions.c 18 0",
 		"select 1 0",
 	} {
 		fmt.Println(line)

@@ -1,0 +1,118 @@
+package points
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+
+	"qinst.dev/sddf/spec"
+)
+
+// received returns e if it is a receive and nothing else.
+func received(e ast.Expr) *ast.UnaryExpr {
+	if u, ok := ast.Unparen(e).(*ast.UnaryExpr); ok && u.Op == token.ARROW {
+		return u
+	}
+	return nil
+}
+
+// receiver returns the receive that is the last thing a statement does before it
+// assigns.
+func receiver(s ast.Stmt) *ast.UnaryExpr {
+	switch s := s.(type) {
+	case *ast.ExprStmt:
+		return received(s.X)
+	case *ast.AssignStmt:
+		if len(s.Rhs) == 1 {
+			return received(s.Rhs[0])
+		}
+	case *ast.DeclStmt:
+		if d := s.Decl.(*ast.GenDecl); len(d.Specs) == 1 {
+			if v, ok := d.Specs[0].(*ast.ValueSpec); ok && len(v.Values) == 1 {
+				return received(v.Values[0])
+			}
+		}
+	}
+	return nil
+}
+
+// receive makes one that is the last thing its statement does, but for an
+// assignment, a sync point.
+func (p *placer) receive(y *Sync, pos token.Pos, u *ast.UnaryExpr) {
+	p.taken[u] = true
+	p.syncPoint(y, pos, spec.OpReceive, p.objectName(u.X), p.isParameter(u.X))
+}
+
+// receiveValue makes a receive within an expression a sync point: a generic
+// function returns its value in its place.
+func (p *placer) receiveValue(u *ast.UnaryExpr) {
+	switch {
+	case p.taken[u] || !p.Limits.has(Syncs):
+	case p.generics():
+		p.receive(&Sync{Form: ChanValue, Pos: u.Pos(), End: u.End()}, u.Pos(), u)
+	default:
+		p.skip(p.fn, u.Pos(), spec.PointSync, p.objectName(u.X), InExpression)
+	}
+}
+
+// receiveHead leaves out a receive of two values in the head of a statement:
+// there is no place behind it.
+func (p *placer) receiveHead(s ast.Stmt) {
+	if u := receiver(s); u != nil && !p.taken[u] && twoValues(s) {
+		p.taken[u] = true
+		p.skip(p.fn, u.Pos(), spec.PointSync, p.objectName(u.X), InHeader)
+	}
+}
+
+func twoValues(s ast.Stmt) bool {
+	a, ok := s.(*ast.AssignStmt)
+	return ok && len(a.Lhs) == 2
+}
+
+// chanStmt makes a statement of a list that sends or receives a sync point.
+func (p *placer) chanStmt(s ast.Stmt) {
+	y := &Sync{Form: ChanAfter, Pos: s.Pos(), End: s.End()}
+	if send, ok := s.(*ast.SendStmt); ok {
+		p.syncPoint(y, send.Arrow, spec.OpSend, p.objectName(send.Chan), p.isParameter(send.Chan))
+	} else if u := receiver(s); u != nil {
+		p.receive(y, s.Pos(), u)
+	}
+}
+
+// chanIf handles a receive in the init statement of an if.
+func (p *placer) chanIf(s *ast.IfStmt) {
+	if s.Init == nil {
+		return
+	}
+	if u := receiver(s.Init); u != nil {
+		p.receive(&Sync{Form: ChanCond, Pos: s.Cond.Pos(), End: s.Cond.End()}, s.Init.Pos(), u)
+	}
+}
+
+// chanRange handles a range over a channel: each element that came is a receive.
+func (p *placer) chanRange(s *ast.RangeStmt) {
+	t := p.Info.TypeOf(s.X)
+	if t == nil {
+		return
+	}
+	if _, ok := t.Underlying().(*types.Chan); ok {
+		y := &Sync{Form: ChanInside, Pos: s.Body.Lbrace + 1}
+		p.syncPoint(y, s.Pos(), spec.OpReceive, p.objectName(s.X), p.isParameter(s.X))
+	}
+}
+
+// chanCase handles a clause of a select, chosen.
+func (p *placer) chanCase(c *ast.CommClause) {
+	y := &Sync{Form: ChanInside, Pos: c.Colon + 1}
+	switch s := c.Comm.(type) {
+	case nil:
+		y.Form = ChanCount
+		p.syncPoint(y, c.Pos(), spec.OpDefault, "select", false)
+	case *ast.SendStmt:
+		p.syncPoint(y, c.Pos(), spec.OpSend, p.objectName(s.Chan), p.isParameter(s.Chan))
+	default:
+		if u := receiver(s); u != nil {
+			p.receive(y, c.Pos(), u)
+		}
+	}
+}
