@@ -301,10 +301,10 @@ func (pg *page) cost() error {
 	pg.say("  writer: %s runs, %s written, %s of processor time (%s of the process)", count(p.Tool.FlushRuns),
 		bytesOf(p.Tool.FlushBytes), dur(p.Tool.FlushCPU), percent(p.Tool.FlushCPU, p.CPU.User+p.CPU.System))
 	if c := p.Tool.EventCost; c > 0 {
-		cost := int64(c * float64(p.Tool.Traced))
-		pg.say("  probes: %s events x %.1fns = %s of processor time (%s of busy)", count(p.Tool.Traced), c, dur(cost), percent(cost, p.Busy))
+		cost := int64(c * float64(p.Events))
+		pg.say("  events: %s x %.1fns or more = %s of processor time (%s of busy)", count(p.Events), c, dur(cost), percent(cost, p.Busy))
 	} else {
-		pg.say("  probes: %s events; their cost on this machine: qinst cost", count(p.Tool.Traced))
+		pg.say("  events: %s; their cost on this machine: qinst cost", count(p.Events))
 	}
 	return nil
 }
