@@ -98,7 +98,9 @@ func qinstGoEnd() {
 // qinstGoUnpark notes who woke gp. The running goroutine did only in a ready
 // that it called itself; those come with a positive skip, while the poller's
 // lists, timers and the collector use 0. On a thread without a goroutine it was
-// a timer.
+// a timer. Who runs on the thread does not change with what others do there: a
+// synctest bubble runs its timers in a goroutine, and wakes its root when one has
+// ended.
 //
 //go:nosplit
 func qinstGoUnpark(gp *g, skip int) {
@@ -107,18 +109,21 @@ func qinstGoUnpark(gp *g, skip int) {
 	}
 	now := qinstNow()
 	cur := qinstCurrent()
+	on := getg().m.qinst.g
 	cause := uint64(qinstCauseGoroutine)
 	switch {
 	case skip == 0:
 		cause = qinstCauseOf(gp.waitreason)
 	case cur == 0:
 		cause = qinstCauseTimer
+	default:
+		on = cur
 	}
 	if c := qinstWokenBy(gp); c != 0 {
-		qinstPut3(now, cur, qinstEvGoUnparkBy<<24|cause, qinstGo(gp), uint64(c))
+		qinstPut3(now, on, qinstEvGoUnparkBy<<24|cause, qinstGo(gp), uint64(c))
 		return
 	}
-	qinstPut2(now, cur, qinstEvGoUnpark<<24|cause, qinstGo(gp))
+	qinstPut2(now, on, qinstEvGoUnpark<<24|cause, qinstGo(gp))
 }
 
 // qinstCauseOf tells who wakes a goroutine that waits for the given reason when
