@@ -1,193 +1,188 @@
 package sddf
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"math"
+	"math/bits"
 	"strings"
-
-	"github.com/vmihailenco/msgpack/v5"
-	"github.com/vmihailenco/msgpack/v5/msgpcode"
 
 	"qinst.dev/sddf/spec"
 )
 
 // Bounds on what a descriptor may say, far above any real one.
 const (
-	maxDims  = 4   // brackets in a field type
+	maxDims  = 8   // brackets in a field type
 	maxWords = 255 // words of an entry of a packed block
 )
 
-// decoder decodes msgpack values from a source. Every length is checked
-// against the bytes that remain before anything is allocated, so that a few
-// damaged bytes cannot ask for gigabytes.
-type decoder struct {
-	*msgpack.Decoder
-	src *source
-	// budget bounds what nested arrays of the current packet may allocate.
-	budget int64
-}
+// decoder decodes values. Every length is checked against the bytes that remain
+// before anything is allocated, so that a few damaged bytes cannot ask for
+// gigabytes.
+type decoder struct{ source }
 
-func newDecoder(r io.ReaderAt, size int64) decoder {
-	src := &source{r: r, size: size}
-	return decoder{Decoder: msgpack.NewDecoder(src), src: src}
-}
+func wrong(k class, want string) error { return fmt.Errorf("found %v, expected %s", k, want) }
 
-// length rejects a count of elements of at least one byte each that the rest of
-// the file cannot hold.
-func (d *decoder) length(n int) (int, error) {
-	if n < 0 {
-		return 0, nil // msgpack's nil
+// expect reads the head of a value of a class and returns its value or length.
+func (d *decoder) expect(want class) (uint64, error) {
+	k, v, err := d.head()
+	if err == nil && k != want {
+		err = wrong(k, want.String())
 	}
-	if int64(n) > d.src.remaining() {
-		return 0, io.ErrUnexpectedEOF
-	}
-	return n, nil
+	return v, err
 }
 
 func (d *decoder) arrayLen() (int, error) {
-	n, err := d.DecodeArrayLen()
-	if err != nil {
-		return 0, err
+	n, err := d.expect(classArray)
+	return int(n), err
+}
+
+func (d *decoder) mapLen() (int, error) {
+	n, err := d.expect(classMap)
+	if 2*n > uint64(d.remaining()) && err == nil {
+		err = io.ErrUnexpectedEOF
 	}
-	return d.length(n)
+	return int(n), err
 }
 
 func (d *decoder) str() (string, error) {
-	n, err := d.DecodeBytesLen()
-	if err != nil {
-		return "", err
-	}
-	if n, err = d.length(n); n == 0 || err != nil {
+	n, err := d.expect(classStr)
+	if n == 0 || err != nil {
 		return "", err
 	}
 	b := make([]byte, n)
-	if _, err := io.ReadFull(d.src, b); err != nil {
+	if err := d.read(b); err != nil {
 		return "", err
 	}
 	return string(b), nil
 }
 
+func (d *decoder) bytes() ([]byte, error) {
+	n, err := d.expect(classBytes)
+	if err != nil {
+		return nil, err
+	}
+	b := make([]byte, n)
+	return b, d.read(b)
+}
+
 // skipValue passes one value of any kind. It counts the values still to come
 // instead of recursing, so that deep nesting cannot exhaust the stack.
 func (d *decoder) skipValue() error {
-	for pending := int64(1); pending > 0; pending-- {
-		more, err := d.skipHead()
+	for pending := uint64(1); pending > 0; pending-- {
+		k, v, err := d.head()
 		if err != nil {
 			return err
 		}
-		pending += more
+		switch k {
+		case classArray:
+			pending += v
+		case classMap:
+			pending += 2 * v
+		case classStr, classBytes, classExt:
+			if err := d.skip(int64(v)); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }
 
-// skipHead passes one scalar, or the head of a container, and returns the
-// number of values that the container holds.
-func (d *decoder) skipHead() (int64, error) {
-	c, err := d.PeekCode()
-	if err != nil {
-		return 0, err
-	}
-	switch {
-	case msgpcode.IsFixedArray(c), c == msgpcode.Array16, c == msgpcode.Array32:
-		n, err := d.arrayLen()
-		return int64(n), err
-	case msgpcode.IsFixedMap(c), c == msgpcode.Map16, c == msgpcode.Map32:
-		n, err := d.DecodeMapLen()
-		if err != nil {
-			return 0, err
+func (d *decoder) skipN(n int) error {
+	for ; n > 0; n-- {
+		if err := d.skipValue(); err != nil {
+			return err
 		}
-		n, err = d.length(n)
-		return 2 * int64(n), err
-	case msgpcode.IsString(c), msgpcode.IsBin(c):
-		n, err := d.DecodeBytesLen()
-		if err != nil {
-			return 0, err
-		}
-		return 0, d.src.skip(int64(n))
-	case msgpcode.IsExt(c):
-		_, n, err := d.DecodeExtHeader()
-		if err != nil {
-			return 0, err
-		}
-		return 0, d.src.skip(int64(n))
 	}
-	return 0, d.src.skip(scalarSize(c))
-}
-
-// scalarSize is the encoded size of the number, bool or nil that starts with c.
-func scalarSize(c byte) int64 {
-	switch c {
-	case msgpcode.Uint8, msgpcode.Int8:
-		return 2
-	case msgpcode.Uint16, msgpcode.Int16:
-		return 3
-	case msgpcode.Uint32, msgpcode.Int32, msgpcode.Float:
-		return 5
-	case msgpcode.Uint64, msgpcode.Int64, msgpcode.Double:
-		return 9
-	}
-	return 1
+	return nil
 }
 
 // scalar decodes a value of whatever scalar kind comes, as attributes have it:
 // string, uint64, int64 (if negative), float64 or bool. Anything else is
 // passed over and nil.
 func (d *decoder) scalar() (any, error) {
-	c, err := d.PeekCode()
+	at := d.offset()
+	k, v, err := d.head()
 	if err != nil {
 		return nil, err
 	}
-	switch {
-	case msgpcode.IsString(c):
+	switch k {
+	case classNil:
+		return nil, nil
+	case classBool:
+		return v != 0, nil
+	case classUint:
+		return v, nil
+	case classInt:
+		return int64(v), nil
+	case classFloat32:
+		return float64(math.Float32frombits(uint32(v))), nil
+	case classFloat64:
+		return math.Float64frombits(v), nil
+	}
+	d.seek(at)
+	if k == classStr {
 		return d.str()
-	case c == msgpcode.True, c == msgpcode.False:
-		return d.DecodeBool()
-	case c == msgpcode.Float, c == msgpcode.Double:
-		return d.DecodeFloat64()
-	case msgpcode.IsFixedNum(c) && int8(c) >= 0, c >= msgpcode.Uint8 && c <= msgpcode.Uint64:
-		return d.DecodeUint64()
-	case msgpcode.IsFixedNum(c), c >= msgpcode.Int8 && c <= msgpcode.Int64:
-		v, err := d.DecodeInt64()
-		if v >= 0 {
-			return uint64(v), err // the writer's integer type does not matter
-		}
-		return v, err
 	}
 	return nil, d.skipValue()
 }
 
+// attrs decodes a map of attributes.
+func (d *decoder) attrs() (list []spec.Attr, err error) {
+	n, err := d.mapLen()
+	if err != nil {
+		return nil, err
+	}
+	for range n {
+		var a spec.Attr
+		if a.Key, err = d.str(); err != nil {
+			return nil, err
+		}
+		if a.Value, err = d.scalar(); err != nil {
+			return nil, err
+		}
+		list = append(list, a)
+	}
+	return list, nil
+}
+
 // value decodes a value of a field's type: see [Packet.Values].
 func (d *decoder) value(typ string) (any, error) {
-	if elem, ok := strings.CutPrefix(typ, "[]"); ok {
-		return d.array(elem)
-	}
 	switch typ {
 	case spec.Bool:
-		return d.DecodeBool()
+		return d.boolean()
 	case spec.U8, spec.U16, spec.U32, spec.U64:
 		return d.unsigned(typ)
-	case spec.I32, spec.I64:
+	case spec.I8, spec.I16, spec.I32, spec.I64, spec.Time, spec.Duration:
 		return d.signed(typ)
-	case spec.F64:
-		return d.DecodeFloat64()
+	case spec.F32, spec.F64:
+		return d.float()
 	case spec.Str:
 		return d.str()
+	case spec.Bytes:
+		return d.bytes()
 	case spec.Packed:
 		return d.blob()
+	}
+	if elem, ok := strings.CutPrefix(typ, "[]"); ok {
+		return d.array(elem)
 	}
 	return nil, fmt.Errorf("unknown field type %q", typ)
 }
 
+func (d *decoder) boolean() (bool, error) {
+	v, err := d.expect(classBool)
+	return v != 0, err
+}
+
 func (d *decoder) unsigned(typ string) (uint64, error) {
-	v, err := d.DecodeUint64()
-	if err != nil {
-		return 0, err
+	v, err := d.expect(classUint)
+	if err == nil && v > unsignedMax(typ) {
+		err = fmt.Errorf("%d is no %s", v, typ)
 	}
-	if limit := unsignedMax(typ); v > limit {
-		return 0, fmt.Errorf("%d is no %s", v, typ)
-	}
-	return v, nil
+	return v, err
 }
 
 func unsignedMax(typ string) uint64 {
@@ -203,50 +198,140 @@ func unsignedMax(typ string) uint64 {
 }
 
 func (d *decoder) signed(typ string) (int64, error) {
-	v, err := d.DecodeInt64()
-	if err != nil {
+	k, v, err := d.head()
+	switch {
+	case err != nil:
 		return 0, err
-	}
-	if typ == spec.I32 && v != int64(int32(v)) {
+	case k != classUint && k != classInt:
+		return 0, wrong(k, "integer")
+	case k == classUint && v > math.MaxInt64:
 		return 0, fmt.Errorf("%d is no %s", v, typ)
 	}
-	return v, nil
+	if i, most := int64(v), signedMax(typ); i > most || i < -most-1 {
+		return 0, fmt.Errorf("%d is no %s", i, typ)
+	}
+	return int64(v), nil
+}
+
+func signedMax(typ string) int64 {
+	switch typ {
+	case spec.I8:
+		return math.MaxInt8
+	case spec.I16:
+		return math.MaxInt16
+	case spec.I32:
+		return math.MaxInt32
+	}
+	return math.MaxInt64
+}
+
+func (d *decoder) float() (float64, error) {
+	k, v, err := d.head()
+	switch {
+	case err != nil:
+		return 0, err
+	case k == classFloat32:
+		return float64(math.Float32frombits(uint32(v))), nil
+	case k == classFloat64:
+		return math.Float64frombits(v), nil
+	}
+	return 0, wrong(k, "float")
 }
 
 func (d *decoder) blob() (Blob, error) {
-	n, err := d.DecodeBytesLen()
+	n, err := d.expect(classBytes)
 	if err != nil {
 		return Blob{}, err
 	}
-	b := Blob{Off: d.src.offset(), Len: int64(max(n, 0))}
-	return b, d.src.skip(b.Len)
+	b := Blob{Off: d.offset(), Len: int64(n)}
+	return b, d.skip(b.Len)
 }
 
+// present passes over the next n values and comes back: they are all there.
+func (d *decoder) present(n int) error {
+	at := d.offset()
+	if err := d.skipN(n); err != nil {
+		return err
+	}
+	d.seek(at)
+	return nil
+}
+
+// array decodes the elements of an array, or of one of several dimensions.
 func (d *decoder) array(elem string) (any, error) {
+	if strings.HasPrefix(elem, "[]") {
+		return d.dimensions(elem)
+	}
 	n, err := d.arrayLen()
 	if err != nil {
+		return nil, err
+	}
+	if err := d.present(n); err != nil {
 		return nil, err
 	}
 	switch elem {
 	case spec.U8, spec.U16, spec.U32, spec.U64:
 		return fill(n, func() (uint64, error) { return d.unsigned(elem) })
-	case spec.I32, spec.I64:
+	case spec.I8, spec.I16, spec.I32, spec.I64, spec.Time, spec.Duration:
 		return fill(n, func() (int64, error) { return d.signed(elem) })
-	case spec.F64:
-		return fill(n, d.DecodeFloat64)
+	case spec.F32, spec.F64:
+		return fill(n, d.float)
 	case spec.Bool:
-		return fill(n, d.DecodeBool)
+		return fill(n, d.boolean)
 	case spec.Str:
 		return fill(n, d.str)
+	case spec.Bytes:
+		return fill(n, d.bytes)
 	}
-	// Each nested array costs its slice and the interface around it.
-	if d.budget -= 64 * int64(n); d.budget < 0 {
-		return nil, fmt.Errorf("nested arrays too large")
+	return nil, fmt.Errorf("unknown field type %q", elem)
+}
+
+// dimensions decodes [[extent ...], [cell ...]].
+func (d *decoder) dimensions(elem string) (any, error) {
+	cell := strings.TrimLeft(elem, "[]")
+	dims := 1 + (len(elem)-len(cell))/2
+	if extra, err := d.tuple("array", 2); err != nil || extra != 0 {
+		return nil, cmp.Or(err, errors.New("array of more than extents and cells"))
 	}
-	return fill(n, func() (any, error) { return d.value(elem) })
+	n, err := d.arrayLen()
+	if err != nil {
+		return nil, err
+	}
+	if n != dims {
+		return nil, fmt.Errorf("%d extents, expected %d", n, dims)
+	}
+	var a Array
+	cells := uint64(1)
+	for range n {
+		extent, err := d.unsigned(spec.U32)
+		if err != nil {
+			return nil, err
+		}
+		a.Dims = append(a.Dims, int(extent))
+		if hi, lo := bits.Mul64(cells, extent); hi != 0 {
+			return nil, errors.New("array too large")
+		} else {
+			cells = lo
+		}
+	}
+	at := d.offset()
+	if n, err = d.arrayLen(); err != nil {
+		return nil, err
+	}
+	if uint64(n) != cells {
+		return nil, fmt.Errorf("%d cells, expected %d", n, cells)
+	}
+	d.seek(at)
+	if a.Cells, err = d.array(cell); err != nil {
+		return nil, err
+	}
+	return a, nil
 }
 
 func fill[T any](n int, next func() (T, error)) ([]T, error) {
+	if n == 0 {
+		return nil, nil
+	}
 	out := make([]T, n)
 	for i := range out {
 		v, err := next()

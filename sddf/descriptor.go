@@ -23,8 +23,16 @@ func (r *Reader) descriptor(p *Packet, n int) error {
 	if rec.Name, err = d.str(); err != nil {
 		return err
 	}
-	if rec.Doc, err = d.docAttribute(); err != nil {
+	attrs, err := d.attrs()
+	if err != nil {
 		return err
+	}
+	for _, a := range attrs {
+		if doc, ok := a.Value.(string); ok && a.Key == "doc" {
+			rec.Doc = doc
+		} else {
+			rec.Attrs = append(rec.Attrs, a)
+		}
 	}
 	if rec.Fields, err = list(d, d.field); err != nil {
 		return err
@@ -35,29 +43,48 @@ func (r *Reader) descriptor(p *Packet, n int) error {
 	if err := r.define(rec); err != nil {
 		return err
 	}
-	p.Name, p.Record = rec.Name, rec
-	return r.skip(n - 5)
+	p.Name, p.Record = rec.Name, r.recs[rec.Tag]
+	return d.skipN(n - 5)
 }
 
-// define accepts a descriptor. A tag keeps its meaning through the whole file;
+// define accepts a descriptor. A tag keeps its meaning through the whole stream;
 // saying the same again is allowed.
 func (r *Reader) define(rec *spec.Record) error {
-	if old := r.recs[rec.Tag]; old != nil && !reflect.DeepEqual(old, rec) {
-		return fmt.Errorf("tag %d redefined: old %q vs. new %q", rec.Tag, old.Name, rec.Name)
+	if old := r.recs[rec.Tag]; old != nil {
+		if !reflect.DeepEqual(old, rec) {
+			return fmt.Errorf("tag %d redefined: old %q vs. new %q", rec.Tag, old.Name, rec.Name)
+		}
+		return nil
 	}
+	if err := check(rec); err != nil {
+		return err
+	}
+	r.recs[rec.Tag] = rec
+	return nil
+}
+
+// check reports what is wrong with a record's description.
+func check(rec *spec.Record) error {
 	packed := 0
+	names := map[string]bool{}
 	for _, f := range rec.Fields {
 		if !validType(f.Type) {
 			return fmt.Errorf("record %q, field %q: unknown type %q", rec.Name, f.Name, f.Type)
 		}
+		if f.Name == "" || names[f.Name] {
+			return fmt.Errorf("record %q: a second field %q", rec.Name, f.Name)
+		}
+		names[f.Name] = true
 		if f.Type == spec.Packed {
 			packed++
 		}
 	}
+	if len(rec.Fields) == 0 {
+		return fmt.Errorf("record %q has no field", rec.Name)
+	}
 	if (rec.Layout != nil) != (packed == 1) || packed > 1 {
 		return fmt.Errorf("record %q: %d packed fields, expected one with a layout or none without", rec.Name, packed)
 	}
-	r.recs[rec.Tag] = rec
 	return nil
 }
 
@@ -67,7 +94,8 @@ func validType(typ string) bool {
 		dims++
 	}
 	switch typ {
-	case spec.Bool, spec.U8, spec.U16, spec.U32, spec.U64, spec.I32, spec.I64, spec.F64, spec.Str:
+	case spec.Bool, spec.U8, spec.U16, spec.U32, spec.U64, spec.I8, spec.I16, spec.I32, spec.I64,
+		spec.F32, spec.F64, spec.Str, spec.Bytes, spec.Time, spec.Duration:
 		return dims <= maxDims
 	case spec.Packed:
 		return dims == 0
@@ -75,39 +103,17 @@ func validType(typ string) bool {
 	return false
 }
 
-// docAttribute returns the attribute "doc" of a descriptor's map.
-func (d *decoder) docAttribute() (doc string, err error) {
-	n, err := d.DecodeMapLen()
-	if err != nil {
-		return "", err
-	}
-	if n, err = d.length(n); err != nil {
-		return "", err
-	}
-	for range n {
-		key, err := d.str()
-		if err != nil {
-			return "", err
-		}
-		v, err := d.scalar()
-		if err != nil {
-			return "", err
-		}
-		if s, ok := v.(string); ok && key == "doc" {
-			doc = s
-		}
-	}
-	return doc, nil
-}
-
-// list reads an array with one function for its elements. It grows as elements
-// arrive: they are larger in memory than in the file.
+// list reads an array with one function for its elements. They are passed over
+// first: then so many are there, and memory for all can be had at once.
 func list[T any](d *decoder, elem func() (T, error)) ([]T, error) {
 	n, err := d.arrayLen()
 	if err != nil || n == 0 {
 		return nil, err
 	}
-	var out []T
+	if err := d.present(n); err != nil {
+		return nil, err
+	}
+	out := make([]T, 0, min(n, maxList))
 	for range n {
 		v, err := elem()
 		if err != nil {
@@ -117,6 +123,9 @@ func list[T any](d *decoder, elem func() (T, error)) ([]T, error) {
 	}
 	return out, nil
 }
+
+// maxList bounds what is allocated before the elements are looked at.
+const maxList = 4096
 
 // tuple enters an array that must have at least want elements, and returns how
 // many more it has.
@@ -139,23 +148,11 @@ func (d *decoder) strs(dst ...*string) (err error) {
 
 func (d *decoder) ints(dst ...*int) error {
 	for _, p := range dst {
-		v, err := d.DecodeInt64()
+		v, err := d.signed(spec.I32)
 		if err != nil {
 			return err
 		}
-		if v != int64(int32(v)) {
-			return fmt.Errorf("%d out of range", v)
-		}
 		*p = int(v)
-	}
-	return nil
-}
-
-func (d *decoder) skipN(n int) error {
-	for ; n > 0; n-- {
-		if err := d.skipValue(); err != nil {
-			return err
-		}
 	}
 	return nil
 }
@@ -168,13 +165,22 @@ func (d *decoder) field() (f spec.Field, err error) {
 	if err := d.strs(&f.Name, &f.Type, &f.Unit, &f.Doc); err != nil {
 		return f, err
 	}
+	if extra > 0 {
+		if f.Attrs, err = d.attrs(); err != nil {
+			return f, err
+		}
+		extra--
+	}
 	return f, d.skipN(extra)
 }
 
 func (d *decoder) layout() (*spec.Layout, error) {
-	if null, err := d.isNil(); null || err != nil {
+	at := d.offset()
+	k, _, err := d.head()
+	if err != nil || k == classNil {
 		return nil, err
 	}
+	d.seek(at)
 	extra, err := d.tuple("layout", 2)
 	if err != nil {
 		return nil, err
@@ -212,15 +218,36 @@ func (d *decoder) variant() (v spec.Variant, err error) {
 	if v.Fields, err = list(d, d.bitField); err != nil {
 		return v, err
 	}
-	if v.Kind > 255 || v.Words < 1 || v.Words > maxWords {
-		return v, fmt.Errorf("variant %q: kind %d, %d words", v.Name, v.Kind, v.Words)
-	}
-	for _, f := range v.Fields {
-		if f.Word < 0 || f.Word >= v.Words || f.Bit < 0 || f.Width < 1 || f.Bit+f.Width > 64 {
-			return v, fmt.Errorf("variant %q, field %q: bits %d+%d of word %d", v.Name, f.Name, f.Bit, f.Width, f.Word)
+	if extra > 0 {
+		if v.Tail, err = d.str(); err != nil {
+			return v, err
 		}
+		extra--
+	}
+	if err := checkVariant(&v); err != nil {
+		return v, err
 	}
 	return v, d.skipN(extra)
+}
+
+func checkVariant(v *spec.Variant) error {
+	if v.Kind > 255 || v.Words < 1 || v.Words > maxWords {
+		return fmt.Errorf("variant %q: kind %d, %d words", v.Name, v.Kind, v.Words)
+	}
+	tail := v.Tail == ""
+	for _, f := range v.Fields {
+		if f.Word < 0 || f.Word >= v.Words || f.Bit < 0 || f.Width < 1 || f.Bit+f.Width > 64 {
+			return fmt.Errorf("variant %q, field %q: bits %d+%d of word %d", v.Name, f.Name, f.Bit, f.Width, f.Word)
+		}
+		if f.Type != spec.Unsigned && f.Type != spec.Signed && (f.Type != spec.Float || f.Width != 32 && f.Width != 64) {
+			return fmt.Errorf("variant %q, field %q: type %q of %d bits", v.Name, f.Name, f.Type, f.Width)
+		}
+		tail = tail || f.Name == v.Tail
+	}
+	if !tail {
+		return fmt.Errorf("variant %q: no field %q tells its tail's length", v.Name, v.Tail)
+	}
+	return nil
 }
 
 func (d *decoder) bitField() (f spec.BitField, err error) {
@@ -236,6 +263,12 @@ func (d *decoder) bitField() (f spec.BitField, err error) {
 	}
 	if err = d.strs(&f.Unit, &f.Doc); err != nil {
 		return f, err
+	}
+	if extra > 0 {
+		if f.Type, err = d.str(); err != nil {
+			return f, err
+		}
+		extra--
 	}
 	return f, d.skipN(extra)
 }

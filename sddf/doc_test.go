@@ -104,7 +104,7 @@ func exampleText() string {
 			break
 		}
 		if header {
-			line(p.Off, `header: version 1, written by "ex"`)
+			line(p.Off, `header: version 2, written by "ex"`)
 			header = false
 		}
 		line(p.Off+p.Len, map[spec.PacketKind]string{spec.Attribute: `attribute: program = "p"`, spec.Descriptor: `descriptor: tag 7 is "ev"`,

@@ -1,167 +1,322 @@
-// Package sddf writes and reads self-describing trace files. The format is
-// described in docs/SDDF.md and, as tables, in package spec.
 package sddf
 
 import (
-	"bytes"
 	"fmt"
+	"math"
+	"reflect"
 	"strings"
-
-	"github.com/vmihailenco/msgpack/v5"
+	"time"
 
 	"qinst.dev/sddf/spec"
 )
 
-// Preamble returns the header packet and the descriptors of recs, the bytes
-// that every file of them starts with.
+// Preamble returns a header and the descriptors of recs, the bytes that every
+// file of them starts with.
 func Preamble(producer string, recs []spec.Record) []byte {
-	var buf bytes.Buffer
-	e := newEncoder(&buf)
-	e.open(4, spec.Header)
-	e.str(spec.Magic)
-	e.uint(spec.Version)
-	e.str(producer)
+	b := AppendHeader(nil, producer)
 	for i := range recs {
-		e.descriptor(&recs[i])
+		b = AppendDescriptor(b, &recs[i])
 	}
-	return buf.Bytes()
+	return b
+}
+
+// AppendHeader appends a header packet.
+func AppendHeader(b []byte, producer string, attrs ...spec.Attr) []byte {
+	b = appendPacket(b, 5, spec.Header)
+	b = appendStr(b, spec.Magic)
+	b = appendUint(b, spec.Version)
+	b = appendStr(b, producer)
+	return appendAttrs(b, attrs)
+}
+
+// AppendDescriptor appends a descriptor packet.
+func AppendDescriptor(b []byte, r *spec.Record) []byte {
+	b = appendPacket(b, 6, spec.Descriptor)
+	b = appendUint(b, uint64(r.Tag))
+	return appendDescription(b, r)
+}
+
+// appendDescription is what follows the tag in a descriptor.
+func appendDescription(b []byte, r *spec.Record) []byte {
+	b = appendStr(b, r.Name)
+	b = appendAttrs(b, append([]spec.Attr{{Key: "doc", Value: r.Doc}}, r.Attrs...))
+	b = appendArray(b, len(r.Fields))
+	for _, f := range r.Fields {
+		n := 4
+		if len(f.Attrs) > 0 {
+			n = 5
+		}
+		b = appendArray(b, n)
+		b = appendStrs(b, f.Name, f.Type, f.Unit, f.Doc)
+		if n == 5 {
+			b = appendAttrs(b, f.Attrs)
+		}
+	}
+	return appendLayout(b, r.Layout)
+}
+
+// appendLayout is nil or [delta, [[kind, name, words, doc, [[name, word, bit, width, unit, doc, type] ...], tail] ...]].
+// What is empty at the end of an array is left out.
+func appendLayout(b []byte, l *spec.Layout) []byte {
+	if l == nil {
+		return appendNil(b)
+	}
+	b = appendStr(appendArray(b, 2), l.Delta)
+	b = appendArray(b, len(l.Variants))
+	for _, v := range l.Variants {
+		n := 5
+		if v.Tail != "" {
+			n = 6
+		}
+		b = appendInt(appendArray(b, n), int64(v.Kind))
+		b = appendStr(b, v.Name)
+		b = appendUint(b, uint64(v.Words))
+		b = appendStr(b, v.Doc)
+		b = appendArray(b, len(v.Fields))
+		for _, f := range v.Fields {
+			b = appendBitField(b, f)
+		}
+		if n == 6 {
+			b = appendStr(b, v.Tail)
+		}
+	}
+	return b
+}
+
+func appendBitField(b []byte, f spec.BitField) []byte {
+	n := 6
+	if f.Type != spec.Unsigned {
+		n = 7
+	}
+	b = appendStr(appendArray(b, n), f.Name)
+	for _, v := range []int{f.Word, f.Bit, f.Width} {
+		b = appendUint(b, uint64(v))
+	}
+	b = appendStrs(b, f.Unit, f.Doc)
+	if n == 7 {
+		b = appendStr(b, f.Type)
+	}
+	return b
+}
+
+func appendPacket(b []byte, n int, kind spec.PacketKind) []byte {
+	return appendUint(appendArray(b, n), uint64(kind))
+}
+
+func appendStrs(b []byte, list ...string) []byte {
+	for _, s := range list {
+		b = appendStr(b, s)
+	}
+	return b
+}
+
+func appendAttrs(b []byte, attrs []spec.Attr) []byte {
+	b = appendMap(b, len(attrs))
+	for _, a := range attrs {
+		b = appendStr(b, a.Key)
+		b, _ = appendScalar(b, a.Value)
+	}
+	return b
+}
+
+// appendScalar appends a value of an attribute, nil for what is no scalar.
+func appendScalar(b []byte, v any) ([]byte, error) {
+	switch x := v.(type) {
+	case nil:
+		return appendNil(b), nil
+	case string:
+		return appendStr(b, x), nil
+	case bool:
+		return appendBool(b, x), nil
+	}
+	if i, ok := signedOf(v); ok {
+		return appendInt(b, i), nil
+	}
+	if u, ok := unsignedOf(v); ok {
+		return appendUint(b, u), nil
+	}
+	if f, ok := floatOf(v); ok {
+		return appendFloat64(b, f), nil
+	}
+	return appendNil(b), fmt.Errorf("sddf: a %T is no scalar", v)
 }
 
 // AppendValues appends the encoding of one value for each of fields, without a
-// packet around them. It reports the first value whose type is not its field's.
+// packet around them. It reports the first value that is not of its field's type.
+// Any Go type of a kind will do whose value the field's type can hold: [Writer.Data].
 func AppendValues(dst []byte, fields []spec.Field, values ...any) ([]byte, error) {
 	if len(values) != len(fields) {
 		return dst, fmt.Errorf("sddf: %d values for %d fields", len(values), len(fields))
 	}
-	buf := bytes.NewBuffer(dst)
-	e := newEncoder(buf)
+	b := dst
 	for i, f := range fields {
-		if err := e.value(f.Type, values[i]); err != nil {
+		var err error
+		if b, err = appendValue(b, f.Type, values[i]); err != nil {
 			return dst, fmt.Errorf("sddf: field %q: %w", f.Name, err)
 		}
 	}
-	return buf.Bytes(), nil
+	return b, nil
 }
 
-// encoder keeps the codec in one place. Writing to a bytes.Buffer cannot fail,
-// so its short methods drop the codec's error.
-type encoder struct{ *msgpack.Encoder }
-
-func newEncoder(buf *bytes.Buffer) encoder { return encoder{msgpack.NewEncoder(buf)} }
-
-func (e encoder) open(n int, kind spec.PacketKind) {
-	e.EncodeArrayLen(n)
-	e.uint(uint64(kind))
-}
-
-func (e encoder) str(s string)  { e.EncodeString(s) }
-func (e encoder) uint(v uint64) { e.EncodeUint(v) }
-
-func (e encoder) descriptor(r *spec.Record) {
-	e.open(6, spec.Descriptor)
-	e.uint(uint64(r.Tag))
-	e.str(r.Name)
-	e.EncodeMapLen(1)
-	e.str("doc")
-	e.str(r.Doc)
-	e.EncodeArrayLen(len(r.Fields))
-	for _, f := range r.Fields {
-		e.EncodeArrayLen(4)
-		e.str(f.Name)
-		e.str(f.Type)
-		e.str(f.Unit)
-		e.str(f.Doc)
-	}
-	e.layout(r.Layout)
-}
-
-// layout is nil or [delta, [[kind, name, words, doc, [[name, word, bit, width, unit, doc] ...]] ...]].
-func (e encoder) layout(l *spec.Layout) {
-	if l == nil {
-		e.EncodeNil()
-		return
-	}
-	e.EncodeArrayLen(2)
-	e.str(l.Delta)
-	e.EncodeArrayLen(len(l.Variants))
-	for _, v := range l.Variants {
-		e.EncodeArrayLen(5)
-		e.EncodeInt(int64(v.Kind))
-		e.str(v.Name)
-		e.uint(uint64(v.Words))
-		e.str(v.Doc)
-		e.EncodeArrayLen(len(v.Fields))
-		for _, f := range v.Fields {
-			e.EncodeArrayLen(6)
-			e.str(f.Name)
-			e.uint(uint64(f.Word))
-			e.uint(uint64(f.Bit))
-			e.uint(uint64(f.Width))
-			e.str(f.Unit)
-			e.str(f.Doc)
-		}
-	}
-}
-
-func (e encoder) value(typ string, v any) error {
+func appendValue(b []byte, typ string, v any) ([]byte, error) {
 	if elem, ok := strings.CutPrefix(typ, "[]"); ok {
-		return e.array(elem, v)
+		return appendArrayValue(b, elem, v)
 	}
+	switch typ {
+	case spec.Bool:
+		if x, ok := v.(bool); ok {
+			return appendBool(b, x), nil
+		}
+	case spec.Str:
+		if x, ok := v.(string); ok {
+			return appendStr(b, x), nil
+		}
+	case spec.Bytes, spec.Packed:
+		if x, ok := v.([]byte); ok {
+			return appendBytes(b, x), nil
+		}
+	case spec.U8, spec.U16, spec.U32, spec.U64:
+		x, ok := unsignedOf(v)
+		if i, signed := signedOf(v); !ok && signed && i >= 0 {
+			x, ok = uint64(i), true
+		}
+		if ok && x <= unsignedMax(typ) {
+			return appendUint(b, x), nil
+		}
+	case spec.I8, spec.I16, spec.I32, spec.I64, spec.Time, spec.Duration:
+		x, ok := signedOf(v)
+		if u, unsigned := unsignedOf(v); !ok && unsigned && u <= math.MaxInt64 {
+			x, ok = int64(u), true
+		}
+		if most := signedMax(typ); ok && x <= most && x >= -most-1 {
+			return appendInt(b, x), nil
+		}
+	case spec.F32, spec.F64:
+		if x, ok := floatOf(v); ok && typ == spec.F64 {
+			return appendFloat64(b, x), nil
+		} else if ok {
+			return appendFloat32(b, float32(x)), nil
+		}
+	}
+	return b, fmt.Errorf("%T %v is no %s", v, v, typ)
+}
+
+func signedOf(v any) (int64, bool) {
 	switch x := v.(type) {
-	case bool:
-		if typ == spec.Bool {
-			return e.EncodeBool(x)
-		}
-	case uint32:
-		if typ == spec.U8 || typ == spec.U16 || typ == spec.U32 {
-			return e.EncodeUint(uint64(x))
-		}
-	case uint64:
-		if typ == spec.U64 {
-			return e.EncodeUint(x)
-		}
+	case int:
+		return int64(x), true
+	case int8:
+		return int64(x), true
+	case int16:
+		return int64(x), true
 	case int32:
-		if typ == spec.I32 {
-			return e.EncodeInt(int64(x))
-		}
+		return int64(x), true
 	case int64:
-		if typ == spec.I64 {
-			return e.EncodeInt(x)
-		}
-	case float64:
-		if typ == spec.F64 {
-			return e.EncodeFloat64(x)
-		}
-	case string:
-		if typ == spec.Str {
-			return e.EncodeString(x)
-		}
-	case []byte:
-		if typ == spec.Packed {
-			return e.EncodeBytes(x)
-		}
+		return x, true
+	case time.Duration:
+		return int64(x), true
+	case time.Time:
+		return x.UnixNano(), true
 	}
-	return fmt.Errorf("a %T is no %s", v, typ)
+	return 0, false
 }
 
-func (e encoder) array(elem string, v any) error {
+func unsignedOf(v any) (uint64, bool) {
 	switch x := v.(type) {
-	case []uint32:
-		return encodeAll(e, elem, x)
-	case []uint64:
-		return encodeAll(e, elem, x)
-	case []string:
-		return encodeAll(e, elem, x)
+	case uint:
+		return uint64(x), true
+	case uint8:
+		return uint64(x), true
+	case uint16:
+		return uint64(x), true
+	case uint32:
+		return uint64(x), true
+	case uint64:
+		return x, true
+	case uintptr:
+		return uint64(x), true
 	}
-	return fmt.Errorf("a %T is no []%s", v, elem)
+	return 0, false
 }
 
-func encodeAll[T any](e encoder, elem string, xs []T) error {
-	e.EncodeArrayLen(len(xs))
+func floatOf(v any) (float64, bool) {
+	switch x := v.(type) {
+	case float32:
+		return float64(x), true
+	case float64:
+		return x, true
+	}
+	return 0, false
+}
+
+// Array is an array of several dimensions.
+type Array struct {
+	Dims  []int // extent of each
+	Cells any   // a slice of all elements, the last index running fastest
+}
+
+func appendArrayValue(b []byte, elem string, v any) ([]byte, error) {
+	if a, ok := v.(Array); ok {
+		cell := strings.TrimLeft(elem, "[]")
+		if dims := (len(elem) - len(cell)) / 2; dims == 0 || dims+1 != len(a.Dims) {
+			return b, fmt.Errorf("%d extents for []%s", len(a.Dims), elem)
+		}
+		b = appendArray(appendArray(b, 2), len(a.Dims))
+		cells := 1
+		for _, n := range a.Dims {
+			b = appendUint(b, uint64(n))
+			cells *= n
+		}
+		if v := reflect.ValueOf(a.Cells); v.Kind() != reflect.Slice || v.Len() != cells {
+			return b, fmt.Errorf("a %T for an array of %v", a.Cells, a.Dims)
+		}
+		return appendArrayValue(b, cell, a.Cells)
+	}
+	switch x := v.(type) {
+	case []bool:
+		return appendAll(b, elem, x)
+	case []int8:
+		return appendAll(b, elem, x)
+	case []int16:
+		return appendAll(b, elem, x)
+	case []int32:
+		return appendAll(b, elem, x)
+	case []int64:
+		return appendAll(b, elem, x)
+	case []int:
+		return appendAll(b, elem, x)
+	case []uint8:
+		return appendAll(b, elem, x)
+	case []uint16:
+		return appendAll(b, elem, x)
+	case []uint32:
+		return appendAll(b, elem, x)
+	case []uint64:
+		return appendAll(b, elem, x)
+	case []uint:
+		return appendAll(b, elem, x)
+	case []float32:
+		return appendAll(b, elem, x)
+	case []float64:
+		return appendAll(b, elem, x)
+	case []string:
+		return appendAll(b, elem, x)
+	case [][]byte:
+		return appendAll(b, elem, x)
+	case []time.Time:
+		return appendAll(b, elem, x)
+	case []time.Duration:
+		return appendAll(b, elem, x)
+	}
+	return b, fmt.Errorf("a %T is no []%s", v, elem)
+}
+
+func appendAll[T any](b []byte, elem string, xs []T) (_ []byte, err error) {
+	b = appendArray(b, len(xs))
 	for _, x := range xs {
-		if err := e.value(elem, x); err != nil {
-			return err
+		if b, err = appendValue(b, elem, x); err != nil {
+			return b, err
 		}
 	}
-	return nil
+	return b, nil
 }

@@ -1,11 +1,11 @@
 package sddf
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
-
-	"github.com/vmihailenco/msgpack/v5/msgpcode"
+	"iter"
 
 	"qinst.dev/sddf/spec"
 )
@@ -26,109 +26,205 @@ type Packet struct {
 	// nil for data without a descriptor, whose values are then skipped.
 	Record *spec.Record
 	// Values are a data packet's, one for each field of Record: uint64 for
-	// all unsigned types, int64, float64, bool, string, [Blob] for a packed
-	// block; slices of these for arrays, []any for arrays of arrays.
+	// all unsigned types, int64 for signed ones and times, float64, bool, string,
+	// []byte, [Blob] for a packed block; slices of these for arrays, [Array] for
+	// those of several dimensions. Fields that were not asked for are nil.
 	Values []any
-	// Args are a command's, in the file's order.
-	Args []Arg
+	// Attrs are a header's attributes and a command's arguments, in the file's
+	// order.
+	Attrs []spec.Attr
 }
 
-// Arg is an argument of a command.
-type Arg struct {
-	Key   string
-	Value any
-}
-
-// Blob is where a packed block lies in the file. Blocks are not read with their
-// packet, so that a pass over the packets need not read the whole file.
+// Blob is where a packed block's bytes are; see [Reader.ReadBlob].
 type Blob struct {
 	Off, Len int64
 }
 
-// DamageError says from where on a file cannot be read. Everything before
-// that offset is good.
+// DamageError reports what of a file is not readable.
 type DamageError struct {
 	Off int64 // of the first packet that could not be read
+	End int64 // where reading can go on: the next segment, or the end of the file
 	Err error // io.ErrUnexpectedEOF where the file ends inside a packet
 }
 
 func (e *DamageError) Error() string {
-	return fmt.Sprintf("damaged from offset %d: %v", e.Off, e.Err)
+	return fmt.Sprintf("damaged from offset %d to %d: %v", e.Off, e.End, e.Err)
 }
 
 func (e *DamageError) Unwrap() error { return e.Err }
 
-// Reader reads a file's packets in order.
+// Reader reads the packets of a file. It keeps the descriptors, and no more than
+// one packet and a small buffer.
 type Reader struct {
-	// Producer is what the header says wrote the file.
+	// Producer is what the first header says wrote the file.
 	Producer string
+	// Version is the file's version.
+	Version int
 
-	file io.ReaderAt
-	dec  decoder
-	recs map[uint32]*spec.Record
+	file   io.ReaderAt
+	dec    decoder
+	recs   map[uint32]*spec.Record
+	stream any // identity in the last header
+	want   map[string][]string
+	packet Packet
+	values []any
 }
 
-// NewReader reads the header of a file of the given size. Its error says in one
-// line what was found where something else was expected.
+// NewReader returns a reader of a file of the given size. The error says what was
+// found where it does not begin with a header.
 func NewReader(file io.ReaderAt, size int64) (*Reader, error) {
-	r := &Reader{file: file, dec: newDecoder(file, size), recs: map[uint32]*spec.Record{}}
-	if err := r.header(); err != nil {
+	r := &Reader{file: file, dec: decoder{source{r: file, size: size}}, recs: map[uint32]*spec.Record{}}
+	head := make([]byte, min(16, size))
+	if _, err := file.ReadAt(head, 0); err != nil && err != io.EOF {
 		return nil, err
 	}
+	n, err := r.dec.arrayLen()
+	if err == nil {
+		var kind uint64
+		if kind, err = r.dec.unsigned(spec.U8); err == nil && kind != uint64(spec.Header) {
+			err = errNoHeader
+		}
+	}
+	if err == nil {
+		err = r.header(&r.packet, n-1)
+	}
+	var version versionError
+	switch {
+	case errors.As(err, &version):
+		return nil, err
+	case err != nil:
+		return nil, fmt.Errorf("not an SDDF file: it starts with %q, expected the header packet [0, %q, %d, producer, attributes]", head, spec.Magic, spec.Version)
+	}
+	r.Producer = r.packet.Name
 	return r, nil
 }
 
-func (r *Reader) header() error {
-	head := make([]byte, min(16, r.dec.src.size))
-	if _, err := r.file.ReadAt(head, 0); err != nil && err != io.EOF {
-		return err
-	}
-	foreign := fmt.Errorf("not an SDDF file: it starts with %q, expected the header packet [0, %q, %d, producer]", head, spec.Magic, spec.Version)
-	n, err := r.dec.arrayLen()
-	if err != nil || n < 3 {
-		return foreign
-	}
-	if kind, err := r.dec.DecodeUint64(); err != nil || kind != uint64(spec.Header) {
-		return foreign
-	}
-	if magic, err := r.dec.str(); err != nil || magic != spec.Magic {
-		return foreign
-	}
-	version, err := r.dec.DecodeUint64()
-	if err != nil {
-		return foreign
-	}
-	if version != spec.Version {
-		return fmt.Errorf("SDDF version %d, expected version %d", version, spec.Version)
-	}
-	if n > 3 {
-		if r.Producer, err = r.dec.str(); err != nil {
-			return foreign
-		}
-	}
-	return r.skip(n - 4)
+var errNoHeader = errors.New("no header")
+
+type versionError uint64
+
+func (v versionError) Error() string {
+	return fmt.Sprintf("SDDF version %d, expected version %d to %d", uint64(v), spec.OldestVersion, spec.Version)
 }
 
-// Next returns the packet after the last one returned, io.EOF at the end of the
-// file, or a *DamageError. After an error it returns that error again.
+// header reads ["SDDF", version, producer, {attribute: value}] behind the kind. A
+// header begins a segment of the same stream if it says so; else descriptors
+// have to come anew.
+func (r *Reader) header(p *Packet, n int) error {
+	if n < 2 {
+		return errNoHeader
+	}
+	magic, err := r.dec.str()
+	if err != nil || magic != spec.Magic {
+		return errNoHeader
+	}
+	version, err := r.dec.unsigned(spec.U32)
+	if err != nil {
+		return err
+	}
+	if version < spec.OldestVersion || version > spec.Version {
+		return versionError(version)
+	}
+	r.Version = int(version)
+	if n > 2 {
+		if p.Name, err = r.dec.str(); err != nil {
+			return err
+		}
+	}
+	if n > 3 {
+		if p.Attrs, err = r.dec.attrs(); err != nil {
+			return err
+		}
+	}
+	stream, segment := attr(p.Attrs, spec.AttrStream), attr(p.Attrs, spec.AttrSegment)
+	if s, ok := segment.(uint64); !ok || s == 0 || stream != r.stream {
+		clear(r.recs)
+	}
+	r.stream = stream
+	return r.dec.skipN(n - 4)
+}
+
+func attr(list []spec.Attr, key string) any {
+	for _, a := range list {
+		if a.Key == key {
+			return a.Value
+		}
+	}
+	return nil
+}
+
+// Only makes the reader decode the named records alone, and of each the named
+// fields, all if there are none. The rest is passed over: Values are nil there.
+func (r *Reader) Only(want map[string][]string) { r.want = want }
+
+// Next returns the next packet, io.EOF behind the last, or a [*DamageError]; the
+// call after that goes on at the next segment. The packet is valid until the next
+// call.
 func (r *Reader) Next() (*Packet, error) {
-	src := r.dec.src
-	p := &Packet{Off: src.offset()}
-	if src.remaining() <= 0 {
+	d := &r.dec
+	p := &r.packet
+	*p = Packet{Off: d.offset()}
+	if d.remaining() <= 0 {
 		return nil, io.EOF
 	}
-	if err := r.packet(p); err != nil {
-		if errors.Is(err, io.EOF) {
-			err = io.ErrUnexpectedEOF
-		}
-		src.off, src.pos, src.n = p.Off, 0, 0
-		return nil, &DamageError{p.Off, err}
+	if err := r.read(p); err != nil {
+		damage := &DamageError{p.Off, r.resync(p.Off), noEOF(err)}
+		d.seek(damage.End)
+		return nil, damage
 	}
-	p.Len = src.offset() - p.Off
+	p.Len = d.offset() - p.Off
 	return p, nil
 }
 
-func (r *Reader) packet(p *Packet) error {
+// Packets returns the packets that are left, and the damage between them.
+func (r *Reader) Packets() iter.Seq2[*Packet, error] {
+	return func(yield func(*Packet, error) bool) {
+		for {
+			p, err := r.Next()
+			if errors.Is(err, io.EOF) || !yield(p, err) {
+				return
+			}
+			var damage *DamageError
+			if err != nil && !errors.As(err, &damage) {
+				return
+			}
+		}
+	}
+}
+
+// resync returns the offset of the first header behind off, the size of the file
+// if there is none.
+func (r *Reader) resync(off int64) int64 {
+	mark := append([]byte{byte(spec.Header)}, appendStr(nil, spec.Magic)...)
+	buf := make([]byte, max(2*len(mark), int(min(64<<10, r.dec.size-off))))
+	for off++; off < r.dec.size; off += int64(len(buf) - len(mark)) {
+		n, _ := r.file.ReadAt(buf[:min(int64(len(buf)), r.dec.size-off)], off)
+		for at := 0; ; at++ {
+			i := bytes.Index(buf[at:n], mark)
+			if i < 0 {
+				break
+			}
+			at += i
+			// The array's head stands before: it has fewer than 16 elements.
+			if at > 0 && buf[at-1]&0xf0 == 0x90 && buf[at-1] >= 0x93 {
+				return off + int64(at) - 1
+			}
+		}
+		if n < len(buf) {
+			break
+		}
+	}
+	return r.dec.size
+}
+
+func noEOF(err error) error {
+	if errors.Is(err, io.EOF) {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+func (r *Reader) read(p *Packet) error {
 	n, err := r.dec.arrayLen()
 	if err != nil {
 		return err
@@ -136,12 +232,14 @@ func (r *Reader) packet(p *Packet) error {
 	if n < 2 {
 		return fmt.Errorf("packet of %d elements, expected 2 or more", n)
 	}
-	kind, err := r.dec.DecodeUint64()
+	kind, err := r.dec.unsigned(spec.U64)
 	if err != nil {
 		return err
 	}
 	p.Kind = spec.PacketKind(kind)
 	switch kind {
+	case uint64(spec.Header):
+		return r.header(p, n-1)
 	case uint64(spec.Attribute):
 		return r.attribute(p, n-1)
 	case uint64(spec.Descriptor):
@@ -151,17 +249,7 @@ func (r *Reader) packet(p *Packet) error {
 	case uint64(spec.Command):
 		return r.command(p, n-1)
 	}
-	return fmt.Errorf("packet kind %d, expected 1 to %d", kind, spec.Command)
-}
-
-// skip passes n values; elements that a later minor change appended.
-func (r *Reader) skip(n int) error {
-	for ; n > 0; n-- {
-		if err := r.dec.skipValue(); err != nil {
-			return err
-		}
-	}
-	return nil
+	return fmt.Errorf("packet kind %d, expected 0 to %d", kind, spec.Command)
 }
 
 func (r *Reader) attribute(p *Packet, n int) (err error) {
@@ -174,70 +262,72 @@ func (r *Reader) attribute(p *Packet, n int) (err error) {
 	if p.Value, err = r.dec.scalar(); err != nil {
 		return err
 	}
-	return r.skip(n - 2)
+	return r.dec.skipN(n - 2)
 }
 
 func (r *Reader) command(p *Packet, n int) (err error) {
-	if p.Name, err = r.dec.str(); err != nil {
+	if p.Name, err = r.dec.str(); err != nil || n < 2 {
 		return err
 	}
-	if n < 2 {
-		return nil
-	}
-	args, err := r.dec.DecodeMapLen()
-	if err != nil {
+	if p.Attrs, err = r.dec.attrs(); err != nil {
 		return err
 	}
-	if args, err = r.dec.length(args); err != nil {
-		return err
-	}
-	for range args {
-		var a Arg
-		if a.Key, err = r.dec.str(); err != nil {
-			return err
-		}
-		if a.Value, err = r.dec.scalar(); err != nil {
-			return err
-		}
-		p.Args = append(p.Args, a)
-	}
-	return r.skip(n - 2)
+	return r.dec.skipN(n - 2)
 }
 
 func (r *Reader) data(p *Packet, n int) error {
-	tag, err := r.dec.DecodeUint64()
+	tag, err := r.dec.unsigned(spec.U64)
 	if err != nil {
 		return err
 	}
-	p.Record = r.recs[uint32(tag)]
-	if p.Record == nil || tag != uint64(uint32(tag)) {
-		p.Record = nil
-		return r.skip(n - 1)
+	if tag == uint64(uint32(tag)) {
+		p.Record = r.recs[uint32(tag)]
+	}
+	if p.Record == nil {
+		return r.dec.skipN(n - 1)
 	}
 	p.Name = p.Record.Name
 	fields := p.Record.Fields
 	if n-1 < len(fields) {
 		return fmt.Errorf("%q record of %d values, expected %d", p.Name, n-1, len(fields))
 	}
-	r.dec.budget = r.dec.src.remaining()
-	p.Values = make([]any, len(fields))
+	want, all := []string(nil), true
+	if r.want != nil {
+		if want, all = r.want[p.Name]; !all {
+			return r.dec.skipN(n - 1)
+		}
+		all = len(want) == 0
+	}
+	if cap(r.values) < len(fields) {
+		if err := r.dec.present(len(fields)); err != nil {
+			return err
+		}
+		r.values = make([]any, len(fields))
+	}
+	p.Values = r.values[:len(fields)]
 	for i := range fields {
-		if p.Values[i], err = r.dec.value(fields[i].Type); err != nil {
+		if p.Values[i] = nil; !all && !contains(want, fields[i].Name) {
+			err = r.dec.skipValue()
+		} else {
+			p.Values[i], err = r.dec.value(fields[i].Type)
+		}
+		if err != nil {
 			return fmt.Errorf("%q record, field %q: %w", p.Name, fields[i].Name, noEOF(err))
 		}
 	}
-	return r.skip(n - 1 - len(fields))
+	return r.dec.skipN(n - 1 - len(fields))
 }
 
-// noEOF makes an end of file inside a value what it is.
-func noEOF(err error) error {
-	if errors.Is(err, io.EOF) {
-		return io.ErrUnexpectedEOF
+func contains(list []string, s string) bool {
+	for _, x := range list {
+		if x == s {
+			return true
+		}
 	}
-	return err
+	return false
 }
 
-// File is where the packets come from.
+// File is what the reader reads from.
 func (r *Reader) File() io.ReaderAt { return r.file }
 
 // ReadBlob appends a packed block's bytes to buf.
@@ -250,11 +340,19 @@ func (r *Reader) ReadBlob(buf []byte, b Blob) ([]byte, error) {
 	return buf, nil
 }
 
-// isNil passes a nil if one is next.
-func (d *decoder) isNil() (bool, error) {
-	c, err := d.PeekCode()
-	if err != nil || c != msgpcode.Nil {
-		return false, err
+// Inner decodes a packet that an entry carries; see [Entry.Tail]. It is valid until
+// the next call.
+func (r *Reader) Inner(tail []byte) (*Packet, error) {
+	in := &Reader{file: bytes.NewReader(tail), dec: decoder{source{r: bytes.NewReader(tail), size: int64(len(tail))}}, recs: r.recs, want: r.want}
+	if len(tail) == 0 {
+		return nil, io.ErrUnexpectedEOF
 	}
-	return true, d.DecodeNil()
+	p := &in.packet
+	if err := in.read(p); err != nil {
+		return nil, noEOF(err)
+	}
+	if p.Len = in.dec.offset(); p.Kind == spec.Header || p.Len != int64(len(tail)) {
+		return nil, fmt.Errorf("%d of %d bytes are a packet of kind %d", p.Len, len(tail), p.Kind)
+	}
+	return p, nil
 }

@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"runtime"
 	"testing"
+	"time"
 
 	"github.com/vmihailenco/msgpack/v5"
 	"pgregory.net/rapid"
@@ -34,7 +35,9 @@ func read(t testing.TB, data []byte) ([]*sddf.Packet, error) {
 		if err != nil {
 			return ps, err
 		}
-		ps = append(ps, p)
+		kept := *p // the reader uses it again
+		kept.Values = append([]any(nil), p.Values...)
+		ps = append(ps, &kept)
 	}
 }
 
@@ -70,6 +73,8 @@ var allTypes = spec.Record{Tag: 300, Name: "all", Fields: []spec.Field{
 	{Name: "b", Type: spec.Bool}, {Name: "u8", Type: spec.U8}, {Name: "u32", Type: spec.U32}, {Name: "u64", Type: spec.U64},
 	{Name: "i32", Type: spec.I32}, {Name: "i64", Type: spec.I64}, {Name: "f", Type: spec.F64}, {Name: "s", Type: spec.Str},
 	{Name: "us", Type: "[]u64"}, {Name: "ss", Type: "[]str"},
+	{Name: "i8", Type: spec.I8, Unit: "apples", Attrs: []spec.Attr{{Key: "min", Value: int64(-5)}}}, {Name: "f32", Type: spec.F32},
+	{Name: "bytes", Type: spec.Bytes}, {Name: "time", Type: spec.Time}, {Name: "dur", Type: spec.Duration}, {Name: "grid", Type: "[][]i16"},
 }}
 
 // decode(encode(x)) == x.
@@ -82,8 +87,15 @@ func TestRoundTrip(t *testing.T) {
 		w := sddf.NewWriter(&out, "t", nil)
 		w.Define(allTypes)
 		w.Attribute("k", i64)
-		w.Data(300, b, u8, u32, u64, i32, i64, f, s, us, ss)
-		w.Command("stop", sddf.Arg{Key: "why", Value: s})
+		i8, f32, raw := rapid.Int8().Draw(t, "i8"), rapid.Float32().Draw(t, "f32"), rapid.SliceOf(rapid.Byte()).Draw(t, "bytes")
+		grid := sddf.Array{Dims: []int{rapid.IntRange(0, 3).Draw(t, "rows"), 2}}
+		cells := make([]int16, 2*grid.Dims[0])
+		for i := range cells {
+			cells[i] = rapid.Int16().Draw(t, "cell")
+		}
+		grid.Cells = cells
+		w.Data(300, b, u8, u32, u64, i32, i64, f, s, us, ss, i8, f32, raw, time.Unix(0, i64), time.Duration(i64), grid)
+		w.Command("stop", spec.Attr{Key: "why", Value: s})
 		if err := w.Flush(); err != nil {
 			t.Fatal(err)
 		}
@@ -106,15 +118,15 @@ func TestRoundTrip(t *testing.T) {
 			case spec.Attribute:
 				got = append(got, p.Value)
 			case spec.Command:
-				got = append(got, p.Name, p.Args[0].Key, p.Args[0].Value)
+				got = append(got, p.Name, p.Attrs[0].Key, p.Attrs[0].Value)
 			}
 		}
 		attr := any(i64)
 		if i64 >= 0 {
 			attr = uint64(i64)
 		}
-		want := []any{attr, b, uint64(u8), uint64(u32), u64, int64(i32), i64, f, s, us, ss, "stop", "why", s}
-		if fmt.Sprintf("%#v", got) != fmt.Sprintf("%#v", want) {
+		want := []any{attr, b, uint64(u8), uint64(u32), u64, int64(i32), i64, f, s, us, ss, int64(i8), float64(f32), raw, i64, i64, grid, "stop", "why", s}
+		if fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Fatalf("got %#v, want %#v", got, want)
 		}
 	})

@@ -1,112 +1,120 @@
 package sddf
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 
 	"qinst.dev/sddf/spec"
 )
 
-// Writer writes a file. Errors stick: the first one is returned by every later
-// call, so that a caller may check only Flush.
+// Writer writes a file. Its methods return the first error that occurred, and do
+// nothing after it.
 type Writer struct {
-	w    io.Writer
-	buf  bytes.Buffer
-	enc  encoder
-	recs map[uint32]*spec.Record
-	err  error
+	w        io.Writer
+	buf      []byte
+	producer string
+	segment  uint64
+	attrs    []spec.Attr // of the stream
+	recs     []*spec.Record
+	byTag    map[uint32]*spec.Record
+	next     uint32
+	kinds    map[*kind]uint32 // tags of users' records
+	err      error
 }
 
-// flushAt bounds what a Writer holds back.
+// flushAt is how many bytes are gathered for a write.
 const flushAt = 64 << 10
 
-// NewWriter starts a file that has the given records.
+// NewWriter returns a writer of a file that begins with the descriptors of recs.
 func NewWriter(w io.Writer, producer string, recs []spec.Record) *Writer {
-	wr := &Writer{w: w, recs: map[uint32]*spec.Record{}}
-	wr.enc = newEncoder(&wr.buf)
-	wr.buf.Write(Preamble(producer, recs))
+	wr := &Writer{w: w, producer: producer, byTag: map[uint32]*spec.Record{}, next: spec.FirstUserTag}
+	wr.buf = AppendHeader(wr.buf, producer)
 	for i := range recs {
-		wr.recs[recs[i].Tag] = &recs[i]
+		_ = wr.Define(recs[i])
 	}
 	return wr
 }
 
-// Define adds a record to those that Data can write.
+// Define writes a descriptor. A tag cannot get a second meaning.
 func (w *Writer) Define(rec spec.Record) error {
-	w.enc.descriptor(&rec)
-	w.recs[rec.Tag] = &rec
+	if old := w.byTag[rec.Tag]; old != nil {
+		return w.fail(fmt.Errorf("sddf: tag %d is %q already", rec.Tag, old.Name))
+	}
+	if err := check(&rec); err != nil {
+		return w.fail(fmt.Errorf("sddf: %w", err))
+	}
+	w.byTag[rec.Tag] = &rec
+	w.recs = append(w.recs, &rec)
+	w.next = max(w.next, rec.Tag+1)
+	w.buf = AppendDescriptor(w.buf, &rec)
 	return w.written()
 }
 
-// Attribute writes a stream attribute: a string, uint64, int64, float64 or bool.
+// Attribute writes a stream attribute: a string, an integer, a float or a bool.
 func (w *Writer) Attribute(key string, value any) error {
-	w.enc.open(3, spec.Attribute)
-	w.enc.str(key)
-	w.scalar(value)
-	return w.written()
-}
-
-// Command writes a command for whoever reads the stream.
-func (w *Writer) Command(name string, args ...Arg) error {
-	w.enc.open(3, spec.Command)
-	w.enc.str(name)
-	w.enc.EncodeMapLen(len(args))
-	for _, a := range args {
-		w.enc.str(a.Key)
-		w.scalar(a.Value)
-	}
-	return w.written()
-}
-
-// Data writes a record, one value for each of its fields. The Go types are
-// those of [AppendValues].
-func (w *Writer) Data(tag uint32, values ...any) error {
-	rec := w.recs[tag]
-	if rec == nil {
-		return w.fail(fmt.Errorf("sddf: no record has tag %d", tag))
-	}
-	// Encoded apart, so that a wrong value leaves no half packet behind.
-	body, err := AppendValues(nil, rec.Fields, values...)
+	b, err := appendScalar(appendStr(appendPacket(w.buf, 3, spec.Attribute), key), value)
 	if err != nil {
 		return w.fail(err)
 	}
-	w.enc.open(2+len(values), spec.Data)
-	w.enc.uint(uint64(tag))
-	w.buf.Write(body)
+	w.buf = b
+	w.attrs = append(w.attrs, spec.Attr{Key: key, Value: value})
 	return w.written()
 }
 
-// Flush writes out what is buffered.
-func (w *Writer) Flush() error {
-	if w.err == nil && w.buf.Len() > 0 {
-		_, err := w.w.Write(w.buf.Bytes())
-		w.fail(err)
+// Segment begins a new segment: header, descriptors and attributes are written
+// once more. Should the file be damaged, readers go on at the next segment. What
+// records say of others, as tables of names do, must be said again.
+func (w *Writer) Segment() error {
+	w.segment++
+	w.buf = AppendHeader(w.buf, w.producer, spec.Attr{Key: spec.AttrSegment, Value: w.segment})
+	for _, r := range w.recs {
+		w.buf = AppendDescriptor(w.buf, r)
 	}
-	w.buf.Reset()
+	for _, a := range w.attrs {
+		w.buf, _ = appendScalar(appendStr(appendPacket(w.buf, 3, spec.Attribute), a.Key), a.Value)
+	}
+	return w.written()
+}
+
+// Command writes a command packet.
+func (w *Writer) Command(name string, args ...spec.Attr) error {
+	w.buf = appendAttrs(appendStr(appendPacket(w.buf, 3, spec.Command), name), args)
+	return w.written()
+}
+
+// Data writes a data packet: a value for each field of the record that has the
+// tag. Integers and floats may be of any Go type that has values of the field's
+// type; time.Time and time.Duration are times; arrays are slices, or an [Array].
+func (w *Writer) Data(tag uint32, values ...any) error {
+	rec := w.byTag[tag]
+	if rec == nil {
+		return w.fail(fmt.Errorf("sddf: no record has tag %d", tag))
+	}
+	b, err := appendData(w.buf, rec, values)
+	if err != nil {
+		return w.fail(err) // without half a packet
+	}
+	w.buf = b
+	return w.written()
+}
+
+func appendData(b []byte, rec *spec.Record, values []any) ([]byte, error) {
+	b = appendUint(appendPacket(b, 2+len(values), spec.Data), uint64(rec.Tag))
+	return AppendValues(b, rec.Fields, values...)
+}
+
+// Flush writes what is gathered.
+func (w *Writer) Flush() error {
+	if w.err == nil && len(w.buf) > 0 {
+		_, err := w.w.Write(w.buf)
+		_ = w.fail(err)
+	}
+	w.buf = w.buf[:0]
 	return w.err
 }
 
-func (w *Writer) scalar(v any) {
-	switch x := v.(type) {
-	case string:
-		w.enc.str(x)
-	case uint64:
-		w.enc.uint(x)
-	case int64:
-		w.enc.EncodeInt(x)
-	case float64:
-		w.enc.EncodeFloat64(x)
-	case bool:
-		w.enc.EncodeBool(x)
-	default:
-		w.enc.EncodeNil()
-		w.fail(fmt.Errorf("sddf: a %T is no scalar", v))
-	}
-}
-
 func (w *Writer) written() error {
-	if w.buf.Len() >= flushAt {
+	if len(w.buf) >= flushAt {
 		return w.Flush()
 	}
 	return w.err

@@ -40,7 +40,10 @@ func (c *cursor) next() bool {
 		}
 		w := binary.LittleEndian.Uint64(c.buf[c.pos:])
 		size := 8 * int(c.t.words[w>>24&0xff])
-		if size == 0 || c.pos+size > len(c.buf) {
+		if c.t.tails[w>>24&0xff] != 0 && size <= len(c.buf)-c.pos {
+			size += c.tail(w >> 24 & 0xff)
+		}
+		if size == 0 || size > len(c.buf)-c.pos {
 			c.losses.BlockDamage++
 			c.pos = len(c.buf)
 			continue
@@ -58,6 +61,17 @@ func (c *cursor) next() bool {
 		c.word, c.size = w, size
 		return true
 	}
+}
+
+// tail is how many bytes the entry at c.pos, of a kind that carries packets, has
+// behind its words.
+func (c *cursor) tail(kind uint64) int {
+	t := c.t.tails[kind]
+	n := binary.LittleEndian.Uint64(c.buf[c.pos+8*int(t>>16):]) >> (t & 0xff)
+	if width := t >> 8 & 0xff; width < 64 {
+		n &= 1<<width - 1
+	}
+	return int(min(n, 1<<31)+7) &^ 7
 }
 
 func (c *cursor) setTime(ticks uint64) {

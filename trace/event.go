@@ -47,6 +47,7 @@ const (
 	Named                    // G is called text Arg from here on
 	Labeled                  // G's labels are text Arg from here on; G has its creator's before
 	Trips                    // the loop that G leaves with its next event made Arg iterations
+	Record                   // G emits a record of the kind of point Arg; see [Trace.Record]
 	Searched                 // Thread had a processor and no goroutine for the last Arg ns: it looked for work, or switched
 )
 
@@ -78,7 +79,7 @@ const NoSlot = -1
 type Event struct {
 	Time   int64  // ns since the trace began
 	G      GoID   // whose event it is; 0 for Procs and Gap
-	Obj    uint64 // address of the object of a Sync, or that a Change to Waiting is for, or a Change from Waiting by; 0 if not known
+	Obj    uint64 // Record: where it is. Address of the object of a Sync, or that a Change to Waiting is for, or a Change from Waiting by; 0 if not known
 	Arg    uint64 // see Kind. Create: pc of the start function. Change to Waiting: reason code
 	Slot   int32  // G's dense number: free to be another goroutine's after G ended
 	By     int32  // slot of the goroutine that created or woke G, NoSlot if none did

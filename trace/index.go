@@ -68,8 +68,8 @@ func (ix *indexer) run() error {
 		}
 		var damage *sddf.DamageError
 		if errors.As(err, &damage) {
-			t.losses.TailBytes = t.Size - damage.Off
-			return nil
+			t.losses.TailBytes += damage.End - damage.Off
+			continue
 		}
 		if err != nil {
 			return err

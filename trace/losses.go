@@ -5,7 +5,7 @@ import "fmt"
 // Losses counts what is missing from a trace and what was repaired to read it.
 // The zero value is a perfect trace.
 type Losses struct {
-	TailBytes    int64 `json:"tail_bytes"`    // bytes of the file after the last whole packet
+	TailBytes    int64 `json:"tail_bytes"`    // bytes of the file that no whole packet could be read from
 	Incomplete   int64 `json:"incomplete"`    // 1 if the file has no "end" record
 	Records      int64 `json:"records"`       // records that made no sense
 	Blocks       int64 `json:"blocks"`        // event blocks missing from a thread's numbering
@@ -34,7 +34,7 @@ type Loss struct {
 // List returns what is not zero, in a fixed order, in words.
 func (l *Losses) List() []Loss {
 	all := []Loss{
-		{l.TailBytes, "bytes at the end of the file are damaged or incomplete"},
+		{l.TailBytes, "bytes of the file are damaged or incomplete"},
 		{l.Incomplete, "file without an end record: the program did not end normally, or still runs"},
 		{l.Records, "records made no sense and were ignored"},
 		{l.Blocks, "blocks of events are missing"},

@@ -73,7 +73,7 @@ func (m *model) apply(th *thread) bool {
 		m.enterBlock(th)
 	}
 	kind, arg := th.word>>24&0xff, uint32(th.word&0xffffff)
-	if kind >= spec.EvGoCreate && !m.forcing && !m.ready(th, kind, arg) {
+	if kind >= spec.EvGoCreate && kind != spec.EvRecord && !m.forcing && !m.ready(th, kind, arg) {
 		return false
 	}
 	if th.time > m.now {
@@ -94,6 +94,8 @@ func (m *model) apply(th *thread) bool {
 		m.unwind(th, arg)
 	case spec.EvSync:
 		m.sync(th, arg)
+	case spec.EvRecord:
+		m.record(th, arg)
 	case spec.EvGoroutine:
 		id, seq := goWord(th)
 		m.context(th, id, th.p)
@@ -123,6 +125,22 @@ func (m *model) sync(th *thread, point uint32) {
 	m.entered[point]++
 	obj, queue := object(th.arg(1))
 	m.emit(Event{Kind: Sync, G: g.id, Slot: g.slot, By: NoSlot, Arg: uint64(point), Obj: obj, Aux: queue, Thread: int32(th.id)})
+}
+
+// record applies the emission of a record.
+func (m *model) record(th *thread, point uint32) {
+	g := th.g
+	if g == nil {
+		m.losses.NoGoroutine++
+		return
+	}
+	if int(point) >= len(m.entered) {
+		m.losses.UnknownPoint++
+		return
+	}
+	m.entered[point]++
+	at := th.block.off + int64(th.pos) + 16
+	m.emit(Event{Kind: Record, G: g.id, Slot: g.slot, By: NoSlot, Arg: uint64(point), Obj: uint64(at), Aux: uint32(th.arg(1)), Thread: int32(th.id)})
 }
 
 // object takes a word of an address and a number apart.

@@ -39,7 +39,8 @@ type Trace struct {
 	losses Losses // of opening
 	reader *sddf.Reader
 	file   io.Closer
-	words  [256]uint8 // words of an event by kind, 0 if unknown
+	words  [256]uint8  // words of an event by kind, 0 if unknown
+	tails  [256]uint32 // of kinds that carry packets: word<<16 | width<<8 | bit of the packet's length
 	clock  clock
 	until  uint64             // ticks: later events are not read; 0: all are
 	blocks map[uint32][]block // by thread
@@ -123,6 +124,15 @@ func (t *Trace) Int(key string) int64 {
 	return 0
 }
 
+// Record decodes the record of a Record event. It is valid until the next call.
+func (t *Trace) Record(e *Event) (*sddf.Packet, error) {
+	b, err := t.reader.ReadBlob(nil, sddf.Blob{Off: int64(e.Obj), Len: int64(e.Aux)})
+	if err != nil {
+		return nil, err
+	}
+	return t.reader.Inner(b)
+}
+
 // Function returns the goroutine start function of a pc, nil if it is unknown.
 func (t *Trace) Function(pc uint64) *Function {
 	i := sort.Search(len(t.Functions), func(i int) bool { return t.Functions[i].PC >= pc })
@@ -154,6 +164,11 @@ func (t *Trace) checkLayout(rec *spec.Record) error {
 			return errors.New(`record "events": entries without kinds`)
 		}
 		t.words[v.Kind] = uint8(v.Words)
+		for _, f := range v.Fields {
+			if v.Tail != "" && f.Name == v.Tail {
+				t.tails[v.Kind] = uint32(f.Word<<16 | f.Width<<8 | f.Bit)
+			}
+		}
 		want := spec.Events.Variant(v.Kind)
 		if want == nil {
 			continue

@@ -20,9 +20,13 @@ type Point struct {
 }
 
 // Traceable reports whether hits of p can be events: procedures, loops, sync
-// operations. The others are counted only.
+// operations, records. The others are counted only.
 func (p *Point) Traceable() bool {
-	return p.Kind == spec.PointProc || p.Kind == spec.PointLoop || p.Kind == spec.PointSync && p.Op != spec.OpDefault
+	switch p.Kind {
+	case spec.PointProc, spec.PointLoop, spec.PointRecord:
+		return true
+	}
+	return p.Kind == spec.PointSync && p.Op != spec.OpDefault
 }
 
 // Spins reports whether p is a loop that only reads shared state until it changes.

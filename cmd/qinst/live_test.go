@@ -14,6 +14,7 @@ import (
 	"qinst.dev/analysis/profile"
 	"qinst.dev/internal/oracle"
 	"qinst.dev/report"
+	"qinst.dev/sddf/spec"
 	"qinst.dev/trace"
 	"qinst.dev/trace/tracetest"
 )
@@ -282,6 +283,90 @@ func runCounting(t *testing.T, program string) (*profile.Profile, []string) {
 	}
 	defer tr.Close()
 	return checkedProfile(t, tr, nil), strings.Split(strings.TrimSpace(string(out)), "\n")
+}
+
+// TestRecords finds the records that a program emits where it emitted them: in its
+// goroutines, in order, within the procedure, every one counted.
+func TestRecords(t *testing.T) {
+	exe := buildProbed(t, "programs", "records")
+	file := filepath.Join(t.TempDir(), "live.sddf")
+	cmd := exec.Command(exe)
+	cmd.Env = append(os.Environ(), "QINST=limit=0,out="+file)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	tr, err := trace.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tr.Close()
+	checkedProfile(t, tr, nil)
+	type found struct {
+		count, sum int
+		gs         map[trace.GoID]int64
+	}
+	got := map[string]*found{}
+	in := map[trace.GoID]string{}
+	_, err = tr.Events(func(batch []trace.Event) error {
+		for i := range batch {
+			switch e := &batch[i]; e.Kind {
+			case trace.Enter:
+				in[e.G] = tr.Points[e.Arg].Name
+			case trace.Exit:
+				in[e.G] = ""
+			case trace.Record:
+				p, err := tr.Record(e)
+				if err != nil {
+					return err
+				}
+				f := got[p.Name]
+				if f == nil {
+					f = &found{gs: map[trace.GoID]int64{}}
+					got[p.Name] = f
+				}
+				f.count++
+				switch p.Name {
+				case "cache miss":
+					n := p.Values[2].(int64)
+					if before, ok := f.gs[e.G]; ok && n != before+1 || in[e.G] != "main.lookup" {
+						t.Errorf("record %d of goroutine %d after %d, in %q", n, e.G, before, in[e.G])
+					}
+					f.gs[e.G] = n
+					f.sum += int(n)
+				case "sample":
+					if n := len(p.Values[3].([]byte)); n != 5000*(f.count-1) || fmt.Sprint(p.Values[1]) != "{[2 3] [-1 2 -3 4 -5 6]}" {
+						t.Errorf("%d bytes in sample %d, matrix %v", n, f.count, p.Values[1])
+					}
+					f.gs[e.G] = 0
+				default:
+					f.gs[e.G] = 0
+					f.sum += int(p.Values[0].(uint64))
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(out)) {
+		var name string
+		var gs, count, sum int
+		if _, err := fmt.Sscan(line, &name, &gs, &count, &sum); err != nil {
+			t.Fatalf("%q: %v", line, err)
+		}
+		name = strings.ReplaceAll(name, "-", " ")
+		f := got[name]
+		if f == nil || f.count != count || f.sum != sum || len(f.gs) != gs {
+			t.Errorf("%s: found %+v, want %d of %d goroutines, sum %d", name, f, count, gs, sum)
+		}
+	}
+	for i := range tr.Points {
+		if p := &tr.Points[i]; p.Kind == spec.PointRecord && p.Name == "sample" && (p.Hits != 4 || p.Traced != 3) {
+			t.Errorf("%d samples counted, %d traced, want 4 and 3", p.Hits, p.Traced)
+		}
+	}
 }
 
 // TestLocks compares the names and uses of synchronization objects with what the

@@ -5,11 +5,10 @@ import (
 	"path/filepath"
 )
 
-// apiPath is the package with which programs speak to the tool.
-const apiPath = "qinst.dev"
-
-// live stands in place of that package's file inert.go.
-const live = `package qinst
+// live are the packages with which programs speak to the tool, and what stands in
+// place of each one's file inert.go.
+var live = map[string]string{
+	"qinst.dev": `package qinst
 
 import _ "unsafe"
 
@@ -21,14 +20,36 @@ func beginRegion(name string) uint32
 
 //go:linkname endRegion qinst_region_end
 func endRegion(region uint32)
-`
+`,
+	"qinst.dev/sddf": `package sddf
+
+import "unsafe"
+
+const observed = true
+
+//go:linkname announceRecord qinst_record_kind
+func announceRecord(point *uint32, description, table string) uint32
+
+//go:linkname on qinst_on
+var on uint32
+
+func counted(point uint32) bool { return on != 0 && countRecord(point) != 0 }
+
+//go:linkname countRecord qinst_record
+func countRecord(point uint32) uint32
+
+//go:linkname emitRecord qinst_emit
+//go:noescape
+func emitRecord(point uint32, packet unsafe.Pointer, size uintptr)
+`,
+}
 
 // bringToLife replaces the file of the command that does nothing.
-func bringToLife(c *command) error {
+func bringToLife(c *command, text string) error {
 	for i, f := range c.files {
 		if filepath.Base(f) == "inert.go" {
 			c.files[i] = filepath.Join(c.objdir(), "qinst_live.go")
-			return os.WriteFile(c.files[i], []byte(live), 0o666)
+			return os.WriteFile(c.files[i], []byte(text), 0o666)
 		}
 	}
 	return nil

@@ -98,10 +98,11 @@ func (p *process) compile(args []string) error {
 	case path == "" || len(c.files) == 0 || c.flag("o") == "":
 		return replace(args)
 	}
-	if path == apiPath {
-		if err := bringToLife(c); err != nil {
+	if text, ok := live[path]; ok {
+		if err := bringToLife(c, text); err != nil {
 			return err
 		}
+		return p.runWith(c, c.files)
 	}
 	importPath := path
 	if path == "main" {

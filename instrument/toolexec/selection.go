@@ -195,10 +195,11 @@ func Never(importPath string) bool {
 //   - syscall, because the child of a fork runs in it without a runtime;
 //   - reflect and sync/atomic, which the runtime and the compiler reach into;
 //   - internal/sync, whose locks are on the runtime's own paths;
+//   - what programs speak to the tool with;
 //   - the sanitizers' glue, and crypto/internal/fips140, whose text the linker
 //     seals.
 var never = []string{
-	"runtime/...", "internal/runtime/...",
+	"runtime/...", "internal/runtime/...", "qinst.dev", "qinst.dev/sddf/...",
 	"internal/abi", "internal/asan", "internal/bytealg", "internal/byteorder", "internal/chacha8rand",
 	"internal/coverage/rtcov", "internal/cpu", "internal/goarch", "internal/godebugs",
 	"internal/goexperiment", "internal/goos", "internal/msan", "internal/profilerecord", "internal/race",

@@ -152,6 +152,7 @@ func constants() []byte {
 		value int
 	}{
 		{"PacketAttribute", int(spec.Attribute)},
+		{"PacketDescriptor", int(spec.Descriptor)},
 		{"PacketData", int(spec.Data)},
 		{"TagClock", spec.TagClock},
 		{"TagProbes", spec.TagProbes},
@@ -198,6 +199,8 @@ func constants() []byte {
 		{"EvSyscallEndNoP", spec.EvSyscallEndNoP},
 		{"EvGoCreateSyscall", spec.EvGoCreateSyscall},
 		{"EvGoEndSyscall", spec.EvGoEndSyscall},
+		{"EvRecord", spec.EvRecord},
+		{"FirstUserTag", spec.FirstUserTag},
 		{"EvProcStart", spec.EvProcStart},
 		{"EvProcStop", spec.EvProcStop},
 		{"EvProcSteal", spec.EvProcSteal},

@@ -74,6 +74,7 @@ const (
 	EvRegionEnd       = 36
 	EvGoName          = 37
 	EvLabels          = 38
+	EvRecord          = 39
 )
 
 // Wake-up causes: who made a waiting goroutine runnable.
@@ -100,6 +101,8 @@ const (
 	PointSync = "sync"
 	PointSite = "site"
 	PointFunc = "func"
+
+	PointRecord = "record" // a kind of record that the program defines
 )
 
 // Operations of points of kind sync.
@@ -142,13 +145,25 @@ const FlagDerived = 1 << 7
 // NoTrips is the number of iterations in a "leave" event that is not known.
 const NoTrips = 1<<64 - 1
 
-var arg = func(name, unit, doc string) BitField {
+func arg(name, unit, doc string) BitField {
 	return BitField{Name: name, Bit: 0, Width: 24, Unit: unit, Doc: doc}
 }
 
 var goWord = []BitField{
 	{Name: "g", Word: 1, Bit: 0, Width: GoBits, Unit: Go, Doc: "goroutine"},
 	{Name: "seq", Word: 1, Bit: GoBits, Width: 64 - GoBits, Doc: "number of this transition of the goroutine, modulo 2^24"},
+}
+
+func variant(kind int, name string, words int, doc string, fields []BitField) Variant {
+	return Variant{Kind: kind, Name: name, Words: words, Doc: doc, Fields: fields}
+}
+
+func field(name, typ, unit, doc string) Field {
+	return Field{Name: name, Type: typ, Unit: unit, Doc: doc}
+}
+
+func record(tag uint32, name, doc string, fields []Field, layout *Layout) Record {
+	return Record{Tag: tag, Name: name, Doc: doc, Fields: fields, Layout: layout}
 }
 
 // object is a word with an address and a number.
@@ -166,150 +181,153 @@ const AddressBits = 48
 var Events = Layout{
 	Delta: "ticks",
 	Variants: []Variant{
-		{EvEnter, "enter", 1, "procedure or loop entered; a loop that spins: its second iteration begun", []BitField{arg("probe", Probe, "procedure or loop")}},
-		{EvExit, "exit", 1, "procedure left; an exit by defer closes what a panic left open below it, too", []BitField{arg("probe", Probe, "procedure")}},
-		{EvUnwind, "unwind", 1, "a recovered panic, or Goexit, closed every procedure deeper than depth", []BitField{arg("depth", "", "procedures that stay open")}},
-		{EvTime, "time", 2, "absolute time; the next entry counts from it", []BitField{{Name: "ticks", Word: 1, Width: 64, Unit: Ticks, Doc: "clock"}}},
-		{EvGoroutine, "goroutine", 2, "the goroutine that runs on the thread from here on, where no scheduling event said so", goWord},
-		{EvGap, "gap", 3, "events of this thread were lost before this one", []BitField{
+		variant(EvEnter, "enter", 1, "procedure or loop entered; a loop that spins: its second iteration begun", []BitField{arg("probe", Probe, "procedure or loop")}),
+		variant(EvExit, "exit", 1, "procedure left; an exit by defer closes what a panic left open below it, too", []BitField{arg("probe", Probe, "procedure")}),
+		variant(EvUnwind, "unwind", 1, "a recovered panic, or Goexit, closed every procedure deeper than depth", []BitField{arg("depth", "", "procedures that stay open")}),
+		variant(EvTime, "time", 2, "absolute time; the next entry counts from it", []BitField{{Name: "ticks", Word: 1, Width: 64, Unit: Ticks, Doc: "clock"}}),
+		variant(EvGoroutine, "goroutine", 2, "the goroutine that runs on the thread from here on, where no scheduling event said so", goWord),
+		variant(EvGap, "gap", 3, "events of this thread were lost before this one", []BitField{
 			{Name: "from", Word: 1, Width: 64, Unit: Ticks, Doc: "time of the first lost event"},
-			{Name: "lost", Word: 2, Width: 64, Doc: "number of lost events"}}},
-		{EvLeave, "leave", 2, "loop left", []BitField{
+			{Name: "lost", Word: 2, Width: 64, Doc: "number of lost events"}}),
+		variant(EvLeave, "leave", 2, "loop left", []BitField{
 			arg("probe", Probe, "loop"),
-			{Name: "trips", Word: 1, Width: 64, Doc: "iterations begun; 18446744073709551615: not known"}}},
+			{Name: "trips", Word: 1, Width: 64, Doc: "iterations begun; 18446744073709551615: not known"}}),
 
-		{EvGoCreate, "go create", 3, "the running goroutine (none: the runtime) created g, runnable; blocked=1: waiting", append([]BitField{
+		variant(EvGoCreate, "go create", 3, "the running goroutine (none: the runtime) created g, runnable; blocked=1: waiting", append([]BitField{
 			arg("blocked", "", "1 if created waiting"),
-			{Name: "pc", Word: 2, Width: 64, Unit: PC, Doc: "start function, see \"function\" records"}}, goWord...)},
-		{EvGoStart, "go start", 2, "g runs on this thread", goWord},
-		{EvGoPark, "go park", 1, "the running goroutine waits", []BitField{arg("reason", "", "see \"reason\" records")}},
-		{EvGoStop, "go stop", 1, "the running goroutine is runnable again", []BitField{arg("why", "", "0 it yielded, 1 it was preempted")}},
-		{EvGoEnd, "go end", 1, "the running goroutine ended", nil},
-		{EvGoUnpark, "go unpark", 2, "g became runnable", append([]BitField{arg("cause", "", "0 by the running goroutine, 1 network poller, 2 timer, 3 garbage collector, 4 scheduler")}, goWord...)},
-		{EvGoSwitch, "go switch", 2, "coroutine switch: the running goroutine waits (ends=1: ended), g runs", append([]BitField{arg("ends", "", "1 if the running goroutine ended")}, goWord...)},
-		{EvSyscallBegin, "syscall begin", 1, "the running goroutine enters a system call, keeping its processor", nil},
-		{EvSyscallEnd, "syscall end", 1, "it left the call and still has its processor", nil},
-		{EvSyscallEndNoP, "syscall end blocked", 1, "it left the call without a processor: runnable", nil},
-		{EvGoCreateSyscall, "go create syscall", 2, "g appeared on this thread, in a system call (a call from C)", goWord},
-		{EvGoEndSyscall, "go end syscall", 1, "the goroutine of a call from C ended, in a system call", nil},
-		{EvProcStart, "proc start", 1, "this thread took a processor", []BitField{arg("p", Proc, "processor")}},
-		{EvProcStop, "proc stop", 1, "this thread gave its processor up", []BitField{arg("p", Proc, "processor")}},
-		{EvProcSteal, "proc steal", 1, "the processor was taken from a thread in a system call", []BitField{arg("p", Proc, "processor")}},
-		{EvProcs, "procs", 1, "GOMAXPROCS", []BitField{arg("n", "", "processors")}},
-		{EvSTWBegin, "stw begin", 1, "the running goroutine asks the world to stop", []BitField{arg("reason", "", "runtime's reason")}},
-		{EvSTWEnd, "stw end", 1, "the world goes on", nil},
-		{EvGCBegin, "gc begin", 1, "a garbage collection cycle begins", nil},
-		{EvGCEnd, "gc end", 1, "its mark phase is over", nil},
-		{EvAssistBegin, "assist begin", 1, "the running goroutine helps the collector", nil},
-		{EvAssistEnd, "assist end", 1, "it goes on", nil},
-		{EvGoWait, "go wait", 2, "the running goroutine waits for an object, in a stack", append([]BitField{
-			arg("reason", "", "see \"reason\" records")}, object("stack", "see \"stack\" records; 0: not known")...)},
-		{EvGoUnparkBy, "go unpark by", 3, "g, which waited in a select, became runnable by a channel", append([]BitField{
+			{Name: "pc", Word: 2, Width: 64, Unit: PC, Doc: "start function, see \"function\" records"}}, goWord...)),
+		variant(EvGoStart, "go start", 2, "g runs on this thread", goWord),
+		variant(EvGoPark, "go park", 1, "the running goroutine waits", []BitField{arg("reason", "", "see \"reason\" records")}),
+		variant(EvGoStop, "go stop", 1, "the running goroutine is runnable again", []BitField{arg("why", "", "0 it yielded, 1 it was preempted")}),
+		variant(EvGoEnd, "go end", 1, "the running goroutine ended", nil),
+		variant(EvGoUnpark, "go unpark", 2, "g became runnable", append([]BitField{arg("cause", "", "0 by the running goroutine, 1 network poller, 2 timer, 3 garbage collector, 4 scheduler")}, goWord...)),
+		variant(EvGoSwitch, "go switch", 2, "coroutine switch: the running goroutine waits (ends=1: ended), g runs", append([]BitField{arg("ends", "", "1 if the running goroutine ended")}, goWord...)),
+		variant(EvSyscallBegin, "syscall begin", 1, "the running goroutine enters a system call, keeping its processor", nil),
+		variant(EvSyscallEnd, "syscall end", 1, "it left the call and still has its processor", nil),
+		variant(EvSyscallEndNoP, "syscall end blocked", 1, "it left the call without a processor: runnable", nil),
+		variant(EvGoCreateSyscall, "go create syscall", 2, "g appeared on this thread, in a system call (a call from C)", goWord),
+		variant(EvGoEndSyscall, "go end syscall", 1, "the goroutine of a call from C ended, in a system call", nil),
+		variant(EvProcStart, "proc start", 1, "this thread took a processor", []BitField{arg("p", Proc, "processor")}),
+		variant(EvProcStop, "proc stop", 1, "this thread gave its processor up", []BitField{arg("p", Proc, "processor")}),
+		variant(EvProcSteal, "proc steal", 1, "the processor was taken from a thread in a system call", []BitField{arg("p", Proc, "processor")}),
+		variant(EvProcs, "procs", 1, "GOMAXPROCS", []BitField{arg("n", "", "processors")}),
+		variant(EvSTWBegin, "stw begin", 1, "the running goroutine asks the world to stop", []BitField{arg("reason", "", "runtime's reason")}),
+		variant(EvSTWEnd, "stw end", 1, "the world goes on", nil),
+		variant(EvGCBegin, "gc begin", 1, "a garbage collection cycle begins", nil),
+		variant(EvGCEnd, "gc end", 1, "its mark phase is over", nil),
+		variant(EvAssistBegin, "assist begin", 1, "the running goroutine helps the collector", nil),
+		variant(EvAssistEnd, "assist end", 1, "it goes on", nil),
+		variant(EvGoWait, "go wait", 2, "the running goroutine waits for an object, in a stack", append([]BitField{
+			arg("reason", "", "see \"reason\" records")}, object("stack", "see \"stack\" records; 0: not known")...)),
+		variant(EvGoUnparkBy, "go unpark by", 3, "g, which waited in a select, became runnable by a channel", append([]BitField{
 			arg("cause", "", "as in \"go unpark\""),
-			{Name: "object", Word: 2, Width: 64, Unit: Address, Doc: "channel"}}, goWord...)},
-		{EvSync, "sync", 2, "operation on a synchronization object: behind what may wait, in front of what others wait for", append([]BitField{
-			arg("probe", Probe, "operation")}, object("queue", "waiting goroutines, readers, counter, or length of the channel, as far as it shows; at most 65535")...)},
-		{EvSpinBegin, "spin begin", 1, "the running goroutine spins for a mutex", nil},
-		{EvSpinEnd, "spin end", 1, "it does not any more", nil},
-		{EvRegionBegin, "region begin", 1, "the running goroutine begins a region of its work", []BitField{arg("text", "", "its name, see \"text\" records")}},
-		{EvRegionEnd, "region end", 1, "it ends the last one of that name", []BitField{arg("text", "", "its name; 0: the last one, whatever its name")}},
-		{EvGoName, "go name", 1, "the running goroutine gets a name", []BitField{arg("text", "", "see \"text\" records")}},
-		{EvLabels, "labels", 1, "the running goroutine gets labels; those that it starts have them too", []BitField{arg("text", "", "key=value,...; 0: none")}},
+			{Name: "object", Word: 2, Width: 64, Unit: Address, Doc: "channel"}}, goWord...)),
+		variant(EvSync, "sync", 2, "operation on a synchronization object: behind what may wait, in front of what others wait for", append([]BitField{
+			arg("probe", Probe, "operation")}, object("queue", "waiting goroutines, readers, counter, or length of the channel, as far as it shows; at most 65535")...)),
+		variant(EvSpinBegin, "spin begin", 1, "the running goroutine spins for a mutex", nil),
+		variant(EvSpinEnd, "spin end", 1, "it does not any more", nil),
+		variant(EvRegionBegin, "region begin", 1, "the running goroutine begins a region of its work", []BitField{arg("text", "", "its name, see \"text\" records")}),
+		variant(EvRegionEnd, "region end", 1, "it ends the last one of that name", []BitField{arg("text", "", "its name; 0: the last one, whatever its name")}),
+		variant(EvGoName, "go name", 1, "the running goroutine gets a name", []BitField{arg("text", "", "see \"text\" records")}),
+		variant(EvLabels, "labels", 1, "the running goroutine gets labels; those that it starts have them too", []BitField{arg("text", "", "key=value,...; 0: none")}),
+		{Kind: EvRecord, Name: "record", Words: 2, Doc: "the running goroutine emitted a record, which follows as a packet", Fields: []BitField{
+			arg("probe", Probe, "the record's kind"),
+			{Name: "size", Word: 1, Width: 32, Unit: Byte, Doc: "length of the packet"}}, Tail: "size"},
 	},
 }
 
 // Counts is the layout of the exact totals.
 var Counts = Layout{
-	Variants: []Variant{{-1, "count", 3, "exact totals of one point over all threads", []BitField{
+	Variants: []Variant{variant(-1, "count", 3, "exact totals of one point over all threads", []BitField{
 		{Name: "probe", Word: 0, Width: 32, Unit: Probe, Doc: "point"},
 		{Name: "hits", Word: 1, Width: 64, Doc: "times the point was reached"},
 		{Name: "traced", Word: 2, Width: 64, Doc: "times it wrote an event; hits - traced were counted only"},
-	}}},
+	})},
 }
 
 // Records are the records of an instrumented program's file.
 var Records = []Record{
-	{TagClock, "clock", "three clocks read together", []Field{
-		{"ticks", U64, Ticks, "processor clock"},
-		{"monotonic", I64, Ns, "CLOCK_MONOTONIC"},
-		{"wall", I64, Ns, "since 1970-01-01 UTC"}}, nil},
-	{TagProbes, "probes", "the points of one package; columns, one element a point", []Field{
-		{"base", U32, Probe, "dense index of the first point"},
-		{"package", Str, "", "import path"},
-		{"strings", "[]" + Str, "", "names, files and callees; element 0 is empty"},
-		{"id", "[]" + U64, "", "stable identity: hash of (import path, function, kind, ordinal)"},
-		{"kind", "[]" + Str, "", "proc, call, go, loop, sync; without probes: func, a function that has others; site, a place at which goroutines may wait"},
-		{"name", "[]" + U32, "", "string: function for proc, callee for call and go (empty: known at run time only), head for loop, object for sync and site"},
-		{"owner", "[]" + U32, "", "offset in this table of the procedure that contains the point; a proc: itself"},
-		{"file", "[]" + U32, "", "string"},
-		{"line", "[]" + U32, "", "line"},
-		{"flags", "[]" + U32, "", "1 exit by defer, 2 deferred time charged to the caller, 4 call by defer, 8 dynamic callee, 16 spin loop, 32 probed by directive, 64 weak name, 128 in an inlined function, counted by that function's calls"},
-		{"op", "[]" + U32, "", "string: operation of a sync point or a site, else empty"},
-		{"leader", "[]" + U32, "", "offset in this table of the call point whose count is this one's too; else the point's own"}}, nil},
-	{TagEvents, "events", "a block of events of one thread; blocks of a thread are numbered from 0 without gaps", []Field{
-		{"thread", U32, Thr, "dense number"},
-		{"tid", U32, "", "the operating system's thread id"},
-		{"seq", U64, "", "number of the block"},
-		{"ticks", U64, Ticks, "time from which the first entry counts"},
-		{"g", U64, Go, "goroutine that runs on the thread at the start, 0 if none"},
-		{"p", I32, Proc, "processor that the thread has at the start, -1 if none"},
-		{"events", Packed, "", "entries"}}, &Events},
-	{TagCounts, "counts", "exact totals since the start; a later record replaces an earlier one", []Field{
-		{"ticks", U64, Ticks, "when"},
-		{"counts", Packed, "", "points that were reached"}}, &Counts},
-	{TagFunction, "function", "a function in which goroutines start", []Field{
-		{"pc", U64, PC, "entry"},
-		{"name", Str, "", "linker symbol"},
-		{"file", Str, "", "file"},
-		{"line", U32, "", "line"}}, nil},
-	{TagReason, "reason", "meaning of the codes in \"go park\" events", []Field{
-		{"code", U32, "", "code"},
-		{"text", Str, "", "what the goroutine waits for"}}, nil},
-	{TagFlush, "flush", "the writer's own cost: one run of the thread that writes this file", []Field{
-		{"from", U64, Ticks, "begin"},
-		{"to", U64, Ticks, "end"},
-		{"bytes", U64, Bytes, "written"},
-		{"cpu", U64, Ns, "processor time used"}}, nil},
-	{TagOSCPU, "oscpu", "what the operating system gave a thread, cumulative; a reading before the first clock is what came ahead of the trace", []Field{
-		{"thread", U32, Thr, "dense number; 4294967295: the thread that writes this file"},
-		{"tid", U32, "", "the operating system's thread id"},
-		{"ticks", U64, Ticks, "when"},
-		{"run", U64, Ns, "time on a processor"},
-		{"wait", U64, Ns, "time runnable but not on a processor"}}, nil},
-	{TagThrottle, "throttle", "what the process's control group lost to its quota, cumulative", []Field{
-		{"ticks", U64, Ticks, "when"},
-		{"throttled", U64, Ns, "time"}}, nil},
-	{TagProcess, "process", "getrusage of the whole process", []Field{
-		{"ticks", U64, Ticks, "when"},
-		{"user", U64, Ns, "processor time in user mode"},
-		{"system", U64, Ns, "processor time in the kernel"},
-		{"maxrss", U64, Bytes, "largest resident set"}}, nil},
-	{TagLimit, "limit", "from here on points only count", []Field{
-		{"ticks", U64, Ticks, "when"},
-		{"bytes", U64, Bytes, "written so far"},
-		{"reason", Str, "", "which limit"}}, nil},
-	{TagEnd, "end", "the program ended; the last record of a complete file", []Field{
-		{"ticks", U64, Ticks, "when"},
-		{"reason", Str, "", "exit, main returned, panic, fatal error, signal, exec"},
-		{"status", I32, "", "exit status where it is known"},
-		{"lost", U64, "", "events that no gap record tells of"},
-		{"early", U64, "", "hits of points before their package was registered"},
-		{"overflow", U64, "", "entries deeper than the profile stack"},
-		{"unnamed", U64, "", "texts and stacks that found no room, and calls whose callee did not"}}, nil},
-	{TagStack, "stack", "a stack that goroutines waited in", []Field{
-		{"number", U32, "", "as in events"},
-		{"pc", "[]" + U64, PC, "return addresses, innermost first"}}, nil},
-	{TagFrame, "frame", "what a return address means; functions inlined there have a record each", []Field{
-		{"pc", U64, PC, "return address"},
-		{"level", U32, "", "0 is the innermost"},
-		{"function", Str, "", "linker symbol"},
-		{"file", Str, "", "file"},
-		{"line", U32, "", "line"}}, nil},
-	{TagCallee, "callee", "how often a call point whose callee is known at run time only called a function, on one thread; records of one point and function add up", []Field{
-		{"probe", U32, Probe, "call point"},
-		{"function", Str, "", "linker symbol"},
-		{"hits", U64, "", "calls"}}, nil},
-	{TagText, "text", "what programs say of themselves, by number", []Field{
-		{"number", U32, "", "as in events"},
-		{"text", Str, "", "text"}}, nil},
+	record(TagClock, "clock", "three clocks read together", []Field{
+		field("ticks", U64, Ticks, "processor clock"),
+		field("monotonic", I64, Ns, "CLOCK_MONOTONIC"),
+		field("wall", I64, Ns, "since 1970-01-01 UTC")}, nil),
+	record(TagProbes, "probes", "the points of one package; columns, one element a point", []Field{
+		field("base", U32, Probe, "dense index of the first point"),
+		field("package", Str, "", "import path"),
+		field("strings", "[]"+Str, "", "names, files and callees; element 0 is empty"),
+		field("id", "[]"+U64, "", "stable identity: hash of (import path, function, kind, ordinal)"),
+		field("kind", "[]"+Str, "", "proc, call, go, loop, sync, record (that the program defines); without probes: func, a function that has others; site, a place at which goroutines may wait"),
+		field("name", "[]"+U32, "", "string: function for proc, callee for call and go (empty: known at run time only), head for loop, object for sync and site"),
+		field("owner", "[]"+U32, "", "offset in this table of the procedure that contains the point; a proc: itself"),
+		field("file", "[]"+U32, "", "string"),
+		field("line", "[]"+U32, "", "line"),
+		field("flags", "[]"+U32, "", "1 exit by defer, 2 deferred time charged to the caller, 4 call by defer, 8 dynamic callee, 16 spin loop, 32 probed by directive, 64 weak name, 128 in an inlined function, counted by that function's calls"),
+		field("op", "[]"+U32, "", "string: operation of a sync point or a site, else empty"),
+		field("leader", "[]"+U32, "", "offset in this table of the call point whose count is this one's too; else the point's own")}, nil),
+	record(TagEvents, "events", "a block of events of one thread; blocks of a thread are numbered from 0 without gaps", []Field{
+		field("thread", U32, Thr, "dense number"),
+		field("tid", U32, "", "the operating system's thread id"),
+		field("seq", U64, "", "number of the block"),
+		field("ticks", U64, Ticks, "time from which the first entry counts"),
+		field("g", U64, Go, "goroutine that runs on the thread at the start, 0 if none"),
+		field("p", I32, Proc, "processor that the thread has at the start, -1 if none"),
+		field("events", Packed, "", "entries")}, &Events),
+	record(TagCounts, "counts", "exact totals since the start; a later record replaces an earlier one", []Field{
+		field("ticks", U64, Ticks, "when"),
+		field("counts", Packed, "", "points that were reached")}, &Counts),
+	record(TagFunction, "function", "a function in which goroutines start", []Field{
+		field("pc", U64, PC, "entry"),
+		field("name", Str, "", "linker symbol"),
+		field("file", Str, "", "file"),
+		field("line", U32, "", "line")}, nil),
+	record(TagReason, "reason", "meaning of the codes in \"go park\" events", []Field{
+		field("code", U32, "", "code"),
+		field("text", Str, "", "what the goroutine waits for")}, nil),
+	record(TagFlush, "flush", "the writer's own cost: one run of the thread that writes this file", []Field{
+		field("from", U64, Ticks, "begin"),
+		field("to", U64, Ticks, "end"),
+		field("bytes", U64, Byte, "written"),
+		field("cpu", U64, Ns, "processor time used")}, nil),
+	record(TagOSCPU, "oscpu", "what the operating system gave a thread, cumulative; a reading before the first clock is what came ahead of the trace", []Field{
+		field("thread", U32, Thr, "dense number; 4294967295: the thread that writes this file"),
+		field("tid", U32, "", "the operating system's thread id"),
+		field("ticks", U64, Ticks, "when"),
+		field("run", U64, Ns, "time on a processor"),
+		field("wait", U64, Ns, "time runnable but not on a processor")}, nil),
+	record(TagThrottle, "throttle", "what the process's control group lost to its quota, cumulative", []Field{
+		field("ticks", U64, Ticks, "when"),
+		field("throttled", U64, Ns, "time")}, nil),
+	record(TagProcess, "process", "getrusage of the whole process", []Field{
+		field("ticks", U64, Ticks, "when"),
+		field("user", U64, Ns, "processor time in user mode"),
+		field("system", U64, Ns, "processor time in the kernel"),
+		field("maxrss", U64, Byte, "largest resident set")}, nil),
+	record(TagLimit, "limit", "from here on points only count", []Field{
+		field("ticks", U64, Ticks, "when"),
+		field("bytes", U64, Byte, "written so far"),
+		field("reason", Str, "", "which limit")}, nil),
+	record(TagEnd, "end", "the program ended; the last record of a complete file", []Field{
+		field("ticks", U64, Ticks, "when"),
+		field("reason", Str, "", "exit, main returned, panic, fatal error, signal, exec"),
+		field("status", I32, "", "exit status where it is known"),
+		field("lost", U64, "", "events that no gap record tells of"),
+		field("early", U64, "", "hits of points before their package was registered"),
+		field("overflow", U64, "", "entries deeper than the profile stack"),
+		field("unnamed", U64, "", "texts and stacks that found no room, and calls whose callee did not")}, nil),
+	record(TagStack, "stack", "a stack that goroutines waited in", []Field{
+		field("number", U32, "", "as in events"),
+		field("pc", "[]"+U64, PC, "return addresses, innermost first")}, nil),
+	record(TagFrame, "frame", "what a return address means; functions inlined there have a record each", []Field{
+		field("pc", U64, PC, "return address"),
+		field("level", U32, "", "0 is the innermost"),
+		field("function", Str, "", "linker symbol"),
+		field("file", Str, "", "file"),
+		field("line", U32, "", "line")}, nil),
+	record(TagCallee, "callee", "how often a call point whose callee is known at run time only called a function, on one thread; records of one point and function add up", []Field{
+		field("probe", U32, Probe, "call point"),
+		field("function", Str, "", "linker symbol"),
+		field("hits", U64, "", "calls")}, nil),
+	record(TagText, "text", "what programs say of themselves, by number", []Field{
+		field("number", U32, "", "as in events"),
+		field("text", Str, "", "text")}, nil),
 }

@@ -7,21 +7,30 @@
 // A file is a sequence of packets, each one msgpack array whose first element
 // is the packet kind:
 //
-//	header      [0, "SDDF", version, producer]
+//	header      [0, "SDDF", version, producer, {attribute: value}]
 //	attribute   [1, key, value]
 //	descriptor  [2, tag, name, {attribute: value}, [field ...], layout or nil]
 //	data        [3, tag, value ...]         one value a field, in order
 //	command     [4, name, {argument: value}]
 //
-// A field is [name, type, unit, doc]. A layout describes the one field of type
-// "packed" of its record; see [Layout].
+// A header begins a segment: what follows can be read without what precedes. A
+// field is [name, type, unit, doc, {attribute: value}]. A layout describes the one
+// field of type "packed" of its record; see [Layout].
 package spec
 
 // Version is the format version. It must be raised when a packet's shape, a
 // field type's encoding or the meaning of a layout changes. New records, new
 // fields at the end of a record, and new variants of a layout need no new
-// version: readers find them in the descriptors.
-const Version = 1
+// version: readers find them in the descriptors. A reader of a version reads the
+// one before it, too.
+//
+// Version 2 added segments, attributes of fields, the types i8, i16, f32, bytes,
+// time and duration, arrays of several dimensions with their extents, signed and
+// floating bit fields, and entries that carry a packet.
+const Version = 2
+
+// OldestVersion is the oldest version that readers accept.
+const OldestVersion = 1
 
 // Magic is the second element of the header packet.
 const Magic = "SDDF"
@@ -38,26 +47,34 @@ const (
 	Command
 )
 
-// Field types. A type preceded by "[]" is an array (one pair of brackets a
-// dimension), encoded as a msgpack array.
+// Field types. A type preceded by "[]" is an array, encoded as a msgpack array. One
+// of several dimensions has a pair of brackets for each and is encoded as
+// [[extent ...], [cell ...]], the last index running fastest.
 const (
-	Bool   = "bool"
-	U8     = "u8"
-	U16    = "u16"
-	U32    = "u32"
-	U64    = "u64"
-	I32    = "i32"
-	I64    = "i64"
-	F64    = "f64"
-	Str    = "str"
-	Packed = "packed" // a bin whose words the record's Layout describes
+	Bool     = "bool"
+	U8       = "u8"
+	U16      = "u16"
+	U32      = "u32"
+	U64      = "u64"
+	I8       = "i8"
+	I16      = "i16"
+	I32      = "i32"
+	I64      = "i64"
+	F32      = "f32"
+	F64      = "f64"
+	Str      = "str"    // UTF-8 by convention; readers must not rely on it
+	Bytes    = "bytes"  // a bin that nothing is known about
+	Time     = "time"   // i64, ns since 1970-01-01 UTC
+	Duration = "dur"    // i64, ns
+	Packed   = "packed" // a bin whose words the record's Layout describes
 )
 
-// Units. An empty unit means a plain number or a text.
+// Units. An empty unit means a plain number or a text. Those that name a thing are
+// references to it. Users' records may have any other.
 const (
 	Ticks = "ticks" // of the processor's clock; "clock" records convert them
 	Ns    = "ns"
-	Bytes = "bytes"
+	Byte  = "bytes"
 	Probe = "probe" // dense index: base of the package's table + offset in it
 	Go    = "goroutine"
 	Proc  = "processor" // scheduling context, Go's P
@@ -67,18 +84,34 @@ const (
 	Address = "address"
 )
 
+// Attributes of headers. A header whose segment is not 0 goes on with the stream
+// of the same identity: tags keep their meaning.
+const (
+	AttrStream  = "stream"  // any value that tells the stream from others
+	AttrSegment = "segment" // number of the segment in its stream, from 0
+)
+
+// Attr says something about a stream, a record or a field. Value is a string,
+// uint64, int64 (if negative), float64, bool or nil.
+type Attr struct {
+	Key   string
+	Value any
+}
+
 // Field describes one value of a data packet.
 type Field struct {
 	Name, Type, Unit, Doc string
+	Attrs                 []Attr
 }
 
 // Record describes one kind of data packet.
 type Record struct {
 	Tag    uint32
 	Name   string
-	Doc    string
+	Doc    string // its attribute "doc"
 	Fields []Field
 	Layout *Layout // of the record's packed field, nil if it has none
+	Attrs  []Attr  // others
 }
 
 // Layout describes a packed block: a run of entries of 64-bit little-endian
@@ -103,15 +136,27 @@ type Variant struct {
 	Words  int
 	Doc    string
 	Fields []BitField
+
+	// Tail names the field that tells how many bytes follow the words: a packet,
+	// then zeros up to the next word. "" if none do.
+	Tail string
 }
 
-// BitField is Width bits of one word of an entry, from bit Bit up, unsigned.
+// Bit field types.
+const (
+	Unsigned = ""
+	Signed   = "int"   // two's complement
+	Float    = "float" // IEEE 754, of 32 or 64 bits
+)
+
+// BitField is Width bits of one word of an entry, from bit Bit up.
 type BitField struct {
 	Name      string
 	Word      int
 	Bit       int
 	Width     int
 	Unit, Doc string
+	Type      string // Unsigned, Signed or Float
 }
 
 // Variant returns the variant that has the given kind, or nil.

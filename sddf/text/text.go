@@ -28,21 +28,20 @@ func Dump(w io.Writer, file io.ReaderAt, size int64, asJSON bool) error {
 		return err
 	}
 	d := &dumper{w: bufio.NewWriter(w), r: r, json: asJSON}
-	d.line("header", "", pair{"format", spec.Magic}, pair{"version", uint64(spec.Version)}, pair{"producer", r.Producer})
+	d.line("header", "", pair{"format", spec.Magic}, pair{"version", uint64(r.Version)}, pair{"producer", r.Producer})
+	var damage error
 	for d.err == nil {
 		p, err := r.Next()
 		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {
-			return errors.Join(err, d.w.Flush())
+			damage = errors.Join(damage, err)
+			continue
 		}
 		d.packet(p)
 	}
-	if d.err == nil {
-		d.err = d.w.Flush()
-	}
-	return d.err
+	return errors.Join(damage, d.err, d.w.Flush())
 }
 
 type dumper struct {
@@ -67,7 +66,7 @@ func (d *dumper) packet(p *sddf.Packet) {
 		d.descriptor(p.Record)
 	case spec.Command:
 		var pairs []pair
-		for _, a := range p.Args {
+		for _, a := range p.Attrs {
 			pairs = append(pairs, pair{a.Key, a.Value})
 		}
 		d.line("command", p.Name, pairs...)
@@ -132,16 +131,29 @@ func (d *dumper) entries(rec *spec.Record, blob sddf.Blob, start uint64) {
 		pairs = append(pairs, pair{"kind", e.Variant.Name})
 		for i, f := range e.Variant.Fields {
 			if f.Name != rec.Layout.Delta {
-				pairs = append(pairs, pair{f.Name, e.Values[i]})
+				pairs = append(pairs, pair{f.Name, e.Value(i)})
 			}
 		}
 		d.line("entry", rec.Name, pairs...)
+		if e.Tail != nil {
+			d.inner(rec, e.Tail)
+		}
 		return d.err
 	})
 	if err != nil && d.err == nil {
 		// The packets after a damaged block are still good.
 		d.line("damage", rec.Name, pair{"error", err.Error()})
 	}
+}
+
+// inner prints the packet that an entry carries.
+func (d *dumper) inner(rec *spec.Record, tail []byte) {
+	p, err := d.r.Inner(tail)
+	if err != nil {
+		d.line("damage", rec.Name, pair{"error", err.Error()})
+		return
+	}
+	d.packet(p)
 }
 
 // line writes one line.

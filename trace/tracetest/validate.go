@@ -58,7 +58,7 @@ func (v *validator) event(e *trace.Event) error {
 	switch e.Kind {
 	case trace.Create:
 		return v.create(e)
-	case trace.Change, trace.Enter, trace.Exit, trace.Trips, trace.Sync, trace.Spin, trace.Region, trace.Named, trace.Labeled:
+	case trace.Change, trace.Enter, trace.Exit, trace.Trips, trace.Sync, trace.Record, trace.Spin, trace.Region, trace.Named, trace.Labeled:
 		g := v.gs[e.G]
 		if g == nil || g.slot != e.Slot {
 			return fmt.Errorf("goroutine %d is not alive in slot %d", e.G, e.Slot)
@@ -119,14 +119,17 @@ func (v *validator) nest(e *trace.Event, g *vgor) error {
 	if g.state != trace.Running {
 		return fmt.Errorf("%v in a procedure", g.state)
 	}
-	if e.Kind == trace.Sync {
-		if v.t.Points[e.Arg].Kind != spec.PointSync {
-			return fmt.Errorf("operation at no sync point")
+	switch e.Kind {
+	case trace.Sync, trace.Record:
+		want := spec.PointSync
+		if e.Kind == trace.Record {
+			want = spec.PointRecord
+		}
+		if got := v.t.Points[e.Arg].Kind; got != want {
+			return fmt.Errorf("operation or record at a point of kind %q, expected %q", got, want)
 		}
 		v.enters[e.Arg]++
 		return nil
-	}
-	switch e.Kind {
 	case trace.Spin, trace.Region, trace.Named, trace.Labeled:
 		return nil
 	}

@@ -65,6 +65,7 @@ func qinstWriteClock() {
 
 // qinstWriteNews writes the tables and functions that came since the last call.
 func qinstWriteNews() {
+	qinstWriteKinds()
 	for ; qinstOutTables < qinstNTables; qinstOutTables++ {
 		t := &qinstTables[qinstOutTables]
 		// The tool encoded the record's other fields.

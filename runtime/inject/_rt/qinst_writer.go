@@ -168,6 +168,7 @@ func qinstDrain() bool {
 		return false
 	}
 	from, cpu, before := qinstNow(), qinstThreadCPU(), qinstOut.bytes
+	qinstWriteKinds()
 	qinstWriteList(list)
 	qinstCost(from, cpu, qinstOut.bytes-before)
 	if qinstSet.limit != 0 && qinstOut.bytes > qinstSet.limit && !qinstOut.limited {
@@ -337,6 +338,7 @@ func qinstRefill() {
 // and readers take the later one.
 func qinstWriteTail(why uint32) {
 	from, cpu, before := qinstNow(), qinstThreadCPU(), qinstOut.bytes
+	qinstWriteKinds()
 	qinstWriteList(uint32(qinstFull.Swap(0)))
 	lost := qinstNoBlock
 	for i := uint32(1); i < qinstNBlocks; i++ {

@@ -1,0 +1,103 @@
+package runtime
+
+import (
+	"unsafe"
+)
+
+// Records that the program defines and emits.
+
+const (
+	qinstMaxKinds  = 1 << 12
+	qinstMaxRecord = qinstChunkSize / 2 // bytes; larger ones are counted only
+)
+
+var (
+	qinstKinds    [qinstMaxKinds]string // descriptions: descriptors behind the tag
+	qinstNKinds   int
+	qinstOutKinds int
+)
+
+// qinstRecordKind gives a kind of record a point, that counts the records, and a
+// tag; 0 if there is no room. Its caller keeps the texts.
+//
+//go:linkname qinstRecordKind qinst_record_kind
+func qinstRecordKind(point *uint32, description, table string) (tag uint32) {
+	*point = qinstMaxPoints
+	if !qinstRegister(point, 1, table) || *point >= qinstMaxPoints {
+		return 0
+	}
+	systemstack(func() {
+		qinstLockMemory()
+		if qinstNKinds < qinstMaxKinds {
+			qinstKinds[qinstNKinds] = description
+			tag = qinstFirstUserTag + uint32(qinstNKinds)
+			qinstNKinds++
+		}
+		qinstUnlockMemory()
+	})
+	return tag
+}
+
+// qinstWriteKinds writes the descriptors that came since the last call: before any
+// record of theirs.
+func qinstWriteKinds() {
+	for ; qinstOutKinds < qinstNKinds; qinstOutKinds++ {
+		qinstByte(0x96)
+		qinstByte(qinstPacketDescriptor)
+		qinstU32(qinstFirstUserTag + uint32(qinstOutKinds))
+		s := qinstKinds[qinstOutKinds]
+		qinstWriteBehind(uintptr(unsafe.Pointer(unsafe.StringData(s))), uintptr(len(s)))
+	}
+}
+
+// qinstRecordReached counts a record and tells whether it is to be emitted.
+//
+//go:nosplit
+//go:linkname qinstRecordReached qinst_record
+func qinstRecordReached(point uint32) uint32 {
+	gp := getg()
+	b := gp.m.qinst
+	if point >= b.limit {
+		if b = qinstCountSlow(point); b == nil {
+			return 0
+		}
+	}
+	c := b.cell(point)
+	c.hits++
+	if c.room <= b.floor || gp != gp.m.curg {
+		return 0
+	}
+	return 1
+}
+
+// qinstEmit appends a record that was counted, a packet of n bytes at p. What is
+// counted and not here is as if the point had only counted.
+//
+//go:nosplit
+//go:linkname qinstEmit qinst_emit
+func qinstEmit(point uint32, p unsafe.Pointer, n uintptr) {
+	gp := getg()
+	b := gp.m.qinst
+	if point >= b.limit || n > qinstMaxRecord {
+		return
+	}
+	size := 16 + (n+7)&^7
+	now := qinstNow()
+	if b.p+size > b.end || b.p == 0 || (now-b.last)>>32 != 0 || b.g != gp.goid {
+		if b.p != 0 && b.p+qinstContext+size > b.end {
+			qinstGiveAway(b)
+		}
+		if !qinstRoom(b, gp.goid, now, qinstReserve) {
+			return
+		}
+	}
+	*(*uint64)(unsafe.Pointer(b.p)) = (now-b.last)<<32 | qinstEvRecord<<24 | uint64(point)
+	*(*uint64)(unsafe.Pointer(b.p + 8)) = uint64(n)
+	*(*uint64)(unsafe.Pointer(b.p + size - 8)) = 0 // what the packet does not fill
+	memmove(unsafe.Pointer(b.p+16), p, n)
+	b.last = now
+	qinstPublish(&b.p, b.p+size)
+	c := b.cell(point)
+	c.traced++
+	c.room--
+}
