@@ -19,7 +19,7 @@ type Packet struct {
 	// Name is the producer of a header, the key of an attribute, the name of
 	// a command, and the record's name of a descriptor or data packet.
 	Name string
-	// Value is an attribute's value: string, uint64, int64, float64, bool, or
+	// Value is a header's version, or an attribute's value: string, uint64, int64, float64, bool, or
 	// nil for what this package cannot represent.
 	Value any
 	// Record is what a descriptor describes and what a data packet is one of;
@@ -67,6 +67,7 @@ type Reader struct {
 	stream any // identity in the last header
 	want   map[string][]string
 	packet Packet
+	first  Packet // the first header
 	values []any
 }
 
@@ -95,6 +96,8 @@ func NewReader(file io.ReaderAt, size int64) (*Reader, error) {
 	case err != nil:
 		return nil, fmt.Errorf("not an SDDF file: it starts with %q, expected the header packet [0, %q, %d, producer, attributes]", head, spec.Magic, spec.Version)
 	}
+	r.packet.Len = r.dec.offset()
+	r.first = r.packet
 	r.Producer = r.packet.Name
 	return r, nil
 }
@@ -106,6 +109,9 @@ type versionError uint64
 func (v versionError) Error() string {
 	return fmt.Sprintf("SDDF version %d, expected version %d to %d", uint64(v), spec.OldestVersion, spec.Version)
 }
+
+// Header returns the file's first packet, which Next does not.
+func (r *Reader) Header() *Packet { return &r.first }
 
 // header reads ["SDDF", version, producer, {attribute: value}] behind the kind. A
 // header begins a segment of the same stream if it says so; else descriptors
@@ -125,7 +131,7 @@ func (r *Reader) header(p *Packet, n int) error {
 	if version < spec.OldestVersion || version > spec.Version {
 		return versionError(version)
 	}
-	r.Version = int(version)
+	r.Version, p.Value = int(version), version
 	if n > 2 {
 		if p.Name, err = r.dec.str(); err != nil {
 			return err

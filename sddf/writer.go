@@ -98,6 +98,15 @@ func (w *Writer) Data(tag uint32, values ...any) error {
 	return w.written()
 }
 
+// AppendRecord appends a data packet; see [Writer.Data].
+func AppendRecord(b []byte, rec *spec.Record, values ...any) ([]byte, error) {
+	out, err := appendData(b, rec, values)
+	if err != nil {
+		return b, err
+	}
+	return out, nil
+}
+
 func appendData(b []byte, rec *spec.Record, values []any) ([]byte, error) {
 	b = appendUint(appendPacket(b, 2+len(values), spec.Data), uint64(rec.Tag))
 	return AppendValues(b, rec.Fields, values...)

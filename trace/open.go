@@ -4,10 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"sort"
 
 	"qinst.dev/sddf"
+	"qinst.dev/sddf/salvage"
 	"qinst.dev/sddf/spec"
 )
 
@@ -36,6 +36,8 @@ type Trace struct {
 	Began     int64 // ns since 1970, 0 if unknown
 	Blocks    int   // event blocks
 
+	Salvaged *salvage.File // what came from the program's ring, if the file was opened by its name
+
 	losses Losses // of opening
 	reader *sddf.Reader
 	file   io.Closer
@@ -59,23 +61,16 @@ type block struct {
 
 // Open opens and indexes a file.
 func Open(path string) (*Trace, error) {
-	f, err := os.Open(path)
+	f, err := salvage.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	st, err := f.Stat()
-	if err == nil && st.IsDir() {
-		err = errors.New("is a directory, expected an SDDF file")
-	}
-	var t *Trace
-	if err == nil {
-		t, err = New(f, st.Size())
-	}
+	t, err := New(f, f.Size)
 	if err != nil {
 		_ = f.Close()
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	t.Path, t.file = path, f
+	t.Path, t.file, t.Salvaged = path, f, f
 	return t, nil
 }
 

@@ -2,14 +2,19 @@ package main
 
 import (
 	"bytes"
+	"cmp"
+	"encoding/binary"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"qinst.dev/analysis/profile"
 	"qinst.dev/internal/oracle"
@@ -367,6 +372,96 @@ func TestRecords(t *testing.T) {
 			t.Errorf("%d samples counted, %d traced, want 4 and 3", p.Hits, p.Traced)
 		}
 	}
+}
+
+// TestKilled kills a program at random times: what it had recorded is there, in
+// order and once, though it never wrote the end. QINST_KILLS says how often.
+func TestKilled(t *testing.T) {
+	exe := buildProbed(t, "programs", "killed")
+	kills, _ := strconv.Atoi(cmp.Or(os.Getenv("QINST_KILLS"), "6"))
+	r := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 0))
+	for i := range kills {
+		delay := time.Duration(r.ExpFloat64() * float64(60*time.Millisecond))
+		if err := kill(t, exe, delay); err != nil {
+			t.Fatalf("kill %d of %d, after %v: %v", i, kills, delay, err)
+		}
+	}
+}
+
+func kill(t *testing.T, exe string, delay time.Duration) error {
+	const threads, words = 4, 8
+	dir := t.TempDir()
+	shared, file := filepath.Join(dir, "shared"), filepath.Join(dir, "killed.sddf")
+	if err := os.WriteFile(shared, make([]byte, 4096), 0o666); err != nil {
+		return err
+	}
+	cmd := exec.Command(exe, shared)
+	cmd.Env = append(os.Environ(), "QINST=limit=0,out="+file)
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	time.Sleep(delay)
+	cmd.Process.Kill()
+	cmd.Wait()
+	defer func() { os.Remove(fmt.Sprintf("/dev/shm/qinst.%d", cmd.Process.Pid)) }()
+	page, err := os.ReadFile(shared)
+	if err != nil {
+		return err
+	}
+	tr, err := trace.Open(file)
+	if err != nil {
+		if st, e := os.Stat(file); e != nil || st.Size() == 0 {
+			return nil // not begun
+		}
+		return err
+	}
+	defer tr.Close()
+	hits, events := map[string]uint64{}, map[string]uint64{}
+	var next [threads]uint64
+	losses, err := tr.Events(func(batch []trace.Event) error {
+		for i := range batch {
+			switch e := &batch[i]; e.Kind {
+			case trace.Enter:
+				events[tr.Points[e.Arg].Name]++
+			case trace.Record:
+				p, err := tr.Record(e)
+				if err != nil {
+					return err
+				}
+				events["step"]++
+				thread, n := p.Values[0].(uint64), p.Values[1].(uint64)
+				if n < next[thread] {
+					return fmt.Errorf("thread %d: record %d after %d", thread, n, next[thread])
+				}
+				next[thread] = n + 1
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for i := range tr.Points {
+		if p := &tr.Points[i]; p.Traceable() && p.Owner == int32(i) {
+			hits[p.Name] += p.Hits
+			if p.Traced > events[p.Name]+threads && losses.Events == 0 {
+				return fmt.Errorf("%s: %d traced, %d events", p.Name, p.Traced, events[p.Name])
+			}
+		}
+	}
+	for word, name := range []string{"main.one", "main.two", "step"} {
+		var want uint64
+		for t := range threads {
+			want += binary.LittleEndian.Uint64(page[8*(words*t+word):])
+		}
+		if hits[name]+threads < want {
+			return fmt.Errorf("%s: %d hits, the program counted %d; %v", name, hits[name], want, losses.List())
+		}
+	}
+	if n := losses.Records + losses.BlockDamage + losses.Blocks + losses.TailBytes + losses.NoClock + losses.UnknownPoint; n != 0 {
+		return fmt.Errorf("losses %v", losses.List())
+	}
+	return nil
 }
 
 // TestLocks compares the names and uses of synchronization objects with what the

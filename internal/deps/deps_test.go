@@ -15,7 +15,8 @@ var allowed = map[string][]string{
 	"sddf/spec":       nil,
 	"sddf":            {"sddf/spec"},
 	"sddf/text":       {"sddf", "sddf/spec"},
-	"trace":           {"sddf", "sddf/spec"},
+	"sddf/salvage":    {"sddf", "sddf/spec"},
+	"trace":           {"sddf", "sddf/salvage", "sddf/spec"},
 	"trace/tracetest": {"sddf", "sddf/spec", "trace"},
 
 	"analysis/profile": {"sddf/spec", "trace"},

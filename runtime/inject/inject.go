@@ -221,7 +221,18 @@ func constants() []byte {
 	} {
 		fmt.Fprintf(&b, "\tqinst%s = %d\n", c.name, c.value)
 	}
-	b.WriteString(")\n\n// qinstPreamble starts every file: header and descriptors.\n")
-	fmt.Fprintf(&b, "const qinstPreamble = %q\n", sddf.Preamble("qinst", spec.Records))
+	for i, name := range []string{"Magic", "Version", "PID", "Stream", "ChunkBase", "ChunkAt", "ChunkSize", "ChunkHead", "Chunks", "BlockAt",
+		"BlockSize", "Blocks", "Cells", "Points", "Early", "NoBlock", "BlockP", "BlockChunk", "BlockLost", "BlockDeep", "ChunkBytes", "ChunkNum",
+		"ChunkTID", "ChunkSeq", "ChunkTicks", "ChunkG", "ChunkProc", "Turn", "Clock"} {
+		fmt.Fprintf(&b, "\tqinstWord%s = %d\n", name, i)
+	}
+	fmt.Fprintf(&b, "\tqinstRingMagic = %d\n\tqinstRingVersion = %d\n", uint64(spec.RingMagic), spec.RingVersion)
+	fmt.Fprintf(&b, "\tqinstMagic = %q\n\tqinstVersion = %d\n\tqinstStreamAttr = %q\n\tqinstSegmentAttr = %q\n", spec.Magic, spec.Version, spec.AttrStream, spec.AttrSegment)
+	b.WriteString(")\n\n// qinstPreamble are the descriptors that every segment has.\n")
+	var recs []byte
+	for i := range spec.Records {
+		recs = sddf.AppendDescriptor(recs, &spec.Records[i])
+	}
+	fmt.Fprintf(&b, "const qinstPreamble = %q\n", recs)
 	return []byte(b.String())
 }

@@ -28,7 +28,7 @@ func Dump(w io.Writer, file io.ReaderAt, size int64, asJSON bool) error {
 		return err
 	}
 	d := &dumper{w: bufio.NewWriter(w), r: r, json: asJSON}
-	d.line("header", "", pair{"format", spec.Magic}, pair{"version", uint64(r.Version)}, pair{"producer", r.Producer})
+	d.header(r.Header())
 	var damage error
 	for d.err == nil {
 		p, err := r.Next()
@@ -60,6 +60,8 @@ type pair struct {
 
 func (d *dumper) packet(p *sddf.Packet) {
 	switch p.Kind {
+	case spec.Header:
+		d.header(p)
 	case spec.Attribute:
 		d.line("attribute", p.Name, pair{"value", p.Value})
 	case spec.Descriptor:
@@ -73,6 +75,14 @@ func (d *dumper) packet(p *sddf.Packet) {
 	case spec.Data:
 		d.data(p)
 	}
+}
+
+func (d *dumper) header(p *sddf.Packet) {
+	pairs := []pair{{"format", spec.Magic}, {"version", p.Value}, {"producer", p.Name}}
+	for _, a := range p.Attrs {
+		pairs = append(pairs, pair{a.Key, a.Value})
+	}
+	d.line("header", "", pairs...)
 }
 
 func (d *dumper) descriptor(rec *spec.Record) {

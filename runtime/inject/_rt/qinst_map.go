@@ -12,7 +12,7 @@ import (
 // full disk kills the program with SIGBUS. Where no such file can be had the
 // memory is anonymous.
 //
-//	[0, qinstChunksAt)        head: magic, process id, positions
+//	[0, qinstChunksAt)        head: words that say where everything is
 //	[qinstChunksAt, ...)      chunks, as many as were needed
 //	[qinstBlocksAt, ...)      blocks: a page, then cells
 
@@ -41,6 +41,7 @@ type qinstTable struct {
 
 var (
 	qinstRing      int32  = -1
+	qinstHead      *[qinstPage / 8]uint64 // of the ring; anonymous if that is
 	qinstMemory    uint32 // spin lock over what follows; only registration and the writer take it
 	qinstNext      uint32 // points registered
 	qinstCells     uint32 // cells whose pages are allocated in every block
@@ -61,12 +62,13 @@ func qinstUnlockMemory() { atomic.Store(&qinstMemory, 0) }
 // qinstMap makes the ring and the pools.
 func qinstMap() bool {
 	qinstOpenRing()
+	head := qinstMapAt(0, qinstPage)
 	chunks := qinstMapAt(qinstChunksAt, qinstMostRing*qinstChunkSize)
 	stacks := qinstAnonymous(qinstSmallSize << 20)
 	deep := qinstAnonymous(qinstDeepSize << 11)
 	qinstTotals = qinstAnonymous(qinstMaxPoints * 16)
 	qinstTexts = qinstAnonymous(qinstTextBytes)
-	if !qinstMapTrails() || qinstTexts == 0 || chunks == 0 || stacks == 0 || deep == 0 || qinstTotals == 0 {
+	if !qinstMapTrails() || qinstTexts == 0 || head == 0 || chunks == 0 || stacks == 0 || deep == 0 || qinstTotals == 0 {
 		qinstSay("cannot map memory for the trace; the program goes on untraced")
 		return false
 	}
@@ -75,8 +77,44 @@ func qinstMap() bool {
 	qinstStacks.limit.Store(1 << 20)
 	qinstDeepStacks.base, qinstDeepStacks.stride = deep, qinstDeepSize
 	qinstDeepStacks.limit.Store(1 << 11)
+	qinstDescribeRing(head)
 	qinstGrowRing()
 	return true
+}
+
+// qinstDescribeRing fills the head, for those who find the ring after the program
+// was killed. The magic comes last.
+func qinstDescribeRing(head uintptr) {
+	var b *qinstBlock // for the offsets
+	var c *qinstChunk
+	qinstHead = (*[qinstPage / 8]uint64)(unsafe.Pointer(head))
+	h := qinstHead
+	h[qinstWordVersion] = qinstRingVersion
+	h[qinstWordPID] = qinstSet.pid
+	h[qinstWordStream] = qinstSet.stream
+	h[qinstWordChunkBase], h[qinstWordChunkAt] = uint64(qinstChunks.base), qinstChunksAt
+	h[qinstWordChunkSize], h[qinstWordChunkHead] = qinstChunkSize, qinstHeadSize
+	h[qinstWordBlockAt], h[qinstWordBlockSize], h[qinstWordCells] = qinstBlocksAt, qinstBlockSize, qinstPage
+	h[qinstWordBlockP], h[qinstWordBlockChunk] = uint64(unsafe.Offsetof(b.p)), uint64(unsafe.Offsetof(b.chunk))
+	h[qinstWordBlockLost], h[qinstWordBlockDeep] = uint64(unsafe.Offsetof(b.lost)), uint64(unsafe.Offsetof(b.overflow))
+	h[qinstWordChunkBytes], h[qinstWordChunkNum] = uint64(unsafe.Offsetof(c.bytes)), uint64(unsafe.Offsetof(c.num))
+	h[qinstWordChunkTID], h[qinstWordChunkSeq] = uint64(unsafe.Offsetof(c.tid)), uint64(unsafe.Offsetof(c.seq))
+	h[qinstWordChunkTicks], h[qinstWordChunkG] = uint64(unsafe.Offsetof(c.ticks)), uint64(unsafe.Offsetof(c.g))
+	h[qinstWordChunkProc] = uint64(unsafe.Offsetof(c.proc))
+	qinstNoteClock()
+	atomic.Store64(&h[qinstWordMagic], qinstRingMagic)
+}
+
+// qinstNoteClock puts a reading of the clocks into the ring's head: in the place
+// that the last one is not in.
+func qinstNoteClock() {
+	h := qinstHead
+	turn := h[qinstWordTurn]
+	at := qinstWordClock + turn%2*3
+	ticks, mono, wall := qinstClocks()
+	h[at], h[at+1], h[at+2] = ticks, uint64(mono), uint64(wall)
+	h[qinstWordEarly], h[qinstWordNoBlock] = atomic.Load64(&qinstEarly), atomic.Load64(&qinstNoBlock)
+	atomic.Store64(&h[qinstWordTurn], turn+1)
 }
 
 func qinstAnonymous(size uintptr) uintptr {
@@ -157,6 +195,7 @@ func qinstGrowRing() {
 	n := qinstChunks.limit.Load()
 	if qinstAllocate(qinstChunksAt+uintptr(n)*qinstChunkSize, qinstGrow*qinstChunkSize) {
 		qinstChunks.limit.Store(n + qinstGrow)
+		qinstHead[qinstWordChunks] = uint64(n + qinstGrow)
 	}
 }
 
@@ -183,6 +222,7 @@ func qinstNewBlock() bool {
 	b.callees = qinstAnonymous(qinstMaxCallees * unsafe.Sizeof(qinstCallee{}))
 	qinstBlocks[n] = p
 	atomic.Store(&qinstNBlocks, n+1)
+	qinstHead[qinstWordBlocks] = uint64(n + 1)
 	qinstUnlockMemory()
 	if n > 0 {
 		qinstReady.push(n)
@@ -214,7 +254,9 @@ func qinstRegister(base *uint32, points uint32, table string) bool {
 		qinstNTables++
 		*base = qinstNext
 		qinstNext += points
+		qinstHead[qinstWordPoints] = uint64(qinstNext)
 	})
+	qinstWake() // should the program be killed, the table is in the file
 	return true
 }
 

@@ -9,9 +9,42 @@ import (
 
 // The records that the writer makes beside the threads' events.
 
-// qinstWriteHead starts the file: the descriptors that the tool prepared, what
-// is known about the process, and the first clock.
+// qinstSegmentSize is after how many bytes a new segment begins, if the tables are
+// not a large part of that: damage costs no more than one.
+const qinstSegmentSize = 64 << 20
+
+// qinstNewSegment begins a new segment if the one at hand is long enough.
+func qinstNewSegment() {
+	o := &qinstOut
+	if size := o.bytes - o.segmentAt; size < qinstSegmentSize || size < 8*o.tables {
+		return
+	}
+	qinstPush()
+	o.segment++
+	o.segmentAt = o.bytes
+	qinstOutTables, qinstOutKinds, qinstTrailsOut, qinstTextsOut, qinstNFramesOut = 0, 0, 0, 0, 0
+	clear(qinstPCsOut[:])
+	memclrNoHeapPointers(unsafe.Pointer(qinstFramesOut), qinstStackMap*goarch.PtrSize)
+	qinstWriteHead()
+	qinstWriteNews()
+	qinstPush()
+	o.tables = o.bytes - o.segmentAt
+}
+
+// qinstWriteHead starts a segment: the header, the descriptors that the tool
+// prepared, what is known about the process, and a clock.
 func qinstWriteHead() {
+	qinstByte(0x95)
+	qinstByte(0)
+	qinstByte(0xa0 | byte(len(qinstMagic))) // in its short form: readers look for it
+	qinstWriteBehind(uintptr(unsafe.Pointer(unsafe.StringData(qinstMagic))), uintptr(len(qinstMagic)))
+	qinstByte(qinstVersion)
+	qinstStr("qinst")
+	qinstByte(0x82)
+	qinstStr(qinstStreamAttr)
+	qinstU64(qinstSet.stream)
+	qinstStr(qinstSegmentAttr)
+	qinstU64(qinstOut.segment)
 	qinstWriteBehind(uintptr(unsafe.Pointer(unsafe.StringData(qinstPreamble))), uintptr(len(qinstPreamble)))
 	qinstAttrStr("program", qinstSet.program)
 	qinstAttrInt("pid", int64(qinstSet.pid))
@@ -34,7 +67,9 @@ func qinstWriteHead() {
 		qinstU32(uint32(code))
 		qinstStr(text)
 	}
-	qinstWriteThreads() // what they used before the trace began
+	if qinstOut.segment == 0 {
+		qinstWriteThreads() // what they used before the trace began
+	}
 	qinstWriteClock()
 	qinstPush()
 }
@@ -54,13 +89,19 @@ func qinstAttrInt(key string, value int64) {
 }
 
 func qinstWriteClock() {
+	ticks, mono, wall := qinstClocks()
+	qinstRecord(qinstTagClock, 3)
+	qinstU64(ticks)
+	qinstI64(mono)
+	qinstI64(wall)
+}
+
+// qinstClocks reads the three clocks together.
+func qinstClocks() (ticks uint64, mono, wall int64) {
 	a := qinstNow()
 	sec, nsec, mono := time_now()
 	b := qinstNow()
-	qinstRecord(qinstTagClock, 3)
-	qinstU64(a + (b-a)/2)
-	qinstI64(mono)
-	qinstI64(sec*1e9 + int64(nsec))
+	return a + (b-a)/2, mono, sec*1e9 + int64(nsec)
 }
 
 // qinstWriteNews writes the tables and functions that came since the last call.

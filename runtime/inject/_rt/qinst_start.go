@@ -12,6 +12,7 @@ var qinstSet struct {
 	program string // base name of the executable
 	exe     string
 	pid     uint64
+	stream  uint64 // identity of what is written
 	limit   uint64 // bytes of output after which points only count; 0: none
 	rate    uint64 // bytes of events a second; 0: no bound
 	floor   int32
@@ -38,6 +39,7 @@ func qinstStart() {
 		return
 	}
 	qinstSlowClock = !qinstInvariantClock()
+	qinstSet.stream = (qinstNow()*0x9E3779B97F4A7C15 ^ s.pid<<40) >> 1
 	qinstPriceChunk()
 	if s.mode == "count" {
 		s.floor = qinstCountOnly

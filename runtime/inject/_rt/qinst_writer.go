@@ -106,6 +106,11 @@ func qinstWriter() {
 	for {
 		busy := qinstDrain()
 		qinstPrepare()
+		qinstNoteClock()
+		if qinstOutTables != qinstNTables {
+			qinstWriteNews()
+			qinstPush()
+		}
 		if now := nanotime(); now-tick >= qinstTickNS {
 			tick = now
 			qinstTick()
@@ -170,6 +175,7 @@ func qinstDrain() bool {
 	from, cpu, before := qinstNow(), qinstThreadCPU(), qinstOut.bytes
 	qinstWriteKinds()
 	qinstWriteList(list)
+	qinstNewSegment()
 	qinstCost(from, cpu, qinstOut.bytes-before)
 	if qinstSet.limit != 0 && qinstOut.bytes > qinstSet.limit && !qinstOut.limited {
 		qinstLimit()
@@ -197,6 +203,7 @@ func qinstWriteList(list uint32) {
 		for ; n > 0; n-- {
 			h := qinstChunkAt(first)
 			first = h.next
+			h.bytes = 0 // it is in the file: nobody is to recover it from the ring
 			qinstChunks.put(uintptr(unsafe.Pointer(h)))
 		}
 		qinstBeat++
@@ -400,6 +407,8 @@ var qinstOut struct {
 	bytes   uint64
 
 	refilled uint64 // bytes at the last qinstRefill
+
+	segment, segmentAt, tables uint64 // number, where it began, bytes of its tables
 
 	costFrom, costTo, costCPU, costBytes uint64
 

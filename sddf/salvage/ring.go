@@ -1,0 +1,253 @@
+package salvage
+
+import (
+	"cmp"
+	"encoding/binary"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"qinst.dev/sddf"
+	"qinst.dev/sddf/spec"
+)
+
+// ring is the memory of a program's threads; see [spec.RingMagic].
+type ring struct {
+	path string
+	file *os.File
+	size uint64
+	head [spec.RingWords]uint64
+}
+
+func openRing(path string) (*ring, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	r := &ring{path: path, file: f}
+	if err := r.readHead(); err != nil {
+		_ = f.Close()
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return r, nil
+}
+
+func (r *ring) readHead() error {
+	st, err := r.file.Stat()
+	if err != nil {
+		return err
+	}
+	r.size = uint64(st.Size())
+	var page [8 * spec.RingWords]byte
+	if _, err := r.file.ReadAt(page[:], 0); err != nil {
+		return err
+	}
+	for i := range r.head {
+		r.head[i] = binary.LittleEndian.Uint64(page[8*i:])
+	}
+	h := &r.head
+	if h[spec.RingWordMagic] != spec.RingMagic || h[spec.RingWordVersion] != spec.RingVersion {
+		return fmt.Errorf("found magic %#x and version %d, expected a ring of version %d", h[spec.RingWordMagic], h[spec.RingWordVersion], spec.RingVersion)
+	}
+	const most = 1 << 40
+	for i := spec.RingWordChunkAt; i <= spec.RingWordPoints; i++ {
+		if h[i] > most {
+			return fmt.Errorf("word %d of the ring is %d", i, h[i])
+		}
+	}
+	if h[spec.RingWordChunkSize] < h[spec.RingWordChunkHead] || h[spec.RingWordChunkSize] > 1<<24 || h[spec.RingWordPoints] > spec.MaxProbes {
+		return fmt.Errorf("chunks of %d bytes, %d points", h[spec.RingWordChunkSize], h[spec.RingWordPoints])
+	}
+	return nil
+}
+
+// alive reports whether a process has the ring open, as far as that can be seen.
+func (r *ring) alive() bool {
+	proc := fmt.Sprintf("/proc/%d/fd", r.head[spec.RingWordPID])
+	list, err := os.ReadDir(proc)
+	if err != nil {
+		return !os.IsNotExist(err) // of somebody else: it may be
+	}
+	for _, e := range list {
+		if to, err := os.Readlink(filepath.Join(proc, e.Name())); err == nil && to == r.path {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *ring) word(off uint64) uint64 {
+	var b [8]byte
+	if _, err := r.file.ReadAt(b[:], int64(off)); err != nil {
+		return 0
+	}
+	return binary.LittleEndian.Uint64(b[:])
+}
+
+// blockKey is a block of events: the number of its thread and its own.
+type blockKey struct {
+	thread uint32
+	seq    uint64
+}
+
+func (a blockKey) compare(b blockKey) int {
+	return cmp.Or(cmp.Compare(a.thread, b.thread), cmp.Compare(a.seq, b.seq))
+}
+
+// chunk is a block of events in the ring.
+type chunk struct {
+	key      blockKey
+	tid      uint32
+	bytes    uint32
+	at       int64 // of its events
+	ticks, g uint64
+	proc     int32
+}
+
+// chunks returns those with events: full ones, and those that threads were filling.
+func (r *ring) chunks() (map[blockKey]chunk, error) {
+	h := &r.head
+	filling := map[uint64]uint64{} // chunk's address: bytes of events in it
+	for i := range h[spec.RingWordBlocks] {
+		at := h[spec.RingWordBlockAt] + i*h[spec.RingWordBlockSize]
+		if at >= r.size {
+			break
+		}
+		p, c := r.word(at+h[spec.RingWordBlockP]), r.word(at+h[spec.RingWordBlockChunk])
+		if events := c + h[spec.RingWordChunkHead]; c != 0 && p > events && p <= c+h[spec.RingWordChunkSize] {
+			filling[c] = p - events
+		}
+	}
+	found := map[blockKey]chunk{}
+	head := make([]byte, h[spec.RingWordChunkHead])
+	for i := range h[spec.RingWordChunks] {
+		at := h[spec.RingWordChunkAt] + i*h[spec.RingWordChunkSize]
+		if at+h[spec.RingWordChunkSize] > r.size {
+			break
+		}
+		if _, err := r.file.ReadAt(head, int64(at)); err != nil {
+			return nil, fmt.Errorf("%s: %w", r.path, err)
+		}
+		u32 := func(word int) uint32 { return uint32(field(head, h[word], 4)) }
+		n := uint64(u32(spec.RingWordChunkBytes))
+		if n == 0 {
+			n = filling[h[spec.RingWordChunkBase]+i*h[spec.RingWordChunkSize]]
+		}
+		if n == 0 || n%8 != 0 || n > h[spec.RingWordChunkSize]-h[spec.RingWordChunkHead] {
+			continue
+		}
+		c := chunk{
+			key: blockKey{u32(spec.RingWordChunkNum), field(head, h[spec.RingWordChunkSeq], 8)},
+			tid: u32(spec.RingWordChunkTID), bytes: uint32(n), at: int64(at + h[spec.RingWordChunkHead]),
+			ticks: field(head, h[spec.RingWordChunkTicks], 8), g: field(head, h[spec.RingWordChunkG], 8),
+			proc: int32(u32(spec.RingWordChunkProc)),
+		}
+		if old, ok := found[c.key]; !ok || old.bytes < c.bytes {
+			found[c.key] = c
+		}
+	}
+	return found, nil
+}
+
+// field is a little-endian number of n bytes, 0 outside of b.
+func field(b []byte, off uint64, n int) (v uint64) {
+	for i := range n {
+		if k := off + uint64(i); k < uint64(len(b)) {
+			v |= uint64(b[k]) << (8 * i)
+		}
+	}
+	return v
+}
+
+// packetHead is an "events" record without the events' bytes, which follow.
+func (c *chunk) packetHead() ([]byte, error) {
+	rec := spec.Records[spec.TagEvents-1]
+	n := len(rec.Fields)
+	rec.Fields = rec.Fields[:n-1]
+	b, err := sddf.AppendRecord(nil, &rec, c.key.thread, c.tid, c.key.seq, c.ticks, c.g, c.proc)
+	if err != nil {
+		return nil, err
+	}
+	b[0]++ // the array's head: one element more
+	b = append(b, 0xc6)
+	return binary.BigEndian.AppendUint32(b, c.bytes), nil
+}
+
+// clock is the last reading of the clocks.
+func (r *ring) clock() (values []any, ticks uint64) {
+	h := &r.head
+	at := spec.RingWordClock
+	if h[spec.RingWordTurn]%2 == 0 {
+		at += 3
+	}
+	return []any{h[at], int64(h[at+1]), int64(h[at+2])}, h[at]
+}
+
+type lost struct{ events, deep uint64 }
+
+// counts sums up the cells of all threads: the packed field of a "counts" record.
+func (r *ring) counts() (packed []byte, points int, l lost, err error) {
+	h := &r.head
+	totals := make([][2]uint64, h[spec.RingWordPoints])
+	buf := make([]byte, 64<<10)
+	l.events = h[spec.RingWordNoBlock]
+	for i := range h[spec.RingWordBlocks] {
+		at := h[spec.RingWordBlockAt] + i*h[spec.RingWordBlockSize]
+		if at >= r.size {
+			break
+		}
+		if i > 0 { // the first is shared by threads that have none
+			l.events += r.word(at + h[spec.RingWordBlockLost])
+			l.deep += r.word(at + h[spec.RingWordBlockDeep])
+		}
+		at += h[spec.RingWordCells]
+		for k := 0; k < len(totals); k += len(buf) / 16 {
+			n := min(len(buf), 16*(len(totals)-k))
+			if _, err := r.file.ReadAt(buf[:n], int64(at)+16*int64(k)); err != nil {
+				return nil, 0, l, fmt.Errorf("%s: counts of block %d: %w", r.path, i, err)
+			}
+			for j := 0; j < n; j += 16 {
+				totals[k+j/16][0] += binary.LittleEndian.Uint64(buf[j:])
+				totals[k+j/16][1] += uint64(binary.LittleEndian.Uint32(buf[j+8:]))
+			}
+		}
+	}
+	for k, t := range totals {
+		if t[0] == 0 {
+			continue
+		}
+		points++
+		for _, w := range []uint64{uint64(k), t[0], t[1]} {
+			packed = binary.LittleEndian.AppendUint64(packed, w)
+		}
+	}
+	return packed, points, l, nil
+}
+
+// Clean removes the rings of dead processes from a directory and returns their
+// names.
+func Clean(dir string) (removed []string, err error) {
+	list, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range list {
+		path := filepath.Join(dir, e.Name())
+		if !strings.HasPrefix(e.Name(), "qinst.") {
+			continue
+		}
+		r, err := openRing(path)
+		if err != nil {
+			continue // another's, or not ready yet
+		}
+		_ = r.file.Close()
+		if !r.alive() {
+			if err := os.Remove(path); err != nil {
+				return removed, err
+			}
+			removed = append(removed, path)
+		}
+	}
+	return removed, nil
+}

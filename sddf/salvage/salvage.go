@@ -1,0 +1,259 @@
+// Package salvage opens the file of a program that was killed together with what
+// the program recorded and did not write: its ring, the memory that its threads
+// recorded into, is a file that outlives it. Every reading command opens files
+// through it.
+package salvage
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+
+	"qinst.dev/sddf"
+	"qinst.dev/sddf/spec"
+)
+
+// File is an opened file: a reader of it, with what its ring has appended.
+type File struct {
+	io.ReaderAt
+	Size int64
+
+	Ring      string // its path, "" if the file needs none or has none
+	Recovered int    // blocks of events from the ring
+	Bytes     int64  // of events in them
+	Points    int    // with counts from the ring
+	Damaged   int64  // bytes at the end of the file that were half of a packet
+
+	closers []io.Closer
+}
+
+// Open opens a file, and the ring that it names if that is there and its program is
+// not.
+func Open(path string) (*File, error) { return OpenWith(path, "") }
+
+// OpenWith is Open with a ring that the file need not name.
+func OpenWith(path, ring string) (*File, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	st, err := f.Stat()
+	if err == nil && st.IsDir() {
+		err = fmt.Errorf("%s: is a directory, expected an SDDF file", path)
+	}
+	if err != nil {
+		_ = f.Close()
+		return nil, err
+	}
+	file := &File{ReaderAt: f, Size: st.Size(), closers: []io.Closer{f}}
+	if err := file.join(ring); err != nil {
+		_ = file.Close()
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return file, nil
+}
+
+// Close closes the file and its ring.
+func (f *File) Close() error {
+	var err error
+	for _, c := range f.closers {
+		err = errors.Join(err, c.Close())
+	}
+	return err
+}
+
+// join appends what the ring has, if there is one and nobody fills it any more.
+func (f *File) join(path string) error {
+	r, err := sddf.NewReader(f.ReaderAt, f.Size)
+	if err != nil {
+		return err
+	}
+	if path == "" {
+		path = ringOf(r)
+	}
+	ring, err := openRing(path)
+	if err != nil {
+		return nil // it is gone: the file is all there is
+	}
+	f.closers = append(f.closers, ring.file)
+	if ring.head[spec.RingWordStream] != stream(r) || ring.alive() {
+		return nil
+	}
+	chunks, err := ring.chunks()
+	if err != nil {
+		return err
+	}
+	end, complete, err := f.scan(chunks)
+	if err != nil || complete {
+		return err
+	}
+	f.Ring, f.Damaged = path, f.Size-end
+	tail := &extents{}
+	tail.add(f.ReaderAt, 0, end)
+	if err := f.recover(tail, ring, chunks); err != nil {
+		return err
+	}
+	f.ReaderAt, f.Size = tail, tail.size
+	return nil
+}
+
+// ringOf finds the attribute that names the ring, ahead of the data.
+func ringOf(r *sddf.Reader) string {
+	r.Only(map[string][]string{})
+	for p, err := range r.Packets() {
+		switch {
+		case err != nil || p.Kind == spec.Data:
+			return ""
+		case p.Kind == spec.Attribute && p.Name == "ring":
+			path, _ := p.Value.(string)
+			return path
+		}
+	}
+	return ""
+}
+
+func stream(r *sddf.Reader) uint64 {
+	for _, a := range r.Header().Attrs {
+		if id, ok := a.Value.(uint64); ok && a.Key == spec.AttrStream {
+			return id
+		}
+	}
+	return 0
+}
+
+// scan passes over the file. It takes from chunks those that the file has, and
+// returns where its readable part ends.
+func (f *File) scan(chunks map[blockKey]chunk) (end int64, complete bool, err error) {
+	r, err := sddf.NewReader(f.ReaderAt, f.Size)
+	if err != nil {
+		return 0, false, err
+	}
+	r.Only(map[string][]string{"events": {"thread", "seq", "events"}, "end": {"ticks"}})
+	for p, err := range r.Packets() {
+		var damage *sddf.DamageError
+		switch {
+		case errors.As(err, &damage):
+			if damage.End == f.Size {
+				return damage.Off, false, nil
+			}
+		case err != nil:
+			return 0, false, err
+		case p.Kind == spec.Data && p.Name == "end":
+			complete = true
+		case p.Kind == spec.Data && p.Name == "events":
+			f.found(chunks, p)
+		}
+	}
+	return f.Size, complete, nil
+}
+
+// found takes the chunk that a block in the file was written from out of chunks,
+// unless it has grown since.
+func (f *File) found(chunks map[blockKey]chunk, p *sddf.Packet) {
+	var key blockKey
+	var n int64
+	for i, field := range p.Record.Fields {
+		switch v := p.Values[i].(type) {
+		case uint64:
+			if field.Name == "thread" {
+				key.thread = uint32(v)
+			} else {
+				key.seq = v
+			}
+		case sddf.Blob:
+			n = v.Len
+		}
+	}
+	if c, ok := chunks[key]; ok && int64(c.bytes) <= n {
+		delete(chunks, key)
+	}
+}
+
+// recover appends records of what the ring has: blocks of events, the counts, a
+// clock, and how it ended.
+func (f *File) recover(to *extents, r *ring, chunks map[blockKey]chunk) error {
+	for _, key := range slices.SortedFunc(maps.Keys(chunks), blockKey.compare) {
+		c := chunks[key]
+		head, err := c.packetHead()
+		if err != nil {
+			return err
+		}
+		to.bytes(head)
+		to.add(r.file, c.at, int64(c.bytes))
+		f.Recovered++
+		f.Bytes += int64(c.bytes)
+	}
+	clock, last := r.clock()
+	counts, points, lost, err := r.counts()
+	if err != nil {
+		return err
+	}
+	f.Points = points
+	var b []byte
+	for _, rec := range []struct {
+		tag    uint32
+		values []any
+	}{
+		{spec.TagClock, clock},
+		{spec.TagCounts, []any{last, counts}},
+		{spec.TagEnd, []any{last, Killed, -1, lost.events, r.head[spec.RingWordEarly], lost.deep, 0}},
+	} {
+		if b, err = sddf.AppendRecord(b, &spec.Records[rec.tag-1], rec.values...); err != nil {
+			return err
+		}
+	}
+	to.bytes(b)
+	return nil
+}
+
+// Killed is the reason in the "end" record of a file that its ring completes.
+const Killed = "killed"
+
+// extents are pieces of files one behind another.
+type extents struct {
+	list []extent
+	size int64
+}
+
+type extent struct {
+	off, len int64 // of the whole
+	src      io.ReaderAt
+	at       int64 // in src
+}
+
+func (x *extents) add(src io.ReaderAt, at, n int64) {
+	x.list = append(x.list, extent{x.size, n, src, at})
+	x.size += n
+}
+
+func (x *extents) bytes(b []byte) { x.add(bytes.NewReader(b), 0, int64(len(b))) }
+
+// ReadAt reads as one file would.
+func (x *extents) ReadAt(p []byte, off int64) (n int, err error) {
+	i, found := slices.BinarySearchFunc(x.list, off, func(e extent, off int64) int { return cmp.Compare(e.off, off) })
+	if !found {
+		i--
+	}
+	for ; i < len(x.list) && n < len(p); i++ {
+		e := x.list[i]
+		skip := off + int64(n) - e.off
+		want := min(int64(len(p)-n), e.len-skip)
+		if want <= 0 {
+			continue
+		}
+		m, err := e.src.ReadAt(p[n:n+int(want)], e.at+skip)
+		n += m
+		if int64(m) < want {
+			return n, cmp.Or(err, io.ErrUnexpectedEOF)
+		}
+	}
+	if n < len(p) {
+		err = io.EOF
+	}
+	return n, err
+}

@@ -1,0 +1,46 @@
+package spec
+
+// The ring is the memory that the threads of an observed program record into: a
+// file, so that what they recorded outlives a program that is killed. Its first
+// page are 64-bit words of the machine's order; they say where everything is.
+const (
+	RingMagic   = 0x676e695274736e69 // "instRing"
+	RingVersion = 1
+
+	RingPage = 4096 // bytes of the head
+)
+
+// The words of a ring's head. Offsets are in the file unless they say otherwise.
+const (
+	RingWordMagic = iota
+	RingWordVersion
+	RingWordPID
+	RingWordStream     // identity of the stream that the program wrote
+	RingWordChunkBase  // address at which the program saw the first chunk
+	RingWordChunkAt    // offset of the first chunk
+	RingWordChunkSize  // bytes
+	RingWordChunkHead  // bytes of a chunk's head; events follow
+	RingWordChunks     // how many there may be so far
+	RingWordBlockAt    // offset of the first block
+	RingWordBlockSize  // bytes from one block to the next
+	RingWordBlocks     // how many there are
+	RingWordCells      // offset in a block of its cells: {hits u64, traced u32, room i32}
+	RingWordPoints     // how many points are registered, each with a cell in every block
+	RingWordEarly      // hits of points before their package was registered
+	RingWordNoBlock    // events of threads without a block
+	RingWordBlockP     // offset in a block of a word: address of the next event, 0 if it has no chunk
+	RingWordBlockChunk // likewise: address of its chunk
+	RingWordBlockLost  // likewise: events that found no chunk
+	RingWordBlockDeep  // likewise: entries deeper than the profile stack
+	RingWordChunkBytes // offset in a chunk of a 32-bit word: bytes of events, 0 while a thread fills it or nobody has it
+	RingWordChunkNum   // likewise: number of the thread
+	RingWordChunkTID   // likewise: its id
+	RingWordChunkSeq   // offset in a chunk of a 64-bit word: number of the block of events
+	RingWordChunkTicks // likewise: its time
+	RingWordChunkG     // likewise: its goroutine
+	RingWordChunkProc  // offset in a chunk of a 32-bit word: its processor
+	RingWordTurn       // number of clock readings so far; the last is in place (turn-1) % 2
+	RingWordClock      // 2 x {ticks, monotonic, wall}
+
+	RingWords = RingWordClock + 6
+)
