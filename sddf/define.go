@@ -169,7 +169,7 @@ func (k *kind) define(name string, fields []spec.Field) error {
 			return fmt.Errorf("field %q: packed blocks are not for users' records", f.Name)
 		}
 	}
-	if err := check(&k.rec); err != nil {
+	if err := Check(&k.rec); err != nil {
 		return err
 	}
 	k.announce()

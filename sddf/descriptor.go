@@ -56,15 +56,15 @@ func (r *Reader) define(rec *spec.Record) error {
 		}
 		return nil
 	}
-	if err := check(rec); err != nil {
+	if err := Check(rec); err != nil {
 		return err
 	}
 	r.recs[rec.Tag] = rec
 	return nil
 }
 
-// check reports what is wrong with a record's description.
-func check(rec *spec.Record) error {
+// Check reports what is wrong with a record's description.
+func Check(rec *spec.Record) error {
 	packed := 0
 	names := map[string]bool{}
 	for _, f := range rec.Fields {
@@ -81,6 +81,13 @@ func check(rec *spec.Record) error {
 	}
 	if len(rec.Fields) == 0 {
 		return fmt.Errorf("record %q has no field", rec.Name)
+	}
+	if rec.Layout != nil {
+		for i := range rec.Layout.Variants {
+			if err := checkVariant(&rec.Layout.Variants[i]); err != nil {
+				return err
+			}
+		}
 	}
 	if (rec.Layout != nil) != (packed == 1) || packed > 1 {
 		return fmt.Errorf("record %q: %d packed fields, expected one with a layout or none without", rec.Name, packed)
@@ -223,9 +230,6 @@ func (d *decoder) variant() (v spec.Variant, err error) {
 			return v, err
 		}
 		extra--
-	}
-	if err := checkVariant(&v); err != nil {
-		return v, err
 	}
 	return v, d.skipN(extra)
 }

@@ -29,6 +29,16 @@ func AppendHeader(b []byte, producer string, attrs ...spec.Attr) []byte {
 	return appendAttrs(b, attrs)
 }
 
+// AppendAttribute appends an attribute packet.
+func AppendAttribute(b []byte, key string, value any) ([]byte, error) {
+	return appendScalar(appendStr(appendPacket(b, 3, spec.Attribute), key), value)
+}
+
+// AppendCommand appends a command packet.
+func AppendCommand(b []byte, name string, args ...spec.Attr) []byte {
+	return appendAttrs(appendStr(appendPacket(b, 3, spec.Command), name), args)
+}
+
 // AppendDescriptor appends a descriptor packet.
 func AppendDescriptor(b []byte, r *spec.Record) []byte {
 	b = appendPacket(b, 6, spec.Descriptor)

@@ -75,6 +75,9 @@ type Reader struct {
 // found where it does not begin with a header.
 func NewReader(file io.ReaderAt, size int64) (*Reader, error) {
 	r := &Reader{file: file, dec: decoder{source{r: file, size: size}}, recs: map[uint32]*spec.Record{}}
+	if size == 0 {
+		return nil, errors.New("empty, expected an SDDF file: a program that is killed at once leaves this")
+	}
 	head := make([]byte, min(16, size))
 	if _, err := file.ReadAt(head, 0); err != nil && err != io.EOF {
 		return nil, err

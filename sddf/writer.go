@@ -40,7 +40,7 @@ func (w *Writer) Define(rec spec.Record) error {
 	if old := w.byTag[rec.Tag]; old != nil {
 		return w.fail(fmt.Errorf("sddf: tag %d is %q already", rec.Tag, old.Name))
 	}
-	if err := check(&rec); err != nil {
+	if err := Check(&rec); err != nil {
 		return w.fail(fmt.Errorf("sddf: %w", err))
 	}
 	w.byTag[rec.Tag] = &rec
@@ -52,7 +52,7 @@ func (w *Writer) Define(rec spec.Record) error {
 
 // Attribute writes a stream attribute: a string, an integer, a float or a bool.
 func (w *Writer) Attribute(key string, value any) error {
-	b, err := appendScalar(appendStr(appendPacket(w.buf, 3, spec.Attribute), key), value)
+	b, err := AppendAttribute(w.buf, key, value)
 	if err != nil {
 		return w.fail(err)
 	}
@@ -71,14 +71,14 @@ func (w *Writer) Segment() error {
 		w.buf = AppendDescriptor(w.buf, r)
 	}
 	for _, a := range w.attrs {
-		w.buf, _ = appendScalar(appendStr(appendPacket(w.buf, 3, spec.Attribute), a.Key), a.Value)
+		w.buf, _ = AppendAttribute(w.buf, a.Key, a.Value)
 	}
 	return w.written()
 }
 
 // Command writes a command packet.
 func (w *Writer) Command(name string, args ...spec.Attr) error {
-	w.buf = appendAttrs(appendStr(appendPacket(w.buf, 3, spec.Command), name), args)
+	w.buf = AppendCommand(w.buf, name, args...)
 	return w.written()
 }
 

@@ -98,6 +98,9 @@ func (t *Trace) Close() error {
 	return t.file.Close()
 }
 
+// Losses are those that opening the file found; reading the events finds others.
+func (t *Trace) Losses() Losses { return t.losses }
+
 // Attr returns a stream attribute's value, nil if the file has none of that key.
 func (t *Trace) Attr(key string) any {
 	for _, a := range t.Attrs {

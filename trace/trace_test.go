@@ -96,7 +96,7 @@ func TestForeignFiles(t *testing.T) {
 	other := sddf.Preamble("x", spec.Records)
 	other = bytes.Replace(other, append([]byte(spec.Magic), spec.Version), append([]byte(spec.Magic), 9), 1)
 	for _, c := range []struct{ data, want string }{
-		{"", `it starts with "", expected the header packet`},
+		{"", "empty, expected an SDDF file"},
 		{"\x7fELF\x02\x01\x01", `it starts with "\x7fELF`},
 		{"go 1.25 trace\x00\x00\x00", `it starts with "go 1.25 trace`},
 		{string(other), "SDDF version 9, expected version 1"},

@@ -11,6 +11,7 @@ import (
 
 	"qinst.dev/analysis/profile"
 	"qinst.dev/report"
+	"qinst.dev/sddf/salvage"
 	"qinst.dev/sddf/text"
 	"qinst.dev/trace"
 )
@@ -18,12 +19,20 @@ import (
 // readFlags parses the arguments of a command that reads one file: flags before
 // or after the file; without a file, the newest one of the working directory.
 func readFlags(e *env, name string, args []string, define func(*flag.FlagSet)) (file string, err error) {
+	files, err := parseFlags(e, name, args, define)
+	if err != nil {
+		return "", err
+	}
+	return oneFile(e, name, files)
+}
+
+// parseFlags returns the arguments that are no flags.
+func parseFlags(e *env, name string, args []string, define func(*flag.FlagSet)) (files []string, err error) {
 	fs := flag.NewFlagSet(name, flag.ContinueOnError)
 	fs.SetOutput(io.Discard)
 	if define != nil {
 		define(fs)
 	}
-	var files []string
 	for len(args) > 0 {
 		if err := fs.Parse(args); err != nil {
 			if errors.Is(err, flag.ErrHelp) {
@@ -31,12 +40,16 @@ func readFlags(e *env, name string, args []string, define func(*flag.FlagSet)) (
 				fmt.Fprintf(e.stderr, "usage: qinst %s [flags] [file.sddf]\n", name)
 				fs.PrintDefaults()
 			}
-			return "", usageError{fmt.Errorf("%s: %w", name, err)}
+			return nil, usageError{fmt.Errorf("%s: %w", name, err)}
 		}
 		if args = fs.Args(); len(args) > 0 {
 			files, args = append(files, args[0]), args[1:]
 		}
 	}
+	return files, nil
+}
+
+func oneFile(e *env, name string, files []string) (string, error) {
 	switch len(files) {
 	case 0:
 		return newestFile(e)
@@ -69,7 +82,10 @@ func newestFile(e *env) (string, error) {
 
 // cmdInfo shows what a file holds.
 func cmdInfo(e *env, args []string) error {
-	file, err := readFlags(e, "info", args, nil)
+	var check bool
+	file, err := readFlags(e, "info", args, func(fs *flag.FlagSet) {
+		fs.BoolVar(&check, "check", false, "read all events, and say what had to be repaired")
+	})
 	if err != nil {
 		return err
 	}
@@ -78,35 +94,38 @@ func cmdInfo(e *env, args []string) error {
 		return err
 	}
 	defer t.Close()
-	losses, err := t.Events(func([]trace.Event) error { return nil })
-	if err != nil {
-		return err
+	losses := t.Losses()
+	if check {
+		if losses, err = t.Events(func([]trace.Event) error { return nil }); err != nil {
+			return err
+		}
 	}
 	return report.Info(e.stdout, t, &losses)
 }
 
 // cmdDump shows every packet of a file.
 func cmdDump(e *env, args []string) error {
+	var mode string
 	var asJSON bool
 	file, err := readFlags(e, "dump", args, func(fs *flag.FlagSet) {
-		fs.BoolVar(&asJSON, "json", false, "one JSON object a line")
+		fs.StringVar(&mode, "mode", "text", "text, json, wire (every packet's bytes) or footprint (what takes how much of the file)")
+		fs.BoolVar(&asJSON, "json", false, "-mode=json")
 	})
 	if err != nil {
 		return err
 	}
-	f, err := os.Open(file)
-	if err != nil {
-		return err
+	if asJSON {
+		mode = "json"
 	}
-	defer f.Close()
-	st, err := f.Stat()
-	if err == nil {
-		err = text.Dump(e.stdout, f, st.Size(), asJSON)
+	show := map[string]func(io.Writer, *salvage.File) error{
+		"text": forms["text"], "json": forms["json"],
+		"wire":      func(w io.Writer, f *salvage.File) error { return text.Wire(w, f, f.Size) },
+		"footprint": func(w io.Writer, f *salvage.File) error { return text.Footprint(w, f, f.Size) },
+	}[mode]
+	if show == nil {
+		return usageError{fmt.Errorf("dump: found -mode=%s, expected text, json, wire or footprint", mode)}
 	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", file, err)
-	}
-	return nil
+	return withFile(file, func(f *salvage.File) error { return show(e.stdout, f) })
 }
 
 // openProfile opens the file that the arguments name and computes its profile.

@@ -51,7 +51,7 @@ func (r *ring) readHead() error {
 		return fmt.Errorf("found magic %#x and version %d, expected a ring of version %d", h[spec.RingWordMagic], h[spec.RingWordVersion], spec.RingVersion)
 	}
 	const most = 1 << 40
-	for i := spec.RingWordChunkAt; i <= spec.RingWordPoints; i++ {
+	for i := spec.RingWordChunkAt; i <= spec.RingWordLog; i++ {
 		if h[i] > most {
 			return fmt.Errorf("word %d of the ring is %d", i, h[i])
 		}

@@ -29,6 +29,7 @@ type File struct {
 	Points    int    // with counts from the ring
 	Damaged   int64  // bytes at the end of the file that were half of a packet
 
+	why     string // nothing was recovered
 	closers []io.Closer
 }
 
@@ -58,6 +59,18 @@ func OpenWith(path, ring string) (*File, error) {
 	return file, nil
 }
 
+// String says what was recovered, or why nothing was.
+func (f *File) String() string {
+	if f.Ring == "" {
+		return "nothing to recover: " + f.why
+	}
+	s := fmt.Sprintf("recovered %d blocks with %d bytes of events, and the counts of %d points, from %s", f.Recovered, f.Bytes, f.Points, f.Ring)
+	if f.Damaged > 0 {
+		s += fmt.Sprintf(" (in place of the last %d bytes of the file)", f.Damaged)
+	}
+	return s
+}
+
 // Close closes the file and its ring.
 func (f *File) Close() error {
 	var err error
@@ -78,10 +91,19 @@ func (f *File) join(path string) error {
 	}
 	ring, err := openRing(path)
 	if err != nil {
-		return nil // it is gone: the file is all there is
+		f.why = "the file names no ring"
+		if path != "" {
+			f.why = "its ring is gone, as it is when the program ended by itself"
+		}
+		return nil
 	}
 	f.closers = append(f.closers, ring.file)
-	if ring.head[spec.RingWordStream] != stream(r) || ring.alive() {
+	switch {
+	case ring.head[spec.RingWordStream] != stream(r):
+		f.why = path + " is another program's"
+		return nil
+	case ring.alive():
+		f.why = "the program still runs"
 		return nil
 	}
 	chunks, err := ring.chunks()
@@ -90,6 +112,7 @@ func (f *File) join(path string) error {
 	}
 	end, complete, err := f.scan(chunks)
 	if err != nil || complete {
+		f.why = "the file is complete"
 		return err
 	}
 	f.Ring, f.Damaged = path, f.Size-end
@@ -177,6 +200,9 @@ func (f *File) found(chunks map[blockKey]chunk, p *sddf.Packet) {
 // recover appends records of what the ring has: blocks of events, the counts, a
 // clock, and how it ended.
 func (f *File) recover(to *extents, r *ring, chunks map[blockKey]chunk) error {
+	if at, n := r.head[spec.RingWordLogAt], r.head[spec.RingWordLog]; at+n <= r.size {
+		to.add(r.file, int64(at), int64(n)) // what is in the file already is there once more
+	}
 	for _, key := range slices.SortedFunc(maps.Keys(chunks), blockKey.compare) {
 		c := chunks[key]
 		head, err := c.packetHead()

@@ -39,6 +39,8 @@ const (
 	RingWordChunkTicks // likewise: its time
 	RingWordChunkG     // likewise: its goroutine
 	RingWordChunkProc  // offset in a chunk of a 32-bit word: its processor
+	RingWordLogAt      // offset of packets that must not be lost, whether they are in the file or not
+	RingWordLog        // bytes of them
 	RingWordTurn       // number of clock readings so far; the last is in place (turn-1) % 2
 	RingWordClock      // 2 x {ticks, monotonic, wall}
 

@@ -1,58 +1,69 @@
-// Package text shows SDDF files as lines of text or JSON. It has no knowledge of
-// any record: all it shows it finds in the file's own descriptors, and so can
-// any other reader.
+// Package text is the line-oriented form of SDDF: one line a packet, one more for
+// each field of a descriptor and each entry of a packed block. [Dump] writes it and
+// [Parse] reads it back. A line is
+//
+//	what name key=value ...
+//
+// where names and strings are quoted as in Go if they are not plain words. Blanks
+// at the beginning of a line say that the packet is carried by the entry above.
 package text
 
 import (
 	"bufio"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"math"
+	"reflect"
+	"strconv"
+	"strings"
 
 	"qinst.dev/sddf"
 	"qinst.dev/sddf/spec"
 )
 
-// Dump writes every packet of a file as one line, and every entry of a packed
-// block as one more line after its packet's.
-//
-//	data clock ticks=1000 monotonic=5000 wall=1700000000000000000
-//	data events thread=0 tid=4711 seq=0 ticks=1000 g=1 p=0 events=24 bytes
-//	entry events ticks=1010 enter probe=3
-//
-// With asJSON each line is a JSON object with the same names.
-func Dump(w io.Writer, file io.ReaderAt, size int64, asJSON bool) error {
+// Dump writes every packet of a file. Damage is a line of the output, and part of
+// the error in the end: what follows it in the next segment is there.
+func Dump(w io.Writer, file io.ReaderAt, size int64) error {
+	return dump(file, size, &dumper{w: bufio.NewWriter(w)})
+}
+
+// DumpJSON does the same as one JSON object a line.
+func DumpJSON(w io.Writer, file io.ReaderAt, size int64) error {
+	return dump(file, size, &dumper{w: bufio.NewWriter(w), json: true})
+}
+
+func dump(file io.ReaderAt, size int64, d *dumper) error {
 	r, err := sddf.NewReader(file, size)
 	if err != nil {
 		return err
 	}
-	d := &dumper{w: bufio.NewWriter(w), r: r, json: asJSON}
-	d.header(r.Header())
-	var damage error
-	for d.err == nil {
-		p, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
+	d.r = r
+	d.packet(r.Header())
+	var damage []error
+	for p, err := range r.Packets() {
 		if err != nil {
-			damage = errors.Join(damage, err)
+			damage = append(damage, err)
+			d.line("damage", "", pair{"error", err.Error()})
 			continue
 		}
-		d.packet(p)
+		if d.packet(p); d.err != nil {
+			break
+		}
 	}
-	return errors.Join(damage, d.err, d.w.Flush())
+	return errors.Join(errors.Join(damage...), d.err, d.w.Flush())
 }
 
 type dumper struct {
-	w    *bufio.Writer
-	r    *sddf.Reader
-	json bool
-	buf  []byte
-	err  error
+	w      *bufio.Writer
+	r      *sddf.Reader
+	json   bool
+	indent string
+	block  []byte
+	err    error
 }
 
-// pair is a named value of a line.
+// pair is a key and its value.
 type pair struct {
 	key string
 	val any
@@ -61,50 +72,64 @@ type pair struct {
 func (d *dumper) packet(p *sddf.Packet) {
 	switch p.Kind {
 	case spec.Header:
-		d.header(p)
+		pairs := []pair{{"format", spec.Magic}, {"version", p.Value}, {"producer", p.Name}}
+		d.line("header", "", append(pairs, free(p.Attrs)...)...)
 	case spec.Attribute:
-		d.line("attribute", p.Name, pair{"value", p.Value})
+		d.line("attribute", p.Name, free([]spec.Attr{{Key: "value", Value: p.Value}})...)
 	case spec.Descriptor:
 		d.descriptor(p.Record)
 	case spec.Command:
-		var pairs []pair
-		for _, a := range p.Attrs {
-			pairs = append(pairs, pair{a.Key, a.Value})
-		}
-		d.line("command", p.Name, pairs...)
+		d.line("command", p.Name, free(p.Attrs)...)
 	case spec.Data:
 		d.data(p)
 	}
 }
 
-func (d *dumper) header(p *sddf.Packet) {
-	pairs := []pair{{"format", spec.Magic}, {"version", p.Value}, {"producer", p.Name}}
-	for _, a := range p.Attrs {
-		pairs = append(pairs, pair{a.Key, a.Value})
+// quoted is a string that stands in quotes.
+type quoted string
+
+// free are values whose types are not known from elsewhere: a string that looks like
+// something else is quoted.
+func free(attrs []spec.Attr) (pairs []pair) {
+	for _, a := range attrs {
+		v := a.Value
+		if s, ok := v.(string); ok && !isString(s) {
+			v = quoted(s)
+		}
+		pairs = append(pairs, pair{a.Key, v})
 	}
-	d.line("header", "", pairs...)
+	return pairs
+}
+
+// isString reports whether a word is nothing but a string.
+func isString(s string) bool {
+	_, err := strconv.ParseFloat(s, 64)
+	return err != nil && s != "true" && s != "false" && s != "nil"
 }
 
 func (d *dumper) descriptor(rec *spec.Record) {
-	d.line("descriptor", rec.Name, pair{"tag", uint64(rec.Tag)}, pair{"doc", rec.Doc})
+	pairs := []pair{{"tag", uint64(rec.Tag)}, {"doc", rec.Doc}}
+	d.line("descriptor", rec.Name, append(pairs, free(rec.Attrs)...)...)
 	for _, f := range rec.Fields {
-		d.line("field", rec.Name, pair{"name", f.Name}, pair{"type", f.Type}, pair{"unit", f.Unit}, pair{"doc", f.Doc})
+		pairs := []pair{{"name", f.Name}, {"type", f.Type}, {"unit", f.Unit}, {"doc", f.Doc}}
+		d.line("field", rec.Name, append(pairs, free(f.Attrs)...)...)
 	}
 	if rec.Layout == nil {
 		return
 	}
+	d.line("layout", rec.Name, pair{"delta", rec.Layout.Delta})
 	for _, v := range rec.Layout.Variants {
-		d.line("variant", rec.Name, pair{"name", v.Name}, pair{"kind", int64(v.Kind)}, pair{"words", uint64(v.Words)}, pair{"doc", v.Doc})
+		d.line("variant", rec.Name, pair{"name", v.Name}, pair{"kind", int64(v.Kind)}, pair{"words", uint64(v.Words)}, pair{"doc", v.Doc}, pair{"tail", v.Tail})
 		for _, f := range v.Fields {
-			d.line("bits", rec.Name, pair{"variant", v.Name}, pair{"name", f.Name}, pair{"word", uint64(f.Word)}, pair{"bit", uint64(f.Bit)},
-				pair{"width", uint64(f.Width)}, pair{"unit", f.Unit}, pair{"doc", f.Doc})
+			d.line("bits", rec.Name, pair{"name", f.Name}, pair{"word", uint64(f.Word)}, pair{"bit", uint64(f.Bit)},
+				pair{"width", uint64(f.Width)}, pair{"unit", f.Unit}, pair{"doc", f.Doc}, pair{"type", f.Type})
 		}
 	}
 }
 
 func (d *dumper) data(p *sddf.Packet) {
 	if p.Record == nil {
-		d.line("data", "?", pair{"offset", uint64(p.Off)}, pair{"bytes", uint64(p.Len)})
+		d.line("unknown", "", pair{"offset", uint64(p.Off)}, pair{"bytes", uint64(p.Len)})
 		return
 	}
 	var pairs []pair
@@ -113,7 +138,7 @@ func (d *dumper) data(p *sddf.Packet) {
 	for i, f := range p.Record.Fields {
 		v := p.Values[i]
 		if b, ok := v.(sddf.Blob); ok {
-			blob, v = b, fmt.Sprintf("%d bytes", b.Len)
+			blob, v = b, quoted(fmt.Sprintf("%d bytes", b.Len))
 		}
 		pairs = append(pairs, pair{f.Name, v})
 		if u, ok := v.(uint64); ok && p.Record.Layout != nil && f.Name == p.Record.Layout.Delta {
@@ -126,14 +151,16 @@ func (d *dumper) data(p *sddf.Packet) {
 	}
 }
 
+// entries prints the entries of a packed block.
 func (d *dumper) entries(rec *spec.Record, blob sddf.Blob, start uint64) {
-	var err error
-	if d.buf, err = d.r.ReadBlob(d.buf[:0], blob); err != nil {
+	block, err := d.r.ReadBlob(d.block[:0], blob)
+	if err != nil {
 		d.err = err
 		return
 	}
+	d.block = block
 	var pairs []pair
-	err = sddf.Entries(rec.Layout, d.buf, start, func(e *sddf.Entry) error {
+	err = sddf.Entries(rec.Layout, block, start, func(e *sddf.Entry) error {
 		pairs = pairs[:0]
 		if rec.Layout.Delta != "" {
 			pairs = append(pairs, pair{rec.Layout.Delta, e.Time})
@@ -146,7 +173,7 @@ func (d *dumper) entries(rec *spec.Record, blob sddf.Blob, start uint64) {
 		}
 		d.line("entry", rec.Name, pairs...)
 		if e.Tail != nil {
-			d.inner(rec, e.Tail)
+			d.inner(e.Tail)
 		}
 		return d.err
 	})
@@ -157,10 +184,17 @@ func (d *dumper) entries(rec *spec.Record, blob sddf.Blob, start uint64) {
 }
 
 // inner prints the packet that an entry carries.
-func (d *dumper) inner(rec *spec.Record, tail []byte) {
+func (d *dumper) inner(tail []byte) {
+	indent := d.indent
+	d.indent += "  "
+	defer func() { d.indent = indent }()
 	p, err := d.r.Inner(tail)
 	if err != nil {
-		d.line("damage", rec.Name, pair{"error", err.Error()})
+		d.line("damage", "", pair{"error", err.Error()})
+		return
+	}
+	if p.Record != nil && p.Record.Layout != nil {
+		d.line("damage", "", pair{"error", "a packed block within a block"})
 		return
 	}
 	d.packet(p)
@@ -175,57 +209,74 @@ func (d *dumper) line(what, name string, pairs ...pair) {
 		d.jsonLine(what, name, pairs)
 		return
 	}
+	d.w.WriteString(d.indent)
 	d.w.WriteString(what)
 	if name != "" {
 		d.w.WriteByte(' ')
 		d.w.WriteString(word(name))
 	}
 	for _, p := range pairs {
-		fmt.Fprintf(d.w, " %s=", word(p.key))
+		d.w.WriteByte(' ')
+		d.w.WriteString(word(p.key))
+		d.w.WriteByte('=')
 		d.w.WriteString(value(p.val))
 	}
 	d.err = d.w.WriteByte('\n')
 }
 
-func (d *dumper) jsonLine(what, name string, pairs []pair) {
-	fmt.Fprintf(d.w, `{"packet":%s`, marshal(what))
-	if name != "" {
-		fmt.Fprintf(d.w, `,"record":%s`, marshal(name))
-	}
-	for _, p := range pairs {
-		fmt.Fprintf(d.w, ",%s:%s", marshal(p.key), marshal(p.val))
-	}
-	_, d.err = d.w.WriteString("}\n")
-}
-
-// marshal is JSON; a number that JSON has no form for becomes a string.
-func marshal(v any) []byte {
-	b, err := json.Marshal(v)
-	if err != nil {
-		b, _ = json.Marshal(fmt.Sprint(v))
-	}
-	return b
-}
-
-// value is the text form of a value: strings quoted, arrays in brackets.
+// value is the text of a value: arrays stand in brackets, bytes are hexadecimal,
+// arrays of several dimensions have their extents before the brackets.
 func value(v any) string {
-	if s, ok := v.(string); ok {
-		return word(s)
-	}
-	if v == nil {
+	switch x := v.(type) {
+	case nil:
 		return "nil"
+	case string:
+		return word(x)
+	case quoted:
+		return strconv.Quote(string(x))
+	case uint64:
+		return strconv.FormatUint(x, 10)
+	case int64:
+		return strconv.FormatInt(x, 10)
+	case bool:
+		return strconv.FormatBool(x)
+	case float64:
+		return floating(x)
+	case []byte:
+		return fmt.Sprintf("0x%x", x)
+	case sddf.Array:
+		var dims []string
+		for _, n := range x.Dims {
+			dims = append(dims, strconv.Itoa(n))
+		}
+		return strings.Join(dims, "x") + value(x.Cells)
 	}
-	if ss, ok := v.([]string); ok {
-		return fmt.Sprintf("%q", ss)
+	var b strings.Builder
+	b.WriteByte('[')
+	list := reflect.ValueOf(v)
+	for i := range list.Len() {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString(value(list.Index(i).Interface()))
 	}
-	return fmt.Sprint(v)
+	b.WriteByte(']')
+	return b.String()
 }
 
-// word quotes a string that would not read as one word.
+// floating is the shortest text that reads back the same, and as no integer.
+func floating(x float64) string {
+	s := strconv.FormatFloat(x, 'g', -1, 64)
+	if !math.IsInf(x, 0) && !math.IsNaN(x) && !strings.ContainsAny(s, ".e") {
+		s += ".0"
+	}
+	return s
+}
+
 func word(s string) string {
 	for _, r := range s {
-		if r <= ' ' || r == '=' || r == '"' || r == '\\' || r == 0x7f {
-			return fmt.Sprintf("%q", s)
+		if r <= ' ' || strings.ContainsRune(`="\[]`, r) || r >= 0x7f && !strconv.IsPrint(r) || r == 0xfffd {
+			return strconv.Quote(s)
 		}
 	}
 	if s == "" {

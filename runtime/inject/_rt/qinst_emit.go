@@ -32,6 +32,7 @@ func qinstRecordKind(point *uint32, description, table string) (tag uint32) {
 			qinstKinds[qinstNKinds] = description
 			tag = qinstFirstUserTag + uint32(qinstNKinds)
 			qinstNKinds++
+			qinstLogPacket(qinstNumberHead([8]byte{0x96, qinstPacketDescriptor}, tag), description)
 		}
 		qinstUnlockMemory()
 	})

@@ -14,12 +14,15 @@ import (
 //
 //	[0, qinstChunksAt)        head: words that say where everything is
 //	[qinstChunksAt, ...)      chunks, as many as were needed
+//	[qinstLogAt, ...)         packets that must not be lost: tables, descriptors
 //	[qinstBlocksAt, ...)      blocks: a page, then cells
 
 const (
 	qinstPage      = 4096
 	qinstChunksAt  = qinstPage
-	qinstBlocksAt  = qinstChunksAt + qinstMostRing*qinstChunkSize
+	qinstLogAt     = qinstChunksAt + qinstMostRing*qinstChunkSize
+	qinstLogSize   = 256 << 20
+	qinstBlocksAt  = qinstLogAt + qinstLogSize
 	qinstBlockSize = qinstPage + qinstMaxPoints*16
 	qinstCommit    = 4096 // cells whose pages are allocated at a time
 
@@ -43,7 +46,8 @@ var (
 	qinstRing      int32  = -1
 	qinstHead      *[qinstPage / 8]uint64 // of the ring; anonymous if that is
 	qinstMemory    uint32 // spin lock over what follows; only registration and the writer take it
-	qinstNext      uint32 // points registered
+	qinstLog       uintptr // of qinstLogSize
+	qinstNext      uint32  // points registered
 	qinstCells     uint32 // cells whose pages are allocated in every block
 	qinstTotals    uintptr
 	qinstTables    [1 << 12]qinstTable
@@ -63,12 +67,13 @@ func qinstUnlockMemory() { atomic.Store(&qinstMemory, 0) }
 func qinstMap() bool {
 	qinstOpenRing()
 	head := qinstMapAt(0, qinstPage)
+	qinstLog = qinstMapAt(qinstLogAt, qinstLogSize)
 	chunks := qinstMapAt(qinstChunksAt, qinstMostRing*qinstChunkSize)
 	stacks := qinstAnonymous(qinstSmallSize << 20)
 	deep := qinstAnonymous(qinstDeepSize << 11)
 	qinstTotals = qinstAnonymous(qinstMaxPoints * 16)
 	qinstTexts = qinstAnonymous(qinstTextBytes)
-	if !qinstMapTrails() || qinstTexts == 0 || head == 0 || chunks == 0 || stacks == 0 || deep == 0 || qinstTotals == 0 {
+	if !qinstMapTrails() || qinstTexts == 0 || head == 0 || qinstLog == 0 || chunks == 0 || stacks == 0 || deep == 0 || qinstTotals == 0 {
 		qinstSay("cannot map memory for the trace; the program goes on untraced")
 		return false
 	}
@@ -101,6 +106,7 @@ func qinstDescribeRing(head uintptr) {
 	h[qinstWordChunkTID], h[qinstWordChunkSeq] = uint64(unsafe.Offsetof(c.tid)), uint64(unsafe.Offsetof(c.seq))
 	h[qinstWordChunkTicks], h[qinstWordChunkG] = uint64(unsafe.Offsetof(c.ticks)), uint64(unsafe.Offsetof(c.g))
 	h[qinstWordChunkProc] = uint64(unsafe.Offsetof(c.proc))
+	h[qinstWordLogAt] = qinstLogAt
 	qinstNoteClock()
 	atomic.Store64(&h[qinstWordMagic], qinstRingMagic)
 }
@@ -255,9 +261,43 @@ func qinstRegister(base *uint32, points uint32, table string) bool {
 		*base = qinstNext
 		qinstNext += points
 		qinstHead[qinstWordPoints] = uint64(qinstNext)
+		head := [8]byte{0x90 | qinstProbesFields + 2, qinstPacketData, qinstTagProbes}
+		qinstLogPacket(qinstNumberHead(head, *base), table)
 	})
-	qinstWake() // should the program be killed, the table is in the file
 	return true
+}
+
+// qinstNumberHead completes the head of a packet by a 32-bit number.
+func qinstNumberHead(head [8]byte, v uint32) [8]byte {
+	n := 3
+	if head[1] == qinstPacketDescriptor {
+		n = 2
+	}
+	head[n] = 0xce
+	for i := range 4 {
+		head[n+1+i] = byte(v >> (24 - 8*i))
+	}
+	return head
+}
+
+// qinstLogPacket puts a packet into the ring's log, as far as there is room: should
+// the program be killed before the writer has come to it, it is there.
+func qinstLogPacket(head [8]byte, body string) {
+	n := uintptr(8)
+	if head[1] == qinstPacketDescriptor {
+		n = 7
+	}
+	used := uintptr(qinstHead[qinstWordLog])
+	size := n + uintptr(len(body))
+	if qinstRing < 0 || size > qinstLogSize-used || !qinstAllocate(qinstLogAt+used, size) {
+		return
+	}
+	to := qinstLog + used
+	for i := range n {
+		*(*byte)(unsafe.Pointer(to + i)) = head[i]
+	}
+	memmove(unsafe.Pointer(to+n), unsafe.Pointer(unsafe.StringData(body)), uintptr(len(body)))
+	atomic.Store64(&qinstHead[qinstWordLog], uint64(used+size))
 }
 
 func qinstCommitCells(n uint32) bool {

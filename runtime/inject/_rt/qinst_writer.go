@@ -107,10 +107,6 @@ func qinstWriter() {
 		busy := qinstDrain()
 		qinstPrepare()
 		qinstNoteClock()
-		if qinstOutTables != qinstNTables {
-			qinstWriteNews()
-			qinstPush()
-		}
 		if now := nanotime(); now-tick >= qinstTickNS {
 			tick = now
 			qinstTick()

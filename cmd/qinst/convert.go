@@ -1,0 +1,152 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"qinst.dev/sddf/salvage"
+	"qinst.dev/sddf/text"
+)
+
+// forms are what a file can be converted to.
+var forms = map[string]func(w io.Writer, f *salvage.File) error{
+	"sddf": func(w io.Writer, f *salvage.File) error {
+		_, err := io.Copy(w, io.NewSectionReader(f, 0, f.Size))
+		return err
+	},
+	"text": func(w io.Writer, f *salvage.File) error { return text.Dump(w, f, f.Size) },
+	"json": func(w io.Writer, f *salvage.File) error { return text.DumpJSON(w, f, f.Size) },
+}
+
+func formNames() string {
+	var names []string
+	for name := range forms {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return strings.Join(names, ", ")
+}
+
+// cmdConvert writes a file in another form. A file in text form becomes SDDF.
+func cmdConvert(e *env, args []string) error {
+	var to, out string
+	file, err := readFlags(e, "convert", args, func(fs *flag.FlagSet) {
+		fs.StringVar(&to, "to", "sddf", "form of the output: "+formNames())
+		fs.StringVar(&out, "o", "-", "output file, - for the standard output")
+	})
+	if err != nil {
+		return err
+	}
+	form := forms[to]
+	if form == nil {
+		return usageError{fmt.Errorf("convert: found -to=%s, expected one of %s", to, formNames())}
+	}
+	isText, err := startsAsText(file)
+	if err != nil {
+		return err
+	}
+	return writeTo(e, out, func(w io.Writer) error {
+		if !isText {
+			return withFile(file, func(f *salvage.File) error { return form(w, f) })
+		}
+		if to != "sddf" {
+			return fmt.Errorf("%s is in text form, which becomes sddf first: convert -to sddf -o x.sddf %s", file, file)
+		}
+		f, err := os.Open(file)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		if err := text.Parse(w, f); err != nil {
+			return fmt.Errorf("%s: %w", file, err)
+		}
+		return nil
+	})
+}
+
+// startsAsText reports whether a file begins as the text form does.
+func startsAsText(path string) (bool, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	head, err := bufio.NewReader(f).Peek(len("header "))
+	return err == nil && (string(head) == "header " || head[0] == '#'), nil
+}
+
+// withFile opens a file with what its ring has.
+func withFile(path string, do func(f *salvage.File) error) error {
+	f, err := salvage.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if err := do(f); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return nil
+}
+
+// writeTo writes a new file, or to the standard output. A file that exists is not
+// written over, and one that is not complete does not stay.
+func writeTo(e *env, path string, do func(w io.Writer) error) error {
+	if path == "-" {
+		return do(e.stdout)
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(do(f), f.Close()); err != nil {
+		_ = os.Remove(path)
+		return err
+	}
+	return nil
+}
+
+// cmdSalvage completes the file of a killed program by what its ring has.
+func cmdSalvage(e *env, args []string) error {
+	var out, ring, rings string
+	var clean bool
+	files, err := parseFlags(e, "salvage", args, func(fs *flag.FlagSet) {
+		fs.StringVar(&out, "o", "", "write the completed file; without it only say what there is")
+		fs.StringVar(&ring, "ring", "", "the ring, where the file's beginning is lost")
+		fs.BoolVar(&clean, "clean", false, "remove the rings of dead programs")
+		fs.StringVar(&rings, "rings", "/dev/shm", "where they are")
+	})
+	if err != nil {
+		return err
+	}
+	if len(files) > 0 || !clean {
+		file, err := oneFile(e, "salvage", files)
+		if err != nil {
+			return err
+		}
+		f, err := salvage.OpenWith(file, ring)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		fmt.Fprintf(e.stderr, "qinst: %s: %s\n", file, f)
+		if out != "" {
+			if err := writeTo(e, out, func(w io.Writer) error { return forms["sddf"](w, f) }); err != nil {
+				return err
+			}
+		}
+	}
+	if !clean {
+		return nil
+	}
+	removed, err := salvage.Clean(rings)
+	for _, name := range removed {
+		fmt.Fprintln(e.stdout, name)
+	}
+	return err
+}

@@ -1,0 +1,201 @@
+package salvage_test
+
+import (
+	"encoding/binary"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"qinst.dev/sddf"
+	"qinst.dev/sddf/salvage"
+	"qinst.dev/sddf/spec"
+)
+
+// The synthetic ring: two chunks and two blocks behind its head.
+const (
+	chunkAt, chunkSize, chunkHead = 4096, 256, 64
+	blockAt, blockSize, cells     = 8192, 4096, 1024
+	chunkBase                     = 0x7f0000000000
+)
+
+// makeRing makes a ring: chunk 0 is full, number 3 of thread 1; thread 2 has filled
+// one event into chunk 1, number 0. Point 0 was hit 5 and 6 times.
+func makeRing() []byte {
+	ring := make([]byte, blockAt+2*blockSize)
+	put := func(at int, v uint64) { binary.LittleEndian.PutUint64(ring[at:], v) }
+	for word, v := range map[int]uint64{
+		spec.RingWordMagic: spec.RingMagic, spec.RingWordVersion: spec.RingVersion, spec.RingWordPID: 1 << 30, spec.RingWordStream: 77,
+		spec.RingWordChunkBase: chunkBase, spec.RingWordChunkAt: chunkAt, spec.RingWordChunkSize: chunkSize, spec.RingWordChunkHead: chunkHead, spec.RingWordChunks: 2,
+		spec.RingWordBlockAt: blockAt, spec.RingWordBlockSize: blockSize, spec.RingWordBlocks: 2, spec.RingWordCells: cells, spec.RingWordPoints: 1,
+		spec.RingWordBlockP: 8, spec.RingWordBlockChunk: 16, spec.RingWordBlockLost: 24, spec.RingWordBlockDeep: 32,
+		spec.RingWordChunkBytes: 0, spec.RingWordChunkNum: 4, spec.RingWordChunkTID: 8, spec.RingWordChunkProc: 12,
+		spec.RingWordChunkSeq: 16, spec.RingWordChunkTicks: 24, spec.RingWordChunkG: 32, spec.RingWordTurn: 1, spec.RingWordClock: 5000,
+	} {
+		put(8*word, v)
+	}
+	put(chunkAt, 16|1<<32)
+	put(chunkAt+8, 9)
+	put(chunkAt+16, 3)
+	put(chunkAt+chunkHead, 1<<32|spec.EvEnter<<24)
+	put(chunkAt+chunkHead+8, 1<<32|spec.EvExit<<24)
+	second := chunkAt + chunkSize
+	put(second, 2<<32)
+	put(second+8, 9)
+	put(second+chunkHead, 1<<32|spec.EvEnter<<24)
+	put(second+chunkHead+8, 0xdead) // not recorded
+	put(blockAt+blockSize+8, chunkBase+chunkSize+chunkHead+8)
+	put(blockAt+blockSize+16, chunkBase+chunkSize)
+	put(blockAt+blockSize+24, 4)
+	put(blockAt+cells, 5)
+	put(blockAt+cells+8, 1)
+	put(blockAt+blockSize+cells, 6)
+	put(blockAt+blockSize+cells+8, 2)
+	return ring
+}
+
+// makeFile makes the file of that ring: it has blocks 2 and, half of it, 3 of thread 1.
+func makeFile(ring string) []byte {
+	b := sddf.AppendHeader(nil, "t", spec.Attr{Key: spec.AttrStream, Value: 77}, spec.Attr{Key: spec.AttrSegment, Value: 0})
+	for i := range spec.Records {
+		b = sddf.AppendDescriptor(b, &spec.Records[i])
+	}
+	b, _ = sddf.AppendAttribute(b, "ring", ring)
+	for seq := range 2 {
+		b, _ = sddf.AppendRecord(b, &spec.Records[spec.TagEvents-1], 1, 9, 2+seq, 100, 1, 0, make([]byte, 16))
+	}
+	return b[:len(b)-3]
+}
+
+func open(t *testing.T, file, ring []byte) (*salvage.File, error) {
+	dir := t.TempDir()
+	ringPath, path := filepath.Join(dir, "qinst.1"), filepath.Join(dir, "f.sddf")
+	if err := os.WriteFile(ringPath, ring, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if file == nil {
+		file = makeFile(ringPath)
+	}
+	if err := os.WriteFile(path, file, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f, err := salvage.OpenWith(path, ringPath)
+	if err == nil {
+		t.Cleanup(func() { f.Close() })
+	}
+	return f, err
+}
+
+func read(t *testing.T, f *salvage.File) (lines []string) {
+	r, err := sddf.NewReader(f, f.Size)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for p, err := range r.Packets() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.Kind != spec.Data {
+			continue
+		}
+		line := p.Name
+		for i, v := range p.Values {
+			switch b := v.(type) {
+			case uint64:
+				if name := p.Record.Fields[i].Name; name == "thread" || name == "seq" || name == "lost" {
+					line += " " + name + string(rune('0'+b))
+				}
+			case sddf.Blob:
+				block, err := r.ReadBlob(nil, b)
+				if err != nil {
+					t.Fatal(err)
+				}
+				sddf.Entries(p.Record.Layout, block, 0, func(e *sddf.Entry) error { line += " " + e.Variant.Name; return nil })
+				if p.Name == "counts" {
+					line += string(rune('0'+block[8]/10)) + string(rune('0'+block[8]%10)) + string(rune('0'+block[16]))
+				}
+			}
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// What the file has half is taken from the ring, what it has whole is not taken
+// again, and what a thread had not recorded does not appear.
+func TestRecover(t *testing.T) {
+	f, err := open(t, nil, makeRing())
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := strings.Join(read(t, f), "\n")
+	want := "events thread1 seq2\nevents thread1 seq3 enter exit\nevents thread2 seq0 enter\nclock\ncounts count113\nend lost4"
+	// the first block's entries are zeros, of no kind
+	if got != want || f.Recovered != 2 || f.Points != 1 {
+		t.Errorf("%v\ngot\n%s\nwant\n%s", f, got, want)
+	}
+}
+
+// A file cut at any byte is read, with what the ring has.
+func TestCutAnywhere(t *testing.T) {
+	ring := makeRing()
+	dir := t.TempDir()
+	whole := makeFile(filepath.Join(dir, "qinst.1"))
+	for n := 1; n < len(whole); n += 1 + n/16 {
+		f, err := open(t, whole[:n], ring)
+		if err != nil {
+			if !strings.Contains(err.Error(), "not an SDDF file") {
+				t.Fatalf("cut at %d: %v", n, err)
+			}
+			continue
+		}
+		if lines := read(t, f); f.Ring != "" && (len(lines) == 0 || lines[len(lines)-1] != "end lost4") {
+			// Where the descriptors are cut the records have none.
+			r, _ := sddf.NewReader(f, f.Size)
+			known := 0
+			for p := range r.Packets() {
+				if p.Kind == spec.Descriptor {
+					known++
+				}
+			}
+			if known == len(spec.Records) {
+				t.Fatalf("cut at %d: %q", n, lines)
+			}
+		}
+	}
+}
+
+// Another program's ring, a short one, or nonsense leave the file as it is.
+func TestForeignRings(t *testing.T) {
+	file := makeFile("x")
+	file = file[:len(file)-60]
+	other := makeRing()
+	other[8*spec.RingWordStream]++
+	magic := makeRing()
+	magic[0]++
+	for name, ring := range map[string][]byte{"other": other, "magic": magic, "empty": {}, "short": makeRing()[:100]} {
+		f, err := open(t, file, ring)
+		if err != nil || f.Ring != "" || f.Size != int64(len(file)) {
+			t.Errorf("%s: %v, %v", name, f, err)
+		}
+	}
+}
+
+// Whatever the ring says, it is read without a panic.
+func FuzzRing(f *testing.F) {
+	f.Add(uint16(8*spec.RingWordChunks), uint64(1)<<40)
+	f.Add(uint16(8*spec.RingWordBlocks), uint64(1)<<62)
+	f.Add(uint16(chunkAt), uint64(1)<<31)
+	f.Fuzz(func(t *testing.T, at uint16, v uint64) {
+		ring := makeRing()
+		binary.LittleEndian.PutUint64(ring[int(at)%(len(ring)-8):], v)
+		file, err := open(t, nil, ring)
+		if err != nil {
+			return
+		}
+		if _, err := io.Copy(io.Discard, io.NewSectionReader(file, 0, file.Size)); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
