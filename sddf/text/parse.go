@@ -541,6 +541,9 @@ func free1(s string) (any, error) {
 	case s == "true" || s == "false":
 		return s == "true", nil
 	}
+	if isString(s) {
+		return s, nil
+	}
 	if u, err := strconv.ParseUint(s, 10, 64); err == nil {
 		return u, nil
 	}

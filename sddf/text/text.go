@@ -101,10 +101,14 @@ func free(attrs []spec.Attr) (pairs []pair) {
 	return pairs
 }
 
-// isString reports whether a word is nothing but a string.
+// isString reports whether a word is nothing but a string: it could begin a number
+// else.
 func isString(s string) bool {
-	_, err := strconv.ParseFloat(s, 64)
-	return err != nil && s != "true" && s != "false" && s != "nil"
+	switch s {
+	case "true", "false", "nil", "NaN", "Inf":
+		return false
+	}
+	return s == "" || !strings.ContainsRune("-+.0123456789", rune(s[0]))
 }
 
 func (d *dumper) descriptor(rec *spec.Record) {
@@ -264,10 +268,22 @@ func value(v any) string {
 	return b.String()
 }
 
-// floating is the shortest text that reads back the same, and as no integer.
+// floating is the shortest text that reads back the same, as ECMAScript has it but
+// for a point in whole numbers.
 func floating(x float64) string {
-	s := strconv.FormatFloat(x, 'g', -1, 64)
-	if !math.IsInf(x, 0) && !math.IsNaN(x) && !strings.ContainsAny(s, ".e") {
+	abs := math.Abs(x)
+	switch {
+	case math.IsInf(x, 0) || math.IsNaN(x):
+		return strconv.FormatFloat(x, 'g', -1, 64)
+	case abs != 0 && (abs < 1e-6 || abs >= 1e21):
+		s := strconv.FormatFloat(x, 'e', -1, 64)
+		if n := len(s); s[n-2] == '0' && s[n-3] == '-' {
+			s = s[:n-2] + s[n-1:] // e-09 is e-9
+		}
+		return s
+	}
+	s := strconv.FormatFloat(x, 'f', -1, 64)
+	if !strings.Contains(s, ".") {
 		s += ".0"
 	}
 	return s
