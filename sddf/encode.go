@@ -39,6 +39,12 @@ func AppendCommand(b []byte, name string, args ...spec.Attr) []byte {
 	return appendAttrs(appendStr(appendPacket(b, 3, spec.Command), name), args)
 }
 
+// AppendCompressed appends a packet whose bytes are packets of the given size.
+func AppendCompressed(b []byte, codec string, size int, bytes []byte) []byte {
+	b = appendStr(appendPacket(b, 4, spec.Compressed), codec)
+	return appendBytes(appendUint(b, uint64(size)), bytes)
+}
+
 // AppendDescriptor appends a descriptor packet.
 func AppendDescriptor(b []byte, r *spec.Record) []byte {
 	b = appendPacket(b, 6, spec.Descriptor)

@@ -19,7 +19,7 @@ type Packet struct {
 	// Name is the producer of a header, the key of an attribute, the name of
 	// a command, and the record's name of a descriptor or data packet.
 	Name string
-	// Value is a header's version, or an attribute's value: string, uint64, int64, float64, bool, or
+	// Value is a header's version, a compressed packet's size, or an attribute's value: string, uint64, int64, float64, bool, or
 	// nil for what this package cannot represent.
 	Value any
 	// Record is what a descriptor describes and what a data packet is one of;
@@ -257,8 +257,10 @@ func (r *Reader) read(p *Packet) error {
 		return r.data(p, n-1)
 	case uint64(spec.Command):
 		return r.command(p, n-1)
+	case uint64(spec.Compressed):
+		return r.compressed(p, n-1)
 	}
-	return fmt.Errorf("packet kind %d, expected 0 to %d", kind, spec.Command)
+	return fmt.Errorf("packet kind %d, expected 0 to %d", kind, spec.Compressed)
 }
 
 func (r *Reader) attribute(p *Packet, n int) (err error) {
@@ -282,6 +284,33 @@ func (r *Reader) command(p *Packet, n int) (err error) {
 		return err
 	}
 	return r.dec.skipN(n - 2)
+}
+
+// compressed passes over a compressed packet: Name is its codec, Value the size of
+// its content, and Values the place of its bytes. Package pack reads them.
+func (r *Reader) compressed(p *Packet, n int) (err error) {
+	if n < 3 {
+		return fmt.Errorf("compressed packet of %d elements, expected 3", n)
+	}
+	if p.Name, err = r.dec.str(); err != nil {
+		return err
+	}
+	size, err := r.dec.unsigned(spec.U64)
+	if err != nil {
+		return err
+	}
+	if size > spec.MaxRun {
+		return fmt.Errorf("compressed packet of %d bytes, expected %d at most", size, spec.MaxRun)
+	}
+	b, err := r.dec.blob()
+	if err != nil {
+		return err
+	}
+	if size > spec.MaxRatio*uint64(b.Len) {
+		return fmt.Errorf("compressed packet of %d bytes in %d, expected at most %d times as many", size, b.Len, spec.MaxRatio)
+	}
+	p.Value, p.Values = size, []any{b}
+	return r.dec.skipN(n - 3)
 }
 
 func (r *Reader) data(p *Packet, n int) error {

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"qinst.dev/sddf/pack"
 	"qinst.dev/sddf/salvage"
 	"qinst.dev/sddf/text"
 )
@@ -20,6 +21,7 @@ var forms = map[string]func(w io.Writer, f *salvage.File) error{
 		_, err := io.Copy(w, io.NewSectionReader(f, 0, f.Size))
 		return err
 	},
+	"zstd": func(w io.Writer, f *salvage.File) error { return pack.Compress(w, f, f.Size) },
 	"text": func(w io.Writer, f *salvage.File) error { return text.Dump(w, f, f.Size) },
 	"json": func(w io.Writer, f *salvage.File) error { return text.DumpJSON(w, f, f.Size) },
 }

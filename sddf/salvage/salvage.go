@@ -15,6 +15,7 @@ import (
 	"slices"
 
 	"qinst.dev/sddf"
+	"qinst.dev/sddf/pack"
 	"qinst.dev/sddf/spec"
 )
 
@@ -85,6 +86,14 @@ func (f *File) join(path string) error {
 	r, err := sddf.NewReader(f.ReaderAt, f.Size)
 	if err != nil {
 		return err
+	}
+	if pack.Packed(r.Header()) {
+		p, err := pack.Open(f.ReaderAt, f.Size)
+		if err != nil {
+			return err
+		}
+		f.ReaderAt, f.Size, f.why = p, p.Size, "the file is compressed: programs do not write such"
+		return nil
 	}
 	if path == "" {
 		path = ringOf(r)

@@ -12,6 +12,7 @@
 //	descriptor  [2, tag, name, {attribute: value}, [field ...], layout or nil]
 //	data        [3, tag, value ...]         one value a field, in order
 //	command     [4, name, {argument: value}]
+//	compressed  [5, codec, size, bytes]     packets of that size, but no header
 //
 // A header begins a segment: what follows can be read without what precedes. A
 // field is [name, type, unit, doc, {attribute: value}]. A layout describes the one
@@ -45,6 +46,7 @@ const (
 	Descriptor
 	Data
 	Command
+	Compressed // of other packets; see package pack
 )
 
 // Field types. A type preceded by "[]" is an array, encoded as a msgpack array. One
@@ -89,6 +91,14 @@ const (
 const (
 	AttrStream  = "stream"  // any value that tells the stream from others
 	AttrSegment = "segment" // number of the segment in its stream, from 0
+	AttrPacked  = "packed"  // there are compressed packets; the codec
+)
+
+// MaxRun is the largest size of a compressed packet's content, and MaxRatio how
+// often that may be the size of its bytes: so a short file stays short work.
+const (
+	MaxRun   = 4 << 20
+	MaxRatio = 1024
 )
 
 // Attr says something about a stream, a record or a field. Value is a string,

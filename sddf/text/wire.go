@@ -13,7 +13,7 @@ import (
 	"qinst.dev/sddf/spec"
 )
 
-var kindNames = [...]string{"header", "attribute", "descriptor", "data", "command"}
+var kindNames = [...]string{"header", "attribute", "descriptor", "data", "command", "compressed"}
 
 // Wire writes for every packet its offset, length, kind and name, and its first
 // bytes.
