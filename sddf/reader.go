@@ -33,6 +33,8 @@ type Packet struct {
 	// Attrs are a header's attributes and a command's arguments, in the file's
 	// order.
 	Attrs []spec.Attr
+	// Continues says that a header begins a segment of the stream before it.
+	Continues bool
 }
 
 // Blob is where a packed block's bytes are; see [Reader.ReadBlob].
@@ -146,7 +148,9 @@ func (r *Reader) header(p *Packet, n int) error {
 		}
 	}
 	stream, segment := attr(p.Attrs, spec.AttrStream), attr(p.Attrs, spec.AttrSegment)
-	if s, ok := segment.(uint64); !ok || s == 0 || stream != r.stream {
+	if s, ok := segment.(uint64); ok && s > 0 && stream == r.stream {
+		p.Continues = true
+	} else {
 		clear(r.recs)
 	}
 	r.stream = stream

@@ -82,8 +82,10 @@ func (ix *indexer) run() error {
 
 func (ix *indexer) packet(p *sddf.Packet) error {
 	switch {
+	case p.Kind == spec.Header && !p.Continues:
+		return foreignStream(p.Off)
 	case p.Kind == spec.Attribute:
-		ix.t.Attrs = append(ix.t.Attrs, Attr{p.Name, p.Value})
+		ix.attribute(Attr{p.Name, p.Value})
 	case p.Kind == spec.Descriptor && p.Record.Tag == spec.TagEvents:
 		return ix.t.checkLayout(p.Record)
 	case p.Kind == spec.Data && p.Record != nil:
@@ -92,6 +94,17 @@ func (ix *indexer) packet(p *sddf.Packet) error {
 		}
 	}
 	return nil
+}
+
+// attribute takes in a stream attribute. Segments repeat them.
+func (ix *indexer) attribute(a Attr) {
+	for i := range ix.t.Attrs {
+		if ix.t.Attrs[i].Key == a.Key {
+			ix.t.Attrs[i] = a
+			return
+		}
+	}
+	ix.t.Attrs = append(ix.t.Attrs, a)
 }
 
 // row gives access to a record's values by field name, so that fields may be

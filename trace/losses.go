@@ -6,6 +6,7 @@ import "fmt"
 // The zero value is a perfect trace.
 type Losses struct {
 	TailBytes    int64 `json:"tail_bytes"`    // bytes of the file that no whole packet could be read from
+	OtherStreams int64 `json:"other_streams"` // bytes of the file that belong to other streams: files one behind another
 	Incomplete   int64 `json:"incomplete"`    // 1 if the file has no "end" record
 	Records      int64 `json:"records"`       // records that made no sense
 	Blocks       int64 `json:"blocks"`        // event blocks missing from a thread's numbering
@@ -35,6 +36,7 @@ type Loss struct {
 func (l *Losses) List() []Loss {
 	all := []Loss{
 		{l.TailBytes, "bytes of the file are damaged or incomplete"},
+		{l.OtherStreams, "bytes of the file belong to further streams, which are not read (qinst convert -stream=2 -o second.sddf)"},
 		{l.Incomplete, "file without an end record: the program did not end normally, or still runs"},
 		{l.Records, "records made no sense and were ignored"},
 		{l.Blocks, "blocks of events are missing"},

@@ -74,8 +74,26 @@ func Open(path string) (*Trace, error) {
 	return t, nil
 }
 
-// New indexes a file of the given size.
+// New indexes a file of the given size. Of a file with several streams it reads the
+// first, and counts the bytes of the others.
 func New(r io.ReaderAt, size int64) (*Trace, error) {
+	t, err := index(r, size)
+	var foreign foreignStream
+	if !errors.As(err, &foreign) {
+		return t, err
+	}
+	if t, err = index(r, int64(foreign)); err == nil {
+		t.losses.OtherStreams = size - int64(foreign)
+	}
+	return t, err
+}
+
+// foreignStream is the offset at which another stream begins.
+type foreignStream int64
+
+func (foreignStream) Error() string { return "another stream" }
+
+func index(r io.ReaderAt, size int64) (*Trace, error) {
 	reader, err := sddf.NewReader(r, size)
 	if err != nil {
 		return nil, err

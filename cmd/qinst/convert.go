@@ -10,8 +10,10 @@ import (
 	"slices"
 	"strings"
 
+	"qinst.dev/sddf"
 	"qinst.dev/sddf/pack"
 	"qinst.dev/sddf/salvage"
+	"qinst.dev/sddf/spec"
 	"qinst.dev/sddf/text"
 )
 
@@ -38,9 +40,11 @@ func formNames() string {
 // cmdConvert writes a file in another form. A file in text form becomes SDDF.
 func cmdConvert(e *env, args []string) error {
 	var to, out string
+	var stream int
 	file, err := readFlags(e, "convert", args, func(fs *flag.FlagSet) {
 		fs.StringVar(&to, "to", "sddf", "form of the output: "+formNames())
 		fs.StringVar(&out, "o", "-", "output file, - for the standard output")
+		fs.IntVar(&stream, "stream", 0, "of a file with several streams only this one, from 1")
 	})
 	if err != nil {
 		return err
@@ -55,7 +59,14 @@ func cmdConvert(e *env, args []string) error {
 	}
 	return writeTo(e, out, func(w io.Writer) error {
 		if !isText {
-			return withFile(file, func(f *salvage.File) error { return form(w, f) })
+			return withFile(file, func(f *salvage.File) error {
+				if stream > 0 {
+					if err := oneStream(f, stream); err != nil {
+						return err
+					}
+				}
+				return form(w, f)
+			})
 		}
 		if to != "sddf" {
 			return fmt.Errorf("%s is in text form, which becomes sddf first: convert -to sddf -o x.sddf %s", file, file)
@@ -70,6 +81,26 @@ func cmdConvert(e *env, args []string) error {
 		}
 		return nil
 	})
+}
+
+// oneStream narrows a file to one of its streams.
+func oneStream(f *salvage.File, n int) error {
+	r, err := sddf.NewReader(f, f.Size)
+	if err != nil {
+		return err
+	}
+	starts := []int64{0}
+	for p, err := range r.Packets() {
+		if err == nil && p.Kind == spec.Header && !p.Continues {
+			starts = append(starts, p.Off)
+		}
+	}
+	if n > len(starts) {
+		return fmt.Errorf("found -stream=%d, expected 1 to %d", n, len(starts))
+	}
+	starts = append(starts, f.Size)
+	f.ReaderAt, f.Size = io.NewSectionReader(f.ReaderAt, starts[n-1], starts[n]-starts[n-1]), starts[n]-starts[n-1]
+	return nil
 }
 
 // startsAsText reports whether a file begins as the text form does.

@@ -30,7 +30,7 @@ var allowed = map[string][]string{
 	"runtime/inject":      {"internal/edit", "sddf", "sddf/spec"},
 	"instrument/toolexec": {"instrument", "instrument/points", "runtime/inject"},
 
-	"cmd/qinst": {"analysis/profile", "instrument/points", "instrument/toolexec", "report", "sddf/pack", "sddf/salvage", "sddf/spec", "sddf/text", "trace"},
+	"cmd/qinst": {"analysis/profile", "instrument/points", "instrument/toolexec", "report", "sddf", "sddf/pack", "sddf/salvage", "sddf/spec", "sddf/text", "trace"},
 
 	"qinst.dev": nil, // part of programs that are observed
 

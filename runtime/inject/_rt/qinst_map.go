@@ -43,12 +43,12 @@ type qinstTable struct {
 }
 
 var (
-	qinstRing      int32  = -1
+	qinstRing      int32                  = -1
 	qinstHead      *[qinstPage / 8]uint64 // of the ring; anonymous if that is
-	qinstMemory    uint32 // spin lock over what follows; only registration and the writer take it
-	qinstLog       uintptr // of qinstLogSize
-	qinstNext      uint32  // points registered
-	qinstCells     uint32 // cells whose pages are allocated in every block
+	qinstMemory    uint32                 // spin lock over what follows; only registration and the writer take it
+	qinstLog       uintptr                // of qinstLogSize
+	qinstNext      uint32                 // points registered
+	qinstCells     uint32                 // cells whose pages are allocated in every block
 	qinstTotals    uintptr
 	qinstTables    [1 << 12]qinstTable
 	qinstNTables   int
