@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"errors"
 	"flag"
 	"fmt"
@@ -11,6 +10,7 @@ import (
 	"strings"
 
 	"qinst.dev/sddf"
+	"qinst.dev/sddf/pablo"
 	"qinst.dev/sddf/pack"
 	"qinst.dev/sddf/salvage"
 	"qinst.dev/sddf/spec"
@@ -23,9 +23,11 @@ var forms = map[string]func(w io.Writer, f *salvage.File) error{
 		_, err := io.Copy(w, io.NewSectionReader(f, 0, f.Size))
 		return err
 	},
-	"zstd": func(w io.Writer, f *salvage.File) error { return pack.Compress(w, f, f.Size) },
-	"text": func(w io.Writer, f *salvage.File) error { return text.Dump(w, f, f.Size) },
-	"json": func(w io.Writer, f *salvage.File) error { return text.DumpJSON(w, f, f.Size) },
+	"zstd":  func(w io.Writer, f *salvage.File) error { return pack.Compress(w, f, f.Size) },
+	"sddfa": func(w io.Writer, f *salvage.File) error { return pablo.Write(w, f, f.Size, false, false) },
+	"sddfb": func(w io.Writer, f *salvage.File) error { return pablo.Write(w, f, f.Size, true, false) },
+	"text":  func(w io.Writer, f *salvage.File) error { return text.Dump(w, f, f.Size) },
+	"json":  func(w io.Writer, f *salvage.File) error { return text.DumpJSON(w, f, f.Size) },
 }
 
 func formNames() string {
@@ -37,7 +39,7 @@ func formNames() string {
 	return strings.Join(names, ", ")
 }
 
-// cmdConvert writes a file in another form. A file in text form becomes SDDF.
+// cmdConvert writes a file in another form. A file in another form becomes SDDF.
 func cmdConvert(e *env, args []string) error {
 	var to, out string
 	var stream int
@@ -53,12 +55,12 @@ func cmdConvert(e *env, args []string) error {
 	if form == nil {
 		return usageError{fmt.Errorf("convert: found -to=%s, expected one of %s", to, formNames())}
 	}
-	isText, err := startsAsText(file)
+	parse, err := parserFor(file)
 	if err != nil {
 		return err
 	}
 	return writeTo(e, out, func(w io.Writer) error {
-		if !isText {
+		if parse == nil {
 			return withFile(file, func(f *salvage.File) error {
 				if stream > 0 {
 					if err := oneStream(f, stream); err != nil {
@@ -69,14 +71,14 @@ func cmdConvert(e *env, args []string) error {
 			})
 		}
 		if to != "sddf" {
-			return fmt.Errorf("%s is in text form, which becomes sddf first: convert -to sddf -o x.sddf %s", file, file)
+			return usageError{fmt.Errorf("convert: %s is in another form, which becomes sddf first: convert -o x.sddf %s", file, file)}
 		}
 		f, err := os.Open(file)
 		if err != nil {
 			return err
 		}
 		defer f.Close()
-		if err := text.Parse(w, f); err != nil {
+		if err := parse(w, f); err != nil {
 			return fmt.Errorf("%s: %w", file, err)
 		}
 		return nil
@@ -103,15 +105,25 @@ func oneStream(f *salvage.File, n int) error {
 	return nil
 }
 
-// startsAsText reports whether a file begins as the text form does.
-func startsAsText(path string) (bool, error) {
+// parserFor tells by its first bytes what makes SDDF of a file; nil: it is that.
+func parserFor(path string) (func(io.Writer, io.Reader) error, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return false, err
+		return nil, err
 	}
 	defer f.Close()
-	head, err := bufio.NewReader(f).Peek(len("header "))
-	return err == nil && (string(head) == "header " || head[0] == '#'), nil
+	head := make([]byte, len("header "))
+	n, err := io.ReadFull(f, head)
+	if err != nil && n == 0 {
+		return nil, nil // an empty file is no SDDF either, which the reader says
+	}
+	switch s := string(head[:n]); {
+	case s == "header ":
+		return text.Parse, nil
+	case strings.HasPrefix(s, "SDDFA"), strings.HasPrefix(s, "SDDFB"), strings.HasPrefix(s, "/*"), strings.HasPrefix(s, "#"):
+		return pablo.Read, nil
+	}
+	return nil, nil
 }
 
 // withFile opens a file with what its ring has.

@@ -16,6 +16,7 @@ var allowed = map[string][]string{
 	"sddf":            {"sddf/spec"},
 	"sddf/text":       {"sddf", "sddf/spec"},
 	"sddf/pack":       {"sddf", "sddf/spec"},
+	"sddf/pablo":      {"sddf", "sddf/spec", "sddf/text"},
 	"sddf/salvage":    {"sddf", "sddf/pack", "sddf/spec"},
 	"trace":           {"sddf", "sddf/salvage", "sddf/spec"},
 	"trace/tracetest": {"sddf", "sddf/spec", "trace"},
@@ -30,7 +31,7 @@ var allowed = map[string][]string{
 	"runtime/inject":      {"internal/edit", "sddf", "sddf/spec"},
 	"instrument/toolexec": {"instrument", "instrument/points", "runtime/inject"},
 
-	"cmd/qinst": {"analysis/profile", "instrument/points", "instrument/toolexec", "report", "sddf", "sddf/pack", "sddf/salvage", "sddf/spec", "sddf/text", "trace"},
+	"cmd/qinst": {"analysis/profile", "instrument/points", "instrument/toolexec", "report", "sddf", "sddf/pablo", "sddf/pack", "sddf/salvage", "sddf/spec", "sddf/text", "trace"},
 
 	"qinst.dev": nil, // part of programs that are observed
 

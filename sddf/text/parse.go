@@ -130,7 +130,7 @@ func (p *parser) take(line string) error {
 		if len(pairs) != 1 {
 			return errors.New("expected value=...")
 		}
-		v, err := free1(pairs[0].val)
+		v, err := ParseFree(pairs[0].val)
 		if err != nil {
 			return err
 		}
@@ -166,7 +166,7 @@ func (p *parser) header(pairs []textPair) error {
 			}
 			producer = s
 		default:
-			v, err := free1(x.val)
+			v, err := ParseFree(x.val)
 			if err != nil {
 				return err
 			}
@@ -189,7 +189,7 @@ func (p *parser) descriptor(name string, pairs []textPair) error {
 			rec.Doc, err = unquote(x.val)
 		default:
 			var v any
-			v, err = free1(x.val)
+			v, err = ParseFree(x.val)
 			rec.Attrs = append(rec.Attrs, spec.Attr{Key: x.key, Value: v})
 		}
 		if err != nil {
@@ -211,7 +211,7 @@ func (p *parser) describe(what string, pairs []textPair) error {
 	case "field":
 		f := spec.Field{Name: get["name"], Type: get["type"], Unit: get["unit"], Doc: get["doc"]}
 		for _, x := range rest {
-			v, err := free1(x.val)
+			v, err := ParseFree(x.val)
 			if err != nil {
 				return err
 			}
@@ -520,9 +520,23 @@ func unquote(s string) (string, error) {
 	return s, nil
 }
 
+// ParseCommand reads "name key=value ...": the name is the key of the first
+// attribute.
+func ParseCommand(s string) ([]spec.Attr, error) {
+	what, name, pairs, err := split(s)
+	if err != nil || name != "" {
+		return nil, fmt.Errorf("found %.40q, expected name key=value ...", s)
+	}
+	if what, err = unquote(what); err != nil {
+		return nil, err
+	}
+	attrs, err := frees(pairs)
+	return append([]spec.Attr{{Key: what}}, attrs...), err
+}
+
 func frees(pairs []textPair) (attrs []spec.Attr, err error) {
 	for _, x := range pairs {
-		v, err := free1(x.val)
+		v, err := ParseFree(x.val)
 		if err != nil {
 			return nil, err
 		}
@@ -531,8 +545,8 @@ func frees(pairs []textPair) (attrs []spec.Attr, err error) {
 	return attrs, nil
 }
 
-// free1 is a value whose type nothing else tells.
-func free1(s string) (any, error) {
+// ParseFree reads a value whose type nothing else tells; see [Free].
+func ParseFree(s string) (any, error) {
 	switch {
 	case strings.HasPrefix(s, `"`):
 		return strconv.Unquote(s)
@@ -541,7 +555,7 @@ func free1(s string) (any, error) {
 	case s == "true" || s == "false":
 		return s == "true", nil
 	}
-	if isString(s) {
+	if IsString(s) {
 		return s, nil
 	}
 	if u, err := strconv.ParseUint(s, 10, 64); err == nil {

@@ -93,7 +93,7 @@ type quoted string
 func free(attrs []spec.Attr) (pairs []pair) {
 	for _, a := range attrs {
 		v := a.Value
-		if s, ok := v.(string); ok && !isString(s) {
+		if s, ok := v.(string); ok && !IsString(s) {
 			v = quoted(s)
 		}
 		pairs = append(pairs, pair{a.Key, v})
@@ -101,9 +101,14 @@ func free(attrs []spec.Attr) (pairs []pair) {
 	return pairs
 }
 
-// isString reports whether a word is nothing but a string: it could begin a number
-// else.
-func isString(s string) bool {
+// Free is the text of a value whose type nothing else tells: of an attribute.
+func Free(v any) string {
+	return value(free([]spec.Attr{{Value: v}})[0].val)
+}
+
+// IsString reports whether a word is nothing but a string: others could be a number
+// or a bool.
+func IsString(s string) bool {
 	switch s {
 	case "true", "false", "nil", "NaN", "Inf":
 		return false
