@@ -39,9 +39,9 @@ type everything struct {
 	Grid [2][3]uint8
 	Row  [4]float64
 	inner
-	hidden int
-	Not    chan int `sddf:"-"`
-	When   time.Time
+	Not  chan int `sddf:"-"`
+	_    int
+	When time.Time
 }
 
 var all = sddf.Define[everything]("everything")
@@ -121,7 +121,7 @@ func TestDefineRejects(t *testing.T) {
 				B int `sddf:"a"`
 			}]("x")
 		},
-		"expected unit=... or doc=": func() {
+		"expected unit= or doc=": func() {
 			sddf.Define[struct {
 				A int `sddf:"a,units=ns"`
 			}]("x")

@@ -31,7 +31,7 @@ func readTag(f *spec.Field, tag string) error {
 		item, rest, _ = strings.Cut(rest, ",")
 		unit, ok := strings.CutPrefix(item, "unit=")
 		if !ok {
-			return fmt.Errorf("found %q in the tag, expected unit=... or doc=...", item)
+			return fmt.Errorf("found %q in the tag, expected unit= or doc=", item)
 		}
 		f.Unit = unit
 	}

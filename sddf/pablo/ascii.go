@@ -23,18 +23,21 @@ func newASCII(w io.Writer) *ascii { return &ascii{w: bufio.NewWriter(w)} }
 
 func (a *ascii) flush() error { return a.w.Flush() }
 
+// say writes; flush reports what went wrong.
+func (a *ascii) say(s string) { _, _ = a.w.WriteString(s) }
+
 func (a *ascii) put(p *packet) error {
 	if !a.started {
 		a.started = true
-		a.w.WriteString(asciiMagic)
+		a.say(asciiMagic)
 	}
 	switch p.kind {
 	case kindAttribute:
-		a.w.WriteString("/*\n")
+		a.say("/*\n")
 		for _, x := range p.attrs {
 			fmt.Fprintf(a.w, " * %s %s\n", quote(x.key), quote(x.value))
 		}
-		a.w.WriteString(" */ ;;\n\n")
+		a.say(" */ ;;\n\n")
 	case kindDescriptor:
 		fmt.Fprintf(a.w, "#%d:\n", p.tag)
 		a.comments("", p.attrs)
@@ -43,16 +46,16 @@ func (a *ascii) put(p *packet) error {
 			a.comments("\t", f.attrs)
 			fmt.Fprintf(a.w, "\t%s\t%s%s;\n", typeNames[f.typ], quote(f.name), strings.Repeat("[]", f.dims))
 		}
-		a.w.WriteString("};;\n\n")
+		a.say("};;\n\n")
 	case kindData:
 		fmt.Fprintf(a.w, "%s { ", quote(p.name))
 		for i, v := range p.values {
 			if i > 0 {
-				a.w.WriteString(", ")
+				a.say(", ")
 			}
 			a.value(p.fields[i].typ, v)
 		}
-		a.w.WriteString(" };;\n\n")
+		a.say(" };;\n\n")
 	case kindCommand:
 		fmt.Fprintf(a.w, "%%%d: ;;\n\n", p.tag)
 	}
@@ -71,8 +74,8 @@ func (a *ascii) value(t Type, v value) {
 		fmt.Fprintf(a.w, "[%d]", n)
 	}
 	if len(v.dims) > 0 {
-		a.w.WriteString(" { ")
-		defer a.w.WriteString(" }")
+		a.say(" { ")
+		defer a.say(" }")
 	}
 	n := len(v.ints) + len(v.floats)
 	cell := func(i int) string { return strconv.Itoa(int(v.ints[i])) }
@@ -89,9 +92,9 @@ func (a *ascii) value(t Type, v value) {
 	}
 	for i := range n {
 		if i > 0 {
-			a.w.WriteString(", ")
+			a.say(", ")
 		}
-		a.w.WriteString(cell(i))
+		a.say(cell(i))
 	}
 }
 

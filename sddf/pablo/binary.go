@@ -69,8 +69,9 @@ func (b *binaryWriter) pairs(list []pair) {
 func (b *binaryWriter) put(p *packet) error {
 	if !b.started {
 		b.started = true
-		b.w.WriteString(binaryMagic)
-		b.w.Write(header(b.big))
+		if _, err := b.w.WriteString(binaryMagic + string(header(b.big))); err != nil {
+			return err
+		}
 	}
 	b.buf = b.buf[:0]
 	for _, v := range []int32{0, p.kind, p.tag} { // the length is patched

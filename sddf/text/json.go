@@ -9,10 +9,11 @@ import (
 )
 
 func (d *dumper) jsonLine(what, name string, pairs []pair) {
-	fmt.Fprintf(d.w, `{"packet":%s`, marshal(what))
+	carried := ""
 	if d.indent != "" {
-		d.w.WriteString(`,"carried":true`)
+		carried = `,"carried":true`
 	}
+	fmt.Fprintf(d.w, `{"packet":%s%s`, marshal(what), carried)
 	if name != "" {
 		fmt.Fprintf(d.w, `,"record":%s`, marshal(name))
 	}

@@ -128,7 +128,7 @@ func (p *parser) take(line string) error {
 		return p.header(pairs)
 	case "attribute":
 		if len(pairs) != 1 {
-			return errors.New("expected value=...")
+			return errors.New("expected one value")
 		}
 		v, err := ParseFree(pairs[0].val)
 		if err != nil {
@@ -525,7 +525,7 @@ func unquote(s string) (string, error) {
 func ParseCommand(s string) ([]spec.Attr, error) {
 	what, name, pairs, err := split(s)
 	if err != nil || name != "" {
-		return nil, fmt.Errorf("found %.40q, expected name key=value ...", s)
+		return nil, fmt.Errorf("found %.40q, expected a name and its keys and values", s)
 	}
 	if what, err = unquote(what); err != nil {
 		return nil, err

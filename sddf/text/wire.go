@@ -26,7 +26,7 @@ func Wire(w io.Writer, file io.ReaderAt, size int64) error {
 		}
 		var head [24]byte
 		n, err := file.ReadAt(head[:min(p.Len, int64(len(head)))], p.Off)
-		if err != nil && err != io.EOF {
+		if err != nil && !errors.Is(err, io.EOF) {
 			return err
 		}
 		more := ""
