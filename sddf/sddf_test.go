@@ -217,6 +217,10 @@ func TestMemoryBound(t *testing.T) {
 		"\x93\x03\xcd\x01\x2d\xdd\x00\x01\x00\x00" + string(bytes.Repeat([]byte{0x90}, 1<<16)),
 		"\x93\x01\xdb\x7f\xff\xff\xff",
 		"\x93\x03\xcd\x01\x2d\xdd\x7f\xff\xff\xff",
+		string(bytes.Repeat([]byte("\x93\x01\xa1k\xc0"), 1<<14)),          // attributes
+		string(bytes.Repeat([]byte("\x93\x04\xa1k\x81\xa1k\xc0"), 1<<13)), // commands
+		"\x96\x02\xcd\x01\x30\xa1x\x80\xdc\x20\x00" + string(bytes.Repeat([]byte("\x94\xa1f\xa2u8\xa0\xa0"), 1<<13)) + "\xc0", // fields of one name
+		string(bytes.Repeat([]byte("\x95\x00\xa4SDDF\x02\xa0\x80"), 1<<13)),                                                   // headers
 	} {
 		data := append(append([]byte{}, pre...), tail...)
 		var a, b runtime.MemStats
