@@ -8,6 +8,7 @@ import (
 	"math"
 	"math/bits"
 	"strings"
+	"unsafe"
 
 	"qinst.dev/sddf/spec"
 )
@@ -56,7 +57,7 @@ func (d *decoder) str() (string, error) {
 	if err := d.read(b); err != nil {
 		return "", err
 	}
-	return string(b), nil
+	return unsafe.String(&b[0], len(b)), nil // nobody else has b
 }
 
 func (d *decoder) bytes() ([]byte, error) {
@@ -247,14 +248,16 @@ func (d *decoder) blob() (Blob, error) {
 	return b, d.skip(b.Len)
 }
 
-// present passes over the next n values and comes back: they are all there.
-func (d *decoder) present(n int) error {
+// present passes over the next n values and comes back: they are all there. It
+// returns how many bytes they are.
+func (d *decoder) present(n int) (size int64, err error) {
 	at := d.offset()
 	if err := d.skipN(n); err != nil {
-		return err
+		return 0, err
 	}
+	size = d.offset() - at
 	d.seek(at)
-	return nil
+	return size, nil
 }
 
 // array decodes the elements of an array, or of one of several dimensions.
@@ -266,7 +269,7 @@ func (d *decoder) array(elem string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := d.present(n); err != nil {
+	if _, err := d.present(n); err != nil {
 		return nil, err
 	}
 	switch elem {

@@ -111,16 +111,21 @@ func validType(typ string) bool {
 }
 
 // list reads an array with one function for its elements. They are passed over
-// first: then so many are there, and memory for all can be had at once.
+// first: then so many are there, of the least size that one can have, and memory for
+// all can be had at once.
 func list[T any](d *decoder, elem func() (T, error)) ([]T, error) {
 	n, err := d.arrayLen()
 	if err != nil || n == 0 {
 		return nil, err
 	}
-	if err := d.present(n); err != nil {
+	size, err := d.present(n)
+	if err != nil {
 		return nil, err
 	}
-	out := make([]T, 0, min(n, maxList))
+	if size < leastElement*int64(n) {
+		return nil, fmt.Errorf("%d elements of a description in %d bytes", n, size)
+	}
+	out := make([]T, 0, n)
 	for range n {
 		v, err := elem()
 		if err != nil {
@@ -131,8 +136,8 @@ func list[T any](d *decoder, elem func() (T, error)) ([]T, error) {
 	return out, nil
 }
 
-// maxList bounds what is allocated before the elements are looked at.
-const maxList = 4096
+// leastElement is the smallest size of a field, a variant or a bit field.
+const leastElement = 7
 
 // tuple enters an array that must have at least want elements, and returns how
 // many more it has.

@@ -341,7 +341,7 @@ func (r *Reader) data(p *Packet, n int) error {
 		all = len(want) == 0
 	}
 	if cap(r.values) < len(fields) {
-		if err := r.dec.present(len(fields)); err != nil {
+		if _, err := r.dec.present(len(fields)); err != nil {
 			return err
 		}
 		r.values = make([]any, len(fields))
