@@ -6,6 +6,8 @@ const (
 	qinstSysWritev    = 20
 	qinstSysMadvise   = 28
 	qinstSysGetpid    = 39
+	qinstSysSocket    = 41
+	qinstSysConnect   = 42
 	qinstSysFcntl     = 72
 	qinstSysGetrusage = 98
 	qinstSysGetppid   = 110

@@ -3,20 +3,22 @@ package runtime
 import "internal/runtime/atomic"
 
 const (
-	qinstSysRead      = 63
-	qinstSysMmap      = 222
-	qinstSysWritev    = 66
-	qinstSysMadvise   = 233
-	qinstSysGetpid    = 172
 	qinstSysFcntl     = 25
-	qinstSysGetrusage = 165
-	qinstSysGetppid   = 173
-	qinstSysClock     = 113
-	qinstSysOpenat    = 56
 	qinstSysUnlinkat  = 35
-	qinstSysReadlink  = 78
-	qinstSysFaccess   = 48
 	qinstSysFallocate = 47
+	qinstSysFaccess   = 48
+	qinstSysOpenat    = 56
+	qinstSysRead      = 63
+	qinstSysWritev    = 66
+	qinstSysReadlink  = 78
+	qinstSysClock     = 113
+	qinstSysGetrusage = 165
+	qinstSysGetpid    = 172
+	qinstSysGetppid   = 173
+	qinstSysSocket    = 198
+	qinstSysConnect   = 203
+	qinstSysMmap      = 222
+	qinstSysMadvise   = 233
 )
 
 // qinstPublish makes what was stored before visible to whoever sees v.

@@ -320,6 +320,17 @@ func qinstOpenOutput() bool {
 	if !asked {
 		name = "%n.%p.sddf"
 	}
+	if name == "-" {
+		qinstOut.fd = qinstDuplicate(1)
+		return true
+	}
+	if len(name) > len(qinstUnix) && name[:len(qinstUnix)] == qinstUnix {
+		if errno := qinstConnect(name[len(qinstUnix):]); errno != 0 {
+			qinstSay("cannot connect to ", name, ": ", qinstErrno(errno), "; the program goes on untraced")
+			return false
+		}
+		return true
+	}
 	if asked || !qinstTemporary() {
 		errno := qinstCreate("", name)
 		if errno == 0 {
@@ -389,12 +400,47 @@ func qinstCreate(dir, name string) (errno uintptr) {
 // qinstHighFD moves a descriptor out of the range that programs count on being
 // free (os/exec's tests look below 100).
 func qinstHighFD(fd int32) int32 {
-	const dupCloexec = 1030
-	if r, _, e := linux.Syscall6(qinstSysFcntl, uintptr(fd), dupCloexec, 200, 0, 0, 0); e == 0 {
+	if high := qinstDuplicate(fd); high >= 0 {
 		closefd(fd)
-		return int32(r)
+		return high
 	}
 	return fd
+}
+
+// qinstDuplicate returns a high descriptor of what fd is one of, -1 if there is none.
+func qinstDuplicate(fd int32) int32 {
+	const dupCloexec = 1030
+	if r, _, e := linux.Syscall6(qinstSysFcntl, uintptr(fd), dupCloexec, 200, 0, 0, 0); e == 0 {
+		return int32(r)
+	}
+	return -1
+}
+
+const qinstUnix = "unix:"
+
+// qinstConnect makes a connection to a socket the output. A peer that is slow, or
+// goes away, costs events: the writer waits for it, and nobody for the writer.
+func qinstConnect(path string) (errno uintptr) {
+	const unix, stream, cloexec = 1, 1, 0x80000
+	var addr struct {
+		family uint16
+		path   [108]byte
+	}
+	addr.family = unix
+	if len(path) >= len(addr.path) {
+		return 36 // ENAMETOOLONG
+	}
+	copy(addr.path[:], path)
+	fd, _, e := linux.Syscall6(qinstSysSocket, unix, stream|cloexec, 0, 0, 0, 0)
+	if e != 0 {
+		return e
+	}
+	if _, _, e := linux.Syscall6(qinstSysConnect, fd, uintptr(unsafe.Pointer(&addr)), 2+uintptr(len(path))+1, 0, 0, 0); e != 0 {
+		closefd(int32(fd))
+		return e
+	}
+	qinstOut.fd = qinstHighFD(int32(fd))
+	return 0
 }
 
 // qinstSay prints one line on stderr; once, and not at all in the child of an
@@ -437,6 +483,8 @@ func qinstErrno(e uintptr) string {
 		return "read-only file system"
 	case 32:
 		return "broken pipe"
+	case 111:
+		return "connection refused"
 	}
 	n := qinstDecimal(qinstErrText[6:], uint64(e))
 	return qinstString(&qinstErrText[0], 6+n)
