@@ -174,14 +174,16 @@ func (c *chunk) packetHead() ([]byte, error) {
 	return binary.BigEndian.AppendUint32(b, c.bytes), nil
 }
 
-// clock is the last reading of the clocks.
-func (r *ring) clock() (values []any, ticks uint64) {
+// clocks are the last readings of the clocks, the later one last, and its ticks.
+func (r *ring) clocks() (list [][]any, ticks uint64) {
 	h := &r.head
-	at := spec.RingWordClock
-	if h[spec.RingWordTurn]%2 == 0 {
-		at += 3
+	turn := h[spec.RingWordTurn]
+	for i := turn - min(turn, 2); i < turn; i++ {
+		at := spec.RingWordClock + 3*(i%2)
+		list = append(list, []any{h[at], int64(h[at+1]), int64(h[at+2])})
+		ticks = h[at]
 	}
-	return []any{h[at], int64(h[at+1]), int64(h[at+2])}, h[at]
+	return list, ticks
 }
 
 type lost struct{ events, deep uint64 }

@@ -223,21 +223,24 @@ func (f *File) recover(to *extents, r *ring, chunks map[blockKey]chunk) error {
 		f.Recovered++
 		f.Bytes += int64(c.bytes)
 	}
-	clock, last := r.clock()
+	clocks, last := r.clocks()
 	counts, points, lost, err := r.counts()
 	if err != nil {
 		return err
 	}
 	f.Points = points
-	var b []byte
-	for _, rec := range []struct {
+	type row struct {
 		tag    uint32
 		values []any
-	}{
-		{spec.TagClock, clock},
-		{spec.TagCounts, []any{last, counts}},
-		{spec.TagEnd, []any{last, Killed, -1, lost.events, r.head[spec.RingWordEarly], lost.deep, 0}},
-	} {
+	}
+	var rows []row
+	for _, c := range clocks {
+		rows = append(rows, row{spec.TagClock, c})
+	}
+	var b []byte
+	for _, rec := range append(rows,
+		row{spec.TagCounts, []any{last, counts}},
+		row{spec.TagEnd, []any{last, Killed, -1, lost.events, r.head[spec.RingWordEarly], lost.deep, 0}}) {
 		if b, err = sddf.AppendRecord(b, &spec.Records[rec.tag-1], rec.values...); err != nil {
 			return err
 		}

@@ -26,13 +26,14 @@ func qinstNewSegment() {
 	clear(qinstPCsOut[:])
 	memclrNoHeapPointers(unsafe.Pointer(qinstFramesOut), qinstStackMap*goarch.PtrSize)
 	qinstWriteHead()
+	qinstWriteClock()
 	qinstWriteNews()
 	qinstPush()
 	o.tables = o.bytes - o.segmentAt
 }
 
-// qinstWriteHead starts a segment: the header, the descriptors that the tool
-// prepared, what is known about the process, and a clock.
+// qinstWriteHead starts a segment: the header, what is known about the process, and
+// the descriptors that the tool prepared.
 func qinstWriteHead() {
 	qinstByte(0x95)
 	qinstByte(0)
@@ -45,7 +46,7 @@ func qinstWriteHead() {
 	qinstU64(qinstSet.stream)
 	qinstStr(qinstSegmentAttr)
 	qinstU64(qinstOut.segment)
-	qinstWriteBehind(uintptr(unsafe.Pointer(unsafe.StringData(qinstPreamble))), uintptr(len(qinstPreamble)))
+	qinstAttrStr("ring", qinstRingName()) // within the first page: that is written whole or not at all
 	qinstAttrStr("program", qinstSet.program)
 	qinstAttrInt("pid", int64(qinstSet.pid))
 	qinstAttrStr("go", buildVersion)
@@ -56,21 +57,17 @@ func qinstWriteHead() {
 	qinstAttrStr("mode", qinstSet.mode)
 	qinstAttrStr("settings", qinstSet.env)
 	qinstAttrInt("event_cost_ps", int64(qinstSet.chunkCost*1000/(qinstChunkSize/8)))
-	qinstAttrStr("ring", qinstRingName())
 	if qinstSlowClock {
 		qinstAttrStr("clock", "nanotime")
 	} else {
 		qinstAttrStr("clock", "cycles")
 	}
+	qinstWriteBehind(uintptr(unsafe.Pointer(unsafe.StringData(qinstPreamble))), uintptr(len(qinstPreamble)))
 	for code, text := range waitReasonStrings {
 		qinstRecord(qinstTagReason, 2)
 		qinstU32(uint32(code))
 		qinstStr(text)
 	}
-	if qinstOut.segment == 0 {
-		qinstWriteThreads() // what they used before the trace began
-	}
-	qinstWriteClock()
 	qinstPush()
 }
 

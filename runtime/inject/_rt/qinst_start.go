@@ -54,6 +54,11 @@ func qinstStart() {
 			return
 		}
 	}
+	qinstWriteHead() // before anything is recorded: it names the ring
+	if qinstOut.fd < 0 {
+		qinstUnlinkRing()
+		return
+	}
 	qinstStarted = 1
 	qinst_on = 1
 	if s.mode == "trace" {

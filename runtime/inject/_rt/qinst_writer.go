@@ -101,7 +101,9 @@ func qinstWriter() {
 	qinstWriterM.set(getg().m)
 	qinstBlockSignals()
 
-	qinstWriteHead()
+	qinstWriteThreads() // what they used before the trace began
+	qinstWriteClock()
+	qinstPush()
 	tick := nanotime()
 	for {
 		busy := qinstDrain()
