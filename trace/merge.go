@@ -36,9 +36,10 @@ type thread struct {
 // numbers confirm that order, and applies them to the model.
 type merger struct {
 	model
-	heap []*thread // by time, then number
-	held []*thread
-	hold uint64 // ticks
+	threads []*thread
+	heap    []*thread // by time, then number
+	held    []*thread
+	hold    uint64 // ticks
 	// holdGappy replaces hold once an event was waited for in vain: each such
 	// wait moves what the thread did to a later time.
 	holdGappy uint64
@@ -48,6 +49,17 @@ type merger struct {
 // during the call. It returns what was lost or repaired on the way, including
 // what opening the file found. It can be called again.
 func (t *Trace) Events(f func([]Event) error) (Losses, error) {
+	m, err := t.replay(f)
+	if err != nil {
+		return m.losses, err
+	}
+	m.finish()
+	return m.losses, m.flush()
+}
+
+// replay is Events without the end: the model is as the last event left it, but for
+// the batch at hand.
+func (t *Trace) replay(f func([]Event) error) (*merger, error) {
 	m := &merger{}
 	m.init(t, f)
 	m.losses = t.losses
@@ -65,15 +77,16 @@ func (t *Trace) Events(f func([]Event) error) (Losses, error) {
 	slices.Sort(ids)
 	for _, id := range ids {
 		th := &thread{cursor: newCursor(t, t.blocks[id], &m.losses), id: id, p: -1, waitP: -1}
+		m.threads = append(m.threads, th)
 		if th.next() {
 			m.push(th)
 		}
 	}
+	m.restore(t.snapshots)
 	if err := m.run(); err != nil {
-		return m.losses, err
+		return m, err
 	}
-	m.finish()
-	return m.losses, m.flush()
+	return m, m.flush()
 }
 
 // ticks converts a duration.

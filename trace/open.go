@@ -38,14 +38,15 @@ type Trace struct {
 
 	Salvaged *salvage.File // what came from the program's ring, if the file was opened by its name
 
-	losses Losses // of opening
-	reader *sddf.Reader
-	file   io.Closer
-	words  [256]uint8  // words of an event by kind, 0 if unknown
-	tails  [256]uint32 // of kinds that carry packets: word<<16 | width<<8 | bit of the packet's length
-	clock  clock
-	until  uint64             // ticks: later events are not read; 0: all are
-	blocks map[uint32][]block // by thread
+	losses    Losses // of opening
+	reader    *sddf.Reader
+	file      io.Closer
+	words     [256]uint8  // words of an event by kind, 0 if unknown
+	tails     [256]uint32 // of kinds that carry packets: word<<16 | width<<8 | bit of the packet's length
+	clock     clock
+	snapshots []snapshot         // what goroutines did when the file's part of a trace began
+	until     uint64             // ticks: later events are not read; 0: all are
+	blocks    map[uint32][]block // by thread
 }
 
 // block is where one event block lies and the context that it states.

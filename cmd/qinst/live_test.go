@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -374,6 +375,73 @@ func TestRecords(t *testing.T) {
 	}
 }
 
+// TestCut compares the middle of a trace, as a file of its own, with that part of
+// the whole.
+func TestCut(t *testing.T) {
+	for _, program := range []string{"locks", "states", "records"} {
+		exe := buildProbed(t, "programs", program)
+		dir := t.TempDir()
+		file, part := filepath.Join(dir, "whole.sddf"), filepath.Join(dir, "part.sddf")
+		cmd := exec.Command(exe)
+		cmd.Env = append(os.Environ(), "QINST=limit=0,out="+file)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		whole, err := trace.Open(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer whole.Close()
+		for _, w := range [][2]float64{{0.3, 0.6}, {0.01, 0.02}, {0.5, 1}} {
+			from, to := int64(w[0]*float64(whole.Wall)), int64(w[1]*float64(whole.Wall))
+			var out bytes.Buffer
+			if err := whole.Cut(&out, from, to); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(part, out.Bytes(), 0o666); err != nil {
+				t.Fatal(err)
+			}
+			cut, err := trace.Open(part)
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkedProfile(t, cut, nil)
+			got, losses := steps(t, cut, 0, 1<<62)
+			want, before := steps(t, whole, from, to)
+			if losses.Any() && !before.Any() {
+				t.Errorf("%s %v: lost %v", program, w, losses.List())
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("%s %v: %d steps, expected %d", program, w, len(got), len(want))
+			}
+			cut.Close()
+		}
+	}
+}
+
+// steps are the events of a window behind its beginning, as text, sorted: where times
+// are equal their order may differ.
+func steps(t *testing.T, tr *trace.Trace, from, to int64) (list []string, losses trace.Losses) {
+	losses, err := tr.Events(func(batch []trace.Event) error {
+		for i := range batch {
+			e := &batch[i]
+			switch e.Kind {
+			case trace.Searched, trace.Procs:
+				continue // they say what was before
+			}
+			if e.Time > from && e.Time <= to {
+				list = append(list, fmt.Sprint(e.Kind, e.G, e.Arg, e.From, e.To, e.Thread, e.Aux))
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(list)
+	return list, losses
+}
+
 // TestKilled kills a program at random times: what it had recorded is there, in
 // order and once, though it never wrote the end. QINST_KILLS says how often.
 func TestKilled(t *testing.T) {
@@ -459,7 +527,7 @@ func kill(t *testing.T, exe string, delay time.Duration) error {
 		}
 	}
 	if n := losses.Records + losses.BlockDamage + losses.Blocks + losses.TailBytes + losses.NoClock + losses.UnknownPoint; n != 0 {
-		return fmt.Errorf("losses %v", losses.List())
+		return fmt.Errorf("losses %v; %v", losses.List(), tr.Salvaged)
 	}
 	return nil
 }

@@ -67,7 +67,7 @@ func (r *ring) alive() bool {
 	proc := fmt.Sprintf("/proc/%d/fd", r.head[spec.RingWordPID])
 	list, err := os.ReadDir(proc)
 	if err != nil {
-		return !os.IsNotExist(err) // of somebody else: it may be
+		return os.IsPermission(err) // of somebody else: it may be; other errors are those of a process that is gone
 	}
 	for _, e := range list {
 		if to, err := os.Readlink(filepath.Join(proc, e.Name())); err == nil && to == r.path {

@@ -19,6 +19,7 @@ const (
 	TagFrame    = 14
 	TagCallee   = 15
 	TagText     = 16
+	TagState    = 17
 
 	FirstUserTag = 256
 )
@@ -330,4 +331,17 @@ var Records = []Record{
 	record(TagText, "text", "what programs say of themselves, by number", []Field{
 		field("number", U32, "", "as in events"),
 		field("text", Str, "", "text")}, nil),
+	record(TagState, "state", "what a goroutine did when the stream began, if that is a part of another", []Field{
+		field("g", U64, Go, "goroutine; 0: none, on a thread that has a processor"),
+		field("seq", U32, "", "number of its last transition"),
+		field("state", U8, "", "1 runnable, 2 running, 3 waiting, 4 in a system call, 5 likewise without a processor"),
+		field("thread", U32, Thr, "on which it runs or is in a system call"),
+		field("p", I32, Proc, "processor that the thread has, -1 if none"),
+		field("pc", U64, PC, "start function"),
+		field("reason", U32, "", "of the wait"),
+		field("object", U64, Address, "that it waits for"),
+		field("stack", U32, "", "in which it waits"),
+		field("probes", "[]"+U32, Probe, "procedures and loops that it is in, outermost first"),
+		field("name", U32, "", "text: its name"),
+		field("labels", U32, "", "text: its labels")}, nil),
 }

@@ -1,0 +1,53 @@
+package trace
+
+// restore puts everybody into the state that a cut begins with. Those that run come
+// last: one that has procedures open is shown to have entered them, so that at no
+// time more run than there are processors.
+func (m *merger) restore(list []snapshot) {
+	byID := map[uint32]*thread{}
+	for _, th := range m.threads {
+		byID[th.id] = th
+	}
+	nobody := &thread{p: -1, waitP: -1}
+	for _, runs := range []bool{false, true} {
+		for i := range list {
+			s := &list[i]
+			if s.state.Busy() != runs && s.g != 0 || s.g == 0 && !runs {
+				continue
+			}
+			th := byID[s.thread]
+			if s.p < 0 && !s.state.Busy() && s.state != Blocked || th == nil {
+				th = nobody
+			}
+			if s.p >= 0 && m.procOK(s.p) && m.owner[s.p] == nil && th.p < 0 {
+				m.takeProc(th, s.p)
+				th.stated = true
+			}
+			if s.g != 0 && m.gors[s.g] == nil && s.state != None {
+				m.appear(th, s)
+			}
+		}
+	}
+	if nobody.g != nil {
+		nobody.g.th, nobody.g = nil, nil
+	}
+}
+
+// appear creates a goroutine, enters what it is in, and brings it where it is.
+func (m *merger) appear(th *thread, s *snapshot) {
+	g := m.create(th, s.g, s.seq, Runnable, s.pc, ByCode, NoSlot)
+	say := func(kind Kind, arg uint64) {
+		if arg != 0 {
+			m.emit(Event{Kind: kind, G: g.id, Slot: g.slot, By: NoSlot, Arg: arg, Thread: int32(th.id)})
+		}
+	}
+	if s.state != Runnable || len(s.probes) > 0 || s.name|s.labels != 0 {
+		m.change(th, g, Running, 0, ByCode, NoSlot)
+	}
+	say(Named, s.name)
+	say(Labeled, s.labels)
+	for _, p := range s.probes {
+		m.enter(th, p)
+	}
+	m.step(th, g, Event{To: s.state, Arg: s.reason, Cause: ByCode, By: NoSlot, Obj: s.obj, Aux: s.stack})
+}
