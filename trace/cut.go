@@ -30,11 +30,9 @@ func (t *Trace) Cut(w io.Writer, from, to int64) error {
 	if err := c.blocks(); err != nil {
 		return err
 	}
-	c.clock(c.to)
-	if err := c.counts(); err != nil {
+	if err := errors.Join(c.clock(c.to), c.counts(), c.w.Data(spec.TagEnd, c.to, "cut", 0, 0, 0, 0, 0)); err != nil {
 		return err
 	}
-	c.w.Data(spec.TagEnd, c.to, "cut", 0, 0, 0, 0, 0)
 	return c.w.Flush()
 }
 
@@ -68,11 +66,13 @@ func (c *cutter) tables() error {
 		return err
 	}
 	defined := map[uint32]bool{}
-	c.w.Attribute("cut_from_ns", c.t.clock.ns(c.from))
-	c.w.Attribute("cut_to_ns", c.t.clock.ns(c.to))
-	for _, a := range c.t.Attrs {
-		if a.Key != "ring" {
-			c.w.Attribute(a.Key, a.Value)
+	attrs := append([]Attr{{"cut_from_ns", c.t.clock.ns(c.from)}, {"cut_to_ns", c.t.clock.ns(c.to)}}, c.t.Attrs...)
+	for _, a := range attrs {
+		if a.Key == "ring" {
+			continue
+		}
+		if err := c.w.Attribute(a.Key, a.Value); err != nil {
+			return err
 		}
 	}
 	c.entered = map[uint64]uint64{}
