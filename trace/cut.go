@@ -65,7 +65,7 @@ func (c *cutter) tables() error {
 	if err != nil {
 		return err
 	}
-	defined := map[uint32]bool{}
+	defined, copied := map[uint32]bool{}, map[recordKey]bool{}
 	attrs := append([]Attr{{"cut_from_ns", c.t.clock.ns(c.from)}, {"cut_to_ns", c.t.clock.ns(c.to)}}, c.t.Attrs...)
 	for _, a := range attrs {
 		if a.Key == "ring" {
@@ -88,11 +88,13 @@ func (c *cutter) tables() error {
 				return err
 			}
 		case p.Kind == spec.Data && p.Record != nil:
-			switch p.Record.Tag {
-			case spec.TagProbes, spec.TagFunction, spec.TagReason, spec.TagStack, spec.TagFrame, spec.TagText:
-				if err := c.w.Data(p.Record.Tag, p.Values...); err != nil {
-					return err
-				}
+			key := nameKey(p)
+			if key.tag == 0 || copied[key] {
+				continue
+			}
+			copied[key] = true
+			if err := c.w.Data(p.Record.Tag, p.Values...); err != nil {
+				return err
 			}
 		}
 	}
@@ -104,6 +106,24 @@ func (c *cutter) tables() error {
 		}
 	}
 	return c.clock(c.from)
+}
+
+// recordKey tells a record that names things from others of its kind. Segments
+// repeat them.
+type recordKey struct {
+	tag         uint32
+	what, which uint64
+}
+
+// nameKey is the zero key for other records.
+func nameKey(p *sddf.Packet) (key recordKey) {
+	switch p.Record.Tag {
+	case spec.TagProbes, spec.TagFunction, spec.TagReason, spec.TagStack, spec.TagFrame, spec.TagText:
+		key.tag = p.Record.Tag
+		key.what, _ = p.Values[0].(uint64)
+		key.which, _ = p.Values[1].(uint64) // of a frame: its level
+	}
+	return key
 }
 
 // clock writes a reading of the clocks that the trace's readings give.
