@@ -245,7 +245,11 @@ func (c *cutter) blocks() error {
 func (c *cutter) thread(id uint32) error {
 	window := *c.t
 	window.until = c.to
-	cur := newCursor(&window, c.t.blocks[id], new(Losses))
+	blocks := c.t.blocks[id]
+	for len(blocks) > 1 && blocks[1].ticks <= c.from {
+		blocks = blocks[1:] // the next one's head says what came of it
+	}
+	cur := newCursor(&window, blocks, new(Losses))
 	var block []byte
 	var ticks, last, seq uint64
 	var head blockHead

@@ -59,6 +59,7 @@ func qinstStart() {
 		qinstUnlinkRing()
 		return
 	}
+	qinstNoteClock() // for who is killed now: two readings are needed to relate the clocks
 	qinstStarted = 1
 	qinst_on = 1
 	if s.mode == "trace" {
