@@ -22,6 +22,7 @@ func commands() []command {
 		{"info", "[-check] [file]", "what a file holds", cmdInfo},
 		{"convert", "[-to form] [-o out] file", "write a file in another form", cmdConvert},
 		{"cut", "[-from time] [-to time] -o out file", "the part of a trace between two times, as a file", cmdCut},
+		{"merge", "[-by field] -o out file file...", "one file of several", cmdMerge},
 		{"salvage", "[-o out] [-clean] [file]", "complete the file of a killed program from its ring", cmdSalvage},
 		{"cost", "[-json]", "measure what a probe costs on this machine", cmdCost},
 		{"version", "", "print version and toolchain", cmdVersion},
