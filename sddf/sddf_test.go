@@ -210,6 +210,22 @@ func TestForwardCompatible(t *testing.T) {
 	}
 }
 
+// A file of the version before is read; one of the next is refused in a line.
+func TestVersions(t *testing.T) {
+	now := theExample().write()
+	body := now[bytes.Index(now, []byte("\xa2ex\x80"))+4:]
+	old := append([]byte("\x94\x00\xa4SDDF\x01\xa2ex"), body...)
+	a, errA := read(t, now)
+	b, errB := read(t, old)
+	if errA != nil || errB != nil || len(a) != len(b) {
+		t.Errorf("%d packets, %v; of version 1: %d, %v", len(a), errA, len(b), errB)
+	}
+	_, err := read(t, append([]byte("\x95\x00\xa4SDDF\x03\xa2ex\x80"), body...))
+	if want := "SDDF version 3, expected version 1 to 2"; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
 // A small hostile file cannot ask for much memory.
 func TestMemoryBound(t *testing.T) {
 	pre := sddf.Preamble("t", []spec.Record{allTypes, {Tag: 301, Name: "n", Fields: []spec.Field{{Name: "x", Type: "[][]str"}}}})
