@@ -4,9 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-
 	"sync"
-
 	"unicode/utf8"
 	"unsafe"
 

@@ -8,7 +8,7 @@ import (
 )
 
 // Writer writes a file. Its methods return the first error that occurred, and do
-// nothing after it.
+// nothing after it. One goroutine at a time may use it.
 type Writer struct {
 	w        io.Writer
 	buf      []byte
