@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"qinst.dev/analysis/profile"
 	"qinst.dev/report"
@@ -105,11 +106,12 @@ func cmdInfo(e *env, args []string) error {
 
 // cmdDump shows every packet of a file.
 func cmdDump(e *env, args []string) error {
-	var mode string
+	var mode, only string
 	var asJSON bool
 	file, err := readFlags(e, "dump", args, func(fs *flag.FlagSet) {
 		fs.StringVar(&mode, "mode", "text", "text, json, wire (every packet's bytes) or footprint (what takes how much of the file)")
 		fs.BoolVar(&asJSON, "json", false, "-mode=json")
+		fs.StringVar(&only, "only", "", "of text and json only the records of these names, separated by commas")
 	})
 	if err != nil {
 		return err
@@ -117,8 +119,13 @@ func cmdDump(e *env, args []string) error {
 	if asJSON {
 		mode = "json"
 	}
+	var names []string
+	if only != "" {
+		names = strings.Split(only, ",")
+	}
 	show := map[string]func(io.Writer, *salvage.File) error{
-		"text": forms["text"], "json": forms["json"],
+		"text":      func(w io.Writer, f *salvage.File) error { return text.Dump(w, f, f.Size, names...) },
+		"json":      func(w io.Writer, f *salvage.File) error { return text.DumpJSON(w, f, f.Size, names...) },
 		"wire":      func(w io.Writer, f *salvage.File) error { return text.Wire(w, f, f.Size) },
 		"footprint": func(w io.Writer, f *salvage.File) error { return text.Footprint(w, f, f.Size) },
 	}[mode]

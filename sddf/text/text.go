@@ -15,6 +15,7 @@ import (
 	"io"
 	"math"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -22,15 +23,16 @@ import (
 	"qinst.dev/sddf/spec"
 )
 
-// Dump writes every packet of a file. Damage is a line of the output, and part of
-// the error in the end: what follows it in the next segment is there.
-func Dump(w io.Writer, file io.ReaderAt, size int64) error {
-	return dump(file, size, &dumper{w: bufio.NewWriter(w)})
+// Dump writes every packet of a file, or of the named records only those, with the
+// entries that carry them. Damage is a line of the output, and part of the error in
+// the end: what follows it in the next segment is there.
+func Dump(w io.Writer, file io.ReaderAt, size int64, only ...string) error {
+	return dump(file, size, &dumper{w: bufio.NewWriter(w), only: only})
 }
 
 // DumpJSON does the same as one JSON object a line.
-func DumpJSON(w io.Writer, file io.ReaderAt, size int64) error {
-	return dump(file, size, &dumper{w: bufio.NewWriter(w), json: true})
+func DumpJSON(w io.Writer, file io.ReaderAt, size int64, only ...string) error {
+	return dump(file, size, &dumper{w: bufio.NewWriter(w), json: true, only: only})
 }
 
 func dump(file io.ReaderAt, size int64, d *dumper) error {
@@ -58,6 +60,7 @@ type dumper struct {
 	w      *bufio.Writer
 	r      *sddf.Reader
 	json   bool
+	only   []string // records; all if there are none
 	indent string
 	block  []byte
 	err    error
@@ -69,7 +72,13 @@ type pair struct {
 	val any
 }
 
+// wants reports whether a record is to be shown.
+func (d *dumper) wants(name string) bool { return len(d.only) == 0 || slices.Contains(d.only, name) }
+
 func (d *dumper) packet(p *sddf.Packet) {
+	if len(d.only) > 0 && p.Kind != spec.Data {
+		return
+	}
 	switch p.Kind {
 	case spec.Header:
 		pairs := []pair{{"format", spec.Magic}, {"version", p.Value}, {"producer", p.Name}}
@@ -138,6 +147,9 @@ func (d *dumper) descriptor(rec *spec.Record) {
 
 func (d *dumper) data(p *sddf.Packet) {
 	if p.Record == nil {
+		if len(d.only) > 0 {
+			return
+		}
 		d.line("unknown", "", pair{"offset", uint64(p.Off)}, pair{"bytes", uint64(p.Len)})
 		return
 	}
@@ -154,7 +166,11 @@ func (d *dumper) data(p *sddf.Packet) {
 			start = u
 		}
 	}
-	d.line("data", p.Name, pairs...)
+	if d.wants(p.Name) {
+		d.line("data", p.Name, pairs...)
+	} else if p.Record.Layout == nil || !slices.ContainsFunc(p.Record.Layout.Variants, func(v spec.Variant) bool { return v.Tail != "" }) {
+		return
+	}
 	if p.Record.Layout != nil {
 		d.entries(p.Record, blob, start)
 	}
@@ -180,9 +196,16 @@ func (d *dumper) entries(rec *spec.Record, blob sddf.Blob, start uint64) {
 				pairs = append(pairs, pair{f.Name, e.Value(i)})
 			}
 		}
-		d.line("entry", rec.Name, pairs...)
-		if e.Tail != nil {
-			d.inner(e.Tail)
+		if e.Tail == nil {
+			if d.wants(rec.Name) {
+				d.line("entry", rec.Name, pairs...)
+			}
+			return d.err
+		}
+		p, err := d.r.Inner(e.Tail)
+		if err != nil || d.wants(rec.Name) || d.wants(p.Name) {
+			d.line("entry", rec.Name, pairs...)
+			d.inner(p, err)
 		}
 		return d.err
 	})
@@ -192,12 +215,11 @@ func (d *dumper) entries(rec *spec.Record, blob sddf.Blob, start uint64) {
 	}
 }
 
-// inner prints the packet that an entry carries.
-func (d *dumper) inner(tail []byte) {
+// inner prints the packet that an entry carries, or what is wrong with it.
+func (d *dumper) inner(p *sddf.Packet, err error) {
 	indent := d.indent
 	d.indent += "  "
 	defer func() { d.indent = indent }()
-	p, err := d.r.Inner(tail)
 	if err != nil {
 		d.line("damage", "", pair{"error", err.Error()})
 		return
