@@ -392,7 +392,11 @@ func TestCut(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer whole.Close()
-		for _, w := range [][2]float64{{0.3, 0.6}, {0.01, 0.02}, {0.5, 1}} {
+		windows := [][2]float64{{0.3, 0.31}, {0.01, 0.02}, {0.5, 1}}
+		if program == "states" {
+			windows = windows[:2] // it makes millions of events
+		}
+		for _, w := range windows {
 			from, to := int64(w[0]*float64(whole.Wall)), int64(w[1]*float64(whole.Wall))
 			var out bytes.Buffer
 			if err := whole.Cut(&out, from, to); err != nil {
