@@ -193,11 +193,13 @@ func (k *kind) announce() {
 		return
 	}
 	text := string(appendDescription(nil, &k.rec))
+	points := string(table)
 	announced.Lock()
 	defer announced.Unlock()
-	announced.texts = append(announced.texts, text, string(table))
-	k.rec.Tag = announceRecord(&k.point, text, announced.texts[len(announced.texts)-1])
-	k.live = k.rec.Tag != 0
+	k.rec.Tag = announceRecord(&k.point, text, points)
+	if k.live = k.rec.Tag != 0; k.live { // else there is no room for more
+		announced.texts = append(announced.texts, text, points)
+	}
 }
 
 // hash is FNV-1a.

@@ -71,6 +71,8 @@ type Reader struct {
 	packet Packet
 	first  Packet // the first header
 	values []any
+	inner  *Reader      // of what entries carry
+	tail   bytes.Reader // its file
 }
 
 // NewReader returns a reader of a file of the given size. The error says what was
@@ -385,11 +387,16 @@ func (r *Reader) ReadBlob(buf []byte, b Blob) ([]byte, error) {
 // Inner decodes a packet that an entry carries; see [Entry.Tail]. It is valid until
 // the next call.
 func (r *Reader) Inner(tail []byte) (*Packet, error) {
-	in := &Reader{file: bytes.NewReader(tail), dec: decoder{source{r: bytes.NewReader(tail), size: int64(len(tail))}}, recs: r.recs, want: r.want}
-	if len(tail) == 0 {
-		return nil, io.ErrUnexpectedEOF
+	if r.inner == nil {
+		r.inner = new(Reader)
 	}
+	in := r.inner
+	in.tail.Reset(tail)
+	in.recs, in.want = r.recs, r.want
+	in.dec.r, in.dec.size = &in.tail, int64(len(tail))
+	in.dec.off, in.dec.pos, in.dec.n = 0, 0, 0
 	p := &in.packet
+	*p = Packet{}
 	if err := in.read(p); err != nil {
 		return nil, noEOF(err)
 	}

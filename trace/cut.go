@@ -121,7 +121,9 @@ func nameKey(p *sddf.Packet) (key recordKey) {
 	case spec.TagProbes, spec.TagFunction, spec.TagReason, spec.TagStack, spec.TagFrame, spec.TagText:
 		key.tag = p.Record.Tag
 		key.what, _ = p.Values[0].(uint64)
-		key.which, _ = p.Values[1].(uint64) // of a frame: its level
+		if len(p.Values) > 1 {
+			key.which, _ = p.Values[1].(uint64) // of a frame: its level
+		}
 	}
 	return key
 }
@@ -152,6 +154,9 @@ type snapshot struct {
 
 // states writes what everybody does at the beginning.
 func (c *cutter) states() error {
+	if c.from == 0 {
+		return nil // there is nothing before
+	}
 	live := map[int32]*snapshot{}
 	before := *c.t
 	before.until = c.from

@@ -111,34 +111,37 @@ func (m *model) apply(th *thread) bool {
 	return true
 }
 
-// sync applies an operation on a synchronization object.
-func (m *model) sync(th *thread, point uint32) {
-	g := th.g
-	if g == nil {
+// reached counts an event at a point and returns the goroutine that it is of, nil if
+// one of them is not known.
+func (m *model) reached(th *thread, point uint32) *gor {
+	switch {
+	case th.g == nil:
 		m.losses.NoGoroutine++
-		return
-	}
-	if int(point) >= len(m.entered) {
+		return nil
+	case int(point) >= len(m.entered):
 		m.losses.UnknownPoint++
-		return
+		return nil
 	}
 	m.entered[point]++
+	return th.g
+}
+
+// sync applies an operation on a synchronization object.
+func (m *model) sync(th *thread, point uint32) {
+	g := m.reached(th, point)
+	if g == nil {
+		return
+	}
 	obj, queue := object(th.arg(1))
 	m.emit(Event{Kind: Sync, G: g.id, Slot: g.slot, By: NoSlot, Arg: uint64(point), Obj: obj, Aux: queue, Thread: int32(th.id)})
 }
 
 // record applies the emission of a record.
 func (m *model) record(th *thread, point uint32) {
-	g := th.g
+	g := m.reached(th, point)
 	if g == nil {
-		m.losses.NoGoroutine++
 		return
 	}
-	if int(point) >= len(m.entered) {
-		m.losses.UnknownPoint++
-		return
-	}
-	m.entered[point]++
 	at := th.block.off + int64(th.pos) + 16
 	m.emit(Event{Kind: Record, G: g.id, Slot: g.slot, By: NoSlot, Arg: uint64(point), Obj: uint64(at), Aux: uint32(th.arg(1)), Thread: int32(th.id)})
 }
@@ -205,16 +208,10 @@ func goWord(th *thread) (GoID, uint32) {
 // on the thread.
 
 func (m *model) enter(th *thread, point uint32) {
-	g := th.g
+	g := m.reached(th, point)
 	if g == nil {
-		m.losses.NoGoroutine++
 		return
 	}
-	if int(point) >= len(m.entered) {
-		m.losses.UnknownPoint++
-		return
-	}
-	m.entered[point]++
 	g.stack = append(g.stack, point)
 	m.emit(Event{Kind: Enter, G: g.id, Slot: g.slot, By: NoSlot, Arg: uint64(point), Thread: int32(th.id)})
 }

@@ -12,11 +12,11 @@ func (m *merger) restore(list []snapshot) {
 	for _, runs := range []bool{false, true} {
 		for i := range list {
 			s := &list[i]
-			if s.state.Busy() != runs && s.g != 0 || s.g == 0 && !runs {
+			if runs != (s.state.Busy() || s.g == 0) {
 				continue
 			}
 			th := byID[s.thread]
-			if s.p < 0 && !s.state.Busy() && s.state != Blocked || th == nil {
+			if th == nil || !runs && s.state != Blocked {
 				th = nobody
 			}
 			if s.p >= 0 && m.procOK(s.p) && m.owner[s.p] == nil && th.p < 0 {

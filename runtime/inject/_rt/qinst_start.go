@@ -54,7 +54,9 @@ func qinstStart() {
 			return
 		}
 	}
-	qinstWriteHead() // before anything is recorded: it names the ring
+	if qinstOut.regular {
+		qinstWriteHead() // before anything is recorded: it names the ring
+	}
 	if qinstOut.fd < 0 {
 		qinstUnlinkRing()
 		return
@@ -391,6 +393,7 @@ func qinstCreate(dir, name string) (errno uintptr) {
 		fd, e := p.open(flags, 0o644)
 		if e == 0 {
 			qinstOut.fd = qinstHighFD(fd)
+			qinstOut.regular = flags&qinstCreat != 0
 			return 0
 		}
 		if e != qinstEEXIST {

@@ -101,6 +101,9 @@ func qinstWriter() {
 	qinstWriterM.set(getg().m)
 	qinstBlockSignals()
 
+	if !qinstOut.regular {
+		qinstWriteHead() // not by the program's own thread: whoever reads may be slow, or gone
+	}
 	qinstWriteThreads() // what they used before the trace began
 	qinstWriteClock()
 	qinstPush()
@@ -400,6 +403,7 @@ func qinstOverflows() uint64 {
 // qinstOut is the output file and what is about to be written to it.
 var qinstOut struct {
 	fd      int32 // -1 after an error
+	regular bool  // a file of our own: writing to it waits for nobody
 	limited bool
 	n       uintptr
 	bytes   uint64
@@ -489,7 +493,11 @@ func qinstPush() {
 			continue
 		}
 		done, _, errno := linux.Syscall6(qinstSysWritev, uintptr(o.fd), uintptr(unsafe.Pointer(&o.iov[i])), uintptr(o.queued-i), 0, 0, 0)
-		if errno == _EINTR || errno == _EAGAIN {
+		if errno == _EINTR {
+			continue
+		}
+		if errno == _EAGAIN { // a pipe that the program made so
+			usleep(qinstBusyUS)
 			continue
 		}
 		if errno != 0 {
