@@ -241,7 +241,15 @@ func TestClock(t *testing.T) {
 
 func FuzzTrace(f *testing.F) {
 	for seed := range uint32(4) {
-		f.Add(tracetest.Random(counter(seed)).Bytes())
+		data := tracetest.Random(counter(seed)).Bytes()
+		f.Add(data)
+		if tr, err := trace.New(bytes.NewReader(data), int64(len(data))); err == nil && tr.Wall > 2 {
+			var part bytes.Buffer // what begins in the middle
+			if err := tr.Cut(&part, tr.Wall/3, tr.Wall/3*2+1); err != nil {
+				f.Fatal(err)
+			}
+			f.Add(part.Bytes())
+		}
 	}
 	f.Add([]byte("\x94\x00\xa4SDDF\x01\xa0"))
 	f.Fuzz(func(t *testing.T, data []byte) {

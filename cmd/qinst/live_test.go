@@ -44,10 +44,17 @@ func buildProbed(t *testing.T, module, program string) string {
 // runProbed runs it on the given number of processors and opens what it recorded.
 func runProbed(t *testing.T, procs, exe string, args ...string) *trace.Trace {
 	t.Helper()
+	tr, _ := runTraced(t, exec.Command(exe, args...), "GOMAXPROCS="+procs)
+	return tr
+}
+
+// runTraced runs a program with probes and returns its trace and its output.
+func runTraced(t *testing.T, cmd *exec.Cmd, env ...string) (*trace.Trace, string) {
+	t.Helper()
 	file := filepath.Join(t.TempDir(), "live.sddf")
-	cmd := exec.Command(exe, args...)
-	cmd.Env = append(os.Environ(), "GOMAXPROCS="+procs, "QINST=limit=0,out="+file)
-	if out, err := cmd.CombinedOutput(); err != nil {
+	cmd.Env = append(append(os.Environ(), "QINST=limit=0,out="+file), env...)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	tr, err := trace.Open(file)
@@ -55,7 +62,7 @@ func runProbed(t *testing.T, procs, exe string, args ...string) *trace.Trace {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { tr.Close() })
-	return tr
+	return tr, string(out)
 }
 
 // The workloads, and where their profile on two processors is a formula: the
@@ -275,38 +282,14 @@ func TestLoops(t *testing.T) {
 // trace, one thing a line.
 func runCounting(t *testing.T, program string) (*profile.Profile, []string) {
 	t.Helper()
-	exe := buildProbed(t, "programs", program)
-	file := filepath.Join(t.TempDir(), "live.sddf")
-	cmd := exec.Command(exe)
-	cmd.Env = append(os.Environ(), "QINST=limit=0,out="+file)
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	tr, err := trace.Open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer tr.Close()
-	return checkedProfile(t, tr, nil), strings.Split(strings.TrimSpace(string(out)), "\n")
+	tr, out := runTraced(t, exec.Command(buildProbed(t, "programs", program)))
+	return checkedProfile(t, tr, nil), strings.Split(strings.TrimSpace(out), "\n")
 }
 
 // TestRecords finds the records that a program emits where it emitted them: in its
 // goroutines, in order, within the procedure, every one counted.
 func TestRecords(t *testing.T) {
-	exe := buildProbed(t, "programs", "records")
-	file := filepath.Join(t.TempDir(), "live.sddf")
-	cmd := exec.Command(exe)
-	cmd.Env = append(os.Environ(), "QINST=limit=0,out="+file)
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	tr, err := trace.Open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer tr.Close()
+	tr, out := runTraced(t, exec.Command(buildProbed(t, "programs", "records")))
 	checkedProfile(t, tr, nil)
 	type found struct {
 		count, sum int
@@ -314,7 +297,7 @@ func TestRecords(t *testing.T) {
 	}
 	got := map[string]*found{}
 	in := map[trace.GoID]string{}
-	_, err = tr.Events(func(batch []trace.Event) error {
+	_, err := tr.Events(func(batch []trace.Event) error {
 		for i := range batch {
 			switch e := &batch[i]; e.Kind {
 			case trace.Enter:
@@ -356,7 +339,7 @@ func TestRecords(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for line := range strings.Lines(string(out)) {
+	for line := range strings.Lines(out) {
 		var name string
 		var gs, count, sum int
 		if _, err := fmt.Sscan(line, &name, &gs, &count, &sum); err != nil {
@@ -379,19 +362,8 @@ func TestRecords(t *testing.T) {
 // the whole.
 func TestCut(t *testing.T) {
 	for _, program := range []string{"locks", "states", "records"} {
-		exe := buildProbed(t, "programs", program)
-		dir := t.TempDir()
-		file, part := filepath.Join(dir, "whole.sddf"), filepath.Join(dir, "part.sddf")
-		cmd := exec.Command(exe)
-		cmd.Env = append(os.Environ(), "QINST=limit=0,out="+file)
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("%v\n%s", err, out)
-		}
-		whole, err := trace.Open(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer whole.Close()
+		whole, _ := runTraced(t, exec.Command(buildProbed(t, "programs", program)))
+		part := filepath.Join(t.TempDir(), "part.sddf")
 		windows := [][2]float64{{0.3, 0.31}, {0.01, 0.02}, {0.5, 1}}
 		if program == "states" {
 			windows = windows[:2] // it makes millions of events
