@@ -38,7 +38,7 @@ func Info(w io.Writer, t *trace.Trace, losses *trace.Losses) error {
 		tb.row("cpu", fmt.Sprintf("%s user, %s system, %s resident", dur(t.Usage.User), dur(t.Usage.System), bytesOf(t.Usage.MaxRSS)))
 	}
 	if t.Salvaged != nil && t.Salvaged.Ring != "" {
-		tb.row("killed", t.Salvaged.String())
+		tb.row("completed", t.Salvaged.String())
 	}
 	if err := tb.write(w, ""); err != nil {
 		return err

@@ -61,3 +61,19 @@ func (c *clock) ns(ticks uint64) int64 {
 	// bytes on every architecture.
 	return a.mono + int64(float64(int64(ticks-a.ticks))*slope) - c.base
 }
+
+// ticksAt is the reverse of ns: the last ticks that come to no more than so many ns.
+func (c *clock) ticksAt(ns int64) uint64 {
+	lo, hi := c.origin, c.origin
+	for step := uint64(1) << 20; c.ns(hi) <= ns && step != 0; step *= 2 {
+		lo, hi = hi, hi+step
+	}
+	for lo < hi {
+		if mid := hi - (hi-lo)/2; c.ns(mid) <= ns {
+			lo = mid
+		} else {
+			hi = mid - 1
+		}
+	}
+	return lo
+}

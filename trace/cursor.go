@@ -22,6 +22,7 @@ type cursor struct {
 	// fresh is set with the first entry of a block, whose context the reader
 	// may need; lost as well if blocks are missing before it.
 	fresh, lost bool
+	cut         bool // there are later entries than are to be read
 }
 
 func newCursor(t *Trace, blocks []block, losses *Losses) *cursor {
@@ -55,7 +56,7 @@ func (c *cursor) next() bool {
 			continue
 		}
 		if c.t.until != 0 && c.time > c.t.until {
-			c.buf, c.blocks = nil, nil
+			c.buf, c.blocks, c.cut = nil, nil, true
 			return false
 		}
 		c.word, c.size = w, size

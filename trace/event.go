@@ -75,6 +75,11 @@ const SwitchReason = 1<<24 - 1
 // NoSlot is the slot of no goroutine.
 const NoSlot = -1
 
+// AtPoint reports whether the event is one at the point Arg.
+func (e *Event) AtPoint() bool {
+	return e.Kind == Enter || e.Kind == Exit || e.Kind == Sync || e.Kind == Record
+}
+
 // Event is one step of one goroutine.
 type Event struct {
 	Time   int64  // ns since the trace began

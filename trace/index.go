@@ -175,12 +175,7 @@ func (ix *indexer) data(r *row) bool {
 			t.Callees[int32(probe)][name] += n
 		}
 	case spec.TagState:
-		s := snapshot{GoID(r.u("g")), uint32(r.u("seq")), State(r.u("state")), uint32(r.u("thread")), int32(r.i("p")), r.u("pc"), r.u("reason"), r.u("object"),
-			uint32(r.u("stack")), nil, r.u("name"), r.u("labels")}
-		for _, p := range r.us("probes") {
-			s.probes = append(s.probes, uint32(p))
-		}
-		if r.bad = r.bad || s.state >= NumStates; !r.bad {
+		if s := snapshotOf(r); !r.bad {
 			t.snapshots = append(t.snapshots, s)
 		}
 	case spec.TagText:

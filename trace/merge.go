@@ -43,24 +43,26 @@ type merger struct {
 	// holdGappy replaces hold once an event was waited for in vain: each such
 	// wait moves what the thread did to a later time.
 	holdGappy uint64
+
+	keep  bool         // leave held what may wait for what comes after the window
+	pause func() error // if set: called where all events up to the time now are applied, or held
 }
 
 // Events calls f with the trace's events in order, in batches that are valid
 // during the call. It returns what was lost or repaired on the way, including
 // what opening the file found. It can be called again.
 func (t *Trace) Events(f func([]Event) error) (Losses, error) {
-	m, err := t.replay(f)
-	if err != nil {
+	m := t.merger(f)
+	if err := m.run(); err != nil {
 		return m.losses, err
 	}
 	m.finish()
 	return m.losses, m.flush()
 }
 
-// replay is Events without the end: the model is as the last event left it, but for
-// the batch at hand.
-func (t *Trace) replay(f func([]Event) error) (*merger, error) {
-	m := &merger{}
+// merger is ready to merge, from what everybody did at the beginning on.
+func (t *Trace) merger(f func([]Event) error) *merger {
+	m := &merger{keep: t.part}
 	m.init(t, f)
 	m.losses = t.losses
 	m.hold, m.holdGappy = t.ticks(holdNs), t.ticks(holdGappyNs)
@@ -74,8 +76,13 @@ func (t *Trace) replay(f func([]Event) error) (*merger, error) {
 	for id := range t.blocks {
 		ids = append(ids, id)
 	}
+	for i := range t.snapshots {
+		if s := &t.snapshots[i]; s.onThread() {
+			ids = append(ids, s.thread) // it may have no events any more
+		}
+	}
 	slices.Sort(ids)
-	for _, id := range ids {
+	for _, id := range slices.Compact(ids) {
 		th := &thread{cursor: newCursor(t, t.blocks[id], &m.losses), id: id, p: -1, waitP: -1}
 		m.threads = append(m.threads, th)
 		if th.next() {
@@ -83,10 +90,7 @@ func (t *Trace) replay(f func([]Event) error) (*merger, error) {
 		}
 	}
 	m.restore(t.snapshots)
-	if err := m.run(); err != nil {
-		return m, err
-	}
-	return m, m.flush()
+	return m
 }
 
 // ticks converts a duration.
@@ -102,13 +106,18 @@ func (t *Trace) ticks(ns uint64) uint64 {
 func (m *merger) run() error {
 	for m.err == nil {
 		if len(m.heap) == 0 {
-			if len(m.held) == 0 {
+			if len(m.held) == 0 || m.keep && slices.ContainsFunc(m.threads, func(th *thread) bool { return th.cut }) {
 				return nil
 			}
 			m.force()
 			continue
 		}
 		th := m.heap[0]
+		if m.pause != nil && th.time > m.now {
+			if err := m.pause(); err != nil {
+				return err
+			}
+		}
 		limit := m.second()
 		if len(m.held) > 0 {
 			deadline := m.held[0].time + m.hold

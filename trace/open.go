@@ -47,6 +47,8 @@ type Trace struct {
 	snapshots []snapshot         // what goroutines did when the file's part of a trace began
 	until     uint64             // ticks: later events are not read; 0: all are
 	blocks    map[uint32][]block // by thread
+	part      bool               // a window: what waits for a cause at its end is not in it
+	index     *indexFile         // nil if there is none
 }
 
 // block is where one event block lies and the context that it states.
@@ -72,6 +74,7 @@ func Open(path string) (*Trace, error) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	t.Path, t.file, t.Salvaged = path, f, f
+	t.index = openIndex(path+IndexSuffix, t)
 	return t, nil
 }
 
@@ -111,10 +114,14 @@ func index(r io.ReaderAt, size int64) (*Trace, error) {
 
 // Close closes the file that Open opened.
 func (t *Trace) Close() error {
-	if t.file == nil {
-		return nil
+	var err error
+	if t.index != nil {
+		err = t.index.file.Close()
 	}
-	return t.file.Close()
+	if t.file != nil {
+		err = errors.Join(err, t.file.Close())
+	}
+	return err
 }
 
 // Losses are those that opening the file found; reading the events finds others.

@@ -8,20 +8,20 @@ func (m *merger) restore(list []snapshot) {
 	for _, th := range m.threads {
 		byID[th.id] = th
 	}
-	nobody := &thread{p: -1, waitP: -1}
+	nobody := &thread{cursor: new(cursor), p: -1, waitP: -1}
 	for _, runs := range []bool{false, true} {
 		for i := range list {
 			s := &list[i]
-			if runs != (s.state.Busy() || s.g == 0) {
+			if runs != (s.onThread() && s.state != Blocked) {
 				continue
 			}
-			th := byID[s.thread]
-			if th == nil || !runs && s.state != Blocked {
-				th = nobody
+			th := nobody
+			if s.onThread() {
+				th = byID[s.thread]
 			}
+			th.seenIn, th.lost, th.tid = true, false, s.tid // the first block's head says nothing new
 			if s.p >= 0 && m.procOK(s.p) && m.owner[s.p] == nil && th.p < 0 {
 				m.takeProc(th, s.p)
-				th.stated = true
 			}
 			if s.g != 0 && m.gors[s.g] == nil && s.state != None {
 				m.appear(th, s)
@@ -41,11 +41,14 @@ func (m *merger) appear(th *thread, s *snapshot) {
 			m.emit(Event{Kind: kind, G: g.id, Slot: g.slot, By: NoSlot, Arg: arg, Thread: int32(th.id)})
 		}
 	}
-	if s.state != Runnable || len(s.probes) > 0 || s.name|s.labels != 0 {
+	if s.state != Runnable || len(s.probes)+len(s.regions) > 0 || s.name|s.labels != 0 {
 		m.change(th, g, Running, 0, ByCode, NoSlot)
 	}
 	say(Named, s.name)
 	say(Labeled, s.labels)
+	for _, text := range s.regions {
+		m.emit(Event{Kind: Region, G: g.id, Slot: g.slot, By: NoSlot, Arg: uint64(text), Aux: 1, Thread: int32(th.id)})
+	}
 	for _, p := range s.probes {
 		m.enter(th, p)
 	}

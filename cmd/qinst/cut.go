@@ -1,9 +1,12 @@
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"time"
 
 	"qinst.dev/trace"
@@ -24,15 +27,25 @@ func cmdCut(e *env, args []string) error {
 	if out == "" {
 		return usageError{fmt.Errorf("cut: expected -o and a file")}
 	}
+	return withTrace(e, file, func(t *trace.Trace) error {
+		return writeTo(e, out, func(w io.Writer) error { return t.Cut(w, int64(from), int64(to)) })
+	})
+}
+
+// cmdIndex writes a trace's index beside it, in place of one that is there.
+func cmdIndex(e *env, args []string) error {
+	file, err := readFlags(e, "index", args, nil)
+	if err != nil {
+		return err
+	}
 	t, err := trace.Open(file)
 	if err != nil {
 		return err
 	}
 	defer t.Close()
-	return writeTo(e, out, func(w io.Writer) error {
-		if err := t.Cut(w, int64(from), int64(to)); err != nil {
-			return fmt.Errorf("%s: %w", file, err)
-		}
-		return nil
-	})
+	path := file + trace.IndexSuffix
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return writeTo(e, path, t.WriteIndex)
 }

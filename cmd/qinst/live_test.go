@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strconv"
@@ -18,6 +19,7 @@ import (
 	"time"
 
 	"qinst.dev/analysis/profile"
+	"qinst.dev/report"
 	"qinst.dev/internal/oracle"
 	"qinst.dev/report"
 	"qinst.dev/sddf/spec"
@@ -356,7 +358,16 @@ func TestRecords(t *testing.T) {
 			t.Errorf("%d samples counted, %d traced, want 4 and 3", p.Hits, p.Traced)
 		}
 	}
+	var words bytes.Buffer
+	if err := report.Events(&words, tr, 0, tr.Wall, "cache*", false); err != nil {
+		t.Fatal(err)
+	}
+	if lines := strings.Split(words.String(), "\n"); len(lines)-1 != got["cache miss"].count || !recordLine.MatchString(lines[0]) {
+		t.Errorf("%d lines, the first %q, expected %d like %v", len(lines)-1, lines[0], got["cache miss"].count, recordLine)
+	}
 }
+
+var recordLine = regexp.MustCompile(`^ +\d+\.\d{6}ms  thread \d+ +g\d+ +record +cache miss  .*=.* .*=`)
 
 // TestCut compares the middle of a trace, as a file of its own, with that part of
 // the whole.

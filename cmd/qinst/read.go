@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"qinst.dev/analysis/profile"
 	"qinst.dev/report"
@@ -106,15 +107,22 @@ func cmdInfo(e *env, args []string) error {
 
 // cmdDump shows every packet of a file.
 func cmdDump(e *env, args []string) error {
-	var mode, only string
+	var mode, only, points string
 	var asJSON bool
+	var from, to time.Duration
 	file, err := readFlags(e, "dump", args, func(fs *flag.FlagSet) {
-		fs.StringVar(&mode, "mode", "text", "text, json, wire (every packet's bytes) or footprint (what takes how much of the file)")
+		fs.StringVar(&mode, "mode", "text", "text, json, wire (every packet's bytes), footprint (what takes how much of the file) or events (a trace's, in order, in words)")
 		fs.BoolVar(&asJSON, "json", false, "-mode=json")
 		fs.StringVar(&only, "only", "", "of text and json only the records of these names, separated by commas")
+		fs.DurationVar(&from, "from", 0, "of events only those after this time")
+		fs.DurationVar(&to, "to", 1<<62, "up to this one")
+		fs.StringVar(&points, "points", "", "and at points of this name: * stands for any characters")
 	})
 	if err != nil {
 		return err
+	}
+	if mode == "events" || from != 0 || to != 1<<62 || points != "" {
+		return withTrace(e, file, func(t *trace.Trace) error { return report.Events(e.stdout, t, int64(from), int64(to), points, asJSON) })
 	}
 	if asJSON {
 		mode = "json"
@@ -130,9 +138,28 @@ func cmdDump(e *env, args []string) error {
 		"footprint": func(w io.Writer, f *salvage.File) error { return text.Footprint(w, f, f.Size) },
 	}[mode]
 	if show == nil {
-		return usageError{fmt.Errorf("dump: found -mode=%s, expected text, json, wire or footprint", mode)}
+		return usageError{fmt.Errorf("dump: found -mode=%s, expected text, json, wire, footprint or events", mode)}
 	}
 	return withFile(file, func(f *salvage.File) error { return show(e.stdout, f) })
+}
+
+// slowSize is from which size on a missing index is worth a word.
+const slowSize = 256 << 20
+
+// withTrace opens a trace of which a part is asked for.
+func withTrace(e *env, path string, do func(t *trace.Trace) error) error {
+	t, err := trace.Open(path)
+	if err != nil {
+		return err
+	}
+	defer t.Close()
+	if t.Size > slowSize && !t.Indexed() {
+		fmt.Fprintf(e.stderr, "qinst: %s has no index, so that all before is read; \"qinst index\" makes one\n", path)
+	}
+	if err := do(t); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return nil
 }
 
 // openProfile opens the file that the arguments name and computes its profile.

@@ -22,7 +22,7 @@ var allowed = map[string][]string{
 	"trace/tracetest": {"sddf", "sddf/spec", "trace"},
 
 	"analysis/profile": {"sddf/spec", "trace"},
-	"report":           {"analysis/profile", "trace"},
+	"report":           {"analysis/profile", "sddf/spec", "trace"},
 
 	"internal/edit":       nil,
 	"instrument/points":   {"sddf/spec"},

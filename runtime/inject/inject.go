@@ -223,7 +223,7 @@ func constants() []byte {
 	}
 	for i, name := range []string{"Magic", "Version", "PID", "Stream", "ChunkBase", "ChunkAt", "ChunkSize", "ChunkHead", "Chunks", "BlockAt",
 		"BlockSize", "Blocks", "Cells", "Points", "Early", "NoBlock", "BlockP", "BlockChunk", "BlockLost", "BlockDeep", "ChunkBytes", "ChunkNum",
-		"ChunkTID", "ChunkSeq", "ChunkTicks", "ChunkG", "ChunkProc", "LogAt", "Log", "Turn", "Clock"} {
+		"ChunkTID", "ChunkSeq", "ChunkTicks", "ChunkG", "ChunkProc", "LogAt", "Log", "Turn", "Failed", "FailedAt", "Written", "Clock"} {
 		fmt.Fprintf(&b, "\tqinstWord%s = %d\n", name, i)
 	}
 	fmt.Fprintf(&b, "\tqinstRingMagic = %d\n\tqinstRingVersion = %d\n", uint64(spec.RingMagic), spec.RingVersion)

@@ -29,6 +29,7 @@ type File struct {
 	Bytes     int64  // of events in them
 	Points    int    // with counts from the ring
 	Damaged   int64  // bytes at the end of the file that were half of a packet
+	Failed    string // why the program could not write all of the file, "" if it could
 
 	why     string // nothing was recovered
 	closers []io.Closer
@@ -66,6 +67,9 @@ func (f *File) String() string {
 		return "nothing to recover: " + f.why
 	}
 	s := fmt.Sprintf("recovered %d blocks with %d bytes of events, and the counts of %d points, from %s", f.Recovered, f.Bytes, f.Points, f.Ring)
+	if f.Failed != "" {
+		s = f.Failed + "; " + s
+	}
 	if f.Damaged > 0 {
 		s += fmt.Sprintf(" (in place of the last %d bytes of the file)", f.Damaged)
 	}
@@ -237,10 +241,15 @@ func (f *File) recover(to *extents, r *ring, chunks map[blockKey]chunk) error {
 	for _, c := range clocks {
 		rows = append(rows, row{spec.TagClock, c})
 	}
+	reason := Killed
+	if errno := r.head[spec.RingWordFailed]; errno != 0 {
+		reason, f.Failed = Unknown, failure(errno)
+		rows = append(rows, row{spec.TagLimit, []any{r.head[spec.RingWordFailedAt], r.head[spec.RingWordWritten], f.Failed}})
+	}
 	var b []byte
 	for _, rec := range append(rows,
 		row{spec.TagCounts, []any{last, counts}},
-		row{spec.TagEnd, []any{last, Killed, -1, lost.events, r.head[spec.RingWordEarly], lost.deep, 0}}) {
+		row{spec.TagEnd, []any{last, reason, -1, lost.events, r.head[spec.RingWordEarly], lost.deep, 0}}) {
 		if b, err = sddf.AppendRecord(b, &spec.Records[rec.tag-1], rec.values...); err != nil {
 			return err
 		}
@@ -249,8 +258,20 @@ func (f *File) recover(to *extents, r *ring, chunks map[blockKey]chunk) error {
 	return nil
 }
 
-// Killed is the reason in the "end" record of a file that its ring completes.
-const Killed = "killed"
+// The reason in the "end" record of a file that its ring completes.
+const (
+	Killed  = "killed"
+	Unknown = "not known" // the file could not be written to its end
+)
+
+// failure says why a file could not be written.
+func failure(errno uint64) string {
+	text := map[uint64]string{5: "input/output error", 27: "file too large", 28: "no space left on device", 122: "disk quota exceeded"}[errno]
+	if text == "" {
+		text = fmt.Sprint("error ", errno)
+	}
+	return "cannot write: " + text
+}
 
 // extents are pieces of files one behind another.
 type extents struct {

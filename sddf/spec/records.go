@@ -332,7 +332,7 @@ var Records = []Record{
 		field("number", U32, "", "as in events"),
 		field("text", Str, "", "text")}, nil),
 	record(TagState, "state", "what a goroutine did when the stream began, if that is a part of another", []Field{
-		field("g", U64, Go, "goroutine; 0: none, on a thread that has a processor"),
+		field("g", U64, Go, "goroutine; 0: none, of a thread"),
 		field("seq", U32, "", "number of its last transition"),
 		field("state", U8, "", "1 runnable, 2 running, 3 waiting, 4 in a system call, 5 likewise without a processor"),
 		field("thread", U32, Thr, "on which it runs or is in a system call"),
@@ -343,5 +343,7 @@ var Records = []Record{
 		field("stack", U32, "", "in which it waits"),
 		field("probes", "[]"+U32, Probe, "procedures and loops that it is in, outermost first"),
 		field("name", U32, "", "text: its name"),
-		field("labels", U32, "", "text: its labels")}, nil),
+		field("labels", U32, "", "text: its labels"),
+		field("regions", "[]"+U32, "", "texts: the regions that it is in, the last begun last"),
+		field("tid", U32, "", "of the thread: the operating system's id")}, nil),
 }

@@ -5,7 +5,7 @@ package spec
 // page are 64-bit words of the machine's order; they say where everything is.
 const (
 	RingMagic   = 0x676e695274736e69 // "instRing"
-	RingVersion = 1
+	RingVersion = 2
 
 	RingPage = 4096 // bytes of the head
 )
@@ -42,6 +42,9 @@ const (
 	RingWordLogAt      // offset of packets that must not be lost, whether they are in the file or not
 	RingWordLog        // bytes of them
 	RingWordTurn       // number of clock readings so far; the last is in place (turn-1) % 2
+	RingWordFailed     // error number that ended the writing of the file, 0 if none did
+	RingWordFailedAt   // likewise: when, in ticks
+	RingWordWritten    // likewise: bytes written so far
 	RingWordClock      // 2 x {ticks, monotonic, wall}
 
 	RingWords = RingWordClock + 6

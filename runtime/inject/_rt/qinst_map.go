@@ -161,7 +161,7 @@ func qinstOpenRing() {
 		}
 		if e == 0 {
 			qinstRing = qinstHighFD(fd)
-			if qinstAllocate(0, qinstPage) {
+			if qinstFits() {
 				return
 			}
 			qinstUnlinkRing()
@@ -174,10 +174,21 @@ func qinstOpenRing() {
 	qinstSay("no ring in ", qinstSet.ring, ": should the program be killed, the end of the trace is lost")
 }
 
+// qinstFits allocates what a small program needs: it is better to have no ring than
+// one that is full at once.
+func qinstFits() bool {
+	for i := uintptr(0); i <= qinstFirst; i++ {
+		if !qinstAllocate(qinstBlocksAt+i*qinstBlockSize, qinstPage+qinstCommit*16) {
+			return false
+		}
+	}
+	return qinstAllocate(0, qinstChunksAt+qinstGrow*qinstChunkSize)
+}
+
 func qinstRingName() string { return qinstShmPath.text() }
 
 func qinstUnlinkRing() {
-	if qinstShmPath.n > 0 {
+	if qinstShmPath.n > 0 && !qinstOut.failed {
 		qinstShmPath.buf[qinstShmPath.n] = 0
 		linux.Syscall6(qinstSysUnlinkat, qinstAtCwd, uintptr(unsafe.Pointer(&qinstShmPath.buf)), 0, 0, 0, 0)
 	}

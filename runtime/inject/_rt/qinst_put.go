@@ -115,6 +115,9 @@ func qinstGiveAway(b *qinstBlock) {
 
 //go:nosplit
 func qinstLost(b *qinstBlock, now uint64) {
+	if qinstStates == 0 {
+		return // recording is over, which has a record of its own
+	}
 	if b.lost == 0 {
 		b.gapFrom = now
 	}

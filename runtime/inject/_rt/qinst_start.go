@@ -452,14 +452,16 @@ func qinstConnect(path string) (errno uintptr) {
 	return 0
 }
 
-// qinstSay prints one line on stderr; once, and not at all in the child of an
-// instrumented process.
+// qinstSay prints one line on stderr, if it is not the last one's like, and none in
+// the child of an instrumented process.
 func qinstSay(parts ...string) {
-	if qinstSet.quiet {
+	which := uintptr(unsafe.Pointer(unsafe.StringData(parts[0])))
+	if qinstSet.quiet || which == qinstSaid {
 		return
 	}
-	qinstSet.quiet = true
+	qinstSaid = which
 	p := &qinstSayText
+	p.n = 0
 	p.str("qinst: ")
 	for _, s := range parts {
 		p.str(s)
@@ -467,6 +469,8 @@ func qinstSay(parts ...string) {
 	p.str("\n")
 	write1(2, unsafe.Pointer(&p.buf), int32(p.n))
 }
+
+var qinstSaid uintptr // the literal that the last line began with
 
 func qinstErrno(e uintptr) string {
 	switch e {

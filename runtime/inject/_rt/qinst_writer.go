@@ -201,7 +201,7 @@ func qinstWriteList(list uint32) {
 			qinstWriteChunk(h, uintptr(h.bytes))
 		}
 		qinstPush()
-		for ; n > 0; n-- {
+		for ; n > 0 && !qinstOut.failed; n-- {
 			h := qinstChunkAt(first)
 			first = h.next
 			h.bytes = 0 // it is in the file: nobody is to recover it from the ring
@@ -405,6 +405,7 @@ var qinstOut struct {
 	fd      int32 // -1 after an error
 	regular bool  // a file of our own: writing to it waits for nobody
 	limited bool
+	failed  bool // the ring stays: it has what is not in the file
 	n       uintptr
 	bytes   uint64
 
@@ -517,11 +518,22 @@ func qinstPush() {
 	o.queued, o.n, o.from = 0, 0, 0
 }
 
-// qinstWriteFailed gives the output up; the program goes on untraced.
+// qinstWriteFailed gives the output up; the program goes on untraced. What a file
+// lacks stays in the ring, together with the reason: readers find it there.
 func qinstWriteFailed(errno uintptr) {
-	qinstOut.fd = -1
-	qinst_on = 0
+	o := &qinstOut
+	closefd(o.fd)
+	o.fd = -1
 	qinstStates = 0
 	qinstFloor(qinstCountOnly)
-	qinstSay("cannot write the trace: ", qinstErrno(errno), "; the program goes on untraced")
+	rest := "; the program goes on untraced"
+	if !o.regular || qinstRing < 0 {
+		qinst_on = 0
+	} else {
+		o.failed = true // counting goes on
+		qinstHead[qinstWordFailedAt], qinstHead[qinstWordWritten] = qinstNow(), o.bytes
+		atomic.Store64(&qinstHead[qinstWordFailed], uint64(errno))
+		rest = "; the program goes on untraced, and what the file lacks stays in memory: \"qinst salvage -o OUT FILE\" takes it from there, -clean removes it"
+	}
+	qinstSay("cannot write the trace: ", qinstErrno(errno), rest)
 }

@@ -1,0 +1,242 @@
+package trace
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+)
+
+// checkpoint is what everybody did at a moment, and where to read on.
+type checkpoint struct {
+	ticks  uint64
+	procs  uint64 // GOMAXPROCS, 0 if unknown
+	states []snapshot
+	// held are threads' entries, by their offset in the file, that are not later
+	// than ticks and wait for a cause that is.
+	held   map[uint32]int64
+	points []uint32 // of events since the checkpoint before, in order
+}
+
+// snapshot is what a goroutine does.
+type snapshot struct {
+	g            GoID // 0: none, of a thread
+	seq          uint32
+	state        State
+	thread, tid  uint32
+	p            int32
+	pc           uint64
+	reason, obj  uint64
+	stack        uint32
+	probes       []uint32
+	name, labels uint64
+	regions      []uint32 // open ones, by their texts
+}
+
+// at returns what everybody did at a time.
+func (t *Trace) at(ticks uint64) (*checkpoint, error) {
+	before := *t
+	var f follower
+	near, err := t.near(ticks)
+	switch {
+	case err != nil:
+		return nil, err
+	case near != nil && near.ticks == ticks:
+		return near, nil
+	case near != nil:
+		before = *t.view(near, ticks)
+	}
+	before.until = ticks
+	m := before.merger(f.follow)
+	m.keep = true
+	if err := errors.Join(m.run(), m.flush()); err != nil {
+		return nil, err
+	}
+	return f.checkpoint(m, ticks), nil
+}
+
+// follower keeps of goroutines' states what the model does not.
+type follower struct {
+	live   []*snapshot // by slot
+	procs  uint64
+	points map[uint32]bool // of events since the last checkpoint; nil if nobody asks
+}
+
+func (f *follower) follow(batch []Event) error {
+	for i := range batch {
+		f.event(&batch[i])
+	}
+	return nil
+}
+
+func (f *follower) event(e *Event) {
+	if e.AtPoint() {
+		if f.points != nil {
+			f.points[uint32(e.Arg)] = true
+		}
+		return
+	}
+	switch e.Kind {
+	case Procs:
+		f.procs = e.Arg
+		return
+	case Create:
+		s := &snapshot{g: e.G, pc: e.Arg}
+		if by := f.slot(e.By); by != nil {
+			s.labels = by.labels
+		}
+		for int(e.Slot) >= len(f.live) {
+			f.live = append(f.live, nil)
+		}
+		f.live[e.Slot] = s
+		return
+	}
+	s := f.slot(e.Slot)
+	if s == nil {
+		return
+	}
+	switch e.Kind {
+	case Change:
+		s.reason, s.obj, s.stack = 0, 0, 0
+		switch e.To {
+		case None:
+			f.live[e.Slot] = nil
+		case Waiting:
+			s.reason, s.obj, s.stack = e.Arg, e.Obj, e.Aux
+		}
+	case Named:
+		s.name = e.Arg
+	case Labeled:
+		s.labels = e.Arg
+	case Region:
+		s.region(e)
+	}
+}
+
+func (f *follower) slot(slot int32) *snapshot {
+	if slot < 0 || int(slot) >= len(f.live) {
+		return nil
+	}
+	return f.live[slot]
+}
+
+// region begins a region, or ends the last one of its name.
+func (s *snapshot) region(e *Event) {
+	if e.Aux == 1 {
+		s.regions = append(s.regions, uint32(e.Arg))
+		return
+	}
+	for i := len(s.regions) - 1; i >= 0; i-- {
+		if e.Arg == 0 || s.regions[i] == uint32(e.Arg) {
+			s.regions = slices.Delete(s.regions, i, i+1)
+			return
+		}
+	}
+}
+
+// checkpoint takes the model's part and this one's together.
+func (f *follower) checkpoint(m *merger, ticks uint64) *checkpoint {
+	c := &checkpoint{ticks: ticks, procs: f.procs, held: map[uint32]int64{}}
+	for _, s := range f.live {
+		if s == nil || m.gors[s.g] == nil {
+			continue
+		}
+		g, now := m.gors[s.g], *s
+		now.seq, now.state, now.p = g.seq, g.state, -1
+		now.probes, now.regions = slices.Clone(g.stack), slices.Clone(s.regions)
+		if g.th != nil {
+			now.thread, now.tid, now.p = g.th.id, g.th.tid, g.th.p
+		}
+		c.states = append(c.states, now)
+	}
+	for _, th := range m.threads {
+		if th.g == nil && th.seenIn {
+			c.states = append(c.states, snapshot{thread: th.id, tid: th.tid, p: th.p})
+		}
+	}
+	for _, th := range m.held {
+		c.held[th.id] = th.block.off + int64(th.pos)
+	}
+	for p := range f.points {
+		c.points = append(c.points, p)
+	}
+	slices.Sort(c.points)
+	clear(f.points)
+	return c
+}
+
+// onThread reports whether the state names a thread.
+func (s *snapshot) onThread() bool { return s.g == 0 || s.state.Busy() || s.state == Blocked }
+
+// row are the values of a "state" record.
+func (s *snapshot) row() []any {
+	return []any{uint64(s.g), s.seq, uint8(s.state), s.thread, s.p, s.pc, s.reason, s.obj, s.stack, s.probes, s.name, s.labels, s.regions, s.tid}
+}
+
+// snapshotOf reads a "state" record.
+func snapshotOf(r *row) snapshot {
+	s := snapshot{g: GoID(r.u("g")), seq: uint32(r.u("seq")), state: State(r.u("state")), thread: uint32(r.u("thread")), p: int32(r.i("p")), pc: r.u("pc"),
+		reason: r.u("reason"), obj: r.u("object"), stack: uint32(r.u("stack")), name: r.u("name"), labels: r.u("labels")}
+	for _, p := range r.us("probes") {
+		s.probes = append(s.probes, uint32(p))
+	}
+	if r.has("regions") { // not so before there were any
+		s.tid = uint32(r.u("tid"))
+		for _, p := range r.us("regions") {
+			s.regions = append(s.regions, uint32(p))
+		}
+	}
+	r.bad = r.bad || s.state >= NumStates
+	return s
+}
+
+// near is the last checkpoint of the index that is not later than ticks, nil if there
+// is none.
+func (t *Trace) near(ticks uint64) (*checkpoint, error) {
+	if t.index == nil {
+		return nil, nil
+	}
+	i, found := slices.BinarySearchFunc(t.index.list, ticks, compareTicks)
+	if !found {
+		i--
+	}
+	if i < 0 {
+		return nil, nil
+	}
+	return t.index.checkpoint(i)
+}
+
+func compareTicks(c checkpointHead, ticks uint64) int { return cmp.Compare(c.Ticks, ticks) }
+
+// parts are the times, in ns, of the pieces of a window that have events at points.
+func (t *Trace) parts(from, to int64, want func(int32) bool) (list [][2]int64) {
+	to = min(to, t.Wall)
+	if want == nil {
+		return [][2]int64{{from, to}}
+	}
+	var heads []checkpointHead
+	if t.index != nil {
+		heads = t.index.list
+	}
+	begin := from
+	add := func(end int64) {
+		if n := len(list); n > 0 && list[n-1][1] == begin {
+			list[n-1][1] = end
+		} else {
+			list = append(list, [2]int64{begin, end})
+		}
+	}
+	for _, c := range heads {
+		end := t.clock.ns(c.Ticks)
+		if end <= begin {
+			continue
+		}
+		if end = min(end, to); slices.ContainsFunc(c.Points, func(p uint32) bool { return want(int32(p)) }) {
+			add(end)
+		}
+		if begin = end; begin >= to {
+			return list
+		}
+	}
+	add(to)
+	return list
+}

@@ -1,0 +1,4 @@
+package trace
+
+// WriteIndexEvery is WriteIndex with more checkpoints.
+var WriteIndexEvery = (*Trace).writeIndex

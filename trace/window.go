@@ -1,0 +1,197 @@
+package trace
+
+import (
+	"fmt"
+	"slices"
+	"sort"
+
+	"qinst.dev/sddf/spec"
+)
+
+// Window returns the part of the trace between two times, in ns since it began, as a
+// trace: events later than from, up to and including to. Its time 0 is from, or the
+// clock's last tick before; it
+// begins with what everybody did then. Totals of the whole run are not in it.
+//
+// What everybody did follows from all that came before. An index makes that short;
+// see [Trace.WriteIndex].
+func (t *Trace) Window(from, to int64) (*Trace, error) {
+	if from < 0 || to <= from || from >= t.Wall {
+		return nil, fmt.Errorf("found the window %d to %d ns, expected a part of 0 to %d", from, to, t.Wall)
+	}
+	start, err := t.at(t.clock.ticksAt(from))
+	if err != nil {
+		return nil, err
+	}
+	if to >= t.Wall {
+		return t.view(start, 0), nil
+	}
+	return t.view(start, t.clock.ticksAt(to)), nil
+}
+
+// Attributes of a window: where it is in the whole trace, in ns.
+const (
+	attrFrom = "cut_from_ns"
+	attrTo   = "cut_to_ns"
+)
+
+// notInWindow are attributes that a window has values of its own for, or none.
+var notInWindow = []string{attrFrom, attrTo, "gomaxprocs", "ring"}
+
+// view is the part from a checkpoint up to a time in ticks; 0 is the trace's end.
+func (t *Trace) view(start *checkpoint, until uint64) *Trace {
+	w := *t
+	w.file, w.index = nil, nil
+	w.clock.start(start.ticks)
+	if w.Wall = t.Wall - t.clock.ns(start.ticks); until != 0 {
+		w.until, w.part, w.Wall = until, true, w.clock.ns(until)
+	}
+	w.Ran = w.Wall
+	if w.Began > 0 {
+		w.Began += t.clock.ns(start.ticks)
+	}
+	w.Attrs = append([]Attr{{attrFrom, t.clock.ns(start.ticks)}, {attrTo, t.clock.ns(start.ticks) + w.Wall}},
+		slices.DeleteFunc(slices.Clone(t.Attrs), func(a Attr) bool { return slices.Contains(notInWindow, a.Key) })...)
+	if start.procs > 0 {
+		w.Attrs = append(w.Attrs, Attr{"gomaxprocs", start.procs})
+	}
+	w.Points = slices.Clone(t.Points)
+	for i := range w.Points {
+		w.Points[i].Hits, w.Points[i].Traced = 0, 0
+	}
+	w.HasCounts, w.Callees, w.Threads, w.Limits = false, nil, nil, nil
+	w.Usage, w.Flush, w.Throttled = Usage{}, Flush{}, 0
+	w.End = End{true, "cut", 0}
+	w.snapshots = start.states
+	w.blocks, w.Blocks = map[uint32][]block{}, 0
+	for id, bs := range t.blocks {
+		if bs = t.behind(bs, start.ticks, start.held[id]); len(bs) > 0 {
+			if w.until != 0 {
+				bs = bs[:min(len(bs), blocksUpTo(bs, w.until)+1)] // with one that is not, so that reading knows of it
+			}
+			w.blocks[id] = bs
+			w.Blocks += len(bs)
+		}
+	}
+	return &w
+}
+
+// blocksUpTo is the number of a thread's blocks that begin no later than ticks.
+func blocksUpTo(bs []block, ticks uint64) int {
+	return sort.Search(len(bs), func(i int) bool { return bs[i].ticks > ticks })
+}
+
+// behind returns a thread's blocks from its first entry on that is later than ticks,
+// or that lies at offset held. The first of them begins there, with the context that
+// the entries before it leave.
+func (t *Trace) behind(bs []block, ticks uint64, held int64) []block {
+	first := slices.IndexFunc(bs, func(b block) bool { return held >= b.off && held < b.off+int64(b.len) })
+	if held == 0 {
+		first = blocksUpTo(bs, ticks) - 1 // the last that begins so early may end later
+	}
+	cur := newCursor(t, bs[max(first, 0):], new(Losses))
+	var head blockHead
+	for cur.next() {
+		head.follow(cur)
+		at := cur.block.off + int64(cur.pos)
+		if at == held || held == 0 && cur.time > ticks {
+			b := cur.block
+			b.off, b.len = at, uint32(len(cur.buf)-cur.pos)
+			b.ticks, b.g, b.p = cur.time-cur.word>>32, head.g, head.p
+			return append([]block{b}, cur.blocks...)
+		}
+		head.apply(cur)
+	}
+	return nil
+}
+
+// blockHead is what a block's head says: who runs on the thread, with which
+// processor.
+type blockHead struct {
+	tid  uint32
+	g    uint64
+	p    int32
+	seen bool
+}
+
+// follow takes over what a block of the file says.
+func (h *blockHead) follow(c *cursor) {
+	if c.fresh {
+		if !h.seen || c.lost || h.tid != c.block.tid {
+			h.g, h.p = c.block.g, c.block.p
+		}
+		h.seen, h.tid = true, c.block.tid
+		c.fresh, c.lost = false, false
+	}
+}
+
+// apply notes who runs after an entry.
+func (h *blockHead) apply(c *cursor) {
+	arg := int32(c.word & 0xffffff)
+	switch c.word >> 24 & 0xff {
+	case spec.EvGoStart, spec.EvGoSwitch, spec.EvGoroutine, spec.EvGoCreateSyscall:
+		h.g = c.arg(1) & (1<<spec.GoBits - 1)
+	case spec.EvGoPark, spec.EvGoWait, spec.EvGoStop, spec.EvGoEnd, spec.EvSyscallEndNoP, spec.EvGoEndSyscall:
+		h.g = 0
+	case spec.EvProcStart:
+		h.p = arg
+	case spec.EvProcStop:
+		h.p = -1
+	}
+}
+
+// Select calls f with the events between two times, as [Trace.Events] does with all
+// of them: at their times in the whole trace. With want it passes on only events at
+// points for which want is true, and what an index says has none is not read.
+func (t *Trace) Select(from, to int64, want func(point int32) bool, f func([]Event) error) error {
+	for _, part := range t.parts(from, to, want) {
+		w, err := t.Window(part[0], part[1])
+		if err != nil {
+			return err
+		}
+		s := &selection{shift: w.Int(attrFrom), want: want}
+		_, err = w.Events(func(batch []Event) error {
+			if s.take(batch); len(s.list) == 0 {
+				return nil
+			}
+			return f(s.list)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// selection passes on some events of a window.
+type selection struct {
+	shift int64
+	want  func(int32) bool
+	list  []Event
+	trips Event // of the loop that is left next
+}
+
+func (s *selection) take(batch []Event) {
+	s.list = s.list[:0]
+	for i := range batch {
+		e := batch[i]
+		before := e.Time == 0 && s.shift > 0 // states at the beginning
+		e.Time += s.shift
+		switch {
+		case s.want == nil && !before:
+			s.list = append(s.list, e)
+		case before || !e.AtPoint():
+			if e.Kind == Trips {
+				s.trips = e
+			}
+		case s.want(int32(e.Arg)):
+			if s.trips.Kind == Trips && s.trips.G == e.G && e.Kind == Exit {
+				s.list = append(s.list, s.trips)
+			}
+			s.list = append(s.list, e)
+			fallthrough
+		default:
+			s.trips.Kind = 0
+		}
+	}
+}

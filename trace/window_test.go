@@ -1,0 +1,297 @@
+package trace_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"qinst.dev/sddf"
+	"qinst.dev/sddf/spec"
+	"qinst.dev/trace"
+	"qinst.dev/trace/tracetest"
+)
+
+// lines are events in words that do not depend on where reading began, with their
+// times in the whole trace: those later than from, up to and including to.
+type lines struct {
+	from, to int64
+	names    map[int32]trace.GoID
+	list     []string
+}
+
+func (l *lines) take(shift int64) func([]trace.Event) error {
+	l.names = map[int32]trace.GoID{trace.NoSlot: 0}
+	return func(batch []trace.Event) error {
+		for _, e := range batch {
+			if e.Kind == trace.Create {
+				l.names[e.Slot] = e.G
+			}
+			if e.Time += shift; e.Time > l.from && e.Time <= l.to && e.Kind != trace.Searched { // that says what was before
+				by := l.names[e.By]
+				e.Slot, e.By = 0, 0
+				l.list = append(l.list, fmt.Sprintf("%012d %+v by %d", e.Time, e, by))
+			}
+		}
+		return nil
+	}
+}
+
+func sameLines(t *rapid.T, what string, got, want []string) {
+	slices.Sort(got) // of events at one time any may be the first
+	slices.Sort(want)
+	if slices.Equal(got, want) {
+		return
+	}
+	for i := range min(len(got), len(want)) {
+		if got[i] != want[i] {
+			t.Fatalf("%s: event %d of %d is\n%s\nof %d:\n%s", what, i, len(got), got[i], len(want), want[i])
+		}
+	}
+	t.Fatalf("%s: %d events, expected %d", what, len(got), len(want))
+}
+
+// A window has the events that the whole trace has there: read from the beginning,
+// read with an index, and written as a file.
+func TestWindow(t *testing.T) {
+	dir := t.TempDir()
+	rapid.Check(t, func(t *rapid.T) {
+		path := filepath.Join(dir, "a.sddf")
+		data := shifted(t, random(t).Bytes(), rapid.SliceOfN(rapid.IntRange(0, 40), 4, 4).Draw(t, "skew"))
+		if err := os.WriteFile(path, data, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		_ = os.Remove(path + trace.IndexSuffix)
+		plain, err := trace.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer plain.Close()
+		index, err := os.Create(path + trace.IndexSuffix)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := trace.WriteIndexEvery(plain, index, rapid.IntRange(1, 100).Draw(t, "every")); err != nil {
+			t.Fatal(err)
+		}
+		index.Close()
+		quick, err := trace.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer quick.Close()
+		if !quick.Indexed() {
+			t.Fatal("the index was not found")
+		}
+		from := rapid.Int64Range(0, plain.Wall-1).Draw(t, "from")
+		to := rapid.Int64Range(from+1, plain.Wall).Draw(t, "to")
+		if rapid.Bool().Draw(t, "to the end") {
+			to = plain.Wall
+		}
+		want := lines{from: from, to: to}
+		losses, err := plain.Events(want.take(0))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if losses.States > 0 {
+			t.Skip("the clocks disagree too much") // what is repaired depends on where reading began
+		}
+		for what, tr := range map[string]*trace.Trace{"window": plain, "indexed window": quick} {
+			w, err := tr.Window(from, to)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := lines{from: from, to: to}
+			if _, err := w.Events(got.take(w.Int("cut_from_ns"))); err != nil {
+				t.Fatal(err)
+			}
+			sameLines(t, what, got.list, want.list)
+			some := rapid.SliceOfN(rapid.Bool(), len(tr.Points), len(tr.Points)).Draw(t, "points")
+			sameSelection(t, tr, from, to, some)
+			if to == plain.Wall {
+				sameFile(t, tr, from, to, want.list)
+			}
+		}
+	})
+}
+
+// sameSelection compares the events at some points with those among all.
+func sameSelection(t *rapid.T, tr *trace.Trace, from, to int64, some []bool) {
+	got := lines{from: from, to: to}
+	selected := func(point int32) bool { return some[point] }
+	if err := tr.Select(from, to, selected, got.take(0)); err != nil {
+		t.Fatal(err)
+	}
+	want := lines{from: from, to: to}
+	pick := want.take(0)
+	if _, err := tr.Events(func(batch []trace.Event) error {
+		for i, e := range batch {
+			if e.AtPoint() && some[e.Arg] {
+				if i > 0 && e.Kind == trace.Exit && batch[i-1].Kind == trace.Trips {
+					_ = pick(batch[i-1 : i])
+				}
+				_ = pick(batch[i : i+1])
+			}
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	sameLines(t, "selection", got.list, want.list)
+}
+
+// sameFile compares the window's file, but for times: those of a window of few ns
+// are rounded otherwise. One that ends before the trace does may have events in it
+// that wait for a cause which is not.
+func sameFile(t *rapid.T, tr *trace.Trace, from, to int64, timed []string) {
+	var want []string
+	for _, line := range timed {
+		ns, rest, _ := strings.Cut(line, " ")
+		if n, err := strconv.ParseInt(ns, 10, 64); err != nil || n < from+3 {
+			return // rounding may make it one of those before
+		}
+		want = append(want, untimed(rest))
+	}
+	var out bytes.Buffer
+	if err := tr.Cut(&out, from, to); err != nil {
+		t.Fatal(err)
+	}
+	file, err := trace.New(bytes.NewReader(out.Bytes()), int64(out.Len()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := lines{to: 1 << 62}
+	losses, err := file.Events(got.take(0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if losses.Any() && to-from > 10 { // one of few ns may be of no length in ticks
+		t.Fatalf("the file lost %v", losses.List())
+	}
+	for i, line := range got.list {
+		_, rest, _ := strings.Cut(line, " ")
+		got.list[i] = untimed(rest)
+	}
+	sameLines(t, "file", got.list, want)
+}
+
+var times = regexp.MustCompile(`Time:[0-9]+ `)
+
+func untimed(line string) string { return times.ReplaceAllString(line, "") }
+
+// shifted is a file in which the threads' clocks disagree.
+func shifted(t *rapid.T, data []byte, skew []int) []byte {
+	var out bytes.Buffer
+	r, err := sddf.NewReader(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := sddf.NewWriter(&out, r.Producer, nil)
+	for p, err := range r.Packets() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch p.Kind {
+		case spec.Attribute:
+			err = w.Attribute(p.Name, p.Value)
+		case spec.Descriptor:
+			err = w.Define(*p.Record)
+		case spec.Data:
+			for i, v := range p.Values {
+				if b, ok := v.(sddf.Blob); ok {
+					if p.Values[i], err = r.ReadBlob(nil, b); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			if p.Record.Tag == spec.TagEvents {
+				p.Values[3] = p.Values[3].(uint64) + uint64(skew[p.Values[0].(uint64)%uint64(len(skew))])
+			}
+			err = w.Data(p.Record.Tag, p.Values...)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+// Whatever an index says, reading ends and does not panic.
+func TestHostileIndex(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.sddf")
+	if err := tracetest.Random(counter(3)).WriteFile(path); err != nil {
+		t.Fatal(err)
+	}
+	tr, err := trace.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var index bytes.Buffer
+	if err := trace.WriteIndexEvery(tr, &index, 20); err != nil {
+		t.Fatal(err)
+	}
+	tr.Close()
+	used := 0
+	rapid.Check(t, func(t *rapid.T) {
+		data := bytes.Clone(index.Bytes())
+		for range rapid.IntRange(1, 4).Draw(t, "changes") {
+			data[rapid.IntRange(0, len(data)-1).Draw(t, "at")] = rapid.Byte().Draw(t, "byte")
+		}
+		if rapid.Bool().Draw(t, "truncated") {
+			data = data[:rapid.IntRange(0, len(data)-1).Draw(t, "length")]
+		}
+		if err := os.WriteFile(path+trace.IndexSuffix, data, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		tr, err := trace.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer tr.Close()
+		if tr.Indexed() {
+			used++
+		}
+		if err := tr.Select(tr.Wall/2, tr.Wall, nil, func([]trace.Event) error { return nil }); err == nil {
+			var out bytes.Buffer
+			if err := tr.Cut(&out, tr.Wall/2, tr.Wall); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+	if used == 0 {
+		t.Error("no index was used")
+	}
+}
+
+func TestPointsNamed(t *testing.T) {
+	b := tracetest.New(1)
+	for _, name := range []string{"main.main", "main.(*Cache).Get", "main.(*Cache).Put", "io.ReadAll"} {
+		b.Proc(name)
+	}
+	tr := b.Trace()
+	for pattern, want := range map[string]string{
+		"main.main": "main.main", "main.(*Cache).*": "main.(*Cache).Get main.(*Cache).Put", "*t": "main.(*Cache).Get main.(*Cache).Put",
+		"*": "main.main main.(*Cache).Get main.(*Cache).Put io.ReadAll", "main": "", "": "", "*main*main*": "main.main", "io.*": "io.ReadAll",
+	} {
+		var got []string
+		found := tr.PointsNamed(pattern)
+		for i, p := range tr.Points {
+			if found[int32(i)] {
+				got = append(got, p.Name)
+			}
+		}
+		if s := strings.Join(got, " "); s != want {
+			t.Errorf("%q matches %q, expected %q", pattern, s, want)
+		}
+	}
+}
