@@ -19,7 +19,6 @@ import (
 	"time"
 
 	"qinst.dev/analysis/profile"
-	"qinst.dev/report"
 	"qinst.dev/internal/oracle"
 	"qinst.dev/report"
 	"qinst.dev/sddf/spec"
