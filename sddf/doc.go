@@ -19,10 +19,11 @@
 //	err := miss.Write(w, cacheMiss{"a", time.Second})
 //	...
 //	r, err := sddf.NewReader(file, size)
-//	for p, err := range r.Packets() {
-//		if p.Kind == spec.Data && p.Name == "cache miss" {
+//	for rec, err := range r.Records() {
+//		if err == nil && rec.Name == "cache miss" {
 //			var m cacheMiss
-//			err = miss.Decode(p, &m)
+//			err = miss.Decode(rec, &m)
+//			key, err := sddf.Field[string](rec, "key")
 //		}
 //	}
 package sddf

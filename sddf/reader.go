@@ -33,6 +33,9 @@ type Packet struct {
 	// Attrs are a header's attributes and a command's arguments, in the file's
 	// order.
 	Attrs []spec.Attr
+	// Time is when a record was emitted that an entry carries, in the unit of the
+	// field that the block's layout names in Delta; see [Reader.Records].
+	Time uint64
 	// Continues says that a header begins a segment of the stream before it.
 	Continues bool
 }
@@ -73,6 +76,9 @@ type Reader struct {
 	values []any
 	inner  *Reader      // of what entries carry
 	tail   bytes.Reader // its file
+
+	carried bool // what carries records is decoded, asked for or not
+	unasked bool // it was not
 }
 
 // NewReader returns a reader of a file of the given size. The error says what was
@@ -170,7 +176,7 @@ func attr(list []spec.Attr, key string) any {
 
 // Only makes the reader decode the named records alone, and of each the named
 // fields, all if there are none. The rest is passed over: Values are nil there.
-func (r *Reader) Only(want map[string][]string) { r.want = want }
+func (r *Reader) Only(want map[string][]string) { r.want, r.unasked = want, false }
 
 // Next returns the next packet, io.EOF behind the last, or a [*DamageError]; the
 // call after that goes on at the next segment. The packet is valid until the next
@@ -337,10 +343,14 @@ func (r *Reader) data(p *Packet, n int) error {
 	}
 	want, all := []string(nil), true
 	if r.want != nil {
-		if want, all = r.want[p.Name]; !all {
+		want, all = r.want[p.Name]
+		r.unasked = !all
+		switch all = all && len(want) == 0; {
+		case r.carried && carries(p.Record):
+			all = true
+		case r.unasked:
 			return r.dec.skipN(n - 1)
 		}
-		all = len(want) == 0
 	}
 	if cap(r.values) < len(fields) {
 		if _, err := r.dec.present(len(fields)); err != nil {

@@ -242,7 +242,7 @@ func TestMemoryBound(t *testing.T) {
 		var a, b runtime.MemStats
 		runtime.ReadMemStats(&a)
 		if r, err := sddf.NewReader(bytes.NewReader(data), int64(len(data))); err == nil {
-			for range r.Packets() {
+			for range r.Records() {
 			}
 		}
 		runtime.ReadMemStats(&b)
@@ -279,17 +279,14 @@ func FuzzReader(f *testing.F) {
 	f.Add(theExample().write())
 	f.Add(sddf.Preamble("p", spec.Records))
 	f.Add([]byte("\x94\x00\xa4SDDF\x01\xa0"))
+	f.Add(carrying(f, false))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		r, err := sddf.NewReader(bytes.NewReader(data), int64(len(data)))
 		if err != nil {
 			return
 		}
-		for {
-			p, err := r.Next()
-			if err != nil {
-				return
-			}
-			if p.Record == nil || p.Record.Layout == nil {
+		for p := range r.Records() {
+			if p == nil || p.Record.Layout == nil {
 				continue
 			}
 			for _, v := range p.Values {
