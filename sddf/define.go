@@ -37,7 +37,9 @@ type kind struct {
 //	var miss = sddf.Define[CacheMiss]("cache miss")
 //
 // Fields are bools, integers, floats, strings, []byte, time.Time, time.Duration,
-// slices and arrays of those, and structs embedded of such fields. Define panics
+// slices and arrays of those, and structs of such fields: of one that is embedded
+// they are fields of the record like others, else their names follow its own and a
+// dot. Define panics
 // if T is anything else, as regexp.MustCompile does: it is for variables of
 // packages, so that a mistake shows when the program starts, not when a record is
 // emitted.
@@ -226,20 +228,23 @@ func planOf(t reflect.Type) (fields []spec.Field, plan []step, err error) {
 		if tag == "-" || !sf.IsExported() && !sf.Anonymous && !tagged {
 			continue
 		}
-		if sf.Anonymous && !tagged && sf.Type.Kind() == reflect.Struct && sf.Type != timeType {
+		f := spec.Field{Name: sf.Name}
+		if err := readTag(&f, tag); err != nil {
+			return nil, nil, fmt.Errorf("field %s: %w", sf.Name, err)
+		}
+		if sf.Type.Kind() == reflect.Struct && sf.Type != timeType {
 			inner, steps, err := planOf(sf.Type)
 			if err != nil {
 				return nil, nil, fmt.Errorf("%s: %w", sf.Name, err)
 			}
 			for k := range steps {
 				steps[k].offset += sf.Offset
+				if !sf.Anonymous || tagged {
+					inner[k].Name = f.Name + "." + inner[k].Name
+				}
 			}
 			fields, plan = append(fields, inner...), append(plan, steps...)
 			continue
-		}
-		f := spec.Field{Name: sf.Name}
-		if err := readTag(&f, tag); err != nil {
-			return nil, nil, fmt.Errorf("field %s: %w", sf.Name, err)
 		}
 		var s step
 		if f.Type, s, err = stepOf(sf.Type); err != nil {

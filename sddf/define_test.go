@@ -38,6 +38,8 @@ type everything struct {
 	Strs []string
 	Grid [2][3]uint8
 	Row  [4]float64
+	Path [][2]int16
+	At   inner `sddf:"at"`
 	inner
 	Not  chan int `sddf:"-"`
 	_    int
@@ -55,7 +57,7 @@ func TestDefine(t *testing.T) {
 		got = append(got, strings.TrimSpace(fmt.Sprintf("%s %s %s", f.Name, f.Type, f.Unit)))
 	}
 	want := "B bool, I i64, i64 i64 bytes, U u64, P u64, F f32 volts, D f64, S str, L str, Raw bytes, Took dur, List []i32, Strs []str, " +
-		"Grid [][]u8, Row []f64, low i8 celsius, High u16, When time"
+		"Grid [][]u8, Row []f64, Path [][]i16, at.low i8 celsius, at.High u16, low i8 celsius, High u16, When time"
 	if s := strings.Join(got, ", "); s != want {
 		t.Errorf("fields %s\nwant %s", s, want)
 	}
@@ -68,6 +70,10 @@ func TestDefine(t *testing.T) {
 			Raw: rapid.SliceOf(rapid.Byte()).Draw(t, "raw"), Took: time.Duration(rapid.Int64().Draw(t, "took")),
 			List: rapid.SliceOf(rapid.Int32()).Draw(t, "list"), Strs: rapid.SliceOf(rapid.String()).Draw(t, "strs"),
 			inner: inner{rapid.Int8().Draw(t, "low"), rapid.Uint16().Draw(t, "high")}, When: time.Unix(0, rapid.Int64().Draw(t, "when"))}
+		for range rapid.IntRange(0, 3).Draw(t, "steps") {
+			x.Path = append(x.Path, [2]int16{rapid.Int16().Draw(t, "x"), rapid.Int16().Draw(t, "y")})
+		}
+		x.At.Low = rapid.Int8().Draw(t, "at")
 		for i := range x.Grid {
 			for k := range x.Grid[i] {
 				x.Grid[i][k] = rapid.Uint8().Draw(t, "cell")

@@ -83,6 +83,9 @@ func Check(rec *spec.Record) error {
 		return fmt.Errorf("record %q has no field", rec.Name)
 	}
 	if rec.Layout != nil {
+		if len(rec.Layout.Variants) == 0 {
+			return fmt.Errorf("record %q: a layout without variants", rec.Name)
+		}
 		for i := range rec.Layout.Variants {
 			if err := checkVariant(&rec.Layout.Variants[i]); err != nil {
 				return err
@@ -203,9 +206,6 @@ func (d *decoder) layout() (*spec.Layout, error) {
 	}
 	if l.Variants, err = list(d, d.variant); err != nil {
 		return nil, err
-	}
-	if len(l.Variants) == 0 {
-		return nil, fmt.Errorf("layout without variants")
 	}
 	return l, d.skipN(extra)
 }

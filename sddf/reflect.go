@@ -133,8 +133,8 @@ type step struct {
 	typ    reflect.Type
 	op     op
 	slice  bool
-	dims   []int   // of an array
-	cells  int     // of an array
+	dims   []int   // of an array, or of the arrays in a slice
+	cells  int     // of such an array
 	size   uintptr // of an element
 }
 
@@ -145,20 +145,18 @@ func stepOf(t reflect.Type) (typ string, s step, err error) {
 	if typ, s.op = scalarOp(t); s.op != opNone {
 		return typ, s, nil
 	}
-	switch s.cells = 1; t.Kind() {
-	case reflect.Slice:
+	if t.Kind() == reflect.Slice {
 		s.slice, elem = true, t.Elem()
 		typ = "[]"
-	case reflect.Array:
-		for ; elem.Kind() == reflect.Array; elem = elem.Elem() {
-			s.dims = append(s.dims, elem.Len())
-			s.cells *= elem.Len()
-			typ += "[]"
-		}
+	}
+	for s.cells = 1; elem.Kind() == reflect.Array; elem = elem.Elem() {
+		s.dims = append(s.dims, elem.Len())
+		s.cells *= elem.Len()
+		typ += "[]"
 	}
 	name, o := scalarOp(elem)
 	if s.op, s.size = o, elem.Size(); o == opNone || elem == t {
-		return "", s, fmt.Errorf("found a %v, expected a bool, an integer, a float, a string, a time, bytes, or a slice or array of such", t)
+		return "", s, fmt.Errorf("found a %v, expected a bool, an integer, a float, a string, a time, bytes, a slice or array of such, or a struct", t)
 	}
 	return typ + name, s, nil
 }
@@ -167,13 +165,21 @@ func (s *step) append(b []byte, p unsafe.Pointer) []byte {
 	if !s.slice && s.dims == nil {
 		return appendOp(b, s.op, p)
 	}
-	n := s.cells
+	n, extents := s.cells, len(s.dims)
 	if s.slice {
-		n = len(*(*[]byte)(p)) // of elements, whatever they are
-		p = *(*unsafe.Pointer)(p)
+		extents++
 	}
-	if len(s.dims) > 1 {
-		b = appendArray(appendArray(b, 2), len(s.dims))
+	if extents > 1 {
+		b = appendArray(appendArray(b, 2), extents)
+	}
+	if s.slice {
+		length := len(*(*[]byte)(p)) // of elements, whatever they are
+		if p = *(*unsafe.Pointer)(p); extents > 1 {
+			b = appendUint(b, uint64(length))
+		}
+		n *= length
+	}
+	if extents > 1 {
 		for _, d := range s.dims {
 			b = appendUint(b, uint64(d))
 		}
@@ -189,7 +195,11 @@ func (s *step) append(b []byte, p unsafe.Pointer) []byte {
 // hold it.
 func store(to reflect.Value, v any) error {
 	if a, ok := v.(Array); ok {
-		return storeCells(to, reflect.ValueOf(a.Cells))
+		cells := reflect.ValueOf(a.Cells)
+		if to.Kind() == reflect.Slice && len(a.Dims) > 0 && a.Dims[0] <= cells.Len() {
+			to.Set(reflect.MakeSlice(to.Type(), a.Dims[0], a.Dims[0]))
+		}
+		return storeCells(to, cells)
 	}
 	from := reflect.ValueOf(v)
 	switch k := to.Kind(); {
