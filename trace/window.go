@@ -10,8 +10,8 @@ import (
 
 // Window returns the part of the trace between two times, in ns since it began, as a
 // trace: events later than from, up to and including to. Its time 0 is from, or the
-// clock's last tick before; it
-// begins with what everybody did then. Totals of the whole run are not in it.
+// clock's last tick before; it begins with what everybody did then. Totals of the
+// whole run are not in it.
 //
 // What everybody did follows from all that came before. An index makes that short;
 // see [Trace.WriteIndex].
