@@ -2,6 +2,7 @@ package trace
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"sort"
@@ -354,6 +355,7 @@ func (ix *indexer) finish() {
 	if !t.End.Known {
 		t.losses.Incomplete = 1
 	}
+	ix.unknownPoints()
 	ix.stackTable()
 	ix.blocksInOrder()
 	ix.readCounts()
@@ -364,6 +366,16 @@ func (ix *indexer) finish() {
 		}
 	}
 	ix.times()
+}
+
+// unknownPoints names what no table has, though the indexes of others leave it room:
+// its events are procedures' as far as anybody knows.
+func (ix *indexer) unknownPoints() {
+	for i := range ix.t.Points {
+		if p := &ix.t.Points[i]; p.Kind == "" {
+			*p = Point{Kind: spec.PointProc, Name: fmt.Sprintf("unknown point %d", i), Owner: int32(i), Leader: int32(i)}
+		}
+	}
 }
 
 // blocksInOrder sorts each thread's blocks by number and counts the missing.

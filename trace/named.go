@@ -5,7 +5,7 @@ package trace
 func (t *Trace) PointsNamed(pattern string) map[int32]bool {
 	found := map[int32]bool{}
 	for i := range t.Points {
-		if p := &t.Points[i]; p.Kind != "" && matches(pattern, p.Name) {
+		if matches(pattern, t.Points[i].Name) {
 			found[int32(i)] = true
 		}
 	}

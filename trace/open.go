@@ -18,7 +18,7 @@ type Trace struct {
 	Producer string
 
 	Attrs     []Attr                      // in the file's order
-	Points    []Point                     // by dense index; Kind "" where no table has the index
+	Points    []Point                     // by dense index
 	Functions []Function                  // by pc
 	Callees   map[int32]map[string]uint64 // calls by point and function, where the source does not tell the function
 	Texts     map[uint64]string
