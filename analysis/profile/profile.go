@@ -224,8 +224,8 @@ func (b *builder) entries(p *Profile) {
 			p.Degraded += e.Degraded
 		case pt.Kind == spec.PointLoop:
 			e.Kind, e.Name, e.Trips = KindLoop, b.loopName(pt), b.trips[i]
-		default:
-			continue
+		case b.calls[i] == 0:
+			continue // no procedure, unless the trace says that it was entered
 		}
 		e.fill(&b.self[i], &incl[b.groups.procMember(int32(i))])
 		e.Started = b.selfInh[i]
