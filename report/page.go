@@ -289,6 +289,9 @@ func (pg *page) data() error {
 	if !p.Losses.Any() && p.Degraded == 0 {
 		pg.say("  nothing lost, nothing degraded")
 	}
+	if err := pg.levels(); err != nil {
+		return err
+	}
 	for _, l := range pg.t.Limits {
 		pg.say("  from %s on points only counted: %s limit, %s written", dur(l.Time), l.Reason, bytesOf(l.Bytes))
 	}

@@ -32,6 +32,7 @@ type indexer struct {
 	// "end" record does. After that record's time the tool alone is at work.
 	readings []uint64
 	counts   sddf.Blob
+	levels   rawLevels
 
 	stacks []rawStack
 	frames map[uint64][]Frame // by return address, innermost first
@@ -195,6 +196,8 @@ func (ix *indexer) data(r *row) bool {
 		}
 	case spec.TagEnd:
 		ix.end(r)
+	case spec.TagLevel, spec.TagTimes, spec.TagHistogram:
+		ix.level(r)
 	default:
 		ix.cost(r)
 	}
@@ -366,6 +369,7 @@ func (ix *indexer) finish() {
 		}
 	}
 	ix.times()
+	ix.levels.finish(t)
 }
 
 // unknownPoints names what no table has, though the indexes of others leave it room:

@@ -29,6 +29,7 @@ type Trace struct {
 	Flush     Flush
 	Throttled int64 // ns lost to the control group's quota
 	Limits    []Limit
+	Levels    []LevelChange // in time order
 	End       End
 	HasCounts bool
 	Wall      int64 // ns: from the first event or clock reading to the end of what was traced

@@ -17,6 +17,57 @@ type Point struct {
 
 	Hits   uint64 // times reached, over the whole run; 0 if no totals were written
 	Traced uint64 // times it wrote an event
+	Times  *Times // nil if it was never timed
+}
+
+// Times sums up the activations of a point that were timed: no event tells of them.
+type Times struct {
+	N           uint64   // that have ended
+	Took        int64    // ns, with what they called
+	Least, Most int64    // ns
+	Lengths     []Length // how many were how long, the shortest first
+}
+
+// Length is a number of activations that took at most so long.
+type Length struct {
+	Most int64 // ns
+	N    uint64
+}
+
+// Timed is how often the point was timed.
+func (p *Point) Timed() uint64 {
+	if p.Times == nil {
+		return 0
+	}
+	return p.Times.N
+}
+
+// Level is how much of a point is recorded; see package ratecontrol.
+type Level uint8
+
+// Levels of recording.
+const (
+	LevelOff Level = iota
+	LevelCount
+	LevelTime
+	LevelTrace
+	numLevels
+)
+
+func (l Level) String() string {
+	if l >= numLevels {
+		return "invalid"
+	}
+	return [numLevels]string{"off", "count", "time", "trace"}[l]
+}
+
+// LevelChange is a change of a point's level.
+type LevelChange struct {
+	Time     int64 // ns since the trace began
+	Point    int32
+	Old, New Level
+	Rate     float64 // hits/s before it
+	Reason   string
 }
 
 // Traceable reports whether hits of p can be events: procedures, loops, sync
@@ -33,7 +84,8 @@ func (p *Point) Traceable() bool {
 // It is entered with its second iteration.
 func (p *Point) Spins() bool { return p.Flags&spec.FlagSpin != 0 }
 
-// Degraded is how often the point was counted but not traced.
+// Degraded is how often the point was reached without an event: it was counted, or
+// timed.
 func (p *Point) Degraded() uint64 { return p.Hits - min(p.Traced, p.Hits) }
 
 // Function is a function in which goroutines start.

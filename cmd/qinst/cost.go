@@ -49,16 +49,21 @@ var costModes = []struct{ name, mode, loop string }{
 	{"off", "off", "drive"},
 	{"count", "count", "drive"},
 	{"count+pairs", "count", "calls"},
+	{"time", "time", "drive"},
 	{"trace", "trace", "drive"},
 	{"lock, counted", "count", "locks"},
 	{"lock, traced", "trace", "locks"},
 	{"channel, counted", "count", "channels"},
 	{"channel, traced", "trace", "channels"},
 	{"loop, counted", "count", "loops"},
+	{"loop, timed", "time", "loops"},
 	{"loop, traced", "trace", "loops"},
 	{"iteration, counted", "count", "iterations"},
 	{"iteration, traced", "trace", "iterations"},
 }
+
+// costSettings are the run-time settings of a mode.
+var costSettings = map[string]string{"off": "mode=off", "count": "mode=count", "time": "kind:proc=time,kind:loop=time", "trace": "mode=trace"}
 
 // cmdCost measures what a probe costs on this machine, with a small program that
 // it builds plain and instrumented.
@@ -132,11 +137,14 @@ type costKey struct {
 // while then disturbs both sides.
 func measureCost(e *env, dir string) (*costReport, error) {
 	const turns = 9
-	times := map[string]map[costKey][]float64{"plain": {}, "off": {}, "count": {}, "trace": {}}
+	times := map[string]map[costKey][]float64{"plain": {}}
+	for mode := range costSettings {
+		times[mode] = map[costKey][]float64{}
+	}
 	traced := map[string]float64{}
 	for turn := range turns {
 		e.progress("measuring, %d of %d", turn+1, turns)
-		for _, mode := range []string{"plain", "off", "count", "trace"} {
+		for _, mode := range []string{"plain", "off", "count", "time", "trace"} {
 			share, err := runCost(dir, mode, times[mode])
 			if err != nil {
 				return nil, err
@@ -175,7 +183,7 @@ func runCost(dir, mode string, times map[costKey][]float64) (traced float64, err
 	file := filepath.Join(dir, "cost.sddf")
 	defer os.Remove(file)
 	cmd := exec.Command(filepath.Join(dir, "probed"), rounds, calls)
-	cmd.Env = append(os.Environ(), "QINST=mode="+mode+",limit=0,out="+file)
+	cmd.Env = append(os.Environ(), "QINST="+costSettings[mode]+",limit=0,out="+file)
 	if mode == "plain" {
 		cmd = exec.Command(filepath.Join(dir, "plain"), rounds, calls)
 	}

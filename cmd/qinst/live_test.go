@@ -53,7 +53,13 @@ func runProbed(t *testing.T, procs, exe string, args ...string) *trace.Trace {
 func runTraced(t *testing.T, cmd *exec.Cmd, env ...string) (*trace.Trace, string) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "live.sddf")
-	cmd.Env = append(append(os.Environ(), "QINST=limit=0,out="+file), env...)
+	settings := "QINST=limit=0,out=" + file
+	for i, e := range env {
+		if more, ok := strings.CutPrefix(e, "QINST="); ok {
+			env[i] = settings + "," + more
+		}
+	}
+	cmd.Env = append(append(os.Environ(), settings), env...)
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)

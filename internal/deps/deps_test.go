@@ -24,11 +24,12 @@ var allowed = map[string][]string{
 	"analysis/profile": {"sddf/spec", "trace"},
 	"report":           {"analysis/profile", "sddf/spec", "trace"},
 
+	"ratecontrol":         nil,
 	"internal/edit":       nil,
 	"instrument/points":   {"sddf/spec"},
 	"instrument/rewrite":  {"instrument/points", "internal/edit", "sddf", "sddf/spec"},
 	"instrument":          {"instrument/points", "instrument/rewrite"},
-	"runtime/inject":      {"internal/edit", "sddf", "sddf/spec"},
+	"runtime/inject":      {"internal/edit", "ratecontrol", "sddf", "sddf/spec"},
 	"instrument/toolexec": {"instrument", "instrument/points", "runtime/inject"},
 
 	"cmd/qinst": {"analysis/profile", "instrument/points", "instrument/toolexec", "report", "sddf", "sddf/pablo", "sddf/pack", "sddf/salvage", "sddf/spec", "sddf/text", "trace"},

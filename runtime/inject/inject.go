@@ -71,6 +71,13 @@ func Compile(t Target, files []string, dir string) ([]string, error) {
 			return nil, err
 		}
 	}
+	control, err := policy()
+	if err != nil {
+		return nil, err
+	}
+	if out, err = add(out, dir, "qinst_policy.go", control); err != nil {
+		return nil, err
+	}
 	return add(out, dir, "qinst_spec.go", constants())
 }
 
@@ -170,6 +177,10 @@ func constants() []byte {
 		{"TagFrame", spec.TagFrame},
 		{"TagCallee", spec.TagCallee},
 		{"TagText", spec.TagText},
+		{"TagLevel", spec.TagLevel},
+		{"TagSums", spec.TagSums},
+		{"TagTimes", spec.TagTimes},
+		{"TagHistogram", spec.TagHistogram},
 		{"ProbesFields", len(spec.Records[spec.TagProbes-1].Fields)},
 		{"EvEnter", spec.EvEnter},
 		{"EvExit", spec.EvExit},

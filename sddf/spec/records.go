@@ -3,23 +3,27 @@ package spec
 // Tags of the records that an instrumented program writes. Tags from
 // FirstUserTag on are for records that users define.
 const (
-	TagClock    = 1
-	TagProbes   = 2
-	TagEvents   = 3
-	TagCounts   = 4
-	TagFunction = 5
-	TagReason   = 6
-	TagFlush    = 7
-	TagOSCPU    = 8
-	TagThrottle = 9
-	TagProcess  = 10
-	TagLimit    = 11
-	TagEnd      = 12
-	TagStack    = 13
-	TagFrame    = 14
-	TagCallee   = 15
-	TagText     = 16
-	TagState    = 17
+	TagClock     = 1
+	TagProbes    = 2
+	TagEvents    = 3
+	TagCounts    = 4
+	TagFunction  = 5
+	TagReason    = 6
+	TagFlush     = 7
+	TagOSCPU     = 8
+	TagThrottle  = 9
+	TagProcess   = 10
+	TagLimit     = 11
+	TagEnd       = 12
+	TagStack     = 13
+	TagFrame     = 14
+	TagCallee    = 15
+	TagText      = 16
+	TagState     = 17
+	TagLevel     = 18
+	TagSums      = 19
+	TagTimes     = 20
+	TagHistogram = 21
 
 	FirstUserTag = 256
 )
@@ -246,6 +250,29 @@ var Counts = Layout{
 	})},
 }
 
+// Sums, Times and Buckets are the layouts of what is known of points that wrote no
+// events.
+var (
+	Sums = Layout{Variants: []Variant{variant(-1, "sum", 4, "what one point that is not traced counted", []BitField{
+		{Name: "probe", Word: 0, Width: 32, Unit: Probe, Doc: "point"},
+		{Name: "level", Word: 0, Bit: 32, Width: 8, Doc: "1 count, 2 time"},
+		{Name: "hits", Word: 1, Width: 64, Doc: "times the point was reached"},
+		{Name: "timed", Word: 2, Width: 64, Doc: "of these, how many were timed, and ended"},
+		{Name: "took", Word: 3, Width: 64, Unit: Ticks, Doc: "how long those took"},
+	})}}
+	Times = Layout{Variants: []Variant{variant(-1, "time", 5, "exact totals of one timed point over all threads", []BitField{
+		{Name: "probe", Word: 0, Width: 32, Unit: Probe, Doc: "point"},
+		{Name: "timed", Word: 1, Width: 64, Doc: "activations"},
+		{Name: "took", Word: 2, Width: 64, Unit: Ticks, Doc: "how long they took, with what they called"},
+		{Name: "least", Word: 3, Width: 64, Unit: Ticks, Doc: "the shortest"},
+		{Name: "most", Word: 4, Width: 64, Unit: Ticks, Doc: "the longest"},
+	})}}
+	Buckets = Layout{Variants: []Variant{variant(-1, "bucket", 2, "activations of one length", []BitField{
+		{Name: "bucket", Word: 0, Width: 8, Doc: "0: 0 ticks; n: 2^(n-1) to 2^n - 1"},
+		{Name: "timed", Word: 1, Width: 64, Doc: "activations"},
+	})}}
+)
+
 // Records are the records of an instrumented program's file.
 var Records = []Record{
 	record(TagClock, "clock", "three clocks read together", []Field{
@@ -346,4 +373,22 @@ var Records = []Record{
 		field("labels", U32, "", "text: its labels"),
 		field("regions", "[]"+U32, "", "texts: the regions that it is in, the last begun last"),
 		field("tid", U32, "", "of the thread: the operating system's id")}, nil),
+	record(TagLevel, "level", "from here on more, or less, of a point is recorded", []Field{
+		field("ticks", U64, Ticks, "when"),
+		field("probe", U32, Probe, "point"),
+		field("old", U8, "", "0 off, 1 count, 2 time, 3 trace"),
+		field("new", U8, "", "likewise"),
+		field("rate", F64, "", "hits a second, before"),
+		field("reason", Str, "", "rule, rate, budget, below its limits")}, nil),
+	record(TagSums, "sums", "what the points that are not traced counted in a period", []Field{
+		field("from", U64, Ticks, "begin"),
+		field("to", U64, Ticks, "end"),
+		field("sums", Packed, "", "points that were reached")}, &Sums),
+	record(TagTimes, "times", "exact totals of the points that were timed; a later record replaces an earlier one", []Field{
+		field("ticks", U64, Ticks, "when"),
+		field("times", Packed, "", "points")}, &Times),
+	record(TagHistogram, "histogram", "how long the timed activations of a point took; a later record replaces an earlier one", []Field{
+		field("ticks", U64, Ticks, "when"),
+		field("probe", U32, Probe, "point"),
+		field("buckets", Packed, "", "lengths that there were")}, &Buckets),
 }

@@ -29,6 +29,7 @@ const (
 	qinstLate      = 1 << 30  // in a point's index: its exit is not a deferred call
 	qinstChunkSize = 32 << 10 // a few times smaller than an L2 cache: the writer finds it warm
 	qinstHeadSize  = 64       // of a chunk
+	qinstTraced    = 1 << 31  // in an entry's token: it wrote an event
 	qinstLongest   = 3 * 8    // bytes of the longest event
 	qinstContext   = 7 * 8    // bytes of a time, a gap and a goroutine entry
 )
@@ -80,6 +81,14 @@ type qinstBlock struct {
 
 	callees    uintptr // qinstMaxCallees of qinstCallee, 0 if there are none
 	unresolved uint64  // calls that found no room there
+
+	sums, hists uintptr // of timed points; 0: there are none
+
+	// Points of which half the room is used up, for the writer.
+	low             int32  // the room at which that is so
+	wantAll         bool   // there were more
+	wantIn, wantOut uint32 // how many there were, and how many the writer has seen
+	want            [qinstWants]uint32
 }
 
 // cell is the point's cell: they follow the block's page, so that finding one
@@ -170,6 +179,10 @@ func qinstTrace(point uint32) uint64 {
 	b := gp.m.qinst
 	late := point & qinstLate
 	point &^= qinstLate
+	c := b.cell(point)
+	if c.room >= qinstTimedSlow {
+		return qinstTimeEnter(point)
+	}
 	s := gp.qinstStack
 	if s == nil || s.depth >= s.size {
 		if s = qinstStackFor(gp, b); s == nil {
@@ -185,9 +198,10 @@ func qinstTrace(point uint32) uint64 {
 	*(*uint64)(unsafe.Pointer(b.p)) = (now-b.last)<<32 | qinstEvEnter<<24 | uint64(point)
 	b.last = now
 	qinstPublish(&b.p, b.p+8)
-	c := b.cell(point)
 	c.traced++
-	c.room--
+	if c.room--; c.room == b.low || c.room == b.floor {
+		qinstWant(b, point)
+	}
 	d := s.depth
 	if d < s.size {
 		f := s.frame(d)
@@ -196,15 +210,14 @@ func qinstTrace(point uint32) uint64 {
 		f.trips = 0
 	}
 	s.depth = d + 1
-	return uint64(d)<<32 | 1<<31 | uint64(point)
+	return uint64(d)<<32 | qinstTraced | uint64(point)
 }
 
-// qinstExit is the probe at a procedure's exit; token is what its entry
-// returned. It sets the stack's depth rather than popping: where exits were
-// skipped, the next one puts things right.
+// qinstExit is qinst_exit, the probe at a procedure's exit, where the entry was traced.
+// It sets the stack's depth rather than popping: where exits were skipped, the next
+// one puts things right.
 //
 //go:nosplit
-//go:linkname qinstExit qinst_exit
 func qinstExit(token uint64) {
 	gp := getg()
 	if s := gp.qinstStack; s != nil {
@@ -223,11 +236,9 @@ func qinstExit(token uint64) {
 	sys.Prefetch(b.p + 512) // while the writer lags, chunks come back cold
 }
 
-// qinstLoopLeft is the probe at a loop's exit; trips is the number of its
-// iterations, 0 if the profile stack has it.
+// qinstLoopLeft is qinst_leave, the probe at a loop's exit, likewise.
 //
 //go:nosplit
-//go:linkname qinstLoopLeft qinst_leave
 func qinstLoopLeft(token, trips uint64) {
 	gp := getg()
 	d := uint32(token >> 32)
@@ -249,6 +260,10 @@ func qinstLoopLeft(token, trips uint64) {
 //go:nosplit
 //go:linkname qinstExitAll qinst_exitall
 func qinstExitAll(token uint64) {
+	if token&qinstTimedToken != 0 {
+		qinstTimeExitSlow(token)
+		return
+	}
 	gp := getg()
 	if s := gp.qinstStack; s != nil {
 		qinstLoopsLeft(gp, s, uint32(token>>32)+1)
@@ -284,7 +299,7 @@ func (s *qinstStack) trips(d uint32) uint64 {
 //go:nosplit
 //go:linkname qinstTrip qinst_trip
 func qinstTrip(token uint64) {
-	if s, d := getg().qinstStack, uint32(token>>32); s != nil && d < s.size {
+	if s, d := getg().qinstStack, uint32(token>>32); s != nil && d < s.size && token&qinstTimedToken == 0 {
 		s.frame(d).trips++
 	}
 }

@@ -15,13 +15,90 @@ TEXT qinst_enter<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
 	INCQ	(const_qinstPage+qinstCell_hits)(CX)(DX*1)
 	MOVL	(const_qinstPage+qinstCell_room)(CX)(DX*1), BX
 	CMPL	BX, qinstBlock_floor(CX)
-	JGT	trace
+	JGT	more
 	XORL	AX, AX
 	RET
-trace:
+more:
+	CMPL	BX, $const_qinstTimed
+	JEQ	time
 	JMP	runtime·qinstTrace<ABIInternal>(SB)
+time:
+	MOVL	AX, BX
+	RDTSC
+	SHLQ	$32, DX
+	ORQ	DX, AX
+	SHLQ	$const_qinstTimeShift, AX
+	ORL	$const_qinstTimedToken, BX
+	ORQ	BX, AX
+	RET
 slow:
 	JMP	runtime·qinstEnterSlow<ABIInternal>(SB)
+
+// func qinst_exit(token uint64)
+//
+// The probe at a procedure's exit; token is what its entry returned.
+TEXT qinst_exit<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
+	TESTL	$const_qinstTimedToken, AX
+	JNE	time
+	JMP	runtime·qinstExit<ABIInternal>(SB)
+time:
+	JMP	qinstTimed<>(SB)
+
+// func qinst_leave(token, trips uint64)
+//
+// The probe at a loop's exit; trips is the number of its iterations, 0 if the
+// profile stack has it.
+TEXT qinst_leave<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
+	TESTL	$const_qinstTimedToken, AX
+	JNE	time
+	JMP	runtime·qinstLoopLeft<ABIInternal>(SB)
+time:
+	JMP	qinstTimed<>(SB)
+
+// qinstTimed adds an activation up, as qinstTimeExit does, where nothing of it is new.
+TEXT qinstTimed<>(SB),NOSPLIT|NOFRAME,$0-0
+	CMPB	runtime·qinstSlowClock(SB), $0
+	JNE	slow
+	MOVQ	AX, BX
+	RDTSC
+	SHLQ	$32, DX
+	ORQ	DX, AX
+	MOVQ	BX, CX
+	SHRQ	$const_qinstTimeShift, CX
+	SUBQ	CX, AX
+	SHLQ	$const_qinstTimeShift, AX
+	SHRQ	$const_qinstTimeShift, AX
+	ANDL	$(const_qinstMaxPoints-1), BX
+	MOVQ	g_m(R14), DX
+	MOVQ	m_qinst(DX), DX
+	MOVQ	qinstBlock_sums(DX), SI
+	TESTQ	SI, SI
+	JEQ	done
+	MOVL	BX, CX
+	SHLQ	$const_qinstSumShift, CX
+	ADDQ	CX, SI
+	MOVQ	AX, CX
+	SUBQ	qinstSum_least(SI), CX
+	CMPQ	CX, qinstSum_span(SI)
+	JHI	more
+	BSRQ	AX, CX
+	JEQ	more
+	MOVBLZX	BX, DI
+	SHLL	$const_qinstHistShift, DI
+	ADDQ	qinstBlock_hists(DX), DI
+	LEAL	1(BX), R8
+	CMPL	R8, qinstHist_point(DI)
+	JNE	more
+	ADDQ	AX, qinstSum_sum(SI)
+	INCL	(qinstHist_n+4)(DI)(CX*4)
+done:
+	RET
+more:
+	SHLQ	$20, AX
+	ORQ	BX, AX
+	JMP	runtime·qinstTimeExit<ABIInternal>(SB)
+slow:
+	JMP	runtime·qinstTimeExitSlow<ABIInternal>(SB)
 
 // func qinst_call(point uint32) uint32
 //

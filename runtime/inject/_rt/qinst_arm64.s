@@ -19,13 +19,41 @@ TEXT qinst_enter<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
 	MOVW	qinstCell_room(R3), R4
 	MOVW	qinstBlock_floor(R1), R5
 	CMPW	R5, R4
-	BGT	trace
+	BGT	more
 	MOVD	ZR, R0
 	RET
-trace:
+more:
+	MOVD	$const_qinstTimed, R5
+	CMPW	R5, R4
+	BEQ	time
 	JMP	runtime·qinstTrace<ABIInternal>(SB)
+time:
+	JMP	runtime·qinstTimeEnter<ABIInternal>(SB)
 slow:
 	JMP	runtime·qinstEnterSlow<ABIInternal>(SB)
+
+// func qinst_exit(token uint64)
+//
+// The probe at a procedure's exit; token is what its entry returned.
+TEXT qinst_exit<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
+	MOVD	$const_qinstTimedToken, R1
+	TST	R1, R0
+	BNE	time
+	JMP	runtime·qinstExit<ABIInternal>(SB)
+time:
+	JMP	runtime·qinstTimeExitSlow<ABIInternal>(SB)
+
+// func qinst_leave(token, trips uint64)
+//
+// The probe at a loop's exit; trips is the number of its iterations, 0 if the
+// profile stack has it.
+TEXT qinst_leave<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
+	MOVD	$const_qinstTimedToken, R2
+	TST	R2, R0
+	BNE	time
+	JMP	runtime·qinstLoopLeft<ABIInternal>(SB)
+time:
+	JMP	runtime·qinstTimeExitSlow<ABIInternal>(SB)
 
 // func qinst_call(point uint32) uint32
 //

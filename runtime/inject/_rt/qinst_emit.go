@@ -100,5 +100,7 @@ func qinstEmit(point uint32, p unsafe.Pointer, n uintptr) {
 	qinstPublish(&b.p, b.p+size)
 	c := b.cell(point)
 	c.traced++
-	c.room--
+	if c.room--; c.room == b.low || c.room == b.floor {
+		qinstWant(b, point)
+	}
 }

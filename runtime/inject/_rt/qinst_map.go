@@ -235,6 +235,7 @@ func qinstNewBlock() bool {
 	b := (*qinstBlock)(unsafe.Pointer(p))
 	b.num = n
 	b.floor = qinstSet.floor
+	qinstControlBlock(b)
 	b.limit = qinstMaxPoints
 	b.callees = qinstAnonymous(qinstMaxCallees * unsafe.Sizeof(qinstCallee{}))
 	qinstBlocks[n] = p
@@ -270,6 +271,9 @@ func qinstRegister(base *uint32, points uint32, table string) bool {
 		qinstTables[qinstNTables] = qinstTable{table, qinstNext}
 		qinstNTables++
 		*base = qinstNext
+		if qinstControlled {
+			qinstApplyRules(table, qinstNext, points)
+		}
 		qinstNext += points
 		qinstHead[qinstWordPoints] = uint64(qinstNext)
 		head := [8]byte{0x90 | qinstProbesFields + 2, qinstPacketData, qinstTagProbes}

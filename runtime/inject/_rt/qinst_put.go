@@ -11,7 +11,7 @@ import (
 const qinstReserve = 16
 
 // qinstCountOnly is the floor of a block whose points only count.
-const qinstCountOnly = 1<<31 - 1
+const qinstCountOnly = 1<<31 - 3
 
 var (
 	qinstStarved uint32       // set when a block was starved

@@ -49,6 +49,8 @@ func qinstStart() {
 	if !qinstOpenOutput() || !qinstMap() {
 		return
 	}
+	qinstStartControl()
+	qinstTokens.Store(qinstBatch) // until the writer first looks
 	for range qinstFirst + 1 {
 		if !qinstNewBlock() {
 			return
@@ -153,7 +155,10 @@ func qinstSetting(name, value string) bool {
 		}
 		qinstSet.budget = uint64(v)
 	default:
-		qinstSay("QINST: unknown setting ", name, ", known are mode, out, limit, budget and ring; the program goes on untraced")
+		if qinstIndex(name, '.') >= 0 || qinstIndex(name, '*') >= 0 || qinstIndex(name, ':') >= 0 {
+			return qinstAddRule(name, value)
+		}
+		qinstSay("QINST: unknown setting ", name, ", known are mode, out, limit, budget, ring, and points as in main.(*T).*=1e4/s or kind:loop=count; the program goes on untraced")
 		return false
 	}
 	return true

@@ -52,7 +52,9 @@ func qinstSyncPut(gp *g, point uint32, obj, queue uintptr) {
 	qinstPublish(&b.p, b.p+16)
 	c := b.cell(point)
 	c.traced++
-	c.room--
+	if c.room--; c.room == b.low || c.room == b.floor {
+		qinstWant(b, point)
+	}
 }
 
 // qinstSyncSlow is qinst_sync for a thread without a block.

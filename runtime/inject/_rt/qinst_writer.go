@@ -111,6 +111,7 @@ func qinstWriter() {
 	for {
 		busy := qinstDrain()
 		qinstPrepare()
+		qinstControlWindow()
 		qinstNoteClock()
 		if now := nanotime(); now-tick >= qinstTickNS {
 			tick = now
@@ -146,11 +147,14 @@ func qinstRest(busy bool) {
 		return
 	}
 	most := int64(qinstTickNS)
-	if qinstRationed() {
+	switch {
+	case qinstRationed():
 		most = qinstFeedNS
+	case qinstControlled:
+		most = qinstWindowNS
 	}
 	atomic.Store(&qinstSleeping, 1)
-	if qinstFull.Load() == 0 && qinstSpares.Load() >= qinstFewSpares && atomic.Load(&qinstEnding) == 0 && atomic.Load(&qinstSync) == qinstSynced {
+	if qinstFull.Load() == 0 && atomic.Load(&qinstUrgent) == 0 && qinstSpares.Load() >= qinstFewSpares && atomic.Load(&qinstEnding) == 0 && atomic.Load(&qinstSync) == qinstSynced {
 		futexsleep(&qinstSleeping, 1, most)
 	}
 	atomic.Store(&qinstSleeping, 0)
@@ -318,6 +322,7 @@ func qinstTick() {
 	qinstWriteClock()
 	qinstWriteThreads()
 	qinstWriteNews()
+	qinstWriteSums()
 	qinstRefill()
 	qinstPush()
 }
@@ -361,6 +366,9 @@ func qinstWriteTail(why uint32) {
 	qinstWriteList(uint32(qinstFull.Swap(0)))
 	qinstWriteNews()
 	qinstWriteThreads()
+	qinstCheckRules()
+	qinstWriteSums()
+	qinstWriteTimes()
 	qinstWriteCounts()
 	qinstWriteCallees()
 	qinstWriteUsage()

@@ -1,0 +1,170 @@
+package ratecontrol
+
+// Level is how much of a point is recorded. Hits are counted at every level but Off.
+type Level uint8
+
+const (
+	Off   Level = iota // nothing; hits are not known
+	Count              // hits
+	Time               // hits, and how long they took, summed up
+	Trace              // an event each
+)
+
+// Limit is what a point may record.
+type Limit struct {
+	Rate  float64 // hits/s that are traced; [Any]: however many
+	Burst float64 // hits that may come at once beyond the rate
+	Below Level   // level above the rate
+}
+
+// Any is the rate of a point without a limit, and the cost of one.
+const Any = 1 << 60
+
+// Point is a point under control. The zero value is one that is traced and has seen
+// nothing.
+type Point struct {
+	limited bool    // its level is the limit's Below
+	full    bool    // bucket has been filled once
+	bucket  float64 // hits that may still be traced
+	hits    float64 // while limited: since the last decision
+	ns      float64 // likewise: time
+}
+
+const (
+	second = 1e9
+
+	// returns is the share of the limit's rate below which a point is traced again: a
+	// rate that lies a tenth below its limit, or above, changes nothing.
+	returns = 0.85
+
+	// enough is how many hits the limit must allow in the time that decides. In fewer
+	// chance rules.
+	enough = 8
+)
+
+// Step takes in a window: its length in ns and the hits in it. It returns whether
+// the point is traced in the next one, and how many of its hits may be.
+//
+// Above its rate a point uses its bucket up (Rate x time flows in, a hit takes one
+// out), and is limited when that is empty. It comes back when the hits of a window,
+// and three standard deviations of such a number more, are below a share of what the
+// limit allows: a burst's end shows in one window, and chance does not look like one.
+func (p *Point) Step(l Limit, ns float64, hits float64) (traced bool, room float64) {
+	if l.Rate >= Any {
+		p.limited, p.full = false, false
+		return true, Any
+	}
+	flow := l.Rate * ns / second
+	if p.limited {
+		p.hits += hits
+		p.ns += ns
+		allowed := l.Rate * p.ns / second
+		if allowed < enough {
+			return false, 0
+		}
+		spare := returns*allowed - p.hits - 1
+		p.limited = spare <= 0 || spare*spare <= 9*p.hits
+		p.hits, p.ns = 0, 0
+		if p.limited {
+			return false, 0
+		}
+		p.bucket = l.Burst
+		return true, p.bucket + flow
+	}
+	if !p.full {
+		p.bucket, p.full = l.Burst, true
+	}
+	p.bucket += flow - hits
+	if p.bucket > l.Burst {
+		p.bucket = l.Burst
+	}
+	if p.bucket < 0 {
+		p.limited, p.hits, p.ns = true, 0, 0
+		return false, 0
+	}
+	return true, p.bucket + flow
+}
+
+// Limited reports whether the point is above its limit.
+func (p *Point) Limited() bool { return p.limited }
+
+// Budget holds what the tool costs at a share of the processor time that the program
+// uses. It is a controller with feed-forward (the share of what the last window used)
+// and an integral (what was spent less, or more, than allowed so far): a constant
+// error in the prediction, as a program that speeds up has, is made good in the next
+// windows, and nothing is carried for longer than a second.
+type Budget struct {
+	Target float64 // of processor time
+	credit float64 // ns
+}
+
+// Step takes in a window: the processor time that the program used, and the tool's
+// part of it, both in ns. It returns what the tool may use in the next window.
+func (b *Budget) Step(used, spent float64, ns float64) float64 {
+	allowed := b.Target * used
+	b.credit += allowed - spent
+	share := b.Target * carry
+	if share > carryMost {
+		share = carryMost
+	}
+	most := share * used * second / ns
+	b.credit = min(max(b.credit, -most), most)
+	next := allowed + b.credit*ns/(settles*second)
+	if next < 0 {
+		return 0
+	}
+	return next
+}
+
+const (
+	carry     = 0.2   // of a second's budget can be saved up, or owed
+	carryMost = 0.008 // of a second's processor time: a second's budget is exceeded by no more
+	settles   = 0.1   // seconds in which that is evened out
+)
+
+// Share returns the most that a point may cost if all together may cost allowed:
+// those that cost least are traced first, so that as many as possible are, and equal
+// ones fare alike. costs is sorted by it.
+func Share(costs []float64, allowed float64) float64 {
+	sortFloats(costs)
+	sum, last := 0.0, 0.0
+	for _, c := range costs {
+		if sum+c > allowed {
+			if rest := allowed - sum; rest > last {
+				return rest
+			}
+			return last
+		}
+		sum += c
+		last = c
+	}
+	return Any
+}
+
+// sortFloats is heapsort: it needs no memory.
+func sortFloats(a []float64) {
+	for i := len(a)/2 - 1; i >= 0; i-- {
+		sink(a, i)
+	}
+	for n := len(a) - 1; n > 0; n-- {
+		a[0], a[n] = a[n], a[0]
+		sink(a[:n], 0)
+	}
+}
+
+func sink(a []float64, i int) {
+	for {
+		c := 2*i + 1
+		if c >= len(a) {
+			return
+		}
+		if c+1 < len(a) && a[c+1] > a[c] {
+			c++
+		}
+		if a[i] >= a[c] {
+			return
+		}
+		a[i], a[c] = a[c], a[i]
+		i = c
+	}
+}

@@ -1,0 +1,522 @@
+package runtime
+
+import (
+	"internal/runtime/atomic"
+	"unsafe"
+)
+
+// Rate control. The policy is package ratecontrol's; this is what carries it out.
+//
+// A cell that nobody has looked at may trace qinstFree events, and says so when half
+// of them are used up: its thread notes the point for the writer (qinstWant). From
+// then on the point is on the writer's list: every window its hits go to the policy,
+// and what that allows becomes the room of its cells. A point far below its limits
+// leaves the list, with qinstFree events in each of its cells. So what is rare costs
+// nothing, and what is frequent is stopped by its cell and not by the writer.
+
+const (
+	qinstFree     = 256
+	qinstLow      = qinstFree / 2
+	qinstWindowNS = 50e6
+	qinstHurryNS  = 5e6 // of a window that a cell without room ends
+	qinstWants    = 256 // of a thread
+	qinstQuiet    = 20  // windows far below its limits after which a point leaves the list
+
+	// A program that does nothing can afford what this share of a processor allows.
+	qinstIdleShare = 0.1
+
+	qinstOnce = 1 // kinds of points: an event, or two
+	qinstPair = 2
+)
+
+// qinstControl is what the writer keeps of a point. Zero is one that it has not seen.
+type qinstControl struct {
+	rates, costs qinstRatePoint // above the rule's rate; too dear for the budget
+	hits, traced uint64         // at the last window
+	told, news   uint64         // hits that sums records have told of; at this one
+	until        uint64         // hits when the point came back to trace, which none has told of yet
+	timed, took  uint64         // likewise
+	kind         uint8          // 0: qinstPair as far as is known
+	rule         uint8          // and 1; 0: none
+	below        uint8          // levels below trace
+	listed       bool
+	seen         bool // its level has changed
+	clocked      bool // it has been timed
+	fresh        bool // the next sums record tells of it
+	quiet        uint8
+	room         int32 // of the cell of a thread that comes now; 0: as it is
+}
+
+var (
+	qinstUrgent     uint32  // a cell has no room left
+	qinstControlled bool    // there are rules or a budget
+	qinstControls   uintptr // of qinstControl, one a point
+	qinstTracked    uintptr // of uint32: points that the writer looks at
+	qinstListed     uint32
+	qinstBudgeting  qinstRateBudget
+	qinstBudgetOn   bool
+	qinstEventNS    float64 // cost of an event
+	qinstCountNS    = 1.2   // of a hit that is only counted
+	qinstPrices     uintptr // of float64: room for qinstRateShare
+
+	qinstWindow struct {
+		at          int64  // ns
+		cpu, writer uint64 // ns so far
+		bytes       uint64 // of events so far
+		counting    float64
+		scanned     uint32
+		sum         float64 // of hits in the scan at hand
+		scanAt      int64
+	}
+)
+
+// qinstStartControl prepares rate control if there are rules or a budget.
+func qinstStartControl() {
+	s := &qinstSet
+	if qinstNRules == 0 && s.budget == 0 {
+		return
+	}
+	qinstControls = qinstAnonymous(qinstMaxPoints * unsafe.Sizeof(qinstControl{}))
+	qinstTracked = qinstAnonymous(qinstMaxPoints * 4)
+	qinstPrices = qinstAnonymous(qinstMaxPoints * 8)
+	if qinstControls == 0 || qinstTracked == 0 || qinstPrices == 0 {
+		qinstNRules = 0
+		return
+	}
+	qinstControlled = true
+	qinstEventNS = float64(s.chunkCost) / (qinstChunkSize / 8)
+	qinstBudgetOn = s.budget != 0
+	qinstBudgeting.Target = float64(s.budget) / 1000
+	if s.floor != qinstCountOnly {
+		s.floor = -qinstFree
+	}
+	qinstWindow.at = nanotime()
+	qinstWindow.cpu = qinstProcessCPU()
+}
+
+func qinstControlOf(point uint32) *qinstControl {
+	if qinstControls == 0 || point >= qinstMaxPoints {
+		return nil
+	}
+	return (*qinstControl)(unsafe.Pointer(qinstControls + uintptr(point)*unsafe.Sizeof(qinstControl{})))
+}
+
+// qinstWant notes a point for the writer.
+//
+//go:nosplit
+func qinstWant(b *qinstBlock, point uint32) {
+	if n := b.wantIn; n-atomic.Load(&b.wantOut) < qinstWants {
+		b.want[n%qinstWants] = point
+		atomic.Store(&b.wantIn, n+1)
+	} else {
+		b.wantAll = true
+	}
+	// Until the writer has decided what comes below trace, hits only count.
+	if b.cell(point).room == b.low-qinstLow && atomic.Load(&qinstUrgent) == 0 {
+		atomic.Store(&qinstUrgent, 1)
+		qinstWake()
+	}
+}
+
+// qinstControlWindow is one round of rate control; it does nothing before its time.
+func qinstControlWindow() {
+	w := &qinstWindow
+	now := nanotime()
+	ns := float64(now - w.at)
+	if !qinstControlled || ns < qinstHurryNS || ns < qinstWindowNS && atomic.Load(&qinstUrgent) == 0 {
+		return
+	}
+	atomic.Store(&qinstUrgent, 0)
+	w.at = now
+	qinstLockMemory()
+	for i := uint32(1); i < qinstNBlocks; i++ {
+		qinstTakeWants((*qinstBlock)(unsafe.Pointer(qinstBlocks[i])))
+	}
+	most := qinstAfford(now, ns)
+	list := (*[qinstMaxPoints]uint32)(unsafe.Pointer(qinstTracked))
+	for i := uint32(0); i < qinstListed; {
+		point := list[i]
+		if qinstDecide(point, ns, most) {
+			i++
+			continue
+		}
+		qinstListed--
+		list[i] = list[qinstListed]
+	}
+	qinstUnlockMemory()
+	qinstBeat++
+}
+
+// qinstTakeWants puts the points that a thread has noted on the list.
+func qinstTakeWants(b *qinstBlock) {
+	for ; b.wantOut != atomic.Load(&b.wantIn); atomic.Store(&b.wantOut, b.wantOut+1) {
+		qinstEnlist(b.want[b.wantOut%qinstWants])
+	}
+	if b.wantAll {
+		b.wantAll = false
+		for k := uint32(0); k < qinstNext; k++ {
+			if b.cell(k).room <= qinstSet.floor+qinstLow {
+				qinstEnlist(k)
+			}
+		}
+	}
+}
+
+func qinstEnlist(point uint32) {
+	c := qinstControlOf(point)
+	if c.listed {
+		return
+	}
+	c.listed, c.quiet = true, 0
+	c.hits, c.traced = qinstHitsOf(point)
+	qinstAppend(point)
+}
+
+func qinstAppend(point uint32) {
+	(*[qinstMaxPoints]uint32)(unsafe.Pointer(qinstTracked))[qinstListed] = point
+	qinstListed++
+}
+
+// qinstRuled puts a point that has a rule on the list, before it is reached.
+func qinstRuled(point uint32, c *qinstControl) {
+	if !c.listed {
+		c.listed = true
+		qinstAppend(point)
+	}
+	r := &qinstRules[c.rule-1]
+	switch c.room = qinstSet.floor; {
+	case r.most == qinstRateTime && c.kind == qinstPair:
+		c.room = qinstTimedRoom()
+		qinstTimeAll()
+	case r.most == qinstRateTrace:
+		c.room += int32(min(r.limit.Burst+r.limit.Rate*qinstWindowNS/1e9, 1<<28))
+	}
+	for i := uint32(1); i < qinstNBlocks; i++ {
+		(*qinstBlock)(unsafe.Pointer(qinstBlocks[i])).cell(point).room = c.room
+	}
+}
+
+// qinstControlBlock makes a new block's cells what the others' are.
+func qinstControlBlock(b *qinstBlock) {
+	b.low = -1 << 31
+	if !qinstControlled {
+		return
+	}
+	b.low = qinstSet.floor + qinstLow
+	list := (*[qinstMaxPoints]uint32)(unsafe.Pointer(qinstTracked))
+	for i := range qinstListed {
+		if c := qinstControlOf(list[i]); c.room != 0 {
+			b.cell(list[i]).room = c.room
+		}
+	}
+	if qinstSpill != 0 {
+		qinstMapTimes(b)
+	}
+}
+
+func qinstHitsOf(point uint32) (hits, traced uint64) {
+	for i := uint32(0); i < qinstNBlocks; i++ {
+		c := (*qinstBlock)(unsafe.Pointer(qinstBlocks[i])).cell(point)
+		hits += c.hits
+		traced += uint64(c.traced)
+	}
+	return hits, traced
+}
+
+// price is what a traced hit costs, in ns.
+func (c *qinstControl) price() float64 {
+	if c.kind == qinstOnce {
+		return 1.3 * qinstEventNS
+	}
+	return 2 * qinstEventNS
+}
+
+// qinstAfford returns what a point may cost in a window, in ns.
+func qinstAfford(now int64, ns float64) float64 {
+	if !qinstBudgetOn {
+		return qinstRateAny
+	}
+	w := &qinstWindow
+	qinstScanHits(now)
+	cpu, writer, bytes := qinstProcessCPU(), qinstThreadCPU(), qinstEventBytes()
+	used := max(float64(cpu-w.cpu), ns*qinstIdleShare)
+	counting := w.counting * qinstCountNS * ns / 1e9
+	tool := counting + float64(writer-w.writer)
+	spent := tool + float64(bytes-w.bytes)/8*qinstEventNS
+	w.cpu, w.writer, w.bytes = cpu, writer, bytes
+	allowed := qinstBudgeting.Step(used, spent, ns)
+	allowed = max(0, allowed-tool)
+	list := (*[qinstMaxPoints]uint32)(unsafe.Pointer(qinstTracked))
+	prices := unsafe.Slice((*float64)(unsafe.Pointer(qinstPrices)), int(qinstListed))
+	for i := range prices {
+		c := qinstControlOf(list[i])
+		hits, _ := qinstHitsOf(list[i])
+		prices[i] = float64(hits-c.hits) * c.price()
+	}
+	return qinstRateShare(prices, allowed)
+}
+
+// qinstEventBytes is how many bytes of events there are so far.
+func qinstEventBytes() (n uint64) {
+	for i := uint32(1); i < qinstNBlocks; i++ {
+		b := (*qinstBlock)(unsafe.Pointer(qinstBlocks[i]))
+		n += b.seq * qinstChunkSize
+		if p, c := atomic.Loaduintptr(&b.p), atomic.Loaduintptr(&b.chunk); c != 0 && p > c && p <= c+qinstChunkSize {
+			n += uint64(p - c)
+		}
+	}
+	return n
+}
+
+// qinstScanHits sums the hits of a part of the points up, so that all are known about
+// once a second: what counting costs.
+func qinstScanHits(now int64) {
+	w := &qinstWindow
+	part := max(qinstNext/20, 1)
+	if most := 20000 / max(qinstNBlocks, 1); part > most {
+		part = max(most, 1)
+	}
+	for ; part > 0 && w.scanned < qinstNext; part-- {
+		hits, _ := qinstHitsOf(w.scanned)
+		w.sum += float64(hits)
+		w.scanned++
+	}
+	if w.scanned >= qinstNext {
+		if w.scanAt != 0 && now > w.scanAt {
+			w.counting = max(0, (w.sum-qinstLastSum)*1e9/float64(now-w.scanAt))
+		}
+		qinstLastSum = w.sum
+		w.sum, w.scanned, w.scanAt = 0, 0, now
+	}
+}
+
+var qinstLastSum float64
+
+// qinstDecide takes a point's window to the policy and carries out what it says. It
+// reports whether the point stays on the list.
+func qinstDecide(point uint32, ns, most float64) bool {
+	c := qinstControlOf(point)
+	hits, traced := qinstHitsOf(point)
+	n := float64(hits - c.hits)
+	c.hits, c.traced = hits, traced
+
+	rule := &qinstNoRule
+	if c.rule != 0 {
+		rule = &qinstRules[c.rule-1]
+	}
+	level, room := rule.most, float64(1<<28)
+	free, roomFree := c.rates.Step(rule.limit, ns, n)
+	why := "rate"
+	if !free {
+		level = min(level, rule.limit.Below)
+	}
+	afford := qinstRateLimit{Rate: qinstRateAny}
+	if most < qinstRateAny {
+		afford.Rate = most / c.price() * 1e9 / ns
+		afford.Burst = afford.Rate / 20
+	}
+	cheap, roomCheap := c.costs.Step(afford, ns, n)
+	if !cheap {
+		level, why = min(level, qinstRateCount), "budget"
+	}
+	if level == qinstRateTime && c.kind == qinstOnce {
+		level = qinstRateCount
+	}
+	if below := uint8(qinstRateTrace - level); below != c.below {
+		if free && cheap {
+			why = "rule"
+			if c.seen {
+				why = "below its limits"
+			}
+		}
+		qinstWriteLevel(point, qinstRateTrace-qinstRateLevel(c.below), level, n*1e9/ns, why)
+		if level == qinstRateTrace {
+			c.until = hits
+		} else if c.below == 0 {
+			if c.until = 0; c.seen || !free || !cheap {
+				c.told = hits // events tell of those
+			}
+		}
+		c.below, c.seen = below, true
+		if level == qinstRateTime {
+			c.clocked = true
+			qinstTimeAll()
+		}
+	}
+	room = min(room, roomFree, roomCheap)
+	if level == qinstRateTrace && n < room/4 && n < qinstFree/4 || rule.limit.Rate >= qinstRateAny && !qinstBudgetOn {
+		c.quiet++
+	} else {
+		c.quiet = 0
+	}
+	stays := c.quiet < qinstQuiet || c.below != 0 || c.until != 0 || c.clocked // activations may end later
+	if !stays {
+		room = max(room, qinstFree)
+		if level == qinstRateTrace && rule.limit.Rate >= qinstRateAny && !qinstBudgetOn {
+			room = 1 << 28
+		}
+	}
+	settled := qinstSetRoom(point, c, level, room)
+	c.listed = stays || !settled
+	return c.listed
+}
+
+var qinstNoRule = qinstRule{limit: qinstRateLimit{Rate: qinstRateAny}, most: qinstRateTrace}
+
+// qinstSetRoom sets the cells of a point. Of what may be traced a thread gets twice
+// its share so far: it need not be the same as before. A thread that counts an event
+// at this moment may undo it, which the result tells of: then it is done again in the
+// next window.
+func qinstSetRoom(point uint32, c *qinstControl, level qinstRateLevel, room float64) (settled bool) {
+	settled = true
+	share := 2 * room / (float64(c.traced) + float64(qinstNBlocks))
+	for i := uint32(1); i < qinstNBlocks; i++ {
+		cell := (*qinstBlock)(unsafe.Pointer(qinstBlocks[i])).cell(point)
+		want := qinstSet.floor
+		switch level {
+		case qinstRateTrace:
+			want += int32(min(share*(float64(cell.traced)+1)+1, room+1, 1<<28))
+		case qinstRateTime:
+			want = qinstTimedRoom()
+		}
+		if d := cell.room - want; d > qinstLow/2 || d < -qinstLow/2 || level != qinstRateTrace && d != 0 {
+			settled = false
+		}
+		cell.room = want
+		c.room = want
+	}
+	return settled
+}
+
+func qinstTimedRoom() int32 {
+	if qinstSlowClock {
+		return qinstTimedSlow
+	}
+	return qinstTimed
+}
+
+func qinstTimeAll() {
+	for i := uint32(1); i < qinstNBlocks; i++ {
+		qinstMapTimes((*qinstBlock)(unsafe.Pointer(qinstBlocks[i])))
+	}
+}
+
+// qinstWriteLevel records that a point's level changes.
+func qinstWriteLevel(point uint32, from, to qinstRateLevel, rate float64, why string) {
+	qinstRecord(qinstTagLevel, 6)
+	qinstU64(qinstNow())
+	qinstU32(point)
+	qinstByte(byte(from))
+	qinstByte(byte(to))
+	qinstF64(rate)
+	qinstStr(why)
+}
+
+// qinstWriteSums records what the points below trace counted since the last time.
+func qinstWriteSums() {
+	found := uint64(0)
+	list := (*[qinstMaxPoints]uint32)(unsafe.Pointer(qinstTracked))
+	for i := range qinstListed {
+		c := qinstControlOf(list[i])
+		c.news = c.told
+		if c.below != 0 {
+			c.news, _ = qinstHitsOf(list[i])
+		} else if c.until != 0 {
+			c.news, c.until = c.until, 0
+		}
+		if c.fresh = c.news != c.told || c.clocked && qinstTimesOf(list[i]).n != c.timed; c.fresh {
+			found++
+		}
+	}
+	if found == 0 {
+		return
+	}
+	now := qinstNow()
+	qinstRecord(qinstTagSums, 3)
+	qinstU64(qinstSumsAt)
+	qinstU64(now)
+	qinstSumsAt = now
+	qinstBlob(found * 32)
+	for i := range qinstListed {
+		c := qinstControlOf(list[i])
+		if !c.fresh {
+			continue
+		}
+		t := qinstTimesOf(list[i])
+		qinstWord(uint64(list[i]) | uint64(qinstRateTrace-qinstRateLevel(c.below))<<32)
+		qinstWord(c.news - c.told)
+		qinstWord(t.n - c.timed)
+		qinstWord(t.sum - c.took)
+		c.told, c.timed, c.took = c.news, t.n, t.sum
+	}
+}
+
+var qinstSumsAt uint64
+
+// qinstWriteTimes writes the totals of the timed points, and their histograms.
+func qinstWriteTimes() {
+	if qinstSpill == 0 {
+		return
+	}
+	found := uint64(0)
+	for k := range qinstNext {
+		if qinstTimesOf(k).n != 0 {
+			found++
+		}
+	}
+	now := qinstNow()
+	qinstRecord(qinstTagTimes, 2)
+	qinstU64(now)
+	qinstBlob(found * 40)
+	for k := uint32(0); found > 0 && k < qinstNext; k++ {
+		if t := qinstTimesOf(k); t.n != 0 {
+			for _, v := range [...]uint64{uint64(k), t.n, t.sum, t.least, t.most} {
+				qinstWord(v)
+			}
+			found--
+		}
+	}
+	for ; found > 0; found-- { // none so far: somebody else's count was not seen again
+		for range 5 {
+			qinstWord(0)
+		}
+	}
+	qinstWriteHistograms(now)
+}
+
+func qinstWriteHistograms(now uint64) {
+	for k := range qinstNext {
+		t := qinstTimesOf(k)
+		if t.n == 0 {
+			continue
+		}
+		found := uint64(0)
+		for _, n := range t.hist {
+			if n != 0 {
+				found++
+			}
+		}
+		qinstRecord(qinstTagHistogram, 3)
+		qinstU64(now)
+		qinstU32(k)
+		qinstBlob(found * 16)
+		for bucket, n := range t.hist {
+			if n != 0 {
+				qinstWord(uint64(bucket))
+				qinstWord(n)
+			}
+		}
+		qinstBeat++
+	}
+}
+
+func qinstF64(v float64) { qinstByte(0xcb); qinstBig(*(*uint64)(unsafe.Pointer(&v)), 8) }
+
+// qinstBlob begins a packed block of n bytes, and qinstWord is a word of one.
+func qinstBlob(n uint64) { qinstByte(0xc6); qinstBig(n, 4) }
+
+func qinstWord(w uint64) {
+	for s := 0; s < 64; s += 8 {
+		qinstByte(byte(w >> s))
+	}
+}

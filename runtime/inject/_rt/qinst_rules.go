@@ -1,0 +1,318 @@
+package runtime
+
+import "unsafe"
+
+// Rules say what points may record: QINST=main.(*Cache).*=1e4/s, kind:loop=count.
+
+type qinstRule struct {
+	kind, pattern string // of points; kind "" is any
+	limit         qinstRateLimit
+	most          qinstRateLevel // highest level
+	found         bool           // a point that it is about
+}
+
+var (
+	qinstRules  [64]qinstRule
+	qinstNRules int
+)
+
+// qinstAddRule reads a setting whose name is a pattern.
+func qinstAddRule(name, value string) bool {
+	r := qinstRule{pattern: name, limit: qinstRateLimit{Rate: qinstRateAny, Below: qinstRateTime}, most: qinstRateTrace}
+	if i := qinstIndex(name, ':'); i >= 0 {
+		r.kind, r.pattern = name[:i], name[i+1:]
+		if r.kind == "kind" {
+			r.kind, r.pattern = r.pattern, "*"
+		}
+	}
+	if !qinstRuleValue(&r, value) || qinstNRules == len(qinstRules) {
+		qinstSay("QINST: found ", name, "=", value, ", expected a rate such as 1e4/s, 1e4/s+500 or 1e4/s:count, or a level: count, time or trace; the program goes on untraced")
+		return false
+	}
+	qinstRules[qinstNRules] = r
+	qinstNRules++
+	return true
+}
+
+func qinstRuleValue(r *qinstRule, value string) bool {
+	if l, ok := qinstLevelNamed(value); ok {
+		r.most = l
+		return true
+	}
+	if i := qinstIndex(value, ':'); i >= 0 {
+		l, ok := qinstLevelNamed(value[i+1:])
+		if !ok || l == qinstRateTrace {
+			return false
+		}
+		r.limit.Below, value = l, value[:i]
+	}
+	rate, rest, ok := qinstFloat(value)
+	if !ok || len(rest) < 2 || rest[:2] != "/s" {
+		return false
+	}
+	r.limit.Rate, r.limit.Burst = rate, rate/10
+	if rest = rest[2:]; rest == "" {
+		return true
+	}
+	r.limit.Burst, rest, ok = qinstFloat(rest[1:])
+	return ok && rest == ""
+}
+
+func qinstLevelNamed(s string) (qinstRateLevel, bool) {
+	switch s {
+	case "count":
+		return qinstRateCount, true
+	case "time":
+		return qinstRateTime, true
+	case "trace":
+		return qinstRateTrace, true
+	}
+	return 0, false
+}
+
+// qinstFloat reads a number such as 100, 2.5 or 1e4 and returns what follows it.
+func qinstFloat(s string) (v float64, rest string, ok bool) {
+	scale, i := 0.0, 0
+	for ; i < len(s); i++ {
+		switch c := s[i]; {
+		case c >= '0' && c <= '9':
+			v, ok = v*10+float64(c-'0'), true
+			scale *= 10
+			continue
+		case c == '.' && scale == 0 && ok:
+			scale = 1
+			continue
+		}
+		break
+	}
+	if scale > 1 {
+		v /= scale
+	}
+	if ok && i < len(s) && s[i] == 'e' {
+		n, digits := 0, 0
+		for i++; i < len(s) && s[i] >= '0' && s[i] <= '9' && n < 100; i++ {
+			n = n*10 + int(s[i]-'0')
+			digits++
+		}
+		for ; n > 0; n-- {
+			v *= 10
+		}
+		ok = digits > 0
+	}
+	return v, s[i:], ok && v < 1e18
+}
+
+// qinstApplyRules finds the rule of each point of a package's table, the record's
+// fields behind the base; the last one that fits counts.
+func qinstApplyRules(table string, base, points uint32) {
+	qinstNames(table, func(i uint32, kind, name string) bool {
+		c := qinstControlOf(base + i)
+		c.kind = qinstKind(kind)
+		for k := range qinstNRules {
+			r := &qinstRules[k]
+			if (r.kind == "" || r.kind == kind) && qinstMatches(r.pattern, name) {
+				c.rule, r.found = uint8(k+1), true
+			}
+		}
+		if c.rule != 0 {
+			qinstRuled(base+i, c)
+		}
+		return true
+	})
+}
+
+// qinstMatches is package trace's rule: * stands for any characters.
+func qinstMatches(pattern, s string) bool {
+	star, from := -1, 0
+	i := 0
+	for k := 0; k < len(s); {
+		switch {
+		case i < len(pattern) && pattern[i] == '*':
+			star, from = i, k
+			i++
+		case i < len(pattern) && pattern[i] == s[k]:
+			i++
+			k++
+		case star >= 0:
+			from++
+			i, k = star+1, from
+		default:
+			return false
+		}
+	}
+	for i < len(pattern) && pattern[i] == '*' {
+		i++
+	}
+	return i == len(pattern)
+}
+
+// qinstPacked reads msgpack that the tool has written, of arrays, strings and numbers
+// that are not negative, from one address to another: the writer may not store
+// pointers.
+type qinstPacked struct{ at, end uintptr }
+
+func qinstPackedOf(s string) qinstPacked {
+	at := uintptr(unsafe.Pointer(unsafe.StringData(s)))
+	return qinstPacked{at, at + uintptr(len(s))}
+}
+
+func (p *qinstPacked) peek() byte {
+	if p.at == p.end {
+		return 0
+	}
+	return *(*byte)(unsafe.Pointer(p.at))
+}
+
+func (p *qinstPacked) byte() byte {
+	b := p.peek()
+	if p.at < p.end {
+		p.at++
+	}
+	return b
+}
+
+func (p *qinstPacked) big(n int) (v uint64) {
+	for ; n > 0; n-- {
+		v = v<<8 | uint64(p.byte())
+	}
+	return v
+}
+
+func (p *qinstPacked) number() uint64 {
+	switch b := p.byte(); b {
+	case 0xcc, 0xcd, 0xce, 0xcf:
+		return p.big(1 << (b - 0xcc))
+	default:
+		return uint64(b)
+	}
+}
+
+func (p *qinstPacked) array() uint64 {
+	switch b := p.byte(); b {
+	case 0xdc:
+		return p.big(2)
+	case 0xdd:
+		return p.big(4)
+	default:
+		return uint64(b & 0xf)
+	}
+}
+
+func (p *qinstPacked) str() string {
+	n := uint64(0)
+	switch b := p.byte(); b {
+	case 0xd9:
+		n = p.big(1)
+	case 0xda:
+		n = p.big(2)
+	case 0xdb:
+		n = p.big(4)
+	default:
+		n = uint64(b & 0x1f)
+	}
+	n = min(n, uint64(p.end-p.at))
+	s := qinstString((*byte)(unsafe.Pointer(p.at)), int(n))
+	p.at += uintptr(n)
+	return s
+}
+
+// skip passes over a value.
+func (p *qinstPacked) skip() {
+	switch b := p.peek(); {
+	case b >= 0xa0 && b <= 0xbf, b >= 0xd9 && b <= 0xdb:
+		p.str()
+	case b >= 0x90 && b <= 0x9f, b == 0xdc, b == 0xdd:
+		for n := p.array(); n > 0 && p.at < p.end; n-- {
+			p.skip()
+		}
+	default:
+		p.number()
+	}
+}
+
+// element is the i-th string of an array.
+func (p *qinstPacked) element(i uint64) string {
+	a := *p
+	if i >= a.array() {
+		return ""
+	}
+	for ; i > 0; i-- {
+		a.skip()
+	}
+	return a.str()
+}
+
+// qinstNames calls f for each point of a package's table that rules can be about,
+// until it returns false. The functions do not outlive the call.
+func qinstNames(table string, f func(i uint32, kind, name string) bool) {
+	t := qinstPackedOf(table)
+	t.skip() // package
+	strs := t
+	t.skip()
+	t.skip() // identities
+	kinds := t
+	t.skip()
+	n := kinds.array()
+	names := t
+	names.array()
+	for i := uint32(0); i < uint32(n); i++ {
+		kind, name := kinds.str(), names.number()
+		if qinstKind(kind) != 0 && !f(i, kind, strs.element(name)) {
+			return
+		}
+	}
+}
+
+// qinstKind is the kind of a point as far as its cost goes; 0 for those that count at
+// every level.
+func qinstKind(kind string) uint8 {
+	switch kind {
+	case "proc", "loop":
+		return qinstPair
+	case "sync", "record":
+		return qinstOnce
+	}
+	return 0
+}
+
+// qinstCheckRules says which rules are about nothing that the program has, and what
+// they may have meant.
+func qinstCheckRules() {
+	for k := range qinstNRules {
+		r := &qinstRules[k]
+		if r.found {
+			continue
+		}
+		r.found = true
+		best, table, index := 0, 0, uint32(0)
+		for i := range qinstNTables {
+			qinstNames(qinstTables[i].text, func(k uint32, kind, name string) bool {
+				if n := qinstAlike(r.pattern, name); n > best && (r.kind == "" || r.kind == kind) {
+					best, table, index = n, i, k
+				}
+				return true
+			})
+		}
+		if best == 0 {
+			qinstSay("QINST: no point is ", r.pattern, "; kinds are proc, loop, sync and record")
+			continue
+		}
+		qinstNames(qinstTables[table].text, func(k uint32, _, name string) bool {
+			if k == index {
+				qinstSay("QINST: no point is ", r.pattern, "; the nearest is ", name)
+			}
+			return k < index
+		})
+	}
+}
+
+// qinstAlike is how many bytes two names have in common at both ends.
+func qinstAlike(a, b string) (n int) {
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	for i := 1; i <= len(a)-n && i <= len(b)-n && a[len(a)-i] == b[len(b)-i]; i++ {
+		n++
+	}
+	return n
+}

@@ -1,0 +1,176 @@
+package runtime
+
+import (
+	"internal/runtime/atomic"
+	"internal/runtime/sys"
+	"unsafe"
+)
+
+// Level time: how often and how long, without an event. What an entry hands to its
+// exit is the time itself; sums are a thread's own, and so is a part of the
+// histograms: a slot for each point that comes often enough to find one.
+
+// qinstTimed is the room of a cell whose point is at level time; qinstTimedSlow where
+// the processor's clock is not to be read.
+const (
+	qinstTimed     = 1<<31 - 1
+	qinstTimedSlow = 1<<31 - 2
+)
+
+const (
+	qinstHistBuckets = 64  // powers of two ticks
+	qinstHistSlots   = 256 // of a thread; the assembly knows it
+	qinstHistShift   = 9   // bytes of a slot, as a power of two
+	qinstSumShift    = 5
+
+	// The token of a timed entry: 43 bits of the time, which is an hour, above a mark
+	// that the token of a traced one does not have, and the point.
+	qinstTimedToken = 1 << 20
+	qinstTimeShift  = 21
+)
+
+// qinstSum is what a thread knows of a timed point: the sum of its times, the least of
+// them, and how far above that the largest is. Zero memory has seen nothing. How many
+// there were is in the histograms.
+type qinstSum struct {
+	sum         uint64
+	least, span uint64
+	seen        uint64
+}
+
+// qinstHist is a histogram of a point's times on a thread.
+type qinstHist struct {
+	point uint32 // and 1; 0: free
+	_     [3]uint32
+	n     [qinstHistBuckets]uint32
+	_     [240]byte
+}
+
+// qinstSpill is the memory of histograms for all threads together: those of points
+// that found no slot.
+var qinstSpill uintptr // a row of qinstHistBuckets counters for each point
+
+const (
+	qinstSumsSize = qinstMaxPoints << qinstSumShift
+	qinstHistSize = qinstHistSlots << qinstHistShift
+	qinstSpillRow = qinstHistBuckets * 4
+)
+
+// qinstTimeEnter makes the token of a timed entry.
+//
+//go:nosplit
+func qinstTimeEnter(point uint32) uint64 {
+	return qinstNow()<<qinstTimeShift | qinstTimedToken | uint64(point)
+}
+
+// qinstTimeExitSlow adds the activation of a token up.
+//
+//go:nosplit
+func qinstTimeExitSlow(token uint64) {
+	took := (qinstNow() - token>>qinstTimeShift) << qinstTimeShift >> 1
+	qinstTimeExit(took | token&(qinstMaxPoints-1))
+}
+
+// qinstTimeExit adds an activation up: how long it took, above the point.
+//
+//go:nosplit
+func qinstTimeExit(v uint64) {
+	b := getg().m.qinst
+	if b.sums == 0 {
+		return
+	}
+	point, took := uint32(v&(qinstMaxPoints-1)), v/qinstMaxPoints
+	s := b.sum(point)
+	s.sum += took
+	switch {
+	case s.seen == 0:
+		s.least, s.seen = took, 1
+	case took < s.least:
+		s.span += s.least - took
+		s.least = took
+	case took-s.least > s.span:
+		s.span = took - s.least
+	}
+	bucket := uint32(sys.Len64(took)) % qinstHistBuckets
+	h := b.hist(point)
+	if h.point == 0 {
+		h.point = point + 1
+	}
+	switch {
+	case h.point == point+1:
+		h.n[bucket]++
+	case qinstSpill != 0:
+		n := (*uint32)(unsafe.Pointer(qinstSpill + uintptr(point)*qinstSpillRow + uintptr(bucket)*4))
+		atomic.Xadd(n, 1)
+	}
+}
+
+//go:nosplit
+func (b *qinstBlock) sum(point uint32) *qinstSum {
+	return (*qinstSum)(unsafe.Pointer(b.sums + uintptr(point)<<qinstSumShift))
+}
+
+//go:nosplit
+func (b *qinstBlock) hist(point uint32) *qinstHist {
+	return (*qinstHist)(unsafe.Pointer(b.hists + uintptr(point%qinstHistSlots)<<qinstHistShift))
+}
+
+// qinstMapTimes gives a block memory for sums. The writer does it: for all blocks
+// once a point is timed, and then for each new one.
+func qinstMapTimes(b *qinstBlock) {
+	if b.sums != 0 {
+		return
+	}
+	hists := qinstAnonymous(qinstHistSize)
+	sums := qinstAnonymous(qinstSumsSize)
+	if qinstSpill == 0 {
+		qinstSpill = qinstAnonymous(qinstMaxPoints * qinstSpillRow)
+	}
+	if hists != 0 && sums != 0 {
+		b.hists = hists
+		atomic.Storeuintptr(&b.sums, sums)
+	}
+}
+
+// qinstTimes is what all threads know of a timed point.
+type qinstTimes struct {
+	n, sum, least, most uint64
+	hist                [qinstHistBuckets]uint64
+}
+
+var qinstTimesScratch qinstTimes
+
+// qinstTimesOf sums up. The result is valid until the next call.
+func qinstTimesOf(point uint32) *qinstTimes {
+	t := &qinstTimesScratch
+	*t = qinstTimes{}
+	seen := false
+	for i := uint32(1); i < qinstNBlocks; i++ {
+		b := (*qinstBlock)(unsafe.Pointer(qinstBlocks[i]))
+		if b.sums == 0 {
+			continue
+		}
+		if s := b.sum(point); s.seen != 0 {
+			if t.sum += s.sum; !seen || s.least < t.least {
+				t.least = s.least
+			}
+			seen = true
+			t.most = max(t.most, s.least+s.span)
+		}
+		if h := b.hist(point); h.point == point+1 {
+			for k, n := range h.n {
+				t.hist[k] += uint64(n)
+			}
+		}
+	}
+	if qinstSpill != 0 {
+		row := (*[qinstHistBuckets]uint32)(unsafe.Pointer(qinstSpill + uintptr(point)*qinstSpillRow))
+		for k, n := range row {
+			t.hist[k] += uint64(n)
+		}
+	}
+	for _, n := range t.hist {
+		t.n += n
+	}
+	return t
+}
