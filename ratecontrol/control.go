@@ -3,6 +3,7 @@ package ratecontrol
 // Level is how much of a point is recorded. Hits are counted at every level but Off.
 type Level uint8
 
+// The levels, each with what those before it have.
 const (
 	Off   Level = iota // nothing; hits are not known
 	Count              // hits

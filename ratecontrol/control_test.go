@@ -146,7 +146,6 @@ type program struct {
 	name  string
 	loads []load
 	cost  []float64 // ns of a traced hit
-	floor bool      // counting alone is above the budget
 }
 
 const countCost = 1.2 // ns

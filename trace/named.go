@@ -5,16 +5,17 @@ package trace
 func (t *Trace) PointsNamed(pattern string) map[int32]bool {
 	found := map[int32]bool{}
 	for i := range t.Points {
-		if matches(pattern, t.Points[i].Name) {
+		if Matches(pattern, t.Points[i].Name) {
 			found[int32(i)] = true
 		}
 	}
 	return found
 }
 
-// matches is greedy with one place to go back to, which is enough for a pattern
-// that has no other wildcard.
-func matches(pattern, s string) bool {
+// Matches reports whether a name is of a pattern, in which * stands for any characters.
+// It is greedy with one place to go back to, which is enough where nothing else is
+// special.
+func Matches(pattern, s string) bool {
 	star, from := -1, 0
 	i := 0
 	for k := 0; k < len(s); {

@@ -183,7 +183,7 @@ func runCost(dir, mode string, times map[costKey][]float64) (traced float64, err
 	file := filepath.Join(dir, "cost.sddf")
 	defer os.Remove(file)
 	cmd := exec.Command(filepath.Join(dir, "probed"), rounds, calls)
-	cmd.Env = append(os.Environ(), "QINST="+costSettings[mode]+",limit=0,out="+file)
+	cmd.Env = append(os.Environ(), "QINST="+costSettings[mode]+",limit=0,budget=off,out="+file)
 	if mode == "plain" {
 		cmd = exec.Command(filepath.Join(dir, "plain"), rounds, calls)
 	}

@@ -53,7 +53,7 @@ func runProbed(t *testing.T, procs, exe string, args ...string) *trace.Trace {
 func runTraced(t *testing.T, cmd *exec.Cmd, env ...string) (*trace.Trace, string) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "live.sddf")
-	settings := "QINST=limit=0,out=" + file
+	settings := "QINST=limit=0,budget=off,out=" + file
 	for i, e := range env {
 		if more, ok := strings.CutPrefix(e, "QINST="); ok {
 			env[i] = settings + "," + more
@@ -456,7 +456,7 @@ func kill(t *testing.T, exe string, delay time.Duration) error {
 		return err
 	}
 	cmd := exec.Command(exe, shared)
-	cmd.Env = append(os.Environ(), "QINST=limit=0,out="+file)
+	cmd.Env = append(os.Environ(), "QINST=limit=0,budget=off,out="+file)
 	if err := cmd.Start(); err != nil {
 		return err
 	}

@@ -76,7 +76,7 @@ func checkRandom(t *testing.T, dir, name string) (calls, loops int) {
 	}
 	file := filepath.Join(dir, name+".sddf")
 	cmd := exec.Command(filepath.Join(dir, "probed", name))
-	cmd.Env = append(os.Environ(), "QINST=limit=0,out="+file)
+	cmd.Env = append(os.Environ(), "QINST=limit=0,budget=off,out="+file)
 	if got, err := cmd.CombinedOutput(); err != nil || string(got) != string(want) {
 		t.Fatalf("%v: it prints\n%s\nexpected\n%s", err, got, want)
 	}

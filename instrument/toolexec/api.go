@@ -20,6 +20,22 @@ func beginRegion(name string) uint32
 
 //go:linkname endRegion qinst_region_end
 func endRegion(region uint32)
+
+//go:linkname setRate qinst_set_rate
+func setRate(points, limit string) bool
+`,
+	"qinst.dev/debug": `package debug
+
+import _ "unsafe"
+
+//go:linkname table qinst_table
+func table(i int) (text string, base uint32, ok bool)
+
+//go:linkname point qinst_point
+func point(point uint32) (hits, traced, timed uint64, level uint8, rate float64)
+
+//go:linkname flush qinst_flush
+func flush() (path string)
 `,
 	"qinst.dev/sddf": `package sddf
 

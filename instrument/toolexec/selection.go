@@ -199,7 +199,7 @@ func Never(importPath string) bool {
 //   - the sanitizers' glue, and crypto/internal/fips140, whose text the linker
 //     seals.
 var never = []string{
-	"runtime/...", "internal/runtime/...", "qinst.dev", "qinst.dev/sddf/...",
+	"runtime/...", "internal/runtime/...", "qinst.dev", "qinst.dev/debug", "qinst.dev/sddf/...",
 	"internal/abi", "internal/asan", "internal/bytealg", "internal/byteorder", "internal/chacha8rand",
 	"internal/coverage/rtcov", "internal/cpu", "internal/goarch", "internal/godebugs",
 	"internal/goexperiment", "internal/goos", "internal/msan", "internal/profilerecord", "internal/race",

@@ -34,6 +34,8 @@ var allowed = map[string][]string{
 
 	"cmd/qinst": {"analysis/profile", "instrument/points", "instrument/toolexec", "report", "sddf", "sddf/pablo", "sddf/pack", "sddf/salvage", "sddf/spec", "sddf/text", "trace"},
 
+	"debug": {"sddf", "sddf/spec", "trace"},
+
 	"qinst.dev": nil, // part of programs that are observed
 
 	"internal/deps":   nil,

@@ -76,22 +76,34 @@ func qinstStartControl() {
 	if qinstNRules == 0 && s.budget == 0 {
 		return
 	}
-	qinstControls = qinstAnonymous(qinstMaxPoints * unsafe.Sizeof(qinstControl{}))
-	qinstTracked = qinstAnonymous(qinstMaxPoints * 4)
-	qinstPrices = qinstAnonymous(qinstMaxPoints * 8)
-	if qinstControls == 0 || qinstTracked == 0 || qinstPrices == 0 {
-		qinstNRules = 0
+	if qinstPrepareControl(); !qinstControlled {
 		return
 	}
-	qinstControlled = true
 	qinstEventNS = float64(s.chunkCost) / (qinstChunkSize / 8)
 	qinstBudgetOn = s.budget != 0
 	qinstBudgeting.Target = float64(s.budget) / 1000
 	if s.floor != qinstCountOnly {
 		s.floor = -qinstFree
 	}
-	qinstWindow.at = nanotime()
 	qinstWindow.cpu = qinstProcessCPU()
+}
+
+// qinstPrepareControl makes room for what rate control keeps of each point.
+func qinstPrepareControl() {
+	if qinstControlled {
+		return
+	}
+	qinstControls = qinstAnonymous(qinstMaxPoints * unsafe.Sizeof(qinstControl{}))
+	qinstTracked = qinstAnonymous(qinstMaxPoints * 4)
+	qinstPrices = qinstAnonymous(qinstMaxPoints * 8)
+	if qinstControls == 0 || qinstTracked == 0 || qinstPrices == 0 {
+		return
+	}
+	qinstWindow.at = nanotime()
+	for i := range qinstNBlocks {
+		(*qinstBlock)(unsafe.Pointer(qinstBlocks[i])).low = qinstSet.floor + qinstLow
+	}
+	qinstControlled = true
 }
 
 func qinstControlOf(point uint32) *qinstControl {
@@ -168,6 +180,9 @@ func qinstEnlist(point uint32) {
 		return
 	}
 	c.listed, c.quiet = true, 0
+	if c.kind == 0 {
+		c.kind = qinstKindOf(point)
+	}
 	c.hits, c.traced = qinstHitsOf(point)
 	qinstAppend(point)
 }

@@ -272,7 +272,7 @@ func qinstRegister(base *uint32, points uint32, table string) bool {
 		qinstNTables++
 		*base = qinstNext
 		if qinstControlled {
-			qinstApplyRules(table, qinstNext, points)
+			qinstApplyRules(&qinstTables[qinstNTables-1])
 		}
 		qinstNext += points
 		qinstHead[qinstWordPoints] = uint64(qinstNext)

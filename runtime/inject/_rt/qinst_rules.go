@@ -5,33 +5,110 @@ import "unsafe"
 // Rules say what points may record: QINST=main.(*Cache).*=1e4/s, kind:loop=count.
 
 type qinstRule struct {
-	kind, pattern string // of points; kind "" is any
-	limit         qinstRateLimit
-	most          qinstRateLevel // highest level
-	found         bool           // a point that it is about
+	text         uintptr // its name as it was given; the rule is of the last one of a name
+	size, prefix uint32  // bytes of it; of these the kind and a colon
+	limit        qinstRateLimit
+	most         qinstRateLevel // highest level
+	found        bool           // a point that it is about
 }
 
 var (
-	qinstRules  [64]qinstRule
-	qinstNRules int
+	qinstRules    [64]qinstRule
+	qinstNRules   int
+	qinstRuleText [16 << 10]byte
+	qinstRuleUsed int
 )
 
-// qinstAddRule reads a setting whose name is a pattern.
-func qinstAddRule(name, value string) bool {
-	r := qinstRule{pattern: name, limit: qinstRateLimit{Rate: qinstRateAny, Below: qinstRateTime}, most: qinstRateTrace}
-	if i := qinstIndex(name, ':'); i >= 0 {
-		r.kind, r.pattern = name[:i], name[i+1:]
-		if r.kind == "kind" {
-			r.kind, r.pattern = r.pattern, "*"
+func (r *qinstRule) name() string {
+	return qinstString((*byte)(unsafe.Pointer(r.text)), int(r.size))
+}
+
+// kind is "" for a rule about points of any kind.
+func (r *qinstRule) kind() string {
+	if r.prefix == 0 {
+		return ""
+	}
+	if kind := r.name()[:r.prefix-1]; kind != "kind" {
+		return kind
+	}
+	return r.name()[r.prefix:]
+}
+
+func (r *qinstRule) pattern() string {
+	if r.prefix == 5 && r.name()[:4] == "kind" {
+		return "*"
+	}
+	return r.name()[r.prefix:]
+}
+
+// qinstRuleNamed is the index of the rule of a name, a new one if there is none; -1 if
+// there is no room.
+func qinstRuleNamed(name string) int {
+	for i := range qinstNRules {
+		if qinstRules[i].name() == name {
+			return i
 		}
 	}
-	if !qinstRuleValue(&r, value) || qinstNRules == len(qinstRules) {
-		qinstSay("QINST: found ", name, "=", value, ", expected a rate such as 1e4/s, 1e4/s+500 or 1e4/s:count, or a level: count, time or trace; the program goes on untraced")
+	if qinstNRules == len(qinstRules) || len(name) > len(qinstRuleText)-qinstRuleUsed {
+		return -1
+	}
+	text := qinstRuleText[qinstRuleUsed:]
+	qinstRuleUsed += copy(text, name)
+	r := &qinstRules[qinstNRules]
+	r.text, r.size, r.prefix = uintptr(unsafe.Pointer(&text[0])), uint32(len(name)), uint32(qinstIndex(name, ':')+1)
+	qinstNRules++
+	return qinstNRules - 1
+}
+
+// qinstAddRule takes a rule in; it reports false if it makes no sense, or there are
+// too many.
+func qinstAddRule(name, value string) bool {
+	r := qinstRule{limit: qinstRateLimit{Rate: qinstRateAny, Below: qinstRateTime}, most: qinstRateTrace}
+	if name == "" || !qinstRuleValue(&r, value) {
 		return false
 	}
-	qinstRules[qinstNRules] = r
-	qinstNRules++
+	i := qinstRuleNamed(name)
+	if i < 0 {
+		return false
+	}
+	to := &qinstRules[i]
+	to.limit, to.most = r.limit, r.most
 	return true
+}
+
+// qinstSetRate changes what points may record while the program runs.
+//
+//go:linkname qinstSetRate qinst_set_rate
+func qinstSetRate(name, value string) (ok bool) {
+	if qinstStarted == 0 {
+		return true
+	}
+	systemstack(func() {
+		qinstLockMemory()
+		qinstPrepareControl()
+		if ok = qinstControlled && qinstAddRule(name, value); ok {
+			i := qinstRuleNamed(name)
+			for k := range qinstNTables {
+				qinstApplyRule(&qinstTables[k], i)
+			}
+		}
+		qinstUnlockMemory()
+	})
+	return ok
+}
+
+// qinstApplyRule makes a rule that of the points of a table that it is about.
+func qinstApplyRule(t *qinstTable, rule int) {
+	r := &qinstRules[rule]
+	qinstNames(t.text, func(i uint32, kind, name string) bool {
+		if k := r.kind(); (k == "" || k == kind) && qinstMatches(r.pattern(), name) {
+			c := qinstControlOf(t.base + i)
+			c.kind = qinstKind(kind)
+			c.rule, c.seen, r.found = uint8(rule+1), false, true
+			qinstRuled(t.base+i, c)
+		}
+		return true
+	})
 }
 
 func qinstRuleValue(r *qinstRule, value string) bool {
@@ -102,23 +179,12 @@ func qinstFloat(s string) (v float64, rest string, ok bool) {
 	return v, s[i:], ok && v < 1e18
 }
 
-// qinstApplyRules finds the rule of each point of a package's table, the record's
-// fields behind the base; the last one that fits counts.
-func qinstApplyRules(table string, base, points uint32) {
-	qinstNames(table, func(i uint32, kind, name string) bool {
-		c := qinstControlOf(base + i)
-		c.kind = qinstKind(kind)
-		for k := range qinstNRules {
-			r := &qinstRules[k]
-			if (r.kind == "" || r.kind == kind) && qinstMatches(r.pattern, name) {
-				c.rule, r.found = uint8(k+1), true
-			}
-		}
-		if c.rule != 0 {
-			qinstRuled(base+i, c)
-		}
-		return true
-	})
+// qinstApplyRules finds the rule of each point of a package's table; the last one that
+// fits counts.
+func qinstApplyRules(t *qinstTable) {
+	for i := range qinstNRules {
+		qinstApplyRule(t, i)
+	}
 }
 
 // qinstMatches is package trace's rule: * stands for any characters.
@@ -230,16 +296,25 @@ func (p *qinstPacked) skip() {
 	}
 }
 
-// element is the i-th string of an array.
-func (p *qinstPacked) element(i uint64) string {
-	a := *p
-	if i >= a.array() {
+// qinstStrings is an array of strings. Reading them in order takes one pass.
+type qinstStrings struct {
+	all, rest qinstPacked
+	n, next   uint64
+}
+
+func (a *qinstStrings) element(i uint64) string {
+	if i < a.next || a.rest.at == 0 {
+		a.rest, a.next = a.all, 0
+		a.n = a.rest.array()
+	}
+	if i >= a.n {
 		return ""
 	}
-	for ; i > 0; i-- {
-		a.skip()
+	for ; a.next < i; a.next++ {
+		a.rest.skip()
 	}
-	return a.str()
+	a.next++
+	return a.rest.str()
 }
 
 // qinstNames calls f for each point of a package's table that rules can be about,
@@ -247,7 +322,7 @@ func (p *qinstPacked) element(i uint64) string {
 func qinstNames(table string, f func(i uint32, kind, name string) bool) {
 	t := qinstPackedOf(table)
 	t.skip() // package
-	strs := t
+	strs := qinstStrings{all: t}
 	t.skip()
 	t.skip() // identities
 	kinds := t
@@ -261,6 +336,21 @@ func qinstNames(table string, f func(i uint32, kind, name string) bool) {
 			return
 		}
 	}
+}
+
+// qinstKindOf finds a point's kind in its table.
+func qinstKindOf(point uint32) (kind uint8) {
+	for i := range qinstNTables {
+		if t := &qinstTables[i]; t.base <= point && (i+1 == qinstNTables || qinstTables[i+1].base > point) {
+			qinstNames(t.text, func(k uint32, name, _ string) bool {
+				if t.base+k == point {
+					kind = qinstKind(name)
+				}
+				return t.base+k < point
+			})
+		}
+	}
+	return kind
 }
 
 // qinstKind is the kind of a point as far as its cost goes; 0 for those that count at
@@ -287,19 +377,19 @@ func qinstCheckRules() {
 		best, table, index := 0, 0, uint32(0)
 		for i := range qinstNTables {
 			qinstNames(qinstTables[i].text, func(k uint32, kind, name string) bool {
-				if n := qinstAlike(r.pattern, name); n > best && (r.kind == "" || r.kind == kind) {
+				if n := qinstAlike(r.pattern(), name); n > best && (r.kind() == "" || r.kind() == kind) {
 					best, table, index = n, i, k
 				}
 				return true
 			})
 		}
 		if best == 0 {
-			qinstSay("QINST: no point is ", r.pattern, "; kinds are proc, loop, sync and record")
+			qinstSay("QINST: no point is ", r.pattern(), "; kinds are proc, loop, sync and record")
 			continue
 		}
 		qinstNames(qinstTables[table].text, func(k uint32, _, name string) bool {
 			if k == index {
-				qinstSay("QINST: no point is ", r.pattern, "; the nearest is ", name)
+				qinstSay("QINST: no point is ", r.pattern(), "; the nearest is ", name)
 			}
 			return k < index
 		})

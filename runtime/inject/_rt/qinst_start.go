@@ -29,7 +29,7 @@ var qinstSet struct {
 // qinstStart is called first thing in the main goroutine, while no other runs.
 func qinstStart() {
 	s := &qinstSet
-	s.mode, s.limit, s.ring = "trace", 1<<30, "/dev/shm"
+	s.mode, s.limit, s.ring, s.budget = "trace", 1<<30, "/dev/shm", 50
 	pid, _, _ := linux.Syscall6(qinstSysGetpid, 0, 0, 0, 0, 0, 0)
 	s.pid = uint64(pid)
 	qinstFindProgram()
@@ -42,7 +42,7 @@ func qinstStart() {
 	qinstSet.stream = (qinstNow()*0x9E3779B97F4A7C15 ^ s.pid<<40) >> 1
 	qinstPriceChunk()
 	if s.mode == "count" {
-		s.floor = qinstCountOnly
+		s.floor, s.budget = qinstCountOnly, 0
 	} else {
 		s.floor = -1 << 29
 	}
@@ -149,14 +149,21 @@ func qinstSetting(name, value string) bool {
 		}
 	case "budget":
 		v, ok := qinstPercent(value)
+		if value == "off" {
+			v, ok = 0, true
+		}
 		if !ok {
-			qinstSay("QINST: found budget=", value, ", expected a percentage such as 2% or 0.5%; the program goes on untraced")
+			qinstSay("QINST: found budget=", value, ", expected a percentage such as 2% or 0.5%, or off; the program goes on untraced")
 			return false
 		}
 		qinstSet.budget = uint64(v)
 	default:
 		if qinstIndex(name, '.') >= 0 || qinstIndex(name, '*') >= 0 || qinstIndex(name, ':') >= 0 {
-			return qinstAddRule(name, value)
+			if !qinstAddRule(name, value) {
+				qinstSay("QINST: found ", name, "=", value, ", expected a rate such as 1e4/s, 1e4/s+500 or 1e4/s:count, or a level: count, time or trace; the program goes on untraced")
+				return false
+			}
+			return true
 		}
 		qinstSay("QINST: unknown setting ", name, ", known are mode, out, limit, budget, ring, and points as in main.(*T).*=1e4/s or kind:loop=count; the program goes on untraced")
 		return false

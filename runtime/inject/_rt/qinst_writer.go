@@ -112,6 +112,7 @@ func qinstWriter() {
 		busy := qinstDrain()
 		qinstPrepare()
 		qinstControlWindow()
+		qinstAnswer()
 		qinstNoteClock()
 		if now := nanotime(); now-tick >= qinstTickNS {
 			tick = now
@@ -154,7 +155,7 @@ func qinstRest(busy bool) {
 		most = qinstWindowNS
 	}
 	atomic.Store(&qinstSleeping, 1)
-	if qinstFull.Load() == 0 && atomic.Load(&qinstUrgent) == 0 && qinstSpares.Load() >= qinstFewSpares && atomic.Load(&qinstEnding) == 0 && atomic.Load(&qinstSync) == qinstSynced {
+	if qinstFull.Load() == 0 && atomic.Load(&qinstUrgent) == 0 && atomic.Load(&qinstAsked) == qinstAnswered && qinstSpares.Load() >= qinstFewSpares && atomic.Load(&qinstEnding) == 0 && atomic.Load(&qinstSync) == qinstSynced {
 		futexsleep(&qinstSleeping, 1, most)
 	}
 	atomic.Store(&qinstSleeping, 0)
@@ -355,14 +356,9 @@ func qinstWriteTail(why uint32) {
 	qinstWriteList(uint32(qinstFull.Swap(0)))
 	lost := qinstNoBlock
 	for i := uint32(1); i < qinstNBlocks; i++ {
-		b := (*qinstBlock)(unsafe.Pointer(qinstBlocks[i]))
-		p, c := atomic.Loaduintptr(&b.p), atomic.Loaduintptr(&b.chunk)
-		if c != 0 && p > c && p <= c+qinstChunkSize {
-			qinstWriteChunk((*qinstChunk)(unsafe.Pointer(c)), p-c-qinstHeadSize)
-			qinstBeat++
-		}
-		lost += b.lost
+		lost += (*qinstBlock)(unsafe.Pointer(qinstBlocks[i])).lost
 	}
+	qinstWriteOpen()
 	qinstWriteList(uint32(qinstFull.Swap(0)))
 	qinstWriteNews()
 	qinstWriteThreads()
@@ -389,6 +385,19 @@ func qinstWriteTail(why uint32) {
 	qinstU64(qinstOverflows())
 	qinstU64(qinstUnnamed())
 	qinstPush()
+}
+
+// qinstWriteOpen writes the chunks that threads are filling, as they are now.
+func qinstWriteOpen() {
+	for i := uint32(1); i < qinstNBlocks; i++ {
+		b := (*qinstBlock)(unsafe.Pointer(qinstBlocks[i]))
+		p, c := atomic.Loaduintptr(&b.p), atomic.Loaduintptr(&b.chunk)
+		if c != 0 && p > c && p <= c+qinstChunkSize {
+			qinstWriteChunk((*qinstChunk)(unsafe.Pointer(c)), p-c-qinstHeadSize)
+			qinstBeat++
+		}
+	}
+	qinstPush() // before the threads go on: long pieces are not copied
 }
 
 // qinstUnnamed is what found no room in the tables of texts, stacks and callees.

@@ -1,0 +1,173 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"qinst.dev/sddf/spec"
+	"qinst.dev/trace"
+)
+
+// TestServed changes what is recorded of a running program, and takes a trace of a
+// part of its run, over HTTP.
+func TestServed(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "served.sddf")
+	cmd := exec.Command(buildProbed(t, "programs", "served"))
+	cmd.Env = append(os.Environ(), "QINST=budget=off,out="+file)
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	out := bufio.NewReader(stdout)
+	line, err := out.ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := served{"http://" + strings.TrimSpace(line) + "/debug/qinst"}
+	if p := s.busy(t); p.Level != "trace" || p.Hits == 0 {
+		t.Errorf("at first %+v", p)
+	}
+	for _, level := range []string{"count", "time", "trace"} {
+		s.post(t, "main.busy", level, http.StatusOK)
+		time.Sleep(100 * time.Millisecond)
+		before := s.busy(t)
+		time.Sleep(50 * time.Millisecond)
+		after := s.busy(t)
+		hits, traced, timed := after.Hits-before.Hits, after.Traced-before.Traced, after.Timed-before.Timed
+		want := map[string]bool{"count": traced == 0 && timed == 0, "time": traced == 0 && timed > 0, "trace": traced > 0 && timed == 0}
+		if after.Level != level || hits == 0 || !want[level] {
+			t.Errorf("level %s: %d hits, %d traced, %d timed, %+v", level, hits, traced, timed, after)
+		}
+	}
+	s.post(t, "main.busy", "quick", http.StatusBadRequest)
+	s.get(t, "?points=nothing", http.StatusOK)
+	s.get(t, "/trace?seconds=never", http.StatusBadRequest)
+	s.foreign(t)
+	s.part(t)
+	stdin.Close()
+	rest, err := io.ReadAll(out)
+	if err := cmd.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	tr, err := trace.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tr.Close()
+	for i := range tr.Points {
+		if p := &tr.Points[i]; p.Name == "main.busy" && p.Kind == spec.PointProc && fmt.Sprintln(p.Hits) != string(rest) {
+			t.Errorf("%d hits, the program counted %s", p.Hits, rest)
+		}
+	}
+	checkedProfile(t, tr, nil)
+}
+
+type served struct{ url string }
+
+func (s served) get(t *testing.T, query string, status int) []byte {
+	t.Helper()
+	resp, err := http.Get(s.url + query)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if resp.StatusCode != status {
+		t.Errorf("%s: status %d, expected %d: %s", query, resp.StatusCode, status, body)
+	}
+	return body
+}
+
+func (s served) post(t *testing.T, points, limit string, status int) {
+	t.Helper()
+	resp, err := http.PostForm(s.url, url.Values{points: {limit}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != status {
+		body, _ := io.ReadAll(resp.Body)
+		t.Errorf("%s=%s: status %d, expected %d: %s", points, limit, resp.StatusCode, status, body)
+	}
+}
+
+type servedPoint struct {
+	Name, Kind, Level   string
+	Hits, Traced, Timed uint64
+}
+
+func (s served) busy(t *testing.T) (p servedPoint) {
+	t.Helper()
+	var points []servedPoint
+	if err := json.Unmarshal(s.get(t, "?format=json&points=main.busy", http.StatusOK), &points); err != nil || len(points) != 1 {
+		t.Fatalf("%v: %+v", err, points)
+	}
+	return points[0]
+}
+
+// foreign is a request that a page of another site could make a browser send.
+func (s served) foreign(t *testing.T) {
+	t.Helper()
+	req, err := http.NewRequest(http.MethodPost, s.url, strings.NewReader("main.busy=count"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Host = "example.com"
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusForbidden {
+		t.Errorf("a foreign host: status %d", resp.StatusCode)
+	}
+}
+
+// part takes a trace of a fifth of a second.
+func (s served) part(t *testing.T) {
+	t.Helper()
+	data := s.get(t, "/trace?seconds=0.2", http.StatusOK)
+	tr, err := trace.New(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if tr.Wall < 200e6 || tr.Wall > 2e9 {
+		t.Errorf("a part of %d ns", tr.Wall)
+	}
+	events := 0
+	losses, err := tr.Events(func(batch []trace.Event) error {
+		for i := range batch {
+			if e := &batch[i]; e.Kind == trace.Enter && tr.Points[e.Arg].Name == "main.busy" {
+				events++
+			}
+		}
+		return nil
+	})
+	if err != nil || losses.Any() || events < 100 {
+		t.Errorf("%d calls, %v, %v", events, losses.List(), err)
+	}
+}

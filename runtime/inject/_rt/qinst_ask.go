@@ -1,0 +1,79 @@
+package runtime
+
+import (
+	"internal/runtime/atomic"
+	_ "unsafe" // for linkname
+)
+
+// What a running program may ask about itself; see package qinst.dev/debug.
+
+//go:linkname qinstTableAt qinst_table
+func qinstTableAt(i int) (text string, base uint32, ok bool) {
+	if qinstStarted == 0 || i < 0 || i >= qinstNTables {
+		return "", 0, false
+	}
+	t := &qinstTables[i]
+	return t.text, t.base, true
+}
+
+//go:linkname qinstPointState qinst_point
+func qinstPointState(point uint32) (hits, traced, timed uint64, level uint8, rate float64) {
+	if qinstStarted == 0 || point >= qinstNext {
+		return
+	}
+	level = uint8(qinstRateTrace)
+	systemstack(func() {
+		qinstLockMemory()
+		hits, traced = qinstHitsOf(point)
+		if c := qinstControlOf(point); c != nil {
+			level -= c.below
+			if c.clocked {
+				timed = qinstTimesOf(point).n
+			}
+			if c.rule != 0 {
+				if l := &qinstRules[c.rule-1].limit; l.Rate < qinstRateAny {
+					rate = l.Rate
+				}
+			}
+		}
+		qinstUnlockMemory()
+	})
+	if qinstSet.mode == "count" {
+		level = uint8(qinstRateCount)
+	}
+	return
+}
+
+// qinstFlushed makes the writer write all that was recorded so far, and returns the
+// name of the file; "" if there is none that could be read.
+//
+//go:linkname qinstFlushed qinst_flush
+func qinstFlushed() (path string) {
+	if qinstStarted == 0 || !qinstOut.regular || qinstOut.fd < 0 {
+		return ""
+	}
+	n := atomic.Xadd(&qinstAsked, 1)
+	for int32(atomic.Load(&qinstAnswered)-n) < 0 && atomic.Load(&qinstEnding) == 0 {
+		qinstWake()
+		usleep(100)
+	}
+	return qinstOutPath.text()
+}
+
+var qinstAsked, qinstAnswered uint32
+
+// qinstAnswer writes what threads are recording, if somebody asks for it. It is
+// written again when their chunks are full: readers take the longer one.
+func qinstAnswer() {
+	n := atomic.Load(&qinstAsked)
+	if n == qinstAnswered {
+		return
+	}
+	qinstWriteKinds()
+	qinstWriteList(uint32(qinstFull.Swap(0)))
+	qinstWriteOpen()
+	qinstWriteNews()
+	qinstWriteClock()
+	qinstPush()
+	atomic.Store(&qinstAnswered, n)
+}
