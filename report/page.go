@@ -298,20 +298,6 @@ func (pg *page) data() error {
 	return losses(pg.w, p)
 }
 
-func (pg *page) cost() error {
-	p := pg.p
-	pg.head("What the tool itself cost")
-	pg.say("  writer: %s runs, %s written, %s of processor time (%s of the process)", count(p.Tool.FlushRuns),
-		bytesOf(p.Tool.FlushBytes), dur(p.Tool.FlushCPU), percent(p.Tool.FlushCPU, p.CPU.User+p.CPU.System))
-	if c := p.Tool.EventCost; c > 0 {
-		cost := int64(c * float64(p.Events))
-		pg.say("  events: %s x %.1fns or more = %s of processor time (%s of busy)", count(p.Events), c, dur(cost), percent(cost, p.Busy))
-	} else {
-		pg.say("  events: %s; their cost on this machine: qinst cost", count(p.Events))
-	}
-	return nil
-}
-
 // hints says what the numbers support, and nothing where they do not.
 func (pg *page) hints() error {
 	list := hints(pg.p)

@@ -13,7 +13,7 @@ import (
 func commands() []command {
 	return []command{
 		{"build", "[selection] [build flags] [packages]", "build with probes", cmdBuild},
-		{"run", "[-ask question] [-refine file] [selection] [build flags] package [arguments]", "build with probes, run, report", cmdRun},
+		{"run", "[-check] [-ask question] [-refine file] [selection] [build flags] package [arguments]", "build with probes, run, report", cmdRun},
 		{"test", "[selection] [test flags] [packages]", "test with probes", cmdTest},
 		{"report", "[file]", "the one page a new user wants", cmdReport},
 		{"profile", "[-json] [file]", "normalized processor time of every procedure and goroutine", cmdProfile},

@@ -35,6 +35,8 @@ var topics = map[string]string{
 working directory. Settings in QINST reach the program; its input, output and
 exit status are passed through.
 
+	-check         run it several times each with counts, times, traces and half of
+	                the probes, and compare what they tell
 	-ask question   record and report only what answers it: profile (where the
 	                processor time goes), locks (what is waited for), path
 	                (procedures and their waits), latency:REGION (how long a

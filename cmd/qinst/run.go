@@ -19,6 +19,7 @@ func cmdRun(e *env, args []string) error {
 	if err != nil {
 		return usageError{fmt.Errorf("run: %w", err)}
 	}
+	check, args := cutCheck(args)
 	asked, args, err := cutQuestion(args)
 	if err != nil {
 		return err
@@ -44,6 +45,9 @@ func cmdRun(e *env, args []string) error {
 	e.progress("building %s with probes", strings.Join(program, " "))
 	if err := runGo(e, append(append(goArgs, "-o", exe), program...)); err != nil {
 		return err
+	}
+	if check {
+		return checkRuns(e, exe, progArgs)
 	}
 	out, setting := outputSetting(os.Getenv("QINST"), filepath.Base(exe))
 	if st, err := os.Lstat(out); err == nil && st.Mode().IsRegular() {

@@ -57,6 +57,8 @@ func qinstWriteHead() {
 	qinstAttrStr("mode", qinstSet.mode)
 	qinstAttrStr("settings", qinstSet.env)
 	qinstAttrInt("event_cost_ps", int64(qinstSet.chunkCost*1000/(qinstChunkSize/8)))
+	qinstAttrInt("count_cost_ps", int64(qinstCountNS*1000))
+	qinstAttrInt("budget_permille", int64(qinstSet.budget))
 	if qinstSlowClock {
 		qinstAttrStr("clock", "nanotime")
 	} else {
@@ -248,6 +250,7 @@ func qinstWriteCounts() {
 		}
 		if t[0] != 0 {
 			found++
+			qinstHitsAtEnd += t[0]
 		}
 		if k&0xffff == 0 {
 			qinstBeat++
@@ -267,6 +270,19 @@ func qinstWriteCounts() {
 			}
 		}
 	}
+}
+
+// qinstHitsAtEnd is the sum of all counts, once they are written.
+var qinstHitsAtEnd uint64
+
+// qinstSayFloor says that counting alone was above the budget that somebody has set.
+func qinstSayFloor() {
+	s := &qinstSet
+	cpu := float64(qinstProcessCPU())
+	if !s.asked || float64(qinstHitsAtEnd)*qinstCountNS <= cpu*float64(s.budget)/1000 {
+		return
+	}
+	qinstSay("counting alone is above the budget: \"qinst report\" says what to leave out")
 }
 
 // qinstWriteCallees writes which functions the call points called that did not say

@@ -23,7 +23,7 @@ func (r *qinstRule) name() string {
 	return qinstString((*byte)(unsafe.Pointer(r.text)), int(r.size))
 }
 
-// kind is "" for a rule about points of any kind.
+// kind is "" for a rule about points of any kind; "odd" is every other point.
 func (r *qinstRule) kind() string {
 	if r.prefix == 0 {
 		return ""
@@ -101,7 +101,8 @@ func qinstSetRate(name, value string) (ok bool) {
 func qinstApplyRule(t *qinstTable, rule int) {
 	r := &qinstRules[rule]
 	qinstNames(t.text, func(i uint32, kind, name string) bool {
-		if k := r.kind(); (k == "" || k == kind) && qinstMatches(r.pattern(), name) {
+		k := r.kind()
+		if (k == "" || k == kind || k == "odd" && (t.base+i)&1 != 0) && qinstMatches(r.pattern(), name) {
 			c := qinstControlOf(t.base + i)
 			c.kind = qinstKind(kind)
 			c.rule, c.seen, r.found = uint8(rule+1), false, true
@@ -370,7 +371,7 @@ func qinstKind(kind string) uint8 {
 func qinstCheckRules() {
 	for k := range qinstNRules {
 		r := &qinstRules[k]
-		if r.found {
+		if r.found || r.pattern() == "*" {
 			continue
 		}
 		r.found = true

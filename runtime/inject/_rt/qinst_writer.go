@@ -366,6 +366,7 @@ func qinstWriteTail(why uint32) {
 	qinstWriteSums()
 	qinstWriteTimes()
 	qinstWriteCounts()
+	qinstSayFloor()
 	qinstWriteCallees()
 	qinstWriteUsage()
 	qinstWriteClock()

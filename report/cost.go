@@ -1,0 +1,83 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"qinst.dev/sddf/spec"
+	"qinst.dev/trace"
+)
+
+// cost accounts for what the tool itself used, and says what is to be left out where
+// counting alone is above the budget.
+func (pg *page) cost() error {
+	p := pg.p
+	cpu := p.CPU.User + p.CPU.System
+	pg.head("What the tool itself cost")
+	pg.say("  writer: %s runs, %s written, %s of processor time (%s of the process)", count(p.Tool.FlushRuns),
+		bytesOf(p.Tool.FlushBytes), dur(p.Tool.FlushCPU), percent(p.Tool.FlushCPU, cpu))
+	c := p.Tool.EventCost
+	if c == 0 {
+		pg.say("  events: %s; their cost on this machine: qinst cost", count(p.Events))
+		return nil
+	}
+	events := int64(c * float64(p.Events))
+	pg.say("  events: %s x %.1fns = %s of processor time (%s of busy)", count(p.Events), c, dur(events), percent(events, p.Busy))
+	packages, hits, timed := counting(pg.t)
+	if hits == 0 {
+		return nil
+	}
+	each := float64(pg.t.Int("count_cost_ps")) / 1000
+	counted := int64(each * float64(hits))
+	pg.say("  counts: %s x %.1fns = %s (%s of the process)", count(hits), each, dur(counted), percent(counted, cpu))
+	times := int64(2 * c * float64(timed))
+	if timed > 0 {
+		pg.say("  times: %s x %.1fns = %s (%s of the process)", count(timed), 2*c, dur(times), percent(times, cpu))
+	}
+	budget := pg.t.Int("budget_permille")
+	if budget == 0 {
+		return nil
+	}
+	all := p.Tool.FlushCPU + events + counted + times
+	pg.say("  together %s of the process; the budget was %.3g%%", percent(all, cpu), float64(budget)/10)
+	if most := cpu * budget / 1000; counted > most {
+		pg.say("  counting alone is above it; %s would not be", exclusion(packages, hits, uint64(float64(most)/each)))
+	}
+	return nil
+}
+
+// counting sums the hits of all points by package, and those that were timed.
+func counting(t *trace.Trace) (packages map[string]uint64, hits, timed uint64) {
+	packages = map[string]uint64{}
+	for i := range t.Points {
+		p := &t.Points[i]
+		if p.Kind == spec.PointFunc || p.Kind == spec.PointSite || p.Leader != int32(i) {
+			continue
+		}
+		packages[p.Package] += p.Hits
+		hits += p.Hits
+		timed += p.Timed()
+	}
+	return packages, hits, timed
+}
+
+// exclusion is the selection that leaves no more than so many hits: without as few
+// packages as that takes.
+func exclusion(packages map[string]uint64, hits, most uint64) string {
+	names := make([]string, 0, len(packages))
+	for name := range packages {
+		names = append(names, name)
+	}
+	slices.SortFunc(names, func(a, b string) int { return cmp.Or(cmp.Compare(packages[b], packages[a]), cmp.Compare(a, b)) })
+	var out []string
+	for _, name := range names {
+		if hits <= most {
+			break
+		}
+		hits -= packages[name]
+		out = append(out, name)
+	}
+	return fmt.Sprintf("-exclude=%s", strings.Join(out, ","))
+}
