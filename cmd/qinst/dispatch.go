@@ -25,6 +25,7 @@ func commands() []command {
 		{"index", "[file]", "make cut and dump of a part of a trace quick", cmdIndex},
 		{"merge", "[-by field] -o out file file...", "one file of several", cmdMerge},
 		{"salvage", "[-o out] [-clean] [file]", "complete the file of a killed program from its ring", cmdSalvage},
+		{"ctl", "pid [points=limit ...]", "show or change what a running program records", cmdCtl},
 		{"cost", "[-json]", "measure what a probe costs on this machine", cmdCost},
 		{"version", "", "print version and toolchain", cmdVersion},
 		{"help", "[command]", "explain a command", cmdHelp},

@@ -8,6 +8,8 @@ const (
 	qinstSysGetpid    = 39
 	qinstSysSocket    = 41
 	qinstSysConnect   = 42
+	qinstSysBind      = 49
+	qinstSysListen    = 50
 	qinstSysFcntl     = 72
 	qinstSysGetrusage = 98
 	qinstSysGetppid   = 110
@@ -15,8 +17,10 @@ const (
 	qinstSysOpenat    = 257
 	qinstSysUnlinkat  = 263
 	qinstSysReadlink  = 267
+	qinstSysFchmodat  = 268
 	qinstSysFaccess   = 269
 	qinstSysFallocate = 285
+	qinstSysAccept    = 288
 )
 
 // qinstPublish makes what was stored before visible to whoever sees v. Stores

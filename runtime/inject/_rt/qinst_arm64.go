@@ -7,6 +7,7 @@ const (
 	qinstSysUnlinkat  = 35
 	qinstSysFallocate = 47
 	qinstSysFaccess   = 48
+	qinstSysFchmodat  = 53
 	qinstSysOpenat    = 56
 	qinstSysRead      = 63
 	qinstSysWritev    = 66
@@ -16,9 +17,12 @@ const (
 	qinstSysGetpid    = 172
 	qinstSysGetppid   = 173
 	qinstSysSocket    = 198
+	qinstSysBind      = 200
+	qinstSysListen    = 201
 	qinstSysConnect   = 203
 	qinstSysMmap      = 222
 	qinstSysMadvise   = 233
+	qinstSysAccept    = 242
 )
 
 // qinstPublish makes what was stored before visible to whoever sees v.

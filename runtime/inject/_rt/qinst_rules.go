@@ -83,17 +83,20 @@ func qinstSetRate(name, value string) (ok bool) {
 	if qinstStarted == 0 {
 		return true
 	}
-	systemstack(func() {
-		qinstLockMemory()
-		qinstPrepareControl()
-		if ok = qinstControlled && qinstAddRule(name, value); ok {
-			i := qinstRuleNamed(name)
-			for k := range qinstNTables {
-				qinstApplyRule(&qinstTables[k], i)
-			}
+	systemstack(func() { ok = qinstChangeRate(name, value) })
+	return ok
+}
+
+func qinstChangeRate(name, value string) (ok bool) {
+	qinstLockMemory()
+	qinstPrepareControl()
+	if ok = qinstControlled && qinstAddRule(name, value); ok {
+		i := qinstRuleNamed(name)
+		for k := range qinstNTables {
+			qinstApplyRule(&qinstTables[k], i)
 		}
-		qinstUnlockMemory()
-	})
+	}
+	qinstUnlockMemory()
 	return ok
 }
 

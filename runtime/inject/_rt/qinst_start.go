@@ -20,6 +20,7 @@ var qinstSet struct {
 	ring    string
 	budget  uint64 // thousandths of the processor time that events may cost; 0: no bound
 	asked   bool   // for this budget; else it is the default
+	ctl     bool   // listen to "qinst ctl"
 	quiet   bool   // say nothing: the parent is instrumented, or nobody asked
 
 	// The accounts of budget, in ns, and of rate, in bytes (see qinstFeed).
@@ -63,6 +64,9 @@ func qinstStart() {
 	if qinstOut.fd < 0 {
 		qinstUnlinkRing()
 		return
+	}
+	if s.ctl {
+		qinstListen()
 	}
 	qinstNoteClock() // for who is killed now: two readings are needed to relate the clocks
 	qinstStarted = 1
@@ -111,6 +115,10 @@ func qinstParse(s string) bool {
 			s = ""
 		}
 		i := qinstIndex(item, '=')
+		if item == "ctl" {
+			qinstSet.ctl = true
+			continue
+		}
 		if i < 0 {
 			qinstSay("QINST: found \"", item, "\", expected name=value; the program goes on untraced")
 			return false
@@ -445,6 +453,12 @@ const qinstUnix = "unix:"
 // qinstConnect makes a connection to a socket the output. A peer that is slow, or
 // goes away, costs events: the writer waits for it, and nobody for the writer.
 func qinstConnect(path string) (errno uintptr) {
+	qinstOut.fd, errno = qinstSocket(path, qinstSysConnect, 0)
+	return errno
+}
+
+// qinstSocket makes a unix socket and binds or connects it.
+func qinstSocket(path string, call, flags uintptr) (fd int32, errno uintptr) {
 	const unix, stream, cloexec = 1, 1, 0x80000
 	var addr struct {
 		family uint16
@@ -452,19 +466,18 @@ func qinstConnect(path string) (errno uintptr) {
 	}
 	addr.family = unix
 	if len(path) >= len(addr.path) {
-		return 36 // ENAMETOOLONG
+		return -1, 36 // ENAMETOOLONG
 	}
 	copy(addr.path[:], path)
-	fd, _, e := linux.Syscall6(qinstSysSocket, unix, stream|cloexec, 0, 0, 0, 0)
+	s, _, e := linux.Syscall6(qinstSysSocket, unix, stream|cloexec|flags, 0, 0, 0, 0)
 	if e != 0 {
-		return e
+		return -1, e
 	}
-	if _, _, e := linux.Syscall6(qinstSysConnect, fd, uintptr(unsafe.Pointer(&addr)), 2+uintptr(len(path))+1, 0, 0, 0); e != 0 {
-		closefd(int32(fd))
-		return e
+	if _, _, e := linux.Syscall6(call, s, uintptr(unsafe.Pointer(&addr)), 2+uintptr(len(path))+1, 0, 0, 0); e != 0 {
+		closefd(int32(s))
+		return -1, e
 	}
-	qinstOut.fd = qinstHighFD(int32(fd))
-	return 0
+	return qinstHighFD(int32(s)), 0
 }
 
 // qinstSay prints one line on stderr, if it is not the last one's like, and none in

@@ -113,6 +113,7 @@ func qinstWriter() {
 		qinstPrepare()
 		qinstControlWindow()
 		qinstAnswer()
+		qinstServe()
 		qinstNoteClock()
 		if now := nanotime(); now-tick >= qinstTickNS {
 			tick = now
@@ -135,6 +136,7 @@ func qinstWriter() {
 		closefd(qinstOut.fd)
 	}
 	qinstUnlinkRing()
+	qinstHangUp()
 	atomic.Store(&qinstDone, 1)
 	for {
 		usleep(1 << 30) // the process is about to end
@@ -151,7 +153,7 @@ func qinstRest(busy bool) {
 	switch {
 	case qinstRationed():
 		most = qinstFeedNS
-	case qinstControlled:
+	case qinstControlled, qinstCtl.fd > 0:
 		most = qinstWindowNS
 	}
 	atomic.Store(&qinstSleeping, 1)

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+)
+
+// cmdCtl talks to a program that was started with QINST=ctl; the protocol is in
+// runtime/inject/_rt/qinst_ctl.go.
+func cmdCtl(e *env, args []string) error {
+	if len(args) == 0 {
+		return usageError{fmt.Errorf("ctl: found no process, expected the id of one that was started with QINST=ctl")}
+	}
+	if _, err := strconv.ParseUint(args[0], 10, 32); err != nil {
+		return usageError{fmt.Errorf("ctl: found %q, expected a process id", args[0])}
+	}
+	if len(args) == 1 {
+		return listPoints(e, args[0])
+	}
+	for _, change := range args[1:] {
+		if !strings.Contains(change, "=") {
+			return usageError{fmt.Errorf("ctl: found %q, expected points and their limit, as in main.f=1e4/s", change)}
+		}
+		answer, err := ask(args[0], change)
+		if err != nil {
+			return err
+		}
+		if answer != "ok\n" {
+			return fmt.Errorf("ctl: %s", strings.TrimSpace(answer))
+		}
+	}
+	return nil
+}
+
+// ask sends a line to a program and returns its answer.
+func ask(pid, line string) (string, error) {
+	path := filepath.Join(os.TempDir(), "qinst."+pid+".ctl")
+	c, err := net.Dial("unix", path)
+	if err != nil {
+		return "", fmt.Errorf("ctl: %w; expected a running program of this user and TMPDIR that was started with QINST=ctl", err)
+	}
+	defer c.Close()
+	if err := c.SetDeadline(time.Now().Add(5 * time.Second)); err != nil {
+		return "", err
+	}
+	if _, err := io.WriteString(c, line+"\n"); err != nil {
+		return "", fmt.Errorf("ctl: %w", err)
+	}
+	answer, err := io.ReadAll(c)
+	if err != nil {
+		return "", fmt.Errorf("ctl: %w", err)
+	}
+	return string(answer), nil
+}
+
+func listPoints(e *env, pid string) error {
+	answer, err := ask(pid, "")
+	if err != nil {
+		return err
+	}
+	t := tabwriter.NewWriter(e.stdout, 0, 8, 2, ' ', 0)
+	fmt.Fprintln(t, "kind\tlevel\thits\ttraced\ttimed\tlimit/s\tname")
+	if _, err := io.WriteString(t, answer); err != nil {
+		return err
+	}
+	return t.Flush()
+}

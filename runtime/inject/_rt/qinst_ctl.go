@@ -1,0 +1,160 @@
+package runtime
+
+import (
+	"internal/runtime/syscall/linux"
+	"unsafe"
+)
+
+// "qinst ctl" talks to a program that was started with QINST=ctl: over a unix socket
+// that only its user may open. The writer serves it between its other work, one
+// client at a time, and never waits for one.
+//
+// A request is a line, POINTS=LIMIT to change a limit, or empty to list points; the
+// answer is text, "ok" if a limit was changed.
+
+var qinstCtl struct {
+	fd, client int32 // 0: none
+	since      int64 // ns: when the client came
+	n          int32
+	line       [4096]byte
+	path       qinstPath
+	out        qinstPath // of an answer
+}
+
+const (
+	qinstNonblock  = 0x800
+	qinstCtlGiveUp = 2e9 // ns for a client
+)
+
+func qinstListen() {
+	c := &qinstCtl
+	dir := gogetenv("TMPDIR")
+	if dir == "" {
+		dir = "/tmp"
+	}
+	c.path.str(dir).str("/qinst.").num(qinstSet.pid).str(".ctl")
+	c.path.buf[c.path.n] = 0
+	name := uintptr(unsafe.Pointer(&c.path.buf))
+	linux.Syscall6(qinstSysUnlinkat, qinstAtCwd, name, 0, 0, 0, 0) // of a program that had this id
+	fd, errno := qinstSocket(c.path.text(), qinstSysBind, qinstNonblock)
+	if errno == 0 {
+		// Nobody can connect before it listens.
+		if _, _, errno = linux.Syscall6(qinstSysFchmodat, qinstAtCwd, name, 0o600, 0, 0, 0); errno == 0 {
+			_, _, errno = linux.Syscall6(qinstSysListen, uintptr(fd), 4, 0, 0, 0, 0)
+		}
+	}
+	if errno != 0 {
+		qinstSay("cannot listen at ", c.path.text(), ": ", qinstErrno(errno))
+		c.path.n = 0
+		return
+	}
+	c.fd = fd
+}
+
+func qinstHangUp() {
+	c := &qinstCtl
+	if c.fd > 0 {
+		linux.Syscall6(qinstSysUnlinkat, qinstAtCwd, uintptr(unsafe.Pointer(&c.path.buf)), 0, 0, 0, 0)
+		closefd(c.fd)
+		c.fd = 0
+	}
+}
+
+// qinstServe does what can be done at once.
+func qinstServe() {
+	c := &qinstCtl
+	if c.fd == 0 {
+		return
+	}
+	if c.client == 0 {
+		fd, _, errno := linux.Syscall6(qinstSysAccept, uintptr(c.fd), 0, 0, qinstNonblock|_O_CLOEXEC, 0, 0)
+		if errno != 0 {
+			return
+		}
+		c.client, c.since, c.n = int32(fd), nanotime(), 0
+	}
+	n := read(c.client, unsafe.Pointer(&c.line[c.n]), int32(len(c.line))-c.n)
+	if n == -_EAGAIN && nanotime()-c.since < qinstCtlGiveUp {
+		return
+	}
+	if n > 0 {
+		c.n += n
+		end := -1
+		for i := int32(0); i < c.n; i++ {
+			if c.line[i] == '\n' {
+				end = int(i)
+			}
+		}
+		if end < 0 && c.n < int32(len(c.line)) {
+			return
+		}
+		if end >= 0 {
+			qinstRequest(qinstString(&c.line[0], end))
+			qinstReply()
+		}
+	}
+	closefd(c.client)
+	c.client = 0
+}
+
+func qinstRequest(line string) {
+	c := &qinstCtl
+	c.out.n = 0
+	if line == "" {
+		qinstListPoints()
+		return
+	}
+	i := len(line) - 1
+	for i > 0 && line[i] != '=' {
+		i--
+	}
+	ok := false
+	if i > 0 {
+		ok = qinstChangeRate(line[:i], line[i+1:])
+	}
+	if ok {
+		c.out.str("ok\n")
+	} else {
+		c.out.str("found ").str(line).str(", expected points and a rate such as 1e4/s, 1e4/s+500 or 1e4/s:count, or a level: count, time or trace\n")
+	}
+}
+
+// qinstReply sends what there is of the answer. A client that does not take it loses
+// the rest.
+func qinstReply() {
+	c := &qinstCtl
+	for at, tries := 0, 0; at < c.out.n && tries < 100; tries++ {
+		n := write1(uintptr(c.client), unsafe.Pointer(&c.out.buf[at]), int32(c.out.n-at))
+		if n > 0 {
+			at += int(n)
+		} else if n != -_EAGAIN && n != -_EINTR {
+			break
+		} else {
+			usleep(1000)
+		}
+	}
+	c.out.n = 0
+}
+
+// qinstListPoints answers with a line for each point that was reached: kind, level,
+// hits, traced, timed, limit, name.
+func qinstListPoints() {
+	c := &qinstCtl
+	for i := range qinstNTables {
+		t := &qinstTables[i]
+		base := t.base
+		qinstNames(t.text, func(k uint32, kind, name string) bool {
+			hits, traced, timed, level, rate := qinstPointState(base + k)
+			if hits == 0 {
+				return true
+			}
+			c.out.str(kind).str("\t").str(qinstLevelNames[level&3]).str("\t").num(hits).str("\t").num(traced).str("\t").num(timed).str("\t").num(uint64(rate)).str("\t").str(name).str("\n")
+			if c.out.n > len(c.out.buf)/2 {
+				qinstReply()
+			}
+			return true
+		})
+	}
+}
+
+var qinstLevelNames = [4]string{"off", "count", "time", "trace"}
