@@ -70,7 +70,7 @@ func losses(w io.Writer, p *profile.Profile) error {
 		fmt.Fprintf(w, "  %s %s\n", count(l.Count), l.What)
 	}
 	if p.Degraded > 0 && p.Goroutines > 0 {
-		fmt.Fprintf(w, "  %s calls were counted, not traced: their time is in their callers' self times\n", count(p.Degraded))
+		fmt.Fprintf(w, "  %s calls were not traced, but timed or counted: their time is in their callers' self times\n", count(p.Degraded))
 	}
 	return nil
 }

@@ -70,7 +70,7 @@ func TestPageWarns(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"WARNING: that is above 2 %", "quota stopped the process for 5.00ms", "3 blocks of events are missing",
-		"7 calls were counted, not traced", "points only counted: bytes limit, 1 MiB written"} {
+		"7 calls were not traced, but timed or counted", "points only counted: bytes limit, 1 MiB written"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in\n%s", want, out.String())
 		}

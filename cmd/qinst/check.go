@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"syscall"
 	"time"
 
 	"qinst.dev/report"
@@ -58,9 +57,7 @@ func checkRun(e *env, exe string, args []string, file, settings string) (*report
 		return nil, err
 	}
 	r := &report.CheckRun{Wall: int64(time.Since(began)), Procedures: map[string]report.CheckProc{}}
-	if u, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
-		r.CPU = u.Utime.Nano() + u.Stime.Nano()
-	}
+	r.CPU = int64(cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime())
 	t, err := trace.Open(file)
 	if err != nil {
 		return nil, err

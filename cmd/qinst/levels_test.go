@@ -27,19 +27,25 @@ func TestLevels(t *testing.T) {
 			}
 			l.all(t, "main.rare", "main.looped", "main.hot")
 		}},
-		{"count above a rate", "main.*=1e4/s:count", func(t *testing.T, l *levelsRun) {
+		{"count above a rate", "sums=change,main.*=1e4/s:count", func(t *testing.T, l *levelsRun) {
 			l.changes(t, "main.burst", 5, 12)
 			l.changes(t, "main.hot", 5, 12)
 			l.all(t, "main.rare")
+			if l.records < 5 || l.records > 14 { // of changes, and the end
+				t.Errorf("%d records of sums", l.records)
+			}
 			for i := range l.Points {
 				if l.Points[i].Times != nil {
 					t.Errorf("%s was timed", l.Points[i].Name)
 				}
 			}
 		}},
-		{"fixed", "main.hot=time,kind:loop=time,main.locked=count", func(t *testing.T, l *levelsRun) {
+		{"fixed", "sums=once,main.hot=time,kind:loop=time,main.locked=count", func(t *testing.T, l *levelsRun) {
 			if p := l.point("main.hot"); p.Timed() != p.Hits || p.Traced != 0 || p.Times.Least < 0 || p.Times.Most < p.Times.Took/int64(p.Hits) {
 				t.Errorf("hot: %d traced, %+v of %d", p.Traced, p.Times, p.Hits)
+			}
+			if l.records != 1 {
+				t.Errorf("%d records of sums, expected one at the end", l.records)
 			}
 			if p := l.point("main.locked"); p.Timed()+p.Traced != 0 {
 				t.Errorf("locked: %d timed, %d traced", p.Timed(), p.Traced)
@@ -62,7 +68,10 @@ func TestLevels(t *testing.T) {
 	}
 }
 
-type levelsRun struct{ *trace.Trace }
+type levelsRun struct {
+	*trace.Trace
+	records int // of sums
+}
 
 func (l *levelsRun) point(name string) *trace.Point {
 	for i := range l.Points {
@@ -133,11 +142,13 @@ func (l *levelsRun) sums(t *testing.T) map[uint64][2]uint64 {
 		t.Fatal(err)
 	}
 	r.Only(map[string][]string{"sums": nil})
+	l.records = 0
 	totals := map[uint64][2]uint64{}
 	for rec, err := range r.Records() {
 		if err != nil {
 			t.Fatal(err)
 		}
+		l.records++
 		b, err := sddf.Field[sddf.Blob](rec, "sums")
 		if err != nil {
 			t.Fatal(err)

@@ -418,6 +418,7 @@ func qinstTimeAll() {
 
 // qinstWriteLevel records that a point's level changes.
 func qinstWriteLevel(point uint32, from, to qinstRateLevel, rate float64, why string) {
+	qinstLevelsChanged = true
 	qinstRecord(qinstTagLevel, 6)
 	qinstU64(qinstNow())
 	qinstU32(point)
@@ -426,6 +427,25 @@ func qinstWriteLevel(point uint32, from, to qinstRateLevel, rate float64, why st
 	qinstF64(rate)
 	qinstStr(why)
 }
+
+// When sums are written but at the end: never, or where levels change.
+const (
+	qinstSumsOnce   = -1
+	qinstSumsChange = -2
+)
+
+// qinstSumsDue writes sums if it is time to.
+func qinstSumsDue(now int64) {
+	if period := qinstSet.sums; period >= 0 && now-qinstSumsLast >= period || period == qinstSumsChange && qinstLevelsChanged {
+		qinstSumsLast, qinstLevelsChanged = now, false
+		qinstWriteSums()
+	}
+}
+
+var (
+	qinstSumsLast      int64
+	qinstLevelsChanged bool
+)
 
 // qinstWriteSums records what the points below trace counted since the last time.
 func qinstWriteSums() {

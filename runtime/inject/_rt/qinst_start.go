@@ -20,6 +20,7 @@ var qinstSet struct {
 	ring    string
 	budget  uint64 // thousandths of the processor time that events may cost; 0: no bound
 	asked   bool   // for this budget; else it is the default
+	sums    int64  // ns between records of what points below trace counted; or one of those below
 	ctl     bool   // listen to "qinst ctl"
 	quiet   bool   // say nothing: the parent is instrumented, or nobody asked
 
@@ -158,6 +159,18 @@ func qinstSetting(name, value string) bool {
 		default:
 			qinstSet.limit = v
 		}
+	case "sums":
+		switch period, ok := qinstDuration(value); {
+		case value == "once":
+			qinstSet.sums = qinstSumsOnce
+		case value == "change":
+			qinstSet.sums = qinstSumsChange
+		case ok:
+			qinstSet.sums = period
+		default:
+			qinstSay("QINST: found sums=", value, ", expected a period such as 1s or 500ms, once or change; the program goes on untraced")
+			return false
+		}
 	case "budget":
 		v, ok := qinstPercent(value)
 		if value == "off" {
@@ -176,7 +189,7 @@ func qinstSetting(name, value string) bool {
 			}
 			return true
 		}
-		qinstSay("QINST: unknown setting ", name, ", known are mode, out, limit, budget, ring, and points as in main.(*T).*=1e4/s or kind:loop=count; the program goes on untraced")
+		qinstSay("QINST: unknown setting ", name, ", known are mode, out, limit, budget, sums, ring, ctl, and points as in main.(*T).*=1e4/s or kind:loop=count; the program goes on untraced")
 		return false
 	}
 	return true
@@ -218,6 +231,21 @@ func qinstSize(s string) (uint64, bool) {
 		return 0, false
 	}
 	return v, true
+}
+
+// qinstDuration reads a number of ns with a unit, s or ms; a tenth of a second is the
+// least.
+func qinstDuration(s string) (ns int64, ok bool) {
+	v, unit, ok := qinstFloat(s)
+	switch unit {
+	case "s":
+		v *= 1e9
+	case "ms":
+		v *= 1e6
+	default:
+		ok = false
+	}
+	return int64(v), ok && v >= qinstTickNS && v < 1e15
 }
 
 // qinstPercent reads a percentage in thousandths.

@@ -325,7 +325,7 @@ func qinstTick() {
 	qinstWriteClock()
 	qinstWriteThreads()
 	qinstWriteNews()
-	qinstWriteSums()
+	qinstSumsDue(nanotime())
 	qinstRefill()
 	qinstPush()
 }
