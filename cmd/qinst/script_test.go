@@ -34,7 +34,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("GOFLAGS", "-buildvcs=false")
 			e.Setenv("GOPROXY", "off")
 			e.Setenv("GOTOOLCHAIN", "local")
-			e.Setenv("QINST", "out="+filepath.Join(e.WorkDir, "trace.sddf"))
+			e.Setenv("QINST", "budget=off,out="+filepath.Join(e.WorkDir, "trace.sddf"))
 			return nil
 		},
 		Condition: func(cond string) (bool, error) {

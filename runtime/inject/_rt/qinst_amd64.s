@@ -24,11 +24,11 @@ more:
 	JMP	runtime·qinstTrace<ABIInternal>(SB)
 time:
 	MOVL	AX, BX
-	RDTSC
-	SHLQ	$32, DX
-	ORQ	DX, AX
-	SHLQ	$const_qinstTimeShift, AX
 	ORL	$const_qinstTimedToken, BX
+	RDTSC
+	SHLQ	$32, AX
+	SHLL	$const_qinstTimeShift, DX
+	ORL	DX, BX
 	ORQ	BX, AX
 	RET
 slow:
@@ -60,18 +60,21 @@ TEXT qinstTimed<>(SB),NOSPLIT|NOFRAME,$0-0
 	CMPB	runtime·qinstSlowClock(SB), $0
 	JNE	slow
 	MOVQ	AX, BX
+	MOVQ	AX, CX
+	SHRQ	$32, CX
+	MOVL	AX, SI
+	SHRL	$const_qinstTimeShift, SI
+	MOVQ	g_m(R14), R9
+	MOVQ	m_qinst(R9), R9
 	RDTSC
-	SHLQ	$32, DX
-	ORQ	DX, AX
-	MOVQ	BX, CX
-	SHRQ	$const_qinstTimeShift, CX
-	SUBQ	CX, AX
-	SHLQ	$const_qinstTimeShift, AX
-	SHRQ	$const_qinstTimeShift, AX
+	// The clock's upper half is seldom another one than at the entry.
+	ANDL	$((1<<(32-const_qinstTimeShift))-1), DX
+	CMPL	DX, SI
+	JNE	again
+	SUBL	CX, AX
+	JCS	again
 	ANDL	$(const_qinstMaxPoints-1), BX
-	MOVQ	g_m(R14), DX
-	MOVQ	m_qinst(DX), DX
-	MOVQ	qinstBlock_sums(DX), SI
+	MOVQ	qinstBlock_sums(R9), SI
 	TESTQ	SI, SI
 	JEQ	done
 	MOVL	BX, CX
@@ -85,7 +88,7 @@ TEXT qinstTimed<>(SB),NOSPLIT|NOFRAME,$0-0
 	JEQ	more
 	MOVBLZX	BX, DI
 	SHLL	$const_qinstHistShift, DI
-	ADDQ	qinstBlock_hists(DX), DI
+	ADDQ	qinstBlock_hists(R9), DI
 	LEAL	1(BX), R8
 	CMPL	R8, qinstHist_point(DI)
 	JNE	more
@@ -97,6 +100,8 @@ more:
 	SHLQ	$20, AX
 	ORQ	BX, AX
 	JMP	runtime·qinstTimeExit<ABIInternal>(SB)
+again:
+	MOVQ	BX, AX
 slow:
 	JMP	runtime·qinstTimeExitSlow<ABIInternal>(SB)
 

@@ -94,7 +94,12 @@ func qinstSwap(b *qinstBlock, g, now uint64, reserve uint32) bool {
 //go:nosplit
 func qinstStarve(b *qinstBlock) {
 	b.floor = qinstCountOnly
-	atomic.Store(&qinstStarved, 1)
+	if atomic.Load(&qinstStarved) == 0 {
+		atomic.Store(&qinstStarved, 1)
+		if qinstRationed() {
+			qinstWake() // it looks seldom while nobody is in want
+		}
+	}
 }
 
 // qinstGiveAway puts the thread's chunk on the list of full ones.

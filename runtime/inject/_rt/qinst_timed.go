@@ -23,8 +23,8 @@ const (
 	qinstHistShift   = 9   // bytes of a slot, as a power of two
 	qinstSumShift    = 5
 
-	// The token of a timed entry: 43 bits of the time, which is an hour, above a mark
-	// that the token of a traced one does not have, and the point.
+	// The token of a timed entry: the time's lower half; 11 bits of its upper, which is
+	// an hour with it; a mark that the token of a traced one does not have; the point.
 	qinstTimedToken = 1 << 20
 	qinstTimeShift  = 21
 )
@@ -60,15 +60,17 @@ const (
 //
 //go:nosplit
 func qinstTimeEnter(point uint32) uint64 {
-	return qinstNow()<<qinstTimeShift | qinstTimedToken | uint64(point)
+	now := qinstNow()
+	return now<<32 | now>>32<<qinstTimeShift&(1<<32-1) | qinstTimedToken | uint64(point)
 }
 
 // qinstTimeExitSlow adds the activation of a token up.
 //
 //go:nosplit
 func qinstTimeExitSlow(token uint64) {
-	took := (qinstNow() - token>>qinstTimeShift) << qinstTimeShift >> 1
-	qinstTimeExit(took | token&(qinstMaxPoints-1))
+	start := token>>32 | token<<32>>(32+qinstTimeShift)<<32
+	took := (qinstNow() - start) << qinstTimeShift >> 1
+	qinstTimeExit(took&^(qinstMaxPoints-1) | token&(qinstMaxPoints-1))
 }
 
 // qinstTimeExit adds an activation up: how long it took, above the point.

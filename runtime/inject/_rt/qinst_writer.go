@@ -151,7 +151,7 @@ func qinstRest(busy bool) {
 	}
 	most := int64(qinstTickNS)
 	switch {
-	case qinstRationed():
+	case qinstRationed() && atomic.Load(&qinstStarved) != 0:
 		most = qinstFeedNS
 	case qinstControlled, qinstCtl.fd > 0:
 		most = qinstWindowNS
@@ -275,9 +275,10 @@ func qinstFeed() {
 	s := &qinstSet
 	if qinstRationed() {
 		if now := nanotime(); now-s.fed >= qinstFeedNS {
-			n := qinstRation(uint64(now - s.fed))
+			left := qinstTokens.Swap(0)
+			n := qinstRation(uint64(now-s.fed), uint64(max(left, 0)))
 			s.fed = now
-			qinstTokens.Store(min(qinstTokens.Load(), 0) + int32(n))
+			qinstTokens.Add(min(left, 0) + int32(n))
 			qinstBeat++
 		}
 		if qinstTokens.Load() <= 0 {
@@ -296,21 +297,23 @@ func qinstFeed() {
 //go:nosplit
 func qinstRationed() bool { return qinstSet.budget|qinstSet.rate != 0 }
 
-// qinstRation is how many chunks may be filled after ns went by. The budget is a
-// share of the processor time that the process used meanwhile. What the rate is
-// not used up by is carried over, a second's worth at most.
-func qinstRation(ns uint64) uint64 {
+// qinstRation is how many chunks may be filled after ns went by, of which left are
+// still to be. The budget is a share of the processor time that the process used
+// meanwhile; what it is not used up by is carried over, as far as it comes to few
+// chunks: a program that has just begun has used none. What the rate is not used up
+// by is carried over too, a second's worth at most.
+func qinstRation(ns, left uint64) uint64 {
 	s := &qinstSet
 	n := uint64(qinstMostRing)
 	if s.budget != 0 {
 		cpu := qinstProcessCPU()
-		s.credit += (cpu - s.fedCPU) * s.budget / 1000
+		s.credit += (cpu-s.fedCPU)*s.budget/1000 + left*s.chunkCost
 		s.fedCPU = cpu
-		s.credit = min(s.credit, uint64(qinstFeedNS)*s.budget/1000*uint64(gomaxprocs))
+		s.credit = min(s.credit, max(uint64(qinstFeedNS)*s.budget/1000*uint64(gomaxprocs), qinstBatch*s.chunkCost))
 		n = min(n, s.credit/s.chunkCost)
 	}
 	if s.rate != 0 {
-		s.rateCredit = min(s.rateCredit+uint64(float64(ns)*float64(s.rate)/1e9), max(s.rate, qinstChunkSize))
+		s.rateCredit = min(s.rateCredit+left*qinstChunkSize+uint64(float64(ns)*float64(s.rate)/1e9), max(s.rate, qinstChunkSize))
 		n = min(n, s.rateCredit/qinstChunkSize)
 		s.rateCredit -= n * qinstChunkSize
 	}
