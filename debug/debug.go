@@ -25,6 +25,7 @@ import (
 	"time"
 
 	"qinst.dev"
+	"qinst.dev/ratecontrol"
 	"qinst.dev/sddf"
 	"qinst.dev/sddf/spec"
 	"qinst.dev/trace"
@@ -117,7 +118,7 @@ func show(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if pattern := r.FormValue("points"); pattern != "" {
-		points = slices.DeleteFunc(points, func(p Point) bool { return !trace.Matches(pattern, p.Name) })
+		points = slices.DeleteFunc(points, func(p Point) bool { return !ratecontrol.Matches(pattern, p.Name) })
 	}
 	if strings.Contains(r.Header.Get("Accept"), "application/json") || r.FormValue("format") == "json" {
 		w.Header().Set("Content-Type", "application/json")

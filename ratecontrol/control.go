@@ -86,9 +86,6 @@ func (p *Point) Step(l Limit, ns float64, hits float64) (traced bool, room float
 	return true, p.bucket + flow
 }
 
-// Limited reports whether the point is above its limit.
-func (p *Point) Limited() bool { return p.limited }
-
 // Budget holds what the tool costs at a share of the processor time that the program
 // uses. It is a controller with feed-forward (the share of what the last window used)
 // and an integral (what was spent less, or more, than allowed so far): a constant
@@ -168,4 +165,31 @@ func sink(a []float64, i int) {
 		a[i], a[c] = a[c], a[i]
 		i = c
 	}
+}
+
+// Matches reports whether a name is of a pattern, in which * stands for any characters.
+// It is greedy with one place to go back to, which is enough where nothing else is
+// special.
+func Matches(pattern, s string) bool {
+	star, from := -1, 0
+	i := 0
+	for k := 0; k < len(s); {
+		switch {
+		case i < len(pattern) && pattern[i] == '*':
+			star, from = i, k
+			i++
+		case i < len(pattern) && pattern[i] == s[k]:
+			i++
+			k++
+		case star >= 0:
+			from++
+			i, k = star+1, from
+		default:
+			return false
+		}
+	}
+	for i < len(pattern) && pattern[i] == '*' {
+		i++
+	}
+	return i == len(pattern)
 }

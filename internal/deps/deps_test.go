@@ -18,7 +18,7 @@ var allowed = map[string][]string{
 	"sddf/pack":       {"sddf", "sddf/spec"},
 	"sddf/pablo":      {"sddf", "sddf/spec", "sddf/text"},
 	"sddf/salvage":    {"sddf", "sddf/pack", "sddf/spec"},
-	"trace":           {"sddf", "sddf/salvage", "sddf/spec"},
+	"trace":           {"ratecontrol", "sddf", "sddf/salvage", "sddf/spec"},
 	"trace/tracetest": {"sddf", "sddf/spec", "trace"},
 
 	"analysis/profile": {"sddf/spec", "trace"},
@@ -34,7 +34,7 @@ var allowed = map[string][]string{
 
 	"cmd/qinst": {"analysis/profile", "instrument/points", "instrument/toolexec", "report", "sddf", "sddf/pablo", "sddf/pack", "sddf/salvage", "sddf/spec", "sddf/text", "trace"},
 
-	"debug": {"sddf", "sddf/spec", "trace"},
+	"debug": {"ratecontrol", "sddf", "sddf/spec", "trace"},
 
 	"qinst.dev": nil, // part of programs that are observed
 

@@ -7,7 +7,7 @@ import (
 
 // "qinst ctl" talks to a program that was started with QINST=ctl: over a unix socket
 // that only its user may open. The writer serves it between its other work, one
-// client at a time, and never waits for one.
+// client at a time.
 //
 // A request is a line, POINTS=LIMIT to change a limit, or empty to list points; the
 // answer is text, "ok" if a limit was changed.
@@ -16,6 +16,7 @@ var qinstCtl struct {
 	fd, client int32 // 0: none
 	since      int64 // ns: when the client came
 	n          int32
+	patience   int32 // ms to wait for the client
 	line       [4096]byte
 	path       qinstPath
 	out        qinstPath // of an answer
@@ -71,7 +72,7 @@ func qinstServe() {
 		if errno != 0 {
 			return
 		}
-		c.client, c.since, c.n = int32(fd), nanotime(), 0
+		c.client, c.since, c.n, c.patience = int32(fd), nanotime(), 0, 50
 	}
 	n := read(c.client, unsafe.Pointer(&c.line[c.n]), int32(len(c.line))-c.n)
 	if n == -_EAGAIN && nanotime()-c.since < qinstCtlGiveUp {
@@ -119,21 +120,25 @@ func qinstRequest(line string) {
 	}
 }
 
-// qinstReply sends what there is of the answer. A client that does not take it loses
-// the rest.
-func qinstReply() {
+// qinstReply sends what there is of the answer. A client that does not take it within
+// a twentieth of a second in all loses the rest.
+func qinstReply() bool {
 	c := &qinstCtl
-	for at, tries := 0, 0; at < c.out.n && tries < 100; tries++ {
+	at := 0
+	for at < c.out.n && c.patience > 0 {
 		n := write1(uintptr(c.client), unsafe.Pointer(&c.out.buf[at]), int32(c.out.n-at))
 		if n > 0 {
 			at += int(n)
 		} else if n != -_EAGAIN && n != -_EINTR {
 			break
 		} else {
+			c.patience--
 			usleep(1000)
 		}
 	}
+	all := at == c.out.n
 	c.out.n = 0
+	return all
 }
 
 // qinstListPoints answers with a line for each point that was reached: kind, level,
@@ -149,10 +154,7 @@ func qinstListPoints() {
 				return true
 			}
 			c.out.str(kind).str("\t").str(qinstLevelNames[level&3]).str("\t").num(hits).str("\t").num(traced).str("\t").num(timed).str("\t").num(uint64(rate)).str("\t").str(name).str("\n")
-			if c.out.n > len(c.out.buf)/2 {
-				qinstReply()
-			}
-			return true
+			return c.out.n < len(c.out.buf)/2 || qinstReply()
 		})
 	}
 }

@@ -240,6 +240,7 @@ func qinstWriteCounts() {
 		return
 	}
 	found := uint64(0)
+	qinstHitsAtEnd = 0
 	for k := uint32(0); k < qinstNext; k++ {
 		t := (*[2]uint64)(unsafe.Pointer(qinstTotals + uintptr(k)*16))
 		t[0], t[1] = 0, 0

@@ -105,7 +105,7 @@ func qinstApplyRule(t *qinstTable, rule int) {
 	r := &qinstRules[rule]
 	qinstNames(t.text, func(i uint32, kind, name string) bool {
 		k := r.kind()
-		if (k == "" || k == kind || k == "odd" && (t.base+i)&1 != 0) && qinstMatches(r.pattern(), name) {
+		if (k == "" || k == kind || k == "odd" && (t.base+i)&1 != 0) && qinstRateMatches(r.pattern(), name) {
 			c := qinstControlOf(t.base + i)
 			c.kind = qinstKind(kind)
 			c.rule, c.seen, r.found = uint8(rule+1), false, true
@@ -189,31 +189,6 @@ func qinstApplyRules(t *qinstTable) {
 	for i := range qinstNRules {
 		qinstApplyRule(t, i)
 	}
-}
-
-// qinstMatches is package trace's rule: * stands for any characters.
-func qinstMatches(pattern, s string) bool {
-	star, from := -1, 0
-	i := 0
-	for k := 0; k < len(s); {
-		switch {
-		case i < len(pattern) && pattern[i] == '*':
-			star, from = i, k
-			i++
-		case i < len(pattern) && pattern[i] == s[k]:
-			i++
-			k++
-		case star >= 0:
-			from++
-			i, k = star+1, from
-		default:
-			return false
-		}
-	}
-	for i < len(pattern) && pattern[i] == '*' {
-		i++
-	}
-	return i == len(pattern)
 }
 
 // qinstPacked reads msgpack that the tool has written, of arrays, strings and numbers
