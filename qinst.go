@@ -14,15 +14,19 @@ func Name(name string) { setName(name) }
 // SetRate changes how much of points is recorded from now on, as a setting in QINST
 // does: points are those of a name, in which * stands for any characters, or of a kind
 // ("main.(*Cache).*", "kind:loop"); the limit is a rate ("1e4/s", "1e4/s+500",
-// "1e4/s:count") or a level ("count", "time", "trace"). The error says that one of
+// "1e4/s:count") or a level ("off", "count", "time", "trace"). The error says that one of
 // them is not understood. In a program that is not observed it does nothing.
 func SetRate(points, limit string) error {
 	if !setRate(points, limit) {
 		return rateError("qinst: found " + points + "=" + limit +
-			", expected points and a rate such as 1e4/s, 1e4/s+500 or 1e4/s:count, or a level: count, time or trace")
+			", expected points and a rate such as 1e4/s, 1e4/s+500 or 1e4/s:count, or a level: off, count, time or trace")
 	}
 	return nil
 }
+
+// Snapshot writes what a flight recorder (QINST=mode=flight) has kept as a file and
+// returns its name; "" in a program that runs without one.
+func Snapshot() (file string) { return snapshot() }
 
 type rateError string
 

@@ -7,7 +7,8 @@
 // GET /debug/qinst lists the points that were reached: level, hits, how many of them
 // were traced and timed, and what limits them; ?points=main.* only those of a name.
 // POST changes limits, each a form value as in QINST: main.f=1e4/s. GET
-// /debug/qinst/trace?seconds=5 answers with a trace of the next five seconds.
+// /debug/qinst/trace?seconds=5 answers with a trace of the next five seconds, and
+// /debug/qinst/flight with what a flight recorder has kept.
 //
 // Only requests from the machine itself are served.
 package debug
@@ -34,13 +35,14 @@ import (
 func init() {
 	http.HandleFunc("/debug/qinst", Points)
 	http.HandleFunc("/debug/qinst/trace", Trace)
+	http.HandleFunc("/debug/qinst/flight", Flight)
 }
 
 // Point is the state of one point.
 type Point struct {
 	Name   string  `json:"name"`
 	Kind   string  `json:"kind"`
-	Level  string  `json:"level"` // count, time or trace
+	Level  string  `json:"level"` // off, count, time or trace
 	Hits   uint64  `json:"hits"`
 	Traced uint64  `json:"traced"`
 	Timed  uint64  `json:"timed"`
@@ -223,6 +225,25 @@ func Trace(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// Flight answers with what the flight recorder has kept; the file stays, too.
+func Flight(w http.ResponseWriter, r *http.Request) {
+	if !local(w, r) {
+		return
+	}
+	path := qinst.Snapshot()
+	if path == "" {
+		http.Error(w, "qinst: the program has no flight recorder: QINST=mode=flight starts it with one", http.StatusNotFound)
+		return
+	}
+	header(w)
+	http.ServeFile(w, r, path)
+}
+
+func header(w http.ResponseWriter) {
+	w.Header().Set("Content-Type", "application/octet-stream")
+	w.Header().Set("Content-Disposition", `attachment; filename="trace.sddf"`)
+}
+
 // length is how far a trace reaches so far, in ns.
 func length(path string) (int64, error) {
 	t, err := trace.Open(path)
@@ -239,7 +260,6 @@ func cut(w http.ResponseWriter, path string, from int64) error {
 		return err
 	}
 	defer t.Close()
-	w.Header().Set("Content-Type", "application/octet-stream")
-	w.Header().Set("Content-Disposition", `attachment; filename="trace.sddf"`)
+	header(w)
 	return t.Cut(w, from, t.Wall)
 }

@@ -6,9 +6,9 @@
 // imports nothing, and its functions neither allocate nor wait.
 package ratecontrol
 
-import _ "embed"
+import "embed"
 
-// Source is control.go.
+// Sources are control.go and limit.go.
 //
-//go:embed control.go
-var Source []byte
+//go:embed control.go limit.go
+var Sources embed.FS

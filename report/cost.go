@@ -18,13 +18,24 @@ func (pg *page) cost() error {
 	pg.head("What the tool itself cost")
 	pg.say("  writer: %s runs, %s written, %s of processor time (%s of the process)", count(p.Tool.FlushRuns),
 		bytesOf(p.Tool.FlushBytes), dur(p.Tool.FlushCPU), percent(p.Tool.FlushCPU, cpu))
+	var reduced, reducer int64
+	for i := range pg.t.Points {
+		reduced += int64(pg.t.Points[i].Reduced)
+	}
+	for _, e := range pg.t.Extensions {
+		reducer += e.Took
+	}
+	if reducer > 0 {
+		pg.say("  extensions: about %s of processor time (%s of the process)", dur(reducer), percent(reducer, cpu))
+	}
 	c := p.Tool.EventCost
 	if c == 0 {
 		pg.say("  events: %s; their cost on this machine: qinst cost", count(p.Events))
 		return nil
 	}
-	events := int64(c * float64(p.Events))
-	pg.say("  events: %s x %.1fns = %s of processor time (%s of busy)", count(p.Events), c, dur(events), percent(events, p.Busy))
+	written := p.Events + 2*reduced // entries and exits, for the most part
+	events := int64(c * float64(written))
+	pg.say("  events: %s x %.1fns = %s of processor time (%s of busy)", count(written), c, dur(events), percent(events, p.Busy))
 	packages, hits, timed := counting(pg.t)
 	if hits == 0 {
 		return nil
@@ -40,7 +51,7 @@ func (pg *page) cost() error {
 	if budget == 0 {
 		return nil
 	}
-	all := p.Tool.FlushCPU + events + counted + times
+	all := p.Tool.FlushCPU + reducer + events + counted + times
 	pg.say("  together %s of the process; the budget was %.3g%%", percent(all, cpu), float64(budget)/10)
 	if most := cpu * budget / 1000; counted > most {
 		pg.say("  counting alone is above it; %s would not be", exclusion(packages, hits, uint64(float64(most)/each)))

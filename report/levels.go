@@ -21,6 +21,29 @@ func (pg *page) pointName(i int32) string {
 	}
 }
 
+// extensions shows what extensions took out, and made of it.
+func (pg *page) extensions() error {
+	if len(pg.t.Extensions) == 0 {
+		return nil
+	}
+	tb := &table{left: map[int]bool{5: true}}
+	tb.row("extension", "shown", "took out", "records made", "took", "")
+	for _, e := range pg.t.Extensions {
+		tb.row(e.Name, count(e.Seen), count(e.Dropped), count(e.Emitted), dur(e.Took), e.Failed)
+	}
+	if err := tb.write(pg.w, "  "); err != nil {
+		return err
+	}
+	var reduced uint64
+	for i := range pg.t.Points {
+		reduced += pg.t.Points[i].Reduced
+	}
+	if reduced > 0 {
+		pg.say("  %s activations and records are not in these numbers: extensions took them out; \"qinst dump -only\" shows what they made of them", count(reduced))
+	}
+	return nil
+}
+
 // levels shows the points that were not traced all the time: how each of their hits
 // was recorded, and why.
 func (pg *page) levels() error {
@@ -35,8 +58,17 @@ func (pg *page) levels() error {
 		return nil
 	}
 	points := make([]int32, 0, len(last))
-	for p := range last {
-		points = append(points, p)
+	unknown, calls := 0, 0
+	for i := range last {
+		p := &t.Points[i]
+		if p.Off {
+			unknown++
+		}
+		if p.Kind == spec.PointCall || p.Kind == spec.PointGo {
+			calls++ // not traced anyway
+			continue
+		}
+		points = append(points, i)
 	}
 	slices.SortFunc(points, func(a, b int32) int {
 		return cmp.Or(cmp.Compare(t.Points[b].Hits, t.Points[a].Hits), cmp.Compare(a, b))
@@ -49,11 +81,23 @@ func (pg *page) levels() error {
 		if n := p.Timed(); n > 0 {
 			mean, most = dur(p.Times.Took/int64(n)), dur(p.Times.Most)
 		}
-		tb.row(short(pg.pointName(i), loopWidth), count(p.Hits), count(p.Traced), count(p.Timed()), count(p.Degraded()-min(p.Timed(), p.Degraded())), mean, most,
+		hits := count(p.Hits)
+		if p.Off {
+			hits += "+"
+		}
+		tb.row(short(pg.pointName(i), loopWidth), hits, count(p.Traced), count(p.Timed()), count(p.Degraded()-min(p.Timed(), p.Degraded())), mean, most,
 			count(changes[i]), fmt.Sprintf("%s (%s, %.3g/s)", last[i].New, last[i].Reason, last[i].Rate))
 	}
 	if n := len(points) - top; n > 0 {
 		tb.row(fmt.Sprintf("and %d more", n))
 	}
-	return tb.write(pg.w, "  ")
+	if len(points) > 0 {
+		if err := tb.write(pg.w, "  "); err != nil {
+			return err
+		}
+	}
+	if unknown > 0 {
+		pg.say("  %d points, %d of them calls, were off for a time: how often they were reached then is not known", unknown, calls)
+	}
+	return nil
 }

@@ -292,6 +292,9 @@ func (pg *page) data() error {
 	if err := pg.levels(); err != nil {
 		return err
 	}
+	if err := pg.extensions(); err != nil {
+		return err
+	}
 	for _, l := range pg.t.Limits {
 		pg.say("  from %s on points only counted: %s limit, %s written", dur(l.Time), l.Reason, bytesOf(l.Bytes))
 	}

@@ -180,6 +180,7 @@ func (k *kind) define(name string, fields []spec.Field) error {
 var announced struct {
 	sync.Mutex
 	texts []string
+	recs  map[uint32]*spec.Record
 }
 
 // announce makes the kind known to the runtime of an observed program: a table of
@@ -201,7 +202,19 @@ func (k *kind) announce() {
 	k.rec.Tag = announceRecord(&k.point, text, points)
 	if k.live = k.rec.Tag != 0; k.live { // else there is no room for more
 		announced.texts = append(announced.texts, text, points)
+		if announced.recs == nil {
+			announced.recs = map[uint32]*spec.Record{}
+		}
+		announced.recs[k.rec.Tag] = &k.rec
 	}
+}
+
+// Announced is the kind of record that has the tag in the observed program, nil if there
+// is none.
+func Announced(tag uint32) *spec.Record {
+	announced.Lock()
+	defer announced.Unlock()
+	return announced.recs[tag]
 }
 
 // hash is FNV-1a.

@@ -87,6 +87,12 @@ func (c *cursor) arg(i int) uint64 {
 	return binary.LittleEndian.Uint64(c.buf[c.pos+8*i:])
 }
 
+// goWord is the goroutine that the entry names, and the number of its transition.
+func (c *cursor) goWord() (GoID, uint32) {
+	w := c.arg(1)
+	return GoID(w & (1<<spec.GoBits - 1)), uint32(w >> spec.GoBits)
+}
+
 // load reads the next block. A block that cannot be read is damage, not an error:
 // the rest of the trace is still good.
 func (c *cursor) load() bool {

@@ -32,6 +32,7 @@ type indexer struct {
 	// "end" record does. After that record's time the tool alone is at work.
 	readings []uint64
 	counts   sddf.Blob
+	reduced  sddf.Blob // of no length if there is none
 	levels   rawLevels
 
 	stacks []rawStack
@@ -198,6 +199,19 @@ func (ix *indexer) data(r *row) bool {
 		ix.end(r)
 	case spec.TagLevel, spec.TagTimes, spec.TagHistogram:
 		ix.level(r)
+	case spec.TagReduced:
+		if b := get[sddf.Blob](r, "reduced"); !r.bad {
+			ix.reduced = b
+		}
+	case spec.TagGoroutine:
+		if g, pc := r.u("g"), r.u("pc"); !r.bad {
+			if t.starts == nil {
+				t.starts = map[GoID]uint64{}
+			}
+			t.starts[GoID(g)] = pc
+		}
+	case spec.TagExtension:
+		ix.extension(r)
 	default:
 		ix.cost(r)
 	}
@@ -262,6 +276,7 @@ func (ix *indexer) end(r *row) {
 		t.losses.Unnamed += int64(r.u("unnamed"))
 	}
 	if ticks > 0 {
+		t.endTicks = ticks
 		ix.seen(ticks)
 	}
 }
@@ -362,6 +377,11 @@ func (ix *indexer) finish() {
 	ix.stackTable()
 	ix.blocksInOrder()
 	ix.readCounts()
+	t.entries(&spec.Reduced, ix.reduced, func(v []uint64) {
+		if v[0] < uint64(len(t.Points)) {
+			t.Points[v[0]].Reduced = v[1]
+		}
+	})
 	ix.lastEvents()
 	for i, ticks := range ix.readings {
 		if i == 0 || !t.End.Known {
@@ -389,6 +409,9 @@ func (ix *indexer) blocksInOrder() {
 		sort.SliceStable(bs, func(i, j int) bool { return bs[i].seq < bs[j].seq })
 		kept := bs[:0]
 		next := uint64(0)
+		if t.Attr("mode") == "flight" {
+			next = bs[0].seq // those before are not kept
+		}
 		for _, b := range bs {
 			if b.seq < next {
 				// A chunk that was written before it was full comes again. It

@@ -42,6 +42,21 @@ func (ix *indexer) level(r *row) {
 	}
 }
 
+// extension takes in what an extension did.
+func (ix *indexer) extension(r *row) {
+	e := Extension{r.s("name"), r.u("seen"), r.u("dropped"), r.u("emitted"), int64(r.u("took")), r.s("failed")}
+	if r.bad {
+		return
+	}
+	for i := range ix.t.Extensions {
+		if ix.t.Extensions[i].Name == e.Name {
+			ix.t.Extensions[i] = e
+			return
+		}
+	}
+	ix.t.Extensions = append(ix.t.Extensions, e)
+}
+
 // finish resolves it. It comes behind the clock.
 func (l *rawLevels) finish(t *Trace) {
 	for _, c := range l.changes {
@@ -51,9 +66,10 @@ func (l *rawLevels) finish(t *Trace) {
 		}
 		c.Time = t.clock.ns(c.ticks)
 		t.Levels = append(t.Levels, c.LevelChange)
+		t.Points[c.Point].Off = t.Points[c.Point].Off || c.New == LevelOff
 	}
 	slices.SortStableFunc(t.Levels, func(a, b LevelChange) int { return int(max(-1, min(1, a.Time-b.Time))) })
-	l.entries(t, &spec.Times, l.times, func(v []uint64) {
+	t.entries(&spec.Times, l.times, func(v []uint64) {
 		if p := v[0]; v[1] > 0 && p < uint64(len(t.Points)) {
 			t.Points[p].Times = &Times{N: v[1], Took: t.span(v[2]), Least: t.span(v[3]), Most: t.span(v[4]), Lengths: l.histogram(t, p)}
 		}
@@ -61,7 +77,7 @@ func (l *rawLevels) finish(t *Trace) {
 }
 
 func (l *rawLevels) histogram(t *Trace, point uint64) (list []Length) {
-	l.entries(t, &spec.Buckets, l.lengths[point], func(v []uint64) {
+	t.entries(&spec.Buckets, l.lengths[point], func(v []uint64) {
 		if v[0] < 64 {
 			list = append(list, Length{Most: t.span(1<<v[0] - 1), N: v[1]})
 		}
@@ -69,7 +85,9 @@ func (l *rawLevels) histogram(t *Trace, point uint64) (list []Length) {
 	return list
 }
 
-func (l *rawLevels) entries(t *Trace, layout *spec.Layout, b sddf.Blob, f func([]uint64)) {
+// entries calls f for each entry of a packed block; of one that is no record's there
+// are none.
+func (t *Trace) entries(layout *spec.Layout, b sddf.Blob, f func([]uint64)) {
 	if b.Len == 0 {
 		return
 	}

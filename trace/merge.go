@@ -244,11 +244,11 @@ func (m *merger) finish() {
 	for i := range m.t.Points {
 		p := &m.t.Points[i]
 		switch {
-		case !p.Traceable() || p.Traced <= m.entered[i]:
+		case !p.Traceable() || p.Traced <= m.entered[i]+p.Reduced:
 		case m.t.until != 0: // past the limit
-			p.Traced = m.entered[i]
+			p.Traced = m.entered[i] + p.Reduced
 		default:
-			m.losses.Missing += int64(p.Traced - m.entered[i])
+			m.losses.Missing += int64(p.Traced - m.entered[i] - p.Reduced)
 		}
 	}
 }

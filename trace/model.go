@@ -97,7 +97,7 @@ func (m *model) apply(th *thread) bool {
 	case spec.EvRecord:
 		m.record(th, arg)
 	case spec.EvGoroutine:
-		id, seq := goWord(th)
+		id, seq := th.goWord()
 		m.context(th, id, th.p)
 		if th.g != nil {
 			th.g.seq = seq
@@ -197,11 +197,6 @@ func (m *model) context(th *thread, id GoID, p int32) {
 	} else {
 		m.change(th, g, Blocked, 0, ByRepair, NoSlot)
 	}
-}
-
-func goWord(th *thread) (GoID, uint32) {
-	w := th.arg(1)
-	return GoID(w & (1<<spec.GoBits - 1)), uint32(w >> spec.GoBits)
 }
 
 // enter, exit and unwind keep the stack of procedures of the goroutine that runs

@@ -31,11 +31,13 @@ type Trace struct {
 	Limits    []Limit
 	Levels    []LevelChange // in time order
 	End       End
-	HasCounts bool
-	Wall      int64 // ns: from the first event or clock reading to the end of what was traced
-	Ran       int64 // ns: to the end record, or what was last; more than Wall after a limit
-	Began     int64 // ns since 1970, 0 if unknown
-	Blocks    int   // event blocks
+	// Extensions are those that reduced the trace, in the order of the file.
+	Extensions []Extension
+	HasCounts  bool
+	Wall       int64 // ns: from the first event or clock reading to the end of what was traced
+	Ran        int64 // ns: to the end record, or what was last; more than Wall after a limit
+	Began      int64 // ns since 1970, 0 if unknown
+	Blocks     int   // event blocks
 
 	Salvaged *salvage.File // what came from the program's ring, if the file was opened by its name
 
@@ -48,8 +50,10 @@ type Trace struct {
 	snapshots []snapshot         // what goroutines did when the file's part of a trace began
 	until     uint64             // ticks: later events are not read; 0: all are
 	blocks    map[uint32][]block // by thread
+	endTicks  uint64             // of the "end" record, 0 if there is none
 	part      bool               // a window: what waits for a cause at its end is not in it
 	index     *indexFile         // nil if there is none
+	starts    map[GoID]uint64    // start functions of goroutines that were there when the file was written
 }
 
 // block is where one event block lies and the context that it states.
@@ -110,7 +114,7 @@ func index(r io.ReaderAt, size int64) (*Trace, error) {
 		return nil, err
 	}
 	ix.finish()
-	return t, nil
+	return t.flight(), nil
 }
 
 // Close closes the file that Open opened.

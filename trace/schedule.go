@@ -65,7 +65,7 @@ func (m *model) ready(th *thread, kind uint64, arg uint32) bool {
 // goReady: the goroutine's transition must be the one after its last, and find
 // it in the state from which the transition leads.
 func (m *model) goReady(th *thread, want State) bool {
-	id, seq := goWord(th)
+	id, seq := th.goWord()
 	g := m.gors[id]
 	switch {
 	case g == nil:
@@ -175,7 +175,7 @@ func (m *model) current(th *thread, kind uint64, arg uint32) {
 }
 
 func (m *model) goCreate(th *thread, kind uint64, arg uint32) {
-	id, seq := goWord(th)
+	id, seq := th.goWord()
 	by := int32(NoSlot)
 	var pc uint64
 	state := Blocked
@@ -219,7 +219,7 @@ func (m *model) create(th *thread, id GoID, seq uint32, state State, pc uint64, 
 // target returns the goroutine that an event names, in the state that the event
 // expects, repaired if need be.
 func (m *model) target(th *thread, want State) *gor {
-	id, seq := goWord(th)
+	id, seq := th.goWord()
 	if id == 0 {
 		m.losses.States++
 		return nil

@@ -17,7 +17,12 @@ type Point struct {
 
 	Hits   uint64 // times reached, over the whole run; 0 if no totals were written
 	Traced uint64 // times it wrote an event
-	Times  *Times // nil if it was never timed
+	// Reduced of those were taken out by extensions: no event tells of them.
+	Reduced uint64
+	// Off: it was not to be reached for a part of the run, so that Hits are only those
+	// that are known.
+	Off   bool
+	Times *Times // nil if it was never timed
 }
 
 // Times sums up the activations of a point that were timed: no event tells of them.
@@ -59,6 +64,16 @@ func (l Level) String() string {
 		return "invalid"
 	}
 	return [numLevels]string{"off", "count", "time", "trace"}[l]
+}
+
+// Extension is what an extension did while the program ran, or to its file.
+type Extension struct {
+	Name    string
+	Seen    uint64 // events that it was shown
+	Dropped uint64 // of these it took out
+	Emitted uint64 // records that it made
+	Took    int64  // ns that it worked
+	Failed  string // why it was not called to the end; ""
 }
 
 // LevelChange is a change of a point's level.

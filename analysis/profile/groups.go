@@ -18,12 +18,13 @@ const (
 	RootTimers                 // functions called by timers (time.AfterFunc)
 	RootFinalizers             // finalizers and cleanups
 	RootGC                     // the garbage collector
+	RootTool                   // what the tool does in the program's goroutines: extensions
 	RootOther                  // calls from C, runtime goroutines, unknown
 	NumRoots
 )
 
 func (r Root) String() string {
-	return [NumRoots]string{"main", "init", "timers", "finalizers", "gc", "other"}[r]
+	return [NumRoots]string{"main", "init", "timers", "finalizers", "gc", "tool", "other"}[r]
 }
 
 // Members of sets are numbered: roots, then procedures, then goroutine groups.
@@ -144,6 +145,8 @@ func (gr *groups) root(name string, by *gor, e *trace.Event) (Root, bool) {
 	case strings.HasPrefix(name, "runtime.gcBgMarkWorker"), strings.HasPrefix(name, "runtime.bgsweep"),
 		strings.HasPrefix(name, "runtime.bgscavenge"), strings.HasPrefix(name, "runtime.forcegchelper"):
 		return RootGC, true
+	case strings.HasPrefix(name, "runtime.qinst"):
+		return RootTool, true
 	case strings.HasPrefix(name, "runtime.") && name != coroStart:
 		return RootOther, true
 	case by != nil:

@@ -269,7 +269,7 @@ func TestRoots(t *testing.T) {
 	b.At(19).Exit(m, mm)
 	b.At(20)
 	p := profileOf(t, b)
-	want := map[string]int64{"init": 3, "main": 10, "gc": 5, "timers": 2, "finalizers": 0, "other": 0}
+	want := map[string]int64{"init": 3, "main": 10, "gc": 5, "timers": 2, "finalizers": 0, "tool": 0, "other": 0}
 	for _, r := range p.Roots {
 		if r.NPT != want[r.Name] {
 			t.Errorf("root %s: %d, want %d", r.Name, r.NPT, want[r.Name])

@@ -24,6 +24,7 @@ func commands() []command {
 		{"cut", "[-from time] [-to time] -o out file", "the part of a trace between two times, as a file", cmdCut},
 		{"index", "[file]", "make cut and dump of a part of a trace quick", cmdIndex},
 		{"merge", "[-by field] -o out file file...", "one file of several", cmdMerge},
+		{"reduce", "-ext=name,... in out", "what extensions make of a file", cmdReduce},
 		{"salvage", "[-o out] [-clean] [file]", "complete the file of a killed program from its ring", cmdSalvage},
 		{"ctl", "pid [points=limit ...]", "show or change what a running program records", cmdCtl},
 		{"cost", "[-json]", "measure what a probe costs on this machine", cmdCost},

@@ -44,6 +44,11 @@ exit status are passed through.
 	-refine file    add probes to the packages where that earlier run spent time
 	                and had none
 ` + selectionHelp,
+	"reduce": `Reduce runs extensions over a file, in the order given, as they would have run in
+the program. Programs that import qinst.dev/extensions run them by name, with
+QINST=extensions=name+name or in qinst.toml.
+
+`,
 	"points": `Points prints one line for each point: kind, identity, place, name. A skip has
 its reason in place of the identity. Of a procedure that is skipped only the places
 are listed at which goroutines may wait (site) and, if it is inlined, its calls. The
@@ -69,6 +74,9 @@ func cmdHelp(e *env, args []string) error {
 			text = c.summary + "\n"
 		}
 		fmt.Fprint(e.stdout, text)
+		if c.name == "reduce" {
+			extensionHelp(e.stdout)
+		}
 		return nil
 	}
 	fmt.Fprint(e.stdout, about)

@@ -27,7 +27,7 @@ func (f *finder) nameFuncs() {
 	for _, init := range f.Info.InitOrder {
 		global.walk(init.Rhs)
 	}
-	global.dead = true // literals of blank variables and the like, if any are left
+	global.skip = Dead // literals of blank variables and the like, if any are left
 	for _, file := range f.Files {
 		for _, decl := range file.Decls {
 			if d, ok := decl.(*ast.GenDecl); ok {
@@ -48,10 +48,13 @@ func (f *finder) nameDecl(d *ast.FuncDecl, doc []*ast.Comment, inits *int) {
 		*inits++
 	default:
 		fn.Name = symbol(obj)
+		if f.reduces(obj) {
+			fn.Skip = Reduces
+		}
 	}
 	f.set.Funcs = append(f.set.Funcs, fn)
 	if d.Body != nil {
-		n := &namer{finder: f, name: fn.Name, first: ".func", dead: fn.Skip == Blank}
+		n := &namer{finder: f, name: fn.Name, first: ".func", skip: fn.Skip}
 		n.walk(d.Body)
 	}
 }
@@ -62,7 +65,7 @@ type namer struct {
 	name  string
 	first string // between the name and the number: ".func", inside literals "."
 	count int
-	dead  bool // the compiler will not see what is being walked
+	skip  SkipReason // why nothing that is being walked is probed: Dead is what the compiler will not see
 }
 
 func (n *namer) walk(node ast.Node) {
@@ -103,15 +106,15 @@ func (n *namer) literal(lit *ast.FuncLit) {
 		return
 	}
 	fn := &Func{Node: lit, Type: lit.Type, Body: lit.Body}
-	if n.dead {
+	if n.skip == Dead || n.skip == Blank {
 		fn.Name, fn.Skip = n.name+n.first, Dead
 	} else {
 		n.count++
-		fn.Name = fmt.Sprintf("%s%s%d", n.name, n.first, n.count)
+		fn.Name, fn.Skip = fmt.Sprintf("%s%s%d", n.name, n.first, n.count), n.skip
 	}
 	n.literals[lit] = fn
 	n.set.Funcs = append(n.set.Funcs, fn)
-	inner := &namer{finder: n.finder, name: fn.Name, first: ".", dead: n.dead}
+	inner := &namer{finder: n.finder, name: fn.Name, first: ".", skip: n.skip}
 	inner.walk(lit.Body)
 }
 
@@ -156,10 +159,12 @@ func (n *namer) switchStmt(s *ast.SwitchStmt) {
 }
 
 func (n *namer) walkIf(live bool, node ast.Node) {
-	was := n.dead
-	n.dead = was || !live
+	was := n.skip
+	if !live {
+		n.skip = Dead
+	}
 	n.walk(node)
-	n.dead = was
+	n.skip = was
 }
 
 // list leaves out what follows a terminating statement and the last label, as

@@ -23,13 +23,13 @@ func (w *writer) loops(fn *points.Func) {
 		}
 		switch {
 		case lp.Deep:
-			w.insert(lp.Start, "@l%[1]d = 0; if @on != 0 { @l%[1]d = @enter(@base + %[2]d) }; ", n, point)
+			w.insert(lp.Start, "@l%[1]d = 0; if @off[%[1]d] == 0 { @l%[1]d = @enter(@base + %[2]d) }; ", n, point)
 			w.insert(lp.Body, " if @l%[1]d != 0 { @trip(@l%[1]d) };", n)
 		case lp.Spin:
 			w.insert(lp.Start, "@l%[1]d, @n%[1]d = 0, 0; ", n)
-			w.insert(lp.Body, " if @n%[1]d++; @n%[1]d == 2 && @on != 0 { @l%[1]d = @enter(@base + %[2]d) };", n, point)
+			w.insert(lp.Body, " if @n%[1]d++; @n%[1]d == 2 && @off[%[1]d] == 0 { @l%[1]d = @enter(@base + %[2]d) };", n, point)
 		default:
-			w.insert(lp.Start, "@l%[1]d, @n%[1]d = 0, 0; if @on != 0 { @l%[1]d = @enter(@base + %[2]d) }; ", n, point)
+			w.insert(lp.Start, "@l%[1]d, @n%[1]d = 0, 0; if @off[%[1]d] == 0 { @l%[1]d = @enter(@base + %[2]d) }; ", n, point)
 			w.insert(lp.Body, " @n%d++;", n)
 		}
 		if lp.End.IsValid() {
@@ -43,7 +43,7 @@ func (w *writer) loops(fn *points.Func) {
 // assigned once, and iterations are counted in the profile stack.
 func (w *writer) overFunc(lp *points.Loop) {
 	n := lp.Point
-	w.insert(lp.Start, "@l%[1]d := @loop(@base + %[1]d); ", n)
+	w.insert(lp.Start, "@l%[1]d := @loop(%[1]d); ", n)
 	w.insert(lp.Body, " if @l%[1]d != 0 { @trip(@l%[1]d) };", n)
 	w.insert(lp.End, "; %s", w.leave(lp))
 }

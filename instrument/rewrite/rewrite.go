@@ -105,7 +105,7 @@ func (w *writer) entry(fn *points.Func) {
 		if slices.ContainsFunc(fn.Loops, func(lp *points.Loop) bool { return lp.Deep }) {
 			exit = "exitall" // of such a loop, too, that a return left
 		}
-		w.insert(at, " if @on != 0 { if @t := @enter(@base + %d); @t != 0 { defer @%s(@t) } };", fn.Point, exit)
+		w.insert(at, " if @off[%[1]d] == 0 { if @t := @enter(@base + %[1]d); @t != 0 { defer @%[2]s(@t) } };", fn.Point, exit)
 		return
 	}
 	point := fn.Point
@@ -113,13 +113,13 @@ func (w *writer) entry(fn *points.Func) {
 		point += lateExit
 	}
 	if !hasExit(fn) {
-		w.insert(at, " if @on != 0 { @enter(@base + %d) };", point)
+		w.insert(at, " if @off[%d] == 0 { @enter(@base + %d) };", fn.Point, point)
 		return
 	}
 	if slices.ContainsFunc(fn.Returns, func(r *ast.ReturnStmt) bool { return len(r.Results) > 0 }) {
 		w.nameResults(fn.Type)
 	}
-	w.insert(at, " var @t @u64; if @on != 0 { @t = @enter(@base + %d) };", point)
+	w.insert(at, " var @t @u64; if @off[%d] == 0 { @t = @enter(@base + %d) };", fn.Point, point)
 }
 
 // lateExit tells the runtime that the procedure has deferred calls and an
@@ -186,11 +186,11 @@ func (w *writer) counters(funcs []*points.Func) {
 		case points.Before:
 			w.insert(a.Pos, "%s", w.statement(a))
 		case points.And:
-			w.insert(a.Pos, "((@on == 0 || %s == 0) && (", w.calls(a, " | "))
+			w.insert(a.Pos, "((%s != 0 || %s == 0) && (", w.off(a.Points), w.calls(a, " | "))
 		case points.Else:
 			w.insert(a.Pos, "{ %s", w.statement(a))
 		case points.Value:
-			w.insert(a.Pos, "@pass(%s, ", strings.ReplaceAll(w.calls(a, " | "), w.expand("@call("), w.expand("@counted(")))
+			w.insert(a.Pos, "@pass(%s, ", strings.ReplaceAll(w.calls(a, " | "), w.expand("@call(@base + "), w.expand("@counted(")))
 		}
 	}
 	for _, fn := range funcs {
@@ -212,7 +212,16 @@ func (w *writer) counters(funcs []*points.Func) {
 }
 
 func (w *writer) statement(a *points.Anchor) string {
-	return w.expand("if @on != 0 { %s }; ", w.calls(a, "; "))
+	return w.expand("if %s == 0 { %s }; ", w.off(a.Points), w.calls(a, "; "))
+}
+
+// off is 0 unless all of the points are off: then none of them counts.
+func (w *writer) off(list []uint32) string {
+	var all []string
+	for _, n := range list {
+		all = append(all, w.expand("@off[%d]", n))
+	}
+	return strings.Join(all, "&")
 }
 
 func (w *writer) calls(a *points.Anchor, sep string) string {
@@ -250,9 +259,9 @@ func (w *writer) posts(fn *points.Func) {
 		w.insert(p.Home, " var @q%[1]d @u64; _ = @q%[1]d;", n)
 		w.insert(p.Start, "@q%d = 0; ", n)
 		if p.Cond == nil {
-			w.insert(p.Body, " if @q%d != 0 && @on != 0 { %s };", n, w.callAll(p.Points, "; "))
+			w.insert(p.Body, " if @q%d != 0 && %s == 0 { %s };", n, w.off(p.Points), w.callAll(p.Points, "; "))
 		} else {
-			w.insert(p.Cond.Pos(), "(@on == 0 || @q%d == 0 || %s == 0) && (", n, w.callAll(p.Points, " | "))
+			w.insert(p.Cond.Pos(), "(%s != 0 || @q%d == 0 || %s == 0) && (", w.off(p.Points), n, w.callAll(p.Points, " | "))
 			w.insert(p.Cond.End(), ")")
 		}
 		w.insert(p.Body, " @q%d++;", n)

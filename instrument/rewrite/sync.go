@@ -12,18 +12,18 @@ func (w *writer) syncs(fn *points.Func) {
 	for _, y := range fn.Syncs {
 		switch y.Form {
 		case points.ChanAfter:
-			w.insert(y.End, "; if @on != 0 { @chan(@base + %d) }", y.Point)
+			w.insert(y.End, "; if @off[%[1]d] == 0 { @chan(@base + %[1]d) }", y.Point)
 		case points.ChanInside:
-			w.insert(y.Pos, " if @on != 0 { @chan(@base + %d) };", y.Point)
+			w.insert(y.Pos, " if @off[%[1]d] == 0 { @chan(@base + %[1]d) };", y.Point)
 		case points.ChanCount:
-			w.insert(y.Pos, " if @on != 0 { @call(@base + %d) };", y.Point)
+			w.insert(y.Pos, " if @off[%[1]d] == 0 { @call(@base + %[1]d) };", y.Point)
 		case points.ChanCond:
-			w.insert(y.Pos, "(@on == 0 || @chan(@base + %d) == 0) && (", y.Point)
+			w.insert(y.Pos, "(@off[%[1]d] != 0 || @chan(@base + %[1]d) == 0) && (", y.Point)
 			w.insert(y.End, ")")
 		case points.ChanValue: // see receives
 		case points.SyncTry:
 			w.insert(y.Pos, "(")
-			w.insert(y.End, " && @got(@base + %d, %s, %d) == 0)", y.Point, w.address(y, w.operand(y)), y.Queue)
+			w.insert(y.End, " && @got(%d, %s, %d) == 0)", y.Point, w.address(y, w.operand(y)), y.Queue)
 		default:
 			w.syncCall(y)
 		}
@@ -43,7 +43,7 @@ func (w *writer) openReceives(fn *points.Func) {
 func (w *writer) closeReceives(fn *points.Func) {
 	for _, y := range slices.Backward(fn.Syncs) {
 		if y.Form == points.ChanValue {
-			w.insert(y.End, ", @base + %d)", y.Point)
+			w.insert(y.End, ", %d)", y.Point)
 		}
 	}
 }
@@ -64,7 +64,7 @@ func (w *writer) refer(y *points.Sync) string {
 
 // syncCall rewrites a call statement x.M() as
 //
-//	{ p := &x; p.M(); if on { sync(point, p) } }
+//	{ p := &x; p.M(); if off[n] == 0 { sync(point, p) } }
 //
 // so that x is evaluated once. close(x), whose operand is an argument, becomes
 // { p := x; close(p) } likewise. A method value has been evaluated already.
@@ -78,7 +78,7 @@ func (w *writer) syncCall(y *points.Sync) {
 		w.delete(y.Pos, "defer")
 		deferred = "defer "
 	}
-	probe := w.expand("if @on != 0 { %s@sync(@base + %d, %s, %d) }", deferred, y.Point, w.address(y, w.expand("@p%d", y.Point)), y.Queue)
+	probe := w.expand("if @off[%[2]d] == 0 { %[1]s@sync(@base + %[2]d, %[3]s, %[4]d) }", deferred, y.Point, w.address(y, w.expand("@p%d", y.Point)), y.Queue)
 	before, after := "", "; "+probe
 	if y.Form == points.SyncBefore {
 		before, after = probe+"; ", ""
@@ -99,11 +99,11 @@ func (w *writer) boundCall(y *points.Sync) {
 	probe := w.expand("@sync(@base + %d, %s, %d) }", y.Point, w.address(y, w.operand(y)), y.Queue)
 	switch y.Form {
 	case points.SyncBefore:
-		w.insert(y.Pos, "if @on != 0 { %s; ", probe)
+		w.insert(y.Pos, "if @off[%d] == 0 { %s; ", y.Point, probe)
 	case points.SyncAfter:
-		w.insert(y.End, "; if @on != 0 { %s", probe)
+		w.insert(y.End, "; if @off[%d] == 0 { %s", y.Point, probe)
 	case points.SyncDefer:
-		w.insert(y.End, "; if @on != 0 { defer %s", probe)
+		w.insert(y.End, "; if @off[%d] == 0 { defer %s", y.Point, probe)
 	}
 }
 

@@ -35,8 +35,8 @@ type @string = %[4]s
 type @uptr = %[5]s
 type @ptr = @unsafe.Pointer
 
-//go:linkname @on qinst_on
-var @on %[2]s
+// Not 0: the point is not to be reached.
+var @off [%[6]d]%[7]s
 
 //go:linkname @enter qinst_enter
 func @enter(point %[2]s) @u64
@@ -73,13 +73,13 @@ func @method[I @any](x I, n @uptr) @uptr {
 	return *(*@uptr)(@unsafe.Add(p, 24+8*n))
 }
 
-func @counted(point %[2]s) %[2]s { if @on != 0 { return @call(point) }; return 0 }
+func @counted(n %[2]s) %[2]s { if @off[n] == 0 { return @call(@base + n) }; return 0 }
 
 func @pass[T @any](_ %[2]s, v T) T { return v }
 
 type @any = interface{}
 
-func @loop(point %[2]s) @u64 { if @on != 0 { return @enter(point) }; return 0 }
+func @loop(n %[2]s) @u64 { if @off[n] == 0 { return @enter(@base + n) }; return 0 }
 
 //go:linkname @sync qinst_sync
 func @sync(point %[2]s, object, queue @uptr)
@@ -87,11 +87,11 @@ func @sync(point %[2]s, object, queue @uptr)
 //go:linkname @chan qinst_chan
 func @chan(point %[2]s) %[2]s
 
-func @received[T @any](v T, point %[2]s) T { if @on != 0 { @chan(point) }; return v }
+func @received[T @any](v T, n %[2]s) T { if @off[n] == 0 { @chan(@base + n) }; return v }
 
-func @got(point %[2]s, object, queue @uptr) %[2]s { if @on != 0 { @sync(point, object, queue) }; return 0 }
+func @got(n %[2]s, object, queue @uptr) %[2]s { if @off[n] == 0 { @sync(@base + n, object, queue) }; return 0 }
 
-`, pkg.Name(), t.u32, t.u64, t.str, t.uptr) + names.register(t, "base", len(list), table)), nil
+`, pkg.Name(), t.u32, t.u64, t.str, t.uptr, max(1, len(list)), t.u8) + names.register(t, "base", "off", len(list), table)), nil
 }
 
 // Sites returns the file that registers the table of a package without probes.
@@ -110,20 +110,24 @@ import @unsafe "unsafe"
 
 type @string = %s
 
-`, pkg.Name(), t.str) + names.register(t, "sites", len(list), table)), nil
+`, pkg.Name(), t.str) + names.register(t, "sites", "sites", len(list), table)), nil
 }
 
 // register is the end of such a file.
-func (n Names) register(t abi, base string, points int, table []byte) string {
+func (n Names) register(t abi, base, off string, points int, table []byte) string {
+	probes := points
+	if off == base {
+		probes = 0
+	}
 	return n.expand(`//go:linkname @register qinst_register
-func @register(base *%[1]s, points %[1]s, table @string) %[2]s
+func @register(base *%[1]s, points %[1]s, table @string, off @unsafe.Pointer, probes %[1]s) %[2]s
 
 // The high bit says that the package is not registered yet.
 var @%[5]s %[1]s = %[3]s
 
-var _ = @register(&@%[5]s, %[4]d, *(*@string)(@unsafe.Pointer(&@table)))
+var _ = @register(&@%[5]s, %[4]d, *(*@string)(@unsafe.Pointer(&@table)), @unsafe.Pointer(&@%[6]s), %[7]d)
 
-var @table = `, t.u32, t.boolean, t.unregistered, points, base) + strconv.QuoteToASCII(string(table)) + "\n"
+var @table = `, t.u32, t.boolean, t.unregistered, points, base, off, probes) + strconv.QuoteToASCII(string(table)) + "\n"
 }
 
 // Table encodes the points as the fields of a "probes" record that follow its
@@ -168,7 +172,7 @@ func (in *interner) add(s string) uint32 {
 // abi are the types with which the added file declares the runtime's functions.
 // A package may give any predeclared name another meaning, so each has
 // substitutes that are passed the same way.
-type abi struct{ u32, u64, uptr, str, boolean, unregistered string }
+type abi struct{ u8, u32, u64, uptr, str, boolean, unregistered string }
 
 func abiTypes(scope *types.Scope) (t abi, err error) {
 	pick := func(names ...string) string {
@@ -181,6 +185,7 @@ func abiTypes(scope *types.Scope) (t abi, err error) {
 		return ""
 	}
 	t.u32 = pick("uint32", "int32", "rune")
+	t.u8 = pick("uint8", "byte", "int8", "uint16", "int16", "uint32", "int32")
 	t.u64 = pick("uint64", "int64")
 	t.uptr = pick("uintptr", "uint", "int")
 	t.boolean = pick("bool", "uint8", "int8", "byte")

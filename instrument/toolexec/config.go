@@ -5,8 +5,11 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 
 	"github.com/BurntSushi/toml"
+
+	"qinst.dev/ratecontrol"
 )
 
 // ConfigName is the name of the file that selects what is instrumented. It lies
@@ -18,6 +21,10 @@ const ConfigName = "qinst.toml"
 type config struct {
 	Include, Exclude, Kinds []string
 	Size, Depth             int
+
+	Limits     map[string]string // points = what may be recorded
+	Run        map[string]string // other settings of QINST
+	Extensions []string
 }
 
 // WithFile returns s over what the configuration file for dir says, if there is
@@ -33,7 +40,7 @@ func (s Selection) WithFile(dir string) (Selection, error) {
 		return s, fmt.Errorf("%s: %w", name, err)
 	}
 	if unknown := meta.Undecoded(); len(unknown) > 0 {
-		return s, fmt.Errorf("%s: found key %q, expected include, exclude, kinds, size or depth", name, unknown[0])
+		return s, fmt.Errorf("%s: found key %q, expected include, exclude, kinds, size, depth, limits, run or extensions", name, unknown[0])
 	}
 	s.File = &Selection{}
 	for _, set := range []struct {
@@ -50,7 +57,38 @@ func (s Selection) WithFile(dir string) (Selection, error) {
 			return s, fmt.Errorf("%s: %s: %w", name, set.key, err)
 		}
 	}
+	if s.Settings, err = settings(&c, meta.Keys()); err != nil {
+		return s, fmt.Errorf("%s: %w", name, err)
+	}
 	return s, nil
+}
+
+// settings is what the file says about runs, in the form and order of QINST: of limits
+// for one point the last one counts.
+func settings(c *config, keys []toml.Key) (string, error) {
+	var list []string
+	for _, k := range keys {
+		if len(k) != 2 {
+			continue
+		}
+		value := c.Run[k[1]]
+		if k[0] == "limits" {
+			value = c.Limits[k[1]]
+			if _, _, ok := ratecontrol.ParseLimit(value); !ok {
+				return "", fmt.Errorf("limits: found %s = %q, expected a rate such as 1e4/s, 1e4/s+500 or 1e4/s:count, or a level: off, count, time or trace", k[1], value)
+			}
+		}
+		list = append(list, k[1]+"="+value)
+	}
+	if len(c.Extensions) > 0 {
+		list = append(list, "extensions="+strings.Join(c.Extensions, "+"))
+	}
+	for _, item := range list {
+		if strings.Contains(item, ",") {
+			return "", fmt.Errorf("found %q, expected no comma: in names * stands for any characters", item)
+		}
+	}
+	return strings.Join(list, ","), nil
 }
 
 // findConfig looks beside the nearest go.mod, and then beside a go.work further

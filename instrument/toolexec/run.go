@@ -15,6 +15,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"qinst.dev/runtime/inject"
@@ -40,7 +41,7 @@ type process struct {
 // process's place.
 func Run(sel Selection, args []string) error {
 	tool := strings.TrimSuffix(filepath.Base(args[0]), ".exe")
-	if tool != "compile" && tool != "asm" {
+	if tool != "compile" && tool != "asm" && tool != "link" {
 		return replace(args)
 	}
 	debug.SetGCPercent(GCPercent)
@@ -50,12 +51,31 @@ func Run(sel Selection, args []string) error {
 	}
 	p := &process{sel, os.Getenv, os.Stdout, os.Stderr}
 	switch {
+	case tool == "link":
+		return p.link(args)
 	case tool == "compile" && len(args) == 2 && args[1] == "-V=full":
 		return p.version(args)
 	case tool == "compile":
 		return p.compile(args)
 	}
 	return p.assemble(args)
+}
+
+// link gives the program its settings, so that it needs no QINST. They are in the
+// linker's identity only: another limit compiles nothing.
+func (p *process) link(args []string) error {
+	switch {
+	case p.sel.Settings == "":
+		return replace(args)
+	case len(args) == 2 && args[1] == "-V=full":
+		line, err := exec.Command(args[0], args[1:]...).Output()
+		if err != nil {
+			return err
+		}
+		_, err = io.WriteString(p.stdout, toolID(string(line), []byte(p.sel.Settings), Selection{}))
+		return err
+	}
+	return replace(slices.Insert(slices.Clone(args), 1, "-X=runtime.qinstDefaults="+p.sel.Settings))
 }
 
 func (p *process) version(args []string) error {

@@ -20,6 +20,9 @@ type Selection struct {
 
 	// File is what qinst.toml says: it decides where the rest says nothing.
 	File *Selection
+
+	// Settings are for the program when it runs, as in QINST, which comes behind them.
+	Settings string
 }
 
 // selectionFlags are qinst's own flags.

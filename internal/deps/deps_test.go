@@ -30,9 +30,11 @@ var allowed = map[string][]string{
 	"instrument/rewrite":  {"instrument/points", "internal/edit", "sddf", "sddf/spec"},
 	"instrument":          {"instrument/points", "instrument/rewrite"},
 	"runtime/inject":      {"internal/edit", "ratecontrol", "sddf", "sddf/spec"},
-	"instrument/toolexec": {"instrument", "instrument/points", "runtime/inject"},
+	"instrument/toolexec": {"instrument", "instrument/points", "ratecontrol", "runtime/inject"},
 
-	"cmd/qinst": {"analysis/profile", "instrument/points", "instrument/toolexec", "report", "sddf", "sddf/pablo", "sddf/pack", "sddf/salvage", "sddf/spec", "sddf/text", "trace"},
+	"cmd/qinst": {"analysis/profile", "extensions", "instrument/points", "instrument/toolexec", "report", "sddf", "sddf/pablo", "sddf/pack", "sddf/salvage", "sddf/spec", "sddf/text", "trace"},
+
+	"extensions": {"sddf", "sddf/spec"},
 
 	"debug": {"ratecontrol", "sddf", "sddf/spec", "trace"},
 

@@ -9,6 +9,7 @@ package inject
 import (
 	"embed"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -71,12 +72,14 @@ func Compile(t Target, files []string, dir string) ([]string, error) {
 			return nil, err
 		}
 	}
-	control, err := policy()
+	rates, err := policy()
 	if err != nil {
 		return nil, err
 	}
-	if out, err = add(out, dir, "qinst_policy.go", control); err != nil {
-		return nil, err
+	for _, name := range slices.Sorted(maps.Keys(rates)) {
+		if out, err = add(out, dir, "qinst_rate"+name, rates[name]); err != nil {
+			return nil, err
+		}
 	}
 	return add(out, dir, "qinst_spec.go", constants())
 }
@@ -181,6 +184,8 @@ func constants() []byte {
 		{"TagSums", spec.TagSums},
 		{"TagTimes", spec.TagTimes},
 		{"TagHistogram", spec.TagHistogram},
+		{"TagReduced", spec.TagReduced},
+		{"TagGoroutine", spec.TagGoroutine},
 		{"ProbesFields", len(spec.Records[spec.TagProbes-1].Fields)},
 		{"EvEnter", spec.EvEnter},
 		{"EvExit", spec.EvExit},

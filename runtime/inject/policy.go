@@ -10,51 +10,73 @@ import (
 	"qinst.dev/ratecontrol"
 )
 
-// policy is package ratecontrol as a part of package runtime: what it declares gets
-// a prefix, as all that is ours there has.
-func policy() ([]byte, error) {
-	fset := token.NewFileSet()
-	f, err := parser.ParseFile(fset, "control.go", ratecontrol.Source, parser.SkipObjectResolution)
+// policy is package ratecontrol as a part of package runtime, by file: what it declares
+// gets a prefix, as all that is ours there has.
+func policy() (map[string][]byte, error) {
+	entries, err := ratecontrol.Sources.ReadDir(".")
 	if err != nil {
 		return nil, err
 	}
-	ours := map[string]bool{f.Name.Name: true}
+	files, ours := map[string][]byte{}, map[string]bool{}
+	for _, e := range entries {
+		if files[e.Name()], err = ratecontrol.Sources.ReadFile(e.Name()); err != nil {
+			return nil, err
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), e.Name(), files[e.Name()], parser.SkipObjectResolution)
+		if err != nil {
+			return nil, err
+		}
+		declared(f, ours)
+	}
+	for name, text := range files {
+		files[name] = prefixed(text, ours)
+	}
+	return files, nil
+}
+
+// declared adds the names that a file declares, its package's among them.
+func declared(f *ast.File, names map[string]bool) {
+	names[f.Name.Name] = true
 	for _, d := range f.Decls {
 		switch d := d.(type) {
 		case *ast.FuncDecl:
 			if d.Recv == nil {
-				ours[d.Name.Name] = true
+				names[d.Name.Name] = true
 			}
 		case *ast.GenDecl:
 			for _, s := range d.Specs {
 				switch s := s.(type) {
 				case *ast.TypeSpec:
-					ours[s.Name.Name] = true
+					names[s.Name.Name] = true
 				case *ast.ValueSpec:
 					for _, n := range s.Names {
-						ours[n.Name] = true
+						names[n.Name] = true
 					}
 				}
 			}
 		}
 	}
-	var out []byte
+}
+
+// prefixed is a file with the prefix in front of its own names.
+func prefixed(text []byte, ours map[string]bool) (out []byte) {
+	fset := token.NewFileSet()
 	var s scanner.Scanner
-	s.Init(fset.AddFile("", -1, len(ratecontrol.Source)), ratecontrol.Source, nil, scanner.ScanComments)
-	base, done, before := fset.Base()-len(ratecontrol.Source)-1, 0, token.ILLEGAL
+	s.Init(fset.AddFile("", -1, len(text)), text, nil, scanner.ScanComments)
+	base, done, before := fset.Base()-len(text)-1, 0, token.ILLEGAL
 	for {
-		pos, tok, text := s.Scan()
+		pos, tok, name := s.Scan()
 		if tok == token.EOF {
-			return append(out, ratecontrol.Source[done:]...), nil
+			return append(out, text[done:]...)
 		}
-		if tok == token.IDENT && ours[text] && before != token.PERIOD {
+		if tok == token.IDENT && ours[name] && before != token.PERIOD {
 			at := int(pos) - base
-			out = append(out, ratecontrol.Source[done:at]...)
-			done = at + len(text)
+			out = append(out, text[done:at]...)
+			done = at + len(name)
 			if before == token.PACKAGE {
 				out = append(out, "runtime"...)
 			} else {
-				out = append(out, "qinstRate"+strings.ToUpper(text[:1])+text[1:]...)
+				out = append(out, "qinstRate"+strings.ToUpper(name[:1])+name[1:]...)
 			}
 		}
 		before = tok

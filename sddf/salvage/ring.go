@@ -188,10 +188,11 @@ func (r *ring) clocks() (list [][]any, ticks uint64) {
 
 type lost struct{ events, deep uint64 }
 
-// counts sums up the cells of all threads: the packed field of a "counts" record.
-func (r *ring) counts() (packed []byte, points int, l lost, err error) {
+// counts sums up the cells of all threads: the packed fields of a "counts" record, and of
+// a "reduced" one. Where other blocks have events the first has what extensions dropped.
+func (r *ring) counts() (packed, reduced []byte, points int, l lost, err error) {
 	h := &r.head
-	totals := make([][2]uint64, h[spec.RingWordPoints])
+	totals := make([][3]uint64, h[spec.RingWordPoints])
 	buf := make([]byte, 64<<10)
 	l.events = h[spec.RingWordNoBlock]
 	for i := range h[spec.RingWordBlocks] {
@@ -207,10 +208,14 @@ func (r *ring) counts() (packed []byte, points int, l lost, err error) {
 		for k := 0; k < len(totals); k += len(buf) / 16 {
 			n := min(len(buf), 16*(len(totals)-k))
 			if _, err := r.file.ReadAt(buf[:n], int64(at)+16*int64(k)); err != nil {
-				return nil, 0, l, fmt.Errorf("%s: counts of block %d: %w", r.path, i, err)
+				return nil, nil, 0, l, fmt.Errorf("%s: counts of block %d: %w", r.path, i, err)
 			}
 			for j := 0; j < n; j += 16 {
 				totals[k+j/16][0] += binary.LittleEndian.Uint64(buf[j:])
+				if i == 0 {
+					totals[k+j/16][2] = binary.LittleEndian.Uint64(buf[j+8:])
+					continue
+				}
 				totals[k+j/16][1] += uint64(binary.LittleEndian.Uint32(buf[j+8:]))
 			}
 		}
@@ -223,8 +228,11 @@ func (r *ring) counts() (packed []byte, points int, l lost, err error) {
 		for _, w := range []uint64{uint64(k), t[0], t[1]} {
 			packed = binary.LittleEndian.AppendUint64(packed, w)
 		}
+		if t[2] != 0 {
+			reduced = binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(reduced, uint64(k)), t[2])
+		}
 	}
-	return packed, points, l, nil
+	return packed, reduced, points, l, nil
 }
 
 // Clean removes the rings of dead processes from a directory and returns their

@@ -228,7 +228,7 @@ func (f *File) recover(to *extents, r *ring, chunks map[blockKey]chunk) error {
 		f.Bytes += int64(c.bytes)
 	}
 	clocks, last := r.clocks()
-	counts, points, lost, err := r.counts()
+	counts, reduced, points, lost, err := r.counts()
 	if err != nil {
 		return err
 	}
@@ -245,6 +245,9 @@ func (f *File) recover(to *extents, r *ring, chunks map[blockKey]chunk) error {
 	if errno := r.head[spec.RingWordFailed]; errno != 0 {
 		reason, f.Failed = Unknown, failure(errno)
 		rows = append(rows, row{spec.TagLimit, []any{r.head[spec.RingWordFailedAt], r.head[spec.RingWordWritten], f.Failed}})
+	}
+	if reduced != nil {
+		rows = append(rows, row{spec.TagReduced, []any{last, reduced}})
 	}
 	var b []byte
 	for _, rec := range append(rows,

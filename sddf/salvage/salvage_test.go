@@ -21,7 +21,8 @@ const (
 )
 
 // makeRing makes a ring: chunk 0 is full, number 3 of thread 1; thread 2 has filled
-// one event into chunk 1, number 0. Point 0 was hit 5 and 6 times.
+// one event into chunk 1, number 0. Point 0 was hit 5 and 6 times, and
+// extensions dropped one of its events.
 func makeRing() []byte {
 	ring := make([]byte, blockAt+2*blockSize)
 	put := func(at int, v uint64) { binary.LittleEndian.PutUint64(ring[at:], v) }
@@ -115,6 +116,9 @@ func read(t *testing.T, f *salvage.File) (lines []string) {
 				if p.Name == "counts" {
 					line += string(rune('0'+block[8]/10)) + string(rune('0'+block[8]%10)) + string(rune('0'+block[16]))
 				}
+				if p.Name == "reduced" {
+					line = "reduced" + string(rune('0'+block[8])) + " reduced"
+				}
 			}
 		}
 		lines = append(lines, line)
@@ -130,7 +134,7 @@ func TestRecover(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := strings.Join(read(t, f), "\n")
-	want := "events thread1 seq2\nevents thread1 seq3 enter exit\nevents thread2 seq0 enter\nclock\ncounts count113\nend lost4"
+	want := "events thread1 seq2\nevents thread1 seq3 enter exit\nevents thread2 seq0 enter\nclock\nreduced1 reduced\ncounts count112\nend lost4"
 	// the first block's entries are zeros, of no kind
 	if got != want || f.Recovered != 2 || f.Points != 1 {
 		t.Errorf("%v\ngot\n%s\nwant\n%s", f, got, want)

@@ -24,6 +24,9 @@ const (
 	TagSums      = 19
 	TagTimes     = 20
 	TagHistogram = 21
+	TagReduced   = 22
+	TagExtension = 23
+	TagGoroutine = 24
 
 	FirstUserTag = 256
 )
@@ -250,8 +253,8 @@ var Counts = Layout{
 	})},
 }
 
-// Sums, Times and Buckets are the layouts of what is known of points that wrote no
-// events.
+// Sums, Times, Reduced and Buckets are the layouts of what is known of points that wrote
+// no events, or whose events are not there.
 var (
 	Sums = Layout{Variants: []Variant{variant(-1, "sum", 4, "what one point that is not traced counted", []BitField{
 		{Name: "probe", Word: 0, Width: 32, Unit: Probe, Doc: "point"},
@@ -266,6 +269,10 @@ var (
 		{Name: "took", Word: 2, Width: 64, Unit: Ticks, Doc: "how long they took, with what they called"},
 		{Name: "least", Word: 3, Width: 64, Unit: Ticks, Doc: "the shortest"},
 		{Name: "most", Word: 4, Width: 64, Unit: Ticks, Doc: "the longest"},
+	})}}
+	Reduced = Layout{Variants: []Variant{variant(-1, "reduced", 2, "what extensions took from one point", []BitField{
+		{Name: "probe", Word: 0, Width: 32, Unit: Probe, Doc: "point"},
+		{Name: "dropped", Word: 1, Width: 64, Doc: "activations, operations or records that were traced and are not in the file"},
 	})}}
 	Buckets = Layout{Variants: []Variant{variant(-1, "bucket", 2, "activations of one length", []BitField{
 		{Name: "bucket", Word: 0, Width: 8, Doc: "0: 0 ticks; n: 2^(n-1) to 2^n - 1"},
@@ -391,4 +398,17 @@ var Records = []Record{
 		field("ticks", U64, Ticks, "when"),
 		field("probe", U32, Probe, "point"),
 		field("buckets", Packed, "", "lengths that there were")}, &Buckets),
+	record(TagReduced, "reduced", "what extensions took out, since the start; a later record replaces an earlier one", []Field{
+		field("ticks", U64, Ticks, "when"),
+		field("reduced", Packed, "", "points that lost events")}, &Reduced),
+	record(TagExtension, "extension", "what an extension did, since the start; a later record of one name replaces an earlier one", []Field{
+		field("name", Str, "", "name"),
+		field("seen", U64, "", "events that it was shown"),
+		field("dropped", U64, "", "of these it dropped"),
+		field("emitted", U64, "", "records that it made"),
+		field("took", U64, Ns, "time that it worked in the program"),
+		field("failed", Str, "", "why it works no more; empty: it does")}, nil),
+	record(TagGoroutine, "goroutine", "a goroutine that is there when a flight recorder's file is written", []Field{
+		field("g", U64, Go, "goroutine"),
+		field("pc", U64, PC, "start function")}, nil),
 }

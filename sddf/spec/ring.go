@@ -5,7 +5,7 @@ package spec
 // page are 64-bit words of the machine's order; they say where everything is.
 const (
 	RingMagic   = 0x676e695274736e69 // "instRing"
-	RingVersion = 2
+	RingVersion = 3
 
 	RingPage = 4096 // bytes of the head
 )

@@ -159,8 +159,8 @@ func (v *validator) counts() error {
 		if !v.t.HasCounts || !p.Traceable() {
 			continue
 		}
-		if p.Traced > p.Hits || v.enters[i] != p.Traced {
-			return fmt.Errorf("%s: %d hits, %d traced, %d entered", p.Name, p.Hits, p.Traced, v.enters[i])
+		if p.Traced > p.Hits || v.enters[i]+p.Reduced != p.Traced {
+			return fmt.Errorf("%s: %d hits, %d traced, %d entered", p.Name, p.Hits, p.Traced, v.enters[i]+p.Reduced)
 		}
 	}
 	return nil

@@ -34,8 +34,10 @@ const (
 	qinstContext   = 7 * 8    // bytes of a time, a gap and a goroutine entry
 )
 
-// qinst_on is what instrumented code tests before it calls a probe. It is the
-// only thing of qinst that is inlined into user code.
+// Instrumented code tests a byte of its package for each point before it calls a probe;
+// that is all of qinst that is inlined into it. See qinstSetOff.
+
+// qinst_on is tested before a record of the program's own is encoded.
 //
 //go:linkname qinst_on qinst_on
 var qinst_on uint32

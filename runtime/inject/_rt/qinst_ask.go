@@ -49,9 +49,10 @@ func qinstPointState(point uint32) (hits, traced, timed uint64, level uint8, rat
 //
 //go:linkname qinstFlushed qinst_flush
 func qinstFlushed() (path string) {
-	if qinstStarted == 0 || !qinstOut.regular || qinstOut.fd < 0 {
+	if qinstStarted == 0 || !qinstOut.regular || qinstOut.fd < 0 || qinstFlight.on {
 		return ""
 	}
+	qinstReduceAll(false)
 	n := atomic.Xadd(&qinstAsked, 1)
 	for int32(atomic.Load(&qinstAnswered)-n) < 0 && atomic.Load(&qinstEnding) == 0 {
 		qinstWake()
@@ -70,8 +71,13 @@ func qinstAnswer() {
 		return
 	}
 	qinstWriteKinds()
-	qinstWriteList(uint32(qinstFull.Swap(0)))
-	qinstWriteOpen()
+	qinstWriteList(qinstTakeFull())
+	if qinstReducing() {
+		qinstWritePackets()
+		qinstWriteParts()
+	} else {
+		qinstWriteOpen()
+	}
 	qinstWriteNews()
 	qinstWriteClock()
 	qinstPush()

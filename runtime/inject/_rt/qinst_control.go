@@ -18,15 +18,17 @@ const (
 	qinstFree     = 256
 	qinstLow      = qinstFree / 2
 	qinstWindowNS = 50e6
-	qinstHurryNS  = 5e6 // of a window that a cell without room ends
-	qinstWants    = 256 // of a thread
-	qinstQuiet    = 20  // windows far below its limits after which a point leaves the list
+	qinstHurryNS  = 5e6   // of a window that a cell without room ends
+	qinstWants    = 256   // of a thread
+	qinstScanNS   = 500e6 // between two sums of all hits
+	qinstQuiet    = 20    // windows far below its limits after which a point leaves the list
 
 	// A program that does nothing can afford what this share of a processor allows.
 	qinstIdleShare = 0.1
 
-	qinstOnce = 1 // kinds of points: an event, or two
-	qinstPair = 2
+	qinstOnce  = 1 // kinds of points: an event, or two, or none
+	qinstPair  = 2
+	qinstCalls = 3
 )
 
 // qinstControl is what the writer keeps of a point. Zero is one that it has not seen.
@@ -42,7 +44,10 @@ type qinstControl struct {
 	listed       bool
 	seen         bool // its level has changed
 	clocked      bool // it has been timed
+	off          bool // it has been off
 	fresh        bool // the next sums record tells of it
+	floored      bool // counting it alone is too dear
+	scanned      uint64
 	quiet        uint8
 	room         int32 // of the cell of a thread that comes now; 0: as it is
 }
@@ -199,6 +204,11 @@ func qinstRuled(point uint32, c *qinstControl) {
 		qinstAppend(point)
 	}
 	r := &qinstRules[c.rule-1]
+	if r.most == qinstRateOff {
+		qinstSetOff(point, 1)
+	} else if c.off {
+		qinstSetOff(point, 0)
+	}
 	switch c.room = qinstSet.floor; {
 	case r.most == qinstRateTime && c.kind == qinstPair:
 		c.room = qinstTimedRoom()
@@ -233,13 +243,18 @@ func qinstHitsOf(point uint32) (hits, traced uint64) {
 	for i := uint32(0); i < qinstNBlocks; i++ {
 		c := (*qinstBlock)(unsafe.Pointer(qinstBlocks[i])).cell(point)
 		hits += c.hits
-		traced += uint64(c.traced)
+		if i > 0 { // in the shared block that is something else
+			traced += uint64(c.traced)
+		}
 	}
 	return hits, traced
 }
 
 // price is what a traced hit costs, in ns.
 func (c *qinstControl) price() float64 {
+	if c.kind == qinstCalls {
+		return 0
+	}
 	if c.kind == qinstOnce {
 		return 1.3 * qinstEventNS
 	}
@@ -256,7 +271,9 @@ func qinstAfford(now int64, ns float64) float64 {
 	cpu, writer, bytes := qinstProcessCPU(), qinstThreadCPU(), qinstEventBytes()
 	used := max(float64(cpu-w.cpu), ns*qinstIdleShare)
 	counting := w.counting * qinstCountNS * ns / 1e9
-	tool := counting + float64(writer-w.writer)
+	reduced := qinstReduce.ns
+	tool := counting + float64(writer-w.writer) + float64(reduced-qinstReduce.seen)
+	qinstReduce.seen = reduced
 	spent := tool + float64(bytes-w.bytes)/8*qinstEventNS
 	w.cpu, w.writer, w.bytes = cpu, writer, bytes
 	allowed := qinstBudgeting.Step(used, spent, ns)
@@ -283,22 +300,28 @@ func qinstEventBytes() (n uint64) {
 	return n
 }
 
-// qinstScanHits sums the hits of a part of the points up, so that all are known about
-// once a second: what counting costs.
+// qinstScanHits sums the hits of a part of the points up, so that all are known once or
+// twice a second: what counting costs.
 func qinstScanHits(now int64) {
 	w := &qinstWindow
-	part := max(qinstNext/20, 1)
-	if most := 20000 / max(qinstNBlocks, 1); part > most {
-		part = max(most, 1)
+	if qinstNext == 0 || w.scanned == 0 && now-w.scanAt < qinstScanNS {
+		return
 	}
+	part := max(5000/max(qinstNBlocks, 1), qinstNext/40, 1)
 	for ; part > 0 && w.scanned < qinstNext; part-- {
 		hits, _ := qinstHitsOf(w.scanned)
 		w.sum += float64(hits)
+		if qinstSet.floorOff {
+			qinstNoteDear(w.scanned, hits)
+		}
 		w.scanned++
 	}
 	if w.scanned >= qinstNext {
 		if w.scanAt != 0 && now > w.scanAt {
 			w.counting = max(0, (w.sum-qinstLastSum)*1e9/float64(now-w.scanAt))
+			if qinstSet.floorOff {
+				qinstKeepFloor(now - w.scanAt)
+			}
 		}
 		qinstLastSum = w.sum
 		w.sum, w.scanned, w.scanAt = 0, 0, now
@@ -306,6 +329,57 @@ func qinstScanHits(now int64) {
 }
 
 var qinstLastSum float64
+
+// What is hit most since the last scan, for floor=off.
+var qinstDear struct {
+	points [64]uint32
+	hits   [64]uint64
+	cpu    uint64 // ns of the process at the last scan
+}
+
+func qinstNoteDear(point uint32, hits uint64) {
+	c, d := qinstControlOf(point), &qinstDear
+	n := hits - c.scanned
+	c.scanned = hits
+	i := len(d.hits)
+	for i > 0 && d.hits[i-1] < n {
+		i--
+	}
+	if i == len(d.hits) {
+		return
+	}
+	for k := len(d.hits) - 1; k > i; k-- {
+		d.hits[k], d.points[k] = d.hits[k-1], d.points[k-1]
+	}
+	d.hits[i], d.points[i] = n, point
+}
+
+// qinstKeepFloor switches off the points that are hit most, until what the others cost
+// to be counted is within the budget. Nobody knows when they would cost less: they stay
+// off until a rule says otherwise.
+func qinstKeepFloor(ns int64) {
+	d, w := &qinstDear, &qinstWindow
+	cpu := qinstProcessCPU()
+	allowed := qinstBudgeting.Target * max(float64(cpu-d.cpu), float64(ns)*qinstIdleShare)
+	d.cpu = cpu
+	costs := w.counting * float64(ns) / 1e9 * qinstCountNS
+	for i := 0; i < len(d.hits) && costs > allowed && d.hits[i] > 0; i++ {
+		c := qinstControlOf(d.points[i])
+		if c.kind == 0 {
+			c.kind = qinstKindOf(d.points[i])
+		}
+		if c.kind == 0 || c.floored {
+			continue
+		}
+		if c.kind == qinstCalls && c.below == 0 {
+			c.below = uint8(qinstRateTrace - qinstRateCount)
+		}
+		c.floored = true
+		costs -= float64(d.hits[i]) * qinstCountNS
+		qinstEnlist(d.points[i])
+	}
+	clear(d.hits[:])
+}
 
 // qinstDecide takes a point's window to the policy and carries out what it says. It
 // reports whether the point stays on the list.
@@ -331,14 +405,17 @@ func qinstDecide(point uint32, ns, most float64) bool {
 		afford.Burst = afford.Rate / 20
 	}
 	cheap, roomCheap := c.costs.Step(afford, ns, n)
-	if !cheap {
-		level, why = min(level, qinstRateCount), "budget"
+	if !cheap && level > qinstRateCount {
+		level, why = qinstRateCount, "budget"
 	}
-	if level == qinstRateTime && c.kind == qinstOnce {
+	if level == qinstRateTime && c.kind == qinstOnce || level > qinstRateCount && c.kind == qinstCalls {
 		level = qinstRateCount
 	}
+	if c.floored {
+		level, why = qinstRateOff, "floor"
+	}
 	if below := uint8(qinstRateTrace - level); below != c.below {
-		if free && cheap {
+		if free && why == "rate" {
 			why = "rule"
 			if c.seen {
 				why = "below its limits"
@@ -353,6 +430,13 @@ func qinstDecide(point uint32, ns, most float64) bool {
 			}
 		}
 		c.below, c.seen = below, true
+		if c.off = c.off || level == qinstRateOff; c.off {
+			v := byte(0)
+			if level == qinstRateOff {
+				v = 1
+			}
+			qinstSetOff(point, v)
+		}
 		if level == qinstRateTime {
 			c.clocked = true
 			qinstTimeAll()
@@ -419,6 +503,9 @@ func qinstTimeAll() {
 // qinstWriteLevel records that a point's level changes.
 func qinstWriteLevel(point uint32, from, to qinstRateLevel, rate float64, why string) {
 	qinstLevelsChanged = true
+	if qinstFlight.on && !qinstFlight.writes {
+		return
+	}
 	qinstRecord(qinstTagLevel, 6)
 	qinstU64(qinstNow())
 	qinstU32(point)

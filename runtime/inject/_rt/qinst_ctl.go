@@ -116,7 +116,7 @@ func qinstRequest(line string) {
 	if ok {
 		c.out.str("ok\n")
 	} else {
-		c.out.str("found ").str(line).str(", expected points and a rate such as 1e4/s, 1e4/s+500 or 1e4/s:count, or a level: count, time or trace\n")
+		c.out.str("found ").str(line).str(", expected points and a rate such as 1e4/s, 1e4/s+500 or 1e4/s:count, or a level: off, count, time or trace\n")
 	}
 }
 
@@ -152,6 +152,9 @@ func qinstListPoints() {
 			hits, traced, timed, level, rate := qinstPointState(base + k)
 			if hits == 0 {
 				return true
+			}
+			if qinstKind(kind) == qinstCalls {
+				level = min(level, uint8(qinstRateCount))
 			}
 			c.out.str(kind).str("\t").str(qinstLevelNames[level&3]).str("\t").num(hits).str("\t").num(traced).str("\t").num(timed).str("\t").num(uint64(rate)).str("\t").str(name).str("\n")
 			return c.out.n < len(c.out.buf)/2 || qinstReply()

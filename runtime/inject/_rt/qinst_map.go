@@ -38,8 +38,11 @@ const (
 
 // qinstTable is a package's table of points.
 type qinstTable struct {
-	text string
-	base uint32
+	text   string
+	base   uint32
+	probes uint32  // points of it that have a byte in off; all, or none
+	off    uintptr // the package's bytes: not 0 where the probe is not to be reached
+	kinds  uintptr // where the text has them; 0: nobody has looked
 }
 
 var (
@@ -253,10 +256,13 @@ func qinstNewBlock() bool {
 // package's variables are initialised.
 //
 //go:linkname qinstRegister qinst_register
-func qinstRegister(base *uint32, points uint32, table string) bool {
+func qinstRegister(base *uint32, points uint32, table string, off unsafe.Pointer, probes uint32) bool {
+	t := qinstTable{text: table, probes: probes, off: uintptr(off)}
 	if qinstStarted == 0 {
+		t.setOff(1)
 		return false
 	}
+	ok := false
 	systemstack(func() {
 		qinstLockMemory()
 		defer qinstUnlockMemory()
@@ -268,8 +274,10 @@ func qinstRegister(base *uint32, points uint32, table string) bool {
 			qinstSay("no room for counts in ", qinstSet.ring, "; the points of some packages are not recorded")
 			return
 		}
-		qinstTables[qinstNTables] = qinstTable{table, qinstNext}
+		t.base = qinstNext
+		qinstTables[qinstNTables] = t
 		qinstNTables++
+		ok = true
 		*base = qinstNext
 		if qinstControlled {
 			qinstApplyRules(&qinstTables[qinstNTables-1])
@@ -279,7 +287,48 @@ func qinstRegister(base *uint32, points uint32, table string) bool {
 		head := [8]byte{0x90 | qinstProbesFields + 2, qinstPacketData, qinstTagProbes}
 		qinstLogPacket(qinstNumberHead(head, *base), table)
 	})
+	if !ok {
+		t.setOff(1)
+	}
 	return true
+}
+
+// setOff makes the program reach all points of a package, or none.
+func (t *qinstTable) setOff(v byte) {
+	for i := range uintptr(t.probes) {
+		*(*byte)(unsafe.Pointer(t.off + i)) = v
+	}
+}
+
+// qinstSetOff makes the program reach a point, or not.
+func qinstSetOff(point uint32, v byte) {
+	if t := qinstTableOf(point); t != nil && point-t.base < t.probes {
+		*(*byte)(unsafe.Pointer(t.off + uintptr(point-t.base))) = v
+	}
+}
+
+// qinstTableOf is the table that a point is in.
+func qinstTableOf(point uint32) *qinstTable {
+	lo, hi := 0, qinstNTables // the last one with a base that is not above
+	for lo < hi {
+		if mid := (lo + hi) / 2; qinstTables[mid].base <= point {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	if lo == 0 {
+		return nil
+	}
+	return &qinstTables[lo-1]
+}
+
+// qinstStop ends recording: no probe is reached any more.
+func qinstStop() {
+	qinst_on = 0
+	for i := range qinstNTables {
+		qinstTables[i].setOff(1)
+	}
 }
 
 // qinstNumberHead completes the head of a packet by a 32-bit number.

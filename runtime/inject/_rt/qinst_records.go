@@ -22,14 +22,19 @@ func qinstNewSegment() {
 	qinstPush()
 	o.segment++
 	o.segmentAt = o.bytes
-	qinstOutTables, qinstOutKinds, qinstTrailsOut, qinstTextsOut, qinstNFramesOut = 0, 0, 0, 0, 0
-	clear(qinstPCsOut[:])
-	memclrNoHeapPointers(unsafe.Pointer(qinstFramesOut), qinstStackMap*goarch.PtrSize)
+	qinstForgetWritten()
 	qinstWriteHead()
 	qinstWriteClock()
 	qinstWriteNews()
 	qinstPush()
 	o.tables = o.bytes - o.segmentAt
+}
+
+// qinstForgetWritten makes the writer write all tables again.
+func qinstForgetWritten() {
+	qinstOutTables, qinstOutKinds, qinstTrailsOut, qinstTextsOut, qinstNFramesOut = 0, 0, 0, 0, 0
+	clear(qinstPCsOut[:])
+	memclrNoHeapPointers(unsafe.Pointer(qinstFramesOut), qinstStackMap*goarch.PtrSize)
 }
 
 // qinstWriteHead starts a segment: the header, what is known about the process, and
@@ -247,7 +252,9 @@ func qinstWriteCounts() {
 		for i := uint32(0); i < qinstNBlocks; i++ {
 			c := (*qinstBlock)(unsafe.Pointer(qinstBlocks[i])).cell(k)
 			t[0] += c.hits
-			t[1] += uint64(c.traced)
+			if i > 0 { // in the shared block that is something else
+				t[1] += uint64(c.traced)
+			}
 		}
 		if t[0] != 0 {
 			found++

@@ -63,16 +63,16 @@ func qinstRuleNamed(name string) int {
 // qinstAddRule takes a rule in; it reports false if it makes no sense, or there are
 // too many.
 func qinstAddRule(name, value string) bool {
-	r := qinstRule{limit: qinstRateLimit{Rate: qinstRateAny, Below: qinstRateTime}, most: qinstRateTrace}
-	if name == "" || !qinstRuleValue(&r, value) {
+	limit, most, ok := qinstRateParseLimit(value)
+	if name == "" || !ok {
 		return false
 	}
 	i := qinstRuleNamed(name)
 	if i < 0 {
 		return false
 	}
-	to := &qinstRules[i]
-	to.limit, to.most = r.limit, r.most
+	r := &qinstRules[i]
+	r.limit, r.most = limit, most
 	return true
 }
 
@@ -107,80 +107,18 @@ func qinstApplyRule(t *qinstTable, rule int) {
 		k := r.kind()
 		if (k == "" || k == kind || k == "odd" && (t.base+i)&1 != 0) && qinstRateMatches(r.pattern(), name) {
 			c := qinstControlOf(t.base + i)
-			c.kind = qinstKind(kind)
+			if qinstKind(kind) == qinstCalls && r.most != qinstRateOff && (c.rule == 0 || r.most < qinstRateCount) {
+				return true // calls are counted, or off
+			}
+			if c.kind = qinstKind(kind); c.kind == qinstCalls && c.rule == 0 {
+				c.below = uint8(qinstRateTrace - qinstRateCount)
+			}
+			c.floored = false
 			c.rule, c.seen, r.found = uint8(rule+1), false, true
 			qinstRuled(t.base+i, c)
 		}
 		return true
 	})
-}
-
-func qinstRuleValue(r *qinstRule, value string) bool {
-	if l, ok := qinstLevelNamed(value); ok {
-		r.most = l
-		return true
-	}
-	if i := qinstIndex(value, ':'); i >= 0 {
-		l, ok := qinstLevelNamed(value[i+1:])
-		if !ok || l == qinstRateTrace {
-			return false
-		}
-		r.limit.Below, value = l, value[:i]
-	}
-	rate, rest, ok := qinstFloat(value)
-	if !ok || len(rest) < 2 || rest[:2] != "/s" {
-		return false
-	}
-	r.limit.Rate, r.limit.Burst = rate, rate/10
-	if rest = rest[2:]; rest == "" {
-		return true
-	}
-	r.limit.Burst, rest, ok = qinstFloat(rest[1:])
-	return ok && rest == ""
-}
-
-func qinstLevelNamed(s string) (qinstRateLevel, bool) {
-	switch s {
-	case "count":
-		return qinstRateCount, true
-	case "time":
-		return qinstRateTime, true
-	case "trace":
-		return qinstRateTrace, true
-	}
-	return 0, false
-}
-
-// qinstFloat reads a number such as 100, 2.5 or 1e4 and returns what follows it.
-func qinstFloat(s string) (v float64, rest string, ok bool) {
-	scale, i := 0.0, 0
-	for ; i < len(s); i++ {
-		switch c := s[i]; {
-		case c >= '0' && c <= '9':
-			v, ok = v*10+float64(c-'0'), true
-			scale *= 10
-			continue
-		case c == '.' && scale == 0 && ok:
-			scale = 1
-			continue
-		}
-		break
-	}
-	if scale > 1 {
-		v /= scale
-	}
-	if ok && i < len(s) && s[i] == 'e' {
-		n, digits := 0, 0
-		for i++; i < len(s) && s[i] >= '0' && s[i] <= '9' && n < 100; i++ {
-			n = n*10 + int(s[i]-'0')
-			digits++
-		}
-		for ; n > 0; n-- {
-			v *= 10
-		}
-		ok = digits > 0
-	}
-	return v, s[i:], ok && v < 1e18
 }
 
 // qinstApplyRules finds the rule of each point of a package's table; the last one that
@@ -299,15 +237,8 @@ func (a *qinstStrings) element(i uint64) string {
 // qinstNames calls f for each point of a package's table that rules can be about,
 // until it returns false. The functions do not outlive the call.
 func qinstNames(table string, f func(i uint32, kind, name string) bool) {
-	t := qinstPackedOf(table)
-	t.skip() // package
-	strs := qinstStrings{all: t}
-	t.skip()
-	t.skip() // identities
-	kinds := t
-	t.skip()
+	kinds, names, strs := qinstColumns(table)
 	n := kinds.array()
-	names := t
 	names.array()
 	for i := uint32(0); i < uint32(n); i++ {
 		kind, name := kinds.str(), names.number()
@@ -317,29 +248,48 @@ func qinstNames(table string, f func(i uint32, kind, name string) bool) {
 	}
 }
 
-// qinstKindOf finds a point's kind in its table.
-func qinstKindOf(point uint32) (kind uint8) {
-	for i := range qinstNTables {
-		if t := &qinstTables[i]; t.base <= point && (i+1 == qinstNTables || qinstTables[i+1].base > point) {
-			qinstNames(t.text, func(k uint32, name, _ string) bool {
-				if t.base+k == point {
-					kind = qinstKind(name)
-				}
-				return t.base+k < point
-			})
-		}
-	}
-	return kind
+// qinstColumns are the columns of a table that matter here.
+func qinstColumns(table string) (kinds, names qinstPacked, strs qinstStrings) {
+	t := qinstPackedOf(table)
+	t.skip() // package
+	strs.all = t
+	t.skip()
+	t.skip() // identities
+	kinds = t
+	t.skip()
+	return kinds, t, strs
 }
 
-// qinstKind is the kind of a point as far as its cost goes; 0 for those that count at
-// every level.
+// qinstKindOf finds a point's kind in its table.
+func qinstKindOf(point uint32) (kind uint8) {
+	t := qinstTableOf(point)
+	if t == nil {
+		return 0
+	}
+	kinds := qinstPackedOf(t.text)
+	if t.kinds == 0 {
+		kinds, _, _ = qinstColumns(t.text)
+		t.kinds = kinds.at
+	}
+	kinds.at = t.kinds
+	if n := kinds.array(); uint64(point-t.base) >= n {
+		return 0
+	}
+	for range point - t.base {
+		kinds.str()
+	}
+	return qinstKind(kinds.str())
+}
+
+// qinstKind is the kind of a point as far as its cost goes; 0 for those without a probe.
 func qinstKind(kind string) uint8 {
 	switch kind {
 	case "proc", "loop":
 		return qinstPair
 	case "sync", "record":
 		return qinstOnce
+	case "call", "go":
+		return qinstCalls
 	}
 	return 0
 }
@@ -363,7 +313,7 @@ func qinstCheckRules() {
 			})
 		}
 		if best == 0 {
-			qinstSay("QINST: no point is ", r.pattern(), "; kinds are proc, loop, sync and record")
+			qinstSay("QINST: no point is ", r.pattern(), "; kinds are proc, loop, sync, record and, to be off, call and go")
 			continue
 		}
 		qinstNames(qinstTables[table].text, func(k uint32, _, name string) bool {

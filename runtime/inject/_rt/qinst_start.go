@@ -22,12 +22,20 @@ var qinstSet struct {
 	asked   bool   // for this budget; else it is the default
 	sums    int64  // ns between records of what points below trace counted; or one of those below
 	ctl     bool   // listen to "qinst ctl"
-	quiet   bool   // say nothing: the parent is instrumented, or nobody asked
+
+	floorOff bool // points that cost too much to be counted are off
+
+	extensions string // names of those that reduce what is recorded
+	quiet      bool   // say nothing: the parent is instrumented, or nobody asked
 
 	// The accounts of budget, in ns, and of rate, in bytes (see qinstFeed).
 	chunkCost, credit, fedCPU, rateCredit uint64
 	fed                                   int64
 }
+
+// qinstDefaults are the settings that the linker put here, from qinst.toml; those of
+// QINST come behind them.
+var qinstDefaults string
 
 // qinstStart is called first thing in the main goroutine, while no other runs.
 func qinstStart() {
@@ -38,7 +46,7 @@ func qinstStart() {
 	qinstFindProgram()
 	s.quiet = qinstParentTraced()
 	s.env = gogetenv("QINST")
-	if !qinstParse(s.env) || s.mode == "off" {
+	if !qinstParse(qinstDefaults) || !qinstParse(s.env) || s.mode == "off" {
 		return
 	}
 	qinstSlowClock = !qinstInvariantClock()
@@ -50,6 +58,9 @@ func qinstStart() {
 		s.floor = -1 << 29
 	}
 	if !qinstOpenOutput() || !qinstMap() {
+		return
+	}
+	if s.mode == "flight" && !qinstStartFlight() {
 		return
 	}
 	qinstStartControl()
@@ -72,7 +83,7 @@ func qinstStart() {
 	qinstNoteClock() // for who is killed now: two readings are needed to relate the clocks
 	qinstStarted = 1
 	qinst_on = 1
-	if s.mode == "trace" {
+	if s.mode != "count" {
 		qinstStates = 1
 		gp := getg()
 		qinstNotePC(gp.startpc)
@@ -135,8 +146,8 @@ func qinstParse(s string) bool {
 func qinstSetting(name, value string) bool {
 	switch name {
 	case "mode":
-		if value != "off" && value != "count" && value != "trace" {
-			qinstSay("QINST: found mode=", value, ", expected off, count or trace; the program goes on untraced")
+		if value != "off" && value != "count" && value != "trace" && value != "flight" {
+			qinstSay("QINST: found mode=", value, ", expected off, count, trace or flight; the program goes on untraced")
 			return false
 		}
 		qinstSet.mode = value
@@ -144,6 +155,24 @@ func qinstSetting(name, value string) bool {
 		qinstSet.out = value
 	case "ring":
 		qinstSet.ring = value
+	case "keep":
+		if !qinstFlightSetting(value) {
+			qinstSay("QINST: found keep=", value, ", expected a time such as 10s or a size such as 16MB; the program goes on untraced")
+			return false
+		}
+	case "on":
+		if !qinstSignalSetting(value) {
+			qinstSay("QINST: found on=", value, ", expected a signal: USR1, USR2, HUP or QUIT; the program goes on untraced")
+			return false
+		}
+	case "floor":
+		if value != "off" && value != "count" {
+			qinstSay("QINST: found floor=", value, ", expected off or count; the program goes on untraced")
+			return false
+		}
+		qinstSet.floorOff = value == "off"
+	case "extensions":
+		qinstSet.extensions = value
 	case "limit":
 		n := len(value)
 		rate := n > 2 && value[n-2:] == "/s"
@@ -185,12 +214,12 @@ func qinstSetting(name, value string) bool {
 	default:
 		if qinstIndex(name, '.') >= 0 || qinstIndex(name, '*') >= 0 || qinstIndex(name, ':') >= 0 {
 			if !qinstAddRule(name, value) {
-				qinstSay("QINST: found ", name, "=", value, ", expected a rate such as 1e4/s, 1e4/s+500 or 1e4/s:count, or a level: count, time or trace; the program goes on untraced")
+				qinstSay("QINST: found ", name, "=", value, ", expected a rate such as 1e4/s, 1e4/s+500 or 1e4/s:count, or a level: off, count, time or trace; the program goes on untraced")
 				return false
 			}
 			return true
 		}
-		qinstSay("QINST: unknown setting ", name, ", known are mode, out, limit, budget, sums, ring, ctl, and points as in main.(*T).*=1e4/s or kind:loop=count; the program goes on untraced")
+		qinstSay("QINST: unknown setting ", name, ", known are mode, keep, on, out, limit, budget, floor, sums, ring, extensions, ctl, and points as in main.(*T).*=1e4/s or kind:loop=count; the program goes on untraced")
 		return false
 	}
 	return true
@@ -237,7 +266,7 @@ func qinstSize(s string) (uint64, bool) {
 // qinstDuration reads a number of ns with a unit, s or ms; a tenth of a second is the
 // least.
 func qinstDuration(s string) (ns int64, ok bool) {
-	v, unit, ok := qinstFloat(s)
+	v, unit, ok := qinstRateParseNumber(s)
 	switch unit {
 	case "s":
 		v *= 1e9
@@ -405,6 +434,7 @@ func qinstOpenOutput() bool {
 	if dir == "" {
 		dir = "/tmp"
 	}
+	qinstOutDir = dir
 	if errno := qinstCreate(dir, name); errno != 0 {
 		if !qinstTemporary() {
 			qinstSay("cannot create ", qinstOutName(), ": ", qinstErrno(errno), "; the program goes on untraced")
@@ -413,6 +443,22 @@ func qinstOpenOutput() bool {
 	}
 	return true
 }
+
+// qinstCreateOutput creates another file beside the one that qinstOpenOutput made.
+func qinstCreateOutput() (errno uintptr) {
+	name := qinstSet.out
+	if name == "" {
+		name = "%n.%p.sddf"
+	}
+	return qinstCreate(qinstOutDir, name)
+}
+
+func qinstUnlinkOutput() {
+	qinstOutPath.buf[qinstOutPath.n] = 0
+	linux.Syscall6(qinstSysUnlinkat, qinstAtCwd, uintptr(unsafe.Pointer(&qinstOutPath.buf)), 0, 0, 0, 0)
+}
+
+var qinstOutDir string // of the output; "": the working directory, or its name tells
 
 func qinstOutName() string { return qinstOutPath.text() }
 

@@ -28,6 +28,7 @@ const (
 var (
 	qinstWriterM  muintptr
 	qinstSleeping uint32 // futex: 1 while the writer sleeps until it is woken
+	qinstEnds     uint32 // 1 once somebody says why the program ends
 	qinstEnding   uint32 // 1 + why, once the program ends
 	qinstEndTime  uint64 // when the end was asked for: what comes later is the tool's
 	qinstStatus   int32
@@ -62,7 +63,8 @@ func qinstEnd(why uint32, status int32) {
 	if qinstStarted == 0 || getg().m == qinstWriterM.ptr() {
 		return
 	}
-	if atomic.Cas64(&qinstEndTime, 0, qinstNow()) {
+	atomic.Cas64(&qinstEndTime, 0, qinstNow())
+	if atomic.Cas(&qinstEnds, 0, 1) {
 		qinstStatus = status
 		atomic.Store(&qinstEnding, why+1)
 	}
@@ -104,9 +106,11 @@ func qinstWriter() {
 	if !qinstOut.regular {
 		qinstWriteHead() // not by the program's own thread: whoever reads may be slow, or gone
 	}
-	qinstWriteThreads() // what they used before the trace began
-	qinstWriteClock()
-	qinstPush()
+	if !qinstFlight.on {
+		qinstWriteThreads() // what they used before the trace began
+		qinstWriteClock()
+		qinstPush()
+	}
 	tick := nanotime()
 	for {
 		busy := qinstDrain()
@@ -114,6 +118,7 @@ func qinstWriter() {
 		qinstControlWindow()
 		qinstAnswer()
 		qinstServe()
+		qinstFlightServe()
 		qinstNoteClock()
 		if now := nanotime(); now-tick >= qinstTickNS {
 			tick = now
@@ -129,7 +134,7 @@ func qinstWriter() {
 		}
 		qinstRest(busy)
 	}
-	qinst_on = 0
+	qinstStop()
 	qinstStates = 0
 	qinstWriteTail(qinstEnding - 1)
 	if qinstOut.fd >= 0 {
@@ -156,11 +161,25 @@ func qinstRest(busy bool) {
 	case qinstControlled, qinstCtl.fd > 0:
 		most = qinstWindowNS
 	}
+	urgent := atomic.Load(&qinstUrgent) != 0
+	if urgent { // but no window is shorter than that
+		most = min(most, qinstWindow.at+qinstHurryNS-nanotime())
+	}
 	atomic.Store(&qinstSleeping, 1)
-	if qinstFull.Load() == 0 && atomic.Load(&qinstUrgent) == 0 && atomic.Load(&qinstAsked) == qinstAnswered && qinstSpares.Load() >= qinstFewSpares && atomic.Load(&qinstEnding) == 0 && atomic.Load(&qinstSync) == qinstSynced {
+	if !qinstHasWork() && (urgent && most > 0 || atomic.Load(&qinstUrgent) == 0) && atomic.Load(&qinstAsked) == qinstAnswered && atomic.Load(&qinstFlight.asked) == qinstFlight.done && qinstSpares.Load() >= qinstFewSpares && atomic.Load(&qinstEnding) == 0 && atomic.Load(&qinstSync) == qinstSynced {
 		futexsleep(&qinstSleeping, 1, most)
 	}
 	atomic.Store(&qinstSleeping, 0)
+}
+
+// qinstHasWork tells whether there are chunks that can be written, or reduced.
+func qinstHasWork() bool {
+	r := &qinstReduce
+	if r.out.Load() != 0 || atomic.Loaduintptr(&r.packets) != 0 {
+		return true
+	}
+	wanted := qinstFull.Load() != 0 || atomic.Load(&r.asked) != atomic.Load(&r.answered)
+	return wanted && atomic.Load(&r.state) != qinstReduceWorks
 }
 
 // qinstBlockSignals blocks all but those the thread itself may cause and the
@@ -176,13 +195,19 @@ func qinstBlockSignals() {
 // qinstDrain writes the full chunks, oldest first, and reports whether there
 // were any.
 func qinstDrain() bool {
-	list := uint32(qinstFull.Swap(0))
-	if list == 0 {
+	list := qinstTakeFull()
+	if list == 0 && atomic.Loaduintptr(&qinstReduce.packets) == 0 {
 		return false
+	}
+	if qinstFlight.on {
+		qinstKeep(list)
+		atomic.Storeuintptr(&qinstReduce.packets, 0)
+		return true
 	}
 	from, cpu, before := qinstNow(), qinstThreadCPU(), qinstOut.bytes
 	qinstWriteKinds()
 	qinstWriteList(list)
+	qinstWritePackets()
 	qinstNewSegment()
 	qinstCost(from, cpu, qinstOut.bytes-before)
 	if qinstSet.limit != 0 && qinstOut.bytes > qinstSet.limit && !qinstOut.limited {
@@ -222,11 +247,13 @@ func qinstChunkAt(i uint32) *qinstChunk {
 	return (*qinstChunk)(unsafe.Pointer(qinstChunks.base + uintptr(i-1)*qinstChunks.stride))
 }
 
-// qinstWriteChunk writes the first n bytes of a chunk's events as one record.
+// qinstWriteChunk writes the first n bytes of a chunk's events as one record. An empty
+// one counts, too: a thread's records are numbered.
 func qinstWriteChunk(h *qinstChunk, n uintptr) {
-	if n == 0 {
-		return
-	}
+	qinstWriteEvents(h, uintptr(unsafe.Pointer(h))+qinstHeadSize, n)
+}
+
+func qinstWriteEvents(h *qinstChunk, p, n uintptr) {
 	qinstRecord(qinstTagEvents, 7)
 	qinstU32(h.num)
 	qinstU32(h.tid)
@@ -236,7 +263,7 @@ func qinstWriteChunk(h *qinstChunk, n uintptr) {
 	qinstI32(h.proc)
 	qinstByte(0xc6)
 	qinstBig(uint64(n), 4)
-	qinstWriteBehind(uintptr(unsafe.Pointer(h))+qinstHeadSize, n)
+	qinstWriteBehind(p, n)
 }
 
 // qinstLimit stops events for good; counting goes on.
@@ -325,10 +352,16 @@ func qinstRation(ns, left uint64) uint64 {
 
 // qinstTick does what has to be done ten times a second.
 func qinstTick() {
+	if qinstFlight.on {
+		qinstFlightClock()
+		qinstForget()
+		return
+	}
 	qinstWriteClock()
 	qinstWriteThreads()
 	qinstWriteNews()
 	qinstSumsDue(nanotime())
+	qinstWriteDropped()
 	qinstRefill()
 	qinstPush()
 }
@@ -356,20 +389,40 @@ func qinstRefill() {
 // are now; when such a chunk is written again its block has the same number,
 // and readers take the later one.
 func qinstWriteTail(why uint32) {
+	if qinstSet.extensions != "" && qinstReduce.run == nil {
+		qinstSay("QINST: found extensions=", qinstSet.extensions, ", and no package that imports qinst.dev/extensions, or no events")
+	}
+	if qinstFlight.on {
+		qinstFlightEnd(why)
+		return
+	}
 	from, cpu, before := qinstNow(), qinstThreadCPU(), qinstOut.bytes
 	qinstWriteKinds()
-	qinstWriteList(uint32(qinstFull.Swap(0)))
+	reduced := qinstReducing() && qinstReduce.answered == qinstReduce.asked && (qinstReduce.last || why == qinstWhyExec)
+	switch {
+	case reduced:
+		qinstWritePackets()
+		qinstWriteList(uint32(qinstReduce.out.Swap(0)))
+		qinstWriteParts()
+	case qinstReduce.run != nil:
+		qinstLeaveReducer()
+	default:
+		qinstWriteList(uint32(qinstFull.Swap(0)))
+	}
 	lost := qinstNoBlock
 	for i := uint32(1); i < qinstNBlocks; i++ {
 		lost += (*qinstBlock)(unsafe.Pointer(qinstBlocks[i])).lost
 	}
-	qinstWriteOpen()
-	qinstWriteList(uint32(qinstFull.Swap(0)))
+	if !reduced {
+		qinstWriteOpen()
+		qinstWriteList(uint32(qinstFull.Swap(0)))
+	}
 	qinstWriteNews()
 	qinstWriteThreads()
 	qinstCheckRules()
 	qinstWriteSums()
 	qinstWriteTimes()
+	qinstWriteDropped()
 	qinstWriteCounts()
 	qinstSayFloor()
 	qinstWriteCallees()
@@ -398,7 +451,7 @@ func qinstWriteOpen() {
 	for i := uint32(1); i < qinstNBlocks; i++ {
 		b := (*qinstBlock)(unsafe.Pointer(qinstBlocks[i]))
 		p, c := atomic.Loaduintptr(&b.p), atomic.Loaduintptr(&b.chunk)
-		if c != 0 && p > c && p <= c+qinstChunkSize {
+		if c != 0 && p > c+qinstHeadSize && p <= c+qinstChunkSize {
 			qinstWriteChunk((*qinstChunk)(unsafe.Pointer(c)), p-c-qinstHeadSize)
 			qinstBeat++
 		}
@@ -551,7 +604,7 @@ func qinstWriteFailed(errno uintptr) {
 	qinstFloor(qinstCountOnly)
 	rest := "; the program goes on untraced"
 	if !o.regular || qinstRing < 0 {
-		qinst_on = 0
+		qinstStop()
 	} else {
 		o.failed = true // counting goes on
 		qinstHead[qinstWordFailedAt], qinstHead[qinstWordWritten] = qinstNow(), o.bytes

@@ -1,0 +1,87 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"qinst.dev/sddf/salvage"
+	"qinst.dev/trace"
+	"qinst.dev/trace/tracetest"
+)
+
+// TestFlightRecorder: a file with the last events appears if something asks for it, or
+// the program dies, and none else.
+func TestFlightRecorder(t *testing.T) {
+	program := buildProbed(t, "programs", "reduced")
+	for _, test := range []struct {
+		how, settings string
+		files         []string
+	}{
+		{"", "", nil},
+		{"exit", "", nil},
+		{"snapshot", "", []string{"f.sddf.1"}},
+		{"signal", "on=USR2,", []string{"f.sddf.1"}},
+		{"", "extensions=trigger:main.recovers>1ns,", []string{"f.sddf.1"}},
+		{"", "extensions=trigger:main.recovers>1h,", nil},
+		{"panic", "", []string{"f.sddf"}},
+		{"deadlock", "", []string{"f.sddf"}},
+		{"kill", "", []string{"f.sddf"}},
+	} {
+		t.Run(strings.ReplaceAll(test.how+test.settings, ",", ""), func(t *testing.T) {
+			dir := t.TempDir()
+			// The program records some ten times more than is kept.
+			cmd := exec.Command(program, "3000", test.how)
+			cmd.Env = append(os.Environ(), "QINST="+test.settings+"mode=flight,keep=2MiB,budget=off,out="+filepath.Join(dir, "f.sddf"))
+			out, _ := cmd.CombinedOutput()
+			if !strings.HasPrefix(string(out), "3000\n") {
+				t.Errorf("the program says %s", out)
+			}
+			if test.how == "kill" {
+				t.Cleanup(func() { _, _ = salvage.Clean("/dev/shm") })
+			}
+			var files []string
+			entries, err := os.ReadDir(dir)
+			for _, e := range entries {
+				files = append(files, e.Name())
+			}
+			if err != nil || fmt.Sprint(files) != fmt.Sprint(test.files) {
+				t.Fatalf("%v, found files %v, expected %v", err, files, test.files)
+			}
+			for _, name := range files {
+				checkFlight(t, filepath.Join(dir, name))
+			}
+		})
+	}
+}
+
+func checkFlight(t *testing.T, path string) {
+	t.Helper()
+	tr, err := trace.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tr.Close()
+	calls := 0
+	losses, err := tr.Events(func(events []trace.Event) error {
+		for i := range events {
+			if events[i].Kind == trace.Enter {
+				calls++
+			}
+		}
+		return nil
+	})
+	if err != nil || losses.States+losses.Blocks+losses.NoGoroutine+losses.Events > 0 || losses.StrayExits > 20 || calls < 1000 {
+		t.Errorf("%v, %d calls, %+v", err, calls, losses)
+	}
+	// A recursive procedure that a panic left may be taken for one further out.
+	if err := tracetest.Validate(tr); err != nil && losses.StrayExits == 0 {
+		t.Error(err)
+	}
+	if fi, err := os.Stat(path); err != nil || fi.Size() > 4<<20 {
+		t.Errorf("%v, %d bytes, expected some 2 MiB", err, fi.Size())
+	}
+}

@@ -1,0 +1,53 @@
+package extensions
+
+import (
+	"strings"
+
+	"qinst.dev/sddf"
+	"qinst.dev/sddf/spec"
+)
+
+// pointsOf reads a package's table of points: the fields of a "probes" record behind
+// the first. What is not understood has no points.
+func pointsOf(text string) []Point {
+	rec := spec.Records[spec.TagProbes-1]
+	data := sddf.AppendHeader(nil, "qinst")
+	data = sddf.AppendDescriptor(data, &rec)
+	data = append(sddf.AppendPacketHead(data, rec.Tag, len(rec.Fields)), 0)
+	data = append(data, text...)
+	r, err := sddf.NewReader(strings.NewReader(string(data)), int64(len(data)))
+	if err != nil {
+		return nil
+	}
+	for p, err := range r.Records() {
+		if err != nil {
+			return nil
+		}
+		return tableOf(p)
+	}
+	return nil
+}
+
+// tableOf is the same of a "probes" record.
+func tableOf(p *sddf.Packet) []Point {
+	strs, _ := sddf.Field[[]string](p, "strings")
+	kinds, _ := sddf.Field[[]string](p, "kind")
+	pkg, _ := sddf.Field[string](p, "package")
+	names, _ := sddf.Field[[]uint64](p, "name")
+	ops, _ := sddf.Field[[]uint64](p, "op")
+	owners, _ := sddf.Field[[]uint64](p, "owner")
+	str := func(list []uint64, i int) string {
+		if i < len(list) && list[i] < uint64(len(strs)) {
+			return strs[list[i]]
+		}
+		return ""
+	}
+	points := make([]Point, len(kinds))
+	for i, k := range kinds {
+		points[i] = Point{Kind: k, Package: pkg, Name: str(names, i), Op: str(ops, i), Owner: uint32(i)}
+		if i < len(owners) {
+			points[i].Owner = uint32(owners[i])
+		}
+	}
+	return points
+}

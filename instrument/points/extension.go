@@ -1,0 +1,28 @@
+package points
+
+import (
+	"go/types"
+)
+
+const extensionsPath = "qinst.dev/extensions"
+
+// reduces reports whether a method is one of an extension: the tool's goroutine calls it
+// with what the program recorded, and would record that.
+func (f *finder) reduces(fn *types.Func) bool {
+	if fn == nil || fn.Signature().Recv() == nil {
+		return false
+	}
+	for _, p := range f.Types.Imports() {
+		if p.Path() != extensionsPath {
+			continue
+		}
+		obj, ok := p.Scope().Lookup("Extension").(*types.TypeName)
+		if !ok {
+			return false
+		}
+		iface, ok := obj.Type().Underlying().(*types.Interface)
+		t := fn.Signature().Recv().Type()
+		return ok && (types.Implements(t, iface) || types.Implements(types.NewPointer(t), iface))
+	}
+	return false
+}

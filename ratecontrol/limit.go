@@ -1,0 +1,81 @@
+package ratecontrol
+
+// ParseLimit reads what may be recorded of points: a level ("off", "count", "time",
+// "trace"), or a rate of hits that are traced ("1e4/s"), how many may come at once
+// beyond it ("1e4/s+500"; a tenth of a second's if nothing is said), and what is
+// recorded above the rate ("1e4/s:count"; time if nothing is said). most is the highest
+// level.
+func ParseLimit(s string) (l Limit, most Level, ok bool) {
+	l = Limit{Rate: Any, Below: Time}
+	if most, ok = levelNamed(s); ok {
+		return l, most, true
+	}
+	for i := 0; i < len(s); i++ {
+		if s[i] != ':' {
+			continue
+		}
+		if l.Below, ok = levelNamed(s[i+1:]); !ok || l.Below == Trace {
+			return l, Trace, false
+		}
+		s = s[:i]
+	}
+	rate, rest, ok := ParseNumber(s)
+	if !ok || len(rest) < 2 || rest[:2] != "/s" {
+		return l, Trace, false
+	}
+	l.Rate, l.Burst = rate, rate/10
+	if rest = rest[2:]; rest == "" {
+		return l, Trace, true
+	}
+	if rest[0] != '+' {
+		return l, Trace, false
+	}
+	l.Burst, rest, ok = ParseNumber(rest[1:])
+	return l, Trace, ok && rest == ""
+}
+
+func levelNamed(s string) (Level, bool) {
+	switch s {
+	case "off":
+		return Off, true
+	case "count":
+		return Count, true
+	case "time":
+		return Time, true
+	case "trace":
+		return Trace, true
+	}
+	return 0, false
+}
+
+// ParseNumber reads a number such as 100, 2.5 or 1e4 and returns what follows it.
+func ParseNumber(s string) (v float64, rest string, ok bool) {
+	scale, i := 0.0, 0
+	for ; i < len(s); i++ {
+		switch c := s[i]; {
+		case c >= '0' && c <= '9':
+			v, ok = v*10+float64(c-'0'), true
+			scale *= 10
+			continue
+		case c == '.' && scale == 0 && ok:
+			scale = 1
+			continue
+		}
+		break
+	}
+	if scale > 1 {
+		v /= scale
+	}
+	if ok && i < len(s) && s[i] == 'e' {
+		n, digits := 0, 0
+		for i++; i < len(s) && s[i] >= '0' && s[i] <= '9' && n < 100; i++ {
+			n = n*10 + int(s[i]-'0')
+			digits++
+		}
+		for ; n > 0; n-- {
+			v *= 10
+		}
+		ok = digits > 0
+	}
+	return v, s[i:], ok && v < 1e18
+}

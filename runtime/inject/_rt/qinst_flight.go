@@ -1,0 +1,304 @@
+package runtime
+
+import (
+	"internal/runtime/atomic"
+	"unsafe"
+)
+
+// The flight recorder: QINST=mode=flight,keep=10s. Full chunks are not written but kept,
+// the oldest make room; a trigger writes what there is as a file of its own. The first
+// file has only its head until the program panics: then the rest follows there, and
+// should it be killed, readers find the rest in the ring. A program that ends as it
+// should leaves none.
+
+const (
+	qinstMostKept = qinstMostRing * 3 / 4 // chunks: the others are being filled
+	qinstClockNS  = 1e9                   // between readings of the clocks that are kept
+)
+
+var qinstFlight struct {
+	on, writes  bool
+	ns          int64  // how long is kept; 0: as much as there is room
+	most        uint32 // chunks
+	first, last uint32 // kept ones, the oldest first
+	n           uint32
+	asked, done uint32 // files
+	signal      uint32 // that asks for one; 0: none does
+	ticksPerMS  float64
+	clocks      [64][3]uint64 // the last readings
+	read        uint32
+	readAt      int64
+	since       int64     // the reducer was asked for what it has; 0: it was not
+	round       uint32    // for the answer to this
+	path        qinstPath // of the last file
+	fd          int32     // of the first one, while another is written
+	home        qinstPath // its path
+}
+
+// qinstFlightSetting reads "10s", "500ms" or "16MB".
+func qinstFlightSetting(value string) bool {
+	f := &qinstFlight
+	if ns, ok := qinstDuration(value); ok {
+		f.ns = ns
+		return true
+	}
+	size, ok := qinstSize(value)
+	f.most = uint32(min(size/qinstChunkSize, qinstMostKept))
+	return ok && f.most > 0
+}
+
+var qinstSignals = [...]struct {
+	name string
+	n    uint32
+}{{"USR1", 10}, {"USR2", 12}, {"HUP", 1}, {"QUIT", 3}}
+
+func qinstSignalSetting(value string) bool {
+	for _, s := range qinstSignals {
+		if s.name == value {
+			qinstFlight.signal = s.n
+			return true
+		}
+	}
+	return false
+}
+
+// qinstStartFlight prepares the recorder; false if there is nowhere to write to.
+func qinstStartFlight() bool {
+	f := &qinstFlight
+	if !qinstOut.regular {
+		qinstSay("QINST: mode=flight writes files, found out=", qinstSet.out, "; the program goes on untraced")
+		qinstUnlinkRing()
+		return false
+	}
+	if f.ns == 0 && f.most == 0 {
+		f.ns = 10e9
+	}
+	if f.most == 0 {
+		f.most = qinstMostKept
+	}
+	f.on, qinstSet.limit = true, 0
+	qinstFlightClock()
+	return true
+}
+
+// qinstSignalled takes a signal that asks for a file.
+//
+//go:nosplit
+func qinstSignalled(sig uint32) bool {
+	if qinstStarted == 0 || sig == 0 || sig != qinstFlight.signal {
+		return false
+	}
+	atomic.Xadd(&qinstFlight.asked, 1)
+	qinstWake()
+	return true
+}
+
+// qinstKeep keeps a list of full chunks, the last first, and lets the oldest go.
+func qinstKeep(list uint32) {
+	f := &qinstFlight
+	var oldest uint32
+	for list != 0 {
+		h := qinstChunkAt(list)
+		list, h.next, oldest = h.next, oldest, list
+	}
+	for oldest != 0 {
+		h := qinstChunkAt(oldest)
+		i := oldest
+		oldest, h.next = h.next, 0
+		if f.last == 0 {
+			f.first = i
+		} else {
+			qinstChunkAt(f.last).next = i
+		}
+		f.last = i
+		f.n++
+	}
+	qinstForget()
+}
+
+// qinstForget lets chunks go that are too many, or too old: the one behind is older than
+// what is kept, too.
+func qinstForget() {
+	f := &qinstFlight
+	now := qinstNow()
+	for f.n > 1 {
+		h := qinstChunkAt(f.first)
+		next := qinstChunkAt(h.next)
+		age := float64(now-next.ticks) / f.ticksPerMS * 1e6
+		room := int32(qinstChunks.limit.Load())-qinstChunks.used.Load() > 3*qinstReserve
+		if room && f.n <= f.most && (f.ns == 0 || f.ticksPerMS == 0 || age < float64(f.ns)) {
+			return
+		}
+		f.first = h.next
+		f.n--
+		h.bytes = 0
+		qinstChunks.put(uintptr(unsafe.Pointer(h)))
+	}
+}
+
+// qinstFlightClock keeps a reading of the clocks.
+func qinstFlightClock() {
+	f := &qinstFlight
+	if now := nanotime(); now-f.readAt >= qinstClockNS {
+		f.readAt = now
+		ticks, mono, wall := qinstClocks()
+		f.clocks[f.read%uint32(len(f.clocks))] = [3]uint64{ticks, uint64(mono), uint64(wall)}
+		f.read++
+		if first := &f.clocks[0]; f.read > 1 && uint64(mono) > first[1] {
+			f.ticksPerMS = float64(ticks-first[0]) / float64(uint64(mono)-first[1]) * 1e6
+		}
+	}
+}
+
+// qinstFlightServe writes a file if one is asked for.
+func qinstFlightServe() {
+	f := &qinstFlight
+	n := atomic.Load(&f.asked)
+	if !f.on || n == f.done || !qinstFlightWhole() {
+		return
+	}
+	f.fd, f.home = qinstOut.fd, qinstOutPath
+	if errno := qinstCreateOutput(); errno != 0 {
+		qinstSay("cannot create ", qinstOutName(), ": ", qinstErrno(errno))
+		f.path.n = 0
+	} else {
+		qinstOut.segment = 0
+		qinstFlight.writes = true
+		qinstWriteFlight("flight recorder")
+		qinstFlight.writes = false
+		if qinstOut.fd >= 0 {
+			closefd(qinstOut.fd)
+		}
+		f.path = qinstOutPath
+	}
+	qinstOut.fd, qinstOutPath = f.fd, f.home
+	atomic.Store(&f.done, n)
+}
+
+// qinstFlightWhole tells whether the reducer has given back what it was given until the
+// file was asked for. It does not wait for one that hangs.
+func qinstFlightWhole() bool {
+	f, r := &qinstFlight, &qinstReduce
+	if !qinstReducing() || atomic.Load(&qinstEnding) != 0 {
+		return true
+	}
+	if f.since == 0 {
+		f.since, f.round = nanotime(), atomic.Xadd(&r.asked, 1)
+	}
+	if int32(atomic.Load(&r.answered)-f.round) < 0 && nanotime()-f.since < qinstReducePatience {
+		return false
+	}
+	f.since = 0
+	return true
+}
+
+// qinstWriteFlight writes what is kept, as a stream of its own or as the rest of one.
+func qinstWriteFlight(why string) {
+	f := &qinstFlight
+	// What comes later is not whole: threads go on while this is written.
+	end, reduced := qinstNow(), qinstReducing() && atomic.Load(&qinstReduce.nparts) != 0
+	if reduced {
+		end = qinstReduce.partsAt
+	} else if at := atomic.Load64(&qinstEndTime); at != 0 {
+		end = at
+	}
+	qinstForgetWritten()
+	qinstWriteHead()
+	for i := f.read - min(f.read, uint32(len(f.clocks))); i < f.read; i++ {
+		c := &f.clocks[i%uint32(len(f.clocks))]
+		qinstRecord(qinstTagClock, 3)
+		qinstU64(c[0])
+		qinstI64(int64(c[1]))
+		qinstI64(int64(c[2]))
+	}
+	qinstWriteNews()
+	if reduced {
+		qinstWriteParts()
+	} else {
+		qinstWriteOpen() // first: what is full by then comes again, whole
+	}
+	qinstKeep(qinstTakeFull())
+	for i := f.first; i != 0; {
+		h := qinstChunkAt(i)
+		i = h.next
+		qinstWriteChunk(h, uintptr(h.bytes))
+		qinstPush()
+		qinstBeat++
+	}
+	qinstWritePackets()
+	qinstWriteNews()
+	qinstWriteBelow()
+	if atomic.Load(&qinstEnding) == 0 {
+		qinstWriteGoroutines()
+	}
+	qinstWriteClock()
+	qinstRecord(qinstTagEnd, 7)
+	qinstU64(end)
+	qinstStr(why)
+	qinstI32(qinstStatus)
+	for range 4 {
+		qinstU64(0)
+	}
+	qinstPush()
+}
+
+// qinstWriteBelow tells of the points that are not traced.
+func qinstWriteBelow() {
+	list := (*[qinstMaxPoints]uint32)(unsafe.Pointer(qinstTracked))
+	for i := range qinstListed {
+		if c := qinstControlOf(list[i]); c.below != 0 {
+			qinstWriteLevel(list[i], qinstRateTrace, qinstRateTrace-qinstRateLevel(c.below), 0, "before")
+		}
+	}
+}
+
+// qinstWriteGoroutines tells where the goroutines started that are there. It takes a
+// lock: not while the program dies.
+func qinstWriteGoroutines() {
+	lock(&allglock)
+	for _, gp := range allgs {
+		if s := readgstatus(gp) &^ _Gscan; s == _Gidle || s == _Gdead {
+			continue
+		}
+		qinstNotePC(gp.startpc)
+		qinstRecord(qinstTagGoroutine, 2)
+		qinstU64(gp.goid)
+		qinstU64(uint64(gp.startpc))
+	}
+	unlock(&allglock)
+	qinstWriteNews()
+}
+
+// qinstFlightEnd ends the first file: with what is kept if the program did not end as it
+// should, else it goes.
+func qinstFlightEnd(why uint32) {
+	qinstFlightServe()
+	if why == qinstWhyExit || why == qinstWhyExec {
+		qinstUnlinkOutput()
+		return
+	}
+	qinstOut.segment++
+	qinstFlight.writes = true
+	qinstWriteFlight(qinstWhyText[why])
+}
+
+// qinstSnapshot asks for a file and waits for it.
+//
+//go:linkname qinstSnapshot qinst_snapshot
+func qinstSnapshot() (path string) {
+	f := &qinstFlight
+	if qinstStarted == 0 || !f.on {
+		return ""
+	}
+	n := atomic.Xadd(&f.asked, 1)
+	qinstWake()
+	if getg() == qinstReduce.gp.ptr() {
+		return "" // it is waited for
+	}
+	for int32(atomic.Load(&f.done)-n) < 0 && atomic.Load(&qinstEnding) == 0 {
+		qinstWake()
+		Gosched()
+		usleep(100)
+	}
+	return f.path.text()
+}

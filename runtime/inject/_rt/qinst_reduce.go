@@ -1,0 +1,397 @@
+package runtime
+
+import (
+	"internal/runtime/atomic"
+	"internal/runtime/sys"
+	"unsafe"
+)
+
+// Package extensions reduces events before they are written. Its goroutine, the
+// reducer, stands between the threads and the writer: it takes what they recorded,
+// and gives full chunks back as it wants them written. It is a goroutine of the
+// runtime, parked while there is nothing to do, so that programs neither see nor miss
+// it (deadlocks are found, runtime.NumGoroutine does not count it); only the writer
+// wakes it.
+//
+// A program that does not end by itself cannot wait for a goroutine. Then, and if the
+// reducer hangs, the writer takes the chunks that it has not given back as they are.
+
+const (
+	qinstReduceNone = iota
+	qinstReduceWorks
+	qinstReduceParked
+	qinstReduceLeft // the writer goes on without it
+)
+
+const qinstReducePatience = 2e9 // ns without progress, at the end
+
+var qinstReduce struct {
+	state           uint32
+	asked, answered uint32 // for everything so far
+	last            bool   // and nothing will follow
+	beat            uint32 // raised by its progress
+	gp              guintptr
+	run             func()
+
+	at, n uint32  // of the chunks that threads were filling when the round began
+	peeks uintptr // of qinstPeek
+	taken uint32  // full chunks that it has not looked at, the oldest first
+	tick  int64
+	ns    uint64        // time that it has worked
+	seen  uint64        // of it, when a budget last looked
+	out   atomic.Uint64 // chunks to be written, as qinstFull
+	told  uint64        // dropped events that records have told of
+
+	packets, size uintptr // to be written as they are; 0: none
+	parts         uintptr // of chunks that are not full: qinstPart, a number of them
+	nparts        uint32
+	now, partsAt  uint64 // of the round; of the one that the parts are of
+}
+
+// qinstPeek is where a thread is in its chunk.
+type qinstPeek struct{ chunk, p uintptr }
+
+// qinstPart is what is to be written of a chunk that is not full, with a copy of its
+// head: by then it may be another's.
+type qinstPart struct {
+	_    sys.NotInHeap
+	head qinstChunk
+	p, n uintptr
+}
+
+// qinstReduceStart starts the reducer.
+//
+//go:linkname qinstReduceStart qinst_reduce_start
+func qinstReduceStart(run func()) bool {
+	r := &qinstReduce
+	if qinstStarted == 0 || qinstSet.mode == "count" || r.state != qinstReduceNone {
+		return false
+	}
+	r.peeks = qinstAnonymous(qinstMaxBlocks * unsafe.Sizeof(qinstPeek{}))
+	if r.peeks == 0 {
+		return false
+	}
+	r.run = run
+	atomic.Store(&r.state, qinstReduceWorks) // from now on what is recorded is for it
+	go qinstReducer()
+	return true
+}
+
+func qinstReducer() {
+	qinstReduce.gp.set(getg())
+	qinstReduce.run()
+}
+
+// qinstReduceWait waits for something to do. It reports whether everything so far is
+// asked for, and whether that is the end.
+//
+//go:linkname qinstReduceWait qinst_reduce_wait
+func qinstReduceWait(worked uint64) (all, last bool) {
+	r := &qinstReduce
+	r.ns += worked
+	gopark(qinstReducePark, nil, waitReasonForceGCIdle, traceBlockSystemGoroutine, 1)
+	return atomic.Load(&r.asked) != r.answered, r.last
+}
+
+// qinstReducePark is the last thing before the reducer is parked.
+func qinstReducePark(*g, unsafe.Pointer) bool {
+	r := &qinstReduce
+	if !atomic.Cas(&r.state, qinstReduceWorks, qinstReduceParked) {
+		return true // for good
+	}
+	// Who asks looks at the state behind asking.
+	return !(qinstFull.Load() != 0 || atomic.Load(&r.asked) != r.answered) || !atomic.Cas(&r.state, qinstReduceParked, qinstReduceWorks)
+}
+
+// qinstReduceWake makes the reducer go on. The writer calls it.
+func qinstReduceWake() {
+	r := &qinstReduce
+	if atomic.Load(&qinstEnding) == 0 && atomic.Load(&r.state) == qinstReduceParked && atomic.Cas(&r.state, qinstReduceParked, qinstReduceWorks) {
+		var list gList
+		list.push(r.gp.ptr())
+		injectglist(&list)
+	}
+}
+
+// qinstReduceRound begins a round: what was recorded until now, the result, can be
+// taken. Which goroutine did something on which thread is in the order of its events'
+// times up to then: what a thread has not published by now is later on every other
+// thread, too, for its goroutine cannot have left it.
+//
+//go:linkname qinstReduceRound qinst_reduce_round
+func qinstReduceRound() (now uint64) {
+	r := &qinstReduce
+	now = qinstNow()
+	if r.last {
+		now = atomic.Load64(&qinstEndTime)
+	}
+	r.at, r.n, r.now = 0, 0, now
+	peeks := (*[qinstMaxBlocks]qinstPeek)(unsafe.Pointer(r.peeks))
+	for i := uint32(1); i < atomic.Load(&qinstNBlocks); i++ {
+		b := (*qinstBlock)(unsafe.Pointer(qinstBlocks[i]))
+		p, c := atomic.Loaduintptr(&b.p), atomic.Loaduintptr(&b.chunk)
+		if c != 0 && p > c && p <= c+qinstChunkSize {
+			peeks[r.n] = qinstPeek{c, p}
+			r.n++
+		}
+	}
+	// A chunk that was given away meanwhile comes twice. The reducer takes the full one.
+	list := uint32(qinstFull.Swap(0))
+	for list != 0 {
+		h := qinstChunkAt(list)
+		list, h.next, r.taken = h.next, r.taken, list
+	}
+	return now
+}
+
+// qinstReduceTake is the next chunk of the round, the full ones first, and its events'
+// bytes; nil if there is none.
+//
+//go:linkname qinstReduceTake qinst_reduce_take
+func qinstReduceTake() (chunk unsafe.Pointer, bytes uint32, full bool) {
+	r := &qinstReduce
+	if r.taken != 0 {
+		h := qinstChunkAt(r.taken)
+		r.taken = h.next
+		return unsafe.Pointer(h), h.bytes, true
+	}
+	if r.at < r.n {
+		peek := &(*[qinstMaxBlocks]qinstPeek)(unsafe.Pointer(r.peeks))[r.at]
+		r.at++
+		return unsafe.Pointer(peek.chunk), uint32(peek.p - peek.chunk - qinstHeadSize), false
+	}
+	return nil, 0, false
+}
+
+// qinstReduceChange tells that the reducer is about to change a chunk: from then on it
+// is lost if the program is killed. It reports false if the chunk is not the reducer's
+// any more.
+//
+//go:linkname qinstReduceChange qinst_reduce_change
+func qinstReduceChange(chunk unsafe.Pointer) bool {
+	if atomic.Load(&qinstReduce.state) != qinstReduceWorks {
+		return false // the writer takes it as it is
+	}
+	atomic.Store(&(*qinstChunk)(chunk).bytes, 0)
+	atomic.Xadd(&qinstReduce.beat, 1)
+	return true
+}
+
+// qinstReduceGive gives a chunk to the writer.
+//
+//go:linkname qinstReduceGive qinst_reduce_give
+func qinstReduceGive(chunk unsafe.Pointer, bytes uint32) {
+	h := (*qinstChunk)(chunk)
+	atomic.Store(&h.bytes, bytes)
+	i := uint32((uintptr(chunk)-qinstChunks.base)/qinstChunks.stride) + 1
+	for {
+		old := qinstReduce.out.Load()
+		h.next = uint32(old)
+		if qinstReduce.out.CompareAndSwap(old, uint64(i)) {
+			break
+		}
+	}
+	qinstWake()
+}
+
+// qinstReduceDropped is where the reducer counts the events of a point that it dropped:
+// in what other threads use of a cell for events and the shared block does not, so that
+// a killed program's counts add up.
+//
+//go:linkname qinstReduceDropped qinst_reduce_dropped
+func qinstReduceDropped(point uint32) *uint64 {
+	return (*uint64)(unsafe.Pointer(&(*qinstBlock)(unsafe.Pointer(qinstBlocks[0])).cell(point).traced))
+}
+
+// qinstReducePackets gives packets to the writer, that stay where they are until it
+// has written them. It reports false if the last ones are not written yet.
+//
+//go:linkname qinstReducePackets qinst_reduce_packets
+func qinstReducePackets(p unsafe.Pointer, n uintptr) bool {
+	r := &qinstReduce
+	if atomic.Loaduintptr(&r.packets) != 0 {
+		return false
+	}
+	if n != 0 {
+		r.size = n
+		atomic.Storeuintptr(&r.packets, uintptr(p))
+		qinstWake()
+	}
+	return true
+}
+
+// qinstReduceParts gives the writer what it is to write of chunks that are not full,
+// likewise.
+//
+//go:linkname qinstReduceParts qinst_reduce_parts
+func qinstReduceParts(p unsafe.Pointer, n uint32) bool {
+	r := &qinstReduce
+	if atomic.Load(&r.nparts) != 0 {
+		return false
+	}
+	r.parts, r.partsAt = uintptr(p), r.now
+	atomic.Store(&r.nparts, n)
+	return true
+}
+
+// qinstReduceAnswer tells that everything that was asked for is with the writer.
+//
+//go:linkname qinstReduceAnswer qinst_reduce_answer
+func qinstReduceAnswer() {
+	atomic.Store(&qinstReduce.answered, atomic.Load(&qinstReduce.asked))
+}
+
+// qinstReduceLeave makes the writer go on alone.
+//
+//go:linkname qinstReduceLeave qinst_reduce_leave
+func qinstReduceLeave() { atomic.Store(&qinstReduce.state, qinstReduceLeft) }
+
+// qinstReduceAll makes the reducer give all that was recorded so far to the writer.
+// It is called where goroutines may wait.
+func qinstReduceAll(last bool) {
+	r := &qinstReduce
+	if s := atomic.Load(&r.state); s == qinstReduceNone || s == qinstReduceLeft || getg() == r.gp.ptr() {
+		return
+	}
+	if last {
+		if !atomic.Cas64(&qinstEndTime, 0, qinstNow()) {
+			return
+		}
+		r.last = true
+	}
+	n := atomic.Xadd(&r.asked, 1)
+	beat, since := atomic.Load(&r.beat), nanotime()
+	for int32(atomic.Load(&r.answered)-n) < 0 && atomic.Load(&r.state) != qinstReduceLeft {
+		qinstWake()
+		Gosched()
+		usleep(20)
+		if now := atomic.Load(&r.beat); now != beat {
+			beat, since = now, nanotime()
+		} else if nanotime()-since > qinstReducePatience {
+			qinstSay("an extension does not come to its end; the trace goes on without it")
+			atomic.Store(&r.state, qinstReduceLeft)
+			return
+		}
+	}
+}
+
+// qinstReduceSay prints a line about an extension.
+//
+//go:linkname qinstReduceSay qinst_reduce_say
+func qinstReduceSay(line string) {
+	systemstack(func() {
+		qinstSaid = 1
+		qinstSay("", line)
+	})
+}
+
+// qinstExtensions are the names of the extensions that the user asked for.
+//
+//go:linkname qinstExtensions qinst_reduce_names
+func qinstExtensions() string {
+	if qinstStarted == 0 {
+		return ""
+	}
+	return qinstSet.extensions
+}
+
+// What follows is the writer's part.
+
+// qinstReducing tells whether chunks go through the reducer.
+func qinstReducing() bool {
+	s := atomic.Load(&qinstReduce.state)
+	return s == qinstReduceWorks || s == qinstReduceParked
+}
+
+// qinstTakeFull returns the list of chunks that can be written.
+func qinstTakeFull() uint32 {
+	r := &qinstReduce
+	if !qinstReducing() {
+		return uint32(qinstFull.Swap(0))
+	}
+	if now := nanotime(); qinstFull.Load() != 0 || atomic.Load(&r.asked) != atomic.Load(&r.answered) || now-r.tick >= qinstTickNS {
+		r.tick = now
+		qinstReduceWake()
+	}
+	return uint32(r.out.Swap(0))
+}
+
+// qinstWritePackets writes the packets that the reducer has made.
+func qinstWritePackets() {
+	r := &qinstReduce
+	if p := atomic.Loaduintptr(&r.packets); p != 0 {
+		qinstWriteKinds()
+		qinstWriteBehind(p, r.size)
+		qinstPush()
+		atomic.Storeuintptr(&r.packets, 0)
+	}
+}
+
+// qinstWriteParts writes what the reducer gave of chunks that are not full.
+func qinstWriteParts() {
+	r := &qinstReduce
+	n := atomic.Load(&r.nparts)
+	for i := range n {
+		part := (*qinstPart)(unsafe.Pointer(r.parts + uintptr(i)*unsafe.Sizeof(qinstPart{})))
+		qinstWriteEvents(&part.head, part.p, part.n)
+		qinstPush()
+		qinstBeat++
+	}
+	atomic.Store(&r.nparts, 0)
+}
+
+// qinstLeaveReducer writes what the reducer was given and has not given back, once
+// the program has ended without it.
+func qinstLeaveReducer() {
+	r := &qinstReduce
+	atomic.Store(&r.state, qinstReduceLeft)
+	for beat := r.beat; ; beat = r.beat {
+		usleep(1000) // it may be changing a chunk
+		if atomic.Load(&r.beat) == beat {
+			break
+		}
+	}
+	qinstWritePackets()
+	qinstWriteList(uint32(r.out.Swap(0)))
+	qinstFull.Store(0)
+	for i := uint32(1); i <= min(qinstChunks.fresh.Load(), qinstChunks.limit.Load()); i++ {
+		if h := qinstChunkAt(i); h.bytes != 0 {
+			h.next = 0
+			qinstWriteList(i)
+		}
+	}
+	qinstPush()
+}
+
+// qinstWriteDropped tells how many events extensions have dropped.
+func qinstWriteDropped() {
+	r := &qinstReduce
+	if r.run == nil {
+		return
+	}
+	found, sum := uint64(0), uint64(0)
+	for k := range qinstNext {
+		if n := *qinstReduceDropped(k); n != 0 {
+			found++
+			sum += n
+		}
+	}
+	if sum == r.told {
+		return
+	}
+	r.told = sum
+	qinstRecord(qinstTagReduced, 2)
+	qinstU64(qinstNow())
+	qinstBlob(found * 16)
+	for k := uint32(0); found > 0 && k < qinstNext; k++ {
+		if n := *qinstReduceDropped(k); n != 0 {
+			qinstWord(uint64(k))
+			qinstWord(n)
+			found--
+		}
+	}
+	for ; found > 0; found-- {
+		qinstWord(0)
+		qinstWord(0)
+	}
+}
