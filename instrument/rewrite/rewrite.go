@@ -124,7 +124,7 @@ func (w *writer) entry(fn *points.Func) {
 
 // lateExit tells the runtime that the procedure has deferred calls and an
 // explicit exit: after a recovered panic it returns without passing its exit.
-const lateExit = 1 << 30
+const lateExit = 1 << 20
 
 // hasExit tells whether control can leave fn other than by a panic; if not, a
 // variable for the token would be declared and not used.

@@ -122,12 +122,12 @@ func (n Names) register(t abi, base, off string, points int, table []byte) strin
 	return n.expand(`//go:linkname @register qinst_register
 func @register(base *%[1]s, points %[1]s, table @string, off @unsafe.Pointer, probes %[1]s) %[2]s
 
-// The high bit says that the package is not registered yet.
-var @%[5]s %[1]s = %[3]s
+// A number above any point's says that the package is not registered yet.
+var @%[4]s %[1]s = 1 << 21
 
-var _ = @register(&@%[5]s, %[4]d, *(*@string)(@unsafe.Pointer(&@table)), @unsafe.Pointer(&@%[6]s), %[7]d)
+var _ = @register(&@%[4]s, %[3]d, *(*@string)(@unsafe.Pointer(&@table)), @unsafe.Pointer(&@%[5]s), %[6]d)
 
-var @table = `, t.u32, t.boolean, t.unregistered, points, base, off, probes) + strconv.QuoteToASCII(string(table)) + "\n"
+var @table = `, t.u32, t.boolean, points, base, off, probes) + strconv.QuoteToASCII(string(table)) + "\n"
 }
 
 // Table encodes the points as the fields of a "probes" record that follow its
@@ -172,7 +172,7 @@ func (in *interner) add(s string) uint32 {
 // abi are the types with which the added file declares the runtime's functions.
 // A package may give any predeclared name another meaning, so each has
 // substitutes that are passed the same way.
-type abi struct{ u8, u32, u64, uptr, str, boolean, unregistered string }
+type abi struct{ u8, u32, u64, uptr, str, boolean string }
 
 func abiTypes(scope *types.Scope) (t abi, err error) {
 	pick := func(names ...string) string {
@@ -191,10 +191,6 @@ func abiTypes(scope *types.Scope) (t abi, err error) {
 	t.boolean = pick("bool", "uint8", "int8", "byte")
 	if t.str = "string"; scope.Lookup("string") != nil {
 		t.str = "struct { data @unsafe.Pointer; len " + pick("int", "uint", "uintptr") + " }"
-	}
-	t.unregistered = "1 << 31"
-	if t.u32 != "uint32" {
-		t.unregistered = "-1 << 31"
 	}
 	return t, err
 }

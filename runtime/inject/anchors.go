@@ -70,7 +70,7 @@ var tracerHooks = []struct{ file, method, hook string }{
 // anchors returns every edit.
 func anchors() []anchor {
 	list := []anchor{
-		{"runtime2.go", lastField("g"), "; qinstStack *qinstStack; qinstSeq uint32; qinstChan, qinstSema uintptr"},
+		{"runtime2.go", lastField("g"), "; qinst *qinstBlock; qinstStack *qinstStack; qinstSeq uint32; qinstChan, qinstSema uintptr"},
 		{"runtime2.go", lastField("m"), "; qinst *qinstBlock"},
 
 		// While Go's tracer is off its locker has no generation. Then ok is true
@@ -92,7 +92,10 @@ func anchors() []anchor {
 
 		{"proc.go", after("main", "mainStarted = true"), "; qinstStart()"},
 		{"proc.go", head("gdestroy"), " qinstFreeStack(gp);"},
-		{"proc.go", head("mcommoninit"), " mp.qinst = &qinstNone;"},
+		{"proc.go", head("mcommoninit"), " mp.qinst = qinstNone(); if mp.g0 != nil { mp.g0.qinst = mp.qinst };"},
+		{"proc.go", after("malg", "newg := new(g)"), "; newg.qinst = qinstNone()"},
+		{"proc.go", after("execute", "gp.m = mp"), "; gp.qinst = mp.qinst"},
+		{"coro.go", after("coroswitch_m", "setMNoWB(&gnext.m, mp)"), "; gnext.qinst = mp.qinst"},
 		{"os_linux.go", head("mdestroy"), " qinstDetach(mp);"},
 		{"panic.go", before("recovery", "gogo(&gp.sched)"), "qinstRecovered(gp, sp); "},
 		{"panic.go", before("Goexit", "goexit1()"), "qinstGoexits(); "},

@@ -238,7 +238,7 @@ func constants() []byte {
 		fmt.Fprintf(&b, "\tqinst%s = %d\n", c.name, c.value)
 	}
 	for i, name := range []string{"Magic", "Version", "PID", "Stream", "ChunkBase", "ChunkAt", "ChunkSize", "ChunkHead", "Chunks", "BlockAt",
-		"BlockSize", "Blocks", "Cells", "Points", "Early", "NoBlock", "BlockP", "BlockChunk", "BlockLost", "BlockDeep", "ChunkBytes", "ChunkNum",
+		"BlockSize", "Blocks", "DirectoryAt", "PageAt", "PageSize", "Pages", "Points", "Early", "NoBlock", "BlockP", "BlockChunk", "BlockLost", "BlockDeep", "ChunkBytes", "ChunkNum",
 		"ChunkTID", "ChunkSeq", "ChunkTicks", "ChunkG", "ChunkProc", "LogAt", "Log", "Turn", "Failed", "FailedAt", "Written", "Clock"} {
 		fmt.Fprintf(&b, "\tqinstWord%s = %d\n", name, i)
 	}

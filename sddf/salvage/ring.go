@@ -56,8 +56,9 @@ func (r *ring) readHead() error {
 			return fmt.Errorf("word %d of the ring is %d", i, h[i])
 		}
 	}
-	if h[spec.RingWordChunkSize] < h[spec.RingWordChunkHead] || h[spec.RingWordChunkSize] > 1<<24 || h[spec.RingWordPoints] > spec.MaxProbes {
-		return fmt.Errorf("chunks of %d bytes, %d points", h[spec.RingWordChunkSize], h[spec.RingWordPoints])
+	if h[spec.RingWordChunkSize] < h[spec.RingWordChunkHead] || h[spec.RingWordChunkSize] > 1<<24 || h[spec.RingWordPoints] > spec.MaxProbes ||
+		h[spec.RingWordPageSize]%16 != 0 || h[spec.RingWordPageSize] > 1<<20 || h[spec.RingWordPages] > 1<<20 || h[spec.RingWordBlocks] > 1<<20 || h[spec.RingWordChunks] > 1<<24 {
+		return fmt.Errorf("chunks of %d bytes, %d points, %d pages of %d bytes", h[spec.RingWordChunkSize], h[spec.RingWordPoints], h[spec.RingWordPages], h[spec.RingWordPageSize])
 	}
 	return nil
 }
@@ -189,37 +190,19 @@ func (r *ring) clocks() (list [][]any, ticks uint64) {
 type lost struct{ events, deep uint64 }
 
 // counts sums up the cells of all threads: the packed fields of a "counts" record, and of
-// a "reduced" one. Where other blocks have events the first has what extensions dropped.
+// a "reduced" one.
 func (r *ring) counts() (packed, reduced []byte, points int, l lost, err error) {
 	h := &r.head
-	totals := make([][3]uint64, h[spec.RingWordPoints])
-	buf := make([]byte, 64<<10)
 	l.events = h[spec.RingWordNoBlock]
-	for i := range h[spec.RingWordBlocks] {
+	for i := uint64(1); i < h[spec.RingWordBlocks]; i++ { // the first is of threads that have none
 		at := h[spec.RingWordBlockAt] + i*h[spec.RingWordBlockSize]
 		if at >= r.size {
 			break
 		}
-		if i > 0 { // the first is shared by threads that have none
-			l.events += r.word(at + h[spec.RingWordBlockLost])
-			l.deep += r.word(at + h[spec.RingWordBlockDeep])
-		}
-		at += h[spec.RingWordCells]
-		for k := 0; k < len(totals); k += len(buf) / 16 {
-			n := min(len(buf), 16*(len(totals)-k))
-			if _, err := r.file.ReadAt(buf[:n], int64(at)+16*int64(k)); err != nil {
-				return nil, nil, 0, l, fmt.Errorf("%s: counts of block %d: %w", r.path, i, err)
-			}
-			for j := 0; j < n; j += 16 {
-				totals[k+j/16][0] += binary.LittleEndian.Uint64(buf[j:])
-				if i == 0 {
-					totals[k+j/16][2] = binary.LittleEndian.Uint64(buf[j+8:])
-					continue
-				}
-				totals[k+j/16][1] += uint64(binary.LittleEndian.Uint32(buf[j+8:]))
-			}
-		}
+		l.events += r.word(at + h[spec.RingWordBlockLost])
+		l.deep += r.word(at + h[spec.RingWordBlockDeep])
 	}
+	totals, err := r.totals()
 	for k, t := range totals {
 		if t[0] == 0 {
 			continue
@@ -232,7 +215,39 @@ func (r *ring) counts() (packed, reduced []byte, points int, l lost, err error) 
 			reduced = binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(reduced, uint64(k)), t[2])
 		}
 	}
-	return packed, reduced, points, l, nil
+	return packed, reduced, points, l, err
+}
+
+// totals are each point's hits, traced events, and events that extensions dropped.
+func (r *ring) totals() ([][3]uint64, error) {
+	h := &r.head
+	totals := make([][3]uint64, h[spec.RingWordPoints])
+	directory := make([]byte, 4*h[spec.RingWordPages])
+	if _, err := r.file.ReadAt(directory, int64(h[spec.RingWordDirectoryAt])); err != nil {
+		return nil, fmt.Errorf("%s: directory of counts: %w", r.path, err)
+	}
+	page := make([]byte, h[spec.RingWordPageSize])
+	for i := range h[spec.RingWordPages] {
+		number := binary.LittleEndian.Uint32(directory[4*i:])
+		if number == 0 {
+			continue
+		}
+		if _, err := r.file.ReadAt(page, int64(h[spec.RingWordPageAt]+i*uint64(len(page)))); err != nil {
+			return nil, fmt.Errorf("%s: counts of page %d: %w", r.path, i, err)
+		}
+		first := uint64(number&^spec.RingSharedPage-1) * uint64(len(page)/16)
+		for k := 0; k < len(page) && first < uint64(len(totals)); k += 16 {
+			t := &totals[first]
+			first++
+			t[0] += binary.LittleEndian.Uint64(page[k:])
+			if number&spec.RingSharedPage != 0 {
+				t[2] = binary.LittleEndian.Uint64(page[k+8:])
+			} else {
+				t[1] += uint64(binary.LittleEndian.Uint32(page[k+8:]))
+			}
+		}
+	}
+	return totals, nil
 }
 
 // Clean removes the rings of dead processes from a directory and returns their

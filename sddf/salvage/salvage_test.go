@@ -13,23 +13,25 @@ import (
 	"qinst.dev/sddf/spec"
 )
 
-// The synthetic ring: two chunks and two blocks behind its head.
+// The synthetic ring: two chunks, two blocks and four pages of counts behind its head.
 const (
 	chunkAt, chunkSize, chunkHead = 4096, 256, 64
-	blockAt, blockSize, cells     = 8192, 4096, 1024
+	blockAt, blockSize            = 8192, 1024
+	directoryAt, pageAt, pageSize = 12288, 12800, 64
 	chunkBase                     = 0x7f0000000000
 )
 
 // makeRing makes a ring: chunk 0 is full, number 3 of thread 1; thread 2 has filled
 // one event into chunk 1, number 0. Point 0 was hit 5 and 6 times, and
-// extensions dropped one of its events.
+// extensions dropped one of its events; point 4 was hit 7 times.
 func makeRing() []byte {
-	ring := make([]byte, blockAt+2*blockSize)
+	ring := make([]byte, pageAt+4*pageSize)
 	put := func(at int, v uint64) { binary.LittleEndian.PutUint64(ring[at:], v) }
 	for word, v := range map[int]uint64{
 		spec.RingWordMagic: spec.RingMagic, spec.RingWordVersion: spec.RingVersion, spec.RingWordPID: 1 << 30, spec.RingWordStream: 77,
 		spec.RingWordChunkBase: chunkBase, spec.RingWordChunkAt: chunkAt, spec.RingWordChunkSize: chunkSize, spec.RingWordChunkHead: chunkHead, spec.RingWordChunks: 2,
-		spec.RingWordBlockAt: blockAt, spec.RingWordBlockSize: blockSize, spec.RingWordBlocks: 2, spec.RingWordCells: cells, spec.RingWordPoints: 1,
+		spec.RingWordBlockAt: blockAt, spec.RingWordBlockSize: blockSize, spec.RingWordBlocks: 2, spec.RingWordPoints: 5,
+		spec.RingWordDirectoryAt: directoryAt, spec.RingWordPageAt: pageAt, spec.RingWordPageSize: pageSize, spec.RingWordPages: 4,
 		spec.RingWordBlockP: 8, spec.RingWordBlockChunk: 16, spec.RingWordBlockLost: 24, spec.RingWordBlockDeep: 32,
 		spec.RingWordChunkBytes: 0, spec.RingWordChunkNum: 4, spec.RingWordChunkTID: 8, spec.RingWordChunkProc: 12,
 		spec.RingWordChunkSeq: 16, spec.RingWordChunkTicks: 24, spec.RingWordChunkG: 32, spec.RingWordTurn: 1, spec.RingWordClock: 5000,
@@ -49,10 +51,13 @@ func makeRing() []byte {
 	put(blockAt+blockSize+8, chunkBase+chunkSize+chunkHead+8)
 	put(blockAt+blockSize+16, chunkBase+chunkSize)
 	put(blockAt+blockSize+24, 4)
-	put(blockAt+cells, 5)
-	put(blockAt+cells+8, 1)
-	put(blockAt+blockSize+cells, 6)
-	put(blockAt+blockSize+cells+8, 2)
+	put(directoryAt, 1|spec.RingSharedPage|1<<32) // threads together, and one thread; then nobody, and points 4 to 7
+	put(directoryAt+8, 2<<32)
+	put(pageAt, 5)
+	put(pageAt+8, 1)
+	put(pageAt+pageSize, 6)
+	put(pageAt+pageSize+8, 2)
+	put(pageAt+3*pageSize, 7)
 	return ring
 }
 
@@ -134,9 +139,9 @@ func TestRecover(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := strings.Join(read(t, f), "\n")
-	want := "events thread1 seq2\nevents thread1 seq3 enter exit\nevents thread2 seq0 enter\nclock\nreduced1 reduced\ncounts count112\nend lost4"
+	want := "events thread1 seq2\nevents thread1 seq3 enter exit\nevents thread2 seq0 enter\nclock\nreduced1 reduced\ncounts count count112\nend lost4"
 	// the first block's entries are zeros, of no kind
-	if got != want || f.Recovered != 2 || f.Points != 1 {
+	if got != want || f.Recovered != 2 || f.Points != 2 {
 		t.Errorf("%v\ngot\n%s\nwant\n%s", f, got, want)
 	}
 }

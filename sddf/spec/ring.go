@@ -5,9 +5,11 @@ package spec
 // page are 64-bit words of the machine's order; they say where everything is.
 const (
 	RingMagic   = 0x676e695274736e69 // "instRing"
-	RingVersion = 3
+	RingVersion = 4
 
 	RingPage = 4096 // bytes of the head
+
+	RingSharedPage = 1 << 31
 )
 
 // The words of a ring's head. Offsets are in the file unless they say otherwise.
@@ -15,37 +17,40 @@ const (
 	RingWordMagic = iota
 	RingWordVersion
 	RingWordPID
-	RingWordStream     // identity of the stream that the program wrote
-	RingWordChunkBase  // address at which the program saw the first chunk
-	RingWordChunkAt    // offset of the first chunk
-	RingWordChunkSize  // bytes
-	RingWordChunkHead  // bytes of a chunk's head; events follow
-	RingWordChunks     // how many there may be so far
-	RingWordBlockAt    // offset of the first block
-	RingWordBlockSize  // bytes from one block to the next
-	RingWordBlocks     // how many there are
-	RingWordCells      // offset in a block of its cells: {hits u64, traced u32, room i32}
-	RingWordPoints     // how many points are registered, each with a cell in every block
-	RingWordEarly      // hits of points before their package was registered
-	RingWordNoBlock    // events of threads without a block
-	RingWordBlockP     // offset in a block of a word: address of the next event, 0 if it has no chunk
-	RingWordBlockChunk // likewise: address of its chunk
-	RingWordBlockLost  // likewise: events that found no chunk
-	RingWordBlockDeep  // likewise: entries deeper than the profile stack
-	RingWordChunkBytes // offset in a chunk of a 32-bit word: bytes of events, 0 while a thread fills it or nobody has it
-	RingWordChunkNum   // likewise: number of the thread
-	RingWordChunkTID   // likewise: its id
-	RingWordChunkSeq   // offset in a chunk of a 64-bit word: number of the block of events
-	RingWordChunkTicks // likewise: its time
-	RingWordChunkG     // likewise: its goroutine
-	RingWordChunkProc  // offset in a chunk of a 32-bit word: its processor
-	RingWordLogAt      // offset of packets that must not be lost, whether they are in the file or not
-	RingWordLog        // bytes of them
-	RingWordTurn       // number of clock readings so far; the last is in place (turn-1) % 2
-	RingWordFailed     // error number that ended the writing of the file, 0 if none did
-	RingWordFailedAt   // likewise: when, in ticks
-	RingWordWritten    // likewise: bytes written so far
-	RingWordClock      // 2 x {ticks, monotonic, wall}
+	RingWordStream      // identity of the stream that the program wrote
+	RingWordChunkBase   // address at which the program saw the first chunk
+	RingWordChunkAt     // offset of the first chunk
+	RingWordChunkSize   // bytes
+	RingWordChunkHead   // bytes of a chunk's head; events follow
+	RingWordChunks      // how many there may be so far
+	RingWordBlockAt     // offset of the first block
+	RingWordBlockSize   // bytes from one block to the next
+	RingWordBlocks      // how many there are
+	RingWordDirectoryAt // offset of the directory: for each page of cells a 32-bit word, the number of its first point in pages, and 1; with RingSharedPage if threads share it; 0: nobody has the page
+	RingWordPageAt      // offset of the first page of cells: {hits u64, traced u32, room i32}; in a shared one traced and room are what extensions dropped
+	RingWordPageSize    // bytes of it
+	RingWordPages       // how many there may be so far
+	RingWordPoints      // how many points are registered
+	RingWordEarly       // hits of points before their package was registered
+	RingWordNoBlock     // events of threads without a block
+	RingWordBlockP      // offset in a block of a word: address of the next event, 0 if it has no chunk
+	RingWordBlockChunk  // likewise: address of its chunk
+	RingWordBlockLost   // likewise: events that found no chunk
+	RingWordBlockDeep   // likewise: entries deeper than the profile stack
+	RingWordChunkBytes  // offset in a chunk of a 32-bit word: bytes of events, 0 while a thread fills it or nobody has it
+	RingWordChunkNum    // likewise: number of the thread
+	RingWordChunkTID    // likewise: its id
+	RingWordChunkSeq    // offset in a chunk of a 64-bit word: number of the block of events
+	RingWordChunkTicks  // likewise: its time
+	RingWordChunkG      // likewise: its goroutine
+	RingWordChunkProc   // offset in a chunk of a 32-bit word: its processor
+	RingWordLogAt       // offset of packets that must not be lost, whether they are in the file or not
+	RingWordLog         // bytes of them
+	RingWordTurn        // number of clock readings so far; the last is in place (turn-1) % 2
+	RingWordFailed      // error number that ended the writing of the file, 0 if none did
+	RingWordFailedAt    // likewise: when, in ticks
+	RingWordWritten     // likewise: bytes written so far
+	RingWordClock       // 2 x {ticks, monotonic, wall}
 
 	RingWords = RingWordClock + 6
 )

@@ -11,11 +11,14 @@
 //     code the protection is lost, and so are counts.
 //  2. Nothing here allocates, takes a runtime lock, or maps memory: the hooks
 //     are entered with locks held, on signal stacks, and without a P. What they
-//     need (chunks, blocks, profile stacks) the writer thread has prepared on
+//     need (chunks, blocks, cells, profile stacks) the writer thread has prepared on
 //     lock-free lists; where a list is empty the event is only counted, or
 //     becomes part of a gap record.
 //  3. Blocks, chunks and stacks are never unmapped: the writer reads them while
 //     their threads run.
+//  4. A goroutine that runs has its thread's block in g.qinst, or none: that spares
+//     the probes a load, which a locked instruction before them makes them wait for.
+//     It is set where a thread begins to run the goroutine (execute, coroswitch_m).
 package runtime
 
 import (
@@ -25,8 +28,10 @@ import (
 )
 
 const (
-	qinstMaxPoints = 1 << 20  // cells of a block; spec.MaxProbes
-	qinstLate      = 1 << 30  // in a point's index: its exit is not a deferred call
+	qinstMaxPoints = 1 << 20 // spec.MaxProbes
+	qinstLate      = 1 << 20 // in a point's index: its exit is not a deferred call
+	qinstEarlyBase = 1 << 21 // of a package that is not registered; with a point and a flag it is below
+	qinstIndexes   = 1 << 22
 	qinstChunkSize = 32 << 10 // a few times smaller than an L2 cache: the writer finds it warm
 	qinstHeadSize  = 64       // of a chunk
 	qinstTraced    = 1 << 31  // in an entry's token: it wrote an event
@@ -68,7 +73,6 @@ type qinstBlock struct {
 	end   uintptr // last p at which the longest event fits
 	last  uint64  // time of the last event
 	g     uint64  // goroutine that the events so far put on the thread
-	limit uint32  // qinstMaxPoints; 0 in the block of a thread that has none
 	floor int32
 	proc  int32 // processor that the events so far gave to the thread
 	chunk uintptr
@@ -93,17 +97,34 @@ type qinstBlock struct {
 	want            [qinstWants]uint32
 }
 
-// cell is the point's cell: they follow the block's page, so that finding one
-// loads nothing.
+// page is where the block has a page of cells: the address that the cell of point 0
+// would have, 0 if there is none. The table is as large as any index that probes are
+// called with, so that they need not test it.
+//
+//go:nosplit
+func (b *qinstBlock) page(number uint32) *uintptr {
+	return (*uintptr)(unsafe.Pointer(uintptr(unsafe.Pointer(b)) + qinstPage + uintptr(number)*8))
+}
+
+// cell is the point's cell, nil if the block has none so far. The table of pages follows
+// the block, so that finding a cell loads one word.
 //
 //go:nosplit
 func (b *qinstBlock) cell(point uint32) *qinstCell {
-	return (*qinstCell)(unsafe.Pointer(uintptr(unsafe.Pointer(b)) + qinstPage + uintptr(point)*16))
+	p := *b.page(point >> qinstPageShift)
+	if p == 0 {
+		return nil
+	}
+	return (*qinstCell)(unsafe.Pointer(p + uintptr(point)*16))
 }
 
 // qinstNone is the block of a thread that has none: no chunk, no cells. That
 // spares the probes a test for nil.
-var qinstNone qinstBlock
+//
+//go:nosplit
+func qinstNone() *qinstBlock { return (*qinstBlock)(unsafe.Pointer(&qinstNoneMemory)) }
+
+var qinstNoneMemory [(qinstPage + qinstPageTable) / 8]uint64
 
 // qinstChunk is the head of a chunk; events follow at qinstHeadSize.
 type qinstChunk struct {
@@ -124,8 +145,8 @@ type qinstStack struct {
 	_     sys.NotInHeap
 	next  uint32 // on the list of free stacks
 	depth uint32
-	size  uint32
-	_     uint32
+	size  uint32 // entries
+	class uint32
 	entry [1]qinstFrame // size elements
 }
 
@@ -155,8 +176,8 @@ func qinstInvariantClock() bool
 // needs, 0 if there is nothing to do at the exit: whether an activation is
 // traced is decided once, so that pairs stay whole.
 
-// qinstEnterSlow is qinst_enter for a thread without a block and for indexes
-// with flags in them.
+// qinstEnterSlow is qinst_enter for a thread without a block, or without a cell for the
+// point, and for indexes with flags in them.
 //
 //go:nosplit
 func qinstEnterSlow(point uint32) uint64 {
@@ -307,7 +328,7 @@ func qinstTrip(token uint64) {
 }
 
 // qinstCallSlow is qinst_call, the probe at a call site, for a thread without a
-// block. The result is always 0, so that the probe can stand in a condition.
+// cell. The result is always 0, so that the probe can stand in a condition.
 //
 //go:nosplit
 func qinstCallSlow(point uint32) uint32 {
@@ -334,7 +355,7 @@ const qinstMaxCallees = 4096 // of a thread
 //go:linkname qinstCalled qinst_callee
 func qinstCalled(point uint32, pc uintptr) uint32 {
 	b := getg().m.qinst
-	if point >= b.limit {
+	if !b.has(point) {
 		if b = qinstCountSlow(point); b == nil {
 			return 0
 		}
@@ -359,8 +380,15 @@ func qinstCalled(point uint32, pc uintptr) uint32 {
 	return 0
 }
 
-// qinstCountSlow finds the thread's block for a point. Where there is none it
-// counts in the shared cells and returns nil.
+// has reports whether the block has a cell for the point.
+//
+//go:nosplit
+func (b *qinstBlock) has(point uint32) bool {
+	return point < qinstMaxPoints && *b.page(point >> qinstPageShift) != 0
+}
+
+// qinstCountSlow finds the thread's block, with a cell for the point. Where there is
+// none it counts in the shared cells and returns nil.
 //
 //go:nosplit
 func qinstCountSlow(point uint32) *qinstBlock {
@@ -368,11 +396,15 @@ func qinstCountSlow(point uint32) *qinstBlock {
 		atomic.Xadd64(&qinstEarly, 1)
 		return nil
 	}
-	if b := qinstAttach(getg().m); b != nil {
+	gp := getg()
+	if b := qinstAttach(gp.m); b != nil && (b.has(point) || qinstFirstHit(b, point)) {
+		gp.qinst = b
 		return b
 	}
 	if shared := qinstBlocks[0]; shared != 0 {
-		atomic.Xadd64(&(*qinstBlock)(unsafe.Pointer(shared)).cell(point).hits, 1)
+		if c := (*qinstBlock)(unsafe.Pointer(shared)).cell(point); c != nil {
+			atomic.Xadd64(&c.hits, 1)
+		}
 	}
 	return nil
 }
@@ -381,7 +413,7 @@ func qinstCountSlow(point uint32) *qinstBlock {
 //
 //go:nosplit
 func qinstAttach(mp *m) *qinstBlock {
-	if mp.qinst != &qinstNone {
+	if mp.qinst != qinstNone() {
 		return mp.qinst
 	}
 	i := qinstReady.pop()
@@ -408,64 +440,14 @@ func qinstAttach(mp *m) *qinstBlock {
 //go:nosplit
 func qinstDetach(mp *m) {
 	b := mp.qinst
-	if b == &qinstNone {
+	if b == qinstNone() {
 		return
 	}
-	mp.qinst = &qinstNone
+	mp.qinst = qinstNone()
 	qinstGiveAway(b)
 	b.tid = 0
 	qinstReady.push(b.num)
 	qinstSpares.Add(1)
-}
-
-// qinstStackFor returns a stack with room for one more entry on gp's profile
-// stack. A stack at its full size is returned as it is: entries beyond it are
-// counted and not stored. It returns nil on a system stack (timer functions and
-// pool cleanups of an instrumented package run there: they are counted only).
-//
-//go:nosplit
-func qinstStackFor(gp *g, b *qinstBlock) *qinstStack {
-	if gp != gp.m.curg {
-		return nil
-	}
-	old := gp.qinstStack
-	if old == nil {
-		s := (*qinstStack)(unsafe.Pointer(qinstStacks.get(0)))
-		if s != nil {
-			s.depth, s.size = 0, qinstSmallStack
-			gp.qinstStack = s
-		}
-		return s
-	}
-	if old.size == qinstSmallStack {
-		if s := (*qinstStack)(unsafe.Pointer(qinstDeepStacks.get(0))); s != nil {
-			s.depth, s.size = old.depth, qinstDeepStack
-			for i := uint32(0); i < old.size; i++ {
-				*s.frame(i) = *old.frame(i)
-			}
-			gp.qinstStack = s
-			qinstStacks.put(uintptr(unsafe.Pointer(old)))
-			return s
-		}
-	}
-	b.overflow++
-	return old
-}
-
-// qinstFreeStack takes the profile stack of a goroutine that ended.
-//
-//go:nosplit
-func qinstFreeStack(gp *g) {
-	s := gp.qinstStack
-	if s == nil {
-		return
-	}
-	gp.qinstStack = nil
-	if s.size == qinstSmallStack {
-		qinstStacks.put(uintptr(unsafe.Pointer(s)))
-	} else {
-		qinstDeepStacks.put(uintptr(unsafe.Pointer(s)))
-	}
 }
 
 // qinstGoexits closes all procedures of a goroutine that ends by Goexit and has

@@ -3,17 +3,20 @@
 //
 // Counts the entry. It needs no frame, and where it does not suffice it jumps
 // to functions of its own signature: callers reserve space for the arguments
-// of the function that they know.
+// of the function that they know. An index that is none of a point, or has a flag,
+// finds no page (see qinstBlock.page).
 TEXT qinst_enter<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
 	PCALIGN	$64 // elsewhere a call may cost half as much again
-	MOVQ	g_m(R14), CX
-	MOVQ	m_qinst(CX), CX
-	CMPL	AX, qinstBlock_limit(CX)
-	JAE	slow
+	MOVQ	g_qinst(R14), CX
+	MOVL	AX, DX
+	SHRL	$const_qinstPageShift, DX
+	MOVQ	const_qinstPage(CX)(DX*8), DI
+	TESTQ	DI, DI
+	JEQ	slow
 	MOVL	AX, DX
 	SHLQ	$4, DX
-	INCQ	(const_qinstPage+qinstCell_hits)(CX)(DX*1)
-	MOVL	(const_qinstPage+qinstCell_room)(CX)(DX*1), BX
+	INCQ	qinstCell_hits(DI)(DX*1)
+	MOVL	qinstCell_room(DI)(DX*1), BX
 	CMPL	BX, qinstBlock_floor(CX)
 	JGT	more
 	XORL	AX, AX
@@ -110,13 +113,15 @@ slow:
 // Counts a call.
 TEXT qinst_call<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
 	PCALIGN	$64 // elsewhere a call may cost half as much again
-	MOVQ	g_m(R14), CX
-	MOVQ	m_qinst(CX), CX
-	CMPL	AX, qinstBlock_limit(CX)
-	JAE	slow
+	MOVQ	g_qinst(R14), CX
+	MOVL	AX, DX
+	SHRL	$const_qinstPageShift, DX
+	MOVQ	const_qinstPage(CX)(DX*8), DI
+	TESTQ	DI, DI
+	JEQ	slow
 	MOVL	AX, DX
 	SHLQ	$4, DX
-	INCQ	(const_qinstPage+qinstCell_hits)(CX)(DX*1)
+	INCQ	qinstCell_hits(DI)(DX*1)
 	XORL	AX, AX
 	RET
 slow:
@@ -127,14 +132,16 @@ slow:
 // Counts an operation on a synchronization object.
 TEXT qinst_sync<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
 	PCALIGN	$64 // elsewhere a call may cost half as much again
-	MOVQ	g_m(R14), R8
-	MOVQ	m_qinst(R8), R8
-	CMPL	AX, qinstBlock_limit(R8)
-	JAE	slow
+	MOVQ	g_qinst(R14), R8
+	MOVL	AX, R9
+	SHRL	$const_qinstPageShift, R9
+	MOVQ	const_qinstPage(R8)(R9*8), R11
+	TESTQ	R11, R11
+	JEQ	slow
 	MOVL	AX, R9
 	SHLQ	$4, R9
-	INCQ	(const_qinstPage+qinstCell_hits)(R8)(R9*1)
-	MOVL	(const_qinstPage+qinstCell_room)(R8)(R9*1), R10
+	INCQ	qinstCell_hits(R11)(R9*1)
+	MOVL	qinstCell_room(R11)(R9*1), R10
 	CMPL	R10, qinstBlock_floor(R8)
 	JGT	trace
 	RET

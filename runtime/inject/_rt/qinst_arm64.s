@@ -3,15 +3,15 @@
 //
 // Counts the entry. It needs no frame, and where it does not suffice it jumps
 // to functions of its own signature: callers reserve space for the arguments
-// of the function that they know.
+// of the function that they know. An index that is none of a point, or has a flag,
+// finds no page (see qinstBlock.page).
 TEXT qinst_enter<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
-	MOVD	g_m(g), R1
-	MOVD	m_qinst(R1), R1
-	MOVWU	qinstBlock_limit(R1), R2
-	CMPW	R2, R0
-	BHS	slow
-	MOVWU	R0, R2
+	MOVD	g_qinst(g), R1
+	LSRW	$const_qinstPageShift, R0, R2
 	ADD	$const_qinstPage, R1, R3
+	MOVD	(R3)(R2<<3), R3
+	CBZ	R3, slow
+	MOVWU	R0, R2
 	ADD	R2<<4, R3, R3
 	MOVD	qinstCell_hits(R3), R4
 	ADD	$1, R4
@@ -59,13 +59,12 @@ time:
 //
 // Counts a call.
 TEXT qinst_call<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
-	MOVD	g_m(g), R1
-	MOVD	m_qinst(R1), R1
-	MOVWU	qinstBlock_limit(R1), R2
-	CMPW	R2, R0
-	BHS	slow
-	MOVWU	R0, R2
+	MOVD	g_qinst(g), R1
+	LSRW	$const_qinstPageShift, R0, R2
 	ADD	$const_qinstPage, R1, R3
+	MOVD	(R3)(R2<<3), R3
+	CBZ	R3, slow
+	MOVWU	R0, R2
 	ADD	R2<<4, R3, R3
 	MOVD	qinstCell_hits(R3), R4
 	ADD	$1, R4
@@ -79,13 +78,12 @@ slow:
 //
 // Counts an operation on a synchronization object.
 TEXT qinst_sync<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
-	MOVD	g_m(g), R3
-	MOVD	m_qinst(R3), R3
-	MOVWU	qinstBlock_limit(R3), R4
-	CMPW	R4, R0
-	BHS	slow
-	MOVWU	R0, R4
+	MOVD	g_qinst(g), R3
+	LSRW	$const_qinstPageShift, R0, R4
 	ADD	$const_qinstPage, R3, R5
+	MOVD	(R5)(R4<<3), R5
+	CBZ	R5, slow
+	MOVWU	R0, R4
 	ADD	R4<<4, R5, R5
 	MOVD	qinstCell_hits(R5), R6
 	ADD	$1, R6

@@ -30,8 +30,8 @@ func qinstPointState(point uint32) (hits, traced, timed uint64, level uint8, rat
 			if c.clocked {
 				timed = qinstTimesOf(point).n
 			}
-			if c.rule != 0 {
-				if l := &qinstRules[c.rule-1].limit; l.Rate < qinstRateAny {
+			if o := qinstRulingOf(point); o.rule != 0 {
+				if l := &qinstRules[o.rule-1].limit; l.Rate < qinstRateAny {
 					rate = l.Rate
 				}
 			}
@@ -81,5 +81,6 @@ func qinstAnswer() {
 	qinstWriteNews()
 	qinstWriteClock()
 	qinstPush()
+	qinstReduceGoOn()
 	atomic.Store(&qinstAnswered, n)
 }

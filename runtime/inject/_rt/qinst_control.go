@@ -39,7 +39,6 @@ type qinstControl struct {
 	until        uint64         // hits when the point came back to trace, which none has told of yet
 	timed, took  uint64         // likewise
 	kind         uint8          // 0: qinstPair as far as is known
-	rule         uint8          // and 1; 0: none
 	below        uint8          // levels below trace
 	listed       bool
 	seen         bool // its level has changed
@@ -49,13 +48,12 @@ type qinstControl struct {
 	floored      bool // counting it alone is too dear
 	scanned      uint64
 	quiet        uint8
-	room         int32 // of the cell of a thread that comes now; 0: as it is
 }
 
 var (
 	qinstUrgent     uint32  // a cell has no room left
 	qinstControlled bool    // there are rules or a budget
-	qinstControls   uintptr // of qinstControl, one a point
+	qinstControls   uintptr // of qinstControl, one a point; those of the list are used
 	qinstTracked    uintptr // of uint32: points that the writer looks at
 	qinstListed     uint32
 	qinstBudgeting  qinstRateBudget
@@ -101,7 +99,8 @@ func qinstPrepareControl() {
 	qinstControls = qinstAnonymous(qinstMaxPoints * unsafe.Sizeof(qinstControl{}))
 	qinstTracked = qinstAnonymous(qinstMaxPoints * 4)
 	qinstPrices = qinstAnonymous(qinstMaxPoints * 8)
-	if qinstControls == 0 || qinstTracked == 0 || qinstPrices == 0 {
+	qinstRulings = qinstAnonymous(qinstMaxPoints * unsafe.Sizeof(qinstRuling{}))
+	if qinstControls == 0 || qinstTracked == 0 || qinstPrices == 0 || qinstRulings == 0 {
 		return
 	}
 	qinstWindow.at = nanotime()
@@ -146,6 +145,7 @@ func qinstControlWindow() {
 	atomic.Store(&qinstUrgent, 0)
 	w.at = now
 	qinstLockMemory()
+	qinstTakePages()
 	for i := uint32(1); i < qinstNBlocks; i++ {
 		qinstTakeWants((*qinstBlock)(unsafe.Pointer(qinstBlocks[i])))
 	}
@@ -172,82 +172,99 @@ func qinstTakeWants(b *qinstBlock) {
 	if b.wantAll {
 		b.wantAll = false
 		for k := uint32(0); k < qinstNext; k++ {
-			if b.cell(k).room <= qinstSet.floor+qinstLow {
+			if c := b.cell(k); c != nil && c.room <= qinstSet.floor+qinstLow {
 				qinstEnlist(k)
 			}
 		}
 	}
 }
 
+// qinstTakePages puts the points that have a rule on the list, once a thread has cells
+// for them.
+func qinstTakePages() {
+	for ; qinstPagesSeen < qinstPages.fresh.Load(); qinstPagesSeen++ {
+		page := atomic.Load((*uint32)(unsafe.Pointer(qinstDirectory + uintptr(qinstPagesSeen)*4)))
+		if page == 0 {
+			return // next time
+		}
+		if page&qinstSharedPage != 0 || qinstNRules == 0 {
+			continue
+		}
+		first := (page - 1) << qinstPageShift
+		for point := first; point < first+1<<qinstPageShift; point++ {
+			if qinstRulingOf(point).rule != 0 {
+				qinstAppend(point)
+			}
+		}
+	}
+}
+
+// qinstEnlist puts a point on the list that was reached before.
 func qinstEnlist(point uint32) {
+	if c := qinstAppend(point); c != nil {
+		c.hits, c.traced = qinstHitsOf(point)
+	}
+}
+
+// qinstAppend puts a point on the list. It returns nil if it is there, or there is no room.
+func qinstAppend(point uint32) *qinstControl {
 	c := qinstControlOf(point)
 	if c.listed {
-		return
+		return nil
+	}
+	if qinstListed >= qinstSet.mostListed {
+		qinstUnlisted++
+		return nil
 	}
 	c.listed, c.quiet = true, 0
 	if c.kind == 0 {
-		c.kind = qinstKindOf(point)
+		if c.kind = qinstRulingOf(point).kind; c.kind == 0 {
+			c.kind = qinstKindOf(point)
+		}
+		if c.kind == qinstCalls {
+			c.below = uint8(qinstRateTrace - qinstRateCount)
+		}
 	}
-	c.hits, c.traced = qinstHitsOf(point)
-	qinstAppend(point)
-}
-
-func qinstAppend(point uint32) {
 	(*[qinstMaxPoints]uint32)(unsafe.Pointer(qinstTracked))[qinstListed] = point
 	qinstListed++
+	return c
 }
 
-// qinstRuled puts a point that has a rule on the list, before it is reached.
-func qinstRuled(point uint32, c *qinstControl) {
-	if !c.listed {
-		c.listed = true
-		qinstAppend(point)
-	}
-	r := &qinstRules[c.rule-1]
-	if r.most == qinstRateOff {
-		qinstSetOff(point, 1)
-	} else if c.off {
-		qinstSetOff(point, 0)
-	}
-	switch c.room = qinstSet.floor; {
-	case r.most == qinstRateTime && c.kind == qinstPair:
-		c.room = qinstTimedRoom()
+// qinstRuled makes the rule of a point what it is from now on.
+func qinstRuled(point uint32) {
+	o := qinstRulingOf(point)
+	r := &qinstRules[o.rule-1]
+	switch o.room = qinstSet.floor; {
+	case r.most == qinstRateTime && o.kind == qinstPair:
+		o.room = qinstTimedRoom()
 		qinstTimeAll()
 	case r.most == qinstRateTrace:
-		c.room += int32(min(r.limit.Burst+r.limit.Rate*qinstWindowNS/1e9, 1<<28))
+		o.room += int32(min(r.limit.Burst+r.limit.Rate*qinstWindowNS/1e9, 1<<28))
 	}
-	for i := uint32(1); i < qinstNBlocks; i++ {
-		(*qinstBlock)(unsafe.Pointer(qinstBlocks[i])).cell(point).room = c.room
+	if r.most == qinstRateOff {
+		qinstSetOff(point, 1)
 	}
+	if r.most == qinstRateOff || qinstPaged[point>>qinstPageShift] {
+		qinstAppend(point)
+		c := qinstControlOf(point)
+		c.floored, c.seen = false, false
+		if c.off && r.most != qinstRateOff {
+			qinstSetOff(point, 0)
+		}
+	}
+	qinstEachCell(point, func(c *qinstCell) { c.room = o.room })
 }
 
-// qinstControlBlock makes a new block's cells what the others' are.
+// qinstControlBlock prepares a new block.
 func qinstControlBlock(b *qinstBlock) {
 	b.low = -1 << 31
 	if !qinstControlled {
 		return
 	}
 	b.low = qinstSet.floor + qinstLow
-	list := (*[qinstMaxPoints]uint32)(unsafe.Pointer(qinstTracked))
-	for i := range qinstListed {
-		if c := qinstControlOf(list[i]); c.room != 0 {
-			b.cell(list[i]).room = c.room
-		}
-	}
 	if qinstSpill != 0 {
 		qinstMapTimes(b)
 	}
-}
-
-func qinstHitsOf(point uint32) (hits, traced uint64) {
-	for i := uint32(0); i < qinstNBlocks; i++ {
-		c := (*qinstBlock)(unsafe.Pointer(qinstBlocks[i])).cell(point)
-		hits += c.hits
-		if i > 0 { // in the shared block that is something else
-			traced += uint64(c.traced)
-		}
-	}
-	return hits, traced
 }
 
 // price is what a traced hit costs, in ns.
@@ -328,7 +345,11 @@ func qinstScanHits(now int64) {
 	}
 }
 
-var qinstLastSum float64
+var (
+	qinstLastSum  float64
+	qinstClocked  uint32 // points that were timed
+	qinstUnlisted uint64 // times that a point found no room on the list
+)
 
 // What is hit most since the last scan, for floor=off.
 var qinstDear struct {
@@ -365,18 +386,11 @@ func qinstKeepFloor(ns int64) {
 	costs := w.counting * float64(ns) / 1e9 * qinstCountNS
 	for i := 0; i < len(d.hits) && costs > allowed && d.hits[i] > 0; i++ {
 		c := qinstControlOf(d.points[i])
-		if c.kind == 0 {
-			c.kind = qinstKindOf(d.points[i])
-		}
-		if c.kind == 0 || c.floored {
+		if qinstEnlist(d.points[i]); c.floored || !c.listed || c.kind == 0 {
 			continue
-		}
-		if c.kind == qinstCalls && c.below == 0 {
-			c.below = uint8(qinstRateTrace - qinstRateCount)
 		}
 		c.floored = true
 		costs -= float64(d.hits[i]) * qinstCountNS
-		qinstEnlist(d.points[i])
 	}
 	clear(d.hits[:])
 }
@@ -390,8 +404,8 @@ func qinstDecide(point uint32, ns, most float64) bool {
 	c.hits, c.traced = hits, traced
 
 	rule := &qinstNoRule
-	if c.rule != 0 {
-		rule = &qinstRules[c.rule-1]
+	if o := qinstRulingOf(point); o.rule != 0 {
+		rule = &qinstRules[o.rule-1]
 	}
 	level, room := rule.most, float64(1<<28)
 	free, roomFree := c.rates.Step(rule.limit, ns, n)
@@ -410,6 +424,9 @@ func qinstDecide(point uint32, ns, most float64) bool {
 	}
 	if level == qinstRateTime && c.kind == qinstOnce || level > qinstRateCount && c.kind == qinstCalls {
 		level = qinstRateCount
+	}
+	if level == qinstRateTime && !c.clocked && qinstClocked >= qinstSet.mostClocked/qinstNBlocks {
+		level, why = qinstRateCount, "memory"
 	}
 	if c.floored {
 		level, why = qinstRateOff, "floor"
@@ -437,8 +454,9 @@ func qinstDecide(point uint32, ns, most float64) bool {
 			}
 			qinstSetOff(point, v)
 		}
-		if level == qinstRateTime {
+		if level == qinstRateTime && !c.clocked {
 			c.clocked = true
+			qinstClocked++
 			qinstTimeAll()
 		}
 	}
@@ -469,22 +487,27 @@ var qinstNoRule = qinstRule{limit: qinstRateLimit{Rate: qinstRateAny}, most: qin
 func qinstSetRoom(point uint32, c *qinstControl, level qinstRateLevel, room float64) (settled bool) {
 	settled = true
 	share := 2 * room / (float64(c.traced) + float64(qinstNBlocks))
-	for i := uint32(1); i < qinstNBlocks; i++ {
-		cell := (*qinstBlock)(unsafe.Pointer(qinstBlocks[i])).cell(point)
-		want := qinstSet.floor
-		switch level {
-		case qinstRateTrace:
-			want += int32(min(share*(float64(cell.traced)+1)+1, room+1, 1<<28))
-		case qinstRateTime:
-			want = qinstTimedRoom()
-		}
+	o := qinstRulingOf(point)
+	qinstEachCell(point, func(cell *qinstCell) {
+		want := qinstLevelRoom(level, share*(float64(cell.traced)+1)+1, room)
 		if d := cell.room - want; d > qinstLow/2 || d < -qinstLow/2 || level != qinstRateTrace && d != 0 {
 			settled = false
 		}
 		cell.room = want
-		c.room = want
-	}
+	})
+	o.room = qinstLevelRoom(level, share+1, room)
 	return settled
+}
+
+// qinstLevelRoom is the room of a cell at a level: share events, room at most.
+func qinstLevelRoom(level qinstRateLevel, share, room float64) int32 {
+	switch level {
+	case qinstRateTrace:
+		return qinstSet.floor + int32(min(share, room+1, 1<<28))
+	case qinstRateTime:
+		return qinstTimedRoom()
+	}
+	return qinstSet.floor
 }
 
 func qinstTimedRoom() int32 {

@@ -58,7 +58,7 @@ func qinstWriteKinds() {
 func qinstRecordReached(point uint32) uint32 {
 	gp := getg()
 	b := gp.m.qinst
-	if point >= b.limit {
+	if !b.has(point) {
 		if b = qinstCountSlow(point); b == nil {
 			return 0
 		}
@@ -79,7 +79,7 @@ func qinstRecordReached(point uint32) uint32 {
 func qinstEmit(point uint32, p unsafe.Pointer, n uintptr) {
 	gp := getg()
 	b := gp.m.qinst
-	if point >= b.limit || n > qinstMaxRecord {
+	if n > qinstMaxRecord || !b.has(point) && (b.num == 0 || !qinstFirstHit(b, point)) {
 		return
 	}
 	size := 16 + (n+7)&^7

@@ -11,10 +11,7 @@ import (
 // should it be killed, readers find the rest in the ring. A program that ends as it
 // should leaves none.
 
-const (
-	qinstMostKept = qinstMostRing * 3 / 4 // chunks: the others are being filled
-	qinstClockNS  = 1e9                   // between readings of the clocks that are kept
-)
+const qinstClockNS = 1e9 // between readings of the clocks that are kept
 
 var qinstFlight struct {
 	on, writes  bool
@@ -43,7 +40,7 @@ func qinstFlightSetting(value string) bool {
 		return true
 	}
 	size, ok := qinstSize(value)
-	f.most = uint32(min(size/qinstChunkSize, qinstMostKept))
+	f.most = uint32(min(size/qinstChunkSize, qinstMaxRing*3/4))
 	return ok && f.most > 0
 }
 
@@ -74,8 +71,9 @@ func qinstStartFlight() bool {
 		f.ns = 10e9
 	}
 	if f.most == 0 {
-		f.most = qinstMostKept
+		f.most = qinstSet.mostChunks * 3 / 4 // the others are being filled
 	}
+	qinstSet.mostChunks = max(qinstSet.mostChunks, f.most/3*4+4)
 	f.on, qinstSet.limit = true, 0
 	qinstFlightClock()
 	return true
@@ -240,6 +238,7 @@ func qinstWriteFlight(why string) {
 		qinstU64(0)
 	}
 	qinstPush()
+	qinstReduceGoOn()
 }
 
 // qinstWriteBelow tells of the points that are not traced.

@@ -15,25 +15,28 @@ import (
 //	[0, qinstChunksAt)        head: words that say where everything is
 //	[qinstChunksAt, ...)      chunks, as many as were needed
 //	[qinstLogAt, ...)         packets that must not be lost: tables, descriptors
-//	[qinstBlocksAt, ...)      blocks: a page, then cells
+//	[qinstBlocksAt, ...)      blocks
+//	[qinstDirectoryAt, ...)   whose cells are where
+//	[qinstPagesAt, ...)       pages of cells
+//
+// A block in memory is its page here, and a table of its pages of cells.
 
 const (
-	qinstPage      = 4096
-	qinstChunksAt  = qinstPage
-	qinstLogAt     = qinstChunksAt + qinstMostRing*qinstChunkSize
-	qinstLogSize   = 256 << 20
-	qinstBlocksAt  = qinstLogAt + qinstLogSize
-	qinstBlockSize = qinstPage + qinstMaxPoints*16
-	qinstCommit    = 4096 // cells whose pages are allocated at a time
+	qinstPage        = 4096
+	qinstChunksAt    = qinstPage
+	qinstLogAt       = qinstChunksAt + qinstMaxRing*qinstChunkSize
+	qinstLogSize     = 256 << 20
+	qinstBlocksAt    = qinstLogAt + qinstLogSize
+	qinstDirectoryAt = qinstBlocksAt + qinstMaxBlocks*qinstPage
+	qinstPagesAt     = qinstDirectoryAt + qinstMostPages*4
 
-	qinstProt      = 1 | 2
-	qinstShared    = 1
-	qinstPrivate   = 2 | 0x20 | 0x4000 // anonymous, no reserve
-	qinstDontFork  = 10
-	qinstNoHuge    = 15
-	qinstDontDump  = 16
-	qinstSmallSize = 16 + qinstSmallStack*16
-	qinstDeepSize  = 16 + qinstDeepStack*16
+	qinstProt     = 1 | 2
+	qinstShared   = 1
+	qinstPrivate  = 2 | 0x20 | 0x4000 // anonymous, no reserve
+	qinstFixed    = 0x10
+	qinstDontFork = 10
+	qinstNoHuge   = 15
+	qinstDontDump = 16
 )
 
 // qinstTable is a package's table of points.
@@ -51,7 +54,6 @@ var (
 	qinstMemory    uint32                 // spin lock over what follows; only registration and the writer take it
 	qinstLog       uintptr                // of qinstLogSize
 	qinstNext      uint32                 // points registered
-	qinstCells     uint32                 // cells whose pages are allocated in every block
 	qinstTotals    uintptr
 	qinstTables    [1 << 12]qinstTable
 	qinstNTables   int
@@ -71,23 +73,20 @@ func qinstMap() bool {
 	qinstOpenRing()
 	head := qinstMapAt(0, qinstPage)
 	qinstLog = qinstMapAt(qinstLogAt, qinstLogSize)
-	chunks := qinstMapAt(qinstChunksAt, qinstMostRing*qinstChunkSize)
-	stacks := qinstAnonymous(qinstSmallSize << 20)
-	deep := qinstAnonymous(qinstDeepSize << 11)
+	chunks := qinstMapAt(qinstChunksAt, qinstMaxRing*qinstChunkSize)
+	pages := qinstMapAt(qinstPagesAt, qinstMostPages*qinstPageSize)
+	qinstDirectory = qinstMapAt(qinstDirectoryAt, qinstMostPages*4)
 	qinstTotals = qinstAnonymous(qinstMaxPoints * 16)
 	qinstTexts = qinstAnonymous(qinstTextBytes)
-	if !qinstMapTrails() || qinstTexts == 0 || head == 0 || qinstLog == 0 || chunks == 0 || stacks == 0 || deep == 0 || qinstTotals == 0 {
+	if !qinstMapTrails() || !qinstMapStacks() || qinstTexts == 0 || head == 0 || qinstLog == 0 || chunks == 0 || pages == 0 || qinstDirectory == 0 || qinstTotals == 0 {
 		qinstSay("cannot map memory for the trace; the program goes on untraced")
 		return false
 	}
 	qinstChunks.base, qinstChunks.stride = chunks, qinstChunkSize
-	qinstStacks.base, qinstStacks.stride = stacks, qinstSmallSize
-	qinstStacks.limit.Store(1 << 20)
-	qinstDeepStacks.base, qinstDeepStacks.stride = deep, qinstDeepSize
-	qinstDeepStacks.limit.Store(1 << 11)
+	qinstPages.base, qinstPages.stride = pages, qinstPageSize
 	qinstDescribeRing(head)
 	qinstGrowRing()
-	return true
+	return qinstGrowPages()
 }
 
 // qinstDescribeRing fills the head, for those who find the ring after the program
@@ -102,7 +101,8 @@ func qinstDescribeRing(head uintptr) {
 	h[qinstWordStream] = qinstSet.stream
 	h[qinstWordChunkBase], h[qinstWordChunkAt] = uint64(qinstChunks.base), qinstChunksAt
 	h[qinstWordChunkSize], h[qinstWordChunkHead] = qinstChunkSize, qinstHeadSize
-	h[qinstWordBlockAt], h[qinstWordBlockSize], h[qinstWordCells] = qinstBlocksAt, qinstBlockSize, qinstPage
+	h[qinstWordBlockAt], h[qinstWordBlockSize] = qinstBlocksAt, qinstPage
+	h[qinstWordDirectoryAt], h[qinstWordPageAt], h[qinstWordPageSize] = qinstDirectoryAt, qinstPagesAt, qinstPageSize
 	h[qinstWordBlockP], h[qinstWordBlockChunk] = uint64(unsafe.Offsetof(b.p)), uint64(unsafe.Offsetof(b.chunk))
 	h[qinstWordBlockLost], h[qinstWordBlockDeep] = uint64(unsafe.Offsetof(b.lost)), uint64(unsafe.Offsetof(b.overflow))
 	h[qinstWordChunkBytes], h[qinstWordChunkNum] = uint64(unsafe.Offsetof(c.bytes)), uint64(unsafe.Offsetof(c.num))
@@ -127,18 +127,18 @@ func qinstNoteClock() {
 }
 
 func qinstAnonymous(size uintptr) uintptr {
-	return qinstMmap(size, qinstPrivate, ^uintptr(0), 0)
+	return qinstMmap(0, size, qinstPrivate, ^uintptr(0), 0)
 }
 
 func qinstMapAt(off, size uintptr) uintptr {
 	if qinstRing < 0 {
 		return qinstAnonymous(size)
 	}
-	return qinstMmap(size, qinstShared, uintptr(qinstRing), off)
+	return qinstMmap(0, size, qinstShared, uintptr(qinstRing), off)
 }
 
-func qinstMmap(size, flags, fd, off uintptr) uintptr {
-	p, _, e := linux.Syscall6(qinstSysMmap, 0, size, qinstProt, flags, fd, off)
+func qinstMmap(at, size, flags, fd, off uintptr) uintptr {
+	p, _, e := linux.Syscall6(qinstSysMmap, at, size, qinstProt, flags, fd, off)
 	if e != 0 {
 		return 0
 	}
@@ -180,12 +180,8 @@ func qinstOpenRing() {
 // qinstFits allocates what a small program needs: it is better to have no ring than
 // one that is full at once.
 func qinstFits() bool {
-	for i := uintptr(0); i <= qinstFirst; i++ {
-		if !qinstAllocate(qinstBlocksAt+i*qinstBlockSize, qinstPage+qinstCommit*16) {
-			return false
-		}
-	}
-	return qinstAllocate(0, qinstChunksAt+qinstGrow*qinstChunkSize)
+	return qinstAllocate(0, qinstChunksAt+uintptr(min(qinstGrow, qinstSet.mostChunks))*qinstChunkSize) && qinstAllocate(qinstBlocksAt, (1+qinstSpare)*qinstPage) &&
+		qinstAllocate(qinstDirectoryAt, qinstPage) && qinstAllocate(qinstPagesAt, qinstPageGrow*qinstPageSize)
 }
 
 func qinstRingName() string { return qinstShmPath.text() }
@@ -213,9 +209,10 @@ func qinstAllocate(off, size uintptr) bool {
 // qinstGrowRing lets the threads have more chunks.
 func qinstGrowRing() {
 	n := qinstChunks.limit.Load()
-	if qinstAllocate(qinstChunksAt+uintptr(n)*qinstChunkSize, qinstGrow*qinstChunkSize) {
-		qinstChunks.limit.Store(n + qinstGrow)
-		qinstHead[qinstWordChunks] = uint64(n + qinstGrow)
+	grow := min(qinstGrow, qinstSet.mostChunks-n)
+	if qinstAllocate(qinstChunksAt+uintptr(n)*qinstChunkSize, uintptr(grow)*qinstChunkSize) {
+		qinstChunks.limit.Store(n + grow)
+		qinstHead[qinstWordChunks] = uint64(n + grow)
 	}
 }
 
@@ -226,10 +223,13 @@ func qinstNewBlock() bool {
 		return false
 	}
 	qinstLockMemory()
-	off := uintptr(qinstBlocksAt) + uintptr(n)*qinstBlockSize
+	off := uintptr(qinstBlocksAt) + uintptr(n)*qinstPage
 	p := uintptr(0)
-	if qinstAllocate(off, qinstPage+uintptr(qinstCells)*16) {
-		p = qinstMapAt(off, qinstBlockSize)
+	if qinstAllocate(off, qinstPage) {
+		p = qinstAnonymous(qinstPage + qinstPageTable)
+	}
+	if p != 0 && qinstRing >= 0 {
+		p = qinstMmap(p, qinstPage, qinstShared|qinstFixed, uintptr(qinstRing), off)
 	}
 	if p == 0 {
 		qinstUnlockMemory()
@@ -239,7 +239,6 @@ func qinstNewBlock() bool {
 	b.num = n
 	b.floor = qinstSet.floor
 	qinstControlBlock(b)
-	b.limit = qinstMaxPoints
 	b.callees = qinstAnonymous(qinstMaxCallees * unsafe.Sizeof(qinstCallee{}))
 	qinstBlocks[n] = p
 	atomic.Store(&qinstNBlocks, n+1)
@@ -270,8 +269,8 @@ func qinstRegister(base *uint32, points uint32, table string, off unsafe.Pointer
 			qinstSay("more points than a program can have (1048576); those of some packages are not recorded")
 			return
 		}
-		if !qinstCommitCells(qinstNext + points) {
-			qinstSay("no room for counts in ", qinstSet.ring, "; the points of some packages are not recorded")
+		if !qinstShareCells(qinstNext, qinstNext+points) {
+			qinstSay("no room for counts in ", qinstSet.ring, " or in QINST=memory=; the points of some packages are not recorded")
 			return
 		}
 		t.base = qinstNext
@@ -362,17 +361,4 @@ func qinstLogPacket(head [8]byte, body string) {
 	}
 	memmove(unsafe.Pointer(to+n), unsafe.Pointer(unsafe.StringData(body)), uintptr(len(body)))
 	atomic.Store64(&qinstHead[qinstWordLog], uint64(used+size))
-}
-
-func qinstCommitCells(n uint32) bool {
-	for qinstCells < n {
-		for i := uintptr(0); i < uintptr(qinstNBlocks); i++ {
-			off := qinstBlocksAt + i*qinstBlockSize + qinstPage + uintptr(qinstCells)*16
-			if !qinstAllocate(off, qinstCommit*16) {
-				return false
-			}
-		}
-		qinstCells += qinstCommit
-	}
-	return true
 }

@@ -87,15 +87,11 @@ func (l *qinstPool) put(addr uintptr) {
 }
 
 const (
-	qinstSmallStack = 31    // entries: 512 bytes with the head
-	qinstDeepStack  = 16384 // entries
-	qinstMaxBlocks  = 4096  // threads that record at the same time
+	qinstMaxBlocks = 4096 // threads that record at the same time
 )
 
 var (
-	qinstChunks     qinstPool
-	qinstStacks     qinstPool
-	qinstDeepStacks qinstPool
+	qinstChunks qinstPool
 
 	qinstBlocks  [qinstMaxBlocks]uintptr // [0] is shared by threads that have none
 	qinstNBlocks uint32                  // used of it

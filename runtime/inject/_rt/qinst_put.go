@@ -210,7 +210,7 @@ var qinstNoBlock uint64
 //
 //go:nosplit
 func qinstRuns(g uint64) {
-	if b := getg().m.qinst; b != &qinstNone {
+	if b := getg().m.qinst; b != qinstNone() {
 		b.g = g
 	}
 }

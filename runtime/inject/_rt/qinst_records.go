@@ -247,18 +247,10 @@ func qinstWriteCounts() {
 	found := uint64(0)
 	qinstHitsAtEnd = 0
 	for k := uint32(0); k < qinstNext; k++ {
-		t := (*[2]uint64)(unsafe.Pointer(qinstTotals + uintptr(k)*16))
-		t[0], t[1] = 0, 0
-		for i := uint32(0); i < qinstNBlocks; i++ {
-			c := (*qinstBlock)(unsafe.Pointer(qinstBlocks[i])).cell(k)
-			t[0] += c.hits
-			if i > 0 { // in the shared block that is something else
-				t[1] += uint64(c.traced)
-			}
-		}
-		if t[0] != 0 {
+		if hits, traced := qinstHitsOf(k); hits != 0 {
+			*(*[2]uint64)(unsafe.Pointer(qinstTotals + uintptr(k)*16)) = [2]uint64{hits, traced}
 			found++
-			qinstHitsAtEnd += t[0]
+			qinstHitsAtEnd += hits
 		}
 		if k&0xffff == 0 {
 			qinstBeat++

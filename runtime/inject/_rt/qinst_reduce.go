@@ -29,6 +29,7 @@ var qinstReduce struct {
 	state           uint32
 	asked, answered uint32 // for everything so far
 	last            bool   // and nothing will follow
+	held            int64  // when it answered, until that is written: it waits; 0: it does not
 	beat            uint32 // raised by its progress
 	gp              guintptr
 	run             func()
@@ -89,7 +90,9 @@ func qinstReducer() {
 func qinstReduceWait(worked uint64) (all, last bool) {
 	r := &qinstReduce
 	r.ns += worked
-	gopark(qinstReducePark, nil, waitReasonForceGCIdle, traceBlockSystemGoroutine, 1)
+	for again := true; again; again = atomic.Loadint64(&r.held) != 0 {
+		gopark(qinstReducePark, nil, waitReasonForceGCIdle, traceBlockSystemGoroutine, 1)
+	}
 	return atomic.Load(&r.asked) != r.answered, r.last
 }
 
@@ -100,7 +103,13 @@ func qinstReducePark(*g, unsafe.Pointer) bool {
 		return true // for good
 	}
 	// Who asks looks at the state behind asking.
-	return !(qinstFull.Load() != 0 || atomic.Load(&r.asked) != r.answered) || !atomic.Cas(&r.state, qinstReduceParked, qinstReduceWorks)
+	return !qinstReduceWanted() || !atomic.Cas(&r.state, qinstReduceParked, qinstReduceWorks)
+}
+
+// qinstReduceWanted tells whether there is something to do for the reducer.
+func qinstReduceWanted() bool {
+	r := &qinstReduce
+	return atomic.Loadint64(&r.held) == 0 && (qinstFull.Load() != 0 || atomic.Load(&r.asked) != atomic.Load(&r.answered))
 }
 
 // qinstReduceWake makes the reducer go on. The writer calls it.
@@ -200,7 +209,7 @@ func qinstReduceGive(chunk unsafe.Pointer, bytes uint32) {
 //
 //go:linkname qinstReduceDropped qinst_reduce_dropped
 func qinstReduceDropped(point uint32) *uint64 {
-	return (*uint64)(unsafe.Pointer(&(*qinstBlock)(unsafe.Pointer(qinstBlocks[0])).cell(point).traced))
+	return (*uint64)(unsafe.Pointer(&qinstSharedCell(point).traced))
 }
 
 // qinstReducePackets gives packets to the writer, that stay where they are until it
@@ -234,10 +243,13 @@ func qinstReduceParts(p unsafe.Pointer, n uint32) bool {
 	return true
 }
 
-// qinstReduceAnswer tells that everything that was asked for is with the writer.
+// qinstReduceAnswer tells that everything that was asked for is with the writer. Until
+// that is in the file the reducer takes nothing more: the file would have later events
+// before earlier ones, and counts of some that it does not have.
 //
 //go:linkname qinstReduceAnswer qinst_reduce_answer
 func qinstReduceAnswer() {
+	atomic.Storeint64(&qinstReduce.held, nanotime())
 	atomic.Store(&qinstReduce.answered, atomic.Load(&qinstReduce.asked))
 }
 
@@ -309,7 +321,12 @@ func qinstTakeFull() uint32 {
 	if !qinstReducing() {
 		return uint32(qinstFull.Swap(0))
 	}
-	if now := nanotime(); qinstFull.Load() != 0 || atomic.Load(&r.asked) != atomic.Load(&r.answered) || now-r.tick >= qinstTickNS {
+	now := nanotime()
+	if at := atomic.Loadint64(&r.held); at != 0 {
+		if now-at > qinstReducePatience {
+			qinstReduceGoOn() // nobody asks any more
+		}
+	} else if qinstReduceWanted() || now-r.tick >= qinstTickNS {
 		r.tick = now
 		qinstReduceWake()
 	}
@@ -337,7 +354,12 @@ func qinstWriteParts() {
 		qinstPush()
 		qinstBeat++
 	}
-	atomic.Store(&r.nparts, 0)
+}
+
+// qinstReduceGoOn lets the reducer go on after an answer.
+func qinstReduceGoOn() {
+	atomic.Store(&qinstReduce.nparts, 0)
+	atomic.Storeint64(&qinstReduce.held, 0)
 }
 
 // qinstLeaveReducer writes what the reducer was given and has not given back, once

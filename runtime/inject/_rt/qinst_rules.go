@@ -106,16 +106,12 @@ func qinstApplyRule(t *qinstTable, rule int) {
 	qinstNames(t.text, func(i uint32, kind, name string) bool {
 		k := r.kind()
 		if (k == "" || k == kind || k == "odd" && (t.base+i)&1 != 0) && qinstRateMatches(r.pattern(), name) {
-			c := qinstControlOf(t.base + i)
-			if qinstKind(kind) == qinstCalls && r.most != qinstRateOff && (c.rule == 0 || r.most < qinstRateCount) {
+			o := qinstRulingOf(t.base + i)
+			if qinstKind(kind) == qinstCalls && r.most != qinstRateOff && (o.rule == 0 || r.most < qinstRateCount) {
 				return true // calls are counted, or off
 			}
-			if c.kind = qinstKind(kind); c.kind == qinstCalls && c.rule == 0 {
-				c.below = uint8(qinstRateTrace - qinstRateCount)
-			}
-			c.floored = false
-			c.rule, c.seen, r.found = uint8(rule+1), false, true
-			qinstRuled(t.base+i, c)
+			o.rule, o.kind, r.found = uint8(rule+1), qinstKind(kind), true
+			qinstRuled(t.base + i)
 		}
 		return true
 	})

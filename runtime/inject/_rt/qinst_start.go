@@ -31,7 +31,27 @@ var qinstSet struct {
 	// The accounts of budget, in ns, and of rate, in bytes (see qinstFeed).
 	chunkCost, credit, fedCPU, rateCredit uint64
 	fed                                   int64
+
+	memory uint64 // bytes that the tool may use in the program; of these:
+
+	mostChunks, mostPages   uint32
+	mostStacks              uint64 // bytes
+	mostListed, mostClocked uint32 // points on rate control's list; points and threads that are timed
 }
+
+// qinstShareMemory divides what the tool may use. An eighth is left for what grows with
+// the program alone: tables, texts, stacks in which goroutines wait.
+func qinstShareMemory(bytes uint64) {
+	s := &qinstSet
+	s.memory = bytes
+	s.mostChunks = uint32(bytes * 3 / 8 / qinstChunkSize)
+	s.mostPages = uint32(min(bytes/4/qinstPageSize, qinstMostPages))
+	s.mostStacks = bytes * 3 / 16
+	s.mostListed = uint32(bytes / 32 / uint64(unsafe.Sizeof(qinstControl{})))
+	s.mostClocked = uint32(bytes / 32 >> qinstSumShift)
+}
+
+const qinstLeastMemory = 4 << 20
 
 // qinstDefaults are the settings that the linker put here, from qinst.toml; those of
 // QINST come behind them.
@@ -41,6 +61,7 @@ var qinstDefaults string
 func qinstStart() {
 	s := &qinstSet
 	s.mode, s.limit, s.ring, s.budget = "trace", 1<<30, "/dev/shm", 50
+	qinstShareMemory(64 << 20)
 	pid, _, _ := linux.Syscall6(qinstSysGetpid, 0, 0, 0, 0, 0, 0)
 	s.pid = uint64(pid)
 	qinstFindProgram()
@@ -65,7 +86,7 @@ func qinstStart() {
 	}
 	qinstStartControl()
 	qinstTokens.Store(qinstBatch) // until the writer first looks
-	for range qinstFirst + 1 {
+	for range qinstSpare + 1 {
 		if !qinstNewBlock() {
 			return
 		}
@@ -165,6 +186,13 @@ func qinstSetting(name, value string) bool {
 			qinstSay("QINST: found on=", value, ", expected a signal: USR1, USR2, HUP or QUIT; the program goes on untraced")
 			return false
 		}
+	case "memory":
+		v, ok := qinstSize(value)
+		if !ok || v < qinstLeastMemory || v > qinstMaxRing*qinstChunkSize {
+			qinstSay("QINST: found memory=", value, ", expected 4MiB to 1GiB, such as 64MiB; the program goes on untraced")
+			return false
+		}
+		qinstShareMemory(v)
 	case "floor":
 		if value != "off" && value != "count" {
 			qinstSay("QINST: found floor=", value, ", expected off or count; the program goes on untraced")

@@ -246,7 +246,7 @@ func qinstProcSteal(pp *p) {
 
 //go:nosplit
 func qinstHasProc(id int32) {
-	if b := getg().m.qinst; b != &qinstNone {
+	if b := getg().m.qinst; b != qinstNone() {
 		b.proc = id
 	}
 }

@@ -57,7 +57,7 @@ func qinstSyncPut(gp *g, point uint32, obj, queue uintptr) {
 	}
 }
 
-// qinstSyncSlow is qinst_sync for a thread without a block.
+// qinstSyncSlow is qinst_sync for a thread without a cell for the point.
 //
 //go:nosplit
 func qinstSyncSlow(point uint32, obj, queue uintptr) {
@@ -80,7 +80,7 @@ func qinstSyncSlow(point uint32, obj, queue uintptr) {
 func qinstChan(point uint32) uint32 {
 	gp := getg()
 	b := gp.m.qinst
-	if point >= b.limit {
+	if !b.has(point) {
 		if b = qinstCountSlow(point); b == nil {
 			return 0
 		}

@@ -12,16 +12,15 @@ import (
 // for a thread that dies waits for it.
 
 const (
-	qinstTickNS    = 100e6 // clocks, thread times, refills
-	qinstBusyUS    = 500   // between looks while chunks come in
-	qinstFirst     = 4     // blocks made before the program starts
-	qinstSpare     = 16    // blocks kept ready: threads come in bursts
-	qinstFewSpares = 8     // when so few are left the writer is woken
-	qinstGrow      = 128   // chunks a growth of the ring adds
-	qinstMostRing  = 2048  // chunks: 64 MiB
-	qinstBatch     = 32    // chunks written together
-	qinstFeedNS    = 10e6  // between two servings of the budget
-	qinstGiveUpNS  = 200e6 // an ending thread's patience with a writer that makes no progress
+	qinstTickNS    = 100e6   // clocks, thread times, refills
+	qinstBusyUS    = 500     // between looks while chunks come in
+	qinstSpare     = 16      // blocks kept ready, before the program starts too: threads come in bursts
+	qinstFewSpares = 8       // when so few are left the writer is woken
+	qinstGrow      = 128     // chunks a growth of the ring adds
+	qinstMaxRing   = 1 << 15 // chunks: 1 GiB
+	qinstBatch     = 32      // chunks written together
+	qinstFeedNS    = 10e6    // between two servings of the budget
+	qinstGiveUpNS  = 200e6   // an ending thread's patience with a writer that makes no progress
 	qinstIdle      = 0xffffffff
 )
 
@@ -130,6 +129,7 @@ func qinstWriter() {
 		if n := atomic.Load(&qinstSync); n != qinstSynced {
 			qinstUnlinkRing() // the next program of this process makes its own
 			qinstWriteTail(qinstWhyExec)
+			qinstReduceGoOn() // exec may fail
 			atomic.Store(&qinstSynced, n)
 		}
 		qinstRest(busy)
@@ -166,7 +166,7 @@ func qinstRest(busy bool) {
 		most = min(most, qinstWindow.at+qinstHurryNS-nanotime())
 	}
 	atomic.Store(&qinstSleeping, 1)
-	if !qinstHasWork() && (urgent && most > 0 || atomic.Load(&qinstUrgent) == 0) && atomic.Load(&qinstAsked) == qinstAnswered && atomic.Load(&qinstFlight.asked) == qinstFlight.done && qinstSpares.Load() >= qinstFewSpares && atomic.Load(&qinstEnding) == 0 && atomic.Load(&qinstSync) == qinstSynced {
+	if !qinstHasWork() && (urgent && most > 0 || atomic.Load(&qinstUrgent) == 0) && atomic.Load(&qinstAsked) == qinstAnswered && atomic.Load(&qinstFlight.asked) == qinstFlight.done && qinstSpares.Load() >= qinstFewSpares && !qinstPagesLow() && atomic.Load(&qinstEnding) == 0 && atomic.Load(&qinstSync) == qinstSynced {
 		futexsleep(&qinstSleeping, 1, most)
 	}
 	atomic.Store(&qinstSleeping, 0)
@@ -178,8 +178,7 @@ func qinstHasWork() bool {
 	if r.out.Load() != 0 || atomic.Loaduintptr(&r.packets) != 0 {
 		return true
 	}
-	wanted := qinstFull.Load() != 0 || atomic.Load(&r.asked) != atomic.Load(&r.answered)
-	return wanted && atomic.Load(&r.state) != qinstReduceWorks
+	return qinstReduceWanted() && atomic.Load(&r.state) != qinstReduceWorks
 }
 
 // qinstBlockSignals blocks all but those the thread itself may cause and the
@@ -289,8 +288,13 @@ func qinstFloor(floor int32) {
 func qinstPrepare() {
 	for qinstSpares.Load() < qinstSpare && qinstNewBlock() {
 	}
+	if qinstPagesLow() {
+		qinstLockMemory()
+		qinstGrowPages()
+		qinstUnlockMemory()
+	}
 	limit := qinstChunks.limit.Load()
-	if used := uint32(qinstChunks.used.Load()); used > limit/2 && limit < qinstMostRing {
+	if used := uint32(qinstChunks.used.Load()); used > limit/2 && limit < qinstSet.mostChunks {
 		qinstGrowRing()
 	}
 	qinstFeed()
@@ -331,7 +335,7 @@ func qinstRationed() bool { return qinstSet.budget|qinstSet.rate != 0 }
 // by is carried over too, a second's worth at most.
 func qinstRation(ns, left uint64) uint64 {
 	s := &qinstSet
-	n := uint64(qinstMostRing)
+	n := uint64(qinstSet.mostChunks)
 	if s.budget != 0 {
 		cpu := qinstProcessCPU()
 		s.credit += (cpu-s.fedCPU)*s.budget/1000 + left*s.chunkCost
@@ -366,21 +370,19 @@ func qinstTick() {
 	qinstPush()
 }
 
-// qinstRefill gives room back to cells that traced very often. It looks only after a gigabyte of
-// events: it touches pages of cells that may never have been used.
+// qinstRefill gives room back to cells that traced very often. It looks only after a
+// gigabyte of events.
 func qinstRefill() {
 	if qinstOut.bytes-qinstOut.refilled < 1<<30 {
 		return
 	}
 	qinstOut.refilled = qinstOut.bytes
-	for i := uint32(1); i < qinstNBlocks; i++ {
-		b := (*qinstBlock)(unsafe.Pointer(qinstBlocks[i]))
-		for k := uint32(0); k < qinstNext; k++ {
-			c := b.cell(k)
+	for k := range qinstNext {
+		qinstEachCell(k, func(c *qinstCell) {
 			if c.room < -1<<28 {
 				c.room = 0
 			}
-		}
+		})
 	}
 }
 

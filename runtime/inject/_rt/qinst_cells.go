@@ -1,0 +1,150 @@
+package runtime
+
+import (
+	"internal/runtime/atomic"
+	"unsafe"
+)
+
+// Cells come in pages that are touched when a thread first reaches a point of theirs:
+// a program of 350,000 points would need 6 MB for each thread, and a thread seldom
+// reaches many. Where there is no page left, threads count together, in the cells of
+// the shared block, and trace nothing there.
+//
+// A block that its thread gave back keeps its pages for the next one.
+
+const (
+	qinstPageShift = 6 // points of a page, as a power of two
+	qinstPageSize  = 16 << qinstPageShift
+	qinstPageTable = qinstIndexes >> qinstPageShift * 8 // bytes, of a block
+
+	qinstMostPages = 1 << 18
+	qinstPageGrow  = 256 // pages made at a time
+	qinstFewPages  = 96  // when so few are left the writer is woken
+
+	qinstSharedPage = 1 << 31 // in the directory: of the shared block
+)
+
+// qinstRuling is what the rules say of a point, and its level: known before it is
+// reached. It is all that there is of most points.
+type qinstRuling struct {
+	room int32 // of the cells of pages to come; 0: as they are
+	rule uint8 // and 1; 0: none
+	kind uint8 // as qinstControl has it
+}
+
+var (
+	qinstPages     qinstPool
+	qinstDirectory uintptr                                // of uint32, one a page: number of the first point's page, and 1
+	qinstPaged     [qinstMaxPoints >> qinstPageShift]bool // a thread has the page; set before that is in the directory
+	qinstPagesSeen uint32                                 // by rate control
+	qinstRulings   uintptr                                // of qinstRuling, one a point
+	qinstPageless  uint64                                 // first hits that found no page
+	qinstNoCell    qinstCell                              // of a point that does not exist
+)
+
+func qinstRulingOf(point uint32) *qinstRuling {
+	return (*qinstRuling)(unsafe.Pointer(qinstRulings + uintptr(point&(qinstMaxPoints-1))*unsafe.Sizeof(qinstRuling{})))
+}
+
+// qinstFirstHit gives a block the page of a point. It reports false if there is none
+// left.
+//
+//go:nosplit
+func qinstFirstHit(b *qinstBlock, point uint32) (ok bool) {
+	systemstack(func() { ok = qinstNewPage(b, point>>qinstPageShift, 0) })
+	return ok
+}
+
+func qinstNewPage(b *qinstBlock, number, shared uint32) bool {
+	p := qinstPages.get(0)
+	if qinstPagesLow() {
+		qinstWake() // to make more
+	}
+	if p == 0 {
+		atomic.Xadd64(&qinstPageless, 1)
+		return false
+	}
+	first := number << qinstPageShift
+	// From here on the writer sees the page: what it decides meanwhile is in the cells,
+	// or in what follows.
+	atomic.Storeuintptr(b.page(number), p-uintptr(first)*16)
+	if qinstControlled {
+		for point := first; point < first+1<<qinstPageShift; point++ {
+			if room := qinstRulingOf(point).room; room != 0 {
+				b.cell(point).room = room
+			}
+		}
+	}
+	if shared == 0 {
+		qinstPaged[number] = true
+	}
+	i := (p - qinstPages.base) / qinstPageSize
+	atomic.Store((*uint32)(unsafe.Pointer(qinstDirectory+i*4)), (number+1)|shared)
+	return true
+}
+
+// qinstPagesLow tells whether more pages are to be made.
+//
+//go:nosplit
+func qinstPagesLow() bool {
+	limit := qinstPages.limit.Load()
+	return limit < qinstSet.mostPages && qinstPages.fresh.Load()+qinstFewPages > limit
+}
+
+// qinstGrowPages makes more pages. It reports false at the limit, or if there is no
+// room in the ring.
+func qinstGrowPages() bool {
+	n := qinstPages.limit.Load()
+	grow := min(qinstPageGrow, qinstSet.mostPages-min(n, qinstSet.mostPages))
+	if grow == 0 || !qinstAllocate(qinstPagesAt+uintptr(n)*qinstPageSize, uintptr(grow)*qinstPageSize) || !qinstAllocate(qinstDirectoryAt+uintptr(n)*4, uintptr(grow)*4) {
+		return false
+	}
+	qinstPages.limit.Store(n + grow)
+	qinstHead[qinstWordPages] = uint64(n + grow)
+	return true
+}
+
+// qinstShareCells gives the shared block cells for points that are registered.
+func qinstShareCells(from, to uint32) bool {
+	b := (*qinstBlock)(unsafe.Pointer(qinstBlocks[0]))
+	for number := from >> qinstPageShift; number <= (to-1)>>qinstPageShift && from < to; number++ {
+		for *b.page(number) == 0 {
+			if !qinstNewPage(b, number, qinstSharedPage) && !qinstGrowPages() {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// qinstEachCell calls f for a point's cell in each thread's block.
+func qinstEachCell(point uint32, f func(*qinstCell)) {
+	if !qinstPaged[point>>qinstPageShift] {
+		return
+	}
+	for i := uint32(1); i < atomic.Load(&qinstNBlocks); i++ {
+		if c := (*qinstBlock)(unsafe.Pointer(qinstBlocks[i])).cell(point); c != nil {
+			f(c)
+		}
+	}
+}
+
+// qinstSharedCell is the point's cell in the shared block.
+func qinstSharedCell(point uint32) *qinstCell {
+	if point < qinstMaxPoints {
+		if c := (*qinstBlock)(unsafe.Pointer(qinstBlocks[0])).cell(point); c != nil {
+			return c
+		}
+	}
+	return &qinstNoCell
+}
+
+// qinstHitsOf sums a point's cells up.
+func qinstHitsOf(point uint32) (hits, traced uint64) {
+	hits = qinstSharedCell(point).hits // what is traced there is something else
+	qinstEachCell(point, func(c *qinstCell) {
+		hits += c.hits
+		traced += uint64(c.traced)
+	})
+	return hits, traced
+}
