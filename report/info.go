@@ -37,6 +37,10 @@ func Info(w io.Writer, t *trace.Trace, losses *trace.Losses) error {
 	if t.Usage.Known {
 		tb.row("cpu", fmt.Sprintf("%s user, %s system, %s resident", dur(t.Usage.User), dur(t.Usage.System), bytesOf(t.Usage.MaxRSS)))
 	}
+	if m := &t.Memory; m.Known {
+		tb.row("memory", fmt.Sprintf("%s of %s: events %s, counts %s, stacks %s, tables %s", bytesOf(m.Events+m.Counts+m.Stacks+m.Tables), bytesOf(m.Limit),
+			bytesOf(m.Events), bytesOf(m.Counts), bytesOf(m.Stacks), bytesOf(m.Tables)))
+	}
 	if t.Salvaged != nil && t.Salvaged.Ring != "" {
 		tb.row("completed", t.Salvaged.String())
 	}
@@ -46,5 +50,25 @@ func Info(w io.Writer, t *trace.Trace, losses *trace.Losses) error {
 	for _, l := range losses.List() {
 		fmt.Fprintf(w, "lost: %v\n", l)
 	}
+	for _, s := range noRoom(&t.Memory) {
+		fmt.Fprintln(w, s)
+	}
 	return nil
+}
+
+// noRoom tells what was counted, and not traced, for want of memory.
+func noRoom(m *trace.Memory) (lines []string) {
+	for _, c := range []struct {
+		n    uint64
+		what string
+	}{
+		{m.Pageless, "hits were counted and not traced: threads had no room for more cells"},
+		{m.Stackless, "hits were counted and not traced: goroutines had no room for more stacks"},
+		{m.Unlisted, "times rate control had no room for a point, which was counted from then on"},
+	} {
+		if c.n > 0 {
+			lines = append(lines, fmt.Sprintf("%s %s (QINST=memory=, now %s)", count(c.n), c.what, bytesOf(m.Limit)))
+		}
+	}
+	return lines
 }

@@ -286,7 +286,8 @@ func (pg *page) data() error {
 	p := pg.p
 	pg.head("Data")
 	pg.say("  %s events read, %s of them procedure entries and exits", count(p.Events), count(p.Tool.Traced))
-	if !p.Losses.Any() && p.Degraded == 0 {
+	crowded := noRoom(&pg.t.Memory)
+	if !p.Losses.Any() && p.Degraded == 0 && len(crowded) == 0 {
 		pg.say("  nothing lost, nothing degraded")
 	}
 	if err := pg.levels(); err != nil {
@@ -297,6 +298,9 @@ func (pg *page) data() error {
 	}
 	for _, l := range pg.t.Limits {
 		pg.say("  from %s on points only counted: %s limit, %s written", dur(l.Time), l.Reason, bytesOf(l.Bytes))
+	}
+	for _, line := range crowded {
+		pg.say("  %s", line)
 	}
 	return losses(pg.w, p)
 }

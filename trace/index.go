@@ -246,6 +246,9 @@ func (ix *indexer) cost(r *row) {
 	case spec.TagProcess:
 		ix.usageAt = r.u("ticks")
 		t.Usage = Usage{!r.bad, 0, int64(r.u("user")), int64(r.u("system")), int64(r.u("maxrss"))}
+	case spec.TagMemory:
+		t.Memory = Memory{!r.bad, int64(r.u("limit")), int64(r.u("events")), int64(r.u("counts")), int64(r.u("stacks")), int64(r.u("tables")),
+			r.u("pageless"), r.u("stackless"), r.u("unlisted")}
 	case spec.TagLimit:
 		ix.limits = append(ix.limits, r.u("ticks"))
 		t.Limits = append(t.Limits, Limit{0, int64(r.u("bytes")), r.s("reason")})

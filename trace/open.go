@@ -26,6 +26,7 @@ type Trace struct {
 	Threads   []Thread // by dense number, then thread id
 	Reasons   map[uint64]string
 	Usage     Usage
+	Memory    Memory
 	Flush     Flush
 	Throttled int64 // ns lost to the control group's quota
 	Limits    []Limit

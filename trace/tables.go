@@ -136,6 +136,14 @@ type Thread struct {
 	Writer bool   // the thread that wrote the file, not the program's own
 }
 
+// Memory is what the tool used in the program, in bytes, and how often it found no room.
+type Memory struct {
+	Known                                 bool
+	Limit, Events, Counts, Stacks, Tables int64
+	Pageless, Stackless                   uint64 // hits that were counted and not traced: no cell of the thread's own, no stack
+	Unlisted                              uint64 // times that rate control had no room for a point
+}
+
 // Usage is getrusage of the process at its last reading.
 type Usage struct {
 	Known        bool

@@ -66,7 +66,7 @@ func (t *Trace) view(start *checkpoint, until uint64) *Trace {
 		}
 	}
 	w.HasCounts, w.Callees, w.Threads, w.Limits = false, nil, nil, nil
-	w.Usage, w.Flush, w.Throttled = Usage{}, Flush{}, 0
+	w.Usage, w.Memory, w.Flush, w.Throttled = Usage{}, Memory{}, Flush{}, 0
 	w.End = End{true, "cut", 0}
 	w.snapshots = start.states
 	w.blocks, w.Blocks = map[uint32][]block{}, 0

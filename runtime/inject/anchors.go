@@ -70,8 +70,10 @@ var tracerHooks = []struct{ file, method, hook string }{
 // anchors returns every edit.
 func anchors() []anchor {
 	list := []anchor{
-		{"runtime2.go", lastField("g"), "; qinst *qinstBlock; qinstStack *qinstStack; qinstSeq uint32; qinstChan, qinstSema uintptr"},
-		{"runtime2.go", lastField("m"), "; qinst *qinstBlock"},
+		// A g of 480 bytes is as large as the allocator makes it without these.
+		{"runtime2.go", field("g", "runningCleanups"), "; qinstSeqLow uint8; qinstSeqHigh uint16"},
+		{"runtime2.go", field("g", ""), "; qinst *qinstBlock; qinstStack *qinstStack; qinstChan uintptr"},
+		{"runtime2.go", field("m", ""), "; qinst *qinstBlock; qinstSema uintptr"},
 
 		// While Go's tracer is off its locker has no generation. Then ok is true
 		// all the same, so that the methods are called, which end after our hook.
@@ -101,7 +103,7 @@ func anchors() []anchor {
 		{"panic.go", before("Goexit", "goexit1()"), "qinstGoexits(); "},
 
 		// What a goroutine waits for, or has just used.
-		{"sema.go", before("semacquire1", "goparkunlock(&root.lock, reason, traceBlockSync, 4+skipframes)"), "gp.qinstSema = uintptr(unsafe.Pointer(addr)); "},
+		{"sema.go", before("semacquire1", "goparkunlock(&root.lock, reason, traceBlockSync, 4+skipframes)"), "gp.m.qinstSema = uintptr(unsafe.Pointer(addr)); "},
 		{"chan.go", head("chansend"), " getg().qinstChan = uintptr(unsafe.Pointer(c));"},
 		{"chan.go", head("chanrecv"), " getg().qinstChan = uintptr(unsafe.Pointer(c));"},
 		{"select.go", before("selectgo", "return casi, recvOK"), "if casi >= 0 { gp.qinstChan = uintptr(unsafe.Pointer(scases[casi].c)) }; "},

@@ -186,6 +186,7 @@ func constants() []byte {
 		{"TagHistogram", spec.TagHistogram},
 		{"TagReduced", spec.TagReduced},
 		{"TagGoroutine", spec.TagGoroutine},
+		{"TagMemory", spec.TagMemory},
 		{"ProbesFields", len(spec.Records[spec.TagProbes-1].Fields)},
 		{"EvEnter", spec.EvEnter},
 		{"EvExit", spec.EvExit},

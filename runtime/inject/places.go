@@ -110,14 +110,22 @@ func ifWithInit(f *ast.File, name, stmt string) (found *ast.IfStmt) {
 	return found
 }
 
-// lastField is the place behind the last field of a struct type.
-func lastField(name string) place {
+// field is the place behind a field of a struct type; "" is its last one.
+func field(name, field string) place {
 	return func(f *ast.File) (n int, start, end token.Pos) {
 		ast.Inspect(f, func(node ast.Node) bool {
-			if t, ok := node.(*ast.TypeSpec); ok && t.Name.Name == name {
-				if s, ok := t.Type.(*ast.StructType); ok && len(s.Fields.List) > 0 {
+			t, ok := node.(*ast.TypeSpec)
+			if !ok || t.Name.Name != name {
+				return true
+			}
+			s, ok := t.Type.(*ast.StructType)
+			if !ok {
+				return true
+			}
+			for i, member := range s.Fields.List {
+				if len(member.Names) > 0 && member.Names[0].Name == field || field == "" && i == len(s.Fields.List)-1 {
 					n++
-					start = s.Fields.List[len(s.Fields.List)-1].End()
+					start = member.End()
 				}
 			}
 			return true

@@ -27,6 +27,7 @@ const (
 	TagReduced   = 22
 	TagExtension = 23
 	TagGoroutine = 24
+	TagMemory    = 25
 
 	FirstUserTag = 256
 )
@@ -411,4 +412,14 @@ var Records = []Record{
 	record(TagGoroutine, "goroutine", "a goroutine that is there when a flight recorder's file is written", []Field{
 		field("g", U64, Go, "goroutine"),
 		field("pc", U64, PC, "start function")}, nil),
+	record(TagMemory, "memory", "what the tool used of the program's memory, and what found no room there", []Field{
+		field("ticks", U64, Ticks, "when"),
+		field("limit", U64, Byte, "what it may use"),
+		field("events", U64, Byte, "for events on their way to the file"),
+		field("counts", U64, Byte, "for counts"),
+		field("stacks", U64, Byte, "for goroutines' profile stacks"),
+		field("tables", U64, Byte, "for tables that are not in the file yet"),
+		field("pageless", U64, "", "hits that were counted in cells of all threads, and not traced"),
+		field("stackless", U64, "", "hits that were counted, and not traced, since their goroutine got no stack"),
+		field("unlisted", U64, "", "times that rate control had no room for a point: its hits count")}, nil),
 }

@@ -10,7 +10,8 @@ import (
 // reaches many. Where there is no page left, threads count together, in the cells of
 // the shared block, and trace nothing there.
 //
-// A block that its thread gave back keeps its pages for the next one.
+// A block that its thread gave back keeps its pages for the next one, until others need
+// them: then its counts go to a block that no thread has.
 
 const (
 	qinstPageShift = 6 // points of a page, as a power of two
@@ -38,6 +39,7 @@ var (
 	qinstPaged     [qinstMaxPoints >> qinstPageShift]bool // a thread has the page; set before that is in the directory
 	qinstPagesSeen uint32                                 // by rate control
 	qinstRulings   uintptr                                // of qinstRuling, one a point
+	qinstRetired   uint32                                 // block with the counts of threads that ended
 	qinstPageless  uint64                                 // first hits that found no page
 	qinstNoCell    qinstCell                              // of a point that does not exist
 )
@@ -64,6 +66,7 @@ func qinstNewPage(b *qinstBlock, number, shared uint32) bool {
 		atomic.Xadd64(&qinstPageless, 1)
 		return false
 	}
+	*(*uint64)(unsafe.Pointer(p)) = 0 // where it was on the list
 	first := number << qinstPageShift
 	// From here on the writer sees the page: what it decides meanwhile is in the cells,
 	// or in what follows.
@@ -88,20 +91,83 @@ func qinstNewPage(b *qinstBlock, number, shared uint32) bool {
 //go:nosplit
 func qinstPagesLow() bool {
 	limit := qinstPages.limit.Load()
-	return limit < qinstSet.mostPages && qinstPages.fresh.Load()+qinstFewPages > limit
+	return limit < qinstSet.mostPages && uint32(qinstPages.used.Load())+qinstFewPages > limit
 }
 
 // qinstGrowPages makes more pages. It reports false at the limit, or if there is no
 // room in the ring.
 func qinstGrowPages() bool {
 	n := qinstPages.limit.Load()
-	grow := min(qinstPageGrow, qinstSet.mostPages-min(n, qinstSet.mostPages))
-	if grow == 0 || !qinstAllocate(qinstPagesAt+uintptr(n)*qinstPageSize, uintptr(grow)*qinstPageSize) || !qinstAllocate(qinstDirectoryAt+uintptr(n)*4, uintptr(grow)*4) {
+	grow := min(qinstPageGrow, qinstSet.mostPages-n)
+	if !qinstMayUse(uint64(grow)*qinstPageSize) ||
+		!qinstAllocate(qinstPagesAt+uintptr(n)*qinstPageSize, uintptr(grow)*qinstPageSize) || !qinstAllocate(qinstDirectoryAt+uintptr(n)*4, uintptr(grow)*4) {
+		qinstSet.mostPages = n // what others have they keep
+	}
+	if n == qinstSet.mostPages {
 		return false
 	}
 	qinstPages.limit.Store(n + grow)
 	qinstHead[qinstWordPages] = uint64(n + grow)
 	return true
+}
+
+// qinstFoldAll takes the pages of threads that have ended, once there are no others.
+func qinstFoldAll() {
+	limit := qinstPages.limit.Load()
+	if limit < qinstSet.mostPages || uint32(qinstPages.used.Load())+qinstFewPages <= limit || qinstSpares.Load() <= qinstFewSpares {
+		return
+	}
+	qinstLockMemory()
+	if qinstRetired == 0 {
+		if qinstRetired = qinstReady.pop(); qinstRetired != 0 {
+			qinstSpares.Add(-1)
+		}
+	}
+	var done uint32 // list of blocks
+	for qinstRetired != 0 && qinstSpares.Load() > qinstFewSpares {
+		i := qinstReady.pop()
+		if i == 0 {
+			break
+		}
+		qinstSpares.Add(-1)
+		b := (*qinstBlock)(unsafe.Pointer(qinstBlocks[i]))
+		qinstFold(b)
+		b.next, done = done, i
+		qinstBeat++
+	}
+	for done != 0 {
+		i := done
+		done = (*qinstBlock)(unsafe.Pointer(qinstBlocks[i])).next
+		qinstReady.push(i)
+		qinstSpares.Add(1)
+	}
+	qinstUnlockMemory()
+}
+
+// qinstFold adds a block's counts to those of the retired one.
+func qinstFold(b *qinstBlock) {
+	to := (*qinstBlock)(unsafe.Pointer(qinstBlocks[qinstRetired]))
+	for number := uint32(0); number <= qinstNext>>qinstPageShift; number++ {
+		p := *b.page(number)
+		if p == 0 {
+			continue
+		}
+		*b.page(number) = 0
+		if *to.page(number) == 0 {
+			*to.page(number) = p
+			continue
+		}
+		first := number << qinstPageShift
+		at := p + uintptr(first)*16
+		for k := range uint32(1) << qinstPageShift {
+			from, c := (*qinstCell)(unsafe.Pointer(at+uintptr(k)*16)), to.cell(first+k)
+			c.hits += from.hits
+			c.traced += from.traced
+			*from = qinstCell{}
+		}
+		*(*uint32)(unsafe.Pointer(qinstDirectory + (at-qinstPages.base)/qinstPageSize*4)) = 0
+		qinstPages.put(at)
+	}
 }
 
 // qinstShareCells gives the shared block cells for points that are registered.

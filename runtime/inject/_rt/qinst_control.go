@@ -425,7 +425,7 @@ func qinstDecide(point uint32, ns, most float64) bool {
 	if level == qinstRateTime && c.kind == qinstOnce || level > qinstRateCount && c.kind == qinstCalls {
 		level = qinstRateCount
 	}
-	if level == qinstRateTime && !c.clocked && qinstClocked >= qinstSet.mostClocked/qinstNBlocks {
+	if level == qinstRateTime && !c.clocked && qinstClocked >= qinstSet.mostClocked/(qinstNBlocks-uint32(max(qinstSpares.Load(), 0))) {
 		level, why = qinstRateCount, "memory"
 	}
 	if c.floored {

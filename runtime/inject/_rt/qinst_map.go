@@ -30,13 +30,14 @@ const (
 	qinstDirectoryAt = qinstBlocksAt + qinstMaxBlocks*qinstPage
 	qinstPagesAt     = qinstDirectoryAt + qinstMostPages*4
 
-	qinstProt     = 1 | 2
-	qinstShared   = 1
-	qinstPrivate  = 2 | 0x20 | 0x4000 // anonymous, no reserve
-	qinstFixed    = 0x10
-	qinstDontFork = 10
-	qinstNoHuge   = 15
-	qinstDontDump = 16
+	qinstProt      = 1 | 2
+	qinstShared    = 1
+	qinstPrivate   = 2 | 0x20 | 0x4000 // anonymous, no reserve
+	qinstFixed     = 0x10
+	qinstPunchHole = 1 | 2 // and keep the file's size
+	qinstDontFork  = 10
+	qinstNoHuge    = 15
+	qinstDontDump  = 16
 )
 
 // qinstTable is a package's table of points.
@@ -180,8 +181,22 @@ func qinstOpenRing() {
 // qinstFits allocates what a small program needs: it is better to have no ring than
 // one that is full at once.
 func qinstFits() bool {
-	return qinstAllocate(0, qinstChunksAt+uintptr(min(qinstGrow, qinstSet.mostChunks))*qinstChunkSize) && qinstAllocate(qinstBlocksAt, (1+qinstSpare)*qinstPage) &&
+	return qinstAllocate(0, qinstChunksAt+uintptr(min(qinstGrow, qinstSet.mostChunks))*qinstChunkSize) && qinstAllocate(qinstBlocksAt, (1+qinstFirst)*qinstPage) &&
 		qinstAllocate(qinstDirectoryAt, qinstPage) && qinstAllocate(qinstPagesAt, qinstPageGrow*qinstPageSize)
+}
+
+// qinstDropLog forgets the log once the file has all that is in it.
+func qinstDropLog() {
+	used := qinstHead[qinstWordLog]
+	if used == 0 || qinstRing < 0 || !qinstOut.regular || qinstOut.failed || qinstFlight.on {
+		return
+	}
+	qinstLockMemory()
+	if qinstOutTables == qinstNTables && qinstOutKinds == qinstNKinds {
+		atomic.Store64(&qinstHead[qinstWordLog], 0)
+		linux.Syscall6(qinstSysFallocate, uintptr(qinstRing), qinstPunchHole, qinstLogAt, uintptr(used), 0, 0)
+	}
+	qinstUnlockMemory()
 }
 
 func qinstRingName() string { return qinstShmPath.text() }
@@ -210,6 +225,11 @@ func qinstAllocate(off, size uintptr) bool {
 func qinstGrowRing() {
 	n := qinstChunks.limit.Load()
 	grow := min(qinstGrow, qinstSet.mostChunks-n)
+	size := uint64(grow) * qinstChunkSize
+	if uint64(n)*qinstChunkSize+size > qinstSet.memory/8 && !qinstMayUse(size) {
+		qinstSet.mostChunks = n
+		return
+	}
 	if qinstAllocate(qinstChunksAt+uintptr(n)*qinstChunkSize, uintptr(grow)*qinstChunkSize) {
 		qinstChunks.limit.Store(n + grow)
 		qinstHead[qinstWordChunks] = uint64(n + grow)

@@ -221,6 +221,8 @@ func qinstRuns(g uint64) {
 //
 //go:nosplit
 func qinstGo(gp *g) uint64 {
-	gp.qinstSeq++
-	return gp.goid&(1<<40-1) | uint64(gp.qinstSeq)<<40
+	if gp.qinstSeqLow++; gp.qinstSeqLow == 0 {
+		gp.qinstSeqHigh++
+	}
+	return gp.goid&(1<<40-1) | uint64(gp.qinstSeqLow)<<40 | uint64(gp.qinstSeqHigh)<<48
 }

@@ -3,6 +3,7 @@ package runtime
 import (
 	"internal/goarch"
 	"internal/goos"
+	"internal/runtime/atomic"
 	"internal/runtime/syscall/linux"
 	"unsafe"
 )
@@ -236,6 +237,16 @@ func qinstWriteUsage() {
 	qinstU64(u.user())
 	qinstU64(u.system())
 	qinstU64(uint64(u[4]) << 10)
+}
+
+// qinstWriteMemory writes what the tool uses.
+func qinstWriteMemory() {
+	s := &qinstSet
+	qinstRecord(qinstTagMemory, 9)
+	for _, v := range [...]uint64{qinstNow(), s.memory, uint64(qinstChunks.limit.Load()) * qinstChunkSize, uint64(qinstPages.limit.Load()) * qinstPageSize,
+		uint64(max(qinstStackBytes.Load(), 0)), qinstHead[qinstWordLog], atomic.Load64(&qinstPageless), atomic.Load64(&qinstStackless), qinstUnlisted} {
+		qinstU64(v)
+	}
 }
 
 // qinstWriteCounts writes the totals of all cells. They are summed up first,

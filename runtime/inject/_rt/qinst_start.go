@@ -39,16 +39,24 @@ var qinstSet struct {
 	mostListed, mostClocked uint32 // points on rate control's list; points and threads that are timed
 }
 
-// qinstShareMemory divides what the tool may use. An eighth is left for what grows with
-// the program alone: tables, texts, stacks in which goroutines wait.
+// qinstShareMemory divides what the tool may use. Three sixteenths are for profile
+// stacks, and eleven for events and counts: whoever comes first, but for an eighth that
+// events have for themselves. An eighth is left for what grows with the program alone:
+// tables, texts, stacks in which goroutines wait.
 func qinstShareMemory(bytes uint64) {
 	s := &qinstSet
 	s.memory = bytes
 	s.mostChunks = uint32(bytes * 3 / 8 / qinstChunkSize)
-	s.mostPages = uint32(min(bytes/4/qinstPageSize, qinstMostPages))
+	s.mostPages = uint32(min(bytes*9/16/qinstPageSize, qinstMostPages))
 	s.mostStacks = bytes * 3 / 16
-	s.mostListed = uint32(bytes / 32 / uint64(unsafe.Sizeof(qinstControl{})))
+	s.mostListed = uint32(bytes / 16 / uint64(unsafe.Sizeof(qinstControl{})))
 	s.mostClocked = uint32(bytes / 32 >> qinstSumShift)
+}
+
+// qinstMayUse tells whether events and counts may have so many bytes more.
+func qinstMayUse(more uint64) bool {
+	used := uint64(qinstChunks.limit.Load())*qinstChunkSize + uint64(qinstPages.limit.Load())*qinstPageSize
+	return used+more <= qinstSet.memory*11/16 || qinstFlight.on
 }
 
 const qinstLeastMemory = 4 << 20
@@ -86,7 +94,7 @@ func qinstStart() {
 	}
 	qinstStartControl()
 	qinstTokens.Store(qinstBatch) // until the writer first looks
-	for range qinstSpare + 1 {
+	for range qinstFirst + 1 {
 		if !qinstNewBlock() {
 			return
 		}

@@ -14,7 +14,7 @@ func qinstGoCreate(newg *g, pc uintptr, blocked bool) {
 		return
 	}
 	now := qinstNow()
-	newg.qinstSeq = 0
+	newg.qinstSeqLow, newg.qinstSeqHigh = 0, 0
 	arg := uint64(0)
 	if blocked {
 		arg = 1
@@ -202,7 +202,7 @@ func qinstGoCreateSyscall(gp *g) {
 		return
 	}
 	now := qinstNow()
-	gp.qinstSeq = 0
+	gp.qinstSeqLow, gp.qinstSeqHigh = 0, 0
 	qinstPut2(now, 0, qinstEvGoCreateSyscall<<24, qinstGo(gp))
 	qinstRuns(gp.goid)
 }

@@ -99,7 +99,8 @@ func qinstChan(point uint32) uint32 {
 
 // qinstWaitsFor returns the address of what gp, which is being parked, waits for:
 // a channel, the sync object that its semaphore is part of, a poll descriptor.
-// A select waits for many; which one it was is known when it is over.
+// A select waits for many; which one it was is known when it is over. Who waits for a
+// semaphore holds a lock until here, so that its thread is the same.
 func qinstWaitsFor(gp *g, lock unsafe.Pointer) uintptr {
 	switch gp.waitreason {
 	case waitReasonChanReceive, waitReasonChanSend, waitReasonSynctestChanReceive, waitReasonSynctestChanSend:
@@ -107,15 +108,15 @@ func qinstWaitsFor(gp *g, lock unsafe.Pointer) uintptr {
 			return uintptr(unsafe.Pointer(sg.c.get()))
 		}
 	case waitReasonSyncMutexLock:
-		return gp.qinstSema - 4 // sync.Mutex {state, sema}
+		return gp.m.qinstSema - 4 // sync.Mutex {state, sema}
 	case waitReasonSyncRWMutexLock:
-		return gp.qinstSema - 8 // sync.RWMutex {w Mutex, writerSem, readerSem, ...}
+		return gp.m.qinstSema - 8 // sync.RWMutex {w Mutex, writerSem, readerSem, ...}
 	case waitReasonSyncRWMutexRLock:
-		return gp.qinstSema - 12
+		return gp.m.qinstSema - 12
 	case waitReasonSyncWaitGroupWait, waitReasonSynctestWaitGroupWait:
-		return gp.qinstSema - 8 // sync.WaitGroup {state atomic.Uint64, sema}
+		return gp.m.qinstSema - 8 // sync.WaitGroup {state atomic.Uint64, sema}
 	case waitReasonSemacquire:
-		return gp.qinstSema
+		return gp.m.qinstSema
 	case waitReasonSyncCondWait:
 		list := uintptr(lock) - unsafe.Offsetof(notifyList{}.lock)
 		return list - 2*goarch.PtrSize // sync.Cond {L Locker, notify notifyList, ...}

@@ -14,8 +14,9 @@ import (
 const (
 	qinstTickNS    = 100e6   // clocks, thread times, refills
 	qinstBusyUS    = 500     // between looks while chunks come in
-	qinstSpare     = 16      // blocks kept ready, before the program starts too: threads come in bursts
-	qinstFewSpares = 8       // when so few are left the writer is woken
+	qinstFirst     = 16      // blocks made before the program starts
+	qinstSpare     = 32      // blocks kept ready: threads come in bursts
+	qinstFewSpares = 16      // when so few are left the writer is woken
 	qinstGrow      = 128     // chunks a growth of the ring adds
 	qinstMaxRing   = 1 << 15 // chunks: 1 GiB
 	qinstBatch     = 32      // chunks written together
@@ -367,7 +368,9 @@ func qinstTick() {
 	qinstSumsDue(nanotime())
 	qinstWriteDropped()
 	qinstRefill()
+	qinstFoldAll()
 	qinstPush()
+	qinstDropLog()
 }
 
 // qinstRefill gives room back to cells that traced very often. It looks only after a
@@ -429,6 +432,7 @@ func qinstWriteTail(why uint32) {
 	qinstSayFloor()
 	qinstWriteCallees()
 	qinstWriteUsage()
+	qinstWriteMemory()
 	qinstWriteClock()
 	qinstPush()
 	qinstCost(from, cpu, qinstOut.bytes-before)
