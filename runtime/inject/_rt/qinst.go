@@ -28,10 +28,9 @@ import (
 )
 
 const (
-	qinstMaxPoints = 1 << 20 // spec.MaxProbes
-	qinstLate      = 1 << 20 // in a point's index: its exit is not a deferred call
-	qinstEarlyBase = 1 << 21 // of a package that is not registered; with a point and a flag it is below
-	qinstIndexes   = 1 << 22
+	qinstMaxPoints = 1 << 20  // spec.MaxProbes
+	qinstLate      = 1 << 20  // in a point's index: its exit is not a deferred call
+	qinstIndexes   = 1 << 22  // all are below: those of packages that are not registered, too (1<<21 and a point)
 	qinstChunkSize = 32 << 10 // a few times smaller than an L2 cache: the writer finds it warm
 	qinstHeadSize  = 64       // of a chunk
 	qinstTraced    = 1 << 31  // in an entry's token: it wrote an event
@@ -190,7 +189,14 @@ func qinstEnterSlow(point uint32) uint64 {
 	if c.room <= b.floor {
 		return 0
 	}
-	return qinstTrace(point)
+	token := qinstTrace(point)
+	if d := uint32(token >> 32); token&(qinstTraced|qinstTimedToken) == qinstTraced {
+		gp := getg()
+		if s := gp.qinstStack; d < s.size {
+			s.frame(d).below = uint32(gp.stack.hi - sys.GetCallerSP()) // the procedure's, not this one's
+		}
+	}
+	return token
 }
 
 // qinstTrace writes an enter event, which has been counted. It takes what
