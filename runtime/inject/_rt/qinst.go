@@ -352,7 +352,10 @@ type qinstCallee struct {
 	n     uint64
 }
 
-const qinstMaxCallees = 4096 // of a thread
+const (
+	qinstMaxCallees  = 4096 // of a thread
+	qinstCalleesSize = qinstMaxCallees * unsafe.Sizeof(qinstCallee{})
+)
 
 // qinstCalled is the probe at a call whose callee begins at pc: the point's cell
 // counts all its calls, and a table of the thread's each callee's.

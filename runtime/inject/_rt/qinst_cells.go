@@ -39,6 +39,7 @@ var (
 	qinstPaged     [qinstMaxPoints >> qinstPageShift]bool // a thread has the page; set before that is in the directory
 	qinstPagesSeen uint32                                 // by rate control
 	qinstRulings   uintptr                                // of qinstRuling, one a point
+	qinstGrowing   uint32                                 // spin lock
 	qinstRetired   uint32                                 // block with the counts of threads that ended
 	qinstPageless  uint64                                 // first hits that found no page
 	qinstNoCell    qinstCell                              // of a point that does not exist
@@ -59,6 +60,9 @@ func qinstFirstHit(b *qinstBlock, point uint32) (ok bool) {
 
 func qinstNewPage(b *qinstBlock, number, shared uint32) bool {
 	p := qinstPages.get(0)
+	for p == 0 && qinstGrowPages() { // probes stand where a thread may wait a little
+		p = qinstPages.get(0)
+	}
 	if qinstPagesLow() {
 		qinstWake() // to make more
 	}
@@ -94,9 +98,18 @@ func qinstPagesLow() bool {
 	return limit < qinstSet.mostPages && uint32(qinstPages.used.Load())+qinstFewPages > limit
 }
 
-// qinstGrowPages makes more pages. It reports false at the limit, or if there is no
-// room in the ring.
-func qinstGrowPages() bool {
+// qinstGrowPages makes more pages if there are few. It reports false at the limit, or if
+// there is no room in the ring.
+func qinstGrowPages() (ok bool) {
+	for !atomic.Cas(&qinstGrowing, 0, 1) {
+		usleep(20)
+	}
+	ok = !qinstPagesLow() && qinstPages.limit.Load() < qinstSet.mostPages || qinstMorePages()
+	atomic.Store(&qinstGrowing, 0)
+	return ok
+}
+
+func qinstMorePages() bool {
 	n := qinstPages.limit.Load()
 	grow := min(qinstPageGrow, qinstSet.mostPages-n)
 	if !qinstMayUse(uint64(grow)*qinstPageSize) ||
@@ -174,8 +187,8 @@ func qinstFold(b *qinstBlock) {
 func qinstShareCells(from, to uint32) bool {
 	b := (*qinstBlock)(unsafe.Pointer(qinstBlocks[0]))
 	for number := from >> qinstPageShift; number <= (to-1)>>qinstPageShift && from < to; number++ {
-		for *b.page(number) == 0 {
-			if !qinstNewPage(b, number, qinstSharedPage) && !qinstGrowPages() {
+		if *b.page(number) == 0 {
+			if !qinstNewPage(b, number, qinstSharedPage) {
 				return false
 			}
 		}

@@ -50,15 +50,17 @@ type qinstTable struct {
 }
 
 var (
-	qinstRing      int32                  = -1
-	qinstHead      *[qinstPage / 8]uint64 // of the ring; anonymous if that is
-	qinstMemory    uint32                 // spin lock over what follows; only registration and the writer take it
-	qinstLog       uintptr                // of qinstLogSize
-	qinstNext      uint32                 // points registered
-	qinstTotals    uintptr
-	qinstTables    [1 << 12]qinstTable
-	qinstNTables   int
-	qinstOutTables int
+	qinstRing        int32                  = -1
+	qinstHead        *[qinstPage / 8]uint64 // of the ring; anonymous if that is
+	qinstMemory      uint32                 // spin lock over what follows; only registration and the writer take it
+	qinstLog         uintptr                // of qinstLogSize
+	qinstNext        uint32                 // points registered
+	qinstTotals      uintptr
+	qinstBlockMemory uintptr // of all blocks there may be
+	qinstCallees     uintptr // likewise
+	qinstTables      [1 << 12]qinstTable
+	qinstNTables     int
+	qinstOutTables   int
 )
 
 func qinstLockMemory() {
@@ -78,8 +80,10 @@ func qinstMap() bool {
 	pages := qinstMapAt(qinstPagesAt, qinstMostPages*qinstPageSize)
 	qinstDirectory = qinstMapAt(qinstDirectoryAt, qinstMostPages*4)
 	qinstTotals = qinstAnonymous(qinstMaxPoints * 16)
+	qinstBlockMemory = qinstAnonymous(qinstMaxBlocks * (qinstPage + qinstPageTable))
+	qinstCallees = qinstAnonymous(qinstMaxBlocks * qinstCalleesSize)
 	qinstTexts = qinstAnonymous(qinstTextBytes)
-	if !qinstMapTrails() || !qinstMapStacks() || qinstTexts == 0 || head == 0 || qinstLog == 0 || chunks == 0 || pages == 0 || qinstDirectory == 0 || qinstTotals == 0 {
+	if !qinstMapTrails() || !qinstMapStacks() || qinstTexts == 0 || head == 0 || qinstLog == 0 || chunks == 0 || pages == 0 || qinstDirectory == 0 || qinstBlockMemory == 0 || qinstCallees == 0 || qinstTotals == 0 {
 		qinstSay("cannot map memory for the trace; the program goes on untraced")
 		return false
 	}
@@ -226,7 +230,7 @@ func qinstGrowRing() {
 	n := qinstChunks.limit.Load()
 	grow := min(qinstGrow, qinstSet.mostChunks-n)
 	size := uint64(grow) * qinstChunkSize
-	if uint64(n)*qinstChunkSize+size > qinstSet.memory/8 && !qinstMayUse(size) {
+	if uint64(n)*qinstChunkSize+size > qinstSet.memory/4 && !qinstMayUse(size) {
 		qinstSet.mostChunks = n
 		return
 	}
@@ -246,7 +250,7 @@ func qinstNewBlock() bool {
 	off := uintptr(qinstBlocksAt) + uintptr(n)*qinstPage
 	p := uintptr(0)
 	if qinstAllocate(off, qinstPage) {
-		p = qinstAnonymous(qinstPage + qinstPageTable)
+		p = qinstBlockMemory + uintptr(n)*(qinstPage+qinstPageTable)
 	}
 	if p != 0 && qinstRing >= 0 {
 		p = qinstMmap(p, qinstPage, qinstShared|qinstFixed, uintptr(qinstRing), off)
@@ -259,7 +263,7 @@ func qinstNewBlock() bool {
 	b.num = n
 	b.floor = qinstSet.floor
 	qinstControlBlock(b)
-	b.callees = qinstAnonymous(qinstMaxCallees * unsafe.Sizeof(qinstCallee{}))
+	b.callees = qinstCallees + uintptr(n)*qinstCalleesSize
 	qinstBlocks[n] = p
 	atomic.Store(&qinstNBlocks, n+1)
 	qinstHead[qinstWordBlocks] = uint64(n + 1)

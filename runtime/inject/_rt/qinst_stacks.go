@@ -6,13 +6,13 @@ import (
 )
 
 // Profile stacks. A goroutine has none until it enters a procedure that is traced,
-// then a small one, then one that is eight times as large, and so on; they go back
-// when it ends. All of them together have a limit. At the limit new goroutines run
+// then a small one, then one that is twice as large, and so on; they go back when
+// it ends. All of them together have a limit. At the limit new goroutines run
 // without one, and what they enter is counted; others keep theirs, and entries beyond
 // its size are traced but not stored.
 
 // qinstStackSizes are the stacks' sizes in entries of 16 bytes; the head is one.
-var qinstStackSizes = [...]uint32{7, 63, 511, 4095, 16383}
+var qinstStackSizes = [...]uint32{7, 15, 31, 63, 127, 255, 511, 1023, 2047, 4095, 8191, 16383}
 
 var (
 	qinstStacks     [len(qinstStackSizes)]qinstPool

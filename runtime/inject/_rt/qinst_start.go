@@ -40,14 +40,14 @@ var qinstSet struct {
 }
 
 // qinstShareMemory divides what the tool may use. Three sixteenths are for profile
-// stacks, and eleven for events and counts: whoever comes first, but for an eighth that
+// stacks, and eleven for events and counts: whoever comes first, but for a quarter that
 // events have for themselves. An eighth is left for what grows with the program alone:
 // tables, texts, stacks in which goroutines wait.
 func qinstShareMemory(bytes uint64) {
 	s := &qinstSet
 	s.memory = bytes
 	s.mostChunks = uint32(bytes * 3 / 8 / qinstChunkSize)
-	s.mostPages = uint32(min(bytes*9/16/qinstPageSize, qinstMostPages))
+	s.mostPages = uint32(min(bytes*7/16/qinstPageSize, qinstMostPages))
 	s.mostStacks = bytes * 3 / 16
 	s.mostListed = uint32(bytes / 16 / uint64(unsafe.Sizeof(qinstControl{})))
 	s.mostClocked = uint32(bytes / 32 >> qinstSumShift)

@@ -14,9 +14,9 @@ import (
 const (
 	qinstTickNS    = 100e6   // clocks, thread times, refills
 	qinstBusyUS    = 500     // between looks while chunks come in
-	qinstFirst     = 16      // blocks made before the program starts
-	qinstSpare     = 32      // blocks kept ready: threads come in bursts
-	qinstFewSpares = 16      // when so few are left the writer is woken
+	qinstFirst     = 64      // blocks made before the program starts
+	qinstSpare     = 64      // blocks kept ready: threads come in bursts
+	qinstFewSpares = 32      // when so few are left the writer is woken
 	qinstGrow      = 128     // chunks a growth of the ring adds
 	qinstMaxRing   = 1 << 15 // chunks: 1 GiB
 	qinstBatch     = 32      // chunks written together
@@ -290,9 +290,7 @@ func qinstPrepare() {
 	for qinstSpares.Load() < qinstSpare && qinstNewBlock() {
 	}
 	if qinstPagesLow() {
-		qinstLockMemory()
 		qinstGrowPages()
-		qinstUnlockMemory()
 	}
 	limit := qinstChunks.limit.Load()
 	if used := uint32(qinstChunks.used.Load()); used > limit/2 && limit < qinstSet.mostChunks {
