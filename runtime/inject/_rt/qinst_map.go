@@ -148,8 +148,9 @@ func qinstMmap(at, size, flags, fd, off uintptr) uintptr {
 		return 0
 	}
 	// A forked child must not write into its parent's ring.
-	for _, advice := range [...]uintptr{qinstDontFork, qinstNoHuge, qinstDontDump} {
-		linux.Syscall6(qinstSysMadvise, p, size, advice, 0, 0, 0)
+	advice := [...]uintptr{qinstDontFork, qinstDontDump, qinstNoHuge}
+	for _, a := range advice[:min(uintptr(len(advice)), size/qinstPage)] {
+		linux.Syscall6(qinstSysMadvise, p, size, a, 0, 0, 0)
 	}
 	return p
 }
@@ -185,7 +186,7 @@ func qinstOpenRing() {
 // qinstFits allocates what a small program needs: it is better to have no ring than
 // one that is full at once.
 func qinstFits() bool {
-	return qinstAllocate(0, qinstChunksAt+uintptr(min(qinstGrow, qinstSet.mostChunks))*qinstChunkSize) && qinstAllocate(qinstBlocksAt, (1+qinstFirst)*qinstPage) &&
+	return qinstAllocate(0, qinstChunksAt+uintptr(min(qinstGrow, qinstSet.mostChunks))*qinstChunkSize) &&
 		qinstAllocate(qinstDirectoryAt, qinstPage) && qinstAllocate(qinstPagesAt, qinstPageGrow*qinstPageSize)
 }
 
@@ -249,7 +250,7 @@ func qinstNewBlock() bool {
 	qinstLockMemory()
 	off := uintptr(qinstBlocksAt) + uintptr(n)*qinstPage
 	p := uintptr(0)
-	if qinstAllocate(off, qinstPage) {
+	if n%qinstFirst != 0 || qinstAllocate(off, qinstFirst*qinstPage) {
 		p = qinstBlockMemory + uintptr(n)*(qinstPage+qinstPageTable)
 	}
 	if p != 0 && qinstRing >= 0 {

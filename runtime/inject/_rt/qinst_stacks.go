@@ -22,14 +22,13 @@ var (
 
 // qinstMapStacks makes room for as many stacks as there may be.
 func qinstMapStacks() bool {
+	size := uintptr(qinstSet.mostStacks) + uintptr(qinstStackSizes[len(qinstStackSizes)-1]+1)*16
+	base := qinstAnonymous(size * uintptr(len(qinstStackSizes)))
 	for class, entries := range qinstStackSizes {
 		l := &qinstStacks[class]
-		l.stride = uintptr(entries+1) * 16
-		if l.base = qinstAnonymous(uintptr(qinstSet.mostStacks) + l.stride); l.base == 0 {
-			return false
-		}
+		l.base, l.stride = base+uintptr(class)*size, uintptr(entries+1)*16
 	}
-	return true
+	return base != 0
 }
 
 // qinstNewStack returns a stack of a class, nil if there is no room.

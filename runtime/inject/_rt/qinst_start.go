@@ -94,7 +94,7 @@ func qinstStart() {
 	}
 	qinstStartControl()
 	qinstTokens.Store(qinstBatch) // until the writer first looks
-	for range qinstFirst + 1 {
+	for range qinstFirst {
 		if !qinstNewBlock() {
 			return
 		}

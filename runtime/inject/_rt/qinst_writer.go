@@ -14,8 +14,8 @@ import (
 const (
 	qinstTickNS    = 100e6   // clocks, thread times, refills
 	qinstBusyUS    = 500     // between looks while chunks come in
-	qinstFirst     = 64      // blocks made before the program starts
-	qinstSpare     = 64      // blocks kept ready: threads come in bursts
+	qinstFirst     = 16      // blocks made before the program starts
+	qinstSpare     = 48      // blocks kept ready: threads come in bursts
 	qinstFewSpares = 32      // when so few are left the writer is woken
 	qinstGrow      = 128     // chunks a growth of the ring adds
 	qinstMaxRing   = 1 << 15 // chunks: 1 GiB
