@@ -83,6 +83,7 @@ type qinstBlock struct {
 	lost    uint64 // events since then
 
 	overflow uint64 // entries deeper than the profile stack
+	pageless uint64 // hits that found no page
 
 	callees    uintptr // qinstMaxCallees of qinstCallee, 0 if there are none
 	unresolved uint64  // calls that found no room there

@@ -41,7 +41,6 @@ var (
 	qinstRulings   uintptr                                // of qinstRuling, one a point
 	qinstGrowing   uint32                                 // spin lock
 	qinstRetired   uint32                                 // block with the counts of threads that ended
-	qinstPageless  uint64                                 // first hits that found no page
 	qinstNoCell    qinstCell                              // of a point that does not exist
 )
 
@@ -54,6 +53,10 @@ func qinstRulingOf(point uint32) *qinstRuling {
 //
 //go:nosplit
 func qinstFirstHit(b *qinstBlock, point uint32) (ok bool) {
+	if limit := qinstPages.limit.Load(); limit >= qinstSet.mostPages && uint32(qinstPages.used.Load()) >= limit {
+		b.pageless++ // at the bound threads come here for every hit
+		return false
+	}
 	systemstack(func() { ok = qinstNewPage(b, point>>qinstPageShift, 0) })
 	return ok
 }
@@ -67,7 +70,7 @@ func qinstNewPage(b *qinstBlock, number, shared uint32) bool {
 		qinstWake() // to make more
 	}
 	if p == 0 {
-		atomic.Xadd64(&qinstPageless, 1)
+		b.pageless++
 		return false
 	}
 	*(*uint64)(unsafe.Pointer(p)) = 0 // where it was on the list

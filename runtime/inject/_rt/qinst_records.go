@@ -242,9 +242,13 @@ func qinstWriteUsage() {
 // qinstWriteMemory writes what the tool uses.
 func qinstWriteMemory() {
 	s := &qinstSet
+	pageless := uint64(0)
+	for i := range qinstNBlocks {
+		pageless += (*qinstBlock)(unsafe.Pointer(qinstBlocks[i])).pageless
+	}
 	qinstRecord(qinstTagMemory, 9)
 	for _, v := range [...]uint64{qinstNow(), s.memory, uint64(qinstChunks.limit.Load()) * qinstChunkSize, uint64(qinstPages.limit.Load()) * qinstPageSize,
-		uint64(max(qinstStackBytes.Load(), 0)), qinstHead[qinstWordLog], atomic.Load64(&qinstPageless), atomic.Load64(&qinstStackless), qinstUnlisted} {
+		uint64(max(qinstStackBytes.Load(), 0)), qinstHead[qinstWordLog], pageless, atomic.Load64(&qinstStackless), qinstUnlisted} {
 		qinstU64(v)
 	}
 }
