@@ -16,8 +16,9 @@ func (pg *page) cost() error {
 	p := pg.p
 	cpu := p.CPU.User + p.CPU.System
 	pg.head("What the tool itself cost")
+	writer := max(p.Tool.FlushCPU, p.CPU.Writer) // its other work, too
 	pg.say("  writer: %s runs, %s written, %s of processor time (%s of the process)", count(p.Tool.FlushRuns),
-		bytesOf(p.Tool.FlushBytes), dur(p.Tool.FlushCPU), percent(p.Tool.FlushCPU, cpu))
+		bytesOf(p.Tool.FlushBytes), dur(writer), percent(writer, cpu))
 	var reduced, reducer int64
 	for i := range pg.t.Points {
 		reduced += int64(pg.t.Points[i].Reduced)
@@ -51,7 +52,7 @@ func (pg *page) cost() error {
 	if budget == 0 {
 		return nil
 	}
-	all := p.Tool.FlushCPU + reducer + events + counted + times
+	all := writer + reducer + events + counted + times
 	pg.say("  together %s of the process; the budget was %.3g%%", percent(all, cpu), float64(budget)/10)
 	if most := cpu * budget / 1000; counted > most {
 		pg.say("  counting alone is above it; %s would not be", exclusion(packages, hits, uint64(float64(most)/each)))

@@ -39,9 +39,17 @@ func (pg *page) extensions() error {
 		reduced += pg.t.Points[i].Reduced
 	}
 	if reduced > 0 {
-		pg.say("  %s activations and records are not in these numbers: extensions took them out; \"qinst dump -only\" shows what they made of them", count(reduced))
+		pg.say("  %s activations and records are not in these numbers: extensions took them out", count(reduced))
 	}
-	return nil
+	if len(pg.t.Own) == 0 {
+		return nil
+	}
+	pg.say("  what they made of them:")
+	made := &table{left: map[int]bool{1: true}}
+	for _, o := range pg.t.Own {
+		made.row(count(o.N), fmt.Sprintf("qinst dump -only=%q %s", o.Name, pg.t.Path))
+	}
+	return made.write(pg.w, "  ")
 }
 
 // levels shows the points that were not traced all the time: how each of their hits

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"sort"
 
@@ -20,6 +21,7 @@ type indexer struct {
 	fns     map[uint64]Function
 	threads map[[2]uint32]Thread // by number and tid
 	before  map[[2]uint32]Thread // their times before the trace began
+	own     map[string]uint64    // records of the program's kinds
 
 	throttled int64 // by then
 	flushes   []struct{ from, to uint64 }
@@ -91,6 +93,8 @@ func (ix *indexer) packet(p *sddf.Packet) error {
 		ix.attribute(Attr{p.Name, p.Value})
 	case p.Kind == spec.Descriptor && p.Record.Tag == spec.TagEvents:
 		return ix.t.checkLayout(p.Record)
+	case p.Kind == spec.Data && p.Record != nil && p.Record.Tag >= spec.FirstUserTag:
+		ix.own[p.Name]++
 	case p.Kind == spec.Data && p.Record != nil:
 		if !ix.data(&row{p, false}) {
 			ix.t.losses.Records++
@@ -375,6 +379,9 @@ func (ix *indexer) finish() {
 	})
 	if !t.End.Known {
 		t.losses.Incomplete = 1
+	}
+	for _, name := range slices.Sorted(maps.Keys(ix.own)) {
+		t.Own = append(t.Own, OwnRecords{name, ix.own[name]})
 	}
 	ix.unknownPoints()
 	ix.stackTable()

@@ -34,11 +34,14 @@ type Trace struct {
 	End       End
 	// Extensions are those that reduced the trace, in the order of the file.
 	Extensions []Extension
-	HasCounts  bool
-	Wall       int64 // ns: from the first event or clock reading to the end of what was traced
-	Ran        int64 // ns: to the end record, or what was last; more than Wall after a limit
-	Began      int64 // ns since 1970, 0 if unknown
-	Blocks     int   // event blocks
+	// Own are the records of the program's own kinds that lie between those of the trace:
+	// what extensions made, by name.
+	Own       []OwnRecords
+	HasCounts bool
+	Wall      int64 // ns: from the first event or clock reading to the end of what was traced
+	Ran       int64 // ns: to the end record, or what was last; more than Wall after a limit
+	Began     int64 // ns since 1970, 0 if unknown
+	Blocks    int   // event blocks
 
 	Salvaged *salvage.File // what came from the program's ring, if the file was opened by its name
 
@@ -110,7 +113,7 @@ func index(r io.ReaderAt, size int64) (*Trace, error) {
 	}
 	t := &Trace{Size: size, Producer: reader.Producer, reader: reader,
 		Reasons: map[uint64]string{}, Texts: map[uint64]string{}, blocks: map[uint32][]block{}}
-	ix := indexer{t: t, fns: map[uint64]Function{}, frames: map[uint64][]Frame{}, threads: map[[2]uint32]Thread{}, before: map[[2]uint32]Thread{}}
+	ix := indexer{t: t, fns: map[uint64]Function{}, frames: map[uint64][]Frame{}, threads: map[[2]uint32]Thread{}, before: map[[2]uint32]Thread{}, own: map[string]uint64{}}
 	if err := ix.run(); err != nil {
 		return nil, err
 	}

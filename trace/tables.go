@@ -136,6 +136,12 @@ type Thread struct {
 	Writer bool   // the thread that wrote the file, not the program's own
 }
 
+// OwnRecords are the records of one kind.
+type OwnRecords struct {
+	Name string
+	N    uint64
+}
+
 // Memory is what the tool used in the program, in bytes, and how often it found no room.
 type Memory struct {
 	Known                                 bool

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -38,6 +39,9 @@ func TestReduced(t *testing.T) {
 				if e.Failed != "" || e.Seen == 0 || e.Emitted == 0 {
 					t.Errorf("%+v", e)
 				}
+			}
+			if n := uint64(len(r.records(t, "procedure profile"))); n == 0 || !slices.Contains(r.Own, trace.OwnRecords{Name: "procedure profile", N: n}) {
+				t.Errorf("%d records of procedures, expected as many in %v", n, r.Own)
 			}
 			for _, p := range r.records(t, "goroutine lifetimes") {
 				name, _ := sddf.Field[string](p, "function")
