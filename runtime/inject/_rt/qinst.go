@@ -77,6 +77,7 @@ type qinstBlock struct {
 	chunk uintptr
 	seq   uint64 // of the current chunk
 	tid   uint32 // 0: no thread has the block
+	used  bool   // a thread has had it
 	found bool   // the next goroutine to start comes from the processor's own queue
 
 	gapFrom uint64 // time of the first event that found no chunk
@@ -439,7 +440,7 @@ func qinstAttach(mp *m) *qinstBlock {
 	if pp := mp.p.ptr(); pp != nil {
 		b.proc = pp.id
 	}
-	b.tid = uint32(mp.procid)
+	b.tid, b.used = uint32(mp.procid), true
 	mp.qinst = b
 	return b
 }

@@ -67,8 +67,7 @@ TEXT qinstTimed<>(SB),NOSPLIT|NOFRAME,$0-0
 	SHRQ	$32, CX
 	MOVL	AX, SI
 	SHRL	$const_qinstTimeShift, SI
-	MOVQ	g_m(R14), R9
-	MOVQ	m_qinst(R9), R9
+	MOVQ	g_qinst(R14), R9
 	RDTSC
 	// The clock's upper half is seldom another one than at the entry.
 	ANDL	$((1<<(32-const_qinstTimeShift))-1), DX

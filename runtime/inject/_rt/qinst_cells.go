@@ -37,6 +37,7 @@ var (
 	qinstPages     qinstPool
 	qinstDirectory uintptr                                // of uint32, one a page: number of the first point's page, and 1
 	qinstPaged     [qinstMaxPoints >> qinstPageShift]bool // a thread has the page; set before that is in the directory
+	qinstPagesBack uint32                                 // a page is another's than when rate control saw it
 	qinstPagesSeen uint32                                 // by rate control
 	qinstRulings   uintptr                                // of qinstRuling, one a point
 	qinstGrowing   uint32                                 // spin lock
@@ -90,6 +91,9 @@ func qinstNewPage(b *qinstBlock, number, shared uint32) bool {
 	}
 	i := (p - qinstPages.base) / qinstPageSize
 	atomic.Store((*uint32)(unsafe.Pointer(qinstDirectory+i*4)), (number+1)|shared)
+	if i < uintptr(atomic.Load(&qinstPagesSeen)) {
+		atomic.Store(&qinstPagesBack, 1)
+	}
 	return true
 }
 

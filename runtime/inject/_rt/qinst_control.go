@@ -101,6 +101,7 @@ func qinstPrepareControl() {
 	qinstPrices = qinstAnonymous(qinstMaxPoints * 8)
 	qinstRulings = qinstAnonymous(qinstMaxPoints * unsafe.Sizeof(qinstRuling{}))
 	if qinstControls == 0 || qinstTracked == 0 || qinstPrices == 0 || qinstRulings == 0 {
+		qinstControls = 0
 		return
 	}
 	qinstWindow.at = nanotime()
@@ -182,6 +183,9 @@ func qinstTakeWants(b *qinstBlock) {
 // qinstTakePages puts the points that have a rule on the list, once a thread has cells
 // for them.
 func qinstTakePages() {
+	if atomic.Xchg(&qinstPagesBack, 0) != 0 {
+		qinstPagesSeen = 0
+	}
 	for ; qinstPagesSeen < qinstPages.fresh.Load(); qinstPagesSeen++ {
 		page := atomic.Load((*uint32)(unsafe.Pointer(qinstDirectory + uintptr(qinstPagesSeen)*4)))
 		if page == 0 {

@@ -306,7 +306,7 @@ func qinstWriteCallees() {
 	const size = unsafe.Sizeof(qinstCallee{})
 	for i := uint32(1); i < qinstNBlocks; i++ {
 		b := (*qinstBlock)(unsafe.Pointer(qinstBlocks[i]))
-		if b.callees == 0 {
+		if !b.used {
 			continue
 		}
 		for k := uintptr(0); k < qinstMaxCallees; k++ {
