@@ -408,7 +408,11 @@ func qinstCountSlow(point uint32) *qinstBlock {
 		return nil
 	}
 	gp := getg()
-	if b := qinstAttach(gp.m); b != nil && (b.has(point) || qinstFirstHit(b, point)) {
+	b := gp.m.qinst
+	if b == qinstNone() {
+		systemstack(func() { b = qinstAttach(getg().m) })
+	}
+	if b != nil && (b.has(point) || qinstFirstHit(b, point)) {
 		gp.qinst = b
 		return b
 	}
@@ -428,12 +432,14 @@ func qinstAttach(mp *m) *qinstBlock {
 		return mp.qinst
 	}
 	i := qinstReady.pop()
-	if qinstSpares.Add(-1) < qinstFewSpares {
-		qinstWake() // to make more
+	if i == 0 && getg() == mp.g0 && qinstNewBlock() { // a burst: the writer was too slow
+		i = qinstReady.pop()
 	}
 	if i == 0 {
-		qinstSpares.Add(1)
 		return nil
+	}
+	if qinstSpares.Add(-1) < qinstFewSpares {
+		qinstWake() // to make more
 	}
 	b := (*qinstBlock)(unsafe.Pointer(qinstBlocks[i]))
 	b.g, b.proc = 0, -1

@@ -52,6 +52,7 @@ type qinstTable struct {
 var (
 	qinstRing        int32                  = -1
 	qinstHead        *[qinstPage / 8]uint64 // of the ring; anonymous if that is
+	qinstMaking      uint32                 // spin lock: a block is being made
 	qinstMemory      uint32                 // spin lock over what follows; only registration and the writer take it
 	qinstLog         uintptr                // of qinstLogSize
 	qinstNext        uint32                 // points registered
@@ -243,11 +244,21 @@ func qinstGrowRing() {
 
 // qinstNewBlock makes one more block; the first is the shared one.
 func qinstNewBlock() bool {
-	n := qinstNBlocks
-	if n == qinstMaxBlocks {
-		return false
+	for !atomic.Cas(&qinstMaking, 0, 1) {
+		usleep(20)
 	}
-	qinstLockMemory()
+	n := qinstNBlocks
+	ok := n < qinstMaxBlocks && qinstMakeBlock(n)
+	atomic.Store(&qinstMaking, 0)
+	if ok && n > 0 {
+		qinstReady.push(n)
+		qinstSpares.Add(1)
+	}
+	return ok
+}
+
+// qinstMakeBlock makes block n. The hooks of threads call it, too: it waits for nobody.
+func qinstMakeBlock(n uint32) bool {
 	off := uintptr(qinstBlocksAt) + uintptr(n)*qinstPage
 	p := uintptr(0)
 	if n%qinstFirst != 0 || qinstAllocate(off, qinstFirst*qinstPage) {
@@ -257,7 +268,6 @@ func qinstNewBlock() bool {
 		p = qinstMmap(p, qinstPage, qinstShared|qinstFixed, uintptr(qinstRing), off)
 	}
 	if p == 0 {
-		qinstUnlockMemory()
 		return false
 	}
 	b := (*qinstBlock)(unsafe.Pointer(p))
@@ -268,11 +278,6 @@ func qinstNewBlock() bool {
 	qinstBlocks[n] = p
 	atomic.Store(&qinstNBlocks, n+1)
 	qinstHead[qinstWordBlocks] = uint64(n + 1)
-	qinstUnlockMemory()
-	if n > 0 {
-		qinstReady.push(n)
-		qinstSpares.Add(1)
-	}
 	return true
 }
 
