@@ -57,7 +57,8 @@ func (m *model) ready(th *thread, kind uint64, arg uint32) bool {
 			return true
 		}
 		v := m.owner[arg]
-		return v != nil && (v.g == nil || v.g.state == Syscall) || m.waitProc(th, int32(arg))
+		// A thread that C code is back on takes the processor from itself.
+		return v != nil && (v == th || v.g == nil || v.g.state == Syscall) || m.waitProc(th, int32(arg))
 	}
 	return true
 }
@@ -109,7 +110,7 @@ func (m *model) schedule(th *thread, kind uint64, arg uint32) {
 		}
 		m.releaseProc(th)
 	case spec.EvProcSteal:
-		m.procSteal(int32(arg))
+		m.procSteal(th, int32(arg))
 	case spec.EvProcs:
 		m.emit(Event{Kind: Procs, Arg: uint64(arg), Slot: NoSlot, By: NoSlot, Thread: int32(th.id)})
 	default:
@@ -406,13 +407,13 @@ func (m *model) releaseProc(th *thread) {
 	m.wake(0, p)
 }
 
-func (m *model) procSteal(p int32) {
+func (m *model) procSteal(th *thread, p int32) {
 	if !m.procOK(p) || m.owner[p] == nil {
 		m.losses.States++
 		return
 	}
 	v := m.owner[p]
-	if v.g != nil && v.g.state != Syscall {
+	if v != th && v.g != nil && v.g.state != Syscall {
 		m.losses.States++
 	}
 	m.releaseProc(v)

@@ -352,6 +352,24 @@ func (b *Builder) SyscallEndBlocked(g G) {
 	b.leave(g)
 }
 
+// Callback ends a C thread's goroutine, that is in a system call with its processor, and
+// begins the next one: C calls Go again, and the thread takes the processor from itself.
+func (b *Builder) Callback(g G) G {
+	th := b.on(g)
+	b.event(th, spec.EvGoEndSyscall, 0)
+	delete(b.gs, g)
+	b.last++
+	next := b.last
+	b.gs[next] = &goroutine{seq: 1, th: th}
+	b.event(th, spec.EvGoCreateSyscall, 0, uint64(next)|1<<spec.GoBits)
+	b.event(th, spec.EvProcSteal, uint64(th.p))
+	b.event(th, spec.EvSyscallEndNoP, 0)
+	b.event(th, spec.EvProcStart, uint64(th.p))
+	b.event(th, spec.EvGoStart, 0, b.numbered(next))
+	th.g = next
+	return next
+}
+
 // Gap says that events of a processor's thread were lost.
 func (b *Builder) Gap(proc int, lost uint64) {
 	b.event(b.cpus[proc], spec.EvGap, 0, b.ticks(), lost)

@@ -432,7 +432,7 @@ func qinstAttach(mp *m) *qinstBlock {
 		return mp.qinst
 	}
 	i := qinstReady.pop()
-	if i == 0 && getg() == mp.g0 && qinstNewBlock() { // a burst: the writer was too slow
+	for i == 0 && getg() == mp.g0 && qinstNewBlock() { // a burst: the writer was too slow
 		i = qinstReady.pop()
 	}
 	if i == 0 {
