@@ -216,13 +216,15 @@ func qinstAppend(point uint32) *qinstControl {
 	if c.listed {
 		return nil
 	}
-	if qinstListed >= qinstSet.mostListed {
+	// A point that is off must be told of, or its hits would read as exact.
+	o := qinstRulingOf(point)
+	if off := o.rule != 0 && qinstRules[o.rule-1].most == qinstRateOff; !off && qinstListed >= qinstSet.mostListed {
 		qinstUnlisted++
 		return nil
 	}
 	c.listed, c.quiet = true, 0
 	if c.kind == 0 {
-		if c.kind = qinstRulingOf(point).kind; c.kind == 0 {
+		if c.kind = o.kind; c.kind == 0 {
 			c.kind = qinstKindOf(point)
 		}
 		if c.kind == qinstCalls {
@@ -259,9 +261,9 @@ func qinstRuled(point uint32) {
 	qinstEachCell(point, func(c *qinstCell) { c.room = o.room })
 }
 
-// qinstControlBlock prepares a new block.
+// qinstControlBlock prepares a new block that nobody has. It is among all blocks by then:
+// what the writer does to those meanwhile it has, or finds here.
 func qinstControlBlock(b *qinstBlock) {
-	b.low = -1 << 31
 	if !qinstControlled {
 		return
 	}
@@ -429,7 +431,7 @@ func qinstDecide(point uint32, ns, most float64) bool {
 	if level == qinstRateTime && c.kind == qinstOnce || level > qinstRateCount && c.kind == qinstCalls {
 		level = qinstRateCount
 	}
-	if level == qinstRateTime && !c.clocked && qinstClocked >= qinstSet.mostClocked/(qinstNBlocks-uint32(max(qinstSpares.Load(), 0))) {
+	if level == qinstRateTime && !c.clocked && qinstClocked >= qinstSet.mostClocked/uint32(max(int32(qinstNBlocks)-qinstSpares.Load(), 1)) {
 		level, why = qinstRateCount, "memory"
 	}
 	if c.floored {

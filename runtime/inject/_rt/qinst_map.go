@@ -272,12 +272,12 @@ func qinstMakeBlock(n uint32) bool {
 	}
 	b := (*qinstBlock)(unsafe.Pointer(p))
 	b.num = n
-	b.floor = qinstSet.floor
-	qinstControlBlock(b)
+	b.floor, b.low = qinstSet.floor, -1<<31
 	b.callees = qinstCallees + uintptr(n)*qinstCalleesSize
 	qinstBlocks[n] = p
 	atomic.Store(&qinstNBlocks, n+1)
 	qinstHead[qinstWordBlocks] = uint64(n + 1)
+	qinstControlBlock(b)
 	return true
 }
 

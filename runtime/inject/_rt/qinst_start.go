@@ -255,7 +255,7 @@ func qinstSetting(name, value string) bool {
 			}
 			return true
 		}
-		qinstSay("QINST: unknown setting ", name, ", known are mode, keep, on, out, limit, budget, floor, sums, ring, extensions, ctl, and points as in main.(*T).*=1e4/s or kind:loop=count; the program goes on untraced")
+		qinstSay("QINST: unknown setting ", name, ", known are mode, keep, on, out, limit, memory, budget, floor, sums, ring, extensions, ctl, and points as in main.(*T).*=1e4/s or kind:loop=count; the program goes on untraced")
 		return false
 	}
 	return true
