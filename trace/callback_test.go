@@ -41,3 +41,36 @@ func TestCallback(t *testing.T) {
 		t.Errorf("%d goroutines, %d entries, %+v, %v; expected 4 and 3, and nothing lost", created, entered, losses, err)
 	}
 }
+
+// TestCallbackStolen: C calls Go again, and before the thread has its processor back
+// another one takes it.
+func TestCallbackStolen(t *testing.T) {
+	b := tracetest.New(1)
+	g := b.Go(0, "runtime.main")
+	b.Start(g, 0)
+	other := b.Go(g, "main.other")
+	b.At(30).Syscall(g)
+	g = b.At(90).CallAgain(g)
+	b.At(100).Steal(g)
+	b.At(110).Start(other, 0)
+	b.At(150).SyscallEndBlocked(g)
+	b.At(200).End(other)
+	b.At(210).Start(g, 0)
+	b.At(300).End(g)
+	tr := b.Trace()
+	if err := tracetest.Validate(tr); err != nil {
+		t.Error(err)
+	}
+	ran := int64(-1)
+	losses, err := tr.Events(func(events []trace.Event) error {
+		for i := range events {
+			if e := &events[i]; e.G == trace.GoID(other) && e.To == trace.Running {
+				ran = e.Time
+			}
+		}
+		return nil
+	})
+	if err != nil || losses.Any() || ran != 110 {
+		t.Errorf("the other one ran from %d on, %+v, %v; expected 110, and nothing lost or repaired", ran, losses, err)
+	}
+}

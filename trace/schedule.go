@@ -57,8 +57,7 @@ func (m *model) ready(th *thread, kind uint64, arg uint32) bool {
 			return true
 		}
 		v := m.owner[arg]
-		// A thread that C code is back on takes the processor from itself.
-		return v != nil && (v == th || v.g == nil || v.g.state == Syscall) || m.waitProc(th, int32(arg))
+		return v != nil && v.loses(th) || m.waitProc(th, int32(arg))
 	}
 	return true
 }
@@ -413,8 +412,15 @@ func (m *model) procSteal(th *thread, p int32) {
 		return
 	}
 	v := m.owner[p]
-	if v != th && v.g != nil && v.g.state != Syscall {
+	if !v.loses(th) {
 		m.losses.States++
 	}
 	m.releaseProc(v)
+}
+
+// loses reports whether another thread can take this one's processor: what it runs is in
+// a system call, or blocked where C has just called Go. That one is itself where C is
+// back on it.
+func (th *thread) loses(to *thread) bool {
+	return th == to || th.g == nil || th.g.state == Syscall || th.g.state == Blocked
 }

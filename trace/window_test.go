@@ -241,7 +241,21 @@ func TestHostileIndex(t *testing.T) {
 		t.Fatal(err)
 	}
 	tr.Close()
-	used := 0
+	open := func() *trace.Trace {
+		tr, err := trace.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return tr
+	}
+	if err := os.WriteFile(path+trace.IndexSuffix, index.Bytes(), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	whole := open()
+	if !whole.Indexed() {
+		t.Error("the index as it was written was not used")
+	}
+	whole.Close()
 	rapid.Check(t, func(t *rapid.T) {
 		data := bytes.Clone(index.Bytes())
 		for range rapid.IntRange(1, 4).Draw(t, "changes") {
@@ -253,14 +267,8 @@ func TestHostileIndex(t *testing.T) {
 		if err := os.WriteFile(path+trace.IndexSuffix, data, 0o666); err != nil {
 			t.Fatal(err)
 		}
-		tr, err := trace.Open(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		tr := open()
 		defer tr.Close()
-		if tr.Indexed() {
-			used++
-		}
 		if err := tr.Select(tr.Wall/2, tr.Wall, nil, func([]trace.Event) error { return nil }); err == nil {
 			var out bytes.Buffer
 			if err := tr.Cut(&out, tr.Wall/2, tr.Wall); err != nil {
@@ -268,9 +276,6 @@ func TestHostileIndex(t *testing.T) {
 			}
 		}
 	})
-	if used == 0 {
-		t.Error("no index was used")
-	}
 }
 
 func TestPointsNamed(t *testing.T) {

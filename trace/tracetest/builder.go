@@ -355,6 +355,17 @@ func (b *Builder) SyscallEndBlocked(g G) {
 // Callback ends a C thread's goroutine, that is in a system call with its processor, and
 // begins the next one: C calls Go again, and the thread takes the processor from itself.
 func (b *Builder) Callback(g G) G {
+	next := b.CallAgain(g)
+	th := b.on(next)
+	b.event(th, spec.EvProcSteal, uint64(th.p))
+	b.event(th, spec.EvSyscallEndNoP, 0)
+	b.event(th, spec.EvProcStart, uint64(th.p))
+	b.event(th, spec.EvGoStart, 0, b.numbered(next))
+	return next
+}
+
+// CallAgain is Callback's beginning: the processor can still be stolen.
+func (b *Builder) CallAgain(g G) G {
 	th := b.on(g)
 	b.event(th, spec.EvGoEndSyscall, 0)
 	delete(b.gs, g)
@@ -362,10 +373,6 @@ func (b *Builder) Callback(g G) G {
 	next := b.last
 	b.gs[next] = &goroutine{seq: 1, th: th}
 	b.event(th, spec.EvGoCreateSyscall, 0, uint64(next)|1<<spec.GoBits)
-	b.event(th, spec.EvProcSteal, uint64(th.p))
-	b.event(th, spec.EvSyscallEndNoP, 0)
-	b.event(th, spec.EvProcStart, uint64(th.p))
-	b.event(th, spec.EvGoStart, 0, b.numbered(next))
 	th.g = next
 	return next
 }

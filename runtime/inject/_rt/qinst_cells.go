@@ -40,7 +40,7 @@ var (
 	qinstPagesBack uint32                                 // a page is another's than when rate control saw it
 	qinstPagesSeen uint32                                 // by rate control
 	qinstRulings   uintptr                                // of qinstRuling, one a point
-	qinstGrowing   uint32                                 // spin lock
+	qinstGrowing   uint32                                 // spin lock: there will be more pages or chunks
 	qinstRetired   uint32                                 // block with the counts of threads that ended
 	qinstNoCell    qinstCell                              // of a point that does not exist
 )

@@ -250,9 +250,8 @@ func qinstRuled(point uint32) {
 	if r.most == qinstRateOff {
 		qinstSetOff(point, 1)
 	}
-	if r.most == qinstRateOff || qinstPaged[point>>qinstPageShift] {
+	if c := qinstControlOf(point); r.most == qinstRateOff || c.off || qinstPaged[point>>qinstPageShift] {
 		qinstAppend(point)
-		c := qinstControlOf(point)
 		c.floored, c.seen = false, false
 		if c.off && r.most != qinstRateOff {
 			qinstSetOff(point, 0)
@@ -448,7 +447,7 @@ func qinstDecide(point uint32, ns, most float64) bool {
 		if level == qinstRateTrace {
 			c.until = hits
 		} else if c.below == 0 {
-			if c.until = 0; c.seen || !free || !cheap {
+			if c.until = 0; c.seen || traced != 0 || !free || !cheap {
 				c.told = hits // events tell of those
 			}
 		}
@@ -478,6 +477,9 @@ func qinstDecide(point uint32, ns, most float64) bool {
 		if level == qinstRateTrace && rule.limit.Rate >= qinstRateAny && !qinstBudgetOn {
 			room = 1 << 28
 		}
+	}
+	if level == qinstRateOff && hits == c.told && !qinstFlight.on {
+		stays = false // it is told of, and will not be hit
 	}
 	settled := qinstSetRoom(point, c, level, room)
 	c.listed = stays || !settled

@@ -91,7 +91,7 @@ func qinstMap() bool {
 	qinstChunks.base, qinstChunks.stride = chunks, qinstChunkSize
 	qinstPages.base, qinstPages.stride = pages, qinstPageSize
 	qinstDescribeRing(head)
-	qinstGrowRing()
+	qinstGrowRing(0)
 	return qinstGrowPages()
 }
 
@@ -227,19 +227,30 @@ func qinstAllocate(off, size uintptr) bool {
 	}
 }
 
-// qinstGrowRing lets the threads have more chunks.
-func qinstGrowRing() {
-	n := qinstChunks.limit.Load()
+// qinstGrowRing lets the threads have more than n chunks. It reports false if it cannot.
+// The hooks of threads call it, too.
+func qinstGrowRing(n uint32) (ok bool) {
+	for !atomic.Cas(&qinstGrowing, 0, 1) {
+		usleep(20)
+	}
+	ok = qinstChunks.limit.Load() > n || qinstMoreChunks(n)
+	atomic.Store(&qinstGrowing, 0)
+	return ok
+}
+
+func qinstMoreChunks(n uint32) bool {
 	grow := min(qinstGrow, qinstSet.mostChunks-n)
 	size := uint64(grow) * qinstChunkSize
 	if uint64(n)*qinstChunkSize+size > qinstSet.memory/4 && !qinstMayUse(size) {
 		qinstSet.mostChunks = n
-		return
+		return false
 	}
-	if qinstAllocate(qinstChunksAt+uintptr(n)*qinstChunkSize, uintptr(grow)*qinstChunkSize) {
-		qinstChunks.limit.Store(n + grow)
-		qinstHead[qinstWordChunks] = uint64(n + grow)
+	if grow == 0 || !qinstAllocate(qinstChunksAt+uintptr(n)*qinstChunkSize, uintptr(size)) {
+		return false
 	}
+	qinstChunks.limit.Store(n + grow)
+	qinstHead[qinstWordChunks] = uint64(n + grow)
+	return true
 }
 
 // qinstNewBlock makes one more block; the first is the shared one.

@@ -185,9 +185,14 @@ func qinstMakeReady(now, on uint64) (b *qinstBlock) {
 			atomic.Xadd64(&qinstNoBlock, 1)
 			return
 		}
-		if !qinstRoom(b, on, now, 0) {
-			qinstLost(b, now)
-			b = nil
+		limit := qinstChunks.limit.Load()
+		for !qinstRoom(b, on, now, 0) {
+			if qinstStates == 0 || !qinstGrowRing(limit) {
+				qinstLost(b, now)
+				b = nil
+				break
+			}
+			limit = qinstChunks.limit.Load()
 		}
 	})
 	return b

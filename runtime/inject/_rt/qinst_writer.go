@@ -294,7 +294,7 @@ func qinstPrepare() {
 	}
 	limit := qinstChunks.limit.Load()
 	if used := uint32(qinstChunks.used.Load()); used > limit/2 && limit < qinstSet.mostChunks {
-		qinstGrowRing()
+		qinstGrowRing(limit)
 	}
 	qinstFeed()
 }
