@@ -65,20 +65,21 @@ type qinstCell struct {
 
 // qinstBlock is what a thread records into.
 type qinstBlock struct {
-	_     sys.NotInHeap
-	next  uint32  // on the list of ready blocks
-	num   uint32  // dense number of the block, from 1
-	p     uintptr // where the next event goes; 0 without a chunk
-	end   uintptr // last p at which the longest event fits
-	last  uint64  // time of the last event
-	g     uint64  // goroutine that the events so far put on the thread
-	floor int32
-	proc  int32 // processor that the events so far gave to the thread
-	chunk uintptr
-	seq   uint64 // of the current chunk
-	tid   uint32 // 0: no thread has the block
-	used  bool   // a thread has had it
-	found bool   // the next goroutine to start comes from the processor's own queue
+	_      sys.NotInHeap
+	next   uint32  // on the list of ready blocks
+	num    uint32  // dense number of the block, from 1
+	p      uintptr // where the next event goes; 0 without a chunk
+	end    uintptr // last p at which the longest event fits
+	last   uint64  // time of the last event
+	g      uint64  // goroutine that the events so far put on the thread
+	floor  int32
+	proc   int32 // processor that the events so far gave to the thread
+	chunk  uintptr
+	seq    uint64 // of the current chunk
+	tid    uint32 // 0: no thread has the block
+	paging bool   // has pages of cells, or will
+	used   bool   // a thread has had it
+	found  bool   // the next goroutine to start comes from the processor's own queue
 
 	gapFrom uint64 // time of the first event that found no chunk
 	lost    uint64 // events since then

@@ -41,6 +41,8 @@ var (
 	qinstPagesSeen uint32                                 // by rate control
 	qinstRulings   uintptr                                // of qinstRuling, one a point
 	qinstGrowing   uint32                                 // spin lock: there will be more pages or chunks
+	qinstPaging    [qinstMaxBlocks]uint32                 // blocks that have pages
+	qinstNPaging   atomic.Uint32                          // of them; the last may be 0 still
 	qinstRetired   uint32                                 // block with the counts of threads that ended
 	qinstNoCell    qinstCell                              // of a point that does not exist
 )
@@ -76,6 +78,7 @@ func qinstNewPage(b *qinstBlock, number, shared uint32) bool {
 	}
 	*(*uint64)(unsafe.Pointer(p)) = 0 // where it was on the list
 	first := number << qinstPageShift
+	b.joinPaging()
 	// From here on the writer sees the page: what it decides meanwhile is in the cells,
 	// or in what follows.
 	atomic.Storeuintptr(b.page(number), p-uintptr(first)*16)
@@ -95,6 +98,15 @@ func qinstNewPage(b *qinstBlock, number, shared uint32) bool {
 		atomic.Store(&qinstPagesBack, 1)
 	}
 	return true
+}
+
+// joinPaging puts a block among those that have pages, before it has the first. Most
+// blocks have none, and who sums cells up need not look at them.
+func (b *qinstBlock) joinPaging() {
+	if !b.paging {
+		b.paging = true
+		atomic.Store(&qinstPaging[qinstNPaging.Add(1)-1], b.num)
+	}
 }
 
 // qinstPagesLow tells whether more pages are to be made.
@@ -174,6 +186,7 @@ func qinstFold(b *qinstBlock) {
 		}
 		*b.page(number) = 0
 		if *to.page(number) == 0 {
+			to.joinPaging()
 			*to.page(number) = p
 			continue
 		}
@@ -208,8 +221,12 @@ func qinstEachCell(point uint32, f func(*qinstCell)) {
 	if !qinstPaged[point>>qinstPageShift] {
 		return
 	}
-	for i := uint32(1); i < atomic.Load(&qinstNBlocks); i++ {
-		if c := (*qinstBlock)(unsafe.Pointer(qinstBlocks[i])).cell(point); c != nil {
+	for i := range qinstNPaging.Load() {
+		num := atomic.Load(&qinstPaging[i])
+		if num == 0 {
+			continue // the shared block; or it has no page yet
+		}
+		if c := (*qinstBlock)(unsafe.Pointer(qinstBlocks[num])).cell(point); c != nil {
 			f(c)
 		}
 	}
@@ -234,3 +251,36 @@ func qinstHitsOf(point uint32) (hits, traced uint64) {
 	})
 	return hits, traced
 }
+
+// qinstPageSums are the hits of a page's points, and how many of them were traced.
+type qinstPageSums [1 << qinstPageShift][2]uint64
+
+// qinstSumPage sums the cells of a page's points up, block by block, as they lie in
+// memory: all points are summed up so.
+func qinstSumPage(number uint32, sums *qinstPageSums) {
+	first := number << qinstPageShift
+	for k := range sums {
+		sums[k] = [2]uint64{qinstSharedCell(first + uint32(k)).hits, 0}
+	}
+	if !qinstPaged[number] {
+		return
+	}
+	for i := range qinstNPaging.Load() {
+		num := atomic.Load(&qinstPaging[i])
+		if num == 0 {
+			continue
+		}
+		b := (*qinstBlock)(unsafe.Pointer(qinstBlocks[num]))
+		if *b.page(number) == 0 {
+			continue
+		}
+		for k := range sums {
+			c := b.cell(first + uint32(k))
+			sums[k][0] += c.hits
+			sums[k][1] += uint64(c.traced)
+		}
+	}
+}
+
+// Scratch of the writer.
+var qinstSums qinstPageSums

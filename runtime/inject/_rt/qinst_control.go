@@ -34,7 +34,8 @@ const (
 // qinstControl is what the writer keeps of a point. Zero is one that it has not seen.
 type qinstControl struct {
 	rates, costs qinstRatePoint // above the rule's rate; too dear for the budget
-	hits, traced uint64         // at the last window
+	hits, traced uint64         // at the end of the last window
+	n            float64        // hits in it
 	told, news   uint64         // hits that sums records have told of; at this one
 	until        uint64         // hits when the point came back to trace, which none has told of yet
 	timed, took  uint64         // likewise
@@ -67,8 +68,8 @@ var (
 		cpu, writer uint64 // ns so far
 		bytes       uint64 // of events so far
 		counting    float64
-		scanned     uint32
-		sum         float64 // of hits in the scan at hand
+		scanned     uint32  // pages of the scan at hand
+		sum         float64 // of hits in it
 		scanAt      int64
 	}
 )
@@ -150,8 +151,14 @@ func qinstControlWindow() {
 	for i := uint32(1); i < qinstNBlocks; i++ {
 		qinstTakeWants((*qinstBlock)(unsafe.Pointer(qinstBlocks[i])))
 	}
-	most := qinstAfford(now, ns)
 	list := (*[qinstMaxPoints]uint32)(unsafe.Pointer(qinstTracked))
+	for i := range qinstListed {
+		c := qinstControlOf(list[i])
+		before := c.hits
+		c.hits, c.traced = qinstHitsOf(list[i])
+		c.n = float64(c.hits - before)
+	}
+	most := qinstAfford(now, ns)
 	for i := uint32(0); i < qinstListed; {
 		point := list[i]
 		if qinstDecide(point, ns, most) {
@@ -304,8 +311,7 @@ func qinstAfford(now int64, ns float64) float64 {
 	prices := unsafe.Slice((*float64)(unsafe.Pointer(qinstPrices)), int(qinstListed))
 	for i := range prices {
 		c := qinstControlOf(list[i])
-		hits, _ := qinstHitsOf(list[i])
-		prices[i] = float64(hits-c.hits) * c.price()
+		prices[i] = c.n * c.price()
 	}
 	return qinstRateShare(prices, allowed)
 }
@@ -329,16 +335,18 @@ func qinstScanHits(now int64) {
 	if qinstNext == 0 || w.scanned == 0 && now-w.scanAt < qinstScanNS {
 		return
 	}
-	part := max(5000/max(qinstNBlocks, 1), qinstNext/40, 1)
-	for ; part > 0 && w.scanned < qinstNext; part-- {
-		hits, _ := qinstHitsOf(w.scanned)
-		w.sum += float64(hits)
-		if qinstSet.floorOff {
-			qinstNoteDear(w.scanned, hits)
+	pages := (qinstNext-1)>>qinstPageShift + 1
+	for part := max(16, pages/40); part > 0 && w.scanned < pages; part-- {
+		qinstSumPage(w.scanned, &qinstSums)
+		for k, s := range qinstSums {
+			w.sum += float64(s[0])
+			if qinstSet.floorOff && s[0] != 0 {
+				qinstNoteDear(w.scanned<<qinstPageShift+uint32(k), s[0])
+			}
 		}
 		w.scanned++
 	}
-	if w.scanned >= qinstNext {
+	if w.scanned >= pages {
 		if w.scanAt != 0 && now > w.scanAt {
 			w.counting = max(0, (w.sum-qinstLastSum)*1e9/float64(now-w.scanAt))
 			if qinstSet.floorOff {
@@ -404,10 +412,7 @@ func qinstKeepFloor(ns int64) {
 // reports whether the point stays on the list.
 func qinstDecide(point uint32, ns, most float64) bool {
 	c := qinstControlOf(point)
-	hits, traced := qinstHitsOf(point)
-	n := float64(hits - c.hits)
-	c.hits, c.traced = hits, traced
-
+	hits, traced, n := c.hits, c.traced, c.n
 	rule := &qinstNoRule
 	if o := qinstRulingOf(point); o.rule != 0 {
 		rule = &qinstRules[o.rule-1]

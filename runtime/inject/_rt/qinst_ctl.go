@@ -148,7 +148,7 @@ func qinstListPoints() {
 	for i := range qinstNTables {
 		t := &qinstTables[i]
 		base := t.base
-		qinstNames(t.text, func(k uint32, kind, name string) bool {
+		qinstNames(t.text, qinstWriters, func(k uint32, kind, name string) bool {
 			hits, traced, timed, level, rate := qinstPointState(base + k)
 			if hits == 0 {
 				return true

@@ -46,7 +46,7 @@ type qinstTable struct {
 	base   uint32
 	probes uint32  // points of it that have a byte in off; all, or none
 	off    uintptr // the package's bytes: not 0 where the probe is not to be reached
-	kinds  uintptr // where the text has them; 0: nobody has looked
+	kinds  bool    // of its points rate control has them
 }
 
 var (
@@ -84,7 +84,9 @@ func qinstMap() bool {
 	qinstBlockMemory = qinstAnonymous(qinstMaxBlocks * (qinstPage + qinstPageTable))
 	qinstCallees = qinstAnonymous(qinstMaxBlocks * qinstCalleesSize)
 	qinstTexts = qinstAnonymous(qinstTextBytes)
-	if !qinstMapTrails() || !qinstMapStacks() || qinstTexts == 0 || head == 0 || qinstLog == 0 || chunks == 0 || pages == 0 || qinstDirectory == 0 || qinstBlockMemory == 0 || qinstCallees == 0 || qinstTotals == 0 {
+	places := qinstAnonymous(2 * qinstMostPlaces * 8)
+	qinstPlaces = [2]uintptr{places, places + qinstMostPlaces*8}
+	if !qinstMapTrails() || !qinstMapStacks() || qinstTexts == 0 || places == 0 || head == 0 || qinstLog == 0 || chunks == 0 || pages == 0 || qinstDirectory == 0 || qinstBlockMemory == 0 || qinstCallees == 0 || qinstTotals == 0 {
 		qinstSay("cannot map memory for the trace; the program goes on untraced")
 		return false
 	}

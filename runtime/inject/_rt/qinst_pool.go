@@ -116,5 +116,16 @@ func qinstPushFull(c uintptr) {
 			break
 		}
 	}
-	qinstWake()
+	if qinstPressed() {
+		qinstWake()
+	}
+}
+
+// qinstPressed tells whether the writer is to look for full chunks now. Else it finds
+// them when it looks anyhow, some times a second: to wake it costs more than to write a
+// chunk.
+//
+//go:nosplit
+func qinstPressed() bool {
+	return uint32(qinstChunks.used.Load()) > qinstChunks.limit.Load()/4
 }

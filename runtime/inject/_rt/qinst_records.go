@@ -261,13 +261,16 @@ func qinstWriteCounts() {
 	}
 	found := uint64(0)
 	qinstHitsAtEnd = 0
-	for k := uint32(0); k < qinstNext; k++ {
-		if hits, traced := qinstHitsOf(k); hits != 0 {
-			*(*[2]uint64)(unsafe.Pointer(qinstTotals + uintptr(k)*16)) = [2]uint64{hits, traced}
-			found++
-			qinstHitsAtEnd += hits
+	for first := uint32(0); first < qinstNext; first += 1 << qinstPageShift {
+		qinstSumPage(first>>qinstPageShift, &qinstSums)
+		for k, s := range qinstSums {
+			if s[0] != 0 && first+uint32(k) < qinstNext {
+				*(*[2]uint64)(unsafe.Pointer(qinstTotals + uintptr(first+uint32(k))*16)) = s
+				found++
+				qinstHitsAtEnd += s[0]
+			}
 		}
-		if k&0xffff == 0 {
+		if first&0xffff == 0 {
 			qinstBeat++
 		}
 	}

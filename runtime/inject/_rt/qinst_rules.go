@@ -103,7 +103,7 @@ func qinstChangeRate(name, value string) (ok bool) {
 // qinstApplyRule makes a rule that of the points of a table that it is about.
 func qinstApplyRule(t *qinstTable, rule int) {
 	r := &qinstRules[rule]
-	qinstNames(t.text, func(i uint32, kind, name string) bool {
+	qinstNames(t.text, qinstLocked, func(i uint32, kind, name string) bool {
 		k := r.kind()
 		if (k == "" || k == kind || k == "odd" && (t.base+i)&1 != 0) && qinstRateMatches(r.pattern(), name) {
 			o := qinstRulingOf(t.base + i)
@@ -209,72 +209,74 @@ func (p *qinstPacked) skip() {
 	}
 }
 
-// qinstStrings is an array of strings. Reading them in order takes one pass.
-type qinstStrings struct {
-	all, rest qinstPacked
-	n, next   uint64
-}
+// qinstPlaces is room for where the strings of an array are, which points name in any
+// order: for those who hold the memory's lock, and for the writer, who does not.
+var qinstPlaces [2]uintptr // of uintptr
 
-func (a *qinstStrings) element(i uint64) string {
-	if i < a.next || a.rest.at == 0 {
-		a.rest, a.next = a.all, 0
-		a.n = a.rest.array()
+const (
+	qinstLocked = iota
+	qinstWriters
+
+	qinstMostPlaces = 1 << 22
+)
+
+func qinstFindPlaces(places uintptr, strs qinstPacked) (n uint64) {
+	n = min(strs.array(), qinstMostPlaces)
+	for i := range n {
+		*(*uintptr)(unsafe.Pointer(places + uintptr(i)*8)) = strs.at
+		strs.skip()
 	}
-	if i >= a.n {
-		return ""
-	}
-	for ; a.next < i; a.next++ {
-		a.rest.skip()
-	}
-	a.next++
-	return a.rest.str()
+	return n
 }
 
 // qinstNames calls f for each point of a package's table that rules can be about,
-// until it returns false. The functions do not outlive the call.
-func qinstNames(table string, f func(i uint32, kind, name string) bool) {
-	kinds, names, strs := qinstColumns(table)
+// until it returns false. The functions do not outlive the call, and f does not call it.
+func qinstNames(table string, who int, f func(i uint32, kind, name string) bool) {
+	places := qinstPlaces[who]
+	strs, kinds, names := qinstColumns(table)
+	found := qinstFindPlaces(places, strs)
 	n := kinds.array()
 	names.array()
 	for i := uint32(0); i < uint32(n); i++ {
 		kind, name := kinds.str(), names.number()
-		if qinstKind(kind) != 0 && !f(i, kind, strs.element(name)) {
+		if qinstKind(kind) == 0 || name >= found {
+			continue
+		}
+		at := strs
+		at.at = *(*uintptr)(unsafe.Pointer(places + uintptr(name)*8))
+		if !f(i, kind, at.str()) {
 			return
 		}
 	}
 }
 
 // qinstColumns are the columns of a table that matter here.
-func qinstColumns(table string) (kinds, names qinstPacked, strs qinstStrings) {
+func qinstColumns(table string) (strs, kinds, names qinstPacked) {
 	t := qinstPackedOf(table)
 	t.skip() // package
-	strs.all = t
+	strs = t
 	t.skip()
 	t.skip() // identities
 	kinds = t
 	t.skip()
-	return kinds, t, strs
+	return strs, kinds, t
 }
 
-// qinstKindOf finds a point's kind in its table.
+// qinstKindOf finds a point's kind in its table, and then those of the others there.
 func qinstKindOf(point uint32) (kind uint8) {
 	t := qinstTableOf(point)
 	if t == nil {
 		return 0
 	}
-	kinds := qinstPackedOf(t.text)
-	if t.kinds == 0 {
-		kinds, _, _ = qinstColumns(t.text)
-		t.kinds = kinds.at
+	if !t.kinds {
+		t.kinds = true
+		_, kinds, _ := qinstColumns(t.text)
+		n := uint32(kinds.array())
+		for i := range n {
+			qinstRulingOf(t.base + i).kind = qinstKind(kinds.str())
+		}
 	}
-	kinds.at = t.kinds
-	if n := kinds.array(); uint64(point-t.base) >= n {
-		return 0
-	}
-	for range point - t.base {
-		kinds.str()
-	}
-	return qinstKind(kinds.str())
+	return qinstRulingOf(point).kind
 }
 
 // qinstKind is the kind of a point as far as its cost goes; 0 for those without a probe.
@@ -301,7 +303,7 @@ func qinstCheckRules() {
 		r.found = true
 		best, table, index := 0, 0, uint32(0)
 		for i := range qinstNTables {
-			qinstNames(qinstTables[i].text, func(k uint32, kind, name string) bool {
+			qinstNames(qinstTables[i].text, qinstWriters, func(k uint32, kind, name string) bool {
 				if n := qinstAlike(r.pattern(), name); n > best && (r.kind() == "" || r.kind() == kind) {
 					best, table, index = n, i, k
 				}
@@ -312,7 +314,7 @@ func qinstCheckRules() {
 			qinstSay("QINST: no point is ", r.pattern(), "; kinds are proc, loop, sync, record and, to be off, call and go")
 			continue
 		}
-		qinstNames(qinstTables[table].text, func(k uint32, _, name string) bool {
+		qinstNames(qinstTables[table].text, qinstWriters, func(k uint32, _, name string) bool {
 			if k == index {
 				qinstSay("QINST: no point is ", r.pattern(), "; the nearest is ", name)
 			}

@@ -149,9 +149,9 @@ func qinstWriter() {
 	}
 }
 
-// qinstRest sleeps: briefly while there is work, else until a chunk is full.
+// qinstRest sleeps: briefly while chunks come in, else until somebody wakes it.
 func qinstRest(busy bool) {
-	if busy {
+	if busy && qinstPressed() {
 		usleep(qinstBusyUS)
 		return
 	}
@@ -173,13 +173,13 @@ func qinstRest(busy bool) {
 	atomic.Store(&qinstSleeping, 0)
 }
 
-// qinstHasWork tells whether there are chunks that can be written, or reduced.
+// qinstHasWork tells whether there are chunks that should be written, or reduced.
 func qinstHasWork() bool {
 	r := &qinstReduce
 	if r.out.Load() != 0 || atomic.Loaduintptr(&r.packets) != 0 {
 		return true
 	}
-	return qinstReduceWanted() && atomic.Load(&r.state) != qinstReduceWorks
+	return (qinstPressed() || atomic.Load(&r.asked) != atomic.Load(&r.answered)) && qinstReduceWanted() && atomic.Load(&r.state) != qinstReduceWorks
 }
 
 // qinstBlockSignals blocks all but those the thread itself may cause and the
