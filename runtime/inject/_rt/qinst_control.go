@@ -60,7 +60,7 @@ var (
 	qinstBudgeting  qinstRateBudget
 	qinstBudgetOn   bool
 	qinstEventNS    float64 // cost of an event
-	qinstCountNS    = 1.2   // of a hit that is only counted
+	qinstCountNS    float64 // of a hit that is only counted
 	qinstPrices     uintptr // of float64: room for qinstRateShare
 
 	qinstWindow struct {

@@ -13,6 +13,7 @@ import (
 
 const (
 	qinstTickNS    = 100e6   // clocks, thread times, refills
+	qinstThreadNS  = 20e6    // for each thread, between two readings of their times: a reading opens a file
 	qinstBusyUS    = 500     // between looks while chunks come in
 	qinstFirst     = 16      // blocks made before the program starts
 	qinstSpare     = 48      // blocks kept ready: threads come in bursts
@@ -36,6 +37,8 @@ var (
 	qinstSynced   uint32
 	qinstDone     uint32
 	qinstBeat     uint32 // raised by the writer's progress
+
+	qinstThreadsAt int64 // when threads' times were read
 )
 
 // Why the program ended.
@@ -360,10 +363,14 @@ func qinstTick() {
 		qinstForget()
 		return
 	}
+	now := nanotime()
 	qinstWriteClock()
-	qinstWriteThreads()
+	if threads := int64(qinstNBlocks) - int64(qinstSpares.Load()); now-qinstThreadsAt >= threads*qinstThreadNS {
+		qinstThreadsAt = now
+		qinstWriteThreads()
+	}
 	qinstWriteNews()
-	qinstSumsDue(nanotime())
+	qinstSumsDue(now)
 	qinstWriteDropped()
 	qinstRefill()
 	qinstFoldAll()
