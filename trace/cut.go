@@ -13,7 +13,7 @@ import (
 
 // Cut writes a window of the trace as a file of its own; see [Trace.Window]. What
 // goroutines did at its start stands in "state" records. Totals of the whole run are
-// left out, counts are those of the events.
+// left out, and what extensions made of it; counts are those of the events.
 func (t *Trace) Cut(w io.Writer, from, to int64) error {
 	view, err := t.Window(from, to)
 	if err != nil {
