@@ -208,20 +208,22 @@ func (pg *page) objects() error {
 	}
 	pg.head("Synchronization, by time waited")
 	pg.say("  Waits are those of every package; uses and holds are known where a package is instrumented.")
-	t := &table{left: map[int]bool{8: true}}
-	t.row("object", "waited", "waits", "worst", "held", "uses", "queue", "objects", "ended by")
+	pg.say("  npt: of those who hold it. queue: mean and most. blamed: who held a lock, or did something else before ending a wait.")
+	t := &table{left: map[int]bool{9: true}}
+	t.row("object", "npt", "waited", "waits", "worst", "held", "uses", "queue", "objects", "blamed on")
 	for _, o := range list[:min(top, len(list))] {
-		by, held, uses := "", "", ""
-		if len(o.EndedBy) > 0 {
-			by = fmt.Sprintf("%s %s", short(o.EndedBy[0].Reason, nameWidth), percent(o.EndedBy[0].Time, o.Wait))
+		by, held, uses, npt := "", "", "", ""
+		if len(o.Blamed) > 0 {
+			by = fmt.Sprintf("%s %s", short(o.Blamed[0].Reason, nameWidth), percent(o.Blamed[0].Time, o.Wait))
 		}
 		if o.Holds > 0 {
-			held = dur(o.Hold)
+			held, npt = dur(o.Hold), dur(o.NPT())
 		}
 		if o.Ops > 0 {
 			uses = count(o.Ops)
 		}
-		t.row(short(o.Name, loopWidth), dur(o.Wait), count(o.Waits), dur(o.Worst), held, uses, fmt.Sprint(o.Queue), fmt.Sprint(o.Objects), by)
+		t.row(short(o.Name, loopWidth), npt, dur(o.Wait), count(o.Waits), dur(o.Worst), held, uses,
+			fmt.Sprintf("%.2f %d", ratio(o.Wait, pg.p.Wall), max(o.Queue, len(o.Waiting)-1)), fmt.Sprint(o.Objects), by)
 	}
 	if err := t.write(pg.w, "  "); err != nil {
 		return err

@@ -48,6 +48,8 @@ func entryRow(t *table, p *profile.Profile, e *profile.Entry) {
 			cells[0] = "  " + cells[0]
 		case profile.KindGoroutine:
 			cells[0] = "go " + cells[0]
+		case profile.KindSync:
+			cells[0] = "sync " + cells[0]
 		}
 		cells = append(cells, short(e.Creator, nameWidth))
 	}

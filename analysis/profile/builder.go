@@ -18,6 +18,9 @@ type gor struct {
 	group   int32  // index in groups.list
 	frames  []frame
 	regions []openRegion
+	held    []heldLock // in the order in which they were taken
+	ran     int64      // ns busy
+	past    history
 	labels  int32 // likewise, noProc if none
 	main    bool  // the main goroutine, whose procedure main.main ends the root "init"
 	system  bool
@@ -117,7 +120,7 @@ func (b *builder) event(e *trace.Event) {
 	case trace.Labeled:
 		b.label(e)
 	case trace.Sync:
-		b.objects.operation(e)
+		b.operate(e)
 	case trace.Spin:
 		g := &b.gs[e.Slot]
 		if e.Arg == 1 {
@@ -178,8 +181,8 @@ func (b *builder) create(e *trace.Event) {
 		by = &b.gs[e.By]
 	}
 	g := &b.gs[e.Slot]
-	frames := g.frames[:0]
-	*g = gor{state: e.To, since: e.Time, top: noProc, loop: noProc, labels: noProc, frames: frames}
+	*g = gor{state: e.To, since: e.Time, top: noProc, loop: noProc, labels: noProc, frames: g.frames[:0], held: g.held[:0], past: history{g.past.marks[:0]}}
+	g.past.note(e.Time, 0)
 	if by != nil {
 		g.labels = by.labels
 	}
@@ -195,12 +198,18 @@ func (b *builder) change(e *trace.Event) {
 	b.turn(e.Slot, e.Time, e.To, g.spins)
 	g.reason = e.Arg
 	if !g.system {
-		by := int32(noProc)
-		if e.By != trace.NoSlot {
-			by = b.gs[e.By].top
-		}
-		b.objects.change(e, g.top, by)
+		b.objects.change(e, g.top, b.ender(e))
 	}
+}
+
+// ender is who ended a wait, if that is what the event tells.
+func (b *builder) ender(e *trace.Event) ender {
+	if e.By == trace.NoSlot {
+		return ender{by: -2 - int32(e.Cause)}
+	}
+	by := &b.gs[e.By]
+	b.settle(by, e.Time)
+	return ender{by.top, by}
 }
 
 // turn changes what a goroutine does.
@@ -214,6 +223,9 @@ func (b *builder) turn(slot int32, now int64, to trace.State, spins int32) {
 	}
 	b.settle(g, now)
 	g.state, g.spins = to, spins
+	if was != is {
+		g.past.note(now, g.ran)
+	}
 	switch {
 	case is && !was:
 		g.busyAt = int32(len(b.running))
@@ -263,6 +275,12 @@ func (b *builder) settle(g *gor, now int64) {
 	}
 	if g.loop != noProc {
 		b.self[g.loop].spend(g, i, dt)
+	}
+	if len(g.held) > 0 {
+		b.spendHeld(g, i, dt)
+	}
+	if g.busy() {
+		g.ran += dt
 	}
 	switch {
 	case g.busy() && len(g.frames) == 0:

@@ -28,8 +28,24 @@ type Object struct {
 	Longest  int64  `json:"longest_hold_ns,omitempty"`
 	Queue    int    `json:"max_queue"` // most waiting goroutines, readers, counter, or length that an operation saw
 
+	// Waiting[n] is the time with n goroutines waiting, summed over the objects: the sum
+	// of n x Waiting[n] is Wait (Little's law).
+	Waiting  []int64 `json:"waiting_ns"`
+	HandOver int64   `json:"hand_over_ns,omitempty"` // of a lock: from its being given back while somebody waits to its being taken
+	Handed   int64   `json:"hand_overs,omitempty"`
+
 	WaitedIn []Wait `json:"waited_in,omitempty"` // by function, longest first; Reason is its name
 	EndedBy  []Wait `json:"ended_by,omitempty"`  // who ended the waits: procedure, or poller, timer, ...
+
+	// Blamed says whose time the waits are: of a lock the procedures that had taken it, of
+	// all else those that ended the waits, for the processor time of their goroutines
+	// since the waits began. With what cannot be said of anybody, Unattributed, it is Wait.
+	Blamed       []Wait `json:"blamed,omitempty"`
+	Unattributed int64  `json:"unattributed_ns"`
+
+	acquired uint64 // operations that may wait, or take a lock
+	received uint64 // from a channel
+	use      lockUse
 }
 
 // objects collects what happens at synchronization objects.
@@ -39,6 +55,9 @@ type objects struct {
 	waits  map[waitKey]*waitSum
 	sites  map[site]int32 // sync points by place
 	open   map[int32]wait // by slot
+	queues map[queueKey]*queue
+	locks  map[uint64]*lock
+	uses   map[int32]*lockUse // by the point that took the lock
 }
 
 // object is one address.
@@ -74,10 +93,18 @@ type waitSum struct {
 type wait struct {
 	key   waitKey
 	since int64
+	queue *queue // nil where the object is known at the end only
+}
+
+// ender is who ends a wait: procedure, or minus the cause, and goroutine.
+type ender struct {
+	by int32
+	g  *gor
 }
 
 func newObjects(t *trace.Trace) *objects {
-	o := &objects{t: t, byAddr: map[uint64]*object{}, waits: map[waitKey]*waitSum{}, sites: map[site]int32{}, open: map[int32]wait{}}
+	o := &objects{t: t, byAddr: map[uint64]*object{}, waits: map[waitKey]*waitSum{}, sites: map[site]int32{}, open: map[int32]wait{},
+		queues: map[queueKey]*queue{}, locks: map[uint64]*lock{}, uses: map[int32]*lockUse{}}
 	for i := range t.Points {
 		if p := &t.Points[i]; p.Kind == spec.PointSync || p.Kind == spec.PointSite {
 			at := site{p.File, p.Line}
@@ -133,11 +160,16 @@ func (ob *object) held(ns int64) {
 	ob.longest = max(ob.longest, ns)
 }
 
-// change takes in a change of state. in is the procedure of the goroutine, by the
-// one of the goroutine that woke it.
-func (o *objects) change(e *trace.Event, in, by int32) {
+// change takes in a change of state. in is the procedure of the goroutine, by who woke it.
+func (o *objects) change(e *trace.Event, in int32, by ender) {
 	if e.To == trace.Waiting {
-		o.open[e.Slot] = wait{waitKey{e.Obj, e.Aux, e.Arg, in}, e.Time}
+		w := wait{key: waitKey{e.Obj, e.Aux, e.Arg, in}, since: e.Time}
+		if e.Obj != 0 {
+			w.queue = o.queueOf(w.key)
+			w.queue.advance(e.Time)
+			w.queue.n++
+		}
+		o.open[e.Slot] = w
 		return
 	}
 	if e.From != trace.Waiting {
@@ -151,13 +183,19 @@ func (o *objects) change(e *trace.Event, in, by int32) {
 	if e.Obj != 0 {
 		w.key.addr = e.Obj // a select: now it is known
 	}
-	if e.By == trace.NoSlot {
-		by = -2 - int32(e.Cause)
-	}
 	o.end(w, e.Time, by)
 }
 
-func (o *objects) end(w wait, now int64, by int32) {
+func (o *objects) end(w wait, now int64, by ender) {
+	own := int64(0)
+	if by.g != nil {
+		own = min(by.g.past.since(w.since, now, by.g.ran), now-w.since)
+	}
+	if w.queue != nil {
+		w.queue.leave(now, own, by.by)
+	} else {
+		o.queueOf(w.key).once(now-w.since, own, by.by)
+	}
 	s := o.waits[w.key]
 	if s == nil {
 		s = &waitSum{by: map[int32]int64{}}
@@ -167,7 +205,7 @@ func (o *objects) end(w wait, now int64, by int32) {
 	s.n++
 	s.ns += ns
 	s.worst = max(s.worst, ns)
-	s.by[by] += ns
+	s.by[by.by] += ns
 }
 
 // stillWaiting is who ends a wait that lasts to the end of the trace.
@@ -178,14 +216,14 @@ const stillWaiting = -100
 func (o *objects) finish(now int64, isSystem func(slot int32) bool) []Object {
 	for slot, w := range o.open {
 		if !isSystem(slot) {
-			o.end(w, now, stillWaiting)
+			o.end(w, now, ender{by: stillWaiting})
 		}
 	}
 	named := map[string]*gathered{}
 	get := func(name string) *gathered {
 		g := named[name]
 		if g == nil {
-			g = &gathered{Object: Object{Name: name}, in: map[string]int64{}, by: map[string]int64{}, addrs: map[uint64]bool{}}
+			g = &gathered{Object: Object{Name: name}, in: map[string]int64{}, by: map[string]int64{}, blamed: map[string]int64{}, addrs: map[uint64]bool{}}
 			named[name] = g
 		}
 		return g
@@ -194,7 +232,7 @@ func (o *objects) finish(now int64, isSystem func(slot int32) bool) []Object {
 	for addr, ob := range o.byAddr {
 		p := o.best(ob)
 		names[addr] = p
-		get(o.t.Points[p].Name).object(addr, ob)
+		get(o.t.Points[p].Name).object(addr, ob, o.locks[addr])
 	}
 	used := o.usedAs(names)
 	for i := range o.t.Points {
@@ -206,12 +244,25 @@ func (o *objects) finish(now int64, isSystem func(slot int32) bool) []Object {
 			}
 			g.place(p.File, p.Line)
 			g.Kind, g.used = cmp.Or(g.Kind, kindOf(p.Op)), true
+			switch {
+			case p.Op == spec.OpReceive:
+				g.received += p.Hits
+			case mayWait(p.Op), p.Op == spec.OpTryLock, p.Op == spec.OpTryRLock:
+				g.acquired += p.Hits
+			}
+			if u := o.uses[int32(i)]; u != nil {
+				g.use.self.add(&u.self)
+				g.use.all.add(&u.all)
+			}
 		}
 	}
 	for key, s := range o.waits {
-		o.wait(get(o.nameOf(key, names)), key, s)
+		o.wait(get(o.nameOf(o.queueOf(key).first, names)), key, s)
 	}
-	return sorted(named)
+	for _, q := range o.queues {
+		get(o.nameOf(q.first, names)).queue(o, q)
+	}
+	return sorted(named, now)
 }
 
 // usedAs tells for a point with a weak name the name of the objects that it was
@@ -240,12 +291,30 @@ func (o *objects) usedAs(names map[uint64]int32) map[int32]string {
 // gathered is an Object while it is put together.
 type gathered struct {
 	Object
-	in, by map[string]int64
-	addrs  map[uint64]bool
-	used   bool // an operation tells its kind
+	in, by, blamed map[string]int64
+	addrs          map[uint64]bool
+	used           bool // an operation tells its kind
 }
 
-func (g *gathered) object(addr uint64, ob *object) {
+// queue adds a queue up.
+func (g *gathered) queue(o *objects, q *queue) {
+	for i, ns := range q.time {
+		for len(g.Waiting) < i+2 {
+			g.Waiting = append(g.Waiting, 0)
+		}
+		g.Waiting[i+1] += ns
+	}
+	for by, ns := range q.blame {
+		g.blamed[o.whoEnded(by)] += ns
+	}
+	g.Unattributed += q.unattributed
+}
+
+func (g *gathered) object(addr uint64, ob *object, l *lock) {
+	if l != nil {
+		g.HandOver += l.handOver
+		g.Handed += l.handed
+	}
 	g.addrs[addr] = true
 	g.Holds += ob.holds
 	g.Hold += ob.hold
@@ -378,11 +447,18 @@ func kindOf(op string) string {
 	return op
 }
 
-func sorted(named map[string]*gathered) []Object {
+func sorted(named map[string]*gathered, wall int64) []Object {
 	var list []Object
 	for _, g := range named {
 		g.Objects = len(g.addrs)
-		g.WaitedIn, g.EndedBy = parts(g.in), parts(g.by)
+		g.WaitedIn, g.EndedBy, g.Blamed = parts(g.in), parts(g.by), parts(g.blamed)
+		if g.Waiting == nil {
+			g.Waiting = []int64{0}
+		}
+		g.Waiting[0] = int64(max(1, g.Objects)) * wall
+		for _, ns := range g.Waiting[1:] {
+			g.Waiting[0] -= ns
+		}
 		list = append(list, g.Object)
 	}
 	slices.SortFunc(list, func(x, y Object) int {
@@ -394,7 +470,9 @@ func sorted(named map[string]*gathered) []Object {
 func parts(m map[string]int64) []Wait {
 	var list []Wait
 	for name, ns := range m {
-		list = append(list, Wait{Reason: name, Time: ns})
+		if ns != 0 {
+			list = append(list, Wait{Reason: name, Time: ns})
+		}
 	}
 	slices.SortFunc(list, func(x, y Wait) int {
 		return cmp.Or(cmp.Compare(y.Time, x.Time), cmp.Compare(x.Reason, y.Reason))

@@ -23,6 +23,7 @@ const (
 	KindRegion    = "region"    // what goroutines themselves used in regions of that name
 	KindLabels    = "labels"    // or with labels of package runtime/pprof
 	KindGoroutine = "goroutine" // all goroutines of one start function created in one procedure
+	KindSync      = "sync"      // the synchronization objects of one name: a lock's times are those of the goroutines that hold it
 )
 
 // NoProcedure is the id of the entry for time under an empty profile stack.
@@ -110,6 +111,14 @@ type Entry struct {
 	Started int64 `json:"self_started_ns,omitempty"`
 	// Degraded calls were counted but not traced: their time is their caller's.
 	Degraded uint64 `json:"degraded,omitempty"`
+	// Blame is others' time: they waited while the procedure had what they waited for, or
+	// for what it then did.
+	Blame int64 `json:"blame_ns,omitempty"`
+	// Of synchronization objects, whose Calls are acquisitions, sends, or waits; see
+	// [Object]. Queue[n] is the time with n waiting.
+	Wait  int64   `json:"wait_ns,omitempty"`
+	Hold  int64   `json:"hold_ns,omitempty"`
+	Queue []int64 `json:"queue,omitempty"`
 	// Latency is how long regions took, of those that ended.
 	Latency *Latency `json:"latency,omitempty"`
 	Creator string   `json:"creator,omitempty"` // goroutines: the procedure that started them
@@ -193,9 +202,9 @@ func (b *builder) profile(losses trace.Losses) *Profile {
 			p.OffCPU += th.Wait
 		}
 	}
+	p.Objects = b.objects.finish(t.Wall, func(slot int32) bool { return b.gs[slot].state != trace.Waiting })
 	b.entries(p)
 	b.waits(p)
-	p.Objects = b.objects.finish(t.Wall, func(slot int32) bool { return b.gs[slot].state != trace.Waiting })
 	b.calledFrom(p)
 	p.CPU.Known, p.CPU.User, p.CPU.System = t.Usage.Known, t.Usage.User, t.Usage.System
 	p.Tool = Tool{t.Flush.Runs, t.Flush.Wall, t.Flush.CPU, t.Flush.Bytes, b.traced, eventCost(t)}
@@ -211,6 +220,7 @@ func eventCost(t *trace.Trace) float64 {
 func (b *builder) entries(p *Profile) {
 	members := int(b.groups.base) + len(b.groups.list)
 	incl := b.sets.inclusive(members)
+	blame := b.objects.blame()
 	for i := range b.calls {
 		pt := &b.t.Points[i]
 		e := Entry{ID: fmt.Sprintf("%016x", pt.ID), Kind: KindProc, Name: pt.Name, File: pt.File, Line: pt.Line, Calls: b.calls[i]}
@@ -228,11 +238,11 @@ func (b *builder) entries(p *Profile) {
 			continue // no procedure, unless the trace says that it was entered
 		}
 		e.fill(&b.self[i], &incl[b.groups.procMember(int32(i))])
-		e.Started = b.selfInh[i]
+		e.Started, e.Blame = b.selfInh[i], blame[int32(i)]
 		p.Entries = append(p.Entries, e)
 	}
 	none := &b.self[len(b.self)-1]
-	e := Entry{ID: NoProcedure, Kind: KindProc, Name: "[no procedure]"}
+	e := Entry{ID: NoProcedure, Kind: KindProc, Name: "[no procedure]", Blame: blame[noProc]}
 	e.fill(none, none)
 	p.Entries = append(p.Entries, e)
 	for i, g := range b.groups.list {
@@ -254,6 +264,9 @@ func (b *builder) entries(p *Profile) {
 		p.Entries = append(p.Entries, e)
 	}
 	b.namedEntries(p)
+	for i := range p.Objects {
+		p.Entries = append(p.Entries, p.Objects[i].entry())
+	}
 	slices.SortStableFunc(p.Entries, func(x, y Entry) int {
 		return cmp.Or(cmp.Compare(y.NPT, x.NPT), cmp.Compare(y.SelfNPT, x.SelfNPT), cmp.Compare(x.Kind, y.Kind), cmp.Compare(x.Name, y.Name), cmp.Compare(x.ID, y.ID))
 	})
@@ -262,6 +275,16 @@ func (b *builder) entries(p *Profile) {
 		p.Roots = append(p.Roots, Part{Name: r.String(), NPT: round(u.NPT()), Busy: u.Busy()})
 	}
 }
+
+// entry is the line of the objects of one name.
+func (o *Object) entry() Entry {
+	e := Entry{ID: "sync:" + o.Name, Kind: KindSync, Name: o.Name, File: o.File, Line: o.Line, Calls: cmp.Or(o.acquired, o.received, uint64(o.Waits)), Wait: o.Wait, Hold: o.Hold, Queue: o.Waiting}
+	e.fill(&o.use.self, &o.use.all)
+	return e
+}
+
+// NPT is the normalized processor time of those who held the objects, in ns.
+func (o *Object) NPT() int64 { return round(o.use.all.NPT()) }
 
 // loopName names a loop by its procedure and its head.
 func (b *builder) loopName(pt *trace.Point) string {

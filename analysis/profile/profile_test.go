@@ -33,7 +33,7 @@ func TestIdentities(t *testing.T) {
 
 // waits: every wait of the program's goroutines is some object's.
 func waits(t *rapid.T, p *profile.Profile) {
-	var reasons, objects int64
+	var reasons, objects, blamed int64
 	for _, w := range p.BlockedBy {
 		reasons += w.Time
 	}
@@ -49,9 +49,36 @@ func waits(t *rapid.T, p *profile.Profile) {
 		if ended != o.Wait || in > o.Wait || o.Worst > o.Wait || o.Longest > o.Hold {
 			t.Errorf("%+v", o)
 		}
+		queues(t, &o)
+		for _, w := range o.Blamed {
+			blamed += w.Time
+		}
+	}
+	for _, e := range p.Entries {
+		if e.Kind == profile.KindProc {
+			blamed -= e.Blame
+		}
+	}
+	if blamed != 0 {
+		t.Errorf("%d ns more are blamed by object than by procedure", blamed)
 	}
 	if reasons != objects {
 		t.Errorf("%d ns waited by reason, %d by object", reasons, objects)
+	}
+}
+
+// queues: the times with n waiting add up to the waits, which is Little's law (arrivals/s x
+// mean wait = mean queue, all times the run time); so do blame and what is left.
+func queues(t *rapid.T, o *profile.Object) {
+	var waited, blamed int64
+	for n, ns := range o.Waiting {
+		waited += int64(n) * ns
+	}
+	for _, w := range o.Blamed {
+		blamed += w.Time
+	}
+	if waited != o.Wait || blamed+o.Unattributed != o.Wait || o.Unattributed < 0 {
+		t.Errorf("%s: waited %d, %d by queue, %d blamed and %d not: %+v", o.Name, o.Wait, waited, blamed, o.Unattributed, o)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"qinst.dev/analysis/profile"
+	"qinst.dev/sddf/spec"
 	"qinst.dev/trace/tracetest"
 )
 
@@ -226,6 +227,87 @@ func TestQ2SerialParallel(t *testing.T) {
 		if a, b := entry(t, p, "main.input").SelfNPT, entry(t, p, "main.work").SelfNPT; a != b {
 			t.Errorf("%d processors: equal elapsed time, NPT %d and %d", procs, a, b)
 		}
+	}
+}
+
+// convoy is W5: n goroutines, k rounds, u outside, c under a lock that is handed over in
+// turn.
+func convoy(n, k int, u, c float64) []tracetest.Thread {
+	var ops []tracetest.Op
+	for range k {
+		ops = append(ops, do("main.outside", u), tracetest.Enter("main.update"), tracetest.Lock("main.mu"), do("main.inside", c),
+			tracetest.Unlock("main.mu"), tracetest.Leave("main.update"))
+	}
+	var ths []tracetest.Thread
+	for range n {
+		ths = append(ths, tracetest.Thread{Name: "main.worker", Ops: ops})
+	}
+	return ths
+}
+
+// W5: the lock's own line has the time under it, its queue, and its waits, which are
+// those of the procedure that takes it.
+func TestW5Convoy(t *testing.T) {
+	p := profileOf(t, tracetest.Simulate(8, convoy(8, 50, 4, 1)))
+	wantWall(t, p, 404)
+	mu, inside, update := entry(t, p, "main.mu"), entry(t, p, "main.inside"), entry(t, p, "main.update")
+	if share := 100 * float64(mu.NPT) / float64(p.Wall); math.Abs(share-21) > .5 || mu.NPT != inside.NPT {
+		t.Errorf("NPT of the lock is %.2f %% of the run, and %d; expected 21 and that of what is done under it, %d", share, mu.NPT, inside.NPT)
+	}
+	// A round takes 8 once the lock is saturated: 4 outside, 1 inside, 3 in the queue.
+	if mu.Kind != profile.KindSync || mu.Calls != 400 || mu.Hold != 400*unit || mu.Busy != 400*unit || mu.Blame != 0 {
+		t.Errorf("the lock: %+v", mu)
+	}
+	if want := 8*49*3*unit + 28*unit; mu.Wait != int64(want) || update.Blame != mu.Wait {
+		t.Errorf("%d ns waited and %d blamed on who held the lock, expected %d", mu.Wait, update.Blame, want)
+	}
+	if o := object(t, p, "main.mu"); o.Unattributed != 0 || o.HandOver != 0 || o.Handed == 0 {
+		t.Errorf("the lock: %+v", o)
+	}
+
+	// Not saturated: they meet but once.
+	p = profileOf(t, tracetest.Simulate(4, convoy(4, 50, 10, 1)))
+	wantWall(t, p, 553)
+	mu = entry(t, p, "main.mu")
+	if fmt.Sprint(mu.Queue) != fmt.Sprint([]int64{550 * unit, unit, unit, unit}) || mu.Wait != 6*unit {
+		t.Errorf("queue %v, %d ns waited", mu.Queue, mu.Wait)
+	}
+}
+
+func object(t *testing.T, p *profile.Profile, name string) *profile.Object {
+	t.Helper()
+	for i := range p.Objects {
+		if p.Objects[i].Name == name {
+			return &p.Objects[i]
+		}
+	}
+	t.Fatalf("no object %q", name)
+	return nil
+}
+
+// Who sends late is to blame for what it did meanwhile, not for what it waited for itself.
+func TestBlameOfEnder(t *testing.T) {
+	b := tracetest.New(2)
+	b.Object("main.ch", spec.OpReceive)
+	produce := b.Proc("main.produce")
+	g1 := b.Go(0, "main.producer")
+	b.Start(g1, 0)
+	g2 := b.Go(g1, "main.consumer")
+	b.Start(g2, 1)
+	b.At(100).Enter(g1, produce)
+	b.At(200).Wait(g2, "chan receive", 0xc000_1000, 0)
+	b.At(300).Park(g1, "sleep")
+	b.At(400).Unpark(0, g1)
+	b.At(450).Start(g1, 0)
+	b.At(500).Unpark(g1, g2)
+	b.At(600).Exit(g1, produce)
+	p := profileOf(t, b)
+	o := object(t, p, "chan receive")
+	if o.Wait != 300 || o.Unattributed != 150 || len(o.Blamed) != 1 || o.Blamed[0] != (profile.Wait{Reason: "main.produce", Time: 150}) {
+		t.Errorf("%+v", o)
+	}
+	if e := entry(t, p, "main.produce"); e.Blame != 150 {
+		t.Errorf("%+v", e)
 	}
 }
 

@@ -1,8 +1,12 @@
 package tracetest
 
-import "container/heap"
+import (
+	"container/heap"
 
-// Op is one step of a simulated thread; see Do, Enter, Leave, Wait and Signal.
+	"qinst.dev/sddf/spec"
+)
+
+// Op is one step of a simulated thread; see Do, Enter, Leave, Wait, Signal, Lock and Unlock.
 type Op struct {
 	kind opKind
 	name string
@@ -17,6 +21,8 @@ const (
 	opLeave
 	opWait
 	opSignal
+	opLock
+	opUnlock
 )
 
 // Do runs a procedure for a time.
@@ -31,15 +37,21 @@ func Leave(proc string) Op { return Op{opLeave, proc, 0} }
 // Wait takes one signal of that name, waiting for it in turn.
 func Wait(event string) Op { return Op{opWait, event, 0} }
 
-// Signal gives one. A lock is an event that is signalled once at the start.
+// Signal gives one.
 func Signal(event string) Op { return Op{opSignal, event, 0} }
+
+// Lock takes a mutex, waiting for it in turn.
+func Lock(mutex string) Op { return Op{opLock, mutex, 0} }
+
+// Unlock gives it back, to who waits for it.
+func Unlock(mutex string) Op { return Op{opUnlock, mutex, 0} }
 
 // Simulate builds the ideal trace of threads on processors that switch in no
 // time: a thread keeps its processor until it waits or ends, and ready threads
 // run in the order in which they became ready. Procedure main.main starts the
 // threads at time 0 and waits for their end; a thread named x starts in x.
 func Simulate(procs int, threads []Thread) *Builder {
-	s := &sim{Builder: New(procs), signals: map[string]int{}, waiting: map[string][]*simThread{}}
+	s := &sim{Builder: New(procs), signals: map[string]int{}, waiting: map[string][]*simThread{}, locks: map[string]*simLock{}}
 	for i := range procs {
 		s.idleCPUs = append(s.idleCPUs, i)
 	}
@@ -70,6 +82,8 @@ type simThread struct {
 	ops  []Op
 	ends int64 // of the step being done
 	seq  int
+
+	granted string // mutex that it gets when it runs
 }
 
 type sim struct {
@@ -80,8 +94,49 @@ type sim struct {
 	idleCPUs []int
 	signals  map[string]int
 	waiting  map[string][]*simThread
+	locks    map[string]*simLock
 	doing    byEnd
 	seq      int
+}
+
+type simLock struct {
+	address uint64
+	held    bool
+	waiting []*simThread
+}
+
+func (s *sim) lock(mutex string) *simLock {
+	l := s.locks[mutex]
+	if l == nil {
+		l = &simLock{address: 0xc000_0000 + 0x100*uint64(len(s.locks))}
+		s.locks[mutex] = l
+	}
+	return l
+}
+
+// take reports whether the thread has the mutex; else it waits, and has it once it runs
+// again.
+func (s *sim) take(th *simThread, mutex string) bool {
+	l := s.lock(mutex)
+	if l.held {
+		l.waiting = append(l.waiting, th)
+		th.granted = mutex
+		s.Wait(th.g, "sync.Mutex.Lock", l.address, 0)
+		return false
+	}
+	l.held = true
+	s.Sync(th.g, s.Object(mutex, spec.OpLock), l.address, 0)
+	return true
+}
+
+func (s *sim) give(th *simThread, mutex string) {
+	l := s.lock(mutex)
+	s.Sync(th.g, s.Object(mutex, spec.OpUnlock), l.address, len(l.waiting))
+	if l.held = len(l.waiting) > 0; l.held {
+		s.Unpark(th.g, l.waiting[0].g)
+		s.ready = append(s.ready, l.waiting[0])
+		l.waiting = l.waiting[1:]
+	}
 }
 
 func (s *sim) run() {
@@ -91,6 +146,10 @@ func (s *sim) run() {
 			s.ready = s.ready[1:]
 			th.cpu, s.idleCPUs = s.idleCPUs[0], s.idleCPUs[1:]
 			s.Start(th.g, th.cpu)
+			if mutex := th.granted; mutex != "" {
+				th.granted = ""
+				s.Sync(th.g, s.Object(mutex, spec.OpLock), s.lock(mutex).address, 0)
+			}
 			s.steps(th)
 		}
 		if len(s.doing) == 0 {
@@ -123,6 +182,14 @@ func (s *sim) steps(th *simThread) {
 			s.Exit(th.g, s.Proc(op.name))
 		case opSignal:
 			s.signal(th, op.name)
+		case opLock:
+			if !s.take(th, op.name) {
+				th.ops = th.ops[1:]
+				s.free(th.cpu)
+				return
+			}
+		case opUnlock:
+			s.give(th, op.name)
 		case opWait:
 			if s.signals[op.name] == 0 {
 				th.ops = th.ops[1:]

@@ -1,0 +1,239 @@
+package profile
+
+import (
+	"slices"
+
+	"qinst.dev/sddf/spec"
+	"qinst.dev/trace"
+)
+
+// queue is the queue of goroutines that wait for one object: of an address and, where
+// the place of the wait names the object, that name, for addresses come again. Waits for
+// nothing that has an address queue by place.
+type queue struct {
+	first waitKey // of its waits; they have one name
+	lock  *lock   // nil without an address
+
+	n            int     // that wait now
+	since        int64   // ns: accounted up to here
+	time         []int64 // ns with n waiting, from 1 on
+	blame        map[int32]int64
+	unattributed int64
+}
+
+type queueKey struct {
+	addr   uint64
+	site   string
+	stack  uint32
+	reason uint64
+}
+
+// lock is who holds what has an address, as far as operations tell.
+type lock struct {
+	known   bool // it was held once
+	holders []holder
+	queues  []*queue
+
+	freed    int64 // when it was given back while somebody waited, -1 if it was not
+	handOver int64 // ns from there to its being taken
+	handed   int64
+}
+
+// holder is a goroutine that holds a lock, or reads under it.
+type holder struct {
+	slot, proc int32 // proc took it
+}
+
+// heldLock is what a goroutine knows of a lock that it holds.
+type heldLock struct {
+	addr  uint64
+	point int32 // that took it
+}
+
+// queueOf finds the queue of a wait.
+func (o *objects) queueOf(key waitKey) *queue {
+	k := queueKey{addr: key.addr, site: o.strongSite(key)}
+	if key.addr == 0 && k.site == "" {
+		k.stack, k.reason = key.stack, key.reason
+	}
+	q := o.queues[k]
+	if q == nil {
+		q = &queue{first: key, blame: map[int32]int64{}}
+		if key.addr != 0 {
+			q.lock = o.lockAt(key.addr)
+			q.lock.queues = append(q.lock.queues, q)
+		}
+		o.queues[k] = q
+	}
+	return q
+}
+
+func (o *objects) lockAt(addr uint64) *lock {
+	l := o.locks[addr]
+	if l == nil {
+		l = &lock{freed: -1}
+		o.locks[addr] = l
+	}
+	return l
+}
+
+// strongSite is the name that the place of a wait gives its object; "" if it gives none.
+func (o *objects) strongSite(key waitKey) string {
+	if f, ok := o.caller(key.stack); ok {
+		if i, ok := o.sites[site{f.File, f.Line}]; ok {
+			if p := &o.t.Points[i]; p.Flags&spec.FlagWeakName == 0 && p.Op != spec.OpSelect {
+				return p.Name
+			}
+		}
+	}
+	return ""
+}
+
+// advance accounts the queue up to now: its length, and those that hold what it waits
+// for. Each waiter's time is blamed on all holders alike.
+func (q *queue) advance(now int64) {
+	dt := now - q.since
+	q.since = now
+	if dt <= 0 || q.n == 0 {
+		return
+	}
+	q.spend(q.n, dt)
+	if q.lock == nil || len(q.lock.holders) == 0 {
+		q.unattributed += int64(q.n) * dt
+		return
+	}
+	total, left := int64(q.n)*dt, int64(len(q.lock.holders))
+	for _, h := range q.lock.holders {
+		q.blame[h.proc] += total / left
+		total -= total / left
+		left--
+	}
+}
+
+// blame is how long others waited because of each procedure.
+func (o *objects) blame() map[int32]int64 {
+	by := map[int32]int64{}
+	for _, q := range o.queues {
+		for p, ns := range q.blame {
+			by[p] += ns
+		}
+	}
+	return by
+}
+
+func (q *queue) spend(n int, dt int64) {
+	for len(q.time) < n {
+		q.time = append(q.time, 0)
+	}
+	q.time[n-1] += dt
+}
+
+// leave ends a wait. Where nobody was seen to hold anything, the wait is blamed on the
+// goroutine that ended it, for its own time since the wait began.
+func (q *queue) leave(now, own int64, by int32) {
+	q.advance(now)
+	q.n--
+	if q.lock == nil || !q.lock.known {
+		own = min(own, q.unattributed)
+		q.blame[by] += own
+		q.unattributed -= own
+	}
+}
+
+// once takes in a wait whose object is known at its end only, a select's: it queues alone.
+func (q *queue) once(dt, own int64, by int32) {
+	q.spend(1, dt)
+	q.blame[by] += own
+	q.unattributed += dt - own
+}
+
+// take and free say that a goroutine has the lock from now on, or has it no more.
+func (l *lock) take(now int64, h holder, shared bool) {
+	l.advance(now)
+	if !shared {
+		l.holders = l.holders[:0] // what was held was given back unseen
+	}
+	l.holders = append(l.holders, h)
+	if l.known = true; l.freed >= 0 {
+		l.handOver += now - l.freed
+		l.handed++
+		l.freed = -1
+	}
+}
+
+// free returns the slot of who held it: unlocking need not be the holder's own. It is
+// -1 if nobody did.
+func (l *lock) free(now int64, slot int32) int32 {
+	l.advance(now)
+	i := slices.IndexFunc(l.holders, func(h holder) bool { return h.slot == slot })
+	if i < 0 {
+		if i = len(l.holders) - 1; i < 0 {
+			return -1
+		}
+		slot = l.holders[i].slot
+	}
+	l.holders = slices.Delete(l.holders, i, i+1)
+	if len(l.holders) == 0 && slices.ContainsFunc(l.queues, func(q *queue) bool { return q.n > 0 }) {
+		l.freed = now
+	}
+	return slot
+}
+
+func (l *lock) advance(now int64) {
+	for _, q := range l.queues {
+		q.advance(now)
+	}
+}
+
+// operate takes in an operation: what goroutines hold, and what the object's waiters are
+// to be blamed on.
+func (b *builder) operate(e *trace.Event) {
+	b.objects.operation(e)
+	point := int32(e.Arg)
+	switch op := b.t.Points[point].Op; op {
+	case spec.OpLock, spec.OpTryLock, spec.OpRLock, spec.OpTryRLock:
+		g := &b.gs[e.Slot]
+		b.settle(g, e.Time)
+		b.objects.lockAt(e.Obj).take(e.Time, holder{e.Slot, g.top}, op == spec.OpRLock || op == spec.OpTryRLock)
+		g.held = append(g.held, heldLock{e.Obj, point})
+	case spec.OpUnlock, spec.OpRUnlock:
+		slot := b.objects.lockAt(e.Obj).free(e.Time, e.Slot)
+		if slot < 0 {
+			return
+		}
+		g := &b.gs[slot]
+		b.settle(g, e.Time)
+		for i := len(g.held) - 1; i >= 0; i-- {
+			if g.held[i].addr == e.Obj {
+				g.held = slices.Delete(g.held, i, i+1)
+				break
+			}
+		}
+	}
+}
+
+// spendHeld accounts a goroutine's time to the locks that it holds: of one name once.
+func (b *builder) spendHeld(g *gor, i int, dt int64) {
+	for k, h := range g.held {
+		u := b.objects.use(h.point)
+		if !slices.ContainsFunc(g.held[:k], func(o heldLock) bool { return b.t.Points[o.point].Name == b.t.Points[h.point].Name }) {
+			u.all.spend(g, i, dt)
+		}
+		if k == len(g.held)-1 {
+			u.self.spend(g, i, dt)
+		}
+	}
+}
+
+// lockUse is what goroutines used while they held a lock taken at one point: self where
+// no lock was taken later.
+type lockUse struct{ self, all Usage }
+
+func (o *objects) use(point int32) *lockUse {
+	u := o.uses[point]
+	if u == nil {
+		u = new(lockUse)
+		o.uses[point] = u
+	}
+	return u
+}
