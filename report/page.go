@@ -207,11 +207,22 @@ func (pg *page) objects() error {
 		return nil
 	}
 	pg.head("Synchronization, by time waited")
-	pg.say("  Waits are those of every package; uses and holds are known where a package is instrumented.")
-	pg.say("  npt: of those who hold it. queue: mean and most. blamed: who held a lock, or did something else before ending a wait.")
+	if err := objectTable(pg.w, pg.p, list[:min(top, len(list))]); err != nil {
+		return err
+	}
+	if n := len(list) - top; n > 0 {
+		pg.say("  and %d more: qinst profile -by sync", n)
+	}
+	return nil
+}
+
+// objectTable writes what is known of synchronization objects.
+func objectTable(w io.Writer, p *profile.Profile, list []*profile.Object) error {
+	fmt.Fprintln(w, "  Waits are those of every package; uses and holds are known where a package is instrumented.")
+	fmt.Fprintln(w, "  npt: of those who hold it. queue: mean and most. blamed: who held a lock, or did something else before ending a wait.")
 	t := &table{left: map[int]bool{9: true}}
 	t.row("object", "npt", "waited", "waits", "worst", "held", "uses", "queue", "objects", "blamed on")
-	for _, o := range list[:min(top, len(list))] {
+	for _, o := range list {
 		by, held, uses, npt := "", "", "", ""
 		if len(o.Blamed) > 0 {
 			by = fmt.Sprintf("%s %s", short(o.Blamed[0].Reason, nameWidth), percent(o.Blamed[0].Time, o.Wait))
@@ -223,15 +234,9 @@ func (pg *page) objects() error {
 			uses = count(o.Ops)
 		}
 		t.row(short(o.Name, loopWidth), npt, dur(o.Wait), count(o.Waits), dur(o.Worst), held, uses,
-			fmt.Sprintf("%.2f %d", ratio(o.Wait, pg.p.Wall), max(o.Queue, len(o.Waiting)-1)), fmt.Sprint(o.Objects), by)
+			fmt.Sprintf("%.2f %d", ratio(o.Wait, p.Wall), max(o.Queue, len(o.Waiting)-1)), fmt.Sprint(o.Objects), by)
 	}
-	if err := t.write(pg.w, "  "); err != nil {
-		return err
-	}
-	if n := len(list) - top; n > 0 {
-		pg.say("  and %d more: qinst profile -json", n)
-	}
-	return nil
+	return t.write(w, "  ")
 }
 
 func (pg *page) lost() error {

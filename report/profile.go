@@ -1,8 +1,11 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 
 	"qinst.dev/analysis/profile"
 )
@@ -13,18 +16,88 @@ const (
 	loopWidth = 52
 )
 
-// Profile writes the whole profile as a table.
-func Profile(w io.Writer, p *profile.Profile) error {
+// ProfileKinds are what the entries of [Profile] can be.
+var ProfileKinds = []string{profile.KindProc, profile.KindLoop, profile.KindSync, profile.KindGoroutine, profile.KindRegion, profile.KindLabels, profile.KindPackage}
+
+type profileOrder struct {
+	name string
+	key  func(*profile.Entry) int64
+}
+
+// profileOrders are what entries can be sorted by, largest first.
+var profileOrders = []profileOrder{
+	{"npt", func(e *profile.Entry) int64 { return e.NPT }},
+	{"self", func(e *profile.Entry) int64 { return e.SelfNPT }},
+	{"busy", func(e *profile.Entry) int64 { return e.Busy }},
+	{"spin", func(e *profile.Entry) int64 { return e.Spin }},
+	{"blocked", func(e *profile.Entry) int64 { return e.Blocked }},
+	{"ready", func(e *profile.Entry) int64 { return e.Ready }},
+	{"syscall", func(e *profile.Entry) int64 { return e.Syscall }},
+	{"waited", func(e *profile.Entry) int64 { return e.Wait }},
+	{"blame", func(e *profile.Entry) int64 { return e.Blame }},
+	{"calls", func(e *profile.Entry) int64 { return int64(e.Calls) }},
+}
+
+// ProfileOrders are the names of the orders that [Profile] knows.
+func ProfileOrders() (names []string) {
+	for _, o := range profileOrders {
+		names = append(names, o.name)
+	}
+	return names
+}
+
+// Profile writes the whole profile as a table: entries of one kind, or "" for all but
+// packages, in an order.
+func Profile(w io.Writer, p *profile.Profile, kind, order string) error {
+	entries := p.Entries
+	switch {
+	case kind == profile.KindPackage:
+		entries = p.Packages()
+	case kind != "" && !slices.Contains(ProfileKinds, kind):
+		return fmt.Errorf("found -by %s, expected %s", kind, strings.Join(ProfileKinds, ", "))
+	}
+	o := slices.IndexFunc(profileOrders, func(o profileOrder) bool { return o.name == order })
+	if o < 0 {
+		return fmt.Errorf("found -sort %s, expected %s", order, strings.Join(ProfileOrders(), ", "))
+	}
+	key := profileOrders[o].key
 	fmt.Fprintf(w, "wall %s, busy %s, idle %s, %d processors, %s events\n", dur(p.Wall), dur(p.Busy), dur(p.Idle), p.Procs, count(p.Events))
 	fmt.Fprintf(w, "npt: normalized processor time, processor time / processors busy; self npt + idle = wall\n\n")
+	if kind == profile.KindSync {
+		return objectTable(w, p, sortedObjects(p, key))
+	}
+	entries = slices.Clone(entries)
+	slices.SortStableFunc(entries, func(x, y profile.Entry) int { return cmp.Compare(key(&y), key(&x)) })
 	t := entryTable(true)
-	for i := range p.Entries {
-		entryRow(t, p, &p.Entries[i])
+	t.rows[0] = append(t.rows[0], "blame")
+	for i := range entries {
+		if e := &entries[i]; kind == "" || e.Kind == kind {
+			entryRow(t, p, e)
+			if last := len(t.rows) - 1; e.Blame != 0 {
+				t.rows[last] = append(t.rows[last], dur(e.Blame))
+			}
+		}
 	}
 	if err := t.write(w, ""); err != nil {
 		return err
 	}
 	return losses(w, p)
+}
+
+// sortedObjects are the objects in the order of their entries.
+func sortedObjects(p *profile.Profile, order func(*profile.Entry) int64) []*profile.Object {
+	key := map[string]int64{}
+	for i := range p.Entries {
+		if e := &p.Entries[i]; e.Kind == profile.KindSync {
+			key[e.Name] = order(e)
+		}
+	}
+	var list []*profile.Object
+	for i := range p.Objects {
+		list = append(list, &p.Objects[i])
+	}
+	slices.SortStableFunc(list, func(x, y *profile.Object) int { return cmp.Compare(key[y.Name], key[x.Name]) })
+	return list
 }
 
 // entryTable starts a table of entries. Goroutines have one column more, the

@@ -9,6 +9,7 @@ import (
 type gor struct {
 	set     setID
 	top     int32 // procedure that self time goes to, noProc if none
+	inner   int32 // innermost procedure of set: another one than top where that is on the path twice
 	loop    int32 // innermost loop of that procedure that is open, noProc if none
 	spins   int32 // open loops that spin
 	state   trace.State
@@ -30,6 +31,7 @@ type gor struct {
 type frame struct {
 	set   setID
 	top   int32
+	inner int32
 	loop  int32
 	spins int32
 }
@@ -65,12 +67,13 @@ type builder struct {
 	events     int64
 	traced     int64 // of these enters and exits
 	procNames  map[string]bool
-	mainMain   int32 // procedure main.main, noProc if it is not instrumented
+	again      map[topIn]*Usage // of the sets' usage, where the innermost procedure is not the last
+	mainMain   int32            // procedure main.main, noProc if it is not instrumented
 	goroutines int64
 }
 
 func newBuilder(t *trace.Trace) *builder {
-	b := &builder{t: t, sets: newSets(), reasons: map[uint64]int64{}, mainMain: noProc,
+	b := &builder{t: t, sets: newSets(), reasons: map[uint64]int64{}, again: map[topIn]*Usage{}, mainMain: noProc,
 		self: make([]Usage, len(t.Points)+1), selfInh: make([]int64, len(t.Points)+1), calls: make([]uint64, len(t.Points)), trips: make([]uint64, len(t.Points))}
 	b.groups = newGroups(t)
 	b.objects = newObjects(t)
@@ -137,7 +140,7 @@ func (b *builder) enter(slot int32, now int64, proc int32) {
 	g := &b.gs[slot]
 	b.settle(g, now)
 	b.calls[proc]++
-	g.frames = append(g.frames, frame{g.set, g.top, g.loop, g.spins})
+	g.frames = append(g.frames, frame{g.set, g.top, g.inner, g.loop, g.spins})
 	if pt := &b.t.Points[proc]; pt.Kind == spec.PointLoop {
 		g.set = b.sets.with(g.set, b.groups.procMember(proc))
 		g.loop = proc
@@ -152,7 +155,9 @@ func (b *builder) enter(slot int32, now int64, proc int32) {
 		g.set = b.sets.with(b.sets.with(0, rootMember(RootMain)), b.groups.mainMember())
 		g.frames[0].set = g.set
 	}
-	g.set = b.sets.with(g.set, b.groups.procMember(proc))
+	if set := b.sets.with(g.set, b.groups.procMember(proc)); set != g.set {
+		g.set, g.inner = set, proc
+	}
 	g.top = proc
 }
 
@@ -164,7 +169,7 @@ func (b *builder) exit(slot int32, now int64) {
 		return // the model balances enters and exits
 	}
 	f := g.frames[n]
-	g.set, g.top, g.loop = f.set, f.top, f.loop
+	g.set, g.top, g.inner, g.loop = f.set, f.top, f.inner, f.loop
 	g.frames = g.frames[:n]
 	if f.spins != g.spins {
 		b.turn(slot, now, g.state, f.spins)
@@ -181,7 +186,7 @@ func (b *builder) create(e *trace.Event) {
 		by = &b.gs[e.By]
 	}
 	g := &b.gs[e.Slot]
-	*g = gor{state: e.To, since: e.Time, top: noProc, loop: noProc, labels: noProc, frames: g.frames[:0], held: g.held[:0], past: history{g.past.marks[:0]}}
+	*g = gor{state: e.To, since: e.Time, top: noProc, inner: noProc, loop: noProc, labels: noProc, frames: g.frames[:0], held: g.held[:0], past: history{g.past.marks[:0]}}
 	g.past.note(e.Time, 0)
 	if by != nil {
 		g.labels = by.labels
@@ -269,6 +274,9 @@ func (b *builder) settle(g *gor, now int64) {
 	i := len(b.running)
 	b.self[self].spend(g, i, dt)
 	b.sets.nodes[g.set].usage.spend(g, i, dt)
+	if g.inner != g.top {
+		b.inAgain(g).spend(g, i, dt)
+	}
 	b.groupSelf[g.group].spend(g, i, dt)
 	if len(g.regions) > 0 || g.labels != noProc {
 		b.spendNamed(g, i, dt)

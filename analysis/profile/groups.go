@@ -81,7 +81,7 @@ func (gr *groups) place(s *sets, g, by *gor, e *trace.Event) {
 	if by != nil && !system {
 		// Work for the runtime is nobody's else, whoever happened to run
 		// when the runtime started its goroutine.
-		creator, g.top = by.top, by.top
+		creator, g.top, g.inner = by.top, by.top, by.inner
 		g.set = by.set
 	} else {
 		g.set = s.with(0, rootMember(root))

@@ -61,6 +61,8 @@ type Profile struct {
 	CPU    CPU          `json:"cpu"`
 	Tool   Tool         `json:"tool"`
 	Losses trace.Losses `json:"losses"`
+
+	built *builder
 }
 
 // Part is the share of one [Root], with everything on its behalf.
@@ -185,6 +187,7 @@ func (b *builder) profile(losses trace.Losses) *Profile {
 	t := b.t
 	p := &Profile{Version: Version, Ran: t.Ran, Wall: t.Wall, Procs: b.procs, Events: b.events, Goroutines: b.goroutines,
 		Lost: losses.Events + losses.Missing, Losses: losses, Parallelism: b.atBusy}
+	p.built = b
 	p.Program, _ = t.Attr("program").(string)
 	for i, ns := range b.atBusy {
 		p.Busy += int64(i) * ns

@@ -50,6 +50,17 @@ func (u *Usage) add(v *Usage) {
 	u.Syscall += v.Syscall
 }
 
+// less takes usage out that is part of it.
+func (u *Usage) less(v *Usage) {
+	for i, ns := range v.BusyAt {
+		u.BusyAt[i] -= ns
+	}
+	u.Spin -= v.Spin
+	u.Ready -= v.Ready
+	u.Blocked -= v.Blocked
+	u.Syscall -= v.Syscall
+}
+
 // Busy is the processor time, in ns, without spinning.
 func (u *Usage) Busy() (ns int64) {
 	for _, x := range u.BusyAt {

@@ -163,10 +163,8 @@ func withTrace(e *env, path string, do func(t *trace.Trace) error) error {
 }
 
 // openProfile opens the file that the arguments name and computes its profile.
-func openProfile(e *env, name string, args []string, asJSON *bool) (*trace.Trace, *profile.Profile, error) {
-	file, err := readFlags(e, name, args, func(fs *flag.FlagSet) {
-		fs.BoolVar(asJSON, "json", false, "one JSON object")
-	})
+func openProfile(e *env, name string, args []string, define func(*flag.FlagSet)) (*trace.Trace, *profile.Profile, error) {
+	file, err := readFlags(e, name, args, define)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -185,21 +183,35 @@ func openProfile(e *env, name string, args []string, asJSON *bool) (*trace.Trace
 // cmdProfile shows the normalized processor times of procedures and goroutines.
 func cmdProfile(e *env, args []string) error {
 	var asJSON bool
-	t, p, err := openProfile(e, "profile", args, &asJSON)
+	var pprof, by, sort string
+	t, p, err := openProfile(e, "profile", args, func(fs *flag.FlagSet) {
+		fs.BoolVar(&asJSON, "json", false, "one JSON object")
+		fs.StringVar(&pprof, "pprof", "", "write a file for go tool pprof: call paths with npt, busy, spin, blocked, ready, syscall; - for the standard output")
+		fs.StringVar(&by, "by", "", "only "+strings.Join(report.ProfileKinds, ", ")+"; without it all but packages")
+		fs.StringVar(&sort, "sort", "npt", "order: "+strings.Join(report.ProfileOrders(), ", "))
+	})
 	if err != nil {
 		return err
 	}
 	defer t.Close()
-	if asJSON {
+	switch {
+	case pprof != "":
+		return writeTo(e, pprof, func(w io.Writer) error { return report.Pprof(w, t, p) })
+	case asJSON:
 		return p.JSON(e.stdout)
 	}
-	return report.Profile(e.stdout, p)
+	if err := report.Profile(e.stdout, p, by, sort); err != nil {
+		return usageError{fmt.Errorf("profile: %w", err)}
+	}
+	return nil
 }
 
 // cmdReport shows the one page that a new user wants.
 func cmdReport(e *env, args []string) error {
 	var asJSON bool
-	t, p, err := openProfile(e, "report", args, &asJSON)
+	t, p, err := openProfile(e, "report", args, func(fs *flag.FlagSet) {
+		fs.BoolVar(&asJSON, "json", false, "one JSON object")
+	})
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,88 @@
+package profile
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"qinst.dev/sddf/spec"
+)
+
+// KindPackage is the kind of the entries of [Profile.Packages].
+const KindPackage = "package"
+
+// Packages returns an entry for each package: self times are those of its procedures,
+// the others are on behalf of any of them, counted once. Calls are those of its procedures.
+func (p *Profile) Packages() []Entry {
+	b := p.built
+	if b == nil {
+		return nil
+	}
+	var list []Entry
+	index := map[string]int{}
+	of := make([]int, len(b.t.Points)) // package of a procedure, and 1
+	self, incl := []Usage{}, []Usage{}
+	for i := range b.t.Points {
+		pt := &b.t.Points[i]
+		if pt.Kind != spec.PointProc {
+			continue
+		}
+		name := packageOf(pt.Name)
+		k, ok := index[name]
+		if !ok {
+			k = len(list)
+			index[name] = k
+			list = append(list, Entry{ID: "package:" + name, Kind: KindPackage, Name: name})
+			self, incl = append(self, Usage{}), append(incl, Usage{})
+		}
+		of[i] = k + 1
+		self[k].add(&b.self[i])
+		list[k].Calls += max(pt.Hits, b.calls[i])
+	}
+	total := make([]Usage, len(b.sets.nodes))
+	for i := len(total) - 1; i > 0; i-- {
+		n := &b.sets.nodes[i]
+		total[i].add(&n.usage)
+		if k := b.packageAt(of, setID(i)); k != 0 && !b.packageAbove(of, n.parent, k) {
+			incl[k-1].add(&total[i])
+		}
+		total[n.parent].add(&total[i])
+		total[i] = Usage{}
+	}
+	for k := range list {
+		list[k].fill(&self[k], &incl[k])
+	}
+	list = slices.DeleteFunc(list, func(e Entry) bool { return e.Calls == 0 && e.NPT == 0 })
+	slices.SortFunc(list, func(x, y Entry) int {
+		return cmp.Or(cmp.Compare(y.NPT, x.NPT), cmp.Compare(y.SelfNPT, x.SelfNPT), cmp.Compare(x.Name, y.Name))
+	})
+	return list
+}
+
+// packageAt is the package of a node's procedure, 0 if it is of none.
+func (b *builder) packageAt(of []int, set setID) int {
+	if proc := b.sets.nodes[set].member - int32(NumRoots); proc >= 0 && int(proc) < len(of) {
+		return of[proc]
+	}
+	return 0
+}
+
+func (b *builder) packageAbove(of []int, set setID, k int) bool {
+	for ; set != 0; set = b.sets.nodes[set].parent {
+		if b.packageAt(of, set) == k {
+			return true
+		}
+	}
+	return false
+}
+
+// packageOf is the import path in a procedure's name, up to the first dot behind the last
+// slash that is not within a type's brackets.
+func packageOf(name string) string {
+	path, _, _ := strings.Cut(name, "[")
+	slash := strings.LastIndexByte(path, '/') + 1
+	if dot := strings.IndexByte(name[slash:], '.'); dot >= 0 {
+		return name[:slash+dot]
+	}
+	return name
+}
