@@ -49,39 +49,118 @@ func ProfileOrders() (names []string) {
 // Profile writes the whole profile as a table: entries of one kind, or "" for all but
 // packages, in an order.
 func Profile(w io.Writer, p *profile.Profile, kind, order string) error {
-	entries := p.Entries
-	switch {
-	case kind == profile.KindPackage:
-		entries = p.Packages()
-	case kind != "" && !slices.Contains(ProfileKinds, kind):
-		return fmt.Errorf("found -by %s, expected %s", kind, strings.Join(ProfileKinds, ", "))
+	key, err := profileKey(kind, order)
+	if err != nil {
+		return err
 	}
-	o := slices.IndexFunc(profileOrders, func(o profileOrder) bool { return o.name == order })
-	if o < 0 {
-		return fmt.Errorf("found -sort %s, expected %s", order, strings.Join(ProfileOrders(), ", "))
-	}
-	key := profileOrders[o].key
 	fmt.Fprintf(w, "wall %s, busy %s, idle %s, %d processors, %s events\n", dur(p.Wall), dur(p.Busy), dur(p.Idle), p.Procs, count(p.Events))
 	fmt.Fprintf(w, "npt: normalized processor time, processor time / processors busy; self npt + idle = wall\n\n")
 	if kind == profile.KindSync {
 		return objectTable(w, p, sortedObjects(p, key))
 	}
-	entries = slices.Clone(entries)
-	slices.SortStableFunc(entries, func(x, y profile.Entry) int { return cmp.Compare(key(&y), key(&x)) })
+	entries := entriesOf(p, kind)
+	slices.SortStableFunc(entries, func(x, y *profile.Entry) int { return cmp.Compare(key(y), key(x)) })
 	t := entryTable(true)
 	t.rows[0] = append(t.rows[0], "blame")
-	for i := range entries {
-		if e := &entries[i]; kind == "" || e.Kind == kind {
-			entryRow(t, p, e)
-			if last := len(t.rows) - 1; e.Blame != 0 {
-				t.rows[last] = append(t.rows[last], dur(e.Blame))
-			}
+	for _, e := range entries {
+		entryRow(t, p, e)
+		if last := len(t.rows) - 1; e.Blame != 0 {
+			t.rows[last] = append(t.rows[last], dur(e.Blame))
 		}
 	}
 	if err := t.write(w, ""); err != nil {
 		return err
 	}
 	return losses(w, p)
+}
+
+// profileKey is what entries are sorted by. It has an error if there is no such kind, or order.
+func profileKey(kind, order string) (func(*profile.Entry) int64, error) {
+	if kind != "" && !slices.Contains(ProfileKinds, kind) {
+		return nil, fmt.Errorf("found -by %s, expected %s", kind, strings.Join(ProfileKinds, ", "))
+	}
+	for _, o := range profileOrders {
+		if o.name == order {
+			return o.key, nil
+		}
+	}
+	return nil, fmt.Errorf("found -sort %s, expected %s", order, strings.Join(ProfileOrders(), ", "))
+}
+
+// entriesOf are the entries of a kind; "" is all but packages.
+func entriesOf(p *profile.Profile, kind string) (list []*profile.Entry) {
+	entries := p.Entries
+	if kind == profile.KindPackage {
+		entries = p.Packages()
+	}
+	for i := range entries {
+		if kind == "" || entries[i].Kind == kind {
+			list = append(list, &entries[i])
+		}
+	}
+	return list
+}
+
+// ProfileDiff writes what is more or less in a profile than in an older one, what differs
+// most first. Entries are the same if their ids are.
+func ProfileDiff(w io.Writer, old, p *profile.Profile, kind, order string) error {
+	key, err := profileKey(kind, order)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "wall %s, was %s: %s\n\n", dur(p.Wall), dur(old.Wall), change(p.Wall, old.Wall))
+	type pair struct{ old, now *profile.Entry }
+	pairs := map[string]*pair{}
+	var list []*pair
+	at := func(e *profile.Entry) *pair {
+		q := pairs[e.Kind+" "+e.ID]
+		if q == nil {
+			q = &pair{&profile.Entry{}, &profile.Entry{}}
+			pairs[e.Kind+" "+e.ID] = q
+			list = append(list, q)
+		}
+		return q
+	}
+	for _, e := range entriesOf(p, kind) {
+		at(e).now = e
+	}
+	for _, e := range entriesOf(old, kind) {
+		at(e).old = e
+	}
+	far := func(q *pair) int64 { return max(key(q.now)-key(q.old), key(q.old)-key(q.now)) }
+	slices.SortStableFunc(list, func(x, y *pair) int { return cmp.Compare(far(y), far(x)) })
+	t := &table{left: map[int]bool{}}
+	t.row("name", "self npt", "was", "", "npt", "was", "", "busy", "was", "calls", "was")
+	for _, q := range list {
+		e := q.now
+		if e.Name == "" {
+			e = q.old
+		}
+		t.row(kindMark(e.Kind)+short(e.Name, loopWidth), dur(q.now.SelfNPT), dur(q.old.SelfNPT), change(q.now.SelfNPT, q.old.SelfNPT),
+			dur(q.now.NPT), dur(q.old.NPT), change(q.now.NPT, q.old.NPT), dur(q.now.Busy), dur(q.old.Busy), count(q.now.Calls), count(q.old.Calls))
+	}
+	return t.write(w, "")
+}
+
+// change is how much more a number is than it was, in percent.
+func change(now, was int64) string {
+	if was == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%+.1f%%", 100*(float64(now)/float64(was)-1))
+}
+
+// kindMark stands before the names of entries that are no procedures.
+func kindMark(kind string) string {
+	switch kind {
+	case profile.KindLoop:
+		return "  "
+	case profile.KindGoroutine:
+		return "go "
+	case profile.KindSync:
+		return "sync "
+	}
+	return ""
 }
 
 // sortedObjects are the objects in the order of their entries.
@@ -116,14 +195,7 @@ func entryTable(creators bool) *table {
 func entryRow(t *table, p *profile.Profile, e *profile.Entry) {
 	cells := []string{short(e.Name, nameWidth)}
 	if t.left[1] {
-		switch e.Kind {
-		case profile.KindLoop:
-			cells[0] = "  " + cells[0]
-		case profile.KindGoroutine:
-			cells[0] = "go " + cells[0]
-		case profile.KindSync:
-			cells[0] = "sync " + cells[0]
-		}
+		cells[0] = kindMark(e.Kind) + cells[0]
 		cells = append(cells, short(e.Creator, nameWidth))
 	}
 	calls := count(e.Calls)

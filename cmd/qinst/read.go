@@ -164,7 +164,12 @@ func withTrace(e *env, path string, do func(t *trace.Trace) error) error {
 
 // openProfile opens the file that the arguments name and computes its profile.
 func openProfile(e *env, name string, args []string, define func(*flag.FlagSet)) (*trace.Trace, *profile.Profile, error) {
-	file, err := readFlags(e, name, args, define)
+	var from, to time.Duration
+	file, err := readFlags(e, name, args, func(fs *flag.FlagSet) {
+		define(fs)
+		fs.DurationVar(&from, "from", 0, "of the trace only what comes behind this time")
+		fs.DurationVar(&to, "to", 1<<62, "and what comes before this one")
+	})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -172,21 +177,29 @@ func openProfile(e *env, name string, args []string, define func(*flag.FlagSet))
 	if err != nil {
 		return nil, nil, err
 	}
-	p, err := profile.New(t)
+	part := t
+	if from != 0 || to != 1<<62 {
+		part, err = t.Window(int64(from), int64(to))
+	}
+	var p *profile.Profile
+	if err == nil {
+		p, err = profile.New(part)
+	}
 	if err != nil {
 		_ = t.Close()
 		return nil, nil, fmt.Errorf("%s: %w", file, err)
 	}
-	return t, p, nil
+	return part, p, nil
 }
 
 // cmdProfile shows the normalized processor times of procedures and goroutines.
 func cmdProfile(e *env, args []string) error {
 	var asJSON bool
-	var pprof, by, sort string
+	var pprof, by, sort, diff string
 	t, p, err := openProfile(e, "profile", args, func(fs *flag.FlagSet) {
 		fs.BoolVar(&asJSON, "json", false, "one JSON object")
 		fs.StringVar(&pprof, "pprof", "", "write a file for go tool pprof: call paths with npt, busy, spin, blocked, ready, syscall; - for the standard output")
+		fs.StringVar(&diff, "diff", "", "what is more or less than in this file")
 		fs.StringVar(&by, "by", "", "only "+strings.Join(report.ProfileKinds, ", ")+"; without it all but packages")
 		fs.StringVar(&sort, "sort", "npt", "order: "+strings.Join(report.ProfileOrders(), ", "))
 	})
@@ -200,10 +213,29 @@ func cmdProfile(e *env, args []string) error {
 	case asJSON:
 		return p.JSON(e.stdout)
 	}
-	if err := report.Profile(e.stdout, p, by, sort); err != nil {
-		return usageError{fmt.Errorf("profile: %w", err)}
+	if diff != "" {
+		err = diffProfile(e, diff, p, by, sort)
+	} else {
+		err = report.Profile(e.stdout, p, by, sort)
+	}
+	if err != nil {
+		return fmt.Errorf("profile: %w", err)
 	}
 	return nil
+}
+
+// diffProfile compares a profile with that of another file.
+func diffProfile(e *env, file string, p *profile.Profile, by, sort string) error {
+	t, err := trace.Open(file)
+	if err != nil {
+		return err
+	}
+	defer t.Close()
+	old, err := profile.New(t)
+	if err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	return report.ProfileDiff(e.stdout, old, p, by, sort)
 }
 
 // cmdReport shows the one page that a new user wants.
