@@ -34,6 +34,7 @@ var profileOrders = []profileOrder{
 	{"ready", func(e *profile.Entry) int64 { return e.Ready }},
 	{"syscall", func(e *profile.Entry) int64 { return e.Syscall }},
 	{"waited", func(e *profile.Entry) int64 { return e.Wait }},
+	{"idle", func(e *profile.Entry) int64 { return e.IdleEnded }},
 	{"blame", func(e *profile.Entry) int64 { return e.Blame }},
 	{"calls", func(e *profile.Entry) int64 { return int64(e.Calls) }},
 }
@@ -61,11 +62,13 @@ func Profile(w io.Writer, p *profile.Profile, kind, order string) error {
 	entries := entriesOf(p, kind)
 	slices.SortStableFunc(entries, func(x, y *profile.Entry) int { return cmp.Compare(key(y), key(x)) })
 	t := entryTable(true)
-	t.rows[0] = append(t.rows[0], "blame")
+	t.rows[0] = append(t.rows[0], "idle ended", "blame")
 	for _, e := range entries {
 		entryRow(t, p, e)
-		if last := len(t.rows) - 1; e.Blame != 0 {
-			t.rows[last] = append(t.rows[last], dur(e.Blame))
+		last := len(t.rows) - 1
+		t.rows[last] = append(t.rows[last], dur(e.IdleEnded), "")
+		if e.Blame != 0 {
+			t.rows[last][len(t.rows[last])-1] = dur(e.Blame)
 		}
 	}
 	if err := t.write(w, ""); err != nil {

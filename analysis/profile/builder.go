@@ -7,24 +7,25 @@ import (
 
 // gor is what the builder keeps of a live goroutine, by its slot.
 type gor struct {
-	set     setID
-	top     int32 // procedure that self time goes to, noProc if none
-	inner   int32 // innermost procedure of set: another one than top where that is on the path twice
-	loop    int32 // innermost loop of that procedure that is open, noProc if none
-	spins   int32 // open loops that spin
-	state   trace.State
-	reason  uint64 // of a wait
-	since   int64  // ns: accounted up to here
-	busyAt  int32  // index in builder.running while busy
-	group   int32  // index in groups.list
-	frames  []frame
-	regions []openRegion
-	held    []heldLock // in the order in which they were taken
-	ran     int64      // ns busy
-	past    history
-	labels  int32 // likewise, noProc if none
-	main    bool  // the main goroutine, whose procedure main.main ends the root "init"
-	system  bool
+	set       setID
+	top       int32 // procedure that self time goes to, noProc if none
+	inner     int32 // innermost procedure of set: another one than top where that is on the path twice
+	loop      int32 // innermost loop of that procedure that is open, noProc if none
+	spins     int32 // open loops that spin
+	state     trace.State
+	reason    uint64 // of a wait
+	since     int64  // ns: accounted up to here
+	busyAt    int32  // index in builder.running while busy
+	group     int32  // index in groups.list
+	frames    []frame
+	regions   []openRegion
+	held      []heldLock // in the order in which they were taken
+	ran       int64      // ns busy
+	sinceArea int64      // builder.area at since
+	past      history
+	labels    int32 // likewise, noProc if none
+	main      bool  // the main goroutine, whose procedure main.main ends the root "init"
+	system    bool
 }
 
 // frame is what an enter must restore at its exit.
@@ -53,6 +54,11 @@ type builder struct {
 	gs      []gor   // by slot
 	running []int32 // slots of the busy goroutines
 	time    int64   // ns: the running ones are accounted up to here
+
+	runnable     int64 // goroutines that are, on a processor or not
+	runnableArea int64 // the integral of runnable up to runnableAt
+	runnableAt   int64 // ns
+	idleAt       int64 // ns: nobody has been busy since
 
 	self       []Usage // by procedure, [len-1] for none
 	selfInh    []int64 // of self's busy time: in goroutines that had not entered a procedure of their own
@@ -188,6 +194,10 @@ func (b *builder) create(e *trace.Event) {
 	g := &b.gs[e.Slot]
 	*g = gor{state: e.To, since: e.Time, top: noProc, inner: noProc, loop: noProc, labels: noProc, frames: g.frames[:0], held: g.held[:0], past: history{g.past.marks[:0]}}
 	g.past.note(e.Time, 0)
+	g.sinceArea = b.area(e.Time)
+	if runnable(e.To) {
+		b.countRunnable(e.Time, 1)
+	}
 	if by != nil {
 		g.labels = by.labels
 	}
@@ -227,12 +237,22 @@ func (b *builder) turn(slot int32, now int64, to trace.State, spins int32) {
 		b.advance(now)
 	}
 	b.settle(g, now)
+	if a, z := runnable(g.state), runnable(to); a != z {
+		d := int64(1)
+		if a {
+			d = -1
+		}
+		b.countRunnable(now, d)
+	}
 	g.state, g.spins = to, spins
 	if was != is {
 		g.past.note(now, g.ran)
 	}
 	switch {
 	case is && !was:
+		if len(b.running) == 0 {
+			b.endIdle(g, now-b.idleAt)
+		}
 		g.busyAt = int32(len(b.running))
 		b.running = append(b.running, slot)
 	case was && !is:
@@ -240,7 +260,26 @@ func (b *builder) turn(slot int32, now int64, to trace.State, spins int32) {
 		b.running[g.busyAt] = last
 		b.gs[last].busyAt = g.busyAt
 		b.running = b.running[:len(b.running)-1]
+		b.idleAt = now
 	}
+}
+
+// endIdle charges a time in which nobody was busy to the goroutine that ends it.
+func (b *builder) endIdle(g *gor, ns int64) {
+	b.selfOf(g).Idle += ns
+	b.sets.nodes[g.set].usage.Idle += ns
+	b.groupSelf[g.group].Idle += ns
+}
+
+// runnable reports whether a goroutine is, on a processor or without one.
+func runnable(s trace.State) bool { return s.Busy() || s == trace.Runnable }
+
+// area is the integral of the number of runnable goroutines up to now, in ns.
+func (b *builder) area(now int64) int64 { return b.runnableArea + b.runnable*(now-b.runnableAt) }
+
+func (b *builder) countRunnable(now, d int64) {
+	b.runnableArea, b.runnableAt = b.area(now), now
+	b.runnable += d
 }
 
 // advance accounts the time of all busy goroutines up to now.
@@ -267,37 +306,47 @@ func (b *builder) settle(g *gor, now int64) {
 		return
 	}
 	g.since = now
-	self := len(b.self) - 1
-	if g.top != noProc {
-		self = int(g.top)
-	}
-	i := len(b.running)
-	b.self[self].spend(g, i, dt)
-	b.sets.nodes[g.set].usage.spend(g, i, dt)
+	area := b.area(now)
+	s := stretch{len(b.running), dt, area - g.sinceArea}
+	g.sinceArea = area
+	b.selfOf(g).spend(g, s)
+	b.sets.nodes[g.set].usage.spend(g, s)
 	if g.inner != g.top {
-		b.inAgain(g).spend(g, i, dt)
+		b.inAgain(g).spend(g, s)
 	}
-	b.groupSelf[g.group].spend(g, i, dt)
+	b.groupSelf[g.group].spend(g, s)
 	if len(g.regions) > 0 || g.labels != noProc {
-		b.spendNamed(g, i, dt)
+		b.spendNamed(g, s)
 	}
 	if g.loop != noProc {
-		b.self[g.loop].spend(g, i, dt)
+		b.self[g.loop].spend(g, s)
 	}
 	if len(g.held) > 0 {
-		b.spendHeld(g, i, dt)
+		b.spendHeld(g, s)
 	}
 	if g.busy() {
 		g.ran += dt
 	}
 	switch {
 	case g.busy() && len(g.frames) == 0:
+		self := len(b.selfInh) - 1
+		if g.top != noProc {
+			self = int(g.top)
+		}
 		b.selfInh[self] += dt
 	case g.state.Busy() && g.spins > 0:
 		b.spin += dt
 	case g.state == trace.Waiting && !g.system:
 		b.reasons[g.reason] += dt
 	}
+}
+
+// selfOf is the usage of the procedure that a goroutine is in.
+func (b *builder) selfOf(g *gor) *Usage {
+	if g.top == noProc {
+		return &b.self[len(b.self)-1]
+	}
+	return &b.self[g.top]
 }
 
 // finish accounts up to the end of the trace.

@@ -117,14 +117,14 @@ func (b *builder) rename(e *trace.Event) {
 }
 
 // spendNamed accounts a goroutine's time to what it has named.
-func (b *builder) spendNamed(g *gor, i int, dt int64) {
+func (b *builder) spendNamed(g *gor, s stretch) {
 	for k, r := range g.regions {
 		if !slices.ContainsFunc(g.regions[:k], func(o openRegion) bool { return o.span == r.span }) {
-			b.spans.list[r.span].usage.spend(g, i, dt)
+			b.spans.list[r.span].usage.spend(g, s)
 		}
 	}
 	if g.labels != noProc {
-		b.spans.list[g.labels].usage.spend(g, i, dt)
+		b.spans.list[g.labels].usage.spend(g, s)
 	}
 }
 

@@ -36,14 +36,15 @@ type Profile struct {
 	Version int    `json:"version"`
 	Program string `json:"program,omitempty"`
 
-	Ran      int64 `json:"ran_ns"` // more than wall after a limit: the rest was only counted
-	Wall     int64 `json:"wall_ns"`
-	Busy     int64 `json:"busy_ns"`     // processor time of all goroutines
-	Spin     int64 `json:"spin_ns"`     // processor time in loops that only wait; not busy
-	Searched int64 `json:"searched_ns"` // processors held without a goroutine: the scheduler looked for work, or switched
-	Idle     int64 `json:"idle_ns"`     // no goroutine was busy
-	NPTSum   int64 `json:"npt_sum_ns"`  // wall - idle
-	Procs    int   `json:"procs"`       // GOMAXPROCS, its maximum
+	Ran       int64 `json:"ran_ns"` // more than wall after a limit: the rest was only counted
+	Wall      int64 `json:"wall_ns"`
+	Busy      int64 `json:"busy_ns"`        // processor time of all goroutines
+	Spin      int64 `json:"spin_ns"`        // processor time in loops that only wait; not busy
+	Searched  int64 `json:"searched_ns"`    // processors held without a goroutine: the scheduler looked for work, or switched
+	Idle      int64 `json:"idle_ns"`        // no goroutine was busy
+	IdleAtEnd int64 `json:"idle_at_end_ns"` // of that, what nobody ended
+	NPTSum    int64 `json:"npt_sum_ns"`     // wall - idle
+	Procs     int   `json:"procs"`          // GOMAXPROCS, its maximum
 
 	Events     int64  `json:"events"`     // read
 	Goroutines int64  `json:"goroutines"` // created
@@ -105,6 +106,13 @@ type Entry struct {
 	SelfReady   int64 `json:"self_ready_ns"`
 	SelfSyscall int64 `json:"self_syscall_ns"`
 
+	// Runnable are how many goroutines were runnable, on a processor or not, on average
+	// while the section was in each state.
+	Runnable RunnableWhile `json:"runnable_while"`
+	// SelfIdle and IdleEnded are the times with no processor busy that the section ended.
+	SelfIdle  int64 `json:"self_idle_ended_ns,omitempty"`
+	IdleEnded int64 `json:"idle_ended_ns,omitempty"`
+
 	// BusyAt[i] is the part of Busy during which i processors were busy: the
 	// histogram of Quartz's Figure 1 after a division of each term by i.
 	BusyAt []int64 `json:"busy_at_ns"`
@@ -125,6 +133,26 @@ type Entry struct {
 	Latency *Latency `json:"latency,omitempty"`
 	Creator string   `json:"creator,omitempty"` // goroutines: the procedure that started them
 	Site    string   `json:"site,omitempty"`    // goroutines: file and line of the go statement, where it is known
+}
+
+// RunnableWhile has a mean number of goroutines for each state, 0 for one that was not
+// entered.
+type RunnableWhile struct {
+	Busy    float64 `json:"busy"`
+	Spin    float64 `json:"spin"`
+	Ready   float64 `json:"ready"`
+	Blocked float64 `json:"blocked"`
+	Syscall float64 `json:"syscall"`
+}
+
+func (u *Usage) runnableWhile() RunnableWhile {
+	mean := func(use int, ns int64) float64 {
+		if ns == 0 {
+			return 0
+		}
+		return math.Round(1000*float64(u.Runnable[use])/float64(ns)) / 1000
+	}
+	return RunnableWhile{mean(useBusy, u.Busy()), mean(useSpin, u.Spin), mean(useReady, u.Ready), mean(useBlocked, u.Blocked), mean(useSyscall, u.Syscall)}
 }
 
 // Latency is the distribution of times, in ns.
@@ -194,6 +222,9 @@ func (b *builder) profile(losses trace.Losses) *Profile {
 	}
 	if len(b.atBusy) > 0 {
 		p.Idle = b.atBusy[0]
+	}
+	if len(b.running) == 0 {
+		p.IdleAtEnd = t.Wall - b.idleAt
 	}
 	p.Spin, p.Searched = b.spin, b.searched
 	p.NPTSum = p.Wall - p.Idle
@@ -304,6 +335,8 @@ func (e *Entry) fill(self, incl *Usage) {
 	e.SelfBlocked, e.Blocked = self.Blocked, incl.Blocked
 	e.SelfReady, e.Ready = self.Ready, incl.Ready
 	e.SelfSyscall, e.Syscall = self.Syscall, incl.Syscall
+	e.SelfIdle, e.IdleEnded = self.Idle, incl.Idle
+	e.Runnable = incl.runnableWhile()
 	e.BusyAt = incl.BusyAt
 }
 

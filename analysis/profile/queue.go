@@ -213,14 +213,14 @@ func (b *builder) operate(e *trace.Event) {
 }
 
 // spendHeld accounts a goroutine's time to the locks that it holds: of one name once.
-func (b *builder) spendHeld(g *gor, i int, dt int64) {
+func (b *builder) spendHeld(g *gor, s stretch) {
 	for k, h := range g.held {
 		u := b.objects.use(h.point)
 		if !slices.ContainsFunc(g.held[:k], func(o heldLock) bool { return b.t.Points[o.point].Name == b.t.Points[h.point].Name }) {
-			u.all.spend(g, i, dt)
+			u.all.spend(g, s)
 		}
 		if k == len(g.held)-1 {
-			u.self.spend(g, i, dt)
+			u.self.spend(g, s)
 		}
 	}
 }

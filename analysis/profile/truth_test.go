@@ -42,11 +42,12 @@ func entry(t *testing.T, p *profile.Profile, name string) *profile.Entry {
 // identities are what holds for every profile: both sums are the wall time, up to
 // the rounding of each number.
 func identities(t interface{ Errorf(string, ...any) }, p *profile.Profile) {
-	self, roots, busy := p.Idle, p.Idle, int64(0)
+	self, roots, busy, ended := p.Idle, p.Idle, int64(0), int64(0)
 	for _, e := range p.Entries {
 		if e.Kind == profile.KindProc {
 			self += e.SelfNPT
 			busy += e.SelfBusy
+			ended += e.SelfIdle
 		}
 	}
 	for _, r := range p.Roots {
@@ -58,6 +59,9 @@ func identities(t interface{ Errorf(string, ...any) }, p *profile.Profile) {
 	}
 	if d := roots - p.Wall; d > slack || d < -slack {
 		t.Errorf("NPT of all roots + idle = %d, wall %d", roots, p.Wall)
+	}
+	if ended != p.Idle-p.IdleAtEnd {
+		t.Errorf("procedures ended %d ns of idle time, of %d, of which %d lasted to the end", ended, p.Idle, p.IdleAtEnd)
 	}
 	if busy != p.Busy {
 		t.Errorf("self busy of all procedures = %d, busy %d", busy, p.Busy)
@@ -306,7 +310,11 @@ func TestBlameOfEnder(t *testing.T) {
 	if o.Wait != 300 || o.Unattributed != 150 || len(o.Blamed) != 1 || o.Blamed[0] != (profile.Wait{Reason: "main.produce", Time: 150}) {
 		t.Errorf("%+v", o)
 	}
-	if e := entry(t, p, "main.produce"); e.Blame != 150 {
+	// Nobody was busy from 300 to 450, and nobody runnable in the first 100 of these.
+	if e := entry(t, p, "main.produce"); e.Blame != 150 || e.SelfIdle != 150 || e.IdleEnded != 150 || e.Runnable.Blocked != 0 || e.Runnable.Ready != 1 {
+		t.Errorf("%+v", e)
+	}
+	if e := entry(t, p, "main.consumer"); e.Runnable.Blocked != 0.667 || e.IdleEnded != 0 {
 		t.Errorf("%+v", e)
 	}
 }

@@ -12,6 +12,29 @@ type Usage struct {
 	Ready   int64 // runnable without a processor
 	Blocked int64 // waiting
 	Syscall int64 // in a system call without a processor
+
+	// Runnable are the integrals, over the time in each state, of the number of goroutines
+	// that were runnable, on a processor or not: the nominal parallelism (Quartz, 3.1).
+	Runnable [numUses]int64
+	// Idle is the time with no processor busy that the section ended (Quartz, 3.2.5).
+	Idle int64
+}
+
+// What a goroutine's time is used for.
+const (
+	useBusy = iota
+	useSpin
+	useReady
+	useBlocked
+	useSyscall
+	numUses
+)
+
+// stretch is a time of a goroutine in one state.
+type stretch struct {
+	busy     int   // processors
+	ns       int64 // its length
+	runnable int64 // the integral of the number of runnable goroutines over it
 }
 
 // busy adds time on a processor while i are busy.
@@ -22,20 +45,26 @@ func (u *Usage) busy(i int, ns int64) {
 	u.BusyAt[i] += ns
 }
 
-// spend adds time of a goroutine while i processors are busy.
-func (u *Usage) spend(g *gor, i int, ns int64) {
+// spend adds time of a goroutine.
+func (u *Usage) spend(g *gor, s stretch) {
+	use := useBusy
 	switch {
 	case g.busy():
-		u.busy(i, ns)
+		u.busy(s.busy, s.ns)
 	case g.state.Busy():
-		u.Spin += ns
+		u.Spin += s.ns
+		use = useSpin
 	case g.state == trace.Runnable:
-		u.Ready += ns
+		u.Ready += s.ns
+		use = useReady
 	case g.state == trace.Waiting:
-		u.Blocked += ns
+		u.Blocked += s.ns
+		use = useBlocked
 	case g.state == trace.Blocked:
-		u.Syscall += ns
+		u.Syscall += s.ns
+		use = useSyscall
 	}
+	u.Runnable[use] += s.runnable
 }
 
 func (u *Usage) add(v *Usage) {
@@ -48,6 +77,10 @@ func (u *Usage) add(v *Usage) {
 	u.Ready += v.Ready
 	u.Blocked += v.Blocked
 	u.Syscall += v.Syscall
+	u.Idle += v.Idle
+	for i, area := range v.Runnable {
+		u.Runnable[i] += area
+	}
 }
 
 // less takes usage out that is part of it.
@@ -59,6 +92,10 @@ func (u *Usage) less(v *Usage) {
 	u.Ready -= v.Ready
 	u.Blocked -= v.Blocked
 	u.Syscall -= v.Syscall
+	u.Idle -= v.Idle
+	for i, area := range v.Runnable {
+		u.Runnable[i] -= area
+	}
 }
 
 // Busy is the processor time, in ns, without spinning.
