@@ -7,16 +7,12 @@ import (
 
 // gor is what the builder keeps of a live goroutine, by its slot.
 type gor struct {
-	set       setID
-	top       int32 // procedure that self time goes to, noProc if none
-	inner     int32 // innermost procedure of set: another one than top where that is on the path twice
-	loop      int32 // innermost loop of that procedure that is open, noProc if none
+	place     int32 // index in builder.places
 	spins     int32 // open loops that spin
 	state     trace.State
 	reason    uint64 // of a wait
 	since     int64  // ns: accounted up to here
 	busyAt    int32  // index in builder.running while busy
-	group     int32  // index in groups.list
 	frames    []frame
 	regions   []openRegion
 	held      []heldLock // in the order in which they were taken
@@ -30,10 +26,7 @@ type gor struct {
 
 // frame is what an enter must restore at its exit.
 type frame struct {
-	set   setID
-	top   int32
-	inner int32
-	loop  int32
+	place int32
 	spins int32
 }
 
@@ -48,6 +41,7 @@ func (g *gor) busy() bool { return g.state.Busy() && g.spins == 0 }
 type builder struct {
 	t       *trace.Trace
 	sets    *sets
+	places  places
 	groups  *groups
 	objects *objects
 	spans   spans
@@ -81,6 +75,7 @@ type builder struct {
 func newBuilder(t *trace.Trace) *builder {
 	b := &builder{t: t, sets: newSets(), reasons: map[uint64]int64{}, again: map[topIn]*Usage{}, mainMain: noProc,
 		self: make([]Usage, len(t.Points)+1), selfInh: make([]int64, len(t.Points)+1), calls: make([]uint64, len(t.Points)), trips: make([]uint64, len(t.Points))}
+	b.places.index = map[where]int32{}
 	b.groups = newGroups(t)
 	b.objects = newObjects(t)
 	b.spans.index = map[[2]string]int32{}
@@ -113,7 +108,7 @@ func (b *builder) event(e *trace.Event) {
 		b.traced++
 		b.exit(e.Slot, e.Time)
 	case trace.Trips:
-		if loop := b.gs[e.Slot].loop; loop != noProc {
+		if loop := b.at(&b.gs[e.Slot]).loop; loop != noProc {
 			b.trips[loop] += e.Arg
 		}
 	case trace.Change:
@@ -142,29 +137,25 @@ func (b *builder) event(e *trace.Event) {
 	}
 }
 
+// at is the place where a goroutine is. It is valid until the next one is found.
+func (b *builder) at(g *gor) *place { return &b.places.list[g.place] }
+
 func (b *builder) enter(slot int32, now int64, proc int32) {
 	g := &b.gs[slot]
 	b.settle(g, now)
 	b.calls[proc]++
-	g.frames = append(g.frames, frame{g.set, g.top, g.inner, g.loop, g.spins})
-	if pt := &b.t.Points[proc]; pt.Kind == spec.PointLoop {
-		g.set = b.sets.with(g.set, b.groups.procMember(proc))
-		g.loop = proc
-		if pt.Spins() {
-			b.turn(slot, now, g.state, g.spins+1)
-		}
-		return
-	}
-	g.loop = noProc
+	g.frames = append(g.frames, frame{g.place, g.spins})
 	if g.main && proc == b.mainMain && len(g.frames) == 1 {
 		// Initialization is over, for good: exits return here.
-		g.set = b.sets.with(b.sets.with(0, rootMember(RootMain)), b.groups.mainMember())
-		g.frames[0].set = g.set
+		w := b.at(g).where
+		w.set = b.sets.with(b.sets.with(0, rootMember(RootMain)), b.groups.mainMember())
+		g.place = b.places.find(w)
+		g.frames[0].place = g.place
 	}
-	if set := b.sets.with(g.set, b.groups.procMember(proc)); set != g.set {
-		g.set, g.inner = set, proc
+	g.place = b.into(g.place, proc)
+	if b.t.Points[proc].Spins() {
+		b.turn(slot, now, g.state, g.spins+1)
 	}
-	g.top = proc
 }
 
 func (b *builder) exit(slot int32, now int64) {
@@ -175,7 +166,7 @@ func (b *builder) exit(slot int32, now int64) {
 		return // the model balances enters and exits
 	}
 	f := g.frames[n]
-	g.set, g.top, g.inner, g.loop = f.set, f.top, f.inner, f.loop
+	g.place = f.place
 	g.frames = g.frames[:n]
 	if f.spins != g.spins {
 		b.turn(slot, now, g.state, f.spins)
@@ -192,7 +183,7 @@ func (b *builder) create(e *trace.Event) {
 		by = &b.gs[e.By]
 	}
 	g := &b.gs[e.Slot]
-	*g = gor{state: e.To, since: e.Time, top: noProc, inner: noProc, loop: noProc, labels: noProc, frames: g.frames[:0], held: g.held[:0], past: history{g.past.marks[:0]}}
+	*g = gor{state: e.To, since: e.Time, labels: noProc, frames: g.frames[:0], held: g.held[:0], past: history{g.past.marks[:0]}}
 	g.past.note(e.Time, 0)
 	g.sinceArea = b.area(e.Time)
 	if runnable(e.To) {
@@ -201,7 +192,12 @@ func (b *builder) create(e *trace.Event) {
 	if by != nil {
 		g.labels = by.labels
 	}
-	b.groups.place(b.sets, g, by, e)
+	w, parent := where{top: noProc, inner: noProc, loop: noProc}, (*where)(nil)
+	if by != nil {
+		parent = &b.at(by).where
+	}
+	g.system = b.groups.place(b.sets, &w, parent, e)
+	g.place = b.places.find(w)
 	for len(b.groupSelf) < len(b.groups.list) {
 		b.groupSelf = append(b.groupSelf, Usage{})
 	}
@@ -213,7 +209,7 @@ func (b *builder) change(e *trace.Event) {
 	b.turn(e.Slot, e.Time, e.To, g.spins)
 	g.reason = e.Arg
 	if !g.system {
-		b.objects.change(e, g.top, b.ender(e))
+		b.objects.change(e, b.at(g).top, b.ender(e))
 	}
 }
 
@@ -224,7 +220,7 @@ func (b *builder) ender(e *trace.Event) ender {
 	}
 	by := &b.gs[e.By]
 	b.settle(by, e.Time)
-	return ender{by.top, by}
+	return ender{b.at(by).top, by}
 }
 
 // turn changes what a goroutine does.
@@ -266,9 +262,7 @@ func (b *builder) turn(slot int32, now int64, to trace.State, spins int32) {
 
 // endIdle charges a time in which nobody was busy to the goroutine that ends it.
 func (b *builder) endIdle(g *gor, ns int64) {
-	b.selfOf(g).Idle += ns
-	b.sets.nodes[g.set].usage.Idle += ns
-	b.groupSelf[g.group].Idle += ns
+	b.at(g).usage.Idle += ns
 }
 
 // runnable reports whether a goroutine is, on a processor or without one.
@@ -309,17 +303,9 @@ func (b *builder) settle(g *gor, now int64) {
 	area := b.area(now)
 	s := stretch{len(b.running), dt, area - g.sinceArea}
 	g.sinceArea = area
-	b.selfOf(g).spend(g, s)
-	b.sets.nodes[g.set].usage.spend(g, s)
-	if g.inner != g.top {
-		b.inAgain(g).spend(g, s)
-	}
-	b.groupSelf[g.group].spend(g, s)
+	b.at(g).usage.spend(g, s)
 	if len(g.regions) > 0 || g.labels != noProc {
 		b.spendNamed(g, s)
-	}
-	if g.loop != noProc {
-		b.self[g.loop].spend(g, s)
 	}
 	if len(g.held) > 0 {
 		b.spendHeld(g, s)
@@ -330,8 +316,8 @@ func (b *builder) settle(g *gor, now int64) {
 	switch {
 	case g.busy() && len(g.frames) == 0:
 		self := len(b.selfInh) - 1
-		if g.top != noProc {
-			self = int(g.top)
+		if top := b.at(g).top; top != noProc {
+			self = int(top)
 		}
 		b.selfInh[self] += dt
 	case g.state.Busy() && g.spins > 0:
@@ -339,14 +325,6 @@ func (b *builder) settle(g *gor, now int64) {
 	case g.state == trace.Waiting && !g.system:
 		b.reasons[g.reason] += dt
 	}
-}
-
-// selfOf is the usage of the procedure that a goroutine is in.
-func (b *builder) selfOf(g *gor) *Usage {
-	if g.top == noProc {
-		return &b.self[len(b.self)-1]
-	}
-	return &b.self[g.top]
 }
 
 // finish accounts up to the end of the trace.
@@ -357,4 +335,5 @@ func (b *builder) finish() {
 			b.settle(g, b.t.Wall)
 		}
 	}
+	b.give()
 }

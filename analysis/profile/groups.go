@@ -68,27 +68,27 @@ const (
 func (gr *groups) procMember(proc int32) int32 { return int32(NumRoots) + proc }
 func (gr *groups) mainMember() int32           { return gr.base }
 
-// place gives a new goroutine its set and the procedure that its time goes to
-// until it enters one of its own.
-func (gr *groups) place(s *sets, g, by *gor, e *trace.Event) {
+// place says where a new goroutine is: its set, its group, and the procedure that its time
+// goes to until it enters one of its own. It reports whether it is the runtime's own.
+func (gr *groups) place(s *sets, w, by *where, e *trace.Event) (system bool) {
 	name := ""
 	if f := gr.t.Function(e.Arg); f != nil {
 		name = f.Name
 	}
-	root, system := gr.root(name, by, e)
-	g.system = system
+	root, system := gr.root(name, by != nil, e)
 	creator := int32(noProc)
 	if by != nil && !system {
 		// Work for the runtime is nobody's else, whoever happened to run
 		// when the runtime started its goroutine.
-		creator, g.top, g.inner = by.top, by.top, by.inner
-		g.set = by.set
+		creator, w.top, w.inner = by.top, by.top, by.inner
+		w.set = by.set
 	} else {
-		g.set = s.with(0, rootMember(root))
+		w.set = s.with(0, rootMember(root))
 	}
-	g.group = gr.find(e, name, creator)
-	gr.list[g.group].count++
-	g.set = s.with(g.set, gr.base+g.group)
+	w.group = gr.find(e, name, creator)
+	gr.list[w.group].count++
+	w.set = s.with(w.set, gr.base+w.group)
+	return system
 }
 
 // find returns the group of a new goroutine.
@@ -132,7 +132,7 @@ func (gr *groups) function(name string) *trace.Function {
 
 // root tells the origin of a goroutine by its start function, and whether it is
 // the runtime's own.
-func (gr *groups) root(name string, by *gor, e *trace.Event) (Root, bool) {
+func (gr *groups) root(name string, created bool, e *trace.Event) (Root, bool) {
 	switch {
 	case e.G == 1:
 		if gr.hasMain() {
@@ -149,7 +149,7 @@ func (gr *groups) root(name string, by *gor, e *trace.Event) (Root, bool) {
 		return RootTool, true
 	case strings.HasPrefix(name, "runtime.") && name != coroStart:
 		return RootOther, true
-	case by != nil:
+	case created:
 		return 0, false // its creator's
 	case e.Cause == trace.ByRepair, name == "":
 		return RootOther, false

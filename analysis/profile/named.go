@@ -103,16 +103,20 @@ func (b *builder) label(e *trace.Event) {
 func (b *builder) rename(e *trace.Event) {
 	g := &b.gs[e.Slot]
 	b.settle(g, e.Time)
-	b.groups.list[g.group].count--
-	g.group = b.groups.named(b.text(e.Arg))
-	b.groups.list[g.group].count++
+	group := b.groups.named(b.text(e.Arg))
+	b.groups.list[b.at(g).group].count--
+	b.groups.list[group].count++
 	for len(b.groupSelf) < len(b.groups.list) {
 		b.groupSelf = append(b.groupSelf, Usage{})
 	}
-	member := b.groups.base + g.group
-	g.set = b.sets.with(g.set, member)
+	move := func(place *int32) {
+		w := b.places.list[*place].where
+		w.set, w.group = b.sets.with(w.set, b.groups.base+group), group
+		*place = b.places.find(w)
+	}
+	move(&g.place)
 	for i := range g.frames {
-		g.frames[i].set = b.sets.with(g.frames[i].set, member)
+		move(&g.frames[i].place)
 	}
 }
 

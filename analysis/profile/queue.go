@@ -194,7 +194,7 @@ func (b *builder) operate(e *trace.Event) {
 	case spec.OpLock, spec.OpTryLock, spec.OpRLock, spec.OpTryRLock:
 		g := &b.gs[e.Slot]
 		b.settle(g, e.Time)
-		b.objects.lockAt(e.Obj).take(e.Time, holder{e.Slot, g.top}, op == spec.OpRLock || op == spec.OpTryRLock)
+		b.objects.lockAt(e.Obj).take(e.Time, holder{e.Slot, b.at(g).top}, op == spec.OpRLock || op == spec.OpTryRLock)
 		g.held = append(g.held, heldLock{e.Obj, point})
 	case spec.OpUnlock, spec.OpRUnlock:
 		slot := b.objects.lockAt(e.Obj).free(e.Time, e.Slot)

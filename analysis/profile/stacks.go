@@ -69,8 +69,8 @@ type topIn struct {
 
 // inAgain is what is used where top stands on the path twice, and is not its innermost
 // procedure.
-func (b *builder) inAgain(g *gor) *Usage {
-	k := topIn{g.set, g.top}
+func (b *builder) inAgain(w *where) *Usage {
+	k := topIn{w.set, w.top}
 	u := b.again[k]
 	if u == nil {
 		u = new(Usage)
