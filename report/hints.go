@@ -29,10 +29,9 @@ func hints(p *profile.Profile) []string {
 		out = append(out, serialHints(p)...)
 		out = append(out, aloneHint(p)...)
 	}
-	if ratio(p.Idle, p.Wall) > idleHint && len(p.BlockedBy) > 0 {
-		out = append(out, fmt.Sprintf("nothing ran for %s of the run; most waiting was for: %s", percent(p.Idle, p.Wall), p.BlockedBy[0].Reason))
+	for _, advice := range []func(*profile.Profile) []string{lockHints, bufferHints, balanceHints, idleHints, spinHints} {
+		out = append(out, advice(p)...)
 	}
-	out = append(out, spinHints(p)...)
 	var ready int64
 	for i := range p.Entries {
 		e := &p.Entries[i]
@@ -79,7 +78,7 @@ func spinHints(p *profile.Profile) []string {
 	if most == nil {
 		return nil
 	}
-	return []string{fmt.Sprintf("%s of the processor time went into loops that only wait, most of it in %s (%s:%d)",
+	return []string{fmt.Sprintf("block instead of spinning: %s of the processor time went into loops that only wait, most of it in %s (%s:%d)",
 		percent(p.Spin, p.Busy+p.Spin), most.Name, most.File, most.Line)}
 }
 

@@ -207,10 +207,19 @@ func (b *builder) create(e *trace.Event) {
 func (b *builder) change(e *trace.Event) {
 	g := &b.gs[e.Slot]
 	b.turn(e.Slot, e.Time, e.To, g.spins)
+	if e.To == trace.None {
+		b.lived(g)
+	}
 	g.reason = e.Arg
 	if !g.system {
 		b.objects.change(e, b.at(g).top, b.ender(e))
 	}
+}
+
+// lived notes how long a goroutine was busy in all.
+func (b *builder) lived(g *gor) {
+	group := &b.groups.list[b.at(g).group]
+	group.longest = max(group.longest, g.ran)
 }
 
 // ender is who ended a wait, if that is what the event tells.
@@ -333,6 +342,7 @@ func (b *builder) finish() {
 	for i := range b.gs {
 		if g := &b.gs[i]; g.state != trace.None {
 			b.settle(g, b.t.Wall)
+			b.lived(g)
 		}
 	}
 	b.give()

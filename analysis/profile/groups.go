@@ -35,7 +35,8 @@ type group struct {
 	fn      string
 	creator int32 // procedure, noProc if none
 	count   uint64
-	named   bool // fn is what its goroutines call themselves
+	longest int64 // busy time of one of its goroutines, ns
+	named   bool  // fn is what its goroutines call themselves
 }
 
 // groups sorts goroutines into groups, and gives each its place among the sets.

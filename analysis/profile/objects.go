@@ -34,8 +34,9 @@ type Object struct {
 	HandOver int64   `json:"hand_over_ns,omitempty"` // of a lock: from its being given back while somebody waits to its being taken
 	Handed   int64   `json:"hand_overs,omitempty"`
 
-	WaitedIn []Wait `json:"waited_in,omitempty"` // by function, longest first; Reason is its name
-	EndedBy  []Wait `json:"ended_by,omitempty"`  // who ended the waits: procedure, or poller, timer, ...
+	WaitedIn  []Wait `json:"waited_in,omitempty"`  // by function, longest first; Reason is its name
+	WaitedFor []Wait `json:"waited_for,omitempty"` // by what the runtime calls it: chan send, ...
+	EndedBy   []Wait `json:"ended_by,omitempty"`   // who ended the waits: procedure, or poller, timer, ...
 
 	// Blamed says whose time the waits are: of a lock the procedures that had taken it, of
 	// all else those that ended the waits, for the processor time of their goroutines
@@ -223,7 +224,7 @@ func (o *objects) finish(now int64, isSystem func(slot int32) bool) []Object {
 	get := func(name string) *gathered {
 		g := named[name]
 		if g == nil {
-			g = &gathered{Object: Object{Name: name}, in: map[string]int64{}, by: map[string]int64{}, blamed: map[string]int64{}, addrs: map[uint64]bool{}}
+			g = &gathered{Object: Object{Name: name}, in: map[string]int64{}, by: map[string]int64{}, blamed: map[string]int64{}, reasons: map[string]int64{}, addrs: map[uint64]bool{}}
 			named[name] = g
 		}
 		return g
@@ -291,9 +292,9 @@ func (o *objects) usedAs(names map[uint64]int32) map[int32]string {
 // gathered is an Object while it is put together.
 type gathered struct {
 	Object
-	in, by, blamed map[string]int64
-	addrs          map[uint64]bool
-	used           bool // an operation tells its kind
+	in, by, blamed, reasons map[string]int64
+	addrs                   map[uint64]bool
+	used                    bool // an operation tells its kind
 }
 
 // queue adds a queue up.
@@ -397,6 +398,7 @@ func (o *objects) wait(g *gathered, key waitKey, s *waitSum) {
 	g.Waits += s.n
 	g.Wait += s.ns
 	g.Worst = max(g.Worst, s.worst)
+	g.reasons[o.t.Reason(key.reason)] += s.ns
 	if key.addr != 0 {
 		g.addrs[key.addr] = true
 	}
@@ -451,7 +453,7 @@ func sorted(named map[string]*gathered, wall int64) []Object {
 	var list []Object
 	for _, g := range named {
 		g.Objects = len(g.addrs)
-		g.WaitedIn, g.EndedBy, g.Blamed = parts(g.in), parts(g.by), parts(g.blamed)
+		g.WaitedIn, g.WaitedFor, g.EndedBy, g.Blamed = parts(g.in), parts(g.reasons), parts(g.by), parts(g.blamed)
 		if g.Waiting == nil {
 			g.Waiting = []int64{0}
 		}

@@ -131,8 +131,9 @@ type Entry struct {
 	Queue []int64 `json:"queue,omitempty"`
 	// Latency is how long regions took, of those that ended.
 	Latency *Latency `json:"latency,omitempty"`
-	Creator string   `json:"creator,omitempty"` // goroutines: the procedure that started them
-	Site    string   `json:"site,omitempty"`    // goroutines: file and line of the go statement, where it is known
+	Longest int64    `json:"longest_busy_ns,omitempty"` // goroutines: most processor time of one of them
+	Creator string   `json:"creator,omitempty"`         // goroutines: the procedure that started them
+	Site    string   `json:"site,omitempty"`            // goroutines: file and line of the go statement, where it is known
 }
 
 // RunnableWhile has a mean number of goroutines for each state, 0 for one that was not
@@ -287,7 +288,7 @@ func (b *builder) entries(p *Profile) {
 		if g.creator != noProc {
 			e.Creator = b.t.Points[g.creator].Name
 		}
-		e.Site = b.goSite(g)
+		e.Site, e.Longest = b.goSite(g), g.longest
 		e.ID = "go:" + g.fn + "<" + e.Creator
 		if g.named {
 			e.ID = "name:" + g.fn
