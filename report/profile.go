@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -47,9 +48,28 @@ func ProfileOrders() (names []string) {
 	return names
 }
 
+// Filter says which entries are shown, and which paths: those with a name that Focus
+// matches, and none that Ignore does. nil matches all, and none.
+type Filter struct{ Focus, Ignore *regexp.Regexp }
+
+func (f Filter) name(s string) bool {
+	return (f.Focus == nil || f.Focus.MatchString(s)) && (f.Ignore == nil || !f.Ignore.MatchString(s))
+}
+
+func (f Filter) path(frames []profile.Frame) bool {
+	focus := f.Focus == nil
+	for i := range frames {
+		if f.Ignore != nil && f.Ignore.MatchString(frames[i].Name) {
+			return false
+		}
+		focus = focus || f.Focus.MatchString(frames[i].Name)
+	}
+	return focus
+}
+
 // Profile writes the whole profile as a table: entries of one kind, or "" for all but
 // packages, in an order.
-func Profile(w io.Writer, p *profile.Profile, kind, order string) error {
+func Profile(w io.Writer, p *profile.Profile, kind, order string, keep Filter) error {
 	key, err := profileKey(kind, order)
 	if err != nil {
 		return err
@@ -57,13 +77,17 @@ func Profile(w io.Writer, p *profile.Profile, kind, order string) error {
 	fmt.Fprintf(w, "wall %s, busy %s, idle %s, %d processors, %s events\n", dur(p.Wall), dur(p.Busy), dur(p.Idle), p.Procs, count(p.Events))
 	fmt.Fprintf(w, "npt: normalized processor time, processor time / processors busy; self npt + idle = wall\n\n")
 	if kind == profile.KindSync {
-		return objectTable(w, p, sortedObjects(p, key))
+		list := slices.DeleteFunc(sortedObjects(p, key), func(o *profile.Object) bool { return !keep.name(o.Name) })
+		return objectTable(w, p, list)
 	}
 	entries := entriesOf(p, kind)
 	slices.SortStableFunc(entries, func(x, y *profile.Entry) int { return cmp.Compare(key(y), key(x)) })
 	t := entryTable(true)
 	t.rows[0] = append(t.rows[0], "idle ended", "blame")
 	for _, e := range entries {
+		if !keep.name(e.Name) {
+			continue
+		}
 		entryRow(t, p, e)
 		last := len(t.rows) - 1
 		t.rows[last] = append(t.rows[last], dur(e.IdleEnded), "")
@@ -106,7 +130,7 @@ func entriesOf(p *profile.Profile, kind string) (list []*profile.Entry) {
 
 // ProfileDiff writes what is more or less in a profile than in an older one, what differs
 // most first. Entries are the same if their ids are.
-func ProfileDiff(w io.Writer, old, p *profile.Profile, kind, order string) error {
+func ProfileDiff(w io.Writer, old, p *profile.Profile, kind, order string, keep Filter) error {
 	key, err := profileKey(kind, order)
 	if err != nil {
 		return err
@@ -138,6 +162,9 @@ func ProfileDiff(w io.Writer, old, p *profile.Profile, kind, order string) error
 		e := q.now
 		if e.Name == "" {
 			e = q.old
+		}
+		if !keep.name(e.Name) {
+			continue
 		}
 		t.row(kindMark(e.Kind)+short(e.Name, loopWidth), dur(q.now.SelfNPT), dur(q.old.SelfNPT), change(q.now.SelfNPT, q.old.SelfNPT),
 			dur(q.now.NPT), dur(q.old.NPT), change(q.now.NPT, q.old.NPT), dur(q.now.Busy), dur(q.old.Busy), count(q.now.Calls), count(q.old.Calls))

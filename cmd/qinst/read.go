@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -194,11 +195,15 @@ func openProfile(e *env, name string, args []string, define func(*flag.FlagSet))
 
 // cmdProfile shows the normalized processor times of procedures and goroutines.
 func cmdProfile(e *env, args []string) error {
-	var asJSON bool
+	var asJSON, tree bool
 	var pprof, by, sort, diff string
+	var keep report.Filter
 	t, p, err := openProfile(e, "profile", args, func(fs *flag.FlagSet) {
 		fs.BoolVar(&asJSON, "json", false, "one JSON object")
 		fs.StringVar(&pprof, "pprof", "", "write a file for go tool pprof: call paths with npt, busy, spin, blocked, ready, syscall; - for the standard output")
+		fs.BoolVar(&tree, "tree", false, "the call graph from the top down, through goroutines")
+		fs.Func("focus", "only what has this `regexp` in its name; of a tree, paths through it", regexpFlag(&keep.Focus))
+		fs.Func("ignore", "all but that", regexpFlag(&keep.Ignore))
 		fs.StringVar(&diff, "diff", "", "what is more or less than in this file")
 		fs.StringVar(&by, "by", "", "only "+strings.Join(report.ProfileKinds, ", ")+"; without it all but packages")
 		fs.StringVar(&sort, "sort", "npt", "order: "+strings.Join(report.ProfileOrders(), ", "))
@@ -213,10 +218,13 @@ func cmdProfile(e *env, args []string) error {
 	case asJSON:
 		return p.JSON(e.stdout)
 	}
-	if diff != "" {
-		err = diffProfile(e, diff, p, by, sort)
-	} else {
-		err = report.Profile(e.stdout, p, by, sort)
+	switch {
+	case tree:
+		err = report.Tree(e.stdout, p, keep)
+	case diff != "":
+		err = diffProfile(e, diff, p, by, sort, keep)
+	default:
+		err = report.Profile(e.stdout, p, by, sort, keep)
 	}
 	if err != nil {
 		return fmt.Errorf("profile: %w", err)
@@ -224,8 +232,15 @@ func cmdProfile(e *env, args []string) error {
 	return nil
 }
 
+func regexpFlag(re **regexp.Regexp) func(string) error {
+	return func(s string) (err error) {
+		*re, err = regexp.Compile(s)
+		return err
+	}
+}
+
 // diffProfile compares a profile with that of another file.
-func diffProfile(e *env, file string, p *profile.Profile, by, sort string) error {
+func diffProfile(e *env, file string, p *profile.Profile, by, sort string, keep report.Filter) error {
 	t, err := trace.Open(file)
 	if err != nil {
 		return err
@@ -235,7 +250,7 @@ func diffProfile(e *env, file string, p *profile.Profile, by, sort string) error
 	if err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}
-	return report.ProfileDiff(e.stdout, old, p, by, sort)
+	return report.ProfileDiff(e.stdout, old, p, by, sort, keep)
 }
 
 // cmdReport shows the one page that a new user wants.

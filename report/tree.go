@@ -1,0 +1,86 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"qinst.dev/analysis/profile"
+)
+
+// treeLeast is the share of the run time from which on a path has a line.
+const treeLeast = 0.005
+
+// treeNode is a call path, with all that goes on from it.
+type treeNode struct {
+	name                     string
+	npt, self, busy, blocked int64
+	under                    map[string]*treeNode
+}
+
+func (n *treeNode) child(name string) *treeNode {
+	c := n.under[name]
+	if c == nil {
+		c = &treeNode{name: name, under: map[string]*treeNode{}}
+		n.under[name] = c
+	}
+	return c
+}
+
+// Tree writes the call graph from the top down, as Quartz's Figure 1: what ran on behalf
+// of each procedure, through calls and the goroutines that it started, the largest first.
+// A procedure's time on one path is its own and that of those below it.
+func Tree(w io.Writer, p *profile.Profile, keep Filter) error {
+	root := &treeNode{under: map[string]*treeNode{}}
+	for _, st := range p.Stacks() {
+		if !keep.path(st.Frames) {
+			continue
+		}
+		n := root
+		n.npt, n.busy, n.blocked = n.npt+st.NPT, n.busy+st.Busy, n.blocked+st.Blocked
+		for _, f := range slices.Backward(st.Frames) {
+			n = n.child(f.Name)
+			n.npt, n.busy, n.blocked = n.npt+st.NPT, n.busy+st.Busy, n.blocked+st.Blocked
+		}
+		n.self += st.NPT
+	}
+	fmt.Fprintf(w, "wall %s: npt %s on the paths below, %s with no processor busy\n", dur(p.Wall), dur(root.npt), dur(p.Idle))
+	fmt.Fprintf(w, "calls are those of the procedure by the one above it; paths of less than %.1f%% are left out\n\n", 100*treeLeast)
+	calls := map[[2]string]uint64{}
+	for _, c := range p.Calls {
+		calls[[2]string{c.Caller, c.Callee}] += c.Count
+	}
+	t := &table{left: map[int]bool{6: true}}
+	t.row("npt", "%", "self", "busy", "blocked", "calls", "path")
+	treeRows(t, p, calls, root, "", 0)
+	return t.write(w, "")
+}
+
+// treeRows writes what is below a node. caller is the innermost procedure on the way.
+func treeRows(t *table, p *profile.Profile, calls map[[2]string]uint64, n *treeNode, caller string, depth int) {
+	var list []*treeNode
+	for _, c := range n.under {
+		list = append(list, c)
+	}
+	slices.SortFunc(list, func(x, y *treeNode) int {
+		return cmp.Or(cmp.Compare(y.npt, x.npt), cmp.Compare(y.blocked, x.blocked), cmp.Compare(x.name, y.name))
+	})
+	for _, c := range list {
+		if ratio(c.npt, p.Wall) < treeLeast {
+			continue
+		}
+		started, goes := strings.CutPrefix(c.name, "go ")
+		times := ""
+		if k := calls[[2]string{caller, started}]; k > 0 {
+			times = count(k)
+		}
+		t.row(dur(c.npt), percent(c.npt, p.Wall), dur(c.self), dur(c.busy), dur(c.blocked), times, strings.Repeat("  ", depth)+c.name)
+		next := c.name
+		if goes {
+			next = caller
+		}
+		treeRows(t, p, calls, c, next, depth+1)
+	}
+}
