@@ -16,21 +16,21 @@ const (
 	spinHint    = 0.10
 )
 
-// hints returns statements that the numbers support. NPT alone supports none: it
-// tells where the run time is, not what a change would gain.
+// hints returns statements that the numbers support, those first that name what to change.
+// NPT alone supports none: it tells where the run time is, not what a change would gain.
 func hints(p *profile.Profile) []string {
 	var out []string
-	switch {
-	case p.Procs == 1:
-	case ratio(p.Busy, p.NPTSum) < serialRun:
+	serial := ratio(p.Busy, p.NPTSum) < serialRun && p.Procs > 1
+	if serial {
 		// Then everything ran alone, and it is no news of any procedure.
 		out = append(out, fmt.Sprintf("the run is serial: %.2f of %d processors busy on average while anything ran", ratio(p.Busy, p.NPTSum), p.Procs))
-	default:
-		out = append(out, serialHints(p)...)
-		out = append(out, aloneHint(p)...)
 	}
 	for _, advice := range []func(*profile.Profile) []string{lockHints, bufferHints, balanceHints, idleHints, spinHints} {
 		out = append(out, advice(p)...)
+	}
+	if !serial && p.Procs > 1 {
+		out = append(out, serialHints(p)...)
+		out = append(out, aloneHint(p)...)
 	}
 	var ready int64
 	for i := range p.Entries {

@@ -29,10 +29,19 @@ func (n *treeNode) child(name string) *treeNode {
 	return c
 }
 
-// Tree writes the call graph from the top down, as Quartz's Figure 1: what ran on behalf
-// of each procedure, through calls and the goroutines that it started, the largest first.
-// A procedure's time on one path is its own and that of those below it.
-func Tree(w io.Writer, p *profile.Profile, keep Filter) error {
+// sorted are the nodes below, largest first.
+func (n *treeNode) sorted() (list []*treeNode) {
+	for _, c := range n.under {
+		list = append(list, c)
+	}
+	slices.SortFunc(list, func(x, y *treeNode) int {
+		return cmp.Or(cmp.Compare(y.npt, x.npt), cmp.Compare(y.blocked, x.blocked), cmp.Compare(x.name, y.name))
+	})
+	return list
+}
+
+// newTree puts the call paths together that begin alike.
+func newTree(p *profile.Profile, keep Filter) *treeNode {
 	root := &treeNode{under: map[string]*treeNode{}}
 	for _, st := range p.Stacks() {
 		if !keep.path(st.Frames) {
@@ -46,6 +55,14 @@ func Tree(w io.Writer, p *profile.Profile, keep Filter) error {
 		}
 		n.self += st.NPT
 	}
+	return root
+}
+
+// Tree writes the call graph from the top down, as Quartz's Figure 1: what ran on behalf
+// of each procedure, through calls and the goroutines that it started, the largest first.
+// A procedure's time on one path is its own and that of those below it.
+func Tree(w io.Writer, p *profile.Profile, keep Filter) error {
+	root := newTree(p, keep)
 	fmt.Fprintf(w, "wall %s: npt %s on the paths below, %s with no processor busy\n", dur(p.Wall), dur(root.npt), dur(p.Idle))
 	fmt.Fprintf(w, "calls are those of the procedure by the one above it; paths of less than %.1f%% are left out\n\n", 100*treeLeast)
 	calls := map[[2]string]uint64{}
@@ -60,14 +77,7 @@ func Tree(w io.Writer, p *profile.Profile, keep Filter) error {
 
 // treeRows writes what is below a node. caller is the innermost procedure on the way.
 func treeRows(t *table, p *profile.Profile, calls map[[2]string]uint64, n *treeNode, caller string, depth int) {
-	var list []*treeNode
-	for _, c := range n.under {
-		list = append(list, c)
-	}
-	slices.SortFunc(list, func(x, y *treeNode) int {
-		return cmp.Or(cmp.Compare(y.npt, x.npt), cmp.Compare(y.blocked, x.blocked), cmp.Compare(x.name, y.name))
-	})
-	for _, c := range list {
+	for _, c := range n.sorted() {
 		if ratio(c.npt, p.Wall) < treeLeast {
 			continue
 		}

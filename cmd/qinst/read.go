@@ -196,11 +196,12 @@ func openProfile(e *env, name string, args []string, define func(*flag.FlagSet))
 // cmdProfile shows the normalized processor times of procedures and goroutines.
 func cmdProfile(e *env, args []string) error {
 	var asJSON, tree bool
-	var pprof, by, sort, diff string
+	var pprof, html, by, sort, diff string
 	var keep report.Filter
 	t, p, err := openProfile(e, "profile", args, func(fs *flag.FlagSet) {
 		fs.BoolVar(&asJSON, "json", false, "one JSON object")
 		fs.StringVar(&pprof, "pprof", "", "write a file for go tool pprof: call paths with npt, busy, spin, blocked, ready, syscall; - for the standard output")
+		fs.StringVar(&html, "html", "", "write a page for the browser; - for the standard output")
 		fs.BoolVar(&tree, "tree", false, "the call graph from the top down, through goroutines")
 		fs.Func("focus", "only what has this `regexp` in its name; of a tree, paths through it", regexpFlag(&keep.Focus))
 		fs.Func("ignore", "all but that", regexpFlag(&keep.Ignore))
@@ -215,6 +216,8 @@ func cmdProfile(e *env, args []string) error {
 	switch {
 	case pprof != "":
 		return writeTo(e, pprof, func(w io.Writer) error { return report.Pprof(w, t, p) })
+	case html != "":
+		return writeTo(e, html, func(w io.Writer) error { return report.HTML(w, p) })
 	case asJSON:
 		return p.JSON(e.stdout)
 	}
