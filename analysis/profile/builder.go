@@ -19,7 +19,7 @@ type gor struct {
 	ran       int64      // ns busy
 	sinceArea int64      // builder.area at since
 	past      history
-	labels    int32 // likewise, noProc if none
+	labels    int32 // index in spans.list, noProc if none
 	main      bool  // the main goroutine, whose procedure main.main ends the root "init"
 	system    bool
 }

@@ -59,7 +59,18 @@ type objects struct {
 	queues map[queueKey]*queue
 	locks  map[uint64]*lock
 	uses   map[int32]*lockUse // by the point that took the lock
+
+	// What is known of objects that are not in use is kept by name: addresses may be many.
+	named   map[string]*gathered
+	blamed  map[int32]int64   // ns that others waited, by procedure
+	used    map[int32]string  // by point with a weak name: that of the objects that it was about
+	several map[int32]bool    // those of them for which there are more
+	places  map[uint32]string // by stack: the name that the place of a wait gives its object
+	most    int               // addresses kept apart
 }
+
+// mostAddresses is how many addresses are kept apart at first.
+const mostAddresses = 1 << 16
 
 // object is one address.
 type object struct {
@@ -105,7 +116,8 @@ type ender struct {
 
 func newObjects(t *trace.Trace) *objects {
 	o := &objects{t: t, byAddr: map[uint64]*object{}, waits: map[waitKey]*waitSum{}, sites: map[site]int32{}, open: map[int32]wait{},
-		queues: map[queueKey]*queue{}, locks: map[uint64]*lock{}, uses: map[int32]*lockUse{}}
+		queues: map[queueKey]*queue{}, locks: map[uint64]*lock{}, uses: map[int32]*lockUse{},
+		named: map[string]*gathered{}, blamed: map[int32]int64{}, used: map[int32]string{}, several: map[int32]bool{}, places: map[uint32]string{}, most: mostAddresses}
 	for i := range t.Points {
 		if p := &t.Points[i]; p.Kind == spec.PointSync || p.Kind == spec.PointSite {
 			at := site{p.File, p.Line}
@@ -129,6 +141,7 @@ func mayWait(op string) bool {
 func (o *objects) operation(e *trace.Event) {
 	ob := o.byAddr[e.Obj]
 	if ob == nil {
+		o.makeRoom()
 		ob = &object{points: map[int32]bool{}, lockAt: -1}
 		o.byAddr[e.Obj] = ob
 	}
@@ -181,7 +194,7 @@ func (o *objects) change(e *trace.Event, in int32, by ender) {
 		return
 	}
 	delete(o.open, e.Slot)
-	if e.Obj != 0 {
+	if w.queue == nil {
 		w.key.addr = e.Obj // a select: now it is known
 	}
 	o.end(w, e.Time, by)
@@ -220,31 +233,16 @@ func (o *objects) finish(now int64, isSystem func(slot int32) bool) []Object {
 			o.end(w, now, ender{by: stillWaiting})
 		}
 	}
-	named := map[string]*gathered{}
-	get := func(name string) *gathered {
-		g := named[name]
-		if g == nil {
-			g = &gathered{Object: Object{Name: name}, in: map[string]int64{}, by: map[string]int64{}, blamed: map[string]int64{}, reasons: map[string]int64{}, addrs: map[uint64]bool{}}
-			named[name] = g
-		}
-		return g
-	}
-	names := map[uint64]int32{} // the point that names an address
-	for addr, ob := range o.byAddr {
-		p := o.best(ob)
-		names[addr] = p
-		get(o.t.Points[p].Name).object(addr, ob, o.locks[addr])
-	}
-	used := o.usedAs(names)
+	o.fold(true)
 	for i := range o.t.Points {
 		if p := &o.t.Points[i]; p.Kind == spec.PointSync && p.Hits > 0 {
-			g := get(cmp.Or(used[int32(i)], p.Name))
+			g := o.get(cmp.Or(o.used[int32(i)], p.Name))
 			g.Ops += p.Hits
 			if p.Traceable() {
 				g.Degraded += p.Degraded()
 			}
 			g.place(p.File, p.Line)
-			g.Kind, g.used = cmp.Or(g.Kind, kindOf(p.Op)), true
+			g.Kind = cmp.Or(g.Kind, kindOf(p.Op))
 			switch {
 			case p.Op == spec.OpReceive:
 				g.received += p.Hits
@@ -257,36 +255,99 @@ func (o *objects) finish(now int64, isSystem func(slot int32) bool) []Object {
 			}
 		}
 	}
-	for key, s := range o.waits {
-		o.wait(get(o.nameOf(o.queueOf(key).first, names)), key, s)
-	}
-	for _, q := range o.queues {
-		get(o.nameOf(q.first, names)).queue(o, q)
-	}
-	return sorted(named, now)
+	return sorted(o.named, now)
 }
 
-// usedAs tells for a point with a weak name the name of the objects that it was
-// about, if it is one.
-func (o *objects) usedAs(names map[uint64]int32) map[int32]string {
-	used := map[int32]string{}
-	several := map[int32]bool{}
+func (o *objects) get(name string) *gathered {
+	g := o.named[name]
+	if g == nil {
+		g = &gathered{Object: Object{Name: name}, in: map[string]int64{}, by: map[string]int64{}, blamed: map[string]int64{}, reasons: map[string]int64{}}
+		o.named[name] = g
+	}
+	return g
+}
+
+// makeRoom folds objects when there are many.
+func (o *objects) makeRoom() {
+	if len(o.byAddr) >= o.most || len(o.locks) >= o.most {
+		o.fold(false)
+		o.most = max(mostAddresses, 2*len(o.byAddr), 2*len(o.locks))
+	}
+}
+
+// fold adds up by name what is known of addresses: of all, or of those that nobody holds
+// or waits for.
+func (o *objects) fold(all bool) {
+	stays := func(addr uint64) bool {
+		l := o.locks[addr]
+		return !all && l != nil && l.inUse()
+	}
+	names := map[uint64]int32{} // the point that names an address
+	for addr, ob := range o.byAddr {
+		names[addr] = o.best(ob)
+	}
+	o.usedAs(names)
+	seen := map[nameAt]bool{}
+	for key, s := range o.waits {
+		if q := o.queueOf(key); all || key.addr != 0 && !stays(key.addr) {
+			o.wait(o.counted(o.nameOf(q.first, names), key.addr, seen), key, s)
+			delete(o.waits, key)
+		}
+	}
+	for k, q := range o.queues {
+		if all || k.addr != 0 && !stays(k.addr) {
+			o.get(o.nameOf(q.first, names)).queue(o, q)
+			for by, ns := range q.blame {
+				o.blamed[by] += ns
+			}
+			delete(o.queues, k)
+		}
+	}
+	for addr, ob := range o.byAddr {
+		if !stays(addr) {
+			o.counted(o.t.Points[names[addr]].Name, addr, seen).object(ob, o.locks[addr])
+			delete(o.byAddr, addr)
+		}
+	}
+	for addr := range o.locks {
+		if !stays(addr) {
+			delete(o.locks, addr)
+		}
+	}
+}
+
+// nameAt is an address under a name: an object is counted once for each.
+type nameAt struct {
+	name string
+	addr uint64
+}
+
+// counted is what is known under a name, with one more address.
+func (o *objects) counted(name string, addr uint64, seen map[nameAt]bool) *gathered {
+	g := o.get(name)
+	if at := (nameAt{name, addr}); addr != 0 && !seen[at] {
+		seen[at] = true
+		g.Objects++
+	}
+	return g
+}
+
+// usedAs notes for each point with a weak name the name of the objects that it was about.
+func (o *objects) usedAs(names map[uint64]int32) {
 	for addr, ob := range o.byAddr {
 		name := o.t.Points[names[addr]].Name
 		for p := range ob.points {
-			if o.t.Points[p].Flags&spec.FlagWeakName == 0 {
+			if o.t.Points[p].Flags&spec.FlagWeakName == 0 || o.several[p] {
 				continue
 			}
-			if was, ok := used[p]; ok && was != name {
-				several[p] = true
+			if was, ok := o.used[p]; ok && was != name {
+				o.several[p] = true
+				delete(o.used, p)
+				continue
 			}
-			used[p] = name
+			o.used[p] = name
 		}
 	}
-	for p := range several {
-		delete(used, p)
-	}
-	return used
 }
 
 // gathered is an Object while it is put together.
@@ -294,7 +355,7 @@ type gathered struct {
 	Object
 	in, by, blamed, reasons map[string]int64
 	addrs                   map[uint64]bool
-	used                    bool // an operation tells its kind
+	reason                  string // of a wait, where no operation tells the kind: the first, not the one that comes first
 }
 
 // queue adds a queue up.
@@ -311,12 +372,11 @@ func (g *gathered) queue(o *objects, q *queue) {
 	g.Unattributed += q.unattributed
 }
 
-func (g *gathered) object(addr uint64, ob *object, l *lock) {
+func (g *gathered) object(ob *object, l *lock) {
 	if l != nil {
 		g.HandOver += l.handOver
 		g.Handed += l.handed
 	}
-	g.addrs[addr] = true
 	g.Holds += ob.holds
 	g.Hold += ob.hold
 	g.Longest = max(g.Longest, ob.longest)
@@ -399,9 +459,6 @@ func (o *objects) wait(g *gathered, key waitKey, s *waitSum) {
 	g.Wait += s.ns
 	g.Worst = max(g.Worst, s.worst)
 	g.reasons[o.t.Reason(key.reason)] += s.ns
-	if key.addr != 0 {
-		g.addrs[key.addr] = true
-	}
 	if f, ok := o.caller(key.stack); ok {
 		g.place(f.File, f.Line)
 		g.in[f.Function] += s.ns
@@ -409,8 +466,8 @@ func (o *objects) wait(g *gathered, key waitKey, s *waitSum) {
 	for by, ns := range s.by {
 		g.by[o.whoEnded(by)] += ns
 	}
-	if reason := o.t.Reason(key.reason); !g.used && (g.Kind == "" || reason < g.Kind) {
-		g.Kind = reason // the first of several, not the one that comes first
+	if reason := o.t.Reason(key.reason); g.reason == "" || reason < g.reason {
+		g.reason = reason
 	}
 }
 
@@ -452,8 +509,8 @@ func kindOf(op string) string {
 func sorted(named map[string]*gathered, wall int64) []Object {
 	var list []Object
 	for _, g := range named {
-		g.Objects = len(g.addrs)
 		g.WaitedIn, g.WaitedFor, g.EndedBy, g.Blamed = parts(g.in), parts(g.reasons), parts(g.by), parts(g.blamed)
+		g.Kind = cmp.Or(g.Kind, g.reason)
 		if g.Waiting == nil {
 			g.Waiting = []int64{0}
 		}

@@ -255,7 +255,7 @@ func eventCost(t *trace.Trace) float64 {
 func (b *builder) entries(p *Profile) {
 	members := int(b.groups.base) + len(b.groups.list)
 	incl := b.sets.inclusive(members)
-	blame := b.objects.blame()
+	blame := b.objects.blamed
 	for i := range b.calls {
 		pt := &b.t.Points[i]
 		e := Entry{ID: fmt.Sprintf("%016x", pt.ID), Kind: KindProc, Name: pt.Name, File: pt.File, Line: pt.Line, Calls: b.calls[i]}

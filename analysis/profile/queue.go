@@ -71,14 +71,29 @@ func (o *objects) queueOf(key waitKey) *queue {
 func (o *objects) lockAt(addr uint64) *lock {
 	l := o.locks[addr]
 	if l == nil {
+		o.makeRoom()
 		l = &lock{freed: -1}
 		o.locks[addr] = l
 	}
 	return l
 }
 
+// inUse reports whether somebody holds it or waits for it.
+func (l *lock) inUse() bool {
+	return len(l.holders) > 0 || slices.ContainsFunc(l.queues, func(q *queue) bool { return q.n > 0 })
+}
+
 // strongSite is the name that the place of a wait gives its object; "" if it gives none.
 func (o *objects) strongSite(key waitKey) string {
+	name, ok := o.places[key.stack]
+	if !ok {
+		name = o.nameOfPlace(key)
+		o.places[key.stack] = name
+	}
+	return name
+}
+
+func (o *objects) nameOfPlace(key waitKey) string {
 	if f, ok := o.caller(key.stack); ok {
 		if i, ok := o.sites[site{f.File, f.Line}]; ok {
 			if p := &o.t.Points[i]; p.Flags&spec.FlagWeakName == 0 && p.Op != spec.OpSelect {
@@ -108,17 +123,6 @@ func (q *queue) advance(now int64) {
 		total -= total / left
 		left--
 	}
-}
-
-// blame is how long others waited because of each procedure.
-func (o *objects) blame() map[int32]int64 {
-	by := map[int32]int64{}
-	for _, q := range o.queues {
-		for p, ns := range q.blame {
-			by[p] += ns
-		}
-	}
-	return by
 }
 
 func (q *queue) spend(n int, dt int64) {

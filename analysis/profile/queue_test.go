@@ -4,40 +4,60 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"qinst.dev/trace"
+	"qinst.dev/trace/tracetest"
 )
 
-// What a goroutine used since some time is exact for the last marks, and for older ones
-// as far off as marks lie apart.
-func TestHistory(t *testing.T) {
+// However often objects are folded, what is known of waits adds up to the same.
+func TestFold(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var h history
-		var all []mark
-		at, busy := int64(0), int64(0)
-		h.note(0, 0)
-		all = append(all, mark{})
-		for range rapid.IntRange(0, 300).Draw(t, "turns") {
-			d := rapid.Int64Range(1, 100).Draw(t, "d")
-			if at += d; rapid.Bool().Draw(t, "busy") {
-				busy += d
+		tr := tracetest.Random(func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "n") }).Trace()
+		every := rapid.IntRange(1, 9).Draw(t, "every")
+		var sums [2]struct{ waits, waited, ops int64 }
+		for i := range sums {
+			b := newBuilder(tr)
+			seen := 0
+			losses, err := tr.Events(func(events []trace.Event) error {
+				for k := range events {
+					if seen++; i == 1 && seen%every == 0 {
+						b.objects.fold(false)
+					}
+					if err := b.batch(events[k : k+1]); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
 			}
-			h.note(at, busy)
-			all = append(all, mark{at, busy})
-		}
-		if len(h.marks) > mostMarks {
-			t.Fatalf("%d marks", len(h.marks))
-		}
-		for i := max(0, len(all)-recentMarks); i < len(all); i++ {
-			if got := h.since(all[i].at, at, busy); got != busy-all[i].busy {
-				t.Errorf("since %d: %d, expected %d", all[i].at, got, busy-all[i].busy)
+			b.finish()
+			blamed := int64(0)
+			for _, o := range b.profile(losses).Objects {
+				s := &sums[i]
+				s.waits, s.waited, s.ops = s.waits+o.Waits, s.waited+o.Wait, s.ops+int64(o.Ops)
+				queued, by := int64(0), o.Unattributed
+				for n, ns := range o.Waiting {
+					queued += int64(n) * ns
+				}
+				for _, w := range o.Blamed {
+					by += w.Time
+					blamed += w.Time
+				}
+				if queued != o.Wait || by != o.Wait {
+					t.Errorf("%s: %d waited, %d in queues, %d blamed or not", o.Name, o.Wait, queued, by)
+				}
+			}
+			for _, ns := range b.objects.blamed {
+				blamed -= ns
+			}
+			if blamed != 0 {
+				t.Errorf("%d ns more are blamed by object than by procedure", blamed)
 			}
 		}
-		last := int64(1 << 62)
-		for from := int64(0); from <= at; from++ {
-			got := h.since(from, at, busy)
-			if got > last || got < 0 || got > at-from {
-				t.Fatalf("since %d of %d: %d, after %d", from, at, got, last)
-			}
-			last = got
+		if sums[0] != sums[1] {
+			t.Errorf("%+v, folded %+v", sums[0], sums[1])
 		}
 	})
 }
