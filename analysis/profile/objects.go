@@ -66,7 +66,8 @@ type objects struct {
 	used    map[int32]string  // by point with a weak name: that of the objects that it was about
 	several map[int32]bool    // those of them for which there are more
 	places  map[uint32]string // by stack: the name that the place of a wait gives its object
-	most    int               // addresses kept apart
+	callers map[uint32]callerFrame
+	most    int // addresses kept apart
 }
 
 // mostAddresses is how many addresses are kept apart at first.
@@ -74,7 +75,7 @@ const mostAddresses = 1 << 16
 
 // object is one address.
 type object struct {
-	points  map[int32]bool // that operated on it
+	points  []int32 // that operated on it
 	queue   int
 	lockAt  int64 // when it was taken, -1 if it is not
 	readers int
@@ -117,7 +118,7 @@ type ender struct {
 func newObjects(t *trace.Trace) *objects {
 	o := &objects{t: t, byAddr: map[uint64]*object{}, waits: map[waitKey]*waitSum{}, sites: map[site]int32{}, open: map[int32]wait{},
 		queues: map[queueKey]*queue{}, locks: map[uint64]*lock{}, uses: map[int32]*lockUse{},
-		named: map[string]*gathered{}, blamed: map[int32]int64{}, used: map[int32]string{}, several: map[int32]bool{}, places: map[uint32]string{}, most: mostAddresses}
+		named: map[string]*gathered{}, blamed: map[int32]int64{}, used: map[int32]string{}, several: map[int32]bool{}, places: map[uint32]string{}, callers: map[uint32]callerFrame{}, most: mostAddresses}
 	for i := range t.Points {
 		if p := &t.Points[i]; p.Kind == spec.PointSync || p.Kind == spec.PointSite {
 			at := site{p.File, p.Line}
@@ -142,10 +143,12 @@ func (o *objects) operation(e *trace.Event) {
 	ob := o.byAddr[e.Obj]
 	if ob == nil {
 		o.makeRoom()
-		ob = &object{points: map[int32]bool{}, lockAt: -1}
+		ob = &object{lockAt: -1}
 		o.byAddr[e.Obj] = ob
 	}
-	ob.points[int32(e.Arg)] = true
+	if point := int32(e.Arg); !slices.Contains(ob.points, point) {
+		ob.points = append(ob.points, point)
+	}
 	ob.queue = max(ob.queue, int(e.Aux))
 	switch o.t.Points[e.Arg].Op {
 	case spec.OpLock, spec.OpTryLock:
@@ -336,7 +339,7 @@ func (o *objects) counted(name string, addr uint64, seen map[nameAt]bool) *gathe
 func (o *objects) usedAs(names map[uint64]int32) {
 	for addr, ob := range o.byAddr {
 		name := o.t.Points[names[addr]].Name
-		for p := range ob.points {
+		for _, p := range ob.points {
 			if o.t.Points[p].Flags&spec.FlagWeakName == 0 || o.several[p] {
 				continue
 			}
@@ -393,7 +396,7 @@ func (g *gathered) place(file string, line int) {
 // is another.
 func (o *objects) best(ob *object) int32 {
 	best := int32(-1)
-	for p := range ob.points {
+	for _, p := range ob.points {
 		if best < 0 || o.betterName(p, best) {
 			best = p
 		}
@@ -434,6 +437,21 @@ func (o *objects) nameOf(key waitKey, names map[uint64]int32) string {
 
 // caller is the frame of a stack from which sync or the runtime was called.
 func (o *objects) caller(stack uint32) (trace.Frame, bool) {
+	c, ok := o.callers[stack]
+	if !ok {
+		c.Frame, c.known = o.callerOf(stack)
+		o.callers[stack] = c
+	}
+	return c.Frame, c.known
+}
+
+// callerFrame is what caller found.
+type callerFrame struct {
+	trace.Frame
+	known bool
+}
+
+func (o *objects) callerOf(stack uint32) (trace.Frame, bool) {
 	if int(stack) >= len(o.t.Stacks) {
 		return trace.Frame{}, false
 	}
