@@ -122,11 +122,18 @@ type servedPoint struct {
 
 func (s served) busy(t *testing.T) (p servedPoint) {
 	t.Helper()
-	var points []servedPoint
-	if err := json.Unmarshal(s.get(t, "?format=json&points=main.busy", http.StatusOK), &points); err != nil || len(points) != 1 {
-		t.Fatalf("%v: %+v", err, points)
+	for range 500 { // the program says where it listens before it begins to work
+		var points []servedPoint
+		if err := json.Unmarshal(s.get(t, "?format=json&points=main.busy", http.StatusOK), &points); err != nil || len(points) > 1 {
+			t.Fatalf("%v: %+v", err, points)
+		}
+		if len(points) == 1 {
+			return points[0]
+		}
+		time.Sleep(10 * time.Millisecond)
 	}
-	return points[0]
+	t.Fatal("main.busy was never reached")
+	return p
 }
 
 // foreign is a request that a page of another site could make a browser send.

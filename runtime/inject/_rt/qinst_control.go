@@ -36,8 +36,8 @@ type qinstControl struct {
 	rates, costs qinstRatePoint // above the rule's rate; too dear for the budget
 	hits, traced uint64         // at the end of the last window
 	n            float64        // hits in it
-	told, news   uint64         // hits that sums records have told of; at this one
-	until        uint64         // hits when the point came back to trace, which none has told of yet
+	told, news   uint64         // counted hits (those that are not traced) that sums records have told of; at this one
+	until        uint64         // likewise when the point came back to trace, which none has told of yet
 	timed, took  uint64         // likewise
 	kind         uint8          // 0: qinstPair as far as is known
 	below        uint8          // levels below trace
@@ -449,12 +449,9 @@ func qinstDecide(point uint32, ns, most float64) bool {
 			}
 		}
 		qinstWriteLevel(point, qinstRateTrace-qinstRateLevel(c.below), level, n*1e9/ns, why)
+		c.until = 0
 		if level == qinstRateTrace {
-			c.until = hits
-		} else if c.below == 0 {
-			if c.until = 0; c.seen || traced != 0 || !free || !cheap {
-				c.told = hits // events tell of those
-			}
+			c.until = hits - min(hits, traced)
 		}
 		c.below, c.seen = below, true
 		if c.off = c.off || level == qinstRateOff; c.off {
@@ -483,7 +480,7 @@ func qinstDecide(point uint32, ns, most float64) bool {
 			room = 1 << 28
 		}
 	}
-	if level == qinstRateOff && hits == c.told && !qinstFlight.on {
+	if level == qinstRateOff && hits-min(hits, traced) == c.told && !qinstFlight.on {
 		stays = false // it is told of, and will not be hit
 	}
 	settled := qinstSetRoom(point, c, level, room)
@@ -578,9 +575,10 @@ func qinstWriteSums() {
 		c := qinstControlOf(list[i])
 		c.news = c.told
 		if c.below != 0 {
-			c.news, _ = qinstHitsOf(list[i])
+			hits, traced := qinstHitsOf(list[i])
+			c.news = max(c.told, hits-min(hits, traced)) // an entry that is being traced is no hit less
 		} else if c.until != 0 {
-			c.news, c.until = c.until, 0
+			c.news, c.until = max(c.told, c.until), 0
 		}
 		if c.fresh = c.news != c.told || c.clocked && qinstTimesOf(list[i]).n != c.timed; c.fresh {
 			found++
