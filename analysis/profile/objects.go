@@ -357,7 +357,6 @@ func (o *objects) usedAs(names map[uint64]int32) {
 type gathered struct {
 	Object
 	in, by, blamed, reasons map[string]int64
-	addrs                   map[uint64]bool
 	reason                  string // of a wait, where no operation tells the kind: the first, not the one that comes first
 }
 
