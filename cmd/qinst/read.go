@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -169,7 +170,7 @@ func openProfile(e *env, name string, args []string, define func(*flag.FlagSet))
 	file, err := readFlags(e, name, args, func(fs *flag.FlagSet) {
 		define(fs)
 		fs.DurationVar(&from, "from", 0, "of the trace only what comes behind this time")
-		fs.DurationVar(&to, "to", 1<<62, "and what comes before this one")
+		fs.DurationVar(&to, "to", 0, "and what comes before this one; 0: up to its end")
 	})
 	if err != nil {
 		return nil, nil, err
@@ -179,8 +180,8 @@ func openProfile(e *env, name string, args []string, define func(*flag.FlagSet))
 		return nil, nil, err
 	}
 	part := t
-	if from != 0 || to != 1<<62 {
-		part, err = t.Window(int64(from), int64(to))
+	if from != 0 || to != 0 {
+		part, err = t.Window(int64(from), cmp.Or(int64(to), t.Wall))
 	}
 	var p *profile.Profile
 	if err == nil {
