@@ -57,7 +57,6 @@ type objects struct {
 	sites  map[site]int32 // sync points by place
 	open   map[int32]wait // by slot
 	queues map[queueKey]*queue
-	locks  map[uint64]*lock
 	uses   map[int32]*lockUse // by the point that took the lock
 
 	// What is known of objects that are not in use is kept by name: addresses may be many.
@@ -72,18 +71,6 @@ type objects struct {
 
 // mostAddresses is how many addresses are kept apart at first.
 const mostAddresses = 1 << 16
-
-// object is one address.
-type object struct {
-	points  []int32 // that operated on it
-	queue   int
-	lockAt  int64 // when it was taken, -1 if it is not
-	readers int
-	readAt  int64
-	holds   int64
-	hold    int64
-	longest int64
-}
 
 type site struct {
 	file string
@@ -117,7 +104,7 @@ type ender struct {
 
 func newObjects(t *trace.Trace) *objects {
 	o := &objects{t: t, byAddr: map[uint64]*object{}, waits: map[waitKey]*waitSum{}, sites: map[site]int32{}, open: map[int32]wait{},
-		queues: map[queueKey]*queue{}, locks: map[uint64]*lock{}, uses: map[int32]*lockUse{},
+		queues: map[queueKey]*queue{}, uses: map[int32]*lockUse{},
 		named: map[string]*gathered{}, blamed: map[int32]int64{}, used: map[int32]string{}, several: map[int32]bool{}, places: map[uint32]string{}, callers: map[uint32]callerFrame{}, most: mostAddresses}
 	for i := range t.Points {
 		if p := &t.Points[i]; p.Kind == spec.PointSync || p.Kind == spec.PointSite {
@@ -136,45 +123,6 @@ func mayWait(op string) bool {
 		return true
 	}
 	return false
-}
-
-// operation takes in a Sync event.
-func (o *objects) operation(e *trace.Event) {
-	ob := o.byAddr[e.Obj]
-	if ob == nil {
-		o.makeRoom()
-		ob = &object{lockAt: -1}
-		o.byAddr[e.Obj] = ob
-	}
-	if point := int32(e.Arg); !slices.Contains(ob.points, point) {
-		ob.points = append(ob.points, point)
-	}
-	ob.queue = max(ob.queue, int(e.Aux))
-	switch o.t.Points[e.Arg].Op {
-	case spec.OpLock, spec.OpTryLock:
-		ob.lockAt = e.Time
-	case spec.OpUnlock:
-		if ob.lockAt >= 0 {
-			ob.held(e.Time - ob.lockAt)
-		}
-		ob.lockAt = -1
-	case spec.OpRLock, spec.OpTryRLock:
-		if ob.readers == 0 {
-			ob.readAt = e.Time
-		}
-		ob.readers++
-	case spec.OpRUnlock:
-		if ob.readers == 1 {
-			ob.held(e.Time - ob.readAt)
-		}
-		ob.readers = max(0, ob.readers-1)
-	}
-}
-
-func (ob *object) held(ns int64) {
-	ob.holds++
-	ob.hold += ns
-	ob.longest = max(ob.longest, ns)
 }
 
 // change takes in a change of state. in is the procedure of the goroutine, by who woke it.
@@ -272,22 +220,21 @@ func (o *objects) get(name string) *gathered {
 
 // makeRoom folds objects when there are many.
 func (o *objects) makeRoom() {
-	if len(o.byAddr) >= o.most || len(o.locks) >= o.most {
+	if len(o.byAddr) >= o.most {
 		o.fold(false)
-		o.most = max(mostAddresses, 2*len(o.byAddr), 2*len(o.locks))
+		o.most = max(mostAddresses, 2*len(o.byAddr))
 	}
 }
 
 // fold adds up by name what is known of addresses: of all, or of those that nobody holds
 // or waits for.
 func (o *objects) fold(all bool) {
-	stays := func(addr uint64) bool {
-		l := o.locks[addr]
-		return !all && l != nil && l.inUse()
-	}
+	stays := func(addr uint64) bool { return !all && o.byAddr[addr].inUse() }
 	names := map[uint64]int32{} // the point that names an address
 	for addr, ob := range o.byAddr {
-		names[addr] = o.best(ob)
+		if len(ob.points) > 0 {
+			names[addr] = o.best(ob)
+		}
 	}
 	o.usedAs(names)
 	seen := map[nameAt]bool{}
@@ -308,13 +255,10 @@ func (o *objects) fold(all bool) {
 	}
 	for addr, ob := range o.byAddr {
 		if !stays(addr) {
-			o.counted(o.t.Points[names[addr]].Name, addr, seen).object(ob, o.locks[addr])
+			if p, ok := names[addr]; ok {
+				o.counted(o.t.Points[p].Name, addr, seen).object(ob)
+			}
 			delete(o.byAddr, addr)
-		}
-	}
-	for addr := range o.locks {
-		if !stays(addr) {
-			delete(o.locks, addr)
 		}
 	}
 }
@@ -337,9 +281,9 @@ func (o *objects) counted(name string, addr uint64, seen map[nameAt]bool) *gathe
 
 // usedAs notes for each point with a weak name the name of the objects that it was about.
 func (o *objects) usedAs(names map[uint64]int32) {
-	for addr, ob := range o.byAddr {
-		name := o.t.Points[names[addr]].Name
-		for _, p := range ob.points {
+	for addr, best := range names {
+		name := o.t.Points[best].Name
+		for _, p := range o.byAddr[addr].points {
 			if o.t.Points[p].Flags&spec.FlagWeakName == 0 || o.several[p] {
 				continue
 			}
@@ -374,15 +318,13 @@ func (g *gathered) queue(o *objects, q *queue) {
 	g.Unattributed += q.unattributed
 }
 
-func (g *gathered) object(ob *object, l *lock) {
-	if l != nil {
-		g.HandOver += l.handOver
-		g.Handed += l.handed
-	}
+func (g *gathered) object(ob *object) {
+	g.HandOver += ob.handOver
+	g.Handed += ob.handed
 	g.Holds += ob.holds
 	g.Hold += ob.hold
 	g.Longest = max(g.Longest, ob.longest)
-	g.Queue = max(g.Queue, ob.queue)
+	g.Queue = max(g.Queue, ob.longestQueue)
 }
 
 func (g *gathered) place(file string, line int) {

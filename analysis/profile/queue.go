@@ -12,7 +12,7 @@ import (
 // nothing that has an address queue by place.
 type queue struct {
 	first waitKey // of its waits; they have one name
-	lock  *lock   // nil without an address
+	of    *object // nil without an address
 
 	n            int     // that wait now
 	since        int64   // ns: accounted up to here
@@ -28,12 +28,20 @@ type queueKey struct {
 	reason uint64
 }
 
-// lock is who holds what has an address, as far as operations tell.
-type lock struct {
+// object is what has an address: what was done with it, and who holds it as far as
+// operations tell.
+type object struct {
+	points       []int32 // that operated on it
+	longestQueue int     // that an operation saw
+
 	known   bool // it was held once
 	holders []holder
 	queues  []*queue
 
+	taken    int64 // ns: it has been held since
+	holds    int64
+	hold     int64
+	longest  int64
 	freed    int64 // when it was given back while somebody waited, -1 if it was not
 	handOver int64 // ns from there to its being taken
 	handed   int64
@@ -60,27 +68,29 @@ func (o *objects) queueOf(key waitKey) *queue {
 	if q == nil {
 		q = &queue{first: key, blame: map[int32]int64{}}
 		if key.addr != 0 {
-			q.lock = o.lockAt(key.addr)
-			q.lock.queues = append(q.lock.queues, q)
+			q.of = o.at(key.addr)
+			q.of.queues = append(q.of.queues, q)
 		}
 		o.queues[k] = q
 	}
 	return q
 }
 
-func (o *objects) lockAt(addr uint64) *lock {
-	l := o.locks[addr]
-	if l == nil {
+func (o *objects) at(addr uint64) *object {
+	ob := o.byAddr[addr]
+	if ob == nil {
 		o.makeRoom()
-		l = &lock{freed: -1}
-		o.locks[addr] = l
+		ob = &object{freed: -1}
+		o.byAddr[addr] = ob
 	}
-	return l
+	return ob
 }
 
 // inUse reports whether somebody holds it or waits for it.
-func (l *lock) inUse() bool {
-	return len(l.holders) > 0 || slices.ContainsFunc(l.queues, func(q *queue) bool { return q.n > 0 })
+func (ob *object) inUse() bool { return len(ob.holders) > 0 || ob.waited() }
+
+func (ob *object) waited() bool {
+	return slices.ContainsFunc(ob.queues, func(q *queue) bool { return q.n > 0 })
 }
 
 // strongSite is the name that the place of a wait gives its object; "" if it gives none.
@@ -113,12 +123,12 @@ func (q *queue) advance(now int64) {
 		return
 	}
 	q.spend(q.n, dt)
-	if q.lock == nil || len(q.lock.holders) == 0 {
+	if q.of == nil || len(q.of.holders) == 0 {
 		q.unattributed += int64(q.n) * dt
 		return
 	}
-	total, left := int64(q.n)*dt, int64(len(q.lock.holders))
-	for _, h := range q.lock.holders {
+	total, left := int64(q.n)*dt, int64(len(q.of.holders))
+	for _, h := range q.of.holders {
 		q.blame[h.proc] += total / left
 		total -= total / left
 		left--
@@ -137,7 +147,7 @@ func (q *queue) spend(n int, dt int64) {
 func (q *queue) leave(now, own int64, by int32) {
 	q.advance(now)
 	q.n--
-	if q.lock == nil || !q.lock.known {
+	if q.of == nil || !q.of.known {
 		own = min(own, q.unattributed)
 		q.blame[by] += own
 		q.unattributed -= own
@@ -151,57 +161,69 @@ func (q *queue) once(dt, own int64, by int32) {
 	q.unattributed += dt - own
 }
 
-// take and free say that a goroutine has the lock from now on, or has it no more.
-func (l *lock) take(now int64, h holder, shared bool) {
-	l.advance(now)
+// take and free say that a goroutine has the object from now on, or has it no more.
+func (ob *object) take(now int64, h holder, shared bool) {
+	ob.advance(now)
 	if !shared {
-		l.holders = l.holders[:0] // what was held was given back unseen
+		ob.holders = ob.holders[:0] // what was held was given back unseen
 	}
-	l.holders = append(l.holders, h)
-	if l.known = true; l.freed >= 0 {
-		l.handOver += now - l.freed
-		l.handed++
-		l.freed = -1
+	if len(ob.holders) == 0 {
+		ob.taken = now
+	}
+	ob.holders = append(ob.holders, h)
+	if ob.known = true; ob.freed >= 0 {
+		ob.handOver += now - ob.freed
+		ob.handed++
+		ob.freed = -1
 	}
 }
 
 // free returns the slot of who held it: unlocking need not be the holder's own. It is
 // -1 if nobody did.
-func (l *lock) free(now int64, slot int32) int32 {
-	l.advance(now)
-	i := slices.IndexFunc(l.holders, func(h holder) bool { return h.slot == slot })
+func (ob *object) free(now int64, slot int32) int32 {
+	ob.advance(now)
+	i := slices.IndexFunc(ob.holders, func(h holder) bool { return h.slot == slot })
 	if i < 0 {
-		if i = len(l.holders) - 1; i < 0 {
+		if i = len(ob.holders) - 1; i < 0 {
 			return -1
 		}
-		slot = l.holders[i].slot
+		slot = ob.holders[i].slot
 	}
-	l.holders = slices.Delete(l.holders, i, i+1)
-	if len(l.holders) == 0 && slices.ContainsFunc(l.queues, func(q *queue) bool { return q.n > 0 }) {
-		l.freed = now
+	if ob.holders = slices.Delete(ob.holders, i, i+1); len(ob.holders) > 0 {
+		return slot
+	}
+	ns := now - ob.taken
+	ob.holds++
+	ob.hold += ns
+	ob.longest = max(ob.longest, ns)
+	if ob.waited() {
+		ob.freed = now
 	}
 	return slot
 }
 
-func (l *lock) advance(now int64) {
-	for _, q := range l.queues {
+func (ob *object) advance(now int64) {
+	for _, q := range ob.queues {
 		q.advance(now)
 	}
 }
 
-// operate takes in an operation: what goroutines hold, and what the object's waiters are
+// operate takes in a Sync event: what goroutines hold, and what the object's waiters are
 // to be blamed on.
 func (b *builder) operate(e *trace.Event) {
-	b.objects.operation(e)
-	point := int32(e.Arg)
+	point, ob := int32(e.Arg), b.objects.at(e.Obj)
+	if !slices.Contains(ob.points, point) {
+		ob.points = append(ob.points, point)
+	}
+	ob.longestQueue = max(ob.longestQueue, int(e.Aux))
 	switch op := b.t.Points[point].Op; op {
 	case spec.OpLock, spec.OpTryLock, spec.OpRLock, spec.OpTryRLock:
 		g := &b.gs[e.Slot]
 		b.settle(g, e.Time)
-		b.objects.lockAt(e.Obj).take(e.Time, holder{e.Slot, b.at(g).top}, op == spec.OpRLock || op == spec.OpTryRLock)
+		ob.take(e.Time, holder{e.Slot, b.at(g).top}, op == spec.OpRLock || op == spec.OpTryRLock)
 		g.held = append(g.held, heldLock{e.Obj, point})
 	case spec.OpUnlock, spec.OpRUnlock:
-		slot := b.objects.lockAt(e.Obj).free(e.Time, e.Slot)
+		slot := ob.free(e.Time, e.Slot)
 		if slot < 0 {
 			return
 		}

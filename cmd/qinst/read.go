@@ -214,6 +214,18 @@ func cmdProfile(e *env, args []string) error {
 		return err
 	}
 	defer t.Close()
+	forms := 0
+	for _, form := range []bool{asJSON, pprof != "", html != "", tree, diff != ""} {
+		if form {
+			forms++
+		}
+	}
+	if forms > 1 {
+		return usageError{errors.New("profile: found several of -json, -html, -pprof, -tree and -diff, expected one")}
+	}
+	if (asJSON || pprof != "" || html != "") && (by != "" || keep != report.Filter{}) {
+		return usageError{errors.New("profile: found -by, -focus or -ignore, which do not go with -json, -html or -pprof: those have all there is")}
+	}
 	switch {
 	case pprof != "":
 		return writeTo(e, pprof, func(w io.Writer) error { return report.Pprof(w, t, p) })

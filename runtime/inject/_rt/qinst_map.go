@@ -84,9 +84,7 @@ func qinstMap() bool {
 	qinstBlockMemory = qinstAnonymous(qinstMaxBlocks * (qinstPage + qinstPageTable))
 	qinstCallees = qinstAnonymous(qinstMaxBlocks * qinstCalleesSize)
 	qinstTexts = qinstAnonymous(qinstTextBytes)
-	places := qinstAnonymous(2 * qinstMostPlaces * 8)
-	qinstPlaces = [2]uintptr{places, places + qinstMostPlaces*8}
-	if !qinstMapTrails() || !qinstMapStacks() || qinstTexts == 0 || places == 0 || head == 0 || qinstLog == 0 || chunks == 0 || pages == 0 || qinstDirectory == 0 || qinstBlockMemory == 0 || qinstCallees == 0 || qinstTotals == 0 {
+	if !qinstMapTrails() || !qinstMapStacks() || qinstTexts == 0 || head == 0 || qinstLog == 0 || chunks == 0 || pages == 0 || qinstDirectory == 0 || qinstBlockMemory == 0 || qinstCallees == 0 || qinstTotals == 0 {
 		qinstSay("cannot map memory for the trace; the program goes on untraced")
 		return false
 	}

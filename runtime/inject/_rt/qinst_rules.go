@@ -232,7 +232,13 @@ func qinstFindPlaces(places uintptr, strs qinstPacked) (n uint64) {
 // qinstNames calls f for each point of a package's table that rules can be about,
 // until it returns false. The functions do not outlive the call, and f does not call it.
 func qinstNames(table string, who int, f func(i uint32, kind, name string) bool) {
+	if qinstPlaces[who] == 0 { // few programs have rules
+		qinstPlaces[who] = qinstAnonymous(qinstMostPlaces * 8)
+	}
 	places := qinstPlaces[who]
+	if places == 0 {
+		return
+	}
 	strs, kinds, names := qinstColumns(table)
 	found := qinstFindPlaces(places, strs)
 	n := kinds.array()
