@@ -150,7 +150,7 @@ func (h *htmlPage) objects() {
 		if o.Wait == 0 && o.Hold == 0 || len(h.Objects) == 3*top {
 			continue
 		}
-		x := htmlObject{Object: o, Place: place(o.File, o.Line), Mean: fmt.Sprintf("%.2f", ratio(o.Wait, h.P.Wall))}
+		x := htmlObject{Object: o, Place: place(o.File, o.Line), Mean: fmt.Sprintf("%.2f", meanQueue(h.P, o))}
 		var queue []string
 		for _, ns := range o.Waiting[min(1, len(o.Waiting)):] {
 			queue = append(queue, dur(ns))

@@ -219,7 +219,7 @@ func (pg *page) objects() error {
 // objectTable writes what is known of synchronization objects.
 func objectTable(w io.Writer, p *profile.Profile, list []*profile.Object) error {
 	fmt.Fprintln(w, "  Waits are those of every package; uses and holds are known where a package is instrumented.")
-	fmt.Fprintln(w, "  npt: of those who hold it. queue: mean and most. blamed: who held a lock, or did something else before ending a wait.")
+	fmt.Fprintln(w, "  npt: of those who hold it. queue: mean and most of an object. blamed: who held a lock, or did something else before ending a wait.")
 	t := &table{left: map[int]bool{9: true}}
 	t.row("object", "npt", "waited", "waits", "worst", "held", "uses", "queue", "objects", "blamed on")
 	for _, o := range list {
@@ -234,9 +234,14 @@ func objectTable(w io.Writer, p *profile.Profile, list []*profile.Object) error 
 			uses = count(o.Ops)
 		}
 		t.row(short(o.Name, loopWidth), npt, dur(o.Wait), count(o.Waits), dur(o.Worst), held, uses,
-			fmt.Sprintf("%.2f %d", ratio(o.Wait, p.Wall), max(o.Queue, len(o.Waiting)-1)), fmt.Sprint(o.Objects), by)
+			fmt.Sprintf("%.2f %d", meanQueue(p, o), max(o.Queue, len(o.Waiting)-1)), fmt.Sprint(o.Objects), by)
 	}
 	return t.write(w, "  ")
+}
+
+// meanQueue is how many goroutines wait for an object on average.
+func meanQueue(p *profile.Profile, o *profile.Object) float64 {
+	return ratio(o.Wait, p.Wall*int64(max(1, o.Objects)))
 }
 
 func (pg *page) lost() error {
