@@ -48,6 +48,7 @@ const (
 	Labeled                  // G's labels are text Arg from here on; G has its creator's before
 	Trips                    // the loop that G leaves with its next event made Arg iterations
 	Record                   // G emits a record of the kind of point Arg; see [Trace.Record]
+	Sample                   // a sampler found G on a processor or in a system call, at path Arg of [Trace.Paths]; Aux us are the mean time between its looks, Obj is 1 for the first sample of a look. No slot: nobody was there
 	Searched                 // Thread had a processor and no goroutine for the last Arg ns: it looked for work, or switched
 )
 
@@ -89,7 +90,7 @@ type Event struct {
 	Slot   int32  // G's dense number: free to be another goroutine's after G ended
 	By     int32  // slot of the goroutine that created or woke G, NoSlot if none did
 	Thread int32  // dense number of the thread that recorded it
-	Aux    uint32 // Sync: see there. Change to Waiting: number of the stack in [Trace.Stacks], 0 if not known
+	Aux    uint32 // Sync: see there. Change to Waiting: number of the stack in [Trace.Stacks], 0 if not known. Create: path of By in [Trace.Paths], 0 if events tell all of it
 	Kind   Kind
 	From   State
 	To     State

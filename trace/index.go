@@ -38,6 +38,7 @@ type indexer struct {
 	levels   rawLevels
 
 	stacks []rawStack
+	paths  []rawPaths
 	frames map[uint64][]Frame // by return address, innermost first
 }
 
@@ -45,6 +46,34 @@ type indexer struct {
 type rawStack struct {
 	number uint64
 	pcs    []uint64
+}
+
+// rawPaths are paths with numbers from first on.
+type rawPaths struct {
+	first uint64
+	paths sddf.Blob
+}
+
+// maxPaths is what an event's field can hold.
+const maxPaths = 1 << 23
+
+// pathTable reads the paths. Each is to come from one with a smaller number.
+func (ix *indexer) pathTable() {
+	t := ix.t
+	for _, r := range ix.paths {
+		number := r.first
+		t.entries(&spec.Paths, r.paths, func(v []uint64) {
+			if number >= maxPaths || v[0] >= number || v[1] >= uint64(len(t.Points)) {
+				t.losses.Records++
+				return
+			}
+			for uint64(len(t.Paths)) <= number {
+				t.Paths = append(t.Paths, Path{Point: -1})
+			}
+			t.Paths[number] = Path{int32(v[0]), int32(v[1]), v[2] != 0}
+			number++
+		})
+	}
 }
 
 // maxStacks is what an event's field can hold.
@@ -170,6 +199,10 @@ func (ix *indexer) data(r *row) bool {
 	case spec.TagStack:
 		if n, pcs := r.u("number"), r.us("pc"); !r.bad && n < maxStacks {
 			ix.stacks = append(ix.stacks, rawStack{n, pcs})
+		}
+	case spec.TagPath:
+		if first, b := r.u("first"), get[sddf.Blob](r, "paths"); !r.bad && first > 0 {
+			ix.paths = append(ix.paths, rawPaths{first, b})
 		}
 	case spec.TagCallee:
 		if probe, name, n := r.u("probe"), r.s("function"), r.u("hits"); !r.bad && probe < spec.MaxProbes {
@@ -385,6 +418,7 @@ func (ix *indexer) finish() {
 	}
 	ix.unknownPoints()
 	ix.stackTable()
+	ix.pathTable()
 	ix.blocksInOrder()
 	ix.readCounts()
 	t.entries(&spec.Reduced, ix.reduced, func(v []uint64) {

@@ -64,6 +64,7 @@ func (t *Trace) Events(f func([]Event) error) (Losses, error) {
 func (t *Trace) merger(f func([]Event) error) *merger {
 	m := &merger{keep: t.part}
 	m.init(t, f)
+	m.byID = map[uint32]*thread{}
 	m.losses = t.losses
 	m.hold, m.holdGappy = t.ticks(holdNs), t.ticks(holdGappyNs)
 	if m.losses.Blocks+m.losses.Events+m.losses.TailBytes > 0 {
@@ -85,6 +86,7 @@ func (t *Trace) merger(f func([]Event) error) *merger {
 	for _, id := range slices.Compact(ids) {
 		th := &thread{cursor: newCursor(t, t.blocks[id], &m.losses), id: id, p: -1, waitP: -1}
 		m.threads = append(m.threads, th)
+		m.byID[id] = th
 		if th.next() {
 			m.push(th)
 		}

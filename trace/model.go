@@ -32,6 +32,7 @@ type model struct {
 	free    []*gor    // ended, each with its slot
 	slots   int32     // slots ever used
 	owner   []*thread // by processor
+	byID    map[uint32]*thread
 	entered []uint64  // enter events by point
 	woken   []woken
 
@@ -94,6 +95,8 @@ func (m *model) apply(th *thread) bool {
 		m.unwind(th, arg)
 	case spec.EvSync:
 		m.sync(th, arg)
+	case spec.EvSample:
+		m.sample(th, arg)
 	case spec.EvRecord:
 		m.record(th, arg)
 	case spec.EvGoroutine:
@@ -134,6 +137,16 @@ func (m *model) sync(th *thread, point uint32) {
 	}
 	obj, queue := object(th.arg(1))
 	m.emit(Event{Kind: Sync, G: g.id, Slot: g.slot, By: NoSlot, Arg: uint64(point), Obj: obj, Aux: queue, Thread: int32(th.id)})
+}
+
+// sample applies what a sampler saw on another thread.
+func (m *model) sample(th *thread, on uint32) {
+	w := th.arg(1)
+	e := Event{Kind: Sample, Slot: NoSlot, By: NoSlot, Arg: w & (1<<32 - 1), Aux: uint32(w >> 32 & (1<<31 - 1)), Obj: w >> 63, Thread: int32(th.id)}
+	if seen := m.byID[on]; seen != nil && seen.g != nil && e.Arg < uint64(max(1, len(m.t.Paths))) {
+		e.G, e.Slot = seen.g.id, seen.g.slot
+	}
+	m.emit(e)
 }
 
 // record applies the emission of a record.

@@ -23,6 +23,7 @@ type Trace struct {
 	Callees   map[int32]map[string]uint64 // calls by point and function, where the source does not tell the function
 	Texts     map[uint64]string
 	Stacks    []Stack  // by number; 0 is the stack that is not known
+	Paths     []Path   // by number; 0 is where a goroutine started
 	Threads   []Thread // by dense number, then thread id
 	Reasons   map[uint64]string
 	Usage     Usage

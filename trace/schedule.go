@@ -192,7 +192,11 @@ func (m *model) goCreate(th *thread, kind uint64, arg uint32) {
 		m.losses.States++
 		return
 	}
-	g := m.create(th, id, seq, state, pc, ByCode, by)
+	path := uint32(0)
+	if p := arg >> 1; kind == spec.EvGoCreate && int(p) < len(m.t.Paths) {
+		path = p
+	}
+	g := m.createIn(th, id, seq, Event{To: state, Arg: pc, By: by, Aux: path})
 	if kind == spec.EvGoCreateSyscall {
 		m.detach(th)
 		th.g, g.th = g, th
@@ -202,6 +206,11 @@ func (m *model) goCreate(th *thread, kind uint64, arg uint32) {
 
 // create adds a goroutine in a state, with the function it starts in.
 func (m *model) create(th *thread, id GoID, seq uint32, state State, pc uint64, cause Cause, by int32) *gor {
+	return m.createIn(th, id, seq, Event{To: state, Arg: pc, Cause: cause, By: by})
+}
+
+// createIn is create with what else the event says.
+func (m *model) createIn(th *thread, id GoID, seq uint32, e Event) *gor {
 	var g *gor
 	if n := len(m.free); n > 0 {
 		g, m.free = m.free[n-1], m.free[:n-1]
@@ -209,9 +218,10 @@ func (m *model) create(th *thread, id GoID, seq uint32, state State, pc uint64, 
 		g = &gor{slot: m.slots}
 		m.slots++
 	}
-	g.id, g.seq, g.state = id, seq, state
+	g.id, g.seq, g.state = id, seq, e.To
 	m.gors[id] = g
-	m.emit(Event{Kind: Create, G: id, Slot: g.slot, By: by, Arg: pc, To: state, Cause: cause, Thread: int32(th.id)})
+	e.Kind, e.G, e.Slot, e.Thread = Create, id, g.slot, int32(th.id)
+	m.emit(e)
 	m.wake(id, -1)
 	return g
 }

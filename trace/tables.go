@@ -121,6 +121,13 @@ type Frame struct {
 	Line     int
 }
 
+// Path is a path of procedures and loops in which samples were taken.
+type Path struct {
+	From     int32 // path that leads there: a smaller number; 0: where the goroutine started
+	Point    int32 // procedure or loop that it leads into; -1: not known
+	Untraced bool  // no event told of the entry
+}
+
 // Attr is a stream attribute.
 type Attr struct {
 	Key   string

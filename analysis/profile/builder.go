@@ -8,6 +8,8 @@ import (
 // gor is what the builder keeps of a live goroutine, by its slot.
 type gor struct {
 	place     int32 // index in builder.places
+	base      int32 // likewise: where it started
+	waits     int32 // likewise: while it waits, where
 	spins     int32 // open loops that spin
 	state     trace.State
 	reason    uint64 // of a wait
@@ -45,6 +47,7 @@ type builder struct {
 	groups  *groups
 	objects *objects
 	spans   spans
+	sampled sampled
 	gs      []gor   // by slot
 	running []int32 // slots of the busy goroutines
 	time    int64   // ns: the running ones are accounted up to here
@@ -70,6 +73,7 @@ type builder struct {
 	again      map[topIn]*Usage // of the sets' usage, where the innermost procedure is not the last
 	mainMain   int32            // procedure main.main, noProc if it is not instrumented
 	goroutines int64
+	guesses    map[line]estimate
 }
 
 func newBuilder(t *trace.Trace) *builder {
@@ -78,6 +82,7 @@ func newBuilder(t *trace.Trace) *builder {
 	b.places.index = map[where]int32{}
 	b.groups = newGroups(t)
 	b.objects = newObjects(t)
+	b.sampled = newSampled(t)
 	b.spans.index = map[[2]string]int32{}
 	b.procNames = map[string]bool{}
 	for i := range t.Points {
@@ -125,6 +130,8 @@ func (b *builder) event(e *trace.Event) {
 		b.label(e)
 	case trace.Sync:
 		b.operate(e)
+	case trace.Sample:
+		b.sample(e)
 	case trace.Spin:
 		g := &b.gs[e.Slot]
 		if e.Arg == 1 {
@@ -147,15 +154,20 @@ func (b *builder) enter(slot int32, now int64, proc int32) {
 	g.frames = append(g.frames, frame{g.place, g.spins})
 	if g.main && proc == b.mainMain && len(g.frames) == 1 {
 		// Initialization is over, for good: exits return here.
-		w := b.at(g).where
-		w.set = b.sets.with(b.sets.with(0, rootMember(RootMain)), b.groups.mainMember())
-		g.place = b.places.find(w)
+		g.place = b.places.find(b.afterInit(g.place))
 		g.frames[0].place = g.place
 	}
 	g.place = b.into(g.place, proc)
 	if b.t.Points[proc].Spins() {
 		b.turn(slot, now, g.state, g.spins+1)
 	}
+}
+
+// afterInit is where the main goroutine is that leaves initialization.
+func (b *builder) afterInit(place int32) where {
+	w := b.places.list[place].where
+	w.set = b.sets.with(b.sets.with(0, rootMember(RootMain)), b.groups.mainMember())
+	return w
 }
 
 func (b *builder) exit(slot int32, now int64) {
@@ -194,10 +206,17 @@ func (b *builder) create(e *trace.Event) {
 	}
 	w, parent := where{top: noProc, inner: noProc, loop: noProc}, (*where)(nil)
 	if by != nil {
-		parent = &b.at(by).where
+		at := by.place
+		if e.Aux != 0 {
+			if w := b.follow(by, int32(e.Aux)); w.told == at {
+				at = w.all
+			}
+		}
+		parent = &b.places.list[at].where
 	}
 	g.system = b.groups.place(b.sets, &w, parent, e)
 	g.place = b.places.find(w)
+	g.base, g.waits = g.place, g.place
 	for len(b.groupSelf) < len(b.groups.list) {
 		b.groupSelf = append(b.groupSelf, Usage{})
 	}
@@ -211,8 +230,11 @@ func (b *builder) change(e *trace.Event) {
 		b.lived(g)
 	}
 	g.reason = e.Arg
+	if e.To == trace.Waiting {
+		g.waits = b.waitsAt(g, e.Aux)
+	}
 	if !g.system {
-		b.objects.change(e, b.at(g).top, b.ender(e))
+		b.objects.change(e, b.places.list[g.waits].top, b.ender(e))
 	}
 }
 
@@ -312,7 +334,11 @@ func (b *builder) settle(g *gor, now int64) {
 	area := b.area(now)
 	s := stretch{len(b.running), dt, area - g.sinceArea}
 	g.sinceArea = area
-	b.at(g).usage.spend(g, s)
+	at := g.place
+	if g.state == trace.Waiting {
+		at = g.waits
+	}
+	b.places.list[at].usage.spend(g, s)
 	if len(g.regions) > 0 || g.labels != noProc {
 		b.spendNamed(g, s)
 	}
@@ -345,5 +371,8 @@ func (b *builder) finish() {
 			b.lived(g)
 		}
 	}
+	npt := b.placeNPT()
+	b.divide()
+	b.guesses = b.estimates(npt)
 	b.give()
 }

@@ -59,6 +59,8 @@ type Profile struct {
 	Objects     []Object `json:"objects"` // of synchronization, longest waits first
 	Calls       []Call   `json:"calls,omitempty"`
 
+	Sampling *Sampling `json:"sampling,omitempty"` // nil: there were no samples
+
 	CPU    CPU          `json:"cpu"`
 	Tool   Tool         `json:"tool"`
 	Losses trace.Losses `json:"losses"`
@@ -119,8 +121,11 @@ type Entry struct {
 	// Started is the part of SelfBusy in goroutines that were started in the
 	// procedure and had not entered one of their own.
 	Started int64 `json:"self_started_ns,omitempty"`
-	// Degraded calls were counted but not traced: their time is their caller's.
-	Degraded uint64 `json:"degraded,omitempty"`
+	// Degraded calls were counted, or timed, but not traced. Their time is their caller's,
+	// unless samples were taken: then the times are estimates, with these intervals.
+	Degraded uint64    `json:"degraded,omitempty"`
+	SelfNPTs *Interval `json:"self_npt_interval,omitempty"`
+	NPTs     *Interval `json:"npt_interval,omitempty"`
 	// Blame is others' time: they waited while the procedure had what they waited for, or
 	// for what it then did.
 	Blame int64 `json:"blame_ns,omitempty"`
@@ -238,6 +243,9 @@ func (b *builder) profile(losses trace.Losses) *Profile {
 		}
 	}
 	p.Objects = b.objects.finish(t.Wall, func(slot int32) bool { return b.gs[slot].state != trace.Waiting })
+	if b.sampled.samples > 0 {
+		p.Sampling = &Sampling{t.Int("sample_ns"), b.sampled.looks, b.sampled.samples}
+	}
 	b.entries(p)
 	b.waits(p)
 	b.calledFrom(p)
@@ -264,7 +272,7 @@ func (b *builder) entries(p *Profile) {
 		}
 		switch {
 		case e.Calls == 0:
-			continue
+			continue // it was not reached
 		case pt.Kind == spec.PointProc:
 			p.Degraded += e.Degraded
 		case pt.Kind == spec.PointLoop:
@@ -273,12 +281,14 @@ func (b *builder) entries(p *Profile) {
 			continue // no procedure, unless the trace says that it was entered
 		}
 		e.fill(&b.self[i], &incl[b.groups.procMember(int32(i))])
-		e.Started, e.Blame = b.selfInh[i], blame[int32(i)]
+		e.Started, e.Blame = min(b.selfInh[i], e.SelfBusy), blame[int32(i)]
+		b.sampledEntry(&e, int32(i))
 		p.Entries = append(p.Entries, e)
 	}
 	none := &b.self[len(b.self)-1]
 	e := Entry{ID: NoProcedure, Kind: KindProc, Name: "[no procedure]", Blame: blame[noProc]}
 	e.fill(none, none)
+	b.sampledEntry(&e, noProc)
 	p.Entries = append(p.Entries, e)
 	for i, g := range b.groups.list {
 		if g.count == 0 {

@@ -28,6 +28,7 @@ const (
 	TagExtension = 23
 	TagGoroutine = 24
 	TagMemory    = 25
+	TagPath      = 26
 
 	FirstUserTag = 256
 )
@@ -84,6 +85,7 @@ const (
 	EvGoName          = 37
 	EvLabels          = 38
 	EvRecord          = 39
+	EvSample          = 40
 )
 
 // Wake-up causes: who made a waiting goroutine runnable.
@@ -203,7 +205,8 @@ var Events = Layout{
 			{Name: "trips", Word: 1, Width: 64, Doc: "iterations begun; 18446744073709551615: not known"}}),
 
 		variant(EvGoCreate, "go create", 3, "the running goroutine (none: the runtime) created g, runnable; blocked=1: waiting", append([]BitField{
-			arg("blocked", "", "1 if created waiting"),
+			{Name: "blocked", Bit: 0, Width: 1, Doc: "1 if created waiting"},
+			{Name: "path", Bit: 1, Width: 23, Doc: "of the running goroutine, if events do not tell all of it; see \"path\" records"},
 			{Name: "pc", Word: 2, Width: 64, Unit: PC, Doc: "start function, see \"function\" records"}}, goWord...)),
 		variant(EvGoStart, "go start", 2, "g runs on this thread", goWord),
 		variant(EvGoPark, "go park", 1, "the running goroutine waits", []BitField{arg("reason", "", "see \"reason\" records")}),
@@ -242,8 +245,20 @@ var Events = Layout{
 		{Kind: EvRecord, Name: "record", Words: 2, Doc: "the running goroutine emitted a record, which follows as a packet", Fields: []BitField{
 			arg("probe", Probe, "the record's kind"),
 			{Name: "size", Word: 1, Width: 32, Unit: Byte, Doc: "length of the packet"}}, Tail: "size"},
+		variant(EvSample, "sample", 2, "a thread ran a goroutine, or was in a system call with it, when this one, a sampler, looked", []BitField{
+			arg("thread", Thr, "that was looked at"),
+			{Name: "path", Word: 1, Width: 32, Doc: "where the goroutine was, from where it started; see \"path\" records"},
+			{Name: "weight", Word: 1, Bit: 32, Width: 31, Unit: Us, Doc: "mean time between looks at that time"},
+			{Name: "first", Word: 1, Bit: 63, Width: 1, Doc: "1: the first sample of a look"}}),
 	},
 }
+
+// Paths is the layout of the nodes of "path" records.
+var Paths = Layout{Variants: []Variant{variant(-1, "path", 1, "a path of procedures and loops", []BitField{
+	{Name: "from", Width: 32, Doc: "path that leads there; 0: where the goroutine started"},
+	{Name: "probe", Bit: 32, Width: 24, Unit: Probe, Doc: "procedure or loop that it leads into"},
+	{Name: "untraced", Bit: 63, Width: 1, Doc: "1: no event told of the entry"},
+})}}
 
 // Counts is the layout of the exact totals.
 var Counts = Layout{
@@ -422,4 +437,8 @@ var Records = []Record{
 		field("pageless", U64, "", "hits that were counted in cells of all threads, and not traced"),
 		field("stackless", U64, "", "hits that were counted, and not traced, since their goroutine got no stack"),
 		field("unlisted", U64, "", "times that rate control had no room for a point: its hits count")}, nil),
+	record(TagPath, "path", "where in the program samples were taken", []Field{
+		field("first", U32, "", "number of the first path, from 1"),
+		field("n", U32, "", "how many follow"),
+		field("paths", Packed, "", "paths")}, &Paths),
 }

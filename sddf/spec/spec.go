@@ -76,6 +76,7 @@ const (
 const (
 	Ticks = "ticks" // of the processor's clock; "clock" records convert them
 	Ns    = "ns"
+	Us    = "us"
 	Byte  = "bytes"
 	Probe = "probe" // dense index: base of the package's table + offset in it
 	Go    = "goroutine"

@@ -70,6 +70,10 @@ func (v *validator) event(e *trace.Event) error {
 	case trace.Procs:
 		v.procs = int(e.Arg)
 	case trace.Mark, trace.Searched:
+	case trace.Sample:
+		if g := v.gs[e.G]; e.Slot != trace.NoSlot && (g == nil || g.slot != e.Slot || !g.state.Busy() && g.state != trace.Blocked) {
+			return fmt.Errorf("a sample of goroutine %d, which is not on a thread", e.G)
+		}
 	default:
 		return fmt.Errorf("kind %d", e.Kind)
 	}

@@ -79,7 +79,10 @@ type qinstBlock struct {
 	tid    uint32 // 0: no thread has the block
 	paging bool   // has pages of cells, or will
 	used   bool   // a thread has had it
+	tool   bool   // a thread that takes samples has it
 	found  bool   // the next goroutine to start comes from the processor's own queue
+
+	gp uintptr // the g that the thread was last given to run, for who takes samples
 
 	gapFrom uint64 // time of the first event that found no chunk
 	lost    uint64 // events since then
@@ -190,7 +193,11 @@ func qinstEnterSlow(point uint32) uint64 {
 	c := b.cell(point &^ qinstLate)
 	c.hits++
 	if c.room <= b.floor {
-		return 0
+		if qinstSampling == 0 {
+			return 0
+		}
+		gp := getg()
+		return qinstOpen(gp, point, uint32(gp.stack.hi-sys.GetCallerSP()))
 	}
 	token := qinstTrace(point)
 	if d := uint32(token >> 32); token&(qinstTraced|qinstTimedToken) == qinstTraced {
@@ -213,6 +220,9 @@ func qinstTrace(point uint32) uint64 {
 	point &^= qinstLate
 	c := b.cell(point)
 	if c.room >= qinstTimedSlow {
+		if qinstSampling != 0 {
+			qinstOpen(gp, point|late, uint32(gp.stack.hi-sys.GetCallerSP()))
+		}
 		return qinstTimeEnter(point)
 	}
 	s := gp.qinstStack
@@ -297,10 +307,15 @@ func qinstExitAll(token uint64) {
 		return
 	}
 	gp := getg()
-	if s := gp.qinstStack; s != nil {
+	s := gp.qinstStack
+	if s != nil {
 		qinstLoopsLeft(gp, s, uint32(token>>32)+1)
 	}
-	qinstExit(token)
+	if token&qinstTraced != 0 {
+		qinstExit(token)
+	} else if s != nil {
+		s.depth = uint32(token >> 32)
+	}
 }
 
 // qinstLoopsLeft closes the loops from the given depth up that counted their
@@ -310,8 +325,9 @@ func qinstExitAll(token uint64) {
 func qinstLoopsLeft(gp *g, s *qinstStack, depth uint32) {
 	for s.depth > depth && s.depth <= s.size && s.trips(s.depth-1) != 0 {
 		s.depth--
-		f := s.frame(s.depth)
-		qinstPut2(qinstNow(), gp.goid, qinstEvLeave<<24|uint64(f.point&^qinstLate), f.trips)
+		if f := s.frame(s.depth); f.point&qinstUntraced == 0 {
+			qinstPut2(qinstNow(), gp.goid, qinstEvLeave<<24|uint64(f.point&^qinstLate), f.trips)
+		}
 	}
 }
 
@@ -447,9 +463,22 @@ func qinstAttach(mp *m) *qinstBlock {
 	if pp := mp.p.ptr(); pp != nil {
 		b.proc = pp.id
 	}
+	if !b.used {
+		atomic.Store(&qinstUsed[qinstNUsed.Add(1)-1], b.num)
+	}
 	b.tid, b.used = uint32(mp.procid), true
 	mp.qinst = b
+	qinstGiven(mp, mp.curg)
 	return b
+}
+
+// qinstGiven tells the thread's block which goroutine it is to run.
+//
+//go:nosplit
+func qinstGiven(mp *m, gp *g) {
+	if b := mp.qinst; b.num != 0 { // a block that all have is not to be written to
+		b.gp = uintptr(unsafe.Pointer(gp))
+	}
 }
 
 // qinstDetach takes the block from a thread that is about to end. mexit calls
@@ -463,7 +492,7 @@ func qinstDetach(mp *m) {
 	}
 	mp.qinst = qinstNone()
 	qinstGiveAway(b)
-	b.tid = 0
+	b.tid, b.gp = 0, 0
 	qinstReady.push(b.num)
 	qinstSpares.Add(1)
 }
@@ -507,9 +536,23 @@ func qinstRecovered(gp *g, sp uintptr) {
 		}
 		d--
 	}
-	if d == s.depth {
+	told := s.traced(d)
+	if s.depth <= s.size && told == s.traced(s.depth) {
+		s.depth = d
 		return
 	}
 	s.depth = d
-	qinstPut(qinstNow(), gp.goid, qinstEvUnwind<<24|uint64(d))
+	qinstPut(qinstNow(), gp.goid, qinstEvUnwind<<24|uint64(told))
+}
+
+// traced is how many of the outermost d entries an event told of.
+//
+//go:nosplit
+func (s *qinstStack) traced(d uint32) (n uint32) {
+	for i := range d {
+		if s.frame(i).point&qinstUntraced == 0 {
+			n++
+		}
+	}
+	return n
 }

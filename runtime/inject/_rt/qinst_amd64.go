@@ -13,6 +13,7 @@ const (
 	qinstSysFcntl     = 72
 	qinstSysGetrusage = 98
 	qinstSysGetppid   = 110
+	qinstSysPrctl     = 157
 	qinstSysClock     = 228
 	qinstSysOpenat    = 257
 	qinstSysUnlinkat  = 263

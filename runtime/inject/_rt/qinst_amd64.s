@@ -19,8 +19,36 @@ TEXT qinst_enter<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
 	MOVL	qinstCell_room(DI)(DX*1), BX
 	CMPL	BX, qinstBlock_floor(CX)
 	JGT	more
+	CMPB	runtime·qinstSampling(SB), $0
+	JNE	push
 	XORL	AX, AX
 	RET
+push: // what qinstOpen does, where there is room
+	MOVQ	g_qinstStack(R14), CX
+	TESTQ	CX, CX
+	JEQ	grow
+	MOVL	qinstStack_depth(CX), DX
+	CMPL	DX, qinstStack_size(CX)
+	JCC	grow
+	MOVQ	(g_stack+stack_hi)(R14), BX
+	SUBQ	SP, BX
+	SUBQ	$8, BX
+	SHLQ	$32, BX
+	MOVL	AX, AX
+	ORQ	AX, BX
+	ORQ	$const_qinstUntraced, BX
+	MOVQ	DX, DI
+	SHLQ	$4, DI
+	MOVQ	BX, qinstStack_entry(CX)(DI*1)
+	MOVQ	$0, (qinstStack_entry+qinstFrame_trips)(CX)(DI*1)
+	LEAL	1(DX), BX
+	MOVL	BX, qinstStack_depth(CX)
+	SHLQ	$32, DX
+	ORQ	$const_qinstSampledToken, AX
+	ORQ	DX, AX
+	RET
+grow:
+	JMP	runtime·qinstOpenSlow<ABIInternal>(SB)
 more:
 	CMPL	BX, $const_qinstTimed
 	JEQ	time
@@ -43,7 +71,17 @@ slow:
 TEXT qinst_exit<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
 	TESTL	$const_qinstTimedToken, AX
 	JNE	time
+	TESTL	AX, AX // its sign is qinstTraced
+	JPL	pop
 	JMP	runtime·qinstExit<ABIInternal>(SB)
+pop:
+	MOVQ	g_qinstStack(R14), CX
+	TESTQ	CX, CX
+	JEQ	none
+	SHRQ	$32, AX
+	MOVL	AX, qinstStack_depth(CX)
+none:
+	RET
 time:
 	JMP	qinstTimed<>(SB)
 
@@ -54,13 +92,23 @@ time:
 TEXT qinst_leave<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
 	TESTL	$const_qinstTimedToken, AX
 	JNE	time
+	TESTL	AX, AX
+	JPL	pop
 	JMP	runtime·qinstLoopLeft<ABIInternal>(SB)
+pop:
+	MOVQ	g_qinstStack(R14), CX
+	TESTQ	CX, CX
+	JEQ	none
+	SHRQ	$32, AX
+	MOVL	AX, qinstStack_depth(CX)
+none:
+	RET
 time:
 	JMP	qinstTimed<>(SB)
 
 // qinstTimed adds an activation up, as qinstTimeExit does, where nothing of it is new.
 TEXT qinstTimed<>(SB),NOSPLIT|NOFRAME,$0-0
-	CMPB	runtime·qinstSlowClock(SB), $0
+	CMPB	runtime·qinstTimesSlow(SB), $0
 	JNE	slow
 	MOVQ	AX, BX
 	MOVQ	AX, CX

@@ -12,6 +12,7 @@ const (
 	qinstSysRead      = 63
 	qinstSysWritev    = 66
 	qinstSysReadlink  = 78
+	qinstSysPrctl     = 167
 	qinstSysClock     = 113
 	qinstSysGetrusage = 165
 	qinstSysGetpid    = 172

@@ -20,8 +20,12 @@ TEXT qinst_enter<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
 	MOVW	qinstBlock_floor(R1), R5
 	CMPW	R5, R4
 	BGT	more
+	MOVBU	runtime·qinstSampling(SB), R5
+	CBNZ	R5, push
 	MOVD	ZR, R0
 	RET
+push:
+	JMP	runtime·qinstOpenSlow<ABIInternal>(SB)
 more:
 	MOVD	$const_qinstTimed, R5
 	CMPW	R5, R4
@@ -39,7 +43,15 @@ TEXT qinst_exit<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
 	MOVD	$const_qinstTimedToken, R1
 	TST	R1, R0
 	BNE	time
+	TBZ	$31, R0, pop // qinstTraced
 	JMP	runtime·qinstExit<ABIInternal>(SB)
+pop:
+	MOVD	g_qinstStack(g), R1
+	CBZ	R1, none
+	LSR	$32, R0, R0
+	MOVW	R0, qinstStack_depth(R1)
+none:
+	RET
 time:
 	JMP	runtime·qinstTimeExitSlow<ABIInternal>(SB)
 
@@ -51,7 +63,15 @@ TEXT qinst_leave<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
 	MOVD	$const_qinstTimedToken, R2
 	TST	R2, R0
 	BNE	time
+	TBZ	$31, R0, pop
 	JMP	runtime·qinstLoopLeft<ABIInternal>(SB)
+pop:
+	MOVD	g_qinstStack(g), R2
+	CBZ	R2, none
+	LSR	$32, R0, R0
+	MOVW	R0, qinstStack_depth(R2)
+none:
+	RET
 time:
 	JMP	runtime·qinstTimeExitSlow<ABIInternal>(SB)
 

@@ -297,7 +297,7 @@ func qinstAfford(now int64, ns float64) float64 {
 	}
 	w := &qinstWindow
 	qinstScanHits(now)
-	cpu, writer, bytes := qinstProcessCPU(), qinstThreadCPU(), qinstEventBytes()
+	cpu, writer, bytes := qinstProcessCPU(), qinstThreadCPU()+qinstSamplersCPU(), qinstEventBytes()
 	used := max(float64(cpu-w.cpu), ns*qinstIdleShare)
 	counting := w.counting * qinstCountNS * ns / 1e9
 	reduced := qinstReduce.ns
@@ -453,6 +453,7 @@ func qinstDecide(point uint32, ns, most float64) bool {
 		if level == qinstRateTrace {
 			c.until = hits - min(hits, traced)
 		}
+		qinstNoteBelow(c.below, below)
 		c.below, c.seen = below, true
 		if c.off = c.off || level == qinstRateOff; c.off {
 			v := byte(0)
@@ -488,6 +489,18 @@ func qinstDecide(point uint32, ns, most float64) bool {
 	return c.listed
 }
 
+// qinstNoteBelow counts the points below trace, for who takes samples.
+func qinstNoteBelow(was, is uint8) {
+	switch {
+	case was == 0:
+		if atomic.Xadd(&qinstBelow, 1) == 1 {
+			qinstWakeSamplers()
+		}
+	case is == 0:
+		atomic.Xadd(&qinstBelow, -1)
+	}
+}
+
 var qinstNoRule = qinstRule{limit: qinstRateLimit{Rate: qinstRateAny}, most: qinstRateTrace}
 
 // qinstSetRoom sets the cells of a point. Of what may be traced a thread gets twice
@@ -521,7 +534,7 @@ func qinstLevelRoom(level qinstRateLevel, share, room float64) int32 {
 }
 
 func qinstTimedRoom() int32 {
-	if qinstSlowClock {
+	if qinstTimesSlow {
 		return qinstTimedSlow
 	}
 	return qinstTimed

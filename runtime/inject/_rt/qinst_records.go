@@ -33,7 +33,7 @@ func qinstNewSegment() {
 
 // qinstForgetWritten makes the writer write all tables again.
 func qinstForgetWritten() {
-	qinstOutTables, qinstOutKinds, qinstTrailsOut, qinstTextsOut, qinstNFramesOut = 0, 0, 0, 0, 0
+	qinstOutTables, qinstOutKinds, qinstTrailsOut, qinstTextsOut, qinstNFramesOut, qinstPathsOut = 0, 0, 0, 0, 0, 0
 	clear(qinstPCsOut[:])
 	memclrNoHeapPointers(unsafe.Pointer(qinstFramesOut), qinstStackMap*goarch.PtrSize)
 }
@@ -65,6 +65,9 @@ func qinstWriteHead() {
 	qinstAttrInt("event_cost_ps", int64(qinstSet.chunkCost*1000/(qinstChunkSize/8)))
 	qinstAttrInt("count_cost_ps", int64(qinstCountNS*1000))
 	qinstAttrInt("budget_permille", int64(qinstSet.budget))
+	if qinstSampling != 0 {
+		qinstAttrInt("sample_ns", qinstSet.sampleGap)
+	}
 	if qinstSlowClock {
 		qinstAttrStr("clock", "nanotime")
 	} else {
@@ -122,6 +125,7 @@ func qinstWriteNews() {
 	}
 	qinstWriteTrails()
 	qinstWriteTexts()
+	qinstWritePaths()
 	for i := range qinstPCs {
 		pc := qinstPCs[i]
 		if pc == 0 || qinstPCsOut[i/64]>>(i%64)&1 != 0 {
@@ -181,7 +185,11 @@ func qinstWriteThreads() {
 	qinstWriteCost()
 	for i := uint32(1); i < qinstNBlocks; i++ {
 		b := (*qinstBlock)(unsafe.Pointer(qinstBlocks[i]))
-		if tid := b.tid; tid != 0 {
+		switch tid := b.tid; {
+		case tid == 0:
+		case b.tool:
+			qinstWriteThread(qinstIdle, tid)
+		default:
 			qinstWriteThread(b.num, tid)
 		}
 	}

@@ -20,6 +20,9 @@ var qinstSet struct {
 	ring    string
 	budget  uint64 // thousandths of the processor time that events may cost; 0: no bound
 	asked   bool   // for this budget; else it is the default
+	sampleGap int64 // ns between samples, on average; 0: there are none
+	samplers  uint32
+
 	sums    int64  // ns between records of what points below trace counted; or one of those below
 	ctl     bool   // listen to "qinst ctl"
 
@@ -68,7 +71,7 @@ var qinstDefaults string
 // qinstStart is called first thing in the main goroutine, while no other runs.
 func qinstStart() {
 	s := &qinstSet
-	s.mode, s.limit, s.ring, s.budget = "trace", 1<<30, "/dev/shm", 50
+	s.mode, s.limit, s.ring, s.budget, s.sampleGap, s.samplers = "trace", 1<<30, "/dev/shm", 50, 1e6, 1
 	qinstShareMemory(64 << 20)
 	pid, _, _ := linux.Syscall6(qinstSysGetpid, 0, 0, 0, 0, 0, 0)
 	s.pid = uint64(pid)
@@ -81,7 +84,8 @@ func qinstStart() {
 	qinstSlowClock = !qinstInvariantClock()
 	qinstSet.stream = (qinstNow()*0x9E3779B97F4A7C15 ^ s.pid<<40) >> 1
 	qinstPriceChunk()
-	if s.mode == "count" {
+	qinstTimesSlow = qinstSlowClock
+	if s.mode == "count" || s.mode == "sample" {
 		s.floor, s.budget = qinstCountOnly, 0
 	} else {
 		s.floor = -1 << 29
@@ -92,6 +96,7 @@ func qinstStart() {
 	if s.mode == "flight" && !qinstStartFlight() {
 		return
 	}
+	qinstStartSamplers()
 	qinstStartControl()
 	qinstTokens.Store(qinstBatch) // until the writer first looks
 	for range qinstFirst {
@@ -178,8 +183,8 @@ func qinstParse(s string) bool {
 func qinstSetting(name, value string) bool {
 	switch name {
 	case "mode":
-		if value != "off" && value != "count" && value != "trace" && value != "flight" {
-			qinstSay("QINST: found mode=", value, ", expected off, count, trace or flight; the program goes on untraced")
+		if value != "off" && value != "count" && value != "sample" && value != "trace" && value != "flight" {
+			qinstSay("QINST: found mode=", value, ", expected off, count, sample, trace or flight; the program goes on untraced")
 			return false
 		}
 		qinstSet.mode = value
@@ -187,6 +192,19 @@ func qinstSetting(name, value string) bool {
 		qinstSet.out = value
 	case "ring":
 		qinstSet.ring = value
+	case "sample":
+		gap, ok := qinstSampleSetting(value)
+		if !ok {
+			qinstSay("QINST: found sample=", value, ", expected samples a second, from 1/s to 1e5/s, or off; the program goes on untraced")
+			return false
+		}
+		qinstSet.sampleGap = gap
+	case "samplers":
+		if len(value) != 1 || value[0] < '1' || value[0] > '0'+qinstMostSamplers {
+			qinstSay("QINST: found samplers=", value, ", expected 1 to 8; the program goes on untraced")
+			return false
+		}
+		qinstSet.samplers = uint32(value[0] - '0')
 	case "keep":
 		if !qinstFlightSetting(value) {
 			qinstSay("QINST: found keep=", value, ", expected a time such as 10s or a size such as 16MB; the program goes on untraced")
@@ -258,7 +276,7 @@ func qinstSetting(name, value string) bool {
 			}
 			return true
 		}
-		qinstSay("QINST: unknown setting ", name, ", known are mode, keep, on, out, limit, memory, budget, floor, sums, ring, extensions, ctl, and points as in main.(*T).*=1e4/s or kind:loop=count; the program goes on untraced")
+		qinstSay("QINST: unknown setting ", name, ", known are mode, sample, samplers, keep, on, out, limit, memory, budget, floor, sums, ring, extensions, ctl, and points as in main.(*T).*=1e4/s or kind:loop=count; the program goes on untraced")
 		return false
 	}
 	return true
@@ -315,6 +333,15 @@ func qinstDuration(s string) (ns int64, ok bool) {
 		ok = false
 	}
 	return int64(v), ok && v >= qinstTickNS && v < 1e15
+}
+
+// qinstSampleSetting reads "1000/s": the ns between two samples, 0 for none.
+func qinstSampleSetting(s string) (gap int64, ok bool) {
+	if s == "off" {
+		return 0, true
+	}
+	v, unit, ok := qinstRateParseNumber(s)
+	return int64(1e9 / max(v, 1)), ok && unit == "/s" && v >= 1 && v <= 1e5
 }
 
 // qinstPercent reads a percentage in thousandths.

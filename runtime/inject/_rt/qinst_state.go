@@ -15,9 +15,9 @@ func qinstGoCreate(newg *g, pc uintptr, blocked bool) {
 	}
 	now := qinstNow()
 	newg.qinstSeqLow, newg.qinstSeqHigh = 0, 0
-	arg := uint64(0)
+	arg := uint64(qinstPathOf(getg().m.curg)) << 1
 	if blocked {
-		arg = 1
+		arg |= 1
 	}
 	qinstNotePC(pc)
 	qinstPut3(now, qinstCurrent(), qinstEvGoCreate<<24|arg, qinstGo(newg), uint64(pc))

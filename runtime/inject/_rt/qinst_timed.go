@@ -68,6 +68,9 @@ func qinstTimeEnter(point uint32) uint64 {
 //
 //go:nosplit
 func qinstTimeExitSlow(token uint64) {
+	if qinstSampling != 0 {
+		qinstPopTimed(uint32(token & (qinstMaxPoints - 1)))
+	}
 	start := token>>32 | token<<32>>(32+qinstTimeShift)<<32
 	took := (qinstNow() - start) << qinstTimeShift >> 1
 	qinstTimeExit(took&^(qinstMaxPoints-1) | token&(qinstMaxPoints-1))

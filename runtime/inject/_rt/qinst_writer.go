@@ -472,7 +472,7 @@ func qinstWriteOpen() {
 
 // qinstUnnamed is what found no room in the tables of texts, stacks and callees.
 func qinstUnnamed() uint64 {
-	n := qinstLostTexts + qinstLostTrails
+	n := qinstLostTexts + qinstLostTrails + qinstLostPaths
 	for i := uint32(1); i < qinstNBlocks; i++ {
 		n += (*qinstBlock)(unsafe.Pointer(qinstBlocks[i])).unresolved
 	}

@@ -1,0 +1,336 @@
+package runtime
+
+import (
+	"internal/runtime/atomic"
+	"internal/runtime/sys"
+	"internal/runtime/syscall/linux"
+	"unsafe"
+)
+
+// Sampling, after Quartz (3.1). A hit that is not traced puts its procedure or loop on
+// the goroutine's profile stack all the same, without a clock reading. Threads without a
+// P, which hold no locks, look from time to time at what each thread of the program
+// runs, and write down where in the program that is: a path of procedures and loops.
+//
+// The times between looks are those of a Poisson process, so that what they see is what
+// there is on average, whatever rhythm the program has.
+
+// qinstSampling is set where hits that are not traced are put on profile stacks.
+var qinstSampling uint8
+
+// qinstTimesSlow is set where the assembly cannot do what level time needs.
+var qinstTimesSlow bool
+
+const (
+	qinstUntraced     = 1 << 21 // in a frame's point: no event told of the entry
+	qinstSampledToken = 1 << 30 // the token of such an entry
+
+	qinstMostSamplers = 8
+	qinstSampleIdle   = 16   // times longer than set is the time between looks while nothing runs
+	qinstSampleOld    = 10e6 // ns: a system call that is older is looked at less often, and counts for more
+	qinstSampleDepth  = 2048 // frames that are looked at: the outer half, and the inner
+	qinstLookNS       = 100e6
+
+	qinstPathBits  = 17
+	qinstMostPaths = 1<<qinstPathBits - 1
+	qinstPathSlots = 1 << (qinstPathBits + 1)
+)
+
+// qinstSampler is a thread that takes samples.
+type qinstSampler struct {
+	asleep uint32 // futex
+	cpu    uint64 // ns that it has used
+	tickNS float64
+	points [qinstSampleDepth]uint32
+}
+
+var (
+	qinstSamplers  [qinstMostSamplers]qinstSampler
+	qinstNSamplers atomic.Uint32
+	qinstBelow     uint32 // points below trace
+
+	qinstUsed  [qinstMaxBlocks]uint32 // blocks that a thread has, or had
+	qinstNUsed atomic.Uint32
+
+	qinstPaths     uintptr // of uint64: what path n-1 is, and 1 (see qinstPathInto)
+	qinstPathTable uintptr // of uint64: that, above n
+	qinstNPaths    atomic.Uint32
+	qinstPathsOut  uint32 // written to the file
+	qinstLostPaths uint64
+)
+
+// qinstOpenSlow is where qinst_enter goes with a hit that is not traced and finds no
+// room on the profile stack.
+//
+//go:nosplit
+func qinstOpenSlow(point uint32) uint64 {
+	gp := getg()
+	return qinstOpen(gp, point, uint32(gp.stack.hi-sys.GetCallerSP()))
+}
+
+// qinstOpen puts a point on the profile stack and returns its exit's token.
+//
+//go:nosplit
+func qinstOpen(gp *g, point, below uint32) uint64 {
+	s := gp.qinstStack
+	if s == nil || s.depth >= s.size {
+		if s = qinstStackFor(gp, gp.m.qinst); s == nil || s.depth >= s.size {
+			return 0
+		}
+	}
+	d := s.depth
+	f := s.frame(d)
+	f.point, f.below, f.trips = point|qinstUntraced, below, 0
+	atomic.StoreRel(&s.depth, d+1)
+	return uint64(d)<<32 | qinstSampledToken | uint64(point&^qinstLate)
+}
+
+// qinstPopTimed takes a timed activation from the profile stack. Its token has no room
+// for the depth.
+//
+//go:nosplit
+func qinstPopTimed(point uint32) {
+	s := getg().qinstStack
+	if s == nil {
+		return
+	}
+	d := min(s.depth, s.size)
+	for i := d; i > 0 && i+64 > d; i-- {
+		if s.frame(i-1).point&^qinstLate == point|qinstUntraced {
+			s.depth = i - 1
+			return
+		}
+	}
+}
+
+// qinstPathInto is the path that leads from another one, 0 for none, into a procedure or
+// loop; the other one itself if there is no room.
+//
+//go:nosplit
+func qinstPathInto(from, point uint32) uint32 {
+	key := uint64(from)<<22 | uint64(point)
+	for i := key * 0x9E3779B97F4A7C15 >> (63 - qinstPathBits); ; i++ {
+		slot := (*uint64)(unsafe.Pointer(qinstPathTable + uintptr(i%qinstPathSlots)*8))
+		got := atomic.Load64(slot)
+		if got == 0 {
+			n := qinstNPaths.Add(1)
+			if n > qinstMostPaths {
+				qinstNPaths.Add(-1)
+				atomic.Xadd64(&qinstLostPaths, 1)
+				return from
+			}
+			atomic.Store64((*uint64)(unsafe.Pointer(qinstPaths+uintptr(n-1)*8)), key+1)
+			if atomic.Cas64(slot, 0, key<<qinstPathBits|uint64(n)) {
+				return n
+			}
+			got = atomic.Load64(slot) // another thread's
+		}
+		if got>>qinstPathBits == key {
+			return uint32(got & qinstMostPaths)
+		}
+	}
+}
+
+// qinstPathOf is the path of the running goroutine, for one that it starts; 0 if events
+// tell all of it.
+//
+//go:nosplit
+func qinstPathOf(gp *g) (path uint32) {
+	if qinstSampling == 0 || gp == nil || gp.qinstStack == nil {
+		return 0
+	}
+	s := gp.qinstStack
+	d, i := min(s.depth, s.size), uint32(0)
+	for i < d && s.frame(i).point&qinstUntraced == 0 {
+		i++
+	}
+	if i == d {
+		return 0
+	}
+	for i, last := uint32(0), ^uint32(0); i < d; i++ {
+		if p := s.frame(i).point &^ qinstLate; p != last {
+			path, last = qinstPathInto(path, p), p
+		}
+	}
+	return path
+}
+
+// qinstStartSamplers starts the threads that take samples.
+func qinstStartSamplers() {
+	s := &qinstSet
+	if s.mode != "sample" && s.mode != "trace" || s.sampleGap == 0 {
+		return
+	}
+	qinstPaths = qinstAnonymous(qinstMostPaths*8 + 8)
+	qinstPathTable = qinstAnonymous(qinstPathSlots * 8)
+	if qinstPaths == 0 || qinstPathTable == 0 {
+		return
+	}
+	qinstSampling = 1
+	qinstTimesSlow = true
+	qinstCountNS *= 2
+	systemstack(func() {
+		for range s.samplers {
+			newm(qinstTakeSamples, nil, -1)
+			lock(&sched.lock)
+			sched.nmsys++ // see the writer's
+			unlock(&sched.lock)
+		}
+	})
+}
+
+// qinstTakeSamples is a thread that looks at a part of the program's threads.
+//
+//go:nowritebarrierrec
+func qinstTakeSamples() {
+	me := qinstNSamplers.Add(1) - 1
+	s := &qinstSamplers[me%qinstMostSamplers]
+	qinstBlockSignals()
+	const setTimerSlack = 29
+	linux.Syscall6(qinstSysPrctl, setTimerSlack, 1000, 0, 0, 0, 0) // 50 us would be a tenth of the time between two looks
+	if b := qinstAttach(getg().m); b != nil {
+		b.tool = true
+	}
+	gap, looks := qinstSet.sampleGap, 0
+	ticks, mono := qinstNow(), nanotime()
+	for {
+		for qinstSet.mode != "sample" && atomic.Load(&qinstBelow)|atomic.Load(&qinstStarved) == 0 || qinstStates == 0 {
+			atomic.Store(&s.asleep, 1)
+			futexsleep(&s.asleep, 1, qinstLookNS)
+			atomic.Store(&s.asleep, 0)
+		}
+		futexsleep(&s.asleep, 0, int64(fastexprand(int(gap))))
+		if qinstStates == 0 {
+			continue
+		}
+		if s.look(me, gap) {
+			gap = qinstSet.sampleGap
+		} else {
+			gap = min(2*gap, qinstSampleIdle*qinstSet.sampleGap)
+		}
+		if looks++; looks%32 == 0 {
+			atomic.Store64(&s.cpu, qinstThreadCPU())
+			s.tickNS = float64(nanotime()-mono) / float64(qinstNow()-ticks)
+		}
+	}
+}
+
+// qinstWakeSamplers is called when a point goes below trace, and none was before.
+func qinstWakeSamplers() {
+	for i := range qinstNSamplers.Load() {
+		if s := &qinstSamplers[i%qinstMostSamplers]; atomic.Cas(&s.asleep, 1, 0) {
+			futexwakeup(&s.asleep, 1)
+		}
+	}
+}
+
+// qinstSamplersCPU is the processor time that the samplers have used, in ns.
+func qinstSamplersCPU() (ns uint64) {
+	for i := range qinstSamplers {
+		ns += atomic.Load64(&qinstSamplers[i].cpu)
+	}
+	return ns
+}
+
+// look takes a sample of each thread that runs a goroutine. gap is the mean time between
+// looks that led to this one. It reports whether there was any.
+func (s *qinstSampler) look(me uint32, gap int64) (busy bool) {
+	first := true
+	for i := me; i < qinstNUsed.Load(); i += qinstSet.samplers {
+		b := (*qinstBlock)(unsafe.Pointer(qinstBlocks[atomic.Load(&qinstUsed[i])]))
+		at := atomic.Loaduintptr(&b.gp)
+		if at == 0 || b.g == 0 {
+			continue
+		}
+		gp := (*g)(unsafe.Pointer(at)) // goroutines are never freed
+		state := readgstatus(gp) &^ _Gscan
+		if gp.goid != b.g || state != _Grunning && state != _Gsyscall {
+			continue
+		}
+		weight := gap
+		now := qinstNow()
+		if state == _Gsyscall {
+			if weight = s.weight(b, now, gap); weight == 0 {
+				continue
+			}
+		} else {
+			busy = true
+		}
+		path := s.path(gp)
+		w := uint64(path) | uint64(min(weight/1000, 1<<31-1))<<32
+		if first {
+			w |= 1 << 63
+			first = false
+		}
+		qinstPut2(now, 0, qinstEvSample<<24|uint64(b.num), w)
+	}
+	return busy
+}
+
+// weight is what a look at a thread in a system call counts for, 0 for not at all. A call
+// may last for hours.
+func (s *qinstSampler) weight(b *qinstBlock, now uint64, gap int64) int64 {
+	age := float64(now-b.last) * s.tickNS
+	if age <= qinstSampleOld {
+		return gap
+	}
+	if float64(cheaprand()) > qinstSampleOld/age*(1<<32) {
+		return 0
+	}
+	return int64(float64(gap) * age / qinstSampleOld)
+}
+
+// path is where in the program a goroutine is, that runs meanwhile. The innermost frames
+// are read first: they change most often.
+func (s *qinstSampler) path(gp *g) (path uint32) {
+	st := gp.qinstStack
+	if st == nil {
+		return 0
+	}
+	d := min(atomic.LoadAcq(&st.depth), st.size)
+	n := uint32(0) // in points, innermost first
+	for i := d; i > 0; i-- {
+		if n == qinstSampleDepth/2 && i > qinstSampleDepth/2 {
+			i = qinstSampleDepth / 2
+		}
+		s.points[n] = atomic.Load(&st.frame(i-1).point) &^ qinstLate
+		n++
+	}
+	if gp.qinstStack != st {
+		return 0 // it has grown: what was read may be another goroutine's
+	}
+	last := ^uint32(0)
+	for ; n > 0; n-- {
+		if p := s.points[n-1]; p != last {
+			path, last = qinstPathInto(path, p), p
+		}
+	}
+	return path
+}
+
+// qinstWritePaths writes the paths that came since the last call.
+func qinstWritePaths() {
+	for first := qinstPathsOut; ; first = qinstPathsOut {
+		n := uint32(0)
+		for limit := min(qinstNPaths.Load(), qinstMostPaths); first+n < limit && n < 512 && qinstPathWord(first+n) != 0; {
+			n++
+		}
+		if n == 0 {
+			return
+		}
+		qinstRecord(qinstTagPath, 3)
+		qinstU32(first + 1)
+		qinstU32(n)
+		qinstBlob(uint64(n) * 8)
+		for i := range n {
+			key := qinstPathWord(first+i) - 1
+			qinstWord(key>>22 | key&(qinstMaxPoints-1)<<32 | key&qinstUntraced<<(63-21))
+		}
+		qinstPathsOut += n
+		qinstBeat++
+	}
+}
+
+func qinstPathWord(i uint32) uint64 {
+	return atomic.Load64((*uint64)(unsafe.Pointer(qinstPaths + uintptr(i)*8)))
+}
