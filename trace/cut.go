@@ -68,6 +68,9 @@ func (c *cutter) tables() error {
 				continue
 			}
 			copied[key] = true
+			if err := whole(r, p.Values); err != nil {
+				return err
+			}
 			if err := c.w.Data(p.Record.Tag, p.Values...); err != nil {
 				return err
 			}
@@ -78,6 +81,20 @@ func (c *cutter) tables() error {
 			if err := c.w.Define(*rec); err != nil {
 				return err
 			}
+		}
+	}
+	return nil
+}
+
+// whole puts the bytes of packed blocks in place of where they are.
+func whole(r *sddf.Reader, values []any) error {
+	for i, v := range values {
+		if b, ok := v.(sddf.Blob); ok {
+			data, err := r.ReadBlob(nil, b)
+			if err != nil {
+				return err
+			}
+			values[i] = data
 		}
 	}
 	return nil

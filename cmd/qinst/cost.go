@@ -49,6 +49,7 @@ var costModes = []struct{ name, mode, loop string }{
 	{"off", "off", "drive"},
 	{"count", "count", "drive"},
 	{"count+pairs", "count", "calls"},
+	{"sample", "sample", "drive"},
 	{"time", "time", "drive"},
 	{"trace", "trace", "drive"},
 	{"lock, counted", "count", "locks"},
@@ -56,6 +57,7 @@ var costModes = []struct{ name, mode, loop string }{
 	{"channel, counted", "count", "channels"},
 	{"channel, traced", "trace", "channels"},
 	{"loop, counted", "count", "loops"},
+	{"loop, sampled", "sample", "loops"},
 	{"loop, timed", "time", "loops"},
 	{"loop, traced", "trace", "loops"},
 	{"iteration, counted", "count", "iterations"},
@@ -63,7 +65,7 @@ var costModes = []struct{ name, mode, loop string }{
 }
 
 // costSettings are the run-time settings of a mode.
-var costSettings = map[string]string{"off": "mode=off", "count": "mode=count", "time": "kind:proc=time,kind:loop=time", "trace": "mode=trace"}
+var costSettings = map[string]string{"off": "mode=off", "count": "mode=count", "sample": "mode=sample", "time": "kind:proc=time,kind:loop=time", "trace": "mode=trace"}
 
 // cmdCost measures what a probe costs on this machine, with a small program that
 // it builds plain and instrumented.
@@ -144,7 +146,7 @@ func measureCost(e *env, dir string) (*costReport, error) {
 	traced := map[string]float64{}
 	for turn := range turns {
 		e.progress("measuring, %d of %d", turn+1, turns)
-		for _, mode := range []string{"plain", "off", "count", "time", "trace"} {
+		for _, mode := range []string{"plain", "off", "count", "sample", "time", "trace"} {
 			share, err := runCost(dir, mode, times[mode])
 			if err != nil {
 				return nil, err

@@ -1,4 +1,27 @@
 
+// OPEN puts the point in AX on the profile stack, as qinstOpen does where there is room,
+// and leaves the depth in DX; it changes BX, CX and DI.
+#define OPEN(grow) \
+	MOVQ	g_qinstStack(R14), CX; \
+	TESTQ	CX, CX; \
+	JEQ	grow; \
+	MOVL	qinstStack_depth(CX), DX; \
+	CMPL	DX, qinstStack_size(CX); \
+	JCC	grow; \
+	MOVQ	(g_stack+stack_hi)(R14), BX; \
+	SUBQ	SP, BX; \
+	SUBQ	$8, BX; \
+	SHLQ	$32, BX; \
+	MOVL	AX, AX; \
+	ORQ	AX, BX; \
+	ORQ	$const_qinstUntraced, BX; \
+	MOVQ	DX, DI; \
+	SHLQ	$4, DI; \
+	MOVQ	BX, qinstStack_entry(CX)(DI*1); \
+	MOVQ	$0, (qinstStack_entry+qinstFrame_trips)(CX)(DI*1); \
+	LEAL	1(DX), BX; \
+	MOVL	BX, qinstStack_depth(CX)
+
 // func qinst_enter(point uint32) uint64
 //
 // Counts the entry. It needs no frame, and where it does not suffice it jumps
@@ -23,26 +46,8 @@ TEXT qinst_enter<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
 	JNE	push
 	XORL	AX, AX
 	RET
-push: // what qinstOpen does, where there is room
-	MOVQ	g_qinstStack(R14), CX
-	TESTQ	CX, CX
-	JEQ	grow
-	MOVL	qinstStack_depth(CX), DX
-	CMPL	DX, qinstStack_size(CX)
-	JCC	grow
-	MOVQ	(g_stack+stack_hi)(R14), BX
-	SUBQ	SP, BX
-	SUBQ	$8, BX
-	SHLQ	$32, BX
-	MOVL	AX, AX
-	ORQ	AX, BX
-	ORQ	$const_qinstUntraced, BX
-	MOVQ	DX, DI
-	SHLQ	$4, DI
-	MOVQ	BX, qinstStack_entry(CX)(DI*1)
-	MOVQ	$0, (qinstStack_entry+qinstFrame_trips)(CX)(DI*1)
-	LEAL	1(DX), BX
-	MOVL	BX, qinstStack_depth(CX)
+push:
+	OPEN(grow)
 	SHLQ	$32, DX
 	ORQ	$const_qinstSampledToken, AX
 	ORQ	DX, AX
@@ -52,8 +57,13 @@ grow:
 more:
 	CMPL	BX, $const_qinstTimed
 	JEQ	time
+trace:
 	JMP	runtime·qinstTrace<ABIInternal>(SB)
 time:
+	CMPB	runtime·qinstSampling(SB), $0
+	JEQ	clock
+	OPEN(trace)
+clock:
 	MOVL	AX, BX
 	ORL	$const_qinstTimedToken, BX
 	RDTSC
@@ -108,8 +118,27 @@ time:
 
 // qinstTimed adds an activation up, as qinstTimeExit does, where nothing of it is new.
 TEXT qinstTimed<>(SB),NOSPLIT|NOFRAME,$0-0
-	CMPB	runtime·qinstTimesSlow(SB), $0
+	CMPB	runtime·qinstSlowClock(SB), $0
 	JNE	slow
+	CMPB	runtime·qinstSampling(SB), $0
+	JEQ	clock
+	// What qinstPopTimed does, where nothing lies above.
+	MOVQ	g_qinstStack(R14), CX
+	TESTQ	CX, CX
+	JEQ	slow
+	MOVL	qinstStack_depth(CX), DX
+	DECL	DX
+	CMPL	DX, qinstStack_size(CX)
+	JCC	slow
+	MOVL	AX, BX
+	ANDL	$(const_qinstMaxPoints-1), BX
+	ORL	$const_qinstUntraced, BX
+	MOVQ	DX, DI
+	SHLQ	$4, DI
+	CMPL	BX, qinstStack_entry(CX)(DI*1)
+	JNE	slow
+	MOVL	DX, qinstStack_depth(CX)
+clock:
 	MOVQ	AX, BX
 	MOVQ	AX, CX
 	SHRQ	$32, CX
@@ -150,8 +179,9 @@ more:
 	SHLQ	$20, AX
 	ORQ	BX, AX
 	JMP	runtime·qinstTimeExit<ABIInternal>(SB)
-again:
+again: // the profile stack is done
 	MOVQ	BX, AX
+	JMP	runtime·qinstTimeExitAgain<ABIInternal>(SB)
 slow:
 	JMP	runtime·qinstTimeExitSlow<ABIInternal>(SB)
 

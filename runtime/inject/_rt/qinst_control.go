@@ -534,7 +534,7 @@ func qinstLevelRoom(level qinstRateLevel, share, room float64) int32 {
 }
 
 func qinstTimedRoom() int32 {
-	if qinstTimesSlow {
+	if qinstSlowClock {
 		return qinstTimedSlow
 	}
 	return qinstTimed

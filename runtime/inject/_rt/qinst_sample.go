@@ -18,9 +18,6 @@ import (
 // qinstSampling is set where hits that are not traced are put on profile stacks.
 var qinstSampling uint8
 
-// qinstTimesSlow is set where the assembly cannot do what level time needs.
-var qinstTimesSlow bool
-
 const (
 	qinstUntraced     = 1 << 21 // in a frame's point: no event told of the entry
 	qinstSampledToken = 1 << 30 // the token of such an entry
@@ -167,7 +164,6 @@ func qinstStartSamplers() {
 		return
 	}
 	qinstSampling = 1
-	qinstTimesSlow = true
 	qinstCountNS *= 2
 	systemstack(func() {
 		for range s.samplers {

@@ -84,7 +84,6 @@ func qinstStart() {
 	qinstSlowClock = !qinstInvariantClock()
 	qinstSet.stream = (qinstNow()*0x9E3779B97F4A7C15 ^ s.pid<<40) >> 1
 	qinstPriceChunk()
-	qinstTimesSlow = qinstSlowClock
 	if s.mode == "count" || s.mode == "sample" {
 		s.floor, s.budget = qinstCountOnly, 0
 	} else {

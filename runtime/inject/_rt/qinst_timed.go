@@ -71,6 +71,13 @@ func qinstTimeExitSlow(token uint64) {
 	if qinstSampling != 0 {
 		qinstPopTimed(uint32(token & (qinstMaxPoints - 1)))
 	}
+	qinstTimeExitAgain(token)
+}
+
+// qinstTimeExitAgain is the rest of it.
+//
+//go:nosplit
+func qinstTimeExitAgain(token uint64) {
 	start := token>>32 | token<<32>>(32+qinstTimeShift)<<32
 	took := (qinstNow() - start) << qinstTimeShift >> 1
 	qinstTimeExit(took&^(qinstMaxPoints-1) | token&(qinstMaxPoints-1))
