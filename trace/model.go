@@ -33,7 +33,7 @@ type model struct {
 	slots   int32     // slots ever used
 	owner   []*thread // by processor
 	byID    map[uint32]*thread
-	entered []uint64  // enter events by point
+	entered []uint64 // enter events by point
 	woken   []woken
 
 	batch []Event

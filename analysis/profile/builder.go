@@ -74,6 +74,7 @@ type builder struct {
 	mainMain   int32            // procedure main.main, noProc if it is not instrumented
 	goroutines int64
 	guesses    map[line]estimate
+	busyTime   int64 // ns in which a processor was busy
 }
 
 func newBuilder(t *trace.Trace) *builder {
@@ -371,8 +372,10 @@ func (b *builder) finish() {
 			b.lived(g)
 		}
 	}
-	npt := b.placeNPT()
 	b.divide()
-	b.guesses = b.estimates(npt)
+	if len(b.atBusy) > 0 {
+		b.busyTime = b.t.Wall - b.atBusy[0]
+	}
+	b.guesses = b.estimates()
 	b.give()
 }

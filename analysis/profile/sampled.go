@@ -12,35 +12,62 @@ import (
 // alone would leave their time with their callers. Where samples were taken, the time of
 // each place, which is exact, is divided among what the samples found there: in
 // proportion, and apart for each number of busy processors, so that all sums stay as they
-// are. What lines gain, or lose, by that is an estimate, and has an interval.
+// are. Places with few samples follow the others of their stratum, too: those of the same
+// goroutines in the same procedure. What lines gain, or lose, by that is an estimate, and
+// has an interval.
 type sampled struct {
 	t       *trace.Trace
-	splits  map[int32]*split // by place
-	order   []int32          // of the places
+	strata  map[stratumKey]*stratum
+	order   []*stratum
+	places  map[int32]*found // by place
 	walks   map[walk]walked
 	waits   map[walk]int32 // by place and stack: where a goroutine waits
 	procs   map[string]int32
 	looks   int64
 	samples int64
-	look    []found // of the look at hand
+	look    []sample // of the look at hand
 	touched []*moments
 }
 
-// split is how the time of a place is divided.
-type split struct {
-	parts   map[int32]*part // by place that samples found
-	order   []int32
-	lines   map[line]*moments
-	v, v2   float64 // weight of all looks, and of their squares
-	tick    float64 // weight in the look at hand
-	touched bool
+// stratumKey is what the places of a stratum have in common. That of a loop is for the
+// loop's own time alone.
+type stratumKey struct{ group, top, loop int32 }
+
+type stratum struct {
+	key    stratumKey
+	exts   map[extKey]*ext
+	order  []*ext
+	lines  map[line]*moments
+	v, v2  float64 // weight of all looks, and of their squares
+	tick   float64 // weight in the look at hand
+	n      float64 // samples
+	weight float64 // of them, whatever else was busy
+	npt    float64 // of all its places, ns
 }
 
-// part is what samples found in a place.
-type part struct {
-	place int32
+// extKey is what samples found beyond what events told: procedures and loops, and what is
+// the innermost one then.
+type extKey struct {
+	set              setID // of these alone
+	top, inner, loop int32
+}
+
+type ext struct {
+	extKey
 	at    []float64 // weight by busy processors; [0]: in system calls without one
 	lines []*moments
+}
+
+// found is what samples found in a place.
+type found struct {
+	n     int
+	exts  map[*ext]*part
+	order []*ext
+}
+
+type part struct {
+	place int32
+	at    []float64
 }
 
 // line is what an interval is for: self or total of a procedure or loop.
@@ -50,18 +77,18 @@ type line struct {
 }
 
 // moments are sums over looks of the weight of a line, u, and of all that is in the same
-// place, v: u, u squared, u v.
+// stratum, v: u, u squared, u v.
 type moments struct {
-	of        *split
+	of        *stratum
 	u, u2, uv float64
 	tick      float64
 }
 
-// found is one sample: a part of a place, and its weight.
-type found struct {
-	split *split
-	part  *part
-	w     float64
+// sample is one of the look at hand: its strata, what it found, and its weight.
+type sample struct {
+	stratum *stratum
+	lines   []*moments
+	w       float64
 }
 
 // walk is a path from a place.
@@ -71,7 +98,7 @@ type walk struct{ from, path int32 }
 type walked struct{ all, told int32 }
 
 func newSampled(t *trace.Trace) sampled {
-	s := sampled{t: t, splits: map[int32]*split{}, walks: map[walk]walked{}, waits: map[walk]int32{}, procs: map[string]int32{}}
+	s := sampled{t: t, strata: map[stratumKey]*stratum{}, places: map[int32]*found{}, walks: map[walk]walked{}, waits: map[walk]int32{}, procs: map[string]int32{}}
 	for i := range t.Points {
 		if p := &t.Points[i]; p.Kind == spec.PointProc && p.Degraded() > 0 {
 			s.procs[p.Name] = int32(i)
@@ -130,57 +157,111 @@ func (b *builder) sample(e *trace.Event) {
 	if w.told != at {
 		w.all = at // seen while something was entered or left
 	}
-	sp := s.splitOf(at)
-	pt := b.partOf(sp, at, w.all)
-	for i >= len(pt.at) {
-		pt.at = append(pt.at, 0)
+	b.note(at, w.all, i, float64(max(e.Aux, 1)))
+}
+
+// note takes in that a sample in a place, with so many processors busy, found another.
+func (b *builder) note(at, to int32, i int, weight float64) {
+	s := &b.sampled
+	from := b.places.list[at].where
+	st := s.stratumOf(stratumKey{from.group, from.top, noProc})
+	x := b.extOf(st, at, to)
+	f := s.places[at]
+	if f == nil {
+		f = &found{exts: map[*ext]*part{}}
+		s.places[at] = f
 	}
-	weight := float64(max(e.Aux, 1))
-	pt.at[i] += weight
-	if i > 0 {
-		s.look = append(s.look, found{sp, pt, weight / float64(i)})
+	pt := f.exts[x]
+	if pt == nil {
+		pt = &part{place: to}
+		f.exts[x] = pt
+		f.order = append(f.order, x)
+	}
+	f.n++
+	st.n++
+	st.weight += weight
+	pt.at, x.at = addAt(pt.at, i, weight), addAt(x.at, i, weight)
+	if i == 0 {
+		return
+	}
+	s.look = append(s.look, sample{st, x.lines, weight / float64(i)})
+	if from.loop != noProc {
+		sl := s.stratumOf(stratumKey{from.group, from.top, from.loop})
+		var lines []*moments
+		if b.places.list[to].loop == from.loop {
+			lines = append(lines, sl.line(line{from.loop, true}))
+		}
+		s.look = append(s.look, sample{sl, lines, weight / float64(i)})
 	}
 }
 
-func (s *sampled) splitOf(at int32) *split {
-	sp := s.splits[at]
-	if sp == nil {
-		sp = &split{parts: map[int32]*part{}, lines: map[line]*moments{}}
-		s.splits[at] = sp
-		s.order = append(s.order, at)
+func addAt(at []float64, i int, w float64) []float64 {
+	for i >= len(at) {
+		at = append(at, 0)
 	}
-	return sp
+	at[i] += w
+	return at
 }
 
-// partOf is the part of a place that is another one.
-func (b *builder) partOf(sp *split, at, to int32) *part {
-	pt := sp.parts[to]
-	if pt != nil {
-		return pt
+func (s *sampled) stratumOf(k stratumKey) *stratum {
+	st := s.strata[k]
+	if st == nil {
+		st = &stratum{key: k, exts: map[extKey]*ext{}, lines: map[line]*moments{}}
+		s.strata[k] = st
+		s.order = append(s.order, st)
 	}
-	pt = &part{place: to}
-	sp.parts[to] = pt
-	sp.order = append(sp.order, to)
-	add := func(l line) {
-		m := sp.lines[l]
-		if m == nil {
-			m = &moments{of: sp}
-			sp.lines[l] = m
+	return st
+}
+
+func (st *stratum) line(l line) *moments {
+	m := st.lines[l]
+	if m == nil {
+		m = &moments{of: st}
+		st.lines[l] = m
+	}
+	return m
+}
+
+// extOf is what leads from a place to another.
+func (b *builder) extOf(st *stratum, at, to int32) *ext {
+	from, w := b.places.list[at].where, b.places.list[to].where
+	k := extKey{0, w.top, w.inner, w.loop}
+	if at == to {
+		k = extKey{0, noProc, noProc, noProc}
+	} else {
+		k.set = b.beyond(from.set, w.set)
+	}
+	x := st.exts[k]
+	if x != nil {
+		return x
+	}
+	x = &ext{extKey: k}
+	st.exts[k] = x
+	st.order = append(st.order, x)
+	x.lines = append(x.lines, st.line(line{w.top, true}))
+	if w.loop != noProc && w.loop != from.loop {
+		x.lines = append(x.lines, st.line(line{w.loop, true}))
+	}
+	for set := k.set; set != 0; set = b.sets.nodes[set].parent {
+		if proc := b.sets.nodes[set].member - int32(NumRoots); proc >= 0 && int(proc) < len(b.t.Points) {
+			x.lines = append(x.lines, st.line(line{proc, false}))
 		}
-		pt.lines = append(pt.lines, m)
 	}
-	w, old := b.places.list[to].where, b.places.list[at].where
-	add(line{w.top, true})
-	if w.loop != noProc {
-		add(line{w.loop, true})
+	return x
+}
+
+// beyond is the set of those members of set that from does not have.
+func (b *builder) beyond(from, set setID) setID {
+	if set == 0 || set == from {
+		return 0
 	}
-	for set := w.set; set != 0; set = b.sets.nodes[set].parent {
-		proc := b.sets.nodes[set].member - int32(NumRoots)
-		if proc >= 0 && int(proc) < len(b.t.Points) && !b.sets.has(old.set, b.sets.nodes[set].member) {
-			add(line{proc, false})
-		}
+	n := &b.sets.nodes[set]
+	member := n.member
+	rest := b.beyond(from, n.parent)
+	if b.sets.has(from, member) {
+		return rest
 	}
-	return pt
+	return b.sets.with(rest, member)
 }
 
 // looked ends a look: what was found at one time counts as one.
@@ -190,8 +271,8 @@ func (s *sampled) looked() {
 	}
 	s.looks++
 	for _, f := range s.look {
-		f.split.tick += f.w
-		for _, m := range f.part.lines {
+		f.stratum.tick += f.w
+		for _, m := range f.lines {
 			if m.tick == 0 {
 				s.touched = append(s.touched, m)
 			}
@@ -205,56 +286,103 @@ func (s *sampled) looked() {
 		m.tick = 0
 	}
 	for _, f := range s.look {
-		f.split.v += f.split.tick
-		f.split.v2 += f.split.tick * f.split.tick
-		f.split.tick = 0
+		st := f.stratum
+		st.v += st.tick
+		st.v2 += st.tick * st.tick
+		st.tick = 0
 	}
 	s.look, s.touched = s.look[:0], s.touched[:0]
 }
+
+// Of a place with fewer samples than enough, others of its stratum count as borrowed ones.
+const (
+	enough   = 16
+	borrowed = 2
+)
 
 // divide gives the time of places to what samples found there.
 func (b *builder) divide() {
 	s := &b.sampled
 	s.looked()
-	for _, at := range s.order {
-		sp := s.splits[at]
-		if len(sp.order) == 1 && sp.order[0] == at {
+	for at := range int32(len(b.places.list)) {
+		p := &b.places.list[at]
+		npt := p.usage.NPT()
+		st := s.strata[stratumKey{p.group, p.top, noProc}]
+		if sl := s.strata[stratumKey{p.group, p.top, p.loop}]; sl != nil && sl != st {
+			sl.npt += npt
+		}
+		if st == nil {
 			continue
 		}
-		whole := b.places.list[at].usage
-		b.places.list[at].usage = Usage{Blocked: whole.Blocked, Idle: whole.Idle}
-		b.places.list[at].usage.Runnable[useBlocked] = whole.Runnable[useBlocked]
-		d := newDivision(sp)
-		for k, to := range sp.order {
-			u := d.share(&whole, k)
-			b.places.list[to].usage.add(&u)
+		if st.npt += npt; len(st.order) > 1 || st.order[0].top != noProc {
+			b.divideOne(at, st)
 		}
+	}
+}
+
+func (b *builder) divideOne(at int32, st *stratum) {
+	d := b.division(at, st)
+	whole := b.places.list[at].usage
+	rest := Usage{Blocked: whole.Blocked, Idle: whole.Idle}
+	rest.Runnable[useBlocked] = whole.Runnable[useBlocked]
+	b.places.list[at].usage = rest
+	for k := range d.parts {
+		u := d.share(&whole, k)
+		b.places.list[d.parts[k].place].usage.add(&u)
 	}
 }
 
 // division deals a usage out, so that nothing is lost by rounding.
 type division struct {
-	parts []*part
+	parts []part
 	sums  []float64 // by busy processors
 	busy  []float64 // by part
 	all   float64
 }
 
-func newDivision(sp *split) *division {
-	d := &division{busy: make([]float64, len(sp.order))}
-	for k, to := range sp.order {
-		pt := sp.parts[to]
-		d.parts = append(d.parts, pt)
-		for i, w := range pt.at {
-			for i >= len(d.sums) {
-				d.sums = append(d.sums, 0)
+func (b *builder) division(at int32, st *stratum) *division {
+	d := &division{}
+	f := b.sampled.places[at]
+	if f != nil {
+		for _, x := range f.order {
+			d.parts = append(d.parts, *f.exts[x])
+		}
+	}
+	if f == nil || f.n < enough {
+		for _, x := range st.order {
+			pt := part{place: b.extend(at, x)}
+			for _, w := range x.at {
+				pt.at = append(pt.at, w*borrowed/st.n)
 			}
-			d.sums[i] += w
+			d.parts = append(d.parts, pt)
+		}
+	}
+	d.busy = make([]float64, len(d.parts))
+	for k, pt := range d.parts {
+		for i, w := range pt.at {
+			d.sums = addAt(d.sums, i, w)
 			d.busy[k] += w
 		}
 		d.all += d.busy[k]
 	}
 	return d
+}
+
+// extend is where a place leads by what samples found at others of its stratum.
+func (b *builder) extend(at int32, x *ext) int32 {
+	if x.set == 0 && x.top == noProc {
+		return at
+	}
+	w := b.places.list[at].where
+	var members []int32
+	for set := x.set; set != 0; set = b.sets.nodes[set].parent {
+		members = append(members, b.sets.nodes[set].member)
+	}
+	for _, m := range slices.Backward(members) {
+		w.set = b.sets.with(w.set, m)
+	}
+	w.top, w.inner, w.loop = x.top, x.inner, x.loop
+	return b.places.find(w)
 }
 
 // deal is part k's share of ns: that of the samples with so many processors busy, of all
@@ -307,54 +435,62 @@ type Interval struct {
 	High int64 `json:"high_ns"`
 }
 
-// estimate is what of a line's NPT samples tell: its mean, variance and how much was
-// divided, all in ns.
-type estimate struct {
-	mean, variance, whole float64
-	looks                 float64 // that this rests on, as if all counted alike
-}
+// estimate is what of a line's NPT samples tell: its mean and variance, in ns.
+type estimate struct{ mean, variance float64 }
 
-// estimates are those of all lines that samples have changed.
-func (b *builder) estimates(npt map[int32]float64) map[line]estimate {
+// estimates are those of all lines that samples may have changed.
+func (b *builder) estimates() map[line]estimate {
 	out := map[line]estimate{}
-	for _, at := range b.sampled.order {
-		sp := b.sampled.splits[at]
-		if sp.v == 0 || npt[at] == 0 {
+	for _, st := range b.sampled.order {
+		if st.v == 0 {
 			continue
 		}
-		c := npt[at] / sp.v
-		for l, m := range sp.lines {
-			if l.self && l.proc == b.places.list[at].top && m.u == sp.v || l.self && l.proc == b.places.list[at].loop && m.u == sp.v {
+		c := st.npt / st.v
+		n := st.v * st.v / st.v2 // looks, as if all counted alike
+		for l, m := range st.lines {
+			if l.self && l.proc == max(st.key.top, st.key.loop) && m.u == st.v {
 				continue // nothing else was found there
 			}
-			e, f := out[l], m.u/sp.v
-			e.mean += npt[at] * f
-			e.variance += c * c * max(0, m.u2-2*f*m.uv+f*f*sp.v2)
-			e.whole += npt[at]
-			e.looks += sp.v * sp.v / sp.v2
+			e, f := out[l], m.u/st.v
+			e.mean += st.npt * f
+			e.variance += c * c * max(0, m.u2-2*f*m.uv+f*f*st.v2) * n / max(n-1, 0.5)
 			out[l] = e
+		}
+	}
+	for i := range b.t.Points {
+		p := &b.t.Points[i]
+		if p.Degraded() == 0 || p.Kind != spec.PointProc && p.Kind != spec.PointLoop {
+			continue
+		}
+		for _, self := range []bool{false, true} {
+			if l := (line{int32(i), self}); out[l] == (estimate{}) {
+				out[l] = estimate{} // it was never found
+			}
 		}
 	}
 	return out
 }
 
-// interval is Wilson's score interval for the share of a line in what was divided, with
-// as many looks as would have the variance that was seen.
-func (e *estimate) interval() (low, high float64) {
+// interval is Wilson's score interval for the share of a line in a time, in as many looks
+// as would have the variance that was seen: half to twice those that there were.
+func (e *estimate) interval(whole, looks float64) (low, high float64) {
 	const z = 1.96
-	p := min(1, e.mean/e.whole)
-	n := e.looks
-	if v := e.variance / (e.whole * e.whole); v > 0 && p > 0 && p < 1 {
-		n = p * (1 - p) / v
+	p := min(1, e.mean/whole)
+	n := 2 * looks
+	if p == 0 {
+		n = looks
+	}
+	if v := e.variance / (whole * whole); v > 0 && p < 1 {
+		n = min(n, max(looks/2, p*(1-p)/v))
 	}
 	mid := (p + z*z/(2*n)) / (1 + z*z/n)
 	half := z / (1 + z*z/n) * math.Sqrt(p*(1-p)/n+z*z/(4*n*n))
-	return e.whole * max(0, mid-half), e.whole * min(1, mid+half)
+	return whole * max(0, mid-half), whole * min(1, mid+half)
 }
 
 // around is the interval around a line's time, of which the estimate is a part.
-func (e *estimate) around(ns int64) *Interval {
-	low, high := e.interval()
+func (e *estimate) around(ns int64, whole, looks float64) *Interval {
+	low, high := e.interval(whole, looks)
 	return &Interval{max(0, ns-round(e.mean-low)), ns + round(high-e.mean)}
 }
 
@@ -395,21 +531,16 @@ type Sampling struct {
 	Samples int64 `json:"samples"` // one for each goroutine that was found
 }
 
-// placeNPT is the NPT of the places that are to be divided.
-func (b *builder) placeNPT() map[int32]float64 {
-	npt := map[int32]float64{}
-	for _, at := range b.sampled.order {
-		npt[at] = b.places.list[at].usage.NPT()
-	}
-	return npt
-}
-
 // sampledEntry gives an entry its intervals.
 func (b *builder) sampledEntry(e *Entry, proc int32) {
+	if b.sampled.looks == 0 {
+		return
+	}
+	whole, looks := float64(b.busyTime), float64(b.sampled.looks)
 	if g, ok := b.guesses[line{proc, true}]; ok {
-		e.SelfNPTs = g.around(e.SelfNPT)
+		e.SelfNPTs = g.around(e.SelfNPT, whole, looks)
 	}
 	if g, ok := b.guesses[line{proc, false}]; ok {
-		e.NPTs = g.around(e.NPT)
+		e.NPTs = g.around(e.NPT, whole, looks)
 	}
 }

@@ -57,6 +57,7 @@ type Builder struct {
 	reasons []string
 	texts   []string
 	stacks  [][]string
+	samples *sampling    // nil if there are none
 	out     bytes.Buffer // unless NewTo
 	w       *sddf.Writer
 	done    bool
@@ -118,6 +119,9 @@ func (b *Builder) At(ns int64) *Builder {
 	if ns < b.now {
 		panic(fmt.Sprintf("tracetest: time goes back from %d to %d", b.now, ns))
 	}
+	if b.samples != nil {
+		b.look(ns)
+	}
 	b.now = ns
 	return b
 }
@@ -161,7 +165,7 @@ func (b *Builder) Go(by G, fn string) G {
 	b.last++
 	g := &goroutine{seq: 1}
 	b.gs[b.last] = g
-	b.event(th, spec.EvGoCreate, 0, uint64(b.last)|g.seq<<spec.GoBits, b.pc(fn))
+	b.event(th, spec.EvGoCreate, b.samples.creates(by)<<1, uint64(b.last)|g.seq<<spec.GoBits, b.pc(fn))
 	return b.last
 }
 
@@ -223,16 +227,24 @@ func (b *Builder) Start(g G, proc int) {
 
 // Enter and Exit are about a procedure of a running goroutine.
 func (b *Builder) Enter(g G, proc uint32) {
-	b.points[proc].traced++
-	b.event(b.on(g), spec.EvEnter, uint64(proc))
+	if b.enter(g, proc) {
+		b.points[proc].traced++
+		b.event(b.on(g), spec.EvEnter, uint64(proc))
+	}
 }
 
 // Exit leaves a procedure.
-func (b *Builder) Exit(g G, proc uint32) { b.event(b.on(g), spec.EvExit, uint64(proc)) }
+func (b *Builder) Exit(g G, proc uint32) {
+	if b.exit(g) {
+		b.event(b.on(g), spec.EvExit, uint64(proc))
+	}
+}
 
 // Leave leaves a loop.
 func (b *Builder) Leave(g G, loop uint32, trips uint64) {
-	b.event(b.on(g), spec.EvLeave, uint64(loop), trips)
+	if b.exit(g) {
+		b.event(b.on(g), spec.EvLeave, uint64(loop), trips)
+	}
 }
 
 // Object returns the index of a synchronization point of that name and operation.
@@ -325,6 +337,9 @@ func (b *Builder) Unpark(by, g G) {
 
 // End ends g.
 func (b *Builder) End(g G) {
+	if b.samples != nil {
+		delete(b.samples.stacks, g)
+	}
 	b.event(b.on(g), spec.EvGoEnd, 0)
 	b.leave(g)
 	delete(b.gs, g)
@@ -469,6 +484,9 @@ func (b *Builder) tables() {
 			pcs = append(pcs, pc)
 		}
 		b.must(b.w.Data(spec.TagStack, uint32(i+1), pcs))
+	}
+	if s := b.samples; s != nil {
+		b.must(b.w.Data(spec.TagPath, uint32(1), uint32(len(s.nodes)/8), s.nodes))
 	}
 	var counts []byte
 	for i, p := range b.points {

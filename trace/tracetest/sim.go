@@ -51,7 +51,13 @@ func Unlock(mutex string) Op { return Op{opUnlock, mutex, 0} }
 // run in the order in which they became ready. Procedure main.main starts the
 // threads at time 0 and waits for their end; a thread named x starts in x.
 func Simulate(procs int, threads []Thread) *Builder {
-	s := &sim{Builder: New(procs), signals: map[string]int{}, waiting: map[string][]*simThread{}, locks: map[string]*simLock{}}
+	return SimulateOn(New(procs), threads)
+}
+
+// SimulateOn is Simulate with a builder that has taken no step.
+func SimulateOn(b *Builder, threads []Thread) *Builder {
+	procs := b.procs
+	s := &sim{Builder: b, signals: map[string]int{}, waiting: map[string][]*simThread{}, locks: map[string]*simLock{}}
 	for i := range procs {
 		s.idleCPUs = append(s.idleCPUs, i)
 	}

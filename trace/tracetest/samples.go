@@ -1,0 +1,104 @@
+package tracetest
+
+import (
+	"encoding/binary"
+	"math/rand/v2"
+
+	"qinst.dev/sddf/spec"
+)
+
+// sampling makes a builder's trace one of samples.
+type sampling struct {
+	gap      float64 // ns
+	rand     *rand.Rand
+	untraced func(proc string) bool
+	next     int64 // time of the next look
+	th       *thread
+	stacks   map[G][]uint32 // points, with flagUntraced
+	paths    map[[2]uint32]uint32
+	nodes    []byte
+}
+
+// flagUntraced marks an entry that no event tells of.
+const flagUntraced = 1 << 31
+
+// Samples makes the procedures that untraced names write no events, and a sampler look at
+// all processors instead, at random times that lie gap ns apart on average. It is to be
+// called before the first step.
+func (b *Builder) Samples(gap int64, seed uint64, untraced func(proc string) bool) *Builder {
+	b.samples = &sampling{gap: float64(gap), rand: rand.New(rand.NewPCG(seed, 1)), untraced: untraced, th: b.newThread(),
+		stacks: map[G][]uint32{}, paths: map[[2]uint32]uint32{}}
+	b.samples.draw(0)
+	return b
+}
+
+func (s *sampling) draw(now int64) { s.next = now + int64(s.gap*s.rand.ExpFloat64()) }
+
+// look takes the samples up to a time.
+func (b *Builder) look(until int64) {
+	s := b.samples
+	for s.next <= until {
+		b.now = s.next
+		first := uint64(1) << 63
+		for _, g := range b.Running() {
+			b.event(s.th, spec.EvSample, uint64(b.on(g).id), uint64(s.path(g))|uint64(s.gap/1000)<<32|first)
+			first = 0
+		}
+		s.draw(s.next)
+	}
+}
+
+// enter notes an entry and reports whether an event is to tell of it.
+func (b *Builder) enter(g G, proc uint32) bool {
+	s := b.samples
+	if s == nil {
+		return true
+	}
+	if s.untraced(b.points[proc].name) {
+		b.points[proc].hits++
+		s.stacks[g] = append(s.stacks[g], proc|flagUntraced)
+		return false
+	}
+	s.stacks[g] = append(s.stacks[g], proc)
+	return true
+}
+
+// exit likewise.
+func (b *Builder) exit(g G) bool {
+	s := b.samples
+	if s == nil {
+		return true
+	}
+	top := len(s.stacks[g]) - 1
+	point := s.stacks[g][top]
+	s.stacks[g] = s.stacks[g][:top]
+	return point&flagUntraced == 0
+}
+
+// path is where a goroutine is; 0 if it is in nothing.
+func (s *sampling) path(g G) (n uint32) {
+	for _, point := range s.stacks[g] {
+		key := [2]uint32{n, point}
+		next, ok := s.paths[key]
+		if !ok {
+			next = uint32(len(s.paths) + 1)
+			s.paths[key] = next
+			s.nodes = binary.LittleEndian.AppendUint64(s.nodes, uint64(n)|uint64(point&^flagUntraced)<<32|uint64(point&flagUntraced)<<32)
+		}
+		n = next
+	}
+	return n
+}
+
+// creates is the path for a goroutine that g starts; 0 if events tell all of it.
+func (s *sampling) creates(g G) uint64 {
+	if s == nil {
+		return 0
+	}
+	for _, point := range s.stacks[g] {
+		if point&flagUntraced != 0 {
+			return uint64(s.path(g))
+		}
+	}
+	return 0
+}
