@@ -149,6 +149,8 @@ func (l *lister) line(e *trace.Event) (*EventLine, error) {
 		for i, f := range p.Record.Fields {
 			line.Fields += fmt.Sprintf("%s%s=%v", map[bool]string{true: " "}[i > 0], f.Name, p.Values[i])
 		}
+	case trace.Sample:
+		line.What, line.Name = "sample", l.t.PathName(uint32(e.Arg))
 	case trace.Region:
 		line.What, line.Name = map[uint32]string{0: "region end", 1: "region"}[e.Aux], l.t.Texts[e.Arg]
 	case trace.Named, trace.Labeled:

@@ -26,7 +26,7 @@ const (
 // HTML writes the profile as a page that needs nothing else: what to change first, the
 // ranking with its states, synchronization, and who ran on whose behalf.
 func HTML(w io.Writer, p *profile.Profile) error {
-	page, err := template.New("page").Funcs(template.FuncMap{"dur": dur, "percent": percent, "count": func(n any) string { return countAny(n) }}).Parse(pageHTML)
+	page, err := template.New("page").Funcs(template.FuncMap{"dur": dur, "percent": percent, "estimated": estimated, "between": between, "count": func(n any) string { return countAny(n) }}).Parse(pageHTML)
 	if err != nil {
 		return err
 	}
@@ -34,11 +34,9 @@ func HTML(w io.Writer, p *profile.Profile) error {
 	if h.Program == "" {
 		h.Program = "program"
 	}
+	h.Missing = append(h.Missing, p.Notes...)
 	for _, l := range p.Losses.List() {
 		h.Missing = append(h.Missing, fmt.Sprintf("%s %s", count(l.Count), l.What))
-	}
-	if p.Degraded > 0 {
-		h.Missing = append(h.Missing, count(p.Degraded)+" calls were not traced, but timed or counted: their time is in their callers' self times")
 	}
 	for i, ns := range p.Parallelism {
 		h.Busy = append(h.Busy, htmlBusy{i, dur(ns), percent(ns, p.Wall), width(ns, p.Wall)})
@@ -47,6 +45,14 @@ func HTML(w io.Writer, p *profile.Profile) error {
 	h.objects()
 	h.flame()
 	return page.Execute(w, h)
+}
+
+// between is an interval in words.
+func between(i *profile.Interval) string {
+	if i == nil {
+		return ""
+	}
+	return dur(i.Low) + " to " + dur(i.High) + " with 95 % confidence"
 }
 
 func countAny(n any) string {

@@ -78,6 +78,7 @@ func (pg *page) counted() error {
 func (pg *page) summary() error {
 	t, p := pg.t, pg.p
 	pg.program()
+	notes(pg.w, p)
 	if t.Ran > p.Wall {
 		pg.say("ran %s; the first %s were traced, and all times are about those", dur(t.Ran), dur(p.Wall))
 	}

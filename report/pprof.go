@@ -33,9 +33,7 @@ func Pprof(w io.Writer, t *trace.Trace, p *profile.Profile) error {
 	for _, l := range p.Losses.List() {
 		c.out.Comments = append(c.out.Comments, count(l.Count)+" "+l.What)
 	}
-	if p.Degraded > 0 {
-		c.out.Comments = append(c.out.Comments, count(p.Degraded)+" calls were not traced: their time is in their callers' self times")
-	}
+	c.out.Comments = append(c.out.Comments, p.Notes...)
 	if err := c.out.CheckValid(); err != nil {
 		return err
 	}

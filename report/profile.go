@@ -74,6 +74,7 @@ func Profile(w io.Writer, p *profile.Profile, kind, order string, keep Filter) e
 	if err != nil {
 		return err
 	}
+	notes(w, p)
 	fmt.Fprintf(w, "wall %s, busy %s, idle %s, %d processors, %s events\n", dur(p.Wall), dur(p.Busy), dur(p.Idle), p.Procs, count(p.Events))
 	fmt.Fprintf(w, "npt: normalized processor time, processor time / processors busy; self npt + idle = wall\n\n")
 	if kind == profile.KindSync {
@@ -84,6 +85,9 @@ func Profile(w io.Writer, p *profile.Profile, kind, order string, keep Filter) e
 	slices.SortStableFunc(entries, func(x, y *profile.Entry) int { return cmp.Compare(key(y), key(x)) })
 	t := entryTable(true)
 	t.rows[0] = append(t.rows[0], "idle ended", "blame")
+	if p.Sampling != nil {
+		t.rows[0] = append(t.rows[0], "self npt from", "to", "npt from", "to")
+	}
 	for _, e := range entries {
 		if !keep.name(e.Name) {
 			continue
@@ -93,6 +97,9 @@ func Profile(w io.Writer, p *profile.Profile, kind, order string, keep Filter) e
 		t.rows[last] = append(t.rows[last], dur(e.IdleEnded), "")
 		if e.Blame != 0 {
 			t.rows[last][len(t.rows[last])-1] = dur(e.Blame)
+		}
+		if p.Sampling != nil {
+			t.rows[last] = append(t.rows[last], append(interval(e.SelfNPTs), interval(e.NPTs)...)...)
 		}
 	}
 	if err := t.write(w, ""); err != nil {
@@ -232,22 +239,42 @@ func entryRow(t *table, p *profile.Profile, e *profile.Entry) {
 	if e.ID == profile.NoProcedure {
 		calls = ""
 	}
-	t.row(append(cells, dur(e.SelfNPT), percent(e.SelfNPT, p.Wall), dur(e.NPT), percent(e.NPT, p.Wall), calls,
+	t.row(append(cells, estimated(e.SelfNPT, e.SelfNPTs), percent(e.SelfNPT, p.Wall), estimated(e.NPT, e.NPTs), percent(e.NPT, p.Wall), calls,
 		dur(e.SelfBusy), dur(e.Busy), dur(e.Blocked), dur(e.Ready), dur(e.Syscall))...)
+}
+
+// interval is two cells.
+func interval(i *profile.Interval) []string {
+	if i == nil {
+		return []string{"", ""}
+	}
+	return []string{dur(i.Low), dur(i.High)}
+}
+
+// estimated marks a time that is an estimate.
+func estimated(ns int64, i *profile.Interval) string {
+	if i == nil {
+		return dur(ns)
+	}
+	return "~" + dur(ns)
+}
+
+// notes are what a page cannot say: they stand at its top.
+func notes(w io.Writer, p *profile.Profile) {
+	for _, n := range p.Notes {
+		fmt.Fprintf(w, "note: %s\n", n)
+	}
 }
 
 // losses writes what is missing from the data; nothing if nothing is.
 func losses(w io.Writer, p *profile.Profile) error {
 	list := p.Losses.List()
-	if len(list) == 0 && (p.Degraded == 0 || p.Goroutines == 0) {
+	if len(list) == 0 {
 		return nil
 	}
 	fmt.Fprintf(w, "\nnot in these numbers:\n")
 	for _, l := range list {
 		fmt.Fprintf(w, "  %s %s\n", count(l.Count), l.What)
-	}
-	if p.Degraded > 0 && p.Goroutines > 0 {
-		fmt.Fprintf(w, "  %s calls were not traced, but timed or counted: their time is in their callers' self times\n", count(p.Degraded))
 	}
 	return nil
 }

@@ -1,6 +1,10 @@
 package trace
 
-import "qinst.dev/sddf/spec"
+import (
+	"strings"
+
+	"qinst.dev/sddf/spec"
+)
 
 // Point is one probe point: a row of a "probes" record.
 type Point struct {
@@ -126,6 +130,17 @@ type Path struct {
 	From     int32 // path that leads there: a smaller number; 0: where the goroutine started
 	Point    int32 // procedure or loop that it leads into; -1: not known
 	Untraced bool  // no event told of the entry
+}
+
+// PathName is a path in words: its points, outermost first.
+func (t *Trace) PathName(number uint32) string {
+	name := ""
+	for i := int(number); i > 0 && i < len(t.Paths); i = int(t.Paths[i].From) {
+		if p := t.Paths[i].Point; p >= 0 {
+			name = t.Points[p].Name + strings.Repeat(" > ", min(len(name), 1)) + name
+		}
+	}
+	return name
 }
 
 // Attr is a stream attribute.

