@@ -322,15 +322,19 @@ func qinstExitAll(token uint64) {
 }
 
 // qinstLoopsLeft closes the loops from the given depth up that counted their
-// iterations in the profile stack.
+// iterations in the profile stack, and what is not traced.
 //
 //go:nosplit
 func qinstLoopsLeft(gp *g, s *qinstStack, depth uint32) {
-	for s.depth > depth && s.depth <= s.size && s.trips(s.depth-1) != 0 {
-		s.depth--
-		if f := s.frame(s.depth); f.point&qinstUntraced == 0 {
+	for s.depth > depth && s.depth <= s.size {
+		f := s.frame(s.depth - 1)
+		if f.point&qinstUntraced == 0 {
+			if f.trips == 0 {
+				return
+			}
 			qinstPut2(qinstNow(), gp.goid, qinstEvLeave<<24|uint64(f.point&^qinstLate), f.trips)
 		}
+		s.depth--
 	}
 }
 

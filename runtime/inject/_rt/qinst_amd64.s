@@ -18,7 +18,6 @@
 	MOVQ	DX, DI; \
 	SHLQ	$4, DI; \
 	MOVQ	BX, qinstStack_entry(CX)(DI*1); \
-	MOVQ	$0, (qinstStack_entry+qinstFrame_trips)(CX)(DI*1); \
 	LEAL	1(DX), BX; \
 	MOVL	BX, qinstStack_depth(CX)
 

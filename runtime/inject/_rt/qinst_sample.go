@@ -77,7 +77,7 @@ func qinstOpen(gp *g, point, below uint32) uint64 {
 	}
 	d := s.depth
 	f := s.frame(d)
-	f.point, f.below, f.trips = point|qinstUntraced, below, 0
+	f.point, f.below = point|qinstUntraced, below // trips are those of traced loops
 	atomic.StoreRel(&s.depth, d+1)
 	return uint64(d)<<32 | qinstSampledToken | uint64(point&^qinstLate)
 }
