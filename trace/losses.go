@@ -1,6 +1,9 @@
 package trace
 
-import "fmt"
+import (
+	"fmt"
+	"reflect"
+)
 
 // Losses counts what is missing from a trace and what was repaired to read it.
 // The zero value is a perfect trace.
@@ -62,6 +65,14 @@ func (l *Losses) List() []Loss {
 		}
 	}
 	return out
+}
+
+// Add adds the losses of another trace.
+func (l *Losses) Add(m *Losses) {
+	to, more := reflect.ValueOf(l).Elem(), reflect.ValueOf(m).Elem()
+	for i := range to.NumField() { // all are numbers
+		to.Field(i).SetInt(to.Field(i).Int() + more.Field(i).Int())
+	}
 }
 
 // Any reports whether anything was lost or repaired.

@@ -22,6 +22,8 @@ type gor struct {
 	sinceArea int64      // builder.area at since
 	past      history
 	labels    int32 // index in spans.list, noProc if none
+	inside    bool  // see within
+	started   bool  // by one that was
 	main      bool  // the main goroutine, whose procedure main.main ends the root "init"
 	system    bool
 }
@@ -48,6 +50,7 @@ type builder struct {
 	objects *objects
 	spans   spans
 	sampled sampled
+	within  *within // nil: all of the run
 	gs      []gor   // by slot
 	running []int32 // slots of the busy goroutines
 	time    int64   // ns: the running ones are accounted up to here
@@ -151,7 +154,9 @@ func (b *builder) at(g *gor) *place { return &b.places.list[g.place] }
 func (b *builder) enter(slot int32, now int64, proc int32) {
 	g := &b.gs[slot]
 	b.settle(g, now)
-	b.calls[proc]++
+	if !b.out(g) {
+		b.calls[proc]++
+	}
 	g.frames = append(g.frames, frame{g.place, g.spins})
 	if g.main && proc == b.mainMain && len(g.frames) == 1 {
 		// Initialization is over, for good: exits return here.
@@ -203,7 +208,8 @@ func (b *builder) create(e *trace.Event) {
 		b.countRunnable(e.Time, 1)
 	}
 	if by != nil {
-		g.labels = by.labels
+		g.labels, g.started = by.labels, by.inside
+		b.look(g)
 	}
 	w, parent := where{top: noProc, inner: noProc, loop: noProc}, (*where)(nil)
 	if by != nil {
@@ -234,7 +240,7 @@ func (b *builder) change(e *trace.Event) {
 	if e.To == trace.Waiting {
 		g.waits = b.waitsAt(g, e.Aux)
 	}
-	if !g.system {
+	if !g.system && (e.To != trace.Waiting || !b.out(g)) {
 		b.objects.change(e, b.places.list[g.waits].top, b.ender(e))
 	}
 }
@@ -294,6 +300,10 @@ func (b *builder) turn(slot int32, now int64, to trace.State, spins int32) {
 
 // endIdle charges a time in which nobody was busy to the goroutine that ends it.
 func (b *builder) endIdle(g *gor, ns int64) {
+	if b.out(g) {
+		b.within.outside.Idle += ns
+		return
+	}
 	b.at(g).usage.Idle += ns
 }
 
@@ -335,6 +345,13 @@ func (b *builder) settle(g *gor, now int64) {
 	area := b.area(now)
 	s := stretch{len(b.running), dt, area - g.sinceArea}
 	g.sinceArea = area
+	if g.busy() {
+		g.ran += dt
+	}
+	if b.out(g) {
+		b.within.outside.spend(g, s)
+		return
+	}
 	at := g.place
 	if g.state == trace.Waiting {
 		at = g.waits
@@ -345,9 +362,6 @@ func (b *builder) settle(g *gor, now int64) {
 	}
 	if len(g.held) > 0 {
 		b.spendHeld(g, s)
-	}
-	if g.busy() {
-		g.ran += dt
 	}
 	switch {
 	case g.busy() && len(g.frames) == 0:

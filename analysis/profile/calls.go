@@ -31,7 +31,12 @@ func (b *builder) calledFrom(p *Profile) {
 			p.Calls = b.derive(append(p.Calls, c), inlined, c, 0)
 		}
 	}
-	slices.SortStableFunc(p.Calls, func(x, y Call) int {
+	sortCalls(p.Calls)
+}
+
+// sortCalls sorts calls: those made most often first.
+func sortCalls(list []Call) {
+	slices.SortStableFunc(list, func(x, y Call) int {
 		return cmp.Or(cmp.Compare(y.Count, x.Count), cmp.Compare(x.Caller, y.Caller), cmp.Compare(x.Callee, y.Callee),
 			cmp.Compare(x.File, y.File), cmp.Compare(x.Line, y.Line), cmp.Compare(x.Via, y.Via))
 	})

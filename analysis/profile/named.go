@@ -72,6 +72,7 @@ func (b *builder) region(e *trace.Event) {
 		i := b.spans.find(KindRegion, b.text(e.Arg))
 		b.spans.list[i].count++
 		g.regions = append(g.regions, openRegion{i, e.Time})
+		b.look(g)
 		return
 	}
 	at := len(g.regions) - 1
@@ -85,6 +86,7 @@ func (b *builder) region(e *trace.Event) {
 		n := &b.spans.list[g.regions[at].span]
 		n.took = append(n.took, e.Time-g.regions[at].since)
 		g.regions = append(g.regions[:at], g.regions[at+1:]...)
+		b.look(g)
 	}
 }
 
@@ -97,6 +99,7 @@ func (b *builder) label(e *trace.Event) {
 		g.labels = b.spans.find(KindLabels, b.text(e.Arg))
 		b.spans.list[g.labels].count++
 	}
+	b.look(g)
 }
 
 // rename moves a goroutine to the group of its name.

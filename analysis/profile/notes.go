@@ -18,6 +18,9 @@ func (b *builder) notes(p *Profile) (list []string) {
 		say("nobody recorded what goroutines did: there are counts, and no times")
 		return list
 	}
+	if w := b.within; w != nil {
+		say("only goroutines in the %s %s, and what they started there, have lines; the rest is [outside]. Calls are those that were traced there; queues are of those goroutines", map[bool]string{true: "region", false: "label"}[w.Region != ""], cmp.Or(w.Region, w.Label))
+	}
 	if t.End.Reason == "cut" {
 		say("this is a part of a run: calls and times are those of the part, and who started goroutines before it is not known")
 	}
@@ -34,7 +37,7 @@ func (b *builder) notes(p *Profile) (list []string) {
 		say("the clock's speed is not known: all times are in its ticks")
 	}
 	if p.Sampling != nil {
-		say("lines with ~ are estimates from %s looks at what ran, and have 95 %% intervals; all others are exact", counted(uint64(p.Sampling.Looks)))
+		list = append(list, p.Sampling.note())
 	}
 	if names := b.hidden(p); len(names) > 0 {
 		say("%s calls were not traced, but timed or counted, and nobody took samples: the time of %s is in their callers' self times", counted(p.Degraded), strings.Join(names, ", "))
@@ -43,6 +46,10 @@ func (b *builder) notes(p *Profile) (list []string) {
 		say("%s operations on synchronization objects were only counted: waits are exact, holds and who held a lock are those of the others", counted(degraded))
 	}
 	return list
+}
+
+func (s *Sampling) note() string {
+	return fmt.Sprintf("lines with ~ are estimates from %s looks at what ran, and have 95 %% intervals; all others are exact", counted(uint64(s.Looks)))
 }
 
 // hidden are the procedures with calls that were not traced, if nobody took samples: those

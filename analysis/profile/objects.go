@@ -66,7 +66,8 @@ type objects struct {
 	several map[int32]bool    // those of them for which there are more
 	places  map[uint32]string // by stack: the name that the place of a wait gives its object
 	callers map[uint32]callerFrame
-	most    int // addresses kept apart
+	lines   map[trace.Frame]int64 // ns waited by call in the stacks
+	most    int                   // addresses kept apart
 }
 
 // mostAddresses is how many addresses are kept apart at first.
@@ -105,7 +106,7 @@ type ender struct {
 func newObjects(t *trace.Trace) *objects {
 	o := &objects{t: t, byAddr: map[uint64]*object{}, waits: map[waitKey]*waitSum{}, sites: map[site]int32{}, open: map[int32]wait{},
 		queues: map[queueKey]*queue{}, uses: map[int32]*lockUse{},
-		named: map[string]*gathered{}, blamed: map[int32]int64{}, used: map[int32]string{}, several: map[int32]bool{}, places: map[uint32]string{}, callers: map[uint32]callerFrame{}, most: mostAddresses}
+		named: map[string]*gathered{}, blamed: map[int32]int64{}, used: map[int32]string{}, several: map[int32]bool{}, places: map[uint32]string{}, callers: map[uint32]callerFrame{}, lines: map[trace.Frame]int64{}, most: mostAddresses}
 	for i := range t.Points {
 		if p := &t.Points[i]; p.Kind == spec.PointSync || p.Kind == spec.PointSite {
 			at := site{p.File, p.Line}
@@ -418,6 +419,7 @@ func (o *objects) wait(g *gathered, key waitKey, s *waitSum) {
 	g.Wait += s.ns
 	g.Worst = max(g.Worst, s.worst)
 	g.reasons[o.t.Reason(key.reason)] += s.ns
+	o.waitedAt(key.stack, s.ns)
 	if f, ok := o.caller(key.stack); ok {
 		g.place(f.File, f.Line)
 		g.in[f.Function] += s.ns
@@ -428,6 +430,44 @@ func (o *objects) wait(g *gathered, key waitKey, s *waitSum) {
 	if reason := o.t.Reason(key.reason); g.reason == "" || reason < g.reason {
 		g.reason = reason
 	}
+}
+
+// waitedAt adds a wait to the lines of its stack; recursion counts once.
+func (o *objects) waitedAt(stack uint32, ns int64) {
+	if int(stack) >= len(o.t.Stacks) {
+		return
+	}
+	frames := o.t.Stacks[stack]
+	for i, f := range frames {
+		if !slices.Contains(frames[:i], f) {
+			o.lines[f] += ns
+		}
+	}
+}
+
+// LineWait is the time that goroutines waited below a line.
+type LineWait struct {
+	trace.Frame
+	Time int64 // ns
+}
+
+// WaitLines returns where goroutines waited: each call in the stacks of the waits, as deep
+// as those were recorded. They are sorted by file, line and function.
+func (p *Profile) WaitLines() []LineWait {
+	sum := map[trace.Frame]int64{}
+	for _, q := range p.single() {
+		for f, ns := range q.built.objects.lines {
+			sum[f] += ns
+		}
+	}
+	var list []LineWait
+	for f, ns := range sum {
+		list = append(list, LineWait{f, ns})
+	}
+	slices.SortFunc(list, func(x, y LineWait) int {
+		return cmp.Or(cmp.Compare(x.File, y.File), cmp.Compare(x.Line, y.Line), cmp.Compare(x.Function, y.Function))
+	})
+	return list
 }
 
 func (o *objects) whoEnded(by int32) string {
@@ -479,10 +519,15 @@ func sorted(named map[string]*gathered, wall int64) []Object {
 		}
 		list = append(list, g.Object)
 	}
+	sortObjects(list)
+	return list
+}
+
+// sortObjects sorts objects: those most waited for first.
+func sortObjects(list []Object) {
 	slices.SortFunc(list, func(x, y Object) int {
 		return cmp.Or(cmp.Compare(y.Wait, x.Wait), cmp.Compare(y.Hold, x.Hold), cmp.Compare(y.Ops, x.Ops), cmp.Compare(x.Name, y.Name))
 	})
-	return list
 }
 
 func parts(m map[string]int64) []Wait {

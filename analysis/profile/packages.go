@@ -1,7 +1,6 @@
 package profile
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
@@ -16,7 +15,7 @@ const KindPackage = "package"
 func (p *Profile) Packages() []Entry {
 	b := p.built
 	if b == nil {
-		return nil
+		return mergedPackages(p.parts)
 	}
 	var list []Entry
 	index := map[string]int{}
@@ -53,10 +52,18 @@ func (p *Profile) Packages() []Entry {
 		list[k].fill(&self[k], &incl[k])
 	}
 	list = slices.DeleteFunc(list, func(e Entry) bool { return e.Calls == 0 && e.NPT == 0 })
-	slices.SortFunc(list, func(x, y Entry) int {
-		return cmp.Or(cmp.Compare(y.NPT, x.NPT), cmp.Compare(y.SelfNPT, x.SelfNPT), cmp.Compare(x.Name, y.Name))
-	})
+	sortEntries(list)
 	return list
+}
+
+func mergedPackages(parts []*Profile) []Entry {
+	sum := &Profile{}
+	m := merger{entries: map[[2]string]int{}}
+	for _, p := range parts {
+		m.add(sum, &Profile{Entries: p.Packages()})
+	}
+	sortEntries(sum.Entries)
+	return sum.Entries
 }
 
 // packageAt is the package of a node's procedure, 0 if it is of none.

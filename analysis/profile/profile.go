@@ -69,6 +69,7 @@ type Profile struct {
 	Losses trace.Losses `json:"losses"`
 
 	built *builder
+	parts []*Profile // of a merged one
 }
 
 // Part is the share of one [Root], with everything on its behalf.
@@ -214,10 +215,12 @@ func New(t *trace.Trace) (*Profile, error) {
 }
 
 // JSON writes the profile as one JSON object.
-func (p *Profile) JSON(w io.Writer) error {
+func (p *Profile) JSON(w io.Writer) error { return writeJSON(w, p) }
+
+func writeJSON(w io.Writer, v any) error {
 	enc := json.NewEncoder(w)
 	enc.SetIndent("", " ")
-	return enc.Encode(p)
+	return enc.Encode(v)
 }
 
 func (b *builder) profile(losses trace.Losses) *Profile {
@@ -271,11 +274,11 @@ func (b *builder) entries(p *Profile) {
 	for i := range b.calls {
 		pt := &b.t.Points[i]
 		e := Entry{ID: fmt.Sprintf("%016x", pt.ID), Kind: KindProc, Name: pt.Name, File: pt.File, Line: pt.Line, Calls: b.calls[i]}
-		if b.t.HasCounts {
+		if b.t.HasCounts && b.within == nil {
 			e.Calls, e.Degraded = max(pt.Hits, e.Calls), pt.Degraded()
 		}
 		switch {
-		case e.Calls == 0:
+		case e.Calls == 0 && (b.within == nil || incl[b.groups.procMember(int32(i))].none()):
 			continue // it was not reached
 		case pt.Kind == spec.PointProc:
 			p.Degraded += e.Degraded
@@ -313,16 +316,22 @@ func (b *builder) entries(p *Profile) {
 		p.Entries = append(p.Entries, e)
 	}
 	b.namedEntries(p)
+	b.outsideEntry(p)
 	for i := range p.Objects {
 		p.Entries = append(p.Entries, p.Objects[i].entry())
 	}
-	slices.SortStableFunc(p.Entries, func(x, y Entry) int {
-		return cmp.Or(cmp.Compare(y.NPT, x.NPT), cmp.Compare(y.SelfNPT, x.SelfNPT), cmp.Compare(x.Kind, y.Kind), cmp.Compare(x.Name, y.Name), cmp.Compare(x.ID, y.ID))
-	})
+	sortEntries(p.Entries)
 	for r := range NumRoots {
 		u := &incl[rootMember(r)]
 		p.Roots = append(p.Roots, Part{Name: r.String(), NPT: round(u.NPT()), Busy: u.Busy()})
 	}
+}
+
+// sortEntries sorts entries: those with most NPT first.
+func sortEntries(list []Entry) {
+	slices.SortStableFunc(list, func(x, y Entry) int {
+		return cmp.Or(cmp.Compare(y.NPT, x.NPT), cmp.Compare(y.SelfNPT, x.SelfNPT), cmp.Compare(x.Kind, y.Kind), cmp.Compare(x.Name, y.Name), cmp.Compare(x.ID, y.ID))
+	})
 }
 
 // entry is the line of the objects of one name.

@@ -146,6 +146,8 @@ func (b *builder) sample(e *trace.Event) {
 	g := &b.gs[e.Slot]
 	i := 0
 	switch {
+	case b.out(g):
+		return
 	case g.busy():
 		i = len(b.running)
 	case g.state != trace.Blocked:

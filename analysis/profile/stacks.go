@@ -36,7 +36,11 @@ type Frame struct {
 func (p *Profile) Stacks() []Stack {
 	b := p.built
 	if b == nil {
-		return nil
+		var list []Stack
+		for _, part := range p.parts {
+			list = append(list, part.Stacks()...)
+		}
+		return list
 	}
 	plain := make([]Usage, len(b.sets.nodes))
 	for i := range plain {

@@ -98,6 +98,9 @@ func (u *Usage) less(v *Usage) {
 	}
 }
 
+// none reports whether nothing was used.
+func (u *Usage) none() bool { return u.Busy()|u.Spin|u.Ready|u.Blocked|u.Syscall == 0 }
+
 // Busy is the processor time, in ns, without spinning.
 func (u *Usage) Busy() (ns int64) {
 	for _, x := range u.BusyAt {

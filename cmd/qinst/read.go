@@ -1,19 +1,16 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
-	"qinst.dev/analysis/profile"
 	"qinst.dev/report"
 	"qinst.dev/sddf/salvage"
 	"qinst.dev/sddf/text"
@@ -32,6 +29,12 @@ func readFlags(e *env, name string, args []string, define func(*flag.FlagSet)) (
 
 // parseFlags returns the arguments that are no flags.
 func parseFlags(e *env, name string, args []string, define func(*flag.FlagSet)) (files []string, err error) {
+	return parseFlagsUntil(e, name, args, define, func() bool { return false })
+}
+
+// parseFlagsUntil is parseFlags for a command whose arguments may be a program's: no flags
+// come behind the first one then.
+func parseFlagsUntil(e *env, name string, args []string, define func(*flag.FlagSet), program func() bool) (files []string, err error) {
 	fs := flag.NewFlagSet(name, flag.ContinueOnError)
 	fs.SetOutput(io.Discard)
 	if define != nil {
@@ -46,7 +49,10 @@ func parseFlags(e *env, name string, args []string, define func(*flag.FlagSet)) 
 			}
 			return nil, usageError{fmt.Errorf("%s: %w", name, err)}
 		}
-		if args = fs.Args(); len(args) > 0 {
+		if args = fs.Args(); program() {
+			return append(files, args...), nil
+		}
+		if len(args) > 0 {
 			files, args = append(files, args[0]), args[1:]
 		}
 	}
@@ -162,125 +168,4 @@ func withTrace(e *env, path string, do func(t *trace.Trace) error) error {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	return nil
-}
-
-// openProfile opens the file that the arguments name and computes its profile.
-func openProfile(e *env, name string, args []string, define func(*flag.FlagSet)) (*trace.Trace, *profile.Profile, error) {
-	var from, to time.Duration
-	file, err := readFlags(e, name, args, func(fs *flag.FlagSet) {
-		define(fs)
-		fs.DurationVar(&from, "from", 0, "of the trace only what comes behind this time")
-		fs.DurationVar(&to, "to", 0, "and what comes before this one; 0: up to its end")
-	})
-	if err != nil {
-		return nil, nil, err
-	}
-	t, err := trace.Open(file)
-	if err != nil {
-		return nil, nil, err
-	}
-	part := t
-	if from != 0 || to != 0 {
-		part, err = t.Window(int64(from), cmp.Or(int64(to), t.Wall))
-	}
-	var p *profile.Profile
-	if err == nil {
-		p, err = profile.New(part)
-	}
-	if err != nil {
-		_ = t.Close()
-		return nil, nil, fmt.Errorf("%s: %w", file, err)
-	}
-	return part, p, nil
-}
-
-// cmdProfile shows the normalized processor times of procedures and goroutines.
-func cmdProfile(e *env, args []string) error {
-	var asJSON, tree bool
-	var pprof, html, by, sort, diff string
-	var keep report.Filter
-	t, p, err := openProfile(e, "profile", args, func(fs *flag.FlagSet) {
-		fs.BoolVar(&asJSON, "json", false, "one JSON object")
-		fs.StringVar(&pprof, "pprof", "", "write a file for go tool pprof: call paths with npt, busy, spin, blocked, ready, syscall; - for the standard output")
-		fs.StringVar(&html, "html", "", "write a page for the browser; - for the standard output")
-		fs.BoolVar(&tree, "tree", false, "the call graph from the top down, through goroutines")
-		fs.Func("focus", "only what has this `regexp` in its name; of a tree, paths through it", regexpFlag(&keep.Focus))
-		fs.Func("ignore", "all but that", regexpFlag(&keep.Ignore))
-		fs.StringVar(&diff, "diff", "", "what is more or less than in this file")
-		fs.StringVar(&by, "by", "", "only "+strings.Join(report.ProfileKinds, ", ")+"; without it all but packages")
-		fs.StringVar(&sort, "sort", "npt", "order: "+strings.Join(report.ProfileOrders(), ", "))
-	})
-	if err != nil {
-		return err
-	}
-	defer t.Close()
-	forms := 0
-	for _, form := range []bool{asJSON, pprof != "", html != "", tree, diff != ""} {
-		if form {
-			forms++
-		}
-	}
-	if forms > 1 {
-		return usageError{errors.New("profile: found several of -json, -html, -pprof, -tree and -diff, expected one")}
-	}
-	if (asJSON || pprof != "" || html != "") && (by != "" || keep != report.Filter{}) {
-		return usageError{errors.New("profile: found -by, -focus or -ignore, which do not go with -json, -html or -pprof: those have all there is")}
-	}
-	switch {
-	case pprof != "":
-		return writeTo(e, pprof, func(w io.Writer) error { return report.Pprof(w, t, p) })
-	case html != "":
-		return writeTo(e, html, func(w io.Writer) error { return report.HTML(w, p) })
-	case asJSON:
-		return p.JSON(e.stdout)
-	}
-	switch {
-	case tree:
-		err = report.Tree(e.stdout, p, keep)
-	case diff != "":
-		err = diffProfile(e, diff, p, by, sort, keep)
-	default:
-		err = report.Profile(e.stdout, p, by, sort, keep)
-	}
-	if err != nil {
-		return fmt.Errorf("profile: %w", err)
-	}
-	return nil
-}
-
-func regexpFlag(re **regexp.Regexp) func(string) error {
-	return func(s string) (err error) {
-		*re, err = regexp.Compile(s)
-		return err
-	}
-}
-
-// diffProfile compares a profile with that of another file.
-func diffProfile(e *env, file string, p *profile.Profile, by, sort string, keep report.Filter) error {
-	t, err := trace.Open(file)
-	if err != nil {
-		return err
-	}
-	defer t.Close()
-	old, err := profile.New(t)
-	if err != nil {
-		return fmt.Errorf("%s: %w", file, err)
-	}
-	return report.ProfileDiff(e.stdout, old, p, by, sort, keep)
-}
-
-// cmdReport shows the one page that a new user wants.
-func cmdReport(e *env, args []string) error {
-	var asJSON bool
-	t, p, err := openProfile(e, "report", args, func(fs *flag.FlagSet) {
-		fs.BoolVar(&asJSON, "json", false, "one JSON object")
-	})
-	if err != nil {
-		return err
-	}
-	defer t.Close()
-	if asJSON {
-		return p.JSON(e.stdout)
-	}
-	return report.Page(e.stdout, t, p)
 }

@@ -1,0 +1,223 @@
+package profile
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Merge makes one profile of several: of the runs of one program, or of the programs of one
+// system. Times and calls add up; procedures, groups of goroutines and objects are the same
+// where their ids are. The runs stand one behind the other: its wall time is the sum of theirs.
+func Merge(list []*Profile) *Profile {
+	if len(list) == 1 {
+		return list[0]
+	}
+	sum := &Profile{Version: Version, Program: list[0].Program, CPU: CPU{Known: true}}
+	m := merger{entries: map[[2]string]int{}, objects: map[string]int{}, calls: map[Call]int{}}
+	for _, p := range list {
+		if p.Program != sum.Program {
+			sum.Program = ""
+		}
+		sum.addTotals(p)
+		m.add(sum, p)
+		sum.parts = append(sum.parts, p.single()...)
+	}
+	if sum.Sampling != nil {
+		sum.Notes = append(sum.Notes, sum.Sampling.note())
+	}
+	sum.Notes = append([]string{fmt.Sprintf("these are %d traces, one behind the other: times and calls are their sums", len(list))}, sum.Notes...)
+	sortEntries(sum.Entries)
+	sortObjects(sum.Objects)
+	slices.SortStableFunc(sum.BlockedBy, func(x, y Wait) int {
+		return cmp.Or(cmp.Compare(y.Time, x.Time), cmp.Compare(x.Reason, y.Reason))
+	})
+	sortCalls(sum.Calls)
+	return sum
+}
+
+// single are the profiles that a profile is made of.
+func (p *Profile) single() []*Profile {
+	if p.built != nil {
+		return []*Profile{p}
+	}
+	return p.parts
+}
+
+func (p *Profile) addTotals(q *Profile) {
+	for _, x := range []struct {
+		to   *int64
+		more int64
+	}{{&p.Ran, q.Ran}, {&p.Wall, q.Wall}, {&p.Busy, q.Busy}, {&p.Spin, q.Spin}, {&p.Searched, q.Searched}, {&p.Idle, q.Idle}, {&p.IdleAtEnd, q.IdleAtEnd},
+		{&p.NPTSum, q.NPTSum}, {&p.Events, q.Events}, {&p.Goroutines, q.Goroutines}, {&p.Lost, q.Lost}, {&p.OffCPU, q.OffCPU},
+		{&p.CPU.User, q.CPU.User}, {&p.CPU.System, q.CPU.System}, {&p.CPU.Writer, q.CPU.Writer},
+		{&p.Tool.FlushRuns, q.Tool.FlushRuns}, {&p.Tool.FlushWall, q.Tool.FlushWall}, {&p.Tool.FlushCPU, q.Tool.FlushCPU},
+		{&p.Tool.FlushBytes, q.Tool.FlushBytes}, {&p.Tool.Traced, q.Tool.Traced}} {
+		*x.to += x.more
+	}
+	p.Procs, p.Degraded = max(p.Procs, q.Procs), p.Degraded+q.Degraded
+	p.CPU.Known = p.CPU.Known && q.CPU.Known
+	p.Tool.EventCost = max(p.Tool.EventCost, q.Tool.EventCost)
+	p.Parallelism = addTo(p.Parallelism, q.Parallelism)
+	p.Losses.Add(&q.Losses)
+	for _, n := range q.Notes {
+		if !slices.Contains(p.Notes, n) && (q.Sampling == nil || n != q.Sampling.note()) {
+			p.Notes = append(p.Notes, n)
+		}
+	}
+	if s := q.Sampling; s != nil {
+		if p.Sampling == nil {
+			p.Sampling = &Sampling{Gap: s.Gap}
+		}
+		p.Sampling.Looks += s.Looks
+		p.Sampling.Samples += s.Samples
+	}
+}
+
+// addTo adds ys to xs, which may become longer.
+func addTo(xs, ys []int64) []int64 {
+	for i, y := range ys {
+		for i >= len(xs) {
+			xs = append(xs, 0)
+		}
+		xs[i] += y
+	}
+	return xs
+}
+
+type merger struct {
+	entries map[[2]string]int
+	objects map[string]int
+	calls   map[Call]int
+}
+
+func (m *merger) add(sum, p *Profile) {
+	for i := range p.Entries {
+		e := &p.Entries[i]
+		key := [2]string{e.Kind, e.ID}
+		k, ok := m.entries[key]
+		if !ok {
+			k = len(sum.Entries)
+			m.entries[key] = k
+			sum.Entries = append(sum.Entries, Entry{ID: e.ID, Kind: e.Kind, Name: e.Name, File: e.File, Line: e.Line, Creator: e.Creator, Site: e.Site})
+		}
+		sum.Entries[k].add(e)
+	}
+	for i := range p.Objects {
+		o := &p.Objects[i]
+		k, ok := m.objects[o.Name]
+		if !ok {
+			k = len(sum.Objects)
+			m.objects[o.Name] = k
+			sum.Objects = append(sum.Objects, Object{Name: o.Name, Kind: o.Kind, File: o.File, Line: o.Line})
+		}
+		sum.Objects[k].add(o)
+	}
+	for _, c := range p.Calls {
+		key := c
+		key.Count = 0
+		k, ok := m.calls[key]
+		if !ok {
+			k = len(sum.Calls)
+			m.calls[key] = k
+			sum.Calls = append(sum.Calls, key)
+		}
+		sum.Calls[k].Count += c.Count
+	}
+	sum.BlockedBy = addWaits(sum.BlockedBy, p.BlockedBy)
+	for _, r := range p.Roots {
+		k := slices.IndexFunc(sum.Roots, func(s Part) bool { return s.Name == r.Name })
+		if k < 0 {
+			k = len(sum.Roots)
+			sum.Roots = append(sum.Roots, Part{Name: r.Name})
+		}
+		sum.Roots[k].NPT += r.NPT
+		sum.Roots[k].Busy += r.Busy
+	}
+}
+
+func addWaits(list, more []Wait) []Wait {
+	for _, w := range more {
+		k := slices.IndexFunc(list, func(x Wait) bool { return x.Reason == w.Reason })
+		if k < 0 {
+			k = len(list)
+			list = append(list, Wait{Reason: w.Reason})
+		}
+		list[k].Time += w.Time
+	}
+	return list
+}
+
+// add adds what another run says of the same section. Means are those of all time in a
+// state; intervals those of a sum of independent estimates.
+func (e *Entry) add(q *Entry) {
+	weighted := func(to *float64, x float64, was, more int64) {
+		if was+more > 0 {
+			*to = math.Round(1000*(*to*float64(was)+x*float64(more))/float64(was+more)) / 1000
+		}
+	}
+	weighted(&e.Runnable.Busy, q.Runnable.Busy, e.Busy, q.Busy)
+	weighted(&e.Runnable.Spin, q.Runnable.Spin, e.Spin, q.Spin)
+	weighted(&e.Runnable.Ready, q.Runnable.Ready, e.Ready, q.Ready)
+	weighted(&e.Runnable.Blocked, q.Runnable.Blocked, e.Blocked, q.Blocked)
+	weighted(&e.Runnable.Syscall, q.Runnable.Syscall, e.Syscall, q.Syscall)
+	e.SelfNPTs = sumOf(e.SelfNPT, e.SelfNPTs, q.SelfNPT, q.SelfNPTs)
+	e.NPTs = sumOf(e.NPT, e.NPTs, q.NPT, q.NPTs)
+	for _, x := range []struct {
+		to   *int64
+		more int64
+	}{{&e.SelfNPT, q.SelfNPT}, {&e.NPT, q.NPT}, {&e.SelfBusy, q.SelfBusy}, {&e.Busy, q.Busy}, {&e.Spin, q.Spin}, {&e.Blocked, q.Blocked}, {&e.Ready, q.Ready},
+		{&e.Syscall, q.Syscall}, {&e.SelfSpin, q.SelfSpin}, {&e.SelfBlocked, q.SelfBlocked}, {&e.SelfReady, q.SelfReady}, {&e.SelfSyscall, q.SelfSyscall},
+		{&e.SelfIdle, q.SelfIdle}, {&e.IdleEnded, q.IdleEnded}, {&e.Started, q.Started}, {&e.Blame, q.Blame}, {&e.Wait, q.Wait}, {&e.Hold, q.Hold}} {
+		*x.to += x.more
+	}
+	e.Calls, e.Trips, e.Degraded = e.Calls+q.Calls, e.Trips+q.Trips, e.Degraded+q.Degraded
+	e.BusyAt, e.Queue = addTo(e.BusyAt, q.BusyAt), addTo(e.Queue, q.Queue)
+	e.Longest = max(e.Longest, q.Longest)
+	e.Latency = e.Latency.with(q.Latency)
+}
+
+// with is the latency of two runs; quantiles are those of the worse one.
+func (l *Latency) with(m *Latency) *Latency {
+	if l == nil || m == nil {
+		return cmp.Or(l, m)
+	}
+	return &Latency{l.Count + m.Count, l.Total + m.Total, max(l.P50, m.P50), max(l.P90, m.P90), max(l.P99, m.P99), max(l.Max, m.Max)}
+}
+
+// sumOf is the interval of the sum of two times, nil if both are exact.
+func sumOf(x int64, xs *Interval, y int64, ys *Interval) *Interval {
+	if xs == nil && ys == nil {
+		return nil
+	}
+	low, high := 0.0, 0.0
+	for _, e := range []struct {
+		at int64
+		in *Interval
+	}{{x, xs}, {y, ys}} {
+		if e.in != nil {
+			low = math.Hypot(low, float64(e.at-e.in.Low))
+			high = math.Hypot(high, float64(e.in.High-e.at))
+		}
+	}
+	return &Interval{x + y - round(low), x + y + round(high)}
+}
+
+func (o *Object) add(q *Object) {
+	for _, x := range []struct {
+		to   *int64
+		more int64
+	}{{&o.Waits, q.Waits}, {&o.Wait, q.Wait}, {&o.Holds, q.Holds}, {&o.Hold, q.Hold}, {&o.HandOver, q.HandOver}, {&o.Handed, q.Handed}, {&o.Unattributed, q.Unattributed}} {
+		*x.to += x.more
+	}
+	o.Ops, o.Degraded = o.Ops+q.Ops, o.Degraded+q.Degraded
+	o.Objects = max(o.Objects, q.Objects)
+	o.Worst, o.Longest, o.Queue = max(o.Worst, q.Worst), max(o.Longest, q.Longest), max(o.Queue, q.Queue)
+	o.Waiting = addTo(o.Waiting, q.Waiting)
+	o.WaitedIn, o.WaitedFor = addWaits(o.WaitedIn, q.WaitedIn), addWaits(o.WaitedFor, q.WaitedFor)
+	o.EndedBy, o.Blamed = addWaits(o.EndedBy, q.EndedBy), addWaits(o.Blamed, q.Blamed)
+	o.acquired, o.received = o.acquired+q.acquired, o.received+q.received
+	o.use.self.add(&q.use.self)
+	o.use.all.add(&q.use.all)
+}

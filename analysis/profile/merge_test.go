@@ -1,0 +1,109 @@
+package profile_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"qinst.dev/analysis/profile"
+	"qinst.dev/trace/tracetest"
+)
+
+// Several profiles as one keep every identity, and their calls and times are sums.
+func TestMerge(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		var list []*profile.Profile
+		for range rapid.IntRange(2, 4).Draw(rt, "traces") {
+			procs, ths := phases(rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 5)))
+			list = append(list, profileOf(t, tracetest.Simulate(procs, ths)))
+		}
+		sum := profile.Merge(list)
+		identities(rt, sum)
+		for _, name := range []string{"main.f1", "main.outer0", "main.mu"} {
+			npt, calls, waits := int64(0), uint64(0), int64(0)
+			for _, p := range list {
+				if e := find(p, name); e != nil {
+					npt, calls, waits = npt+e.NPT, calls+e.Calls, waits+e.Wait
+				}
+			}
+			if e := find(sum, name); e != nil && (e.NPT != npt || e.Calls != calls || e.Wait != waits) {
+				rt.Errorf("%s: npt %d, %d calls, waited %d; the traces have %d, %d, %d", name, e.NPT, e.Calls, e.Wait, npt, calls, waits)
+			}
+		}
+		paths := int64(0)
+		for _, st := range sum.Stacks() {
+			paths += st.NPT
+		}
+		if d := paths - sum.NPTSum; d > 1000 || d < -1000 {
+			rt.Errorf("paths have %d, the sum is %d", paths, sum.NPTSum)
+		}
+	})
+}
+
+// Means over runs, and Student's intervals: 4, 6 and 8 ms are 6 +- 4.97.
+func TestOver(t *testing.T) {
+	var list []*profile.Profile
+	for _, ms := range []int64{4, 6, 8} {
+		list = append(list, profileOf(t, tracetest.Simulate(1, []tracetest.Thread{{Name: "main.t", Ops: []tracetest.Op{tracetest.Do("main.f", ms*1e6)}}})))
+	}
+	r := profile.Over(list)
+	for _, e := range r.Entries {
+		if e.Name == "main.f" && (e.NPT.Mean != 6e6 || math.Abs(e.NPT.High-10.968e6) > 1e3 || math.Abs(e.NPT.Low-1.032e6) > 1e3) {
+			t.Errorf("%+v, expected 6 ms +- 4.968", e.NPT)
+		}
+	}
+	if r.Runs != 3 || r.Wall.Mean != 6e6 {
+		t.Errorf("%+v", r)
+	}
+}
+
+// A part of a profile and what is outside are the whole.
+func TestWithin(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		b := tracetest.New(2)
+		f, h := b.Proc("main.f"), b.Proc("main.h")
+		g := b.Go(0, "main.main")
+		b.Start(g, 0)
+		b.Enter(g, f)
+		now, inside := int64(0), int64(0)
+		var child tracetest.G
+		for range rapid.IntRange(1, 10).Draw(rt, "regions") {
+			for _, in := range []bool{false, true} {
+				d := rapid.Int64Range(1, 1000).Draw(rt, "ns")
+				if in {
+					inside += d
+					b.At(now).BeginRegion(g, "work")
+					if child == 0 {
+						child = b.Go(g, "main.child") // it is inside for good
+						b.Start(child, 1)
+						b.Enter(child, h)
+					}
+				}
+				now += d
+				if in {
+					b.At(now).EndRegion(g, "work")
+				}
+			}
+		}
+		b.At(now).Exit(child, h)
+		b.End(child)
+		b.Exit(g, f)
+		b.End(g)
+		p, err := profile.NewWithin(b.Trace(), profile.Within{Region: "work"})
+		if err != nil {
+			rt.Fatal(err)
+		}
+		identities(rt, p)
+		if e := find(p, "main.f"); e == nil || e.SelfBusy != inside {
+			rt.Errorf("inside %d: %+v", inside, e)
+		}
+		if e := find(p, "main.h"); e == nil || e.SelfBusy != p.Busy-p.NPTSum {
+			rt.Errorf("%+v of %d", e, p.Busy)
+		}
+		if e := find(p, "[outside]"); e == nil || e.SelfBusy != now-inside {
+			rt.Errorf("outside %d: %+v", now-inside, e)
+		}
+	})
+}

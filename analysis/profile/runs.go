@@ -1,0 +1,86 @@
+package profile
+
+import (
+	"io"
+	"math"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// Spread is what several runs say of one number: its mean, and a 95 % confidence interval
+// of the mean that a further run would add to (Student's t).
+type Spread struct {
+	Mean float64 `json:"mean"`
+	Low  float64 `json:"low"`
+	High float64 `json:"high"`
+}
+
+// RunEntry is a section over runs; times are in ns. A run that did not reach it counts as 0.
+type RunEntry struct {
+	ID      string `json:"id"`
+	Kind    string `json:"kind"`
+	Name    string `json:"name"`
+	Calls   Spread `json:"calls"`
+	SelfNPT Spread `json:"self_npt_ns"`
+	NPT     Spread `json:"npt_ns"`
+	Busy    Spread `json:"busy_ns"`
+	Blocked Spread `json:"blocked_ns"`
+}
+
+// Runs is what several runs of one program say together.
+type Runs struct {
+	Version int        `json:"version"`
+	Runs    int        `json:"runs"`
+	Wall    Spread     `json:"wall_ns"`
+	Entries []RunEntry `json:"entries"` // most NPT first
+	Notes   []string   `json:"notes,omitempty"`
+}
+
+// Over compares runs of one program, at least two.
+func Over(list []*Profile) *Runs {
+	sum := Merge(list)
+	r := &Runs{Version: Version, Runs: len(list), Notes: sum.Notes[1:]}
+	r.Wall = spread(list, func(p *Profile) float64 { return float64(p.Wall) })
+	index := make([]map[[2]string]*Entry, len(list))
+	for k, p := range list {
+		index[k] = map[[2]string]*Entry{}
+		for i := range p.Entries {
+			index[k][[2]string{p.Entries[i].Kind, p.Entries[i].ID}] = &p.Entries[i]
+		}
+	}
+	for i := range sum.Entries {
+		e := &sum.Entries[i]
+		of := func(get func(*Entry) int64) Spread {
+			k := -1
+			return spread(list, func(*Profile) float64 {
+				k++
+				if q := index[k][[2]string{e.Kind, e.ID}]; q != nil {
+					return float64(get(q))
+				}
+				return 0
+			})
+		}
+		r.Entries = append(r.Entries, RunEntry{e.ID, e.Kind, e.Name,
+			of(func(e *Entry) int64 { return int64(e.Calls) }), of(func(e *Entry) int64 { return e.SelfNPT }),
+			of(func(e *Entry) int64 { return e.NPT }), of(func(e *Entry) int64 { return e.Busy }), of(func(e *Entry) int64 { return e.Blocked })})
+	}
+	return r
+}
+
+// JSON writes it as one JSON object.
+func (r *Runs) JSON(w io.Writer) error { return writeJSON(w, r) }
+
+func spread(list []*Profile, get func(*Profile) float64) Spread {
+	n, sum, squares := float64(len(list)), 0.0, 0.0
+	var xs []float64
+	for _, p := range list {
+		xs = append(xs, get(p))
+		sum += xs[len(xs)-1]
+	}
+	mean := sum / n
+	for _, x := range xs {
+		squares += (x - mean) * (x - mean)
+	}
+	half := distuv.StudentsT{Sigma: 1, Nu: n - 1}.Quantile(0.975) * math.Sqrt(squares/(n-1)/n)
+	return Spread{math.Round(mean), math.Round(mean - half), math.Round(mean + half)}
+}

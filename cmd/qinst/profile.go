@@ -1,0 +1,252 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+
+	"qinst.dev/analysis/profile"
+	"qinst.dev/report"
+	"qinst.dev/trace"
+)
+
+// partOf is the part of a trace that a profile is made of.
+type partOf struct {
+	from, to time.Duration
+	within   profile.Within
+}
+
+func (q *partOf) define(fs *flag.FlagSet) {
+	fs.DurationVar(&q.from, "from", 0, "of the trace only what comes behind this time")
+	fs.DurationVar(&q.to, "to", 0, "and what comes before this one; 0: up to its end")
+	fs.StringVar(&q.within.Region, "region", "", "only what goroutines do in regions of this name, and what they start there")
+	fs.Func("label", "likewise with this label of runtime/pprof, as in `key=value`", func(s string) error {
+		if !strings.Contains(s, "=") {
+			return errors.New("expected key=value")
+		}
+		q.within.Label = s
+		return nil
+	})
+}
+
+// open opens a file and computes the profile of the part.
+func (q *partOf) open(file string) (*trace.Trace, *profile.Profile, error) {
+	t, err := trace.Open(file)
+	if err != nil {
+		return nil, nil, err
+	}
+	part := t
+	if q.from != 0 || q.to != 0 {
+		part, err = t.Window(int64(q.from), cmp.Or(int64(q.to), t.Wall))
+	}
+	var p *profile.Profile
+	if err == nil {
+		p, err = profile.NewWithin(part, q.within)
+	}
+	if err != nil {
+		_ = t.Close()
+		return nil, nil, fmt.Errorf("%s: %w", file, err)
+	}
+	return part, p, nil
+}
+
+// profileFlags are what the command "profile" is asked for.
+type profileFlags struct {
+	part                                      partOf
+	asJSON, tree                              bool
+	pprof, html, by, sort, diff, list, source string
+	keep                                      report.Filter
+	runs                                      int
+	each                                      bool
+}
+
+func (f *profileFlags) define(fs *flag.FlagSet) {
+	f.part.define(fs)
+	fs.BoolVar(&f.asJSON, "json", false, "one JSON object")
+	fs.StringVar(&f.pprof, "pprof", "", "write a `file` for go tool pprof: call paths with npt, busy, spin, blocked, ready, syscall; - for the standard output")
+	fs.StringVar(&f.html, "html", "", "write a page for the browser to a `file`; - for the standard output")
+	fs.BoolVar(&f.tree, "tree", false, "the call graph from the top down, through goroutines")
+	fs.StringVar(&f.list, "list", "", "the source of procedures whose name matches a `regexp`, with what lines cost")
+	fs.StringVar(&f.source, "source", "", "with -list: `folder` in which the source is, if not where it was built")
+	fs.Func("focus", "only what has this `regexp` in its name; of a tree, paths through it", regexpFlag(&f.keep.Focus))
+	fs.Func("ignore", "all but that", regexpFlag(&f.keep.Ignore))
+	fs.StringVar(&f.diff, "diff", "", "what is more or less than in this `file`")
+	fs.StringVar(&f.by, "by", "", "only "+strings.Join(report.ProfileKinds, ", ")+"; without it all but packages")
+	fs.StringVar(&f.sort, "sort", "npt", "order: "+strings.Join(report.ProfileOrders(), ", "))
+	fs.BoolVar(&f.each, "runs", false, "the files are runs of one program: means over them, with intervals")
+	fs.IntVar(&f.runs, "n", 0, "run a program so many times, whose name and arguments follow, for -runs")
+}
+
+// check reports flags that exclude each other.
+func (f *profileFlags) check() error {
+	forms := 0
+	for _, form := range []bool{f.asJSON && !f.each, f.pprof != "", f.html != "", f.tree, f.diff != "", f.list != "", f.each} {
+		if form {
+			forms++
+		}
+	}
+	if forms > 1 {
+		return usageError{errors.New("profile: found several of -json, -html, -pprof, -tree, -list, -diff, -runs and -n, expected one")}
+	}
+	if (f.asJSON || f.pprof != "" || f.html != "") && (f.by != "" || f.keep != report.Filter{}) {
+		return usageError{errors.New("profile: found -by, -focus or -ignore, which do not go with -json, -html or -pprof: those have all there is")}
+	}
+	return nil
+}
+
+// cmdProfile shows the normalized processor times of procedures, loops, synchronization
+// objects and goroutines: of a file, of several as one, or over runs.
+func cmdProfile(e *env, args []string) error {
+	var f profileFlags
+	files, err := parseFlagsUntil(e, "profile", args, f.define, func() bool { return f.runs != 0 })
+	if err != nil {
+		return err
+	}
+	f.each = f.each || f.runs != 0
+	if err := f.check(); err != nil {
+		return err
+	}
+	if f.runs != 0 {
+		dir, err := os.MkdirTemp("", "qinst-runs-")
+		if err != nil {
+			return err
+		}
+		defer os.RemoveAll(dir)
+		if files, err = runTimes(e, f.runs, files, dir); err != nil {
+			return err
+		}
+	}
+	if len(files) == 0 {
+		file, err := newestFile(e)
+		if err != nil {
+			return err
+		}
+		files = []string{file}
+	}
+	var list []*profile.Profile
+	var first *trace.Trace
+	for _, file := range files {
+		t, p, err := f.part.open(file)
+		if err != nil {
+			return err
+		}
+		defer t.Close()
+		first = cmp.Or(first, t)
+		list = append(list, p)
+	}
+	if f.each {
+		return f.over(e, list)
+	}
+	return f.show(e, first, profile.Merge(list))
+}
+
+func (f *profileFlags) show(e *env, t *trace.Trace, p *profile.Profile) error {
+	switch {
+	case f.pprof != "":
+		return writeTo(e, f.pprof, func(w io.Writer) error { return report.Pprof(w, t, p) })
+	case f.html != "":
+		return writeTo(e, f.html, func(w io.Writer) error { return report.HTML(w, p) })
+	case f.asJSON:
+		return p.JSON(e.stdout)
+	}
+	if err := f.text(e, p); err != nil {
+		return fmt.Errorf("profile: %w", err)
+	}
+	return nil
+}
+
+// text shows the profile in one of the forms for reading.
+func (f *profileFlags) text(e *env, p *profile.Profile) error {
+	switch {
+	case f.tree:
+		return report.Tree(e.stdout, p, f.keep)
+	case f.list != "":
+		re, err := regexp.Compile(f.list)
+		if err != nil {
+			return usageError{err}
+		}
+		return report.List(e.stdout, p, re, f.source)
+	case f.diff != "":
+		old, was, err := f.part.open(f.diff)
+		if err != nil {
+			return err
+		}
+		defer old.Close()
+		return report.ProfileDiff(e.stdout, was, p, f.by, f.sort, f.keep)
+	}
+	return report.Profile(e.stdout, p, f.by, f.sort, f.keep)
+}
+
+// over shows what several runs say together.
+func (f *profileFlags) over(e *env, list []*profile.Profile) error {
+	if len(list) < 2 {
+		return usageError{fmt.Errorf("profile: found %d run, expected two or more: intervals are of what differs between them", len(list))}
+	}
+	r := profile.Over(list)
+	if f.asJSON {
+		return r.JSON(e.stdout)
+	}
+	return report.Runs(e.stdout, r, f.by, f.keep)
+}
+
+// runTimes runs a program with probes several times and returns its traces.
+func runTimes(e *env, n int, program []string, dir string) (files []string, err error) {
+	if n < 2 || n > 1000 {
+		return nil, usageError{fmt.Errorf("profile: found -n %d, expected 2 to 1000 runs", n)}
+	}
+	if len(program) == 0 {
+		return nil, usageError{errors.New("profile: found -n without a program; usage: qinst profile -n 10 ./program arguments")}
+	}
+	for i := range n {
+		e.progress("run %d of %d", i+1, n)
+		file := filepath.Join(dir, fmt.Sprintf("%d.sddf", i))
+		cmd := exec.Command(program[0], program[1:]...)
+		cmd.Stdin, cmd.Stdout, cmd.Stderr = nil, e.stderr, e.stderr // the standard output is the report's
+		cmd.Env = append(os.Environ(), "QINST="+strings.TrimPrefix(os.Getenv("QINST")+",out="+file, ","))
+		if err := runChild(cmd); err != nil {
+			return nil, fmt.Errorf("profile: run %d of %s: %w", i+1, program[0], err)
+		}
+		if _, err := os.Stat(file); err != nil {
+			return nil, fmt.Errorf("profile: run %d of %s left no trace: expected a program that was built with -toolexec qinst", i+1, program[0])
+		}
+		files = append(files, file)
+	}
+	return files, nil
+}
+
+func regexpFlag(re **regexp.Regexp) func(string) error {
+	return func(s string) (err error) {
+		*re, err = regexp.Compile(s)
+		return err
+	}
+}
+
+// cmdReport shows the one page that a new user wants.
+func cmdReport(e *env, args []string) error {
+	var asJSON bool
+	var part partOf
+	file, err := readFlags(e, "report", args, func(fs *flag.FlagSet) {
+		part.define(fs)
+		fs.BoolVar(&asJSON, "json", false, "one JSON object")
+	})
+	if err != nil {
+		return err
+	}
+	t, p, err := part.open(file)
+	if err != nil {
+		return err
+	}
+	defer t.Close()
+	if asJSON {
+		return p.JSON(e.stdout)
+	}
+	return report.Page(e.stdout, t, p)
+}

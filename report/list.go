@@ -1,0 +1,248 @@
+package report
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"qinst.dev/analysis/profile"
+)
+
+// lineCost is what a line of source costs.
+type lineCost struct {
+	whole   int64 // npt of the loop whose head it is, and of goroutines that it starts
+	called  int64 // npt of what it calls
+	blocked int64
+	times   uint64
+	shared  bool // called is a share by calls: other lines call the same procedure
+}
+
+// npt is the line's: what it calls may be in the loop.
+func (c *lineCost) npt() int64 { return max(c.whole, c.called) }
+
+type sourceLine struct {
+	file string
+	line int
+}
+
+// List writes the source of the procedures whose names match, with what its lines cost:
+// calls, loops, go statements and waits. source is a folder to look in for files that are
+// not where the program was built; "" for none.
+func List(w io.Writer, p *profile.Profile, match *regexp.Regexp, source string) error {
+	var procs []*profile.Entry
+	for i := range p.Entries {
+		if e := &p.Entries[i]; e.Kind == profile.KindProc && e.File != "" && match.MatchString(e.Name) {
+			procs = append(procs, e)
+		}
+	}
+	if len(procs) == 0 {
+		return fmt.Errorf("found no procedure that was called and whose name matches %q", match)
+	}
+	notes(w, p)
+	costs := lineCosts(p)
+	missing := error(nil)
+	for _, e := range procs {
+		lines, end, err := sourceOf(e, source)
+		if err != nil {
+			missing = cmp.Or(missing, err)
+			continue
+		}
+		fmt.Fprintf(w, "%s  %s:%d\n", e.Name, e.File, e.Line)
+		fmt.Fprintf(w, "  self npt %s, npt %s (%s), busy %s, blocked %s, %s calls\n", estimated(e.SelfNPT, e.SelfNPTs), estimated(e.NPT, e.NPTs),
+			percent(e.NPT, p.Wall), dur(e.Busy), dur(e.Blocked), count(e.Calls))
+		t := &table{left: map[int]bool{4: true}}
+		t.row("", "npt", "blocked", "times", "")
+		for n := e.Line; n <= end && n <= len(lines); n++ {
+			c := costs[e.Name][sourceLine{e.File, n}]
+			if c == nil {
+				c = &lineCost{}
+			}
+			t.row("", mark(c.shared)+nonzero(c.npt()), nonzero(c.blocked), times(c.times), fmt.Sprintf("%4d  %s", n, strings.ReplaceAll(lines[n-1], "\t", "    ")))
+		}
+		if err := t.write(w, ""); err != nil {
+			return err
+		}
+		fmt.Fprintln(w)
+	}
+	return missing
+}
+
+func mark(shared bool) string {
+	if shared {
+		return "~"
+	}
+	return ""
+}
+
+func nonzero(ns int64) string {
+	if ns == 0 {
+		return ""
+	}
+	return dur(ns)
+}
+
+func times(n uint64) string {
+	if n == 0 {
+		return ""
+	}
+	return count(n)
+}
+
+// lineCosts are the costs of the lines of each procedure.
+func lineCosts(p *profile.Profile) map[string]map[sourceLine]*lineCost {
+	all := map[string]map[sourceLine]*lineCost{}
+	at := func(proc, file string, line int) *lineCost {
+		if all[proc] == nil {
+			all[proc] = map[sourceLine]*lineCost{}
+		}
+		c := all[proc][sourceLine{file, line}]
+		if c == nil {
+			c = &lineCost{}
+			all[proc][sourceLine{file, line}] = c
+		}
+		return c
+	}
+	for i := range p.Entries {
+		switch e := &p.Entries[i]; e.Kind {
+		case profile.KindLoop:
+			proc, _, _ := strings.Cut(e.Name, ": ")
+			c := at(proc, e.File, e.Line)
+			c.whole, c.times = c.whole+e.NPT, c.times+e.Calls
+		case profile.KindGoroutine:
+			if file, line, ok := cutLine(e.Site); ok {
+				c := at(e.Creator, file, line)
+				c.whole, c.times = c.whole+e.NPT, c.times+e.Calls
+			}
+		}
+	}
+	calls := map[[2]string][]*profile.Call{}
+	for i := range p.Calls {
+		c := &p.Calls[i]
+		calls[[2]string{c.Caller, c.Callee}] = append(calls[[2]string{c.Caller, c.Callee}], c)
+		if l := at(c.Caller, c.File, c.Line); c.Via == "" && l.whole == 0 {
+			l.times += c.Count
+		}
+	}
+	for pair, npt := range calledNPT(p) {
+		share(calls, pair, npt, false, 0, func(c *profile.Call, npt int64, shared bool) {
+			l := at(c.Caller, c.File, c.Line)
+			l.called += npt
+			l.shared = l.shared || shared
+		})
+	}
+	for _, l := range p.WaitLines() {
+		at(l.Function, l.File, l.Line).blocked += l.Time
+	}
+	return all
+}
+
+// share divides the npt of a called procedure among the calls of it, by how many there
+// were. That of a call in an inlined function is that function's calls' too.
+func share(calls map[[2]string][]*profile.Call, pair [2]string, npt int64, shared bool, depth int, give func(*profile.Call, int64, bool)) {
+	list := calls[pair]
+	made := uint64(0)
+	for _, c := range list {
+		made += c.Count
+	}
+	shared = shared || len(list) > 1
+	for _, c := range list {
+		part := int64(float64(npt) * float64(c.Count) / float64(made))
+		give(c, part, shared)
+		if c.Via != "" && depth < 8 {
+			share(calls, [2]string{pair[0], c.Via}, part, shared, depth+1, give)
+		}
+	}
+}
+
+// calledNPT is the NPT of procedures on behalf of those that called them.
+func calledNPT(p *profile.Profile) map[[2]string]int64 {
+	pairs := map[[2]string]int64{}
+	seen := map[[2]string]bool{}
+	for _, st := range p.Stacks() {
+		clear(seen)
+		for i := 0; i+1 < len(st.Frames); i++ {
+			pair := [2]string{st.Frames[i+1].Name, st.Frames[i].Name}
+			if !st.Frames[i].Start && !st.Frames[i+1].Start && !seen[pair] {
+				seen[pair] = true
+				pairs[pair] += st.NPT
+			}
+		}
+	}
+	return pairs
+}
+
+func cutLine(site string) (file string, line int, ok bool) {
+	i := strings.LastIndexByte(site, ':')
+	if i < 0 {
+		return "", 0, false
+	}
+	_, err := fmt.Sscan(site[i+1:], &line)
+	return site[:i], line, err == nil
+}
+
+// sourceOf reads a procedure's file, and finds the line of its end.
+func sourceOf(e *profile.Entry, source string) (lines []string, end int, err error) {
+	text, err := readSource(e.File, source)
+	if err != nil {
+		return nil, 0, err
+	}
+	lines = strings.Split(string(text), "\n")
+	if e.Line > len(lines) {
+		return nil, 0, fmt.Errorf("%s has %d lines, expected %s at line %d: it is not the source that the program was built from", e.File, len(lines), e.Name, e.Line)
+	}
+	if end = endOf(e.File, text, e.Line); end == 0 {
+		if end = slices.Index(lines[e.Line-1:], "}") + e.Line; end < e.Line {
+			end = e.Line
+		}
+	}
+	return lines, end, nil
+}
+
+// readSource finds a file by its name, or by the longest end of its name that there is in
+// the folder.
+func readSource(file, source string) ([]byte, error) {
+	text, err := os.ReadFile(file)
+	if err == nil || source == "" {
+		if errors.Is(err, os.ErrNotExist) {
+			err = fmt.Errorf("found no %s; -source=FOLDER tells where the source is", file)
+		}
+		return text, err
+	}
+	parts := strings.Split(filepath.ToSlash(file), "/")
+	for i := range parts {
+		name := filepath.Join(append([]string{source}, parts[i:]...)...)
+		if text, err := os.ReadFile(name); err == nil {
+			return text, nil
+		}
+	}
+	return nil, fmt.Errorf("found neither %s nor an end of that name in %s", file, source)
+}
+
+// endOf is the last line of the function that begins at a line, 0 if there is none.
+func endOf(file string, text []byte, line int) (end int) {
+	fset := token.NewFileSet()
+	f, err := parser.ParseFile(fset, file, bytes.Clone(text), parser.SkipObjectResolution)
+	if f == nil || err != nil {
+		return 0
+	}
+	ast.Inspect(f, func(n ast.Node) bool {
+		switch n.(type) {
+		case *ast.FuncDecl, *ast.FuncLit:
+			if fset.PositionFor(n.Pos(), false).Line == line {
+				end = max(end, fset.PositionFor(n.End(), false).Line)
+			}
+		}
+		return true
+	})
+	return end
+}
