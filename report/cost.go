@@ -34,6 +34,9 @@ func (pg *page) cost() error {
 		pg.say("  events: %s; their cost on this machine: qinst cost", count(p.Events))
 		return nil
 	}
+	if p.Tool.Probes > 0 {
+		pg.say("  probes: %s of processor time, %s of the run: taken out of all lines above, and shown as [probes]; events and hits, times what they cost in a loop", dur(p.Tool.Probes), dur(p.Tool.ProbesNPT))
+	}
 	written := p.Events + 2*reduced // entries and exits, for the most part
 	events := int64(c * float64(written))
 	pg.say("  events: %s x %.1fns = %s of processor time (%s of busy)", count(written), c, dur(events), percent(events, p.Busy))

@@ -263,6 +263,10 @@ func (pg *page) lost() error {
 		pg.say("  spinning: %s of processor time in loops that only waited for shared state to change (%s of busy and spinning)", dur(p.Spin), percent(p.Spin, p.Busy+p.Spin))
 	}
 	pg.say("  scheduler: processors looked for work, or switched, for %s (%s of processor time)", dur(p.Searched), percent(p.Searched, int64(p.Procs)*p.Wall))
+	if c := p.GC; c.Cycles > 0 || c.Stops > 0 {
+		pg.say("  garbage collector: %s cycles, marking for %s of the run; workers %s and assists %s of processor time; the world stopped %s times, for %s",
+			count(c.Cycles), dur(c.Marking), dur(c.Workers), dur(c.Assists), count(c.Stops), dur(c.Stopped))
+	}
 	pg.say("  system calls that lost their processor: %s", dur(syscall))
 	pg.offCPU()
 	if len(p.BlockedBy) == 0 {

@@ -80,14 +80,14 @@ func TestHints(t *testing.T) {
 
 // What is missing from the data, or makes it doubtful, is on the page.
 func TestPageWarns(t *testing.T) {
-	p := &profile.Profile{Wall: 1e9, Busy: 1e9, Procs: 1, Goroutines: 1, OffCPU: 30e6, Degraded: 7, Parallelism: []int64{0, 1e9}, Losses: trace.Losses{Blocks: 3}}
+	p := &profile.Profile{Wall: 1e9, Busy: 1e9, Procs: 1, Goroutines: 1, OffCPU: 30e6, Degraded: 7, Notes: []string{"7 calls were not traced"}, Parallelism: []int64{0, 1e9}, Losses: trace.Losses{Blocks: 3}}
 	tr := &trace.Trace{Throttled: 5e6, Limits: []trace.Limit{{Time: 10, Bytes: 1 << 20, Reason: "bytes"}}}
 	var out bytes.Buffer
 	if err := Page(&out, tr, p); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"WARNING: that is above 2 %", "quota stopped the process for 5.00ms", "3 blocks of events are missing",
-		"7 calls were not traced, but timed or counted", "points only counted: bytes limit, 1 MiB written"} {
+		"note: 7 calls were not traced", "points only counted: bytes limit, 1 MiB written"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in\n%s", want, out.String())
 		}

@@ -51,9 +51,13 @@ type builder struct {
 	spans   spans
 	sampled sampled
 	within  *within // nil: all of the run
-	gs      []gor   // by slot
-	running []int32 // slots of the busy goroutines
-	time    int64   // ns: the running ones are accounted up to here
+	pseudo  pseudo
+	gc      collector
+	costs   costs
+	given   *trace.Trace // of which t is a copy with pseudo procedures
+	gs      []gor        // by slot
+	running []int32      // slots of the busy goroutines
+	time    int64        // ns: the running ones are accounted up to here
 
 	runnable     int64 // goroutines that are, on a processor or not
 	runnableArea int64 // the integral of runnable up to runnableAt
@@ -81,7 +85,9 @@ type builder struct {
 }
 
 func newBuilder(t *trace.Trace) *builder {
-	b := &builder{t: t, sets: newSets(), reasons: map[uint64]int64{}, again: map[topIn]*Usage{}, mainMain: noProc,
+	given := t
+	t, procs := withPseudo(given)
+	b := &builder{given: given, t: t, pseudo: procs, gc: collector{markSince: -1, stopSince: -1}, costs: costsOf(t), sets: newSets(), reasons: map[uint64]int64{}, again: map[topIn]*Usage{}, mainMain: noProc,
 		self: make([]Usage, len(t.Points)+1), selfInh: make([]int64, len(t.Points)+1), calls: make([]uint64, len(t.Points)), trips: make([]uint64, len(t.Points))}
 	b.places.index = map[where]int32{}
 	b.groups = newGroups(t)
@@ -136,6 +142,8 @@ func (b *builder) event(e *trace.Event) {
 		b.operate(e)
 	case trace.Sample:
 		b.sample(e)
+	case trace.Mark:
+		b.mark(e)
 	case trace.Spin:
 		g := &b.gs[e.Slot]
 		if e.Arg == 1 {
@@ -163,7 +171,9 @@ func (b *builder) enter(slot int32, now int64, proc int32) {
 		g.place = b.places.find(b.afterInit(g.place))
 		g.frames[0].place = g.place
 	}
+	b.places.list[g.place].halves++
 	g.place = b.into(g.place, proc)
+	b.places.list[g.place].halves++
 	if b.t.Points[proc].Spins() {
 		b.turn(slot, now, g.state, g.spins+1)
 	}
@@ -177,6 +187,15 @@ func (b *builder) afterInit(place int32) where {
 }
 
 func (b *builder) exit(slot int32, now int64) {
+	if g := &b.gs[slot]; b.isPseudo(b.at(g).top) && len(g.frames) > 1 {
+		b.leave(slot, now) // its own end is lost
+	}
+	b.at(&b.gs[slot]).halves++
+	b.leave(slot, now)
+	b.at(&b.gs[slot]).halves++
+}
+
+func (b *builder) leave(slot int32, now int64) {
 	g := &b.gs[slot]
 	b.settle(g, now)
 	n := len(g.frames) - 1
@@ -222,6 +241,11 @@ func (b *builder) create(e *trace.Event) {
 		parent = &b.places.list[at].where
 	}
 	g.system = b.groups.place(b.sets, &w, parent, e)
+	if b.groups.works(w.group) {
+		w.top, w.inner = b.pseudo.worker, b.pseudo.worker
+		w.set = b.sets.with(w.set, b.groups.procMember(b.pseudo.worker))
+		b.calls[b.pseudo.worker]++
+	}
 	g.place = b.places.find(w)
 	g.base, g.waits = g.place, g.place
 	for len(b.groupSelf) < len(b.groups.list) {
@@ -386,7 +410,10 @@ func (b *builder) finish() {
 			b.lived(g)
 		}
 	}
+	copy(b.t.Points, b.given.Points) // what reading the events has found out
+	b.takeProbes()
 	b.divide()
+	b.takeCounts()
 	if len(b.atBusy) > 0 {
 		b.busyTime = b.t.Wall - b.atBusy[0]
 	}

@@ -121,6 +121,11 @@ func (gr *groups) named(name string) int32 {
 	return i
 }
 
+// works reports whether a group's goroutines are the collector's workers.
+func (gr *groups) works(group int32) bool {
+	return strings.HasPrefix(gr.list[group].fn, "runtime.gcBgMarkWorker")
+}
+
 // function returns the start function of that name.
 func (gr *groups) function(name string) *trace.Function {
 	for i := range gr.t.Functions {

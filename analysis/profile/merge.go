@@ -53,7 +53,9 @@ func (p *Profile) addTotals(q *Profile) {
 		{&p.NPTSum, q.NPTSum}, {&p.Events, q.Events}, {&p.Goroutines, q.Goroutines}, {&p.Lost, q.Lost}, {&p.OffCPU, q.OffCPU},
 		{&p.CPU.User, q.CPU.User}, {&p.CPU.System, q.CPU.System}, {&p.CPU.Writer, q.CPU.Writer},
 		{&p.Tool.FlushRuns, q.Tool.FlushRuns}, {&p.Tool.FlushWall, q.Tool.FlushWall}, {&p.Tool.FlushCPU, q.Tool.FlushCPU},
-		{&p.Tool.FlushBytes, q.Tool.FlushBytes}, {&p.Tool.Traced, q.Tool.Traced}} {
+		{&p.Tool.FlushBytes, q.Tool.FlushBytes}, {&p.Tool.Traced, q.Tool.Traced}, {&p.Tool.Probes, q.Tool.Probes}, {&p.Tool.ProbesNPT, q.Tool.ProbesNPT},
+		{&p.GC.Cycles, q.GC.Cycles}, {&p.GC.Marking, q.GC.Marking}, {&p.GC.Workers, q.GC.Workers}, {&p.GC.Assists, q.GC.Assists},
+		{&p.GC.Stops, q.GC.Stops}, {&p.GC.Stopped, q.GC.Stopped}} {
 		*x.to += x.more
 	}
 	p.Procs, p.Degraded = max(p.Procs, q.Procs), p.Degraded+q.Degraded

@@ -23,7 +23,7 @@ func (p *Profile) Packages() []Entry {
 	self, incl := []Usage{}, []Usage{}
 	for i := range b.t.Points {
 		pt := &b.t.Points[i]
-		if pt.Kind != spec.PointProc {
+		if pt.Kind != spec.PointProc || b.isPseudo(int32(i)) {
 			continue
 		}
 		name := packageOf(pt.Name)

@@ -22,6 +22,9 @@ type place struct {
 	where
 	usage Usage
 
+	from   int32 // place that it was first entered from, noProc if none
+	halves int32 // half events that were written there
+
 	// The last procedure or loop that was entered from here, and where that led to.
 	lastProc, lastPlace int32
 }
@@ -31,7 +34,7 @@ func (ps *places) find(w where) int32 {
 	if !ok {
 		id = int32(len(ps.list))
 		ps.index[w] = id
-		ps.list = append(ps.list, place{where: w, lastProc: noProc})
+		ps.list = append(ps.list, place{where: w, from: noProc, lastProc: noProc})
 	}
 	return id
 }
@@ -52,6 +55,9 @@ func (b *builder) into(from, proc int32) int32 {
 		w.top, w.loop = proc, noProc
 	}
 	id := b.places.find(w)
+	if q := &b.places.list[id]; q.from == noProc && id != from {
+		q.from = from
+	}
 	p := &b.places.list[from]
 	p.lastProc, p.lastPlace = proc, id
 	return id

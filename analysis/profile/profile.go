@@ -64,6 +64,7 @@ type Profile struct {
 
 	Sampling *Sampling `json:"sampling,omitempty"` // nil: there were no samples
 
+	GC     GC           `json:"gc"`
 	CPU    CPU          `json:"cpu"`
 	Tool   Tool         `json:"tool"`
 	Losses trace.Losses `json:"losses"`
@@ -201,6 +202,8 @@ type Tool struct {
 	FlushBytes int64   `json:"flush_bytes"`
 	Traced     int64   `json:"traced_events"` // enters and exits
 	EventCost  float64 `json:"event_cost_ns"` // of one, where the file says so; else 0
+	Probes     int64   `json:"probes_ns"`     // processor time that probes took, which is in no other line
+	ProbesNPT  int64   `json:"probes_npt_ns"`
 }
 
 // New computes the profile of a trace.
@@ -257,7 +260,9 @@ func (b *builder) profile(losses trace.Losses) *Profile {
 	b.calledFrom(p)
 	p.CPU.Known, p.CPU.User, p.CPU.System = t.Usage.Known, t.Usage.User, t.Usage.System
 	p.Notes = b.notes(p)
-	p.Tool = Tool{t.Flush.Runs, t.Flush.Wall, t.Flush.CPU, t.Flush.Bytes, b.traced, eventCost(t)}
+	p.GC = b.gc.GC
+	p.GC.Workers, p.GC.Assists = b.self[b.pseudo.worker].Busy(), b.self[b.pseudo.assist].Busy()
+	p.Tool = Tool{t.Flush.Runs, t.Flush.Wall, t.Flush.CPU, t.Flush.Bytes, b.traced, eventCost(t), b.self[b.pseudo.probes].Busy(), round(b.self[b.pseudo.probes].NPT())}
 	return p
 }
 
@@ -273,7 +278,11 @@ func (b *builder) entries(p *Profile) {
 	blame := b.objects.blamed
 	for i := range b.calls {
 		pt := &b.t.Points[i]
-		e := Entry{ID: fmt.Sprintf("%016x", pt.ID), Kind: KindProc, Name: pt.Name, File: pt.File, Line: pt.Line, Calls: b.calls[i]}
+		id := fmt.Sprintf("%016x", pt.ID)
+		if b.isPseudo(int32(i)) {
+			id = pt.Name
+		}
+		e := Entry{ID: id, Kind: KindProc, Name: pt.Name, File: pt.File, Line: pt.Line, Calls: b.calls[i]}
 		if b.t.HasCounts && b.within == nil {
 			e.Calls, e.Degraded = max(pt.Hits, e.Calls), pt.Degraded()
 		}
