@@ -20,6 +20,7 @@ type gor struct {
 	held      []heldLock // in the order in which they were taken
 	ran       int64      // ns busy
 	sinceArea int64      // builder.area at since
+	crowd     crowd      // builder.crowd at since
 	past      history
 	labels    int32 // index in spans.list, noProc if none
 	inside    bool  // see within
@@ -62,6 +63,8 @@ type builder struct {
 	runnable     int64 // goroutines that are, on a processor or not
 	runnableArea int64 // the integral of runnable up to runnableAt
 	runnableAt   int64 // ns
+	crowd        crowd
+	stretched    Crowd // of the stretch at hand
 	idleAt       int64 // ns: nobody has been busy since
 
 	self       []Usage // by procedure, [len-1] for none
@@ -223,6 +226,7 @@ func (b *builder) create(e *trace.Event) {
 	*g = gor{state: e.To, since: e.Time, labels: noProc, frames: g.frames[:0], held: g.held[:0], past: history{g.past.marks[:0]}}
 	g.past.note(e.Time, 0)
 	g.sinceArea = b.area(e.Time)
+	g.crowd = b.crowd
 	if runnable(e.To) {
 		b.countRunnable(e.Time, 1)
 	}
@@ -337,7 +341,39 @@ func runnable(s trace.State) bool { return s.Busy() || s == trace.Runnable }
 // area is the integral of the number of runnable goroutines up to now, in ns.
 func (b *builder) area(now int64) int64 { return b.runnableArea + b.runnable*(now-b.runnableAt) }
 
+// crowd follows the times by the number of runnable goroutines.
+type crowd struct {
+	times Crowd // up to from
+	from  int64 // ns: since then the number is what it is
+	is    int   // index of it
+	n     int64 // changes so far
+}
+
+// until are the times up to now.
+func (c *crowd) until(now int64) Crowd {
+	t := c.times
+	t[c.is] += now - c.from
+	return t
+}
+
+// crowdOver sets what a stretch of a goroutine is by the number of runnable goroutines:
+// mostly that did not change.
+func (b *builder) crowdOver(s *stretch, g *gor, now int64) {
+	if g.crowd.n == b.crowd.n {
+		s.at = b.crowd.is
+		return
+	}
+	before := g.crowd.until(now - s.ns)
+	after := b.crowd.until(now)
+	for i := range after {
+		b.stretched[i] = after[i] - before[i]
+	}
+	s.crowd = &b.stretched
+	g.crowd = b.crowd
+}
+
 func (b *builder) countRunnable(now, d int64) {
+	b.crowd = crowd{b.crowd.until(now), now, crowdOf(b.runnable + d), b.crowd.n + 1}
 	b.runnableArea, b.runnableAt = b.area(now), now
 	b.runnable += d
 }
@@ -367,7 +403,8 @@ func (b *builder) settle(g *gor, now int64) {
 	}
 	g.since = now
 	area := b.area(now)
-	s := stretch{len(b.running), dt, area - g.sinceArea}
+	s := stretch{busy: len(b.running), ns: dt, runnable: area - g.sinceArea}
+	b.crowdOver(&s, g, now)
 	g.sinceArea = area
 	if g.busy() {
 		g.ran += dt

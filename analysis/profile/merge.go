@@ -176,8 +176,29 @@ func (e *Entry) add(q *Entry) {
 	}
 	e.Calls, e.Trips, e.Degraded = e.Calls+q.Calls, e.Trips+q.Trips, e.Degraded+q.Degraded
 	e.BusyAt, e.Queue = addTo(e.BusyAt, q.BusyAt), addTo(e.Queue, q.Queue)
+	for _, c := range []struct {
+		to   **Crowd
+		more *Crowd
+	}{{&e.Crowds.Busy, q.Crowds.Busy}, {&e.Crowds.Spin, q.Crowds.Spin}, {&e.Crowds.Ready, q.Crowds.Ready}, {&e.Crowds.Blocked, q.Crowds.Blocked}, {&e.Crowds.Syscall, q.Crowds.Syscall}} {
+		*c.to = (*c.to).with(c.more)
+	}
 	e.Longest = max(e.Longest, q.Longest)
 	e.Latency = e.Latency.with(q.Latency)
+}
+
+func (c *Crowd) with(d *Crowd) *Crowd {
+	sum := Crowd{}
+	for _, x := range []*Crowd{c, d} {
+		for i := range sum {
+			if x != nil {
+				sum[i] += x[i]
+			}
+		}
+	}
+	if sum == (Crowd{}) {
+		return nil
+	}
+	return &sum
 }
 
 // with is the latency of two runs; quantiles are those of the worse one.

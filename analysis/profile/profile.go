@@ -116,6 +116,8 @@ type Entry struct {
 	// Runnable are how many goroutines were runnable, on a processor or not, on average
 	// while the section was in each state.
 	Runnable RunnableWhile `json:"runnable_while"`
+	// Crowds are the times in each state by how many goroutines were runnable.
+	Crowds Crowds `json:"runnable_times"`
 	// SelfIdle and IdleEnded are the times with no processor busy that the section ended.
 	SelfIdle  int64 `json:"self_idle_ended_ns,omitempty"`
 	IdleEnded int64 `json:"idle_ended_ns,omitempty"`
@@ -154,6 +156,15 @@ type RunnableWhile struct {
 	Ready   float64 `json:"ready"`
 	Blocked float64 `json:"blocked"`
 	Syscall float64 `json:"syscall"`
+}
+
+// Crowds are the distributions behind [RunnableWhile]; nil for a state that was not entered.
+type Crowds struct {
+	Busy    *Crowd `json:"busy,omitempty"`
+	Spin    *Crowd `json:"spin,omitempty"`
+	Ready   *Crowd `json:"ready,omitempty"`
+	Blocked *Crowd `json:"blocked,omitempty"`
+	Syscall *Crowd `json:"syscall,omitempty"`
 }
 
 func (u *Usage) runnableWhile() RunnableWhile {
@@ -370,6 +381,8 @@ func (e *Entry) fill(self, incl *Usage) {
 	e.SelfSyscall, e.Syscall = self.Syscall, incl.Syscall
 	e.SelfIdle, e.IdleEnded = self.Idle, incl.Idle
 	e.Runnable = incl.runnableWhile()
+	c := &incl.Crowds
+	e.Crowds = Crowds{c[useBusy], c[useSpin], c[useReady], c[useBlocked], c[useSyscall]}
 	e.BusyAt = incl.BusyAt
 }
 

@@ -326,7 +326,7 @@ func (b *builder) divideOne(at int32, st *stratum) {
 	d := b.division(at, st)
 	whole := b.places.list[at].usage
 	rest := Usage{Blocked: whole.Blocked, Idle: whole.Idle}
-	rest.Runnable[useBlocked] = whole.Runnable[useBlocked]
+	rest.Runnable[useBlocked], rest.Crowds[useBlocked] = whole.Runnable[useBlocked], whole.Crowds[useBlocked]
 	b.places.list[at].usage = rest
 	for k := range d.parts {
 		u := d.share(&whole, k)
@@ -431,6 +431,19 @@ func (d *division) share(whole *Usage, k int) (u Usage) {
 	u.Runnable[useSpin] = d.deal(whole.Runnable[useSpin], k, noCell)
 	u.Runnable[useReady] = d.deal(whole.Runnable[useReady], k, noCell)
 	u.Runnable[useSyscall] = d.deal(whole.Runnable[useSyscall], k, 0)
+	for use, c := range whole.Crowds {
+		if c == nil || use == useBlocked {
+			continue
+		}
+		u.Crowds[use] = new(Crowd)
+		cell := noCell
+		if use == useSyscall {
+			cell = 0
+		}
+		for i, ns := range c {
+			u.Crowds[use][i] = d.deal(ns, k, cell)
+		}
+	}
 	return u
 }
 

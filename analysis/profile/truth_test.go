@@ -39,11 +39,44 @@ func entry(t *testing.T, p *profile.Profile, name string) *profile.Entry {
 	return nil
 }
 
+// crowded: the distribution of the number of runnable goroutines in a state adds up to the
+// time in it, and lies around its mean.
+func crowded(t interface{ Errorf(string, ...any) }, e *profile.Entry) {
+	for _, s := range []struct {
+		name string
+		ns   int64
+		c    *profile.Crowd
+		mean float64
+	}{{"busy", e.Busy, e.Crowds.Busy, e.Runnable.Busy}, {"ready", e.Ready, e.Crowds.Ready, e.Runnable.Ready},
+		{"blocked", e.Blocked, e.Crowds.Blocked, e.Runnable.Blocked}, {"spin", e.Spin, e.Crowds.Spin, e.Runnable.Spin}} {
+		sum, low, high := int64(0), 0.0, 0.0
+		if s.c != nil {
+			for i, ns := range s.c {
+				sum += ns
+				least, most := float64(i), float64(i)
+				if i > 2 {
+					least, most = float64(int(1)<<(i-2)+1), float64(int(1)<<(i-1))
+				}
+				low, high = low+least*float64(ns), high+most*float64(ns)
+			}
+		}
+		if sum != s.ns {
+			t.Errorf("%s: runnable while %s adds up to %d of %d", e.Name, s.name, sum, s.ns)
+		}
+		if s.ns > 0 && (s.mean < low/float64(s.ns)-.01 || s.mean > high/float64(s.ns)+.01) {
+			t.Errorf("%s: %v runnable on average while %s, its distribution says %v to %v", e.Name, s.mean, s.name, low/float64(s.ns), high/float64(s.ns))
+		}
+	}
+}
+
 // identities are what holds for every profile: both sums are the wall time, up to
 // the rounding of each number.
 func identities(t interface{ Errorf(string, ...any) }, p *profile.Profile) {
 	self, roots, busy, ended := p.Idle, p.Idle, int64(0), int64(0)
 	for _, e := range p.Entries {
+		if p.Sampling == nil {
+			crowded(t, &e)
+		}
 		if e.Kind == profile.KindProc {
 			self += e.SelfNPT
 			busy += e.SelfBusy

@@ -1,6 +1,10 @@
 package profile
 
-import "qinst.dev/trace"
+import (
+	"math/bits"
+
+	"qinst.dev/trace"
+)
 
 // Usage is what a section of code used, in ns.
 type Usage struct {
@@ -16,6 +20,8 @@ type Usage struct {
 	// Runnable are the integrals, over the time in each state, of the number of goroutines
 	// that were runnable, on a processor or not: the nominal parallelism (Quartz, 3.1).
 	Runnable [numUses]int64
+	// Crowds are the same times by that number; nil: none.
+	Crowds [numUses]*Crowd
 	// Idle is the time with no processor busy that the section ended (Quartz, 3.2.5).
 	Idle int64
 }
@@ -32,9 +38,23 @@ const (
 
 // stretch is a time of a goroutine in one state.
 type stretch struct {
-	busy     int   // processors
-	ns       int64 // its length
-	runnable int64 // the integral of the number of runnable goroutines over it
+	busy     int    // processors
+	ns       int64  // its length
+	runnable int64  // the integral of the number of runnable goroutines over it
+	crowd    *Crowd // the times by that number; nil: it did not change
+	at       int    // then the index of it
+}
+
+// Crowd is time, in ns, by the number of goroutines that were runnable, on a processor or
+// not: 0, 1, 2, 3 to 4, 5 to 8, and so on, doubling; the last is all that are more.
+type Crowd [10]int64
+
+// crowdOf is the index of a number.
+func crowdOf(n int64) int {
+	if n <= 2 {
+		return int(max(n, 0))
+	}
+	return min(bits.Len64(uint64(n-1))+1, len(Crowd{})-1)
 }
 
 // busy adds time on a processor while i are busy.
@@ -65,6 +85,26 @@ func (u *Usage) spend(g *gor, s stretch) {
 		use = useSyscall
 	}
 	u.Runnable[use] += s.runnable
+	if s.crowd != nil {
+		u.crowd(use, s.crowd)
+		return
+	}
+	if u.Crowds[use] == nil {
+		u.Crowds[use] = new(Crowd)
+	}
+	u.Crowds[use][s.at] += s.ns
+}
+
+func (u *Usage) crowd(use int, c *Crowd) {
+	if c == nil {
+		return
+	}
+	if u.Crowds[use] == nil {
+		u.Crowds[use] = new(Crowd)
+	}
+	for i, ns := range c {
+		u.Crowds[use][i] += ns
+	}
 }
 
 func (u *Usage) add(v *Usage) {
@@ -80,6 +120,7 @@ func (u *Usage) add(v *Usage) {
 	u.Idle += v.Idle
 	for i, area := range v.Runnable {
 		u.Runnable[i] += area
+		u.crowd(i, v.Crowds[i])
 	}
 }
 
