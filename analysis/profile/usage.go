@@ -83,6 +83,8 @@ func (u *Usage) spend(g *gor, s stretch) {
 	case g.state == trace.Blocked:
 		u.Syscall += s.ns
 		use = useSyscall
+	default:
+		return // it has ended
 	}
 	u.Runnable[use] += s.runnable
 	if s.crowd != nil {
