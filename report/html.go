@@ -41,6 +41,7 @@ func HTML(w io.Writer, p *profile.Profile) error {
 	for i, ns := range p.Parallelism {
 		h.Busy = append(h.Busy, htmlBusy{i, dur(ns), percent(ns, p.Wall), width(ns, p.Wall)})
 	}
+	h.charts()
 	h.lines()
 	h.objects()
 	h.flame()
@@ -72,6 +73,7 @@ type htmlPage struct {
 	Missing     []string
 	Hints       []string
 	Busy        []htmlBusy
+	Charts      []htmlChart
 	Kinds       []string
 	Lines       []htmlLine
 	More        int
@@ -92,6 +94,7 @@ type htmlLine struct {
 	Place                 string
 	SelfWidth, BelowWidth float64
 	Parts                 []htmlPart
+	Figure1               string
 	States                string
 }
 
@@ -132,7 +135,7 @@ func (h *htmlPage) lines() {
 		if !slices.Contains(h.Kinds, e.Kind) {
 			h.Kinds = append(h.Kinds, e.Kind)
 		}
-		l := htmlLine{Entry: e, Place: place(e.File, e.Line), SelfWidth: width(e.SelfNPT, h.P.Wall), BelowWidth: width(e.NPT-e.SelfNPT, h.P.Wall)}
+		l := htmlLine{Entry: e, Figure1: figure1(h.P, e), Place: place(e.File, e.Line), SelfWidth: width(e.SelfNPT, h.P.Wall), BelowWidth: width(e.NPT-e.SelfNPT, h.P.Wall)}
 		times := []struct {
 			class string
 			ns    int64

@@ -27,6 +27,7 @@ type indexer struct {
 	flushes   []struct{ from, to uint64 }
 	usageAt   uint64
 	limits    []uint64
+	metrics   []uint64
 	first     uint64 // ticks
 	last      uint64
 	timed     bool
@@ -286,6 +287,12 @@ func (ix *indexer) cost(r *row) {
 	case spec.TagMemory:
 		t.Memory = Memory{!r.bad, int64(r.u("limit")), int64(r.u("events")), int64(r.u("counts")), int64(r.u("stacks")), int64(r.u("tables")),
 			r.u("pageless"), r.u("stackless"), r.u("unlisted")}
+	case spec.TagMetrics:
+		ticks, m := r.u("ticks"), Metric{0, int64(r.u("heap")), int64(r.u("goal")), int64(r.u("cycles"))}
+		if !r.bad {
+			ix.metrics = append(ix.metrics, ticks)
+			t.Metrics = append(t.Metrics, m)
+		}
 	case spec.TagLimit:
 		ix.limits = append(ix.limits, r.u("ticks"))
 		t.Limits = append(t.Limits, Limit{0, int64(r.u("bytes")), r.s("reason")})
@@ -540,6 +547,9 @@ func (ix *indexer) times() {
 	t.Usage.Time = t.clock.ns(ix.usageAt)
 	for i, ticks := range ix.limits {
 		t.Limits[i].Time = t.clock.ns(ticks)
+	}
+	for i, ticks := range ix.metrics {
+		t.Metrics[i].Time = t.clock.ns(ticks)
 	}
 	for _, f := range ix.flushes {
 		t.Flush.Wall += max(0, t.clock.ns(f.to)-t.clock.ns(f.from))

@@ -28,6 +28,7 @@ type Trace struct {
 	Reasons   map[uint64]string
 	Usage     Usage
 	Memory    Memory
+	Metrics   []Metric // in time order
 	Flush     Flush
 	Throttled int64 // ns lost to the control group's quota
 	Limits    []Limit

@@ -180,6 +180,14 @@ type Usage struct {
 	MaxRSS       int64 // bytes
 }
 
+// Metric is what the runtime said of its heap at a time.
+type Metric struct {
+	Time   int64 // ns since the trace began
+	Heap   int64 // bytes that are live, or were allocated since
+	Goal   int64 // bytes at which the collector's next cycle is to end
+	Cycles int64 // of the collector that were complete
+}
+
 // Flush sums the runs of the thread that wrote the file.
 type Flush struct {
 	Runs  int64

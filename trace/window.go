@@ -65,6 +65,12 @@ func (t *Trace) view(start *checkpoint, until uint64) *Trace {
 			w.Levels = append(w.Levels, c)
 		}
 	}
+	w.Metrics = nil
+	for _, m := range t.Metrics {
+		if m.Time -= t.clock.ns(start.ticks); m.Time >= 0 && m.Time <= w.Wall {
+			w.Metrics = append(w.Metrics, m)
+		}
+	}
 	w.HasCounts, w.Callees, w.Threads, w.Limits = false, nil, nil, nil
 	w.Usage, w.Memory, w.Flush, w.Throttled = Usage{}, Memory{}, Flush{}, 0
 	w.End = End{true, "cut", 0}

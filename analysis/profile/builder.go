@@ -54,6 +54,7 @@ type builder struct {
 	within  *within // nil: all of the run
 	pseudo  pseudo
 	gc      collector
+	line    timeline
 	costs   costs
 	given   *trace.Trace // of which t is a copy with pseudo procedures
 	gs      []gor        // by slot
@@ -90,7 +91,7 @@ type builder struct {
 func newBuilder(t *trace.Trace) *builder {
 	given := t
 	t, procs := withPseudo(given)
-	b := &builder{given: given, t: t, pseudo: procs, gc: collector{markSince: -1, stopSince: -1}, costs: costsOf(t), sets: newSets(), reasons: map[uint64]int64{}, again: map[topIn]*Usage{}, mainMain: noProc,
+	b := &builder{given: given, t: t, pseudo: procs, gc: collector{markSince: -1, stopSince: -1}, costs: costsOf(t), line: newTimeline(t.Wall), sets: newSets(), reasons: map[uint64]int64{}, again: map[topIn]*Usage{}, mainMain: noProc,
 		self: make([]Usage, len(t.Points)+1), selfInh: make([]int64, len(t.Points)+1), calls: make([]uint64, len(t.Points)), trips: make([]uint64, len(t.Points))}
 	b.places.index = map[where]int32{}
 	b.groups = newGroups(t)
@@ -218,6 +219,7 @@ func (b *builder) create(e *trace.Event) {
 		b.gs = append(b.gs, gor{})
 	}
 	b.goroutines++
+	b.line.alive.set(e.Time, b.line.alive.is+1)
 	var by *gor
 	if e.By != trace.NoSlot {
 		by = &b.gs[e.By]
@@ -263,6 +265,7 @@ func (b *builder) change(e *trace.Event) {
 	b.turn(e.Slot, e.Time, e.To, g.spins)
 	if e.To == trace.None {
 		b.lived(g)
+		b.line.alive.set(e.Time, b.line.alive.is-1)
 	}
 	g.reason = e.Arg
 	if e.To == trace.Waiting {
@@ -317,11 +320,13 @@ func (b *builder) turn(slot int32, now int64, to trace.State, spins int32) {
 		}
 		g.busyAt = int32(len(b.running))
 		b.running = append(b.running, slot)
+		b.line.busy.set(now, float64(len(b.running)))
 	case was && !is:
 		last := b.running[len(b.running)-1]
 		b.running[g.busyAt] = last
 		b.gs[last].busyAt = g.busyAt
 		b.running = b.running[:len(b.running)-1]
+		b.line.busy.set(now, float64(len(b.running)))
 		b.idleAt = now
 	}
 }
@@ -376,6 +381,7 @@ func (b *builder) countRunnable(now, d int64) {
 	b.crowd = crowd{b.crowd.until(now), now, crowdOf(b.runnable + d), b.crowd.n + 1}
 	b.runnableArea, b.runnableAt = b.area(now), now
 	b.runnable += d
+	b.line.runnable.set(now, float64(b.runnable))
 }
 
 // advance accounts the time of all busy goroutines up to now.

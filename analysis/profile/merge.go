@@ -175,7 +175,7 @@ func (e *Entry) add(q *Entry) {
 		*x.to += x.more
 	}
 	e.Calls, e.Trips, e.Degraded = e.Calls+q.Calls, e.Trips+q.Trips, e.Degraded+q.Degraded
-	e.BusyAt, e.Queue = addTo(e.BusyAt, q.BusyAt), addTo(e.Queue, q.Queue)
+	e.BusyAt, e.SelfBusyAt, e.Queue = addTo(e.BusyAt, q.BusyAt), addTo(e.SelfBusyAt, q.SelfBusyAt), addTo(e.Queue, q.Queue)
 	for _, c := range []struct {
 		to   **Crowd
 		more *Crowd

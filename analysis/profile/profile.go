@@ -49,6 +49,8 @@ type Profile struct {
 	// Notes are statements that the profile cannot make, and why: what is missing.
 	Notes []string `json:"notes,omitempty"`
 
+	Timeline *Timeline `json:"timeline,omitempty"` // nil: of several traces
+
 	Events     int64  `json:"events"`     // read
 	Goroutines int64  `json:"goroutines"` // created
 	Degraded   uint64 `json:"degraded"`   // procedure calls that were counted but not traced
@@ -125,6 +127,8 @@ type Entry struct {
 	// BusyAt[i] is the part of Busy during which i processors were busy: the
 	// histogram of Quartz's Figure 1 after a division of each term by i.
 	BusyAt []int64 `json:"busy_at_ns"`
+	// SelfBusyAt is the same of SelfBusy.
+	SelfBusyAt []int64 `json:"self_busy_at_ns"`
 	// Started is the part of SelfBusy in goroutines that were started in the
 	// procedure and had not entered one of their own.
 	Started int64 `json:"self_started_ns,omitempty"`
@@ -271,6 +275,7 @@ func (b *builder) profile(losses trace.Losses) *Profile {
 	b.calledFrom(p)
 	p.CPU.Known, p.CPU.User, p.CPU.System = t.Usage.Known, t.Usage.User, t.Usage.System
 	p.Notes = b.notes(p)
+	p.Timeline = b.line.finish(t)
 	p.GC = b.gc.GC
 	p.GC.Workers, p.GC.Assists = b.self[b.pseudo.worker].Busy(), b.self[b.pseudo.assist].Busy()
 	p.Tool = Tool{t.Flush.Runs, t.Flush.Wall, t.Flush.CPU, t.Flush.Bytes, b.traced, eventCost(t), b.self[b.pseudo.probes].Busy(), round(b.self[b.pseudo.probes].NPT())}
@@ -383,7 +388,7 @@ func (e *Entry) fill(self, incl *Usage) {
 	e.Runnable = incl.runnableWhile()
 	c := &incl.Crowds
 	e.Crowds = Crowds{c[useBusy], c[useSpin], c[useReady], c[useBlocked], c[useSyscall]}
-	e.BusyAt = incl.BusyAt
+	e.BusyAt, e.SelfBusyAt = incl.BusyAt, self.BusyAt
 }
 
 func round(ns float64) int64 { return int64(math.Round(ns)) }

@@ -54,11 +54,13 @@ func (b *builder) mark(e *trace.Event) {
 	case spec.EvGCBegin:
 		c.Cycles++
 		c.markSince = e.Time
+		b.line.marking.set(e.Time, 1)
 	case spec.EvGCEnd:
 		if c.markSince >= 0 {
 			c.Marking += e.Time - c.markSince
 		}
 		c.markSince = -1
+		b.line.marking.set(e.Time, 0)
 	case spec.EvAssistBegin:
 		b.enterPseudo(e.Slot, e.Time, b.pseudo.assist)
 	case spec.EvAssistEnd:

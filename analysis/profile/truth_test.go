@@ -96,6 +96,15 @@ func identities(t interface{ Errorf(string, ...any) }, p *profile.Profile) {
 	if ended != p.Idle-p.IdleAtEnd {
 		t.Errorf("procedures ended %d ns of idle time, of %d, of which %d lasted to the end", ended, p.Idle, p.IdleAtEnd)
 	}
+	if l := p.Timeline; l != nil && len(l.Busy) > 0 {
+		sum := 0.0
+		for i, x := range l.Busy {
+			sum += x * float64(min(l.Slice, p.Wall-int64(i)*l.Slice))
+		}
+		if d := sum - float64(p.Busy); d > 1 || d < -1 {
+			t.Errorf("slices of time have %v ns busy, the run %d", sum, p.Busy)
+		}
+	}
 	if busy != p.Busy {
 		t.Errorf("self busy of all procedures = %d, busy %d", busy, p.Busy)
 	}

@@ -188,6 +188,7 @@ func constants() []byte {
 		{"TagGoroutine", spec.TagGoroutine},
 		{"TagMemory", spec.TagMemory},
 		{"TagPath", spec.TagPath},
+		{"TagMetrics", spec.TagMetrics},
 		{"ProbesFields", len(spec.Records[spec.TagProbes-1].Fields)},
 		{"EvEnter", spec.EvEnter},
 		{"EvExit", spec.EvExit},

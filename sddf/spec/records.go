@@ -29,6 +29,7 @@ const (
 	TagGoroutine = 24
 	TagMemory    = 25
 	TagPath      = 26
+	TagMetrics   = 27
 
 	FirstUserTag = 256
 )
@@ -441,4 +442,9 @@ var Records = []Record{
 		field("first", U32, "", "number of the first path, from 1"),
 		field("n", U32, "", "how many follow"),
 		field("paths", Packed, "", "paths")}, &Paths),
+	record(TagMetrics, "metrics", "what the runtime says of itself, some times a second", []Field{
+		field("ticks", U64, Ticks, "when"),
+		field("heap", U64, Byte, "that the collector considers live, or was allocated since"),
+		field("goal", U64, Byte, "heap size at which the collector's next cycle is to end"),
+		field("cycles", U64, "", "of the collector that are complete")}, nil),
 }

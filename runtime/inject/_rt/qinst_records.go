@@ -248,6 +248,16 @@ func qinstWriteUsage() {
 	qinstU64(uint64(u[4]) << 10)
 }
 
+// qinstWriteMetrics writes what the runtime says of its heap. Its goroutines are in the
+// events.
+func qinstWriteMetrics() {
+	qinstRecord(qinstTagMetrics, 4)
+	qinstU64(qinstNow())
+	qinstU64(gcController.heapLive.Load())
+	qinstU64(gcController.gcPercentHeapGoal.Load())
+	qinstU64(uint64(work.cycles.Load()))
+}
+
 // qinstWriteMemory writes what the tool uses.
 func qinstWriteMemory() {
 	s := &qinstSet

@@ -370,6 +370,7 @@ func qinstTick() {
 		qinstWriteThreads()
 	}
 	qinstWriteNews()
+	qinstWriteMetrics()
 	qinstSumsDue(now)
 	qinstWriteDropped()
 	qinstRefill()
@@ -437,6 +438,7 @@ func qinstWriteTail(why uint32) {
 	qinstSayFloor()
 	qinstWriteCallees()
 	qinstWriteUsage()
+	qinstWriteMetrics()
 	qinstWriteMemory()
 	qinstWriteClock()
 	qinstPush()
