@@ -13,7 +13,122 @@ const (
 	buffersHint   = 0.05 // both sides of a channel waited
 	balanceHint   = 1.5  // times the mean of the others: the longest goroutine's work
 	unusedHint    = 0.20 // not all processors were busy
+	barrierHint   = 0.10 // several waited at a barrier
+	starvedHint   = 0.50 // of the processor time is in too few goroutines
+	turnHint      = 0.50 // goroutines of one kind worked, one behind the other
+	syncHint      = 0.10 // of the processor time is operations on synchronization objects
 )
+
+// unused is the time in which some processor had nothing to do while others worked.
+func unused(p *profile.Profile) int64 {
+	if len(p.Parallelism) <= p.Procs {
+		return p.Wall - p.Idle
+	}
+	return p.Wall - p.Idle - p.Parallelism[p.Procs]
+}
+
+// barrierHints are about objects at which several goroutines wait until one lets them all
+// go: Quartz's over-restrictive construct.
+func barrierHints(p *profile.Profile) (out []string) {
+	for i := range p.Objects {
+		o := &p.Objects[i]
+		several := int64(0)
+		for n := 2; n < len(o.Waiting); n++ {
+			several += o.Waiting[n]
+		}
+		if o.Holds > 0 || o.Waits < 4 || 2*o.Together < o.Waits || ratio(several, p.Wall) < barrierHint || ratio(unused(p), p.Wall) < unusedHint {
+			continue
+		}
+		line := fmt.Sprintf("%s is a barrier: %s of its %s waits ended together, and goroutines waited %s there for the last one while not all processors were busy",
+			o.Name, count(o.Together), count(o.Waits), dur(o.Wait))
+		if len(o.Blamed) > 0 && o.Blamed[0].Time > 0 {
+			line += fmt.Sprintf(", %s of it for %s", percent(o.Blamed[0].Time, o.Wait), o.Blamed[0].Reason)
+		}
+		out = append(out, line+". Where they only must not run at the same time a lock is enough; else give each as much to do before it")
+	}
+	return out
+}
+
+// starvedHints are about work that is in fewer goroutines than there are processors.
+func starvedHints(p *profile.Profile) (out []string) {
+	for i := range p.Entries {
+		e := &p.Entries[i]
+		if e.Kind != profile.KindGoroutine || e.Calls < 2 || e.Calls >= uint64(p.Procs) || ratio(e.SelfBusy, p.Busy) < starvedHint || ratio(unused(p), p.Wall) < unusedHint {
+			continue
+		}
+		if together := ratio(e.SelfBusy, e.SelfNPT); together < 1.25 {
+			continue // they do not even run at the same time
+		}
+		out = append(out, fmt.Sprintf("split the work into more parts: %s of it is in %s goroutines %s, fewer than the %d processors, which were not all busy for %s (starvation by small problem size)",
+			percent(e.SelfBusy, p.Busy), count(e.Calls), e.Name, p.Procs, dur(unused(p))))
+	}
+	return out
+}
+
+// turnHints are about goroutines of one kind that work one behind the other, and wait for
+// each other meanwhile: Quartz's data dependence of a loop.
+func turnHints(p *profile.Profile) (out []string) {
+	for i := range p.Objects {
+		if o := &p.Objects[i]; o.Holds > 0 && 5*o.Wait > p.Wall {
+			return nil // a lock makes them take turns
+		}
+	}
+	for i := range p.Entries {
+		e := &p.Entries[i]
+		if e.Kind != profile.KindGoroutine || e.Calls < 2 || p.Procs < 2 || ratio(e.SelfNPT, p.Wall) < turnHint {
+			continue
+		}
+		alone := ratio(e.SelfBusy, e.SelfNPT)
+		others := float64(e.SelfBusy-e.Longest) / float64(e.Calls-1)
+		if alone > 1.25 || float64(e.Longest) > 2*others || ratio(e.SelfBlocked, p.Wall) < 0.2*float64(e.Calls-1) {
+			continue
+		}
+		out = append(out, fmt.Sprintf("the %s goroutines %s work one behind the other: %.2f processors were busy on average during their %s, and they were blocked for %s. Each seems to need what the one before made (a data dependence): only another order of the work lets them run together",
+			count(e.Calls), e.Name, alone, dur(e.SelfBusy), dur(e.SelfBlocked)))
+	}
+	return out
+}
+
+// plainOnly says that only less work helps where all processors are busy anyway, and where
+// most of it is. It is no hint: a healthy program is so.
+func plainOnly(p *profile.Profile) string {
+	if len(p.Parallelism) <= p.Procs || ratio(p.Parallelism[p.Procs], p.Wall) < 1-unusedHint {
+		return ""
+	}
+	var most *profile.Entry
+	for i := range p.Entries {
+		if e := &p.Entries[i]; isWritten(e) && (most == nil || e.SelfNPT > most.SelfNPT) {
+			most = e
+		}
+	}
+	if most == nil {
+		return ""
+	}
+	return fmt.Sprintf("All %d processors were busy for %s of the run: only plain optimization helps, first of all of %s, whose own code is %s of it.",
+		p.Procs, percent(p.Parallelism[p.Procs], p.Wall), most.Name, percent(most.SelfNPT, p.Wall))
+}
+
+// syncHints are about operations on synchronization objects that take long by themselves.
+func syncHints(p *profile.Profile) []string {
+	all, most := syncCost(p)
+	if most == nil || ratio(all, p.Busy) < syncHint {
+		return nil
+	}
+	return []string{fmt.Sprintf("synchronize less often: operations take about %s by themselves, without waiting (%s of busy); most of it is %s operations on %s. Larger pieces of work need fewer",
+		dur(all), percent(all, p.Busy), count(most.Ops), most.Name)}
+}
+
+// syncCost is what operations took by themselves, and the object with most of it.
+func syncCost(p *profile.Profile) (all int64, most *profile.Object) {
+	for i := range p.Objects {
+		o := &p.Objects[i]
+		all += o.Cost
+		if o.Cost > 0 && (most == nil || o.Cost > most.Cost) {
+			most = o
+		}
+	}
+	return all, most
+}
 
 // lockHints are about locks that goroutines queue for: Quartz's contended semaphore or
 // task queue.
@@ -63,10 +178,10 @@ func bufferHints(p *profile.Profile) (out []string) {
 
 // balanceHints are about goroutines of one kind with unequal work, while processors are free.
 func balanceHints(p *profile.Profile) (out []string) {
-	if len(p.Parallelism) <= p.Procs {
+	if p.Procs < 2 {
 		return nil
 	}
-	unused := p.Wall - p.Idle - p.Parallelism[p.Procs]
+	unused := unused(p)
 	for i := range p.Entries {
 		e := &p.Entries[i]
 		if e.Kind != profile.KindGoroutine || e.Calls < 2 || ratio(unused, p.Wall) < unusedHint {

@@ -2,6 +2,7 @@ package report_test
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -31,12 +32,43 @@ func TestAdvice(t *testing.T) {
 	heavy := append(threads(3, do("main.work", 3*ms)), threads(1, do("main.work", 9*ms))...)
 	alone := append(threads(3, tracetest.Wait("go"), do("main.work", 5*ms)),
 		threads(1, do("main.input", 5*ms), tracetest.Signal("go"), tracetest.Signal("go"), tracetest.Signal("go"), do("main.work", 5*ms))...)
+	var barrier, turns []tracetest.Thread
+	for i := range 3 {
+		var steps, turn []tracetest.Op
+		for k := range 10 {
+			took := int64(ms)
+			if k%3 == i {
+				took = 6 * ms
+			}
+			steps = append(steps, do("main.step", took), tracetest.Barrier("main.meet", 3))
+			turn = append(turn, tracetest.Wait(fmt.Sprint("turn", i)), do("main.step", ms), tracetest.Signal(fmt.Sprint("turn", (i+1)%3)))
+		}
+		if i == 0 {
+			turn = turn[1:]
+		}
+		barrier = append(barrier, tracetest.Thread{Name: "main.worker", Ops: steps})
+		turns = append(turns, tracetest.Thread{Name: "main.worker", Ops: turn})
+	}
+	var many []tracetest.Op
+	for range 200 {
+		many = append(many, do("main.small", 100), lock, do("main.inside", 1), unlock)
+	}
 	for _, c := range []struct {
 		name    string
 		procs   int
 		threads []tracetest.Thread
 		want    []string
 	}{
+		{"a barrier", 3, barrier, []string{
+			"main.meet is a barrier: 20 of its 20 waits ended together, and goroutines waited 100ms there for the last one while not all processors were busy, 100.0% of it for main.main. Where they only must not run at the same time a lock is enough"}},
+		{"each needs what the one before made", 3, turns, []string{
+			"the run is serial: 1.00 of 3 processors busy",
+			"the 3 goroutines main.worker work one behind the other: 1.00 processors were busy on average during their 30.0ms"}},
+		{"few parts of work", 4, threads(2, do("main.work", 9*ms)), []string{
+			"split the work into more parts: 100.0% of it is in 2 goroutines main.worker, fewer than the 4 processors, which were not all busy for 9.00ms (starvation by small problem size)"}},
+		{"many operations", 1, threads(1, many...), []string{
+			"synchronize less often: operations take about 4.00us by themselves, without waiting (19.8% of busy); most of it is 400 operations on main.mu. Larger pieces of work need fewer"}},
+
 		{"all busy", 4, threads(4, do("main.work", 9*ms)), nil},
 		{"a lock that is seldom waited for", 4, threads(4, meets...), nil},
 		{"a lock convoy (W5)", 8, threads(8, convoy...), []string{
@@ -46,7 +78,7 @@ func TestAdvice(t *testing.T) {
 		{"serial input (W6)", 4, alone, []string{"main.input ran almost alone (1.00 processors busy on average): its 5.00ms are 50.0% of the run but 20.0% of the processor time"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			tr := tracetest.Simulate(c.procs, c.threads).Trace()
+			tr := tracetest.SimulateOn(tracetest.New(c.procs).Attribute("atomic_cost_ps", 10_000), c.threads).Trace()
 			p, err := profile.New(tr)
 			if err != nil {
 				t.Fatal(err)

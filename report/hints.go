@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"strings"
 
 	"qinst.dev/analysis/profile"
 )
@@ -25,7 +26,7 @@ func hints(p *profile.Profile) []string {
 		// Then everything ran alone, and it is no news of any procedure.
 		out = append(out, fmt.Sprintf("the run is serial: %.2f of %d processors busy on average while anything ran", ratio(p.Busy, p.NPTSum), p.Procs))
 	}
-	for _, advice := range []func(*profile.Profile) []string{lockHints, bufferHints, balanceHints, idleHints, spinHints} {
+	for _, advice := range []func(*profile.Profile) []string{lockHints, barrierHints, bufferHints, balanceHints, starvedHints, turnHints, idleHints, spinHints, syncHints} {
 		out = append(out, advice(p)...)
 	}
 	if !serial && p.Procs > 1 {
@@ -38,7 +39,7 @@ func hints(p *profile.Profile) []string {
 		if e.Kind == profile.KindGoroutine {
 			ready += e.SelfReady
 		}
-		if e.Kind == profile.KindProc && ratio(e.Started, p.Busy) > startedHint {
+		if isWritten(e) && ratio(e.Started, p.Busy) > startedHint {
 			out = append(out, fmt.Sprintf("%s of the self time of %s is in goroutines started in it that ran no instrumented procedure", dur(e.Started), e.Name))
 		}
 	}
@@ -48,12 +49,18 @@ func hints(p *profile.Profile) []string {
 	return out
 }
 
+// isWritten reports whether an entry is a procedure that somebody wrote: not the runtime's
+// work, the tool's, or nobody's.
+func isWritten(e *profile.Entry) bool {
+	return e.Kind == profile.KindProc && e.ID != profile.NoProcedure && !strings.HasPrefix(e.Name, "[")
+}
+
 // serialHints names procedures that ran while no other processor was busy.
 func serialHints(p *profile.Profile) []string {
 	var out []string
 	for i := range p.Entries {
 		e := &p.Entries[i]
-		if e.Kind != profile.KindProc || e.ID == profile.NoProcedure || ratio(e.SelfNPT, p.Wall) < serialHint {
+		if !isWritten(e) || ratio(e.SelfNPT, p.Wall) < serialHint {
 			continue
 		}
 		if avg := ratio(e.SelfBusy, e.SelfNPT); avg < 1.25 {
@@ -92,7 +99,7 @@ func aloneHint(p *profile.Profile) []string {
 	var best *profile.Entry
 	for i := range p.Entries {
 		e := &p.Entries[i]
-		if e.Kind != profile.KindProc || e.ID == profile.NoProcedure || len(e.BusyAt) < 2 {
+		if !isWritten(e) || len(e.BusyAt) < 2 {
 			continue
 		}
 		// A procedure like main.main has most of any time: a hint is only what

@@ -41,6 +41,7 @@ func HTML(w io.Writer, p *profile.Profile) error {
 	for i, ns := range p.Parallelism {
 		h.Busy = append(h.Busy, htmlBusy{i, dur(ns), percent(ns, p.Wall), width(ns, p.Wall)})
 	}
+	h.Plain = plainOnly(p)
 	h.charts()
 	h.lines()
 	h.objects()
@@ -72,6 +73,7 @@ type htmlPage struct {
 	Parallelism float64
 	Missing     []string
 	Hints       []string
+	Plain       string // what helps where nothing stands out
 	Busy        []htmlBusy
 	Charts      []htmlChart
 	Kinds       []string

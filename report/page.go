@@ -267,6 +267,14 @@ func (pg *page) lost() error {
 		pg.say("  garbage collector: %s cycles, marking for %s of the run; workers %s and assists %s of processor time; the world stopped %s times, for %s",
 			count(c.Cycles), dur(c.Marking), dur(c.Workers), dur(c.Assists), count(c.Stops), dur(c.Stopped))
 	}
+	if all, most := syncCost(p); most != nil {
+		ops := uint64(0)
+		for i := range p.Objects {
+			ops += p.Objects[i].Ops
+		}
+		pg.say("  synchronization: %s operations, about %s of processor time by themselves (%s of busy): counted, times what they cost in a loop", count(ops), dur(all), percent(all, p.Busy))
+	}
+	pg.say("  memory and caches (thrashing): not measured")
 	pg.say("  system calls that lost their processor: %s", dur(syscall))
 	pg.offCPU()
 	if len(p.BlockedBy) == 0 {

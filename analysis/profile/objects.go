@@ -30,9 +30,14 @@ type Object struct {
 
 	// Waiting[n] is the time with n goroutines waiting, summed over the objects: the sum
 	// of n x Waiting[n] is Wait (Little's law).
-	Waiting  []int64 `json:"waiting_ns"`
-	HandOver int64   `json:"hand_over_ns,omitempty"` // of a lock: from its being given back while somebody waits to its being taken
-	Handed   int64   `json:"hand_overs,omitempty"`
+	Waiting []int64 `json:"waiting_ns"`
+	// Together are waits that one goroutine ended within 20 us of each other.
+	Together int64 `json:"released_together,omitempty"`
+	// Cost is what the operations took by themselves: their number times what such an
+	// operation costs in a loop, where the program measured that.
+	Cost     int64 `json:"operations_ns,omitempty"`
+	HandOver int64 `json:"hand_over_ns,omitempty"` // of a lock: from its being given back while somebody waits to its being taken
+	Handed   int64 `json:"hand_overs,omitempty"`
 
 	WaitedIn  []Wait `json:"waited_in,omitempty"`  // by function, longest first; Reason is its name
 	WaitedFor []Wait `json:"waited_for,omitempty"` // by what the runtime calls it: chan send, ...
@@ -158,7 +163,7 @@ func (o *objects) end(w wait, now int64, by ender) {
 		own = min(by.g.past.since(w.since, now, by.g.ran), now-w.since)
 	}
 	if w.queue != nil {
-		w.queue.leave(now, own, by.by)
+		w.queue.leave(now, own, by)
 	} else {
 		o.queueOf(w.key).once(now-w.since, own, by.by)
 	}
@@ -190,6 +195,7 @@ func (o *objects) finish(now int64, isSystem func(slot int32) bool) []Object {
 		if p := &o.t.Points[i]; p.Kind == spec.PointSync && p.Hits > 0 {
 			g := o.get(cmp.Or(o.used[int32(i)], p.Name))
 			g.Ops += p.Hits
+			g.Cost += int64(float64(p.Hits) * atomics(p.Op) * float64(o.t.Int("atomic_cost_ps")) / 1000)
 			if p.Traceable() {
 				g.Degraded += p.Degraded()
 			}
@@ -317,6 +323,7 @@ func (g *gathered) queue(o *objects, q *queue) {
 		g.blamed[o.whoEnded(by)] += ns
 	}
 	g.Unattributed += q.unattributed
+	g.Together += q.together
 }
 
 func (g *gathered) object(ob *object) {
@@ -488,6 +495,20 @@ func (o *objects) whoEnded(by int32) string {
 		return "[garbage collector]"
 	}
 	return "[scheduler]"
+}
+
+// atomics is about how many locked instructions an operation has when nobody waits:
+// measured beside one in a loop.
+func atomics(op string) float64 {
+	switch op {
+	case spec.OpSend, spec.OpReceive, spec.OpClose:
+		return 5
+	case spec.OpSelect, spec.OpDefault, spec.OpCondWait, spec.OpSignal, spec.OpBroadcast:
+		return 2
+	case spec.OpOnce:
+		return 0.2
+	}
+	return 1
 }
 
 // kindOf is the kind of object that has an operation.

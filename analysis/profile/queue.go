@@ -19,6 +19,11 @@ type queue struct {
 	time         []int64 // ns with n waiting, from 1 on
 	blame        map[int32]int64
 	unattributed int64
+
+	lastAt   int64 // when the last wait ended, and by whom
+	lastBy   *gor
+	together int64 // waits that ended together, as far as that is known
+	alone    bool  // the last one is not counted so far
 }
 
 type queueKey struct {
@@ -144,9 +149,31 @@ func (q *queue) spend(n int, dt int64) {
 
 // leave ends a wait. Where nobody was seen to hold anything, the wait is blamed on the
 // goroutine that ended it, for its own time since the wait began.
-func (q *queue) leave(now, own int64, by int32) {
+func (q *queue) leave(now, own int64, by ender) {
 	q.advance(now)
 	q.n--
+	q.release(now, by.g)
+	q.blamed(own, by.by)
+}
+
+// release counts the waits that one goroutine ends within togetherNS of each other.
+func (q *queue) release(now int64, by *gor) {
+	if by == nil || by != q.lastBy || now-q.lastAt > togetherNS {
+		q.alone = true
+	} else {
+		q.together++
+		if q.alone {
+			q.together++ // the one before is the first
+			q.alone = false
+		}
+	}
+	q.lastAt, q.lastBy = now, by
+}
+
+// togetherNS is far above the time between two goroutines that are woken in a loop.
+const togetherNS = 20e3
+
+func (q *queue) blamed(own int64, by int32) {
 	if q.of == nil || !q.of.known {
 		own = min(own, q.unattributed)
 		q.blame[by] += own

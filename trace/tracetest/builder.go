@@ -114,6 +114,12 @@ func (b *Builder) init(w io.Writer, procs int) {
 	b.event(b.threads[0], spec.EvProcs, uint64(procs))
 }
 
+// Attribute adds a stream attribute; before the first step.
+func (b *Builder) Attribute(key string, value any) *Builder {
+	b.must(b.w.Attribute(key, value))
+	return b
+}
+
 // At sets the time, in ns since the trace began. It must not go back.
 func (b *Builder) At(ns int64) *Builder {
 	if ns < b.now {

@@ -23,6 +23,7 @@ const (
 	opSignal
 	opLock
 	opUnlock
+	opBarrier
 )
 
 // Do runs a procedure for a time.
@@ -45,6 +46,9 @@ func Lock(mutex string) Op { return Op{opLock, mutex, 0} }
 
 // Unlock gives it back, to who waits for it.
 func Unlock(mutex string) Op { return Op{opUnlock, mutex, 0} }
+
+// Barrier waits until n threads are there.
+func Barrier(name string, n int) Op { return Op{opBarrier, name, int64(n)} }
 
 // Simulate builds the ideal trace of threads on processors that switch in no
 // time: a thread keeps its processor until it waits or ends, and ready threads
@@ -145,6 +149,23 @@ func (s *sim) give(th *simThread, mutex string) {
 	}
 }
 
+// meet reports whether a thread is the last one at a barrier: it lets the others go.
+func (s *sim) meet(th *simThread, name string, n int) bool {
+	l := s.lock(name)
+	s.Sync(th.g, s.Object(name, spec.OpCondWait), l.address, len(l.waiting))
+	if len(l.waiting)+1 < n {
+		l.waiting = append(l.waiting, th)
+		s.Builder.Wait(th.g, "sync.Cond.Wait", l.address, 0)
+		return false
+	}
+	for _, w := range l.waiting {
+		s.Unpark(th.g, w.g)
+		s.ready = append(s.ready, w)
+	}
+	l.waiting = nil
+	return true
+}
+
 func (s *sim) run() {
 	for {
 		for len(s.ready) > 0 && len(s.idleCPUs) > 0 {
@@ -196,6 +217,12 @@ func (s *sim) steps(th *simThread) {
 			}
 		case opUnlock:
 			s.give(th, op.name)
+		case opBarrier:
+			if !s.meet(th, op.name, int(op.ns)) {
+				th.ops = th.ops[1:]
+				s.free(th.cpu)
+				return
+			}
 		case opWait:
 			if s.signals[op.name] == 0 {
 				th.ops = th.ops[1:]

@@ -63,6 +63,7 @@ func qinstWriteHead() {
 	qinstAttrStr("mode", qinstSet.mode)
 	qinstAttrStr("settings", qinstSet.env)
 	qinstAttrInt("event_cost_ps", int64(qinstSet.chunkCost*1000/(qinstChunkSize/8)))
+	qinstAttrInt("atomic_cost_ps", qinstAtomicPS)
 	qinstAttrInt("clock_cost_ps", int64(qinstSet.chunkCost*1000/(qinstChunkSize/8)/5))
 	qinstAttrInt("count_cost_ps", int64(qinstCountNS*1000))
 	qinstAttrInt("budget_permille", int64(qinstSet.budget))

@@ -1,30 +1,31 @@
 package runtime
 
 import (
+	"internal/runtime/atomic"
 	"internal/runtime/syscall/linux"
 	"unsafe"
 )
 
 // qinstSet are the run-time settings, from QINST in the environment.
 var qinstSet struct {
-	env     string
-	mode    string
-	program string // base name of the executable
-	exe     string
-	pid     uint64
-	stream  uint64 // identity of what is written
-	limit   uint64 // bytes of output after which points only count; 0: none
-	rate    uint64 // bytes of events a second; 0: no bound
-	floor   int32
-	out     string // as given; "" is the default
-	ring    string
-	budget  uint64 // thousandths of the processor time that events may cost; 0: no bound
-	asked   bool   // for this budget; else it is the default
-	sampleGap int64 // ns between samples, on average; 0: there are none
+	env       string
+	mode      string
+	program   string // base name of the executable
+	exe       string
+	pid       uint64
+	stream    uint64 // identity of what is written
+	limit     uint64 // bytes of output after which points only count; 0: none
+	rate      uint64 // bytes of events a second; 0: no bound
+	floor     int32
+	out       string // as given; "" is the default
+	ring      string
+	budget    uint64 // thousandths of the processor time that events may cost; 0: no bound
+	asked     bool   // for this budget; else it is the default
+	sampleGap int64  // ns between samples, on average; 0: there are none
 	samplers  uint32
 
-	sums    int64  // ns between records of what points below trace counted; or one of those below
-	ctl     bool   // listen to "qinst ctl"
+	sums int64 // ns between records of what points below trace counted; or one of those below
+	ctl  bool  // listen to "qinst ctl"
 
 	floorOff bool // points that cost too much to be counted are off
 
@@ -160,7 +161,22 @@ func qinstPriceChunk() {
 	ns := uint64(nanotime() - start)
 	qinstSet.chunkCost = 1 + 5*ns*(qinstChunkSize/8)/reads
 	qinstCountNS = 0.35 * float64(ns) / reads
+	qinstPriceAtomic()
 }
+
+// qinstPriceAtomic measures what a locked instruction costs, of which every operation on a
+// synchronization object has a few.
+func qinstPriceAtomic() {
+	const times = 256
+	word := uint64(0)
+	start := nanotime()
+	for range times {
+		atomic.Cas64(&word, word, word+1)
+	}
+	qinstAtomicPS = (nanotime() - start) * 1000 / times
+}
+
+var qinstAtomicPS int64
 
 // qinstParse reads settings in GODEBUG form.
 func qinstParse(s string) bool {

@@ -112,6 +112,7 @@ func qinstWriter() {
 	if !qinstFlight.on {
 		qinstWriteThreads() // what they used before the trace began
 		qinstWriteClock()
+		qinstWriteMetrics()
 		qinstPush()
 	}
 	tick := nanotime()
