@@ -12,6 +12,8 @@ type gor struct {
 	waits     int32 // likewise: while it waits, where
 	spins     int32 // open loops that spin
 	state     trace.State
+	real      trace.State // but for virtual processors
+	virtual   in
 	reason    uint64 // of a wait
 	since     int64  // ns: accounted up to here
 	busyAt    int32  // index in builder.running while busy
@@ -52,6 +54,7 @@ type builder struct {
 	spans   spans
 	sampled sampled
 	within  *within // nil: all of the run
+	virtual *virtual
 	pseudo  pseudo
 	gc      collector
 	line    timeline
@@ -225,11 +228,12 @@ func (b *builder) create(e *trace.Event) {
 		by = &b.gs[e.By]
 	}
 	g := &b.gs[e.Slot]
-	*g = gor{state: e.To, since: e.Time, labels: noProc, frames: g.frames[:0], held: g.held[:0], past: history{g.past.marks[:0]}}
+	*g = gor{state: e.To, real: e.To, since: e.Time, labels: noProc, frames: g.frames[:0], held: g.held[:0], past: history{g.past.marks[:0]}}
 	g.past.note(e.Time, 0)
 	g.sinceArea = b.area(e.Time)
 	g.crowd = b.crowd
-	if runnable(e.To) {
+	g.state = b.virtualState(g, e.To)
+	if runnable(g.state) {
 		b.countRunnable(e.Time, 1)
 	}
 	if by != nil {
@@ -262,7 +266,8 @@ func (b *builder) create(e *trace.Event) {
 
 func (b *builder) change(e *trace.Event) {
 	g := &b.gs[e.Slot]
-	b.turn(e.Slot, e.Time, e.To, g.spins)
+	g.real = e.To
+	b.turn(e.Slot, e.Time, b.virtualState(g, e.To), g.spins)
 	if e.To == trace.None {
 		b.lived(g)
 		b.line.alive.set(e.Time, b.line.alive.is-1)
@@ -271,7 +276,7 @@ func (b *builder) change(e *trace.Event) {
 	if e.To == trace.Waiting {
 		g.waits = b.waitsAt(g, e.Aux)
 	}
-	if !g.system && (e.To != trace.Waiting || !b.out(g)) {
+	if !g.system && (e.To != trace.Waiting || !b.out(g) && !g.token()) {
 		b.objects.change(e, b.places.list[g.waits].top, b.ender(e))
 	}
 }

@@ -73,6 +73,7 @@ func (b *builder) region(e *trace.Event) {
 		b.spans.list[i].count++
 		g.regions = append(g.regions, openRegion{i, e.Time})
 		b.look(g)
+		b.virtualRegion(e.Slot, e.Time, b.spans.list[i].name, 1)
 		return
 	}
 	at := len(g.regions) - 1
@@ -85,8 +86,10 @@ func (b *builder) region(e *trace.Event) {
 	if at >= 0 {
 		n := &b.spans.list[g.regions[at].span]
 		n.took = append(n.took, e.Time-g.regions[at].since)
+		name := n.name
 		g.regions = append(g.regions[:at], g.regions[at+1:]...)
 		b.look(g)
+		b.virtualRegion(e.Slot, e.Time, name, -1)
 	}
 }
 

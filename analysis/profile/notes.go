@@ -21,6 +21,9 @@ func (b *builder) notes(p *Profile) (list []string) {
 	if w := b.within; w != nil {
 		say("only goroutines in the %s %s, and what they started there, have lines; the rest is [outside]. Calls are those that were traced there; queues are of those goroutines", map[bool]string{true: "region", false: "label"}[w.Region != ""], cmp.Or(w.Region, w.Label))
 	}
+	if v := b.virtual; v != nil {
+		say("processors are virtual: goroutines run in regions \"vcpu\" and are ready in regions \"vready\"; all else takes no processor time")
+	}
 	if t.End.Reason == "cut" {
 		say("this is a part of a run: calls and times are those of the part, and who started goroutines before it is not known")
 	}

@@ -259,6 +259,9 @@ func (b *builder) profile(losses trace.Losses) *Profile {
 	p.Spin, p.Searched = b.spin, b.searched
 	p.NPTSum = p.Wall - p.Idle
 	p.Procs = max(p.Procs, len(b.atBusy)-1)
+	if b.virtual != nil {
+		p.Procs = b.virtual.procs
+	}
 	for _, th := range t.Threads {
 		if th.Writer {
 			p.CPU.Writer += th.Run

@@ -146,7 +146,7 @@ func (b *builder) sample(e *trace.Event) {
 	g := &b.gs[e.Slot]
 	i := 0
 	switch {
-	case b.out(g):
+	case b.out(g), b.virtual != nil:
 		return
 	case g.busy():
 		i = len(b.running)

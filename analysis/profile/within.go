@@ -14,6 +14,7 @@ import (
 type Within struct {
 	Region string // "": any
 	Label  string // key=value; "": any
+	Procs  int    // virtual processors; 0: those of the machine
 }
 
 // within is that while a profile is made.
@@ -32,7 +33,12 @@ func NewWithin(t *trace.Trace, in Within) (*Profile, error) {
 		return New(t)
 	}
 	b := newBuilder(t)
-	b.within = &within{Within: in, seen: map[string]bool{}}
+	if in.Region != "" || in.Label != "" {
+		b.within = &within{Within: in, seen: map[string]bool{}}
+	}
+	if in.Procs > 0 {
+		b.virtual = &virtual{in.Procs}
+	}
 	losses, err := t.Events(b.batch)
 	if err != nil {
 		return nil, err
@@ -40,12 +46,15 @@ func NewWithin(t *trace.Trace, in Within) (*Profile, error) {
 	if err := b.within.missing(); err != nil {
 		return nil, err
 	}
+	if i, ok := b.spans.index[[2]string{KindRegion, "vcpu"}]; b.virtual != nil && (!ok || b.spans.list[i].count == 0) {
+		return nil, fmt.Errorf("found no region \"vcpu\": the program's processors are not virtual")
+	}
 	b.finish()
 	return b.profile(losses), nil
 }
 
 func (w *within) missing() error {
-	if w.found {
+	if w == nil || w.found {
 		return nil
 	}
 	what, name := KindRegion, w.Region

@@ -28,6 +28,7 @@ func (q *partOf) define(fs *flag.FlagSet) {
 	fs.DurationVar(&q.from, "from", 0, "of the trace only what comes behind this time")
 	fs.DurationVar(&q.to, "to", 0, "and what comes before this one; 0: up to its end")
 	fs.StringVar(&q.within.Region, "region", "", "only what goroutines do in regions of this name, and what they start there")
+	fs.IntVar(&q.within.Procs, "vcpu", 0, "the program's processors are so many tokens: read regions \"vcpu\" as running, \"vready\" as ready (0: it has real ones)")
 	fs.Func("label", "likewise with this label of runtime/pprof, as in `key=value`", func(s string) error {
 		if !strings.Contains(s, "=") {
 			return errors.New("expected key=value")
