@@ -37,6 +37,9 @@ func (pg *page) cost() error {
 	if p.Tool.Probes > 0 {
 		pg.say("  probes: %s of processor time, %s of the run: taken out of all lines above, and shown as [probes]; events and hits, times what they cost in a loop", dur(p.Tool.Probes), dur(p.Tool.ProbesNPT))
 	}
+	if p.Tool.Plain > 0 {
+		pg.say("  a plain run takes %s, this one %s: probes are %s of the difference, %s are unaccounted", dur(p.Tool.Plain), dur(p.Ran), dur(p.Tool.ProbesNPT), dur(p.Tool.More))
+	}
 	written := p.Events + 2*reduced // entries and exits, for the most part
 	events := int64(c * float64(written))
 	pg.say("  events: %s x %.1fns = %s of processor time (%s of busy)", count(written), c, dur(events), percent(events, p.Busy))

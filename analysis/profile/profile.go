@@ -219,6 +219,8 @@ type Tool struct {
 	EventCost  float64 `json:"event_cost_ns"` // of one, where the file says so; else 0
 	Probes     int64   `json:"probes_ns"`     // processor time that probes took, which is in no other line
 	ProbesNPT  int64   `json:"probes_npt_ns"`
+	Plain      int64   `json:"plain_ns,omitempty"`       // how long the program runs without probes, if somebody said so
+	More       int64   `json:"unaccounted_ns,omitempty"` // what the run took longer beyond ProbesNPT
 }
 
 // New computes the profile of a trace.
@@ -230,6 +232,11 @@ func New(t *trace.Trace) (*Profile, error) {
 	}
 	b.finish()
 	return b.profile(losses), nil
+}
+
+// Compare tells the profile how long the program runs without probes.
+func (p *Profile) Compare(plain int64) {
+	p.Tool.Plain, p.Tool.More = plain, p.Ran-p.Tool.ProbesNPT-plain
 }
 
 // JSON writes the profile as one JSON object.
@@ -281,7 +288,8 @@ func (b *builder) profile(losses trace.Losses) *Profile {
 	p.Timeline = b.line.finish(t)
 	p.GC = b.gc.GC
 	p.GC.Workers, p.GC.Assists = b.self[b.pseudo.worker].Busy(), b.self[b.pseudo.assist].Busy()
-	p.Tool = Tool{t.Flush.Runs, t.Flush.Wall, t.Flush.CPU, t.Flush.Bytes, b.traced, eventCost(t), b.self[b.pseudo.probes].Busy(), round(b.self[b.pseudo.probes].NPT())}
+	p.Tool = Tool{FlushRuns: t.Flush.Runs, FlushWall: t.Flush.Wall, FlushCPU: t.Flush.CPU, FlushBytes: t.Flush.Bytes, Traced: b.traced, EventCost: eventCost(t),
+		Probes: b.self[b.pseudo.probes].Busy(), ProbesNPT: round(b.self[b.pseudo.probes].NPT())}
 	return p
 }
 

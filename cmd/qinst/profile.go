@@ -21,12 +21,14 @@ import (
 // partOf is the part of a trace that a profile is made of.
 type partOf struct {
 	from, to time.Duration
+	plain    time.Duration
 	within   profile.Within
 }
 
 func (q *partOf) define(fs *flag.FlagSet) {
 	fs.DurationVar(&q.from, "from", 0, "of the trace only what comes behind this time")
 	fs.DurationVar(&q.to, "to", 0, "and what comes before this one; 0: up to its end")
+	fs.DurationVar(&q.plain, "plain", 0, "how long the program runs without probes: what is unaccounted")
 	fs.StringVar(&q.within.Region, "region", "", "only what goroutines do in regions of this name, and what they start there")
 	fs.IntVar(&q.within.Procs, "vcpu", 0, "the program's processors are so many tokens: read regions \"vcpu\" as running, \"vready\" as ready (0: it has real ones)")
 	fs.Func("label", "likewise with this label of runtime/pprof, as in `key=value`", func(s string) error {
@@ -55,6 +57,9 @@ func (q *partOf) open(file string) (*trace.Trace, *profile.Profile, error) {
 	if err != nil {
 		_ = t.Close()
 		return nil, nil, fmt.Errorf("%s: %w", file, err)
+	}
+	if q.plain > 0 {
+		p.Compare(int64(q.plain))
 	}
 	return part, p, nil
 }
