@@ -381,3 +381,79 @@ func TestW8Imbalance(t *testing.T) {
 		t.Errorf("parallelism %v, want %v", p.Parallelism, want)
 	}
 }
+
+// W3: workers that pop in a fixed order and then work, between barriers: the run is the
+// sum over the passes of the last one's end.
+func TestW3Barriers(t *testing.T) {
+	const workers, pop = 3, 0.25
+	work := [][]float64{{1, 2, 3}, {4, 1, 1}, {1, 5, 1}, {2, 2, 2}}
+	var ths []tracetest.Thread
+	expected := 0.0
+	for j := range workers {
+		var ops []tracetest.Op
+		for k, w := range work {
+			if j > 0 {
+				ops = append(ops, tracetest.Wait(fmt.Sprint("turn", k, j)))
+			}
+			ops = append(ops, do("main.pop", pop))
+			if j < workers-1 {
+				ops = append(ops, tracetest.Signal(fmt.Sprint("turn", k, j+1)))
+			}
+			ops = append(ops, do("main.partition", w[j]), tracetest.Barrier("main.meet", workers))
+		}
+		ths = append(ths, tracetest.Thread{Name: "main.worker", Ops: ops})
+	}
+	for _, w := range work {
+		most := 0.0
+		for j := range workers {
+			most = max(most, float64(j+1)*pop+w[j])
+		}
+		expected += most
+	}
+	p := profileOf(t, tracetest.Simulate(workers, ths))
+	wantWall(t, p, expected)
+	sum := 0.0
+	for _, name := range []string{"main.pop", "main.partition"} {
+		sum += float64(entry(t, p, name).NPT) / unit
+	}
+	if math.Abs(sum-expected) > 0.005*expected {
+		t.Errorf("NPT of both parts %v, run %v", sum, expected)
+	}
+}
+
+// W4: a pipeline of three stages with ample buffers.
+func TestW4Pipeline(t *testing.T) {
+	const n = 20
+	var first, second, third []tracetest.Op
+	for range n {
+		first = append(first, do("main.first", 2), tracetest.Signal("a"))
+		second = append(second, tracetest.Wait("a"), do("main.second", 5), tracetest.Signal("b"))
+		third = append(third, tracetest.Wait("b"), do("main.third", 3))
+	}
+	p := profileOf(t, tracetest.Simulate(3, []tracetest.Thread{{Name: "main.s1", Ops: first}, {Name: "main.s2", Ops: second}, {Name: "main.s3", Ops: third}}))
+	wantWall(t, p, 105)
+	for name, npt := range map[string]float64{"main.first": 17.5, "main.second": 59.5, "main.third": 28} {
+		wantNPT(t, p, name, npt)
+	}
+}
+
+// W9: two procedures in parallel, one of them longer.
+func TestW9Plateau(t *testing.T) {
+	p := profileOf(t, tracetest.Simulate(2, []tracetest.Thread{{Name: "main.t1", Ops: []tracetest.Op{do("main.foo", 7)}}, {Name: "main.t2", Ops: []tracetest.Op{do("main.bar", 10)}}}))
+	wantWall(t, p, 10)
+	wantNPT(t, p, "main.foo", 3.5)
+	wantNPT(t, p, "main.bar", 6.5)
+}
+
+// W11: a slow worker and a fast one, joined after each round.
+func TestW11Workers(t *testing.T) {
+	var slow, fast []tracetest.Op
+	for range 100 {
+		slow = append(slow, do("main.slow", 2), tracetest.Signal("joined"))
+		fast = append(fast, do("main.fast", 1), tracetest.Wait("joined"))
+	}
+	p := profileOf(t, tracetest.Simulate(2, []tracetest.Thread{{Name: "main.t1", Ops: slow}, {Name: "main.t2", Ops: fast}}))
+	wantWall(t, p, 200)
+	wantNPT(t, p, "main.slow", 150)
+	wantNPT(t, p, "main.fast", 50)
+}

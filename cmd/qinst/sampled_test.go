@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os/exec"
 	"testing"
 
@@ -110,4 +111,58 @@ func deepestPath(tr *trace.Trace) (deepest int) {
 		deepest = max(deepest, depth[i])
 	}
 	return deepest
+}
+
+// Programs whose processors are tokens, more than this machine has: their profile is that
+// of the formula where sleeping did not take much longer than asked for.
+func TestVirtualProcessors(t *testing.T) {
+	for _, c := range []struct {
+		program string
+		procs   int
+		args    []string
+		npt     map[string]float64 // units
+		units   float64            // of the run
+		unit    int64              // ns
+	}{
+		{"fig4", 3, []string{"-unit", "40ms"}, map[string]float64{"main.a": 11. / 6, "main.b": 7. / 3, "main.c": 1, "main.d": 5. / 3, "main.e": 7. / 3, "main.f": 11. / 6}, 11, 40e6},
+		{"pipeline", 3, []string{"-n", "6", "-unit", "20ms"}, map[string]float64{"main.first": 6.5, "main.second": 18.5, "main.third": 10}, 35, 20e6},
+		{"plateau", 2, []string{"-unit", "40ms"}, map[string]float64{"main.foo": 3.5, "main.bar": 6.5}, 10, 40e6},
+		{"workers", 2, []string{"-n", "10", "-unit", "20ms"}, map[string]float64{"main.slow": 15, "main.fast": 5}, 20, 20e6},
+		{"imbalance", 4, []string{"-w", "3", "-x", "2.5", "-unit", "40ms"}, map[string]float64{"main.heavy": .75 + 4.5, "main.light": 2.25}, 7.5, 40e6},
+	} {
+		t.Run(c.program, func(t *testing.T) {
+			exe := buildProbed(t, "workloads", c.program)
+			for range 5 {
+				tr, _ := runTraced(t, exec.Command(exe, append(c.args, "-vcpu", fmt.Sprint(c.procs))...))
+				p, err := profile.NewWithin(tr, profile.Within{Procs: c.procs})
+				if err != nil {
+					t.Fatal(err)
+				}
+				sum := p.Idle
+				for _, e := range p.Entries {
+					if e.Kind == profile.KindProc {
+						sum += e.SelfNPT
+					}
+				}
+				if d := sum - p.Wall; d > p.Wall/200 || d < -p.Wall/200 {
+					t.Errorf("self NPT and idle are %d, the run %d", sum, p.Wall)
+				}
+				if over := float64(p.NPTSum)/float64(c.unit)/c.units - 1; over > .015 || over < -.015 {
+					t.Logf("the run took %.1f %% longer than its sleeps should", 100*over)
+					continue
+				}
+				for _, e := range p.Entries {
+					if want := c.npt[e.Name]; want > 0 && e.Kind == profile.KindProc {
+						got := float64(e.NPT) / float64(c.unit)
+						t.Logf("%s: %.3f, formula %.3f", e.Name, got, want)
+						if d := got/want - 1; d > .06 || d < -.06 {
+							t.Errorf("%s: npt %.3f units, expected %.3f", e.Name, got, want)
+						}
+					}
+				}
+				return
+			}
+			t.Log("sleeps took too long: not judged")
+		})
+	}
 }
