@@ -155,7 +155,7 @@ func (s *sim) meet(th *simThread, name string, n int) bool {
 	s.Sync(th.g, s.Object(name, spec.OpCondWait), l.address, len(l.waiting))
 	if len(l.waiting)+1 < n {
 		l.waiting = append(l.waiting, th)
-		s.Builder.Wait(th.g, "sync.Cond.Wait", l.address, 0)
+		s.Wait(th.g, "sync.Cond.Wait", l.address, 0)
 		return false
 	}
 	for _, w := range l.waiting {
