@@ -434,6 +434,9 @@ func (ix *indexer) finish() {
 		}
 	})
 	ix.lastEvents()
+	if t.Attr(attrFrom) != nil && len(ix.readings) > 0 {
+		ix.first = ix.readings[0] // a thread's first block counts from an event before the part
+	}
 	for i, ticks := range ix.readings {
 		if i == 0 || !t.End.Known {
 			ix.seen(ticks)

@@ -300,3 +300,29 @@ func TestPointsNamed(t *testing.T) {
 		}
 	}
 }
+
+// A part is as long as it is, though a thread's last event before it is long ago.
+func TestCutLength(t *testing.T) {
+	b := tracetest.New(2)
+	f := b.Proc("main.f")
+	g, h := b.Go(0, "runtime.main"), b.Go(0, "main.h")
+	b.Start(g, 0)
+	b.Start(h, 1)
+	b.At(10).Enter(h, f)
+	for ns := int64(100); ns < 1000; ns += 100 {
+		b.At(ns).Enter(g, f)
+		b.At(ns+50).Exit(g, f)
+	}
+	b.Exit(h, f)
+	var out bytes.Buffer
+	if err := b.Trace().Cut(&out, 500, 900); err != nil {
+		t.Fatal(err)
+	}
+	part, err := trace.New(bytes.NewReader(out.Bytes()), int64(out.Len()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if part.Wall != 400 {
+		t.Errorf("the part lasts %d ns, expected 400", part.Wall)
+	}
+}

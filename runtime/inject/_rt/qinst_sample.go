@@ -95,7 +95,7 @@ func qinstClose(token uint64) {
 	if told := s.traced(d); s.depth > s.size || s.depth > d && s.traced(s.depth) != told {
 		qinstPut(qinstNow(), gp.goid, qinstEvUnwind<<24|uint64(told))
 	}
-	s.depth = d
+	s.depth = min(d, s.depth)
 }
 
 // qinstPopTimed takes a timed activation from the profile stack. Its token has no room
@@ -205,7 +205,7 @@ func qinstTakeSamples() {
 			futexsleep(&s.asleep, 1, qinstLookNS)
 			atomic.Store(&s.asleep, 0)
 		}
-		futexsleep(&s.asleep, 0, int64(fastexprand(int(gap))))
+		futexsleep(&s.asleep, 0, gap*int64(fastexprand(1<<20))>>20)
 		if qinstStates == 0 {
 			continue
 		}
