@@ -87,6 +87,7 @@ func (pg *page) summary() error {
 		pg.say("ended: %s, status %d", t.End.Reason, t.End.Status)
 	}
 	pg.say("average parallelism %.2f while anything ran; nothing ran for %s (%s)", ratio(p.Busy, p.NPTSum), dur(p.Idle), percent(p.Idle, p.Wall))
+	pg.say("over the run: effective parallelism %.2f (busy), nominal %.2f (running or ready, spinning too)", p.Effective, p.Nominal)
 	if p.CPU.Known {
 		cpu := p.CPU.User + p.CPU.System
 		pg.say("processor time: %s busy by this trace; the operating system counts %s used, %s of it to write this file, and kept threads waiting for %s",

@@ -46,6 +46,10 @@ func (p *Profile) single() []*Profile {
 }
 
 func (p *Profile) addTotals(q *Profile) {
+	if wall := float64(p.Wall + q.Wall); wall > 0 {
+		p.Effective = thousandths((p.Effective*float64(p.Wall) + q.Effective*float64(q.Wall)) / wall)
+		p.Nominal = thousandths((p.Nominal*float64(p.Wall) + q.Nominal*float64(q.Wall)) / wall)
+	}
 	for _, x := range []struct {
 		to   *int64
 		more int64
@@ -156,7 +160,7 @@ func addWaits(list, more []Wait) []Wait {
 func (e *Entry) add(q *Entry) {
 	weighted := func(to *float64, x float64, was, more int64) {
 		if was+more > 0 {
-			*to = math.Round(1000*(*to*float64(was)+x*float64(more))/float64(was+more)) / 1000
+			*to = thousandths((*to*float64(was) + x*float64(more)) / float64(was+more))
 		}
 	}
 	weighted(&e.Runnable.Busy, q.Runnable.Busy, e.Busy, q.Busy)

@@ -57,6 +57,11 @@ type Profile struct {
 	Lost       int64  `json:"lost"`       // events known to be missing
 	OffCPU     int64  `json:"offcpu_ns"`  // the operating system kept runnable threads waiting
 
+	// Effective and Nominal are the parallelism, on average over the run (Quartz, 3.1):
+	// goroutines on a processor that do not spin; goroutines that could be, spinning or not.
+	Effective float64 `json:"effective_parallelism"`
+	Nominal   float64 `json:"nominal_parallelism"`
+
 	Parallelism []int64  `json:"parallelism"` // ns with 0, 1, 2 ... processors busy
 	Roots       []Part   `json:"roots"`
 	BlockedBy   []Wait   `json:"blocked_by"` // waits of the program's goroutines by reason
@@ -176,7 +181,7 @@ func (u *Usage) runnableWhile() RunnableWhile {
 		if ns == 0 {
 			return 0
 		}
-		return math.Round(1000*float64(u.Runnable[use])/float64(ns)) / 1000
+		return thousandths(float64(u.Runnable[use]) / float64(ns))
 	}
 	return RunnableWhile{mean(useBusy, u.Busy()), mean(useSpin, u.Spin), mean(useReady, u.Ready), mean(useBlocked, u.Blocked), mean(useSyscall, u.Syscall)}
 }
@@ -265,6 +270,10 @@ func (b *builder) profile(losses trace.Losses) *Profile {
 	}
 	p.Spin, p.Searched = b.spin, b.searched
 	p.NPTSum = p.Wall - p.Idle
+	if p.Wall > 0 {
+		p.Effective = thousandths(float64(p.Busy) / float64(p.Wall))
+		p.Nominal = thousandths(float64(b.area(p.Wall)) / float64(p.Wall))
+	}
 	p.Procs = max(p.Procs, len(b.atBusy)-1)
 	if b.virtual != nil {
 		p.Procs = b.virtual.procs
@@ -401,6 +410,8 @@ func (e *Entry) fill(self, incl *Usage) {
 	e.Crowds = Crowds{c[useBusy], c[useSpin], c[useReady], c[useBlocked], c[useSyscall]}
 	e.BusyAt, e.SelfBusyAt = incl.BusyAt, self.BusyAt
 }
+
+func thousandths(x float64) float64 { return math.Round(1000*x) / 1000 }
 
 func round(ns float64) int64 { return int64(math.Round(ns)) }
 
