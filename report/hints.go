@@ -40,7 +40,7 @@ func hints(p *profile.Profile) []string {
 			ready += e.SelfReady
 		}
 		if isWritten(e) && ratio(e.Started, p.Busy) > startedHint {
-			out = append(out, fmt.Sprintf("%s of the self time of %s is in goroutines started in it that ran no instrumented procedure", dur(e.Started), e.Name))
+			out = append(out, fmt.Sprintf("%s of the self time of %s is in goroutines started in it that ran no instrumented procedure: \"qinst run -refine\" adds probes to what they run", dur(e.Started), e.Name))
 		}
 	}
 	if ratio(ready, p.Wall) > readyHint*float64(p.Procs) {

@@ -43,10 +43,11 @@ func (b *builder) notes(p *Profile) (list []string) {
 		list = append(list, p.Sampling.note())
 	}
 	if names := b.hidden(p); len(names) > 0 {
-		say("%s calls were not traced, but timed or counted, and nobody took samples: the time of %s is in their callers' self times", counted(p.Degraded), strings.Join(names, ", "))
+		say("%s of %s calls were not traced, but timed or counted, and nobody took samples: the time of %s is in their callers' self times",
+			counted(p.Degraded), counted(b.allCalls()), strings.Join(names, ", "))
 	}
-	if degraded := b.countedOps(); degraded > 0 {
-		say("%s operations on synchronization objects were only counted: waits are exact, holds and who held a lock are those of the others", counted(degraded))
+	if degraded, all := b.countedOps(); degraded > 0 {
+		say("%s of %s operations on synchronization objects were only counted: waits are exact, holds and who held a lock are those of the others", counted(degraded), counted(all))
 	}
 	return list
 }
@@ -77,11 +78,21 @@ func (b *builder) hidden(p *Profile) (names []string) {
 	return names
 }
 
-// countedOps are the operations that are no events.
-func (b *builder) countedOps() (n uint64) {
+// countedOps are the operations that are no events, and all there were.
+func (b *builder) countedOps() (n, all uint64) {
 	for i := range b.t.Points {
 		if p := &b.t.Points[i]; p.Kind == spec.PointSync && p.Traceable() {
-			n += p.Degraded()
+			n, all = n+p.Degraded(), all+p.Hits
+		}
+	}
+	return n, all
+}
+
+// allCalls are the calls of procedures.
+func (b *builder) allCalls() (n uint64) {
+	for i := range b.t.Points {
+		if p := &b.t.Points[i]; p.Kind == spec.PointProc {
+			n += p.Hits
 		}
 	}
 	return n
