@@ -30,8 +30,11 @@ more:
 	MOVD	$const_qinstTimed, R5
 	CMPW	R5, R4
 	BEQ	time
+trace:
 	JMP	runtime·qinstTrace<ABIInternal>(SB)
 time:
+	MOVBU	runtime·qinstSampling(SB), R5
+	CBNZ	R5, trace
 	JMP	runtime·qinstTimeEnter<ABIInternal>(SB)
 slow:
 	JMP	runtime·qinstEnterSlow<ABIInternal>(SB)
