@@ -99,3 +99,62 @@ func TestAdvice(t *testing.T) {
 		})
 	}
 }
+
+// hintsOf are the hints on the page of a built trace.
+func hintsOf(t *testing.T, b *tracetest.Builder) string {
+	t.Helper()
+	tr := b.Trace()
+	p, err := profile.New(tr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if err := report.Page(&out, tr, p); err != nil {
+		t.Fatal(err)
+	}
+	_, hints, _ := strings.Cut(out.String(), "HINTS\n")
+	return hints
+}
+
+// A producer and a consumer that wait for each other by turns: few buffers between them.
+func TestFewBuffers(t *testing.T) {
+	const channel = 0x1000
+	b := tracetest.New(2)
+	producer, consumer := b.Go(0, "runtime.main"), b.Go(0, "main.consumer")
+	b.Start(producer, 0)
+	b.Start(consumer, 1)
+	for k := range int64(10) {
+		began := k * 30 * ms
+		if k%2 == 0 { // the consumer takes longer
+			b.At(began+10*ms).Wait(producer, "chan send", channel, 0)
+			b.At(began+30*ms).Unpark(consumer, producer)
+			b.Start(producer, 0)
+			continue
+		}
+		b.At(began+10*ms).Wait(consumer, "chan receive", channel, 0)
+		b.At(began+30*ms).Unpark(producer, consumer)
+		b.Start(consumer, 1)
+	}
+	if hints := hintsOf(t, b); !strings.Contains(hints, "larger buffer: senders waited 100ms for receivers and receivers 100ms for senders, in turn") {
+		t.Errorf("hints:\n%s", hints)
+	}
+}
+
+// Work, and then input that nobody works beside.
+func TestInputAlone(t *testing.T) {
+	b := tracetest.New(2)
+	f := b.Proc("main.load")
+	g := b.Go(0, "runtime.main")
+	b.Start(g, 0)
+	b.Enter(g, f)
+	for k := range int64(10) {
+		b.At(k*30*ms + 10*ms).Syscall(g)
+		b.Steal(g)
+		b.At(k*30*ms + 30*ms).SyscallEndBlocked(g)
+		b.Start(g, 0)
+	}
+	b.Exit(g, f)
+	if hints := hintsOf(t, b); !strings.Contains(hints, "overlap input and output with work: nothing ran for 200ms (66.7% of the run), while goroutines were in system calls or waited for the network for 200ms; main.load ended 100.0% of that time") {
+		t.Errorf("hints:\n%s", hints)
+	}
+}

@@ -150,6 +150,9 @@ func (h *htmlPage) lines() {
 				states = append(states, t.class+" "+dur(t.ns))
 			}
 		}
+		for _, w := range e.BlockedOn[:min(3, len(e.BlockedOn))] {
+			states = append(states, fmt.Sprintf("itself for %s (%s) %s", w.Object, w.Reason, dur(w.Time)))
+		}
 		l.States = strings.Join(states, ", ")
 		h.Lines = append(h.Lines, l)
 	}

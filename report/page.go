@@ -115,6 +115,7 @@ func (pg *page) parallelism() error {
 func (pg *page) procedures() error {
 	pg.head("Procedures, by self NPT")
 	pg.say("  NPT is processor time divided by the processors busy at the time: it adds up to the run time.")
+	pg.say("  It says where the run is, not what a change would gain: work that is done before anybody waits for it has slack.")
 	pg.say("  npt, busy, blocked, ready, syscall: with all that was called and started on the procedure's behalf.")
 	return pg.entries(profile.KindProc, func(e *profile.Entry) int64 { return e.SelfNPT })
 }

@@ -187,6 +187,15 @@ func (e *Entry) add(q *Entry) {
 		*c.to = (*c.to).with(c.more)
 	}
 	e.Longest = max(e.Longest, q.Longest)
+	for _, w := range q.BlockedOn {
+		k := slices.IndexFunc(e.BlockedOn, func(x Waited) bool { return x.Object == w.Object && x.Reason == w.Reason })
+		if k < 0 {
+			e.BlockedOn = append(slices.Clip(e.BlockedOn), w)
+			continue
+		}
+		e.BlockedOn[k].Time += w.Time
+	}
+	sortWaited(e.BlockedOn)
 	e.Latency = e.Latency.with(q.Latency)
 }
 

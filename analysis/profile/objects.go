@@ -71,8 +71,9 @@ type objects struct {
 	several map[int32]bool    // those of them for which there are more
 	places  map[uint32]string // by stack: the name that the place of a wait gives its object
 	callers map[uint32]callerFrame
-	lines   map[trace.Frame]int64 // ns waited by call in the stacks
-	most    int                   // addresses kept apart
+	lines   map[trace.Frame]int64      // ns waited by call in the stacks
+	on      map[int32]map[Waited]int64 // ns waited by the procedure that waits
+	most    int                        // addresses kept apart
 }
 
 // mostAddresses is how many addresses are kept apart at first.
@@ -111,7 +112,7 @@ type ender struct {
 func newObjects(t *trace.Trace) *objects {
 	o := &objects{t: t, byAddr: map[uint64]*object{}, waits: map[waitKey]*waitSum{}, sites: map[site]int32{}, open: map[int32]wait{},
 		queues: map[queueKey]*queue{}, uses: map[int32]*lockUse{},
-		named: map[string]*gathered{}, blamed: map[int32]int64{}, used: map[int32]string{}, several: map[int32]bool{}, places: map[uint32]string{}, callers: map[uint32]callerFrame{}, lines: map[trace.Frame]int64{}, most: mostAddresses}
+		named: map[string]*gathered{}, blamed: map[int32]int64{}, used: map[int32]string{}, several: map[int32]bool{}, places: map[uint32]string{}, callers: map[uint32]callerFrame{}, lines: map[trace.Frame]int64{}, on: map[int32]map[Waited]int64{}, most: mostAddresses}
 	for i := range t.Points {
 		if p := &t.Points[i]; p.Kind == spec.PointSync || p.Kind == spec.PointSite {
 			at := site{p.File, p.Line}
@@ -427,6 +428,12 @@ func (o *objects) wait(g *gathered, key waitKey, s *waitSum) {
 	g.Worst = max(g.Worst, s.worst)
 	g.reasons[o.t.Reason(key.reason)] += s.ns
 	o.waitedAt(key.stack, s.ns)
+	on := o.on[key.in]
+	if on == nil {
+		on = map[Waited]int64{}
+		o.on[key.in] = on
+	}
+	on[Waited{Object: g.Name, Reason: o.t.Reason(key.reason)}] += s.ns
 	if f, ok := o.caller(key.stack); ok {
 		g.place(f.File, f.Line)
 		g.in[f.Function] += s.ns
@@ -437,6 +444,29 @@ func (o *objects) wait(g *gathered, key waitKey, s *waitSum) {
 	if reason := o.t.Reason(key.reason); g.reason == "" || reason < g.reason {
 		g.reason = reason
 	}
+}
+
+// Waited is for what, and why, a procedure's goroutines waited.
+type Waited struct {
+	Object string `json:"object"`
+	Reason string `json:"reason"`
+	Time   int64  `json:"time_ns"`
+}
+
+// waitedOn is what a procedure itself waited for, longest first.
+func (o *objects) waitedOn(proc int32) (list []Waited) {
+	for w, ns := range o.on[proc] {
+		w.Time = ns
+		list = append(list, w)
+	}
+	sortWaited(list)
+	return list
+}
+
+func sortWaited(list []Waited) {
+	slices.SortFunc(list, func(x, y Waited) int {
+		return cmp.Or(cmp.Compare(y.Time, x.Time), cmp.Compare(x.Object, y.Object), cmp.Compare(x.Reason, y.Reason))
+	})
 }
 
 // waitedAt adds a wait to the lines of its stack; recursion counts once.

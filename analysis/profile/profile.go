@@ -142,6 +142,8 @@ type Entry struct {
 	Degraded uint64    `json:"degraded,omitempty"`
 	SelfNPTs *Interval `json:"self_npt_interval,omitempty"`
 	NPTs     *Interval `json:"npt_interval,omitempty"`
+	// BlockedOn is what SelfBlocked was for, as far as waits began in the trace.
+	BlockedOn []Waited `json:"self_blocked_on,omitempty"`
 	// Blame is others' time: they waited while the procedure had what they waited for, or
 	// for what it then did.
 	Blame int64 `json:"blame_ns,omitempty"`
@@ -334,12 +336,14 @@ func (b *builder) entries(p *Profile) {
 		}
 		e.fill(&b.self[i], &incl[b.groups.procMember(int32(i))])
 		e.Started, e.Blame = min(b.selfInh[i], e.SelfBusy), blame[int32(i)]
+		e.BlockedOn = b.objects.waitedOn(int32(i))
 		b.sampledEntry(&e, int32(i))
 		p.Entries = append(p.Entries, e)
 	}
 	none := &b.self[len(b.self)-1]
 	e := Entry{ID: NoProcedure, Kind: KindProc, Name: "[no procedure]", Blame: blame[noProc]}
 	e.fill(none, none)
+	e.BlockedOn = b.objects.waitedOn(noProc)
 	b.sampledEntry(&e, noProc)
 	p.Entries = append(p.Entries, e)
 	for i, g := range b.groups.list {

@@ -83,6 +83,15 @@ func identities(t interface{ Errorf(string, ...any) }, p *profile.Profile) {
 			ended += e.SelfIdle
 		}
 	}
+	for _, e := range p.Entries {
+		on := int64(0)
+		for _, w := range e.BlockedOn {
+			on += w.Time
+		}
+		if on > e.SelfBlocked && e.Kind == profile.KindProc {
+			t.Errorf("%s was itself blocked for %d, and waited for objects for %d", e.Name, e.SelfBlocked, on)
+		}
+	}
 	for _, r := range p.Roots {
 		roots += r.NPT
 	}
