@@ -78,16 +78,7 @@ func TestAdvice(t *testing.T) {
 		{"serial input (W6)", 4, alone, []string{"main.input ran almost alone (1.00 processors busy on average): its 5.00ms are 50.0% of the run but 20.0% of the processor time"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			tr := tracetest.SimulateOn(tracetest.New(c.procs).Attribute("atomic_cost_ps", 10_000), c.threads).Trace()
-			p, err := profile.New(tr)
-			if err != nil {
-				t.Fatal(err)
-			}
-			var out bytes.Buffer
-			if err := report.Page(&out, tr, p); err != nil {
-				t.Fatal(err)
-			}
-			_, hints, _ := strings.Cut(out.String(), "HINTS\n")
+			hints := hintsOf(t, tracetest.SimulateOn(tracetest.New(c.procs).Attribute("atomic_cost_ps", 10_000), c.threads))
 			for _, want := range c.want {
 				if !strings.Contains(hints, want) {
 					t.Errorf("no %q", want)

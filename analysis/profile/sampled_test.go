@@ -48,7 +48,7 @@ var coverCases = flag.Int("cover.cases", 1200, "programs of TestCoverage")
 // independent looks. Cases are independent: each is one line of one program.
 func TestCoverage(t *testing.T) {
 	const gap = 1e6
-	for _, kind := range []string{"all", "some"} {
+	for _, kind := range []string{"all", "some", "mixed"} {
 		cases, held, wide := 0, 0, 0
 		for seed := range uint64(*coverCases) {
 			r := rand.New(rand.NewPCG(seed, 17))
@@ -57,6 +57,10 @@ func TestCoverage(t *testing.T) {
 			untraced := func(string) bool { return true }
 			if kind == "some" {
 				untraced = func(name string) bool { return name >= "main.f1" && name <= "main.f3" }
+			}
+			if kind == "mixed" { // as where rate control changes its mind
+				chance := rand.New(rand.NewPCG(seed, 29))
+				untraced = func(string) bool { return chance.IntN(3) > 0 }
 			}
 			sampled := profileOf(t, tracetest.SimulateOn(tracetest.New(procs).Samples(gap, seed, untraced), ths))
 			name := fmt.Sprint("main.f", 1+r.IntN(3))

@@ -1,0 +1,100 @@
+package profile
+
+import (
+	"math"
+
+	"qinst.dev/sddf/spec"
+)
+
+// Interval is a 95 % confidence interval of an estimated time, in ns.
+type Interval struct {
+	Low  int64 `json:"low_ns"`
+	High int64 `json:"high_ns"`
+}
+
+// estimate is what of a line's NPT samples tell: its mean and variance, in ns. Where each
+// of many samples found the line, only so much less is possible.
+type estimate struct{ mean, variance, less float64 }
+
+// many is how many looks say something of what none of them saw.
+const many = 30
+
+// estimates are those of all lines that samples may have changed.
+func (b *builder) estimates() map[line]estimate {
+	out := map[line]estimate{}
+	for _, st := range b.sampled.order {
+		if st.v == 0 {
+			continue
+		}
+		c := st.npt / st.v
+		n := st.v * st.v / st.v2 // looks, as if all counted alike
+		for l, m := range st.lines {
+			if l.self && l.proc == max(st.key.top, st.key.loop) && m.u == st.v {
+				continue // nothing else was found there
+			}
+			e, f := out[l], m.u/st.v
+			if m.u == st.v && n >= many {
+				e.less += st.npt * score / (n + score)
+				out[l] = e
+				continue
+			}
+			e.mean += st.npt * f
+			e.variance += c * c * max(0, m.u2-2*f*m.uv+f*f*st.v2) * n / max(n-1, 0.5)
+			out[l] = e
+		}
+	}
+	for i := range b.t.Points {
+		p := &b.t.Points[i]
+		if p.Degraded() == 0 || p.Kind != spec.PointProc && p.Kind != spec.PointLoop {
+			continue
+		}
+		for _, self := range []bool{false, true} {
+			if l := (line{int32(i), self}); out[l] == (estimate{}) {
+				out[l] = estimate{} // it was never found
+			}
+		}
+	}
+	return out
+}
+
+// score is the square of the normal distribution's quantile of 95 %.
+const score = 1.96 * 1.96
+
+// interval is Wilson's score interval for the share of a line in a time, in as many looks
+// as would have the variance that was seen: half to twice those that there were.
+func (e *estimate) interval(whole, looks float64) (low, high float64) {
+	p := min(1, e.mean/whole)
+	n := 2 * looks
+	if p == 0 {
+		n = looks
+	}
+	if v := e.variance / (whole * whole); v > 0 && p < 1 {
+		n = min(n, max(looks/2, p*(1-p)/v))
+	}
+	mid := (p + score/(2*n)) / (1 + score/n)
+	half := math.Sqrt(score*(p*(1-p)/n+score/(4*n*n))) / (1 + score/n)
+	return whole * max(0, mid-half), whole * min(1, mid+half)
+}
+
+// around is the interval around a line's time, of which the estimate is a part.
+func (e *estimate) around(ns int64, whole, looks float64) *Interval {
+	low, high := e.interval(whole, looks)
+	if e.mean == 0 && e.less > 0 {
+		low, high = 0, 0
+	}
+	return &Interval{max(0, ns-round(e.mean-low+e.less)), ns + round(high-e.mean)}
+}
+
+// sampledEntry gives an entry its intervals.
+func (b *builder) sampledEntry(e *Entry, proc int32) {
+	if b.sampled.looks == 0 {
+		return
+	}
+	whole, looks := float64(b.busyTime), float64(b.sampled.looks)
+	if g, ok := b.guesses[line{proc, true}]; ok {
+		e.SelfNPTs = g.around(e.SelfNPT, whole, looks)
+	}
+	if g, ok := b.guesses[line{proc, false}]; ok {
+		e.NPTs = g.around(e.NPT, whole, looks)
+	}
+}
