@@ -16,7 +16,7 @@ func commands() []command {
 		{"run", "[-check] [-ask question] [-refine file] [selection] [build flags] package [arguments]", "build with probes, run, report", cmdRun},
 		{"test", "[selection] [test flags] [packages]", "test with probes", cmdTest},
 		{"report", "[-json] [-from time] [-to time] [file]", "the one page a new user wants", cmdReport},
-		{"profile", "[-json | -html out | -pprof out | -tree | -diff old] [flags] [file]", "time of procedures, loops, locks, goroutines and packages", cmdProfile},
+		{"profile", "[-json | -html out | -pprof out | -tree | -list regexp | -diff old | -runs] [flags] [file...]", "time of procedures, loops, locks, goroutines and packages", cmdProfile},
 		{"points", "[-json | -diff old.json] [selection] [build flags] [packages]", "list what is probed, and why the rest is not", cmdPoints},
 		{"dump", "[-mode=text|json|wire|footprint|events] [file]", "every packet of a file, every event of a trace", cmdDump},
 		{"info", "[-check] [file]", "what a file holds", cmdInfo},
