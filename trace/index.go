@@ -55,15 +55,16 @@ type rawPaths struct {
 	paths sddf.Blob
 }
 
-// maxPaths is what an event's field can hold.
-const maxPaths = 1 << 23
+// maxPaths is far above what a program has room for.
+const maxPaths = 1 << 20
 
 // pathTable reads the paths. Each is to come from one with a smaller number.
 func (ix *indexer) pathTable() {
 	t := ix.t
 	for _, r := range ix.paths {
-		number := r.first
+		number := r.first - 1
 		t.entries(&spec.Paths, r.paths, func(v []uint64) {
+			number++
 			if number >= maxPaths || v[0] >= number || v[1] >= uint64(len(t.Points)) {
 				t.losses.Records++
 				return
@@ -72,7 +73,6 @@ func (ix *indexer) pathTable() {
 				t.Paths = append(t.Paths, Path{Point: -1})
 			}
 			t.Paths[number] = Path{int32(v[0]), int32(v[1]), v[2] != 0}
-			number++
 		})
 	}
 }

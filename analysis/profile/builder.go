@@ -290,11 +290,11 @@ func (b *builder) lived(g *gor) {
 // ender is who ended a wait, if that is what the event tells.
 func (b *builder) ender(e *trace.Event) ender {
 	if e.By == trace.NoSlot {
-		return ender{by: -2 - int32(e.Cause)}
+		return ender{by: -2 - int32(e.Cause), slot: trace.NoSlot}
 	}
 	by := &b.gs[e.By]
 	b.settle(by, e.Time)
-	return ender{b.at(by).top, by}
+	return ender{b.at(by).top, by, e.By}
 }
 
 // turn changes what a goroutine does.

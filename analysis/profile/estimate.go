@@ -49,9 +49,8 @@ func (b *builder) estimates() map[line]estimate {
 			continue
 		}
 		for _, self := range []bool{false, true} {
-			if l := (line{int32(i), self}); out[l] == (estimate{}) {
-				out[l] = estimate{} // it was never found
-			}
+			l := line{int32(i), self}
+			out[l] = out[l] // it has an interval, found or not
 		}
 	}
 	return out

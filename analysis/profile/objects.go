@@ -105,8 +105,9 @@ type wait struct {
 
 // ender is who ends a wait: procedure, or minus the cause, and goroutine.
 type ender struct {
-	by int32
-	g  *gor
+	by   int32
+	g    *gor
+	slot int32
 }
 
 func newObjects(t *trace.Trace) *objects {
@@ -188,7 +189,7 @@ const stillWaiting = -100
 func (o *objects) finish(now int64, isSystem func(slot int32) bool) []Object {
 	for slot, w := range o.open {
 		if !isSystem(slot) {
-			o.end(w, now, ender{by: stillWaiting})
+			o.end(w, now, ender{by: stillWaiting, slot: trace.NoSlot})
 		}
 	}
 	o.fold(true)

@@ -23,7 +23,7 @@ type place struct {
 	usage Usage
 
 	from   int32 // place that it was first entered from, noProc if none
-	halves int32 // half events that were written there
+	halves int64 // half events that were written there
 
 	// The last procedure or loop that was entered from here, and where that led to.
 	lastProc, lastPlace int32

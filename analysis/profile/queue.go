@@ -21,7 +21,7 @@ type queue struct {
 	unattributed int64
 
 	lastAt   int64 // when the last wait ended, and by whom
-	lastBy   *gor
+	lastBy   int32 // slot
 	together int64 // waits that ended together, as far as that is known
 	alone    bool  // the last one is not counted so far
 }
@@ -71,7 +71,7 @@ func (o *objects) queueOf(key waitKey) *queue {
 	}
 	q := o.queues[k]
 	if q == nil {
-		q = &queue{first: key, blame: map[int32]int64{}}
+		q = &queue{first: key, lastBy: trace.NoSlot, blame: map[int32]int64{}}
 		if key.addr != 0 {
 			q.of = o.at(key.addr)
 			q.of.queues = append(q.of.queues, q)
@@ -152,13 +152,13 @@ func (q *queue) spend(n int, dt int64) {
 func (q *queue) leave(now, own int64, by ender) {
 	q.advance(now)
 	q.n--
-	q.release(now, by.g)
+	q.release(now, by.slot)
 	q.blamed(own, by.by)
 }
 
 // release counts the waits that one goroutine ends within togetherNS of each other.
-func (q *queue) release(now int64, by *gor) {
-	if by == nil || by != q.lastBy || now-q.lastAt > togetherNS {
+func (q *queue) release(now int64, by int32) {
+	if by == trace.NoSlot || by != q.lastBy || now-q.lastAt > togetherNS {
 		q.alone = true
 	} else {
 		q.together++

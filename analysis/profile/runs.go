@@ -40,7 +40,7 @@ type Runs struct {
 func Over(list []*Profile) *Runs {
 	sum := Merge(list)
 	r := &Runs{Version: Version, Runs: len(list), Notes: sum.Notes[1:]}
-	r.Wall = spread(list, func(p *Profile) float64 { return float64(p.Wall) })
+	r.Wall = spread(len(list), func(k int) int64 { return list[k].Wall })
 	index := make([]map[[2]string]*Entry, len(list))
 	for k, p := range list {
 		index[k] = map[[2]string]*Entry{}
@@ -51,11 +51,9 @@ func Over(list []*Profile) *Runs {
 	for i := range sum.Entries {
 		e := &sum.Entries[i]
 		of := func(get func(*Entry) int64) Spread {
-			k := -1
-			return spread(list, func(*Profile) float64 {
-				k++
+			return spread(len(list), func(k int) int64 {
 				if q := index[k][[2]string{e.Kind, e.ID}]; q != nil {
-					return float64(get(q))
+					return get(q)
 				}
 				return 0
 			})
@@ -70,16 +68,15 @@ func Over(list []*Profile) *Runs {
 // JSON writes it as one JSON object.
 func (r *Runs) JSON(w io.Writer) error { return writeJSON(w, r) }
 
-func spread(list []*Profile, get func(*Profile) float64) Spread {
-	n, sum, squares := float64(len(list)), 0.0, 0.0
-	var xs []float64
-	for _, p := range list {
-		xs = append(xs, get(p))
-		sum += xs[len(xs)-1]
+func spread(runs int, get func(k int) int64) Spread {
+	n, sum, squares := float64(runs), 0.0, 0.0
+	for k := range runs {
+		sum += float64(get(k))
 	}
 	mean := sum / n
-	for _, x := range xs {
-		squares += (x - mean) * (x - mean)
+	for k := range runs {
+		d := float64(get(k)) - mean
+		squares += d * d
 	}
 	half := distuv.StudentsT{Sigma: 1, Nu: n - 1}.Quantile(0.975) * math.Sqrt(squares/(n-1)/n)
 	return Spread{math.Round(mean), math.Round(mean - half), math.Round(mean + half)}

@@ -179,19 +179,30 @@ func (b *builder) take(at int32, ns int64) {
 	tool := b.places.find(where{set: set, top: b.pseudo.probes, inner: b.pseudo.probes, loop: noProc, group: p.group})
 	p = &b.places.list[at]
 	u := &b.places.list[tool].usage
-	sum, taken := int64(0), int64(0)
-	for i, x := range p.usage.BusyAt {
-		if x == 0 {
-			continue
+	for i, n := range shareOut(p.usage.BusyAt, ns, busy) {
+		if n != 0 {
+			u.busy(i, n)
 		}
-		sum += x
-		n := int64(math.Round(float64(ns)*float64(sum)/float64(busy))) - taken
-		n = min(n, x)
-		taken += n
-		p.usage.BusyAt[i] -= n
-		u.busy(i, n)
 	}
-	area := int64(float64(p.usage.Runnable[useBusy]) * float64(taken) / float64(busy))
+	if c := p.usage.Crowds[useBusy]; c != nil {
+		more := Crowd(shareOut(c[:], ns, busy))
+		u.crowd(useBusy, &more)
+	}
+	area := int64(float64(p.usage.Runnable[useBusy]) * float64(ns) / float64(busy))
 	p.usage.Runnable[useBusy] -= area
 	u.Runnable[useBusy] += area
+}
+
+// shareOut takes ns out of times that add up to all, in proportion, and returns what it
+// took from each: together ns.
+func shareOut(times []int64, ns, all int64) []int64 {
+	list := make([]int64, len(times))
+	sum, taken := int64(0), int64(0)
+	for i, x := range times {
+		sum += x
+		list[i] = min(int64(math.Round(float64(ns)*float64(sum)/float64(all)))-taken, x)
+		taken += list[i]
+		times[i] -= list[i]
+	}
+	return list
 }

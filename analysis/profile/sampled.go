@@ -15,7 +15,6 @@ import (
 // goroutines in the same procedure. What lines gain, or lose, by that is an estimate, and
 // has an interval.
 type sampled struct {
-	t       *trace.Trace
 	strata  map[stratumKey]*stratum
 	order   []*stratum
 	places  map[int32]*found // by place
@@ -97,7 +96,7 @@ type walk struct{ from, path int32 }
 type walked struct{ all, told int32 }
 
 func newSampled(t *trace.Trace) sampled {
-	s := sampled{t: t, strata: map[stratumKey]*stratum{}, places: map[int32]*found{}, walks: map[walk]walked{}, waits: map[walk]int32{}, procs: map[string]int32{}}
+	s := sampled{strata: map[stratumKey]*stratum{}, places: map[int32]*found{}, walks: map[walk]walked{}, waits: map[walk]int32{}, procs: map[string]int32{}}
 	for i := range t.Points {
 		if p := &t.Points[i]; p.Kind == spec.PointProc && p.Degraded() > 0 {
 			s.procs[p.Name] = int32(i)

@@ -543,6 +543,9 @@ func qinstRecovered(gp *g, sp uintptr) {
 		}
 		d--
 	}
+	if d == s.depth {
+		return
+	}
 	told := s.traced(d)
 	if s.depth <= s.size && told == s.traced(s.depth) {
 		s.depth = d

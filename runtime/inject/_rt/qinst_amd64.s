@@ -21,6 +21,19 @@
 	LEAL	1(DX), BX; \
 	MOVL	BX, qinstStack_depth(CX)
 
+// POP takes the entry of the token in AX from the profile stack, if it is the last one
+// there; it changes CX, DX and DI.
+#define POP(none, inner) \
+	MOVQ	g_qinstStack(R14), CX; \
+	TESTQ	CX, CX; \
+	JEQ	none; \
+	MOVQ	AX, DI; \
+	SHRQ	$32, DI; \
+	LEAL	1(DI), DX; \
+	CMPL	DX, qinstStack_depth(CX); \
+	JNE	inner; \
+	MOVL	DI, qinstStack_depth(CX)
+
 // func qinst_enter(point uint32) uint64
 //
 // Counts the entry. It needs no frame, and where it does not suffice it jumps
@@ -84,15 +97,7 @@ TEXT qinst_exit<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
 	JPL	pop
 	JMP	runtime·qinstExit<ABIInternal>(SB)
 pop:
-	MOVQ	g_qinstStack(R14), CX
-	TESTQ	CX, CX
-	JEQ	none
-	MOVQ	AX, DI
-	SHRQ	$32, DI
-	LEAL	1(DI), DX
-	CMPL	DX, qinstStack_depth(CX)
-	JNE	inner
-	MOVL	DI, qinstStack_depth(CX)
+	POP(none, inner)
 none:
 	RET
 inner: // something in it was left with it
@@ -111,15 +116,7 @@ TEXT qinst_leave<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
 	JPL	pop
 	JMP	runtime·qinstLoopLeft<ABIInternal>(SB)
 pop:
-	MOVQ	g_qinstStack(R14), CX
-	TESTQ	CX, CX
-	JEQ	none
-	MOVQ	AX, DI
-	SHRQ	$32, DI
-	LEAL	1(DI), DX
-	CMPL	DX, qinstStack_depth(CX)
-	JNE	inner
-	MOVL	DI, qinstStack_depth(CX)
+	POP(none, inner)
 none:
 	RET
 inner: // loops in it were left with it
