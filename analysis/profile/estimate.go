@@ -50,7 +50,9 @@ func (b *builder) estimates() map[line]estimate {
 		}
 		for _, self := range []bool{false, true} {
 			l := line{int32(i), self}
-			out[l] = out[l] // it has an interval, found or not
+			if _, ok := out[l]; !ok {
+				out[l] = estimate{} // it was never found
+			}
 		}
 	}
 	return out
