@@ -20,6 +20,7 @@ type gor struct {
 	frames    []frame
 	regions   []openRegion
 	held      []heldLock // in the order in which they were taken
+	did       operation  // the last one
 	ran       int64      // ns busy
 	sinceArea int64      // builder.area at since
 	crowd     crowd      // builder.crowd at since
@@ -294,7 +295,7 @@ func (b *builder) ender(e *trace.Event) ender {
 	}
 	by := &b.gs[e.By]
 	b.settle(by, e.Time)
-	return ender{b.at(by).top, by, e.By}
+	return ender{b.wakes(by, e), by, e.By}
 }
 
 // turn changes what a goroutine does.

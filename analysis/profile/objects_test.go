@@ -102,3 +102,51 @@ func TestObjects(t *testing.T) {
 		}
 	}
 }
+
+// Whoever holds a lock, or ends a wait, in a procedure whose calls are only counted is
+// known by the point of the operation: the blame is that procedure's, not its caller's.
+func TestBlameOnCounted(t *testing.T) {
+	b := tracetest.New(2)
+	hold, send := b.Proc("main.hold"), b.Proc("main.send")
+	lock, unlock := b.Object("main.mu", spec.OpLock), b.Object("main.mu", spec.OpUnlock)
+	ch := b.Object("main.ch", spec.OpSend)
+	serve := b.Proc("main.serve")
+	b.In(lock, hold)
+	b.In(unlock, hold)
+	b.In(ch, send)
+	b.Count(hold, 1)
+	b.Count(send, 1)
+	stack := b.Stack("main.waiter")
+
+	g1 := b.Go(0, "main.serve")
+	b.Start(g1, 0)
+	g2 := b.Go(g1, "main.waiter")
+	b.Enter(g1, serve)
+	b.Sync(g1, lock, 0x1000, 0)
+	b.Start(g2, 1)
+	b.At(100)
+	b.Wait(g2, "sync.Mutex.Lock", 0x1000, stack)
+	b.At(400)
+	b.Sync(g1, unlock, 0x1000, 1)
+	b.Unpark(g1, g2)
+	b.At(500)
+	b.Start(g2, 1)
+	b.Wait(g2, "chan receive", 0x2000, stack)
+	b.At(700)
+	b.Sync(g1, ch, 0x2000, 0)
+	b.Unpark(g1, g2)
+	b.At(100_000)
+	b.Start(g2, 1)
+	b.Wait(g2, "chan receive", 0x2000, stack)
+	b.At(150_000)
+	b.Unpark(g1, g2) // by an operation that has no probe
+	b.At(200_000)
+	b.Exit(g1, serve)
+
+	p := profileOf(t, b)
+	for name, want := range map[string]int64{"main.hold": 300, "main.send": 200, "main.serve": 50_000} {
+		if e := entry(t, p, name); e.Blame != want {
+			t.Errorf("%s is blamed for %d ns, expected %d", name, e.Blame, want)
+		}
+	}
+}

@@ -243,11 +243,12 @@ func (b *builder) operate(e *trace.Event) {
 		ob.points = append(ob.points, point)
 	}
 	ob.longestQueue = max(ob.longestQueue, int(e.Aux))
+	b.gs[e.Slot].did = operation{e.Obj, e.Time, point}
 	switch op := b.t.Points[point].Op; op {
 	case spec.OpLock, spec.OpTryLock, spec.OpRLock, spec.OpTryRLock:
 		g := &b.gs[e.Slot]
 		b.settle(g, e.Time)
-		ob.take(e.Time, holder{e.Slot, b.at(g).top}, op == spec.OpRLock || op == spec.OpTryRLock)
+		ob.take(e.Time, holder{e.Slot, b.operates(g, point)}, op == spec.OpRLock || op == spec.OpTryRLock)
 		g.held = append(g.held, heldLock{e.Obj, point})
 	case spec.OpUnlock, spec.OpRUnlock:
 		slot := ob.free(e.Time, e.Slot)
@@ -263,6 +264,36 @@ func (b *builder) operate(e *trace.Event) {
 			}
 		}
 	}
+}
+
+// operation is one with a synchronization object.
+type operation struct {
+	addr  uint64
+	at    int64 // ns
+	point int32
+}
+
+// operates is the procedure in which a goroutine is that operates at a point: the point's
+// own, where calls of that were not all traced, for then no event tells that it was entered.
+func (b *builder) operates(g *gor, point int32) int32 {
+	top := b.at(g).top
+	owner := b.t.Points[point].Owner
+	if owner == top || owner < 0 || int(owner) >= len(b.t.Points) {
+		return top
+	}
+	if p := &b.t.Points[owner]; p.Kind != spec.PointProc || p.Degraded() == 0 {
+		return top
+	}
+	return owner
+}
+
+// wakes is the procedure in which a goroutine ends a wait.
+func (b *builder) wakes(g *gor, e *trace.Event) int32 {
+	did := &g.did
+	if w, ok := b.objects.open[e.Slot]; ok && w.key.addr != 0 && w.key.addr == did.addr && e.Time-did.at < togetherNS {
+		return b.operates(g, did.point)
+	}
+	return b.at(g).top
 }
 
 // spendHeld accounts a goroutine's time to the locks that it holds: of one name once.

@@ -15,6 +15,7 @@ package tracetest
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"hash/fnv"
@@ -87,6 +88,7 @@ type point struct {
 	op     string
 	hits   uint64 // beyond those traced
 	traced uint64
+	owner  uint32 // 1 + the procedure that contains it, 0: itself
 }
 
 // New starts a trace of a program with GOMAXPROCS = procs.
@@ -257,9 +259,12 @@ func (b *Builder) Leave(g G, loop uint32, trips uint64) {
 func (b *Builder) Object(name, op string) uint32 {
 	key := name + " " + op
 	i := b.Proc(key)
-	b.points[i] = point{name: name, kind: spec.PointSync, op: op, traced: b.points[i].traced}
+	b.points[i] = point{name: name, kind: spec.PointSync, op: op, traced: b.points[i].traced, owner: b.points[i].owner}
 	return i
 }
+
+// In says in which procedure a point is. Between them are only points of their package.
+func (b *Builder) In(point, proc uint32) { b.points[point].owner = proc + 1 }
 
 // Sync is an operation at such a point.
 func (b *Builder) Sync(g G, object uint32, address uint64, queue int) {
@@ -504,8 +509,15 @@ func (b *Builder) tables() {
 		b.must(b.w.Data(spec.TagPath, uint32(1), uint32(len(s.nodes)/8), s.nodes))
 	}
 	var counts []byte
+	for i := 0; i < len(b.points); {
+		n := 1
+		for i+n < len(b.points) && b.points[i+n].pkg() == b.points[i].pkg() {
+			n++
+		}
+		b.probes(uint32(i), b.points[i:i+n])
+		i += n
+	}
 	for i, p := range b.points {
-		b.probe(uint32(i), p)
 		if p.hits+p.traced > 0 {
 			for _, w := range []uint64{uint64(i), p.hits + p.traced, p.traced} {
 				counts = binary.LittleEndian.AppendUint64(counts, w)
@@ -515,17 +527,33 @@ func (b *Builder) tables() {
 	b.must(b.w.Data(spec.TagCounts, b.ticks(), counts))
 }
 
-// probe writes a table of one point.
-func (b *Builder) probe(index uint32, p point) {
-	name := p.name
-	h := fnv.New64a()
-	h.Write([]byte(name))
-	pkg := name
-	if i := strings.IndexByte(path.Base(name), '.'); i >= 0 {
-		pkg = name[:len(name)-len(path.Base(name))+i]
+// pkg is the package of a point.
+func (p *point) pkg() string {
+	base := path.Base(p.name)
+	if i := strings.IndexByte(base, '.'); i >= 0 {
+		return p.name[:len(p.name)-len(base)+i]
 	}
-	b.must(b.w.Data(spec.TagProbes, index, pkg, []string{"", name, "test.go", p.op}, []uint64{h.Sum64()},
-		[]string{p.kind}, []uint32{1}, []uint32{0}, []uint32{2}, []uint32{index + 1}, []uint32{p.flags}, []uint32{3}, []uint32{0}))
+	return p.name
+}
+
+// probes writes a table of the points of one package.
+func (b *Builder) probes(base uint32, points []point) {
+	texts := []string{"", "test.go"}
+	text := func(s string) uint32 {
+		texts = append(texts, s)
+		return uint32(len(texts) - 1)
+	}
+	var id []uint64
+	var kind []string
+	var name, owner, file, line, flags, op, leader []uint32
+	for i, p := range points {
+		h := fnv.New64a()
+		h.Write([]byte(p.name))
+		id, kind = append(id, h.Sum64()), append(kind, p.kind)
+		name, owner, file = append(name, text(p.name)), append(owner, cmp.Or(p.owner, base+uint32(i)+1)-1-base), append(file, 1)
+		line, flags, op, leader = append(line, base+uint32(i)+1), append(flags, p.flags), append(op, text(p.op)), append(leader, uint32(i))
+	}
+	b.must(b.w.Data(spec.TagProbes, base, points[0].pkg(), texts, id, kind, name, owner, file, line, flags, op, leader))
 }
 
 // Trace finishes the trace and opens it.
