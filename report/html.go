@@ -24,15 +24,19 @@ const (
 )
 
 // HTML writes the profile as a page that needs nothing else: what to change first, the
-// ranking with its states, synchronization, and who ran on whose behalf.
-func HTML(w io.Writer, p *profile.Profile) error {
+// ranking with its states, synchronization, and who ran on whose behalf. A view narrows all
+// but what to change.
+func HTML(w io.Writer, p *profile.Profile, v View) error {
 	page, err := template.New("page").Funcs(template.FuncMap{"dur": dur, "percent": percent, "estimated": estimated, "between": between, "count": func(n any) string { return countAny(n) }}).Parse(pageHTML)
 	if err != nil {
 		return err
 	}
-	h := &htmlPage{P: p, Program: p.Program, Parallelism: ratio(p.Busy, p.NPTSum), Hints: hints(p), Least: percent(1, int64(1/htmlLeast))}
+	h := &htmlPage{P: v.Of(p), view: v, Program: p.Program, Parallelism: ratio(p.Busy, p.NPTSum), Hints: hints(p), Least: percent(1, int64(1/htmlLeast))}
 	if h.Program == "" {
 		h.Program = "program"
+	}
+	if v.narrow() {
+		h.Missing = append(h.Missing, v.String()+" is shown below; sums, and what to change, are of the whole run")
 	}
 	h.Missing = append(h.Missing, p.Notes...)
 	for _, l := range p.Losses.List() {
@@ -68,6 +72,7 @@ func countAny(n any) string {
 }
 
 type htmlPage struct {
+	view        View
 	P           *profile.Profile
 	Program     string
 	Parallelism float64
@@ -181,7 +186,7 @@ func (h *htmlPage) objects() {
 }
 
 func (h *htmlPage) flame() {
-	root := newTree(h.P, Filter{})
+	root := newTree(h.P, h.view)
 	root.name = "all"
 	deepest := 0
 	var add func(n *treeNode, left int64, depth int)

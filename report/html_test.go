@@ -24,10 +24,10 @@ func TestHTML(t *testing.T) {
 		}
 		p.Program = "<script>alert(1)</script>"
 		var out, again bytes.Buffer
-		if err := report.HTML(&out, p); err != nil {
+		if err := report.HTML(&out, p, report.View{}); err != nil {
 			t.Fatal(err)
 		}
-		if err := report.HTML(&again, p); err != nil || !bytes.Equal(out.Bytes(), again.Bytes()) {
+		if err := report.HTML(&again, p, report.View{}); err != nil || !bytes.Equal(out.Bytes(), again.Bytes()) {
 			t.Errorf("written twice it is another one, %v", err)
 		}
 		if found := elsewhere.Find(out.Bytes()); found != nil {
@@ -48,7 +48,7 @@ func TestHTMLAdvice(t *testing.T) {
 			t.Fatal(err)
 		}
 		var out bytes.Buffer
-		if err := report.HTML(&out, p); err != nil {
+		if err := report.HTML(&out, p, report.View{}); err != nil {
 			t.Fatal(err)
 		}
 		if !strings.Contains(out.String(), want) {

@@ -200,12 +200,7 @@ func (pg *page) regions() error {
 }
 
 func (pg *page) objects() error {
-	var list []*profile.Object
-	for i := range pg.p.Objects {
-		if o := &pg.p.Objects[i]; o.Wait > 0 || o.Hold > 0 {
-			list = append(list, o)
-		}
-	}
+	list := slices.DeleteFunc(slices.Clone(pg.p.Objects), func(o profile.Object) bool { return o.Wait == 0 && o.Hold == 0 })
 	if len(list) == 0 {
 		return nil
 	}
@@ -220,12 +215,13 @@ func (pg *page) objects() error {
 }
 
 // objectTable writes what is known of synchronization objects.
-func objectTable(w io.Writer, p *profile.Profile, list []*profile.Object) error {
+func objectTable(w io.Writer, p *profile.Profile, list []profile.Object) error {
 	fmt.Fprintln(w, "  Waits are those of every package; uses and holds are known where a package is instrumented.")
 	fmt.Fprintln(w, "  npt: of those who hold it. queue: mean and most of an object. blamed: who held a lock, or did something else before ending a wait.")
 	t := &table{left: map[int]bool{9: true}}
 	t.row("object", "npt", "waited", "waits", "worst", "held", "uses", "queue", "objects", "blamed on")
-	for _, o := range list {
+	for i := range list {
+		o := &list[i]
 		by, held, uses, npt := "", "", "", ""
 		if len(o.Blamed) > 0 {
 			by = fmt.Sprintf("%s %s", short(o.Blamed[0].Reason, nameWidth), percent(o.Blamed[0].Time, o.Wait))

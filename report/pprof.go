@@ -12,7 +12,7 @@ import (
 // Pprof writes the profile for go tool pprof: of every call path, through goroutines to
 // their creators, normalized processor time (whose sum, with that in which nobody was
 // busy, is the run time), and the times busy, spinning, blocked, ready and in system calls.
-func Pprof(w io.Writer, t *trace.Trace, p *profile.Profile) error {
+func Pprof(w io.Writer, t *trace.Trace, p *profile.Profile, v View) error {
 	c := &pprofer{out: &pprof.Profile{DefaultSampleType: "npt", TimeNanos: t.Began, DurationNanos: p.Wall, Period: 1,
 		PeriodType: &pprof.ValueType{Type: "npt", Unit: "nanoseconds"}},
 		functions: map[profile.Frame]*pprof.Function{}, locations: map[profile.Frame]*pprof.Location{}}
@@ -21,6 +21,9 @@ func Pprof(w io.Writer, t *trace.Trace, p *profile.Profile) error {
 	}
 	stacks := append(p.Stacks(), profile.Stack{Frames: []profile.Frame{{Name: "[no processor busy]"}}, NPT: p.Idle})
 	for _, st := range stacks {
+		if !v.path(st.Frames) {
+			continue
+		}
 		s := &pprof.Sample{Value: []int64{st.NPT, st.Busy, st.Spin, st.Blocked, st.Ready, st.Syscall}}
 		if len(st.Frames) == 0 {
 			st.Frames = []profile.Frame{{Name: "[no procedure]"}}

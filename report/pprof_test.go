@@ -22,10 +22,10 @@ func TestPprof(t *testing.T) {
 			t.Fatal(err)
 		}
 		var out, again bytes.Buffer
-		if err := report.Pprof(&out, tr, p); err != nil {
+		if err := report.Pprof(&out, tr, p, report.View{}); err != nil {
 			t.Fatal(err)
 		}
-		if err := report.Pprof(&again, tr, p); err != nil || !bytes.Equal(out.Bytes(), again.Bytes()) {
+		if err := report.Pprof(&again, tr, p, report.View{}); err != nil || !bytes.Equal(out.Bytes(), again.Bytes()) {
 			t.Errorf("written twice it is another one, %v", err)
 		}
 		read, err := pprof.Parse(&out)

@@ -4,9 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
-	"strings"
 
 	"qinst.dev/analysis/profile"
 )
@@ -17,81 +15,22 @@ const (
 	loopWidth = 52
 )
 
-// ProfileKinds are what the entries of [Profile] can be.
-var ProfileKinds = []string{profile.KindProc, profile.KindLoop, profile.KindSync, profile.KindGoroutine, profile.KindRegion, profile.KindLabels, profile.KindPackage}
-
-type profileOrder struct {
-	name string
-	key  func(*profile.Entry) int64
-}
-
-// profileOrders are what entries can be sorted by, largest first.
-var profileOrders = []profileOrder{
-	{"npt", func(e *profile.Entry) int64 { return e.NPT }},
-	{"self", func(e *profile.Entry) int64 { return e.SelfNPT }},
-	{"busy", func(e *profile.Entry) int64 { return e.Busy }},
-	{"spin", func(e *profile.Entry) int64 { return e.Spin }},
-	{"blocked", func(e *profile.Entry) int64 { return e.Blocked }},
-	{"ready", func(e *profile.Entry) int64 { return e.Ready }},
-	{"syscall", func(e *profile.Entry) int64 { return e.Syscall }},
-	{"waited", func(e *profile.Entry) int64 { return e.Wait }},
-	{"idle", func(e *profile.Entry) int64 { return e.IdleEnded }},
-	{"blame", func(e *profile.Entry) int64 { return e.Blame }},
-	{"calls", func(e *profile.Entry) int64 { return int64(e.Calls) }},
-}
-
-// ProfileOrders are the names of the orders that [Profile] knows.
-func ProfileOrders() (names []string) {
-	for _, o := range profileOrders {
-		names = append(names, o.name)
-	}
-	return names
-}
-
-// Filter says which entries are shown, and which paths: those with a name that Focus
-// matches, and none that Ignore does. nil matches all, and none.
-type Filter struct{ Focus, Ignore *regexp.Regexp }
-
-func (f Filter) name(s string) bool {
-	return (f.Focus == nil || f.Focus.MatchString(s)) && (f.Ignore == nil || !f.Ignore.MatchString(s))
-}
-
-func (f Filter) path(frames []profile.Frame) bool {
-	focus := f.Focus == nil
-	for i := range frames {
-		if f.Ignore != nil && f.Ignore.MatchString(frames[i].Name) {
-			return false
-		}
-		focus = focus || f.Focus.MatchString(frames[i].Name)
-	}
-	return focus
-}
-
-// Profile writes the whole profile as a table: entries of one kind, or "" for all but
-// packages, in an order.
-func Profile(w io.Writer, p *profile.Profile, kind, order string, keep Filter) error {
-	key, err := profileKey(kind, order)
-	if err != nil {
-		return err
-	}
+// Profile writes the profile as a table.
+func Profile(w io.Writer, p *profile.Profile, v View) error {
+	p = v.Of(p)
 	notes(w, p)
 	fmt.Fprintf(w, "wall %s, busy %s, idle %s, %d processors, %s events\n", dur(p.Wall), dur(p.Busy), dur(p.Idle), p.Procs, count(p.Events))
 	fmt.Fprintf(w, "npt: normalized processor time, processor time / processors busy; self npt + idle = wall\n\n")
-	if kind == profile.KindSync {
-		list := slices.DeleteFunc(sortedObjects(p, key), func(o *profile.Object) bool { return !keep.name(o.Name) })
-		return objectTable(w, p, list)
+	if v.Kind == profile.KindSync {
+		return objectTable(w, p, p.Objects)
 	}
-	entries := entriesOf(p, kind)
-	slices.SortStableFunc(entries, func(x, y *profile.Entry) int { return cmp.Compare(key(y), key(x)) })
 	t := entryTable(true)
 	t.rows[0] = append(t.rows[0], "idle ended", "blame")
 	if p.Sampling != nil {
 		t.rows[0] = append(t.rows[0], "self npt from", "to", "npt from", "to")
 	}
-	for _, e := range entries {
-		if !keep.name(e.Name) {
-			continue
-		}
+	for i := range p.Entries {
+		e := &p.Entries[i]
 		entryRow(t, p, e)
 		last := len(t.rows) - 1
 		t.rows[last] = append(t.rows[last], dur(e.IdleEnded), "")
@@ -108,40 +47,11 @@ func Profile(w io.Writer, p *profile.Profile, kind, order string, keep Filter) e
 	return losses(w, p)
 }
 
-// profileKey is what entries are sorted by. It has an error if there is no such kind, or order.
-func profileKey(kind, order string) (func(*profile.Entry) int64, error) {
-	if kind != "" && !slices.Contains(ProfileKinds, kind) {
-		return nil, fmt.Errorf("found -by %s, expected %s", kind, strings.Join(ProfileKinds, ", "))
-	}
-	for _, o := range profileOrders {
-		if o.name == order {
-			return o.key, nil
-		}
-	}
-	return nil, fmt.Errorf("found -sort %s, expected %s", order, strings.Join(ProfileOrders(), ", "))
-}
-
-// entriesOf are the entries of a kind; "" is all but packages.
-func entriesOf(p *profile.Profile, kind string) (list []*profile.Entry) {
-	entries := p.Entries
-	if kind == profile.KindPackage {
-		entries = p.Packages()
-	}
-	for i := range entries {
-		if kind == "" || entries[i].Kind == kind {
-			list = append(list, &entries[i])
-		}
-	}
-	return list
-}
-
 // ProfileDiff writes what is more or less in a profile than in an older one, what differs
 // most first. Entries are the same if their ids are.
-func ProfileDiff(w io.Writer, old, p *profile.Profile, kind, order string, keep Filter) error {
-	key, err := profileKey(kind, order)
-	if err != nil {
-		return err
-	}
+func ProfileDiff(w io.Writer, old, p *profile.Profile, v View) error {
+	key := v.key()
+	old, p = v.Of(old), v.Of(p)
 	fmt.Fprintf(w, "wall %s, was %s: %s\n\n", dur(p.Wall), dur(old.Wall), change(p.Wall, old.Wall))
 	type pair struct{ old, now *profile.Entry }
 	pairs := map[string]*pair{}
@@ -155,11 +65,11 @@ func ProfileDiff(w io.Writer, old, p *profile.Profile, kind, order string, keep 
 		}
 		return q
 	}
-	for _, e := range entriesOf(p, kind) {
-		at(e).now = e
+	for i := range p.Entries {
+		at(&p.Entries[i]).now = &p.Entries[i]
 	}
-	for _, e := range entriesOf(old, kind) {
-		at(e).old = e
+	for i := range old.Entries {
+		at(&old.Entries[i]).old = &old.Entries[i]
 	}
 	far := func(q *pair) int64 { return max(key(q.now)-key(q.old), key(q.old)-key(q.now)) }
 	slices.SortStableFunc(list, func(x, y *pair) int { return cmp.Compare(far(y), far(x)) })
@@ -169,9 +79,6 @@ func ProfileDiff(w io.Writer, old, p *profile.Profile, kind, order string, keep 
 		e := q.now
 		if e.Name == "" {
 			e = q.old
-		}
-		if !keep.name(e.Name) {
-			continue
 		}
 		t.row(kindMark(e.Kind)+short(e.Name, loopWidth), dur(q.now.SelfNPT), dur(q.old.SelfNPT), change(q.now.SelfNPT, q.old.SelfNPT),
 			dur(q.now.NPT), dur(q.old.NPT), change(q.now.NPT, q.old.NPT), dur(q.now.Busy), dur(q.old.Busy), count(q.now.Calls), count(q.old.Calls))
@@ -198,22 +105,6 @@ func kindMark(kind string) string {
 		return "sync "
 	}
 	return ""
-}
-
-// sortedObjects are the objects in the order of their entries.
-func sortedObjects(p *profile.Profile, order func(*profile.Entry) int64) []*profile.Object {
-	key := map[string]int64{}
-	for i := range p.Entries {
-		if e := &p.Entries[i]; e.Kind == profile.KindSync {
-			key[e.Name] = order(e)
-		}
-	}
-	var list []*profile.Object
-	for i := range p.Objects {
-		list = append(list, &p.Objects[i])
-	}
-	slices.SortStableFunc(list, func(x, y *profile.Object) int { return cmp.Compare(key[y.Name], key[x.Name]) })
-	return list
 }
 
 // entryTable starts a table of entries. Goroutines have one column more, the

@@ -7,9 +7,8 @@ import (
 	"qinst.dev/analysis/profile"
 )
 
-// Runs writes what several runs say together: means with 95 % intervals, of the entries of
-// one kind, or of all.
-func Runs(w io.Writer, r *profile.Runs, kind string, keep Filter) error {
+// Runs writes what several runs say together: means with 95 % intervals.
+func Runs(w io.Writer, r *profile.Runs) error {
 	for _, n := range r.Notes {
 		fmt.Fprintf(w, "note: %s\n", n)
 	}
@@ -19,9 +18,6 @@ func Runs(w io.Writer, r *profile.Runs, kind string, keep Filter) error {
 	t.row("name", "self npt", "", "npt", "", "busy", "", "blocked", "", "calls", "")
 	for i := range r.Entries {
 		e := &r.Entries[i]
-		if kind != "" && e.Kind != kind || !keep.name(e.Name) {
-			continue
-		}
 		cells := []string{kindMark(e.Kind) + short(e.Name, loopWidth)}
 		for _, s := range []profile.Spread{e.SelfNPT, e.NPT, e.Busy, e.Blocked} {
 			cells = append(cells, ns(s.Mean), "+- "+ns((s.High-s.Low)/2))

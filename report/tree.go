@@ -41,10 +41,10 @@ func (n *treeNode) sorted() (list []*treeNode) {
 }
 
 // newTree puts the call paths together that begin alike.
-func newTree(p *profile.Profile, keep Filter) *treeNode {
+func newTree(p *profile.Profile, v View) *treeNode {
 	root := &treeNode{under: map[string]*treeNode{}}
 	for _, st := range p.Stacks() {
-		if !keep.path(st.Frames) {
+		if !v.path(st.Frames) {
 			continue
 		}
 		n := root
@@ -61,8 +61,8 @@ func newTree(p *profile.Profile, keep Filter) *treeNode {
 // Tree writes the call graph from the top down, as Quartz's Figure 1: what ran on behalf
 // of each procedure, through calls and the goroutines that it started, the largest first.
 // A procedure's time on one path is its own and that of those below it.
-func Tree(w io.Writer, p *profile.Profile, keep Filter) error {
-	root := newTree(p, keep)
+func Tree(w io.Writer, p *profile.Profile, v View) error {
+	root := newTree(p, v)
 	fmt.Fprintf(w, "wall %s: npt %s on the paths below, %s with no processor busy\n", dur(p.Wall), dur(root.npt), dur(p.Idle))
 	fmt.Fprintf(w, "calls are those of the procedure by the one above it; paths of less than %.1f%% are left out\n\n", 100*treeLeast)
 	calls := map[[2]string]uint64{}

@@ -48,7 +48,7 @@ func TestOver(t *testing.T) {
 	for _, ms := range []int64{4, 6, 8} {
 		list = append(list, profileOf(t, tracetest.Simulate(1, []tracetest.Thread{{Name: "main.t", Ops: []tracetest.Op{tracetest.Do("main.f", ms*1e6)}}})))
 	}
-	r := profile.Over(list)
+	r := profile.Over(list, profile.Merge(list))
 	for _, e := range r.Entries {
 		if e.Name == "main.f" && (e.NPT.Mean != 6e6 || math.Abs(e.NPT.High-10.968e6) > 1e3 || math.Abs(e.NPT.Low-1.032e6) > 1e3) {
 			t.Errorf("%+v, expected 6 ms +- 4.968", e.NPT)

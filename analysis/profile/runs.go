@@ -32,20 +32,22 @@ type Runs struct {
 	Version int        `json:"version"`
 	Runs    int        `json:"runs"`
 	Wall    Spread     `json:"wall_ns"`
-	Entries []RunEntry `json:"entries"` // most NPT first
+	Entries []RunEntry `json:"entries"`
 	Notes   []string   `json:"notes,omitempty"`
 }
 
-// Over compares runs of one program, at least two.
-func Over(list []*Profile) *Runs {
-	sum := Merge(list)
+// Over compares runs of one program, at least two: the entries of sum, which is all of
+// them as one, or a part of that.
+func Over(list []*Profile, sum *Profile) *Runs {
 	r := &Runs{Version: Version, Runs: len(list), Notes: sum.Notes[1:]}
 	r.Wall = spread(len(list), func(k int) int64 { return list[k].Wall })
 	index := make([]map[[2]string]*Entry, len(list))
 	for k, p := range list {
 		index[k] = map[[2]string]*Entry{}
-		for i := range p.Entries {
-			index[k][[2]string{p.Entries[i].Kind, p.Entries[i].ID}] = &p.Entries[i]
+		for _, entries := range [][]Entry{p.Entries, p.Packages()} {
+			for i := range entries {
+				index[k][[2]string{entries[i].Kind, entries[i].ID}] = &entries[i]
+			}
 		}
 	}
 	for i := range sum.Entries {

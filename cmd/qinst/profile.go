@@ -66,12 +66,12 @@ func (q *partOf) open(file string) (*trace.Trace, *profile.Profile, error) {
 
 // profileFlags are what the command "profile" is asked for.
 type profileFlags struct {
-	part                                      partOf
-	asJSON, tree                              bool
-	pprof, html, by, sort, diff, list, source string
-	keep                                      report.Filter
-	runs                                      int
-	each                                      bool
+	part                            partOf
+	asJSON, tree                    bool
+	pprof, html, diff, list, source string
+	view                            report.View
+	runs                            int
+	each                            bool
 }
 
 func (f *profileFlags) define(fs *flag.FlagSet) {
@@ -82,11 +82,11 @@ func (f *profileFlags) define(fs *flag.FlagSet) {
 	fs.BoolVar(&f.tree, "tree", false, "the call graph from the top down, through goroutines")
 	fs.StringVar(&f.list, "list", "", "the source of procedures whose name matches a `regexp`, with what lines cost")
 	fs.StringVar(&f.source, "source", "", "with -list: `folder` in which the source is, if not where it was built")
-	fs.Func("focus", "only what has this `regexp` in its name; of a tree, paths through it", regexpFlag(&f.keep.Focus))
-	fs.Func("ignore", "all but that", regexpFlag(&f.keep.Ignore))
+	fs.Func("focus", "only what has this `regexp` in its name; of a tree, paths through it", regexpFlag(&f.view.Focus))
+	fs.Func("ignore", "all but that", regexpFlag(&f.view.Ignore))
 	fs.StringVar(&f.diff, "diff", "", "what is more or less than in this `file`")
-	fs.StringVar(&f.by, "by", "", "only "+strings.Join(report.ProfileKinds, ", ")+"; without it all but packages")
-	fs.StringVar(&f.sort, "sort", "npt", "order: "+strings.Join(report.ProfileOrders(), ", "))
+	fs.StringVar(&f.view.Kind, "by", "", "only "+strings.Join(report.ProfileKinds, ", ")+"; without it all but packages")
+	fs.StringVar(&f.view.Order, "sort", "npt", "order: "+strings.Join(report.ProfileOrders(), ", "))
 	fs.BoolVar(&f.each, "runs", false, "the files are runs of one program: means over them, with intervals")
 	fs.IntVar(&f.runs, "n", 0, "run a program so many times, whose name and arguments follow, for -runs")
 }
@@ -102,8 +102,11 @@ func (f *profileFlags) check() error {
 	if forms > 1 {
 		return usageError{errors.New("profile: found several of -json, -html, -pprof, -tree, -list, -diff, -runs and -n, expected one")}
 	}
-	if (f.asJSON || f.pprof != "" || f.html != "") && (f.by != "" || f.keep != report.Filter{}) {
-		return usageError{errors.New("profile: found -by, -focus or -ignore, which do not go with -json, -html or -pprof: those have all there is")}
+	if f.view.Kind != "" && (f.pprof != "" || f.tree || f.list != "") {
+		return usageError{errors.New("profile: found -by with -pprof, -tree or -list, which show all paths, or lines; narrow them with -focus and -ignore")}
+	}
+	if err := f.view.Check(); err != nil {
+		return usageError{fmt.Errorf("profile: %w", err)}
 	}
 	return nil
 }
@@ -157,11 +160,11 @@ func cmdProfile(e *env, args []string) error {
 func (f *profileFlags) show(e *env, t *trace.Trace, p *profile.Profile) error {
 	switch {
 	case f.pprof != "":
-		return writeTo(e, f.pprof, func(w io.Writer) error { return report.Pprof(w, t, p) })
+		return writeTo(e, f.pprof, func(w io.Writer) error { return report.Pprof(w, t, p, f.view) })
 	case f.html != "":
-		return writeTo(e, f.html, func(w io.Writer) error { return report.HTML(w, p) })
+		return writeTo(e, f.html, func(w io.Writer) error { return report.HTML(w, p, f.view) })
 	case f.asJSON:
-		return p.JSON(e.stdout)
+		return f.view.Of(p).JSON(e.stdout)
 	}
 	if err := f.text(e, p); err != nil {
 		return fmt.Errorf("profile: %w", err)
@@ -173,7 +176,7 @@ func (f *profileFlags) show(e *env, t *trace.Trace, p *profile.Profile) error {
 func (f *profileFlags) text(e *env, p *profile.Profile) error {
 	switch {
 	case f.tree:
-		return report.Tree(e.stdout, p, f.keep)
+		return report.Tree(e.stdout, p, f.view)
 	case f.list != "":
 		re, err := regexp.Compile(f.list)
 		if err != nil {
@@ -186,9 +189,9 @@ func (f *profileFlags) text(e *env, p *profile.Profile) error {
 			return err
 		}
 		defer old.Close()
-		return report.ProfileDiff(e.stdout, was, p, f.by, f.sort, f.keep)
+		return report.ProfileDiff(e.stdout, was, p, f.view)
 	}
-	return report.Profile(e.stdout, p, f.by, f.sort, f.keep)
+	return report.Profile(e.stdout, p, f.view)
 }
 
 // over shows what several runs say together.
@@ -196,11 +199,11 @@ func (f *profileFlags) over(e *env, list []*profile.Profile) error {
 	if len(list) < 2 {
 		return usageError{fmt.Errorf("profile: found %d run, expected two or more: intervals are of what differs between them", len(list))}
 	}
-	r := profile.Over(list)
+	r := profile.Over(list, f.view.Of(profile.Merge(list)))
 	if f.asJSON {
 		return r.JSON(e.stdout)
 	}
-	return report.Runs(e.stdout, r, f.by, f.keep)
+	return report.Runs(e.stdout, r)
 }
 
 // runTimes runs a program with probes several times and returns its traces.
