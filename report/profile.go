@@ -126,9 +126,9 @@ func entryRow(t *table, p *profile.Profile, e *profile.Entry) {
 		cells[0] = kindMark(e.Kind) + cells[0]
 		cells = append(cells, short(e.Creator, nameWidth))
 	}
-	calls := count(e.Calls)
-	if e.ID == profile.NoProcedure {
-		calls = ""
+	calls := ""
+	if e.Calls > 0 { // else nobody knows
+		calls = count(e.Calls)
 	}
 	t.row(append(cells, estimated(e.SelfNPT, e.SelfNPTs), percent(e.SelfNPT, p.Wall), estimated(e.NPT, e.NPTs), percent(e.NPT, p.Wall), calls,
 		dur(e.SelfBusy), dur(e.Busy), dur(e.Blocked), dur(e.Ready), dur(e.Syscall))...)

@@ -27,6 +27,9 @@ func (b *builder) notes(p *Profile) (list []string) {
 	if t.End.Reason == "cut" {
 		say("this is a part of a run: calls and times are those of the part, and who started goroutines before it is not known")
 	}
+	if !t.HasCounts && b.within == nil && t.End.Reason != "cut" {
+		say("the file has no totals, as those of a flight recorder: calls are those that events tell of")
+	}
 	for _, limit := range t.Limits {
 		say("after %s the program only counted (limit of %s): calls are those of the whole run, times end there", seconds(limit.Time), limit.Reason)
 	}

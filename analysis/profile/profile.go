@@ -102,7 +102,7 @@ type Entry struct {
 	Name  string `json:"name"`
 	File  string `json:"file"`
 	Line  int    `json:"line"`
-	Calls uint64 `json:"calls"` // exact, traced or not; loops: times entered; goroutines: how many
+	Calls uint64 `json:"calls"` // exact, traced or not, 0 if nobody counted them; loops: times entered; goroutines: how many
 
 	Trips uint64 `json:"trips,omitempty"` // loops: iterations of those traced
 
@@ -325,7 +325,7 @@ func (b *builder) entries(p *Profile) {
 			e.Calls, e.Degraded = max(pt.Hits, e.Calls), pt.Degraded()
 		}
 		switch {
-		case e.Calls == 0 && (b.within == nil || incl[b.groups.procMember(int32(i))].none()):
+		case e.Calls == 0 && incl[b.groups.procMember(int32(i))].none():
 			continue // it was not reached
 		case pt.Kind == spec.PointProc:
 			p.Degraded += e.Degraded

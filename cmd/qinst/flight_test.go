@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"qinst.dev/analysis/profile"
 	"qinst.dev/sddf/salvage"
 	"qinst.dev/trace"
 	"qinst.dev/trace/tracetest"
@@ -83,5 +84,37 @@ func checkFlight(t *testing.T, path string) {
 	}
 	if fi, err := os.Stat(path); err != nil || fi.Size() > 4<<20 {
 		t.Errorf("%v, %d bytes, expected some 2 MiB", err, fi.Size())
+	}
+}
+
+// A flight recorder's file has samples, and the paths that they name, where points are
+// below trace.
+func TestFlightSamples(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "f.sddf")
+	cmd := exec.Command(buildProbed(t, "programs", "reduced"), "100000", "snapshot")
+	cmd.Env = append(os.Environ(), "QINST=main.*=count,sample=10000/s,mode=flight,budget=off,out="+file)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	tr, err := trace.Open(file + ".1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tr.Close()
+	if err := tracetest.Validate(tr); err != nil {
+		t.Error(err)
+	}
+	p, err := profile.New(tr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	estimated := 0
+	for _, e := range p.Entries {
+		if e.NPTs != nil && e.NPT > 0 && strings.HasPrefix(e.Name, "main.") {
+			estimated++
+		}
+	}
+	if p.Sampling == nil || estimated < 2 {
+		t.Errorf("%+v, and %d procedures have estimates", p.Sampling, estimated)
 	}
 }

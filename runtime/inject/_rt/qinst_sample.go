@@ -173,7 +173,7 @@ func qinstPathOf(gp *g) (path uint32) {
 // qinstPrepareSamples prepares for samples if there are to be any.
 func qinstPrepareSamples() {
 	s := &qinstSet
-	if s.mode != "sample" && s.mode != "trace" || s.sampleGap == 0 {
+	if s.mode != "sample" && s.mode != "trace" && s.mode != "flight" || s.sampleGap == 0 {
 		return
 	}
 	qinstPaths = qinstAnonymous(qinstMostPaths*8 + 8)
