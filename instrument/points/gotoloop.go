@@ -3,6 +3,7 @@ package points
 import (
 	"go/ast"
 	"go/token"
+	"slices"
 
 	"qinst.dev/sddf/spec"
 )
@@ -46,7 +47,7 @@ func (l *looper) gotoLoop(list []ast.Stmt) (lp *Loop, taken int) {
 	}
 	last := list[taken-1]
 	lp.to = last.End()
-	if !jumps(last) {
+	if !l.ends(last) {
 		lp.End = lp.to
 	}
 	l.point(lp, label.Pos(), name)
@@ -54,13 +55,55 @@ func (l *looper) gotoLoop(list []ast.Stmt) (lp *Loop, taken int) {
 	return lp, taken
 }
 
-// jumps reports whether s is a goto, behind which control does not come.
-func jumps(s ast.Stmt) bool {
-	if label, ok := s.(*ast.LabeledStmt); ok {
-		return jumps(label.Stmt)
+// ends reports whether s is a terminating statement (language specification): control
+// does not come behind it, and a function may end with it, but with nothing behind it.
+func (l *looper) ends(s ast.Stmt) bool {
+	switch s := s.(type) {
+	case *ast.LabeledStmt:
+		return l.ends(s.Stmt)
+	case *ast.BlockStmt:
+		return l.listEnds(s.List)
+	case *ast.IfStmt:
+		return s.Else != nil && l.ends(s.Body) && l.ends(s.Else)
+	case *ast.ForStmt:
+		return s.Cond == nil && !l.breaks[s]
+	case *ast.SwitchStmt:
+		return !l.breaks[s] && l.clausesEnd(s.Body, false)
+	case *ast.TypeSwitchStmt:
+		return !l.breaks[s] && l.clausesEnd(s.Body, false)
+	case *ast.SelectStmt:
+		return !l.breaks[s] && l.clausesEnd(s.Body, true)
+	case *ast.BranchStmt:
+		return s.Tok == token.GOTO || s.Tok == token.FALLTHROUGH
 	}
-	b, ok := s.(*ast.BranchStmt)
-	return ok && b.Tok == token.GOTO
+	return terminates(l.Info, s) // return and panic
+}
+
+func (l *looper) listEnds(list []ast.Stmt) bool {
+	for _, s := range slices.Backward(list) {
+		if _, empty := s.(*ast.EmptyStmt); !empty {
+			return l.ends(s)
+		}
+	}
+	return false
+}
+
+// clausesEnd reports whether all clauses end so, and one of them is always taken: that of
+// a select is.
+func (l *looper) clausesEnd(body *ast.BlockStmt, taken bool) bool {
+	for _, c := range body.List {
+		var list []ast.Stmt
+		switch c := c.(type) {
+		case *ast.CaseClause:
+			list, taken = c.Body, taken || c.List == nil
+		case *ast.CommClause:
+			list = c.Body
+		}
+		if !l.listEnds(list) {
+			return false
+		}
+	}
+	return taken
 }
 
 func jumpsTo(n ast.Node, label string) (count int) {

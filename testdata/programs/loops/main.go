@@ -111,6 +111,76 @@ outer:
 	}
 }
 
+// The last statement that jumps back is one behind which nothing may stand.
+func gotoBeforeFor(n int) int {
+	t := entered("gotoBeforeFor")
+	//qinst:name gotoBeforeFor
+again:
+	t.trip()
+	n--
+	for m := n; ; {
+		if m > 3 {
+			goto again
+		}
+		return m
+	}
+}
+
+func gotoBeforeSwitch(n int) int {
+	t := entered("gotoBeforeSwitch")
+	//qinst:name gotoBeforeSwitch
+again:
+	t.trip()
+	n--
+	switch {
+	case n > 5:
+		fallthrough
+	case n > 3:
+		goto again
+	default:
+		return n
+	}
+}
+
+func gotoBeforeSelect(n int, ch chan int) int {
+	t := entered("gotoBeforeSelect")
+	//qinst:name gotoBeforeSelect
+again:
+	t.trip()
+	n--
+	select {
+	case m := <-ch:
+		if m > 0 {
+			goto again
+		}
+		return m
+	default:
+		if n > 0 {
+			goto again
+		} else {
+			panic("none")
+		}
+	}
+}
+
+func gotoBeforeType(n int, x any) int {
+	t := entered("gotoBeforeType")
+	//qinst:name gotoBeforeType
+again:
+	t.trip()
+	n--
+	switch x.(type) {
+	case int:
+		if n > 0 {
+			goto again
+		}
+		break
+	default:
+		return 1
+	}
+	return n
+}
+
 func gotos(n int) {
 	i := 0
 	t := entered("gotos")
@@ -360,6 +430,13 @@ func main() {
 		returns(n + 1)
 		returnsNested(n)
 		labels(n)
+		gotoBeforeFor(9)
+		gotoBeforeSwitch(9)
+		ch := make(chan int, 2)
+		ch <- 1
+		ch <- 0
+		gotoBeforeSelect(2, ch)
+		gotoBeforeType(4, 1)
 		gotos(n + 1)
 		deferred(n)
 		recovers(n)
