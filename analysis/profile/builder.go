@@ -20,6 +20,7 @@ type gor struct {
 	frames    []frame
 	regions   []openRegion
 	held      []heldLock // in the order in which they were taken
+	lent      heldLock   // while it waits for a condition
 	did       operation  // the last one
 	ran       int64      // ns busy
 	sinceArea int64      // builder.area at since
@@ -47,23 +48,24 @@ func (g *gor) busy() bool { return g.state.Busy() && g.spins == 0 }
 
 // builder accumulates a profile from the events of a trace.
 type builder struct {
-	t       *trace.Trace
-	sets    *sets
-	places  places
-	groups  *groups
-	objects *objects
-	spans   spans
-	sampled sampled
-	within  *within // nil: all of the run
-	virtual *virtual
-	pseudo  pseudo
-	gc      collector
-	line    timeline
-	costs   costs
-	given   *trace.Trace // of which t is a copy with pseudo procedures
-	gs      []gor        // by slot
-	running []int32      // slots of the busy goroutines
-	time    int64        // ns: the running ones are accounted up to here
+	t        *trace.Trace
+	sets     *sets
+	places   places
+	groups   *groups
+	objects  *objects
+	spans    spans
+	sampled  sampled
+	within   *within // nil: all of the run
+	virtual  *virtual
+	pseudo   pseudo
+	gc       collector
+	line     timeline
+	costs    costs
+	condWait uint64       // the reason of waits for a condition
+	given    *trace.Trace // of which t is a copy with pseudo procedures
+	gs       []gor        // by slot
+	running  []int32      // slots of the busy goroutines
+	time     int64        // ns: the running ones are accounted up to here
 
 	runnable     int64 // goroutines that are, on a processor or not
 	runnableArea int64 // the integral of runnable up to runnableAt
@@ -101,6 +103,11 @@ func newBuilder(t *trace.Trace) *builder {
 	b.groups = newGroups(t)
 	b.objects = newObjects(t)
 	b.sampled = newSampled(t)
+	for code, s := range t.Reasons {
+		if s == "sync.Cond.Wait" {
+			b.condWait = code
+		}
+	}
 	b.spans.index = map[[2]string]int32{}
 	b.procNames = map[string]bool{}
 	for i := range t.Points {
@@ -269,7 +276,13 @@ func (b *builder) change(e *trace.Event) {
 	g := &b.gs[e.Slot]
 	g.real = e.To
 	b.turn(e.Slot, e.Time, b.virtualState(g, e.To), g.spins)
-	if e.To == trace.None {
+	switch {
+	case e.To == trace.Running:
+		b.regain(e.Slot, e.Time)
+	case e.To == trace.Waiting && e.Arg == b.condWait:
+		b.lend(e.Slot, e.Time)
+	case e.To == trace.None:
+		b.dies(e.Slot, e.Time)
 		b.lived(g)
 		b.line.alive.set(e.Time, b.line.alive.is-1)
 	}

@@ -150,3 +150,46 @@ func TestBlameOnCounted(t *testing.T) {
 		}
 	}
 }
+
+// A goroutine that waits for a condition holds no lock meanwhile, and has it again when it
+// runs; a lock that was given back where nobody saw it is nobody's when another takes it.
+func TestLocksAndConditions(t *testing.T) {
+	b := tracetest.New(2)
+	lock, unlock := b.Object("main.mu", spec.OpLock), b.Object("main.mu", spec.OpUnlock)
+	hidden := b.Object("main.hidden", spec.OpLock)
+	read := b.Object("main.rw", spec.OpRLock)
+	stack := b.Stack("sync.(*Cond).Wait", "main.waiter")
+	g1 := b.Go(0, "main.waiter")
+	b.Start(g1, 0)
+	g2 := b.Go(g1, "main.other")
+	b.Start(g2, 1)
+	at := int64(0)
+	for range 1000 { // more than anybody could hold
+		b.Sync(g1, lock, 0x1000, 0)
+		at += 10
+		b.At(at)
+		b.Sync(g1, hidden, 0x2000, 0)
+		b.Sync(g1, read, 0x3000, 0)
+		b.Sync(g1, lock, 0x1000, 0) // the one behind the other locks again
+		b.Wait(g1, "sync.Cond.Wait", 0x4000, stack)
+		at += 100
+		b.At(at)
+		b.Sync(g2, lock, 0x1000, 0)
+		at += 1000
+		b.At(at)
+		b.Sync(g2, unlock, 0x1000, 0)
+		b.Unpark(g2, g1)
+		b.Start(g1, 0)
+		at += 10000
+		b.At(at)
+		b.Sync(g1, unlock, 0x1000, 0)
+		at += 100000
+		b.At(at)
+	}
+	p := profileOf(t, b)
+	mu := entry(t, p, "main.mu")
+	// Twice 10 ns, the other's, and those behind the wait.
+	if want := int64(1000 * (10 + 1000 + 10000)); mu.Hold != want {
+		t.Errorf("main.mu was held for %d ns, expected %d", mu.Hold, want)
+	}
+}

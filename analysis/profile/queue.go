@@ -57,12 +57,6 @@ type holder struct {
 	slot, proc int32 // proc took it
 }
 
-// heldLock is what a goroutine knows of a lock that it holds.
-type heldLock struct {
-	addr  uint64
-	point int32 // that took it
-}
-
 // queueOf finds the queue of a wait.
 func (o *objects) queueOf(key waitKey) *queue {
 	k := queueKey{addr: key.addr, site: o.strongSite(key)}
@@ -189,11 +183,8 @@ func (q *queue) once(dt, own int64, by int32) {
 }
 
 // take and free say that a goroutine has the object from now on, or has it no more.
-func (ob *object) take(now int64, h holder, shared bool) {
+func (ob *object) take(now int64, h holder) {
 	ob.advance(now)
-	if !shared {
-		ob.holders = ob.holders[:0] // what was held was given back unseen
-	}
 	if len(ob.holders) == 0 {
 		ob.taken = now
 	}
@@ -233,91 +224,4 @@ func (ob *object) advance(now int64) {
 	for _, q := range ob.queues {
 		q.advance(now)
 	}
-}
-
-// operate takes in a Sync event: what goroutines hold, and what the object's waiters are
-// to be blamed on.
-func (b *builder) operate(e *trace.Event) {
-	point, ob := int32(e.Arg), b.objects.at(e.Obj)
-	if !slices.Contains(ob.points, point) {
-		ob.points = append(ob.points, point)
-	}
-	ob.longestQueue = max(ob.longestQueue, int(e.Aux))
-	b.gs[e.Slot].did = operation{e.Obj, e.Time, point}
-	switch op := b.t.Points[point].Op; op {
-	case spec.OpLock, spec.OpTryLock, spec.OpRLock, spec.OpTryRLock:
-		g := &b.gs[e.Slot]
-		b.settle(g, e.Time)
-		ob.take(e.Time, holder{e.Slot, b.operates(g, point)}, op == spec.OpRLock || op == spec.OpTryRLock)
-		g.held = append(g.held, heldLock{e.Obj, point})
-	case spec.OpUnlock, spec.OpRUnlock:
-		slot := ob.free(e.Time, e.Slot)
-		if slot < 0 {
-			return
-		}
-		g := &b.gs[slot]
-		b.settle(g, e.Time)
-		for i := len(g.held) - 1; i >= 0; i-- {
-			if g.held[i].addr == e.Obj {
-				g.held = slices.Delete(g.held, i, i+1)
-				break
-			}
-		}
-	}
-}
-
-// operation is one with a synchronization object.
-type operation struct {
-	addr  uint64
-	at    int64 // ns
-	point int32
-}
-
-// operates is the procedure in which a goroutine is that operates at a point: the point's
-// own, where calls of that were not all traced, for then no event tells that it was entered.
-func (b *builder) operates(g *gor, point int32) int32 {
-	top := b.at(g).top
-	owner := b.t.Points[point].Owner
-	if owner == top || owner < 0 || int(owner) >= len(b.t.Points) {
-		return top
-	}
-	if p := &b.t.Points[owner]; p.Kind != spec.PointProc || p.Degraded() == 0 {
-		return top
-	}
-	return owner
-}
-
-// wakes is the procedure in which a goroutine ends a wait.
-func (b *builder) wakes(g *gor, e *trace.Event) int32 {
-	did := &g.did
-	if w, ok := b.objects.open[e.Slot]; ok && w.key.addr != 0 && w.key.addr == did.addr && e.Time-did.at < togetherNS {
-		return b.operates(g, did.point)
-	}
-	return b.at(g).top
-}
-
-// spendHeld accounts a goroutine's time to the locks that it holds: of one name once.
-func (b *builder) spendHeld(g *gor, s stretch) {
-	for k, h := range g.held {
-		u := b.objects.use(h.point)
-		if !slices.ContainsFunc(g.held[:k], func(o heldLock) bool { return b.t.Points[o.point].Name == b.t.Points[h.point].Name }) {
-			u.all.spend(g, s)
-		}
-		if k == len(g.held)-1 {
-			u.self.spend(g, s)
-		}
-	}
-}
-
-// lockUse is what goroutines used while they held a lock taken at one point: self where
-// no lock was taken later.
-type lockUse struct{ self, all Usage }
-
-func (o *objects) use(point int32) *lockUse {
-	u := o.uses[point]
-	if u == nil {
-		u = new(lockUse)
-		o.uses[point] = u
-	}
-	return u
 }

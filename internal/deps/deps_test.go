@@ -40,9 +40,10 @@ var allowed = map[string][]string{
 
 	"qinst.dev": nil, // part of programs that are observed
 
-	"internal/deps":   nil,
-	"internal/oracle": {"trace"},
-	"internal/suites": {"trace"},
+	"internal/deps":    nil,
+	"internal/oracle":  {"trace"},
+	"internal/suites":  {"trace"},
+	"internal/servers": {"analysis/profile", "trace", "trace/tracetest"},
 
 	"internal/counts":       {"sddf/spec", "trace"},
 	"internal/progen":       nil,

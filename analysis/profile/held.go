@@ -1,0 +1,172 @@
+package profile
+
+import (
+	"slices"
+
+	"qinst.dev/sddf/spec"
+	"qinst.dev/trace"
+)
+
+// heldLock is what a goroutine knows of a lock that it holds.
+type heldLock struct {
+	addr  uint64
+	point int32 // that took it
+	use   *lockUse
+	again bool // it holds another of that name, too
+}
+
+// mostHeld bounds the locks that a goroutine may hold: those that it took first were given
+// back where nobody saw it.
+const mostHeld = 64
+
+func (b *builder) shared(point int32) bool {
+	op := b.t.Points[point].Op
+	return op == spec.OpRLock || op == spec.OpTryRLock
+}
+
+// operate takes in a Sync event: what goroutines hold, and what the object's waiters are
+// to be blamed on.
+func (b *builder) operate(e *trace.Event) {
+	point, ob := int32(e.Arg), b.objects.at(e.Obj)
+	if !slices.Contains(ob.points, point) {
+		ob.points = append(ob.points, point)
+	}
+	ob.longestQueue = max(ob.longestQueue, int(e.Aux))
+	b.gs[e.Slot].did = operation{e.Obj, e.Time, point}
+	switch b.t.Points[point].Op {
+	case spec.OpLock, spec.OpTryLock, spec.OpRLock, spec.OpTryRLock:
+		b.acquire(e.Slot, e.Time, e.Obj, point)
+	case spec.OpUnlock, spec.OpRUnlock:
+		b.release(e.Slot, e.Time, e.Obj)
+	}
+}
+
+// acquire says that a goroutine holds a lock from now on.
+func (b *builder) acquire(slot int32, now int64, addr uint64, point int32) {
+	g, ob := &b.gs[slot], b.objects.at(addr)
+	if !b.shared(point) {
+		for len(ob.holders) > 0 { // what was held was given back unseen
+			b.release(ob.holders[0].slot, now, addr)
+			ob.freed = -1
+		}
+	}
+	if len(g.held) == mostHeld {
+		b.release(slot, now, g.held[0].addr)
+	}
+	b.settle(g, now)
+	ob.take(now, holder{slot, b.operates(g, point)})
+	name := b.t.Points[point].Name
+	again := slices.ContainsFunc(g.held, func(o heldLock) bool { return b.t.Points[o.point].Name == name })
+	g.held = append(g.held, heldLock{addr, point, b.objects.use(point), again})
+	if g.lent.addr == addr {
+		g.lent = heldLock{}
+	}
+}
+
+// release says that a goroutine gives a lock back: its own, or another one's.
+func (b *builder) release(slot int32, now int64, addr uint64) {
+	if g := &b.gs[slot]; g.lent.addr == addr {
+		g.lent = heldLock{} // it took it again unseen
+	}
+	if holds := b.objects.at(addr).free(now, slot); holds >= 0 {
+		slot = holds
+	}
+	g := &b.gs[slot]
+	b.settle(g, now)
+	for i, h := range slices.Backward(g.held) {
+		if h.addr != addr {
+			continue
+		}
+		g.held = slices.Delete(g.held, i, i+1)
+		for k := range g.held[i:] {
+			q := &g.held[i+k]
+			if q.again && b.t.Points[q.point].Name == b.t.Points[h.point].Name {
+				q.again = h.again
+				break
+			}
+		}
+		break
+	}
+}
+
+// lend and regain are what [sync.Cond.Wait] does with its lock, which is the one taken
+// last: no probe sees it.
+func (b *builder) lend(slot int32, now int64) {
+	if g := &b.gs[slot]; len(g.held) > 0 {
+		h := g.held[len(g.held)-1]
+		b.release(slot, now, h.addr)
+		g.lent = h
+	}
+}
+
+func (b *builder) regain(slot int32, now int64) {
+	if h := b.gs[slot].lent; h.addr != 0 && len(b.objects.at(h.addr).holders) == 0 {
+		b.acquire(slot, now, h.addr, h.point)
+	}
+}
+
+// dies says that a goroutine has ended. A lock for writing another may unlock; for reading
+// it was unlocked where nobody saw it.
+func (b *builder) dies(slot int32, now int64) {
+	for _, h := range slices.Clone(b.gs[slot].held) {
+		if b.shared(h.point) {
+			b.release(slot, now, h.addr)
+		}
+	}
+}
+
+// operation is one with a synchronization object.
+type operation struct {
+	addr  uint64
+	at    int64 // ns
+	point int32
+}
+
+// operates is the procedure in which a goroutine is that operates at a point: the point's
+// own, where calls of that were not all traced, for then no event tells that it was entered.
+func (b *builder) operates(g *gor, point int32) int32 {
+	top := b.at(g).top
+	owner := b.t.Points[point].Owner
+	if owner == top || owner < 0 || int(owner) >= len(b.t.Points) {
+		return top
+	}
+	if p := &b.t.Points[owner]; p.Kind != spec.PointProc || p.Degraded() == 0 {
+		return top
+	}
+	return owner
+}
+
+// wakes is the procedure in which a goroutine ends a wait.
+func (b *builder) wakes(g *gor, e *trace.Event) int32 {
+	did := &g.did
+	if w, ok := b.objects.open[e.Slot]; ok && w.key.addr != 0 && w.key.addr == did.addr && e.Time-did.at < togetherNS {
+		return b.operates(g, did.point)
+	}
+	return b.at(g).top
+}
+
+// spendHeld accounts a goroutine's time to the locks that it holds: of one name once.
+func (b *builder) spendHeld(g *gor, s stretch) {
+	for k := range g.held {
+		h := &g.held[k]
+		if !h.again {
+			h.use.all.spend(g, s)
+		}
+		if k == len(g.held)-1 {
+			h.use.self.spend(g, s)
+		}
+	}
+}
+
+// lockUse is what goroutines used while they held a lock taken at one point: self where
+// no lock was taken later.
+type lockUse struct{ self, all Usage }
+
+func (o *objects) use(point int32) *lockUse {
+	u := o.uses[point]
+	if u == nil {
+		u = new(lockUse)
+		o.uses[point] = u
+	}
+	return u
+}
