@@ -16,6 +16,7 @@ const (
 	barrierHint   = 0.10 // several waited at a barrier
 	starvedHint   = 0.50 // of the processor time is in too few goroutines
 	turnHint      = 0.50 // goroutines of one kind worked, one behind the other
+	gcHint        = 0.10 // of the run is the collector's
 	syncHint      = 0.10 // of the processor time is operations on synchronization objects
 )
 
@@ -231,4 +232,28 @@ func idleHints(p *profile.Profile) []string {
 		return []string{fmt.Sprintf("nothing ran for %s of the run; most waiting was for: %s%s", percent(p.Idle, p.Wall), p.BlockedBy[0].Reason, ended)}
 	}
 	return nil
+}
+
+// gcHints are about a collector that has much of the run.
+func gcHints(p *profile.Profile) []string {
+	var npt int64
+	for i := range p.Entries {
+		switch e := &p.Entries[i]; e.Name {
+		case profile.GCWorker, profile.GCAssist, profile.StopTheW:
+			npt += e.SelfNPT
+		}
+	}
+	if ratio(npt, p.Wall) < gcHint || p.GC.Cycles < 2 {
+		return nil
+	}
+	line := fmt.Sprintf("allocate less, or let the heap grow further before it is collected (GOGC, GOMEMLIMIT): the garbage collector had %s of the run (normalized), in %s cycles, one every %s",
+		percent(npt, p.Wall), count(p.GC.Cycles), dur(p.Wall/p.GC.Cycles))
+	if p.Timeline != nil && len(p.Timeline.Heap) > 0 {
+		most := int64(0)
+		for _, h := range p.Timeline.Heap {
+			most = max(most, h.Live)
+		}
+		line += fmt.Sprintf("; the heap had %s at most", bytesOf(most))
+	}
+	return []string{line}
 }

@@ -8,6 +8,7 @@ import (
 
 	"qinst.dev/analysis/profile"
 	"qinst.dev/report"
+	"qinst.dev/sddf/spec"
 	"qinst.dev/trace/tracetest"
 )
 
@@ -146,6 +147,25 @@ func TestInputAlone(t *testing.T) {
 	}
 	b.Exit(g, f)
 	if hints := hintsOf(t, b); !strings.Contains(hints, "overlap input and output with work: nothing ran for 200ms (66.7% of the run), while goroutines were in system calls or waited for the network for 200ms; main.load ended 100.0% of that time") {
+		t.Errorf("hints:\n%s", hints)
+	}
+}
+
+// A goroutine that spends much of its time on the collector's behalf.
+func TestMuchCollected(t *testing.T) {
+	b := tracetest.New(1)
+	f := b.Proc("main.allocates")
+	g := b.Go(0, "runtime.main")
+	b.Start(g, 0)
+	b.Enter(g, f)
+	for k := range int64(10) {
+		b.At(k*10*ms+8*ms).Note(g, spec.EvGCBegin)
+		b.Note(g, spec.EvAssistBegin)
+		b.At(k*10*ms+10*ms).Note(g, spec.EvAssistEnd)
+		b.Note(g, spec.EvGCEnd)
+	}
+	b.Exit(g, f)
+	if hints := hintsOf(t, b); !strings.Contains(hints, "allocate less, or let the heap grow further before it is collected (GOGC, GOMEMLIMIT): the garbage collector had 20.0% of the run (normalized), in 10 cycles, one every 10.0ms") {
 		t.Errorf("hints:\n%s", hints)
 	}
 }

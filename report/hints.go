@@ -26,7 +26,7 @@ func hints(p *profile.Profile) []string {
 		// Then everything ran alone, and it is no news of any procedure.
 		out = append(out, fmt.Sprintf("the run is serial: %.2f of %d processors busy on average while anything ran", ratio(p.Busy, p.NPTSum), p.Procs))
 	}
-	for _, advice := range []func(*profile.Profile) []string{lockHints, barrierHints, bufferHints, balanceHints, starvedHints, turnHints, idleHints, spinHints, syncHints} {
+	for _, advice := range []func(*profile.Profile) []string{lockHints, barrierHints, bufferHints, balanceHints, starvedHints, turnHints, idleHints, spinHints, syncHints, gcHints} {
 		out = append(out, advice(p)...)
 	}
 	if !serial && p.Procs > 1 {

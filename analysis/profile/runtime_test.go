@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"qinst.dev/analysis/profile"
+	"qinst.dev/sddf/spec"
 	"qinst.dev/trace/tracetest"
 )
 
@@ -38,8 +39,8 @@ func TestAssistHasALine(t *testing.T) {
 	g := b.Go(0, "runtime.main")
 	b.Start(g, 0)
 	b.Enter(g, f)
-	b.At(1000).Assist(g, true)
-	b.At(1400).Assist(g, false)
+	b.At(1000).Note(g, spec.EvAssistBegin)
+	b.At(1400).Note(g, spec.EvAssistEnd)
 	b.At(2000).Exit(g, f)
 	b.End(g)
 	p := profileOf(t, b)

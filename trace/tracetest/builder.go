@@ -356,14 +356,8 @@ func (b *Builder) End(g G) {
 	delete(b.gs, g)
 }
 
-// Assist begins or ends what g does for the collector.
-func (b *Builder) Assist(g G, begins bool) {
-	kind := uint64(spec.EvAssistEnd)
-	if begins {
-		kind = spec.EvAssistBegin
-	}
-	b.event(b.on(g), kind, 0)
-}
+// Note is what the collector does where g runs: spec.EvGCBegin, EvGCEnd, EvAssistBegin ...
+func (b *Builder) Note(g G, kind uint64) { b.event(b.on(g), kind, 0) }
 
 // Syscall begins a system call, in which g keeps its processor.
 func (b *Builder) Syscall(g G) { b.event(b.on(g), spec.EvSyscallBegin, 0) }
