@@ -170,7 +170,7 @@ func bufferHints(p *profile.Profile) (out []string) {
 				received = w.Time
 			}
 		}
-		if ratio(min(sent, received), p.Wall) >= buffersHint {
+		if ratio(min(sent, received), p.Wall*int64(max(1, o.Objects))) >= buffersHint {
 			out = append(out, fmt.Sprintf("give %s a larger buffer: senders waited %s for receivers and receivers %s for senders, in turn", o.Name, dur(sent), dur(received)))
 		}
 	}
@@ -214,20 +214,25 @@ func idleHints(p *profile.Profile) []string {
 			ends = e
 		}
 	}
-	input := calls
+	network := int64(0)
 	for _, w := range p.BlockedBy {
 		if w.Reason == "IO wait" {
-			input += w.Time
+			network += w.Time
 		}
 	}
+	input := calls + network
 	ended := ""
 	if ends != nil && ends.SelfIdle*2 > p.Idle {
 		ended = fmt.Sprintf("; %s ended %s of that time", ends.Name, percent(ends.SelfIdle, p.Idle))
 	}
+	requests := ""
+	if network > 2*calls {
+		requests = ". Where that is for requests, it is no loss"
+	}
 	switch {
 	case input*2 > p.Idle:
-		return []string{fmt.Sprintf("overlap input and output with work: nothing ran for %s (%s of the run), while goroutines were in system calls or waited for the network for %s%s",
-			dur(p.Idle), percent(p.Idle, p.Wall), dur(input), ended)}
+		return []string{fmt.Sprintf("overlap input and output with work: nothing ran for %s (%s of the run), while goroutines were in system calls or waited for the network for %s%s%s",
+			dur(p.Idle), percent(p.Idle, p.Wall), dur(input), ended, requests)}
 	case len(p.BlockedBy) > 0:
 		return []string{fmt.Sprintf("nothing ran for %s of the run; most waiting was for: %s%s", percent(p.Idle, p.Wall), p.BlockedBy[0].Reason, ended)}
 	}

@@ -132,6 +132,21 @@ func TestFewBuffers(t *testing.T) {
 	}
 }
 
+// Who waits for the network may wait for requests.
+func TestNetworkAlone(t *testing.T) {
+	b := tracetest.New(2)
+	g := b.Go(0, "runtime.main")
+	b.Start(g, 0)
+	for k := range int64(10) {
+		b.At(k*30*ms+10*ms).Wait(g, "IO wait", 0, 0)
+		b.At(k*30*ms+30*ms).Unpark(0, g)
+		b.Start(g, 0)
+	}
+	if hints := hintsOf(t, b); !strings.Contains(hints, "overlap input and output with work: nothing ran for 200ms (66.7% of the run), while goroutines were in system calls or waited for the network for 200ms. Where that is for requests, it is no loss") {
+		t.Errorf("hints:\n%s", hints)
+	}
+}
+
 // Work, and then input that nobody works beside.
 func TestInputAlone(t *testing.T) {
 	b := tracetest.New(2)

@@ -27,7 +27,7 @@ const (
 // ranking with its states, synchronization, and who ran on whose behalf. A view narrows all
 // but what to change.
 func HTML(w io.Writer, p *profile.Profile, v View) error {
-	page, err := template.New("page").Funcs(template.FuncMap{"dur": dur, "percent": percent, "estimated": estimated, "between": between, "count": func(n any) string { return countAny(n) }}).Parse(pageHTML)
+	page, err := template.New("page").Funcs(template.FuncMap{"dur": dur, "percent": percent, "estimated": estimated, "between": between, "local": local, "count": func(n any) string { return countAny(n) }}).Parse(pageHTML)
 	if err != nil {
 		return err
 	}
@@ -51,6 +51,14 @@ func HTML(w io.Writer, p *profile.Profile, v View) error {
 	h.objects()
 	h.flame()
 	return page.Execute(w, h)
+}
+
+// localFrame is the local name of a frame, which may be a go statement.
+func localFrame(name string) string {
+	if fn, ok := strings.CutPrefix(name, "go "); ok {
+		return "go " + local(fn)
+	}
+	return local(name)
 }
 
 // between is an interval in words.
@@ -179,7 +187,7 @@ func (h *htmlPage) objects() {
 		}
 		x.Queue = strings.Join(queue, ", ")
 		if len(o.Blamed) > 0 {
-			x.Blamed = fmt.Sprintf("%s %s", o.Blamed[0].Reason, percent(o.Blamed[0].Time, o.Wait))
+			x.Blamed = fmt.Sprintf("%s %s", local(o.Blamed[0].Reason), percent(o.Blamed[0].Time, o.Wait))
 		}
 		h.Objects = append(h.Objects, x)
 	}
@@ -193,7 +201,7 @@ func (h *htmlPage) flame() {
 	add = func(n *treeNode, left int64, depth int) {
 		deepest = max(deepest, depth)
 		_, started := strings.CutPrefix(n.name, "go ")
-		h.Flame = append(h.Flame, htmlBox{Name: n.name, Depth: depth, Go: started,
+		h.Flame = append(h.Flame, htmlBox{Name: localFrame(n.name), Depth: depth, Go: started,
 			Title: fmt.Sprintf("%s: npt %s (%s), self %s, busy %s, blocked %s", n.name, dur(n.npt), percent(n.npt, h.P.Wall), dur(n.self), dur(n.busy), dur(n.blocked)),
 			Left:  width(left, h.P.Wall), Width: width(n.npt, h.P.Wall), Top: flameRow * float64(depth)})
 		for _, c := range n.sorted() {

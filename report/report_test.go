@@ -17,6 +17,8 @@ func TestFormats(t *testing.T) {
 		{bytesOf(512), "512 B"}, {bytesOf(3 << 20), "3 MiB"},
 		{bar(1, 2, 10), "#####"}, {bar(0, 2, 10), ""}, {bar(1, 0, 10), ""},
 		{short("abcdefghij", 6), "...hij"}, {short("abc", 6), "abc"},
+		{short("a.b/c/d.(*T).m", 14), "a.b/c/d.(*T).m"}, {short("a.b/c/d.(*T).m", 13), "d.(*T).m"},
+		{short("a.b/c/v2.(*T).m: range x/y", 20), "...(*T).m: range x/y"}, {short("a.b/c/v2.(*T).m", 14), "c/v2.(*T).m"},
 	} {
 		if c.got != c.want {
 			t.Errorf("got %q, want %q", c.got, c.want)

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 	"text/tabwriter"
 )
@@ -101,11 +102,31 @@ func bar(part, whole int64, width int) string {
 	return strings.Repeat("#", int((part*int64(width)+whole/2)/whole))
 }
 
-// short cuts a name at its front, where package paths are.
+// short is a name in at most so many letters: without the folders of its package's path
+// where that does, else its end.
 func short(name string, width int) string {
+	if r := []rune(name); len(r) > width {
+		name = local(name)
+	}
 	r := []rune(name)
 	if len(r) <= width {
 		return name
 	}
 	return "..." + string(r[len(r)-width+3:])
 }
+
+// local is a name without the folders of its package's path, as the source has it:
+// "server.(*Peer).Flush"; a version keeps what stands before it.
+func local(name string) string {
+	head := name
+	if i := strings.IndexAny(name, "([{ :"); i >= 0 {
+		head = name[:i]
+	}
+	i := strings.LastIndexByte(head, '/')
+	if i >= 0 && version.MatchString(head[i+1:]) {
+		i = strings.LastIndexByte(head[:i], '/')
+	}
+	return name[i+1:]
+}
+
+var version = regexp.MustCompile(`^v[0-9]+\b`)

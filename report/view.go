@@ -112,14 +112,14 @@ func (v View) Of(p *profile.Profile) *profile.Profile {
 	key := v.key()
 	slices.SortStableFunc(q.Entries, func(x, y profile.Entry) int { return cmp.Compare(key(&y), key(&x)) })
 
-	keys := map[string]int64{}
-	for i := range p.Entries {
-		if e := &p.Entries[i]; e.Kind == profile.KindSync {
-			keys[e.Name] = key(e)
-		}
-	}
 	q.Objects = slices.DeleteFunc(slices.Clone(p.Objects), func(o profile.Object) bool { return !v.keeps(profile.KindSync, o.Name) })
-	slices.SortStableFunc(q.Objects, func(x, y profile.Object) int { return cmp.Compare(keys[y.Name], keys[x.Name]) })
+	if v.Kind == profile.KindSync {
+		keys := map[string]int64{}
+		for i := range q.Entries {
+			keys[q.Entries[i].Name] = key(&q.Entries[i])
+		}
+		slices.SortStableFunc(q.Objects, func(x, y profile.Object) int { return cmp.Compare(keys[y.Name], keys[x.Name]) })
+	}
 
 	q.Calls = slices.DeleteFunc(slices.Clone(p.Calls), func(c profile.Call) bool {
 		return !v.keeps(profile.KindProc, c.Caller) && !v.keeps(profile.KindProc, c.Callee)

@@ -66,10 +66,10 @@ type objects struct {
 
 	// What is known of objects that are not in use is kept by name: addresses may be many.
 	named   map[string]*gathered
-	blamed  map[int32]int64   // ns that others waited, by procedure
-	used    map[int32]string  // by point with a weak name: that of the objects that it was about
-	several map[int32]bool    // those of them for which there are more
-	places  map[uint32]string // by stack: the name that the place of a wait gives its object
+	blamed  map[int32]int64        // ns that others waited, by procedure
+	used    map[int32]string       // by point with a weak name: that of the objects that it was about
+	several map[int32]bool         // those of them for which there are more
+	places  map[placeOfWait]string // the name that the place of a wait gives its object
 	callers map[uint32]callerFrame
 	lines   map[trace.Frame]int64      // ns waited by call in the stacks
 	on      map[int32]map[Waited]int64 // ns waited by the procedure that waits
@@ -113,7 +113,7 @@ type ender struct {
 func newObjects(t *trace.Trace) *objects {
 	o := &objects{t: t, byAddr: map[uint64]*object{}, waits: map[waitKey]*waitSum{}, sites: map[site]int32{}, open: map[int32]wait{},
 		queues: map[queueKey]*queue{}, uses: map[int32]*lockUse{},
-		named: map[string]*gathered{}, blamed: map[int32]int64{}, used: map[int32]string{}, several: map[int32]bool{}, places: map[uint32]string{}, callers: map[uint32]callerFrame{}, lines: map[trace.Frame]int64{}, on: map[int32]map[Waited]int64{}, most: mostAddresses}
+		named: map[string]*gathered{}, blamed: map[int32]int64{}, used: map[int32]string{}, several: map[int32]bool{}, places: map[placeOfWait]string{}, callers: map[uint32]callerFrame{}, lines: map[trace.Frame]int64{}, on: map[int32]map[Waited]int64{}, most: mostAddresses}
 	for i := range t.Points {
 		if p := &t.Points[i]; p.Kind == spec.PointSync || p.Kind == spec.PointSite {
 			at := site{p.File, p.Line}
@@ -366,6 +366,9 @@ func (o *objects) betterName(p, q int32) bool {
 // nameOf names what a goroutine waited for: by the place of the operation, by
 // what other operations call the object, or by what the runtime says.
 func (o *objects) nameOf(key waitKey, names map[uint64]int32) string {
+	if r := o.t.Reason(key.reason); ofCollector(r) {
+		return r
+	}
 	f, ok := o.caller(key.stack)
 	p, atSite := int32(0), false
 	if ok {

@@ -2,6 +2,7 @@ package profile
 
 import (
 	"slices"
+	"strings"
 
 	"qinst.dev/sddf/spec"
 	"qinst.dev/trace"
@@ -94,15 +95,30 @@ func (ob *object) waited() bool {
 
 // strongSite is the name that the place of a wait gives its object; "" if it gives none.
 func (o *objects) strongSite(key waitKey) string {
-	name, ok := o.places[key.stack]
+	at := placeOfWait{key.stack, key.reason}
+	name, ok := o.places[at]
 	if !ok {
 		name = o.nameOfPlace(key)
-		o.places[key.stack] = name
+		o.places[at] = name
 	}
 	return name
 }
 
+// placeOfWait is where, and for which reason, a goroutine waits.
+type placeOfWait struct {
+	stack  uint32
+	reason uint64
+}
+
+// ofCollector reports whether a wait is for the garbage collector, wherever it is.
+func ofCollector(reason string) bool {
+	return strings.HasPrefix(reason, "GC ") || reason == "stopping the world" || reason == "wait for GC cycle"
+}
+
 func (o *objects) nameOfPlace(key waitKey) string {
+	if r := o.t.Reason(key.reason); ofCollector(r) {
+		return r
+	}
 	if f, ok := o.caller(key.stack); ok {
 		if i, ok := o.sites[site{f.File, f.Line}]; ok {
 			if p := &o.t.Points[i]; p.Flags&spec.FlagWeakName == 0 && p.Op != spec.OpSelect {

@@ -23,6 +23,7 @@ const (
 	qinstSampledToken = 1 << 30 // the token of such an entry
 
 	qinstMostSamplers = 8
+	qinstSampleNobody = 16   // looks that find nothing running, before the time between them grows
 	qinstSampleIdle   = 16   // times longer than set is the time between looks while nothing runs
 	qinstSampleOld    = 10e6 // ns: a system call that is older is looked at less often, and counts for more
 	qinstSampleDepth  = 2048 // frames that are looked at: the outer half, and the inner
@@ -197,7 +198,7 @@ func qinstTakeSamples() {
 	if b := qinstAttach(getg().m); b != nil {
 		b.tool = true
 	}
-	gap, looks := qinstSet.sampleGap, 0
+	gap, looks, nobody := qinstSet.sampleGap, 0, 0
 	ticks, mono := qinstNow(), nanotime()
 	for {
 		for qinstSet.mode != "sample" && atomic.Load(&qinstBelow)|atomic.Load(&qinstStarved) == 0 || qinstStates == 0 {
@@ -210,8 +211,8 @@ func qinstTakeSamples() {
 			continue
 		}
 		if s.look(me, gap) {
-			gap = qinstSet.sampleGap
-		} else {
+			gap, nobody = qinstSet.sampleGap, 0
+		} else if nobody++; nobody > qinstSampleNobody {
 			gap = min(2*gap, qinstSampleIdle*qinstSet.sampleGap)
 		}
 		if looks++; looks%32 == 0 {
