@@ -573,3 +573,15 @@ func TestLocks(t *testing.T) {
 		t.Errorf("the RWMutex was held for %d ns", o.Hold)
 	}
 }
+
+// A program that ends while others go on: no event tells of a goroutine whose start was not
+// recorded any more.
+func TestEndsAmidst(t *testing.T) {
+	exe := buildProbed(t, "programs", "hops")
+	for range 20 {
+		tr, _ := runTraced(t, exec.Command(exe))
+		if err := tracetest.Validate(tr); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -29,6 +29,9 @@ func qinstRoom(b *qinstBlock, g, now uint64, reserve uint32) bool {
 			return false
 		}
 	}
+	if b.g != g && qinstStates == 0 {
+		return false // no event told that g runs here: recording is over
+	}
 	p := b.p
 	if (now-b.last)>>32 != 0 {
 		*(*uint64)(unsafe.Pointer(p)) = qinstEvTime << 24
