@@ -21,6 +21,8 @@ type gor struct {
 	regions   []openRegion
 	held      []heldLock // in the order in which they were taken
 	lent      heldLock   // while it waits for a condition
+	wokeAt    int64      // ns: it runs since it last waited
+	woken     bool       // it does not yet
 	did       operation  // the last one
 	ran       int64      // ns busy
 	sinceArea int64      // builder.area at since
@@ -278,6 +280,9 @@ func (b *builder) change(e *trace.Event) {
 	b.turn(e.Slot, e.Time, b.virtualState(g, e.To), g.spins)
 	switch {
 	case e.To == trace.Running:
+		if g.woken {
+			g.wokeAt, g.woken = e.Time, false
+		}
 		b.regain(e.Slot, e.Time)
 	case e.To == trace.Waiting && e.Arg == b.condWait:
 		b.lend(e.Slot, e.Time)
@@ -288,6 +293,7 @@ func (b *builder) change(e *trace.Event) {
 	}
 	g.reason = e.Arg
 	if e.To == trace.Waiting {
+		g.woken = true
 		g.waits = b.waitsAt(g, e.Aux)
 	}
 	if !g.system && (e.To != trace.Waiting || !b.out(g) && !g.token()) {

@@ -10,9 +10,9 @@ import (
 // heldLock is what a goroutine knows of a lock that it holds.
 type heldLock struct {
 	addr  uint64
-	point int32 // that took it
-	use   *lockUse
-	again bool // it holds another of that name, too
+	point int32    // that took it
+	use   *lockUse // the point's, or its own as long as it is not sure that all of it belongs there
+	again bool     // it holds another of that name, too
 }
 
 // mostHeld bounds the locks that a goroutine may hold: those that it took first were given
@@ -30,6 +30,7 @@ func (b *builder) operate(e *trace.Event) {
 	point, ob := int32(e.Arg), b.objects.at(e.Obj)
 	if !slices.Contains(ob.points, point) {
 		ob.points = append(ob.points, point)
+		ob.partly = ob.partly || b.objects.partly[b.t.Points[point].Name]
 	}
 	ob.longestQueue = max(ob.longestQueue, int(e.Aux))
 	b.gs[e.Slot].did = operation{e.Obj, e.Time, point}
@@ -37,7 +38,7 @@ func (b *builder) operate(e *trace.Event) {
 	case spec.OpLock, spec.OpTryLock, spec.OpRLock, spec.OpTryRLock:
 		b.acquire(e.Slot, e.Time, e.Obj, point)
 	case spec.OpUnlock, spec.OpRUnlock:
-		b.release(e.Slot, e.Time, e.Obj)
+		b.release(e.Slot, e.Time, e.Obj, true)
 	}
 }
 
@@ -46,29 +47,34 @@ func (b *builder) acquire(slot int32, now int64, addr uint64, point int32) {
 	g, ob := &b.gs[slot], b.objects.at(addr)
 	if !b.shared(point) {
 		for len(ob.holders) > 0 { // what was held was given back unseen
-			b.release(ob.holders[0].slot, now, addr)
+			b.release(ob.holders[0].slot, now, addr, false)
 			ob.freed = -1
 		}
 	}
 	if len(g.held) == mostHeld {
-		b.release(slot, now, g.held[0].addr)
+		b.release(slot, now, g.held[0].addr, false)
 	}
 	b.settle(g, now)
 	ob.take(now, holder{slot, b.operates(g, point)})
 	name := b.t.Points[point].Name
 	again := slices.ContainsFunc(g.held, func(o heldLock) bool { return b.t.Points[o.point].Name == name })
-	g.held = append(g.held, heldLock{addr, point, b.objects.use(point), again})
+	use := b.objects.use(point)
+	if ob.partly {
+		use = new(lockUse)
+	}
+	g.held = append(g.held, heldLock{addr, point, use, again})
 	if g.lent.addr == addr {
 		g.lent = heldLock{}
 	}
 }
 
-// release says that a goroutine gives a lock back: its own, or another one's.
-func (b *builder) release(slot int32, now int64, addr uint64) {
+// release says that a goroutine gives a lock back: its own, or another one's. Where that
+// was not seen it was earlier, and nobody knows when.
+func (b *builder) release(slot int32, now int64, addr uint64, seen bool) {
 	if g := &b.gs[slot]; g.lent.addr == addr {
 		g.lent = heldLock{} // it took it again unseen
 	}
-	if holds := b.objects.at(addr).free(now, slot); holds >= 0 {
+	if holds := b.objects.at(addr).free(now, slot, seen); holds >= 0 {
 		slot = holds
 	}
 	g := &b.gs[slot]
@@ -76,6 +82,10 @@ func (b *builder) release(slot int32, now int64, addr uint64) {
 	for i, h := range slices.Backward(g.held) {
 		if h.addr != addr {
 			continue
+		}
+		if use := b.objects.use(h.point); seen && use != h.use {
+			use.self.add(&h.use.self)
+			use.all.add(&h.use.all)
 		}
 		g.held = slices.Delete(g.held, i, i+1)
 		for k := range g.held[i:] {
@@ -94,7 +104,7 @@ func (b *builder) release(slot int32, now int64, addr uint64) {
 func (b *builder) lend(slot int32, now int64) {
 	if g := &b.gs[slot]; len(g.held) > 0 {
 		h := g.held[len(g.held)-1]
-		b.release(slot, now, h.addr)
+		b.release(slot, now, h.addr, true)
 		g.lent = h
 	}
 }
@@ -110,7 +120,7 @@ func (b *builder) regain(slot int32, now int64) {
 func (b *builder) dies(slot int32, now int64) {
 	for _, h := range slices.Clone(b.gs[slot].held) {
 		if b.shared(h.point) {
-			b.release(slot, now, h.addr)
+			b.release(slot, now, h.addr, false)
 		}
 	}
 }
@@ -136,13 +146,56 @@ func (b *builder) operates(g *gor, point int32) int32 {
 	return owner
 }
 
-// wakes is the procedure in which a goroutine ends a wait.
+// wakes is the procedure in which a goroutine ends a wait: that of the operation that it
+// just did, or, where that is no event, the one whose calls are none either.
 func (b *builder) wakes(g *gor, e *trace.Event) int32 {
 	did := &g.did
-	if w, ok := b.objects.open[e.Slot]; ok && w.key.addr != 0 && w.key.addr == did.addr && e.Time-did.at < togetherNS {
+	w, ok := b.objects.open[e.Slot]
+	if ok && w.key.addr != 0 && w.key.addr == did.addr && e.Time-did.at < togetherNS {
 		return b.operates(g, did.point)
 	}
-	return b.at(g).top
+	top := b.at(g).top
+	if ok && w.queue != nil {
+		if own, known := b.objects.owners[b.objects.calledAt(w)]; known && own.proc != noProc && !slices.Contains(own.traced, top) {
+			return own.proc
+		}
+	}
+	return top
+}
+
+// owners are the procedures with operations on objects of one name that are no events: those
+// of which all calls are, and the only other one, noProc if there is none or several.
+type owners struct {
+	traced []int32
+	proc   int32
+	some   bool
+}
+
+func (o *objects) noteOwner(p *trace.Point) {
+	own, known := o.owners[p.Name]
+	if !known {
+		own.proc = noProc
+	}
+	if int(p.Owner) < 0 || int(p.Owner) >= len(o.t.Points) || o.t.Points[p.Owner].Kind != spec.PointProc {
+		return
+	}
+	switch {
+	case o.t.Points[p.Owner].Degraded() == 0:
+		own.traced = append(own.traced, p.Owner)
+	case !own.some:
+		own.proc, own.some = p.Owner, true
+	case own.proc != p.Owner:
+		own.proc = noProc
+	}
+	o.owners[p.Name] = own
+}
+
+// calledAt is what an object is called as long as not all is known.
+func (o *objects) calledAt(w wait) string {
+	if name := o.strongSite(w.key); name != "" || w.queue.of == nil || len(w.queue.of.points) == 0 {
+		return name
+	}
+	return o.t.Points[w.queue.of.points[0]].Name
 }
 
 // spendHeld accounts a goroutine's time to the locks that it holds: of one name once.

@@ -50,7 +50,7 @@ func (b *builder) notes(p *Profile) (list []string) {
 			counted(p.Degraded), counted(b.allCalls()), strings.Join(names, ", "))
 	}
 	if degraded, all := b.countedOps(); degraded > 0 {
-		say("%s of %s operations on synchronization objects were only counted: waits are exact, holds and who held a lock are those of the others", counted(degraded), counted(all))
+		say("%s of %s operations on synchronization objects were only counted: waits are exact, holds are those of the others, and waits for such locks are blamed on who unlocks", counted(degraded), counted(all))
 	}
 	return list
 }

@@ -63,6 +63,8 @@ type objects struct {
 	open   map[int32]wait // by slot
 	queues map[queueKey]*queue
 	uses   map[int32]*lockUse // by the point that took the lock
+	partly map[string]bool    // locks by name: not all operations on them are events
+	owners map[string]owners
 
 	// What is known of objects that are not in use is kept by name: addresses may be many.
 	named   map[string]*gathered
@@ -112,9 +114,15 @@ type ender struct {
 
 func newObjects(t *trace.Trace) *objects {
 	o := &objects{t: t, byAddr: map[uint64]*object{}, waits: map[waitKey]*waitSum{}, sites: map[site]int32{}, open: map[int32]wait{},
-		queues: map[queueKey]*queue{}, uses: map[int32]*lockUse{},
+		queues: map[queueKey]*queue{}, uses: map[int32]*lockUse{}, partly: map[string]bool{}, owners: map[string]owners{},
 		named: map[string]*gathered{}, blamed: map[int32]int64{}, used: map[int32]string{}, several: map[int32]bool{}, places: map[placeOfWait]string{}, callers: map[uint32]callerFrame{}, lines: map[trace.Frame]int64{}, on: map[int32]map[Waited]int64{}, most: mostAddresses}
 	for i := range t.Points {
+		if p := &t.Points[i]; p.Kind == spec.PointSync && kindOf(p.Op) == "lock" && p.Degraded() > 0 {
+			o.partly[p.Name] = true
+		}
+		if p := &t.Points[i]; p.Kind == spec.PointSync && p.Degraded() > 0 {
+			o.noteOwner(p)
+		}
 		if p := &t.Points[i]; p.Kind == spec.PointSync || p.Kind == spec.PointSite {
 			at := site{p.File, p.Line}
 			if old, ok := o.sites[at]; !ok || !mayWait(t.Points[old].Op) {

@@ -21,6 +21,10 @@ type queue struct {
 	blame        map[int32]int64
 	unattributed int64
 
+	lock        bool  // it is a lock's
+	pending     int64 // of unattributed: since pendingFrom, when somebody last ended a wait
+	pendingFrom int64
+
 	lastAt   int64 // when the last wait ended, and by whom
 	lastBy   int32 // slot
 	together int64 // waits that ended together, as far as that is known
@@ -38,6 +42,7 @@ type queueKey struct {
 // operations tell.
 type object struct {
 	points       []int32 // that operated on it
+	partly       bool    // of some of those not all operations are events: who holds it is not known from them
 	longestQueue int     // that an operation saw
 
 	known   bool // it was held once
@@ -66,7 +71,7 @@ func (o *objects) queueOf(key waitKey) *queue {
 	}
 	q := o.queues[k]
 	if q == nil {
-		q = &queue{first: key, lastBy: trace.NoSlot, blame: map[int32]int64{}}
+		q = &queue{first: key, lastBy: trace.NoSlot, blame: map[int32]int64{}, lock: strings.Contains(o.t.Reason(key.reason), "Mutex")}
 		if key.addr != 0 {
 			q.of = o.at(key.addr)
 			q.of.queues = append(q.of.queues, q)
@@ -138,8 +143,12 @@ func (q *queue) advance(now int64) {
 		return
 	}
 	q.spend(q.n, dt)
-	if q.of == nil || len(q.of.holders) == 0 {
+	if q.pending == 0 {
+		q.pendingFrom = now - dt
+	}
+	if q.of == nil || q.of.partly || len(q.of.holders) == 0 {
 		q.unattributed += int64(q.n) * dt
+		q.pending += int64(q.n) * dt
 		return
 	}
 	total, left := int64(q.n)*dt, int64(len(q.of.holders))
@@ -158,12 +167,22 @@ func (q *queue) spend(n int, dt int64) {
 }
 
 // leave ends a wait. Where nobody was seen to hold anything, the wait is blamed on the
-// goroutine that ended it, for its own time since the wait began.
+// goroutine that ended it: who unlocks had the lock since somebody last did, and all that
+// waited meanwhile waited for that; others for their own time since the wait began.
 func (q *queue) leave(now, own int64, by ender) {
 	q.advance(now)
 	q.n--
 	q.release(now, by.slot)
-	q.blamed(own, by.by)
+	switch {
+	case q.of != nil && q.of.known && !q.of.partly:
+	case !q.lock:
+		q.blamed(own, by.by)
+	case by.g != nil:
+		// It did not have the lock before it ran: nobody had, who was to get it.
+		had := now - max(q.pendingFrom, by.g.wokeAt)
+		q.blamed(int64(float64(q.pending)*ratio(had, now-q.pendingFrom)), by.by)
+		q.pending, q.pendingFrom = 0, now
+	}
 }
 
 // release counts the waits that one goroutine ends within togetherNS of each other.
@@ -184,11 +203,9 @@ func (q *queue) release(now int64, by int32) {
 const togetherNS = 20e3
 
 func (q *queue) blamed(own int64, by int32) {
-	if q.of == nil || !q.of.known {
-		own = min(own, q.unattributed)
-		q.blame[by] += own
-		q.unattributed -= own
-	}
+	own = min(own, q.unattributed)
+	q.blame[by] += own
+	q.unattributed -= own
 }
 
 // once takes in a wait whose object is known at its end only, a select's: it queues alone.
@@ -213,8 +230,8 @@ func (ob *object) take(now int64, h holder) {
 }
 
 // free returns the slot of who held it: unlocking need not be the holder's own. It is
-// -1 if nobody did.
-func (ob *object) free(now int64, slot int32) int32 {
+// -1 if nobody did. How long it was held is known where that was seen.
+func (ob *object) free(now int64, slot int32, seen bool) int32 {
 	ob.advance(now)
 	i := slices.IndexFunc(ob.holders, func(h holder) bool { return h.slot == slot })
 	if i < 0 {
@@ -226,10 +243,11 @@ func (ob *object) free(now int64, slot int32) int32 {
 	if ob.holders = slices.Delete(ob.holders, i, i+1); len(ob.holders) > 0 {
 		return slot
 	}
-	ns := now - ob.taken
-	ob.holds++
-	ob.hold += ns
-	ob.longest = max(ob.longest, ns)
+	if ns := now - ob.taken; seen {
+		ob.holds++
+		ob.hold += ns
+		ob.longest = max(ob.longest, ns)
+	}
 	if ob.waited() {
 		ob.freed = now
 	}
