@@ -147,47 +147,52 @@ func (b *builder) operates(g *gor, point int32) int32 {
 }
 
 // wakes is the procedure in which a goroutine ends a wait: that of the operation that it
-// just did, or, where that is no event, the one whose calls are none either.
+// just did, or, where that is no event, one whose calls are none either.
 func (b *builder) wakes(g *gor, e *trace.Event) int32 {
 	did := &g.did
 	w, ok := b.objects.open[e.Slot]
 	if ok && w.key.addr != 0 && w.key.addr == did.addr && e.Time-did.at < togetherNS {
 		return b.operates(g, did.point)
 	}
-	top := b.at(g).top
 	if ok && w.queue != nil {
-		if own, known := b.objects.owners[b.objects.calledAt(w)]; known && own.proc != noProc && !slices.Contains(own.traced, top) {
-			return own.proc
+		return b.ownerAt(g.place, b.objects.owners[b.objects.calledAt(w)])
+	}
+	return b.at(g).top
+}
+
+// ownerAt is the procedure that operates on an object, of those that do, where events tell
+// that a goroutine is in a place: the place's own, or the one in which samples found
+// goroutines there most often.
+func (b *builder) ownerAt(place int32, owners []int32) int32 {
+	top := b.places.list[place].top
+	if slices.Contains(owners, top) {
+		return top
+	}
+	best, most := top, 0.0
+	found := b.sampled.places[place]
+	var others int
+	for _, proc := range owners {
+		if b.t.Points[proc].Degraded() == 0 {
+			continue // an event would tell
+		}
+		if others++; others == 1 {
+			best = proc // the only one, so far
+		}
+		if found != nil && found.within[proc] > most {
+			best, most = proc, found.within[proc]
 		}
 	}
-	return top
+	if others > 1 && most == 0 {
+		return top
+	}
+	return best
 }
 
-// owners are the procedures with operations on objects of one name that are no events: those
-// of which all calls are, and the only other one, noProc if there is none or several.
-type owners struct {
-	traced []int32
-	proc   int32
-	some   bool
-}
-
+// noteOwner notes whose operations on objects of a name are not all events.
 func (o *objects) noteOwner(p *trace.Point) {
-	own, known := o.owners[p.Name]
-	if !known {
-		own.proc = noProc
+	if i := int(p.Owner); i >= 0 && i < len(o.t.Points) && o.t.Points[i].Kind == spec.PointProc && !slices.Contains(o.owners[p.Name], p.Owner) {
+		o.owners[p.Name] = append(o.owners[p.Name], p.Owner)
 	}
-	if int(p.Owner) < 0 || int(p.Owner) >= len(o.t.Points) || o.t.Points[p.Owner].Kind != spec.PointProc {
-		return
-	}
-	switch {
-	case o.t.Points[p.Owner].Degraded() == 0:
-		own.traced = append(own.traced, p.Owner)
-	case !own.some:
-		own.proc, own.some = p.Owner, true
-	case own.proc != p.Owner:
-		own.proc = noProc
-	}
-	o.owners[p.Name] = own
 }
 
 // calledAt is what an object is called as long as not all is known.

@@ -64,7 +64,7 @@ type objects struct {
 	queues map[queueKey]*queue
 	uses   map[int32]*lockUse // by the point that took the lock
 	partly map[string]bool    // locks by name: not all operations on them are events
-	owners map[string]owners
+	owners map[string][]int32 // by name: procedures with operations that are no events
 
 	// What is known of objects that are not in use is kept by name: addresses may be many.
 	named   map[string]*gathered
@@ -114,7 +114,7 @@ type ender struct {
 
 func newObjects(t *trace.Trace) *objects {
 	o := &objects{t: t, byAddr: map[uint64]*object{}, waits: map[waitKey]*waitSum{}, sites: map[site]int32{}, open: map[int32]wait{},
-		queues: map[queueKey]*queue{}, uses: map[int32]*lockUse{}, partly: map[string]bool{}, owners: map[string]owners{},
+		queues: map[queueKey]*queue{}, uses: map[int32]*lockUse{}, partly: map[string]bool{}, owners: map[string][]int32{},
 		named: map[string]*gathered{}, blamed: map[int32]int64{}, used: map[int32]string{}, several: map[int32]bool{}, places: map[placeOfWait]string{}, callers: map[uint32]callerFrame{}, lines: map[trace.Frame]int64{}, on: map[int32]map[Waited]int64{}, most: mostAddresses}
 	for i := range t.Points {
 		if p := &t.Points[i]; p.Kind == spec.PointSync && kindOf(p.Op) == "lock" && p.Degraded() > 0 {

@@ -54,13 +54,15 @@ type ext struct {
 	extKey
 	at    []float64 // weight by busy processors; [0]: in system calls without one
 	lines []*moments
+	procs []int32 // of the set
 }
 
 // found is what samples found in a place.
 type found struct {
-	n     int
-	exts  map[*ext]*part
-	order []*ext
+	n      int
+	exts   map[*ext]*part
+	order  []*ext
+	within map[int32]float64 // weight by procedure
 }
 
 type part struct {
@@ -168,7 +170,7 @@ func (b *builder) note(at, to int32, i int, weight float64) {
 	x := b.extOf(st, at, to)
 	f := s.places[at]
 	if f == nil {
-		f = &found{exts: map[*ext]*part{}}
+		f = &found{exts: map[*ext]*part{}, within: map[int32]float64{}}
 		s.places[at] = f
 	}
 	pt := f.exts[x]
@@ -176,6 +178,9 @@ func (b *builder) note(at, to int32, i int, weight float64) {
 		pt = &part{place: to}
 		f.exts[x] = pt
 		f.order = append(f.order, x)
+	}
+	for _, proc := range x.procs {
+		f.within[proc] += weight
 	}
 	f.n++
 	st.n++
@@ -245,6 +250,7 @@ func (b *builder) extOf(st *stratum, at, to int32) *ext {
 	for set := k.set; set != 0; set = b.sets.nodes[set].parent {
 		if proc := b.sets.nodes[set].member - int32(NumRoots); proc >= 0 && int(proc) < len(b.t.Points) {
 			x.lines = append(x.lines, st.line(line{proc, false}))
+			x.procs = append(x.procs, proc)
 		}
 	}
 	return x
