@@ -15,9 +15,12 @@ type heldLock struct {
 	again bool     // it holds another of that name, too
 }
 
-// mostHeld bounds the locks that a goroutine may hold: those that it took first were given
-// back where nobody saw it.
-const mostHeld = 64
+// mostHeld bounds the locks that a goroutine may hold, and mostReaders the goroutines that
+// read under one: those that were first gave it back where nobody saw it.
+const (
+	mostHeld    = 64
+	mostReaders = 1024
+)
 
 func (b *builder) shared(point int32) bool {
 	op := b.t.Points[point].Op
@@ -44,15 +47,17 @@ func (b *builder) operate(e *trace.Event) {
 
 // acquire says that a goroutine holds a lock from now on.
 func (b *builder) acquire(slot int32, now int64, addr uint64, point int32) {
-	g, ob := &b.gs[slot], b.objects.at(addr)
-	if !b.shared(point) {
-		for len(ob.holders) > 0 { // what was held was given back unseen
-			b.release(ob.holders[0].slot, now, addr, false)
-			ob.freed = -1
-		}
+	g, most := &b.gs[slot], 1
+	if b.shared(point) {
+		most = mostReaders
 	}
 	if len(g.held) == mostHeld {
 		b.release(slot, now, g.held[0].addr, false)
+	}
+	ob := b.objects.at(addr)
+	for len(ob.holders) >= most { // what was held was given back unseen
+		b.release(ob.holders[0].slot, now, addr, false)
+		ob.freed = -1
 	}
 	b.settle(g, now)
 	ob.take(now, holder{slot, b.operates(g, point)})
