@@ -168,7 +168,7 @@ func share(calls map[[2]string][]*profile.Call, pair [2]string, npt int64, share
 func calledNPT(p *profile.Profile) map[[2]string]int64 {
 	pairs := map[[2]string]int64{}
 	seen := map[[2]string]bool{}
-	for _, st := range p.Stacks() {
+	for st := range p.Stacks() {
 		clear(seen)
 		for i := 0; i+1 < len(st.Frames); i++ {
 			pair := [2]string{st.Frames[i+1].Name, st.Frames[i].Name}

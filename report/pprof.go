@@ -19,20 +19,10 @@ func Pprof(w io.Writer, t *trace.Trace, p *profile.Profile, v View) error {
 	for _, kind := range []string{"npt", "busy", "spin", "blocked", "ready", "syscall"} {
 		c.out.SampleType = append(c.out.SampleType, &pprof.ValueType{Type: kind, Unit: "nanoseconds"})
 	}
-	stacks := append(p.Stacks(), profile.Stack{Frames: []profile.Frame{{Name: "[no processor busy]"}}, NPT: p.Idle})
-	for _, st := range stacks {
-		if !v.path(st.Frames) {
-			continue
-		}
-		s := &pprof.Sample{Value: []int64{st.NPT, st.Busy, st.Spin, st.Blocked, st.Ready, st.Syscall}}
-		if len(st.Frames) == 0 {
-			st.Frames = []profile.Frame{{Name: "[no procedure]"}}
-		}
-		for _, f := range st.Frames {
-			s.Location = append(s.Location, c.location(f))
-		}
-		c.out.Sample = append(c.out.Sample, s)
+	for st := range p.Stacks() {
+		c.sample(st, v)
 	}
+	c.sample(profile.Stack{Frames: []profile.Frame{{Name: "[no processor busy]"}}, NPT: p.Idle}, v)
 	for _, l := range p.Losses.List() {
 		c.out.Comments = append(c.out.Comments, count(l.Count)+" "+l.What)
 	}
@@ -47,6 +37,21 @@ type pprofer struct {
 	out       *pprof.Profile
 	functions map[profile.Frame]*pprof.Function
 	locations map[profile.Frame]*pprof.Location
+}
+
+// sample adds a call path, if it is to be shown.
+func (c *pprofer) sample(st profile.Stack, v View) {
+	if !v.path(st.Frames) {
+		return
+	}
+	s := &pprof.Sample{Value: []int64{st.NPT, st.Busy, st.Spin, st.Blocked, st.Ready, st.Syscall}}
+	if len(st.Frames) == 0 {
+		st.Frames = []profile.Frame{{Name: "[no procedure]"}}
+	}
+	for _, f := range st.Frames {
+		s.Location = append(s.Location, c.location(f))
+	}
+	c.out.Sample = append(c.out.Sample, s)
 }
 
 func (c *pprofer) location(f profile.Frame) *pprof.Location {

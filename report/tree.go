@@ -43,7 +43,7 @@ func (n *treeNode) sorted() (list []*treeNode) {
 // newTree puts the call paths together that begin alike.
 func newTree(p *profile.Profile, v View) *treeNode {
 	root := &treeNode{under: map[string]*treeNode{}}
-	for _, st := range p.Stacks() {
+	for st := range p.Stacks() {
 		if !v.path(st.Frames) {
 			continue
 		}

@@ -11,18 +11,12 @@ const (
 	borrowed = 2
 )
 
-// moved is usage on its way to the place in which samples found it.
-type moved struct {
-	to    int32
-	usage Usage
-}
-
 // divide gives the time of places to what samples found there. What a place gets is not
 // divided again: all is dealt out before anything arrives.
 func (b *builder) divide() {
 	s := &b.sampled
 	s.looked()
-	var list []moved
+	var gains []Usage // by place
 	for at := range int32(len(b.places.list)) {
 		p := &b.places.list[at]
 		npt := p.usage.NPT()
@@ -34,33 +28,34 @@ func (b *builder) divide() {
 			continue
 		}
 		if st.npt += npt; len(st.order) > 1 || st.order[0].top != noProc {
-			list = b.deal(list, at, st)
+			gains = b.deal(gains, at, st)
 		}
 	}
-	for i := range list {
-		b.places.list[list[i].to].usage.add(&list[i].usage)
+	for at := range gains {
+		b.places.list[at].usage.add(&gains[at])
 	}
 }
 
 // deal takes what a place has to divide out of it.
-func (b *builder) deal(list []moved, at int32, st *stratum) []moved {
+func (b *builder) deal(gains []Usage, at int32, st *stratum) []Usage {
 	d := b.division(at, st)
 	whole := b.places.list[at].usage
 	rest := Usage{Blocked: whole.Blocked, Idle: whole.Idle}
 	rest.Runnable[useBlocked], rest.Crowds[useBlocked] = whole.Runnable[useBlocked], whole.Crowds[useBlocked]
 	b.places.list[at].usage = rest
+	gains = append(gains, make([]Usage, len(b.places.list)-len(gains))...)
 	for k := range d.parts {
-		list = append(list, moved{d.parts[k].place, d.share(&whole, k)})
+		u := d.share(&whole, k)
+		gains[d.parts[k].place].add(&u)
 	}
-	return list
+	return gains
 }
 
 // division deals a usage out, so that nothing is lost by rounding.
 type division struct {
 	parts []part
-	sums  []float64 // by busy processors
-	busy  []float64 // by part
-	all   float64
+	upTo  [][]float64 // by busy processors: the weight of the parts before each, and of all
+	all   []float64   // likewise, whatever was busy
 }
 
 func (b *builder) division(at int32, st *stratum) *division {
@@ -80,13 +75,23 @@ func (b *builder) division(at int32, st *stratum) *division {
 			d.parts = append(d.parts, pt)
 		}
 	}
-	d.busy = make([]float64, len(d.parts))
+	d.all = make([]float64, len(d.parts)+1)
 	for k, pt := range d.parts {
-		for i, w := range pt.at {
-			d.sums = addAt(d.sums, i, w)
-			d.busy[k] += w
+		for len(d.upTo) < len(pt.at) {
+			d.upTo = append(d.upTo, make([]float64, len(d.parts)+1))
 		}
-		d.all += d.busy[k]
+		d.all[k+1] = d.all[k]
+		for _, w := range pt.at {
+			d.all[k+1] += w
+		}
+	}
+	for i, upTo := range d.upTo {
+		for k, pt := range d.parts {
+			upTo[k+1] = upTo[k]
+			if i < len(pt.at) {
+				upTo[k+1] += pt.at[i]
+			}
+		}
 	}
 	return d
 }
@@ -114,26 +119,20 @@ func (b *builder) extend(at int32, x *ext) int32 {
 // deal is part k's share of ns: that of the samples with so many processors busy, of all
 // if there are none.
 func (d *division) deal(ns int64, k, i int) int64 {
-	weight := func(k int) float64 { return d.busy[k] }
-	sum := d.all
-	if i < len(d.sums) && d.sums[i] > 0 {
-		sum = d.sums[i]
-		weight = func(k int) float64 {
-			if at := d.parts[k].at; i < len(at) {
-				return at[i]
-			}
-			return 0
+	if ns == 0 {
+		return 0
+	}
+	weight := d.all
+	if i < len(d.upTo) && d.upTo[i][len(d.parts)] > 0 {
+		weight = d.upTo[i]
+	}
+	upTo := func(k int) int64 {
+		if k == len(d.parts) {
+			return ns
 		}
+		return int64(math.Round(float64(ns) * min(1, weight[k]/weight[len(d.parts)])))
 	}
-	before := 0.0
-	for j := range k {
-		before += weight(j)
-	}
-	upTo := func(w float64) int64 { return int64(math.Round(float64(ns) * min(1, w/sum))) }
-	if k == len(d.parts)-1 {
-		return ns - upTo(before)
-	}
-	return upTo(before+weight(k)) - upTo(before)
+	return upTo(k+1) - upTo(k)
 }
 
 // noCell is no number of busy processors.
@@ -156,13 +155,17 @@ func (d *division) share(whole *Usage, k int) (u Usage) {
 		if c == nil || use == useBlocked {
 			continue
 		}
-		u.Crowds[use] = new(Crowd)
 		cell := noCell
 		if use == useSyscall {
 			cell = 0
 		}
 		for i, ns := range c {
-			u.Crowds[use][i] = d.deal(ns, k, cell)
+			if part := d.deal(ns, k, cell); part != 0 {
+				if u.Crowds[use] == nil {
+					u.Crowds[use] = new(Crowd)
+				}
+				u.Crowds[use][i] = part
+			}
 		}
 	}
 	return u

@@ -33,7 +33,7 @@ func TestMerge(t *testing.T) {
 			}
 		}
 		paths := int64(0)
-		for _, st := range sum.Stacks() {
+		for st := range sum.Stacks() {
 			paths += st.NPT
 		}
 		if d := paths - sum.NPTSum; d > 1000 || d < -1000 {

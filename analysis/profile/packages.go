@@ -38,16 +38,11 @@ func (p *Profile) Packages() []Entry {
 		self[k].add(&b.self[i])
 		list[k].Calls += max(pt.Hits, b.calls[i])
 	}
-	total := make([]Usage, len(b.sets.nodes))
-	for i := len(total) - 1; i > 0; i-- {
-		n := &b.sets.nodes[i]
-		total[i].add(&n.usage)
-		if k := b.packageAt(of, setID(i)); k != 0 && !b.packageAbove(of, n.parent, k) {
-			incl[k-1].add(&total[i])
+	b.sets.subtrees(func(set setID, all *Usage) {
+		if k := b.packageAt(of, set); k != 0 && !b.packageAbove(of, b.sets.nodes[set].parent, k) {
+			incl[k-1].add(all)
 		}
-		total[n.parent].add(&total[i])
-		total[i] = Usage{}
-	}
+	})
 	for k := range list {
 		list[k].fill(&self[k], &incl[k])
 	}

@@ -68,7 +68,7 @@ func (b *builder) give() {
 	for i := range b.places.list {
 		p := &b.places.list[i]
 		b.selfOf(p.top).add(&p.usage)
-		b.sets.nodes[p.set].usage.add(&p.usage)
+		b.sets.use(p.set).add(&p.usage)
 		b.groupSelf[p.group].add(&p.usage)
 		if p.loop != noProc {
 			b.self[p.loop].add(&p.usage)

@@ -21,7 +21,7 @@ type edge struct {
 type setNode struct {
 	parent setID
 	member int32
-	usage  Usage
+	usage  *Usage // nil: none; most sets are only on the way to others
 
 	// The last extension asked for: in a loop the next one is the same.
 	lastMember int32
@@ -64,14 +64,38 @@ func (s *sets) has(set setID, member int32) bool {
 // inclusive returns for each of n members the usage of all sets that contain it.
 func (s *sets) inclusive(n int) []Usage {
 	out := make([]Usage, n)
-	// Children come after their parents: one pass from the end adds each
-	// subtree up.
-	total := make([]Usage, len(s.nodes))
-	for i := len(s.nodes) - 1; i > 0; i-- {
-		total[i].add(&s.nodes[i].usage)
-		out[s.nodes[i].member].add(&total[i])
-		total[s.nodes[i].parent].add(&total[i])
-		total[i] = Usage{}
-	}
+	s.subtrees(func(set setID, all *Usage) { out[s.nodes[set].member].add(all) })
 	return out
+}
+
+// subtrees visits all sets but the empty one with the usage of those that extend them, too.
+// Children come after their parents: one pass from the end adds each subtree up.
+func (s *sets) subtrees(visit func(set setID, all *Usage)) {
+	total := make([]*Usage, len(s.nodes))
+	add := func(set setID, u *Usage) {
+		if total[set] == nil {
+			total[set] = new(Usage)
+		}
+		total[set].add(u)
+	}
+	for i := len(s.nodes) - 1; i > 0; i-- {
+		n := &s.nodes[i]
+		if n.usage != nil {
+			add(setID(i), n.usage)
+		}
+		if all := total[i]; all != nil {
+			visit(setID(i), all)
+			add(n.parent, all)
+			total[i] = nil
+		}
+	}
+}
+
+// use is the usage of a set itself.
+func (s *sets) use(set setID) *Usage {
+	n := &s.nodes[set]
+	if n.usage == nil {
+		n.usage = new(Usage)
+	}
+	return n.usage
 }

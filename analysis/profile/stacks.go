@@ -2,6 +2,7 @@ package profile
 
 import (
 	"cmp"
+	"iter"
 	"maps"
 	"slices"
 
@@ -30,39 +31,60 @@ type Frame struct {
 	Start bool
 }
 
-// Stacks returns the call paths on which time was used, through goroutines to their
+// Stacks are the call paths on which time was used, through goroutines to their
 // creators. A procedure is on a path once; where it calls itself through others, only
-// the innermost one shows that. Their order is that of the trace.
-func (p *Profile) Stacks() []Stack {
-	b := p.built
-	if b == nil {
-		var list []Stack
-		for _, part := range p.parts {
-			list = append(list, part.Stacks()...)
+// the innermost one shows that. Their order is that of the trace. Frames are valid until
+// the next one.
+func (p *Profile) Stacks() iter.Seq[Stack] {
+	return func(yield func(Stack) bool) {
+		if p.built != nil {
+			p.built.stacks(yield)
+			return
 		}
-		return list
+		for _, part := range p.parts {
+			for st := range part.Stacks() {
+				if !yield(st) {
+					return
+				}
+			}
+		}
 	}
-	plain := make([]Usage, len(b.sets.nodes))
-	for i := range plain {
-		plain[i].add(&b.sets.nodes[i].usage)
+}
+
+func (b *builder) stacks(yield func(Stack) bool) {
+	var frames []Frame
+	give := func(set setID, top int32, u *Usage) bool {
+		if u.none() {
+			return true
+		}
+		st := b.stack(frames[:0], set, top, u)
+		frames = st.Frames
+		return yield(st)
 	}
 	again := slices.SortedFunc(maps.Keys(b.again), func(x, y topIn) int { return cmp.Or(cmp.Compare(x.set, y.set), cmp.Compare(x.top, y.top)) })
-	for _, k := range again {
-		plain[k.set].less(b.again[k])
-	}
-	var list []Stack
-	add := func(set setID, top int32, u *Usage) {
-		if st := b.stack(set, top, u); st.Busy|st.Spin|st.Blocked|st.Ready|st.Syscall != 0 {
-			list = append(list, st)
+	rest := again
+	for i := range b.sets.nodes {
+		u := b.sets.nodes[i].usage
+		if u == nil {
+			continue
+		}
+		if len(rest) > 0 && rest[0].set == setID(i) {
+			plain := new(Usage)
+			plain.add(u)
+			for ; len(rest) > 0 && rest[0].set == setID(i); rest = rest[1:] {
+				plain.less(b.again[rest[0]])
+			}
+			u = plain
+		}
+		if !give(setID(i), noProc, u) {
+			return
 		}
 	}
-	for i := range plain {
-		add(setID(i), noProc, &plain[i])
-	}
 	for _, k := range again {
-		add(k.set, k.top, b.again[k])
+		if !give(k.set, k.top, b.again[k]) {
+			return
+		}
 	}
-	return list
 }
 
 // topIn is a procedure that is the innermost one and stands further out on its path.
@@ -84,8 +106,8 @@ func (b *builder) inAgain(w *where) *Usage {
 }
 
 // stack is the call path of a set, and of top if that stands on it further out.
-func (b *builder) stack(set setID, top int32, u *Usage) Stack {
-	st := Stack{NPT: round(u.NPT()), Busy: u.Busy(), Spin: u.Spin, Blocked: u.Blocked, Ready: u.Ready, Syscall: u.Syscall}
+func (b *builder) stack(frames []Frame, set setID, top int32, u *Usage) Stack {
+	st := Stack{Frames: frames, NPT: round(u.NPT()), Busy: u.Busy(), Spin: u.Spin, Blocked: u.Blocked, Ready: u.Ready, Syscall: u.Syscall}
 	if top != noProc {
 		st.Frames = append(st.Frames, b.procFrame(top))
 	}

@@ -21,7 +21,7 @@ func TestStacks(t *testing.T) {
 		type times struct{ busy, blocked, ready int64 }
 		self, all := map[string]times{}, map[string]times{}
 		anywhere := times{} // within a procedure
-		for _, st := range p.Stacks() {
+		for st := range p.Stacks() {
 			add := func(m map[string]times, name string) {
 				s := m[name]
 				m[name] = times{s.busy + st.Busy, s.blocked + st.Blocked, s.ready + st.Ready}
