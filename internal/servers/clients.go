@@ -14,6 +14,14 @@ import (
 	"strings"
 )
 
+// same has an error if an answer has one, or is not the one expected.
+func same(got, want string, err error) error {
+	if err == nil && got != want {
+		err = fmt.Errorf("found %q, expected %q", got, want)
+	}
+	return err
+}
+
 // redis asks for what a client has written before, and counts.
 func redis(addr string, client int) (request, error) {
 	c, err := net.Dial("tcp", addr)
@@ -37,10 +45,8 @@ func redis(addr string, client int) (request, error) {
 		return strings.TrimSpace(line), err
 	}
 	expect := func(want string, words ...string) error {
-		if got, err := do(words...); err != nil || got != want {
-			return fmt.Errorf("%v: found %q %v, expected %q", words, got, err, want)
-		}
-		return nil
+		got, err := do(words...)
+		return same(got, want, err)
 	}
 	return func(i int) error {
 		key, value := fmt.Sprintf("key.%d.%d", client, i%100), fmt.Sprint("value ", i)
@@ -89,10 +95,8 @@ func nats(addr string, client int) (request, error) {
 			case strings.HasPrefix(line, "-ERR"):
 				return errors.New(line)
 			case strings.HasPrefix(line, "MSG "):
-				if got, err := in.ReadString('\n'); err != nil || strings.TrimSpace(got) != text {
-					return fmt.Errorf("found %q %v, expected %q", got, err, text)
-				}
-				return nil
+				got, err := in.ReadString('\n')
+				return same(strings.TrimSpace(got), text, err)
 			}
 		}
 	}, nil
@@ -116,7 +120,7 @@ func caddyArgs(addr, dir string) []string {
 // caddy gets a file, plain and compressed, a template, and an answer.
 func caddy(addr string, client int) (request, error) {
 	h := &http.Client{Transport: &http.Transport{DisableCompression: true}}
-	sum := crc32.ChecksumIEEE(page)
+	sum := fmt.Sprintf("%08x", crc32.ChecksumIEEE(page))
 	compressed := &http.Client{Transport: &http.Transport{}}
 	get := func(h *http.Client, path string) ([]byte, error) {
 		r, err := h.Get("http://" + addr + path)
@@ -134,19 +138,12 @@ func caddy(addr string, client int) (request, error) {
 		switch i % 4 {
 		case 0, 1:
 			data, err := get([]*http.Client{h, compressed}[i%2], "/page.html")
-			if err != nil || crc32.ChecksumIEEE(data) != sum {
-				return fmt.Errorf("found %d bytes %v, expected others", len(data), err)
-			}
-			return nil
+			return same(fmt.Sprintf("%08x", crc32.ChecksumIEEE(data)), sum, err)
 		case 2:
-			if data, err := get(h, "/template.html"); err != nil || string(data) != "abc" {
-				return fmt.Errorf("found %q %v, expected \"abc\"", data, err)
-			}
-			return nil
+			data, err := get(h, "/template.html")
+			return same(string(data), "abc", err)
 		}
-		if data, err := get(h, fmt.Sprint("/hello?who=", client)); err != nil || string(data) != fmt.Sprint("hello ", client) {
-			return fmt.Errorf("found %q %v, expected hello %d", data, err, client)
-		}
-		return nil
+		data, err := get(h, fmt.Sprint("/hello?who=", client))
+		return same(string(data), fmt.Sprint("hello ", client), err)
 	}, nil
 }
