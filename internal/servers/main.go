@@ -118,10 +118,7 @@ func build(dir, out string, args ...string) error {
 	cmd := exec.Command("go", append([]string{"build", "-o", out}, args...)...)
 	cmd.Dir = dir
 	said, err := cmd.CombinedOutput()
-	if err != nil || bytes.Contains(said, []byte("qinst:")) {
-		return fmt.Errorf("go build %s: %v\n%s", strings.Join(args, " "), err, said)
-	}
-	return nil
+	return complains(err, said)
 }
 
 // run starts a server, loads it, ends it, and returns how many seconds the load took.
@@ -151,10 +148,18 @@ func (s *server) run(exe, env, dir string) (seconds float64, err error) {
 		return 0, fmt.Errorf("%w\n%s", err, said.Bytes())
 	}
 	_ = cmd.Process.Signal(syscall.SIGTERM)
-	if err := cmd.Wait(); err != nil || bytes.Contains(said.Bytes(), []byte("qinst: ")) {
-		return 0, fmt.Errorf("ended with %v\n%s", err, said.Bytes())
+	return seconds, complains(cmd.Wait(), said.Bytes())
+}
+
+// complains has an error if a program ended with one, or the tool said something.
+func complains(err error, said []byte) error {
+	if err == nil && bytes.Contains(said, []byte("qinst: ")) {
+		err = errors.New("it complains")
 	}
-	return seconds, nil
+	if err != nil {
+		return fmt.Errorf("%w\n%s", err, said)
+	}
+	return nil
 }
 
 // load is what all clients ask, at once.
