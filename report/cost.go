@@ -43,7 +43,7 @@ func (pg *page) cost() error {
 	written := p.Events + 2*reduced // entries and exits, for the most part
 	events := int64(c * float64(written))
 	pg.say("  events: %s x %.1fns = %s of processor time (%s of busy)", count(written), c, dur(events), percent(events, p.Busy))
-	packages, hits, timed := counting(pg.t)
+	packages, hits, calls, timed := counting(pg.t)
 	if hits == 0 {
 		return nil
 	}
@@ -62,12 +62,15 @@ func (pg *page) cost() error {
 	pg.say("  together %s of the process; the budget was %.3g%%", percent(all, cpu), float64(budget)/10)
 	if most := cpu * budget / 1000; counted > most {
 		pg.say("  counting alone is above it; %s would not be", exclusion(packages, hits, uint64(float64(most)/each)))
+		if 2*calls > hits {
+			pg.say("  %s of the counts are of calls, many of them of what the compiler inlines: -kinds=proc,loop,sync leaves them out", count(calls))
+		}
 	}
 	return nil
 }
 
-// counting sums the hits of all points by package, and those that were timed.
-func counting(t *trace.Trace) (packages map[string]uint64, hits, timed uint64) {
+// counting sums the hits of all points by package, those of calls, and those that were timed.
+func counting(t *trace.Trace) (packages map[string]uint64, hits, calls, timed uint64) {
 	packages = map[string]uint64{}
 	for i := range t.Points {
 		p := &t.Points[i]
@@ -77,8 +80,11 @@ func counting(t *trace.Trace) (packages map[string]uint64, hits, timed uint64) {
 		packages[p.Package] += p.Hits
 		hits += p.Hits
 		timed += p.Timed()
+		if p.Kind == spec.PointCall {
+			calls += p.Hits
+		}
 	}
-	return packages, hits, timed
+	return packages, hits, calls, timed
 }
 
 // exclusion is the selection that leaves no more than so many hits: without as few
