@@ -482,6 +482,7 @@ func (b *builder) finish() {
 	b.takeProbes()
 	b.divide()
 	b.takeCounts()
+	b.takeCalls()
 	if len(b.atBusy) > 0 {
 		b.busyTime = b.t.Wall - b.atBusy[0]
 	}

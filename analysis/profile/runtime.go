@@ -100,7 +100,7 @@ func (b *builder) leavePseudo(slot int32, now int64, proc int32) {
 func (b *builder) isPseudo(proc int32) bool { return proc >= b.pseudo.worker }
 
 // costs are what a probe costs, in ns, where the program measured it.
-type costs struct{ event, count float64 }
+type costs struct{ event, count, call float64 }
 
 // probeShare is what an event costs beside the reading of the clock: in a loop that does
 // nothing else. What it costs more in programs, whose caches it uses, nobody has counted:
@@ -108,8 +108,15 @@ type costs struct{ event, count float64 }
 const probeShare = 1.1
 
 func costsOf(t *trace.Trace) costs {
-	return costs{probeShare * float64(t.Int("clock_cost_ps")) / 1000, float64(t.Int("count_cost_ps")) / 1000}
+	c := costs{event: probeShare * float64(t.Int("clock_cost_ps")) / 1000, count: float64(t.Int("count_cost_ps")) / 1000}
+	if c.call = c.count; t.Int("sample_ns") > 0 {
+		c.call /= pushed
+	}
+	return c
 }
+
+// pushed is how much more a hit costs that is put on the profile stack; a call's counter is not.
+const pushed = 1.3
 
 // takeProbes takes the cost of events out of the places in which they were written: half
 // of it is in front of an event's time, half behind.
@@ -157,6 +164,34 @@ func (b *builder) takeCounts() {
 			if from != noProc {
 				b.takeHalf(from, share*inCaller)
 			}
+		}
+	}
+}
+
+// takeCalls takes the cost of call counters out of the procedures in which they are.
+func (b *builder) takeCalls() {
+	if b.within != nil {
+		return // nobody knows how many were there
+	}
+	hits, busy := map[int32]uint64{}, map[int32]int64{}
+	for i := range b.t.Points {
+		if p := &b.t.Points[i]; p.Kind == spec.PointCall && p.Leader == int32(i) && p.Flags&spec.FlagDerived == 0 {
+			hits[p.Owner] += p.Hits
+		}
+	}
+	for i := range b.places.list {
+		p := &b.places.list[i]
+		busy[p.top] += p.usage.Busy()
+	}
+	for i := range int32(len(b.places.list)) {
+		p := &b.places.list[i]
+		if ns := p.usage.Busy(); ns > 0 && p.top >= 0 && hits[p.top] > 0 {
+			b.takeHalf(i, b.costs.call*float64(hits[p.top])*float64(ns)/float64(busy[p.top]))
+		}
+	}
+	for proc, n := range hits {
+		if busy[proc] > 0 {
+			b.calls[b.pseudo.probes] += n
 		}
 	}
 }

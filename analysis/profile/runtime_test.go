@@ -51,3 +51,24 @@ func TestAssistHasALine(t *testing.T) {
 		t.Errorf("main.f: self %d, all %d, expected 1600 and 2000", e.SelfBusy, e.Busy)
 	}
 }
+
+// The counters of its calls are no time of a procedure: no more than half of what it has.
+func TestCallCountersAreProbes(t *testing.T) {
+	b := tracetest.New(1).Attribute("count_cost_ps", 4000)
+	f, h := b.Proc("main.f"), b.Proc("main.h")
+	b.Calls(f, "main.inlined", 100)
+	b.Calls(h, "main.inlined", 1_000_000)
+	g := b.Go(0, "runtime.main")
+	b.Start(g, 0)
+	b.Enter(g, f)
+	b.At(1000).Enter(g, h)
+	b.At(3000).Exit(g, h)
+	b.At(4000).Exit(g, f)
+	b.End(g)
+	p := profileOf(t, b)
+	for name, busy := range map[string]int64{"main.f": 2000 - 400, "main.h": 1000, profile.Probes: 1400} {
+		if e := entry(t, p, name); e.SelfBusy != busy {
+			t.Errorf("%s: busy %d, expected %d", name, e.SelfBusy, busy)
+		}
+	}
+}

@@ -263,6 +263,12 @@ func (b *Builder) Object(name, op string) uint32 {
 	return i
 }
 
+// Calls adds a call point in a procedure, which was reached so many times.
+func (b *Builder) Calls(caller uint32, callee string, hits uint64) {
+	b.points = append(b.points, point{name: callee, kind: spec.PointCall, hits: hits})
+	b.In(uint32(len(b.points)-1), caller)
+}
+
 // In says in which procedure a point is. Between them are only points of their package.
 func (b *Builder) In(point, proc uint32) { b.points[point].owner = proc + 1 }
 
