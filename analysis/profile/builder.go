@@ -1,6 +1,8 @@
 package profile
 
 import (
+	"math"
+
 	"qinst.dev/sddf/spec"
 	"qinst.dev/trace"
 )
@@ -105,6 +107,7 @@ func newBuilder(t *trace.Trace) *builder {
 	b.groups = newGroups(t)
 	b.objects = newObjects(t)
 	b.sampled = newSampled(t)
+	b.condWait = math.MaxUint64 // none: codes begin at 0
 	for code, s := range t.Reasons {
 		if s == "sync.Cond.Wait" {
 			b.condWait = code

@@ -159,15 +159,15 @@ func (b *builder) wakes(g *gor, e *trace.Event) int32 {
 	if ok && w.key.addr != 0 && w.key.addr == did.addr && e.Time-did.at < togetherNS {
 		return b.operates(g, did.point)
 	}
-	if ok && w.queue != nil {
+	if ok && w.queue != nil && len(b.objects.owners) > 0 {
 		return b.ownerAt(g.place, b.objects.owners[b.objects.calledAt(w)])
 	}
 	return b.at(g).top
 }
 
 // ownerAt is the procedure that operates on an object, of those that do, where events tell
-// that a goroutine is in a place: the place's own, or the one in which samples found
-// goroutines there most often.
+// that a goroutine is in a place: the place's own, the only one whose calls are not all
+// events, or of several such the one in which samples found goroutines there most often.
 func (b *builder) ownerAt(place int32, owners []int32) int32 {
 	top := b.places.list[place].top
 	if slices.Contains(owners, top) {

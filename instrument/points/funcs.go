@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"slices"
 )
 
 // nameFuncs lists every function of the package and gives it the compiler's
@@ -203,13 +204,20 @@ func terminates(info *types.Info, s ast.Stmt) bool {
 		return (cond < 0 || terminates(info, s.Body)) &&
 			(cond > 0 || s.Else != nil && terminates(info, s.Else))
 	case *ast.BlockStmt:
-		for i := len(s.List) - 1; i >= 0; i-- {
-			if _, empty := s.List[i].(*ast.EmptyStmt); !empty {
-				return terminates(info, s.List[i])
-			}
-		}
+		last := lastOf(s.List)
+		return last != nil && terminates(info, last)
 	}
 	return false
+}
+
+// lastOf is the last statement that is not empty, nil if there is none.
+func lastOf(list []ast.Stmt) ast.Stmt {
+	for _, s := range slices.Backward(list) {
+		if _, empty := s.(*ast.EmptyStmt); !empty {
+			return s
+		}
+	}
+	return nil
 }
 
 func isBuiltin(info *types.Info, fun ast.Expr, name string) bool {

@@ -3,7 +3,6 @@ package points
 import (
 	"go/ast"
 	"go/token"
-	"slices"
 
 	"qinst.dev/sddf/spec"
 )
@@ -80,12 +79,8 @@ func (l *looper) ends(s ast.Stmt) bool {
 }
 
 func (l *looper) listEnds(list []ast.Stmt) bool {
-	for _, s := range slices.Backward(list) {
-		if _, empty := s.(*ast.EmptyStmt); !empty {
-			return l.ends(s)
-		}
-	}
-	return false
+	last := lastOf(list)
+	return last != nil && l.ends(last)
 }
 
 // clausesEnd reports whether all clauses end so, and one of them is always taken: that of

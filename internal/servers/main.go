@@ -208,9 +208,11 @@ func say(file string) (string, error) {
 	}
 	self := p.Idle
 	var most *profile.Entry
+	var calls, degraded uint64
 	for i := range p.Entries {
 		if e := &p.Entries[i]; e.Kind == profile.KindProc {
 			self += e.SelfNPT
+			calls, degraded = calls+e.Calls, degraded+e.Degraded
 			if most == nil || e.SelfNPT > most.SelfNPT {
 				most = e
 			}
@@ -219,21 +221,11 @@ func say(file string) (string, error) {
 	if d := self - p.Wall; d > p.Wall/200 || d < -p.Wall/200 {
 		return "", fmt.Errorf("self NPT and idle are %d, the run took %d", self, p.Wall)
 	}
-	said := fmt.Sprintf("%d events, %d goroutines, %.1f procedures' entries traced of 100; most self NPT: %s", p.Events, p.Goroutines, tracedPercent(t), most.Name)
+	said := fmt.Sprintf("%d events, %d goroutines, %.1f of 100 calls traced; most self NPT: %s", p.Events, p.Goroutines, 100*float64(calls-degraded)/float64(max(calls, 1)), most.Name)
 	if len(p.Objects) > 0 {
 		said += "; longest waits: " + p.Objects[0].Name
 	}
 	return said, nil
-}
-
-func tracedPercent(t *trace.Trace) float64 {
-	hits, traced := 0.0, 0.0
-	for i := range t.Points {
-		if p := &t.Points[i]; p.Kind == "proc" {
-			hits, traced = hits+float64(p.Hits), traced+float64(p.Traced)
-		}
-	}
-	return 100 * traced / max(hits, 1)
 }
 
 func median(list []float64) float64 {
