@@ -88,7 +88,7 @@ func (p *Package) Rewrite(set *points.Set) ([]File, error) {
 		return nil, nil
 	}
 	names := rewrite.NewNames(p.texts)
-	added, err := rewrite.Added(p.types, p.src.ImportPath, set.Points, names)
+	added, err := rewrite.Added(p.types, p.src.ImportPath, set, names)
 	if err != nil {
 		return nil, err
 	}

@@ -35,6 +35,8 @@ type Anchor struct {
 	Points   []uint32 // that have a counter
 
 	leader *uint32 // the one that counts for others
+	looped bool    // stands in a loop
+	inBody bool    // stands in the body of a range over a function
 }
 
 // Post are the calls in the post statement of a for loop. They are counted when
@@ -44,6 +46,8 @@ type Post struct {
 	Points            []uint32
 	Home, Start, Body token.Pos // as in [Loop]
 	Cond              ast.Expr  // nil if there is none
+
+	inBody bool // stands in the body of a range over a function
 }
 
 // spot is where the calls of an expression are counted, or why they cannot be.
@@ -60,6 +64,7 @@ type placer struct {
 	loops   *looper
 	anchors []*Anchor
 	taken   map[*ast.UnaryExpr]bool // receives that are points, or left out
+	outer   []outerLoop
 }
 
 // placeCalls makes every call of fn a point with an anchor, or a skip. A call is
@@ -74,10 +79,13 @@ func (f *finder) placeCalls(fn *Func) {
 			fn.Anchors = append(fn.Anchors, a)
 		}
 	}
+	p.tally(fn)
 }
 
-func (p *placer) at(form Form, n ast.Node) spot {
-	a := &Anchor{Form: form, Pos: n.Pos(), End: n.End()}
+func (p *placer) at(form Form, n ast.Node) spot { return p.anchor(form, n.Pos(), n.End()) }
+
+func (p *placer) anchor(form Form, pos, end token.Pos) spot {
+	a := &Anchor{Form: form, Pos: pos, End: end, looped: p.loops.depth > 0, inBody: len(p.loops.rooms) > 0}
 	p.anchors = append(p.anchors, a)
 	return spot{anchor: a}
 }
@@ -123,6 +131,7 @@ func (p *placer) stmt(s ast.Stmt, head spot) {
 		p.ifStmt(s, head)
 	case *ast.ForStmt:
 		p.optional(s.Init, head)
+		p.outerLoop(s, head)
 		lp := p.loops.loop(s, s.Body, head)
 		if s.Cond != nil {
 			p.expr(s.Cond, p.at(And, s.Cond))
@@ -139,6 +148,7 @@ func (p *placer) stmt(s ast.Stmt, head spot) {
 			home = s.Body.Lbrace + 1 // the body is a function of its own to the compiler
 			p.loops.openBody(p.Inlining.body(p.Fset.Position(s.For)))
 		}
+		p.outerLoop(s, head)
 		lp := p.loops.loop(s, s.Body, head)
 		p.chanRange(s)
 		p.loops.within(lp, home, func() { p.list(s.Body.List) })
@@ -275,11 +285,7 @@ func (p *placer) comm(c *ast.CommClause, head spot) {
 }
 
 // behind is the place behind a brace or colon.
-func (p *placer) behind(pos token.Pos) spot {
-	a := &Anchor{Form: Before, Pos: pos + 1, End: pos + 1}
-	p.anchors = append(p.anchors, a)
-	return spot{anchor: a}
-}
+func (p *placer) behind(pos token.Pos) spot { return p.anchor(Before, pos+1, pos+1) }
 
 // post places the calls of a loop's post statement. A statement before the loop
 // is needed, to reset the variable.
@@ -294,7 +300,7 @@ func (p *placer) post(s *ast.ForStmt, head spot) {
 	a := &Anchor{Form: Value} // no callee is told there
 	p.stmt(s.Post, spot{anchor: a})
 	if len(a.Points) > 0 {
-		p.fn.Posts = append(p.fn.Posts, &Post{a.Points, p.loops.home, head.anchor.Pos, s.Body.Lbrace + 1, s.Cond})
+		p.fn.Posts = append(p.fn.Posts, &Post{a.Points, p.loops.home, head.anchor.Pos, s.Body.Lbrace + 1, s.Cond, len(p.loops.rooms) > 0})
 	}
 }
 

@@ -78,6 +78,7 @@ type Func struct {
 	Leaves  []*Leave          // statements that leave some of them
 	Posts   []*Post           // calls in post statements of loops
 	Syncs   []*Sync           // its operations on synchronization objects
+	Tally   *Tally            // where calls are counted, nil if all by probes
 
 	fewDefers bool // there is no room for a second defer beside each deferred operation
 
@@ -201,6 +202,7 @@ func (p *Point) FlagNames() []string {
 		{spec.FlagSpin, "spins"},
 		{spec.FlagForced, "probed by directive"},
 		{spec.FlagDerived, "inlined"},
+		{spec.FlagTallied, "counted in place"},
 	} {
 		if p.Flags&f.bit != 0 {
 			names = append(names, f.name)

@@ -54,6 +54,7 @@ func File(name string, text []byte, file *token.File, set *points.Set, names Nam
 	w.header(name, text)
 	for _, fn := range funcs {
 		w.entry(fn)
+		w.tally(fn)
 	}
 	w.counters(funcs)
 	for _, fn := range funcs {
@@ -92,6 +93,18 @@ func (w *writer) header(name string, text []byte) {
 		bom = len("\ufeff")
 	}
 	w.Replace(0, bom, fmt.Sprintf("//line %s:1:1\n", name))
+}
+
+// tally gives the activation memory for the counts of its calls.
+func (w *writer) tally(fn *points.Func) {
+	t := fn.Tally
+	if t == nil {
+		return
+	}
+	w.insert(fn.Body.Lbrace+1, " var @p%d *@words;", t.First)
+	for _, at := range t.Starts {
+		w.insert(at, " if @p%[1]d == nil && @off[%[1]d] == 0 { @p%[1]d = @tally(@base + %[1]d, @ptr(&@w%[1]d)) }; ", t.First)
+	}
 }
 
 // entry names the results where the exits need it and marks the start of the body.
@@ -179,18 +192,18 @@ func (w *writer) results(t *ast.FuncType) string {
 func (w *writer) counters(funcs []*points.Func) {
 	var all []*points.Anchor
 	for _, fn := range funcs {
-		all = append(all, fn.Anchors...)
-	}
-	for _, a := range all {
-		switch a.Form {
-		case points.Before:
-			w.insert(a.Pos, "%s", w.statement(a))
-		case points.And:
-			w.insert(a.Pos, "((%s != 0 || %s == 0) && (", w.off(a.Points), w.calls(a, " | "))
-		case points.Else:
-			w.insert(a.Pos, "{ %s", w.statement(a))
-		case points.Value:
-			w.insert(a.Pos, "@pass(%s, ", strings.ReplaceAll(w.calls(a, " | "), w.expand("@call(@base + "), w.expand("@counted(")))
+		for _, a := range fn.Anchors {
+			all = append(all, a)
+			switch a.Form {
+			case points.Before:
+				w.insert(a.Pos, "%s", w.statement(fn, a))
+			case points.And:
+				w.insert(a.Pos, "((%s != 0 || %s) && (", w.off(a.Points), w.counted(fn, a.Points))
+			case points.Else:
+				w.insert(a.Pos, "{ %s", w.statement(fn, a))
+			case points.Value:
+				w.insert(a.Pos, "@pass(%s, ", w.value(a.Points))
+			}
 		}
 	}
 	for _, fn := range funcs {
@@ -211,8 +224,9 @@ func (w *writer) counters(funcs []*points.Func) {
 	}
 }
 
-func (w *writer) statement(a *points.Anchor) string {
-	return w.expand("if %s == 0 { %s }; ", w.off(a.Points), w.calls(a, "; "))
+// statement counts the calls at an anchor.
+func (w *writer) statement(fn *points.Func, a *points.Anchor) string {
+	return w.expand("if %s == 0 { %s }; ", w.off(a.Points), w.countAll(fn, a.Points))
 }
 
 // off is 0 unless all of the points are off: then none of them counts.
@@ -224,32 +238,82 @@ func (w *writer) off(list []uint32) string {
 	return strings.Join(all, "&")
 }
 
-func (w *writer) calls(a *points.Anchor, sep string) string {
-	return w.callAll(a.Points, sep)
-}
-
-func (w *writer) callAll(list []uint32, sep string) string {
-	var calls []string
+// countAll counts calls.
+func (w *writer) countAll(fn *points.Func, list []uint32) string {
+	var all []string
 	for _, n := range list {
-		calls = append(calls, w.callOne(n))
+		text, k, code := w.probe(n), w.word(fn, n), w.code(n)
+		switch {
+		case k < 0:
+		case code == "":
+			text = fmt.Sprintf("if @p%[1]d != nil { @p%[1]d[%[2]d]++ } else { %[3]s }", fn.Tally.First, k, text)
+		default:
+			text = fmt.Sprintf("if @c := %[4]s; @p%[1]d != nil && @p%[1]d[%[2]d+1] == @c { @p%[1]d[%[2]d]++ } else { @told(@p%[1]d, %[2]d, @base + %[3]d, @c) }",
+				fn.Tally.First, k, n, code)
+		}
+		all = append(all, text)
 	}
-	return strings.Join(calls, sep)
+	return w.expand("%s", strings.Join(all, "; "))
 }
 
-// callOne counts a call, and tells its callee if that is known at run time only.
-func (w *writer) callOne(n uint32) string {
+// counted counts calls where an expression stands, which is true.
+func (w *writer) counted(fn *points.Func, list []uint32) string {
+	var all []string
+	for _, n := range list {
+		text, k, code := w.probe(n)+" == 0", w.word(fn, n), w.code(n)
+		switch {
+		case k < 0:
+		case code == "":
+			text = fmt.Sprintf("(@p%[1]d != nil && @inc(@p%[1]d, %[2]d) || %[3]s)", fn.Tally.First, k, text)
+		default:
+			text = fmt.Sprintf("(@p%[1]d != nil && @p%[1]d[%[2]d+1] == %[4]s && @inc(@p%[1]d, %[2]d) || @told(@p%[1]d, %[2]d, @base + %[3]d, %[4]s) == 0)",
+				fn.Tally.First, k, n, code)
+		}
+		all = append(all, text)
+	}
+	return w.expand("%s", strings.Join(all, " && "))
+}
+
+// value counts the calls of a case's value, which is 0.
+func (w *writer) value(list []uint32) string {
+	var all []string
+	for _, n := range list {
+		all = append(all, w.expand("@counted(%d)", n))
+	}
+	return strings.Join(all, " | ")
+}
+
+// word is which word of the activation's tally counts a point, -1 if none does.
+func (w *writer) word(fn *points.Func, n uint32) int {
+	if w.set.Points[n].Flags&spec.FlagTallied == 0 {
+		return -1
+	}
+	return fn.Tally.Word(n)
+}
+
+// probe counts a call in the thread's cell, and tells its callee if that is known at run
+// time only.
+func (w *writer) probe(n uint32) string {
+	if code := w.code(n); code != "" {
+		return w.expand("@callee(@base + %d, %s)", n, code)
+	}
+	return w.expand("@call(@base + %d)", n)
+}
+
+// code is where a call's callee begins, "" if that is not told.
+func (w *writer) code(n uint32) string {
 	d, ok := w.set.Dynamic[n]
 	if !ok {
-		return w.expand("@call(@base + %d)", n)
+		return ""
 	}
 	operand := string(w.text[w.file.Offset(d.Operand.Pos()):w.file.Offset(d.Operand.End())])
 	switch {
 	case strings.Contains(operand, "\n"): // lines must stay where they are
-		return w.expand("@call(@base + %d)", n)
+		return ""
 	case d.Method < 0:
-		return w.expand("@callee(@base + %d, @code(%s))", n, operand)
+		return w.expand("@code(%s)", operand)
 	}
-	return w.expand("@callee(@base + %d, @method(%s, %d))", n, operand, d.Method)
+	return w.expand("@method(%s, %d)", operand, d.Method)
 }
 
 // posts counts the calls in post statements of loops.
@@ -259,9 +323,9 @@ func (w *writer) posts(fn *points.Func) {
 		w.insert(p.Home, " var @q%[1]d @u64; _ = @q%[1]d;", n)
 		w.insert(p.Start, "@q%d = 0; ", n)
 		if p.Cond == nil {
-			w.insert(p.Body, " if @q%d != 0 && %s == 0 { %s };", n, w.off(p.Points), w.callAll(p.Points, "; "))
+			w.insert(p.Body, " if @q%d != 0 && %s == 0 { %s };", n, w.off(p.Points), w.countAll(fn, p.Points))
 		} else {
-			w.insert(p.Cond.Pos(), "(%s != 0 || @q%d == 0 || %s == 0) && (", w.off(p.Points), n, w.callAll(p.Points, " | "))
+			w.insert(p.Cond.Pos(), "(%s != 0 || @q%d == 0 || %s) && (", w.off(p.Points), n, w.counted(fn, p.Points))
 			w.insert(p.Cond.End(), ")")
 		}
 		w.insert(p.Body, " @q%d++;", n)
@@ -286,17 +350,20 @@ func (w *writer) exits(fn *points.Func) {
 	if fn.Bare || fn.Exit == points.DeferredExit {
 		return
 	}
-	const exit = "if @t != 0 { @exit(@t) }"
+	exit := "if @t != 0 { @exit(@t) }"
+	if fn.Tally != nil {
+		exit += fmt.Sprintf("; if @p%[1]d != nil { @tallied(@p%[1]d) }", fn.Tally.First)
+	}
 	for _, ret := range fn.Returns {
 		if len(ret.Results) == 0 {
-			w.insert(ret.Pos(), "%s"+exit+"; ", left[ret])
+			w.insert(ret.Pos(), "%s%s; ", left[ret], exit)
 			continue
 		}
 		at := w.file.Offset(ret.Pos())
 		w.Replace(at, at+len("return"), w.results(fn.Type)+" =")
-		w.insert(ret.End(), "; %s"+exit+"; return", left[ret])
+		w.insert(ret.End(), "; %s%s; return", left[ret], exit)
 	}
 	if fn.Type.Results.NumFields() == 0 {
-		w.insert(fn.Body.Rbrace, "; "+exit+" ")
+		w.insert(fn.Body.Rbrace, "; %s ", exit)
 	}
 }

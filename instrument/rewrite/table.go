@@ -1,6 +1,7 @@
 package rewrite
 
 import (
+	"encoding/binary"
 	"fmt"
 	"go/types"
 	"strconv"
@@ -15,7 +16,8 @@ import (
 // package's table. It must be the first file of the compile command: package
 // variables are initialized in the order of the files, so the package is
 // registered before any of the user's own code runs.
-func Added(pkg *types.Package, importPath string, list []points.Point, names Names) ([]byte, error) {
+func Added(pkg *types.Package, importPath string, set *points.Set, names Names) ([]byte, error) {
+	list := set.Points
 	table, err := Table(importPath, list)
 	if err != nil {
 		return nil, err
@@ -75,6 +77,19 @@ func @method[I @any](x I, n @uptr) @uptr {
 
 func @counted(n %[2]s) %[2]s { if @off[n] == 0 { return @call(@base + n) }; return 0 }
 
+type @words = [%[8]d]@uptr
+
+//go:linkname @tally qinst_tally
+func @tally(first %[2]s, words @ptr) *@words
+
+//go:linkname @tallied qinst_tallied
+func @tallied(p *@words)
+
+//go:linkname @told qinst_told
+func @told(p *@words, k @uptr, point %[2]s, pc @uptr) %[2]s
+
+func @inc(p *@words, k @uptr) bool { p[k]++; return true }
+
 func @pass[T @any](_ %[2]s, v T) T { return v }
 
 type @any = interface{}
@@ -91,7 +106,28 @@ func @received[T @any](v T, n %[2]s) T { if @off[n] == 0 { @chan(@base + n) }; r
 
 func @got(n %[2]s, object, queue @uptr) %[2]s { if @off[n] == 0 { @sync(@base + n, object, queue) }; return 0 }
 
-`, pkg.Name(), t.u32, t.u64, t.str, t.uptr, max(1, len(list)), t.u8) + names.register(t, "base", "off", len(list), table)), nil
+`, pkg.Name(), t.u32, t.u64, t.str, t.uptr, max(1, len(list)), t.u8, points.MostWords) + names.tallies(set.Funcs) + names.register(t, "base", "off", len(list), table)), nil
+}
+
+// tallies declares what each word of the procedures' tallies is: how far its point is
+// from the first one, and in the highest bit that it is the callee and no count.
+func (n Names) tallies(funcs []*points.Func) string {
+	var b strings.Builder
+	for _, fn := range funcs {
+		if fn.Tally == nil {
+			continue
+		}
+		var words []byte
+		for k, point := range fn.Tally.Words {
+			w := uint16(point - fn.Tally.First)
+			if k > 0 && fn.Tally.Words[k-1] == point {
+				w |= spec.RingCode
+			}
+			words = binary.LittleEndian.AppendUint16(words, w)
+		}
+		fmt.Fprintf(&b, "var %s = %s\n", n.expand("@w%d", fn.Tally.First), strconv.QuoteToASCII(string(words)))
+	}
+	return b.String()
 }
 
 // Sites returns the file that registers the table of a package without probes.

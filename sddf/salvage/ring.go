@@ -235,6 +235,10 @@ func (r *ring) totals() ([][3]uint64, error) {
 		if _, err := r.file.ReadAt(page, int64(h[spec.RingWordPageAt]+i*uint64(len(page)))); err != nil {
 			return nil, fmt.Errorf("%s: counts of page %d: %w", r.path, i, err)
 		}
+		if number == spec.RingSlabPage {
+			addTallies(totals, page)
+			continue
+		}
 		first := uint64(number&^spec.RingSharedPage-1) * uint64(len(page)/16)
 		for k := 0; k < len(page) && first < uint64(len(totals)); k += 16 {
 			t := &totals[first]
@@ -243,11 +247,28 @@ func (r *ring) totals() ([][3]uint64, error) {
 			if number&spec.RingSharedPage != 0 {
 				t[2] = binary.LittleEndian.Uint64(page[k+8:])
 			} else {
-				t[1] += uint64(binary.LittleEndian.Uint32(page[k+8:]))
+				if n := binary.LittleEndian.Uint32(page[k+8:]); n < spec.RingTally {
+					t[1] += uint64(n)
+				}
 			}
 		}
 	}
 	return totals, nil
+}
+
+// addTallies adds what the tallies of a slab counted.
+func addTallies(totals [][3]uint64, slab []byte) {
+	first, n, size := field(slab, 4, 4), field(slab, 8, 4), field(slab, 12, 4)
+	if size < spec.RingTallyHead+8*n {
+		return
+	}
+	for at := spec.RingSlabHead + (2*n+7)&^7; at+size <= uint64(len(slab)); at += size {
+		for k := range n {
+			if w := field(slab, spec.RingSlabHead+2*k, 2); w < spec.RingCode && first+w < uint64(len(totals)) {
+				totals[first+w][0] += field(slab, at+spec.RingTallyHead+8*k, 8)
+			}
+		}
+	}
 }
 
 // Clean removes the rings of dead processes from a directory and returns their

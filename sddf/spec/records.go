@@ -154,6 +154,10 @@ const (
 // once whenever it is called: they have no counter.
 const FlagDerived = 1 << 7
 
+// FlagTallied marks a call that its procedure counts in memory of its own, which costs an
+// increment and not a probe.
+const FlagTallied = 1 << 8
+
 // NoTrips is the number of iterations in a "leave" event that is not known.
 const NoTrips = 1<<64 - 1
 

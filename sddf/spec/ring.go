@@ -5,11 +5,16 @@ package spec
 // page are 64-bit words of the machine's order; they say where everything is.
 const (
 	RingMagic   = 0x676e695274736e69 // "instRing"
-	RingVersion = 4
+	RingVersion = 5
 
 	RingPage = 4096 // bytes of the head
 
 	RingSharedPage = 1 << 31
+	RingSlabPage   = 1 << 30
+	RingTally      = 1 << 31 // a cell's "traced" that is not below holds no number of events
+	RingSlabHead   = 16      // bytes before a slab's map
+	RingTallyHead  = 24      // bytes before the words of a tally
+	RingCode       = 1 << 15 // in a slab's map: the word counts nothing
 )
 
 // The words of a ring's head. Offsets are in the file unless they say otherwise.
@@ -26,8 +31,8 @@ const (
 	RingWordBlockAt     // offset of the first block
 	RingWordBlockSize   // bytes from one block to the next
 	RingWordBlocks      // how many there are
-	RingWordDirectoryAt // offset of the directory: for each page of cells a 32-bit word, the number of its first point in pages, and 1; with RingSharedPage if threads share it; 0: nobody has the page
-	RingWordPageAt      // offset of the first page of cells: {hits u64, traced u32, room i32}; in a shared one traced and room are what extensions dropped
+	RingWordDirectoryAt // offset of the directory: for each page of cells a 32-bit word, the number of its first point in pages, and 1; with RingSharedPage if threads share it; RingSlabPage: a slab; 0: nobody has the page
+	RingWordPageAt      // offset of the first page of cells: {hits u64, traced u32, room i32}; in a shared one traced and room are what extensions dropped. A slab: {next, first point, number of words n, bytes of a tally u32}, a map: n x u16: how far the word's point is from the first, or RingCode, to a multiple of 8 bytes; tallies: {RingTallyHead bytes, n words}
 	RingWordPageSize    // bytes of it
 	RingWordPages       // how many there may be so far
 	RingWordPoints      // how many points are registered

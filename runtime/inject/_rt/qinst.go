@@ -381,13 +381,15 @@ type qinstCallee struct {
 const (
 	qinstMaxCallees  = 4096 // of a thread
 	qinstCalleesSize = qinstMaxCallees * unsafe.Sizeof(qinstCallee{})
+
+	qinstMixPoint = 0x45EBCA6B
+	qinstMix      = 0x9E3779B97F4A7C15
 )
 
-// qinstCalled is the probe at a call whose callee begins at pc: the point's cell
-// counts all its calls, and a table of the thread's each callee's.
+// qinstCalled is qinst_callee, the probe at a call whose callee begins at pc, where that
+// is new: the point's cell counts all its calls, and a table of the thread's each callee's.
 //
 //go:nosplit
-//go:linkname qinstCalled qinst_callee
 func qinstCalled(point uint32, pc uintptr) uint32 {
 	b := getg().m.qinst
 	if !b.has(point) {
@@ -399,20 +401,31 @@ func qinstCalled(point uint32, pc uintptr) uint32 {
 	if pc == 0 || b.callees == 0 {
 		return 0
 	}
-	i := (pc ^ uintptr(point)*0x85EBCA6B) * 0x9E3779B97F4A7C15 >> 52
+	if e := b.callee(point, pc); e != nil {
+		e.n++
+	} else {
+		b.unresolved++
+	}
+	return 0
+}
+
+// callee is where the block counts the calls of a point to one function, nil if there is
+// no room.
+//
+//go:nosplit
+func (b *qinstBlock) callee(point uint32, pc uintptr) *qinstCallee {
+	i := (pc ^ uintptr(point)*qinstMixPoint) * qinstMix >> 52
 	for range 16 {
 		e := (*qinstCallee)(unsafe.Pointer(b.callees + i%qinstMaxCallees*unsafe.Sizeof(qinstCallee{})))
 		if e.n == 0 {
 			e.pc, e.point = pc, point
 		}
 		if e.pc == pc && e.point == point {
-			e.n++
-			return 0
+			return e
 		}
 		i++
 	}
-	b.unresolved++
-	return 0
+	return nil
 }
 
 // has reports whether the block has a cell for the point.
@@ -422,8 +435,8 @@ func (b *qinstBlock) has(point uint32) bool {
 	return point < qinstMaxPoints && *b.page(point >> qinstPageShift) != 0
 }
 
-// qinstCountSlow finds the thread's block, with a cell for the point. Where there is
-// none it counts in the shared cells and returns nil.
+// qinstCountSlow is qinstBlockFor where a hit is to be counted: without a block it counts
+// in the shared cells.
 //
 //go:nosplit
 func qinstCountSlow(point uint32) *qinstBlock {
@@ -431,6 +444,19 @@ func qinstCountSlow(point uint32) *qinstBlock {
 		atomic.Xadd64(&qinstEarly, 1)
 		return nil
 	}
+	b := qinstBlockFor(point)
+	if shared := qinstBlocks[0]; b == nil && shared != 0 {
+		if c := (*qinstBlock)(unsafe.Pointer(shared)).cell(point); c != nil {
+			atomic.Xadd64(&c.hits, 1)
+		}
+	}
+	return b
+}
+
+// qinstBlockFor finds the thread's block, with a cell for the point; nil if there is none.
+//
+//go:nosplit
+func qinstBlockFor(point uint32) *qinstBlock {
 	gp := getg()
 	b := gp.m.qinst
 	if b == qinstNone() {
@@ -439,11 +465,6 @@ func qinstCountSlow(point uint32) *qinstBlock {
 	if b != nil && (b.has(point) || qinstFirstHit(b, point)) {
 		gp.qinst = b
 		return b
-	}
-	if shared := qinstBlocks[0]; shared != 0 {
-		if c := (*qinstBlock)(unsafe.Pointer(shared)).cell(point); c != nil {
-			atomic.Xadd64(&c.hits, 1)
-		}
 	}
 	return nil
 }
@@ -522,11 +543,12 @@ func qinstGoexits() {
 //
 //go:nosplit
 func qinstRecovered(gp *g, sp uintptr) {
+	below := uint32(gp.stack.hi - sp)
+	qinstTalliesLeft(gp, below)
 	s := gp.qinstStack
 	if s == nil || s.depth == 0 {
 		return
 	}
-	below := uint32(gp.stack.hi - sp)
 	d := s.depth
 	if d > s.size {
 		// Where the entries beyond the stack's size belong is not known. They go

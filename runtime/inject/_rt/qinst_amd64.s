@@ -1,6 +1,6 @@
 
-// OPEN puts the point in AX on the profile stack, as qinstOpen does where there is room,
-// and leaves the depth in DX; it changes BX, CX and DI.
+// OPEN puts the point in AX on the profile stack, as qinstOpen does where there is room.
+// It leaves the depth in DX, and AX is what the entry says; it changes BX, CX and DI.
 #define OPEN(grow) \
 	MOVQ	g_qinstStack(R14), CX; \
 	TESTQ	CX, CX; \
@@ -8,25 +8,21 @@
 	MOVL	qinstStack_depth(CX), DX; \
 	CMPL	DX, qinstStack_size(CX); \
 	JCC	grow; \
-	MOVQ	(g_stack+stack_hi)(R14), BX; \
-	SUBQ	SP, BX; \
-	SUBQ	$8, BX; \
-	SHLQ	$32, BX; \
-	MOVL	AX, AX; \
-	ORQ	AX, BX; \
-	ORQ	$const_qinstUntraced, BX; \
+	MOVL	(g_stack+stack_hi)(R14), BX; \
+	SUBL	SP, BX; \
+	SUBL	$8, BX; \
+	ORL	$const_qinstUntraced, AX; \
 	MOVQ	DX, DI; \
 	SHLQ	$4, DI; \
-	MOVQ	BX, qinstStack_entry(CX)(DI*1); \
+	MOVL	AX, (qinstStack_entry+qinstFrame_point)(CX)(DI*1); \
+	MOVL	BX, (qinstStack_entry+qinstFrame_below)(CX)(DI*1); \
 	LEAL	1(DX), BX; \
 	MOVL	BX, qinstStack_depth(CX)
 
 // POP takes the entry of the token in AX from the profile stack, if it is the last one
-// there; it changes CX, DX and DI.
-#define POP(none, inner) \
+// there. A token of this kind has a stack. It changes CX, DX and DI.
+#define POP(inner) \
 	MOVQ	g_qinstStack(R14), CX; \
-	TESTQ	CX, CX; \
-	JEQ	none; \
 	MOVQ	AX, DI; \
 	SHRQ	$32, DI; \
 	LEAL	1(DI), DX; \
@@ -61,7 +57,6 @@ TEXT qinst_enter<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
 push:
 	OPEN(grow)
 	SHLQ	$32, DX
-	ORQ	$const_qinstSampledToken, AX
 	ORQ	DX, AX
 	RET
 grow:
@@ -77,6 +72,7 @@ time:
 	OPEN(trace)
 clock:
 	MOVL	AX, BX
+	ANDL	$~const_qinstUntraced, BX
 	ORL	$const_qinstTimedToken, BX
 	RDTSC
 	SHLQ	$32, AX
@@ -91,17 +87,16 @@ slow:
 //
 // The probe at a procedure's exit; token is what its entry returned.
 TEXT qinst_exit<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
-	TESTL	$const_qinstTimedToken, AX
-	JNE	time
-	TESTL	AX, AX // its sign is qinstTraced
-	JPL	pop
-	JMP	runtime·qinstExit<ABIInternal>(SB)
-pop:
-	POP(none, inner)
-none:
+	TESTL	$(const_qinstTimedToken|const_qinstTraced), AX
+	JNE	more
+	POP(inner)
 	RET
 inner: // something in it was left with it
 	JMP	runtime·qinstClose<ABIInternal>(SB)
+more:
+	TESTL	$const_qinstTimedToken, AX
+	JNE	time
+	JMP	runtime·qinstExit<ABIInternal>(SB)
 time:
 	JMP	qinstTimed<>(SB)
 
@@ -110,15 +105,13 @@ time:
 // The probe at a loop's exit; trips is the number of its iterations, 0 if the
 // profile stack has it.
 TEXT qinst_leave<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
+	TESTL	$(const_qinstTimedToken|const_qinstTraced), AX
+	JNE	more
+	POP(inner)
+	RET
+more:
 	TESTL	$const_qinstTimedToken, AX
 	JNE	time
-	TESTL	AX, AX
-	JPL	pop
-	JMP	runtime·qinstLoopLeft<ABIInternal>(SB)
-pop:
-	POP(none, inner)
-none:
-	RET
 inner: // loops in it were left with it
 	JMP	runtime·qinstLoopLeft<ABIInternal>(SB)
 time:
@@ -211,6 +204,111 @@ TEXT qinst_call<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
 	RET
 slow:
 	JMP	runtime·qinstCallSlow<ABIInternal>(SB)
+
+// func qinst_callee(point uint32, pc uintptr) uint32
+//
+// Counts a call, and its callee where the table has it at the first place.
+TEXT qinst_callee<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
+	PCALIGN	$64
+	MOVQ	g_qinst(R14), CX
+	MOVL	AX, DX
+	MOVL	AX, SI
+	SHRL	$const_qinstPageShift, SI
+	MOVQ	const_qinstPage(CX)(SI*8), DI
+	TESTQ	DI, DI
+	JEQ	slow
+	IMUL3Q	$const_qinstMixPoint, DX, SI
+	XORQ	BX, SI
+	MOVQ	$const_qinstMix, R8
+	IMULQ	R8, SI
+	SHRQ	$52, SI
+	LEAQ	(SI)(SI*2), SI // 24 bytes each
+	SHLQ	$3, SI
+	ADDQ	qinstBlock_callees(CX), SI
+	CMPQ	BX, qinstCallee_pc(SI)
+	JNE	slow
+	CMPL	DX, qinstCallee_point(SI)
+	JNE	slow
+	INCQ	qinstCallee_n(SI)
+	SHLQ	$4, DX
+	INCQ	qinstCell_hits(DI)(DX*1)
+	XORL	AX, AX
+	RET
+slow:
+	JMP	runtime·qinstCalled<ABIInternal>(SB)
+
+// func qinst_told(words *words, k uintptr, point uint32, pc uintptr) uint32
+//
+// Counts a call whose callee word k+1 does not name.
+TEXT qinst_told<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
+	TESTQ	AX, AX
+	JEQ	count
+	CMPQ	8(AX)(BX*8), $0
+	JEQ	first
+count:
+	MOVL	CX, AX
+	MOVQ	DI, BX
+	JMP	qinst_callee<ABIInternal>(SB)
+first:
+	JMP	runtime·qinstTellCallee<ABIInternal>(SB)
+
+// func qinst_tally(first uint32, words *string) *words
+//
+// Gives an activation what its calls are counted in; see qinst_tally.go.
+TEXT qinst_tally<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
+	PCALIGN	$64
+	MOVQ	g_qinst(R14), CX
+	MOVL	AX, DX
+	SHRL	$const_qinstPageShift, DX
+	MOVQ	const_qinstPage(CX)(DX*8), DI
+	TESTQ	DI, DI
+	JEQ	slow
+	MOVL	AX, DX
+	SHLQ	$4, DX
+	MOVL	qinstCell_traced(DI)(DX*1), CX
+	TESTL	CX, CX
+	JEQ	slow
+	MOVL	g_stackLock(R14), R8
+	MOVL	CX, g_stackLock(R14)
+	SHLL	$3, CX // and the bit is gone
+	ADDQ	runtime·qinstPages+qinstList_base(SB), CX
+	MOVL	(qinstTally_up-8)(CX), R9
+	MOVL	R9, qinstCell_traced(DI)(DX*1)
+	MOVL	R8, (qinstTally_up-8)(CX)
+	MOVQ	(g_stack+stack_hi)(R14), R8
+	SUBQ	SP, R8
+	SUBQ	$8, R8
+	MOVL	R8, (qinstTally_below-8)(CX)
+	LEAQ	(const_qinstTallyHead-8)(CX), AX
+	RET
+slow:
+	JMP	runtime·qinstTallySlow<ABIInternal>(SB)
+
+// func qinst_tallied(*words)
+//
+// Takes it back.
+TEXT qinst_tallied<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
+	MOVL	(qinstTally_self-const_qinstTallyHead)(AX), BX
+	CMPL	BX, g_stackLock(R14)
+	JNE	slow
+	MOVQ	g_qinst(R14), CX
+	CMPQ	CX, (qinstTally_home-const_qinstTallyHead)(AX)
+	JNE	slow
+	MOVL	(qinstTally_first-const_qinstTallyHead)(AX), DX
+	MOVL	DX, SI
+	SHRL	$const_qinstPageShift, SI
+	MOVQ	const_qinstPage(CX)(SI*8), DI
+	TESTQ	DI, DI
+	JEQ	slow
+	SHLQ	$4, DX
+	MOVL	(qinstTally_up-const_qinstTallyHead)(AX), CX
+	MOVL	CX, g_stackLock(R14)
+	MOVL	qinstCell_traced(DI)(DX*1), CX
+	MOVL	CX, (qinstTally_up-const_qinstTallyHead)(AX)
+	MOVL	BX, qinstCell_traced(DI)(DX*1)
+	RET
+slow:
+	JMP	runtime·qinstTalliedSlow<ABIInternal>(SB)
 
 // func qinst_sync(point uint32, obj, queue uintptr)
 //

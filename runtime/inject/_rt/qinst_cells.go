@@ -64,7 +64,8 @@ func qinstFirstHit(b *qinstBlock, point uint32) (ok bool) {
 	return ok
 }
 
-func qinstNewPage(b *qinstBlock, number, shared uint32) bool {
+// qinstAnyPage returns a page that is zero, 0 if there is none left.
+func qinstAnyPage() uintptr {
 	p := qinstPages.get(0)
 	for p == 0 && qinstGrowPages() { // probes stand where a thread may wait a little
 		p = qinstPages.get(0)
@@ -72,11 +73,18 @@ func qinstNewPage(b *qinstBlock, number, shared uint32) bool {
 	if qinstPagesLow() {
 		qinstWake() // to make more
 	}
+	if p != 0 {
+		*(*uint64)(unsafe.Pointer(p)) = 0 // where it was on the list
+	}
+	return p
+}
+
+func qinstNewPage(b *qinstBlock, number, shared uint32) bool {
+	p := qinstAnyPage()
 	if p == 0 {
 		b.pageless++
 		return false
 	}
-	*(*uint64)(unsafe.Pointer(p)) = 0 // where it was on the list
 	first := number << qinstPageShift
 	b.joinPaging()
 	// From here on the writer sees the page: what it decides meanwhile is in the cells,
@@ -194,6 +202,7 @@ func qinstFold(b *qinstBlock) {
 		at := p + uintptr(first)*16
 		for k := range uint32(1) << qinstPageShift {
 			from, c := (*qinstCell)(unsafe.Pointer(at+uintptr(k)*16)), to.cell(first+k)
+			from.foldTallies()
 			c.hits += from.hits
 			c.traced += from.traced
 			*from = qinstCell{}
@@ -247,8 +256,9 @@ func qinstHitsOf(point uint32) (hits, traced uint64) {
 	hits = qinstSharedCell(point).hits // what is traced there is something else
 	qinstEachCell(point, func(c *qinstCell) {
 		hits += c.hits
-		traced += uint64(c.traced)
+		traced += uint64(c.events())
 	})
+	qinstEachTally(point, 1, func(_ uint32, count uint64) { hits += count })
 	return hits, traced
 }
 
@@ -256,14 +266,18 @@ func qinstHitsOf(point uint32) (hits, traced uint64) {
 type qinstPageSums [1 << qinstPageShift][2]uint64
 
 // qinstSumPage sums the cells of a page's points up, block by block, as they lie in
-// memory: all points are summed up so.
-func qinstSumPage(number uint32, sums *qinstPageSums) {
+// memory: all points are summed up so. It returns how many of the hits are in tallies.
+func qinstSumPage(number uint32, sums *qinstPageSums) (tallied uint64) {
 	first := number << qinstPageShift
 	for k := range sums {
 		sums[k] = [2]uint64{qinstSharedCell(first + uint32(k)).hits, 0}
 	}
+	qinstEachTally(first, 1<<qinstPageShift, func(point uint32, count uint64) {
+		sums[point-first][0] += count
+		tallied += count
+	})
 	if !qinstPaged[number] {
-		return
+		return tallied
 	}
 	for i := range qinstNPaging.Load() {
 		num := atomic.Load(&qinstPaging[i])
@@ -277,9 +291,10 @@ func qinstSumPage(number uint32, sums *qinstPageSums) {
 		for k := range sums {
 			c := b.cell(first + uint32(k))
 			sums[k][0] += c.hits
-			sums[k][1] += uint64(c.traced)
+			sums[k][1] += uint64(c.events())
 		}
 	}
+	return tallied
 }
 
 // Scratch of the writer.

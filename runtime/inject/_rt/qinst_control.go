@@ -26,6 +26,9 @@ const (
 	// A program that does nothing can afford what this share of a processor allows.
 	qinstIdleShare = 0.1
 
+	// An increment in a tally costs this share of a hit that a probe counts.
+	qinstTalliedShare = 0.1
+
 	qinstOnce  = 1 // kinds of points: an event, or two, or none
 	qinstPair  = 2
 	qinstCalls = 3
@@ -198,7 +201,7 @@ func qinstTakePages() {
 		if page == 0 {
 			return // next time
 		}
-		if page&qinstSharedPage != 0 || qinstNRules == 0 {
+		if page&(qinstSharedPage|qinstSlabPage) != 0 || qinstNRules == 0 {
 			continue
 		}
 		first := (page - 1) << qinstPageShift
@@ -337,7 +340,8 @@ func qinstScanHits(now int64) {
 	}
 	pages := (qinstNext-1)>>qinstPageShift + 1
 	for part := max(16, pages/40); part > 0 && w.scanned < pages; part-- {
-		qinstSumPage(w.scanned, &qinstSums)
+		tallied := qinstSumPage(w.scanned, &qinstSums)
+		w.sum -= float64(tallied) * (1 - qinstTalliedShare)
 		for k, s := range qinstSums {
 			w.sum += float64(s[0])
 			if qinstSet.floorOff && s[0] != 0 {

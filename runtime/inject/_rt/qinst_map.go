@@ -84,7 +84,7 @@ func qinstMap() bool {
 	qinstBlockMemory = qinstAnonymous(qinstMaxBlocks * (qinstPage + qinstPageTable))
 	qinstCallees = qinstAnonymous(qinstMaxBlocks * qinstCalleesSize)
 	qinstTexts = qinstAnonymous(qinstTextBytes)
-	if !qinstMapTrails() || !qinstMapStacks() || qinstTexts == 0 || head == 0 || qinstLog == 0 || chunks == 0 || pages == 0 || qinstDirectory == 0 || qinstBlockMemory == 0 || qinstCallees == 0 || qinstTotals == 0 {
+	if !qinstMapTrails() || !qinstMapStacks() || !qinstMapTallies() || qinstTexts == 0 || head == 0 || qinstLog == 0 || chunks == 0 || pages == 0 || qinstDirectory == 0 || qinstBlockMemory == 0 || qinstCallees == 0 || qinstTotals == 0 {
 		qinstSay("cannot map memory for the trace; the program goes on untraced")
 		return false
 	}

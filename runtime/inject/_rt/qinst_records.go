@@ -327,27 +327,33 @@ func qinstSayFloor() {
 // so in the source.
 func qinstWriteCallees() {
 	const size = unsafe.Sizeof(qinstCallee{})
-	for i := uint32(1); i < qinstNBlocks; i++ {
+	shared := (*qinstBlock)(unsafe.Pointer(qinstBlocks[0])) // its table is used for this alone
+	memclrNoHeapPointers(unsafe.Pointer(shared.callees), qinstCalleesSize)
+	qinstTallyCallees(shared)
+	for i := range qinstNBlocks {
 		b := (*qinstBlock)(unsafe.Pointer(qinstBlocks[i]))
-		if !b.used {
+		if i > 0 && !b.used {
 			continue
 		}
 		for k := uintptr(0); k < qinstMaxCallees; k++ {
 			e := (*qinstCallee)(unsafe.Pointer(b.callees + k*size))
-			if e.n == 0 {
-				continue
+			if e.n != 0 {
+				qinstWriteCallee(e.point, e.pc, e.n)
 			}
-			name := ""
-			if f := findfunc(e.pc); f.valid() {
-				name = funcname(f)
-			}
-			qinstRecord(qinstTagCallee, 3)
-			qinstU32(e.point)
-			qinstStr(name)
-			qinstU64(e.n)
 		}
 		qinstBeat++
 	}
+}
+
+func qinstWriteCallee(point uint32, pc uintptr, n uint64) {
+	name := ""
+	if f := findfunc(pc); f.valid() {
+		name = funcname(f)
+	}
+	qinstRecord(qinstTagCallee, 3)
+	qinstU32(point)
+	qinstStr(name)
+	qinstU64(n)
 }
 
 // The writer's scratch memory: nothing in package runtime may escape to the heap.

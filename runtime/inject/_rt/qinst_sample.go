@@ -19,8 +19,7 @@ import (
 var qinstSampling uint8
 
 const (
-	qinstUntraced     = 1 << 21 // in a frame's point: no event told of the entry
-	qinstSampledToken = 1 << 30 // the token of such an entry
+	qinstUntraced = 1 << 21 // in a frame's point, and in its exit's token: no event told of the entry
 
 	qinstMostSamplers = 8
 	qinstSampleNobody = 16   // looks that find nothing running, before the time between them grows
@@ -80,7 +79,7 @@ func qinstOpen(gp *g, point, below uint32) uint64 {
 	f := s.frame(d)
 	f.point, f.below = point|qinstUntraced, below // trips are those of traced loops
 	atomic.StoreRel(&s.depth, d+1)
-	return uint64(d)<<32 | qinstSampledToken | uint64(point&^qinstLate)
+	return uint64(d)<<32 | qinstUntraced | uint64(point&^qinstLate)
 }
 
 // qinstClose is the exit of an entry that is not traced. Should traced ones lie above it,

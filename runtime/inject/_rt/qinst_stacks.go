@@ -91,10 +91,11 @@ func qinstStackFor(gp *g, b *qinstBlock) *qinstStack {
 	return old
 }
 
-// qinstFreeStack takes the profile stack of a goroutine that ended.
+// qinstFreeStack takes the profile stack of a goroutine that ended, and its tallies.
 //
 //go:nosplit
 func qinstFreeStack(gp *g) {
+	qinstTalliesLeft(gp, 0)
 	if s := gp.qinstStack; s != nil {
 		gp.qinstStack = nil
 		qinstDropStack(s)

@@ -1,0 +1,293 @@
+package runtime
+
+import (
+	"internal/runtime/atomic"
+	"internal/runtime/sys"
+	"unsafe"
+)
+
+// Tallies: what an activation of a procedure counts its calls in, so that a call in a
+// loop costs an increment and not a call.
+//
+// A tally is one activation's at a time, so its goroutine alone writes to it, whatever
+// thread that runs on. It is the same procedure's for good and is never set to zero:
+// what a call point was hit is the sum over all tallies of its procedure, those in use
+// and those that wait for the next activation. Nothing is lost with a panic, and who
+// sums up needs nobody's help. Every way out of a procedure gives its tally back: the exit probe, the exit of
+// a procedure further out, a recovered panic, the goroutine's end.
+//
+// Free tallies are on a list of the thread, whose head is in the procedure's first call
+// point's cell, for calls are no events; those that another thread took along are on one of all threads.
+//
+// A g has four bytes that nothing else uses: g.stackLock is the innermost tally.
+// A g that is larger by one word is larger by 32 bytes.
+
+const (
+	qinstTallyBit = 1 << 31 // in a reference, so that who sums events up can tell it from them
+	qinstCode     = 1 << 15 // in a slab's map: the word is the code of the callees that the one before it counts
+)
+
+// qinstTally is followed by its words. References to it are qinstTallyBit and its number
+// on the lists.
+type qinstTally struct {
+	_     sys.NotInHeap
+	up    uint32 // the goroutine's next one further out; on a list: the next one
+	self  uint32
+	below uint32  // as a frame of the profile stack has it
+	first uint32  // point
+	home  uintptr // block on whose list it was
+}
+
+// qinstSlab is the head of a page of tallies. What each word of them is follows it: how
+// far the point is from the first one, and qinstCode.
+type qinstSlab struct {
+	_     sys.NotInHeap
+	next  uint32 // of those whose first point is in the same page of points, and 1
+	first uint32 // point
+	n     uint32 // words of a tally
+	size  uint32 // of a tally, in bytes
+}
+
+var (
+	qinstSlabs   [qinstMaxPoints >> qinstPageShift]uint32 // the newest one, and 1
+	qinstReach   uint32                                   // pages between a slab's first point and its last, at most
+	qinstTallies uintptr                                  // of qinstList, one a point: tallies that no thread has
+)
+
+// word is what word k of the slab's tallies is.
+//
+//go:nosplit
+func (s *qinstSlab) word(k uint32) *uint16 {
+	return (*uint16)(unsafe.Pointer(uintptr(unsafe.Pointer(s)) + qinstSlabHead + uintptr(k)*2))
+}
+
+// tallies is where the first one is.
+//
+//go:nosplit
+func (s *qinstSlab) tallies() uintptr {
+	return uintptr(unsafe.Pointer(s)) + qinstSlabHead + uintptr(s.n+3)&^3*2
+}
+
+func qinstMapTallies() bool {
+	qinstTallies = qinstAnonymous(qinstMaxPoints * unsafe.Sizeof(qinstList{}))
+	return qinstTallies != 0
+}
+
+//go:nosplit
+func qinstTalliesOf(first uint32) *qinstList {
+	return (*qinstList)(unsafe.Pointer(qinstTallies + uintptr(first)*unsafe.Sizeof(qinstList{})))
+}
+
+//go:nosplit
+func qinstTallyAt(ref uint32) *qinstTally {
+	return (*qinstTally)(unsafe.Pointer(qinstPages.base + uintptr(ref&^qinstTallyBit-1)*8))
+}
+
+//go:nosplit
+func (t *qinstTally) words() uintptr { return uintptr(unsafe.Pointer(t)) + qinstTallyHead }
+
+// qinstTallySlow is qinst_tally, which gives an activation memory for the counts of its
+// calls, where the thread has no free tally: words is what the tally is to hold, as a
+// slab's map has it, and first the point that it begins at. It returns 0 if there is no
+// memory, or the package is not registered; then the calls are counted by probes.
+//
+//go:nosplit
+func qinstTallySlow(first uint32, words *string) uintptr {
+	if first >= qinstMaxPoints {
+		return 0
+	}
+	b := qinstBlockFor(first)
+	ok := b != nil
+	if ok && b.cell(first).traced == 0 {
+		systemstack(func() { ok = qinstMoreTallies(b, first, *words) })
+	}
+	if !ok {
+		return 0
+	}
+	c := b.cell(first)
+	gp, t := getg(), qinstTallyAt(c.traced)
+	c.traced = t.up
+	t.up, gp.stackLock = gp.stackLock, t.self
+	t.below = uint32(gp.stack.hi - sys.GetCallerSP())
+	return t.words()
+}
+
+// qinstMoreTallies puts tallies on the thread's list.
+func qinstMoreTallies(b *qinstBlock, first uint32, words string) bool {
+	c, l := b.cell(first), qinstTalliesOf(first)
+	if i := l.pop(); i != 0 {
+		t := qinstTallyAt(i)
+		t.up, t.home = 0, uintptr(unsafe.Pointer(b))
+		c.traced = t.self
+		return true
+	}
+	p := qinstAnyPage()
+	if p == 0 {
+		return false
+	}
+	l.base, l.stride = qinstPages.base, 8
+	s := (*qinstSlab)(unsafe.Pointer(p))
+	s.first, s.n = first, uint32(len(words)/2)
+	s.size = qinstTallyHead + 8*s.n
+	last := uint32(0)
+	for k := range s.n {
+		*s.word(k) = uint16(words[2*k]) | uint16(words[2*k+1])<<8
+		last = max(last, uint32(*s.word(k)&^qinstCode))
+	}
+	for at := s.tallies(); at+uintptr(s.size) <= p+qinstPageSize; at += uintptr(s.size) {
+		t := (*qinstTally)(unsafe.Pointer(at))
+		t.up, t.first, t.home = c.traced, first, uintptr(unsafe.Pointer(b))
+		t.self = qinstTallyBit | uint32((at-qinstPages.base)/8+1)
+		c.traced = t.self
+	}
+	for reach := (first+last)>>qinstPageShift - first>>qinstPageShift; ; {
+		if old := atomic.Load(&qinstReach); old >= reach || atomic.Cas(&qinstReach, old, reach) {
+			break
+		}
+	}
+	i := uint32((p - qinstPages.base) / qinstPageSize)
+	for newest := &qinstSlabs[first>>qinstPageShift]; ; {
+		if s.next = atomic.Load(newest); atomic.Cas(newest, s.next, i+1) {
+			break
+		}
+	}
+	atomic.Store((*uint32)(unsafe.Pointer(qinstDirectory+uintptr(i)*4)), qinstSlabPage)
+	return true
+}
+
+// qinstTalliedSlow is qinst_tallied, which gives the tally with these words back.
+//
+//go:nosplit
+func qinstTalliedSlow(words uintptr) {
+	gp := getg()
+	t := (*qinstTally)(unsafe.Pointer(words - qinstTallyHead))
+	for gp.stackLock != t.self { // something in it was left with it
+		if gp.stackLock == 0 {
+			return
+		}
+		qinstDropTally(gp)
+	}
+	b := gp.m.qinst
+	if uintptr(unsafe.Pointer(b)) != t.home || !b.has(t.first) {
+		qinstDropTally(gp)
+		return
+	}
+	gp.stackLock = t.up
+	c := b.cell(t.first)
+	t.up = c.traced
+	c.traced = t.self
+}
+
+// qinstDropTally gives a goroutine's innermost tally to all threads.
+//
+//go:nosplit
+func qinstDropTally(gp *g) {
+	t := qinstTallyAt(gp.stackLock)
+	gp.stackLock = t.up
+	qinstTalliesOf(t.first).push(t.self &^ qinstTallyBit)
+}
+
+// qinstTalliesLeft gives back what procedures had whose frames lie at the given
+// distance from the stack's top, or further.
+//
+//go:nosplit
+func qinstTalliesLeft(gp *g, below uint32) {
+	for gp.stackLock != 0 && qinstTallyAt(gp.stackLock).below >= below {
+		qinstDropTally(gp)
+	}
+}
+
+// events is how many events the cell's thread wrote.
+//
+//go:nosplit
+func (c *qinstCell) events() uint32 {
+	if c.traced >= qinstTallyBit {
+		return 0
+	}
+	return c.traced
+}
+
+// foldTallies takes the free tallies out of a cell whose page goes.
+func (c *qinstCell) foldTallies() {
+	for c.traced >= qinstTallyBit {
+		t := qinstTallyAt(c.traced)
+		c.traced = t.up
+		qinstTalliesOf(t.first).push(t.self &^ qinstTallyBit)
+	}
+}
+
+// qinstTellCallee is qinst_told, the probe at a call whose callee begins at pc where the
+// tally has not counted it: words is 0, or word k counts calls of another, or none so far.
+//
+//go:nosplit
+func qinstTellCallee(words, k uintptr, point uint32, pc uintptr) uint32 {
+	if words != 0 {
+		w := (*[2]uintptr)(unsafe.Pointer(words + k*8))
+		if w[0] == 0 && w[1] == 0 {
+			w[0], w[1] = 1, pc
+			return 0
+		}
+	}
+	return qinstCalled(point, pc)
+}
+
+// qinstEachSlab calls f for the slabs that may have counts of n points from the first
+// given on.
+func qinstEachSlab(from, n uint32, f func(s *qinstSlab)) {
+	number := from >> qinstPageShift
+	number -= min(number, atomic.Load(&qinstReach))
+	for ; number <= (from+n-1)>>qinstPageShift; number++ {
+		for i := atomic.Load(&qinstSlabs[number]); i != 0; {
+			s := (*qinstSlab)(unsafe.Pointer(qinstPages.base + uintptr(i-1)*qinstPageSize))
+			f(s)
+			i = s.next
+		}
+	}
+}
+
+// sum is what the slab's tallies have in a word.
+func (s *qinstSlab) sum(k uint32) (n uint64) {
+	end := uintptr(unsafe.Pointer(s)) + qinstPageSize
+	for at := s.tallies(); at+uintptr(s.size) <= end; at += uintptr(s.size) {
+		n += *(*uint64)(unsafe.Pointer(at + qinstTallyHead + uintptr(k)*8))
+	}
+	return n
+}
+
+// qinstEachTally calls f with the points that slabs have counts of, and their sums there.
+func qinstEachTally(from, n uint32, f func(point uint32, count uint64)) {
+	qinstEachSlab(from, n, func(s *qinstSlab) {
+		for k := range s.n {
+			if w := uint32(*s.word(k)); w < qinstCode && s.first+w >= from && s.first+w < from+n {
+				f(s.first+w, s.sum(k))
+			}
+		}
+	})
+}
+
+// qinstTallyCallees adds the callees that tallies counted to a table, and writes those
+// that find no room there.
+func qinstTallyCallees(b *qinstBlock) {
+	qinstEachSlab(0, qinstNext, func(s *qinstSlab) {
+		end := uintptr(unsafe.Pointer(s)) + qinstPageSize
+		for k := uint32(1); k < s.n; k++ {
+			if *s.word(k) < qinstCode {
+				continue
+			}
+			point := s.first + uint32(*s.word(k)&^qinstCode)
+			for at := s.tallies(); at+uintptr(s.size) <= end; at += uintptr(s.size) {
+				w := (*[2]uintptr)(unsafe.Pointer(at + qinstTallyHead + uintptr(k-1)*8))
+				n, pc := uint64(w[0]), w[1]
+				if pc == 0 || n == 0 {
+					continue
+				}
+				if e := b.callee(point, pc); e != nil {
+					e.n += n
+				} else {
+					qinstWriteCallee(point, pc, n)
+				}
+			}
+		}
+		qinstBeat++
+	})
+}
