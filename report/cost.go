@@ -43,13 +43,16 @@ func (pg *page) cost() error {
 	written := p.Events + 2*reduced // entries and exits, for the most part
 	events := int64(c * float64(written))
 	pg.say("  events: %s x %.1fns = %s of processor time (%s of busy)", count(written), c, dur(events), percent(events, p.Busy))
-	packages, hits, calls, timed := counting(pg.t)
+	packages, hits, calls, timed, tallied := counting(pg.t)
 	if hits == 0 {
 		return nil
 	}
 	each := float64(pg.t.Int("count_cost_ps")) / 1000
 	counted := int64(each * float64(hits))
 	pg.say("  counts: %s x %.1fns = %s (%s of the process)", count(hits), each, dur(counted), percent(counted, cpu))
+	if tallied > 0 {
+		pg.say("    among them, as a tenth each, %s calls that are counted in place", count(tallied))
+	}
 	times := int64(2 * c * float64(timed))
 	if timed > 0 {
 		pg.say("  times: %s x %.1fns = %s (%s of the process)", count(timed), 2*c, dur(times), percent(times, cpu))
@@ -69,22 +72,27 @@ func (pg *page) cost() error {
 	return nil
 }
 
-// counting sums the hits of all points by package, those of calls, and those that were timed.
-func counting(t *trace.Trace) (packages map[string]uint64, hits, calls, timed uint64) {
+// counting sums what was counted of all points by package, of calls, and how many hits were
+// timed, and counted in place.
+func counting(t *trace.Trace) (packages map[string]uint64, hits, calls, timed, tallied uint64) {
 	packages = map[string]uint64{}
 	for i := range t.Points {
 		p := &t.Points[i]
-		if p.Kind == spec.PointFunc || p.Kind == spec.PointSite || p.Leader != int32(i) {
+		if p.Kind == spec.PointFunc || p.Kind == spec.PointSite {
 			continue
 		}
-		packages[p.Package] += p.Hits
-		hits += p.Hits
+		n := p.Counts(int32(i))
+		packages[p.Package] += n
+		hits += n
 		timed += p.Timed()
 		if p.Kind == spec.PointCall {
-			calls += p.Hits
+			calls += n
+		}
+		if p.Flags&spec.FlagTallied != 0 {
+			tallied += p.Hits
 		}
 	}
-	return packages, hits, calls, timed
+	return packages, hits, calls, timed, tallied
 }
 
 // exclusion is the selection that leaves no more than so many hits: without as few

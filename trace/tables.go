@@ -107,6 +107,18 @@ func (p *Point) Spins() bool { return p.Flags&spec.FlagSpin != 0 }
 // timed.
 func (p *Point) Degraded() uint64 { return p.Hits - min(p.Traced, p.Hits) }
 
+// Counts is how many hits of probes that count cost as much as counting the point did: a
+// point that has no counter of its own costs nothing.
+func (p *Point) Counts(index int32) uint64 {
+	switch {
+	case p.Leader != index || p.Flags&spec.FlagDerived != 0:
+		return 0
+	case p.Flags&spec.FlagTallied != 0:
+		return p.Hits / spec.TallyParts
+	}
+	return p.Hits
+}
+
 // Function is a function in which goroutines start.
 type Function struct {
 	PC   uint64

@@ -175,8 +175,8 @@ func (b *builder) takeCalls() {
 	}
 	hits, busy := map[int32]uint64{}, map[int32]int64{}
 	for i := range b.t.Points {
-		if p := &b.t.Points[i]; p.Kind == spec.PointCall && p.Leader == int32(i) && p.Flags&spec.FlagDerived == 0 {
-			hits[p.Owner] += p.Hits
+		if p := &b.t.Points[i]; p.Kind == spec.PointCall {
+			hits[p.Owner] += p.Counts(int32(i))
 		}
 	}
 	for i := range b.places.list {

@@ -73,7 +73,7 @@ type placer struct {
 func (f *finder) placeCalls(fn *Func) {
 	gotos := gotoTargets(fn.Body)
 	p := &placer{finder: f, fn: fn, gotos: gotos, loops: newLooper(f, fn, gotos), taken: map[*ast.UnaryExpr]bool{}}
-	p.list(fn.Body.List)
+	p.body()
 	for _, a := range p.anchors {
 		if len(a.Points) > 0 {
 			fn.Anchors = append(fn.Anchors, a)
@@ -90,7 +90,21 @@ func (p *placer) anchor(form Form, pos, end token.Pos) spot {
 	return spot{anchor: a}
 }
 
-func (p *placer) list(stmts []ast.Stmt) {
+// body places the calls of the function's statements. Those of the first ones are made
+// whenever the function is called: its own count is theirs.
+func (p *placer) body() {
+	var entry *uint32
+	if !p.fn.Bare {
+		entry = &p.fn.Point
+	}
+	p.listFrom(entry, p.fn.Body.List)
+}
+
+func (p *placer) list(stmts []ast.Stmt) { p.listFrom(nil, stmts) }
+
+// listFrom places the calls of a list's statements; leader is a point that is hit
+// whenever the first of them is reached, nil if there is none.
+func (p *placer) listFrom(leader *uint32, stmts []ast.Stmt) {
 	var run *Anchor // where the statements before s are counted, if s always follows them
 	for i := 0; i < len(stmts); i++ {
 		s := stmts[i]
@@ -103,6 +117,9 @@ func (p *placer) list(stmts []ast.Stmt) {
 		head := run
 		if run == nil || !p.joins(s) {
 			head = p.at(Before, s).anchor
+			if i == 0 {
+				head.leader = leader
+			}
 		}
 		p.stmt(s, spot{anchor: head})
 		switch {

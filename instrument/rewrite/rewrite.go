@@ -103,7 +103,7 @@ func (w *writer) tally(fn *points.Func) {
 	}
 	w.insert(fn.Body.Lbrace+1, " var @p%d *@words;", t.First)
 	for _, at := range t.Starts {
-		w.insert(at, " if @p%[1]d == nil && @off[%[1]d] == 0 { @p%[1]d = @tally(@base + %[1]d, @ptr(&@w%[1]d)) }; ", t.First)
+		w.insert(at, " if @p%[1]d == @none() && @off[%[1]d] == 0 { @p%[1]d = @tally(@base + %[1]d, @ptr(&@w%[1]d)) }; ", t.First)
 	}
 }
 
@@ -246,9 +246,9 @@ func (w *writer) countAll(fn *points.Func, list []uint32) string {
 		switch {
 		case k < 0:
 		case code == "":
-			text = fmt.Sprintf("if @p%[1]d != nil { @p%[1]d[%[2]d]++ } else { %[3]s }", fn.Tally.First, k, text)
+			text = fmt.Sprintf("if @p%[1]d != @none() { @p%[1]d[%[2]d]++ } else { %[3]s }", fn.Tally.First, k, text)
 		default:
-			text = fmt.Sprintf("if @c := %[4]s; @p%[1]d != nil && @p%[1]d[%[2]d+1] == @c { @p%[1]d[%[2]d]++ } else { @told(@p%[1]d, %[2]d, @base + %[3]d, @c) }",
+			text = fmt.Sprintf("if @c := %[4]s; @p%[1]d != @none() && @p%[1]d[%[2]d+1] == @c { @p%[1]d[%[2]d]++ } else { @told(@p%[1]d, %[2]d, @base + %[3]d, @c) }",
 				fn.Tally.First, k, n, code)
 		}
 		all = append(all, text)
@@ -264,9 +264,9 @@ func (w *writer) counted(fn *points.Func, list []uint32) string {
 		switch {
 		case k < 0:
 		case code == "":
-			text = fmt.Sprintf("(@p%[1]d != nil && @inc(@p%[1]d, %[2]d) || %[3]s)", fn.Tally.First, k, text)
+			text = fmt.Sprintf("(@p%[1]d != @none() && @inc(@p%[1]d, %[2]d) == 0 || %[3]s)", fn.Tally.First, k, text)
 		default:
-			text = fmt.Sprintf("(@p%[1]d != nil && @p%[1]d[%[2]d+1] == %[4]s && @inc(@p%[1]d, %[2]d) || @told(@p%[1]d, %[2]d, @base + %[3]d, %[4]s) == 0)",
+			text = fmt.Sprintf("(@p%[1]d != @none() && @p%[1]d[%[2]d+1] == %[4]s && @inc(@p%[1]d, %[2]d) == 0 || @told(@p%[1]d, %[2]d, @base + %[3]d, %[4]s) == 0)",
 				fn.Tally.First, k, n, code)
 		}
 		all = append(all, text)
@@ -352,7 +352,7 @@ func (w *writer) exits(fn *points.Func) {
 	}
 	exit := "if @t != 0 { @exit(@t) }"
 	if fn.Tally != nil {
-		exit += fmt.Sprintf("; if @p%[1]d != nil { @tallied(@p%[1]d) }", fn.Tally.First)
+		exit += fmt.Sprintf("; if @p%[1]d != @none() { @tallied(@p%[1]d) }", fn.Tally.First)
 	}
 	for _, ret := range fn.Returns {
 		if len(ret.Results) == 0 {

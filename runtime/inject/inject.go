@@ -234,6 +234,7 @@ func constants() []byte {
 		{"SlabPage", spec.RingSlabPage},
 		{"SlabHead", spec.RingSlabHead},
 		{"TallyHead", spec.RingTallyHead},
+		{"TallyParts", spec.TallyParts},
 		{"CauseGoroutine", spec.CauseGoroutine},
 		{"CauseNetpoll", spec.CauseNetpoll},
 		{"CauseTimer", spec.CauseTimer},

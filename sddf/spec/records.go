@@ -154,9 +154,12 @@ const (
 // once whenever it is called: they have no counter.
 const FlagDerived = 1 << 7
 
-// FlagTallied marks a call that its procedure counts in memory of its own, which costs an
-// increment and not a probe.
-const FlagTallied = 1 << 8
+// FlagTallied marks a call that its procedure counts in memory of its own: an increment,
+// which costs one part in TallyParts of what a probe does that counts.
+const (
+	FlagTallied = 1 << 8
+	TallyParts  = 10
+)
 
 // NoTrips is the number of iterations in a "leave" event that is not known.
 const NoTrips = 1<<64 - 1
@@ -317,9 +320,9 @@ var Records = []Record{
 		field("owner", "[]"+U32, "", "offset in this table of the procedure that contains the point; a proc: itself"),
 		field("file", "[]"+U32, "", "string"),
 		field("line", "[]"+U32, "", "line"),
-		field("flags", "[]"+U32, "", "1 exit by defer, 2 deferred time charged to the caller, 4 call by defer, 8 dynamic callee, 16 spin loop, 32 probed by directive, 64 weak name, 128 in an inlined function, counted by that function's calls"),
+		field("flags", "[]"+U32, "", "1 exit by defer, 2 deferred time charged to the caller, 4 call by defer, 8 dynamic callee, 16 spin loop, 32 probed by directive, 64 weak name, 128 in an inlined function, counted by that function's calls, 256 counted in place"),
 		field("op", "[]"+U32, "", "string: operation of a sync point or a site, else empty"),
-		field("leader", "[]"+U32, "", "offset in this table of the call point whose count is this one's too; else the point's own")}, nil),
+		field("leader", "[]"+U32, "", "offset in this table of the point whose count is this one's too, a call's or the procedure's; else the point's own")}, nil),
 	record(TagEvents, "events", "a block of events of one thread; blocks of a thread are numbered from 0 without gaps", []Field{
 		field("thread", U32, Thr, "dense number"),
 		field("tid", U32, "", "the operating system's thread id"),

@@ -26,9 +26,6 @@ const (
 	// A program that does nothing can afford what this share of a processor allows.
 	qinstIdleShare = 0.1
 
-	// An increment in a tally costs this share of a hit that a probe counts.
-	qinstTalliedShare = 0.1
-
 	qinstOnce  = 1 // kinds of points: an event, or two, or none
 	qinstPair  = 2
 	qinstCalls = 3
@@ -341,7 +338,7 @@ func qinstScanHits(now int64) {
 	pages := (qinstNext-1)>>qinstPageShift + 1
 	for part := max(16, pages/40); part > 0 && w.scanned < pages; part-- {
 		tallied := qinstSumPage(w.scanned, &qinstSums)
-		w.sum -= float64(tallied) * (1 - qinstTalliedShare)
+		w.sum -= float64(tallied - tallied/qinstTallyParts) // they cost less
 		for k, s := range qinstSums {
 			w.sum += float64(s[0])
 			if qinstSet.floorOff && s[0] != 0 {

@@ -1,0 +1,45 @@
+package main
+
+import (
+	"fmt"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// TestCalls compares how often functions were called with what the program counts, from
+// procedures that are left in every way: what is counted in memory of an activation is
+// lost with none of them, and the memory comes back.
+func TestCalls(t *testing.T) {
+	exe := buildProbed(t, "programs", "calls")
+	for _, settings := range []string{"mode=count", "mode=sample", "mode=trace", "odd:*=time", "mode=count,memory=4MiB", "GOMAXPROCS=1"} {
+		waiting := "2000"
+		if strings.Contains(settings, "memory") {
+			waiting = "40000"
+		}
+		env := "QINST=" + settings
+		if strings.HasPrefix(settings, "GO") {
+			env = settings
+		}
+		tr, out := runTraced(t, exec.Command(exe, "1000", waiting), env)
+		p := checkedProfile(t, tr, nil)
+		got := map[string]uint64{}
+		for _, c := range p.Calls {
+			got[c.Callee[strings.LastIndex(c.Callee, ".")+1:]] += c.Count
+		}
+		for line := range strings.Lines(out) {
+			var name string
+			var want uint64
+			if _, err := fmt.Sscan(line, &name, &want); err != nil {
+				t.Fatal(err)
+			}
+			if got[name] != want {
+				t.Errorf("%s: %s was called %d times, expected %d", settings, name, got[name], want)
+			}
+		}
+		// What they count in takes 56 bytes a goroutine that waits: 40,000 are too many for 4 MiB.
+		if m := &tr.Memory; m.Counts > 40000*40 || m.Events+m.Counts > m.Limit {
+			t.Errorf("%s: %+v", settings, m)
+		}
+	}
+}
