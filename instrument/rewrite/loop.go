@@ -1,6 +1,8 @@
 package rewrite
 
 import (
+	"fmt"
+
 	"qinst.dev/instrument/points"
 	"qinst.dev/sddf/spec"
 )
@@ -16,20 +18,20 @@ func (w *writer) loops(fn *points.Func) {
 			continue
 		}
 		n := lp.Point
-		w.insert(lp.Home, " var @l%[1]d, @n%[1]d @u64; _, _ = @l%[1]d, @n%[1]d;", n)
+		w.insert(lp.Home, " var @l%[1]d, @n%[1]d @u64; var @d%[1]d *@u32; _, _, _ = @l%[1]d, @n%[1]d, @d%[1]d;", n)
 		point := n
 		if w.set.Points[fn.Point].Flags&spec.FlagLateDefer != 0 {
 			point += lateExit
 		}
 		switch {
 		case lp.Deep:
-			w.insert(lp.Start, "@l%[1]d = 0; if @off[%[1]d] == 0 { @l%[1]d = @enter(@base + %[2]d) }; ", n, point)
+			w.insert(lp.Start, "@l%[1]d = 0; if @off[%[1]d] == 0 { @l%[1]d, @d%[1]d = @enter(@base + %[2]d) }; ", n, point)
 			w.insert(lp.Body, " if @l%[1]d != 0 { @trip(@l%[1]d) };", n)
 		case lp.Spin:
 			w.insert(lp.Start, "@l%[1]d, @n%[1]d = 0, 0; ", n)
-			w.insert(lp.Body, " if @n%[1]d++; @n%[1]d == 2 && @off[%[1]d] == 0 { @l%[1]d = @enter(@base + %[2]d) };", n, point)
+			w.insert(lp.Body, " if @n%[1]d++; @n%[1]d == 2 && @off[%[1]d] == 0 { @l%[1]d, @d%[1]d = @enter(@base + %[2]d) };", n, point)
 		default:
-			w.insert(lp.Start, "@l%[1]d, @n%[1]d = 0, 0; if @off[%[1]d] == 0 { @l%[1]d = @enter(@base + %[2]d) }; ", n, point)
+			w.insert(lp.Start, "@l%[1]d, @n%[1]d = 0, 0; if @off[%[1]d] == 0 { @l%[1]d, @d%[1]d = @enter(@base + %[2]d) }; ", n, point)
 			w.insert(lp.Body, " @n%d++;", n)
 		}
 		if lp.End.IsValid() {
@@ -48,10 +50,11 @@ func (w *writer) overFunc(lp *points.Loop) {
 	w.insert(lp.End, "; %s", w.leave(lp))
 }
 
-// leave is the statement at a loop's exit.
+// leave is the statement at a loop's exit. Loops in one that is left from within the body
+// of a range over a function may be left with it.
 func (w *writer) leave(lp *points.Loop) string {
-	if lp.Deep {
+	if lp.Func || lp.Deep {
 		return w.expand("if @l%[1]d != 0 { @leave(@l%[1]d, 0) }", lp.Point)
 	}
-	return w.expand("if @l%[1]d != 0 { @leave(@l%[1]d, @n%[1]d) }", lp.Point)
+	return w.leaves(fmt.Sprintf("@l%d", lp.Point), fmt.Sprintf("@d%d", lp.Point), fmt.Sprintf("@leave(@l%[1]d, @n%[1]d)", lp.Point))
 }

@@ -118,7 +118,7 @@ func (w *writer) entry(fn *points.Func) {
 		if slices.ContainsFunc(fn.Loops, func(lp *points.Loop) bool { return lp.Deep }) {
 			exit = "exitall" // of such a loop, too, that a return left
 		}
-		w.insert(at, " if @off[%[1]d] == 0 { if @t := @enter(@base + %[1]d); @t != 0 { defer @%[2]s(@t) } };", fn.Point, exit)
+		w.insert(at, " if @off[%[1]d] == 0 { if @t, _ := @enter(@base + %[1]d); @t != 0 { defer @%[2]s(@t) } };", fn.Point, exit)
 		return
 	}
 	point := fn.Point
@@ -132,7 +132,7 @@ func (w *writer) entry(fn *points.Func) {
 	if slices.ContainsFunc(fn.Returns, func(r *ast.ReturnStmt) bool { return len(r.Results) > 0 }) {
 		w.nameResults(fn.Type)
 	}
-	w.insert(at, " var @t @u64; if @off[%d] == 0 { @t = @enter(@base + %d) };", fn.Point, point)
+	w.insert(at, " var @t @u64; var @d *@u32; if @off[%d] == 0 { @t, @d = @enter(@base + %d) };", fn.Point, point)
 }
 
 // lateExit tells the runtime that the procedure has deferred calls and an
@@ -332,6 +332,12 @@ func (w *writer) posts(fn *points.Func) {
 	}
 }
 
+// leaves is the statement at an exit: an entry that is only on the profile stack is taken
+// from it without a call, around which the results would have to be saved.
+func (w *writer) leaves(token, depth, probe string) string {
+	return w.expand("if %[1]s != 0 { if %[2]s != @flat() { *%[2]s = @u32(%[1]s) - 1 } else { %[3]s } }", token, depth, probe)
+}
+
 // exits marks the returns and the end of the body. Values are assigned to the
 // results first, as the return statement itself would do. A return in a loop is
 // the loop's exit too.
@@ -350,7 +356,7 @@ func (w *writer) exits(fn *points.Func) {
 	if fn.Bare || fn.Exit == points.DeferredExit {
 		return
 	}
-	exit := "if @t != 0 { @exit(@t) }"
+	exit := w.leaves("@t", "@d", "@exit(@t)")
 	if fn.Tally != nil {
 		exit += fmt.Sprintf("; if @p%[1]d != @none() { @tallied(@p%[1]d) }", fn.Tally.First)
 	}

@@ -32,6 +32,7 @@ package %[1]s
 
 import @unsafe "unsafe"
 
+type @u32 = %[2]s
 type @u64 = %[3]s
 type @string = %[4]s
 type @uptr = %[5]s
@@ -41,7 +42,7 @@ type @ptr = @unsafe.Pointer
 var @off [%[6]d]%[7]s
 
 //go:linkname @enter qinst_enter
-func @enter(point %[2]s) @u64
+func @enter(point %[2]s) (@u64, *@u32)
 
 //go:linkname @exit qinst_exit
 func @exit(token @u64)
@@ -91,13 +92,15 @@ func @told(p *@words, k @uptr, point %[2]s, pc @uptr) %[2]s
 // The package may have a meaning of its own for nil.
 func @none() (p *@words) { return }
 
+func @flat() (p *@u32) { return }
+
 func @inc(p *@words, k @uptr) %[2]s { p[k]++; return 0 }
 
 func @pass[T @any](_ %[2]s, v T) T { return v }
 
 type @any = interface{}
 
-func @loop(n %[2]s) @u64 { if @off[n] == 0 { return @enter(@base + n) }; return 0 }
+func @loop(n %[2]s) (token @u64) { if @off[n] == 0 { token, _ = @enter(@base + n) }; return token }
 
 //go:linkname @sync qinst_sync
 func @sync(point %[2]s, object, queue @uptr)

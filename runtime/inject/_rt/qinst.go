@@ -144,15 +144,17 @@ type qinstChunk struct {
 	proc  int32
 }
 
-// qinstStack is a goroutine's profile stack: the open procedures that wrote an
-// enter event.
+// qinstStack is a goroutine's profile stack: its open procedures and loops. Instrumented
+// code takes entries away by setting the depth, so the stack stays where it is as long as
+// the goroutine lives; its entries move when they become too many.
 type qinstStack struct {
-	_     sys.NotInHeap
-	next  uint32 // on the list of free stacks
-	depth uint32
-	size  uint32 // entries
-	class uint32
-	entry [1]qinstFrame // size elements
+	_       sys.NotInHeap
+	depth   uint32 // comes first; on the list of free stacks: the next one
+	size    uint32 // entries that there is room for
+	class   uint32 // of the entries' memory
+	_       uint32
+	entries uintptr // of qinstFrame
+	_       uintptr
 }
 
 // qinstFrame is an open procedure or loop: its point, and how far below the top
@@ -165,7 +167,7 @@ type qinstFrame struct {
 
 //go:nosplit
 func (s *qinstStack) frame(i uint32) *qinstFrame {
-	return (*qinstFrame)(unsafe.Pointer(uintptr(unsafe.Pointer(&s.entry)) + uintptr(i)*16))
+	return (*qinstFrame)(unsafe.Pointer(s.entries + uintptr(i)*16))
 }
 
 // qinstNow reads the processor's clock without waiting for earlier
@@ -177,43 +179,56 @@ func qinstNow() uint64
 func qinstInvariantClock() bool
 
 // The probe at a procedure's entry is qinst_enter, in assembly: it counts, and
-// goes on here if the entry is to be traced. The result is what the exit probe
+// goes on here if the entry is to be traced. The first result is what the exit probe
 // needs, 0 if there is nothing to do at the exit: whether an activation is
-// traced is decided once, so that pairs stay whole.
+// traced is decided once, so that pairs stay whole. It is qinstTraced with the point and
+// how deep the entry lies, or a time (qinstTimedToken), or, where an entry is only on the
+// profile stack, the depth with it: smaller than 1<<20. Then the second result is the
+// stack, and the exit sets the depth back without a probe; else it is nil.
 
 // qinstEnterSlow is qinst_enter for a thread without a block, or without a cell for the
 // point, and for indexes with flags in them.
 //
 //go:nosplit
-func qinstEnterSlow(point uint32) uint64 {
+func qinstEnterSlow(point uint32) (uint64, *qinstStack) {
 	b := qinstCountSlow(point &^ qinstLate)
 	if b == nil {
-		return 0
+		return 0, nil
 	}
 	c := b.cell(point &^ qinstLate)
 	c.hits++
 	if c.room <= b.floor {
 		if qinstSampling == 0 {
-			return 0
+			return 0, nil
 		}
 		gp := getg()
 		return qinstOpen(gp, point, uint32(gp.stack.hi-sys.GetCallerSP()))
 	}
-	token := qinstTrace(point)
+	token, _ := qinstTrace(point)
 	if d := uint32(token >> 32); token&(qinstTraced|qinstTimedToken) == qinstTraced {
 		gp := getg()
 		if s := gp.qinstStack; d < s.size {
 			s.frame(d).below = uint32(gp.stack.hi - sys.GetCallerSP()) // the procedure's, not this one's
 		}
 	}
-	return token
+	return token, nil
+}
+
+// qinstDepthOf is how deep the entry of a token lies that is not timed.
+//
+//go:nosplit
+func qinstDepthOf(token uint64) uint32 {
+	if token&qinstTraced == 0 {
+		return uint32(token) - 1
+	}
+	return uint32(token >> 32)
 }
 
 // qinstTrace writes an enter event, which has been counted. It takes what
 // qinst_enter was called with and nothing else, for that jumps here.
 //
 //go:nosplit
-func qinstTrace(point uint32) uint64 {
+func qinstTrace(point uint32) (uint64, *qinstStack) {
 	gp := getg()
 	b := gp.m.qinst
 	late := point & qinstLate
@@ -228,13 +243,13 @@ func qinstTrace(point uint32) uint64 {
 	s := gp.qinstStack
 	if s == nil || s.depth >= s.size {
 		if s = qinstStackFor(gp, b); s == nil {
-			return 0
+			return 0, nil
 		}
 	}
 	now := qinstNow()
 	if b.p > b.end || b.p == 0 || (now-b.last)>>32 != 0 || b.g != gp.goid {
 		if !qinstRoom(b, gp.goid, now, qinstReserve) {
-			return 0
+			return 0, nil
 		}
 	}
 	*(*uint64)(unsafe.Pointer(b.p)) = (now-b.last)<<32 | qinstEvEnter<<24 | uint64(point)
@@ -252,7 +267,7 @@ func qinstTrace(point uint32) uint64 {
 		f.trips = 0
 	}
 	s.depth = d + 1
-	return uint64(d)<<32 | qinstTraced | uint64(point)
+	return uint64(d)<<32 | qinstTraced | uint64(point), nil
 }
 
 // qinstExit is qinst_exit, the probe at a procedure's exit, where the entry was traced.
@@ -283,7 +298,7 @@ func qinstExit(token uint64) {
 //go:nosplit
 func qinstLoopLeft(token, trips uint64) {
 	gp := getg()
-	d := uint32(token >> 32)
+	d := qinstDepthOf(token)
 	if s := gp.qinstStack; s != nil {
 		if s.depth > d+1 {
 			qinstLoopsLeft(gp, s, d+1)
@@ -312,7 +327,7 @@ func qinstExitAll(token uint64) {
 	}
 	gp := getg()
 	if s := gp.qinstStack; s != nil {
-		qinstLoopsLeft(gp, s, uint32(token>>32)+1)
+		qinstLoopsLeft(gp, s, qinstDepthOf(token)+1)
 	}
 	if token&qinstTraced != 0 {
 		qinstExit(token)
@@ -354,7 +369,10 @@ func (s *qinstStack) trips(d uint32) uint64 {
 //go:nosplit
 //go:linkname qinstTrip qinst_trip
 func qinstTrip(token uint64) {
-	if s, d := getg().qinstStack, uint32(token>>32); s != nil && d < s.size && token&qinstTimedToken == 0 {
+	if token&qinstTimedToken != 0 {
+		return
+	}
+	if s, d := getg().qinstStack, qinstDepthOf(token); s != nil && d < s.size {
 		s.frame(d).trips++
 	}
 }

@@ -1,6 +1,7 @@
 
 // OPEN puts the point in AX on the profile stack, as qinstOpen does where there is room.
-// It leaves the depth in DX, and AX is what the entry says; it changes BX, CX and DI.
+// It leaves the stack in CX, its depth in DX, and AX is what the entry says; it changes
+// BX, DI and SI.
 #define OPEN(grow) \
 	MOVQ	g_qinstStack(R14), CX; \
 	TESTQ	CX, CX; \
@@ -8,29 +9,28 @@
 	MOVL	qinstStack_depth(CX), DX; \
 	CMPL	DX, qinstStack_size(CX); \
 	JCC	grow; \
+	MOVQ	qinstStack_entries(CX), DI; \
 	MOVL	(g_stack+stack_hi)(R14), BX; \
 	SUBL	SP, BX; \
 	SUBL	$8, BX; \
 	ORL	$const_qinstUntraced, AX; \
-	MOVQ	DX, DI; \
-	SHLQ	$4, DI; \
-	MOVL	AX, (qinstStack_entry+qinstFrame_point)(CX)(DI*1); \
-	MOVL	BX, (qinstStack_entry+qinstFrame_below)(CX)(DI*1); \
-	LEAL	1(DX), BX; \
-	MOVL	BX, qinstStack_depth(CX)
+	MOVQ	DX, SI; \
+	SHLQ	$4, SI; \
+	MOVL	AX, qinstFrame_point(DI)(SI*1); \
+	MOVL	BX, qinstFrame_below(DI)(SI*1); \
+	INCL	DX; \
+	MOVL	DX, qinstStack_depth(CX)
 
 // POP takes the entry of the token in AX from the profile stack, if it is the last one
-// there. A token of this kind has a stack. It changes CX, DX and DI.
+// there. A token of this kind has a stack.
 #define POP(inner) \
 	MOVQ	g_qinstStack(R14), CX; \
-	MOVQ	AX, DI; \
-	SHRQ	$32, DI; \
-	LEAL	1(DI), DX; \
-	CMPL	DX, qinstStack_depth(CX); \
+	CMPL	AX, qinstStack_depth(CX); \
 	JNE	inner; \
-	MOVL	DI, qinstStack_depth(CX)
+	DECL	AX; \
+	MOVL	AX, qinstStack_depth(CX)
 
-// func qinst_enter(point uint32) uint64
+// func qinst_enter(point uint32) (uint64, *qinstStack)
 //
 // Counts the entry. It needs no frame, and where it does not suffice it jumps
 // to functions of its own signature: callers reserve space for the arguments
@@ -53,11 +53,12 @@ TEXT qinst_enter<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
 	CMPB	runtime·qinstSampling(SB), $0
 	JNE	push
 	XORL	AX, AX
+	XORL	BX, BX
 	RET
 push:
 	OPEN(grow)
-	SHLQ	$32, DX
-	ORQ	DX, AX
+	MOVL	DX, AX
+	MOVQ	CX, BX
 	RET
 grow:
 	JMP	runtime·qinstOpenSlow<ABIInternal>(SB)
@@ -79,6 +80,7 @@ clock:
 	SHLL	$const_qinstTimeShift, DX
 	ORL	DX, BX
 	ORQ	BX, AX
+	XORL	BX, BX
 	RET
 slow:
 	JMP	runtime·qinstEnterSlow<ABIInternal>(SB)
@@ -136,7 +138,8 @@ TEXT qinstTimed<>(SB),NOSPLIT|NOFRAME,$0-0
 	ORL	$const_qinstUntraced, BX
 	MOVQ	DX, DI
 	SHLQ	$4, DI
-	CMPL	BX, qinstStack_entry(CX)(DI*1)
+	MOVQ	qinstStack_entries(CX), SI
+	CMPL	BX, qinstFrame_point(SI)(DI*1)
 	JNE	slow
 	MOVL	DX, qinstStack_depth(CX)
 clock:

@@ -1,5 +1,5 @@
 
-// func qinst_enter(point uint32) uint64
+// func qinst_enter(point uint32) (uint64, *qinstStack)
 //
 // Counts the entry. It needs no frame, and where it does not suffice it jumps
 // to functions of its own signature: callers reserve space for the arguments
@@ -23,6 +23,7 @@ TEXT qinst_enter<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
 	MOVBU	runtime·qinstSampling(SB), R5
 	CBNZ	R5, push
 	MOVD	ZR, R0
+	MOVD	ZR, R1
 	RET
 push:
 	JMP	runtime·qinstOpenSlow<ABIInternal>(SB)

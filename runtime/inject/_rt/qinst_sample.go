@@ -19,7 +19,7 @@ import (
 var qinstSampling uint8
 
 const (
-	qinstUntraced = 1 << 21 // in a frame's point, and in its exit's token: no event told of the entry
+	qinstUntraced = 1 << 21 // in a frame's point: no event told of the entry
 
 	qinstMostSamplers = 8
 	qinstSampleNobody = 16   // looks that find nothing running, before the time between them grows
@@ -60,7 +60,7 @@ var (
 // room on the profile stack.
 //
 //go:nosplit
-func qinstOpenSlow(point uint32) uint64 {
+func qinstOpenSlow(point uint32) (uint64, *qinstStack) {
 	gp := getg()
 	return qinstOpen(gp, point, uint32(gp.stack.hi-sys.GetCallerSP()))
 }
@@ -68,18 +68,18 @@ func qinstOpenSlow(point uint32) uint64 {
 // qinstOpen puts a point on the profile stack and returns its exit's token.
 //
 //go:nosplit
-func qinstOpen(gp *g, point, below uint32) uint64 {
+func qinstOpen(gp *g, point, below uint32) (uint64, *qinstStack) {
 	s := gp.qinstStack
 	if s == nil || s.depth >= s.size {
 		if s = qinstStackFor(gp, gp.m.qinst); s == nil || s.depth >= s.size {
-			return 0
+			return 0, nil
 		}
 	}
 	d := s.depth
 	f := s.frame(d)
 	f.point, f.below = point|qinstUntraced, below // trips are those of traced loops
 	atomic.StoreRel(&s.depth, d+1)
-	return uint64(d)<<32 | qinstUntraced | uint64(point&^qinstLate)
+	return uint64(d + 1), s
 }
 
 // qinstClose is the exit of an entry that is not traced. Should traced ones lie above it,
@@ -88,7 +88,7 @@ func qinstOpen(gp *g, point, below uint32) uint64 {
 //go:nosplit
 func qinstClose(token uint64) {
 	gp := getg()
-	s, d := gp.qinstStack, uint32(token>>32)
+	s, d := gp.qinstStack, qinstDepthOf(token)
 	if s == nil {
 		return
 	}
@@ -112,7 +112,7 @@ func qinstPopTimed(point uint32) {
 	for i := d; i > 0 && i+64 > d; i-- {
 		if s.frame(i-1).point&^qinstLate == point|qinstUntraced {
 			qinstLoopsLeft(gp, s, i)
-			qinstClose(uint64(i-1) << 32)
+			qinstClose(uint64(i))
 			return
 		}
 	}
@@ -293,16 +293,17 @@ func (s *qinstSampler) path(gp *g) (path uint32) {
 	if st == nil {
 		return 0
 	}
+	entries := atomic.Loaduintptr(&st.entries)
 	d := min(atomic.LoadAcq(&st.depth), st.size)
 	n := uint32(0) // in points, innermost first
 	for i := d; i > 0; i-- {
 		if n == qinstSampleDepth/2 && i > qinstSampleDepth/2 {
 			i = qinstSampleDepth / 2
 		}
-		s.points[n] = atomic.Load(&st.frame(i-1).point) &^ qinstLate
+		s.points[n] = atomic.Load((*uint32)(unsafe.Pointer(entries+uintptr(i-1)*16))) &^ qinstLate
 		n++
 	}
-	if gp.qinstStack != st {
+	if gp.qinstStack != st || atomic.Loaduintptr(&st.entries) != entries {
 		return 0 // it has grown: what was read may be another goroutine's
 	}
 	last := ^uint32(0)

@@ -11,8 +11,14 @@ import (
 // without one, and what they enter is counted; others keep theirs, and entries beyond
 // its size are traced but not stored.
 
-// qinstStackSizes are the stacks' sizes in entries of 16 bytes; the head is one.
-var qinstStackSizes = [...]uint32{7, 15, 31, 63, 127, 255, 511, 1023, 2047, 4095, 8191, 16383}
+// qinstStackSizes are how many entries of 16 bytes the memory of a class has. The first
+// one's is that of the stack itself, too; in the others the first 16 bytes are the list's.
+var qinstStackSizes = [...]uint32{6, 15, 31, 63, 127, 255, 511, 1023, 2047, 4095, 8191, 16383}
+
+// qinstStackStride is the size of a class's memory.
+//
+//go:nosplit
+func qinstStackStride(class uint32) uintptr { return 128 << class }
 
 var (
 	qinstStacks     [len(qinstStackSizes)]qinstPool
@@ -22,39 +28,57 @@ var (
 
 // qinstMapStacks makes room for as many stacks as there may be.
 func qinstMapStacks() bool {
-	size := uintptr(qinstSet.mostStacks) + uintptr(qinstStackSizes[len(qinstStackSizes)-1]+1)*16
+	size := uintptr(qinstSet.mostStacks) + qinstStackStride(uint32(len(qinstStackSizes)-1))
 	base := qinstAnonymous(size * uintptr(len(qinstStackSizes)))
-	for class, entries := range qinstStackSizes {
+	for class := range qinstStacks {
 		l := &qinstStacks[class]
-		l.base, l.stride = base+uintptr(class)*size, uintptr(entries+1)*16
+		l.base, l.stride = base+uintptr(class)*size, qinstStackStride(uint32(class))
 	}
 	return base != 0
 }
 
-// qinstNewStack returns a stack of a class, nil if there is no room.
+// qinstStackMemory returns memory of a class, 0 if there is no room.
 //
 //go:nosplit
-func qinstNewStack(class uint32) *qinstStack {
+func qinstStackMemory(class uint32) uintptr {
 	l := &qinstStacks[class]
 	i := l.pop()
 	if i == 0 {
 		if qinstStackBytes.Add(int64(l.stride)) > int64(qinstSet.mostStacks) {
 			qinstStackBytes.Add(-int64(l.stride))
-			return nil
+			return 0
 		}
 		i = l.fresh.Add(1)
 	}
-	s := (*qinstStack)(unsafe.Pointer(l.base + uintptr(i-1)*l.stride))
-	s.depth, s.size, s.class = 0, qinstStackSizes[class], class
+	return l.base + uintptr(i-1)*l.stride
+}
+
+//go:nosplit
+func qinstDropMemory(class uint32, p uintptr) {
+	l := &qinstStacks[class]
+	l.push(uint32((p-l.base)/l.stride) + 1)
+}
+
+// qinstNewStack returns a small stack, nil if there is no room.
+//
+//go:nosplit
+func qinstNewStack() *qinstStack {
+	p := qinstStackMemory(0)
+	s := (*qinstStack)(unsafe.Pointer(p))
+	if s != nil {
+		s.depth, s.size, s.class = 0, qinstStackSizes[0], 0
+		atomic.Storeuintptr(&s.entries, p+unsafe.Sizeof(*s))
+	}
 	return s
 }
 
-// qinstDropStack puts a stack back.
+// dropEntries puts the memory of a stack's entries back, unless it is the stack's.
 //
 //go:nosplit
-func qinstDropStack(s *qinstStack) {
-	l := &qinstStacks[s.class]
-	l.push(uint32((uintptr(unsafe.Pointer(s))-l.base)/l.stride) + 1)
+func (s *qinstStack) dropEntries() {
+	if s.class != 0 {
+		qinstDropMemory(s.class, s.entries-16)
+	}
 }
 
 // qinstStackFor returns a stack with room for one more entry on gp's profile
@@ -67,28 +91,25 @@ func qinstStackFor(gp *g, b *qinstBlock) *qinstStack {
 	if gp != gp.m.curg {
 		return nil
 	}
-	old := gp.qinstStack
-	if old == nil {
-		s := qinstNewStack(0)
-		if s == nil {
+	s := gp.qinstStack
+	if s == nil {
+		if s = qinstNewStack(); s == nil {
 			atomic.Xadd64(&qinstStackless, 1)
 		}
 		gp.qinstStack = s
 		return s
 	}
-	if next := old.class + 1; old.depth == old.size && next < uint32(len(qinstStackSizes)) {
-		if s := qinstNewStack(next); s != nil {
-			s.depth = old.depth
-			for i := range old.size {
-				*s.frame(i) = *old.frame(i)
-			}
-			gp.qinstStack = s
-			qinstDropStack(old)
+	if class := s.class + 1; s.depth == s.size && class < uint32(len(qinstStackSizes)) {
+		if p := qinstStackMemory(class); p != 0 {
+			memmove(unsafe.Pointer(p+16), unsafe.Pointer(s.entries), uintptr(s.size)*16)
+			s.dropEntries()
+			atomic.Storeuintptr(&s.entries, p+16)
+			s.size, s.class = qinstStackSizes[class], class
 			return s
 		}
 	}
 	b.overflow++
-	return old
+	return s
 }
 
 // qinstFreeStack takes the profile stack of a goroutine that ended, and its tallies.
@@ -98,6 +119,7 @@ func qinstFreeStack(gp *g) {
 	qinstTalliesLeft(gp, 0)
 	if s := gp.qinstStack; s != nil {
 		gp.qinstStack = nil
-		qinstDropStack(s)
+		s.dropEntries()
+		qinstDropMemory(0, uintptr(unsafe.Pointer(s)))
 	}
 }

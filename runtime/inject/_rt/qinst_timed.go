@@ -59,9 +59,9 @@ const (
 // qinstTimeEnter makes the token of a timed entry.
 //
 //go:nosplit
-func qinstTimeEnter(point uint32) uint64 {
+func qinstTimeEnter(point uint32) (uint64, *qinstStack) {
 	now := qinstNow()
-	return now<<32 | now>>32<<qinstTimeShift&(1<<32-1) | qinstTimedToken | uint64(point)
+	return now<<32 | now>>32<<qinstTimeShift&(1<<32-1) | qinstTimedToken | uint64(point), nil
 }
 
 // qinstTimeExitSlow adds the activation of a token up.
