@@ -476,7 +476,7 @@ func kill(t *testing.T, exe string, delay time.Duration) error {
 		return err
 	}
 	defer tr.Close()
-	hits, events := map[string]uint64{}, map[string]uint64{}
+	hits, calls, events := map[string]uint64{}, map[string]uint64{}, map[string]uint64{}
 	var next [threads]uint64
 	losses, err := tr.Events(func(batch []trace.Event) error {
 		for i := range batch {
@@ -508,6 +508,9 @@ func kill(t *testing.T, exe string, delay time.Duration) error {
 				return fmt.Errorf("%s: %d traced, %d events", p.Name, p.Traced, events[p.Name])
 			}
 		}
+		if p := &tr.Points[i]; p.Kind == spec.PointCall {
+			calls[p.Name] += p.Hits
+		}
 	}
 	for word, name := range []string{"main.one", "main.two", "step"} {
 		var want uint64
@@ -516,6 +519,9 @@ func kill(t *testing.T, exe string, delay time.Duration) error {
 		}
 		if hits[name]+threads < want {
 			return fmt.Errorf("%s: %d hits, the program counted %d; %v", name, hits[name], want, losses.List())
+		}
+		if word < 2 && (calls[name]+threads < hits[name] || calls[name] > hits[name]+threads) {
+			return fmt.Errorf("%s: %d hits, called %d times", name, hits[name], calls[name])
 		}
 	}
 	if len(events) == 0 {
