@@ -24,7 +24,7 @@ type Tally struct {
 const (
 	MostWords = 96      // of a tally; runtime: a page holds one, and what each word is
 	farWords  = 1 << 15 // from the first point
-	fewCalls  = 3       // outside of loops
+	fewCalls  = 5       // outside of loops
 )
 
 // outerLoop is a loop that is in no other: before start a statement may stand.
