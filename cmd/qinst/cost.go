@@ -50,6 +50,8 @@ var costModes = []struct{ name, mode, loop string }{
 	{"count", "count", "drive"},
 	{"count+pairs", "count", "calls"},
 	{"sample", "sample", "drive"},
+	{"defer, counted", "count", "defers"},
+	{"defer, sampled", "sample", "defers"},
 	{"time", "time", "drive"},
 	{"trace", "trace", "drive"},
 	{"lock, counted", "count", "locks"},
@@ -274,7 +276,8 @@ func printCost(w io.Writer, r *costReport) error {
 ns a call: entry and exit together, beyond the plain call; ratio: to two readings
 of the clock. count+pairs has the counter of the call site as well. A lock is Lock
 and Unlock without a wait, a channel a send and a receive without one, a loop one
-of two iterations. Events that find no room, since the disk is slower than the
+of two iterations, a defer a procedure with a deferred call: its exit is deferred, too.
+Events that find no room, since the disk is slower than the
 program, are counted instead.
 `)
 	return nil
