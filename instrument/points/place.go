@@ -36,7 +36,6 @@ type Anchor struct {
 
 	leader *uint32 // the one that counts for others
 	looped bool    // stands in a loop
-	inBody bool    // stands in the body of a range over a function
 }
 
 // Post are the calls in the post statement of a for loop. They are counted when
@@ -46,8 +45,6 @@ type Post struct {
 	Points            []uint32
 	Home, Start, Body token.Pos // as in [Loop]
 	Cond              ast.Expr  // nil if there is none
-
-	inBody bool // stands in the body of a range over a function
 }
 
 // spot is where the calls of an expression are counted, or why they cannot be.
@@ -85,7 +82,7 @@ func (f *finder) placeCalls(fn *Func) {
 func (p *placer) at(form Form, n ast.Node) spot { return p.anchor(form, n.Pos(), n.End()) }
 
 func (p *placer) anchor(form Form, pos, end token.Pos) spot {
-	a := &Anchor{Form: form, Pos: pos, End: end, looped: p.loops.depth > 0, inBody: len(p.loops.rooms) > 0}
+	a := &Anchor{Form: form, Pos: pos, End: end, looped: p.loops.depth > 0}
 	p.anchors = append(p.anchors, a)
 	return spot{anchor: a}
 }
@@ -317,7 +314,7 @@ func (p *placer) post(s *ast.ForStmt, head spot) {
 	a := &Anchor{Form: Value} // no callee is told there
 	p.stmt(s.Post, spot{anchor: a})
 	if len(a.Points) > 0 {
-		p.fn.Posts = append(p.fn.Posts, &Post{a.Points, p.loops.home, head.anchor.Pos, s.Body.Lbrace + 1, s.Cond, len(p.loops.rooms) > 0})
+		p.fn.Posts = append(p.fn.Posts, &Post{a.Points, p.loops.home, head.anchor.Pos, s.Body.Lbrace + 1, s.Cond})
 	}
 }
 

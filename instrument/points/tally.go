@@ -1,7 +1,6 @@
 package points
 
 import (
-	"cmp"
 	"go/ast"
 	"go/token"
 	"maps"
@@ -21,89 +20,24 @@ type Tally struct {
 	Starts []token.Pos // the activation gets its memory before these, if it has none
 }
 
+// MostWords is how many words a tally has at most: a page of the runtime's holds one,
+// and what each word is.
+const MostWords = 96
+
 const (
-	MostWords = 96      // of a tally; runtime: a page holds one, and what each word is
-	farWords  = 1 << 15 // from the first point
-	fewCalls  = 5       // outside of loops
+	farWords = 1 << 15 // from the first point
+	fewCalls = 5       // outside of loops
 )
+
+// Word is where the calls of a point are counted, -1 if they are not.
+func (t *Tally) Word(point uint32) int { return slices.Index(t.Words, point) }
 
 // outerLoop is a loop that is in no other: before start a statement may stand.
 type outerLoop struct{ start, from, to token.Pos }
 
 func (p *placer) outerLoop(s ast.Stmt, head spot) {
-	if p.loops.depth == 0 && len(p.loops.rooms) == 0 && head.skip == 0 {
+	if p.loops.depth == 0 && head.skip == 0 {
 		p.outer = append(p.outer, outerLoop{head.anchor.Pos, s.Pos(), s.End()})
-	}
-}
-
-// Word is where the calls of a point are counted.
-func (t *Tally) Word(point uint32) int { return slices.Index(t.Words, point) }
-
-// tally decides which of fn's calls are counted so: those in statements and conditions of
-// a procedure with an explicit exit. The body of a range over a function is another
-// function to the compiler, and the calls in it keep their counters.
-func (p *placer) tally(fn *Func) {
-	if fn.Bare || fn.Exit != ExplicitExit {
-		return
-	}
-	type call struct {
-		point  uint32
-		looped bool
-	}
-	var list []call
-	starts := map[token.Pos]bool{}
-	always := map[token.Pos]bool{}
-	for _, s := range fn.Body.List {
-		always[s.Pos()] = true
-	}
-	calls := 0 // that are always made
-	for _, a := range fn.Anchors {
-		if a.Form == Value || a.inBody {
-			continue
-		}
-		if a.looped {
-			starts[p.startOf(a.Pos)] = true
-		} else if a.Form == Before && always[a.Pos] {
-			calls += len(a.Points)
-		}
-		for _, n := range a.Points {
-			list = append(list, call{n, a.looped})
-		}
-	}
-	for _, post := range fn.Posts {
-		for _, n := range post.Points {
-			if !post.inBody {
-				list = append(list, call{n, true})
-				starts[p.startOf(post.Body)] = true
-			}
-		}
-	}
-	if calls >= fewCalls {
-		starts = map[token.Pos]bool{fn.Body.Lbrace + 1: true}
-	}
-	if len(starts) == 0 {
-		return
-	}
-	first := slices.MinFunc(list, func(a, b call) int { return cmp.Compare(a.point, b.point) }).point
-	slices.SortStableFunc(list, func(a, b call) int { // should there be too many
-		switch {
-		case a.looped == b.looped:
-			return cmp.Compare(a.point, b.point)
-		case a.looped:
-			return -1
-		}
-		return 1
-	})
-	fn.Tally = &Tally{First: first, Starts: slices.Sorted(maps.Keys(starts))}
-	for _, c := range list {
-		words := []uint32{c.point}
-		if _, told := p.set.Dynamic[c.point]; told {
-			words = append(words, c.point)
-		}
-		if len(fn.Tally.Words)+len(words) <= MostWords && c.point-first < farWords {
-			fn.Tally.Words = append(fn.Tally.Words, words...)
-			p.set.Points[c.point].Flags |= spec.FlagTallied
-		}
 	}
 }
 
@@ -116,4 +50,61 @@ func (p *placer) startOf(pos token.Pos) token.Pos {
 		}
 	}
 	return p.fn.Body.Lbrace + 1
+}
+
+// tally decides which of fn's calls are counted so: those in statements and conditions of
+// a procedure with an explicit exit. (One that ranges over functions has none: the bodies
+// of such ranges are other functions to the compiler.)
+func (p *placer) tally(fn *Func) {
+	if fn.Bare || fn.Exit != ExplicitExit {
+		return
+	}
+	looped, others, starts := p.talliedCalls(fn)
+	if len(starts) == 0 {
+		return
+	}
+	list := append(looped, others...) // should there be too many
+	first := slices.Min(list)
+	fn.Tally = &Tally{First: first, Starts: starts}
+	for _, n := range list {
+		words := []uint32{n}
+		if _, told := p.set.Dynamic[n]; told {
+			words = append(words, n)
+		}
+		if len(fn.Tally.Words)+len(words) <= MostWords && n-first < farWords {
+			fn.Tally.Words = append(fn.Tally.Words, words...)
+			p.set.Points[n].Flags |= spec.FlagTallied
+		}
+	}
+}
+
+// talliedCalls finds the calls in loops, and the others, and before what the memory for
+// their counts is needed.
+func (p *placer) talliedCalls(fn *Func) (looped, others []uint32, starts []token.Pos) {
+	always, calls := map[token.Pos]bool{}, 0
+	for _, s := range fn.Body.List {
+		always[s.Pos()] = true
+	}
+	begin := map[token.Pos]bool{}
+	for _, a := range fn.Anchors {
+		switch {
+		case a.Form == Value:
+		case a.looped:
+			looped = append(looped, a.Points...)
+			begin[p.startOf(a.Pos)] = true
+		default:
+			others = append(others, a.Points...)
+			if a.Form == Before && always[a.Pos] {
+				calls += len(a.Points)
+			}
+		}
+	}
+	for _, post := range fn.Posts {
+		looped = append(looped, post.Points...)
+		begin[p.startOf(post.Body)] = true
+	}
+	if calls >= fewCalls {
+		return looped, others, []token.Pos{fn.Body.Lbrace + 1}
+	}
+	return looped, others, slices.Sorted(maps.Keys(begin))
 }

@@ -193,16 +193,18 @@ func qinstFold(b *qinstBlock) {
 			continue
 		}
 		*b.page(number) = 0
+		first := number << qinstPageShift
+		at := p + uintptr(first)*16
+		for k := range uint32(1) << qinstPageShift {
+			(*qinstCell)(unsafe.Pointer(at + uintptr(k)*16)).dropTallies()
+		}
 		if *to.page(number) == 0 {
 			to.joinPaging()
 			*to.page(number) = p
 			continue
 		}
-		first := number << qinstPageShift
-		at := p + uintptr(first)*16
 		for k := range uint32(1) << qinstPageShift {
 			from, c := (*qinstCell)(unsafe.Pointer(at+uintptr(k)*16)), to.cell(first+k)
-			from.foldTallies()
 			c.hits += from.hits
 			c.traced += from.traced
 			*from = qinstCell{}

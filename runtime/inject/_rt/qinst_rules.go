@@ -303,10 +303,16 @@ func qinstKind(kind string) uint8 {
 func qinstCheckRules() {
 	for k := range qinstNRules {
 		r := &qinstRules[k]
-		if r.found || r.pattern() == "*" {
+		kind := r.kind()
+		unknown := kind != "" && kind != "odd" && qinstKind(kind) == 0
+		if r.found || r.pattern() == "*" && !unknown {
 			continue
 		}
 		r.found = true
+		if unknown {
+			qinstSay("QINST: no kind of points is ", kind, "; kinds are proc, loop, sync, record and, to be off, call and go")
+			continue
+		}
 		best, table, index := 0, 0, uint32(0)
 		for i := range qinstNTables {
 			qinstNames(qinstTables[i].text, qinstWriters, func(k uint32, kind, name string) bool {

@@ -207,8 +207,8 @@ func (c *qinstCell) events() uint32 {
 	return c.traced
 }
 
-// foldTallies takes the free tallies out of a cell whose page goes.
-func (c *qinstCell) foldTallies() {
+// dropTallies gives the free tallies of a cell whose thread ended to all threads.
+func (c *qinstCell) dropTallies() {
 	for c.traced >= qinstTallyBit {
 		t := qinstTallyAt(c.traced)
 		c.traced = t.up
