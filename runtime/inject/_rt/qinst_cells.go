@@ -264,22 +264,23 @@ func qinstHitsOf(point uint32) (hits, traced uint64) {
 	return hits, traced
 }
 
-// qinstPageSums are the hits of a page's points, and how many of them were traced.
-type qinstPageSums [1 << qinstPageShift][2]uint64
+// qinstPageSums are the hits of a page's points, how many of them were traced, and how
+// many are in tallies.
+type qinstPageSums [1 << qinstPageShift][3]uint64
 
 // qinstSumPage sums the cells of a page's points up, block by block, as they lie in
-// memory: all points are summed up so. It returns how many of the hits are in tallies.
-func qinstSumPage(number uint32, sums *qinstPageSums) (tallied uint64) {
+// memory: all points are summed up so.
+func qinstSumPage(number uint32, sums *qinstPageSums) {
 	first := number << qinstPageShift
 	for k := range sums {
-		sums[k] = [2]uint64{qinstSharedCell(first + uint32(k)).hits, 0}
+		sums[k] = [3]uint64{qinstSharedCell(first + uint32(k)).hits}
 	}
 	qinstEachTally(first, 1<<qinstPageShift, func(point uint32, count uint64) {
 		sums[point-first][0] += count
-		tallied += count
+		sums[point-first][2] += count
 	})
 	if !qinstPaged[number] {
-		return tallied
+		return
 	}
 	for i := range qinstNPaging.Load() {
 		num := atomic.Load(&qinstPaging[i])
@@ -296,7 +297,6 @@ func qinstSumPage(number uint32, sums *qinstPageSums) (tallied uint64) {
 			sums[k][1] += uint64(c.events())
 		}
 	}
-	return tallied
 }
 
 // Scratch of the writer.

@@ -337,12 +337,12 @@ func qinstScanHits(now int64) {
 	}
 	pages := (qinstNext-1)>>qinstPageShift + 1
 	for part := max(16, pages/40); part > 0 && w.scanned < pages; part-- {
-		tallied := qinstSumPage(w.scanned, &qinstSums)
-		w.sum -= float64(tallied - tallied/qinstTallyParts) // they cost less
+		qinstSumPage(w.scanned, &qinstSums)
 		for k, s := range qinstSums {
-			w.sum += float64(s[0])
-			if qinstSet.floorOff && s[0] != 0 {
-				qinstNoteDear(w.scanned<<qinstPageShift+uint32(k), s[0])
+			hits := s[0] - s[2] + s[2]/qinstTallyParts // as many would cost as much
+			w.sum += float64(hits)
+			if qinstSet.floorOff && hits != 0 {
+				qinstNoteDear(w.scanned<<qinstPageShift+uint32(k), hits)
 			}
 		}
 		w.scanned++

@@ -285,9 +285,9 @@ func qinstWriteCounts() {
 		qinstSumPage(first>>qinstPageShift, &qinstSums)
 		for k, s := range qinstSums {
 			if s[0] != 0 && first+uint32(k) < qinstNext {
-				*(*[2]uint64)(unsafe.Pointer(qinstTotals + uintptr(first+uint32(k))*16)) = s
+				*(*[2]uint64)(unsafe.Pointer(qinstTotals + uintptr(first+uint32(k))*16)) = [2]uint64{s[0], s[1]}
 				found++
-				qinstHitsAtEnd += s[0]
+				qinstHitsAtEnd += s[0] - s[2] + s[2]/qinstTallyParts
 			}
 		}
 		if first&0xffff == 0 {
@@ -310,7 +310,7 @@ func qinstWriteCounts() {
 	}
 }
 
-// qinstHitsAtEnd is the sum of all counts, once they are written.
+// qinstHitsAtEnd is how many hits cost as much as all that was counted, once it is written.
 var qinstHitsAtEnd uint64
 
 // qinstSayFloor says that counting alone was above the budget that somebody has set.
