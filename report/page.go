@@ -274,7 +274,7 @@ func (pg *page) lost() error {
 	}
 	pg.say("  memory and caches (thrashing): not measured")
 	pg.say("  system calls that lost their processor: %s", dur(syscall))
-	pg.offCPU()
+	pg.offCPU(syscall)
 	if len(p.BlockedBy) == 0 {
 		return nil
 	}
@@ -294,11 +294,17 @@ const (
 	offCPULeast = int64(time.Millisecond)
 )
 
-func (pg *page) offCPU() {
+// offCPU says how long threads waited for a processor of the machine's; syscall is how long
+// goroutines were in system calls without one of the scheduler's, which may have taken it.
+func (pg *page) offCPU(syscall int64) {
 	p := pg.p
 	pg.say("  off-CPU: the operating system kept running threads waiting for %s (%s of busy)", dur(p.OffCPU), percent(p.OffCPU, p.Busy+p.Spin))
 	if p.OffCPU > offCPULeast && ratio(p.OffCPU, p.Busy+p.Spin) > offCPUWarn {
-		pg.say("  WARNING: that is above %.0f %%: other load on this machine is in these numbers as busy time", 100*offCPUWarn)
+		load := "other load on this machine"
+		if syscall > p.OffCPU {
+			load += ", or what this program's own system calls do beside its processors,"
+		}
+		pg.say("  WARNING: that is above %.0f %%: %s is in these numbers as busy time", 100*offCPUWarn, load)
 	}
 	if pg.t.Throttled > 0 {
 		pg.say("  WARNING: the control group's quota stopped the process for %s", dur(pg.t.Throttled))
