@@ -2,6 +2,7 @@ package salvage_test
 
 import (
 	"encoding/binary"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -23,7 +24,8 @@ const (
 
 // makeRing makes a ring: chunk 0 is full, number 3 of thread 1; thread 2 has filled
 // one event into chunk 1, number 0. Point 0 was hit 5 and 6 times, and
-// extensions dropped one of its events; point 4 was hit 7 times.
+// extensions dropped one of its events; point 4 was hit 7 times, and a tally counted 9
+// hits of point 3.
 func makeRing() []byte {
 	ring := make([]byte, pageAt+4*pageSize)
 	put := func(at int, v uint64) { binary.LittleEndian.PutUint64(ring[at:], v) }
@@ -51,12 +53,19 @@ func makeRing() []byte {
 	put(blockAt+blockSize+8, chunkBase+chunkSize+chunkHead+8)
 	put(blockAt+blockSize+16, chunkBase+chunkSize)
 	put(blockAt+blockSize+24, 4)
-	put(directoryAt, 1|spec.RingSharedPage|1<<32) // threads together, and one thread; then nobody, and points 4 to 7
-	put(directoryAt+8, 2<<32)
+	put(directoryAt, 1|spec.RingSharedPage|1<<32) // threads together, and one thread; then a slab, and points 4 to 7
+	put(directoryAt+8, spec.RingSlabPage|2<<32)
 	put(pageAt, 5)
 	put(pageAt+8, 1)
 	put(pageAt+pageSize, 6)
 	put(pageAt+pageSize+8, 2)
+	put(pageAt+pageSize+24, spec.RingTally|5) // point 1: where free tallies begin, and no events
+	slab := pageAt + 2*pageSize
+	put(slab, 2<<32)                                     // the first point
+	put(slab+8, 2|40<<32)                                // words, bytes of a tally
+	put(slab+spec.RingSlabHead, 1|(spec.RingCode|1)<<16) // the count of point 3, and its callee
+	put(slab+spec.RingSlabHead+8+spec.RingTallyHead, 9)
+	put(slab+spec.RingSlabHead+8+spec.RingTallyHead+8, 0xc0de)
 	put(pageAt+3*pageSize, 7)
 	return ring
 }
@@ -120,6 +129,7 @@ func read(t *testing.T, f *salvage.File) (lines []string) {
 				sddf.Entries(p.Record.Layout, block, 0, func(e *sddf.Entry) error { line += " " + e.Variant.Name; return nil })
 				if p.Name == "counts" {
 					line += string(rune('0'+block[8]/10)) + string(rune('0'+block[8]%10)) + string(rune('0'+block[16]))
+					line += fmt.Sprintf(" %d:%d", block[24], block[32])
 				}
 				if p.Name == "reduced" {
 					line = "reduced" + string(rune('0'+block[8])) + " reduced"
@@ -139,9 +149,9 @@ func TestRecover(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := strings.Join(read(t, f), "\n")
-	want := "events thread1 seq2\nevents thread1 seq3 enter exit\nevents thread2 seq0 enter\nclock\nreduced1 reduced\ncounts count count112\nend lost4"
+	want := "events thread1 seq2\nevents thread1 seq3 enter exit\nevents thread2 seq0 enter\nclock\nreduced1 reduced\ncounts count count count112 3:9\nend lost4"
 	// the first block's entries are zeros, of no kind
-	if got != want || f.Recovered != 2 || f.Points != 2 {
+	if got != want || f.Recovered != 2 || f.Points != 3 {
 		t.Errorf("%v\ngot\n%s\nwant\n%s", f, got, want)
 	}
 }
