@@ -158,7 +158,7 @@ const FlagDerived = 1 << 7
 // which costs one part in TallyParts of what a probe does that counts.
 const (
 	FlagTallied = 1 << 8
-	TallyParts  = 10
+	TallyParts  = 4
 )
 
 // NoTrips is the number of iterations in a "leave" event that is not known.
