@@ -52,6 +52,7 @@ var (
 	qinstSlabs   [qinstMaxPoints >> qinstPageShift]uint32 // the newest one, and 1
 	qinstReach   uint32                                   // pages between a slab's first point and its last, at most
 	qinstTallies uintptr                                  // of qinstList, one a point: tallies that no thread has
+	qinstNSlabs  atomic.Uint32
 )
 
 // word is what word k of the slab's tallies is.
@@ -97,14 +98,20 @@ func qinstTallySlow(first uint32, words *string) uintptr {
 		return 0
 	}
 	b := qinstBlockFor(first)
-	ok := b != nil
-	if ok && b.cell(first).traced == 0 {
-		systemstack(func() { ok = qinstMoreTallies(b, first, *words) })
-	}
-	if !ok {
+	if b == nil {
 		return 0
 	}
 	c := b.cell(first)
+	if c.traced == 0 {
+		l := qinstTalliesOf(first)
+		if uint32(l.head.Load()) == 0 && !qinstMayHaveSlab() {
+			return 0 // at the bound activations come here again and again
+		}
+		systemstack(func() { qinstMoreTallies(b, l, first, *words) })
+		if c.traced == 0 {
+			return 0
+		}
+	}
 	gp, t := getg(), qinstTallyAt(c.traced)
 	c.traced = t.up
 	t.up, gp.stackLock = gp.stackLock, t.self
@@ -112,19 +119,33 @@ func qinstTallySlow(first uint32, words *string) uintptr {
 	return t.words()
 }
 
-// qinstMoreTallies puts tallies on the thread's list.
-func qinstMoreTallies(b *qinstBlock, first uint32, words string) bool {
-	c, l := b.cell(first), qinstTalliesOf(first)
-	if i := l.pop(); i != 0 {
-		t := qinstTallyAt(i)
-		t.up, t.home = 0, uintptr(unsafe.Pointer(b))
-		c.traced = t.self
-		return true
+// qinstMayHaveSlab tells whether there may be one more slab: they have half of the pages
+// at most, so that threads find pages for their cells.
+//
+//go:nosplit
+func qinstMayHaveSlab() bool { return qinstNSlabs.Load() < qinstSet.mostPages/2 }
+
+// qinstMoreTallies puts a tally on the thread's list, if there is one. What else is in a
+// new slab all threads may take: most threads need one at a time.
+func qinstMoreTallies(b *qinstBlock, l *qinstList, first uint32, words string) {
+	i := l.pop()
+	for i == 0 {
+		if !qinstMayHaveSlab() || !qinstNewSlab(l, first, words) {
+			return
+		}
+		i = l.pop()
 	}
+	t := qinstTallyAt(i)
+	t.up, t.home = 0, uintptr(unsafe.Pointer(b))
+	b.cell(first).traced = t.self
+}
+
+func qinstNewSlab(l *qinstList, first uint32, words string) bool {
 	p := qinstAnyPage()
 	if p == 0 {
 		return false
 	}
+	qinstNSlabs.Add(1)
 	l.base, l.stride = qinstPages.base, 8
 	s := (*qinstSlab)(unsafe.Pointer(p))
 	s.first, s.n = first, uint32(len(words)/2)
@@ -133,12 +154,6 @@ func qinstMoreTallies(b *qinstBlock, first uint32, words string) bool {
 	for k := range s.n {
 		*s.word(k) = uint16(words[2*k]) | uint16(words[2*k+1])<<8
 		last = max(last, uint32(*s.word(k)&^qinstCode))
-	}
-	for at := s.tallies(); at+uintptr(s.size) <= p+qinstPageSize; at += uintptr(s.size) {
-		t := (*qinstTally)(unsafe.Pointer(at))
-		t.up, t.first, t.home = c.traced, first, uintptr(unsafe.Pointer(b))
-		t.self = qinstTallyBit | uint32((at-qinstPages.base)/8+1)
-		c.traced = t.self
 	}
 	for reach := (first+last)>>qinstPageShift - first>>qinstPageShift; ; {
 		if old := atomic.Load(&qinstReach); old >= reach || atomic.Cas(&qinstReach, old, reach) {
@@ -152,6 +167,12 @@ func qinstMoreTallies(b *qinstBlock, first uint32, words string) bool {
 		}
 	}
 	atomic.Store((*uint32)(unsafe.Pointer(qinstDirectory+uintptr(i)*4)), qinstSlabPage)
+	// Who sums up knows the slab: now it may be used.
+	for at := s.tallies(); at+uintptr(s.size) <= p+qinstPageSize; at += uintptr(s.size) {
+		t := (*qinstTally)(unsafe.Pointer(at))
+		t.first, t.self = first, qinstTallyBit|uint32((at-qinstPages.base)/8+1)
+		l.push(t.self &^ qinstTallyBit)
+	}
 	return true
 }
 
