@@ -51,7 +51,7 @@ func (pg *page) cost() error {
 	counted := int64(each * float64(hits))
 	pg.say("  counts: %s x %.1fns = %s (%s of the process)", count(hits), each, dur(counted), percent(counted, cpu))
 	if tallied > 0 {
-		pg.say("    among them, as a quarter each, %s calls that are counted in place", count(tallied))
+		pg.say("    among them %s calls that are counted in place, %d for one of the others", count(tallied), spec.TallyParts)
 	}
 	times := int64(2 * c * float64(timed))
 	if timed > 0 {

@@ -198,7 +198,7 @@ func (w *writer) counters(funcs []*points.Func) {
 			case points.Before:
 				w.insert(a.Pos, "%s", w.statement(fn, a))
 			case points.And:
-				w.insert(a.Pos, "((%s != 0 || %s) && (", w.off(a.Points), w.counted(fn, a.Points))
+				w.insert(a.Pos, "((%s != 0 || %s) && (", w.off(a.Points), w.counts(asCondition, fn, a.Points))
 			case points.Else:
 				w.insert(a.Pos, "{ %s", w.statement(fn, a))
 			case points.Value:
@@ -226,7 +226,7 @@ func (w *writer) counters(funcs []*points.Func) {
 
 // statement counts the calls at an anchor.
 func (w *writer) statement(fn *points.Func, a *points.Anchor) string {
-	return w.expand("if %s == 0 { %s }; ", w.off(a.Points), w.countAll(fn, a.Points))
+	return w.expand("if %s == 0 { %s }; ", w.off(a.Points), w.counts(asStatement, fn, a.Points))
 }
 
 // off is 0 unless all of the points are off: then none of them counts.
@@ -238,40 +238,41 @@ func (w *writer) off(list []uint32) string {
 	return strings.Join(all, "&")
 }
 
-// countAll counts calls.
-func (w *writer) countAll(fn *points.Func, list []uint32) string {
-	var all []string
-	for _, n := range list {
-		text, k, code := w.probe(n), w.word(fn, n), w.code(n)
-		switch {
-		case k < 0:
-		case code == "":
-			text = fmt.Sprintf("if @p%[1]d != @none() { @p%[1]d[%[2]d]++ } else { %[3]s }", fn.Tally.First, k, text)
-		default:
-			text = fmt.Sprintf("if @c := %[4]s; @p%[1]d != @none() && @p%[1]d[%[2]d+1] == @c { @p%[1]d[%[2]d]++ } else { @told(@p%[1]d, %[2]d, @base + %[3]d, @c) }",
-				fn.Tally.First, k, n, code)
-		}
-		all = append(all, text)
-	}
-	return w.expand("%s", strings.Join(all, "; "))
-}
+// countForm is how calls are counted: by a probe, in a word of the activation's tally, and
+// there if it names the callee. The templates' arguments are the tally, the word, the
+// point, where the callee begins, and the probe.
+type countForm struct{ sep, probe, word, told string }
 
-// counted counts calls where an expression stands, which is true.
-func (w *writer) counted(fn *points.Func, list []uint32) string {
+var (
+	asStatement = countForm{
+		"; ",
+		"%[5]s",
+		"if @p%[1]d != @none() { @p%[1]d[%[2]d]++ } else { %[5]s }",
+		"if @c := %[4]s; @p%[1]d != @none() && @p%[1]d[%[2]d+1] == @c { @p%[1]d[%[2]d]++ } else { @told(@p%[1]d, %[2]d, @base + %[3]d, @c) }",
+	}
+	asCondition = countForm{ // that is true
+		" && ",
+		"%[5]s == 0",
+		"(@p%[1]d != @none() && @inc(@p%[1]d, %[2]d) == 0 || %[5]s == 0)",
+		"(@p%[1]d != @none() && @p%[1]d[%[2]d+1] == %[4]s && @inc(@p%[1]d, %[2]d) == 0 || @told(@p%[1]d, %[2]d, @base + %[3]d, %[4]s) == 0)",
+	}
+)
+
+// counts counts calls.
+func (w *writer) counts(form countForm, fn *points.Func, list []uint32) string {
 	var all []string
 	for _, n := range list {
-		text, k, code := w.probe(n)+" == 0", w.word(fn, n), w.code(n)
-		switch {
-		case k < 0:
-		case code == "":
-			text = fmt.Sprintf("(@p%[1]d != @none() && @inc(@p%[1]d, %[2]d) == 0 || %[3]s)", fn.Tally.First, k, text)
-		default:
-			text = fmt.Sprintf("(@p%[1]d != @none() && @p%[1]d[%[2]d+1] == %[4]s && @inc(@p%[1]d, %[2]d) == 0 || @told(@p%[1]d, %[2]d, @base + %[3]d, %[4]s) == 0)",
-				fn.Tally.First, k, n, code)
+		template, code := form.probe, w.code(n)
+		first, k := uint32(0), 0
+		if w.set.Points[n].Flags&spec.FlagTallied != 0 {
+			first, k = fn.Tally.First, fn.Tally.Word(n)
+			if template = form.word; code != "" {
+				template = form.told
+			}
 		}
-		all = append(all, text)
+		all = append(all, fmt.Sprintf(template, first, k, n, code, w.probe(n)))
 	}
-	return w.expand("%s", strings.Join(all, " && "))
+	return w.expand("%s", strings.Join(all, form.sep))
 }
 
 // value counts the calls of a case's value, which is 0.
@@ -281,14 +282,6 @@ func (w *writer) value(list []uint32) string {
 		all = append(all, w.expand("@counted(%d)", n))
 	}
 	return strings.Join(all, " | ")
-}
-
-// word is which word of the activation's tally counts a point, -1 if none does.
-func (w *writer) word(fn *points.Func, n uint32) int {
-	if w.set.Points[n].Flags&spec.FlagTallied == 0 {
-		return -1
-	}
-	return fn.Tally.Word(n)
 }
 
 // probe counts a call in the thread's cell, and tells its callee if that is known at run
@@ -323,9 +316,9 @@ func (w *writer) posts(fn *points.Func) {
 		w.insert(p.Home, " var @q%[1]d @u64; _ = @q%[1]d;", n)
 		w.insert(p.Start, "@q%d = 0; ", n)
 		if p.Cond == nil {
-			w.insert(p.Body, " if @q%d != 0 && %s == 0 { %s };", n, w.off(p.Points), w.countAll(fn, p.Points))
+			w.insert(p.Body, " if @q%d != 0 && %s == 0 { %s };", n, w.off(p.Points), w.counts(asStatement, fn, p.Points))
 		} else {
-			w.insert(p.Cond.Pos(), "(%s != 0 || @q%d == 0 || %s) && (", w.off(p.Points), n, w.counted(fn, p.Points))
+			w.insert(p.Cond.Pos(), "(%s != 0 || @q%d == 0 || %s) && (", w.off(p.Points), n, w.counts(asCondition, fn, p.Points))
 			w.insert(p.Cond.End(), ")")
 		}
 		w.insert(p.Body, " @q%d++;", n)

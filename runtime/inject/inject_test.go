@@ -218,3 +218,23 @@ func TestTracerMethodsCovered(t *testing.T) {
 		t.Errorf("found %d methods, the table has %d", found, len(tracerHooks))
 	}
 }
+
+// TestFreeWord checks that Go's runtime does not use the word of a g that holds the
+// innermost tally: it declares it, and that is all.
+func TestFreeWord(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join(runtimeDir(t), "*.[gs]*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for _, f := range files {
+		text, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found += strings.Count(string(text), "stackLock")
+	}
+	if found != 1 {
+		t.Errorf("found stackLock %d times in package runtime, expected its declaration alone", found)
+	}
+}

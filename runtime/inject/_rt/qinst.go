@@ -462,13 +462,18 @@ func qinstCountSlow(point uint32) *qinstBlock {
 		atomic.Xadd64(&qinstEarly, 1)
 		return nil
 	}
-	b := qinstBlockFor(point)
-	if shared := qinstBlocks[0]; b == nil && shared != 0 {
+	if b := qinstBlockFor(point); b != nil {
+		return b
+	}
+	if b := getg().m.qinst; b != qinstNone() {
+		b.pageless++
+	}
+	if shared := qinstBlocks[0]; shared != 0 {
 		if c := (*qinstBlock)(unsafe.Pointer(shared)).cell(point); c != nil {
 			atomic.Xadd64(&c.hits, 1)
 		}
 	}
-	return b
+	return nil
 }
 
 // qinstBlockFor finds the thread's block, with a cell for the point; nil if there is none.

@@ -56,12 +56,19 @@ func qinstRulingOf(point uint32) *qinstRuling {
 //
 //go:nosplit
 func qinstFirstHit(b *qinstBlock, point uint32) (ok bool) {
-	if limit := qinstPages.limit.Load(); limit >= qinstSet.mostPages && uint32(qinstPages.used.Load()) >= limit {
-		b.pageless++ // at the bound threads come here for every hit
-		return false
+	if qinstOutOfPages() {
+		return false // at the bound threads come here for every hit
 	}
 	systemstack(func() { ok = qinstNewPage(b, point>>qinstPageShift, 0) })
 	return ok
+}
+
+// qinstOutOfPages tells whether all pages that there may be are in use.
+//
+//go:nosplit
+func qinstOutOfPages() bool {
+	limit := qinstPages.limit.Load()
+	return limit >= qinstSet.mostPages && uint32(qinstPages.used.Load()) >= limit
 }
 
 // qinstAnyPage returns a page that is zero, 0 if there is none left.
@@ -82,7 +89,6 @@ func qinstAnyPage() uintptr {
 func qinstNewPage(b *qinstBlock, number, shared uint32) bool {
 	p := qinstAnyPage()
 	if p == 0 {
-		b.pageless++
 		return false
 	}
 	first := number << qinstPageShift

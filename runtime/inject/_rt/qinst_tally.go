@@ -13,11 +13,15 @@ import (
 // thread that runs on. It is the same procedure's for good and is never set to zero:
 // what a call point was hit is the sum over all tallies of its procedure, those in use
 // and those that wait for the next activation. Nothing is lost with a panic, and who
-// sums up needs nobody's help. Every way out of a procedure gives its tally back: the exit probe, the exit of
-// a procedure further out, a recovered panic, the goroutine's end.
+// sums up needs nobody's help. Every way out of a procedure gives its tally back: the
+// exit probe, the exit of a procedure further out, a recovered panic, the goroutine's end.
 //
 // Free tallies are on a list of the thread, whose head is in the procedure's first call
-// point's cell, for calls are no events; those that another thread took along are on one of all threads.
+// point's cell, for calls are no events; those that another thread took along are on one
+// of all threads.
+//
+// A call whose callee is known at run time only has a second word: the code of the first
+// callee that the tally saw. Calls of others are counted by probes.
 //
 // A g has four bytes that nothing else uses: g.stackLock is the innermost tally.
 // A g that is larger by one word is larger by 32 bytes.
@@ -105,7 +109,7 @@ func qinstTallySlow(first uint32, words *string) uintptr {
 	if c.traced == 0 {
 		l := qinstTalliesOf(first)
 		if uint32(l.head.Load()) == 0 && !qinstMayHaveSlab() {
-			return 0 // at the bound activations come here again and again
+			return 0
 		}
 		systemstack(func() { qinstMoreTallies(b, l, first, *words) })
 		if c.traced == 0 {
@@ -120,10 +124,11 @@ func qinstTallySlow(first uint32, words *string) uintptr {
 }
 
 // qinstMayHaveSlab tells whether there may be one more slab: they have half of the pages
-// at most, so that threads find pages for their cells.
+// at most, so that threads find pages for their cells. It takes no lock: at the bound
+// every activation asks.
 //
 //go:nosplit
-func qinstMayHaveSlab() bool { return qinstNSlabs.Load() < qinstSet.mostPages/2 }
+func qinstMayHaveSlab() bool { return qinstNSlabs.Load() < qinstSet.mostPages/2 && !qinstOutOfPages() }
 
 // qinstMoreTallies puts a tally on the thread's list, if there is one. What else is in a
 // new slab all threads may take: most threads need one at a time.
@@ -255,6 +260,9 @@ func qinstTellCallee(words, k uintptr, point uint32, pc uintptr) uint32 {
 // qinstEachSlab calls f for the slabs that may have counts of n points from the first
 // given on.
 func qinstEachSlab(from, n uint32, f func(s *qinstSlab)) {
+	if n == 0 {
+		return
+	}
 	number := from >> qinstPageShift
 	number -= min(number, atomic.Load(&qinstReach))
 	for ; number <= (from+n-1)>>qinstPageShift; number++ {
