@@ -1,0 +1,137 @@
+package main
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"qinst.dev/trace/tracetest"
+)
+
+var updateKept = flag.Bool("update-kept", false, "write what commands print of the kept traces to testdata/kept")
+
+// keptViews are what is compared of every kept trace: all that readers see of it.
+var keptViews = []string{
+	"report",
+	"profile -json",
+	"profile",
+	"profile -tree",
+	"profile -by sync",
+	"dump",
+	"dump -mode=events",
+}
+
+// keptText is the size up to which an output stands in the golden file as text. Of a longer one
+// the file has a digest, because a diff of it would not be read.
+const keptText = 16 << 10
+
+// TestKeptTraces compares what commands print of traces that real programs left, and of
+// traces that generators make, with what they printed before, byte by byte. A change of the
+// readers' structure must not change a number. Where a change of the output is wanted,
+// "go test ./cmd/qinst -run TestKeptTraces -update-kept" writes it, and the diff is to be read.
+func TestKeptTraces(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join("..", "..", "testdata", "kept")
+	files, err := filepath.Glob(filepath.Join(dir, "*.sddf"))
+	if err != nil || len(files) < 10 {
+		t.Fatalf("found %d kept traces (%v), expected ten or more", len(files), err)
+	}
+	made := t.TempDir()
+	for name, b := range generatedTraces() {
+		file := filepath.Join(made, name+".sddf")
+		if err := b.WriteFile(file); err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, file)
+	}
+	for _, file := range files {
+		name := strings.TrimSuffix(filepath.Base(file), ".sddf")
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			golden := filepath.Join(dir, name+".txtar")
+			got := txtar.Format(keptViewsOf(t, file))
+			if *updateKept {
+				if err := os.WriteFile(golden, got, 0o666); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(golden)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !bytes.Equal(got, want) {
+				t.Errorf("the output of a command has changed: %s", firstDifference(string(got), string(want)))
+			}
+		})
+	}
+}
+
+// keptViewsOf runs every command on a trace.
+func keptViewsOf(t *testing.T, file string) *txtar.Archive {
+	t.Helper()
+	a := &txtar.Archive{}
+	for _, view := range keptViews {
+		var out, talk bytes.Buffer
+		if err := dispatch(&env{&out, &talk}, append(strings.Fields(view), file)); err != nil {
+			fmt.Fprintf(&out, "error: %v\n", strings.ReplaceAll(err.Error(), file, "FILE"))
+		}
+		data := out.Bytes()
+		if len(data) > keptText {
+			data = fmt.Appendf(nil, "%d bytes, SHA-256 %x\n", len(data), sha256.Sum256(data))
+		}
+		a.Files = append(a.Files, txtar.File{Name: view, Data: data})
+	}
+	return a
+}
+
+// firstDifference is the first line in which two texts differ, with the section it is in.
+func firstDifference(got, want string) string {
+	section := ""
+	g, w := strings.Split(got, "\n"), strings.Split(want, "\n")
+	for i := range max(len(g), len(w)) {
+		var a, b string
+		if i < len(g) {
+			a = g[i]
+		}
+		if i < len(w) {
+			b = w[i]
+		}
+		if a != b {
+			return fmt.Sprintf("%s line %d:\n%s\nexpected:\n%s", section, i+1, a, b)
+		}
+		if strings.HasPrefix(a, "-- ") {
+			section = a
+		}
+	}
+	return "none"
+}
+
+// generatedTraces are traces with what the kept ones lack: orders of events that programs
+// show rarely, and numbers that can be checked by hand.
+func generatedTraces() map[string]*tracetest.Builder {
+	do, lock, unlock := tracetest.Do, tracetest.Lock, tracetest.Unlock
+	critical := func(name string) tracetest.Thread {
+		ops := []tracetest.Op{}
+		for range 4 {
+			ops = append(ops, do("main."+name, 3e6), lock("main.mu"), do("main.inside", 2e6), unlock("main.mu"))
+		}
+		return tracetest.Thread{Name: "main." + name, Ops: append(ops, tracetest.Barrier("main.all", 3), do("main.after", 1e6))}
+	}
+	made := map[string]*tracetest.Builder{
+		"gen-locks": tracetest.Simulate(2, []tracetest.Thread{critical("a"), critical("b"), critical("c")}),
+	}
+	threads := []tracetest.Thread{critical("a"), critical("b"), critical("c")}
+	made["gen-samples"] = tracetest.SimulateOn(tracetest.New(3).Samples(1e5, 7, func(proc string) bool { return proc == "main.inside" }), threads)
+	for _, seed := range []uint64{1, 2, 3} {
+		made[fmt.Sprintf("gen-random%d", seed)] = tracetest.Random(rand.New(rand.NewPCG(seed, seed)).IntN)
+	}
+	return made
+}
