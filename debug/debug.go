@@ -251,7 +251,7 @@ func length(path string) (int64, error) {
 		return 0, err
 	}
 	defer t.Close()
-	return t.Wall, nil
+	return int64(t.Wall()), nil
 }
 
 func cut(w http.ResponseWriter, path string, from int64) error {
@@ -261,5 +261,5 @@ func cut(w http.ResponseWriter, path string, from int64) error {
 	}
 	defer t.Close()
 	header(w)
-	return t.Cut(w, from, t.Wall)
+	return t.Cut(w, trace.Time(from), t.Wall())
 }

@@ -63,7 +63,7 @@ func steps(t testing.TB, tr *trace.Trace) (calls, rest map[trace.GoID][]string, 
 	calls, rest = map[trace.GoID][]string{}, map[trace.GoID][]string{}
 	losses, err := tr.Events(func(events []trace.Event) error {
 		for _, e := range events {
-			line := fmt.Sprint(e.Time, e.Kind, e.Arg, e.From, e.To, e.Cause)
+			line := fmt.Sprint(e.Time, e.Kind, e.Count(), e.From, e.To, e.Cause)
 			if e.Kind == trace.Enter || e.Kind == trace.Exit || e.Kind == trace.Trips {
 				calls[e.G] = append(calls[e.G], line)
 			} else {

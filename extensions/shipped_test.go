@@ -62,14 +62,14 @@ func truthOf(t testing.TB, tr *trace.Trace) *truth {
 	}
 	_, err := tr.Events(func(events []trace.Event) error {
 		for _, e := range events {
-			loop := (e.Kind == trace.Enter || e.Kind == trace.Exit) && tr.Points[e.Arg].Kind == spec.PointLoop
+			loop := (e.Kind == trace.Enter || e.Kind == trace.Exit) && tr.Points[e.Point()].Kind == spec.PointLoop
 			switch e.Kind {
 			case trace.Enter:
-				w.entered[e.Arg]++
+				w.entered[uint64(e.Point())]++
 				if loop {
 					continue
 				}
-				c := call{g: e.G, point: e.Arg, parent: extensions.NoPoint, start: e.Time}
+				c := call{g: e.G, point: uint64(e.Point()), parent: extensions.NoPoint, start: int64(e.Time)}
 				s := stacks[e.G]
 				if n := len(s); n > 0 {
 					c.parent, c.path = s[n-1].point, s[n-1].path
@@ -81,7 +81,7 @@ func truthOf(t testing.TB, tr *trace.Trace) *truth {
 				if s := stacks[e.G]; !loop && len(s) > 0 {
 					n := len(s) - 1
 					c := s[n]
-					c.took = e.Time - c.start
+					c.took = int64(e.Time) - c.start
 					stacks[e.G] = s[:n]
 					if n > 0 {
 						s[n-1].below += c.took
@@ -89,22 +89,22 @@ func truthOf(t testing.TB, tr *trace.Trace) *truth {
 					w.calls = append(w.calls, c)
 				}
 			case trace.Sync:
-				l := at(e.Obj)
+				l := at(uint64(e.Sync().Object))
 				l.ops++
-				switch tr.Points[e.Arg].Op {
+				switch tr.Points[e.Point()].Op {
 				case spec.OpLock, spec.OpTryLock:
-					locked[hold{e.Obj, e.G}] = e.Time
+					locked[hold{uint64(e.Sync().Object), e.G}] = int64(e.Time)
 				case spec.OpUnlock:
-					if since, ok := locked[hold{e.Obj, e.G}]; ok {
-						delete(locked, hold{e.Obj, e.G})
+					if since, ok := locked[hold{uint64(e.Sync().Object), e.G}]; ok {
+						delete(locked, hold{uint64(e.Sync().Object), e.G})
 						l.holds++
-						l.held += e.Time - since
-						l.longest = max(l.longest, e.Time-since)
+						l.held += int64(e.Time) - since
+						l.longest = max(l.longest, int64(e.Time)-since)
 					}
 				}
 			case trace.Create:
-				s := &state{born: e.Time}
-				if f := tr.Function(e.Arg); f != nil {
+				s := &state{born: int64(e.Time)}
+				if f := tr.Function(e.Creation().Start); f != nil {
 					s.fn = f.Name
 				}
 				states[e.G] = s
@@ -114,13 +114,13 @@ func truthOf(t testing.TB, tr *trace.Trace) *truth {
 				w.lives[s.fn].created++
 			case trace.Change:
 				s := states[e.G]
-				if e.To == trace.Waiting && e.Obj != 0 {
-					s.waits, s.waitsFor, s.hasWaiting = e.Time, e.Obj, true
-					at(e.Obj)
+				if e.To == trace.Waiting && e.Wait().Object != 0 {
+					s.waits, s.waitsFor, s.hasWaiting = int64(e.Time), uint64(e.Wait().Object), true
+					at(uint64(e.Wait().Object))
 				}
 				if e.To == trace.Running && s.hasWaiting {
 					s.hasWaiting = false
-					l, took := at(s.waitsFor), e.Time-s.waits
+					l, took := at(s.waitsFor), int64(e.Time)-s.waits
 					l.waits++
 					l.waited += took
 					l.worst = max(l.worst, took)
@@ -128,15 +128,15 @@ func truthOf(t testing.TB, tr *trace.Trace) *truth {
 				l := w.lives[s.fn]
 				if e.From == trace.Runnable || e.From == trace.Waiting {
 					if e.To == trace.Running {
-						s.running, s.ran = true, e.Time
+						s.running, s.ran = true, int64(e.Time)
 					}
 				}
 				if s.running && (e.To == trace.Runnable || e.To == trace.Waiting || e.To == trace.None) {
 					s.running = false
-					l.running += e.Time - s.ran
+					l.running += int64(e.Time) - s.ran
 				}
 				if e.To == trace.None {
-					life := e.Time - s.born
+					life := int64(e.Time) - s.born
 					if l.ended == 0 || life < l.least {
 						l.least = life
 					}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"qinst.dev/analysis/profile"
+	"qinst.dev/analysis/replay"
 )
 
 // From which share of the run time on advice about synchronization is worth its line.
@@ -244,7 +245,7 @@ func gcHints(p *profile.Profile) []string {
 	var npt int64
 	for i := range p.Entries {
 		switch e := &p.Entries[i]; e.Name {
-		case profile.GCWorker, profile.GCAssist, profile.StopTheW:
+		case replay.GCWorker, replay.GCAssist, replay.StopTheW:
 			npt += e.SelfNPT
 		}
 	}

@@ -81,7 +81,7 @@ func counting(t *trace.Trace) (packages map[string]uint64, hits, calls, timed, t
 		if p.Kind == spec.PointFunc || p.Kind == spec.PointSite {
 			continue
 		}
-		n := p.Counts(int32(i))
+		n := p.Counts(trace.PointID(i))
 		packages[p.Package] += n
 		hits += n
 		timed += p.Timed()

@@ -28,17 +28,17 @@ type EventLine struct {
 
 // Events writes the events between two times, in ns, one a line: all, or those at
 // points of which pattern matches the name. The end is the trace's at most.
-func Events(w io.Writer, t *trace.Trace, from, to int64, pattern string, asJSON bool) error {
-	l := &lister{t: t, w: bufio.NewWriter(w), json: asJSON, goroutines: map[int32]uint64{}}
-	var want func(int32) bool
+func Events(w io.Writer, t *trace.Trace, from, to trace.Time, pattern string, asJSON bool) error {
+	l := &lister{t: t, w: bufio.NewWriter(w), json: asJSON, goroutines: map[trace.Slot]uint64{}}
+	var want func(trace.PointID) bool
 	if pattern != "" {
 		points := t.PointsNamed(pattern)
 		if len(points) == 0 {
 			return fmt.Errorf("found no point that %q matches; the pattern is a name with * for any characters, as in main.(*Cache).*", pattern)
 		}
-		want = func(p int32) bool { return points[p] }
+		want = func(p trace.PointID) bool { return points[p] }
 	}
-	if err := t.Select(from, min(to, t.Wall), want, l.batch); err != nil {
+	if err := t.Select(from, min(to, t.Wall()), want, l.batch); err != nil {
 		return err
 	}
 	return l.w.Flush()
@@ -48,7 +48,7 @@ type lister struct {
 	t          *trace.Trace
 	w          *bufio.Writer
 	json       bool
-	goroutines map[int32]uint64 // by slot
+	goroutines map[trace.Slot]uint64 // by slot
 }
 
 func (l *lister) batch(events []trace.Event) error {
@@ -111,18 +111,18 @@ var causes = map[trace.Cause]string{
 }
 
 func (l *lister) line(e *trace.Event) (*EventLine, error) {
-	line := &EventLine{Time: e.Time, G: uint64(e.G), Thread: e.Thread, Cause: causes[e.Cause]}
+	line := &EventLine{Time: int64(e.Time), G: uint64(e.G), Thread: int32(e.Thread), Cause: causes[e.Cause]}
 	if e.By != trace.NoSlot {
 		line.By = l.goroutines[e.By]
 	}
-	if e.AtPoint() && int(e.Arg) < len(l.t.Points) {
-		p := &l.t.Points[e.Arg]
+	if e.AtPoint() && int(e.Point()) < len(l.t.Points) {
+		p := &l.t.Points[e.Point()]
 		line.Name, line.At = p.Name, fmt.Sprintf("%s:%d", p.File, p.Line)
 	}
 	switch e.Kind {
 	case trace.Create:
 		line.What = "create"
-		if f := l.t.Function(e.Arg); f != nil {
+		if f := l.t.Function(e.Creation().Start); f != nil {
 			line.Name = f.Name
 		}
 	case trace.Change:
@@ -130,16 +130,17 @@ func (l *lister) line(e *trace.Event) (*EventLine, error) {
 		case trace.None:
 			line.What = "end"
 		case trace.Waiting:
-			line.Name = l.t.Reason(e.Arg)
+			line.Name = l.t.Reason(e.Wait().Reason)
 		}
-		line.Object = address(e.Obj)
+		line.Object = address(e.Woken())
 	case trace.Enter, trace.Exit:
 		line.What = map[trace.Kind]string{trace.Enter: "enter", trace.Exit: "exit"}[e.Kind]
-		if p := &l.t.Points[e.Arg]; p.Kind == spec.PointLoop && p.Owner >= 0 {
+		if p := &l.t.Points[e.Point()]; p.Kind == spec.PointLoop && p.Owner >= 0 {
 			line.Name = l.t.Points[p.Owner].Name + ": " + p.Name
 		}
 	case trace.Sync:
-		line.What, line.Object, line.Count = l.t.Points[e.Arg].Op, address(e.Obj), uint64(e.Aux)
+		op := e.Sync()
+		line.What, line.Object, line.Count = l.t.Points[op.Point].Op, address(op.Object), uint64(op.Queue)
 	case trace.Record:
 		p, err := l.t.Record(e)
 		if err != nil {
@@ -150,27 +151,27 @@ func (l *lister) line(e *trace.Event) (*EventLine, error) {
 			line.Fields += fmt.Sprintf("%s%s=%v", map[bool]string{true: " "}[i > 0], f.Name, p.Values[i])
 		}
 	case trace.Sample:
-		line.What, line.Name = "sample", l.t.PathName(uint32(e.Arg))
+		line.What, line.Name = "sample", l.t.PathName(e.Sample().Path)
 	case trace.Region:
-		line.What, line.Name = map[uint32]string{0: "region end", 1: "region"}[e.Aux], l.t.Texts[e.Arg]
+		line.What, line.Name = map[bool]string{false: "region end", true: "region"}[e.Begins()], l.t.Texts[e.Text()]
 	case trace.Named, trace.Labeled:
-		line.What, line.Name = map[trace.Kind]string{trace.Named: "named", trace.Labeled: "labels"}[e.Kind], l.t.Texts[e.Arg]
+		line.What, line.Name = map[trace.Kind]string{trace.Named: "named", trace.Labeled: "labels"}[e.Kind], l.t.Texts[e.Text()]
 	case trace.Spin:
-		line.What = map[uint64]string{0: "spin end", 1: "spin"}[e.Arg]
+		line.What = map[bool]string{false: "spin end", true: "spin"}[e.Begins()]
 	case trace.Mark:
 		line.What = "runtime"
-		if v := spec.Events.Variant(int(e.Arg)); v != nil {
+		if v := spec.Events.Variant(int(e.Mark())); v != nil {
 			line.Name = v.Name
 		}
 	default:
-		line.What, line.Count = map[trace.Kind]string{trace.Procs: "GOMAXPROCS", trace.Gap: "lost", trace.Trips: "iterations", trace.Searched: "no goroutine"}[e.Kind], e.Arg
+		line.What, line.Count = map[trace.Kind]string{trace.Procs: "GOMAXPROCS", trace.Gap: "lost", trace.Trips: "iterations", trace.Searched: "no goroutine"}[e.Kind], e.Count()
 	}
 	return line, nil
 }
 
-func address(a uint64) string {
+func address(a trace.Address) string {
 	if a == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%#x", a)
+	return fmt.Sprintf("%#x", uint64(a))
 }

@@ -27,7 +27,7 @@ const (
 // ranking with its states, synchronization, and who ran on whose behalf. A view narrows all
 // but what to change.
 func HTML(w io.Writer, p *profile.Profile, v View) error {
-	page, err := template.New("page").Funcs(template.FuncMap{"dur": dur, "percent": percent, "estimated": estimated, "between": between, "local": local, "count": func(n any) string { return countAny(n) }}).Parse(pageHTML)
+	page, err := template.New("page").Funcs(template.FuncMap{"dur": dur[int64], "percent": percent, "estimated": estimated, "between": between, "local": local, "count": func(n any) string { return countAny(n) }}).Parse(pageHTML)
 	if err != nil {
 		return err
 	}

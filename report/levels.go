@@ -10,7 +10,7 @@ import (
 )
 
 // pointName names a loop by its procedure, and an operation by its object.
-func (pg *page) pointName(i int32) string {
+func (pg *page) pointName(i trace.PointID) string {
 	switch p := &pg.t.Points[i]; {
 	case p.Kind == spec.PointLoop && p.Owner >= 0:
 		return pg.t.Points[p.Owner].Name + ": " + p.Name
@@ -56,7 +56,7 @@ func (pg *page) extensions() error {
 // was recorded, and why.
 func (pg *page) levels() error {
 	t := pg.t
-	last, changes := map[int32]*trace.LevelChange{}, map[int32]int{}
+	last, changes := map[trace.PointID]*trace.LevelChange{}, map[trace.PointID]int{}
 	for i := range t.Levels {
 		c := &t.Levels[i]
 		last[c.Point] = c
@@ -65,7 +65,7 @@ func (pg *page) levels() error {
 	if len(last) == 0 {
 		return nil
 	}
-	points := make([]int32, 0, len(last))
+	points := make([]trace.PointID, 0, len(last))
 	unknown, calls := 0, 0
 	for i := range last {
 		p := &t.Points[i]
@@ -78,7 +78,7 @@ func (pg *page) levels() error {
 		}
 		points = append(points, i)
 	}
-	slices.SortFunc(points, func(a, b int32) int {
+	slices.SortFunc(points, func(a, b trace.PointID) int {
 		return cmp.Or(cmp.Compare(t.Points[b].Hits, t.Points[a].Hits), cmp.Compare(a, b))
 	})
 	tb := &table{left: map[int]bool{8: true}}

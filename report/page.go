@@ -79,7 +79,7 @@ func (pg *page) summary() error {
 	t, p := pg.t, pg.p
 	pg.program()
 	notes(pg.w, p)
-	if t.Ran > p.Wall {
+	if int64(t.Ran) > p.Wall {
 		pg.say("ran %s; the first %s were traced, and all times are about those", dur(t.Ran), dur(p.Wall))
 	}
 	pg.say("ran %s on up to %d processors; %s goroutines", dur(p.Wall), p.Procs, count(p.Goroutines))

@@ -11,7 +11,7 @@ import (
 
 func TestFormats(t *testing.T) {
 	for _, c := range []struct{ got, want string }{
-		{dur(0), "0ns"}, {dur(999), "999ns"}, {dur(1000), "1.00us"}, {dur(12345), "12.3us"}, {dur(987654321), "988ms"}, {dur(61e9), "61.0s"}, {dur(-5e6), "-5.00ms"},
+		{dur(int64(0)), "0ns"}, {dur(int64(999)), "999ns"}, {dur(int64(1000)), "1.00us"}, {dur(int64(12345)), "12.3us"}, {dur(int64(987654321)), "988ms"}, {dur(int64(61e9)), "61.0s"}, {dur(int64(-5e6)), "-5.00ms"},
 		{count(0), "0"}, {count(1234567), "1,234,567"}, {count(-1234), "-1,234"}, {count(123), "123"},
 		{percent(1, 0), "-"}, {percent(1, 8), "12.5%"},
 		{bytesOf(512), "512 B"}, {bytesOf(3 << 20), "3 MiB"},
@@ -83,7 +83,8 @@ func TestHints(t *testing.T) {
 // What is missing from the data, or makes it doubtful, is on the page.
 func TestPageWarns(t *testing.T) {
 	p := &profile.Profile{Wall: 1e9, Busy: 1e9, Procs: 1, Goroutines: 1, OffCPU: 30e6, Degraded: 7, Notes: []string{"7 calls were not traced"}, Parallelism: []int64{0, 1e9}, Losses: trace.Losses{Blocks: 3}}
-	tr := &trace.Trace{Throttled: 5e6, Limits: []trace.Limit{{Time: 10, Bytes: 1 << 20, Reason: "bytes"}}}
+	tr := &trace.Trace{}
+	tr.Throttled, tr.Limits = 5e6, []trace.Limit{{Time: 10, Bytes: 1 << 20, Reason: "bytes"}}
 	var out bytes.Buffer
 	if err := Page(&out, tr, p); err != nil {
 		t.Fatal(err)

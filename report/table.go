@@ -43,7 +43,7 @@ func (t *table) write(w io.Writer, indent string) error {
 }
 
 // dur formats ns with three significant digits and a unit.
-func dur(ns int64) string {
+func dur[T ~int64](ns T) string {
 	x, unit := float64(ns), "ns"
 	for _, s := range []struct {
 		above float64

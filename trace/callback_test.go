@@ -61,7 +61,7 @@ func TestCallbackStolen(t *testing.T) {
 	if err := tracetest.Validate(tr); err != nil {
 		t.Error(err)
 	}
-	ran := int64(-1)
+	ran := trace.Time(-1)
 	losses, err := tr.Events(func(events []trace.Event) error {
 		for i := range events {
 			if e := &events[i]; e.G == trace.GoID(other) && e.To == trace.Running {

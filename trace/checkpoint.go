@@ -71,16 +71,16 @@ func (f *follower) follow(batch []Event) error {
 func (f *follower) event(e *Event) {
 	if e.AtPoint() {
 		if f.points != nil {
-			f.points[uint32(e.Arg)] = true
+			f.points[uint32(e.arg)] = true
 		}
 		return
 	}
 	switch e.Kind {
 	case Procs:
-		f.procs = e.Arg
+		f.procs = e.arg
 		return
 	case Create:
-		s := &snapshot{g: e.G, pc: e.Arg}
+		s := &snapshot{g: e.G, pc: e.arg}
 		if by := f.slot(e.By); by != nil {
 			s.labels = by.labels
 		}
@@ -101,18 +101,18 @@ func (f *follower) event(e *Event) {
 		case None:
 			f.live[e.Slot] = nil
 		case Waiting:
-			s.reason, s.obj, s.stack = e.Arg, e.Obj, e.Aux
+			s.reason, s.obj, s.stack = e.arg, e.obj, e.aux
 		}
 	case Named:
-		s.name = e.Arg
+		s.name = e.arg
 	case Labeled:
-		s.labels = e.Arg
+		s.labels = e.arg
 	case Region:
 		s.region(e)
 	}
 }
 
-func (f *follower) slot(slot int32) *snapshot {
+func (f *follower) slot(slot Slot) *snapshot {
 	if slot < 0 || int(slot) >= len(f.live) {
 		return nil
 	}
@@ -121,12 +121,12 @@ func (f *follower) slot(slot int32) *snapshot {
 
 // region begins a region, or ends the last one of its name.
 func (s *snapshot) region(e *Event) {
-	if e.Aux == 1 {
-		s.regions = append(s.regions, uint32(e.Arg))
+	if e.aux == 1 {
+		s.regions = append(s.regions, uint32(e.arg))
 		return
 	}
 	for i := len(s.regions) - 1; i >= 0; i-- {
-		if e.Arg == 0 || s.regions[i] == uint32(e.Arg) {
+		if e.arg == 0 || s.regions[i] == uint32(e.arg) {
 			s.regions = slices.Delete(s.regions, i, i+1)
 			return
 		}
@@ -208,21 +208,21 @@ func (t *Trace) near(ticks uint64) (*checkpoint, error) {
 func compareTicks(c checkpointHead, ticks uint64) int { return cmp.Compare(c.Ticks, ticks) }
 
 // parts are the times, in ns, of the pieces of a window that have events at points.
-func (t *Trace) parts(from, to int64, want func(int32) bool) (list [][2]int64) {
-	to = min(to, t.Wall)
+func (t *Trace) parts(from, to Time, want func(PointID) bool) (list [][2]Time) {
+	to = min(to, t.wall)
 	if want == nil {
-		return [][2]int64{{from, to}}
+		return [][2]Time{{from, to}}
 	}
 	var heads []checkpointHead
 	if t.index != nil {
 		heads = t.index.list
 	}
 	begin := from
-	add := func(end int64) {
+	add := func(end Time) {
 		if n := len(list); n > 0 && list[n-1][1] == begin {
 			list[n-1][1] = end
 		} else {
-			list = append(list, [2]int64{begin, end})
+			list = append(list, [2]Time{begin, end})
 		}
 	}
 	for _, c := range heads {
@@ -230,7 +230,7 @@ func (t *Trace) parts(from, to int64, want func(int32) bool) (list [][2]int64) {
 		if end <= begin {
 			continue
 		}
-		if end = min(end, to); slices.ContainsFunc(c.Points, func(p uint32) bool { return want(int32(p)) }) {
+		if end = min(end, to); slices.ContainsFunc(c.Points, func(p uint32) bool { return want(PointID(p)) }) {
 			add(end)
 		}
 		if begin = end; begin >= to {

@@ -14,7 +14,7 @@ type clockPoint struct {
 type clock struct {
 	points []clockPoint // ticks and mono strictly increasing
 	origin uint64       // ticks of time 0
-	base   int64        // ns that the points give for origin
+	base   Time         // that the points give for origin
 	seg    int          // index of the segment of the last conversion
 }
 
@@ -44,9 +44,9 @@ func (c *clock) start(origin uint64) {
 }
 
 // ns converts. Calls with increasing ticks are fast: the segment is kept.
-func (c *clock) ns(ticks uint64) int64 {
+func (c *clock) ns(ticks uint64) Time {
 	if len(c.points) < 2 {
-		return int64(ticks-c.origin) - c.base
+		return Time(ticks-c.origin) - c.base
 	}
 	last := len(c.points) - 2
 	for c.seg < last && ticks >= c.points[c.seg+1].ticks {
@@ -59,11 +59,11 @@ func (c *clock) ns(ticks uint64) int64 {
 	slope := float64(b.mono-a.mono) / float64(b.ticks-a.ticks)
 	// Integer sum of a rounded product: no fused multiply-add, hence the same
 	// bytes on every architecture.
-	return a.mono + int64(float64(int64(ticks-a.ticks))*slope) - c.base
+	return Time(a.mono+int64(float64(int64(ticks-a.ticks))*slope)) - c.base
 }
 
 // ticksAt is the reverse of ns: the last ticks that come to no more than so many ns.
-func (c *clock) ticksAt(ns int64) uint64 {
+func (c *clock) ticksAt(ns Time) uint64 {
 	lo, hi := c.origin, c.origin
 	for step := uint64(1) << 20; c.ns(hi) <= ns && step != 0; step *= 2 {
 		lo, hi = hi, hi+step

@@ -14,12 +14,12 @@ import (
 // Cut writes a window of the trace as a file of its own; see [Trace.Window]. What
 // goroutines did at its start stands in "state" records. Totals of the whole run are
 // left out, and what extensions made of it; counts are those of the events.
-func (t *Trace) Cut(w io.Writer, from, to int64) error {
+func (t *Trace) Cut(w io.Writer, from, to Time) error {
 	view, err := t.Window(from, to)
 	if err != nil {
 		return err
 	}
-	c := &cutter{t: view, w: sddf.NewWriter(w, t.Producer, nil), last: view.clock.ticksAt(view.Wall), entered: map[uint64]uint64{}}
+	c := &cutter{t: view, w: sddf.NewWriter(w, t.Producer, nil), last: view.clock.ticksAt(view.wall), entered: map[uint64]uint64{}}
 	for _, part := range []func() error{c.attributes, c.tables, c.clocks, c.states, c.blocks, c.end} {
 		if err := part(); err != nil {
 			return err
@@ -130,14 +130,14 @@ func (c *cutter) clocks() error {
 			ticks = append(ticks, p.ticks)
 		}
 	}
-	before := int64(-1)
+	before := Time(-1)
 	for _, at := range append(ticks, c.last) {
 		ns := k.ns(at)
 		if ns <= before {
 			continue // a window of few ticks
 		}
 		before = ns
-		if err := c.w.Data(spec.TagClock, at, ns, ns+c.t.Began); err != nil {
+		if err := c.w.Data(spec.TagClock, at, int64(ns), int64(ns)+c.t.Began); err != nil {
 			return err
 		}
 	}

@@ -1,8 +1,5 @@
 package trace
 
-// GoID is a goroutine's number in the program. 0 is no goroutine.
-type GoID uint64
-
 // State is what a goroutine does.
 type State uint8
 
@@ -12,7 +9,7 @@ const (
 	None     State = iota // not yet created, or ended
 	Runnable              // could run, has no processor
 	Running
-	Waiting // for the reason in Event.Arg
+	Waiting // see [Event.Wait]
 	Syscall // in a system call, its processor still its own
 	Blocked // in a system call, without a processor
 	NumStates
@@ -31,25 +28,25 @@ func (s State) String() string {
 // Kind says what an event is.
 type Kind uint8
 
-// Kinds of events. A procedure here is one or a loop; see [Point]. A goroutine's
-// life is Create, Change ..., and a Change to None.
+// Kinds of events, each with the method that tells what it carries. A procedure here is one or a
+// loop; see [Point]. A goroutine's life is Create, Change ..., and a Change to None.
 const (
-	Create   Kind = iota + 1 // G appears in state To
-	Change                   // G goes from state From to state To
-	Enter                    // G enters procedure Arg
-	Exit                     // G leaves procedure Arg, the last that it entered and has not left
-	Procs                    // GOMAXPROCS is Arg from here on
-	Mark                     // a note of the runtime: Arg is the spec.Ev kind (collector, stop of the world)
-	Gap                      // Arg events of Thread are missing before this point
-	Sync                     // G operates on object Obj at point Arg; Aux is the queue there
-	Spin                     // G begins (Arg 1) or ends (0) to spin for a mutex
-	Region                   // G begins (Aux 1) or ends (Aux 0) the region of text Arg; 0 ends the last one
-	Named                    // G is called text Arg from here on
-	Labeled                  // G's labels are text Arg from here on; G has its creator's before
-	Trips                    // the loop that G leaves with its next event made Arg iterations
-	Record                   // G emits a record of the kind of point Arg; see [Trace.Record]
-	Sample                   // a sampler found G on a processor or in a system call, at path Arg of [Trace.Paths]; Aux us are the mean time between its looks, Obj is 1 for the first sample of a look. No slot: nobody was there
-	Searched                 // Thread had a processor and no goroutine for the last Arg ns: it looked for work, or switched
+	Create   Kind = iota + 1 // G appears in state To: [Event.Creation]
+	Change                   // G goes from state From to state To: [Event.Wait], [Event.Woken]
+	Enter                    // G enters a procedure: [Event.Point]
+	Exit                     // G leaves the procedure that it entered last and has not left: [Event.Point]
+	Procs                    // GOMAXPROCS from here on: [Event.Count]
+	Mark                     // a note of the runtime about the collector or a stop of the world: [Event.Mark]
+	Gap                      // events of Thread are missing before this one: [Event.Count]
+	Sync                     // G operates on an object: [Event.Sync]
+	Spin                     // G begins or ends to spin for a mutex: [Event.Begins]
+	Region                   // G begins or ends a region: [Event.Begins], [Event.Text], 0 for the last one
+	Named                    // G has a name from here on: [Event.Text]
+	Labeled                  // G has labels from here on, and its creator's before: [Event.Text]
+	Trips                    // the iterations of the loop that G leaves with its next event: [Event.Count]
+	Record                   // G emits a record of the program's own: [Event.Point], [Trace.Record]
+	Sample                   // a sampler found G on a processor or in a system call, or nobody: [Event.Sample]
+	Searched                 // Thread had a processor and no goroutine until now: [Event.Count] ns
 )
 
 // Cause says why an Exit or a Change is there, beyond the normal case.
@@ -69,30 +66,82 @@ const (
 	Preempted                  // Change from Running to Runnable against the goroutine's will
 )
 
-// SwitchReason is the reason of a wait that a coroutine switch began; the
-// runtime records no code for it.
-const SwitchReason = 1<<24 - 1
-
-// NoSlot is the slot of no goroutine.
-const NoSlot = -1
-
-// AtPoint reports whether the event is one at the point Arg.
-func (e *Event) AtPoint() bool {
-	return e.Kind == Enter || e.Kind == Exit || e.Kind == Sync || e.Kind == Record
-}
-
-// Event is one step of one goroutine.
+// Event is one step of one goroutine. It is flat, and its words mean different things for
+// different kinds, because reading is bound by memory; so the words are reached through methods
+// only. Those tell nothing of an event of another kind than theirs.
 type Event struct {
-	Time   int64  // ns since the trace began
-	G      GoID   // whose event it is; 0 for Procs and Gap
-	Obj    uint64 // Record: where it is. Address of the object of a Sync, or that a Change to Waiting is for, or a Change from Waiting by; 0 if not known
-	Arg    uint64 // see Kind. Create: pc of the start function. Change to Waiting: reason code
-	Slot   int32  // G's dense number: free to be another goroutine's after G ended
-	By     int32  // slot of the goroutine that created or woke G, NoSlot if none did
-	Thread int32  // dense number of the thread that recorded it
-	Aux    uint32 // Sync: see there. Change to Waiting: number of the stack in [Trace.Stacks], 0 if not known. Create: path of By in [Trace.Paths], 0 if events tell all of it
+	Time   Time
+	G      GoID // whose event it is; 0 for Procs, Gap and Searched
+	obj    uint64
+	arg    uint64
+	Slot   Slot     // G's
+	By     Slot     // of the goroutine that created or woke G, NoSlot if none did
+	Thread ThreadID // that recorded it
+	aux    uint32
 	Kind   Kind
 	From   State
 	To     State
 	Cause  Cause
 }
+
+// AtPoint reports whether the event has a [Event.Point].
+func (e *Event) AtPoint() bool {
+	return e.Kind == Enter || e.Kind == Exit || e.Kind == Sync || e.Kind == Record
+}
+
+// Point is the point of an Enter, Exit, Sync or Record.
+func (e *Event) Point() PointID { return PointID(e.arg) }
+
+// Count is the number that a Procs, Gap, Trips or Searched tells.
+func (e *Event) Count() uint64 { return e.arg }
+
+// Mark is the kind of entry that a Mark stands for: spec.EvGCBegin and others.
+func (e *Event) Mark() uint64 { return e.arg }
+
+// Text is the text of a Region, Named or Labeled.
+func (e *Event) Text() TextID { return TextID(e.arg) }
+
+// Begins reports whether a Region or Spin begins; else it ends.
+func (e *Event) Begins() bool { return e.aux == 1 }
+
+// Creation is how a goroutine came to be.
+type Creation struct {
+	Start uint64 // pc of the function that it starts in; see [Tables.Function]
+	Path  PathID // of the creator, where events do not tell all of it
+}
+
+// Creation is what a Create tells.
+func (e *Event) Creation() Creation { return Creation{e.arg, PathID(e.aux)} }
+
+// Waits is what a goroutine waits for.
+type Waits struct {
+	Reason ReasonID
+	Stack  StackID // in which it waits
+	Object Address
+}
+
+// Wait is what a Change to Waiting tells.
+func (e *Event) Wait() Waits { return Waits{ReasonID(e.arg), StackID(e.aux), Address(e.obj)} }
+
+// Woken is the object by which a Change ends a wait, where only its end tells: of a select.
+func (e *Event) Woken() Address { return Address(e.obj) }
+
+// Operation is one on a synchronization object.
+type Operation struct {
+	Point  PointID
+	Object Address
+	Queue  int // goroutines, readers, a counter or a length that it saw
+}
+
+// Sync is what a Sync tells.
+func (e *Event) Sync() Operation { return Operation{PointID(e.arg), Address(e.obj), int(e.aux)} }
+
+// Sampled is what a sampler saw of one goroutine.
+type Sampled struct {
+	Path  PathID // in which it was, from where it started
+	Gap   int64  // us on average between its looks
+	First bool   // of what it saw in one look
+}
+
+// Sample is what a Sample tells. Without a slot nobody was on a processor.
+func (e *Event) Sample() Sampled { return Sampled{PathID(e.arg), int64(e.aux), e.obj != 0} }

@@ -26,7 +26,7 @@ func (t *Trace) flight() *Trace {
 	}
 	if !cut { // all from the program's start
 		if t.endTicks != 0 {
-			t.until, t.part, t.Wall = t.endTicks, true, t.clock.ns(t.endTicks)
+			t.until, t.part, t.wall = t.endTicks, true, t.clock.ns(t.endTicks)
 		}
 		return t
 	}

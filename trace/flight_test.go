@@ -101,8 +101,8 @@ func TestFlight(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		from := flight.Int("cut_from_ns")
-		want, got := lines{from: from, to: whole.Wall}, lines{from: from, to: whole.Wall}
+		from := trace.Time(flight.Int("cut_from_ns"))
+		want, got := lines{from: from, to: whole.Wall()}, lines{from: from, to: whole.Wall()}
 		losses, err := whole.Events(want.take(0))
 		if err != nil || losses.Any() {
 			t.Fatalf("the whole trace: %v, %+v", err, losses)

@@ -70,9 +70,9 @@ func (ix *indexer) pathTable() {
 				return
 			}
 			for uint64(len(t.Paths)) <= number {
-				t.Paths = append(t.Paths, Path{Point: -1})
+				t.Paths = append(t.Paths, Path{Point: NoPoint})
 			}
-			t.Paths[number] = Path{int32(v[0]), int32(v[1]), v[2] != 0}
+			t.Paths[number] = Path{PathID(v[0]), PointID(v[1]), v[2] != 0}
 		})
 	}
 }
@@ -208,12 +208,12 @@ func (ix *indexer) data(r *row) bool {
 	case spec.TagCallee:
 		if probe, name, n := r.u("probe"), r.s("function"), r.u("hits"); !r.bad && probe < spec.MaxProbes {
 			if t.Callees == nil {
-				t.Callees = map[int32]map[string]uint64{}
+				t.Callees = map[PointID]map[string]uint64{}
 			}
-			if t.Callees[int32(probe)] == nil {
-				t.Callees[int32(probe)] = map[string]uint64{}
+			if t.Callees[PointID(probe)] == nil {
+				t.Callees[PointID(probe)] = map[string]uint64{}
 			}
-			t.Callees[int32(probe)][name] += n
+			t.Callees[PointID(probe)][name] += n
 		}
 	case spec.TagState:
 		if s := snapshotOf(r); !r.bad {
@@ -221,7 +221,7 @@ func (ix *indexer) data(r *row) bool {
 		}
 	case spec.TagText:
 		if n, text := r.u("number"), r.s("text"); !r.bad {
-			t.Texts[n] = text
+			t.Texts[TextID(n)] = text
 		}
 	case spec.TagFrame:
 		pc, level := r.u("pc"), r.u("level")
@@ -231,7 +231,7 @@ func (ix *indexer) data(r *row) bool {
 		}
 	case spec.TagReason:
 		if code, text := r.u("code"), r.s("text"); !r.bad {
-			t.Reasons[code] = text
+			t.Reasons[ReasonID(code)] = text
 		}
 	case spec.TagEnd:
 		ix.end(r)
@@ -389,16 +389,16 @@ func (ix *indexer) probes(r *row) bool {
 		t.Points = append(t.Points, make([]Point, need-len(t.Points))...)
 	}
 	for i := range n {
-		owner := int32(base + min(owners[i], n))
+		owner := PointID(base + min(owners[i], n))
 		if owners[i] >= n {
-			owner = -1
+			owner = NoPoint
 		}
 		leader := base + leaders[i]
 		if leaders[i] >= n {
 			leader = base + i
 		}
 		t.Points[base+i] = Point{ID: ids[i], Kind: kinds[i], Package: pkg, Name: strs[names[i]],
-			File: strs[files[i]], Line: int(lines[i]), Flags: uint32(flags[i]), Owner: owner, Op: strs[ops[i]], Leader: int32(leader)}
+			File: strs[files[i]], Line: int(lines[i]), Flags: uint32(flags[i]), Owner: owner, Op: strs[ops[i]], Leader: PointID(leader)}
 	}
 	return true
 }
@@ -451,7 +451,7 @@ func (ix *indexer) finish() {
 func (ix *indexer) unknownPoints() {
 	for i := range ix.t.Points {
 		if p := &ix.t.Points[i]; p.Kind == "" {
-			*p = Point{Kind: spec.PointProc, Name: fmt.Sprintf("unknown point %d", i), Owner: int32(i), Leader: int32(i)}
+			*p = Point{Kind: spec.PointProc, Name: fmt.Sprintf("unknown point %d", i), Owner: PointID(i), Leader: PointID(i)}
 		}
 	}
 }
@@ -540,12 +540,12 @@ func (ix *indexer) times() {
 	}
 	t.clock.start(ix.first)
 	t.Ran = max(0, t.clock.ns(ix.last))
-	t.Wall = t.Ran
+	t.wall = t.Ran
 	if len(ix.limits) > 0 {
 		// Past the limit scheduling is not recorded, so that the last states seen
 		// would be taken for those of the rest of the run.
 		t.until = ix.limits[0]
-		t.Wall = max(0, t.clock.ns(t.until))
+		t.wall = max(0, t.clock.ns(t.until))
 	}
 	t.Usage.Time = t.clock.ns(ix.usageAt)
 	for i, ticks := range ix.limits {
@@ -555,10 +555,10 @@ func (ix *indexer) times() {
 		t.Metrics[i].Time = t.clock.ns(ticks)
 	}
 	for _, f := range ix.flushes {
-		t.Flush.Wall += max(0, t.clock.ns(f.to)-t.clock.ns(f.from))
+		t.Flush.Wall += int64(max(0, t.clock.ns(f.to)-t.clock.ns(f.from)))
 	}
 	if len(t.clock.points) > 0 {
 		p := t.clock.points[0]
-		t.Began = p.wall - t.clock.ns(p.ticks)
+		t.Began = p.wall - int64(t.clock.ns(p.ticks))
 	}
 }

@@ -103,7 +103,7 @@ func TestLimit(t *testing.T) {
 		clock(w, 2000)
 		end(w, 2000)
 	})
-	if n, losses := events(t, tr); n != 4 || losses.Any() || tr.Wall != 45 || tr.Ran != 1000 {
-		t.Errorf("%d events, losses %v, wall %d, ran %d; want 4, none, 45, 1000", n, losses.List(), tr.Wall, tr.Ran)
+	if n, losses := events(t, tr); n != 4 || losses.Any() || tr.Wall() != 45 || tr.Ran != 1000 {
+		t.Errorf("%d events, losses %v, wall %d, ran %d; want 4, none, 45, 1000", n, losses.List(), tr.Wall(), tr.Ran)
 	}
 }

@@ -24,7 +24,7 @@ func (ix *indexer) level(r *row) {
 	l := &ix.levels
 	switch r.Record.Tag {
 	case spec.TagLevel:
-		c := rawChange{r.u("ticks"), LevelChange{Point: int32(r.u("probe")), Old: Level(r.u("old")), New: Level(r.u("new")), Rate: get[float64](r, "rate"), Reason: r.s("reason")}}
+		c := rawChange{r.u("ticks"), LevelChange{Point: PointID(r.u("probe")), Old: Level(r.u("old")), New: Level(r.u("new")), Rate: get[float64](r, "rate"), Reason: r.s("reason")}}
 		if r.bad = r.bad || c.Old >= numLevels || c.New >= numLevels; !r.bad {
 			l.changes = append(l.changes, c)
 		}

@@ -29,7 +29,7 @@ type thread struct {
 	seenIn bool
 
 	searches      bool // has a processor and no goroutine
-	searchesSince int64
+	searchesSince Time
 }
 
 // merger merges the threads' events in time order, as far as goroutines' sequence
@@ -71,7 +71,7 @@ func (t *Trace) merger(f func([]Event) error) *merger {
 		m.hold = m.holdGappy
 	}
 	if n, ok := t.Attr("gomaxprocs").(uint64); ok {
-		m.emit(Event{Kind: Procs, Arg: n, Slot: NoSlot, By: NoSlot})
+		m.emit(Event{Kind: Procs, arg: n, Slot: NoSlot, By: NoSlot})
 	}
 	ids := make([]uint32, 0, len(t.blocks))
 	for id := range t.blocks {

@@ -8,7 +8,7 @@ type gor struct {
 	th    *thread // on which it runs or is in a system call
 	stack []uint32
 	seq   uint32 // number of its last numbered transition
-	slot  int32
+	slot  Slot
 	state State
 }
 
@@ -27,10 +27,10 @@ type model struct {
 	holding bool // threads are held: note what changes
 
 	now     uint64 // ticks; never goes back
-	nowNs   int64
+	nowNs   Time
 	gors    map[GoID]*gor
 	free    []*gor    // ended, each with its slot
-	slots   int32     // slots ever used
+	slots   Slot      // slots ever used
 	owner   []*thread // by processor
 	byID    map[uint32]*thread
 	entered []uint64 // enter events by point
@@ -88,7 +88,7 @@ func (m *model) apply(th *thread) bool {
 		m.exit(th, arg)
 	case spec.EvLeave:
 		if g := th.g; g != nil && th.arg(1) != spec.NoTrips && m.popAbove(th, g, arg) {
-			m.emit(Event{Kind: Trips, G: g.id, Slot: g.slot, By: NoSlot, Arg: th.arg(1), Thread: int32(th.id)})
+			m.emit(Event{Kind: Trips, G: g.id, Slot: g.slot, By: NoSlot, arg: th.arg(1), Thread: ThreadID(th.id)})
 		}
 		m.exit(th, arg)
 	case spec.EvUnwind:
@@ -107,7 +107,7 @@ func (m *model) apply(th *thread) bool {
 		}
 	case spec.EvGap:
 		m.losses.Events += int64(th.arg(2))
-		m.emit(Event{Kind: Gap, Arg: th.arg(2), Slot: NoSlot, By: NoSlot, Thread: int32(th.id)})
+		m.emit(Event{Kind: Gap, arg: th.arg(2), Slot: NoSlot, By: NoSlot, Thread: ThreadID(th.id)})
 	default:
 		m.schedule(th, kind, arg)
 	}
@@ -136,14 +136,14 @@ func (m *model) sync(th *thread, point uint32) {
 		return
 	}
 	obj, queue := object(th.arg(1))
-	m.emit(Event{Kind: Sync, G: g.id, Slot: g.slot, By: NoSlot, Arg: uint64(point), Obj: obj, Aux: queue, Thread: int32(th.id)})
+	m.emit(Event{Kind: Sync, G: g.id, Slot: g.slot, By: NoSlot, arg: uint64(point), obj: obj, aux: queue, Thread: ThreadID(th.id)})
 }
 
 // sample applies what a sampler saw on another thread.
 func (m *model) sample(th *thread, on uint32) {
 	w := th.arg(1)
-	e := Event{Kind: Sample, Slot: NoSlot, By: NoSlot, Arg: w & (1<<32 - 1), Aux: uint32(w >> 32 & (1<<31 - 1)), Obj: w >> 63, Thread: int32(th.id)}
-	if seen := m.byID[on]; seen != nil && seen.g != nil && e.Arg < uint64(max(1, len(m.t.Paths))) {
+	e := Event{Kind: Sample, Slot: NoSlot, By: NoSlot, arg: w & (1<<32 - 1), aux: uint32(w >> 32 & (1<<31 - 1)), obj: w >> 63, Thread: ThreadID(th.id)}
+	if seen := m.byID[on]; seen != nil && seen.g != nil && e.arg < uint64(max(1, len(m.t.Paths))) {
 		e.G, e.Slot = seen.g.id, seen.g.slot
 	}
 	m.emit(e)
@@ -156,7 +156,7 @@ func (m *model) record(th *thread, point uint32) {
 		return
 	}
 	at := th.block.off + int64(th.pos) + 16
-	m.emit(Event{Kind: Record, G: g.id, Slot: g.slot, By: NoSlot, Arg: uint64(point), Obj: uint64(at), Aux: uint32(th.arg(1)), Thread: int32(th.id)})
+	m.emit(Event{Kind: Record, G: g.id, Slot: g.slot, By: NoSlot, arg: uint64(point), obj: uint64(at), aux: uint32(th.arg(1)), Thread: ThreadID(th.id)})
 }
 
 // object takes a word of an address and a number apart.
@@ -221,7 +221,7 @@ func (m *model) enter(th *thread, point uint32) {
 		return
 	}
 	g.stack = append(g.stack, point)
-	m.emit(Event{Kind: Enter, G: g.id, Slot: g.slot, By: NoSlot, Arg: uint64(point), Thread: int32(th.id)})
+	m.emit(Event{Kind: Enter, G: g.id, Slot: g.slot, By: NoSlot, arg: uint64(point), Thread: ThreadID(th.id)})
 }
 
 // maxSearch bounds the search for the enter of an exit: far above what lost
@@ -278,7 +278,7 @@ func (m *model) pop(th *thread, g *gor, cause Cause) {
 	top := len(g.stack) - 1
 	point := g.stack[top]
 	g.stack = g.stack[:top]
-	m.emit(Event{Kind: Exit, G: g.id, Slot: g.slot, By: NoSlot, Arg: uint64(point), Cause: cause, Thread: int32(th.id)})
+	m.emit(Event{Kind: Exit, G: g.id, Slot: g.slot, By: NoSlot, arg: uint64(point), Cause: cause, Thread: ThreadID(th.id)})
 }
 
 func (m *model) popTo(th *thread, g *gor, depth int, cause Cause) {

@@ -4,49 +4,27 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"sort"
 
 	"qinst.dev/sddf"
 	"qinst.dev/sddf/salvage"
 	"qinst.dev/sddf/spec"
 )
 
-// Trace is an opened, indexed file.
+// tables is embedded under another name, because [Trace.Tables] is a method of [Source].
+type tables = Tables
+
+// Trace is an opened, indexed file. It is a [Source].
 type Trace struct {
+	tables
+
 	Path     string
 	Size     int64 // bytes
 	Producer string
-
-	Attrs     []Attr                      // in the file's order
-	Points    []Point                     // by dense index
-	Functions []Function                  // by pc
-	Callees   map[int32]map[string]uint64 // calls by point and function, where the source does not tell the function
-	Texts     map[uint64]string
-	Stacks    []Stack  // by number; 0 is the stack that is not known
-	Paths     []Path   // by number; 0 is where a goroutine started
-	Threads   []Thread // by dense number, then thread id
-	Reasons   map[uint64]string
-	Usage     Usage
-	Memory    Memory
-	Metrics   []Metric // in time order
-	Flush     Flush
-	Throttled int64 // ns lost to the control group's quota
-	Limits    []Limit
-	Levels    []LevelChange // in time order
-	End       End
-	// Extensions are those that reduced the trace, in the order of the file.
-	Extensions []Extension
-	// Own are the records of the program's own kinds that lie between those of the trace:
-	// what extensions made, by name.
-	Own       []OwnRecords
-	HasCounts bool
-	Wall      int64 // ns: from the first event or clock reading to the end of what was traced
-	Ran       int64 // ns: to the end record, or what was last; more than Wall after a limit
-	Began     int64 // ns since 1970, 0 if unknown
-	Blocks    int   // event blocks
+	Blocks   int // event blocks
 
 	Salvaged *salvage.File // what came from the program's ring, if the file was opened by its name
 
+	wall      Time   // from the first event or clock reading to the end of what was traced
 	losses    Losses // of opening
 	reader    *sddf.Reader
 	file      io.Closer
@@ -114,7 +92,7 @@ func index(r io.ReaderAt, size int64) (*Trace, error) {
 		return nil, err
 	}
 	t := &Trace{Size: size, Producer: reader.Producer, reader: reader,
-		Reasons: map[uint64]string{}, Texts: map[uint64]string{}, blocks: map[uint32][]block{}}
+		tables: Tables{Reasons: map[ReasonID]string{}, Texts: map[TextID]string{}}, blocks: map[uint32][]block{}}
 	ix := indexer{t: t, fns: map[uint64]Function{}, frames: map[uint64][]Frame{}, threads: map[[2]uint32]Thread{}, before: map[[2]uint32]Thread{}, own: map[string]uint64{}}
 	if err := ix.run(); err != nil {
 		return nil, err
@@ -138,54 +116,19 @@ func (t *Trace) Close() error {
 // Losses are those that opening the file found; reading the events finds others.
 func (t *Trace) Losses() Losses { return t.losses }
 
-// Attr returns a stream attribute's value, nil if the file has none of that key.
-func (t *Trace) Attr(key string) any {
-	for _, a := range t.Attrs {
-		if a.Key == key {
-			return a.Value
-		}
-	}
-	return nil
-}
+// Tables returns what the file says beside its events.
+func (t *Trace) Tables() *Tables { return &t.tables }
 
-// Int returns a stream attribute that is a whole number, 0 if there is none.
-func (t *Trace) Int(key string) int64 {
-	switch v := t.Attr(key).(type) {
-	case int64:
-		return v
-	case uint64:
-		return int64(v)
-	}
-	return 0
-}
+// Wall is the time of the end of what was traced.
+func (t *Trace) Wall() Time { return t.wall }
 
 // Record decodes the record of a Record event. It is valid until the next call.
 func (t *Trace) Record(e *Event) (*sddf.Packet, error) {
-	b, err := t.reader.ReadBlob(nil, sddf.Blob{Off: int64(e.Obj), Len: int64(e.Aux)})
+	b, err := t.reader.ReadBlob(nil, sddf.Blob{Off: int64(e.obj), Len: int64(e.aux)})
 	if err != nil {
 		return nil, err
 	}
 	return t.reader.Inner(b)
-}
-
-// Function returns the goroutine start function of a pc, nil if it is unknown.
-func (t *Trace) Function(pc uint64) *Function {
-	i := sort.Search(len(t.Functions), func(i int) bool { return t.Functions[i].PC >= pc })
-	if i < len(t.Functions) && t.Functions[i].PC == pc {
-		return &t.Functions[i]
-	}
-	return nil
-}
-
-// Reason names the code of a wait.
-func (t *Trace) Reason(code uint64) string {
-	if s, ok := t.Reasons[code]; ok {
-		return s
-	}
-	if code == SwitchReason {
-		return "coroutine switch"
-	}
-	return fmt.Sprintf("reason %d", code)
 }
 
 // checkLayout compares the file's event layout with what this package decodes,

@@ -38,7 +38,7 @@ func (m *merger) appear(th *thread, s *snapshot) {
 	g := m.create(th, s.g, s.seq, Runnable, s.pc, ByCode, NoSlot)
 	say := func(kind Kind, arg uint64) {
 		if arg != 0 {
-			m.emit(Event{Kind: kind, G: g.id, Slot: g.slot, By: NoSlot, Arg: arg, Thread: int32(th.id)})
+			m.emit(Event{Kind: kind, G: g.id, Slot: g.slot, By: NoSlot, arg: arg, Thread: ThreadID(th.id)})
 		}
 	}
 	if s.state != Runnable || len(s.probes)+len(s.regions) > 0 || s.name|s.labels != 0 {
@@ -47,10 +47,10 @@ func (m *merger) appear(th *thread, s *snapshot) {
 	say(Named, s.name)
 	say(Labeled, s.labels)
 	for _, text := range s.regions {
-		m.emit(Event{Kind: Region, G: g.id, Slot: g.slot, By: NoSlot, Arg: uint64(text), Aux: 1, Thread: int32(th.id)})
+		m.emit(Event{Kind: Region, G: g.id, Slot: g.slot, By: NoSlot, arg: uint64(text), aux: 1, Thread: ThreadID(th.id)})
 	}
 	for _, p := range s.probes {
 		m.enter(th, p)
 	}
-	m.step(th, g, Event{To: s.state, Arg: s.reason, Cause: ByCode, By: NoSlot, Obj: s.obj, Aux: s.stack})
+	m.step(th, g, Event{To: s.state, arg: s.reason, Cause: ByCode, By: NoSlot, obj: s.obj, aux: s.stack})
 }

@@ -111,7 +111,7 @@ func (m *model) schedule(th *thread, kind uint64, arg uint32) {
 	case spec.EvProcSteal:
 		m.procSteal(th, int32(arg))
 	case spec.EvProcs:
-		m.emit(Event{Kind: Procs, Arg: uint64(arg), Slot: NoSlot, By: NoSlot, Thread: int32(th.id)})
+		m.emit(Event{Kind: Procs, arg: uint64(arg), Slot: NoSlot, By: NoSlot, Thread: ThreadID(th.id)})
 	default:
 		m.current(th, kind, arg)
 	}
@@ -121,7 +121,7 @@ func (m *model) schedule(th *thread, kind uint64, arg uint32) {
 func (m *model) current(th *thread, kind uint64, arg uint32) {
 	g := th.g
 	if kind >= spec.EvSTWBegin && kind <= spec.EvAssistEnd {
-		e := Event{Kind: Mark, Arg: kind, Slot: NoSlot, By: NoSlot, Thread: int32(th.id)}
+		e := Event{Kind: Mark, arg: kind, Slot: NoSlot, By: NoSlot, Thread: ThreadID(th.id)}
 		if g != nil {
 			e.G, e.Slot = g.id, g.slot
 		}
@@ -137,12 +137,12 @@ func (m *model) current(th *thread, kind uint64, arg uint32) {
 		m.change(th, g, Waiting, uint64(arg), ByCode, NoSlot)
 	case spec.EvGoWait:
 		obj, stack := object(th.arg(1))
-		m.step(th, g, Event{To: Waiting, Arg: uint64(arg), By: NoSlot, Obj: obj, Aux: stack})
+		m.step(th, g, Event{To: Waiting, arg: uint64(arg), By: NoSlot, obj: obj, aux: stack})
 	case spec.EvRegionBegin, spec.EvRegionEnd, spec.EvGoName, spec.EvLabels:
-		e := Event{Kind: Region, G: g.id, Slot: g.slot, By: NoSlot, Arg: uint64(arg), Thread: int32(th.id)}
+		e := Event{Kind: Region, G: g.id, Slot: g.slot, By: NoSlot, arg: uint64(arg), Thread: ThreadID(th.id)}
 		switch kind {
 		case spec.EvRegionBegin:
-			e.Aux = 1
+			e.aux = 1
 		case spec.EvGoName:
 			e.Kind = Named
 		case spec.EvLabels:
@@ -150,8 +150,7 @@ func (m *model) current(th *thread, kind uint64, arg uint32) {
 		}
 		m.emit(e)
 	case spec.EvSpinBegin, spec.EvSpinEnd:
-		begins := spec.EvSpinEnd - kind
-		m.emit(Event{Kind: Spin, G: g.id, Slot: g.slot, By: NoSlot, Arg: begins, Thread: int32(th.id)})
+		m.emit(Event{Kind: Spin, G: g.id, Slot: g.slot, By: NoSlot, aux: uint32(spec.EvSpinEnd - kind), Thread: ThreadID(th.id)})
 	case spec.EvGoStop:
 		cause := ByCode
 		if arg == spec.StopPreempt {
@@ -176,7 +175,7 @@ func (m *model) current(th *thread, kind uint64, arg uint32) {
 
 func (m *model) goCreate(th *thread, kind uint64, arg uint32) {
 	id, seq := th.goWord()
-	by := int32(NoSlot)
+	by := NoSlot
 	var pc uint64
 	state := Blocked
 	if kind == spec.EvGoCreate {
@@ -196,7 +195,7 @@ func (m *model) goCreate(th *thread, kind uint64, arg uint32) {
 	if p := arg >> 1; kind == spec.EvGoCreate && int(p) < len(m.t.Paths) {
 		path = p
 	}
-	g := m.createIn(th, id, seq, Event{To: state, Arg: pc, By: by, Aux: path})
+	g := m.createIn(th, id, seq, Event{To: state, arg: pc, By: by, aux: path})
 	if kind == spec.EvGoCreateSyscall {
 		m.detach(th)
 		th.g, g.th = g, th
@@ -205,8 +204,8 @@ func (m *model) goCreate(th *thread, kind uint64, arg uint32) {
 }
 
 // create adds a goroutine in a state, with the function it starts in.
-func (m *model) create(th *thread, id GoID, seq uint32, state State, pc uint64, cause Cause, by int32) *gor {
-	return m.createIn(th, id, seq, Event{To: state, Arg: pc, Cause: cause, By: by})
+func (m *model) create(th *thread, id GoID, seq uint32, state State, pc uint64, cause Cause, by Slot) *gor {
+	return m.createIn(th, id, seq, Event{To: state, arg: pc, Cause: cause, By: by})
 }
 
 // createIn is create with what else the event says.
@@ -220,7 +219,7 @@ func (m *model) createIn(th *thread, id GoID, seq uint32, e Event) *gor {
 	}
 	g.id, g.seq, g.state = id, seq, e.To
 	m.gors[id] = g
-	e.Kind, e.G, e.Slot, e.Thread = Create, id, g.slot, int32(th.id)
+	e.Kind, e.G, e.Slot, e.Thread = Create, id, g.slot, ThreadID(th.id)
 	m.emit(e)
 	m.wake(id, -1)
 	return g
@@ -267,14 +266,14 @@ func (m *model) goStart(th *thread) {
 }
 
 func (m *model) goSwitch(th *thread, ends uint32) {
-	by := int32(NoSlot)
+	by := NoSlot
 	if from := th.g; from == nil {
 		m.losses.NoGoroutine++
 	} else if by = from.slot; ends&1 != 0 {
 		m.end(th, from)
 		by = NoSlot
 	} else {
-		m.change(th, from, Waiting, SwitchReason, ByCode, NoSlot)
+		m.change(th, from, Waiting, uint64(SwitchReason), ByCode, NoSlot)
 	}
 	if g := m.target(th, Waiting); g != nil {
 		m.change(th, g, Running, 0, ByCode, by)
@@ -286,7 +285,7 @@ func (m *model) goUnpark(th *thread, cause uint32, obj uint64) {
 	if g == nil {
 		return
 	}
-	by := int32(NoSlot)
+	by := NoSlot
 	c := WakeScheduler
 	if cause < uint32(WakeScheduler) {
 		c = Cause(cause)
@@ -294,13 +293,13 @@ func (m *model) goUnpark(th *thread, cause uint32, obj uint64) {
 	if c == ByCode && th.g != nil {
 		by = th.g.slot
 	}
-	m.step(th, g, Event{To: Runnable, Cause: c, By: by, Obj: obj})
+	m.step(th, g, Event{To: Runnable, Cause: c, By: by, obj: obj})
 }
 
 // change brings g into a state, by repaired steps where the direct one is not
 // legal, and emits each step. The thread is the one whose event says so.
-func (m *model) change(th *thread, g *gor, to State, arg uint64, cause Cause, by int32) {
-	m.step(th, g, Event{To: to, Arg: arg, Cause: cause, By: by})
+func (m *model) change(th *thread, g *gor, to State, arg uint64, cause Cause, by Slot) {
+	m.step(th, g, Event{To: to, arg: arg, Cause: cause, By: by})
 }
 
 // step is change with what else the last step's event says.
@@ -311,7 +310,7 @@ func (m *model) step(th *thread, g *gor, last Event) {
 		if next == last.To {
 			e = last
 		}
-		e.Kind, e.G, e.Slot, e.From, e.Thread = Change, g.id, g.slot, g.state, int32(th.id)
+		e.Kind, e.G, e.Slot, e.From, e.Thread = Change, g.id, g.slot, g.state, ThreadID(th.id)
 		g.state = next
 		m.place(th, g)
 		m.emit(e)
@@ -344,7 +343,7 @@ func (m *model) search(th *thread) {
 	case searches:
 		th.searchesSince = m.nowNs
 	case m.nowNs > th.searchesSince:
-		m.emit(Event{Kind: Searched, Arg: uint64(m.nowNs - th.searchesSince), Slot: NoSlot, By: NoSlot, Thread: int32(th.id)})
+		m.emit(Event{Kind: Searched, arg: uint64(m.nowNs - th.searchesSince), Slot: NoSlot, By: NoSlot, Thread: ThreadID(th.id)})
 	}
 	th.searches = searches
 }

@@ -1,10 +1,109 @@
 package trace
 
 import (
+	"fmt"
+	"sort"
 	"strings"
 
 	"qinst.dev/sddf/spec"
 )
+
+// Tables are what a recording says of the program and the run beside its events: what names
+// things, and totals of the whole run. Reading the events adds to Points what only they tell.
+type Tables struct {
+	Attrs     []Attr                        // in the file's order
+	Points    []Point                       // by PointID
+	Functions []Function                    // by pc
+	Callees   map[PointID]map[string]uint64 // calls by point and function, where the source does not tell the function
+	Texts     map[TextID]string
+	Stacks    []Stack  // by StackID
+	Paths     []Path   // by PathID
+	Threads   []Thread // by dense number, then thread id
+	Reasons   map[ReasonID]string
+	Usage     Usage
+	Memory    Memory
+	Metrics   []Metric // in time order
+	Flush     Flush
+	Throttled int64 // ns lost to the control group's quota
+	Limits    []Limit
+	Levels    []LevelChange // in time order
+	End       End
+	// Extensions are those that reduced the trace, in the order of the file.
+	Extensions []Extension
+	// Own are the records of the program's own kinds that lie between those of the trace:
+	// what extensions made, by name.
+	Own       []OwnRecords
+	HasCounts bool
+	Ran       Time  // to the end record, or what was last; later than the end of the events after a limit
+	Began     int64 // ns since 1970, 0 if unknown
+}
+
+// Source is an ordered, validated stream of events and what it is about: a file, a part of one,
+// or a trace that was computed from another.
+type Source interface {
+	Tables() *Tables
+	// Wall is the time of the end of what was traced.
+	Wall() Time
+	// Events calls f with the events in order, in batches that are valid during the call. It
+	// returns what was lost or repaired on the way. It can be called again.
+	Events(f func([]Event) error) (Losses, error)
+}
+
+// Attr returns a stream attribute's value, nil if there is none of that key.
+func (t *Tables) Attr(key string) any {
+	for _, a := range t.Attrs {
+		if a.Key == key {
+			return a.Value
+		}
+	}
+	return nil
+}
+
+// Int returns a stream attribute that is a whole number, 0 if there is none.
+func (t *Tables) Int(key string) int64 {
+	switch v := t.Attr(key).(type) {
+	case int64:
+		return v
+	case uint64:
+		return int64(v)
+	}
+	return 0
+}
+
+// Function returns the goroutine start function of a pc, nil if it is unknown.
+func (t *Tables) Function(pc uint64) *Function {
+	i := sort.Search(len(t.Functions), func(i int) bool { return t.Functions[i].PC >= pc })
+	if i < len(t.Functions) && t.Functions[i].PC == pc {
+		return &t.Functions[i]
+	}
+	return nil
+}
+
+// Reason names the code of a wait.
+func (t *Tables) Reason(code ReasonID) string {
+	if s, ok := t.Reasons[code]; ok {
+		return s
+	}
+	if code == SwitchReason {
+		return "coroutine switch"
+	}
+	return fmt.Sprintf("reason %d", code)
+}
+
+// Costs are what recording cost on the machine of the run, in ns, as the program measured it in
+// loops that do nothing else; 0 where it did not.
+type Costs struct {
+	Clock  float64 // a reading of the clock
+	Event  float64 // a traced event
+	Count  float64 // a hit that is counted
+	Atomic float64 // a locked instruction
+}
+
+// Costs returns them.
+func (t *Tables) Costs() Costs {
+	ns := func(key string) float64 { return float64(t.Int(key)) / 1000 }
+	return Costs{ns("clock_cost_ps"), ns("event_cost_ps"), ns("count_cost_ps"), ns("atomic_cost_ps")}
+}
 
 // Point is one probe point: a row of a "probes" record.
 type Point struct {
@@ -15,9 +114,9 @@ type Point struct {
 	File    string
 	Line    int
 	Flags   uint32
-	Owner   int32  // index of the procedure that contains the point; a proc: itself
-	Leader  int32  // index of the point whose hits are this one's, too; else its own
-	Op      string // of a sync point: spec.OpLock ...
+	Owner   PointID // the procedure that contains the point; a proc: itself
+	Leader  PointID // the point whose hits are this one's, too; else its own
+	Op      string  // of a sync point: spec.OpLock ...
 
 	Hits   uint64 // times reached, over the whole run; 0 if no totals were written
 	Traced uint64 // times it wrote an event
@@ -82,8 +181,8 @@ type Extension struct {
 
 // LevelChange is a change of a point's level.
 type LevelChange struct {
-	Time     int64 // ns since the trace began
-	Point    int32
+	Time     Time
+	Point    PointID
 	Old, New Level
 	Rate     float64 // hits/s before it
 	Reason   string
@@ -109,7 +208,7 @@ func (p *Point) Degraded() uint64 { return p.Hits - min(p.Traced, p.Hits) }
 
 // Counts is how many hits of probes that count cost as much as counting the point did: a
 // point that has no counter of its own costs nothing.
-func (p *Point) Counts(index int32) uint64 {
+func (p *Point) Counts(index PointID) uint64 {
 	switch {
 	case p.Leader != index || p.Flags&spec.FlagDerived != 0:
 		return 0
@@ -139,15 +238,15 @@ type Frame struct {
 
 // Path is a path of procedures and loops in which samples were taken.
 type Path struct {
-	From     int32 // path that leads there: a smaller number; 0: where the goroutine started
-	Point    int32 // procedure or loop that it leads into; -1: not known
-	Untraced bool  // no event told of the entry
+	From     PathID  // path that leads there: a smaller number; 0: where the goroutine started
+	Point    PointID // procedure or loop that it leads into; NoPoint: not known
+	Untraced bool    // no event told of the entry
 }
 
 // PathName is a path in words: its points, outermost first.
-func (t *Trace) PathName(number uint32) string {
+func (t *Tables) PathName(number PathID) string {
 	name := ""
-	for i := int(number); i > 0 && i < len(t.Paths); i = int(t.Paths[i].From) {
+	for i := number; i > 0 && int(i) < len(t.Paths); i = t.Paths[i].From {
 		if p := t.Paths[i].Point; p >= 0 {
 			name = t.Points[p].Name + strings.Repeat(" > ", min(len(name), 1)) + name
 		}
@@ -187,14 +286,14 @@ type Memory struct {
 // Usage is getrusage of the process at its last reading.
 type Usage struct {
 	Known        bool
-	Time         int64 // ns since the trace began
+	Time         Time
 	User, System int64 // ns of processor time
 	MaxRSS       int64 // bytes
 }
 
 // Metric is what the runtime said of its heap at a time.
 type Metric struct {
-	Time   int64 // ns since the trace began
+	Time   Time
 	Heap   int64 // bytes that are live, or were allocated since
 	Goal   int64 // bytes at which the collector's next cycle is to end
 	Cycles int64 // of the collector that were complete
@@ -210,7 +309,7 @@ type Flush struct {
 
 // Limit is a moment from which on points only counted.
 type Limit struct {
-	Time   int64 // ns since the trace began
+	Time   Time
 	Bytes  int64 // written so far
 	Reason string
 }

@@ -27,7 +27,7 @@ func open(t testing.TB, data []byte) *trace.Trace {
 func all(t testing.TB, tr *trace.Trace) ([]string, trace.Losses) {
 	t.Helper()
 	var out []string
-	last := int64(0)
+	last := trace.Time(0)
 	losses, err := tr.Events(func(batch []trace.Event) error {
 		for _, e := range batch {
 			if e.Time < last {
@@ -225,7 +225,7 @@ func TestClock(t *testing.T) {
 	b.At(5).Start(m, 0)
 	b.At(1e12+7).Park(m, "sleep")
 	tr := b.Trace()
-	var times []int64
+	var times []trace.Time
 	tr.Events(func(batch []trace.Event) error {
 		for _, e := range batch {
 			if e.Kind == trace.Change {
@@ -234,8 +234,8 @@ func TestClock(t *testing.T) {
 		}
 		return nil
 	})
-	if fmt.Sprint(times) != "[5 1000000000007]" || tr.Wall != 1e12+7 {
-		t.Errorf("times %v, wall %d", times, tr.Wall)
+	if fmt.Sprint(times) != "[5 1000000000007]" || tr.Wall() != 1e12+7 {
+		t.Errorf("times %v, wall %d", times, tr.Wall())
 	}
 }
 
@@ -243,9 +243,9 @@ func FuzzTrace(f *testing.F) {
 	for seed := range uint32(4) {
 		data := tracetest.Random(counter(seed)).Bytes()
 		f.Add(data)
-		if tr, err := trace.New(bytes.NewReader(data), int64(len(data))); err == nil && tr.Wall > 2 {
+		if tr, err := trace.New(bytes.NewReader(data), int64(len(data))); err == nil && tr.Wall() > 2 {
 			var part bytes.Buffer // what begins in the middle
-			if err := tr.Cut(&part, tr.Wall/3, tr.Wall/3*2+1); err != nil {
+			if err := tr.Cut(&part, tr.Wall()/3, tr.Wall()/3*2+1); err != nil {
 				f.Fatal(err)
 			}
 			f.Add(part.Bytes())

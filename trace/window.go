@@ -15,15 +15,15 @@ import (
 //
 // What everybody did follows from all that came before. An index makes that short;
 // see [Trace.WriteIndex].
-func (t *Trace) Window(from, to int64) (*Trace, error) {
-	if from < 0 || to <= from || from >= t.Wall {
-		return nil, fmt.Errorf("found the window %d to %d ns, expected a part of 0 to %d", from, to, t.Wall)
+func (t *Trace) Window(from, to Time) (*Trace, error) {
+	if from < 0 || to <= from || from >= t.wall {
+		return nil, fmt.Errorf("found the window %d to %d ns, expected a part of 0 to %d", from, to, t.wall)
 	}
 	start, err := t.at(t.clock.ticksAt(from))
 	if err != nil {
 		return nil, err
 	}
-	if to >= t.Wall {
+	if to >= t.wall {
 		return t.view(start, 0), nil
 	}
 	return t.view(start, t.clock.ticksAt(to)), nil
@@ -43,14 +43,14 @@ func (t *Trace) view(start *checkpoint, until uint64) *Trace {
 	w := *t
 	w.file, w.index = nil, nil
 	w.clock.start(start.ticks)
-	if w.Wall = t.Wall - t.clock.ns(start.ticks); until != 0 {
-		w.until, w.part, w.Wall = until, true, w.clock.ns(until)
+	if w.wall = t.wall - t.clock.ns(start.ticks); until != 0 {
+		w.until, w.part, w.wall = until, true, w.clock.ns(until)
 	}
-	w.Ran = w.Wall
+	w.Ran = w.wall
 	if w.Began > 0 {
-		w.Began += t.clock.ns(start.ticks)
+		w.Began += int64(t.clock.ns(start.ticks))
 	}
-	w.Attrs = append([]Attr{{attrFrom, t.clock.ns(start.ticks)}, {attrTo, t.clock.ns(start.ticks) + w.Wall}},
+	w.Attrs = append([]Attr{{attrFrom, int64(t.clock.ns(start.ticks))}, {attrTo, int64(t.clock.ns(start.ticks) + w.wall)}},
 		slices.DeleteFunc(slices.Clone(t.Attrs), func(a Attr) bool { return slices.Contains(notInWindow, a.Key) })...)
 	if start.procs > 0 {
 		w.Attrs = append(w.Attrs, Attr{"gomaxprocs", start.procs})
@@ -61,13 +61,13 @@ func (t *Trace) view(start *checkpoint, until uint64) *Trace {
 	}
 	w.Levels, w.Extensions = nil, nil
 	for _, c := range t.Levels {
-		if c.Time -= t.clock.ns(start.ticks); c.Time > 0 && c.Time <= w.Wall {
+		if c.Time -= t.clock.ns(start.ticks); c.Time > 0 && c.Time <= w.wall {
 			w.Levels = append(w.Levels, c)
 		}
 	}
 	w.Metrics = nil
 	for _, m := range t.Metrics {
-		if m.Time -= t.clock.ns(start.ticks); m.Time >= 0 && m.Time <= w.Wall {
+		if m.Time -= t.clock.ns(start.ticks); m.Time >= 0 && m.Time <= w.wall {
 			w.Metrics = append(w.Metrics, m)
 		}
 	}
@@ -155,13 +155,13 @@ func (h *blockHead) apply(c *cursor) {
 // Select calls f with the events between two times, as [Trace.Events] does with all
 // of them: at their times in the whole trace. With want it passes on only events at
 // points for which want is true, and what an index says has none is not read.
-func (t *Trace) Select(from, to int64, want func(point int32) bool, f func([]Event) error) error {
+func (t *Trace) Select(from, to Time, want func(PointID) bool, f func([]Event) error) error {
 	for _, part := range t.parts(from, to, want) {
 		w, err := t.Window(part[0], part[1])
 		if err != nil {
 			return err
 		}
-		s := &selection{shift: w.Int(attrFrom), want: want}
+		s := &selection{shift: Time(w.Int(attrFrom)), want: want}
 		_, err = w.Events(func(batch []Event) error {
 			if s.take(batch); len(s.list) == 0 {
 				return nil
@@ -177,8 +177,8 @@ func (t *Trace) Select(from, to int64, want func(point int32) bool, f func([]Eve
 
 // selection passes on some events of a window.
 type selection struct {
-	shift int64
-	want  func(int32) bool
+	shift Time
+	want  func(PointID) bool
 	list  []Event
 	trips Event // of the loop that is left next
 }
@@ -196,7 +196,7 @@ func (s *selection) take(batch []Event) {
 			if e.Kind == Trips {
 				s.trips = e
 			}
-		case s.want(int32(e.Arg)):
+		case s.want(e.Point()):
 			if s.trips.Kind == Trips && s.trips.G == e.G && e.Kind == Exit {
 				s.list = append(s.list, s.trips)
 			}

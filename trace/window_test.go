@@ -22,13 +22,13 @@ import (
 // lines are events in words that do not depend on where reading began, with their
 // times in the whole trace: those later than from, up to and including to.
 type lines struct {
-	from, to int64
-	names    map[int32]trace.GoID
+	from, to trace.Time
+	names    map[trace.Slot]trace.GoID
 	list     []string
 }
 
-func (l *lines) take(shift int64) func([]trace.Event) error {
-	l.names = map[int32]trace.GoID{trace.NoSlot: 0}
+func (l *lines) take(shift trace.Time) func([]trace.Event) error {
+	l.names = map[trace.Slot]trace.GoID{trace.NoSlot: 0}
 	return func(batch []trace.Event) error {
 		for _, e := range batch {
 			if e.Kind == trace.Create {
@@ -90,10 +90,10 @@ func TestWindow(t *testing.T) {
 		if !quick.Indexed() {
 			t.Fatal("the index was not found")
 		}
-		from := rapid.Int64Range(0, plain.Wall-1).Draw(t, "from")
-		to := rapid.Int64Range(from+1, plain.Wall).Draw(t, "to")
+		from := trace.Time(rapid.Int64Range(0, int64(plain.Wall())-1).Draw(t, "from"))
+		to := trace.Time(rapid.Int64Range(int64(from)+1, int64(plain.Wall())).Draw(t, "to"))
 		if rapid.Bool().Draw(t, "to the end") {
-			to = plain.Wall
+			to = plain.Wall()
 		}
 		want := lines{from: from, to: to}
 		losses, err := plain.Events(want.take(0))
@@ -109,13 +109,13 @@ func TestWindow(t *testing.T) {
 				t.Fatal(err)
 			}
 			got := lines{from: from, to: to}
-			if _, err := w.Events(got.take(w.Int("cut_from_ns"))); err != nil {
+			if _, err := w.Events(got.take(trace.Time(w.Int("cut_from_ns")))); err != nil {
 				t.Fatal(err)
 			}
 			sameLines(t, what, got.list, want.list)
 			some := rapid.SliceOfN(rapid.Bool(), len(tr.Points), len(tr.Points)).Draw(t, "points")
 			sameSelection(t, tr, from, to, some)
-			if to == plain.Wall {
+			if to == plain.Wall() {
 				sameFile(t, tr, from, to, want.list)
 			}
 		}
@@ -123,9 +123,9 @@ func TestWindow(t *testing.T) {
 }
 
 // sameSelection compares the events at some points with those among all.
-func sameSelection(t *rapid.T, tr *trace.Trace, from, to int64, some []bool) {
+func sameSelection(t *rapid.T, tr *trace.Trace, from, to trace.Time, some []bool) {
 	got := lines{from: from, to: to}
-	selected := func(point int32) bool { return some[point] }
+	selected := func(point trace.PointID) bool { return some[point] }
 	if err := tr.Select(from, to, selected, got.take(0)); err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +133,7 @@ func sameSelection(t *rapid.T, tr *trace.Trace, from, to int64, some []bool) {
 	pick := want.take(0)
 	if _, err := tr.Events(func(batch []trace.Event) error {
 		for i, e := range batch {
-			if e.AtPoint() && some[e.Arg] {
+			if e.AtPoint() && some[e.Point()] {
 				if i > 0 && e.Kind == trace.Exit && batch[i-1].Kind == trace.Trips {
 					_ = pick(batch[i-1 : i])
 				}
@@ -150,11 +150,11 @@ func sameSelection(t *rapid.T, tr *trace.Trace, from, to int64, some []bool) {
 // sameFile compares the window's file, but for times: those of a window of few ns
 // are rounded otherwise. One that ends before the trace does may have events in it
 // that wait for a cause which is not.
-func sameFile(t *rapid.T, tr *trace.Trace, from, to int64, timed []string) {
+func sameFile(t *rapid.T, tr *trace.Trace, from, to trace.Time, timed []string) {
 	var want []string
 	for _, line := range timed {
 		ns, rest, _ := strings.Cut(line, " ")
-		if n, err := strconv.ParseInt(ns, 10, 64); err != nil || n < from+3 {
+		if n, err := strconv.ParseInt(ns, 10, 64); err != nil || n < int64(from)+3 {
 			return // rounding may make it one of those before
 		}
 		want = append(want, untimed(rest))
@@ -269,9 +269,9 @@ func TestHostileIndex(t *testing.T) {
 		}
 		tr := open()
 		defer tr.Close()
-		if err := tr.Select(tr.Wall/2, tr.Wall, nil, func([]trace.Event) error { return nil }); err == nil {
+		if err := tr.Select(tr.Wall()/2, tr.Wall(), nil, func([]trace.Event) error { return nil }); err == nil {
 			var out bytes.Buffer
-			if err := tr.Cut(&out, tr.Wall/2, tr.Wall); err != nil {
+			if err := tr.Cut(&out, tr.Wall()/2, tr.Wall()); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -291,7 +291,7 @@ func TestPointsNamed(t *testing.T) {
 		var got []string
 		found := tr.PointsNamed(pattern)
 		for i, p := range tr.Points {
-			if found[int32(i)] {
+			if found[trace.PointID(i)] {
 				got = append(got, p.Name)
 			}
 		}
@@ -322,7 +322,7 @@ func TestCutLength(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if part.Wall != 400 {
-		t.Errorf("the part lasts %d ns, expected 400", part.Wall)
+	if part.Wall() != 400 {
+		t.Errorf("the part lasts %d ns, expected 400", part.Wall())
 	}
 }

@@ -25,7 +25,7 @@ const maxBlind = 8
 
 // BlindSpots finds where a run had no probes and needed some: packages that the
 // procedures with most time of their own call, and in which goroutines waited.
-func BlindSpots(t *trace.Trace, p *Profile) []Blind {
+func BlindSpots(t *trace.Tables, p *Profile) []Blind {
 	probed := map[string]bool{}
 	for i := range t.Points {
 		if k := t.Points[i].Kind; k == spec.PointProc || k == spec.PointFunc {
@@ -84,13 +84,6 @@ func BlindSpots(t *trace.Trace, p *Profile) []Blind {
 		return cmp.Or(cmp.Compare(b.Time, a.Time), cmp.Compare(a.Package, b.Package))
 	})
 	return list[:min(len(list), maxBlind)]
-}
-
-func ratio(a, b int64) float64 {
-	if b == 0 {
-		return 0
-	}
-	return float64(a) / float64(b)
 }
 
 // PackageOf is the import path in a linker symbol; "" if there is none.

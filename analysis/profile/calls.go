@@ -7,31 +7,51 @@ import (
 	"slices"
 	"strings"
 
+	"qinst.dev/analysis/replay"
 	"qinst.dev/sddf/spec"
 	"qinst.dev/trace"
 )
 
-// calledFrom lists the call points that were reached, most often first.
-func (b *builder) calledFrom(p *Profile) {
-	inlined := b.inlinedCalls()
-	for i := range b.t.Points {
-		pt := &b.t.Points[i]
+// calls lists the call points that were reached.
+type calls struct {
+	t       *trace.Tables
+	procs   map[string]bool           // names of procedures
+	inlined map[string][]*trace.Point // see inlinedCalls
+	out     []Call
+}
+
+func newCalls(b *builder) *calls {
+	c := &calls{t: b.r.T, procs: map[string]bool{}}
+	for i := range c.t.Points {
+		if p := &c.t.Points[i]; p.Kind == spec.PointProc || p.Kind == spec.PointFunc {
+			c.procs[p.Name] = true
+		}
+	}
+	c.inlined = c.inlinedCalls()
+	return c
+}
+
+// list returns the calls, those made most often first.
+func (cs *calls) list() []Call {
+	for i := range cs.t.Points {
+		pt := &cs.t.Points[i]
 		if !isCall(pt) || pt.Flags&spec.FlagDerived != 0 || pt.Hits == 0 {
 			continue
 		}
-		c := Call{Caller: b.ownerName(pt), Callee: pt.Name, File: pt.File, Line: pt.Line, Count: pt.Hits}
-		callees := b.t.Callees[int32(i)]
+		c := Call{Caller: cs.ownerName(pt), Callee: pt.Name, File: pt.File, Line: pt.Line, Count: pt.Hits}
+		callees := cs.t.Callees[trace.PointID(i)]
 		for _, name := range slices.Sorted(maps.Keys(callees)) {
 			told := c
-			told.Callee, told.Count = b.realName(name), min(callees[name], c.Count)
+			told.Callee, told.Count = cs.realName(name), min(callees[name], c.Count)
 			c.Count -= told.Count
-			p.Calls = b.derive(append(p.Calls, told), inlined, told, 0)
+			cs.add(told, 0)
 		}
 		if c.Count > 0 {
-			p.Calls = b.derive(append(p.Calls, c), inlined, c, 0)
+			cs.add(c, 0)
 		}
 	}
-	sortCalls(p.Calls)
+	sortCalls(cs.out)
+	return cs.out
 }
 
 // sortCalls sorts calls: those made most often first.
@@ -44,14 +64,14 @@ func sortCalls(list []Call) {
 
 // realName is the function behind the wrappers that the compiler makes: the one of
 // a method value, and the one that calls a value's method through a pointer.
-func (b *builder) realName(symbol string) string {
+func (cs *calls) realName(symbol string) string {
 	name := strings.TrimSuffix(symbol, "-fm")
-	if b.procNames[name] {
+	if cs.procs[name] {
 		return name
 	}
 	if open := strings.Index(name, ".(*"); open >= 0 {
 		if end := strings.Index(name[open:], ")."); end >= 0 {
-			if value := name[:open+1] + name[open+3:open+end] + name[open+end+1:]; b.procNames[value] {
+			if value := name[:open+1] + name[open+3:open+end] + name[open+end+1:]; cs.procs[value] {
 				return value
 			}
 		}
@@ -59,22 +79,20 @@ func (b *builder) realName(symbol string) string {
 	return name
 }
 
-func isCall(pt *trace.Point) bool { return pt.Kind == spec.PointCall || pt.Kind == spec.PointGo }
-
-func (b *builder) ownerName(pt *trace.Point) string {
-	if o := int(pt.Owner); o >= 0 && o < len(b.t.Points) {
-		return b.t.Points[o].Name
+func (cs *calls) ownerName(pt *trace.Point) string {
+	if o := int(pt.Owner); o >= 0 && o < len(cs.t.Points) {
+		return cs.t.Points[o].Name
 	}
 	return ""
 }
 
 // goSite is the go statement of a group of goroutines, if their creator has but
 // one that starts their function.
-func (b *builder) goSite(g group) string {
+func goSite(t *trace.Tables, g *replay.Group) string {
 	site := ""
-	for i := range b.t.Points {
-		pt := &b.t.Points[i]
-		if pt.Kind != spec.PointGo || pt.Owner != g.creator || pt.Name != g.fn {
+	for i := range t.Points {
+		pt := &t.Points[i]
+		if pt.Kind != spec.PointGo || pt.Owner != g.Creator || pt.Name != g.Func {
 			continue
 		}
 		if site != "" {
@@ -87,11 +105,11 @@ func (b *builder) goSite(g group) string {
 
 // inlinedCalls are the calls without a counter by the function that makes each of
 // them once whenever it is called.
-func (b *builder) inlinedCalls() map[string][]*trace.Point {
+func (cs *calls) inlinedCalls() map[string][]*trace.Point {
 	by := map[string][]*trace.Point{}
-	for i := range b.t.Points {
-		if pt := &b.t.Points[i]; isCall(pt) && pt.Flags&spec.FlagDerived != 0 {
-			name := b.ownerName(pt)
+	for i := range cs.t.Points {
+		if pt := &cs.t.Points[i]; isCall(pt) && pt.Flags&spec.FlagDerived != 0 {
+			name := cs.ownerName(pt)
 			by[name] = append(by[name], pt)
 		}
 	}
@@ -102,14 +120,13 @@ func (b *builder) inlinedCalls() map[string][]*trace.Point {
 // compiler does not inline recursion.
 const maxInlined = 16
 
-// derive appends the calls that an inlined callee of c makes for c's caller.
-func (b *builder) derive(list []Call, inlined map[string][]*trace.Point, c Call, depth int) []Call {
+// add lists a call, and those that its inlined callee makes for the caller.
+func (cs *calls) add(c Call, depth int) {
+	cs.out = append(cs.out, c)
 	if depth == maxInlined {
-		return list
+		return
 	}
-	for _, pt := range inlined[c.Callee] {
-		d := Call{Caller: c.Caller, Callee: pt.Name, File: pt.File, Line: pt.Line, Count: c.Count, Via: c.Callee}
-		list = b.derive(append(list, d), inlined, d, depth+1)
+	for _, pt := range cs.inlined[c.Callee] {
+		cs.add(Call{Caller: c.Caller, Callee: pt.Name, File: pt.File, Line: pt.Line, Count: c.Count, Via: c.Callee}, depth+1)
 	}
-	return list
 }

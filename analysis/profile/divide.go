@@ -3,6 +3,9 @@ package profile
 import (
 	"math"
 	"slices"
+
+	"qinst.dev/analysis/replay"
+	"qinst.dev/trace"
 )
 
 // Of a place with fewer samples than enough, others of its stratum count as borrowed ones.
@@ -13,37 +16,36 @@ const (
 
 // divide gives the time of places to what samples found there. What a place gets is not
 // divided again: all is dealt out before anything arrives.
-func (b *builder) divide() {
-	s := &b.sampled
+func (s *sampled) divide(l *ledger) {
 	s.looked()
-	var gains []Usage // by place
-	for at := range int32(len(b.places.list)) {
-		p := &b.places.list[at]
-		npt := p.usage.NPT()
-		st := s.strata[stratumKey{p.group, p.top, noProc}]
-		if sl := s.strata[stratumKey{p.group, p.top, p.loop}]; sl != nil && sl != st {
+	var gains []Usage // by context
+	for at := range l.all() {
+		n := &s.r.Contexts.Node(at).Context
+		npt := l.at(at).NPT()
+		st := s.strata[stratumKey{n.Group, n.Proc, trace.NoPoint}]
+		if sl := s.strata[stratumKey{n.Group, n.Proc, n.Loop}]; sl != nil && sl != st {
 			sl.npt += npt
 		}
 		if st == nil {
 			continue
 		}
-		if st.npt += npt; len(st.order) > 1 || st.order[0].top != noProc {
-			gains = b.deal(gains, at, st)
+		if st.npt += npt; len(st.order) > 1 || st.order[0].top != trace.NoPoint {
+			gains = s.deal(l, gains, at, st)
 		}
 	}
 	for at := range gains {
-		b.places.list[at].usage.add(&gains[at])
+		l.at(replay.ContextID(at)).add(&gains[at])
 	}
 }
 
-// deal takes what a place has to divide out of it.
-func (b *builder) deal(gains []Usage, at int32, st *stratum) []Usage {
-	d := b.division(at, st)
-	whole := b.places.list[at].usage
+// deal takes what a context has to divide out of it.
+func (s *sampled) deal(l *ledger, gains []Usage, at replay.ContextID, st *stratum) []Usage {
+	d := s.division(at, st)
+	whole := *l.at(at)
 	rest := Usage{Blocked: whole.Blocked, Idle: whole.Idle}
 	rest.Runnable[useBlocked], rest.Crowds[useBlocked] = whole.Runnable[useBlocked], whole.Crowds[useBlocked]
-	b.places.list[at].usage = rest
-	gains = append(gains, make([]Usage, len(b.places.list)-len(gains))...)
+	*l.at(at) = rest
+	gains = append(gains, make([]Usage, int(l.all())-len(gains))...)
 	for k := range d.parts {
 		u := d.share(&whole, k)
 		gains[d.parts[k].place].add(&u)
@@ -58,9 +60,9 @@ type division struct {
 	all   []float64   // likewise, whatever was busy
 }
 
-func (b *builder) division(at int32, st *stratum) *division {
+func (s *sampled) division(at replay.ContextID, st *stratum) *division {
 	d := &division{}
-	f := b.sampled.places[at]
+	f := s.found[at]
 	if f != nil {
 		for _, x := range f.order {
 			d.parts = append(d.parts, *f.exts[x])
@@ -68,7 +70,7 @@ func (b *builder) division(at int32, st *stratum) *division {
 	}
 	if f == nil || f.n < enough {
 		for _, x := range st.order {
-			pt := part{place: b.extend(at, x)}
+			pt := part{place: s.extend(at, x)}
 			for _, w := range x.at {
 				pt.at = append(pt.at, w*borrowed/st.n)
 			}
@@ -97,23 +99,23 @@ func (b *builder) division(at int32, st *stratum) *division {
 }
 
 // extend is where a place leads by what samples found at others of its stratum.
-func (b *builder) extend(at int32, x *ext) int32 {
-	if x.set == 0 && x.top == noProc {
+func (s *sampled) extend(at replay.ContextID, x *ext) replay.ContextID {
+	if x.set == 0 && x.top == trace.NoPoint {
 		return at
 	}
-	w := b.places.list[at].where
-	var members []int32
-	for set := x.set; set != 0; set = b.sets.nodes[set].parent {
-		members = append(members, b.sets.nodes[set].member)
+	c := s.r.Contexts.Node(at).Context
+	var members []replay.Member
+	for set := x.set; set != 0; set = s.r.Sets.Parent(set) {
+		members = append(members, s.r.Sets.Last(set))
 	}
-	if slices.Contains(members, rootMember(RootMain)) && b.sets.has(w.set, rootMember(RootInit)) {
-		w = b.afterInit(at)
+	if slices.Contains(members, replay.RootMember(replay.RootMain)) && s.r.Sets.Has(c.Set, replay.RootMember(replay.RootInit)) {
+		c = s.r.AfterInit(at)
 	}
 	for _, m := range slices.Backward(members) {
-		w.set = b.sets.with(w.set, m)
+		c.Set = s.r.Sets.With(c.Set, m)
 	}
-	w.top, w.inner, w.loop = x.top, x.inner, x.loop
-	return b.places.find(w)
+	c.Proc, c.Inner, c.Loop = x.top, x.inner, x.loop
+	return s.r.Find(c)
 }
 
 // deal is part k's share of ns: that of the samples with so many processors busy, of all

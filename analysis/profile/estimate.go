@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"qinst.dev/sddf/spec"
+	"qinst.dev/trace"
 )
 
 // Interval is a 95 % confidence interval of an estimated time, in ns.
@@ -20,9 +21,9 @@ type estimate struct{ mean, variance, less float64 }
 const many = 30
 
 // estimates are those of all lines that samples may have changed.
-func (b *builder) estimates() map[line]estimate {
+func (s *sampled) estimates() map[line]estimate {
 	out := map[line]estimate{}
-	for _, st := range b.sampled.order {
+	for _, st := range s.order {
 		if st.v == 0 {
 			continue
 		}
@@ -43,13 +44,13 @@ func (b *builder) estimates() map[line]estimate {
 			out[l] = e
 		}
 	}
-	for i := range b.t.Points {
-		p := &b.t.Points[i]
+	for i := range s.r.T.Points {
+		p := &s.r.T.Points[i]
 		if p.Degraded() == 0 || p.Kind != spec.PointProc && p.Kind != spec.PointLoop {
 			continue
 		}
 		for _, self := range []bool{false, true} {
-			l := line{int32(i), self}
+			l := line{trace.PointID(i), self}
 			if _, ok := out[l]; !ok {
 				out[l] = estimate{} // it was never found
 			}
@@ -84,18 +85,4 @@ func (e *estimate) around(ns int64, whole, looks float64) *Interval {
 		low, high = 0, 0
 	}
 	return &Interval{max(0, ns-round(e.mean-low+e.less)), ns + round(high-e.mean)}
-}
-
-// sampledEntry gives an entry its intervals.
-func (b *builder) sampledEntry(e *Entry, proc int32) {
-	if b.sampled.looks == 0 {
-		return
-	}
-	whole, looks := float64(b.busyTime), float64(b.sampled.looks)
-	if g, ok := b.guesses[line{proc, true}]; ok {
-		e.SelfNPTs = g.around(e.SelfNPT, whole, looks)
-	}
-	if g, ok := b.guesses[line{proc, false}]; ok {
-		e.NPTs = g.around(e.NPT, whole, looks)
-	}
 }

@@ -1,12 +1,19 @@
 package profile
 
-import "sort"
+import (
+	"sort"
+
+	"qinst.dev/trace"
+)
 
 // history tells how much processor time a goroutine had used at a time in the past. It
 // keeps few marks: the older, the fewer; between two, use counts as even.
 type history struct{ marks []mark }
 
-type mark struct{ at, busy int64 }
+type mark struct {
+	at   trace.Time
+	busy int64
+}
 
 const (
 	mostMarks   = 64
@@ -15,7 +22,7 @@ const (
 
 // note takes in how much was used up to a time. Between notes the goroutine was busy all
 // the time, or not at all.
-func (h *history) note(at, busy int64) {
+func (h *history) note(at trace.Time, busy int64) {
 	if n := len(h.marks); n > 0 && h.marks[n-1].at == at {
 		h.marks[n-1].busy = busy
 		return
@@ -31,7 +38,7 @@ func (h *history) note(at, busy int64) {
 }
 
 // since is what was used from a time on, until now.
-func (h *history) since(at, now, busy int64) int64 {
+func (h *history) since(at, now trace.Time, busy int64) int64 {
 	i := sort.Search(len(h.marks), func(i int) bool { return h.marks[i].at > at })
 	if i == 0 {
 		return busy // it did not exist yet

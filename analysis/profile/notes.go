@@ -7,13 +7,22 @@ import (
 	"strings"
 
 	"qinst.dev/sddf/spec"
+	"qinst.dev/trace"
 )
+
+func newNotes(b *builder, p *Profile) *notes { return &notes{b.r.T, b, p} }
 
 // notes are what the data do not support, for the top of every page: what is missing, and
 // which statements that concerns. A whole trace of a whole run has none.
-func (b *builder) notes(p *Profile) (list []string) {
+type notes struct {
+	t *trace.Tables
+	b *builder
+	p *Profile
+}
+
+func (n *notes) list() (list []string) {
 	say := func(format string, args ...any) { list = append(list, fmt.Sprintf(format, args...)) }
-	t, l := b.t, &p.Losses
+	t, b, p, l := n.t, n.b, n.p, &n.p.Losses
 	if p.Goroutines == 0 {
 		say("nobody recorded what goroutines did: there are counts, and no times")
 		return list
@@ -21,7 +30,7 @@ func (b *builder) notes(p *Profile) (list []string) {
 	if w := b.within; w != nil {
 		say("only goroutines in the %s %s, and what they started there, have lines; the rest is [outside]. Calls are those that were traced there; queues are of those goroutines", map[bool]string{true: "region", false: "label"}[w.Region != ""], cmp.Or(w.Region, w.Label))
 	}
-	if v := b.virtual; v != nil {
+	if b.virtual() {
 		say("processors are virtual: goroutines run in regions \"vcpu\" and are ready in regions \"vready\"; all else takes no processor time")
 	}
 	if t.End.Reason == "cut" {
@@ -31,7 +40,7 @@ func (b *builder) notes(p *Profile) (list []string) {
 		say("the file has no totals, as those of a flight recorder: calls are those that events tell of")
 	}
 	for _, limit := range t.Limits {
-		say("after %s the program only counted (limit of %s): calls are those of the whole run, times end there", seconds(limit.Time), limit.Reason)
+		say("after %s the program only counted (limit of %s): calls are those of the whole run, times end there", seconds(int64(limit.Time)), limit.Reason)
 	}
 	if l.Incomplete != 0 {
 		say("the file has no end: what the program did last is missing, and totals are those found so far")
@@ -45,11 +54,11 @@ func (b *builder) notes(p *Profile) (list []string) {
 	if p.Sampling != nil {
 		list = append(list, p.Sampling.note())
 	}
-	if names := b.hidden(p); len(names) > 0 {
+	if names := n.hidden(); len(names) > 0 {
 		say("%s of %s calls were not traced, but timed or counted, and nobody took samples: the time of %s is in their callers' self times",
-			counted(p.Degraded), counted(b.allCalls()), strings.Join(names, ", "))
+			counted(p.Degraded), counted(n.allCalls()), strings.Join(names, ", "))
 	}
-	if degraded, all := b.countedOps(); degraded > 0 {
+	if degraded, all := n.countedOps(); degraded > 0 {
 		say("%s of %s operations on synchronization objects were only counted: waits are exact, holds are those of the others, and waits for such locks are blamed on who unlocks", counted(degraded), counted(all))
 	}
 	return list
@@ -61,44 +70,44 @@ func (s *Sampling) note() string {
 
 // hidden are the procedures with calls that were not traced, if nobody took samples: those
 // with most such calls first.
-func (b *builder) hidden(p *Profile) (names []string) {
-	if p.Sampling != nil {
+func (n *notes) hidden() (names []string) {
+	if n.p.Sampling != nil {
 		return nil
 	}
 	var list []int
-	for i := range b.t.Points {
-		if p := &b.t.Points[i]; p.Kind == spec.PointProc && p.Degraded() > 0 {
+	for i := range n.t.Points {
+		if p := &n.t.Points[i]; p.Kind == spec.PointProc && p.Degraded() > 0 {
 			list = append(list, i)
 		}
 	}
-	slices.SortStableFunc(list, func(x, y int) int { return cmp.Compare(b.t.Points[y].Degraded(), b.t.Points[x].Degraded()) })
+	slices.SortStableFunc(list, func(x, y int) int { return cmp.Compare(n.t.Points[y].Degraded(), n.t.Points[x].Degraded()) })
 	for k, i := range list {
 		if k == 3 {
 			return append(names, fmt.Sprintf("%d others", len(list)-k))
 		}
-		names = append(names, b.t.Points[i].Name)
+		names = append(names, n.t.Points[i].Name)
 	}
 	return names
 }
 
 // countedOps are the operations that are no events, and all there were.
-func (b *builder) countedOps() (n, all uint64) {
-	for i := range b.t.Points {
-		if p := &b.t.Points[i]; p.Kind == spec.PointSync && p.Traceable() {
-			n, all = n+p.Degraded(), all+p.Hits
+func (n *notes) countedOps() (counted, all uint64) {
+	for i := range n.t.Points {
+		if p := &n.t.Points[i]; p.Kind == spec.PointSync && p.Traceable() {
+			counted, all = counted+p.Degraded(), all+p.Hits
 		}
 	}
-	return n, all
+	return counted, all
 }
 
 // allCalls are the calls of procedures.
-func (b *builder) allCalls() (n uint64) {
-	for i := range b.t.Points {
-		if p := &b.t.Points[i]; p.Kind == spec.PointProc {
-			n += p.Hits
+func (n *notes) allCalls() (sum uint64) {
+	for i := range n.t.Points {
+		if p := &n.t.Points[i]; p.Kind == spec.PointProc {
+			sum += p.Hits
 		}
 	}
-	return n
+	return sum
 }
 
 // counted is a number with separators.

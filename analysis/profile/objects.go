@@ -3,8 +3,8 @@ package profile
 import (
 	"cmp"
 	"slices"
-	"strings"
 
+	"qinst.dev/analysis/replay"
 	"qinst.dev/sddf/spec"
 	"qinst.dev/trace"
 )
@@ -54,176 +54,145 @@ type Object struct {
 	use      lockUse
 }
 
-// objects collects what happens at synchronization objects.
+// lockUse is what goroutines used while they held a lock taken at one point: self where
+// no lock was taken later.
+type lockUse struct{ self, all Usage }
+
+// objects measures what happens at synchronization objects.
 type objects struct {
-	t      *trace.Trace
-	byAddr map[uint64]*object
+	r      *replay.Replay
+	t      *trace.Tables
+	locks  []*lock // by the object's number, nil for what has none yet
 	waits  map[waitKey]*waitSum
-	sites  map[site]int32 // sync points by place
-	open   map[int32]wait // by slot
 	queues map[queueKey]*queue
-	uses   map[int32]*lockUse // by the point that took the lock
-	partly map[string]bool    // locks by name: not all operations on them are events
-	owners map[string][]int32 // by name: procedures with operations that are no events
+	uses   map[trace.PointID]*lockUse // by the point that took the lock
 
 	// What is known of objects that are not in use is kept by name: addresses may be many.
 	named   map[string]*gathered
-	blamed  map[int32]int64        // ns that others waited, by procedure
-	used    map[int32]string       // by point with a weak name: that of the objects that it was about
-	several map[int32]bool         // those of them for which there are more
-	places  map[placeOfWait]string // the name that the place of a wait gives its object
-	callers map[uint32]callerFrame
-	lines   map[trace.Frame]int64      // ns waited by call in the stacks
-	on      map[int32]map[Waited]int64 // ns waited by the procedure that waits
-	most    int                        // addresses kept apart
-}
-
-// mostAddresses is how many addresses are kept apart at first.
-const mostAddresses = 1 << 16
-
-type site struct {
-	file string
-	line int
-}
-
-// waitKey is what waits are summed over, until names are known.
-type waitKey struct {
-	addr   uint64
-	stack  uint32
-	reason uint64
-	in     int32 // procedure that waits
+	blamed  map[ender]int64                    // ns that others waited, by procedure
+	used    map[trace.PointID]string           // by point with a weak name: that of the objects that it was about
+	several map[trace.PointID]bool             // those of them for which there are more
+	lines   map[trace.Frame]int64              // ns waited by call in the stacks
+	on      map[trace.PointID]map[Waited]int64 // ns waited by the procedure that waits
 }
 
 type waitSum struct {
 	n, ns, worst int64
-	by           map[int32]int64 // ns by the procedure that ended the wait, or minus the cause
+	by           map[ender]int64 // ns by who ended the wait
 }
 
-type wait struct {
-	key   waitKey
-	since int64
-	queue *queue // nil where the object is known at the end only
+func newObjects(r *replay.Replay) *objects {
+	return &objects{r: r, t: r.T, waits: map[waitKey]*waitSum{}, queues: map[queueKey]*queue{}, uses: map[trace.PointID]*lockUse{},
+		named: map[string]*gathered{}, blamed: map[ender]int64{}, used: map[trace.PointID]string{}, several: map[trace.PointID]bool{},
+		lines: map[trace.Frame]int64{}, on: map[trace.PointID]map[Waited]int64{}}
 }
 
-// ender is who ends a wait: procedure, or minus the cause, and goroutine.
-type ender struct {
-	by   int32
-	g    *gor
-	slot int32
+// lock is what is measured of an object.
+func (o *objects) lock(ob *replay.Object) *lock {
+	for ob.ID >= len(o.locks) {
+		o.locks = append(o.locks, nil)
+	}
+	l := o.locks[ob.ID]
+	if l == nil {
+		l = &lock{freed: -1}
+		o.locks[ob.ID] = l
+	}
+	return l
 }
 
-func newObjects(t *trace.Trace) *objects {
-	o := &objects{t: t, byAddr: map[uint64]*object{}, waits: map[waitKey]*waitSum{}, sites: map[site]int32{}, open: map[int32]wait{},
-		queues: map[queueKey]*queue{}, uses: map[int32]*lockUse{}, partly: map[string]bool{}, owners: map[string][]int32{},
-		named: map[string]*gathered{}, blamed: map[int32]int64{}, used: map[int32]string{}, several: map[int32]bool{}, places: map[placeOfWait]string{}, callers: map[uint32]callerFrame{}, lines: map[trace.Frame]int64{}, on: map[int32]map[Waited]int64{}, most: mostAddresses}
-	for i := range t.Points {
-		if p := &t.Points[i]; p.Kind == spec.PointSync && kindOf(p.Op) == "lock" && p.Degraded() > 0 {
-			o.partly[p.Name] = true
-		}
-		if p := &t.Points[i]; p.Kind == spec.PointSync && p.Degraded() > 0 {
-			o.noteOwner(p)
-		}
-		if p := &t.Points[i]; p.Kind == spec.PointSync || p.Kind == spec.PointSite {
-			at := site{p.File, p.Line}
-			if old, ok := o.sites[at]; !ok || !mayWait(t.Points[old].Op) {
-				o.sites[at] = int32(i)
-			}
-		}
+// use is what goroutines used that took a lock at a point.
+func (o *objects) use(p trace.PointID) *lockUse {
+	u := o.uses[p]
+	if u == nil {
+		u = new(lockUse)
+		o.uses[p] = u
 	}
-	return o
+	return u
 }
 
-func mayWait(op string) bool {
-	switch op {
-	case spec.OpLock, spec.OpRLock, spec.OpWait, spec.OpCondWait, spec.OpOnce, spec.OpSend, spec.OpReceive, spec.OpSelect:
-		return true
+// key is what a wait is summed over.
+func key(w *replay.Wait) waitKey { return waitKey{w.Address, w.Stack, w.Reason, w.In} }
+
+// begin lets a goroutine join the queue of what it waits for, if that is known already.
+func (o *objects) begin(w *replay.Wait) *queue {
+	if w.Object == nil {
+		return nil
 	}
-	return false
+	q := o.queueOf(w)
+	q.advance(w.Since)
+	q.n++
+	return q
 }
 
-// change takes in a change of state. in is the procedure of the goroutine, by who woke it.
-func (o *objects) change(e *trace.Event, in int32, by ender) {
-	if e.To == trace.Waiting {
-		w := wait{key: waitKey{e.Obj, e.Aux, e.Arg, in}, since: e.Time}
-		if e.Obj != 0 {
-			w.queue = o.queueOf(w.key)
-			w.queue.advance(e.Time)
-			w.queue.n++
-		}
-		o.open[e.Slot] = w
-		return
-	}
-	if e.From != trace.Waiting {
-		return
-	}
-	w, ok := o.open[e.Slot]
-	if !ok {
-		return
-	}
-	delete(o.open, e.Slot)
-	if w.queue == nil {
-		w.key.addr = e.Obj // a select: now it is known
-	}
-	o.end(w, e.Time, by)
-}
-
-func (o *objects) end(w wait, now int64, by ender) {
-	own := int64(0)
-	if by.g != nil {
-		own = min(by.g.past.since(w.since, now, by.g.ran), now-w.since)
-	}
-	if w.queue != nil {
-		w.queue.leave(now, own, by)
+// end ends a wait in a queue; nil: it was not known before. own is the processor time that the
+// goroutine that ended it has used meanwhile.
+func (o *objects) end(w *replay.Wait, q *queue, now trace.Time, by ender, g *replay.G, own int64) {
+	ns := int64(now - w.Since)
+	if q != nil {
+		q.leave(now, own, by, g)
 	} else {
-		o.queueOf(w.key).once(now-w.since, own, by.by)
+		o.queueOf(w).once(ns, own, by)
 	}
-	s := o.waits[w.key]
+	s := o.waits[key(w)]
 	if s == nil {
-		s = &waitSum{by: map[int32]int64{}}
-		o.waits[w.key] = s
+		s = &waitSum{by: map[ender]int64{}}
+		o.waits[key(w)] = s
 	}
-	ns := now - w.since
 	s.n++
 	s.ns += ns
 	s.worst = max(s.worst, ns)
-	s.by[by.by] += ns
+	s.by[by] += ns
 }
 
-// stillWaiting is who ends a wait that lasts to the end of the trace.
-const stillWaiting = -100
-
-// finish ends the waits that are open and returns the objects, longest waits
-// first.
-func (o *objects) finish(now int64, isSystem func(slot int32) bool) []Object {
-	for slot, w := range o.open {
-		if !isSystem(slot) {
-			o.end(w, now, ender{by: stillWaiting, slot: trace.NoSlot})
+// queueOf finds the queue of a wait.
+func (o *objects) queueOf(w *replay.Wait) *queue {
+	k := o.queueKey(key(w))
+	q := o.queues[k]
+	if q == nil {
+		q = newQueue(key(w), o.t.Reason(w.Reason), w.Object)
+		if w.Object != nil {
+			l := o.lock(w.Object)
+			l.queues = append(l.queues, q)
 		}
+		o.queues[k] = q
 	}
+	return q
+}
+
+func (o *objects) queueKey(w waitKey) queueKey {
+	k := queueKey{addr: w.addr, site: o.r.Names.AtPlace(w.stack, w.reason)}
+	if w.addr == 0 && k.site == "" {
+		k.stack, k.reason = w.stack, w.reason
+	}
+	return k
+}
+
+// finish returns the objects, longest waits first.
+func (o *objects) finish(wall int64) []Object {
 	o.fold(true)
 	for i := range o.t.Points {
 		if p := &o.t.Points[i]; p.Kind == spec.PointSync && p.Hits > 0 {
-			g := o.get(cmp.Or(o.used[int32(i)], p.Name))
+			g := o.get(cmp.Or(o.used[trace.PointID(i)], p.Name))
 			g.Ops += p.Hits
 			g.Cost += int64(float64(p.Hits) * atomics(p.Op) * float64(o.t.Int("atomic_cost_ps")) / 1000)
 			if p.Traceable() {
 				g.Degraded += p.Degraded()
 			}
 			g.place(p.File, p.Line)
-			g.Kind = cmp.Or(g.Kind, kindOf(p.Op))
+			g.Kind = cmp.Or(g.Kind, replay.KindOf(p.Op))
 			switch {
 			case p.Op == spec.OpReceive:
 				g.received += p.Hits
-			case mayWait(p.Op), p.Op == spec.OpTryLock, p.Op == spec.OpTryRLock:
+			case replay.MayWait(p.Op), p.Op == spec.OpTryLock, p.Op == spec.OpTryRLock:
 				g.acquired += p.Hits
 			}
-			if u := o.uses[int32(i)]; u != nil {
+			if u := o.uses[trace.PointID(i)]; u != nil {
 				g.use.self.add(&u.self)
 				g.use.all.add(&u.all)
 			}
 		}
 	}
-	return sorted(o.named, now)
+	return sorted(o.named, wall)
 }
 
 func (o *objects) get(name string) *gathered {
@@ -235,28 +204,21 @@ func (o *objects) get(name string) *gathered {
 	return g
 }
 
-// makeRoom folds objects when there are many.
-func (o *objects) makeRoom() {
-	if len(o.byAddr) >= o.most {
-		o.fold(false)
-		o.most = max(mostAddresses, 2*len(o.byAddr))
-	}
-}
-
 // fold adds up by name what is known of addresses: of all, or of those that nobody holds
 // or waits for.
 func (o *objects) fold(all bool) {
-	stays := func(addr uint64) bool { return !all && o.byAddr[addr].inUse() }
-	names := map[uint64]int32{} // the point that names an address
-	for addr, ob := range o.byAddr {
-		if len(ob.points) > 0 {
-			names[addr] = o.best(ob)
+	stays := func(a trace.Address) bool { return !all && o.r.Object(a).InUse() }
+	names := map[trace.Address]trace.PointID{} // the point that names an address
+	o.r.Objects(func(ob *replay.Object) {
+		if p := o.r.BestPoint(ob); p != trace.NoPoint {
+			names[ob.Address] = p
 		}
-	}
+	})
 	o.usedAs(names)
 	seen := map[nameAt]bool{}
 	for key, s := range o.waits {
-		if q := o.queueOf(key); all || key.addr != 0 && !stays(key.addr) {
+		if all || key.addr != 0 && !stays(key.addr) {
+			q := o.queues[o.queueKey(key)]
 			o.wait(o.counted(o.nameOf(q.first, names), key.addr, seen), key, s)
 			delete(o.waits, key)
 		}
@@ -270,24 +232,36 @@ func (o *objects) fold(all bool) {
 			delete(o.queues, k)
 		}
 	}
-	for addr, ob := range o.byAddr {
-		if !stays(addr) {
-			if p, ok := names[addr]; ok {
-				o.counted(o.t.Points[p].Name, addr, seen).object(ob)
-			}
-			delete(o.byAddr, addr)
+	o.r.Objects(func(ob *replay.Object) {
+		if stays(ob.Address) {
+			return
 		}
+		if p, ok := names[ob.Address]; ok {
+			o.counted(o.t.Points[p].Name, ob.Address, seen).lock(o.lock(ob))
+		}
+		if ob.ID < len(o.locks) {
+			o.locks[ob.ID] = nil
+		}
+	})
+}
+
+// nameOf names what a queue is for.
+func (o *objects) nameOf(w waitKey, names map[trace.Address]trace.PointID) string {
+	best, ok := names[w.addr]
+	if !ok || w.addr == 0 {
+		best = trace.NoPoint
 	}
+	return o.r.Names.Of(w.stack, w.reason, best)
 }
 
 // nameAt is an address under a name: an object is counted once for each.
 type nameAt struct {
 	name string
-	addr uint64
+	addr trace.Address
 }
 
 // counted is what is known under a name, with one more address.
-func (o *objects) counted(name string, addr uint64, seen map[nameAt]bool) *gathered {
+func (o *objects) counted(name string, addr trace.Address, seen map[nameAt]bool) *gathered {
 	g := o.get(name)
 	if at := (nameAt{name, addr}); addr != 0 && !seen[at] {
 		seen[at] = true
@@ -297,10 +271,10 @@ func (o *objects) counted(name string, addr uint64, seen map[nameAt]bool) *gathe
 }
 
 // usedAs notes for each point with a weak name the name of the objects that it was about.
-func (o *objects) usedAs(names map[uint64]int32) {
+func (o *objects) usedAs(names map[trace.Address]trace.PointID) {
 	for addr, best := range names {
 		name := o.t.Points[best].Name
-		for _, p := range o.byAddr[addr].points {
+		for _, p := range o.r.Object(addr).Points {
 			if o.t.Points[p].Flags&spec.FlagWeakName == 0 || o.several[p] {
 				continue
 			}
@@ -336,7 +310,7 @@ func (g *gathered) queue(o *objects, q *queue) {
 	g.Together += q.together
 }
 
-func (g *gathered) object(ob *object) {
+func (g *gathered) lock(ob *lock) {
 	g.HandOver += ob.handOver
 	g.Handed += ob.handed
 	g.Holds += ob.holds
@@ -351,89 +325,6 @@ func (g *gathered) place(file string, line int) {
 	}
 }
 
-// best is the point whose name an address gets: not that of a parameter, if there
-// is another.
-func (o *objects) best(ob *object) int32 {
-	best := int32(-1)
-	for _, p := range ob.points {
-		if best < 0 || o.betterName(p, best) {
-			best = p
-		}
-	}
-	return best
-}
-
-func (o *objects) betterName(p, q int32) bool {
-	a, b := &o.t.Points[p], &o.t.Points[q]
-	if x, y := a.Flags&spec.FlagWeakName, b.Flags&spec.FlagWeakName; x != y {
-		return x < y
-	}
-	return p < q
-}
-
-// nameOf names what a goroutine waited for: by the place of the operation, by
-// what other operations call the object, or by what the runtime says.
-func (o *objects) nameOf(key waitKey, names map[uint64]int32) string {
-	if r := o.t.Reason(key.reason); ofCollector(r) {
-		return r
-	}
-	f, ok := o.caller(key.stack)
-	p, atSite := int32(0), false
-	if ok {
-		p, atSite = o.sites[site{f.File, f.Line}]
-	}
-	if atSite && o.t.Points[p].Flags&spec.FlagWeakName == 0 && o.t.Points[p].Op != spec.OpSelect {
-		return o.t.Points[p].Name
-	}
-	if q, ok := names[key.addr]; ok && key.addr != 0 {
-		return o.t.Points[q].Name
-	}
-	switch {
-	case atSite:
-		return o.t.Points[p].Name
-	case ok:
-		return o.t.Reason(key.reason) + " in " + f.Function
-	}
-	return o.t.Reason(key.reason)
-}
-
-// caller is the frame of a stack from which sync or the runtime was called.
-func (o *objects) caller(stack uint32) (trace.Frame, bool) {
-	c, ok := o.callers[stack]
-	if !ok {
-		c.Frame, c.known = o.callerOf(stack)
-		o.callers[stack] = c
-	}
-	return c.Frame, c.known
-}
-
-// callerFrame is what caller found.
-type callerFrame struct {
-	trace.Frame
-	known bool
-}
-
-func (o *objects) callerOf(stack uint32) (trace.Frame, bool) {
-	if int(stack) >= len(o.t.Stacks) {
-		return trace.Frame{}, false
-	}
-	for _, f := range o.t.Stacks[stack] {
-		pkg := f.Function
-		if slash := strings.LastIndexByte(pkg, '/'); slash >= 0 {
-			pkg = pkg[:slash] + strings.Replace(pkg[slash:], ".", "\x00", 1)
-		} else {
-			pkg = strings.Replace(pkg, ".", "\x00", 1)
-		}
-		pkg, _, _ = strings.Cut(pkg, "\x00")
-		switch pkg {
-		case "runtime", "sync", "internal/sync", "internal/poll", "time":
-			continue
-		}
-		return f, true
-	}
-	return trace.Frame{}, false
-}
-
 func (o *objects) wait(g *gathered, key waitKey, s *waitSum) {
 	g.Waits += s.n
 	g.Wait += s.ns
@@ -446,7 +337,7 @@ func (o *objects) wait(g *gathered, key waitKey, s *waitSum) {
 		o.on[key.in] = on
 	}
 	on[Waited{Object: g.Name, Reason: o.t.Reason(key.reason)}] += s.ns
-	if f, ok := o.caller(key.stack); ok {
+	if f, ok := o.r.Names.Caller(key.stack); ok {
 		g.place(f.File, f.Line)
 		g.in[f.Function] += s.ns
 	}
@@ -466,7 +357,7 @@ type Waited struct {
 }
 
 // waitedOn is what a procedure itself waited for, longest first.
-func (o *objects) waitedOn(proc int32) (list []Waited) {
+func (o *objects) waitedOn(proc trace.PointID) (list []Waited) {
 	for w, ns := range o.on[proc] {
 		w.Time = ns
 		list = append(list, w)
@@ -482,7 +373,7 @@ func sortWaited(list []Waited) {
 }
 
 // waitedAt adds a wait to the lines of its stack; recursion counts once.
-func (o *objects) waitedAt(stack uint32, ns int64) {
+func (o *objects) waitedAt(stack trace.StackID, ns int64) {
 	if int(stack) >= len(o.t.Stacks) {
 		return
 	}
@@ -500,30 +391,11 @@ type LineWait struct {
 	Time int64 // ns
 }
 
-// WaitLines returns where goroutines waited: each call in the stacks of the waits, as deep
-// as those were recorded. They are sorted by file, line and function.
-func (p *Profile) WaitLines() []LineWait {
-	sum := map[trace.Frame]int64{}
-	for _, q := range p.single() {
-		for f, ns := range q.built.objects.lines {
-			sum[f] += ns
-		}
-	}
-	var list []LineWait
-	for f, ns := range sum {
-		list = append(list, LineWait{f, ns})
-	}
-	slices.SortFunc(list, func(x, y LineWait) int {
-		return cmp.Or(cmp.Compare(x.File, y.File), cmp.Compare(x.Line, y.Line), cmp.Compare(x.Function, y.Function))
-	})
-	return list
-}
-
-func (o *objects) whoEnded(by int32) string {
+func (o *objects) whoEnded(by ender) string {
 	switch {
 	case by >= 0:
 		return o.t.Points[by].Name
-	case by == noProc:
+	case by == noProcedure:
 		return "[no procedure]"
 	case by == stillWaiting:
 		return "[end of the trace]"
@@ -551,21 +423,6 @@ func atomics(op string) float64 {
 		return 0.2
 	}
 	return 1
-}
-
-// kindOf is the kind of object that has an operation.
-func kindOf(op string) string {
-	switch op {
-	case spec.OpLock, spec.OpUnlock, spec.OpTryLock, spec.OpRLock, spec.OpRUnlock, spec.OpTryRLock:
-		return "lock"
-	case spec.OpAdd, spec.OpDone, spec.OpWait:
-		return "wait group"
-	case spec.OpCondWait, spec.OpSignal, spec.OpBroadcast:
-		return "cond"
-	case spec.OpSend, spec.OpReceive, spec.OpClose:
-		return "channel"
-	}
-	return op
 }
 
 func sorted(named map[string]*gathered, wall int64) []Object {

@@ -4,7 +4,9 @@ import (
 	"slices"
 	"strings"
 
+	"qinst.dev/analysis/replay"
 	"qinst.dev/sddf/spec"
+	"qinst.dev/trace"
 )
 
 // KindPackage is the kind of the entries of [Profile.Packages].
@@ -19,11 +21,11 @@ func (p *Profile) Packages() []Entry {
 	}
 	var list []Entry
 	index := map[string]int{}
-	of := make([]int, len(b.t.Points)) // package of a procedure, and 1
+	of := make([]int, len(b.r.T.Points)) // package of a procedure, and 1
 	self, incl := []Usage{}, []Usage{}
-	for i := range b.t.Points {
-		pt := &b.t.Points[i]
-		if pt.Kind != spec.PointProc || b.isPseudo(int32(i)) {
+	for i := range b.r.T.Points {
+		pt := &b.r.T.Points[i]
+		if pt.Kind != spec.PointProc || b.r.IsSystem(trace.PointID(i)) {
 			continue
 		}
 		name := packageOf(pt.Name)
@@ -35,11 +37,11 @@ func (p *Profile) Packages() []Entry {
 			self, incl = append(self, Usage{}), append(incl, Usage{})
 		}
 		of[i] = k + 1
-		self[k].add(&b.self[i])
-		list[k].Calls += max(pt.Hits, b.calls[i])
+		self[k].add(&b.ledger.self[i])
+		list[k].Calls += max(pt.Hits, b.totals.calls[i])
 	}
-	b.sets.subtrees(func(set setID, all *Usage) {
-		if k := b.packageAt(of, set); k != 0 && !b.packageAbove(of, b.sets.nodes[set].parent, k) {
+	b.ledger.subtrees(func(set replay.SetID, all *Usage) {
+		if k := packageAt(b.r.Sets, of, set); k != 0 && !packageAbove(b.r.Sets, of, b.r.Sets.Parent(set), k) {
 			incl[k-1].add(all)
 		}
 	})
@@ -62,16 +64,16 @@ func mergedPackages(parts []*Profile) []Entry {
 }
 
 // packageAt is the package of a node's procedure, 0 if it is of none.
-func (b *builder) packageAt(of []int, set setID) int {
-	if proc := b.sets.nodes[set].member - int32(NumRoots); proc >= 0 && int(proc) < len(of) {
+func packageAt(sets *replay.Sets, of []int, set replay.SetID) int {
+	if proc := sets.Last(set).Point(); proc >= 0 && int(proc) < len(of) {
 		return of[proc]
 	}
 	return 0
 }
 
-func (b *builder) packageAbove(of []int, set setID, k int) bool {
-	for ; set != 0; set = b.sets.nodes[set].parent {
-		if b.packageAt(of, set) == k {
+func packageAbove(sets *replay.Sets, of []int, set replay.SetID, k int) bool {
+	for ; set != 0; set = sets.Parent(set) {
+		if packageAt(sets, of, set) == k {
 			return true
 		}
 	}

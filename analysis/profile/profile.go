@@ -3,12 +3,9 @@ package profile
 import (
 	"cmp"
 	"encoding/json"
-	"fmt"
 	"io"
-	"math"
 	"slices"
 
-	"qinst.dev/sddf/spec"
 	"qinst.dev/trace"
 )
 
@@ -188,16 +185,6 @@ func (u *Usage) runnableWhile() RunnableWhile {
 	return RunnableWhile{mean(useBusy, u.Busy()), mean(useSpin, u.Spin), mean(useReady, u.Ready), mean(useBlocked, u.Blocked), mean(useSyscall, u.Syscall)}
 }
 
-// Latency is the distribution of times, in ns.
-type Latency struct {
-	Count int64 `json:"count"`
-	Total int64 `json:"total_ns"`
-	P50   int64 `json:"p50_ns"`
-	P90   int64 `json:"p90_ns"`
-	P99   int64 `json:"p99_ns"`
-	Max   int64 `json:"max_ns"`
-}
-
 // Call counts the calls of one procedure by another from the same place.
 type Call struct {
 	Caller string `json:"caller"`
@@ -230,17 +217,6 @@ type Tool struct {
 	More       int64   `json:"unaccounted_ns,omitempty"` // what the run took longer beyond ProbesNPT
 }
 
-// New computes the profile of a trace.
-func New(t *trace.Trace) (*Profile, error) {
-	b := newBuilder(t)
-	losses, err := t.Events(b.batch)
-	if err != nil {
-		return nil, err
-	}
-	b.finish()
-	return b.profile(losses), nil
-}
-
 // Compare tells the profile how long the program runs without probes.
 func (p *Profile) Compare(plain int64) {
 	p.Tool.Plain, p.Tool.More = plain, p.Ran-p.Tool.ProbesNPT-plain
@@ -255,150 +231,11 @@ func writeJSON(w io.Writer, v any) error {
 	return enc.Encode(v)
 }
 
-func (b *builder) profile(losses trace.Losses) *Profile {
-	t := b.t
-	p := &Profile{Version: Version, Ran: t.Ran, Wall: t.Wall, Procs: b.procs, Events: b.events, Goroutines: b.goroutines,
-		Lost: losses.Events + losses.Missing, Losses: losses, Parallelism: b.atBusy}
-	p.built = b
-	p.Program, _ = t.Attr("program").(string)
-	for i, ns := range b.atBusy {
-		p.Busy += int64(i) * ns
-	}
-	if len(b.atBusy) > 0 {
-		p.Idle = b.atBusy[0]
-	}
-	if len(b.running) == 0 {
-		p.IdleAtEnd = t.Wall - b.idleAt
-	}
-	p.Spin, p.Searched = b.spin, b.searched
-	p.NPTSum = p.Wall - p.Idle
-	if p.Wall > 0 {
-		p.Effective = thousandths(float64(p.Busy) / float64(p.Wall))
-		p.Nominal = thousandths(float64(b.area(p.Wall)) / float64(p.Wall))
-	}
-	p.Procs = max(p.Procs, len(b.atBusy)-1)
-	if b.virtual != nil {
-		p.Procs = b.virtual.procs
-	}
-	for _, th := range t.Threads {
-		if th.Writer {
-			p.CPU.Writer += th.Run
-		} else {
-			p.OffCPU += th.Wait
-		}
-	}
-	p.Objects = b.objects.finish(t.Wall, func(slot int32) bool { return b.gs[slot].state != trace.Waiting })
-	if b.sampled.samples > 0 {
-		p.Sampling = &Sampling{t.Int("sample_ns"), b.sampled.looks, b.sampled.samples}
-	}
-	b.entries(p)
-	b.waits(p)
-	b.calledFrom(p)
-	p.CPU.Known, p.CPU.User, p.CPU.System = t.Usage.Known, t.Usage.User, t.Usage.System
-	p.Notes = b.notes(p)
-	p.Timeline = b.line.finish(t)
-	p.GC = b.gc.GC
-	p.GC.Workers, p.GC.Assists = b.self[b.pseudo.worker].Busy(), b.self[b.pseudo.assist].Busy()
-	p.Tool = Tool{FlushRuns: t.Flush.Runs, FlushWall: t.Flush.Wall, FlushCPU: t.Flush.CPU, FlushBytes: t.Flush.Bytes, Traced: b.traced, EventCost: eventCost(t),
-		Probes: b.self[b.pseudo.probes].Busy(), ProbesNPT: round(b.self[b.pseudo.probes].NPT())}
-	return p
-}
-
-// eventCost is the cost of one traced event, in ns, if the program measured it.
-func eventCost(t *trace.Trace) float64 {
-	return float64(t.Int("event_cost_ps")) / 1000
-}
-
-// entries fills in the entries, largest inclusive NPT first.
-func (b *builder) entries(p *Profile) {
-	members := int(b.groups.base) + len(b.groups.list)
-	incl := b.sets.inclusive(members)
-	blame := b.objects.blamed
-	for i := range b.calls {
-		pt := &b.t.Points[i]
-		id := fmt.Sprintf("%016x", pt.ID)
-		if b.isPseudo(int32(i)) {
-			id = pt.Name
-		}
-		e := Entry{ID: id, Kind: KindProc, Name: pt.Name, File: pt.File, Line: pt.Line, Calls: b.calls[i]}
-		if b.t.HasCounts && b.within == nil {
-			e.Calls, e.Degraded = max(pt.Hits, e.Calls), pt.Degraded()
-		}
-		switch {
-		case e.Calls == 0 && incl[b.groups.procMember(int32(i))].none():
-			continue // it was not reached
-		case pt.Kind == spec.PointProc:
-			p.Degraded += e.Degraded
-		case pt.Kind == spec.PointLoop:
-			e.Kind, e.Name, e.Trips = KindLoop, b.loopName(pt), b.trips[i]
-		case b.calls[i] == 0:
-			continue // no procedure, unless the trace says that it was entered
-		}
-		e.fill(&b.self[i], &incl[b.groups.procMember(int32(i))])
-		e.Started, e.Blame = min(b.selfInh[i], e.SelfBusy), blame[int32(i)]
-		e.BlockedOn = b.objects.waitedOn(int32(i))
-		b.sampledEntry(&e, int32(i))
-		p.Entries = append(p.Entries, e)
-	}
-	none := &b.self[len(b.self)-1]
-	e := Entry{ID: NoProcedure, Kind: KindProc, Name: "[no procedure]", Blame: blame[noProc]}
-	e.fill(none, none)
-	e.BlockedOn = b.objects.waitedOn(noProc)
-	b.sampledEntry(&e, noProc)
-	p.Entries = append(p.Entries, e)
-	for i, g := range b.groups.list {
-		if g.count == 0 {
-			continue
-		}
-		e := Entry{Kind: KindGoroutine, Name: g.fn, Calls: g.count}
-		if g.creator != noProc {
-			e.Creator = b.t.Points[g.creator].Name
-		}
-		e.Site, e.Longest = b.goSite(g), g.longest
-		e.ID = "go:" + g.fn + "<" + e.Creator
-		if g.named {
-			e.ID = "name:" + g.fn
-		} else if f := b.groups.function(g.fn); f != nil {
-			e.File, e.Line = f.File, f.Line
-		}
-		e.fill(&b.groupSelf[i], &incl[b.groups.base+int32(i)])
-		p.Entries = append(p.Entries, e)
-	}
-	b.namedEntries(p)
-	b.outsideEntry(p)
-	for i := range p.Objects {
-		p.Entries = append(p.Entries, p.Objects[i].entry())
-	}
-	sortEntries(p.Entries)
-	for r := range NumRoots {
-		u := &incl[rootMember(r)]
-		p.Roots = append(p.Roots, Part{Name: r.String(), NPT: round(u.NPT()), Busy: u.Busy()})
-	}
-}
-
 // sortEntries sorts entries: those with most NPT first.
 func sortEntries(list []Entry) {
 	slices.SortStableFunc(list, func(x, y Entry) int {
 		return cmp.Or(cmp.Compare(y.NPT, x.NPT), cmp.Compare(y.SelfNPT, x.SelfNPT), cmp.Compare(x.Kind, y.Kind), cmp.Compare(x.Name, y.Name), cmp.Compare(x.ID, y.ID))
 	})
-}
-
-// entry is the line of the objects of one name.
-func (o *Object) entry() Entry {
-	e := Entry{ID: "sync:" + o.Name, Kind: KindSync, Name: o.Name, File: o.File, Line: o.Line, Calls: cmp.Or(o.acquired, o.received, uint64(o.Waits)), Wait: o.Wait, Hold: o.Hold, Queue: o.Waiting}
-	e.fill(&o.use.self, &o.use.all)
-	return e
-}
-
-// NPT is the normalized processor time of those who held the objects, in ns.
-func (o *Object) NPT() int64 { return round(o.use.all.NPT()) }
-
-// loopName names a loop by its procedure and its head.
-func (b *builder) loopName(pt *trace.Point) string {
-	if o := int(pt.Owner); o >= 0 && o < len(b.t.Points) && &b.t.Points[o] != pt {
-		return b.t.Points[o].Name + ": " + pt.Name
-	}
-	return pt.Name
 }
 
 func (e *Entry) fill(self, incl *Usage) {
@@ -415,20 +252,12 @@ func (e *Entry) fill(self, incl *Usage) {
 	e.BusyAt, e.SelfBusyAt = incl.BusyAt, self.BusyAt
 }
 
-func thousandths(x float64) float64 { return math.Round(1000*x) / 1000 }
-
-func round(ns float64) int64 { return int64(math.Round(ns)) }
-
-// waits fills in where goroutines waited.
-func (b *builder) waits(p *Profile) {
-	byName := map[string]int64{}
-	for code, ns := range b.reasons {
-		byName[b.t.Reason(code)] += ns
-	}
-	for name, ns := range byName {
-		p.BlockedBy = append(p.BlockedBy, Wait{Reason: name, Time: ns})
-	}
-	slices.SortFunc(p.BlockedBy, func(x, y Wait) int {
-		return cmp.Or(cmp.Compare(y.Time, x.Time), cmp.Compare(x.Reason, y.Reason))
-	})
+// entry is the line of the objects of one name.
+func (o *Object) entry() Entry {
+	e := Entry{ID: "sync:" + o.Name, Kind: KindSync, Name: o.Name, File: o.File, Line: o.Line, Calls: cmp.Or(o.acquired, o.received, uint64(o.Waits)), Wait: o.Wait, Hold: o.Hold, Queue: o.Waiting}
+	e.fill(&o.use.self, &o.use.all)
+	return e
 }
+
+// NPT is the normalized processor time of those who held the objects, in ns.
+func (o *Object) NPT() int64 { return round(o.use.all.NPT()) }

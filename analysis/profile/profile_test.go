@@ -87,24 +87,24 @@ func queues(t *rapid.T, o *profile.Object) {
 // procedures that are open in it or were open in its creators at its creation.
 func inclusiveByDefinition(t *rapid.T, tr *trace.Trace, p *profile.Profile) {
 	type gor struct {
-		inherited, own []uint64
+		inherited, own []trace.PointID
 		state          trace.State
 	}
-	gs := map[int32]*gor{}
-	busy, ready := map[uint64]int64{}, map[uint64]int64{}
-	last := int64(0)
-	advance := func(now int64) {
+	gs := map[trace.Slot]*gor{}
+	busy, ready := map[trace.PointID]int64{}, map[trace.PointID]int64{}
+	last := trace.Time(0)
+	advance := func(now trace.Time) {
 		for _, g := range gs {
-			once := map[uint64]bool{}
-			for _, proc := range append(append([]uint64{}, g.inherited...), g.own...) {
+			once := map[trace.PointID]bool{}
+			for _, proc := range append(append([]trace.PointID{}, g.inherited...), g.own...) {
 				if once[proc] {
 					continue
 				}
 				once[proc] = true
-				if g.state.Busy() && !slices.ContainsFunc(g.own, func(p uint64) bool { return tr.Points[p].Spins() }) {
-					busy[proc] += now - last
+				if g.state.Busy() && !slices.ContainsFunc(g.own, func(p trace.PointID) bool { return tr.Points[p].Spins() }) {
+					busy[proc] += int64(now - last)
 				} else if g.state == trace.Runnable {
-					ready[proc] += now - last
+					ready[proc] += int64(now - last)
 				}
 			}
 		}
@@ -117,11 +117,11 @@ func inclusiveByDefinition(t *rapid.T, tr *trace.Trace, p *profile.Profile) {
 			case trace.Create:
 				g := &gor{state: e.To}
 				name := ""
-				if f := tr.Function(e.Arg); f != nil {
+				if f := tr.Function(e.Creation().Start); f != nil {
 					name = f.Name
 				}
 				if by := gs[e.By]; by != nil && name != "runtime.gcBgMarkWorker" && name != "runtime.runFinalizers" {
-					g.inherited = append(append([]uint64{}, by.inherited...), by.own...)
+					g.inherited = append(append([]trace.PointID{}, by.inherited...), by.own...)
 				}
 				gs[e.Slot] = g
 			case trace.Change:
@@ -130,21 +130,21 @@ func inclusiveByDefinition(t *rapid.T, tr *trace.Trace, p *profile.Profile) {
 					delete(gs, e.Slot)
 				}
 			case trace.Enter:
-				gs[e.Slot].own = append(gs[e.Slot].own, e.Arg)
+				gs[e.Slot].own = append(gs[e.Slot].own, e.Point())
 			case trace.Exit:
 				gs[e.Slot].own = gs[e.Slot].own[:len(gs[e.Slot].own)-1]
 			}
 		}
 		return nil
 	})
-	advance(tr.Wall)
+	advance(tr.Wall())
 	found := 0
 	for i := range tr.Points {
 		for _, e := range p.Entries {
 			if (e.Kind == profile.KindProc || e.Kind == profile.KindLoop) && e.Name == tr.Points[i].Name {
 				found++
-				if e.Busy != busy[uint64(i)] || e.Ready != ready[uint64(i)] {
-					t.Errorf("%s: busy %d ready %d, by definition %d and %d", e.Name, e.Busy, e.Ready, busy[uint64(i)], ready[uint64(i)])
+				if e.Busy != busy[trace.PointID(i)] || e.Ready != ready[trace.PointID(i)] {
+					t.Errorf("%s: busy %d ready %d, by definition %d and %d", e.Name, e.Busy, e.Ready, busy[trace.PointID(i)], ready[trace.PointID(i)])
 				}
 			}
 		}

@@ -5,9 +5,23 @@ import (
 
 	"pgregory.net/rapid"
 
+	"qinst.dev/analysis/replay"
 	"qinst.dev/trace"
 	"qinst.dev/trace/tracetest"
 )
+
+// folding folds what is not in use now and then.
+type folding struct {
+	*builder
+	every, seen int
+}
+
+func (f *folding) Turn(g *replay.G, now trace.Time, to trace.State, busy bool) {
+	if f.seen++; f.seen%f.every == 0 {
+		f.Forget()
+	}
+	f.builder.Turn(g, now, to, busy)
+}
 
 // However often objects are folded, what is known of waits adds up to the same.
 func TestFold(t *testing.T) {
@@ -16,25 +30,18 @@ func TestFold(t *testing.T) {
 		every := rapid.IntRange(1, 9).Draw(t, "every")
 		var sums [2]struct{ waits, waited, ops int64 }
 		for i := range sums {
-			b := newBuilder(tr)
-			seen := 0
-			losses, err := tr.Events(func(events []trace.Event) error {
-				for k := range events {
-					if seen++; i == 1 && seen%every == 0 {
-						b.objects.fold(false)
-					}
-					if err := b.batch(events[k : k+1]); err != nil {
-						return err
-					}
-				}
-				return nil
-			})
+			b := newBuilder(tr, Within{})
+			v := replay.Visitor(b)
+			if i == 1 {
+				v = &folding{builder: b, every: every}
+			}
+			losses, err := b.r.Run(v)
 			if err != nil {
 				t.Fatal(err)
 			}
 			b.finish()
 			blamed := int64(0)
-			for _, o := range b.profile(losses).Objects {
+			for _, o := range newProfile(b, Within{}, tr.Tables(), losses).Objects {
 				s := &sums[i]
 				s.waits, s.waited, s.ops = s.waits+o.Waits, s.waited+o.Wait, s.ops+int64(o.Ops)
 				queued, by := int64(0), o.Unattributed

@@ -1,9 +1,7 @@
 package profile
 
 import (
-	"slices"
-
-	"qinst.dev/sddf/spec"
+	"qinst.dev/analysis/replay"
 	"qinst.dev/trace"
 )
 
@@ -15,12 +13,10 @@ import (
 // goroutines in the same procedure. What lines gain, or lose, by that is an estimate, and
 // has an interval.
 type sampled struct {
+	r       *replay.Replay
 	strata  map[stratumKey]*stratum
 	order   []*stratum
-	places  map[int32]*found // by place
-	walks   map[walk]walked
-	waits   map[walk]int32 // by place and stack: where a goroutine waits
-	procs   map[string]int32
+	found   map[replay.ContextID]*found
 	looks   int64
 	samples int64
 	look    []sample // of the look at hand
@@ -29,7 +25,10 @@ type sampled struct {
 
 // stratumKey is what the places of a stratum have in common. That of a loop is for the
 // loop's own time alone.
-type stratumKey struct{ group, top, loop int32 }
+type stratumKey struct {
+	group     replay.GroupID
+	top, loop trace.PointID
+}
 
 type stratum struct {
 	key    stratumKey
@@ -46,15 +45,15 @@ type stratum struct {
 // extKey is what samples found beyond what events told: procedures and loops, and what is
 // the innermost one then.
 type extKey struct {
-	set              setID // of these alone
-	top, inner, loop int32
+	set              replay.SetID // of these alone
+	top, inner, loop trace.PointID
 }
 
 type ext struct {
 	extKey
 	at    []float64 // weight by busy processors; [0]: in system calls without one
 	lines []*moments
-	procs []int32 // of the set
+	procs []trace.PointID // of the set
 }
 
 // found is what samples found in a place.
@@ -62,17 +61,17 @@ type found struct {
 	n      int
 	exts   map[*ext]*part
 	order  []*ext
-	within map[int32]float64 // weight by procedure
+	within map[trace.PointID]float64 // weight by procedure
 }
 
 type part struct {
-	place int32
+	place replay.ContextID
 	at    []float64
 }
 
 // line is what an interval is for: self or total of a procedure or loop.
 type line struct {
-	proc int32
+	proc trace.PointID
 	self bool
 }
 
@@ -91,87 +90,20 @@ type sample struct {
 	w       float64
 }
 
-// walk is a path from a place.
-type walk struct{ from, path int32 }
-
-// walked is where it leads, and where only that part of it leads that events told of.
-type walked struct{ all, told int32 }
-
-func newSampled(t *trace.Trace) sampled {
-	s := sampled{strata: map[stratumKey]*stratum{}, places: map[int32]*found{}, walks: map[walk]walked{}, waits: map[walk]int32{}, procs: map[string]int32{}}
-	for i := range t.Points {
-		if p := &t.Points[i]; p.Kind == spec.PointProc && p.Degraded() > 0 {
-			s.procs[p.Name] = int32(i)
-		}
-	}
-	return s
-}
-
-// follow is where a path leads from the place in which a goroutine started.
-func (b *builder) follow(g *gor, path int32) walked {
-	if path == 0 {
-		return walked{g.base, g.base}
-	}
-	key := walk{g.base, path}
-	if w, ok := b.sampled.walks[key]; ok {
-		return w
-	}
-	p := &b.t.Paths[path]
-	w := b.follow(g, p.From)
-	if p.Point >= 0 {
-		if p.From == 0 && g.main && p.Point == b.mainMain {
-			w.all = b.places.find(b.afterInit(w.all))
-		}
-		w.all = b.into(w.all, p.Point)
-		if !p.Untraced {
-			if p.From == 0 && g.main && p.Point == b.mainMain {
-				w.told = b.places.find(b.afterInit(w.told))
-			}
-			w.told = b.into(w.told, p.Point)
-		}
-	}
-	b.sampled.walks[key] = w
-	return w
-}
-
-// sample takes in what a sampler saw.
-func (b *builder) sample(e *trace.Event) {
-	s := &b.sampled
-	if e.Obj != 0 {
-		s.looked()
-	}
-	if e.Slot == trace.NoSlot {
-		return
-	}
-	g := &b.gs[e.Slot]
-	i := 0
-	switch {
-	case b.out(g), b.virtual != nil:
-		return
-	case g.busy():
-		i = len(b.running)
-	case g.state != trace.Blocked:
-		return // it spins, or has just left
-	}
-	s.samples++
-	at := g.place
-	w := b.follow(g, int32(e.Arg))
-	if w.told != at {
-		w.all = at // seen while something was entered or left
-	}
-	b.note(at, w.all, i, float64(max(e.Aux, 1)))
+func newSampled(r *replay.Replay) *sampled {
+	return &sampled{r: r, strata: map[stratumKey]*stratum{}, found: map[replay.ContextID]*found{}}
 }
 
 // note takes in that a sample in a place, with so many processors busy, found another.
-func (b *builder) note(at, to int32, i int, weight float64) {
-	s := &b.sampled
-	from := b.places.list[at].where
-	st := s.stratumOf(stratumKey{from.group, from.top, noProc})
-	x := b.extOf(st, at, to)
-	f := s.places[at]
+func (s *sampled) note(at, to replay.ContextID, i int, weight float64) {
+	s.samples++
+	from := s.r.Contexts.Node(at).Context
+	st := s.stratumOf(stratumKey{from.Group, from.Proc, trace.NoPoint})
+	x := s.extOf(st, at, to)
+	f := s.found[at]
 	if f == nil {
-		f = &found{exts: map[*ext]*part{}, within: map[int32]float64{}}
-		s.places[at] = f
+		f = &found{exts: map[*ext]*part{}, within: map[trace.PointID]float64{}}
+		s.found[at] = f
 	}
 	pt := f.exts[x]
 	if pt == nil {
@@ -190,11 +122,11 @@ func (b *builder) note(at, to int32, i int, weight float64) {
 		return
 	}
 	s.look = append(s.look, sample{st, x.lines, weight / float64(i)})
-	if from.loop != noProc {
-		sl := s.stratumOf(stratumKey{from.group, from.top, from.loop})
+	if from.Loop != trace.NoPoint {
+		sl := s.stratumOf(stratumKey{from.Group, from.Proc, from.Loop})
 		var lines []*moments
-		if b.places.list[to].loop == from.loop {
-			lines = append(lines, sl.line(line{from.loop, true}))
+		if s.r.Contexts.Node(to).Loop == from.Loop {
+			lines = append(lines, sl.line(line{from.Loop, true}))
 		}
 		s.look = append(s.look, sample{sl, lines, weight / float64(i)})
 	}
@@ -228,13 +160,13 @@ func (st *stratum) line(l line) *moments {
 }
 
 // extOf is what leads from a place to another.
-func (b *builder) extOf(st *stratum, at, to int32) *ext {
-	from, w := b.places.list[at].where, b.places.list[to].where
-	k := extKey{0, w.top, w.inner, w.loop}
+func (s *sampled) extOf(st *stratum, at, to replay.ContextID) *ext {
+	from, w := s.r.Contexts.Node(at).Context, s.r.Contexts.Node(to).Context
+	k := extKey{0, w.Proc, w.Inner, w.Loop}
 	if at == to {
-		k = extKey{0, noProc, noProc, noProc}
+		k = extKey{0, trace.NoPoint, trace.NoPoint, trace.NoPoint}
 	} else {
-		k.set = b.beyond(from.set, w.set)
+		k.set = s.beyond(from.Set, w.Set)
 	}
 	x := st.exts[k]
 	if x != nil {
@@ -243,12 +175,12 @@ func (b *builder) extOf(st *stratum, at, to int32) *ext {
 	x = &ext{extKey: k}
 	st.exts[k] = x
 	st.order = append(st.order, x)
-	x.lines = append(x.lines, st.line(line{w.top, true}))
-	if w.loop != noProc && w.loop != from.loop {
-		x.lines = append(x.lines, st.line(line{w.loop, true}))
+	x.lines = append(x.lines, st.line(line{w.Proc, true}))
+	if w.Loop != trace.NoPoint && w.Loop != from.Loop {
+		x.lines = append(x.lines, st.line(line{w.Loop, true}))
 	}
-	for set := k.set; set != 0; set = b.sets.nodes[set].parent {
-		if proc := b.sets.nodes[set].member - int32(NumRoots); proc >= 0 && int(proc) < len(b.t.Points) {
+	for set := k.set; set != 0; set = s.r.Sets.Parent(set) {
+		if proc := s.r.Sets.Last(set).Point(); proc >= 0 && int(proc) < len(s.r.T.Points) {
 			x.lines = append(x.lines, st.line(line{proc, false}))
 			x.procs = append(x.procs, proc)
 		}
@@ -257,17 +189,16 @@ func (b *builder) extOf(st *stratum, at, to int32) *ext {
 }
 
 // beyond is the set of those members of set that from does not have.
-func (b *builder) beyond(from, set setID) setID {
+func (s *sampled) beyond(from, set replay.SetID) replay.SetID {
 	if set == 0 || set == from {
 		return 0
 	}
-	n := &b.sets.nodes[set]
-	member := n.member
-	rest := b.beyond(from, n.parent)
-	if b.sets.has(from, member) {
+	member := s.r.Sets.Last(set)
+	rest := s.beyond(from, s.r.Sets.Parent(set))
+	if s.r.Sets.Has(from, member) {
 		return rest
 	}
-	return b.sets.with(rest, member)
+	return s.r.Sets.With(rest, member)
 }
 
 // looked ends a look: what was found at one time counts as one.
@@ -298,36 +229,6 @@ func (s *sampled) looked() {
 		st.tick = 0
 	}
 	s.look, s.touched = s.look[:0], s.touched[:0]
-}
-
-// waitsAt is where a goroutine is that begins to wait in a stack: procedures that are
-// below trace stand in it.
-func (b *builder) waitsAt(g *gor, stack uint32) int32 {
-	s := &b.sampled
-	if len(s.procs) == 0 || stack == 0 || int(stack) >= len(b.t.Stacks) {
-		return g.place
-	}
-	key := walk{g.place, int32(stack)}
-	if at, ok := s.waits[key]; ok {
-		return at
-	}
-	top, frames := b.at(g).top, b.t.Stacks[stack]
-	if len(g.frames) > 0 && top != noProc {
-		if i := slices.IndexFunc(frames, func(f trace.Frame) bool { return f.Function == b.t.Points[top].Name }); i >= 0 {
-			frames = frames[:i]
-		}
-	}
-	at := g.place
-	for _, f := range slices.Backward(frames) {
-		if proc, ok := s.procs[f.Function]; ok {
-			if g.main && proc == b.mainMain && at == g.base {
-				at = b.places.find(b.afterInit(at))
-			}
-			at = b.into(at, proc)
-		}
-	}
-	s.waits[key] = at
-	return at
 }
 
 // Sampling is what samplers did.

@@ -6,7 +6,9 @@ import (
 	"maps"
 	"slices"
 
+	"qinst.dev/analysis/replay"
 	"qinst.dev/sddf/spec"
+	"qinst.dev/trace"
 )
 
 // Stack is what was used on one call path, in ns.
@@ -38,7 +40,7 @@ type Frame struct {
 func (p *Profile) Stacks() iter.Seq[Stack] {
 	return func(yield func(Stack) bool) {
 		if p.built != nil {
-			p.built.stacks(yield)
+			stacks(p.built, yield)
 			return
 		}
 		for _, part := range p.parts {
@@ -51,85 +53,69 @@ func (p *Profile) Stacks() iter.Seq[Stack] {
 	}
 }
 
-func (b *builder) stacks(yield func(Stack) bool) {
+func stacks(b *builder, yield func(Stack) bool) {
+	l := b.ledger
 	var frames []Frame
-	give := func(set setID, top int32, u *Usage) bool {
+	give := func(set replay.SetID, top trace.PointID, u *Usage) bool {
 		if u.none() {
 			return true
 		}
-		st := b.stack(frames[:0], set, top, u)
+		st := stack(b.r, frames[:0], set, top, u)
 		frames = st.Frames
 		return yield(st)
 	}
-	again := slices.SortedFunc(maps.Keys(b.again), func(x, y topIn) int { return cmp.Or(cmp.Compare(x.set, y.set), cmp.Compare(x.top, y.top)) })
+	again := slices.SortedFunc(maps.Keys(l.again), func(x, y topIn) int { return cmp.Or(cmp.Compare(x.set, y.set), cmp.Compare(x.top, y.top)) })
 	rest := again
-	for i := range b.sets.nodes {
-		u := b.sets.nodes[i].usage
+	for i, u := range l.sets {
+		set := replay.SetID(i)
 		if u == nil {
 			continue
 		}
-		if len(rest) > 0 && rest[0].set == setID(i) {
+		if len(rest) > 0 && rest[0].set == set {
 			plain := new(Usage)
 			plain.add(u)
-			for ; len(rest) > 0 && rest[0].set == setID(i); rest = rest[1:] {
-				plain.less(b.again[rest[0]])
+			for ; len(rest) > 0 && rest[0].set == set; rest = rest[1:] {
+				plain.less(l.again[rest[0]])
 			}
 			u = plain
 		}
-		if !give(setID(i), noProc, u) {
+		if !give(set, trace.NoPoint, u) {
 			return
 		}
 	}
 	for _, k := range again {
-		if !give(k.set, k.top, b.again[k]) {
+		if !give(k.set, k.top, l.again[k]) {
 			return
 		}
 	}
 }
 
-// topIn is a procedure that is the innermost one and stands further out on its path.
-type topIn struct {
-	set setID
-	top int32
-}
-
-// inAgain is what is used where top stands on the path twice, and is not its innermost
-// procedure.
-func (b *builder) inAgain(w *where) *Usage {
-	k := topIn{w.set, w.top}
-	u := b.again[k]
-	if u == nil {
-		u = new(Usage)
-		b.again[k] = u
-	}
-	return u
-}
-
 // stack is the call path of a set, and of top if that stands on it further out.
-func (b *builder) stack(frames []Frame, set setID, top int32, u *Usage) Stack {
+func stack(r *replay.Replay, frames []Frame, set replay.SetID, top trace.PointID, u *Usage) Stack {
 	st := Stack{Frames: frames, NPT: round(u.NPT()), Busy: u.Busy(), Spin: u.Spin, Blocked: u.Blocked, Ready: u.Ready, Syscall: u.Syscall}
-	if top != noProc {
-		st.Frames = append(st.Frames, b.procFrame(top))
+	if top != trace.NoPoint {
+		st.Frames = append(st.Frames, procFrame(r.T, top))
 	}
 	at := 0 // line of the innermost loop so far
-	for ; set != 0; set = b.sets.nodes[set].parent {
-		m := b.sets.nodes[set].member
-		switch proc := m - int32(NumRoots); {
+	for ; set != 0; set = r.Sets.Parent(set) {
+		m := r.Sets.Last(set)
+		id, group := r.Groups.Of(m)
+		switch proc := m.Point(); {
 		case proc < 0: // a root
-		case m >= b.groups.base:
-			g := b.groups.list[m-b.groups.base]
-			f := Frame{Name: "go " + g.fn, Start: true}
-			if fn := b.groups.function(g.fn); fn != nil && !g.named {
+		case group:
+			g := r.Groups.Group(id)
+			f := Frame{Name: "go " + g.Func, Start: true}
+			if fn := r.Groups.Start(g.Func); fn != nil && !g.Named {
 				f.File, f.Line, f.At = fn.File, fn.Line, fn.Line
 			}
 			st.Frames = append(st.Frames, f)
 			at = 0
-		case b.t.Points[proc].Kind == spec.PointLoop:
+		case r.T.Points[proc].Kind == spec.PointLoop:
 			if at == 0 {
-				at = b.t.Points[proc].Line
+				at = r.T.Points[proc].Line
 			}
 		default:
-			f := b.procFrame(proc)
+			f := procFrame(r.T, proc)
 			if at != 0 {
 				f.At, at = at, 0
 			}
@@ -139,7 +125,7 @@ func (b *builder) stack(frames []Frame, set setID, top int32, u *Usage) Stack {
 	return st
 }
 
-func (b *builder) procFrame(proc int32) Frame {
-	p := &b.t.Points[proc]
+func procFrame(t *trace.Tables, proc trace.PointID) Frame {
+	p := &t.Points[proc]
 	return Frame{Name: p.Name, File: p.File, Line: p.Line, At: p.Line}
 }

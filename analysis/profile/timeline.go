@@ -26,18 +26,18 @@ type series struct {
 	slice int64
 	area  []float64 // integral, in ns
 	is    float64
-	since int64 // ns: added up to here
+	since trace.Time // added up to here
 }
 
-func newSeries(wall int64) series {
-	return series{slice: wall/numSlices + 1, area: make([]float64, numSlices)}
+func newSeries(wall trace.Time) series {
+	return series{slice: int64(wall)/numSlices + 1, area: make([]float64, numSlices)}
 }
 
 // set changes the number.
-func (s *series) set(now int64, is float64) {
+func (s *series) set(now trace.Time, is float64) {
 	for s.since < now {
-		k := s.since / s.slice
-		end := min(now, (k+1)*s.slice)
+		k := int64(s.since) / s.slice
+		end := min(now, trace.Time((k+1)*s.slice))
 		if int(k) < len(s.area) {
 			s.area[k] += s.is * float64(end-s.since)
 		}
@@ -47,8 +47,9 @@ func (s *series) set(now int64, is float64) {
 }
 
 // means are the averages in each slice of a run of a length.
-func (s *series) means(wall int64) []float64 {
-	s.set(wall, s.is)
+func (s *series) means(end trace.Time) []float64 {
+	wall := int64(end)
+	s.set(end, s.is)
 	var list []float64
 	for k := range s.area {
 		from := int64(k) * s.slice
@@ -63,14 +64,14 @@ func (s *series) means(wall int64) []float64 {
 // timeline follows the whole process.
 type timeline struct{ busy, runnable, alive, marking series }
 
-func newTimeline(wall int64) timeline {
+func newTimeline(wall trace.Time) timeline {
 	return timeline{newSeries(wall), newSeries(wall), newSeries(wall), newSeries(wall)}
 }
 
-func (l *timeline) finish(t *trace.Trace) *Timeline {
-	out := &Timeline{Slice: l.busy.slice, Busy: l.busy.means(t.Wall), Runnable: l.runnable.means(t.Wall), Alive: l.alive.means(t.Wall), Marking: l.marking.means(t.Wall)}
-	for _, m := range t.Metrics {
-		out.Heap = append(out.Heap, Heap{m.Time, m.Heap, m.Goal})
+func (l *timeline) finish(wall trace.Time, metrics []trace.Metric) *Timeline {
+	out := &Timeline{Slice: l.busy.slice, Busy: l.busy.means(wall), Runnable: l.runnable.means(wall), Alive: l.alive.means(wall), Marking: l.marking.means(wall)}
+	for _, m := range metrics {
+		out.Heap = append(out.Heap, Heap{int64(m.Time), m.Heap, m.Goal})
 	}
 	return out
 }

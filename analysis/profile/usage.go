@@ -1,10 +1,6 @@
 package profile
 
-import (
-	"math/bits"
-
-	"qinst.dev/trace"
-)
+import "math/bits"
 
 // Usage is what a section of code used, in ns.
 type Usage struct {
@@ -65,38 +61,7 @@ func (u *Usage) busy(i int, ns int64) {
 	u.BusyAt[i] += ns
 }
 
-// spend adds time of a goroutine.
-func (u *Usage) spend(g *gor, s stretch) {
-	use := useBusy
-	switch {
-	case g.busy():
-		u.busy(s.busy, s.ns)
-	case g.state.Busy():
-		u.Spin += s.ns
-		use = useSpin
-	case g.state == trace.Runnable:
-		u.Ready += s.ns
-		use = useReady
-	case g.state == trace.Waiting:
-		u.Blocked += s.ns
-		use = useBlocked
-	case g.state == trace.Blocked:
-		u.Syscall += s.ns
-		use = useSyscall
-	default:
-		return // it has ended
-	}
-	u.Runnable[use] += s.runnable
-	if s.crowd != nil {
-		u.crowd(use, s.crowd)
-		return
-	}
-	if u.Crowds[use] == nil {
-		u.Crowds[use] = new(Crowd)
-	}
-	u.Crowds[use][s.at] += s.ns
-}
-
+// crowd adds times by the number of runnable goroutines.
 func (u *Usage) crowd(use int, c *Crowd) {
 	if c == nil {
 		return

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"qinst.dev/trace"
+	"qinst.dev/analysis/replay"
 )
 
 // Within restricts a profile to what goroutines did in a region, or with a label, and what
@@ -20,44 +20,26 @@ type Within struct {
 // within is that while a profile is made.
 type within struct {
 	Within
-	spans   []bool // that match, by number
+	spans   *replay.Spans
+	match   []bool // by number of the span
 	outside Usage
 	found   bool
 	seen    map[string]bool // what there is instead
 }
 
-// NewWithin computes a part of the profile of a trace. It has an error if the trace has no
-// such region or label.
-func NewWithin(t *trace.Trace, in Within) (*Profile, error) {
-	if in == (Within{}) {
-		return New(t)
+// newWithin is nil if all of the run is asked for.
+func newWithin(in Within, spans *replay.Spans) *within {
+	if in.Region == "" && in.Label == "" {
+		return nil
 	}
-	b := newBuilder(t)
-	if in.Region != "" || in.Label != "" {
-		b.within = &within{Within: in, seen: map[string]bool{}}
-	}
-	if in.Procs > 0 {
-		b.virtual = &virtual{in.Procs}
-	}
-	losses, err := t.Events(b.batch)
-	if err != nil {
-		return nil, err
-	}
-	if err := b.within.missing(); err != nil {
-		return nil, err
-	}
-	if i, ok := b.spans.index[[2]string{KindRegion, "vcpu"}]; b.virtual != nil && (!ok || b.spans.list[i].count == 0) {
-		return nil, fmt.Errorf("found no region \"vcpu\": the program's processors are not virtual")
-	}
-	b.finish()
-	return b.profile(losses), nil
+	return &within{Within: in, spans: spans, seen: map[string]bool{}}
 }
 
 func (w *within) missing() error {
 	if w == nil || w.found {
 		return nil
 	}
-	what, name := KindRegion, w.Region
+	what, name := "region", w.Region
 	if name == "" {
 		what, name = "label", w.Label
 	}
@@ -76,17 +58,17 @@ func (w *within) missing() error {
 }
 
 // matches reports whether a region or a set of labels is what is asked for.
-func (w *within) matches(n *named) bool {
-	if n.kind == KindRegion {
+func (w *within) matches(s replay.Span) bool {
+	if !s.Labels {
 		if w.Region != "" {
-			w.seen[n.name] = true
+			w.seen[s.Name] = true
 		}
-		return w.Region != "" && n.name == w.Region
+		return w.Region != "" && s.Name == w.Region
 	}
 	if w.Label == "" {
 		return false
 	}
-	for label := range strings.SplitSeq(n.name, ",") {
+	for label := range strings.SplitSeq(s.Name, ",") {
 		w.seen[label] = true
 		if label == w.Label {
 			return true
@@ -95,35 +77,13 @@ func (w *within) matches(n *named) bool {
 	return false
 }
 
-// look decides anew whether a goroutine is inside: after its regions or labels changed.
-func (b *builder) look(g *gor) {
-	w := b.within
-	if w == nil {
-		return
-	}
-	for len(w.spans) < len(b.spans.list) {
-		yes := w.matches(&b.spans.list[len(w.spans)])
-		w.spans = append(w.spans, yes)
+// inside reports whether a goroutine is, by its regions and labels.
+func (w *within) inside(g *replay.G) bool {
+	for len(w.match) < w.spans.Len() {
+		yes := w.matches(w.spans.Span(replay.SpanID(len(w.match))))
+		w.match = append(w.match, yes)
 		w.found = w.found || yes
 	}
-	g.inside = g.started || g.labels != noProc && w.spans[g.labels] ||
-		slices.ContainsFunc(g.regions, func(r openRegion) bool { return w.spans[r.span] })
-}
-
-// out reports whether a goroutine's time is not asked for.
-func (b *builder) out(g *gor) bool { return b.within != nil && !g.inside }
-
-// Outside is the id of the entry for all that a profile is not restricted to.
-const Outside = "outside"
-
-// outsideEntry adds it.
-func (b *builder) outsideEntry(p *Profile) {
-	if b.within == nil {
-		return
-	}
-	u := &b.within.outside
-	e := Entry{ID: Outside, Kind: KindProc, Name: "[outside]"}
-	e.fill(u, u)
-	p.Entries = append(p.Entries, e)
-	p.Roots = append(p.Roots, Part{Name: e.Name, NPT: e.NPT, Busy: e.Busy})
+	return g.Labels != replay.NoSpan && w.match[g.Labels] ||
+		slices.ContainsFunc(g.Regions, func(r replay.OpenRegion) bool { return w.match[r.Span] })
 }

@@ -76,7 +76,7 @@ func (a asked) flags(e *env) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	list := slices.DeleteFunc(profile.BlindSpots(t, p), func(b profile.Blind) bool { return toolexec.Never(b.Package) })
+	list := slices.DeleteFunc(profile.BlindSpots(t.Tables(), p), func(b profile.Blind) bool { return toolexec.Never(b.Package) })
 	if len(list) == 0 {
 		fmt.Fprintf(e.stderr, "qinst: %s shows no package that more probes would tell about\n", a.refine)
 	}

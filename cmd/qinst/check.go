@@ -79,7 +79,7 @@ func checkRun(e *env, exe string, args []string, file, settings string) (*report
 			c.Took += p.Times.Took
 			c.Timed = true
 		case p.Traced == p.Hits:
-			c.Took += took[int32(i)]
+			c.Took += took[trace.PointID(i)]
 			c.Timed = true
 		}
 		r.Procedures[p.Name] = c
@@ -89,21 +89,21 @@ func checkRun(e *env, exe string, args []string, file, settings string) (*report
 
 // elapsed is how long the activations of each procedure took, in ns, with what they
 // called and waited for.
-func elapsed(t *trace.Trace) (map[int32]int64, error) {
+func elapsed(t *trace.Trace) (map[trace.PointID]int64, error) {
 	type open struct {
-		point uint64
-		since int64
+		point trace.PointID
+		since trace.Time
 	}
-	took := map[int32]int64{}
-	stacks := map[int32][]open{}
+	took := map[trace.PointID]int64{}
+	stacks := map[trace.Slot][]open{}
 	_, err := t.Events(func(batch []trace.Event) error {
 		for i := range batch {
 			switch e := &batch[i]; e.Kind {
 			case trace.Enter:
-				stacks[e.Slot] = append(stacks[e.Slot], open{e.Arg, e.Time})
+				stacks[e.Slot] = append(stacks[e.Slot], open{e.Point(), e.Time})
 			case trace.Exit:
 				s := stacks[e.Slot]
-				took[int32(e.Arg)] += e.Time - s[len(s)-1].since
+				took[e.Point()] += int64(e.Time - s[len(s)-1].since)
 				stacks[e.Slot] = s[:len(s)-1]
 			}
 		}

@@ -28,7 +28,7 @@ func cmdCut(e *env, args []string) error {
 		return usageError{fmt.Errorf("cut: expected -o and a file")}
 	}
 	return withTrace(e, file, func(t *trace.Trace) error {
-		return writeTo(e, out, func(w io.Writer) error { return t.Cut(w, int64(from), int64(to)) })
+		return writeTo(e, out, func(w io.Writer) error { return t.Cut(w, trace.Time(from), trace.Time(to)) })
 	})
 }
 

@@ -120,7 +120,7 @@ func (l *levelsRun) conserves(t *testing.T, out string) {
 	losses, err := l.Events(func(batch []trace.Event) error {
 		for i := range batch {
 			if e := &batch[i]; e.Kind == trace.Enter || e.Kind == trace.Sync {
-				events[e.Arg]++
+				events[e.Point()]++
 			}
 		}
 		return nil

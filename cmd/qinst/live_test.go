@@ -308,7 +308,7 @@ func TestRecords(t *testing.T) {
 		for i := range batch {
 			switch e := &batch[i]; e.Kind {
 			case trace.Enter:
-				in[e.G] = tr.Points[e.Arg].Name
+				in[e.G] = tr.Points[e.Point()].Name
 			case trace.Exit:
 				in[e.G] = ""
 			case trace.Record:
@@ -364,7 +364,7 @@ func TestRecords(t *testing.T) {
 		}
 	}
 	var words bytes.Buffer
-	if err := report.Events(&words, tr, 0, tr.Wall, "cache*", false); err != nil {
+	if err := report.Events(&words, tr, 0, tr.Wall(), "cache*", false); err != nil {
 		t.Fatal(err)
 	}
 	if lines := strings.Split(words.String(), "\n"); len(lines)-1 != got["cache miss"].count || !recordLine.MatchString(lines[0]) {
@@ -385,7 +385,7 @@ func TestCut(t *testing.T) {
 			windows = windows[:2] // it makes millions of events
 		}
 		for _, w := range windows {
-			from, to := int64(w[0]*float64(whole.Wall)), int64(w[1]*float64(whole.Wall))
+			from, to := trace.Time(w[0]*float64(whole.Wall())), trace.Time(w[1]*float64(whole.Wall()))
 			var out bytes.Buffer
 			if err := whole.Cut(&out, from, to); err != nil {
 				t.Fatal(err)
@@ -413,7 +413,7 @@ func TestCut(t *testing.T) {
 
 // steps are the events of a window behind its beginning, as text, sorted: where times
 // are equal their order may differ.
-func steps(t *testing.T, tr *trace.Trace, from, to int64) (list []string, losses trace.Losses) {
+func steps(t *testing.T, tr *trace.Trace, from, to trace.Time) (list []string, losses trace.Losses) {
 	losses, err := tr.Events(func(batch []trace.Event) error {
 		for i := range batch {
 			e := &batch[i]
@@ -422,7 +422,7 @@ func steps(t *testing.T, tr *trace.Trace, from, to int64) (list []string, losses
 				continue // they say what was before
 			}
 			if e.Time > from && e.Time <= to {
-				list = append(list, fmt.Sprint(e.Kind, e.G, e.Arg, e.From, e.To, e.Thread, e.Aux))
+				list = append(list, fmt.Sprint(e.Kind, e.G, e.Count(), e.From, e.To, e.Thread, e.Sync().Queue))
 			}
 		}
 		return nil
@@ -482,7 +482,7 @@ func kill(t *testing.T, exe string, delay time.Duration) error {
 		for i := range batch {
 			switch e := &batch[i]; e.Kind {
 			case trace.Enter:
-				events[tr.Points[e.Arg].Name]++
+				events[tr.Points[e.Point()].Name]++
 			case trace.Record:
 				p, err := tr.Record(e)
 				if err != nil {
@@ -502,7 +502,7 @@ func kill(t *testing.T, exe string, delay time.Duration) error {
 		return err
 	}
 	for i := range tr.Points {
-		if p := &tr.Points[i]; p.Traceable() && p.Owner == int32(i) {
+		if p := &tr.Points[i]; p.Traceable() && p.Owner == trace.PointID(i) {
 			hits[p.Name] += p.Hits
 			if p.Traced > events[p.Name]+threads && losses.Events == 0 {
 				return fmt.Errorf("%s: %d traced, %d events", p.Name, p.Traced, events[p.Name])

@@ -111,7 +111,7 @@ func TestMemory(t *testing.T) {
 			losses, err := tr.Events(func(events []trace.Event) error {
 				for i := range events {
 					if e := &events[i]; e.Kind == trace.Enter {
-						entered[tr.Points[e.Arg].Name]++
+						entered[tr.Points[e.Point()].Name]++
 					}
 				}
 				return nil

@@ -48,7 +48,7 @@ func (q *partOf) open(file string) (*trace.Trace, *profile.Profile, error) {
 	}
 	part := t
 	if q.from != 0 || q.to != 0 {
-		part, err = t.Window(int64(q.from), cmp.Or(int64(q.to), t.Wall))
+		part, err = t.Window(trace.Time(q.from), cmp.Or(trace.Time(q.to), t.Wall()))
 	}
 	var p *profile.Profile
 	if err == nil {

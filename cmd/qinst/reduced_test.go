@@ -174,7 +174,7 @@ func (r *reducedRun) conserves(t *testing.T) {
 	losses, err := r.Events(func(events []trace.Event) error {
 		for i := range events {
 			if e := &events[i]; e.Kind == trace.Enter || e.Kind == trace.Sync || e.Kind == trace.Record {
-				entered[e.Arg]++
+				entered[e.Point()]++
 			}
 		}
 		return nil

@@ -83,7 +83,7 @@ func TestSampledPanics(t *testing.T) {
 }
 
 func deepestStack(t *testing.T, tr *trace.Trace) (deepest int) {
-	depth := map[int32]int{}
+	depth := map[trace.Slot]int{}
 	_, err := tr.Events(func(batch []trace.Event) error {
 		for i := range batch {
 			switch e := &batch[i]; e.Kind {

@@ -162,13 +162,13 @@ func (s served) part(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if tr.Wall < 200e6 || tr.Wall > 2e9 {
-		t.Errorf("a part of %d ns", tr.Wall)
+	if tr.Wall() < 200e6 || tr.Wall() > 2e9 {
+		t.Errorf("a part of %d ns", tr.Wall())
 	}
 	events := 0
 	losses, err := tr.Events(func(batch []trace.Event) error {
 		for i := range batch {
-			if e := &batch[i]; e.Kind == trace.Enter && tr.Points[e.Arg].Name == "main.busy" {
+			if e := &batch[i]; e.Kind == trace.Enter && tr.Points[e.Point()].Name == "main.busy" {
 				events++
 			}
 		}

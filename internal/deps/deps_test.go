@@ -21,8 +21,9 @@ var allowed = map[string][]string{
 	"trace":           {"ratecontrol", "sddf", "sddf/salvage", "sddf/spec"},
 	"trace/tracetest": {"sddf", "sddf/spec", "trace"},
 
-	"analysis/profile": {"sddf/spec", "trace"},
-	"report":           {"analysis/profile", "sddf/spec", "trace"},
+	"analysis/replay":  {"sddf/spec", "trace"},
+	"analysis/profile": {"analysis/replay", "sddf/spec", "trace"},
+	"report":           {"analysis/profile", "analysis/replay", "sddf/spec", "trace"},
 
 	"ratecontrol":         nil,
 	"internal/edit":       nil,

@@ -37,8 +37,8 @@ func TestSmall(t *testing.T) {
 		if err := Validate(tr); err != nil {
 			t.Errorf("blocks of %d bytes: %v", size, err)
 		}
-		if tr.Wall != 70 {
-			t.Errorf("wall %d, want 70", tr.Wall)
+		if tr.Wall() != 70 {
+			t.Errorf("wall %d, want 70", tr.Wall())
 		}
 	}
 }

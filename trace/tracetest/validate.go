@@ -10,8 +10,9 @@ import (
 // Validate checks that a trace is whole and that its event stream keeps every
 // promise of package trace. The first violation is returned. It keeps its own
 // books: it must not trust the model that it checks.
-func Validate(t *trace.Trace) error {
-	v := &validator{t: t, gs: map[trace.GoID]*vgor{}, bySlot: map[int32]trace.GoID{}, enters: make([]uint64, len(t.Points))}
+func Validate(t trace.Source) error {
+	tables := t.Tables()
+	v := &validator{t: tables, wall: t.Wall(), gs: map[trace.GoID]*vgor{}, bySlot: map[trace.Slot]trace.GoID{}, enters: make([]uint64, len(tables.Points))}
 	losses, err := t.Events(func(batch []trace.Event) error {
 		for i := range batch {
 			if err := v.event(&batch[i]); err != nil {
@@ -32,24 +33,25 @@ func Validate(t *trace.Trace) error {
 
 type vgor struct {
 	state trace.State
-	slot  int32
-	stack []uint64
+	slot  trace.Slot
+	stack []trace.PointID
 }
 
 type validator struct {
-	t      *trace.Trace
+	t      *trace.Tables
+	wall   trace.Time
 	n      int
-	time   int64
+	time   trace.Time
 	procs  int
 	busy   int
 	gs     map[trace.GoID]*vgor
-	bySlot map[int32]trace.GoID
+	bySlot map[trace.Slot]trace.GoID
 	enters []uint64
 }
 
 func (v *validator) event(e *trace.Event) error {
-	if e.Time < v.time || e.Time > v.t.Wall {
-		return fmt.Errorf("time %d after %d, of %d", e.Time, v.time, v.t.Wall)
+	if e.Time < v.time || e.Time > v.wall {
+		return fmt.Errorf("time %d after %d, of %d", e.Time, v.time, v.wall)
 	}
 	v.time = e.Time
 	if e.Cause == trace.ByRepair {
@@ -68,7 +70,7 @@ func (v *validator) event(e *trace.Event) error {
 		}
 		return v.nest(e, g)
 	case trace.Procs:
-		v.procs = int(e.Arg)
+		v.procs = int(e.Count())
 	case trace.Mark, trace.Searched:
 	case trace.Sample:
 		if g := v.gs[e.G]; e.Slot != trace.NoSlot && (g == nil || g.slot != e.Slot || !g.state.Busy() && g.state != trace.Blocked) {
@@ -129,10 +131,10 @@ func (v *validator) nest(e *trace.Event, g *vgor) error {
 		if e.Kind == trace.Record {
 			want = spec.PointRecord
 		}
-		if got := v.t.Points[e.Arg].Kind; got != want {
+		if got := v.t.Points[e.Point()].Kind; got != want {
 			return fmt.Errorf("operation or record at a point of kind %q, expected %q", got, want)
 		}
-		v.enters[e.Arg]++
+		v.enters[e.Point()]++
 		return nil
 	case trace.Spin, trace.Region, trace.Named, trace.Labeled:
 		return nil
@@ -144,12 +146,12 @@ func (v *validator) nest(e *trace.Event, g *vgor) error {
 		return nil
 	}
 	if e.Kind == trace.Enter {
-		v.enters[e.Arg]++
-		g.stack = append(g.stack, e.Arg)
+		v.enters[e.Point()]++
+		g.stack = append(g.stack, e.Point())
 		return nil
 	}
 	top := len(g.stack) - 1
-	if top < 0 || g.stack[top] != e.Arg {
+	if top < 0 || g.stack[top] != e.Point() {
 		return fmt.Errorf("leaves a procedure that is not its last: %v", g.stack)
 	}
 	g.stack = g.stack[:top]

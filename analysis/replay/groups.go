@@ -1,4 +1,4 @@
-package profile
+package replay
 
 import (
 	"strings"
@@ -27,35 +27,37 @@ func (r Root) String() string {
 	return [NumRoots]string{"main", "init", "timers", "finalizers", "gc", "tool", "other"}[r]
 }
 
-// Members of sets are numbered: roots, then procedures, then goroutine groups.
-func rootMember(r Root) int32 { return int32(r) }
+// GroupID is the number of a group of goroutines.
+type GroupID int32
 
-// group is a kind of goroutine: start function and the procedure that created it.
-type group struct {
-	fn      string
-	creator int32 // procedure, noProc if none
-	count   uint64
-	longest int64 // busy time of one of its goroutines, ns
-	named   bool  // fn is what its goroutines call themselves
+// mainGroup is the main goroutine's.
+const mainGroup GroupID = 0
+
+// Group is a kind of goroutine: start function and the procedure that created it.
+type Group struct {
+	Func    string
+	Creator trace.PointID // NoPoint if none
+	Count   uint64
+	Named   bool // Func is what its goroutines call themselves
 }
 
-// groups sorts goroutines into groups, and gives each its place among the sets.
-type groups struct {
-	t     *trace.Trace
-	base  int32 // member of group 0
-	list  []group
-	index map[groupKey]int32
-	names map[string]int32
+// Groups sorts goroutines into groups, and gives each its place among the sets.
+type Groups struct {
+	t     *trace.Tables
+	base  Member // of group 0
+	list  []Group
+	index map[groupKey]GroupID
+	names map[string]GroupID
 }
 
 type groupKey struct {
 	pc      uint64
-	creator int32
+	creator trace.PointID
 }
 
-func newGroups(t *trace.Trace) *groups {
-	gr := &groups{t: t, base: int32(NumRoots) + int32(len(t.Points)), index: map[groupKey]int32{}, names: map[string]int32{}}
-	gr.list = []group{{fn: mainStart, creator: noProc}}
+func newGroups(t *trace.Tables) *Groups {
+	gr := &Groups{t: t, base: ProcMember(trace.PointID(len(t.Points))), index: map[groupKey]GroupID{}, names: map[string]GroupID{}}
+	gr.list = []Group{{Func: mainStart, Creator: trace.NoPoint}}
 	return gr
 }
 
@@ -66,68 +68,95 @@ const (
 	coroStart = "runtime.corostart"
 )
 
-func (gr *groups) procMember(proc int32) int32 { return int32(NumRoots) + proc }
-func (gr *groups) mainMember() int32           { return gr.base }
+// Len is how many groups there are so far.
+func (gr *Groups) Len() int { return len(gr.list) }
+
+// Group is the group of a number. It is valid until another one is found.
+func (gr *Groups) Group(id GroupID) *Group { return &gr.list[id] }
+
+// Member is a group as a member of sets.
+func (gr *Groups) Member(id GroupID) Member { return gr.base + Member(id) }
+
+// Of is the group that a member is, if it is one.
+func (gr *Groups) Of(m Member) (GroupID, bool) { return GroupID(m - gr.base), m >= gr.base }
 
 // place says where a new goroutine is: its set, its group, and the procedure that its time
 // goes to until it enters one of its own. It reports whether it is the runtime's own.
-func (gr *groups) place(s *sets, w, by *where, e *trace.Event) (system bool) {
+func (gr *Groups) place(s *Sets, c, by *Context, e *trace.Event, start uint64) (system bool) {
 	name := ""
-	if f := gr.t.Function(e.Arg); f != nil {
+	if f := gr.t.Function(start); f != nil {
 		name = f.Name
 	}
 	root, system := gr.root(name, by != nil, e)
-	creator := int32(noProc)
+	creator := trace.NoPoint
 	if by != nil && !system {
 		// Work for the runtime is nobody's else, whoever happened to run
 		// when the runtime started its goroutine.
-		creator, w.top, w.inner = by.top, by.top, by.inner
-		w.set = by.set
+		creator, c.Proc, c.Inner = by.Proc, by.Proc, by.Inner
+		c.Set = by.Set
 	} else {
-		w.set = s.with(0, rootMember(root))
+		c.Set = s.With(0, RootMember(root))
 	}
-	w.group = gr.find(e, name, creator)
-	gr.list[w.group].count++
-	w.set = s.with(w.set, gr.base+w.group)
+	c.Group = gr.find(e.G, groupKey{start, creator}, name)
+	gr.list[c.Group].Count++
+	c.Set = s.With(c.Set, gr.Member(c.Group))
 	return system
 }
 
 // find returns the group of a new goroutine.
-func (gr *groups) find(e *trace.Event, name string, creator int32) int32 {
-	if e.G == 1 {
-		return 0
+func (gr *Groups) find(g trace.GoID, key groupKey, name string) GroupID {
+	if g == 1 {
+		return mainGroup
 	}
-	key := groupKey{e.Arg, creator}
 	i, ok := gr.index[key]
 	if !ok {
-		i = int32(len(gr.list))
+		i = GroupID(len(gr.list))
 		gr.index[key] = i
 		if name == "" {
 			name = "unknown"
 		}
-		gr.list = append(gr.list, group{fn: name, creator: creator})
+		gr.list = append(gr.list, Group{Func: name, Creator: key.creator})
 	}
 	return i
 }
 
 // named returns the group of goroutines that have given themselves a name.
-func (gr *groups) named(name string) int32 {
+func (gr *Groups) named(name string) GroupID {
 	i, ok := gr.names[name]
 	if !ok {
-		i = int32(len(gr.list))
+		i = GroupID(len(gr.list))
 		gr.names[name] = i
-		gr.list = append(gr.list, group{fn: name, creator: noProc, named: true})
+		gr.list = append(gr.list, Group{Func: name, Creator: trace.NoPoint, Named: true})
 	}
 	return i
 }
 
-// works reports whether a group's goroutines are the collector's workers.
-func (gr *groups) works(group int32) bool {
-	return strings.HasPrefix(gr.list[group].fn, "runtime.gcBgMarkWorker")
+// rename moves a goroutine to the group of its name.
+func (r *Replay) rename(e *trace.Event) {
+	g := r.gs[e.Slot]
+	r.Settle(g, e.Time)
+	group := r.Groups.named(r.Text(e.Text()))
+	r.Groups.list[r.Contexts.list[g.Context].Group].Count--
+	r.Groups.list[group].Count++
+	move := func(id *ContextID) {
+		c := r.Contexts.list[*id].Context
+		c.Set, c.Group = r.Sets.With(c.Set, r.Groups.Member(group)), group
+		*id = r.Contexts.find(c)
+	}
+	move(&g.Context)
+	for i := range g.frames {
+		move(&g.frames[i].context)
+	}
+	r.v.Named(g)
 }
 
-// function returns the start function of that name.
-func (gr *groups) function(name string) *trace.Function {
+// works reports whether a group's goroutines are the collector's workers.
+func (gr *Groups) works(id GroupID) bool {
+	return strings.HasPrefix(gr.list[id].Func, "runtime.gcBgMarkWorker")
+}
+
+// Start returns the start function of that name, nil if it is not known.
+func (gr *Groups) Start(name string) *trace.Function {
 	for i := range gr.t.Functions {
 		if gr.t.Functions[i].Name == name {
 			return &gr.t.Functions[i]
@@ -138,7 +167,7 @@ func (gr *groups) function(name string) *trace.Function {
 
 // root tells the origin of a goroutine by its start function, and whether it is
 // the runtime's own.
-func (gr *groups) root(name string, created bool, e *trace.Event) (Root, bool) {
+func (gr *Groups) root(name string, created bool, e *trace.Event) (Root, bool) {
 	switch {
 	case e.G == 1:
 		if gr.hasMain() {
@@ -165,7 +194,7 @@ func (gr *groups) root(name string, created bool, e *trace.Event) (Root, bool) {
 
 // hasMain reports whether main.main is instrumented, so that the end of package
 // initialization is known.
-func (gr *groups) hasMain() bool {
+func (gr *Groups) hasMain() bool {
 	for i := range gr.t.Points {
 		if gr.t.Points[i].Name == "main.main" && gr.t.Points[i].Kind == "proc" {
 			return true

@@ -3,7 +3,7 @@ package profile_test
 import (
 	"testing"
 
-	"qinst.dev/analysis/profile"
+	"qinst.dev/analysis/replay"
 	"qinst.dev/sddf/spec"
 	"qinst.dev/trace/tracetest"
 )
@@ -21,7 +21,7 @@ func TestProbesHaveALine(t *testing.T) {
 	b.At(4000).Exit(g, f)
 	b.End(g)
 	p := profileOf(t, b)
-	for name, busy := range map[string]int64{"main.f": 2000 - 22, "main.h": 2000 - 11, profile.Probes: 33} {
+	for name, busy := range map[string]int64{"main.f": 2000 - 22, "main.h": 2000 - 11, replay.Probes: 33} {
 		if e := entry(t, p, name); e.SelfBusy != busy {
 			t.Errorf("%s: busy %d, expected %d", name, e.SelfBusy, busy)
 		}
@@ -44,7 +44,7 @@ func TestAssistHasALine(t *testing.T) {
 	b.At(2000).Exit(g, f)
 	b.End(g)
 	p := profileOf(t, b)
-	if e := entry(t, p, profile.GCAssist); e.SelfBusy != 400 || p.GC.Assists != 400 {
+	if e := entry(t, p, replay.GCAssist); e.SelfBusy != 400 || p.GC.Assists != 400 {
 		t.Errorf("%+v, %+v", e, p.GC)
 	}
 	if e := entry(t, p, "main.f"); e.SelfBusy != 1600 || e.Busy != 2000 {
@@ -66,7 +66,7 @@ func TestCallCountersAreProbes(t *testing.T) {
 	b.At(4000).Exit(g, f)
 	b.End(g)
 	p := profileOf(t, b)
-	for name, busy := range map[string]int64{"main.f": 2000 - 400, "main.h": 1000, profile.Probes: 1400} {
+	for name, busy := range map[string]int64{"main.f": 2000 - 400, "main.h": 1000, replay.Probes: 1400} {
 		if e := entry(t, p, name); e.SelfBusy != busy {
 			t.Errorf("%s: busy %d, expected %d", name, e.SelfBusy, busy)
 		}

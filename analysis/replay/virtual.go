@@ -1,4 +1,4 @@
-package profile
+package replay
 
 import "qinst.dev/trace"
 
@@ -7,40 +7,47 @@ import "qinst.dev/trace"
 // virtual processors a goroutine runs on one while it is in a region "vcpu", and is ready
 // while it is in a region "vready"; what else it does takes no time of a processor, and
 // what it waits for in those regions is the token.
-type virtual struct{ procs int }
 
-// in is where a goroutine is among the two regions.
-type in struct{ run, wait int }
+// The two regions.
+const (
+	VirtualRun   = "vcpu"
+	VirtualReady = "vready"
+)
+
+// tokens are how many of the two regions a goroutine is in.
+type tokens struct{ run, ready int }
 
 // virtualState is what a goroutine does as such a program means it.
-func (b *builder) virtualState(g *gor, real trace.State) trace.State {
+func (r *Replay) virtualState(g *G, real trace.State) trace.State {
 	switch {
-	case b.virtual == nil || real == trace.None || g.system && !real.Busy():
+	case r.options.VirtualProcs == 0 || real == trace.None || g.System && !real.Busy():
 		return real
 	case g.virtual.run > 0:
 		return trace.Running
-	case g.virtual.wait > 0:
+	case g.virtual.ready > 0:
 		return trace.Runnable
 	}
 	return trace.Waiting
 }
 
 // virtualRegion follows the two regions.
-func (b *builder) virtualRegion(slot int32, now int64, name string, d int) {
-	g := &b.gs[slot]
+func (r *Replay) virtualRegion(g *G, now trace.Time, name string, d int) {
 	switch {
-	case b.virtual == nil:
+	case r.options.VirtualProcs == 0:
 		return
-	case name == "vcpu":
+	case name == VirtualRun:
 		g.virtual.run += d
-	case name == "vready":
-		g.virtual.wait += d
+	case name == VirtualReady:
+		g.virtual.ready += d
 	default:
 		return
 	}
-	b.turn(slot, now, b.virtualState(g, g.real), g.spins)
+	r.turn(g, now, r.virtualState(g, g.real), g.Spins)
 }
 
 // token reports whether a goroutine's wait is for a token, or for the end of a time in
 // which it has one.
-func (g *gor) token() bool { return g.virtual.run+g.virtual.wait > 0 }
+func (g *G) token() bool { return g.virtual.run+g.virtual.ready > 0 }
+
+// Virtual reports whether the program's processors are tokens.
+func (r *Replay) Virtual() bool { return r.options.VirtualProcs > 0 }

@@ -1,0 +1,213 @@
+package profile
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"qinst.dev/analysis/replay"
+	"qinst.dev/sddf/spec"
+	"qinst.dev/trace"
+)
+
+// New computes the profile of a trace.
+func New(source trace.Source) (*Profile, error) { return NewWithin(source, Within{}) }
+
+// NewWithin computes a part of the profile of a trace. It has an error if the trace has no
+// such region or label.
+func NewWithin(source trace.Source, in Within) (*Profile, error) {
+	b := newBuilder(source, in)
+	losses, err := b.read()
+	if err != nil {
+		return nil, err
+	}
+	return newProfile(b, in, source.Tables(), losses), nil
+}
+
+// newProfile puts together what a builder has found out.
+func newProfile(b *builder, in Within, t *trace.Tables, losses trace.Losses) *Profile {
+	p := &Profile{Version: Version, Ran: int64(t.Ran), Wall: int64(b.wall), Procs: b.r.Procs, Events: b.r.Events, Goroutines: b.totals.goroutines,
+		Lost: losses.Events + losses.Missing, Losses: losses, Parallelism: b.busy.at}
+	p.built = b
+	p.Program, _ = t.Attr("program").(string)
+	for i, ns := range b.busy.at {
+		p.Busy += int64(i) * ns
+	}
+	if len(b.busy.at) > 0 {
+		p.Idle = b.busy.at[0]
+	}
+	if b.r.Busy() == 0 {
+		p.IdleAtEnd = int64(b.wall - b.busy.idleAt)
+	}
+	p.Spin, p.Searched = b.totals.spin, b.totals.searched
+	p.NPTSum = p.Wall - p.Idle
+	if p.Wall > 0 {
+		p.Effective = thousandths(float64(p.Busy) / float64(p.Wall))
+		p.Nominal = thousandths(float64(b.nominal.until(b.wall)) / float64(p.Wall))
+	}
+	p.Procs = max(p.Procs, len(b.busy.at)-1)
+	if in.Procs > 0 {
+		p.Procs = in.Procs
+	}
+	for _, th := range t.Threads {
+		if th.Writer {
+			p.CPU.Writer += th.Run
+		} else {
+			p.OffCPU += th.Wait
+		}
+	}
+	p.Objects = b.objects.finish(p.Wall)
+	if b.sampled.samples > 0 {
+		p.Sampling = &Sampling{t.Int("sample_ns"), b.sampled.looks, b.sampled.samples}
+	}
+	p.entries(b)
+	p.waits(b)
+	p.Calls = newCalls(b).list()
+	p.CPU.Known, p.CPU.User, p.CPU.System = t.Usage.Known, t.Usage.User, t.Usage.System
+	p.Notes = newNotes(b, p).list()
+	p.Timeline = b.line.finish(b.wall, t.Metrics)
+	p.GC = b.gc.GC
+	p.GC.Workers, p.GC.Assists = b.ledger.self[b.r.System.Worker].Busy(), b.ledger.self[b.r.System.Assist].Busy()
+	p.Tool = Tool{FlushRuns: t.Flush.Runs, FlushWall: t.Flush.Wall, FlushCPU: t.Flush.CPU, FlushBytes: t.Flush.Bytes, Traced: b.r.Entries, EventCost: eventCost(t),
+		Probes: b.ledger.self[b.r.System.Probes].Busy(), ProbesNPT: round(b.ledger.self[b.r.System.Probes].NPT())}
+	return p
+}
+
+// eventCost is the cost of one traced event, in ns, if the program measured it.
+func eventCost(t *trace.Tables) float64 {
+	return float64(t.Int("event_cost_ps")) / 1000
+}
+
+// entries fills in the entries, largest inclusive NPT first.
+func (p *Profile) entries(b *builder) {
+	incl := b.ledger.inclusive()
+	p.procedures(b, incl)
+	p.goroutines(b, incl)
+	p.named(b)
+	p.outside(b)
+	for i := range p.Objects {
+		p.Entries = append(p.Entries, p.Objects[i].entry())
+	}
+	sortEntries(p.Entries)
+	for r := range replay.NumRoots {
+		u := &incl[replay.RootMember(r)]
+		p.Roots = append(p.Roots, Part{Name: r.String(), NPT: round(u.NPT()), Busy: u.Busy()})
+	}
+}
+
+// procedures adds those that were reached, loops, and time that is in none.
+func (p *Profile) procedures(b *builder, incl []Usage) {
+	t, blame := b.r.T, b.objects.blamed
+	for i := range b.totals.calls {
+		proc := trace.PointID(i)
+		pt, all, calls := &t.Points[proc], &incl[replay.ProcMember(proc)], b.totals.calls[proc]
+		id := fmt.Sprintf("%016x", pt.ID)
+		if b.r.IsSystem(proc) {
+			id = pt.Name
+		}
+		e := Entry{ID: id, Kind: KindProc, Name: pt.Name, File: pt.File, Line: pt.Line, Calls: calls}
+		if t.HasCounts && b.within == nil {
+			e.Calls, e.Degraded = max(pt.Hits, e.Calls), pt.Degraded()
+		}
+		switch {
+		case e.Calls == 0 && all.none():
+			continue // it was not reached
+		case pt.Kind == spec.PointProc:
+			p.Degraded += e.Degraded
+		case pt.Kind == spec.PointLoop:
+			e.Kind, e.Name, e.Trips = KindLoop, loopName(t, pt), b.totals.trips[proc]
+		case calls == 0:
+			continue // no procedure, unless the trace says that it was entered
+		}
+		e.fill(&b.ledger.self[proc], all)
+		e.Started, e.Blame = min(b.totals.started[proc], e.SelfBusy), blame[ender(proc)]
+		e.BlockedOn = b.objects.waitedOn(proc)
+		b.intervals(&e, proc)
+		p.Entries = append(p.Entries, e)
+	}
+	none := b.ledger.selfOf(trace.NoPoint)
+	e := Entry{ID: NoProcedure, Kind: KindProc, Name: "[no procedure]", Blame: blame[noProcedure]}
+	e.fill(none, none)
+	e.BlockedOn = b.objects.waitedOn(trace.NoPoint)
+	b.intervals(&e, trace.NoPoint)
+	p.Entries = append(p.Entries, e)
+}
+
+// goroutines adds the groups of goroutines.
+func (p *Profile) goroutines(b *builder, incl []Usage) {
+	for id := range replay.GroupID(b.r.Groups.Len()) {
+		g := b.r.Groups.Group(id)
+		if g.Count == 0 {
+			continue
+		}
+		e := Entry{Kind: KindGoroutine, Name: g.Func, Calls: g.Count}
+		if g.Creator != trace.NoPoint {
+			e.Creator = b.r.T.Points[g.Creator].Name
+		}
+		e.Site, e.Longest = goSite(b.r.T, g), b.totals.longest[id]
+		e.ID = "go:" + g.Func + "<" + e.Creator
+		if g.Named {
+			e.ID = "name:" + g.Func
+		} else if f := b.r.Groups.Start(g.Func); f != nil {
+			e.File, e.Line = f.File, f.Line
+		}
+		e.fill(&b.ledger.groups[id], &incl[b.r.Groups.Member(id)])
+		p.Entries = append(p.Entries, e)
+	}
+}
+
+// named adds the lines of regions and labels.
+func (p *Profile) named(b *builder) {
+	for id := range replay.SpanID(b.r.Spans.Len()) {
+		s, u, kind := b.r.Spans.Span(id), b.named.of(id), KindRegion
+		if s.Labels {
+			kind = KindLabels
+		}
+		e := Entry{ID: kind + ":" + s.Name, Kind: kind, Name: s.Name, Calls: u.count, Latency: latency(u.took)}
+		e.fill(&u.usage, &u.usage)
+		p.Entries = append(p.Entries, e)
+	}
+}
+
+// Outside is the id of the entry for all that a profile is not restricted to.
+const Outside = "outside"
+
+// outside adds it.
+func (p *Profile) outside(b *builder) {
+	if b.within == nil {
+		return
+	}
+	u := &b.within.outside
+	e := Entry{ID: Outside, Kind: KindProc, Name: "[outside]"}
+	e.fill(u, u)
+	p.Entries = append(p.Entries, e)
+	p.Roots = append(p.Roots, Part{Name: e.Name, NPT: e.NPT, Busy: e.Busy})
+}
+
+// intervals gives an entry its intervals.
+func (b *builder) intervals(e *Entry, proc trace.PointID) {
+	if b.sampled.looks == 0 {
+		return
+	}
+	whole, looks := float64(b.busy.time(b.wall)), float64(b.sampled.looks)
+	if g, ok := b.totals.guesses[line{proc, true}]; ok {
+		e.SelfNPTs = g.around(e.SelfNPT, whole, looks)
+	}
+	if g, ok := b.totals.guesses[line{proc, false}]; ok {
+		e.NPTs = g.around(e.NPT, whole, looks)
+	}
+}
+
+// waits fills in where goroutines waited.
+func (p *Profile) waits(b *builder) {
+	byName := map[string]int64{}
+	for code, ns := range b.totals.reasons {
+		byName[b.r.T.Reason(code)] += ns
+	}
+	for name, ns := range byName {
+		p.BlockedBy = append(p.BlockedBy, Wait{Reason: name, Time: ns})
+	}
+	slices.SortFunc(p.BlockedBy, func(x, y Wait) int {
+		return cmp.Or(cmp.Compare(y.Time, x.Time), cmp.Compare(x.Reason, y.Reason))
+	})
+}

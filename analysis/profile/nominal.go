@@ -1,0 +1,105 @@
+package profile
+
+import (
+	"qinst.dev/analysis/replay"
+	"qinst.dev/trace"
+)
+
+// nominal follows the nominal parallelism (Quartz, 3.1): how many goroutines are runnable, on
+// a processor or not.
+type nominal struct {
+	is        int64
+	area      int64      // its integral up to at
+	at        trace.Time // of the last change
+	crowd     crowd
+	stretched Crowd   // of the stretch at hand
+	last      stretch // kept here, because copying it takes longer than making it
+}
+
+// since is what a goroutine knows of it: how things stood when its time was last accounted.
+type since struct {
+	area  int64
+	crowd crowd
+}
+
+// runnable reports whether a goroutine is, on a processor or without one.
+func runnable(s trace.State) bool { return s.Busy() || s == trace.Runnable }
+
+// until is the integral of the number of runnable goroutines up to now, in ns.
+func (n *nominal) until(now trace.Time) int64 { return n.area + n.is*int64(now-n.at) }
+
+// change changes the number.
+func (n *nominal) change(now trace.Time, d int64) {
+	n.crowd = crowd{n.crowd.until(now), now, crowdOf(n.is + d), n.crowd.n + 1}
+	n.area, n.at = n.until(now), now
+	n.is += d
+}
+
+// from is how things stand now.
+func (n *nominal) from(now trace.Time) since { return since{n.until(now), n.crowd} }
+
+// stretch is a time of a goroutine, which is accounted with it. It is valid until the next one.
+func (n *nominal) stretch(busy int, g *since, from, to trace.Time) *stretch {
+	area, s := n.until(to), &n.last
+	s.busy, s.ns, s.runnable = busy, int64(to-from), area-g.area
+	g.area = area
+	if g.crowd.n == n.crowd.n { // mostly the number did not change
+		s.at, s.crowd = n.crowd.is, nil
+		return s
+	}
+	before := g.crowd.until(from)
+	after := n.crowd.until(to)
+	for i := range after {
+		n.stretched[i] = after[i] - before[i]
+	}
+	s.crowd = &n.stretched
+	g.crowd = n.crowd
+	return s
+}
+
+// crowd follows the times by the number of runnable goroutines.
+type crowd struct {
+	times Crowd      // up to from
+	from  trace.Time // since then the number is what it is
+	is    int        // index of it
+	n     int64      // changes so far
+}
+
+// until are the times up to now.
+func (c *crowd) until(now trace.Time) Crowd {
+	t := c.times
+	t[c.is] += int64(now - c.from)
+	return t
+}
+
+// spend adds time of a goroutine.
+func (u *Usage) spend(g *replay.G, s *stretch) {
+	use := useBusy
+	switch {
+	case g.Busy():
+		u.busy(s.busy, s.ns)
+	case g.State.Busy():
+		u.Spin += s.ns
+		use = useSpin
+	case g.State == trace.Runnable:
+		u.Ready += s.ns
+		use = useReady
+	case g.State == trace.Waiting:
+		u.Blocked += s.ns
+		use = useBlocked
+	case g.State == trace.Blocked:
+		u.Syscall += s.ns
+		use = useSyscall
+	default:
+		return // it has ended
+	}
+	u.Runnable[use] += s.runnable
+	if s.crowd != nil {
+		u.crowd(use, s.crowd)
+		return
+	}
+	if u.Crowds[use] == nil {
+		u.Crowds[use] = new(Crowd)
+	}
+	u.Crowds[use][s.at] += s.ns
+}

@@ -1,0 +1,160 @@
+package profile
+
+import (
+	"math"
+
+	"qinst.dev/analysis/replay"
+	"qinst.dev/sddf/spec"
+	"qinst.dev/trace"
+)
+
+// costs are what a probe costs, in ns, where the program measured it.
+type costs struct{ event, count, call float64 }
+
+// probeShare is what an event costs beside the reading of the clock: in a loop that does
+// nothing else. What it costs more in programs, whose caches it uses, nobody has counted:
+// a plain run tells.
+const probeShare = 1.1
+
+func costsOf(t *trace.Tables) costs {
+	c := costs{event: probeShare * float64(t.Int("clock_cost_ps")) / 1000, count: float64(t.Int("count_cost_ps")) / 1000}
+	if c.call = c.count; t.Int("sample_ns") > 0 {
+		c.call /= pushed
+	}
+	return c
+}
+
+// pushed is how much more a hit costs that is put on the profile stack; a call's counter is not.
+const pushed = 1.3
+
+// taker takes what probes cost out of what was used.
+type taker struct {
+	costs
+	*ledger
+	probes uint64 // that something was taken out for
+}
+
+// events takes the cost of events out of the contexts in which they were written: half
+// of it is in front of an event's time, half behind.
+func (t *taker) events() {
+	if t.event == 0 {
+		return
+	}
+	for id := range t.all() {
+		if halves := t.r.Contexts.Node(id).Half; halves > 0 {
+			t.probes += uint64(halves+1) / 2
+			t.take(id, int64(math.Round(float64(halves)*t.event/2)))
+		}
+	}
+}
+
+// inCaller is the part of a counted hit's cost that is in the caller: all of the entry's
+// probe, before the procedure stands on the profile stack, and the call's counter.
+const inCaller = 0.75
+
+// counts takes the cost of hits that were not traced out of the procedure and those
+// that called it. Without samples nobody knows where they are.
+func (t *taker) counts() {
+	points := t.r.T.Points
+	busy, all := map[trace.PointID][]replay.ContextID{}, map[trace.PointID]int64{}
+	for id := range t.all() {
+		n := t.r.Contexts.Node(id)
+		proc := n.Proc
+		if n.Loop != trace.NoPoint {
+			proc = n.Loop
+		}
+		if ns := t.at(id).Busy(); proc != trace.NoPoint && ns > 0 && points[proc].Degraded() > 0 {
+			busy[proc] = append(busy[proc], id)
+			all[proc] += ns
+		}
+	}
+	for proc := range trace.PointID(len(points)) {
+		pt := &points[proc]
+		if len(busy[proc]) > 0 {
+			t.probes += pt.Degraded()
+		}
+		cost := t.count*float64(pt.Degraded()-min(pt.Timed(), pt.Degraded())) + 2*t.event*float64(pt.Timed())
+		for _, id := range busy[proc] {
+			share := cost * float64(t.at(id).Busy()) / float64(all[proc])
+			from := t.r.Contexts.Node(id).From
+			t.takeHalf(id, share*(1-inCaller))
+			if from != replay.NoContext {
+				t.takeHalf(from, share*inCaller)
+			}
+		}
+	}
+}
+
+// calls takes the cost of call counters out of the procedures in which they are.
+func (t *taker) calls() {
+	hits, busy := map[trace.PointID]uint64{}, map[trace.PointID]int64{}
+	for i := range t.r.T.Points {
+		if p := &t.r.T.Points[i]; p.Kind == spec.PointCall {
+			hits[p.Owner] += p.Counts(trace.PointID(i))
+		}
+	}
+	for id := range t.all() {
+		busy[t.r.Contexts.Node(id).Proc] += t.at(id).Busy()
+	}
+	for id := range t.all() {
+		proc := t.r.Contexts.Node(id).Proc
+		if ns := t.at(id).Busy(); ns > 0 && proc >= 0 && hits[proc] > 0 {
+			t.takeHalf(id, t.call*float64(hits[proc])*float64(ns)/float64(busy[proc]))
+		}
+	}
+	for proc, n := range hits {
+		if busy[proc] > 0 {
+			t.probes += n
+		}
+	}
+}
+
+// takeHalf takes what counts cost, but no more than half of what there is: the cost of a
+// hit is known less well than how often it was.
+func (t *taker) takeHalf(id replay.ContextID, ns float64) {
+	t.take(id, min(int64(ns), t.at(id).Busy()/2))
+}
+
+// take takes processor time out of a place, no more than there is, for a line of its own.
+func (t *taker) take(id replay.ContextID, ns int64) {
+	busy := t.at(id).Busy()
+	if ns = min(ns, busy); ns <= 0 {
+		return
+	}
+	tool := t.r.Find(t.toolContext(t.r.Contexts.Node(id).Group))
+	u := t.at(tool) // before the other one, which stays where it is then
+	p := t.at(id)
+	for i, n := range shareOut(p.BusyAt, ns, busy) {
+		if n != 0 {
+			u.busy(i, n)
+		}
+	}
+	if c := p.Crowds[useBusy]; c != nil {
+		more := Crowd(shareOut(c[:], ns, busy))
+		u.crowd(useBusy, &more)
+	}
+	area := int64(float64(p.Runnable[useBusy]) * float64(ns) / float64(busy))
+	p.Runnable[useBusy] -= area
+	u.Runnable[useBusy] += area
+}
+
+// toolContext is where goroutines of a group are while they record.
+func (t *taker) toolContext(group replay.GroupID) replay.Context {
+	s, probes := t.r.Sets, t.r.System.Probes
+	set := s.With(s.With(0, replay.RootMember(replay.RootTool)), t.r.Groups.Member(group))
+	return replay.Context{Set: s.With(set, replay.ProcMember(probes)), Proc: probes, Inner: probes, Loop: trace.NoPoint, Group: group}
+}
+
+// shareOut takes ns out of times that add up to all, in proportion, and returns what it
+// took from each: together ns.
+func shareOut(times []int64, ns, all int64) []int64 {
+	list := make([]int64, len(times))
+	sum, taken := int64(0), int64(0)
+	for i, x := range times {
+		sum += x
+		list[i] = min(int64(math.Round(float64(ns)*float64(sum)/float64(all)))-taken, x)
+		taken += list[i]
+		times[i] -= list[i]
+	}
+	return list
+}

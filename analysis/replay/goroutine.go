@@ -1,0 +1,209 @@
+package replay
+
+import "qinst.dev/trace"
+
+// G is a live goroutine.
+type G struct {
+	ID      trace.GoID
+	Slot    trace.Slot
+	State   trace.State
+	Spins   int32 // open loops that spin, and mutexes that it spins for
+	System  bool  // it is the runtime's own, not the program's
+	Context ContextID
+	Base    ContextID // where it started
+	Ran     int64     // ns that it was busy, up to its last segment
+	Reason  trace.ReasonID
+	Wait    *Wait // for what it waits; nil: it does not, or nobody asks what a system goroutine waits for
+	Regions []OpenRegion
+	Labels  SpanID
+	Held    []Held     // in the order in which they were taken
+	Did     Operation  // the last one
+	WokeAt  trace.Time // it has run since then without waiting
+
+	main    bool // the main goroutine, whose procedure main.main ends the root "init"
+	waits   ContextID
+	woken   bool        // it does not run yet
+	real    trace.State // but for virtual processors
+	virtual tokens
+	since   trace.Time // told up to here
+	busyAt  int        // index in Replay.running while busy
+	frames  []frame
+	lent    Held // while it waits for a condition
+	wait    Wait
+}
+
+// frame is what an enter must restore at its exit.
+type frame struct {
+	context ContextID
+	spins   int32
+}
+
+// Busy reports whether g works on a processor. Spinning is no work: while one
+// goroutine spins, the others have the run to themselves.
+func (g *G) Busy() bool { return g.State.Busy() && g.Spins == 0 }
+
+// Where is the context that g's time belongs to: while it waits that of the wait, in which
+// procedures may stand that no event told of.
+func (g *G) Where() ContextID {
+	if g.State == trace.Waiting {
+		return g.waits
+	}
+	return g.Context
+}
+
+// Depth is how many procedures and loops g is in that it has entered itself.
+func (g *G) Depth() int { return len(g.frames) }
+
+// Settle tells what a goroutine did since its last segment.
+func (r *Replay) Settle(g *G, now trace.Time) {
+	from := g.since
+	if from == now {
+		return
+	}
+	g.since = now
+	if g.Busy() {
+		g.Ran += int64(now - from)
+	}
+	r.v.Segment(g, from, now)
+}
+
+// settleRunning tells what all busy goroutines did.
+func (r *Replay) settleRunning(now trace.Time) {
+	if now == r.told {
+		return
+	}
+	for _, g := range r.running {
+		r.Settle(g, now)
+	}
+	r.told = now
+}
+
+func (r *Replay) enter(g *G, now trace.Time, point trace.PointID) {
+	r.Settle(g, now)
+	r.v.Enter(g, point)
+	g.frames = append(g.frames, frame{g.Context, g.Spins})
+	if g.main && point == r.main && len(g.frames) == 1 {
+		// Initialization is over, for good: exits return here.
+		g.Context = r.afterInit(g.Context)
+		g.frames[0].context = g.Context
+	}
+	r.Contexts.list[g.Context].Half++
+	g.Context = r.into(g.Context, point)
+	r.Contexts.list[g.Context].Half++
+	if r.T.Points[point].Spins() {
+		r.turn(g, now, g.State, g.Spins+1)
+	}
+}
+
+func (r *Replay) exit(g *G, now trace.Time) {
+	if r.IsSystem(r.Contexts.list[g.Context].Proc) && len(g.frames) > 1 {
+		r.leave(g, now) // its own end is lost
+	}
+	r.Contexts.list[g.Context].Half++
+	r.leave(g, now)
+	r.Contexts.list[g.Context].Half++
+}
+
+func (r *Replay) leave(g *G, now trace.Time) {
+	r.Settle(g, now)
+	n := len(g.frames) - 1
+	if n < 0 {
+		return // the model balances enters and exits
+	}
+	f := g.frames[n]
+	g.Context = f.context
+	g.frames = g.frames[:n]
+	if f.spins != g.Spins {
+		r.turn(g, now, g.State, f.spins)
+	}
+}
+
+func (r *Replay) create(e *trace.Event) {
+	for int(e.Slot) >= len(r.gs) {
+		r.gs = append(r.gs, nil)
+	}
+	g := r.gs[e.Slot]
+	if g == nil {
+		g = new(G)
+		r.gs[e.Slot] = g
+	}
+	by := r.g(e.By)
+	*g = G{ID: e.G, Slot: e.Slot, real: e.To, since: e.Time, Labels: NoSpan, frames: g.frames[:0], Held: g.Held[:0]}
+	if by != nil {
+		g.Labels = by.Labels
+	}
+	c, parent := Context{Proc: trace.NoPoint, Inner: trace.NoPoint, Loop: trace.NoPoint}, (*Context)(nil)
+	from := e.Creation()
+	if by != nil {
+		at := by.Context
+		if from.Path != 0 {
+			if w := r.follow(by, from.Path); w.told == at {
+				at = w.all
+			}
+		}
+		parent = &r.Contexts.list[at].Context
+	}
+	g.State = r.virtualState(g, e.To)
+	g.System = r.Groups.place(r.Sets, &c, parent, e, from.Start)
+	worker := r.Groups.works(c.Group)
+	if worker {
+		c.Proc, c.Inner = r.System.Worker, r.System.Worker
+		c.Set = r.Sets.With(c.Set, ProcMember(r.System.Worker))
+	}
+	g.Context = r.Contexts.find(c)
+	g.Base, g.waits = g.Context, g.Context
+	g.main = e.G == 1 && r.main != trace.NoPoint
+	r.v.Create(g, by, e.Time)
+	if worker {
+		r.v.Enter(g, r.System.Worker)
+	}
+}
+
+func (r *Replay) change(e *trace.Event) {
+	g := r.gs[e.Slot]
+	g.real = e.To
+	r.turn(g, e.Time, r.virtualState(g, e.To), g.Spins)
+	switch {
+	case e.To == trace.Running:
+		if g.woken {
+			g.WokeAt, g.woken = e.Time, false
+		}
+		r.regain(g, e.Time)
+	case e.To == trace.Waiting && e.Wait().Reason == r.condWait:
+		r.lend(g, e.Time)
+	case e.To == trace.None:
+		r.dies(g, e.Time)
+		r.v.End(g, e.Time)
+	}
+	g.Reason = e.Wait().Reason
+	if e.To == trace.Waiting {
+		g.woken = true
+		g.waits = r.waitsAt(g, e.Wait().Stack)
+		r.waitFor(g, e)
+	} else if e.From == trace.Waiting && g.Wait != nil {
+		r.wake(g, e)
+	}
+}
+
+// turn changes what a goroutine does.
+func (r *Replay) turn(g *G, now trace.Time, to trace.State, spins int32) {
+	was, is := g.Busy(), to.Busy() && spins == 0
+	if was != is {
+		// The number of busy processors changes: everyone's time so far
+		// was at the old number.
+		r.settleRunning(now)
+	}
+	r.Settle(g, now)
+	r.v.Turn(g, now, to, is)
+	g.State, g.Spins = to, spins
+	switch {
+	case is && !was:
+		g.busyAt = len(r.running)
+		r.running = append(r.running, g)
+	case was && !is:
+		last := r.running[len(r.running)-1]
+		r.running[g.busyAt] = last
+		last.busyAt = g.busyAt
+		r.running = r.running[:len(r.running)-1]
+	}
+}

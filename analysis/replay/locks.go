@@ -1,0 +1,141 @@
+package replay
+
+import (
+	"slices"
+
+	"qinst.dev/sddf/spec"
+	"qinst.dev/trace"
+)
+
+// Held is what a goroutine knows of a lock that it holds.
+type Held struct {
+	Address trace.Address
+	Point   trace.PointID // that took it
+	Again   bool          // it holds another of that name, too
+}
+
+// Release is how a lock is given back.
+type Release uint8
+
+// How locks are given back. Where no operation told of it, it was earlier, at an unknown time.
+const (
+	Unlocked  Release = iota // by an operation
+	Unnoticed                // without one
+	Overtaken                // without one: somebody else has it now
+)
+
+// mostHeld bounds the locks that a goroutine may hold, and mostReaders the goroutines that
+// read under one: those that were first gave it back where nobody saw it.
+const (
+	mostHeld    = 64
+	mostReaders = 1024
+)
+
+// Shared reports whether a point takes a lock for reading.
+func (r *Replay) Shared(p trace.PointID) bool {
+	op := r.T.Points[p].Op
+	return op == spec.OpRLock || op == spec.OpTryRLock
+}
+
+// acquire says that a goroutine holds a lock from now on.
+func (r *Replay) acquire(g *G, now trace.Time, addr trace.Address, point trace.PointID) {
+	most := 1
+	if r.Shared(point) {
+		most = mostReaders
+	}
+	if len(g.Held) == mostHeld {
+		r.release(g, now, g.Held[0].Address, Unnoticed)
+	}
+	ob := r.object(addr)
+	for len(ob.Holders) >= most {
+		r.release(r.gs[ob.Holders[0].Slot], now, addr, Overtaken)
+	}
+	r.Settle(g, now)
+	name := r.T.Points[point].Name
+	h := Held{addr, point, slices.ContainsFunc(g.Held, func(o Held) bool { return r.T.Points[o.Point].Name == name })}
+	holder := Holder{g.Slot, r.Operates(g, point)}
+	r.v.Acquire(g, ob, holder, h, now)
+	ob.Holders = append(ob.Holders, holder)
+	ob.Known = true
+	g.Held = append(g.Held, h)
+	if g.lent.Address == addr {
+		g.lent = Held{}
+	}
+}
+
+// release says that a lock is given back: by a goroutine that holds it, or by another one,
+// for unlocking need not be the holder's own.
+func (r *Replay) release(g *G, now trace.Time, addr trace.Address, how Release) {
+	if g.lent.Address == addr {
+		g.lent = Held{} // it took it again unseen
+	}
+	ob := r.object(addr)
+	holder := slices.IndexFunc(ob.Holders, func(h Holder) bool { return h.Slot == g.Slot })
+	if holder < 0 {
+		holder = len(ob.Holders) - 1
+	}
+	if holder >= 0 {
+		g = r.gs[ob.Holders[holder].Slot]
+	}
+	held := len(g.Held) - 1
+	for held >= 0 && g.Held[held].Address != addr {
+		held--
+	}
+	r.Settle(g, now)
+	r.v.Release(g, ob, held, how, now)
+	if holder >= 0 {
+		ob.Holders = slices.Delete(ob.Holders, holder, holder+1)
+	}
+	if held < 0 {
+		return
+	}
+	h := g.Held[held]
+	g.Held = slices.Delete(g.Held, held, held+1)
+	for k := range g.Held[held:] {
+		q := &g.Held[held+k]
+		if q.Again && r.T.Points[q.Point].Name == r.T.Points[h.Point].Name {
+			q.Again = h.Again
+			break
+		}
+	}
+}
+
+// lend and regain are what [sync.Cond.Wait] does with its lock, which is the one taken
+// last: no probe sees it.
+func (r *Replay) lend(g *G, now trace.Time) {
+	if len(g.Held) > 0 {
+		h := g.Held[len(g.Held)-1]
+		r.release(g, now, h.Address, Unlocked)
+		g.lent = h
+	}
+}
+
+func (r *Replay) regain(g *G, now trace.Time) {
+	if h := g.lent; h.Address != 0 && len(r.object(h.Address).Holders) == 0 {
+		r.acquire(g, now, h.Address, h.Point)
+	}
+}
+
+// dies says that a goroutine has ended. A lock for writing another may unlock; for reading
+// it was unlocked where nobody saw it.
+func (r *Replay) dies(g *G, now trace.Time) {
+	for _, h := range slices.Clone(g.Held) {
+		if r.Shared(h.Point) {
+			r.release(g, now, h.Address, Unnoticed)
+		}
+	}
+}
+
+// Operates is the procedure in which a goroutine is that operates at a point: the point's
+// own, where calls of that were not all traced, for then no event tells that it was entered.
+func (r *Replay) Operates(g *G, point trace.PointID) trace.PointID {
+	top := r.Contexts.list[g.Context].Proc
+	owner := r.T.Points[point].Owner
+	if owner == top || owner < 0 || int(owner) >= len(r.T.Points) {
+		return top
+	}
+	if p := &r.T.Points[owner]; p.Kind != spec.PointProc || p.Degraded() == 0 {
+		return top
+	}
+	return owner
+}

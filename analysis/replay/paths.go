@@ -1,0 +1,105 @@
+package replay
+
+import (
+	"slices"
+
+	"qinst.dev/sddf/spec"
+	"qinst.dev/trace"
+)
+
+// paths finds the contexts of what no event told: procedures that are below level trace stand
+// in the paths of samples and in the stacks of waits.
+type paths struct {
+	procs map[string]trace.PointID // procedures that are entered without an event
+	walks map[walk]walked
+	waits map[waited]ContextID
+}
+
+// walk is a path from a context.
+type walk struct {
+	from ContextID
+	path trace.PathID
+}
+
+// walked is where it leads, and where only that part of it leads that events told of.
+type walked struct{ all, told ContextID }
+
+// waited is a context and the stack in which a goroutine waits there.
+type waited struct {
+	from  ContextID
+	stack trace.StackID
+}
+
+func newPaths(t *trace.Tables) paths {
+	p := paths{procs: map[string]trace.PointID{}, walks: map[walk]walked{}, waits: map[waited]ContextID{}}
+	for i := range t.Points {
+		if pt := &t.Points[i]; pt.Kind == spec.PointProc && pt.Degraded() > 0 {
+			p.procs[pt.Name] = trace.PointID(i)
+		}
+	}
+	return p
+}
+
+// Found is the context in which a sampler found a goroutine: beyond the one that events tell
+// of, unless something was just being entered or left.
+func (r *Replay) Found(g *G, path trace.PathID) ContextID {
+	if w := r.follow(g, path); w.told == g.Context {
+		return w.all
+	}
+	return g.Context
+}
+
+// follow is where a path leads from the context in which a goroutine started.
+func (r *Replay) follow(g *G, path trace.PathID) walked {
+	if path == 0 {
+		return walked{g.Base, g.Base}
+	}
+	key := walk{g.Base, path}
+	if w, ok := r.paths.walks[key]; ok {
+		return w
+	}
+	p := &r.T.Paths[path]
+	w := r.follow(g, p.From)
+	if p.Point >= 0 {
+		if p.From == 0 && g.main && p.Point == r.main {
+			w.all = r.afterInit(w.all)
+		}
+		w.all = r.into(w.all, p.Point)
+		if !p.Untraced {
+			if p.From == 0 && g.main && p.Point == r.main {
+				w.told = r.afterInit(w.told)
+			}
+			w.told = r.into(w.told, p.Point)
+		}
+	}
+	r.paths.walks[key] = w
+	return w
+}
+
+// waitsAt is where a goroutine is that begins to wait in a stack.
+func (r *Replay) waitsAt(g *G, stack trace.StackID) ContextID {
+	if len(r.paths.procs) == 0 || stack == 0 || int(stack) >= len(r.T.Stacks) {
+		return g.Context
+	}
+	key := waited{g.Context, stack}
+	if at, ok := r.paths.waits[key]; ok {
+		return at
+	}
+	top, frames := r.Contexts.list[g.Context].Proc, r.T.Stacks[stack]
+	if len(g.frames) > 0 && top != trace.NoPoint {
+		if i := slices.IndexFunc(frames, func(f trace.Frame) bool { return f.Function == r.T.Points[top].Name }); i >= 0 {
+			frames = frames[:i]
+		}
+	}
+	at := g.Context
+	for _, f := range slices.Backward(frames) {
+		if proc, ok := r.paths.procs[f.Function]; ok {
+			if g.main && proc == r.main && at == g.Base {
+				at = r.afterInit(at)
+			}
+			at = r.into(at, proc)
+		}
+	}
+	r.paths.waits[key] = at
+	return at
+}

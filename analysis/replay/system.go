@@ -1,0 +1,51 @@
+package replay
+
+import (
+	"slices"
+
+	"qinst.dev/sddf/spec"
+	"qinst.dev/trace"
+)
+
+// What the runtime and the tool do in the program's time has contexts of its own: they are
+// procedures that nobody wrote.
+const (
+	GCWorker = "[gc worker]"
+	GCAssist = "[gc assist]" // on behalf of who allocates
+	StopTheW = "[stop the world]"
+	Probes   = "[probes]" // what was recorded, as counted, times what it costs where that was measured
+)
+
+// System are the procedures that are behind those of the program.
+type System struct{ Worker, Assist, Stop, Probes trace.PointID }
+
+// withSystem are tables with them.
+func withSystem(t *trace.Tables) (*trace.Tables, System) {
+	own := *t
+	n := trace.PointID(len(t.Points))
+	own.Points = slices.Clip(t.Points)
+	for i, name := range []string{GCWorker, GCAssist, StopTheW, Probes} {
+		own.Points = append(own.Points, trace.Point{Kind: spec.PointProc, Name: name, Owner: n + trace.PointID(i), Leader: n + trace.PointID(i)})
+	}
+	return &own, System{n, n + 1, n + 2, n + 3}
+}
+
+// IsSystem reports whether a procedure is one that nobody wrote.
+func (r *Replay) IsSystem(p trace.PointID) bool { return p >= r.System.Worker }
+
+func (r *Replay) enterSystem(g *G, now trace.Time, p trace.PointID) {
+	if g == nil {
+		return
+	}
+	r.Settle(g, now)
+	r.v.Enter(g, p)
+	g.frames = append(g.frames, frame{g.Context, g.Spins})
+	g.Context = r.into(g.Context, p)
+}
+
+// leaveSystem leaves it if it is the innermost one; its end may be lost.
+func (r *Replay) leaveSystem(g *G, now trace.Time, p trace.PointID) {
+	if g != nil && r.Contexts.list[g.Context].Proc == p && len(g.frames) > 0 {
+		r.leave(g, now)
+	}
+}
