@@ -349,13 +349,6 @@ func (o *objects) wait(g *gathered, key waitKey, s *waitSum) {
 	}
 }
 
-// Waited is for what, and why, a procedure's goroutines waited.
-type Waited struct {
-	Object string `json:"object"`
-	Reason string `json:"reason"`
-	Time   int64  `json:"time_ns"`
-}
-
 // waitedOn is what a procedure itself waited for, longest first.
 func (o *objects) waitedOn(proc trace.PointID) (list []Waited) {
 	for w, ns := range o.on[proc] {
@@ -364,12 +357,6 @@ func (o *objects) waitedOn(proc trace.PointID) (list []Waited) {
 	}
 	sortWaited(list)
 	return list
-}
-
-func sortWaited(list []Waited) {
-	slices.SortFunc(list, func(x, y Waited) int {
-		return cmp.Or(cmp.Compare(y.Time, x.Time), cmp.Compare(x.Object, y.Object), cmp.Compare(x.Reason, y.Reason))
-	})
 }
 
 // waitedAt adds a wait to the lines of its stack; recursion counts once.
@@ -448,17 +435,4 @@ func sortObjects(list []Object) {
 	slices.SortFunc(list, func(x, y Object) int {
 		return cmp.Or(cmp.Compare(y.Wait, x.Wait), cmp.Compare(y.Hold, x.Hold), cmp.Compare(y.Ops, x.Ops), cmp.Compare(x.Name, y.Name))
 	})
-}
-
-func parts(m map[string]int64) []Wait {
-	var list []Wait
-	for name, ns := range m {
-		if ns != 0 {
-			list = append(list, Wait{Reason: name, Time: ns})
-		}
-	}
-	slices.SortFunc(list, func(x, y Wait) int {
-		return cmp.Or(cmp.Compare(y.Time, x.Time), cmp.Compare(x.Reason, y.Reason))
-	})
-	return list
 }

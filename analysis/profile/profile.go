@@ -84,12 +84,6 @@ type Part struct {
 	Busy int64  `json:"busy_ns"`
 }
 
-// Wait is the time that goroutines waited for one reason.
-type Wait struct {
-	Reason string `json:"reason"`
-	Time   int64  `json:"time_ns"`
-}
-
 // Entry is one line of the profile. Self times are those of the section's own
 // code; the others are on its behalf: with everything it called and every
 // goroutine that was started in it, recursion counted once.

@@ -130,7 +130,9 @@ func cmdDump(e *env, args []string) error {
 		return err
 	}
 	if mode == "events" || from != 0 || to != 1<<62 || points != "" {
-		return withTrace(e, file, func(t *trace.Trace) error { return report.Events(e.stdout, t, trace.Time(from), trace.Time(to), points, asJSON) })
+		return withTrace(e, file, func(t *trace.Trace) error {
+			return report.Events(e.stdout, t, trace.Time(from), trace.Time(to), points, asJSON)
+		})
 	}
 	if asJSON {
 		mode = "json"
