@@ -2,77 +2,208 @@
 package deps
 
 import (
+	"fmt"
 	"os/exec"
 	"slices"
 	"strings"
 	"testing"
 )
 
-// allowed lists the packages of this module that each may import. What reads
-// never imports what instruments, and what instruments nothing that reads; they
-// meet in the format.
-var allowed = map[string][]string{
-	"sddf/spec":       nil,
-	"sddf":            {"sddf/spec"},
-	"sddf/text":       {"sddf", "sddf/spec"},
-	"sddf/pack":       {"sddf", "sddf/spec"},
-	"sddf/pablo":      {"sddf", "sddf/spec", "sddf/text"},
-	"sddf/salvage":    {"sddf", "sddf/pack", "sddf/spec"},
-	"trace":           {"ratecontrol", "sddf", "sddf/salvage", "sddf/spec"},
-	"trace/tracetest": {"sddf", "sddf/spec", "trace"},
+// policy is the import order of this module. "a < b" means that b may import a, and all that a
+// may import; lists are separated by commas. Packages of other modules stand in it where they may
+// be imported from; the standard library may be imported from everywhere. NONE is no package: what
+// is compiled into package runtime, or into programs, must stay a leaf.
+//
+// What reads never imports what instruments, and what instruments nothing that reads: they meet
+// in the format. An analysis imports trace and the replay, never another analysis.
+const policy = `
+	NONE < sddf/spec, ratecontrol, internal/edit, internal/progen, qinst.dev;
 
-	"analysis/replay":  {"sddf/spec", "trace"},
-	"analysis/profile": {"analysis/replay", "sddf/spec", "trace"},
-	"report":           {"analysis/profile", "analysis/replay", "sddf/spec", "trace"},
+	# the format
+	sddf/spec < sddf;
+	sddf < sddf/text < sddf/pablo;
+	sddf, github.com/klauspost/compress/zstd < sddf/pack;
+	sddf/pack < sddf/salvage;
 
-	"ratecontrol":         nil,
-	"internal/edit":       nil,
-	"instrument/points":   {"sddf/spec"},
-	"instrument/rewrite":  {"instrument/points", "internal/edit", "sddf", "sddf/spec"},
-	"instrument":          {"instrument/points", "instrument/rewrite"},
-	"runtime/inject":      {"internal/edit", "ratecontrol", "sddf", "sddf/spec"},
-	"instrument/toolexec": {"instrument", "instrument/points", "ratecontrol", "runtime/inject"},
+	# what reads
+	sddf/salvage, ratecontrol < trace;
+	trace < trace/tracetest;
+	trace < analysis/replay;
+	analysis/replay, gonum.org/v1/gonum/stat/distuv < analysis/profile;
+	analysis/profile, github.com/google/pprof/profile < report;
 
-	"cmd/qinst": {"analysis/profile", "extensions", "instrument/points", "instrument/toolexec", "report", "sddf", "sddf/pablo", "sddf/pack", "sddf/salvage", "sddf/spec", "sddf/text", "trace"},
+	# what instruments
+	sddf/spec, golang.org/x/tools/go/ssa, golang.org/x/tools/go/types/typeutil < instrument/points;
+	sddf, instrument/points, internal/edit < instrument/rewrite;
+	instrument/rewrite < instrument;
+	sddf, internal/edit, ratecontrol < runtime/inject;
+	instrument, runtime/inject, github.com/BurntSushi/toml < instrument/toolexec;
 
-	"extensions": {"sddf", "sddf/spec"},
+	# what programs import
+	sddf < extensions;
+	qinst.dev, trace < debug;
 
-	"debug": {"ratecontrol", "sddf", "sddf/spec", "trace"},
+	# the command
+	report, instrument/toolexec, extensions, sddf/pablo, golang.org/x/tools/txtar < cmd/qinst;
 
-	"qinst.dev": nil, // part of programs that are observed
+	# suites and oracles
+	NONE < internal/deps;
+	trace, golang.org/x/exp/trace < internal/oracle;
+	trace < internal/suites, internal/counts;
+	trace/tracetest, analysis/profile < internal/servers;
+	internal/progen < internal/progen/write;
+`
 
-	"internal/deps":    nil,
-	"internal/oracle":  {"trace"},
-	"internal/suites":  {"trace"},
-	"internal/servers": {"analysis/profile", "trace", "trace/tracetest"},
+// testPolicy is what tests may import beyond their package's own imports and the package itself:
+// "a < b" says that b's tests may import a; TESTS are all packages'.
+const testPolicy = `
+	pgregory.net/rapid, trace/tracetest, golang.org/x/tools/txtar < TESTS;
+	github.com/vmihailenco/msgpack/v5 < sddf;
+	trace < extensions;
+	instrument/toolexec < instrument;
+	github.com/rogpeppe/go-internal/testscript, internal/oracle, internal/progen < cmd/qinst;
+	golang.org/x/tools/go/packages < internal/deps;
+`
 
-	"internal/counts":       {"sddf/spec", "trace"},
-	"internal/progen":       nil,
-	"internal/progen/write": {"internal/progen"},
+// order is a policy: by package those named before it.
+type order map[string][]string
+
+func parse(t *testing.T, policy string) order {
+	t.Helper()
+	o := order{}
+	var text strings.Builder
+	for line := range strings.Lines(policy) {
+		line, _, _ = strings.Cut(line, "#")
+		text.WriteString(line)
+	}
+	for rule := range strings.SplitSeq(text.String(), ";") {
+		var before []string
+		for i, list := range strings.Split(rule, "<") {
+			var names []string
+			for name := range strings.SplitSeq(list, ",") {
+				if name = strings.TrimSpace(name); name != "" {
+					names = append(names, name)
+				}
+			}
+			if i > 0 {
+				for _, name := range names {
+					o[name] = append(o[name], before...)
+				}
+			}
+			before = names
+		}
+	}
+	return o
 }
 
-func TestImportOrder(t *testing.T) {
-	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}} {{join .Imports " "}}`, "qinst.dev/...").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	seen := 0
-	for line := range strings.Lines(string(out)) {
-		f := strings.Fields(line)
-		pkg := strings.TrimPrefix(f[0], "qinst.dev/")
-		list, ok := allowed[pkg]
-		if !ok {
-			t.Errorf("%s is not in the list of who may import whom", pkg)
-			continue
-		}
-		seen++
-		for _, imp := range f[1:] {
-			if own, ours := strings.CutPrefix(imp, "qinst.dev/"); ours && !slices.Contains(list, own) {
-				t.Errorf("%s must not import %s", pkg, own)
+// below are all packages that a package may import.
+func (o order) below(name string) map[string]bool {
+	seen := map[string]bool{}
+	var walk func(string)
+	walk = func(name string) {
+		for _, b := range o[name] {
+			if !seen[b] {
+				seen[b] = true
+				walk(b)
 			}
 		}
 	}
-	if seen != len(allowed) {
-		t.Errorf("found %d packages, expected %d", seen, len(allowed))
+	walk(name)
+	return seen
+}
+
+// listed is a package as the go command lists it.
+type listed struct {
+	name           string
+	imports, tests []string
+}
+
+const module = "qinst.dev/"
+
+func list(t *testing.T) (packages []listed) {
+	t.Helper()
+	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}};{{join .Imports " "}};{{join .TestImports " "}} {{join .XTestImports " "}}`, module+"...").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(out)) {
+		f := strings.Split(strings.TrimSpace(line), ";")
+		packages = append(packages, listed{strings.TrimPrefix(f[0], module), strings.Fields(f[1]), strings.Fields(f[2])})
+	}
+	return packages
+}
+
+// std reports whether an import path is of the standard library.
+func std(path string) bool {
+	first, _, _ := strings.Cut(path, "/")
+	return !strings.Contains(first, ".")
+}
+
+func TestImportOrder(t *testing.T) {
+	t.Parallel()
+	o, packages := parse(t, policy), list(t)
+	for _, p := range packages {
+		if _, ok := o[p.name]; !ok {
+			t.Errorf("%s is not in the import order: say what it may import", p.name)
+			continue
+		}
+		may := o.below(p.name)
+		for _, path := range p.imports {
+			name := strings.TrimPrefix(path, module)
+			if !std(path) && !may[name] {
+				t.Errorf("%s must not import %s", p.name, name)
+			}
+		}
+		if may[p.name] {
+			t.Errorf("the order has a circle at %s", p.name)
+		}
+	}
+	for name := range o {
+		if !slices.ContainsFunc(packages, func(p listed) bool { return p.name == name }) {
+			t.Errorf("%s is in the import order, and is no package", name)
+		}
+	}
+}
+
+func TestTestImports(t *testing.T) {
+	t.Parallel()
+	o, tests := parse(t, policy), parse(t, testPolicy)
+	checked := 0
+	for _, p := range list(t) {
+		may := o.below(p.name)
+		may[p.name] = true
+		for _, name := range slices.Concat(tests["TESTS"], tests[p.name]) {
+			may[name] = true
+			for b := range o.below(name) {
+				may[b] = true
+			}
+		}
+		for _, path := range p.tests {
+			checked++
+			if name := strings.TrimPrefix(path, module); !std(path) && !may[name] {
+				t.Errorf("tests of %s must not import %s", p.name, name)
+			}
+		}
+	}
+	if checked < 100 {
+		t.Errorf("found %d imports of tests, expected many", checked)
+	}
+}
+
+// Breaking the order must be found: a policy that lacks one arrow has one more error.
+func TestOrderCanFail(t *testing.T) {
+	t.Parallel()
+	o := parse(t, "a < b < c; d < c")
+	for name, want := range map[string]string{"a": "[]", "b": "[a]", "c": "[a b d]"} {
+		var got []string
+		for b := range o.below(name) {
+			got = append(got, b)
+		}
+		if slices.Sort(got); fmt.Sprint(got) != want {
+			t.Errorf("%s may import %v, expected %s", name, got, want)
+		}
+	}
+	if o = parse(t, "a < b; b < a"); !o.below("a")["a"] {
+		t.Error("a circle was not found")
 	}
 }
