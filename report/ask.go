@@ -2,10 +2,11 @@ package report
 
 import (
 	"fmt"
-	"io"
 	"slices"
 
 	"qinst.dev/analysis/profile"
+	"qinst.dev/internal/measure"
+	"qinst.dev/report/doc"
 	"qinst.dev/trace"
 )
 
@@ -13,27 +14,39 @@ import (
 // the question is about.
 
 // AskProfile answers where the processor time goes.
-func AskProfile(w io.Writer, t *trace.Trace, p *profile.Profile, _ string) error {
-	pg := &page{w: w, t: t, p: p}
-	return pg.write(pg.summary, pg.parallelism, pg.procedures, pg.loops, pg.goroutines, pg.data, pg.cost, pg.hints)
+func AskProfile(t *trace.Trace, p *profile.Profile, _ string) (*doc.Doc, error) {
+	pg := newPage(t, p)
+	return pg.of(pg.summary, pg.advice, pg.parallelism, pg.procedures, pg.loops, pg.goroutines, pg.data, pg.cost), nil
 }
 
 // AskLocks answers what goroutines wait for.
-func AskLocks(w io.Writer, t *trace.Trace, p *profile.Profile, _ string) error {
-	pg := &page{w: w, t: t, p: p}
-	return pg.write(pg.summary, pg.objects, pg.goroutines, pg.lost, pg.data, pg.cost)
+func AskLocks(t *trace.Trace, p *profile.Profile, _ string) (*doc.Doc, error) {
+	pg := newPage(t, p)
+	return pg.of(pg.summary, pg.objects, pg.goroutines, pg.lost, pg.data, pg.cost), nil
 }
 
 // AskPath shows procedures and what they wait for.
-func AskPath(w io.Writer, t *trace.Trace, p *profile.Profile, _ string) error {
-	pg := &page{w: w, t: t, p: p}
-	return pg.write(pg.summary, pg.parallelism, pg.procedures, pg.objects, pg.lost, pg.data, pg.cost, pg.hints)
+func AskPath(t *trace.Trace, p *profile.Profile, _ string) (*doc.Doc, error) {
+	pg := newPage(t, p)
+	return pg.of(pg.summary, pg.advice, pg.parallelism, pg.procedures, pg.objects, pg.lost, pg.data, pg.cost), nil
 }
 
 // AskLatency answers how long a region takes.
-func AskLatency(w io.Writer, t *trace.Trace, p *profile.Profile, region string) error {
-	pg := &page{w: w, t: t, p: p}
-	return pg.write(pg.summary, func() error { return pg.latency(region) }, pg.objects, pg.data, pg.cost)
+func AskLatency(t *trace.Trace, p *profile.Profile, region string) (*doc.Doc, error) {
+	pg := newPage(t, p)
+	pg.summary()
+	if err := pg.latency(region); err != nil {
+		return nil, err
+	}
+	return pg.of(pg.objects, pg.data, pg.cost), nil
+}
+
+// of is the report of some sections.
+func (pg *page) of(sections ...func()) *doc.Doc {
+	for _, add := range sections {
+		add()
+	}
+	return pg.Doc
 }
 
 func (pg *page) latency(region string) error {
@@ -46,15 +59,16 @@ func (pg *page) latency(region string) error {
 	if l == nil {
 		return fmt.Errorf("region %q was begun %d times and never ended", region, e.Calls)
 	}
-	pg.head("Latency of " + region)
-	pg.say("  %s times: mean %s, median %s, 90 %% %s, 99 %% %s, longest %s", count(l.Count), dur(l.Total/l.Count), dur(l.P50), dur(l.P90), dur(l.P99), dur(l.Max))
+	s := pg.Add("latency", "Latency of "+region)
+	s.Say("%s times: mean %s, median %s, 90 %% %s, 99 %% %s, longest %s", measure.Count(l.Count), measure.Time(l.Total/l.Count), measure.Time(l.P50), measure.Time(l.P90), measure.Time(l.P99), measure.Time(l.Max))
 	total := e.SelfBusy + e.SelfSpin + e.SelfBlocked + e.SelfReady + e.SelfSyscall
-	t := &table{left: map[int]bool{}}
+	t := doc.NewTable()
 	for _, part := range []struct {
 		what string
 		ns   int64
 	}{{"busy", e.SelfBusy}, {"spinning", e.SelfSpin}, {"blocked", e.SelfBlocked}, {"ready, without a processor", e.SelfReady}, {"in system calls", e.SelfSyscall}} {
-		t.row(part.what, dur(part.ns), percent(part.ns, total))
+		t.Row(part.what, doc.Time(part.ns), doc.Share(part.ns, total))
 	}
-	return t.write(pg.w, "  ")
+	s.Table(t)
+	return nil
 }

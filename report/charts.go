@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"qinst.dev/analysis/profile"
+	"qinst.dev/internal/measure"
 )
 
 // htmlChart is a picture of numbers over time, 1000 wide and chartHeight high.
@@ -57,7 +58,7 @@ func (h *htmlPage) charts() {
 		live = append(live, point(x, float64(m.Live)/float64(top)))
 		goal = append(goal, point(x, float64(m.Goal)/float64(top)))
 	}
-	add(htmlChart{Title: "heap, and the collector's goal (dashed)", Most: bytesOf(top), Curves: []htmlCurve{{"self", strings.Join(live, " ")}, {"goal", strings.Join(goal, " ")}}})
+	add(htmlChart{Title: "heap, and the collector's goal (dashed)", Most: measure.Bytes(top), Curves: []htmlCurve{{"self", strings.Join(live, " ")}, {"goal", strings.Join(goal, " ")}}})
 }
 
 func number(x float64) string { return fmt.Sprintf("%.3g", x) }

@@ -6,6 +6,9 @@ import (
 	"io"
 	"maps"
 	"slices"
+
+	"qinst.dev/internal/measure"
+	"qinst.dev/report/doc"
 )
 
 // CheckRun is what one run of a program told, in one mode.
@@ -28,29 +31,27 @@ const checkWithin = 0.05
 // within five percent. Of several runs the medians are shown.
 func Check(w io.Writer, modes []string, runs map[string][]CheckRun) error {
 	names := checkNames(modes, runs)
-	t := &table{}
-	t.row(append([]string{"of the process"}, modes...)...)
-	t.row(checkRow("wall", modes, runs, func(r CheckRun) (int64, bool) { return r.Wall, true }, dur)...)
-	t.row(checkRow("processor time", modes, runs, func(r CheckRun) (int64, bool) { return r.CPU, true }, dur)...)
-	if err := t.write(w, ""); err != nil {
+	t := doc.NewTable(append([]string{"of the process"}, modes...)...)
+	t.Row(checkRow("wall", modes, runs, func(r CheckRun) (int64, bool) { return r.Wall, true }, measure.Time[int64])...)
+	t.Row(checkRow("processor time", modes, runs, func(r CheckRun) (int64, bool) { return r.CPU, true }, measure.Time[int64])...)
+	if err := t.WriteText(w, ""); err != nil {
 		return err
 	}
-	counts, times := &table{}, &table{}
-	counts.row(append([]string{"calls"}, modes...)...)
-	times.row(append(append([]string{"time of all calls"}, modes...), "differ")...)
+	counts := doc.NewTable(append([]string{"calls"}, modes...)...)
+	times := doc.NewTable(append(append([]string{"time of all calls"}, modes...), "differ")...)
 	unequal, apart := 0, 0
 	for _, name := range names {
-		calls := checkRow(short(name, nameWidth), modes, runs, func(r CheckRun) (int64, bool) {
+		calls := checkRow(measure.Short(name, nameWidth), modes, runs, func(r CheckRun) (int64, bool) {
 			p, ok := r.Procedures[name]
 			return int64(p.Calls), ok
-		}, func(n int64) string { return count(n) })
-		if slices.Max(calls[1:]) != slices.Min(calls[1:]) {
+		}, func(n int64) string { return measure.Count(n) })
+		if slices.ContainsFunc(calls[1:], func(c any) bool { return c != calls[1] }) {
 			unequal++
 			calls = append(calls, "not equal")
 		}
-		counts.row(calls...)
+		counts.Row(calls...)
 		took := func(r CheckRun) (int64, bool) { p := r.Procedures[name]; return p.Took, p.Timed }
-		row := checkRow(short(name, nameWidth), modes, runs, took, dur)
+		row := checkRow(measure.Short(name, nameWidth), modes, runs, took, measure.Time[int64])
 		d := checkSpread(modes, runs, took)
 		if d > checkWithin {
 			apart++
@@ -58,11 +59,11 @@ func Check(w io.Writer, modes []string, runs map[string][]CheckRun) error {
 		if d >= 0 {
 			row = append(row, fmt.Sprintf("%.1f%%", 100*d))
 		}
-		times.row(row...)
+		times.Row(row...)
 	}
-	for _, t := range []*table{counts, times} {
+	for _, t := range []*doc.Table{counts, times} {
 		fmt.Fprintln(w)
-		if err := t.write(w, ""); err != nil {
+		if err := t.WriteText(w, ""); err != nil {
 			return err
 		}
 	}
@@ -84,8 +85,8 @@ func checkNames(modes []string, runs map[string][]CheckRun) []string {
 	return names[:min(len(names), top)]
 }
 
-func checkRow(name string, modes []string, runs map[string][]CheckRun, value func(CheckRun) (int64, bool), format func(int64) string) []string {
-	row := []string{name}
+func checkRow(name string, modes []string, runs map[string][]CheckRun, value func(CheckRun) (int64, bool), format func(int64) string) []any {
+	row := []any{name}
 	for _, m := range modes {
 		cell := "-"
 		if v, ok := checkMedian(runs[m], value); ok {

@@ -6,19 +6,20 @@ import (
 	"slices"
 	"strings"
 
+	"qinst.dev/internal/measure"
 	"qinst.dev/sddf/spec"
 	"qinst.dev/trace"
 )
 
 // cost accounts for what the tool itself used, and says what is to be left out where
 // counting alone is above the budget.
-func (pg *page) cost() error {
+func (pg *page) cost() {
 	p := pg.p
 	cpu := p.CPU.User + p.CPU.System
-	pg.head("What the tool itself cost")
+	s := pg.Add("tool", "What the tool itself cost")
 	writer := max(p.Tool.FlushCPU, p.CPU.Writer) // its other work, too
-	pg.say("  writer: %s runs, %s written, %s of processor time (%s of the process)", count(p.Tool.FlushRuns),
-		bytesOf(p.Tool.FlushBytes), dur(writer), percent(writer, cpu))
+	s.Say("writer: %s runs, %s written, %s of processor time (%s of the process)", measure.Count(p.Tool.FlushRuns),
+		measure.Bytes(p.Tool.FlushBytes), measure.Time(writer), measure.Percent(writer, cpu))
 	var reduced, reducer int64
 	for i := range pg.t.Points {
 		reduced += int64(pg.t.Points[i].Reduced)
@@ -27,49 +28,48 @@ func (pg *page) cost() error {
 		reducer += e.Took
 	}
 	if reducer > 0 {
-		pg.say("  extensions: about %s of processor time (%s of the process)", dur(reducer), percent(reducer, cpu))
+		s.Say("extensions: about %s of processor time (%s of the process)", measure.Time(reducer), measure.Percent(reducer, cpu))
 	}
 	c := p.Tool.EventCost
 	if c == 0 {
-		pg.say("  events: %s; their cost on this machine: qinst cost", count(p.Events))
-		return nil
+		s.Say("events: %s; their cost on this machine: qinst cost", measure.Count(p.Events))
+		return
 	}
 	if p.Tool.Probes > 0 {
-		pg.say("  probes: %s of processor time, %s of the run: taken out of all lines above, and shown as [probes]; events and hits, times what they cost in a loop", dur(p.Tool.Probes), dur(p.Tool.ProbesNPT))
+		s.Say("probes: %s of processor time, %s of the run: taken out of all lines above, and shown as [probes]; events and hits, times what they cost in a loop", measure.Time(p.Tool.Probes), measure.Time(p.Tool.ProbesNPT))
 	}
 	if p.Tool.Plain > 0 {
-		pg.say("  a plain run takes %s, this one %s: probes are %s of the difference, %s are unaccounted", dur(p.Tool.Plain), dur(p.Ran), dur(p.Tool.ProbesNPT), dur(p.Tool.More))
+		s.Say("a plain run takes %s, this one %s: probes are %s of the difference, %s are unaccounted", measure.Time(p.Tool.Plain), measure.Time(p.Ran), measure.Time(p.Tool.ProbesNPT), measure.Time(p.Tool.More))
 	}
 	written := p.Events + 2*reduced // entries and exits, for the most part
 	events := int64(c * float64(written))
-	pg.say("  events: %s x %.1fns = %s of processor time (%s of busy)", count(written), c, dur(events), percent(events, p.Busy))
+	s.Say("events: %s x %.1fns = %s of processor time (%s of busy)", measure.Count(written), c, measure.Time(events), measure.Percent(events, p.Busy))
 	packages, hits, calls, timed, tallied := counting(pg.t)
 	if hits == 0 {
-		return nil
+		return
 	}
 	each := float64(pg.t.Int("count_cost_ps")) / 1000
 	counted := int64(each * float64(hits))
-	pg.say("  counts: %s x %.1fns = %s (%s of the process)", count(hits), each, dur(counted), percent(counted, cpu))
+	s.Say("counts: %s x %.1fns = %s (%s of the process)", measure.Count(hits), each, measure.Time(counted), measure.Percent(counted, cpu))
 	if tallied > 0 {
-		pg.say("    among them %s calls that are counted in place, %d for one of the others", count(tallied), spec.TallyParts)
+		s.Detail("among them %s calls that are counted in place, %d for one of the others", measure.Count(tallied), spec.TallyParts)
 	}
 	times := int64(2 * c * float64(timed))
 	if timed > 0 {
-		pg.say("  times: %s x %.1fns = %s (%s of the process)", count(timed), 2*c, dur(times), percent(times, cpu))
+		s.Say("times: %s x %.1fns = %s (%s of the process)", measure.Count(timed), 2*c, measure.Time(times), measure.Percent(times, cpu))
 	}
 	budget := pg.t.Int("budget_permille")
 	if budget == 0 {
-		return nil
+		return
 	}
 	all := writer + reducer + events + counted + times
-	pg.say("  together %s of the process; the budget was %.3g%%", percent(all, cpu), float64(budget)/10)
+	s.Say("together %s of the process; the budget was %.3g%%", measure.Percent(all, cpu), float64(budget)/10)
 	if most := cpu * budget / 1000; counted > most {
-		pg.say("  counting alone is above it; %s would not be", exclusion(packages, hits, uint64(float64(most)/each)))
+		s.Say("counting alone is above it; %s would not be", exclusion(packages, hits, uint64(float64(most)/each)))
 		if 2*calls > hits {
-			pg.say("  %s of the counts are of calls, many of them of what the compiler inlines: -kinds=proc,loop,sync leaves them out", count(calls))
+			s.Say("%s of the counts are of calls, many of them of what the compiler inlines: -kinds=proc,loop,sync leaves them out", measure.Count(calls))
 		}
 	}
-	return nil
 }
 
 // counting sums what was counted of all points by package, of calls, and how many hits were

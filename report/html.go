@@ -4,17 +4,31 @@ import (
 	_ "embed"
 	"fmt"
 	"html/template"
-	"io"
 	"math"
 	"path"
 	"slices"
 	"strings"
 
 	"qinst.dev/analysis/profile"
+	"qinst.dev/internal/measure"
+	"qinst.dev/report/doc"
+	"qinst.dev/trace"
 )
 
-//go:embed page.html
-var pageHTML string
+//go:embed figures.html
+var figuresHTML string
+
+//go:embed page.css
+var pageCSS string
+
+//go:embed page.js
+var pageJS string
+
+// Look is that of [HTML]'s figures.
+func Look() doc.Look { return doc.Look{Style: template.CSS(pageCSS), Script: template.JS(pageJS)} }
+
+var figures = template.Must(template.New("figures").Funcs(template.FuncMap{"dur": measure.Time[int64], "percent": measure.Percent,
+	"estimated": estimated, "between": between, "local": measure.Local, "count": countAny}).Parse(figuresHTML))
 
 // From which share of the run time on a line, or a box, is on the HTML page.
 const (
@@ -23,42 +37,71 @@ const (
 	flameRow   = 1.5 // em
 )
 
-// HTML writes the profile as a page that needs nothing else: what to change first, the
-// ranking with its states, synchronization, and who ran on whose behalf. A view narrows all
-// but what to change.
-func HTML(w io.Writer, p *profile.Profile, v View) error {
-	page, err := template.New("page").Funcs(template.FuncMap{"dur": dur[int64], "percent": percent, "estimated": estimated, "between": between, "local": local, "count": func(n any) string { return countAny(n) }}).Parse(pageHTML)
-	if err != nil {
-		return err
+// HTML builds the report for the browser: what to change first, the ranking with its states,
+// synchronization, who ran on whose behalf, and what the page of a terminal has besides. A view
+// narrows the figures, not what to change. t is nil for a profile of several traces.
+func HTML(t *trace.Trace, p *profile.Profile, v View) (*doc.Doc, error) {
+	whole := t != nil
+	if !whole {
+		t = &trace.Trace{}
 	}
-	h := &htmlPage{P: v.Of(p), view: v, Program: p.Program, Parallelism: ratio(p.Busy, p.NPTSum), Hints: hints(p), Least: percent(1, int64(1/htmlLeast))}
-	if h.Program == "" {
-		h.Program = "program"
-	}
+	pg := newPage(t, p)
+	pg.summary()
 	if v.narrow() {
-		h.Missing = append(h.Missing, v.String()+" is shown below; sums, and what to change, are of the whole run")
+		pg.Section("summary").Note("%s is shown below; sums, and what to change, are of the whole run", v.String())
 	}
-	h.Missing = append(h.Missing, p.Notes...)
-	for _, l := range p.Losses.List() {
-		h.Missing = append(h.Missing, fmt.Sprintf("%s %s", count(l.Count), l.What))
+	pg.advice()
+	if err := pg.figures(v); err != nil {
+		return nil, err
 	}
-	for i, ns := range p.Parallelism {
-		h.Busy = append(h.Busy, htmlBusy{i, dur(ns), percent(ns, p.Wall), width(ns, p.Wall)})
+	if whole {
+		pg.lost()
+		pg.data()
+		pg.cost()
+	} else {
+		pg.losses()
 	}
-	h.Plain = plainOnly(p)
+	return pg.Doc, nil
+}
+
+// figures adds the sections that are pictures.
+func (pg *page) figures(v View) error {
+	h := &htmlPage{P: v.Of(pg.p), view: v, Least: measure.Percent(1, int64(1/htmlLeast))}
+	for i, ns := range pg.p.Parallelism {
+		h.Busy = append(h.Busy, htmlBusy{i, measure.Time(ns), measure.Percent(ns, pg.p.Wall), width(ns, pg.p.Wall)})
+	}
 	h.charts()
 	h.lines()
 	h.objects()
 	h.flame()
-	return page.Execute(w, h)
+	for _, f := range []struct {
+		id, title string
+		any       bool
+	}{
+		{"processors", "Processors busy", true},
+		{"timeline", "Over time", len(h.Charts) > 0},
+		{"entries", "Where the run time is", true},
+		{"synchronization", "Synchronization", len(h.Objects) > 0},
+		{"behalf", "On whose behalf", true},
+	} {
+		if !f.any {
+			continue
+		}
+		var out strings.Builder
+		if err := figures.ExecuteTemplate(&out, f.id, h); err != nil {
+			return err
+		}
+		pg.Add(f.id, f.title).Figure(template.HTML(out.String()))
+	}
+	return nil
 }
 
 // localFrame is the local name of a frame, which may be a go statement.
 func localFrame(name string) string {
 	if fn, ok := strings.CutPrefix(name, "go "); ok {
-		return "go " + local(fn)
+		return "go " + measure.Local(fn)
 	}
-	return local(name)
+	return measure.Local(name)
 }
 
 // between is an interval in words.
@@ -66,27 +109,23 @@ func between(i *profile.Interval) string {
 	if i == nil {
 		return ""
 	}
-	return dur(i.Low) + " to " + dur(i.High) + " with 95 % confidence"
+	return measure.Time(i.Low) + " to " + measure.Time(i.High) + " with 95 % confidence"
 }
 
 func countAny(n any) string {
 	switch n := n.(type) {
 	case uint64:
-		return count(n)
+		return measure.Count(n)
 	case int64:
-		return count(n)
+		return measure.Count(n)
 	}
 	return fmt.Sprint(n)
 }
 
+// htmlPage is what the figures show.
 type htmlPage struct {
 	view        View
 	P           *profile.Profile
-	Program     string
-	Parallelism float64
-	Missing     []string
-	Hints       []string
-	Plain       string // what helps where nothing stands out
 	Busy        []htmlBusy
 	Charts      []htmlChart
 	Kinds       []string
@@ -131,7 +170,7 @@ type htmlBox struct {
 }
 
 // width is a share in percent, with few digits.
-func width(part, whole int64) float64 { return math.Round(1e4*100*ratio(part, whole)) / 1e4 }
+func width(part, whole int64) float64 { return math.Round(1e4*100*measure.Ratio(part, whole)) / 1e4 }
 
 func place(file string, line int) string {
 	if file == "" {
@@ -143,7 +182,7 @@ func place(file string, line int) string {
 func (h *htmlPage) lines() {
 	for i := range h.P.Entries {
 		e := &h.P.Entries[i]
-		if ratio(e.NPT, h.P.Wall) < htmlLeast && ratio(e.Blame, h.P.Wall) < htmlLeast {
+		if measure.Ratio(e.NPT, h.P.Wall) < htmlLeast && measure.Ratio(e.Blame, h.P.Wall) < htmlLeast {
 			h.More++
 			continue
 		}
@@ -160,11 +199,11 @@ func (h *htmlPage) lines() {
 		for _, t := range times {
 			if t.ns > 0 {
 				l.Parts = append(l.Parts, htmlPart{t.class, width(t.ns, all)})
-				states = append(states, t.class+" "+dur(t.ns))
+				states = append(states, t.class+" "+measure.Time(t.ns))
 			}
 		}
 		for _, w := range e.BlockedOn[:min(3, len(e.BlockedOn))] {
-			states = append(states, fmt.Sprintf("itself for %s (%s) %s", w.Object, w.Reason, dur(w.Time)))
+			states = append(states, fmt.Sprintf("itself for %s (%s) %s", w.Object, w.Reason, measure.Time(w.Time)))
 		}
 		l.States = strings.Join(states, ", ")
 		h.Lines = append(h.Lines, l)
@@ -180,14 +219,14 @@ func (h *htmlPage) objects() {
 		x := htmlObject{Object: o, Place: place(o.File, o.Line), Mean: fmt.Sprintf("%.2f", meanQueue(h.P, o))}
 		var queue []string
 		for _, ns := range o.Waiting[min(1, len(o.Waiting)):] {
-			queue = append(queue, dur(ns))
+			queue = append(queue, measure.Time(ns))
 		}
 		if len(queue) > 6 {
 			queue = append(queue[:6], "...")
 		}
 		x.Queue = strings.Join(queue, ", ")
 		if len(o.Blamed) > 0 {
-			x.Blamed = fmt.Sprintf("%s %s", local(o.Blamed[0].Reason), percent(o.Blamed[0].Time, o.Wait))
+			x.Blamed = fmt.Sprintf("%s %s", measure.Local(o.Blamed[0].Reason), measure.Percent(o.Blamed[0].Time, o.Wait))
 		}
 		h.Objects = append(h.Objects, x)
 	}
@@ -202,10 +241,10 @@ func (h *htmlPage) flame() {
 		deepest = max(deepest, depth)
 		_, started := strings.CutPrefix(n.name, "go ")
 		h.Flame = append(h.Flame, htmlBox{Name: localFrame(n.name), Depth: depth, Go: started,
-			Title: fmt.Sprintf("%s: npt %s (%s), self %s, busy %s, blocked %s", n.name, dur(n.npt), percent(n.npt, h.P.Wall), dur(n.self), dur(n.busy), dur(n.blocked)),
+			Title: fmt.Sprintf("%s: npt %s (%s), self %s, busy %s, blocked %s", n.name, measure.Time(n.npt), measure.Percent(n.npt, h.P.Wall), measure.Time(n.self), measure.Time(n.busy), measure.Time(n.blocked)),
 			Left:  width(left, h.P.Wall), Width: width(n.npt, h.P.Wall), Top: flameRow * float64(depth)})
 		for _, c := range n.sorted() {
-			if ratio(c.npt, h.P.Wall) >= flameLeast {
+			if measure.Ratio(c.npt, h.P.Wall) >= flameLeast {
 				add(c, left, depth+1)
 				left += c.npt
 			}

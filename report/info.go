@@ -5,46 +5,48 @@ import (
 	"io"
 	"time"
 
+	"qinst.dev/internal/measure"
+	"qinst.dev/report/doc"
 	"qinst.dev/trace"
 )
 
 // Info writes what a file holds, without its events.
 func Info(w io.Writer, t *trace.Trace, losses *trace.Losses) error {
-	tb := &table{left: map[int]bool{1: true}}
-	tb.row("file", t.Path)
-	tb.row("size", bytesOf(t.Size))
-	tb.row("producer", t.Producer)
+	tb := doc.NewTable().Left(1)
+	tb.Row("file", t.Path)
+	tb.Row("size", measure.Bytes(t.Size))
+	tb.Row("producer", t.Producer)
 	if t.Began > 0 {
-		tb.row("began", time.Unix(0, t.Began).UTC().Format(time.RFC3339Nano))
+		tb.Row("began", time.Unix(0, t.Began).UTC().Format(time.RFC3339Nano))
 	}
-	tb.row("wall", dur(t.Ran))
+	tb.Row("wall", measure.Time(t.Ran))
 	if t.End.Known {
-		tb.row("end", fmt.Sprintf("%s, status %d", t.End.Reason, t.End.Status))
+		tb.Row("end", fmt.Sprintf("%s, status %d", t.End.Reason, t.End.Status))
 	} else {
-		tb.row("end", "unknown")
+		tb.Row("end", "unknown")
 	}
 	for _, a := range t.Attrs {
-		tb.row(a.Key, fmt.Sprint(a.Value))
+		tb.Row(a.Key, fmt.Sprint(a.Value))
 	}
 	points := map[string]int{}
 	for i := range t.Points {
 		points[t.Points[i].Kind]++
 	}
-	tb.row("points", fmt.Sprintf("%s: %d proc, %d call, %d go", count(len(t.Points)), points["proc"], points["call"], points["go"]))
-	tb.row("functions", count(len(t.Functions)))
-	tb.row("threads", count(len(t.Threads)))
-	tb.row("event blocks", count(t.Blocks))
+	tb.Row("points", fmt.Sprintf("%s: %d proc, %d call, %d go", measure.Count(len(t.Points)), points["proc"], points["call"], points["go"]))
+	tb.Row("functions", measure.Count(len(t.Functions)))
+	tb.Row("threads", measure.Count(len(t.Threads)))
+	tb.Row("event blocks", measure.Count(t.Blocks))
 	if t.Usage.Known {
-		tb.row("cpu", fmt.Sprintf("%s user, %s system, %s resident", dur(t.Usage.User), dur(t.Usage.System), bytesOf(t.Usage.MaxRSS)))
+		tb.Row("cpu", fmt.Sprintf("%s user, %s system, %s resident", measure.Time(t.Usage.User), measure.Time(t.Usage.System), measure.Bytes(t.Usage.MaxRSS)))
 	}
 	if m := &t.Memory; m.Known {
-		tb.row("memory", fmt.Sprintf("%s of %s: events %s, counts %s, stacks %s, tables %s", bytesOf(m.Events+m.Counts+m.Stacks+m.Tables), bytesOf(m.Limit),
-			bytesOf(m.Events), bytesOf(m.Counts), bytesOf(m.Stacks), bytesOf(m.Tables)))
+		tb.Row("memory", fmt.Sprintf("%s of %s: events %s, counts %s, stacks %s, tables %s", measure.Bytes(m.Events+m.Counts+m.Stacks+m.Tables), measure.Bytes(m.Limit),
+			measure.Bytes(m.Events), measure.Bytes(m.Counts), measure.Bytes(m.Stacks), measure.Bytes(m.Tables)))
 	}
 	if t.Salvaged != nil && t.Salvaged.Ring != "" {
-		tb.row("completed", t.Salvaged.String())
+		tb.Row("completed", t.Salvaged.String())
 	}
-	if err := tb.write(w, ""); err != nil {
+	if err := tb.WriteText(w, ""); err != nil {
 		return err
 	}
 	for _, l := range losses.List() {
@@ -67,7 +69,7 @@ func noRoom(m *trace.Memory) (lines []string) {
 		{m.Unlisted, "times rate control had no room for a point, which was counted from then on"},
 	} {
 		if c.n > 0 {
-			lines = append(lines, fmt.Sprintf("%s %s (QINST=memory=, now %s)", count(c.n), c.what, bytesOf(m.Limit)))
+			lines = append(lines, fmt.Sprintf("%s %s (QINST=memory=, now %s)", measure.Count(c.n), c.what, measure.Bytes(m.Limit)))
 		}
 	}
 	return lines

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"qinst.dev/internal/measure"
+	"qinst.dev/report/doc"
 	"qinst.dev/sddf/spec"
 	"qinst.dev/trace"
 )
@@ -22,39 +24,36 @@ func (pg *page) pointName(i trace.PointID) string {
 }
 
 // extensions shows what extensions took out, and made of it.
-func (pg *page) extensions() error {
+func (pg *page) extensions(s *doc.Section) {
 	if len(pg.t.Extensions) == 0 {
-		return nil
+		return
 	}
-	tb := &table{left: map[int]bool{5: true}}
-	tb.row("extension", "shown", "took out", "records made", "took", "")
+	tb := doc.NewTable("extension", "shown", "took out", "records made", "took", "").Left(5)
 	for _, e := range pg.t.Extensions {
-		tb.row(e.Name, count(e.Seen), count(e.Dropped), count(e.Emitted), dur(e.Took), e.Failed)
+		tb.Row(e.Name, doc.Count(e.Seen), doc.Count(e.Dropped), doc.Count(e.Emitted), doc.Time(e.Took), e.Failed)
 	}
-	if err := tb.write(pg.w, "  "); err != nil {
-		return err
-	}
+	s.Table(tb)
 	var reduced uint64
 	for i := range pg.t.Points {
 		reduced += pg.t.Points[i].Reduced
 	}
 	if reduced > 0 {
-		pg.say("  %s activations and records are not in these numbers: extensions took them out", count(reduced))
+		s.Say("%s activations and records are not in these numbers: extensions took them out", measure.Count(reduced))
 	}
 	if len(pg.t.Own) == 0 {
-		return nil
+		return
 	}
-	pg.say("  what they made of them:")
-	made := &table{left: map[int]bool{1: true}}
+	s.Say("what they made of them:")
+	made := doc.NewTable().Left(1)
 	for _, o := range pg.t.Own {
-		made.row(count(o.N), fmt.Sprintf("qinst dump -only=%q %s", o.Name, pg.t.Path))
+		made.Row(doc.Count(o.N), fmt.Sprintf("qinst dump -only=%q %s", o.Name, pg.t.Path))
 	}
-	return made.write(pg.w, "  ")
+	s.Table(made)
 }
 
 // levels shows the points that were not traced all the time: how each of their hits
 // was recorded, and why.
-func (pg *page) levels() error {
+func (pg *page) levels(s *doc.Section) {
 	t := pg.t
 	last, changes := map[trace.PointID]*trace.LevelChange{}, map[trace.PointID]int{}
 	for i := range t.Levels {
@@ -63,7 +62,7 @@ func (pg *page) levels() error {
 		changes[c.Point]++
 	}
 	if len(last) == 0 {
-		return nil
+		return
 	}
 	points := make([]trace.PointID, 0, len(last))
 	unknown, calls := 0, 0
@@ -81,31 +80,25 @@ func (pg *page) levels() error {
 	slices.SortFunc(points, func(a, b trace.PointID) int {
 		return cmp.Or(cmp.Compare(t.Points[b].Hits, t.Points[a].Hits), cmp.Compare(a, b))
 	})
-	tb := &table{left: map[int]bool{8: true}}
-	tb.row("not always traced", "hits", "traced", "timed", "counted", "mean", "most", "changes", "at the end")
+	tb := doc.NewTable("not always traced", "hits", "traced", "timed", "counted", "mean", "most", "changes", "at the end").Left(8)
 	for _, i := range points[:min(len(points), top)] {
 		p := &t.Points[i]
 		mean, most := "", ""
 		if n := p.Timed(); n > 0 {
-			mean, most = dur(p.Times.Took/int64(n)), dur(p.Times.Most)
+			mean, most = measure.Time(p.Times.Took/int64(n)), measure.Time(p.Times.Most)
 		}
-		hits := count(p.Hits)
+		hits := measure.Count(p.Hits)
 		if p.Off {
 			hits += "+"
 		}
-		tb.row(short(pg.pointName(i), loopWidth), hits, count(p.Traced), count(p.Timed()), count(p.Degraded()-min(p.Timed(), p.Degraded())), mean, most,
-			count(changes[i]), fmt.Sprintf("%s (%s, %.3g/s)", last[i].New, last[i].Reason, last[i].Rate))
+		tb.Row(measure.Short(pg.pointName(i), loopWidth), hits, measure.Count(p.Traced), measure.Count(p.Timed()), measure.Count(p.Degraded()-min(p.Timed(), p.Degraded())), mean, most,
+			measure.Count(changes[i]), fmt.Sprintf("%s (%s, %.3g/s)", last[i].New, last[i].Reason, last[i].Rate))
 	}
 	if n := len(points) - top; n > 0 {
-		tb.row(fmt.Sprintf("and %d more", n))
+		tb.Row(fmt.Sprintf("and %d more", n))
 	}
-	if len(points) > 0 {
-		if err := tb.write(pg.w, "  "); err != nil {
-			return err
-		}
-	}
+	s.Table(tb)
 	if unknown > 0 {
-		pg.say("  %d points, %d of them calls, were off for a time: how often they were reached then is not known", unknown, calls)
+		s.Say("%d points, %d of them calls, were off for a time: how often they were reached then is not known", unknown, calls)
 	}
-	return nil
 }

@@ -16,6 +16,8 @@ import (
 	"strings"
 
 	"qinst.dev/analysis/profile"
+	"qinst.dev/internal/measure"
+	"qinst.dev/report/doc"
 )
 
 // lineCost is what a line of source costs.
@@ -48,7 +50,9 @@ func List(w io.Writer, p *profile.Profile, match *regexp.Regexp, source string) 
 	if len(procs) == 0 {
 		return fmt.Errorf("found no procedure that was called and whose name matches %q", match)
 	}
-	notes(w, p)
+	for _, n := range p.Notes {
+		fmt.Fprintf(w, "note: %s\n", n)
+	}
 	costs := lineCosts(p)
 	missing := error(nil)
 	for _, e := range procs {
@@ -59,17 +63,16 @@ func List(w io.Writer, p *profile.Profile, match *regexp.Regexp, source string) 
 		}
 		fmt.Fprintf(w, "%s  %s:%d\n", e.Name, e.File, e.Line)
 		fmt.Fprintf(w, "  self npt %s, npt %s (%s), busy %s, blocked %s, %s calls\n", estimated(e.SelfNPT, e.SelfNPTs), estimated(e.NPT, e.NPTs),
-			percent(e.NPT, p.Wall), dur(e.Busy), dur(e.Blocked), count(e.Calls))
-		t := &table{left: map[int]bool{4: true}}
-		t.row("", "npt", "blocked", "times", "")
+			measure.Percent(e.NPT, p.Wall), measure.Time(e.Busy), measure.Time(e.Blocked), measure.Count(e.Calls))
+		t := doc.NewTable("", "npt", "blocked", "times", "").Left(4)
 		for n := e.Line; n <= end && n <= len(lines); n++ {
 			c := costs[e.Name][sourceLine{e.File, n}]
 			if c == nil {
 				c = &lineCost{}
 			}
-			t.row("", mark(c.shared)+nonzero(c.npt()), nonzero(c.blocked), times(c.times), fmt.Sprintf("%4d  %s", n, strings.ReplaceAll(lines[n-1], "\t", "    ")))
+			t.Row("", mark(c.shared)+nonzero(c.npt()), nonzero(c.blocked), times(c.times), fmt.Sprintf("%4d  %s", n, strings.ReplaceAll(lines[n-1], "\t", "    ")))
 		}
-		if err := t.write(w, ""); err != nil {
+		if err := t.WriteText(w, ""); err != nil {
 			return err
 		}
 		fmt.Fprintln(w)
@@ -88,14 +91,14 @@ func nonzero(ns int64) string {
 	if ns == 0 {
 		return ""
 	}
-	return dur(ns)
+	return measure.Time(ns)
 }
 
 func times(n uint64) string {
 	if n == 0 {
 		return ""
 	}
-	return count(n)
+	return measure.Count(n)
 }
 
 // lineCosts are the costs of the lines of each procedure.

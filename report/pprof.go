@@ -6,6 +6,7 @@ import (
 	pprof "github.com/google/pprof/profile"
 
 	"qinst.dev/analysis/profile"
+	"qinst.dev/internal/measure"
 	"qinst.dev/trace"
 )
 
@@ -24,7 +25,7 @@ func Pprof(w io.Writer, t *trace.Trace, p *profile.Profile, v View) error {
 	}
 	c.sample(profile.Stack{Frames: []profile.Frame{{Name: "[no processor busy]"}}, NPT: p.Idle}, v)
 	for _, l := range p.Losses.List() {
-		c.out.Comments = append(c.out.Comments, count(l.Count)+" "+l.What)
+		c.out.Comments = append(c.out.Comments, measure.Count(l.Count)+" "+l.What)
 	}
 	c.out.Comments = append(c.out.Comments, p.Notes...)
 	if err := c.out.CheckValid(); err != nil {

@@ -3,10 +3,11 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"slices"
 
 	"qinst.dev/analysis/profile"
+	"qinst.dev/internal/measure"
+	"qinst.dev/report/doc"
 )
 
 // nameWidth bounds names in tables.
@@ -15,44 +16,48 @@ const (
 	loopWidth = 52
 )
 
-// Profile writes the profile as a table.
-func Profile(w io.Writer, p *profile.Profile, v View) error {
+// Profile builds the profile as one table.
+func Profile(p *profile.Profile, v View) *doc.Doc {
 	p = v.Of(p)
-	notes(w, p)
-	fmt.Fprintf(w, "wall %s, busy %s, idle %s, %d processors, %s events\n", dur(p.Wall), dur(p.Busy), dur(p.Idle), p.Procs, count(p.Events))
-	fmt.Fprintf(w, "npt: normalized processor time, processor time / processors busy; self npt + idle = wall\n\n")
-	if v.Kind == profile.KindSync {
-		return objectTable(w, p, p.Objects)
+	d := &doc.Doc{Title: p.Program}
+	s := d.Add("profile", "")
+	for _, n := range p.Notes {
+		s.Note("%s", n)
 	}
-	t := entryTable(true)
-	t.rows[0] = append(t.rows[0], "idle ended", "blame")
+	s.Say("wall %s, busy %s, idle %s, %d processors, %s events", measure.Time(p.Wall), measure.Time(p.Busy), measure.Time(p.Idle), p.Procs, measure.Count(p.Events))
+	s.Say("npt: normalized processor time, processor time / processors busy; self npt + idle = wall")
+	if v.Kind == profile.KindSync {
+		objectTable(d.Add("synchronization", "Synchronization"), p, p.Objects)
+		return d
+	}
+	t := newEntryTable(p, true, "idle ended", "blame")
 	if p.Sampling != nil {
-		t.rows[0] = append(t.rows[0], "self npt from", "to", "npt from", "to")
+		t.Columns = append(t.Columns, doc.Column{Name: "self npt from"}, doc.Column{Name: "to"}, doc.Column{Name: "npt from"}, doc.Column{Name: "to"})
 	}
 	for i := range p.Entries {
 		e := &p.Entries[i]
-		entryRow(t, p, e)
-		last := len(t.rows) - 1
-		t.rows[last] = append(t.rows[last], dur(e.IdleEnded), "")
+		more := []any{doc.Time(e.IdleEnded), ""}
 		if e.Blame != 0 {
-			t.rows[last][len(t.rows[last])-1] = dur(e.Blame)
+			more[1] = doc.Time(e.Blame)
 		}
 		if p.Sampling != nil {
-			t.rows[last] = append(t.rows[last], append(interval(e.SelfNPTs), interval(e.NPTs)...)...)
+			more = slices.Concat(more, interval(e.SelfNPTs), interval(e.NPTs))
 		}
+		t.row(e, more...)
 	}
-	if err := t.write(w, ""); err != nil {
-		return err
-	}
-	return losses(w, p)
+	d.Add("entries", "Entries").Table(t.Table)
+	(&page{d, nil, p}).losses()
+	return d
 }
 
-// ProfileDiff writes what is more or less in a profile than in an older one, what differs
-// most first. Entries are the same if their ids are.
-func ProfileDiff(w io.Writer, old, p *profile.Profile, v View) error {
+// ProfileDiff builds a table of what is more or less in a profile than in an older one, what
+// differs most first. Entries are the same if their ids are.
+func ProfileDiff(old, p *profile.Profile, v View) *doc.Doc {
 	key := v.key()
 	old, p = v.Of(old), v.Of(p)
-	fmt.Fprintf(w, "wall %s, was %s: %s\n\n", dur(p.Wall), dur(old.Wall), change(p.Wall, old.Wall))
+	d := &doc.Doc{Title: p.Program}
+	s := d.Add("profile", "")
+	s.Say("wall %s, was %s: %s", measure.Time(p.Wall), measure.Time(old.Wall), change(p.Wall, old.Wall))
 	type pair struct{ old, now *profile.Entry }
 	pairs := map[string]*pair{}
 	var list []*pair
@@ -73,17 +78,17 @@ func ProfileDiff(w io.Writer, old, p *profile.Profile, v View) error {
 	}
 	far := func(q *pair) int64 { return max(key(q.now)-key(q.old), key(q.old)-key(q.now)) }
 	slices.SortStableFunc(list, func(x, y *pair) int { return cmp.Compare(far(y), far(x)) })
-	t := &table{left: map[int]bool{}}
-	t.row("name", "self npt", "was", "", "npt", "was", "", "busy", "was", "calls", "was")
+	t := doc.NewTable("name", "self npt", "was", "", "npt", "was", "", "busy", "was", "calls", "was")
 	for _, q := range list {
 		e := q.now
 		if e.Name == "" {
 			e = q.old
 		}
-		t.row(kindMark(e.Kind)+short(e.Name, loopWidth), dur(q.now.SelfNPT), dur(q.old.SelfNPT), change(q.now.SelfNPT, q.old.SelfNPT),
-			dur(q.now.NPT), dur(q.old.NPT), change(q.now.NPT, q.old.NPT), dur(q.now.Busy), dur(q.old.Busy), count(q.now.Calls), count(q.old.Calls))
+		t.Row(kindMark(e.Kind)+measure.Short(e.Name, loopWidth), doc.Time(q.now.SelfNPT), doc.Time(q.old.SelfNPT), change(q.now.SelfNPT, q.old.SelfNPT),
+			doc.Time(q.now.NPT), doc.Time(q.old.NPT), change(q.now.NPT, q.old.NPT), doc.Time(q.now.Busy), doc.Time(q.old.Busy), doc.Count(q.now.Calls), doc.Count(q.old.Calls))
 	}
-	return t.write(w, "")
+	d.Add("entries", "Entries").Table(t)
+	return d
 }
 
 // change is how much more a number is than it was, in percent.
@@ -107,65 +112,61 @@ func kindMark(kind string) string {
 	return ""
 }
 
-// entryTable starts a table of entries. Goroutines have one column more, the
-// procedure that started them.
-func entryTable(creators bool) *table {
-	t := &table{left: map[int]bool{}}
+// entryTable is a table of entries. With creators it has one column more, the procedure that
+// started goroutines.
+type entryTable struct {
+	*doc.Table
+	p        *profile.Profile
+	creators bool
+}
+
+func newEntryTable(p *profile.Profile, creators bool, more ...string) entryTable {
 	head := []string{"name"}
 	if creators {
 		head = append(head, "started in")
-		t.left[1] = true
 	}
-	t.row(append(head, "self npt", "%", "npt", "%", "calls", "self busy", "busy", "blocked", "ready", "syscall")...)
+	head = append(head, "self npt", "%", "npt", "%", "calls", "self busy", "busy", "blocked", "ready", "syscall")
+	t := entryTable{doc.NewTable(append(head, more...)...), p, creators}
+	if creators {
+		t.Left(1)
+	}
 	return t
 }
 
-func entryRow(t *table, p *profile.Profile, e *profile.Entry) {
-	cells := []string{short(e.Name, nameWidth)}
-	if t.left[1] {
-		cells[0] = kindMark(e.Kind) + cells[0]
-		cells = append(cells, short(e.Creator, nameWidth))
+func (t entryTable) row(e *profile.Entry, more ...any) {
+	name := doc.Name(e.Name, nameWidth)
+	cells := []any{name}
+	if t.creators {
+		name.Text = kindMark(e.Kind) + name.Text
+		cells = []any{name, doc.Name(e.Creator, nameWidth)}
 	}
-	calls := ""
+	var calls doc.Cell
 	if e.Calls > 0 { // else nobody knows
-		calls = count(e.Calls)
+		calls = doc.Count(e.Calls)
 	}
-	t.row(append(cells, estimated(e.SelfNPT, e.SelfNPTs), percent(e.SelfNPT, p.Wall), estimated(e.NPT, e.NPTs), percent(e.NPT, p.Wall), calls,
-		dur(e.SelfBusy), dur(e.Busy), dur(e.Blocked), dur(e.Ready), dur(e.Syscall))...)
+	cells = append(cells, estimatedCell(e.SelfNPT, e.SelfNPTs), doc.Share(e.SelfNPT, t.p.Wall), estimatedCell(e.NPT, e.NPTs), doc.Share(e.NPT, t.p.Wall), calls,
+		doc.Time(e.SelfBusy), doc.Time(e.Busy), doc.Time(e.Blocked), doc.Time(e.Ready), doc.Time(e.Syscall))
+	t.Row(append(cells, more...)...)
 }
 
 // interval is two cells.
-func interval(i *profile.Interval) []string {
+func interval(i *profile.Interval) []any {
 	if i == nil {
-		return []string{"", ""}
+		return []any{"", ""}
 	}
-	return []string{dur(i.Low), dur(i.High)}
+	return []any{doc.Time(i.Low), doc.Time(i.High)}
+}
+
+func estimatedCell(ns int64, i *profile.Interval) doc.Cell {
+	c := doc.Time(ns)
+	c.Text = estimated(ns, i)
+	return c
 }
 
 // estimated marks a time that is an estimate.
 func estimated(ns int64, i *profile.Interval) string {
 	if i == nil {
-		return dur(ns)
+		return measure.Time(ns)
 	}
-	return "~" + dur(ns)
-}
-
-// notes are what a page cannot say: they stand at its top.
-func notes(w io.Writer, p *profile.Profile) {
-	for _, n := range p.Notes {
-		fmt.Fprintf(w, "note: %s\n", n)
-	}
-}
-
-// losses writes what is missing from the data; nothing if nothing is.
-func losses(w io.Writer, p *profile.Profile) error {
-	list := p.Losses.List()
-	if len(list) == 0 {
-		return nil
-	}
-	fmt.Fprintf(w, "\nnot in these numbers:\n")
-	for _, l := range list {
-		fmt.Fprintf(w, "  %s %s\n", count(l.Count), l.What)
-	}
-	return nil
+	return "~" + measure.Time(ns)
 }

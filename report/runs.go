@@ -5,6 +5,8 @@ import (
 	"io"
 
 	"qinst.dev/analysis/profile"
+	"qinst.dev/internal/measure"
+	"qinst.dev/report/doc"
 )
 
 // Runs writes what several runs say together: means with 95 % intervals.
@@ -14,21 +16,20 @@ func Runs(w io.Writer, r *profile.Runs) error {
 	}
 	fmt.Fprintf(w, "%d runs, wall %s on average (%s to %s)\n", r.Runs, ns(r.Wall.Mean), ns(r.Wall.Low), ns(r.Wall.High))
 	fmt.Fprintf(w, "means over the runs, and behind them how far they are to be trusted: half of a 95 %% interval (Student's t)\n\n")
-	t := &table{left: map[int]bool{}}
-	t.row("name", "self npt", "", "npt", "", "busy", "", "blocked", "", "calls", "")
+	t := doc.NewTable("name", "self npt", "", "npt", "", "busy", "", "blocked", "", "calls", "")
 	for i := range r.Entries {
 		e := &r.Entries[i]
-		cells := []string{kindMark(e.Kind) + short(e.Name, loopWidth)}
+		cells := []any{kindMark(e.Kind) + measure.Short(e.Name, loopWidth)}
 		for _, s := range []profile.Spread{e.SelfNPT, e.NPT, e.Busy, e.Blocked} {
 			cells = append(cells, ns(s.Mean), "+- "+ns((s.High-s.Low)/2))
 		}
 		calls := ""
 		if e.Calls.High > e.Calls.Low {
-			calls = "+- " + count(int64((e.Calls.High-e.Calls.Low)/2))
+			calls = "+- " + measure.Count(int64((e.Calls.High-e.Calls.Low)/2))
 		}
-		t.row(append(cells, count(int64(e.Calls.Mean)), calls)...)
+		t.Row(append(cells, measure.Count(int64(e.Calls.Mean)), calls)...)
 	}
-	return t.write(w, "")
+	return t.WriteText(w, "")
 }
 
-func ns(x float64) string { return dur(int64(x)) }
+func ns(x float64) string { return measure.Time(int64(x)) }

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"qinst.dev/analysis/profile"
+	"qinst.dev/internal/measure"
+	"qinst.dev/report/doc"
 )
 
 // treeLeast is the share of the run time from which on a path has a line.
@@ -63,30 +65,29 @@ func newTree(p *profile.Profile, v View) *treeNode {
 // A procedure's time on one path is its own and that of those below it.
 func Tree(w io.Writer, p *profile.Profile, v View) error {
 	root := newTree(p, v)
-	fmt.Fprintf(w, "wall %s: npt %s on the paths below, %s with no processor busy\n", dur(p.Wall), dur(root.npt), dur(p.Idle))
+	fmt.Fprintf(w, "wall %s: npt %s on the paths below, %s with no processor busy\n", measure.Time(p.Wall), measure.Time(root.npt), measure.Time(p.Idle))
 	fmt.Fprintf(w, "calls are those of the procedure by the one above it; paths of less than %.1f%% are left out\n\n", 100*treeLeast)
 	calls := map[[2]string]uint64{}
 	for _, c := range p.Calls {
 		calls[[2]string{c.Caller, c.Callee}] += c.Count
 	}
-	t := &table{left: map[int]bool{6: true}}
-	t.row("npt", "%", "self", "busy", "blocked", "calls", "path")
+	t := doc.NewTable("npt", "%", "self", "busy", "blocked", "calls", "path").Left(6)
 	treeRows(t, p, calls, root, "", 0)
-	return t.write(w, "")
+	return t.WriteText(w, "")
 }
 
 // treeRows writes what is below a node. caller is the innermost procedure on the way.
-func treeRows(t *table, p *profile.Profile, calls map[[2]string]uint64, n *treeNode, caller string, depth int) {
+func treeRows(t *doc.Table, p *profile.Profile, calls map[[2]string]uint64, n *treeNode, caller string, depth int) {
 	for _, c := range n.sorted() {
-		if ratio(c.npt, p.Wall) < treeLeast {
+		if measure.Ratio(c.npt, p.Wall) < treeLeast {
 			continue
 		}
 		started, goes := strings.CutPrefix(c.name, "go ")
 		times := ""
 		if k := calls[[2]string{caller, started}]; k > 0 {
-			times = count(k)
+			times = measure.Count(k)
 		}
-		t.row(dur(c.npt), percent(c.npt, p.Wall), dur(c.self), dur(c.busy), dur(c.blocked), times, strings.Repeat("  ", depth)+c.name)
+		t.Row(measure.Time(c.npt), measure.Percent(c.npt, p.Wall), measure.Time(c.self), measure.Time(c.busy), measure.Time(c.blocked), times, strings.Repeat("  ", depth)+c.name)
 		next := c.name
 		if goes {
 			next = caller

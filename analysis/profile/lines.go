@@ -11,7 +11,7 @@ import (
 // as those were recorded. They are sorted by file, line and function.
 func (p *Profile) WaitLines() []LineWait {
 	sum := map[trace.Frame]int64{}
-	for _, q := range p.single() {
+	for _, q := range p.Parts() {
 		for f, ns := range q.built.objects.lines {
 			sum[f] += ns
 		}

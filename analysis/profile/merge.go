@@ -22,7 +22,7 @@ func Merge(list []*Profile) *Profile {
 		}
 		sum.addTotals(p)
 		m.add(sum, p)
-		sum.parts = append(sum.parts, p.single()...)
+		sum.parts = append(sum.parts, p.Parts()...)
 	}
 	if sum.Sampling != nil {
 		sum.Notes = append(sum.Notes, sum.Sampling.note())
@@ -37,8 +37,8 @@ func Merge(list []*Profile) *Profile {
 	return sum
 }
 
-// single are the profiles that a profile is made of.
-func (p *Profile) single() []*Profile {
+// Parts are the profiles that a profile is made of: itself, if it is of one trace.
+func (p *Profile) Parts() []*Profile {
 	if p.built != nil {
 		return []*Profile{p}
 	}

@@ -2,13 +2,13 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
 	"qinst.dev/analysis/profile"
 	"qinst.dev/instrument/toolexec"
 	"qinst.dev/report"
+	"qinst.dev/report/doc"
 	"qinst.dev/trace"
 )
 
@@ -17,7 +17,7 @@ import (
 type question struct {
 	name   string
 	kinds  []string
-	answer func(w io.Writer, t *trace.Trace, p *profile.Profile, arg string) error
+	answer func(t *trace.Trace, p *profile.Profile, arg string) (*doc.Doc, error)
 }
 
 func questions() []question {
@@ -98,5 +98,9 @@ func (a asked) report(e *env, file string) error {
 	if err != nil {
 		return err
 	}
-	return a.question.answer(e.stdout, t, p, a.arg)
+	page, err := a.question.answer(t, p, a.arg)
+	if err != nil {
+		return err
+	}
+	return page.WriteText(e.stdout)
 }

@@ -213,7 +213,7 @@ func TestBurner(t *testing.T) {
 		t.Fatal(err)
 	}
 	var page bytes.Buffer
-	if err := report.Page(&page, tr, p); err != nil {
+	if err := report.Page(tr, p).WriteText(&page); err != nil {
 		t.Fatal(err)
 	}
 	if p.OffCPU < p.Busy/20 || !strings.Contains(page.String(), "WARNING: that is above 2 %") {

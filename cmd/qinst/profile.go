@@ -162,14 +162,26 @@ func (f *profileFlags) show(e *env, t *trace.Trace, p *profile.Profile) error {
 	case f.pprof != "":
 		return writeTo(e, f.pprof, func(w io.Writer) error { return report.Pprof(w, t, p, f.view) })
 	case f.html != "":
-		return writeTo(e, f.html, func(w io.Writer) error { return report.HTML(w, p, f.view) })
+		if len(p.Parts()) > 1 {
+			t = nil // the page has nothing to say of the first one alone
+		}
+		return f.writeHTML(e, t, p)
 	case f.asJSON:
-		return f.view.Of(p).JSON(e.stdout)
+		return report.ProfileJSON(e.stdout, p, f.view)
 	}
 	if err := f.text(e, p); err != nil {
 		return fmt.Errorf("profile: %w", err)
 	}
 	return nil
+}
+
+// writeHTML writes the page for the browser. t is nil for several traces as one.
+func (f *profileFlags) writeHTML(e *env, t *trace.Trace, p *profile.Profile) error {
+	page, err := report.HTML(t, p, f.view)
+	if err != nil {
+		return err
+	}
+	return writeTo(e, f.html, func(w io.Writer) error { return page.WriteHTML(w, report.Look()) })
 }
 
 // text shows the profile in one of the forms for reading.
@@ -189,9 +201,9 @@ func (f *profileFlags) text(e *env, p *profile.Profile) error {
 			return err
 		}
 		defer old.Close()
-		return report.ProfileDiff(e.stdout, was, p, f.view)
+		return report.ProfileDiff(was, p, f.view).WriteText(e.stdout)
 	}
-	return report.Profile(e.stdout, p, f.view)
+	return report.Profile(p, f.view).WriteText(e.stdout)
 }
 
 // over shows what several runs say together.
@@ -240,11 +252,12 @@ func regexpFlag(re **regexp.Regexp) func(string) error {
 
 // cmdReport shows the one page that a new user wants.
 func cmdReport(e *env, args []string) error {
-	var asJSON bool
+	var asJSON, markdown bool
 	var part partOf
 	file, err := readFlags(e, "report", args, func(fs *flag.FlagSet) {
 		part.define(fs)
 		fs.BoolVar(&asJSON, "json", false, "one JSON object")
+		fs.BoolVar(&markdown, "markdown", false, "Markdown, for a pull request or the summary of a CI run")
 	})
 	if err != nil {
 		return err
@@ -254,8 +267,12 @@ func cmdReport(e *env, args []string) error {
 		return err
 	}
 	defer t.Close()
-	if asJSON {
-		return p.JSON(e.stdout)
+	page := report.Page(t, p)
+	switch {
+	case asJSON:
+		return report.PageJSON(e.stdout, p, page)
+	case markdown:
+		return page.WriteMarkdown(e.stdout)
 	}
-	return report.Page(e.stdout, t, p)
+	return page.WriteText(e.stdout)
 }

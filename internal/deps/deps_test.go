@@ -17,7 +17,7 @@ import (
 // What reads never imports what instruments, and what instruments nothing that reads: they meet
 // in the format. An analysis imports trace and the replay, never another analysis.
 const policy = `
-	NONE < sddf/spec, ratecontrol, internal/edit, internal/progen, qinst.dev;
+	NONE < sddf/spec, ratecontrol, internal/edit, internal/progen, internal/measure, qinst.dev;
 
 	# the format
 	sddf/spec < sddf;
@@ -30,7 +30,9 @@ const policy = `
 	trace < trace/tracetest;
 	trace < analysis/replay;
 	analysis/replay, gonum.org/v1/gonum/stat/distuv < analysis/profile;
-	analysis/profile, github.com/google/pprof/profile < report;
+	analysis/profile, internal/measure < analysis/advice;
+	internal/measure < report/doc;
+	analysis/advice, report/doc, github.com/google/pprof/profile < report;
 
 	# what instruments
 	sddf/spec, golang.org/x/tools/go/ssa, golang.org/x/tools/go/types/typeutil < instrument/points;

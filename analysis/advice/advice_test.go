@@ -1,13 +1,12 @@
-package report_test
+package advice_test
 
 import (
-	"bytes"
 	"fmt"
 	"strings"
 	"testing"
 
+	"qinst.dev/analysis/advice"
 	"qinst.dev/analysis/profile"
-	"qinst.dev/report"
 	"qinst.dev/sddf/spec"
 	"qinst.dev/trace/tracetest"
 )
@@ -22,7 +21,7 @@ func threads(n int, ops ...tracetest.Op) (list []tracetest.Thread) {
 	return list
 }
 
-// Programs with one cause of waiting each, and the sentence that the page has for it.
+// Programs with one cause of waiting each, and the advice that there is for it.
 func TestAdvice(t *testing.T) {
 	do, lock, unlock := tracetest.Do, tracetest.Lock("main.mu"), tracetest.Unlock("main.mu")
 	var convoy, meets []tracetest.Op
@@ -85,27 +84,27 @@ func TestAdvice(t *testing.T) {
 					t.Errorf("no %q", want)
 				}
 			}
-			if strings.Contains(hints, "- ") != (c.want != nil) || t.Failed() {
+			if (hints != "") != (c.want != nil) || t.Failed() {
 				t.Errorf("hints:\n%s", hints)
 			}
 		})
 	}
 }
 
-// hintsOf are the hints on the page of a built trace.
+// hintsOf is the advice about a built trace.
 func hintsOf(t *testing.T, b *tracetest.Builder) string {
 	t.Helper()
-	tr := b.Trace()
-	p, err := profile.New(tr)
+	p, err := profile.New(b.Trace())
 	if err != nil {
 		t.Fatal(err)
 	}
-	var out bytes.Buffer
-	if err := report.Page(&out, tr, p); err != nil {
-		t.Fatal(err)
+	items := advice.Of(p)
+	for _, it := range items {
+		if it.ID == "" || it.Claim == "" || it.Subject.Kind == "" || len(it.Evidence) == 0 {
+			t.Errorf("found advice without an id, a claim, a subject or evidence: %+v", it)
+		}
 	}
-	_, hints, _ := strings.Cut(out.String(), "HINTS\n")
-	return hints
+	return strings.Join(advice.Texts(items), "\n")
 }
 
 // A producer and a consumer that wait for each other by turns: few buffers between them.

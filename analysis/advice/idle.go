@@ -1,0 +1,136 @@
+package advice
+
+import (
+	"fmt"
+
+	"qinst.dev/analysis/profile"
+	"qinst.dev/analysis/replay"
+	"qinst.dev/internal/measure"
+)
+
+// idleness is about a run in which for some time nothing ran: what it waited for.
+func idleness(p *profile.Profile) []Item {
+	if measure.Ratio(p.Idle, p.Wall) <= idleShare.value() {
+		return nil
+	}
+	var calls int64
+	var ends *profile.Entry
+	for i := range p.Entries {
+		e := &p.Entries[i]
+		if e.Kind == profile.KindGoroutine {
+			calls += e.SelfSyscall
+		}
+		if e.Kind == profile.KindProc && e.ID != profile.NoProcedure && (ends == nil || e.SelfIdle > ends.SelfIdle) {
+			ends = e
+		}
+	}
+	network := int64(0)
+	for _, w := range p.BlockedBy {
+		if w.Reason == "IO wait" {
+			network += w.Time
+		}
+	}
+	it := Item{Subject: run, Evidence: []Fact{ns("nothing ran", p.Idle), ns("in system calls", calls), ns("waited for the network", network)}}
+	ended := ""
+	if ends != nil && ends.SelfIdle*2 > p.Idle {
+		it.Subject = about(ends)
+		it.Evidence = append(it.Evidence, ns("of it ended by "+ends.Name, ends.SelfIdle))
+		ended = fmt.Sprintf("; %s ended %s of that time", ends.Name, measure.Percent(ends.SelfIdle, p.Idle))
+	}
+	requests := ""
+	if network > 2*calls {
+		requests = ". Where that is for requests, it is no loss"
+	}
+	switch input := calls + network; {
+	case input*2 > p.Idle:
+		it.ID, it.Claim = "input-output", "nothing ran while goroutines waited for input and output"
+		it.Text = fmt.Sprintf("overlap input and output with work: nothing ran for %s (%s of the run), while goroutines were in system calls or waited for the network for %s%s%s",
+			measure.Time(p.Idle), measure.Percent(p.Idle, p.Wall), measure.Time(input), ended, requests)
+	case len(p.BlockedBy) > 0:
+		it.ID, it.Claim = "idle", "nothing ran while goroutines waited"
+		it.Text = fmt.Sprintf("nothing ran for %s of the run; most waiting was for: %s%s", measure.Percent(p.Idle, p.Wall), p.BlockedBy[0].Reason, ended)
+	default:
+		return nil
+	}
+	return []Item{it}
+}
+
+// spinning names the loop in which processors waited at work.
+func spinning(p *profile.Profile) []Item {
+	of := measure.Ratio(p.Spin, p.Busy+p.Spin)
+	if of < spinShare.value() {
+		return nil
+	}
+	var most *profile.Entry
+	for i := range p.Entries {
+		if e := &p.Entries[i]; e.Kind == profile.KindLoop && (most == nil || e.SelfSpin > most.SelfSpin) {
+			most = e
+		}
+	}
+	if most == nil {
+		return nil
+	}
+	return []Item{{ID: "spinning", Claim: "loops that only wait take processor time", Subject: about(most),
+		Evidence: []Fact{ns("spinning", p.Spin), share("of processor time", of)},
+		Text: fmt.Sprintf("block instead of spinning: %s of the processor time went into loops that only wait, most of it in %s (%s:%d)",
+			measure.Percent(p.Spin, p.Busy+p.Spin), most.Name, most.File, most.Line)}}
+}
+
+// ready is about goroutines that had no processor.
+func ready(p *profile.Profile) []Item {
+	var waited int64
+	for i := range p.Entries {
+		if e := &p.Entries[i]; e.Kind == profile.KindGoroutine {
+			waited += e.SelfReady
+		}
+	}
+	mean := measure.Ratio(waited, p.Wall)
+	if mean <= readyPerProc.value()*float64(p.Procs) {
+		return nil
+	}
+	return []Item{{ID: "few-processors", Claim: "goroutines were ready and had no processor", Subject: run,
+		Evidence: []Fact{number("goroutines ready on average", mean), count("processors", p.Procs)},
+		Text:     fmt.Sprintf("on average %.1f goroutines were ready and had no processor: more processors might help", mean)}}
+}
+
+// unprobed is about work in goroutines that ran no instrumented procedure.
+func unprobed(p *profile.Profile) (out []Item) {
+	for i := range p.Entries {
+		e := &p.Entries[i]
+		if !isWritten(e) || measure.Ratio(e.Started, p.Busy) <= startedShare.value() {
+			continue
+		}
+		out = append(out, Item{ID: "no-probes", Claim: "goroutines ran no instrumented procedure", Subject: about(e),
+			Evidence: []Fact{ns("busy in them", e.Started), share("of busy time", measure.Ratio(e.Started, p.Busy))},
+			Text: fmt.Sprintf("%s of the self time of %s is in goroutines started in it that ran no instrumented procedure: \"qinst run -refine\" adds probes to what they run",
+				measure.Time(e.Started), e.Name)})
+	}
+	return out
+}
+
+// collector is about a garbage collector that has much of the run.
+func collector(p *profile.Profile) []Item {
+	var npt int64
+	for i := range p.Entries {
+		switch e := &p.Entries[i]; e.Name {
+		case replay.GCWorker, replay.GCAssist, replay.StopTheW:
+			npt += e.SelfNPT
+		}
+	}
+	if measure.Ratio(npt, p.Wall) < collectorShare.value() || p.GC.Cycles < 2 {
+		return nil
+	}
+	it := Item{ID: "garbage-collector", Claim: "the garbage collector has much of the run", Subject: run,
+		Evidence: []Fact{share("of the run, normalized", measure.Ratio(npt, p.Wall)), count("cycles", p.GC.Cycles)}}
+	it.Text = fmt.Sprintf("allocate less, or let the heap grow further before it is collected (GOGC, GOMEMLIMIT): the garbage collector had %s of the run (normalized), in %s cycles, one every %s",
+		measure.Percent(npt, p.Wall), measure.Count(p.GC.Cycles), measure.Time(p.Wall/p.GC.Cycles))
+	if p.Timeline != nil && len(p.Timeline.Heap) > 0 {
+		most := int64(0)
+		for _, h := range p.Timeline.Heap {
+			most = max(most, h.Live)
+		}
+		it.Evidence = append(it.Evidence, Fact{"heap at most", float64(most), "bytes"})
+		it.Text += fmt.Sprintf("; the heap had %s at most", measure.Bytes(most))
+	}
+	return []Item{it}
+}

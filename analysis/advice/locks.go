@@ -1,0 +1,113 @@
+package advice
+
+import (
+	"fmt"
+
+	"qinst.dev/analysis/profile"
+	"qinst.dev/internal/measure"
+)
+
+// locks are about locks that goroutines queue for: Quartz's contended semaphore or task queue.
+func locks(p *profile.Profile) (out []Item) {
+	for i := range p.Objects {
+		o := &p.Objects[i]
+		queued := int64(0)
+		for n := 1; n < len(o.Waiting); n++ {
+			queued += o.Waiting[n]
+		}
+		share1 := measure.Ratio(queued, p.Wall)
+		if o.Holds == 0 || share1 < queuedShare.value() {
+			continue
+		}
+		mean := measure.Ratio(o.Wait, p.Wall)
+		it := Item{ID: "contended-lock", Claim: "goroutines queue for a lock", Subject: aboutObject(o),
+			Evidence: []Fact{ns("held", o.Hold), ns("time with a queue", queued), number("goroutines waiting on average", mean), ns("waited", o.Wait)}}
+		it.Text = fmt.Sprintf("shorten or split what %s guards: it was held for %s (%s of the run), and goroutines queued for it for %s, %.2f on average",
+			o.Name, measure.Time(o.Hold), measure.Percent(o.Hold, p.Wall), measure.Time(queued), mean)
+		if len(o.Blamed) > 0 {
+			b := o.Blamed[0]
+			it.Evidence = append(it.Evidence, ns("waited while "+b.Reason+" has it", b.Time))
+			it.Text += fmt.Sprintf("; %s of their waits are while %s has it", measure.Percent(b.Time, o.Wait), b.Reason)
+		}
+		if o.Objects == 1 && share1 > saturatedShare.value() {
+			it.ID, it.Claim = "saturated-lock", "nearly always somebody waits for a lock"
+			it.Text += ". Nearly always somebody waits: other code's normalized processor time says nothing about what it would gain"
+		}
+		out = append(out, it)
+	}
+	return out
+}
+
+// barriers are about objects at which several goroutines wait until one lets them all go:
+// Quartz's over-restrictive construct.
+func barriers(p *profile.Profile) (out []Item) {
+	for i := range p.Objects {
+		o := &p.Objects[i]
+		several := int64(0)
+		for n := 2; n < len(o.Waiting); n++ {
+			several += o.Waiting[n]
+		}
+		if o.Holds > 0 || o.Waits < 4 || 2*o.Together < o.Waits || measure.Ratio(several, p.Wall) < barrierShare.value() || measure.Ratio(unused(p), p.Wall) < unusedShare.value() {
+			continue
+		}
+		it := Item{ID: "barrier", Claim: "goroutines wait for the last one at a barrier", Subject: aboutObject(o),
+			Evidence: []Fact{count("waits", o.Waits), count("waits that ended together", o.Together), ns("waited", o.Wait), ns("time with two or more waiting", several), ns("time with an unused processor", unused(p))}}
+		it.Text = fmt.Sprintf("%s is a barrier: %s of its %s waits ended together, and goroutines waited %s there for the last one while not all processors were busy",
+			o.Name, measure.Count(o.Together), measure.Count(o.Waits), measure.Time(o.Wait))
+		if len(o.Blamed) > 0 && o.Blamed[0].Time > 0 {
+			it.Text += fmt.Sprintf(", %s of it for %s", measure.Percent(o.Blamed[0].Time, o.Wait), o.Blamed[0].Reason)
+		}
+		it.Text += ". Where they only must not run at the same time a lock is enough; else give each as much to do before it"
+		out = append(out, it)
+	}
+	return out
+}
+
+// buffers are about channels for which both sides wait in turn: Quartz's small buffers
+// between producer and consumer.
+func buffers(p *profile.Profile) (out []Item) {
+	for i := range p.Objects {
+		o := &p.Objects[i]
+		var sent, received int64
+		for _, w := range o.WaitedFor {
+			switch w.Reason {
+			case "chan send":
+				sent = w.Time
+			case "chan receive":
+				received = w.Time
+			}
+		}
+		if measure.Ratio(min(sent, received), p.Wall*int64(max(1, o.Objects))) < bufferShare.value() {
+			continue
+		}
+		out = append(out, Item{ID: "small-buffer", Claim: "both sides of a channel wait in turn", Subject: aboutObject(o),
+			Evidence: []Fact{ns("senders waited", sent), ns("receivers waited", received)},
+			Text:     fmt.Sprintf("give %s a larger buffer: senders waited %s for receivers and receivers %s for senders, in turn", o.Name, measure.Time(sent), measure.Time(received))})
+	}
+	return out
+}
+
+// OperationCost is what operations on synchronization objects took by themselves, in ns, and the
+// object with most of it; nil: there were none, or nobody knows what one takes.
+func OperationCost(p *profile.Profile) (all int64, most *profile.Object) {
+	for i := range p.Objects {
+		o := &p.Objects[i]
+		all += o.Cost
+		if o.Cost > 0 && (most == nil || o.Cost > most.Cost) {
+			most = o
+		}
+	}
+	return all, most
+}
+
+// operations are about operations on synchronization objects that take long by themselves.
+func operations(p *profile.Profile) []Item {
+	all, most := OperationCost(p)
+	if most == nil || measure.Ratio(all, p.Busy) < syncShare.value() {
+		return nil
+	}
+	return []Item{{ID: "many-operations", Claim: "operations on synchronization objects take long by themselves", Subject: aboutObject(most),
+		Evidence: []Fact{ns("operations by themselves", all), share("of busy time", measure.Ratio(all, p.Busy)), count("operations", most.Ops)},
+		Text: fmt.Sprintf("synchronize less often: operations take about %s by themselves, without waiting (%s of busy); most of it is %s operations on %s. Larger pieces of work need fewer",
+			measure.Time(all), measure.Percent(all, p.Busy), measure.Count(most.Ops), most.Name)}}
+}

@@ -1,0 +1,62 @@
+package advice
+
+import (
+	"strings"
+	"testing"
+
+	"qinst.dev/analysis/profile"
+)
+
+// A run without problems gets no advice, and each piece of advice needs its cause.
+func TestRules(t *testing.T) {
+	entry := profile.Entry{Kind: profile.KindProc, ID: "1", Name: "main.f", SelfNPT: 500, NPT: 500, SelfBusy: 1000, Busy: 1000, BusyAt: []int64{0, 0, 1000}}
+	fine := func() *profile.Profile {
+		return &profile.Profile{Wall: 500, Busy: 1000, NPTSum: 500, Procs: 2, Parallelism: []int64{0, 0, 500}, Entries: []profile.Entry{entry}}
+	}
+	if h := Texts(Of(fine())); len(h) != 0 {
+		t.Errorf("hints for a run without problems: %q", h)
+	}
+	for _, c := range []struct {
+		want   string
+		change func(p *profile.Profile)
+	}{
+		{"ran almost alone", func(p *profile.Profile) { p.Entries[0].SelfBusy = 500 }},
+		{"the run is serial: 1.00 of 2", func(p *profile.Profile) { p.Busy, p.Entries[0].SelfBusy = 500, 500 }},
+		{"only one processor was busy", func(p *profile.Profile) {
+			p.Parallelism = []int64{0, 300, 200}
+			p.Entries[0].BusyAt = []int64{0, 300, 200}
+			p.Entries[0].Busy = 700
+		}},
+		{"nothing ran for", func(p *profile.Profile) {
+			p.Idle = 100
+			p.BlockedBy = []profile.Wait{{Reason: "sleep", Time: 100}}
+		}},
+		{"no processor", func(p *profile.Profile) {
+			p.Entries = append(p.Entries, profile.Entry{Kind: profile.KindGoroutine, SelfReady: 5000})
+		}},
+		{"shorten or split what main.mu guards: it was held for 400ns (80.0% of the run), and goroutines queued for it for 100ns, 0.40 on average; 90.0% of their waits are while main.f has it", func(p *profile.Profile) {
+			p.Objects = []profile.Object{{Name: "main.mu", Objects: 1, Holds: 9, Hold: 400, Wait: 200, Waiting: []int64{400, 0, 100}, Blamed: []profile.Wait{{Reason: "main.f", Time: 180}}}}
+		}},
+		{"says nothing about what it would gain", func(p *profile.Profile) {
+			p.Objects = []profile.Object{{Name: "main.mu", Objects: 1, Holds: 9, Hold: 500, Wait: 450, Waiting: []int64{50, 450}}}
+		}},
+		{"give main.ch a larger buffer: senders waited 60ns for receivers and receivers 50ns", func(p *profile.Profile) {
+			p.Objects = []profile.Object{{Name: "main.ch", WaitedFor: []profile.Wait{{Reason: "chan send", Time: 60}, {Reason: "chan receive", Time: 50}}}}
+		}},
+		{"balance the load of the 2 goroutines main.w: one of them worked for 400ns, the others for 100ns on average, and not all processors were busy for 200ns", func(p *profile.Profile) {
+			p.Parallelism = []int64{0, 200, 300}
+			p.Entries = append(p.Entries, profile.Entry{Kind: profile.KindGoroutine, Name: "main.w", Calls: 2, SelfBusy: 500, Longest: 400})
+		}},
+		{"overlap input and output with work: nothing ran for 100ns (20.0% of the run), while goroutines were in system calls or waited for the network for 90ns; main.f ended 80.0% of that time", func(p *profile.Profile) {
+			p.Idle, p.Entries[0].SelfIdle = 100, 80
+			p.BlockedBy = []profile.Wait{{Reason: "IO wait", Time: 90}}
+		}},
+		{"goroutines started in it", func(p *profile.Profile) { p.Entries[0].Started = 900 }},
+	} {
+		p := fine()
+		c.change(p)
+		if h := Texts(Of(p)); len(h) != 1 || !strings.Contains(h[0], c.want) {
+			t.Errorf("got %q, want one hint with %q", h, c.want)
+		}
+	}
+}

@@ -1,0 +1,63 @@
+package advice
+
+// A threshold is from where on a number is worth a reader's time.
+type threshold int
+
+const (
+	serialRun threshold = iota
+	serialShare
+	aloneBusy
+	aloneShare
+	idleShare
+	readyPerProc
+	startedShare
+	spinShare
+	queuedShare
+	saturatedShare
+	bufferShare
+	balanceRatio
+	balanceShare
+	unusedShare
+	barrierShare
+	starvedShare
+	turnShare
+	collectorShare
+	syncShare
+	numThresholds
+)
+
+// Threshold is a row of the table of thresholds.
+type Threshold struct {
+	Name   string
+	Value  float64
+	Reason string
+}
+
+// thresholds has each threshold once, with the reason for its value. A tenth of the run is the
+// usual one: a change that can gain less is not the first to make.
+var thresholds = [numThresholds]Threshold{
+	serialRun:      {"serial-run", 1.1, "processors busy on average: below it the others did next to nothing"},
+	serialShare:    {"serial-share", 0.10, "share of the run: a part that runs alone and is shorter can gain less than a tenth"},
+	aloneBusy:      {"alone-busy", 1.25, "processors busy on average during a part: below it no other one was busy most of the time"},
+	aloneShare:     {"alone-share", 0.80, "share of the time with one processor busy that has one cause: below it there are several"},
+	idleShare:      {"idle-share", 0.10, "share of the run in which nothing ran"},
+	readyPerProc:   {"ready-per-processor", 1.0, "goroutines ready at a time for each processor: one more could work all the time"},
+	startedShare:   {"started-share", 0.10, "share of busy time in goroutines without probes: more than a reader should have to guess at"},
+	spinShare:      {"spin-share", 0.10, "share of processor time that spins"},
+	queuedShare:    {"queued-share", 0.10, "share of the run in which somebody waited for the lock"},
+	saturatedShare: {"saturated-share", 0.80, "share of the run with a queue from which on other code's normalized processor time misleads (Quartz, 3.2.5)"},
+	bufferShare:    {"buffer-share", 0.05, "share of the run that both sides of a channel waited, each: two sides make a tenth"},
+	balanceRatio:   {"balance-ratio", 1.5, "longest goroutine's work over the mean of the others: less is chance"},
+	balanceShare:   {"balance-share", 0.50, "share of the run that the longest goroutine worked: else something else made the run long"},
+	unusedShare:    {"unused-share", 0.20, "share of the run in which not all processors were busy: else all of them had work anyway"},
+	barrierShare:   {"barrier-share", 0.10, "share of the run in which two or more waited at a barrier"},
+	starvedShare:   {"starved-share", 0.50, "share of processor time in fewer goroutines than there are processors"},
+	turnShare:      {"turn-share", 0.50, "share of the run that goroutines worked one behind the other"},
+	collectorShare: {"collector-share", 0.10, "share of the run, normalized, that the collector had"},
+	syncShare:      {"sync-share", 0.10, "share of processor time that is operations on synchronization objects"},
+}
+
+// Thresholds returns the table.
+func Thresholds() []Threshold { return thresholds[:] }
+
+func (t threshold) value() float64 { return thresholds[t].Value }

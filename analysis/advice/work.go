@@ -1,0 +1,159 @@
+package advice
+
+import (
+	"fmt"
+
+	"qinst.dev/analysis/profile"
+	"qinst.dev/internal/measure"
+)
+
+// serialRuns say that next to nothing ran at the same time.
+func serialRuns(p *profile.Profile) []Item {
+	if !serial(p) {
+		return nil
+	}
+	busy := measure.Ratio(p.Busy, p.NPTSum)
+	return []Item{{ID: "serial-run", Claim: "the run is serial", Subject: run,
+		Evidence: []Fact{number("processors busy while anything ran", busy), count("processors", p.Procs)},
+		Text:     fmt.Sprintf("the run is serial: %.2f of %d processors busy on average while anything ran", busy, p.Procs)}}
+}
+
+// imbalance is about goroutines of one kind with unequal work, while processors are free.
+func imbalance(p *profile.Profile) (out []Item) {
+	if p.Procs < 2 || measure.Ratio(unused(p), p.Wall) < unusedShare.value() {
+		return nil
+	}
+	for i := range p.Entries {
+		e := &p.Entries[i]
+		if e.Kind != profile.KindGoroutine || e.Calls < 2 {
+			continue
+		}
+		others := float64(e.SelfBusy-e.Longest) / float64(e.Calls-1)
+		if float64(e.Longest) < balanceRatio.value()*others || measure.Ratio(e.Longest, p.Wall) < balanceShare.value() {
+			continue
+		}
+		out = append(out, Item{ID: "unequal-work", Claim: "one goroutine of a kind has more work than the others", Subject: about(e),
+			Evidence: []Fact{count("goroutines", e.Calls), ns("longest", e.Longest), ns("the others on average", int64(others)), ns("time with an unused processor", unused(p))},
+			Text: fmt.Sprintf("balance the load of the %s goroutines %s: one of them worked for %s, the others for %s on average, and not all processors were busy for %s",
+				measure.Count(e.Calls), e.Name, measure.Time(e.Longest), measure.Time(int64(others)), measure.Time(unused(p)))})
+	}
+	return out
+}
+
+// starvation is about work that is in fewer goroutines than there are processors.
+func starvation(p *profile.Profile) (out []Item) {
+	for i := range p.Entries {
+		e := &p.Entries[i]
+		if e.Kind != profile.KindGoroutine || e.Calls < 2 || e.Calls >= uint64(p.Procs) || measure.Ratio(e.SelfBusy, p.Busy) < starvedShare.value() || measure.Ratio(unused(p), p.Wall) < unusedShare.value() {
+			continue
+		}
+		if together := measure.Ratio(e.SelfBusy, e.SelfNPT); together < aloneBusy.value() {
+			continue // they do not even run at the same time
+		}
+		out = append(out, Item{ID: "few-parts", Claim: "the work is in fewer goroutines than there are processors", Subject: about(e),
+			Evidence: []Fact{count("goroutines", e.Calls), count("processors", p.Procs), share("of busy time", measure.Ratio(e.SelfBusy, p.Busy)), ns("time with an unused processor", unused(p))},
+			Text: fmt.Sprintf("split the work into more parts: %s of it is in %s goroutines %s, fewer than the %d processors, which were not all busy for %s (starvation by small problem size)",
+				measure.Percent(e.SelfBusy, p.Busy), measure.Count(e.Calls), e.Name, p.Procs, measure.Time(unused(p)))})
+	}
+	return out
+}
+
+// turns are about goroutines of one kind that work one behind the other, and wait for each
+// other meanwhile: Quartz's data dependence of a loop.
+func turns(p *profile.Profile) (out []Item) {
+	for i := range p.Objects {
+		if o := &p.Objects[i]; o.Holds > 0 && 5*o.Wait > p.Wall {
+			return nil // a lock makes them take turns
+		}
+	}
+	for i := range p.Entries {
+		e := &p.Entries[i]
+		if e.Kind != profile.KindGoroutine || e.Calls < 2 || p.Procs < 2 || measure.Ratio(e.SelfNPT, p.Wall) < turnShare.value() {
+			continue
+		}
+		alone := measure.Ratio(e.SelfBusy, e.SelfNPT)
+		others := float64(e.SelfBusy-e.Longest) / float64(e.Calls-1)
+		if alone > aloneBusy.value() || float64(e.Longest) > 2*others || measure.Ratio(e.SelfBlocked, p.Wall) < 0.2*float64(e.Calls-1) {
+			continue
+		}
+		out = append(out, Item{ID: "data-dependence", Claim: "goroutines of a kind work one behind the other", Subject: about(e),
+			Evidence: []Fact{count("goroutines", e.Calls), number("processors busy during their work", alone), ns("busy", e.SelfBusy), ns("blocked", e.SelfBlocked)},
+			Text: fmt.Sprintf("the %s goroutines %s work one behind the other: %.2f processors were busy on average during their %s, and they were blocked for %s. Each seems to need what the one before made (a data dependence): only another order of the work lets them run together",
+				measure.Count(e.Calls), e.Name, alone, measure.Time(e.SelfBusy), measure.Time(e.SelfBlocked))})
+	}
+	return out
+}
+
+// serialProcs name procedures that ran while no other processor was busy.
+func serialProcs(p *profile.Profile) (out []Item) {
+	if serial(p) || p.Procs < 2 {
+		return nil
+	}
+	for i := range p.Entries {
+		e := &p.Entries[i]
+		if !isWritten(e) || measure.Ratio(e.SelfNPT, p.Wall) < serialShare.value() {
+			continue
+		}
+		if avg := measure.Ratio(e.SelfBusy, e.SelfNPT); avg < aloneBusy.value() {
+			out = append(out, Item{ID: "serial-procedure", Claim: "a procedure ran almost alone", Subject: about(e),
+				Evidence: []Fact{number("processors busy during it", avg), ns("self busy", e.SelfBusy), share("of the run", measure.Ratio(e.SelfNPT, p.Wall))},
+				Text: fmt.Sprintf("%s ran almost alone (%.2f processors busy on average): its %s are %s of the run but %s of the processor time",
+					e.Name, avg, measure.Time(e.SelfBusy), measure.Percent(e.SelfNPT, p.Wall), measure.Percent(e.SelfBusy, p.Busy))})
+		}
+	}
+	return out
+}
+
+// alone names the most specific procedure on whose behalf nearly all of the time with one
+// processor busy was spent.
+func alone(p *profile.Profile) []Item {
+	if serial(p) || p.Procs < 2 || len(p.Parallelism) < 2 || measure.Ratio(p.Parallelism[1], p.Wall) < serialShare.value() {
+		return nil
+	}
+	one := p.Parallelism[1]
+	var best *profile.Entry
+	for i := range p.Entries {
+		e := &p.Entries[i]
+		if !isWritten(e) || len(e.BusyAt) < 2 {
+			continue
+		}
+		// A procedure like main.main has most of any time: a conclusion is only what
+		// stands out while one processor is busy.
+		of := measure.Ratio(e.BusyAt[1], one)
+		if of < aloneShare.value() || of < measure.Ratio(e.Busy, p.Busy)+0.1 {
+			continue
+		}
+		if best == nil || e.Busy < best.Busy {
+			best = e
+		}
+	}
+	if best == nil {
+		return nil
+	}
+	return []Item{{ID: "one-processor", Claim: "one processor alone was busy on behalf of a procedure", Subject: about(best),
+		Evidence: []Fact{ns("time with one processor busy", one), share("of it on its behalf", measure.Ratio(best.BusyAt[1], one))},
+		Text: fmt.Sprintf("only one processor was busy for %s (%s of the run): %s of that on behalf of %s",
+			measure.Time(one), measure.Percent(one, p.Wall), measure.Percent(best.BusyAt[1], one), best.Name)}}
+}
+
+// saturated says that only less work helps where all processors are busy anyway, and where most
+// of it is. It is a remark: a healthy program is so.
+func saturated(p *profile.Profile) []Item {
+	if len(p.Parallelism) <= p.Procs || measure.Ratio(p.Parallelism[p.Procs], p.Wall) < 1-unusedShare.value() {
+		return nil
+	}
+	var most *profile.Entry
+	for i := range p.Entries {
+		if e := &p.Entries[i]; isWritten(e) && (most == nil || e.SelfNPT > most.SelfNPT) {
+			most = e
+		}
+	}
+	if most == nil {
+		return nil
+	}
+	all := p.Parallelism[p.Procs]
+	return []Item{{ID: "all-busy", Claim: "all processors were busy", Subject: about(most), Remark: true,
+		Evidence: []Fact{ns("time with all processors busy", all), share("of the run in its own code", measure.Ratio(most.SelfNPT, p.Wall))},
+		Text: fmt.Sprintf("All %d processors were busy for %s of the run: only plain optimization helps, first of all of %s, whose own code is %s of it.",
+			p.Procs, measure.Percent(all, p.Wall), most.Name, measure.Percent(most.SelfNPT, p.Wall))}}
+}

@@ -1,0 +1,105 @@
+// Package measure formats what is measured, for people: times, shares, counts, bytes and names.
+package measure
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// Time formats ns with three significant digits and a unit.
+func Time[T ~int64](ns T) string {
+	x, unit := float64(ns), "ns"
+	for _, s := range []struct {
+		above float64
+		unit  string
+	}{{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}} {
+		if x >= s.above || x <= -s.above {
+			x, unit = x/s.above, s.unit
+			break
+		}
+	}
+	switch {
+	case unit == "ns":
+		return fmt.Sprintf("%.0f%s", x, unit)
+	case x >= 100 || x <= -100:
+		return fmt.Sprintf("%.0f%s", x, unit)
+	case x >= 10 || x <= -10:
+		return fmt.Sprintf("%.1f%s", x, unit)
+	}
+	return fmt.Sprintf("%.2f%s", x, unit)
+}
+
+// Percent is a part of a whole; "-" where there is no whole.
+func Percent(part, whole int64) string {
+	if whole <= 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%.1f%%", 100*float64(part)/float64(whole))
+}
+
+// Count formats a number with thousands apart.
+func Count[T int | int64 | uint64](n T) string {
+	s := fmt.Sprint(n)
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// Bytes formats a number of bytes.
+func Bytes(n int64) string {
+	x := float64(n)
+	for _, unit := range []string{"B", "KiB", "MiB"} {
+		if x < 1024 {
+			return fmt.Sprintf("%.4g %s", x, unit)
+		}
+		x /= 1024
+	}
+	return fmt.Sprintf("%.4g GiB", x)
+}
+
+// Bar is a bar of up to width characters.
+func Bar(part, whole int64, width int) string {
+	if whole <= 0 || part <= 0 {
+		return ""
+	}
+	return strings.Repeat("#", int((part*int64(width)+whole/2)/whole))
+}
+
+// Short is a name in at most so many letters: without the folders of its package's path
+// where that does, else its end.
+func Short(name string, width int) string {
+	if r := []rune(name); len(r) > width {
+		name = Local(name)
+	}
+	r := []rune(name)
+	if len(r) <= width {
+		return name
+	}
+	return "..." + string(r[len(r)-width+3:])
+}
+
+// Local is a name without the folders of its package's path, as the source has it:
+// "server.(*Peer).Flush"; a version keeps what stands before it.
+func Local(name string) string {
+	head := name
+	if i := strings.IndexAny(name, "([{ :"); i >= 0 {
+		head = name[:i]
+	}
+	i := strings.LastIndexByte(head, '/')
+	if i >= 0 && version.MatchString(head[i+1:]) {
+		i = strings.LastIndexByte(head[:i], '/')
+	}
+	return name[i+1:]
+}
+
+var version = regexp.MustCompile(`^v[0-9]+\b`)
+
+// Ratio is a over b, 0 where there is no b.
+func Ratio(a, b int64) float64 {
+	if b == 0 {
+		return 0
+	}
+	return float64(a) / float64(b)
+}

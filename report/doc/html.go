@@ -1,0 +1,46 @@
+package doc
+
+import (
+	_ "embed"
+	"html/template"
+	"io"
+)
+
+//go:embed page.html
+var pageHTML string
+
+var page = template.Must(template.New("page").Parse(pageHTML))
+
+// Look is how a page looks, and what its figures do.
+type Look struct {
+	Style  template.CSS
+	Script template.JS
+}
+
+// WriteHTML writes a report as a page that needs nothing else.
+func (d *Doc) WriteHTML(w io.Writer, look Look) error {
+	return page.Execute(w, struct {
+		*Doc
+		Look
+	}{d, look})
+}
+
+// Shown is the figure of a section, "" if it has none.
+func (s *Section) Shown() template.HTML { return s.figure }
+
+// Headed reports whether the table has a head.
+func (t *Table) Headed() bool { return t.headed() }
+
+// IsLeft reports whether a column is aligned to the left.
+func (t *Table) IsLeft(i int) bool { return i == 0 || t.Columns[i].Left }
+
+// Sorts reports whether a cell has a number to sort by.
+func (c Cell) Sorts() bool { return c.Unit != "" }
+
+// Full is all of a name of which a terminal shows a part.
+func (c Cell) Full() string {
+	if s, ok := c.Value.(string); ok {
+		return s
+	}
+	return ""
+}

@@ -1,0 +1,11 @@
+package doc
+
+import "encoding/json"
+
+// MarshalJSON writes the value, or the text where that is all there is.
+func (c Cell) MarshalJSON() ([]byte, error) {
+	if c.Value != nil {
+		return json.Marshal(c.Value)
+	}
+	return json.Marshal(c.Text)
+}

@@ -1,0 +1,82 @@
+package doc
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+)
+
+// indent is what a terminal shows before what belongs to a section.
+const indent = "  "
+
+// WriteText writes a report for a terminal.
+func (d *Doc) WriteText(w io.Writer) error {
+	out := bufio.NewWriter(w)
+	for _, s := range d.Sections {
+		if err := s.text(out); err != nil {
+			return err
+		}
+	}
+	return out.Flush()
+}
+
+func (s *Section) text(w io.Writer) error {
+	in := ""
+	if s.Title != "" {
+		fmt.Fprintf(w, "\n%s\n", strings.ToUpper(s.Title))
+		in = indent
+	}
+	for _, b := range s.Blocks {
+		switch {
+		case b.Text != nil:
+			fmt.Fprintf(w, "%s%s%s%s\n", in, strings.Repeat(indent, b.Text.Level), prefixes[b.Text.Kind], b.Text.Text)
+		case b.Table != nil:
+			if err := b.Table.WriteText(w, in+strings.Repeat(indent, b.Table.Level)); err != nil {
+				return err
+			}
+		}
+		for i, item := range b.List {
+			fmt.Fprintf(w, "%s%d. %s\n", in, i+1, item)
+		}
+	}
+	return nil
+}
+
+// prefixes are what a kind of statement begins with.
+var prefixes = map[Kind]string{Note: "note: ", Warning: "WARNING: "}
+
+// WriteText writes a table, each line after an indent.
+func (t *Table) WriteText(w io.Writer, indent string) error {
+	rows := t.Rows
+	if t.headed() {
+		head := make([]Cell, len(t.Columns))
+		for i, c := range t.Columns {
+			head[i].Text = c.Name
+		}
+		rows = append([][]Cell{head}, rows...)
+	}
+	width := map[int]int{}
+	for _, r := range rows {
+		for i, c := range r {
+			width[i] = max(width[i], len([]rune(c.Text)))
+		}
+	}
+	tw := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
+	for _, r := range rows {
+		line := indent
+		for i, c := range r {
+			text := c.Text
+			if i > 0 {
+				line += "\t"
+				if !t.Columns[i].Left {
+					text = strings.Repeat(" ", width[i]-len([]rune(text))) + text
+				}
+			}
+			line += text
+		}
+		fmt.Fprintln(tw, strings.TrimRight(line, " \t"))
+	}
+	return tw.Flush()
+}
