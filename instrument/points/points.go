@@ -29,8 +29,10 @@ type Package struct {
 	// Inlining is what the compiler decided in a build without probes.
 	Inlining *Inlining
 
-	// SSA is the built SSA form, nil if there is none: then no loop is a point.
-	SSA *ssa.Package
+	// SSA is the built SSA form, nil if there is none: then no loop is a point, and
+	// SSAError says why.
+	SSA      *ssa.Package
+	SSAError error
 
 	// FileName maps a file's name to the one that the compiler writes into the
 	// program.
