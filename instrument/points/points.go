@@ -134,7 +134,7 @@ func Find(p *Package) *Set {
 
 func newFinder(p *Package) *finder {
 	return &finder{Package: p, set: Set{Dynamic: map[uint32]Dynamic{}}, literals: map[*ast.FuncLit]*Func{}, started: map[ast.Node]bool{},
-		spins: spins{map[*ssa.Function]bool{}}, calms: map[*ssa.Function]bool{}}
+		spins: spins{map[*ssa.Function]bool{}, bareFuncs(p)}, calms: map[*ssa.Function]bool{}}
 }
 
 type finder struct {
