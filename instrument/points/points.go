@@ -42,8 +42,8 @@ type Package struct {
 // Point is one element of a package's table.
 type Point struct {
 	ID    uint64
-	Kind  string // spec.PointProc, PointCall, PointGo or PointLoop
-	Name  string // procedure, callee ("" if known at run time only), or head of a loop
+	Kind  string // spec.PointProc, PointCall, PointGo, PointLoop, PointSync, PointSite or PointFunc
+	Name  string // procedure, callee ("" if known at run time only), head of a loop, or object of an operation
 	Owner uint32 // offset of the procedure that contains it
 	File  string
 	Line  uint32
