@@ -111,7 +111,7 @@ func qinstRequest(line string) {
 	}
 	ok := false
 	if i > 0 {
-		ok = qinstChangeRate(line[:i], line[i+1:])
+		ok = qinstChangeRates(line[:i], line[i+1:])
 	}
 	if ok {
 		c.out.str("ok\n")

@@ -76,28 +76,68 @@ func qinstAddRule(name, value string) bool {
 	return true
 }
 
-// qinstSetRate changes what points may record while the program runs.
+// qinstSetRate changes what points may record while the program runs. Package debug makes
+// several changes together, or none: names are then lines such as main.f=count, of which
+// the last one lacks its limit.
 //
 //go:linkname qinstSetRate qinst_set_rate
-func qinstSetRate(name, value string) (ok bool) {
+func qinstSetRate(names, last string) (ok bool) {
 	if qinstStarted == 0 {
 		return true
 	}
-	systemstack(func() { ok = qinstChangeRate(name, value) })
+	systemstack(func() { ok = qinstChangeRates(names, last) })
 	return ok
 }
 
-func qinstChangeRate(name, value string) (ok bool) {
+func qinstChangeRates(names, last string) (ok bool) {
 	qinstLockMemory()
 	qinstPrepareControl()
-	if ok = qinstControlled && qinstAddRule(name, value); ok {
-		i := qinstRuleNamed(name)
-		for k := range qinstNTables {
-			qinstApplyRule(&qinstTables[k], i)
-		}
+	if ok = qinstControlled && qinstRulesFit(names, last); ok {
+		qinstEachChange(names, last, func(name, value string) bool {
+			qinstAddRule(name, value)
+			i := qinstRuleNamed(name)
+			for k := range qinstNTables {
+				qinstApplyRule(&qinstTables[k], i)
+			}
+			return true
+		})
 	}
 	qinstUnlockMemory()
 	return ok
+}
+
+// qinstRulesFit reports whether all changes make sense and there is room for their rules.
+// A name that comes twice may take room twice.
+func qinstRulesFit(names, last string) bool {
+	rules, bytes := qinstNRules, qinstRuleUsed
+	return qinstEachChange(names, last, func(name, value string) bool {
+		if _, _, ok := qinstRateParseLimit(value); !ok || name == "" {
+			return false
+		}
+		for i := range qinstNRules {
+			if qinstRules[i].name() == name {
+				return true
+			}
+		}
+		rules++
+		bytes += len(name)
+		return rules <= len(qinstRules) && bytes <= len(qinstRuleText)
+	})
+}
+
+// qinstEachChange calls do for each of the changes until it returns false.
+func qinstEachChange(names, last string, do func(name, value string) bool) bool {
+	for {
+		end := qinstIndex(names, '\n')
+		if end < 0 {
+			return do(names, last)
+		}
+		i := qinstIndex(names[:end], '=')
+		if i < 0 || !do(names[:i], names[i+1:end]) {
+			return false
+		}
+		names = names[end+1:]
+	}
 }
 
 // qinstApplyRule makes a rule that of the points of a table that it is about.
