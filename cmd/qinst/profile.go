@@ -40,8 +40,17 @@ func (q *partOf) define(fs *flag.FlagSet) {
 	})
 }
 
+// tracePart is a part of a trace, or all of it.
+type tracePart struct {
+	*trace.Trace
+	whole *trace.Trace
+}
+
+// Close closes the file, which belongs to the whole trace: the part only reads it.
+func (p *tracePart) Close() error { return p.whole.Close() }
+
 // open opens a file and computes the profile of the part.
-func (q *partOf) open(file string) (*trace.Trace, *profile.Profile, error) {
+func (q *partOf) open(file string) (*tracePart, *profile.Profile, error) {
 	t, err := trace.Open(file)
 	if err != nil {
 		return nil, nil, err
@@ -61,7 +70,7 @@ func (q *partOf) open(file string) (*trace.Trace, *profile.Profile, error) {
 	if q.plain > 0 {
 		p.Compare(int64(q.plain))
 	}
-	return part, p, nil
+	return &tracePart{part, t}, p, nil
 }
 
 // profileFlags are what the command "profile" is asked for.
@@ -141,7 +150,7 @@ func cmdProfile(e *env, args []string) error {
 		files = []string{file}
 	}
 	var list []*profile.Profile
-	var first *trace.Trace
+	var first *tracePart
 	for _, file := range files {
 		t, p, err := f.part.open(file)
 		if err != nil {
@@ -154,7 +163,7 @@ func cmdProfile(e *env, args []string) error {
 	if f.each {
 		return f.over(e, list)
 	}
-	return f.show(e, first, profile.Merge(list))
+	return f.show(e, first.Trace, profile.Merge(list))
 }
 
 func (f *profileFlags) show(e *env, t *trace.Trace, p *profile.Profile) error {
@@ -257,5 +266,5 @@ func cmdReport(e *env, args []string) error {
 	if asJSON {
 		return p.JSON(e.stdout)
 	}
-	return report.Page(e.stdout, t, p)
+	return report.Page(e.stdout, t.Trace, p)
 }

@@ -132,3 +132,30 @@ func TestNewestFile(t *testing.T) {
 		t.Error("two files, no error")
 	}
 }
+
+// A part of a trace reads the file of the whole, which is closed with it.
+func TestPartCloses(t *testing.T) {
+	file := writeTrace(t)
+	isOpen := func() (n int) {
+		fds, err := filepath.Glob("/proc/self/fd/*")
+		if err != nil || len(fds) == 0 {
+			t.Skip("open files cannot be listed here")
+		}
+		for _, fd := range fds {
+			if to, err := os.Readlink(fd); err == nil && to == file {
+				n++
+			}
+		}
+		return n
+	}
+	part, _, err := (&partOf{from: 1e6, to: 4e6}).open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := isOpen(); n != 1 {
+		t.Errorf("found it open %d times, expected once", n)
+	}
+	if err := part.Close(); err != nil || isOpen() != 0 {
+		t.Errorf("%v, found it open %d times, expected it to be closed", err, isOpen())
+	}
+}
