@@ -24,13 +24,6 @@ type env struct {
 	stdout, stderr io.Writer
 }
 
-// command is one row of the table that main dispatches on and that the help
-// page is printed from.
-type command struct {
-	name, args, summary string
-	run                 func(e *env, args []string) error
-}
-
 // usageError is a misuse of the command line: exit status 2 instead of 1.
 type usageError struct{ error }
 
