@@ -30,17 +30,17 @@ type fake struct {
 
 func newFake(t *testing.T) *fake {
 	f := &fake{dir: t.TempDir()}
-	f.program.table = func(i int) (string, uint32, bool) {
+	f.table = func(i int) (string, uint32, bool) {
 		if i >= len(f.tables) {
 			return "", 0, false
 		}
 		return f.tables[i], uint32(10 * i), true
 	}
-	f.program.point = func(point uint32) (hits, traced, timed uint64, level uint8, rate float64) {
+	f.point = func(point uint32) (hits, traced, timed uint64, level uint8, rate float64) {
 		return uint64(point), 1, 2, uint8(trace.LevelTrace), 100
 	}
-	f.program.flush = func() string { f.flushed++; return "" }
-	f.program.snapshot = func() string {
+	f.flush = func() string { f.flushed++; return "" }
+	f.snapshot = func() string {
 		path := filepath.Join(f.dir, fmt.Sprintf("f.sddf.%d", len(f.files)))
 		if err := os.WriteFile(path, []byte("kept"), 0o666); err != nil {
 			t.Error(err)
@@ -48,7 +48,7 @@ func newFake(t *testing.T) *fake {
 		f.files = append(f.files, path)
 		return path
 	}
-	f.program.setRate = func(points, limit string) error {
+	f.setRate = func(points, limit string) error {
 		f.rates = append(f.rates, points+"="+limit)
 		return nil
 	}
@@ -174,7 +174,7 @@ func TestChange(t *testing.T) {
 		}
 	}
 	f := newFake(t)
-	f.program.setRate = func(string, string) error { return errors.New("no") }
+	f.setRate = func(string, string) error { return errors.New("no") }
 	if w := f.ask(http.MethodPost, "", "main.f=count", nil); w.Code != http.StatusInsufficientStorage || !strings.Contains(w.Body.String(), "nothing is changed") {
 		t.Errorf("without room: status %d, %s", w.Code, w.Body)
 	}
@@ -265,11 +265,11 @@ func TestFlight(t *testing.T) {
 		t.Errorf("after one file is gone: status %d, %d files", w.Code, len(f.files))
 	}
 	f = newFake(t)
-	f.program.snapshot = func() string { return "" }
+	f.snapshot = func() string { return "" }
 	if w := f.ask(http.MethodPost, "/flight", "", nil); w.Code != http.StatusNotFound {
 		t.Errorf("without a recorder: status %d", w.Code)
 	}
-	f.program.snapshot = func() string { return filepath.Join(f.dir, "gone") }
+	f.snapshot = func() string { return filepath.Join(f.dir, "gone") }
 	if w := f.ask(http.MethodPost, "/flight", "", nil); w.Code != http.StatusInternalServerError || w.Header().Get("Content-Disposition") != "" {
 		t.Errorf("a file that is gone: status %d, %v", w.Code, w.Header())
 	}
@@ -289,7 +289,7 @@ func TestTrace(t *testing.T) {
 	}
 	f = newFake(t)
 	path := filepath.Join(f.dir, "t.sddf")
-	f.program.flush = func() string {
+	f.flush = func() string {
 		f.flushed++
 		b := tracetest.New(1)
 		p := b.Proc("main.f")
@@ -313,7 +313,7 @@ func TestTrace(t *testing.T) {
 	if err != nil || tr.Wall() != 10000 {
 		t.Errorf("%v, %+v, expected the second 10000 ns", err, tr)
 	}
-	f.program.flush = func() string { return filepath.Join(f.dir, "none") }
+	f.flush = func() string { return filepath.Join(f.dir, "none") }
 	if w := f.ask(http.MethodGet, "/trace?seconds=0.001", "", nil); w.Code != http.StatusInternalServerError {
 		t.Errorf("a file that is gone: status %d", w.Code)
 	}

@@ -90,7 +90,7 @@ func TestMisuse(t *testing.T) {
 		{"profile -n many ./x", `profile: found -n=many, expected a whole number`},
 		{"profile -label x", `profile: found -label=x, expected key=value`},
 		{"profile -focus=( x", `error parsing regexp`},
-		{"build -includ=std ./...", `build: unknown flag -includ (did you mean -include?); see "qinst help build"`},
+		{"build -inclde=std ./...", `build: unknown flag -inclde (did you mean -include?); see "qinst help build"`},
 		{"build -kind proc", `build: unknown flag -kind (did you mean -kinds?)`},
 		{"build -kinds=all", `build: flag -kinds: found kind "all", expected`},
 		{"run -chek ./x", `run: unknown flag -chek (did you mean -check?)`},
