@@ -6,7 +6,6 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
-	"syscall"
 
 	"qinst.dev/instrument/toolexec"
 )
@@ -36,17 +35,10 @@ func runGo(e *env, args []string) error {
 	return passStatus(runChild(cmd))
 }
 
-// passStatus makes the failure of a child that has explained itself our status. One that a
-// signal ended has the status that shells give it, so that scripts see an interrupt as one.
+// passStatus makes the failure of a child that has explained itself our status.
 func passStatus(err error) error {
 	var exit *exec.ExitError
-	if !errors.As(err, &exit) {
-		return err
-	}
-	if ws, ok := exit.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
-		return toolexec.Exit{Status: 128 + int(ws.Signal())}
-	}
-	if exit.ExitCode() > 0 {
+	if errors.As(err, &exit) && exit.ExitCode() > 0 {
 		return toolexec.Exit{Status: exit.ExitCode()}
 	}
 	return err

@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -70,8 +71,20 @@ func TestInterrupt(t *testing.T) {
 		if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != want {
 			t.Errorf("after %v: %v, expected status %d; it says %s", signal, err, want, talk.String())
 		}
+		if strings.Contains(talk.String(), "signal") {
+			t.Errorf("after %v it says %s, expected nothing of the signal", signal, talk.String())
+		}
 		if !strings.Contains(page, "main.main") {
 			t.Errorf("after %v the report is %q", signal, page)
 		}
+	}
+}
+
+// What ended a program that did not say so itself is said.
+func TestSignalled(t *testing.T) {
+	var talk bytes.Buffer
+	err := exec.Command("sh", "-c", "kill -KILL $$").Run()
+	if got := status(&env{&talk, &talk}, fmt.Errorf("run -check: %w", err)); got != 137 || talk.String() != "qinst: run -check: signal: killed\n" {
+		t.Errorf("status %d, says %q, expected 137 and the signal", got, talk.String())
 	}
 }
