@@ -85,6 +85,7 @@ func with(name, value string) func(*http.Request) {
 // Who is not on this machine, or is a page of another site there, sees and changes
 // nothing, whatever it asks.
 func TestLocal(t *testing.T) {
+	t.Parallel()
 	both := func(list ...func(*http.Request)) func(*http.Request) {
 		return func(r *http.Request) {
 			for _, do := range list {
@@ -135,6 +136,7 @@ func TestLocal(t *testing.T) {
 
 // Only requests that may do so change something or write files.
 func TestMethods(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ method, target, allow string }{
 		{http.MethodPut, "", "GET, HEAD, POST"}, {http.MethodDelete, "", "GET, HEAD, POST"},
 		{http.MethodGet, "/flight", "POST"}, {http.MethodHead, "/flight", "POST"},
@@ -150,6 +152,7 @@ func TestMethods(t *testing.T) {
 
 // A form is taken as a whole or not at all.
 func TestChange(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		body, want string // as the program is asked, "" if it is not
 		status     int
@@ -216,6 +219,7 @@ func indexes(from, n int) (list []uint64) {
 
 // Points that were reached and can be traced are shown, those with most hits first.
 func TestShow(t *testing.T) {
+	t.Parallel()
 	f := newFake(t)
 	f.tables = []string{
 		tableOf(t, []string{"proc", "loop", "call"}, []string{"main.never", "for", "main.called"}, make([]uint64, 3)),
@@ -248,6 +252,7 @@ func TestShow(t *testing.T) {
 
 // Requests fill no disk: beyond a number of files there are no more until some go.
 func TestFlight(t *testing.T) {
+	t.Parallel()
 	f := newFake(t)
 	for range mostFlights {
 		if w := f.ask(http.MethodPost, "/flight", "", nil); w.Code != http.StatusOK || w.Body.String() != "kept" {
@@ -277,6 +282,7 @@ func TestFlight(t *testing.T) {
 
 // The trace of the next seconds is what the file gained meanwhile.
 func TestTrace(t *testing.T) {
+	t.Parallel()
 	for _, seconds := range []string{"never", "0", "-1", "3601", "NaN", "Inf"} {
 		f := newFake(t)
 		if w := f.ask(http.MethodGet, "/trace?seconds="+seconds, "", nil); w.Code != http.StatusBadRequest || f.flushed > 0 {
@@ -321,6 +327,7 @@ func TestTrace(t *testing.T) {
 
 // An answer that fails in the middle breaks the connection.
 func TestSend(t *testing.T) {
+	t.Parallel()
 	defer func() {
 		if v := recover(); v != http.ErrAbortHandler {
 			t.Errorf("found %v, expected the handler to be aborted", v)

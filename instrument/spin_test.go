@@ -80,6 +80,7 @@ func receives(c <-chan int) {
 // without a body is a pause by its name, numbers as arguments, and no result: whatever
 // else is given or returned may be work. One whose body nobody looked at is none.
 func TestSpin(t *testing.T) {
+	t.Parallel()
 	file := filepath.Join(t.TempDir(), "p.go")
 	if err := os.WriteFile(file, []byte(spinning), 0o666); err != nil {
 		t.Fatal(err)

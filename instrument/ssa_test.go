@@ -31,6 +31,7 @@ func g(v any) int {
 // procedures of an unknown size are left out. The builder is made to panic by taking the
 // variables of type switches from it, which nobody else needs.
 func TestSSAPanics(t *testing.T) {
+	t.Parallel()
 	file := filepath.Join(t.TempDir(), "p.go")
 	if err := os.WriteFile(file, []byte(switching), 0o666); err != nil {
 		t.Fatal(err)

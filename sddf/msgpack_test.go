@@ -49,6 +49,7 @@ func TestMsgpack(t *testing.T) {
 
 // What DecodeValues returns encodes to the same bytes. A byte less or more is an error.
 func TestDecodeValues(t *testing.T) {
+	t.Parallel()
 	types := []string{spec.U8, spec.U64, spec.I32, spec.Time, spec.F64, spec.Bool, spec.Str, spec.Bytes, "[]str", "[]u32", "[][]i64"}
 	rapid.Check(t, func(t *rapid.T) {
 		var fields []spec.Field

@@ -114,7 +114,7 @@ var errHelp = errors.New("help requested")
 func (f *flagSet) parse(args []string) (rest []string, err error) {
 	f.passed = nil
 	keep := func(list ...string) {
-		if rest == nil && strings.HasPrefix(list[0], "-") {
+		if rest == nil {
 			f.passed = append(f.passed, list...)
 		} else {
 			rest = append(rest, list...)

@@ -17,6 +17,7 @@ import (
 // Every command explains itself, in the same words however it is asked, on the standard
 // output: usage, each flag once, two examples that are command lines of qinst.
 func TestHelp(t *testing.T) {
+	t.Parallel()
 	for _, c := range commands() {
 		texts := map[string]bool{}
 		for _, args := range [][]string{{"help", c.name}, {c.name, "-h"}, {c.name, "--help"}, {c.name, "-help"}} {
@@ -78,6 +79,7 @@ func checkHelp(t *testing.T, c command, text string) {
 
 // A misuse is told in one line that says where help is, with status 2.
 func TestMisuse(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ args, want string }{
 		{"nothing", `found "nothing", expected a command or a tool's path; see "qinst help"`},
 		{"reprot x.sddf", `found "reprot", expected a command or a tool's path (did you mean report?); see "qinst help"`},
@@ -119,6 +121,7 @@ func TestMisuse(t *testing.T) {
 // Flags of qinst may stand anywhere before a program's arguments, and those of the go
 // command among them, in their own order.
 func TestFlagPlaces(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ args, own, passed, rest string }{
 		{"run ./x", "", "", "./x"},
 		{"run -ask=profile -check ./x", "ask check=true", "", "./x"},
@@ -159,6 +162,7 @@ func TestFlagPlaces(t *testing.T) {
 
 // The go command's help names its flags, those with a value with the value.
 func TestGoFlags(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		verb   string
 		topics []string
@@ -216,6 +220,7 @@ func compare(t *testing.T, what string, have []string, want map[string]bool) {
 
 // The completions offer every command and every flag of qinst.
 func TestCompletionText(t *testing.T) {
+	t.Parallel()
 	for _, s := range shells {
 		out, err := read(t, "completion", s.name)
 		if err != nil {
@@ -240,6 +245,7 @@ func TestCompletionText(t *testing.T) {
 
 // Bash runs what it is given, if it is there.
 func TestCompletionBash(t *testing.T) {
+	t.Parallel()
 	bash, err := exec.LookPath("bash")
 	if err != nil {
 		t.Skip("there is no bash")

@@ -31,6 +31,7 @@ func main() {
 // Ctrl-C reaches the program and the command that runs it. The program ends by it, the
 // command reports what was recorded until then, and its status is that of the program.
 func TestInterrupt(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	for name, text := range map[string]string{"go.mod": "module example.com/sleeper\n\ngo 1.26\n", "main.go": sleeper} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
@@ -82,6 +83,7 @@ func TestInterrupt(t *testing.T) {
 
 // What ended a program that did not say so itself is said.
 func TestSignalled(t *testing.T) {
+	t.Parallel()
 	var talk bytes.Buffer
 	err := exec.Command("sh", "-c", "kill -KILL $$").Run()
 	if got := status(&env{&talk, &talk}, fmt.Errorf("run -check: %w", err)); got != 137 || talk.String() != "qinst: run -check: signal: killed\n" {

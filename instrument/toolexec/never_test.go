@@ -16,6 +16,7 @@ import (
 // for such or one that the runtime imports: its probes would call themselves. A package
 // that the list names and nobody has shows that the list is of another Go.
 func TestNever(t *testing.T) {
+	t.Parallel()
 	runtimes := append(specialPackages(t), goList(t, "-deps", "runtime")...)
 	if len(runtimes) < 40 {
 		t.Fatalf("found %d packages of the runtime, expected more than 40", len(runtimes))

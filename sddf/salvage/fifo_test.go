@@ -16,6 +16,7 @@ import (
 // A trace may name anything as its ring, and anybody may put anything into /dev/shm.
 // What is no ring is neither waited for nor read.
 func TestNoRing(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	fifo := filepath.Join(dir, "qinst.1")
 	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
