@@ -6,22 +6,31 @@
 //
 // GET /debug/qinst lists the points that were reached: level, hits, how many of them
 // were traced and timed, and what limits them; ?points=main.* only those of a name.
-// POST changes limits, each a form value as in QINST: main.f=1e4/s. GET
-// /debug/qinst/trace?seconds=5 answers with a trace of the next five seconds, and
-// /debug/qinst/flight with what a flight recorder has kept.
+// POST changes limits, each a form value as in QINST: main.f=1e4/s. All of them are
+// changed, or none if one is not understood. GET /debug/qinst/trace?seconds=5 answers
+// with a trace of the next five seconds. POST /debug/qinst/flight writes what a flight
+// recorder has kept to a file, and answers with it.
 //
-// Only requests from the machine itself are served.
+// Only requests from the machine itself are served, and none that a page of another
+// site made a browser send. A reverse proxy on the machine would make everybody's
+// requests the machine's own: what says that it was forwarded is refused. A proxy that
+// does not say so must not pass on /debug/.
 package debug
 
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
+	"maps"
 	"net"
 	"net/http"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"text/tabwriter"
 	"time"
 
@@ -38,6 +47,35 @@ func init() {
 	http.HandleFunc("/debug/qinst/flight", Flight)
 }
 
+// program is what the handlers ask of the program that they are part of.
+type program struct {
+	table    func(i int) (text string, base uint32, ok bool)
+	point    func(point uint32) (hits, traced, timed uint64, level uint8, rate float64)
+	flush    func() (path string)
+	snapshot func() (path string)
+	setRate  func(points, limit string) error
+
+	flights struct {
+		sync.Mutex
+		paths []string // of files that requests made
+	}
+}
+
+var running = &program{table: table, point: point, flush: flush, snapshot: qinst.Snapshot, setRate: qinst.SetRate}
+
+// Points shows points, and changes their limits.
+func Points(w http.ResponseWriter, r *http.Request) { running.points(w, r) }
+
+// Trace answers with a trace of the next seconds.
+func Trace(w http.ResponseWriter, r *http.Request) { running.trace(w, r) }
+
+// Flight answers with what the flight recorder has kept; the file stays, too.
+func Flight(w http.ResponseWriter, r *http.Request) { running.flight(w, r) }
+
+// State returns the points that were reached and can be traced, those with most hits
+// first. In a program that is not observed there are none.
+func State() ([]Point, error) { return running.state() }
+
 // Point is the state of one point.
 type Point struct {
 	Name   string  `json:"name"`
@@ -49,78 +87,118 @@ type Point struct {
 	Rate   float64 `json:"rate,omitempty"` // hits/s that its rule allows to be traced; 0: any
 }
 
-// local refuses requests from other machines, and those that a page of another site
-// makes a browser send.
-func local(w http.ResponseWriter, r *http.Request) bool {
-	host, _, err := net.SplitHostPort(r.RemoteAddr)
-	if ip := net.ParseIP(host); err != nil || ip == nil || !ip.IsLoopback() {
-		http.Error(w, "qinst: only this machine may ask", http.StatusForbidden)
+// admit refuses requests that are not to be served, and says why: those of other methods,
+// from other machines, and of other sites' pages.
+func admit(w http.ResponseWriter, r *http.Request, methods ...string) bool {
+	if err := local(r); err != nil {
+		http.Error(w, "qinst: "+err.Error(), http.StatusForbidden)
 		return false
 	}
-	name := r.Host
-	if h, _, err := net.SplitHostPort(name); err == nil {
-		name = h
-	}
-	if ip := net.ParseIP(strings.Trim(name, "[]")); name != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		http.Error(w, fmt.Sprintf("qinst: found the host %q, expected localhost", r.Host), http.StatusForbidden)
+	if !slices.Contains(methods, r.Method) {
+		w.Header().Set("Allow", strings.Join(methods, ", "))
+		http.Error(w, fmt.Sprintf("qinst: found %s, expected %s", r.Method, strings.Join(methods, " or ")), http.StatusMethodNotAllowed)
 		return false
 	}
 	return true
 }
 
-// Points shows points, and changes their limits.
-func Points(w http.ResponseWriter, r *http.Request) {
-	if !local(w, r) {
-		return
+// local tells why a request may not be this machine's own; nil if it is.
+func local(r *http.Request) error {
+	if host, _, err := net.SplitHostPort(r.RemoteAddr); err != nil || !loopback(host) {
+		return fmt.Errorf("found a request from %q, expected one from this machine", r.RemoteAddr)
 	}
-	switch r.Method {
-	case http.MethodGet, http.MethodHead:
-		show(w, r)
-	case http.MethodPost:
-		change(w, r)
-	default:
-		w.Header().Set("Allow", "GET, POST")
-		http.Error(w, fmt.Sprintf("qinst: found %s, expected GET or POST", r.Method), http.StatusMethodNotAllowed)
+	for name := range r.Header {
+		if name == "Forwarded" || strings.HasPrefix(name, "X-Forwarded-") || name == "X-Real-Ip" {
+			return fmt.Errorf("found the header %s, expected a request that no proxy has forwarded: who sent it cannot be said", name)
+		}
 	}
+	// A page of another site may have a name of its own for this machine.
+	name := r.Host
+	if h, _, err := net.SplitHostPort(name); err == nil {
+		name = h
+	}
+	if name != "localhost" && !loopback(strings.Trim(name, "[]")) {
+		return fmt.Errorf("found the host %q, expected localhost", r.Host)
+	}
+	// Such a page may not even ask for a trace, which costs the program work. The check
+	// lets every GET pass, for it knows only of requests that change something.
+	asked := *r
+	asked.Method = http.MethodPost
+	if err := origins.Check(&asked); err != nil {
+		return fmt.Errorf("found a request of another site's page, expected one of this site or of no page: %w", err)
+	}
+	return nil
 }
 
-func change(w http.ResponseWriter, r *http.Request) {
+var origins = http.NewCrossOriginProtection()
+
+func loopback(address string) bool {
+	ip := net.ParseIP(address)
+	return ip != nil && ip.IsLoopback()
+}
+
+func (p *program) points(w http.ResponseWriter, r *http.Request) {
+	if !admit(w, r, http.MethodGet, http.MethodHead, http.MethodPost) {
+		return
+	}
+	if r.Method == http.MethodPost {
+		p.change(w, r)
+		return
+	}
+	p.show(w, r)
+}
+
+// change changes limits, all or none.
+func (p *program) change(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, 1<<20)
 	if err := r.ParseForm(); err != nil {
 		http.Error(w, "qinst: "+err.Error(), http.StatusBadRequest)
 		return
 	}
-	if len(r.PostForm) == 0 {
-		http.Error(w, "qinst: found no form values, expected points and their limits, as in main.f=1e4/s", http.StatusBadRequest)
+	changes, err := changesOf(r.PostForm)
+	if err != nil {
+		http.Error(w, "qinst: "+err.Error(), http.StatusBadRequest)
 		return
 	}
-	for _, name := range slices.Sorted(mapKeys(r.PostForm)) {
-		if err := qinst.SetRate(name, r.PostForm.Get(name)); err != nil {
-			http.Error(w, err.Error(), http.StatusBadRequest)
-			return
-		}
+	last := strings.LastIndexByte(changes, '=')
+	if err := p.setRate(changes[:last], changes[last+1:]); err != nil {
+		http.Error(w, "qinst: nothing is changed: the program has no room for that many limits", http.StatusInsufficientStorage)
+		return
 	}
 	fmt.Fprintln(w, "ok")
 }
 
-func mapKeys(m map[string][]string) func(func(string) bool) {
-	return func(yield func(string) bool) {
-		for k := range m {
-			if !yield(k) {
-				return
-			}
-		}
+// changesOf returns the changes that a form asks for as the program takes several at once:
+// a line for each.
+func changesOf(form map[string][]string) (string, error) {
+	if len(form) == 0 {
+		return "", errors.New("found no form values, expected points and their limits, as in main.f=1e4/s")
 	}
+	var lines []string
+	for _, name := range slices.Sorted(maps.Keys(form)) {
+		limits := form[name]
+		if name == "" || strings.ContainsAny(name, "=\n") {
+			return "", fmt.Errorf("found points %q, expected a name, in which * stands for any characters", name)
+		}
+		if len(limits) != 1 {
+			return "", fmt.Errorf("found %d limits for %s, expected one", len(limits), name)
+		}
+		if _, _, ok := ratecontrol.ParseLimit(limits[0]); !ok {
+			return "", fmt.Errorf("found %s=%s, expected a rate such as 1e4/s, 1e4/s+500 or 1e4/s:count, or a level: off, count, time or trace", name, limits[0])
+		}
+		lines = append(lines, name+"="+limits[0])
+	}
+	return strings.Join(lines, "\n"), nil
 }
 
-func show(w http.ResponseWriter, r *http.Request) {
-	points, err := State()
+func (p *program) show(w http.ResponseWriter, r *http.Request) {
+	points, err := p.state()
 	if err != nil {
 		http.Error(w, "qinst: "+err.Error(), http.StatusInternalServerError)
 		return
 	}
 	if pattern := r.FormValue("points"); pattern != "" {
-		points = slices.DeleteFunc(points, func(p Point) bool { return !ratecontrol.Matches(pattern, p.Name) })
+		points = slices.DeleteFunc(points, func(pt Point) bool { return !ratecontrol.Matches(pattern, pt.Name) })
 	}
 	if strings.Contains(r.Header.Get("Accept"), "application/json") || r.FormValue("format") == "json" {
 		w.Header().Set("Content-Type", "application/json")
@@ -130,136 +208,182 @@ func show(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
 	fmt.Fprintln(t, "kind\tlevel\thits\ttraced\ttimed\tlimit\tname")
-	for _, p := range points {
+	for _, pt := range points {
 		limit := "-"
-		if p.Rate > 0 {
-			limit = fmt.Sprintf("%.4g/s", p.Rate)
+		if pt.Rate > 0 {
+			limit = fmt.Sprintf("%.4g/s", pt.Rate)
 		}
-		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%d\t%s\t%s\n", p.Kind, p.Level, p.Hits, p.Traced, p.Timed, limit, p.Name)
+		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%d\t%s\t%s\n", pt.Kind, pt.Level, pt.Hits, pt.Traced, pt.Timed, limit, pt.Name)
 	}
 	_ = t.Flush()
 }
 
-// State returns the points that were reached and can be traced, those with most hits
-// first. In a program that is not observed there are none.
-func State() ([]Point, error) {
+func (p *program) state() ([]Point, error) {
 	var points []Point
 	for i := 0; ; i++ {
-		text, base, ok := table(i)
+		text, base, ok := p.table(i)
 		if !ok {
 			break
 		}
-		kinds, names, err := columns(text)
+		rows, err := rowsOf(text)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("table of points %d: %w", i, err)
 		}
-		for k, kind := range kinds {
-			hits, traced, timed, level, rate := point(base + uint32(k))
-			if hits == 0 || !(&trace.Point{Kind: kind}).Traceable() && kind != spec.PointSync {
-				continue
+		for k := range rows {
+			hits, traced, timed, level, rate := p.point(base + uint32(k))
+			if hits > 0 && rows[k].Traceable() {
+				points = append(points, Point{rows[k].Name, rows[k].Kind, trace.Level(level).String(), hits, traced, timed, rate})
 			}
-			points = append(points, Point{names[k], kind, trace.Level(level).String(), hits, traced, timed, rate})
 		}
 	}
 	slices.SortStableFunc(points, func(a, b Point) int { return cmp.Or(cmp.Compare(b.Hits, a.Hits), cmp.Compare(a.Name, b.Name)) })
 	return points, nil
 }
 
-// columns reads the kinds and names of a package's table: the fields of a "probes"
-// record behind the first.
-func columns(text string) (kinds, names []string, err error) {
+// rowsOf reads kinds, names and operations of a package's points. Its table is the fields
+// of a "probes" record behind the first.
+func rowsOf(text string) ([]trace.Point, error) {
 	rec := spec.Records[spec.TagProbes-1]
-	data := sddf.AppendHeader(nil, "qinst")
-	data = sddf.AppendDescriptor(data, &rec)
-	data = append(data, 0x90|byte(2+len(rec.Fields)), byte(spec.Data), spec.TagProbes, 0)
-	data = append(data, text...)
-	r, err := sddf.NewReader(strings.NewReader(string(data)), int64(len(data)))
+	rec.Fields = rec.Fields[1:]
+	values, err := sddf.DecodeValues([]byte(text), rec.Fields)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	for p, err := range r.Records() {
-		if err != nil {
-			return nil, nil, err
-		}
-		strs, err1 := sddf.Field[[]string](p, "strings")
-		kinds, err2 := sddf.Field[[]string](p, "kind")
-		indexes, err3 := sddf.Field[[]uint64](p, "name")
-		if err := cmp.Or(err1, err2, err3); err != nil {
-			return nil, nil, err
-		}
-		for _, i := range indexes {
-			names = append(names, strs[i])
-		}
-		return kinds, names, nil
+	table := &sddf.Packet{Record: &rec, Values: values}
+	strs, err1 := sddf.Field[[]string](table, "strings")
+	kinds, err2 := sddf.Field[[]string](table, "kind")
+	names, err3 := sddf.Field[[]uint64](table, "name")
+	ops, err4 := sddf.Field[[]uint64](table, "op")
+	if err := cmp.Or(err1, err2, err3, err4); err != nil {
+		return nil, err
 	}
-	return nil, nil, fmt.Errorf("a table of points without a record")
+	rows := make([]trace.Point, len(kinds))
+	for i, kind := range kinds {
+		if i >= len(names) || i >= len(ops) || names[i] >= uint64(len(strs)) || ops[i] >= uint64(len(strs)) {
+			return nil, fmt.Errorf("found %d kinds, %d names and %d operations of %d strings, expected as many of each", len(kinds), len(names), len(ops), len(strs))
+		}
+		rows[i] = trace.Point{Kind: kind, Name: strs[names[i]], Op: strs[ops[i]]}
+	}
+	return rows, nil
 }
 
-// Trace answers with a trace of the next seconds.
-func Trace(w http.ResponseWriter, r *http.Request) {
-	if !local(w, r) {
+func (p *program) trace(w http.ResponseWriter, r *http.Request) {
+	if !admit(w, r, http.MethodGet) {
 		return
 	}
 	seconds, err := strconv.ParseFloat(cmp.Or(r.FormValue("seconds"), "1"), 64)
-	if err != nil || seconds <= 0 || seconds > 3600 {
+	if err != nil || !(seconds > 0 && seconds <= 3600) { // NaN is neither
 		http.Error(w, fmt.Sprintf("qinst: found seconds=%s, expected a number up to 3600", r.FormValue("seconds")), http.StatusBadRequest)
 		return
 	}
-	path := flush()
+	path := p.flush()
 	if path == "" {
 		http.Error(w, "qinst: the program writes no file that could be read: it was not built with qinst, or its output is a pipe", http.StatusNotFound)
 		return
 	}
 	from, err := length(path)
-	if err == nil {
-		select {
-		case <-time.After(time.Duration(seconds * 1e9)):
-		case <-r.Context().Done():
-			return
-		}
-		flush()
-		err = cut(w, path, from)
-	}
 	if err != nil {
 		http.Error(w, "qinst: "+err.Error(), http.StatusInternalServerError)
-	}
-}
-
-// Flight answers with what the flight recorder has kept; the file stays, too.
-func Flight(w http.ResponseWriter, r *http.Request) {
-	if !local(w, r) {
 		return
 	}
-	path := qinst.Snapshot()
-	if path == "" {
+	select {
+	case <-time.After(time.Duration(seconds * 1e9)):
+	case <-r.Context().Done():
+		return
+	}
+	p.flush()
+	send(w, func(w io.Writer) error { return cut(w, path, from) })
+}
+
+// mostFlights is how many files of earlier requests there may be. Who asks again and again
+// would fill the disk of the program; which files nobody needs only people know.
+const mostFlights = 16
+
+func (p *program) flight(w http.ResponseWriter, r *http.Request) {
+	if !admit(w, r, http.MethodPost) {
+		return
+	}
+	path, err := p.newFlight()
+	switch {
+	case err != nil:
+		http.Error(w, "qinst: "+err.Error(), http.StatusInsufficientStorage)
+	case path == "":
 		http.Error(w, "qinst: the program has no flight recorder: QINST=mode=flight starts it with one", http.StatusNotFound)
-		return
+	default:
+		send(w, func(w io.Writer) error {
+			file, err := os.Open(path)
+			if err != nil {
+				return err
+			}
+			defer file.Close()
+			_, err = io.Copy(w, file)
+			return err
+		})
 	}
-	header(w)
-	http.ServeFile(w, r, path)
 }
 
-func header(w http.ResponseWriter) {
+// newFlight makes a file of what the flight recorder has kept, unless there are too many.
+func (p *program) newFlight() (path string, err error) {
+	f := &p.flights
+	f.Lock()
+	defer f.Unlock()
+	f.paths = slices.DeleteFunc(f.paths, func(path string) bool {
+		_, err := os.Stat(path)
+		return err != nil
+	})
+	if len(f.paths) >= mostFlights {
+		return "", fmt.Errorf("found %d files of earlier requests, expected fewer: move or remove some, such as %s", len(f.paths), f.paths[0])
+	}
+	path = p.snapshot()
+	if path != "" && !slices.Contains(f.paths, path) {
+		f.paths = append(f.paths, path)
+	}
+	return path, nil
+}
+
+// send answers with a trace. Should it fail in the middle the connection breaks: the status
+// has been sent by then, and nobody must take half of a trace for a whole one.
+func send(w http.ResponseWriter, write func(io.Writer) error) {
 	w.Header().Set("Content-Type", "application/octet-stream")
 	w.Header().Set("Content-Disposition", `attachment; filename="trace.sddf"`)
+	out := &counter{w: w}
+	switch err := write(out); {
+	case err == nil:
+	case out.n == 0:
+		w.Header().Del("Content-Disposition")
+		http.Error(w, "qinst: "+err.Error(), http.StatusInternalServerError)
+	default:
+		panic(http.ErrAbortHandler) // net/http's way to break a connection; it says nothing about it
+	}
+}
+
+// counter counts what was written.
+type counter struct {
+	w io.Writer
+	n int64
+}
+
+func (c *counter) Write(p []byte) (int, error) {
+	n, err := c.w.Write(p)
+	c.n += int64(n)
+	return n, err
 }
 
 // length is how far a trace reaches so far, in ns.
-func length(path string) (int64, error) {
+func length(path string) (trace.Time, error) {
 	t, err := trace.Open(path)
 	if err != nil {
 		return 0, err
 	}
 	defer t.Close()
-	return int64(t.Wall()), nil
+	return t.Wall(), nil
 }
 
-func cut(w http.ResponseWriter, path string, from int64) error {
+func cut(w io.Writer, path string, from trace.Time) error {
 	t, err := trace.Open(path)
 	if err != nil {
 		return err
 	}
 	defer t.Close()
-	header(w)
-	return t.Cut(w, trace.Time(from), t.Wall())
+	return t.Cut(w, from, t.Wall())
 }

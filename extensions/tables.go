@@ -1,8 +1,6 @@
 package extensions
 
 import (
-	"strings"
-
 	"qinst.dev/sddf"
 	"qinst.dev/sddf/spec"
 )
@@ -11,21 +9,12 @@ import (
 // the first. What is not understood has no points.
 func pointsOf(text string) []Point {
 	rec := spec.Records[spec.TagProbes-1]
-	data := sddf.AppendHeader(nil, "qinst")
-	data = sddf.AppendDescriptor(data, &rec)
-	data = append(sddf.AppendPacketHead(data, rec.Tag, len(rec.Fields)), 0)
-	data = append(data, text...)
-	r, err := sddf.NewReader(strings.NewReader(string(data)), int64(len(data)))
+	rec.Fields = rec.Fields[1:]
+	values, err := sddf.DecodeValues([]byte(text), rec.Fields)
 	if err != nil {
 		return nil
 	}
-	for p, err := range r.Records() {
-		if err != nil {
-			return nil
-		}
-		return tableOf(p)
-	}
-	return nil
+	return tableOf(&sddf.Packet{Record: &rec, Values: values})
 }
 
 // tableOf is the same of a "probes" record.

@@ -31,7 +31,7 @@ func Load(src *Source) (*Package, error) {
 // original files; while it is not there yet the SSA form is built. Without an
 // answer there are no points.
 func (p *Package) Points(told <-chan *points.Inlining, limits points.Limits) *points.Set {
-	form := p.ssa(limits.Size > 0)
+	form, err := p.ssa(limits.Size > 0)
 	inlining := <-told
 	if inlining == nil {
 		return nil
@@ -39,7 +39,7 @@ func (p *Package) Points(told <-chan *points.Inlining, limits points.Limits) *po
 	return points.Find(&points.Package{
 		Path: p.src.Path, ImportPath: p.src.ImportPath,
 		Fset: p.fset, Files: p.files, Types: p.types, Info: p.info,
-		Inlining: inlining, Limits: limits, SSA: form, FileName: p.src.FileName,
+		Inlining: inlining, Limits: limits, SSA: form, SSAError: err, FileName: p.src.FileName,
 	})
 }
 

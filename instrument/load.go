@@ -2,6 +2,7 @@ package instrument
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"go/ast"
 	"go/importer"
@@ -77,11 +78,12 @@ func load(src *Source) (*loaded, error) {
 
 // ssa builds the package's SSA form, or with all == false that of the functions for
 // which it is asked: those with loops, and small ones. The builder panics on what
-// it does not know; then there is none.
-func (l *loaded) ssa(all bool) (pkg *ssa.Package) {
+// it does not know; then there is none, and the error says what it panicked with.
+func (l *loaded) ssa(all bool) (pkg *ssa.Package, err error) {
 	defer func() {
-		if recover() != nil {
-			pkg = nil
+		if v := recover(); v != nil {
+			line, _, _ := strings.Cut(fmt.Sprint(v), "\n")
+			pkg, err = nil, errors.New(line)
 		}
 	}()
 	prog := ssa.NewProgram(l.fset, 0)
@@ -106,7 +108,7 @@ func (l *loaded) ssa(all bool) (pkg *ssa.Package) {
 	}
 	pkg = prog.CreatePackage(l.types, files, l.info, false)
 	pkg.Build()
-	return pkg
+	return pkg, nil
 }
 
 // smallBody is the number of statements of a function up to which it may be

@@ -1,6 +1,7 @@
 package sddf
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -329,6 +330,26 @@ func (d *decoder) dimensions(elem string) (any, error) {
 		return nil, err
 	}
 	return a, nil
+}
+
+// DecodeValues is the counterpart of [AppendValues]: it returns the values of fields, of
+// which data is the encoding, in the types of [Packet.Values]. The offset of a [Blob] is
+// the one in data. Bytes behind the last value are an error, for they show that the
+// fields are not those that were encoded.
+func DecodeValues(data []byte, fields []spec.Field) ([]any, error) {
+	var d decoder
+	d.r, d.size = bytes.NewReader(data), int64(len(data))
+	values := make([]any, len(fields))
+	for i, f := range fields {
+		var err error
+		if values[i], err = d.value(f.Type); err != nil {
+			return nil, fmt.Errorf("sddf: field %q: %w", f.Name, noEOF(err))
+		}
+	}
+	if n := d.remaining(); n > 0 {
+		return nil, fmt.Errorf("sddf: found %d bytes behind the last of %d values, expected none", n, len(fields))
+	}
+	return values, nil
 }
 
 func fill[T any](n int, next func() (T, error)) ([]T, error) {

@@ -3,6 +3,7 @@ package sddf_test
 import (
 	"bytes"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/vmihailenco/msgpack/v5"
@@ -42,6 +43,46 @@ func TestMsgpack(t *testing.T) {
 		}
 		if !bytes.Equal(got, want.Bytes()) {
 			t.Fatalf("got % .60x, want % .60x", got, want.Bytes())
+		}
+	})
+}
+
+// What DecodeValues returns encodes to the same bytes. A byte less or more is an error.
+func TestDecodeValues(t *testing.T) {
+	t.Parallel()
+	types := []string{spec.U8, spec.U64, spec.I32, spec.Time, spec.F64, spec.Bool, spec.Str, spec.Bytes, "[]str", "[]u32", "[][]i64"}
+	rapid.Check(t, func(t *rapid.T) {
+		var fields []spec.Field
+		var values []any
+		for range rapid.IntRange(0, 20).Draw(t, "fields") {
+			typ := rapid.SampledFrom(types).Draw(t, "type")
+			n := rapid.IntRange(0, 40).Draw(t, "n")
+			fields = append(fields, spec.Field{Name: "x", Type: typ})
+			values = append(values, map[string]any{
+				spec.U8: uint8(n), spec.U64: uint64(1) << n, spec.I32: int32(-n), spec.Time: int64(n) << 40, spec.F64: float64(n) / 8, spec.Bool: n > 9,
+				spec.Str: string(make([]byte, n)), spec.Bytes: make([]byte, n), "[]str": slices.Repeat([]string{"s"}, n), "[]u32": make([]uint32, n),
+				"[][]i64": sddf.Array{Dims: []int{2, n}, Cells: make([]int64, 2*n)},
+			}[typ])
+		}
+		data, err := sddf.AppendValues(nil, fields, values...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := sddf.DecodeValues(data, fields)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := sddf.AppendValues(nil, fields, got...)
+		if err != nil || !bytes.Equal(again, data) {
+			t.Fatalf("%v, decoded to %v, which is % .60x, expected % .60x", err, got, again, data)
+		}
+		if _, err := sddf.DecodeValues(append(data, 0), fields); err == nil {
+			t.Fatal("a byte more was taken")
+		}
+		if len(data) > 0 {
+			if _, err := sddf.DecodeValues(data[:len(data)-1], fields); err == nil {
+				t.Fatal("a byte less was taken")
+			}
 		}
 	})
 }

@@ -108,7 +108,7 @@ func (t *Tables) Costs() Costs {
 // Point is one probe point: a row of a "probes" record.
 type Point struct {
 	ID      uint64 // stable across builds: hash of (import path, function, kind, ordinal)
-	Kind    string // spec.PointProc, PointCall, PointGo, PointLoop, PointSync
+	Kind    string // spec.PointProc, PointCall, PointGo, PointLoop, PointSync, PointSite, PointFunc, PointRecord
 	Package string // import path
 	Name    string // linker symbol: the function for a proc, the callee for call and go ("": known at run time only); a loop's head
 	File    string

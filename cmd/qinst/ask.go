@@ -36,26 +36,24 @@ type asked struct {
 	refine   string // file of an earlier run
 }
 
-// cutQuestion takes -ask and -refine off the front of args.
-func cutQuestion(args []string) (a asked, rest []string, err error) {
-	for {
-		if value, more, ok := cutValue(args, "ask"); ok {
-			name, arg, _ := strings.Cut(value, ":")
-			for _, q := range questions() {
-				if q.name == name {
-					a.question, a.arg = &q, arg
-				}
-			}
-			if a.question == nil || a.question.name == "latency" && a.arg == "" || a.question.name != "latency" && a.arg != "" {
-				return a, nil, usageError{fmt.Errorf("run: found -ask=%s, expected profile, locks, path or latency:REGION", value)}
-			}
-			args = more
-		} else if value, more, ok := cutValue(args, "refine"); ok {
-			a.refine, args = value, more
-		} else {
-			return a, args, nil
+// define defines -ask and -refine.
+func (a *asked) define(fs *flagSet) {
+	fs.function("ask", "record and report only what answers a `question`: profile (where the processor time goes), locks (what is waited for), path (procedures and their waits), latency:REGION (how long a region of qinst.Region or runtime/trace takes)", a.ask)
+	fs.text(&a.refine, "refine", "add probes to packages that had none in the run recorded in this `file`, and in which it spent time")
+}
+
+func (a *asked) ask(value string) error {
+	name, arg, _ := strings.Cut(value, ":")
+	a.question, a.arg = nil, arg
+	for _, q := range questions() {
+		if q.name == name {
+			a.question = &q
 		}
 	}
+	if a.question == nil || a.question.name == "latency" && a.arg == "" || a.question.name != "latency" && a.arg != "" {
+		return fmt.Errorf("found -ask=%s, expected profile, locks, path or latency:REGION", value)
+	}
+	return nil
 }
 
 // flags are the selection that the question needs, and that an earlier run lacked.

@@ -2,25 +2,31 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
+	"slices"
 	"strings"
 
 	"qinst.dev/instrument/toolexec"
 )
 
-func cmdBuild(e *env, args []string) error { return wrapGo(e, "build", args) }
-func cmdTest(e *env, args []string) error  { return wrapGo(e, "test", args) }
+func setupBuild(fs *flagSet) action { return setupGo(fs, "build") }
+func setupTest(fs *flagSet) action  { return setupGo(fs, "test") }
 
-// wrapGo runs a go command with qinst around its tools.
-func wrapGo(e *env, verb string, args []string) error {
-	goArgs, err := goArgs(verb, args)
-	if err != nil {
-		return err
+// setupGo runs a go command with qinst around its tools.
+func setupGo(fs *flagSet, verb string) action {
+	fs.selection(verb)
+	return func(e *env, args []string) error {
+		sel, err := fs.selected()
+		if err != nil {
+			return err
+		}
+		goArgs, err := goArgs(verb, fs.chdir, sel, slices.Concat(fs.passed, args)...)
+		if err != nil {
+			return err
+		}
+		return runGo(e, goArgs)
 	}
-	return runGo(e, goArgs)
 }
 
 func runGo(e *env, args []string) error {
@@ -38,53 +44,21 @@ func passStatus(err error) error {
 	return err
 }
 
-// goArgs makes the arguments of the go command out of ours: a selection, then the
-// go command's own. Its -C must come first, if it is given.
-func goArgs(verb string, args []string) ([]string, error) {
-	dir, args := cutChdir(args)
-	sel, rest, err := toolexec.ParseSelection(args)
-	if err != nil {
-		return nil, usageError{fmt.Errorf("%s: %w", verb, err)}
-	}
-	if dir == nil {
-		dir, rest = cutChdir(rest)
-	}
+// goArgs makes the arguments of the go command. Its -C must come first.
+func goArgs(verb, dir string, sel toolexec.Selection, args ...string) ([]string, error) {
 	wrapper, err := wrapperCommand(sel)
 	if err != nil {
 		return nil, err
 	}
-	out := append([]string{verb}, dir...)
-	out = append(out, "-toolexec", wrapper)
-	return append(out, rest...), nil
+	return slices.Concat([]string{verb}, chdir(dir), []string{"-toolexec", wrapper}, args), nil
 }
 
-// cutChdir takes a -C flag off the front of args.
-func cutChdir(args []string) (flag, rest []string) {
-	if len(args) == 0 {
-		return nil, args
+// chdir is the go command's flag for a directory, none for the current one.
+func chdir(dir string) []string {
+	if dir == "" {
+		return nil
 	}
-	switch a := strings.TrimPrefix(args[0], "-"); {
-	case strings.HasPrefix(a, "-C=") || strings.HasPrefix(a, "C=") && a != args[0]:
-		return args[:1], args[1:]
-	case (a == "-C" || a == "C" && a != args[0]) && len(args) > 1:
-		return args[:2], args[2:]
-	}
-	return nil, args
-}
-
-// chdirTarget is the directory that a -C flag names, or the current one.
-func chdirTarget(flag []string) string {
-	dir := "."
-	switch len(flag) {
-	case 1:
-		_, dir, _ = strings.Cut(flag[0], "=")
-	case 2:
-		dir = flag[1]
-	}
-	if abs, err := filepath.Abs(dir); err == nil {
-		return abs
-	}
-	return dir
+	return []string{"-C", dir}
 }
 
 // wrapperCommand is the value of -toolexec, quoted the way the go command splits it.

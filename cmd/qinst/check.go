@@ -111,11 +111,3 @@ func elapsed(t *trace.Trace) (map[trace.PointID]int64, error) {
 	})
 	return took, err
 }
-
-// cutCheck takes -check off the front of args.
-func cutCheck(args []string) (bool, []string) {
-	if len(args) > 0 && (args[0] == "-check" || args[0] == "--check") {
-		return true, args[1:]
-	}
-	return false, args
-}

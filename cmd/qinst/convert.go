@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -39,22 +38,29 @@ func formNames() string {
 	return strings.Join(names, ", ")
 }
 
-// cmdConvert writes a file in another form. A file in another form becomes SDDF.
-func cmdConvert(e *env, args []string) error {
-	var to, out string
+// setupConvert writes a file in another form. A file in another form becomes SDDF.
+func setupConvert(fs *flagSet) action {
+	to, out := "sddf", "-"
 	var stream int
-	file, err := readFlags(e, "convert", args, func(fs *flag.FlagSet) {
-		fs.StringVar(&to, "to", "sddf", "form of the output: "+formNames())
-		fs.StringVar(&out, "o", "-", "output file, - for the standard output")
-		fs.IntVar(&stream, "stream", 0, "of a file with several streams only this one, from 1")
-	})
-	if err != nil {
-		return err
+	fs.group("Form")
+	fs.text(&to, "to", "`form` of the output: "+formNames())
+	fs.number(&stream, "stream", "convert only the `n`th stream of the file, counted from 1 (default: all)")
+	fs.group("Output")
+	fs.text(&out, "o", "write to this `file` (- for the standard output)")
+	return func(e *env, args []string) error {
+		form := forms[to]
+		if form == nil {
+			return usageError{fmt.Errorf("convert: found -to=%s, expected one of %s", to, formNames())}
+		}
+		file, err := oneFile(e, "convert", args)
+		if err != nil {
+			return err
+		}
+		return convert(e, file, to, out, stream)
 	}
-	form := forms[to]
-	if form == nil {
-		return usageError{fmt.Errorf("convert: found -to=%s, expected one of %s", to, formNames())}
-	}
+}
+
+func convert(e *env, file, to, out string, stream int) error {
 	parse, err := parserFor(file)
 	if err != nil {
 		return err
@@ -67,7 +73,7 @@ func cmdConvert(e *env, args []string) error {
 						return err
 					}
 				}
-				return form(w, f)
+				return forms[to](w, f)
 			})
 		}
 		if to != "sddf" {
@@ -156,42 +162,51 @@ func writeTo(e *env, path string, do func(w io.Writer) error) error {
 	return nil
 }
 
-// cmdSalvage completes the file of a killed program by what its ring has.
-func cmdSalvage(e *env, args []string) error {
-	var out, ring, rings string
-	var clean bool
-	files, err := parseFlags(e, "salvage", args, func(fs *flag.FlagSet) {
-		fs.StringVar(&out, "o", "", "write the completed file; without it only say what there is")
-		fs.StringVar(&ring, "ring", "", "the ring, where the file's beginning is lost")
-		fs.BoolVar(&clean, "clean", false, "remove the rings of dead programs")
-		fs.StringVar(&rings, "rings", "/dev/shm", "where they are")
-	})
-	if err != nil {
-		return err
-	}
-	if len(files) > 0 || !clean {
-		file, err := oneFile(e, "salvage", files)
-		if err != nil {
-			return err
-		}
-		f, err := salvage.OpenWith(file, ring)
-		if err != nil {
-			return err
-		}
-		defer f.Close()
-		fmt.Fprintf(e.stderr, "qinst: %s: %s\n", file, f)
-		if out != "" {
-			if err := writeTo(e, out, func(w io.Writer) error { return forms["sddf"](w, f) }); err != nil {
+// salvageFlags are what the command "salvage" is asked for.
+type salvageFlags struct {
+	out, ring, rings string
+	clean            bool
+}
+
+// setupSalvage completes the file of a killed program by what its ring has.
+func setupSalvage(fs *flagSet) action {
+	s := salvageFlags{rings: "/dev/shm"}
+	fs.group("File")
+	fs.text(&s.out, "o", "write the completed `file` (default: only say what there is)")
+	fs.text(&s.ring, "ring", "read the ring at this `path`: needed where the beginning of the file, which names it, is lost")
+	fs.group("Rings")
+	fs.boolean(&s.clean, "clean", "remove the rings of programs that are gone")
+	fs.text(&s.rings, "rings", "`directory` of the rings, for -clean")
+	return func(e *env, files []string) error {
+		if len(files) > 0 || !s.clean {
+			if err := s.complete(e, files); err != nil {
 				return err
 			}
 		}
+		if !s.clean {
+			return nil
+		}
+		removed, err := salvage.Clean(s.rings)
+		for _, name := range removed {
+			fmt.Fprintln(e.stdout, name)
+		}
+		return err
 	}
-	if !clean {
+}
+
+func (s *salvageFlags) complete(e *env, files []string) error {
+	file, err := oneFile(e, "salvage", files)
+	if err != nil {
+		return err
+	}
+	f, err := salvage.OpenWith(file, s.ring)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	fmt.Fprintf(e.stderr, "qinst: %s: %s\n", file, f)
+	if s.out == "" {
 		return nil
 	}
-	removed, err := salvage.Clean(rings)
-	for _, name := range removed {
-		fmt.Fprintln(e.stdout, name)
-	}
-	return err
+	return writeTo(e, s.out, func(w io.Writer) error { return forms["sddf"](w, f) })
 }

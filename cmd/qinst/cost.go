@@ -6,7 +6,6 @@ import (
 	_ "embed"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -19,6 +18,7 @@ import (
 
 	"golang.org/x/tools/txtar"
 
+	"qinst.dev/instrument/toolexec"
 	"qinst.dev/sddf/spec"
 	"qinst.dev/trace"
 )
@@ -69,18 +69,21 @@ var costModes = []struct{ name, mode, loop string }{
 // costSettings are the run-time settings of a mode.
 var costSettings = map[string]string{"off": "mode=off", "count": "mode=count", "sample": "mode=sample", "time": "kind:proc=time,kind:loop=time", "trace": "mode=trace"}
 
-// cmdCost measures what a probe costs on this machine, with a small program that
+// setupCost measures what a probe costs on this machine, with a small program that
 // it builds plain and instrumented.
-func cmdCost(e *env, args []string) error {
-	fs := flag.NewFlagSet("cost", flag.ContinueOnError)
-	fs.SetOutput(io.Discard)
-	asJSON := fs.Bool("json", false, "")
-	if err := fs.Parse(args); err != nil {
-		return usageError{fmt.Errorf("cost: %w", err)}
+func setupCost(fs *flagSet) action {
+	var asJSON bool
+	fs.group("Output")
+	fs.boolean(&asJSON, "json", "print one JSON object")
+	return func(e *env, args []string) error {
+		if len(args) > 0 {
+			return usageError{fmt.Errorf("cost: found %q, expected no arguments", args[0])}
+		}
+		return cost(e, asJSON)
 	}
-	if fs.NArg() > 0 {
-		return usageError{fmt.Errorf("cost: found %q, expected no arguments", fs.Arg(0))}
-	}
+}
+
+func cost(e *env, asJSON bool) error {
 	dir, err := os.MkdirTemp("", "qinst-cost-")
 	if err != nil {
 		return err
@@ -93,7 +96,7 @@ func cmdCost(e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	if *asJSON {
+	if asJSON {
 		enc := json.NewEncoder(e.stdout)
 		enc.SetIndent("", "  ")
 		return enc.Encode(r)
@@ -118,7 +121,7 @@ func buildCost(e *env, dir string) error {
 	if out, err := plain.CombinedOutput(); err != nil {
 		return fmt.Errorf("cost: %w\n%s", err, out)
 	}
-	probed, err := goArgs("build", []string{"-C", dir, "-exclude=cost/drive", "-o", "probed", "."})
+	probed, err := goArgs("build", dir, toolexec.Selection{Exclude: []string{"cost/drive"}}, "-o", "probed", ".")
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,8 @@ import (
 	"time"
 )
 
+func setupCtl(*flagSet) action { return cmdCtl }
+
 // cmdCtl talks to a program that was started with QINST=ctl; the protocol is in
 // runtime/inject/_rt/qinst_ctl.go.
 func cmdCtl(e *env, args []string) error {
@@ -33,10 +35,19 @@ func cmdCtl(e *env, args []string) error {
 			return err
 		}
 		if answer != "ok\n" {
-			return fmt.Errorf("ctl: %s", strings.TrimSpace(answer))
+			return fmt.Errorf("ctl: %s%s", strings.TrimSpace(answer), meant(change))
 		}
 	}
 	return nil
+}
+
+// meant says what a misspelt level of a change may have been meant to be.
+func meant(change string) string {
+	level := change[strings.LastIndexAny(change, "=:")+1:]
+	if near := nearest(level, []string{"off", "count", "time", "trace"}); near != "" && near != level {
+		return fmt.Sprintf(" (did you mean %s?)", near)
+	}
+	return ""
 }
 
 // ask sends a line to a program and returns its answer.

@@ -1,8 +1,8 @@
 package main
 
 import (
+	"cmp"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"io/fs"
@@ -12,29 +12,33 @@ import (
 	"qinst.dev/trace"
 )
 
-// cmdCut writes the part of a trace between two times.
-func cmdCut(e *env, args []string) error {
+// setupCut writes the part of a trace between two times.
+func setupCut(fs *flagSet) action {
 	var from, to time.Duration
 	var out string
-	file, err := readFlags(e, "cut", args, func(fs *flag.FlagSet) {
-		fs.DurationVar(&from, "from", 0, "begin, since the trace began")
-		fs.DurationVar(&to, "to", 1<<62, "end")
-		fs.StringVar(&out, "o", "", "output file, - for the standard output")
-	})
-	if err != nil {
-		return err
+	fs.group("Part of the trace")
+	fs.interval(&from, &to)
+	fs.group("Output")
+	fs.text(&out, "o", "write to this `file` (- for the standard output)")
+	return func(e *env, args []string) error {
+		if out == "" {
+			return usageError{fmt.Errorf("cut: expected -o and a file")}
+		}
+		file, err := oneFile(e, "cut", args)
+		if err != nil {
+			return err
+		}
+		return withTrace(e, file, func(t *trace.Trace) error {
+			return writeTo(e, out, func(w io.Writer) error { return t.Cut(w, trace.Time(from), cmp.Or(trace.Time(to), t.Wall())) })
+		})
 	}
-	if out == "" {
-		return usageError{fmt.Errorf("cut: expected -o and a file")}
-	}
-	return withTrace(e, file, func(t *trace.Trace) error {
-		return writeTo(e, out, func(w io.Writer) error { return t.Cut(w, trace.Time(from), trace.Time(to)) })
-	})
 }
+
+func setupIndex(*flagSet) action { return cmdIndex }
 
 // cmdIndex writes a trace's index beside it, in place of one that is there.
 func cmdIndex(e *env, args []string) error {
-	file, err := readFlags(e, "index", args, nil)
+	file, err := oneFile(e, "index", args)
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"strings"
 	"text/tabwriter"
 )
 
@@ -14,80 +15,54 @@ const about = `Qinst builds Go programs that explain their own performance.
 
 `
 
-const selectionHelp = `
-A selection says which packages are probed; the default is the main module's.
-	-include=pattern,...   others too: import paths as in the go command ("..."), std, all
-	-exclude=pattern,...   not these
-	-kinds=kind,...        only these kinds of probes: proc, call, loop, sync
-	-size=n                only procedures of n or more SSA instructions
-	-depth=n               only the n outermost of nested loops
-The same keys stand in qinst.toml, beside go.mod or go.work; flags win over it.
-In the source, //qinst:ignore leaves the function or loop below it out,
-//qinst:probe probes it though a rule would leave it out, //qinst:name gives it a
-name.
-`
-
-// topics explain what the one line of the table cannot.
-var topics = map[string]string{
-	"build": "Build is \"go build -toolexec qinst\".\n" + selectionHelp,
-	"test":  "Test is \"go test -toolexec qinst\".\n" + selectionHelp,
-	"run": `Run builds a program with probes, runs it and reports. The trace is kept in the
-working directory. Settings in QINST reach the program; its input, output and
-exit status are passed through.
-
-	-check         run it several times each with counts, times, traces and half of
-	                the probes, and compare what they tell
-	-ask question   record and report only what answers it: profile (where the
-	                processor time goes), locks (what is waited for), path
-	                (procedures and their waits), latency:REGION (how long a
-	                region of qinst.Region or runtime/trace takes)
-	-refine file    add probes to the packages where that earlier run spent time
-	                and had none
-` + selectionHelp,
-	"reduce": `Reduce runs extensions over a file, in the order given, as they would have run in
-the program. Programs that import qinst.dev/extensions run them by name, with
-QINST=extensions=name+name or in qinst.toml.
-
-`,
-	"points": `Points prints one line for each point: kind, identity, place, name. A skip has
-its reason in place of the identity. Of a procedure that is skipped only the places
-are listed at which goroutines may wait (site) and, if it is inlined, its calls. The
-last lines count points and skips.
-
-	-json        one object a line: id, kind, name, file, line, flags, skip
-	-diff file   only what differs from that output of before: + new, - gone, ~ changed
-` + selectionHelp,
+// help writes what there is to know of a command.
+func (c command) help(e *env) error {
+	fs := newFlagSet(c.name)
+	c.setup(fs)
+	fmt.Fprintf(e.stdout, "usage: qinst %s\n\n", strings.TrimSpace(c.name+" "+c.args))
+	fmt.Fprintf(e.stdout, "%s.\n", capitalized(c.summary))
+	if c.about != "" {
+		fmt.Fprintf(e.stdout, "\n%s\n", c.about)
+	}
+	fs.usage(e.stdout)
+	fmt.Fprint(e.stdout, "\nExamples:\n")
+	for _, ex := range c.examples {
+		fmt.Fprintf(e.stdout, "  qinst %s\n      %s\n", ex[0], ex[1])
+	}
+	return nil
 }
+
+func capitalized(s string) string { return string(s[0]-'a'+'A') + s[1:] }
+
+func setupHelp(*flagSet) action { return cmdHelp }
 
 func cmdHelp(e *env, args []string) error {
 	if len(args) > 1 {
 		return usageError{fmt.Errorf("help: found %d arguments, expected one command", len(args))}
 	}
-	if len(args) == 1 {
-		c, ok := commandByName(args[0])
-		if !ok {
-			return usageError{fmt.Errorf(`help: unknown command %q; "qinst help" lists them`, args[0])}
-		}
-		fmt.Fprintf(e.stdout, "usage: qinst %s %s\n\n", c.name, c.args)
-		text := topics[c.name]
-		if text == "" {
-			text = c.summary + "\n"
-		}
-		fmt.Fprint(e.stdout, text)
-		if c.name == "reduce" {
-			extensionHelp(e.stdout)
-		}
-		return nil
+	if len(args) == 0 {
+		return overview(e)
 	}
+	c, ok := commandByName(args[0])
+	if !ok {
+		return fmt.Errorf("help: %w", unknownCommand(args[0], "a command"))
+	}
+	return c.help(e)
+}
+
+// overview lists the commands.
+func overview(e *env) error {
 	fmt.Fprint(e.stdout, about)
 	w := tabwriter.NewWriter(e.stdout, 0, 8, 2, ' ', 0)
 	for _, c := range commands() {
 		fmt.Fprintf(w, "  %s\t%s\n", c.name, c.summary)
 	}
 	_ = w.Flush()
-	fmt.Fprint(e.stdout, "\nUse \"qinst help command\" for more.\n")
-	return nil
+	_, err := fmt.Fprint(e.stdout, "\nUse \"qinst help COMMAND\" for its flags and examples.\n")
+	return err
 }
+
+func setupVersion(*flagSet) action { return cmdVersion }
 
 func cmdVersion(e *env, args []string) error {
 	if len(args) > 0 {

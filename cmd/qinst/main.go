@@ -14,6 +14,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
+	"syscall"
 
 	"qinst.dev/instrument/toolexec"
 )
@@ -22,13 +24,6 @@ import (
 // stderr.
 type env struct {
 	stdout, stderr io.Writer
-}
-
-// command is one row of the table that main dispatches on and that the help
-// page is printed from.
-type command struct {
-	name, args, summary string
-	run                 func(e *env, args []string) error
 }
 
 // usageError is a misuse of the command line: exit status 2 instead of 1.
@@ -48,9 +43,26 @@ func status(e *env, err error) int {
 	case errors.As(err, &exit):
 		return exit.Status // it has said why
 	}
-	fmt.Fprintln(e.stderr, "qinst:", err)
-	if errors.As(err, new(usageError)) {
+	signal, signalled := endedBy(err)
+	if signal != syscall.SIGINT && signal != syscall.SIGTERM { // people know what they did
+		fmt.Fprintln(e.stderr, "qinst:", err)
+	}
+	switch {
+	case signalled:
+		return 128 + int(signal) // as shells have it: scripts look for 130 to stop, too
+	case errors.As(err, new(usageError)):
 		return 2
 	}
 	return 1
+}
+
+// endedBy is the signal that ended the child of which err is the failure.
+func endedBy(err error) (signal syscall.Signal, ok bool) {
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		if ws, isUnix := exit.Sys().(syscall.WaitStatus); isUnix && ws.Signaled() {
+			return ws.Signal(), true
+		}
+	}
+	return 0, false
 }

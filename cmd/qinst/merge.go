@@ -1,7 +1,6 @@
 package main
 
 import (
-	"flag"
 	"fmt"
 	"io"
 
@@ -9,19 +8,22 @@ import (
 	"qinst.dev/sddf/salvage"
 )
 
-// cmdMerge makes one file of several.
-func cmdMerge(e *env, args []string) error {
+// setupMerge makes one file of several.
+func setupMerge(fs *flagSet) action {
 	var by, out string
-	files, err := parseFlags(e, "merge", args, func(fs *flag.FlagSet) {
-		fs.StringVar(&by, "by", "", "one stream, in the order of this field of the records; without it each file stays a stream")
-		fs.StringVar(&out, "o", "", "output file, - for the standard output")
-	})
-	if err != nil {
-		return err
+	fs.group("Order")
+	fs.text(&by, "by", "merge into one stream, ordered by this `field` of the records (default: each file stays a stream of its own)")
+	fs.group("Output")
+	fs.text(&out, "o", "write to this `file` (- for the standard output)")
+	return func(e *env, files []string) error {
+		if out == "" || len(files) < 2 {
+			return usageError{fmt.Errorf("merge: found %d files and -o=%q, expected two or more and an output", len(files), out)}
+		}
+		return mergeFiles(e, by, out, files)
 	}
-	if out == "" || len(files) < 2 {
-		return usageError{fmt.Errorf("merge: found %d files and -o=%q, expected two or more and an output", len(files), out)}
-	}
+}
+
+func mergeFiles(e *env, by, out string, files []string) error {
 	var opened []*salvage.File
 	defer func() {
 		for _, f := range opened {

@@ -16,40 +16,45 @@ import (
 	"qinst.dev/instrument/toolexec"
 )
 
-// cmdPoints lists what a build with the same arguments would probe. The go command
+// setupPoints lists what a build with the same arguments would probe. The go command
 // says which packages there are and builds what they import, as it is; the rest is
 // what the wrapper does.
-func cmdPoints(e *env, args []string) error {
-	asJSON, args := cutJSON(args)
-	var diff *pointDiff
-	if file, rest, ok := cutValue(args, "diff"); ok {
-		var err error
-		if diff, err = newPointDiff(file); err != nil {
+func setupPoints(fs *flagSet) action {
+	var asJSON bool
+	var diff string
+	fs.group("Output")
+	fs.boolean(&asJSON, "json", "print one JSON object a line: id, kind, name, file, line, flags, skip")
+	fs.text(&diff, "diff", "print only what differs from an earlier output of points -json in this `file`: + new, - gone, ~ changed")
+	fs.selection("build")
+	return func(e *env, args []string) error {
+		out := newPointWriter(e.stdout, asJSON)
+		if diff != "" {
+			var err error
+			if out.diff, err = newPointDiff(diff); err != nil {
+				return err
+			}
+		}
+		sel, err := fs.selected()
+		if err != nil {
 			return err
 		}
-		args = rest
+		dir, err := filepath.Abs(fs.chdir)
+		if err != nil {
+			return err
+		}
+		if sel, err = sel.WithFile(dir); err != nil {
+			return err
+		}
+		return listAll(e, fs.chdir, sel, slices.Concat(fs.passed, args), out)
 	}
-	dir, args := cutChdir(args)
-	sel, rest, err := toolexec.ParseSelection(args)
-	if err != nil {
-		return usageError{fmt.Errorf("points: %w", err)}
-	}
-	if !asJSON {
-		asJSON, rest = cutJSON(rest)
-	}
-	if dir == nil {
-		dir, rest = cutChdir(rest)
-	}
-	if sel, err = sel.WithFile(chdirTarget(dir)); err != nil {
-		return err
-	}
-	l, err := listPackages(e, append(dir, rest...))
+}
+
+func listAll(e *env, dir string, sel toolexec.Selection, args []string, out *pointWriter) error {
+	l, err := listPackages(e, dir, args)
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(l.tmp)
-	out := newPointWriter(e.stdout, asJSON)
-	out.diff = diff
 	for _, p := range l.packages {
 		if p.DepOnly && !sel.Selects(p.ImportPath, p.origin()) {
 			continue
@@ -59,30 +64,6 @@ func cmdPoints(e *env, args []string) error {
 		}
 	}
 	return out.summary()
-}
-
-// cutValue takes a flag with a value off the front of args.
-func cutValue(args []string, name string) (value string, rest []string, ok bool) {
-	if len(args) == 0 {
-		return "", args, false
-	}
-	flag, value, has := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(args[0], "-"), "-"), "=")
-	switch {
-	case !strings.HasPrefix(args[0], "-") || flag != name:
-		return "", args, false
-	case has:
-		return value, args[1:], true
-	case len(args) > 1:
-		return args[1], args[2:], true
-	}
-	return "", args, false
-}
-
-func cutJSON(args []string) (bool, []string) {
-	if len(args) > 0 && (args[0] == "-json" || args[0] == "--json") {
-		return true, args[1:]
-	}
-	return false, args
 }
 
 // listed is what the go command says about a package.
@@ -118,7 +99,7 @@ type listing struct {
 	stderr   io.Writer
 }
 
-func listPackages(e *env, args []string) (*listing, error) {
+func listPackages(e *env, dir string, args []string) (*listing, error) {
 	l := &listing{exports: map[string]string{}, stderr: e.stderr}
 	cmd := exec.Command("go", "env", "-json", "GOARCH", "GOTOOLDIR", "GOVERSION")
 	out, err := cmd.Output()
@@ -128,9 +109,8 @@ func listPackages(e *env, args []string) (*listing, error) {
 	if err := json.Unmarshal(out, &l.env); err != nil {
 		return nil, err
 	}
-	dir, rest := cutChdir(args)
-	list := append(append([]string{"list"}, dir...), "-export", "-compiled", "-deps", "-json=ImportPath,Name,Dir,Export,CompiledGoFiles,EmbedPatterns,EmbedFiles,ImportMap,Standard,DepOnly,Module")
-	cmd = exec.Command("go", append(list, rest...)...)
+	list := append(append([]string{"list"}, chdir(dir)...), "-export", "-compiled", "-deps", "-json=ImportPath,Name,Dir,Export,CompiledGoFiles,EmbedPatterns,EmbedFiles,ImportMap,Standard,DepOnly,Module")
+	cmd = exec.Command("go", append(list, args...)...)
 	cmd.Stderr = e.stderr
 	if out, err = cmd.Output(); err != nil {
 		return nil, passStatus(err)

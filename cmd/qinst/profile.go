@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -25,23 +24,33 @@ type partOf struct {
 	within   profile.Within
 }
 
-func (q *partOf) define(fs *flag.FlagSet) {
-	fs.DurationVar(&q.from, "from", 0, "of the trace only what comes behind this time")
-	fs.DurationVar(&q.to, "to", 0, "and what comes before this one; 0: up to its end")
-	fs.DurationVar(&q.plain, "plain", 0, "how long the program runs without probes: what is unaccounted")
-	fs.StringVar(&q.within.Region, "region", "", "only what goroutines do in regions of this name, and what they start there")
-	fs.IntVar(&q.within.Procs, "vcpu", 0, "the program's processors are so many tokens: read regions \"vcpu\" as running, \"vready\" as ready (0: it has real ones)")
-	fs.Func("label", "likewise with this label of runtime/pprof, as in `key=value`", func(s string) error {
+func (q *partOf) define(fs *flagSet) {
+	fs.group("Part of the trace")
+	fs.interval(&q.from, &q.to)
+	fs.text(&q.within.Region, "region", "count only what goroutines do in regions of this `name`, and what they start there")
+	fs.function("label", "count only what is done, and started, with this label of runtime/pprof: `key=value`", func(s string) error {
 		if !strings.Contains(s, "=") {
-			return errors.New("expected key=value")
+			return fmt.Errorf("found -label=%s, expected key=value", s)
 		}
 		q.within.Label = s
 		return nil
 	})
+	fs.group("Interpretation")
+	fs.time(&q.plain, "plain", "`time` that the program takes without probes: shows how much of the run the profile leaves unaccounted")
+	fs.number(&q.within.Procs, "vcpu", "the program hands out `n` processors of its own: regions named \"vcpu\" are running, \"vready\" ready (default: none)")
 }
 
+// tracePart is a part of a trace, or all of it.
+type tracePart struct {
+	*trace.Trace
+	whole *trace.Trace
+}
+
+// Close closes the file, which belongs to the whole trace: the part only reads it.
+func (p *tracePart) Close() error { return p.whole.Close() }
+
 // open opens a file and computes the profile of the part.
-func (q *partOf) open(file string) (*trace.Trace, *profile.Profile, error) {
+func (q *partOf) open(file string) (*tracePart, *profile.Profile, error) {
 	t, err := trace.Open(file)
 	if err != nil {
 		return nil, nil, err
@@ -61,7 +70,7 @@ func (q *partOf) open(file string) (*trace.Trace, *profile.Profile, error) {
 	if q.plain > 0 {
 		p.Compare(int64(q.plain))
 	}
-	return part, p, nil
+	return &tracePart{part, t}, p, nil
 }
 
 // profileFlags are what the command "profile" is asked for.
@@ -74,21 +83,26 @@ type profileFlags struct {
 	each                            bool
 }
 
-func (f *profileFlags) define(fs *flag.FlagSet) {
+func (f *profileFlags) define(fs *flagSet) {
+	fs.group("Form (one of them; default: tables)")
+	fs.boolean(&f.asJSON, "json", "print one JSON object")
+	fs.text(&f.html, "html", "write a page for the browser to this `file` (- for the standard output)")
+	fs.text(&f.pprof, "pprof", "write a profile for go tool pprof to this `file` (- for the standard output): call paths with npt, busy, spin, blocked, ready, syscall")
+	fs.boolean(&f.tree, "tree", "print the call graph from the top down, through goroutines")
+	fs.text(&f.list, "list", "print the source of procedures that match this `regexp`, with the cost of each line")
+	fs.text(&f.source, "source", "`folder` of the source for -list (default: where it was built)")
+	fs.text(&f.diff, "diff", "print what is more or less than in this `file`")
+	fs.group("Entries")
+	fs.text(&f.view.Kind, "by", "show one `kind` only: "+strings.Join(report.ProfileKinds, ", ")+" (default: all but packages)")
+	f.view.Order = "npt"
+	fs.text(&f.view.Order, "sort", "put entries in this `order`: "+strings.Join(report.ProfileOrders(), ", "))
+	fs.function("focus", "show only entries that match this `regexp`; of a tree, paths through them", regexpFlag(&f.view.Focus))
+	fs.function("ignore", "hide entries whose name matches this `regexp`", regexpFlag(&f.view.Ignore))
+	fs.group("Several runs")
+	fs.boolean(&f.each, "runs", "the files are runs of one program: print means with intervals")
+	fs.number(&f.runs, "n", "run the program that follows this `many` times, then do as with -runs")
 	f.part.define(fs)
-	fs.BoolVar(&f.asJSON, "json", false, "one JSON object")
-	fs.StringVar(&f.pprof, "pprof", "", "write a `file` for go tool pprof: call paths with npt, busy, spin, blocked, ready, syscall; - for the standard output")
-	fs.StringVar(&f.html, "html", "", "write a page for the browser to a `file`; - for the standard output")
-	fs.BoolVar(&f.tree, "tree", false, "the call graph from the top down, through goroutines")
-	fs.StringVar(&f.list, "list", "", "the source of procedures whose name matches a `regexp`, with what lines cost")
-	fs.StringVar(&f.source, "source", "", "with -list: `folder` in which the source is, if not where it was built")
-	fs.Func("focus", "only what has this `regexp` in its name; of a tree, paths through it", regexpFlag(&f.view.Focus))
-	fs.Func("ignore", "all but that", regexpFlag(&f.view.Ignore))
-	fs.StringVar(&f.diff, "diff", "", "what is more or less than in this `file`")
-	fs.StringVar(&f.view.Kind, "by", "", "only "+strings.Join(report.ProfileKinds, ", ")+"; without it all but packages")
-	fs.StringVar(&f.view.Order, "sort", "npt", "order: "+strings.Join(report.ProfileOrders(), ", "))
-	fs.BoolVar(&f.each, "runs", false, "the files are runs of one program: means over them, with intervals")
-	fs.IntVar(&f.runs, "n", 0, "run a program so many times, whose name and arguments follow, for -runs")
+	fs.program = func() bool { return f.runs != 0 }
 }
 
 // check reports flags that exclude each other.
@@ -111,14 +125,15 @@ func (f *profileFlags) check() error {
 	return nil
 }
 
-// cmdProfile shows the normalized processor times of procedures, loops, synchronization
+// setupProfile shows the normalized processor times of procedures, loops, synchronization
 // objects and goroutines: of a file, of several as one, or over runs.
-func cmdProfile(e *env, args []string) error {
-	var f profileFlags
-	files, err := parseFlagsUntil(e, "profile", args, f.define, func() bool { return f.runs != 0 })
-	if err != nil {
-		return err
-	}
+func setupProfile(fs *flagSet) action {
+	f := &profileFlags{}
+	f.define(fs)
+	return f.run
+}
+
+func (f *profileFlags) run(e *env, files []string) error {
 	f.each = f.each || f.runs != 0
 	if err := f.check(); err != nil {
 		return err
@@ -141,7 +156,7 @@ func cmdProfile(e *env, args []string) error {
 		files = []string{file}
 	}
 	var list []*profile.Profile
-	var first *trace.Trace
+	var first *tracePart
 	for _, file := range files {
 		t, p, err := f.part.open(file)
 		if err != nil {
@@ -154,7 +169,7 @@ func cmdProfile(e *env, args []string) error {
 	if f.each {
 		return f.over(e, list)
 	}
-	return f.show(e, first, profile.Merge(list))
+	return f.show(e, first.Trace, profile.Merge(list))
 }
 
 func (f *profileFlags) show(e *env, t *trace.Trace, p *profile.Profile) error {
@@ -250,28 +265,41 @@ func regexpFlag(re **regexp.Regexp) func(string) error {
 	}
 }
 
-// cmdReport shows the one page that a new user wants.
-func cmdReport(e *env, args []string) error {
-	var asJSON, markdown bool
-	var part partOf
-	file, err := readFlags(e, "report", args, func(fs *flag.FlagSet) {
-		part.define(fs)
-		fs.BoolVar(&asJSON, "json", false, "one JSON object")
-		fs.BoolVar(&markdown, "markdown", false, "Markdown, for a pull request or the summary of a CI run")
-	})
-	if err != nil {
-		return err
+// reportFlags are what the command "report" is asked for.
+type reportFlags struct {
+	part             partOf
+	asJSON, markdown bool
+}
+
+// setupReport shows the one page that a new user wants.
+func setupReport(fs *flagSet) action {
+	f := &reportFlags{}
+	f.part.define(fs)
+	fs.group("Output")
+	fs.boolean(&f.asJSON, "json", "print one JSON object: the profile, the advice, and the page's sections")
+	fs.boolean(&f.markdown, "markdown", "print Markdown, for a pull request or the summary of a CI run")
+	return func(e *env, args []string) error {
+		file, err := oneFile(e, "report", args)
+		if err != nil {
+			return err
+		}
+		return f.report(e, file)
 	}
-	t, p, err := part.open(file)
+}
+
+func (f *reportFlags) report(e *env, file string) error {
+	t, p, err := f.part.open(file)
 	if err != nil {
 		return err
 	}
 	defer t.Close()
-	page := report.Page(t, p)
+	page := report.Page(t.Trace, p)
 	switch {
-	case asJSON:
+	case f.asJSON && f.markdown:
+		return usageError{errors.New("report: found -json and -markdown, expected one")}
+	case f.asJSON:
 		return report.PageJSON(e.stdout, p, page)
-	case markdown:
+	case f.markdown:
 		return page.WriteMarkdown(e.stdout)
 	}
 	return page.WriteText(e.stdout)

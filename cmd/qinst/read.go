@@ -1,8 +1,8 @@
 package main
 
 import (
+	"cmp"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -17,48 +17,8 @@ import (
 	"qinst.dev/trace"
 )
 
-// readFlags parses the arguments of a command that reads one file: flags before
-// or after the file; without a file, the newest one of the working directory.
-func readFlags(e *env, name string, args []string, define func(*flag.FlagSet)) (file string, err error) {
-	files, err := parseFlags(e, name, args, define)
-	if err != nil {
-		return "", err
-	}
-	return oneFile(e, name, files)
-}
-
-// parseFlags returns the arguments that are no flags.
-func parseFlags(e *env, name string, args []string, define func(*flag.FlagSet)) (files []string, err error) {
-	return parseFlagsUntil(e, name, args, define, func() bool { return false })
-}
-
-// parseFlagsUntil is parseFlags for a command whose arguments may be a program's: no flags
-// come behind the first one then.
-func parseFlagsUntil(e *env, name string, args []string, define func(*flag.FlagSet), program func() bool) (files []string, err error) {
-	fs := flag.NewFlagSet(name, flag.ContinueOnError)
-	fs.SetOutput(io.Discard)
-	if define != nil {
-		define(fs)
-	}
-	for len(args) > 0 {
-		if err := fs.Parse(args); err != nil {
-			if errors.Is(err, flag.ErrHelp) {
-				fs.SetOutput(e.stderr)
-				fmt.Fprintf(e.stderr, "usage: qinst %s [flags] [file.sddf]\n", name)
-				fs.PrintDefaults()
-			}
-			return nil, usageError{fmt.Errorf("%s: %w", name, err)}
-		}
-		if args = fs.Args(); program() {
-			return append(files, args...), nil
-		}
-		if len(args) > 0 {
-			files, args = append(files, args[0]), args[1:]
-		}
-	}
-	return files, nil
-}
-
+// oneFile is the file that a command reads: the one that is given, or else the newest one
+// of the working directory.
 func oneFile(e *env, name string, files []string) (string, error) {
 	switch len(files) {
 	case 0:
@@ -90,65 +50,79 @@ func newestFile(e *env) (string, error) {
 	return best, nil
 }
 
-// cmdInfo shows what a file holds.
-func cmdInfo(e *env, args []string) error {
+// setupInfo shows what a file holds.
+func setupInfo(fs *flagSet) action {
 	var check bool
-	file, err := readFlags(e, "info", args, func(fs *flag.FlagSet) {
-		fs.BoolVar(&check, "check", false, "read all events, and say what had to be repaired")
-	})
-	if err != nil {
-		return err
-	}
-	t, err := trace.Open(file)
-	if err != nil {
-		return err
-	}
-	defer t.Close()
-	losses := t.Losses()
-	if check {
-		if losses, err = t.Events(func([]trace.Event) error { return nil }); err != nil {
+	fs.group("Check")
+	fs.boolean(&check, "check", "read all events, and say what had to be repaired")
+	return func(e *env, args []string) error {
+		file, err := oneFile(e, "info", args)
+		if err != nil {
 			return err
 		}
+		t, err := trace.Open(file)
+		if err != nil {
+			return err
+		}
+		defer t.Close()
+		losses := t.Losses()
+		if check {
+			if losses, err = t.Events(func([]trace.Event) error { return nil }); err != nil {
+				return err
+			}
+		}
+		return report.Info(e.stdout, t, &losses)
 	}
-	return report.Info(e.stdout, t, &losses)
 }
 
-// cmdDump shows every packet of a file.
-func cmdDump(e *env, args []string) error {
-	var mode, only, points string
-	var asJSON bool
-	var from, to time.Duration
-	file, err := readFlags(e, "dump", args, func(fs *flag.FlagSet) {
-		fs.StringVar(&mode, "mode", "text", "text, json, wire (every packet's bytes), footprint (what takes how much of the file) or events (a trace's, in order, in words)")
-		fs.BoolVar(&asJSON, "json", false, "-mode=json")
-		fs.StringVar(&only, "only", "", "of text and json only the records of these names, separated by commas")
-		fs.DurationVar(&from, "from", 0, "of events only those after this time")
-		fs.DurationVar(&to, "to", 1<<62, "up to this one")
-		fs.StringVar(&points, "points", "", "and at points of this name: * stands for any characters")
-	})
-	if err != nil {
-		return err
+// dumpFlags are what the command "dump" is asked for.
+type dumpFlags struct {
+	mode, only, points string
+	asJSON             bool
+	from, to           time.Duration
+}
+
+// setupDump shows every packet of a file.
+func setupDump(fs *flagSet) action {
+	d := dumpFlags{mode: "text"}
+	fs.group("Form")
+	fs.text(&d.mode, "mode", "`form`: text, json, wire (the bytes of every packet), footprint (what takes how much of the file), events (of a trace, in words)")
+	fs.boolean(&d.asJSON, "json", "short for -mode=json; with events, one JSON object a line")
+	fs.group("Records (text and json)")
+	fs.text(&d.only, "only", "print only records of these `names`, separated by commas")
+	fs.group("Events")
+	fs.interval(&d.from, &d.to)
+	fs.text(&d.points, "points", "print only events at points that match this `name`; * stands for any characters")
+	return func(e *env, args []string) error {
+		file, err := oneFile(e, "dump", args)
+		if err != nil {
+			return err
+		}
+		return d.dump(e, file)
 	}
-	if mode == "events" || from != 0 || to != 1<<62 || points != "" {
+}
+
+func (d *dumpFlags) dump(e *env, file string) error {
+	if d.mode == "events" || d.from != 0 || d.to != 0 || d.points != "" {
 		return withTrace(e, file, func(t *trace.Trace) error {
-			return report.Events(e.stdout, t, trace.Time(from), trace.Time(to), points, asJSON)
+			return report.Events(e.stdout, t, trace.Time(d.from), cmp.Or(trace.Time(d.to), t.Wall()), d.points, d.asJSON)
 		})
 	}
-	if asJSON {
-		mode = "json"
+	if d.asJSON {
+		d.mode = "json"
 	}
 	var names []string
-	if only != "" {
-		names = strings.Split(only, ",")
+	if d.only != "" {
+		names = strings.Split(d.only, ",")
 	}
 	show := map[string]func(io.Writer, *salvage.File) error{
 		"text":      func(w io.Writer, f *salvage.File) error { return text.Dump(w, f, f.Size, names...) },
 		"json":      func(w io.Writer, f *salvage.File) error { return text.DumpJSON(w, f, f.Size, names...) },
 		"wire":      func(w io.Writer, f *salvage.File) error { return text.Wire(w, f, f.Size) },
 		"footprint": func(w io.Writer, f *salvage.File) error { return text.Footprint(w, f, f.Size) },
-	}[mode]
+	}[d.mode]
 	if show == nil {
-		return usageError{fmt.Errorf("dump: found -mode=%s, expected text, json, wire, footprint or events", mode)}
+		return usageError{fmt.Errorf("dump: found -mode=%s, expected text, json, wire, footprint or events", d.mode)}
 	}
 	return withFile(file, func(f *salvage.File) error { return show(e.stdout, f) })
 }

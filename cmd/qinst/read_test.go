@@ -25,10 +25,10 @@ func writeTrace(t *testing.T) string {
 	return file
 }
 
-func read(t *testing.T, f func(*env, []string) error, args ...string) (string, error) {
+func read(t *testing.T, args ...string) (string, error) {
 	t.Helper()
 	var out, talk bytes.Buffer
-	err := f(&env{&out, &talk}, args)
+	err := dispatch(&env{&out, &talk}, args)
 	return out.String(), err
 }
 
@@ -36,15 +36,14 @@ func TestReadCommands(t *testing.T) {
 	file := writeTrace(t)
 	for _, c := range []struct {
 		name string
-		f    func(*env, []string) error
 		want []string
 	}{
-		{"info", cmdInfo, []string{"8.00ms", "main returned, status 0", "3: 3 proc"}},
-		{"dump", cmdDump, []string{"header format=SDDF version=2", "entry events ticks=1000000 kind=enter probe=0", "data end"}},
-		{"profile", cmdProfile, []string{"wall 8.00ms, busy 10.0ms", "main.a", "75.0%"}},
-		{"report", cmdReport, []string{"PROCESSORS BUSY", "1  6.00ms  75.0%", "nothing lost, nothing degraded", "main.a ran almost alone"}},
+		{"info", []string{"8.00ms", "main returned, status 0", "3: 3 proc"}},
+		{"dump", []string{"header format=SDDF version=2", "entry events ticks=1000000 kind=enter probe=0", "data end"}},
+		{"profile", []string{"wall 8.00ms, busy 10.0ms", "main.a", "75.0%"}},
+		{"report", []string{"PROCESSORS BUSY", "1  6.00ms  75.0%", "nothing lost, nothing degraded", "main.a ran almost alone"}},
 	} {
-		out, err := read(t, c.f, file)
+		out, err := read(t, c.name, file)
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 		}
@@ -53,7 +52,7 @@ func TestReadCommands(t *testing.T) {
 				t.Errorf("%s: no %q in\n%s", c.name, w, out)
 			}
 		}
-		if _, err := read(t, c.f, filepath.Join(t.TempDir(), "none")); err == nil {
+		if _, err := read(t, c.name, filepath.Join(t.TempDir(), "none")); err == nil {
 			t.Errorf("%s reads a file that does not exist", c.name)
 		}
 	}
@@ -62,11 +61,11 @@ func TestReadCommands(t *testing.T) {
 // The names of the JSON form are a contract; flags may stand on either side.
 func TestProfileJSON(t *testing.T) {
 	file := writeTrace(t)
-	before, err := read(t, cmdProfile, "-json", file)
+	before, err := read(t, "profile", "-json", file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	after, err := read(t, cmdProfile, file, "-json")
+	after, err := read(t, "profile", file, "-json")
 	if err != nil || before != after {
 		t.Errorf("flags after the file: %v", err)
 	}
@@ -88,7 +87,7 @@ func TestProfileJSON(t *testing.T) {
 }
 
 func TestDumpJSON(t *testing.T) {
-	out, err := read(t, cmdDump, "-json", writeTrace(t))
+	out, err := read(t, "dump", "-json", writeTrace(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +108,7 @@ func TestForeignFile(t *testing.T) {
 	if err := os.WriteFile(name, []byte("go 1.26 trace"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range []func(*env, []string) error{cmdInfo, cmdDump, cmdProfile, cmdReport} {
+	for _, f := range []string{"info", "dump", "profile", "report"} {
 		_, err := read(t, f, name)
 		if err == nil || !strings.Contains(err.Error(), "not an SDDF file") || strings.Contains(err.Error(), "\n") {
 			t.Errorf("got %v", err)
@@ -120,15 +119,42 @@ func TestForeignFile(t *testing.T) {
 func TestNewestFile(t *testing.T) {
 	file := writeTrace(t)
 	t.Chdir(filepath.Dir(file))
-	out, err := read(t, cmdInfo)
+	out, err := read(t, "info")
 	if err != nil || !strings.Contains(out, "x.sddf") {
 		t.Errorf("%v\n%s", err, out)
 	}
 	t.Chdir(t.TempDir())
-	if _, err := read(t, cmdInfo); err == nil {
+	if _, err := read(t, "info"); err == nil {
 		t.Error("no file, no error")
 	}
-	if _, err := read(t, cmdInfo, "a", "b"); err == nil {
+	if _, err := read(t, "info", "a", "b"); err == nil {
 		t.Error("two files, no error")
+	}
+}
+
+// A part of a trace reads the file of the whole, which is closed with it.
+func TestPartCloses(t *testing.T) {
+	file := writeTrace(t)
+	isOpen := func() (n int) {
+		fds, err := filepath.Glob("/proc/self/fd/*")
+		if err != nil || len(fds) == 0 {
+			t.Skip("open files cannot be listed here")
+		}
+		for _, fd := range fds {
+			if to, err := os.Readlink(fd); err == nil && to == file {
+				n++
+			}
+		}
+		return n
+	}
+	part, _, err := (&partOf{from: 1e6, to: 4e6}).open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := isOpen(); n != 1 {
+		t.Errorf("found it open %d times, expected once", n)
+	}
+	if err := part.Close(); err != nil || isOpen() != 0 {
+		t.Errorf("%v, found it open %d times, expected it to be closed", err, isOpen())
 	}
 }

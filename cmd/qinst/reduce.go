@@ -2,9 +2,7 @@ package main
 
 import (
 	"errors"
-	"flag"
 	"fmt"
-	"io"
 	"strings"
 	"text/tabwriter"
 
@@ -12,30 +10,28 @@ import (
 	"qinst.dev/sddf/salvage"
 )
 
-// cmdReduce runs extensions over a file as they would have run in the program.
-func cmdReduce(e *env, args []string) error {
+// setupReduce runs extensions over a file as they would have run in the program.
+func setupReduce(fs *flagSet) action {
 	var names string
-	fs := flag.NewFlagSet("reduce", flag.ContinueOnError)
-	fs.SetOutput(e.stderr)
-	fs.StringVar(&names, "ext", "", "extensions, separated by commas")
-	switch err := fs.Parse(args); {
-	case errors.Is(err, flag.ErrHelp):
-		fmt.Fprint(e.stderr, "\n", topics["reduce"])
-		extensionHelp(e.stderr)
-		return nil
-	case err != nil:
-		return usageError{fmt.Errorf("reduce: %w", err)}
-	case names == "" || fs.NArg() != 2:
-		return usageError{errors.New(`reduce: expected -ext=NAME and two files, in and out; "qinst help reduce" lists names`)}
+	fs.group("What to run")
+	fs.text(&names, "ext", "run the extensions of these `names`, separated by commas, in this order")
+	return func(e *env, args []string) error {
+		if names == "" || len(args) != 2 {
+			return usageError{errors.New(`reduce: expected -ext=NAME and two files, in and out; "qinst help reduce" lists names`)}
+		}
+		return reduce(e, names, args[0], args[1])
 	}
-	in, err := salvage.Open(fs.Arg(0))
+}
+
+func reduce(e *env, names, from, to string) error {
+	in, err := salvage.Open(from)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
 	f, err := extensions.Open(in, in.Size)
 	if err != nil {
-		return fmt.Errorf("%s: %w", fs.Arg(0), err)
+		return fmt.Errorf("%s: %w", from, err)
 	}
 	for name := range strings.SplitSeq(names, ",") {
 		s, ext, err := extensions.Find(name)
@@ -44,7 +40,7 @@ func cmdReduce(e *env, args []string) error {
 		}
 		f.Use(name, s.Kinds, ext)
 	}
-	err = writeTo(e, fs.Arg(1), f.Reduce)
+	err = writeTo(e, to, f.Reduce)
 	for _, line := range f.Said() {
 		fmt.Fprintln(e.stderr, "qinst:", line)
 	}
@@ -52,14 +48,16 @@ func cmdReduce(e *env, args []string) error {
 }
 
 // extensionHelp lists the extensions.
-func extensionHelp(w io.Writer) {
-	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
+func extensionHelp() string {
+	var b strings.Builder
+	t := tabwriter.NewWriter(&b, 0, 8, 2, ' ', 0)
 	for _, s := range extensions.List() {
 		name := s.Name
 		if s.Option != "" {
 			name += ":" + s.Option
 		}
-		fmt.Fprintf(t, "\t%s\t%s\n", name, s.Doc)
+		fmt.Fprintf(t, "  %s\t%s\n", name, s.Doc)
 	}
 	_ = t.Flush()
+	return strings.TrimSuffix(b.String(), "\n")
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -9,44 +10,41 @@ import (
 	"slices"
 	"strings"
 	"syscall"
-
-	"qinst.dev/instrument/toolexec"
 )
 
-// cmdRun builds a program with probes, runs it, and reports what it recorded.
-func cmdRun(e *env, args []string) error {
-	sel, args, err := toolexec.ParseSelection(args)
-	if err != nil {
-		return usageError{fmt.Errorf("run: %w", err)}
-	}
-	check, args := cutCheck(args)
-	asked, args, err := cutQuestion(args)
-	if err != nil {
-		return err
-	}
-	more, err := asked.flags(e)
-	if err != nil {
-		return err
-	}
-	build, program, progArgs, err := splitRun(slices.Concat(more, sel.Flags(), args))
-	if err != nil {
-		return err
+// runFlags are what the command "run" is asked for.
+type runFlags struct {
+	*flagSet
+	check bool
+	asked asked
+}
+
+// setupRun builds a program with probes, runs it, and reports what it recorded.
+func setupRun(fs *flagSet) action {
+	r := &runFlags{flagSet: fs}
+	fs.group("What to record")
+	fs.boolean(&r.check, "check", "run the program alternately in four recording modes, and check that the results agree")
+	r.asked.define(fs)
+	fs.selection("build")
+	fs.program = func() bool { return true }
+	return r.run
+}
+
+func (r *runFlags) run(e *env, args []string) error {
+	program, progArgs := splitProgram(args)
+	if len(program) == 0 {
+		return usageError{errors.New(`run: found no package; usage: qinst run [flags] package [arguments]; "qinst help run" lists the flags`)}
 	}
 	tmp, err := os.MkdirTemp("", "qinst-run-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(tmp)
-	exe := filepath.Join(tmp, programName(build, program))
-	goArgs, err := goArgs("build", build)
+	exe, err := r.build(e, tmp, program)
 	if err != nil {
 		return err
 	}
-	e.progress("building %s with probes", strings.Join(program, " "))
-	if err := runGo(e, append(append(goArgs, "-o", exe), program...)); err != nil {
-		return err
-	}
-	if check {
+	if r.check {
 		return checkRuns(e, exe, progArgs)
 	}
 	out, setting := outputSetting(os.Getenv("QINST"), filepath.Base(exe))
@@ -58,13 +56,32 @@ func cmdRun(e *env, args []string) error {
 	cmd.Env = append(os.Environ(), "QINST="+setting)
 	ran := passStatus(runChild(cmd))
 	answer := afterRun
-	if asked.question != nil {
-		answer = asked.report
+	if r.asked.question != nil {
+		answer = r.asked.report
 	}
 	if err := answer(e, out); err != nil && ran == nil {
 		return err
 	}
 	return ran
+}
+
+// build builds the program in a directory and returns its path.
+func (r *runFlags) build(e *env, dir string, program []string) (exe string, err error) {
+	more, err := r.asked.flags(e)
+	if err != nil {
+		return "", err
+	}
+	sel, err := r.selected(more...)
+	if err != nil {
+		return "", err
+	}
+	exe = filepath.Join(dir, programName(r.chdir, program))
+	goArgs, err := goArgs("build", r.chdir, sel, slices.Concat(r.passed, []string{"-o", exe}, program)...)
+	if err != nil {
+		return "", err
+	}
+	e.progress("building %s with probes", strings.Join(program, " "))
+	return exe, runGo(e, goArgs)
 }
 
 // afterRun reports the trace of a finished run. A program that ended before it
@@ -74,11 +91,7 @@ func afterRun(e *env, file string) error {
 		fmt.Fprintf(e.stderr, "qinst: no trace: %v\n", err)
 		return nil
 	}
-	if report, ok := commandByName("report"); ok {
-		return report.run(e, []string{file})
-	}
-	fmt.Fprintf(e.stderr, "qinst: trace in %s\n", file)
-	return nil
+	return (&reportFlags{}).report(e, file)
 }
 
 // outputSetting adds the name of a new trace file to settings, unless they name
@@ -104,52 +117,26 @@ func outputSetting(settings, program string) (file, all string) {
 	return file, settings + "out=" + file
 }
 
-// boolFlags are the build flags that take no value.
-var boolFlags = []string{
-	"a", "asan", "cover", "json", "linkshared", "modcacherw", "msan", "n", "race", "trimpath", "v", "work", "x",
-}
-
-// splitRun splits the arguments of run as "go run" does: flags, then a package or
-// the files of one, then the program's own arguments.
-func splitRun(args []string) (build, program, rest []string, err error) {
-	i := 0
-	for i < len(args) && strings.HasPrefix(args[i], "-") {
-		name := strings.TrimLeft(args[i], "-")
-		i++
-		if !strings.Contains(name, "=") && !isBoolFlag(name) {
-			i++ // its value
-		}
-	}
-	if i >= len(args) {
-		return nil, nil, nil, usageError{fmt.Errorf("run: found no package; usage: qinst run [selection] [build flags] package [arguments]")}
-	}
-	n := i
+// splitProgram splits arguments as "go run" does: a package or the files of one, then the
+// program's own arguments.
+func splitProgram(args []string) (program, rest []string) {
+	n := 0
 	for n < len(args) && strings.HasSuffix(args[n], ".go") {
 		n++
 	}
-	if n == i {
-		n++
+	if n == 0 && len(args) > 0 {
+		n = 1
 	}
-	return args[:i], args[i:n], args[n:], nil
-}
-
-func isBoolFlag(name string) bool {
-	for _, b := range boolFlags {
-		if name == b {
-			return true
-		}
-	}
-	return false
+	return args[:n], args[n:]
 }
 
 // programName is what the go command would call the program: traces and process
 // lists show it.
-func programName(build, program []string) string {
+func programName(dir string, program []string) string {
 	if strings.HasSuffix(program[0], ".go") {
 		return strings.TrimSuffix(filepath.Base(program[0]), ".go")
 	}
-	chdir, _ := cutChdir(build)
-	list := exec.Command("go", append(append([]string{"list"}, chdir...), "-f", "{{.Target}}\n{{.ImportPath}}", program[0])...)
+	list := exec.Command("go", slices.Concat([]string{"list"}, chdir(dir), []string{"-f", "{{.Target}}\n{{.ImportPath}}", program[0]})...)
 	out, err := list.Output()
 	if err == nil {
 		target, path, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")

@@ -61,6 +61,7 @@ func TestServed(t *testing.T) {
 	s.get(t, "?points=nothing", http.StatusOK)
 	s.get(t, "/trace?seconds=never", http.StatusBadRequest)
 	s.foreign(t)
+	s.together(t)
 	s.part(t)
 	stdin.Close()
 	rest, err := io.ReadAll(out)
@@ -104,14 +105,19 @@ func (s served) get(t *testing.T, query string, status int) []byte {
 
 func (s served) post(t *testing.T, points, limit string, status int) {
 	t.Helper()
-	resp, err := http.PostForm(s.url, url.Values{points: {limit}})
+	s.change(t, url.Values{points: {limit}}, status)
+}
+
+func (s served) change(t *testing.T, form url.Values, status int) {
+	t.Helper()
+	resp, err := http.PostForm(s.url, form)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != status {
 		body, _ := io.ReadAll(resp.Body)
-		t.Errorf("%s=%s: status %d, expected %d: %s", points, limit, resp.StatusCode, status, body)
+		t.Errorf("%.80v: status %d, expected %d: %s", form, resp.StatusCode, status, body)
 	}
 }
 
@@ -136,22 +142,56 @@ func (s served) busy(t *testing.T) (p servedPoint) {
 	return p
 }
 
-// foreign is a request that a page of another site could make a browser send.
+// foreign are requests that a page of another site could make a browser send, and one
+// that came through a proxy. Package debug tests more of them.
 func (s served) foreign(t *testing.T) {
 	t.Helper()
-	req, err := http.NewRequest(http.MethodPost, s.url, strings.NewReader("main.busy=count"))
-	if err != nil {
-		t.Fatal(err)
+	for name, change := range map[string]func(*http.Request){
+		"host":  func(r *http.Request) { r.Host = "example.com" },
+		"page":  func(r *http.Request) { r.Header.Set("Origin", "https://evil.example") },
+		"proxy": func(r *http.Request) { r.Header.Set("X-Forwarded-For", "192.0.2.1") },
+	} {
+		req, err := http.NewRequest(http.MethodPost, s.url, strings.NewReader("main.busy=count"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		change(req)
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		if resp.StatusCode != http.StatusForbidden {
+			t.Errorf("a foreign %s: status %d, expected 403", name, resp.StatusCode)
+		}
 	}
-	req.Host = "example.com"
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
+	time.Sleep(100 * time.Millisecond) // the tool looks at changes less often than that
+	if p := s.busy(t); p.Level != "trace" {
+		t.Errorf("foreign requests left main.busy at %s, expected trace", p.Level)
 	}
-	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusForbidden {
-		t.Errorf("a foreign host: status %d", resp.StatusCode)
+}
+
+// together changes limits of which one cannot be had: none is changed. The last ones find
+// no room among the program's.
+func (s served) together(t *testing.T) {
+	t.Helper()
+	s.change(t, url.Values{"main.busy": {"count"}, "main.z": {"quick"}}, http.StatusBadRequest)
+	many := url.Values{"main.busy": {"count"}}
+	for i := range 70 {
+		many.Set(fmt.Sprint("main.z", i), "count")
 	}
+	s.change(t, many, http.StatusInsufficientStorage)
+	time.Sleep(100 * time.Millisecond)
+	if p := s.busy(t); p.Level != "trace" {
+		t.Errorf("changes that were refused left main.busy at %s, expected trace", p.Level)
+	}
+	s.change(t, url.Values{"main.busy": {"time"}, "main.z": {"count"}}, http.StatusOK)
+	time.Sleep(100 * time.Millisecond)
+	if p := s.busy(t); p.Level != "time" {
+		t.Errorf("main.busy is at %s, expected time", p.Level)
+	}
+	s.post(t, "main.busy", "trace", http.StatusOK)
 }
 
 // part takes a trace of a fifth of a second.

@@ -1,6 +1,7 @@
 package points
 
 import (
+	"fmt"
 	"go/ast"
 	"go/token"
 	"strings"
@@ -90,15 +91,19 @@ func (f *finder) called(symbol string) string {
 	return symbol
 }
 
-// Warning is a directive that changes nothing, and why.
+// Warning is a directive that changes nothing, or what else hinders points, and why.
 type Warning struct {
 	Pos  token.Position
 	Text string
 }
 
-// warnings lists the directives that no point took.
+// warnings lists the directives that no point took, behind a failure of ours.
 func (f *finder) warnings() []Warning {
 	var list []Warning
+	if f.SSAError != nil {
+		text := fmt.Sprintf("internal error: no SSA form of %s: %v; its loops are not probed", f.ImportPath, f.SSAError)
+		list = append(list, Warning{f.Fset.Position(f.Files[0].Package), text})
+	}
 	for _, d := range f.told {
 		if d.used {
 			continue

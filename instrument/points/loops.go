@@ -126,6 +126,8 @@ func (l *looper) loop(s ast.Stmt, body *ast.BlockStmt, head spot) *Loop {
 		why = Inline
 	case overFunc && len(l.gotos) > 0:
 		why = GotoLabel // a goto may not jump over the variable's declaration
+	case !overFunc && l.SSA == nil:
+		why = NoSSA
 	case !overFunc && n == nil:
 		why = NoLoop
 	case !overFunc:

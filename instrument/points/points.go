@@ -29,8 +29,10 @@ type Package struct {
 	// Inlining is what the compiler decided in a build without probes.
 	Inlining *Inlining
 
-	// SSA is the built SSA form, nil if there is none: then no loop is a point.
-	SSA *ssa.Package
+	// SSA is the built SSA form, nil if there is none: then no loop is a point, and
+	// SSAError says why.
+	SSA      *ssa.Package
+	SSAError error
 
 	// FileName maps a file's name to the one that the compiler writes into the
 	// program.
@@ -40,8 +42,8 @@ type Package struct {
 // Point is one element of a package's table.
 type Point struct {
 	ID    uint64
-	Kind  string // spec.PointProc, PointCall, PointGo or PointLoop
-	Name  string // procedure, callee ("" if known at run time only), or head of a loop
+	Kind  string // spec.PointProc, PointCall, PointGo, PointLoop, PointSync, PointSite or PointFunc
+	Name  string // procedure, callee ("" if known at run time only), head of a loop, or object of an operation
 	Owner uint32 // offset of the procedure that contains it
 	File  string
 	Line  uint32
@@ -132,7 +134,7 @@ func Find(p *Package) *Set {
 
 func newFinder(p *Package) *finder {
 	return &finder{Package: p, set: Set{Dynamic: map[uint32]Dynamic{}}, literals: map[*ast.FuncLit]*Func{}, started: map[ast.Node]bool{},
-		spins: spins{map[*ssa.Function]bool{}}, calms: map[*ssa.Function]bool{}}
+		spins: spins{map[*ssa.Function]bool{}, bareFuncs(p)}, calms: map[*ssa.Function]bool{}}
 }
 
 type finder struct {

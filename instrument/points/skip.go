@@ -35,6 +35,7 @@ const (
 
 	ShortLoop // its body is too short to be worth a probe
 	NoLoop    // control does not come back to it
+	NoSSA     // the SSA builder failed, which a warning tells: where loops are, and sizes, are not known
 	Ignored   // by a directive
 	Small     // fewer instructions than asked for
 	Nested    // in more loops than asked for
@@ -81,6 +82,8 @@ func (r SkipReason) String() string {
 		return "short body"
 	case NoLoop:
 		return "never repeats"
+	case NoSSA:
+		return "no SSA form"
 	case Ignored:
 		return "ignored by directive"
 	case Small:
@@ -113,6 +116,8 @@ func (f *finder) skipFunc(fn *Func) SkipReason {
 		return Pragma
 	case f.has(fn, verbIgnore):
 		return Ignored
+	case f.Limits.Size > 0 && f.SSA == nil && !f.has(fn, verbProbe):
+		return NoSSA
 	case f.Limits.Size > 0 && f.size(fn) < f.Limits.Size && !f.has(fn, verbProbe):
 		return Small
 	case f.inlinable(fn):

@@ -1,6 +1,8 @@
 package points
 
 import (
+	"go/ast"
+	"go/token"
 	"go/types"
 	"strings"
 
@@ -11,6 +13,21 @@ import (
 // changed.
 type spins struct {
 	pure map[*ssa.Function]bool // functions that read again and do nothing else
+	bare map[types.Object]bool  // functions of the package that are declared without a body
+}
+
+// bareFuncs are the functions that are declared without a body. The SSA form does not
+// tell: it has no bodies of functions that are of no interest either.
+func bareFuncs(p *Package) map[types.Object]bool {
+	bare := map[types.Object]bool{}
+	for _, file := range p.Files {
+		for _, d := range file.Decls {
+			if fn, ok := d.(*ast.FuncDecl); ok && fn.Body == nil {
+				bare[p.Info.Defs[fn.Name]] = true
+			}
+		}
+	}
+	return bare
 }
 
 // is reports whether n spins: nothing in it writes to memory that others see,
@@ -45,7 +62,7 @@ func (s *spins) harmless(in ssa.Instruction) bool {
 	case *ssa.Select:
 		return !in.Blocking
 	case *ssa.UnOp:
-		return in.Op.String() != "<-"
+		return in.Op != token.ARROW
 	case *ssa.Call:
 		return s.call(in) != working
 	}
@@ -77,7 +94,7 @@ func (s *spins) call(c *ssa.Call) effect {
 		fn = fn.Origin()
 	}
 	if len(fn.Blocks) == 0 {
-		return foreign(fn)
+		return s.foreign(fn)
 	}
 	pure, seen := s.pure[fn]
 	if !seen {
@@ -92,7 +109,7 @@ func (s *spins) call(c *ssa.Call) effect {
 }
 
 // foreign judges a function of another package, or one without a body.
-func foreign(fn *ssa.Function) effect {
+func (s *spins) foreign(fn *ssa.Function) effect {
 	obj, ok := fn.Object().(*types.Func)
 	if !ok || obj.Pkg() == nil {
 		return working
@@ -115,12 +132,23 @@ func foreign(fn *ssa.Function) effect {
 			return waiting
 		}
 	}
-	// Without a body, no arguments but numbers, no results: a pause.
-	sig := obj.Signature()
-	if fn.Syntax() != nil && sig.Results().Len() == 0 && strings.Contains(strings.ToLower(name), "yield") {
+	if s.bare[obj] && pauses(obj) {
 		return waiting
 	}
 	return working
+}
+
+// pauses reports whether a function without a body, as the runtime's procyield, does
+// nothing but let time pass. Its name must say so, for nothing else does; what takes a
+// pointer or returns something may be work all the same.
+func pauses(fn *types.Func) bool {
+	sig := fn.Signature()
+	for v := range sig.Params().Variables() {
+		if b, ok := v.Type().Underlying().(*types.Basic); !ok || b.Info()&types.IsNumeric == 0 {
+			return false
+		}
+	}
+	return sig.Results().Len() == 0 && strings.Contains(strings.ToLower(fn.Name()), "yield")
 }
 
 // onlyReads reports whether fn is straight code that reads shared state and does

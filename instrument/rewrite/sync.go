@@ -30,8 +30,8 @@ func (w *writer) syncs(fn *points.Func) {
 	}
 }
 
-// receives makes receives within expressions arguments of a function that returns
-// its argument. They open from the outermost in.
+// openReceives begins to make receives within expressions arguments of a function that
+// returns its argument; closeReceives ends it. They open from the outermost in.
 func (w *writer) openReceives(fn *points.Func) {
 	for _, y := range fn.Syncs {
 		if y.Form == points.ChanValue {

@@ -193,8 +193,8 @@ func Never(importPath string) bool {
 	return false
 }
 
-// never is what cmd/internal/objabi calls the runtime's packages (see the test),
-// and beside them:
+// never is what cmd/internal/objabi calls the runtime's packages, and what package
+// runtime imports besides (TestNever compares), and beside them:
 //   - syscall, because the child of a fork runs in it without a runtime;
 //   - reflect and sync/atomic, which the runtime and the compiler reach into;
 //   - internal/sync, whose locks are on the runtime's own paths;
@@ -207,6 +207,7 @@ var never = []string{
 	"internal/coverage/rtcov", "internal/cpu", "internal/goarch", "internal/godebugs",
 	"internal/goexperiment", "internal/goos", "internal/msan", "internal/profilerecord", "internal/race",
 	"internal/reflectlite", "internal/strconv", "internal/stringslite", "internal/sync", "internal/syscall/...",
+	"internal/trace/tracev2", "math/bits",
 	"crypto/internal/fips140/...",
 	"reflect", "sync/atomic", "syscall", "unsafe",
 }

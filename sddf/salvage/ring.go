@@ -7,10 +7,14 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"qinst.dev/sddf"
 	"qinst.dev/sddf/spec"
 )
+
+// ringPrefix begins the base name of every ring; the rest is the program's process id.
+const ringPrefix = "qinst."
 
 // ring is the memory of a program's threads; see [spec.RingMagic].
 type ring struct {
@@ -20,8 +24,19 @@ type ring struct {
 	head [spec.RingWords]uint64
 }
 
+// openRing opens a ring. Its path comes from a trace, or from a directory to which
+// everybody may write: a pipe there would hang the reader until somebody writes, and a
+// device may do anything when it is opened. So nothing but a regular file is opened, and
+// should a pipe take its place meanwhile, opening that does not wait.
 func openRing(path string) (*ring, error) {
-	f, err := os.Open(path)
+	st, err := os.Lstat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !st.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s: found %v, expected a regular file", path, st.Mode())
+	}
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -37,6 +52,9 @@ func (r *ring) readHead() error {
 	st, err := r.file.Stat()
 	if err != nil {
 		return err
+	}
+	if !st.Mode().IsRegular() {
+		return fmt.Errorf("found %v, expected a regular file", st.Mode())
 	}
 	r.size = uint64(st.Size())
 	var page [8 * spec.RingWords]byte
@@ -280,7 +298,7 @@ func Clean(dir string) (removed []string, err error) {
 	}
 	for _, e := range list {
 		path := filepath.Join(dir, e.Name())
-		if !strings.HasPrefix(e.Name(), "qinst.") {
+		if !strings.HasPrefix(e.Name(), ringPrefix) {
 			continue
 		}
 		r, err := openRing(path)

@@ -10,9 +10,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"qinst.dev/sddf"
 	"qinst.dev/sddf/pack"
@@ -100,12 +103,19 @@ func (f *File) join(path string) error {
 		return nil
 	}
 	if path == "" {
-		path = ringOf(r)
+		if path = ringOf(r); path == "" {
+			f.why = "the file names no ring"
+			return nil
+		}
+		if name := filepath.Base(path); !strings.HasPrefix(name, ringPrefix) {
+			f.why = fmt.Sprintf("it names the ring %s, expected a name that begins with %s", path, ringPrefix)
+			return nil
+		}
 	}
 	ring, err := openRing(path)
 	if err != nil {
-		f.why = "the file names no ring"
-		if path != "" {
+		f.why = err.Error()
+		if errors.Is(err, fs.ErrNotExist) {
 			f.why = "its ring is gone, as it is when the program ended by itself"
 		}
 		return nil

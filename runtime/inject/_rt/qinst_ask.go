@@ -58,7 +58,7 @@ func qinstFlushed() (path string) {
 		qinstWake()
 		usleep(100)
 	}
-	return qinstOutPath.text()
+	return qinstOwn(&qinstOutPath)
 }
 
 var qinstAsked, qinstAnswered uint32

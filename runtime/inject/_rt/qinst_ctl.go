@@ -109,15 +109,20 @@ func qinstRequest(line string) {
 	for i > 0 && line[i] != '=' {
 		i--
 	}
-	ok := false
-	if i > 0 {
-		ok = qinstChangeRate(line[:i], line[i+1:])
-	}
-	if ok {
-		c.out.str("ok\n")
-	} else {
+	if i == 0 || !qinstChangeRates(line[:i], line[i+1:]) {
 		c.out.str("found ").str(line).str(", expected points and a rate such as 1e4/s, 1e4/s+500 or 1e4/s:count, or a level: off, count, time or trace\n")
+		return
 	}
+	qinstLockMemory()
+	r := &qinstRules[qinstRuleNamed(line[:i])]
+	qinstUnlockMemory()
+	if r.missed() {
+		r.told = true
+		r.explain(&c.out)
+		c.out.str("\n")
+		return
+	}
+	c.out.str("ok\n")
 }
 
 // qinstReply sends what there is of the answer. A client that does not take it within

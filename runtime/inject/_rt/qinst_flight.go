@@ -158,7 +158,7 @@ func qinstFlightServe() {
 	f.fd, f.home = qinstOut.fd, qinstOutPath
 	if errno := qinstCreateOutput(); errno != 0 {
 		qinstSay("cannot create ", qinstOutName(), ": ", qinstErrno(errno))
-		f.path.n = 0
+		qinstNameFlight("")
 	} else {
 		qinstOut.segment = 0
 		qinstFlight.writes = true
@@ -167,10 +167,19 @@ func qinstFlightServe() {
 		if qinstOut.fd >= 0 {
 			closefd(qinstOut.fd)
 		}
-		f.path = qinstOutPath
+		qinstNameFlight(qinstOutName())
 	}
 	qinstOut.fd, qinstOutPath = f.fd, f.home
 	atomic.Store(&f.done, n)
+}
+
+// qinstNameFlight sets the name of the last file. Goroutines copy it meanwhile, so that
+// both sides take the lock: without it one of them could read half of a name.
+func qinstNameFlight(name string) {
+	qinstLockMemory()
+	qinstFlight.path.n = 0
+	qinstFlight.path.str(name)
+	qinstUnlockMemory()
 }
 
 // qinstFlightWhole tells whether the reducer has given back what it was given until the
@@ -299,5 +308,5 @@ func qinstSnapshot() (path string) {
 		Gosched()
 		usleep(100)
 	}
-	return f.path.text()
+	return qinstOwn(&f.path)
 }

@@ -10,6 +10,7 @@ type qinstRule struct {
 	limit        qinstRateLimit
 	most         qinstRateLevel // highest level
 	found        bool           // a point that it is about
+	told         bool           // who made it knows that none was found
 }
 
 var (
@@ -76,28 +77,68 @@ func qinstAddRule(name, value string) bool {
 	return true
 }
 
-// qinstSetRate changes what points may record while the program runs.
+// qinstSetRate changes what points may record while the program runs. Package debug makes
+// several changes together, or none: names are then lines such as main.f=count, of which
+// the last one lacks its limit.
 //
 //go:linkname qinstSetRate qinst_set_rate
-func qinstSetRate(name, value string) (ok bool) {
+func qinstSetRate(names, last string) (ok bool) {
 	if qinstStarted == 0 {
 		return true
 	}
-	systemstack(func() { ok = qinstChangeRate(name, value) })
+	systemstack(func() { ok = qinstChangeRates(names, last) })
 	return ok
 }
 
-func qinstChangeRate(name, value string) (ok bool) {
+func qinstChangeRates(names, last string) (ok bool) {
 	qinstLockMemory()
 	qinstPrepareControl()
-	if ok = qinstControlled && qinstAddRule(name, value); ok {
-		i := qinstRuleNamed(name)
-		for k := range qinstNTables {
-			qinstApplyRule(&qinstTables[k], i)
-		}
+	if ok = qinstControlled && qinstRulesFit(names, last); ok {
+		qinstEachChange(names, last, func(name, value string) bool {
+			qinstAddRule(name, value)
+			i := qinstRuleNamed(name)
+			for k := range qinstNTables {
+				qinstApplyRule(&qinstTables[k], i)
+			}
+			return true
+		})
 	}
 	qinstUnlockMemory()
 	return ok
+}
+
+// qinstRulesFit reports whether all changes make sense and there is room for their rules.
+// A name that comes twice may take room twice.
+func qinstRulesFit(names, last string) bool {
+	rules, bytes := qinstNRules, qinstRuleUsed
+	return qinstEachChange(names, last, func(name, value string) bool {
+		if _, _, ok := qinstRateParseLimit(value); !ok || name == "" {
+			return false
+		}
+		for i := range qinstNRules {
+			if qinstRules[i].name() == name {
+				return true
+			}
+		}
+		rules++
+		bytes += len(name)
+		return rules <= len(qinstRules) && bytes <= len(qinstRuleText)
+	})
+}
+
+// qinstEachChange calls do for each of the changes until it returns false.
+func qinstEachChange(names, last string, do func(name, value string) bool) bool {
+	for {
+		end := qinstIndex(names, '\n')
+		if end < 0 {
+			return do(names, last)
+		}
+		i := qinstIndex(names[:end], '=')
+		if i < 0 || !do(names[:i], names[i+1:end]) {
+			return false
+		}
+		names = names[end+1:]
+	}
 }
 
 // qinstApplyRule makes a rule that of the points of a table that it is about.
@@ -299,40 +340,56 @@ func qinstKind(kind string) uint8 {
 }
 
 // qinstCheckRules says which rules are about nothing that the program has, and what
-// they may have meant.
+// they may have meant. Who made a rule through "qinst ctl" knows by then.
 func qinstCheckRules() {
+	p := &qinstScratchPath
 	for k := range qinstNRules {
-		r := &qinstRules[k]
-		kind := r.kind()
-		unknown := kind != "" && kind != "odd" && qinstKind(kind) == 0
-		if r.found || r.pattern() == "*" && !unknown {
-			continue
+		if r := &qinstRules[k]; r.missed() && !r.told {
+			r.told = true
+			p.n = 0
+			r.explain(p)
+			qinstSay("QINST: ", p.text())
 		}
-		r.found = true
-		if unknown {
-			qinstSay("QINST: no kind of points is ", kind, "; kinds are proc, loop, sync, record and, to be off, call and go")
-			continue
-		}
-		best, table, index := 0, 0, uint32(0)
-		for i := range qinstNTables {
-			qinstNames(qinstTables[i].text, qinstWriters, func(k uint32, kind, name string) bool {
-				if n := qinstAlike(r.pattern(), name); n > best && (r.kind() == "" || r.kind() == kind) {
-					best, table, index = n, i, k
-				}
-				return true
-			})
-		}
-		if best == 0 {
-			qinstSay("QINST: no point is ", r.pattern(), "; kinds are proc, loop, sync, record and, to be off, call and go")
-			continue
-		}
-		qinstNames(qinstTables[table].text, qinstWriters, func(k uint32, _, name string) bool {
-			if k == index {
-				qinstSay("QINST: no point is ", r.pattern(), "; the nearest is ", name)
+	}
+}
+
+// missed reports whether a rule is about no point.
+func (r *qinstRule) missed() bool {
+	return !r.found && (r.pattern() != "*" || r.unknownKind())
+}
+
+func (r *qinstRule) unknownKind() bool {
+	kind := r.kind()
+	return kind != "" && kind != "odd" && qinstKind(kind) == 0
+}
+
+// explain appends why no point is what a rule is about.
+func (r *qinstRule) explain(to *qinstPath) {
+	const kinds = "; kinds are proc, loop, sync, record and, to be off, call and go"
+	if r.unknownKind() {
+		to.str("no kind of points is ").str(r.kind()).str(kinds)
+		return
+	}
+	best, table, index := 0, 0, uint32(0)
+	for i := range qinstNTables {
+		qinstNames(qinstTables[i].text, qinstWriters, func(k uint32, kind, name string) bool {
+			if n := qinstAlike(r.pattern(), name); n > best && (r.kind() == "" || r.kind() == kind) {
+				best, table, index = n, i, k
 			}
-			return k < index
+			return true
 		})
 	}
+	to.str("no point is ").str(r.pattern())
+	if best == 0 {
+		to.str(kinds)
+		return
+	}
+	qinstNames(qinstTables[table].text, qinstWriters, func(k uint32, _, name string) bool {
+		if k == index {
+			to.str("; the nearest is ").str(name)
+		}
+		return k < index
+	})
 }
 
 // qinstAlike is how many bytes two names have in common at both ends.

@@ -411,6 +411,20 @@ func (p *qinstPath) num(v uint64) *qinstPath {
 // text is the path so far, as a string that shares its memory.
 func (p *qinstPath) text() string { return qinstString(&p.buf[0], p.n) }
 
+// qinstOwn is a copy of a path for the program to keep. The tool uses the memory of the
+// path again, which would change the string under its owner. The lock is taken on the
+// system stack: a goroutine that is stopped with it would stop the writer.
+func qinstOwn(p *qinstPath) string {
+	var buf [len(p.buf)]byte
+	n := 0
+	systemstack(func() {
+		qinstLockMemory()
+		n = copy(buf[:], p.buf[:p.n])
+		qinstUnlockMemory()
+	})
+	return string(buf[:n])
+}
+
 // qinstString is unsafe.String without its checks, whose failure would panic:
 // code that the writer thread runs must not contain a write barrier.
 func qinstString(p *byte, n int) string {

@@ -1,0 +1,161 @@
+package main
+
+// command is one row of the table from which main dispatches, and from which help and
+// completion are made.
+type command struct {
+	name, args, summary string
+
+	// about are the paragraphs of the help behind the summary.
+	about string
+	// examples are command lines behind "qinst ", each with what it does.
+	examples [][2]string
+	// setup defines the command's flags and returns what runs it.
+	setup func(fs *flagSet) action
+}
+
+// action runs a command with the arguments that are no flags.
+type action func(e *env, args []string) error
+
+// commands returns the table of subcommands.
+func commands() []command {
+	return []command{
+		{"build", "[flags] [packages]", "build with probes",
+			"Build is \"go build -toolexec qinst\", with qinst's flags at any place.\n\n" + selectionHelp,
+			[][2]string{
+				{"build -o prog ./cmd/prog", "a program with probes in the main module"},
+				{"build -include=golang.org/x/... -kinds=proc ./...", "probes in procedures, also of golang.org/x"},
+			}, setupBuild},
+		{"run", "[flags] package [arguments]", "build with probes, run, report",
+			"Run builds a program with probes, runs it and reports. The trace stays in the\n" +
+				"working directory. Settings in QINST reach the program, and its input, output\n" +
+				"and exit status are passed through.\n\n" + selectionHelp,
+			[][2]string{
+				{"run ./prog -v input", "run ./prog with the arguments -v input"},
+				{"run -ask locks ./prog", "which locks and channels are waited for, and why"},
+			}, setupRun},
+		{"test", "[flags] [packages] [test flags]", "test with probes",
+			"Test is \"go test -toolexec qinst\", with qinst's flags at any place. Flags of the\n" +
+				"test itself that are named like one of qinst's go behind -args.\n\n" + selectionHelp,
+			[][2]string{
+				{"test -run TestServer ./server", "one test with probes in the main module"},
+				{"test -bench . -size 50 ./...", "benchmarks, without probes in small procedures"},
+			}, setupTest},
+		{"report", "[flags] [file]", "summarize a trace on one page",
+			newestHelp,
+			[][2]string{
+				{"report", "the newest trace of the working directory"},
+				{"report -from 2s -to 3s prog.sddf", "one second of the run"},
+			}, setupReport},
+		{"profile", "[flags] [file...]", "list where time went: procedures, loops, locks, goroutines, packages",
+			"Several files are added up, or with -runs compared.\n\n" + newestHelp,
+			[][2]string{
+				{"profile -by proc -sort self prog.sddf", "procedures, those first that worked most themselves"},
+				{"profile -diff old.sddf new.sddf", "what changed between two runs"},
+				{"profile -n 10 ./prog arguments", "means and intervals over ten runs"},
+			}, setupProfile},
+		{"points", "[flags] [packages]", "list what is probed, and why the rest is not",
+			"Points prints one line for each point: kind, identity, place, name. A skip has\n" +
+				"its reason in place of the identity. Of a skipped procedure only the places are\n" +
+				"listed at which goroutines may wait (site) and, if it is inlined, its calls. The\n" +
+				"last lines count points and skips.\n\n" + selectionHelp,
+			[][2]string{
+				{"points ./...", "all points and skips of the module"},
+				{"points -diff before.json ./...", "what differs from an earlier points -json"},
+			}, setupPoints},
+		{"dump", "[flags] [file]", "print the packets of a file, or the events of a trace",
+			newestHelp,
+			[][2]string{
+				{"dump -only=clock,end prog.sddf", "the records of two names"},
+				{"dump -mode=events -points='main.*' prog.sddf", "events of the program's own procedures"},
+			}, setupDump},
+		{"info", "[flags] [file]", "print what a file holds",
+			newestHelp,
+			[][2]string{
+				{"info", "the newest trace of the working directory"},
+				{"info -check prog.sddf", "read every event, and say what had to be repaired"},
+			}, setupInfo},
+		{"convert", "[flags] file", "write a file in another form",
+			"A file in text or in Pablo's forms becomes SDDF, an SDDF file any form.",
+			[][2]string{
+				{"convert -to zstd -o small.sddf prog.sddf", "a compressed file"},
+				{"convert -to json prog.sddf", "one JSON object a line on the standard output"},
+			}, setupConvert},
+		{"cut", "[flags] file", "write a part of a trace as a file", "",
+			[][2]string{
+				{"cut -from 1s -to 1.5s -o part.sddf prog.sddf", "half a second"},
+				{"cut -from 1m -o end.sddf prog.sddf", "all from the first minute on"},
+			}, setupCut},
+		{"index", "[file]", "index a trace so that parts of it open quickly",
+			"The index is written beside the file.\n\n" + newestHelp,
+			[][2]string{
+				{"index", "the newest trace of the working directory"},
+				{"index prog.sddf", "writes prog.sddf.index"},
+			}, setupIndex},
+		{"merge", "[flags] file file...", "join several files into one", "",
+			[][2]string{
+				{"merge -o all.sddf a.sddf b.sddf", "a file of two streams"},
+				{"merge -by time -o all.sddf a.sddf b.sddf", "one stream, ordered by the field time"},
+			}, setupMerge},
+		{"reduce", "-ext=name,... in out", "run extensions over a file",
+			"Reduce runs extensions over a file, in the order given, as they would have run in\n" +
+				"the program. Programs that import qinst.dev/extensions run them by name, with\n" +
+				"QINST=extensions=name+name or in qinst.toml.\n\nExtensions:\n" + extensionHelp(),
+			[][2]string{
+				{"reduce -ext=profile prog.sddf small.sddf", "a profile in place of events"},
+				{"reduce -ext=lifetimes,windows:100ms in.sddf out.sddf", "two extensions, one behind the other"},
+			}, setupReduce},
+		{"salvage", "[flags] [file]", "complete the file of a killed program from its ring",
+			"What a killed program had recorded is still in its ring. All commands read it from\n" +
+				"there; salvage writes it into a file.\n\n" + newestHelp,
+			[][2]string{
+				{"salvage -o whole.sddf killed.sddf", "file and ring as one file"},
+				{"salvage -clean", "remove the rings of programs that are gone"},
+			}, setupSalvage},
+		{"ctl", "pid [points=limit...]", "show or change what a running program records",
+			"Ctl talks to a program that was started with QINST=ctl. Without changes it lists\n" +
+				"the points that were reached. In points * stands for any characters; a limit is a\n" +
+				"rate (1e4/s, 1e4/s+500, 1e4/s:count) or a level (off, count, time, trace).",
+			[][2]string{
+				{"ctl 4711", "the points of process 4711, and their levels"},
+				{"ctl 4711 'main.(*Cache).*=1e4/s' kind:loop=off", "two changes"},
+			}, setupCtl},
+		{"cost", "[flags]", "measure what a probe costs on this machine", "",
+			[][2]string{
+				{"cost", "a table of all kinds of probes"},
+				{"cost -json", "the same as JSON"},
+			}, setupCost},
+		{"completion", "bash|zsh|fish", "print a shell's completion of commands and flags", "",
+			[][2]string{
+				{"completion bash > ~/.local/share/bash-completion/completions/qinst", "for bash"},
+				{"completion fish > ~/.config/fish/completions/qinst.fish", "for fish"},
+			}, setupCompletion},
+		{"version", "", "print version and toolchain", "",
+			[][2]string{{"version", "of qinst and of Go"}, {"help", "all commands"}}, setupVersion},
+		{"help", "[command]", "explain a command", "",
+			[][2]string{{"help", "all commands"}, {"help run", "one command, with its flags"}}, setupHelp},
+	}
+}
+
+const (
+	newestHelp = "Without a file, the newest *.sddf of the working directory is read."
+
+	selectionHelp = `The flags that say what to instrument stand in qinst.toml too, as keys beside go.mod
+or go.work; flags win. In the source, //qinst:ignore leaves out the function or loop
+below it, //qinst:probe probes it against the rules, //qinst:name NAME names it.`
+)
+
+func commandByName(name string) (command, bool) {
+	for _, c := range commands() {
+		if c.name == name {
+			return c, true
+		}
+	}
+	return command{}, false
+}
+
+func commandNames() (names []string) {
+	for _, c := range commands() {
+		names = append(names, c.name)
+	}
+	return names
+}

@@ -1,0 +1,190 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+)
+
+// shells are those for which there is completion. All is made from the table of commands,
+// so that it cannot know other commands or flags than the program has.
+var shells = []struct {
+	name  string
+	write func(w io.Writer, list []completed) error
+}{
+	{"bash", completeBash},
+	{"zsh", completeZsh},
+	{"fish", completeFish},
+}
+
+// completed is a command as completion sees it.
+type completed struct {
+	command
+	words []completedWord
+	flags []completedWord
+}
+
+// completedWord is a flag, or an argument of a fixed set, and what it does.
+type completedWord struct{ name, does string }
+
+func setupCompletion(*flagSet) action { return cmdCompletion }
+
+func cmdCompletion(e *env, args []string) error {
+	for _, s := range shells {
+		if len(args) == 1 && args[0] == s.name {
+			return s.write(e.stdout, completions())
+		}
+	}
+	return usageError{fmt.Errorf("completion: found %q, expected one of bash, zsh and fish", strings.Join(args, " "))}
+}
+
+func completions() (list []completed) {
+	for _, c := range commands() {
+		fs := newFlagSet(c.name)
+		c.setup(fs)
+		done := completed{command: c}
+		for _, name := range fs.names() {
+			done.flags = append(done.flags, completedWord{"-" + name, strings.ReplaceAll(fs.Lookup(name).Usage, "`", "")})
+		}
+		if fs.goFlags != nil {
+			for _, name := range slices.Sorted(slices.Values(slices.Concat(fs.goFlags.bools, fs.goFlags.values))) {
+				if fs.Lookup(name) == nil {
+					done.flags = append(done.flags, completedWord{"-" + name, "see go help " + fs.goFlags.topic(name)})
+				}
+			}
+		}
+		done.flags = append(done.flags, completedWord{"-help", "explain the command"})
+		switch c.name {
+		case "help":
+			for _, c := range commands() {
+				done.words = append(done.words, completedWord{c.name, c.summary})
+			}
+		case "completion":
+			for _, s := range shells {
+				done.words = append(done.words, completedWord{s.name, "for " + s.name})
+			}
+		}
+		list = append(list, done)
+	}
+	return list
+}
+
+func names(list []completedWord) string {
+	var names []string
+	for _, w := range list {
+		names = append(names, w.name)
+	}
+	return strings.Join(names, " ")
+}
+
+// completeBash writes a function for bash. Where it offers nothing, as for arguments that
+// are files, bash offers files.
+func completeBash(w io.Writer, list []completed) error {
+	var cases strings.Builder
+	for _, c := range list {
+		fmt.Fprintf(&cases, "\t%s) flags=%q words=%q ;;\n", c.name, names(c.flags), names(c.words))
+	}
+	_, err := fmt.Fprintf(w, `# bash completion of qinst
+_qinst() {
+	local cur=${COMP_WORDS[COMP_CWORD]} command= flags= words= i
+	for ((i = 1; i < COMP_CWORD; i++)); do
+		case ${COMP_WORDS[i]} in
+		-*) ;;
+		*) command=${COMP_WORDS[i]}; break ;;
+		esac
+	done
+	case $command in
+	"") words=%q ;;
+%s	esac
+	case $cur in
+	-*) words=$flags ;;
+	esac
+	COMPREPLY=($(compgen -W "$words" -- "$cur"))
+}
+complete -o default -F _qinst qinst
+`, commandWords(list), cases.String())
+	return err
+}
+
+func commandWords(list []completed) string {
+	var names []string
+	for _, c := range list {
+		names = append(names, c.name)
+	}
+	return strings.Join(names, " ")
+}
+
+// completeZsh writes a function for zsh, with what each word does.
+func completeZsh(w io.Writer, list []completed) error {
+	var cases strings.Builder
+	for _, c := range list {
+		fmt.Fprintf(&cases, "\t%s)\n\t\tflags=(%s)\n\t\twords_=(%s) ;;\n", c.name, described(c.flags), described(c.words))
+	}
+	var commands []completedWord
+	for _, c := range list {
+		commands = append(commands, completedWord{c.name, c.summary})
+	}
+	_, err := fmt.Fprintf(w, `#compdef qinst
+_qinst() {
+	local -a commands flags words_
+	commands=(%s)
+	if (( CURRENT == 2 )); then
+		_describe command commands
+		return
+	fi
+	case $words[2] in
+%s	esac
+	if [[ $PREFIX == -* ]]; then
+		_describe -o flag flags
+	elif (( $#words_ )); then
+		_describe word words_
+	else
+		_files
+	fi
+}
+if [[ $funcstack[1] == _qinst ]]; then
+	_qinst
+else
+	compdef _qinst qinst
+fi
+`, described(commands), cases.String())
+	return err
+}
+
+// described are words in the form of zsh's _describe: each ends at its first colon.
+func described(list []completedWord) string {
+	var b strings.Builder
+	for _, w := range list {
+		b.WriteString(" " + quoted(strings.ReplaceAll(w.name, ":", `\:`)+":"+w.does))
+	}
+	return strings.TrimPrefix(b.String(), " ")
+}
+
+// quoted is a word in single quotes, as zsh reads it.
+func quoted(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+
+// completeFish writes commands for fish, one for each word.
+func completeFish(w io.Writer, list []completed) error {
+	var b strings.Builder
+	b.WriteString("# fish completion of qinst\n")
+	for _, c := range list {
+		fmt.Fprintf(&b, "complete -c qinst -n __fish_use_subcommand -f -a %s -d %s\n", c.name, fishQuoted(c.summary))
+	}
+	for _, c := range list {
+		in := "'__fish_seen_subcommand_from " + c.name + "'"
+		for _, f := range c.flags {
+			fmt.Fprintf(&b, "complete -c qinst -n %s -o %s -d %s\n", in, strings.TrimPrefix(f.name, "-"), fishQuoted(f.does))
+		}
+		for _, word := range c.words {
+			fmt.Fprintf(&b, "complete -c qinst -n %s -f -a %s -d %s\n", in, word.name, fishQuoted(word.does))
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// fishQuoted is a word in single quotes, in which fish reads two escapes.
+func fishQuoted(s string) string {
+	return "'" + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(s) + "'"
+}

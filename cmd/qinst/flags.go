@@ -1,0 +1,284 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"qinst.dev/instrument/toolexec"
+)
+
+// flagSet are the flags of one command, in groups for its help. They are those of package
+// flag but for two things: they may stand anywhere before a program's own arguments, and
+// flags of the go command may stand among them.
+type flagSet struct {
+	*flag.FlagSet
+	groups []flagGroup
+
+	// goFlags are those that are passed on; nil for a command that runs no go command.
+	goFlags *goFlags
+	// program reports whether what follows the first argument belongs to a program.
+	program func() bool
+
+	passed []string // flags for the go command ahead of the first argument
+	chdir  string   // directory in which the go command is to run
+	own    []string // flags of the selection, in a form that the go command passes back
+}
+
+type flagGroup struct {
+	title string
+	names []string
+}
+
+func newFlagSet(name string) *flagSet {
+	fs := &flagSet{FlagSet: flag.NewFlagSet(name, flag.ContinueOnError), program: func() bool { return false }}
+	fs.SetOutput(io.Discard)
+	return fs
+}
+
+// group begins a group: flags defined from now on are in it.
+func (f *flagSet) group(title string) { f.groups = append(f.groups, flagGroup{title: title}) }
+
+func (f *flagSet) add(name string) {
+	g := &f.groups[len(f.groups)-1]
+	g.names = append(g.names, name)
+}
+
+func (f *flagSet) boolean(p *bool, name, usage string) {
+	f.add(name)
+	f.BoolVar(p, name, *p, usage)
+}
+
+func (f *flagSet) text(p *string, name, usage string) {
+	f.add(name)
+	f.StringVar(p, name, *p, usage)
+}
+
+func (f *flagSet) number(p *int, name, usage string) {
+	f.add(name)
+	f.IntVar(p, name, *p, usage)
+}
+
+func (f *flagSet) time(p *time.Duration, name, usage string) {
+	f.add(name)
+	f.DurationVar(p, name, *p, usage)
+}
+
+func (f *flagSet) function(name, usage string, set func(string) error) {
+	f.add(name)
+	f.Func(name, usage, set)
+}
+
+// interval defines the flags of a part of a trace.
+func (f *flagSet) interval(from, to *time.Duration) {
+	f.time(from, "from", "start of the interval: a `time` such as 1.5s (default: start of the trace)")
+	f.time(to, "to", "end of the interval: a `time` such as 2s (default: end of the trace)")
+}
+
+// selection defines what every build takes.
+func (f *flagSet) selection(verb string) {
+	f.goFlags = goFlagsOf(verb)
+	f.group("What to instrument (default: all packages of the main module)")
+	for _, s := range []struct{ name, usage string }{
+		{"include", "also instrument packages that match these `patterns`: import paths as the go command takes them (example.com/mod/...), std, all"},
+		{"exclude", "do not instrument packages that match these `patterns`"},
+		{"kinds", "insert only these `kinds` of probes: proc, call, loop, sync"},
+		{"size", "instrument only procedures with at least `n` SSA instructions"},
+		{"depth", "instrument only the `n` outermost of nested loops"},
+	} {
+		f.function(s.name, s.usage, func(value string) error {
+			arg := "-" + s.name + "=" + value
+			_, _, err := toolexec.ParseSelection([]string{arg})
+			f.own = append(f.own, arg)
+			return err
+		})
+	}
+	f.group("Go command (other flags are passed to go " + verb + ")")
+	f.text(&f.chdir, "C", "change to `dir` before running the command")
+}
+
+// selected is the selection that the flags make, behind others.
+func (f *flagSet) selected(more ...string) (toolexec.Selection, error) {
+	s, _, err := toolexec.ParseSelection(append(more, f.own...))
+	return s, err
+}
+
+// errHelp asks for the help of a command.
+var errHelp = errors.New("help requested")
+
+// parse sets flags and returns the arguments. Those of the go command that stand ahead of
+// the first argument are in f.passed, later ones stay where they are.
+func (f *flagSet) parse(args []string) (rest []string, err error) {
+	f.passed = nil
+	keep := func(list ...string) {
+		if rest == nil {
+			f.passed = append(f.passed, list...)
+		} else {
+			rest = append(rest, list...)
+		}
+	}
+	for len(args) > 0 {
+		arg := args[0]
+		args = args[1:]
+		if len(arg) < 2 || arg[0] != '-' {
+			if rest = append(rest, arg); f.program() {
+				return append(rest, args...), nil
+			}
+			continue
+		}
+		if arg == "--" {
+			return append(rest, args...), nil
+		}
+		name, value, hasValue := strings.Cut(strings.TrimPrefix(arg[1:], "-"), "=")
+		fl := f.Lookup(name)
+		switch {
+		case fl != nil:
+			if args, err = f.set(fl, value, hasValue, args); err != nil {
+				return nil, err
+			}
+		case name == "h" || name == "help":
+			return nil, errHelp
+		case f.goFlags == nil || !f.goFlags.knows(name) && nearest(name, f.names()) != "":
+			return nil, f.unknown(name)
+		case name == "args" && f.goFlags.test:
+			keep(append([]string{arg}, args...)...)
+			return rest, nil
+		case !hasValue && f.goFlags.takesValue(name) && len(args) > 0:
+			keep(arg, args[0])
+			args = args[1:]
+		default:
+			keep(arg)
+		}
+	}
+	return rest, nil
+}
+
+// set gives a flag its value, which may be the next of args.
+func (f *flagSet) set(fl *flag.Flag, value string, hasValue bool, args []string) ([]string, error) {
+	if !hasValue && isBool(fl) {
+		value, hasValue = "true", true
+	}
+	if !hasValue {
+		if len(args) == 0 {
+			return nil, fmt.Errorf("flag -%s needs a value", fl.Name)
+		}
+		value, args = args[0], args[1:]
+	}
+	if err := f.Set(fl.Name, value); err != nil {
+		if want := expected(fl); want != "" {
+			return nil, fmt.Errorf("found -%s=%s, expected %s", fl.Name, value, want)
+		}
+		return nil, err
+	}
+	return args, nil
+}
+
+// unknown says what a flag may have been meant to be.
+func (f *flagSet) unknown(name string) error {
+	if near := nearest(name, f.names()); near != "" {
+		return fmt.Errorf("unknown flag -%s (did you mean -%s?)", name, near)
+	}
+	return fmt.Errorf("unknown flag -%s", name)
+}
+
+func (f *flagSet) names() (list []string) {
+	for _, g := range f.groups {
+		list = append(list, g.names...)
+	}
+	return list
+}
+
+func isBool(fl *flag.Flag) bool {
+	b, ok := fl.Value.(interface{ IsBoolFlag() bool })
+	return ok && b.IsBoolFlag()
+}
+
+// expected says what a flag's value may be, "" if the flag's own error does.
+func expected(fl *flag.Flag) string {
+	g, ok := fl.Value.(flag.Getter)
+	if !ok {
+		return ""
+	}
+	switch g.Get().(type) {
+	case time.Duration:
+		return "a time such as 10ms or 1.5s"
+	case int:
+		return "a whole number"
+	case bool:
+		return "true or false"
+	}
+	return ""
+}
+
+// usage writes the flags by group.
+func (f *flagSet) usage(w io.Writer) {
+	for _, g := range f.groups {
+		fmt.Fprintf(w, "\n%s:\n", g.title)
+		for _, name := range g.names {
+			fl := f.Lookup(name)
+			value, text := flag.UnquoteUsage(fl)
+			left := "-" + name
+			if value != "" && !isBool(fl) {
+				left += " " + value
+			}
+			if fl.DefValue != "" && fl.DefValue != "0" && fl.DefValue != "0s" && fl.DefValue != "false" {
+				text += " (default: " + fl.DefValue + ")"
+			}
+			const indent = "                     "
+			fmt.Fprintf(w, "  %-18s %s\n", left, strings.Join(wrapped(text, 90-len(indent)), "\n"+indent))
+		}
+	}
+}
+
+// wrapped breaks a text into lines of at most so many bytes, where words allow it.
+func wrapped(text string, width int) (lines []string) {
+	line := ""
+	for _, word := range strings.Fields(text) {
+		if line != "" && len(line)+1+len(word) > width {
+			lines, line = append(lines, line), ""
+		}
+		if line != "" {
+			line += " "
+		}
+		line += word
+	}
+	return append(lines, line)
+}
+
+// nearest is the candidate that a misspelt name is likely to mean, "" if there is none:
+// at most two slips, in less than half of it.
+func nearest(name string, candidates []string) string {
+	best, least := "", 3
+	for _, c := range candidates {
+		if d := distance(name, c); d < least && 2*d < len(c) {
+			best, least = c, d
+		}
+	}
+	return best
+}
+
+// distance is how many slips make b of a: a letter too many, too few, another one, or two
+// in the wrong order.
+func distance(a, b string) int {
+	d := make([][]int, len(a)+1) // of the first i letters of a and j of b
+	for i := range d {
+		d[i] = make([]int, len(b)+1)
+		for j := range d[i] {
+			switch {
+			case i == 0 || j == 0:
+				d[i][j] = i + j
+			case a[i-1] == b[j-1]:
+				d[i][j] = d[i-1][j-1]
+			default:
+				d[i][j] = 1 + min(d[i-1][j-1], d[i-1][j], d[i][j-1])
+			}
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				d[i][j] = min(d[i][j], d[i-2][j-2]+1)
+			}
+		}
+	}
+	return d[len(a)][len(b)]
+}

@@ -1,0 +1,92 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+const sleeper = `package main
+
+import (
+	"fmt"
+	"time"
+)
+
+func main() {
+	fmt.Println("ready")
+	time.Sleep(time.Hour)
+}
+`
+
+// Ctrl-C reaches the program and the command that runs it. The program ends by it, the
+// command reports what was recorded until then, and its status is that of the program.
+func TestInterrupt(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for name, text := range map[string]string{"go.mod": "module example.com/sleeper\n\ngo 1.26\n", "main.go": sleeper} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for signal, want := range map[syscall.Signal]int{syscall.SIGINT: 130, syscall.SIGTERM: 143} {
+		cmd := exec.Command("qinst", "run", ".")
+		cmd.Dir = dir
+		cmd.Env = append(os.Environ(), "QINST=budget=off,out="+filepath.Join(t.TempDir(), "t.sddf"))
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // as a terminal's foreground group
+		var talk bytes.Buffer
+		cmd.Stderr = &talk
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		lines := bufio.NewScanner(out)
+		lines.Scan()
+		if lines.Text() != "ready" {
+			t.Fatalf("the program says %q: %s", lines.Text(), talk.String())
+		}
+		to := cmd.Process.Pid
+		if signal == syscall.SIGINT {
+			to = -to // a terminal sends it to all, kill to one, which passes it on
+		}
+		if err := syscall.Kill(to, signal); err != nil {
+			t.Fatal(err)
+		}
+		page := ""
+		for lines.Scan() {
+			page += lines.Text() + "\n"
+		}
+		var exit *exec.ExitError
+		if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != want {
+			t.Errorf("after %v: %v, expected status %d; it says %s", signal, err, want, talk.String())
+		}
+		if strings.Contains(talk.String(), "signal") {
+			t.Errorf("after %v it says %s, expected nothing of the signal", signal, talk.String())
+		}
+		if !strings.Contains(page, "main.main") {
+			t.Errorf("after %v the report is %q", signal, page)
+		}
+	}
+}
+
+// What ended a program that did not say so itself is said.
+func TestSignalled(t *testing.T) {
+	t.Parallel()
+	var talk bytes.Buffer
+	err := exec.Command("sh", "-c", "kill -KILL $$").Run()
+	if got := status(&env{&talk, &talk}, fmt.Errorf("run -check: %w", err)); got != 137 || talk.String() != "qinst: run -check: signal: killed\n" {
+		t.Errorf("status %d, says %q, expected 137 and the signal", got, talk.String())
+	}
+}

@@ -1,0 +1,340 @@
+package debug
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"qinst.dev/sddf"
+	"qinst.dev/sddf/spec"
+	"qinst.dev/trace"
+	"qinst.dev/trace/tracetest"
+)
+
+// fake is a program that notes what it is asked for.
+type fake struct {
+	program
+	tables  []string
+	rates   []string // as setRate was called
+	files   []string // that snapshot made
+	flushed int
+	dir     string
+}
+
+func newFake(t *testing.T) *fake {
+	f := &fake{dir: t.TempDir()}
+	f.table = func(i int) (string, uint32, bool) {
+		if i >= len(f.tables) {
+			return "", 0, false
+		}
+		return f.tables[i], uint32(10 * i), true
+	}
+	f.point = func(point uint32) (hits, traced, timed uint64, level uint8, rate float64) {
+		return uint64(point), 1, 2, uint8(trace.LevelTrace), 100
+	}
+	f.flush = func() string { f.flushed++; return "" }
+	f.snapshot = func() string {
+		path := filepath.Join(f.dir, fmt.Sprintf("f.sddf.%d", len(f.files)))
+		if err := os.WriteFile(path, []byte("kept"), 0o666); err != nil {
+			t.Error(err)
+		}
+		f.files = append(f.files, path)
+		return path
+	}
+	f.setRate = func(points, limit string) error {
+		f.rates = append(f.rates, points+"="+limit)
+		return nil
+	}
+	return f
+}
+
+func (f *fake) handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("/debug/qinst", f.points)
+	mux.HandleFunc("/debug/qinst/trace", f.trace)
+	mux.HandleFunc("/debug/qinst/flight", f.flight)
+	return mux
+}
+
+// ask sends a request as a tool on the same machine does, but for what change says.
+func (f *fake) ask(method, target, body string, change func(*http.Request)) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(method, "http://localhost:6060/debug/qinst"+target, strings.NewReader(body))
+	r.RemoteAddr = "127.0.0.1:40000"
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	if change != nil {
+		change(r)
+	}
+	w := httptest.NewRecorder()
+	f.handler().ServeHTTP(w, r)
+	return w
+}
+
+func (f *fake) touched() bool { return len(f.rates)+len(f.files)+f.flushed > 0 }
+
+func with(name, value string) func(*http.Request) {
+	return func(r *http.Request) { r.Header.Set(name, value) }
+}
+
+// Who is not on this machine, or is a page of another site there, sees and changes
+// nothing, whatever it asks.
+func TestLocal(t *testing.T) {
+	t.Parallel()
+	both := func(list ...func(*http.Request)) func(*http.Request) {
+		return func(r *http.Request) {
+			for _, do := range list {
+				do(r)
+			}
+		}
+	}
+	for _, c := range []struct {
+		name   string
+		change func(*http.Request)
+		ok     bool
+	}{
+		{"tool", nil, true},
+		{"ipv6", both(func(r *http.Request) { r.RemoteAddr, r.Host = "[::1]:40000", "[::1]:6060" }), true},
+		{"address", func(r *http.Request) { r.Host = "127.0.0.1" }, true},
+		{"own page", both(with("Origin", "http://localhost:6060"), with("Sec-Fetch-Site", "same-origin")), true},
+		{"typed address", with("Sec-Fetch-Site", "none"), true},
+
+		{"other machine", func(r *http.Request) { r.RemoteAddr = "192.0.2.1:40000" }, false},
+		{"no address", func(r *http.Request) { r.RemoteAddr = "@" }, false},
+		{"other name", func(r *http.Request) { r.Host = "evil.example:6060" }, false},
+		{"name with localhost", func(r *http.Request) { r.Host = "localhost.evil.example" }, false},
+		{"page of another site", both(with("Origin", "https://evil.example"), with("Sec-Fetch-Site", "cross-site")), false},
+		{"page of another port", both(with("Origin", "http://localhost:3000"), with("Sec-Fetch-Site", "same-site")), false},
+		{"page in an old browser", with("Origin", "https://evil.example"), false},
+		{"page without origin", with("Origin", "null"), false},
+		{"image in a page", with("Sec-Fetch-Site", "cross-site"), false},
+		{"proxy", with("X-Forwarded-For", "192.0.2.1"), false},
+		{"proxy's host", with("X-Forwarded-Host", "prod.example"), false},
+		{"proxy's protocol", with("X-Forwarded-Proto", "https"), false},
+		{"proxy by the standard", with("Forwarded", "for=192.0.2.1"), false},
+		{"nginx", with("X-Real-IP", "192.0.2.1"), false},
+	} {
+		for _, q := range []struct{ method, target, body string }{
+			{http.MethodPost, "", "main.f=count"}, {http.MethodGet, "", ""}, {http.MethodGet, "/trace?seconds=0.001", ""}, {http.MethodPost, "/flight", ""},
+		} {
+			f := newFake(t)
+			w := f.ask(q.method, q.target, q.body, c.change)
+			if refused := w.Code == http.StatusForbidden; refused == c.ok || refused && f.touched() {
+				t.Errorf("%s: %s %s: status %d, touched %v, expected to be served: %v", c.name, q.method, q.target, w.Code, f.touched(), c.ok)
+			}
+			if w.Code == http.StatusForbidden && !strings.Contains(w.Body.String(), ", expected ") {
+				t.Errorf("%s: %q does not say what was expected", c.name, w.Body)
+			}
+		}
+	}
+}
+
+// Only requests that may do so change something or write files.
+func TestMethods(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ method, target, allow string }{
+		{http.MethodPut, "", "GET, HEAD, POST"}, {http.MethodDelete, "", "GET, HEAD, POST"},
+		{http.MethodGet, "/flight", "POST"}, {http.MethodHead, "/flight", "POST"},
+		{http.MethodPost, "/trace", "GET"}, {http.MethodOptions, "/trace", "GET"},
+	} {
+		f := newFake(t)
+		w := f.ask(c.method, c.target, "", nil)
+		if w.Code != http.StatusMethodNotAllowed || w.Header().Get("Allow") != c.allow || f.touched() {
+			t.Errorf("%s %s: status %d, Allow %q, touched %v, expected 405, %q, nothing", c.method, c.target, w.Code, w.Header().Get("Allow"), f.touched(), c.allow)
+		}
+	}
+}
+
+// A form is taken as a whole or not at all.
+func TestChange(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		body, want string // as the program is asked, "" if it is not
+		status     int
+		says       string
+	}{
+		{"main.f=count", "main.f=count", 200, "ok"},
+		{"main.g=1e4/s&kind:loop=off&main.f=1e3/s%2B50:count", "kind:loop=off\nmain.f=1e3/s+50:count\nmain.g=1e4/s", 200, "ok"},
+		{"", "", 400, "found no form values, expected points"},
+		{"main.f=count&main.g=quick", "", 400, "found main.g=quick, expected a rate"},
+		{"main.f=quick&main.g=count", "", 400, "found main.f=quick, expected a rate"},
+		{"main.f=count&=count", "", 400, `found points "", expected a name`},
+		{"main.f%3D1=count", "", 400, `found points "main.f=1", expected a name`},
+		{"main.f%0Amain.g=count", "", 400, "expected a name"},
+		{"main.f=count&main.f=time", "", 400, "found 2 limits for main.f, expected one"},
+		{"main.f=%zz", "", 400, "invalid URL escape"},
+		{"main.f=" + strings.Repeat("9", 1<<20), "", 400, "too large"},
+	} {
+		f := newFake(t)
+		w := f.ask(http.MethodPost, "", c.body, nil)
+		if got := strings.Join(f.rates, "|"); w.Code != c.status || got != c.want || !strings.Contains(w.Body.String(), c.says) {
+			t.Errorf("%.40q: status %d, asked for %q, says %q; expected %d, %q, %q", c.body, w.Code, got, w.Body, c.status, c.want, c.says)
+		}
+	}
+	f := newFake(t)
+	f.setRate = func(string, string) error { return errors.New("no") }
+	if w := f.ask(http.MethodPost, "", "main.f=count", nil); w.Code != http.StatusInsufficientStorage || !strings.Contains(w.Body.String(), "nothing is changed") {
+		t.Errorf("without room: status %d, %s", w.Code, w.Body)
+	}
+}
+
+func tableOf(t *testing.T, kinds, names []string, ops []uint64) string {
+	fields := spec.Records[spec.TagProbes-1].Fields[1:]
+	strs := append([]string{"", spec.OpLock, spec.OpDefault}, names...)
+	var values []any
+	for _, f := range fields {
+		var v any = make([]uint64, len(kinds))
+		switch f.Name {
+		case "package":
+			v = "main"
+		case "strings":
+			v = strs
+		case "kind":
+			v = kinds
+		case "name":
+			v = indexes(3, len(kinds))
+		case "op":
+			v = ops
+		}
+		values = append(values, v)
+	}
+	data, err := sddf.AppendValues(nil, fields, values...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+func indexes(from, n int) (list []uint64) {
+	for i := range n {
+		list = append(list, uint64(from+i))
+	}
+	return list
+}
+
+// Points that were reached and can be traced are shown, those with most hits first.
+func TestShow(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	f.tables = []string{
+		tableOf(t, []string{"proc", "loop", "call"}, []string{"main.never", "for", "main.called"}, make([]uint64, 3)),
+		tableOf(t, []string{"sync", "sync", "proc"}, []string{"main.mu", "main.ch", "main.last"}, []uint64{1, 2, 0}),
+	}
+	var got []Point
+	if err := json.Unmarshal(f.ask(http.MethodGet, "?format=json", "", nil).Body.Bytes(), &got); err != nil {
+		t.Fatal(err)
+	}
+	want := []Point{{"main.last", "proc", "trace", 12, 1, 2, 100}, {"main.mu", "sync", "trace", 10, 1, 2, 100}, {"for", "loop", "trace", 1, 1, 2, 100}}
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("found %v, expected %v", got, want)
+	}
+	w := f.ask(http.MethodGet, "?points=main.*", "", nil)
+	if lines := strings.Split(strings.TrimSpace(w.Body.String()), "\n"); len(lines) != 3 || strings.Join(strings.Fields(lines[1]), " ") != "proc trace 12 1 2 100/s main.last" {
+		t.Errorf("found %q", lines)
+	}
+	for name, table := range map[string]string{
+		"short":     f.tables[0][:len(f.tables[0])-1],
+		"long":      f.tables[0] + "x",
+		"no string": tableOf(t, []string{"proc"}, nil, make([]uint64, 1)),
+		"few ops":   tableOf(t, []string{"proc"}, []string{"f"}, nil),
+	} {
+		f.tables = []string{table}
+		if w := f.ask(http.MethodGet, "", "", nil); w.Code != http.StatusInternalServerError || !strings.Contains(w.Body.String(), "table of points 0: ") {
+			t.Errorf("a table that is %s: status %d, %s", name, w.Code, w.Body)
+		}
+	}
+}
+
+// Requests fill no disk: beyond a number of files there are no more until some go.
+func TestFlight(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	for range mostFlights {
+		if w := f.ask(http.MethodPost, "/flight", "", nil); w.Code != http.StatusOK || w.Body.String() != "kept" {
+			t.Fatalf("status %d, %s", w.Code, w.Body)
+		}
+	}
+	w := f.ask(http.MethodPost, "/flight", "", nil)
+	if w.Code != http.StatusInsufficientStorage || len(f.files) != mostFlights || !strings.Contains(w.Body.String(), f.files[0]) {
+		t.Errorf("beyond the bound: status %d, %d files, %s", w.Code, len(f.files), w.Body)
+	}
+	if err := os.Remove(f.files[3]); err != nil {
+		t.Fatal(err)
+	}
+	if w := f.ask(http.MethodPost, "/flight", "", nil); w.Code != http.StatusOK || len(f.files) != mostFlights+1 {
+		t.Errorf("after one file is gone: status %d, %d files", w.Code, len(f.files))
+	}
+	f = newFake(t)
+	f.snapshot = func() string { return "" }
+	if w := f.ask(http.MethodPost, "/flight", "", nil); w.Code != http.StatusNotFound {
+		t.Errorf("without a recorder: status %d", w.Code)
+	}
+	f.snapshot = func() string { return filepath.Join(f.dir, "gone") }
+	if w := f.ask(http.MethodPost, "/flight", "", nil); w.Code != http.StatusInternalServerError || w.Header().Get("Content-Disposition") != "" {
+		t.Errorf("a file that is gone: status %d, %v", w.Code, w.Header())
+	}
+}
+
+// The trace of the next seconds is what the file gained meanwhile.
+func TestTrace(t *testing.T) {
+	t.Parallel()
+	for _, seconds := range []string{"never", "0", "-1", "3601", "NaN", "Inf"} {
+		f := newFake(t)
+		if w := f.ask(http.MethodGet, "/trace?seconds="+seconds, "", nil); w.Code != http.StatusBadRequest || f.flushed > 0 {
+			t.Errorf("seconds=%s: status %d, flushed %d times", seconds, w.Code, f.flushed)
+		}
+	}
+	f := newFake(t)
+	if w := f.ask(http.MethodGet, "/trace?seconds=0.001", "", nil); w.Code != http.StatusNotFound {
+		t.Errorf("without a file: status %d", w.Code)
+	}
+	f = newFake(t)
+	path := filepath.Join(f.dir, "t.sddf")
+	f.flush = func() string {
+		f.flushed++
+		b := tracetest.New(1)
+		p := b.Proc("main.f")
+		g := b.Go(0, "main.main")
+		b.Start(g, 0)
+		for i := range int64(10 * f.flushed) {
+			b.At(i*1000).Enter(g, p)
+			b.At(i*1000+500).Exit(g, p)
+		}
+		if err := b.WriteFile(path); err != nil {
+			t.Error(err)
+		}
+		return path
+	}
+	w := f.ask(http.MethodGet, "/trace?seconds=0.001", "", nil)
+	if w.Code != http.StatusOK || f.flushed != 2 {
+		t.Fatalf("status %d, flushed %d times: %s", w.Code, f.flushed, w.Body)
+	}
+	body := w.Body.String()
+	tr, err := trace.New(strings.NewReader(body), int64(len(body)))
+	if err != nil || tr.Wall() != 10000 {
+		t.Errorf("%v, %+v, expected the second 10000 ns", err, tr)
+	}
+	f.flush = func() string { return filepath.Join(f.dir, "none") }
+	if w := f.ask(http.MethodGet, "/trace?seconds=0.001", "", nil); w.Code != http.StatusInternalServerError {
+		t.Errorf("a file that is gone: status %d", w.Code)
+	}
+}
+
+// An answer that fails in the middle breaks the connection.
+func TestSend(t *testing.T) {
+	t.Parallel()
+	defer func() {
+		if v := recover(); v != http.ErrAbortHandler {
+			t.Errorf("found %v, expected the handler to be aborted", v)
+		}
+	}()
+	send(httptest.NewRecorder(), func(w io.Writer) error {
+		fmt.Fprint(w, "half")
+		return errors.New("no")
+	})
+}
