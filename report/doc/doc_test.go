@@ -1,0 +1,123 @@
+package doc
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+// sample has one of everything, and names that are markup.
+func sample() *Doc {
+	d := &Doc{Title: "p|q"}
+	s := d.Add("summary", "")
+	s.Say("ran %s", "1s")
+	s.Note("a part is missing")
+	a := d.Add("advice", "What to change first")
+	a.List([]string{"shorten <b>", "split `x`"})
+	t := NewTable("name", "time", "%", "at").Left(3)
+	t.Row(Name("a/very/long/package.Procedure", 12), Time(int64(1_500_000)), Share(1, 4), "f.go:1")
+	t.Row("main.f_g*", Time(int64(20)), Share(0, 0), "g.go:22")
+	b := d.Add("procedures", "Procedures")
+	b.Say("two of them")
+	b.Detail("in detail")
+	b.Warn("doubtful")
+	b.Table(t)
+	b.Table(NewTable("empty"))
+	return d
+}
+
+// Each form shows what the model has: nothing of it is lost on the way.
+func TestForms(t *testing.T) {
+	t.Parallel()
+	forms := map[string]struct {
+		write func(*Doc, *bytes.Buffer) error
+		want  string
+	}{
+		"text": {func(d *Doc, w *bytes.Buffer) error { return d.WriteText(w) }, `ran 1s
+note: a part is missing
+
+WHAT TO CHANGE FIRST
+  1. shorten <b>
+  2. split ` + "`x`" + `
+
+PROCEDURES
+  two of them
+    in detail
+  WARNING: doubtful
+  name            time      %  at
+  ...Procedure  1.50ms  25.0%  f.go:1
+  main.f_g*       20ns      -  g.go:22
+`},
+		"markdown": {func(d *Doc, w *bytes.Buffer) error { return d.WriteMarkdown(w) }, `# p\|q
+
+- ran 1s
+- **note**: a part is missing
+
+## What to change first
+
+1. shorten &lt;b&gt;
+2. split \` + "`x\\`" + `
+
+<details><summary>Procedures</summary>
+
+- two of them
+  - in detail
+- **warning**: doubtful
+
+| name | time | % | at |
+| --- | ---: | ---: | --- |
+| ...Procedure | 1.50ms | 25.0% | f.go:1 |
+| main.f\_g\* | 20ns | - | g.go:22 |
+
+
+</details>
+
+`},
+	}
+	for name, c := range forms {
+		var out bytes.Buffer
+		if err := c.write(sample(), &out); err != nil {
+			t.Fatal(err)
+		}
+		if out.String() != c.want {
+			t.Errorf("%s:\n%s\nexpected:\n%s", name, &out, c.want)
+		}
+	}
+}
+
+// The JSON form has numbers with their units, and whole names.
+func TestJSON(t *testing.T) {
+	t.Parallel()
+	data, err := json.Marshal(sample())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`["a/very/long/package.Procedure",1500000,0.25,"f.go:1"]`, `{"name":"time","unit":"ns"}`, `"kind":"warning"`, `"list":["shorten`} {
+		if !strings.Contains(string(data), want) {
+			t.Errorf("no %s in %s", want, data)
+		}
+	}
+}
+
+// In the HTML form names are no markup, and a figure stands in place of what it shows.
+func TestHTML(t *testing.T) {
+	t.Parallel()
+	d := sample()
+	d.Section("procedures").Figure("<svg></svg>")
+	var out bytes.Buffer
+	if err := d.WriteHTML(&out, Look{Style: "p {}", Script: "let x = 1;"}); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"<h1>p|q</h1>", "<li>shorten &lt;b&gt;</li>", "<svg></svg>", "let x = 1;", `class="note">a part is missing`} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("no %s in %s", want, &out)
+		}
+	}
+	if strings.Contains(out.String(), "two of them") {
+		t.Error("the figure's section is shown twice")
+	}
+	if d.Section("none") != nil {
+		t.Error("found a section that does not exist")
+	}
+}
