@@ -6,5 +6,5 @@ func setName(string)            {}
 func beginRegion(string) uint32 { return 0 }
 func endRegion(uint32)          {}
 
-func setRate(string, string) bool { return true }
-func snapshot() (path string)     { return "" }
+func setRate(points, limit string) (nearest string, ok bool) { return "", true }
+func snapshot() (path string)                                { return "" }

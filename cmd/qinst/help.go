@@ -5,6 +5,8 @@ import (
 	"runtime"
 	"runtime/debug"
 	"text/tabwriter"
+
+	"qinst.dev/settings"
 )
 
 const about = `Qinst builds Go programs that explain their own performance.
@@ -63,6 +65,10 @@ func cmdHelp(e *env, args []string) error {
 	if len(args) > 1 {
 		return usageError{fmt.Errorf("help: found %d arguments, expected one command", len(args))}
 	}
+	if len(args) == 1 && args[0] == "settings" {
+		_, err := fmt.Fprint(e.stdout, settings.Help())
+		return err
+	}
 	if len(args) == 1 {
 		c, ok := commandByName(args[0])
 		if !ok {
@@ -85,7 +91,7 @@ func cmdHelp(e *env, args []string) error {
 		fmt.Fprintf(w, "  %s\t%s\n", c.name, c.summary)
 	}
 	_ = w.Flush()
-	fmt.Fprint(e.stdout, "\nUse \"qinst help command\" for more.\n")
+	fmt.Fprint(e.stdout, "\nUse \"qinst help command\" for more, \"qinst help settings\" for what QINST may say.\n")
 	return nil
 }
 

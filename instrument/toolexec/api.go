@@ -22,7 +22,7 @@ func beginRegion(name string) uint32
 func endRegion(region uint32)
 
 //go:linkname setRate qinst_set_rate
-func setRate(points, limit string) bool
+func setRate(points, limit string) (nearest string, ok bool)
 
 //go:linkname snapshot qinst_snapshot
 func snapshot() (path string)

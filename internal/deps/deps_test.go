@@ -25,14 +25,15 @@ var allowed = map[string][]string{
 	"report":           {"analysis/profile", "sddf/spec", "trace"},
 
 	"ratecontrol":         nil,
+	"settings":            nil,
 	"internal/edit":       nil,
 	"instrument/points":   {"sddf/spec"},
 	"instrument/rewrite":  {"instrument/points", "internal/edit", "sddf", "sddf/spec"},
 	"instrument":          {"instrument/points", "instrument/rewrite"},
-	"runtime/inject":      {"internal/edit", "ratecontrol", "sddf", "sddf/spec"},
-	"instrument/toolexec": {"instrument", "instrument/points", "ratecontrol", "runtime/inject"},
+	"runtime/inject":      {"internal/edit", "ratecontrol", "sddf", "sddf/spec", "settings"},
+	"instrument/toolexec": {"instrument", "instrument/points", "ratecontrol", "runtime/inject", "settings"},
 
-	"cmd/qinst": {"analysis/profile", "extensions", "instrument/points", "instrument/toolexec", "report", "sddf", "sddf/pablo", "sddf/pack", "sddf/salvage", "sddf/spec", "sddf/text", "trace"},
+	"cmd/qinst": {"analysis/profile", "extensions", "instrument/points", "instrument/toolexec", "report", "sddf", "sddf/pablo", "sddf/pack", "sddf/salvage", "sddf/spec", "sddf/text", "settings", "trace"},
 
 	"extensions": {"sddf", "sddf/spec"},
 

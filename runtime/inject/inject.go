@@ -17,6 +17,7 @@ import (
 
 	"qinst.dev/sddf"
 	"qinst.dev/sddf/spec"
+	"qinst.dev/settings"
 )
 
 // Target is the toolchain and machine that a runtime is compiled for.
@@ -72,13 +73,15 @@ func Compile(t Target, files []string, dir string) ([]string, error) {
 			return nil, err
 		}
 	}
-	rates, err := policy()
-	if err != nil {
-		return nil, err
-	}
-	for _, name := range slices.Sorted(maps.Keys(rates)) {
-		if out, err = add(out, dir, "qinst_rate"+name, rates[name]); err != nil {
+	for _, pkg := range shared {
+		texts, err := asRuntime(pkg.sources, pkg.prefix)
+		if err != nil {
 			return nil, err
+		}
+		for _, name := range slices.Sorted(maps.Keys(texts)) {
+			if out, err = add(out, dir, pkg.file+name, texts[name]); err != nil {
+				return nil, err
+			}
 		}
 	}
 	return add(out, dir, "qinst_spec.go", constants())
@@ -250,6 +253,7 @@ func constants() []byte {
 		"ChunkTID", "ChunkSeq", "ChunkTicks", "ChunkG", "ChunkProc", "LogAt", "Log", "Turn", "Failed", "FailedAt", "Written", "Clock"} {
 		fmt.Fprintf(&b, "\tqinstWord%s = %d\n", name, i)
 	}
+	fmt.Fprintf(&b, "\tqinstSettingNames = %q\n\tqinstMostSamplers = %d\n", settings.Names(), settings.Table[settings.Samplers].Most)
 	fmt.Fprintf(&b, "\tqinstRingMagic = %d\n\tqinstRingVersion = %d\n", uint64(spec.RingMagic), spec.RingVersion)
 	fmt.Fprintf(&b, "\tqinstMagic = %q\n\tqinstVersion = %d\n\tqinstStreamAttr = %q\n\tqinstSegmentAttr = %q\n", spec.Magic, spec.Version, spec.AttrStream, spec.AttrSegment)
 	b.WriteString(")\n\n// qinstPreamble are the descriptors that every segment has.\n")

@@ -109,15 +109,23 @@ func qinstRequest(line string) {
 	for i > 0 && line[i] != '=' {
 		i--
 	}
-	ok := false
-	if i > 0 {
-		ok = qinstChangeRate(line[:i], line[i+1:])
+	if i <= 0 || !qinstChangeRate(line[:i], line[i+1:]) {
+		c.out.str("found ").str(line).str(", expected points and ").str(qinstSettingLimitExpected)
+		if near := qinstNearestOf(line[:i], line[i+1:]); near != "" {
+			c.out.str("; the nearest is ").str(near)
+		}
+		c.out.str("\n")
+		return
 	}
-	if ok {
-		c.out.str("ok\n")
-	} else {
-		c.out.str("found ").str(line).str(", expected points and a rate such as 1e4/s, 1e4/s+500 or 1e4/s:count, or a level: off, count, time or trace\n")
+	if r := &qinstRules[qinstRuleNamed(line[:i])]; !r.found && r.pattern() != "*" {
+		c.out.str("no point is ").str(r.pattern())
+		if near := qinstNearestPoint(r); near != "" {
+			c.out.str("; the nearest is ").str(near)
+		}
+		c.out.str("\n")
+		return
 	}
+	c.out.str("ok\n")
 }
 
 // qinstReply sends what there is of the answer. A client that does not take it within

@@ -32,33 +32,6 @@ var qinstFlight struct {
 	home        qinstPath // its path
 }
 
-// qinstFlightSetting reads "10s", "500ms" or "16MB".
-func qinstFlightSetting(value string) bool {
-	f := &qinstFlight
-	if ns, ok := qinstDuration(value); ok {
-		f.ns = ns
-		return true
-	}
-	size, ok := qinstSize(value)
-	f.most = uint32(min(size/qinstChunkSize, qinstMaxRing*3/4))
-	return ok && f.most > 0
-}
-
-var qinstSignals = [...]struct {
-	name string
-	n    uint32
-}{{"USR1", 10}, {"USR2", 12}, {"HUP", 1}, {"QUIT", 3}}
-
-func qinstSignalSetting(value string) bool {
-	for _, s := range qinstSignals {
-		if s.name == value {
-			qinstFlight.signal = s.n
-			return true
-		}
-	}
-	return false
-}
-
 // qinstStartFlight prepares the recorder; false if there is nowhere to write to.
 func qinstStartFlight() bool {
 	f := &qinstFlight

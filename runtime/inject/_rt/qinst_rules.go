@@ -79,15 +79,27 @@ func qinstAddRule(name, value string) bool {
 // qinstSetRate changes what points may record while the program runs.
 //
 //go:linkname qinstSetRate qinst_set_rate
-func qinstSetRate(name, value string) (ok bool) {
+func qinstSetRate(name, value string) (nearest string, ok bool) {
 	if qinstStarted == 0 {
-		return true
+		return "", true
 	}
 	systemstack(func() { ok = qinstChangeRate(name, value) })
-	return ok
+	return qinstNearestOf(name, value), ok
+}
+
+// qinstNearestOf is the word that was probably meant where a rule has none that exists,
+// "" if there is none.
+func qinstNearestOf(name, value string) string {
+	if kind, unknown := qinstSettingUnknownKind(name); unknown {
+		return qinstSettingNearestKind(kind)
+	}
+	return qinstSettingNearestLimit(value)
 }
 
 func qinstChangeRate(name, value string) (ok bool) {
+	if _, unknown := qinstSettingUnknownKind(name); unknown {
+		return false
+	}
 	qinstLockMemory()
 	qinstPrepareControl()
 	if ok = qinstControlled && qinstAddRule(name, value); ok {
@@ -303,36 +315,46 @@ func qinstKind(kind string) uint8 {
 func qinstCheckRules() {
 	for k := range qinstNRules {
 		r := &qinstRules[k]
-		kind := r.kind()
-		unknown := kind != "" && kind != "odd" && qinstKind(kind) == 0
+		kind, unknown := qinstSettingUnknownKind(r.name())
 		if r.found || r.pattern() == "*" && !unknown {
 			continue
 		}
 		r.found = true
 		if unknown {
-			qinstSay("QINST: no kind of points is ", kind, "; kinds are proc, loop, sync, record and, to be off, call and go")
+			near := qinstSettingNearestKind(kind)
+			qinstSay("QINST: no kind of points is ", kind, "; kinds are proc, loop, sync, record and, to be off, call and go", qinstNear(near), near)
 			continue
 		}
-		best, table, index := 0, 0, uint32(0)
-		for i := range qinstNTables {
-			qinstNames(qinstTables[i].text, qinstWriters, func(k uint32, kind, name string) bool {
-				if n := qinstAlike(r.pattern(), name); n > best && (r.kind() == "" || r.kind() == kind) {
-					best, table, index = n, i, k
-				}
-				return true
-			})
-		}
-		if best == 0 {
+		if near := qinstNearestPoint(r); near != "" {
+			qinstSay("QINST: no point is ", r.pattern(), "; the nearest is ", near)
+		} else {
 			qinstSay("QINST: no point is ", r.pattern(), "; kinds are proc, loop, sync, record and, to be off, call and go")
-			continue
 		}
-		qinstNames(qinstTables[table].text, qinstWriters, func(k uint32, _, name string) bool {
-			if k == index {
-				qinstSay("QINST: no point is ", r.pattern(), "; the nearest is ", name)
+	}
+}
+
+// qinstNearestPoint is the name of the point that has most in common with a rule's
+// pattern, "" if none has anything. Only the writer calls it.
+func qinstNearestPoint(r *qinstRule) (nearest string) {
+	best, table, index := 0, 0, uint32(0)
+	for i := range qinstNTables {
+		qinstNames(qinstTables[i].text, qinstWriters, func(k uint32, kind, name string) bool {
+			if n := qinstAlike(r.pattern(), name); n > best && (r.kind() == "" || r.kind() == kind) {
+				best, table, index = n, i, k
 			}
-			return k < index
+			return true
 		})
 	}
+	if best == 0 {
+		return ""
+	}
+	qinstNames(qinstTables[table].text, qinstWriters, func(k uint32, _, name string) bool {
+		if k == index {
+			nearest = name
+		}
+		return k < index
+	})
+	return nearest
 }
 
 // qinstAlike is how many bytes two names have in common at both ends.

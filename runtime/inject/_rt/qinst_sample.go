@@ -21,7 +21,6 @@ var qinstSampling uint8
 const (
 	qinstUntraced = 1 << 21 // in a frame's point: no event told of the entry
 
-	qinstMostSamplers = 8
 	qinstSampleNobody = 16   // looks that find nothing running, before the time between them grows
 	qinstSampleIdle   = 16   // times longer than set is the time between looks while nothing runs
 	qinstSampleOld    = 10e6 // ns: a system call that is older is looked at less often, and counts for more

@@ -1,0 +1,116 @@
+package runtime
+
+import (
+	"internal/runtime/syscall/linux"
+	"unsafe"
+)
+
+func qinstOpenOutput() bool {
+	name := qinstSet.out
+	asked := name != ""
+	if !asked {
+		name = "%n.%p.sddf"
+	}
+	if name == "-" {
+		qinstOut.fd = qinstDuplicate(1)
+		return true
+	}
+	if len(name) > len(qinstUnix) && name[:len(qinstUnix)] == qinstUnix {
+		if errno := qinstConnect(name[len(qinstUnix):]); errno != 0 {
+			qinstSay("cannot connect to ", name, ": ", qinstErrno(errno), "; the program goes on untraced")
+			return false
+		}
+		return true
+	}
+	if asked || !qinstTemporary() {
+		errno := qinstCreate("", name)
+		if errno == 0 {
+			return true
+		}
+		if asked || errno != qinstEACCES && errno != qinstEROFS {
+			qinstSay("cannot create ", qinstOutName(), ": ", qinstErrno(errno), "; the program goes on untraced")
+			return false
+		}
+	}
+	dir := gogetenv("TMPDIR")
+	if dir == "" {
+		dir = "/tmp"
+	}
+	qinstOutDir = dir
+	if errno := qinstCreate(dir, name); errno != 0 {
+		if !qinstTemporary() {
+			qinstSay("cannot create ", qinstOutName(), ": ", qinstErrno(errno), "; the program goes on untraced")
+		}
+		return false
+	}
+	return true
+}
+
+// qinstCreateOutput creates another file beside the one that qinstOpenOutput made.
+func qinstCreateOutput() (errno uintptr) {
+	name := qinstSet.out
+	if name == "" {
+		name = "%n.%p.sddf"
+	}
+	return qinstCreate(qinstOutDir, name)
+}
+
+func qinstUnlinkOutput() {
+	qinstOutPath.buf[qinstOutPath.n] = 0
+	linux.Syscall6(qinstSysUnlinkat, qinstAtCwd, uintptr(unsafe.Pointer(&qinstOutPath.buf)), 0, 0, 0, 0)
+}
+
+var qinstOutDir string // of the output; "": the working directory, or its name tells
+
+func qinstOutName() string { return qinstOutPath.text() }
+
+// qinstCreate creates the output, never over an existing file: a number is
+// added to the name instead (containers reuse process ids).
+func qinstCreate(dir, name string) (errno uintptr) {
+	p := &qinstOutPath
+	p.n = 0
+	if dir != "" {
+		p.str(dir).str("/")
+	}
+	for i := 0; i < len(name); i++ {
+		switch {
+		case name[i] == '%' && i+1 < len(name) && name[i+1] == 'n':
+			p.str(qinstSet.program)
+			i++
+		case name[i] == '%' && i+1 < len(name) && name[i+1] == 'p':
+			p.num(qinstSet.pid)
+			i++
+		default:
+			p.str(name[i : i+1])
+		}
+	}
+	flags := uintptr(qinstWronl | qinstCreat | qinstExcl)
+	if p.n > 5 && string(p.buf[:5]) == "/dev/" && p.buf[5] != 's' {
+		flags = qinstWronl // a device, /dev/null for one; files in /dev/shm are made as anywhere
+	}
+	base := p.n
+	for try := uint64(1); try < 1000; try++ {
+		fd, e := p.open(flags, 0o644)
+		if e == 0 {
+			qinstOut.fd = qinstHighFD(fd)
+			qinstOut.regular = flags&qinstCreat != 0
+			return 0
+		}
+		if e != qinstEEXIST {
+			return e
+		}
+		p.n = base
+		p.str(".").num(try)
+		errno = e
+	}
+	return errno
+}
+
+const qinstUnix = "unix:"
+
+// qinstConnect makes a connection to a socket the output. A peer that is slow, or
+// goes away, costs events: the writer waits for it, and nobody for the writer.
+func qinstConnect(path string) (errno uintptr) {
+	qinstOut.fd, errno = qinstSocket(path, qinstSysConnect, 0)
+	return errno
+}
