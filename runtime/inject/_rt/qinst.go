@@ -28,7 +28,7 @@ import (
 )
 
 const (
-	qinstMaxPoints = 1 << 20  // spec.MaxProbes
+	qinstMaxPoints = qinstMaxProbes
 	qinstLate      = 1 << 20  // in a point's index: its exit is not a deferred call
 	qinstIndexes   = 1 << 22  // all are below: those of packages that are not registered, too (1<<21 and a point)
 	qinstChunkSize = 32 << 10 // a few times smaller than an L2 cache: the writer finds it warm

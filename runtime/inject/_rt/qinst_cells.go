@@ -22,7 +22,7 @@ const (
 	qinstPageGrow  = 256 // pages made at a time
 	qinstFewPages  = 96  // when so few are left the writer is woken
 
-	qinstSharedPage = 1 << 31 // in the directory: of the shared block
+	qinstSharedPage = qinstRingSharedPage // in the directory: of the shared block
 )
 
 // qinstRuling is what the rules say of a point, and its level: known before it is
@@ -153,7 +153,7 @@ func qinstMorePages() bool {
 		return false
 	}
 	qinstPages.limit.Store(n + grow)
-	qinstHead[qinstWordPages] = uint64(n + grow)
+	qinstHead[qinstRingWordPages] = uint64(n + grow)
 	return true
 }
 

@@ -198,7 +198,7 @@ func qinstTakePages() {
 		if page == 0 {
 			return // next time
 		}
-		if page&(qinstSharedPage|qinstSlabPage) != 0 || qinstNRules == 0 {
+		if page&(qinstSharedPage|qinstRingSlabPage) != 0 || qinstNRules == 0 {
 			continue
 		}
 		first := (page - 1) << qinstPageShift
@@ -553,13 +553,7 @@ func qinstWriteLevel(point uint32, from, to qinstRateLevel, rate float64, why st
 	if qinstFlight.on && !qinstFlight.writes {
 		return
 	}
-	qinstRecord(qinstTagLevel, 6)
-	qinstU64(qinstNow())
-	qinstU32(point)
-	qinstByte(byte(from))
-	qinstByte(byte(to))
-	qinstF64(rate)
-	qinstStr(why)
+	qinstRecordLevel(qinstNow(), point, uint8(from), uint8(to), rate, why)
 }
 
 // When sums are written but at the end: never, or where levels change.
@@ -602,11 +596,8 @@ func qinstWriteSums() {
 		return
 	}
 	now := qinstNow()
-	qinstRecord(qinstTagSums, 3)
-	qinstU64(qinstSumsAt)
-	qinstU64(now)
+	qinstRecordSums(qinstSumsAt, now, found*32)
 	qinstSumsAt = now
-	qinstBlob(found * 32)
 	for i := range qinstListed {
 		c := qinstControlOf(list[i])
 		if !c.fresh {
@@ -635,9 +626,7 @@ func qinstWriteTimes() {
 		}
 	}
 	now := qinstNow()
-	qinstRecord(qinstTagTimes, 2)
-	qinstU64(now)
-	qinstBlob(found * 40)
+	qinstRecordTimes(now, found*40)
 	for k := uint32(0); found > 0 && k < qinstNext; k++ {
 		if t := qinstTimesOf(k); t.n != 0 {
 			for _, v := range [...]uint64{uint64(k), t.n, t.sum, t.least, t.most} {
@@ -666,10 +655,7 @@ func qinstWriteHistograms(now uint64) {
 				found++
 			}
 		}
-		qinstRecord(qinstTagHistogram, 3)
-		qinstU64(now)
-		qinstU32(k)
-		qinstBlob(found * 16)
+		qinstRecordHistogram(now, k, found*16)
 		for bucket, n := range t.hist {
 			if n != 0 {
 				qinstWord(uint64(bucket))
@@ -677,16 +663,5 @@ func qinstWriteHistograms(now uint64) {
 			}
 		}
 		qinstBeat++
-	}
-}
-
-func qinstF64(v float64) { qinstByte(0xcb); qinstBig(*(*uint64)(unsafe.Pointer(&v)), 8) }
-
-// qinstBlob begins a packed block of n bytes, and qinstWord is a word of one.
-func qinstBlob(n uint64) { qinstByte(0xc6); qinstBig(n, 4) }
-
-func qinstWord(w uint64) {
-	for s := 0; s < 64; s += 8 {
-		qinstByte(byte(w >> s))
 	}
 }

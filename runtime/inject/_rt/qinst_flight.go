@@ -177,10 +177,7 @@ func qinstWriteFlight(why string) {
 	qinstWriteHead()
 	for i := f.read - min(f.read, uint32(len(f.clocks))); i < f.read; i++ {
 		c := &f.clocks[i%uint32(len(f.clocks))]
-		qinstRecord(qinstTagClock, 3)
-		qinstU64(c[0])
-		qinstI64(int64(c[1]))
-		qinstI64(int64(c[2]))
+		qinstRecordClock(c[0], int64(c[1]), int64(c[2]))
 	}
 	qinstWriteNews()
 	if reduced {
@@ -203,13 +200,7 @@ func qinstWriteFlight(why string) {
 		qinstWriteGoroutines()
 	}
 	qinstWriteClock()
-	qinstRecord(qinstTagEnd, 7)
-	qinstU64(end)
-	qinstStr(why)
-	qinstI32(qinstStatus)
-	for range 4 {
-		qinstU64(0)
-	}
+	qinstRecordEnd(end, why, qinstStatus, 0, 0, 0, 0)
 	qinstPush()
 	qinstReduceGoOn()
 }
@@ -233,9 +224,7 @@ func qinstWriteGoroutines() {
 			continue
 		}
 		qinstNotePC(gp.startpc)
-		qinstRecord(qinstTagGoroutine, 2)
-		qinstU64(gp.goid)
-		qinstU64(uint64(gp.startpc))
+		qinstRecordGoroutine(gp.goid, uint64(gp.startpc))
 	}
 	unlock(&allglock)
 	qinstWriteNews()

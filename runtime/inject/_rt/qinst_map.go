@@ -22,7 +22,7 @@ import (
 // A block in memory is its page here, and a table of its pages of cells.
 
 const (
-	qinstPage        = 4096
+	qinstPage        = qinstRingPage
 	qinstChunksAt    = qinstPage
 	qinstLogAt       = qinstChunksAt + qinstMaxRing*qinstChunkSize
 	qinstLogSize     = 256 << 20
@@ -102,34 +102,34 @@ func qinstDescribeRing(head uintptr) {
 	var c *qinstChunk
 	qinstHead = (*[qinstPage / 8]uint64)(unsafe.Pointer(head))
 	h := qinstHead
-	h[qinstWordVersion] = qinstRingVersion
-	h[qinstWordPID] = qinstSet.pid
-	h[qinstWordStream] = qinstSet.stream
-	h[qinstWordChunkBase], h[qinstWordChunkAt] = uint64(qinstChunks.base), qinstChunksAt
-	h[qinstWordChunkSize], h[qinstWordChunkHead] = qinstChunkSize, qinstHeadSize
-	h[qinstWordBlockAt], h[qinstWordBlockSize] = qinstBlocksAt, qinstPage
-	h[qinstWordDirectoryAt], h[qinstWordPageAt], h[qinstWordPageSize] = qinstDirectoryAt, qinstPagesAt, qinstPageSize
-	h[qinstWordBlockP], h[qinstWordBlockChunk] = uint64(unsafe.Offsetof(b.p)), uint64(unsafe.Offsetof(b.chunk))
-	h[qinstWordBlockLost], h[qinstWordBlockDeep] = uint64(unsafe.Offsetof(b.lost)), uint64(unsafe.Offsetof(b.overflow))
-	h[qinstWordChunkBytes], h[qinstWordChunkNum] = uint64(unsafe.Offsetof(c.bytes)), uint64(unsafe.Offsetof(c.num))
-	h[qinstWordChunkTID], h[qinstWordChunkSeq] = uint64(unsafe.Offsetof(c.tid)), uint64(unsafe.Offsetof(c.seq))
-	h[qinstWordChunkTicks], h[qinstWordChunkG] = uint64(unsafe.Offsetof(c.ticks)), uint64(unsafe.Offsetof(c.g))
-	h[qinstWordChunkProc] = uint64(unsafe.Offsetof(c.proc))
-	h[qinstWordLogAt] = qinstLogAt
+	h[qinstRingWordVersion] = qinstRingVersion
+	h[qinstRingWordPID] = qinstSet.pid
+	h[qinstRingWordStream] = qinstSet.stream
+	h[qinstRingWordChunkBase], h[qinstRingWordChunkAt] = uint64(qinstChunks.base), qinstChunksAt
+	h[qinstRingWordChunkSize], h[qinstRingWordChunkHead] = qinstChunkSize, qinstHeadSize
+	h[qinstRingWordBlockAt], h[qinstRingWordBlockSize] = qinstBlocksAt, qinstPage
+	h[qinstRingWordDirectoryAt], h[qinstRingWordPageAt], h[qinstRingWordPageSize] = qinstDirectoryAt, qinstPagesAt, qinstPageSize
+	h[qinstRingWordBlockP], h[qinstRingWordBlockChunk] = uint64(unsafe.Offsetof(b.p)), uint64(unsafe.Offsetof(b.chunk))
+	h[qinstRingWordBlockLost], h[qinstRingWordBlockDeep] = uint64(unsafe.Offsetof(b.lost)), uint64(unsafe.Offsetof(b.overflow))
+	h[qinstRingWordChunkBytes], h[qinstRingWordChunkNum] = uint64(unsafe.Offsetof(c.bytes)), uint64(unsafe.Offsetof(c.num))
+	h[qinstRingWordChunkTID], h[qinstRingWordChunkSeq] = uint64(unsafe.Offsetof(c.tid)), uint64(unsafe.Offsetof(c.seq))
+	h[qinstRingWordChunkTicks], h[qinstRingWordChunkG] = uint64(unsafe.Offsetof(c.ticks)), uint64(unsafe.Offsetof(c.g))
+	h[qinstRingWordChunkProc] = uint64(unsafe.Offsetof(c.proc))
+	h[qinstRingWordLogAt] = qinstLogAt
 	qinstNoteClock()
-	atomic.Store64(&h[qinstWordMagic], qinstRingMagic)
+	atomic.Store64(&h[qinstRingWordMagic], qinstRingMagic)
 }
 
 // qinstNoteClock puts a reading of the clocks into the ring's head: in the place
 // that the last one is not in.
 func qinstNoteClock() {
 	h := qinstHead
-	turn := h[qinstWordTurn]
-	at := qinstWordClock + turn%2*3
+	turn := h[qinstRingWordTurn]
+	at := qinstRingWordClock + turn%2*3
 	ticks, mono, wall := qinstClocks()
 	h[at], h[at+1], h[at+2] = ticks, uint64(mono), uint64(wall)
-	h[qinstWordEarly], h[qinstWordNoBlock] = atomic.Load64(&qinstEarly), atomic.Load64(&qinstNoBlock)
-	atomic.Store64(&h[qinstWordTurn], turn+1)
+	h[qinstRingWordEarly], h[qinstRingWordNoBlock] = atomic.Load64(&qinstEarly), atomic.Load64(&qinstNoBlock)
+	atomic.Store64(&h[qinstRingWordTurn], turn+1)
 }
 
 func qinstAnonymous(size uintptr) uintptr {
@@ -193,13 +193,13 @@ func qinstFits() bool {
 
 // qinstDropLog forgets the log once the file has all that is in it.
 func qinstDropLog() {
-	used := qinstHead[qinstWordLog]
+	used := qinstHead[qinstRingWordLog]
 	if used == 0 || qinstRing < 0 || !qinstOut.regular || qinstOut.failed || qinstFlight.on {
 		return
 	}
 	qinstLockMemory()
 	if qinstOutTables == qinstNTables && qinstOutKinds == qinstNKinds {
-		atomic.Store64(&qinstHead[qinstWordLog], 0)
+		atomic.Store64(&qinstHead[qinstRingWordLog], 0)
 		linux.Syscall6(qinstSysFallocate, uintptr(qinstRing), qinstPunchHole, qinstLogAt, uintptr(used), 0, 0)
 	}
 	qinstUnlockMemory()
@@ -249,7 +249,7 @@ func qinstMoreChunks(n uint32) bool {
 		return false
 	}
 	qinstChunks.limit.Store(n + grow)
-	qinstHead[qinstWordChunks] = uint64(n + grow)
+	qinstHead[qinstRingWordChunks] = uint64(n + grow)
 	return true
 }
 
@@ -287,7 +287,7 @@ func qinstMakeBlock(n uint32) bool {
 	b.callees = qinstCallees + uintptr(n)*qinstCalleesSize
 	qinstBlocks[n] = p
 	atomic.Store(&qinstNBlocks, n+1)
-	qinstHead[qinstWordBlocks] = uint64(n + 1)
+	qinstHead[qinstRingWordBlocks] = uint64(n + 1)
 	qinstControlBlock(b)
 	return true
 }
@@ -323,7 +323,7 @@ func qinstRegister(base *uint32, points uint32, table string, off unsafe.Pointer
 			qinstApplyRules(&qinstTables[qinstNTables-1])
 		}
 		qinstNext += points
-		qinstHead[qinstWordPoints] = uint64(qinstNext)
+		qinstHead[qinstRingWordPoints] = uint64(qinstNext)
 		head := [8]byte{0x90 | qinstProbesFields + 2, qinstPacketData, qinstTagProbes}
 		qinstLogPacket(qinstNumberHead(head, *base), table)
 	})
@@ -391,7 +391,7 @@ func qinstLogPacket(head [8]byte, body string) {
 	if head[1] == qinstPacketDescriptor {
 		n = 7
 	}
-	used := uintptr(qinstHead[qinstWordLog])
+	used := uintptr(qinstHead[qinstRingWordLog])
 	size := n + uintptr(len(body))
 	if qinstRing < 0 || size > qinstLogSize-used || !qinstAllocate(qinstLogAt+used, size) {
 		return
@@ -401,5 +401,5 @@ func qinstLogPacket(head [8]byte, body string) {
 		*(*byte)(unsafe.Pointer(to + i)) = head[i]
 	}
 	memmove(unsafe.Pointer(to+n), unsafe.Pointer(unsafe.StringData(body)), uintptr(len(body)))
-	atomic.Store64(&qinstHead[qinstWordLog], uint64(used+size))
+	atomic.Store64(&qinstHead[qinstRingWordLog], uint64(used+size))
 }

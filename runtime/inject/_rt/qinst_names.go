@@ -90,11 +90,7 @@ func qinstWriteTexts() {
 			return // next time
 		}
 		p := qinstTexts + uintptr(qinstTextsOut)*qinstMaxText
-		qinstRecord(qinstTagText, 2)
-		qinstU32(qinstTextsOut + 1)
-		qinstByte(0xdb)
-		qinstBig(uint64(n-1), 4)
-		qinstWriteBehind(p, uintptr(n-1))
+		qinstRecordText(qinstTextsOut+1, qinstString((*byte)(unsafe.Pointer(p)), int(n-1)))
 	}
 }
 

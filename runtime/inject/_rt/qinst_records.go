@@ -48,9 +48,9 @@ func qinstWriteHead() {
 	qinstByte(qinstVersion)
 	qinstStr("qinst")
 	qinstByte(0x82)
-	qinstStr(qinstStreamAttr)
+	qinstStr(qinstAttrStream)
 	qinstU64(qinstSet.stream)
-	qinstStr(qinstSegmentAttr)
+	qinstStr(qinstAttrSegment)
 	qinstU64(qinstOut.segment)
 	qinstAttrStr("ring", qinstRingName()) // within the first page: that is written whole or not at all
 	qinstAttrStr("program", qinstSet.program)
@@ -77,9 +77,7 @@ func qinstWriteHead() {
 	}
 	qinstWriteBehind(uintptr(unsafe.Pointer(unsafe.StringData(qinstPreamble))), uintptr(len(qinstPreamble)))
 	for code, text := range waitReasonStrings {
-		qinstRecord(qinstTagReason, 2)
-		qinstU32(uint32(code))
-		qinstStr(text)
+		qinstRecordReason(uint32(code), text)
 	}
 	qinstPush()
 }
@@ -100,10 +98,7 @@ func qinstAttrInt(key string, value int64) {
 
 func qinstWriteClock() {
 	ticks, mono, wall := qinstClocks()
-	qinstRecord(qinstTagClock, 3)
-	qinstU64(ticks)
-	qinstI64(mono)
-	qinstI64(wall)
+	qinstRecordClock(ticks, mono, wall)
 }
 
 // qinstClocks reads the three clocks together.
@@ -139,11 +134,7 @@ func qinstWriteNews() {
 			continue
 		}
 		file, line := funcline(f, f.entry())
-		qinstRecord(qinstTagFunction, 4)
-		qinstU64(uint64(pc))
-		qinstStr(funcname(f))
-		qinstStr(file)
-		qinstU32(uint32(line))
+		qinstRecordFunction(uint64(pc), funcname(f), file, uint32(line))
 	}
 }
 
@@ -166,11 +157,7 @@ func qinstWriteCost() {
 	if o.costFrom == 0 {
 		return
 	}
-	qinstRecord(qinstTagFlush, 4)
-	qinstU64(o.costFrom)
-	qinstU64(o.costTo)
-	qinstU64(o.costBytes)
-	qinstU64(o.costCPU)
+	qinstRecordFlush(o.costFrom, o.costTo, o.costBytes, o.costCPU)
 	o.costFrom, o.costCPU, o.costBytes = 0, 0, 0
 }
 
@@ -197,9 +184,7 @@ func qinstWriteThreads() {
 	}
 	qinstWriteThread(qinstIdle, uint32(getg().m.procid))
 	if us, ok := qinstField(qinstReadFile("/sys/fs/cgroup/cpu.stat\x00"), "throttled_usec "); ok {
-		qinstRecord(qinstTagThrottle, 2)
-		qinstU64(qinstNow())
-		qinstU64(us * 1000)
+		qinstRecordThrottle(qinstNow(), us*1000)
 	}
 }
 
@@ -213,12 +198,7 @@ func qinstWriteThread(num, tid uint32) {
 	if !ok || !ok2 {
 		return
 	}
-	qinstRecord(qinstTagOSCPU, 5)
-	qinstU32(num)
-	qinstU32(tid)
-	qinstU64(now)
-	qinstU64(run)
-	qinstU64(wait)
+	qinstRecordOscpu(num, tid, now, run, wait)
 }
 
 // qinstUsage is struct rusage: two timevals, the largest resident set in KiB,
@@ -242,21 +222,13 @@ func qinstProcessCPU() uint64 {
 func qinstWriteUsage() {
 	var u qinstUsage
 	u.get()
-	qinstRecord(qinstTagProcess, 4)
-	qinstU64(qinstNow())
-	qinstU64(u.user())
-	qinstU64(u.system())
-	qinstU64(uint64(u[4]) << 10)
+	qinstRecordProcess(qinstNow(), u.user(), u.system(), uint64(u[4])<<10)
 }
 
 // qinstWriteMetrics writes what the runtime says of its heap. Its goroutines are in the
 // events.
 func qinstWriteMetrics() {
-	qinstRecord(qinstTagMetrics, 4)
-	qinstU64(qinstNow())
-	qinstU64(gcController.heapLive.Load())
-	qinstU64(gcController.gcPercentHeapGoal.Load())
-	qinstU64(uint64(work.cycles.Load()))
+	qinstRecordMetrics(qinstNow(), gcController.heapLive.Load(), gcController.gcPercentHeapGoal.Load(), uint64(work.cycles.Load()))
 }
 
 // qinstWriteMemory writes what the tool uses.
@@ -266,11 +238,9 @@ func qinstWriteMemory() {
 	for i := range qinstNBlocks {
 		pageless += (*qinstBlock)(unsafe.Pointer(qinstBlocks[i])).pageless
 	}
-	qinstRecord(qinstTagMemory, 9)
-	for _, v := range [...]uint64{qinstNow(), s.memory, uint64(qinstChunks.limit.Load()) * qinstChunkSize, uint64(qinstPages.limit.Load()) * qinstPageSize,
-		uint64(max(qinstStackBytes.Load(), 0)), qinstHead[qinstWordLog], pageless, atomic.Load64(&qinstStackless), qinstUnlisted} {
-		qinstU64(v)
-	}
+	events, counts := uint64(qinstChunks.limit.Load())*qinstChunkSize, uint64(qinstPages.limit.Load())*qinstPageSize
+	stacks := uint64(max(qinstStackBytes.Load(), 0))
+	qinstRecordMemory(qinstNow(), s.memory, events, counts, stacks, qinstHead[qinstRingWordLog], pageless, atomic.Load64(&qinstStackless), qinstUnlisted)
 }
 
 // qinstWriteCounts writes the totals of all cells. They are summed up first,
@@ -294,17 +264,12 @@ func qinstWriteCounts() {
 			qinstBeat++
 		}
 	}
-	qinstRecord(qinstTagCounts, 2)
-	qinstU64(qinstNow())
-	qinstByte(0xc6)
-	qinstBig(found*24, 4)
+	qinstRecordCounts(qinstNow(), found*24)
 	for k := uint32(0); k < qinstNext; k++ {
 		if t := (*[2]uint64)(unsafe.Pointer(qinstTotals + uintptr(k)*16)); t[0] != 0 {
 			words := [3]uint64{uint64(k), t[0], t[1]}
 			for _, w := range words {
-				for s := 0; s < 64; s += 8 {
-					qinstByte(byte(w >> s))
-				}
+				qinstWord(w)
 			}
 		}
 	}
@@ -350,10 +315,7 @@ func qinstWriteCallee(point uint32, pc uintptr, n uint64) {
 	if f := findfunc(pc); f.valid() {
 		name = funcname(f)
 	}
-	qinstRecord(qinstTagCallee, 3)
-	qinstU32(point)
-	qinstStr(name)
-	qinstU64(n)
+	qinstRecordCallee(point, name, n)
 }
 
 // The writer's scratch memory: nothing in package runtime may escape to the heap.

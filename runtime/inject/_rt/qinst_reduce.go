@@ -402,9 +402,7 @@ func qinstWriteDropped() {
 		return
 	}
 	r.told = sum
-	qinstRecord(qinstTagReduced, 2)
-	qinstU64(qinstNow())
-	qinstBlob(found * 16)
+	qinstRecordReduced(qinstNow(), found*16)
 	for k := uint32(0); found > 0 && k < qinstNext; k++ {
 		if n := *qinstReduceDropped(k); n != 0 {
 			qinstWord(uint64(k))

@@ -324,10 +324,7 @@ func qinstWritePaths() {
 		if n == 0 {
 			return
 		}
-		qinstRecord(qinstTagPath, 3)
-		qinstU32(first + 1)
-		qinstU32(n)
-		qinstBlob(uint64(n) * 8)
+		qinstRecordPath(first+1, n, uint64(n)*8)
 		for i := range n {
 			key := qinstPathWord(first+i) - 1
 			qinstWord(key>>22 | key&(qinstMaxPoints-1)<<32 | key&qinstUntraced<<(63-21))

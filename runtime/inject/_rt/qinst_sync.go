@@ -12,7 +12,7 @@ import (
 // instrumented packages say which object was taken or given, without a wait too.
 
 // An address is noted without its upper bits, which are the same for all.
-const qinstAddrBits = 48
+const qinstAddrBits = qinstAddressBits
 
 // qinstSyncTrace writes the event of an operation, which has been counted, on the
 // object at obj. queue says where a number is found that tells how many others
@@ -241,10 +241,7 @@ func qinstWriteTrails() {
 		for _, pc := range t.pc[:t.n] {
 			qinstWriteFrame(pc)
 		}
-		qinstRecord(qinstTagStack, 2)
-		qinstU32(qinstTrailsOut + 1)
-		qinstByte(0xdd)
-		qinstBig(uint64(t.n), 4)
+		qinstRecordStack(qinstTrailsOut+1, uint64(t.n))
 		for _, pc := range t.pc[:t.n] {
 			qinstU64(uint64(pc))
 		}
@@ -284,11 +281,6 @@ func qinstWriteFrame(pc uintptr) {
 			uf = u.next(uf)
 		}
 		file, line := u.fileLine(uf)
-		qinstRecord(qinstTagFrame, 5)
-		qinstU64(uint64(pc))
-		qinstU32(level)
-		qinstStr(u.srcFunc(uf).name())
-		qinstStr(file)
-		qinstU32(uint32(line))
+		qinstRecordFrame(uint64(pc), level, u.srcFunc(uf).name(), file, uint32(line))
 	}
 }

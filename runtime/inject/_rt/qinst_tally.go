@@ -27,8 +27,10 @@ import (
 // A g that is larger by one word is larger by 32 bytes.
 
 const (
-	qinstTallyBit = 1 << 31 // in a reference, so that who sums events up can tell it from them
-	qinstCode     = 1 << 15 // in a slab's map: the word is the code of the callees that the one before it counts
+	qinstTallyHead = qinstRingTallyHead // the assembly knows it by this name
+
+	qinstTallyBit = qinstRingTally // in a reference, so that who sums events up can tell it from them
+	qinstCode     = qinstRingCode  // in a slab's map: the word is the code of the callees that the one before it counts
 )
 
 // qinstTally is followed by its words. References to it are qinstTallyBit and its number
@@ -63,14 +65,14 @@ var (
 //
 //go:nosplit
 func (s *qinstSlab) word(k uint32) *uint16 {
-	return (*uint16)(unsafe.Pointer(uintptr(unsafe.Pointer(s)) + qinstSlabHead + uintptr(k)*2))
+	return (*uint16)(unsafe.Pointer(uintptr(unsafe.Pointer(s)) + qinstRingSlabHead + uintptr(k)*2))
 }
 
 // tallies is where the first one is.
 //
 //go:nosplit
 func (s *qinstSlab) tallies() uintptr {
-	return uintptr(unsafe.Pointer(s)) + qinstSlabHead + uintptr(s.n+3)&^3*2
+	return uintptr(unsafe.Pointer(s)) + qinstRingSlabHead + uintptr(s.n+3)&^3*2
 }
 
 func qinstMapTallies() bool {
@@ -171,7 +173,7 @@ func qinstNewSlab(l *qinstList, first uint32, words string) bool {
 			break
 		}
 	}
-	atomic.Store((*uint32)(unsafe.Pointer(qinstDirectory+uintptr(i)*4)), qinstSlabPage)
+	atomic.Store((*uint32)(unsafe.Pointer(qinstDirectory+uintptr(i)*4)), qinstRingSlabPage)
 	// Who sums up knows the slab: now it may be used.
 	for at := s.tallies(); at+uintptr(s.size) <= p+qinstPageSize; at += uintptr(s.size) {
 		t := (*qinstTally)(unsafe.Pointer(at))

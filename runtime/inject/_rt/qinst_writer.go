@@ -258,15 +258,7 @@ func qinstWriteChunk(h *qinstChunk, n uintptr) {
 }
 
 func qinstWriteEvents(h *qinstChunk, p, n uintptr) {
-	qinstRecord(qinstTagEvents, 7)
-	qinstU32(h.num)
-	qinstU32(h.tid)
-	qinstU64(h.seq)
-	qinstU64(h.ticks)
-	qinstU64(h.g)
-	qinstI32(h.proc)
-	qinstByte(0xc6)
-	qinstBig(uint64(n), 4)
+	qinstRecordEvents(h.num, h.tid, h.seq, h.ticks, h.g, h.proc, uint64(n))
 	qinstWriteBehind(p, n)
 }
 
@@ -276,10 +268,7 @@ func qinstLimit() {
 	qinstSet.floor = qinstCountOnly // of blocks to come
 	qinstFloor(qinstCountOnly)
 	qinstStates = 0
-	qinstRecord(qinstTagLimit, 3)
-	qinstU64(qinstNow())
-	qinstU64(qinstOut.bytes)
-	qinstStr("bytes")
+	qinstRecordLimit(qinstNow(), qinstOut.bytes, "bytes")
 }
 
 // qinstFloor sets every block's floor.
@@ -449,14 +438,7 @@ func qinstWriteTail(why uint32) {
 	if end == 0 {
 		end = qinstNow()
 	}
-	qinstRecord(qinstTagEnd, 7)
-	qinstU64(end)
-	qinstStr(qinstWhyText[why])
-	qinstI32(qinstStatus)
-	qinstU64(lost)
-	qinstU64(qinstEarly)
-	qinstU64(qinstOverflows())
-	qinstU64(qinstUnnamed())
+	qinstRecordEnd(end, qinstWhyText[why], qinstStatus, lost, qinstEarly, qinstOverflows(), qinstUnnamed())
 	qinstPush()
 }
 
@@ -519,30 +501,6 @@ func qinstByte(b byte) {
 	}
 	qinstOut.buf[qinstOut.n] = b
 	qinstOut.n++
-}
-
-// qinstBig appends the low n bytes of v, most significant first.
-func qinstBig(v uint64, n int) {
-	for n--; n >= 0; n-- {
-		qinstByte(byte(v >> (8 * n)))
-	}
-}
-
-func qinstRecord(tag byte, fields byte) {
-	qinstByte(0x90 | (fields + 2))
-	qinstByte(qinstPacketData)
-	qinstByte(tag)
-}
-
-func qinstU32(v uint32) { qinstByte(0xce); qinstBig(uint64(v), 4) }
-func qinstU64(v uint64) { qinstByte(0xcf); qinstBig(v, 8) }
-func qinstI32(v int32)  { qinstByte(0xd2); qinstBig(uint64(uint32(v)), 4) }
-func qinstI64(v int64)  { qinstByte(0xd3); qinstBig(uint64(v), 8) }
-
-func qinstStr(s string) {
-	qinstByte(0xdb)
-	qinstBig(uint64(len(s)), 4)
-	qinstWriteBehind(uintptr(unsafe.Pointer(unsafe.StringData(s))), uintptr(len(s)))
 }
 
 // qinstWriteBehind appends n bytes at p. Long pieces are not copied: they must
@@ -621,8 +579,8 @@ func qinstWriteFailed(errno uintptr) {
 		qinstStop()
 	} else {
 		o.failed = true // counting goes on
-		qinstHead[qinstWordFailedAt], qinstHead[qinstWordWritten] = qinstNow(), o.bytes
-		atomic.Store64(&qinstHead[qinstWordFailed], uint64(errno))
+		qinstHead[qinstRingWordFailedAt], qinstHead[qinstRingWordWritten] = qinstNow(), o.bytes
+		atomic.Store64(&qinstHead[qinstRingWordFailed], uint64(errno))
 		rest = "; the program goes on untraced, and what the file lacks stays in memory: \"qinst salvage -o OUT FILE\" takes it from there, -clean removes it"
 	}
 	qinstSay("cannot write the trace: ", qinstErrno(errno), rest)

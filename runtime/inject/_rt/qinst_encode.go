@@ -1,0 +1,55 @@
+package runtime
+
+import "unsafe"
+
+// The msgpack that records are made of. One function for each type of a field: the
+// generated functions that write records (qinstRecordEnd and the like) call them, with
+// the fields in the order of package spec.
+
+// qinstBig appends the low n bytes of v, most significant first.
+func qinstBig(v uint64, n int) {
+	for n--; n >= 0; n-- {
+		qinstByte(byte(v >> (8 * n)))
+	}
+}
+
+// qinstRecord begins a record. Tags are below 128 and there are at most 13 fields, so
+// that one byte is enough for each.
+func qinstRecord(tag byte, fields byte) {
+	qinstByte(0x90 | (fields + 2))
+	qinstByte(qinstPacketData)
+	qinstByte(tag)
+}
+
+// qinstU8 appends a small number in its short form, which is what readers have always
+// been given.
+func qinstU8(v uint8) {
+	if v >= 0x80 {
+		qinstByte(0xcc)
+	}
+	qinstByte(v)
+}
+
+func qinstU32(v uint32)  { qinstByte(0xce); qinstBig(uint64(v), 4) }
+func qinstU64(v uint64)  { qinstByte(0xcf); qinstBig(v, 8) }
+func qinstI32(v int32)   { qinstByte(0xd2); qinstBig(uint64(uint32(v)), 4) }
+func qinstI64(v int64)   { qinstByte(0xd3); qinstBig(uint64(v), 8) }
+func qinstF64(v float64) { qinstByte(0xcb); qinstBig(*(*uint64)(unsafe.Pointer(&v)), 8) }
+
+func qinstStr(s string) {
+	qinstByte(0xdb)
+	qinstBig(uint64(len(s)), 4)
+	qinstWriteBehind(uintptr(unsafe.Pointer(unsafe.StringData(s))), uintptr(len(s)))
+}
+
+// qinstArray begins an array of n elements.
+func qinstArray(n uint64) { qinstByte(0xdd); qinstBig(n, 4) }
+
+// qinstBlob begins a packed block of n bytes, and qinstWord is a word of one.
+func qinstBlob(n uint64) { qinstByte(0xc6); qinstBig(n, 4) }
+
+func qinstWord(w uint64) {
+	for s := 0; s < 64; s += 8 {
+		qinstByte(byte(w >> s))
+	}
+}
