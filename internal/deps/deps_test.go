@@ -31,7 +31,7 @@ var allowed = map[string][]string{
 	"instrument/rewrite":  {"instrument/points", "internal/edit", "sddf", "sddf/spec"},
 	"instrument":          {"instrument/points", "instrument/rewrite"},
 	"runtime/inject":      {"internal/edit", "ratecontrol", "sddf", "sddf/spec", "settings"},
-	"instrument/toolexec": {"instrument", "instrument/points", "ratecontrol", "runtime/inject", "settings"},
+	"instrument/toolexec": {"instrument", "instrument/points", "internal/live", "ratecontrol", "runtime/inject", "settings"},
 
 	"cmd/qinst": {"analysis/profile", "extensions", "instrument/points", "instrument/toolexec", "report", "sddf", "sddf/pablo", "sddf/pack", "sddf/salvage", "sddf/spec", "sddf/text", "settings", "trace"},
 
@@ -40,6 +40,12 @@ var allowed = map[string][]string{
 	"debug": {"ratecontrol", "sddf", "sddf/spec", "trace"},
 
 	"qinst.dev": nil, // part of programs that are observed
+
+	"internal/live":            nil,
+	"internal/live/qinst":      nil,
+	"internal/live/debug":      nil,
+	"internal/live/extensions": nil,
+	"internal/live/sddf":       nil,
 
 	"internal/deps":    nil,
 	"internal/oracle":  {"trace"},
