@@ -100,7 +100,7 @@ func TestNearest(t *testing.T) {
 	for text, want := range map[string]string{"tracee": "trace", "cuont": "count", "of": "off", "loud": "", "fligth": "flight"} {
 		found("mode", text, Table[Mode].Nearest(text), want)
 	}
-	for text, want := range map[string]string{"lop": "loop", "process": "", "recrod": "record"} {
+	for text, want := range map[string]string{"lop": "loop", "process": "", "recod": "record"} {
 		found("kind", text, NearestKind(text), want)
 	}
 	for text, want := range map[string]string{"conut": "count", "1e4/s:tme": "time", "1e4": "", "soon": ""} {

@@ -17,7 +17,7 @@ var allowed = map[string][]string{
 	"sddf/text":       {"sddf", "sddf/spec"},
 	"sddf/pack":       {"sddf", "sddf/spec"},
 	"sddf/pablo":      {"sddf", "sddf/spec", "sddf/text"},
-	"sddf/salvage":    {"sddf", "sddf/pack", "sddf/spec"},
+	"sddf/salvage":    {"sddf", "sddf/spec"},
 	"trace":           {"ratecontrol", "sddf", "sddf/salvage", "sddf/spec"},
 	"trace/tracetest": {"sddf", "sddf/spec", "trace"},
 
@@ -80,5 +80,30 @@ func TestImportOrder(t *testing.T) {
 	}
 	if seen != len(allowed) {
 		t.Errorf("found %d packages, expected %d", seen, len(allowed))
+	}
+}
+
+// linked are the packages outside of the standard library that a user's program links
+// with each of ours that it may import: no compressor, and but for debug nothing that
+// reads traces.
+var linked = map[string][]string{
+	"qinst.dev":            {"qinst.dev"},
+	"qinst.dev/sddf":       {"qinst.dev/sddf", "qinst.dev/sddf/spec"},
+	"qinst.dev/extensions": {"qinst.dev/extensions", "qinst.dev/sddf", "qinst.dev/sddf/spec"},
+	"qinst.dev/debug": {"qinst.dev", "qinst.dev/debug", "qinst.dev/ratecontrol", "qinst.dev/sddf", "qinst.dev/sddf/salvage", "qinst.dev/sddf/spec",
+		"qinst.dev/trace"}, // trace and what it needs: for a part of a trace, over HTTP
+}
+
+func TestLinked(t *testing.T) {
+	for pkg, want := range linked {
+		out, err := exec.Command("go", "list", "-deps", "-f", `{{if not .Standard}}{{.ImportPath}}{{end}}`, pkg).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := strings.Fields(string(out))
+		slices.Sort(got)
+		if !slices.Equal(got, want) {
+			t.Errorf("a program that imports %s links %v, expected %v", pkg, got, want)
+		}
 	}
 }
