@@ -26,6 +26,7 @@ const (
 
 // qinstPublish makes what was stored before visible to whoever sees v. Stores
 // are ordered on this machine.
+// Context: start, probe, hook, goroutine, sampler.
 //
 //go:nosplit
 func qinstPublish(p *uintptr, v uintptr) { *p = v }

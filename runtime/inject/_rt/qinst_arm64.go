@@ -27,6 +27,7 @@ const (
 )
 
 // qinstPublish makes what was stored before visible to whoever sees v.
+// Context: start, probe, hook, goroutine, sampler.
 //
 //go:nosplit
 func qinstPublish(p *uintptr, v uintptr) { atomic.StoreReluintptr(p, v) }

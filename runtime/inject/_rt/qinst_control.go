@@ -75,6 +75,7 @@ var (
 )
 
 // qinstStartControl prepares rate control if there are rules or a budget.
+// Context: start.
 func qinstStartControl() {
 	s := &qinstSet
 	if qinstNRules == 0 && s.budget == 0 {
@@ -93,6 +94,7 @@ func qinstStartControl() {
 }
 
 // qinstPrepareControl makes room for what rate control keeps of each point.
+// Context: start, goroutine, writer.
 func qinstPrepareControl() {
 	if qinstControlled {
 		return
@@ -112,6 +114,8 @@ func qinstPrepareControl() {
 	qinstControlled = true
 }
 
+// qinstControlOf is what rate control keeps of a point, nil without rate control.
+// Context: start, goroutine, writer.
 func qinstControlOf(point uint32) *qinstControl {
 	if qinstControls == 0 || point >= qinstMaxPoints {
 		return nil
@@ -120,6 +124,9 @@ func qinstControlOf(point uint32) *qinstControl {
 }
 
 // qinstWant notes a point for the writer.
+// The list is the thread's own, with one writer and one reader, so it needs no atomic
+// read-modify-write. When it is full the writer looks at all cells instead.
+// Context: probe.
 //
 //go:nosplit
 func qinstWant(b *qinstBlock, point uint32) {
@@ -137,6 +144,9 @@ func qinstWant(b *qinstBlock, point uint32) {
 }
 
 // qinstControlWindow is one round of rate control; it does nothing before its time.
+// The lock is held for the whole round, because rules may change from other threads, and
+// a point must not be decided by half of one rule and half of another.
+// Context: writer.
 func qinstControlWindow() {
 	w := &qinstWindow
 	now := nanotime()
@@ -173,6 +183,8 @@ func qinstControlWindow() {
 }
 
 // qinstTakeWants puts the points that a thread has noted on the list.
+// wantOut moves behind the read: the thread then may use the slot again.
+// Context: writer.
 func qinstTakeWants(b *qinstBlock) {
 	for ; b.wantOut != atomic.Load(&b.wantIn); atomic.Store(&b.wantOut, b.wantOut+1) {
 		qinstEnlist(b.want[b.wantOut%qinstWants])
@@ -189,6 +201,9 @@ func qinstTakeWants(b *qinstBlock) {
 
 // qinstTakePages puts the points that have a rule on the list, once a thread has cells
 // for them.
+// Without it a point under a rule that is seldom hit would never come to the list, since
+// it does not use up half of its room.
+// Context: writer.
 func qinstTakePages() {
 	if atomic.Xchg(&qinstPagesBack, 0) != 0 {
 		qinstPagesSeen = 0
@@ -211,6 +226,7 @@ func qinstTakePages() {
 }
 
 // qinstEnlist puts a point on the list that was reached before.
+// Context: writer.
 func qinstEnlist(point uint32) {
 	if c := qinstAppend(point); c != nil {
 		c.hits, c.traced = qinstHitsOf(point)
@@ -218,6 +234,9 @@ func qinstEnlist(point uint32) {
 }
 
 // qinstAppend puts a point on the list. It returns nil if it is there, or there is no room.
+// The list has a bound, as all memory has. A point without a place there keeps its free
+// events and then only counts.
+// Context: start, goroutine, writer.
 func qinstAppend(point uint32) *qinstControl {
 	c := qinstControlOf(point)
 	if c.listed {
@@ -244,6 +263,9 @@ func qinstAppend(point uint32) *qinstControl {
 }
 
 // qinstRuled makes the rule of a point what it is from now on.
+// Cells of threads that never reached the point do not exist yet; they get their room
+// from the ruling when they are made.
+// Context: start, goroutine, writer.
 func qinstRuled(point uint32) {
 	o := qinstRulingOf(point)
 	r := &qinstRules[o.rule-1]
@@ -269,6 +291,7 @@ func qinstRuled(point uint32) {
 
 // qinstControlBlock prepares a new block that nobody has. It is among all blocks by then:
 // what the writer does to those meanwhile it has, or finds here.
+// Context: start, probe, hook, goroutine, writer, sampler.
 func qinstControlBlock(b *qinstBlock) {
 	if !qinstControlled {
 		return
@@ -280,6 +303,7 @@ func qinstControlBlock(b *qinstBlock) {
 }
 
 // price is what a traced hit costs, in ns.
+// Context: writer.
 func (c *qinstControl) price() float64 {
 	if c.kind == qinstCalls {
 		return 0
@@ -291,6 +315,9 @@ func (c *qinstControl) price() float64 {
 }
 
 // qinstAfford returns what a point may cost in a window, in ns.
+// The tool's own time counts against the budget first, because a budget is a promise
+// about all that recording costs.
+// Context: writer.
 func qinstAfford(now int64, ns float64) float64 {
 	if !qinstBudgetOn {
 		return qinstRateAny
@@ -317,6 +344,7 @@ func qinstAfford(now int64, ns float64) float64 {
 }
 
 // qinstEventBytes is how many bytes of events there are so far.
+// Context: writer.
 func qinstEventBytes() (n uint64) {
 	for i := uint32(1); i < qinstNBlocks; i++ {
 		b := (*qinstBlock)(unsafe.Pointer(qinstBlocks[i]))
@@ -330,6 +358,7 @@ func qinstEventBytes() (n uint64) {
 
 // qinstScanHits sums the hits of a part of the points up, so that all are known once or
 // twice a second: what counting costs.
+// Context: writer.
 func qinstScanHits(now int64) {
 	w := &qinstWindow
 	if qinstNext == 0 || w.scanned == 0 && now-w.scanAt < qinstScanNS {
@@ -372,6 +401,9 @@ var qinstDear struct {
 	cpu    uint64 // ns of the process at the last scan
 }
 
+// qinstNoteDear keeps the points with most hits since the last scan, sorted. There are 64
+// places: what is further down costs little beside those, and a later scan finds it.
+// Context: writer.
 func qinstNoteDear(point uint32, hits uint64) {
 	c, d := qinstControlOf(point), &qinstDear
 	n := hits - c.scanned
@@ -392,6 +424,7 @@ func qinstNoteDear(point uint32, hits uint64) {
 // qinstKeepFloor switches off the points that are hit most, until what the others cost
 // to be counted is within the budget. Nobody knows when they would cost less: they stay
 // off until a rule says otherwise.
+// Context: writer.
 func qinstKeepFloor(ns int64) {
 	d, w := &qinstDear, &qinstWindow
 	cpu := qinstProcessCPU()
@@ -411,6 +444,7 @@ func qinstKeepFloor(ns int64) {
 
 // qinstDecide takes a point's window to the policy and carries out what it says. It
 // reports whether the point stays on the list.
+// Context: writer.
 func qinstDecide(point uint32, ns, most float64) bool {
 	c := qinstControlOf(point)
 	hits, traced, n := c.hits, c.traced, c.n
@@ -491,6 +525,7 @@ func qinstDecide(point uint32, ns, most float64) bool {
 }
 
 // qinstNoteBelow counts the points below trace, for who takes samples.
+// Context: writer.
 func qinstNoteBelow(was, is uint8) {
 	switch {
 	case was == 0:
@@ -508,6 +543,9 @@ var qinstNoRule = qinstRule{limit: qinstRateLimit{Rate: qinstRateAny}, most: qin
 // its share so far: it need not be the same as before. A thread that counts an event
 // at this moment may undo it, which the result tells of: then it is done again in the
 // next window.
+// Only a settled point may leave the list. Otherwise an increment that raced would leave
+// a cell tracing for ever.
+// Context: writer.
 func qinstSetRoom(point uint32, c *qinstControl, level qinstRateLevel, room float64) (settled bool) {
 	settled = true
 	share := 2 * room / (float64(c.traced) + float64(qinstNBlocks))
@@ -524,6 +562,7 @@ func qinstSetRoom(point uint32, c *qinstControl, level qinstRateLevel, room floa
 }
 
 // qinstLevelRoom is the room of a cell at a level: share events, room at most.
+// Context: writer.
 func qinstLevelRoom(level qinstRateLevel, share, room float64) int32 {
 	switch level {
 	case qinstRateTrace:
@@ -534,6 +573,9 @@ func qinstLevelRoom(level qinstRateLevel, share, room float64) int32 {
 	return qinstSet.floor
 }
 
+// qinstTimedRoom is the room of cells at level time. Which of the two it is tells the
+// assembly whether it may read the processor's clock itself.
+// Context: start, goroutine, writer.
 func qinstTimedRoom() int32 {
 	if qinstSlowClock {
 		return qinstTimedSlow
@@ -541,6 +583,9 @@ func qinstTimedRoom() int32 {
 	return qinstTimed
 }
 
+// qinstTimeAll gives every block memory for sums before any cell says "time": a probe
+// that finds none drops its time.
+// Context: start, goroutine, writer.
 func qinstTimeAll() {
 	for i := uint32(1); i < qinstNBlocks; i++ {
 		qinstMapTimes((*qinstBlock)(unsafe.Pointer(qinstBlocks[i])))
@@ -548,6 +593,8 @@ func qinstTimeAll() {
 }
 
 // qinstWriteLevel records that a point's level changes.
+// Reports need it to know from when on a count is no event.
+// Context: writer.
 func qinstWriteLevel(point uint32, from, to qinstRateLevel, rate float64, why string) {
 	qinstLevelsChanged = true
 	if qinstFlight.on && !qinstFlight.writes {
@@ -563,6 +610,7 @@ const (
 )
 
 // qinstSumsDue writes sums if it is time to.
+// Context: writer.
 func qinstSumsDue(now int64) {
 	if period := qinstSet.sums; period >= 0 && now-qinstSumsLast >= period || period == qinstSumsChange && qinstLevelsChanged {
 		qinstSumsLast, qinstLevelsChanged = now, false
@@ -576,6 +624,9 @@ var (
 )
 
 // qinstWriteSums records what the points below trace counted since the last time.
+// found is counted first, since the record's length stands before its data; fresh keeps
+// the second pass to the same points.
+// Context: writer.
 func qinstWriteSums() {
 	found := uint64(0)
 	list := (*[qinstMaxPoints]uint32)(unsafe.Pointer(qinstTracked))
@@ -615,6 +666,9 @@ func qinstWriteSums() {
 var qinstSumsAt uint64
 
 // qinstWriteTimes writes the totals of the timed points, and their histograms.
+// Threads may time more meanwhile, so the second pass writes at most what the first one
+// counted, and zeros where it finds less.
+// Context: writer.
 func qinstWriteTimes() {
 	if qinstSpill == 0 {
 		return
@@ -643,6 +697,10 @@ func qinstWriteTimes() {
 	qinstWriteHistograms(now)
 }
 
+// qinstWriteHistograms writes one record for each timed point. The beat is raised for
+// each, because there may be many and a thread that ends the program waits only while
+// there is progress.
+// Context: writer.
 func qinstWriteHistograms(now uint64) {
 	for k := range qinstNext {
 		t := qinstTimesOf(k)

@@ -27,6 +27,9 @@ const (
 	qinstCtlGiveUp = 2e9 // ns for a client
 )
 
+// qinstListen opens the socket. Its mode is set before it listens, because a socket in
+// /tmp that others can reach would let them change what is recorded.
+// Context: start.
 func qinstListen() {
 	c := &qinstCtl
 	dir := gogetenv("TMPDIR")
@@ -52,6 +55,9 @@ func qinstListen() {
 	c.fd = fd
 }
 
+// qinstHangUp removes the socket, so that "qinst ctl" does not find one that nobody
+// serves.
+// Context: writer.
 func qinstHangUp() {
 	c := &qinstCtl
 	if c.fd > 0 {
@@ -62,6 +68,9 @@ func qinstHangUp() {
 }
 
 // qinstServe does what can be done at once.
+// It never waits for a client: the writer has a file to write, and a client that sends
+// half of a line would stop it.
+// Context: writer.
 func qinstServe() {
 	c := &qinstCtl
 	if c.fd == 0 {
@@ -98,6 +107,9 @@ func qinstServe() {
 	c.client = 0
 }
 
+// qinstRequest answers one line of a client. Several lines that came together are taken
+// for one, as clients wait for each answer.
+// Context: writer.
 func qinstRequest(line string) {
 	c := &qinstCtl
 	c.out.n = 0
@@ -130,6 +142,7 @@ func qinstRequest(line string) {
 
 // qinstReply sends what there is of the answer. A client that does not take it within
 // a twentieth of a second in all loses the rest.
+// Context: writer.
 func qinstReply() bool {
 	c := &qinstCtl
 	at := 0
@@ -151,6 +164,7 @@ func qinstReply() bool {
 
 // qinstListPoints answers with a line for each point that was reached: kind, level,
 // hits, traced, timed, limit, name.
+// Context: writer.
 func qinstListPoints() {
 	c := &qinstCtl
 	for i := range qinstNTables {

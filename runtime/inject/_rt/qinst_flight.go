@@ -33,6 +33,8 @@ var qinstFlight struct {
 }
 
 // qinstStartFlight prepares the recorder; false if there is nowhere to write to.
+// It needs a file, since a pipe cannot be given up and begun again.
+// Context: start.
 func qinstStartFlight() bool {
 	f := &qinstFlight
 	if !qinstOut.regular {
@@ -53,6 +55,8 @@ func qinstStartFlight() bool {
 }
 
 // qinstSignalled takes a signal that asks for a file.
+// It runs on a signal stack: it raises a number, and the writer does the rest.
+// Context: hook.
 //
 //go:nosplit
 func qinstSignalled(sig uint32) bool {
@@ -65,6 +69,9 @@ func qinstSignalled(sig uint32) bool {
 }
 
 // qinstKeep keeps a list of full chunks, the last first, and lets the oldest go.
+// The list comes newest first, as threads push it, and is turned around here, because the
+// oldest chunk is the first to go.
+// Context: writer.
 func qinstKeep(list uint32) {
 	f := &qinstFlight
 	var oldest uint32
@@ -89,6 +96,8 @@ func qinstKeep(list uint32) {
 
 // qinstForget lets chunks go that are too many, or too old: the one behind is older than
 // what is kept, too.
+// One chunk is always kept. Its successor's time says how old its last event can be.
+// Context: writer.
 func qinstForget() {
 	f := &qinstFlight
 	now := qinstNow()
@@ -108,6 +117,7 @@ func qinstForget() {
 }
 
 // qinstFlightClock keeps a reading of the clocks.
+// Context: start, writer.
 func qinstFlightClock() {
 	f := &qinstFlight
 	if now := nanotime(); now-f.readAt >= qinstClockNS {
@@ -122,6 +132,9 @@ func qinstFlightClock() {
 }
 
 // qinstFlightServe writes a file if one is asked for.
+// The names of the first file and of the new one change places for the time of writing,
+// since all that writes goes by qinstOut.
+// Context: writer.
 func qinstFlightServe() {
 	f := &qinstFlight
 	n := atomic.Load(&f.asked)
@@ -148,6 +161,7 @@ func qinstFlightServe() {
 
 // qinstFlightWhole tells whether the reducer has given back what it was given until the
 // file was asked for. It does not wait for one that hangs.
+// Context: writer.
 func qinstFlightWhole() bool {
 	f, r := &qinstFlight, &qinstReduce
 	if !qinstReducing() || atomic.Load(&qinstEnding) != 0 {
@@ -164,6 +178,8 @@ func qinstFlightWhole() bool {
 }
 
 // qinstWriteFlight writes what is kept, as a stream of its own or as the rest of one.
+// Tables come first, and all of them again: the file must be readable by itself.
+// Context: writer.
 func qinstWriteFlight(why string) {
 	f := &qinstFlight
 	// What comes later is not whole: threads go on while this is written.
@@ -206,6 +222,7 @@ func qinstWriteFlight(why string) {
 }
 
 // qinstWriteBelow tells of the points that are not traced.
+// Context: writer.
 func qinstWriteBelow() {
 	list := (*[qinstMaxPoints]uint32)(unsafe.Pointer(qinstTracked))
 	for i := range qinstListed {
@@ -217,6 +234,9 @@ func qinstWriteBelow() {
 
 // qinstWriteGoroutines tells where the goroutines started that are there. It takes a
 // lock: not while the program dies.
+// A goroutine that started before what is kept has no event that says where; without this
+// record its time would belong to nobody.
+// Context: writer.
 func qinstWriteGoroutines() {
 	lock(&allglock)
 	for _, gp := range allgs {
@@ -232,6 +252,9 @@ func qinstWriteGoroutines() {
 
 // qinstFlightEnd ends the first file: with what is kept if the program did not end as it
 // should, else it goes.
+// The file that the program began with is removed after an ordinary end, because nobody
+// asked for it.
+// Context: writer.
 func qinstFlightEnd(why uint32) {
 	qinstFlightServe()
 	if why == qinstWhyExit || why == qinstWhyExec {
@@ -244,6 +267,8 @@ func qinstFlightEnd(why uint32) {
 }
 
 // qinstSnapshot asks for a file and waits for it.
+// The reducer cannot wait for itself, so there the answer is "" and the file comes later.
+// Context: goroutine.
 //
 //go:linkname qinstSnapshot qinst_snapshot
 func qinstSnapshot() (path string) {

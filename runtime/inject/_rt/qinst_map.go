@@ -64,15 +64,24 @@ var (
 	qinstOutTables   int
 )
 
+// qinstLockMemory takes the lock over tables, rules and pages. It sleeps instead of
+// parking, because the writer has no P; holders must be on the system stack, otherwise
+// they could be preempted with it.
+// Context: start, goroutine, writer.
 func qinstLockMemory() {
 	for !atomic.Cas(&qinstMemory, 0, 1) {
 		usleep(20)
 	}
 }
 
+// qinstUnlockMemory gives it back.
+// Context: start, goroutine, writer.
 func qinstUnlockMemory() { atomic.Store(&qinstMemory, 0) }
 
 // qinstMap makes the ring and the pools.
+// Everything is reserved at once and touched as it is needed: addresses are then fixed,
+// and no pointer to a chunk or a block can go stale.
+// Context: start.
 func qinstMap() bool {
 	qinstOpenRing()
 	head := qinstMapAt(0, qinstPage)
@@ -97,6 +106,9 @@ func qinstMap() bool {
 
 // qinstDescribeRing fills the head, for those who find the ring after the program
 // was killed. The magic comes last.
+// Readers in another process go by these words alone, and take a ring without the magic
+// for one that is not ready.
+// Context: start.
 func qinstDescribeRing(head uintptr) {
 	var b *qinstBlock // for the offsets
 	var c *qinstChunk
@@ -122,6 +134,9 @@ func qinstDescribeRing(head uintptr) {
 
 // qinstNoteClock puts a reading of the clocks into the ring's head: in the place
 // that the last one is not in.
+// There are two places, and the turn is raised behind the writing: a program that is
+// killed in the middle leaves the other reading whole.
+// Context: start, writer.
 func qinstNoteClock() {
 	h := qinstHead
 	turn := h[qinstRingWordTurn]
@@ -132,10 +147,15 @@ func qinstNoteClock() {
 	atomic.Store64(&h[qinstRingWordTurn], turn+1)
 }
 
+// qinstAnonymous maps memory of the process's own, 0 if there is none. It is not
+// reserved, so what is never touched costs nothing.
+// Context: start, probe, hook, goroutine, writer, sampler.
 func qinstAnonymous(size uintptr) uintptr {
 	return qinstMmap(0, size, qinstPrivate, ^uintptr(0), 0)
 }
 
+// qinstMapAt maps a part of the ring, or memory in its place where there is none.
+// Context: start.
 func qinstMapAt(off, size uintptr) uintptr {
 	if qinstRing < 0 {
 		return qinstAnonymous(size)
@@ -143,6 +163,9 @@ func qinstMapAt(off, size uintptr) uintptr {
 	return qinstMmap(0, size, qinstShared, uintptr(qinstRing), off)
 }
 
+// qinstMmap maps memory, 0 on failure. Huge pages are declined, because one would make a
+// thread's few touched cells cost 2 MiB.
+// Context: start, probe, hook, goroutine, writer, sampler.
 func qinstMmap(at, size, flags, fd, off uintptr) uintptr {
 	p, _, e := linux.Syscall6(qinstSysMmap, at, size, qinstProt, flags, fd, off)
 	if e != 0 {
@@ -157,6 +180,7 @@ func qinstMmap(at, size, flags, fd, off uintptr) uintptr {
 }
 
 // qinstOpenRing creates the ring's file.
+// Context: start.
 func qinstOpenRing() {
 	p := &qinstShmPath
 	for try := uint64(0); try < 100; try++ {
@@ -186,12 +210,14 @@ func qinstOpenRing() {
 
 // qinstFits allocates what a small program needs: it is better to have no ring than
 // one that is full at once.
+// Context: start.
 func qinstFits() bool {
 	return qinstAllocate(0, qinstChunksAt+uintptr(min(qinstGrow, qinstSet.mostChunks))*qinstChunkSize) &&
 		qinstAllocate(qinstDirectoryAt, qinstPage) && qinstAllocate(qinstPagesAt, qinstPageGrow*qinstPageSize)
 }
 
 // qinstDropLog forgets the log once the file has all that is in it.
+// Context: writer.
 func qinstDropLog() {
 	used := qinstHead[qinstRingWordLog]
 	if used == 0 || qinstRing < 0 || !qinstOut.regular || qinstOut.failed || qinstFlight.on {
@@ -205,8 +231,13 @@ func qinstDropLog() {
 	qinstUnlockMemory()
 }
 
+// qinstRingName is the ring's path, "" without one.
+// Context: start, writer.
 func qinstRingName() string { return qinstShmPath.text() }
 
+// qinstUnlinkRing removes the ring's name, unless the ring has what the file lacks: then
+// "qinst salvage" needs it.
+// Context: start, writer.
 func qinstUnlinkRing() {
 	if qinstShmPath.n > 0 && !qinstOut.failed {
 		qinstShmPath.buf[qinstShmPath.n] = 0
@@ -215,6 +246,9 @@ func qinstUnlinkRing() {
 }
 
 // qinstAllocate makes sure that pages of the ring exist.
+// Pages must exist before they are touched. On a full /dev/shm a touch would end the
+// program with SIGBUS, and the tool must never do that.
+// Context: start, probe, hook, goroutine, writer, sampler.
 func qinstAllocate(off, size uintptr) bool {
 	if qinstRing < 0 {
 		return true
@@ -229,6 +263,9 @@ func qinstAllocate(off, size uintptr) bool {
 
 // qinstGrowRing lets the threads have more than n chunks. It reports false if it cannot.
 // The hooks of threads call it, too.
+// The holder of the lock is on its system stack and makes one system call, so spinning
+// here is short; the lock is taken by threads that hold the scheduler's.
+// Context: start, probe, hook, goroutine, writer, sampler.
 func qinstGrowRing(n uint32) (ok bool) {
 	for !atomic.Cas(&qinstGrowing, 0, 1) {
 		usleep(20)
@@ -238,6 +275,10 @@ func qinstGrowRing(n uint32) (ok bool) {
 	return ok
 }
 
+// qinstMoreChunks raises how many chunks there may be. A quarter of the memory belongs to
+// events whatever counts use: a program with many points must not lose its scheduling
+// events.
+// Context: start, probe, hook, goroutine, writer, sampler.
 func qinstMoreChunks(n uint32) bool {
 	grow := min(qinstGrow, qinstSet.mostChunks-n)
 	size := uint64(grow) * qinstChunkSize
@@ -254,6 +295,7 @@ func qinstMoreChunks(n uint32) bool {
 }
 
 // qinstNewBlock makes one more block; the first is the shared one.
+// Context: start, probe, hook, goroutine, writer, sampler.
 func qinstNewBlock() bool {
 	for !atomic.Cas(&qinstMaking, 0, 1) {
 		usleep(20)
@@ -269,6 +311,9 @@ func qinstNewBlock() bool {
 }
 
 // qinstMakeBlock makes block n. The hooks of threads call it, too: it waits for nobody.
+// The count of blocks is raised behind the block's own words, since whoever walks the
+// blocks may read it at once.
+// Context: start, probe, hook, goroutine, writer, sampler.
 func qinstMakeBlock(n uint32) bool {
 	off := uintptr(qinstBlocksAt) + uintptr(n)*qinstPage
 	p := uintptr(0)
@@ -294,6 +339,9 @@ func qinstMakeBlock(n uint32) bool {
 
 // qinstRegister gives a package's points their indexes. It runs before the
 // package's variables are initialised.
+// A program has its tables in the ring's log from here on, so that a killed one can be
+// read even if the writer never ran.
+// Context: start.
 //
 //go:linkname qinstRegister qinst_register
 func qinstRegister(base *uint32, points uint32, table string, off unsafe.Pointer, probes uint32) bool {
@@ -334,6 +382,8 @@ func qinstRegister(base *uint32, points uint32, table string, off unsafe.Pointer
 }
 
 // setOff makes the program reach all points of a package, or none.
+// Plain stores are enough: a probe that reads the old byte records one hit more or less.
+// Context: start, writer.
 func (t *qinstTable) setOff(v byte) {
 	for i := range uintptr(t.probes) {
 		*(*byte)(unsafe.Pointer(t.off + i)) = v
@@ -341,6 +391,7 @@ func (t *qinstTable) setOff(v byte) {
 }
 
 // qinstSetOff makes the program reach a point, or not.
+// Context: start, goroutine, writer.
 func qinstSetOff(point uint32, v byte) {
 	if t := qinstTableOf(point); t != nil && point-t.base < t.probes {
 		*(*byte)(unsafe.Pointer(t.off + uintptr(point-t.base))) = v
@@ -348,6 +399,7 @@ func qinstSetOff(point uint32, v byte) {
 }
 
 // qinstTableOf is the table that a point is in.
+// Context: start, goroutine, writer.
 func qinstTableOf(point uint32) *qinstTable {
 	lo, hi := 0, qinstNTables // the last one with a base that is not above
 	for lo < hi {
@@ -364,6 +416,7 @@ func qinstTableOf(point uint32) *qinstTable {
 }
 
 // qinstStop ends recording: no probe is reached any more.
+// Context: start, writer.
 func qinstStop() {
 	qinst_on = 0
 	for i := range qinstNTables {
@@ -372,6 +425,7 @@ func qinstStop() {
 }
 
 // qinstNumberHead completes the head of a packet by a 32-bit number.
+// Context: start.
 func qinstNumberHead(head [8]byte, v uint32) [8]byte {
 	n := 3
 	if head[1] == qinstPacketDescriptor {
@@ -386,6 +440,8 @@ func qinstNumberHead(head [8]byte, v uint32) [8]byte {
 
 // qinstLogPacket puts a packet into the ring's log, as far as there is room: should
 // the program be killed before the writer has come to it, it is there.
+// The length is stored behind the bytes. A reader of the ring sees whole packets.
+// Context: start.
 func qinstLogPacket(head [8]byte, body string) {
 	n := uintptr(8)
 	if head[1] == qinstPacketDescriptor {

@@ -30,6 +30,7 @@ var (
 )
 
 // qinstTextOf returns the number of a text, 0 if there is no room for it.
+// Context: goroutine.
 func qinstTextOf(s string) uint64 {
 	s = s[:min(len(s), qinstMaxText)]
 	h := uint64(14695981039346656037)
@@ -50,6 +51,9 @@ func qinstTextOf(s string) uint64 {
 
 // qinstNote returns the number that is noted under a hash in a table of so many
 // slots. If there is none it notes n, unless that is 0.
+// A slot never changes once it is set, which is why finding needs no lock: a reader sees
+// 0 or the final word.
+// Context: hook, goroutine.
 func qinstNote(table, slots uintptr, h, n uint64) uint64 {
 	for i := uintptr(h >> 16); ; i++ {
 		slot := (*qinstSlot)(unsafe.Pointer(table + i%slots*8))
@@ -68,6 +72,9 @@ func qinstNote(table, slots uintptr, h, n uint64) uint64 {
 
 // qinstNewText stores a text. Threads that store the same one at the same time
 // each store it; the first to note it is found.
+// A text that was stored and not noted is lost room, 64 of which are kept in reserve for
+// threads that race.
+// Context: goroutine.
 func qinstNewText(s string) uint64 {
 	if qinstNTexts.Load() >= qinstMaxTexts-64 || qinstTexts == 0 {
 		atomic.Xadd64(&qinstLostTexts, 1)
@@ -83,6 +90,9 @@ func qinstNewText(s string) uint64 {
 }
 
 // qinstWriteTexts writes the texts that came since the last call.
+// It stops at the first that is not stored yet, since readers expect numbers in order;
+// the next call goes on there.
+// Context: writer.
 func qinstWriteTexts() {
 	for last := qinstNTexts.Load(); qinstTextsOut < last; qinstTextsOut++ {
 		n := atomic.Load(&qinstTextLens[qinstTextsOut+1])
@@ -95,12 +105,16 @@ func qinstWriteTexts() {
 }
 
 // qinstTold notes what the running goroutine says of itself.
+// Context: goroutine.
 func qinstTold(kind, text uint64) {
 	if gp := getg(); qinstStates != 0 && gp == gp.m.curg {
 		qinstPut(qinstNow(), gp.goid, kind<<24|text)
 	}
 }
 
+// qinstName is qinst.Name: events of the goroutine carry the name's number from then on.
+// Context: goroutine.
+//
 //go:linkname qinstName qinst_name
 func qinstName(name string) {
 	if qinstStates != 0 {
@@ -108,6 +122,10 @@ func qinstName(name string) {
 	}
 }
 
+// qinstRegion is qinst.Region. A text that found no room gives 0, and the region is then
+// not recorded at all, because its end could not say which one it is.
+// Context: goroutine.
+//
 //go:linkname qinstRegion qinst_region
 func qinstRegion(name string) uint32 {
 	if qinstStates == 0 {
@@ -120,6 +138,9 @@ func qinstRegion(name string) uint32 {
 	return uint32(text)
 }
 
+// qinstRegionEnd is the end of a region; 0 is one that was not recorded.
+// Context: goroutine.
+//
 //go:linkname qinstRegionEnd qinst_region_end
 func qinstRegionEnd(text uint32) {
 	if text != 0 {
@@ -128,6 +149,7 @@ func qinstRegionEnd(text uint32) {
 }
 
 // qinstUserRegion is called with what runtime/trace says: mode 0 begins a region.
+// Context: goroutine.
 func qinstUserRegion(mode uint64, name string) {
 	if mode == 0 {
 		qinstRegion(name)
@@ -138,6 +160,7 @@ func qinstUserRegion(mode uint64, name string) {
 
 // qinstTraceRegion begins and ends the regions of runtime/trace while its own
 // tracer is off. Such a region has no name at its end, but regions nest.
+// Context: goroutine.
 //
 //go:linkname qinstTraceRegion qinst_trace_region
 func qinstTraceRegion(name string, begins bool) {
@@ -153,6 +176,9 @@ func qinstTraceRegion(name string, begins bool) {
 
 // qinstLabels notes the labels that runtime/pprof gives to the running goroutine:
 // a pointer to a slice of pairs of strings.
+// The pairs are read as runtime/pprof lays them out; the runtime cannot import that
+// package.
+// Context: goroutine.
 func qinstLabels(labels unsafe.Pointer) {
 	if qinstStates == 0 {
 		return

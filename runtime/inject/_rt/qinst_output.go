@@ -5,6 +5,10 @@ import (
 	"unsafe"
 )
 
+// qinstOpenOutput makes the output that the settings name. A file that was asked for must
+// be made where it was asked for; the default one may go to the temporary directory,
+// where the working directory cannot be written to.
+// Context: start.
 func qinstOpenOutput() bool {
 	name := qinstSet.out
 	asked := name != ""
@@ -47,6 +51,7 @@ func qinstOpenOutput() bool {
 }
 
 // qinstCreateOutput creates another file beside the one that qinstOpenOutput made.
+// Context: writer.
 func qinstCreateOutput() (errno uintptr) {
 	name := qinstSet.out
 	if name == "" {
@@ -55,6 +60,8 @@ func qinstCreateOutput() (errno uintptr) {
 	return qinstCreate(qinstOutDir, name)
 }
 
+// qinstUnlinkOutput removes the file, which a flight recorder does that nobody asked.
+// Context: writer.
 func qinstUnlinkOutput() {
 	qinstOutPath.buf[qinstOutPath.n] = 0
 	linux.Syscall6(qinstSysUnlinkat, qinstAtCwd, uintptr(unsafe.Pointer(&qinstOutPath.buf)), 0, 0, 0, 0)
@@ -62,10 +69,15 @@ func qinstUnlinkOutput() {
 
 var qinstOutDir string // of the output; "": the working directory, or its name tells
 
+// qinstOutName is the output's path, for messages.
+// Context: start, writer.
 func qinstOutName() string { return qinstOutPath.text() }
 
 // qinstCreate creates the output, never over an existing file: a number is
 // added to the name instead (containers reuse process ids).
+// O_EXCL is what keeps it from writing over a file: between a test and an open another
+// process could make one.
+// Context: start, writer.
 func qinstCreate(dir, name string) (errno uintptr) {
 	p := &qinstOutPath
 	p.n = 0
@@ -110,6 +122,7 @@ const qinstUnix = "unix:"
 
 // qinstConnect makes a connection to a socket the output. A peer that is slow, or
 // goes away, costs events: the writer waits for it, and nobody for the writer.
+// Context: start.
 func qinstConnect(path string) (errno uintptr) {
 	qinstOut.fd, errno = qinstSocket(path, qinstSysConnect, 0)
 	return errno

@@ -14,6 +14,10 @@ type qinstList struct {
 	base, stride uintptr
 }
 
+// next is the word of item i that leads on: free items hold it in their own memory, so a
+// list needs none.
+// Context: start, probe, hook, goroutine, writer, sampler.
+//
 //go:nosplit
 func (l *qinstList) next(i uint32) *uint32 {
 	if l.stride == 0 {
@@ -22,6 +26,10 @@ func (l *qinstList) next(i uint32) *uint32 {
 	return (*uint32)(unsafe.Pointer(l.base + uintptr(i-1)*l.stride))
 }
 
+// push puts an item on the list. Whoever pushes must have stopped using the item, because
+// the first word of it is overwritten.
+// Context: start, probe, hook, goroutine, writer, sampler.
+//
 //go:nosplit
 func (l *qinstList) push(i uint32) {
 	for {
@@ -33,6 +41,9 @@ func (l *qinstList) push(i uint32) {
 	}
 }
 
+// pop takes the item that came last, 0 if there is none.
+// Context: start, probe, hook, goroutine, writer, sampler.
+//
 //go:nosplit
 func (l *qinstList) pop() uint32 {
 	for {
@@ -60,6 +71,9 @@ type qinstPool struct {
 }
 
 // get returns the address of a piece, 0 if no more than reserve are left.
+// used is raised first and taken back on failure, so that two threads cannot both take
+// the last piece.
+// Context: start, probe, hook, goroutine, sampler.
 //
 //go:nosplit
 func (l *qinstPool) get(reserve uint32) uintptr {
@@ -80,6 +94,10 @@ func (l *qinstPool) get(reserve uint32) uintptr {
 	return l.base + uintptr(i-1)*l.stride
 }
 
+// put gives a piece back. Its memory stays mapped, since a pop that slept may still read
+// the first word.
+// Context: goroutine, writer.
+//
 //go:nosplit
 func (l *qinstPool) put(addr uintptr) {
 	l.push(uint32((addr-l.base)/l.stride) + 1)
@@ -104,6 +122,9 @@ var (
 
 // qinstPushFull puts a chunk on the list that the writer empties. Only whole
 // lists are taken from it, so it needs no counter.
+// It wakes the writer only under pressure, because the wake-up is a system call on the
+// program's time.
+// Context: start, probe, hook, goroutine, sampler.
 //
 //go:nosplit
 func qinstPushFull(c uintptr) {
@@ -124,6 +145,7 @@ func qinstPushFull(c uintptr) {
 // qinstPressed tells whether the writer is to look for full chunks now. Else it finds
 // them when it looks anyhow, some times a second: to wake it costs more than to write a
 // chunk.
+// Context: start, probe, hook, goroutine, writer, sampler.
 //
 //go:nosplit
 func qinstPressed() bool {

@@ -21,6 +21,10 @@ var (
 // qinstRoom is the slow side of every event: afterwards the longest event fits
 // at b.p, its time distance fits 32 bits, and the events so far say that g runs
 // on the thread. It reports false if there is no chunk.
+// It writes what readers need to go on after a break, at most qinstContext bytes in all:
+// a time if the distance is too long for 32 bits, a gap if events were lost, the
+// goroutine if no event told of it.
+// Context: start, probe, hook, goroutine, sampler.
 //
 //go:nosplit
 func qinstRoom(b *qinstBlock, g, now uint64, reserve uint32) bool {
@@ -59,6 +63,9 @@ func qinstRoom(b *qinstBlock, g, now uint64, reserve uint32) bool {
 }
 
 // qinstSwap gives the full chunk to the writer and takes an empty one.
+// The order matters: the header is complete before p is published, because a reader of
+// the ring takes a chunk whose p is set for one that can be read.
+// Context: start, probe, hook, goroutine, sampler.
 //
 //go:nosplit
 func qinstSwap(b *qinstBlock, g, now uint64, reserve uint32) bool {
@@ -93,6 +100,9 @@ func qinstSwap(b *qinstBlock, g, now uint64, reserve uint32) bool {
 
 // qinstStarve makes the thread's points only count until the writer has chunks
 // for it again: to find out at every entry would cost more than to trace.
+// Entries only count from here on; exits and scheduling events still find the reserve, so
+// that what is open gets closed.
+// Context: start, probe, hook, goroutine, sampler.
 //
 //go:nosplit
 func qinstStarve(b *qinstBlock) {
@@ -106,6 +116,9 @@ func qinstStarve(b *qinstBlock) {
 }
 
 // qinstGiveAway puts the thread's chunk on the list of full ones.
+// p is set to 0 before the chunk is on the list. Otherwise somebody who writes open
+// chunks could write this one twice under the same number.
+// Context: start, probe, hook, goroutine, sampler.
 //
 //go:nosplit
 func qinstGiveAway(b *qinstBlock) {
@@ -121,6 +134,10 @@ func qinstGiveAway(b *qinstBlock) {
 	qinstPushFull(c)
 }
 
+// qinstLost counts an event that found no chunk. The gap record that the next event
+// writes says how many, and since when.
+// Context: start, probe, hook, goroutine, sampler.
+//
 //go:nosplit
 func qinstLost(b *qinstBlock, now uint64) {
 	if qinstStates == 0 {
@@ -135,6 +152,7 @@ func qinstLost(b *qinstBlock, now uint64) {
 // qinstPut appends a scheduling event of this thread, of one word: head is its
 // kind and argument. on is the goroutine that the reader is to see running on
 // the thread. qinstPut2 and qinstPut3 append longer ones.
+// Context: probe, hook, goroutine.
 //
 //go:nosplit
 func qinstPut(now, on, head uint64) {
@@ -145,6 +163,9 @@ func qinstPut(now, on, head uint64) {
 	}
 }
 
+// qinstPut2 is qinstPut with one more word.
+// Context: start, probe, hook, sampler.
+//
 //go:nosplit
 func qinstPut2(now, on, head, w1 uint64) {
 	if b := qinstReadyFor(now, on); b != nil {
@@ -155,6 +176,9 @@ func qinstPut2(now, on, head, w1 uint64) {
 	}
 }
 
+// qinstPut3 is qinstPut with two more words.
+// Context: start, hook.
+//
 //go:nosplit
 func qinstPut3(now, on, head, w1, w2 uint64) {
 	if b := qinstReadyFor(now, on); b != nil {
@@ -168,6 +192,7 @@ func qinstPut3(now, on, head, w1, w2 uint64) {
 
 // qinstReadyFor returns the thread's block with room for an event at time now,
 // nil if the event is lost.
+// Context: start, probe, hook, goroutine, sampler.
 //
 //go:nosplit
 func qinstReadyFor(now, on uint64) *qinstBlock {
@@ -180,6 +205,9 @@ func qinstReadyFor(now, on uint64) *qinstBlock {
 
 // qinstMakeReady is the slow side of qinstReadyFor. It runs on the system
 // stack: system calls are hooked where little of the goroutine's stack is left.
+// It tries to make chunks rather than lose a scheduling event: each one lost is a
+// goroutine whose state is unknown from there on.
+// Context: start, probe, hook, goroutine, sampler.
 //
 //go:nosplit
 func qinstMakeReady(now, on uint64) (b *qinstBlock) {
@@ -202,6 +230,7 @@ func qinstMakeReady(now, on uint64) (b *qinstBlock) {
 }
 
 // qinstCurrent is the goroutine whose thread this is, 0 if none.
+// Context: hook.
 //
 //go:nosplit
 func qinstCurrent() uint64 {
@@ -215,6 +244,9 @@ func qinstCurrent() uint64 {
 var qinstNoBlock uint64
 
 // qinstRuns tells this thread's block who runs on it after the event just put.
+// It stands behind the event and not in it, since one function writes all events and most
+// change nothing.
+// Context: start, hook.
 //
 //go:nosplit
 func qinstRuns(g uint64) {
@@ -226,6 +258,9 @@ func qinstRuns(g uint64) {
 // qinstGo is the word that names a goroutine in an event, with the next number
 // in its sequence. The transitions that carry it happen in an order that the
 // scheduler guarantees, so the field needs no atomic operation.
+// Readers order transitions of different threads by it where clocks cannot: of two events
+// a few ns apart on two processors the times may come out the wrong way round.
+// Context: start, hook.
 //
 //go:nosplit
 func qinstGo(gp *g) uint64 {

@@ -15,6 +15,9 @@ import (
 const qinstSegmentSize = 64 << 20
 
 // qinstNewSegment begins a new segment if the one at hand is long enough.
+// Segments bound what damage costs; but each repeats the tables, so one whose tables are
+// an eighth of it goes on.
+// Context: writer.
 func qinstNewSegment() {
 	o := &qinstOut
 	if size := o.bytes - o.segmentAt; size < qinstSegmentSize || size < 8*o.tables {
@@ -32,6 +35,8 @@ func qinstNewSegment() {
 }
 
 // qinstForgetWritten makes the writer write all tables again.
+// A segment stands alone, and so must have every table that its events refer to.
+// Context: writer.
 func qinstForgetWritten() {
 	qinstOutTables, qinstOutKinds, qinstTrailsOut, qinstTextsOut, qinstNFramesOut, qinstPathsOut = 0, 0, 0, 0, 0, 0
 	clear(qinstPCsOut[:])
@@ -40,6 +45,9 @@ func qinstForgetWritten() {
 
 // qinstWriteHead starts a segment: the header, what is known about the process, and
 // the descriptors that the tool prepared.
+// The ring's name must be within the first page, because that is written whole or not at
+// all, and a file that was cut must still lead to the ring.
+// Context: start, writer.
 func qinstWriteHead() {
 	qinstByte(0x95)
 	qinstByte(0)
@@ -82,6 +90,8 @@ func qinstWriteHead() {
 	qinstPush()
 }
 
+// qinstAttrStr writes an attribute of the stream, a text.
+// Context: start, writer.
 func qinstAttrStr(key, value string) {
 	qinstByte(0x93)
 	qinstByte(qinstPacketAttribute)
@@ -89,6 +99,8 @@ func qinstAttrStr(key, value string) {
 	qinstStr(value)
 }
 
+// qinstAttrInt writes an attribute of the stream, a number.
+// Context: start, writer.
 func qinstAttrInt(key string, value int64) {
 	qinstByte(0x93)
 	qinstByte(qinstPacketAttribute)
@@ -96,12 +108,18 @@ func qinstAttrInt(key string, value int64) {
 	qinstI64(value)
 }
 
+// qinstWriteClock writes a reading of the clocks, which relates ticks to time. Two are
+// needed, far apart; there is one every tick because programs are killed.
+// Context: writer.
 func qinstWriteClock() {
 	ticks, mono, wall := qinstClocks()
 	qinstRecordClock(ticks, mono, wall)
 }
 
 // qinstClocks reads the three clocks together.
+// The ticks are the mean of a reading before and one after, since the thread may lose its
+// processor between the clocks.
+// Context: start, writer.
 func qinstClocks() (ticks uint64, mono, wall int64) {
 	a := qinstNow()
 	sec, nsec, mono := time_now()
@@ -110,6 +128,9 @@ func qinstClocks() (ticks uint64, mono, wall int64) {
 }
 
 // qinstWriteNews writes the tables and functions that came since the last call.
+// It is called ten times a second rather than when something is new: to look costs
+// nothing, and threads need not wake the writer for a name.
+// Context: writer.
 func qinstWriteNews() {
 	qinstWriteKinds()
 	for ; qinstOutTables < qinstNTables; qinstOutTables++ {
@@ -142,6 +163,7 @@ var qinstPCsOut [len(qinstPCs) / 64]uint64
 
 // qinstCost adds one run of the writer to its account, which is written every
 // tick.
+// Context: writer.
 func qinstCost(from, cpu, bytes uint64) {
 	o := &qinstOut
 	if o.costFrom == 0 {
@@ -152,6 +174,9 @@ func qinstCost(from, cpu, bytes uint64) {
 	o.costBytes += bytes
 }
 
+// qinstWriteCost writes what the writer itself used, so that reports can say what
+// recording cost.
+// Context: writer.
 func qinstWriteCost() {
 	o := &qinstOut
 	if o.costFrom == 0 {
@@ -162,6 +187,7 @@ func qinstWriteCost() {
 }
 
 // qinstThreadCPU is the processor time of the calling thread in ns.
+// Context: writer, sampler.
 func qinstThreadCPU() uint64 {
 	const clockThreadCPUTime = 3
 	var ts [2]int64
@@ -170,6 +196,7 @@ func qinstThreadCPU() uint64 {
 }
 
 // qinstWriteThreads writes what the operating system gave each thread.
+// Context: writer.
 func qinstWriteThreads() {
 	qinstWriteCost()
 	for i := uint32(1); i < qinstNBlocks; i++ {
@@ -188,6 +215,9 @@ func qinstWriteThreads() {
 	}
 }
 
+// qinstWriteThread writes what the operating system says of one thread. A thread that has
+// ended has no file there, and no record.
+// Context: writer.
 func qinstWriteThread(num, tid uint32) {
 	p := &qinstScratchPath
 	p.n = 0
@@ -205,33 +235,46 @@ func qinstWriteThread(num, tid uint32) {
 // and more.
 type qinstUsage [18]int64
 
-func (u *qinstUsage) get() {
+// load asks the operating system.
+// Context: start, writer.
+func (u *qinstUsage) load() {
 	linux.Syscall6(qinstSysGetrusage, 0, uintptr(unsafe.Pointer(u)), 0, 0, 0, 0)
 }
 
+// user is the processor time in user mode, in ns; system that in the kernel.
+// Context: start, writer.
 func (u *qinstUsage) user() uint64   { return uint64(u[0])*1e9 + uint64(u[1])*1e3 }
+// Context: start, writer.
 func (u *qinstUsage) system() uint64 { return uint64(u[2])*1e9 + uint64(u[3])*1e3 }
 
 // qinstProcessCPU is the processor time of the process in ns.
+// Context: start, writer.
 func qinstProcessCPU() uint64 {
 	var u qinstUsage
-	u.get()
+	u.load()
 	return u.user() + u.system()
 }
 
+// qinstWriteUsage writes what the process as a whole used, threads without a block among
+// them.
+// Context: writer.
 func qinstWriteUsage() {
 	var u qinstUsage
-	u.get()
+	u.load()
 	qinstRecordProcess(qinstNow(), u.user(), u.system(), uint64(u[4])<<10)
 }
 
 // qinstWriteMetrics writes what the runtime says of its heap. Its goroutines are in the
 // events.
+// Context: writer.
 func qinstWriteMetrics() {
 	qinstRecordMetrics(qinstNow(), gcController.heapLive.Load(), gcController.gcPercentHeapGoal.Load(), uint64(work.cycles.Load()))
 }
 
 // qinstWriteMemory writes what the tool uses.
+// A report says from it what found no room, so that a bound that was reached does not
+// look like a quiet program.
+// Context: writer.
 func qinstWriteMemory() {
 	s := &qinstSet
 	pageless := uint64(0)
@@ -245,6 +288,7 @@ func qinstWriteMemory() {
 
 // qinstWriteCounts writes the totals of all cells. They are summed up first,
 // for threads may still count and the record's length comes before its data.
+// Context: writer.
 func qinstWriteCounts() {
 	if qinstTotals == 0 {
 		return
@@ -279,6 +323,7 @@ func qinstWriteCounts() {
 var qinstHitsAtEnd uint64
 
 // qinstSayFloor says that counting alone was above the budget that somebody has set.
+// Context: writer.
 func qinstSayFloor() {
 	s := &qinstSet
 	cpu := float64(qinstProcessCPU())
@@ -290,6 +335,7 @@ func qinstSayFloor() {
 
 // qinstWriteCallees writes which functions the call points called that did not say
 // so in the source.
+// Context: writer.
 func qinstWriteCallees() {
 	const size = unsafe.Sizeof(qinstCallee{})
 	shared := (*qinstBlock)(unsafe.Pointer(qinstBlocks[0])) // its table is used for this alone
@@ -310,6 +356,9 @@ func qinstWriteCallees() {
 	}
 }
 
+// qinstWriteCallee writes how often a point called the function at pc. One that is not
+// known has no name, and its calls still count.
+// Context: writer.
 func qinstWriteCallee(point uint32, pc uintptr, n uint64) {
 	name := ""
 	if f := findfunc(pc); f.valid() {
@@ -326,6 +375,7 @@ var (
 
 // qinstReadFile returns the beginning of a file, in the scratch memory; path
 // ends with a zero byte.
+// Context: writer.
 func qinstReadFile(path string) []byte {
 	fd := open(unsafe.StringData(path), _O_RDONLY|_O_CLOEXEC, 0)
 	if fd < 0 {
@@ -340,6 +390,7 @@ func qinstReadFile(path string) []byte {
 }
 
 // qinstNumber reads a decimal number and returns what follows it.
+// Context: writer.
 func qinstNumber(s []byte) (v uint64, rest []byte, ok bool) {
 	for len(s) > 0 && s[0] == ' ' {
 		s = s[1:]
@@ -352,6 +403,7 @@ func qinstNumber(s []byte) (v uint64, rest []byte, ok bool) {
 }
 
 // qinstField finds the number after name.
+// Context: writer.
 func qinstField(s []byte, name string) (uint64, bool) {
 	for i := 0; i+len(name) <= len(s); i++ {
 		if string(s[i:i+len(name)]) == name {
@@ -362,6 +414,9 @@ func qinstField(s []byte, name string) (uint64, bool) {
 	return 0, false
 }
 
+// qinstDecimal writes a number and returns how long it is; the runtime's own print
+// functions write to stderr only.
+// Context: start, writer.
 func qinstDecimal(to []byte, v uint64) int {
 	var digits [20]byte
 	i := len(digits)

@@ -19,11 +19,15 @@ var (
 	qinstRuleUsed int
 )
 
+// name is what the user wrote in front of "=". It is stored outside of the heap, since
+// rules come from goroutines and are read by the writer.
+// Context: start, goroutine, writer.
 func (r *qinstRule) name() string {
 	return qinstString((*byte)(unsafe.Pointer(r.text)), int(r.size))
 }
 
 // kind is "" for a rule about points of any kind; "odd" is every other point.
+// Context: start, goroutine, writer.
 func (r *qinstRule) kind() string {
 	if r.prefix == 0 {
 		return ""
@@ -34,6 +38,8 @@ func (r *qinstRule) kind() string {
 	return r.name()[r.prefix:]
 }
 
+// pattern is what names of points are compared with.
+// Context: start, goroutine, writer.
 func (r *qinstRule) pattern() string {
 	if r.prefix == 5 && r.name()[:4] == "kind" {
 		return "*"
@@ -43,6 +49,7 @@ func (r *qinstRule) pattern() string {
 
 // qinstRuleNamed is the index of the rule of a name, a new one if there is none; -1 if
 // there is no room.
+// Context: start, goroutine, writer.
 func qinstRuleNamed(name string) int {
 	for i := range qinstNRules {
 		if qinstRules[i].name() == name {
@@ -62,6 +69,7 @@ func qinstRuleNamed(name string) int {
 
 // qinstAddRule takes a rule in; it reports false if it makes no sense, or there are
 // too many.
+// Context: start, goroutine, writer.
 func qinstAddRule(name, value string) bool {
 	limit, most, ok := qinstRateParseLimit(value)
 	if name == "" || !ok {
@@ -77,6 +85,7 @@ func qinstAddRule(name, value string) bool {
 }
 
 // qinstSetRate changes what points may record while the program runs.
+// Context: goroutine.
 //
 //go:linkname qinstSetRate qinst_set_rate
 func qinstSetRate(name, value string) (nearest string, ok bool) {
@@ -89,6 +98,7 @@ func qinstSetRate(name, value string) (nearest string, ok bool) {
 
 // qinstNearestOf is the word that was probably meant where a rule has none that exists,
 // "" if there is none.
+// Context: goroutine, writer.
 func qinstNearestOf(name, value string) string {
 	if kind, unknown := qinstSettingUnknownKind(name); unknown {
 		return qinstSettingNearestKind(kind)
@@ -96,6 +106,10 @@ func qinstNearestOf(name, value string) string {
 	return qinstSettingNearestLimit(value)
 }
 
+// qinstChangeRate adds a rule and applies it to all points there are. It reports false if
+// the rule makes no sense, or no room is left. It holds the memory's lock, so it must be
+// on a system stack.
+// Context: goroutine, writer.
 func qinstChangeRate(name, value string) (ok bool) {
 	if _, unknown := qinstSettingUnknownKind(name); unknown {
 		return false
@@ -113,6 +127,8 @@ func qinstChangeRate(name, value string) (ok bool) {
 }
 
 // qinstApplyRule makes a rule that of the points of a table that it is about.
+// A later rule wins, so this overwrites what earlier ones said of the same point.
+// Context: start, goroutine, writer.
 func qinstApplyRule(t *qinstTable, rule int) {
 	r := &qinstRules[rule]
 	qinstNames(t.text, qinstLocked, func(i uint32, kind, name string) bool {
@@ -131,6 +147,7 @@ func qinstApplyRule(t *qinstTable, rule int) {
 
 // qinstApplyRules finds the rule of each point of a package's table; the last one that
 // fits counts.
+// Context: start.
 func qinstApplyRules(t *qinstTable) {
 	for i := range qinstNRules {
 		qinstApplyRule(t, i)
@@ -142,11 +159,16 @@ func qinstApplyRules(t *qinstTable) {
 // pointers.
 type qinstPacked struct{ at, end uintptr }
 
+// qinstPackedOf begins to read a text.
+// Context: start, goroutine, writer.
 func qinstPackedOf(s string) qinstPacked {
 	at := uintptr(unsafe.Pointer(unsafe.StringData(s)))
 	return qinstPacked{at, at + uintptr(len(s))}
 }
 
+// peek is the next byte, 0 at the end: readers here cannot fail, as the tool wrote what
+// they read.
+// Context: start, end, goroutine, writer, reducer.
 func (p *qinstPacked) peek() byte {
 	if p.at == p.end {
 		return 0
@@ -154,6 +176,8 @@ func (p *qinstPacked) peek() byte {
 	return *(*byte)(unsafe.Pointer(p.at))
 }
 
+// byte takes it.
+// Context: start, end, goroutine, writer, reducer.
 func (p *qinstPacked) byte() byte {
 	b := p.peek()
 	if p.at < p.end {
@@ -162,6 +186,8 @@ func (p *qinstPacked) byte() byte {
 	return b
 }
 
+// big takes a number of n bytes, most significant first.
+// Context: start, end, goroutine, writer, reducer.
 func (p *qinstPacked) big(n int) (v uint64) {
 	for ; n > 0; n-- {
 		v = v<<8 | uint64(p.byte())
@@ -169,6 +195,8 @@ func (p *qinstPacked) big(n int) (v uint64) {
 	return v
 }
 
+// number takes a number.
+// Context: start, goroutine, writer.
 func (p *qinstPacked) number() uint64 {
 	switch b := p.byte(); b {
 	case 0xcc, 0xcd, 0xce, 0xcf:
@@ -178,6 +206,8 @@ func (p *qinstPacked) number() uint64 {
 	}
 }
 
+// array takes the head of an array and returns its length.
+// Context: start, goroutine, writer.
 func (p *qinstPacked) array() uint64 {
 	switch b := p.byte(); b {
 	case 0xdc:
@@ -189,6 +219,8 @@ func (p *qinstPacked) array() uint64 {
 	}
 }
 
+// str takes a string, which shares the memory.
+// Context: start, end, goroutine, writer, reducer.
 func (p *qinstPacked) str() string {
 	n := uint64(0)
 	switch b := p.byte(); b {
@@ -208,6 +240,7 @@ func (p *qinstPacked) str() string {
 }
 
 // skip passes over a value.
+// Context: start, goroutine, writer.
 func (p *qinstPacked) skip() {
 	switch b := p.peek(); {
 	case b >= 0xa0 && b <= 0xbf, b >= 0xd9 && b <= 0xdb:
@@ -232,6 +265,9 @@ const (
 	qinstMostPlaces = 1 << 22
 )
 
+// qinstFindPlaces notes where each string is. Points name strings by number, and to look
+// for each from the beginning would be quadratic.
+// Context: start, goroutine, writer.
 func qinstFindPlaces(places uintptr, strs qinstPacked) (n uint64) {
 	n = min(strs.array(), qinstMostPlaces)
 	for i := range n {
@@ -243,6 +279,9 @@ func qinstFindPlaces(places uintptr, strs qinstPacked) (n uint64) {
 
 // qinstNames calls f for each point of a package's table that rules can be about,
 // until it returns false. The functions do not outlive the call, and f does not call it.
+// There are two scratch tables, one under the lock and one for the writer, because the
+// writer must not wait for a program's goroutine here.
+// Context: start, goroutine, writer.
 func qinstNames(table string, who int, f func(i uint32, kind, name string) bool) {
 	if qinstPlaces[who] == 0 { // few programs have rules
 		qinstPlaces[who] = qinstAnonymous(qinstMostPlaces * 8)
@@ -269,6 +308,7 @@ func qinstNames(table string, who int, f func(i uint32, kind, name string) bool)
 }
 
 // qinstColumns are the columns of a table that matter here.
+// Context: start, goroutine, writer.
 func qinstColumns(table string) (strs, kinds, names qinstPacked) {
 	t := qinstPackedOf(table)
 	t.skip() // package
@@ -281,6 +321,7 @@ func qinstColumns(table string) (strs, kinds, names qinstPacked) {
 }
 
 // qinstKindOf finds a point's kind in its table, and then those of the others there.
+// Context: start, goroutine, writer.
 func qinstKindOf(point uint32) (kind uint8) {
 	t := qinstTableOf(point)
 	if t == nil {
@@ -298,6 +339,7 @@ func qinstKindOf(point uint32) (kind uint8) {
 }
 
 // qinstKind is the kind of a point as far as its cost goes; 0 for those without a probe.
+// Context: start, goroutine, writer.
 func qinstKind(kind string) uint8 {
 	switch kind {
 	case "proc", "loop":
@@ -312,6 +354,7 @@ func qinstKind(kind string) uint8 {
 
 // qinstCheckRules says which rules are about nothing that the program has, and what
 // they may have meant.
+// Context: writer.
 func qinstCheckRules() {
 	for k := range qinstNRules {
 		r := &qinstRules[k]
@@ -335,6 +378,7 @@ func qinstCheckRules() {
 
 // qinstNearestPoint is the name of the point that has most in common with a rule's
 // pattern, "" if none has anything. Only the writer calls it.
+// Context: writer.
 func qinstNearestPoint(r *qinstRule) (nearest string) {
 	best, table, index := 0, 0, uint32(0)
 	for i := range qinstNTables {
@@ -358,6 +402,9 @@ func qinstNearestPoint(r *qinstRule) (nearest string) {
 }
 
 // qinstAlike is how many bytes two names have in common at both ends.
+// It needs no table, unlike a distance of edits: names of points are as long as they
+// like, and there may be a million.
+// Context: writer.
 func qinstAlike(a, b string) (n int) {
 	for n < len(a) && n < len(b) && a[n] == b[n] {
 		n++

@@ -57,6 +57,7 @@ var (
 
 // qinstOpenSlow is where qinst_enter goes with a hit that is not traced and finds no
 // room on the profile stack.
+// Context: probe.
 //
 //go:nosplit
 func qinstOpenSlow(point uint32) (uint64, *qinstStack) {
@@ -65,6 +66,8 @@ func qinstOpenSlow(point uint32) (uint64, *qinstStack) {
 }
 
 // qinstOpen puts a point on the profile stack and returns its exit's token.
+// The depth is stored with release: a sampler that sees it must see the frame, too.
+// Context: probe.
 //
 //go:nosplit
 func qinstOpen(gp *g, point, below uint32) (uint64, *qinstStack) {
@@ -83,6 +86,8 @@ func qinstOpen(gp *g, point, below uint32) (uint64, *qinstStack) {
 
 // qinstClose is the exit of an entry that is not traced. Should traced ones lie above it,
 // a recovered panic left them with it.
+// Traced entries above are closed by an event; the others nobody was told of.
+// Context: probe.
 //
 //go:nosplit
 func qinstClose(token uint64) {
@@ -99,6 +104,9 @@ func qinstClose(token uint64) {
 
 // qinstPopTimed takes a timed activation from the profile stack. Its token has no room
 // for the depth.
+// It looks at 64 entries at most, since an exit must not take longer the deeper the
+// program is. One that is not found there stays until its caller's exit sets the depth.
+// Context: probe.
 //
 //go:nosplit
 func qinstPopTimed(point uint32) {
@@ -119,6 +127,9 @@ func qinstPopTimed(point uint32) {
 
 // qinstPathInto is the path that leads from another one, 0 for none, into a procedure or
 // loop; the other one itself if there is no room.
+// Threads may both make the same path; the first to note it is found, the other number
+// stays unused.
+// Context: hook, sampler.
 //
 //go:nosplit
 func qinstPathInto(from, point uint32) uint32 {
@@ -147,6 +158,7 @@ func qinstPathInto(from, point uint32) uint32 {
 
 // qinstPathOf is the path of the running goroutine, for one that it starts; 0 if events
 // tell all of it.
+// Context: hook.
 //
 //go:nosplit
 func qinstPathOf(gp *g) (path uint32) {
@@ -170,6 +182,9 @@ func qinstPathOf(gp *g) (path uint32) {
 }
 
 // qinstPrepareSamples prepares for samples if there are to be any.
+// Without memory there are no samples, and the report says that nobody took any; the
+// trace is complete otherwise.
+// Context: start.
 func qinstPrepareSamples() {
 	s := &qinstSet
 	if s.mode != "sample" && s.mode != "trace" && s.mode != "flight" || s.sampleGap == 0 {
@@ -185,6 +200,9 @@ func qinstPrepareSamples() {
 }
 
 // qinstTakeSamples is a thread that looks at a part of the program's threads.
+// Waits are exponential: at even distances samples could fall into step with the program,
+// and would see one part of a loop always.
+// Context: sampler.
 //
 //go:nowritebarrierrec
 func qinstTakeSamples() {
@@ -221,6 +239,7 @@ func qinstTakeSamples() {
 }
 
 // qinstWakeSamplers is called when a point goes below trace, and none was before.
+// Context: writer.
 func qinstWakeSamplers() {
 	for i := range qinstNSamplers.Load() {
 		if s := &qinstSamplers[i%qinstMostSamplers]; atomic.Cas(&s.asleep, 1, 0) {
@@ -230,6 +249,7 @@ func qinstWakeSamplers() {
 }
 
 // qinstSamplersCPU is the processor time that the samplers have used, in ns.
+// Context: writer.
 func qinstSamplersCPU() (ns uint64) {
 	for i := range qinstSamplers {
 		ns += atomic.Load64(&qinstSamplers[i].cpu)
@@ -239,6 +259,9 @@ func qinstSamplersCPU() (ns uint64) {
 
 // look takes a sample of each thread that runs a goroutine. gap is the mean time between
 // looks that led to this one. It reports whether there was any.
+// The thread goes on meanwhile. What is read may be torn, so it is tested against the
+// block's goroutine, and the profile stack's address is compared before and after.
+// Context: sampler.
 func (s *qinstSampler) look(me uint32, gap int64) (busy bool) {
 	first := true
 	for i := me; i < qinstNUsed.Load(); i += qinstSet.samplers {
@@ -274,6 +297,7 @@ func (s *qinstSampler) look(me uint32, gap int64) (busy bool) {
 
 // weight is what a look at a thread in a system call counts for, 0 for not at all. A call
 // may last for hours.
+// Context: sampler.
 func (s *qinstSampler) weight(b *qinstBlock, now uint64, gap int64) int64 {
 	age := float64(now-b.last) * s.tickNS
 	if age <= qinstSampleOld {
@@ -287,6 +311,9 @@ func (s *qinstSampler) weight(b *qinstBlock, now uint64, gap int64) int64 {
 
 // path is where in the program a goroutine is, that runs meanwhile. The innermost frames
 // are read first: they change most often.
+// The memory may be another goroutine's by the time it is read, which is harmless as it
+// is never unmapped, and found out at the end.
+// Context: sampler.
 func (s *qinstSampler) path(gp *g) (path uint32) {
 	st := gp.qinstStack
 	if st == nil {
@@ -315,6 +342,7 @@ func (s *qinstSampler) path(gp *g) (path uint32) {
 }
 
 // qinstWritePaths writes the paths that came since the last call.
+// Context: writer.
 func qinstWritePaths() {
 	for first := qinstPathsOut; ; first = qinstPathsOut {
 		n := uint32(0)
@@ -334,6 +362,8 @@ func qinstWritePaths() {
 	}
 }
 
+// qinstPathWord is what path i+1 is, 0 if that is not stored yet.
+// Context: writer.
 func qinstPathWord(i uint32) uint64 {
 	return atomic.Load64((*uint64)(unsafe.Pointer(qinstPaths + uintptr(i)*8)))
 }

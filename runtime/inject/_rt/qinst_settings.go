@@ -45,6 +45,8 @@ var qinstSet struct {
 // stacks, and eleven for events and counts: whoever comes first, but for a quarter that
 // events have for themselves. An eighth is left for what grows with the program alone:
 // tables, texts, stacks in which goroutines wait.
+// Shares are fixed beforehand, so that no use can starve another at run time.
+// Context: start.
 func qinstShareMemory(bytes uint64) {
 	s := &qinstSet
 	s.memory = bytes
@@ -56,6 +58,7 @@ func qinstShareMemory(bytes uint64) {
 }
 
 // qinstMayUse tells whether events and counts may have so many bytes more.
+// Context: start, probe, hook, goroutine, writer, sampler.
 func qinstMayUse(more uint64) bool {
 	used := uint64(qinstChunks.limit.Load())*qinstChunkSize + uint64(qinstPages.limit.Load())*qinstPageSize
 	return used+more <= qinstSet.memory*11/16 || qinstFlight.on
@@ -66,6 +69,9 @@ func qinstMayUse(more uint64) bool {
 var qinstDefaults string
 
 // qinstParse reads settings in GODEBUG form. It reports false if one is not understood.
+// One setting that is not understood makes the program run untraced, because a trace
+// under other settings than the user asked for would be taken for what was asked.
+// Context: start.
 func qinstParse(s string) bool {
 	for len(s) > 0 {
 		item := s
@@ -83,6 +89,7 @@ func qinstParse(s string) bool {
 
 // qinstParseItem reads one setting or rule. Names, forms and what messages say of them
 // are those of package settings.
+// Context: start.
 func qinstParseItem(item string) bool {
 	i := qinstIndex(item, '=')
 	if i < 0 {
@@ -126,6 +133,7 @@ func qinstParseItem(item string) bool {
 const qinstGoesOn = "; the program goes on untraced"
 
 // qinstNear is what messages say before a word that was probably meant.
+// Context: start, writer.
 func qinstNear(word string) string {
 	if word == "" {
 		return ""
@@ -135,6 +143,7 @@ func qinstNear(word string) string {
 
 // qinstApplyDefaults makes the defaults of the table count. Those in brackets are no
 // values: they say what holds where nothing was set.
+// Context: start.
 func qinstApplyDefaults() {
 	for i := range qinstSettingTable {
 		s := &qinstSettingTable[i]
@@ -146,6 +155,7 @@ func qinstApplyDefaults() {
 }
 
 // qinstApplySetting makes a value that was understood count.
+// Context: start.
 func qinstApplySetting(id qinstSettingID, v qinstSettingValue) {
 	s, f := &qinstSet, &qinstFlight
 	switch id {
@@ -197,6 +207,7 @@ func qinstApplySetting(id qinstSettingID, v qinstSettingValue) {
 
 // qinstSignalNamed is the number of a signal: the runtime's table of them has names such
 // as "SIGUSR1: user-defined signal 1".
+// Context: start.
 func qinstSignalNamed(name string) uint32 {
 	for n := range sigtable {
 		if s := sigtable[n].name; len(s) > 3+len(name) && s[3:3+len(name)] == name && s[3+len(name)] == ':' {
@@ -206,6 +217,8 @@ func qinstSignalNamed(name string) uint32 {
 	return 0
 }
 
+// qinstIndex is where a byte is in a text, -1 if it is not.
+// Context: start, goroutine, writer.
 func qinstIndex(s string, c byte) int {
 	for i := 0; i < len(s); i++ {
 		if s[i] == c {

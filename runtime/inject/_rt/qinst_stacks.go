@@ -16,6 +16,7 @@ import (
 var qinstStackSizes = [...]uint32{6, 15, 31, 63, 127, 255, 511, 1023, 2047, 4095, 8191, 16383}
 
 // qinstStackStride is the size of a class's memory.
+// Context: start.
 //
 //go:nosplit
 func qinstStackStride(class uint32) uintptr { return 128 << class }
@@ -27,6 +28,7 @@ var (
 )
 
 // qinstMapStacks makes room for as many stacks as there may be.
+// Context: start.
 func qinstMapStacks() bool {
 	size := uintptr(qinstSet.mostStacks) + qinstStackStride(uint32(len(qinstStackSizes)-1))
 	base := qinstAnonymous(size * uintptr(len(qinstStackSizes)))
@@ -38,6 +40,8 @@ func qinstMapStacks() bool {
 }
 
 // qinstStackMemory returns memory of a class, 0 if there is no room.
+// Fresh memory is counted before it is taken: all classes together have one bound.
+// Context: probe.
 //
 //go:nosplit
 func qinstStackMemory(class uint32) uintptr {
@@ -53,6 +57,10 @@ func qinstStackMemory(class uint32) uintptr {
 	return l.base + uintptr(i-1)*l.stride
 }
 
+// qinstDropMemory puts memory of a class on its list, where the next stack of that size
+// finds it.
+// Context: probe, hook.
+//
 //go:nosplit
 func qinstDropMemory(class uint32, p uintptr) {
 	l := &qinstStacks[class]
@@ -60,6 +68,7 @@ func qinstDropMemory(class uint32, p uintptr) {
 }
 
 // qinstNewStack returns a small stack, nil if there is no room.
+// Context: probe.
 //
 //go:nosplit
 func qinstNewStack() *qinstStack {
@@ -73,6 +82,7 @@ func qinstNewStack() *qinstStack {
 }
 
 // dropEntries puts the memory of a stack's entries back, unless it is the stack's.
+// Context: probe, hook.
 //
 //go:nosplit
 func (s *qinstStack) dropEntries() {
@@ -85,6 +95,9 @@ func (s *qinstStack) dropEntries() {
 // stack. A stack that cannot grow is returned as it is: entries beyond it are
 // counted and not stored. It returns nil on a system stack (timer functions and
 // pool cleanups of an instrumented package run there: they are counted only).
+// The stack's address stays when its entries move, because instrumented code holds it
+// across calls.
+// Context: probe.
 //
 //go:nosplit
 func qinstStackFor(gp *g, b *qinstBlock) *qinstStack {
@@ -113,6 +126,9 @@ func qinstStackFor(gp *g, b *qinstBlock) *qinstStack {
 }
 
 // qinstFreeStack takes the profile stack of a goroutine that ended, and its tallies.
+// It stands in gdestroy, behind the goroutine's last event, since the g is another
+// goroutine's right after.
+// Context: hook.
 //
 //go:nosplit
 func qinstFreeStack(gp *g) {

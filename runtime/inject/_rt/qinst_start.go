@@ -6,6 +6,7 @@ import (
 )
 
 // qinstStart is called first thing in the main goroutine, while no other runs.
+// Context: start.
 func qinstStart() {
 	s := &qinstSet
 	qinstApplyDefaults()
@@ -68,6 +69,7 @@ func qinstStart() {
 }
 
 // qinstNewThread starts a thread of the tool's own.
+// Context: start.
 func qinstNewThread(f func()) {
 	newm(f, nil, -1)
 	// As with sysmon, a thread that never runs Go code must not count in the
@@ -87,6 +89,7 @@ var qinstStarted uint32
 // A budget is a promise, so it is five here. A hit that is only counted takes a sixth to a
 // fourth of a clock reading in such a loop, and in zstd's benchmarks, of whose hits a profile
 // of the processor's counts finds 1.6 % of the time, 0.35.
+// Context: start.
 func qinstPriceChunk() {
 	const reads = 256
 	start := nanotime()
@@ -101,6 +104,7 @@ func qinstPriceChunk() {
 
 // qinstPriceAtomic measures what a locked instruction costs, of which every operation on a
 // synchronization object has a few.
+// Context: start.
 func qinstPriceAtomic() {
 	const times = 256
 	word := uint64(0)

@@ -11,11 +11,15 @@ type qinstPath struct {
 	buf [4096]byte
 }
 
+// str appends a text, cut where there is no room.
+// Context: start, end, goroutine, writer, reducer.
 func (p *qinstPath) str(s string) *qinstPath {
 	p.n += copy(p.buf[p.n:len(p.buf)-1], s)
 	return p
 }
 
+// num appends a number.
+// Context: start, writer.
 func (p *qinstPath) num(v uint64) *qinstPath {
 	var d [20]byte
 	n := qinstDecimal(d[:], v)
@@ -24,15 +28,20 @@ func (p *qinstPath) num(v uint64) *qinstPath {
 }
 
 // text is the path so far, as a string that shares its memory.
+// Context: start, goroutine, writer.
 func (p *qinstPath) text() string { return qinstString(&p.buf[0], p.n) }
 
 // qinstString is unsafe.String without its checks, whose failure would panic:
 // code that the writer thread runs must not contain a write barrier.
+// Context: start, end, goroutine, writer, reducer.
 func qinstString(p *byte, n int) string {
 	s := stringStruct{unsafe.Pointer(p), n}
 	return *(*string)(unsafe.Pointer(&s))
 }
 
+// open opens the file of that name. Descriptors of the tool are closed on exec, since a
+// child must not hold them.
+// Context: start, writer.
 func (p *qinstPath) open(flags, mode uintptr) (fd int32, errno uintptr) {
 	p.buf[p.n] = 0
 	r, _, e := linux.Syscall6(qinstSysOpenat, qinstAtCwd, uintptr(unsafe.Pointer(&p.buf)), flags|_O_CLOEXEC, mode, 0, 0)
@@ -58,6 +67,9 @@ var (
 	qinstSayText qinstPath
 )
 
+// qinstFindProgram finds the executable's path, by which default names and the place of
+// the output go.
+// Context: start.
 func qinstFindProgram() {
 	p := &qinstExePath
 	link := "/proc/self/exe\x00"
@@ -82,6 +94,7 @@ func qinstFindProgram() {
 // qinstParentTraced tells whether the parent is an instrumented process: then
 // its ring has a known name. Such a child prints nothing, for tests compare
 // the output of the processes they start.
+// Context: start.
 func qinstParentTraced() bool {
 	ppid, _, _ := linux.Syscall6(qinstSysGetppid, 0, 0, 0, 0, 0, 0)
 	p := &qinstScratchPath
@@ -93,6 +106,7 @@ func qinstParentTraced() bool {
 
 // qinstTemporary tells whether the program lies where test binaries and
 // programs of "go run" do: their traces go to the temporary directory.
+// Context: start.
 func qinstTemporary() bool {
 	s := qinstSet.exe
 	if n := len(s); n > 5 && s[n-5:] == ".test" {
@@ -109,6 +123,7 @@ func qinstTemporary() bool {
 
 // qinstHighFD moves a descriptor out of the range that programs count on being
 // free (os/exec's tests look below 100).
+// Context: start, writer.
 func qinstHighFD(fd int32) int32 {
 	if high := qinstDuplicate(fd); high >= 0 {
 		closefd(fd)
@@ -118,6 +133,7 @@ func qinstHighFD(fd int32) int32 {
 }
 
 // qinstDuplicate returns a high descriptor of what fd is one of, -1 if there is none.
+// Context: start, writer.
 func qinstDuplicate(fd int32) int32 {
 	const dupCloexec = 1030
 	if r, _, e := linux.Syscall6(qinstSysFcntl, uintptr(fd), dupCloexec, 200, 0, 0, 0); e == 0 {
@@ -127,6 +143,8 @@ func qinstDuplicate(fd int32) int32 {
 }
 
 // qinstSocket makes a unix socket and binds or connects it.
+// The descriptor moves high as all of ours do: programs count on the low ones being free.
+// Context: start.
 func qinstSocket(path string, call, flags uintptr) (fd int32, errno uintptr) {
 	const unix, stream, cloexec = 1, 1, 0x80000
 	var addr struct {
@@ -151,6 +169,9 @@ func qinstSocket(path string, call, flags uintptr) (fd int32, errno uintptr) {
 
 // qinstSay prints one line on stderr, if it is not the last one's like, and none in
 // the child of an instrumented process.
+// It is the only voice that the tool has in the program: one line, on stderr, never on
+// stdout.
+// Context: start, end, goroutine, writer, reducer.
 func qinstSay(parts ...string) {
 	which := uintptr(unsafe.Pointer(unsafe.StringData(parts[0])))
 	if qinstSet.quiet || which == qinstSaid {
@@ -169,6 +190,9 @@ func qinstSay(parts ...string) {
 
 var qinstSaid uintptr // the literal that the last line began with
 
+// qinstErrno says what an error number means. The runtime has no table of them, so it is
+// those that files and sockets give.
+// Context: start, writer.
 func qinstErrno(e uintptr) string {
 	switch e {
 	case 2:

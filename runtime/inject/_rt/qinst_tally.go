@@ -62,6 +62,7 @@ var (
 )
 
 // word is what word k of the slab's tallies is.
+// Context: probe, goroutine, writer.
 //
 //go:nosplit
 func (s *qinstSlab) word(k uint32) *uint16 {
@@ -69,27 +70,41 @@ func (s *qinstSlab) word(k uint32) *uint16 {
 }
 
 // tallies is where the first one is.
+// Context: probe, goroutine, writer.
 //
 //go:nosplit
 func (s *qinstSlab) tallies() uintptr {
 	return uintptr(unsafe.Pointer(s)) + qinstRingSlabHead + uintptr(s.n+3)&^3*2
 }
 
+// qinstMapTallies makes room for the lists of tallies that no thread has.
+// Context: start.
 func qinstMapTallies() bool {
 	qinstTallies = qinstAnonymous(qinstMaxPoints * unsafe.Sizeof(qinstList{}))
 	return qinstTallies != 0
 }
 
+// qinstTalliesOf is the list of free tallies of the procedure whose calls begin at point
+// first.
+// Context: probe, hook, writer.
+//
 //go:nosplit
 func qinstTalliesOf(first uint32) *qinstList {
 	return (*qinstList)(unsafe.Pointer(qinstTallies + uintptr(first)*unsafe.Sizeof(qinstList{})))
 }
 
+// qinstTallyAt is the tally of a reference, which is its distance from the pages in words
+// of 8 bytes: 31 bits are enough for all memory that pages can be in.
+// Context: probe, hook, writer.
+//
 //go:nosplit
 func qinstTallyAt(ref uint32) *qinstTally {
 	return (*qinstTally)(unsafe.Pointer(qinstPages.base + uintptr(ref&^qinstTallyBit-1)*8))
 }
 
+// words is the address that instrumented code increments at.
+// Context: probe.
+//
 //go:nosplit
 func (t *qinstTally) words() uintptr { return uintptr(unsafe.Pointer(t)) + qinstTallyHead }
 
@@ -97,6 +112,9 @@ func (t *qinstTally) words() uintptr { return uintptr(unsafe.Pointer(t)) + qinst
 // calls, where the thread has no free tally: words is what the tally is to hold, as a
 // slab's map has it, and first the point that it begins at. It returns 0 if there is no
 // memory, or the package is not registered; then the calls are counted by probes.
+// A 0 makes the procedure count its calls by probes, so that nothing is lost for want of
+// memory.
+// Context: probe.
 //
 //go:nosplit
 func qinstTallySlow(first uint32, words *string) uintptr {
@@ -128,12 +146,14 @@ func qinstTallySlow(first uint32, words *string) uintptr {
 // qinstMayHaveSlab tells whether there may be one more slab: they have half of the pages
 // at most, so that threads find pages for their cells. It takes no lock: at the bound
 // every activation asks.
+// Context: probe.
 //
 //go:nosplit
 func qinstMayHaveSlab() bool { return qinstNSlabs.Load() < qinstSet.mostPages/2 && !qinstOutOfPages() }
 
 // qinstMoreTallies puts a tally on the thread's list, if there is one. What else is in a
 // new slab all threads may take: most threads need one at a time.
+// Context: probe.
 func qinstMoreTallies(b *qinstBlock, l *qinstList, first uint32, words string) {
 	i := l.pop()
 	for i == 0 {
@@ -147,6 +167,10 @@ func qinstMoreTallies(b *qinstBlock, l *qinstList, first uint32, words string) {
 	b.cell(first).traced = t.self
 }
 
+// qinstNewSlab makes a page of tallies for the calls of one procedure. It is in the
+// directory and on the list of slabs before any of its tallies can be taken, because a
+// count that nobody sums up would be lost.
+// Context: probe.
 func qinstNewSlab(l *qinstList, first uint32, words string) bool {
 	p := qinstAnyPage()
 	if p == 0 {
@@ -184,6 +208,9 @@ func qinstNewSlab(l *qinstList, first uint32, words string) bool {
 }
 
 // qinstTalliedSlow is qinst_tallied, which gives the tally with these words back.
+// Tallies that activations inside of it left behind (by a panic, or by Goexit) are given
+// back on the way: they lie above it on the goroutine's list.
+// Context: probe.
 //
 //go:nosplit
 func qinstTalliedSlow(words uintptr) {
@@ -207,6 +234,7 @@ func qinstTalliedSlow(words uintptr) {
 }
 
 // qinstDropTally gives a goroutine's innermost tally to all threads.
+// Context: probe, hook.
 //
 //go:nosplit
 func qinstDropTally(gp *g) {
@@ -217,6 +245,7 @@ func qinstDropTally(gp *g) {
 
 // qinstTalliesLeft gives back what procedures had whose frames lie at the given
 // distance from the stack's top, or further.
+// Context: hook.
 //
 //go:nosplit
 func qinstTalliesLeft(gp *g, below uint32) {
@@ -226,6 +255,7 @@ func qinstTalliesLeft(gp *g, below uint32) {
 }
 
 // events is how many events the cell's thread wrote.
+// Context: goroutine, writer.
 //
 //go:nosplit
 func (c *qinstCell) events() uint32 {
@@ -236,6 +266,7 @@ func (c *qinstCell) events() uint32 {
 }
 
 // dropTallies gives the free tallies of a cell whose thread ended to all threads.
+// Context: writer.
 func (c *qinstCell) dropTallies() {
 	for c.traced >= qinstTallyBit {
 		t := qinstTallyAt(c.traced)
@@ -246,6 +277,7 @@ func (c *qinstCell) dropTallies() {
 
 // qinstTellCallee is qinst_told, the probe at a call whose callee begins at pc where the
 // tally has not counted it: words is 0, or word k counts calls of another, or none so far.
+// Context: probe.
 //
 //go:nosplit
 func qinstTellCallee(words, k uintptr, point uint32, pc uintptr) uint32 {
@@ -261,6 +293,7 @@ func qinstTellCallee(words, k uintptr, point uint32, pc uintptr) uint32 {
 
 // qinstEachSlab calls f for the slabs that may have counts of n points from the first
 // given on.
+// Context: goroutine, writer.
 func qinstEachSlab(from, n uint32, f func(s *qinstSlab)) {
 	if n == 0 {
 		return
@@ -276,8 +309,11 @@ func qinstEachSlab(from, n uint32, f func(s *qinstSlab)) {
 	}
 }
 
-// sum is what the slab's tallies have in a word.
-func (s *qinstSlab) sum(k uint32) (n uint64) {
+// total is what the slab's tallies have in a word.
+// Tallies are counted in while they are summed up. A word is read at once, so that the
+// sum is that of some moment.
+// Context: goroutine, writer.
+func (s *qinstSlab) total(k uint32) (n uint64) {
 	end := uintptr(unsafe.Pointer(s)) + qinstPageSize
 	for at := s.tallies(); at+uintptr(s.size) <= end; at += uintptr(s.size) {
 		n += *(*uint64)(unsafe.Pointer(at + qinstTallyHead + uintptr(k)*8))
@@ -286,11 +322,12 @@ func (s *qinstSlab) sum(k uint32) (n uint64) {
 }
 
 // qinstEachTally calls f with the points that slabs have counts of, and their sums there.
+// Context: goroutine, writer.
 func qinstEachTally(from, n uint32, f func(point uint32, count uint64)) {
 	qinstEachSlab(from, n, func(s *qinstSlab) {
 		for k := range s.n {
 			if w := uint32(*s.word(k)); w < qinstCode && s.first+w >= from && s.first+w < from+n {
-				f(s.first+w, s.sum(k))
+				f(s.first+w, s.total(k))
 			}
 		}
 	})
@@ -298,6 +335,7 @@ func qinstEachTally(from, n uint32, f func(point uint32, count uint64)) {
 
 // qinstTallyCallees adds the callees that tallies counted to a table, and writes those
 // that find no room there.
+// Context: writer.
 func qinstTallyCallees(b *qinstBlock) {
 	qinstEachSlab(0, qinstNext, func(s *qinstSlab) {
 		end := uintptr(unsafe.Pointer(s)) + qinstPageSize

@@ -57,6 +57,7 @@ const (
 )
 
 // qinstTimeEnter makes the token of a timed entry.
+// Context: probe.
 //
 //go:nosplit
 func qinstTimeEnter(point uint32) (uint64, *qinstStack) {
@@ -65,6 +66,7 @@ func qinstTimeEnter(point uint32) (uint64, *qinstStack) {
 }
 
 // qinstTimeExitSlow adds the activation of a token up.
+// Context: probe.
 //
 //go:nosplit
 func qinstTimeExitSlow(token uint64) {
@@ -75,6 +77,7 @@ func qinstTimeExitSlow(token uint64) {
 }
 
 // qinstTimeExitAgain is the rest of it.
+// Context: probe.
 //
 //go:nosplit
 func qinstTimeExitAgain(token uint64) {
@@ -84,6 +87,9 @@ func qinstTimeExitAgain(token uint64) {
 }
 
 // qinstTimeExit adds an activation up: how long it took, above the point.
+// An activation may have begun before the thread had memory for sums. It is not added up
+// then, and counts as one that is not timed.
+// Context: probe.
 //
 //go:nosplit
 func qinstTimeExit(v uint64) {
@@ -117,11 +123,19 @@ func qinstTimeExit(v uint64) {
 	}
 }
 
+// sum is what the thread knows of a timed point. The memory is there for every point and
+// touched for few.
+// Context: probe, goroutine, writer.
+//
 //go:nosplit
 func (b *qinstBlock) sum(point uint32) *qinstSum {
 	return (*qinstSum)(unsafe.Pointer(b.sums + uintptr(point)<<qinstSumShift))
 }
 
+// hist is the slot that a point's histogram may have. Two points may want the same one;
+// the second goes to the memory that all threads share.
+// Context: probe, goroutine, writer.
+//
 //go:nosplit
 func (b *qinstBlock) hist(point uint32) *qinstHist {
 	return (*qinstHist)(unsafe.Pointer(b.hists + uintptr(point%qinstHistSlots)<<qinstHistShift))
@@ -129,6 +143,8 @@ func (b *qinstBlock) hist(point uint32) *qinstHist {
 
 // qinstMapTimes gives a block memory for sums. The writer does it: for all blocks
 // once a point is timed, and then for each new one.
+// sums is stored last and tested by the probe: whoever sees it finds the histograms, too.
+// Context: start, probe, hook, goroutine, writer, sampler.
 func qinstMapTimes(b *qinstBlock) {
 	if b.sums != 0 {
 		return
@@ -153,6 +169,9 @@ type qinstTimes struct {
 var qinstTimesScratch qinstTimes
 
 // qinstTimesOf sums up. The result is valid until the next call.
+// There is one result for all callers, since it is large and nothing here allocates; the
+// lock or the writer's being alone keeps them apart.
+// Context: goroutine, writer.
 func qinstTimesOf(point uint32) *qinstTimes {
 	t := &qinstTimesScratch
 	*t = qinstTimes{}

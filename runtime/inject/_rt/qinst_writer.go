@@ -51,6 +51,10 @@ const (
 
 var qinstWhyText = [...]string{"exit", "panic or fatal error", "signal", "exec"}
 
+// qinstWake wakes the writer if it sleeps. The word is changed by one thread only, so
+// that one makes the system call.
+// Context: start, probe, hook, end, goroutine, sampler, reducer.
+//
 //go:nosplit
 func qinstWake() {
 	if atomic.Load(&qinstSleeping) != 0 && atomic.Cas(&qinstSleeping, 1, 0) {
@@ -60,6 +64,9 @@ func qinstWake() {
 
 // qinstEnd makes the writer finish the file and waits for it, as long as it
 // makes progress. It is called on every path that ends the process.
+// It waits at most qinstGiveUpNS without progress, because a program that was told to end
+// must end, whatever happened to the writer.
+// Context: end.
 //
 //go:nosplit
 func qinstEnd(why uint32, status int32) {
@@ -75,6 +82,7 @@ func qinstEnd(why uint32, status int32) {
 }
 
 // qinstFlush is qinstEnd for a process that may go on (exec can fail).
+// Context: end.
 //
 //go:nosplit
 func qinstFlush() {
@@ -85,6 +93,11 @@ func qinstFlush() {
 	qinstAwait(&qinstSynced, n)
 }
 
+// qinstAwait waits until the writer has raised a word to a value. It watches the writer's
+// beat instead of a total time: a long file may take seconds, and a writer that hangs
+// must not.
+// Context: end.
+//
 //go:nosplit
 func qinstAwait(word *uint32, value uint32) {
 	beat, since := atomic.Load(&qinstBeat), nanotime()
@@ -100,6 +113,9 @@ func qinstAwait(word *uint32, value uint32) {
 }
 
 // qinstWriter is the writer thread.
+// It never returns: the thread has no goroutine to go back to, and the process ends
+// without it.
+// Context: writer.
 //
 //go:nowritebarrierrec
 func qinstWriter() {
@@ -154,6 +170,9 @@ func qinstWriter() {
 }
 
 // qinstRest sleeps: briefly while chunks come in, else until somebody wakes it.
+// It says that it sleeps before it looks for work a last time; otherwise what comes
+// between would wake nobody.
+// Context: writer.
 func qinstRest(busy bool) {
 	if busy && qinstPressed() {
 		usleep(qinstBusyUS)
@@ -178,6 +197,7 @@ func qinstRest(busy bool) {
 }
 
 // qinstHasWork tells whether there are chunks that should be written, or reduced.
+// Context: writer.
 func qinstHasWork() bool {
 	r := &qinstReduce
 	if r.out.Load() != 0 || atomic.Loaduintptr(&r.packets) != 0 {
@@ -188,6 +208,7 @@ func qinstHasWork() bool {
 
 // qinstBlockSignals blocks all but those the thread itself may cause and the
 // one that doAllThreadsSyscall sends to every m and waits for.
+// Context: writer, sampler.
 func qinstBlockSignals() {
 	set := sigset_all
 	for _, s := range [...]int{_SIGILL, _SIGTRAP, _SIGBUS, _SIGFPE, _SIGSEGV, sigPerThreadSyscall} {
@@ -198,6 +219,9 @@ func qinstBlockSignals() {
 
 // qinstDrain writes the full chunks, oldest first, and reports whether there
 // were any.
+// A flight recorder's chunks are kept instead, and so go back to threads only when they
+// are old.
+// Context: writer.
 func qinstDrain() bool {
 	list := qinstTakeFull()
 	if list == 0 && atomic.Loaduintptr(&qinstReduce.packets) == 0 {
@@ -221,6 +245,9 @@ func qinstDrain() bool {
 }
 
 // qinstWriteList writes a list of chunks, the last first.
+// A chunk goes back to the threads only once it is in the file, since it is not copied on
+// the way.
+// Context: writer.
 func qinstWriteList(list uint32) {
 	var oldest uint32
 	for list != 0 {
@@ -247,22 +274,30 @@ func qinstWriteList(list uint32) {
 	}
 }
 
+// qinstChunkAt is chunk i, from 1.
+// Context: writer, reducer.
 func qinstChunkAt(i uint32) *qinstChunk {
 	return (*qinstChunk)(unsafe.Pointer(qinstChunks.base + uintptr(i-1)*qinstChunks.stride))
 }
 
 // qinstWriteChunk writes the first n bytes of a chunk's events as one record. An empty
 // one counts, too: a thread's records are numbered.
+// Context: writer.
 func qinstWriteChunk(h *qinstChunk, n uintptr) {
 	qinstWriteEvents(h, uintptr(unsafe.Pointer(h))+qinstHeadSize, n)
 }
 
+// qinstWriteEvents writes n bytes of events at p, under a chunk's head.
+// Context: writer.
 func qinstWriteEvents(h *qinstChunk, p, n uintptr) {
 	qinstRecordEvents(h.num, h.tid, h.seq, h.ticks, h.g, h.proc, uint64(n))
 	qinstWriteBehind(p, n)
 }
 
 // qinstLimit stops events for good; counting goes on.
+// States are cleared as well as floors raised, because scheduling events would make the
+// file grow on.
+// Context: writer.
 func qinstLimit() {
 	qinstOut.limited = true
 	qinstSet.floor = qinstCountOnly // of blocks to come
@@ -272,6 +307,9 @@ func qinstLimit() {
 }
 
 // qinstFloor sets every block's floor.
+// Threads read the floor without a lock: for a few hits more some trace and others do
+// not, which readers are prepared for.
+// Context: start, writer.
 func qinstFloor(floor int32) {
 	for i := uint32(0); i < qinstNBlocks; i++ {
 		(*qinstBlock)(unsafe.Pointer(qinstBlocks[i])).floor = floor
@@ -279,6 +317,8 @@ func qinstFloor(floor int32) {
 }
 
 // qinstPrepare keeps blocks and chunks in stock.
+// Hooks cannot make what they need, so there must always be enough before they ask.
+// Context: writer.
 func qinstPrepare() {
 	for qinstSpares.Load() < qinstSpare && qinstNewBlock() {
 	}
@@ -294,6 +334,9 @@ func qinstPrepare() {
 
 // qinstFeed lets starved threads trace again, once the ring has room and budget
 // and rate allow it.
+// A thread that was starved is fed only when there is twice the reserve. With less it
+// would starve again at once, and floors would change all the time.
+// Context: writer.
 func qinstFeed() {
 	s := &qinstSet
 	if qinstRationed() {
@@ -316,6 +359,7 @@ func qinstFeed() {
 }
 
 // qinstRationed tells whether threads may fill only so many chunks at a time.
+// Context: start, probe, hook, goroutine, writer, sampler.
 //
 //go:nosplit
 func qinstRationed() bool { return qinstSet.budget|qinstSet.rate != 0 }
@@ -325,6 +369,7 @@ func qinstRationed() bool { return qinstSet.budget|qinstSet.rate != 0 }
 // meanwhile; what it is not used up by is carried over, as far as it comes to few
 // chunks: a program that has just begun has used none. What the rate is not used up
 // by is carried over too, a second's worth at most.
+// Context: writer.
 func qinstRation(ns, left uint64) uint64 {
 	s := &qinstSet
 	n := uint64(qinstSet.mostChunks)
@@ -347,6 +392,9 @@ func qinstRation(ns, left uint64) uint64 {
 }
 
 // qinstTick does what has to be done ten times a second.
+// What it writes is small and tells readers how far the file reaches, so it is written
+// even when nothing happens.
+// Context: writer.
 func qinstTick() {
 	if qinstFlight.on {
 		qinstFlightClock()
@@ -371,6 +419,9 @@ func qinstTick() {
 
 // qinstRefill gives room back to cells that traced very often. It looks only after a
 // gigabyte of events.
+// A cell without limit begins at room 0 above a floor of -2^29: after 2^29 events it
+// would only count.
+// Context: writer.
 func qinstRefill() {
 	if qinstOut.bytes-qinstOut.refilled < 1<<30 {
 		return
@@ -389,6 +440,9 @@ func qinstRefill() {
 // the file complete. Chunks that their threads still fill are written as they
 // are now; when such a chunk is written again its block has the same number,
 // and readers take the later one.
+// It may run twice, before an exec that fails and again at the end, so everything here
+// must be repeatable: readers take the later record.
+// Context: writer.
 func qinstWriteTail(why uint32) {
 	if qinstSet.extensions != "" && qinstReduce.run == nil {
 		qinstSay("QINST: found extensions=", qinstSet.extensions, ", and no package that imports qinst.dev/extensions, or no events")
@@ -443,6 +497,9 @@ func qinstWriteTail(why uint32) {
 }
 
 // qinstWriteOpen writes the chunks that threads are filling, as they are now.
+// Threads go on recording. What lies below p was complete when p was read, and more is
+// not looked at.
+// Context: writer.
 func qinstWriteOpen() {
 	for i := uint32(1); i < qinstNBlocks; i++ {
 		b := (*qinstBlock)(unsafe.Pointer(qinstBlocks[i]))
@@ -456,6 +513,7 @@ func qinstWriteOpen() {
 }
 
 // qinstUnnamed is what found no room in the tables of texts, stacks and callees.
+// Context: writer.
 func qinstUnnamed() uint64 {
 	n := qinstLostTexts + qinstLostTrails + qinstLostPaths
 	for i := uint32(1); i < qinstNBlocks; i++ {
@@ -464,6 +522,8 @@ func qinstUnnamed() uint64 {
 	return n
 }
 
+// qinstOverflows is how many entries were too deep for their profile stacks.
+// Context: writer.
 func qinstOverflows() uint64 {
 	n := uint64(0)
 	for i := uint32(1); i < qinstNBlocks; i++ {
@@ -495,6 +555,8 @@ var qinstOut struct {
 	buf    [32 << 10]byte
 }
 
+// qinstByte appends a byte to the buffer, and writes that out when it is full.
+// Context: start, writer.
 func qinstByte(b byte) {
 	if qinstOut.n == uintptr(len(qinstOut.buf)) {
 		qinstPush()
@@ -505,6 +567,7 @@ func qinstByte(b byte) {
 
 // qinstWriteBehind appends n bytes at p. Long pieces are not copied: they must
 // stay as they are until the next push.
+// Context: start, writer.
 func qinstWriteBehind(p, n uintptr) {
 	o := &qinstOut
 	if n < 4096 {
@@ -523,6 +586,8 @@ func qinstWriteBehind(p, n uintptr) {
 	o.queued++
 }
 
+// qinstQueueBuffer queues the piece of the buffer behind the last queued one.
+// Context: start, writer.
 func qinstQueueBuffer() {
 	o := &qinstOut
 	if o.n > o.from {
@@ -533,6 +598,8 @@ func qinstQueueBuffer() {
 }
 
 // qinstPush writes everything queued.
+// Short writes are gone on with, since a pipe takes what it has room for.
+// Context: start, writer.
 func qinstPush() {
 	o := &qinstOut
 	qinstQueueBuffer()
@@ -568,6 +635,9 @@ func qinstPush() {
 
 // qinstWriteFailed gives the output up; the program goes on untraced. What a file
 // lacks stays in the ring, together with the reason: readers find it there.
+// The error is said once. The program goes on as if it had not been instrumented, but for
+// counting.
+// Context: start, writer.
 func qinstWriteFailed(errno uintptr) {
 	o := &qinstOut
 	closefd(o.fd)
