@@ -36,13 +36,17 @@ func qinstU8(v uint8) {
 // qinstU32, and the others below, write the widest form of their type always. A reader
 // can then go by fixed offsets, and the writer needs no branch.
 // Context: start, writer.
-func qinstU32(v uint32)  { qinstByte(0xce); qinstBig(uint64(v), 4) }
+func qinstU32(v uint32) { qinstByte(0xce); qinstBig(uint64(v), 4) }
+
 // Context: start, writer.
-func qinstU64(v uint64)  { qinstByte(0xcf); qinstBig(v, 8) }
+func qinstU64(v uint64) { qinstByte(0xcf); qinstBig(v, 8) }
+
 // Context: start, writer.
-func qinstI32(v int32)   { qinstByte(0xd2); qinstBig(uint64(uint32(v)), 4) }
+func qinstI32(v int32) { qinstByte(0xd2); qinstBig(uint64(uint32(v)), 4) }
+
 // Context: start, writer.
-func qinstI64(v int64)   { qinstByte(0xd3); qinstBig(uint64(v), 8) }
+func qinstI64(v int64) { qinstByte(0xd3); qinstBig(uint64(v), 8) }
+
 // Context: start, writer.
 func qinstF64(v float64) { qinstByte(0xcb); qinstBig(*(*uint64)(unsafe.Pointer(&v)), 8) }
 

@@ -243,7 +243,8 @@ func (u *qinstUsage) load() {
 
 // user is the processor time in user mode, in ns; system that in the kernel.
 // Context: start, writer.
-func (u *qinstUsage) user() uint64   { return uint64(u[0])*1e9 + uint64(u[1])*1e3 }
+func (u *qinstUsage) user() uint64 { return uint64(u[0])*1e9 + uint64(u[1])*1e3 }
+
 // Context: start, writer.
 func (u *qinstUsage) system() uint64 { return uint64(u[2])*1e9 + uint64(u[3])*1e3 }
 
