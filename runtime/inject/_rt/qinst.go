@@ -134,7 +134,8 @@ const (
 	qinstContext   = 7 * 8    // bytes of a time, a gap and a goroutine entry
 )
 
-// Instrumented code tests a byte of its package for each point before it calls a probe;
+// What is inlined into user code must be small, because it is there for every point, and
+// must not touch a block (rule 1). Instrumented code tests a byte of its package for each point before it calls a probe;
 // that is all of qinst that is inlined into it. See qinstSetOff.
 
 // qinst_on is tested before a record of the program's own is encoded.
@@ -142,10 +143,12 @@ const (
 //go:linkname qinst_on qinst_on
 var qinst_on uint32
 
-// qinstStates is set while scheduling events are recorded.
+// qinstStates is set while scheduling events are recorded. It is cleared before the last
+// record is written, and behind a limit: hooks then do nothing, and entries find no chunk.
 var qinstStates uint32
 
-// qinstSlowClock is set where the processor's clock may stop or change speed.
+// qinstSlowClock is set where the processor's clock may stop or change speed. Time is then
+// nanotime's, which costs several times as much.
 var qinstSlowClock bool
 
 // qinstCell counts one point on one thread. hits counts always. An event is
@@ -162,7 +165,11 @@ type qinstCell struct {
 	room   int32
 }
 
-// qinstBlock is what a thread records into.
+// qinstBlock is what a thread records into. It is the thread's own: others read it at any
+// time. The writer alone writes floor, low, sums, hists and wantOut, and takes wantAll back.
+//
+// The first words up to floor are read by every event, and so lie in one cache line. The
+// assembly and readers of the ring know offsets of some; both take them from here.
 type qinstBlock struct {
 	_      sys.NotInHeap
 	next   uint32  // on the list of ready blocks
@@ -233,7 +240,10 @@ func qinstNone() *qinstBlock { return (*qinstBlock)(unsafe.Pointer(&qinstNoneMem
 
 var qinstNoneMemory [(qinstPage + qinstPageTable) / 8]uint64
 
-// qinstChunk is the head of a chunk; events follow at qinstHeadSize.
+// qinstChunk is the head of a chunk; events follow at qinstHeadSize. It has all that a
+// record "events" needs, so that the writer and readers of the ring can make one of a
+// chunk without the block. Package extensions has a copy of this struct, which a test
+// compares with it.
 type qinstChunk struct {
 	_     sys.NotInHeap
 	next  uint32 // on the lists of free and of full chunks
@@ -260,7 +270,8 @@ type qinstStack struct {
 }
 
 // qinstFrame is an open procedure or loop: its point, and how far below the top
-// of the goroutine's stack its frame lies. Stacks move; the distance stays. A
+// of the goroutine's stack its frame lies. Stacks move when they grow, and frames with
+// them, so that no address could stay here; the distance stays. A
 // range over a function counts its iterations here.
 type qinstFrame struct {
 	point, below uint32
@@ -284,13 +295,22 @@ func qinstNow() uint64
 // qinstInvariantClock tells whether that clock always runs, at one speed.
 func qinstInvariantClock() bool
 
-// The probe at a procedure's entry is qinst_enter, in assembly: it counts, and
-// goes on here if the entry is to be traced. The first result is what the exit probe
-// needs, 0 if there is nothing to do at the exit: whether an activation is
-// traced is decided once, so that pairs stay whole. It is qinstTraced with the point and
-// how deep the entry lies, or a time (qinstTimedToken), or, where an entry is only on the
-// profile stack, the depth with it: smaller than 1<<20. Then the second result is the
-// stack, and the exit sets the depth back without a probe; else it is nil.
+// The probe at a procedure's entry is qinst_enter, in assembly: it counts, and goes on
+// here if the entry is to be traced. Its first result, the token, is all that the exit
+// probe gets; it says what was decided at the entry, so that pairs stay whole (rule 6):
+//
+//	63        32 31       21 20        0
+//	 0           0            0             nothing to do at the exit
+//	 0           0            depth         on the profile stack only; depth is the entry's and 1
+//	 depth       1<<31        point         traced: qinstTraced, and how deep the entry lies
+//	 time        time's upper 1<<20 | point timed: qinstTimedToken, and the time of the entry
+//
+// A point has 20 bits and depths are below 1<<20, so bits 20 and 31 tell the forms apart:
+// a traced token never has bit 20, and of a timed one bit 20 is looked at first, since its
+// bit 31 belongs to the time.
+//
+// The second result is the profile stack where the entry is on that only: the exit then
+// sets the depth back in instrumented code, without a probe. Otherwise it is nil.
 
 // qinstEnterSlow is qinst_enter for a thread without a block, or without a cell for the
 // point, and for indexes with flags in them.

@@ -5,6 +5,10 @@ import (
 	_ "unsafe" // for linkname
 )
 
+// These are called by ordinary goroutines through go:linkname. Each first tests that
+// recording has begun, because the same program may run with QINST=mode=off, or with
+// settings that were not understood.
+
 // What a running program may ask about itself; see package qinst.dev/debug.
 
 // qinstTableAt is the table of package i, in the order of registration, as the tool

@@ -33,6 +33,8 @@ type qinstRuling struct {
 	kind uint8 // as qinstControl has it
 }
 
+// Who knows of a page: its block (by address), the directory (by number, for readers of
+// the ring), and qinstPaged (that any thread has it, so that others need not look).
 var (
 	qinstPages     qinstPool
 	qinstDirectory uintptr                                // of uint32, one a page: number of the first point's page, and 1
@@ -187,6 +189,8 @@ func qinstFoldAll() {
 		return
 	}
 	qinstLockMemory()
+	// The retired block is one that no thread gets again. It is counted like any other,
+	// so that totals stay right.
 	if qinstRetired == 0 {
 		if qinstRetired = qinstReady.pop(); qinstRetired != 0 {
 			qinstSpares.Add(-1)

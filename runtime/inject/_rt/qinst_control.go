@@ -51,6 +51,8 @@ type qinstControl struct {
 	quiet        uint8
 }
 
+// The writer's own, but for qinstUrgent: probes set that when a cell has used up its
+// room.
 var (
 	qinstUrgent     uint32  // a cell has no room left
 	qinstControlled bool    // there are rules or a budget
@@ -325,7 +327,11 @@ func qinstAfford(now int64, ns float64) float64 {
 	w := &qinstWindow
 	qinstScanHits(now)
 	cpu, writer, bytes := qinstProcessCPU(), qinstThreadCPU()+qinstSamplersCPU(), qinstEventBytes()
+	// A program that waits has used no processor time, of which any share is nothing: it
+	// may trace what a tenth of a processor would allow.
 	used := max(float64(cpu-w.cpu), ns*qinstIdleShare)
+	// Counting is not measured but priced: hits of the last scan by what a hit costs in a
+	// loop. To measure it would cost what it measures.
 	counting := w.counting * qinstCountNS * ns / 1e9
 	reduced := qinstReduce.ns
 	tool := counting + float64(writer-w.writer) + float64(reduced-qinstReduce.seen)
@@ -335,6 +341,8 @@ func qinstAfford(now int64, ns float64) float64 {
 	allowed := qinstBudgeting.Step(used, spent, ns)
 	allowed = max(0, allowed-tool)
 	list := (*[qinstMaxPoints]uint32)(unsafe.Pointer(qinstTracked))
+	// The points on the list share what is left, the cheap ones first: so the few that
+	// cost most are counted, and many that cost little stay whole.
 	prices := unsafe.Slice((*float64)(unsafe.Pointer(qinstPrices)), int(qinstListed))
 	for i := range prices {
 		c := qinstControlOf(list[i])
@@ -453,6 +461,9 @@ func qinstDecide(point uint32, ns, most float64) bool {
 		rule = &qinstRules[o.rule-1]
 	}
 	level, room := rule.most, float64(1<<28)
+	// The rule decides first, then the budget. Both see every window, also where the
+	// other has put the point below trace: otherwise a point would come back with a
+	// bucket that is full.
 	free, roomFree := c.rates.Step(rule.limit, ns, n)
 	why := "rate"
 	if !free {
@@ -467,15 +478,23 @@ func qinstDecide(point uint32, ns, most float64) bool {
 	if !cheap && level > qinstRateCount {
 		level, why = qinstRateCount, "budget"
 	}
+	// Operations and records have no end that could be timed, and calls no event at all.
+	// Their cells must never hold qinstTimed: their probes take one from room without
+	// looking.
 	if level == qinstRateTime && c.kind == qinstOnce || level > qinstRateCount && c.kind == qinstCalls {
 		level = qinstRateCount
 	}
+	// Sums of a timed point need memory in every thread. Beyond the bound a point is
+	// counted, as anything is for which there is no room.
 	if level == qinstRateTime && !c.clocked && qinstClocked >= qinstSet.mostClocked/uint32(max(int32(qinstNBlocks)-qinstSpares.Load(), 1)) {
 		level, why = qinstRateCount, "memory"
 	}
 	if c.floored {
 		level, why = qinstRateOff, "floor"
 	}
+	// A change is recorded before cells change, so that a reader knows from which time on
+	// hits are missing. until keeps what was counted before the point came back to trace:
+	// the next sums record tells of it.
 	if below := uint8(qinstRateTrace - level); below != c.below {
 		if free && why == "rate" {
 			why = "rule"
@@ -504,6 +523,8 @@ func qinstDecide(point uint32, ns, most float64) bool {
 		}
 	}
 	room = min(room, roomFree, roomCheap)
+	// A point far below its limits for a second leaves the list. Its cells get free
+	// events, so that it costs nothing until it uses half of them up.
 	if level == qinstRateTrace && n < room/4 && n < qinstFree/4 || rule.limit.Rate >= qinstRateAny && !qinstBudgetOn {
 		c.quiet++
 	} else {
@@ -516,6 +537,7 @@ func qinstDecide(point uint32, ns, most float64) bool {
 			room = 1 << 28
 		}
 	}
+	// Its probe is not reached any more, so nothing about it can change.
 	if level == qinstRateOff && hits-min(hits, traced) == c.told && !qinstFlight.on {
 		stays = false // it is told of, and will not be hit
 	}
@@ -548,6 +570,8 @@ var qinstNoRule = qinstRule{limit: qinstRateLimit{Rate: qinstRateAny}, most: qin
 // Context: writer.
 func qinstSetRoom(point uint32, c *qinstControl, level qinstRateLevel, room float64) (settled bool) {
 	settled = true
+	// Two times, since the next window may find the point on other threads than this one
+	// did. A sum of cells above the limit is found out and taken back in a window's time.
 	share := 2 * room / (float64(c.traced) + float64(qinstNBlocks))
 	o := qinstRulingOf(point)
 	qinstEachCell(point, func(cell *qinstCell) {

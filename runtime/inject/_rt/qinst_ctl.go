@@ -12,6 +12,8 @@ import (
 // A request is a line, POINTS=LIMIT to change a limit, or empty to list points; the
 // answer is text, "ok" if a limit was changed.
 
+// There is one client at a time, with buffers for one: a second waits in the socket's
+// queue.
 var qinstCtl struct {
 	fd, client int32 // 0: none
 	since      int64 // ns: when the client came
@@ -83,6 +85,8 @@ func qinstServe() {
 		}
 		c.client, c.since, c.n, c.patience = int32(fd), nanotime(), 0, 50
 	}
+	// The socket does not block. A client that has sent nothing yet is looked at again in
+	// the next round, and given up after two seconds.
 	n := read(c.client, unsafe.Pointer(&c.line[c.n]), int32(len(c.line))-c.n)
 	if n == -_EAGAIN && nanotime()-c.since < qinstCtlGiveUp {
 		return

@@ -4,6 +4,11 @@ import (
 	"unsafe"
 )
 
+// A record is an event that carries a packet: two words (the event with its point, and
+// the packet's length), then the packet, padded to a word. Package sddf encodes it on the
+// goroutine's own stack, in the same bytes that a file has, so that nothing here or in
+// the writer needs to know its fields.
+
 // Records that the program defines and emits.
 
 const (

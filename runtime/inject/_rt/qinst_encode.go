@@ -2,6 +2,10 @@ package runtime
 
 import "unsafe"
 
+// Nothing here tests for room: qinstByte writes the buffer out when it is full. Numbers
+// are always written in the widest form of their type. That costs a few bytes in records
+// that are few, and lets the writer go without branches and readers without surprises.
+
 // The msgpack that records are made of. One function for each type of a field: the
 // generated functions that write records (qinstRecordEnd and the like) call them, with
 // the fields in the order of package spec.

@@ -13,6 +13,7 @@ import (
 
 const qinstClockNS = 1e9 // between readings of the clocks that are kept
 
+// The list of kept chunks is the writer's alone. Others raise asked, and wait for done.
 var qinstFlight struct {
 	on, writes  bool
 	ns          int64  // how long is kept; 0: as much as there is room
@@ -105,6 +106,8 @@ func qinstForget() {
 		h := qinstChunkAt(f.first)
 		next := qinstChunkAt(h.next)
 		age := float64(now-next.ticks) / f.ticksPerMS * 1e6
+		// Chunks in use by threads must not become too few, even if that makes the past
+		// shorter than was asked for: losing what happens now would be worse.
 		room := int32(qinstChunks.limit.Load())-qinstChunks.used.Load() > 3*qinstReserve
 		if room && f.n <= f.most && (f.ns == 0 || f.ticksPerMS == 0 || age < float64(f.ns)) {
 			return
@@ -189,6 +192,8 @@ func qinstWriteFlight(why string) {
 	} else if at := atomic.Load64(&qinstEndTime); at != 0 {
 		end = at
 	}
+	// Clocks of the time that is kept come with it. The one of now could be hours of
+	// drift away from the oldest event.
 	qinstForgetWritten()
 	qinstWriteHead()
 	for i := f.read - min(f.read, uint32(len(f.clocks))); i < f.read; i++ {

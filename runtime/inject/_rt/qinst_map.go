@@ -49,6 +49,8 @@ type qinstTable struct {
 	kinds  bool    // of its points rate control has them
 }
 
+// What is zero until it is mapped is tested before use, because without the tool, or when
+// something failed, it stays so.
 var (
 	qinstRing        int32                  = -1
 	qinstHead        *[qinstPage / 8]uint64 // of the ring; anonymous if that is
@@ -327,6 +329,8 @@ func qinstMakeBlock(n uint32) bool {
 		return false
 	}
 	b := (*qinstBlock)(unsafe.Pointer(p))
+	// low is out of reach until rate control sets it: a point is not noted for a writer
+	// that does not look.
 	b.num = n
 	b.floor, b.low = qinstSet.floor, -1<<31
 	b.callees = qinstCallees + uintptr(n)*qinstCalleesSize
@@ -367,6 +371,8 @@ func qinstRegister(base *uint32, points uint32, table string, off unsafe.Pointer
 		qinstNTables++
 		ok = true
 		*base = qinstNext
+		// Rules apply before the first hit, and the probes of points that are off are
+		// switched off before they run once.
 		if qinstControlled {
 			qinstApplyRules(&qinstTables[qinstNTables-1])
 		}

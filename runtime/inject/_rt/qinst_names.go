@@ -6,6 +6,11 @@ import (
 	"unsafe"
 )
 
+// A text is stored by whoever says it first, and written to the file by the writer later.
+// Numbers are given out before the text is complete; a word beside it tells when that is
+// so. At the bound new texts get number 0, which readers take for no name, and the end
+// record says how many were lost.
+
 // What programs say about themselves: names of goroutines, regions of their
 // work, labels. Texts are stored once and events carry their numbers.
 
@@ -20,6 +25,8 @@ const (
 // number, never 0. Both are there at once, so that nobody finds half of it.
 type qinstSlot = uint64
 
+// Twice as many slots as texts, so that a search ends soon; numbers up to 2047 fit the 16
+// bits below a hash.
 var (
 	qinstTextTable [qinstTextSlots]qinstSlot
 	qinstTexts     uintptr                   // number n at (n-1)*qinstMaxText

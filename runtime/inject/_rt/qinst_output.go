@@ -5,6 +5,13 @@ import (
 	"unsafe"
 )
 
+// Where the trace goes: a file, the standard output, a socket, or a device. The program's
+// own descriptors and files must be as they are without the tool, so an existing file is
+// never written over, and descriptors are moved out of the way.
+//
+// Whatever fails costs the trace and not the program: one line says what was found, and
+// the program runs untraced.
+
 // qinstOpenOutput makes the output that the settings name. A file that was asked for must
 // be made where it was asked for; the default one may go to the temporary directory,
 // where the working directory cannot be written to.
@@ -26,6 +33,9 @@ func qinstOpenOutput() bool {
 		}
 		return true
 	}
+	// A path that was asked for is used as it is. The default one lies in the working
+	// directory, except for test binaries and programs of "go run", whose directory
+	// belongs to somebody's sources.
 	if asked || !qinstTemporary() {
 		errno := qinstCreate("", name)
 		if errno == 0 {

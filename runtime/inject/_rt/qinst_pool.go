@@ -5,6 +5,13 @@ import (
 	"unsafe"
 )
 
+// Lists and pools without locks. Probes and hooks take from them what the writer has made
+// ready: they run where a lock could be held by the thread that they interrupt, and
+// waiting for it would be for ever.
+//
+// Every item has a number from 1, and lists hold numbers, not addresses: two of them fit
+// a word, so that one compare-and-swap changes the head and the counter that protects it.
+
 // qinstList is a lock-free stack of numbered items. The head holds a counter in
 // its upper half that every pop raises, so that a pop which slept cannot take
 // an item that came back meanwhile.
@@ -65,6 +72,7 @@ func (l *qinstList) pop() uint32 {
 // then fresh ones up to limit, which the writer thread raises.
 type qinstPool struct {
 	qinstList
+	// Pieces above limit are mapped and not allocated: to touch one may end the program.
 	limit atomic.Uint32 // pieces that may be touched
 	fresh atomic.Uint32 // pieces ever handed out
 	used  atomic.Int32  // pieces out now
@@ -111,6 +119,8 @@ const (
 var (
 	qinstChunks qinstPool
 
+	// Addresses, not pointers: the writer must not execute write barriers, and the
+	// collector has nothing to find there.
 	qinstBlocks  [qinstMaxBlocks]uintptr // [0] is shared by threads that have none
 	qinstNBlocks uint32                  // used of it
 	qinstReady   qinstList               // blocks without a thread

@@ -5,6 +5,23 @@ import (
 	"unsafe"
 )
 
+// What probes and hooks write into chunks, and how they come by one. An event is one to
+// three words. The first has the time since the event before it in its upper half, the
+// kind in bits 24 to 31, and an argument below:
+//
+//	63            32 31   24 23         0
+//	 ticks since last  kind   argument
+//
+// So an event costs one clock reading and one or a few stores. Whether there is room is
+// tested against end, which leaves space for the longest event; what follows a break (a
+// long time, a gap, another goroutine) is written by qinstRoom, which asks for more. The
+// probes have the fast side written out in themselves: it is a few instructions, and a
+// call costs as many.
+//
+// Where chunks come from: the list of free ones, then fresh ones up to a limit that the
+// writer raises in time. A thread that gets none is starved: its floor goes up, so that
+// its entries cost a comparison and not a search, until the writer feeds it.
+
 // qinstReserve chunks are kept for scheduling events and exits: losing one of
 // those breaks what the analyses stand on, while an entry that finds no chunk
 // is still counted.
@@ -33,6 +50,8 @@ func qinstRoom(b *qinstBlock, g, now uint64, reserve uint32) bool {
 			return false
 		}
 	}
+	// Events need a goroutine event before them then, which readers would take for one
+	// that runs.
 	if b.g != g && qinstStates == 0 {
 		return false // no event told that g runs here: recording is over
 	}
@@ -75,6 +94,8 @@ func qinstSwap(b *qinstBlock, g, now uint64, reserve uint32) bool {
 	if qinstStates == 0 {
 		return false // ending, or over the limit
 	}
+	// Under a budget chunks are handed out by tokens. Exits and scheduling events may
+	// overdraw, and the next serving is smaller by that.
 	if qinstRationed() && qinstTokens.Add(-1) < 0 {
 		qinstStarve(b)
 		if reserve > 0 {

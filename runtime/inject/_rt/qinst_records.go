@@ -8,6 +8,14 @@ import (
 	"unsafe"
 )
 
+// All of it runs in the writer, or before anything else runs. Functions named
+// qinstRecordX are generated from the format's table: their parameters are the record's
+// fields.
+//
+// A file is made to be read whatever happens to the program. So a record that sums up
+// (counts, times, what extensions dropped) can be written again, and readers take the
+// last one; a record that says what something means comes before the first that uses it.
+
 // The records that the writer makes beside the threads' events.
 
 // qinstSegmentSize is after how many bytes a new segment begins, if the tables are

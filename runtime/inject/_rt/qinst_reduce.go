@@ -25,6 +25,9 @@ const (
 
 const qinstReducePatience = 2e9 // ns without progress, at the end
 
+// state is changed by compare-and-swap, since the writer, the reducer and who ends the
+// program all may. asked is raised by who wants everything written, answered by the
+// reducer: equal means that nobody waits.
 var qinstReduce struct {
 	state           uint32
 	asked, answered uint32 // for everything so far

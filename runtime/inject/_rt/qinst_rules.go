@@ -2,6 +2,13 @@ package runtime
 
 import "unsafe"
 
+// A rule is found for each point when its package registers, and whenever a rule is
+// added. Matching names is slow, and is never done for a hit: what a probe sees of all
+// this is the room of a cell, or a byte that says that the point is off.
+//
+// Rules are in an array of fixed size with their texts beside them, because they are read
+// by threads that cannot hold pointers to the heap.
+
 // Rules say what points may record: QINST=main.(*Cache).*=1e4/s, kind:loop=count.
 
 type qinstRule struct {
@@ -12,6 +19,8 @@ type qinstRule struct {
 	found        bool           // a point that it is about
 }
 
+// There are 64 rules at most. A point notes the number of its own as a byte, because that
+// is kept for each of a million points.
 var (
 	qinstRules    [64]qinstRule
 	qinstNRules   int

@@ -40,6 +40,8 @@ type qinstSampler struct {
 	points [qinstSampleDepth]uint32
 }
 
+// Paths are numbered as texts and stacks are, in a table without locks; each is one word,
+// so that there is no half of one.
 var (
 	qinstSamplers  [qinstMostSamplers]qinstSampler
 	qinstNSamplers atomic.Uint32
@@ -211,6 +213,8 @@ func qinstTakeSamples() {
 	qinstBlockSignals()
 	const setTimerSlack = 29
 	linux.Syscall6(qinstSysPrctl, setTimerSlack, 1000, 0, 0, 0, 0) // 50 us would be a tenth of the time between two looks
+	// A sampler records into a block like any thread. Its samples are events, and readers
+	// put them between those of the threads it looked at.
 	if b := qinstAttach(getg().m); b != nil {
 		b.tool = true
 	}
@@ -270,6 +274,8 @@ func (s *qinstSampler) look(me uint32, gap int64) (busy bool) {
 		if at == 0 || b.g == 0 {
 			continue
 		}
+		// The goroutine may leave the thread while this looks. It is the same one, and
+		// runs, if what the thread's events say agrees with what it says of itself.
 		gp := (*g)(unsafe.Pointer(at)) // goroutines are never freed
 		state := readgstatus(gp) &^ _Gscan
 		if gp.goid != b.g || state != _Grunning && state != _Gsyscall {

@@ -4,6 +4,13 @@ import (
 	"unsafe"
 )
 
+// Settings come from the program (qinst.toml, through the linker) and from QINST in the
+// environment, which is read behind them and so wins. How they are named and what values
+// look like is package settings' table, a part of which is compiled in here; what a value
+// then does is qinstApplySetting's alone.
+//
+// All of it runs before main, while no other goroutine does: nothing here needs a lock.
+
 // qinstSet are the run-time settings, from QINST in the environment.
 var qinstSet struct {
 	env       string

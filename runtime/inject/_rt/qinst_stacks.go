@@ -21,6 +21,8 @@ var qinstStackSizes = [...]uint32{6, 15, 31, 63, 127, 255, 511, 1023, 2047, 4095
 //go:nosplit
 func qinstStackStride(class uint32) uintptr { return 128 << class }
 
+// Each class has addresses for all the memory that stacks may use together, of which only
+// what was ever handed out is touched.
 var (
 	qinstStacks     [len(qinstStackSizes)]qinstPool
 	qinstStackBytes atomic.Int64 // of all that were ever handed out

@@ -5,6 +5,11 @@ import (
 	"internal/runtime/syscall/linux"
 )
 
+// The beginning: settings, the output, memory, and then the writer and the samplers. It
+// runs in the main goroutine before any package is initialised, so that nothing of the
+// program has been missed. The order matters: nothing is recorded before the ring is
+// described, since the program may be killed at any time after that.
+
 // qinstStart is called first thing in the main goroutine, while no other runs.
 // Context: start.
 func qinstStart() {
@@ -18,6 +23,8 @@ func qinstStart() {
 	if !qinstParse(qinstDefaults) || !qinstParse(s.env) || s.mode == "off" {
 		return
 	}
+	// A clock that stops in sleep, or changes its speed, would make durations wrong
+	// without a sign of it.
 	qinstSlowClock = !qinstInvariantClock()
 	qinstSet.stream = (qinstNow()*0x9E3779B97F4A7C15 ^ s.pid<<40) >> 1
 	qinstPriceChunk()
@@ -40,6 +47,8 @@ func qinstStart() {
 			return
 		}
 	}
+	// A killed program is found by its file, which must name the ring from the first
+	// event on.
 	if qinstOut.regular {
 		qinstWriteHead() // before anything is recorded: it names the ring
 	}
@@ -55,6 +64,8 @@ func qinstStart() {
 	qinst_on = 1
 	if s.mode != "count" {
 		qinstStates = 1
+		// The main goroutine was made before anything was recorded; readers need its
+		// creation and start to know what runs here.
 		gp := getg()
 		qinstNotePC(gp.startpc)
 		qinstPut3(qinstNow(), 0, qinstEvGoCreate<<24, qinstGo(gp), uint64(gp.startpc))

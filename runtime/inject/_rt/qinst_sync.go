@@ -175,6 +175,8 @@ type qinstTrail struct {
 	pc    [qinstFrames]uintptr
 }
 
+// Stacks are never removed: a number in an event must mean the same stack as long as the
+// file is written. At the bound further stacks are number 0, and counted.
 var (
 	qinstTrails     uintptr // qinstStackMax of qinstTrail; number 0 is none
 	qinstTrailSlots uintptr // qinstStackMap of qinstSlot

@@ -5,6 +5,13 @@ import (
 	"unsafe"
 )
 
+// What the tool asks of the operating system, and texts without the heap. Package os is
+// far above package runtime, and much of package runtime cannot be called by a thread
+// without a P, so system calls are made by number here.
+//
+// Texts are put together in fixed buffers of their own, one for each use, since nothing
+// here may allocate. A text that is too long is cut: paths of that length do not open.
+
 // qinstPath is a zero-terminated path that is put together without allocating.
 type qinstPath struct {
 	n   int

@@ -54,6 +54,8 @@ type qinstSlab struct {
 	size  uint32 // of a tally, in bytes
 }
 
+// Who sums up walks the slabs of a page of points. qinstReach says how many pages further
+// back a slab may begin that has counts of them.
 var (
 	qinstSlabs   [qinstMaxPoints >> qinstPageShift]uint32 // the newest one, and 1
 	qinstReach   uint32                                   // pages between a slab's first point and its last, at most
@@ -216,6 +218,8 @@ func qinstNewSlab(l *qinstList, first uint32, words string) bool {
 func qinstTalliedSlow(words uintptr) {
 	gp := getg()
 	t := (*qinstTally)(unsafe.Pointer(words - qinstTallyHead))
+	// The goroutine's tallies are a stack. Those above this one belong to activations
+	// that ended without giving theirs back.
 	for gp.stackLock != t.self { // something in it was left with it
 		if gp.stackLock == 0 {
 			return
@@ -223,6 +227,9 @@ func qinstTalliedSlow(words uintptr) {
 		qinstDropTally(gp)
 	}
 	b := gp.m.qinst
+	// A tally goes back to the list that it came from, or to that of all threads.
+	// Otherwise, in a program whose goroutines move always in one direction, one thread
+	// would collect all tallies and another make new ones.
 	if uintptr(unsafe.Pointer(b)) != t.home || !b.has(t.first) {
 		qinstDropTally(gp)
 		return

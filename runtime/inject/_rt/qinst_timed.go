@@ -6,6 +6,11 @@ import (
 	"unsafe"
 )
 
+// Why not subtract two clock readings in memory of the activation: there is none. The
+// probe's token is the only thing that an entry hands to its exit, so the time itself is
+// the token; it has 43 bits, an hour and more at any clock's speed, and an activation
+// that takes longer is summed up modulo that.
+
 // Level time: how often and how long, without an event. What an entry hands to its
 // exit is the time itself; sums are a thread's own, and so is a part of the
 // histograms: a slot for each point that comes often enough to find one.
@@ -17,6 +22,9 @@ const (
 	qinstTimedSlow = 1<<31 - 2
 )
 
+// The least significant bits of a time say nothing about its kind, so a bucket is a power
+// of two. A slot is found by the point's lowest byte: points of one procedure are
+// neighbours and seldom want the same one.
 const (
 	qinstHistBuckets = 64  // powers of two ticks
 	qinstHistSlots   = 256 // of a thread; the assembly knows it
@@ -33,6 +41,9 @@ const (
 // them, and how far above that the largest is. Zero memory has seen nothing. How many
 // there were is in the histograms.
 type qinstSum struct {
+	// span is relative to least so that one comparison in the assembly finds that a time
+	// is neither the least nor the largest so far; zero memory then stands for "nothing
+	// seen".
 	sum         uint64
 	least, span uint64
 	seen        uint64
@@ -40,6 +51,7 @@ type qinstSum struct {
 
 // qinstHist is a histogram of a point's times on a thread.
 type qinstHist struct {
+	// The point is stored with 1 added, since memory begins as zero.
 	point uint32 // and 1; 0: free
 	_     [3]uint32
 	n     [qinstHistBuckets]uint32

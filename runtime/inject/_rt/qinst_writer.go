@@ -26,6 +26,8 @@ const (
 	qinstIdle      = 0xffffffff
 )
 
+// What threads and the writer say to each other. Each word has one side that raises it;
+// the other compares, so that no answer can be lost.
 var (
 	qinstWriterM  muintptr
 	qinstSleeping uint32 // futex: 1 while the writer sleeps until it is woken
@@ -133,6 +135,8 @@ func qinstWriter() {
 	}
 	tick := nanotime()
 	for {
+		// Chunks first: threads wait for nothing but they can run out of these. Then what
+		// hooks need, what rates allow, and last those who ask, who have time.
 		busy := qinstDrain()
 		qinstPrepare()
 		qinstControlWindow()
@@ -147,6 +151,8 @@ func qinstWriter() {
 		if atomic.Load(&qinstEnding) != 0 {
 			break
 		}
+		// A process that calls exec goes on as another program, or as itself if exec
+		// fails. Both are served: the file is complete now, and may be continued.
 		if n := atomic.Load(&qinstSync); n != qinstSynced {
 			qinstUnlinkRing() // the next program of this process makes its own
 			qinstWriteTail(qinstWhyExec)
@@ -155,6 +161,8 @@ func qinstWriter() {
 		}
 		qinstRest(busy)
 	}
+	// Probes are switched off first. What threads record meanwhile is behind the end
+	// record's time, and counts that still grow do not matter any more.
 	qinstStop()
 	qinstStates = 0
 	qinstWriteTail(qinstEnding - 1)
@@ -373,6 +381,9 @@ func qinstRationed() bool { return qinstSet.budget|qinstSet.rate != 0 }
 func qinstRation(ns, left uint64) uint64 {
 	s := &qinstSet
 	n := uint64(qinstSet.mostChunks)
+	// Tokens that were not used flow back as credit, at what a chunk costs. The bound
+	// keeps a program that slept for a minute from tracing at full speed for the next
+	// one.
 	if s.budget != 0 {
 		cpu := qinstProcessCPU()
 		s.credit += (cpu-s.fedCPU)*s.budget/1000 + left*s.chunkCost
@@ -532,6 +543,9 @@ func qinstOverflows() uint64 {
 	return n
 }
 
+// Why a buffer of our own and pieces that stay where they are: a chunk has 32 KiB, and is
+// written without being copied once. Small records gather in buf between them, in the
+// order of the file.
 // qinstOut is the output file and what is about to be written to it.
 var qinstOut struct {
 	fd      int32 // -1 after an error
@@ -570,6 +584,8 @@ func qinstByte(b byte) {
 // Context: start, writer.
 func qinstWriteBehind(p, n uintptr) {
 	o := &qinstOut
+	// A short piece is copied, because a system call takes an address and a length for
+	// each piece, and that costs as much as copying 4 KiB.
 	if n < 4096 {
 		if o.n+n > uintptr(len(o.buf)) {
 			qinstPush()
@@ -612,6 +628,8 @@ func qinstPush() {
 		if errno == _EINTR {
 			continue
 		}
+		// The program may have made the descriptor non-blocking, which changes ours too,
+		// as they share it.
 		if errno == _EAGAIN { // a pipe that the program made so
 			usleep(qinstBusyUS)
 			continue
