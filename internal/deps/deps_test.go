@@ -2,7 +2,9 @@
 package deps
 
 import (
+	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -105,5 +107,41 @@ func TestLinked(t *testing.T) {
 		if !slices.Equal(got, want) {
 			t.Errorf("a program that imports %s links %v, expected %v", pkg, got, want)
 		}
+	}
+}
+
+// TestFileHalf checks that a program that imports extensions has nothing of their other
+// half, which reduces files: the linker leaves out what nobody calls.
+func TestFileHalf(t *testing.T) {
+	dir := t.TempDir()
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{
+		"go.mod":  "module example.com/prog\n\ngo 1.26\n\nrequire qinst.dev v0.0.0\n\nreplace qinst.dev => " + root + "\n",
+		"main.go": "package main\n\nimport _ \"qinst.dev/extensions\"\n\nfunc main() {}\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run := func(args ...string) string {
+		cmd := exec.Command("go", args...)
+		cmd.Dir = dir
+		cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-mod=mod")
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("go %v: %v\n%s", args, err, out)
+		}
+		return string(out)
+	}
+	run("build", "-o", "prog", ".")
+	symbols := run("tool", "nm", "prog")
+	if !strings.Contains(symbols, "qinst.dev/extensions.") {
+		t.Error("the program has nothing of extensions at all")
+	}
+	if strings.Contains(symbols, "extensions.(*File)") || strings.Contains(symbols, "qinst.dev/sddf.(*Reader).Packets") {
+		t.Error("the program links what reduces files")
 	}
 }
