@@ -28,12 +28,12 @@ var update = flag.Bool("update", false, "write _rt/qinst_spec.go")
 
 // specConstants are the constants of package spec that the runtime may need, by name and
 // in the order of their source: the package's numbers, and the texts of its headers.
-func specConstants(t *testing.T) (names []string, values map[string]constant.Value) {
+func specConstants(t *testing.T) (names []string, values map[string]constant.Value, docs map[string]string) {
 	t.Helper()
 	fset := token.NewFileSet()
 	var files []*ast.File
 	for _, name := range []string{"records.go", "ring.go", "spec.go"} {
-		f, err := parser.ParseFile(fset, filepath.Join("..", "..", "sddf", "spec", name), nil, 0)
+		f, err := parser.ParseFile(fset, filepath.Join("..", "..", "sddf", "spec", name), nil, parser.ParseComments)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -43,7 +43,16 @@ func specConstants(t *testing.T) (names []string, values map[string]constant.Val
 	if err != nil {
 		t.Fatal(err)
 	}
-	values = map[string]constant.Value{}
+	said := map[string]string{} // comments behind constants
+	for _, f := range files {
+		ast.Inspect(f, func(n ast.Node) bool {
+			if v, ok := n.(*ast.ValueSpec); ok && v.Comment != nil {
+				said[v.Names[0].Name] = strings.TrimSpace(v.Comment.Text())
+			}
+			return true
+		})
+	}
+	values, docs = map[string]constant.Value{}, map[string]string{}
 	at := map[string]token.Pos{}
 	for _, name := range pkg.Scope().Names() {
 		c, ok := pkg.Scope().Lookup(name).(*types.Const)
@@ -55,23 +64,26 @@ func specConstants(t *testing.T) (names []string, values map[string]constant.Val
 			ours = "Packet" + name
 		}
 		names = append(names, ours)
-		values[ours], at[ours] = c.Val(), c.Pos()
+		values[ours], docs[ours], at[ours] = c.Val(), said[name], c.Pos()
 	}
 	slices.SortFunc(names, func(a, b string) int { return int(at[a] - at[b]) })
-	return names, values
+	return names, values, docs
 }
 
 // TestConstants checks that the runtime's constants of the format are those of package
 // spec: each by its name, so that a word put between others moves those behind it here,
 // too. The flag -update writes the file.
 func TestConstants(t *testing.T) {
-	names, values := specConstants(t)
+	names, values, docs := specConstants(t)
 	if len(names) < 100 {
 		t.Fatalf("found %d constants in package spec", len(names))
 	}
 	var b bytes.Buffer
 	b.WriteString("package runtime\n\n// Constants of package spec. \"go test ./runtime/inject -run TestConstants -update\" writes this file.\n\nconst (\n")
 	for _, name := range names {
+		if docs[name] != "" {
+			fmt.Fprintf(&b, "// %s\n", docs[name])
+		}
 		fmt.Fprintf(&b, "qinst%s = %s\n", name, values[name].ExactString())
 	}
 	b.WriteString(")\n")
@@ -107,7 +119,7 @@ func TestRingWords(t *testing.T) {
 			all.Write(text)
 		}
 	}
-	names, _ := specConstants(t)
+	names, _, _ := specConstants(t)
 	words := 0
 	for _, name := range names {
 		if !strings.HasPrefix(name, "RingWord") || name == "RingWords" {

@@ -18,6 +18,29 @@
 // Threads never wait for the writer. What finds no chunk is counted, and the next event
 // tells how many are missing; what finds no cell is counted in cells that all share.
 //
+// # An example
+//
+// Goroutine 7 starts to run on the thread of block 2 and calls f, whose point is 5, once.
+// The thread has not recorded before. It takes a chunk, whose head says
+//
+//	num=2 tid=4711 seq=0 ticks=1000 g=0 proc=3
+//
+// and puts these words behind it, in hexadecimal digits:
+//
+//	00000000 09 000000   go start, at ticks 1000
+//	00000100 00000007    goroutine 7, the first of its transitions
+//	0000012c 01 000005   f entered, 300 ticks later
+//	00000640 02 000005   f left, 1600 ticks after that
+//
+// Point 5's cell in block 2 then has hits=1, traced=1 and room=-1. Under rate control its
+// floor is -256: 255 more entries of this thread are traced before it only counts, and when
+// 128 are left the thread notes point 5 for the writer.
+//
+// The probe at the entry has returned the token 00000000 80000005 (depth 0 of the profile
+// stack, traced, point 5). With it the one at the exit finds the point, and sets the depth
+// back to 0. Had a panic that f recovers left procedures open, they would be closed by the
+// same store.
+//
 // # Thread contexts
 //
 // The last line of a function's comment names the contexts that it runs in, if those are

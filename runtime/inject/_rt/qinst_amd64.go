@@ -1,5 +1,9 @@
 package runtime
 
+// Numbers of the system calls that the tool makes, and what else differs between
+// machines. package internal/runtime/syscall/linux has few of them, as the runtime itself
+// needs few.
+
 const (
 	qinstSysRead      = 0
 	qinstSysMmap      = 9

@@ -2,6 +2,10 @@ package runtime
 
 import "internal/runtime/atomic"
 
+// Numbers of the system calls that the tool makes, and what else differs between
+// machines. package internal/runtime/syscall/linux has few of them, as the runtime itself
+// needs few.
+
 const (
 	qinstSysFcntl     = 25
 	qinstSysUnlinkat  = 35

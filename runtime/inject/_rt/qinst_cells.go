@@ -5,6 +5,10 @@ import (
 	"unsafe"
 )
 
+// Cells are the tool's largest use of memory. Their number is that of points times
+// threads, of which most pairs never meet, so that pages made on the first hit need a
+// hundredth of what a table would.
+
 // Cells come in pages that are touched when a thread first reaches a point of theirs:
 // a program of 350,000 points would need 6 MB for each thread, and a thread seldom
 // reaches many. Where there is no page left, threads count together, in the cells of
@@ -13,6 +17,8 @@ import (
 // A block that its thread gave back keeps its pages for the next one, until others need
 // them: then its counts go to a block that no thread has.
 
+// 64 points a page: procedures of one package that are called together share one, and a
+// thread that reaches a single point pays 1 KiB for it.
 const (
 	qinstPageShift = 6 // points of a page, as a power of two
 	qinstPageSize  = 16 << qinstPageShift
@@ -123,6 +129,8 @@ func qinstNewPage(b *qinstBlock, number, shared uint32) bool {
 	}
 	i := (p - qinstPages.base) / qinstPageSize
 	atomic.Store((*uint32)(unsafe.Pointer(qinstDirectory+i*4)), (number+1)|shared)
+	// Rate control walks the directory once. A page that comes back for other points is
+	// behind it, so it starts again.
 	if i < uintptr(atomic.Load(&qinstPagesSeen)) {
 		atomic.Store(&qinstPagesBack, 1)
 	}

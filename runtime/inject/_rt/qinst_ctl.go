@@ -5,6 +5,10 @@ import (
 	"unsafe"
 )
 
+// The socket is in the temporary directory under the process's id, with a mode that lets
+// nobody else in. A program is not found by it that was not asked to listen: observing
+// must not open a door that the program does not have.
+
 // "qinst ctl" talks to a program that was started with QINST=ctl: over a unix socket
 // that only its user may open. The writer serves it between its other work, one
 // client at a time.
@@ -91,6 +95,8 @@ func qinstServe() {
 	if n == -_EAGAIN && nanotime()-c.since < qinstCtlGiveUp {
 		return
 	}
+	// A line may come in pieces. What does not end within the buffer is answered by
+	// hanging up.
 	if n > 0 {
 		c.n += n
 		end := -1

@@ -11,6 +11,7 @@ import (
 
 // Records that the program defines and emits.
 
+// A record has to fit a chunk together with what follows a break.
 const (
 	qinstMaxKinds  = 1 << 12
 	qinstMaxRecord = qinstChunkSize / 2 // bytes; larger ones are counted only
@@ -99,6 +100,8 @@ func qinstEmit(point uint32, p unsafe.Pointer, n uintptr) {
 	}
 	size := 16 + (n+7)&^7
 	now := qinstNow()
+	// A record may be longer than the space that is kept behind end. Then it begins a
+	// chunk.
 	if b.p+size > b.end || b.p == 0 || (now-b.last)>>32 != 0 || b.g != gp.goid {
 		if b.p != 0 && b.p+qinstContext+size > b.end {
 			qinstGiveAway(b)

@@ -5,6 +5,10 @@ import (
 	"unsafe"
 )
 
+// The ring is the recorder: chunks that are kept lie where threads filled them, and
+// nothing is copied until a file is asked for. Keeping costs the writer a look at each
+// chunk.
+
 // The flight recorder: QINST=mode=flight,keep=10s. Full chunks are not written but kept,
 // the oldest make room; a trigger writes what there is as a file of its own. The first
 // file has only its head until the program panics: then the rest follows there, and
@@ -46,6 +50,7 @@ func qinstStartFlight() bool {
 	if f.ns == 0 && f.most == 0 {
 		f.ns = 10e9
 	}
+	// A quarter of the chunks is for threads to fill while the others are kept.
 	if f.most == 0 {
 		f.most = qinstSet.mostChunks * 3 / 4 // the others are being filled
 	}
@@ -281,6 +286,8 @@ func qinstSnapshot() (path string) {
 	if qinstStarted == 0 || !f.on {
 		return ""
 	}
+	// Who asks gets a file that was begun after the request: one that is being written
+	// would lack what led to it.
 	n := atomic.Xadd(&f.asked, 1)
 	qinstWake()
 	if getg() == qinstReduce.gp.ptr() {

@@ -21,6 +21,8 @@ import (
 //
 // A block in memory is its page here, and a table of its pages of cells.
 
+// The parts have fixed places in the file, with room for the most that each may become:
+// nothing ever moves, and pages that are not allocated cost nothing.
 const (
 	qinstPage        = qinstRingPage
 	qinstChunksAt    = qinstPage
@@ -40,6 +42,8 @@ const (
 	qinstDontDump  = 16
 )
 
+// Tables stay in the program's own memory, where the linker put them: text is a constant
+// of the instrumented package, which is never unmapped.
 // qinstTable is a package's table of points.
 type qinstTable struct {
 	text   string
@@ -185,6 +189,8 @@ func qinstMmap(at, size, flags, fd, off uintptr) uintptr {
 // Context: start.
 func qinstOpenRing() {
 	p := &qinstShmPath
+	// Process ids come again, in containers most of all. The ring of a killed program
+	// must stay until somebody has read it.
 	for try := uint64(0); try < 100; try++ {
 		p.n = 0
 		p.str(qinstSet.ring).str("/qinst.").num(qinstSet.pid)
@@ -319,6 +325,8 @@ func qinstNewBlock() bool {
 func qinstMakeBlock(n uint32) bool {
 	off := uintptr(qinstBlocksAt) + uintptr(n)*qinstPage
 	p := uintptr(0)
+	// Pages of the file are allocated for several blocks at a time: a system call for
+	// each thread would show in programs with thousands.
 	if n%qinstFirst != 0 || qinstAllocate(off, qinstFirst*qinstPage) {
 		p = qinstBlockMemory + uintptr(n)*(qinstPage+qinstPageTable)
 	}
@@ -381,6 +389,8 @@ func qinstRegister(base *uint32, points uint32, table string, off unsafe.Pointer
 		head := [8]byte{0x90 | qinstProbesFields + 2, qinstPacketData, qinstTagProbes}
 		qinstLogPacket(qinstNumberHead(head, *base), table)
 	})
+	// What is not recorded is not reached: a probe of a package that has no indexes would
+	// take the slow side each time.
 	if !ok {
 		t.setOff(1)
 	}
@@ -407,6 +417,8 @@ func qinstSetOff(point uint32, v byte) {
 // qinstTableOf is the table that a point is in.
 // Context: start, goroutine, writer.
 func qinstTableOf(point uint32) *qinstTable {
+	// Tables are in the order of their bases, since indexes are given out in the order of
+	// registration.
 	lo, hi := 0, qinstNTables // the last one with a base that is not above
 	for lo < hi {
 		if mid := (lo + hi) / 2; qinstTables[mid].base <= point {

@@ -106,11 +106,13 @@ func qinstCreate(dir, name string) (errno uintptr) {
 			p.str(name[i : i+1])
 		}
 	}
+	// Devices are opened as they are; anything else is made anew.
 	flags := uintptr(qinstWronl | qinstCreat | qinstExcl)
 	if p.n > 5 && string(p.buf[:5]) == "/dev/" && p.buf[5] != 's' {
 		flags = qinstWronl // a device, /dev/null for one; files in /dev/shm are made as anywhere
 	}
 	base := p.n
+	// A thousand runs in one directory under one name are enough to say so.
 	for try := uint64(1); try < 1000; try++ {
 		fd, e := p.open(flags, 0o644)
 		if e == 0 {

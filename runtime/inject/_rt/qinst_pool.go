@@ -92,6 +92,8 @@ func (l *qinstPool) get(reserve uint32) uintptr {
 	}
 	i := l.pop()
 	if i == 0 {
+		// Another thread may have popped what used promised to this one, and not counted
+		// itself yet.
 		i = l.fresh.Add(1)
 		if i > limit {
 			l.fresh.Add(-1)

@@ -62,6 +62,8 @@ func qinstRoom(b *qinstBlock, g, now uint64, reserve uint32) bool {
 		p += 16
 		b.last = now
 	}
+	// The record of the gap stands in front of the first event that found room again,
+	// with the time at which it began.
 	if b.lost != 0 {
 		*(*uint64)(unsafe.Pointer(p)) = (now-b.last)<<32 | qinstEvGap<<24
 		*(*uint64)(unsafe.Pointer(p + 8)) = b.gapFrom

@@ -28,6 +28,8 @@ const qinstSegmentSize = 64 << 20
 // Context: writer.
 func qinstNewSegment() {
 	o := &qinstOut
+	// A program with many points has large tables. To repeat them for each 64 MiB would
+	// make the file longer by a part of them.
 	if size := o.bytes - o.segmentAt; size < qinstSegmentSize || size < 8*o.tables {
 		return
 	}
@@ -92,6 +94,7 @@ func qinstWriteHead() {
 		qinstAttrStr("clock", "cycles")
 	}
 	qinstWriteBehind(uintptr(unsafe.Pointer(unsafe.StringData(qinstPreamble))), uintptr(len(qinstPreamble)))
+	// Wait reasons are numbers of this Go version, so their texts are in the file.
 	for code, text := range waitReasonStrings {
 		qinstRecordReason(uint32(code), text)
 	}
@@ -152,6 +155,8 @@ func qinstWriteNews() {
 	qinstWriteTrails()
 	qinstWriteTexts()
 	qinstWritePaths()
+	// The names of functions are looked up here: a hook notes the address only, since
+	// findfunc is too much for a place with locks held.
 	for i := range qinstPCs {
 		pc := qinstPCs[i]
 		if pc == 0 || qinstPCsOut[i/64]>>(i%64)&1 != 0 {
@@ -218,6 +223,8 @@ func qinstWriteThreads() {
 		}
 	}
 	qinstWriteThread(qinstIdle, uint32(getg().m.procid))
+	// Containers with a quota stop for parts of a period. Without this record such a
+	// pause would look like the program's own.
 	if us, ok := qinstField(qinstReadFile("/sys/fs/cgroup/cpu.stat\x00"), "throttled_usec "); ok {
 		qinstRecordThrottle(qinstNow(), us*1000)
 	}
@@ -302,6 +309,8 @@ func qinstWriteCounts() {
 	if qinstTotals == 0 {
 		return
 	}
+	// Two passes: the first notes totals in memory of the writer's own, so that the
+	// second writes as many as the head says.
 	found := uint64(0)
 	qinstHitsAtEnd = 0
 	for first := uint32(0); first < qinstNext; first += 1 << qinstPageShift {

@@ -16,6 +16,8 @@ import (
 // A program that does not end by itself cannot wait for a goroutine. Then, and if the
 // reducer hangs, the writer takes the chunks that it has not given back as they are.
 
+// The states of the reducer, in the order that it takes them. It never comes back from
+// the last one.
 const (
 	qinstReduceNone = iota
 	qinstReduceWorks
@@ -309,6 +311,8 @@ func qinstReduceAll(last bool) {
 		r.last = true
 	}
 	n := atomic.Xadd(&r.asked, 1)
+	// The goroutine that ends the program yields here, as the reducer needs a P, and
+	// there may be one only.
 	beat, since := atomic.Load(&r.beat), nanotime()
 	for int32(atomic.Load(&r.answered)-n) < 0 && atomic.Load(&r.state) != qinstReduceLeft {
 		qinstWake()

@@ -141,6 +141,8 @@ func qinstChangeRate(name, value string) (ok bool) {
 func qinstApplyRule(t *qinstTable, rule int) {
 	r := &qinstRules[rule]
 	qinstNames(t.text, qinstLocked, func(i uint32, kind, name string) bool {
+		// "odd" is half of all points, whichever: "qinst run -check" compares a run with
+		// half of the probes to one with all.
 		k := r.kind()
 		if (k == "" || k == kind || k == "odd" && (t.base+i)&1 != 0) && qinstRateMatches(r.pattern(), name) {
 			o := qinstRulingOf(t.base + i)
@@ -189,6 +191,8 @@ func (p *qinstPacked) peek() byte {
 // Context: start, end, goroutine, writer, reducer.
 func (p *qinstPacked) byte() byte {
 	b := p.peek()
+	// Reading stops at the end of the table, whatever lengths say: the tool wrote it, but
+	// a wrong one must not end the program.
 	if p.at < p.end {
 		p.at++
 	}
@@ -292,6 +296,7 @@ func qinstFindPlaces(places uintptr, strs qinstPacked) (n uint64) {
 // writer must not wait for a program's goroutine here.
 // Context: start, goroutine, writer.
 func qinstNames(table string, who int, f func(i uint32, kind, name string) bool) {
+	// 32 MiB of addresses, of which only as many are touched as a package has strings.
 	if qinstPlaces[who] == 0 { // few programs have rules
 		qinstPlaces[who] = qinstAnonymous(qinstMostPlaces * 8)
 	}

@@ -18,6 +18,8 @@ import (
 // qinstSampling is set where hits that are not traced are put on profile stacks.
 var qinstSampling uint8
 
+// A look costs a few microseconds, and its bounds keep it so: frames beyond the middle of
+// a very deep stack, and threads that are in long system calls, are looked at less.
 const (
 	qinstUntraced = 1 << 21 // in a frame's point: no event told of the entry
 
@@ -164,6 +166,8 @@ func qinstPathInto(from, point uint32) uint32 {
 //
 //go:nosplit
 func qinstPathOf(gp *g) (path uint32) {
+	// Without samples nothing below trace is on profile stacks, so that events tell all
+	// there is.
 	if qinstSampling == 0 || gp == nil || gp.qinstStack == nil {
 		return 0
 	}
@@ -235,6 +239,8 @@ func qinstTakeSamples() {
 		} else if nobody++; nobody > qinstSampleNobody {
 			gap = min(2*gap, qinstSampleIdle*qinstSet.sampleGap)
 		}
+		// The thread's own time is read seldom, since reading it is a system call; the
+		// budget needs it once in a window.
 		if looks++; looks%32 == 0 {
 			atomic.Store64(&s.cpu, qinstThreadCPU())
 			s.tickNS = float64(nanotime()-mono) / float64(qinstNow()-ticks)

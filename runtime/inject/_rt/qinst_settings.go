@@ -108,6 +108,8 @@ func qinstParseItem(item string) bool {
 		qinstSay("QINST: found \"", item, "\", expected name=value", qinstNear(near), near, qinstGoesOn)
 		return false
 	}
+	// A name with a dot, a star or a colon is about points. No setting has one in its
+	// name, which package settings tests.
 	name, value := item[:i], item[i+1:]
 	if qinstSettingIsRule(name) {
 		ok := qinstAddRule(name, value)

@@ -5,6 +5,10 @@ import (
 	"unsafe"
 )
 
+// A profile stack is what makes exits cheap and panics harmless: an exit sets the depth
+// to that of its entry, so that whatever was left open above is closed with it, in one
+// store.
+
 // Profile stacks. A goroutine has none until it enters a procedure that is traced,
 // then a small one, then one that is twice as large, and so on; they go back when
 // it ends. All of them together have a limit. At the limit new goroutines run
@@ -103,6 +107,8 @@ func (s *qinstStack) dropEntries() {
 //
 //go:nosplit
 func qinstStackFor(gp *g, b *qinstBlock) *qinstStack {
+	// A system stack belongs to the thread and not to a goroutine, and what runs on it
+	// leaves no frames that could be unwound here.
 	if gp != gp.m.curg {
 		return nil
 	}
@@ -114,6 +120,8 @@ func qinstStackFor(gp *g, b *qinstBlock) *qinstStack {
 		gp.qinstStack = s
 		return s
 	}
+	// Twice as large each time, so that a recursion of depth n copies at most 2n entries
+	// in all.
 	if class := s.class + 1; s.depth == s.size && class < uint32(len(qinstStackSizes)) {
 		if p := qinstStackMemory(class); p != 0 {
 			memmove(unsafe.Pointer(p+16), unsafe.Pointer(s.entries), uintptr(s.size)*16)

@@ -28,6 +28,8 @@ func qinstStart() {
 	qinstSlowClock = !qinstInvariantClock()
 	qinstSet.stream = (qinstNow()*0x9E3779B97F4A7C15 ^ s.pid<<40) >> 1
 	qinstPriceChunk()
+	// In these modes no cell is above its floor by itself, and what remains is to
+	// count: no budget is needed.
 	if s.mode == "count" || s.mode == "sample" {
 		s.floor, s.budget = qinstCountOnly, 0
 	} else {
@@ -41,6 +43,8 @@ func qinstStart() {
 	}
 	qinstPrepareSamples()
 	qinstStartControl()
+	// The first chunks are free of charge: the budget is a share of processor time, of
+	// which none has been used.
 	qinstTokens.Store(qinstBatch) // until the writer first looks
 	for range qinstFirst {
 		if !qinstNewBlock() {

@@ -2,6 +2,10 @@ package runtime
 
 import "internal/runtime/atomic"
 
+// Every hook first looks at qinstStates, since the methods are called whether qinst
+// records or not. Then it reads the clock, before anything else that takes time, so that
+// the event has the time of the transition.
+
 // The hooks for scheduling events. They are called at the head of the methods
 // of traceLocker, with which Go's own execution tracer notes the same events:
 // what that tracer had to get right (a goroutine that waits only so that its
@@ -19,6 +23,8 @@ func qinstGoCreate(newg *g, pc uintptr, blocked bool) {
 	}
 	now := qinstNow()
 	newg.qinstSeqLow, newg.qinstSeqHigh = 0, 0
+	// Where the creator was is needed only if events do not tell: readers know it
+	// otherwise from its open procedures.
 	arg := uint64(qinstPathOf(getg().m.curg)) << 1
 	if blocked {
 		arg |= 1
@@ -139,6 +145,8 @@ func qinstGoUnpark(gp *g, skip int) {
 	default:
 		on = cur
 	}
+	// A select waits for many channels; which one ended the wait is known at this moment
+	// alone.
 	if c := qinstWokenBy(gp); c != 0 {
 		qinstPut3(now, on, qinstEvGoUnparkBy<<24|cause, qinstGo(gp), uint64(c))
 		return
@@ -314,6 +322,8 @@ func qinstMark(kind, arg uint64) {
 	}
 }
 
+// A table that is full loses names and nothing else: goroutines are then reported by
+// address.
 // qinstPCs are the start functions of goroutines, an open-addressed hash table
 // that the writer thread reads to write down their names.
 var (

@@ -27,6 +27,8 @@ func qinstSyncTrace(point uint32, obj, queue uintptr) {
 	if gp != gp.m.curg {
 		return
 	}
+	// The word is read without the object's lock: it is as old as a load can be, and the
+	// number is there to show a crowd.
 	n := uintptr(0)
 	if queue != qinstNoQueue && obj != 0 {
 		n = uintptr(*(*uint32)(unsafe.Pointer(obj + queue>>8))&qinstQueueBits) >> (queue & 0xff)
@@ -209,6 +211,7 @@ func qinstTrailOf(gp *g) uint64 {
 		h ^= h >> 29
 		lo, fp = fp+1, *(*uintptr)(unsafe.Pointer(fp))
 	}
+	// The common case ends here: a program waits in few places, over and over.
 	h |= 1 << 63 // 0 marks a free slot
 	if qinstTrails == 0 {
 		return 0

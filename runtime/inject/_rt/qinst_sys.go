@@ -180,6 +180,8 @@ func qinstSocket(path string, call, flags uintptr) (fd int32, errno uintptr) {
 // stdout.
 // Context: start, end, goroutine, writer, reducer.
 func qinstSay(parts ...string) {
+	// A line is known by the address of its first literal: the same complaint ten times a
+	// second is said once.
 	which := uintptr(unsafe.Pointer(unsafe.StringData(parts[0])))
 	if qinstSet.quiet || which == qinstSaid {
 		return

@@ -6,6 +6,10 @@ import (
 	"unsafe"
 )
 
+// The price of a tally is its two ends: an activation takes one at its entry and gives it
+// back at its exit. So only procedures that call in loops, or often, have one
+// (instrument/points decides); a single call has a probe.
+
 // Tallies: what an activation of a procedure counts its calls in, so that a call in a
 // loop costs an increment and not a call.
 //
@@ -183,11 +187,14 @@ func qinstNewSlab(l *qinstList, first uint32, words string) bool {
 	s := (*qinstSlab)(unsafe.Pointer(p))
 	s.first, s.n = first, uint32(len(words)/2)
 	s.size = qinstTallyHead + 8*s.n
+	// The map comes from the instrumented code: two bytes a word, so that all activations
+	// of a procedure agree on what their words count.
 	last := uint32(0)
 	for k := range s.n {
 		*s.word(k) = uint16(words[2*k]) | uint16(words[2*k+1])<<8
 		last = max(last, uint32(*s.word(k)&^qinstCode))
 	}
+	// Raised before the slab can be found: who sums up a page must look as far back.
 	for reach := (first+last)>>qinstPageShift - first>>qinstPageShift; ; {
 		if old := atomic.Load(&qinstReach); old >= reach || atomic.Cas(&qinstReach, old, reach) {
 			break

@@ -122,6 +122,8 @@ func qinstTimeExit(v uint64) {
 		s.span = took - s.least
 	}
 	bucket := uint32(sys.Len64(took)) % qinstHistBuckets
+	// The slot belongs to the point that first finds it free, for good. Others count in
+	// shared memory, atomically, which is slower and seldom.
 	h := b.hist(point)
 	if h.point == 0 {
 		h.point = point + 1
@@ -212,6 +214,8 @@ func qinstTimesOf(point uint32) *qinstTimes {
 			t.hist[k] += uint64(n)
 		}
 	}
+	// How many there were is the histogram's sum, so that number and shape agree whenever
+	// they are read.
 	for _, n := range t.hist {
 		t.n += n
 	}

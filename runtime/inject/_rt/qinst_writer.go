@@ -11,6 +11,8 @@ import (
 // nothing, takes no lock that a crashing thread may hold, and blocks signals,
 // for a thread that dies waits for it.
 
+// The writer must be quick enough that threads find chunks, and rare enough that its own
+// time does not show in a program that does little.
 const (
 	qinstTickNS    = 100e6   // clocks, thread times, refills
 	qinstThreadNS  = 20e6    // for each thread, between two readings of their times: a reading opens a file
@@ -76,6 +78,8 @@ func qinstEnd(why uint32, status int32) {
 		return
 	}
 	atomic.Cas64(&qinstEndTime, 0, qinstNow())
+	// Several threads may end the program at once, by a panic and an exit. The first
+	// one's reason counts.
 	if atomic.Cas(&qinstEnds, 0, 1) {
 		qinstStatus = status
 		atomic.Store(&qinstEnding, why+1)
@@ -186,6 +190,8 @@ func qinstRest(busy bool) {
 		usleep(qinstBusyUS)
 		return
 	}
+	// How long it may sleep depends on who waits: starved threads ten milliseconds, rates
+	// and clients a window, the clocks a tenth of a second.
 	most := int64(qinstTickNS)
 	switch {
 	case qinstRationed() && atomic.Load(&qinstStarved) != 0:
@@ -219,6 +225,7 @@ func qinstHasWork() bool {
 // Context: writer, sampler.
 func qinstBlockSignals() {
 	set := sigset_all
+	// Everything else goes to the program's threads, as it would without this one.
 	for _, s := range [...]int{_SIGILL, _SIGTRAP, _SIGBUS, _SIGFPE, _SIGSEGV, sigPerThreadSyscall} {
 		sigdelset(&set, s)
 	}
@@ -265,6 +272,8 @@ func qinstWriteList(list uint32) {
 	for oldest != 0 {
 		// Several chunks go into one write: file systems take a megabyte at a
 		// time twice as fast as 32 KiB.
+		// They are queued first and put back behind the push, because what is queued is
+		// not copied.
 		first, n := oldest, 0
 		for ; oldest != 0 && n < qinstBatch; n++ {
 			h := qinstChunkAt(oldest)
@@ -391,6 +400,8 @@ func qinstRation(ns, left uint64) uint64 {
 		s.credit = min(s.credit, max(uint64(qinstFeedNS)*s.budget/1000*uint64(gomaxprocs), qinstBatch*s.chunkCost))
 		n = min(n, s.credit/s.chunkCost)
 	}
+	// A second's worth may be saved up, so that a burst after a quiet second is traced
+	// whole.
 	if s.rate != 0 {
 		s.rateCredit = min(s.rateCredit+left*qinstChunkSize+uint64(float64(ns)*float64(s.rate)/1e9), max(s.rate, qinstChunkSize))
 		n = min(n, s.rateCredit/qinstChunkSize)
@@ -483,6 +494,9 @@ func qinstWriteTail(why uint32) {
 		qinstWriteOpen()
 		qinstWriteList(uint32(qinstFull.Swap(0)))
 	}
+	// Tables of what the events above refer to may come behind them, as readers index a
+	// segment before they read its events. Totals come last: what they leave out is what
+	// was counted after them.
 	qinstWriteNews()
 	qinstWriteThreads()
 	qinstCheckRules()
