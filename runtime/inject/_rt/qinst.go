@@ -28,7 +28,7 @@
 // and puts these words behind it, in hexadecimal digits:
 //
 //	00000000 09 000000   go start, at ticks 1000
-//	00000100 00000007    goroutine 7, the first of its transitions
+//	00000200 00000007    goroutine 7, its second transition: to be created was the first
 //	0000012c 01 000005   f entered, 300 ticks later
 //	00000640 02 000005   f left, 1600 ticks after that
 //
