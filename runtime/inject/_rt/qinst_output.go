@@ -46,6 +46,7 @@ func qinstOpenOutput() bool {
 			return false
 		}
 	}
+	// As package os has it, which cannot be asked here.
 	dir := gogetenv("TMPDIR")
 	if dir == "" {
 		dir = "/tmp"

@@ -32,17 +32,23 @@ var qinstSet struct {
 	sums int64 // ns between records of what points below trace counted; or one of those below
 	ctl  bool  // listen to "qinst ctl"
 
+	// Off by default, because hits of a point that is off are not known, and every other
+	// number in a report is exact.
 	floorOff bool // points that cost too much to be counted are off
 
 	extensions string // names of those that reduce what is recorded
 	quiet      bool   // say nothing: the parent is instrumented, or nobody asked
 
+	// Both accounts are kept as what is left, so that the writer compares with 0 and need
+	// not know when the program began.
 	// The accounts of budget, in ns, and of rate, in bytes (see qinstFeed).
 	chunkCost, credit, fedCPU, rateCredit uint64
 	fed                                   int64
 
 	memory uint64 // bytes that the tool may use in the program; of these:
 
+	// They may become less while the program runs, where the operating system has no more
+	// memory; never more.
 	mostChunks, mostPages   uint32
 	mostStacks              uint64 // bytes
 	mostListed, mostClocked uint32 // points on rate control's list; points and threads that are timed

@@ -55,6 +55,9 @@ func (p *qinstPath) open(flags, mode uintptr) (fd int32, errno uintptr) {
 	return int32(r), e
 }
 
+// Paths are relative to the working directory at the start. The output is opened then and
+// once more for each flight recorder's file, and a program that has changed its directory
+// since gets those there.
 const (
 	qinstAtCwd = ^uintptr(99) // AT_FDCWD, -100
 	qinstExcl  = 0x80
@@ -67,6 +70,7 @@ const (
 	qinstEROFS  = 30
 )
 
+// One buffer for each use: two texts of one message must not share one.
 var (
 	qinstExePath qinstPath
 	qinstOutPath qinstPath
