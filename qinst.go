@@ -17,11 +17,15 @@ func Name(name string) { setName(name) }
 // "1e4/s:count") or a level ("off", "count", "time", "trace"). The error says that one of
 // them is not understood. In a program that is not observed it does nothing.
 func SetRate(points, limit string) error {
-	if !setRate(points, limit) {
-		return rateError("qinst: found " + points + "=" + limit +
-			", expected points and a rate such as 1e4/s, 1e4/s+500 or 1e4/s:count, or a level: off, count, time or trace")
+	nearest, ok := setRate(points, limit)
+	if ok {
+		return nil
 	}
-	return nil
+	if nearest != "" {
+		nearest = "; the nearest is " + nearest
+	}
+	return rateError("qinst: found " + points + "=" + limit +
+		", expected points and a rate such as 1e4/s, 1e4/s+500 or 1e4/s:count, or a level: off, count, time or trace" + nearest)
 }
 
 // Snapshot writes what a flight recorder (QINST=mode=flight) has kept as a file and

@@ -2,7 +2,11 @@ package extensions
 
 import "unsafe"
 
-// In a build with qinst another file stands in place of this one.
+// In a build with qinst a file of internal/live stands in place of this one.
+
+// toolAPI is the version of what this package and the tool say to each other; see
+// internal/live. It is raised in all packages when one changes.
+const toolAPI = 1
 
 const observed = false
 

@@ -35,19 +35,10 @@ func cmdCtl(e *env, args []string) error {
 			return err
 		}
 		if answer != "ok\n" {
-			return fmt.Errorf("ctl: %s%s", strings.TrimSpace(answer), meant(change))
+			return fmt.Errorf("ctl: %s", strings.TrimSpace(answer))
 		}
 	}
 	return nil
-}
-
-// meant says what a misspelt level of a change may have been meant to be.
-func meant(change string) string {
-	level := change[strings.LastIndexAny(change, "=:")+1:]
-	if near := nearest(level, []string{"off", "count", "time", "trace"}); near != "" && near != level {
-		return fmt.Sprintf(" (did you mean %s?)", near)
-	}
-	return ""
 }
 
 // ask sends a line to a program and returns its answer.

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 
 	"qinst.dev/instrument/toolexec"
+	"qinst.dev/settings"
 )
 
 // dispatch runs a subcommand or, as the go command's wrapper, a tool: whatever
@@ -34,7 +35,7 @@ func dispatch(e *env, args []string) error {
 }
 
 func unknownCommand(name, want string) error {
-	if near := nearest(name, commandNames()); near != "" {
+	if near := settings.NearestWord(name, commandNames()); near != "" {
 		return usageError{fmt.Errorf(`found %q, expected %s (did you mean %s?); see "qinst help"`, name, want, near)}
 	}
 	return usageError{fmt.Errorf(`found %q, expected %s; see "qinst help"`, name, want)}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"qinst.dev/instrument/toolexec"
+	"qinst.dev/settings"
 )
 
 // flagSet are the flags of one command, in groups for its help. They are those of package
@@ -141,7 +142,7 @@ func (f *flagSet) parse(args []string) (rest []string, err error) {
 			}
 		case name == "h" || name == "help":
 			return nil, errHelp
-		case f.goFlags == nil || !f.goFlags.knows(name) && nearest(name, f.names()) != "":
+		case f.goFlags == nil || !f.goFlags.knows(name) && settings.NearestWord(name, f.names()) != "":
 			return nil, f.unknown(name)
 		case name == "args" && f.goFlags.test:
 			keep(append([]string{arg}, args...)...)
@@ -178,7 +179,7 @@ func (f *flagSet) set(fl *flag.Flag, value string, hasValue bool, args []string)
 
 // unknown says what a flag may have been meant to be.
 func (f *flagSet) unknown(name string) error {
-	if near := nearest(name, f.names()); near != "" {
+	if near := settings.NearestWord(name, f.names()); near != "" {
 		return fmt.Errorf("unknown flag -%s (did you mean -%s?)", name, near)
 	}
 	return fmt.Errorf("unknown flag -%s", name)
@@ -246,39 +247,4 @@ func wrapped(text string, width int) (lines []string) {
 		line += word
 	}
 	return append(lines, line)
-}
-
-// nearest is the candidate that a misspelt name is likely to mean, "" if there is none:
-// at most two slips, in less than half of it.
-func nearest(name string, candidates []string) string {
-	best, least := "", 3
-	for _, c := range candidates {
-		if d := distance(name, c); d < least && 2*d < len(c) {
-			best, least = c, d
-		}
-	}
-	return best
-}
-
-// distance is how many slips make b of a: a letter too many, too few, another one, or two
-// in the wrong order.
-func distance(a, b string) int {
-	d := make([][]int, len(a)+1) // of the first i letters of a and j of b
-	for i := range d {
-		d[i] = make([]int, len(b)+1)
-		for j := range d[i] {
-			switch {
-			case i == 0 || j == 0:
-				d[i][j] = i + j
-			case a[i-1] == b[j-1]:
-				d[i][j] = d[i-1][j-1]
-			default:
-				d[i][j] = 1 + min(d[i-1][j-1], d[i-1][j], d[i][j-1])
-			}
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				d[i][j] = min(d[i][j], d[i-2][j-2]+1)
-			}
-		}
-	}
-	return d[len(a)][len(b)]
 }

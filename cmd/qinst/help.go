@@ -6,6 +6,8 @@ import (
 	"runtime/debug"
 	"strings"
 	"text/tabwriter"
+
+	"qinst.dev/settings"
 )
 
 const about = `Qinst builds Go programs that explain their own performance.
@@ -43,6 +45,10 @@ func cmdHelp(e *env, args []string) error {
 	if len(args) == 0 {
 		return overview(e)
 	}
+	if args[0] == "settings" {
+		_, err := fmt.Fprint(e.stdout, settings.Help())
+		return err
+	}
 	c, ok := commandByName(args[0])
 	if !ok {
 		return fmt.Errorf("help: %w", unknownCommand(args[0], "a command"))
@@ -58,7 +64,7 @@ func overview(e *env) error {
 		fmt.Fprintf(w, "  %s\t%s\n", c.name, c.summary)
 	}
 	_ = w.Flush()
-	_, err := fmt.Fprint(e.stdout, "\nUse \"qinst help COMMAND\" for its flags and examples.\n")
+	_, err := fmt.Fprint(e.stdout, "\nUse \"qinst help COMMAND\" for its flags and examples, \"qinst help settings\" for what QINST may say.\n")
 	return err
 }
 

@@ -58,6 +58,9 @@ func TestServed(t *testing.T) {
 		}
 	}
 	s.post(t, "main.busy", "quick", http.StatusBadRequest)
+	if text := s.post(t, "main.busy", "conut", http.StatusBadRequest); !strings.Contains(text, "; the nearest is count") {
+		t.Errorf("for a level conut got %q, expected the nearest one", text)
+	}
 	s.get(t, "?points=nothing", http.StatusOK)
 	s.get(t, "/trace?seconds=never", http.StatusBadRequest)
 	s.foreign(t)
@@ -103,22 +106,23 @@ func (s served) get(t *testing.T, query string, status int) []byte {
 	return body
 }
 
-func (s served) post(t *testing.T, points, limit string, status int) {
+func (s served) post(t *testing.T, points, limit string, status int) (body string) {
 	t.Helper()
-	s.change(t, url.Values{points: {limit}}, status)
+	return s.change(t, url.Values{points: {limit}}, status)
 }
 
-func (s served) change(t *testing.T, form url.Values, status int) {
+func (s served) change(t *testing.T, form url.Values, status int) (body string) {
 	t.Helper()
 	resp, err := http.PostForm(s.url, form)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer resp.Body.Close()
-	if resp.StatusCode != status {
-		body, _ := io.ReadAll(resp.Body)
-		t.Errorf("%.80v: status %d, expected %d: %s", form, resp.StatusCode, status, body)
+	text, err := io.ReadAll(resp.Body)
+	if err != nil || resp.StatusCode != status {
+		t.Errorf("%.80v: status %d, expected %d: %s", form, resp.StatusCode, status, text)
 	}
+	return string(text)
 }
 
 type servedPoint struct {

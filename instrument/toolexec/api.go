@@ -1,126 +1,99 @@
 package toolexec
 
 import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"os"
 	"path/filepath"
+	"runtime/debug"
+	"strconv"
+
+	"qinst.dev/internal/live"
 )
 
-// live are the packages with which programs speak to the tool, and what stands in
-// place of each one's file inert.go.
-var live = map[string]string{
-	"qinst.dev": `package qinst
-
-import _ "unsafe"
-
-//go:linkname setName qinst_name
-func setName(name string)
-
-//go:linkname beginRegion qinst_region
-func beginRegion(name string) uint32
-
-//go:linkname endRegion qinst_region_end
-func endRegion(region uint32)
-
-//go:linkname setRate qinst_set_rate
-func setRate(points, limit string) bool
-
-//go:linkname snapshot qinst_snapshot
-func snapshot() (path string)
-`,
-	"qinst.dev/debug": `package debug
-
-import _ "unsafe"
-
-//go:linkname table qinst_table
-func table(i int) (text string, base uint32, ok bool)
-
-//go:linkname point qinst_point
-func point(point uint32) (hits, traced, timed uint64, level uint8, rate float64)
-
-//go:linkname flush qinst_flush
-func flush() (path string)
-`,
-	"qinst.dev/extensions": `package extensions
-
-import "unsafe"
-
-const observed = true
-
-//go:linkname startReducer qinst_reduce_start
-func startReducer(run func()) bool
-
-//go:linkname waitForWork qinst_reduce_wait
-func waitForWork(worked uint64) (all, last bool)
-
-//go:linkname beginRound qinst_reduce_round
-func beginRound() (now uint64)
-
-//go:linkname takeChunk qinst_reduce_take
-func takeChunk() (chunk unsafe.Pointer, bytes uint32, full bool)
-
-//go:linkname changeChunk qinst_reduce_change
-func changeChunk(chunk unsafe.Pointer) bool
-
-//go:linkname giveChunk qinst_reduce_give
-func giveChunk(chunk unsafe.Pointer, bytes uint32)
-
-//go:linkname dropped qinst_reduce_dropped
-func dropped(point uint32) *uint64
-
-//go:linkname givePackets qinst_reduce_packets
-func givePackets(p unsafe.Pointer, n uintptr) bool
-
-//go:linkname giveParts qinst_reduce_parts
-func giveParts(p unsafe.Pointer, n uint32) bool
-
-//go:linkname answer qinst_reduce_answer
-func answer()
-
-//go:linkname leave qinst_reduce_leave
-func leave()
-
-//go:linkname say qinst_reduce_say
-func say(line string)
-
-//go:linkname snapshot qinst_snapshot
-func snapshot() (path string)
-
-//go:linkname askedFor qinst_reduce_names
-func askedFor() string
-
-//go:linkname table qinst_table
-func table(i int) (text string, base uint32, ok bool)
-`,
-	"qinst.dev/sddf": `package sddf
-
-import "unsafe"
-
-const observed = true
-
-//go:linkname announceRecord qinst_record_kind
-func announceRecord(point *uint32, description, table string) uint32
-
-//go:linkname on qinst_on
-var on uint32
-
-func counted(point uint32) bool { return on != 0 && countRecord(point) != 0 }
-
-//go:linkname countRecord qinst_record
-func countRecord(point uint32) uint32
-
-//go:linkname emitRecord qinst_emit
-//go:noescape
-func emitRecord(point uint32, packet unsafe.Pointer, size uintptr)
-`,
+// bringToLife replaces the file of the command that does nothing, if its package is one
+// with which programs speak to the tool; ok tells whether it is.
+func bringToLife(c *command, path string) (ok bool, err error) {
+	folder, ok := live.Folders[path]
+	if !ok {
+		return false, nil
+	}
+	text, err := live.Files.ReadFile(folder + "/live.go")
+	if err != nil {
+		return true, err
+	}
+	for i, f := range c.files {
+		if filepath.Base(f) != "inert.go" {
+			continue
+		}
+		if err := checkAPI(path, f, text, toolVersion()); err != nil {
+			return true, err
+		}
+		c.files[i] = filepath.Join(c.objdir(), "qinst_live.go")
+		return true, os.WriteFile(c.files[i], text, 0o666)
+	}
+	return true, fmt.Errorf("package %s: found no file inert.go: it is %s", path, older(toolVersion()))
 }
 
-// bringToLife replaces the file of the command that does nothing.
-func bringToLife(c *command, text string) error {
-	for i, f := range c.files {
-		if filepath.Base(f) == "inert.go" {
-			c.files[i] = filepath.Join(c.objdir(), "qinst_live.go")
-			return os.WriteFile(c.files[i], []byte(text), 0o666)
-		}
+// checkAPI compares the number of a package's inert.go with that of the file that stands
+// in its place.
+func checkAPI(path, inert string, text []byte, version string) error {
+	ours, err := apiOf("live.go", text)
+	if err != nil {
+		return err
+	}
+	theirs, err := apiOf(inert, nil)
+	switch {
+	case err != nil:
+		return err
+	case theirs < ours:
+		return fmt.Errorf("package %s: found version %d of what it asks of the tool, expected %d: the package is %s", path, theirs, ours, older(version))
+	case theirs > ours:
+		return fmt.Errorf("package %s: found version %d of what it asks of the tool, expected %d: this qinst (%s) is older than the package; in the program's module run: go install qinst.dev/cmd/qinst", path, theirs, ours, version)
 	}
 	return nil
+}
+
+func older(version string) string {
+	if version == "(devel)" {
+		version = "latest"
+	}
+	return fmt.Sprintf("older than this qinst; in the program's module run: go get qinst.dev@%s", version)
+}
+
+// apiOf is the number in a file, 0 if it has none; text is what it holds, if that is not
+// to be read.
+func apiOf(name string, text []byte) (int, error) {
+	var src any
+	if text != nil {
+		src = text
+	}
+	f, err := parser.ParseFile(token.NewFileSet(), name, src, parser.SkipObjectResolution)
+	if err != nil {
+		return 0, err
+	}
+	for _, d := range f.Decls {
+		g, ok := d.(*ast.GenDecl)
+		if !ok || g.Tok != token.CONST {
+			continue
+		}
+		for _, s := range g.Specs {
+			if v := s.(*ast.ValueSpec); v.Names[0].Name == "toolAPI" && len(v.Values) == 1 {
+				if lit, ok := v.Values[0].(*ast.BasicLit); ok {
+					return strconv.Atoi(lit.Value)
+				}
+			}
+		}
+	}
+	return 0, nil
+}
+
+// toolVersion is the version of the module that this tool was built from.
+func toolVersion() string {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		return info.Main.Version
+	}
+	return "(devel)"
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/BurntSushi/toml"
 
 	"qinst.dev/ratecontrol"
+	"qinst.dev/settings"
 )
 
 // ConfigName is the name of the file that selects what is instrumented. It lies
@@ -57,28 +58,35 @@ func (s Selection) WithFile(dir string) (Selection, error) {
 			return s, fmt.Errorf("%s: %s: %w", name, set.key, err)
 		}
 	}
-	if s.Settings, err = settings(&c, meta.Keys()); err != nil {
+	if s.Settings, err = runSettings(&c, meta.Keys()); err != nil {
 		return s, fmt.Errorf("%s: %w", name, err)
 	}
 	return s, nil
 }
 
-// settings is what the file says about runs, in the form and order of QINST: of limits
+// runSettings is what the file says about runs, in the form and order of QINST: of limits
 // for one point the last one counts.
-func settings(c *config, keys []toml.Key) (string, error) {
+func runSettings(c *config, keys []toml.Key) (string, error) {
 	var list []string
 	for _, k := range keys {
 		if len(k) != 2 {
 			continue
 		}
-		value := c.Run[k[1]]
+		name, value := k[1], c.Run[k[1]]
 		if k[0] == "limits" {
-			value = c.Limits[k[1]]
-			if _, _, ok := ratecontrol.ParseLimit(value); !ok {
-				return "", fmt.Errorf("limits: found %s = %q, expected a rate such as 1e4/s, 1e4/s+500 or 1e4/s:count, or a level: off, count, time or trace", k[1], value)
-			}
+			value = c.Limits[name]
 		}
-		list = append(list, k[1]+"="+value)
+		var err error
+		if k[0] == "limits" || settings.IsRule(name) {
+			_, _, ok := ratecontrol.ParseLimit(value)
+			err = settings.CheckRule(name, value, ok)
+		} else {
+			err = settings.Check(name, value)
+		}
+		if err != nil {
+			return "", fmt.Errorf("%s: %w", k[0], err)
+		}
+		list = append(list, settings.Item(name, value))
 	}
 	if len(c.Extensions) > 0 {
 		list = append(list, "extensions="+strings.Join(c.Extensions, "+"))

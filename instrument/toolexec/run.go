@@ -118,10 +118,9 @@ func (p *process) compile(args []string) error {
 	case path == "" || len(c.files) == 0 || c.flag("o") == "":
 		return replace(args)
 	}
-	if text, ok := live[path]; ok {
-		if err := bringToLife(c, text); err != nil {
-			return err
-		}
+	if ours, err := bringToLife(c, path); err != nil {
+		return err
+	} else if ours {
 		return p.runWith(c, c.files)
 	}
 	importPath := path

@@ -3,7 +3,9 @@ package deps
 
 import (
 	"fmt"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -17,13 +19,14 @@ import (
 // What reads never imports what instruments, and what instruments nothing that reads: they meet
 // in the format. An analysis imports trace and the replay, never another analysis.
 const policy = `
-	NONE < sddf/spec, ratecontrol, internal/edit, internal/progen, internal/measure, qinst.dev;
+	NONE < sddf/spec, ratecontrol, internal/edit, internal/progen, internal/measure, settings, qinst.dev;
+	NONE < internal/live/qinst, internal/live/debug, internal/live/extensions, internal/live/sddf, internal/live;
 
 	# the format
 	sddf/spec < sddf;
 	sddf < sddf/text < sddf/pablo;
 	sddf, github.com/klauspost/compress/zstd < sddf/pack;
-	sddf/pack < sddf/salvage;
+	sddf < sddf/salvage;
 
 	# what reads
 	sddf/salvage, ratecontrol < trace;
@@ -38,15 +41,15 @@ const policy = `
 	sddf/spec, golang.org/x/tools/go/ssa, golang.org/x/tools/go/types/typeutil < instrument/points;
 	sddf, instrument/points, internal/edit < instrument/rewrite;
 	instrument/rewrite < instrument;
-	sddf, internal/edit, ratecontrol < runtime/inject;
-	instrument, runtime/inject, github.com/BurntSushi/toml < instrument/toolexec;
+	sddf, internal/edit, ratecontrol, settings < runtime/inject;
+	instrument, runtime/inject, internal/live, github.com/BurntSushi/toml < instrument/toolexec;
 
 	# what programs import
 	sddf < extensions;
 	qinst.dev, trace < debug;
 
 	# the command
-	report, instrument/toolexec, extensions, sddf/pablo, golang.org/x/tools/txtar < cmd/qinst;
+	report, instrument/toolexec, extensions, sddf/pablo, sddf/pack, golang.org/x/tools/txtar < cmd/qinst;
 
 	# suites and oracles
 	NONE < internal/deps;
@@ -207,5 +210,66 @@ func TestOrderCanFail(t *testing.T) {
 	}
 	if o = parse(t, "a < b; b < a"); !o.below("a")["a"] {
 		t.Error("a circle was not found")
+	}
+}
+
+// linked are the packages outside of the standard library that a user's program links
+// with each of ours that it may import: no compressor, and but for debug nothing that
+// reads traces.
+var linked = map[string][]string{
+	"qinst.dev":            {"qinst.dev"},
+	"qinst.dev/sddf":       {"qinst.dev/sddf", "qinst.dev/sddf/spec"},
+	"qinst.dev/extensions": {"qinst.dev/extensions", "qinst.dev/sddf", "qinst.dev/sddf/spec"},
+	"qinst.dev/debug": {"qinst.dev", "qinst.dev/debug", "qinst.dev/ratecontrol", "qinst.dev/sddf", "qinst.dev/sddf/salvage", "qinst.dev/sddf/spec",
+		"qinst.dev/trace"}, // trace and what it needs: for a part of a trace, over HTTP
+}
+
+func TestLinked(t *testing.T) {
+	for pkg, want := range linked {
+		out, err := exec.Command("go", "list", "-deps", "-f", `{{if not .Standard}}{{.ImportPath}}{{end}}`, pkg).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := strings.Fields(string(out))
+		slices.Sort(got)
+		if !slices.Equal(got, want) {
+			t.Errorf("a program that imports %s links %v, expected %v", pkg, got, want)
+		}
+	}
+}
+
+// TestFileHalf checks that a program that imports extensions has nothing of their other
+// half, which reduces files: the linker leaves out what nobody calls.
+func TestFileHalf(t *testing.T) {
+	dir := t.TempDir()
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{
+		"go.mod":  "module example.com/prog\n\ngo 1.26\n\nrequire qinst.dev v0.0.0\n\nreplace qinst.dev => " + root + "\n",
+		"main.go": "package main\n\nimport _ \"qinst.dev/extensions\"\n\nfunc main() {}\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run := func(args ...string) string {
+		cmd := exec.Command("go", args...)
+		cmd.Dir = dir
+		cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-mod=mod")
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("go %v: %v\n%s", args, err, out)
+		}
+		return string(out)
+	}
+	run("build", "-o", "prog", ".")
+	symbols := run("tool", "nm", "prog")
+	if !strings.Contains(symbols, "qinst.dev/extensions.") {
+		t.Error("the program has nothing of extensions at all")
+	}
+	if strings.Contains(symbols, "extensions.(*File)") || strings.Contains(symbols, "qinst.dev/sddf.(*Reader).Packets") {
+		t.Error("the program links what reduces files")
 	}
 }

@@ -14,9 +14,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"qinst.dev/sddf"
-	"qinst.dev/sddf/spec"
 )
 
 // Target is the toolchain and machine that a runtime is compiled for.
@@ -72,16 +69,22 @@ func Compile(t Target, files []string, dir string) ([]string, error) {
 			return nil, err
 		}
 	}
-	rates, err := policy()
+	for _, pkg := range shared {
+		texts, err := asRuntime(pkg.sources, pkg.prefix)
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range slices.Sorted(maps.Keys(texts)) {
+			if out, err = add(out, dir, pkg.file+name, texts[name]); err != nil {
+				return nil, err
+			}
+		}
+	}
+	text, err := generated()
 	if err != nil {
 		return nil, err
 	}
-	for _, name := range slices.Sorted(maps.Keys(rates)) {
-		if out, err = add(out, dir, "qinst_rate"+name, rates[name]); err != nil {
-			return nil, err
-		}
-	}
-	return add(out, dir, "qinst_spec.go", constants())
+	return add(out, dir, "qinst_generated.go", text)
 }
 
 // CompileTrace prepares package runtime/trace likewise: its regions are recorded
@@ -151,112 +154,4 @@ func buildsFor(name, goarch string) bool {
 func add(files []string, dir, name string, text []byte) ([]string, error) {
 	path := filepath.Join(dir, name)
 	return append(files, path), os.WriteFile(path, text, 0o666)
-}
-
-// constants generates the part of the runtime that package spec decides.
-func constants() []byte {
-	var b strings.Builder
-	b.WriteString("package runtime\n\nconst (\n")
-	for _, c := range []struct {
-		name  string
-		value int
-	}{
-		{"PacketAttribute", int(spec.Attribute)},
-		{"PacketDescriptor", int(spec.Descriptor)},
-		{"PacketData", int(spec.Data)},
-		{"TagClock", spec.TagClock},
-		{"TagProbes", spec.TagProbes},
-		{"TagEvents", spec.TagEvents},
-		{"TagCounts", spec.TagCounts},
-		{"TagFunction", spec.TagFunction},
-		{"TagReason", spec.TagReason},
-		{"TagFlush", spec.TagFlush},
-		{"TagOSCPU", spec.TagOSCPU},
-		{"TagThrottle", spec.TagThrottle},
-		{"TagProcess", spec.TagProcess},
-		{"TagLimit", spec.TagLimit},
-		{"TagEnd", spec.TagEnd},
-		{"TagStack", spec.TagStack},
-		{"TagFrame", spec.TagFrame},
-		{"TagCallee", spec.TagCallee},
-		{"TagText", spec.TagText},
-		{"TagLevel", spec.TagLevel},
-		{"TagSums", spec.TagSums},
-		{"TagTimes", spec.TagTimes},
-		{"TagHistogram", spec.TagHistogram},
-		{"TagReduced", spec.TagReduced},
-		{"TagGoroutine", spec.TagGoroutine},
-		{"TagMemory", spec.TagMemory},
-		{"TagPath", spec.TagPath},
-		{"TagMetrics", spec.TagMetrics},
-		{"ProbesFields", len(spec.Records[spec.TagProbes-1].Fields)},
-		{"EvEnter", spec.EvEnter},
-		{"EvExit", spec.EvExit},
-		{"EvUnwind", spec.EvUnwind},
-		{"EvTime", spec.EvTime},
-		{"EvGoroutine", spec.EvGoroutine},
-		{"EvGap", spec.EvGap},
-		{"EvLeave", spec.EvLeave},
-		{"EvSync", spec.EvSync},
-		{"EvSpinBegin", spec.EvSpinBegin},
-		{"EvSpinEnd", spec.EvSpinEnd},
-		{"EvRegionBegin", spec.EvRegionBegin},
-		{"EvRegionEnd", spec.EvRegionEnd},
-		{"EvGoName", spec.EvGoName},
-		{"EvLabels", spec.EvLabels},
-		{"EvGoWait", spec.EvGoWait},
-		{"EvGoUnparkBy", spec.EvGoUnparkBy},
-		{"EvGoCreate", spec.EvGoCreate},
-		{"EvGoStart", spec.EvGoStart},
-		{"EvGoPark", spec.EvGoPark},
-		{"EvGoStop", spec.EvGoStop},
-		{"EvGoEnd", spec.EvGoEnd},
-		{"EvGoUnpark", spec.EvGoUnpark},
-		{"EvGoSwitch", spec.EvGoSwitch},
-		{"EvSyscallBegin", spec.EvSyscallBegin},
-		{"EvSyscallEnd", spec.EvSyscallEnd},
-		{"EvSyscallEndNoP", spec.EvSyscallEndNoP},
-		{"EvGoCreateSyscall", spec.EvGoCreateSyscall},
-		{"EvGoEndSyscall", spec.EvGoEndSyscall},
-		{"EvRecord", spec.EvRecord},
-		{"EvSample", spec.EvSample},
-		{"FirstUserTag", spec.FirstUserTag},
-		{"EvProcStart", spec.EvProcStart},
-		{"EvProcStop", spec.EvProcStop},
-		{"EvProcSteal", spec.EvProcSteal},
-		{"EvProcs", spec.EvProcs},
-		{"EvSTWBegin", spec.EvSTWBegin},
-		{"EvSTWEnd", spec.EvSTWEnd},
-		{"EvGCBegin", spec.EvGCBegin},
-		{"EvGCEnd", spec.EvGCEnd},
-		{"EvAssistBegin", spec.EvAssistBegin},
-		{"EvAssistEnd", spec.EvAssistEnd},
-		{"SlabPage", spec.RingSlabPage},
-		{"SlabHead", spec.RingSlabHead},
-		{"TallyHead", spec.RingTallyHead},
-		{"TallyParts", spec.TallyParts},
-		{"CauseGoroutine", spec.CauseGoroutine},
-		{"CauseNetpoll", spec.CauseNetpoll},
-		{"CauseTimer", spec.CauseTimer},
-		{"CauseGC", spec.CauseGC},
-		{"CauseScheduler", spec.CauseScheduler},
-		{"StopSched", spec.StopSched},
-		{"StopPreempt", spec.StopPreempt},
-	} {
-		fmt.Fprintf(&b, "\tqinst%s = %d\n", c.name, c.value)
-	}
-	for i, name := range []string{"Magic", "Version", "PID", "Stream", "ChunkBase", "ChunkAt", "ChunkSize", "ChunkHead", "Chunks", "BlockAt",
-		"BlockSize", "Blocks", "DirectoryAt", "PageAt", "PageSize", "Pages", "Points", "Early", "NoBlock", "BlockP", "BlockChunk", "BlockLost", "BlockDeep", "ChunkBytes", "ChunkNum",
-		"ChunkTID", "ChunkSeq", "ChunkTicks", "ChunkG", "ChunkProc", "LogAt", "Log", "Turn", "Failed", "FailedAt", "Written", "Clock"} {
-		fmt.Fprintf(&b, "\tqinstWord%s = %d\n", name, i)
-	}
-	fmt.Fprintf(&b, "\tqinstRingMagic = %d\n\tqinstRingVersion = %d\n", uint64(spec.RingMagic), spec.RingVersion)
-	fmt.Fprintf(&b, "\tqinstMagic = %q\n\tqinstVersion = %d\n\tqinstStreamAttr = %q\n\tqinstSegmentAttr = %q\n", spec.Magic, spec.Version, spec.AttrStream, spec.AttrSegment)
-	b.WriteString(")\n\n// qinstPreamble are the descriptors that every segment has.\n")
-	var recs []byte
-	for i := range spec.Records {
-		recs = sddf.AppendDescriptor(recs, &spec.Records[i])
-	}
-	fmt.Fprintf(&b, "const qinstPreamble = %q\n", recs)
-	return []byte(b.String())
 }

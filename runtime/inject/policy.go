@@ -1,6 +1,7 @@
 package inject
 
 import (
+	"embed"
 	"go/ast"
 	"go/parser"
 	"go/scanner"
@@ -8,18 +9,30 @@ import (
 	"strings"
 
 	"qinst.dev/ratecontrol"
+	"qinst.dev/settings"
 )
 
-// policy is package ratecontrol as a part of package runtime, by file: what it declares
-// gets a prefix, as all that is ours there has.
-func policy() (map[string][]byte, error) {
-	entries, err := ratecontrol.Sources.ReadDir(".")
+// shared are the packages whose source is a part of package runtime, too: the prefix of
+// what they declare there, and of their files' names.
+var shared = []struct {
+	prefix, file string
+	sources      embed.FS
+}{
+	{"qinstRate", "qinst_rate_", ratecontrol.Sources},
+	{"qinstSetting", "qinst_setting_", settings.Sources},
+}
+
+// asRuntime is the source of a shared package as a part of package runtime, by file: what
+// it declares gets a prefix, as all that is ours there has. A name that it declares must
+// not be that of a field: fields keep their names.
+func asRuntime(sources embed.FS, prefix string) (map[string][]byte, error) {
+	entries, err := sources.ReadDir(".")
 	if err != nil {
 		return nil, err
 	}
 	files, ours := map[string][]byte{}, map[string]bool{}
 	for _, e := range entries {
-		if files[e.Name()], err = ratecontrol.Sources.ReadFile(e.Name()); err != nil {
+		if files[e.Name()], err = sources.ReadFile(e.Name()); err != nil {
 			return nil, err
 		}
 		f, err := parser.ParseFile(token.NewFileSet(), e.Name(), files[e.Name()], parser.SkipObjectResolution)
@@ -29,7 +42,7 @@ func policy() (map[string][]byte, error) {
 		declared(f, ours)
 	}
 	for name, text := range files {
-		files[name] = prefixed(text, ours)
+		files[name] = prefixed(text, ours, prefix)
 	}
 	return files, nil
 }
@@ -59,7 +72,7 @@ func declared(f *ast.File, names map[string]bool) {
 }
 
 // prefixed is a file with the prefix in front of its own names.
-func prefixed(text []byte, ours map[string]bool) (out []byte) {
+func prefixed(text []byte, ours map[string]bool, prefix string) (out []byte) {
 	fset := token.NewFileSet()
 	var s scanner.Scanner
 	s.Init(fset.AddFile("", -1, len(text)), text, nil, scanner.ScanComments)
@@ -76,7 +89,7 @@ func prefixed(text []byte, ours map[string]bool) (out []byte) {
 			if before == token.PACKAGE {
 				out = append(out, "runtime"...)
 			} else {
-				out = append(out, "qinstRate"+strings.ToUpper(name[:1])+name[1:]...)
+				out = append(out, prefix+strings.ToUpper(name[:1])+name[1:]...)
 			}
 		}
 		before = tok

@@ -8,6 +8,9 @@
 // takes the bytes of a run apart into eight columns, those at offsets 0, 8, 16 ...,
 // then those at 1, 9, 17 ..., and compresses them with zstd: packed blocks are
 // words of eight bytes, whose times are differences already.
+//
+// A program that imports this package reads compressed files wherever it reads files:
+// those that only write traces need not link a compressor.
 package pack
 
 import (
@@ -134,14 +137,14 @@ type run struct {
 	packed    bool
 }
 
-// Packed reports whether a file's header says that it is compressed.
-func Packed(header *sddf.Packet) bool {
-	for _, a := range header.Attrs {
-		if a.Key == spec.AttrPacked {
-			return true
+func init() {
+	sddf.RegisterCodec(Codec, func(src io.ReaderAt, size int64) (io.ReaderAt, int64, error) {
+		f, err := Open(src, size)
+		if err != nil {
+			return nil, 0, err
 		}
-	}
-	return false
+		return f, f.Size, nil
+	})
 }
 
 // Open passes over a file and notes its runs.

@@ -18,7 +18,6 @@ import (
 	"strings"
 
 	"qinst.dev/sddf"
-	"qinst.dev/sddf/pack"
 	"qinst.dev/sddf/spec"
 )
 
@@ -94,12 +93,11 @@ func (f *File) join(path string) error {
 	if err != nil {
 		return err
 	}
-	if pack.Packed(r.Header()) {
-		p, err := pack.Open(f.ReaderAt, f.Size)
-		if err != nil {
+	if codec := r.Header().Codec(); codec != "" {
+		if f.ReaderAt, f.Size, err = sddf.Unpack(codec, f.ReaderAt, f.Size); err != nil {
 			return err
 		}
-		f.ReaderAt, f.Size, f.why = p, p.Size, "the file is compressed: programs do not write such"
+		f.why = "the file is compressed: programs do not write such"
 		return nil
 	}
 	if path == "" {

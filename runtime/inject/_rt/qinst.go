@@ -1,24 +1,143 @@
-// Package runtime, the part that qinst adds: the probes' hot path.
+// Package runtime, the part that qinst adds: the recording of events and counts inside
+// the program under test.
 //
-// Every OS thread (m) that records owns a block: a chunk of memory that events
-// are appended to and one cell of exact counts for every point of the program.
-// A thread that the operating system runs without interruption by the Go
-// scheduler needs no lock and no atomic operation on them. That holds as long as
+// # Design
 //
-//  1. Everything that touches a block is a called nosplit function of package
+// Every OS thread (m) that records owns a block: a chunk of memory that events are
+// appended to, and cells, one for each point that the thread has reached, with exact
+// counts. A probe finds its block in the running g, counts in its cell without an atomic
+// operation, and writes an event of 8 to 24 bytes if the cell has room. Full chunks go to
+// the writer, a thread of our own, which appends them to the file. The chunks, the blocks
+// and the cells lie in the ring, a file in /dev/shm, so that what a killed program has
+// recorded can be read by others.
+//
+// Scheduling events come from hooks at the heads of the methods of Go's own tracer. They
+// are written into the same chunks, so that the order of a thread's events is their order
+// in its chunks, and no sorting by time is needed within a thread.
+//
+// Threads never wait for the writer. What finds no chunk is counted, and the next event
+// tells how many are missing; what finds no cell is counted in cells that all share.
+//
+// # An example
+//
+// Goroutine 7 starts to run on the thread of block 2 and calls f, whose point is 5, once.
+// The thread has not recorded before. It takes a chunk, whose head says
+//
+//	num=2 tid=4711 seq=0 ticks=1000 g=0 proc=3
+//
+// and puts these words behind it, in hexadecimal digits:
+//
+//	00000000 09 000000   go start, at ticks 1000
+//	00000200 00000007    goroutine 7, its second transition: to be created was the first
+//	0000012c 01 000005   f entered, 300 ticks later
+//	00000640 02 000005   f left, 1600 ticks after that
+//
+// Point 5's cell in block 2 then has hits=1, traced=1 and room=-1. Under rate control its
+// floor is -256: 255 more entries of this thread are traced before it only counts, and when
+// 128 are left the thread notes point 5 for the writer.
+//
+// The probe at the entry has returned the token 00000000 80000005 (depth 0 of the profile
+// stack, traced, point 5). With it the one at the exit finds the point, and sets the depth
+// back to 0. Had a panic that f recovers left procedures open, they would be closed by the
+// same store.
+//
+// # Thread contexts
+//
+// The last line of a function's comment names the contexts that it runs in, if those are
+// not all. A test computes them from the calls. A new caller from another context changes
+// that line: then every function on the way must be allowed there.
+//
+//	context    where it runs                        may call                        may lock                may allocate
+//	start      the main goroutine before any        anything; writes what nobody    qinstMemory, on the     maps memory
+//	           other runs; a package's              reads yet                       system stack
+//	           registration
+//	probe      the goroutine of user code, on its   nosplit functions of ours;      nothing; on the         no
+//	           own stack; sometimes g0 (timer       systemstack for what is rare    system stack
+//	           functions)                                                           qinstMaking, qinstGrowing
+//	hook       inside the scheduler, mostly on g0:  as a probe                      as a probe: it may      no
+//	           with its locks held, with or                                         hold sched.lock
+//	           without a P, on signal stacks        already
+//	end        the goroutine or signal handler      qinstWake, usleep; no parking   nothing                 no
+//	           that ends the process                but in qinstReduceAll
+//	goroutine  an ordinary goroutine inside a call  anything that may block         qinstMemory, on the     no
+//	           of user code (qinst.Name, /debug)                                    system stack
+//	writer     a thread of ours without a P         system calls; no write          qinstMemory; allglock   maps memory
+//	           barrier (nowritebarrierrec)          while the program lives
+//	sampler    likewise, up to eight                as the writer, and reads        nothing                 no
+//	           other goroutines' profile stacks
+//	reducer    a goroutine of the runtime that      anything; it runs extensions,   locks of its own, held  yes, in user
+//	           the writer alone wakes               which are user code             while nobody waits      code
+//
+// Locks of ours are spin locks. Their holders are on a system stack, since a goroutine
+// could be preempted with the lock and everybody else would spin until it runs again.
+// qinstMemory comes before qinstGrowing; qinstMaking is taken with neither. No function
+// takes one that it may hold.
+//
+// # Levels in a cell's room
+//
+// A hit is recorded, beyond being counted, if room > floor, compared as signed numbers:
+// room is the cell's, floor its block's. So one comparison decides for a cell, and one
+// store to floor stops a whole thread. These are the numbers, in ascending order; the
+// order is what makes the comparison right.
+//
+//	-1<<31          low of a block without rate control: no room gets there, so that no
+//	                point is ever noted for the writer
+//	-1<<29          floor where nothing limits points. A zero cell has 2^29 events above
+//	                it; qinstRefill gives a cell more before those are used up
+//	-qinstFree      floor under rate control: a zero cell has 256 events to begin with
+//	floor           room of a point at level count or off: it is above no floor
+//	floor+qinstLow  low: whose room comes down to it the writer is told of (qinstWant)
+//	floor+n         room of a point at level trace: n more events, 1<<28 at most
+//	1<<31-3         qinstCountOnly, floor of a thread that found no chunk, of mode=count,
+//	                and behind the limit: no room of a traced point is above it
+//	1<<31-2         qinstTimedSlow, room of a timed point where the clock is nanotime
+//	1<<31-1         qinstTimed, room of a timed point
+//
+// The last two are above qinstCountOnly, since a time needs no chunk: a starved thread goes
+// on timing. qinstTrace tests for both by room >= qinstTimedSlow, and the assembly for
+// room == qinstTimed, so nothing may lie between or above them. qinst_sync and qinstEmit
+// take one from room without such a test, which is right because only points with an entry
+// and an exit are ever timed (qinstDecide turns time into count for the others).
+// A delay, or any other action, has no number here: one would be a room of its own below
+// qinstTimedSlow and above qinstCountOnly, where there is none left.
+//
+// # Rules
+//
+//  1. Everything that touches a block MUST be a called nosplit function of package
 //     runtime. Such code is never preempted asynchronously (preempt.go,
-//     isAsyncSafePoint), so getg().m cannot change under it. Inlined into user
-//     code the protection is lost, and so are counts.
-//  2. Nothing here allocates, takes a runtime lock, or maps memory: the hooks
-//     are entered with locks held, on signal stacks, and without a P. What they
-//     need (chunks, blocks, cells, profile stacks) the writer thread has prepared on
-//     lock-free lists; where a list is empty the event is only counted, or
-//     becomes part of a gap record.
-//  3. Blocks, chunks and stacks are never unmapped: the writer reads them while
-//     their threads run.
-//  4. A goroutine that runs has its thread's block in g.qinst, or none: that spares
-//     the probes a load, which a locked instruction before them makes them wait for.
-//     It is set where a thread begins to run the goroutine (execute, coroswitch_m).
+//     isAsyncSafePoint), so getg().m cannot change under it. Otherwise, or inlined into
+//     user code, a goroutine moves to another thread between reading the block and
+//     writing to it: two threads increment one cell, and counts are lost.
+//  2. Probes and hooks MUST NOT allocate, park, or take a lock of the runtime. Otherwise
+//     the program deadlocks: they are entered with the scheduler's locks held, on signal
+//     stacks, and without a P. What they need (chunks, blocks, cells, profile stacks) the
+//     writer has prepared on lock-free lists; where a list is empty they may make more
+//     on a system stack, by a system call that waits for nobody, or else count.
+//  3. Blocks, chunks, cells and profile stacks MUST NOT be unmapped. Otherwise the writer
+//     or a sampler, which read them while their threads run, would crash the program.
+//  4. g.qinst MUST be the block of the thread that runs the goroutine, or none. It is set
+//     where a thread begins to run one (execute, coroswitch_m) and spares the probes a
+//     load that a locked instruction before them makes them wait for. Otherwise a probe
+//     counts in the cell of another thread.
+//  5. What a reader finds by an address or a number MUST be stored before that is
+//     published: an event before p, a chunk's head before its first p, a slab before its
+//     place in the directory, the ring's words before its magic. Otherwise the reducer,
+//     or who reads the ring of a killed program, takes old memory for events.
+//  6. Whether an activation is traced, timed or only counted MUST be decided at its entry,
+//     and its exit MUST go by the token. Otherwise levels that change in between make
+//     entries without exits, and procedures that never end.
+//  7. A hit MUST be counted before anything that can fail, and traced MUST grow with the
+//     event alone. Otherwise hits = traced + timed + counted does not hold, which every
+//     report rests on.
+//  8. A transition of a goroutine MUST be written by the thread that owns it, where Go's
+//     tracer notes it. Otherwise the sequence number in g, which no atomic operation
+//     protects, is given out twice, and readers cannot order two threads' events.
+//  9. The writer MUST NOT allocate, execute a write barrier, or take a lock that a dying
+//     thread may hold. Otherwise a program that panics with that lock waits for a writer
+//     that waits for it; qinstAwait gives up after 200 ms, and the end of the file is lost.
+//  10. Whatever fails, the program MUST go on as if it had not been instrumented: no exit,
+//     no panic, nothing on stdout, one line on stderr. Otherwise nobody could run it in
+//     production.
 package runtime
 
 import (
@@ -28,7 +147,7 @@ import (
 )
 
 const (
-	qinstMaxPoints = 1 << 20  // spec.MaxProbes
+	qinstMaxPoints = qinstMaxProbes
 	qinstLate      = 1 << 20  // in a point's index: its exit is not a deferred call
 	qinstIndexes   = 1 << 22  // all are below: those of packages that are not registered, too (1<<21 and a point)
 	qinstChunkSize = 32 << 10 // a few times smaller than an L2 cache: the writer finds it warm
@@ -38,7 +157,8 @@ const (
 	qinstContext   = 7 * 8    // bytes of a time, a gap and a goroutine entry
 )
 
-// Instrumented code tests a byte of its package for each point before it calls a probe;
+// What is inlined into user code must be small, because it is there for every point, and
+// must not touch a block (rule 1). Instrumented code tests a byte of its package for each point before it calls a probe;
 // that is all of qinst that is inlined into it. See qinstSetOff.
 
 // qinst_on is tested before a record of the program's own is encoded.
@@ -46,24 +166,33 @@ const (
 //go:linkname qinst_on qinst_on
 var qinst_on uint32
 
-// qinstStates is set while scheduling events are recorded.
+// qinstStates is set while scheduling events are recorded. It is cleared before the last
+// record is written, and behind a limit: hooks then do nothing, and entries find no chunk.
 var qinstStates uint32
 
-// qinstSlowClock is set where the processor's clock may stop or change speed.
+// qinstSlowClock is set where the processor's clock may stop or change speed. Time is then
+// nanotime's, which costs several times as much.
 var qinstSlowClock bool
 
 // qinstCell counts one point on one thread. hits counts always. An event is
 // written only while room, which each event takes one from, is above the block's
-// floor: a zero cell traces as long as the floor is negative, and counts only
-// when the floor is the largest number. The writer adds to room; should it race
-// with the thread, the budget is off by a little, and the counts are right.
+// floor; see the table of levels at the head of this file. The writer sets room, without
+// an atomic operation on either side: should it race with the thread, the budget is off by
+// a little, and the counts are right.
+//
+// A cell has 16 bytes, which the assembly shifts by. Of a call's first point traced holds
+// the head of a list of tallies instead, for calls write no events (see qinst_tally.go).
 type qinstCell struct {
 	hits   uint64
 	traced uint32
 	room   int32
 }
 
-// qinstBlock is what a thread records into.
+// qinstBlock is what a thread records into. It is the thread's own: others read it at any
+// time. The writer alone writes floor, low, sums, hists and wantOut, and takes wantAll back.
+//
+// The first words up to floor are read by every event, and so lie in one cache line. The
+// assembly and readers of the ring know offsets of some; both take them from here.
 type qinstBlock struct {
 	_      sys.NotInHeap
 	next   uint32  // on the list of ready blocks
@@ -105,6 +234,7 @@ type qinstBlock struct {
 // page is where the block has a page of cells: the address that the cell of point 0
 // would have, 0 if there is none. The table is as large as any index that probes are
 // called with, so that they need not test it.
+// Context: start, probe, goroutine, writer, reducer.
 //
 //go:nosplit
 func (b *qinstBlock) page(number uint32) *uintptr {
@@ -113,6 +243,7 @@ func (b *qinstBlock) page(number uint32) *uintptr {
 
 // cell is the point's cell, nil if the block has none so far. The table of pages follows
 // the block, so that finding a cell loads one word.
+// Context: start, probe, goroutine, writer, reducer.
 //
 //go:nosplit
 func (b *qinstBlock) cell(point uint32) *qinstCell {
@@ -125,13 +256,17 @@ func (b *qinstBlock) cell(point uint32) *qinstCell {
 
 // qinstNone is the block of a thread that has none: no chunk, no cells. That
 // spares the probes a test for nil.
+// Context: start, probe, hook, goroutine, sampler.
 //
 //go:nosplit
 func qinstNone() *qinstBlock { return (*qinstBlock)(unsafe.Pointer(&qinstNoneMemory)) }
 
 var qinstNoneMemory [(qinstPage + qinstPageTable) / 8]uint64
 
-// qinstChunk is the head of a chunk; events follow at qinstHeadSize.
+// qinstChunk is the head of a chunk; events follow at qinstHeadSize. It has all that a
+// record "events" needs, so that the writer and readers of the ring can make one of a
+// chunk without the block. Package extensions has a copy of this struct, which a test
+// compares with it.
 type qinstChunk struct {
 	_     sys.NotInHeap
 	next  uint32 // on the lists of free and of full chunks
@@ -158,13 +293,18 @@ type qinstStack struct {
 }
 
 // qinstFrame is an open procedure or loop: its point, and how far below the top
-// of the goroutine's stack its frame lies. Stacks move; the distance stays. A
+// of the goroutine's stack its frame lies. Stacks move when they grow, and frames with
+// them, so that no address could stay here; the distance stays. A
 // range over a function counts its iterations here.
 type qinstFrame struct {
 	point, below uint32
 	trips        uint64
 }
 
+// frame is entry i of the stack. It tests no bound, because its callers have compared i
+// with size: beyond that lies another goroutine's memory.
+// Context: probe, hook.
+//
 //go:nosplit
 func (s *qinstStack) frame(i uint32) *qinstFrame {
 	return (*qinstFrame)(unsafe.Pointer(s.entries + uintptr(i)*16))
@@ -178,16 +318,28 @@ func qinstNow() uint64
 // qinstInvariantClock tells whether that clock always runs, at one speed.
 func qinstInvariantClock() bool
 
-// The probe at a procedure's entry is qinst_enter, in assembly: it counts, and
-// goes on here if the entry is to be traced. The first result is what the exit probe
-// needs, 0 if there is nothing to do at the exit: whether an activation is
-// traced is decided once, so that pairs stay whole. It is qinstTraced with the point and
-// how deep the entry lies, or a time (qinstTimedToken), or, where an entry is only on the
-// profile stack, the depth with it: smaller than 1<<20. Then the second result is the
-// stack, and the exit sets the depth back without a probe; else it is nil.
+// The probe at a procedure's entry is qinst_enter, in assembly: it counts, and goes on
+// here if the entry is to be traced. Its first result, the token, is all that the exit
+// probe gets; it says what was decided at the entry, so that pairs stay whole (rule 6):
+//
+//	63        32 31       21 20        0
+//	 0           0            0             nothing to do at the exit
+//	 0           0            depth         on the profile stack only; depth is the entry's and 1
+//	 depth       1<<31        point         traced: qinstTraced, and how deep the entry lies
+//	 time        time's upper 1<<20 | point timed: qinstTimedToken, and the time of the entry
+//
+// A point has 20 bits and depths are below 1<<20, so bits 20 and 31 tell the forms apart:
+// a traced token never has bit 20, and of a timed one bit 20 is looked at first, since its
+// bit 31 belongs to the time.
+//
+// The second result is the profile stack where the entry is on that only: the exit then
+// sets the depth back in instrumented code, without a probe. Otherwise it is nil.
 
 // qinstEnterSlow is qinst_enter for a thread without a block, or without a cell for the
 // point, and for indexes with flags in them.
+// The assembly jumps here with the arguments in place, so the signature must stay that of
+// qinst_enter.
+// Context: probe.
 //
 //go:nosplit
 func qinstEnterSlow(point uint32) (uint64, *qinstStack) {
@@ -215,6 +367,7 @@ func qinstEnterSlow(point uint32) (uint64, *qinstStack) {
 }
 
 // qinstDepthOf is how deep the entry of a token lies that is not timed.
+// Context: probe.
 //
 //go:nosplit
 func qinstDepthOf(token uint64) uint32 {
@@ -226,6 +379,10 @@ func qinstDepthOf(token uint64) uint32 {
 
 // qinstTrace writes an enter event, which has been counted. It takes what
 // qinst_enter was called with and nothing else, for that jumps here.
+// The room for the event is found before the depth changes: otherwise an entry that finds
+// no chunk would be on the profile stack without an event, and later exits would be
+// matched with it.
+// Context: probe.
 //
 //go:nosplit
 func qinstTrace(point uint32) (uint64, *qinstStack) {
@@ -273,6 +430,9 @@ func qinstTrace(point uint32) (uint64, *qinstStack) {
 // qinstExit is qinst_exit, the probe at a procedure's exit, where the entry was traced.
 // It sets the stack's depth rather than popping: where exits were skipped, the next
 // one puts things right.
+// An exit takes chunks that entries may not (qinstRoom gets no reserve here), because an
+// entry whose exit is lost would seem to last until the program ends.
+// Context: probe.
 //
 //go:nosplit
 func qinstExit(token uint64) {
@@ -294,6 +454,9 @@ func qinstExit(token uint64) {
 }
 
 // qinstLoopLeft is qinst_leave, the probe at a loop's exit, likewise.
+// Loops inside of it that count their iterations on the profile stack are closed first,
+// since a return may have left them without passing their own exits.
+// Context: probe.
 //
 //go:nosplit
 func qinstLoopLeft(token, trips uint64) {
@@ -317,6 +480,9 @@ func qinstLoopLeft(token, trips uint64) {
 
 // qinstExitAll is the probe at the exit of a procedure with loops that a return
 // can leave without passing their exits: ranges over functions.
+// Other procedures have the cheaper qinst_exit, because the compiler's loops always pass
+// their exits.
+// Context: probe.
 //
 //go:nosplit
 //go:linkname qinstExitAll qinst_exitall
@@ -338,6 +504,7 @@ func qinstExitAll(token uint64) {
 
 // qinstLoopsLeft closes the loops from the given depth up that counted their
 // iterations in the profile stack, and what is not traced.
+// Context: probe.
 //
 //go:nosplit
 func qinstLoopsLeft(gp *g, s *qinstStack, depth uint32) {
@@ -355,6 +522,7 @@ func qinstLoopsLeft(gp *g, s *qinstStack, depth uint32) {
 
 // trips is how many iterations the loop at depth d has counted in the profile
 // stack; beyond its size that is not known (spec.NoTrips).
+// Context: probe.
 //
 //go:nosplit
 func (s *qinstStack) trips(d uint32) uint64 {
@@ -365,6 +533,7 @@ func (s *qinstStack) trips(d uint32) uint64 {
 }
 
 // qinstTrip counts an iteration of a range over a function.
+// Context: probe.
 //
 //go:nosplit
 //go:linkname qinstTrip qinst_trip
@@ -379,6 +548,7 @@ func qinstTrip(token uint64) {
 
 // qinstCallSlow is qinst_call, the probe at a call site, for a thread without a
 // cell. The result is always 0, so that the probe can stand in a condition.
+// Context: probe.
 //
 //go:nosplit
 func qinstCallSlow(point uint32) uint32 {
@@ -406,6 +576,9 @@ const (
 
 // qinstCalled is qinst_callee, the probe at a call whose callee begins at pc, where that
 // is new: the point's cell counts all its calls, and a table of the thread's each callee's.
+// It allocates nothing, so a call point with more callees than the table has room for
+// says how many calls it could not name (unresolved), and its hits stay exact.
+// Context: probe.
 //
 //go:nosplit
 func qinstCalled(point uint32, pc uintptr) uint32 {
@@ -429,6 +602,9 @@ func qinstCalled(point uint32, pc uintptr) uint32 {
 
 // callee is where the block counts the calls of a point to one function, nil if there is
 // no room.
+// It looks at 16 slots at most: the probe must not take longer in a program with many
+// callees than in one with few.
+// Context: probe, writer.
 //
 //go:nosplit
 func (b *qinstBlock) callee(point uint32, pc uintptr) *qinstCallee {
@@ -447,6 +623,9 @@ func (b *qinstBlock) callee(point uint32, pc uintptr) *qinstCallee {
 }
 
 // has reports whether the block has a cell for the point.
+// Indexes of packages that are not registered are above qinstMaxPoints, so that they have
+// no page and come to the slow side.
+// Context: probe.
 //
 //go:nosplit
 func (b *qinstBlock) has(point uint32) bool {
@@ -455,6 +634,9 @@ func (b *qinstBlock) has(point uint32) bool {
 
 // qinstCountSlow is qinstBlockFor where a hit is to be counted: without a block it counts
 // in the shared cells.
+// The hit must be counted whatever is missing, because reports promise exact counts: with
+// no block or page it goes to the shared cells, and before registration to qinstEarly.
+// Context: probe.
 //
 //go:nosplit
 func qinstCountSlow(point uint32) *qinstBlock {
@@ -477,6 +659,9 @@ func qinstCountSlow(point uint32) *qinstBlock {
 }
 
 // qinstBlockFor finds the thread's block, with a cell for the point; nil if there is none.
+// It sets g.qinst, since the goroutine may have been given to the thread before that had
+// a block.
+// Context: probe.
 //
 //go:nosplit
 func qinstBlockFor(point uint32) *qinstBlock {
@@ -493,6 +678,9 @@ func qinstBlockFor(point uint32) *qinstBlock {
 }
 
 // qinstAttach gives a thread its block, nil if none is ready.
+// It may be called with the scheduler's lock held, and so waits for nobody: on the system
+// stack it makes a block, else the event is lost and counted.
+// Context: start, probe, hook, goroutine, sampler.
 //
 //go:nosplit
 func qinstAttach(mp *m) *qinstBlock {
@@ -524,6 +712,7 @@ func qinstAttach(mp *m) *qinstBlock {
 }
 
 // qinstGiven tells the thread's block which goroutine it is to run.
+// Context: start, probe, hook, goroutine, sampler.
 //
 //go:nosplit
 func qinstGiven(mp *m, gp *g) {
@@ -534,6 +723,10 @@ func qinstGiven(mp *m, gp *g) {
 
 // qinstDetach takes the block from a thread that is about to end. mexit calls
 // it (through mdestroy) after the last event.
+// The block keeps its cells and its number. Its next thread goes on counting there,
+// because to fold the cells at each thread's end would cost more than programs with many
+// short threads can afford.
+// Context: hook.
 //
 //go:nosplit
 func qinstDetach(mp *m) {
@@ -550,6 +743,9 @@ func qinstDetach(mp *m) {
 
 // qinstGoexits closes all procedures of a goroutine that ends by Goexit and has
 // made its deferred calls.
+// Goexit returns through no procedure, so that exits which are not deferred calls never
+// run; one event closes all of them.
+// Context: hook.
 //
 //go:nosplit
 func qinstGoexits() {
@@ -563,6 +759,9 @@ func qinstGoexits() {
 // qinstRecovered closes the procedures that a recovered panic left: those whose
 // frames lie below sp, the frame that goes on, and that frame itself if its
 // exit is not a deferred call (for it returns without passing one).
+// Without it the entries above would stay open, and what the goroutine does next would be
+// charged to procedures that have ended.
+// Context: hook.
 //
 //go:nosplit
 func qinstRecovered(gp *g, sp uintptr) {
@@ -601,6 +800,8 @@ func qinstRecovered(gp *g, sp uintptr) {
 }
 
 // traced is how many of the outermost d entries an event told of.
+// Readers see traced entries alone, so an event names a depth among those.
+// Context: probe, hook.
 //
 //go:nosplit
 func (s *qinstStack) traced(d uint32) (n uint32) {

@@ -1,5 +1,9 @@
 package runtime
 
+// Numbers of the system calls that the tool makes, and what else differs between
+// machines. package internal/runtime/syscall/linux has few of them, as the runtime itself
+// needs few.
+
 const (
 	qinstSysRead      = 0
 	qinstSysMmap      = 9
@@ -26,6 +30,7 @@ const (
 
 // qinstPublish makes what was stored before visible to whoever sees v. Stores
 // are ordered on this machine.
+// Context: start, probe, hook, goroutine, sampler.
 //
 //go:nosplit
 func qinstPublish(p *uintptr, v uintptr) { *p = v }

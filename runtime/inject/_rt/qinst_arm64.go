@@ -2,6 +2,10 @@ package runtime
 
 import "internal/runtime/atomic"
 
+// Numbers of the system calls that the tool makes, and what else differs between
+// machines. package internal/runtime/syscall/linux has few of them, as the runtime itself
+// needs few.
+
 const (
 	qinstSysFcntl     = 25
 	qinstSysUnlinkat  = 35
@@ -27,6 +31,7 @@ const (
 )
 
 // qinstPublish makes what was stored before visible to whoever sees v.
+// Context: start, probe, hook, goroutine, sampler.
 //
 //go:nosplit
 func qinstPublish(p *uintptr, v uintptr) { atomic.StoreReluintptr(p, v) }

@@ -5,8 +5,16 @@ import (
 	_ "unsafe" // for linkname
 )
 
+// These are called by ordinary goroutines through go:linkname. Each first tests that
+// recording has begun, because the same program may run with QINST=mode=off, or with
+// settings that were not understood.
+
 // What a running program may ask about itself; see package qinst.dev/debug.
 
+// qinstTableAt is the table of package i, in the order of registration, as the tool
+// encoded it.
+// Context: goroutine.
+//
 //go:linkname qinstTableAt qinst_table
 func qinstTableAt(i int) (text string, base uint32, ok bool) {
 	if qinstStarted == 0 || i < 0 || i >= qinstNTables {
@@ -16,6 +24,11 @@ func qinstTableAt(i int) (text string, base uint32, ok bool) {
 	return t.text, t.base, true
 }
 
+// qinstPointState is what is known of a point now. It holds the memory's lock, on the
+// system stack because a goroutine that is preempted with a spin lock would make the
+// writer spin for as long as it does not run.
+// Context: goroutine, writer.
+//
 //go:linkname qinstPointState qinst_point
 func qinstPointState(point uint32) (hits, traced, timed uint64, level uint8, rate float64) {
 	if qinstStarted == 0 || point >= qinstNext {
@@ -46,6 +59,9 @@ func qinstPointState(point uint32) (hits, traced, timed uint64, level uint8, rat
 
 // qinstFlushed makes the writer write all that was recorded so far, and returns the
 // name of the file; "" if there is none that could be read.
+// Only a regular file of our own can be read by its name; a flight recorder's has nothing
+// in it yet.
+// Context: goroutine.
 //
 //go:linkname qinstFlushed qinst_flush
 func qinstFlushed() (path string) {
@@ -65,6 +81,7 @@ var qinstAsked, qinstAnswered uint32
 
 // qinstAnswer writes what threads are recording, if somebody asks for it. It is
 // written again when their chunks are full: readers take the longer one.
+// Context: writer.
 func qinstAnswer() {
 	n := atomic.Load(&qinstAsked)
 	if n == qinstAnswered {

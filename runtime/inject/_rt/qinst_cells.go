@@ -5,6 +5,10 @@ import (
 	"unsafe"
 )
 
+// Cells are the tool's largest use of memory. Their number is that of points times
+// threads, of which most pairs never meet, so that pages made on the first hit need a
+// hundredth of what a table would.
+
 // Cells come in pages that are touched when a thread first reaches a point of theirs:
 // a program of 350,000 points would need 6 MB for each thread, and a thread seldom
 // reaches many. Where there is no page left, threads count together, in the cells of
@@ -13,6 +17,8 @@ import (
 // A block that its thread gave back keeps its pages for the next one, until others need
 // them: then its counts go to a block that no thread has.
 
+// 64 points a page: procedures of one package that are called together share one, and a
+// thread that reaches a single point pays 1 KiB for it.
 const (
 	qinstPageShift = 6 // points of a page, as a power of two
 	qinstPageSize  = 16 << qinstPageShift
@@ -22,7 +28,7 @@ const (
 	qinstPageGrow  = 256 // pages made at a time
 	qinstFewPages  = 96  // when so few are left the writer is woken
 
-	qinstSharedPage = 1 << 31 // in the directory: of the shared block
+	qinstSharedPage = qinstRingSharedPage // in the directory: of the shared block
 )
 
 // qinstRuling is what the rules say of a point, and its level: known before it is
@@ -33,6 +39,8 @@ type qinstRuling struct {
 	kind uint8 // as qinstControl has it
 }
 
+// Who knows of a page: its block (by address), the directory (by number, for readers of
+// the ring), and qinstPaged (that any thread has it, so that others need not look).
 var (
 	qinstPages     qinstPool
 	qinstDirectory uintptr                                // of uint32, one a page: number of the first point's page, and 1
@@ -47,12 +55,19 @@ var (
 	qinstNoCell    qinstCell                              // of a point that does not exist
 )
 
+// qinstRulingOf is what the rules say of a point. The index is masked and not tested,
+// because callers loop over registered points, and a wrong index must not reach memory
+// that is not there.
+// Context: start, probe, goroutine, writer.
 func qinstRulingOf(point uint32) *qinstRuling {
 	return (*qinstRuling)(unsafe.Pointer(qinstRulings + uintptr(point&(qinstMaxPoints-1))*unsafe.Sizeof(qinstRuling{})))
 }
 
 // qinstFirstHit gives a block the page of a point. It reports false if there is none
 // left.
+// The test comes before the switch to the system stack, since at the bound it is all that
+// is done.
+// Context: probe.
 //
 //go:nosplit
 func qinstFirstHit(b *qinstBlock, point uint32) (ok bool) {
@@ -64,6 +79,7 @@ func qinstFirstHit(b *qinstBlock, point uint32) (ok bool) {
 }
 
 // qinstOutOfPages tells whether all pages that there may be are in use.
+// Context: probe.
 //
 //go:nosplit
 func qinstOutOfPages() bool {
@@ -72,6 +88,7 @@ func qinstOutOfPages() bool {
 }
 
 // qinstAnyPage returns a page that is zero, 0 if there is none left.
+// Context: start, probe.
 func qinstAnyPage() uintptr {
 	p := qinstPages.get(0)
 	for p == 0 && qinstGrowPages() { // probes stand where a thread may wait a little
@@ -86,6 +103,10 @@ func qinstAnyPage() uintptr {
 	return p
 }
 
+// qinstNewPage gives a block a page of cells, number of the page and who shares it. The
+// address is stored last but for the directory: whoever finds it finds zero cells, or
+// those with a room.
+// Context: start, probe.
 func qinstNewPage(b *qinstBlock, number, shared uint32) bool {
 	p := qinstAnyPage()
 	if p == 0 {
@@ -108,6 +129,8 @@ func qinstNewPage(b *qinstBlock, number, shared uint32) bool {
 	}
 	i := (p - qinstPages.base) / qinstPageSize
 	atomic.Store((*uint32)(unsafe.Pointer(qinstDirectory+i*4)), (number+1)|shared)
+	// Rate control walks the directory once. A page that comes back for other points is
+	// behind it, so it starts again.
 	if i < uintptr(atomic.Load(&qinstPagesSeen)) {
 		atomic.Store(&qinstPagesBack, 1)
 	}
@@ -116,6 +139,8 @@ func qinstNewPage(b *qinstBlock, number, shared uint32) bool {
 
 // joinPaging puts a block among those that have pages, before it has the first. Most
 // blocks have none, and who sums cells up need not look at them.
+// The number is stored behind the count, so who walks the list must take 0 for "not yet".
+// Context: start, probe, writer.
 func (b *qinstBlock) joinPaging() {
 	if !b.paging {
 		b.paging = true
@@ -124,6 +149,7 @@ func (b *qinstBlock) joinPaging() {
 }
 
 // qinstPagesLow tells whether more pages are to be made.
+// Context: start, probe, writer.
 //
 //go:nosplit
 func qinstPagesLow() bool {
@@ -133,6 +159,7 @@ func qinstPagesLow() bool {
 
 // qinstGrowPages makes more pages if there are few. It reports false at the limit, or if
 // there is no room in the ring.
+// Context: start, probe, writer.
 func qinstGrowPages() (ok bool) {
 	for !atomic.Cas(&qinstGrowing, 0, 1) {
 		usleep(20)
@@ -142,6 +169,9 @@ func qinstGrowPages() (ok bool) {
 	return ok
 }
 
+// qinstMorePages makes pages, under qinstGrowing. When memory or the ring have no room,
+// the limit becomes what there is: otherwise every first hit would ask again.
+// Context: start, probe, writer.
 func qinstMorePages() bool {
 	n := qinstPages.limit.Load()
 	grow := min(qinstPageGrow, qinstSet.mostPages-n)
@@ -153,17 +183,22 @@ func qinstMorePages() bool {
 		return false
 	}
 	qinstPages.limit.Store(n + grow)
-	qinstHead[qinstWordPages] = uint64(n + grow)
+	qinstHead[qinstRingWordPages] = uint64(n + grow)
 	return true
 }
 
 // qinstFoldAll takes the pages of threads that have ended, once there are no others.
+// Only blocks that no thread has may be folded, because a thread's own increments are not
+// atomic.
+// Context: writer.
 func qinstFoldAll() {
 	limit := qinstPages.limit.Load()
 	if limit < qinstSet.mostPages || uint32(qinstPages.used.Load())+qinstFewPages <= limit || qinstSpares.Load() <= qinstFewSpares {
 		return
 	}
 	qinstLockMemory()
+	// The retired block is one that no thread gets again. It is counted like any other,
+	// so that totals stay right.
 	if qinstRetired == 0 {
 		if qinstRetired = qinstReady.pop(); qinstRetired != 0 {
 			qinstSpares.Add(-1)
@@ -191,6 +226,10 @@ func qinstFoldAll() {
 }
 
 // qinstFold adds a block's counts to those of the retired one.
+// A cell that moves is set to zero only after it was added, so that a reader between the
+// two would count some hits twice: the caller holds the memory's lock, as other threads
+// that sum up do.
+// Context: writer.
 func qinstFold(b *qinstBlock) {
 	to := (*qinstBlock)(unsafe.Pointer(qinstBlocks[qinstRetired]))
 	for number := uint32(0); number <= qinstNext>>qinstPageShift; number++ {
@@ -221,6 +260,9 @@ func qinstFold(b *qinstBlock) {
 }
 
 // qinstShareCells gives the shared block cells for points that are registered.
+// It is called when a package registers, so that a hit always finds a cell, even where
+// every page is in use.
+// Context: start.
 func qinstShareCells(from, to uint32) bool {
 	b := (*qinstBlock)(unsafe.Pointer(qinstBlocks[0]))
 	for number := from >> qinstPageShift; number <= (to-1)>>qinstPageShift && from < to; number++ {
@@ -234,6 +276,9 @@ func qinstShareCells(from, to uint32) bool {
 }
 
 // qinstEachCell calls f for a point's cell in each thread's block.
+// Threads count meanwhile. What f reads may be a moment old; what it writes may be undone
+// by an increment of room at the same time, which its callers allow for.
+// Context: start, goroutine, writer.
 func qinstEachCell(point uint32, f func(*qinstCell)) {
 	if !qinstPaged[point>>qinstPageShift] {
 		return
@@ -250,6 +295,7 @@ func qinstEachCell(point uint32, f func(*qinstCell)) {
 }
 
 // qinstSharedCell is the point's cell in the shared block.
+// Context: goroutine, writer, reducer.
 func qinstSharedCell(point uint32) *qinstCell {
 	if point < qinstMaxPoints {
 		if c := (*qinstBlock)(unsafe.Pointer(qinstBlocks[0])).cell(point); c != nil {
@@ -260,6 +306,7 @@ func qinstSharedCell(point uint32) *qinstCell {
 }
 
 // qinstHitsOf sums a point's cells up.
+// Context: goroutine, writer.
 func qinstHitsOf(point uint32) (hits, traced uint64) {
 	hits = qinstSharedCell(point).hits // what is traced there is something else
 	qinstEachCell(point, func(c *qinstCell) {
@@ -276,6 +323,9 @@ type qinstPageSums [1 << qinstPageShift][3]uint64
 
 // qinstSumPage sums the cells of a page's points up, block by block, as they lie in
 // memory: all points are summed up so.
+// Going by blocks instead of points reads memory in order, which makes a scan of 350,000
+// points affordable twice a second.
+// Context: writer.
 func qinstSumPage(number uint32, sums *qinstPageSums) {
 	first := number << qinstPageShift
 	for k := range sums {

@@ -14,6 +14,8 @@ import (
 // leaves the list, with qinstFree events in each of its cells. So what is rare costs
 // nothing, and what is frequent is stopped by its cell and not by the writer.
 
+// A window must be long enough that chance does not decide (50 ms of a point at 1e4/s are
+// 500 hits) and short enough that a burst does little harm before it ends.
 const (
 	qinstFree     = 256
 	qinstLow      = qinstFree / 2
@@ -51,6 +53,8 @@ type qinstControl struct {
 	quiet        uint8
 }
 
+// The writer's own, but for qinstUrgent: probes set that when a cell has used up its
+// room.
 var (
 	qinstUrgent     uint32  // a cell has no room left
 	qinstControlled bool    // there are rules or a budget
@@ -75,6 +79,7 @@ var (
 )
 
 // qinstStartControl prepares rate control if there are rules or a budget.
+// Context: start.
 func qinstStartControl() {
 	s := &qinstSet
 	if qinstNRules == 0 && s.budget == 0 {
@@ -93,6 +98,7 @@ func qinstStartControl() {
 }
 
 // qinstPrepareControl makes room for what rate control keeps of each point.
+// Context: start, goroutine, writer.
 func qinstPrepareControl() {
 	if qinstControlled {
 		return
@@ -112,6 +118,8 @@ func qinstPrepareControl() {
 	qinstControlled = true
 }
 
+// qinstControlOf is what rate control keeps of a point, nil without rate control.
+// Context: start, goroutine, writer.
 func qinstControlOf(point uint32) *qinstControl {
 	if qinstControls == 0 || point >= qinstMaxPoints {
 		return nil
@@ -120,6 +128,9 @@ func qinstControlOf(point uint32) *qinstControl {
 }
 
 // qinstWant notes a point for the writer.
+// The list is the thread's own, with one writer and one reader, so it needs no atomic
+// read-modify-write. When it is full the writer looks at all cells instead.
+// Context: probe.
 //
 //go:nosplit
 func qinstWant(b *qinstBlock, point uint32) {
@@ -137,6 +148,9 @@ func qinstWant(b *qinstBlock, point uint32) {
 }
 
 // qinstControlWindow is one round of rate control; it does nothing before its time.
+// The lock is held for the whole round, because rules may change from other threads, and
+// a point must not be decided by half of one rule and half of another.
+// Context: writer.
 func qinstControlWindow() {
 	w := &qinstWindow
 	now := nanotime()
@@ -173,6 +187,8 @@ func qinstControlWindow() {
 }
 
 // qinstTakeWants puts the points that a thread has noted on the list.
+// wantOut moves behind the read: the thread then may use the slot again.
+// Context: writer.
 func qinstTakeWants(b *qinstBlock) {
 	for ; b.wantOut != atomic.Load(&b.wantIn); atomic.Store(&b.wantOut, b.wantOut+1) {
 		qinstEnlist(b.want[b.wantOut%qinstWants])
@@ -189,6 +205,9 @@ func qinstTakeWants(b *qinstBlock) {
 
 // qinstTakePages puts the points that have a rule on the list, once a thread has cells
 // for them.
+// Without it a point under a rule that is seldom hit would never come to the list, since
+// it does not use up half of its room.
+// Context: writer.
 func qinstTakePages() {
 	if atomic.Xchg(&qinstPagesBack, 0) != 0 {
 		qinstPagesSeen = 0
@@ -198,7 +217,7 @@ func qinstTakePages() {
 		if page == 0 {
 			return // next time
 		}
-		if page&(qinstSharedPage|qinstSlabPage) != 0 || qinstNRules == 0 {
+		if page&(qinstSharedPage|qinstRingSlabPage) != 0 || qinstNRules == 0 {
 			continue
 		}
 		first := (page - 1) << qinstPageShift
@@ -211,6 +230,7 @@ func qinstTakePages() {
 }
 
 // qinstEnlist puts a point on the list that was reached before.
+// Context: writer.
 func qinstEnlist(point uint32) {
 	if c := qinstAppend(point); c != nil {
 		c.hits, c.traced = qinstHitsOf(point)
@@ -218,6 +238,9 @@ func qinstEnlist(point uint32) {
 }
 
 // qinstAppend puts a point on the list. It returns nil if it is there, or there is no room.
+// The list has a bound, as all memory has. A point without a place there keeps its free
+// events and then only counts.
+// Context: start, goroutine, writer.
 func qinstAppend(point uint32) *qinstControl {
 	c := qinstControlOf(point)
 	if c.listed {
@@ -244,6 +267,9 @@ func qinstAppend(point uint32) *qinstControl {
 }
 
 // qinstRuled makes the rule of a point what it is from now on.
+// Cells of threads that never reached the point do not exist yet; they get their room
+// from the ruling when they are made.
+// Context: start, goroutine, writer.
 func qinstRuled(point uint32) {
 	o := qinstRulingOf(point)
 	r := &qinstRules[o.rule-1]
@@ -269,6 +295,7 @@ func qinstRuled(point uint32) {
 
 // qinstControlBlock prepares a new block that nobody has. It is among all blocks by then:
 // what the writer does to those meanwhile it has, or finds here.
+// Context: start, probe, hook, goroutine, writer, sampler.
 func qinstControlBlock(b *qinstBlock) {
 	if !qinstControlled {
 		return
@@ -280,6 +307,7 @@ func qinstControlBlock(b *qinstBlock) {
 }
 
 // price is what a traced hit costs, in ns.
+// Context: writer.
 func (c *qinstControl) price() float64 {
 	if c.kind == qinstCalls {
 		return 0
@@ -291,6 +319,9 @@ func (c *qinstControl) price() float64 {
 }
 
 // qinstAfford returns what a point may cost in a window, in ns.
+// The tool's own time counts against the budget first, because a budget is a promise
+// about all that recording costs.
+// Context: writer.
 func qinstAfford(now int64, ns float64) float64 {
 	if !qinstBudgetOn {
 		return qinstRateAny
@@ -298,7 +329,11 @@ func qinstAfford(now int64, ns float64) float64 {
 	w := &qinstWindow
 	qinstScanHits(now)
 	cpu, writer, bytes := qinstProcessCPU(), qinstThreadCPU()+qinstSamplersCPU(), qinstEventBytes()
+	// A program that waits has used no processor time, of which any share is nothing: it
+	// may trace what a tenth of a processor would allow.
 	used := max(float64(cpu-w.cpu), ns*qinstIdleShare)
+	// Counting is not measured but priced: hits of the last scan by what a hit costs in a
+	// loop. To measure it would cost what it measures.
 	counting := w.counting * qinstCountNS * ns / 1e9
 	reduced := qinstReduce.ns
 	tool := counting + float64(writer-w.writer) + float64(reduced-qinstReduce.seen)
@@ -308,6 +343,8 @@ func qinstAfford(now int64, ns float64) float64 {
 	allowed := qinstBudgeting.Step(used, spent, ns)
 	allowed = max(0, allowed-tool)
 	list := (*[qinstMaxPoints]uint32)(unsafe.Pointer(qinstTracked))
+	// The points on the list share what is left, the cheap ones first: so the few that
+	// cost most are counted, and many that cost little stay whole.
 	prices := unsafe.Slice((*float64)(unsafe.Pointer(qinstPrices)), int(qinstListed))
 	for i := range prices {
 		c := qinstControlOf(list[i])
@@ -317,6 +354,7 @@ func qinstAfford(now int64, ns float64) float64 {
 }
 
 // qinstEventBytes is how many bytes of events there are so far.
+// Context: writer.
 func qinstEventBytes() (n uint64) {
 	for i := uint32(1); i < qinstNBlocks; i++ {
 		b := (*qinstBlock)(unsafe.Pointer(qinstBlocks[i]))
@@ -330,6 +368,7 @@ func qinstEventBytes() (n uint64) {
 
 // qinstScanHits sums the hits of a part of the points up, so that all are known once or
 // twice a second: what counting costs.
+// Context: writer.
 func qinstScanHits(now int64) {
 	w := &qinstWindow
 	if qinstNext == 0 || w.scanned == 0 && now-w.scanAt < qinstScanNS {
@@ -372,6 +411,9 @@ var qinstDear struct {
 	cpu    uint64 // ns of the process at the last scan
 }
 
+// qinstNoteDear keeps the points with most hits since the last scan, sorted. There are 64
+// places: what is further down costs little beside those, and a later scan finds it.
+// Context: writer.
 func qinstNoteDear(point uint32, hits uint64) {
 	c, d := qinstControlOf(point), &qinstDear
 	n := hits - c.scanned
@@ -392,6 +434,7 @@ func qinstNoteDear(point uint32, hits uint64) {
 // qinstKeepFloor switches off the points that are hit most, until what the others cost
 // to be counted is within the budget. Nobody knows when they would cost less: they stay
 // off until a rule says otherwise.
+// Context: writer.
 func qinstKeepFloor(ns int64) {
 	d, w := &qinstDear, &qinstWindow
 	cpu := qinstProcessCPU()
@@ -411,6 +454,7 @@ func qinstKeepFloor(ns int64) {
 
 // qinstDecide takes a point's window to the policy and carries out what it says. It
 // reports whether the point stays on the list.
+// Context: writer.
 func qinstDecide(point uint32, ns, most float64) bool {
 	c := qinstControlOf(point)
 	hits, traced, n := c.hits, c.traced, c.n
@@ -419,6 +463,9 @@ func qinstDecide(point uint32, ns, most float64) bool {
 		rule = &qinstRules[o.rule-1]
 	}
 	level, room := rule.most, float64(1<<28)
+	// The rule decides first, then the budget. Both see every window, also where the
+	// other has put the point below trace: otherwise a point would come back with a
+	// bucket that is full.
 	free, roomFree := c.rates.Step(rule.limit, ns, n)
 	why := "rate"
 	if !free {
@@ -433,15 +480,23 @@ func qinstDecide(point uint32, ns, most float64) bool {
 	if !cheap && level > qinstRateCount {
 		level, why = qinstRateCount, "budget"
 	}
+	// Operations and records have no end that could be timed, and calls no event at all.
+	// Their cells must never hold qinstTimed: their probes take one from room without
+	// looking.
 	if level == qinstRateTime && c.kind == qinstOnce || level > qinstRateCount && c.kind == qinstCalls {
 		level = qinstRateCount
 	}
+	// Sums of a timed point need memory in every thread. Beyond the bound a point is
+	// counted, as anything is for which there is no room.
 	if level == qinstRateTime && !c.clocked && qinstClocked >= qinstSet.mostClocked/uint32(max(int32(qinstNBlocks)-qinstSpares.Load(), 1)) {
 		level, why = qinstRateCount, "memory"
 	}
 	if c.floored {
 		level, why = qinstRateOff, "floor"
 	}
+	// A change is recorded before cells change, so that a reader knows from which time on
+	// hits are missing. until keeps what was counted before the point came back to trace:
+	// the next sums record tells of it.
 	if below := uint8(qinstRateTrace - level); below != c.below {
 		if free && why == "rate" {
 			why = "rule"
@@ -470,6 +525,8 @@ func qinstDecide(point uint32, ns, most float64) bool {
 		}
 	}
 	room = min(room, roomFree, roomCheap)
+	// A point far below its limits for a second leaves the list. Its cells get free
+	// events, so that it costs nothing until it uses half of them up.
 	if level == qinstRateTrace && n < room/4 && n < qinstFree/4 || rule.limit.Rate >= qinstRateAny && !qinstBudgetOn {
 		c.quiet++
 	} else {
@@ -482,6 +539,7 @@ func qinstDecide(point uint32, ns, most float64) bool {
 			room = 1 << 28
 		}
 	}
+	// Its probe is not reached any more, so nothing about it can change.
 	if level == qinstRateOff && hits-min(hits, traced) == c.told && !qinstFlight.on {
 		stays = false // it is told of, and will not be hit
 	}
@@ -491,6 +549,7 @@ func qinstDecide(point uint32, ns, most float64) bool {
 }
 
 // qinstNoteBelow counts the points below trace, for who takes samples.
+// Context: writer.
 func qinstNoteBelow(was, is uint8) {
 	switch {
 	case was == 0:
@@ -508,8 +567,13 @@ var qinstNoRule = qinstRule{limit: qinstRateLimit{Rate: qinstRateAny}, most: qin
 // its share so far: it need not be the same as before. A thread that counts an event
 // at this moment may undo it, which the result tells of: then it is done again in the
 // next window.
+// Only a settled point may leave the list. Otherwise an increment that raced would leave
+// a cell tracing for ever.
+// Context: writer.
 func qinstSetRoom(point uint32, c *qinstControl, level qinstRateLevel, room float64) (settled bool) {
 	settled = true
+	// Two times, since the next window may find the point on other threads than this one
+	// did. A sum of cells above the limit is found out and taken back in a window's time.
 	share := 2 * room / (float64(c.traced) + float64(qinstNBlocks))
 	o := qinstRulingOf(point)
 	qinstEachCell(point, func(cell *qinstCell) {
@@ -524,6 +588,7 @@ func qinstSetRoom(point uint32, c *qinstControl, level qinstRateLevel, room floa
 }
 
 // qinstLevelRoom is the room of a cell at a level: share events, room at most.
+// Context: writer.
 func qinstLevelRoom(level qinstRateLevel, share, room float64) int32 {
 	switch level {
 	case qinstRateTrace:
@@ -534,6 +599,9 @@ func qinstLevelRoom(level qinstRateLevel, share, room float64) int32 {
 	return qinstSet.floor
 }
 
+// qinstTimedRoom is the room of cells at level time. Which of the two it is tells the
+// assembly whether it may read the processor's clock itself.
+// Context: start, goroutine, writer.
 func qinstTimedRoom() int32 {
 	if qinstSlowClock {
 		return qinstTimedSlow
@@ -541,6 +609,9 @@ func qinstTimedRoom() int32 {
 	return qinstTimed
 }
 
+// qinstTimeAll gives every block memory for sums before any cell says "time": a probe
+// that finds none drops its time.
+// Context: start, goroutine, writer.
 func qinstTimeAll() {
 	for i := uint32(1); i < qinstNBlocks; i++ {
 		qinstMapTimes((*qinstBlock)(unsafe.Pointer(qinstBlocks[i])))
@@ -548,18 +619,14 @@ func qinstTimeAll() {
 }
 
 // qinstWriteLevel records that a point's level changes.
+// Reports need it to know from when on a count is no event.
+// Context: writer.
 func qinstWriteLevel(point uint32, from, to qinstRateLevel, rate float64, why string) {
 	qinstLevelsChanged = true
 	if qinstFlight.on && !qinstFlight.writes {
 		return
 	}
-	qinstRecord(qinstTagLevel, 6)
-	qinstU64(qinstNow())
-	qinstU32(point)
-	qinstByte(byte(from))
-	qinstByte(byte(to))
-	qinstF64(rate)
-	qinstStr(why)
+	qinstRecordLevel(qinstNow(), point, uint8(from), uint8(to), rate, why)
 }
 
 // When sums are written but at the end: never, or where levels change.
@@ -569,6 +636,7 @@ const (
 )
 
 // qinstSumsDue writes sums if it is time to.
+// Context: writer.
 func qinstSumsDue(now int64) {
 	if period := qinstSet.sums; period >= 0 && now-qinstSumsLast >= period || period == qinstSumsChange && qinstLevelsChanged {
 		qinstSumsLast, qinstLevelsChanged = now, false
@@ -582,6 +650,9 @@ var (
 )
 
 // qinstWriteSums records what the points below trace counted since the last time.
+// found is counted first, since the record's length stands before its data; fresh keeps
+// the second pass to the same points.
+// Context: writer.
 func qinstWriteSums() {
 	found := uint64(0)
 	list := (*[qinstMaxPoints]uint32)(unsafe.Pointer(qinstTracked))
@@ -602,11 +673,8 @@ func qinstWriteSums() {
 		return
 	}
 	now := qinstNow()
-	qinstRecord(qinstTagSums, 3)
-	qinstU64(qinstSumsAt)
-	qinstU64(now)
+	qinstRecordSums(qinstSumsAt, now, found*32)
 	qinstSumsAt = now
-	qinstBlob(found * 32)
 	for i := range qinstListed {
 		c := qinstControlOf(list[i])
 		if !c.fresh {
@@ -624,6 +692,9 @@ func qinstWriteSums() {
 var qinstSumsAt uint64
 
 // qinstWriteTimes writes the totals of the timed points, and their histograms.
+// Threads may time more meanwhile, so the second pass writes at most what the first one
+// counted, and zeros where it finds less.
+// Context: writer.
 func qinstWriteTimes() {
 	if qinstSpill == 0 {
 		return
@@ -635,9 +706,7 @@ func qinstWriteTimes() {
 		}
 	}
 	now := qinstNow()
-	qinstRecord(qinstTagTimes, 2)
-	qinstU64(now)
-	qinstBlob(found * 40)
+	qinstRecordTimes(now, found*40)
 	for k := uint32(0); found > 0 && k < qinstNext; k++ {
 		if t := qinstTimesOf(k); t.n != 0 {
 			for _, v := range [...]uint64{uint64(k), t.n, t.sum, t.least, t.most} {
@@ -654,6 +723,10 @@ func qinstWriteTimes() {
 	qinstWriteHistograms(now)
 }
 
+// qinstWriteHistograms writes one record for each timed point. The beat is raised for
+// each, because there may be many and a thread that ends the program waits only while
+// there is progress.
+// Context: writer.
 func qinstWriteHistograms(now uint64) {
 	for k := range qinstNext {
 		t := qinstTimesOf(k)
@@ -666,10 +739,7 @@ func qinstWriteHistograms(now uint64) {
 				found++
 			}
 		}
-		qinstRecord(qinstTagHistogram, 3)
-		qinstU64(now)
-		qinstU32(k)
-		qinstBlob(found * 16)
+		qinstRecordHistogram(now, k, found*16)
 		for bucket, n := range t.hist {
 			if n != 0 {
 				qinstWord(uint64(bucket))
@@ -677,16 +747,5 @@ func qinstWriteHistograms(now uint64) {
 			}
 		}
 		qinstBeat++
-	}
-}
-
-func qinstF64(v float64) { qinstByte(0xcb); qinstBig(*(*uint64)(unsafe.Pointer(&v)), 8) }
-
-// qinstBlob begins a packed block of n bytes, and qinstWord is a word of one.
-func qinstBlob(n uint64) { qinstByte(0xc6); qinstBig(n, 4) }
-
-func qinstWord(w uint64) {
-	for s := 0; s < 64; s += 8 {
-		qinstByte(byte(w >> s))
 	}
 }

@@ -5,6 +5,10 @@ import (
 	"unsafe"
 )
 
+// The socket is in the temporary directory under the process's id, with a mode that lets
+// nobody else in. A program is not found by it that was not asked to listen: observing
+// must not open a door that the program does not have.
+
 // "qinst ctl" talks to a program that was started with QINST=ctl: over a unix socket
 // that only its user may open. The writer serves it between its other work, one
 // client at a time.
@@ -12,6 +16,8 @@ import (
 // A request is a line, POINTS=LIMIT to change a limit, or empty to list points; the
 // answer is text, "ok" if a limit was changed.
 
+// There is one client at a time, with buffers for one: a second waits in the socket's
+// queue.
 var qinstCtl struct {
 	fd, client int32 // 0: none
 	since      int64 // ns: when the client came
@@ -27,6 +33,9 @@ const (
 	qinstCtlGiveUp = 2e9 // ns for a client
 )
 
+// qinstListen opens the socket. Its mode is set before it listens, because a socket in
+// /tmp that others can reach would let them change what is recorded.
+// Context: start.
 func qinstListen() {
 	c := &qinstCtl
 	dir := gogetenv("TMPDIR")
@@ -52,6 +61,9 @@ func qinstListen() {
 	c.fd = fd
 }
 
+// qinstHangUp removes the socket, so that "qinst ctl" does not find one that nobody
+// serves.
+// Context: writer.
 func qinstHangUp() {
 	c := &qinstCtl
 	if c.fd > 0 {
@@ -62,6 +74,9 @@ func qinstHangUp() {
 }
 
 // qinstServe does what can be done at once.
+// It never waits for a client: the writer has a file to write, and a client that sends
+// half of a line would stop it.
+// Context: writer.
 func qinstServe() {
 	c := &qinstCtl
 	if c.fd == 0 {
@@ -74,10 +89,14 @@ func qinstServe() {
 		}
 		c.client, c.since, c.n, c.patience = int32(fd), nanotime(), 0, 50
 	}
+	// The socket does not block. A client that has sent nothing yet is looked at again in
+	// the next round, and given up after two seconds.
 	n := read(c.client, unsafe.Pointer(&c.line[c.n]), int32(len(c.line))-c.n)
 	if n == -_EAGAIN && nanotime()-c.since < qinstCtlGiveUp {
 		return
 	}
+	// A line may come in pieces. What does not end within the buffer is answered by
+	// hanging up.
 	if n > 0 {
 		c.n += n
 		end := -1
@@ -98,6 +117,9 @@ func qinstServe() {
 	c.client = 0
 }
 
+// qinstRequest answers one line of a client. Several lines that came together are taken
+// for one, as clients wait for each answer.
+// Context: writer.
 func qinstRequest(line string) {
 	c := &qinstCtl
 	c.out.n = 0
@@ -109,8 +131,12 @@ func qinstRequest(line string) {
 	for i > 0 && line[i] != '=' {
 		i--
 	}
-	if i == 0 || !qinstChangeRates(line[:i], line[i+1:]) {
-		c.out.str("found ").str(line).str(", expected points and a rate such as 1e4/s, 1e4/s+500 or 1e4/s:count, or a level: off, count, time or trace\n")
+	if i <= 0 || !qinstChangeRates(line[:i], line[i+1:]) {
+		c.out.str("found ").str(line).str(", expected points and ").str(qinstSettingLimitExpected)
+		if near := qinstNearestOf(line[:i], line[i+1:]); near != "" {
+			c.out.str("; the nearest is ").str(near)
+		}
+		c.out.str("\n")
 		return
 	}
 	qinstLockMemory()
@@ -127,6 +153,7 @@ func qinstRequest(line string) {
 
 // qinstReply sends what there is of the answer. A client that does not take it within
 // a twentieth of a second in all loses the rest.
+// Context: writer.
 func qinstReply() bool {
 	c := &qinstCtl
 	at := 0
@@ -148,6 +175,7 @@ func qinstReply() bool {
 
 // qinstListPoints answers with a line for each point that was reached: kind, level,
 // hits, traced, timed, limit, name.
+// Context: writer.
 func qinstListPoints() {
 	c := &qinstCtl
 	for i := range qinstNTables {

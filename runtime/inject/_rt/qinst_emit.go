@@ -4,8 +4,14 @@ import (
 	"unsafe"
 )
 
+// A record is an event that carries a packet: two words (the event with its point, and
+// the packet's length), then the packet, padded to a word. Package sddf encodes it on the
+// goroutine's own stack, in the same bytes that a file has, so that nothing here or in
+// the writer needs to know its fields.
+
 // Records that the program defines and emits.
 
+// A record has to fit a chunk together with what follows a break.
 const (
 	qinstMaxKinds  = 1 << 12
 	qinstMaxRecord = qinstChunkSize / 2 // bytes; larger ones are counted only
@@ -19,6 +25,9 @@ var (
 
 // qinstRecordKind gives a kind of record a point, that counts the records, and a
 // tag; 0 if there is no room. Its caller keeps the texts.
+// The tag is given out here, before any record is emitted, and the descriptor goes into
+// the ring's log: should the program be killed, its records can still be read.
+// Context: start.
 //
 //go:linkname qinstRecordKind qinst_record_kind
 func qinstRecordKind(point *uint32, description, table string) (tag uint32) {
@@ -41,6 +50,9 @@ func qinstRecordKind(point *uint32, description, table string) (tag uint32) {
 
 // qinstWriteKinds writes the descriptors that came since the last call: before any
 // record of theirs.
+// It must run before chunks are written, because a reader cannot skip over a record whose
+// kind it has not seen.
+// Context: writer.
 func qinstWriteKinds() {
 	for ; qinstOutKinds < qinstNKinds; qinstOutKinds++ {
 		qinstByte(0x96)
@@ -52,6 +64,8 @@ func qinstWriteKinds() {
 }
 
 // qinstRecordReached counts a record and tells whether it is to be emitted.
+// The caller encodes the record only if this says so, since encoding is what costs.
+// Context: probe.
 //
 //go:nosplit
 //go:linkname qinstRecordReached qinst_record
@@ -73,6 +87,8 @@ func qinstRecordReached(point uint32) uint32 {
 
 // qinstEmit appends a record that was counted, a packet of n bytes at p. What is
 // counted and not here is as if the point had only counted.
+// The bytes are copied before the event is published; a record is never half there.
+// Context: probe.
 //
 //go:nosplit
 //go:linkname qinstEmit qinst_emit
@@ -84,6 +100,8 @@ func qinstEmit(point uint32, p unsafe.Pointer, n uintptr) {
 	}
 	size := 16 + (n+7)&^7
 	now := qinstNow()
+	// A record may be longer than the space that is kept behind end. Then it begins a
+	// chunk.
 	if b.p+size > b.end || b.p == 0 || (now-b.last)>>32 != 0 || b.g != gp.goid {
 		if b.p != 0 && b.p+qinstContext+size > b.end {
 			qinstGiveAway(b)

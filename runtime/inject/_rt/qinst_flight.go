@@ -5,6 +5,10 @@ import (
 	"unsafe"
 )
 
+// The ring is the recorder: chunks that are kept lie where threads filled them, and
+// nothing is copied until a file is asked for. Keeping costs the writer a look at each
+// chunk.
+
 // The flight recorder: QINST=mode=flight,keep=10s. Full chunks are not written but kept,
 // the oldest make room; a trigger writes what there is as a file of its own. The first
 // file has only its head until the program panics: then the rest follows there, and
@@ -13,6 +17,7 @@ import (
 
 const qinstClockNS = 1e9 // between readings of the clocks that are kept
 
+// The list of kept chunks is the writer's alone. Others raise asked, and wait for done.
 var qinstFlight struct {
 	on, writes  bool
 	ns          int64  // how long is kept; 0: as much as there is room
@@ -32,34 +37,9 @@ var qinstFlight struct {
 	home        qinstPath // its path
 }
 
-// qinstFlightSetting reads "10s", "500ms" or "16MB".
-func qinstFlightSetting(value string) bool {
-	f := &qinstFlight
-	if ns, ok := qinstDuration(value); ok {
-		f.ns = ns
-		return true
-	}
-	size, ok := qinstSize(value)
-	f.most = uint32(min(size/qinstChunkSize, qinstMaxRing*3/4))
-	return ok && f.most > 0
-}
-
-var qinstSignals = [...]struct {
-	name string
-	n    uint32
-}{{"USR1", 10}, {"USR2", 12}, {"HUP", 1}, {"QUIT", 3}}
-
-func qinstSignalSetting(value string) bool {
-	for _, s := range qinstSignals {
-		if s.name == value {
-			qinstFlight.signal = s.n
-			return true
-		}
-	}
-	return false
-}
-
 // qinstStartFlight prepares the recorder; false if there is nowhere to write to.
+// It needs a file, since a pipe cannot be given up and begun again.
+// Context: start.
 func qinstStartFlight() bool {
 	f := &qinstFlight
 	if !qinstOut.regular {
@@ -70,6 +50,7 @@ func qinstStartFlight() bool {
 	if f.ns == 0 && f.most == 0 {
 		f.ns = 10e9
 	}
+	// A quarter of the chunks is for threads to fill while the others are kept.
 	if f.most == 0 {
 		f.most = qinstSet.mostChunks * 3 / 4 // the others are being filled
 	}
@@ -80,6 +61,8 @@ func qinstStartFlight() bool {
 }
 
 // qinstSignalled takes a signal that asks for a file.
+// It runs on a signal stack: it raises a number, and the writer does the rest.
+// Context: hook.
 //
 //go:nosplit
 func qinstSignalled(sig uint32) bool {
@@ -92,6 +75,9 @@ func qinstSignalled(sig uint32) bool {
 }
 
 // qinstKeep keeps a list of full chunks, the last first, and lets the oldest go.
+// The list comes newest first, as threads push it, and is turned around here, because the
+// oldest chunk is the first to go.
+// Context: writer.
 func qinstKeep(list uint32) {
 	f := &qinstFlight
 	var oldest uint32
@@ -116,6 +102,8 @@ func qinstKeep(list uint32) {
 
 // qinstForget lets chunks go that are too many, or too old: the one behind is older than
 // what is kept, too.
+// One chunk is always kept. Its successor's time says how old its last event can be.
+// Context: writer.
 func qinstForget() {
 	f := &qinstFlight
 	now := qinstNow()
@@ -123,6 +111,8 @@ func qinstForget() {
 		h := qinstChunkAt(f.first)
 		next := qinstChunkAt(h.next)
 		age := float64(now-next.ticks) / f.ticksPerMS * 1e6
+		// Chunks in use by threads must not become too few, even if that makes the past
+		// shorter than was asked for: losing what happens now would be worse.
 		room := int32(qinstChunks.limit.Load())-qinstChunks.used.Load() > 3*qinstReserve
 		if room && f.n <= f.most && (f.ns == 0 || f.ticksPerMS == 0 || age < float64(f.ns)) {
 			return
@@ -135,6 +125,7 @@ func qinstForget() {
 }
 
 // qinstFlightClock keeps a reading of the clocks.
+// Context: start, writer.
 func qinstFlightClock() {
 	f := &qinstFlight
 	if now := nanotime(); now-f.readAt >= qinstClockNS {
@@ -149,6 +140,9 @@ func qinstFlightClock() {
 }
 
 // qinstFlightServe writes a file if one is asked for.
+// The names of the first file and of the new one change places for the time of writing,
+// since all that writes goes by qinstOut.
+// Context: writer.
 func qinstFlightServe() {
 	f := &qinstFlight
 	n := atomic.Load(&f.asked)
@@ -175,6 +169,7 @@ func qinstFlightServe() {
 
 // qinstNameFlight sets the name of the last file. Goroutines copy it meanwhile, so that
 // both sides take the lock: without it one of them could read half of a name.
+// Context: writer.
 func qinstNameFlight(name string) {
 	qinstLockMemory()
 	qinstFlight.path.n = 0
@@ -184,6 +179,7 @@ func qinstNameFlight(name string) {
 
 // qinstFlightWhole tells whether the reducer has given back what it was given until the
 // file was asked for. It does not wait for one that hangs.
+// Context: writer.
 func qinstFlightWhole() bool {
 	f, r := &qinstFlight, &qinstReduce
 	if !qinstReducing() || atomic.Load(&qinstEnding) != 0 {
@@ -200,6 +196,8 @@ func qinstFlightWhole() bool {
 }
 
 // qinstWriteFlight writes what is kept, as a stream of its own or as the rest of one.
+// Tables come first, and all of them again: the file must be readable by itself.
+// Context: writer.
 func qinstWriteFlight(why string) {
 	f := &qinstFlight
 	// What comes later is not whole: threads go on while this is written.
@@ -209,14 +207,13 @@ func qinstWriteFlight(why string) {
 	} else if at := atomic.Load64(&qinstEndTime); at != 0 {
 		end = at
 	}
+	// Clocks of the time that is kept come with it. The one of now could be hours of
+	// drift away from the oldest event.
 	qinstForgetWritten()
 	qinstWriteHead()
 	for i := f.read - min(f.read, uint32(len(f.clocks))); i < f.read; i++ {
 		c := &f.clocks[i%uint32(len(f.clocks))]
-		qinstRecord(qinstTagClock, 3)
-		qinstU64(c[0])
-		qinstI64(int64(c[1]))
-		qinstI64(int64(c[2]))
+		qinstRecordClock(c[0], int64(c[1]), int64(c[2]))
 	}
 	qinstWriteNews()
 	if reduced {
@@ -239,18 +236,13 @@ func qinstWriteFlight(why string) {
 		qinstWriteGoroutines()
 	}
 	qinstWriteClock()
-	qinstRecord(qinstTagEnd, 7)
-	qinstU64(end)
-	qinstStr(why)
-	qinstI32(qinstStatus)
-	for range 4 {
-		qinstU64(0)
-	}
+	qinstRecordEnd(end, why, qinstStatus, 0, 0, 0, 0)
 	qinstPush()
 	qinstReduceGoOn()
 }
 
 // qinstWriteBelow tells of the points that are not traced.
+// Context: writer.
 func qinstWriteBelow() {
 	list := (*[qinstMaxPoints]uint32)(unsafe.Pointer(qinstTracked))
 	for i := range qinstListed {
@@ -262,6 +254,9 @@ func qinstWriteBelow() {
 
 // qinstWriteGoroutines tells where the goroutines started that are there. It takes a
 // lock: not while the program dies.
+// A goroutine that started before what is kept has no event that says where; without this
+// record its time would belong to nobody.
+// Context: writer.
 func qinstWriteGoroutines() {
 	lock(&allglock)
 	for _, gp := range allgs {
@@ -269,9 +264,7 @@ func qinstWriteGoroutines() {
 			continue
 		}
 		qinstNotePC(gp.startpc)
-		qinstRecord(qinstTagGoroutine, 2)
-		qinstU64(gp.goid)
-		qinstU64(uint64(gp.startpc))
+		qinstRecordGoroutine(gp.goid, uint64(gp.startpc))
 	}
 	unlock(&allglock)
 	qinstWriteNews()
@@ -279,6 +272,9 @@ func qinstWriteGoroutines() {
 
 // qinstFlightEnd ends the first file: with what is kept if the program did not end as it
 // should, else it goes.
+// The file that the program began with is removed after an ordinary end, because nobody
+// asked for it.
+// Context: writer.
 func qinstFlightEnd(why uint32) {
 	qinstFlightServe()
 	if why == qinstWhyExit || why == qinstWhyExec {
@@ -291,6 +287,8 @@ func qinstFlightEnd(why uint32) {
 }
 
 // qinstSnapshot asks for a file and waits for it.
+// The reducer cannot wait for itself, so there the answer is "" and the file comes later.
+// Context: goroutine.
 //
 //go:linkname qinstSnapshot qinst_snapshot
 func qinstSnapshot() (path string) {
@@ -298,6 +296,8 @@ func qinstSnapshot() (path string) {
 	if qinstStarted == 0 || !f.on {
 		return ""
 	}
+	// Who asks gets a file that was begun after the request: one that is being written
+	// would lack what led to it.
 	n := atomic.Xadd(&f.asked, 1)
 	qinstWake()
 	if getg() == qinstReduce.gp.ptr() {

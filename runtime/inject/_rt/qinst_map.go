@@ -21,8 +21,10 @@ import (
 //
 // A block in memory is its page here, and a table of its pages of cells.
 
+// The parts have fixed places in the file, with room for the most that each may become:
+// nothing ever moves, and pages that are not allocated cost nothing.
 const (
-	qinstPage        = 4096
+	qinstPage        = qinstRingPage
 	qinstChunksAt    = qinstPage
 	qinstLogAt       = qinstChunksAt + qinstMaxRing*qinstChunkSize
 	qinstLogSize     = 256 << 20
@@ -40,6 +42,8 @@ const (
 	qinstDontDump  = 16
 )
 
+// Tables stay in the program's own memory, where the linker put them: text is a constant
+// of the instrumented package, which is never unmapped.
 // qinstTable is a package's table of points.
 type qinstTable struct {
 	text   string
@@ -49,6 +53,8 @@ type qinstTable struct {
 	kinds  bool    // of its points rate control has them
 }
 
+// What is zero until it is mapped is tested before use, because without the tool, or when
+// something failed, it stays so.
 var (
 	qinstRing        int32                  = -1
 	qinstHead        *[qinstPage / 8]uint64 // of the ring; anonymous if that is
@@ -64,15 +70,24 @@ var (
 	qinstOutTables   int
 )
 
+// qinstLockMemory takes the lock over tables, rules and pages. It sleeps instead of
+// parking, because the writer has no P; holders must be on the system stack, otherwise
+// they could be preempted with it.
+// Context: start, goroutine, writer.
 func qinstLockMemory() {
 	for !atomic.Cas(&qinstMemory, 0, 1) {
 		usleep(20)
 	}
 }
 
+// qinstUnlockMemory gives it back.
+// Context: start, goroutine, writer.
 func qinstUnlockMemory() { atomic.Store(&qinstMemory, 0) }
 
 // qinstMap makes the ring and the pools.
+// Everything is reserved at once and touched as it is needed: addresses are then fixed,
+// and no pointer to a chunk or a block can go stale.
+// Context: start.
 func qinstMap() bool {
 	qinstOpenRing()
 	head := qinstMapAt(0, qinstPage)
@@ -97,45 +112,56 @@ func qinstMap() bool {
 
 // qinstDescribeRing fills the head, for those who find the ring after the program
 // was killed. The magic comes last.
+// Readers in another process go by these words alone, and take a ring without the magic
+// for one that is not ready.
+// Context: start.
 func qinstDescribeRing(head uintptr) {
 	var b *qinstBlock // for the offsets
 	var c *qinstChunk
 	qinstHead = (*[qinstPage / 8]uint64)(unsafe.Pointer(head))
 	h := qinstHead
-	h[qinstWordVersion] = qinstRingVersion
-	h[qinstWordPID] = qinstSet.pid
-	h[qinstWordStream] = qinstSet.stream
-	h[qinstWordChunkBase], h[qinstWordChunkAt] = uint64(qinstChunks.base), qinstChunksAt
-	h[qinstWordChunkSize], h[qinstWordChunkHead] = qinstChunkSize, qinstHeadSize
-	h[qinstWordBlockAt], h[qinstWordBlockSize] = qinstBlocksAt, qinstPage
-	h[qinstWordDirectoryAt], h[qinstWordPageAt], h[qinstWordPageSize] = qinstDirectoryAt, qinstPagesAt, qinstPageSize
-	h[qinstWordBlockP], h[qinstWordBlockChunk] = uint64(unsafe.Offsetof(b.p)), uint64(unsafe.Offsetof(b.chunk))
-	h[qinstWordBlockLost], h[qinstWordBlockDeep] = uint64(unsafe.Offsetof(b.lost)), uint64(unsafe.Offsetof(b.overflow))
-	h[qinstWordChunkBytes], h[qinstWordChunkNum] = uint64(unsafe.Offsetof(c.bytes)), uint64(unsafe.Offsetof(c.num))
-	h[qinstWordChunkTID], h[qinstWordChunkSeq] = uint64(unsafe.Offsetof(c.tid)), uint64(unsafe.Offsetof(c.seq))
-	h[qinstWordChunkTicks], h[qinstWordChunkG] = uint64(unsafe.Offsetof(c.ticks)), uint64(unsafe.Offsetof(c.g))
-	h[qinstWordChunkProc] = uint64(unsafe.Offsetof(c.proc))
-	h[qinstWordLogAt] = qinstLogAt
+	h[qinstRingWordVersion] = qinstRingVersion
+	h[qinstRingWordPID] = qinstSet.pid
+	h[qinstRingWordStream] = qinstSet.stream
+	h[qinstRingWordChunkBase], h[qinstRingWordChunkAt] = uint64(qinstChunks.base), qinstChunksAt
+	h[qinstRingWordChunkSize], h[qinstRingWordChunkHead] = qinstChunkSize, qinstHeadSize
+	h[qinstRingWordBlockAt], h[qinstRingWordBlockSize] = qinstBlocksAt, qinstPage
+	h[qinstRingWordDirectoryAt], h[qinstRingWordPageAt], h[qinstRingWordPageSize] = qinstDirectoryAt, qinstPagesAt, qinstPageSize
+	h[qinstRingWordBlockP], h[qinstRingWordBlockChunk] = uint64(unsafe.Offsetof(b.p)), uint64(unsafe.Offsetof(b.chunk))
+	h[qinstRingWordBlockLost], h[qinstRingWordBlockDeep] = uint64(unsafe.Offsetof(b.lost)), uint64(unsafe.Offsetof(b.overflow))
+	h[qinstRingWordChunkBytes], h[qinstRingWordChunkNum] = uint64(unsafe.Offsetof(c.bytes)), uint64(unsafe.Offsetof(c.num))
+	h[qinstRingWordChunkTID], h[qinstRingWordChunkSeq] = uint64(unsafe.Offsetof(c.tid)), uint64(unsafe.Offsetof(c.seq))
+	h[qinstRingWordChunkTicks], h[qinstRingWordChunkG] = uint64(unsafe.Offsetof(c.ticks)), uint64(unsafe.Offsetof(c.g))
+	h[qinstRingWordChunkProc] = uint64(unsafe.Offsetof(c.proc))
+	h[qinstRingWordLogAt] = qinstLogAt
 	qinstNoteClock()
-	atomic.Store64(&h[qinstWordMagic], qinstRingMagic)
+	atomic.Store64(&h[qinstRingWordMagic], qinstRingMagic)
 }
 
 // qinstNoteClock puts a reading of the clocks into the ring's head: in the place
 // that the last one is not in.
+// There are two places, and the turn is raised behind the writing: a program that is
+// killed in the middle leaves the other reading whole.
+// Context: start, writer.
 func qinstNoteClock() {
 	h := qinstHead
-	turn := h[qinstWordTurn]
-	at := qinstWordClock + turn%2*3
+	turn := h[qinstRingWordTurn]
+	at := qinstRingWordClock + turn%2*3
 	ticks, mono, wall := qinstClocks()
 	h[at], h[at+1], h[at+2] = ticks, uint64(mono), uint64(wall)
-	h[qinstWordEarly], h[qinstWordNoBlock] = atomic.Load64(&qinstEarly), atomic.Load64(&qinstNoBlock)
-	atomic.Store64(&h[qinstWordTurn], turn+1)
+	h[qinstRingWordEarly], h[qinstRingWordNoBlock] = atomic.Load64(&qinstEarly), atomic.Load64(&qinstNoBlock)
+	atomic.Store64(&h[qinstRingWordTurn], turn+1)
 }
 
+// qinstAnonymous maps memory of the process's own, 0 if there is none. It is not
+// reserved, so what is never touched costs nothing.
+// Context: start, probe, hook, goroutine, writer, sampler.
 func qinstAnonymous(size uintptr) uintptr {
 	return qinstMmap(0, size, qinstPrivate, ^uintptr(0), 0)
 }
 
+// qinstMapAt maps a part of the ring, or memory in its place where there is none.
+// Context: start.
 func qinstMapAt(off, size uintptr) uintptr {
 	if qinstRing < 0 {
 		return qinstAnonymous(size)
@@ -143,6 +169,9 @@ func qinstMapAt(off, size uintptr) uintptr {
 	return qinstMmap(0, size, qinstShared, uintptr(qinstRing), off)
 }
 
+// qinstMmap maps memory, 0 on failure. Huge pages are declined, because one would make a
+// thread's few touched cells cost 2 MiB.
+// Context: start, probe, hook, goroutine, writer, sampler.
 func qinstMmap(at, size, flags, fd, off uintptr) uintptr {
 	p, _, e := linux.Syscall6(qinstSysMmap, at, size, qinstProt, flags, fd, off)
 	if e != 0 {
@@ -157,8 +186,11 @@ func qinstMmap(at, size, flags, fd, off uintptr) uintptr {
 }
 
 // qinstOpenRing creates the ring's file.
+// Context: start.
 func qinstOpenRing() {
 	p := &qinstShmPath
+	// Process ids come again, in containers most of all. The ring of a killed program
+	// must stay until somebody has read it.
 	for try := uint64(0); try < 100; try++ {
 		p.n = 0
 		p.str(qinstSet.ring).str("/qinst.").num(qinstSet.pid)
@@ -186,27 +218,34 @@ func qinstOpenRing() {
 
 // qinstFits allocates what a small program needs: it is better to have no ring than
 // one that is full at once.
+// Context: start.
 func qinstFits() bool {
 	return qinstAllocate(0, qinstChunksAt+uintptr(min(qinstGrow, qinstSet.mostChunks))*qinstChunkSize) &&
 		qinstAllocate(qinstDirectoryAt, qinstPage) && qinstAllocate(qinstPagesAt, qinstPageGrow*qinstPageSize)
 }
 
 // qinstDropLog forgets the log once the file has all that is in it.
+// Context: writer.
 func qinstDropLog() {
-	used := qinstHead[qinstWordLog]
+	used := qinstHead[qinstRingWordLog]
 	if used == 0 || qinstRing < 0 || !qinstOut.regular || qinstOut.failed || qinstFlight.on {
 		return
 	}
 	qinstLockMemory()
 	if qinstOutTables == qinstNTables && qinstOutKinds == qinstNKinds {
-		atomic.Store64(&qinstHead[qinstWordLog], 0)
+		atomic.Store64(&qinstHead[qinstRingWordLog], 0)
 		linux.Syscall6(qinstSysFallocate, uintptr(qinstRing), qinstPunchHole, qinstLogAt, uintptr(used), 0, 0)
 	}
 	qinstUnlockMemory()
 }
 
+// qinstRingName is the ring's path, "" without one.
+// Context: start, writer.
 func qinstRingName() string { return qinstShmPath.text() }
 
+// qinstUnlinkRing removes the ring's name, unless the ring has what the file lacks: then
+// "qinst salvage" needs it.
+// Context: start, writer.
 func qinstUnlinkRing() {
 	if qinstShmPath.n > 0 && !qinstOut.failed {
 		qinstShmPath.buf[qinstShmPath.n] = 0
@@ -215,6 +254,9 @@ func qinstUnlinkRing() {
 }
 
 // qinstAllocate makes sure that pages of the ring exist.
+// Pages must exist before they are touched. On a full /dev/shm a touch would end the
+// program with SIGBUS, and the tool must never do that.
+// Context: start, probe, hook, goroutine, writer, sampler.
 func qinstAllocate(off, size uintptr) bool {
 	if qinstRing < 0 {
 		return true
@@ -229,6 +271,9 @@ func qinstAllocate(off, size uintptr) bool {
 
 // qinstGrowRing lets the threads have more than n chunks. It reports false if it cannot.
 // The hooks of threads call it, too.
+// The holder of the lock is on its system stack and makes one system call, so spinning
+// here is short; the lock is taken by threads that hold the scheduler's.
+// Context: start, probe, hook, goroutine, writer, sampler.
 func qinstGrowRing(n uint32) (ok bool) {
 	for !atomic.Cas(&qinstGrowing, 0, 1) {
 		usleep(20)
@@ -238,6 +283,10 @@ func qinstGrowRing(n uint32) (ok bool) {
 	return ok
 }
 
+// qinstMoreChunks raises how many chunks there may be. A quarter of the memory belongs to
+// events whatever counts use: a program with many points must not lose its scheduling
+// events.
+// Context: start, probe, hook, goroutine, writer, sampler.
 func qinstMoreChunks(n uint32) bool {
 	grow := min(qinstGrow, qinstSet.mostChunks-n)
 	size := uint64(grow) * qinstChunkSize
@@ -249,11 +298,12 @@ func qinstMoreChunks(n uint32) bool {
 		return false
 	}
 	qinstChunks.limit.Store(n + grow)
-	qinstHead[qinstWordChunks] = uint64(n + grow)
+	qinstHead[qinstRingWordChunks] = uint64(n + grow)
 	return true
 }
 
 // qinstNewBlock makes one more block; the first is the shared one.
+// Context: start, probe, hook, goroutine, writer, sampler.
 func qinstNewBlock() bool {
 	for !atomic.Cas(&qinstMaking, 0, 1) {
 		usleep(20)
@@ -269,9 +319,14 @@ func qinstNewBlock() bool {
 }
 
 // qinstMakeBlock makes block n. The hooks of threads call it, too: it waits for nobody.
+// The count of blocks is raised behind the block's own words, since whoever walks the
+// blocks may read it at once.
+// Context: start, probe, hook, goroutine, writer, sampler.
 func qinstMakeBlock(n uint32) bool {
 	off := uintptr(qinstBlocksAt) + uintptr(n)*qinstPage
 	p := uintptr(0)
+	// Pages of the file are allocated for several blocks at a time: a system call for
+	// each thread would show in programs with thousands.
 	if n%qinstFirst != 0 || qinstAllocate(off, qinstFirst*qinstPage) {
 		p = qinstBlockMemory + uintptr(n)*(qinstPage+qinstPageTable)
 	}
@@ -282,18 +337,23 @@ func qinstMakeBlock(n uint32) bool {
 		return false
 	}
 	b := (*qinstBlock)(unsafe.Pointer(p))
+	// low is out of reach until rate control sets it: a point is not noted for a writer
+	// that does not look.
 	b.num = n
 	b.floor, b.low = qinstSet.floor, -1<<31
 	b.callees = qinstCallees + uintptr(n)*qinstCalleesSize
 	qinstBlocks[n] = p
 	atomic.Store(&qinstNBlocks, n+1)
-	qinstHead[qinstWordBlocks] = uint64(n + 1)
+	qinstHead[qinstRingWordBlocks] = uint64(n + 1)
 	qinstControlBlock(b)
 	return true
 }
 
 // qinstRegister gives a package's points their indexes. It runs before the
 // package's variables are initialised.
+// A program has its tables in the ring's log from here on, so that a killed one can be
+// read even if the writer never ran.
+// Context: start.
 //
 //go:linkname qinstRegister qinst_register
 func qinstRegister(base *uint32, points uint32, table string, off unsafe.Pointer, probes uint32) bool {
@@ -319,14 +379,18 @@ func qinstRegister(base *uint32, points uint32, table string, off unsafe.Pointer
 		qinstNTables++
 		ok = true
 		*base = qinstNext
+		// Rules apply before the first hit, and the probes of points that are off are
+		// switched off before they run once.
 		if qinstControlled {
 			qinstApplyRules(&qinstTables[qinstNTables-1])
 		}
 		qinstNext += points
-		qinstHead[qinstWordPoints] = uint64(qinstNext)
+		qinstHead[qinstRingWordPoints] = uint64(qinstNext)
 		head := [8]byte{0x90 | qinstProbesFields + 2, qinstPacketData, qinstTagProbes}
 		qinstLogPacket(qinstNumberHead(head, *base), table)
 	})
+	// What is not recorded is not reached: a probe of a package that has no indexes would
+	// take the slow side each time.
 	if !ok {
 		t.setOff(1)
 	}
@@ -334,6 +398,8 @@ func qinstRegister(base *uint32, points uint32, table string, off unsafe.Pointer
 }
 
 // setOff makes the program reach all points of a package, or none.
+// Plain stores are enough: a probe that reads the old byte records one hit more or less.
+// Context: start, writer.
 func (t *qinstTable) setOff(v byte) {
 	for i := range uintptr(t.probes) {
 		*(*byte)(unsafe.Pointer(t.off + i)) = v
@@ -341,6 +407,7 @@ func (t *qinstTable) setOff(v byte) {
 }
 
 // qinstSetOff makes the program reach a point, or not.
+// Context: start, goroutine, writer.
 func qinstSetOff(point uint32, v byte) {
 	if t := qinstTableOf(point); t != nil && point-t.base < t.probes {
 		*(*byte)(unsafe.Pointer(t.off + uintptr(point-t.base))) = v
@@ -348,7 +415,10 @@ func qinstSetOff(point uint32, v byte) {
 }
 
 // qinstTableOf is the table that a point is in.
+// Context: start, goroutine, writer.
 func qinstTableOf(point uint32) *qinstTable {
+	// Tables are in the order of their bases, since indexes are given out in the order of
+	// registration.
 	lo, hi := 0, qinstNTables // the last one with a base that is not above
 	for lo < hi {
 		if mid := (lo + hi) / 2; qinstTables[mid].base <= point {
@@ -364,6 +434,7 @@ func qinstTableOf(point uint32) *qinstTable {
 }
 
 // qinstStop ends recording: no probe is reached any more.
+// Context: start, writer.
 func qinstStop() {
 	qinst_on = 0
 	for i := range qinstNTables {
@@ -372,6 +443,7 @@ func qinstStop() {
 }
 
 // qinstNumberHead completes the head of a packet by a 32-bit number.
+// Context: start.
 func qinstNumberHead(head [8]byte, v uint32) [8]byte {
 	n := 3
 	if head[1] == qinstPacketDescriptor {
@@ -386,12 +458,14 @@ func qinstNumberHead(head [8]byte, v uint32) [8]byte {
 
 // qinstLogPacket puts a packet into the ring's log, as far as there is room: should
 // the program be killed before the writer has come to it, it is there.
+// The length is stored behind the bytes. A reader of the ring sees whole packets.
+// Context: start.
 func qinstLogPacket(head [8]byte, body string) {
 	n := uintptr(8)
 	if head[1] == qinstPacketDescriptor {
 		n = 7
 	}
-	used := uintptr(qinstHead[qinstWordLog])
+	used := uintptr(qinstHead[qinstRingWordLog])
 	size := n + uintptr(len(body))
 	if qinstRing < 0 || size > qinstLogSize-used || !qinstAllocate(qinstLogAt+used, size) {
 		return
@@ -401,5 +475,5 @@ func qinstLogPacket(head [8]byte, body string) {
 		*(*byte)(unsafe.Pointer(to + i)) = head[i]
 	}
 	memmove(unsafe.Pointer(to+n), unsafe.Pointer(unsafe.StringData(body)), uintptr(len(body)))
-	atomic.Store64(&qinstHead[qinstWordLog], uint64(used+size))
+	atomic.Store64(&qinstHead[qinstRingWordLog], uint64(used+size))
 }

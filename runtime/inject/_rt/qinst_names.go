@@ -6,9 +6,16 @@ import (
 	"unsafe"
 )
 
+// A text is stored by whoever says it first, and written to the file by the writer later.
+// Numbers are given out before the text is complete; a word beside it tells when that is
+// so. At the bound new texts get number 0, which readers take for no name, and the end
+// record says how many were lost.
+
 // What programs say about themselves: names of goroutines, regions of their
 // work, labels. Texts are stored once and events carry their numbers.
 
+// Names are few in programs that name what they do. One that makes names of its data
+// fills the table, and is told so in the report.
 const (
 	qinstTextSlots = 1 << 12
 	qinstMaxTexts  = qinstTextSlots / 2
@@ -20,6 +27,8 @@ const (
 // number, never 0. Both are there at once, so that nobody finds half of it.
 type qinstSlot = uint64
 
+// Twice as many slots as texts, so that a search ends soon; numbers up to 2047 fit the 16
+// bits below a hash.
 var (
 	qinstTextTable [qinstTextSlots]qinstSlot
 	qinstTexts     uintptr                   // number n at (n-1)*qinstMaxText
@@ -30,12 +39,15 @@ var (
 )
 
 // qinstTextOf returns the number of a text, 0 if there is no room for it.
+// Context: goroutine.
 func qinstTextOf(s string) uint64 {
 	s = s[:min(len(s), qinstMaxText)]
 	h := uint64(14695981039346656037)
 	for i := 0; i < len(s); i++ {
 		h = (h ^ uint64(s[i])) * 1099511628211
 	}
+	// The hash stands for the text. Of 2048 texts two have one hash of 48 bits in one
+	// program of a hundred million.
 	h |= 1 << 63 // 0 marks a free slot
 	table := uintptr(unsafe.Pointer(&qinstTextTable))
 	if n := qinstNote(table, qinstTextSlots, h, 0); n != 0 {
@@ -50,6 +62,9 @@ func qinstTextOf(s string) uint64 {
 
 // qinstNote returns the number that is noted under a hash in a table of so many
 // slots. If there is none it notes n, unless that is 0.
+// A slot never changes once it is set, which is why finding needs no lock: a reader sees
+// 0 or the final word.
+// Context: hook, goroutine.
 func qinstNote(table, slots uintptr, h, n uint64) uint64 {
 	for i := uintptr(h >> 16); ; i++ {
 		slot := (*qinstSlot)(unsafe.Pointer(table + i%slots*8))
@@ -68,6 +83,9 @@ func qinstNote(table, slots uintptr, h, n uint64) uint64 {
 
 // qinstNewText stores a text. Threads that store the same one at the same time
 // each store it; the first to note it is found.
+// A text that was stored and not noted is lost room, 64 of which are kept in reserve for
+// threads that race.
+// Context: goroutine.
 func qinstNewText(s string) uint64 {
 	if qinstNTexts.Load() >= qinstMaxTexts-64 || qinstTexts == 0 {
 		atomic.Xadd64(&qinstLostTexts, 1)
@@ -83,6 +101,9 @@ func qinstNewText(s string) uint64 {
 }
 
 // qinstWriteTexts writes the texts that came since the last call.
+// It stops at the first that is not stored yet, since readers expect numbers in order;
+// the next call goes on there.
+// Context: writer.
 func qinstWriteTexts() {
 	for last := qinstNTexts.Load(); qinstTextsOut < last; qinstTextsOut++ {
 		n := atomic.Load(&qinstTextLens[qinstTextsOut+1])
@@ -90,21 +111,21 @@ func qinstWriteTexts() {
 			return // next time
 		}
 		p := qinstTexts + uintptr(qinstTextsOut)*qinstMaxText
-		qinstRecord(qinstTagText, 2)
-		qinstU32(qinstTextsOut + 1)
-		qinstByte(0xdb)
-		qinstBig(uint64(n-1), 4)
-		qinstWriteBehind(p, uintptr(n-1))
+		qinstRecordText(qinstTextsOut+1, qinstString((*byte)(unsafe.Pointer(p)), int(n-1)))
 	}
 }
 
 // qinstTold notes what the running goroutine says of itself.
+// Context: goroutine.
 func qinstTold(kind, text uint64) {
 	if gp := getg(); qinstStates != 0 && gp == gp.m.curg {
 		qinstPut(qinstNow(), gp.goid, kind<<24|text)
 	}
 }
 
+// qinstName is qinst.Name: events of the goroutine carry the name's number from then on.
+// Context: goroutine.
+//
 //go:linkname qinstName qinst_name
 func qinstName(name string) {
 	if qinstStates != 0 {
@@ -112,6 +133,10 @@ func qinstName(name string) {
 	}
 }
 
+// qinstRegion is qinst.Region. A text that found no room gives 0, and the region is then
+// not recorded at all, because its end could not say which one it is.
+// Context: goroutine.
+//
 //go:linkname qinstRegion qinst_region
 func qinstRegion(name string) uint32 {
 	if qinstStates == 0 {
@@ -124,6 +149,9 @@ func qinstRegion(name string) uint32 {
 	return uint32(text)
 }
 
+// qinstRegionEnd is the end of a region; 0 is one that was not recorded.
+// Context: goroutine.
+//
 //go:linkname qinstRegionEnd qinst_region_end
 func qinstRegionEnd(text uint32) {
 	if text != 0 {
@@ -132,6 +160,7 @@ func qinstRegionEnd(text uint32) {
 }
 
 // qinstUserRegion is called with what runtime/trace says: mode 0 begins a region.
+// Context: goroutine.
 func qinstUserRegion(mode uint64, name string) {
 	if mode == 0 {
 		qinstRegion(name)
@@ -142,6 +171,7 @@ func qinstUserRegion(mode uint64, name string) {
 
 // qinstTraceRegion begins and ends the regions of runtime/trace while its own
 // tracer is off. Such a region has no name at its end, but regions nest.
+// Context: goroutine.
 //
 //go:linkname qinstTraceRegion qinst_trace_region
 func qinstTraceRegion(name string, begins bool) {
@@ -157,6 +187,9 @@ func qinstTraceRegion(name string, begins bool) {
 
 // qinstLabels notes the labels that runtime/pprof gives to the running goroutine:
 // a pointer to a slice of pairs of strings.
+// The pairs are read as runtime/pprof lays them out; the runtime cannot import that
+// package.
+// Context: goroutine.
 func qinstLabels(labels unsafe.Pointer) {
 	if qinstStates == 0 {
 		return

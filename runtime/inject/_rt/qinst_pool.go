@@ -5,6 +5,13 @@ import (
 	"unsafe"
 )
 
+// Lists and pools without locks. Probes and hooks take from them what the writer has made
+// ready: they run where a lock could be held by the thread that they interrupt, and
+// waiting for it would be for ever.
+//
+// Every item has a number from 1, and lists hold numbers, not addresses: two of them fit
+// a word, so that one compare-and-swap changes the head and the counter that protects it.
+
 // qinstList is a lock-free stack of numbered items. The head holds a counter in
 // its upper half that every pop raises, so that a pop which slept cannot take
 // an item that came back meanwhile.
@@ -14,6 +21,10 @@ type qinstList struct {
 	base, stride uintptr
 }
 
+// next is the word of item i that leads on: free items hold it in their own memory, so a
+// list needs none.
+// Context: start, probe, hook, goroutine, writer, sampler.
+//
 //go:nosplit
 func (l *qinstList) next(i uint32) *uint32 {
 	if l.stride == 0 {
@@ -22,6 +33,10 @@ func (l *qinstList) next(i uint32) *uint32 {
 	return (*uint32)(unsafe.Pointer(l.base + uintptr(i-1)*l.stride))
 }
 
+// push puts an item on the list. Whoever pushes must have stopped using the item, because
+// the first word of it is overwritten.
+// Context: start, probe, hook, goroutine, writer, sampler.
+//
 //go:nosplit
 func (l *qinstList) push(i uint32) {
 	for {
@@ -33,6 +48,9 @@ func (l *qinstList) push(i uint32) {
 	}
 }
 
+// pop takes the item that came last, 0 if there is none.
+// Context: start, probe, hook, goroutine, writer, sampler.
+//
 //go:nosplit
 func (l *qinstList) pop() uint32 {
 	for {
@@ -54,12 +72,16 @@ func (l *qinstList) pop() uint32 {
 // then fresh ones up to limit, which the writer thread raises.
 type qinstPool struct {
 	qinstList
+	// Pieces above limit are mapped and not allocated: to touch one may end the program.
 	limit atomic.Uint32 // pieces that may be touched
 	fresh atomic.Uint32 // pieces ever handed out
 	used  atomic.Int32  // pieces out now
 }
 
 // get returns the address of a piece, 0 if no more than reserve are left.
+// used is raised first and taken back on failure, so that two threads cannot both take
+// the last piece.
+// Context: start, probe, hook, goroutine, sampler.
 //
 //go:nosplit
 func (l *qinstPool) get(reserve uint32) uintptr {
@@ -70,6 +92,8 @@ func (l *qinstPool) get(reserve uint32) uintptr {
 	}
 	i := l.pop()
 	if i == 0 {
+		// Another thread may have popped what used promised to this one, and not counted
+		// itself yet.
 		i = l.fresh.Add(1)
 		if i > limit {
 			l.fresh.Add(-1)
@@ -80,6 +104,10 @@ func (l *qinstPool) get(reserve uint32) uintptr {
 	return l.base + uintptr(i-1)*l.stride
 }
 
+// put gives a piece back. Its memory stays mapped, since a pop that slept may still read
+// the first word.
+// Context: goroutine, writer.
+//
 //go:nosplit
 func (l *qinstPool) put(addr uintptr) {
 	l.push(uint32((addr-l.base)/l.stride) + 1)
@@ -93,6 +121,8 @@ const (
 var (
 	qinstChunks qinstPool
 
+	// Addresses, not pointers: the writer must not execute write barriers, and the
+	// collector has nothing to find there.
 	qinstBlocks  [qinstMaxBlocks]uintptr // [0] is shared by threads that have none
 	qinstNBlocks uint32                  // used of it
 	qinstReady   qinstList               // blocks without a thread
@@ -104,6 +134,9 @@ var (
 
 // qinstPushFull puts a chunk on the list that the writer empties. Only whole
 // lists are taken from it, so it needs no counter.
+// It wakes the writer only under pressure, because the wake-up is a system call on the
+// program's time.
+// Context: start, probe, hook, goroutine, sampler.
 //
 //go:nosplit
 func qinstPushFull(c uintptr) {
@@ -124,6 +157,7 @@ func qinstPushFull(c uintptr) {
 // qinstPressed tells whether the writer is to look for full chunks now. Else it finds
 // them when it looks anyhow, some times a second: to wake it costs more than to write a
 // chunk.
+// Context: start, probe, hook, goroutine, writer, sampler.
 //
 //go:nosplit
 func qinstPressed() bool {

@@ -5,6 +5,23 @@ import (
 	"unsafe"
 )
 
+// What probes and hooks write into chunks, and how they come by one. An event is one to
+// three words. The first has the time since the event before it in its upper half, the
+// kind in bits 24 to 31, and an argument below:
+//
+//	63            32 31   24 23         0
+//	 ticks since last  kind   argument
+//
+// So an event costs one clock reading and one or a few stores. Whether there is room is
+// tested against end, which leaves space for the longest event; what follows a break (a
+// long time, a gap, another goroutine) is written by qinstRoom, which asks for more. The
+// probes have the fast side written out in themselves: it is a few instructions, and a
+// call costs as many.
+//
+// Where chunks come from: the list of free ones, then fresh ones up to a limit that the
+// writer raises in time. A thread that gets none is starved: its floor goes up, so that
+// its entries cost a comparison and not a search, until the writer feeds it.
+
 // qinstReserve chunks are kept for scheduling events and exits: losing one of
 // those breaks what the analyses stand on, while an entry that finds no chunk
 // is still counted.
@@ -21,6 +38,10 @@ var (
 // qinstRoom is the slow side of every event: afterwards the longest event fits
 // at b.p, its time distance fits 32 bits, and the events so far say that g runs
 // on the thread. It reports false if there is no chunk.
+// It writes what readers need to go on after a break, at most qinstContext bytes in all:
+// a time if the distance is too long for 32 bits, a gap if events were lost, the
+// goroutine if no event told of it.
+// Context: start, probe, hook, goroutine, sampler.
 //
 //go:nosplit
 func qinstRoom(b *qinstBlock, g, now uint64, reserve uint32) bool {
@@ -29,6 +50,8 @@ func qinstRoom(b *qinstBlock, g, now uint64, reserve uint32) bool {
 			return false
 		}
 	}
+	// Events need a goroutine event before them then, which readers would take for one
+	// that runs.
 	if b.g != g && qinstStates == 0 {
 		return false // no event told that g runs here: recording is over
 	}
@@ -39,6 +62,8 @@ func qinstRoom(b *qinstBlock, g, now uint64, reserve uint32) bool {
 		p += 16
 		b.last = now
 	}
+	// The record of the gap stands in front of the first event that found room again,
+	// with the time at which it began.
 	if b.lost != 0 {
 		*(*uint64)(unsafe.Pointer(p)) = (now-b.last)<<32 | qinstEvGap<<24
 		*(*uint64)(unsafe.Pointer(p + 8)) = b.gapFrom
@@ -59,6 +84,9 @@ func qinstRoom(b *qinstBlock, g, now uint64, reserve uint32) bool {
 }
 
 // qinstSwap gives the full chunk to the writer and takes an empty one.
+// The order matters: the header is complete before p is published, because a reader of
+// the ring takes a chunk whose p is set for one that can be read.
+// Context: start, probe, hook, goroutine, sampler.
 //
 //go:nosplit
 func qinstSwap(b *qinstBlock, g, now uint64, reserve uint32) bool {
@@ -68,6 +96,8 @@ func qinstSwap(b *qinstBlock, g, now uint64, reserve uint32) bool {
 	if qinstStates == 0 {
 		return false // ending, or over the limit
 	}
+	// Under a budget chunks are handed out by tokens. Exits and scheduling events may
+	// overdraw, and the next serving is smaller by that.
 	if qinstRationed() && qinstTokens.Add(-1) < 0 {
 		qinstStarve(b)
 		if reserve > 0 {
@@ -93,6 +123,9 @@ func qinstSwap(b *qinstBlock, g, now uint64, reserve uint32) bool {
 
 // qinstStarve makes the thread's points only count until the writer has chunks
 // for it again: to find out at every entry would cost more than to trace.
+// Entries only count from here on; exits and scheduling events still find the reserve, so
+// that what is open gets closed.
+// Context: start, probe, hook, goroutine, sampler.
 //
 //go:nosplit
 func qinstStarve(b *qinstBlock) {
@@ -106,6 +139,9 @@ func qinstStarve(b *qinstBlock) {
 }
 
 // qinstGiveAway puts the thread's chunk on the list of full ones.
+// p is set to 0 before the chunk is on the list. Otherwise somebody who writes open
+// chunks could write this one twice under the same number.
+// Context: start, probe, hook, goroutine, sampler.
 //
 //go:nosplit
 func qinstGiveAway(b *qinstBlock) {
@@ -121,6 +157,10 @@ func qinstGiveAway(b *qinstBlock) {
 	qinstPushFull(c)
 }
 
+// qinstLost counts an event that found no chunk. The gap record that the next event
+// writes says how many, and since when.
+// Context: start, probe, hook, goroutine, sampler.
+//
 //go:nosplit
 func qinstLost(b *qinstBlock, now uint64) {
 	if qinstStates == 0 {
@@ -135,6 +175,7 @@ func qinstLost(b *qinstBlock, now uint64) {
 // qinstPut appends a scheduling event of this thread, of one word: head is its
 // kind and argument. on is the goroutine that the reader is to see running on
 // the thread. qinstPut2 and qinstPut3 append longer ones.
+// Context: probe, hook, goroutine.
 //
 //go:nosplit
 func qinstPut(now, on, head uint64) {
@@ -145,6 +186,9 @@ func qinstPut(now, on, head uint64) {
 	}
 }
 
+// qinstPut2 is qinstPut with one more word.
+// Context: start, probe, hook, sampler.
+//
 //go:nosplit
 func qinstPut2(now, on, head, w1 uint64) {
 	if b := qinstReadyFor(now, on); b != nil {
@@ -155,6 +199,9 @@ func qinstPut2(now, on, head, w1 uint64) {
 	}
 }
 
+// qinstPut3 is qinstPut with two more words.
+// Context: start, hook.
+//
 //go:nosplit
 func qinstPut3(now, on, head, w1, w2 uint64) {
 	if b := qinstReadyFor(now, on); b != nil {
@@ -168,6 +215,7 @@ func qinstPut3(now, on, head, w1, w2 uint64) {
 
 // qinstReadyFor returns the thread's block with room for an event at time now,
 // nil if the event is lost.
+// Context: start, probe, hook, goroutine, sampler.
 //
 //go:nosplit
 func qinstReadyFor(now, on uint64) *qinstBlock {
@@ -180,6 +228,9 @@ func qinstReadyFor(now, on uint64) *qinstBlock {
 
 // qinstMakeReady is the slow side of qinstReadyFor. It runs on the system
 // stack: system calls are hooked where little of the goroutine's stack is left.
+// It tries to make chunks rather than lose a scheduling event: each one lost is a
+// goroutine whose state is unknown from there on.
+// Context: start, probe, hook, goroutine, sampler.
 //
 //go:nosplit
 func qinstMakeReady(now, on uint64) (b *qinstBlock) {
@@ -202,6 +253,7 @@ func qinstMakeReady(now, on uint64) (b *qinstBlock) {
 }
 
 // qinstCurrent is the goroutine whose thread this is, 0 if none.
+// Context: hook.
 //
 //go:nosplit
 func qinstCurrent() uint64 {
@@ -215,6 +267,9 @@ func qinstCurrent() uint64 {
 var qinstNoBlock uint64
 
 // qinstRuns tells this thread's block who runs on it after the event just put.
+// It stands behind the event and not in it, since one function writes all events and most
+// change nothing.
+// Context: start, hook.
 //
 //go:nosplit
 func qinstRuns(g uint64) {
@@ -226,6 +281,9 @@ func qinstRuns(g uint64) {
 // qinstGo is the word that names a goroutine in an event, with the next number
 // in its sequence. The transitions that carry it happen in an order that the
 // scheduler guarantees, so the field needs no atomic operation.
+// Readers order transitions of different threads by it where clocks cannot: of two events
+// a few ns apart on two processors the times may come out the wrong way round.
+// Context: start, hook.
 //
 //go:nosplit
 func qinstGo(gp *g) uint64 {

@@ -8,6 +8,14 @@ import (
 	"unsafe"
 )
 
+// All of it runs in the writer, or before anything else runs. Functions named
+// qinstRecordX are generated from the format's table: their parameters are the record's
+// fields.
+//
+// A file is made to be read whatever happens to the program. So a record that sums up
+// (counts, times, what extensions dropped) can be written again, and readers take the
+// last one; a record that says what something means comes before the first that uses it.
+
 // The records that the writer makes beside the threads' events.
 
 // qinstSegmentSize is after how many bytes a new segment begins, if the tables are
@@ -15,8 +23,13 @@ import (
 const qinstSegmentSize = 64 << 20
 
 // qinstNewSegment begins a new segment if the one at hand is long enough.
+// Segments bound what damage costs; but each repeats the tables, so one whose tables are
+// an eighth of it goes on.
+// Context: writer.
 func qinstNewSegment() {
 	o := &qinstOut
+	// A program with many points has large tables. To repeat them for each 64 MiB would
+	// make the file longer by a part of them.
 	if size := o.bytes - o.segmentAt; size < qinstSegmentSize || size < 8*o.tables {
 		return
 	}
@@ -32,6 +45,8 @@ func qinstNewSegment() {
 }
 
 // qinstForgetWritten makes the writer write all tables again.
+// A segment stands alone, and so must have every table that its events refer to.
+// Context: writer.
 func qinstForgetWritten() {
 	qinstOutTables, qinstOutKinds, qinstTrailsOut, qinstTextsOut, qinstNFramesOut, qinstPathsOut = 0, 0, 0, 0, 0, 0
 	clear(qinstPCsOut[:])
@@ -40,6 +55,9 @@ func qinstForgetWritten() {
 
 // qinstWriteHead starts a segment: the header, what is known about the process, and
 // the descriptors that the tool prepared.
+// The ring's name must be within the first page, because that is written whole or not at
+// all, and a file that was cut must still lead to the ring.
+// Context: start, writer.
 func qinstWriteHead() {
 	qinstByte(0x95)
 	qinstByte(0)
@@ -48,9 +66,9 @@ func qinstWriteHead() {
 	qinstByte(qinstVersion)
 	qinstStr("qinst")
 	qinstByte(0x82)
-	qinstStr(qinstStreamAttr)
+	qinstStr(qinstAttrStream)
 	qinstU64(qinstSet.stream)
-	qinstStr(qinstSegmentAttr)
+	qinstStr(qinstAttrSegment)
 	qinstU64(qinstOut.segment)
 	qinstAttrStr("ring", qinstRingName()) // within the first page: that is written whole or not at all
 	qinstAttrStr("program", qinstSet.program)
@@ -76,14 +94,15 @@ func qinstWriteHead() {
 		qinstAttrStr("clock", "cycles")
 	}
 	qinstWriteBehind(uintptr(unsafe.Pointer(unsafe.StringData(qinstPreamble))), uintptr(len(qinstPreamble)))
+	// Wait reasons are numbers of this Go version, so their texts are in the file.
 	for code, text := range waitReasonStrings {
-		qinstRecord(qinstTagReason, 2)
-		qinstU32(uint32(code))
-		qinstStr(text)
+		qinstRecordReason(uint32(code), text)
 	}
 	qinstPush()
 }
 
+// qinstAttrStr writes an attribute of the stream, a text.
+// Context: start, writer.
 func qinstAttrStr(key, value string) {
 	qinstByte(0x93)
 	qinstByte(qinstPacketAttribute)
@@ -91,6 +110,8 @@ func qinstAttrStr(key, value string) {
 	qinstStr(value)
 }
 
+// qinstAttrInt writes an attribute of the stream, a number.
+// Context: start, writer.
 func qinstAttrInt(key string, value int64) {
 	qinstByte(0x93)
 	qinstByte(qinstPacketAttribute)
@@ -98,15 +119,18 @@ func qinstAttrInt(key string, value int64) {
 	qinstI64(value)
 }
 
+// qinstWriteClock writes a reading of the clocks, which relates ticks to time. Two are
+// needed, far apart; there is one every tick because programs are killed.
+// Context: writer.
 func qinstWriteClock() {
 	ticks, mono, wall := qinstClocks()
-	qinstRecord(qinstTagClock, 3)
-	qinstU64(ticks)
-	qinstI64(mono)
-	qinstI64(wall)
+	qinstRecordClock(ticks, mono, wall)
 }
 
 // qinstClocks reads the three clocks together.
+// The ticks are the mean of a reading before and one after, since the thread may lose its
+// processor between the clocks.
+// Context: start, writer.
 func qinstClocks() (ticks uint64, mono, wall int64) {
 	a := qinstNow()
 	sec, nsec, mono := time_now()
@@ -115,6 +139,9 @@ func qinstClocks() (ticks uint64, mono, wall int64) {
 }
 
 // qinstWriteNews writes the tables and functions that came since the last call.
+// It is called ten times a second rather than when something is new: to look costs
+// nothing, and threads need not wake the writer for a name.
+// Context: writer.
 func qinstWriteNews() {
 	qinstWriteKinds()
 	for ; qinstOutTables < qinstNTables; qinstOutTables++ {
@@ -128,6 +155,8 @@ func qinstWriteNews() {
 	qinstWriteTrails()
 	qinstWriteTexts()
 	qinstWritePaths()
+	// The names of functions are looked up here: a hook notes the address only, since
+	// findfunc is too much for a place with locks held.
 	for i := range qinstPCs {
 		pc := qinstPCs[i]
 		if pc == 0 || qinstPCsOut[i/64]>>(i%64)&1 != 0 {
@@ -139,11 +168,7 @@ func qinstWriteNews() {
 			continue
 		}
 		file, line := funcline(f, f.entry())
-		qinstRecord(qinstTagFunction, 4)
-		qinstU64(uint64(pc))
-		qinstStr(funcname(f))
-		qinstStr(file)
-		qinstU32(uint32(line))
+		qinstRecordFunction(uint64(pc), funcname(f), file, uint32(line))
 	}
 }
 
@@ -151,6 +176,7 @@ var qinstPCsOut [len(qinstPCs) / 64]uint64
 
 // qinstCost adds one run of the writer to its account, which is written every
 // tick.
+// Context: writer.
 func qinstCost(from, cpu, bytes uint64) {
 	o := &qinstOut
 	if o.costFrom == 0 {
@@ -161,20 +187,20 @@ func qinstCost(from, cpu, bytes uint64) {
 	o.costBytes += bytes
 }
 
+// qinstWriteCost writes what the writer itself used, so that reports can say what
+// recording cost.
+// Context: writer.
 func qinstWriteCost() {
 	o := &qinstOut
 	if o.costFrom == 0 {
 		return
 	}
-	qinstRecord(qinstTagFlush, 4)
-	qinstU64(o.costFrom)
-	qinstU64(o.costTo)
-	qinstU64(o.costBytes)
-	qinstU64(o.costCPU)
+	qinstRecordFlush(o.costFrom, o.costTo, o.costBytes, o.costCPU)
 	o.costFrom, o.costCPU, o.costBytes = 0, 0, 0
 }
 
 // qinstThreadCPU is the processor time of the calling thread in ns.
+// Context: writer, sampler.
 func qinstThreadCPU() uint64 {
 	const clockThreadCPUTime = 3
 	var ts [2]int64
@@ -183,6 +209,7 @@ func qinstThreadCPU() uint64 {
 }
 
 // qinstWriteThreads writes what the operating system gave each thread.
+// Context: writer.
 func qinstWriteThreads() {
 	qinstWriteCost()
 	for i := uint32(1); i < qinstNBlocks; i++ {
@@ -196,13 +223,16 @@ func qinstWriteThreads() {
 		}
 	}
 	qinstWriteThread(qinstIdle, uint32(getg().m.procid))
+	// Containers with a quota stop for parts of a period. Without this record such a
+	// pause would look like the program's own.
 	if us, ok := qinstField(qinstReadFile("/sys/fs/cgroup/cpu.stat\x00"), "throttled_usec "); ok {
-		qinstRecord(qinstTagThrottle, 2)
-		qinstU64(qinstNow())
-		qinstU64(us * 1000)
+		qinstRecordThrottle(qinstNow(), us*1000)
 	}
 }
 
+// qinstWriteThread writes what the operating system says of one thread. A thread that has
+// ended has no file there, and no record.
+// Context: writer.
 func qinstWriteThread(num, tid uint32) {
 	p := &qinstScratchPath
 	p.n = 0
@@ -213,72 +243,74 @@ func qinstWriteThread(num, tid uint32) {
 	if !ok || !ok2 {
 		return
 	}
-	qinstRecord(qinstTagOSCPU, 5)
-	qinstU32(num)
-	qinstU32(tid)
-	qinstU64(now)
-	qinstU64(run)
-	qinstU64(wait)
+	qinstRecordOscpu(num, tid, now, run, wait)
 }
 
 // qinstUsage is struct rusage: two timevals, the largest resident set in KiB,
 // and more.
 type qinstUsage [18]int64
 
-func (u *qinstUsage) get() {
+// load asks the operating system.
+// Context: start, writer.
+func (u *qinstUsage) load() {
 	linux.Syscall6(qinstSysGetrusage, 0, uintptr(unsafe.Pointer(u)), 0, 0, 0, 0)
 }
 
-func (u *qinstUsage) user() uint64   { return uint64(u[0])*1e9 + uint64(u[1])*1e3 }
+// user is the processor time in user mode, in ns; system that in the kernel.
+// Context: start, writer.
+func (u *qinstUsage) user() uint64 { return uint64(u[0])*1e9 + uint64(u[1])*1e3 }
+
+// Context: start, writer.
 func (u *qinstUsage) system() uint64 { return uint64(u[2])*1e9 + uint64(u[3])*1e3 }
 
 // qinstProcessCPU is the processor time of the process in ns.
+// Context: start, writer.
 func qinstProcessCPU() uint64 {
 	var u qinstUsage
-	u.get()
+	u.load()
 	return u.user() + u.system()
 }
 
+// qinstWriteUsage writes what the process as a whole used, threads without a block among
+// them.
+// Context: writer.
 func qinstWriteUsage() {
 	var u qinstUsage
-	u.get()
-	qinstRecord(qinstTagProcess, 4)
-	qinstU64(qinstNow())
-	qinstU64(u.user())
-	qinstU64(u.system())
-	qinstU64(uint64(u[4]) << 10)
+	u.load()
+	qinstRecordProcess(qinstNow(), u.user(), u.system(), uint64(u[4])<<10)
 }
 
 // qinstWriteMetrics writes what the runtime says of its heap. Its goroutines are in the
 // events.
+// Context: writer.
 func qinstWriteMetrics() {
-	qinstRecord(qinstTagMetrics, 4)
-	qinstU64(qinstNow())
-	qinstU64(gcController.heapLive.Load())
-	qinstU64(gcController.gcPercentHeapGoal.Load())
-	qinstU64(uint64(work.cycles.Load()))
+	qinstRecordMetrics(qinstNow(), gcController.heapLive.Load(), gcController.gcPercentHeapGoal.Load(), uint64(work.cycles.Load()))
 }
 
 // qinstWriteMemory writes what the tool uses.
+// A report says from it what found no room, so that a bound that was reached does not
+// look like a quiet program.
+// Context: writer.
 func qinstWriteMemory() {
 	s := &qinstSet
 	pageless := uint64(0)
 	for i := range qinstNBlocks {
 		pageless += (*qinstBlock)(unsafe.Pointer(qinstBlocks[i])).pageless
 	}
-	qinstRecord(qinstTagMemory, 9)
-	for _, v := range [...]uint64{qinstNow(), s.memory, uint64(qinstChunks.limit.Load()) * qinstChunkSize, uint64(qinstPages.limit.Load()) * qinstPageSize,
-		uint64(max(qinstStackBytes.Load(), 0)), qinstHead[qinstWordLog], pageless, atomic.Load64(&qinstStackless), qinstUnlisted} {
-		qinstU64(v)
-	}
+	events, counts := uint64(qinstChunks.limit.Load())*qinstChunkSize, uint64(qinstPages.limit.Load())*qinstPageSize
+	stacks := uint64(max(qinstStackBytes.Load(), 0))
+	qinstRecordMemory(qinstNow(), s.memory, events, counts, stacks, qinstHead[qinstRingWordLog], pageless, atomic.Load64(&qinstStackless), qinstUnlisted)
 }
 
 // qinstWriteCounts writes the totals of all cells. They are summed up first,
 // for threads may still count and the record's length comes before its data.
+// Context: writer.
 func qinstWriteCounts() {
 	if qinstTotals == 0 {
 		return
 	}
+	// Two passes: the first notes totals in memory of the writer's own, so that the
+	// second writes as many as the head says.
 	found := uint64(0)
 	qinstHitsAtEnd = 0
 	for first := uint32(0); first < qinstNext; first += 1 << qinstPageShift {
@@ -294,17 +326,12 @@ func qinstWriteCounts() {
 			qinstBeat++
 		}
 	}
-	qinstRecord(qinstTagCounts, 2)
-	qinstU64(qinstNow())
-	qinstByte(0xc6)
-	qinstBig(found*24, 4)
+	qinstRecordCounts(qinstNow(), found*24)
 	for k := uint32(0); k < qinstNext; k++ {
 		if t := (*[2]uint64)(unsafe.Pointer(qinstTotals + uintptr(k)*16)); t[0] != 0 {
 			words := [3]uint64{uint64(k), t[0], t[1]}
 			for _, w := range words {
-				for s := 0; s < 64; s += 8 {
-					qinstByte(byte(w >> s))
-				}
+				qinstWord(w)
 			}
 		}
 	}
@@ -314,6 +341,7 @@ func qinstWriteCounts() {
 var qinstHitsAtEnd uint64
 
 // qinstSayFloor says that counting alone was above the budget that somebody has set.
+// Context: writer.
 func qinstSayFloor() {
 	s := &qinstSet
 	cpu := float64(qinstProcessCPU())
@@ -325,6 +353,7 @@ func qinstSayFloor() {
 
 // qinstWriteCallees writes which functions the call points called that did not say
 // so in the source.
+// Context: writer.
 func qinstWriteCallees() {
 	const size = unsafe.Sizeof(qinstCallee{})
 	shared := (*qinstBlock)(unsafe.Pointer(qinstBlocks[0])) // its table is used for this alone
@@ -345,15 +374,15 @@ func qinstWriteCallees() {
 	}
 }
 
+// qinstWriteCallee writes how often a point called the function at pc. One that is not
+// known has no name, and its calls still count.
+// Context: writer.
 func qinstWriteCallee(point uint32, pc uintptr, n uint64) {
 	name := ""
 	if f := findfunc(pc); f.valid() {
 		name = funcname(f)
 	}
-	qinstRecord(qinstTagCallee, 3)
-	qinstU32(point)
-	qinstStr(name)
-	qinstU64(n)
+	qinstRecordCallee(point, name, n)
 }
 
 // The writer's scratch memory: nothing in package runtime may escape to the heap.
@@ -364,6 +393,7 @@ var (
 
 // qinstReadFile returns the beginning of a file, in the scratch memory; path
 // ends with a zero byte.
+// Context: writer.
 func qinstReadFile(path string) []byte {
 	fd := open(unsafe.StringData(path), _O_RDONLY|_O_CLOEXEC, 0)
 	if fd < 0 {
@@ -378,6 +408,7 @@ func qinstReadFile(path string) []byte {
 }
 
 // qinstNumber reads a decimal number and returns what follows it.
+// Context: writer.
 func qinstNumber(s []byte) (v uint64, rest []byte, ok bool) {
 	for len(s) > 0 && s[0] == ' ' {
 		s = s[1:]
@@ -390,6 +421,7 @@ func qinstNumber(s []byte) (v uint64, rest []byte, ok bool) {
 }
 
 // qinstField finds the number after name.
+// Context: writer.
 func qinstField(s []byte, name string) (uint64, bool) {
 	for i := 0; i+len(name) <= len(s); i++ {
 		if string(s[i:i+len(name)]) == name {
@@ -400,6 +432,9 @@ func qinstField(s []byte, name string) (uint64, bool) {
 	return 0, false
 }
 
+// qinstDecimal writes a number and returns how long it is; the runtime's own print
+// functions write to stderr only.
+// Context: start, writer.
 func qinstDecimal(to []byte, v uint64) int {
 	var digits [20]byte
 	i := len(digits)

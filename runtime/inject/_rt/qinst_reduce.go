@@ -16,6 +16,8 @@ import (
 // A program that does not end by itself cannot wait for a goroutine. Then, and if the
 // reducer hangs, the writer takes the chunks that it has not given back as they are.
 
+// The states of the reducer, in the order that it takes them. It never comes back from
+// the last one.
 const (
 	qinstReduceNone = iota
 	qinstReduceWorks
@@ -25,6 +27,9 @@ const (
 
 const qinstReducePatience = 2e9 // ns without progress, at the end
 
+// state is changed by compare-and-swap, since the writer, the reducer and who ends the
+// program all may. asked is raised by who wants everything written, answered by the
+// reducer: equal means that nobody waits.
 var qinstReduce struct {
 	state           uint32
 	asked, answered uint32 // for everything so far
@@ -61,6 +66,9 @@ type qinstPart struct {
 }
 
 // qinstReduceStart starts the reducer.
+// The chunks that are full by then are the reducer's too: from here on the writer takes
+// none.
+// Context: goroutine.
 //
 //go:linkname qinstReduceStart qinst_reduce_start
 func qinstReduceStart(run func()) bool {
@@ -78,6 +86,9 @@ func qinstReduceStart(run func()) bool {
 	return true
 }
 
+// qinstReducer is the goroutine. Its g is noted so that who ends the program from inside
+// an extension does not wait for it.
+// Context: goroutine, reducer.
 func qinstReducer() {
 	qinstReduce.gp.set(getg())
 	qinstReduce.run()
@@ -85,6 +96,9 @@ func qinstReducer() {
 
 // qinstReduceWait waits for something to do. It reports whether everything so far is
 // asked for, and whether that is the end.
+// It parks as a system goroutine, because the program's own deadlock detection and its
+// count of goroutines must not change.
+// Context: reducer.
 //
 //go:linkname qinstReduceWait qinst_reduce_wait
 func qinstReduceWait(worked uint64) (all, last bool) {
@@ -97,6 +111,9 @@ func qinstReduceWait(worked uint64) (all, last bool) {
 }
 
 // qinstReducePark is the last thing before the reducer is parked.
+// It looks for work once more after saying that it sleeps. Otherwise a request between
+// the two would wake nobody.
+// Context: reducer.
 func qinstReducePark(*g, unsafe.Pointer) bool {
 	r := &qinstReduce
 	if !atomic.Cas(&r.state, qinstReduceWorks, qinstReduceParked) {
@@ -107,12 +124,15 @@ func qinstReducePark(*g, unsafe.Pointer) bool {
 }
 
 // qinstReduceWanted tells whether there is something to do for the reducer.
+// Context: writer, reducer.
 func qinstReduceWanted() bool {
 	r := &qinstReduce
 	return atomic.Loadint64(&r.held) == 0 && (qinstFull.Load() != 0 || atomic.Load(&r.asked) != atomic.Load(&r.answered))
 }
 
 // qinstReduceWake makes the reducer go on. The writer calls it.
+// injectglist is what the network poller uses, which has no P either.
+// Context: writer.
 func qinstReduceWake() {
 	r := &qinstReduce
 	if atomic.Load(&qinstEnding) == 0 && atomic.Load(&r.state) == qinstReduceParked && atomic.Cas(&r.state, qinstReduceParked, qinstReduceWorks) {
@@ -126,6 +146,9 @@ func qinstReduceWake() {
 // taken. Which goroutine did something on which thread is in the order of its events'
 // times up to then: what a thread has not published by now is later on every other
 // thread, too, for its goroutine cannot have left it.
+// Peeks come before the full list is taken: the other way round a chunk that became full
+// in between would be in neither.
+// Context: reducer.
 //
 //go:linkname qinstReduceRound qinst_reduce_round
 func qinstReduceRound() (now uint64) {
@@ -155,6 +178,9 @@ func qinstReduceRound() (now uint64) {
 
 // qinstReduceTake is the next chunk of the round, the full ones first, and its events'
 // bytes; nil if there is none.
+// A chunk that is not full is the thread's still; the reducer may read up to bytes and
+// must not write.
+// Context: reducer.
 //
 //go:linkname qinstReduceTake qinst_reduce_take
 func qinstReduceTake() (chunk unsafe.Pointer, bytes uint32, full bool) {
@@ -175,6 +201,9 @@ func qinstReduceTake() (chunk unsafe.Pointer, bytes uint32, full bool) {
 // qinstReduceChange tells that the reducer is about to change a chunk: from then on it
 // is lost if the program is killed. It reports false if the chunk is not the reducer's
 // any more.
+// bytes becomes 0, which tells readers of the ring to leave the chunk alone: half of it
+// is the old events and half the new.
+// Context: reducer.
 //
 //go:linkname qinstReduceChange qinst_reduce_change
 func qinstReduceChange(chunk unsafe.Pointer) bool {
@@ -187,6 +216,7 @@ func qinstReduceChange(chunk unsafe.Pointer) bool {
 }
 
 // qinstReduceGive gives a chunk to the writer.
+// Context: reducer.
 //
 //go:linkname qinstReduceGive qinst_reduce_give
 func qinstReduceGive(chunk unsafe.Pointer, bytes uint32) {
@@ -206,6 +236,7 @@ func qinstReduceGive(chunk unsafe.Pointer, bytes uint32) {
 // qinstReduceDropped is where the reducer counts the events of a point that it dropped:
 // in what other threads use of a cell for events and the shared block does not, so that
 // a killed program's counts add up.
+// Context: writer, reducer.
 //
 //go:linkname qinstReduceDropped qinst_reduce_dropped
 func qinstReduceDropped(point uint32) *uint64 {
@@ -214,6 +245,8 @@ func qinstReduceDropped(point uint32) *uint64 {
 
 // qinstReducePackets gives packets to the writer, that stay where they are until it
 // has written them. It reports false if the last ones are not written yet.
+// There is one buffer in flight, since the writer reads it where it lies.
+// Context: reducer.
 //
 //go:linkname qinstReducePackets qinst_reduce_packets
 func qinstReducePackets(p unsafe.Pointer, n uintptr) bool {
@@ -231,6 +264,7 @@ func qinstReducePackets(p unsafe.Pointer, n uintptr) bool {
 
 // qinstReduceParts gives the writer what it is to write of chunks that are not full,
 // likewise.
+// Context: reducer.
 //
 //go:linkname qinstReduceParts qinst_reduce_parts
 func qinstReduceParts(p unsafe.Pointer, n uint32) bool {
@@ -246,6 +280,7 @@ func qinstReduceParts(p unsafe.Pointer, n uint32) bool {
 // qinstReduceAnswer tells that everything that was asked for is with the writer. Until
 // that is in the file the reducer takes nothing more: the file would have later events
 // before earlier ones, and counts of some that it does not have.
+// Context: reducer.
 //
 //go:linkname qinstReduceAnswer qinst_reduce_answer
 func qinstReduceAnswer() {
@@ -254,12 +289,16 @@ func qinstReduceAnswer() {
 }
 
 // qinstReduceLeave makes the writer go on alone.
+// Context: reducer.
 //
 //go:linkname qinstReduceLeave qinst_reduce_leave
 func qinstReduceLeave() { atomic.Store(&qinstReduce.state, qinstReduceLeft) }
 
 // qinstReduceAll makes the reducer give all that was recorded so far to the writer.
 // It is called where goroutines may wait.
+// It gives up on a reducer without progress, because no extension may keep a program from
+// ending.
+// Context: end, goroutine.
 func qinstReduceAll(last bool) {
 	r := &qinstReduce
 	if s := atomic.Load(&r.state); s == qinstReduceNone || s == qinstReduceLeft || getg() == r.gp.ptr() {
@@ -272,6 +311,8 @@ func qinstReduceAll(last bool) {
 		r.last = true
 	}
 	n := atomic.Xadd(&r.asked, 1)
+	// The goroutine that ends the program yields here, as the reducer needs a P, and
+	// there may be one only.
 	beat, since := atomic.Load(&r.beat), nanotime()
 	for int32(atomic.Load(&r.answered)-n) < 0 && atomic.Load(&r.state) != qinstReduceLeft {
 		qinstWake()
@@ -288,6 +329,7 @@ func qinstReduceAll(last bool) {
 }
 
 // qinstReduceSay prints a line about an extension.
+// Context: reducer.
 //
 //go:linkname qinstReduceSay qinst_reduce_say
 func qinstReduceSay(line string) {
@@ -298,6 +340,7 @@ func qinstReduceSay(line string) {
 }
 
 // qinstExtensions are the names of the extensions that the user asked for.
+// Context: goroutine.
 //
 //go:linkname qinstExtensions qinst_reduce_names
 func qinstExtensions() string {
@@ -310,12 +353,16 @@ func qinstExtensions() string {
 // What follows is the writer's part.
 
 // qinstReducing tells whether chunks go through the reducer.
+// Context: writer.
 func qinstReducing() bool {
 	s := atomic.Load(&qinstReduce.state)
 	return s == qinstReduceWorks || s == qinstReduceParked
 }
 
 // qinstTakeFull returns the list of chunks that can be written.
+// Without a reducer it is the list that threads push to; with one, what the reducer gave
+// back.
+// Context: writer.
 func qinstTakeFull() uint32 {
 	r := &qinstReduce
 	if !qinstReducing() {
@@ -334,6 +381,7 @@ func qinstTakeFull() uint32 {
 }
 
 // qinstWritePackets writes the packets that the reducer has made.
+// Context: writer.
 func qinstWritePackets() {
 	r := &qinstReduce
 	if p := atomic.Loaduintptr(&r.packets); p != 0 {
@@ -345,6 +393,9 @@ func qinstWritePackets() {
 }
 
 // qinstWriteParts writes what the reducer gave of chunks that are not full.
+// Each is written from a copy of its head: the chunk may have been given away, and its
+// head be another block's.
+// Context: writer.
 func qinstWriteParts() {
 	r := &qinstReduce
 	n := atomic.Load(&r.nparts)
@@ -357,6 +408,7 @@ func qinstWriteParts() {
 }
 
 // qinstReduceGoOn lets the reducer go on after an answer.
+// Context: writer.
 func qinstReduceGoOn() {
 	atomic.Store(&qinstReduce.nparts, 0)
 	atomic.Storeint64(&qinstReduce.held, 0)
@@ -364,6 +416,10 @@ func qinstReduceGoOn() {
 
 // qinstLeaveReducer writes what the reducer was given and has not given back, once
 // the program has ended without it.
+// It waits until the reducer's beat stands still, because that may be in the middle of
+// changing a chunk; then chunks are found by their bytes, which are 0 where they were
+// changed and not given back.
+// Context: writer.
 func qinstLeaveReducer() {
 	r := &qinstReduce
 	atomic.Store(&r.state, qinstReduceLeft)
@@ -386,6 +442,7 @@ func qinstLeaveReducer() {
 }
 
 // qinstWriteDropped tells how many events extensions have dropped.
+// Context: writer.
 func qinstWriteDropped() {
 	r := &qinstReduce
 	if r.run == nil {
@@ -402,9 +459,7 @@ func qinstWriteDropped() {
 		return
 	}
 	r.told = sum
-	qinstRecord(qinstTagReduced, 2)
-	qinstU64(qinstNow())
-	qinstBlob(found * 16)
+	qinstRecordReduced(qinstNow(), found*16)
 	for k := uint32(0); found > 0 && k < qinstNext; k++ {
 		if n := *qinstReduceDropped(k); n != 0 {
 			qinstWord(uint64(k))

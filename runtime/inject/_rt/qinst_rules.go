@@ -2,6 +2,13 @@ package runtime
 
 import "unsafe"
 
+// A rule is found for each point when its package registers, and whenever a rule is
+// added. Matching names is slow, and is never done for a hit: what a probe sees of all
+// this is the room of a cell, or a byte that says that the point is off.
+//
+// Rules are in an array of fixed size with their texts beside them, because they are read
+// by threads that cannot hold pointers to the heap.
+
 // Rules say what points may record: QINST=main.(*Cache).*=1e4/s, kind:loop=count.
 
 type qinstRule struct {
@@ -13,6 +20,8 @@ type qinstRule struct {
 	told         bool           // who made it knows that none was found
 }
 
+// There are 64 rules at most. A point notes the number of its own as a byte, because that
+// is kept for each of a million points.
 var (
 	qinstRules    [64]qinstRule
 	qinstNRules   int
@@ -20,11 +29,15 @@ var (
 	qinstRuleUsed int
 )
 
+// name is what the user wrote in front of "=". It is stored outside of the heap, since
+// rules come from goroutines and are read by the writer.
+// Context: start, goroutine, writer.
 func (r *qinstRule) name() string {
 	return qinstString((*byte)(unsafe.Pointer(r.text)), int(r.size))
 }
 
 // kind is "" for a rule about points of any kind; "odd" is every other point.
+// Context: start, goroutine, writer.
 func (r *qinstRule) kind() string {
 	if r.prefix == 0 {
 		return ""
@@ -35,6 +48,8 @@ func (r *qinstRule) kind() string {
 	return r.name()[r.prefix:]
 }
 
+// pattern is what names of points are compared with.
+// Context: start, goroutine, writer.
 func (r *qinstRule) pattern() string {
 	if r.prefix == 5 && r.name()[:4] == "kind" {
 		return "*"
@@ -44,6 +59,7 @@ func (r *qinstRule) pattern() string {
 
 // qinstRuleNamed is the index of the rule of a name, a new one if there is none; -1 if
 // there is no room.
+// Context: start, goroutine, writer.
 func qinstRuleNamed(name string) int {
 	for i := range qinstNRules {
 		if qinstRules[i].name() == name {
@@ -63,6 +79,7 @@ func qinstRuleNamed(name string) int {
 
 // qinstAddRule takes a rule in; it reports false if it makes no sense, or there are
 // too many.
+// Context: start, goroutine, writer.
 func qinstAddRule(name, value string) bool {
 	limit, most, ok := qinstRateParseLimit(value)
 	if name == "" || !ok {
@@ -80,16 +97,35 @@ func qinstAddRule(name, value string) bool {
 // qinstSetRate changes what points may record while the program runs. Package debug makes
 // several changes together, or none: names are then lines such as main.f=count, of which
 // the last one lacks its limit.
+// Context: goroutine.
 //
 //go:linkname qinstSetRate qinst_set_rate
-func qinstSetRate(names, last string) (ok bool) {
+func qinstSetRate(names, last string) (nearest string, ok bool) {
 	if qinstStarted == 0 {
-		return true
+		return "", true
 	}
 	systemstack(func() { ok = qinstChangeRates(names, last) })
-	return ok
+	qinstEachChange(names, last, func(name, value string) bool {
+		nearest = qinstNearestOf(name, value)
+		return nearest == ""
+	})
+	return nearest, ok
 }
 
+// qinstNearestOf is the word that was probably meant where a rule has none that exists,
+// "" if there is none.
+// Context: goroutine, writer.
+func qinstNearestOf(name, value string) string {
+	if kind, unknown := qinstSettingUnknownKind(name); unknown {
+		return qinstSettingNearestKind(kind)
+	}
+	return qinstSettingNearestLimit(value)
+}
+
+// qinstChangeRates adds rules and applies them to all points there are. It changes nothing
+// and reports false if one of them makes no sense, or no room is left. It holds the
+// memory's lock, so it must be on a system stack.
+// Context: goroutine, writer.
 func qinstChangeRates(names, last string) (ok bool) {
 	qinstLockMemory()
 	qinstPrepareControl()
@@ -109,10 +145,14 @@ func qinstChangeRates(names, last string) (ok bool) {
 
 // qinstRulesFit reports whether all changes make sense and there is room for their rules.
 // A name that comes twice may take room twice.
+// Context: goroutine, writer.
 func qinstRulesFit(names, last string) bool {
 	rules, bytes := qinstNRules, qinstRuleUsed
 	return qinstEachChange(names, last, func(name, value string) bool {
 		if _, _, ok := qinstRateParseLimit(value); !ok || name == "" {
+			return false
+		}
+		if _, unknown := qinstSettingUnknownKind(name); unknown {
 			return false
 		}
 		for i := range qinstNRules {
@@ -127,6 +167,7 @@ func qinstRulesFit(names, last string) bool {
 }
 
 // qinstEachChange calls do for each of the changes until it returns false.
+// Context: goroutine, writer.
 func qinstEachChange(names, last string, do func(name, value string) bool) bool {
 	for {
 		end := qinstIndex(names, '\n')
@@ -142,9 +183,13 @@ func qinstEachChange(names, last string, do func(name, value string) bool) bool 
 }
 
 // qinstApplyRule makes a rule that of the points of a table that it is about.
+// A later rule wins, so this overwrites what earlier ones said of the same point.
+// Context: start, goroutine, writer.
 func qinstApplyRule(t *qinstTable, rule int) {
 	r := &qinstRules[rule]
 	qinstNames(t.text, qinstLocked, func(i uint32, kind, name string) bool {
+		// "odd" is half of all points, whichever: "qinst run -check" compares a run with
+		// half of the probes to one with all.
 		k := r.kind()
 		if (k == "" || k == kind || k == "odd" && (t.base+i)&1 != 0) && qinstRateMatches(r.pattern(), name) {
 			o := qinstRulingOf(t.base + i)
@@ -160,6 +205,7 @@ func qinstApplyRule(t *qinstTable, rule int) {
 
 // qinstApplyRules finds the rule of each point of a package's table; the last one that
 // fits counts.
+// Context: start.
 func qinstApplyRules(t *qinstTable) {
 	for i := range qinstNRules {
 		qinstApplyRule(t, i)
@@ -171,11 +217,16 @@ func qinstApplyRules(t *qinstTable) {
 // pointers.
 type qinstPacked struct{ at, end uintptr }
 
+// qinstPackedOf begins to read a text.
+// Context: start, goroutine, writer.
 func qinstPackedOf(s string) qinstPacked {
 	at := uintptr(unsafe.Pointer(unsafe.StringData(s)))
 	return qinstPacked{at, at + uintptr(len(s))}
 }
 
+// peek is the next byte, 0 at the end: readers here cannot fail, as the tool wrote what
+// they read.
+// Context: start, end, goroutine, writer, reducer.
 func (p *qinstPacked) peek() byte {
 	if p.at == p.end {
 		return 0
@@ -183,14 +234,20 @@ func (p *qinstPacked) peek() byte {
 	return *(*byte)(unsafe.Pointer(p.at))
 }
 
+// byte takes it.
+// Context: start, end, goroutine, writer, reducer.
 func (p *qinstPacked) byte() byte {
 	b := p.peek()
+	// Reading stops at the end of the table, whatever lengths say: the tool wrote it, but
+	// a wrong one must not end the program.
 	if p.at < p.end {
 		p.at++
 	}
 	return b
 }
 
+// big takes a number of n bytes, most significant first.
+// Context: start, end, goroutine, writer, reducer.
 func (p *qinstPacked) big(n int) (v uint64) {
 	for ; n > 0; n-- {
 		v = v<<8 | uint64(p.byte())
@@ -198,6 +255,8 @@ func (p *qinstPacked) big(n int) (v uint64) {
 	return v
 }
 
+// number takes a number.
+// Context: start, goroutine, writer.
 func (p *qinstPacked) number() uint64 {
 	switch b := p.byte(); b {
 	case 0xcc, 0xcd, 0xce, 0xcf:
@@ -207,6 +266,8 @@ func (p *qinstPacked) number() uint64 {
 	}
 }
 
+// array takes the head of an array and returns its length.
+// Context: start, goroutine, writer.
 func (p *qinstPacked) array() uint64 {
 	switch b := p.byte(); b {
 	case 0xdc:
@@ -218,6 +279,8 @@ func (p *qinstPacked) array() uint64 {
 	}
 }
 
+// str takes a string, which shares the memory.
+// Context: start, end, goroutine, writer, reducer.
 func (p *qinstPacked) str() string {
 	n := uint64(0)
 	switch b := p.byte(); b {
@@ -237,6 +300,7 @@ func (p *qinstPacked) str() string {
 }
 
 // skip passes over a value.
+// Context: start, goroutine, writer.
 func (p *qinstPacked) skip() {
 	switch b := p.peek(); {
 	case b >= 0xa0 && b <= 0xbf, b >= 0xd9 && b <= 0xdb:
@@ -261,6 +325,9 @@ const (
 	qinstMostPlaces = 1 << 22
 )
 
+// qinstFindPlaces notes where each string is. Points name strings by number, and to look
+// for each from the beginning would be quadratic.
+// Context: start, goroutine, writer.
 func qinstFindPlaces(places uintptr, strs qinstPacked) (n uint64) {
 	n = min(strs.array(), qinstMostPlaces)
 	for i := range n {
@@ -272,7 +339,11 @@ func qinstFindPlaces(places uintptr, strs qinstPacked) (n uint64) {
 
 // qinstNames calls f for each point of a package's table that rules can be about,
 // until it returns false. The functions do not outlive the call, and f does not call it.
+// There are two scratch tables, one under the lock and one for the writer, because the
+// writer must not wait for a program's goroutine here.
+// Context: start, goroutine, writer.
 func qinstNames(table string, who int, f func(i uint32, kind, name string) bool) {
+	// 32 MiB of addresses, of which only as many are touched as a package has strings.
 	if qinstPlaces[who] == 0 { // few programs have rules
 		qinstPlaces[who] = qinstAnonymous(qinstMostPlaces * 8)
 	}
@@ -298,6 +369,7 @@ func qinstNames(table string, who int, f func(i uint32, kind, name string) bool)
 }
 
 // qinstColumns are the columns of a table that matter here.
+// Context: start, goroutine, writer.
 func qinstColumns(table string) (strs, kinds, names qinstPacked) {
 	t := qinstPackedOf(table)
 	t.skip() // package
@@ -310,6 +382,7 @@ func qinstColumns(table string) (strs, kinds, names qinstPacked) {
 }
 
 // qinstKindOf finds a point's kind in its table, and then those of the others there.
+// Context: start, goroutine, writer.
 func qinstKindOf(point uint32) (kind uint8) {
 	t := qinstTableOf(point)
 	if t == nil {
@@ -327,6 +400,7 @@ func qinstKindOf(point uint32) (kind uint8) {
 }
 
 // qinstKind is the kind of a point as far as its cost goes; 0 for those without a probe.
+// Context: start, goroutine, writer.
 func qinstKind(kind string) uint8 {
 	switch kind {
 	case "proc", "loop":
@@ -341,6 +415,7 @@ func qinstKind(kind string) uint8 {
 
 // qinstCheckRules says which rules are about nothing that the program has, and what
 // they may have meant. Who made a rule through "qinst ctl" knows by then.
+// Context: writer.
 func qinstCheckRules() {
 	p := &qinstScratchPath
 	for k := range qinstNRules {
@@ -354,22 +429,33 @@ func qinstCheckRules() {
 }
 
 // missed reports whether a rule is about no point.
+// Context: writer.
 func (r *qinstRule) missed() bool {
-	return !r.found && (r.pattern() != "*" || r.unknownKind())
-}
-
-func (r *qinstRule) unknownKind() bool {
-	kind := r.kind()
-	return kind != "" && kind != "odd" && qinstKind(kind) == 0
+	_, unknown := qinstSettingUnknownKind(r.name())
+	return !r.found && (r.pattern() != "*" || unknown)
 }
 
 // explain appends why no point is what a rule is about.
+// Context: writer.
 func (r *qinstRule) explain(to *qinstPath) {
 	const kinds = "; kinds are proc, loop, sync, record and, to be off, call and go"
-	if r.unknownKind() {
-		to.str("no kind of points is ").str(r.kind()).str(kinds)
+	if kind, unknown := qinstSettingUnknownKind(r.name()); unknown {
+		near := qinstSettingNearestKind(kind)
+		to.str("no kind of points is ").str(kind).str(kinds).str(qinstNear(near)).str(near)
 		return
 	}
+	to.str("no point is ").str(r.pattern())
+	if near := qinstNearestPoint(r); near != "" {
+		to.str("; the nearest is ").str(near)
+	} else {
+		to.str(kinds)
+	}
+}
+
+// qinstNearestPoint is the name of the point that has most in common with a rule's
+// pattern, "" if none has anything. Only the writer calls it.
+// Context: writer.
+func qinstNearestPoint(r *qinstRule) (nearest string) {
 	best, table, index := 0, 0, uint32(0)
 	for i := range qinstNTables {
 		qinstNames(qinstTables[i].text, qinstWriters, func(k uint32, kind, name string) bool {
@@ -379,20 +465,22 @@ func (r *qinstRule) explain(to *qinstPath) {
 			return true
 		})
 	}
-	to.str("no point is ").str(r.pattern())
 	if best == 0 {
-		to.str(kinds)
-		return
+		return ""
 	}
 	qinstNames(qinstTables[table].text, qinstWriters, func(k uint32, _, name string) bool {
 		if k == index {
-			to.str("; the nearest is ").str(name)
+			nearest = name
 		}
 		return k < index
 	})
+	return nearest
 }
 
 // qinstAlike is how many bytes two names have in common at both ends.
+// It needs no table, unlike a distance of edits: names of points are as long as they
+// like, and there may be a million.
+// Context: writer.
 func qinstAlike(a, b string) (n int) {
 	for n < len(a) && n < len(b) && a[n] == b[n] {
 		n++

@@ -18,10 +18,11 @@ import (
 // qinstSampling is set where hits that are not traced are put on profile stacks.
 var qinstSampling uint8
 
+// A look costs a few microseconds, and its bounds keep it so: frames beyond the middle of
+// a very deep stack, and threads that are in long system calls, are looked at less.
 const (
 	qinstUntraced = 1 << 21 // in a frame's point: no event told of the entry
 
-	qinstMostSamplers = 8
 	qinstSampleNobody = 16   // looks that find nothing running, before the time between them grows
 	qinstSampleIdle   = 16   // times longer than set is the time between looks while nothing runs
 	qinstSampleOld    = 10e6 // ns: a system call that is older is looked at less often, and counts for more
@@ -41,6 +42,8 @@ type qinstSampler struct {
 	points [qinstSampleDepth]uint32
 }
 
+// Paths are numbered as texts and stacks are, in a table without locks; each is one word,
+// so that there is no half of one.
 var (
 	qinstSamplers  [qinstMostSamplers]qinstSampler
 	qinstNSamplers atomic.Uint32
@@ -58,6 +61,7 @@ var (
 
 // qinstOpenSlow is where qinst_enter goes with a hit that is not traced and finds no
 // room on the profile stack.
+// Context: probe.
 //
 //go:nosplit
 func qinstOpenSlow(point uint32) (uint64, *qinstStack) {
@@ -66,6 +70,8 @@ func qinstOpenSlow(point uint32) (uint64, *qinstStack) {
 }
 
 // qinstOpen puts a point on the profile stack and returns its exit's token.
+// The depth is stored with release: a sampler that sees it must see the frame, too.
+// Context: probe.
 //
 //go:nosplit
 func qinstOpen(gp *g, point, below uint32) (uint64, *qinstStack) {
@@ -84,6 +90,8 @@ func qinstOpen(gp *g, point, below uint32) (uint64, *qinstStack) {
 
 // qinstClose is the exit of an entry that is not traced. Should traced ones lie above it,
 // a recovered panic left them with it.
+// Traced entries above are closed by an event; the others nobody was told of.
+// Context: probe.
 //
 //go:nosplit
 func qinstClose(token uint64) {
@@ -100,6 +108,9 @@ func qinstClose(token uint64) {
 
 // qinstPopTimed takes a timed activation from the profile stack. Its token has no room
 // for the depth.
+// It looks at 64 entries at most, since an exit must not take longer the deeper the
+// program is. One that is not found there stays until its caller's exit sets the depth.
+// Context: probe.
 //
 //go:nosplit
 func qinstPopTimed(point uint32) {
@@ -120,6 +131,9 @@ func qinstPopTimed(point uint32) {
 
 // qinstPathInto is the path that leads from another one, 0 for none, into a procedure or
 // loop; the other one itself if there is no room.
+// Threads may both make the same path; the first to note it is found, the other number
+// stays unused.
+// Context: hook, sampler.
 //
 //go:nosplit
 func qinstPathInto(from, point uint32) uint32 {
@@ -148,9 +162,12 @@ func qinstPathInto(from, point uint32) uint32 {
 
 // qinstPathOf is the path of the running goroutine, for one that it starts; 0 if events
 // tell all of it.
+// Context: hook.
 //
 //go:nosplit
 func qinstPathOf(gp *g) (path uint32) {
+	// Without samples nothing below trace is on profile stacks, so that events tell all
+	// there is.
 	if qinstSampling == 0 || gp == nil || gp.qinstStack == nil {
 		return 0
 	}
@@ -171,6 +188,9 @@ func qinstPathOf(gp *g) (path uint32) {
 }
 
 // qinstPrepareSamples prepares for samples if there are to be any.
+// Without memory there are no samples, and the report says that nobody took any; the
+// trace is complete otherwise.
+// Context: start.
 func qinstPrepareSamples() {
 	s := &qinstSet
 	if s.mode != "sample" && s.mode != "trace" && s.mode != "flight" || s.sampleGap == 0 {
@@ -186,6 +206,9 @@ func qinstPrepareSamples() {
 }
 
 // qinstTakeSamples is a thread that looks at a part of the program's threads.
+// Waits are exponential: at even distances samples could fall into step with the program,
+// and would see one part of a loop always.
+// Context: sampler.
 //
 //go:nowritebarrierrec
 func qinstTakeSamples() {
@@ -194,6 +217,8 @@ func qinstTakeSamples() {
 	qinstBlockSignals()
 	const setTimerSlack = 29
 	linux.Syscall6(qinstSysPrctl, setTimerSlack, 1000, 0, 0, 0, 0) // 50 us would be a tenth of the time between two looks
+	// A sampler records into a block like any thread. Its samples are events, and readers
+	// put them between those of the threads it looked at.
 	if b := qinstAttach(getg().m); b != nil {
 		b.tool = true
 	}
@@ -214,6 +239,8 @@ func qinstTakeSamples() {
 		} else if nobody++; nobody > qinstSampleNobody {
 			gap = min(2*gap, qinstSampleIdle*qinstSet.sampleGap)
 		}
+		// The thread's own time is read seldom, since reading it is a system call; the
+		// budget needs it once in a window.
 		if looks++; looks%32 == 0 {
 			atomic.Store64(&s.cpu, qinstThreadCPU())
 			s.tickNS = float64(nanotime()-mono) / float64(qinstNow()-ticks)
@@ -222,6 +249,7 @@ func qinstTakeSamples() {
 }
 
 // qinstWakeSamplers is called when a point goes below trace, and none was before.
+// Context: writer.
 func qinstWakeSamplers() {
 	for i := range qinstNSamplers.Load() {
 		if s := &qinstSamplers[i%qinstMostSamplers]; atomic.Cas(&s.asleep, 1, 0) {
@@ -231,6 +259,7 @@ func qinstWakeSamplers() {
 }
 
 // qinstSamplersCPU is the processor time that the samplers have used, in ns.
+// Context: writer.
 func qinstSamplersCPU() (ns uint64) {
 	for i := range qinstSamplers {
 		ns += atomic.Load64(&qinstSamplers[i].cpu)
@@ -240,6 +269,9 @@ func qinstSamplersCPU() (ns uint64) {
 
 // look takes a sample of each thread that runs a goroutine. gap is the mean time between
 // looks that led to this one. It reports whether there was any.
+// The thread goes on meanwhile. What is read may be torn, so it is tested against the
+// block's goroutine, and the profile stack's address is compared before and after.
+// Context: sampler.
 func (s *qinstSampler) look(me uint32, gap int64) (busy bool) {
 	first := true
 	for i := me; i < qinstNUsed.Load(); i += qinstSet.samplers {
@@ -248,6 +280,8 @@ func (s *qinstSampler) look(me uint32, gap int64) (busy bool) {
 		if at == 0 || b.g == 0 {
 			continue
 		}
+		// The goroutine may leave the thread while this looks. It is the same one, and
+		// runs, if what the thread's events say agrees with what it says of itself.
 		gp := (*g)(unsafe.Pointer(at)) // goroutines are never freed
 		state := readgstatus(gp) &^ _Gscan
 		if gp.goid != b.g || state != _Grunning && state != _Gsyscall {
@@ -275,6 +309,7 @@ func (s *qinstSampler) look(me uint32, gap int64) (busy bool) {
 
 // weight is what a look at a thread in a system call counts for, 0 for not at all. A call
 // may last for hours.
+// Context: sampler.
 func (s *qinstSampler) weight(b *qinstBlock, now uint64, gap int64) int64 {
 	age := float64(now-b.last) * s.tickNS
 	if age <= qinstSampleOld {
@@ -288,6 +323,9 @@ func (s *qinstSampler) weight(b *qinstBlock, now uint64, gap int64) int64 {
 
 // path is where in the program a goroutine is, that runs meanwhile. The innermost frames
 // are read first: they change most often.
+// The memory may be another goroutine's by the time it is read, which is harmless as it
+// is never unmapped, and found out at the end.
+// Context: sampler.
 func (s *qinstSampler) path(gp *g) (path uint32) {
 	st := gp.qinstStack
 	if st == nil {
@@ -316,6 +354,7 @@ func (s *qinstSampler) path(gp *g) (path uint32) {
 }
 
 // qinstWritePaths writes the paths that came since the last call.
+// Context: writer.
 func qinstWritePaths() {
 	for first := qinstPathsOut; ; first = qinstPathsOut {
 		n := uint32(0)
@@ -325,10 +364,7 @@ func qinstWritePaths() {
 		if n == 0 {
 			return
 		}
-		qinstRecord(qinstTagPath, 3)
-		qinstU32(first + 1)
-		qinstU32(n)
-		qinstBlob(uint64(n) * 8)
+		qinstRecordPath(first+1, n, uint64(n)*8)
 		for i := range n {
 			key := qinstPathWord(first+i) - 1
 			qinstWord(key>>22 | key&(qinstMaxPoints-1)<<32 | key&qinstUntraced<<(63-21))
@@ -338,6 +374,8 @@ func qinstWritePaths() {
 	}
 }
 
+// qinstPathWord is what path i+1 is, 0 if that is not stored yet.
+// Context: writer.
 func qinstPathWord(i uint32) uint64 {
 	return atomic.Load64((*uint64)(unsafe.Pointer(qinstPaths + uintptr(i)*8)))
 }

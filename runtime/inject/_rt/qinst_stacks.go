@@ -5,6 +5,10 @@ import (
 	"unsafe"
 )
 
+// A profile stack is what makes exits cheap and panics harmless: an exit sets the depth
+// to that of its entry, so that whatever was left open above is closed with it, in one
+// store.
+
 // Profile stacks. A goroutine has none until it enters a procedure that is traced,
 // then a small one, then one that is twice as large, and so on; they go back when
 // it ends. All of them together have a limit. At the limit new goroutines run
@@ -16,10 +20,13 @@ import (
 var qinstStackSizes = [...]uint32{6, 15, 31, 63, 127, 255, 511, 1023, 2047, 4095, 8191, 16383}
 
 // qinstStackStride is the size of a class's memory.
+// Context: start.
 //
 //go:nosplit
 func qinstStackStride(class uint32) uintptr { return 128 << class }
 
+// Each class has addresses for all the memory that stacks may use together, of which only
+// what was ever handed out is touched.
 var (
 	qinstStacks     [len(qinstStackSizes)]qinstPool
 	qinstStackBytes atomic.Int64 // of all that were ever handed out
@@ -27,6 +34,7 @@ var (
 )
 
 // qinstMapStacks makes room for as many stacks as there may be.
+// Context: start.
 func qinstMapStacks() bool {
 	size := uintptr(qinstSet.mostStacks) + qinstStackStride(uint32(len(qinstStackSizes)-1))
 	base := qinstAnonymous(size * uintptr(len(qinstStackSizes)))
@@ -38,6 +46,8 @@ func qinstMapStacks() bool {
 }
 
 // qinstStackMemory returns memory of a class, 0 if there is no room.
+// Fresh memory is counted before it is taken: all classes together have one bound.
+// Context: probe.
 //
 //go:nosplit
 func qinstStackMemory(class uint32) uintptr {
@@ -53,6 +63,10 @@ func qinstStackMemory(class uint32) uintptr {
 	return l.base + uintptr(i-1)*l.stride
 }
 
+// qinstDropMemory puts memory of a class on its list, where the next stack of that size
+// finds it.
+// Context: probe, hook.
+//
 //go:nosplit
 func qinstDropMemory(class uint32, p uintptr) {
 	l := &qinstStacks[class]
@@ -60,6 +74,7 @@ func qinstDropMemory(class uint32, p uintptr) {
 }
 
 // qinstNewStack returns a small stack, nil if there is no room.
+// Context: probe.
 //
 //go:nosplit
 func qinstNewStack() *qinstStack {
@@ -73,6 +88,7 @@ func qinstNewStack() *qinstStack {
 }
 
 // dropEntries puts the memory of a stack's entries back, unless it is the stack's.
+// Context: probe, hook.
 //
 //go:nosplit
 func (s *qinstStack) dropEntries() {
@@ -85,9 +101,14 @@ func (s *qinstStack) dropEntries() {
 // stack. A stack that cannot grow is returned as it is: entries beyond it are
 // counted and not stored. It returns nil on a system stack (timer functions and
 // pool cleanups of an instrumented package run there: they are counted only).
+// The stack's address stays when its entries move, because instrumented code holds it
+// across calls.
+// Context: probe.
 //
 //go:nosplit
 func qinstStackFor(gp *g, b *qinstBlock) *qinstStack {
+	// A system stack belongs to the thread and not to a goroutine, and what runs on it
+	// leaves no frames that could be unwound here.
 	if gp != gp.m.curg {
 		return nil
 	}
@@ -99,6 +120,8 @@ func qinstStackFor(gp *g, b *qinstBlock) *qinstStack {
 		gp.qinstStack = s
 		return s
 	}
+	// Twice as large each time, so that a recursion of depth n copies at most 2n entries
+	// in all.
 	if class := s.class + 1; s.depth == s.size && class < uint32(len(qinstStackSizes)) {
 		if p := qinstStackMemory(class); p != 0 {
 			memmove(unsafe.Pointer(p+16), unsafe.Pointer(s.entries), uintptr(s.size)*16)
@@ -113,6 +136,9 @@ func qinstStackFor(gp *g, b *qinstBlock) *qinstStack {
 }
 
 // qinstFreeStack takes the profile stack of a goroutine that ended, and its tallies.
+// It stands in gdestroy, behind the goroutine's last event, since the g is another
+// goroutine's right after.
+// Context: hook.
 //
 //go:nosplit
 func qinstFreeStack(gp *g) {

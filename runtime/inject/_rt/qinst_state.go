@@ -2,12 +2,20 @@ package runtime
 
 import "internal/runtime/atomic"
 
+// Every hook first looks at qinstStates, since the methods are called whether qinst
+// records or not. Then it reads the clock, before anything else that takes time, so that
+// the event has the time of the transition.
+
 // The hooks for scheduling events. They are called at the head of the methods
 // of traceLocker, with which Go's own execution tracer notes the same events:
 // what that tracer had to get right (a goroutine that waits only so that its
 // stack can be scanned still runs; a goroutine that left a system call runs
 // only once it has a processor) holds here by construction.
 
+// qinstGoCreate notes that a goroutine was made, runnable or waiting. Its numbers begin
+// anew: the g may have been another's.
+// Context: hook.
+//
 //go:nosplit
 func qinstGoCreate(newg *g, pc uintptr, blocked bool) {
 	if qinstStates == 0 {
@@ -15,6 +23,8 @@ func qinstGoCreate(newg *g, pc uintptr, blocked bool) {
 	}
 	now := qinstNow()
 	newg.qinstSeqLow, newg.qinstSeqHigh = 0, 0
+	// Where the creator was is needed only if events do not tell: readers know it
+	// otherwise from its open procedures.
 	arg := uint64(qinstPathOf(getg().m.curg)) << 1
 	if blocked {
 		arg |= 1
@@ -23,6 +33,10 @@ func qinstGoCreate(newg *g, pc uintptr, blocked bool) {
 	qinstPut3(now, qinstCurrent(), qinstEvGoCreate<<24|arg, qinstGo(newg), uint64(pc))
 }
 
+// qinstGoStart notes that the thread runs a goroutine. It is called after the change of
+// state, so that nobody can have stopped it before its event.
+// Context: start, hook.
+//
 //go:nosplit
 func qinstGoStart() {
 	if qinstStates == 0 {
@@ -45,6 +59,7 @@ func qinstGoStart() {
 // processor's own queue, a few ns after the last one left: the start then has
 // the time of that event, and costs no clock read. No other thread can have
 // made the goroutine runnable since.
+// Context: hook.
 //
 //go:nosplit
 func qinstFoundLocal() {
@@ -54,6 +69,7 @@ func qinstFoundLocal() {
 }
 
 // qinstLeave notes that the running goroutine does not run any more.
+// Context: hook.
 //
 //go:nosplit
 func qinstLeave(head uint64) {
@@ -62,6 +78,9 @@ func qinstLeave(head uint64) {
 }
 
 // qinstGoPark runs on the system stack.
+// The wait reason and the lock are read here and not when the wait ends: by then they are
+// those of the next one.
+// Context: hook.
 func qinstGoPark() {
 	if qinstStates == 0 {
 		return
@@ -81,6 +100,9 @@ func qinstGoPark() {
 	qinstRuns(0)
 }
 
+// qinstGoStop notes that the running goroutine yields, or is preempted.
+// Context: hook.
+//
 //go:nosplit
 func qinstGoStop(why uint64) {
 	if qinstStates != 0 {
@@ -88,6 +110,9 @@ func qinstGoStop(why uint64) {
 	}
 }
 
+// qinstGoEnd notes that the running goroutine has ended.
+// Context: hook.
+//
 //go:nosplit
 func qinstGoEnd() {
 	if qinstStates != 0 {
@@ -101,6 +126,7 @@ func qinstGoEnd() {
 // a timer. Who runs on the thread does not change with what others do there: a
 // synctest bubble runs its timers in a goroutine, and wakes its root when one has
 // ended.
+// Context: hook.
 //
 //go:nosplit
 func qinstGoUnpark(gp *g, skip int) {
@@ -119,6 +145,8 @@ func qinstGoUnpark(gp *g, skip int) {
 	default:
 		on = cur
 	}
+	// A select waits for many channels; which one ended the wait is known at this moment
+	// alone.
 	if c := qinstWokenBy(gp); c != 0 {
 		qinstPut3(now, on, qinstEvGoUnparkBy<<24|cause, qinstGo(gp), uint64(c))
 		return
@@ -128,6 +156,7 @@ func qinstGoUnpark(gp *g, skip int) {
 
 // qinstCauseOf tells who wakes a goroutine that waits for the given reason when
 // no goroutine did.
+// Context: hook.
 //
 //go:nosplit
 func qinstCauseOf(r waitReason) uint64 {
@@ -143,6 +172,10 @@ func qinstCauseOf(r waitReason) uint64 {
 	return qinstCauseScheduler
 }
 
+// qinstGoSwitch notes that a coroutine hands its thread to another one, without the
+// scheduler.
+// Context: hook.
+//
 //go:nosplit
 func qinstGoSwitch(next *g, ends bool) {
 	if qinstStates == 0 {
@@ -158,6 +191,10 @@ func qinstGoSwitch(next *g, ends bool) {
 	qinstRuns(next.goid)
 }
 
+// qinstGoSysCall notes the beginning of a system call. Little stack is left here: it must
+// stay nosplit, and what it calls.
+// Context: hook.
+//
 //go:nosplit
 func qinstGoSysCall() {
 	if qinstStates != 0 {
@@ -169,6 +206,7 @@ func qinstGoSysCall() {
 // has its processor. As Go's tracer has it, one whose tick was changed counts
 // as lost and found again (dropm changes the tick of a thread that C gives
 // back, for another may come with the same m).
+// Context: hook.
 //
 //go:nosplit
 func qinstGoSysExit(pp *p) {
@@ -188,6 +226,7 @@ func qinstGoSysExit(pp *p) {
 }
 
 // qinstGoSysExitLost notes the end of a system call whose processor is gone.
+// Context: hook.
 //
 //go:nosplit
 func qinstGoSysExitLost() {
@@ -196,6 +235,9 @@ func qinstGoSysExitLost() {
 	}
 }
 
+// qinstGoCreateSyscall notes a goroutine that appears on a thread of C.
+// Context: hook.
+//
 //go:nosplit
 func qinstGoCreateSyscall(gp *g) {
 	if qinstStates == 0 {
@@ -207,6 +249,9 @@ func qinstGoCreateSyscall(gp *g) {
 	qinstRuns(gp.goid)
 }
 
+// qinstGoDestroySyscall notes that such a goroutine is gone.
+// Context: hook.
+//
 //go:nosplit
 func qinstGoDestroySyscall() {
 	if qinstStates != 0 {
@@ -217,12 +262,17 @@ func qinstGoDestroySyscall() {
 // qinstRunning is qinstCurrent for events that may come between goroutines: the
 // one that the events so far put on the thread, not the one in curg, which
 // changes first.
+// Context: hook.
 //
 //go:nosplit
 func qinstRunning() uint64 {
 	return getg().m.qinst.g
 }
 
+// qinstProcStart notes that the thread has a processor now, also in its block: the next
+// chunk's head says so.
+// Context: hook.
+//
 //go:nosplit
 func qinstProcStart() {
 	if qinstStates == 0 {
@@ -233,17 +283,27 @@ func qinstProcStart() {
 	qinstHasProc(id)
 }
 
+// qinstProcStop notes that the thread gives its processor up.
+// Context: hook.
+//
 //go:nosplit
 func qinstProcStop(pp *p) {
 	qinstMark(qinstEvProcStop, uint64(pp.id))
 	qinstHasProc(-1)
 }
 
+// qinstProcSteal notes that a processor was taken from a thread in a system call. The
+// event is on the thread that took it, which has a right to speak for it.
+// Context: hook.
+//
 //go:nosplit
 func qinstProcSteal(pp *p) {
 	qinstMark(qinstEvProcSteal, uint64(pp.id))
 }
 
+// qinstHasProc tells the block. The block that all have is never written to.
+// Context: hook.
+//
 //go:nosplit
 func qinstHasProc(id int32) {
 	if b := getg().m.qinst; b != qinstNone() {
@@ -253,6 +313,7 @@ func qinstHasProc(id int32) {
 
 // qinstMark notes an event of the whole process, of a processor, or of the
 // running goroutine, that changes no goroutine's state.
+// Context: hook.
 //
 //go:nosplit
 func qinstMark(kind, arg uint64) {
@@ -261,6 +322,8 @@ func qinstMark(kind, arg uint64) {
 	}
 }
 
+// A table that is full loses names and nothing else: goroutines are then reported by
+// address.
 // qinstPCs are the start functions of goroutines, an open-addressed hash table
 // that the writer thread reads to write down their names.
 var (
@@ -268,6 +331,10 @@ var (
 	qinstLostPCs uint64
 )
 
+// qinstNotePC notes a start function, whose name the writer looks up: a hook cannot, as
+// that may take locks.
+// Context: start, hook, writer.
+//
 //go:nosplit
 func qinstNotePC(pc uintptr) {
 	i := (pc * 0x9E3779B97F4A7C15) >> 52

@@ -12,12 +12,14 @@ import (
 // instrumented packages say which object was taken or given, without a wait too.
 
 // An address is noted without its upper bits, which are the same for all.
-const qinstAddrBits = 48
+const qinstAddrBits = qinstAddressBits
 
 // qinstSyncTrace writes the event of an operation, which has been counted, on the
 // object at obj. queue says where a number is found that tells how many others
 // want it: bits 8 up are an offset from obj, the bits below a shift of the word
 // there; qinstNoQueue for none.
+// An operation on a system stack has no goroutine to belong to, and is counted only.
+// Context: probe.
 //
 //go:nosplit
 func qinstSyncTrace(point uint32, obj, queue uintptr) {
@@ -25,6 +27,8 @@ func qinstSyncTrace(point uint32, obj, queue uintptr) {
 	if gp != gp.m.curg {
 		return
 	}
+	// The word is read without the object's lock: it is as old as a load can be, and the
+	// number is there to show a crowd.
 	n := uintptr(0)
 	if queue != qinstNoQueue && obj != 0 {
 		n = uintptr(*(*uint32)(unsafe.Pointer(obj + queue>>8))&qinstQueueBits) >> (queue & 0xff)
@@ -37,6 +41,10 @@ const (
 	qinstQueueBits = 1<<30 - 1 // a writer that waits for readers makes their number negative
 )
 
+// qinstSyncPut writes the event. No cell of such a point is ever at level time
+// (qinstDecide turns that into count), so its room can be taken from without a test.
+// Context: probe.
+//
 //go:nosplit
 func qinstSyncPut(gp *g, point uint32, obj, queue uintptr) {
 	b := gp.m.qinst
@@ -58,6 +66,7 @@ func qinstSyncPut(gp *g, point uint32, obj, queue uintptr) {
 }
 
 // qinstSyncSlow is qinst_sync for a thread without a cell for the point.
+// Context: probe.
 //
 //go:nosplit
 func qinstSyncSlow(point uint32, obj, queue uintptr) {
@@ -74,6 +83,9 @@ func qinstSyncSlow(point uint32, obj, queue uintptr) {
 
 // qinstChan is the probe behind a channel operation: the runtime has noted the
 // channel. The result is always 0, so that the probe can stand in a condition.
+// The queue is read without the channel's lock: it says how crowded the channel is, to
+// which a moment's age makes no difference.
+// Context: probe.
 //
 //go:nosplit
 //go:linkname qinstChan qinst_chan
@@ -101,6 +113,9 @@ func qinstChan(point uint32) uint32 {
 // a channel, the sync object that its semaphore is part of, a poll descriptor.
 // A select waits for many; which one it was is known when it is over. Who waits for a
 // semaphore holds a lock until here, so that its thread is the same.
+// The offsets are those of the sync package's types in this Go version, and must be
+// looked at with each new one: a wrong one gives every lock a wrong address.
+// Context: hook.
 func qinstWaitsFor(gp *g, lock unsafe.Pointer) uintptr {
 	switch gp.waitreason {
 	case waitReasonChanReceive, waitReasonChanSend, waitReasonSynctestChanReceive, waitReasonSynctestChanSend:
@@ -127,6 +142,7 @@ func qinstWaitsFor(gp *g, lock unsafe.Pointer) uintptr {
 }
 
 // qinstWokenBy returns the channel that ends gp's select.
+// Context: hook.
 //
 //go:nosplit
 func qinstWokenBy(gp *g) uintptr {
@@ -139,6 +155,7 @@ func qinstWokenBy(gp *g) uintptr {
 }
 
 // qinstSpin notes that the running goroutine begins or ends to spin for a mutex.
+// Context: hook.
 //
 //go:nosplit
 func qinstSpin(kind uint64) {
@@ -160,6 +177,8 @@ type qinstTrail struct {
 	pc    [qinstFrames]uintptr
 }
 
+// Stacks are never removed: a number in an event must mean the same stack as long as the
+// file is written. At the bound further stacks are number 0, and counted.
 var (
 	qinstTrails     uintptr // qinstStackMax of qinstTrail; number 0 is none
 	qinstTrailSlots uintptr // qinstStackMap of qinstSlot
@@ -170,6 +189,8 @@ var (
 	qinstNFramesOut uint32
 )
 
+// qinstMapTrails makes room for stacks. Nothing of it is touched until goroutines wait.
+// Context: start.
 func qinstMapTrails() bool {
 	qinstTrails = qinstAnonymous(qinstStackMax * unsafe.Sizeof(qinstTrail{}))
 	qinstTrailSlots = qinstAnonymous(qinstStackMap * 8)
@@ -181,6 +202,7 @@ func qinstMapTrails() bool {
 // the table is full. It follows frame pointers, and takes 48 bits of a hash for the
 // stack: among as many stacks as there is room for two are taken for one in one of
 // 100,000 programs.
+// Context: hook.
 func qinstTrailOf(gp *g) uint64 {
 	h := uint64(0x9E3779B97F4A7C15)
 	fp, lo := gp.sched.bp, gp.stack.lo
@@ -189,6 +211,7 @@ func qinstTrailOf(gp *g) uint64 {
 		h ^= h >> 29
 		lo, fp = fp+1, *(*uintptr)(unsafe.Pointer(fp))
 	}
+	// The common case ends here: a program waits in few places, over and over.
 	h |= 1 << 63 // 0 marks a free slot
 	if qinstTrails == 0 {
 		return 0
@@ -204,6 +227,8 @@ func qinstTrailOf(gp *g) uint64 {
 }
 
 // qinstNewTrail stores the stack of gp; see qinstNewText.
+// ready is stored last, so that the writer never writes half of a stack.
+// Context: hook.
 func qinstNewTrail(gp *g) uint64 {
 	if qinstNTrails.Load() >= qinstStackMax-64 {
 		atomic.Xadd64(&qinstLostTrails, 1)
@@ -222,16 +247,20 @@ func qinstNewTrail(gp *g) uint64 {
 // qinstIsFrame reports whether fp can be a frame of gp above lo. The frames of a
 // goroutine that C called lead on to the stack of that C code, where nothing can
 // be relied on.
+// Context: hook.
 func qinstIsFrame(gp *g, fp, lo uintptr) bool {
 	return fp >= lo && fp < gp.stack.hi-2*goarch.PtrSize && fp%goarch.PtrSize == 0
 }
 
+// qinstTrailAt is stack number, from 1.
+// Context: hook, writer.
 func qinstTrailAt(number uint32) *qinstTrail {
 	return (*qinstTrail)(unsafe.Pointer(qinstTrails + uintptr(number)*unsafe.Sizeof(qinstTrail{})))
 }
 
 // qinstWriteTrails writes the stacks that came since the last call, and each pc
 // in them once.
+// Context: writer.
 func qinstWriteTrails() {
 	for last := qinstNTrails.Load(); qinstTrailsOut < last; qinstTrailsOut++ {
 		t := qinstTrailAt(qinstTrailsOut + 1)
@@ -241,10 +270,7 @@ func qinstWriteTrails() {
 		for _, pc := range t.pc[:t.n] {
 			qinstWriteFrame(pc)
 		}
-		qinstRecord(qinstTagStack, 2)
-		qinstU32(qinstTrailsOut + 1)
-		qinstByte(0xdd)
-		qinstBig(uint64(t.n), 4)
+		qinstRecordStack(qinstTrailsOut+1, uint64(t.n))
 		for _, pc := range t.pc[:t.n] {
 			qinstU64(uint64(pc))
 		}
@@ -254,6 +280,9 @@ func qinstWriteTrails() {
 
 // qinstWriteFrame writes what a return address means: the functions that are
 // inlined into each other there, innermost first, each with its own line.
+// The set of written pcs may become half full and no more: a full table would make the
+// search endless.
+// Context: writer.
 func qinstWriteFrame(pc uintptr) {
 	if qinstNFramesOut >= qinstStackMap/2 {
 		return
@@ -284,11 +313,6 @@ func qinstWriteFrame(pc uintptr) {
 			uf = u.next(uf)
 		}
 		file, line := u.fileLine(uf)
-		qinstRecord(qinstTagFrame, 5)
-		qinstU64(uint64(pc))
-		qinstU32(level)
-		qinstStr(u.srcFunc(uf).name())
-		qinstStr(file)
-		qinstU32(uint32(line))
+		qinstRecordFrame(uint64(pc), level, u.srcFunc(uf).name(), file, uint32(line))
 	}
 }

@@ -6,6 +6,10 @@ import (
 	"unsafe"
 )
 
+// The price of a tally is its two ends: an activation takes one at its entry and gives it
+// back at its exit. So only procedures that call in loops, or often, have one
+// (instrument/points decides); a single call has a probe.
+
 // Tallies: what an activation of a procedure counts its calls in, so that a call in a
 // loop costs an increment and not a call.
 //
@@ -27,8 +31,10 @@ import (
 // A g that is larger by one word is larger by 32 bytes.
 
 const (
-	qinstTallyBit = 1 << 31 // in a reference, so that who sums events up can tell it from them
-	qinstCode     = 1 << 15 // in a slab's map: the word is the code of the callees that the one before it counts
+	qinstTallyHead = qinstRingTallyHead // the assembly knows it by this name
+
+	qinstTallyBit = qinstRingTally // in a reference, so that who sums events up can tell it from them
+	qinstCode     = qinstRingCode  // in a slab's map: the word is the code of the callees that the one before it counts
 )
 
 // qinstTally is followed by its words. References to it are qinstTallyBit and its number
@@ -52,6 +58,8 @@ type qinstSlab struct {
 	size  uint32 // of a tally, in bytes
 }
 
+// Who sums up walks the slabs of a page of points. qinstReach says how many pages further
+// back a slab may begin that has counts of them.
 var (
 	qinstSlabs   [qinstMaxPoints >> qinstPageShift]uint32 // the newest one, and 1
 	qinstReach   uint32                                   // pages between a slab's first point and its last, at most
@@ -60,34 +68,49 @@ var (
 )
 
 // word is what word k of the slab's tallies is.
+// Context: probe, goroutine, writer.
 //
 //go:nosplit
 func (s *qinstSlab) word(k uint32) *uint16 {
-	return (*uint16)(unsafe.Pointer(uintptr(unsafe.Pointer(s)) + qinstSlabHead + uintptr(k)*2))
+	return (*uint16)(unsafe.Pointer(uintptr(unsafe.Pointer(s)) + qinstRingSlabHead + uintptr(k)*2))
 }
 
 // tallies is where the first one is.
+// Context: probe, goroutine, writer.
 //
 //go:nosplit
 func (s *qinstSlab) tallies() uintptr {
-	return uintptr(unsafe.Pointer(s)) + qinstSlabHead + uintptr(s.n+3)&^3*2
+	return uintptr(unsafe.Pointer(s)) + qinstRingSlabHead + uintptr(s.n+3)&^3*2
 }
 
+// qinstMapTallies makes room for the lists of tallies that no thread has.
+// Context: start.
 func qinstMapTallies() bool {
 	qinstTallies = qinstAnonymous(qinstMaxPoints * unsafe.Sizeof(qinstList{}))
 	return qinstTallies != 0
 }
 
+// qinstTalliesOf is the list of free tallies of the procedure whose calls begin at point
+// first.
+// Context: probe, hook, writer.
+//
 //go:nosplit
 func qinstTalliesOf(first uint32) *qinstList {
 	return (*qinstList)(unsafe.Pointer(qinstTallies + uintptr(first)*unsafe.Sizeof(qinstList{})))
 }
 
+// qinstTallyAt is the tally of a reference, which is its distance from the pages in words
+// of 8 bytes: 31 bits are enough for all memory that pages can be in.
+// Context: probe, hook, writer.
+//
 //go:nosplit
 func qinstTallyAt(ref uint32) *qinstTally {
 	return (*qinstTally)(unsafe.Pointer(qinstPages.base + uintptr(ref&^qinstTallyBit-1)*8))
 }
 
+// words is the address that instrumented code increments at.
+// Context: probe.
+//
 //go:nosplit
 func (t *qinstTally) words() uintptr { return uintptr(unsafe.Pointer(t)) + qinstTallyHead }
 
@@ -95,6 +118,9 @@ func (t *qinstTally) words() uintptr { return uintptr(unsafe.Pointer(t)) + qinst
 // calls, where the thread has no free tally: words is what the tally is to hold, as a
 // slab's map has it, and first the point that it begins at. It returns 0 if there is no
 // memory, or the package is not registered; then the calls are counted by probes.
+// A 0 makes the procedure count its calls by probes, so that nothing is lost for want of
+// memory.
+// Context: probe.
 //
 //go:nosplit
 func qinstTallySlow(first uint32, words *string) uintptr {
@@ -126,12 +152,14 @@ func qinstTallySlow(first uint32, words *string) uintptr {
 // qinstMayHaveSlab tells whether there may be one more slab: they have half of the pages
 // at most, so that threads find pages for their cells. It takes no lock: at the bound
 // every activation asks.
+// Context: probe.
 //
 //go:nosplit
 func qinstMayHaveSlab() bool { return qinstNSlabs.Load() < qinstSet.mostPages/2 && !qinstOutOfPages() }
 
 // qinstMoreTallies puts a tally on the thread's list, if there is one. What else is in a
 // new slab all threads may take: most threads need one at a time.
+// Context: probe.
 func qinstMoreTallies(b *qinstBlock, l *qinstList, first uint32, words string) {
 	i := l.pop()
 	for i == 0 {
@@ -145,6 +173,10 @@ func qinstMoreTallies(b *qinstBlock, l *qinstList, first uint32, words string) {
 	b.cell(first).traced = t.self
 }
 
+// qinstNewSlab makes a page of tallies for the calls of one procedure. It is in the
+// directory and on the list of slabs before any of its tallies can be taken, because a
+// count that nobody sums up would be lost.
+// Context: probe.
 func qinstNewSlab(l *qinstList, first uint32, words string) bool {
 	p := qinstAnyPage()
 	if p == 0 {
@@ -155,11 +187,14 @@ func qinstNewSlab(l *qinstList, first uint32, words string) bool {
 	s := (*qinstSlab)(unsafe.Pointer(p))
 	s.first, s.n = first, uint32(len(words)/2)
 	s.size = qinstTallyHead + 8*s.n
+	// The map comes from the instrumented code: two bytes a word, so that all activations
+	// of a procedure agree on what their words count.
 	last := uint32(0)
 	for k := range s.n {
 		*s.word(k) = uint16(words[2*k]) | uint16(words[2*k+1])<<8
 		last = max(last, uint32(*s.word(k)&^qinstCode))
 	}
+	// Raised before the slab can be found: who sums up a page must look as far back.
 	for reach := (first+last)>>qinstPageShift - first>>qinstPageShift; ; {
 		if old := atomic.Load(&qinstReach); old >= reach || atomic.Cas(&qinstReach, old, reach) {
 			break
@@ -171,7 +206,7 @@ func qinstNewSlab(l *qinstList, first uint32, words string) bool {
 			break
 		}
 	}
-	atomic.Store((*uint32)(unsafe.Pointer(qinstDirectory+uintptr(i)*4)), qinstSlabPage)
+	atomic.Store((*uint32)(unsafe.Pointer(qinstDirectory+uintptr(i)*4)), qinstRingSlabPage)
 	// Who sums up knows the slab: now it may be used.
 	for at := s.tallies(); at+uintptr(s.size) <= p+qinstPageSize; at += uintptr(s.size) {
 		t := (*qinstTally)(unsafe.Pointer(at))
@@ -182,11 +217,16 @@ func qinstNewSlab(l *qinstList, first uint32, words string) bool {
 }
 
 // qinstTalliedSlow is qinst_tallied, which gives the tally with these words back.
+// Tallies that activations inside of it left behind (by a panic, or by Goexit) are given
+// back on the way: they lie above it on the goroutine's list.
+// Context: probe.
 //
 //go:nosplit
 func qinstTalliedSlow(words uintptr) {
 	gp := getg()
 	t := (*qinstTally)(unsafe.Pointer(words - qinstTallyHead))
+	// The goroutine's tallies are a stack. Those above this one belong to activations
+	// that ended without giving theirs back.
 	for gp.stackLock != t.self { // something in it was left with it
 		if gp.stackLock == 0 {
 			return
@@ -194,6 +234,9 @@ func qinstTalliedSlow(words uintptr) {
 		qinstDropTally(gp)
 	}
 	b := gp.m.qinst
+	// A tally goes back to the list that it came from, or to that of all threads.
+	// Otherwise, in a program whose goroutines move always in one direction, one thread
+	// would collect all tallies and another make new ones.
 	if uintptr(unsafe.Pointer(b)) != t.home || !b.has(t.first) {
 		qinstDropTally(gp)
 		return
@@ -205,6 +248,7 @@ func qinstTalliedSlow(words uintptr) {
 }
 
 // qinstDropTally gives a goroutine's innermost tally to all threads.
+// Context: probe, hook.
 //
 //go:nosplit
 func qinstDropTally(gp *g) {
@@ -215,6 +259,7 @@ func qinstDropTally(gp *g) {
 
 // qinstTalliesLeft gives back what procedures had whose frames lie at the given
 // distance from the stack's top, or further.
+// Context: hook.
 //
 //go:nosplit
 func qinstTalliesLeft(gp *g, below uint32) {
@@ -224,6 +269,7 @@ func qinstTalliesLeft(gp *g, below uint32) {
 }
 
 // events is how many events the cell's thread wrote.
+// Context: goroutine, writer.
 //
 //go:nosplit
 func (c *qinstCell) events() uint32 {
@@ -234,6 +280,7 @@ func (c *qinstCell) events() uint32 {
 }
 
 // dropTallies gives the free tallies of a cell whose thread ended to all threads.
+// Context: writer.
 func (c *qinstCell) dropTallies() {
 	for c.traced >= qinstTallyBit {
 		t := qinstTallyAt(c.traced)
@@ -244,6 +291,7 @@ func (c *qinstCell) dropTallies() {
 
 // qinstTellCallee is qinst_told, the probe at a call whose callee begins at pc where the
 // tally has not counted it: words is 0, or word k counts calls of another, or none so far.
+// Context: probe.
 //
 //go:nosplit
 func qinstTellCallee(words, k uintptr, point uint32, pc uintptr) uint32 {
@@ -259,6 +307,7 @@ func qinstTellCallee(words, k uintptr, point uint32, pc uintptr) uint32 {
 
 // qinstEachSlab calls f for the slabs that may have counts of n points from the first
 // given on.
+// Context: goroutine, writer.
 func qinstEachSlab(from, n uint32, f func(s *qinstSlab)) {
 	if n == 0 {
 		return
@@ -274,8 +323,11 @@ func qinstEachSlab(from, n uint32, f func(s *qinstSlab)) {
 	}
 }
 
-// sum is what the slab's tallies have in a word.
-func (s *qinstSlab) sum(k uint32) (n uint64) {
+// total is what the slab's tallies have in a word.
+// Tallies are counted in while they are summed up. A word is read at once, so that the
+// sum is that of some moment.
+// Context: goroutine, writer.
+func (s *qinstSlab) total(k uint32) (n uint64) {
 	end := uintptr(unsafe.Pointer(s)) + qinstPageSize
 	for at := s.tallies(); at+uintptr(s.size) <= end; at += uintptr(s.size) {
 		n += *(*uint64)(unsafe.Pointer(at + qinstTallyHead + uintptr(k)*8))
@@ -284,11 +336,12 @@ func (s *qinstSlab) sum(k uint32) (n uint64) {
 }
 
 // qinstEachTally calls f with the points that slabs have counts of, and their sums there.
+// Context: goroutine, writer.
 func qinstEachTally(from, n uint32, f func(point uint32, count uint64)) {
 	qinstEachSlab(from, n, func(s *qinstSlab) {
 		for k := range s.n {
 			if w := uint32(*s.word(k)); w < qinstCode && s.first+w >= from && s.first+w < from+n {
-				f(s.first+w, s.sum(k))
+				f(s.first+w, s.total(k))
 			}
 		}
 	})
@@ -296,6 +349,7 @@ func qinstEachTally(from, n uint32, f func(point uint32, count uint64)) {
 
 // qinstTallyCallees adds the callees that tallies counted to a table, and writes those
 // that find no room there.
+// Context: writer.
 func qinstTallyCallees(b *qinstBlock) {
 	qinstEachSlab(0, qinstNext, func(s *qinstSlab) {
 		end := uintptr(unsafe.Pointer(s)) + qinstPageSize

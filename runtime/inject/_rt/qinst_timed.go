@@ -6,6 +6,11 @@ import (
 	"unsafe"
 )
 
+// Why not subtract two clock readings in memory of the activation: there is none. The
+// probe's token is the only thing that an entry hands to its exit, so the time itself is
+// the token; it has 43 bits, an hour and more at any clock's speed, and an activation
+// that takes longer is summed up modulo that.
+
 // Level time: how often and how long, without an event. What an entry hands to its
 // exit is the time itself; sums are a thread's own, and so is a part of the
 // histograms: a slot for each point that comes often enough to find one.
@@ -17,6 +22,9 @@ const (
 	qinstTimedSlow = 1<<31 - 2
 )
 
+// The least significant bits of a time say nothing about its kind, so a bucket is a power
+// of two. A slot is found by the point's lowest byte: points of one procedure are
+// neighbours and seldom want the same one.
 const (
 	qinstHistBuckets = 64  // powers of two ticks
 	qinstHistSlots   = 256 // of a thread; the assembly knows it
@@ -33,6 +41,9 @@ const (
 // them, and how far above that the largest is. Zero memory has seen nothing. How many
 // there were is in the histograms.
 type qinstSum struct {
+	// span is relative to least so that one comparison in the assembly finds that a time
+	// is neither the least nor the largest so far; zero memory then stands for "nothing
+	// seen".
 	sum         uint64
 	least, span uint64
 	seen        uint64
@@ -40,6 +51,7 @@ type qinstSum struct {
 
 // qinstHist is a histogram of a point's times on a thread.
 type qinstHist struct {
+	// The point is stored with 1 added, since memory begins as zero.
 	point uint32 // and 1; 0: free
 	_     [3]uint32
 	n     [qinstHistBuckets]uint32
@@ -57,6 +69,7 @@ const (
 )
 
 // qinstTimeEnter makes the token of a timed entry.
+// Context: probe.
 //
 //go:nosplit
 func qinstTimeEnter(point uint32) (uint64, *qinstStack) {
@@ -65,6 +78,7 @@ func qinstTimeEnter(point uint32) (uint64, *qinstStack) {
 }
 
 // qinstTimeExitSlow adds the activation of a token up.
+// Context: probe.
 //
 //go:nosplit
 func qinstTimeExitSlow(token uint64) {
@@ -75,6 +89,7 @@ func qinstTimeExitSlow(token uint64) {
 }
 
 // qinstTimeExitAgain is the rest of it.
+// Context: probe.
 //
 //go:nosplit
 func qinstTimeExitAgain(token uint64) {
@@ -84,6 +99,9 @@ func qinstTimeExitAgain(token uint64) {
 }
 
 // qinstTimeExit adds an activation up: how long it took, above the point.
+// An activation may have begun before the thread had memory for sums. It is not added up
+// then, and counts as one that is not timed.
+// Context: probe.
 //
 //go:nosplit
 func qinstTimeExit(v uint64) {
@@ -104,6 +122,8 @@ func qinstTimeExit(v uint64) {
 		s.span = took - s.least
 	}
 	bucket := uint32(sys.Len64(took)) % qinstHistBuckets
+	// The slot belongs to the point that first finds it free, for good. Others count in
+	// shared memory, atomically, which is slower and seldom.
 	h := b.hist(point)
 	if h.point == 0 {
 		h.point = point + 1
@@ -117,11 +137,19 @@ func qinstTimeExit(v uint64) {
 	}
 }
 
+// sum is what the thread knows of a timed point. The memory is there for every point and
+// touched for few.
+// Context: probe, goroutine, writer.
+//
 //go:nosplit
 func (b *qinstBlock) sum(point uint32) *qinstSum {
 	return (*qinstSum)(unsafe.Pointer(b.sums + uintptr(point)<<qinstSumShift))
 }
 
+// hist is the slot that a point's histogram may have. Two points may want the same one;
+// the second goes to the memory that all threads share.
+// Context: probe, goroutine, writer.
+//
 //go:nosplit
 func (b *qinstBlock) hist(point uint32) *qinstHist {
 	return (*qinstHist)(unsafe.Pointer(b.hists + uintptr(point%qinstHistSlots)<<qinstHistShift))
@@ -129,6 +157,8 @@ func (b *qinstBlock) hist(point uint32) *qinstHist {
 
 // qinstMapTimes gives a block memory for sums. The writer does it: for all blocks
 // once a point is timed, and then for each new one.
+// sums is stored last and tested by the probe: whoever sees it finds the histograms, too.
+// Context: start, probe, hook, goroutine, writer, sampler.
 func qinstMapTimes(b *qinstBlock) {
 	if b.sums != 0 {
 		return
@@ -153,6 +183,9 @@ type qinstTimes struct {
 var qinstTimesScratch qinstTimes
 
 // qinstTimesOf sums up. The result is valid until the next call.
+// There is one result for all callers, since it is large and nothing here allocates; the
+// lock or the writer's being alone keeps them apart.
+// Context: goroutine, writer.
 func qinstTimesOf(point uint32) *qinstTimes {
 	t := &qinstTimesScratch
 	*t = qinstTimes{}
@@ -181,6 +214,8 @@ func qinstTimesOf(point uint32) *qinstTimes {
 			t.hist[k] += uint64(n)
 		}
 	}
+	// How many there were is the histogram's sum, so that number and shape agree whenever
+	// they are read.
 	for _, n := range t.hist {
 		t.n += n
 	}

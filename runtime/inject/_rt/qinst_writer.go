@@ -11,6 +11,8 @@ import (
 // nothing, takes no lock that a crashing thread may hold, and blocks signals,
 // for a thread that dies waits for it.
 
+// The writer must be quick enough that threads find chunks, and rare enough that its own
+// time does not show in a program that does little.
 const (
 	qinstTickNS    = 100e6   // clocks, thread times, refills
 	qinstThreadNS  = 20e6    // for each thread, between two readings of their times: a reading opens a file
@@ -26,6 +28,8 @@ const (
 	qinstIdle      = 0xffffffff
 )
 
+// What threads and the writer say to each other. Each word has one side that raises it;
+// the other compares, so that no answer can be lost.
 var (
 	qinstWriterM  muintptr
 	qinstSleeping uint32 // futex: 1 while the writer sleeps until it is woken
@@ -51,6 +55,10 @@ const (
 
 var qinstWhyText = [...]string{"exit", "panic or fatal error", "signal", "exec"}
 
+// qinstWake wakes the writer if it sleeps. The word is changed by one thread only, so
+// that one makes the system call.
+// Context: start, probe, hook, end, goroutine, sampler, reducer.
+//
 //go:nosplit
 func qinstWake() {
 	if atomic.Load(&qinstSleeping) != 0 && atomic.Cas(&qinstSleeping, 1, 0) {
@@ -60,6 +68,9 @@ func qinstWake() {
 
 // qinstEnd makes the writer finish the file and waits for it, as long as it
 // makes progress. It is called on every path that ends the process.
+// It waits at most qinstGiveUpNS without progress, because a program that was told to end
+// must end, whatever happened to the writer.
+// Context: end.
 //
 //go:nosplit
 func qinstEnd(why uint32, status int32) {
@@ -67,6 +78,8 @@ func qinstEnd(why uint32, status int32) {
 		return
 	}
 	atomic.Cas64(&qinstEndTime, 0, qinstNow())
+	// Several threads may end the program at once, by a panic and an exit. The first
+	// one's reason counts.
 	if atomic.Cas(&qinstEnds, 0, 1) {
 		qinstStatus = status
 		atomic.Store(&qinstEnding, why+1)
@@ -75,6 +88,7 @@ func qinstEnd(why uint32, status int32) {
 }
 
 // qinstFlush is qinstEnd for a process that may go on (exec can fail).
+// Context: end.
 //
 //go:nosplit
 func qinstFlush() {
@@ -85,6 +99,11 @@ func qinstFlush() {
 	qinstAwait(&qinstSynced, n)
 }
 
+// qinstAwait waits until the writer has raised a word to a value. It watches the writer's
+// beat instead of a total time: a long file may take seconds, and a writer that hangs
+// must not.
+// Context: end.
+//
 //go:nosplit
 func qinstAwait(word *uint32, value uint32) {
 	beat, since := atomic.Load(&qinstBeat), nanotime()
@@ -100,6 +119,9 @@ func qinstAwait(word *uint32, value uint32) {
 }
 
 // qinstWriter is the writer thread.
+// It never returns: the thread has no goroutine to go back to, and the process ends
+// without it.
+// Context: writer.
 //
 //go:nowritebarrierrec
 func qinstWriter() {
@@ -117,6 +139,8 @@ func qinstWriter() {
 	}
 	tick := nanotime()
 	for {
+		// Chunks first: threads wait for nothing but they can run out of these. Then what
+		// hooks need, what rates allow, and last those who ask, who have time.
 		busy := qinstDrain()
 		qinstPrepare()
 		qinstControlWindow()
@@ -131,6 +155,8 @@ func qinstWriter() {
 		if atomic.Load(&qinstEnding) != 0 {
 			break
 		}
+		// A process that calls exec goes on as another program, or as itself if exec
+		// fails. Both are served: the file is complete now, and may be continued.
 		if n := atomic.Load(&qinstSync); n != qinstSynced {
 			qinstUnlinkRing() // the next program of this process makes its own
 			qinstWriteTail(qinstWhyExec)
@@ -139,6 +165,8 @@ func qinstWriter() {
 		}
 		qinstRest(busy)
 	}
+	// Probes are switched off first. What threads record meanwhile is behind the end
+	// record's time, and counts that still grow do not matter any more.
 	qinstStop()
 	qinstStates = 0
 	qinstWriteTail(qinstEnding - 1)
@@ -154,11 +182,16 @@ func qinstWriter() {
 }
 
 // qinstRest sleeps: briefly while chunks come in, else until somebody wakes it.
+// It says that it sleeps before it looks for work a last time; otherwise what comes
+// between would wake nobody.
+// Context: writer.
 func qinstRest(busy bool) {
 	if busy && qinstPressed() {
 		usleep(qinstBusyUS)
 		return
 	}
+	// How long it may sleep depends on who waits: starved threads ten milliseconds, rates
+	// and clients a window, the clocks a tenth of a second.
 	most := int64(qinstTickNS)
 	switch {
 	case qinstRationed() && atomic.Load(&qinstStarved) != 0:
@@ -178,6 +211,7 @@ func qinstRest(busy bool) {
 }
 
 // qinstHasWork tells whether there are chunks that should be written, or reduced.
+// Context: writer.
 func qinstHasWork() bool {
 	r := &qinstReduce
 	if r.out.Load() != 0 || atomic.Loaduintptr(&r.packets) != 0 {
@@ -188,8 +222,10 @@ func qinstHasWork() bool {
 
 // qinstBlockSignals blocks all but those the thread itself may cause and the
 // one that doAllThreadsSyscall sends to every m and waits for.
+// Context: writer, sampler.
 func qinstBlockSignals() {
 	set := sigset_all
+	// Everything else goes to the program's threads, as it would without this one.
 	for _, s := range [...]int{_SIGILL, _SIGTRAP, _SIGBUS, _SIGFPE, _SIGSEGV, sigPerThreadSyscall} {
 		sigdelset(&set, s)
 	}
@@ -198,6 +234,9 @@ func qinstBlockSignals() {
 
 // qinstDrain writes the full chunks, oldest first, and reports whether there
 // were any.
+// A flight recorder's chunks are kept instead, and so go back to threads only when they
+// are old.
+// Context: writer.
 func qinstDrain() bool {
 	list := qinstTakeFull()
 	if list == 0 && atomic.Loaduintptr(&qinstReduce.packets) == 0 {
@@ -221,6 +260,9 @@ func qinstDrain() bool {
 }
 
 // qinstWriteList writes a list of chunks, the last first.
+// A chunk goes back to the threads only once it is in the file, since it is not copied on
+// the way.
+// Context: writer.
 func qinstWriteList(list uint32) {
 	var oldest uint32
 	for list != 0 {
@@ -230,6 +272,8 @@ func qinstWriteList(list uint32) {
 	for oldest != 0 {
 		// Several chunks go into one write: file systems take a megabyte at a
 		// time twice as fast as 32 KiB.
+		// They are queued first and put back behind the push, because what is queued is
+		// not copied.
 		first, n := oldest, 0
 		for ; oldest != 0 && n < qinstBatch; n++ {
 			h := qinstChunkAt(oldest)
@@ -247,42 +291,42 @@ func qinstWriteList(list uint32) {
 	}
 }
 
+// qinstChunkAt is chunk i, from 1.
+// Context: writer, reducer.
 func qinstChunkAt(i uint32) *qinstChunk {
 	return (*qinstChunk)(unsafe.Pointer(qinstChunks.base + uintptr(i-1)*qinstChunks.stride))
 }
 
 // qinstWriteChunk writes the first n bytes of a chunk's events as one record. An empty
 // one counts, too: a thread's records are numbered.
+// Context: writer.
 func qinstWriteChunk(h *qinstChunk, n uintptr) {
 	qinstWriteEvents(h, uintptr(unsafe.Pointer(h))+qinstHeadSize, n)
 }
 
+// qinstWriteEvents writes n bytes of events at p, under a chunk's head.
+// Context: writer.
 func qinstWriteEvents(h *qinstChunk, p, n uintptr) {
-	qinstRecord(qinstTagEvents, 7)
-	qinstU32(h.num)
-	qinstU32(h.tid)
-	qinstU64(h.seq)
-	qinstU64(h.ticks)
-	qinstU64(h.g)
-	qinstI32(h.proc)
-	qinstByte(0xc6)
-	qinstBig(uint64(n), 4)
+	qinstRecordEvents(h.num, h.tid, h.seq, h.ticks, h.g, h.proc, uint64(n))
 	qinstWriteBehind(p, n)
 }
 
 // qinstLimit stops events for good; counting goes on.
+// States are cleared as well as floors raised, because scheduling events would make the
+// file grow on.
+// Context: writer.
 func qinstLimit() {
 	qinstOut.limited = true
 	qinstSet.floor = qinstCountOnly // of blocks to come
 	qinstFloor(qinstCountOnly)
 	qinstStates = 0
-	qinstRecord(qinstTagLimit, 3)
-	qinstU64(qinstNow())
-	qinstU64(qinstOut.bytes)
-	qinstStr("bytes")
+	qinstRecordLimit(qinstNow(), qinstOut.bytes, "bytes")
 }
 
 // qinstFloor sets every block's floor.
+// Threads read the floor without a lock: for a few hits more some trace and others do
+// not, which readers are prepared for.
+// Context: start, writer.
 func qinstFloor(floor int32) {
 	for i := uint32(0); i < qinstNBlocks; i++ {
 		(*qinstBlock)(unsafe.Pointer(qinstBlocks[i])).floor = floor
@@ -290,6 +334,8 @@ func qinstFloor(floor int32) {
 }
 
 // qinstPrepare keeps blocks and chunks in stock.
+// Hooks cannot make what they need, so there must always be enough before they ask.
+// Context: writer.
 func qinstPrepare() {
 	for qinstSpares.Load() < qinstSpare && qinstNewBlock() {
 	}
@@ -305,6 +351,9 @@ func qinstPrepare() {
 
 // qinstFeed lets starved threads trace again, once the ring has room and budget
 // and rate allow it.
+// A thread that was starved is fed only when there is twice the reserve. With less it
+// would starve again at once, and floors would change all the time.
+// Context: writer.
 func qinstFeed() {
 	s := &qinstSet
 	if qinstRationed() {
@@ -327,6 +376,7 @@ func qinstFeed() {
 }
 
 // qinstRationed tells whether threads may fill only so many chunks at a time.
+// Context: start, probe, hook, goroutine, writer, sampler.
 //
 //go:nosplit
 func qinstRationed() bool { return qinstSet.budget|qinstSet.rate != 0 }
@@ -336,9 +386,13 @@ func qinstRationed() bool { return qinstSet.budget|qinstSet.rate != 0 }
 // meanwhile; what it is not used up by is carried over, as far as it comes to few
 // chunks: a program that has just begun has used none. What the rate is not used up
 // by is carried over too, a second's worth at most.
+// Context: writer.
 func qinstRation(ns, left uint64) uint64 {
 	s := &qinstSet
 	n := uint64(qinstSet.mostChunks)
+	// Tokens that were not used flow back as credit, at what a chunk costs. The bound
+	// keeps a program that slept for a minute from tracing at full speed for the next
+	// one.
 	if s.budget != 0 {
 		cpu := qinstProcessCPU()
 		s.credit += (cpu-s.fedCPU)*s.budget/1000 + left*s.chunkCost
@@ -346,6 +400,8 @@ func qinstRation(ns, left uint64) uint64 {
 		s.credit = min(s.credit, max(uint64(qinstFeedNS)*s.budget/1000*uint64(gomaxprocs), qinstBatch*s.chunkCost))
 		n = min(n, s.credit/s.chunkCost)
 	}
+	// A second's worth may be saved up, so that a burst after a quiet second is traced
+	// whole.
 	if s.rate != 0 {
 		s.rateCredit = min(s.rateCredit+left*qinstChunkSize+uint64(float64(ns)*float64(s.rate)/1e9), max(s.rate, qinstChunkSize))
 		n = min(n, s.rateCredit/qinstChunkSize)
@@ -358,6 +414,9 @@ func qinstRation(ns, left uint64) uint64 {
 }
 
 // qinstTick does what has to be done ten times a second.
+// What it writes is small and tells readers how far the file reaches, so it is written
+// even when nothing happens.
+// Context: writer.
 func qinstTick() {
 	if qinstFlight.on {
 		qinstFlightClock()
@@ -382,6 +441,9 @@ func qinstTick() {
 
 // qinstRefill gives room back to cells that traced very often. It looks only after a
 // gigabyte of events.
+// A cell without limit begins at room 0 above a floor of -2^29: after 2^29 events it
+// would only count.
+// Context: writer.
 func qinstRefill() {
 	if qinstOut.bytes-qinstOut.refilled < 1<<30 {
 		return
@@ -400,6 +462,9 @@ func qinstRefill() {
 // the file complete. Chunks that their threads still fill are written as they
 // are now; when such a chunk is written again its block has the same number,
 // and readers take the later one.
+// It may run twice, before an exec that fails and again at the end, so everything here
+// must be repeatable: readers take the later record.
+// Context: writer.
 func qinstWriteTail(why uint32) {
 	if qinstSet.extensions != "" && qinstReduce.run == nil {
 		qinstSay("QINST: found extensions=", qinstSet.extensions, ", and no package that imports qinst.dev/extensions, or no events")
@@ -429,6 +494,9 @@ func qinstWriteTail(why uint32) {
 		qinstWriteOpen()
 		qinstWriteList(uint32(qinstFull.Swap(0)))
 	}
+	// Tables of what the events above refer to may come behind them, as readers index a
+	// segment before they read its events. Totals come last: what they leave out is what
+	// was counted after them.
 	qinstWriteNews()
 	qinstWriteThreads()
 	qinstCheckRules()
@@ -449,18 +517,14 @@ func qinstWriteTail(why uint32) {
 	if end == 0 {
 		end = qinstNow()
 	}
-	qinstRecord(qinstTagEnd, 7)
-	qinstU64(end)
-	qinstStr(qinstWhyText[why])
-	qinstI32(qinstStatus)
-	qinstU64(lost)
-	qinstU64(qinstEarly)
-	qinstU64(qinstOverflows())
-	qinstU64(qinstUnnamed())
+	qinstRecordEnd(end, qinstWhyText[why], qinstStatus, lost, qinstEarly, qinstOverflows(), qinstUnnamed())
 	qinstPush()
 }
 
 // qinstWriteOpen writes the chunks that threads are filling, as they are now.
+// Threads go on recording. What lies below p was complete when p was read, and more is
+// not looked at.
+// Context: writer.
 func qinstWriteOpen() {
 	for i := uint32(1); i < qinstNBlocks; i++ {
 		b := (*qinstBlock)(unsafe.Pointer(qinstBlocks[i]))
@@ -474,6 +538,7 @@ func qinstWriteOpen() {
 }
 
 // qinstUnnamed is what found no room in the tables of texts, stacks and callees.
+// Context: writer.
 func qinstUnnamed() uint64 {
 	n := qinstLostTexts + qinstLostTrails + qinstLostPaths
 	for i := uint32(1); i < qinstNBlocks; i++ {
@@ -482,6 +547,8 @@ func qinstUnnamed() uint64 {
 	return n
 }
 
+// qinstOverflows is how many entries were too deep for their profile stacks.
+// Context: writer.
 func qinstOverflows() uint64 {
 	n := uint64(0)
 	for i := uint32(1); i < qinstNBlocks; i++ {
@@ -490,6 +557,9 @@ func qinstOverflows() uint64 {
 	return n
 }
 
+// Why a buffer of our own and pieces that stay where they are: a chunk has 32 KiB, and is
+// written without being copied once. Small records gather in buf between them, in the
+// order of the file.
 // qinstOut is the output file and what is about to be written to it.
 var qinstOut struct {
 	fd      int32 // -1 after an error
@@ -513,6 +583,8 @@ var qinstOut struct {
 	buf    [32 << 10]byte
 }
 
+// qinstByte appends a byte to the buffer, and writes that out when it is full.
+// Context: start, writer.
 func qinstByte(b byte) {
 	if qinstOut.n == uintptr(len(qinstOut.buf)) {
 		qinstPush()
@@ -521,34 +593,13 @@ func qinstByte(b byte) {
 	qinstOut.n++
 }
 
-// qinstBig appends the low n bytes of v, most significant first.
-func qinstBig(v uint64, n int) {
-	for n--; n >= 0; n-- {
-		qinstByte(byte(v >> (8 * n)))
-	}
-}
-
-func qinstRecord(tag byte, fields byte) {
-	qinstByte(0x90 | (fields + 2))
-	qinstByte(qinstPacketData)
-	qinstByte(tag)
-}
-
-func qinstU32(v uint32) { qinstByte(0xce); qinstBig(uint64(v), 4) }
-func qinstU64(v uint64) { qinstByte(0xcf); qinstBig(v, 8) }
-func qinstI32(v int32)  { qinstByte(0xd2); qinstBig(uint64(uint32(v)), 4) }
-func qinstI64(v int64)  { qinstByte(0xd3); qinstBig(uint64(v), 8) }
-
-func qinstStr(s string) {
-	qinstByte(0xdb)
-	qinstBig(uint64(len(s)), 4)
-	qinstWriteBehind(uintptr(unsafe.Pointer(unsafe.StringData(s))), uintptr(len(s)))
-}
-
 // qinstWriteBehind appends n bytes at p. Long pieces are not copied: they must
 // stay as they are until the next push.
+// Context: start, writer.
 func qinstWriteBehind(p, n uintptr) {
 	o := &qinstOut
+	// A short piece is copied, because a system call takes an address and a length for
+	// each piece, and that costs as much as copying 4 KiB.
 	if n < 4096 {
 		if o.n+n > uintptr(len(o.buf)) {
 			qinstPush()
@@ -565,6 +616,8 @@ func qinstWriteBehind(p, n uintptr) {
 	o.queued++
 }
 
+// qinstQueueBuffer queues the piece of the buffer behind the last queued one.
+// Context: start, writer.
 func qinstQueueBuffer() {
 	o := &qinstOut
 	if o.n > o.from {
@@ -575,6 +628,8 @@ func qinstQueueBuffer() {
 }
 
 // qinstPush writes everything queued.
+// Short writes are gone on with, since a pipe takes what it has room for.
+// Context: start, writer.
 func qinstPush() {
 	o := &qinstOut
 	qinstQueueBuffer()
@@ -587,6 +642,8 @@ func qinstPush() {
 		if errno == _EINTR {
 			continue
 		}
+		// The program may have made the descriptor non-blocking, which changes ours too,
+		// as they share it.
 		if errno == _EAGAIN { // a pipe that the program made so
 			usleep(qinstBusyUS)
 			continue
@@ -610,6 +667,9 @@ func qinstPush() {
 
 // qinstWriteFailed gives the output up; the program goes on untraced. What a file
 // lacks stays in the ring, together with the reason: readers find it there.
+// The error is said once. The program goes on as if it had not been instrumented, but for
+// counting.
+// Context: start, writer.
 func qinstWriteFailed(errno uintptr) {
 	o := &qinstOut
 	closefd(o.fd)
@@ -621,8 +681,8 @@ func qinstWriteFailed(errno uintptr) {
 		qinstStop()
 	} else {
 		o.failed = true // counting goes on
-		qinstHead[qinstWordFailedAt], qinstHead[qinstWordWritten] = qinstNow(), o.bytes
-		atomic.Store64(&qinstHead[qinstWordFailed], uint64(errno))
+		qinstHead[qinstRingWordFailedAt], qinstHead[qinstRingWordWritten] = qinstNow(), o.bytes
+		atomic.Store64(&qinstHead[qinstRingWordFailed], uint64(errno))
 		rest = "; the program goes on untraced, and what the file lacks stays in memory: \"qinst salvage -o OUT FILE\" takes it from there, -clean removes it"
 	}
 	qinstSay("cannot write the trace: ", qinstErrno(errno), rest)

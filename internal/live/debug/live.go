@@ -1,0 +1,16 @@
+// Package debug stands in place of the file inert.go of qinst.dev/debug in a build with qinst. What has
+// no body here has it in package runtime.
+package debug
+
+import _ "unsafe" // for linkname
+
+const toolAPI = 1
+
+//go:linkname table qinst_table
+func table(i int) (text string, base uint32, ok bool)
+
+//go:linkname point qinst_point
+func point(point uint32) (hits, traced, timed uint64, level uint8, rate float64)
+
+//go:linkname flush qinst_flush
+func flush() (path string)

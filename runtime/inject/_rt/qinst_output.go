@@ -1,0 +1,142 @@
+package runtime
+
+import (
+	"internal/runtime/syscall/linux"
+	"unsafe"
+)
+
+// Where the trace goes: a file, the standard output, a socket, or a device. The program's
+// own descriptors and files must be as they are without the tool, so an existing file is
+// never written over, and descriptors are moved out of the way.
+//
+// Whatever fails costs the trace and not the program: one line says what was found, and
+// the program runs untraced.
+
+// qinstOpenOutput makes the output that the settings name. A file that was asked for must
+// be made where it was asked for; the default one may go to the temporary directory,
+// where the working directory cannot be written to.
+// Context: start.
+func qinstOpenOutput() bool {
+	name := qinstSet.out
+	asked := name != ""
+	if !asked {
+		name = "%n.%p.sddf"
+	}
+	if name == "-" {
+		qinstOut.fd = qinstDuplicate(1)
+		return true
+	}
+	if len(name) > len(qinstUnix) && name[:len(qinstUnix)] == qinstUnix {
+		if errno := qinstConnect(name[len(qinstUnix):]); errno != 0 {
+			qinstSay("cannot connect to ", name, ": ", qinstErrno(errno), "; the program goes on untraced")
+			return false
+		}
+		return true
+	}
+	// A path that was asked for is used as it is. The default one lies in the working
+	// directory, except for test binaries and programs of "go run", whose directory
+	// belongs to somebody's sources.
+	if asked || !qinstTemporary() {
+		errno := qinstCreate("", name)
+		if errno == 0 {
+			return true
+		}
+		if asked || errno != qinstEACCES && errno != qinstEROFS {
+			qinstSay("cannot create ", qinstOutName(), ": ", qinstErrno(errno), "; the program goes on untraced")
+			return false
+		}
+	}
+	// As package os has it, which cannot be asked here.
+	dir := gogetenv("TMPDIR")
+	if dir == "" {
+		dir = "/tmp"
+	}
+	qinstOutDir = dir
+	if errno := qinstCreate(dir, name); errno != 0 {
+		if !qinstTemporary() {
+			qinstSay("cannot create ", qinstOutName(), ": ", qinstErrno(errno), "; the program goes on untraced")
+		}
+		return false
+	}
+	return true
+}
+
+// qinstCreateOutput creates another file beside the one that qinstOpenOutput made.
+// Context: writer.
+func qinstCreateOutput() (errno uintptr) {
+	name := qinstSet.out
+	if name == "" {
+		name = "%n.%p.sddf"
+	}
+	return qinstCreate(qinstOutDir, name)
+}
+
+// qinstUnlinkOutput removes the file, which a flight recorder does that nobody asked.
+// Context: writer.
+func qinstUnlinkOutput() {
+	qinstOutPath.buf[qinstOutPath.n] = 0
+	linux.Syscall6(qinstSysUnlinkat, qinstAtCwd, uintptr(unsafe.Pointer(&qinstOutPath.buf)), 0, 0, 0, 0)
+}
+
+var qinstOutDir string // of the output; "": the working directory, or its name tells
+
+// qinstOutName is the output's path, for messages.
+// Context: start, writer.
+func qinstOutName() string { return qinstOutPath.text() }
+
+// qinstCreate creates the output, never over an existing file: a number is
+// added to the name instead (containers reuse process ids).
+// O_EXCL is what keeps it from writing over a file: between a test and an open another
+// process could make one.
+// Context: start, writer.
+func qinstCreate(dir, name string) (errno uintptr) {
+	p := &qinstOutPath
+	p.n = 0
+	if dir != "" {
+		p.str(dir).str("/")
+	}
+	for i := 0; i < len(name); i++ {
+		switch {
+		case name[i] == '%' && i+1 < len(name) && name[i+1] == 'n':
+			p.str(qinstSet.program)
+			i++
+		case name[i] == '%' && i+1 < len(name) && name[i+1] == 'p':
+			p.num(qinstSet.pid)
+			i++
+		default:
+			p.str(name[i : i+1])
+		}
+	}
+	// Devices are opened as they are; anything else is made anew.
+	flags := uintptr(qinstWronl | qinstCreat | qinstExcl)
+	if p.n > 5 && string(p.buf[:5]) == "/dev/" && p.buf[5] != 's' {
+		flags = qinstWronl // a device, /dev/null for one; files in /dev/shm are made as anywhere
+	}
+	base := p.n
+	// A thousand runs in one directory under one name are enough to say so.
+	for try := uint64(1); try < 1000; try++ {
+		fd, e := p.open(flags, 0o644)
+		if e == 0 {
+			qinstOut.fd = qinstHighFD(fd)
+			qinstOut.regular = flags&qinstCreat != 0
+			return 0
+		}
+		if e != qinstEEXIST {
+			return e
+		}
+		p.n = base
+		p.str(".").num(try)
+		errno = e
+	}
+	return errno
+}
+
+const qinstUnix = "unix:"
+
+// qinstConnect makes a connection to a socket the output. A peer that is slow, or
+// goes away, costs events: the writer waits for it, and nobody for the writer.
+// Context: start.
+func qinstConnect(path string) (errno uintptr) {
+	qinstOut.fd, errno = qinstSocket(path, qinstSysConnect, 0)
+	return errno
+}

@@ -1,0 +1,244 @@
+package runtime
+
+import (
+	"unsafe"
+)
+
+// Settings come from the program (qinst.toml, through the linker) and from QINST in the
+// environment, which is read behind them and so wins. How they are named and what values
+// look like is package settings' table, a part of which is compiled in here; what a value
+// then does is qinstApplySetting's alone.
+//
+// All of it runs before main, while no other goroutine does: nothing here needs a lock.
+
+// qinstSet are the run-time settings, from QINST in the environment.
+var qinstSet struct {
+	env       string
+	mode      string
+	program   string // base name of the executable
+	exe       string
+	pid       uint64
+	stream    uint64 // identity of what is written
+	limit     uint64 // bytes of output after which points only count; 0: none
+	rate      uint64 // bytes of events a second; 0: no bound
+	floor     int32
+	out       string // as given; "" is the default
+	ring      string
+	budget    uint64 // thousandths of the processor time that events may cost; 0: no bound
+	asked     bool   // for this budget; else it is the default
+	sampleGap int64  // ns between samples, on average; 0: there are none
+	samplers  uint32
+
+	sums int64 // ns between records of what points below trace counted; or one of those below
+	ctl  bool  // listen to "qinst ctl"
+
+	// Off by default, because hits of a point that is off are not known, and every other
+	// number in a report is exact.
+	floorOff bool // points that cost too much to be counted are off
+
+	extensions string // names of those that reduce what is recorded
+	quiet      bool   // say nothing: the parent is instrumented, or nobody asked
+
+	// Both accounts are kept as what is left, so that the writer compares with 0 and need
+	// not know when the program began.
+	// The accounts of budget, in ns, and of rate, in bytes (see qinstFeed).
+	chunkCost, credit, fedCPU, rateCredit uint64
+	fed                                   int64
+
+	memory uint64 // bytes that the tool may use in the program; of these:
+
+	// They may become less while the program runs, where the operating system has no more
+	// memory; never more.
+	mostChunks, mostPages   uint32
+	mostStacks              uint64 // bytes
+	mostListed, mostClocked uint32 // points on rate control's list; points and threads that are timed
+}
+
+// qinstShareMemory divides what the tool may use. Three sixteenths are for profile
+// stacks, and eleven for events and counts: whoever comes first, but for a quarter that
+// events have for themselves. An eighth is left for what grows with the program alone:
+// tables, texts, stacks in which goroutines wait.
+// Shares are fixed beforehand, so that no use can starve another at run time.
+// Context: start.
+func qinstShareMemory(bytes uint64) {
+	s := &qinstSet
+	s.memory = bytes
+	s.mostChunks = uint32(bytes * 3 / 8 / qinstChunkSize)
+	s.mostPages = uint32(min(bytes*7/16/qinstPageSize, qinstMostPages))
+	s.mostStacks = bytes * 3 / 16
+	s.mostListed = uint32(bytes / 16 / uint64(unsafe.Sizeof(qinstControl{})))
+	s.mostClocked = uint32(bytes / 32 >> qinstSumShift)
+}
+
+// qinstMayUse tells whether events and counts may have so many bytes more.
+// Context: start, probe, hook, goroutine, writer, sampler.
+func qinstMayUse(more uint64) bool {
+	used := uint64(qinstChunks.limit.Load())*qinstChunkSize + uint64(qinstPages.limit.Load())*qinstPageSize
+	return used+more <= qinstSet.memory*11/16 || qinstFlight.on
+}
+
+// qinstDefaults are the settings that the linker put here, from qinst.toml; those of
+// QINST come behind them.
+var qinstDefaults string
+
+// qinstParse reads settings in GODEBUG form. It reports false if one is not understood.
+// One setting that is not understood makes the program run untraced, because a trace
+// under other settings than the user asked for would be taken for what was asked.
+// Context: start.
+func qinstParse(s string) bool {
+	for len(s) > 0 {
+		item := s
+		if i := qinstIndex(s, ','); i >= 0 {
+			item, s = s[:i], s[i+1:]
+		} else {
+			s = ""
+		}
+		if !qinstParseItem(item) {
+			return false
+		}
+	}
+	return true
+}
+
+// qinstParseItem reads one setting or rule. Names, forms and what messages say of them
+// are those of package settings.
+// Context: start.
+func qinstParseItem(item string) bool {
+	i := qinstIndex(item, '=')
+	if i < 0 {
+		if id, ok := qinstSettingLookup(item); ok && qinstSettingTable[id].Forms == qinstSettingAlone {
+			qinstApplySetting(id, qinstSettingValue{})
+			return true
+		}
+		near := qinstSettingNearestName(item)
+		qinstSay("QINST: found \"", item, "\", expected name=value", qinstNear(near), near, qinstGoesOn)
+		return false
+	}
+	// A name with a dot, a star or a colon is about points. No setting has one in its
+	// name, which package settings tests.
+	name, value := item[:i], item[i+1:]
+	if qinstSettingIsRule(name) {
+		ok := qinstAddRule(name, value)
+		if !ok {
+			near := qinstSettingNearestLimit(value)
+			qinstSay("QINST: found ", item, ", expected ", qinstSettingLimitExpected, qinstNear(near), near, qinstGoesOn)
+		}
+		return ok
+	}
+	id, ok := qinstSettingLookup(name)
+	if !ok {
+		if near := qinstSettingNearestName(name); near != "" {
+			qinstSay("QINST: unknown setting ", name, qinstNear(near), near, qinstGoesOn)
+		} else {
+			qinstSay("QINST: unknown setting ", name, ", known are ", qinstSettingNames, ", and points as in main.(*T).*=1e4/s or kind:loop=count", qinstGoesOn)
+		}
+		return false
+	}
+	s := &qinstSettingTable[id]
+	v, ok := s.Parse(value)
+	if !ok {
+		near := s.Nearest(value)
+		qinstSay("QINST: found ", item, ", expected ", s.Expected, qinstNear(near), near, qinstGoesOn)
+		return false
+	}
+	qinstApplySetting(id, v)
+	return true
+}
+
+const qinstGoesOn = "; the program goes on untraced"
+
+// qinstNear is what messages say before a word that was probably meant.
+// Context: start, writer.
+func qinstNear(word string) string {
+	if word == "" {
+		return ""
+	}
+	return "; the nearest is "
+}
+
+// qinstApplyDefaults makes the defaults of the table count. Those in brackets are no
+// values: they say what holds where nothing was set.
+// Context: start.
+func qinstApplyDefaults() {
+	for i := range qinstSettingTable {
+		s := &qinstSettingTable[i]
+		if v, ok := s.Parse(s.Default); ok && s.Default[0] != '(' {
+			qinstApplySetting(qinstSettingID(i), v)
+		}
+	}
+	qinstSet.asked = false // nobody has asked for this budget
+}
+
+// qinstApplySetting makes a value that was understood count.
+// Context: start.
+func qinstApplySetting(id qinstSettingID, v qinstSettingValue) {
+	s, f := &qinstSet, &qinstFlight
+	switch id {
+	case qinstSettingMode:
+		s.mode = v.Given
+	case qinstSettingOut:
+		s.out = v.Given
+	case qinstSettingRing:
+		s.ring = v.Given
+	case qinstSettingExtensions:
+		s.extensions = v.Given
+	case qinstSettingSample:
+		s.sampleGap = int64(v.N) // off: 0
+	case qinstSettingSamplers:
+		s.samplers = uint32(v.N)
+	case qinstSettingKeep:
+		if v.How == qinstSettingPeriod {
+			f.ns = int64(v.N)
+		} else {
+			f.most = uint32(min(v.N/qinstChunkSize, qinstMaxRing*3/4))
+		}
+	case qinstSettingOn:
+		f.signal = qinstSignalNamed(v.Given)
+	case qinstSettingMemory:
+		qinstShareMemory(v.N)
+	case qinstSettingFloor:
+		s.floorOff = v.Given == "off"
+	case qinstSettingSize:
+		if v.How == qinstSettingByteRate {
+			s.rate = v.N
+		} else {
+			s.limit = v.N
+		}
+	case qinstSettingSums:
+		switch {
+		case !v.Word:
+			s.sums = int64(v.N)
+		case v.Given == "once":
+			s.sums = qinstSumsOnce
+		default:
+			s.sums = qinstSumsChange
+		}
+	case qinstSettingBudget:
+		s.budget, s.asked = v.N, v.N != 0 // off: 0
+	case qinstSettingCtl:
+		s.ctl = true
+	}
+}
+
+// qinstSignalNamed is the number of a signal: the runtime's table of them has names such
+// as "SIGUSR1: user-defined signal 1".
+// Context: start.
+func qinstSignalNamed(name string) uint32 {
+	for n := range sigtable {
+		if s := sigtable[n].name; len(s) > 3+len(name) && s[3:3+len(name)] == name && s[3+len(name)] == ':' {
+			return uint32(n)
+		}
+	}
+	return 0
+}
+
+// qinstIndex is where a byte is in a text, -1 if it is not.
+// Context: start, goroutine, writer.
+func qinstIndex(s string, c byte) int {
+	for i := 0; i < len(s); i++ {
+		if s[i] == c {
+			return i
+		}
+	}
+	return -1
+}

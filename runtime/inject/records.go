@@ -1,0 +1,88 @@
+package inject
+
+import (
+	"fmt"
+	"strings"
+
+	"qinst.dev/sddf"
+	"qinst.dev/sddf/spec"
+	"qinst.dev/settings"
+)
+
+// generated is the part of the runtime that tables decide: the descriptors of all
+// records, a function that writes each, and what constants say of settings. Constants of
+// the format are in _rt/qinst_spec.go.
+func generated() ([]byte, error) {
+	var b strings.Builder
+	b.WriteString("package runtime\n\n")
+	fmt.Fprintf(&b, "const (\n\tqinstSettingNames = %q\n\tqinstMostSamplers = %d\n)\n", settings.Names(), settings.Table[settings.Samplers].Most)
+	var preamble []byte
+	for i := range spec.Records {
+		preamble = sddf.AppendDescriptor(preamble, &spec.Records[i])
+	}
+	fmt.Fprintf(&b, "\n// qinstPreamble are the descriptors that every segment has.\nconst qinstPreamble = %q\n", preamble)
+	fmt.Fprintf(&b, "\nconst qinstProbesFields = %d\n", len(spec.Records[spec.TagProbes-1].Fields))
+	for i := range spec.Records {
+		if r := &spec.Records[i]; writes(r) {
+			if err := recordWriter(&b, r); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return []byte(b.String()), nil
+}
+
+// writes tells whether the runtime writes a record field by field. The tool encodes most
+// of "probes", extensions write their own, and states are of parts of a trace.
+func writes(r *spec.Record) bool {
+	return r.Tag != spec.TagProbes && r.Tag != spec.TagExtension && r.Tag != spec.TagState
+}
+
+// recordWriter adds the function that writes a record: its parameters are the fields, in
+// their order. Of an array or a packed field, which must be the last, it writes the head
+// alone: the parameter is how many elements or bytes the caller appends. A value encodes
+// to the same bytes whatever it is, but for small ones of one byte.
+func recordWriter(b *strings.Builder, r *spec.Record) error {
+	var params, body strings.Builder
+	for i, f := range r.Fields {
+		typ, call := "", ""
+		switch f.Type {
+		case spec.U8:
+			typ, call = "uint8", "qinstU8"
+		case spec.U32:
+			typ, call = "uint32", "qinstU32"
+		case spec.U64:
+			typ, call = "uint64", "qinstU64"
+		case spec.I32:
+			typ, call = "int32", "qinstI32"
+		case spec.I64:
+			typ, call = "int64", "qinstI64"
+		case spec.F64:
+			typ, call = "float64", "qinstF64"
+		case spec.Str:
+			typ, call = "string", "qinstStr"
+		case spec.Packed:
+			typ, call = "uint64", "qinstBlob"
+		case "[]" + spec.U64:
+			typ, call = "uint64", "qinstArray"
+		}
+		if last := i == len(r.Fields)-1; typ == "" || !last && (call == "qinstBlob" || call == "qinstArray") {
+			return fmt.Errorf("record %q: found field %q of type %s, which the runtime cannot write there", r.Name, f.Name, f.Type)
+		}
+		name := "v" + camel(f.Name) // no field is a word of Go then
+		fmt.Fprintf(&params, ", %s %s", name, typ)
+		fmt.Fprintf(&body, "\t%s(%s)\n", call, name)
+	}
+	name := "qinstRecord" + camel(r.Name)
+	fmt.Fprintf(b, "\n// %s writes a record %q: %s.\nfunc %s(%s) {\n\tqinstRecord(%d, %d)\n%s}\n",
+		name, r.Name, r.Doc, name, strings.TrimPrefix(params.String(), ", "), r.Tag, len(r.Fields), body.String())
+	return nil
+}
+
+// camel is a name of the format as a part of one of Go.
+func camel(name string) (s string) {
+	for word := range strings.FieldsSeq(strings.ReplaceAll(name, "_", " ")) {
+		s += strings.ToUpper(word[:1]) + word[1:]
+	}
+	return s
+}

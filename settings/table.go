@@ -1,0 +1,126 @@
+package settings
+
+// ID is a setting's place in [Table].
+type ID int
+
+// The settings.
+const (
+	Mode ID = iota
+	Sample
+	Samplers
+	Keep
+	On
+	Extensions
+	Out
+	Size
+	Budget
+	Floor
+	Sums
+	Ctl
+	Memory
+	Ring
+)
+
+// Form is a way to write a value; the forms of a setting are a set of them.
+type Form uint16
+
+// The forms, and what the number of a value is.
+const (
+	Text      Form = 1 << iota // any text
+	Alone                      // the setting stands without a value
+	Digit                      // a number of one digit
+	Bytes                      // 64MiB, 500MB, 100: bytes
+	ByteRate                   // 10MiB/s: bytes a second
+	Period                     // 500ms, 10s: ns
+	Frequency                  // 1000/s: ns from one to the next
+	Percent                    // 2%, 0.5%: thousandths
+)
+
+// Setting is one run-time setting. A value is one of its words, or of one of its forms
+// with a number from Least to Most.
+type Setting struct {
+	Name        string
+	Words       []string
+	Forms       Form
+	Least, Most uint64 // Most is 0 where any number will do
+	Expected    string // what a value looks like, as messages say it
+	Example     string // a value
+	Default     string // a value, or in brackets what holds without one
+	Doc         string
+}
+
+// Table has every setting, in the order in which people read of them.
+var Table = [...]Setting{
+	Mode: {Name: "mode", Words: []string{"off", "count", "sample", "trace", "flight"}, Expected: "off, count, sample, trace or flight",
+		Example: "count", Default: "trace",
+		Doc: "How much is recorded. off: nothing. count: how often each point was reached. sample: counts, what goroutines wait for, and samples of where the program is. trace: events too. flight: as trace, but the last events stay in memory and become a file when qinst.Snapshot, HTTP, a trigger or a signal asks for one, and when the program panics or is killed."},
+	Sample: {Name: "sample", Words: []string{"off"}, Forms: Frequency, Least: 1e4, Most: 1e9, Expected: "samples a second, from 1/s to 1e5/s, or off",
+		Example: "500/s", Default: "1000/s",
+		Doc: "How often the tool looks at what each thread runs, while any point is below trace or with mode=sample."},
+	Samplers: {Name: "samplers", Forms: Digit, Least: 1, Most: 8, Expected: "1 to 8",
+		Example: "2", Default: "1",
+		Doc: "How many threads of the tool take samples."},
+	Keep: {Name: "keep", Forms: Period | Bytes, Least: 32 << 10, Expected: "a time such as 10s or a size such as 16MB",
+		Example: "16MB", Default: "(10s)",
+		Doc: "With mode=flight: how much of the past stays in memory, as a time or as bytes. 18 MiB is the most if nothing is said."},
+	On: {Name: "on", Words: []string{"USR1", "USR2", "HUP", "QUIT"}, Expected: "a signal: USR1, USR2, HUP or QUIT",
+		Example: "USR2", Default: "(no signal)",
+		Doc: "With mode=flight: the signal that asks for a file."},
+	Extensions: {Name: "extensions", Forms: Text, Expected: "names of extensions",
+		Example: "lifetimes+profile", Default: "(none)",
+		Doc: "The extensions that reduce events before they are written, in this order. What follows a colon is an extension's option: sample:100."},
+	Out: {Name: "out", Forms: Text, Expected: "a file",
+		Example: "/tmp/%n.sddf", Default: "(%n.%p.sddf)",
+		Doc: "Where the trace goes. %n is the program's name, %p its process id. An existing file is never overwritten: a number is added to the name. - is the standard output, unix:PATH a socket."},
+	Size: {Name: "limit", Forms: Bytes | ByteRate, Expected: "bytes such as 1GiB, 500MB or 0, or a rate such as 10MiB/s",
+		Example: "10MiB/s", Default: "1GiB",
+		Doc: "Bytes after which the program only counts (0: no limit), or bytes a second above which calls are counted."},
+	Budget: {Name: "budget", Words: []string{"off"}, Forms: Percent, Least: 1, Most: 1000, Expected: "a percentage such as 2% or 0.5%, or off",
+		Example: "2%", Default: "5%",
+		Doc: "The share of the processor time that recording may cost. What costs most is only counted, and traced again when it costs less."},
+	Floor: {Name: "floor", Words: []string{"off", "count"}, Expected: "off or count",
+		Example: "off", Default: "count",
+		Doc: "What happens to points whose counting alone is above the budget: they stay counted, or are switched off, the hottest first. Reports then say that their hits are not known."},
+	Sums: {Name: "sums", Words: []string{"once", "change"}, Forms: Period, Expected: "a period such as 1s or 500ms, once or change",
+		Example: "1s", Default: "(each 0.1s)",
+		Doc: "How often totals of untraced points are written: every period, once at the end, or when a level changes."},
+	Ctl: {Name: "ctl", Forms: Alone, Expected: "ctl without a value",
+		Default: "(does not listen)",
+		Doc:     "The program listens to qinst ctl, which lists points and changes limits, on a socket that only the same user may open."},
+	Memory: {Name: "memory", Forms: Bytes, Least: 4 << 20, Most: 1 << 30, Expected: "4MiB to 1GiB, such as 64MiB",
+		Example: "16MiB", Default: "64MiB",
+		Doc: "How much memory the tool may use in the program. What finds no room there is counted and not traced, and the report says how often."},
+	Ring: {Name: "ring", Forms: Text, Expected: "a directory",
+		Example: "/var/tmp", Default: "/dev/shm",
+		Doc: "The directory of the memory that survives a killed program."},
+}
+
+// Levels are how much may be recorded of a point, each with what those before it have.
+var Levels = [...]string{"off", "count", "time", "trace"}
+
+// Kinds are the kinds of points that rules can name; calls can only be switched off.
+var Kinds = [...]string{"proc", "loop", "sync", "record", "call", "go"}
+
+// LimitExpected is what the limit of a rule looks like, as messages say it. Package
+// ratecontrol reads it.
+const LimitExpected = "a rate such as 1e4/s, 1e4/s+500 or 1e4/s:count, or a level: off, count, time or trace"
+
+// rules are what settings say of points, for the help; see [IsRule].
+var rules = [...]Setting{
+	{Name: "NAME", Example: "1e4/s",
+		Doc: "Hits a second of the points of that name that are traced; * stands for any characters, as in main.(*Cache).*. 1e4/s+500: how many may come at once; 1e4/s:count: what is recorded above the rate, else they are timed."},
+	{Name: "NAME", Example: "count",
+		Doc: "The most that is recorded of them. off: nothing, at nearly the cost of a build without probes. count: how often. time: how long too, summed up, without events. trace: all."},
+	{Name: "kind:loop", Example: "1e3/s",
+		Doc: "The same for all points of a kind: proc, loop, sync or record; call and go can be switched off."},
+}
+
+// IsRule tells whether a name is about points, and no setting.
+func IsRule(name string) bool {
+	for i := 0; i < len(name); i++ {
+		if name[i] == '.' || name[i] == '*' || name[i] == ':' {
+			return true
+		}
+	}
+	return false
+}
