@@ -45,7 +45,7 @@ func Profile(p *profile.Profile, v View) *doc.Doc {
 		}
 		t.row(e, more...)
 	}
-	d.Add("entries", "Entries").Table(t.Table)
+	d.Add("entries", "").Table(t.Table)
 	(&page{d, nil, p}).losses()
 	return d
 }
@@ -87,7 +87,7 @@ func ProfileDiff(old, p *profile.Profile, v View) *doc.Doc {
 		t.Row(kindMark(e.Kind)+measure.Short(e.Name, loopWidth), doc.Time(q.now.SelfNPT), doc.Time(q.old.SelfNPT), change(q.now.SelfNPT, q.old.SelfNPT),
 			doc.Time(q.now.NPT), doc.Time(q.old.NPT), change(q.now.NPT, q.old.NPT), doc.Time(q.now.Busy), doc.Time(q.old.Busy), doc.Count(q.now.Calls), doc.Count(q.old.Calls))
 	}
-	d.Add("entries", "Entries").Table(t)
+	d.Add("entries", "").Table(t)
 	return d
 }
 

@@ -14,7 +14,10 @@ const indent = "  "
 // WriteText writes a report for a terminal.
 func (d *Doc) WriteText(w io.Writer) error {
 	out := bufio.NewWriter(w)
-	for _, s := range d.Sections {
+	for i, s := range d.Sections {
+		if i > 0 {
+			fmt.Fprintln(out)
+		}
 		if err := s.text(out); err != nil {
 			return err
 		}
@@ -25,7 +28,7 @@ func (d *Doc) WriteText(w io.Writer) error {
 func (s *Section) text(w io.Writer) error {
 	in := ""
 	if s.Title != "" {
-		fmt.Fprintf(w, "\n%s\n", strings.ToUpper(s.Title))
+		fmt.Fprintln(w, strings.ToUpper(s.Title))
 		in = indent
 	}
 	for _, b := range s.Blocks {
