@@ -1,0 +1,91 @@
+package main
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+var updateGuide = flag.Bool("update-guide", false, "write docs/guide/commands.md")
+
+// The guide's reference of commands is what "qinst help" says of each, and nothing else.
+func TestCommandsGuide(t *testing.T) {
+	t.Parallel()
+	var want bytes.Buffer
+	want.WriteString("# Commands\n\nThis page is `qinst help COMMAND` of each command. `go test ./cmd/qinst -run TestCommandsGuide -update-guide` writes it.\n")
+	for _, c := range commands() {
+		var help, talk bytes.Buffer
+		if err := c.help(&env{&help, &talk}); err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&want, "\n## %s\n\n```\n%s```\n", c.name, strings.TrimRight(help.String(), "\n")+"\n")
+	}
+	file := filepath.Join("..", "..", "docs", "guide", "commands.md")
+	if *updateGuide {
+		if err := os.WriteFile(file, want.Bytes(), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want.Bytes()) {
+		t.Errorf("%s is not what the commands say; -update-guide writes it", file)
+	}
+}
+
+// The lines of the README that let a module import qinst.dev before it is published do so: the
+// module builds, plainly and with probes.
+func TestImportLines(t *testing.T) {
+	t.Parallel()
+	readme, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	root, err := filepath.Abs(filepath.Join("..", ".."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	for line := range strings.Lines(string(readme)) {
+		if line = strings.TrimSpace(line); strings.HasPrefix(line, "go mod ") {
+			lines = append(lines, strings.ReplaceAll(line, "/path/to/clone", root))
+		}
+	}
+	if len(lines) < 2 {
+		t.Fatalf("found the lines %q in the README, expected go mod edit and go mod tidy", lines)
+	}
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"go.mod":  "module example.com/prog\n\ngo 1.26\n",
+		"main.go": "package main\n\nimport \"qinst.dev\"\n\nfunc main() { defer qinst.Region(\"all\").End() }\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run := func(args ...string) {
+		t.Helper()
+		cmd := exec.Command(args[0], args[1:]...)
+		cmd.Dir = dir
+		cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-buildvcs=false")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%q: %v\n%s", args, err, out)
+		}
+	}
+	for _, line := range lines {
+		run(strings.Fields(line)...)
+	}
+	run("go", "build", "-o", "plain", ".")
+	run("qinst", "build", "-o", "probed", ".")
+	run("./probed")
+	if traces, _ := filepath.Glob(filepath.Join(dir, "*.sddf")); len(traces) != 1 {
+		t.Errorf("found the traces %q, expected one", traces)
+	}
+}
