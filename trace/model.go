@@ -67,6 +67,21 @@ func (m *model) emit(e Event) {
 	m.batch = append(m.batch, e)
 }
 
+// emitCall is emit for an enter or exit. Most events are those: the event is made where it
+// stays, because copying it takes longer than making it.
+func (m *model) emitCall(th *thread, g *gor, kind Kind, point uint32, cause Cause) {
+	n := len(m.batch)
+	if n == cap(m.batch) {
+		m.flush()
+		n = 0
+	}
+	m.batch = m.batch[:n+1]
+	e := &m.batch[n]
+	e.Time, e.G, e.obj, e.arg = m.nowNs, g.id, 0, uint64(point)
+	e.Slot, e.By, e.Thread, e.aux = g.slot, NoSlot, ThreadID(th.id), 0
+	e.Kind, e.From, e.To, e.Cause = kind, None, None, cause
+}
+
 // apply applies a thread's current event. It returns false, having changed
 // nothing but the thread's context, if the event must wait for another thread's.
 func (m *model) apply(th *thread) bool {
@@ -221,7 +236,7 @@ func (m *model) enter(th *thread, point uint32) {
 		return
 	}
 	g.stack = append(g.stack, point)
-	m.emit(Event{Kind: Enter, G: g.id, Slot: g.slot, By: NoSlot, arg: uint64(point), Thread: ThreadID(th.id)})
+	m.emitCall(th, g, Enter, point, ByCode)
 }
 
 // maxSearch bounds the search for the enter of an exit: far above what lost
@@ -278,7 +293,7 @@ func (m *model) pop(th *thread, g *gor, cause Cause) {
 	top := len(g.stack) - 1
 	point := g.stack[top]
 	g.stack = g.stack[:top]
-	m.emit(Event{Kind: Exit, G: g.id, Slot: g.slot, By: NoSlot, arg: uint64(point), Cause: cause, Thread: ThreadID(th.id)})
+	m.emitCall(th, g, Exit, point, cause)
 }
 
 func (m *model) popTo(th *thread, g *gor, depth int, cause Cause) {

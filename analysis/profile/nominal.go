@@ -41,20 +41,23 @@ func (n *nominal) from(now trace.Time) since { return since{n.until(now), n.crow
 // stretch is a time of a goroutine, which is accounted with it. It is valid until the next one.
 func (n *nominal) stretch(busy int, g *since, from, to trace.Time) *stretch {
 	area, s := n.until(to), &n.last
-	s.busy, s.ns, s.runnable = busy, int64(to-from), area-g.area
+	s.busy, s.ns, s.runnable, s.at, s.crowd = busy, int64(to-from), area-g.area, n.crowd.is, nil
 	g.area = area
-	if g.crowd.n == n.crowd.n { // mostly the number did not change
-		s.at, s.crowd = n.crowd.is, nil
-		return s
+	if g.crowd.n != n.crowd.n { // mostly the number did not change
+		n.apart(g, from, to)
 	}
+	return s
+}
+
+// apart takes the last stretch apart by the number of runnable goroutines.
+func (n *nominal) apart(g *since, from, to trace.Time) {
 	before := g.crowd.until(from)
 	after := n.crowd.until(to)
 	for i := range after {
 		n.stretched[i] = after[i] - before[i]
 	}
-	s.crowd = &n.stretched
+	n.last.crowd = &n.stretched
 	g.crowd = n.crowd
-	return s
 }
 
 // crowd follows the times by the number of runnable goroutines.
