@@ -52,7 +52,7 @@ const policy = `
 	report, instrument/toolexec, extensions, sddf/pablo, sddf/pack, golang.org/x/tools/txtar < cmd/qinst;
 
 	# suites and oracles
-	NONE < internal/deps;
+	NONE < internal/deps, internal/docs;
 	trace, golang.org/x/exp/trace < internal/oracle;
 	trace < internal/suites, internal/counts;
 	trace/tracetest, analysis/profile < internal/servers;
