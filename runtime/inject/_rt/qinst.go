@@ -4,11 +4,11 @@
 // # Design
 //
 // Every OS thread (m) that records owns a block: a chunk of memory that events are
-// appended to, and cells, one for each point that the thread has reached, with exact
-// counts. A probe finds its block in the running g, counts in its cell without an atomic
-// operation, and writes an event of 8 to 24 bytes if the cell has room. Full chunks go to
+// appended to, and counters, one for each point that the thread has reached, with exact
+// counts. A probe finds its block in the running g, counts in its counter without an atomic
+// operation, and writes an event of 8 to 24 bytes if the counter has quota. Full chunks go to
 // the writer, a thread of our own, which appends them to the file. The chunks, the blocks
-// and the cells lie in the ring, a file in /dev/shm, so that what a killed program has
+// and the counters lie in the ring, a file in /dev/shm, so that what a killed program has
 // recorded can be read by others.
 //
 // Scheduling events come from hooks at the heads of the methods of Go's own tracer. They
@@ -16,7 +16,7 @@
 // in its chunks, and no sorting by time is needed within a thread.
 //
 // Threads never wait for the writer. What finds no chunk is counted, and the next event
-// tells how many are missing; what finds no cell is counted in cells that all share.
+// tells how many are missing; what finds no counter is counted in counters that all share.
 //
 // # An example
 //
@@ -32,8 +32,8 @@
 //	0000012c 01 000005   f entered, 300 ticks later
 //	00000640 02 000005   f left, 1600 ticks after that
 //
-// Point 5's cell in block 2 then has hits=1, traced=1 and room=-1. Under rate control its
-// floor is -256: 255 more entries of this thread are traced before it only counts, and when
+// Point 5's counter in block 2 then has hits=1, traced=1 and quota=-1. Under rate control its
+// threshold is -256: 255 more entries of this thread are traced before it only counts, and when
 // 128 are left the thread notes point 5 for the writer.
 //
 // The probe at the entry has returned the token 00000000 80000005 (depth 0 of the profile
@@ -73,32 +73,32 @@
 // qinstMemory comes before qinstGrowing; qinstMaking is taken with neither. No function
 // takes one that it may hold.
 //
-// # Levels in a cell's room
+// # Levels in a counter's quota
 //
-// A hit is recorded, beyond being counted, if room > floor, compared as signed numbers:
-// room is the cell's, floor its block's. So one comparison decides for a cell, and one
-// store to floor stops a whole thread. These are the numbers, in ascending order; the
+// A hit is recorded, beyond being counted, if quota > threshold, compared as signed numbers:
+// quota is the counter's, threshold its block's. So one comparison decides for a counter, and one
+// store to threshold stops a whole thread. These are the numbers, in ascending order; the
 // order is what makes the comparison right.
 //
-//	-1<<31          low of a block without rate control: no room gets there, so that no
+//	-1<<31          low of a block without rate control: no quota gets there, so that no
 //	                point is ever noted for the writer
-//	-1<<29          floor where nothing limits points. A zero cell has 2^29 events above
-//	                it; qinstRefill gives a cell more before those are used up
-//	-qinstFree      floor under rate control: a zero cell has 256 events to begin with
-//	floor           room of a point at level count or off: it is above no floor
-//	floor+qinstLow  low: whose room comes down to it the writer is told of (qinstWant)
-//	floor+n         room of a point at level trace: n more events, 1<<28 at most
-//	1<<31-3         qinstCountOnly, floor of a thread that found no chunk, of mode=count,
-//	                and behind the limit: no room of a traced point is above it
-//	1<<31-2         qinstTimedSlow, room of a timed point where the clock is nanotime
-//	1<<31-1         qinstTimed, room of a timed point
+//	-1<<29          threshold where nothing limits points. A zero counter has 2^29 events above
+//	                it; qinstRefill gives a counter more before those are used up
+//	-qinstFree      threshold under rate control: a zero counter has 256 events to begin with
+//	threshold           quota of a point at level count or off: it is above no threshold
+//	threshold+qinstLow  low: whose quota comes down to it the writer is told of (qinstWant)
+//	threshold+n         quota of a point at level trace: n more events, 1<<28 at most
+//	1<<31-3         qinstCountOnly, threshold of a thread that found no chunk, of mode=count,
+//	                and behind the limit: no quota of a traced point is above it
+//	1<<31-2         qinstTimedSlow, quota of a timed point where the clock is nanotime
+//	1<<31-1         qinstTimed, quota of a timed point
 //
 // The last two are above qinstCountOnly, since a time needs no chunk: a starved thread goes
-// on timing. qinstTrace tests for both by room >= qinstTimedSlow, and the assembly for
-// room == qinstTimed, so nothing may lie between or above them. qinst_sync and qinstEmit
-// take one from room without such a test, which is right because only points with an entry
+// on timing. qinstTrace tests for both by quota >= qinstTimedSlow, and the assembly for
+// quota == qinstTimed, so nothing may lie between or above them. qinst_sync and qinstEmit
+// take one from quota without such a test, which is right because only points with an entry
 // and an exit are ever timed (qinstDecide turns time into count for the others).
-// A delay, or any other action, has no number here: one would be a room of its own below
+// A delay, or any other action, has no number here: one would be a quota of its own below
 // qinstTimedSlow and above qinstCountOnly, where there is none left.
 //
 // # Rules
@@ -107,18 +107,18 @@
 //     runtime. Such code is never preempted asynchronously (preempt.go,
 //     isAsyncSafePoint), so getg().m cannot change under it. Otherwise, or inlined into
 //     user code, a goroutine moves to another thread between reading the block and
-//     writing to it: two threads increment one cell, and counts are lost.
+//     writing to it: two threads increment one counter, and counts are lost.
 //  2. Probes and hooks MUST NOT allocate, park, or take a lock of the runtime. Otherwise
 //     the program deadlocks: they are entered with the scheduler's locks held, on signal
-//     stacks, and without a P. What they need (chunks, blocks, cells, profile stacks) the
+//     stacks, and without a P. What they need (chunks, blocks, counters, profile stacks) the
 //     writer has prepared on lock-free lists; where a list is empty they may make more
 //     on a system stack, by a system call that waits for nobody, or else count.
-//  3. Blocks, chunks, cells and profile stacks MUST NOT be unmapped. Otherwise the writer
+//  3. Blocks, chunks, counters and profile stacks MUST NOT be unmapped. Otherwise the writer
 //     or a sampler, which read them while their threads run, would crash the program.
 //  4. g.qinst MUST be the block of the thread that runs the goroutine, or none. It is set
 //     where a thread begins to run one (execute, coroswitch_m) and spares the probes a
 //     load that a locked instruction before them makes them wait for. Otherwise a probe
-//     counts in the cell of another thread.
+//     counts in the counter of another thread.
 //  5. What a reader finds by an address or a number MUST be stored before that is
 //     published: an event before p, a chunk's head before its first p, a slab before its
 //     place in the directory, the ring's words before its magic. Otherwise the reducer,
@@ -174,42 +174,42 @@ var qinstStates uint32
 // nanotime's, which costs several times as much.
 var qinstSlowClock bool
 
-// qinstCell counts one point on one thread. hits counts always. An event is
-// written only while room, which each event takes one from, is above the block's
-// floor; see the table of levels at the head of this file. The writer sets room, without
+// qinstCounter counts one point on one thread. hits counts always. An event is
+// written only while quota, which each event takes one from, is above the block's
+// threshold; see the table of levels at the head of this file. The writer sets quota, without
 // an atomic operation on either side: should it race with the thread, the budget is off by
 // a little, and the counts are right.
 //
-// A cell has 16 bytes, which the assembly shifts by. Of a call's first point traced holds
+// A counter has 16 bytes, which the assembly shifts by. Of a call's first point traced holds
 // the head of a list of tallies instead, for calls write no events (see qinst_tally.go).
-type qinstCell struct {
+type qinstCounter struct {
 	hits   uint64
 	traced uint32
-	room   int32
+	quota  int32
 }
 
 // qinstBlock is what a thread records into. It is the thread's own: others read it at any
-// time. The writer alone writes floor, low, sums, hists and wantOut, and takes wantAll back.
+// time. The writer alone writes threshold, low, sums, hists and wantOut, and takes wantAll back.
 //
-// The first words up to floor are read by every event, and so lie in one cache line. The
+// The first words up to threshold are read by every event, and so lie in one cache line. The
 // assembly and readers of the ring know offsets of some; both take them from here.
 type qinstBlock struct {
-	_      sys.NotInHeap
-	next   uint32  // on the list of ready blocks
-	num    uint32  // dense number of the block, from 1
-	p      uintptr // where the next event goes; 0 without a chunk
-	end    uintptr // last p at which the longest event fits
-	last   uint64  // time of the last event
-	g      uint64  // goroutine that the events so far put on the thread
-	floor  int32
-	proc   int32 // processor that the events so far gave to the thread
-	chunk  uintptr
-	seq    uint64 // of the current chunk
-	tid    uint32 // 0: no thread has the block
-	paging bool   // has pages of cells, or will
-	used   bool   // a thread has had it
-	tool   bool   // a thread that takes samples has it
-	found  bool   // the next goroutine to start comes from the processor's own queue
+	_         sys.NotInHeap
+	next      uint32  // on the list of ready blocks
+	num       uint32  // dense number of the block, from 1
+	p         uintptr // where the next event goes; 0 without a chunk
+	end       uintptr // last p at which the longest event fits
+	last      uint64  // time of the last event
+	g         uint64  // goroutine that the events so far put on the thread
+	threshold int32
+	proc      int32 // processor that the events so far gave to the thread
+	chunk     uintptr
+	seq       uint64 // of the current chunk
+	tid       uint32 // 0: no thread has the block
+	paging    bool   // has pages of counters, or will
+	used      bool   // a thread has had it
+	tool      bool   // a thread that takes samples has it
+	found     bool   // the next goroutine to start comes from the processor's own queue
 
 	gp uintptr // the g that the thread was last given to run, for who takes samples
 
@@ -224,14 +224,14 @@ type qinstBlock struct {
 
 	sums, hists uintptr // of timed points; 0: there are none
 
-	// Points of which half the room is used up, for the writer.
-	low             int32  // the room at which that is so
+	// Points of which half the quota is used up, for the writer.
+	low             int32  // the quota at which that is so
 	wantAll         bool   // there were more
 	wantIn, wantOut uint32 // how many there were, and how many the writer has seen
 	want            [qinstWants]uint32
 }
 
-// page is where the block has a page of cells: the address that the cell of point 0
+// page is where the block has a page of counters: the address that the counter of point 0
 // would have, 0 if there is none. The table is as large as any index that probes are
 // called with, so that they need not test it.
 // Context: start, probe, goroutine, writer, reducer.
@@ -241,20 +241,20 @@ func (b *qinstBlock) page(number uint32) *uintptr {
 	return (*uintptr)(unsafe.Pointer(uintptr(unsafe.Pointer(b)) + qinstPage + uintptr(number)*8))
 }
 
-// cell is the point's cell, nil if the block has none so far. The table of pages follows
-// the block, so that finding a cell loads one word.
+// counter is the point's counter, nil if the block has none so far. The table of pages follows
+// the block, so that finding a counter loads one word.
 // Context: start, probe, goroutine, writer, reducer.
 //
 //go:nosplit
-func (b *qinstBlock) cell(point uint32) *qinstCell {
+func (b *qinstBlock) counter(point uint32) *qinstCounter {
 	p := *b.page(point >> qinstPageShift)
 	if p == 0 {
 		return nil
 	}
-	return (*qinstCell)(unsafe.Pointer(p + uintptr(point)*16))
+	return (*qinstCounter)(unsafe.Pointer(p + uintptr(point)*16))
 }
 
-// qinstNone is the block of a thread that has none: no chunk, no cells. That
+// qinstNone is the block of a thread that has none: no chunk, no counters. That
 // spares the probes a test for nil.
 // Context: start, probe, hook, goroutine, sampler.
 //
@@ -335,7 +335,7 @@ func qinstInvariantClock() bool
 // The second result is the profile stack where the entry is on that only: the exit then
 // sets the depth back in instrumented code, without a probe. Otherwise it is nil.
 
-// qinstEnterSlow is qinst_enter for a thread without a block, or without a cell for the
+// qinstEnterSlow is qinst_enter for a thread without a block, or without a counter for the
 // point, and for indexes with flags in them.
 // The assembly jumps here with the arguments in place, so the signature must stay that of
 // qinst_enter.
@@ -347,9 +347,9 @@ func qinstEnterSlow(point uint32) (uint64, *qinstStack) {
 	if b == nil {
 		return 0, nil
 	}
-	c := b.cell(point &^ qinstLate)
+	c := b.counter(point &^ qinstLate)
 	c.hits++
-	if c.room <= b.floor {
+	if c.quota <= b.threshold {
 		if qinstSampling == 0 {
 			return 0, nil
 		}
@@ -390,8 +390,8 @@ func qinstTrace(point uint32) (uint64, *qinstStack) {
 	b := gp.m.qinst
 	late := point & qinstLate
 	point &^= qinstLate
-	c := b.cell(point)
-	if c.room >= qinstTimedSlow {
+	c := b.counter(point)
+	if c.quota >= qinstTimedSlow {
 		if qinstSampling != 0 {
 			qinstOpen(gp, point|late, uint32(gp.stack.hi-sys.GetCallerSP()))
 		}
@@ -405,7 +405,7 @@ func qinstTrace(point uint32) (uint64, *qinstStack) {
 	}
 	now := qinstNow()
 	if b.p > b.end || b.p == 0 || (now-b.last)>>32 != 0 || b.g != gp.goid {
-		if !qinstRoom(b, gp.goid, now, qinstReserve) {
+		if !qinstQuota(b, gp.goid, now, qinstReserve) {
 			return 0, nil
 		}
 	}
@@ -413,7 +413,7 @@ func qinstTrace(point uint32) (uint64, *qinstStack) {
 	b.last = now
 	qinstPublish(&b.p, b.p+8)
 	c.traced++
-	if c.room--; c.room == b.low || c.room == b.floor {
+	if c.quota--; c.quota == b.low || c.quota == b.threshold {
 		qinstWant(b, point)
 	}
 	d := s.depth
@@ -430,7 +430,7 @@ func qinstTrace(point uint32) (uint64, *qinstStack) {
 // qinstExit is qinst_exit, the probe at a procedure's exit, where the entry was traced.
 // It sets the stack's depth rather than popping: where exits were skipped, the next
 // one puts things right.
-// An exit takes chunks that entries may not (qinstRoom gets no reserve here), because an
+// An exit takes chunks that entries may not (qinstQuota gets no reserve here), because an
 // entry whose exit is lost would seem to last until the program ends.
 // Context: probe.
 //
@@ -547,13 +547,13 @@ func qinstTrip(token uint64) {
 }
 
 // qinstCallSlow is qinst_call, the probe at a call site, for a thread without a
-// cell. The result is always 0, so that the probe can stand in a condition.
+// counter. The result is always 0, so that the probe can stand in a condition.
 // Context: probe.
 //
 //go:nosplit
 func qinstCallSlow(point uint32) uint32 {
 	if b := qinstCountSlow(point); b != nil {
-		b.cell(point).hits++
+		b.counter(point).hits++
 	}
 	return 0
 }
@@ -575,7 +575,7 @@ const (
 )
 
 // qinstCalled is qinst_callee, the probe at a call whose callee begins at pc, where that
-// is new: the point's cell counts all its calls, and a table of the thread's each callee's.
+// is new: the point's counter counts all its calls, and a table of the thread's each callee's.
 // It allocates nothing, so a call point with more callees than the table has room for
 // says how many calls it could not name (unresolved), and its hits stay exact.
 // Context: probe.
@@ -588,7 +588,7 @@ func qinstCalled(point uint32, pc uintptr) uint32 {
 			return 0
 		}
 	}
-	b.cell(point).hits++
+	b.counter(point).hits++
 	if pc == 0 || b.callees == 0 {
 		return 0
 	}
@@ -622,7 +622,7 @@ func (b *qinstBlock) callee(point uint32, pc uintptr) *qinstCallee {
 	return nil
 }
 
-// has reports whether the block has a cell for the point.
+// has reports whether the block has a counter for the point.
 // Indexes of packages that are not registered are above qinstMaxPoints, so that they have
 // no page and come to the slow side.
 // Context: probe.
@@ -633,9 +633,9 @@ func (b *qinstBlock) has(point uint32) bool {
 }
 
 // qinstCountSlow is qinstBlockFor where a hit is to be counted: without a block it counts
-// in the shared cells.
+// in the shared counters.
 // The hit must be counted whatever is missing, because reports promise exact counts: with
-// no block or page it goes to the shared cells, and before registration to qinstEarly.
+// no block or page it goes to the shared counters, and before registration to qinstEarly.
 // Context: probe.
 //
 //go:nosplit
@@ -651,14 +651,14 @@ func qinstCountSlow(point uint32) *qinstBlock {
 		b.pageless++
 	}
 	if shared := qinstBlocks[0]; shared != 0 {
-		if c := (*qinstBlock)(unsafe.Pointer(shared)).cell(point); c != nil {
+		if c := (*qinstBlock)(unsafe.Pointer(shared)).counter(point); c != nil {
 			atomic.Xadd64(&c.hits, 1)
 		}
 	}
 	return nil
 }
 
-// qinstBlockFor finds the thread's block, with a cell for the point; nil if there is none.
+// qinstBlockFor finds the thread's block, with a counter for the point; nil if there is none.
 // It sets g.qinst, since the goroutine may have been given to the thread before that had
 // a block.
 // Context: probe.
@@ -723,8 +723,8 @@ func qinstGiven(mp *m, gp *g) {
 
 // qinstDetach takes the block from a thread that is about to end. mexit calls
 // it (through mdestroy) after the last event.
-// The block keeps its cells and its number. Its next thread goes on counting there,
-// because to fold the cells at each thread's end would cost more than programs with many
+// The block keeps its counters and its number. Its next thread goes on counting there,
+// because to fold the counters at each thread's end would cost more than programs with many
 // short threads can afford.
 // Context: hook.
 //

@@ -46,9 +46,9 @@ TEXT qinst_enter<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
 	JEQ	slow
 	MOVL	AX, DX
 	SHLQ	$4, DX
-	INCQ	qinstCell_hits(DI)(DX*1)
-	MOVL	qinstCell_room(DI)(DX*1), BX
-	CMPL	BX, qinstBlock_floor(CX)
+	INCQ	qinstCounter_hits(DI)(DX*1)
+	MOVL	qinstCounter_quota(DI)(DX*1), BX
+	CMPL	BX, qinstBlock_threshold(CX)
 	JGT	more
 	CMPB	runtime·qinstSampling(SB), $0
 	JNE	push
@@ -202,7 +202,7 @@ TEXT qinst_call<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
 	JEQ	slow
 	MOVL	AX, DX
 	SHLQ	$4, DX
-	INCQ	qinstCell_hits(DI)(DX*1)
+	INCQ	qinstCounter_hits(DI)(DX*1)
 	XORL	AX, AX
 	RET
 slow:
@@ -234,7 +234,7 @@ TEXT qinst_callee<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
 	JNE	slow
 	INCQ	qinstCallee_n(SI)
 	SHLQ	$4, DX
-	INCQ	qinstCell_hits(DI)(DX*1)
+	INCQ	qinstCounter_hits(DI)(DX*1)
 	XORL	AX, AX
 	RET
 slow:
@@ -268,7 +268,7 @@ TEXT qinst_tally<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
 	JEQ	slow
 	MOVL	AX, DX
 	SHLQ	$4, DX
-	MOVL	qinstCell_traced(DI)(DX*1), CX
+	MOVL	qinstCounter_traced(DI)(DX*1), CX
 	TESTL	CX, CX
 	JEQ	slow
 	MOVL	g_stackLock(R14), R8
@@ -276,7 +276,7 @@ TEXT qinst_tally<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
 	SHLL	$3, CX // and the bit is gone
 	ADDQ	runtime·qinstPages+qinstList_base(SB), CX
 	MOVL	(qinstTally_up-8)(CX), R9
-	MOVL	R9, qinstCell_traced(DI)(DX*1)
+	MOVL	R9, qinstCounter_traced(DI)(DX*1)
 	MOVL	R8, (qinstTally_up-8)(CX)
 	MOVQ	(g_stack+stack_hi)(R14), R8
 	SUBQ	SP, R8
@@ -306,9 +306,9 @@ TEXT qinst_tallied<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
 	SHLQ	$4, DX
 	MOVL	(qinstTally_up-const_qinstTallyHead)(AX), CX
 	MOVL	CX, g_stackLock(R14)
-	MOVL	qinstCell_traced(DI)(DX*1), CX
+	MOVL	qinstCounter_traced(DI)(DX*1), CX
 	MOVL	CX, (qinstTally_up-const_qinstTallyHead)(AX)
-	MOVL	BX, qinstCell_traced(DI)(DX*1)
+	MOVL	BX, qinstCounter_traced(DI)(DX*1)
 	RET
 slow:
 	JMP	runtime·qinstTalliedSlow<ABIInternal>(SB)
@@ -326,9 +326,9 @@ TEXT qinst_sync<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
 	JEQ	slow
 	MOVL	AX, R9
 	SHLQ	$4, R9
-	INCQ	qinstCell_hits(R11)(R9*1)
-	MOVL	qinstCell_room(R11)(R9*1), R10
-	CMPL	R10, qinstBlock_floor(R8)
+	INCQ	qinstCounter_hits(R11)(R9*1)
+	MOVL	qinstCounter_quota(R11)(R9*1), R10
+	CMPL	R10, qinstBlock_threshold(R8)
 	JGT	trace
 	RET
 trace:

@@ -13,11 +13,11 @@ TEXT qinst_enter<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
 	CBZ	R3, slow
 	MOVWU	R0, R2
 	ADD	R2<<4, R3, R3
-	MOVD	qinstCell_hits(R3), R4
+	MOVD	qinstCounter_hits(R3), R4
 	ADD	$1, R4
-	MOVD	R4, qinstCell_hits(R3)
-	MOVW	qinstCell_room(R3), R4
-	MOVW	qinstBlock_floor(R1), R5
+	MOVD	R4, qinstCounter_hits(R3)
+	MOVW	qinstCounter_quota(R3), R4
+	MOVW	qinstBlock_threshold(R1), R5
 	CMPW	R5, R4
 	BGT	more
 	MOVBU	runtime·qinstSampling(SB), R5
@@ -77,9 +77,9 @@ TEXT qinst_call<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
 	CBZ	R3, slow
 	MOVWU	R0, R2
 	ADD	R2<<4, R3, R3
-	MOVD	qinstCell_hits(R3), R4
+	MOVD	qinstCounter_hits(R3), R4
 	ADD	$1, R4
-	MOVD	R4, qinstCell_hits(R3)
+	MOVD	R4, qinstCounter_hits(R3)
 	MOVD	ZR, R0
 	RET
 slow:
@@ -116,11 +116,11 @@ TEXT qinst_sync<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
 	CBZ	R5, slow
 	MOVWU	R0, R4
 	ADD	R4<<4, R5, R5
-	MOVD	qinstCell_hits(R5), R6
+	MOVD	qinstCounter_hits(R5), R6
 	ADD	$1, R6
-	MOVD	R6, qinstCell_hits(R5)
-	MOVW	qinstCell_room(R5), R6
-	MOVW	qinstBlock_floor(R3), R7
+	MOVD	R6, qinstCounter_hits(R5)
+	MOVW	qinstCounter_quota(R5), R6
+	MOVW	qinstBlock_threshold(R3), R7
 	CMPW	R7, R6
 	BGT	trace
 	RET

@@ -7,12 +7,12 @@ import (
 
 // Rate control. The policy is package ratecontrol's; this is what carries it out.
 //
-// A cell that nobody has looked at may trace qinstFree events, and says so when half
+// A counter that nobody has looked at may trace qinstFree events, and says so when half
 // of them are used up: its thread notes the point for the writer (qinstWant). From
 // then on the point is on the writer's list: every window its hits go to the policy,
-// and what that allows becomes the room of its cells. A point far below its limits
-// leaves the list, with qinstFree events in each of its cells. So what is rare costs
-// nothing, and what is frequent is stopped by its cell and not by the writer.
+// and what that allows becomes the quota of its counters. A point far below its limits
+// leaves the list, with qinstFree events in each of its counters. So what is rare costs
+// nothing, and what is frequent is stopped by its counter and not by the writer.
 
 // A window must be long enough that chance does not decide (50 ms of a point at 1e4/s are
 // 500 hits) and short enough that a burst does little harm before it ends.
@@ -20,7 +20,7 @@ const (
 	qinstFree     = 256
 	qinstLow      = qinstFree / 2
 	qinstWindowNS = 50e6
-	qinstHurryNS  = 5e6   // of a window that a cell without room ends
+	qinstHurryNS  = 5e6   // of a window that a counter without quota ends
 	qinstWants    = 256   // of a thread
 	qinstScanNS   = 500e6 // between two sums of all hits
 	qinstQuiet    = 20    // windows far below its limits after which a point leaves the list
@@ -53,10 +53,10 @@ type qinstControl struct {
 	quiet        uint8
 }
 
-// The writer's own, but for qinstUrgent: probes set that when a cell has used up its
-// room.
+// The writer's own, but for qinstUrgent: probes set that when a counter has used up its
+// quota.
 var (
-	qinstUrgent     uint32  // a cell has no room left
+	qinstUrgent     uint32  // a counter has no quota left
 	qinstControlled bool    // there are rules or a budget
 	qinstControls   uintptr // of qinstControl, one a point; those of the list are used
 	qinstTracked    uintptr // of uint32: points that the writer looks at
@@ -91,8 +91,8 @@ func qinstStartControl() {
 	qinstEventNS = float64(s.chunkCost) / (qinstChunkSize / 8)
 	qinstBudgetOn = s.budget != 0
 	qinstBudgeting.Target = float64(s.budget) / 1000
-	if s.floor != qinstCountOnly {
-		s.floor = -qinstFree
+	if s.threshold != qinstCountOnly {
+		s.threshold = -qinstFree
 	}
 	qinstWindow.cpu = qinstProcessCPU()
 }
@@ -113,7 +113,7 @@ func qinstPrepareControl() {
 	}
 	qinstWindow.at = nanotime()
 	for i := range qinstNBlocks {
-		(*qinstBlock)(unsafe.Pointer(qinstBlocks[i])).low = qinstSet.floor + qinstLow
+		(*qinstBlock)(unsafe.Pointer(qinstBlocks[i])).low = qinstSet.threshold + qinstLow
 	}
 	qinstControlled = true
 }
@@ -129,7 +129,7 @@ func qinstControlOf(point uint32) *qinstControl {
 
 // qinstWant notes a point for the writer.
 // The list is the thread's own, with one writer and one reader, so it needs no atomic
-// read-modify-write. When it is full the writer looks at all cells instead.
+// read-modify-write. When it is full the writer looks at all counters instead.
 // Context: probe.
 //
 //go:nosplit
@@ -141,7 +141,7 @@ func qinstWant(b *qinstBlock, point uint32) {
 		b.wantAll = true
 	}
 	// Until the writer has decided what comes below trace, hits only count.
-	if b.cell(point).room == b.low-qinstLow && atomic.Load(&qinstUrgent) == 0 {
+	if b.counter(point).quota == b.low-qinstLow && atomic.Load(&qinstUrgent) == 0 {
 		atomic.Store(&qinstUrgent, 1)
 		qinstWake()
 	}
@@ -196,17 +196,17 @@ func qinstTakeWants(b *qinstBlock) {
 	if b.wantAll {
 		b.wantAll = false
 		for k := uint32(0); k < qinstNext; k++ {
-			if c := b.cell(k); c != nil && c.room <= qinstSet.floor+qinstLow {
+			if c := b.counter(k); c != nil && c.quota <= qinstSet.threshold+qinstLow {
 				qinstEnlist(k)
 			}
 		}
 	}
 }
 
-// qinstTakePages puts the points that have a rule on the list, once a thread has cells
+// qinstTakePages puts the points that have a rule on the list, once a thread has counters
 // for them.
 // Without it a point under a rule that is seldom hit would never come to the list, since
-// it does not use up half of its room.
+// it does not use up half of its quota.
 // Context: writer.
 func qinstTakePages() {
 	if atomic.Xchg(&qinstPagesBack, 0) != 0 {
@@ -267,18 +267,18 @@ func qinstAppend(point uint32) *qinstControl {
 }
 
 // qinstRuled makes the rule of a point what it is from now on.
-// Cells of threads that never reached the point do not exist yet; they get their room
+// Counters of threads that never reached the point do not exist yet; they get their quota
 // from the ruling when they are made.
 // Context: start, goroutine, writer.
 func qinstRuled(point uint32) {
 	o := qinstRulingOf(point)
 	r := &qinstRules[o.rule-1]
-	switch o.room = qinstSet.floor; {
+	switch o.quota = qinstSet.threshold; {
 	case r.most == qinstRateTime && o.kind == qinstPair:
-		o.room = qinstTimedRoom()
+		o.quota = qinstTimedQuota()
 		qinstTimeAll()
 	case r.most == qinstRateTrace:
-		o.room += int32(min(r.limit.Burst+r.limit.Rate*qinstWindowNS/1e9, 1<<28))
+		o.quota += int32(min(r.limit.Burst+r.limit.Rate*qinstWindowNS/1e9, 1<<28))
 	}
 	if r.most == qinstRateOff {
 		qinstSetOff(point, 1)
@@ -290,7 +290,7 @@ func qinstRuled(point uint32) {
 			qinstSetOff(point, 0)
 		}
 	}
-	qinstEachCell(point, func(c *qinstCell) { c.room = o.room })
+	qinstEachCounter(point, func(c *qinstCounter) { c.quota = o.quota })
 }
 
 // qinstControlBlock prepares a new block that nobody has. It is among all blocks by then:
@@ -300,7 +300,7 @@ func qinstControlBlock(b *qinstBlock) {
 	if !qinstControlled {
 		return
 	}
-	b.low = qinstSet.floor + qinstLow
+	b.low = qinstSet.threshold + qinstLow
 	if qinstSpill != 0 {
 		qinstMapTimes(b)
 	}
@@ -462,11 +462,11 @@ func qinstDecide(point uint32, ns, most float64) bool {
 	if o := qinstRulingOf(point); o.rule != 0 {
 		rule = &qinstRules[o.rule-1]
 	}
-	level, room := rule.most, float64(1<<28)
+	level, quota := rule.most, float64(1<<28)
 	// The rule decides first, then the budget. Both see every window, also where the
 	// other has put the point below trace: otherwise a point would come back with a
 	// bucket that is full.
-	free, roomFree := c.rates.Step(rule.limit, ns, n)
+	free, quotaFree := c.rates.Step(rule.limit, ns, n)
 	why := "rate"
 	if !free {
 		level = min(level, rule.limit.Below)
@@ -476,12 +476,12 @@ func qinstDecide(point uint32, ns, most float64) bool {
 		afford.Rate = most / c.price() * 1e9 / ns
 		afford.Burst = afford.Rate / 20
 	}
-	cheap, roomCheap := c.costs.Step(afford, ns, n)
+	cheap, quotaCheap := c.costs.Step(afford, ns, n)
 	if !cheap && level > qinstRateCount {
 		level, why = qinstRateCount, "budget"
 	}
 	// Operations and records have no end that could be timed, and calls no event at all.
-	// Their cells must never hold qinstTimed: their probes take one from room without
+	// Their counters must never hold qinstTimed: their probes take one from quota without
 	// looking.
 	if level == qinstRateTime && c.kind == qinstOnce || level > qinstRateCount && c.kind == qinstCalls {
 		level = qinstRateCount
@@ -494,7 +494,7 @@ func qinstDecide(point uint32, ns, most float64) bool {
 	if c.floored {
 		level, why = qinstRateOff, "floor"
 	}
-	// A change is recorded before cells change, so that a reader knows from which time on
+	// A change is recorded before counters change, so that a reader knows from which time on
 	// hits are missing. until keeps what was counted before the point came back to trace:
 	// the next sums record tells of it.
 	if below := uint8(qinstRateTrace - level); below != c.below {
@@ -524,26 +524,26 @@ func qinstDecide(point uint32, ns, most float64) bool {
 			qinstTimeAll()
 		}
 	}
-	room = min(room, roomFree, roomCheap)
-	// A point far below its limits for a second leaves the list. Its cells get free
+	quota = min(quota, quotaFree, quotaCheap)
+	// A point far below its limits for a second leaves the list. Its counters get free
 	// events, so that it costs nothing until it uses half of them up.
-	if level == qinstRateTrace && n < room/4 && n < qinstFree/4 || rule.limit.Rate >= qinstRateAny && !qinstBudgetOn {
+	if level == qinstRateTrace && n < quota/4 && n < qinstFree/4 || rule.limit.Rate >= qinstRateAny && !qinstBudgetOn {
 		c.quiet++
 	} else {
 		c.quiet = 0
 	}
 	stays := c.quiet < qinstQuiet || c.below != 0 || c.until != 0 || c.clocked // activations may end later
 	if !stays {
-		room = max(room, qinstFree)
+		quota = max(quota, qinstFree)
 		if level == qinstRateTrace && rule.limit.Rate >= qinstRateAny && !qinstBudgetOn {
-			room = 1 << 28
+			quota = 1 << 28
 		}
 	}
 	// Its probe is not reached any more, so nothing about it can change.
 	if level == qinstRateOff && hits-min(hits, traced) == c.told && !qinstFlight.on {
 		stays = false // it is told of, and will not be hit
 	}
-	settled := qinstSetRoom(point, c, level, room)
+	settled := qinstSetQuota(point, c, level, quota)
 	c.listed = stays || !settled
 	return c.listed
 }
@@ -563,53 +563,53 @@ func qinstNoteBelow(was, is uint8) {
 
 var qinstNoRule = qinstRule{limit: qinstRateLimit{Rate: qinstRateAny}, most: qinstRateTrace}
 
-// qinstSetRoom sets the cells of a point. Of what may be traced a thread gets twice
+// qinstSetQuota sets the counters of a point. Of what may be traced a thread gets twice
 // its share so far: it need not be the same as before. A thread that counts an event
 // at this moment may undo it, which the result tells of: then it is done again in the
 // next window.
 // Only a settled point may leave the list. Otherwise an increment that raced would leave
-// a cell tracing for ever.
+// a counter tracing for ever.
 // Context: writer.
-func qinstSetRoom(point uint32, c *qinstControl, level qinstRateLevel, room float64) (settled bool) {
+func qinstSetQuota(point uint32, c *qinstControl, level qinstRateLevel, quota float64) (settled bool) {
 	settled = true
 	// Two times, since the next window may find the point on other threads than this one
-	// did. A sum of cells above the limit is found out and taken back in a window's time.
-	share := 2 * room / (float64(c.traced) + float64(qinstNBlocks))
+	// did. A sum of counters above the limit is found out and taken back in a window's time.
+	share := 2 * quota / (float64(c.traced) + float64(qinstNBlocks))
 	o := qinstRulingOf(point)
-	qinstEachCell(point, func(cell *qinstCell) {
-		want := qinstLevelRoom(level, share*(float64(cell.traced)+1)+1, room)
-		if d := cell.room - want; d > qinstLow/2 || d < -qinstLow/2 || level != qinstRateTrace && d != 0 {
+	qinstEachCounter(point, func(counter *qinstCounter) {
+		want := qinstLevelQuota(level, share*(float64(counter.traced)+1)+1, quota)
+		if d := counter.quota - want; d > qinstLow/2 || d < -qinstLow/2 || level != qinstRateTrace && d != 0 {
 			settled = false
 		}
-		cell.room = want
+		counter.quota = want
 	})
-	o.room = qinstLevelRoom(level, share+1, room)
+	o.quota = qinstLevelQuota(level, share+1, quota)
 	return settled
 }
 
-// qinstLevelRoom is the room of a cell at a level: share events, room at most.
+// qinstLevelQuota is the quota of a counter at a level: share events, quota at most.
 // Context: writer.
-func qinstLevelRoom(level qinstRateLevel, share, room float64) int32 {
+func qinstLevelQuota(level qinstRateLevel, share, quota float64) int32 {
 	switch level {
 	case qinstRateTrace:
-		return qinstSet.floor + int32(min(share, room+1, 1<<28))
+		return qinstSet.threshold + int32(min(share, quota+1, 1<<28))
 	case qinstRateTime:
-		return qinstTimedRoom()
+		return qinstTimedQuota()
 	}
-	return qinstSet.floor
+	return qinstSet.threshold
 }
 
-// qinstTimedRoom is the room of cells at level time. Which of the two it is tells the
+// qinstTimedQuota is the quota of counters at level time. Which of the two it is tells the
 // assembly whether it may read the processor's clock itself.
 // Context: start, goroutine, writer.
-func qinstTimedRoom() int32 {
+func qinstTimedQuota() int32 {
 	if qinstSlowClock {
 		return qinstTimedSlow
 	}
 	return qinstTimed
 }
 
-// qinstTimeAll gives every block memory for sums before any cell says "time": a probe
+// qinstTimeAll gives every block memory for sums before any counter says "time": a probe
 // that finds none drops its time.
 // Context: start, goroutine, writer.
 func qinstTimeAll() {

@@ -77,9 +77,9 @@ func qinstRecordReached(point uint32) uint32 {
 			return 0
 		}
 	}
-	c := b.cell(point)
+	c := b.counter(point)
 	c.hits++
-	if c.room <= b.floor || gp != gp.m.curg {
+	if c.quota <= b.threshold || gp != gp.m.curg {
 		return 0
 	}
 	return 1
@@ -106,7 +106,7 @@ func qinstEmit(point uint32, p unsafe.Pointer, n uintptr) {
 		if b.p != 0 && b.p+qinstContext+size > b.end {
 			qinstGiveAway(b)
 		}
-		if !qinstRoom(b, gp.goid, now, qinstReserve) {
+		if !qinstQuota(b, gp.goid, now, qinstReserve) {
 			return
 		}
 	}
@@ -116,9 +116,9 @@ func qinstEmit(point uint32, p unsafe.Pointer, n uintptr) {
 	memmove(unsafe.Pointer(b.p+16), p, n)
 	b.last = now
 	qinstPublish(&b.p, b.p+size)
-	c := b.cell(point)
+	c := b.counter(point)
 	c.traced++
-	if c.room--; c.room == b.low || c.room == b.floor {
+	if c.quota--; c.quota == b.low || c.quota == b.threshold {
 		qinstWant(b, point)
 	}
 }

@@ -16,10 +16,10 @@ import (
 //	[qinstChunksAt, ...)      chunks, as many as were needed
 //	[qinstLogAt, ...)         packets that must not be lost: tables, descriptors
 //	[qinstBlocksAt, ...)      blocks
-//	[qinstDirectoryAt, ...)   whose cells are where
-//	[qinstPagesAt, ...)       pages of cells
+//	[qinstDirectoryAt, ...)   whose counters are where
+//	[qinstPagesAt, ...)       pages of counters
 //
-// A block in memory is its page here, and a table of its pages of cells.
+// A block in memory is its page here, and a table of its pages of counters.
 
 // The parts have fixed places in the file, with room for the most that each may become:
 // nothing ever moves, and pages that are not allocated cost nothing.
@@ -170,7 +170,7 @@ func qinstMapAt(off, size uintptr) uintptr {
 }
 
 // qinstMmap maps memory, 0 on failure. Huge pages are declined, because one would make a
-// thread's few touched cells cost 2 MiB.
+// thread's few touched counters cost 2 MiB.
 // Context: start, probe, hook, goroutine, writer, sampler.
 func qinstMmap(at, size, flags, fd, off uintptr) uintptr {
 	p, _, e := linux.Syscall6(qinstSysMmap, at, size, qinstProt, flags, fd, off)
@@ -340,7 +340,7 @@ func qinstMakeBlock(n uint32) bool {
 	// low is out of reach until rate control sets it: a point is not noted for a writer
 	// that does not look.
 	b.num = n
-	b.floor, b.low = qinstSet.floor, -1<<31
+	b.threshold, b.low = qinstSet.threshold, -1<<31
 	b.callees = qinstCallees + uintptr(n)*qinstCalleesSize
 	qinstBlocks[n] = p
 	atomic.Store(&qinstNBlocks, n+1)
@@ -370,7 +370,7 @@ func qinstRegister(base *uint32, points uint32, table string, off unsafe.Pointer
 			qinstSay("more points than a program can have (1048576); those of some packages are not recorded")
 			return
 		}
-		if !qinstShareCells(qinstNext, qinstNext+points) {
+		if !qinstShareCounters(qinstNext, qinstNext+points) {
 			qinstSay("no room for counts in ", qinstSet.ring, " or in QINST=memory=; the points of some packages are not recorded")
 			return
 		}

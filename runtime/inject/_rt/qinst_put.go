@@ -14,12 +14,12 @@ import (
 //
 // So an event costs one clock reading and one or a few stores. Whether there is room is
 // tested against end, which leaves space for the longest event; what follows a break (a
-// long time, a gap, another goroutine) is written by qinstRoom, which asks for more. The
+// long time, a gap, another goroutine) is written by qinstQuota, which asks for more. The
 // probes have the fast side written out in themselves: it is a few instructions, and a
 // call costs as many.
 //
 // Where chunks come from: the list of free ones, then fresh ones up to a limit that the
-// writer raises in time. A thread that gets none is starved: its floor goes up, so that
+// writer raises in time. A thread that gets none is starved: its threshold goes up, so that
 // its entries cost a comparison and not a search, until the writer feeds it.
 
 // qinstReserve chunks are kept for scheduling events and exits: losing one of
@@ -27,7 +27,7 @@ import (
 // is still counted.
 const qinstReserve = 16
 
-// qinstCountOnly is the floor of a block whose points only count.
+// qinstCountOnly is the threshold of a block whose points only count.
 const qinstCountOnly = 1<<31 - 3
 
 var (
@@ -35,7 +35,7 @@ var (
 	qinstTokens  atomic.Int32 // chunks that the budget has left; exits and scheduling events may overdraw
 )
 
-// qinstRoom is the slow side of every event: afterwards the longest event fits
+// qinstQuota is the slow side of every event: afterwards the longest event fits
 // at b.p, its time distance fits 32 bits, and the events so far say that g runs
 // on the thread. It reports false if there is no chunk.
 // It writes what readers need to go on after a break, at most qinstContext bytes in all:
@@ -44,7 +44,7 @@ var (
 // Context: start, probe, hook, goroutine, sampler.
 //
 //go:nosplit
-func qinstRoom(b *qinstBlock, g, now uint64, reserve uint32) bool {
+func qinstQuota(b *qinstBlock, g, now uint64, reserve uint32) bool {
 	if b.p == 0 || b.p+qinstContext > b.end {
 		if !qinstSwap(b, g, now, reserve) {
 			return false
@@ -129,7 +129,7 @@ func qinstSwap(b *qinstBlock, g, now uint64, reserve uint32) bool {
 //
 //go:nosplit
 func qinstStarve(b *qinstBlock) {
-	b.floor = qinstCountOnly
+	b.threshold = qinstCountOnly
 	if atomic.Load(&qinstStarved) == 0 {
 		atomic.Store(&qinstStarved, 1)
 		if qinstRationed() {
@@ -240,7 +240,7 @@ func qinstMakeReady(now, on uint64) (b *qinstBlock) {
 			return
 		}
 		limit := qinstChunks.limit.Load()
-		for !qinstRoom(b, on, now, 0) {
+		for !qinstQuota(b, on, now, 0) {
 			if qinstStates == 0 || !qinstGrowRing(limit) {
 				qinstLost(b, now)
 				b = nil

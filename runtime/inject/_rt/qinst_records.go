@@ -302,7 +302,7 @@ func qinstWriteMemory() {
 	qinstRecordMemory(qinstNow(), s.memory, events, counts, stacks, qinstHead[qinstRingWordLog], pageless, atomic.Load64(&qinstStackless), qinstUnlisted)
 }
 
-// qinstWriteCounts writes the totals of all cells. They are summed up first,
+// qinstWriteCounts writes the totals of all counters. They are summed up first,
 // for threads may still count and the record's length comes before its data.
 // Context: writer.
 func qinstWriteCounts() {

@@ -234,13 +234,13 @@ func qinstReduceGive(chunk unsafe.Pointer, bytes uint32) {
 }
 
 // qinstReduceDropped is where the reducer counts the events of a point that it dropped:
-// in what other threads use of a cell for events and the shared block does not, so that
+// in what other threads use of a counter for events and the shared block does not, so that
 // a killed program's counts add up.
 // Context: writer, reducer.
 //
 //go:linkname qinstReduceDropped qinst_reduce_dropped
 func qinstReduceDropped(point uint32) *uint64 {
-	return (*uint64)(unsafe.Pointer(&qinstSharedCell(point).traced))
+	return (*uint64)(unsafe.Pointer(&qinstSharedCounter(point).traced))
 }
 
 // qinstReducePackets gives packets to the writer, that stay where they are until it

@@ -4,7 +4,7 @@ import "unsafe"
 
 // A rule is found for each point when its package registers, and whenever a rule is
 // added. Matching names is slow, and is never done for a hit: what a probe sees of all
-// this is the room of a cell, or a byte that says that the point is off.
+// this is the quota of a counter, or a byte that says that the point is off.
 //
 // Rules are in an array of fixed size with their texts beside them, because they are read
 // by threads that cannot hold pointers to the heap.

@@ -21,7 +21,7 @@ var qinstSet struct {
 	stream    uint64 // identity of what is written
 	limit     uint64 // bytes of output after which points only count; 0: none
 	rate      uint64 // bytes of events a second; 0: no bound
-	floor     int32
+	threshold int32
 	out       string // as given; "" is the default
 	ring      string
 	budget    uint64 // thousandths of the processor time that events may cost; 0: no bound

@@ -28,12 +28,12 @@ func qinstStart() {
 	qinstSlowClock = !qinstInvariantClock()
 	qinstSet.stream = (qinstNow()*0x9E3779B97F4A7C15 ^ s.pid<<40) >> 1
 	qinstPriceChunk()
-	// In these modes no cell is above its floor by itself, and what remains is to
+	// In these modes no counter is above its threshold by itself, and what remains is to
 	// count: no budget is needed.
 	if s.mode == "count" || s.mode == "sample" {
-		s.floor, s.budget = qinstCountOnly, 0
+		s.threshold, s.budget = qinstCountOnly, 0
 	} else {
-		s.floor = -1 << 29
+		s.threshold = -1 << 29
 	}
 	if !qinstOpenOutput() || !qinstMap() {
 		return

@@ -41,8 +41,8 @@ const (
 	qinstQueueBits = 1<<30 - 1 // a writer that waits for readers makes their number negative
 )
 
-// qinstSyncPut writes the event. No cell of such a point is ever at level time
-// (qinstDecide turns that into count), so its room can be taken from without a test.
+// qinstSyncPut writes the event. No counter of such a point is ever at level time
+// (qinstDecide turns that into count), so its quota can be taken from without a test.
 // Context: probe.
 //
 //go:nosplit
@@ -50,7 +50,7 @@ func qinstSyncPut(gp *g, point uint32, obj, queue uintptr) {
 	b := gp.m.qinst
 	now := qinstNow()
 	if b.p > b.end || b.p == 0 || (now-b.last)>>32 != 0 || b.g != gp.goid {
-		if !qinstRoom(b, gp.goid, now, qinstReserve) {
+		if !qinstQuota(b, gp.goid, now, qinstReserve) {
 			return
 		}
 	}
@@ -58,14 +58,14 @@ func qinstSyncPut(gp *g, point uint32, obj, queue uintptr) {
 	*(*uint64)(unsafe.Pointer(b.p + 8)) = uint64(obj)&(1<<qinstAddrBits-1) | uint64(min(queue, 1<<16-1))<<qinstAddrBits
 	b.last = now
 	qinstPublish(&b.p, b.p+16)
-	c := b.cell(point)
+	c := b.counter(point)
 	c.traced++
-	if c.room--; c.room == b.low || c.room == b.floor {
+	if c.quota--; c.quota == b.low || c.quota == b.threshold {
 		qinstWant(b, point)
 	}
 }
 
-// qinstSyncSlow is qinst_sync for a thread without a cell for the point.
+// qinstSyncSlow is qinst_sync for a thread without a counter for the point.
 // Context: probe.
 //
 //go:nosplit
@@ -74,9 +74,9 @@ func qinstSyncSlow(point uint32, obj, queue uintptr) {
 	if b == nil {
 		return
 	}
-	c := b.cell(point)
+	c := b.counter(point)
 	c.hits++
-	if c.room > b.floor {
+	if c.quota > b.threshold {
 		qinstSyncTrace(point, obj, queue)
 	}
 }
@@ -97,9 +97,9 @@ func qinstChan(point uint32) uint32 {
 			return 0
 		}
 	}
-	c := b.cell(point)
+	c := b.counter(point)
 	c.hits++
-	if c.room > b.floor && gp == gp.m.curg {
+	if c.quota > b.threshold && gp == gp.m.curg {
 		n := uintptr(0)
 		if gp.qinstChan != 0 {
 			n = uintptr((*hchan)(unsafe.Pointer(gp.qinstChan)).qcount)

@@ -21,7 +21,7 @@ import (
 // exit probe, the exit of a procedure further out, a recovered panic, the goroutine's end.
 //
 // Free tallies are on a list of the thread, whose head is in the procedure's first call
-// point's cell, for calls are no events; those that another thread took along are on one
+// point's counter, for calls are no events; those that another thread took along are on one
 // of all threads.
 //
 // A call whose callee is known at run time only has a second word: the code of the first
@@ -131,7 +131,7 @@ func qinstTallySlow(first uint32, words *string) uintptr {
 	if b == nil {
 		return 0
 	}
-	c := b.cell(first)
+	c := b.counter(first)
 	if c.traced == 0 {
 		l := qinstTalliesOf(first)
 		if uint32(l.head.Load()) == 0 && !qinstMayHaveSlab() {
@@ -150,7 +150,7 @@ func qinstTallySlow(first uint32, words *string) uintptr {
 }
 
 // qinstMayHaveSlab tells whether there may be one more slab: they have half of the pages
-// at most, so that threads find pages for their cells. It takes no lock: at the bound
+// at most, so that threads find pages for their counters. It takes no lock: at the bound
 // every activation asks.
 // Context: probe.
 //
@@ -170,7 +170,7 @@ func qinstMoreTallies(b *qinstBlock, l *qinstList, first uint32, words string) {
 	}
 	t := qinstTallyAt(i)
 	t.up, t.home = 0, uintptr(unsafe.Pointer(b))
-	b.cell(first).traced = t.self
+	b.counter(first).traced = t.self
 }
 
 // qinstNewSlab makes a page of tallies for the calls of one procedure. It is in the
@@ -242,7 +242,7 @@ func qinstTalliedSlow(words uintptr) {
 		return
 	}
 	gp.stackLock = t.up
-	c := b.cell(t.first)
+	c := b.counter(t.first)
 	t.up = c.traced
 	c.traced = t.self
 }
@@ -268,20 +268,20 @@ func qinstTalliesLeft(gp *g, below uint32) {
 	}
 }
 
-// events is how many events the cell's thread wrote.
+// events is how many events the counter's thread wrote.
 // Context: goroutine, writer.
 //
 //go:nosplit
-func (c *qinstCell) events() uint32 {
+func (c *qinstCounter) events() uint32 {
 	if c.traced >= qinstTallyBit {
 		return 0
 	}
 	return c.traced
 }
 
-// dropTallies gives the free tallies of a cell whose thread ended to all threads.
+// dropTallies gives the free tallies of a counter whose thread ended to all threads.
 // Context: writer.
-func (c *qinstCell) dropTallies() {
+func (c *qinstCounter) dropTallies() {
 	for c.traced >= qinstTallyBit {
 		t := qinstTallyAt(c.traced)
 		c.traced = t.up

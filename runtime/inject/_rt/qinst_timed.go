@@ -15,7 +15,7 @@ import (
 // exit is the time itself; sums are a thread's own, and so is a part of the
 // histograms: a slot for each point that comes often enough to find one.
 
-// qinstTimed is the room of a cell whose point is at level time; qinstTimedSlow where
+// qinstTimed is the quota of a counter whose point is at level time; qinstTimedSlow where
 // the processor's clock is not to be read.
 const (
 	qinstTimed     = 1<<31 - 1

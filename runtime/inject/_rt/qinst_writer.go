@@ -317,19 +317,19 @@ func qinstWriteEvents(h *qinstChunk, p, n uintptr) {
 // Context: writer.
 func qinstLimit() {
 	qinstOut.limited = true
-	qinstSet.floor = qinstCountOnly // of blocks to come
-	qinstFloor(qinstCountOnly)
+	qinstSet.threshold = qinstCountOnly // of blocks to come
+	qinstThreshold(qinstCountOnly)
 	qinstStates = 0
 	qinstRecordLimit(qinstNow(), qinstOut.bytes, "bytes")
 }
 
-// qinstFloor sets every block's floor.
-// Threads read the floor without a lock: for a few hits more some trace and others do
+// qinstThreshold sets every block's threshold.
+// Threads read the threshold without a lock: for a few hits more some trace and others do
 // not, which readers are prepared for.
 // Context: start, writer.
-func qinstFloor(floor int32) {
+func qinstThreshold(threshold int32) {
 	for i := uint32(0); i < qinstNBlocks; i++ {
-		(*qinstBlock)(unsafe.Pointer(qinstBlocks[i])).floor = floor
+		(*qinstBlock)(unsafe.Pointer(qinstBlocks[i])).threshold = threshold
 	}
 }
 
@@ -371,7 +371,7 @@ func qinstFeed() {
 	free := int32(qinstChunks.limit.Load()) - qinstChunks.used.Load()
 	if atomic.Load(&qinstStarved) != 0 && !qinstOut.limited && free > 2*qinstReserve {
 		atomic.Store(&qinstStarved, 0)
-		qinstFloor(s.floor)
+		qinstThreshold(s.threshold)
 	}
 }
 
@@ -439,9 +439,9 @@ func qinstTick() {
 	qinstDropLog()
 }
 
-// qinstRefill gives room back to cells that traced very often. It looks only after a
+// qinstRefill gives quota back to counters that traced very often. It looks only after a
 // gigabyte of events.
-// A cell without limit begins at room 0 above a floor of -2^29: after 2^29 events it
+// A counter without limit begins at quota 0 above a threshold of -2^29: after 2^29 events it
 // would only count.
 // Context: writer.
 func qinstRefill() {
@@ -450,9 +450,9 @@ func qinstRefill() {
 	}
 	qinstOut.refilled = qinstOut.bytes
 	for k := range qinstNext {
-		qinstEachCell(k, func(c *qinstCell) {
-			if c.room < -1<<28 {
-				c.room = 0
+		qinstEachCounter(k, func(c *qinstCounter) {
+			if c.quota < -1<<28 {
+				c.quota = 0
 			}
 		})
 	}
@@ -675,7 +675,7 @@ func qinstWriteFailed(errno uintptr) {
 	closefd(o.fd)
 	o.fd = -1
 	qinstStates = 0
-	qinstFloor(qinstCountOnly)
+	qinstThreshold(qinstCountOnly)
 	rest := "; the program goes on untraced"
 	if !o.regular || qinstRing < 0 {
 		qinstStop()

@@ -5,13 +5,13 @@ import (
 	"unsafe"
 )
 
-// Cells are the tool's largest use of memory. Their number is that of points times
+// Counters are the tool's largest use of memory. Their number is that of points times
 // threads, of which most pairs never meet, so that pages made on the first hit need a
 // hundredth of what a table would.
 
-// Cells come in pages that are touched when a thread first reaches a point of theirs:
+// Counters come in pages that are touched when a thread first reaches a point of theirs:
 // a program of 350,000 points would need 6 MB for each thread, and a thread seldom
-// reaches many. Where there is no page left, threads count together, in the cells of
+// reaches many. Where there is no page left, threads count together, in the counters of
 // the shared block, and trace nothing there.
 //
 // A block that its thread gave back keeps its pages for the next one, until others need
@@ -34,9 +34,9 @@ const (
 // qinstRuling is what the rules say of a point, and its level: known before it is
 // reached. It is all that there is of most points.
 type qinstRuling struct {
-	room int32 // of the cells of pages to come; 0: as they are
-	rule uint8 // and 1; 0: none
-	kind uint8 // as qinstControl has it
+	quota int32 // of the counters of pages to come; 0: as they are
+	rule  uint8 // and 1; 0: none
+	kind  uint8 // as qinstControl has it
 }
 
 // Who knows of a page: its block (by address), the directory (by number, for readers of
@@ -52,7 +52,7 @@ var (
 	qinstPaging    [qinstMaxBlocks]uint32                 // blocks that have pages
 	qinstNPaging   atomic.Uint32                          // of them; the last may be 0 still
 	qinstRetired   uint32                                 // block with the counts of threads that ended
-	qinstNoCell    qinstCell                              // of a point that does not exist
+	qinstNoCounter qinstCounter                           // of a point that does not exist
 )
 
 // qinstRulingOf is what the rules say of a point. The index is masked and not tested,
@@ -103,9 +103,9 @@ func qinstAnyPage() uintptr {
 	return p
 }
 
-// qinstNewPage gives a block a page of cells, number of the page and who shares it. The
-// address is stored last but for the directory: whoever finds it finds zero cells, or
-// those with a room.
+// qinstNewPage gives a block a page of counters, number of the page and who shares it. The
+// address is stored last but for the directory: whoever finds it finds zero counters, or
+// those with a quota.
 // Context: start, probe.
 func qinstNewPage(b *qinstBlock, number, shared uint32) bool {
 	p := qinstAnyPage()
@@ -114,13 +114,13 @@ func qinstNewPage(b *qinstBlock, number, shared uint32) bool {
 	}
 	first := number << qinstPageShift
 	b.joinPaging()
-	// From here on the writer sees the page: what it decides meanwhile is in the cells,
+	// From here on the writer sees the page: what it decides meanwhile is in the counters,
 	// or in what follows.
 	atomic.Storeuintptr(b.page(number), p-uintptr(first)*16)
 	if qinstControlled {
 		for point := first; point < first+1<<qinstPageShift; point++ {
-			if room := qinstRulingOf(point).room; room != 0 {
-				b.cell(point).room = room
+			if quota := qinstRulingOf(point).quota; quota != 0 {
+				b.counter(point).quota = quota
 			}
 		}
 	}
@@ -138,7 +138,7 @@ func qinstNewPage(b *qinstBlock, number, shared uint32) bool {
 }
 
 // joinPaging puts a block among those that have pages, before it has the first. Most
-// blocks have none, and who sums cells up need not look at them.
+// blocks have none, and who sums counters up need not look at them.
 // The number is stored behind the count, so who walks the list must take 0 for "not yet".
 // Context: start, probe, writer.
 func (b *qinstBlock) joinPaging() {
@@ -226,7 +226,7 @@ func qinstFoldAll() {
 }
 
 // qinstFold adds a block's counts to those of the retired one.
-// A cell that moves is set to zero only after it was added, so that a reader between the
+// A counter that moves is set to zero only after it was added, so that a reader between the
 // two would count some hits twice: the caller holds the memory's lock, as other threads
 // that sum up do.
 // Context: writer.
@@ -241,7 +241,7 @@ func qinstFold(b *qinstBlock) {
 		first := number << qinstPageShift
 		at := p + uintptr(first)*16
 		for k := range uint32(1) << qinstPageShift {
-			(*qinstCell)(unsafe.Pointer(at + uintptr(k)*16)).dropTallies()
+			(*qinstCounter)(unsafe.Pointer(at + uintptr(k)*16)).dropTallies()
 		}
 		if *to.page(number) == 0 {
 			to.joinPaging()
@@ -249,21 +249,21 @@ func qinstFold(b *qinstBlock) {
 			continue
 		}
 		for k := range uint32(1) << qinstPageShift {
-			from, c := (*qinstCell)(unsafe.Pointer(at+uintptr(k)*16)), to.cell(first+k)
+			from, c := (*qinstCounter)(unsafe.Pointer(at+uintptr(k)*16)), to.counter(first+k)
 			c.hits += from.hits
 			c.traced += from.traced
-			*from = qinstCell{}
+			*from = qinstCounter{}
 		}
 		*(*uint32)(unsafe.Pointer(qinstDirectory + (at-qinstPages.base)/qinstPageSize*4)) = 0
 		qinstPages.put(at)
 	}
 }
 
-// qinstShareCells gives the shared block cells for points that are registered.
-// It is called when a package registers, so that a hit always finds a cell, even where
+// qinstShareCounters gives the shared block counters for points that are registered.
+// It is called when a package registers, so that a hit always finds a counter, even where
 // every page is in use.
 // Context: start.
-func qinstShareCells(from, to uint32) bool {
+func qinstShareCounters(from, to uint32) bool {
 	b := (*qinstBlock)(unsafe.Pointer(qinstBlocks[0]))
 	for number := from >> qinstPageShift; number <= (to-1)>>qinstPageShift && from < to; number++ {
 		if *b.page(number) == 0 {
@@ -275,11 +275,11 @@ func qinstShareCells(from, to uint32) bool {
 	return true
 }
 
-// qinstEachCell calls f for a point's cell in each thread's block.
+// qinstEachCounter calls f for a point's counter in each thread's block.
 // Threads count meanwhile. What f reads may be a moment old; what it writes may be undone
-// by an increment of room at the same time, which its callers allow for.
+// by an increment of quota at the same time, which its callers allow for.
 // Context: start, goroutine, writer.
-func qinstEachCell(point uint32, f func(*qinstCell)) {
+func qinstEachCounter(point uint32, f func(*qinstCounter)) {
 	if !qinstPaged[point>>qinstPageShift] {
 		return
 	}
@@ -288,28 +288,28 @@ func qinstEachCell(point uint32, f func(*qinstCell)) {
 		if num == 0 {
 			continue // the shared block; or it has no page yet
 		}
-		if c := (*qinstBlock)(unsafe.Pointer(qinstBlocks[num])).cell(point); c != nil {
+		if c := (*qinstBlock)(unsafe.Pointer(qinstBlocks[num])).counter(point); c != nil {
 			f(c)
 		}
 	}
 }
 
-// qinstSharedCell is the point's cell in the shared block.
+// qinstSharedCounter is the point's counter in the shared block.
 // Context: goroutine, writer, reducer.
-func qinstSharedCell(point uint32) *qinstCell {
+func qinstSharedCounter(point uint32) *qinstCounter {
 	if point < qinstMaxPoints {
-		if c := (*qinstBlock)(unsafe.Pointer(qinstBlocks[0])).cell(point); c != nil {
+		if c := (*qinstBlock)(unsafe.Pointer(qinstBlocks[0])).counter(point); c != nil {
 			return c
 		}
 	}
-	return &qinstNoCell
+	return &qinstNoCounter
 }
 
-// qinstHitsOf sums a point's cells up.
+// qinstHitsOf sums a point's counters up.
 // Context: goroutine, writer.
 func qinstHitsOf(point uint32) (hits, traced uint64) {
-	hits = qinstSharedCell(point).hits // what is traced there is something else
-	qinstEachCell(point, func(c *qinstCell) {
+	hits = qinstSharedCounter(point).hits // what is traced there is something else
+	qinstEachCounter(point, func(c *qinstCounter) {
 		hits += c.hits
 		traced += uint64(c.events())
 	})
@@ -321,7 +321,7 @@ func qinstHitsOf(point uint32) (hits, traced uint64) {
 // many are in tallies.
 type qinstPageSums [1 << qinstPageShift][3]uint64
 
-// qinstSumPage sums the cells of a page's points up, block by block, as they lie in
+// qinstSumPage sums the counters of a page's points up, block by block, as they lie in
 // memory: all points are summed up so.
 // Going by blocks instead of points reads memory in order, which makes a scan of 350,000
 // points affordable twice a second.
@@ -329,7 +329,7 @@ type qinstPageSums [1 << qinstPageShift][3]uint64
 func qinstSumPage(number uint32, sums *qinstPageSums) {
 	first := number << qinstPageShift
 	for k := range sums {
-		sums[k] = [3]uint64{qinstSharedCell(first + uint32(k)).hits}
+		sums[k] = [3]uint64{qinstSharedCounter(first + uint32(k)).hits}
 	}
 	qinstEachTally(first, 1<<qinstPageShift, func(point uint32, count uint64) {
 		sums[point-first][0] += count
@@ -348,7 +348,7 @@ func qinstSumPage(number uint32, sums *qinstPageSums) {
 			continue
 		}
 		for k := range sums {
-			c := b.cell(first + uint32(k))
+			c := b.counter(first + uint32(k))
 			sums[k][0] += c.hits
 			sums[k][1] += uint64(c.events())
 		}
