@@ -152,7 +152,7 @@ func TestLayouts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	theirs := declarations(t, parsed(t), map[string]string{"qinstChunk": "head", "qinstPart": "part", "qinstChunkSize": "chunkSize", "qinstHeadSize": "headSize"})
+	theirs := declarations(t, parsed(t), map[string]string{"qinstBuffer": "head", "qinstPart": "part", "qinstBufferSize": "chunkSize", "qinstHeadSize": "headSize"})
 	mirror := declarations(t, []*ast.File{ours}, map[string]string{"head": "head", "part": "part", "chunkSize": "chunkSize", "headSize": "headSize"})
 	for _, arch := range []string{"amd64", "arm64"} {
 		sizes := types.SizesFor("gc", arch)

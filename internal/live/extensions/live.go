@@ -18,13 +18,13 @@ func waitForWork(worked uint64) (all, last bool)
 func beginRound() (now uint64)
 
 //go:linkname takeChunk qinst_reduce_take
-func takeChunk() (chunk unsafe.Pointer, bytes uint32, full bool)
+func takeChunk() (buffer unsafe.Pointer, bytes uint32, full bool)
 
 //go:linkname changeChunk qinst_reduce_change
-func changeChunk(chunk unsafe.Pointer) bool
+func changeChunk(buffer unsafe.Pointer) bool
 
 //go:linkname giveChunk qinst_reduce_give
-func giveChunk(chunk unsafe.Pointer, bytes uint32)
+func giveChunk(buffer unsafe.Pointer, bytes uint32)
 
 //go:linkname dropped qinst_reduce_dropped
 func dropped(point uint32) *uint64

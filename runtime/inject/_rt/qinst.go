@@ -3,25 +3,25 @@
 //
 // # Design
 //
-// Every OS thread (m) that records owns a block: a chunk of memory that events are
+// Every OS thread (m) that records owns a block: a buffer of memory that events are
 // appended to, and counters, one for each point that the thread has reached, with exact
 // counts. A probe finds its block in the running g, counts in its counter without an atomic
-// operation, and writes an event of 8 to 24 bytes if the counter has quota. Full chunks go to
-// the writer, a thread of our own, which appends them to the file. The chunks, the blocks
+// operation, and writes an event of 8 to 24 bytes if the counter has quota. Full buffers go to
+// the writer, a thread of our own, which appends them to the file. The buffers, the blocks
 // and the counters lie in the ring, a file in /dev/shm, so that what a killed program has
 // recorded can be read by others.
 //
 // Scheduling events come from hooks at the heads of the methods of Go's own tracer. They
-// are written into the same chunks, so that the order of a thread's events is their order
-// in its chunks, and no sorting by time is needed within a thread.
+// are written into the same buffers, so that the order of a thread's events is their order
+// in its buffers, and no sorting by time is needed within a thread.
 //
-// Threads never wait for the writer. What finds no chunk is counted, and the next event
+// Threads never wait for the writer. What finds no buffer is counted, and the next event
 // tells how many are missing; what finds no counter is counted in counters that all share.
 //
 // # An example
 //
 // Goroutine 7 starts to run on the thread of block 2 and calls f, whose point is 5, once.
-// The thread has not recorded before. It takes a chunk, whose head says
+// The thread has not recorded before. It takes a buffer, whose head says
 //
 //	num=2 tid=4711 seq=0 ticks=1000 g=0 proc=3
 //
@@ -88,12 +88,12 @@
 //	threshold           quota of a point at level count or off: it is above no threshold
 //	threshold+qinstLow  low: whose quota comes down to it the writer is told of (qinstWant)
 //	threshold+n         quota of a point at level trace: n more events, 1<<28 at most
-//	1<<31-3         qinstCountOnly, threshold of a thread that found no chunk, of mode=count,
+//	1<<31-3         qinstCountOnly, threshold of a thread that found no buffer, of mode=count,
 //	                and behind the limit: no quota of a traced point is above it
 //	1<<31-2         qinstTimedSlow, quota of a timed point where the clock is nanotime
 //	1<<31-1         qinstTimed, quota of a timed point
 //
-// The last two are above qinstCountOnly, since a time needs no chunk: a starved thread goes
+// The last two are above qinstCountOnly, since a time needs no buffer: a starved thread goes
 // on timing. qinstTrace tests for both by quota >= qinstTimedSlow, and the assembly for
 // quota == qinstTimed, so nothing may lie between or above them. qinst_sync and qinstEmit
 // take one from quota without such a test, which is right because only points with an entry
@@ -110,17 +110,17 @@
 //     writing to it: two threads increment one counter, and counts are lost.
 //  2. Probes and hooks MUST NOT allocate, park, or take a lock of the runtime. Otherwise
 //     the program deadlocks: they are entered with the scheduler's locks held, on signal
-//     stacks, and without a P. What they need (chunks, blocks, counters, profile stacks) the
+//     stacks, and without a P. What they need (buffers, blocks, counters, profile stacks) the
 //     writer has prepared on lock-free lists; where a list is empty they may make more
 //     on a system stack, by a system call that waits for nobody, or else count.
-//  3. Blocks, chunks, counters and profile stacks MUST NOT be unmapped. Otherwise the writer
+//  3. Blocks, buffers, counters and profile stacks MUST NOT be unmapped. Otherwise the writer
 //     or a sampler, which read them while their threads run, would crash the program.
 //  4. g.qinst MUST be the block of the thread that runs the goroutine, or none. It is set
 //     where a thread begins to run one (execute, coroswitch_m) and spares the probes a
 //     load that a locked instruction before them makes them wait for. Otherwise a probe
 //     counts in the counter of another thread.
 //  5. What a reader finds by an address or a number MUST be stored before that is
-//     published: an event before p, a chunk's head before its first p, a slab before its
+//     published: an event before p, a buffer's head before its first p, a slab before its
 //     place in the directory, the ring's words before its magic. Otherwise the reducer,
 //     or who reads the ring of a killed program, takes old memory for events.
 //  6. Whether an activation is traced, timed or only counted MUST be decided at its entry,
@@ -147,14 +147,14 @@ import (
 )
 
 const (
-	qinstMaxPoints = qinstMaxProbes
-	qinstLate      = 1 << 20  // in a point's index: its exit is not a deferred call
-	qinstIndexes   = 1 << 22  // all are below: those of packages that are not registered, too (1<<21 and a point)
-	qinstChunkSize = 32 << 10 // a few times smaller than an L2 cache: the writer finds it warm
-	qinstHeadSize  = 64       // of a chunk
-	qinstTraced    = 1 << 31  // in an entry's token: it wrote an event
-	qinstLongest   = 3 * 8    // bytes of the longest event
-	qinstContext   = 7 * 8    // bytes of a time, a gap and a goroutine entry
+	qinstMaxPoints  = qinstMaxProbes
+	qinstLate       = 1 << 20  // in a point's index: its exit is not a deferred call
+	qinstIndexes    = 1 << 22  // all are below: those of packages that are not registered, too (1<<21 and a point)
+	qinstBufferSize = 32 << 10 // a few times smaller than an L2 cache: the writer finds it warm
+	qinstHeadSize   = 64       // of a buffer
+	qinstTraced     = 1 << 31  // in an entry's token: it wrote an event
+	qinstLongest    = 3 * 8    // bytes of the longest event
+	qinstContext    = 7 * 8    // bytes of a time, a gap and a goroutine entry
 )
 
 // What is inlined into user code must be small, because it is there for every point, and
@@ -167,7 +167,7 @@ const (
 var qinst_on uint32
 
 // qinstStates is set while scheduling events are recorded. It is cleared before the last
-// record is written, and behind a limit: hooks then do nothing, and entries find no chunk.
+// record is written, and behind a limit: hooks then do nothing, and entries find no buffer.
 var qinstStates uint32
 
 // qinstSlowClock is set where the processor's clock may stop or change speed. Time is then
@@ -197,14 +197,14 @@ type qinstBlock struct {
 	_         sys.NotInHeap
 	next      uint32  // on the list of ready blocks
 	num       uint32  // dense number of the block, from 1
-	p         uintptr // where the next event goes; 0 without a chunk
+	p         uintptr // where the next event goes; 0 without a buffer
 	end       uintptr // last p at which the longest event fits
 	last      uint64  // time of the last event
 	g         uint64  // goroutine that the events so far put on the thread
 	threshold int32
 	proc      int32 // processor that the events so far gave to the thread
-	chunk     uintptr
-	seq       uint64 // of the current chunk
+	buffer    uintptr
+	seq       uint64 // of the current buffer
 	tid       uint32 // 0: no thread has the block
 	paging    bool   // has pages of counters, or will
 	used      bool   // a thread has had it
@@ -213,7 +213,7 @@ type qinstBlock struct {
 
 	gp uintptr // the g that the thread was last given to run, for who takes samples
 
-	gapFrom uint64 // time of the first event that found no chunk
+	gapFrom uint64 // time of the first event that found no buffer
 	lost    uint64 // events since then
 
 	overflow uint64 // entries deeper than the profile stack
@@ -254,7 +254,7 @@ func (b *qinstBlock) counter(point uint32) *qinstCounter {
 	return (*qinstCounter)(unsafe.Pointer(p + uintptr(point)*16))
 }
 
-// qinstNone is the block of a thread that has none: no chunk, no counters. That
+// qinstNone is the block of a thread that has none: no buffer, no counters. That
 // spares the probes a test for nil.
 // Context: start, probe, hook, goroutine, sampler.
 //
@@ -263,14 +263,14 @@ func qinstNone() *qinstBlock { return (*qinstBlock)(unsafe.Pointer(&qinstNoneMem
 
 var qinstNoneMemory [(qinstPage + qinstPageTable) / 8]uint64
 
-// qinstChunk is the head of a chunk; events follow at qinstHeadSize. It has all that a
+// qinstBuffer is the head of a buffer; events follow at qinstHeadSize. It has all that a
 // record "events" needs, so that the writer and readers of the ring can make one of a
-// chunk without the block. Package extensions has a copy of this struct, which a test
+// buffer without the block. Package extensions has a copy of this struct, which a test
 // compares with it.
-type qinstChunk struct {
+type qinstBuffer struct {
 	_     sys.NotInHeap
-	next  uint32 // on the lists of free and of full chunks
-	bytes uint32 // of events, set when the thread gives the chunk away
+	next  uint32 // on the lists of free and of full buffers
+	bytes uint32 // of events, set when the thread gives the buffer away
 	num   uint32
 	tid   uint32
 	seq   uint64
@@ -380,7 +380,7 @@ func qinstDepthOf(token uint64) uint32 {
 // qinstTrace writes an enter event, which has been counted. It takes what
 // qinst_enter was called with and nothing else, for that jumps here.
 // The room for the event is found before the depth changes: otherwise an entry that finds
-// no chunk would be on the profile stack without an event, and later exits would be
+// no buffer would be on the profile stack without an event, and later exits would be
 // matched with it.
 // Context: probe.
 //
@@ -430,7 +430,7 @@ func qinstTrace(point uint32) (uint64, *qinstStack) {
 // qinstExit is qinst_exit, the probe at a procedure's exit, where the entry was traced.
 // It sets the stack's depth rather than popping: where exits were skipped, the next
 // one puts things right.
-// An exit takes chunks that entries may not (qinstQuota gets no reserve here), because an
+// An exit takes buffers that entries may not (qinstQuota gets no reserve here), because an
 // entry whose exit is lost would seem to last until the program ends.
 // Context: probe.
 //
@@ -450,7 +450,7 @@ func qinstExit(token uint64) {
 	*(*uint64)(unsafe.Pointer(b.p)) = (now-b.last)<<32 | qinstEvExit<<24 | token&(qinstMaxPoints-1)
 	b.last = now
 	qinstPublish(&b.p, b.p+8)
-	sys.Prefetch(b.p + 512) // while the writer lags, chunks come back cold
+	sys.Prefetch(b.p + 512) // while the writer lags, buffers come back cold
 }
 
 // qinstLoopLeft is qinst_leave, the probe at a loop's exit, likewise.

@@ -80,7 +80,7 @@ func qinstFlushed() (path string) {
 var qinstAsked, qinstAnswered uint32
 
 // qinstAnswer writes what threads are recording, if somebody asks for it. It is
-// written again when their chunks are full: readers take the longer one.
+// written again when their buffers are full: readers take the longer one.
 // Context: writer.
 func qinstAnswer() {
 	n := atomic.Load(&qinstAsked)

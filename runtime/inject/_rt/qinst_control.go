@@ -88,7 +88,7 @@ func qinstStartControl() {
 	if qinstPrepareControl(); !qinstControlled {
 		return
 	}
-	qinstEventNS = float64(s.chunkCost) / (qinstChunkSize / 8)
+	qinstEventNS = float64(s.bufferCost) / (qinstBufferSize / 8)
 	qinstBudgetOn = s.budget != 0
 	qinstBudgeting.Target = float64(s.budget) / 1000
 	if s.threshold != qinstCountOnly {
@@ -358,8 +358,8 @@ func qinstAfford(now int64, ns float64) float64 {
 func qinstEventBytes() (n uint64) {
 	for i := uint32(1); i < qinstNBlocks; i++ {
 		b := (*qinstBlock)(unsafe.Pointer(qinstBlocks[i]))
-		n += b.seq * qinstChunkSize
-		if p, c := atomic.Loaduintptr(&b.p), atomic.Loaduintptr(&b.chunk); c != 0 && p > c && p <= c+qinstChunkSize {
+		n += b.seq * qinstBufferSize
+		if p, c := atomic.Loaduintptr(&b.p), atomic.Loaduintptr(&b.buffer); c != 0 && p > c && p <= c+qinstBufferSize {
 			n += uint64(p - c)
 		}
 	}

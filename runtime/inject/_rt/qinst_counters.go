@@ -48,7 +48,7 @@ var (
 	qinstPagesBack uint32                                 // a page is another's than when rate control saw it
 	qinstPagesSeen uint32                                 // by rate control
 	qinstRulings   uintptr                                // of qinstRuling, one a point
-	qinstGrowing   uint32                                 // spin lock: there will be more pages or chunks
+	qinstGrowing   uint32                                 // spin lock: there will be more pages or buffers
 	qinstPaging    [qinstMaxBlocks]uint32                 // blocks that have pages
 	qinstNPaging   atomic.Uint32                          // of them; the last may be 0 still
 	qinstRetired   uint32                                 // block with the counts of threads that ended

@@ -11,10 +11,10 @@ import (
 
 // Records that the program defines and emits.
 
-// A record has to fit a chunk together with what follows a break.
+// A record has to fit a buffer together with what follows a break.
 const (
 	qinstMaxKinds  = 1 << 12
-	qinstMaxRecord = qinstChunkSize / 2 // bytes; larger ones are counted only
+	qinstMaxRecord = qinstBufferSize / 2 // bytes; larger ones are counted only
 )
 
 var (
@@ -50,7 +50,7 @@ func qinstRecordKind(point *uint32, description, table string) (tag uint32) {
 
 // qinstWriteKinds writes the descriptors that came since the last call: before any
 // record of theirs.
-// It must run before chunks are written, because a reader cannot skip over a record whose
+// It must run before buffers are written, because a reader cannot skip over a record whose
 // kind it has not seen.
 // Context: writer.
 func qinstWriteKinds() {
@@ -101,7 +101,7 @@ func qinstEmit(point uint32, p unsafe.Pointer, n uintptr) {
 	size := 16 + (n+7)&^7
 	now := qinstNow()
 	// A record may be longer than the space that is kept behind end. Then it begins a
-	// chunk.
+	// buffer.
 	if b.p+size > b.end || b.p == 0 || (now-b.last)>>32 != 0 || b.g != gp.goid {
 		if b.p != 0 && b.p+qinstContext+size > b.end {
 			qinstGiveAway(b)

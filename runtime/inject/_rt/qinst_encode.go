@@ -2,7 +2,7 @@ package runtime
 
 import "unsafe"
 
-// Nothing here tests for room: qinstByte writes the buffer out when it is full. Numbers
+// Nothing here tests for room: qinstByte writes the output buffer out when it is full. Numbers
 // are always written in the widest form of their type. That costs a few bytes in records
 // that are few, and lets the writer go without branches and readers without surprises.
 

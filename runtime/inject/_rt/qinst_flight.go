@@ -5,11 +5,11 @@ import (
 	"unsafe"
 )
 
-// The ring is the recorder: chunks that are kept lie where threads filled them, and
+// The ring is the recorder: buffers that are kept lie where threads filled them, and
 // nothing is copied until a file is asked for. Keeping costs the writer a look at each
-// chunk.
+// buffer.
 
-// The flight recorder: QINST=mode=flight,keep=10s. Full chunks are not written but kept,
+// The flight recorder: QINST=mode=flight,keep=10s. Full buffers are not written but kept,
 // the oldest make room; a trigger writes what there is as a file of its own. The first
 // file has only its head until the program panics: then the rest follows there, and
 // should it be killed, readers find the rest in the ring. A program that ends as it
@@ -17,11 +17,11 @@ import (
 
 const qinstClockNS = 1e9 // between readings of the clocks that are kept
 
-// The list of kept chunks is the writer's alone. Others raise asked, and wait for done.
+// The list of kept buffers is the writer's alone. Others raise asked, and wait for done.
 var qinstFlight struct {
 	on, writes  bool
 	ns          int64  // how long is kept; 0: as much as there is room
-	most        uint32 // chunks
+	most        uint32 // buffers
 	first, last uint32 // kept ones, the oldest first
 	n           uint32
 	asked, done uint32 // files
@@ -50,7 +50,7 @@ func qinstStartFlight() bool {
 	if f.ns == 0 && f.most == 0 {
 		f.ns = 10e9
 	}
-	// A quarter of the chunks is for threads to fill while the others are kept.
+	// A quarter of the buffers is for threads to fill while the others are kept.
 	if f.most == 0 {
 		f.most = qinstSet.mostChunks * 3 / 4 // the others are being filled
 	}
@@ -74,25 +74,25 @@ func qinstSignalled(sig uint32) bool {
 	return true
 }
 
-// qinstKeep keeps a list of full chunks, the last first, and lets the oldest go.
+// qinstKeep keeps a list of full buffers, the last first, and lets the oldest go.
 // The list comes newest first, as threads push it, and is turned around here, because the
-// oldest chunk is the first to go.
+// oldest buffer is the first to go.
 // Context: writer.
 func qinstKeep(list uint32) {
 	f := &qinstFlight
 	var oldest uint32
 	for list != 0 {
-		h := qinstChunkAt(list)
+		h := qinstBufferAt(list)
 		list, h.next, oldest = h.next, oldest, list
 	}
 	for oldest != 0 {
-		h := qinstChunkAt(oldest)
+		h := qinstBufferAt(oldest)
 		i := oldest
 		oldest, h.next = h.next, 0
 		if f.last == 0 {
 			f.first = i
 		} else {
-			qinstChunkAt(f.last).next = i
+			qinstBufferAt(f.last).next = i
 		}
 		f.last = i
 		f.n++
@@ -100,27 +100,27 @@ func qinstKeep(list uint32) {
 	qinstForget()
 }
 
-// qinstForget lets chunks go that are too many, or too old: the one behind is older than
+// qinstForget lets buffers go that are too many, or too old: the one behind is older than
 // what is kept, too.
-// One chunk is always kept. Its successor's time says how old its last event can be.
+// One buffer is always kept. Its successor's time says how old its last event can be.
 // Context: writer.
 func qinstForget() {
 	f := &qinstFlight
 	now := qinstNow()
 	for f.n > 1 {
-		h := qinstChunkAt(f.first)
-		next := qinstChunkAt(h.next)
+		h := qinstBufferAt(f.first)
+		next := qinstBufferAt(h.next)
 		age := float64(now-next.ticks) / f.ticksPerMS * 1e6
-		// Chunks in use by threads must not become too few, even if that makes the past
+		// Buffers in use by threads must not become too few, even if that makes the past
 		// shorter than was asked for: losing what happens now would be worse.
-		room := int32(qinstChunks.limit.Load())-qinstChunks.used.Load() > 3*qinstReserve
+		room := int32(qinstBuffers.limit.Load())-qinstBuffers.used.Load() > 3*qinstReserve
 		if room && f.n <= f.most && (f.ns == 0 || f.ticksPerMS == 0 || age < float64(f.ns)) {
 			return
 		}
 		f.first = h.next
 		f.n--
 		h.bytes = 0
-		qinstChunks.put(uintptr(unsafe.Pointer(h)))
+		qinstBuffers.put(uintptr(unsafe.Pointer(h)))
 	}
 }
 
@@ -223,9 +223,9 @@ func qinstWriteFlight(why string) {
 	}
 	qinstKeep(qinstTakeFull())
 	for i := f.first; i != 0; {
-		h := qinstChunkAt(i)
+		h := qinstBufferAt(i)
 		i = h.next
-		qinstWriteChunk(h, uintptr(h.bytes))
+		qinstWriteBuffer(h, uintptr(h.bytes))
 		qinstPush()
 		qinstBeat++
 	}

@@ -12,8 +12,8 @@ import (
 // full disk kills the program with SIGBUS. Where no such file can be had the
 // memory is anonymous.
 //
-//	[0, qinstChunksAt)        head: words that say where everything is
-//	[qinstChunksAt, ...)      chunks, as many as were needed
+//	[0, qinstBuffersAt)        head: words that say where everything is
+//	[qinstBuffersAt, ...)      buffers, as many as were needed
 //	[qinstLogAt, ...)         packets that must not be lost: tables, descriptors
 //	[qinstBlocksAt, ...)      blocks
 //	[qinstDirectoryAt, ...)   whose counters are where
@@ -25,8 +25,8 @@ import (
 // nothing ever moves, and pages that are not allocated cost nothing.
 const (
 	qinstPage        = qinstRingPage
-	qinstChunksAt    = qinstPage
-	qinstLogAt       = qinstChunksAt + qinstMaxRing*qinstChunkSize
+	qinstBuffersAt   = qinstPage
+	qinstLogAt       = qinstBuffersAt + qinstMaxRing*qinstBufferSize
 	qinstLogSize     = 256 << 20
 	qinstBlocksAt    = qinstLogAt + qinstLogSize
 	qinstDirectoryAt = qinstBlocksAt + qinstMaxBlocks*qinstPage
@@ -86,24 +86,24 @@ func qinstUnlockMemory() { atomic.Store(&qinstMemory, 0) }
 
 // qinstMap makes the ring and the pools.
 // Everything is reserved at once and touched as it is needed: addresses are then fixed,
-// and no pointer to a chunk or a block can go stale.
+// and no pointer to a buffer or a block can go stale.
 // Context: start.
 func qinstMap() bool {
 	qinstOpenRing()
 	head := qinstMapAt(0, qinstPage)
 	qinstLog = qinstMapAt(qinstLogAt, qinstLogSize)
-	chunks := qinstMapAt(qinstChunksAt, qinstMaxRing*qinstChunkSize)
+	buffers := qinstMapAt(qinstBuffersAt, qinstMaxRing*qinstBufferSize)
 	pages := qinstMapAt(qinstPagesAt, qinstMostPages*qinstPageSize)
 	qinstDirectory = qinstMapAt(qinstDirectoryAt, qinstMostPages*4)
 	qinstTotals = qinstAnonymous(qinstMaxPoints * 16)
 	qinstBlockMemory = qinstAnonymous(qinstMaxBlocks * (qinstPage + qinstPageTable))
 	qinstCallees = qinstAnonymous(qinstMaxBlocks * qinstCalleesSize)
 	qinstTexts = qinstAnonymous(qinstTextBytes)
-	if !qinstMapTrails() || !qinstMapStacks() || !qinstMapTallies() || qinstTexts == 0 || head == 0 || qinstLog == 0 || chunks == 0 || pages == 0 || qinstDirectory == 0 || qinstBlockMemory == 0 || qinstCallees == 0 || qinstTotals == 0 {
+	if !qinstMapTrails() || !qinstMapStacks() || !qinstMapTallies() || qinstTexts == 0 || head == 0 || qinstLog == 0 || buffers == 0 || pages == 0 || qinstDirectory == 0 || qinstBlockMemory == 0 || qinstCallees == 0 || qinstTotals == 0 {
 		qinstSay("cannot map memory for the trace; the program goes on untraced")
 		return false
 	}
-	qinstChunks.base, qinstChunks.stride = chunks, qinstChunkSize
+	qinstBuffers.base, qinstBuffers.stride = buffers, qinstBufferSize
 	qinstPages.base, qinstPages.stride = pages, qinstPageSize
 	qinstDescribeRing(head)
 	qinstGrowRing(0)
@@ -117,17 +117,17 @@ func qinstMap() bool {
 // Context: start.
 func qinstDescribeRing(head uintptr) {
 	var b *qinstBlock // for the offsets
-	var c *qinstChunk
+	var c *qinstBuffer
 	qinstHead = (*[qinstPage / 8]uint64)(unsafe.Pointer(head))
 	h := qinstHead
 	h[qinstRingWordVersion] = qinstRingVersion
 	h[qinstRingWordPID] = qinstSet.pid
 	h[qinstRingWordStream] = qinstSet.stream
-	h[qinstRingWordChunkBase], h[qinstRingWordChunkAt] = uint64(qinstChunks.base), qinstChunksAt
-	h[qinstRingWordChunkSize], h[qinstRingWordChunkHead] = qinstChunkSize, qinstHeadSize
+	h[qinstRingWordChunkBase], h[qinstRingWordChunkAt] = uint64(qinstBuffers.base), qinstBuffersAt
+	h[qinstRingWordChunkSize], h[qinstRingWordChunkHead] = qinstBufferSize, qinstHeadSize
 	h[qinstRingWordBlockAt], h[qinstRingWordBlockSize] = qinstBlocksAt, qinstPage
 	h[qinstRingWordDirectoryAt], h[qinstRingWordPageAt], h[qinstRingWordPageSize] = qinstDirectoryAt, qinstPagesAt, qinstPageSize
-	h[qinstRingWordBlockP], h[qinstRingWordBlockChunk] = uint64(unsafe.Offsetof(b.p)), uint64(unsafe.Offsetof(b.chunk))
+	h[qinstRingWordBlockP], h[qinstRingWordBlockChunk] = uint64(unsafe.Offsetof(b.p)), uint64(unsafe.Offsetof(b.buffer))
 	h[qinstRingWordBlockLost], h[qinstRingWordBlockDeep] = uint64(unsafe.Offsetof(b.lost)), uint64(unsafe.Offsetof(b.overflow))
 	h[qinstRingWordChunkBytes], h[qinstRingWordChunkNum] = uint64(unsafe.Offsetof(c.bytes)), uint64(unsafe.Offsetof(c.num))
 	h[qinstRingWordChunkTID], h[qinstRingWordChunkSeq] = uint64(unsafe.Offsetof(c.tid)), uint64(unsafe.Offsetof(c.seq))
@@ -220,7 +220,7 @@ func qinstOpenRing() {
 // one that is full at once.
 // Context: start.
 func qinstFits() bool {
-	return qinstAllocate(0, qinstChunksAt+uintptr(min(qinstGrow, qinstSet.mostChunks))*qinstChunkSize) &&
+	return qinstAllocate(0, qinstBuffersAt+uintptr(min(qinstGrow, qinstSet.mostChunks))*qinstBufferSize) &&
 		qinstAllocate(qinstDirectoryAt, qinstPage) && qinstAllocate(qinstPagesAt, qinstPageGrow*qinstPageSize)
 }
 
@@ -269,7 +269,7 @@ func qinstAllocate(off, size uintptr) bool {
 	}
 }
 
-// qinstGrowRing lets the threads have more than n chunks. It reports false if it cannot.
+// qinstGrowRing lets the threads have more than n buffers. It reports false if it cannot.
 // The hooks of threads call it, too.
 // The holder of the lock is on its system stack and makes one system call, so spinning
 // here is short; the lock is taken by threads that hold the scheduler's.
@@ -278,26 +278,26 @@ func qinstGrowRing(n uint32) (ok bool) {
 	for !atomic.Cas(&qinstGrowing, 0, 1) {
 		usleep(20)
 	}
-	ok = qinstChunks.limit.Load() > n || qinstMoreChunks(n)
+	ok = qinstBuffers.limit.Load() > n || qinstMoreBuffers(n)
 	atomic.Store(&qinstGrowing, 0)
 	return ok
 }
 
-// qinstMoreChunks raises how many chunks there may be. A quarter of the memory belongs to
+// qinstMoreBuffers raises how many buffers there may be. A quarter of the memory belongs to
 // events whatever counts use: a program with many points must not lose its scheduling
 // events.
 // Context: start, probe, hook, goroutine, writer, sampler.
-func qinstMoreChunks(n uint32) bool {
+func qinstMoreBuffers(n uint32) bool {
 	grow := min(qinstGrow, qinstSet.mostChunks-n)
-	size := uint64(grow) * qinstChunkSize
-	if uint64(n)*qinstChunkSize+size > qinstSet.memory/4 && !qinstMayUse(size) {
+	size := uint64(grow) * qinstBufferSize
+	if uint64(n)*qinstBufferSize+size > qinstSet.memory/4 && !qinstMayUse(size) {
 		qinstSet.mostChunks = n
 		return false
 	}
-	if grow == 0 || !qinstAllocate(qinstChunksAt+uintptr(n)*qinstChunkSize, uintptr(size)) {
+	if grow == 0 || !qinstAllocate(qinstBuffersAt+uintptr(n)*qinstBufferSize, uintptr(size)) {
 		return false
 	}
-	qinstChunks.limit.Store(n + grow)
+	qinstBuffers.limit.Store(n + grow)
 	qinstHead[qinstRingWordChunks] = uint64(n + grow)
 	return true
 }

@@ -119,7 +119,7 @@ const (
 )
 
 var (
-	qinstChunks qinstPool
+	qinstBuffers qinstPool
 
 	// Addresses, not pointers: the writer must not execute write barriers, and the
 	// collector has nothing to find there.
@@ -128,11 +128,11 @@ var (
 	qinstReady   qinstList               // blocks without a thread
 	qinstSpares  atomic.Int32            // how many there are
 
-	qinstFull  atomic.Uint64 // the newest full chunk: number of it, qinstChunk.next leads on
+	qinstFull  atomic.Uint64 // the newest full buffer: number of it, qinstBuffer.next leads on
 	qinstEarly uint64        // hits of points whose package is not registered
 )
 
-// qinstPushFull puts a chunk on the list that the writer empties. Only whole
+// qinstPushFull puts a buffer on the list that the writer empties. Only whole
 // lists are taken from it, so it needs no counter.
 // It wakes the writer only under pressure, because the wake-up is a system call on the
 // program's time.
@@ -140,8 +140,8 @@ var (
 //
 //go:nosplit
 func qinstPushFull(c uintptr) {
-	h := (*qinstChunk)(unsafe.Pointer(c))
-	i := uint32((c-qinstChunks.base)/qinstChunks.stride) + 1
+	h := (*qinstBuffer)(unsafe.Pointer(c))
+	i := uint32((c-qinstBuffers.base)/qinstBuffers.stride) + 1
 	for {
 		old := qinstFull.Load()
 		h.next = uint32(old)
@@ -154,12 +154,12 @@ func qinstPushFull(c uintptr) {
 	}
 }
 
-// qinstPressed tells whether the writer is to look for full chunks now. Else it finds
+// qinstPressed tells whether the writer is to look for full buffers now. Else it finds
 // them when it looks anyhow, some times a second: to wake it costs more than to write a
-// chunk.
+// buffer.
 // Context: start, probe, hook, goroutine, writer, sampler.
 //
 //go:nosplit
 func qinstPressed() bool {
-	return uint32(qinstChunks.used.Load()) > qinstChunks.limit.Load()/4
+	return uint32(qinstBuffers.used.Load()) > qinstBuffers.limit.Load()/4
 }

@@ -5,7 +5,7 @@ import (
 	"unsafe"
 )
 
-// What probes and hooks write into chunks, and how they come by one. An event is one to
+// What probes and hooks write into buffers, and how they come by one. An event is one to
 // three words. The first has the time since the event before it in its upper half, the
 // kind in bits 24 to 31, and an argument below:
 //
@@ -18,12 +18,12 @@ import (
 // probes have the fast side written out in themselves: it is a few instructions, and a
 // call costs as many.
 //
-// Where chunks come from: the list of free ones, then fresh ones up to a limit that the
+// Where buffers come from: the list of free ones, then fresh ones up to a limit that the
 // writer raises in time. A thread that gets none is starved: its threshold goes up, so that
 // its entries cost a comparison and not a search, until the writer feeds it.
 
-// qinstReserve chunks are kept for scheduling events and exits: losing one of
-// those breaks what the analyses stand on, while an entry that finds no chunk
+// qinstReserve buffers are kept for scheduling events and exits: losing one of
+// those breaks what the analyses stand on, while an entry that finds no buffer
 // is still counted.
 const qinstReserve = 16
 
@@ -32,12 +32,12 @@ const qinstCountOnly = 1<<31 - 3
 
 var (
 	qinstStarved uint32       // set when a block was starved
-	qinstTokens  atomic.Int32 // chunks that the budget has left; exits and scheduling events may overdraw
+	qinstTokens  atomic.Int32 // buffers that the budget has left; exits and scheduling events may overdraw
 )
 
 // qinstQuota is the slow side of every event: afterwards the longest event fits
 // at b.p, its time distance fits 32 bits, and the events so far say that g runs
-// on the thread. It reports false if there is no chunk.
+// on the thread. It reports false if there is no buffer.
 // It writes what readers need to go on after a break, at most qinstContext bytes in all:
 // a time if the distance is too long for 32 bits, a gap if events were lost, the
 // goroutine if no event told of it.
@@ -83,9 +83,9 @@ func qinstQuota(b *qinstBlock, g, now uint64, reserve uint32) bool {
 	return true
 }
 
-// qinstSwap gives the full chunk to the writer and takes an empty one.
+// qinstSwap gives the full buffer to the writer and takes an empty one.
 // The order matters: the header is complete before p is published, because a reader of
-// the ring takes a chunk whose p is set for one that can be read.
+// the ring takes a buffer whose p is set for one that can be read.
 // Context: start, probe, hook, goroutine, sampler.
 //
 //go:nosplit
@@ -96,7 +96,7 @@ func qinstSwap(b *qinstBlock, g, now uint64, reserve uint32) bool {
 	if qinstStates == 0 {
 		return false // ending, or over the limit
 	}
-	// Under a budget chunks are handed out by tokens. Exits and scheduling events may
+	// Under a budget buffers are handed out by tokens. Exits and scheduling events may
 	// overdraw, and the next serving is smaller by that.
 	if qinstRationed() && qinstTokens.Add(-1) < 0 {
 		qinstStarve(b)
@@ -104,24 +104,24 @@ func qinstSwap(b *qinstBlock, g, now uint64, reserve uint32) bool {
 			return false
 		}
 	}
-	c := qinstChunks.get(reserve)
+	c := qinstBuffers.get(reserve)
 	if c == 0 {
 		if reserve > 0 {
 			qinstStarve(b)
 		}
 		return false
 	}
-	h := (*qinstChunk)(unsafe.Pointer(c))
+	h := (*qinstBuffer)(unsafe.Pointer(c))
 	h.num, h.tid, h.seq = b.num, b.tid, b.seq
 	h.ticks, h.g, h.proc = now, g, b.proc
 	b.last, b.g = now, g
-	b.chunk = c
-	b.end = c + qinstChunkSize - qinstLongest
+	b.buffer = c
+	b.end = c + qinstBufferSize - qinstLongest
 	qinstPublish(&b.p, c+qinstHeadSize)
 	return true
 }
 
-// qinstStarve makes the thread's points only count until the writer has chunks
+// qinstStarve makes the thread's points only count until the writer has buffers
 // for it again: to find out at every entry would cost more than to trace.
 // Entries only count from here on; exits and scheduling events still find the reserve, so
 // that what is open gets closed.
@@ -138,26 +138,26 @@ func qinstStarve(b *qinstBlock) {
 	}
 }
 
-// qinstGiveAway puts the thread's chunk on the list of full ones.
-// p is set to 0 before the chunk is on the list. Otherwise somebody who writes open
-// chunks could write this one twice under the same number.
+// qinstGiveAway puts the thread's buffer on the list of full ones.
+// p is set to 0 before the buffer is on the list. Otherwise somebody who writes open
+// buffers could write this one twice under the same number.
 // Context: start, probe, hook, goroutine, sampler.
 //
 //go:nosplit
 func qinstGiveAway(b *qinstBlock) {
-	c := b.chunk
+	c := b.buffer
 	if c == 0 {
 		return
 	}
-	h := (*qinstChunk)(unsafe.Pointer(c))
+	h := (*qinstBuffer)(unsafe.Pointer(c))
 	h.bytes = uint32(b.p - c - qinstHeadSize)
 	qinstPublish(&b.p, 0)
-	b.chunk = 0
+	b.buffer = 0
 	b.seq++
 	qinstPushFull(c)
 }
 
-// qinstLost counts an event that found no chunk. The gap record that the next event
+// qinstLost counts an event that found no buffer. The gap record that the next event
 // writes says how many, and since when.
 // Context: start, probe, hook, goroutine, sampler.
 //
@@ -228,7 +228,7 @@ func qinstReadyFor(now, on uint64) *qinstBlock {
 
 // qinstMakeReady is the slow side of qinstReadyFor. It runs on the system
 // stack: system calls are hooked where little of the goroutine's stack is left.
-// It tries to make chunks rather than lose a scheduling event: each one lost is a
+// It tries to make buffers rather than lose a scheduling event: each one lost is a
 // goroutine whose state is unknown from there on.
 // Context: start, probe, hook, goroutine, sampler.
 //
@@ -239,14 +239,14 @@ func qinstMakeReady(now, on uint64) (b *qinstBlock) {
 			atomic.Xadd64(&qinstNoBlock, 1)
 			return
 		}
-		limit := qinstChunks.limit.Load()
+		limit := qinstBuffers.limit.Load()
 		for !qinstQuota(b, on, now, 0) {
 			if qinstStates == 0 || !qinstGrowRing(limit) {
 				qinstLost(b, now)
 				b = nil
 				break
 			}
-			limit = qinstChunks.limit.Load()
+			limit = qinstBuffers.limit.Load()
 		}
 	})
 	return b

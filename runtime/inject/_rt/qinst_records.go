@@ -80,9 +80,9 @@ func qinstWriteHead() {
 	qinstAttrInt("ncpu", int64(numCPUStartup))
 	qinstAttrStr("mode", qinstSet.mode)
 	qinstAttrStr("settings", qinstSet.env)
-	qinstAttrInt("event_cost_ps", int64(qinstSet.chunkCost*1000/(qinstChunkSize/8)))
+	qinstAttrInt("event_cost_ps", int64(qinstSet.bufferCost*1000/(qinstBufferSize/8)))
 	qinstAttrInt("atomic_cost_ps", qinstAtomicPS)
-	qinstAttrInt("clock_cost_ps", int64(qinstSet.chunkCost*1000/(qinstChunkSize/8)/5))
+	qinstAttrInt("clock_cost_ps", int64(qinstSet.bufferCost*1000/(qinstBufferSize/8)/5))
 	qinstAttrInt("count_cost_ps", int64(qinstCountNS*1000))
 	qinstAttrInt("budget_permille", int64(qinstSet.budget))
 	if qinstSampling != 0 {
@@ -297,7 +297,7 @@ func qinstWriteMemory() {
 	for i := range qinstNBlocks {
 		pageless += (*qinstBlock)(unsafe.Pointer(qinstBlocks[i])).pageless
 	}
-	events, counts := uint64(qinstChunks.limit.Load())*qinstChunkSize, uint64(qinstPages.limit.Load())*qinstPageSize
+	events, counts := uint64(qinstBuffers.limit.Load())*qinstBufferSize, uint64(qinstPages.limit.Load())*qinstPageSize
 	stacks := uint64(max(qinstStackBytes.Load(), 0))
 	qinstRecordMemory(qinstNow(), s.memory, events, counts, stacks, qinstHead[qinstRingWordLog], pageless, atomic.Load64(&qinstStackless), qinstUnlisted)
 }

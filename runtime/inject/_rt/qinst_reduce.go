@@ -8,13 +8,13 @@ import (
 
 // Package extensions reduces events before they are written. Its goroutine, the
 // reducer, stands between the threads and the writer: it takes what they recorded,
-// and gives full chunks back as it wants them written. It is a goroutine of the
+// and gives full buffers back as it wants them written. It is a goroutine of the
 // runtime, parked while there is nothing to do, so that programs neither see nor miss
 // it (deadlocks are found, runtime.NumGoroutine does not count it); only the writer
 // wakes it.
 //
 // A program that does not end by itself cannot wait for a goroutine. Then, and if the
-// reducer hangs, the writer takes the chunks that it has not given back as they are.
+// reducer hangs, the writer takes the buffers that it has not given back as they are.
 
 // The states of the reducer, in the order that it takes them. It never comes back from
 // the last one.
@@ -39,34 +39,34 @@ var qinstReduce struct {
 	gp              guintptr
 	run             func()
 
-	at, n uint32  // of the chunks that threads were filling when the round began
+	at, n uint32  // of the buffers that threads were filling when the round began
 	peeks uintptr // of qinstPeek
-	taken uint32  // full chunks that it has not looked at, the oldest first
+	taken uint32  // full buffers that it has not looked at, the oldest first
 	tick  int64
 	ns    uint64        // time that it has worked
 	seen  uint64        // of it, when a budget last looked
-	out   atomic.Uint64 // chunks to be written, as qinstFull
+	out   atomic.Uint64 // buffers to be written, as qinstFull
 	told  uint64        // dropped events that records have told of
 
 	packets, size uintptr // to be written as they are; 0: none
-	parts         uintptr // of chunks that are not full: qinstPart, a number of them
+	parts         uintptr // of buffers that are not full: qinstPart, a number of them
 	nparts        uint32
 	now, partsAt  uint64 // of the round; of the one that the parts are of
 }
 
-// qinstPeek is where a thread is in its chunk.
-type qinstPeek struct{ chunk, p uintptr }
+// qinstPeek is where a thread is in its buffer.
+type qinstPeek struct{ buffer, p uintptr }
 
-// qinstPart is what is to be written of a chunk that is not full, with a copy of its
+// qinstPart is what is to be written of a buffer that is not full, with a copy of its
 // head: by then it may be another's.
 type qinstPart struct {
 	_    sys.NotInHeap
-	head qinstChunk
+	head qinstBuffer
 	p, n uintptr
 }
 
 // qinstReduceStart starts the reducer.
-// The chunks that are full by then are the reducer's too: from here on the writer takes
+// The buffers that are full by then are the reducer's too: from here on the writer takes
 // none.
 // Context: goroutine.
 //
@@ -146,7 +146,7 @@ func qinstReduceWake() {
 // taken. Which goroutine did something on which thread is in the order of its events'
 // times up to then: what a thread has not published by now is later on every other
 // thread, too, for its goroutine cannot have left it.
-// Peeks come before the full list is taken: the other way round a chunk that became full
+// Peeks come before the full list is taken: the other way round a buffer that became full
 // in between would be in neither.
 // Context: reducer.
 //
@@ -161,68 +161,68 @@ func qinstReduceRound() (now uint64) {
 	peeks := (*[qinstMaxBlocks]qinstPeek)(unsafe.Pointer(r.peeks))
 	for i := uint32(1); i < atomic.Load(&qinstNBlocks); i++ {
 		b := (*qinstBlock)(unsafe.Pointer(qinstBlocks[i]))
-		p, c := atomic.Loaduintptr(&b.p), atomic.Loaduintptr(&b.chunk)
-		if c != 0 && p > c && p <= c+qinstChunkSize {
+		p, c := atomic.Loaduintptr(&b.p), atomic.Loaduintptr(&b.buffer)
+		if c != 0 && p > c && p <= c+qinstBufferSize {
 			peeks[r.n] = qinstPeek{c, p}
 			r.n++
 		}
 	}
-	// A chunk that was given away meanwhile comes twice. The reducer takes the full one.
+	// A buffer that was given away meanwhile comes twice. The reducer takes the full one.
 	list := uint32(qinstFull.Swap(0))
 	for list != 0 {
-		h := qinstChunkAt(list)
+		h := qinstBufferAt(list)
 		list, h.next, r.taken = h.next, r.taken, list
 	}
 	return now
 }
 
-// qinstReduceTake is the next chunk of the round, the full ones first, and its events'
+// qinstReduceTake is the next buffer of the round, the full ones first, and its events'
 // bytes; nil if there is none.
-// A chunk that is not full is the thread's still; the reducer may read up to bytes and
+// A buffer that is not full is the thread's still; the reducer may read up to bytes and
 // must not write.
 // Context: reducer.
 //
 //go:linkname qinstReduceTake qinst_reduce_take
-func qinstReduceTake() (chunk unsafe.Pointer, bytes uint32, full bool) {
+func qinstReduceTake() (buffer unsafe.Pointer, bytes uint32, full bool) {
 	r := &qinstReduce
 	if r.taken != 0 {
-		h := qinstChunkAt(r.taken)
+		h := qinstBufferAt(r.taken)
 		r.taken = h.next
 		return unsafe.Pointer(h), h.bytes, true
 	}
 	if r.at < r.n {
 		peek := &(*[qinstMaxBlocks]qinstPeek)(unsafe.Pointer(r.peeks))[r.at]
 		r.at++
-		return unsafe.Pointer(peek.chunk), uint32(peek.p - peek.chunk - qinstHeadSize), false
+		return unsafe.Pointer(peek.buffer), uint32(peek.p - peek.buffer - qinstHeadSize), false
 	}
 	return nil, 0, false
 }
 
-// qinstReduceChange tells that the reducer is about to change a chunk: from then on it
-// is lost if the program is killed. It reports false if the chunk is not the reducer's
+// qinstReduceChange tells that the reducer is about to change a buffer: from then on it
+// is lost if the program is killed. It reports false if the buffer is not the reducer's
 // any more.
-// bytes becomes 0, which tells readers of the ring to leave the chunk alone: half of it
+// bytes becomes 0, which tells readers of the ring to leave the buffer alone: half of it
 // is the old events and half the new.
 // Context: reducer.
 //
 //go:linkname qinstReduceChange qinst_reduce_change
-func qinstReduceChange(chunk unsafe.Pointer) bool {
+func qinstReduceChange(buffer unsafe.Pointer) bool {
 	if atomic.Load(&qinstReduce.state) != qinstReduceWorks {
 		return false // the writer takes it as it is
 	}
-	atomic.Store(&(*qinstChunk)(chunk).bytes, 0)
+	atomic.Store(&(*qinstBuffer)(buffer).bytes, 0)
 	atomic.Xadd(&qinstReduce.beat, 1)
 	return true
 }
 
-// qinstReduceGive gives a chunk to the writer.
+// qinstReduceGive gives a buffer to the writer.
 // Context: reducer.
 //
 //go:linkname qinstReduceGive qinst_reduce_give
-func qinstReduceGive(chunk unsafe.Pointer, bytes uint32) {
-	h := (*qinstChunk)(chunk)
+func qinstReduceGive(buffer unsafe.Pointer, bytes uint32) {
+	h := (*qinstBuffer)(buffer)
 	atomic.Store(&h.bytes, bytes)
-	i := uint32((uintptr(chunk)-qinstChunks.base)/qinstChunks.stride) + 1
+	i := uint32((uintptr(buffer)-qinstBuffers.base)/qinstBuffers.stride) + 1
 	for {
 		old := qinstReduce.out.Load()
 		h.next = uint32(old)
@@ -262,7 +262,7 @@ func qinstReducePackets(p unsafe.Pointer, n uintptr) bool {
 	return true
 }
 
-// qinstReduceParts gives the writer what it is to write of chunks that are not full,
+// qinstReduceParts gives the writer what it is to write of buffers that are not full,
 // likewise.
 // Context: reducer.
 //
@@ -352,14 +352,14 @@ func qinstExtensions() string {
 
 // What follows is the writer's part.
 
-// qinstReducing tells whether chunks go through the reducer.
+// qinstReducing tells whether buffers go through the reducer.
 // Context: writer.
 func qinstReducing() bool {
 	s := atomic.Load(&qinstReduce.state)
 	return s == qinstReduceWorks || s == qinstReduceParked
 }
 
-// qinstTakeFull returns the list of chunks that can be written.
+// qinstTakeFull returns the list of buffers that can be written.
 // Without a reducer it is the list that threads push to; with one, what the reducer gave
 // back.
 // Context: writer.
@@ -392,8 +392,8 @@ func qinstWritePackets() {
 	}
 }
 
-// qinstWriteParts writes what the reducer gave of chunks that are not full.
-// Each is written from a copy of its head: the chunk may have been given away, and its
+// qinstWriteParts writes what the reducer gave of buffers that are not full.
+// Each is written from a copy of its head: the buffer may have been given away, and its
 // head be another block's.
 // Context: writer.
 func qinstWriteParts() {
@@ -417,14 +417,14 @@ func qinstReduceGoOn() {
 // qinstLeaveReducer writes what the reducer was given and has not given back, once
 // the program has ended without it.
 // It waits until the reducer's beat stands still, because that may be in the middle of
-// changing a chunk; then chunks are found by their bytes, which are 0 where they were
+// changing a buffer; then buffers are found by their bytes, which are 0 where they were
 // changed and not given back.
 // Context: writer.
 func qinstLeaveReducer() {
 	r := &qinstReduce
 	atomic.Store(&r.state, qinstReduceLeft)
 	for beat := r.beat; ; beat = r.beat {
-		usleep(1000) // it may be changing a chunk
+		usleep(1000) // it may be changing a buffer
 		if atomic.Load(&r.beat) == beat {
 			break
 		}
@@ -432,8 +432,8 @@ func qinstLeaveReducer() {
 	qinstWritePackets()
 	qinstWriteList(uint32(r.out.Swap(0)))
 	qinstFull.Store(0)
-	for i := uint32(1); i <= min(qinstChunks.fresh.Load(), qinstChunks.limit.Load()); i++ {
-		if h := qinstChunkAt(i); h.bytes != 0 {
+	for i := uint32(1); i <= min(qinstBuffers.fresh.Load(), qinstBuffers.limit.Load()); i++ {
+		if h := qinstBufferAt(i); h.bytes != 0 {
 			h.next = 0
 			qinstWriteList(i)
 		}

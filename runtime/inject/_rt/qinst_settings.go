@@ -42,8 +42,8 @@ var qinstSet struct {
 	// Both accounts are kept as what is left, so that the writer compares with 0 and need
 	// not know when the program began.
 	// The accounts of budget, in ns, and of rate, in bytes (see qinstFeed).
-	chunkCost, credit, fedCPU, rateCredit uint64
-	fed                                   int64
+	bufferCost, credit, fedCPU, rateCredit uint64
+	fed                                    int64
 
 	memory uint64 // bytes that the tool may use in the program; of these:
 
@@ -63,7 +63,7 @@ var qinstSet struct {
 func qinstShareMemory(bytes uint64) {
 	s := &qinstSet
 	s.memory = bytes
-	s.mostChunks = uint32(bytes * 3 / 8 / qinstChunkSize)
+	s.mostChunks = uint32(bytes * 3 / 8 / qinstBufferSize)
 	s.mostPages = uint32(min(bytes*7/16/qinstPageSize, qinstMostPages))
 	s.mostStacks = bytes * 3 / 16
 	s.mostListed = uint32(bytes / 16 / uint64(unsafe.Sizeof(qinstControl{})))
@@ -73,7 +73,7 @@ func qinstShareMemory(bytes uint64) {
 // qinstMayUse tells whether events and counts may have so many bytes more.
 // Context: start, probe, hook, goroutine, writer, sampler.
 func qinstMayUse(more uint64) bool {
-	used := uint64(qinstChunks.limit.Load())*qinstChunkSize + uint64(qinstPages.limit.Load())*qinstPageSize
+	used := uint64(qinstBuffers.limit.Load())*qinstBufferSize + uint64(qinstPages.limit.Load())*qinstPageSize
 	return used+more <= qinstSet.memory*11/16 || qinstFlight.on
 }
 
@@ -190,7 +190,7 @@ func qinstApplySetting(id qinstSettingID, v qinstSettingValue) {
 		if v.How == qinstSettingPeriod {
 			f.ns = int64(v.N)
 		} else {
-			f.most = uint32(min(v.N/qinstChunkSize, qinstMaxRing*3/4))
+			f.most = uint32(min(v.N/qinstBufferSize, qinstMaxRing*3/4))
 		}
 	case qinstSettingOn:
 		f.signal = qinstSignalNamed(v.Given)

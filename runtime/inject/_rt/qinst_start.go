@@ -27,7 +27,7 @@ func qinstStart() {
 	// without a sign of it.
 	qinstSlowClock = !qinstInvariantClock()
 	qinstSet.stream = (qinstNow()*0x9E3779B97F4A7C15 ^ s.pid<<40) >> 1
-	qinstPriceChunk()
+	qinstPriceBuffer()
 	// In these modes no counter is above its threshold by itself, and what remains is to
 	// count: no budget is needed.
 	if s.mode == "count" || s.mode == "sample" {
@@ -43,7 +43,7 @@ func qinstStart() {
 	}
 	qinstPrepareSamples()
 	qinstStartControl()
-	// The first chunks are free of charge: the budget is a share of processor time, of
+	// The first buffers are free of charge: the budget is a share of processor time, of
 	// which none has been used.
 	qinstTokens.Store(qinstBatch) // until the writer first looks
 	for range qinstFirst {
@@ -97,7 +97,7 @@ func qinstNewThread(f func()) {
 
 var qinstStarted uint32
 
-// qinstPriceChunk measures what the events of one chunk cost. In a loop of nothing else
+// qinstPriceBuffer measures what the events of one buffer cost. In a loop of nothing else
 // an event takes little more than its clock reading; in programs, measured from outside
 // (zstd's and bbolt's benchmarks, docs/RESULTS.md), it takes three to five times that:
 // the processor does nothing else meanwhile, and its caches lose what the event takes.
@@ -105,14 +105,14 @@ var qinstStarted uint32
 // fourth of a clock reading in such a loop, and in zstd's benchmarks, of whose hits a profile
 // of the processor's counts finds 1.6 % of the time, 0.35.
 // Context: start.
-func qinstPriceChunk() {
+func qinstPriceBuffer() {
 	const reads = 256
 	start := nanotime()
 	for range reads {
 		qinstNow()
 	}
 	ns := uint64(nanotime() - start)
-	qinstSet.chunkCost = 1 + 5*ns*(qinstChunkSize/8)/reads
+	qinstSet.bufferCost = 1 + 5*ns*(qinstBufferSize/8)/reads
 	qinstCountNS = 0.35 * float64(ns) / reads
 	qinstPriceAtomic()
 }

@@ -270,7 +270,7 @@ func qinstRunning() uint64 {
 }
 
 // qinstProcStart notes that the thread has a processor now, also in its block: the next
-// chunk's head says so.
+// buffer's head says so.
 // Context: hook.
 //
 //go:nosplit

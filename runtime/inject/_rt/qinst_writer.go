@@ -6,23 +6,23 @@ import (
 	"unsafe"
 )
 
-// The writer is a thread without a P, like sysmon: it appends full chunks to
+// The writer is a thread without a P, like sysmon: it appends full buffers to
 // the output and prepares what the hooks take from the lists. It allocates
 // nothing, takes no lock that a crashing thread may hold, and blocks signals,
 // for a thread that dies waits for it.
 
-// The writer must be quick enough that threads find chunks, and rare enough that its own
+// The writer must be quick enough that threads find buffers, and rare enough that its own
 // time does not show in a program that does little.
 const (
 	qinstTickNS    = 100e6   // clocks, thread times, refills
 	qinstThreadNS  = 20e6    // for each thread, between two readings of their times: a reading opens a file
-	qinstBusyUS    = 500     // between looks while chunks come in
+	qinstBusyUS    = 500     // between looks while buffers come in
 	qinstFirst     = 16      // blocks made before the program starts
 	qinstSpare     = 48      // blocks kept ready: threads come in bursts
 	qinstFewSpares = 32      // when so few are left the writer is woken
-	qinstGrow      = 128     // chunks a growth of the ring adds
-	qinstMaxRing   = 1 << 15 // chunks: 1 GiB
-	qinstBatch     = 32      // chunks written together
+	qinstGrow      = 128     // buffers a growth of the ring adds
+	qinstMaxRing   = 1 << 15 // buffers: 1 GiB
+	qinstBatch     = 32      // buffers written together
 	qinstFeedNS    = 10e6    // between two servings of the budget
 	qinstGiveUpNS  = 200e6   // an ending thread's patience with a writer that makes no progress
 	qinstIdle      = 0xffffffff
@@ -139,7 +139,7 @@ func qinstWriter() {
 	}
 	tick := nanotime()
 	for {
-		// Chunks first: threads wait for nothing but they can run out of these. Then what
+		// Buffers first: threads wait for nothing but they can run out of these. Then what
 		// hooks need, what rates allow, and last those who ask, who have time.
 		busy := qinstDrain()
 		qinstPrepare()
@@ -181,7 +181,7 @@ func qinstWriter() {
 	}
 }
 
-// qinstRest sleeps: briefly while chunks come in, else until somebody wakes it.
+// qinstRest sleeps: briefly while buffers come in, else until somebody wakes it.
 // It says that it sleeps before it looks for work a last time; otherwise what comes
 // between would wake nobody.
 // Context: writer.
@@ -210,7 +210,7 @@ func qinstRest(busy bool) {
 	atomic.Store(&qinstSleeping, 0)
 }
 
-// qinstHasWork tells whether there are chunks that should be written, or reduced.
+// qinstHasWork tells whether there are buffers that should be written, or reduced.
 // Context: writer.
 func qinstHasWork() bool {
 	r := &qinstReduce
@@ -232,9 +232,9 @@ func qinstBlockSignals() {
 	sigprocmask(_SIG_SETMASK, &set, nil)
 }
 
-// qinstDrain writes the full chunks, oldest first, and reports whether there
+// qinstDrain writes the full buffers, oldest first, and reports whether there
 // were any.
-// A flight recorder's chunks are kept instead, and so go back to threads only when they
+// A flight recorder's buffers are kept instead, and so go back to threads only when they
 // are old.
 // Context: writer.
 func qinstDrain() bool {
@@ -259,54 +259,54 @@ func qinstDrain() bool {
 	return true
 }
 
-// qinstWriteList writes a list of chunks, the last first.
-// A chunk goes back to the threads only once it is in the file, since it is not copied on
+// qinstWriteList writes a list of buffers, the last first.
+// A buffer goes back to the threads only once it is in the file, since it is not copied on
 // the way.
 // Context: writer.
 func qinstWriteList(list uint32) {
 	var oldest uint32
 	for list != 0 {
-		h := qinstChunkAt(list)
+		h := qinstBufferAt(list)
 		list, h.next, oldest = h.next, oldest, list
 	}
 	for oldest != 0 {
-		// Several chunks go into one write: file systems take a megabyte at a
+		// Several buffers go into one write: file systems take a megabyte at a
 		// time twice as fast as 32 KiB.
 		// They are queued first and put back behind the push, because what is queued is
 		// not copied.
 		first, n := oldest, 0
 		for ; oldest != 0 && n < qinstBatch; n++ {
-			h := qinstChunkAt(oldest)
+			h := qinstBufferAt(oldest)
 			oldest = h.next
-			qinstWriteChunk(h, uintptr(h.bytes))
+			qinstWriteBuffer(h, uintptr(h.bytes))
 		}
 		qinstPush()
 		for ; n > 0 && !qinstOut.failed; n-- {
-			h := qinstChunkAt(first)
+			h := qinstBufferAt(first)
 			first = h.next
 			h.bytes = 0 // it is in the file: nobody is to recover it from the ring
-			qinstChunks.put(uintptr(unsafe.Pointer(h)))
+			qinstBuffers.put(uintptr(unsafe.Pointer(h)))
 		}
 		qinstBeat++
 	}
 }
 
-// qinstChunkAt is chunk i, from 1.
+// qinstBufferAt is buffer i, from 1.
 // Context: writer, reducer.
-func qinstChunkAt(i uint32) *qinstChunk {
-	return (*qinstChunk)(unsafe.Pointer(qinstChunks.base + uintptr(i-1)*qinstChunks.stride))
+func qinstBufferAt(i uint32) *qinstBuffer {
+	return (*qinstBuffer)(unsafe.Pointer(qinstBuffers.base + uintptr(i-1)*qinstBuffers.stride))
 }
 
-// qinstWriteChunk writes the first n bytes of a chunk's events as one record. An empty
+// qinstWriteBuffer writes the first n bytes of a buffer's events as one record. An empty
 // one counts, too: a thread's records are numbered.
 // Context: writer.
-func qinstWriteChunk(h *qinstChunk, n uintptr) {
+func qinstWriteBuffer(h *qinstBuffer, n uintptr) {
 	qinstWriteEvents(h, uintptr(unsafe.Pointer(h))+qinstHeadSize, n)
 }
 
-// qinstWriteEvents writes n bytes of events at p, under a chunk's head.
+// qinstWriteEvents writes n bytes of events at p, under a buffer's head.
 // Context: writer.
-func qinstWriteEvents(h *qinstChunk, p, n uintptr) {
+func qinstWriteEvents(h *qinstBuffer, p, n uintptr) {
 	qinstRecordEvents(h.num, h.tid, h.seq, h.ticks, h.g, h.proc, uint64(n))
 	qinstWriteBehind(p, n)
 }
@@ -333,7 +333,7 @@ func qinstThreshold(threshold int32) {
 	}
 }
 
-// qinstPrepare keeps blocks and chunks in stock.
+// qinstPrepare keeps blocks and buffers in stock.
 // Hooks cannot make what they need, so there must always be enough before they ask.
 // Context: writer.
 func qinstPrepare() {
@@ -342,8 +342,8 @@ func qinstPrepare() {
 	if qinstPagesLow() {
 		qinstGrowPages()
 	}
-	limit := qinstChunks.limit.Load()
-	if used := uint32(qinstChunks.used.Load()); used > limit/2 && limit < qinstSet.mostChunks {
+	limit := qinstBuffers.limit.Load()
+	if used := uint32(qinstBuffers.used.Load()); used > limit/2 && limit < qinstSet.mostChunks {
 		qinstGrowRing(limit)
 	}
 	qinstFeed()
@@ -368,47 +368,47 @@ func qinstFeed() {
 			return
 		}
 	}
-	free := int32(qinstChunks.limit.Load()) - qinstChunks.used.Load()
+	free := int32(qinstBuffers.limit.Load()) - qinstBuffers.used.Load()
 	if atomic.Load(&qinstStarved) != 0 && !qinstOut.limited && free > 2*qinstReserve {
 		atomic.Store(&qinstStarved, 0)
 		qinstThreshold(s.threshold)
 	}
 }
 
-// qinstRationed tells whether threads may fill only so many chunks at a time.
+// qinstRationed tells whether threads may fill only so many buffers at a time.
 // Context: start, probe, hook, goroutine, writer, sampler.
 //
 //go:nosplit
 func qinstRationed() bool { return qinstSet.budget|qinstSet.rate != 0 }
 
-// qinstRation is how many chunks may be filled after ns went by, of which left are
+// qinstRation is how many buffers may be filled after ns went by, of which left are
 // still to be. The budget is a share of the processor time that the process used
 // meanwhile; what it is not used up by is carried over, as far as it comes to few
-// chunks: a program that has just begun has used none. What the rate is not used up
+// buffers: a program that has just begun has used none. What the rate is not used up
 // by is carried over too, a second's worth at most.
 // Context: writer.
 func qinstRation(ns, left uint64) uint64 {
 	s := &qinstSet
 	n := uint64(qinstSet.mostChunks)
-	// Tokens that were not used flow back as credit, at what a chunk costs. The bound
+	// Tokens that were not used flow back as credit, at what a buffer costs. The bound
 	// keeps a program that slept for a minute from tracing at full speed for the next
 	// one.
 	if s.budget != 0 {
 		cpu := qinstProcessCPU()
-		s.credit += (cpu-s.fedCPU)*s.budget/1000 + left*s.chunkCost
+		s.credit += (cpu-s.fedCPU)*s.budget/1000 + left*s.bufferCost
 		s.fedCPU = cpu
-		s.credit = min(s.credit, max(uint64(qinstFeedNS)*s.budget/1000*uint64(gomaxprocs), qinstBatch*s.chunkCost))
-		n = min(n, s.credit/s.chunkCost)
+		s.credit = min(s.credit, max(uint64(qinstFeedNS)*s.budget/1000*uint64(gomaxprocs), qinstBatch*s.bufferCost))
+		n = min(n, s.credit/s.bufferCost)
 	}
 	// A second's worth may be saved up, so that a burst after a quiet second is traced
 	// whole.
 	if s.rate != 0 {
-		s.rateCredit = min(s.rateCredit+left*qinstChunkSize+uint64(float64(ns)*float64(s.rate)/1e9), max(s.rate, qinstChunkSize))
-		n = min(n, s.rateCredit/qinstChunkSize)
-		s.rateCredit -= n * qinstChunkSize
+		s.rateCredit = min(s.rateCredit+left*qinstBufferSize+uint64(float64(ns)*float64(s.rate)/1e9), max(s.rate, qinstBufferSize))
+		n = min(n, s.rateCredit/qinstBufferSize)
+		s.rateCredit -= n * qinstBufferSize
 	}
 	if s.budget != 0 {
-		s.credit -= n * s.chunkCost
+		s.credit -= n * s.bufferCost
 	}
 	return n
 }
@@ -459,8 +459,8 @@ func qinstRefill() {
 }
 
 // qinstWriteTail writes everything recorded so far and the records that make
-// the file complete. Chunks that their threads still fill are written as they
-// are now; when such a chunk is written again its block has the same number,
+// the file complete. Buffers that their threads still fill are written as they
+// are now; when such a buffer is written again its block has the same number,
 // and readers take the later one.
 // It may run twice, before an exec that fails and again at the end, so everything here
 // must be repeatable: readers take the later record.
@@ -521,16 +521,16 @@ func qinstWriteTail(why uint32) {
 	qinstPush()
 }
 
-// qinstWriteOpen writes the chunks that threads are filling, as they are now.
+// qinstWriteOpen writes the buffers that threads are filling, as they are now.
 // Threads go on recording. What lies below p was complete when p was read, and more is
 // not looked at.
 // Context: writer.
 func qinstWriteOpen() {
 	for i := uint32(1); i < qinstNBlocks; i++ {
 		b := (*qinstBlock)(unsafe.Pointer(qinstBlocks[i]))
-		p, c := atomic.Loaduintptr(&b.p), atomic.Loaduintptr(&b.chunk)
-		if c != 0 && p > c+qinstHeadSize && p <= c+qinstChunkSize {
-			qinstWriteChunk((*qinstChunk)(unsafe.Pointer(c)), p-c-qinstHeadSize)
+		p, c := atomic.Loaduintptr(&b.p), atomic.Loaduintptr(&b.buffer)
+		if c != 0 && p > c+qinstHeadSize && p <= c+qinstBufferSize {
+			qinstWriteBuffer((*qinstBuffer)(unsafe.Pointer(c)), p-c-qinstHeadSize)
 			qinstBeat++
 		}
 	}
@@ -557,7 +557,7 @@ func qinstOverflows() uint64 {
 	return n
 }
 
-// Why a buffer of our own and pieces that stay where they are: a chunk has 32 KiB, and is
+// Why an output buffer of our own and pieces that stay where they are: a buffer has 32 KiB, and is
 // written without being copied once. Small records gather in buf between them, in the
 // order of the file.
 // qinstOut is the output file and what is about to be written to it.
@@ -583,7 +583,7 @@ var qinstOut struct {
 	buf    [32 << 10]byte
 }
 
-// qinstByte appends a byte to the buffer, and writes that out when it is full.
+// qinstByte appends a byte to the output buffer, and writes that out when it is full.
 // Context: start, writer.
 func qinstByte(b byte) {
 	if qinstOut.n == uintptr(len(qinstOut.buf)) {
@@ -616,7 +616,7 @@ func qinstWriteBehind(p, n uintptr) {
 	o.queued++
 }
 
-// qinstQueueBuffer queues the piece of the buffer behind the last queued one.
+// qinstQueueBuffer queues the piece of the output buffer behind the last queued one.
 // Context: start, writer.
 func qinstQueueBuffer() {
 	o := &qinstOut
