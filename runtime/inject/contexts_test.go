@@ -17,7 +17,7 @@ import (
 
 // contexts are the thread contexts of _rt/qinst.go, in the order in which comments name
 // them, and where each begins: functions that nothing of ours calls. Probes begin in the
-// assembly and hooks in the anchor table, too.
+// assembly and hooks in the patch table, too.
 var contexts = []struct {
 	name  string
 	roots []string
@@ -123,7 +123,7 @@ func TestContexts(t *testing.T) {
 			reach(funcs, string(m[1]), "probe")
 		}
 	}
-	for _, a := range anchors() {
+	for _, a := range patches() {
 		for _, m := range regexp.MustCompile(`(qinst\w+)\(`).FindAllStringSubmatch(a.text, -1) {
 			if !slices.ContainsFunc(contexts, func(c struct {
 				name  string

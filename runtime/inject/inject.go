@@ -1,8 +1,8 @@
 // Package inject adds qinst's recording to Go's own runtime package: the files
-// under _rt, a few fields, and calls at the places named in the anchor table.
+// under _rt, a few fields, and calls at the places named in the patch table.
 //
-// Anchors are found in the syntax tree and must match exactly once; otherwise
-// nothing is written and the error says which anchor of which file failed. Edits
+// Patches are found in the syntax tree and must match exactly once; otherwise
+// nothing is written and the error says which patch of which file failed. Edits
 // stay on their lines, and originals are never touched.
 package inject
 
@@ -22,7 +22,7 @@ type Target struct{ GoVersion, GOOS, GOARCH string }
 //go:embed _rt/*.go _rt/*.s
 var sources embed.FS
 
-// supported lists the release lines whose runtime the anchors were checked
+// supported lists the release lines whose runtime the patches were checked
 // against. A new line is added after the self-test passed with it.
 var supported = []string{"go1.26"}
 
@@ -48,7 +48,7 @@ func Compile(t Target, files []string, dir string) ([]string, error) {
 	if err := t.check(); err != nil {
 		return nil, err
 	}
-	out, err := applyAnchors(anchors(), files, dir)
+	out, err := applyPatches(patches(), files, dir)
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +93,7 @@ func CompileTrace(t Target, files []string, dir string) ([]string, error) {
 	if err := t.check(); err != nil {
 		return nil, err
 	}
-	out, err := applyAnchors(traceAnchors(), files, dir)
+	out, err := applyPatches(tracePatches(), files, dir)
 	if err != nil {
 		return nil, err
 	}

@@ -25,13 +25,13 @@ func runtimeDir(t *testing.T) string {
 	return filepath.Join(strings.TrimSpace(string(root)), "src", "runtime")
 }
 
-// runtimeFiles copies the runtime's sources that have anchors into a directory
+// runtimeFiles copies the runtime's sources that have patches into a directory
 // of the test's, so that they can be broken.
 func runtimeFiles(t *testing.T) []string {
 	t.Helper()
 	dir := t.TempDir()
 	var files []string
-	for _, a := range anchors() {
+	for _, a := range patches() {
 		to := filepath.Join(dir, a.file)
 		if slices.Contains(files, to) {
 			continue
@@ -61,7 +61,7 @@ func TestCompileReplacesAnchoredFiles(t *testing.T) {
 		}
 	}
 	if got := out[len(files)-1]; got != "/elsewhere/chan.go" {
-		t.Errorf("a file without anchors became %s", got)
+		t.Errorf("a file without patches became %s", got)
 	}
 	var names []string
 	for _, f := range out[len(files):] {

@@ -52,9 +52,9 @@ func qinstStartFlight() bool {
 	}
 	// A quarter of the buffers is for threads to fill while the others are kept.
 	if f.most == 0 {
-		f.most = qinstSet.mostChunks * 3 / 4 // the others are being filled
+		f.most = qinstSet.mostBuffers * 3 / 4 // the others are being filled
 	}
-	qinstSet.mostChunks = max(qinstSet.mostChunks, f.most/3*4+4)
+	qinstSet.mostBuffers = max(qinstSet.mostBuffers, f.most/3*4+4)
 	f.on, qinstSet.limit = true, 0
 	qinstFlightClock()
 	return true

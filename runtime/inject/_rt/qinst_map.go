@@ -220,7 +220,7 @@ func qinstOpenRing() {
 // one that is full at once.
 // Context: start.
 func qinstFits() bool {
-	return qinstAllocate(0, qinstBuffersAt+uintptr(min(qinstGrow, qinstSet.mostChunks))*qinstBufferSize) &&
+	return qinstAllocate(0, qinstBuffersAt+uintptr(min(qinstGrow, qinstSet.mostBuffers))*qinstBufferSize) &&
 		qinstAllocate(qinstDirectoryAt, qinstPage) && qinstAllocate(qinstPagesAt, qinstPageGrow*qinstPageSize)
 }
 
@@ -288,10 +288,10 @@ func qinstGrowRing(n uint32) (ok bool) {
 // events.
 // Context: start, probe, hook, goroutine, writer, sampler.
 func qinstMoreBuffers(n uint32) bool {
-	grow := min(qinstGrow, qinstSet.mostChunks-n)
+	grow := min(qinstGrow, qinstSet.mostBuffers-n)
 	size := uint64(grow) * qinstBufferSize
 	if uint64(n)*qinstBufferSize+size > qinstSet.memory/4 && !qinstMayUse(size) {
-		qinstSet.mostChunks = n
+		qinstSet.mostBuffers = n
 		return false
 	}
 	if grow == 0 || !qinstAllocate(qinstBuffersAt+uintptr(n)*qinstBufferSize, uintptr(size)) {

@@ -49,7 +49,7 @@ var qinstSet struct {
 
 	// They may become less while the program runs, where the operating system has no more
 	// memory; never more.
-	mostChunks, mostPages   uint32
+	mostBuffers, mostPages   uint32
 	mostStacks              uint64 // bytes
 	mostListed, mostClocked uint32 // points on rate control's list; points and threads that are timed
 }
@@ -63,7 +63,7 @@ var qinstSet struct {
 func qinstShareMemory(bytes uint64) {
 	s := &qinstSet
 	s.memory = bytes
-	s.mostChunks = uint32(bytes * 3 / 8 / qinstBufferSize)
+	s.mostBuffers = uint32(bytes * 3 / 8 / qinstBufferSize)
 	s.mostPages = uint32(min(bytes*7/16/qinstPageSize, qinstMostPages))
 	s.mostStacks = bytes * 3 / 16
 	s.mostListed = uint32(bytes / 16 / uint64(unsafe.Sizeof(qinstControl{})))

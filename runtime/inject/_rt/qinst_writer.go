@@ -343,7 +343,7 @@ func qinstPrepare() {
 		qinstGrowPages()
 	}
 	limit := qinstBuffers.limit.Load()
-	if used := uint32(qinstBuffers.used.Load()); used > limit/2 && limit < qinstSet.mostChunks {
+	if used := uint32(qinstBuffers.used.Load()); used > limit/2 && limit < qinstSet.mostBuffers {
 		qinstGrowRing(limit)
 	}
 	qinstFeed()
@@ -389,7 +389,7 @@ func qinstRationed() bool { return qinstSet.budget|qinstSet.rate != 0 }
 // Context: writer.
 func qinstRation(ns, left uint64) uint64 {
 	s := &qinstSet
-	n := uint64(qinstSet.mostChunks)
+	n := uint64(qinstSet.mostBuffers)
 	// Tokens that were not used flow back as credit, at what a buffer costs. The bound
 	// keeps a program that slept for a minute from tracing at full speed for the next
 	// one.

@@ -11,9 +11,9 @@ import (
 	"qinst.dev/internal/edit"
 )
 
-// An anchor is a place in one file of package runtime and the text that goes
+// A patch is a place in one file of package runtime and the text that goes
 // there.
-type anchor struct {
+type patch struct {
 	file string
 	at   place
 	text string
@@ -67,9 +67,9 @@ var tracerHooks = []struct{ file, method, hook string }{
 	{"traceallocfree.go", "GoroutineStackFree", ""},
 }
 
-// anchors returns every edit.
-func anchors() []anchor {
-	list := []anchor{
+// patches returns every edit.
+func patches() []patch {
+	list := []patch{
 		// A g of 480 bytes is as large as the allocator makes it without these.
 		{"runtime2.go", field("g", "runningCleanups"), "; qinstSeqLow uint8; qinstSeqHigh uint16"},
 		{"runtime2.go", field("g", ""), "; qinst *qinstBlock; qinstStack *qinstStack; qinstChan uintptr"},
@@ -133,24 +133,24 @@ func anchors() []anchor {
 		if h.hook != "" {
 			text = " " + h.hook + ";" + text
 		}
-		list = append(list, anchor{h.file, head("traceLocker." + h.method), text})
+		list = append(list, patch{h.file, head("traceLocker." + h.method), text})
 	}
 	return list
 }
 
-// traceAnchors are the edits of package runtime/trace. A region that begins while
+// tracePatches are the edits of package runtime/trace. A region that begins while
 // the tracer is off is always the same value, so that nothing is allocated.
-func traceAnchors() []anchor {
-	return []anchor{
+func tracePatches() []patch {
+	return []patch{
 		{"annotation.go", before("StartRegion", "return noopRegion"), "qinstRegion(regionType, true); "},
 		{"annotation.go", insideIf("Region.End", "r == noopRegion"), " qinstRegion(\"\", false);"},
 	}
 }
 
-// applyAnchors writes edited copies of the files that have anchors into dir and
+// applyPatches writes edited copies of the files that have patches into dir and
 // returns files with them in place of the originals.
-func applyAnchors(list []anchor, files []string, dir string) ([]string, error) {
-	byFile := map[string][]anchor{}
+func applyPatches(list []patch, files []string, dir string) ([]string, error) {
+	byFile := map[string][]patch{}
 	for _, a := range list {
 		byFile[a.file] = append(byFile[a.file], a)
 	}
@@ -178,7 +178,7 @@ func applyAnchors(list []anchor, files []string, dir string) ([]string, error) {
 	return out, nil
 }
 
-func applyTo(path string, list []anchor) ([]byte, error) {
+func applyTo(path string, list []patch) ([]byte, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
