@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"qinst.dev/internal/measure"
+	"qinst.dev/internal/stats"
 	"qinst.dev/report/doc"
 )
 
@@ -107,8 +108,7 @@ func checkMedian(runs []CheckRun, value func(CheckRun) (int64, bool)) (int64, bo
 	if len(list) == 0 {
 		return 0, false
 	}
-	slices.Sort(list)
-	return list[len(list)/2], true
+	return stats.Median(list), true
 }
 
 // checkSpread is how far the modes' medians lie apart, as a share of the least; -1 if

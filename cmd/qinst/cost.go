@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,6 +20,7 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"qinst.dev/instrument/toolexec"
+	"qinst.dev/internal/stats"
 	"qinst.dev/sddf/spec"
 	"qinst.dev/trace"
 )
@@ -161,7 +163,7 @@ func measureCost(e *env, dir string) (*costReport, error) {
 	}
 	base := times["plain"]
 	one := costKey{"clock", 1}
-	r := &costReport{Version: 1, ClockNS: median(base[one]), CallNS: median(base[costKey{"drive", 1}])}
+	r := &costReport{Version: 1, ClockNS: stats.Median(base[one]), CallNS: stats.Median(base[costKey{"drive", 1}])}
 	var threads []int
 	for k := range base {
 		if !slices.Contains(threads, k.threads) {
@@ -176,7 +178,7 @@ func measureCost(e *env, dir string) (*costReport, error) {
 				continue // measured on one thread
 			}
 			ns := medianDifference(times[m.mode][k], base[k])
-			r.Entries = append(r.Entries, costEntry{m.name, n, round(median(base[k])), round(ns), round(ns / (2 * r.ClockNS)), round(traced[m.mode])})
+			r.Entries = append(r.Entries, costEntry{m.name, n, round(stats.Median(base[k])), round(ns), round(ns / (2 * r.ClockNS)), round(traced[m.mode])})
 		}
 	}
 	r.ClockNS, r.CallNS = round(r.ClockNS), round(r.CallNS)
@@ -240,26 +242,11 @@ func medianDifference(xs, ys []float64) float64 {
 	for i := range min(len(xs), len(ys)) {
 		d = append(d, xs[i]-ys[i])
 	}
-	return median(d)
-}
-
-func median(xs []float64) float64 {
-	if len(xs) == 0 {
-		return 0
-	}
-	xs = slices.Clone(xs)
-	slices.Sort(xs)
-	return xs[len(xs)/2]
+	return stats.Median(d)
 }
 
 // round leaves as many digits as the measurement supports.
-func round(x float64) float64 {
-	v, err := strconv.ParseFloat(strconv.FormatFloat(x, 'f', 2, 64), 64)
-	if err != nil {
-		return x
-	}
-	return v
-}
+func round(x float64) float64 { return math.Round(100*x) / 100 }
 
 func printCost(w io.Writer, r *costReport) error {
 	fmt.Fprintf(w, "one reading of the clock %.2f ns, one plain call %.2f ns\n\n", r.ClockNS, r.CallNS)

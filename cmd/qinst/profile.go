@@ -223,10 +223,10 @@ func (f *profileFlags) text(e *env, p *profile.Profile) error {
 
 // over shows what several runs say together.
 func (f *profileFlags) over(e *env, list []*profile.Profile) error {
-	if len(list) < 2 {
-		return usageError{fmt.Errorf("profile: found %d run, expected two or more: intervals are of what differs between them", len(list))}
+	r, err := profile.Over(list, f.view.Of(profile.Merge(list)))
+	if err != nil {
+		return usageError{fmt.Errorf("profile: %w", err)}
 	}
-	r := profile.Over(list, f.view.Of(profile.Merge(list)))
 	if f.asJSON {
 		return r.JSON(e.stdout)
 	}

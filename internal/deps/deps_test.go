@@ -29,7 +29,8 @@ const policy = `
 	sddf/salvage, ratecontrol < trace;
 	trace < trace/tracetest;
 	trace < analysis/replay;
-	analysis/replay, gonum.org/v1/gonum/stat/distuv < analysis/profile;
+	gonum.org/v1/gonum/stat, gonum.org/v1/gonum/stat/distuv < internal/stats;
+	analysis/replay, internal/stats < analysis/profile;
 	analysis/profile, internal/measure < analysis/advice;
 	internal/measure < report/doc;
 	analysis/advice, report/doc, github.com/google/pprof/profile < report;

@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"qinst.dev/analysis/profile"
+	"qinst.dev/internal/stats"
 	"qinst.dev/trace"
 	"qinst.dev/trace/tracetest"
 )
@@ -101,7 +102,7 @@ func (s *server) compare(qinst, dir, keep string, turns int) error {
 			took[k] = append(took[k], seconds)
 		}
 	}
-	rate := func(k int) float64 { return clients * float64(s.requests) / median(took[k]) }
+	rate := func(k int) float64 { return clients * float64(s.requests) / stats.Median(took[k]) }
 	fmt.Printf("%s: %.0f requests a second, plain\n", s.name, rate(0))
 	for k, set := range settings {
 		said, err := say(traces[k])
@@ -226,9 +227,4 @@ func say(file string) (string, error) {
 		said += "; longest waits: " + p.Objects[0].Name
 	}
 	return said, nil
-}
-
-func median(list []float64) float64 {
-	slices.Sort(list)
-	return list[len(list)/2]
 }
