@@ -17,7 +17,7 @@ import (
 // What reads never imports what instruments, and what instruments nothing that reads: they meet
 // in the format. An analysis imports trace and the replay, never another analysis.
 const policy = `
-	NONE < sddf/spec, ratecontrol, internal/edit, internal/progen, internal/measure, qinst.dev;
+	NONE < sddf/spec, ratecontrol, internal/edit, internal/progen, internal/measure, internal/hist, qinst.dev;
 
 	# the format
 	sddf/spec < sddf;
@@ -30,7 +30,7 @@ const policy = `
 	trace < trace/tracetest;
 	trace < analysis/replay;
 	gonum.org/v1/gonum/stat, gonum.org/v1/gonum/stat/distuv < internal/stats;
-	analysis/replay, internal/stats < analysis/profile;
+	analysis/replay, internal/stats, internal/hist < analysis/profile;
 	analysis/profile, internal/measure < analysis/advice;
 	internal/measure < report/doc;
 	analysis/advice, report/doc, github.com/google/pprof/profile < report;
