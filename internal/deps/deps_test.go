@@ -17,7 +17,7 @@ import (
 // What reads never imports what instruments, and what instruments nothing that reads: they meet
 // in the format. An analysis imports trace and the replay, never another analysis.
 const policy = `
-	NONE < sddf/spec, ratecontrol, internal/edit, internal/progen, internal/measure, internal/hist, qinst.dev;
+	NONE < sddf/spec, ratecontrol, internal/edit, internal/progen, internal/measure, internal/hist, lab, qinst.dev;
 
 	# the format
 	sddf/spec < sddf;
@@ -42,18 +42,21 @@ const policy = `
 	sddf, internal/edit, ratecontrol < runtime/inject;
 	instrument, runtime/inject, github.com/BurntSushi/toml < instrument/toolexec;
 
+	# experiments: what runs programs reads no traces, and each experiment reads what it compares
+	lab, trace, internal/stats, report/doc < lab/check;
+
 	# what programs import
 	sddf < extensions;
 	qinst.dev, trace < debug;
 
 	# the command
-	report, instrument/toolexec, extensions, sddf/pablo, golang.org/x/tools/txtar < cmd/qinst;
+	report, lab/check, instrument/toolexec, extensions, sddf/pablo, golang.org/x/tools/txtar < cmd/qinst;
 
 	# suites and oracles
 	NONE < internal/deps;
 	trace, golang.org/x/exp/trace < internal/oracle;
 	trace < internal/suites, internal/counts;
-	trace/tracetest, analysis/profile < internal/servers;
+	trace/tracetest, analysis/profile, lab < internal/servers;
 	internal/progen < internal/progen/write;
 `
 
