@@ -19,7 +19,8 @@ type Job struct {
 	Dir     string   // in which it runs; "": the current one
 	Env     []string // more variables
 
-	Plain    bool   // it has no probes, and leaves no trace
+	Plain    bool   // it has no probes
+	NoTrace  bool   // its settings are such that it leaves none
 	Settings string // of the recorder, as in QINST, without the file
 
 	Collect bool          // its output is kept in the result, and not passed on
@@ -33,7 +34,7 @@ type Job struct {
 type Result struct {
 	Case           string
 	Round          int    // counted from 0
-	Trace          string // file; "" of a plain program
+	Trace          string // file; "" of a plain program, and of one with NoTrace
 	Stdout, Stderr []byte // if they were collected
 	Wall, CPU      time.Duration
 }
@@ -97,5 +98,9 @@ func (j *Job) env(trace string) []string {
 	if j.Plain {
 		return env
 	}
-	return append(env, "QINST="+strings.TrimPrefix(j.Settings+",out="+trace, ","))
+	settings := j.Settings
+	if trace != "" {
+		settings = strings.TrimPrefix(settings+",out="+trace, ",")
+	}
+	return append(env, "QINST="+settings)
 }

@@ -77,6 +77,8 @@ func job(args ...string) lab.Job {
 
 func plain(j lab.Job) lab.Job { j.Plain = true; return j }
 
+func without(j lab.Job) lab.Job { j.NoTrace = true; return j }
+
 func with(settings string, j lab.Job) lab.Job { j.Settings, j.Collect = settings, true; return j }
 
 // Cases run by turns, each with its own settings, and their traces last as long as was asked for.
@@ -89,6 +91,8 @@ func TestRounds(t *testing.T) {
 	}{
 		"one": {lab.Plan{Rounds: 2, Cases: []lab.Case{{Name: "a", Job: with("mode=count", job("trace", "settings"))}}},
 			[]string{"a 0: QINST=mode=count, ", "a 1: QINST=mode=count, "}},
+		"off": {lab.Plan{Rounds: 1, Cases: []lab.Case{{Name: "a", Job: job("trace")}, {Name: "off", Job: without(with("mode=off", job("trace", "settings")))}}},
+			[]string{"a 0: ", "off 0: QINST=mode=off "}},
 		"turns": {lab.Plan{Rounds: 2, Traces: kept, Cases: []lab.Case{
 			{Name: "a", Job: with("", job("trace", "settings"))},
 			{Name: "plain", Job: plain(with("mode=off", job("settings")))},

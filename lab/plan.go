@@ -73,14 +73,14 @@ func (r *Runner) turn(ctx context.Context, c Case, round int, trace string, p *p
 			return err
 		}
 	}
-	if j.Plain {
+	if j.Plain || j.NoTrace {
 		trace = ""
 	}
 	res, err := r.do(ctx, j, trace, p)
 	if err != nil {
 		return err
 	}
-	if _, err := os.Stat(trace); err != nil && !j.Plain {
+	if _, err := os.Stat(trace); err != nil && trace != "" {
 		return fmt.Errorf("%s left no trace: expected a program that was built with -toolexec qinst", j.Program)
 	}
 	res.Case, res.Round = c.Name, round

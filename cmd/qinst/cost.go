@@ -156,8 +156,11 @@ func measureCost(ctx context.Context, runner *lab.Runner, dir string) (*costRepo
 	runs := &costRuns{times: map[string]map[costKey][]float64{}}
 	for _, mode := range []string{"plain", "off", "count", "sample", "time", "trace"} {
 		job := lab.Job{Program: filepath.Join(dir, "probed"), Args: []string{rounds, calls}, Settings: costSettings[mode] + ",limit=0,budget=off", Collect: true}
-		if mode == "plain" {
+		switch mode {
+		case "plain":
 			job.Program, job.Plain = filepath.Join(dir, "plain"), true
+		case "off":
+			job.NoTrace = true
 		}
 		runs.times[mode] = map[costKey][]float64{}
 		plan.Cases = append(plan.Cases, lab.Case{Name: mode, Job: job})
