@@ -106,6 +106,11 @@ func TestRounds(t *testing.T) {
 		err := (&lab.Runner{}).Run(t.Context(), c.plan, func(res lab.Result) error {
 			got = append(got, fmt.Sprintf("%s %d: %s", res.Case, res.Round, strings.TrimSuffix(string(res.Stdout), "\n")))
 			if res.Trace != "" {
+				if n := len(traces); n > 0 && c.plan.Traces == "" {
+					if _, err := os.Stat(traces[n-1]); err == nil {
+						t.Errorf("%s: %s is still there, expected it to go when it had been looked at", name, traces[n-1])
+					}
+				}
 				traces = append(traces, res.Trace)
 				if _, err := os.Stat(res.Trace); err != nil {
 					t.Errorf("%s: %v", name, err)
