@@ -203,7 +203,7 @@ func (b *builder) Region(g *replay.G, span replay.SpanID, begins bool, since, no
 	if u := b.named.of(span); begins {
 		u.count++
 	} else {
-		u.took = append(u.took, int64(now-since))
+		u.took.Add(int64(now - since))
 	}
 	b.look(g)
 }

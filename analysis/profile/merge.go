@@ -214,14 +214,6 @@ func (c *Crowd) with(d *Crowd) *Crowd {
 	return &sum
 }
 
-// with is the latency of two runs; quantiles are those of the worse one.
-func (l *Latency) with(m *Latency) *Latency {
-	if l == nil || m == nil {
-		return cmp.Or(l, m)
-	}
-	return &Latency{l.Count + m.Count, l.Total + m.Total, max(l.P50, m.P50), max(l.P90, m.P90), max(l.P99, m.P99), max(l.Max, m.Max)}
-}
-
 // sumOf is the interval of the sum of two times, nil if both are exact.
 func sumOf(x int64, xs *Interval, y int64, ys *Interval) *Interval {
 	if xs == nil && ys == nil {

@@ -1,8 +1,10 @@
 package profile_test
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -48,7 +50,10 @@ func TestOver(t *testing.T) {
 	for _, ms := range []int64{4, 6, 8} {
 		list = append(list, profileOf(t, tracetest.Simulate(1, []tracetest.Thread{{Name: "main.t", Ops: []tracetest.Op{tracetest.Do("main.f", ms*1e6)}}})))
 	}
-	r := profile.Over(list, profile.Merge(list))
+	r, err := profile.Over(list, profile.Merge(list))
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, e := range r.Entries {
 		if e.Name == "main.f" && (e.NPT.Mean != 6e6 || math.Abs(e.NPT.High-10.968e6) > 1e3 || math.Abs(e.NPT.Low-1.032e6) > 1e3) {
 			t.Errorf("%+v, expected 6 ms +- 4.968", e.NPT)
@@ -56,6 +61,42 @@ func TestOver(t *testing.T) {
 	}
 	if r.Runs != 3 || r.Wall.Mean != 6e6 {
 		t.Errorf("%+v", r)
+	}
+}
+
+// Quantiles of several traces are those of all their regions, and not those of the slowest trace.
+func TestMergeLatency(t *testing.T) {
+	var list []*profile.Profile
+	for _, regions := range [][]int64{{1, 2, 3, 4, 5, 6, 7, 8}, {1000}, {9, 10}} {
+		b := tracetest.New(1)
+		g := b.Go(0, "main.main")
+		b.Start(g, 0)
+		now := int64(0)
+		for _, ns := range regions {
+			b.At(now).BeginRegion(g, "work")
+			now += ns
+			b.At(now).EndRegion(g, "work")
+		}
+		b.End(g)
+		list = append(list, profileOf(t, b))
+	}
+	first := *entry(t, list[0], "work").Latency
+	got := *entry(t, profile.Merge(list), "work").Latency
+	if got.Count != 11 || got.Total != 1055 || got.P50 != 6 || got.P90 != 10 || got.P99 != 10 || got.Max != 1000 {
+		t.Errorf("%+v, expected 11 times, 1055 in sum, 6 in the middle, 10 at 90 and 99 of 100, at most 1000", got)
+	}
+	if again := *entry(t, list[0], "work").Latency; again != first {
+		t.Errorf("the first trace now says %+v, expected %+v", again, first)
+	}
+}
+
+// One run, or none, has no interval, whatever there is to show of it.
+func TestOverFew(t *testing.T) {
+	one := profileOf(t, tracetest.Simulate(1, []tracetest.Thread{{Name: "main.t", Ops: []tracetest.Op{tracetest.Do("main.f", 1e6)}}}))
+	for _, list := range [][]*profile.Profile{nil, {one}} {
+		if r, err := profile.Over(list, one); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("found %d, expected two or more runs", len(list))) {
+			t.Errorf("%d runs: %+v, %v; expected an error that says how many there are", len(list), r, err)
+		}
 	}
 }
 

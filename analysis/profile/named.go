@@ -1,9 +1,11 @@
 package profile
 
 import (
+	"cmp"
 	"slices"
 
 	"qinst.dev/analysis/replay"
+	"qinst.dev/internal/hist"
 )
 
 // named is what goroutines used while they were in regions, or had labels, without what they
@@ -16,7 +18,7 @@ type named struct {
 type namedUse struct {
 	usage Usage
 	count uint64
-	took  []int64 // of each region that ended
+	took  hist.Histogram // of each region that ended
 }
 
 // of is the use of a span.
@@ -40,7 +42,8 @@ func (n *named) spend(g *replay.G, s *stretch) {
 	}
 }
 
-// Latency is the distribution of times, in ns.
+// Latency is the distribution of times, in ns. Quantiles of many times are rounded: see package
+// hist.
 type Latency struct {
 	Count int64 `json:"count"`
 	Total int64 `json:"total_ns"`
@@ -48,18 +51,25 @@ type Latency struct {
 	P90   int64 `json:"p90_ns"`
 	P99   int64 `json:"p99_ns"`
 	Max   int64 `json:"max_ns"`
+
+	times *hist.Histogram // from which quantiles of several profiles are made
 }
 
-// latency sums up times.
-func latency(took []int64) *Latency {
-	if len(took) == 0 {
+// latency sums up times, nil if there are none.
+func latency(h *hist.Histogram) *Latency {
+	if h.Count() == 0 {
 		return nil
 	}
-	slices.Sort(took)
-	at := func(percent int) int64 { return took[(len(took)-1)*percent/100] }
-	l := &Latency{Count: int64(len(took)), P50: at(50), P90: at(90), P99: at(99), Max: at(100)}
-	for _, ns := range took {
-		l.Total += ns
+	return &Latency{h.Count(), h.Total(), h.Percentile(50), h.Percentile(90), h.Percentile(99), h.Max(), h}
+}
+
+// with is the latency of two runs.
+func (l *Latency) with(m *Latency) *Latency {
+	if l == nil || m == nil {
+		return cmp.Or(l, m)
 	}
-	return l
+	both := &hist.Histogram{}
+	both.Merge(l.times)
+	both.Merge(m.times)
+	return latency(both)
 }

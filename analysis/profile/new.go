@@ -163,7 +163,7 @@ func (p *Profile) named(b *builder) {
 		if s.Labels {
 			kind = KindLabels
 		}
-		e := Entry{ID: kind + ":" + s.Name, Kind: kind, Name: s.Name, Calls: u.count, Latency: latency(u.took)}
+		e := Entry{ID: kind + ":" + s.Name, Kind: kind, Name: s.Name, Calls: u.count, Latency: latency(&u.took)}
 		e.fill(&u.usage, &u.usage)
 		p.Entries = append(p.Entries, e)
 	}

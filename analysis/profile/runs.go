@@ -1,10 +1,11 @@
 package profile
 
 import (
+	"fmt"
 	"io"
 	"math"
 
-	"gonum.org/v1/gonum/stat/distuv"
+	"qinst.dev/internal/stats"
 )
 
 // Spread is what several runs say of one number: its mean, and a 95 % confidence interval
@@ -38,8 +39,11 @@ type Runs struct {
 
 // Over compares runs of one program, at least two: the entries of sum, which is all of
 // them as one, or a part of that.
-func Over(list []*Profile, sum *Profile) *Runs {
-	r := &Runs{Version: Version, Runs: len(list), Notes: sum.Notes[1:]}
+func Over(list []*Profile, sum *Profile) (*Runs, error) {
+	if len(list) < 2 {
+		return nil, fmt.Errorf("found %d, expected two or more runs: intervals are of what differs between them", len(list))
+	}
+	r := &Runs{Version: Version, Runs: len(list), Notes: sum.Notes[1:]} // the first one says that they are several
 	r.Wall = spread(len(list), func(k int) int64 { return list[k].Wall })
 	index := make([]map[[2]string]*Entry, len(list))
 	for k, p := range list {
@@ -64,22 +68,21 @@ func Over(list []*Profile, sum *Profile) *Runs {
 			of(func(e *Entry) int64 { return int64(e.Calls) }), of(func(e *Entry) int64 { return e.SelfNPT }),
 			of(func(e *Entry) int64 { return e.NPT }), of(func(e *Entry) int64 { return e.Busy }), of(func(e *Entry) int64 { return e.Blocked })})
 	}
-	return r
+	return r, nil
 }
 
 // JSON writes it as one JSON object.
 func (r *Runs) JSON(w io.Writer) error { return writeJSON(w, r) }
 
+// spread sums up a number over runs, of which there are two or more.
 func spread(runs int, get func(k int) int64) Spread {
-	n, sum, squares := float64(runs), 0.0, 0.0
-	for k := range runs {
-		sum += float64(get(k))
+	samples := make([]int64, runs)
+	for k := range samples {
+		samples[k] = get(k)
 	}
-	mean := sum / n
-	for k := range runs {
-		d := float64(get(k)) - mean
-		squares += d * d
+	m, err := stats.Mean(samples)
+	if err != nil {
+		panic("internal error: " + err.Error())
 	}
-	half := distuv.StudentsT{Sigma: 1, Nu: n - 1}.Quantile(0.975) * math.Sqrt(squares/(n-1)/n)
-	return Spread{math.Round(mean), math.Round(mean - half), math.Round(mean + half)}
+	return Spread{math.Round(m.Mean), math.Round(m.Low), math.Round(m.High)}
 }

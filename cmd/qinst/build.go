@@ -4,10 +4,9 @@ import (
 	"errors"
 	"os"
 	"os/exec"
-	"slices"
-	"strings"
 
 	"qinst.dev/instrument/toolexec"
+	"qinst.dev/lab"
 )
 
 func setupBuild(fs *flagSet) action { return setupGo(fs, "build") }
@@ -21,18 +20,12 @@ func setupGo(fs *flagSet, verb string) action {
 		if err != nil {
 			return err
 		}
-		goArgs, err := goArgs(verb, fs.chdir, sel, slices.Concat(fs.passed, args)...)
+		wrapper, err := wrapperOf(sel)
 		if err != nil {
 			return err
 		}
-		return runGo(e, goArgs)
+		return passStatus(e.runner().Go(verb, lab.Variant{Dir: fs.chdir, Wrapper: wrapper, Flags: fs.passed, Args: args}))
 	}
-}
-
-func runGo(e *env, args []string) error {
-	cmd := exec.Command("go", args...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, e.stdout, e.stderr
-	return passStatus(runChild(cmd))
 }
 
 // passStatus makes the failure of a child that has explained itself our status.
@@ -44,13 +37,13 @@ func passStatus(err error) error {
 	return err
 }
 
-// goArgs makes the arguments of the go command. Its -C must come first.
-func goArgs(verb, dir string, sel toolexec.Selection, args ...string) ([]string, error) {
-	wrapper, err := wrapperCommand(sel)
+// wrapperOf is this program, as the go command is to run it around its tools.
+func wrapperOf(sel toolexec.Selection) ([]string, error) {
+	exe, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
-	return slices.Concat([]string{verb}, chdir(dir), []string{"-toolexec", wrapper}, args), nil
+	return append([]string{exe}, sel.Flags()...), nil
 }
 
 // chdir is the go command's flag for a directory, none for the current one.
@@ -59,20 +52,4 @@ func chdir(dir string) []string {
 		return nil
 	}
 	return []string{"-C", dir}
-}
-
-// wrapperCommand is the value of -toolexec, quoted the way the go command splits it.
-func wrapperCommand(sel toolexec.Selection) (string, error) {
-	exe, err := os.Executable()
-	if err != nil {
-		return "", err
-	}
-	if strings.ContainsAny(exe, " \t\n'\"") {
-		quote := `"`
-		if strings.Contains(exe, quote) {
-			quote = `'`
-		}
-		exe = quote + exe + quote
-	}
-	return strings.Join(append([]string{exe}, sel.Flags()...), " "), nil
 }

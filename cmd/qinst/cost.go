@@ -3,13 +3,14 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"context"
 	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -19,6 +20,8 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"qinst.dev/instrument/toolexec"
+	"qinst.dev/internal/stats"
+	"qinst.dev/lab"
 	"qinst.dev/sddf/spec"
 	"qinst.dev/trace"
 )
@@ -89,12 +92,15 @@ func cost(e *env, asJSON bool) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	if err := buildCost(e, dir); err != nil {
-		return err
+	ctx, stop := lab.Signals(context.Background())
+	defer stop()
+	runner := &lab.Runner{Stdout: e.stderr, Stderr: e.stderr} // the standard output is the table's
+	if err := buildCost(ctx, runner, dir); err != nil {
+		return fmt.Errorf("cost: %w", err)
 	}
-	r, err := measureCost(e, dir)
+	r, err := measureCost(ctx, runner, dir)
 	if err != nil {
-		return err
+		return fmt.Errorf("cost: %w", err)
 	}
 	if asJSON {
 		enc := json.NewEncoder(e.stdout)
@@ -105,7 +111,7 @@ func cost(e *env, asJSON bool) error {
 }
 
 // buildCost writes the program out and builds it both ways.
-func buildCost(e *env, dir string) error {
+func buildCost(ctx context.Context, runner *lab.Runner, dir string) error {
 	for _, f := range txtar.Parse(costProgram).Files {
 		path := filepath.Join(dir, f.Name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
@@ -115,22 +121,16 @@ func buildCost(e *env, dir string) error {
 			return err
 		}
 	}
-	e.progress("building the program that is measured")
-	plain := exec.Command("go", "build", "-C", dir, "-o", "plain", ".")
-	plain.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=")
-	if out, err := plain.CombinedOutput(); err != nil {
-		return fmt.Errorf("cost: %w\n%s", err, out)
-	}
-	probed, err := goArgs("build", dir, toolexec.Selection{Exclude: []string{"cost/drive"}}, "-o", "probed", ".")
+	wrapper, err := wrapperOf(toolexec.Selection{Exclude: []string{"cost/drive"}})
 	if err != nil {
 		return err
 	}
-	cmd := exec.Command("go", probed...)
-	cmd.Env = plain.Env
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("cost: %w\n%s", err, out)
+	v := lab.Variant{Name: "the program that is measured", Dir: dir, Args: []string{"."}, Env: []string{"GOWORK=off", "GOFLAGS="}}
+	if err := runner.Build(ctx, filepath.Join(dir, "plain"), v); err != nil {
+		return err
 	}
-	return nil
+	v.Wrapper = wrapper
+	return runner.Build(ctx, filepath.Join(dir, "probed"), v)
 }
 
 // costKey names one time that the program prints.
@@ -139,29 +139,66 @@ type costKey struct {
 	threads int
 }
 
-// measureCost runs the program in every mode by turns, several times, and takes
-// the median of the differences within a turn: what disturbs the machine for a
-// while then disturbs both sides.
-func measureCost(e *env, dir string) (*costReport, error) {
-	const turns = 9
-	times := map[string]map[costKey][]float64{"plain": {}}
-	for mode := range costSettings {
-		times[mode] = map[costKey][]float64{}
-	}
-	traced := map[string]float64{}
-	for turn := range turns {
-		e.progress("measuring, %d of %d", turn+1, turns)
-		for _, mode := range []string{"plain", "off", "count", "sample", "time", "trace"} {
-			share, err := runCost(dir, mode, times[mode])
-			if err != nil {
-				return nil, err
-			}
-			traced[mode] += share / turns
+// costRuns is what the program printed, by the mode that it ran in.
+type costRuns struct {
+	times  map[string]map[costKey][]float64
+	traced float64 // share of the calls that were traced in mode "trace", on average
+}
+
+// costTurns is how often each mode runs.
+const costTurns = 9
+
+// measureCost runs the program in every mode by turns, several times, and takes the median of the
+// differences within a turn: what disturbs the machine for a while then disturbs both sides.
+func measureCost(ctx context.Context, runner *lab.Runner, dir string) (*costReport, error) {
+	const rounds, calls = "7", "200000"
+	plan := lab.Plan{Rounds: costTurns}
+	runs := &costRuns{times: map[string]map[costKey][]float64{}}
+	for _, mode := range []string{"plain", "off", "count", "sample", "time", "trace"} {
+		job := lab.Job{Program: filepath.Join(dir, "probed"), Args: []string{rounds, calls}, Settings: costSettings[mode] + ",limit=0,budget=off", Collect: true}
+		switch mode {
+		case "plain":
+			job.Program, job.Plain = filepath.Join(dir, "plain"), true
+		case "off":
+			job.NoTrace = true
 		}
+		runs.times[mode] = map[costKey][]float64{}
+		plan.Cases = append(plan.Cases, lab.Case{Name: mode, Job: job})
 	}
-	base := times["plain"]
-	one := costKey{"clock", 1}
-	r := &costReport{Version: 1, ClockNS: median(base[one]), CallNS: median(base[costKey{"drive", 1}])}
+	if err := runner.Run(ctx, plan, runs.add); err != nil {
+		return nil, err
+	}
+	return runs.report(), nil
+}
+
+// add takes in what a run printed.
+func (c *costRuns) add(res lab.Result) error {
+	times := c.times[res.Case]
+	in := bufio.NewScanner(bytes.NewReader(res.Stdout))
+	for in.Scan() {
+		f := strings.Fields(in.Text())
+		if len(f) != 3 {
+			return fmt.Errorf("the measured program printed %q, expected name, threads, ns", in.Text())
+		}
+		n, err1 := strconv.Atoi(f[1])
+		ns, err2 := strconv.ParseFloat(f[2], 64)
+		if err := errors.Join(err1, err2); err != nil {
+			return fmt.Errorf("the measured program printed %q: %w", in.Text(), err)
+		}
+		k := costKey{f[0], n}
+		times[k] = append(times[k], ns)
+	}
+	if res.Case != "trace" {
+		return nil
+	}
+	share, err := tracedShare(res.Trace)
+	c.traced += share / costTurns
+	return err
+}
+
+func (c *costRuns) report() *costReport {
+	base := c.times["plain"]
+	r := &costReport{Version: 1, ClockNS: stats.Median(base[costKey{"clock", 1}]), CallNS: stats.Median(base[costKey{"drive", 1}])}
 	var threads []int
 	for k := range base {
 		if !slices.Contains(threads, k.threads) {
@@ -175,47 +212,16 @@ func measureCost(e *env, dir string) (*costReport, error) {
 			if base[k] == nil {
 				continue // measured on one thread
 			}
-			ns := medianDifference(times[m.mode][k], base[k])
-			r.Entries = append(r.Entries, costEntry{m.name, n, round(median(base[k])), round(ns), round(ns / (2 * r.ClockNS)), round(traced[m.mode])})
+			traced := 0.0
+			if m.mode == "trace" {
+				traced = c.traced
+			}
+			ns := medianDifference(c.times[m.mode][k], base[k])
+			r.Entries = append(r.Entries, costEntry{m.name, n, round(stats.Median(base[k])), round(ns), round(ns / (2 * r.ClockNS)), round(traced)})
 		}
 	}
 	r.ClockNS, r.CallNS = round(r.ClockNS), round(r.CallNS)
-	return r, nil
-}
-
-// runCost runs the program once and adds what it prints to times. It returns
-// the share of calls that were traced.
-func runCost(dir, mode string, times map[costKey][]float64) (traced float64, err error) {
-	const rounds, calls = "7", "200000"
-	file := filepath.Join(dir, "cost.sddf")
-	defer os.Remove(file)
-	cmd := exec.Command(filepath.Join(dir, "probed"), rounds, calls)
-	cmd.Env = append(os.Environ(), "QINST="+costSettings[mode]+",limit=0,budget=off,out="+file)
-	if mode == "plain" {
-		cmd = exec.Command(filepath.Join(dir, "plain"), rounds, calls)
-	}
-	out, err := cmd.Output()
-	if err != nil {
-		return 0, fmt.Errorf("cost: the measured program: %w", err)
-	}
-	in := bufio.NewScanner(bytes.NewReader(out))
-	for in.Scan() {
-		f := strings.Fields(in.Text())
-		if len(f) != 3 {
-			return 0, fmt.Errorf("cost: the measured program printed %q, expected name, threads, ns", in.Text())
-		}
-		n, err1 := strconv.Atoi(f[1])
-		ns, err2 := strconv.ParseFloat(f[2], 64)
-		if err := errors.Join(err1, err2); err != nil {
-			return 0, fmt.Errorf("cost: the measured program printed %q: %w", in.Text(), err)
-		}
-		k := costKey{f[0], n}
-		times[k] = append(times[k], ns)
-	}
-	if mode != "trace" {
-		return 0, nil
-	}
-	return tracedShare(file)
+	return r
 }
 
 // tracedShare is the share of procedure entries in a file that wrote an event.
@@ -240,26 +246,11 @@ func medianDifference(xs, ys []float64) float64 {
 	for i := range min(len(xs), len(ys)) {
 		d = append(d, xs[i]-ys[i])
 	}
-	return median(d)
-}
-
-func median(xs []float64) float64 {
-	if len(xs) == 0 {
-		return 0
-	}
-	xs = slices.Clone(xs)
-	slices.Sort(xs)
-	return xs[len(xs)/2]
+	return stats.Median(d)
 }
 
 // round leaves as many digits as the measurement supports.
-func round(x float64) float64 {
-	v, err := strconv.ParseFloat(strconv.FormatFloat(x, 'f', 2, 64), 64)
-	if err != nil {
-		return x
-	}
-	return v
-}
+func round(x float64) float64 { return math.Round(100*x) / 100 }
 
 func printCost(w io.Writer, r *costReport) error {
 	fmt.Fprintf(w, "one reading of the clock %.2f ns, one plain call %.2f ns\n\n", r.ClockNS, r.CallNS)

@@ -28,16 +28,23 @@ func main() {
 }
 `
 
-// Ctrl-C reaches the program and the command that runs it. The program ends by it, the
-// command reports what was recorded until then, and its status is that of the program.
-func TestInterrupt(t *testing.T) {
-	t.Parallel()
+// sleeperDir is a folder with the program.
+func sleeperDir(t *testing.T) string {
+	t.Helper()
 	dir := t.TempDir()
 	for name, text := range map[string]string{"go.mod": "module example.com/sleeper\n\ngo 1.26\n", "main.go": sleeper} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
 			t.Fatal(err)
 		}
 	}
+	return dir
+}
+
+// Ctrl-C reaches the program and the command that runs it. The program ends by it, the
+// command reports what was recorded until then, and its status is that of the program.
+func TestInterrupt(t *testing.T) {
+	t.Parallel()
+	dir := sleeperDir(t)
 	for signal, want := range map[syscall.Signal]int{syscall.SIGINT: 130, syscall.SIGTERM: 143} {
 		cmd := exec.Command("qinst", "run", ".")
 		cmd.Dir = dir
@@ -77,6 +84,54 @@ func TestInterrupt(t *testing.T) {
 		}
 		if !strings.Contains(page, "main.main") {
 			t.Errorf("after %v the report is %q", signal, page)
+		}
+	}
+}
+
+// An experiment that is stopped ends the program that it runs, removes what it built and recorded,
+// and has the status that scripts look for. The signal comes to the command alone, as from kill: it
+// is not left to the terminal to end the program.
+func TestInterruptExperiment(t *testing.T) {
+	t.Parallel()
+	dir := sleeperDir(t)
+	exe := filepath.Join(dir, "prog")
+	if out, err := exec.Command("qinst", "build", "-C", dir, "-o", exe, ".").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for signal, want := range map[syscall.Signal]int{syscall.SIGINT: 130, syscall.SIGTERM: 143} {
+		for _, args := range [][]string{{"run", "-check", "."}, {"profile", "-n", "3", exe}} {
+			tmp := t.TempDir()
+			cmd := exec.Command("qinst", args...)
+			cmd.Dir = dir
+			cmd.Env = append(os.Environ(), "QINST=budget=off", "TMPDIR="+tmp)
+			talk, err := cmd.StderrPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			lines := bufio.NewScanner(talk)
+			lines.Scan()
+			first := lines.Text()
+			if !strings.HasPrefix(first, "qinst: run 1 of ") {
+				t.Errorf("%v says %q, expected progress", args, first)
+			}
+			if err := cmd.Process.Signal(signal); err != nil {
+				t.Fatal(err)
+			}
+			for lines.Scan() {
+				if !strings.HasSuffix(lines.Text(), "ready") { // what the program says, if it came so far
+					t.Errorf("%v, after %v it says %q, expected nothing", args, signal, lines.Text())
+				}
+			}
+			var exit *exec.ExitError
+			if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != want {
+				t.Errorf("%v, after %v: %v, expected status %d", args, signal, err, want)
+			}
+			if left, err := os.ReadDir(tmp); err != nil || len(left) > 0 {
+				t.Errorf("%v, after %v: %v are left, expected nothing (%v)", args, signal, left, err)
+			}
 		}
 	}
 }

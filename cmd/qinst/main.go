@@ -14,10 +14,10 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"syscall"
 
 	"qinst.dev/instrument/toolexec"
+	"qinst.dev/lab"
 )
 
 // env is what a command may use of the process: data goes to stdout, talk to
@@ -43,7 +43,7 @@ func status(e *env, err error) int {
 	case errors.As(err, &exit):
 		return exit.Status // it has said why
 	}
-	signal, signalled := endedBy(err)
+	signal, signalled := lab.EndedBy(err)
 	if signal != syscall.SIGINT && signal != syscall.SIGTERM { // people know what they did
 		fmt.Fprintln(e.stderr, "qinst:", err)
 	}
@@ -56,13 +56,7 @@ func status(e *env, err error) int {
 	return 1
 }
 
-// endedBy is the signal that ended the child of which err is the failure.
-func endedBy(err error) (signal syscall.Signal, ok bool) {
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
-		if ws, isUnix := exit.Sys().(syscall.WaitStatus); isUnix && ws.Signaled() {
-			return ws.Signal(), true
-		}
-	}
-	return 0, false
+// runner runs what commands start, with the user's input and output.
+func (e *env) runner() *lab.Runner {
+	return &lab.Runner{Stdin: os.Stdin, Stdout: e.stdout, Stderr: e.stderr}
 }

@@ -2,17 +2,17 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"time"
 
 	"qinst.dev/analysis/profile"
+	"qinst.dev/lab"
 	"qinst.dev/report"
 	"qinst.dev/trace"
 )
@@ -138,13 +138,17 @@ func (f *profileFlags) run(e *env, files []string) error {
 	if err := f.check(); err != nil {
 		return err
 	}
+	ctx := context.Background()
 	if f.runs != 0 {
 		dir, err := os.MkdirTemp("", "qinst-runs-")
 		if err != nil {
 			return err
 		}
 		defer os.RemoveAll(dir)
-		if files, err = runTimes(e, f.runs, files, dir); err != nil {
+		var stop func()
+		ctx, stop = lab.Signals(ctx)
+		defer stop()
+		if files, err = runTimes(ctx, e, f.runs, files, dir); err != nil {
 			return err
 		}
 	}
@@ -158,6 +162,9 @@ func (f *profileFlags) run(e *env, files []string) error {
 	var list []*profile.Profile
 	var first *tracePart
 	for _, file := range files {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
 		t, p, err := f.part.open(file)
 		if err != nil {
 			return err
@@ -223,10 +230,10 @@ func (f *profileFlags) text(e *env, p *profile.Profile) error {
 
 // over shows what several runs say together.
 func (f *profileFlags) over(e *env, list []*profile.Profile) error {
-	if len(list) < 2 {
-		return usageError{fmt.Errorf("profile: found %d run, expected two or more: intervals are of what differs between them", len(list))}
+	r, err := profile.Over(list, f.view.Of(profile.Merge(list)))
+	if err != nil {
+		return usageError{fmt.Errorf("profile: %w", err)}
 	}
-	r := profile.Over(list, f.view.Of(profile.Merge(list)))
 	if f.asJSON {
 		return r.JSON(e.stdout)
 	}
@@ -234,26 +241,23 @@ func (f *profileFlags) over(e *env, list []*profile.Profile) error {
 }
 
 // runTimes runs a program with probes several times and returns its traces.
-func runTimes(e *env, n int, program []string, dir string) (files []string, err error) {
+func runTimes(ctx context.Context, e *env, n int, program []string, dir string) (files []string, err error) {
 	if n < 2 || n > 1000 {
 		return nil, usageError{fmt.Errorf("profile: found -n %d, expected 2 to 1000 runs", n)}
 	}
 	if len(program) == 0 {
 		return nil, usageError{errors.New("profile: found -n without a program; usage: qinst profile -n 10 ./program arguments")}
 	}
-	for i := range n {
-		e.progress("run %d of %d", i+1, n)
-		file := filepath.Join(dir, fmt.Sprintf("%d.sddf", i))
-		cmd := exec.Command(program[0], program[1:]...)
-		cmd.Stdin, cmd.Stdout, cmd.Stderr = nil, e.stderr, e.stderr // the standard output is the report's
-		cmd.Env = append(os.Environ(), "QINST="+strings.TrimPrefix(os.Getenv("QINST")+",out="+file, ","))
-		if err := runChild(cmd); err != nil {
-			return nil, fmt.Errorf("profile: run %d of %s: %w", i+1, program[0], err)
-		}
-		if _, err := os.Stat(file); err != nil {
-			return nil, fmt.Errorf("profile: run %d of %s left no trace: expected a program that was built with -toolexec qinst", i+1, program[0])
-		}
-		files = append(files, file)
+	r := &lab.Runner{Stdout: e.stderr, Stderr: e.stderr} // the standard output is the report's
+	plan := lab.Plan{Rounds: n, Traces: dir, Cases: []lab.Case{
+		{Name: program[0], Job: lab.Job{Program: program[0], Args: program[1:], Settings: os.Getenv("QINST")}},
+	}}
+	err = r.Run(ctx, plan, func(res lab.Result) error {
+		files = append(files, res.Trace)
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("profile: %w", err)
 	}
 	return files, nil
 }

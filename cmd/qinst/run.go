@@ -1,15 +1,17 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
+
+	"qinst.dev/lab"
+	"qinst.dev/lab/check"
 )
 
 // runFlags are what the command "run" is asked for.
@@ -40,21 +42,22 @@ func (r *runFlags) run(e *env, args []string) error {
 		return err
 	}
 	defer os.RemoveAll(tmp)
-	exe, err := r.build(e, tmp, program)
+	ctx, stop := lab.Signals(context.Background())
+	defer stop()
+	exe, err := r.build(ctx, e, tmp, program)
 	if err != nil {
 		return err
 	}
 	if r.check {
-		return checkRuns(e, exe, progArgs)
+		return checkRuns(ctx, e, exe, progArgs)
 	}
-	out, setting := outputSetting(os.Getenv("QINST"), filepath.Base(exe))
+	settings := os.Getenv("QINST")
+	out := traceFile(settings, filepath.Base(exe))
 	if st, err := os.Lstat(out); err == nil && st.Mode().IsRegular() {
 		return fmt.Errorf("found %s, expected no such file: a trace is not written over another; remove it or name another in QINST=out=FILE", out)
 	}
-	cmd := exec.Command(exe, progArgs...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, e.stdout, e.stderr
-	cmd.Env = append(os.Environ(), "QINST="+setting)
-	ran := passStatus(runChild(cmd))
+	ran := passStatus(e.runner().Pass(lab.Job{Program: exe, Args: progArgs, Settings: settings}, out))
+	stop() // an interrupt may end the report
 	answer := afterRun
 	if r.asked.question != nil {
 		answer = r.asked.report
@@ -66,7 +69,7 @@ func (r *runFlags) run(e *env, args []string) error {
 }
 
 // build builds the program in a directory and returns its path.
-func (r *runFlags) build(e *env, dir string, program []string) (exe string, err error) {
+func (r *runFlags) build(ctx context.Context, e *env, dir string, program []string) (exe string, err error) {
 	more, err := r.asked.flags(e)
 	if err != nil {
 		return "", err
@@ -75,13 +78,24 @@ func (r *runFlags) build(e *env, dir string, program []string) (exe string, err 
 	if err != nil {
 		return "", err
 	}
-	exe = filepath.Join(dir, programName(r.chdir, program))
-	goArgs, err := goArgs("build", r.chdir, sel, slices.Concat(r.passed, []string{"-o", exe}, program)...)
+	wrapper, err := wrapperOf(sel)
 	if err != nil {
 		return "", err
 	}
-	e.progress("building %s with probes", strings.Join(program, " "))
-	return exe, runGo(e, goArgs)
+	exe = filepath.Join(dir, programName(r.chdir, program))
+	return exe, passStatus(e.runner().Build(ctx, exe, lab.Variant{
+		Name: strings.Join(program, " "), Dir: r.chdir, Wrapper: wrapper, Flags: r.passed, Args: program,
+	}))
+}
+
+// checkRuns runs a program in each mode and shows how well the modes agree. The program's output is
+// of no interest: it comes many times.
+func checkRuns(ctx context.Context, e *env, exe string, args []string) error {
+	c, err := check.Modes(ctx, &lab.Runner{Stderr: e.stderr}, exe, args)
+	if err != nil {
+		return fmt.Errorf("run -check: %w", err)
+	}
+	return c.Doc().WriteText(e.stdout)
 }
 
 // afterRun reports the trace of a finished run. A program that ended before it
@@ -94,12 +108,11 @@ func afterRun(e *env, file string) error {
 	return (&reportFlags{}).report(e, file)
 }
 
-// outputSetting adds the name of a new trace file to settings, unless they name
-// one.
-func outputSetting(settings, program string) (file, all string) {
+// traceFile is the file that settings name for the trace, or else a new one.
+func traceFile(settings, program string) (file string) {
 	for item := range strings.SplitSeq(settings, ",") {
 		if name, ok := strings.CutPrefix(item, "out="); ok {
-			return name, settings
+			return name
 		}
 	}
 	for n := 0; ; n++ {
@@ -111,10 +124,7 @@ func outputSetting(settings, program string) (file, all string) {
 	if abs, err := filepath.Abs(file); err == nil {
 		file = abs // the program may change its directory
 	}
-	if settings != "" {
-		settings += ","
-	}
-	return file, settings + "out=" + file
+	return file
 }
 
 // splitProgram splits arguments as "go run" does: a package or the files of one, then the
@@ -146,41 +156,4 @@ func programName(dir string, program []string) string {
 		return filepath.Base(path)
 	}
 	return "program"
-}
-
-// runChild runs a command and leaves the terminal's signals to it.
-func runChild(cmd *exec.Cmd) error {
-	signals := make(chan os.Signal, 8)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	defer signal.Stop(signals)
-	if err := cmd.Start(); err != nil {
-		return err
-	}
-	done := make(chan struct{})
-	defer close(done)
-	go func() {
-		for {
-			select {
-			case s := <-signals:
-				if s == syscall.SIGTERM { // an interrupt reaches the whole group
-					_ = cmd.Process.Signal(s) // it may have ended
-				}
-			case <-done:
-				return
-			}
-		}
-	}()
-	return cmd.Wait()
-}
-
-// progress says what takes long, to people only.
-func (e *env) progress(format string, args ...any) {
-	f, ok := e.stderr.(*os.File)
-	if !ok {
-		return
-	}
-	if st, err := f.Stat(); err != nil || st.Mode()&os.ModeCharDevice == 0 {
-		return
-	}
-	fmt.Fprintf(e.stderr, "qinst: "+format+"\n", args...)
 }

@@ -19,7 +19,7 @@ import (
 // What reads never imports what instruments, and what instruments nothing that reads: they meet
 // in the format. An analysis imports trace and the replay, never another analysis.
 const policy = `
-	NONE < sddf/spec, ratecontrol, internal/edit, internal/progen, internal/measure, settings, qinst.dev;
+	NONE < sddf/spec, ratecontrol, settings, internal/edit, internal/progen, internal/measure, internal/hist, lab, qinst.dev;
 	NONE < internal/live/qinst, internal/live/debug, internal/live/extensions, internal/live/sddf, internal/live;
 
 	# the format
@@ -32,7 +32,8 @@ const policy = `
 	sddf/salvage, ratecontrol < trace;
 	trace < trace/tracetest;
 	trace < analysis/replay;
-	analysis/replay, gonum.org/v1/gonum/stat/distuv < analysis/profile;
+	gonum.org/v1/gonum/stat, gonum.org/v1/gonum/stat/distuv < internal/stats;
+	analysis/replay, internal/stats, internal/hist < analysis/profile;
 	analysis/profile, internal/measure < analysis/advice;
 	internal/measure < report/doc;
 	analysis/advice, report/doc, github.com/google/pprof/profile < report;
@@ -44,18 +45,21 @@ const policy = `
 	sddf, internal/edit, ratecontrol, settings < runtime/inject;
 	instrument, runtime/inject, internal/live, github.com/BurntSushi/toml < instrument/toolexec;
 
+	# experiments: what runs programs reads no traces, and each experiment reads what it compares
+	lab, trace, internal/stats, report/doc < lab/check;
+
 	# what programs import
 	sddf < extensions;
 	qinst.dev, trace < debug;
 
 	# the command
-	report, instrument/toolexec, extensions, sddf/pablo, sddf/pack, golang.org/x/tools/txtar < cmd/qinst;
+	report, lab/check, instrument/toolexec, extensions, sddf/pablo, sddf/pack, golang.org/x/tools/txtar < cmd/qinst;
 
 	# suites and oracles
 	NONE < internal/deps, internal/docs;
 	trace, golang.org/x/exp/trace < internal/oracle;
 	trace < internal/suites, internal/counts;
-	trace/tracetest, analysis/profile < internal/servers;
+	trace/tracetest, analysis/profile, lab < internal/servers;
 	internal/progen < internal/progen/write;
 `
 

@@ -9,20 +9,20 @@ package main
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"qinst.dev/analysis/profile"
+	"qinst.dev/internal/stats"
+	"qinst.dev/lab"
 	"qinst.dev/trace"
 	"qinst.dev/trace/tracetest"
 )
@@ -58,11 +58,13 @@ func main() {
 	turns := flag.Int("turns", 3, "runs of each kind")
 	keep := flag.String("keep", "", "an empty folder in which programs and traces stay; else they go")
 	flag.Parse()
+	ctx, stop := lab.Signals(context.Background())
+	defer stop()
 	for _, s := range servers {
 		if flag.NArg() > 0 && !slices.Contains(flag.Args(), s.name) {
 			continue
 		}
-		if err := s.compare(*qinst, *dir, *keep, *turns); err != nil {
+		if err := s.compare(ctx, *qinst, *dir, *keep, *turns); err != nil {
 			fmt.Fprintf(os.Stderr, "servers: %s: %v\n", s.name, err)
 			os.Exit(1)
 		}
@@ -70,7 +72,7 @@ func main() {
 }
 
 // compare runs a server plain and with all settings, by turns.
-func (s *server) compare(qinst, dir, keep string, turns int) error {
+func (s *server) compare(ctx context.Context, qinst, dir, keep string, turns int) error {
 	tmp, err := os.MkdirTemp(keep, "qinst-"+s.name+"-")
 	if err != nil {
 		return err
@@ -79,85 +81,78 @@ func (s *server) compare(qinst, dir, keep string, turns int) error {
 		defer os.RemoveAll(tmp)
 	}
 	plain, probed := filepath.Join(tmp, "plain"), filepath.Join(tmp, "probed")
-	if err := build(dir, plain, s.pkg); err != nil {
+	v := lab.Variant{Name: s.name, Dir: dir, Args: []string{s.pkg}}
+	if err := build(ctx, plain, v); err != nil {
 		return err
 	}
-	if err := build(dir, probed, "-toolexec="+qinst+" -include="+s.include, s.pkg); err != nil {
+	v.Wrapper = []string{qinst, "-include=" + s.include}
+	if err := build(ctx, probed, v); err != nil {
 		return err
 	}
-	took := make([][]float64, 1+len(settings))
-	traces := make([]string, len(settings))
-	for turn := range turns {
-		for k := range took {
-			exe, env, file := plain, "QINST=mode=off", ""
-			if k > 0 {
-				file = filepath.Join(tmp, fmt.Sprintf("%d.%d.sddf", k, turn))
-				exe, env, traces[k-1] = probed, strings.TrimSuffix("QINST=out="+file+","+settings[k-1], ","), file
-			}
-			seconds, err := s.run(exe, env, filepath.Join(tmp, fmt.Sprintf("data.%d.%d", k, turn)))
-			if err != nil {
-				return fmt.Errorf("with %s: %w", env, err)
-			}
-			took[k] = append(took[k], seconds)
-		}
+	took := map[string][]float64{}
+	traces := map[string]string{}
+	plan := lab.Plan{Rounds: turns, Traces: tmp, Cases: []lab.Case{s.loaded("plain", lab.Job{Program: plain, Plain: true}, tmp, took)}}
+	for _, set := range settings {
+		plan.Cases = append(plan.Cases, s.loaded(cmp.Or(set, "(default)"), lab.Job{Program: probed, Settings: set}, tmp, took))
 	}
-	rate := func(k int) float64 { return clients * float64(s.requests) / median(took[k]) }
-	fmt.Printf("%s: %.0f requests a second, plain\n", s.name, rate(0))
-	for k, set := range settings {
-		said, err := say(traces[k])
+	r := &lab.Runner{Stderr: os.Stderr}
+	err = r.Run(ctx, plan, func(res lab.Result) error {
+		traces[res.Case] = res.Trace
+		return complains(slices.Concat(res.Stdout, res.Stderr))
+	})
+	if err != nil {
+		return err
+	}
+	rate := func(name string) float64 { return clients * float64(s.requests) / stats.Median(took[name]) }
+	fmt.Printf("%s: %.0f requests a second, plain\n", s.name, rate("plain"))
+	for _, c := range plan.Cases[1:] {
+		said, err := say(traces[c.Name])
 		if err != nil {
-			return fmt.Errorf("with %s: %w", set, err)
+			return fmt.Errorf("with %s: %w", c.Name, err)
 		}
-		fmt.Printf("  %-12s %5.1f %% %s\n", cmp.Or(set, "(default)"), 100*rate(k+1)/rate(0), said)
+		fmt.Printf("  %-12s %5.1f %% %s\n", c.Name, 100*rate(c.Name)/rate("plain"), said)
 	}
 	return nil
 }
 
+// loaded is a server under load. How many seconds the load takes is added to took, by name.
+func (s *server) loaded(name string, job lab.Job, tmp string, took map[string][]float64) lab.Case {
+	job.Collect, job.Limit = true, 3*time.Minute
+	return lab.Case{Name: name, Job: job, Prepare: func(_ int, j *lab.Job) error {
+		dir, err := os.MkdirTemp(tmp, "data.")
+		if err != nil {
+			return err
+		}
+		l, err := net.Listen("tcp", "127.0.0.1:0") // a port that is free
+		if err != nil {
+			return err
+		}
+		addr := l.Addr().String()
+		_ = l.Close()
+		j.Args, j.Dir, j.Env = s.args(addr, dir), dir, []string{"HOME=" + dir, "XDG_DATA_HOME=" + dir, "XDG_CONFIG_HOME=" + dir}
+		j.Load = func(context.Context) error {
+			seconds, err := s.load(addr)
+			took[name] = append(took[name], seconds)
+			return err
+		}
+		return nil
+	}}
+}
+
 // build compiles a program, and fails if any package stayed without probes.
-func build(dir, out string, args ...string) error {
-	cmd := exec.Command("go", append([]string{"build", "-o", out}, args...)...)
-	cmd.Dir = dir
-	said, err := cmd.CombinedOutput()
-	return complains(err, said)
-}
-
-// run starts a server, loads it, ends it, and returns how many seconds the load took.
-func (s *server) run(exe, env, dir string) (seconds float64, err error) {
-	if err := os.Mkdir(dir, 0o777); err != nil {
-		return 0, err
-	}
-	l, err := net.Listen("tcp", "127.0.0.1:0") // a port that is free
-	if err != nil {
-		return 0, err
-	}
-	addr := l.Addr().String()
-	_ = l.Close()
-	cmd := exec.Command(exe, s.args(addr, dir)...)
+func build(ctx context.Context, exe string, v lab.Variant) error {
 	var said bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &said, &said
-	cmd.Dir, cmd.Env = dir, append(os.Environ(), env, "HOME="+dir, "XDG_DATA_HOME="+dir, "XDG_CONFIG_HOME="+dir)
-	if err := cmd.Start(); err != nil {
-		return 0, err
+	r := &lab.Runner{Stdout: &said, Stderr: &said}
+	if err := r.Build(ctx, exe, v); err != nil {
+		return fmt.Errorf("%w\n%s", err, said.Bytes())
 	}
-	end := time.AfterFunc(3*time.Minute, func() { _ = cmd.Process.Kill() })
-	defer end.Stop()
-	seconds, err = s.load(addr)
-	if err != nil {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
-		return 0, fmt.Errorf("%w\n%s", err, said.Bytes())
-	}
-	_ = cmd.Process.Signal(syscall.SIGTERM)
-	return seconds, complains(cmd.Wait(), said.Bytes())
+	return complains(said.Bytes())
 }
 
-// complains has an error if a program ended with one, or the tool said something.
-func complains(err error, said []byte) error {
-	if err == nil && bytes.Contains(said, []byte("qinst: ")) {
-		err = errors.New("it complains")
-	}
-	if err != nil {
-		return fmt.Errorf("%w\n%s", err, said)
+// complains has an error if the tool said something.
+func complains(said []byte) error {
+	if bytes.Contains(said, []byte("qinst: ")) {
+		return fmt.Errorf("it complains\n%s", said)
 	}
 	return nil
 }
@@ -226,9 +221,4 @@ func say(file string) (string, error) {
 		said += "; longest waits: " + p.Objects[0].Name
 	}
 	return said, nil
-}
-
-func median(list []float64) float64 {
-	slices.Sort(list)
-	return list[len(list)/2]
 }

@@ -49,7 +49,7 @@ var qinstSet struct {
 
 	// They may become less while the program runs, where the operating system has no more
 	// memory; never more.
-	mostBuffers, mostPages   uint32
+	mostBuffers, mostPages  uint32
 	mostStacks              uint64 // bytes
 	mostListed, mostClocked uint32 // points on rate control's list; points and threads that are timed
 }

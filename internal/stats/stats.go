@@ -1,0 +1,56 @@
+// Package stats says what samples of one number show: medians, and means with the intervals that
+// they leave open. The arithmetic is gonum's; what is decided here is which of the usual
+// definitions all commands share, so that two of them never disagree about the same samples.
+package stats
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// Number is a type whose samples are summed up here. Integers of more than 53 bits lose digits.
+type Number interface {
+	~int64 | ~uint64 | ~float64
+}
+
+// Median is the sample in the middle, 0 if there are none. Of an even number it is the lower one of
+// the two, and not their mean: a count stays a count that was seen.
+func Median[T Number](samples []T) T { return Quantile(samples, 0.5) }
+
+// Quantile is the lowest sample that a share q of all samples does not exceed, 0 if there are none.
+func Quantile[T Number](samples []T, q float64) T {
+	if len(samples) == 0 {
+		return 0
+	}
+	xs := floats(samples)
+	slices.Sort(xs)
+	return T(stat.Quantile(q, stat.Empirical, xs, nil))
+}
+
+// Interval is a mean with a 95 % confidence interval: Student's t, for normally distributed samples.
+type Interval struct {
+	Mean, Low, High float64
+}
+
+// Mean is the mean of at least two samples. One sample says nothing about how far others are from it.
+func Mean[T Number](samples []T) (Interval, error) {
+	if len(samples) < 2 {
+		return Interval{}, fmt.Errorf("found %d, expected two or more samples: an interval is of what differs between them", len(samples))
+	}
+	n := float64(len(samples))
+	mean, deviation := stat.MeanStdDev(floats(samples), nil)
+	half := distuv.StudentsT{Sigma: 1, Nu: n - 1}.Quantile(0.975) * deviation / math.Sqrt(n)
+	return Interval{mean, mean - half, mean + half}, nil
+}
+
+func floats[T Number](samples []T) []float64 {
+	xs := make([]float64, len(samples))
+	for i, x := range samples {
+		xs[i] = float64(x)
+	}
+	return xs
+}

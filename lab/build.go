@@ -1,0 +1,75 @@
+package lab
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+)
+
+// Variant is a way to build a program.
+type Variant struct {
+	Name    string   // for people
+	Dir     string   // in which the go command runs; "": the current one
+	Wrapper []string // qinst and its flags, for a build with probes; none: a plain build
+	Flags   []string // of the go command
+	Args    []string // packages, or files
+	Env     []string // more variables
+}
+
+// Build builds a program as the file exe. What the go command says goes to Stdout and Stderr.
+func (r *Runner) Build(ctx context.Context, exe string, v Variant) error {
+	if terminal(r.Stderr) { // else it would stand alone in front of what a single run prints
+		probes := ""
+		if len(v.Wrapper) > 0 {
+			probes = " with probes"
+		}
+		say(r.Stderr, "building %s%s", v.Name, probes)
+	}
+	v.Flags = append(slices.Clone(v.Flags), "-o", exe) // the last one counts
+	cmd := command(ctx, "go", v.command("build")...)
+	r.inherit(cmd, v)
+	return ended(ctx, cmd.Run())
+}
+
+// Go runs another go command in this way. The terminal and its signals are the command's: tests
+// may handle them.
+func (r *Runner) Go(verb string, v Variant) error {
+	cmd := exec.Command("go", v.command(verb)...)
+	r.inherit(cmd, v)
+	return attached(cmd)
+}
+
+func (r *Runner) inherit(cmd *exec.Cmd, v Variant) {
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = r.Stdin, r.Stdout, r.Stderr
+	cmd.Env = append(os.Environ(), v.Env...)
+}
+
+// command makes the arguments of a go command. Its -C must come first.
+func (v Variant) command(verb string) []string {
+	args := []string{verb}
+	if v.Dir != "" {
+		args = append(args, "-C", v.Dir)
+	}
+	if len(v.Wrapper) > 0 {
+		args = append(args, "-toolexec", quoted(v.Wrapper))
+	}
+	return slices.Concat(args, v.Flags, v.Args)
+}
+
+// quoted makes one value of a command line, which the go command splits at spaces again. It knows
+// both quotes, but nothing that would make one of them stand in itself.
+func quoted(words []string) string {
+	list := slices.Clone(words)
+	for i, w := range list {
+		if strings.ContainsAny(w, " \t\n'\"") {
+			quote := `"`
+			if strings.Contains(w, quote) {
+				quote = `'`
+			}
+			list[i] = quote + w + quote
+		}
+	}
+	return strings.Join(list, " ")
+}

@@ -1,0 +1,106 @@
+package lab
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Job is a program with all that a run of it needs.
+type Job struct {
+	Program string
+	Args    []string
+	Dir     string   // in which it runs; "": the current one
+	Env     []string // more variables
+
+	Plain    bool   // it has no probes
+	NoTrace  bool   // its settings are such that it leaves none
+	Settings string // of the recorder, as in QINST, without the file
+
+	Collect bool          // its output is kept in the result, and not passed on
+	Limit   time.Duration // it may take no longer; 0: as long as it likes
+
+	// Load, if there is one, is done while the program runs, which is then asked to end.
+	Load func(ctx context.Context) error
+}
+
+// Result is what a run left.
+type Result struct {
+	Case           string
+	Round          int    // counted from 0
+	Trace          string // file; "" of a plain program, and of one with NoTrace
+	Stdout, Stderr []byte // if they were collected
+	Wall, CPU      time.Duration
+}
+
+// Pass runs a program as it would run without this one: terminal, signals and output are its own.
+// It is no error if it leaves no trace, for it may end before it recorded anything.
+func (r *Runner) Pass(j Job, trace string) error {
+	cmd := exec.Command(j.Program, j.Args...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = r.Stdin, r.Stdout, r.Stderr
+	cmd.Dir, cmd.Env = j.Dir, j.env(trace)
+	return attached(cmd)
+}
+
+// do runs a program. When it returns the process is gone.
+func (r *Runner) do(ctx context.Context, j Job, trace string, p *progress) (res Result, err error) {
+	if j.Limit > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, j.Limit, fmt.Errorf("found it running after %v, expected it to end", j.Limit))
+		defer cancel()
+	}
+	cmd := command(ctx, j.Program, j.Args...)
+	cmd.Dir, cmd.Env = j.Dir, j.env(trace)
+	var stdout, stderr bytes.Buffer
+	if j.Collect {
+		cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	} else {
+		cmd.Stdout, cmd.Stderr = p.before(r.Stdout), p.before(r.Stderr)
+	}
+	began := time.Now()
+	if err := cmd.Start(); err != nil {
+		return res, ended(ctx, err)
+	}
+	err = cmp.Or(j.load(ctx, cmd), cmd.Wait())
+	res = Result{Trace: trace, Stdout: stdout.Bytes(), Stderr: stderr.Bytes(), Wall: time.Since(began)}
+	if st := cmd.ProcessState; st != nil {
+		res.CPU = st.UserTime() + st.SystemTime()
+	}
+	if err = ended(ctx, err); err != nil && len(res.Stderr) > 0 {
+		err = fmt.Errorf("%w\n%s", err, bytes.TrimRight(res.Stderr, "\n"))
+	}
+	return res, err
+}
+
+// load does what is to be done while the program runs, and ends it: at once if that failed,
+// because then nothing of the run is of use.
+func (j *Job) load(ctx context.Context, cmd *exec.Cmd) error {
+	if j.Load == nil {
+		return nil
+	}
+	if err := j.Load(ctx); err != nil {
+		_ = cmd.Process.Kill() // it may have ended, which Wait tells
+		return err
+	}
+	_ = cmd.Process.Signal(syscall.SIGTERM)
+	return nil
+}
+
+// env is the program's environment. A plain program gets no settings, which would be noise to it.
+func (j *Job) env(trace string) []string {
+	env := append(os.Environ(), j.Env...)
+	if j.Plain {
+		return env
+	}
+	settings := j.Settings
+	if trace != "" {
+		settings = strings.TrimPrefix(settings+",out="+trace, ",")
+	}
+	return append(env, "QINST="+settings)
+}

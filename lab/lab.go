@@ -1,0 +1,124 @@
+// Package lab is the floor under experiments. It builds programs, with probes and without, runs
+// them by turns with different settings of the recorder, and hands out what each run left: its
+// trace, its output, and what it took. Whoever compares runs says in a Plan what is to run:
+//
+//	r := &lab.Runner{Stderr: os.Stderr}
+//	err := r.Build(ctx, "prog", lab.Variant{Name: "prog", Wrapper: []string{"qinst"}, Args: []string{"./prog"}})
+//	...
+//	err = r.Run(ctx, lab.Plan{Rounds: 3, Cases: []lab.Case{
+//		{Name: "count", Job: lab.Job{Program: "./prog", Settings: "mode=count"}},
+//		{Name: "trace", Job: lab.Job{Program: "./prog", Settings: "budget=off"}},
+//	}}, func(res lab.Result) error { ... })
+//
+// It does not read traces, and knows no statistics: those are the experiments' own.
+package lab
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"syscall"
+	"time"
+)
+
+// Runner starts processes, and no others than those it is asked for. Where it ends some it ends
+// only those, by their ids.
+type Runner struct {
+	Stdin          io.Reader // of what is the user's own: go commands, and programs that are passed through
+	Stdout, Stderr io.Writer // of what it starts; progress goes to Stderr, too
+}
+
+// Stopped is the cause of a context that a signal ended, and so the error of what that stopped.
+type Stopped struct{ Signal syscall.Signal }
+
+func (s Stopped) Error() string { return s.Signal.String() }
+
+// EndedBy is the signal that an error tells of: one that ended a program, or that stopped this one.
+func EndedBy(err error) (signal syscall.Signal, ok bool) {
+	var stopped Stopped
+	if errors.As(err, &stopped) {
+		return stopped.Signal, true
+	}
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		if ws, isUnix := exit.Sys().(syscall.WaitStatus); isUnix && ws.Signaled() {
+			return ws.Signal(), true
+		}
+	}
+	return 0, false
+}
+
+// Signals returns a context that ends at the first interrupt or request to terminate; stop gives
+// these back to the process. The second one ends the process at once, as without all this, because
+// what reads a long trace does not look at the context.
+func Signals(parent context.Context) (ctx context.Context, stop func()) {
+	ctx, cancel := context.WithCancelCause(parent)
+	got := make(chan os.Signal, 1)
+	signal.Notify(got, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		defer signal.Stop(got)
+		select {
+		case s := <-got:
+			cancel(Stopped{s.(syscall.Signal)})
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, func() {
+		signal.Stop(got)
+		cancel(context.Canceled)
+	}
+}
+
+// patience is how long a process that was asked to end may take. Then it is killed.
+const patience = 5 * time.Second
+
+// command is a process that ends with the context.
+func command(ctx context.Context, name string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Cancel = func() error {
+		// The go command removes its scratch files when it is interrupted, and only then.
+		if err := cmd.Process.Signal(os.Interrupt); err == nil || errors.Is(err, os.ErrProcessDone) {
+			return err
+		}
+		return cmd.Process.Kill() // systems without interrupts
+	}
+	cmd.WaitDelay = patience
+	return cmd
+}
+
+// ended is why a process failed: because the context ended, if it did.
+func ended(ctx context.Context, err error) error {
+	if err != nil && ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return err
+}
+
+// attached runs a command and leaves the terminal's signals to it: the command decides whether it
+// ends by them, and this process survives to tell of it.
+func attached(cmd *exec.Cmd) error {
+	signals := make(chan os.Signal, 8)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	defer signal.Stop(signals)
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	done := make(chan struct{})
+	defer close(done)
+	go func() {
+		for {
+			select {
+			case s := <-signals:
+				if s == syscall.SIGTERM { // an interrupt reaches the whole group
+					_ = cmd.Process.Signal(s) // it may have ended
+				}
+			case <-done:
+				return
+			}
+		}
+	}()
+	return cmd.Wait()
+}

@@ -1,0 +1,88 @@
+package lab
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// Plan says what runs, and how often. In each round every case runs once: what disturbs the machine
+// for a while then disturbs all of them.
+type Plan struct {
+	Rounds int
+	Cases  []Case
+	// Traces is a folder in which the traces stay. Without one a trace goes when its result has been
+	// looked at: traces without a limit, of all rounds together, may be more than the disk takes.
+	Traces string
+}
+
+// Case is one thing to compare.
+type Case struct {
+	Name string
+	Job
+	// Prepare, if there is one, changes the job before each run.
+	Prepare func(round int, j *Job) error
+}
+
+// Run runs a plan, and shows each run's result to the function each. It stops at the first error: of
+// a program that fails, of one with probes that leaves no trace, of each, and of the context. No
+// process is left then, nor a trace that was not to stay.
+func (r *Runner) Run(ctx context.Context, plan Plan, each func(Result) error) error {
+	if plan.Rounds < 1 || len(plan.Cases) == 0 {
+		return fmt.Errorf("found a plan of %d rounds of %d programs, expected one or more of both", plan.Rounds, len(plan.Cases))
+	}
+	scratch, err := os.MkdirTemp(plan.Traces, "qinst-lab-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(scratch)
+	traces, err := filepath.Abs(cmp.Or(plan.Traces, scratch)) // programs may run elsewhere
+	if err != nil {
+		return err
+	}
+	p := newProgress(r.Stderr)
+	defer p.clear()
+	all := plan.Rounds * len(plan.Cases)
+	for n := range all {
+		round, c := n/len(plan.Cases), plan.Cases[n%len(plan.Cases)]
+		p.step("run %d of %d: %s", n+1, all, c.Name)
+		trace := filepath.Join(traces, fmt.Sprintf("%d.%d.sddf", n%len(plan.Cases), round))
+		err := r.turn(ctx, c, round, trace, p, each)
+		if plan.Traces == "" {
+			err = cmp.Or(err, os.RemoveAll(trace))
+		}
+		if err != nil {
+			return fmt.Errorf("%s, run %d of %d: %w", c.Name, n+1, all, err)
+		}
+	}
+	return nil
+}
+
+// turn is one run of a case.
+func (r *Runner) turn(ctx context.Context, c Case, round int, trace string, p *progress, each func(Result) error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	j := c.Job
+	j.Args, j.Env = slices.Clone(j.Args), slices.Clone(j.Env) // Prepare may append to them
+	if c.Prepare != nil {
+		if err := c.Prepare(round, &j); err != nil {
+			return err
+		}
+	}
+	if j.Plain || j.NoTrace {
+		trace = ""
+	}
+	res, err := r.do(ctx, j, trace, p)
+	if err != nil {
+		return err
+	}
+	if _, err := os.Stat(trace); err != nil && trace != "" {
+		return fmt.Errorf("%s left no trace: expected a program that was built with -toolexec qinst", j.Program)
+	}
+	res.Case, res.Round = c.Name, round
+	return each(res)
+}

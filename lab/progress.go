@@ -1,0 +1,77 @@
+package lab
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"sync"
+)
+
+// progress says how far a plan is: on a terminal in one line that is overwritten, else in lines,
+// so that the log of a long run says what it was at.
+type progress struct {
+	w        io.Writer
+	terminal bool
+
+	mu    sync.Mutex
+	shown bool // a line that has no end so far
+}
+
+func newProgress(w io.Writer) *progress { return &progress{w: w, terminal: terminal(w)} }
+
+func (p *progress) step(format string, args ...any) {
+	if !p.terminal {
+		say(p.w, format, args...)
+		return
+	}
+	p.clear()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	fmt.Fprintf(p.w, "qinst: "+format, args...)
+	p.shown = true
+}
+
+// clear removes the line.
+func (p *progress) clear() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.shown {
+		fmt.Fprint(p.w, "\r\x1b[K")
+		p.shown = false
+	}
+}
+
+// before is the writer for a program that writes to the same terminal: its first line would
+// otherwise stand behind the progress.
+func (p *progress) before(w io.Writer) io.Writer {
+	if w == nil || !p.terminal {
+		return w
+	}
+	return &clearing{p, w}
+}
+
+type clearing struct {
+	p *progress
+	w io.Writer
+}
+
+func (c *clearing) Write(b []byte) (int, error) {
+	c.p.clear()
+	return c.w.Write(b)
+}
+
+func say(w io.Writer, format string, args ...any) {
+	if w != nil {
+		fmt.Fprintf(w, "qinst: "+format+"\n", args...)
+	}
+}
+
+// terminal reports whether people read along.
+func terminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	st, err := f.Stat()
+	return err == nil && st.Mode()&os.ModeCharDevice != 0
+}
