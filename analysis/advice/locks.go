@@ -11,12 +11,9 @@ import (
 func locks(p *profile.Profile) (out []Item) {
 	for i := range p.Objects {
 		o := &p.Objects[i]
-		queued := int64(0)
-		for n := 1; n < len(o.Waiting); n++ {
-			queued += o.Waiting[n]
-		}
-		share1 := measure.Ratio(queued, p.Wall)
-		if o.Holds == 0 || share1 < queuedShare.value() {
+		queued := timeWaiting(o, 1)
+		of := measure.Ratio(queued, p.Wall)
+		if o.Holds == 0 || of < queuedShare.value() {
 			continue
 		}
 		mean := measure.Ratio(o.Wait, p.Wall)
@@ -29,7 +26,7 @@ func locks(p *profile.Profile) (out []Item) {
 			it.Evidence = append(it.Evidence, ns("waited while "+b.Reason+" has it", b.Time))
 			it.Text += fmt.Sprintf("; %s of their waits are while %s has it", measure.Percent(b.Time, o.Wait), b.Reason)
 		}
-		if o.Objects == 1 && share1 > saturatedShare.value() {
+		if o.Objects == 1 && of > saturatedShare.value() {
 			it.ID, it.Claim = "saturated-lock", "nearly always somebody waits for a lock"
 			it.Text += ". Nearly always somebody waits: other code's normalized processor time says nothing about what it would gain"
 		}
@@ -38,15 +35,20 @@ func locks(p *profile.Profile) (out []Item) {
 	return out
 }
 
+// timeWaiting is the time in which at least so many goroutines waited for an object, in ns.
+func timeWaiting(o *profile.Object, least int) (ns int64) {
+	for n := least; n < len(o.Waiting); n++ {
+		ns += o.Waiting[n]
+	}
+	return ns
+}
+
 // barriers are about objects at which several goroutines wait until one lets them all go:
 // Quartz's over-restrictive construct.
 func barriers(p *profile.Profile) (out []Item) {
 	for i := range p.Objects {
 		o := &p.Objects[i]
-		several := int64(0)
-		for n := 2; n < len(o.Waiting); n++ {
-			several += o.Waiting[n]
-		}
+		several := timeWaiting(o, 2)
 		if o.Holds > 0 || o.Waits < 4 || 2*o.Together < o.Waits || measure.Ratio(several, p.Wall) < barrierShare.value() || measure.Ratio(unused(p), p.Wall) < unusedShare.value() {
 			continue
 		}

@@ -8,7 +8,6 @@
 package main
 
 import (
-	"bufio"
 	"flag"
 	"fmt"
 	"go/ast"
@@ -18,6 +17,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"golang.org/x/tools/cover"
 
 	"qinst.dev/sddf/spec"
 	"qinst.dev/trace"
@@ -99,24 +100,16 @@ func goTest(dir string, env []string, args ...string) error {
 
 // readProfile returns the blocks by the base name of their file.
 func readProfile(name string) (map[string][]block, error) {
-	f, err := os.Open(name)
+	profiles, err := cover.ParseProfiles(name)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
 	blocks := map[string][]block{}
-	for sc := bufio.NewScanner(f); sc.Scan(); {
-		file, rest, ok := strings.Cut(sc.Text(), ".go:")
-		if !ok {
-			continue // the mode
+	for _, p := range profiles {
+		base := filepath.Base(p.FileName)
+		for _, b := range p.Blocks {
+			blocks[base] = append(blocks[base], block{pos{b.StartLine, b.StartCol}, pos{b.EndLine, b.EndCol}, uint64(b.Count)})
 		}
-		var b block
-		var statements int
-		if _, err := fmt.Sscanf(rest, "%d.%d,%d.%d %d %d", &b.from.line, &b.from.col, &b.to.line, &b.to.col, &statements, &b.count); err != nil {
-			return nil, fmt.Errorf("%s: %q: %w", name, sc.Text(), err)
-		}
-		base := filepath.Base(file) + ".go"
-		blocks[base] = append(blocks[base], b)
 	}
 	return blocks, nil
 }

@@ -58,7 +58,8 @@ const policy = `
 	# suites and oracles
 	NONE < internal/deps, internal/docs;
 	trace, golang.org/x/exp/trace < internal/oracle;
-	trace < internal/suites, internal/counts;
+	trace < internal/suites;
+	trace, golang.org/x/tools/cover < internal/counts;
 	trace/tracetest, analysis/profile, lab < internal/servers;
 	internal/progen < internal/progen/write;
 `
