@@ -7,6 +7,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"qinst.dev/analysis/advice"
 	"qinst.dev/settings"
 )
 
@@ -45,15 +46,28 @@ func cmdHelp(e *env, args []string) error {
 	if len(args) == 0 {
 		return overview(e)
 	}
-	if args[0] == "settings" {
+	switch args[0] {
+	case "settings":
 		_, err := fmt.Fprint(e.stdout, settings.Help())
 		return err
+	case "advice":
+		return adviceHelp(e)
 	}
 	c, ok := commandByName(args[0])
 	if !ok {
 		return fmt.Errorf("help: %w", unknownCommand(args[0], "a command"))
 	}
 	return c.help(e)
+}
+
+// adviceHelp lists from where on numbers are worth advice.
+func adviceHelp(e *env) error {
+	fmt.Fprint(e.stdout, "Advice is given where a number passes a threshold:\n\n")
+	w := tabwriter.NewWriter(e.stdout, 0, 8, 2, ' ', 0)
+	for _, t := range advice.Thresholds() {
+		fmt.Fprintf(w, "  %s\t%.4g\t%s\n", t.Name, t.Value, t.Reason)
+	}
+	return w.Flush()
 }
 
 // overview lists the commands.
@@ -64,7 +78,7 @@ func overview(e *env) error {
 		fmt.Fprintf(w, "  %s\t%s\n", c.name, c.summary)
 	}
 	_ = w.Flush()
-	_, err := fmt.Fprint(e.stdout, "\nUse \"qinst help COMMAND\" for its flags and examples, \"qinst help settings\" for what QINST may say.\n")
+	_, err := fmt.Fprint(e.stdout, "\nUse \"qinst help COMMAND\" for its flags and examples, \"qinst help settings\" for what QINST\nmay say, \"qinst help advice\" for when a number is worth advice.\n")
 	return err
 }
 
