@@ -212,7 +212,7 @@ func (pg *page) objects() {
 // objectTable adds what is known of synchronization objects.
 func objectTable(s *doc.Section, p *profile.Profile, list []profile.Object) {
 	s.Say("Waits are those of every package; uses and holds are known where a package is instrumented.")
-	s.Say("npt: of those who hold it. queue: mean and most of an object. blamed: who held a lock, or did something else before ending a wait.")
+	s.Say("npt: of the goroutines that hold it. queue: goroutines waiting, on average and at most. blamed on: the procedure that held the lock, or did something else before it ended the wait.")
 	t := doc.NewTable("object", "npt", "waited", "waits", "worst", "held", "uses", "queue", "objects", "blamed on").Left(9)
 	for i := range list {
 		o := &list[i]

@@ -60,19 +60,19 @@ func TestAdvice(t *testing.T) {
 		want    []string
 	}{
 		{"a barrier", 3, barrier, []string{
-			"main.meet is a barrier: 20 of its 20 waits ended together, and goroutines waited 100ms there for the last one while not all processors were busy, 100.0% of it for main.main. Where they only must not run at the same time a lock is enough"}},
+			"main.meet is a barrier: 20 of its 20 waits ended together, and goroutines waited 100ms there for the last one while not all processors were busy, 100.0% of it for main.main. If they only must not run at the same time, a lock is enough"}},
 		{"each needs what the one before made", 3, turns, []string{
 			"the run is serial: 1.00 of 3 processors busy",
 			"the 3 goroutines main.worker work one behind the other: 1.00 processors were busy on average during their 30.0ms"}},
 		{"few parts of work", 4, threads(2, do("main.work", 9*ms)), []string{
 			"split the work into more parts: 100.0% of it is in 2 goroutines main.worker, fewer than the 4 processors, which were not all busy for 9.00ms (starvation by small problem size)"}},
 		{"many operations", 1, threads(1, many...), []string{
-			"synchronize less often: operations take about 4.00us by themselves, without waiting (19.8% of busy); most of it is 400 operations on main.mu. Larger pieces of work need fewer"}},
+			"synchronize less often: operations take about 4.00us by themselves, without waiting (19.8% of busy), most of it in 400 operations on main.mu. Larger pieces of work need fewer of them"}},
 
 		{"all busy", 4, threads(4, do("main.work", 9*ms)), nil},
 		{"a lock that is seldom waited for", 4, threads(4, meets...), nil},
 		{"a lock convoy (W5)", 8, threads(8, convoy...), []string{
-			"shorten or split what main.mu guards: it was held for 400ms (99.0% of the run), and goroutines queued for it for 399ms, 2.98 on average; 100.0% of their waits are while main.update has it. Nearly always"}},
+			"shorten or split what main.mu guards: it was held for 400ms (99.0% of the run), and goroutines queued for it for 399ms, 2.98 on average; during 100.0% of their waits main.update held it. Somebody waits nearly all the time"}},
 		{"one goroutine has most of the work (W8)", 4, heavy, []string{
 			"balance the load of the 4 goroutines main.worker: one of them worked for 9.00ms, the others for 3.00ms on average, and not all processors were busy for 6.00ms"}},
 		{"serial input (W6)", 4, alone, []string{"main.input ran almost alone (1.00 processors busy on average): its 5.00ms are 50.0% of the run but 20.0% of the processor time"}},
@@ -141,7 +141,7 @@ func TestNetworkAlone(t *testing.T) {
 		b.At(k*30*ms+30*ms).Unpark(0, g)
 		b.Start(g, 0)
 	}
-	if hints := hintsOf(t, b); !strings.Contains(hints, "overlap input and output with work: nothing ran for 200ms (66.7% of the run), while goroutines were in system calls or waited for the network for 200ms. Where that is for requests, it is no loss") {
+	if hints := hintsOf(t, b); !strings.Contains(hints, "overlap input and output with work: nothing ran for 200ms (66.7% of the run), while goroutines were in system calls or waited for the network for 200ms. If it waited for requests, that is no loss") {
 		t.Errorf("hints:\n%s", hints)
 	}
 }

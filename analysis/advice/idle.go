@@ -39,7 +39,7 @@ func idleness(p *profile.Profile) []Item {
 	}
 	requests := ""
 	if network > 2*calls {
-		requests = ". Where that is for requests, it is no loss"
+		requests = ". If it waited for requests, that is no loss"
 	}
 	switch input := calls + network; {
 	case input*2 > p.Idle:
@@ -102,7 +102,7 @@ func unprobed(p *profile.Profile) (out []Item) {
 		}
 		out = append(out, Item{ID: "no-probes", Claim: "goroutines ran no instrumented procedure", Subject: about(e),
 			Evidence: []Fact{ns("busy in them", e.Started), share("of busy time", measure.Ratio(e.Started, p.Busy))},
-			Text: fmt.Sprintf("%s of the self time of %s is in goroutines started in it that ran no instrumented procedure: \"qinst run -refine\" adds probes to what they run",
+			Text: fmt.Sprintf("%s of the self time of %s is in goroutines started in it that ran no instrumented procedure: \"qinst run -refine\" adds probes to the packages that they run",
 				measure.Time(e.Started), e.Name)})
 	}
 	return out

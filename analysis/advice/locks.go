@@ -24,11 +24,11 @@ func locks(p *profile.Profile) (out []Item) {
 		if len(o.Blamed) > 0 {
 			b := o.Blamed[0]
 			it.Evidence = append(it.Evidence, ns("waited while "+b.Reason+" has it", b.Time))
-			it.Text += fmt.Sprintf("; %s of their waits are while %s has it", measure.Percent(b.Time, o.Wait), b.Reason)
+			it.Text += fmt.Sprintf("; during %s of their waits %s held it", measure.Percent(b.Time, o.Wait), b.Reason)
 		}
 		if o.Objects == 1 && of > saturatedShare.value() {
 			it.ID, it.Claim = "saturated-lock", "nearly always somebody waits for a lock"
-			it.Text += ". Nearly always somebody waits: other code's normalized processor time says nothing about what it would gain"
+			it.Text += ". Somebody waits nearly all the time, so the normalized processor time of other code says nothing about what changing it would gain"
 		}
 		out = append(out, it)
 	}
@@ -59,7 +59,7 @@ func barriers(p *profile.Profile) (out []Item) {
 		if len(o.Blamed) > 0 && o.Blamed[0].Time > 0 {
 			it.Text += fmt.Sprintf(", %s of it for %s", measure.Percent(o.Blamed[0].Time, o.Wait), o.Blamed[0].Reason)
 		}
-		it.Text += ". Where they only must not run at the same time a lock is enough; else give each as much to do before it"
+		it.Text += ". If they only must not run at the same time, a lock is enough; otherwise give each of them as much to do before it"
 		out = append(out, it)
 	}
 	return out
@@ -110,6 +110,6 @@ func operations(p *profile.Profile) []Item {
 	}
 	return []Item{{ID: "many-operations", Claim: "operations on synchronization objects take long by themselves", Subject: aboutObject(most),
 		Evidence: []Fact{ns("operations by themselves", all), share("of busy time", measure.Ratio(all, p.Busy)), count("operations", most.Ops)},
-		Text: fmt.Sprintf("synchronize less often: operations take about %s by themselves, without waiting (%s of busy); most of it is %s operations on %s. Larger pieces of work need fewer",
+		Text: fmt.Sprintf("synchronize less often: operations take about %s by themselves, without waiting (%s of busy), most of it in %s operations on %s. Larger pieces of work need fewer of them",
 			measure.Time(all), measure.Percent(all, p.Busy), measure.Count(most.Ops), most.Name)}}
 }

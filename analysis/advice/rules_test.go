@@ -34,10 +34,10 @@ func TestRules(t *testing.T) {
 		{"no processor", func(p *profile.Profile) {
 			p.Entries = append(p.Entries, profile.Entry{Kind: profile.KindGoroutine, SelfReady: 5000})
 		}},
-		{"shorten or split what main.mu guards: it was held for 400ns (80.0% of the run), and goroutines queued for it for 100ns, 0.40 on average; 90.0% of their waits are while main.f has it", func(p *profile.Profile) {
+		{"shorten or split what main.mu guards: it was held for 400ns (80.0% of the run), and goroutines queued for it for 100ns, 0.40 on average; during 90.0% of their waits main.f held it", func(p *profile.Profile) {
 			p.Objects = []profile.Object{{Name: "main.mu", Objects: 1, Holds: 9, Hold: 400, Wait: 200, Waiting: []int64{400, 0, 100}, Blamed: []profile.Wait{{Reason: "main.f", Time: 180}}}}
 		}},
-		{"says nothing about what it would gain", func(p *profile.Profile) {
+		{"says nothing about what changing it would gain", func(p *profile.Profile) {
 			p.Objects = []profile.Object{{Name: "main.mu", Objects: 1, Holds: 9, Hold: 500, Wait: 450, Waiting: []int64{50, 450}}}
 		}},
 		{"give main.ch a larger buffer: senders waited 60ns for receivers and receivers 50ns", func(p *profile.Profile) {

@@ -78,7 +78,7 @@ func turns(p *profile.Profile) (out []Item) {
 		}
 		out = append(out, Item{ID: "data-dependence", Claim: "goroutines of a kind work one behind the other", Subject: about(e),
 			Evidence: []Fact{count("goroutines", e.Calls), number("processors busy during their work", alone), ns("busy", e.SelfBusy), ns("blocked", e.SelfBlocked)},
-			Text: fmt.Sprintf("the %s goroutines %s work one behind the other: %.2f processors were busy on average during their %s, and they were blocked for %s. Each seems to need what the one before made (a data dependence): only another order of the work lets them run together",
+			Text: fmt.Sprintf("the %s goroutines %s work one behind the other: %.2f processors were busy on average during their %s, and they were blocked for %s. Each seems to need the result of the one before (a data dependence): only another order of the work lets them run together",
 				measure.Count(e.Calls), e.Name, alone, measure.Time(e.SelfBusy), measure.Time(e.SelfBlocked))})
 	}
 	return out

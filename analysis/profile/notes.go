@@ -24,7 +24,7 @@ func (n *notes) list() (list []string) {
 	say := func(format string, args ...any) { list = append(list, fmt.Sprintf(format, args...)) }
 	t, b, p, l := n.t, n.b, n.p, &n.p.Losses
 	if p.Goroutines == 0 {
-		say("nobody recorded what goroutines did: there are counts, and no times")
+		say("scheduling was not recorded: there are counts, but no times")
 		return list
 	}
 	if w := b.within; w != nil {
@@ -34,7 +34,7 @@ func (n *notes) list() (list []string) {
 		say("processors are virtual: goroutines run in regions \"vcpu\" and are ready in regions \"vready\"; all else takes no processor time")
 	}
 	if t.End.Reason == "cut" {
-		say("this is a part of a run: calls and times are those of the part, and who started goroutines before it is not known")
+		say("this is a part of a run: calls and times are those of the part, and the creators of goroutines that were there before are not known")
 	}
 	if !t.HasCounts && b.within == nil && t.End.Reason != "cut" {
 		say("the file has no totals, as those of a flight recorder: calls are those that events tell of")
@@ -46,7 +46,7 @@ func (n *notes) list() (list []string) {
 		say("the file has no end: what the program did last is missing, and totals are those found so far")
 	}
 	if n := l.Events + l.Missing + l.Blocks + l.BlockDamage; n > 0 {
-		say("events were lost (see below): in the gaps nobody knows who ran, so waits, queues and processors busy are doubtful near them")
+		say("events were lost (see below): it is not known which goroutines ran in the gaps, so waits, queues and processors busy are doubtful near them")
 	}
 	if l.NoClock != 0 {
 		say("the clock's speed is not known: all times are in its ticks")
@@ -55,17 +55,17 @@ func (n *notes) list() (list []string) {
 		list = append(list, p.Sampling.note())
 	}
 	if names := n.hidden(); len(names) > 0 {
-		say("%s of %s calls were not traced, but timed or counted, and nobody took samples: the time of %s is in their callers' self times",
+		say("%s of %s calls were timed or counted, not traced, and no samples were taken: the time of %s is in their callers' self times",
 			counted(p.Degraded), counted(n.allCalls()), strings.Join(names, ", "))
 	}
 	if degraded, all := n.countedOps(); degraded > 0 {
-		say("%s of %s operations on synchronization objects were only counted: waits are exact, holds are those of the others, and waits for such locks are blamed on who unlocks", counted(degraded), counted(all))
+		say("%s of %s operations on synchronization objects were only counted: waits are exact, holds are known only for the other operations, and waits for such locks are blamed on the goroutine that unlocks", counted(degraded), counted(all))
 	}
 	return list
 }
 
 func (s *Sampling) note() string {
-	return fmt.Sprintf("lines with ~ are estimates from %s looks at what ran, and have 95 %% intervals; all others are exact", counted(uint64(s.Looks)))
+	return fmt.Sprintf("lines with ~ are estimates from %s looks of the samplers, with 95 %% intervals; all other lines are exact", counted(uint64(s.Looks)))
 }
 
 // hidden are the procedures with calls that were not traced, if nobody took samples: those
