@@ -66,6 +66,7 @@ const testPolicy = `
 	github.com/vmihailenco/msgpack/v5 < sddf;
 	trace < extensions;
 	instrument/toolexec < instrument;
+	instrument < instrument/points, instrument/rewrite;
 	github.com/rogpeppe/go-internal/testscript, internal/oracle, internal/progen < cmd/qinst;
 	golang.org/x/tools/go/packages < internal/deps;
 `
