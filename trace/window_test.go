@@ -61,6 +61,7 @@ func sameLines(t *rapid.T, what string, got, want []string) {
 // A window has the events that the whole trace has there: read from the beginning,
 // read with an index, and written as a file.
 func TestWindow(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {
 		path := filepath.Join(dir, "a.sddf")
@@ -228,6 +229,7 @@ func shifted(t *rapid.T, data []byte, skew []int) []byte {
 
 // Whatever an index says, reading ends and does not panic.
 func TestHostileIndex(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "a.sddf")
 	if err := tracetest.Random(counter(3)).WriteFile(path); err != nil {
 		t.Fatal(err)
@@ -279,6 +281,7 @@ func TestHostileIndex(t *testing.T) {
 }
 
 func TestPointsNamed(t *testing.T) {
+	t.Parallel()
 	b := tracetest.New(1)
 	for _, name := range []string{"main.main", "main.(*Cache).Get", "main.(*Cache).Put", "io.ReadAll"} {
 		b.Proc(name)
@@ -303,6 +306,7 @@ func TestPointsNamed(t *testing.T) {
 
 // A part is as long as it is, though a thread's last event before it is long ago.
 func TestCutLength(t *testing.T) {
+	t.Parallel()
 	b := tracetest.New(2)
 	f := b.Proc("main.f")
 	g, h := b.Go(0, "runtime.main"), b.Go(0, "main.h")

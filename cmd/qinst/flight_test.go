@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"qinst.dev/analysis/profile"
-	"qinst.dev/sddf/salvage"
 	"qinst.dev/trace"
 	"qinst.dev/trace/tracetest"
 )
@@ -17,6 +16,7 @@ import (
 // TestFlightRecorder: a file with the last events appears if something asks for it, or
 // the program dies, and none else.
 func TestFlightRecorder(t *testing.T) {
+	t.Parallel()
 	program := buildProbed(t, "programs", "reduced")
 	for _, test := range []struct {
 		how, settings string
@@ -33,16 +33,14 @@ func TestFlightRecorder(t *testing.T) {
 		{"kill", "", []string{"f.sddf"}},
 	} {
 		t.Run(strings.ReplaceAll(test.how+test.settings, ",", ""), func(t *testing.T) {
+			t.Parallel()
 			dir := t.TempDir()
 			// The program records some ten times more than is kept.
 			cmd := exec.Command(program, "3000", test.how)
-			cmd.Env = append(os.Environ(), "QINST="+test.settings+"mode=flight,keep=2MiB,budget=off,out="+filepath.Join(dir, "f.sddf"))
+			cmd.Env = append(os.Environ(), "QINST="+test.settings+"mode=flight,keep=2MiB,budget=off,ring="+t.TempDir()+",out="+filepath.Join(dir, "f.sddf"))
 			out, _ := cmd.CombinedOutput()
 			if !strings.HasPrefix(string(out), "3000\n") {
 				t.Errorf("the program says %s", out)
-			}
-			if test.how == "kill" {
-				t.Cleanup(func() { _, _ = salvage.Clean("/dev/shm") })
 			}
 			var files []string
 			entries, err := os.ReadDir(dir)
@@ -90,6 +88,7 @@ func checkFlight(t *testing.T, path string) {
 // A flight recorder's file has samples, and the paths that they name, where points are
 // below trace.
 func TestFlightSamples(t *testing.T) {
+	t.Parallel()
 	file := filepath.Join(t.TempDir(), "f.sddf")
 	cmd := exec.Command(buildProbed(t, "programs", "reduced"), "100000", "snapshot")
 	cmd.Env = append(os.Environ(), "QINST=main.*=count,sample=10000/s,mode=flight,budget=off,out="+file)

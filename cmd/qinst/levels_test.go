@@ -15,6 +15,7 @@ import (
 // TestLevels compares a program's own counts with those of its probes, under limits
 // that make levels change all the time.
 func TestLevels(t *testing.T) {
+	t.Parallel()
 	program := buildProbed(t, "programs", "levels")
 	for _, test := range []struct {
 		name, settings string
@@ -77,6 +78,7 @@ func TestLevels(t *testing.T) {
 		}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
 			tr, out := runTraced(t, exec.Command(program), "QINST="+test.settings)
 			l := &levelsRun{Trace: tr}
 			l.conserves(t, out)

@@ -212,6 +212,7 @@ func deviation(p *profile.Profile, npt map[string]float64) float64 {
 // Panics, Goexit and ranges over functions leave procedures without a return.
 // The trace has an end for each all the same, at its time.
 func TestLivePanics(t *testing.T) {
+	t.Parallel()
 	exe := buildProbed(t, "programs", "panics")
 	for _, procs := range []string{"1", "4"} {
 		tr := runProbed(t, procs, exe)
@@ -249,6 +250,7 @@ func TestBurner(t *testing.T) {
 
 // The states of every goroutine are those that Go's own tracer saw.
 func TestOracle(t *testing.T) {
+	t.Parallel()
 	exe := buildProbed(t, "programs", "oracle")
 	for _, procs := range []string{"1", "2", "7"} {
 		theirs := filepath.Join(t.TempDir(), "go.trace")
@@ -322,6 +324,7 @@ func runCounting(t *testing.T, program string) (*profile.Profile, []string) {
 // TestRecords finds the records that a program emits where it emitted them: in its
 // goroutines, in order, within the procedure, every one counted.
 func TestRecords(t *testing.T) {
+	t.Parallel()
 	tr, out := runTraced(t, exec.Command(buildProbed(t, "programs", "records")))
 	checkedProfile(t, tr, nil)
 	type found struct {
@@ -403,6 +406,7 @@ var recordLine = regexp.MustCompile(`^ +\d+\.\d{6}ms  thread \d+ +g\d+ +record +
 // TestCut compares the middle of a trace, as a file of its own, with that part of
 // the whole.
 func TestCut(t *testing.T) {
+	t.Parallel()
 	for _, program := range []string{"locks", "states", "records"} {
 		whole, _ := runTraced(t, exec.Command(buildProbed(t, "programs", program)))
 		part := filepath.Join(t.TempDir(), "part.sddf")
@@ -463,6 +467,7 @@ func steps(t *testing.T, tr *trace.Trace, from, to trace.Time) (list []string, l
 // TestKilled kills a program at random times: what it had recorded is there, in
 // order and once, though it never wrote the end. QINST_KILLS says how often.
 func TestKilled(t *testing.T) {
+	t.Parallel()
 	exe := buildProbed(t, "programs", "killed")
 	kills, _ := strconv.Atoi(cmp.Or(os.Getenv("QINST_KILLS"), "6"))
 	r := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 0))
@@ -476,20 +481,19 @@ func TestKilled(t *testing.T) {
 
 func kill(t *testing.T, exe string, delay time.Duration) error {
 	const threads, words = 4, 8
-	dir := t.TempDir()
+	dir := t.TempDir() // of the ring, too: other tests clean /dev/shm
 	shared, file := filepath.Join(dir, "shared"), filepath.Join(dir, "killed.sddf")
 	if err := os.WriteFile(shared, make([]byte, 4096), 0o666); err != nil {
 		return err
 	}
 	cmd := exec.Command(exe, shared)
-	cmd.Env = append(os.Environ(), "QINST=limit=0,budget=off,out="+file)
+	cmd.Env = append(os.Environ(), "QINST=limit=0,budget=off,ring="+dir+",out="+file)
 	if err := cmd.Start(); err != nil {
 		return err
 	}
 	time.Sleep(delay)
 	cmd.Process.Kill()
 	cmd.Wait()
-	defer func() { os.Remove(fmt.Sprintf("/dev/shm/qinst.%d", cmd.Process.Pid)) }()
 	page, err := os.ReadFile(shared)
 	if err != nil {
 		return err
@@ -562,6 +566,7 @@ func kill(t *testing.T, exe string, delay time.Duration) error {
 // TestLocks compares the names and uses of synchronization objects with what the
 // program says they are.
 func TestLocks(t *testing.T) {
+	t.Parallel()
 	p, lines := runCounting(t, "locks")
 	got := map[string]*profile.Object{}
 	for i := range p.Objects {
@@ -610,6 +615,7 @@ func TestLocks(t *testing.T) {
 // recorded any more. What a thread wrote that the system stopped within a probe, while the
 // last of the file was written, is missing there and said to be.
 func TestEndsAmidst(t *testing.T) {
+	t.Parallel()
 	exe := buildProbed(t, "programs", "hops")
 	for range 20 {
 		tr, _ := runTraced(t, exec.Command(exe))

@@ -78,6 +78,7 @@ func outside(t *testing.T, p *profile.Profile, npt map[string]float64) (wrong []
 // However programs leave their procedures, and whatever is traced, timed or counted
 // meanwhile: traces are valid and whole, and no sample finds a procedure that was left.
 func TestSampledPanics(t *testing.T) {
+	t.Parallel()
 	for _, program := range []string{"panics", "loops"} {
 		exe := buildProbed(t, "programs", program)
 		whole, _ := runTraced(t, exec.Command(exe), "QINST=mode=trace")

@@ -32,6 +32,7 @@ func (m tests) Run() int {
 }
 
 func TestScripts(t *testing.T) {
+	t.Parallel()
 	vars := goEnv(t, "GOCACHE", "GOMODCACHE", "GOPATH", "GOROOT")
 	root, err := filepath.Abs(filepath.Join("..", ".."))
 	if err != nil {

@@ -22,6 +22,7 @@ import (
 // TestServed changes what is recorded of a running program, and takes a trace of a
 // part of its run, over HTTP.
 func TestServed(t *testing.T) {
+	t.Parallel()
 	file := filepath.Join(t.TempDir(), "served.sddf")
 	cmd := exec.Command(buildProbed(t, "programs", "served"))
 	cmd.Env = append(os.Environ(), "QINST=budget=off,out="+file)

@@ -225,6 +225,7 @@ var linked = map[string][]string{
 }
 
 func TestLinked(t *testing.T) {
+	t.Parallel()
 	for pkg, want := range linked {
 		out, err := exec.Command("go", "list", "-deps", "-f", `{{if not .Standard}}{{.ImportPath}}{{end}}`, pkg).Output()
 		if err != nil {
