@@ -47,11 +47,11 @@ func TestServed(t *testing.T) {
 		t.Errorf("at first %+v", p)
 	}
 	for _, level := range []string{"count", "time", "trace"} {
-		s.post(t, "main.busy", level, http.StatusOK)
+		s.post(t, level, http.StatusOK)
 		s.becomes(t, level)
 	}
-	s.post(t, "main.busy", "quick", http.StatusBadRequest)
-	if text := s.post(t, "main.busy", "conut", http.StatusBadRequest); !strings.Contains(text, "; the nearest is count") {
+	s.post(t, "quick", http.StatusBadRequest)
+	if text := s.post(t, "conut", http.StatusBadRequest); !strings.Contains(text, "; the nearest is count") {
 		t.Errorf("for a level conut got %q, expected the nearest one", text)
 	}
 	s.get(t, "?points=nothing", http.StatusOK)
@@ -99,9 +99,9 @@ func (s served) get(t *testing.T, query string, status int) []byte {
 	return body
 }
 
-func (s served) post(t *testing.T, points, limit string, status int) (body string) {
+func (s served) post(t *testing.T, limit string, status int) (body string) {
 	t.Helper()
-	return s.change(t, url.Values{points: {limit}}, status)
+	return s.change(t, url.Values{"main.busy": {limit}}, status)
 }
 
 func (s served) change(t *testing.T, form url.Values, status int) (body string) {
@@ -204,7 +204,7 @@ func (s served) together(t *testing.T) {
 	}
 	s.change(t, url.Values{"main.busy": {"time"}, "main.z": {"count"}}, http.StatusOK)
 	s.becomes(t, "time")
-	s.post(t, "main.busy", "trace", http.StatusOK)
+	s.post(t, "trace", http.StatusOK)
 	s.becomes(t, "trace")
 }
 
