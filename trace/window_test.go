@@ -436,3 +436,53 @@ func TestBadWindowCommand(t *testing.T) {
 		}
 	})
 }
+
+// A stream with the command has an index, too: of the window.
+func TestWindowCommandIndexed(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "a.sddf")
+	rapid.Check(t, func(t *rapid.T) {
+		file := random(t).Bytes()
+		whole, err := trace.New(bytes.NewReader(file), int64(len(file)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		from := trace.Time(rapid.Int64Range(0, int64(whole.Wall())-1).Draw(t, "from"))
+		data := commanded(file, spec.Attr{Key: spec.WindowFrom, Value: ticksAt(t, file, from)}, spec.Attr{Key: spec.WindowTo, Value: ticksAt(t, file, whole.Wall())})
+		if err := os.WriteFile(path, data, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		_ = os.Remove(path + trace.IndexSuffix)
+		plain, err := trace.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer plain.Close()
+		index, err := os.Create(path + trace.IndexSuffix)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := trace.WriteIndexEvery(plain, index, rapid.IntRange(1, 20).Draw(t, "every")); err != nil {
+			t.Fatal(err)
+		}
+		index.Close()
+		indexed, err := trace.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer indexed.Close()
+		if !indexed.Indexed() {
+			t.Fatal("the index was not found")
+		}
+		begin := trace.Time(rapid.Int64Range(0, int64(plain.Wall())-1).Draw(t, "begin"))
+		want, err := plain.Window(begin, plain.Wall())
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := indexed.Window(begin, plain.Wall())
+		if err != nil {
+			t.Fatal(err)
+		}
+		sameLines(t, "by index", linesOf(t, got), linesOf(t, want))
+	})
+}
