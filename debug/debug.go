@@ -8,7 +8,8 @@
 // were traced and timed, and what limits them; ?points=main.* only those of a name.
 // POST changes limits, each a form value as in QINST: main.f=1e4/s. All of them are
 // changed, or none if one is not understood. GET /debug/qinst/trace?seconds=5 answers
-// with a trace of the next five seconds. POST /debug/qinst/flight writes what a flight
+// with a trace of the next five seconds: all that the program has written so far, and the
+// command to take only those for the trace. POST /debug/qinst/flight writes what a flight
 // recorder has kept to a file, and answers with it.
 //
 // Only requests from the machine itself are served, and none that a page of another
@@ -31,6 +32,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"text/tabwriter"
 	"time"
 
@@ -38,7 +40,7 @@ import (
 	"qinst.dev/ratecontrol"
 	"qinst.dev/sddf"
 	"qinst.dev/sddf/spec"
-	"qinst.dev/trace"
+	"qinst.dev/settings"
 )
 
 func init() {
@@ -55,6 +57,7 @@ type program struct {
 	snapshot func() (path string)
 	setRate  func(points, limit string) error
 
+	tracing atomic.Bool // a request waits for its seconds, or copies them
 	flights struct {
 		sync.Mutex
 		paths []string // of files that requests made
@@ -183,8 +186,9 @@ func changesOf(form map[string][]string) (string, error) {
 		if len(limits) != 1 {
 			return "", fmt.Errorf("found %d limits for %s, expected one", len(limits), name)
 		}
-		if _, _, ok := ratecontrol.ParseLimit(limits[0]); !ok {
-			return "", fmt.Errorf("found %s=%s, expected a rate such as 1e4/s, 1e4/s+500 or 1e4/s:count, or a level: off, count, time or trace", name, limits[0])
+		_, _, understood := ratecontrol.ParseLimit(limits[0])
+		if err := settings.CheckRule(name, limits[0], understood); err != nil {
+			return "", err
 		}
 		lines = append(lines, name+"="+limits[0])
 	}
@@ -231,8 +235,8 @@ func (p *program) state() ([]Point, error) {
 		}
 		for k := range rows {
 			hits, traced, timed, level, rate := p.point(base + uint32(k))
-			if hits > 0 && rows[k].Traceable() {
-				points = append(points, Point{rows[k].Name, rows[k].Kind, trace.Level(level).String(), hits, traced, timed, rate})
+			if hits > 0 && rows[k].traceable() {
+				points = append(points, Point{rows[k].name, rows[k].kind, nameOf(level), hits, traced, timed, rate})
 			}
 		}
 	}
@@ -240,9 +244,29 @@ func (p *program) state() ([]Point, error) {
 	return points, nil
 }
 
+func nameOf(level uint8) string {
+	levels := [...]string{ratecontrol.Off: "off", ratecontrol.Count: "count", ratecontrol.Time: "time", ratecontrol.Trace: "trace"}
+	if int(level) >= len(levels) {
+		return "invalid"
+	}
+	return levels[level]
+}
+
+// row is a point in a package's table.
+type row struct{ kind, name, op string }
+
+// traceable reports whether hits of the point can be events; the others are counted only.
+func (r row) traceable() bool {
+	switch r.kind {
+	case spec.PointProc, spec.PointLoop, spec.PointRecord:
+		return true
+	}
+	return r.kind == spec.PointSync && r.op != spec.OpDefault
+}
+
 // rowsOf reads kinds, names and operations of a package's points. Its table is the fields
 // of a "probes" record behind the first.
-func rowsOf(text string) ([]trace.Point, error) {
+func rowsOf(text string) ([]row, error) {
 	rec := spec.Records[spec.TagProbes-1]
 	rec.Fields = rec.Fields[1:]
 	values, err := sddf.DecodeValues([]byte(text), rec.Fields)
@@ -257,12 +281,12 @@ func rowsOf(text string) ([]trace.Point, error) {
 	if err := cmp.Or(err1, err2, err3, err4); err != nil {
 		return nil, err
 	}
-	rows := make([]trace.Point, len(kinds))
+	rows := make([]row, len(kinds))
 	for i, kind := range kinds {
 		if i >= len(names) || i >= len(ops) || names[i] >= uint64(len(strs)) || ops[i] >= uint64(len(strs)) {
 			return nil, fmt.Errorf("found %d kinds, %d names and %d operations of %d strings, expected as many of each", len(kinds), len(names), len(ops), len(strs))
 		}
-		rows[i] = trace.Point{Kind: kind, Name: strs[names[i]], Op: strs[ops[i]]}
+		rows[i] = row{kind, strs[names[i]], strs[ops[i]]}
 	}
 	return rows, nil
 }
@@ -276,12 +300,17 @@ func (p *program) trace(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, fmt.Sprintf("qinst: found seconds=%s, expected a number up to 3600", r.FormValue("seconds")), http.StatusBadRequest)
 		return
 	}
+	if !p.tracing.CompareAndSwap(false, true) {
+		http.Error(w, "qinst: found another request for a trace, expected one at a time: ask again when that has its answer", http.StatusTooManyRequests)
+		return
+	}
+	defer p.tracing.Store(false)
 	path := p.flush()
 	if path == "" {
 		http.Error(w, "qinst: the program writes no file that could be read: it was not built with qinst, or its output is a pipe", http.StatusNotFound)
 		return
 	}
-	from, err := length(path)
+	before, err := os.Stat(path)
 	if err != nil {
 		http.Error(w, "qinst: "+err.Error(), http.StatusInternalServerError)
 		return
@@ -292,7 +321,7 @@ func (p *program) trace(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	p.flush()
-	send(w, func(w io.Writer) error { return cut(w, path, from) })
+	send(w, func(w io.Writer) error { return part(w, path, before.Size()) })
 }
 
 // mostFlights is how many files of earlier requests there may be. Who asks again and again
@@ -369,21 +398,64 @@ func (c *counter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// length is how far a trace reaches so far, in ns.
-func length(path string) (trace.Time, error) {
-	t, err := trace.Open(path)
-	if err != nil {
-		return 0, err
-	}
-	defer t.Close()
-	return t.Wall(), nil
-}
-
-func cut(w io.Writer, path string, from trace.Time) error {
-	t, err := trace.Open(path)
+// part copies what a trace has so far, and the command to take for the trace only what
+// came behind offset old. What happens at its beginning follows from all that was before,
+// which takes a reader of traces to tell: no program is to link one.
+func part(w io.Writer, path string, old int64) error {
+	file, err := os.Open(path)
 	if err != nil {
 		return err
 	}
-	defer t.Close()
-	return t.Cut(w, from, t.Wall())
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return err
+	}
+	from, to, size, err := span(file, info.Size(), old)
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	if _, err := io.Copy(w, io.NewSectionReader(file, 0, size)); err != nil { // in small pieces
+		return err
+	}
+	_, err = w.Write(sddf.AppendCommand(nil, spec.CommandWindow, spec.Attr{Key: spec.WindowFrom, Value: from}, spec.Attr{Key: spec.WindowTo, Value: to}))
+	return err
 }
+
+// span finds the last readings of the clocks before offset old and before the end, in
+// ticks, and how far the file is whole: its writer goes on, and may be amidst a packet.
+func span(file io.ReaderAt, all, old int64) (from, to uint64, size int64, err error) {
+	r, err := sddf.NewReader(file, all)
+	if err != nil {
+		return 0, 0, 0, err
+	}
+	if codec := r.Header().Codec(); codec != "" {
+		return 0, 0, 0, fmt.Errorf("found a file compressed with codec %q, expected one as programs write them", codec)
+	}
+	r.Only(map[string][]string{clockRecord.Name: {"ticks"}})
+	size = r.Header().Len
+	for p, err := range r.Packets() {
+		var damage *sddf.DamageError
+		switch {
+		case errors.As(err, &damage):
+			continue
+		case err != nil:
+			return 0, 0, 0, err
+		case p.Kind == spec.Data && p.Record != nil && p.Record.Tag == spec.TagClock:
+			ticks, err := sddf.Field[uint64](p, "ticks")
+			if err != nil {
+				return 0, 0, 0, err
+			}
+			if to = ticks; p.Off < old {
+				from = ticks
+			}
+		}
+		size = p.Off + p.Len
+	}
+	if from == 0 || from >= to {
+		return 0, 0, 0, fmt.Errorf("found no readings of the clocks, expected one before each end of the part: the program wrote nothing meanwhile")
+	}
+	return from, to, size, nil
+}
+
+var clockRecord = &spec.Records[spec.TagClock-1]

@@ -1,6 +1,7 @@
 package debug
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -161,8 +162,8 @@ func TestChange(t *testing.T) {
 		{"main.f=count", "main.f=count", 200, "ok"},
 		{"main.g=1e4/s&kind:loop=off&main.f=1e3/s%2B50:count", "kind:loop=off\nmain.f=1e3/s+50:count\nmain.g=1e4/s", 200, "ok"},
 		{"", "", 400, "found no form values, expected points"},
-		{"main.f=count&main.g=quick", "", 400, "found main.g=quick, expected a rate"},
-		{"main.f=quick&main.g=count", "", 400, "found main.f=quick, expected a rate"},
+		{"main.f=count&main.g=conut", "", 400, `found main.g = "conut", expected a rate such as 1e4/s, 1e4/s+500 or 1e4/s:count, or a level: off, count, time or trace; the nearest is count`},
+		{"main.f=quick&main.g=count", "", 400, `found main.f = "quick", expected a rate`},
 		{"main.f=count&=count", "", 400, `found points "", expected a name`},
 		{"main.f%3D1=count", "", 400, `found points "main.f=1", expected a name`},
 		{"main.f%0Amain.g=count", "", 400, "expected a name"},
@@ -294,34 +295,129 @@ func TestTrace(t *testing.T) {
 		t.Errorf("without a file: status %d", w.Code)
 	}
 	f = newFake(t)
-	path := filepath.Join(f.dir, "t.sddf")
-	f.flush = func() string {
-		f.flushed++
-		b := tracetest.New(1)
-		p := b.Proc("main.f")
-		g := b.Go(0, "main.main")
-		b.Start(g, 0)
-		for i := range int64(10 * f.flushed) {
-			b.At(i*1000).Enter(g, p)
-			b.At(i*1000+500).Exit(g, p)
-		}
-		if err := b.WriteFile(path); err != nil {
-			t.Error(err)
-		}
-		return path
-	}
+	before, after := growing(t)
+	path := f.writes(t, before, append(after, before[:7]...)) // the writer is amidst a packet
 	w := f.ask(http.MethodGet, "/trace?seconds=0.001", "", nil)
 	if w.Code != http.StatusOK || f.flushed != 2 {
 		t.Fatalf("status %d, flushed %d times: %s", w.Code, f.flushed, w.Body)
 	}
 	body := w.Body.String()
-	tr, err := trace.New(strings.NewReader(body), int64(len(body)))
-	if err != nil || tr.Wall() != 10000 {
-		t.Errorf("%v, %+v, expected the second 10000 ns", err, tr)
+	if !strings.HasPrefix(body, string(after)) {
+		t.Errorf("found %d bytes, expected first those of the file, %d", len(body), len(after))
 	}
-	f.flush = func() string { return filepath.Join(f.dir, "none") }
+	tr, err := trace.New(strings.NewReader(body), int64(len(body)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if losses := tr.Losses(); tr.Wall() != 9500 || losses.TailBytes > 0 || losses.Records > 0 {
+		t.Errorf("%d ns, lost %v, expected the last 9500 ns", tr.Wall(), losses.List())
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	f.flush = func() string { return path }
 	if w := f.ask(http.MethodGet, "/trace?seconds=0.001", "", nil); w.Code != http.StatusInternalServerError {
 		t.Errorf("a file that is gone: status %d", w.Code)
+	}
+}
+
+// writes makes flushes leave the file with one content after another, and returns its name.
+func (f *fake) writes(t *testing.T, contents ...[]byte) (path string) {
+	path = filepath.Join(f.dir, "t.sddf")
+	f.flush = func() string {
+		if err := os.WriteFile(path, contents[min(f.flushed, len(contents)-1)], 0o666); err != nil {
+			t.Error(err)
+		}
+		f.flushed++
+		return path
+	}
+	return path
+}
+
+// growing is a trace of 19,500 ns as it is after 10,000 of them, and at its end.
+func growing(t *testing.T) (before, after []byte) {
+	b := tracetest.New(1)
+	p := b.Proc("main.f")
+	g := b.Go(0, "main.main")
+	b.Start(g, 0)
+	for i := range int64(20) {
+		b.At(i*1000).Enter(g, p)
+		b.At(i*1000+500).Exit(g, p)
+	}
+	data := b.Bytes()
+	r, err := sddf.NewReader(strings.NewReader(string(data)), int64(len(data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for p, err := range r.Packets() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.Kind == spec.Data && p.Record.Tag == spec.TagClock {
+			ticks, mono, wall := p.Values[0].(uint64), p.Values[1].(int64), p.Values[2].(int64)
+			before, err = sddf.AppendRecord(data[:p.Off+p.Len:p.Off+p.Len], p.Record, ticks+2*10000, mono+10000, wall+10000)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return before, append(before[:len(before):len(before)], data[p.Off+p.Len:]...)
+		}
+	}
+	t.Fatal("found no clock record")
+	return nil, nil
+}
+
+// What cannot be a part of a trace is refused, in words, before anything is sent.
+func TestNoPart(t *testing.T) {
+	t.Parallel()
+	before, after := growing(t)
+	for _, c := range []struct {
+		name     string
+		contents [][]byte
+		says     string
+	}{
+		{"empty", [][]byte{nil}, "empty, expected an SDDF file"},
+		{"text", [][]byte{[]byte("a text and no trace")}, "not an SDDF file"},
+		{"compressed", [][]byte{sddf.AppendHeader(nil, "test", spec.Attr{Key: spec.AttrPacked, Value: "zstd8"})}, `compressed with codec "zstd8"`},
+		{"stands still", [][]byte{after, after}, "the program wrote nothing meanwhile"},
+		{"has no clock", [][]byte{before[:64], before[:64]}, "the program wrote nothing meanwhile"},
+	} {
+		f := newFake(t)
+		f.writes(t, c.contents...)
+		w := f.ask(http.MethodGet, "/trace?seconds=0.001", "", nil)
+		if w.Code != http.StatusInternalServerError || !strings.Contains(w.Body.String(), c.says) || w.Header().Get("Content-Disposition") != "" {
+			t.Errorf("a file that %s: status %d, %s, expected 500 and %q", c.name, w.Code, w.Body, c.says)
+		}
+	}
+}
+
+// One request for a trace is served at a time: each reads the whole file. One whose client
+// is gone makes room at once.
+func TestOneTrace(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	before, after := growing(t)
+	f.writes(t, before, before, after)
+	ctx, gone := context.WithCancel(t.Context())
+	waits, done := make(chan bool), make(chan *httptest.ResponseRecorder)
+	flush := f.flush
+	f.flush = func() string {
+		defer close(waits)
+		return flush()
+	}
+	go func() {
+		done <- f.ask(http.MethodGet, "/trace?seconds=3600", "", func(r *http.Request) { *r = *r.WithContext(ctx) })
+	}()
+	<-waits
+	if w := f.ask(http.MethodGet, "/trace?seconds=0.001", "", nil); w.Code != http.StatusTooManyRequests {
+		t.Errorf("beside another: status %d, %s", w.Code, w.Body)
+	}
+	gone()
+	if w := <-done; w.Body.Len() > 0 {
+		t.Errorf("a client that is gone was sent %d bytes", w.Body.Len())
+	}
+	f.flush = flush
+	if w := f.ask(http.MethodGet, "/trace?seconds=0.001", "", nil); w.Code != http.StatusOK {
+		t.Errorf("after another: status %d, %s", w.Code, w.Body)
 	}
 }
 

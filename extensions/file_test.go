@@ -80,6 +80,7 @@ func steps(t testing.TB, tr *trace.Trace) (calls, rest map[trace.GoID][]string, 
 
 // TestDrops: what extensions drop is gone, in pairs, and nothing else is another.
 func TestDrops(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		rnd := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 1))
 		share := rapid.IntRange(0, 100).Draw(rt, "dropped")
@@ -161,6 +162,7 @@ func records(t testing.TB, file []byte, name string) (list []*sddf.Packet) {
 
 // TestSame: the same file gives the same bytes.
 func TestSame(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(20) {
 		file := tracetest.Random(rand.New(rand.NewPCG(seed, 4)).IntN).Bytes()
 		first := shipped(t, file, "lifetimes", "transitions", "locks", "goroutines", "heavy:3", "windows:1ms", "sample:3")

@@ -207,6 +207,7 @@ func shipped(t testing.TB, file []byte, names ...string) []byte {
 // TestShipped compares what each extension finds in random traces with what the
 // trace's own events say.
 func TestShipped(t *testing.T) {
+	t.Parallel()
 	checks := map[string]func(testing.TB, *truth, []byte){
 		"profile": checkProfile, "lifetimes": checkLifetimes, "transitions": checkTransitions, "locks": checkLocks,
 		"goroutines": checkGoroutines, "sample:3": checkSample, "heavy:1000": checkHeavy, "heavy:3": checkHeavy3, "windows:1ms": checkWindows,

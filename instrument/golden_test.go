@@ -18,6 +18,7 @@ var update = flag.Bool("update", false, "write what came out into the golden fil
 // Every form that a probe takes in the text. What is not probed keeps its line,
 // and what is in front of a probe its column.
 func TestGolden(t *testing.T) {
+	t.Parallel()
 	const golden = "testdata/forms.txtar"
 	ar, err := txtar.ParseFile(golden)
 	if err != nil {

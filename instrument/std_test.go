@@ -29,12 +29,16 @@ var world = []string{
 // compiler three things: does it call each function as we do, are the functions
 // that it does not inline probed, does it accept the result.
 func TestStd(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		world = world[:1]
 	}
 	w := listWorld(t, world)
 	for _, path := range world {
-		t.Run(path, func(t *testing.T) { w.check(t, path) })
+		t.Run(path, func(t *testing.T) {
+			t.Parallel()
+			w.check(t, path)
+		})
 	}
 }
 

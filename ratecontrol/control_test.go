@@ -63,6 +63,7 @@ func (s *sim) step(hits float64) (events float64) {
 // A rate within a tenth of its threshold changes the level once in ten windows at
 // most, whatever its chances.
 func TestHysteresis(t *testing.T) {
+	t.Parallel()
 	for _, rate := range []float64{20, 200, 1e4, 1e6} {
 		for _, share := range []float64{0.9, 0.95, 0.99, 1, 1.01, 1.05, 1.1} {
 			for _, random := range []bool{false, true} {
@@ -89,6 +90,7 @@ func TestHysteresis(t *testing.T) {
 
 // A burst is cut off in its first window and over in the one behind it.
 func TestBurst(t *testing.T) {
+	t.Parallel()
 	for _, rate := range []float64{1e3, 1e4, 1e6} {
 		s := newSim(ratecontrol.Limit{Rate: rate, Burst: rate / 10})
 		for range 40 {
@@ -117,6 +119,7 @@ func TestBurst(t *testing.T) {
 // Whatever comes, no more is traced than the rate allows, a bucket with each change,
 // and one window's flow that is given ahead.
 func TestRateHolds(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		rate := rapid.Float64Range(1, 1e6).Draw(t, "rate")
 		l := ratecontrol.Limit{Rate: rate, Burst: rapid.Float64Range(0, rate).Draw(t, "burst")}
@@ -256,6 +259,7 @@ func programs() []program {
 // The budget is kept: over all within a fifth, and over any second behind the first
 // within a point of a hundred, above what counting costs.
 func TestBudget(t *testing.T) {
+	t.Parallel()
 	for _, p := range programs() {
 		for _, target := range []float64{0.01, 0.02, 0.05, 0.1} {
 			share, worst, changes := p.run(target, 20, 1)
@@ -298,6 +302,7 @@ func (p *program) worstFloor() (worst float64) {
 
 // Those that cost least are traced, and all together are within what is allowed.
 func TestShare(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		costs := rapid.SliceOf(rapid.Float64Range(0, 1e6)).Draw(t, "costs")
 		allowed := rapid.Float64Range(0, 1e7).Draw(t, "allowed")

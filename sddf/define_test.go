@@ -51,6 +51,7 @@ var all = sddf.Define[everything]("everything")
 // What a struct says of itself is what the descriptor says, and what is written
 // comes back.
 func TestDefine(t *testing.T) {
+	t.Parallel()
 	rec := all.Record()
 	var got []string
 	for _, f := range rec.Fields {
@@ -115,6 +116,7 @@ func TestDefine(t *testing.T) {
 
 // What cannot be a record is an error when it is defined, in words.
 func TestDefineRejects(t *testing.T) {
+	t.Parallel()
 	for want, define := range map[string]func(){
 		"expected a struct":        func() { sddf.Define[int]("x") },
 		"has no field":             func() { sddf.Define[struct{ a int }]("x") },
@@ -150,6 +152,7 @@ func TestDefineRejects(t *testing.T) {
 
 // A dynamic record's values are checked, whoever observes.
 func TestDescriptor(t *testing.T) {
+	t.Parallel()
 	d, err := sddf.NewDescriptor("d", spec.Field{Name: "n", Type: spec.U8}, spec.Field{Name: "list", Type: "[]f64"})
 	if err != nil {
 		t.Fatal(err)
@@ -167,6 +170,7 @@ func TestDescriptor(t *testing.T) {
 
 // Decoding into a type that the values do not fit says which.
 func TestDecodeMismatch(t *testing.T) {
+	t.Parallel()
 	type wide struct{ N int64 }
 	type narrow struct{ N int8 }
 	var out bytes.Buffer
@@ -185,6 +189,7 @@ func TestDecodeMismatch(t *testing.T) {
 
 // Programs that import the package get nothing from elsewhere.
 func TestStandardOnly(t *testing.T) {
+	t.Parallel()
 	out, err := exec.Command("go", "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}", "qinst.dev/sddf", "qinst.dev").Output()
 	if err != nil {
 		t.Fatal(err)

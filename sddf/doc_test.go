@@ -23,6 +23,7 @@ var generated = regexp.MustCompile(`(?s)(<!-- (\w+): generated[^\n]*-->\n).*?(<!
 
 // The document's tables and its example are those of the code.
 func TestDocument(t *testing.T) {
+	t.Parallel()
 	old, err := os.ReadFile(docFile)
 	if err != nil {
 		t.Fatal(err)
@@ -156,6 +157,7 @@ func layoutText(l *spec.Layout) string {
 
 // The document's hex example decodes to what its right column says.
 func TestDocumentExample(t *testing.T) {
+	t.Parallel()
 	doc, err := os.ReadFile(docFile)
 	if err != nil {
 		t.Fatal(err)

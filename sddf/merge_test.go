@@ -34,6 +34,7 @@ func file(f func(w *sddf.Writer)) *sddf.Reader {
 // Records of several files come out in the order of their times, each file's in its
 // own order, none lost; kinds that are alike become one.
 func TestMerge(t *testing.T) {
+	t.Parallel()
 	kind := sddf.Define[stamped]("stamped")
 	rapid.Check(t, func(t *rapid.T) {
 		var files []*sddf.Reader
@@ -94,6 +95,7 @@ func TestMerge(t *testing.T) {
 }
 
 func TestMergeRejects(t *testing.T) {
+	t.Parallel()
 	kind := sddf.Define[stamped]("stamped")
 	back := func(w *sddf.Writer) {
 		kind.Write(w, stamped{At: time.Unix(2, 0)})

@@ -16,6 +16,7 @@ import (
 // The encoding is msgpack, in its shortest forms: a library writes the same bytes
 // and reads ours.
 func TestMsgpack(t *testing.T) {
+	t.Parallel()
 	sizes := []int{0, 1, 15, 16, 31, 32, 255, 256, 65535, 65536}
 	rapid.Check(t, func(t *rapid.T) {
 		u, i := rapid.Uint64().Draw(t, "u")>>rapid.IntRange(0, 63).Draw(t, "shift"), rapid.Int64().Draw(t, "i")>>rapid.IntRange(0, 63).Draw(t, "shift")
@@ -89,6 +90,7 @@ func TestDecodeValues(t *testing.T) {
 
 // Values that no field of the type can hold are refused.
 func TestRanges(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		typ string
 		v   any

@@ -43,6 +43,7 @@ func carrying(t testing.TB, damaged bool) []byte {
 
 // Records come in order, wherever they lie, and those that were asked for alone.
 func TestRecords(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		only    map[string][]string
 		damaged bool
@@ -86,6 +87,7 @@ func TestRecords(t *testing.T) {
 
 // Who has enough stops, in a block too.
 func TestRecordsStop(t *testing.T) {
+	t.Parallel()
 	data := carrying(t, false)
 	for stop := range 5 {
 		r, err := sddf.NewReader(bytes.NewReader(data), int64(len(data)))
@@ -105,6 +107,7 @@ func TestRecordsStop(t *testing.T) {
 }
 
 func TestField(t *testing.T) {
+	t.Parallel()
 	data := carrying(t, false)
 	r, err := sddf.NewReader(bytes.NewReader(data), int64(len(data)))
 	if err != nil {

@@ -43,6 +43,7 @@ func read(t testing.TB, data []byte) ([]*sddf.Packet, error) {
 
 // Descriptors survive the way through a file.
 func TestDescriptors(t *testing.T) {
+	t.Parallel()
 	ps, err := read(t, sddf.Preamble("p", spec.Records))
 	if err != nil || len(ps) != len(spec.Records) {
 		t.Fatalf("%d packets, %v", len(ps), err)
@@ -79,6 +80,7 @@ var allTypes = spec.Record{Tag: 300, Name: "all", Fields: []spec.Field{
 
 // decode(encode(x)) == x.
 func TestRoundTrip(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		b, u8, u32, u64 := rapid.Bool().Draw(t, "b"), rapid.Uint32Max(255).Draw(t, "u8"), rapid.Uint32().Draw(t, "u32"), rapid.Uint64().Draw(t, "u64")
 		i32, i64, f, s := rapid.Int32().Draw(t, "i32"), rapid.Int64().Draw(t, "i64"), rapid.Float64().Draw(t, "f"), rapid.String().Draw(t, "s")
@@ -134,6 +136,7 @@ func TestRoundTrip(t *testing.T) {
 
 // Every width of integer reads the same: the program's writer uses fixed ones.
 func TestIntegerWidths(t *testing.T) {
+	t.Parallel()
 	rec := spec.Record{Tag: 300, Name: "n", Fields: []spec.Field{{Name: "u", Type: spec.U32}, {Name: "i", Type: spec.I64}}}
 	encoders := []func(*msgpack.Encoder, int64){
 		func(e *msgpack.Encoder, n int64) { e.EncodeInt(n) },
@@ -162,6 +165,7 @@ func TestIntegerWidths(t *testing.T) {
 }
 
 func TestWriterRejects(t *testing.T) {
+	t.Parallel()
 	w := sddf.NewWriter(io.Discard, "t", []spec.Record{allTypes})
 	if err := w.Data(1); err == nil {
 		t.Error("unknown tag accepted")
@@ -174,6 +178,7 @@ func TestWriterRejects(t *testing.T) {
 
 // Damage costs what follows it, never what came before.
 func TestDamage(t *testing.T) {
+	t.Parallel()
 	good := theExample().write()
 	whole, err := read(t, good)
 	if err != nil {
@@ -198,6 +203,7 @@ func TestDamage(t *testing.T) {
 
 // What a later writer appends is passed over.
 func TestForwardCompatible(t *testing.T) {
+	t.Parallel()
 	good := theExample().write()
 	more := "\x95\x03\x07\x64\xc4\x00\xc0" + // one more value than fields
 		"\x94\x03\xcd\x03\xe8\x81\xa1k\x91\x01\xa1v" // a record without descriptor
@@ -212,6 +218,7 @@ func TestForwardCompatible(t *testing.T) {
 
 // A file of the version before is read; one of the next is refused in a line.
 func TestVersions(t *testing.T) {
+	t.Parallel()
 	now := theExample().write()
 	body := now[bytes.Index(now, []byte("\xa2ex\x80"))+4:]
 	old := append([]byte("\x94\x00\xa4SDDF\x01\xa2ex"), body...)
@@ -253,6 +260,7 @@ func TestMemoryBound(t *testing.T) {
 }
 
 func TestEntries(t *testing.T) {
+	t.Parallel()
 	l := &spec.Layout{Delta: "t", Variants: []spec.Variant{
 		{Kind: 1, Name: "one", Words: 1, Fields: []spec.BitField{{Name: "x", Bit: 4, Width: 4}}},
 		{Kind: 2, Name: "abs", Words: 2, Fields: []spec.BitField{{Name: "t", Word: 1, Width: 64}}},

@@ -9,6 +9,7 @@ import (
 // TestTable checks that every setting says all that it should, and that its example and
 // its default are values.
 func TestTable(t *testing.T) {
+	t.Parallel()
 	seen := map[string]bool{}
 	for i := range Table {
 		s := &Table[i]
@@ -42,6 +43,7 @@ func TestTable(t *testing.T) {
 }
 
 func TestParse(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		id   ID
 		text string
@@ -88,6 +90,7 @@ func TestParse(t *testing.T) {
 }
 
 func TestNearest(t *testing.T) {
+	t.Parallel()
 	found := func(what, text, got, want string) {
 		if got != want {
 			t.Errorf("%s %q: the nearest is %q, want %q", what, text, got, want)
@@ -109,6 +112,7 @@ func TestNearest(t *testing.T) {
 }
 
 func TestUnknownKind(t *testing.T) {
+	t.Parallel()
 	for rule, want := range map[string]string{"main.f": "", "kind:loop": "", "loop:main.f": "", "odd:*": "", "kind:odd": "", "kind:lop": "lop", "prok:main.f": "prok", "kind:": ""} {
 		kind, unknown := UnknownKind(rule)
 		if kind != want || unknown != (want != "" || rule == "kind:") {
@@ -118,6 +122,7 @@ func TestUnknownKind(t *testing.T) {
 }
 
 func TestCheck(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		err  error
 		want string
@@ -147,6 +152,7 @@ func TestCheck(t *testing.T) {
 
 // The table of docs/guide/settings.md stands between two markers.
 func TestGuide(t *testing.T) {
+	t.Parallel()
 	text, err := os.ReadFile("../docs/guide/settings.md")
 	if err != nil {
 		t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 // TestCallback: between two calls from C a thread keeps its processor, and takes it from
 // itself when the second begins.
 func TestCallback(t *testing.T) {
+	t.Parallel()
 	b := tracetest.New(1)
 	f := b.Proc("main.f")
 	g := b.Go(0, "runtime.main")
@@ -45,6 +46,7 @@ func TestCallback(t *testing.T) {
 // TestCallbackStolen: C calls Go again, and before the thread has its processor back
 // another one takes it.
 func TestCallbackStolen(t *testing.T) {
+	t.Parallel()
 	b := tracetest.New(1)
 	g := b.Go(0, "runtime.main")
 	b.Start(g, 0)

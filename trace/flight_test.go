@@ -78,6 +78,7 @@ func keptOnly(t *rapid.T, file []byte, dropped func(thread, blocks int) int) []b
 // What a flight recorder has kept reads as the whole trace does there, but for
 // procedures that were entered before and that no exit tells of.
 func TestFlight(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		// Steps take time, as real ones do: of events at one time on two threads no
 		// order is known.

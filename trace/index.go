@@ -37,6 +37,7 @@ type indexer struct {
 	counts   sddf.Blob
 	reduced  sddf.Blob // of no length if there is none
 	levels   rawLevels
+	window   []spec.Attr // arguments of the last "window" command, nil if there is none
 
 	stacks []rawStack
 	paths  []rawPaths
@@ -121,6 +122,8 @@ func (ix *indexer) packet(p *sddf.Packet) error {
 		return foreignStream(p.Off)
 	case p.Kind == spec.Attribute:
 		ix.attribute(Attr{p.Name, p.Value})
+	case p.Kind == spec.Command && p.Name == spec.CommandWindow:
+		ix.window = append([]spec.Attr{}, p.Attrs...) // not nil
 	case p.Kind == spec.Descriptor && p.Record.Tag == spec.TagEvents:
 		return ix.t.checkLayout(p.Record)
 	case p.Kind == spec.Data && p.Record != nil && p.Record.Tag >= spec.FirstUserTag:

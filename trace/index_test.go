@@ -59,6 +59,7 @@ func events(t *testing.T, tr *trace.Trace) (n int, losses trace.Losses) {
 
 // What threads used and the control group lost before the trace is not its own.
 func TestBaselines(t *testing.T) {
+	t.Parallel()
 	tr := recorded(t, func(w *sddf.Writer) {
 		w.Data(spec.TagOSCPU, uint32(1), uint32(7), uint64(1000), uint64(500), uint64(300))
 		w.Data(spec.TagThrottle, uint64(1000), uint64(9000))
@@ -77,6 +78,7 @@ func TestBaselines(t *testing.T) {
 
 // A chunk that was written while its thread still filled it comes again, whole.
 func TestGrownBlock(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		first, second, want int
 		records             int64
@@ -96,6 +98,7 @@ func TestGrownBlock(t *testing.T) {
 
 // The trace ends at the limit, the run does not.
 func TestLimit(t *testing.T) {
+	t.Parallel()
 	tr := recorded(t, func(w *sddf.Writer) {
 		clock(w, 1000)
 		marks(w, 0, 10)

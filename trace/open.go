@@ -98,7 +98,7 @@ func index(r io.ReaderAt, size int64) (*Trace, error) {
 		return nil, err
 	}
 	ix.finish()
-	return t.flight(), nil
+	return t.flight().asked(ix.window), nil
 }
 
 // Close closes the file that Open opened.

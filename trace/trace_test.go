@@ -49,6 +49,7 @@ func random(t *rapid.T) *tracetest.Builder {
 }
 
 func TestRandomTracesAreValid(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		if err := tracetest.Validate(random(t).Trace()); err != nil {
 			t.Fatal(err)
@@ -58,6 +59,7 @@ func TestRandomTracesAreValid(t *testing.T) {
 
 // A file cut anywhere is read up to the cut, and says so.
 func TestTruncated(t *testing.T) {
+	t.Parallel()
 	b := tracetest.Random(counter(7))
 	data := b.Bytes()
 	whole, _ := all(t, open(t, data))
@@ -93,6 +95,7 @@ func counter(seed uint32) func(int) int {
 }
 
 func TestForeignFiles(t *testing.T) {
+	t.Parallel()
 	other := sddf.Preamble("x", spec.Records)
 	other = bytes.Replace(other, append([]byte(spec.Magic), spec.Version), append([]byte(spec.Magic), 9), 1)
 	for _, c := range []struct{ data, want string }{
@@ -110,6 +113,7 @@ func TestForeignFiles(t *testing.T) {
 
 // A missing block is counted, and the rest of the trace still makes sense.
 func TestLostBlock(t *testing.T) {
+	t.Parallel()
 	b := tracetest.New(2)
 	b.BlockBytes = 128
 	f := b.Proc("main.f")
@@ -188,6 +192,7 @@ func skewed(t *testing.T, skew int) []byte {
 
 // Sequence numbers order events whose clocks disagree.
 func TestSkew(t *testing.T) {
+	t.Parallel()
 	for _, skew := range []int{0, 5, 100, 900} {
 		if err := tracetest.Validate(open(t, skewed(t, skew))); err != nil {
 			t.Errorf("skew %d: %v", skew, err)
@@ -197,6 +202,7 @@ func TestSkew(t *testing.T) {
 
 // When the event before never comes, the stream goes on, repaired and counted.
 func TestLostPredecessor(t *testing.T) {
+	t.Parallel()
 	data := withoutBlock(t, skewed(t, 0), 0)
 	events, losses := all(t, open(t, data))
 	if losses.States == 0 {
@@ -209,6 +215,7 @@ func TestLostPredecessor(t *testing.T) {
 
 // Reading twice, from one opened trace or two, gives the same events.
 func TestDeterministic(t *testing.T) {
+	t.Parallel()
 	data := tracetest.Random(counter(3)).Bytes()
 	tr := open(t, data)
 	a, la := all(t, tr)
@@ -220,6 +227,7 @@ func TestDeterministic(t *testing.T) {
 }
 
 func TestClock(t *testing.T) {
+	t.Parallel()
 	b := tracetest.New(1)
 	m := b.Go(0, "runtime.main")
 	b.At(5).Start(m, 0)

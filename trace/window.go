@@ -29,6 +29,36 @@ func (t *Trace) Window(from, to Time) (*Trace, error) {
 	return t.view(start, t.clock.ticksAt(to)), nil
 }
 
+// asked is the part of the trace that a "window" command names by its arguments. Without
+// one it is the whole trace, and where there is no such part, too: that is a loss.
+func (t *Trace) asked(args []spec.Attr) *Trace {
+	if args == nil {
+		return t
+	}
+	var from, to uint64
+	known := 0
+	for _, a := range args {
+		ticks, ok := a.Value.(uint64)
+		switch {
+		case ok && a.Key == spec.WindowFrom:
+			from, known = ticks, known+1
+		case ok && a.Key == spec.WindowTo:
+			to, known = ticks, known+1
+		}
+	}
+	if known != 2 || from >= to {
+		t.losses.Records++
+		return t
+	}
+	w, err := t.Window(t.clock.ns(from), t.clock.ns(to))
+	if err != nil {
+		t.losses.Records++
+		return t
+	}
+	w.losses.Incomplete = 0 // the program went on, and was to: the part is whole
+	return w
+}
+
 // Attributes of a window: where it is in the whole trace, in ns.
 const (
 	attrFrom = "cut_from_ns"

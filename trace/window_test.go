@@ -61,6 +61,7 @@ func sameLines(t *rapid.T, what string, got, want []string) {
 // A window has the events that the whole trace has there: read from the beginning,
 // read with an index, and written as a file.
 func TestWindow(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {
 		path := filepath.Join(dir, "a.sddf")
@@ -228,6 +229,7 @@ func shifted(t *rapid.T, data []byte, skew []int) []byte {
 
 // Whatever an index says, reading ends and does not panic.
 func TestHostileIndex(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "a.sddf")
 	if err := tracetest.Random(counter(3)).WriteFile(path); err != nil {
 		t.Fatal(err)
@@ -279,6 +281,7 @@ func TestHostileIndex(t *testing.T) {
 }
 
 func TestPointsNamed(t *testing.T) {
+	t.Parallel()
 	b := tracetest.New(1)
 	for _, name := range []string{"main.main", "main.(*Cache).Get", "main.(*Cache).Put", "io.ReadAll"} {
 		b.Proc(name)
@@ -303,6 +306,7 @@ func TestPointsNamed(t *testing.T) {
 
 // A part is as long as it is, though a thread's last event before it is long ago.
 func TestCutLength(t *testing.T) {
+	t.Parallel()
 	b := tracetest.New(2)
 	f := b.Proc("main.f")
 	g, h := b.Go(0, "runtime.main"), b.Go(0, "main.h")
@@ -325,4 +329,160 @@ func TestCutLength(t *testing.T) {
 	if part.Wall() != 400 {
 		t.Errorf("the part lasts %d ns, expected 400", part.Wall())
 	}
+}
+
+// ticksAt returns the ticks of a time of a built trace, whose clock has two a ns.
+func ticksAt(t *rapid.T, file []byte, at trace.Time) uint64 {
+	r, err := sddf.NewReader(bytes.NewReader(file), int64(len(file)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for p, err := range r.Packets() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.Kind == spec.Data && p.Record.Tag == spec.TagClock {
+			return p.Values[0].(uint64) + 2*uint64(at)
+		}
+	}
+	t.Fatal("found no clock record")
+	return 0
+}
+
+func commanded(file []byte, args ...spec.Attr) []byte {
+	return sddf.AppendCommand(slices.Clip(file), spec.CommandWindow, args...)
+}
+
+// A stream with the command is the window that it names, to all that read traces; to others
+// it is the whole stream still.
+func TestWindowCommand(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		file := random(t).Bytes()
+		whole, err := trace.New(bytes.NewReader(file), int64(len(file)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		from := trace.Time(rapid.Int64Range(0, int64(whole.Wall())-1).Draw(t, "from"))
+		to := trace.Time(rapid.Int64Range(int64(from)+1, int64(whole.Wall())+10).Draw(t, "to"))
+		data := commanded(file, spec.Attr{Key: spec.WindowTo, Value: ticksAt(t, file, to)}, spec.Attr{Key: spec.WindowFrom, Value: ticksAt(t, file, from)})
+		got, err := trace.New(bytes.NewReader(data), int64(len(data)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := whole.Window(from, to)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.Wall() != want.Wall() || fmt.Sprint(got.Attrs) != fmt.Sprint(want.Attrs) || got.End != want.End {
+			t.Errorf("a part of %d ns, %v, %v, expected %d, %v, %v", got.Wall(), got.Attrs, got.End, want.Wall(), want.Attrs, want.End)
+		}
+		sameLines(t, "by command", linesOf(t, got), linesOf(t, want))
+		part, err := got.Window(0, got.Wall())
+		if err != nil {
+			t.Fatal(err)
+		}
+		sameLines(t, "a window of it", linesOf(t, part), linesOf(t, want))
+	})
+}
+
+func linesOf(t *rapid.T, tr *trace.Trace) []string {
+	l := lines{from: -1, to: 1 << 62}
+	if _, err := tr.Events(l.take(0)); err != nil {
+		t.Fatal(err)
+	}
+	return l.list
+}
+
+// A command that names no part of the trace is a loss, and the trace is whole. Of several
+// commands the last is meant.
+func TestBadWindowCommand(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		file := random(t).Bytes()
+		whole, err := trace.New(bytes.NewReader(file), int64(len(file)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := func(key string, time trace.Time) spec.Attr {
+			return spec.Attr{Key: key, Value: ticksAt(t, file, time)}
+		}
+		wall := whole.Wall()
+		for name, args := range map[string][]spec.Attr{
+			"nothing":    {},
+			"from alone": {at(spec.WindowFrom, 0)},
+			"to alone":   {at(spec.WindowTo, wall)},
+			"texts":      {{Key: spec.WindowFrom, Value: "0"}, {Key: spec.WindowTo, Value: "9"}},
+			"backwards":  {at(spec.WindowFrom, wall), at(spec.WindowTo, 0)},
+			"behind":     {at(spec.WindowFrom, wall), at(spec.WindowTo, wall+10)},
+			"before":     {{Key: spec.WindowFrom, Value: uint64(1)}, {Key: spec.WindowTo, Value: uint64(2)}},
+			"huge":       {{Key: spec.WindowFrom, Value: uint64(1 << 63)}, {Key: spec.WindowTo, Value: ^uint64(0)}},
+		} {
+			data := commanded(file, args...)
+			got, err := trace.New(bytes.NewReader(data), int64(len(data)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if l := got.Losses(); got.Wall() != wall || l.Records != whole.Losses().Records+1 {
+				t.Errorf("%s: %d ns of %d, lost %v, expected the whole trace and one record lost", name, got.Wall(), wall, l.List())
+			}
+			data = commanded(data, at(spec.WindowFrom, 0), at(spec.WindowTo, wall))
+			if got, err = trace.New(bytes.NewReader(data), int64(len(data))); err != nil {
+				t.Fatal(err)
+			}
+			if l := got.Losses(); got.End.Reason != "cut" || l.Records != whole.Losses().Records {
+				t.Errorf("%s, and then a good one: ended by %s, lost %v", name, got.End.Reason, l.List())
+			}
+		}
+	})
+}
+
+// A stream with the command has an index, too: of the window.
+func TestWindowCommandIndexed(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "a.sddf")
+	rapid.Check(t, func(t *rapid.T) {
+		file := random(t).Bytes()
+		whole, err := trace.New(bytes.NewReader(file), int64(len(file)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		from := trace.Time(rapid.Int64Range(0, int64(whole.Wall())-1).Draw(t, "from"))
+		data := commanded(file, spec.Attr{Key: spec.WindowFrom, Value: ticksAt(t, file, from)}, spec.Attr{Key: spec.WindowTo, Value: ticksAt(t, file, whole.Wall())})
+		if err := os.WriteFile(path, data, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		_ = os.Remove(path + trace.IndexSuffix)
+		plain, err := trace.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer plain.Close()
+		index, err := os.Create(path + trace.IndexSuffix)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := trace.WriteIndexEvery(plain, index, rapid.IntRange(1, 20).Draw(t, "every")); err != nil {
+			t.Fatal(err)
+		}
+		index.Close()
+		indexed, err := trace.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer indexed.Close()
+		if !indexed.Indexed() {
+			t.Fatal("the index was not found")
+		}
+		begin := trace.Time(rapid.Int64Range(0, int64(plain.Wall())-1).Draw(t, "begin"))
+		want, err := plain.Window(begin, plain.Wall())
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := indexed.Window(begin, plain.Wall())
+		if err != nil {
+			t.Fatal(err)
+		}
+		sameLines(t, "by index", linesOf(t, got), linesOf(t, want))
+	})
 }

@@ -11,6 +11,7 @@ import (
 // procedures that are left in every way: what is counted in memory of an activation is
 // lost with none of them, and the memory comes back.
 func TestCalls(t *testing.T) {
+	t.Parallel()
 	exe := buildProbed(t, "programs", "calls")
 	for _, settings := range []string{"mode=count", "mode=sample", "mode=trace", "odd:*=time", "mode=count,memory=4MiB", "GOMAXPROCS=1"} {
 		waiting := "2000"

@@ -15,6 +15,7 @@ import (
 // TestLevels compares a program's own counts with those of its probes, under limits
 // that make levels change all the time.
 func TestLevels(t *testing.T) {
+	t.Parallel()
 	program := buildProbed(t, "programs", "levels")
 	for _, test := range []struct {
 		name, settings string
@@ -22,7 +23,7 @@ func TestLevels(t *testing.T) {
 	}{
 		{"time above a rate", "main.burst=1e4/s", func(t *testing.T, l *levelsRun) {
 			l.changes(t, "main.burst", 5, 12)
-			if p := l.point("main.burst"); p.Timed() < p.Hits/4 || p.Traced < 1000 || p.Traced > 4*3*(1000+500+2*128) {
+			if p := l.point("main.burst"); p.Timed() < p.Hits/4 || p.Traced < 1000 || float64(p.Traced) > l.slower*4*3*(1000+500+2*128) {
 				t.Errorf("burst: %d timed, %d traced of %d", p.Timed(), p.Traced, p.Hits)
 			}
 			l.all(t, "main.rare", "main.looped", "main.hot")
@@ -31,7 +32,7 @@ func TestLevels(t *testing.T) {
 			l.changes(t, "main.burst", 5, 12)
 			l.changes(t, "main.hot", 5, 12)
 			l.all(t, "main.rare")
-			if l.records < 5 || l.records > 14 { // of changes, and the end
+			if l.records < 2 || float64(l.records) > 14*l.slower { // of changes, and the end
 				t.Errorf("%d records of sums", l.records)
 			}
 			for i := range l.Points {
@@ -77,6 +78,7 @@ func TestLevels(t *testing.T) {
 		}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
 			tr, out := runTraced(t, exec.Command(program), "QINST="+test.settings)
 			l := &levelsRun{Trace: tr}
 			l.conserves(t, out)
@@ -87,8 +89,12 @@ func TestLevels(t *testing.T) {
 
 type levelsRun struct {
 	*trace.Trace
-	records int // of sums
+	records int     // of sums
+	slower  float64 // by what the program took longer than it should: then more may change
 }
+
+// levelsTakes is how many ms the program should take.
+const levelsTakes = 3 * (200 + 350)
 
 func (l *levelsRun) point(name string) *trace.Point {
 	for i := range l.Points {
@@ -111,6 +117,10 @@ func (l *levelsRun) conserves(t *testing.T, out string) {
 		}
 		if _, err := fmt.Sscan(line, &name, &n); err != nil {
 			t.Fatalf("%q: %v", line, err)
+		}
+		if name == "ms" {
+			l.slower = max(1, float64(n)/levelsTakes)
+			continue
 		}
 		if p := l.point(name); p.Hits != n && (!p.Off || p.Hits > n) {
 			t.Errorf("%s: %d hits, the program counted %d", name, p.Hits, n)
@@ -185,8 +195,8 @@ func (l *levelsRun) sums(t *testing.T) map[uint64][2]uint64 {
 	return totals
 }
 
-// changes checks the number of changes of a point's level, and that they follow one
-// another.
+// changes checks the number of changes of a point's level, in the time that the program
+// should take, and that they follow one another.
 func (l *levelsRun) changes(t *testing.T, name string, least, most int) {
 	t.Helper()
 	n, level := 0, trace.LevelTrace
@@ -199,8 +209,11 @@ func (l *levelsRun) changes(t *testing.T, name string, least, most int) {
 		}
 		n, level = n+1, c.New
 	}
-	if n < least || n > most {
-		t.Errorf("%s: %d changes, expected %d to %d", name, n, least, most)
+	if l.slower > 1.03 {
+		least = min(least, 1) // the tool was late, too, and saw some phases only
+	}
+	if n < least || float64(n) > float64(most)*l.slower {
+		t.Errorf("%s: %d changes, expected %d to %d, %.1f times as many", name, n, least, most, l.slower)
 	}
 }
 

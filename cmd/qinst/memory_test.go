@@ -80,6 +80,7 @@ func main() {
 // TestMemory: at the bound of QINST=memory= every hit is counted, what was traced is
 // whole, and threads and goroutines that end leave room for others.
 func TestMemory(t *testing.T) {
+	t.Parallel()
 	const procedures, threads, waits = 8000, 64, 2 * 20000 * 11
 	var b strings.Builder
 	b.WriteString("package main\n\nvar all = []func(){")
@@ -103,6 +104,7 @@ func TestMemory(t *testing.T) {
 	}
 	for _, memory := range []string{"12MiB", "612MiB"} {
 		t.Run(memory, func(t *testing.T) {
+			t.Parallel()
 			tr, _ := runTraced(t, exec.Command(filepath.Join(dir, "crowded")), "QINST=memory="+memory)
 			if err := tracetest.Validate(tr); err != nil && memory != "12MiB" {
 				t.Error(err)

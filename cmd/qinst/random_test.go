@@ -22,6 +22,7 @@ import (
 // loop turns. With and without probes they print the same, and the probes count
 // the same, exactly. QINST_PROGRAMS is how many, after the first QINST_SEED.
 func TestRandomPrograms(t *testing.T) {
+	t.Parallel()
 	number := func(name string, fallback int) int {
 		if n, err := strconv.Atoi(os.Getenv(name)); err == nil {
 			return n

@@ -33,6 +33,7 @@ func read(t *testing.T, args ...string) (string, error) {
 }
 
 func TestReadCommands(t *testing.T) {
+	t.Parallel()
 	file := writeTrace(t)
 	for _, c := range []struct {
 		name string
@@ -60,6 +61,7 @@ func TestReadCommands(t *testing.T) {
 
 // The names of the JSON form are a contract; flags may stand on either side.
 func TestProfileJSON(t *testing.T) {
+	t.Parallel()
 	file := writeTrace(t)
 	before, err := read(t, "profile", "-json", file)
 	if err != nil {
@@ -87,6 +89,7 @@ func TestProfileJSON(t *testing.T) {
 }
 
 func TestDumpJSON(t *testing.T) {
+	t.Parallel()
 	out, err := read(t, "dump", "-json", writeTrace(t))
 	if err != nil {
 		t.Fatal(err)
@@ -104,6 +107,7 @@ func TestDumpJSON(t *testing.T) {
 }
 
 func TestForeignFile(t *testing.T) {
+	t.Parallel()
 	name := filepath.Join(t.TempDir(), "x.sddf")
 	if err := os.WriteFile(name, []byte("go 1.26 trace"), 0o666); err != nil {
 		t.Fatal(err)

@@ -24,6 +24,7 @@ func calledIn(n uint64) map[string]uint64 {
 // TestReduced compares what extensions make of a running program's events with its own
 // counts.
 func TestReduced(t *testing.T) {
+	t.Parallel()
 	program := buildProbed(t, "programs", "reduced")
 	for _, test := range []struct {
 		name, extensions, reduced string
@@ -101,6 +102,7 @@ func TestReduced(t *testing.T) {
 		}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
 			tr, out := runTraced(t, exec.Command(program, fmt.Sprint(test.n)), "QINST=extensions="+test.extensions, "REDUCED="+test.reduced)
 			r := &reducedRun{Trace: tr, n: test.n, out: out, entered: map[string]uint64{}}
 			r.conserves(t)
@@ -112,12 +114,14 @@ func TestReduced(t *testing.T) {
 // TestReducedEnds: however a program ends by itself, extensions come to their end; where
 // they cannot, what they have not dropped is there.
 func TestReducedEnds(t *testing.T) {
+	t.Parallel()
 	program := buildProbed(t, "programs", "reduced")
 	for _, test := range []struct {
 		how  string
 		last bool
 	}{{"panic", true}, {"exit", true}, {"exec", true}, {"deadlock", false}} {
 		t.Run(test.how, func(t *testing.T) {
+			t.Parallel()
 			file := filepath.Join(t.TempDir(), "e.sddf")
 			cmd := exec.Command(program, "100", test.how)
 			cmd.Env = append(os.Environ(), "QINST=limit=0,budget=off,extensions=profile,out="+file)

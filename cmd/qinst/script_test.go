@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,10 +14,25 @@ import (
 // TestMain makes the test binary serve as qinst, to scripts and to the go command
 // that they run.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"qinst": main})
+	testscript.Main(tests{m}, map[string]func(){"qinst": main})
+}
+
+// tests are those of this package. They share the programs that they build.
+type tests struct{ *testing.M }
+
+func (m tests) Run() int {
+	dir, err := os.MkdirTemp("", "qinst-programs")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	probed.dir = dir
+	return m.M.Run()
 }
 
 func TestScripts(t *testing.T) {
+	t.Parallel()
 	vars := goEnv(t, "GOCACHE", "GOMODCACHE", "GOPATH", "GOROOT")
 	root, err := filepath.Abs(filepath.Join("..", ".."))
 	if err != nil {

@@ -22,6 +22,7 @@ import (
 // TestServed changes what is recorded of a running program, and takes a trace of a
 // part of its run, over HTTP.
 func TestServed(t *testing.T) {
+	t.Parallel()
 	file := filepath.Join(t.TempDir(), "served.sddf")
 	cmd := exec.Command(buildProbed(t, "programs", "served"))
 	cmd.Env = append(os.Environ(), "QINST=budget=off,out="+file)
@@ -46,19 +47,11 @@ func TestServed(t *testing.T) {
 		t.Errorf("at first %+v", p)
 	}
 	for _, level := range []string{"count", "time", "trace"} {
-		s.post(t, "main.busy", level, http.StatusOK)
-		time.Sleep(100 * time.Millisecond)
-		before := s.busy(t)
-		time.Sleep(50 * time.Millisecond)
-		after := s.busy(t)
-		hits, traced, timed := after.Hits-before.Hits, after.Traced-before.Traced, after.Timed-before.Timed
-		want := map[string]bool{"count": traced == 0 && timed == 0, "time": traced == 0 && timed > 0, "trace": traced > 0 && timed == 0}
-		if after.Level != level || hits == 0 || !want[level] {
-			t.Errorf("level %s: %d hits, %d traced, %d timed, %+v", level, hits, traced, timed, after)
-		}
+		s.post(t, level, http.StatusOK)
+		s.becomes(t, level)
 	}
-	s.post(t, "main.busy", "quick", http.StatusBadRequest)
-	if text := s.post(t, "main.busy", "conut", http.StatusBadRequest); !strings.Contains(text, "; the nearest is count") {
+	s.post(t, "quick", http.StatusBadRequest)
+	if text := s.post(t, "conut", http.StatusBadRequest); !strings.Contains(text, "; the nearest is count") {
 		t.Errorf("for a level conut got %q, expected the nearest one", text)
 	}
 	s.get(t, "?points=nothing", http.StatusOK)
@@ -106,9 +99,9 @@ func (s served) get(t *testing.T, query string, status int) []byte {
 	return body
 }
 
-func (s served) post(t *testing.T, points, limit string, status int) (body string) {
+func (s served) post(t *testing.T, limit string, status int) (body string) {
 	t.Helper()
-	return s.change(t, url.Values{points: {limit}}, status)
+	return s.change(t, url.Values{"main.busy": {limit}}, status)
 }
 
 func (s served) change(t *testing.T, form url.Values, status int) (body string) {
@@ -144,6 +137,25 @@ func (s served) busy(t *testing.T) (p servedPoint) {
 	}
 	t.Fatal("main.busy was never reached")
 	return p
+}
+
+// becomes waits until main.busy is at a level, and its hits are recorded so. When the tool
+// looks at the change, and when threads reach the point, is up to the machine.
+func (s served) becomes(t *testing.T, level string) {
+	t.Helper()
+	var was string
+	for range 200 {
+		before := s.busy(t)
+		time.Sleep(50 * time.Millisecond)
+		after := s.busy(t)
+		hits, traced, timed := after.Hits-before.Hits, after.Traced-before.Traced, after.Timed-before.Timed
+		want := map[string]bool{"count": traced == 0 && timed == 0, "time": traced == 0 && timed > 0, "trace": traced > 0 && timed == 0}
+		if before.Level == level && after.Level == level && hits > 0 && want[level] {
+			return
+		}
+		was = fmt.Sprintf("%d hits, %d traced, %d timed, %+v", hits, traced, timed, after)
+	}
+	t.Errorf("level %s: at last %s", level, was)
 }
 
 // foreign are requests that a page of another site could make a browser send, and one
@@ -191,23 +203,23 @@ func (s served) together(t *testing.T) {
 		t.Errorf("changes that were refused left main.busy at %s, expected trace", p.Level)
 	}
 	s.change(t, url.Values{"main.busy": {"time"}, "main.z": {"count"}}, http.StatusOK)
-	time.Sleep(100 * time.Millisecond)
-	if p := s.busy(t); p.Level != "time" {
-		t.Errorf("main.busy is at %s, expected time", p.Level)
-	}
-	s.post(t, "main.busy", "trace", http.StatusOK)
+	s.becomes(t, "time")
+	s.post(t, "trace", http.StatusOK)
+	s.becomes(t, "trace")
 }
 
 // part takes a trace of a fifth of a second.
 func (s served) part(t *testing.T) {
 	t.Helper()
+	start := time.Now()
 	data := s.get(t, "/trace?seconds=0.2", http.StatusOK)
+	took := trace.Time(time.Since(start))
 	tr, err := trace.New(bytes.NewReader(data), int64(len(data)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if tr.Wall() < 200e6 || tr.Wall() > 2e9 {
-		t.Errorf("a part of %d ns", tr.Wall())
+	if tr.Wall() < 200e6 || tr.Wall() > took+took/1000 {
+		t.Errorf("a part of %d ns, expected 0.2 s to the %d ns that the request took", tr.Wall(), took)
 	}
 	events := 0
 	losses, err := tr.Events(func(batch []trace.Event) error {
@@ -218,7 +230,7 @@ func (s served) part(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil || losses.Any() || events < 100 {
+	if err != nil || losses.Any() || events < 10 {
 		t.Errorf("%d calls, %v, %v", events, losses.List(), err)
 	}
 }

@@ -30,7 +30,6 @@ const (
 
 	PostStatement // in the post statement of a for loop
 	CaseValue     // in a case of a switch that has a tag
-	Target        // in the left side of a range or receive clause
 	GotoLabel     // in the head of a statement that a goto jumps to
 
 	ShortLoop // its body is too short to be worth a probe
@@ -74,8 +73,6 @@ func (r SkipReason) String() string {
 		return "post statement"
 	case CaseValue:
 		return "case value"
-	case Target:
-		return "assignment target"
 	case GotoLabel:
 		return "head of a goto's target"
 	case ShortLoop:

@@ -12,6 +12,7 @@ import (
 // TestAPIVersions checks what the build says where the tool and a package come from
 // different versions, and that it says nothing where they do not.
 func TestAPIVersions(t *testing.T) {
+	t.Parallel()
 	inert := filepath.Join(t.TempDir(), "inert.go")
 	text := []byte("package qinst\n\nconst toolAPI = 3\n")
 	for _, c := range []struct{ source, version, want string }{
@@ -34,6 +35,7 @@ func TestAPIVersions(t *testing.T) {
 }
 
 func TestBringToLife(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	for path := range live.Folders {
 		inert := filepath.Join("..", "..", strings.TrimPrefix(strings.TrimPrefix(path, "qinst.dev"), "/"), "inert.go")

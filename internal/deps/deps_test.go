@@ -50,7 +50,7 @@ const policy = `
 
 	# what programs import
 	sddf < extensions;
-	qinst.dev, trace < debug;
+	qinst.dev, sddf, ratecontrol, settings < debug;
 
 	# the command
 	report, lab/check, instrument/toolexec, extensions, sddf/pablo, sddf/pack, golang.org/x/tools/txtar < cmd/qinst;
@@ -69,8 +69,9 @@ const policy = `
 const testPolicy = `
 	pgregory.net/rapid, trace/tracetest, golang.org/x/tools/txtar < TESTS;
 	github.com/vmihailenco/msgpack/v5 < sddf;
-	trace < extensions;
+	trace < extensions, debug;
 	instrument/toolexec < instrument;
+	instrument < instrument/points, instrument/rewrite;
 	github.com/rogpeppe/go-internal/testscript, internal/oracle, internal/progen < cmd/qinst;
 	golang.org/x/tools/go/packages < internal/deps;
 `
@@ -219,17 +220,17 @@ func TestOrderCanFail(t *testing.T) {
 }
 
 // linked are the packages outside of the standard library that a user's program links
-// with each of ours that it may import: no compressor, and but for debug nothing that
-// reads traces.
+// with each of ours that it may import: no compressor, and nothing that reads traces.
 var linked = map[string][]string{
 	"qinst.dev":            {"qinst.dev"},
 	"qinst.dev/sddf":       {"qinst.dev/sddf", "qinst.dev/sddf/spec"},
 	"qinst.dev/extensions": {"qinst.dev/extensions", "qinst.dev/sddf", "qinst.dev/sddf/spec"},
-	"qinst.dev/debug": {"qinst.dev", "qinst.dev/debug", "qinst.dev/ratecontrol", "qinst.dev/sddf", "qinst.dev/sddf/salvage", "qinst.dev/sddf/spec",
-		"qinst.dev/trace"}, // trace and what it needs: for a part of a trace, over HTTP
+	"qinst.dev/debug": {"qinst.dev", "qinst.dev/debug", "qinst.dev/ratecontrol", "qinst.dev/sddf", "qinst.dev/sddf/spec",
+		"qinst.dev/settings"}, // the last for what a request asks for
 }
 
 func TestLinked(t *testing.T) {
+	t.Parallel()
 	for pkg, want := range linked {
 		out, err := exec.Command("go", "list", "-deps", "-f", `{{if not .Standard}}{{.ImportPath}}{{end}}`, pkg).Output()
 		if err != nil {

@@ -3,6 +3,7 @@ package edit
 import "testing"
 
 func TestBytes(t *testing.T) {
+	t.Parallel()
 	b := New([]byte("one two three"))
 	b.Replace(4, 7, "2")
 	b.Insert(4, "<")
@@ -15,6 +16,7 @@ func TestBytes(t *testing.T) {
 }
 
 func TestOverlapPanics(t *testing.T) {
+	t.Parallel()
 	b := New([]byte("abcdef"))
 	b.Replace(1, 4, "x")
 	b.Replace(2, 3, "y")

@@ -29,6 +29,7 @@ func checked(t *testing.T, name string) (*ast.File, *types.Scope) {
 // TestSignatures checks that what stands in place of inert.go declares what that does,
 // with the same types, and has the same version everywhere.
 func TestSignatures(t *testing.T) {
+	t.Parallel()
 	version, functions := "", 0
 	for path, folder := range Folders {
 		inertFile := filepath.Join("..", "..", strings.TrimPrefix(strings.TrimPrefix(path, "qinst.dev"), "/"), "inert.go")
@@ -87,6 +88,7 @@ func parsed(t *testing.T) (files []*ast.File) {
 // TestBodies checks that each function without a body is one of the runtime's, with the
 // same types.
 func TestBodies(t *testing.T) {
+	t.Parallel()
 	bodies := map[string]string{} // by the linker's name
 	for _, f := range parsed(t) {
 		names := linknames(f)
@@ -148,6 +150,7 @@ func signature(fn *ast.FuncDecl) string {
 // TestLayouts compares the structs and numbers of package extensions that mirror the
 // runtime's with those.
 func TestLayouts(t *testing.T) {
+	t.Parallel()
 	ours, err := parser.ParseFile(token.NewFileSet(), "../../extensions/live.go", nil, parser.SkipObjectResolution)
 	if err != nil {
 		t.Fatal(err)

@@ -3,6 +3,7 @@ package measure
 import "testing"
 
 func TestFormats(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ got, want string }{
 		{Time(int64(0)), "0ns"}, {Time(int64(999)), "999ns"}, {Time(int64(1000)), "1.00us"}, {Time(int64(12345)), "12.3us"}, {Time(int64(987654321)), "988ms"}, {Time(int64(61e9)), "61.0s"}, {Time(int64(-5e6)), "-5.00ms"},
 		{Count(0), "0"}, {Count(1234567), "1,234,567"}, {Count(-1234), "-1,234"}, {Count(123), "123"},

@@ -101,6 +101,7 @@ func reach(funcs map[string][]*rtFunc, name, context string) {
 // the calls have it. Who calls one from a new context sees that in the diff, and asks
 // whether it may. The flag -update writes the comments.
 func TestContexts(t *testing.T) {
+	t.Parallel()
 	funcs, fset := rtFuncs(t)
 	for _, c := range contexts {
 		for _, root := range c.roots {

@@ -49,6 +49,7 @@ func runtimeFiles(t *testing.T) []string {
 }
 
 func TestCompileReplacesAnchoredFiles(t *testing.T) {
+	t.Parallel()
 	files := append(runtimeFiles(t), "/elsewhere/chan.go")
 	dir := t.TempDir()
 	out, err := Compile(target("linux", "amd64"), files, dir)
@@ -75,6 +76,7 @@ func TestCompileReplacesAnchoredFiles(t *testing.T) {
 // TestEditsKeepLines checks that every line of an edited file holds what it
 // held, with insertions only.
 func TestEditsKeepLines(t *testing.T) {
+	t.Parallel()
 	files := runtimeFiles(t)
 	dir := t.TempDir()
 	out, err := Compile(target("linux", "amd64"), files, dir)
@@ -101,6 +103,7 @@ func TestEditsKeepLines(t *testing.T) {
 }
 
 func TestRefusals(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name   string
 		target Target
@@ -153,12 +156,14 @@ func spoilFile(t *testing.T, files []string, base string, spoil func(string) str
 }
 
 func TestMissingFile(t *testing.T) {
+	t.Parallel()
 	if _, err := Compile(target("linux", "amd64"), nil, t.TempDir()); err == nil || !strings.Contains(err.Error(), "has no file") {
 		t.Errorf("got error %v, want one that names the missing file", err)
 	}
 }
 
 func TestAssemble(t *testing.T) {
+	t.Parallel()
 	for _, arch := range []string{"amd64", "arm64"} {
 		src := runtimeDir(t)
 		files := []string{filepath.Join(src, "asm.s"), filepath.Join(src, "asm_"+arch+".s")}
@@ -185,6 +190,7 @@ func TestAssemble(t *testing.T) {
 // TestTracerMethodsCovered checks that no method of Go's tracer lacks its entry
 // in the table: without one it would run with a locker that has no generation.
 func TestTracerMethodsCovered(t *testing.T) {
+	t.Parallel()
 	known := map[string]bool{}
 	for _, h := range tracerHooks {
 		known[h.method] = true
@@ -222,6 +228,7 @@ func TestTracerMethodsCovered(t *testing.T) {
 // TestFreeWord checks that Go's runtime does not use the word of a g that holds the
 // innermost tally: it declares it, and that is all.
 func TestFreeWord(t *testing.T) {
+	t.Parallel()
 	files, err := filepath.Glob(filepath.Join(runtimeDir(t), "*.[gs]*"))
 	if err != nil {
 		t.Fatal(err)

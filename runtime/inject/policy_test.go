@@ -10,6 +10,7 @@ import (
 
 // A shared package is its source, with a prefix and nothing imported.
 func TestShared(t *testing.T) {
+	t.Parallel()
 	files := map[string][]byte{}
 	for _, pkg := range shared {
 		texts, err := asRuntime(pkg.sources, pkg.prefix)

@@ -74,6 +74,7 @@ func specConstants(t *testing.T) (names []string, values map[string]constant.Val
 // spec: each by its name, so that a word put between others moves those behind it here,
 // too. The flag -update writes the file.
 func TestConstants(t *testing.T) {
+	t.Parallel()
 	names, values, docs := specConstants(t)
 	if len(names) < 100 {
 		t.Fatalf("found %d constants in package spec", len(names))
@@ -105,6 +106,7 @@ func TestConstants(t *testing.T) {
 // TestRingWords checks that the runtime says every word of the ring's head: readers take
 // one that it leaves out for 0.
 func TestRingWords(t *testing.T) {
+	t.Parallel()
 	files, err := filepath.Glob("_rt/*.go")
 	if err != nil {
 		t.Fatal(err)
@@ -138,6 +140,7 @@ func TestRingWords(t *testing.T) {
 // TestRecordWriters compiles the functions that write records as a program, runs it, and
 // reads what it wrote: each field is in its place.
 func TestRecordWriters(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	text, err := generated()
 	if err != nil {

@@ -64,6 +64,7 @@ func dump(t interface{ Fatal(...any) }, data []byte) string {
 
 // A file of the time is read, and comes back the same in all forms.
 func TestSample(t *testing.T) {
+	t.Parallel()
 	now := back(t, []byte(sample))
 	want := `header format=SDDF version=2 producer=pablo
 attribute "run date" value="Tue Jul 08 1997"
@@ -92,6 +93,7 @@ command 7
 
 // The header of the binary form, and a descriptor in it, are as documented.
 func TestBinaryForm(t *testing.T) {
+	t.Parallel()
 	now := back(t, []byte("#1:\n\"x\" {\n\tint \"n\";\n};;\n\"x\" { 258 };;\n"))
 	old := convert(t, now, true, true)
 	want := "SDDFB\x13\x00\x00\x00\x00\x00\x00\x01\x02\x04\x04\x04\x08\x10" +
@@ -111,6 +113,7 @@ var record = spec.Record{Tag: 300, Name: "every type", Doc: "a doc", Attrs: []sp
 
 // What goes through Pablo's forms comes back with its types and values.
 func TestBothWays(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		var out bytes.Buffer
 		w := sddf.NewWriter(&out, "a producer", []spec.Record{record})
@@ -139,6 +142,7 @@ func TestBothWays(t *testing.T) {
 
 // What has no form there is refused by name; entries become packets.
 func TestTowardsPablo(t *testing.T) {
+	t.Parallel()
 	var out bytes.Buffer
 	w := sddf.NewWriter(&out, "p", []spec.Record{{Tag: 1, Name: "r", Fields: []spec.Field{{Name: "blobs", Type: "[]bytes"}}}})
 	w.Flush()
@@ -160,6 +164,7 @@ func TestTowardsPablo(t *testing.T) {
 }
 
 func TestRejects(t *testing.T) {
+	t.Parallel()
 	for in, want := range map[string]string{
 		"PK\x03\x04":                   "not a file of Pablo's",
 		"SDDFA\n\"x\" { 1 };;":         `line 2: no descriptor of "x"`,

@@ -45,6 +45,7 @@ func compress(t interface{ Fatal(...any) }, data []byte) []byte {
 // What is presented are the packets that were written, at any offset; only the
 // headers say more.
 func TestBothWays(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		data := plain(rapid.Uint64().Draw(t, "seed"), rapid.IntRange(0, 200).Draw(t, "blocks"))
 		packed := compress(t, data)
@@ -95,6 +96,7 @@ func plainWithHeaders(t *rapid.T, data []byte) (out []byte) {
 
 // A damaged run costs itself; the next segment is there.
 func TestDamagedRun(t *testing.T) {
+	t.Parallel()
 	packed := compress(t, plain(1, 300))
 	for k := range 100 {
 		packed[len(packed)/4+k] ^= 0x55

@@ -13,6 +13,7 @@ import (
 
 // A compressed file of a codec that the program does not link: the error says what to do.
 func TestUnknownCodec(t *testing.T) {
+	t.Parallel()
 	name := filepath.Join(t.TempDir(), "x.sddf")
 	if err := os.WriteFile(name, sddf.AppendHeader(nil, "test", spec.Attr{Key: spec.AttrPacked, Value: "other9"}), 0o666); err != nil {
 		t.Fatal(err)

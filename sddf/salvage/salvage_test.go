@@ -144,6 +144,7 @@ func read(t *testing.T, f *salvage.File) (lines []string) {
 // What the file has half is taken from the ring, what it has whole is not taken
 // again, and what a thread had not recorded does not appear.
 func TestRecover(t *testing.T) {
+	t.Parallel()
 	f, err := open(t, nil, makeRing())
 	if err != nil {
 		t.Fatal(err)
@@ -158,6 +159,7 @@ func TestRecover(t *testing.T) {
 
 // A file cut at any byte is read, with what the ring has.
 func TestCutAnywhere(t *testing.T) {
+	t.Parallel()
 	ring := makeRing()
 	dir := t.TempDir()
 	whole := makeFile(filepath.Join(dir, "qinst.1"))
@@ -187,6 +189,7 @@ func TestCutAnywhere(t *testing.T) {
 
 // Another program's ring, a short one, or nonsense leave the file as it is.
 func TestForeignRings(t *testing.T) {
+	t.Parallel()
 	file := makeFile("x")
 	file = file[:len(file)-60]
 	other := makeRing()

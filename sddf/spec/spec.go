@@ -49,6 +49,14 @@ const (
 	Compressed // of other packets; see package pack
 )
 
+// CommandWindow asks readers of a trace to take the stream for the part of it between two
+// times, its arguments [WindowFrom] and [WindowTo]: ticks, as "clock" records have them.
+const (
+	CommandWindow = "window"
+	WindowFrom    = "from"
+	WindowTo      = "to"
+)
+
 // Field types. A type preceded by "[]" is an array, encoded as a msgpack array. One
 // of several dimensions has a pair of brackets for each and is encoded as
 // [[extent ...], [cell ...]], the last index running fastest.

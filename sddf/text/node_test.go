@@ -16,6 +16,7 @@ import (
 // A program in another language that has a msgpack library, and knows no record
 // beforehand, prints a file as we do. QINST_TRACE names one more file for it.
 func TestNode(t *testing.T) {
+	t.Parallel()
 	if _, err := exec.LookPath("npm"); err != nil {
 		t.Skip("needs Node's npm:", err)
 	}

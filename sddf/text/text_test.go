@@ -55,6 +55,7 @@ func dump(t interface{ Fatal(...any) }, data []byte) string {
 
 // A file's text is a file again, with the same text.
 func TestBothWays(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		data := rich(t, func(w *sddf.Writer) {
 			s := rapid.String()
@@ -89,6 +90,7 @@ func block(x float64, n int) (b []byte) {
 }
 
 func TestFloats(t *testing.T) {
+	t.Parallel()
 	data := rich(t, func(w *sddf.Writer) {
 		for _, f := range []float64{0, math.Copysign(0, -1), 1, 1e300, math.Inf(1), math.Inf(-1), math.NaN()} {
 			w.Attribute("f", f)
@@ -105,6 +107,7 @@ func TestFloats(t *testing.T) {
 
 // What is not a text of a file is an error with its line.
 func TestParseRejects(t *testing.T) {
+	t.Parallel()
 	head := "header format=SDDF version=2 producer=x\n"
 	desc := head + "descriptor r tag=1 doc=\"\"\nfield r name=n type=u8 unit=\"\" doc=\"\"\n"
 	for in, want := range map[string]string{
@@ -129,6 +132,7 @@ func TestParseRejects(t *testing.T) {
 
 // Damage is told, and what follows in the next segment is there.
 func TestDumpDamage(t *testing.T) {
+	t.Parallel()
 	data := rich(t, func(w *sddf.Writer) { w.Attribute("before", 1) })
 	at := bytes.Index(data, []byte("before")) - 3
 	data[at] = 0xc1

@@ -32,6 +32,7 @@ func small(blockBytes int) *Builder {
 }
 
 func TestSmall(t *testing.T) {
+	t.Parallel()
 	for _, size := range []int{48, 100, 32 << 10} {
 		tr := small(size).Trace()
 		if err := Validate(tr); err != nil {
@@ -45,6 +46,7 @@ func TestSmall(t *testing.T) {
 
 // A validator that accepts everything would be no test.
 func TestValidateFinds(t *testing.T) {
+	t.Parallel()
 	cases := []struct {
 		name, want string
 		build      func(b *Builder, g G, f uint32)
@@ -79,6 +81,7 @@ func TestValidateFinds(t *testing.T) {
 }
 
 func TestStates(t *testing.T) {
+	t.Parallel()
 	var got []string
 	tr := small(64).Trace()
 	tr.Events(func(batch []trace.Event) error {

@@ -1,5 +1,5 @@
 // Command levels reaches procedures, a loop and a lock at rates that rise and fall, and
-// prints how often it did.
+// prints how often it did, and how long it ran.
 package main
 
 import (
@@ -39,6 +39,7 @@ func looped(n int) (sum int) {
 
 func main() {
 	var wg sync.WaitGroup
+	start := time.Now()
 	for g := range 4 {
 		wg.Add(1)
 		go func() {
@@ -52,15 +53,16 @@ func main() {
 	fmt.Println("main.rare", rares.Load())
 	fmt.Println("main.looped", loops.Load())
 	fmt.Println("main.locked", locks.Load())
+	fmt.Println("ms", time.Since(start).Milliseconds())
 }
 
 // work is three rounds of a fifth of a second at full speed and a third at a few
-// calls.
+// calls. Full speed is many calls, too: beside other programs it takes longer.
 func work(g int) {
 	x := g
 	for range 3 {
 		n, k, l := 0, 0, 0
-		for end := time.Now().Add(200 * time.Millisecond); time.Now().Before(end); {
+		for end := time.Now().Add(200 * time.Millisecond); n < 20000 || time.Now().Before(end); {
 			for range 100 {
 				x += burst(x)
 				x += looped(x)

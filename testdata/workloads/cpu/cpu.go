@@ -15,6 +15,7 @@ import (
 	"math"
 	"runtime"
 	"runtime/trace"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -26,12 +27,28 @@ type CPU struct {
 	perNs   float64       // steps of burn a ns, real form
 	tokens  chan struct{} // nil in the real form
 	waiting atomic.Int32  // for a token
+	turns   *turns        // nil if they are not to be printed
+}
+
+// turns are what the token form did: who held a token, and when.
+type turns struct {
+	sync.Mutex
+	list  []turn
+	start time.Time
+}
+
+// turn is the time of one segment. It begins between the first two times, and ends between
+// the last: the regions' own times cannot be had.
+type turn struct {
+	name  string // of the procedure
+	times [4]time.Time
 }
 
 // Flags are the flags that all workloads share.
 type Flags struct {
-	unit *time.Duration
-	vcpu *int
+	unit  *time.Duration
+	vcpu  *int
+	turns *bool
 }
 
 // DefineFlags defines them; unit is the default length of one unit of time.
@@ -39,6 +56,7 @@ func DefineFlags(unit time.Duration) Flags {
 	return Flags{
 		flag.Duration("unit", unit, "length of one unit of the workload's durations"),
 		flag.Int("vcpu", 0, "token form with this many virtual processors; 0: burn real processor time"),
+		flag.Bool("turns", false, "in the token form print when who held a token: procedure, and ns from and to which it began and ended"),
 	}
 }
 
@@ -49,6 +67,9 @@ func New(f Flags) *CPU {
 		c.procs = runtime.GOMAXPROCS(0)
 		c.calibrate()
 		return c
+	}
+	if *f.turns {
+		c.turns = &turns{start: time.Now()}
 	}
 	c.tokens = make(chan struct{}, c.procs)
 	for range c.procs {
@@ -94,9 +115,21 @@ func (c *CPU) Run(units float64) {
 		burn(uint64(float64(d) * c.perNs))
 		return
 	}
-	for d > 0 {
-		d -= c.turn(d)
+	name := ""
+	if c.turns != nil {
+		name = caller()
 	}
+	for d > 0 {
+		d -= c.turn(name, d)
+	}
+}
+
+// caller is the procedure that called Run.
+func caller() string {
+	pcs := make([]uintptr, 1)
+	runtime.Callers(3, pcs)
+	frame, _ := runtime.CallersFrames(pcs).Next()
+	return frame.Function
 }
 
 // quantum is how long a token is kept while others wait for one.
@@ -104,7 +137,7 @@ const quantum = 2 * time.Millisecond
 
 // turn holds a token until the time is over, or others wait and the quantum is. It
 // returns the time slept, which counts as time computed: sleeps overshoot.
-func (c *CPU) turn(d time.Duration) time.Duration {
+func (c *CPU) turn(name string, d time.Duration) (done time.Duration) {
 	ctx := context.Background()
 	select {
 	case <-c.tokens:
@@ -115,14 +148,40 @@ func (c *CPU) turn(d time.Duration) time.Duration {
 		c.waiting.Add(-1)
 		ready.End()
 	}
-	defer func() { c.tokens <- struct{}{} }()
-	defer trace.StartRegion(ctx, "vcpu").End()
+	before := time.Now()
+	region := trace.StartRegion(ctx, "vcpu")
 	start := time.Now()
-	for {
-		time.Sleep(min(quantum, d-time.Since(start)))
-		if done := time.Since(start); done >= d || c.waiting.Load() > 0 {
-			return done
+	for done < d {
+		time.Sleep(min(quantum, d-done))
+		if done = time.Since(start); c.waiting.Load() > 0 {
+			break
 		}
+	}
+	end := time.Now()
+	region.End()
+	c.turns.add(turn{name, [4]time.Time{before, start, end, time.Now()}})
+	c.tokens <- struct{}{}
+	return done
+}
+
+func (ts *turns) add(t turn) {
+	if ts != nil {
+		ts.Lock()
+		ts.list = append(ts.list, t)
+		ts.Unlock()
+	}
+}
+
+func (ts *turns) print() {
+	if ts == nil {
+		return
+	}
+	for _, t := range ts.list {
+		fmt.Print("turn ", t.name)
+		for _, at := range t.times {
+			fmt.Print(" ", at.Sub(ts.start).Nanoseconds())
+		}
+		fmt.Println()
 	}
 }
 
@@ -135,4 +194,5 @@ func (c *CPU) Report(expected float64, note string, workload func()) {
 	units := float64(t) / float64(c.unit)
 	fmt.Printf("expected T = %.4g (%v)%s\n", expected, time.Duration(expected*float64(c.unit)).Round(time.Microsecond), note)
 	fmt.Printf("measured T = %.4g (%v), %+.1f %%\n", units, t.Round(time.Microsecond), 100*(units/expected-1))
+	c.turns.print()
 }

@@ -1,0 +1,92 @@
+// Package p: loops that do nothing but read shared state again until it has changed.
+package p
+
+import (
+	"runtime"
+	"sync/atomic"
+	"time"
+)
+
+var (
+	flag  atomic.Int32
+	plain int32
+	total int
+)
+
+func procyield(cycles uint32) // want skip proc "no body"
+
+func yieldTo(next *int32) // want skip proc "no body"
+
+func yieldNow() bool // want skip proc "no body"
+
+func isSet() bool { return flag.Load() != 0 } // want func derived "p.isSet", call derived, skip proc "inlinable"
+
+//go:noinline
+func deepSet() bool { return flag.Load() != 0 } // want proc, call
+
+//go:noinline
+func counts() bool { total++; return flag.Load() != 0 } // want proc, call
+
+//go:noinline
+func waits(p *int32, c chan int) { // want proc
+	for flag.Load() == 0 { // want loop spins "for flag.Load() == 0", call tallied
+	}
+	for atomic.LoadInt32(p) == 0 { // want loop spins "for atomic.LoadInt32(p) == 0", call tallied
+		runtime.Gosched() // want call tallied
+	}
+	for !isSet() { // want loop spins "for !isSet()", call tallied
+		procyield(10) // want call tallied
+	}
+	for !deepSet() { // want loop spins "for !deepSet()", call tallied
+	}
+	for start := time.Now(); flag.Load() == 0 && time.Since(start) < time.Second; { // want call tallied, loop spins "for flag.Load() == 0 && time.Since(start) < t...", call tallied, call tallied
+	}
+	for !flag.CompareAndSwap(0, 1) { // want loop spins "for !flag.CompareAndSwap(0, 1)", call tallied
+		runtime.Gosched() // want call tallied
+	}
+	for flag.Load() == 0 { // want loop spins "for flag.Load() == 0", call tallied
+		select {
+		case <-c: // want sync receive weak "p.waits.c"
+		default: // want sync default "select"
+		}
+	}
+}
+
+//go:noinline
+func works(p *int32, list []*atomic.Int32, c chan int) { // want proc
+	for flag.Load() == 0 { // want call tallied, skip loop "short body"
+		total++
+	}
+	for flag.Load() == 0 { // want loop "for flag.Load() == 0", call tallied
+		yieldTo(p) // want call tallied
+	}
+	for flag.Load() == 0 { // want loop "for flag.Load() == 0", call tallied
+		yieldNow() // want call tallied
+	}
+	for flag.Load() == 0 { // want loop "for flag.Load() == 0", call tallied
+		time.Sleep(1) // want call tallied
+	}
+	for flag.Load() == 0 { // want loop "for flag.Load() == 0", call tallied
+		<-c // want sync receive weak "p.works.c"
+	}
+	for !counts() { // want loop "for !counts()", call tallied
+	}
+	for i := 0; list[i].Load() == 0; i++ { // want call tallied, skip loop "short body"
+	}
+}
+
+// An update without a lock turns only if another was faster: its function stays inlined.
+func adds(n int32) { // want func derived "p.adds", skip proc "inlinable"
+	for {
+		old := flag.Load()                   // want skip call "inline"
+		if flag.CompareAndSwap(old, old+n) { // want skip call "inline"
+			return
+		}
+	}
+}
+
+// A function that waits is probed though the compiler would inline it.
+func spins() { // want proc forced
+	for flag.Load() == 0 { // want loop spins "for flag.Load() == 0", call tallied
+	}
+}

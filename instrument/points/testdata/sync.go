@@ -1,0 +1,160 @@
+// Package p: operations on synchronization objects, and what those are called.
+package p
+
+import "sync"
+
+var (
+	mu    sync.Mutex
+	locks []sync.Mutex
+	jobs  = make(chan int)
+	once  sync.Once
+)
+
+type server struct {
+	mu sync.Mutex
+	sync.RWMutex
+	inner struct{ wg sync.WaitGroup }
+	cond  *sync.Cond
+	done  chan bool
+}
+
+//go:noinline
+func variables() { // want proc
+	var local sync.Mutex
+	mu.Lock()          // want call tallied, sync lock "p.mu"
+	mu.Unlock()        // want call tallied, sync unlock "p.mu"
+	local.Lock()       // want call tallied, sync lock "p.variables.local"
+	local.Unlock()     // want call tallied, sync unlock "p.variables.local"
+	once.Do(func() {}) // want call tallied, sync once "p.once", skip proc "inlinable"
+}
+
+//go:noinline
+func fields(s *server) { // want proc
+	s.mu.Lock()        // want call "sync.(*Mutex).Lock", sync lock "p.(*server).mu"
+	s.mu.Unlock()      // want call tallied, sync unlock "p.(*server).mu"
+	s.RLock()          // want call tallied, sync rlock "p.(*server).RWMutex"
+	s.RUnlock()        // want call tallied, sync runlock "p.(*server).RWMutex"
+	s.Lock()           // want call tallied, sync lock "p.(*server).RWMutex"
+	s.Unlock()         // want call tallied, sync unlock "p.(*server).RWMutex"
+	s.inner.wg.Add(1)  // want call tallied, sync add "p.(*server).inner.wg"
+	s.inner.wg.Done()  // want call tallied, sync done "p.(*server).inner.wg"
+	s.inner.wg.Wait()  // want call tallied, sync wait "p.(*server).inner.wg"
+	s.cond.Signal()    // want call tallied, sync signal weak "p.(*server).cond"
+	s.cond.Broadcast() // want call tallied, sync broadcast weak "p.(*server).cond"
+	s.cond.Wait()      // want call tallied, sync cond wait weak "p.(*server).cond"
+}
+
+//go:noinline
+func elements(i int, list []*server) { // want proc
+	locks[i].Lock()     // want call, sync lock "p.locks[...]"
+	locks[i].Unlock()   // want call, sync unlock "p.locks[...]"
+	list[i].mu.Lock()   // want call, sync lock "p.(*server).mu"
+	list[i].mu.Unlock() // want call, sync unlock "p.(*server).mu"
+}
+
+//go:noinline
+func parameters(m *sync.Mutex, l sync.Locker, wg *sync.WaitGroup, c chan int) { // want proc
+	m.Lock()   // want call, sync lock weak "p.parameters.m"
+	m.Unlock() // want call, sync unlock weak "p.parameters.m"
+	l.Lock()   // want call dynamic, sync lock weak "p.parameters.l"
+	l.Unlock() // want call dynamic, sync unlock weak "p.parameters.l"
+	wg.Wait()  // want call, sync wait weak "p.parameters.wg"
+	c <- 1     // want sync send weak "p.parameters.c"
+	<-c        // want sync receive weak "p.parameters.c"
+}
+
+//go:noinline
+func results() { // want proc
+	find(1).mu.Lock()   // want call, call, sync lock "p.(*server).mu"
+	find(1).mu.Unlock() // want call, call, sync unlock "p.(*server).mu"
+}
+
+//go:noinline
+func find(n int) *server { return nil } // want proc
+
+func (s *server) lock() { s.mu.Lock() } // want site lock "p.(*server).mu", func derived "p.(*server).lock", call derived, skip proc "inlinable"
+
+func (s *server) unlock() { s.mu.Unlock() } // want func derived "p.(*server).unlock", call derived, skip proc "inlinable"
+
+// The compiler inlines lock: a call of it is the operation.
+//
+//go:noinline
+func wrapped(s *server) { // want proc
+	s.lock()   // want call "p.(*server).lock", sync lock "p.(*server).mu"
+	s.unlock() // want call, sync unlock "p.(*server).mu"
+}
+
+//go:noinline
+func deferred(s *server) { // want proc deferexit
+	s.mu.Lock()         // want call, sync lock "p.(*server).mu"
+	defer s.mu.Unlock() // want call deferred, sync unlock "p.(*server).mu"
+	mu.Lock()           // want call, sync lock "p.mu"
+	defer mu.Unlock()   // want call deferred, sync unlock "p.mu"
+}
+
+//go:noinline
+func tried(s *server) { // want proc
+	if s.mu.TryLock() { // want sync trylock "p.(*server).mu", call
+		s.mu.Unlock() // want call, sync unlock "p.(*server).mu"
+	}
+	if find(2).mu.TryLock() { // want call, call, skip sync "part of an expression"
+		mu.Lock() // want call, sync lock "p.mu"
+	}
+}
+
+//go:noinline
+func inHead(s *server) { // want proc
+	for mu.Lock(); ; mu.Unlock() { // want call, call tallied, skip sync "in the head of a statement", skip loop "never repeats", skip sync "in the head of a statement"
+		break
+	}
+}
+
+//go:noinline
+func values(s *server) (unlock func()) { // want proc
+	s.mu.Lock() // want call, sync lock "p.(*server).mu"
+	f := mu.Unlock
+	f()                // want call dynamic, sync unlock "p.mu"
+	return s.mu.Unlock // want skip sync "method value"
+}
+
+//go:noinline
+func loopedDefer(list []*server) { // want proc deferexit
+	for _, s := range list { // want loop "range list"
+		s.mu.Lock()         // want call, sync lock "p.(*server).mu"
+		defer s.mu.Unlock() // want call deferred, skip sync "no room for a defer"
+	}
+}
+
+//go:noinline
+func channels(s *server, n int) int { // want proc
+	jobs <- n               // want sync send "p.jobs"
+	n = <-jobs              // want sync receive "p.jobs"
+	v, ok := <-jobs         // want sync receive "p.jobs"
+	if ok := <-s.done; ok { // want sync receive "p.(*server).done"
+		close(s.done) // want sync close "p.(*server).done"
+	}
+	if v, ok := <-s.done; ok && v { // want sync receive "p.(*server).done"
+		n++
+	}
+	for v := range jobs { // want loop "range jobs", sync receive "p.jobs"
+		n += v
+	}
+	find(<-jobs) // want sync receive "p.jobs", call
+	select {     // want site select "select(p.jobs, p.(*server).done)"
+	case v := <-jobs: // want sync receive "p.jobs"
+		n += v
+	case s.done <- ok: // want sync send "p.(*server).done"
+	}
+	select {
+	case n = <-jobs: // want sync receive "p.jobs"
+	default: // want sync default "select"
+	}
+	switch v, ok := <-jobs; { // want skip sync "in the head of a statement"
+	case ok:
+		n += v
+	}
+	return n + v
+}
+
+// What is inlined has no probes; where it may wait is told all the same.
+func inlined(s *server) bool { return <-s.done } // want site receive "p.(*server).done", skip proc "inlinable"
