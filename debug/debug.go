@@ -1,4 +1,4 @@
-// Package debug shows and changes, over HTTP, what is recorded of a running program
+// Package debug shows and changes, over HTTP, the recording of a running program
 // that was built with qinst. Importing it registers its handlers with
 // [http.DefaultServeMux], as net/http/pprof does:
 //

@@ -59,7 +59,7 @@ type Kind uint8
 // Events of the goroutine that a batch is of.
 const (
 	Enter        = Kind(spec.EvEnter)        // procedure or loop Point
-	Exit         = Kind(spec.EvExit)         // of Point, the last that was entered and not left; one by defer leaves what a panic left open, too
+	Exit         = Kind(spec.EvExit)         // of Point, the last open one; an exit by defer also closes those that a panic left open
 	Leave        = Kind(spec.EvLeave)        // loop Point after Arg iterations
 	Unwind       = Kind(spec.EvUnwind)       // a recovered panic or Goexit left all but the Arg outermost
 	Sync         = Kind(spec.EvSync)         // operation Point on the object at address Arg

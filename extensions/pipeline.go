@@ -333,8 +333,8 @@ func (st *stage) recovered() {
 }
 
 // pair drops exits with their entries, and counts the dropped events. It keeps a goroutine's open
-// entries, because an unwinding by others states how many stay open. Events that the extension
-// has changed itself are restored, because it may only use Drop.
+// entries, because an unwinding by others states how many stay open. Changes that
+// the extension itself makes to events have no effect, because it may only use Drop.
 func (st *stage) pair(g uint64, events []Event) (changed bool) {
 	ps := st.open[g]
 	for i := range events {

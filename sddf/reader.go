@@ -20,7 +20,7 @@ type Packet struct {
 	// a command, and the record's name of a descriptor or data packet.
 	Name string
 	// Value is a header's version, a compressed packet's size, or an attribute's value: string, uint64, int64, float64, bool, or
-	// nil for what this package cannot represent.
+	// nil for a value that this package cannot represent.
 	Value any
 	// Record is the description in a descriptor, and that of a data packet; nil for data without
 	// a descriptor, whose values are then skipped.

@@ -55,7 +55,7 @@ type rawPaths struct {
 	paths sddf.Blob
 }
 
-// maxPaths is far above what a program has room for.
+// maxPaths is far above the number that a program has room for.
 const maxPaths = 1 << 20
 
 // pathTable reads the paths. Each is to come from one with a smaller number.

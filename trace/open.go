@@ -35,7 +35,7 @@ type Trace struct {
 	until     uint64             // ticks: later events are not read; 0: no limit
 	blocks    map[uint32][]block // by thread
 	endTicks  uint64             // of the "end" record, 0 if there is none
-	part      bool               // a window: entries whose cause comes after its end are not in it
+	part      bool               // a part of a trace: entries whose cause comes after its end are not in it
 	index     *indexFile         // nil if there is none
 	starts    map[GoID]uint64    // start functions of goroutines that were there when the file was written
 }

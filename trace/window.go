@@ -79,7 +79,7 @@ func (t *Trace) view(start *checkpoint, until uint64) *Trace {
 	for id, bs := range t.blocks {
 		if bs = t.behind(bs, start.ticks, start.held[id]); len(bs) > 0 {
 			if w.until != 0 {
-				bs = bs[:min(len(bs), blocksUpTo(bs, w.until)+1)] // with a later one, so that reading knows of it
+				bs = bs[:min(len(bs), blocksUpTo(bs, w.until)+1)] // with one later one
 			}
 			w.blocks[id] = bs
 			w.Blocks += len(bs)

@@ -31,7 +31,7 @@ type builder struct {
 type mine struct {
 	since   since
 	past    history
-	uses    []*lockUse // of the locks that it holds: the point's, or its own until it certainly belongs to the point
+	uses    []*lockUse // of its locks: the point's, or its own until it certainly belongs to the point
 	waits   bool       // and the wait counts
 	queue   *queue     // in which it waits; nil if the object is known only at the end of the wait
 	inside  bool       // see within

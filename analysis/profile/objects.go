@@ -36,7 +36,7 @@ type Object struct {
 	// Cost is the time of the operations themselves: their number times the cost of such an
 	// operation in a loop, if the program measured that.
 	Cost     int64 `json:"operations_ns,omitempty"`
-	HandOver int64 `json:"hand_over_ns,omitempty"` // of a lock: from its release while a goroutine waits to its next hold
+	HandOver int64 `json:"hand_over_ns,omitempty"` // of a lock: from release to next hold, with a queue
 	Handed   int64 `json:"hand_overs,omitempty"`
 
 	WaitedIn  []Wait `json:"waited_in,omitempty"`  // by function, longest first; Reason is its name

@@ -20,7 +20,7 @@ const (
 	KindRegion    = "region"    // usage of goroutines themselves in regions of that name
 	KindLabels    = "labels"    // or with labels of package runtime/pprof
 	KindGoroutine = "goroutine" // all goroutines of one start function created in one procedure
-	KindSync      = "sync"      // the synchronization objects of one name; a lock's times are those of its holders
+	KindSync      = "sync"      // synchronization objects of one name; a lock's times are its holders'
 )
 
 // NoProcedure is the id of the entry for time under an empty profile stack.
@@ -93,7 +93,7 @@ type Entry struct {
 	Name  string `json:"name"`
 	File  string `json:"file"`
 	Line  int    `json:"line"`
-	Calls uint64 `json:"calls"` // exact, traced or not, 0 if not counted; loops: times entered; goroutines: number
+	Calls uint64 `json:"calls"` // exact, 0 if not counted; loops: times entered; goroutines: number
 
 	Trips uint64 `json:"trips,omitempty"` // loops: iterations of those traced
 
@@ -208,7 +208,7 @@ type Tool struct {
 	Probes     int64   `json:"probes_ns"`     // processor time that probes took, which is in no other line
 	ProbesNPT  int64   `json:"probes_npt_ns"`
 	Plain      int64   `json:"plain_ns,omitempty"`       // run time of the program without probes, if given
-	More       int64   `json:"unaccounted_ns,omitempty"` // part of the run that Plain and ProbesNPT do not explain
+	More       int64   `json:"unaccounted_ns,omitempty"` // run time beyond Plain and ProbesNPT
 }
 
 // Compare sets the run time of the program without probes.

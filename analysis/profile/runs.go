@@ -43,7 +43,7 @@ func Over(list []*Profile, sum *Profile) (*Runs, error) {
 	if len(list) < 2 {
 		return nil, fmt.Errorf("found %d, expected two or more runs: intervals are of what differs between them", len(list))
 	}
-	r := &Runs{Version: Version, Runs: len(list), Notes: sum.Notes[1:]} // the first says that there are several
+	r := &Runs{Version: Version, Runs: len(list), Notes: sum.Notes[1:]} // the first: several runs
 	r.Wall = spread(len(list), func(k int) int64 { return list[k].Wall })
 	index := make([]map[[2]string]*Entry, len(list))
 	for k, p := range list {

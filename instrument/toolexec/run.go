@@ -179,7 +179,7 @@ func (p *process) runWith(c *command, files []string) error {
 	return replace(append([]string{c.tool}, args...))
 }
 
-// run runs the tool and returns what it printed.
+// run runs the tool and returns its output.
 func (p *process) run(tool string, args []string) (out []byte, err error) {
 	var buf bytes.Buffer
 	cmd := exec.Command(tool, args...)
