@@ -12,7 +12,8 @@ import (
 
 // Selection selects the code to be instrumented. By default that is all code in the main module's
 // packages. Include and Exclude hold import path patterns as the go command understands them,
-// "std" and "all" among them. If patterns of both match a package, exclusion wins.
+// "std" and "all" among them. If patterns of both in one selection match a package, exclusion
+// wins.
 type Selection struct {
 	Include, Exclude []string
 	points.Limits
