@@ -1,21 +1,21 @@
-// Package debug shows and changes, over HTTP, what is recorded of a running program
+// Package debug shows and changes, over HTTP, the recording of a running program
 // that was built with qinst. Importing it registers its handlers with
 // [http.DefaultServeMux], as net/http/pprof does:
 //
 //	import _ "qinst.dev/debug"
 //
-// GET /debug/qinst lists the points that were reached: level, hits, how many of them
-// were traced and timed, and what limits them; ?points=main.* only those of a name.
-// POST changes limits, each a form value as in QINST: main.f=1e4/s. All of them are
-// changed, or none if one is not understood. GET /debug/qinst/trace?seconds=5 answers
-// with a trace of the next five seconds: all that the program has written so far, and the
-// command to take only those for the trace. POST /debug/qinst/flight writes what a flight
-// recorder has kept to a file, and answers with it.
+// GET /debug/qinst lists the points that were reached: level, hits, how many of them were traced
+// and timed, and their limits; ?points=main.* selects points by name. POST changes limits, each a
+// form value as in QINST: main.f=1e4/s. All of them are changed, or none if one is not
+// understood. GET /debug/qinst/trace?seconds=5 answers with a trace of the next five seconds:
+// everything that the program has written so far, and a command to take only those for the trace.
+// POST /debug/qinst/flight writes the contents of the flight recorder to a file, and answers with
+// it.
 //
-// Only requests from the machine itself are served, and none that a page of another
-// site made a browser send. A reverse proxy on the machine would make everybody's
-// requests the machine's own: what says that it was forwarded is refused. A proxy that
-// does not say so must not pass on /debug/.
+// Only requests from the machine itself are served, and not those that a page of another site
+// made a browser send. A reverse proxy on the machine makes every request look like the machine's
+// own, so requests marked as forwarded are refused. A proxy that does not mark them must not pass
+// on /debug/.
 package debug
 
 import (
@@ -49,7 +49,7 @@ func init() {
 	http.HandleFunc("/debug/qinst/flight", Flight)
 }
 
-// program is what the handlers ask of the program that they are part of.
+// program is the interface of the handlers to the program that they are part of.
 type program struct {
 	table    func(i int) (text string, base uint32, ok bool)
 	point    func(point uint32) (hits, traced, timed uint64, level uint8, rate float64)
@@ -72,11 +72,11 @@ func Points(w http.ResponseWriter, r *http.Request) { running.points(w, r) }
 // Trace answers with a trace of the next seconds.
 func Trace(w http.ResponseWriter, r *http.Request) { running.trace(w, r) }
 
-// Flight answers with what the flight recorder has kept; the file stays, too.
+// Flight answers with the contents of the flight recorder. The file is kept, too.
 func Flight(w http.ResponseWriter, r *http.Request) { running.flight(w, r) }
 
-// State returns the points that were reached and can be traced, those with most hits
-// first. In a program that is not observed there are none.
+// State returns the points that were reached and can be traced, those with the most hits first.
+// In a program that is not observed there are none.
 func State() ([]Point, error) { return running.state() }
 
 // Point is the state of one point.
@@ -90,8 +90,8 @@ type Point struct {
 	Rate   float64 `json:"rate,omitempty"` // hits/s that its rule allows to be traced; 0: any
 }
 
-// admit refuses requests that are not to be served, and says why: those of other methods,
-// from other machines, and of other sites' pages.
+// admit refuses requests that must not be served, and gives the reason: other methods, other
+// machines, and pages of other sites.
 func admit(w http.ResponseWriter, r *http.Request, methods ...string) bool {
 	if err := local(r); err != nil {
 		http.Error(w, "qinst: "+err.Error(), http.StatusForbidden)
@@ -105,7 +105,7 @@ func admit(w http.ResponseWriter, r *http.Request, methods ...string) bool {
 	return true
 }
 
-// local tells why a request may not be this machine's own; nil if it is.
+// local returns the reason why a request may not be this machine's own, nil if it is.
 func local(r *http.Request) error {
 	if host, _, err := net.SplitHostPort(r.RemoteAddr); err != nil || !loopback(host) {
 		return fmt.Errorf("found a request from %q, expected one from this machine", r.RemoteAddr)
@@ -123,8 +123,9 @@ func local(r *http.Request) error {
 	if name != "localhost" && !loopback(strings.Trim(name, "[]")) {
 		return fmt.Errorf("found the host %q, expected localhost", r.Host)
 	}
-	// Such a page may not even ask for a trace, which costs the program work. The check
-	// lets every GET pass, for it knows only of requests that change something.
+	// A page of another site must not even start a trace, because that costs the program work.
+	// The check lets every GET pass, because it is concerned only with requests that change
+	// something.
 	asked := *r
 	asked.Method = http.MethodPost
 	if err := origins.Check(&asked); err != nil {
@@ -264,8 +265,8 @@ func (r row) traceable() bool {
 	return r.kind == spec.PointSync && r.op != spec.OpDefault
 }
 
-// rowsOf reads kinds, names and operations of a package's points. Its table is the fields
-// of a "probes" record behind the first.
+// rowsOf reads kinds, names and operations of a package's points. Its table has the fields of a
+// "probes" record after the first.
 func rowsOf(text string) ([]row, error) {
 	rec := spec.Records[spec.TagProbes-1]
 	rec.Fields = rec.Fields[1:]
@@ -324,8 +325,8 @@ func (p *program) trace(w http.ResponseWriter, r *http.Request) {
 	send(w, func(w io.Writer) error { return part(w, path, before.Size()) })
 }
 
-// mostFlights is how many files of earlier requests there may be. Who asks again and again
-// would fill the disk of the program; which files nobody needs only people know.
+// mostFlights bounds the files of earlier requests. Without a bound repeated requests would fill
+// the disk, and the program cannot know which files are still needed.
 const mostFlights = 16
 
 func (p *program) flight(w http.ResponseWriter, r *http.Request) {
@@ -351,7 +352,7 @@ func (p *program) flight(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// newFlight makes a file of what the flight recorder has kept, unless there are too many.
+// newFlight writes the contents of the flight recorder to a new file, unless there are too many.
 func (p *program) newFlight() (path string, err error) {
 	f := &p.flights
 	f.Lock()
@@ -370,8 +371,8 @@ func (p *program) newFlight() (path string, err error) {
 	return path, nil
 }
 
-// send answers with a trace. Should it fail in the middle the connection breaks: the status
-// has been sent by then, and nobody must take half of a trace for a whole one.
+// send answers with a trace. If writing fails in the middle the connection must be broken: the
+// status has been sent by then, and half a trace must not be taken for a whole one.
 func send(w http.ResponseWriter, write func(io.Writer) error) {
 	w.Header().Set("Content-Type", "application/octet-stream")
 	w.Header().Set("Content-Disposition", `attachment; filename="trace.sddf"`)
@@ -382,11 +383,11 @@ func send(w http.ResponseWriter, write func(io.Writer) error) {
 		w.Header().Del("Content-Disposition")
 		http.Error(w, "qinst: "+err.Error(), http.StatusInternalServerError)
 	default:
-		panic(http.ErrAbortHandler) // net/http's way to break a connection; it says nothing about it
+		panic(http.ErrAbortHandler) // net/http's way to break a connection, without a message
 	}
 }
 
-// counter counts what was written.
+// counter counts the bytes written.
 type counter struct {
 	w io.Writer
 	n int64

@@ -1,9 +1,9 @@
 package debug
 
-// In a build with qinst a file of internal/live stands in place of this one.
+// A build with qinst replaces this file by one of internal/live.
 
-// toolAPI is the version of what this package and the tool say to each other; see
-// internal/live. It is raised in all packages when one changes.
+// toolAPI is the version of the interface between this package and the tool; see internal/live.
+// If one package's number is raised, all must be.
 const toolAPI = 1
 
 func table(int) (text string, base uint32, ok bool) { return "", 0, false }

@@ -14,10 +14,10 @@ type Calls struct {
 	free   []*stack
 	loop   []byte // by point: 0 not known, 1 no, 2 yes
 	call   Call
-	in     *stack // of the call that is being told of
+	in     *stack // of the call passed to f
 }
 
-// Call is a call of a procedure, or a run of a loop, that is over. Times are in ticks.
+// Call is a call of a procedure, or a run of a loop, that has ended. Times are in ticks.
 type Call struct {
 	Goroutine  uint64
 	Point      uint32
@@ -38,17 +38,17 @@ func (c *Call) Self() uint64 { return c.End - c.Start - c.Below }
 
 type frame struct {
 	point        uint32
-	hidden       bool // a loop that is none of the calls: its time is the procedure's
+	hidden       bool // a loop that is not reported: its time is the procedure's
 	start, below uint64
 	path         uint64
 }
 
-// stack is what a goroutine is in.
+// stack is the open calls of a goroutine.
 type stack struct {
 	open   []frame
 	hidden int // of them
-	// some counts them by a few bits of their points: where it is 0 a point is not
-	// open, and nobody has to look.
+	// some counts the open calls by a few bits of their points. If the count is 0 the point is
+	// not open, and the search can be skipped.
 	some [64]uint16
 }
 
@@ -125,7 +125,7 @@ func (c *Calls) stack(g uint64) *stack {
 	return s
 }
 
-// exit ends the last call of the event's point, and what it made that is still open.
+// exit ends the last call of the event's point, and the calls within it that are still open.
 func (c *Calls) exit(s *stack, b *Batch, i int, f func(*Call)) {
 	point := b.Events[i].Point
 	if s.some[point%64] == 0 {
@@ -188,8 +188,8 @@ func (c *Calls) end(s *stack, b *Batch, i int, f func(*Call)) {
 	f(call)
 }
 
-// Stack appends the points of the calls that the one that is being told of was in, the
-// outermost first, and its own.
+// Stack appends the points of the calls around the one passed to f, the outermost first, and its
+// own.
 func (c *Calls) Stack(to []uint32) []uint32 {
 	for _, fr := range c.in.open {
 		if !fr.hidden {

@@ -1,6 +1,5 @@
-// Package extensions lets a program see what it records before it is written: an
-// extension counts, summarises, drops and adds, so that a long run leaves a short
-// file.
+// Package extensions lets a program see its events before they are written: an extension counts,
+// summarises, drops and adds, so that a long run leaves a short file.
 //
 //	type longest struct{ calls extensions.Calls; most uint64 }
 //
@@ -14,16 +13,14 @@
 //	}
 //	func init() { extensions.Use("longest", extensions.Procedures, &longest{}) }
 //
-// Extensions run in one goroutine of the tool, outside of what the program does: they
-// need no locks, may allocate and take time, and are not probed. While one is slow
-// points count instead of being traced; one that panics is not called again. Their time
-// is the tool's in every report. In a program that is not built with qinst nothing of
-// this runs.
+// Extensions run in one goroutine of the tool, separate from the program's own: they need no
+// locks, may allocate and take time, and are not probed. While one is slow, points count instead
+// of being traced; one that panics is not called again. Their time is the tool's in every report.
+// In a program that is not built with qinst no extension runs.
 //
 // Those of [Shipped] run by name, in programs that import this package: with
-// QINST=extensions=profile+sample:100 in the environment, or extensions =
-// ["profile", "sample:100"] in qinst.toml. "qinst reduce -ext profile in out" makes the
-// same of a file.
+// QINST=extensions=profile+sample:100 in the environment, or extensions = ["profile",
+// "sample:100"] in qinst.toml. "qinst reduce -ext profile in out" does the same with a file.
 package extensions
 
 import (
@@ -34,11 +31,10 @@ import (
 	"qinst.dev/sddf/spec"
 )
 
-// Extension sees events in batches. Batches of one goroutine come in the order of what
-// it did; those of different ones come as they begin, as far as clocks agree.
+// Extension sees events in batches. Batches of one goroutine come in order. Those of different
+// goroutines come in the order of their beginnings, as far as clocks agree.
 type Extension interface {
-	// Batch takes in what a goroutine did on a thread. The batch is valid during the
-	// call.
+	// Batch processes a goroutine's events on a thread. The batch is valid only during the call.
 	Batch(b *Batch)
 	// Flush is called about once a second, and at the end of the program, unless that
 	// is killed or the runtime ends it: then last is set, and no other call follows.
@@ -52,18 +48,18 @@ type Kinds uint8
 const (
 	Procedures Kinds = 1 << iota // Enter, Exit, Unwind, End
 	Operations                   // Sync
-	Records                      // Record: those that the program emits, and extensions before this one
+	Records                      // Record: those of the program, and of extensions before this one
 	Scheduling                   // Create, Start, Wait, Stop, End, Wake, SyscallBegin, SyscallEnd
 	Drops                        // the extension may drop events
 )
 
-// Kind says what an event is.
+// Kind is the kind of an event.
 type Kind uint8
 
 // Events of the goroutine that a batch is of.
 const (
 	Enter        = Kind(spec.EvEnter)        // procedure or loop Point
-	Exit         = Kind(spec.EvExit)         // of Point, the last that was entered and not left; one by defer leaves what a panic left open, too
+	Exit         = Kind(spec.EvExit)         // of Point, the last open one; an exit by defer also closes those that a panic left open
 	Leave        = Kind(spec.EvLeave)        // loop Point after Arg iterations
 	Unwind       = Kind(spec.EvUnwind)       // a recovered panic or Goexit left all but the Arg outermost
 	Sync         = Kind(spec.EvSync)         // operation Point on the object at address Arg
@@ -89,7 +85,7 @@ type Event struct {
 	at    int16 // word, from the batch's first
 }
 
-// Batch is what one goroutine did on one thread, in order.
+// Batch is the events of one goroutine on one thread, in order.
 type Batch struct {
 	Goroutine uint64 // 0: the thread had none
 	Thread    uint32
@@ -100,9 +96,9 @@ type Batch struct {
 	pack  []byte   // of a batch of one record that an extension made
 }
 
-// Drop takes an event out of what is written and what later extensions are shown, if
-// the extension may: an entry with its exit, or a Sync or Record. Others stay: readers
-// could not tell what goroutines did without them.
+// Drop removes an event from the file and from the batches of later extensions, if it may be
+// dropped: an entry with its exit, or a Sync or Record. Other events stay, because without them
+// readers could not reconstruct the states of goroutines.
 func (b *Batch) Drop(i int) {
 	switch b.Events[i].Kind {
 	case Enter, Sync, Record:
@@ -110,7 +106,7 @@ func (b *Batch) Drop(i int) {
 	}
 }
 
-// Function is where the goroutine starts that event i creates, the pc of a function.
+// Function returns the start function, as a pc, of the goroutine that event i creates.
 func (b *Batch) Function(i int) uint64 {
 	e := &b.Events[i]
 	if e.Kind != Create || b.pack != nil {
@@ -157,7 +153,7 @@ func As[T any](b *Batch, i int, t *sddf.Type[T]) (v T, ok bool) {
 	return v, ok
 }
 
-// Out is where an extension puts records, and what it may ask.
+// Out receives an extension's records, and answers its questions about the program.
 type Out struct {
 	p     *pipeline
 	stage int
@@ -176,8 +172,8 @@ func Emit[T any](o *Out, t *sddf.Type[T], v T) {
 // Ns converts a number of ticks.
 func (o *Out) Ns(ticks uint64) int64 { return o.p.sink.ns(ticks) }
 
-// Ticks converts a number of ns; 0 if the program has just begun, and that is not known
-// yet.
+// Ticks converts a number of ns. It returns 0 if the program has just begun and the rate of its
+// clock is not known yet.
 func (o *Out) Ticks(ns int64) uint64 {
 	const many = 1 << 40
 	if per := float64(o.p.sink.ns(many)) / many; per > 0 {
@@ -186,13 +182,13 @@ func (o *Out) Ticks(ns int64) uint64 {
 	return 0
 }
 
-// Point tells about a point.
+// Point describes a point.
 func (o *Out) Point(i uint32) *Point { return o.p.point(i) }
 
 // Function is the name of the function at pc.
 func (o *Out) Function(pc uint64) string { return o.p.sink.function(pc) }
 
-// Point is a place in the program.
+// Point is a probe point of the program.
 type Point struct {
 	Kind, Name, Package string // see spec's Point and Op constants
 	Op                  string // of a sync point
@@ -202,13 +198,13 @@ type Point struct {
 // Shipped is an extension that comes with the package.
 type Shipped struct {
 	Name, Doc string
-	Option    string // what follows its name and a colon, in words; "": nothing may
+	Option    string // the part of its name after a colon, in words; "": must be empty
 	Kinds     Kinds
 	New       func(option string) (Extension, error)
 }
 
-// Find returns a new one of the shipped extensions, by its name and, behind a colon,
-// its option.
+// Find returns a new one of the shipped extensions, by its name, optionally with a colon and its
+// option.
 func Find(name string) (*Shipped, Extension, error) {
 	base, option, has := strings.Cut(name, ":")
 	all := List()

@@ -18,7 +18,7 @@ type File struct {
 	p      *pipeline
 	r      io.ReaderAt
 	size   int64
-	data   *sddf.Reader // of blobs, and of what the header says
+	data   *sddf.Reader // of blobs, and of the header
 	w      *sddf.Writer
 	blocks map[uint32][]place // by thread
 	recs   map[uint32]*spec.Record
@@ -36,14 +36,14 @@ type File struct {
 	err     error
 }
 
-// place is where a block's events are.
+// place is the position of a buffer's events.
 type place struct {
 	block
 	at sddf.Blob
 }
 
-// Open reads what a file says of the program. The file is one that a program wrote, of
-// one stream; r is not closed.
+// Open reads the tables of a file. The file must be one that a program wrote, of one stream; r is
+// not closed.
 func Open(r io.ReaderAt, size int64) (*File, error) {
 	f := &File{r: r, size: size, blocks: map[uint32][]place{}, recs: map[uint32]*spec.Record{}, defs: map[uint32]*spec.Record{},
 		tags: map[string]uint32{}, next: spec.FirstUserTag, names: map[uint64]string{}}
@@ -78,7 +78,7 @@ func Open(r io.ReaderAt, size int64) (*File, error) {
 	return f, nil
 }
 
-// packets calls f for each packet; what is damaged is passed over.
+// packets calls f for each packet. Damaged parts are skipped.
 func (f *File) packets(each func(*sddf.Packet) error) error {
 	r, err := sddf.NewReader(f.r, f.size)
 	if err != nil {
@@ -136,8 +136,8 @@ func (f *File) take(p *sddf.Packet) {
 	}
 }
 
-// load reads a thread's blocks one by one. Of those with one number, written before
-// they were full and again, it takes the longest.
+// load reads a thread's buffers one by one. If several have the same number, because one was
+// written before it was full, the longest is used.
 func (f *File) load(list []place) func() *block {
 	slices.SortStableFunc(list, func(a, b place) int { return cmp.Or(cmp.Compare(a.seq, b.seq), cmp.Compare(b.at.Len, a.at.Len)) })
 	list = slices.CompactFunc(list, func(a, b place) bool { return a.seq == b.seq })
@@ -164,11 +164,11 @@ func (f *File) load(list []place) func() *block {
 	}
 }
 
-// Use adds an extension behind those that are there; see [Use].
+// Use adds an extension after the existing ones; see [Use].
 func (f *File) Use(name string, kinds Kinds, e Extension) { f.p.use(name, kinds, e) }
 
-// Reduce writes what the extensions leave of the file, and make. It can be called
-// once.
+// Reduce writes the file without the events that the extensions drop, and with the records that
+// they make. It must be called only once.
 func (f *File) Reduce(w io.Writer) error {
 	f.w = sddf.NewWriter(w, f.data.Producer, nil)
 	for _, a := range f.data.Header().Attrs {
@@ -197,7 +197,7 @@ func (f *File) Reduce(w io.Writer) error {
 	return cmp.Or(f.err, f.after(), f.w.Flush())
 }
 
-// copy writes a packet as it is, if it is not one that the reduction makes anew.
+// copy writes a packet unchanged, unless the reduction replaces it.
 func (f *File) copy(p *sddf.Packet, dropped *sddf.Blob) error {
 	switch p.Kind {
 	case spec.Attribute:
@@ -230,7 +230,7 @@ func (f *File) copy(p *sddf.Packet, dropped *sddf.Blob) error {
 	return nil
 }
 
-// values are a packet's values with what blobs hold.
+// values returns a packet's values with the contents of blobs.
 func (f *File) values(list []any) ([]any, error) {
 	list = slices.Clone(list)
 	for i, v := range list {
@@ -245,7 +245,7 @@ func (f *File) values(list []any) ([]any, error) {
 	return list, nil
 }
 
-// before takes in what the file was reduced by already.
+// before adds the counts of an earlier reduction of the file.
 func (f *File) before(was sddf.Blob) error {
 	b, err := f.data.ReadBlob(nil, was)
 	if err != nil {
@@ -259,7 +259,7 @@ func (f *File) before(was sddf.Blob) error {
 	return nil
 }
 
-// after writes what comes behind the events.
+// after writes the records that follow the events.
 func (f *File) after() error {
 	var b []byte
 	for p, n := range f.dropped {
@@ -278,7 +278,7 @@ func (f *File) after() error {
 	return f.w.Data(spec.TagEnd, f.end...)
 }
 
-// Said is what there was to say of extensions that failed.
+// Said returns the messages about extensions that failed.
 func (f *File) Said() []string { return f.said }
 
 func (f *File) fail(err error) {
@@ -298,7 +298,7 @@ func (f *File) write(b *block) {
 
 func (f *File) packet(b []byte) { f.fail(f.w.Packet(b)) }
 
-// define gives a kind of record a tag: that of one in the file that is like it.
+// define gives a kind of record a tag, that of an equal kind in the file if there is one.
 func (f *File) define(rec *spec.Record) uint32 {
 	if tag, ok := f.tags[rec.Name]; ok {
 		return tag

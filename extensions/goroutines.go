@@ -7,8 +7,8 @@ import (
 	"qinst.dev/sddf"
 )
 
-// GoroutineLifetimes is what is known of the goroutines that started in one function:
-// a record each, at the end.
+// GoroutineLifetimes describes the goroutines that started in one function: one record each, at
+// the end.
 type GoroutineLifetimes struct {
 	Function string `sddf:"function"`
 	Created  uint64 `sddf:"created"`
@@ -30,11 +30,11 @@ type goroutines struct {
 	pcs  map[uint64]*lives
 }
 
-// life is what is known of a goroutine. Its batches may come before the one in which it
-// is created, if that is of the same time.
+// life is the state of a goroutine. Its batches may come before the one in which it is created,
+// if both have the same time.
 type life struct {
 	of          *lives
-	born, since uint64 // since: it runs; 0: it does not
+	born, since uint64 // since: start of its present run; 0: it does not run
 	ran, ended  uint64
 }
 

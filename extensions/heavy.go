@@ -10,9 +10,9 @@ import (
 	"qinst.dev/sddf"
 )
 
-// HeavyPath is a way to a procedure on which much time was spent: a record each, at the
-// end, those with most time first. Only so many are kept; Self is too high by Error at
-// most, and a path that is missing has less than the last one's Self.
+// HeavyPath is a path to a procedure on which much time was spent: one record each, at the end,
+// the heaviest first. Their number is bounded: Self is too high by at most Error, and a path that
+// is missing has less than the last one's Self.
 type HeavyPath struct {
 	Rank  uint32   `sddf:"rank"`
 	Path  []uint32 `sddf:"path,unit=probe,doc=the outermost procedure first"`
@@ -23,9 +23,9 @@ type HeavyPath struct {
 
 var heavyPath = sddf.Define[HeavyPath]("heavy path")
 
-// heavy finds the heaviest paths in bounded memory (Space-Saving: Metwally, Agrawal and
-// El Abbadi, ICDT 2005): a path that is not kept takes the place of the lightest one,
-// and its weight, which is what it may have had at most.
+// heavy finds the heaviest paths in bounded memory (Space-Saving: Metwally, Agrawal and El
+// Abbadi, ICDT 2005). A new path replaces the lightest one and inherits its weight, which is an
+// upper bound of the weight it may have had before.
 type heavy struct {
 	n     int
 	calls Calls

@@ -31,7 +31,7 @@ type histogram struct {
 	n           uint64
 	least, most uint64
 	counts      []uint32
-	more        map[int]uint64 // what counts cannot hold
+	more        map[int]uint64 // counts beyond the range of counts
 }
 
 const subBits = 6
@@ -71,7 +71,7 @@ func (h *histogram) add(v uint64) {
 
 func (h *histogram) count(i int) uint64 { return uint64(h.counts[i]) + h.more[i] }
 
-// quantile is the bound of the bucket that the share q of all times reaches.
+// quantile returns the bound of the bucket that the share q of all times reaches.
 func (h *histogram) quantile(q float64) uint64 {
 	rank := uint64(q * float64(h.n))
 	seen := uint64(0)

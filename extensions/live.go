@@ -12,9 +12,9 @@ import (
 	"qinst.dev/sddf/spec"
 )
 
-// Use adds an extension behind those that are there, which is shown events of some
-// kinds from now on. Its name stands in reports. In a program that is not observed, or
-// whose run records no events, it does nothing.
+// Use adds an extension after the existing ones. It is shown events of the given kinds from now
+// on. Its name appears in reports. In a program that is not observed, or whose run records no
+// events, Use does nothing.
 func Use(name string, kinds Kinds, e Extension) {
 	if !observed {
 		return
@@ -72,7 +72,7 @@ type live struct {
 	flushed time.Duration
 }
 
-// head is the head of a chunk of memory, as the runtime has it.
+// head is the head of an event buffer, as the runtime has it.
 type head struct {
 	next, bytes, num, tid uint32
 	seq, ticks, g         uint64
@@ -86,7 +86,7 @@ const (
 	mostBytes = 1 << 20 // of packets that wait for the writer
 )
 
-// loop is what the reducer does.
+// loop is the body of the reducer's goroutine.
 func (l *live) loop() {
 	defer func() {
 		if v := recover(); v != nil {
@@ -105,7 +105,7 @@ func (l *live) loop() {
 	}
 }
 
-// round takes in what was recorded until now.
+// round processes the events recorded until now.
 func (l *live) round(all, last bool) {
 	l.arrivals()
 	limit := beginRound()
@@ -149,7 +149,7 @@ func (l *live) setClock(ticks uint64) {
 	}
 }
 
-// add takes a chunk in, of which there may be more now.
+// add adds an event buffer, or the new part of one that has grown.
 func (l *live) add(chunk unsafe.Pointer, bytes uint32, full bool) {
 	h := (*head)(chunk)
 	s, isNew := l.p.stream(h.num)
@@ -192,8 +192,8 @@ func (l *live) packet(b []byte) {
 	}
 }
 
-// givePackets gives what was gathered to the writer, and waits until it takes that if
-// it must.
+// givePackets hands the gathered packets to the writer. With must it waits until the writer takes
+// them.
 func (l *live) givePackets(must bool) {
 	if len(l.packets[0]) == 0 {
 		return
@@ -209,15 +209,14 @@ func (l *live) givePackets(must bool) {
 	l.packets[0], l.packets[1] = l.packets[1][:0], l.packets[0]
 }
 
-// part is what is to be written of a chunk that threads still fill, as the runtime has
-// it.
+// part is the part of a buffer still in use that must be written, as the runtime has it.
 type part struct {
 	head  head
 	words *uint64
 	bytes uintptr
 }
 
-// giveParts gives the writer what was read of chunks that are not at their end.
+// giveParts hands over the processed parts of buffers that have not been read to their end.
 func (l *live) giveParts() {
 	if !giveParts(nil, 0) {
 		return

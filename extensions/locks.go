@@ -8,8 +8,8 @@ import (
 	"qinst.dev/sddf/spec"
 )
 
-// LockSummary is what is known of an object that goroutines wait for or operate on: a
-// record each, at the end.
+// LockSummary describes an object that goroutines wait for or operate on: one record each, at the
+// end.
 type LockSummary struct {
 	Object      uint64 `sddf:"object,unit=address,doc=0: those that there was no room for"`
 	Point       uint32 `sddf:"point,unit=probe,doc=of the first operation on it; 4294967295: none was seen"`
@@ -24,21 +24,21 @@ type LockSummary struct {
 
 var lockSummary = sddf.Define[LockSummary]("lock summary")
 
-// locks sums up what happens at objects.
+// locks sums up the operations on objects, and the waits for them.
 type locks struct {
 	objects map[uint64]*object
 	waiting map[uint64]waiting // by goroutine
 	ops     []string           // of points
 }
 
-// mostObjects is how many addresses are told apart.
+// mostObjects bounds the number of addresses kept.
 const mostObjects = 1 << 16
 
 type object struct {
 	point                     uint32
 	ops, waits, waited, worst uint64
 	holds, held, longest      uint64
-	lockers                   []holder // who has it: batches of others come as they may
+	lockers                   []holder // goroutines that hold it; several, because batches are not in order
 }
 
 type holder struct{ g, since uint64 }
@@ -112,8 +112,8 @@ func (l *locks) operation(b *Batch, e *Event) {
 	}
 }
 
-// mostHolders is how many goroutines are remembered that have locked an object and not
-// unlocked it, as those do that leave that to others.
+// mostHolders bounds the goroutines remembered as having locked an object and not unlocked it.
+// Without it the list would grow if other goroutines do the unlocking.
 const mostHolders = 64
 
 func (o *object) holder(g uint64) int {

@@ -9,8 +9,8 @@ import (
 	"qinst.dev/sddf"
 )
 
-// Outlier is a call that took longer than nearly all of its procedure's calls before
-// it: where it was made, and what it called itself.
+// Outlier is a call that took longer than nearly all earlier calls of its procedure: its call
+// path, and its own calls.
 type Outlier struct {
 	Procedure uint32   `sddf:"procedure,unit=probe"`
 	Goroutine uint64   `sddf:"g,unit=goroutine"`
@@ -26,7 +26,7 @@ type Outlier struct {
 
 var outlier = sddf.Define[Outlier]("outlier")
 
-// outliers tells of calls above a quantile, and drops the events of all.
+// outliers reports calls above a quantile, and drops the events of all calls.
 type outliers struct {
 	share float64
 	calls Calls
@@ -42,10 +42,10 @@ const enough = 1000
 type procedureTimes struct {
 	hist  histogram
 	limit uint64 // above it a call is unusual; 0: not known yet
-	due   uint64 // calls at which it is computed anew
+	due   uint64 // calls at which it is computed again
 }
 
-// levels are what the calls that a goroutine is in have called, by depth.
+// levels are the callees of a goroutine's open calls, by depth.
 type levels struct{ called [][]callee }
 
 type callee struct {
@@ -96,7 +96,7 @@ func (o *outliers) add(l *levels, c *Call) {
 	}
 }
 
-// note adds a call to those of the one that made it.
+// note adds a call to the callees of its caller.
 func (l *levels) note(c *Call, took uint64) {
 	list := l.called[c.Depth]
 	for i := len(list) - 1; i >= 0; i-- {

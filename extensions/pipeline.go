@@ -14,7 +14,7 @@ import (
 type pipeline struct {
 	stages  []*stage
 	streams map[uint32]*stream
-	threads []*stream // the same, by number: what is written is in one order
+	threads []*stream // the same, by number, because the output must be in a fixed order
 	heap    []*stream // that have an event, by its time
 	batch   Batch
 	room    [512]Event
@@ -27,10 +27,10 @@ type pipeline struct {
 	scratch []byte // of a record that is emitted
 }
 
-// sink is where the events come from and go to.
+// sink is the source and destination of the events.
 type sink interface {
-	drop(point uint32)    // counts an event of a point that is not written
-	change(b *block) bool // tells that a block's words will change; false: they must not
+	drop(point uint32)    // counts a dropped event of a point
+	change(b *block) bool // announces a change of a buffer's words; false: they must not change
 	write(b *block)
 	packet(b []byte)                                    // write a packet
 	define(rec *spec.Record) uint32                     // tag of a kind of record, 0 if there is none
@@ -45,11 +45,11 @@ type sink interface {
 type stage struct {
 	name  string
 	kinds Kinds
-	all   bool // it wants all that there is
+	all   bool // it wants all kinds
 	ext   Extension
 	out   Out
-	view  []Event // what it is shown, if that is not all
-	index []int   // which events those are
+	view  []Event // the events shown to it, if not all
+	index []int   // their positions in the batch
 	open  map[uint64]*pairs
 	free  []*pairs
 
@@ -59,7 +59,7 @@ type stage struct {
 	failed              string
 }
 
-// pairs are what a goroutine has entered and not left, as a stage has seen it.
+// pairs are a goroutine's open entries, as a stage has seen them.
 type pairs struct{ open []pair }
 
 type pair struct {
@@ -116,7 +116,7 @@ func (p *pipeline) stream(num uint32) (s *stream, isNew bool) {
 	return s, true
 }
 
-// wants tells whether a kind of events is for the stage.
+// wants reports whether the stage is shown a kind of events.
 func (st *stage) wants(k Kind) bool {
 	var of Kinds
 	switch k {
@@ -136,7 +136,7 @@ func (st *stage) wants(k Kind) bool {
 	return st.kinds&of != 0
 }
 
-// run takes in everything up to the time limit.
+// run processes the events up to the time limit.
 func (p *pipeline) run(limit uint64) {
 	p.heap = p.heap[:0]
 	for _, s := range p.threads {
@@ -153,8 +153,8 @@ func (p *pipeline) run(limit uint64) {
 	}
 }
 
-// push puts a stream on the heap if it has an event up to the limit. Blocks that are
-// read go.
+// push puts a stream on the heap if it has an event up to the limit. Buffers that have been read
+// are released.
 func (p *pipeline) push(s *stream, limit uint64) {
 	for s.open() {
 		t, ok := s.ahead()
@@ -182,8 +182,9 @@ func (p *pipeline) push(s *stream, limit uint64) {
 	}
 }
 
-// before tells which of two streams comes first: of those with one time, clocks tick
-// slowly, the one at which nothing starts, or the goroutine's earlier start.
+// before reports which of two streams comes first. Clocks tick slowly, so their times may be
+// equal; then the stream at which no goroutine starts comes first, or the goroutine's earlier
+// start.
 func before(a, b *stream) bool {
 	switch {
 	case a.due != b.due:
@@ -216,7 +217,7 @@ func (p *pipeline) pop() {
 	}
 }
 
-// deliver shows the batch to every stage in turn, and notes what they drop.
+// deliver shows the batch to every stage in turn, and notes the events they drop.
 func (p *pipeline) deliver(s *stream) {
 	all := p.batch.Events
 	changed := false
@@ -229,7 +230,7 @@ func (p *pipeline) deliver(s *stream) {
 	}
 }
 
-// note remembers which of a block's events go, and which are others now.
+// note remembers the events of a buffer that were dropped, and those that were changed.
 func (b *block) note(from []uint64, events []Event) {
 	base := len(b.words) - len(from)
 	if n := (cap(b.words) + 63) / 64; len(b.dropped) < n {
@@ -251,8 +252,8 @@ func (b *block) note(from []uint64, events []Event) {
 	}
 }
 
-// show gives the stage what is left for it of a batch, of which something is gone
-// already or not. It reports whether it has changed anything.
+// show gives the stage its part of a batch, which earlier stages may have reduced. It reports
+// whether the stage has changed anything.
 func (st *stage) show(b *Batch, all []Event, less bool) (changed bool) {
 	view := all
 	st.index = st.index[:0]
@@ -287,7 +288,8 @@ func (st *stage) call(b *Batch) {
 	}
 	st.seen += uint64(len(b.Events))
 	defer st.recovered()
-	// A batch may be shorter than two readings of the clock: some stand for the others.
+	// A batch may take less time than reading the clock twice, so only some are timed and stand
+	// for the others.
 	if st.batches++; st.batches%timedBatches != 0 {
 		st.ext.Batch(b)
 		return
@@ -297,17 +299,17 @@ func (st *stage) call(b *Batch) {
 	took := time.Since(start)
 	mean := st.took / time.Duration(st.batches)
 	if took < 16*mean || st.batches < 1000 {
-		took *= timedBatches // else the goroutine was interrupted: that stands for itself
+		took *= timedBatches // otherwise the goroutine was interrupted, and the time stands only for itself
 	}
 	st.took += took
 }
 
 const timedBatches = 16
 
-// account is the record of what the stage did.
+// account returns the record of the stage's work.
 func (st *stage) account() []byte {
 	if st.out.p.file {
-		st.took = 0 // it was not the program's, and the same file is to give the same bytes
+		st.took = 0 // it was not the program's time, and the same file must give the same bytes
 	}
 	b, _ := sddf.AppendRecord(nil, &spec.Records[spec.TagExtension-1], st.name, st.seen, st.gone, st.emitted, uint64(st.took), st.failed)
 	return b
@@ -330,9 +332,9 @@ func (st *stage) recovered() {
 	}
 }
 
-// pair drops exits with their entries, and counts what is gone. It knows what a
-// goroutine is in, for what others unwind says how much of that stays. An event that
-// the extension has changed itself is as it was: what it may do is Drop.
+// pair drops exits with their entries, and counts the dropped events. It keeps a goroutine's open
+// entries, because an unwinding by others states how many stay open. Changes that
+// the extension itself makes to events have no effect, because it may only use Drop.
 func (st *stage) pair(g uint64, events []Event) (changed bool) {
 	ps := st.open[g]
 	for i := range events {
@@ -376,8 +378,8 @@ func (st *stage) newPairs(g uint64) *pairs {
 	return ps
 }
 
-// leave closes what an exit closes. Should that be dropped and leave open what is not,
-// because of a panic, the exit becomes an unwinding to where it is.
+// leave closes the entries that an exit closes. If the exit is dropped but, because of a panic,
+// would close an entry that was kept, it becomes an unwinding to its depth.
 func (ps *pairs) leave(e *Event) (changed bool) {
 	i := len(ps.open) - 1
 	for i >= 0 && ps.open[i].point != e.Point {
@@ -421,7 +423,7 @@ func (ps *pairs) kept(n int) (kept int) {
 	return kept
 }
 
-// tag is the tag of a kind of record where the packets go.
+// tag returns the tag of a kind of record in the output.
 func (p *pipeline) tag(rec spec.Record) uint32 {
 	if p.file || rec.Tag == 0 {
 		return p.sink.define(&rec)
@@ -429,8 +431,7 @@ func (p *pipeline) tag(rec spec.Record) uint32 {
 	return rec.Tag
 }
 
-// emit writes the packet in scratch, of a record that a stage has made, unless one
-// behind it drops it.
+// emit writes the packet in scratch, the record of a stage, unless a later stage drops it.
 func (p *pipeline) emit(from int) {
 	p.stages[from].emitted++
 	packet := p.scratch
@@ -451,7 +452,7 @@ func (p *pipeline) emit(from int) {
 	p.scratch = packet
 }
 
-// flush calls every stage's Flush, in order, and writes what the stages did.
+// flush calls every stage's Flush, in order, and writes the accounts of the stages.
 func (p *pipeline) flush(last bool) {
 	for _, st := range p.stages {
 		st.flush(last)
@@ -463,7 +464,7 @@ func (p *pipeline) flush(last bool) {
 	}
 }
 
-// point tells about a point, of which an empty one is not known.
+// point describes a point. An empty one is unknown.
 func (p *pipeline) point(i uint32) *Point {
 	for int(i) >= len(p.points) {
 		list, base, ok := p.sink.table(p.tables)

@@ -7,8 +7,8 @@ import (
 	"qinst.dev/sddf/spec"
 )
 
-// ProcedureProfile is what is known of a procedure instead of its entries and exits:
-// one record each, at the end.
+// ProcedureProfile describes a procedure instead of its entries and exits: one record each, at
+// the end.
 type ProcedureProfile struct {
 	Procedure uint32 `sddf:"procedure,unit=probe"`
 	Calls     uint64 `sddf:"calls,doc=that are over"`
@@ -60,8 +60,8 @@ func (p *profiler) Flush(out *Out, last bool) {
 	}
 }
 
-// at is element i of a slice that grows with what is asked for. In a damaged file points
-// may have any number.
+// at returns element i of a slice that grows on demand. In a damaged file points may have any
+// number.
 func at[T any](list *[]T, i uint32) *T {
 	i = min(i, spec.MaxProbes-1)
 	if int(i) >= len(*list) {

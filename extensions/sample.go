@@ -7,8 +7,8 @@ import (
 	"qinst.dev/sddf"
 )
 
-// SampleWeight says for how many calls of a procedure each one that is in the trace
-// stands: a record each, at the end.
+// SampleWeight gives the number of calls of a procedure that each one in the trace stands for:
+// one record each, at the end.
 type SampleWeight struct {
 	Procedure uint32  `sddf:"procedure,unit=probe"`
 	Calls     uint64  `sddf:"calls"`

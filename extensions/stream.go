@@ -14,12 +14,12 @@ type block struct {
 	proc       int32
 	words      []uint64       // so far
 	full       bool           // there will be no more
-	chunk      unsafe.Pointer // where it came from
-	dropped    []uint64       // a bit for each word: its event goes
+	chunk      unsafe.Pointer // the event buffer in memory, if any
+	dropped    []uint64       // a bit for each word: its event is dropped
 	drops      bool           // one is set, or there are
 	rewritten  []rewrite
-	counted    int // words of which it is counted what was dropped
-	unreadable int // word from which on it makes no sense; 0: all does
+	counted    int // words whose dropped events have been counted
+	unreadable int // first word that cannot be decoded; 0: all can
 }
 
 // rewrite is a word that has another value.
@@ -28,7 +28,7 @@ type rewrite struct {
 	word uint64
 }
 
-// stream is what is to be read of a thread.
+// stream is the unread buffers of a thread.
 type stream struct {
 	blocks []*block // the oldest first, which is being read
 	load   func() *block
@@ -36,7 +36,7 @@ type stream struct {
 	next   uint64 // number of the next block to be taken in
 	pos    int    // in its words
 	due    uint64 // time of the next event
-	starts uint64 // that is the start of this goroutine, with the number of the transition; 0: it is not
+	starts uint64 // if the next event starts this goroutine: number of the transition; otherwise 0
 	begun  bool
 	time   uint64
 	g      uint64
@@ -73,14 +73,14 @@ func (s *stream) ahead() (uint64, bool) {
 	return 0, false
 }
 
-// done lets the first block go.
+// done releases the first buffer.
 func (s *stream) done() {
 	copy(s.blocks, s.blocks[1:])
 	s.blocks = s.blocks[:len(s.blocks)-1]
 	s.begun = false
 }
 
-// lengths are the words of events, by kind; tails those that packets follow.
+// lengths are the words of events, by kind; tails marks kinds followed by packets.
 var lengths, tails = func() (n [256]uint8, t [256]bool) {
 	for _, v := range spec.Events.Variants {
 		n[v.Kind], t[v.Kind] = uint8(v.Words), v.Tail != ""
@@ -109,8 +109,8 @@ func packetAt(words []uint64, pos int) []byte {
 
 const goMask = 1<<spec.GoBits - 1
 
-// stretch reads what the goroutine on the thread did next, up to the time limit, as
-// far as the batch has room and it stays there.
+// stretch reads the next events of the thread's goroutine, up to the time limit, as far as the
+// batch has room and the goroutine stays there.
 func (p *pipeline) stretch(s *stream, limit uint64) {
 	blk := s.blocks[0]
 	words := blk.words
@@ -156,7 +156,7 @@ loop:
 				e.Kind = 0 // it ran before
 			}
 		case spec.EvGoSwitch:
-			if s.g != 0 { // what it means to the one that leaves; it is read again
+			if s.g != 0 { // its meaning for the goroutine that leaves; it is read again
 				if e.Kind = Wait; w&1 != 0 {
 					e.Kind = End
 				}
@@ -213,8 +213,8 @@ loop:
 	b.Events = ev
 }
 
-// plain decodes events of one word, up to one that is not plain or the end of something.
-// Its time counts: it has few variables, which stay in registers.
+// plain decodes events of one word, up to the first that is not plain, the limit or the end. Its
+// time matters, so it has few variables, which stay in registers.
 func plain(wants *[256]uint8, ev []Event, words []uint64, at int16, now, limit uint64) (n, read int, last uint64) {
 	for i, w := range words {
 		want := wants[byte(w>>24)]
@@ -237,8 +237,8 @@ func plain(wants *[256]uint8, ev []Event, words []uint64, at int16, now, limit u
 	return n, len(words), now
 }
 
-// What a kind of event is to the decoder: one that is plain is passed over, or delivered
-// as it is; the others are of several words, or change what follows.
+// The classes of events for the decoder: a plain event is skipped, or delivered unchanged. The
+// others have several words, or change the meaning of later ones.
 const (
 	wanted  = 1 << 0 // delivered
 	special = 1 << 1 // not plain
@@ -257,9 +257,9 @@ func (p *pipeline) finish(s *stream) {
 	s.done()
 }
 
-// compact takes the dropped events out of a block's words, where they are, and tells the
-// sink of their points. Times of events are distances: what is dropped leaves its own to the
-// next one, and to a word of no meaning if they do not fit one number.
+// compact removes the dropped events from a buffer's words in place, and reports their points to
+// the sink. Times of events are differences, so that of a dropped event is added to the next one,
+// or to a filler word if the sum does not fit.
 func (b *block) compact(words []uint64, s sink) []uint64 {
 	for _, r := range b.rewritten {
 		words[r.at] = r.word

@@ -5,8 +5,8 @@ import (
 	"qinst.dev/sddf/spec"
 )
 
-// pointsOf reads a package's table of points: the fields of a "probes" record behind
-// the first. What is not understood has no points.
+// pointsOf reads a package's table of points: the fields of a "probes" record after the first. A
+// table that cannot be read has no points.
 func pointsOf(text string) []Point {
 	rec := spec.Records[spec.TagProbes-1]
 	rec.Fields = rec.Fields[1:]

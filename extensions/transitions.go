@@ -8,9 +8,9 @@ import (
 	"qinst.dev/sddf"
 )
 
-// CallTransition is an element of the matrix of calls: how often one procedure called
-// another, and with what probability a call that it made was that one. Calls that no
-// procedure made are made by 4294967295. A record each, at the end.
+// CallTransition is an element of the matrix of calls: how often one procedure called another,
+// and the probability that a call it made was that one. The caller of calls outside any procedure
+// is 4294967295. One record each, at the end.
 type CallTransition struct {
 	From        uint32  `sddf:"from,unit=probe"`
 	To          uint32  `sddf:"to,unit=probe"`
@@ -24,7 +24,7 @@ var callTransition = sddf.Define[CallTransition]("call transition")
 type transitions struct {
 	calls Calls
 	edges map[edge]*transition
-	last  edge // of the last call, and what is known of it: most calls are like that
+	last  edge // cache of the last call: most calls repeat it
 	sums  *transition
 }
 

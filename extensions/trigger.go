@@ -73,7 +73,7 @@ func (t *trigger) Batch(b *Batch) {
 	}
 }
 
-// procedure tells whether a point is the one of the condition.
+// procedure reports whether a point is the one of the condition.
 func (t *trigger) procedure(out *Out, point uint32) bool {
 	p := at(&t.procs, point)
 	if *p == 0 {

@@ -10,9 +10,9 @@ import (
 	"qinst.dev/sddf"
 )
 
-// ProcedureWindow is what the calls of a procedure that ended in a stretch of time add
-// up to. Several records may be of one procedure and stretch: they add up, for threads
-// are not read at the same time.
+// ProcedureWindow sums up the calls of a procedure that ended in a period. There may be several
+// records of one procedure and period, which must be added up, because threads are not read at
+// the same time.
 type ProcedureWindow struct {
 	Window    uint64 `sddf:"window,doc=number of the stretch, from the trace's first event on"`
 	Procedure uint32 `sddf:"procedure,unit=probe"`

@@ -27,9 +27,8 @@ func Load(src *Source) (*Package, error) {
 	return &Package{src, l}, nil
 }
 
-// Points finds the package's points. told delivers what the compiler says about the
-// original files; while it is not there yet the SSA form is built. Without an
-// answer there are no points.
+// Points finds the package's points. told delivers the compiler's inlining decisions for the
+// original files; the SSA form is built in the meantime. Without decisions there are no points.
 func (p *Package) Points(told <-chan *points.Inlining, limits points.Limits) *points.Set {
 	form, err := p.ssa(limits.Size > 0)
 	inlining := <-told
@@ -43,8 +42,8 @@ func (p *Package) Points(told <-chan *points.Inlining, limits points.Limits) *po
 	})
 }
 
-// Sites returns the file that tells where the package's goroutines may wait, if
-// they may anywhere.
+// Sites returns the file with the table of the places where the package's goroutines may wait, if
+// there are any.
 func (p *Package) Sites() ([]File, error) {
 	list := points.Sites(&points.Package{
 		Path: p.src.Path, ImportPath: p.src.ImportPath,
@@ -78,7 +77,7 @@ type File struct {
 	For  int // index of the source file that it stands for; Added for the one that comes first
 }
 
-// Added marks the file that declares what the probes use.
+// Added marks the file that declares the names used by the probes.
 const Added = -1
 
 // Rewrite returns the files that put set's points into the package; none if it

@@ -17,10 +17,10 @@ import (
 	"golang.org/x/tools/go/ssa"
 )
 
-// Source is what a compile command says about a package.
+// Source describes a package as its compile command does.
 type Source struct {
 	Path       string // -p
-	ImportPath string // what importers say; differs from Path for programs
+	ImportPath string // the path in import declarations; differs from Path for programs
 	Files      []string
 	ImportCfg  string // file
 	Lang       string // -lang, "" if not given
@@ -76,9 +76,9 @@ func load(src *Source) (*loaded, error) {
 	return l, err
 }
 
-// ssa builds the package's SSA form, or with all == false that of the functions for
-// which it is asked: those with loops, and small ones. The builder panics on what
-// it does not know; then there is none, and the error says what it panicked with.
+// ssa builds the package's SSA form, or with all == false that of the functions that need it:
+// those with loops, and small ones. The builder panics on input that it does not know. Then there
+// is no SSA form, and the error has the value of the panic.
 func (l *loaded) ssa(all bool) (pkg *ssa.Package, err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -111,8 +111,8 @@ func (l *loaded) ssa(all bool) (pkg *ssa.Package, err error) {
 	return pkg, nil
 }
 
-// smallBody is the number of statements of a function up to which it may be
-// inlined, or be what a loop spins on.
+// smallBody is the largest number of statements of a function that may be inlined, or that a spin
+// loop may call.
 const smallBody = 8
 
 // withoutBodies is a copy of a file in which functions that are of no interest have
@@ -149,7 +149,7 @@ func needsSSA(body *ast.BlockStmt) bool {
 	return found || statements <= smallBody
 }
 
-// cfgImporter imports what the compile command's import configuration names.
+// cfgImporter imports the packages in the compile command's import configuration.
 type cfgImporter struct {
 	types.Importer
 	renamed map[string]string // import path as written -> path

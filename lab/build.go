@@ -18,9 +18,9 @@ type Variant struct {
 	Env     []string // more variables
 }
 
-// Build builds a program as the file exe. What the go command says goes to Stdout and Stderr.
+// Build builds a program as the file exe. The go command's output goes to Stdout and Stderr.
 func (r *Runner) Build(ctx context.Context, exe string, v Variant) error {
-	if terminal(r.Stderr) { // else it would stand alone in front of what a single run prints
+	if terminal(r.Stderr) { // otherwise it would be a useless line before the output of a single run
 		probes := ""
 		if len(v.Wrapper) > 0 {
 			probes = " with probes"
@@ -33,8 +33,8 @@ func (r *Runner) Build(ctx context.Context, exe string, v Variant) error {
 	return ended(ctx, cmd.Run())
 }
 
-// Go runs another go command in this way. The terminal and its signals are the command's: tests
-// may handle them.
+// Go runs another go command in the same way. The terminal and its signals are the command's,
+// because tests may handle them.
 func (r *Runner) Go(verb string, v Variant) error {
 	cmd := exec.Command("go", v.command(verb)...)
 	r.inherit(cmd, v)
@@ -58,8 +58,8 @@ func (v Variant) command(verb string) []string {
 	return slices.Concat(args, v.Flags, v.Args)
 }
 
-// quoted makes one value of a command line, which the go command splits at spaces again. It knows
-// both quotes, but nothing that would make one of them stand in itself.
+// quoted makes one value of a command line, which the go command splits at spaces again. It
+// understands both kinds of quotes, but has no way to escape one.
 func quoted(words []string) string {
 	list := slices.Clone(words)
 	for i, w := range list {

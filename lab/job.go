@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// Job is a program with all that a run of it needs.
+// Job is a program with everything that a run of it needs.
 type Job struct {
 	Program string
 	Args    []string
@@ -20,7 +20,7 @@ type Job struct {
 	Env     []string // more variables
 
 	Plain    bool   // it has no probes
-	NoTrace  bool   // its settings are such that it leaves none
+	NoTrace  bool   // its settings are such that it writes no trace
 	Settings string // of the recorder, as in QINST, without the file
 
 	Collect bool          // its output is kept in the result, and not passed on
@@ -30,7 +30,7 @@ type Job struct {
 	Load func(ctx context.Context) error
 }
 
-// Result is what a run left.
+// Result is the outcome of a run.
 type Result struct {
 	Case           string
 	Round          int    // counted from 0
@@ -78,14 +78,14 @@ func (r *Runner) do(ctx context.Context, j Job, trace string, p *progress) (res 
 	return res, err
 }
 
-// load does what is to be done while the program runs, and ends it: at once if that failed,
-// because then nothing of the run is of use.
+// load does the work that accompanies the program, and ends the program afterwards. If the work
+// failed it ends the program at once, because then nothing of the run is of use.
 func (j *Job) load(ctx context.Context, cmd *exec.Cmd) error {
 	if j.Load == nil {
 		return nil
 	}
 	if err := j.Load(ctx); err != nil {
-		_ = cmd.Process.Kill() // it may have ended, which Wait tells
+		_ = cmd.Process.Kill() // an error means that it has ended, which Wait reports
 		return err
 	}
 	_ = cmd.Process.Signal(syscall.SIGTERM)

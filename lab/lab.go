@@ -1,6 +1,6 @@
 // Package lab is the floor under experiments. It builds programs, with probes and without, runs
-// them by turns with different settings of the recorder, and hands out what each run left: its
-// trace, its output, and what it took. Whoever compares runs says in a Plan what is to run:
+// them alternately with different settings of the recorder, and returns the outcome of each run:
+// its trace, its output, and the resources it used. An experiment describes its runs in a Plan:
 //
 //	r := &lab.Runner{Stderr: os.Stderr}
 //	err := r.Build(ctx, "prog", lab.Variant{Name: "prog", Wrapper: []string{"qinst"}, Args: []string{"./prog"}})
@@ -10,7 +10,7 @@
 //		{Name: "trace", Job: lab.Job{Program: "./prog", Settings: "budget=off"}},
 //	}}, func(res lab.Result) error { ... })
 //
-// It does not read traces, and knows no statistics: those are the experiments' own.
+// It does not read traces or compute statistics; experiments do that.
 package lab
 
 import (
@@ -24,19 +24,19 @@ import (
 	"time"
 )
 
-// Runner starts processes, and no others than those it is asked for. Where it ends some it ends
-// only those, by their ids.
+// Runner starts processes. It must end only processes that it started, by their ids.
 type Runner struct {
-	Stdin          io.Reader // of what is the user's own: go commands, and programs that are passed through
-	Stdout, Stderr io.Writer // of what it starts; progress goes to Stderr, too
+	Stdin          io.Reader // for the user's own commands: go commands, and programs that are passed through
+	Stdout, Stderr io.Writer // for the processes; progress goes to Stderr, too
 }
 
-// Stopped is the cause of a context that a signal ended, and so the error of what that stopped.
+// Stopped is the cause of a context that a signal ended, and so the error of an operation that it
+// stopped.
 type Stopped struct{ Signal syscall.Signal }
 
 func (s Stopped) Error() string { return s.Signal.String() }
 
-// EndedBy is the signal that an error tells of: one that ended a program, or that stopped this one.
+// EndedBy returns the signal behind an error: one that ended a program, or that stopped this one.
 func EndedBy(err error) (signal syscall.Signal, ok bool) {
 	var stopped Stopped
 	if errors.As(err, &stopped) {
@@ -51,9 +51,9 @@ func EndedBy(err error) (signal syscall.Signal, ok bool) {
 	return 0, false
 }
 
-// Signals returns a context that ends at the first interrupt or request to terminate; stop gives
-// these back to the process. The second one ends the process at once, as without all this, because
-// what reads a long trace does not look at the context.
+// Signals returns a context that ends at the first interrupt or request to terminate; stop
+// restores their default effect. The second signal ends the process at once, as it would by
+// default, because code that reads a long trace does not check the context.
 func Signals(parent context.Context) (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	got := make(chan os.Signal, 1)
@@ -97,8 +97,8 @@ func ended(ctx context.Context, err error) error {
 	return err
 }
 
-// attached runs a command and leaves the terminal's signals to it: the command decides whether it
-// ends by them, and this process survives to tell of it.
+// attached runs a command and leaves the terminal's signals to it: the command decides whether
+// they end it, and this process survives to report it.
 func attached(cmd *exec.Cmd) error {
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)

@@ -9,13 +9,14 @@ import (
 	"slices"
 )
 
-// Plan says what runs, and how often. In each round every case runs once: what disturbs the machine
-// for a while then disturbs all of them.
+// Plan is a set of runs. In each round every case runs once, so that a temporary disturbance of
+// the machine affects all of them.
 type Plan struct {
 	Rounds int
 	Cases  []Case
-	// Traces is a folder in which the traces stay. Without one a trace goes when its result has been
-	// looked at: traces without a limit, of all rounds together, may be more than the disk takes.
+	// Traces is a folder in which the traces are kept. Without one a trace is removed after its
+	// result has been used, because the traces of all rounds together may be more than the disk
+	// holds.
 	Traces string
 }
 

@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// progress says how far a plan is: on a terminal in one line that is overwritten, else in lines,
-// so that the log of a long run says what it was at.
+// progress shows how far a plan is: on a terminal in one line that is overwritten, otherwise in
+// lines, so that the log of a long run shows where it was.
 type progress struct {
 	w        io.Writer
 	terminal bool
@@ -41,8 +41,8 @@ func (p *progress) clear() {
 	}
 }
 
-// before is the writer for a program that writes to the same terminal: its first line would
-// otherwise stand behind the progress.
+// before returns the writer for a program that writes to the same terminal. Without it the
+// program's first line would follow the progress on the same line.
 func (p *progress) before(w io.Writer) io.Writer {
 	if w == nil || !p.terminal {
 		return w

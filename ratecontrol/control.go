@@ -3,7 +3,7 @@ package ratecontrol
 // Level is how much of a point is recorded. Hits are counted at every level but Off.
 type Level uint8
 
-// The levels, each with what those before it have.
+// The levels. Each includes the data of those before it.
 const (
 	Off   Level = iota // nothing; hits are not known
 	Count              // hits
@@ -11,7 +11,7 @@ const (
 	Trace              // an event each
 )
 
-// Limit is what a point may record.
+// Limit is the most that a point may record.
 type Limit struct {
 	Rate  float64 // hits/s that are traced; [Any]: however many
 	Burst float64 // hits that may come at once beyond the rate
@@ -21,21 +21,20 @@ type Limit struct {
 // Any is the rate of a point without a limit, and the cost of one.
 const Any = 1 << 60
 
-// Point is a point under control. The zero value is one that is traced and has seen
-// nothing.
+// Point is a point under control. The zero value is a traced point without hits.
 type Point struct {
 	limited bool    // its level is the limit's Below
 	full    bool    // bucket has been filled once
 	bucket  float64 // hits that may still be traced
 	hits    float64 // while limited: since the last decision
-	ns      float64 // likewise: time
+	ns      float64 // time, for the same
 }
 
 const (
 	second = 1e9
 
-	// returns is the share of the limit's rate below which a point is traced again: a
-	// rate that lies a tenth below its limit, or above, changes nothing.
+	// returns is the share of the limit's rate below which a point is traced again. So a rate
+	// that is a tenth below its limit, or above it, changes nothing.
 	returns = 0.85
 
 	// enough is how many hits the limit must allow in the time that decides. In fewer
@@ -43,13 +42,13 @@ const (
 	enough = 8
 )
 
-// Step takes in a window: its length in ns and the hits in it. It returns whether
-// the point is traced in the next one, and how many of its hits may be.
+// Step processes a window: its length in ns and the hits in it. It returns whether the point is
+// traced in the next one, and how many of its hits may be.
 //
-// Above its rate a point uses its bucket up (Rate x time flows in, a hit takes one
-// out), and is limited when that is empty. It comes back when the hits of a window,
-// and three standard deviations of such a number more, are below a share of what the
-// limit allows: a burst's end shows in one window, and chance does not look like one.
+// The rate is enforced by a token bucket (Rate x time flows in, a hit takes one out): a point is
+// limited when its bucket is empty. It comes back when the hits of a window, plus three standard
+// deviations of such a number, are below a share of the limit. So the end of a burst shows within
+// one window, and chance is not taken for one.
 func (p *Point) Step(l Limit, ns float64, hits float64) (traced bool, room float64) {
 	if l.Rate >= Any {
 		p.limited, p.full = false, false
@@ -86,18 +85,17 @@ func (p *Point) Step(l Limit, ns float64, hits float64) (traced bool, room float
 	return true, p.bucket + flow
 }
 
-// Budget holds what the tool costs at a share of the processor time that the program
-// uses. It is a controller with feed-forward (the share of what the last window used)
-// and an integral (what was spent less, or more, than allowed so far): a constant
-// error in the prediction, as a program that speeds up has, is made good in the next
-// windows, and nothing is carried for longer than a second.
+// Budget holds the cost of the tool at a share of the processor time that the program uses. It is
+// a controller with feed-forward (the share of the last window's use) and an integral (spending
+// below or above the allowance so far). A constant error of the prediction, as for a program that
+// speeds up, is compensated in the next windows, and nothing is carried for longer than a second.
 type Budget struct {
 	Target float64 // of processor time
 	credit float64 // ns
 }
 
-// Step takes in a window: the processor time that the program used, and the tool's
-// part of it, both in ns. It returns what the tool may use in the next window.
+// Step processes a window: the processor time that the program used, and the tool's part of it,
+// both in ns. It returns the processor time that the tool may use in the next window.
 func (b *Budget) Step(used, spent float64, ns float64) float64 {
 	allowed := b.Target * used
 	b.credit += allowed - spent
@@ -120,9 +118,9 @@ const (
 	settles   = 0.1   // seconds in which that is evened out
 )
 
-// Share returns the most that a point may cost if all together may cost allowed:
-// those that cost least are traced first, so that as many as possible are, and equal
-// ones fare alike. costs is sorted by it.
+// Share returns the most that one point may cost if all together may cost allowed. The cheapest
+// points are traced first, so that as many as possible are, and equal ones are treated alike.
+// costs is sorted by it.
 func Share(costs []float64, allowed float64) float64 {
 	sortFloats(costs)
 	sum, last := 0.0, 0.0
@@ -167,8 +165,8 @@ func sink(a []float64, i int) {
 	}
 }
 
-// Matches reports whether a name is of a pattern, in which * stands for any characters.
-// It is greedy with one place to go back to, which is enough where nothing else is
+// Matches reports whether a name matches a pattern, in which * stands for any characters. It is
+// greedy and backtracks to the last * only, which is enough because no other character is
 // special.
 func Matches(pattern, s string) bool {
 	star, from := -1, 0

@@ -1,9 +1,9 @@
-// Package ratecontrol decides how much of each point of a program is recorded: limits
-// of rates, levels and a budget for what the recording costs. It is a policy and
-// nothing else: time and counts come in, levels and numbers of events go out.
+// Package ratecontrol decides how much of each point of a program is recorded: limits of rates,
+// levels and a budget for the cost of recording. It is a pure policy: its input is time and
+// counts, its output levels and numbers of events.
 //
-// The same source runs inside observed programs, as a part of package runtime: it
-// imports nothing, and its functions neither allocate nor wait.
+// The same source runs inside observed programs, as a part of package runtime. So it must not
+// import anything, and its functions must neither allocate nor wait.
 package ratecontrol
 
 import "embed"

@@ -1,10 +1,9 @@
 package ratecontrol
 
-// ParseLimit reads what may be recorded of points: a level ("off", "count", "time",
-// "trace"), or a rate of hits that are traced ("1e4/s"), how many may come at once
-// beyond it ("1e4/s+500"; a tenth of a second's if nothing is said), and what is
-// recorded above the rate ("1e4/s:count"; time if nothing is said). most is the highest
-// level.
+// ParseLimit reads a limit of points: a level ("off", "count", "time", "trace"), or a rate of
+// hits that are traced ("1e4/s"), optionally with the number that may come at once beyond it
+// ("1e4/s+500"; the default is a tenth of a second's), and the level above the rate
+// ("1e4/s:count"; the default is time). most is the highest level.
 func ParseLimit(s string) (l Limit, most Level, ok bool) {
 	l = Limit{Rate: Any, Below: Time}
 	if most, ok = levelNamed(s); ok {
@@ -48,7 +47,7 @@ func levelNamed(s string) (Level, bool) {
 	return 0, false
 }
 
-// ParseNumber reads a number such as 100, 2.5 or 1e4 and returns what follows it.
+// ParseNumber reads a number such as 100, 2.5 or 1e4 and returns the rest of the string.
 func ParseNumber(s string) (v float64, rest string, ok bool) {
 	scale, i := 0.0, 0
 	for ; i < len(s); i++ {

@@ -13,19 +13,19 @@ import (
 // The answers to the questions of "qinst run -ask": the sections of the page that
 // the question is about.
 
-// AskProfile answers where the processor time goes.
+// AskProfile answers where processor time is spent.
 func AskProfile(t *trace.Trace, p *profile.Profile, _ string) (*doc.Doc, error) {
 	pg := newPage(t, p)
 	return pg.of(pg.summary, pg.advice, pg.parallelism, pg.procedures, pg.loops, pg.goroutines, pg.data, pg.cost), nil
 }
 
-// AskLocks answers what goroutines wait for.
+// AskLocks answers which objects goroutines wait for.
 func AskLocks(t *trace.Trace, p *profile.Profile, _ string) (*doc.Doc, error) {
 	pg := newPage(t, p)
 	return pg.of(pg.summary, pg.objects, pg.goroutines, pg.lost, pg.data, pg.cost), nil
 }
 
-// AskPath shows procedures and what they wait for.
+// AskPath shows procedures and the objects they wait for.
 func AskPath(t *trace.Trace, p *profile.Profile, _ string) (*doc.Doc, error) {
 	pg := newPage(t, p)
 	return pg.of(pg.summary, pg.advice, pg.parallelism, pg.procedures, pg.objects, pg.lost, pg.data, pg.cost), nil

@@ -12,7 +12,7 @@ import (
 // htmlChart is a picture of numbers over time, 1000 wide and chartHeight high.
 type htmlChart struct {
 	Title  string
-	Most   string // what its height stands for
+	Most   string // value of its full height
 	Shade  []htmlShade
 	Area   string // points of a polygon; "" for none
 	Curves []htmlCurve
@@ -27,7 +27,7 @@ const (
 	chartHeight = 60
 )
 
-// charts are the run over time: what ran beside what the runtime says of itself.
+// charts draws the run over time: what ran beside the runtime's own metrics.
 func (h *htmlPage) charts() {
 	l := h.P.Timeline
 	if l == nil || len(l.Busy) == 0 {
@@ -79,7 +79,7 @@ func steps(values []float64, most float64) string {
 	return strings.Join(points, " ")
 }
 
-// marking is where the collector marked.
+// marking returns the times in which the collector marked.
 func marking(l *profile.Timeline) (list []htmlShade) {
 	width := chartWidth / float64(len(l.Marking))
 	for i, share := range l.Marking {

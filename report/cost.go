@@ -11,8 +11,8 @@ import (
 	"qinst.dev/trace"
 )
 
-// cost accounts for what the tool itself used, and says what is to be left out where
-// counting alone is above the budget.
+// cost accounts for the tool's own cost, and says what to leave out if counting alone is above
+// the budget.
 func (pg *page) cost() {
 	p := pg.p
 	cpu := p.CPU.User + p.CPU.System
@@ -72,7 +72,7 @@ func (pg *page) cost() {
 	}
 }
 
-// counting sums what was counted of all points by package, of calls, and how many hits were
+// counting sums the counts of all points by package, and of calls, and returns how many hits were
 // timed, and counted in place.
 func counting(t *trace.Trace) (packages map[string]uint64, hits, calls, timed, tallied uint64) {
 	packages = map[string]uint64{}

@@ -23,11 +23,11 @@ type EventLine struct {
 	Object string `json:"object,omitempty"` // address
 	Count  uint64 `json:"count,omitempty"`  // queue at the object, iterations of the loop, lost events
 	Fields string `json:"fields,omitempty"` // of a record
-	Cause  string `json:"cause,omitempty"`  // where it is not the program's code
+	Cause  string `json:"cause,omitempty"`  // if it is not the program's code
 }
 
-// Events writes the events between two times, in ns, one a line: all, or those at
-// points of which pattern matches the name. The end is the trace's at most.
+// Events writes the events between two times, in ns, one a line: all events, or those at points
+// whose names match pattern. An end beyond that of the trace means the end of the trace.
 func Events(w io.Writer, t *trace.Trace, from, to trace.Time, pattern string, asJSON bool) error {
 	l := &lister{t: t, w: bufio.NewWriter(w), json: asJSON, goroutines: map[trace.Slot]uint64{}}
 	var want func(trace.PointID) bool
@@ -104,7 +104,7 @@ func countOf(line *EventLine) string {
 	return fmt.Sprint(line.Count)
 }
 
-// causes are those that are worth a word.
+// causes are the causes that are worth a word.
 var causes = map[trace.Cause]string{
 	trace.WakeNetpoll: "network poller", trace.WakeTimer: "timer", trace.WakeGC: "collector", trace.WakeScheduler: "scheduler",
 	trace.ByPanic: "panic", trace.ByEnd: "goroutine ends", trace.ByRepair: "repaired", trace.Preempted: "preempted",

@@ -37,9 +37,10 @@ const (
 	flameRow   = 1.5 // em
 )
 
-// HTML builds the report for the browser: what to change first, the ranking with its states,
-// synchronization, who ran on whose behalf, and what the page of a terminal has besides. A view
-// narrows the figures, not what to change. t is nil for a profile of several traces.
+// HTML builds the report for the browser: possible changes first, the ranking with its states,
+// synchronization, the work on behalf of each procedure, and the other sections of the page for a
+// terminal. A view narrows the figures, not the advice, which is about the whole run. t is nil
+// for a profile of several traces.
 func HTML(t *trace.Trace, p *profile.Profile, v View) (*doc.Doc, error) {
 	whole := t != nil
 	if !whole {
@@ -122,7 +123,7 @@ func countAny(n any) string {
 	return fmt.Sprint(n)
 }
 
-// htmlPage is what the figures show.
+// htmlPage is the data of the figures.
 type htmlPage struct {
 	view        View
 	P           *profile.Profile

@@ -10,7 +10,7 @@ import (
 	"qinst.dev/trace"
 )
 
-// Info writes what a file holds, without its events.
+// Info describes a file, without its events.
 func Info(w io.Writer, t *trace.Trace, losses *trace.Losses) error {
 	tb := doc.NewTable().Left(1)
 	tb.Row("file", t.Path)
@@ -58,7 +58,7 @@ func Info(w io.Writer, t *trace.Trace, losses *trace.Losses) error {
 	return nil
 }
 
-// noRoom tells what was counted, and not traced, for want of memory.
+// noRoom returns the hits that were counted instead of traced because memory was short.
 func noRoom(m *trace.Memory) (lines []string) {
 	for _, c := range []struct {
 		n    uint64

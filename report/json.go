@@ -9,16 +9,15 @@ import (
 	"qinst.dev/report/doc"
 )
 
-// answer is the JSON form of a report: the profile, what follows from it, and, of a page, its
-// sections.
+// answer is the JSON form of a report: the profile, the advice, and for a page its sections.
 type answer struct {
 	*profile.Profile
 	Advice   []advice.Item  `json:"advice"`
 	Sections []*doc.Section `json:"sections,omitempty"`
 }
 
-// ProfileJSON writes what a view shows of a profile as one JSON object, with the advice that
-// the whole profile supports.
+// ProfileJSON writes the part of a profile that a view selects as one JSON object, with the
+// advice on the whole profile.
 func ProfileJSON(w io.Writer, p *profile.Profile, v View) error {
 	return writeJSON(w, answer{Profile: v.Of(p), Advice: advised(p)})
 }

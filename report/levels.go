@@ -23,7 +23,7 @@ func (pg *page) pointName(i trace.PointID) string {
 	}
 }
 
-// extensions shows what extensions took out, and made of it.
+// extensions shows how many events extensions dropped, and the records they made.
 func (pg *page) extensions(s *doc.Section) {
 	if len(pg.t.Extensions) == 0 {
 		return
@@ -51,8 +51,8 @@ func (pg *page) extensions(s *doc.Section) {
 	s.Table(made)
 }
 
-// levels shows the points that were not traced all the time: how each of their hits
-// was recorded, and why.
+// levels shows the points that were not traced all the time: how each of their hits was recorded,
+// and the reasons.
 func (pg *page) levels(s *doc.Section) {
 	t := pg.t
 	last, changes := map[trace.PointID]*trace.LevelChange{}, map[trace.PointID]int{}

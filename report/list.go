@@ -20,16 +20,17 @@ import (
 	"qinst.dev/report/doc"
 )
 
-// lineCost is what a line of source costs.
+// lineCost is the cost of a line of source.
 type lineCost struct {
 	whole   int64 // npt of the loop whose head it is, and of goroutines that it starts
-	called  int64 // npt of what it calls
+	called  int64 // npt of its callees
 	blocked int64
 	times   uint64
 	shared  bool // called is a share by calls: other lines call the same procedure
 }
 
-// npt is the line's: what it calls may be in the loop.
+// npt returns the line's NPT. It is the maximum and not the sum, because the calls may be in the
+// loop.
 func (c *lineCost) npt() int64 { return max(c.whole, c.called) }
 
 type sourceLine struct {
@@ -37,9 +38,9 @@ type sourceLine struct {
 	line int
 }
 
-// List writes the source of the procedures whose names match, with what its lines cost:
-// calls, loops, go statements and waits. source is a folder to look in for files that are
-// not where the program was built; "" for none.
+// List writes the source of the procedures whose names match, with the cost of each line: calls,
+// loops, go statements and waits. source is a folder to search for files that are not where the
+// program was built; "" for none.
 func List(w io.Writer, p *profile.Profile, match *regexp.Regexp, source string) error {
 	var procs []*profile.Entry
 	for i := range p.Entries {
@@ -167,7 +168,7 @@ func share(calls map[[2]string][]*profile.Call, pair [2]string, npt int64, share
 	}
 }
 
-// calledNPT is the NPT of procedures on behalf of those that called them.
+// calledNPT returns the NPT of procedures on behalf of their callers.
 func calledNPT(p *profile.Profile) map[[2]string]int64 {
 	pairs := map[[2]string]int64{}
 	seen := map[[2]string]bool{}

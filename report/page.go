@@ -17,8 +17,8 @@ import (
 // top is how many lines a table of the page has.
 const top = 15
 
-// Page builds the report that a new user wants: what the run was, what to change first, and
-// sections with the numbers that this rests on.
+// Page builds the report for a new user: a summary of the run, the changes to make first, and
+// sections with the numbers behind them.
 func Page(t *trace.Trace, p *profile.Profile) *doc.Doc {
 	pg := newPage(t, p)
 	if p.Goroutines == 0 {
@@ -41,7 +41,7 @@ func Page(t *trace.Trace, p *profile.Profile) *doc.Doc {
 	return pg.Doc
 }
 
-// page builds a report. Each method adds a section; those without anything to say add none.
+// page builds a report. Each method adds a section, or none if there is nothing to report.
 type page struct {
 	*doc.Doc
 	t *trace.Trace
@@ -76,7 +76,7 @@ func (pg *page) counted() {
 	pg.Add("procedures", "Procedures, by calls").Table(t)
 }
 
-// kept are the entries for which want is true.
+// kept returns the entries for which want is true.
 func kept(p *profile.Profile, want func(*profile.Entry) bool) (list []*profile.Entry) {
 	for i := range p.Entries {
 		if e := &p.Entries[i]; want(e) {
@@ -107,7 +107,7 @@ func (pg *page) summary() {
 	}
 }
 
-// advice says what the numbers support, and that they support nothing where they do not.
+// advice lists the conclusions, and says so if the numbers support none.
 func (pg *page) advice() {
 	items := advice.Of(pg.p)
 	s := pg.Add("advice", "What to change first")
@@ -209,7 +209,7 @@ func (pg *page) objects() {
 	}
 }
 
-// objectTable adds what is known of synchronization objects.
+// objectTable adds a table of synchronization objects.
 func objectTable(s *doc.Section, p *profile.Profile, list []profile.Object) {
 	s.Say("Waits are those of every package; uses and holds are known where a package is instrumented.")
 	s.Say("npt: of the goroutines that hold it. queue: goroutines waiting, on average and at most. blamed on: the procedure that held the lock, or did something else before it ended the wait.")
@@ -290,8 +290,9 @@ const (
 	offCPULeast = int64(time.Millisecond)
 )
 
-// offCPU says how long threads waited for a processor of the machine's; syscall is how long
-// goroutines were in system calls without one of the scheduler's, which may have taken it.
+// offCPU reports how long threads waited for a processor of the machine. syscall is how long
+// goroutines were in system calls without one of the scheduler's processors; a part of that time
+// may be time off a processor too.
 func (pg *page) offCPU(s *doc.Section, syscall int64) {
 	p := pg.p
 	s.Say("off-CPU: the operating system kept running threads waiting for %s (%s of busy)", measure.Time(p.OffCPU), measure.Percent(p.OffCPU, p.Busy+p.Spin))
@@ -326,7 +327,7 @@ func (pg *page) data() {
 	pg.losses()
 }
 
-// losses adds what is missing from the data; nothing if nothing is.
+// losses lists the data that is missing; it adds nothing if none is.
 func (pg *page) losses() {
 	list := pg.p.Losses.List()
 	if len(list) == 0 {

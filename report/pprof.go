@@ -10,9 +10,9 @@ import (
 	"qinst.dev/trace"
 )
 
-// Pprof writes the profile for go tool pprof: of every call path, through goroutines to
-// their creators, normalized processor time (whose sum, with that in which nobody was
-// busy, is the run time), and the times busy, spinning, blocked, ready and in system calls.
+// Pprof writes the profile for go tool pprof. It has, for every call path through goroutines to
+// their creators, normalized processor time (whose sum, with the time in which nothing was busy,
+// is the run time), and the times busy, spinning, blocked, ready and in system calls.
 func Pprof(w io.Writer, t *trace.Trace, p *profile.Profile, v View) error {
 	c := &pprofer{out: &pprof.Profile{DefaultSampleType: "npt", TimeNanos: t.Began, DurationNanos: p.Wall, Period: 1,
 		PeriodType: &pprof.ValueType{Type: "npt", Unit: "nanoseconds"}},

@@ -50,8 +50,8 @@ func Profile(p *profile.Profile, v View) *doc.Doc {
 	return d
 }
 
-// ProfileDiff builds a table of what is more or less in a profile than in an older one, what
-// differs most first. Entries are the same if their ids are.
+// ProfileDiff builds a table of the differences between a profile and an older one, largest
+// first. Entries are the same if their ids are.
 func ProfileDiff(old, p *profile.Profile, v View) *doc.Doc {
 	key := v.key()
 	old, p = v.Of(old), v.Of(p)
@@ -99,7 +99,7 @@ func change(now, was int64) string {
 	return fmt.Sprintf("%+.1f%%", 100*(float64(now)/float64(was)-1))
 }
 
-// kindMark stands before the names of entries that are no procedures.
+// kindMark precedes the names of entries that are not procedures.
 func kindMark(kind string) string {
 	switch kind {
 	case profile.KindLoop:
@@ -141,7 +141,7 @@ func (t entryTable) row(e *profile.Entry, more ...any) {
 		cells = []any{name, doc.Name(e.Creator, nameWidth)}
 	}
 	var calls doc.Cell
-	if e.Calls > 0 { // else nobody knows
+	if e.Calls > 0 { // otherwise they were not counted
 		calls = doc.Count(e.Calls)
 	}
 	cells = append(cells, estimatedCell(e.SelfNPT, e.SelfNPTs), doc.Share(e.SelfNPT, t.p.Wall), estimatedCell(e.NPT, e.NPTs), doc.Share(e.NPT, t.p.Wall), calls,

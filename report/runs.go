@@ -9,7 +9,7 @@ import (
 	"qinst.dev/report/doc"
 )
 
-// Runs writes what several runs say together: means with 95 % intervals.
+// Runs writes a summary of several runs: means with 95 % intervals.
 func Runs(w io.Writer, r *profile.Runs) error {
 	for _, n := range r.Notes {
 		fmt.Fprintf(w, "note: %s\n", n)

@@ -15,7 +15,7 @@ import (
 // treeLeast is the share of the run time from which on a path has a line.
 const treeLeast = 0.005
 
-// treeNode is a call path, with all that goes on from it.
+// treeNode is a call path, with all its continuations.
 type treeNode struct {
 	name                     string
 	npt, self, busy, blocked int64
@@ -60,9 +60,9 @@ func newTree(p *profile.Profile, v View) *treeNode {
 	return root
 }
 
-// Tree writes the call graph from the top down, as Quartz's Figure 1: what ran on behalf
-// of each procedure, through calls and the goroutines that it started, the largest first.
-// A procedure's time on one path is its own and that of those below it.
+// Tree writes the call graph from the top down, as Quartz's Figure 1: the work on behalf of each
+// procedure, through calls and the goroutines that it started, the largest first. A procedure's
+// time on one path is its own and that of the procedures below it.
 func Tree(w io.Writer, p *profile.Profile, v View) error {
 	root := newTree(p, v)
 	fmt.Fprintf(w, "wall %s: npt %s on the paths below, %s with no processor busy\n", measure.Time(p.Wall), measure.Time(root.npt), measure.Time(p.Idle))
@@ -76,7 +76,7 @@ func Tree(w io.Writer, p *profile.Profile, v View) error {
 	return t.WriteText(w, "")
 }
 
-// treeRows writes what is below a node. caller is the innermost procedure on the way.
+// treeRows writes the subtree of a node. caller is the innermost procedure on the way.
 func treeRows(t *doc.Table, p *profile.Profile, calls map[[2]string]uint64, n *treeNode, caller string, depth int) {
 	for _, c := range n.sorted() {
 		if measure.Ratio(c.npt, p.Wall) < treeLeast {

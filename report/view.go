@@ -10,7 +10,7 @@ import (
 	"qinst.dev/analysis/profile"
 )
 
-// ProfileKinds are what entries can be.
+// ProfileKinds are the kinds of entries.
 var ProfileKinds = []string{profile.KindProc, profile.KindLoop, profile.KindSync, profile.KindGoroutine, profile.KindRegion, profile.KindLabels, profile.KindPackage}
 
 type profileOrder struct {
@@ -18,7 +18,7 @@ type profileOrder struct {
 	key  func(*profile.Entry) int64
 }
 
-// profileOrders are what entries can be sorted by, largest first.
+// profileOrders are the orders of entries, largest first.
 var profileOrders = []profileOrder{
 	{"npt", func(e *profile.Entry) int64 { return e.NPT }},
 	{"self", func(e *profile.Entry) int64 { return e.SelfNPT }},
@@ -41,17 +41,17 @@ func ProfileOrders() (names []string) {
 	return names
 }
 
-// View is what is shown of a profile, and in which order. Sums stay those of the run.
+// View selects and orders the parts of a profile that are shown. Sums remain those of the run.
 type View struct {
 	Kind  string // one of [ProfileKinds], "": all but packages
 	Order string // one of [ProfileOrders], "": the first of them
 
-	// Focus and Ignore keep what has a name that the one matches, if there is one, and the
-	// other does not; of paths those through such a name.
+	// Focus keeps entries whose name it matches, if it is not nil, and Ignore hides those it
+	// matches. Paths are kept or hidden if any name on them matches.
 	Focus, Ignore *regexp.Regexp
 }
 
-// Check has an error if there is no such kind, or order.
+// Check returns an error if there is no such kind, or order.
 func (v View) Check() error {
 	if v.Kind != "" && !slices.Contains(ProfileKinds, v.Kind) {
 		return fmt.Errorf("found -by %s, expected %s", v.Kind, strings.Join(ProfileKinds, ", "))
@@ -101,7 +101,8 @@ func (v View) path(frames []profile.Frame) bool {
 	return focus
 }
 
-// Of is a profile with what is shown of p: entries, objects, and calls from and to them.
+// Of returns a profile with only the selected part of p: entries, objects, and calls from and to
+// them.
 func (v View) Of(p *profile.Profile) *profile.Profile {
 	q := *p
 	q.Entries = slices.Clone(p.Entries)

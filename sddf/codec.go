@@ -7,14 +7,14 @@ import (
 	"qinst.dev/sddf/spec"
 )
 
-// An Unpacker presents a compressed file as if it were not: what can be read, and how
-// long it is.
+// An Unpacker presents a compressed file as an uncompressed one: a reader of it, and its length.
 type Unpacker func(src io.ReaderAt, size int64) (io.ReaderAt, int64, error)
 
 var codecs = map[string]Unpacker{}
 
-// RegisterCodec makes files of a codec readable. Packages that can read one call it when
-// they are initialised, as qinst.dev/sddf/pack does: who imports none links none.
+// RegisterCodec makes files of a codec readable. Packages that can read one must call it when
+// they are initialised, as qinst.dev/sddf/pack does, so that programs that import none need not
+// link one.
 func RegisterCodec(name string, u Unpacker) { codecs[name] = u }
 
 // Unpack presents a file of a codec as if it were not compressed.
@@ -26,7 +26,7 @@ func Unpack(codec string, src io.ReaderAt, size int64) (io.ReaderAt, int64, erro
 	return u(src, size)
 }
 
-// Codec is how a header says that its file is compressed, "" if it is not.
+// Codec returns the codec of a compressed file from its header, "" if the file is not compressed.
 func (p *Packet) Codec() string {
 	for _, a := range p.Attrs {
 		if name, ok := a.Value.(string); ok && p.Kind == spec.Header && a.Key == spec.AttrPacked {

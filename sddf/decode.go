@@ -14,7 +14,7 @@ import (
 	"qinst.dev/sddf/spec"
 )
 
-// Bounds on what a descriptor may say, far above any real one.
+// Bounds on the contents of a descriptor, far above any real one.
 const (
 	maxDims  = 8   // brackets in a field type
 	maxWords = 255 // words of an entry of a packed block
@@ -58,7 +58,7 @@ func (d *decoder) str() (string, error) {
 	if err := d.read(b); err != nil {
 		return "", err
 	}
-	return unsafe.String(&b[0], len(b)), nil // nobody else has b
+	return unsafe.String(&b[0], len(b)), nil // b is not shared
 }
 
 func (d *decoder) bytes() ([]byte, error) {
@@ -249,8 +249,8 @@ func (d *decoder) blob() (Blob, error) {
 	return b, d.skip(b.Len)
 }
 
-// present passes over the next n values and comes back: they are all there. It
-// returns how many bytes they are.
+// present skips the next n values and comes back, to verify that they are all there. It returns
+// how many bytes they are.
 func (d *decoder) present(n int) (size int64, err error) {
 	at := d.offset()
 	if err := d.skipN(n); err != nil {
@@ -332,10 +332,9 @@ func (d *decoder) dimensions(elem string) (any, error) {
 	return a, nil
 }
 
-// DecodeValues is the counterpart of [AppendValues]: it returns the values of fields, of
-// which data is the encoding, in the types of [Packet.Values]. The offset of a [Blob] is
-// the one in data. Bytes behind the last value are an error, for they show that the
-// fields are not those that were encoded.
+// DecodeValues is the inverse of [AppendValues]: it decodes data into one value for each field,
+// in the types of [Packet.Values]. The offset of a [Blob] is the one in data. Bytes after the
+// last value are an error, because they show that other fields were encoded.
 func DecodeValues(data []byte, fields []spec.Field) ([]any, error) {
 	var d decoder
 	d.r, d.size = bytes.NewReader(data), int64(len(data))

@@ -17,15 +17,15 @@ type Type[T any] struct {
 	plan []step
 }
 
-// kind is what typed and dynamic records have in common.
+// kind is the common part of typed and dynamic records.
 type kind struct {
 	rec   spec.Record
 	live  bool   // the program is observed, and the kind is known there
 	point uint32 // there
 }
 
-// Define makes a struct type a kind of record. Its exported fields are the record's;
-// a tag gives one another name, and a unit:
+// Define makes a struct type a kind of record. Its exported fields are the record's; a tag gives
+// one another name, and a unit:
 //
 //	type CacheMiss struct {
 //		Key  string        `sddf:"key"`
@@ -36,13 +36,11 @@ type kind struct {
 //	}
 //	var miss = sddf.Define[CacheMiss]("cache miss")
 //
-// Fields are bools, integers, floats, strings, []byte, time.Time, time.Duration,
-// slices and arrays of those, and structs of such fields: of one that is embedded
-// they are fields of the record like others, else their names follow its own and a
-// dot. Define panics
-// if T is anything else, as regexp.MustCompile does: it is for variables of
-// packages, so that a mistake shows when the program starts, not when a record is
-// emitted.
+// Fields are bools, integers, floats, strings, []byte, time.Time, time.Duration, slices and
+// arrays of those, and structs of such fields. The fields of an embedded struct are fields of the
+// record like others; those of a named one have its name and a dot before theirs. Define panics
+// if T is anything else, as regexp.MustCompile does, because it is meant for package variables: a
+// mistake must show when the program starts, not when a record is emitted.
 func Define[T any](name string) *Type[T] {
 	t := &Type[T]{}
 	typ := reflect.TypeFor[T]()
@@ -57,13 +55,12 @@ func Define[T any](name string) *Type[T] {
 	return t
 }
 
-// Record describes the records; its tag is the one they have where the program is
-// observed, 0 if it is not.
+// Record describes the records. Its tag is their tag in the observed program's trace, 0 if the
+// program is not observed.
 func (k *kind) Record() spec.Record { return k.rec }
 
-// Emit puts a record into the trace of the observed program, in order with the
-// events around it; the goroutine that calls is its owner. In a program that is
-// not observed it does nothing.
+// Emit puts a record into the trace of the observed program, in order with the events around it;
+// it belongs to the calling goroutine. In a program that is not observed it does nothing.
 func (t *Type[T]) Emit(v T) {
 	if !t.live || !counted(t.point) {
 		return
@@ -91,9 +88,8 @@ func (t *Type[T]) append(b []byte, tag uint32, v *T) []byte {
 	return b
 }
 
-// Decode stores a data packet's values in v, by the names of its fields. A field of
-// T that the packet has no value for keeps what it had; a value that the field
-// cannot hold is an error.
+// Decode stores a data packet's values in v, by the names of its fields. A field of T for which
+// the packet has no value is not changed; a value that the field cannot hold is an error.
 func (t *Type[T]) Decode(p *Packet, v *T) error {
 	if p.Record == nil {
 		return errors.New("sddf: a packet without a record")
@@ -123,8 +119,8 @@ func NewDescriptor(name string, fields ...spec.Field) (*Descriptor, error) {
 	return d, nil
 }
 
-// Emit is [Type.Emit] with one value for each field; see [Writer.Data]. The error,
-// that a value is not of its field's type, does not depend on who observes.
+// Emit is [Type.Emit] with one value for each field; see [Writer.Data]. Values of a wrong type
+// are an error whether the program is observed or not.
 func (d *Descriptor) Emit(values ...any) error {
 	b, err := appendData(nil, &d.rec, values)
 	if err == nil && d.live && counted(d.point) {
@@ -133,7 +129,7 @@ func (d *Descriptor) Emit(values ...any) error {
 	return err
 }
 
-// Write is [Type.Write] likewise.
+// Write is [Type.Write] with one value for each field.
 func (d *Descriptor) Write(w *Writer, values ...any) error {
 	tag, err := w.tagOf(&d.kind)
 	if err != nil {
@@ -176,7 +172,7 @@ func (k *kind) define(name string, fields []spec.Field) error {
 	return nil
 }
 
-// announced keeps what the observed program's runtime refers to.
+// announced keeps the memory alive that the observed program's runtime refers to.
 var announced struct {
 	sync.Mutex
 	texts []string
@@ -200,7 +196,7 @@ func (k *kind) announce() {
 	announced.Lock()
 	defer announced.Unlock()
 	k.rec.Tag = announceRecord(&k.point, text, points)
-	if k.live = k.rec.Tag != 0; k.live { // else there is no room for more
+	if k.live = k.rec.Tag != 0; k.live { // otherwise there is no room for more
 		announced.texts = append(announced.texts, text, points)
 		if announced.recs == nil {
 			announced.recs = map[uint32]*spec.Record{}

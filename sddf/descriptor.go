@@ -63,7 +63,7 @@ func (r *Reader) define(rec *spec.Record) error {
 	return nil
 }
 
-// Check reports what is wrong with a record's description.
+// Check returns an error if a record's description is invalid.
 func Check(rec *spec.Record) error {
 	packed := 0
 	names := map[string]bool{}
@@ -113,9 +113,8 @@ func validType(typ string) bool {
 	return false
 }
 
-// list reads an array with one function for its elements. They are passed over
-// first: then so many are there, of the least size that one can have, and memory for
-// all can be had at once.
+// list reads an array with one function for its elements. It skips the elements first: this
+// proves that they are all there, so that memory for them can be allocated at once.
 func list[T any](d *decoder, elem func() (T, error)) ([]T, error) {
 	n, err := d.arrayLen()
 	if err != nil || n == 0 {

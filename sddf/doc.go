@@ -1,6 +1,6 @@
-// Package sddf writes and reads self-describing trace files, and lets programs define
-// records of their own. The format is described in docs/SDDF.md and, as tables, in
-// package spec. It imports the standard library alone.
+// Package sddf writes and reads self-describing trace files, and lets programs define records of
+// their own. The format is described in docs/SDDF.md and, as tables, in package spec. It must
+// import only the standard library, because observed programs import it.
 //
 // A program that is observed emits records into its trace:
 //
@@ -13,7 +13,7 @@
 //
 //	miss.Emit(cacheMiss{key, time.Since(start)})
 //
-// Any program writes and reads files of its own:
+// Any program can write and read files of its own:
 //
 //	w := sddf.NewWriter(file, "program", nil)
 //	err := miss.Write(w, cacheMiss{"a", time.Second})

@@ -52,7 +52,7 @@ func AppendDescriptor(b []byte, r *spec.Record) []byte {
 	return appendDescription(b, r)
 }
 
-// appendDescription is what follows the tag in a descriptor.
+// appendDescription appends the part of a descriptor after the tag.
 func appendDescription(b []byte, r *spec.Record) []byte {
 	b = appendStr(b, r.Name)
 	b = appendAttrs(b, append([]spec.Attr{{Key: "doc", Value: r.Doc}}, r.Attrs...))
@@ -72,7 +72,7 @@ func appendDescription(b []byte, r *spec.Record) []byte {
 }
 
 // appendLayout is nil or [delta, [[kind, name, words, doc, [[name, word, bit, width, unit, doc, type] ...], tail] ...]].
-// What is empty at the end of an array is left out.
+// Empty elements at the end of an array are omitted.
 func appendLayout(b []byte, l *spec.Layout) []byte {
 	if l == nil {
 		return appendNil(b)
@@ -135,7 +135,7 @@ func appendAttrs(b []byte, attrs []spec.Attr) []byte {
 	return b
 }
 
-// appendScalar appends a value of an attribute, nil for what is no scalar.
+// appendScalar appends a value of an attribute, nil if it is not a scalar.
 func appendScalar(b []byte, v any) ([]byte, error) {
 	switch x := v.(type) {
 	case nil:
@@ -157,9 +157,9 @@ func appendScalar(b []byte, v any) ([]byte, error) {
 	return appendNil(b), fmt.Errorf("sddf: a %T is no scalar", v)
 }
 
-// AppendValues appends the encoding of one value for each of fields, without a
-// packet around them. It reports the first value that is not of its field's type.
-// Any Go type of a kind will do whose value the field's type can hold: [Writer.Data].
+// AppendValues appends the encoding of one value for each of fields, without a packet around
+// them. It returns an error for the first value that is not of its field's type. A value may be
+// of any Go type as for [Writer.Data].
 func AppendValues(dst []byte, fields []spec.Field, values ...any) ([]byte, error) {
 	if len(values) != len(fields) {
 		return dst, fmt.Errorf("sddf: %d values for %d fields", len(values), len(fields))

@@ -8,10 +8,10 @@ import (
 	"qinst.dev/sddf/spec"
 )
 
-// Merge writes the records of several files as one stream, in the order of a field
-// that tells when; a record without it follows the one before it in its file. Each
-// file must be in that order. Records that are described alike become one kind.
-// Traces of programs cannot be merged so: their records refer to one another.
+// Merge writes the records of several files as one stream, in the order of the time field by. A
+// record without it follows its predecessor in its file. Each file must be in that order. Records
+// with equal descriptions become one kind. Traces of programs must not be merged in this way,
+// because their records refer to one another.
 func Merge(w *Writer, by string, files ...*Reader) error {
 	if len(files) == 0 {
 		return errors.New("sddf: no file to merge")

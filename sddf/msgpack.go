@@ -89,7 +89,7 @@ func appendBytes(b, p []byte) []byte {
 	return append(b, p...)
 }
 
-// class is what a msgpack value is.
+// class is the class of a msgpack value.
 type class uint8
 
 const (
@@ -110,8 +110,8 @@ func (c class) String() string {
 	return [...]string{"nil", "bool", "unsigned integer", "negative integer", "float32", "float64", "string", "bytes", "array", "map", "extension"}[c]
 }
 
-// form tells for a first byte the class, the number of bytes that follow with the
-// value or length, and what the byte itself says of it.
+// form returns, for a first byte, the class, the number of bytes that follow with the value or
+// length, and the value in the byte itself.
 func form(c byte) (k class, size int, v uint64, ok bool) {
 	switch {
 	case c < 0x80:

@@ -11,7 +11,7 @@ import (
 	"qinst.dev/sddf/spec"
 )
 
-// Packets in memory: what a part of the program that emits records hands to another.
+// Packets in memory, as one part of the program that emits records hands them to another.
 
 // AppendPacket appends a data packet of the record that has the tag.
 func (t *Type[T]) AppendPacket(b []byte, tag uint32, v *T) []byte { return t.append(b, tag, v) }
@@ -126,7 +126,7 @@ func (c *cells) bytes(want class) []byte {
 	return b
 }
 
-// take reads what appendOp has written.
+// take reads a value written by appendOp.
 func (c *cells) take(o op, p unsafe.Pointer) {
 	switch o {
 	case opBool:

@@ -20,15 +20,15 @@ type Packet struct {
 	// a command, and the record's name of a descriptor or data packet.
 	Name string
 	// Value is a header's version, a compressed packet's size, or an attribute's value: string, uint64, int64, float64, bool, or
-	// nil for what this package cannot represent.
+	// nil for a value that this package cannot represent.
 	Value any
-	// Record is what a descriptor describes and what a data packet is one of;
-	// nil for data without a descriptor, whose values are then skipped.
+	// Record is the description in a descriptor, and that of a data packet; nil for data without
+	// a descriptor, whose values are then skipped.
 	Record *spec.Record
-	// Values are a data packet's, one for each field of Record: uint64 for
-	// all unsigned types, int64 for signed ones and times, float64, bool, string,
-	// []byte, [Blob] for a packed block; slices of these for arrays, [Array] for
-	// those of several dimensions. Fields that were not asked for are nil.
+	// Values are a data packet's, one for each field of Record: uint64 for all unsigned types,
+	// int64 for signed ones and times, float64, bool, string, []byte, [Blob] for a packed block;
+	// slices of these for arrays, [Array] for those of several dimensions. Values of fields
+	// excluded by [Reader.Only] are nil.
 	Values []any
 	// Attrs are a header's attributes and a command's arguments, in the file's
 	// order.
@@ -36,20 +36,20 @@ type Packet struct {
 	// Time is when a record was emitted that an entry carries, in the unit of the
 	// field that the block's layout names in Delta; see [Reader.Records].
 	Time uint64
-	// Continues says that a header begins a segment of the stream before it.
+	// Continues says that a header begins a segment of the preceding stream.
 	Continues bool
 }
 
-// Blob is where a packed block's bytes are; see [Reader.ReadBlob].
+// Blob is the position of a packed block's bytes; see [Reader.ReadBlob].
 type Blob struct {
 	Off, Len int64
 }
 
-// DamageError reports what of a file is not readable.
+// DamageError reports the part of a file that is not readable.
 type DamageError struct {
 	Off int64 // of the first packet that could not be read
-	End int64 // where reading can go on: the next segment, or the end of the file
-	Err error // io.ErrUnexpectedEOF where the file ends inside a packet
+	End int64 // where reading continues: the next segment, or the end of the file
+	Err error // io.ErrUnexpectedEOF if the file ends inside a packet
 }
 
 func (e *DamageError) Error() string {
@@ -61,7 +61,7 @@ func (e *DamageError) Unwrap() error { return e.Err }
 // Reader reads the packets of a file. It keeps the descriptors, and no more than
 // one packet and a small buffer.
 type Reader struct {
-	// Producer is what the first header says wrote the file.
+	// Producer is the program that wrote the file, according to the first header.
 	Producer string
 	// Version is the file's version.
 	Version int
@@ -74,15 +74,15 @@ type Reader struct {
 	packet Packet
 	first  Packet // the first header
 	values []any
-	inner  *Reader      // of what entries carry
+	inner  *Reader      // of packets carried by entries
 	tail   bytes.Reader // its file
 
-	carried bool // what carries records is decoded, asked for or not
+	carried bool // records that carry others are decoded, selected or not
 	unasked bool // it was not
 }
 
-// NewReader returns a reader of a file of the given size. The error says what was
-// found where it does not begin with a header.
+// NewReader returns a reader of a file of the given size. If the file does not begin with a
+// header, the error says what it begins with.
 func NewReader(file io.ReaderAt, size int64) (*Reader, error) {
 	r := &Reader{file: file, dec: decoder{source{r: file, size: size}}, recs: map[uint32]*spec.Record{}}
 	if size == 0 {
@@ -126,9 +126,8 @@ func (v versionError) Error() string {
 // Header returns the file's first packet, which Next does not.
 func (r *Reader) Header() *Packet { return &r.first }
 
-// header reads ["SDDF", version, producer, {attribute: value}] behind the kind. A
-// header begins a segment of the same stream if it says so; else descriptors
-// have to come anew.
+// header reads ["SDDF", version, producer, {attribute: value}] after the kind. If the header does
+// not begin a segment of the same stream, the descriptors so far must be forgotten.
 func (r *Reader) header(p *Packet, n int) error {
 	if n < 2 {
 		return errNoHeader
@@ -174,13 +173,12 @@ func attr(list []spec.Attr, key string) any {
 	return nil
 }
 
-// Only makes the reader decode the named records alone, and of each the named
-// fields, all if there are none. The rest is passed over: Values are nil there.
+// Only makes the reader decode only the named records, and of each only the named fields, or all
+// fields if none are named. Other records are skipped: their Values are nil.
 func (r *Reader) Only(want map[string][]string) { r.want, r.unasked = want, false }
 
-// Next returns the next packet, io.EOF behind the last, or a [*DamageError]; the
-// call after that goes on at the next segment. The packet is valid until the next
-// call.
+// Next returns the next packet, io.EOF after the last, or a [*DamageError]; the call after that
+// continues at the next segment. The packet is valid only until the next call.
 func (r *Reader) Next() (*Packet, error) {
 	d := &r.dec
 	p := &r.packet
@@ -213,8 +211,7 @@ func (r *Reader) Packets() iter.Seq2[*Packet, error] {
 	}
 }
 
-// resync returns the offset of the first header behind off, the size of the file
-// if there is none.
+// resync returns the offset of the first header after off, the size of the file if there is none.
 func (r *Reader) resync(off int64) int64 {
 	mark := append([]byte{byte(spec.Header)}, appendStr(nil, spec.Magic)...)
 	buf := make([]byte, max(2*len(mark), int(min(64<<10, r.dec.size-off))))
@@ -226,7 +223,7 @@ func (r *Reader) resync(off int64) int64 {
 				break
 			}
 			at += i
-			// The array's head stands before: it has fewer than 16 elements.
+			// The array's head is the byte before, because a header has fewer than 16 elements.
 			if at > 0 && buf[at-1]&0xf0 == 0x90 && buf[at-1] >= 0x93 {
 				return off + int64(at) - 1
 			}
@@ -298,8 +295,8 @@ func (r *Reader) command(p *Packet, n int) (err error) {
 	return r.dec.skipN(n - 2)
 }
 
-// compressed passes over a compressed packet: Name is its codec, Value the size of
-// its content, and Values the place of its bytes. Package pack reads them.
+// compressed skips a compressed packet. Name is its codec, Value the size of its content, and
+// Values the position of its bytes. Package pack reads them.
 func (r *Reader) compressed(p *Packet, n int) (err error) {
 	if n < 3 {
 		return fmt.Errorf("compressed packet of %d elements, expected 3", n)
@@ -381,7 +378,7 @@ func contains(list []string, s string) bool {
 	return false
 }
 
-// File is what the reader reads from.
+// File returns the file that the reader reads from.
 func (r *Reader) File() io.ReaderAt { return r.file }
 
 // ReadBlob appends a packed block's bytes to buf.

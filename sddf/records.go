@@ -8,9 +8,9 @@ import (
 	"qinst.dev/sddf/spec"
 )
 
-// Records returns the records that are left, those that entries of packed blocks
-// carry among them, behind the block's own; and the damage between them. Of carried
-// ones Time is set. [Reader.Only] selects from both. A record is valid until the next.
+// Records returns the remaining records, and the damage between them. Records carried by entries
+// of packed blocks come after the block's own record, with Time set. [Reader.Only] selects from
+// both. A record is valid only until the next.
 func (r *Reader) Records() iter.Seq2[*Packet, error] {
 	return func(yield func(*Packet, error) bool) {
 		r.carried = true
@@ -48,7 +48,7 @@ func (r *Reader) Records() iter.Seq2[*Packet, error] {
 	}
 }
 
-// errStop ends a loop over entries whose reader has enough.
+// errStop ends a loop over entries early.
 var errStop = errors.New("enough")
 
 // carriedBy yields the records that a block's entries carry.
@@ -81,8 +81,8 @@ func carries(rec *spec.Record) bool {
 	return false
 }
 
-// block returns where the packed block of a record that carries others is, and the
-// time from which its entries count.
+// block returns the position of the packed block of a record that carries others, and the time
+// from which its entries count.
 func (p *Packet) block() (rec *spec.Record, b Blob, start uint64, ok bool) {
 	if rec = p.Record; !carries(rec) {
 		return rec, b, 0, false
@@ -100,8 +100,8 @@ func (p *Packet) block() (rec *spec.Record, b Blob, start uint64, ok bool) {
 	return rec, b, start, ok
 }
 
-// Field returns a record's value of the named field; see [Packet.Values] for the
-// types. The error says what the record has instead.
+// Field returns a record's value of the named field; see [Packet.Values] for the types. If the
+// field is missing or has another type, the error names the record's own.
 func Field[T any](p *Packet, name string) (v T, err error) {
 	if p.Record == nil {
 		return v, fmt.Errorf("sddf: a %s packet has no fields", p.Name)

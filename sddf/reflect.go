@@ -38,8 +38,8 @@ func readTag(f *spec.Field, tag string) error {
 	return nil
 }
 
-// op is how a scalar is encoded. What a value is encoded with is data, not a
-// function: then neither the value nor the buffer escapes to the heap.
+// op is the encoding of a scalar. It is data and not a function, because otherwise the value and
+// the buffer would escape to the heap.
 type op uint8
 
 const (
@@ -109,7 +109,7 @@ var scalars = map[reflect.Kind]struct {
 	reflect.Float32: {spec.F32, opFloat32}, reflect.Float64: {spec.F64, opFloat64},
 }
 
-// scalarOp returns opNone for what is no scalar.
+// scalarOp returns opNone if the type is not a scalar.
 func scalarOp(t reflect.Type) (typ string, o op) {
 	switch {
 	case t == timeType:
@@ -138,7 +138,7 @@ type step struct {
 	size   uintptr // of an element
 }
 
-// stepOf tells for a Go type the field's type, and how a value is encoded.
+// stepOf returns, for a Go type, the field's type and the encoding of a value.
 func stepOf(t reflect.Type) (typ string, s step, err error) {
 	s = step{typ: t}
 	elem := t
@@ -191,7 +191,7 @@ func (s *step) append(b []byte, p unsafe.Pointer) []byte {
 	return b
 }
 
-// store puts a decoded value into a variable of Go's type for it, or of one that can
+// store puts a decoded value into a variable of the corresponding Go type, or of one that can
 // hold it.
 func store(to reflect.Value, v any) error {
 	if a, ok := v.(Array); ok {

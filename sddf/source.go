@@ -6,9 +6,8 @@ import (
 	"io"
 )
 
-// source reads a file through a small buffer. It knows its offset, and passes over
-// long pieces without reading them: a file of gigabytes whose blocks are not
-// looked at costs a page each.
+// source reads a file through a small buffer. It knows its offset, and skips long pieces without
+// reading them, so that a file of gigabytes whose blocks are not needed costs a page each.
 type source struct {
 	r    io.ReaderAt
 	size int64
@@ -79,7 +78,7 @@ func (s *source) head() (k class, v uint64, err error) {
 		k = classUint
 	}
 	if k == classExt {
-		v++ // the byte that tells its type
+		v++ // the byte with its type
 	}
 	if k >= classStr && v > uint64(s.remaining()) {
 		return 0, 0, io.ErrUnexpectedEOF // containers, too: an element is a byte or more

@@ -61,9 +61,9 @@ func (w *Writer) Attribute(key string, value any) error {
 	return w.written()
 }
 
-// Segment begins a new segment: header, descriptors and attributes are written
-// once more. Should the file be damaged, readers go on at the next segment. What
-// records say of others, as tables of names do, must be said again.
+// Segment begins a new segment: header, descriptors and attributes are written once more, so that
+// readers of a damaged file can continue there. Records that others refer to, such as tables of
+// names, must be written again.
 func (w *Writer) Segment() error {
 	w.segment++
 	w.buf = AppendHeader(w.buf, w.producer, spec.Attr{Key: spec.AttrSegment, Value: w.segment})
@@ -112,7 +112,7 @@ func appendData(b []byte, rec *spec.Record, values []any) ([]byte, error) {
 	return AppendValues(b, rec.Fields, values...)
 }
 
-// Flush writes what is gathered.
+// Flush writes the buffered packets.
 func (w *Writer) Flush() error {
 	if w.err == nil && len(w.buf) > 0 {
 		_, err := w.w.Write(w.buf)

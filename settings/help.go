@@ -13,7 +13,7 @@ func Item(name, value string) string {
 	return name + "=" + value
 }
 
-// Check tells what is wrong with a setting of a file, in one line; nil if nothing is.
+// Check returns an error of one line if a setting of a file is wrong.
 func Check(name, value string) error {
 	id, ok := Lookup(name)
 	if !ok {
@@ -29,7 +29,8 @@ func Check(name, value string) error {
 	return fmt.Errorf("found %s = %q, expected %s%s", name, value, s.Expected, hint(s.Nearest(value)))
 }
 
-// CheckRule is Check for a rule about points: whose limit package ratecontrol has read.
+// CheckRule is Check for a rule about points. understood is the verdict of package ratecontrol on
+// its limit.
 func CheckRule(points, limit string, understood bool) error {
 	if !IsRule(points) {
 		return fmt.Errorf("found %q, expected points as in main.(*T).* or kind:loop", points)
@@ -50,7 +51,7 @@ func hint(nearest string) string {
 	return "; the nearest is " + nearest
 }
 
-// Names are the names of all settings, in their order.
+// Names returns the names of all settings, in their order.
 func Names() string {
 	var list []string
 	for i := range Table {
@@ -104,7 +105,7 @@ func (s *Setting) form() string {
 	return s.Name + "=" + s.Example
 }
 
-// all are the settings, and then the rules.
+// all returns the settings, and then the rules.
 func all() []*Setting {
 	var list []*Setting
 	for i := range Table {

@@ -1,12 +1,12 @@
 package settings
 
 const (
-	longest = 24 // bytes of a word that is looked at; no name of ours is longer
+	longest = 24 // bytes of a word that is compared; no name of ours is longer
 	typos   = 2  // in a word of six bytes or more; in a shorter one there is one
 )
 
-// NearestWord is the word that differs least from a text, "" if all differ by more than a
-// typing error or two, or the text is one of them. Of words that differ as much it is the
+// NearestWord returns the word that differs least from a text, "" if all differ by more than a
+// typing error or two, or the text is one of them. Of words that differ equally it returns the
 // first.
 func NearestWord(text string, words []string) (word string) {
 	least := typos + 1

@@ -57,8 +57,8 @@ func NearestName(name string) string {
 // is none.
 func NearestKind(kind string) string { return NearestWord(kind, Kinds[:]) }
 
-// NearestLimit is the level that a limit, or what follows its colon, was probably meant
-// to be, "" if there is none.
+// NearestLimit returns the level that was probably meant by a limit, or by the part after its
+// colon, "" if there is none.
 func NearestLimit(limit string) string {
 	for i := 0; i < len(limit); i++ {
 		if limit[i] == ':' {
@@ -68,8 +68,8 @@ func NearestLimit(limit string) string {
 	return NearestWord(limit, Levels[:])
 }
 
-// UnknownKind is what stands in front of a rule's colon, or behind "kind:", if that is no
-// kind of points.
+// UnknownKind returns the word before a rule's colon, or after "kind:", if it is not a kind of
+// points.
 func UnknownKind(rule string) (kind string, unknown bool) {
 	for i := 0; i < len(rule); i++ {
 		if rule[i] != ':' {
@@ -91,7 +91,7 @@ func UnknownKind(rule string) (kind string, unknown bool) {
 	return "", false
 }
 
-// tick is the shortest period, in ns: the writer does what is periodic so often.
+// tick is the shortest period, in ns, because the writer does its periodic work so often.
 const tick = 100e6
 
 func parseForm(f Form, s string) (n uint64, ok bool) {
@@ -174,9 +174,9 @@ func parseTime(f Form, s string) (n uint64, ok bool) {
 	return uint64(v), v < 1e15
 }
 
-// number reads a number such as 100, 2.5 or 1e4 and returns what follows it: all of s if
-// it does not begin with a number. Package ratecontrol has its like, which this package,
-// as it imports nothing, cannot use.
+// number reads a number such as 100, 2.5 or 1e4 and returns the rest of the string: all of s if
+// it does not begin with a number. It duplicates a function of package ratecontrol, because this
+// package must not import anything.
 func number(s string) (v float64, rest string) {
 	i, scale := 0, 0.0
 	for ; i < len(s); i++ {

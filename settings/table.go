@@ -1,6 +1,6 @@
 package settings
 
-// ID is a setting's place in [Table].
+// ID is a setting's index in [Table].
 type ID int
 
 // The settings.
@@ -24,10 +24,10 @@ const (
 // Form is a way to write a value; the forms of a setting are a set of them.
 type Form uint16
 
-// The forms, and what the number of a value is.
+// The forms of values, and the meaning of their number.
 const (
 	Text      Form = 1 << iota // any text
-	Alone                      // the setting stands without a value
+	Alone                      // the setting has no value
 	Digit                      // a number of one digit
 	Bytes                      // 64MiB, 500MB, 100: bytes
 	ByteRate                   // 10MiB/s: bytes a second
@@ -42,10 +42,10 @@ type Setting struct {
 	Name        string
 	Words       []string
 	Forms       Form
-	Least, Most uint64 // Most is 0 where any number will do
-	Expected    string // what a value looks like, as messages say it
+	Least, Most uint64 // Most is 0 if there is no upper bound
+	Expected    string // the form of a value, for messages
 	Example     string // a value
-	Default     string // a value, or in brackets what holds without one
+	Default     string // a value, or in brackets the effect of having none
 	Doc         string
 }
 
@@ -95,17 +95,16 @@ var Table = [...]Setting{
 		Doc: "The directory of the memory that survives a killed program."},
 }
 
-// Levels are how much may be recorded of a point, each with what those before it have.
+// Levels are the levels of a point, each including the data of those before it.
 var Levels = [...]string{"off", "count", "time", "trace"}
 
 // Kinds are the kinds of points that rules can name; calls can only be switched off.
 var Kinds = [...]string{"proc", "loop", "sync", "record", "call", "go"}
 
-// LimitExpected is what the limit of a rule looks like, as messages say it. Package
-// ratecontrol reads it.
+// LimitExpected is the form of a rule's limit, for messages. Package ratecontrol reads it.
 const LimitExpected = "a rate such as 1e4/s, 1e4/s+500 or 1e4/s:count, or a level: off, count, time or trace"
 
-// rules are what settings say of points, for the help; see [IsRule].
+// rules are the settings about points, for the help; see [IsRule].
 var rules = [...]Setting{
 	{Name: "NAME", Example: "1e4/s",
 		Doc: "Hits a second of the points of that name that are traced; * stands for any characters, as in main.(*Cache).*. 1e4/s+500: how many may come at once; 1e4/s:count: what is recorded above the rate, else they are timed."},
@@ -115,7 +114,7 @@ var rules = [...]Setting{
 		Doc: "The same for all points of a kind: proc, loop, sync or record; call and go can be switched off."},
 }
 
-// IsRule tells whether a name is about points, and no setting.
+// IsRule reports whether a name is about points, and not a setting.
 func IsRule(name string) bool {
 	for i := 0; i < len(name); i++ {
 		if name[i] == '.' || name[i] == '*' || name[i] == ':' {

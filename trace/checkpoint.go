@@ -6,18 +6,19 @@ import (
 	"slices"
 )
 
-// checkpoint is what everybody did at a moment, and where to read on.
+// checkpoint is the state of all goroutines and threads at a moment, and the position from which
+// to continue reading.
 type checkpoint struct {
 	ticks  uint64
 	procs  uint64 // GOMAXPROCS, 0 if unknown
 	states []snapshot
-	// held are threads' entries, by their offset in the file, that are not later
-	// than ticks and wait for a cause that is.
+	// held has, for threads that wait for a later cause, the offset in the file of the waiting
+	// entry, which itself is not later than ticks.
 	held   map[uint32]int64
-	points []uint32 // of events since the checkpoint before, in order
+	points []uint32 // of events since the previous checkpoint, in order
 }
 
-// snapshot is what a goroutine does.
+// snapshot is the state of a goroutine.
 type snapshot struct {
 	g            GoID // 0: none, of a thread
 	seq          uint32
@@ -32,7 +33,7 @@ type snapshot struct {
 	regions      []uint32 // open ones, by their texts
 }
 
-// at returns what everybody did at a time.
+// at returns the state of all goroutines and threads at a time.
 func (t *Trace) at(ticks uint64) (*checkpoint, error) {
 	before := *t
 	var f follower
@@ -54,11 +55,11 @@ func (t *Trace) at(ticks uint64) (*checkpoint, error) {
 	return f.checkpoint(m, ticks), nil
 }
 
-// follower keeps of goroutines' states what the model does not.
+// follower keeps the parts of goroutines' states that the model does not.
 type follower struct {
 	live   []*snapshot // by slot
 	procs  uint64
-	points map[uint32]bool // of events since the last checkpoint; nil if nobody asks
+	points map[uint32]bool // of events since the last checkpoint; nil if not needed
 }
 
 func (f *follower) follow(batch []Event) error {
@@ -189,8 +190,8 @@ func snapshotOf(r *row) snapshot {
 	return s
 }
 
-// near is the last checkpoint of the index that is not later than ticks, nil if there
-// is none.
+// near returns the last checkpoint of the index that is not later than ticks, nil if there is
+// none.
 func (t *Trace) near(ticks uint64) (*checkpoint, error) {
 	if t.index == nil {
 		return nil, nil

@@ -14,12 +14,12 @@ type clockPoint struct {
 type clock struct {
 	points []clockPoint // ticks and mono strictly increasing
 	origin uint64       // ticks of time 0
-	base   Time         // that the points give for origin
+	base   Time         // of origin, according to the points
 	seg    int          // index of the segment of the last conversion
 }
 
-// normalize sorts the points and drops those that would turn time back. It
-// returns how many it dropped.
+// normalize sorts the points and drops those that would turn time back. It returns how many it
+// dropped.
 func (c *clock) normalize() (dropped int64) {
 	sort.SliceStable(c.points, func(i, j int) bool { return c.points[i].ticks < c.points[j].ticks })
 	kept := c.points[:0]

@@ -19,8 +19,8 @@ type cursor struct {
 
 	time uint64 // ticks of the current entry
 	word uint64 // its first word
-	// fresh is set with the first entry of a block, whose context the reader
-	// may need; lost as well if blocks are missing before it.
+	// fresh is set at the first entry of a buffer, because the reader may need the context in the
+	// buffer's head. lost is set too if buffers are missing before it.
 	fresh, lost bool
 	cut         bool // there are later entries than are to be read
 }
@@ -64,8 +64,8 @@ func (c *cursor) next() bool {
 	}
 }
 
-// tail is how many bytes the entry at c.pos, of a kind that carries packets, has
-// behind its words.
+// tail returns the number of bytes behind the words of the entry at c.pos, which is of a kind
+// that carries packets.
 func (c *cursor) tail(kind uint64) int {
 	t := c.t.tails[kind]
 	n := binary.LittleEndian.Uint64(c.buf[c.pos+8*int(t>>16):]) >> (t & 0xff)

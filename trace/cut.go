@@ -11,9 +11,9 @@ import (
 	"qinst.dev/sddf/spec"
 )
 
-// Cut writes a window of the trace as a file of its own; see [Trace.Window]. What
-// goroutines did at its start stands in "state" records. Totals of the whole run are
-// left out, and what extensions made of it; counts are those of the events.
+// Cut writes a window of the trace as a file of its own; see [Trace.Window]. "state" records have
+// the states of goroutines at its start. Totals of the whole run, and the results of extensions,
+// are left out, because they are not those of the window; counts are those of its events.
 func (t *Trace) Cut(w io.Writer, from, to Time) error {
 	view, err := t.Window(from, to)
 	if err != nil {
@@ -44,7 +44,7 @@ func (c *cutter) attributes() error {
 	return nil
 }
 
-// tables copies what names things.
+// tables copies the records that give names.
 func (c *cutter) tables() error {
 	r, err := sddf.NewReader(c.t.reader.File(), c.t.Size)
 	if err != nil {
@@ -86,7 +86,7 @@ func (c *cutter) tables() error {
 	return nil
 }
 
-// whole puts the bytes of packed blocks in place of where they are.
+// whole replaces references to packed blocks by their bytes.
 func whole(r *sddf.Reader, values []any) error {
 	for i, v := range values {
 		if b, ok := v.(sddf.Blob); ok {
@@ -100,8 +100,8 @@ func whole(r *sddf.Reader, values []any) error {
 	return nil
 }
 
-// recordKey tells a record that names things from others of its kind. Segments
-// repeat them.
+// recordKey identifies a record that gives a name. It is needed because segments repeat such
+// records.
 type recordKey struct {
 	tag         uint32
 	what, which uint64
@@ -144,7 +144,8 @@ func (c *cutter) clocks() error {
 	return nil
 }
 
-// states writes what everybody does at the beginning. Readers enter what they are in.
+// states writes the states of all goroutines and threads at the beginning. Readers enter the open
+// procedures themselves.
 func (c *cutter) states() error {
 	for i := range c.t.snapshots {
 		s := &c.t.snapshots[i]

@@ -1,5 +1,5 @@
-// Package trace reads what an instrumented program recorded as one ordered,
-// validated stream of events.
+// Package trace reads the trace of an instrumented program as one ordered, validated stream of
+// events.
 //
 //	t, err := trace.Open("prog.sddf")
 //	...
@@ -9,16 +9,15 @@
 //		return nil
 //	})
 //
-// Opening a file indexes it: a pass over the packets that reads the tables and
-// notes where each thread's blocks lie. [Trace.Events] then merges the threads
-// with one block of each in memory, so memory depends on the number of threads
-// and live goroutines, not on the length of the file.
+// Opening a file indexes it: a pass over the packets reads the tables and notes the positions of
+// each thread's buffers. [Trace.Events] then merges the threads with one buffer of each in
+// memory, so memory depends on the number of threads and live goroutines, not on the length of
+// the file.
 //
-// The stream is what analyses may rely on, whatever the file says: time never
-// goes back, a goroutine's states follow each other as [State] allows, enters
-// and exits nest and balance, and a goroutine that ends has left every
-// procedure. What had to be repaired or is missing is counted in [Losses],
-// which every report shows.
+// Analyses may rely on the stream, whatever the file contains: time never goes back, a
+// goroutine's states follow each other as [State] allows, enters and exits nest and balance, and
+// a goroutine that ends has left every procedure. Repairs and missing data are counted in
+// [Losses], which every report must show.
 //
-// It does not judge or aggregate; that is what the packages under analysis do.
+// It does not judge or aggregate; the packages under analysis do that.
 package trace

@@ -1,6 +1,6 @@
 package trace
 
-// State is what a goroutine does.
+// State is the state of a goroutine.
 type State uint8
 
 // The states of a goroutine. Running and Syscall occupy a processor: a
@@ -25,11 +25,11 @@ func (s State) String() string {
 	return [NumStates]string{"none", "runnable", "running", "waiting", "syscall", "blocked in syscall"}[s]
 }
 
-// Kind says what an event is.
+// Kind is the kind of an event.
 type Kind uint8
 
-// Kinds of events, each with the method that tells what it carries. A procedure here is one or a
-// loop; see [Point]. A goroutine's life is Create, Change ..., and a Change to None.
+// Kinds of events, each with the method that returns its data. A procedure here is a procedure or
+// a loop; see [Point]. A goroutine's life is Create, Change ..., and a Change to None.
 const (
 	Create   Kind = iota + 1 // G appears in state To: [Event.Creation]
 	Change                   // G goes from state From to state To: [Event.Wait], [Event.Woken]
@@ -45,11 +45,11 @@ const (
 	Labeled                  // G has labels from here on, and its creator's before: [Event.Text]
 	Trips                    // the iterations of the loop that G leaves with its next event: [Event.Count]
 	Record                   // G emits a record of the program's own: [Event.Point], [Trace.Record]
-	Sample                   // a sampler found G on a processor or in a system call, or nobody: [Event.Sample]
+	Sample                   // a sampler found G on a processor or in a system call, or none: [Event.Sample]
 	Searched                 // Thread had a processor and no goroutine until now: [Event.Count] ns
 )
 
-// Cause says why an Exit or a Change is there, beyond the normal case.
+// Cause is the cause of an Exit or a Change other than the normal one.
 type Cause uint8
 
 // Causes. A Change from Waiting to Runnable has one of the Wake causes, whose
@@ -66,12 +66,12 @@ const (
 	Preempted                  // Change from Running to Runnable against the goroutine's will
 )
 
-// Event is one step of one goroutine. It is flat, and its words mean different things for
-// different kinds, because reading is bound by memory; so the words are reached through methods
-// only. Those tell nothing of an event of another kind than theirs.
+// Event is one step of one goroutine. It is flat, and its words have a different meaning for each
+// kind, because reading is bound by memory. So the words must be reached through methods only.
+// The result of a method for another kind of event is meaningless.
 type Event struct {
 	Time   Time
-	G      GoID // whose event it is; 0 for Procs, Gap and Searched
+	G      GoID // goroutine of the event; 0 for Procs, Gap and Searched
 	obj    uint64
 	arg    uint64
 	Slot   Slot     // G's
@@ -92,10 +92,10 @@ func (e *Event) AtPoint() bool {
 // Point is the point of an Enter, Exit, Sync or Record.
 func (e *Event) Point() PointID { return PointID(e.arg) }
 
-// Count is the number that a Procs, Gap, Trips or Searched tells.
+// Count returns the number in a Procs, Gap, Trips or Searched.
 func (e *Event) Count() uint64 { return e.arg }
 
-// Mark is the kind of entry that a Mark stands for: spec.EvGCBegin and others.
+// Mark returns the kind of entry that a Mark stands for: spec.EvGCBegin and others.
 func (e *Event) Mark() uint64 { return e.arg }
 
 // Text is the text of a Region, Named or Labeled.
@@ -107,23 +107,24 @@ func (e *Event) Begins() bool { return e.aux == 1 }
 // Creation is how a goroutine came to be.
 type Creation struct {
 	Start uint64 // pc of the function that it starts in; see [Tables.Function]
-	Path  PathID // of the creator, where events do not tell all of it
+	Path  PathID // of the creator, if events do not show all of it
 }
 
-// Creation is what a Create tells.
+// Creation returns the data of a Create.
 func (e *Event) Creation() Creation { return Creation{e.arg, PathID(e.aux)} }
 
-// Waits is what a goroutine waits for.
+// Waits is the object of a wait, the reason and the stack.
 type Waits struct {
 	Reason ReasonID
 	Stack  StackID // in which it waits
 	Object Address
 }
 
-// Wait is what a Change to Waiting tells.
+// Wait returns the data of a Change to Waiting.
 func (e *Event) Wait() Waits { return Waits{ReasonID(e.arg), StackID(e.aux), Address(e.obj)} }
 
-// Woken is the object by which a Change ends a wait, where only its end tells: of a select.
+// Woken returns the object by which a Change ends a wait, if only the end of the wait determines
+// it, as in a select.
 func (e *Event) Woken() Address { return Address(e.obj) }
 
 // Operation is one on a synchronization object.
@@ -133,15 +134,15 @@ type Operation struct {
 	Queue  int // goroutines, readers, a counter or a length that it saw
 }
 
-// Sync is what a Sync tells.
+// Sync returns the data of a Sync.
 func (e *Event) Sync() Operation { return Operation{PointID(e.arg), Address(e.obj), int(e.aux)} }
 
-// Sampled is what a sampler saw of one goroutine.
+// Sampled is a sample of one goroutine.
 type Sampled struct {
-	Path  PathID // in which it was, from where it started
+	Path  PathID // of the goroutine, from where it started
 	Gap   int64  // us on average between its looks
-	First bool   // of what it saw in one look
+	First bool   // the first sample of a look
 }
 
-// Sample is what a Sample tells. Without a slot nobody was on a processor.
+// Sample returns the data of a Sample. Without a slot no goroutine was on a processor.
 func (e *Event) Sample() Sampled { return Sampled{PathID(e.arg), int64(e.aux), e.obj != 0} }

@@ -7,13 +7,13 @@ import (
 	"qinst.dev/sddf/spec"
 )
 
-// A flight recorder's file has the last events of each thread. It is a window that
-// begins where all threads' events are known, and what everybody did then follows from
-// what comes after: who starts was runnable, who is woken waited, and what is left
+// A flight recorder's file has the last events of each thread. It is a window that begins where
+// all threads' events are known. The states at its beginning follow from later events: a
+// goroutine that starts was runnable, one that is woken was waiting, and a procedure that is left
 // without having been entered was open.
 
-// flight is the trace from there on, to the time for which the file was written: later
-// events of some threads may be in it, too.
+// flight returns the trace from that moment on, up to the time for which the file was written. It
+// has an upper bound because the file may also have later events of some threads.
 func (t *Trace) flight() *Trace {
 	if t.Attr("mode") != "flight" || len(t.snapshots) > 0 {
 		return t
@@ -24,7 +24,7 @@ func (t *Trace) flight() *Trace {
 			at, cut = max(at, bs[0].ticks), true
 		}
 	}
-	if !cut { // all from the program's start
+	if !cut { // everything from the program's start
 		if t.endTicks != 0 {
 			t.until, t.part, t.wall = t.endTicks, true, t.clock.ns(t.endTicks)
 		}
@@ -38,7 +38,7 @@ func (t *Trace) flight() *Trace {
 	return w
 }
 
-// learner finds out what everybody did at a time.
+// learner determines the states of goroutines at a time.
 type learner struct {
 	t        *Trace
 	at       uint64
@@ -47,7 +47,7 @@ type learner struct {
 	numbered map[GoID]bool // seq is known
 	open     map[GoID]*opened
 	idle     []*snapshot         // threads that have a processor and no goroutine
-	owners   map[int32]*snapshot // by processor, as far as events later than the time do not say otherwise
+	owners   map[int32]*snapshot // by processor, unless events later than the time show otherwise
 }
 
 // learned is a thread.
@@ -59,13 +59,13 @@ type learned struct {
 	since  uint64 // it has its processor
 }
 
-// opened are the procedures that a goroutine has entered since, and those that it must
-// have been in before, the innermost first.
+// opened are the procedures that a goroutine has entered since, and those that it must have been
+// in before, the innermost first.
 type opened struct {
 	since, before []uint32
 }
 
-// threads walks to the time, and notes who runs then.
+// threads reads each thread up to the time, and notes the goroutine that runs then.
 func (l *learner) threads() {
 	owner, stolen := map[int32]*learned{}, map[int32]uint64{}
 	var all []*learned
@@ -116,7 +116,7 @@ func (l *learner) threads() {
 	}
 }
 
-// step applies an event to what is known of the thread.
+// step applies an event to the state of the thread.
 func (th *learned) step() {
 	p := th.head.p
 	if !th.head.seen {
@@ -135,7 +135,7 @@ func (th *learned) step() {
 	}
 }
 
-// events reads what comes after, in time order.
+// events reads the later events, in time order.
 func (l *learner) events() {
 	for len(l.running) > 0 {
 		first := 0
@@ -170,7 +170,7 @@ func (l *learner) event(th *learned) {
 	case spec.EvProcSteal, spec.EvProcStop:
 		delete(l.owners, int32(point))
 	case spec.EvProcStart:
-		// Nobody took it from its owner since: it had lost it before.
+		// No thread took it from its owner since, so the owner must have lost it before.
 		if s := l.owners[int32(point)]; s != nil && s.thread != th.id {
 			if s.p = -1; s.state == Syscall {
 				s.state = Blocked
@@ -190,10 +190,11 @@ func (l *learner) event(th *learned) {
 			o.before = append(o.before, point)
 		}
 	}
-	// What an unwinding left stays in since: the next exit tells where the goroutine was.
+	// An unwinding does not say where it began: the next exit shows where the goroutine was.
 }
 
-// note: an event tells what the goroutine did before, if none has yet.
+// note records the state that an event implies for the time before it, unless an earlier event
+// did.
 func (l *learner) note(th *learned, state State) {
 	id, seq := th.goWord()
 	s := l.known[id]

@@ -3,7 +3,7 @@ package trace
 // The numbers of a trace have types of their own, because a stack taken for a path, or a slot for
 // a goroutine, is an index that exists and means something else.
 type (
-	// Time is a moment, in ns since the trace began. Lengths of time are int64, in ns.
+	// Time is a moment, in ns since the trace began. Durations are int64, in ns.
 	Time int64
 	// GoID is a goroutine's number in the program. 0 is no goroutine.
 	GoID uint64
@@ -11,7 +11,7 @@ type (
 	Slot int32
 	// PointID is the dense number of a probe point: an index of [Tables.Points].
 	PointID int32
-	// StackID is the number of a stack: an index of [Tables.Stacks]. 0 is the stack that is not known.
+	// StackID is the number of a stack: an index of [Tables.Stacks]. 0 is an unknown stack.
 	StackID uint32
 	// PathID is the number of a path: an index of [Tables.Paths]. 0 is where a goroutine started.
 	PathID int32
@@ -23,7 +23,7 @@ type (
 	ThreadID int32
 	// ProcID is the number of a processor of Go's scheduler. -1 is no processor.
 	ProcID int32
-	// Address tells synchronization objects apart while they live. 0 is not known.
+	// Address identifies a synchronization object while it lives. 0 is unknown.
 	Address uint64
 )
 
@@ -36,6 +36,6 @@ const NoPoint PointID = -1
 // NoReason is no code of a wait's reason.
 const NoReason ReasonID = 1<<64 - 1
 
-// SwitchReason is the reason of a wait that a coroutine switch began, for which the
-// runtime records no code.
+// SwitchReason is the reason of a wait begun by a coroutine switch, for which the runtime records
+// no code.
 const SwitchReason ReasonID = 1<<24 - 1

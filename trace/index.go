@@ -15,7 +15,7 @@ import (
 // writerThread is the thread number of the file's writer in "oscpu" records.
 const writerThread = 1<<32 - 1
 
-// indexer is the first pass over a file: tables and the place of each block.
+// indexer is the first pass over a file. It collects tables and the position of each buffer.
 type indexer struct {
 	t       *Trace
 	fns     map[uint64]Function
@@ -31,8 +31,8 @@ type indexer struct {
 	first     uint64 // ticks
 	last      uint64
 	timed     bool
-	// readings are the times of clock records: they bound the trace where no
-	// "end" record does. After that record's time the tool alone is at work.
+	// readings are the times of clock records. They bound the trace if there is no "end" record.
+	// After that record's time only the tool is at work.
 	readings []uint64
 	counts   sddf.Blob
 	reduced  sddf.Blob // of no length if there is none
@@ -56,7 +56,7 @@ type rawPaths struct {
 	paths sddf.Blob
 }
 
-// maxPaths is far above what a program has room for.
+// maxPaths is far above the number that a program has room for.
 const maxPaths = 1 << 20
 
 // pathTable reads the paths. Each is to come from one with a smaller number.
@@ -78,7 +78,7 @@ func (ix *indexer) pathTable() {
 	}
 }
 
-// maxStacks is what an event's field can hold.
+// maxStacks is the largest number that fits an event's field.
 const maxStacks = 1 << (64 - spec.AddressBits)
 
 // stackTable resolves the stacks; number 0 is left empty.
@@ -136,7 +136,7 @@ func (ix *indexer) packet(p *sddf.Packet) error {
 	return nil
 }
 
-// attribute takes in a stream attribute. Segments repeat them.
+// attribute processes a stream attribute. Segments repeat them.
 func (ix *indexer) attribute(a Attr) {
 	for i := range ix.t.Attrs {
 		if ix.t.Attrs[i].Key == a.Key {
@@ -147,9 +147,8 @@ func (ix *indexer) attribute(a Attr) {
 	ix.t.Attrs = append(ix.t.Attrs, a)
 }
 
-// row gives access to a record's values by field name, so that fields may be
-// added or reordered in the format. A missing or differently typed field makes
-// the row bad.
+// row gives access to a record's values by field name, so that fields may be added or reordered
+// in the format. A missing or differently typed field makes the row bad.
 type row struct {
 	*sddf.Packet
 	bad bool
@@ -259,7 +258,7 @@ func (ix *indexer) data(r *row) bool {
 	return !r.bad
 }
 
-// cost takes in the records about what the run and its observation cost.
+// cost processes the records about the cost of the run and of its observation.
 func (ix *indexer) cost(r *row) {
 	t := ix.t
 	switch r.Record.Tag {
@@ -302,9 +301,9 @@ func (ix *indexer) cost(r *row) {
 	}
 }
 
-// thread takes in a reading of a thread's times. One from before the first clock
-// tells what it had used when the trace began, in its start by the operating
-// system for one.
+// thread processes a reading of a thread's times. A reading from before the first clock record is
+// the time that the thread had used when the trace began; the operating system needs some for its
+// start.
 func (ix *indexer) thread(th Thread) {
 	key := [2]uint32{th.ID, th.TID}
 	if len(ix.readings) == 0 {
@@ -370,7 +369,7 @@ func (ix *indexer) probes(r *row) bool {
 	for i := range leaders {
 		leaders[i] = uint64(i)
 	}
-	if r.has("leader") { // likewise
+	if r.has("leader") { // older files have none
 		leaders = r.us("leader")
 	}
 	for _, col := range [][]uint64{names, owners, files, lines, flags, ops, leaders} {
@@ -406,7 +405,7 @@ func (ix *indexer) probes(r *row) bool {
 	return true
 }
 
-// finish turns what the pass collected into the trace's tables.
+// finish turns the results of the pass into the trace's tables.
 func (ix *indexer) finish() {
 	t := ix.t
 	for _, f := range ix.fns {
@@ -449,8 +448,8 @@ func (ix *indexer) finish() {
 	ix.levels.finish(t)
 }
 
-// unknownPoints names what no table has, though the indexes of others leave it room:
-// its events are procedures' as far as anybody knows.
+// unknownPoints adds points that no table has, although the indexes of others leave room for
+// them. Their events are taken for those of procedures.
 func (ix *indexer) unknownPoints() {
 	for i := range ix.t.Points {
 		if p := &ix.t.Points[i]; p.Kind == "" {
@@ -467,12 +466,12 @@ func (ix *indexer) blocksInOrder() {
 		kept := bs[:0]
 		next := uint64(0)
 		if t.Attr("mode") == "flight" {
-			next = bs[0].seq // those before are not kept
+			next = bs[0].seq // earlier buffers are not kept
 		}
 		for _, b := range bs {
 			if b.seq < next {
-				// A chunk that was written before it was full comes again. It
-				// only grows: what is shorter is nonsense.
+				// A buffer that was written before it was full occurs again. It can only grow, so
+				// a shorter one must be ignored.
 				last := &kept[len(kept)-1]
 				if b.len < last.len {
 					t.losses.Records++
@@ -534,7 +533,7 @@ func (ix *indexer) lastEvents() {
 	}
 }
 
-// times converts what was collected in ticks.
+// times converts the times collected in ticks.
 func (ix *indexer) times() {
 	t := ix.t
 	t.losses.Records += t.clock.normalize()
@@ -545,8 +544,8 @@ func (ix *indexer) times() {
 	t.Ran = max(0, t.clock.ns(ix.last))
 	t.wall = t.Ran
 	if len(ix.limits) > 0 {
-		// Past the limit scheduling is not recorded, so that the last states seen
-		// would be taken for those of the rest of the run.
+		// After the limit scheduling is not recorded. The events end there, because otherwise the
+		// last states would be taken for those of the rest of the run.
 		t.until = ix.limits[0]
 		t.wall = max(0, t.clock.ns(t.until))
 	}

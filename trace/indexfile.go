@@ -14,12 +14,12 @@ import (
 // IndexSuffix follows a trace's path in that of its index.
 const IndexSuffix = ".index"
 
-// everyEvents is how many events lie between two checkpoints: a window is read from
-// the last one before it on.
+// everyEvents is the number of events between two checkpoints. A window is read from the last
+// checkpoint before it.
 const everyEvents = 1 << 20
 
-// An index is a file of two records for each checkpoint, of which the second is
-// passed over when the index is opened.
+// An index is a file with two records for each checkpoint. The second is skipped when the index
+// is opened.
 var (
 	checkpointRecord = sddf.Define[checkpointHead]("checkpoint")
 	statesRecord     = sddf.Define[checkpointStates]("states")
@@ -39,15 +39,15 @@ type checkpointStates struct {
 	File []byte `sddf:"file,doc=a file of its own of state records"`
 }
 
-// An index says whose it is.
+// Attributes that match an index to its trace.
 const (
 	attrIndexSize   = "trace_bytes"
 	attrIndexStream = "trace_stream"
 )
 
-// WriteIndex writes the trace's index: what everybody did, about every million
-// events; less often where that is much. [Open] uses the one that it finds at the
-// trace's path with [IndexSuffix].
+// WriteIndex writes the trace's index: the state of all goroutines and threads for about every
+// million events, less often if the states are large. [Open] uses the index at the trace's path
+// with [IndexSuffix].
 func (t *Trace) WriteIndex(w io.Writer) error { return t.writeIndex(w, everyEvents) }
 
 func (t *Trace) writeIndex(w io.Writer, every int) error {

@@ -7,7 +7,7 @@ import (
 	"qinst.dev/sddf/spec"
 )
 
-// rawLevels is what a file says of points below trace, in ticks.
+// rawLevels are a file's records about points below trace, in ticks.
 type rawLevels struct {
 	changes []rawChange
 	times   sddf.Blob // the last; of no length if there is none
@@ -19,7 +19,7 @@ type rawChange struct {
 	LevelChange
 }
 
-// level takes in a record about levels.
+// level processes a record about levels.
 func (ix *indexer) level(r *row) {
 	l := &ix.levels
 	switch r.Record.Tag {
@@ -42,7 +42,7 @@ func (ix *indexer) level(r *row) {
 	}
 }
 
-// extension takes in what an extension did.
+// extension processes a record about an extension.
 func (ix *indexer) extension(r *row) {
 	e := Extension{r.s("name"), r.u("seen"), r.u("dropped"), r.u("emitted"), int64(r.u("took")), r.s("failed")}
 	if r.bad {
@@ -57,7 +57,7 @@ func (ix *indexer) extension(r *row) {
 	ix.t.Extensions = append(ix.t.Extensions, e)
 }
 
-// finish resolves it. It comes behind the clock.
+// finish resolves it. It must be called after the clock is complete.
 func (l *rawLevels) finish(t *Trace) {
 	for _, c := range l.changes {
 		if int(c.Point) >= len(t.Points) || c.Point < 0 {
@@ -88,8 +88,8 @@ func (l *rawLevels) histogram(t *Trace, point uint64) (list []Length) {
 	return list
 }
 
-// entries calls f for each entry of a packed block; of one that is no record's there
-// are none.
+// entries calls f for each entry of a packed block. A block that does not belong to a record has
+// none.
 func (t *Trace) entries(layout *spec.Layout, b sddf.Blob, f func([]uint64)) {
 	if b.Len == 0 {
 		return

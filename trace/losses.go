@@ -5,22 +5,22 @@ import (
 	"reflect"
 )
 
-// Losses counts what is missing from a trace and what was repaired to read it.
-// The zero value is a perfect trace.
+// Losses counts missing data, and the repairs needed to read a trace. The zero value is a perfect
+// trace.
 type Losses struct {
 	TailBytes    int64 `json:"tail_bytes"`    // bytes of the file that no whole packet could be read from
-	OtherStreams int64 `json:"other_streams"` // bytes of the file that belong to other streams: files one behind another
+	OtherStreams int64 `json:"other_streams"` // bytes of the file that belong to other, concatenated streams
 	Incomplete   int64 `json:"incomplete"`    // 1 if the file has no "end" record
 	Records      int64 `json:"records"`       // records that made no sense
 	Blocks       int64 `json:"blocks"`        // event blocks missing from a thread's numbering
-	BlockDamage  int64 `json:"block_damage"`  // blocks whose rest could not be decoded
-	Events       int64 `json:"events"`        // events the program says it lost (gap and end records)
+	BlockDamage  int64 `json:"block_damage"`  // buffers whose rest could not be decoded
+	Events       int64 `json:"events"`        // events that the program reported lost (gap and end records)
 	Missing      int64 `json:"missing"`       // enter events that counts promise and the file does not have
 	Early        int64 `json:"early"`         // hits of points before their package was registered
 	Overflow     int64 `json:"overflow"`      // entries deeper than the program's profile stack
 	Unnamed      int64 `json:"unnamed"`       // names, labels, stacks and callees that the program had no room for
 	BackwardTime int64 `json:"backward_time"` // events earlier than their predecessor on the same thread
-	NoGoroutine  int64 `json:"no_goroutine"`  // events about the running goroutine where none was known
+	NoGoroutine  int64 `json:"no_goroutine"`  // events about the running goroutine when none was known
 	UnknownPoint int64 `json:"unknown_point"` // enter or exit of a point that no table has
 	States       int64 `json:"states"`        // scheduling events that did not fit the state before
 	Context      int64 `json:"context"`       // blocks that begin in another goroutine than the one before ended in
@@ -35,7 +35,7 @@ type Loss struct {
 	What  string
 }
 
-// List returns what is not zero, in a fixed order, in words.
+// List returns the losses that are not zero, in a fixed order, in words.
 func (l *Losses) List() []Loss {
 	all := []Loss{
 		{l.TailBytes, "bytes of the file are damaged or incomplete"},
@@ -70,7 +70,7 @@ func (l *Losses) List() []Loss {
 // Add adds the losses of another trace.
 func (l *Losses) Add(m *Losses) {
 	to, more := reflect.ValueOf(l).Elem(), reflect.ValueOf(m).Elem()
-	for i := range to.NumField() { // all are numbers
+	for i := range to.NumField() { // all fields are numbers
 		to.Field(i).SetInt(to.Field(i).Int() + more.Field(i).Int())
 	}
 }

@@ -16,7 +16,7 @@ const (
 	holdGappyNs = 1e5 // in a trace that turned out to have holes
 )
 
-// thread is one thread's cursor and what the model knows of it.
+// thread is one thread's cursor and the model's state of the thread.
 type thread struct {
 	*cursor
 	id     uint32
@@ -40,17 +40,17 @@ type merger struct {
 	heap    []*thread // by time, then number
 	held    []*thread
 	hold    uint64 // ticks
-	// holdGappy replaces hold once an event was waited for in vain: each such
-	// wait moves what the thread did to a later time.
+	// holdGappy replaces hold after the first wait for an event that never came, because each
+	// such wait moves the thread's events to a later time.
 	holdGappy uint64
 
-	keep  bool         // leave held what may wait for what comes after the window
-	pause func() error // if set: called where all events up to the time now are applied, or held
+	keep  bool         // do not force held events at the end: their cause may come after the window
+	pause func() error // if set: called when all events up to the time now are applied, or held
 }
 
-// Events calls f with the trace's events in order, in batches that are valid
-// during the call. It returns what was lost or repaired on the way, including
-// what opening the file found. It can be called again.
+// Events calls f with the trace's events in order, in batches that are valid only during the
+// call. It returns the losses and repairs, including those found when the file was opened. It can
+// be called again.
 func (t *Trace) Events(f func([]Event) error) (Losses, error) {
 	m := t.merger(f)
 	if err := m.run(); err != nil {
@@ -60,7 +60,7 @@ func (t *Trace) Events(f func([]Event) error) (Losses, error) {
 	return m.losses, m.flush()
 }
 
-// merger is ready to merge, from what everybody did at the beginning on.
+// merger returns a merger at the beginning of the trace, with the states there.
 func (t *Trace) merger(f func([]Event) error) *merger {
 	m := &merger{keep: t.part}
 	m.init(t, f)
@@ -157,7 +157,7 @@ func (m *merger) advance(th *thread, limit uint64) {
 	m.release()
 }
 
-// release puts threads back that waited for what has just changed.
+// release puts threads back that waited for the latest change.
 func (m *merger) release() {
 	if len(m.woken) == 0 {
 		return
@@ -179,7 +179,7 @@ func (th *thread) waitsFor(w woken) bool {
 	return w.g != 0 && w.g == th.waitG || w.p >= 0 && w.p == th.waitP
 }
 
-// force applies the event that has been held longest, whatever the model says.
+// force applies the event that has been held longest, even if it contradicts the model.
 func (m *merger) force() {
 	th := m.held[0]
 	m.held = slices.Delete(m.held, 0, 1)
@@ -241,7 +241,7 @@ func (m *merger) down(i int) {
 	}
 }
 
-// finish ends the stream: what the counts promise must have been found.
+// finish ends the stream. It compares the events found with the file's counts.
 func (m *merger) finish() {
 	for i := range m.t.Points {
 		p := &m.t.Points[i]

@@ -2,7 +2,7 @@ package trace
 
 import "qinst.dev/sddf/spec"
 
-// gor is what the model keeps of a live goroutine.
+// gor is the model's state of a live goroutine.
 type gor struct {
 	id    GoID
 	th    *thread // on which it runs or is in a system call
@@ -12,19 +12,19 @@ type gor struct {
 	state State
 }
 
-// woken says what has changed that a held thread may wait for.
+// woken lists changes that a held thread may wait for.
 type woken struct {
 	g GoID
 	p int32
 }
 
-// model keeps the state of every goroutine, thread and processor, applies events
-// to it, and emits what each of them means.
+// model keeps the state of every goroutine, thread and processor. It applies entries and emits
+// the resulting events.
 type model struct {
 	t       *Trace
 	losses  Losses
 	forcing bool // apply the event even if it does not fit
-	holding bool // threads are held: note what changes
+	holding bool // threads are held: note changes
 
 	now     uint64 // ticks; never goes back
 	nowNs   Time
@@ -67,8 +67,8 @@ func (m *model) emit(e Event) {
 	m.batch = append(m.batch, e)
 }
 
-// emitCall is emit for an enter or exit. Most events are those: the event is made where it
-// stays, because copying it takes longer than making it.
+// emitCall is emit for an enter or exit. Most events are of these kinds, so the event is made in
+// place, because copying it takes longer than making it.
 func (m *model) emitCall(th *thread, g *gor, kind Kind, point uint32, cause Cause) {
 	n := len(m.batch)
 	if n == cap(m.batch) {
@@ -154,7 +154,7 @@ func (m *model) sync(th *thread, point uint32) {
 	m.emit(Event{Kind: Sync, G: g.id, Slot: g.slot, By: NoSlot, arg: uint64(point), obj: obj, aux: queue, Thread: ThreadID(th.id)})
 }
 
-// sample applies what a sampler saw on another thread.
+// sample applies a sample of another thread.
 func (m *model) sample(th *thread, on uint32) {
 	w := th.arg(1)
 	e := Event{Kind: Sample, Slot: NoSlot, By: NoSlot, arg: w & (1<<32 - 1), aux: uint32(w >> 32 & (1<<31 - 1)), obj: w >> 63, Thread: ThreadID(th.id)}
@@ -179,9 +179,9 @@ func object(w uint64) (obj uint64, n uint32) {
 	return w & (1<<spec.AddressBits - 1), uint32(w >> spec.AddressBits)
 }
 
-// enterBlock takes the context from a block's head where events before it are
-// missing or the buffer passed to another thread; elsewhere the model knows
-// better, for it has seen every event.
+// enterBlock takes the context from a buffer's head, if events before it are missing or its
+// number passed to another thread. Otherwise the model's state is more reliable, because it has
+// seen every event.
 func (m *model) enterBlock(th *thread) {
 	th.fresh = false
 	b := &th.block
@@ -239,8 +239,8 @@ func (m *model) enter(th *thread, point uint32) {
 	m.emitCall(th, g, Enter, point, ByCode)
 }
 
-// maxSearch bounds the search for the enter of an exit: far above what lost
-// events leave open, and no way to make reading quadratic.
+// maxSearch bounds the search for the enter of an exit. It is far more than lost events leave
+// open, and without it reading could become quadratic.
 const maxSearch = 4096
 
 func (m *model) exit(th *thread, point uint32) {
@@ -256,8 +256,8 @@ func (m *model) exit(th *thread, point uint32) {
 	m.pop(th, g, ByCode)
 }
 
-// popAbove closes what g has entered since it entered point, and reports whether
-// it is in there.
+// popAbove closes the procedures that g has entered since it entered point, and reports whether g
+// is in point.
 func (m *model) popAbove(th *thread, g *gor, point uint32) bool {
 	top := len(g.stack) - 1
 	for i := top; i >= 0 && i > top-maxSearch; i-- {

@@ -2,8 +2,8 @@ package trace
 
 import "qinst.dev/ratecontrol"
 
-// PointsNamed returns the points whose name a pattern matches: * stands for any
-// characters, all else for itself.
+// PointsNamed returns the points whose name matches a pattern. * stands for any characters, other
+// characters for themselves.
 func (t *Tables) PointsNamed(pattern string) map[PointID]bool {
 	found := map[PointID]bool{}
 	for i := range t.Points {

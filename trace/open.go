@@ -22,25 +22,25 @@ type Trace struct {
 	Producer string
 	Blocks   int // event blocks
 
-	Salvaged *salvage.File // what came from the program's ring, if the file was opened by its name
+	Salvaged *salvage.File // data from the program's ring, if the file was opened by its name
 
-	wall      Time   // from the first event or clock reading to the end of what was traced
+	wall      Time   // from the first event or clock reading to the end of the traced time
 	losses    Losses // of opening
 	reader    *sddf.Reader
 	file      io.Closer
 	words     [256]uint8  // words of an event by kind, 0 if unknown
 	tails     [256]uint32 // of kinds that carry packets: word<<16 | width<<8 | bit of the packet's length
 	clock     clock
-	snapshots []snapshot         // what goroutines did when the file's part of a trace began
-	until     uint64             // ticks: later events are not read; 0: all are
+	snapshots []snapshot         // states of goroutines at the beginning, if the file is a part of a trace
+	until     uint64             // ticks: later events are not read; 0: no limit
 	blocks    map[uint32][]block // by thread
 	endTicks  uint64             // of the "end" record, 0 if there is none
-	part      bool               // a window: what waits for a cause at its end is not in it
+	part      bool               // a part of a trace: entries whose cause comes after its end are not in it
 	index     *indexFile         // nil if there is none
 	starts    map[GoID]uint64    // start functions of goroutines that were there when the file was written
 }
 
-// block is where one event block lies and the context that it states.
+// block is the position of one event buffer and the context in its head.
 type block struct {
 	off   int64
 	ticks uint64
@@ -67,8 +67,8 @@ func Open(path string) (*Trace, error) {
 	return t, nil
 }
 
-// New indexes a file of the given size. Of a file with several streams it reads the
-// first, and counts the bytes of the others.
+// New indexes a file of the given size. If the file has several streams, it reads the first and
+// counts the bytes of the others.
 func New(r io.ReaderAt, size int64) (*Trace, error) {
 	t, err := index(r, size)
 	var foreign foreignStream
@@ -113,13 +113,13 @@ func (t *Trace) Close() error {
 	return err
 }
 
-// Losses are those that opening the file found; reading the events finds others.
+// Losses returns the losses found when the file was opened; reading the events finds others.
 func (t *Trace) Losses() Losses { return t.losses }
 
-// Tables returns what the file says beside its events.
+// Tables returns the tables of the file.
 func (t *Trace) Tables() *Tables { return &t.tables }
 
-// Wall is the time of the end of what was traced.
+// Wall is the time of the end of the traced time.
 func (t *Trace) Wall() Time { return t.wall }
 
 // Record decodes the record of a Record event. It is valid until the next call.
@@ -131,8 +131,8 @@ func (t *Trace) Record(e *Event) (*sddf.Packet, error) {
 	return t.reader.Inner(b)
 }
 
-// checkLayout compares the file's event layout with what this package decodes,
-// and notes the length of each kind, known here or not.
+// checkLayout compares the file's event layout with the one that this package decodes, and notes
+// the length of each kind, known here or not.
 func (t *Trace) checkLayout(rec *spec.Record) error {
 	if rec.Layout == nil {
 		return errors.New(`record "events" has no layout`)

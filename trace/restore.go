@@ -1,8 +1,8 @@
 package trace
 
-// restore puts everybody into the state that a cut begins with. Those that run come
-// last: one that has procedures open is shown to have entered them, so that at no
-// time more run than there are processors.
+// restore puts all goroutines and threads into the states at the beginning of a cut. Running
+// goroutines must come last: one with open procedures enters them running, and there must never
+// be more running goroutines than processors.
 func (m *merger) restore(list []snapshot) {
 	byID := map[uint32]*thread{}
 	for _, th := range m.threads {
@@ -19,7 +19,7 @@ func (m *merger) restore(list []snapshot) {
 			if s.onThread() {
 				th = byID[s.thread]
 			}
-			th.seenIn, th.lost, th.tid = true, false, s.tid // the first block's head says nothing new
+			th.seenIn, th.lost, th.tid = true, false, s.tid // the first buffer's head adds nothing
 			if s.p >= 0 && m.procOK(s.p) && m.owner[s.p] == nil && th.p < 0 {
 				m.takeProc(th, s.p)
 			}
@@ -33,7 +33,7 @@ func (m *merger) restore(list []snapshot) {
 	}
 }
 
-// appear creates a goroutine, enters what it is in, and brings it where it is.
+// appear creates a goroutine, enters its open procedures, and brings it into its state.
 func (m *merger) appear(th *thread, s *snapshot) {
 	g := m.create(th, s.g, s.seq, Runnable, s.pc, ByCode, NoSlot)
 	say := func(kind Kind, arg uint64) {

@@ -8,8 +8,8 @@ const maxProcs = 1 << 12
 // seqMask: sequence numbers are kept modulo 2^24.
 const seqMask = 1<<24 - 1
 
-// legal tells which state may follow which without repair. A coroutine switch
-// takes a goroutine from Waiting to Running.
+// legal tells which state may follow which without repair. A coroutine switch takes a goroutine
+// from Waiting to Running.
 var legal = [NumStates][NumStates]bool{
 	Runnable: {Running: true},
 	Running:  {Runnable: true, Waiting: true, Syscall: true, None: true},
@@ -34,8 +34,8 @@ func via(from, to State) State {
 	return Running
 }
 
-// ready reports whether the event follows from what has been seen. If not, it
-// notes what the thread waits for.
+// ready reports whether the event follows from the events so far. If not, it notes the event that
+// the thread waits for.
 func (m *model) ready(th *thread, kind uint64, arg uint32) bool {
 	switch kind {
 	case spec.EvGoStart:
@@ -208,7 +208,7 @@ func (m *model) create(th *thread, id GoID, seq uint32, state State, pc uint64, 
 	return m.createIn(th, id, seq, Event{To: state, arg: pc, Cause: cause, By: by})
 }
 
-// createIn is create with what else the event says.
+// createIn is create with further data of the event.
 func (m *model) createIn(th *thread, id GoID, seq uint32, e Event) *gor {
 	var g *gor
 	if n := len(m.free); n > 0 {
@@ -296,13 +296,13 @@ func (m *model) goUnpark(th *thread, cause uint32, obj uint64) {
 	m.step(th, g, Event{To: Runnable, Cause: c, By: by, obj: obj})
 }
 
-// change brings g into a state, by repaired steps where the direct one is not
-// legal, and emits each step. The thread is the one whose event says so.
+// change brings g into a state and emits each step. It inserts repaired steps if the direct one
+// is not legal. The thread is the one whose event caused the change.
 func (m *model) change(th *thread, g *gor, to State, arg uint64, cause Cause, by Slot) {
 	m.step(th, g, Event{To: to, arg: arg, Cause: cause, By: by})
 }
 
-// step is change with what else the last step's event says.
+// step is change with further data for the event of the last step.
 func (m *model) step(th *thread, g *gor, last Event) {
 	for g.state != last.To {
 		next := via(g.state, last.To)
@@ -318,8 +318,8 @@ func (m *model) step(th *thread, g *gor, last Event) {
 	m.wake(g.id, -1)
 }
 
-// place keeps the link between a goroutine and its thread: it has one while it
-// runs or is in a system call.
+// place maintains the link between a goroutine and its thread. A goroutine has a thread only
+// while it runs or is in a system call.
 func (m *model) place(th *thread, g *gor) {
 	switch g.state {
 	case Running, Syscall, Blocked:
@@ -427,9 +427,9 @@ func (m *model) procSteal(th *thread, p int32) {
 	m.releaseProc(v)
 }
 
-// loses reports whether another thread can take this one's processor: what it runs is in
-// a system call, or blocked where C has just called Go. That one is itself where C is
-// back on it.
+// loses reports whether another thread can take this one's processor. It can if this thread's
+// goroutine is in a system call, or is blocked because C has just called Go. The other thread may
+// be this one itself, when C is back on it.
 func (th *thread) loses(to *thread) bool {
 	return th == to || th.g == nil || th.g.state == Syscall || th.g.state == Blocked
 }

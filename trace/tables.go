@@ -8,13 +8,13 @@ import (
 	"qinst.dev/sddf/spec"
 )
 
-// Tables are what a recording says of the program and the run beside its events: what names
-// things, and totals of the whole run. Reading the events adds to Points what only they tell.
+// Tables are the tables of a recording about the program and the run: names, and totals of the
+// whole run. Reading the events adds to Points the data that only events have.
 type Tables struct {
 	Attrs     []Attr                        // in the file's order
 	Points    []Point                       // by PointID
 	Functions []Function                    // by pc
-	Callees   map[PointID]map[string]uint64 // calls by point and function, where the source does not tell the function
+	Callees   map[PointID]map[string]uint64 // by point and function, if only known at run time
 	Texts     map[TextID]string
 	Stacks    []Stack  // by StackID
 	Paths     []Path   // by PathID
@@ -30,22 +30,22 @@ type Tables struct {
 	End       End
 	// Extensions are those that reduced the trace, in the order of the file.
 	Extensions []Extension
-	// Own are the records of the program's own kinds that lie between those of the trace:
-	// what extensions made, by name.
+	// Own are the records of the program's own kinds that are not among its events: those made by
+	// extensions, by name.
 	Own       []OwnRecords
 	HasCounts bool
-	Ran       Time  // to the end record, or what was last; later than the end of the events after a limit
+	Ran       Time  // to the end record, or the last record; later than the end of the events after a limit
 	Began     int64 // ns since 1970, 0 if unknown
 }
 
-// Source is an ordered, validated stream of events and what it is about: a file, a part of one,
-// or a trace that was computed from another.
+// Source is an ordered, validated stream of events with its tables: a file, a part of one, or a
+// trace that was computed from another.
 type Source interface {
 	Tables() *Tables
-	// Wall is the time of the end of what was traced.
+	// Wall is the time of the end of the traced time.
 	Wall() Time
-	// Events calls f with the events in order, in batches that are valid during the call. It
-	// returns what was lost or repaired on the way. It can be called again.
+	// Events calls f with the events in order, in batches that are valid only during the call. It
+	// returns the losses and repairs. It can be called again.
 	Events(f func([]Event) error) (Losses, error)
 }
 
@@ -90,8 +90,8 @@ func (t *Tables) Reason(code ReasonID) string {
 	return fmt.Sprintf("reason %d", code)
 }
 
-// Costs are what recording cost on the machine of the run, in ns, as the program measured it in
-// loops that do nothing else; 0 where it did not.
+// Costs are the costs of recording on the machine of the run, in ns, as the program measured them
+// in otherwise empty loops; 0 if it did not.
 type Costs struct {
 	Clock  float64 // a reading of the clock
 	Event  float64 // a traced event
@@ -115,23 +115,22 @@ type Point struct {
 	Line    int
 	Flags   uint32
 	Owner   PointID // the procedure that contains the point; a proc: itself
-	Leader  PointID // the point whose hits are this one's, too; else its own
+	Leader  PointID // the representative: the point whose hits are this one's, too; may be the point itself
 	Op      string  // of a sync point: spec.OpLock ...
 
 	Hits   uint64 // times reached, over the whole run; 0 if no totals were written
 	Traced uint64 // times it wrote an event
-	// Reduced of those were taken out by extensions: no event tells of them.
+	// Reduced of those were dropped by extensions, so there are no events of them.
 	Reduced uint64
-	// Off: it was not to be reached for a part of the run, so that Hits are only those
-	// that are known.
+	// Off: the point was switched off for a part of the run, so Hits is only the known part.
 	Off   bool
 	Times *Times // nil if it was never timed
 }
 
-// Times sums up the activations of a point that were timed: no event tells of them.
+// Times sums up the timed activations of a point, which have no events.
 type Times struct {
 	N           uint64   // that have ended
-	Took        int64    // ns, with what they called
+	Took        int64    // ns, with callees
 	Least, Most int64    // ns
 	Lengths     []Length // how many were how long, the shortest first
 }
@@ -169,7 +168,7 @@ func (l Level) String() string {
 	return [numLevels]string{"off", "count", "time", "trace"}[l]
 }
 
-// Extension is what an extension did while the program ran, or to its file.
+// Extension describes the work of an extension while the program ran, or on its file.
 type Extension struct {
 	Name    string
 	Seen    uint64 // events that it was shown
@@ -238,9 +237,9 @@ type Frame struct {
 
 // Path is a path of procedures and loops in which samples were taken.
 type Path struct {
-	From     PathID  // path that leads there: a smaller number; 0: where the goroutine started
+	From     PathID  // the path one step shorter, a smaller number; 0: where the goroutine started
 	Point    PointID // procedure or loop that it leads into; NoPoint: not known
-	Untraced bool    // no event told of the entry
+	Untraced bool    // there is no event of the entry
 }
 
 // PathName is a path in words: its points, outermost first.
@@ -260,7 +259,7 @@ type Attr struct {
 	Value any
 }
 
-// Thread is what is known of an operating-system thread of the program.
+// Thread describes an operating-system thread of the program.
 type Thread struct {
 	ID     uint32 // dense number; reused when a thread exits
 	TID    uint32 // the operating system's id
@@ -275,11 +274,11 @@ type OwnRecords struct {
 	N    uint64
 }
 
-// Memory is what the tool used in the program, in bytes, and how often it found no room.
+// Memory is the tool's use of memory in the program, in bytes, and how often memory was short.
 type Memory struct {
 	Known                                 bool
 	Limit, Events, Counts, Stacks, Tables int64
-	Pageless, Stackless                   uint64 // hits that were counted and not traced: no cell of the thread's own, no stack
+	Pageless, Stackless                   uint64 // hits counted instead of traced: no page, or no stack
 	Unlisted                              uint64 // times that rate control had no room for a point
 }
 
@@ -291,7 +290,7 @@ type Usage struct {
 	MaxRSS       int64 // bytes
 }
 
-// Metric is what the runtime said of its heap at a time.
+// Metric is a reading of the runtime's heap metrics.
 type Metric struct {
 	Time   Time
 	Heap   int64 // bytes that are live, or were allocated since

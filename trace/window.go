@@ -8,13 +8,13 @@ import (
 	"qinst.dev/sddf/spec"
 )
 
-// Window returns the part of the trace between two times, in ns since it began, as a
-// trace: events later than from, up to and including to. Its time 0 is from, or the
-// clock's last tick before; it begins with what everybody did then. Totals of the
+// Window returns the part of the trace between two times, in ns since it began, as a trace:
+// events later than from, up to and including to. Its time 0 is from, or the clock's last tick
+// before. It begins with the states of all goroutines and threads at that time. Totals of the
 // whole run are not in it.
 //
-// What everybody did follows from all that came before. An index makes that short;
-// see [Trace.WriteIndex].
+// These states follow from all earlier events. An index makes computing them fast; see
+// [Trace.WriteIndex].
 func (t *Trace) Window(from, to Time) (*Trace, error) {
 	if from < 0 || to <= from || from >= t.wall {
 		return nil, fmt.Errorf("found the window %d to %d ns, expected a part of 0 to %d", from, to, t.wall)
@@ -109,7 +109,7 @@ func (t *Trace) view(start *checkpoint, until uint64) *Trace {
 	for id, bs := range t.blocks {
 		if bs = t.behind(bs, start.ticks, start.held[id]); len(bs) > 0 {
 			if w.until != 0 {
-				bs = bs[:min(len(bs), blocksUpTo(bs, w.until)+1)] // with one that is not, so that reading knows of it
+				bs = bs[:min(len(bs), blocksUpTo(bs, w.until)+1)] // with one later one
 			}
 			w.blocks[id] = bs
 			w.Blocks += len(bs)
@@ -123,9 +123,8 @@ func blocksUpTo(bs []block, ticks uint64) int {
 	return sort.Search(len(bs), func(i int) bool { return bs[i].ticks > ticks })
 }
 
-// behind returns a thread's blocks from its first entry on that is later than ticks,
-// or that lies at offset held. The first of them begins there, with the context that
-// the entries before it leave.
+// behind returns a thread's buffers from its first entry that is later than ticks, or that is at
+// offset held. The first buffer begins there, with the context left by the entries before it.
 func (t *Trace) behind(bs []block, ticks uint64, held int64) []block {
 	first := slices.IndexFunc(bs, func(b block) bool { return held >= b.off && held < b.off+int64(b.len) })
 	if held == 0 {
@@ -147,7 +146,7 @@ func (t *Trace) behind(bs []block, ticks uint64, held int64) []block {
 	return nil
 }
 
-// blockHead is what a block's head says: who runs on the thread, with which
+// blockHead is the data of a buffer's head: the goroutine that runs on the thread, and the
 // processor.
 type blockHead struct {
 	tid  uint32
@@ -156,7 +155,7 @@ type blockHead struct {
 	seen bool
 }
 
-// follow takes over what a block of the file says.
+// follow takes over the head of a buffer of the file.
 func (h *blockHead) follow(c *cursor) {
 	if c.fresh {
 		if !h.seen || c.lost || h.tid != c.block.tid {
@@ -167,7 +166,7 @@ func (h *blockHead) follow(c *cursor) {
 	}
 }
 
-// apply notes who runs after an entry.
+// apply updates the running goroutine and the processor after an entry.
 func (h *blockHead) apply(c *cursor) {
 	arg := int32(c.word & 0xffffff)
 	switch c.word >> 24 & 0xff {
@@ -182,9 +181,9 @@ func (h *blockHead) apply(c *cursor) {
 	}
 }
 
-// Select calls f with the events between two times, as [Trace.Events] does with all
-// of them: at their times in the whole trace. With want it passes on only events at
-// points for which want is true, and what an index says has none is not read.
+// Select calls f with the events between two times, like [Trace.Events], at their times in the
+// whole trace. If want is not nil, only events at points for which want is true are passed on,
+// and parts of the trace without such events, according to an index, are not read.
 func (t *Trace) Select(from, to Time, want func(PointID) bool, f func([]Event) error) error {
 	for _, part := range t.parts(from, to, want) {
 		w, err := t.Window(part[0], part[1])

@@ -10,13 +10,13 @@ import (
 // rule finds conclusions of one kind.
 type rule func(*profile.Profile) []Item
 
-// rules are asked in this order: those first that name what to change.
+// rules are applied in this order: those that name a possible change come first.
 var rules = []rule{serialRuns, locks, barriers, buffers, imbalance, starvation, turns, idleness, spinning, operations, collector, serialProcs, alone, unprobed, ready, saturated}
 
-// Of returns the conclusions that a profile supports, those first that name what to change.
+// Of returns the conclusions that a profile supports, those that name a possible change first.
 func Of(p *profile.Profile) (list []Item) {
 	if p.Goroutines == 0 && len(p.Parallelism) < 2 {
-		return nil // it only counted
+		return nil // the run was only counted
 	}
 	for _, r := range rules {
 		list = append(list, r(p)...)
@@ -24,7 +24,7 @@ func Of(p *profile.Profile) (list []Item) {
 	return list
 }
 
-// Texts are the texts of conclusions, but for remarks.
+// Texts returns the texts of conclusions other than remarks.
 func Texts(list []Item) (texts []string) {
 	for i := range list {
 		if !list[i].Remark {
@@ -34,18 +34,19 @@ func Texts(list []Item) (texts []string) {
 	return texts
 }
 
-// serial reports whether everything ran alone: then it is no news of any procedure.
+// serial reports whether the whole run was serial. Then it is not worth saying so of single
+// procedures.
 func serial(p *profile.Profile) bool {
 	return measure.Ratio(p.Busy, p.NPTSum) < serialRun.value() && p.Procs > 1
 }
 
-// isWritten reports whether an entry is a procedure that somebody wrote: not the runtime's
-// work, the tool's, or nobody's.
+// isWritten reports whether an entry is a procedure of the source: not work of the runtime or the
+// tool, nor time outside any procedure.
 func isWritten(e *profile.Entry) bool {
 	return e.Kind == profile.KindProc && e.ID != profile.NoProcedure && !strings.HasPrefix(e.Name, "[")
 }
 
-// unused is the time in which some processor had nothing to do while others worked.
+// unused returns the time in which some processor was idle while others worked.
 func unused(p *profile.Profile) int64 {
 	if len(p.Parallelism) <= p.Procs {
 		return p.Wall - p.Idle

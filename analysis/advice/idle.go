@@ -8,7 +8,7 @@ import (
 	"qinst.dev/internal/measure"
 )
 
-// idleness is about a run in which for some time nothing ran: what it waited for.
+// idleness finds times in which nothing ran, and the objects waited for.
 func idleness(p *profile.Profile) []Item {
 	if measure.Ratio(p.Idle, p.Wall) <= idleShare.value() {
 		return nil
@@ -55,7 +55,7 @@ func idleness(p *profile.Profile) []Item {
 	return []Item{it}
 }
 
-// spinning names the loop in which processors waited at work.
+// spinning finds the loop in which processors were spinning.
 func spinning(p *profile.Profile) []Item {
 	of := measure.Ratio(p.Spin, p.Busy+p.Spin)
 	if of < spinShare.value() {
@@ -76,7 +76,7 @@ func spinning(p *profile.Profile) []Item {
 			measure.Percent(p.Spin, p.Busy+p.Spin), most.Name, most.File, most.Line)}}
 }
 
-// ready is about goroutines that had no processor.
+// ready finds goroutines that were ready for long.
 func ready(p *profile.Profile) []Item {
 	var waited int64
 	for i := range p.Entries {
@@ -93,7 +93,7 @@ func ready(p *profile.Profile) []Item {
 		Text:     fmt.Sprintf("on average %.1f goroutines were ready and had no processor: more processors might help", mean)}}
 }
 
-// unprobed is about work in goroutines that ran no instrumented procedure.
+// unprobed finds work in goroutines that ran no instrumented procedure.
 func unprobed(p *profile.Profile) (out []Item) {
 	for i := range p.Entries {
 		e := &p.Entries[i]
@@ -108,7 +108,7 @@ func unprobed(p *profile.Profile) (out []Item) {
 	return out
 }
 
-// collector is about a garbage collector that has much of the run.
+// collector finds a garbage collector that takes a large part of the run.
 func collector(p *profile.Profile) []Item {
 	var npt int64
 	for i := range p.Entries {

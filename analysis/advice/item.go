@@ -5,8 +5,8 @@ import "qinst.dev/analysis/profile"
 // Item is a conclusion.
 type Item struct {
 	ID       string  `json:"id"`      // of the rule: stable
-	Claim    string  `json:"claim"`   // what is so, in a few words that are the same in every program
-	Subject  Subject `json:"subject"` // what it is about
+	Claim    string  `json:"claim"`   // the conclusion in a few words, the same in every program
+	Subject  Subject `json:"subject"` // the part of the program that it is about
 	Evidence []Fact  `json:"evidence"`
 	Gain     *Gain   `json:"gain"` // nil: not known yet
 	Remark   bool    `json:"remark,omitempty"`
@@ -22,14 +22,14 @@ type Subject struct {
 	Line int    `json:"line,omitempty"`
 }
 
-// Fact is a number that a conclusion rests on.
+// Fact is a number that supports a conclusion.
 type Fact struct {
 	What  string  `json:"what"`
 	Value float64 `json:"value"`
 	Unit  string  `json:"unit"` // ns, share (of one), count, ratio
 }
 
-// Gain is by how much the run would be shorter, in ns, if the subject were mended.
+// Gain is by how much the run would be shorter, in ns, if the subject were improved.
 type Gain struct {
 	Low  int64 `json:"low_ns"`
 	High int64 `json:"high_ns"`

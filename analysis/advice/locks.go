@@ -7,7 +7,7 @@ import (
 	"qinst.dev/internal/measure"
 )
 
-// locks are about locks that goroutines queue for: Quartz's contended semaphore or task queue.
+// locks finds locks that goroutines queue for: Quartz's contended semaphore or task queue.
 func locks(p *profile.Profile) (out []Item) {
 	for i := range p.Objects {
 		o := &p.Objects[i]
@@ -43,8 +43,8 @@ func timeWaiting(o *profile.Object, least int) (ns int64) {
 	return ns
 }
 
-// barriers are about objects at which several goroutines wait until one lets them all go:
-// Quartz's over-restrictive construct.
+// barriers finds objects at which several goroutines wait until one lets them all go: Quartz's
+// over-restrictive construct.
 func barriers(p *profile.Profile) (out []Item) {
 	for i := range p.Objects {
 		o := &p.Objects[i]
@@ -65,8 +65,8 @@ func barriers(p *profile.Profile) (out []Item) {
 	return out
 }
 
-// buffers are about channels for which both sides wait in turn: Quartz's small buffers
-// between producer and consumer.
+// buffers finds channels for which both sides wait in turn: Quartz's small buffers between
+// producer and consumer.
 func buffers(p *profile.Profile) (out []Item) {
 	for i := range p.Objects {
 		o := &p.Objects[i]
@@ -89,8 +89,9 @@ func buffers(p *profile.Profile) (out []Item) {
 	return out
 }
 
-// OperationCost is what operations on synchronization objects took by themselves, in ns, and the
-// object with most of it; nil: there were none, or nobody knows what one takes.
+// OperationCost returns the time of the operations on synchronization objects themselves, in ns,
+// and the object with most of it. The object is nil if there were no operations, or their cost
+// was not measured.
 func OperationCost(p *profile.Profile) (all int64, most *profile.Object) {
 	for i := range p.Objects {
 		o := &p.Objects[i]
@@ -102,7 +103,7 @@ func OperationCost(p *profile.Profile) (all int64, most *profile.Object) {
 	return all, most
 }
 
-// operations are about operations on synchronization objects that take long by themselves.
+// operations finds operations on synchronization objects that take long by themselves.
 func operations(p *profile.Profile) []Item {
 	all, most := OperationCost(p)
 	if most == nil || measure.Ratio(all, p.Busy) < syncShare.value() {

@@ -1,6 +1,6 @@
 package advice
 
-// A threshold is from where on a number is worth a reader's time.
+// A threshold is the value from which on a number is worth a reader's time.
 type threshold int
 
 const (
@@ -34,7 +34,7 @@ type Threshold struct {
 }
 
 // thresholds has each threshold once, with the reason for its value. A tenth of the run is the
-// usual one: a change that can gain less is not the first to make.
+// usual one, because a change that can gain less is not the first to make.
 var thresholds = [numThresholds]Threshold{
 	serialRun:      {"serial-run", 1.1, "processors busy on average: below it the others did next to nothing"},
 	serialShare:    {"serial-share", 0.10, "share of the run: a part that runs alone and is shorter can gain less than a tenth"},

@@ -7,7 +7,7 @@ import (
 	"qinst.dev/internal/measure"
 )
 
-// serialRuns say that next to nothing ran at the same time.
+// serialRuns finds runs in which almost nothing ran in parallel.
 func serialRuns(p *profile.Profile) []Item {
 	if !serial(p) {
 		return nil
@@ -18,7 +18,7 @@ func serialRuns(p *profile.Profile) []Item {
 		Text:     fmt.Sprintf("the run is serial: %.2f of %d processors busy on average while anything ran", busy, p.Procs)}}
 }
 
-// imbalance is about goroutines of one kind with unequal work, while processors are free.
+// imbalance finds goroutines of one kind with unequal work, while processors are free.
 func imbalance(p *profile.Profile) (out []Item) {
 	if p.Procs < 2 || measure.Ratio(unused(p), p.Wall) < unusedShare.value() {
 		return nil
@@ -40,7 +40,7 @@ func imbalance(p *profile.Profile) (out []Item) {
 	return out
 }
 
-// starvation is about work that is in fewer goroutines than there are processors.
+// starvation finds work that is in fewer goroutines than there are processors.
 func starvation(p *profile.Profile) (out []Item) {
 	for i := range p.Entries {
 		e := &p.Entries[i]
@@ -58,8 +58,8 @@ func starvation(p *profile.Profile) (out []Item) {
 	return out
 }
 
-// turns are about goroutines of one kind that work one behind the other, and wait for each
-// other meanwhile: Quartz's data dependence of a loop.
+// turns finds goroutines of one kind that work one after the other, and wait for each other
+// meanwhile: Quartz's data dependence of a loop.
 func turns(p *profile.Profile) (out []Item) {
 	for i := range p.Objects {
 		if o := &p.Objects[i]; o.Holds > 0 && 5*o.Wait > p.Wall {
@@ -84,7 +84,7 @@ func turns(p *profile.Profile) (out []Item) {
 	return out
 }
 
-// serialProcs name procedures that ran while no other processor was busy.
+// serialProcs finds procedures that ran while no other processor was busy.
 func serialProcs(p *profile.Profile) (out []Item) {
 	if serial(p) || p.Procs < 2 {
 		return nil
@@ -104,8 +104,8 @@ func serialProcs(p *profile.Profile) (out []Item) {
 	return out
 }
 
-// alone names the most specific procedure on whose behalf nearly all of the time with one
-// processor busy was spent.
+// alone finds the most specific procedure on whose behalf nearly all of the time with one busy
+// processor was spent.
 func alone(p *profile.Profile) []Item {
 	if serial(p) || p.Procs < 2 || len(p.Parallelism) < 2 || measure.Ratio(p.Parallelism[1], p.Wall) < serialShare.value() {
 		return nil
@@ -117,8 +117,8 @@ func alone(p *profile.Profile) []Item {
 		if !isWritten(e) || len(e.BusyAt) < 2 {
 			continue
 		}
-		// A procedure like main.main has most of any time: a conclusion is only what
-		// stands out while one processor is busy.
+		// A procedure like main.main has most of any time, so its share of the time with one busy
+		// processor must exceed its share of all busy time by a tenth.
 		of := measure.Ratio(e.BusyAt[1], one)
 		if of < aloneShare.value() || of < measure.Ratio(e.Busy, p.Busy)+0.1 {
 			continue
@@ -136,8 +136,8 @@ func alone(p *profile.Profile) []Item {
 			measure.Time(one), measure.Percent(one, p.Wall), measure.Percent(best.BusyAt[1], one), best.Name)}}
 }
 
-// saturated says that only less work helps where all processors are busy anyway, and where most
-// of it is. It is a remark: a healthy program is so.
+// saturated says that only less work helps if all processors are busy anyway, and where most of
+// the work is. It is a remark, because this is normal in a healthy program.
 func saturated(p *profile.Profile) []Item {
 	if len(p.Parallelism) <= p.Procs || measure.Ratio(p.Parallelism[p.Procs], p.Wall) < 1-unusedShare.value() {
 		return nil

@@ -8,7 +8,7 @@ import (
 	"qinst.dev/trace"
 )
 
-// blame finds out whose time a wait is (ADR 21).
+// blame divides the time of waits among those who caused them (ADR 21).
 type blame struct {
 	r      *replay.Replay
 	owners map[string][]trace.PointID // by name of objects: procedures with operations that are no events
@@ -28,7 +28,8 @@ func newBlame(r *replay.Replay) *blame {
 	return b
 }
 
-// ends is who ends a wait; known says that it was for an object from its beginning on.
+// ends returns the waker to which a wait is charged. known reports whether the wait's object was
+// known from its beginning.
 func (b *blame) ends(w *replay.Wait, known bool, by replay.Waker, now trace.Time, s *sampled) ender {
 	switch {
 	case by.G == nil:
@@ -39,8 +40,8 @@ func (b *blame) ends(w *replay.Wait, known bool, by replay.Waker, now trace.Time
 	return ender(b.wakes(w, by.G, now, s))
 }
 
-// wakes is the procedure in which a goroutine ends a wait: that of the operation that it
-// just did, or, where that is no event, one whose calls are none either.
+// wakes returns the procedure in which a goroutine ends a wait: that of the operation it has just
+// done or, if that operation was not an event, a procedure whose calls are not events either.
 func (b *blame) wakes(w *replay.Wait, g *replay.G, now trace.Time, s *sampled) trace.PointID {
 	if w.Address == g.Did.Address && now-g.Did.At < togetherNS {
 		return b.r.Operates(g, g.Did.Point)
@@ -51,7 +52,7 @@ func (b *blame) wakes(w *replay.Wait, g *replay.G, now trace.Time, s *sampled) t
 	return b.r.Contexts.Node(g.Context).Proc
 }
 
-// name is what an object is called as long as not all is known.
+// name returns the name of a wait's object, as far as it is known before the end of the trace.
 func (b *blame) name(w *replay.Wait) string {
 	if name := b.r.Names.AtPlace(w.Stack, w.Reason); name != "" || len(w.Object.Points) == 0 {
 		return name
@@ -59,9 +60,10 @@ func (b *blame) name(w *replay.Wait) string {
 	return b.r.T.Points[w.Object.Points[0]].Name
 }
 
-// ownerAt is the procedure that operates on an object, of those that do, where events tell
-// that a goroutine is in a place: the place's own, the only one whose calls are not all
-// events, or of several such the one in which samples found goroutines there most often.
+// ownerAt returns the one of owners, the procedures that operate on an object, in which a
+// goroutine is at a context. It is the context's own procedure, or the only owner whose calls are
+// not all events. If there are several of those, it is the one in which samples found goroutines
+// there most often.
 func (b *blame) ownerAt(id replay.ContextID, owners []trace.PointID, s *sampled) trace.PointID {
 	top := b.r.Contexts.Node(id).Proc
 	if slices.Contains(owners, top) {
@@ -72,7 +74,7 @@ func (b *blame) ownerAt(id replay.ContextID, owners []trace.PointID, s *sampled)
 	var others int
 	for _, proc := range owners {
 		if b.r.T.Points[proc].Degraded() == 0 {
-			continue // an event would tell
+			continue // otherwise there would be an event
 		}
 		if others++; others == 1 {
 			best = proc // the only one, so far

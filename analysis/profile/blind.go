@@ -23,8 +23,8 @@ const blindShare = 0.02
 // maxBlind bounds how many packages one run adds.
 const maxBlind = 8
 
-// BlindSpots finds where a run had no probes and needed some: packages that the
-// procedures with most time of their own call, and in which goroutines waited.
+// BlindSpots finds packages that should have had probes: those that the procedures with the most
+// self time call, and those in which goroutines waited.
 func BlindSpots(t *trace.Tables, p *Profile) []Blind {
 	probed := map[string]bool{}
 	for i := range t.Points {

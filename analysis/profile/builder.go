@@ -7,7 +7,8 @@ import (
 	"qinst.dev/trace"
 )
 
-// builder accumulates a profile: a visitor that accounts every stretch of a goroutine's time.
+// builder is the visitor that accumulates a profile. It accounts every segment of a goroutine's
+// time.
 type builder struct {
 	replay.Nop
 	r       *replay.Replay
@@ -20,24 +21,24 @@ type builder struct {
 	blame   *blame
 	named   *named
 	sampled *sampled
-	within  *within // nil: all of the run
+	within  *within // nil: the whole run
 	gc      collector
 	line    timeline
 	totals  totals
 }
 
-// mine is what the profile keeps of a live goroutine.
+// mine is the profile's state of a live goroutine.
 type mine struct {
 	since   since
 	past    history
-	uses    []*lockUse // of the locks that it holds: the point's, or its own as long as it is not sure that all of it belongs there
+	uses    []*lockUse // of its locks: the point's, or its own until it certainly belongs to the point
 	waits   bool       // and the wait counts
-	queue   *queue     // in which it waits, nil where what it waits for is known at the end only
+	queue   *queue     // in which it waits; nil if the object is known only at the end of the wait
 	inside  bool       // see within
 	started bool       // by one that was
 }
 
-// totals are sums over the whole run, or over what is asked for.
+// totals are sums over the run, or over the part of it that the profile is restricted to.
 type totals struct {
 	started    []int64                  // by procedure, [len-1] for none: its busy time in goroutines that had not entered a procedure of their own
 	calls      []uint64                 // by procedure or loop: entries
@@ -80,7 +81,8 @@ func (b *builder) virtual() bool { return b.r.Virtual() }
 // out reports whether a goroutine's time is not asked for.
 func (b *builder) out(m *mine) bool { return b.within != nil && !m.inside }
 
-// look decides anew whether a goroutine is inside: after its regions or labels changed.
+// look determines whether a goroutine is inside. It must be called after the goroutine's regions
+// or labels have changed.
 func (b *builder) look(g *replay.G) {
 	if b.within != nil {
 		m := &b.gs[g.Slot]
@@ -107,8 +109,8 @@ func (b *builder) Create(g, by *replay.G, now trace.Time) {
 	}
 }
 
-// Segment accounts a stretch of a goroutine's time: to the context in which it is, and to what
-// it has named, and holds.
+// Segment charges a segment of a goroutine's time to its context, to its regions and labels, and
+// to the locks that it holds.
 func (b *builder) Segment(g *replay.G, from, to trace.Time) {
 	m := &b.gs[g.Slot]
 	s := b.nominal.stretch(b.r.Busy(), &m.since, from, to)
@@ -178,7 +180,7 @@ func (b *builder) Turn(g *replay.G, now trace.Time, to trace.State, is bool) {
 	}
 }
 
-// endIdle charges a time in which nobody was busy to the goroutine that ends it.
+// endIdle charges a time without busy processors to the goroutine that ends it.
 func (b *builder) endIdle(g *replay.G, ns int64) {
 	if b.out(&b.gs[g.Slot]) {
 		b.within.outside.Idle += ns
@@ -220,7 +222,7 @@ func (b *builder) End(g *replay.G, now trace.Time) {
 	b.line.alive.set(now, b.line.alive.is-1)
 }
 
-// lived notes how long a goroutine was busy in all.
+// lived records the total busy time of a goroutine that has ended.
 func (b *builder) lived(g *replay.G) {
 	group := b.r.Contexts.Node(g.Context).Group
 	b.totals.longest[group] = max(b.totals.longest[group], g.Ran)
@@ -276,7 +278,7 @@ func (b *builder) Release(g *replay.G, ob *replay.Object, held int, how replay.R
 
 func (b *builder) Forget() { b.objects.fold(false) }
 
-// Sample takes in what a sampler saw.
+// Sample adds a sample.
 func (b *builder) Sample(g *replay.G, s trace.Sampled) {
 	if s.First {
 		b.sampled.looked()
@@ -328,7 +330,7 @@ func (b *builder) finish() {
 	t.events()
 	b.sampled.divide(b.ledger)
 	t.counts()
-	if b.within == nil { // else nobody knows how many were there
+	if b.within == nil { // otherwise their number is not known
 		t.calls()
 	}
 	b.totals.calls[b.r.System.Probes] += t.probes
@@ -340,7 +342,7 @@ func (b *builder) finish() {
 type busy struct {
 	at     []int64    // ns by number
 	told   trace.Time // up to here
-	idleAt trace.Time // nobody has been busy since
+	idleAt trace.Time // no processor has been busy since
 }
 
 // until accounts the time up to now, in which n were.

@@ -31,7 +31,7 @@ func newCalls(b *builder) *calls {
 	return c
 }
 
-// list returns the calls, those made most often first.
+// list returns the calls, the most frequent first.
 func (cs *calls) list() []Call {
 	for i := range cs.t.Points {
 		pt := &cs.t.Points[i]
@@ -54,7 +54,7 @@ func (cs *calls) list() []Call {
 	return cs.out
 }
 
-// sortCalls sorts calls: those made most often first.
+// sortCalls sorts calls, the most frequent first.
 func sortCalls(list []Call) {
 	slices.SortStableFunc(list, func(x, y Call) int {
 		return cmp.Or(cmp.Compare(y.Count, x.Count), cmp.Compare(x.Caller, y.Caller), cmp.Compare(x.Callee, y.Callee),
@@ -62,8 +62,8 @@ func sortCalls(list []Call) {
 	})
 }
 
-// realName is the function behind the wrappers that the compiler makes: the one of
-// a method value, and the one that calls a value's method through a pointer.
+// realName returns the function behind the wrappers that the compiler makes for method values,
+// and for value methods called through a pointer.
 func (cs *calls) realName(symbol string) string {
 	name := strings.TrimSuffix(symbol, "-fm")
 	if cs.procs[name] {
@@ -86,8 +86,8 @@ func (cs *calls) ownerName(pt *trace.Point) string {
 	return ""
 }
 
-// goSite is the go statement of a group of goroutines, if their creator has but
-// one that starts their function.
+// goSite returns the go statement of a group of goroutines, if its creator has only one that
+// starts their function.
 func goSite(t *trace.Tables, g *replay.Group) string {
 	site := ""
 	for i := range t.Points {
@@ -120,7 +120,7 @@ func (cs *calls) inlinedCalls() map[string][]*trace.Point {
 // compiler does not inline recursion.
 const maxInlined = 16
 
-// add lists a call, and those that its inlined callee makes for the caller.
+// add lists a call, and the calls that its inlined callee makes on behalf of the caller.
 func (cs *calls) add(c Call, depth int) {
 	cs.out = append(cs.out, c)
 	if depth == maxInlined {

@@ -8,14 +8,14 @@ import (
 	"qinst.dev/trace"
 )
 
-// Of a place with fewer samples than enough, others of its stratum count as borrowed ones.
+// A context with fewer samples than enough borrows samples from others of its stratum.
 const (
 	enough   = 16
 	borrowed = 2
 )
 
-// divide gives the time of places to what samples found there. What a place gets is not
-// divided again: all is dealt out before anything arrives.
+// divide distributes the time of contexts in proportion to the samples found there. A share that
+// a context receives must not be divided again, so all shares are computed before any is added.
 func (s *sampled) divide(l *ledger) {
 	s.looked()
 	var gains []Usage // by context
@@ -38,7 +38,7 @@ func (s *sampled) divide(l *ledger) {
 	}
 }
 
-// deal takes what a context has to divide out of it.
+// deal removes from a context the time to be divided, and adds the shares to gains.
 func (s *sampled) deal(l *ledger, gains []Usage, at replay.ContextID, st *stratum) []Usage {
 	d := s.division(at, st)
 	whole := *l.at(at)
@@ -56,8 +56,8 @@ func (s *sampled) deal(l *ledger, gains []Usage, at replay.ContextID, st *stratu
 // division deals a usage out, so that nothing is lost by rounding.
 type division struct {
 	parts []part
-	upTo  [][]float64 // by busy processors: the weight of the parts before each, and of all
-	all   []float64   // likewise, whatever was busy
+	upTo  [][]float64 // by busy processors: cumulative weight before each part, then the total
+	all   []float64   // the same, for any number of busy processors
 }
 
 func (s *sampled) division(at replay.ContextID, st *stratum) *division {
@@ -98,7 +98,8 @@ func (s *sampled) division(at replay.ContextID, st *stratum) *division {
 	return d
 }
 
-// extend is where a place leads by what samples found at others of its stratum.
+// extend returns the context reached from at by an extension that samples found at another
+// context of the stratum.
 func (s *sampled) extend(at replay.ContextID, x *ext) replay.ContextID {
 	if x.set == 0 && x.top == trace.NoPoint {
 		return at
@@ -118,8 +119,8 @@ func (s *sampled) extend(at replay.ContextID, x *ext) replay.ContextID {
 	return s.r.Find(c)
 }
 
-// deal is part k's share of ns: that of the samples with so many processors busy, of all
-// if there are none.
+// deal returns part k's share of ns, in proportion to the samples with that many busy processors
+// or, if there are none, to all samples.
 func (d *division) deal(ns int64, k, i int) int64 {
 	if ns == 0 {
 		return 0

@@ -13,14 +13,15 @@ type Interval struct {
 	High int64 `json:"high_ns"`
 }
 
-// estimate is what of a line's NPT samples tell: its mean and variance, in ns. Where each
-// of many samples found the line, only so much less is possible.
+// estimate is the sampled part of a line's NPT: its mean and variance, in ns. If each of many
+// samples found the line, less bounds by how much lower its time may be.
 type estimate struct{ mean, variance, less float64 }
 
-// many is how many looks say something of what none of them saw.
+// many is the number of looks from which on it is significant that none of them saw anything
+// else.
 const many = 30
 
-// estimates are those of all lines that samples may have changed.
+// estimates returns the estimates of all lines that samples may have changed.
 func (s *sampled) estimates() map[line]estimate {
 	out := map[line]estimate{}
 	for _, st := range s.order {
@@ -28,7 +29,7 @@ func (s *sampled) estimates() map[line]estimate {
 			continue
 		}
 		c := st.npt / st.v
-		n := st.v * st.v / st.v2 // looks, as if all counted alike
+		n := st.v * st.v / st.v2 // effective number of looks with equal weight
 		for l, m := range st.lines {
 			if l.self && l.proc == max(st.key.top, st.key.loop) && m.u == st.v {
 				continue // nothing else was found there
@@ -62,8 +63,9 @@ func (s *sampled) estimates() map[line]estimate {
 // score is the square of the normal distribution's quantile of 95 %.
 const score = 1.96 * 1.96
 
-// interval is Wilson's score interval for the share of a line in a time, in as many looks
-// as would have the variance that was seen: half to twice those that there were.
+// interval returns Wilson's score interval for the share of a line in a time. It uses the number
+// of looks that would give the observed variance, limited to between half and twice the actual
+// number.
 func (e *estimate) interval(whole, looks float64) (low, high float64) {
 	p := min(1, e.mean/whole)
 	n := 2 * looks
@@ -78,7 +80,7 @@ func (e *estimate) interval(whole, looks float64) (low, high float64) {
 	return whole * max(0, mid-half), whole * min(1, mid+half)
 }
 
-// around is the interval around a line's time, of which the estimate is a part.
+// around returns the interval around a line's time, of which the estimate is a part.
 func (e *estimate) around(ns int64, whole, looks float64) *Interval {
 	low, high := e.interval(whole, looks)
 	if e.mean == 0 && e.less > 0 {

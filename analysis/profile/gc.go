@@ -5,12 +5,12 @@ import (
 	"qinst.dev/trace"
 )
 
-// GC is what the garbage collector did, in ns.
+// GC is the work of the garbage collector, in ns.
 type GC struct {
 	Cycles  int64 `json:"cycles"`
 	Marking int64 `json:"marking_ns"` // of the run, while it marked
 	Workers int64 `json:"workers_ns"` // processor time
-	Assists int64 `json:"assists_ns"` // likewise, of the program's goroutines
+	Assists int64 `json:"assists_ns"` // of the program's goroutines, in assists
 	Stops   int64 `json:"stops"`
 	Stopped int64 `json:"stopped_ns"` // of the run, while the world stopped or stood still
 }
@@ -21,7 +21,7 @@ type collector struct {
 	markSince, stopSince trace.Time // -1: it does not
 }
 
-// mark takes in a note of the runtime.
+// mark processes a Mark event of the runtime.
 func (c *collector) mark(now trace.Time, kind uint64) {
 	switch kind {
 	case spec.EvGCBegin:

@@ -6,8 +6,8 @@ import (
 	"qinst.dev/trace"
 )
 
-// history tells how much processor time a goroutine had used at a time in the past. It
-// keeps few marks: the older, the fewer; between two, use counts as even.
+// history answers how much processor time a goroutine had used at a time in the past. It keeps
+// few marks, sparser with age, and interpolates between them.
 type history struct{ marks []mark }
 
 type mark struct {
@@ -17,11 +17,11 @@ type mark struct {
 
 const (
 	mostMarks   = 64
-	recentMarks = 16 // of these, that are all kept
+	recentMarks = 16 // the most recent marks, which are all kept
 )
 
-// note takes in how much was used up to a time. Between notes the goroutine was busy all
-// the time, or not at all.
+// note records the processor time used up to a time. Between two notes the goroutine must have
+// been busy all the time, or not at all.
 func (h *history) note(at trace.Time, busy int64) {
 	if n := len(h.marks); n > 0 && h.marks[n-1].at == at {
 		h.marks[n-1].busy = busy
@@ -37,7 +37,7 @@ func (h *history) note(at trace.Time, busy int64) {
 	h.marks = append(h.marks, mark{at, busy})
 }
 
-// since is what was used from a time on, until now.
+// since returns the processor time used between at and now.
 func (h *history) since(at, now trace.Time, busy int64) int64 {
 	i := sort.Search(len(h.marks), func(i int) bool { return h.marks[i].at > at })
 	if i == 0 {

@@ -6,15 +6,15 @@ import (
 	"qinst.dev/trace"
 )
 
-// ledger has what was used: it is written down by context, and given to procedures, loops,
-// groups and sets when all of it is known.
+// ledger records usage by context. Procedures, loops, groups and sets get theirs when the whole
+// trace has been read.
 type ledger struct {
 	r        *replay.Replay
 	contexts []Usage // by context
 	self     []Usage // by procedure, [len-1] for none
 	groups   []Usage
 	sets     []*Usage         // nil: none; most sets are only on the way to others
-	again    map[topIn]*Usage // of the sets' usage, where the innermost procedure is not the last
+	again    map[topIn]*Usage // of a set's usage, the part whose innermost procedure is not its last one
 }
 
 func newLedger(r *replay.Replay) *ledger {
@@ -29,7 +29,7 @@ func (l *ledger) at(id replay.ContextID) *Usage {
 	return &l.contexts[id]
 }
 
-// all makes room for every context there is, and returns how many there are.
+// all makes room for every context, and returns their number.
 func (l *ledger) all() replay.ContextID {
 	n := replay.ContextID(l.r.Contexts.Len())
 	if n > 0 {
@@ -38,7 +38,7 @@ func (l *ledger) all() replay.ContextID {
 	return n
 }
 
-// give adds up what was used in all contexts.
+// give adds the usage of all contexts to their procedures, loops, groups and sets.
 func (l *ledger) give() {
 	l.groups = make([]Usage, l.r.Groups.Len())
 	l.sets = make([]*Usage, l.r.Sets.Len())
@@ -72,14 +72,14 @@ func (l *ledger) set(id replay.SetID) *Usage {
 	return l.sets[id]
 }
 
-// topIn is a procedure that is the innermost one and stands further out on its path.
+// topIn is a procedure that is the innermost one and also occurs further out on its path.
 type topIn struct {
 	set replay.SetID
 	top trace.PointID
 }
 
-// inAgain is what is used where the innermost procedure stands on the path twice, and is not
-// its last one.
+// inAgain returns the usage for a context whose innermost procedure occurs twice on the path and
+// is therefore not the last one of its set.
 func (l *ledger) inAgain(c *replay.Context) *Usage {
 	k := topIn{c.Set, c.Proc}
 	u := l.again[k]
@@ -97,8 +97,8 @@ func (l *ledger) inclusive() []Usage {
 	return out
 }
 
-// subtrees visits all sets but the empty one with the usage of those that extend them, too.
-// Children come after their parents: one pass from the end adds each subtree up.
+// subtrees visits every set except the empty one with its usage and that of its extensions.
+// Children have larger numbers than their parents, so one pass from the end adds up each subtree.
 func (l *ledger) subtrees(visit func(set replay.SetID, all *Usage)) {
 	total := make([]*Usage, len(l.sets))
 	add := func(set replay.SetID, u *Usage) {

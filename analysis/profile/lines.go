@@ -7,8 +7,8 @@ import (
 	"qinst.dev/trace"
 )
 
-// WaitLines returns where goroutines waited: each call in the stacks of the waits, as deep
-// as those were recorded. They are sorted by file, line and function.
+// WaitLines returns the places where goroutines waited: each call in the stacks of the waits, as
+// deep as those were recorded. They are sorted by file, line and function.
 func (p *Profile) WaitLines() []LineWait {
 	sum := map[trace.Frame]int64{}
 	for _, q := range p.Parts() {

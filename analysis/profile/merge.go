@@ -8,8 +8,8 @@ import (
 )
 
 // Merge makes one profile of several: of the runs of one program, or of the programs of one
-// system. Times and calls add up; procedures, groups of goroutines and objects are the same
-// where their ids are. The runs stand one behind the other: its wall time is the sum of theirs.
+// system. Times and calls add up. Procedures, groups of goroutines and objects are the same if
+// their ids are. The runs are taken as consecutive: the wall time is the sum of theirs.
 func Merge(list []*Profile) *Profile {
 	if len(list) == 1 {
 		return list[0]
@@ -155,8 +155,8 @@ func addWaits(list, more []Wait) []Wait {
 	return list
 }
 
-// add adds what another run says of the same section. Means are those of all time in a
-// state; intervals those of a sum of independent estimates.
+// add adds the entry of the same section in another run. Means become those of the total time in
+// a state, and intervals those of a sum of independent estimates.
 func (e *Entry) add(q *Entry) {
 	weighted := func(to *float64, x float64, was, more int64) {
 		if was+more > 0 {

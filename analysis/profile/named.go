@@ -8,8 +8,9 @@ import (
 	"qinst.dev/internal/hist"
 )
 
-// named is what goroutines used while they were in regions, or had labels, without what they
-// started. It is kept aside, because unlike procedures regions need not nest.
+// named is the usage of goroutines while they were in regions, or had labels, without the
+// goroutines that they started. It is kept separately, because unlike procedures regions need not
+// nest.
 type named struct {
 	r    *replay.Replay
 	list []*namedUse // by span
@@ -29,8 +30,8 @@ func (n *named) of(id replay.SpanID) *namedUse {
 	return n.list[id]
 }
 
-// spend accounts a goroutine's time to what it has named. A region in another of the same name
-// counts once.
+// spend charges a goroutine's time to its regions and labels. A region within another of the same
+// name counts once.
 func (n *named) spend(g *replay.G, s *stretch) {
 	for k, r := range g.Regions {
 		if !slices.ContainsFunc(g.Regions[:k], func(o replay.OpenRegion) bool { return o.Span == r.Span }) {

@@ -24,7 +24,7 @@ func NewWithin(source trace.Source, in Within) (*Profile, error) {
 	return newProfile(b, in, source.Tables(), losses), nil
 }
 
-// newProfile puts together what a builder has found out.
+// newProfile makes the profile from the builder's results.
 func newProfile(b *builder, in Within, t *trace.Tables, losses trace.Losses) *Profile {
 	p := &Profile{Version: Version, Ran: int64(t.Ran), Wall: int64(b.wall), Procs: b.r.Procs, Events: b.r.Events, Goroutines: b.totals.goroutines,
 		Lost: losses.Events + losses.Missing, Losses: losses, Parallelism: b.busy.at}
@@ -95,7 +95,8 @@ func (p *Profile) entries(b *builder) {
 	}
 }
 
-// procedures adds those that were reached, loops, and time that is in none.
+// procedures adds the entries of the procedures and loops that were reached, and of the time
+// outside any.
 func (p *Profile) procedures(b *builder, incl []Usage) {
 	t, blame := b.r.T, b.objects.blamed
 	for i := range b.totals.calls {
@@ -117,7 +118,7 @@ func (p *Profile) procedures(b *builder, incl []Usage) {
 		case pt.Kind == spec.PointLoop:
 			e.Kind, e.Name, e.Trips = KindLoop, loopName(t, pt), b.totals.trips[proc]
 		case calls == 0:
-			continue // no procedure, unless the trace says that it was entered
+			continue // not a procedure, unless the trace has an entry of it
 		}
 		e.fill(&b.ledger.self[proc], all)
 		e.Started, e.Blame = min(b.totals.started[proc], e.SelfBusy), blame[ender(proc)]
@@ -169,7 +170,7 @@ func (p *Profile) named(b *builder) {
 	}
 }
 
-// Outside is the id of the entry for all that a profile is not restricted to.
+// Outside is the id of the entry for the part of the run that a restricted profile leaves out.
 const Outside = "outside"
 
 // outside adds it.
@@ -184,7 +185,7 @@ func (p *Profile) outside(b *builder) {
 	p.Roots = append(p.Roots, Part{Name: e.Name, NPT: e.NPT, Busy: e.Busy})
 }
 
-// intervals gives an entry its intervals.
+// intervals sets the intervals of an entry.
 func (b *builder) intervals(e *Entry, proc trace.PointID) {
 	if b.sampled.looks == 0 {
 		return
@@ -198,7 +199,7 @@ func (b *builder) intervals(e *Entry, proc trace.PointID) {
 	}
 }
 
-// waits fills in where goroutines waited.
+// waits sets the places where goroutines waited.
 func (p *Profile) waits(b *builder) {
 	byName := map[string]int64{}
 	for code, ns := range b.totals.reasons {

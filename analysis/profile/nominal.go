@@ -16,7 +16,7 @@ type nominal struct {
 	last      stretch // kept here, because copying it takes longer than making it
 }
 
-// since is what a goroutine knows of it: how things stood when its time was last accounted.
+// since is the state of the distribution when a goroutine's time was last accounted.
 type since struct {
 	area  int64
 	crowd crowd
@@ -35,7 +35,7 @@ func (n *nominal) change(now trace.Time, d int64) {
 	n.is += d
 }
 
-// from is how things stand now.
+// from returns the current state of the distribution.
 func (n *nominal) from(now trace.Time) since { return since{n.until(now), n.crowd} }
 
 // stretch is a time of a goroutine, which is accounted with it. It is valid until the next one.
@@ -63,7 +63,7 @@ func (n *nominal) apart(g *since, from, to trace.Time) {
 // crowd follows the times by the number of runnable goroutines.
 type crowd struct {
 	times Crowd      // up to from
-	from  trace.Time // since then the number is what it is
+	from  trace.Time // the number has had its present value since
 	is    int        // index of it
 	n     int64      // changes so far
 }

@@ -12,8 +12,8 @@ import (
 
 func newNotes(b *builder, p *Profile) *notes { return &notes{b.r.T, b, p} }
 
-// notes are what the data do not support, for the top of every page: what is missing, and
-// which statements that concerns. A whole trace of a whole run has none.
+// notes lists the statements that the data does not support, for the top of every page: the
+// missing data, and the statements affected. A complete trace of a complete run has none.
 type notes struct {
 	t *trace.Tables
 	b *builder
@@ -68,8 +68,8 @@ func (s *Sampling) note() string {
 	return fmt.Sprintf("lines with ~ are estimates from %s looks of the samplers, with 95 %% intervals; all other lines are exact", counted(uint64(s.Looks)))
 }
 
-// hidden are the procedures with calls that were not traced, if nobody took samples: those
-// with most such calls first.
+// hidden returns the procedures with calls that were not traced, those with the most such calls
+// first. It returns none if there are samples.
 func (n *notes) hidden() (names []string) {
 	if n.p.Sampling != nil {
 		return nil
@@ -90,7 +90,7 @@ func (n *notes) hidden() (names []string) {
 	return names
 }
 
-// countedOps are the operations that are no events, and all there were.
+// countedOps returns the number of operations that were only counted, and of all operations.
 func (n *notes) countedOps() (counted, all uint64) {
 	for i := range n.t.Points {
 		if p := &n.t.Points[i]; p.Kind == spec.PointSync && p.Traceable() {

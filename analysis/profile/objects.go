@@ -9,8 +9,8 @@ import (
 	"qinst.dev/trace"
 )
 
-// Object is what is known of the synchronization objects of one name. A name
-// that tells a field stands for all objects that have the field.
+// Object describes the synchronization objects of one name. The name of a field stands for all
+// objects that have the field.
 type Object struct {
 	Name    string `json:"name"`
 	Kind    string `json:"kind"` // mutex, wait group, cond, once, channel, select, ...; "" if not known
@@ -23,7 +23,7 @@ type Object struct {
 	Waits    int64  `json:"waits"`
 	Wait     int64  `json:"wait_ns"`
 	Worst    int64  `json:"worst_wait_ns"`
-	Holds    int64  `json:"holds,omitempty"` // of a lock: from its being taken to its being given back, at probes
+	Holds    int64  `json:"holds,omitempty"` // of a lock: from taking it to giving it back, at probes
 	Hold     int64  `json:"hold_ns,omitempty"`
 	Longest  int64  `json:"longest_hold_ns,omitempty"`
 	Queue    int    `json:"max_queue"` // most waiting goroutines, readers, counter, or length that an operation saw
@@ -33,19 +33,19 @@ type Object struct {
 	Waiting []int64 `json:"waiting_ns"`
 	// Together are waits that one goroutine ended within 20 us of each other.
 	Together int64 `json:"released_together,omitempty"`
-	// Cost is what the operations took by themselves: their number times what such an
-	// operation costs in a loop, where the program measured that.
+	// Cost is the time of the operations themselves: their number times the cost of such an
+	// operation in a loop, if the program measured that.
 	Cost     int64 `json:"operations_ns,omitempty"`
-	HandOver int64 `json:"hand_over_ns,omitempty"` // of a lock: from its being given back while somebody waits to its being taken
+	HandOver int64 `json:"hand_over_ns,omitempty"` // of a lock: from release to next hold, with a queue
 	Handed   int64 `json:"hand_overs,omitempty"`
 
 	WaitedIn  []Wait `json:"waited_in,omitempty"`  // by function, longest first; Reason is its name
-	WaitedFor []Wait `json:"waited_for,omitempty"` // by what the runtime calls it: chan send, ...
-	EndedBy   []Wait `json:"ended_by,omitempty"`   // who ended the waits: procedure, or poller, timer, ...
+	WaitedFor []Wait `json:"waited_for,omitempty"` // by the runtime's reason: chan send, ...
+	EndedBy   []Wait `json:"ended_by,omitempty"`   // by the waker: procedure, or poller, timer, ...
 
-	// Blamed says whose time the waits are: of a lock the procedures that had taken it, of
-	// all else those that ended the waits, for the processor time of their goroutines
-	// since the waits began. With what cannot be said of anybody, Unattributed, it is Wait.
+	// Blamed divides the waits: for a lock among the procedures that had taken it, for other
+	// objects among those that ended the waits, by the processor time of their goroutines since
+	// the waits began. Together with Unattributed, the rest, it adds up to Wait.
 	Blamed       []Wait `json:"blamed,omitempty"`
 	Unattributed int64  `json:"unattributed_ns"`
 
@@ -54,31 +54,32 @@ type Object struct {
 	use      lockUse
 }
 
-// lockUse is what goroutines used while they held a lock taken at one point: self where
-// no lock was taken later.
+// lockUse is the usage of goroutines while they held a lock taken at one point. self excludes the
+// time after another lock was taken.
 type lockUse struct{ self, all Usage }
 
-// objects measures what happens at synchronization objects.
+// objects measures waits and holds of synchronization objects.
 type objects struct {
 	r      *replay.Replay
 	t      *trace.Tables
-	locks  []*lock // by the object's number, nil for what has none yet
+	locks  []*lock // by the object's number, nil if there is none yet
 	waits  map[waitKey]*waitSum
 	queues map[queueKey]*queue
 	uses   map[trace.PointID]*lockUse // by the point that took the lock
 
-	// What is known of objects that are not in use is kept by name: addresses may be many.
+	// The data of objects that are not in use is kept by name, because there may be many
+	// addresses.
 	named   map[string]*gathered
 	blamed  map[ender]int64                    // ns that others waited, by procedure
 	used    map[trace.PointID]string           // by point with a weak name: that of the objects that it was about
-	several map[trace.PointID]bool             // those of them for which there are more
+	several map[trace.PointID]bool             // those of them with more than one
 	lines   map[trace.Frame]int64              // ns waited by call in the stacks
 	on      map[trace.PointID]map[Waited]int64 // ns waited by the procedure that waits
 }
 
 type waitSum struct {
 	n, ns, worst int64
-	by           map[ender]int64 // ns by who ended the wait
+	by           map[ender]int64 // ns by waker
 }
 
 func newObjects(r *replay.Replay) *objects {
@@ -87,7 +88,7 @@ func newObjects(r *replay.Replay) *objects {
 		lines: map[trace.Frame]int64{}, on: map[trace.PointID]map[Waited]int64{}}
 }
 
-// lock is what is measured of an object.
+// lock returns the measurements of an object.
 func (o *objects) lock(ob *replay.Object) *lock {
 	for ob.ID >= len(o.locks) {
 		o.locks = append(o.locks, nil)
@@ -100,7 +101,7 @@ func (o *objects) lock(ob *replay.Object) *lock {
 	return l
 }
 
-// use is what goroutines used that took a lock at a point.
+// use returns the usage of goroutines that took a lock at a point.
 func (o *objects) use(p trace.PointID) *lockUse {
 	u := o.uses[p]
 	if u == nil {
@@ -110,10 +111,10 @@ func (o *objects) use(p trace.PointID) *lockUse {
 	return u
 }
 
-// key is what a wait is summed over.
+// key returns the key under which a wait is summed.
 func key(w *replay.Wait) waitKey { return waitKey{w.Address, w.Stack, w.Reason, w.In} }
 
-// begin lets a goroutine join the queue of what it waits for, if that is known already.
+// begin adds a goroutine to the queue of the object it waits for, if that is known already.
 func (o *objects) begin(w *replay.Wait) *queue {
 	if w.Object == nil {
 		return nil
@@ -204,8 +205,8 @@ func (o *objects) get(name string) *gathered {
 	return g
 }
 
-// fold adds up by name what is known of addresses: of all, or of those that nobody holds
-// or waits for.
+// fold moves the data of addresses to their names: of all addresses, or only of those that no
+// goroutine holds or waits for.
 func (o *objects) fold(all bool) {
 	stays := func(a trace.Address) bool { return !all && o.r.Object(a).InUse() }
 	names := map[trace.Address]trace.PointID{} // the point that names an address
@@ -245,7 +246,7 @@ func (o *objects) fold(all bool) {
 	})
 }
 
-// nameOf names what a queue is for.
+// nameOf returns the name of a queue's object.
 func (o *objects) nameOf(w waitKey, names map[trace.Address]trace.PointID) string {
 	best, ok := names[w.addr]
 	if !ok || w.addr == 0 {
@@ -260,7 +261,7 @@ type nameAt struct {
 	addr trace.Address
 }
 
-// counted is what is known under a name, with one more address.
+// counted returns the data of a name, with one more address.
 func (o *objects) counted(name string, addr trace.Address, seen map[nameAt]bool) *gathered {
 	g := o.get(name)
 	if at := (nameAt{name, addr}); addr != 0 && !seen[at] {
@@ -292,7 +293,7 @@ func (o *objects) usedAs(names map[trace.Address]trace.PointID) {
 type gathered struct {
 	Object
 	in, by, blamed, reasons map[string]int64
-	reason                  string // of a wait, where no operation tells the kind: the first, not the one that comes first
+	reason                  string // of a wait, if no operation tells the kind: the alphabetically first
 }
 
 // queue adds a queue up.
@@ -349,7 +350,7 @@ func (o *objects) wait(g *gathered, key waitKey, s *waitSum) {
 	}
 }
 
-// waitedOn is what a procedure itself waited for, longest first.
+// waitedOn returns the objects that a procedure itself waited for, longest first.
 func (o *objects) waitedOn(proc trace.PointID) (list []Waited) {
 	for w, ns := range o.on[proc] {
 		w.Time = ns
@@ -398,8 +399,8 @@ func (o *objects) whoEnded(by ender) string {
 	return "[scheduler]"
 }
 
-// atomics is about how many locked instructions an operation has when nobody waits:
-// measured beside one in a loop.
+// atomics returns the approximate number of locked instructions of an operation without
+// contention, measured relative to one in a loop.
 func atomics(op string) float64 {
 	switch op {
 	case spec.OpSend, spec.OpReceive, spec.OpClose:
@@ -430,7 +431,7 @@ func sorted(named map[string]*gathered, wall int64) []Object {
 	return list
 }
 
-// sortObjects sorts objects: those most waited for first.
+// sortObjects sorts objects, those with the longest waits first.
 func sortObjects(list []Object) {
 	slices.SortFunc(list, func(x, y Object) int {
 		return cmp.Or(cmp.Compare(y.Wait, x.Wait), cmp.Compare(y.Hold, x.Hold), cmp.Compare(y.Ops, x.Ops), cmp.Compare(x.Name, y.Name))

@@ -12,8 +12,8 @@ import (
 // KindPackage is the kind of the entries of [Profile.Packages].
 const KindPackage = "package"
 
-// Packages returns an entry for each package: self times are those of its procedures,
-// the others are on behalf of any of them, counted once. Calls are those of its procedures.
+// Packages returns an entry for each package. Self times are those of its procedures. The others
+// are on behalf of any of them, counted once. Calls are those of its procedures.
 func (p *Profile) Packages() []Entry {
 	b := p.built
 	if b == nil {
@@ -80,7 +80,7 @@ func packageAbove(sets *replay.Sets, of []int, set replay.SetID, k int) bool {
 	return false
 }
 
-// packageOf is the import path in a procedure's name, up to the first dot behind the last
+// packageOf returns the import path in a procedure's name: up to the first dot after the last
 // slash that is not within a type's brackets.
 func packageOf(name string) string {
 	path, _, _ := strings.Cut(name, "[")

@@ -8,12 +8,12 @@ import (
 	"qinst.dev/trace"
 )
 
-// costs are what a probe costs, in ns, where the program measured it.
+// costs are the costs of probes, in ns, as the program measured them.
 type costs struct{ event, count, call float64 }
 
-// probeShare is what an event costs beside the reading of the clock: in a loop that does
-// nothing else. What it costs more in programs, whose caches it uses, nobody has counted:
-// a plain run tells.
+// probeShare is the cost of an event in an otherwise empty loop, in readings of the clock. In
+// programs an event costs more because of the caches it uses. That part is not measured; only the
+// comparison with a plain run shows it.
 const probeShare = 1.1
 
 func costsOf(t *trace.Tables) costs {
@@ -24,18 +24,19 @@ func costsOf(t *trace.Tables) costs {
 	return c
 }
 
-// pushed is how much more a hit costs that is put on the profile stack; a call's counter is not.
+// pushed is the factor by which a hit is more expensive if it is put on the profile stack; a
+// call's counter is not.
 const pushed = 1.3
 
-// taker takes what probes cost out of what was used.
+// taker subtracts the cost of probes from the usage.
 type taker struct {
 	costs
 	*ledger
 	probes uint64 // that something was taken out for
 }
 
-// events takes the cost of events out of the contexts in which they were written: half
-// of it is in front of an event's time, half behind.
+// events subtracts the cost of events from the contexts in which they were written. Half of the
+// cost is before an event's time, half after it.
 func (t *taker) events() {
 	if t.event == 0 {
 		return
@@ -48,12 +49,12 @@ func (t *taker) events() {
 	}
 }
 
-// inCaller is the part of a counted hit's cost that is in the caller: all of the entry's
-// probe, before the procedure stands on the profile stack, and the call's counter.
+// inCaller is the share of a counted hit's cost that falls to the caller: all of the entry's
+// probe, which runs before the procedure is on the profile stack, and the call's counter.
 const inCaller = 0.75
 
-// counts takes the cost of hits that were not traced out of the procedure and those
-// that called it. Without samples nobody knows where they are.
+// counts subtracts the cost of hits that were not traced from the procedure and its callers.
+// Without samples the callers are not known.
 func (t *taker) counts() {
 	points := t.r.T.Points
 	busy, all := map[trace.PointID][]replay.ContextID{}, map[trace.PointID]int64{}
@@ -109,20 +110,20 @@ func (t *taker) calls() {
 	}
 }
 
-// takeHalf takes what counts cost, but no more than half of what there is: the cost of a
-// hit is known less well than how often it was.
+// takeHalf subtracts the cost of counts, but at most half of the time there, because the cost of
+// a hit is known less precisely than the number of hits.
 func (t *taker) takeHalf(id replay.ContextID, ns float64) {
 	t.take(id, min(int64(ns), t.at(id).Busy()/2))
 }
 
-// take takes processor time out of a place, no more than there is, for a line of its own.
+// take moves at most ns of processor time from a context to the line of the tool.
 func (t *taker) take(id replay.ContextID, ns int64) {
 	busy := t.at(id).Busy()
 	if ns = min(ns, busy); ns <= 0 {
 		return
 	}
 	tool := t.r.Find(t.toolContext(t.r.Contexts.Node(id).Group))
-	u := t.at(tool) // before the other one, which stays where it is then
+	u := t.at(tool) // must come first, because it may move the others
 	p := t.at(id)
 	for i, n := range shareOut(p.BusyAt, ns, busy) {
 		if n != 0 {
@@ -138,15 +139,15 @@ func (t *taker) take(id replay.ContextID, ns int64) {
 	u.Runnable[useBusy] += area
 }
 
-// toolContext is where goroutines of a group are while they record.
+// toolContext returns the context of a group's goroutines while they record.
 func (t *taker) toolContext(group replay.GroupID) replay.Context {
 	s, probes := t.r.Sets, t.r.System.Probes
 	set := s.With(s.With(0, replay.RootMember(replay.RootTool)), t.r.Groups.Member(group))
 	return replay.Context{Set: s.With(set, replay.ProcMember(probes)), Proc: probes, Inner: probes, Loop: trace.NoPoint, Group: group}
 }
 
-// shareOut takes ns out of times that add up to all, in proportion, and returns what it
-// took from each: together ns.
+// shareOut takes ns out of times, whose sum is all, in proportion. It returns the amounts taken
+// from each, which add up to ns.
 func shareOut(times []int64, ns, all int64) []int64 {
 	list := make([]int64, len(times))
 	sum, taken := int64(0), int64(0)

@@ -9,18 +9,18 @@ import (
 	"qinst.dev/trace"
 )
 
-// Version is the version of the JSON form. It changes when a field's meaning does
-// or a field goes; new fields do not change it.
+// Version is the version of the JSON form. It changes when a field is removed or changes its
+// meaning. New fields do not change it.
 const Version = 1
 
 // Kinds of entries.
 const (
 	KindProc      = "proc"
 	KindLoop      = "loop"      // its self time is its procedure's too
-	KindRegion    = "region"    // what goroutines themselves used in regions of that name
+	KindRegion    = "region"    // usage of goroutines themselves in regions of that name
 	KindLabels    = "labels"    // or with labels of package runtime/pprof
 	KindGoroutine = "goroutine" // all goroutines of one start function created in one procedure
-	KindSync      = "sync"      // the synchronization objects of one name: a lock's times are those of the goroutines that hold it
+	KindSync      = "sync"      // synchronization objects of one name; a lock's times are its holders'
 )
 
 // NoProcedure is the id of the entry for time under an empty profile stack.
@@ -39,11 +39,11 @@ type Profile struct {
 	Spin      int64 `json:"spin_ns"`        // processor time in loops that only wait; not busy
 	Searched  int64 `json:"searched_ns"`    // processors held without a goroutine: the scheduler looked for work, or switched
 	Idle      int64 `json:"idle_ns"`        // no goroutine was busy
-	IdleAtEnd int64 `json:"idle_at_end_ns"` // of that, what nobody ended
+	IdleAtEnd int64 `json:"idle_at_end_ns"` // of that, the idle time at the end, which no goroutine ended
 	NPTSum    int64 `json:"npt_sum_ns"`     // wall - idle
 	Procs     int   `json:"procs"`          // GOMAXPROCS, its maximum
 
-	// Notes are statements that the profile cannot make, and why: what is missing.
+	// Notes are statements that the profile cannot make because data is missing.
 	Notes []string `json:"notes,omitempty"`
 
 	Timeline *Timeline `json:"timeline,omitempty"` // nil: of several traces
@@ -84,16 +84,16 @@ type Part struct {
 	Busy int64  `json:"busy_ns"`
 }
 
-// Entry is one line of the profile. Self times are those of the section's own
-// code; the others are on its behalf: with everything it called and every
-// goroutine that was started in it, recursion counted once.
+// Entry is one line of the profile. Self times are those of the section's own code. The others
+// are on its behalf: with everything that it called and every goroutine that was started in it,
+// recursion counted once.
 type Entry struct {
 	ID    string `json:"id"` // the same in every run of the same source
 	Kind  string `json:"kind"`
 	Name  string `json:"name"`
 	File  string `json:"file"`
 	Line  int    `json:"line"`
-	Calls uint64 `json:"calls"` // exact, traced or not, 0 if nobody counted them; loops: times entered; goroutines: how many
+	Calls uint64 `json:"calls"` // exact, 0 if not counted; loops: times entered; goroutines: number
 
 	Trips uint64 `json:"trips,omitempty"` // loops: iterations of those traced
 
@@ -133,21 +133,21 @@ type Entry struct {
 	Degraded uint64    `json:"degraded,omitempty"`
 	SelfNPTs *Interval `json:"self_npt_interval,omitempty"`
 	NPTs     *Interval `json:"npt_interval,omitempty"`
-	// BlockedOn is what SelfBlocked was for, as far as waits began in the trace.
+	// BlockedOn divides SelfBlocked by object, as far as the waits began in the trace.
 	BlockedOn []Waited `json:"self_blocked_on,omitempty"`
-	// Blame is others' time: they waited while the procedure had what they waited for, or
-	// for what it then did.
+	// Blame is the time that others waited: for an object that the procedure held, or until the
+	// procedure ended their wait.
 	Blame int64 `json:"blame_ns,omitempty"`
-	// Of synchronization objects, whose Calls are acquisitions, sends, or waits; see
-	// [Object]. Queue[n] is the time with n waiting.
+	// For synchronization objects. Their Calls are acquisitions, sends, or waits; see [Object].
+	// Queue[n] is the time with n waiting.
 	Wait  int64   `json:"wait_ns,omitempty"`
 	Hold  int64   `json:"hold_ns,omitempty"`
 	Queue []int64 `json:"queue,omitempty"`
-	// Latency is how long regions took, of those that ended.
+	// Latency is the distribution of the durations of the regions that ended.
 	Latency *Latency `json:"latency,omitempty"`
 	Longest int64    `json:"longest_busy_ns,omitempty"` // goroutines: most processor time of one of them
 	Creator string   `json:"creator,omitempty"`         // goroutines: the procedure that started them
-	Site    string   `json:"site,omitempty"`            // goroutines: file and line of the go statement, where it is known
+	Site    string   `json:"site,omitempty"`            // goroutines: file and line of their go statement
 }
 
 // RunnableWhile has a mean number of goroutines for each state, 0 for one that was not
@@ -189,7 +189,7 @@ type Call struct {
 	Via    string `json:"via,omitempty"` // the inlined function that makes the call on the caller's behalf
 }
 
-// CPU compares the busy time with what the operating system says.
+// CPU compares the busy time with the operating system's measurements.
 type CPU struct {
 	Known  bool  `json:"known"`
 	User   int64 `json:"user_ns"`
@@ -197,21 +197,21 @@ type CPU struct {
 	Writer int64 `json:"writer_ns"` // of these, the thread that wrote the file
 }
 
-// Tool is what the observation itself cost.
+// Tool is the cost of the observation itself.
 type Tool struct {
 	FlushRuns  int64   `json:"flush_runs"`
 	FlushWall  int64   `json:"flush_wall_ns"`
 	FlushCPU   int64   `json:"flush_cpu_ns"`
 	FlushBytes int64   `json:"flush_bytes"`
 	Traced     int64   `json:"traced_events"` // enters and exits
-	EventCost  float64 `json:"event_cost_ns"` // of one, where the file says so; else 0
+	EventCost  float64 `json:"event_cost_ns"` // of one event; 0 if the file does not have it
 	Probes     int64   `json:"probes_ns"`     // processor time that probes took, which is in no other line
 	ProbesNPT  int64   `json:"probes_npt_ns"`
-	Plain      int64   `json:"plain_ns,omitempty"`       // how long the program runs without probes, if somebody said so
-	More       int64   `json:"unaccounted_ns,omitempty"` // what the run took longer beyond ProbesNPT
+	Plain      int64   `json:"plain_ns,omitempty"`       // run time of the program without probes, if given
+	More       int64   `json:"unaccounted_ns,omitempty"` // run time beyond Plain and ProbesNPT
 }
 
-// Compare tells the profile how long the program runs without probes.
+// Compare sets the run time of the program without probes.
 func (p *Profile) Compare(plain int64) {
 	p.Tool.Plain, p.Tool.More = plain, p.Ran-p.Tool.ProbesNPT-plain
 }
@@ -225,7 +225,7 @@ func writeJSON(w io.Writer, v any) error {
 	return enc.Encode(v)
 }
 
-// sortEntries sorts entries: those with most NPT first.
+// sortEntries sorts entries, those with the most NPT first.
 func sortEntries(list []Entry) {
 	slices.SortStableFunc(list, func(x, y Entry) int {
 		return cmp.Or(cmp.Compare(y.NPT, x.NPT), cmp.Compare(y.SelfNPT, x.SelfNPT), cmp.Compare(x.Kind, y.Kind), cmp.Compare(x.Name, y.Name), cmp.Compare(x.ID, y.ID))
@@ -253,5 +253,5 @@ func (o *Object) entry() Entry {
 	return e
 }
 
-// NPT is the normalized processor time of those who held the objects, in ns.
+// NPT is the normalized processor time, in ns, of the goroutines that held the objects.
 func (o *Object) NPT() int64 { return round(o.use.all.NPT()) }

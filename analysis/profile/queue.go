@@ -8,9 +8,9 @@ import (
 	"qinst.dev/trace"
 )
 
-// queue is the queue of goroutines that wait for one object: of an address and, where
-// the place of the wait names the object, that name, for addresses come again. Waits for
-// nothing that has an address queue by place.
+// queue is the queue of goroutines that wait for one object. The object is an address and, if the
+// place of the wait names the object, that name, because addresses are reused. Waits without an
+// address are queued by place.
 type queue struct {
 	first waitKey        // of its waits; they have one name
 	of    *replay.Object // nil without an address
@@ -22,16 +22,16 @@ type queue struct {
 	unattributed int64
 
 	lock        bool  // it is a lock's
-	pending     int64 // of unattributed: since pendingFrom, when somebody last ended a wait
+	pending     int64 // of unattributed: since pendingFrom, when a wait was last ended
 	pendingFrom trace.Time
 
 	lastAt   trace.Time // when the last wait ended, and by whom
 	lastBy   trace.Slot
-	together int64 // waits that ended together, as far as that is known
+	together int64 // waits that ended together, as far as is known
 	alone    bool  // the last one is not counted so far
 }
 
-// ender is who ends a wait, or is to blame for one: a procedure, or minus the cause.
+// ender is the waker of a wait, or the one to blame for it: a procedure, or minus the cause.
 type ender int32
 
 // Other enders than procedures.
@@ -42,7 +42,7 @@ const (
 
 func causeOf(c trace.Cause) ender { return -2 - ender(c) }
 
-// waitKey is what waits are summed over, until names are known.
+// waitKey is the key under which waits are summed until names are known.
 type waitKey struct {
 	addr   trace.Address
 	stack  trace.StackID
@@ -61,8 +61,8 @@ func newQueue(first waitKey, reason string, of *replay.Object) *queue {
 	return &queue{first: first, of: of, lastBy: trace.NoSlot, blame: map[ender]int64{}, lock: strings.Contains(reason, "Mutex")}
 }
 
-// advance accounts the queue up to now: its length, and those that hold what it waits
-// for. Each waiter's time is blamed on all holders alike.
+// advance accounts the queue up to now: its length, and the holders of its object. Each waiter's
+// time is divided equally among all holders.
 func (q *queue) advance(now trace.Time) {
 	dt := int64(now - q.since)
 	q.since = now
@@ -93,9 +93,9 @@ func (q *queue) spend(n int, dt int64) {
 	q.time[n-1] += dt
 }
 
-// leave ends a wait. Where nobody was seen to hold anything, the wait is blamed on the
-// goroutine that ended it: who unlocks had the lock since somebody last did, and all that
-// waited meanwhile waited for that; others for their own time since the wait began.
+// leave ends a wait. If no holder was seen, the goroutine that ended the wait is blamed. For a
+// lock, it is taken to have held the lock since the previous unlock, and is blamed for all waits
+// during that time. Others are blamed for their own processor time since the wait began.
 func (q *queue) leave(now trace.Time, own int64, by ender, g *replay.G) {
 	q.advance(now)
 	q.n--
@@ -105,7 +105,8 @@ func (q *queue) leave(now trace.Time, own int64, by ender, g *replay.G) {
 	case !q.lock:
 		q.blamed(own, by)
 	case g != nil:
-		// It did not have the lock before it ran: nobody had, who was to get it.
+		// The goroutine cannot have held the lock before it ran: until then the lock was being
+		// handed over.
 		had := int64(now - max(q.pendingFrom, g.WokeAt))
 		q.blamed(int64(float64(q.pending)*ratio(had, int64(now-q.pendingFrom))), by)
 		q.pending, q.pendingFrom = 0, now
@@ -139,14 +140,14 @@ func (q *queue) blamed(own int64, by ender) {
 	q.unattributed -= own
 }
 
-// once takes in a wait whose object is known at its end only, a select's: it queues alone.
+// once adds a wait whose object is known only at its end (a select): it queues alone.
 func (q *queue) once(dt, own int64, by ender) {
 	q.spend(1, dt)
 	q.blame[by] += own
 	q.unattributed += dt - own
 }
 
-// lock is what is measured of an object that goroutines hold.
+// lock has the measurements of an object that goroutines hold.
 type lock struct {
 	longestQueue int // that an operation saw
 	queues       []*queue
@@ -155,7 +156,7 @@ type lock struct {
 	holds    int64
 	hold     int64
 	longest  int64
-	freed    trace.Time // when it was given back while somebody waited, -1 if it was not
+	freed    trace.Time // when it was given back while a goroutine waited; -1: none waited
 	handOver int64      // ns from there to its being taken
 	handed   int64
 }
@@ -164,7 +165,8 @@ func (l *lock) waited() bool {
 	return slices.ContainsFunc(l.queues, func(q *queue) bool { return q.n > 0 })
 }
 
-// take says that a goroutine has the object from now on. It is not among its holders yet.
+// take records that a goroutine holds the object from now on. The goroutine must not be among the
+// holders yet.
 func (l *lock) take(ob *replay.Object, now trace.Time) {
 	l.advance(now)
 	if len(ob.Holders) == 0 {
@@ -177,8 +179,8 @@ func (l *lock) take(ob *replay.Object, now trace.Time) {
 	}
 }
 
-// free says that a holder, still among them, gives it back. How long it was held is known
-// where that was seen.
+// free records that a holder, still among the holders, gives the object back. The hold is known
+// only if the release was seen.
 func (l *lock) free(ob *replay.Object, now trace.Time, how replay.Release) {
 	l.advance(now)
 	if len(ob.Holders) == 1 {

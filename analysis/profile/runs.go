@@ -8,8 +8,8 @@ import (
 	"qinst.dev/internal/stats"
 )
 
-// Spread is what several runs say of one number: its mean, and a 95 % confidence interval
-// of the mean that a further run would add to (Student's t).
+// Spread summarizes one number over several runs: its mean, and a 95 % confidence interval of the
+// mean (Student's t).
 type Spread struct {
 	Mean float64 `json:"mean"`
 	Low  float64 `json:"low"`
@@ -28,7 +28,7 @@ type RunEntry struct {
 	Blocked Spread `json:"blocked_ns"`
 }
 
-// Runs is what several runs of one program say together.
+// Runs is the summary of several runs of one program.
 type Runs struct {
 	Version int        `json:"version"`
 	Runs    int        `json:"runs"`
@@ -37,13 +37,13 @@ type Runs struct {
 	Notes   []string   `json:"notes,omitempty"`
 }
 
-// Over compares runs of one program, at least two: the entries of sum, which is all of
-// them as one, or a part of that.
+// Over compares runs of one program, at least two. The entries are those of sum, the merged
+// profile or a part of it.
 func Over(list []*Profile, sum *Profile) (*Runs, error) {
 	if len(list) < 2 {
 		return nil, fmt.Errorf("found %d, expected two or more runs: intervals are of what differs between them", len(list))
 	}
-	r := &Runs{Version: Version, Runs: len(list), Notes: sum.Notes[1:]} // the first one says that they are several
+	r := &Runs{Version: Version, Runs: len(list), Notes: sum.Notes[1:]} // the first: several runs
 	r.Wall = spread(len(list), func(k int) int64 { return list[k].Wall })
 	index := make([]map[[2]string]*Entry, len(list))
 	for k, p := range list {
@@ -74,7 +74,7 @@ func Over(list []*Profile, sum *Profile) (*Runs, error) {
 // JSON writes it as one JSON object.
 func (r *Runs) JSON(w io.Writer) error { return writeJSON(w, r) }
 
-// spread sums up a number over runs, of which there are two or more.
+// spread summarizes a number over two or more runs.
 func spread(runs int, get func(k int) int64) Spread {
 	samples := make([]int64, runs)
 	for k := range samples {

@@ -5,12 +5,11 @@ import (
 	"qinst.dev/trace"
 )
 
-// Procedures and loops that are below trace tell nothing of when they run: the events
-// alone would leave their time with their callers. Where samples were taken, the time of
-// each place, which is exact, is divided among what the samples found there: in
-// proportion, and apart for each number of busy processors, so that all sums stay as they
-// are. Places with few samples follow the others of their stratum, too: those of the same
-// goroutines in the same procedure. What lines gain, or lose, by that is an estimate, and
+// Procedures and loops below trace have no events, so from events alone their time would be
+// charged to their callers. If samples were taken, the exact time of each context is divided in
+// proportion to the samples found there, separately for each number of busy processors, so that
+// all sums stay as they are. Contexts with few samples also use those of their stratum: the same
+// goroutines in the same procedure. The time that lines gain or lose by this is an estimate and
 // has an interval.
 type sampled struct {
 	r       *replay.Replay
@@ -23,8 +22,7 @@ type sampled struct {
 	touched []*moments
 }
 
-// stratumKey is what the places of a stratum have in common. That of a loop is for the
-// loop's own time alone.
+// stratumKey identifies a stratum. A loop has a stratum of its own, for the loop's own time.
 type stratumKey struct {
 	group     replay.GroupID
 	top, loop trace.PointID
@@ -35,15 +33,15 @@ type stratum struct {
 	exts   map[extKey]*ext
 	order  []*ext
 	lines  map[line]*moments
-	v, v2  float64 // weight of all looks, and of their squares
+	v, v2  float64 // total weight of the looks, and of their squares
 	tick   float64 // weight in the look at hand
 	n      float64 // samples
 	weight float64 // of them, whatever else was busy
-	npt    float64 // of all its places, ns
+	npt    float64 // of all its contexts, ns
 }
 
-// extKey is what samples found beyond what events told: procedures and loops, and what is
-// the innermost one then.
+// extKey is an extension of a context found by samples beyond its events: additional procedures
+// and loops, and the innermost ones.
 type extKey struct {
 	set              replay.SetID // of these alone
 	top, inner, loop trace.PointID
@@ -56,7 +54,7 @@ type ext struct {
 	procs []trace.PointID // of the set
 }
 
-// found is what samples found in a place.
+// found is the result of the samples in one context.
 type found struct {
 	n      int
 	exts   map[*ext]*part
@@ -69,21 +67,22 @@ type part struct {
 	at    []float64
 }
 
-// line is what an interval is for: self or total of a procedure or loop.
+// line identifies an interval: self or total of a procedure or loop.
 type line struct {
 	proc trace.PointID
 	self bool
 }
 
-// moments are sums over looks of the weight of a line, u, and of all that is in the same
-// stratum, v: u, u squared, u v.
+// moments are sums over looks. u is the weight of a line in a look, v that of its whole stratum:
+// u, u squared, u v.
 type moments struct {
 	of        *stratum
 	u, u2, uv float64
 	tick      float64
 }
 
-// sample is one of the look at hand: its strata, what it found, and its weight.
+// sample is a sample of the current look: its stratum, the extension that it found, and its
+// weight.
 type sample struct {
 	stratum *stratum
 	lines   []*moments
@@ -94,7 +93,7 @@ func newSampled(r *replay.Replay) *sampled {
 	return &sampled{r: r, strata: map[stratumKey]*stratum{}, found: map[replay.ContextID]*found{}}
 }
 
-// note takes in that a sample in a place, with so many processors busy, found another.
+// note records that a sample at context at, with so many processors busy, found context to.
 func (s *sampled) note(at, to replay.ContextID, i int, weight float64) {
 	s.samples++
 	from := s.r.Contexts.Node(at).Context
@@ -159,7 +158,7 @@ func (st *stratum) line(l line) *moments {
 	return m
 }
 
-// extOf is what leads from a place to another.
+// extOf returns the extension that leads from one context to another.
 func (s *sampled) extOf(st *stratum, at, to replay.ContextID) *ext {
 	from, w := s.r.Contexts.Node(at).Context, s.r.Contexts.Node(to).Context
 	k := extKey{0, w.Proc, w.Inner, w.Loop}
@@ -188,7 +187,7 @@ func (s *sampled) extOf(st *stratum, at, to replay.ContextID) *ext {
 	return x
 }
 
-// beyond is the set of those members of set that from does not have.
+// beyond returns the set of those members of set that from does not have.
 func (s *sampled) beyond(from, set replay.SetID) replay.SetID {
 	if set == 0 || set == from {
 		return 0
@@ -201,7 +200,7 @@ func (s *sampled) beyond(from, set replay.SetID) replay.SetID {
 	return s.r.Sets.With(rest, member)
 }
 
-// looked ends a look: what was found at one time counts as one.
+// looked ends a look. The samples of one look count as one observation.
 func (s *sampled) looked() {
 	if len(s.look) == 0 {
 		return
@@ -231,7 +230,7 @@ func (s *sampled) looked() {
 	s.look, s.touched = s.look[:0], s.touched[:0]
 }
 
-// Sampling is what samplers did.
+// Sampling describes the work of the samplers.
 type Sampling struct {
 	Gap     int64 `json:"gap_ns"`  // mean time between looks that was set
 	Looks   int64 `json:"looks"`   // that found a goroutine on a processor

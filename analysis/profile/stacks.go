@@ -11,7 +11,7 @@ import (
 	"qinst.dev/trace"
 )
 
-// Stack is what was used on one call path, in ns.
+// Stack is the usage on one call path, in ns.
 type Stack struct {
 	Frames []Frame // innermost first
 	NPT    int64
@@ -23,20 +23,19 @@ type Stack struct {
 	Syscall int64
 }
 
-// Frame is a procedure, or the start function of goroutines: below it on the path is what
-// started them.
+// Frame is a procedure, or the start function of goroutines; below that on the path are the
+// procedures that started them.
 type Frame struct {
 	Name  string
 	File  string
-	Line  int // where the procedure begins
+	Line  int // first line of the procedure
 	At    int // line of the loop that it was in, or Line
 	Start bool
 }
 
-// Stacks are the call paths on which time was used, through goroutines to their
-// creators. A procedure is on a path once; where it calls itself through others, only
-// the innermost one shows that. Their order is that of the trace. Frames are valid until
-// the next one.
+// Stacks returns the call paths on which time was used, through goroutines to their creators, in
+// the order of the trace. A procedure is on a path once; if it calls itself through others, only
+// the innermost procedure shows that. Frames are valid only until the next iteration.
 func (p *Profile) Stacks() iter.Seq[Stack] {
 	return func(yield func(Stack) bool) {
 		if p.built != nil {
@@ -90,7 +89,7 @@ func stacks(b *builder, yield func(Stack) bool) {
 	}
 }
 
-// stack is the call path of a set, and of top if that stands on it further out.
+// stack returns the call path of a set, with top on top if it also occurs further out.
 func stack(r *replay.Replay, frames []Frame, set replay.SetID, top trace.PointID, u *Usage) Stack {
 	st := Stack{Frames: frames, NPT: round(u.NPT()), Busy: u.Busy(), Spin: u.Spin, Blocked: u.Blocked, Ready: u.Ready, Syscall: u.Syscall}
 	if top != trace.NoPoint {

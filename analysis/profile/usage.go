@@ -2,7 +2,7 @@ package profile
 
 import "math/bits"
 
-// Usage is what a section of code used, in ns.
+// Usage is the processor time and other time used by a section of code, in ns.
 type Usage struct {
 	// BusyAt[i] is the time on a processor while i processors were busy: the
 	// terms of the sum in Quartz's equation 1, before their division by i.
@@ -22,7 +22,7 @@ type Usage struct {
 	Idle int64
 }
 
-// What a goroutine's time is used for.
+// The states in which a goroutine spends time.
 const (
 	useBusy = iota
 	useSpin
@@ -41,8 +41,8 @@ type stretch struct {
 	at       int    // then the index of it
 }
 
-// Crowd is time, in ns, by the number of goroutines that were runnable, on a processor or
-// not: 0, 1, 2, 3 to 4, 5 to 8, and so on, doubling; the last is all that are more.
+// Crowd is time, in ns, by the number of runnable goroutines, on a processor or not: 0, 1, 2, 3
+// to 4, 5 to 8, and so on, doubling; the last element is for all larger numbers.
 type Crowd [10]int64
 
 // crowdOf is the index of a number.
@@ -91,7 +91,7 @@ func (u *Usage) add(v *Usage) {
 	}
 }
 
-// less takes usage out that is part of it.
+// less subtracts usage that is part of u.
 func (u *Usage) less(v *Usage) {
 	for i, ns := range v.BusyAt {
 		u.BusyAt[i] -= ns

@@ -11,7 +11,7 @@ type Wait struct {
 	Time   int64  `json:"time_ns"`
 }
 
-// Waited is for what, and why, a procedure's goroutines waited.
+// Waited is an object, with the reason, that a procedure's goroutines waited for.
 type Waited struct {
 	Object string `json:"object"`
 	Reason string `json:"reason"`

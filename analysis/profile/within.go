@@ -8,9 +8,10 @@ import (
 	"qinst.dev/analysis/replay"
 )
 
-// Within restricts a profile to what goroutines did in a region, or with a label, and what
-// was started there. The rest of the run has one entry, so that sums stay as they are, and
-// processors are busy whoever keeps them so.
+// Within restricts a profile to the time of goroutines in a region, or with a label, and to the
+// goroutines started there. The rest of the run has one entry, so that sums stay as they are. All
+// goroutines count for the number of busy processors, because the division by it must not depend
+// on the restriction.
 type Within struct {
 	Region string // "": any
 	Label  string // key=value; "": any
@@ -24,10 +25,10 @@ type within struct {
 	match   []bool // by number of the span
 	outside Usage
 	found   bool
-	seen    map[string]bool // what there is instead
+	seen    map[string]bool // the names that do exist, for the error
 }
 
-// newWithin is nil if all of the run is asked for.
+// newWithin returns nil if the profile is not restricted.
 func newWithin(in Within, spans *replay.Spans) *within {
 	if in.Region == "" && in.Label == "" {
 		return nil
@@ -57,7 +58,7 @@ func (w *within) missing() error {
 	return fmt.Errorf("found no %s %q, there are %s", what, name, strings.Join(others, ", "))
 }
 
-// matches reports whether a region or a set of labels is what is asked for.
+// matches reports whether a region or a set of labels is the one of the restriction.
 func (w *within) matches(s replay.Span) bool {
 	if !s.Labels {
 		if w.Region != "" {

@@ -5,16 +5,16 @@ import (
 	"qinst.dev/trace"
 )
 
-// Context is where a goroutine is in the program, as far as its time goes.
+// Context is the position of a goroutine in the program, as far as its time is concerned.
 type Context struct {
-	Set   SetID         // of those on whose behalf it runs
-	Proc  trace.PointID // innermost procedure, whose own time it is; NoPoint: none
-	Inner trace.PointID // innermost procedure of Set: another one than Proc where that is on the path twice
+	Set   SetID         // of everything on whose behalf it runs
+	Proc  trace.PointID // innermost procedure, to which self time is charged; NoPoint: none
+	Inner trace.PointID // innermost procedure of Set; differs from Proc if Proc is on the path twice
 	Loop  trace.PointID // innermost loop of Proc that is open, NoPoint if none
 	Group GroupID
 }
 
-// ContextID is the number of a context: analyses add up what they measure by it.
+// ContextID is the number of a context. Analyses sum their measurements by it.
 type ContextID int32
 
 // NoContext is no context.
@@ -26,8 +26,8 @@ type Node struct {
 	From ContextID // that it was first entered from, NoContext if none
 	Half int64     // half events that were written in it: enters and exits count for both sides
 
-	// The last procedure or loop that was entered from here, and where that led to: in a loop
-	// the next one is the same.
+	// The procedure or loop last entered from here, and the resulting context. They are cached
+	// because in a loop the next entry is the same.
 	lastPoint   trace.PointID
 	lastContext ContextID
 }

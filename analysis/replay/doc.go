@@ -1,6 +1,7 @@
 // Package replay follows the goroutines of a trace: where each is, on whose behalf, in which
-// state, what it waits for, what it holds, and who wakes it. Every analysis is a [Visitor] of it,
-// so that all of them mean the same by a context, a lock's owner and the name of a wait.
+// state, the object it waits for, the locks it holds, and its waker. Every analysis is a
+// [Visitor] of it, so that a context, a lock's owner and the name of a wait mean the same in all
+// of them.
 //
 //	type longest struct {
 //		replay.Nop
@@ -17,10 +18,10 @@
 // # Contexts
 //
 // Every goroutine has a profile stack: its open procedures and loops on top of a copy of its
-// creator's stack at the moment of creation (Quartz, 3.3). A [Context] is what of that stack an
-// analysis may need: the set of all that are on it, and the innermost ones. Contexts are
-// interned, so that a million goroutines created at one place share one, and an analysis adds up
-// what it measures by [ContextID].
+// creator's stack at the moment of creation (Quartz, 3.3). A [Context] is the part of that stack
+// that analyses need: the set of all members, and the innermost ones. Contexts are interned, so
+// that a million goroutines created at one place share one, and analyses sum their measurements
+// by [ContextID].
 //
 // # What it does not do
 //

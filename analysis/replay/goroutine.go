@@ -13,7 +13,7 @@ type G struct {
 	Base    ContextID // where it started
 	Ran     int64     // ns that it was busy, up to its last segment
 	Reason  trace.ReasonID
-	Wait    *Wait // for what it waits; nil: it does not, or nobody asks what a system goroutine waits for
+	Wait    *Wait // the present one; nil: it does not wait, or its wait is not of interest
 	Regions []OpenRegion
 	Labels  SpanID
 	Held    []Held     // in the order in which they were taken
@@ -25,14 +25,14 @@ type G struct {
 	woken   bool        // it does not run yet
 	real    trace.State // but for virtual processors
 	virtual tokens
-	since   trace.Time // told up to here
+	since   trace.Time // its segments have been shown up to here
 	busyAt  int        // index in Replay.running while busy
 	frames  []frame
 	lent    Held // while it waits for a condition
 	wait    Wait
 }
 
-// frame is what an enter must restore at its exit.
+// frame is the state that an exit must restore.
 type frame struct {
 	context ContextID
 	spins   int32
@@ -42,8 +42,8 @@ type frame struct {
 // goroutine spins, the others have the run to themselves.
 func (g *G) Busy() bool { return g.State.Busy() && g.Spins == 0 }
 
-// Where is the context that g's time belongs to: while it waits that of the wait, in which
-// procedures may stand that no event told of.
+// Where returns the context to which g's time belongs. While g waits this is the context of the
+// wait, which may have procedures that have no events.
 func (g *G) Where() ContextID {
 	if g.State == trace.Waiting {
 		return g.waits
@@ -54,7 +54,7 @@ func (g *G) Where() ContextID {
 // Depth is how many procedures and loops g is in that it has entered itself.
 func (g *G) Depth() int { return len(g.frames) }
 
-// Settle tells what a goroutine did since its last segment.
+// Settle shows the visitor a goroutine's segment up to now.
 func (r *Replay) Settle(g *G, now trace.Time) {
 	from := g.since
 	if from == now {
@@ -67,7 +67,8 @@ func (r *Replay) Settle(g *G, now trace.Time) {
 	r.v.Segment(g, from, now)
 }
 
-// settleRunning tells what all busy goroutines did.
+// settleRunning shows the visitor the segments of all busy goroutines. It must be called before
+// their number changes, because it is constant within a segment.
 func (r *Replay) settleRunning(now trace.Time) {
 	if now == r.told {
 		return
@@ -185,7 +186,7 @@ func (r *Replay) change(e *trace.Event) {
 	}
 }
 
-// turn changes what a goroutine does.
+// turn changes a goroutine's state.
 func (r *Replay) turn(g *G, now trace.Time, to trace.State, spins int32) {
 	was, is := g.Busy(), to.Busy() && spins == 0
 	if was != is {

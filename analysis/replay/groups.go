@@ -6,19 +6,18 @@ import (
 	"qinst.dev/trace"
 )
 
-// Root is one of the origins of all work of a program. A goroutine belongs to
-// the root of its creator, except where the runtime starts it for purposes of
-// its own.
+// Root is one of the origins of all work of a program. A goroutine belongs to the root of its
+// creator, unless the runtime starts it for its own purposes.
 type Root int
 
 // The roots.
 const (
-	RootMain       Root = iota // main.main and what it starts
-	RootInit                   // package initialization and what it starts
+	RootMain       Root = iota // main.main and everything it starts
+	RootInit                   // package initialization and everything it starts
 	RootTimers                 // functions called by timers (time.AfterFunc)
 	RootFinalizers             // finalizers and cleanups
 	RootGC                     // the garbage collector
-	RootTool                   // what the tool does in the program's goroutines: extensions
+	RootTool                   // the tool's work in the program's goroutines: extensions
 	RootOther                  // calls from C, runtime goroutines, unknown
 	NumRoots
 )
@@ -38,10 +37,10 @@ type Group struct {
 	Func    string
 	Creator trace.PointID // NoPoint if none
 	Count   uint64
-	Named   bool // Func is what its goroutines call themselves
+	Named   bool // Func is the name that the goroutines gave themselves
 }
 
-// Groups sorts goroutines into groups, and gives each its place among the sets.
+// Groups sorts goroutines into groups, and gives each group its member in sets.
 type Groups struct {
 	t     *trace.Tables
 	base  Member // of group 0
@@ -61,8 +60,8 @@ func newGroups(t *trace.Tables) *Groups {
 	return gr
 }
 
-// mainStart is where the main goroutine starts; coroStart where the body of an
-// iter.Pull does, which is the program's, not the runtime's.
+// mainStart is the start function of the main goroutine. coroStart is that of the body of an
+// iter.Pull, which belongs to the program, not to the runtime.
 const (
 	mainStart = "runtime.main"
 	coroStart = "runtime.corostart"
@@ -80,8 +79,9 @@ func (gr *Groups) Member(id GroupID) Member { return gr.base + Member(id) }
 // Of is the group that a member is, if it is one.
 func (gr *Groups) Of(m Member) (GroupID, bool) { return GroupID(m - gr.base), m >= gr.base }
 
-// place says where a new goroutine is: its set, its group, and the procedure that its time
-// goes to until it enters one of its own. It reports whether it is the runtime's own.
+// place returns the first context of a new goroutine: its set, its group, and the procedure
+// charged with its time until it enters one of its own. It reports whether the goroutine is the
+// runtime's own.
 func (gr *Groups) place(s *Sets, c, by *Context, e *trace.Event, start uint64) (system bool) {
 	name := ""
 	if f := gr.t.Function(start); f != nil {
@@ -90,8 +90,8 @@ func (gr *Groups) place(s *Sets, c, by *Context, e *trace.Event, start uint64) (
 	root, system := gr.root(name, by != nil, e)
 	creator := trace.NoPoint
 	if by != nil && !system {
-		// Work for the runtime is nobody's else, whoever happened to run
-		// when the runtime started its goroutine.
+		// Work for the runtime must not be charged to the goroutine that happened to run when the
+		// runtime started this one.
 		creator, c.Proc, c.Inner = by.Proc, by.Proc, by.Inner
 		c.Set = by.Set
 	} else {
@@ -165,8 +165,8 @@ func (gr *Groups) Start(name string) *trace.Function {
 	return nil
 }
 
-// root tells the origin of a goroutine by its start function, and whether it is
-// the runtime's own.
+// root returns the origin of a goroutine by its start function, and whether it is the runtime's
+// own.
 func (gr *Groups) root(name string, created bool, e *trace.Event) (Root, bool) {
 	switch {
 	case e.G == 1:

@@ -7,25 +7,27 @@ import (
 	"qinst.dev/trace"
 )
 
-// Held is what a goroutine knows of a lock that it holds.
+// Held is the record that a goroutine has of a lock that it holds.
 type Held struct {
 	Address trace.Address
 	Point   trace.PointID // that took it
 	Again   bool          // it holds another of that name, too
 }
 
-// Release is how a lock is given back.
+// Release is the way in which a lock is given back.
 type Release uint8
 
-// How locks are given back. Where no operation told of it, it was earlier, at an unknown time.
+// The ways in which a lock is given back. If the operation was not recorded, the release was
+// earlier, at an unknown time.
 const (
 	Unlocked  Release = iota // by an operation
 	Unnoticed                // without one
-	Overtaken                // without one: somebody else has it now
+	Overtaken                // not seen: another goroutine has it now
 )
 
-// mostHeld bounds the locks that a goroutine may hold, and mostReaders the goroutines that
-// read under one: those that were first gave it back where nobody saw it.
+// mostHeld bounds the locks that a goroutine may hold, and mostReaders the goroutines that read
+// under one lock. Beyond the bound the oldest hold is taken to have ended unseen, because
+// otherwise unseen releases would make the lists grow with the run.
 const (
 	mostHeld    = 64
 	mostReaders = 1024
@@ -37,7 +39,7 @@ func (r *Replay) Shared(p trace.PointID) bool {
 	return op == spec.OpRLock || op == spec.OpTryRLock
 }
 
-// acquire says that a goroutine holds a lock from now on.
+// acquire records that a goroutine holds a lock from now on.
 func (r *Replay) acquire(g *G, now trace.Time, addr trace.Address, point trace.PointID) {
 	most := 1
 	if r.Shared(point) {
@@ -63,8 +65,8 @@ func (r *Replay) acquire(g *G, now trace.Time, addr trace.Address, point trace.P
 	}
 }
 
-// release says that a lock is given back: by a goroutine that holds it, or by another one,
-// for unlocking need not be the holder's own.
+// release records that a lock is given back by its holder or by another goroutine, because any
+// goroutine may unlock.
 func (r *Replay) release(g *G, now trace.Time, addr trace.Address, how Release) {
 	if g.lent.Address == addr {
 		g.lent = Held{} // it took it again unseen
@@ -100,8 +102,8 @@ func (r *Replay) release(g *G, now trace.Time, addr trace.Address, how Release) 
 	}
 }
 
-// lend and regain are what [sync.Cond.Wait] does with its lock, which is the one taken
-// last: no probe sees it.
+// lend and regain stand for the operations of [sync.Cond.Wait] on its lock, which no probe sees.
+// The lock is assumed to be the one taken last.
 func (r *Replay) lend(g *G, now trace.Time) {
 	if len(g.Held) > 0 {
 		h := g.Held[len(g.Held)-1]
@@ -116,8 +118,8 @@ func (r *Replay) regain(g *G, now trace.Time) {
 	}
 }
 
-// dies says that a goroutine has ended. A lock for writing another may unlock; for reading
-// it was unlocked where nobody saw it.
+// dies records the end of a goroutine. A lock for writing stays held, because another goroutine
+// may unlock it; a lock for reading must have been unlocked unseen.
 func (r *Replay) dies(g *G, now trace.Time) {
 	for _, h := range slices.Clone(g.Held) {
 		if r.Shared(h.Point) {
@@ -126,8 +128,9 @@ func (r *Replay) dies(g *G, now trace.Time) {
 	}
 }
 
-// Operates is the procedure in which a goroutine is that operates at a point: the point's
-// own, where calls of that were not all traced, for then no event tells that it was entered.
+// Operates returns the procedure of a goroutine that operates at a point. It is the point's own
+// if calls of that procedure were not all traced, because then no event tells that it was
+// entered.
 func (r *Replay) Operates(g *G, point trace.PointID) trace.PointID {
 	top := r.Contexts.list[g.Context].Proc
 	owner := r.T.Points[point].Owner

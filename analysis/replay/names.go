@@ -7,8 +7,8 @@ import (
 	"qinst.dev/trace"
 )
 
-// Names names what goroutines wait for: by the place of the wait, by what operations call the
-// object, or by what the runtime calls it.
+// Names names the objects that goroutines wait for: by the place of the wait, by the name that
+// operations give the object, or by the runtime's reason.
 type Names struct {
 	t       *trace.Tables
 	sites   map[site]trace.PointID // sync points by place
@@ -21,13 +21,13 @@ type site struct {
 	line int
 }
 
-// place is where, and for which reason, a goroutine waits.
+// place is a stack in which a goroutine waits, and the reason.
 type place struct {
 	stack  trace.StackID
 	reason trace.ReasonID
 }
 
-// caller is what Caller found.
+// caller is a cached result of Caller.
 type caller struct {
 	trace.Frame
 	known bool
@@ -46,8 +46,8 @@ func newNames(t *trace.Tables) *Names {
 	return n
 }
 
-// Of names what a goroutine waits for in a stack. best is the point whose name the object has,
-// NoPoint if it is not known.
+// Of returns the name of the object that a goroutine waits for in a stack. best is the point
+// whose name the object has, NoPoint if it is not known.
 func (n *Names) Of(stack trace.StackID, reason trace.ReasonID, best trace.PointID) string {
 	if r := n.t.Reason(reason); OfCollector(r) {
 		return r
@@ -72,8 +72,8 @@ func (n *Names) Of(stack trace.StackID, reason trace.ReasonID, best trace.PointI
 	return n.t.Reason(reason)
 }
 
-// AtPlace is the name that the place of a wait gives its object, whatever its address is, for
-// addresses come again; "" if it gives none.
+// AtPlace returns the name that the place of a wait gives its object, "" if it gives none. It
+// does not depend on the address, because addresses are reused.
 func (n *Names) AtPlace(stack trace.StackID, reason trace.ReasonID) string {
 	at := place{stack, reason}
 	name, ok := n.places[at]

@@ -7,12 +7,13 @@ import (
 	"qinst.dev/trace"
 )
 
-// Object is what has an address: who holds it, as far as operations tell, and who waits.
+// Object is the state of an address: its holders, as far as operations were recorded, and the
+// number of waiting goroutines.
 type Object struct {
 	Address trace.Address
 	ID      int             // dense: another object's once this one is forgotten
 	Points  []trace.PointID // that operated on it, the first one first
-	Partly  bool            // of some of those not all operations are events: who holds it is not known from them
+	Partly  bool            // not all operations on it are events, so they do not determine the holders
 	Known   bool            // it was held once
 	Holders []Holder
 	waiting int
@@ -24,7 +25,7 @@ type Holder struct {
 	Proc trace.PointID // that took it, NoPoint if not known
 }
 
-// InUse reports whether somebody holds it or waits for it.
+// InUse reports whether a goroutine holds the object or waits for it.
 func (ob *Object) InUse() bool { return len(ob.Holders) > 0 || ob.waiting > 0 }
 
 // Operation is one with a synchronization object.
@@ -36,31 +37,32 @@ type Operation struct {
 
 // Wait is one of a goroutine's.
 type Wait struct {
-	Object  *Object       // nil while, and where, it is not known: a select's is known at its end
-	Address trace.Address // likewise, 0
+	Object  *Object       // nil if it is not known; that of a select is known only at the end of the wait
+	Address trace.Address // 0 if it is not known, as for Object
 	Stack   trace.StackID
 	Reason  trace.ReasonID
 	In      trace.PointID // innermost procedure, NoPoint for none
 	Since   trace.Time
 }
 
-// Waker is who ended a wait: a goroutine, or what Cause says.
+// Waker is the one who ended a wait: a goroutine, or the runtime for the reason in Cause.
 type Waker struct {
 	G     *G // nil: none
 	Cause trace.Cause
 }
 
-// mostAddresses is how many addresses are kept apart at first. What nobody holds or waits for
-// is forgotten beyond it, since addresses may be as many as allocations.
+// mostAddresses is the number of addresses kept at first. Beyond it, objects that no goroutine
+// holds or waits for are forgotten, because otherwise memory would grow with the program's
+// allocations.
 const mostAddresses = 1 << 16
 
-// objects are those that are kept.
+// objects is the table of the objects that are kept.
 type objects struct {
 	byAddress map[trace.Address]*Object
 	free      []int
 	next      int
 	most      int
-	partly    map[string]bool // locks by name: not all operations on them are events
+	partly    map[string]bool // locks by name for which not all operations are events
 }
 
 func newObjects(t *trace.Tables) objects {
@@ -73,17 +75,17 @@ func newObjects(t *trace.Tables) objects {
 	return o
 }
 
-// Objects calls f for every object that is kept, in no order.
+// Objects calls f for every object that is kept, in no particular order.
 func (r *Replay) Objects(f func(*Object)) {
 	for _, ob := range r.objects.byAddress {
 		f(ob)
 	}
 }
 
-// Object is what is kept of an address, nil if nothing is.
+// Object returns the object at an address, nil if none is kept.
 func (r *Replay) Object(a trace.Address) *Object { return r.objects.byAddress[a] }
 
-// object is what is kept of an address from now on.
+// object returns the object at an address, and makes it if necessary.
 func (r *Replay) object(a trace.Address) *Object {
 	o := &r.objects
 	ob := o.byAddress[a]
@@ -104,7 +106,7 @@ func (r *Replay) object(a trace.Address) *Object {
 	return ob
 }
 
-// forget makes room for objects.
+// forget removes unused objects if there are too many.
 func (r *Replay) forget() {
 	r.v.Forget()
 	o := &r.objects
@@ -148,8 +150,8 @@ func (r *Replay) wake(g *G, e *trace.Event) {
 	r.v.Wake(g, w, by, e.Time)
 }
 
-// BestPoint is the point whose name an object gets: not that of a parameter, if there is
-// another. NoPoint: nobody operated on it.
+// BestPoint returns the point whose name an object gets: not that of a parameter, if there is
+// another. It returns NoPoint if no operation on the object was recorded.
 func (r *Replay) BestPoint(ob *Object) trace.PointID {
 	best := trace.NoPoint
 	for _, p := range ob.Points {
@@ -168,7 +170,7 @@ func (r *Replay) betterName(p, q trace.PointID) bool {
 	return p < q
 }
 
-// NameOf names what a goroutine waits for, as far as is known so far.
+// NameOf returns the name of the object that a goroutine waits for, as far as it is known now.
 func (r *Replay) NameOf(w *Wait) string {
 	best := trace.NoPoint
 	if w.Object != nil {
@@ -177,7 +179,7 @@ func (r *Replay) NameOf(w *Wait) string {
 	return r.Names.Of(w.Stack, w.Reason, best)
 }
 
-// operate takes in a Sync event.
+// operate processes a Sync event.
 func (r *Replay) operate(e *trace.Event) {
 	op := e.Sync()
 	g, ob := r.gs[e.Slot], r.object(op.Object)

@@ -7,8 +7,8 @@ import (
 	"qinst.dev/trace"
 )
 
-// paths finds the contexts of what no event told: procedures that are below level trace stand
-// in the paths of samples and in the stacks of waits.
+// paths finds contexts that events do not show: procedures below level trace occur only in the
+// paths of samples and in the stacks of waits.
 type paths struct {
 	procs map[string]trace.PointID // procedures that are entered without an event
 	walks map[walk]walked
@@ -21,7 +21,7 @@ type walk struct {
 	path trace.PathID
 }
 
-// walked is where it leads, and where only that part of it leads that events told of.
+// walked is the context at the end of a path, and the one reached by its traced part only.
 type walked struct{ all, told ContextID }
 
 // waited is a context and the stack in which a goroutine waits there.
@@ -40,8 +40,9 @@ func newPaths(t *trace.Tables) paths {
 	return p
 }
 
-// Found is the context in which a sampler found a goroutine: beyond the one that events tell
-// of, unless something was just being entered or left.
+// Found returns the context in which a sampler found a goroutine. If the path disagrees with the
+// events, a procedure was just being entered or left, and the result is the context known from
+// events.
 func (r *Replay) Found(g *G, path trace.PathID) ContextID {
 	if w := r.follow(g, path); w.told == g.Context {
 		return w.all
@@ -49,7 +50,7 @@ func (r *Replay) Found(g *G, path trace.PathID) ContextID {
 	return g.Context
 }
 
-// follow is where a path leads from the context in which a goroutine started.
+// follow returns the contexts that a path leads to from the context in which a goroutine started.
 func (r *Replay) follow(g *G, path trace.PathID) walked {
 	if path == 0 {
 		return walked{g.Base, g.Base}
@@ -76,7 +77,7 @@ func (r *Replay) follow(g *G, path trace.PathID) walked {
 	return w
 }
 
-// waitsAt is where a goroutine is that begins to wait in a stack.
+// waitsAt returns the context of a goroutine that begins to wait in a stack.
 func (r *Replay) waitsAt(g *G, stack trace.StackID) ContextID {
 	if len(r.paths.procs) == 0 || stack == 0 || int(stack) >= len(r.T.Stacks) {
 		return g.Context

@@ -5,16 +5,16 @@ import (
 	"qinst.dev/trace"
 )
 
-// Options change what a replay takes the program to be.
+// Options change how a replay interprets the program.
 type Options struct {
-	// VirtualProcs is the number of processors of a program whose processors are tokens; 0: it has
-	// real ones. See virtual.go.
+	// VirtualProcs is the number of processors of a program whose processors are tokens; 0 means
+	// that it uses real ones. See virtual.go.
 	VirtualProcs int
 }
 
 // Replay follows the goroutines of one source.
 type Replay struct {
-	// T are the source's tables, with the system's procedures behind the program's points.
+	// T has the source's tables, with the system's procedures appended to the program's points.
 	T        *trace.Tables
 	Contexts Contexts
 	Sets     *Sets
@@ -62,8 +62,8 @@ func New(source trace.Source, options Options) *Replay {
 	return r
 }
 
-// Run shows all of the source to a visitor, once. The visitor's goroutines stay as they are at
-// the end, with a last segment up to there.
+// Run shows the whole source to a visitor. It must be called only once. At the end every live
+// goroutine has a last segment, up to the end of the trace.
 func (r *Replay) Run(v Visitor) (trace.Losses, error) {
 	r.v = v
 	losses, err := r.source.Events(func(events []trace.Event) error {
@@ -82,14 +82,14 @@ func (r *Replay) Run(v Visitor) (trace.Losses, error) {
 			r.Settle(g, end)
 		}
 	}
-	copy(r.T.Points, r.source.Tables().Points) // what reading the events has found out
+	copy(r.T.Points, r.source.Tables().Points) // with the changes made while the events were read
 	return losses, nil
 }
 
 // Busy is how many processors are busy with goroutines that do not spin.
 func (r *Replay) Busy() int { return len(r.running) }
 
-// Goroutines are those that live, and ended ones whose slot nobody has taken.
+// Goroutines returns the live goroutines, and ended ones whose slot has not been reused.
 func (r *Replay) Goroutines() []*G { return r.gs }
 
 func (r *Replay) event(e *trace.Event) {
@@ -139,8 +139,8 @@ func (r *Replay) g(slot trace.Slot) *G {
 	return r.gs[slot]
 }
 
-// mark takes in a note of the runtime: assists and stops of the world are procedures of the
-// goroutine that has to do them.
+// mark processes a Mark event of the runtime. Assists and stops of the world become procedures of
+// the goroutine that performs them.
 func (r *Replay) mark(e *trace.Event) {
 	g := r.g(e.Slot)
 	switch e.Mark() {

@@ -5,8 +5,8 @@ import "qinst.dev/trace"
 // SetID is a node of the tree of sets; 0 is the empty set.
 type SetID int32
 
-// Member is what sets have: a root, a procedure or loop, or a group of goroutines. They are
-// numbered in this order.
+// Member is a member of sets: a root, a procedure or loop, or a group of goroutines, numbered in
+// this order.
 type Member int32
 
 // RootMember is a root as a member of sets.
@@ -15,8 +15,8 @@ func RootMember(r Root) Member { return Member(r) }
 // ProcMember is a procedure or loop as a member of sets.
 func ProcMember(p trace.PointID) Member { return Member(NumRoots) + Member(p) }
 
-// Point is the procedure or loop that a member is; negative: it is a root. Of a group it is
-// beyond all points.
+// Point returns the procedure or loop that a member is. It is negative for a root, and beyond all
+// points for a group.
 func (m Member) Point() trace.PointID { return trace.PointID(m) - trace.PointID(NumRoots) }
 
 // noMember is the member of the empty set.

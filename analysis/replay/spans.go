@@ -12,8 +12,8 @@ type SpanID int32
 // NoSpan is none.
 const NoSpan SpanID = -1
 
-// Span is what a program names at run time: a region, or a set of labels. Unlike procedures
-// regions need not nest, so they are no part of contexts.
+// Span is a region, or a set of labels, that a program defines at run time. Unlike procedures
+// regions need not nest, so they must not be part of contexts.
 type Span struct {
 	Labels bool // else it is a region
 	Name   string
@@ -25,7 +25,7 @@ type OpenRegion struct {
 	Since trace.Time
 }
 
-// Spans numbers what programs name.
+// Spans numbers the regions and sets of labels.
 type Spans struct {
 	list  []Span
 	index map[spanKey]SpanID
@@ -91,7 +91,7 @@ func (r *Replay) region(e *trace.Event) {
 	}
 }
 
-// label gives a goroutine labels, or takes them.
+// label sets or removes the labels of a goroutine.
 func (r *Replay) label(e *trace.Event) {
 	g := r.gs[e.Slot]
 	r.Settle(g, e.Time)

@@ -7,16 +7,16 @@ import (
 	"qinst.dev/trace"
 )
 
-// What the runtime and the tool do in the program's time has contexts of its own: they are
-// procedures that nobody wrote.
+// The work of the runtime and of the tool in the program's time has contexts of its own:
+// procedures that are not in the source.
 const (
 	GCWorker = "[gc worker]"
-	GCAssist = "[gc assist]" // on behalf of who allocates
+	GCAssist = "[gc assist]" // on behalf of the allocating procedure
 	StopTheW = "[stop the world]"
-	Probes   = "[probes]" // what was recorded, as counted, times what it costs where that was measured
+	Probes   = "[probes]" // number of events and counts times their measured cost
 )
 
-// System are the procedures that are behind those of the program.
+// System are the procedures appended to those of the program.
 type System struct{ Worker, Assist, Stop, Probes trace.PointID }
 
 // withSystem are tables with them.
@@ -30,7 +30,7 @@ func withSystem(t *trace.Tables) (*trace.Tables, System) {
 	return &own, System{n, n + 1, n + 2, n + 3}
 }
 
-// IsSystem reports whether a procedure is one that nobody wrote.
+// IsSystem reports whether a procedure is one that is not in the source.
 func (r *Replay) IsSystem(p trace.PointID) bool { return p >= r.System.Worker }
 
 func (r *Replay) enterSystem(g *G, now trace.Time, p trace.PointID) {

@@ -2,11 +2,11 @@ package replay
 
 import "qinst.dev/trace"
 
-// Programs whose processors are tokens (testdata/workloads/cpu) sleep where they would
-// compute, so that any number of processors can be had on a small machine. Read with
-// virtual processors a goroutine runs on one while it is in a region "vcpu", and is ready
-// while it is in a region "vready"; what else it does takes no time of a processor, and
-// what it waits for in those regions is the token.
+// Programs whose processors are tokens (testdata/workloads/cpu) sleep instead of computing, so
+// that a small machine can simulate any number of processors. Read with virtual processors, a
+// goroutine runs on one while it is in a region "vcpu", and is ready while it is in a region
+// "vready". Outside of these regions it takes no processor time. A wait within them is a wait for
+// the token.
 
 // The two regions.
 const (
@@ -17,7 +17,7 @@ const (
 // tokens are how many of the two regions a goroutine is in.
 type tokens struct{ run, ready int }
 
-// virtualState is what a goroutine does as such a program means it.
+// virtualState returns the state of a goroutine as the simulated program has it.
 func (r *Replay) virtualState(g *G, real trace.State) trace.State {
 	switch {
 	case r.options.VirtualProcs == 0 || real == trace.None || g.System && !real.Busy():

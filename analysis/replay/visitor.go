@@ -2,47 +2,48 @@ package replay
 
 import "qinst.dev/trace"
 
-// Visitor is told what goroutines do, in the order of the trace. Goroutines, objects and waits
-// are the replay's: they are valid during the call, and may be read, not changed. Embed [Nop]
-// for what does not matter.
+// Visitor receives the actions of goroutines, in the order of the trace. Goroutines, objects and
+// waits belong to the replay: they are valid only during the call, and must not be changed. Embed
+// [Nop] to implement only some of the methods.
 type Visitor interface {
-	// Create says that there is a goroutine. by is nil where nobody is known to have created it.
+	// Create is called for a new goroutine. by is nil if its creator is not known.
 	Create(g, by *G, now trace.Time)
-	// End says that a goroutine has ended: its last segment was told.
+	// End is called when a goroutine has ended, after its last segment.
 	End(g *G, now trace.Time)
-	// Segment tells what a goroutine did from one time to a later one: it was in the state
-	// [G.State], in the context [G.Where], held [G.Held], and [Replay.Busy] processors were busy
-	// all that time.
+	// Segment is called for a stretch of a goroutine's time in which it was in the state
+	// [G.State] and the context [G.Where], held [G.Held], and [Replay.Busy] processors were busy.
 	Segment(g *G, from, to trace.Time)
-	// Turn says that a goroutine is about to go to a state, in which it is busy or not. All
-	// segments up to now were told: those of all busy goroutines, where their number changes.
+	// Turn is called before a goroutine changes to a state, in which it is busy or not. The
+	// segments up to now have been shown, and if the number of busy goroutines changes, those of
+	// all busy goroutines.
 	Turn(g *G, now trace.Time, to trace.State, busy bool)
-	// Enter says that a goroutine has entered a procedure or loop, of the program's or of the
-	// system's.
+	// Enter is called when a goroutine has entered a procedure or loop, of the program's or of
+	// the system's.
 	Enter(g *G, point trace.PointID)
-	// Region says that a goroutine has begun a region, or ended one that it was in since a time.
+	// Region is called when a goroutine has begun a region, or ended one that it entered at
+	// since.
 	Region(g *G, span SpanID, begins bool, since, now trace.Time)
-	// Labels says that a goroutine has the labels [G.Labels] from now on.
+	// Labels is called when a goroutine has got the labels [G.Labels].
 	Labels(g *G)
-	// Named says that a goroutine has another name, which is another group.
+	// Named is called when a goroutine has got another name, and thus belongs to another group.
 	Named(g *G)
-	// Wait says that a goroutine begins to wait for [G.Wait].
+	// Wait is called when a goroutine begins to wait for [G.Wait].
 	Wait(g *G)
-	// Wake says that a wait has ended, and by whom.
+	// Wake is called when a wait has ended, with its waker.
 	Wake(g *G, w *Wait, by Waker, now trace.Time)
-	// Sync says that a goroutine operates on an object, after which it may have it.
+	// Sync is called when a goroutine operates on an object, before any effect on its holders.
 	Sync(g *G, ob *Object, op trace.Operation)
-	// Acquire says that a goroutine is about to hold an object: it is not yet among
+	// Acquire is called before a goroutine holds an object: the hold is not yet among
 	// [Object.Holders] and [G.Held].
 	Acquire(g *G, ob *Object, h Holder, held Held, now trace.Time)
-	// Release says that an object is about to be given back by its holder, the goroutine, whose
-	// [G.Held] of that number is about to go; -1: it has none. An object that nobody is known to
-	// hold may be released, too.
+	// Release is called before an object is given back by a goroutine that holds it. held is the
+	// index of the hold in [G.Held], -1 if it has none. It may also be called for an object
+	// without a known holder.
 	Release(g *G, ob *Object, held int, how Release, now trace.Time)
-	// Forget says that what nobody holds or waits for is about to be forgotten, since there are
-	// many objects; see [Object.InUse].
+	// Forget is called before objects that no goroutine holds or waits for are forgotten because
+	// there are many; see [Object.InUse].
 	Forget()
-	// Sample tells what a sampler saw of a goroutine; nil: of nobody.
+	// Sample is called for a goroutine that a sampler saw, nil if it saw none.
 	Sample(g *G, s trace.Sampled)
 	// Other are events that the replay does not interpret: Trips, Searched and Mark.
 	Other(g *G, e *trace.Event)

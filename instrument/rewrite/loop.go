@@ -7,10 +7,9 @@ import (
 	"qinst.dev/sddf/spec"
 )
 
-// loops puts the probes of fn's loops in, but for those at the statements that
-// leave them. A loop has two variables, the token of its entry and the number of
-// its iterations. They are declared at the head of the function, where no goto can
-// jump over them.
+// loops inserts the probes of fn's loops, except those at the statements that leave them. A loop
+// has two variables, the token of its entry and the number of its iterations. They must be
+// declared at the head of the function, where no goto can jump over them.
 func (w *writer) loops(fn *points.Func) {
 	for _, lp := range fn.Loops {
 		if lp.Func {
@@ -40,9 +39,9 @@ func (w *writer) loops(fn *points.Func) {
 	}
 }
 
-// overFunc probes a range over a function. Its body is a closure to the compiler:
-// a variable that it assigned to could move to the heap, so it has one that is
-// assigned once, and iterations are counted in the profile stack.
+// overFunc probes a range over a function. Its body is a closure to the compiler, so a variable
+// that it assigned to could move to the heap. Therefore its variable is assigned once, and
+// iterations are counted in the profile stack.
 func (w *writer) overFunc(lp *points.Loop) {
 	n := lp.Point
 	w.insert(lp.Start, "@l%[1]d := @loop(%[1]d); ", n)
@@ -50,8 +49,8 @@ func (w *writer) overFunc(lp *points.Loop) {
 	w.insert(lp.End, "; %s", w.leave(lp))
 }
 
-// leave is the statement at a loop's exit. Loops in one that is left from within the body
-// of a range over a function may be left with it.
+// leave returns the statement at a loop's exit. Loops within a loop that is left from the body of
+// a range over a function may be left together with it.
 func (w *writer) leave(lp *points.Loop) string {
 	if lp.Func || lp.Deep {
 		return w.expand("if @l%[1]d != 0 { @leave(@l%[1]d, 0) }", lp.Point)

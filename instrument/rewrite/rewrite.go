@@ -1,6 +1,5 @@
-// Package rewrite puts probes into Go source text by inserting bytes on existing
-// lines, so that nothing moves to another line and no comment or directive is
-// touched. It prints no syntax tree.
+// Package rewrite inserts probes into Go source text without adding lines, so that nothing moves
+// to another line and no comment or directive is changed. It does not print syntax trees.
 package rewrite
 
 import (
@@ -38,8 +37,8 @@ func (n Names) expand(template string, args ...any) string {
 	return strings.ReplaceAll(fmt.Sprintf(template, args...), "@", n.prefix)
 }
 
-// File returns the text of a file with the probes of funcs in it, or nil if none
-// of them is in this file. name is what the header says the text's name is.
+// File returns the text of a file with the probes of funcs in it, or nil if none of them is in
+// this file. name is the file name in the header.
 func File(name string, text []byte, file *token.File, set *points.Set, names Names) []byte {
 	w := &writer{Names: names, Buffer: edit.New(text), file: file, set: set, text: text}
 	var funcs []*points.Func
@@ -70,9 +69,9 @@ func File(name string, text []byte, file *token.File, set *points.Set, names Nam
 	return w.Bytes()
 }
 
-// writer edits one file. Where several insertions meet at one offset, the order
-// of the calls decides: entries, then what opens at a statement, then what closes,
-// then loops and operations, then exits.
+// writer edits one file. The order of the calls determines the order of insertions at the same
+// offset: entries, then texts that open at a statement, then those that close, then loops and
+// operations, then exits.
 type writer struct {
 	Names
 	*edit.Buffer
@@ -85,8 +84,8 @@ func (w *writer) insert(pos token.Pos, template string, args ...any) {
 	w.Insert(w.file.Offset(pos), w.expand(template, args...))
 }
 
-// header gives the file its old name back. A byte order mark is allowed at the
-// very start only, so it goes.
+// header gives the file its old name back. A byte order mark is removed, because it is allowed
+// only at the very start of a file.
 func (w *writer) header(name string, text []byte) {
 	bom := 0
 	if strings.HasPrefix(string(text), "\ufeff") {
@@ -95,7 +94,7 @@ func (w *writer) header(name string, text []byte) {
 	w.Replace(0, bom, fmt.Sprintf("//line %s:1:1\n", name))
 }
 
-// tally gives the activation memory for the counts of its calls.
+// tally gives the activation a tally, memory for the counts of its calls.
 func (w *writer) tally(fn *points.Func) {
 	t := fn.Tally
 	if t == nil {
@@ -107,7 +106,7 @@ func (w *writer) tally(fn *points.Func) {
 	}
 }
 
-// entry names the results where the exits need it and marks the start of the body.
+// entry names the results if the exits need it, and marks the start of the body.
 func (w *writer) entry(fn *points.Func) {
 	if fn.Bare {
 		return
@@ -116,7 +115,7 @@ func (w *writer) entry(fn *points.Func) {
 	if fn.Exit == points.DeferredExit {
 		exit := "exit"
 		if slices.ContainsFunc(fn.Loops, func(lp *points.Loop) bool { return lp.Deep }) {
-			exit = "exitall" // of such a loop, too, that a return left
+			exit = "exitall" // also of a loop of this kind that a return left
 		}
 		w.insert(at, " if @off[%[1]d] == 0 { if @t, _ := @enter(@base + %[1]d); @t != 0 { defer @%[2]s(@t) } };", fn.Point, exit)
 		return
@@ -139,8 +138,8 @@ func (w *writer) entry(fn *points.Func) {
 // explicit exit: after a recovered panic it returns without passing its exit.
 const lateExit = 1 << 20
 
-// hasExit tells whether control can leave fn other than by a panic; if not, a
-// variable for the token would be declared and not used.
+// hasExit reports whether control can leave fn other than by a panic. If not, there must be no
+// variable for the token, because it would be declared and not used.
 func hasExit(fn *points.Func) bool {
 	return len(fn.Returns) > 0 || fn.Type.Results.NumFields() == 0
 }
@@ -229,7 +228,8 @@ func (w *writer) statement(fn *points.Func, a *points.Anchor) string {
 	return w.expand("if %s == 0 { %s }; ", w.off(a.Points), w.counts(asStatement, fn, a.Points))
 }
 
-// off is 0 unless all of the points are off: then none of them counts.
+// off returns an expression that is 0 unless all of the points are off, because then none of them
+// counts.
 func (w *writer) off(list []uint32) string {
 	var all []string
 	for _, n := range list {
@@ -238,9 +238,9 @@ func (w *writer) off(list []uint32) string {
 	return strings.Join(all, "&")
 }
 
-// countForm is how calls are counted: by a probe, in a word of the activation's tally, and
-// there if it names the callee. The templates' arguments are the tally, the word, the
-// point, where the callee begins, and the probe.
+// countForm is the way in which calls are counted: by a probe, in a word of the activation's
+// tally, or there with the callee. The templates' arguments are the tally, the word, the point,
+// the address of the callee's code, and the probe.
 type countForm struct{ sep, probe, word, told string }
 
 var (
@@ -250,7 +250,7 @@ var (
 		"if @p%[1]d != @none() { @p%[1]d[%[2]d]++ } else { %[5]s }",
 		"if @c := %[4]s; @p%[1]d != @none() && @p%[1]d[%[2]d+1] == @c { @p%[1]d[%[2]d]++ } else { @told(@p%[1]d, %[2]d, @base + %[3]d, @c) }",
 	}
-	asCondition = countForm{ // that is true
+	asCondition = countForm{ // an expression that is true
 		" && ",
 		"%[5]s == 0",
 		"(@p%[1]d != @none() && @inc(@p%[1]d, %[2]d) == 0 || %[5]s == 0)",
@@ -284,8 +284,8 @@ func (w *writer) value(list []uint32) string {
 	return strings.Join(all, " | ")
 }
 
-// probe counts a call in the thread's cell, and tells its callee if that is known at run
-// time only.
+// probe counts a call in the thread's counter, and records its callee if that is known only at
+// run time.
 func (w *writer) probe(n uint32) string {
 	if code := w.code(n); code != "" {
 		return w.expand("@callee(@base + %d, %s)", n, code)
@@ -293,7 +293,8 @@ func (w *writer) probe(n uint32) string {
 	return w.expand("@call(@base + %d)", n)
 }
 
-// code is where a call's callee begins, "" if that is not told.
+// code returns the expression for the address of a callee's code, "" if the callee is not
+// recorded.
 func (w *writer) code(n uint32) string {
 	d, ok := w.set.Dynamic[n]
 	if !ok {
@@ -301,7 +302,7 @@ func (w *writer) code(n uint32) string {
 	}
 	operand := string(w.text[w.file.Offset(d.Operand.Pos()):w.file.Offset(d.Operand.End())])
 	switch {
-	case strings.Contains(operand, "\n"): // lines must stay where they are
+	case strings.Contains(operand, "\n"): // the number of lines must not change
 		return ""
 	case d.Method < 0:
 		return w.expand("@code(%s)", operand)
@@ -325,8 +326,8 @@ func (w *writer) posts(fn *points.Func) {
 	}
 }
 
-// leaves is the statement at an exit: an entry that is only on the profile stack is taken
-// from it without a call, around which the results would have to be saved.
+// leaves returns the statement at an exit. An entry that is only on the profile stack is removed
+// without a call, because a call would have to save the results around it.
 func (w *writer) leaves(token, depth, probe string) string {
 	return w.expand("if %[1]s != 0 { if %[2]s != @flat() { *%[2]s = @u32(%[1]s) - 1 } else { %[3]s } }", token, depth, probe)
 }

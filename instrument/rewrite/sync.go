@@ -48,13 +48,13 @@ func (w *writer) closeReceives(fn *points.Func) {
 	}
 }
 
-// operand is the text of a pointer to the receiver, or of what else the operand is.
+// operand returns the text of a pointer to the receiver, or of another kind of operand.
 func (w *writer) operand(y *points.Sync) string {
 	text := string(w.text[w.file.Offset(y.Operand.Pos()):w.file.Offset(y.Operand.End())])
 	return w.refer(y) + "(" + text + ")" + y.Path
 }
 
-// refer is what stands before the operand.
+// refer returns the text before the operand.
 func (w *writer) refer(y *points.Sync) string {
 	if y.Object == points.Variable {
 		return "&"
@@ -66,8 +66,8 @@ func (w *writer) refer(y *points.Sync) string {
 //
 //	{ p := &x; p.M(); if off[n] == 0 { sync(point, p) } }
 //
-// so that x is evaluated once. close(x), whose operand is an argument, becomes
-// { p := x; close(p) } likewise. A method value has been evaluated already.
+// so that x is evaluated once. close(x), whose operand is an argument, becomes { p := x; close(p)
+// } in the same way. A method value has been evaluated already.
 func (w *writer) syncCall(y *points.Sync) {
 	if y.Object == points.Bound {
 		w.boundCall(y)
@@ -113,7 +113,7 @@ func (w *writer) delete(pos token.Pos, word string) {
 	w.Replace(at, at+len(word), "")
 }
 
-// address is the expression for where the object is; p stands for the operand.
+// address returns the expression for the address of the object; p stands for the operand.
 func (w *writer) address(y *points.Sync, p string) string {
 	switch {
 	case y.Object == points.Channel:
@@ -121,7 +121,7 @@ func (w *writer) address(y *points.Sync, p string) string {
 	case y.Object == points.Interface:
 		return w.expand("(*[2]@uptr)(@ptr(&%s))[1]", p) // the data word
 	case y.Object == points.Bound:
-		return w.expand("(*(**[2]@uptr)(@ptr(&%s)))[1]", p) // behind the code's address
+		return w.expand("(*(**[2]@uptr)(@ptr(&%s)))[1]", p) // the word after the code's address
 	case y.Within != "":
 		return w.expand("@uptr(@ptr(&%s%s))", p, y.Within)
 	}

@@ -12,10 +12,9 @@ import (
 	"qinst.dev/sddf/spec"
 )
 
-// Added returns the file that declares what the probes use and registers the
-// package's table. It must be the first file of the compile command: package
-// variables are initialized in the order of the files, so the package is
-// registered before any of the user's own code runs.
+// Added returns the file that declares the names used by the probes and registers the package's
+// table. It must be the first file of the compile command: package variables are initialized in
+// the order of the files, so the package is registered before any of the user's own code runs.
 func Added(pkg *types.Package, importPath string, set *points.Set, names Names) ([]byte, error) {
 	list := set.Points
 	table, err := Table(importPath, list)
@@ -115,8 +114,9 @@ func @got(n %[2]s, object, queue @uptr) %[2]s { if @off[n] == 0 { @sync(@base + 
 `, pkg.Name(), t.u32, t.u64, t.str, t.uptr, max(1, len(list)), t.u8, points.MostWords) + names.tallies(set.Funcs) + names.register(t, "base", "off", len(list), table)), nil
 }
 
-// tallies declares what each word of the procedures' tallies is: how far its point is
-// from the first one, and in the highest bit that it is the callee and no count.
+// tallies returns the declaration of the words of the procedures' tallies: the distance of each
+// word's point from the first one, with the highest bit set if the word is the callee and not a
+// count.
 func (n Names) tallies(funcs []*points.Func) string {
 	var b strings.Builder
 	for _, fn := range funcs {
@@ -155,7 +155,7 @@ type @string = %s
 `, pkg.Name(), t.str) + names.register(t, "sites", "sites", len(list), table)), nil
 }
 
-// register is the end of such a file.
+// register returns the end of such a file.
 func (n Names) register(t abi, base, off string, points int, table []byte) string {
 	probes := points
 	if off == base {
@@ -211,9 +211,9 @@ func (in *interner) add(s string) uint32 {
 	return n
 }
 
-// abi are the types with which the added file declares the runtime's functions.
-// A package may give any predeclared name another meaning, so each has
-// substitutes that are passed the same way.
+// abi are the types with which the added file declares the runtime's functions. A package may
+// give any predeclared name another meaning, so each type has substitutes that are passed in the
+// same way.
 type abi struct{ u8, u32, u64, uptr, str, boolean string }
 
 func abiTypes(scope *types.Scope) (t abi, err error) {

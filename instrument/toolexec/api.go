@@ -13,8 +13,8 @@ import (
 	"qinst.dev/internal/live"
 )
 
-// bringToLife replaces the file of the command that does nothing, if its package is one
-// with which programs speak to the tool; ok tells whether it is.
+// bringToLife replaces a package's inert file if the package is one of those through which
+// programs talk to the tool; ok reports whether it is.
 func bringToLife(c *command, path string) (ok bool, err error) {
 	folder, ok := live.Folders[path]
 	if !ok {
@@ -37,8 +37,7 @@ func bringToLife(c *command, path string) (ok bool, err error) {
 	return true, fmt.Errorf("package %s: found no file inert.go: it is %s", path, older(toolVersion()))
 }
 
-// checkAPI compares the number of a package's inert.go with that of the file that stands
-// in its place.
+// checkAPI compares the number in a package's inert.go with that in the file that replaces it.
 func checkAPI(path, inert string, text []byte, version string) error {
 	ours, err := apiOf("live.go", text)
 	if err != nil {
@@ -63,8 +62,8 @@ func older(version string) string {
 	return fmt.Sprintf("older than this qinst; in the program's module run: go get qinst.dev@%s", version)
 }
 
-// apiOf is the number in a file, 0 if it has none; text is what it holds, if that is not
-// to be read.
+// apiOf returns the number in a file, 0 if it has none. text, if not nil, is used instead of the
+// file's contents.
 func apiOf(name string, text []byte) (int, error) {
 	var src any
 	if text != nil {

@@ -15,8 +15,8 @@ type command struct {
 	files []string
 }
 
-// parseCommand splits args, the first of which is the tool's path. The go command
-// puts the files last, and long command lines into a response file.
+// parseCommand splits args, the first of which is the tool's path. The go command puts the files
+// last, and long command lines into a response file.
 func parseCommand(args []string) (*command, error) {
 	c := &command{tool: args[0]}
 	rest := args[1:]
@@ -31,12 +31,12 @@ func parseCommand(args []string) (*command, error) {
 	return c, nil
 }
 
-// valueFlags are the flags after which the go command passes a value of its own;
-// one of them, or one without a value, is the last before the files.
+// valueFlags are the flags whose value the go command passes as a separate argument. One of them,
+// or a flag without a value, is the last before the files.
 var valueFlags = []string{"o", "p", "trimpath", "importcfg", "embedcfg", "asmhdr", "symabis", "buildid", "goversion", "D", "I"}
 
-// countFlags tells where the files begin. Their names tell nothing: those of an
-// overlay are anything.
+// countFlags returns the index of the first file. It cannot go by the names of files, because an
+// overlay may give them any name.
 func countFlags(args []string) int {
 	n := len(args)
 	for n > 0 && !strings.HasPrefix(args[n-1], "-") {
@@ -111,7 +111,7 @@ func respond(dir string, args []string) ([]string, error) {
 
 var encodeArg = strings.NewReplacer(`\`, `\\`, "\n", `\n`)
 
-// readResponse reads what cmd/go/internal/work.encodeArg wrote, one argument a
+// readResponse reads a response file written by cmd/go/internal/work.encodeArg, one argument a
 // line.
 func readResponse(name string) ([]string, error) {
 	text, err := os.ReadFile(name)

@@ -28,7 +28,7 @@ func (p *process) instrument(c *command, path, importPath string) error {
 	return p.compileAll(c, files, importPath)
 }
 
-// compileAll compiles files in place of the command's, and these should that fail.
+// compileAll compiles files instead of the command's, and if that fails the command's own.
 func (p *process) compileAll(c *command, files []string, importPath string) error {
 	args, err := respond(c.objdir(), c.withFiles(files))
 	if err != nil {
@@ -53,9 +53,9 @@ func (p *process) compileAll(c *command, files []string, importPath string) erro
 	return nil
 }
 
-// rewrite writes the files with probes into the object directory and returns what
-// to compile instead of the original ones; nil if nothing is to be probed or the
-// compiler will find a mistake in the original.
+// rewrite writes the files with probes into the object directory and returns the files to compile
+// instead of the original ones. It returns nil if nothing is to be probed, or if the compiler
+// will find a mistake in the original.
 func (p *process) rewrite(c *command, path, importPath string) ([]string, error) {
 	pkg, set, err := p.examine(c, path, importPath)
 	if err != nil || set == nil {
@@ -71,8 +71,8 @@ func (p *process) rewrite(c *command, path, importPath string) ([]string, error)
 	return writeFiles(c, changed)
 }
 
-// sites compiles a package without probes, with a table of the places at which its
-// goroutines may wait. Whatever hinders that is no reason to say anything.
+// sites compiles a package without probes, with a table of the places at which its goroutines may
+// wait. If that is impossible the package is compiled unchanged, without a message.
 func (p *process) sites(c *command, path, importPath string) error {
 	src, err := p.source(c, path, importPath)
 	if err != nil || !src.MayWait() {
@@ -93,7 +93,7 @@ func (p *process) sites(c *command, path, importPath string) error {
 	return p.compileAll(c, files, importPath)
 }
 
-// source is what the command says about the package.
+// source returns the command's description of the package.
 func (p *process) source(c *command, path, importPath string) (*instrument.Source, error) {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -128,7 +128,7 @@ func (p *process) examine(c *command, path, importPath string) (*instrument.Pack
 	inlining := p.askCompiler(c)
 	pkg, loadErr := instrument.Load(src)
 	if loadErr != nil {
-		<-inlining // its files go
+		<-inlining // its files must not be removed before
 		return nil, nil, nil
 	}
 	return pkg, pkg.Points(inlining, p.sel.limits()), nil
@@ -151,9 +151,9 @@ func writeFiles(c *command, changed []instrument.File) ([]string, error) {
 	return append(first, files...), nil
 }
 
-// askCompiler starts a compilation of the original files that says what the
-// compiler inlines. It runs beside our own work; the channel delivers nil if the
-// package does not compile.
+// askCompiler starts a compilation of the original files that reports the compiler's inlining
+// decisions. It runs in parallel with our own work; the channel delivers nil if the package does
+// not compile.
 func (p *process) askCompiler(c *command) <-chan *points.Inlining {
 	answer := make(chan *points.Inlining, 1)
 	go func() {
@@ -167,10 +167,10 @@ func (p *process) askCompiler(c *command) <-chan *points.Inlining {
 	return answer
 }
 
-// explain runs the compiler on the original files until it has said what it
-// inlines. It says so as it decides, and after that what escapes to the heap,
-// at great length, before it generates code: by then it has done a quarter of
-// its work, and nobody wants the rest.
+// explain runs the compiler on the original files until it has reported its inlining decisions.
+// It reports them as it decides; then follow long reports about escapes, before it generates
+// code. It is stopped there, because it has then done only a quarter of its work and the rest is
+// not needed.
 func (p *process) explain(c *command) ([]byte, error) {
 	scratch := filepath.Join(c.objdir(), "qinst_inline.a")
 	defer os.Remove(scratch)
@@ -201,8 +201,8 @@ func (p *process) explain(c *command) ([]byte, error) {
 	return said, exitError(cmd.Wait())
 }
 
-// verdicts reads what the compiler says until it speaks of escapes, and reports
-// whether it did.
+// verdicts reads the compiler's output up to the first message about escapes, and reports whether
+// there was one.
 func verdicts(r io.Reader) (said []byte, enough bool) {
 	lines := bufio.NewReader(r)
 	for {

@@ -13,9 +13,9 @@ import (
 	"qinst.dev/settings"
 )
 
-// ConfigName is the name of the file that selects what is instrumented. It lies
-// beside the go.mod of the module, or beside go.work, from whose directory or
-// below the go command is run.
+// ConfigName is the name of the file that selects the code to be instrumented. It is beside the
+// go.mod of the module, or beside go.work, and is used if the go command runs in that directory
+// or below.
 const ConfigName = "qinst.toml"
 
 // config is the file's form.
@@ -23,13 +23,12 @@ type config struct {
 	Include, Exclude, Kinds []string
 	Size, Depth             int
 
-	Limits     map[string]string // points = what may be recorded
+	Limits     map[string]string // by point
 	Run        map[string]string // other settings of QINST
 	Extensions []string
 }
 
-// WithFile returns s over what the configuration file for dir says, if there is
-// one.
+// WithFile returns s on top of the configuration file for dir, if there is one.
 func (s Selection) WithFile(dir string) (Selection, error) {
 	name := findConfig(dir)
 	if name == "" {
@@ -64,8 +63,8 @@ func (s Selection) WithFile(dir string) (Selection, error) {
 	return s, nil
 }
 
-// runSettings is what the file says about runs, in the form and order of QINST: of limits
-// for one point the last one counts.
+// runSettings returns the file's settings for runs, in the form and order of QINST: if there are
+// several limits for a point, the last one counts.
 func runSettings(c *config, keys []toml.Key) (string, error) {
 	var list []string
 	for _, k := range keys {
@@ -99,8 +98,7 @@ func runSettings(c *config, keys []toml.Key) (string, error) {
 	return strings.Join(list, ","), nil
 }
 
-// findConfig looks beside the nearest go.mod, and then beside a go.work further
-// up.
+// findConfig looks beside the nearest go.mod, and then beside a go.work further up.
 func findConfig(dir string) string {
 	inModule := false
 	for {
@@ -121,8 +119,8 @@ func findConfig(dir string) string {
 	}
 }
 
-// goDirectory is the directory in which the go command was run that runs this
-// tool: the tool itself is run in the directory of the package.
+// goDirectory returns the directory in which the go command was run. It is needed because the go
+// command runs this tool in the directory of the package.
 func goDirectory() string {
 	if dir, err := os.Readlink(fmt.Sprintf("/proc/%d/cwd", os.Getppid())); err == nil {
 		return dir

@@ -17,8 +17,8 @@ func importPath(desc string) string {
 	return path
 }
 
-// origin tells where the compiled package comes from. The paths of its files are
-// not enough: cgo, -cover and overlays pass generated ones.
+// origin returns where the compiled package comes from. The paths of its files are not enough,
+// because cgo, -cover and overlays pass generated ones.
 func (c *command) origin(env func(string) string) Origin {
 	if c.has("std") {
 		return Std
@@ -80,8 +80,8 @@ func (c *command) sourceDir() string {
 
 var lineHeader = regexp.MustCompile(`^//line (.+?):[0-9]+(:[0-9]+)?$`)
 
-// lineDirective returns the file that the first line directive of a file names,
-// if it stands before the package clause.
+// lineDirective returns the file named by the first line directive of a file, if that comes
+// before the package clause.
 func lineDirective(file string) string {
 	f, err := os.Open(file)
 	if err != nil {
@@ -101,8 +101,8 @@ func lineDirective(file string) string {
 	return ""
 }
 
-// trimmedTo finds what a -trimpath argument replaces dir by, other than the
-// removal of the object directory.
+// trimmedTo returns the replacement of dir in a -trimpath argument, other than the removal of the
+// object directory.
 func trimmedTo(rewrites, dir string) (string, bool) {
 	for pair := range strings.SplitSeq(rewrites, ";") {
 		i := strings.LastIndex(pair, "=>")

@@ -1,9 +1,9 @@
-// Package toolexec is what the go command runs in place of each tool under
-// -toolexec: it changes the compiler's answer to -V=full, the compilation of
-// selected packages and of package runtime, and passes everything else through.
+// Package toolexec is the program that the go command runs instead of each tool under -toolexec.
+// It changes the compiler's answer to -V=full, and the compilation of selected packages and of
+// package runtime, and passes everything else through.
 //
-// Each command is handled with what its own arguments say: nothing is kept
-// between commands, and no go command is started.
+// Each command must be handled by its own arguments alone: nothing is kept between commands, and
+// no go command is started.
 package toolexec
 
 import (
@@ -30,7 +30,7 @@ func (e Exit) Error() string { return fmt.Sprintf("exit status %d", e.Status) }
 // GCPercent lets a process that lives for a moment collect less garbage.
 const GCPercent = 400
 
-// process is what a wrapped tool may use of ours.
+// process is the interface of a wrapped tool to ours.
 type process struct {
 	sel            Selection
 	env            func(string) string
@@ -61,8 +61,8 @@ func Run(sel Selection, args []string) error {
 	return p.assemble(args)
 }
 
-// link gives the program its settings, so that it needs no QINST. They are in the
-// linker's identity only: another limit compiles nothing.
+// link gives the program its settings, so that it needs no QINST. They are part of the linker's
+// identity only, so changing a limit recompiles nothing.
 func (p *process) link(args []string) error {
 	switch {
 	case p.sel.Settings == "":
@@ -160,8 +160,8 @@ func (p *process) assemble(args []string) error {
 	return p.runWith(c, files)
 }
 
-// target is the toolchain and machine that the go command builds for. The
-// assembler is not told the version.
+// target returns the toolchain and machine that the go command builds for. The assembler is not
+// told the version.
 func (p *process) target(c *command) inject.Target {
 	version := c.flag("goversion")
 	if version == "" {
@@ -179,7 +179,7 @@ func (p *process) runWith(c *command, files []string) error {
 	return replace(append([]string{c.tool}, args...))
 }
 
-// run runs the tool and returns what it printed.
+// run runs the tool and returns its output.
 func (p *process) run(tool string, args []string) (out []byte, err error) {
 	var buf bytes.Buffer
 	cmd := exec.Command(tool, args...)

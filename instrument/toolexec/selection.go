@@ -10,18 +10,18 @@ import (
 	"qinst.dev/instrument/points"
 )
 
-// Selection says what is instrumented. By default that is everything in the main
-// module's packages. Include and Exclude hold import path patterns as the go
-// command understands them, "std" and "all" among them; of the patterns of one
-// selection that match a package, exclusion wins.
+// Selection selects the code to be instrumented. By default that is all code in the main module's
+// packages. Include and Exclude hold import path patterns as the go command understands them,
+// "std" and "all" among them. If patterns of both in one selection match a package, exclusion
+// wins.
 type Selection struct {
 	Include, Exclude []string
 	points.Limits
 
-	// File is what qinst.toml says: it decides where the rest says nothing.
+	// File is the selection of qinst.toml, which applies where the other fields are not set.
 	File *Selection
 
-	// Settings are for the program when it runs, as in QINST, which comes behind them.
+	// Settings are for the program when it runs, as in QINST, which overrides them.
 	Settings string
 }
 
@@ -50,7 +50,7 @@ func ParseSelection(args []string) (Selection, []string, error) {
 	return s, args, nil
 }
 
-// set adds what a flag or a key of the file says.
+// set adds the values of a flag or a key of the file.
 func (s *Selection) set(name string, values []string) error {
 	switch name {
 	case "include", "exclude":
@@ -82,8 +82,8 @@ func (s *Selection) set(name string, values []string) error {
 	return nil
 }
 
-// checkPattern refuses patterns that depend on the directory: the go command
-// could not tell two selections apart that are spelled the same.
+// checkPattern refuses patterns that depend on the directory, because the go command could not
+// distinguish two selections with the same spelling.
 func checkPattern(p string) error {
 	if p == "" || strings.HasPrefix(p, ".") || strings.HasPrefix(p, "/") || strings.ContainsAny(p, " \t'\"") {
 		return fmt.Errorf("found pattern %q, expected an import path, as in example.com/mod/... or std", p)
@@ -113,7 +113,7 @@ func (s Selection) Flags() []string {
 	return flags
 }
 
-// key tells selections apart.
+// key returns a string that is different for different selections.
 func (s Selection) key() string {
 	if s.File == nil {
 		return fmt.Sprintf("%q", s.Flags())
@@ -121,7 +121,7 @@ func (s Selection) key() string {
 	return fmt.Sprintf("%q over %q", s.Flags(), s.File.Flags())
 }
 
-// limits are those that hold: each the flag's, the file's, or none.
+// limits returns the limits in effect: each the flag's, the file's, or none.
 func (s Selection) limits() points.Limits {
 	l := s.Limits
 	if f := s.File; f != nil {
@@ -138,10 +138,10 @@ func (s Selection) limits() points.Limits {
 	return l
 }
 
-// Origin is where a package comes from.
+// Origin is the source of a package.
 type Origin uint8
 
-// The origins. Packages whose origin cannot be told are left alone.
+// The origins. Packages of unknown origin are left alone.
 const (
 	Unknown Origin = iota
 	Main           // the main module, a workspace's, or one replaced by a directory
@@ -166,8 +166,8 @@ func (s Selection) Selects(importPath string, from Origin) bool {
 	return from == Main
 }
 
-// match is the go command's pattern matching: "..." stands for any string, and
-// "/..." at the end for the path before it too.
+// match is the go command's pattern matching: "..." stands for any string, and "/..." at the end
+// also matches the path before it.
 func match(pattern, path string, from Origin) bool {
 	switch pattern {
 	case "all":
@@ -182,8 +182,8 @@ func match(pattern, path string, from Origin) bool {
 	return regexp.MustCompile(`^(?:` + re + `)$`).MatchString(path)
 }
 
-// Never reports whether a package can never be probed: probes call into the
-// runtime, so the runtime and what it is made of cannot call probes.
+// Never reports whether a package can never be probed. Probes call into the runtime, so the
+// runtime and its own dependencies must not call probes.
 func Never(importPath string) bool {
 	for _, p := range never {
 		if dir, tree := strings.CutSuffix(p, "/..."); importPath == dir || tree && strings.HasPrefix(importPath, dir+"/") {
@@ -193,12 +193,12 @@ func Never(importPath string) bool {
 	return false
 }
 
-// never is what cmd/internal/objabi calls the runtime's packages, and what package
-// runtime imports besides (TestNever compares), and beside them:
+// never is the runtime's packages according to cmd/internal/objabi, the other packages that
+// package runtime imports (TestNever compares), and:
 //   - syscall, because the child of a fork runs in it without a runtime;
 //   - reflect and sync/atomic, which the runtime and the compiler reach into;
 //   - internal/sync, whose locks are on the runtime's own paths;
-//   - what programs speak to the tool with;
+//   - the packages through which programs talk to the tool;
 //   - the sanitizers' glue, and crypto/internal/fips140, whose text the linker
 //     seals.
 var never = []string{

@@ -11,9 +11,9 @@ import (
 	"strings"
 )
 
-// toolID makes the compiler's answer to -V=full ours: the go command keys its
-// cache by it. Releases use the whole line, other toolchains what follows the
-// last slash of a last field "buildID=..."; this form serves both.
+// toolID makes the compiler's answer to -V=full ours, because the go command keys its cache by
+// it. Releases use the whole line, other toolchains the part after the last slash of a last field
+// "buildID=..."; this form serves both.
 func toolID(line string, self []byte, sel Selection) string {
 	h := sha256.New()
 	fmt.Fprintf(h, "%s\n%x\n%s\n", strings.TrimSpace(line), self, sel.key())
@@ -21,9 +21,9 @@ func toolID(line string, self []byte, sel Selection) string {
 	return strings.TrimSpace(line) + " +qinst buildID=_/_/_/" + sum + "\n"
 }
 
-// ownID identifies the content of a program: the build ID that the go command
-// has put near the start of it (reading all of it would take longer than the
-// compiler needs for its answer), or a hash of the file if it has none.
+// ownID identifies the content of a program: the build ID that the go command has put near its
+// start (reading the whole program would take longer than the compiler needs for its answer), or
+// a hash of the file if it has none.
 func ownID(exe string) ([]byte, error) {
 	f, err := os.Open(exe)
 	if err != nil {

@@ -1,8 +1,7 @@
-// Command counts compares what probes count with what the cover tool counts, over
-// the tests of packages that nobody here wrote: how often each procedure is entered,
-// and how often each call is reached that a statement makes whatever happens. What
-// four runs of the tests under the cover tool do not agree on is left out. It ends
-// with status 1 if anything differs.
+// Command counts compares the counts of probes with those of the cover tool, over the tests of
+// packages from elsewhere: how often each procedure is entered, and how often each call is
+// reached that a statement always makes. Counts on which four runs of the tests under the cover
+// tool do not agree are left out. It exits with status 1 if anything differs.
 //
 //	counts -qinst PATH -dir testdata/modules package ...
 package main
@@ -114,9 +113,9 @@ func readProfile(name string) (map[string][]block, error) {
 	return blocks, nil
 }
 
-// expected is what a file's blocks say of its procedures and calls, by line.
+// expected has the counts of a file's blocks for its procedures and calls, by line.
 type expected struct {
-	procs, calls map[int][]pos // where a procedure's first block begins; where a call stands
+	procs, calls map[int][]pos // start of a procedure's first block; position of a call
 }
 
 func report(pkg string, t *trace.Trace, runs [4]map[string][]block) (bool, error) {
@@ -190,8 +189,8 @@ func at(blocks []block, p pos) (uint64, bool) {
 	return 0, false
 }
 
-// expect finds procedures and calls of a file. Of calls, those that are made
-// whenever their statement is reached.
+// expect finds the procedures of a file, and those calls that are always made when their
+// statement is reached.
 func expect(name string) (*expected, error) {
 	fset := token.NewFileSet()
 	f, err := parser.ParseFile(fset, name, nil, 0)
@@ -250,8 +249,8 @@ func expect(name string) (*expected, error) {
 	return e, nil
 }
 
-// heads walks the bodies of a statement; what is left are its conditions and the
-// like, whose calls are not certain.
+// heads walks the bodies of a statement. The rest, its conditions and the like, is skipped,
+// because their calls are not certain.
 func heads(n ast.Node, walk func(ast.Node, bool)) ast.Node {
 	rest := &ast.BlockStmt{}
 	expr := func(list ...ast.Expr) {

@@ -1,6 +1,5 @@
-// Package edit collects insertions and replacements at byte offsets of a
-// source text and applies them in one pass, so that what is not edited keeps
-// its bytes and its line.
+// Package edit collects insertions and replacements at byte offsets of a source text and applies
+// them in one pass, so that the rest keeps its bytes and its lines.
 package edit
 
 import (
@@ -26,7 +25,7 @@ func New(text []byte) *Buffer { return &Buffer{old: text} }
 // order of the calls.
 func (b *Buffer) Insert(off int, s string) { b.Replace(off, off, s) }
 
-// Replace puts s in place of the bytes [start, end).
+// Replace replaces the bytes [start, end) by s.
 func (b *Buffer) Replace(start, end int, s string) {
 	if start < 0 || end < start || end > len(b.old) {
 		panic(fmt.Sprintf("internal error: edit [%d,%d) outside a text of %d bytes", start, end, len(b.old)))
@@ -45,7 +44,7 @@ func (b *Buffer) Bytes() []byte {
 		if x.start != y.start {
 			return x.start < y.start
 		}
-		return x.end < y.end // insertions go before a replacement that starts where they stand
+		return x.end < y.end // insertions go before a replacement that starts at the same offset
 	})
 	var out []byte
 	at := 0

@@ -1,10 +1,10 @@
-// Package hist counts times in a histogram of bounded size, from which quantiles are read and which
-// adds up with others. Few times are kept as they are: their quantiles are exact. Many are counted
-// in buckets as wide as 1/64 of where they begin, as an HDR histogram does, and a quantile is then
-// less than 0.8 % from the time that has its rank.
+// Package hist counts times in a histogram of bounded size, from which quantiles are read, and
+// which can be added to others. A few times are kept exactly, so their quantiles are exact. Many
+// are counted in buckets as wide as 1/64 of their lower bound, as in an HDR histogram, and a
+// quantile is then less than 0.8 % from the time that has its rank.
 //
-// What a histogram says depends on its times alone, and not on their order or on how they came
-// together: one that was merged of parts equals one that was given all.
+// A histogram depends only on its times, not on their order or on how they were combined: one
+// merged from parts equals one that was given all times.
 package hist
 
 import (

@@ -1,11 +1,11 @@
-// Package live holds the functions through which packages of programs speak to the
-// runtime. In a plain build their file inert.go does nothing; in a build with qinst the
-// tool puts the file of the folder here in its place. The files are packages of their
-// own so that they are compiled and vetted like any others; nothing imports them.
+// Package live holds the functions through which packages of programs call the runtime. In a
+// plain build their file inert.go does nothing; in a build with qinst the tool replaces it by the
+// file of the folder here. The files are packages of their own so that they are compiled and
+// vetted like any others; no package imports them.
 //
-// Tool and library may come from different versions of the module: a program requires
-// one, and the tool was installed some time. Both carry a number, toolAPI, which a change
-// of any function here or in inert.go raises.
+// Tool and library may come from different versions of the module, because a program requires one
+// version, and the installed tool may be of another. Both have a number, toolAPI. A change of any
+// function here or in inert.go must raise it.
 package live
 
 import "embed"

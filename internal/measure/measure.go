@@ -1,4 +1,4 @@
-// Package measure formats what is measured, for people: times, shares, counts, bytes and names.
+// Package measure formats measurements for people: times, shares, counts, bytes and names.
 package measure
 
 import (
@@ -30,7 +30,7 @@ func Time[T ~int64](ns T) string {
 	return fmt.Sprintf("%.2f%s", x, unit)
 }
 
-// Percent is a part of a whole; "-" where there is no whole.
+// Percent returns a part of a whole; "-" if there is no whole.
 func Percent(part, whole int64) string {
 	if whole <= 0 {
 		return "-"
@@ -67,8 +67,8 @@ func Bar(part, whole int64, width int) string {
 	return strings.Repeat("#", int((part*int64(width)+whole/2)/whole))
 }
 
-// Short is a name in at most so many letters: without the folders of its package's path
-// where that does, else its end.
+// Short returns a name in at most width letters: without the folders of its package's path if
+// that is enough, otherwise its end.
 func Short(name string, width int) string {
 	if r := []rune(name); len(r) > width {
 		name = Local(name)
@@ -80,8 +80,8 @@ func Short(name string, width int) string {
 	return "..." + string(r[len(r)-width+3:])
 }
 
-// Local is a name without the folders of its package's path, as the source has it:
-// "server.(*Peer).Flush"; a version keeps what stands before it.
+// Local returns a name without the folders of its package's path, as the source has it:
+// "server.(*Peer).Flush". The element before a version is kept.
 func Local(name string) string {
 	head := name
 	if i := strings.IndexAny(name, "([{ :"); i >= 0 {
@@ -96,7 +96,7 @@ func Local(name string) string {
 
 var version = regexp.MustCompile(`^v[0-9]+\b`)
 
-// Ratio is a over b, 0 where there is no b.
+// Ratio returns a over b, 0 if b is 0.
 func Ratio(a, b int64) float64 {
 	if b == 0 {
 		return 0

@@ -100,9 +100,8 @@ func goStates(r io.Reader) (map[uint64][]string, error) {
 	}
 }
 
-// ourStates reads them from a trace, in the other's terms: losing the processor
-// in a system call is no change of state, and a coroutine that is switched to is
-// runnable for no time.
+// ourStates reads the states from a trace, in the terms of Go's tracer: losing the processor in a
+// system call is no change of state, and a coroutine that is switched to is runnable for no time.
 func ourStates(t *trace.Trace) (map[uint64][]string, error) {
 	states := map[uint64][]string{}
 	name := func(s trace.State) string {

@@ -1,7 +1,7 @@
-// Package progen writes random Go programs that know how often each of their
-// calls is made and how often each of their loops turns. They are made of
-// everything that leaves a loop, evaluates a call, or moves control in an odd way,
-// and they end: all their work is paid for out of a fixed amount.
+// Package progen writes random Go programs that know how often each of their calls is made and
+// how often each of their loops turns. They consist of statements that leave a loop, evaluate a
+// call, or move control in unusual ways. They must end, so all their work is paid for out of a
+// fixed amount.
 //
 // A program prints "call LINE COUNT" for each line with calls of its functions f0,
 // f1, ... and "loop LINE ENTERED TRIPS" for each loop, by the line that it begins on.
@@ -192,7 +192,7 @@ func (g *gen) loop(head string, overFunc bool, extra ...string) {
 	g.line("}")
 }
 
-// statements are what programs are made of.
+// statements are the kinds of statements in programs.
 func statements() []func(*gen) {
 	return []func(*gen){
 		func(g *gen) { g.line("n += %s", g.call()) },

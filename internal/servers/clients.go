@@ -22,7 +22,7 @@ func same(got, want string, err error) error {
 	return err
 }
 
-// redis asks for what a client has written before, and counts.
+// redis reads values that a client has written before, and counts.
 func redis(addr string, client int) (request, error) {
 	c, err := net.Dial("tcp", addr)
 	if err != nil {
@@ -102,7 +102,7 @@ func nats(addr string, client int) (request, error) {
 	}, nil
 }
 
-// page is what the web server has to send: text that compresses.
+// page is the content of the web server: text that compresses.
 var page = bytes.Repeat([]byte("where is the time of this program? "), 1000)
 
 func caddyArgs(addr, dir string) []string {
@@ -111,7 +111,7 @@ func caddyArgs(addr, dir string) []string {
 	for name, data := range map[string][]byte{file: []byte(config), filepath.Join(dir, "page.html"): page,
 		filepath.Join(dir, "template.html"): []byte("{{range $i, $x := splitList \",\" \"a,b,c\"}}{{$x}}{{end}}")} {
 		if err := os.WriteFile(name, data, 0o666); err != nil {
-			panic(err) // the server says that it has no file
+			panic(err) // the server needs the files
 		}
 	}
 	return []string{"run", "--config", file, "--adapter", "caddyfile"}

@@ -1,7 +1,7 @@
-// Command servers runs servers that nobody here wrote, plain and instrumented, under the
-// same load by turns. Every answer must be right and every trace whole; it prints how many
-// requests there were a second, and what the profile says. It ends with status 1 if a
-// server's answers, its end, or a trace are not what they should be.
+// Command servers runs servers from elsewhere, plain and instrumented, under the same load
+// alternately. Every answer must be right and every trace whole. It prints the number of requests
+// a second, and a summary of the profile. It exits with status 1 if a server's answers, its end,
+// or a trace are wrong.
 //
 //	servers -qinst PATH -dir testdata/servers [-turns N] [-keep FOLDER] [NAME ...]
 package main
@@ -71,7 +71,7 @@ func main() {
 	}
 }
 
-// compare runs a server plain and with all settings, by turns.
+// compare runs a server plain and with all settings, alternately.
 func (s *server) compare(ctx context.Context, qinst, dir, keep string, turns int) error {
 	tmp, err := os.MkdirTemp(keep, "qinst-"+s.name+"-")
 	if err != nil {
@@ -157,7 +157,7 @@ func complains(said []byte) error {
 	return nil
 }
 
-// load is what all clients ask, at once.
+// load sends the requests of all clients, in parallel.
 func (s *server) load(addr string) (seconds float64, err error) {
 	for began := time.Now(); ; time.Sleep(20 * time.Millisecond) {
 		c, err := net.Dial("tcp", addr)
@@ -187,7 +187,7 @@ func (s *server) load(addr string) (seconds float64, err error) {
 	return time.Since(began).Seconds(), errors.Join(errs...)
 }
 
-// say checks a trace and says what its profile does.
+// say checks a trace and returns a summary of its profile.
 func say(file string) (string, error) {
 	t, err := trace.Open(file)
 	if err != nil {

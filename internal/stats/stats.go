@@ -1,6 +1,6 @@
-// Package stats says what samples of one number show: medians, and means with the intervals that
-// they leave open. The arithmetic is gonum's; what is decided here is which of the usual
-// definitions all commands share, so that two of them never disagree about the same samples.
+// Package stats summarizes samples of one number: medians, and means with their confidence
+// intervals. The arithmetic is gonum's. This package only chooses among the usual definitions,
+// because otherwise two commands could disagree about the same samples.
 package stats
 
 import (
@@ -12,7 +12,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Number is a type whose samples are summed up here. Integers of more than 53 bits lose digits.
+// Number is a type whose samples can be summarized. Integers of more than 53 bits lose digits.
 type Number interface {
 	~int64 | ~uint64 | ~float64
 }
@@ -36,7 +36,8 @@ type Interval struct {
 	Mean, Low, High float64
 }
 
-// Mean is the mean of at least two samples. One sample says nothing about how far others are from it.
+// Mean returns the mean of at least two samples, because one sample does not show how far others
+// are from it.
 func Mean[T Number](samples []T) (Interval, error) {
 	if len(samples) < 2 {
 		return Interval{}, fmt.Errorf("found %d, expected two or more samples: an interval is of what differs between them", len(samples))

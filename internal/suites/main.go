@@ -1,6 +1,6 @@
-// Command suites runs the tests of packages that nobody here wrote, once plain
-// and once instrumented, and compares what came of every test and every line
-// number it printed. It ends with status 1 if anything differs.
+// Command suites runs the tests of packages from elsewhere, once plain and once instrumented, and
+// compares the outcome of every test and every line number it printed. It exits with status 1 if
+// anything differs.
 //
 //	suites -qinst PATH -dir testdata/modules [-quick] [GROUP ...]
 package main
@@ -68,7 +68,7 @@ func main() {
 	}
 }
 
-// result is what is known of a test after a run.
+// result is the outcome of a test in a run.
 type result struct {
 	action string // pass, fail, skip
 	// lines has the positions with which each message was printed; the digits
@@ -77,7 +77,7 @@ type result struct {
 	output string
 }
 
-// compare runs a group both ways and prints what differs.
+// compare runs a group both ways and prints the differences.
 func compare(qinst, dir string, g group) (bool, error) {
 	start := time.Now()
 	plain, err := run(dir, nil, g)

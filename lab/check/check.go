@@ -1,6 +1,6 @@
-// Package check tests the recorder on a program of the user's: it runs the program with different
-// parts of it recorded and compares what the runs tell. How often procedures were called, and how
-// long that took, must not depend on what is recorded besides (Reed et al., section 5).
+// Package check tests the recorder on a user's program: it runs the program with different parts
+// recorded and compares the results. The number of calls of each procedure, and the time they
+// took, must not depend on the rest of the recording (Reed et al., section 5).
 package check
 
 import (
@@ -11,7 +11,7 @@ import (
 	"qinst.dev/trace"
 )
 
-// modes are what is compared, with their settings.
+// modes are the modes compared, with their settings.
 var modes = []struct{ name, settings string }{
 	{"count", "mode=count"},
 	{"time", "budget=off,kind:proc=time,kind:loop=count,kind:sync=count"},
@@ -22,7 +22,7 @@ var modes = []struct{ name, settings string }{
 // rounds is how often each mode runs.
 const rounds = 3
 
-// Modes runs a program with probes by turns in each mode, and compares what the modes tell.
+// Modes runs a program with probes alternately in each mode, and compares the results.
 func Modes(ctx context.Context, r *lab.Runner, program string, args []string) (*Comparison, error) {
 	plan := lab.Plan{Rounds: rounds}
 	var names []string
@@ -44,7 +44,7 @@ func Modes(ctx context.Context, r *lab.Runner, program string, args []string) (*
 	return Compare(names, runs), nil
 }
 
-// read reads what a run tells.
+// read reads the results of a run.
 func read(res lab.Result) (*Run, error) {
 	t, err := trace.Open(res.Trace)
 	if err != nil {
@@ -76,8 +76,8 @@ func read(res lab.Result) (*Run, error) {
 	return run, nil
 }
 
-// elapsed is how long the activations of each procedure took, in ns, with what they called and
-// waited for.
+// elapsed returns the time that the activations of each procedure took, in ns, with their callees
+// and waits.
 func elapsed(t *trace.Trace) (map[trace.PointID]int64, error) {
 	type open struct {
 		point trace.PointID

@@ -10,25 +10,25 @@ import (
 	"qinst.dev/report/doc"
 )
 
-// Run is what one run told of a program.
+// Run is the result of one run of a program.
 type Run struct {
 	Wall, CPU  int64 // ns, of the whole process
 	Procedures map[string]Procedure
 }
 
-// Procedure is what it told of one procedure.
+// Procedure is the result for one procedure.
 type Procedure struct {
 	Calls int64
-	Took  int64 // ns, of all calls, with what they called and waited for
+	Took  int64 // ns, of all calls, with callees and waits
 	Timed bool  // Took is known of every call
 }
 
-// Comparison is what modes tell of the same program. Values are by mode, as in Modes.
+// Comparison is the results of all modes for the same program. Values are by mode, as in Modes.
 type Comparison struct {
 	Modes      []string
 	Wall, CPU  []Value // ns
 	Procedures []Compared
-	Unequal    int // procedures of which modes count other calls
+	Unequal    int // procedures whose numbers of calls differ between modes
 	Apart      int // procedures whose times differ by more than within
 }
 
@@ -43,12 +43,12 @@ type Compared struct {
 	Name        string
 	Calls, Took []Value // Took in ns
 	Equal       bool    // all modes count the same calls
-	Differ      float64 // how far the times lie apart, as a share of the least; -1 if fewer than two are known
+	Differ      float64 // difference of the times, as a share of the least; -1 if fewer than two are known
 }
 
 const (
-	within  = 0.05 // how far times may lie apart
-	most    = 15   // procedures that are compared: those that take most time
+	within  = 0.05 // how far times may differ
+	most    = 15   // procedures that are compared: those that take the most time
 	letters = 40   // of a name in a table
 )
 
@@ -103,7 +103,8 @@ func median(runs []Run, value func(Run) (int64, bool)) Value {
 	return Value{stats.Median(list), len(list) > 0}
 }
 
-// spread is how far values lie apart, as a share of the least; -1 if fewer than two are known.
+// spread returns the difference of the values, as a share of the least; -1 if fewer than two are
+// known.
 func spread(values []Value) float64 {
 	var list []int64
 	for _, v := range values {

@@ -1,6 +1,7 @@
 // Package doc is the model of a report: sections of statements, lists and tables, whose cells
 // keep their numbers and units. It has a renderer each for a terminal, for Markdown, for HTML and
-// for JSON. What a report says is decided where it is built; how it looks is decided here.
+// for JSON. The code that builds a report decides its contents; this package decides only its
+// form.
 package doc
 
 import (
@@ -17,13 +18,14 @@ type Doc struct {
 	Sections []*Section `json:"sections"`
 }
 
-// Section is a part of a report. The first one has no title: it is what a reader sees first.
+// Section is a part of a report. The first one has no title, because it is the summary that a
+// reader sees first.
 type Section struct {
 	ID     string  `json:"id"` // stable
 	Title  string  `json:"title,omitempty"`
 	Blocks []Block `json:"blocks"`
 
-	figure template.HTML // in place of the blocks where pictures can be shown
+	figure template.HTML // replaces the blocks in renderers with pictures
 }
 
 // Block is one of its fields.
@@ -33,13 +35,13 @@ type Block struct {
 	Table *Table   `json:"table,omitempty"`
 }
 
-// Kind is what a statement is about.
+// Kind is the kind of a statement.
 type Kind string
 
 // Kinds of statements.
 const (
 	Plain   Kind = ""
-	Note    Kind = "note"    // something that the report cannot say, or what its numbers rest on
+	Note    Kind = "note"    // a limit of the report, or an assumption behind its numbers
 	Warning Kind = "warning" // something that makes numbers doubtful
 )
 
@@ -50,7 +52,7 @@ type Text struct {
 	Text  string `json:"text"`
 }
 
-// Table is rows of cells. Its head is empty where the cells speak for themselves.
+// Table is rows of cells. Its head is empty if the cells need no explanation.
 type Table struct {
 	Columns []Column `json:"columns"`
 	Rows    [][]Cell `json:"rows"`
@@ -64,10 +66,10 @@ type Column struct {
 	Left bool   `json:"-"`              // aligned so
 }
 
-// Cell is a value and how people read it.
+// Cell is a value and its form for people.
 type Cell struct {
 	Text  string
-	Value any // nil: the text is all there is
+	Value any // nil: there is only the text
 	Unit  string
 }
 
@@ -116,7 +118,7 @@ func (s *Section) Table(t *Table) {
 	}
 }
 
-// Figure sets what a renderer with pictures shows in place of the section's blocks.
+// Figure sets the HTML that a renderer with pictures shows instead of the section's blocks.
 func (s *Section) Figure(html template.HTML) { s.figure = html }
 
 // NewTable starts a table with a head; columns after the first are aligned to the right.
@@ -167,16 +169,16 @@ func (t *Table) headed() bool {
 	return slices.ContainsFunc(t.Columns, func(c Column) bool { return c.Name != "" })
 }
 
-// Time is a cell of a time.
+// Time returns a cell for a time.
 func Time[T ~int64](ns T) Cell { return Cell{measure.Time(ns), int64(ns), "ns"} }
 
-// Share is a cell of a part of a whole.
+// Share returns a cell for a part of a whole.
 func Share(part, whole int64) Cell {
 	return Cell{measure.Percent(part, whole), measure.Ratio(part, whole), "share"}
 }
 
-// Count is a cell of a number of things.
+// Count returns a cell for a number of things.
 func Count[T int | int64 | uint64](n T) Cell { return Cell{measure.Count(n), n, "count"} }
 
-// Name is a cell of a name, which a terminal shows in at most so many letters.
+// Name returns a cell for a name, which a terminal shortens to width letters.
 func Name(name string, width int) Cell { return Cell{measure.Short(name, width), name, ""} }

@@ -11,7 +11,7 @@ var pageHTML string
 
 var page = template.Must(template.New("page").Parse(pageHTML))
 
-// Look is how a page looks, and what its figures do.
+// Look is the style of a page and the script of its figures.
 type Look struct {
 	Style  template.CSS
 	Script template.JS
@@ -37,7 +37,7 @@ func (t *Table) IsLeft(i int) bool { return i == 0 || t.Columns[i].Left }
 // Sorts reports whether a cell has a number to sort by.
 func (c Cell) Sorts() bool { return c.Unit != "" }
 
-// Full is all of a name of which a terminal shows a part.
+// Full returns the full name if a terminal shows only a part of it.
 func (c Cell) Full() string {
 	if s, ok := c.Value.(string); ok {
 		return s

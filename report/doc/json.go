@@ -2,7 +2,7 @@ package doc
 
 import "encoding/json"
 
-// MarshalJSON writes the value, or the text where that is all there is.
+// MarshalJSON writes the value, or the text if there is no value.
 func (c Cell) MarshalJSON() ([]byte, error) {
 	if c.Value != nil {
 		return json.Marshal(c.Value)

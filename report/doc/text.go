@@ -8,7 +8,7 @@ import (
 	"text/tabwriter"
 )
 
-// indent is what a terminal shows before what belongs to a section.
+// indent precedes the contents of a section on a terminal.
 const indent = "  "
 
 // WriteText writes a report for a terminal.
@@ -47,7 +47,7 @@ func (s *Section) text(w io.Writer) error {
 	return nil
 }
 
-// prefixes are what a kind of statement begins with.
+// prefixes are the words before statements, by kind.
 var prefixes = map[Kind]string{Note: "note: ", Warning: "WARNING: "}
 
 // WriteText writes a table, each line after an indent.

@@ -23,9 +23,8 @@ type patch struct {
 // reports how many matches it found; anything but one is an error.
 type place func(f *ast.File) (matches int, start, end token.Pos)
 
-// tracerHooks are the methods of traceLocker at whose heads our own recording
-// stands (see _rt/qinst_state.go). An empty hook only ends the method while
-// Go's tracer is off.
+// tracerHooks are the methods of traceLocker that have our own recording at their heads (see
+// _rt/qinst_state.go). An empty hook only ends the method while Go's tracer is off.
 var tracerHooks = []struct{ file, method, hook string }{
 	{"traceruntime.go", "Gomaxprocs", "qinstMark(qinstEvProcs, uint64(procs))"},
 	{"traceruntime.go", "ProcStart", "qinstProcStart()"},
@@ -75,14 +74,14 @@ func patches() []patch {
 		{"runtime2.go", field("g", ""), "; qinst *qinstBlock; qinstStack *qinstStack; qinstChan uintptr"},
 		{"runtime2.go", field("m", ""), "; qinst *qinstBlock; qinstSema uintptr"},
 
-		// While Go's tracer is off its locker has no generation. Then ok is true
-		// all the same, so that the methods are called, which end after our hook.
+		// While Go's tracer is off its locker has no generation. ok must be true all the same,
+		// because otherwise the methods would not be called; they end after our hook.
 		{"traceruntime.go", only("traceLocker.ok", "return tl.gen != 0"), "return tl.gen != 0 || qinstStates != 0"},
 		{"traceruntime.go", head("traceRelease"), " if tl.gen == 0 { return };"},
 
-		// System calls are short and many: their hooks stand before the switch to
-		// the system stack that the tracer needs. Should the hook switch there
-		// itself, that overwrites what save noted.
+		// System calls are short and many, so their hooks come before the switch to the system
+		// stack that the tracer needs. If the hook switches there itself, that overwrites the
+		// state noted by save, so save must be called again.
 		{"proc.go", before("reentersyscall", "trace := traceAcquire()"), "qinstGoSysCall(); save(pc, sp, bp); "},
 		{"proc.go", condition("reentersyscall", "trace.ok()", 1, 2), "trace.gen != 0"},
 		{"proc.go", condition("reentersyscall", "trace.ok()", 2, 2), "trace.gen != 0"},
@@ -102,7 +101,7 @@ func patches() []patch {
 		{"panic.go", before("recovery", "gogo(&gp.sched)"), "qinstRecovered(gp, sp); "},
 		{"panic.go", before("Goexit", "goexit1()"), "qinstGoexits(); "},
 
-		// What a goroutine waits for, or has just used.
+		// The object that a goroutine waits for, or has just used.
 		{"sema.go", before("semacquire1", "goparkunlock(&root.lock, reason, traceBlockSync, 4+skipframes)"), "gp.m.qinstSema = uintptr(unsafe.Pointer(addr)); "},
 		{"chan.go", head("chansend"), " getg().qinstChan = uintptr(unsafe.Pointer(c));"},
 		{"chan.go", head("chanrecv"), " getg().qinstChan = uintptr(unsafe.Pointer(c));"},

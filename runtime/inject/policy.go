@@ -12,8 +12,8 @@ import (
 	"qinst.dev/settings"
 )
 
-// shared are the packages whose source is a part of package runtime, too: the prefix of
-// what they declare there, and of their files' names.
+// shared are the packages whose source is also a part of package runtime: the prefix of their
+// declarations there, and of their files' names.
 var shared = []struct {
 	prefix, file string
 	sources      embed.FS
@@ -22,9 +22,9 @@ var shared = []struct {
 	{"qinstSetting", "qinst_setting_", settings.Sources},
 }
 
-// asRuntime is the source of a shared package as a part of package runtime, by file: what
-// it declares gets a prefix, as all that is ours there has. A name that it declares must
-// not be that of a field: fields keep their names.
+// asRuntime returns the source of a shared package as a part of package runtime, by file. Its
+// declarations get a prefix, like all of ours there. A declared name must not be that of a field,
+// because fields keep their names.
 func asRuntime(sources embed.FS, prefix string) (map[string][]byte, error) {
 	entries, err := sources.ReadDir(".")
 	if err != nil {

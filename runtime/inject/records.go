@@ -9,9 +9,9 @@ import (
 	"qinst.dev/settings"
 )
 
-// generated is the part of the runtime that tables decide: the descriptors of all
-// records, a function that writes each, and what constants say of settings. Constants of
-// the format are in _rt/qinst_spec.go.
+// generated returns the part of the runtime that is generated from tables: the descriptors of all
+// records, a function that writes each, and the constants of settings. Constants of the format
+// are in _rt/qinst_spec.go.
 func generated() ([]byte, error) {
 	var b strings.Builder
 	b.WriteString("package runtime\n\n")
@@ -32,8 +32,8 @@ func generated() ([]byte, error) {
 	return []byte(b.String()), nil
 }
 
-// writes tells whether the runtime writes a record field by field. The tool encodes most
-// of "probes", extensions write their own, and states are of parts of a trace.
+// writes reports whether the runtime writes a record field by field. Most of "probes" is encoded
+// by the tool, extensions write their own records, and states are of parts of a trace.
 func writes(r *spec.Record) bool {
 	return r.Tag != spec.TagProbes && r.Tag != spec.TagExtension && r.Tag != spec.TagState
 }
@@ -69,7 +69,7 @@ func recordWriter(b *strings.Builder, r *spec.Record) error {
 		if last := i == len(r.Fields)-1; typ == "" || !last && (call == "qinstBlob" || call == "qinstArray") {
 			return fmt.Errorf("record %q: found field %q of type %s, which the runtime cannot write there", r.Name, f.Name, f.Type)
 		}
-		name := "v" + camel(f.Name) // no field is a word of Go then
+		name := "v" + camel(f.Name) // so that no field is a word of Go
 		fmt.Fprintf(&params, ", %s %s", name, typ)
 		fmt.Fprintf(&body, "\t%s(%s)\n", call, name)
 	}
@@ -79,7 +79,7 @@ func recordWriter(b *strings.Builder, r *spec.Record) error {
 	return nil
 }
 
-// camel is a name of the format as a part of one of Go.
+// camel returns a name of the format as a part of a Go name.
 func camel(name string) (s string) {
 	for word := range strings.FieldsSeq(strings.ReplaceAll(name, "_", " ")) {
 		s += strings.ToUpper(word[:1]) + word[1:]

@@ -23,7 +23,7 @@ func newASCII(w io.Writer) *ascii { return &ascii{w: bufio.NewWriter(w)} }
 
 func (a *ascii) flush() error { return a.w.Flush() }
 
-// say writes; flush reports what went wrong.
+// say writes; flush reports errors.
 func (a *ascii) say(s string) { _, _ = a.w.WriteString(s) }
 
 func (a *ascii) put(p *packet) error {
@@ -98,7 +98,7 @@ func (a *ascii) value(t Type, v value) {
 	}
 }
 
-// quote puts a string into quotes; what is not printable is octal.
+// quote puts a string into quotes; characters that are not printable are octal.
 func quote(s string) string {
 	var b strings.Builder
 	b.WriteByte('"')
@@ -143,8 +143,8 @@ func (s *asciiSource) fail(format string, args ...any) error {
 	return fmt.Errorf("line %d: %s", s.line, fmt.Sprintf(format, args...))
 }
 
-// token reads the next word: a string with its opening quote, "//", "/*", "*/", a
-// punctuation mark, or what stands between blanks and those.
+// token reads the next word: a string with its opening quote, "//", "/*", "*/", a punctuation
+// mark, or the text between blanks and those.
 func (s *asciiSource) token() (string, error) {
 	if w := s.word; w != "" {
 		s.word = ""

@@ -2,9 +2,9 @@
 // format of the Pablo instrumentation system (Aydt, 1994): SDDFA, its text form, and
 // SDDFB, its binary form in either byte order.
 //
-// What Pablo can say is converted both ways without loss. Its types are char, int
-// (32 bits), float and double, scalar or in arrays of one to three dimensions, and
-// packets have attributes that are strings. So, towards Pablo:
+// Data that Pablo's format can express is converted both ways without loss. Its types are char,
+// int (32 bits), float and double, scalar or in arrays of one to three dimensions, and packets
+// have attributes that are strings. So, towards Pablo:
 //
 //   - bool, i8 to i32, u8 and u16 become int, f32 float, f64 double, str char[].
 //   - u32, i64, u64, time and dur become int[2]: the upper and lower 32 bits. An
@@ -20,8 +20,8 @@
 //   - Entries of packed blocks become packets of records of their own, named
 //     "record: variant", behind the packet. On the way back they stay that.
 //
-// What has no place there is refused, with the name of the field: arrays of bytes,
-// of more than three dimensions, strings that end in NUL where rows are filled up.
+// Data that cannot be expressed is refused, with the name of the field: arrays of bytes, arrays
+// of more than three dimensions, strings that end in NUL in rows that are filled up.
 package pablo
 
 import (
@@ -321,12 +321,12 @@ func Read(w io.Writer, r io.Reader) error {
 	}
 }
 
-// source gives packets; it asks the reader what a tag or name means.
+// source delivers packets; it asks the reader for the meaning of a tag or name.
 type source interface {
 	next(c *reader) (*packet, error)
 }
 
-// record is what a descriptor said, on both sides.
+// record is the description in a descriptor, on both sides.
 type record struct {
 	name   string
 	fields []field

@@ -16,7 +16,7 @@ import (
 // maxDims is how many dimensions a field of Pablo's can have.
 const maxDims = 3
 
-// Keys of the attributes that tell what Pablo's types do not.
+// Keys of the attributes for properties that Pablo's types do not have.
 const (
 	keyDoc  = "doc"
 	keyUnit = "unit"
@@ -80,7 +80,7 @@ func split(typ string) (cell string, dims int) {
 	return cell, (len(typ) - len(cell)) / 2
 }
 
-// mapped is what a type becomes: a type, and dimensions added.
+// mapped returns the image of a type: a type, and the number of dimensions added.
 func mapped(cell string) (typ Type, more int) {
 	switch cell {
 	case spec.F32:
@@ -115,7 +115,7 @@ func fits(typ string, f field) bool {
 	return err == nil && g.typ == f.typ && g.dims == f.dims
 }
 
-// plainType is the type of a field that does not say which it had.
+// plainType returns the type of a field without an attribute for its type.
 func plainType(f field) string {
 	dims := f.dims
 	cell := [...]string{spec.U8, spec.I32, spec.F32, spec.F64}[f.typ]

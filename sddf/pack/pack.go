@@ -1,16 +1,16 @@
-// Package pack compresses SDDF files and lets readers see them as if they were not.
+// Package pack compresses SDDF files and lets readers read them as if they were not compressed.
 //
 // Packets are gathered into runs; a run is a packet of its own,
 //
 //	compressed [5, codec, size, bytes]
 //
-// Headers stay outside of runs, so that readers find segments. The codec zstd8
-// takes the bytes of a run apart into eight columns, those at offsets 0, 8, 16 ...,
-// then those at 1, 9, 17 ..., and compresses them with zstd: packed blocks are
-// words of eight bytes, whose times are differences already.
+// Headers must stay outside of runs, so that readers find segments. The codec zstd8 splits the
+// bytes of a run into eight columns, those at offsets 0, 8, 16 ..., then those at 1, 9, 17 ...,
+// and compresses them with zstd. This helps because packed blocks are words of eight bytes, whose
+// times are differences already.
 //
-// A program that imports this package reads compressed files wherever it reads files:
-// those that only write traces need not link a compressor.
+// A program that imports this package reads compressed files wherever it reads files. The package
+// is separate because programs that only write traces need not link a compressor.
 package pack
 
 import (
@@ -28,12 +28,12 @@ import (
 // Codec is the name of the codec.
 const Codec = "zstd8"
 
-// runSize is how many bytes of packets are compressed together: enough to find
-// what repeats, few enough to read one for a single block.
+// runSize is the number of bytes of packets that are compressed together: enough to find
+// repetitions, few enough to read one run for a single block.
 const runSize = 1 << 20
 
-// Writer compresses what is written to it, which must be whole packets each time.
-// Close writes the last run.
+// Writer compresses the packets written to it. Each Write must have whole packets. Close writes
+// the last run.
 type Writer struct {
 	w   io.Writer
 	run []byte
@@ -50,7 +50,7 @@ func NewWriter(w io.Writer) (*Writer, error) {
 	return &Writer{w: w, enc: enc}, nil
 }
 
-// Header ends the run and writes a header, which says that runs follow.
+// Header ends the run and writes a header with the attribute that runs follow.
 func (w *Writer) Header(producer string, attrs ...spec.Attr) error {
 	if err := w.flush(); err != nil {
 		return err
@@ -90,7 +90,7 @@ func (w *Writer) flush() error {
 	return err
 }
 
-// Close writes what is left.
+// Close writes the last run.
 func (w *Writer) Close() error { return errors.Join(w.flush(), w.enc.Close()) }
 
 // columns appends the bytes of b column by column.
@@ -132,7 +132,7 @@ type File struct {
 
 // run is a piece of the file, compressed or not.
 type run struct {
-	off, size int64 // in what is presented
+	off, size int64 // in the uncompressed file
 	at, n     int64 // of the bytes in the file
 	packed    bool
 }
@@ -193,7 +193,7 @@ func (f *File) plain(from, to int64) {
 	f.Size += to - from
 }
 
-// ReadAt reads from what was written.
+// ReadAt reads from the uncompressed file.
 func (f *File) ReadAt(p []byte, off int64) (n int, err error) {
 	lo, hi := 0, len(f.runs)
 	for lo < hi {
@@ -226,8 +226,8 @@ func (f *File) ReadAt(p []byte, off int64) (n int, err error) {
 	return n, nil
 }
 
-// data is a run's packets. Those of the last few are kept. A run that is damaged
-// reads as zeros, which are no packets: readers see damage, and go on behind it.
+// data returns a run's packets. The last few runs are cached. A damaged run reads as zeros, which
+// are no packets, so that readers report damage and continue after it.
 func (f *File) data(i int) ([]byte, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

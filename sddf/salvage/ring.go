@@ -24,10 +24,10 @@ type ring struct {
 	head [spec.RingWords]uint64
 }
 
-// openRing opens a ring. Its path comes from a trace, or from a directory to which
-// everybody may write: a pipe there would hang the reader until somebody writes, and a
-// device may do anything when it is opened. So nothing but a regular file is opened, and
-// should a pipe take its place meanwhile, opening that does not wait.
+// openRing opens a ring. Its path comes from a trace, or from a directory that everybody may
+// write to. A pipe there would hang the reader until something is written, and opening a device
+// may have any effect. So only a regular file may be opened, and the call must not wait, because
+// a pipe may take the file's place in between.
 func openRing(path string) (*ring, error) {
 	st, err := os.Lstat(path)
 	if err != nil {
@@ -86,7 +86,7 @@ func (r *ring) alive() bool {
 	proc := fmt.Sprintf("/proc/%d/fd", r.head[spec.RingWordPID])
 	list, err := os.ReadDir(proc)
 	if err != nil {
-		return os.IsPermission(err) // of somebody else: it may be; other errors are those of a process that is gone
+		return os.IsPermission(err) // another user's process may live; otherwise it is gone
 	}
 	for _, e := range list {
 		if to, err := os.Readlink(filepath.Join(proc, e.Name())); err == nil && to == r.path {
@@ -114,7 +114,7 @@ func (a blockKey) compare(b blockKey) int {
 	return cmp.Or(cmp.Compare(a.thread, b.thread), cmp.Compare(a.seq, b.seq))
 }
 
-// chunk is a block of events in the ring.
+// chunk is an event buffer in the ring.
 type chunk struct {
 	key      blockKey
 	tid      uint32
@@ -124,10 +124,10 @@ type chunk struct {
 	proc     int32
 }
 
-// chunks returns those with events: full ones, and those that threads were filling.
+// chunks returns the buffers with events: full ones, and those that threads were filling.
 func (r *ring) chunks() (map[blockKey]chunk, error) {
 	h := &r.head
-	filling := map[uint64]uint64{} // chunk's address: bytes of events in it
+	filling := map[uint64]uint64{} // buffer's address: bytes of events in it
 	for i := range h[spec.RingWordBlocks] {
 		at := h[spec.RingWordBlockAt] + i*h[spec.RingWordBlockSize]
 		if at >= r.size {
@@ -207,8 +207,8 @@ func (r *ring) clocks() (list [][]any, ticks uint64) {
 
 type lost struct{ events, deep uint64 }
 
-// counts sums up the cells of all threads: the packed fields of a "counts" record, and of
-// a "reduced" one.
+// counts sums up the counters of all threads: the packed fields of a "counts" record, and of a
+// "reduced" one.
 func (r *ring) counts() (packed, reduced []byte, points int, l lost, err error) {
 	h := &r.head
 	l.events = h[spec.RingWordNoBlock]
@@ -274,7 +274,7 @@ func (r *ring) totals() ([][3]uint64, error) {
 	return totals, nil
 }
 
-// addTallies adds what the tallies of a slab counted.
+// addTallies adds the counts of a slab's tallies.
 func addTallies(totals [][3]uint64, slab []byte) {
 	first, n, size := field(slab, 4, 4), field(slab, 8, 4), field(slab, 12, 4)
 	if size < spec.RingTallyHead+8*n {

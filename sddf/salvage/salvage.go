@@ -1,7 +1,7 @@
-// Package salvage opens the file of a program that was killed together with what
-// the program recorded and did not write: its ring, the memory that its threads
-// recorded into, is a file that outlives it. Every reading command opens files
-// through it.
+// Package salvage opens the file of a program that was killed, together with the data that the
+// program recorded and did not write. That data is in its ring: the memory that its threads
+// recorded into is a file, which outlives the program. Every reading command opens files through
+// this package.
 package salvage
 
 import (
@@ -21,7 +21,7 @@ import (
 	"qinst.dev/sddf/spec"
 )
 
-// File is an opened file: a reader of it, with what its ring has appended.
+// File is an opened file: a reader of it, with the data of its ring appended.
 type File struct {
 	io.ReaderAt
 	Size int64
@@ -37,8 +37,7 @@ type File struct {
 	closers []io.Closer
 }
 
-// Open opens a file, and the ring that it names if that is there and its program is
-// not.
+// Open opens a file, and the ring that it names if the ring exists and its program is gone.
 func Open(path string) (*File, error) { return OpenWith(path, "") }
 
 // OpenWith is Open with a ring that the file need not name.
@@ -63,7 +62,7 @@ func OpenWith(path, ring string) (*File, error) {
 	return file, nil
 }
 
-// String says what was recovered, or why nothing was.
+// String returns a summary of the recovered data, or the reason why nothing was recovered.
 func (f *File) String() string {
 	if f.Ring == "" {
 		return "nothing to recover: " + f.why
@@ -87,7 +86,7 @@ func (f *File) Close() error {
 	return err
 }
 
-// join appends what the ring has, if there is one and nobody fills it any more.
+// join appends the data of the ring, if there is one and no process fills it any more.
 func (f *File) join(path string) error {
 	r, err := sddf.NewReader(f.ReaderAt, f.Size)
 	if err != nil {
@@ -170,8 +169,8 @@ func stream(r *sddf.Reader) uint64 {
 	return 0
 }
 
-// scan passes over the file. It takes from chunks those that the file has, and
-// returns where its readable part ends.
+// scan reads the file. It removes from chunks the buffers that the file has, and returns where
+// its readable part ends.
 func (f *File) scan(chunks map[blockKey]chunk) (end int64, complete bool, err error) {
 	r, err := sddf.NewReader(f.ReaderAt, f.Size)
 	if err != nil {
@@ -196,8 +195,8 @@ func (f *File) scan(chunks map[blockKey]chunk) (end int64, complete bool, err er
 	return f.Size, complete, nil
 }
 
-// found takes the chunk that a block in the file was written from out of chunks,
-// unless it has grown since.
+// found removes the buffer that a packet of the file was written from from chunks, unless it has
+// grown since.
 func (f *File) found(chunks map[blockKey]chunk, p *sddf.Packet) {
 	var key blockKey
 	var n int64
@@ -218,11 +217,11 @@ func (f *File) found(chunks map[blockKey]chunk, p *sddf.Packet) {
 	}
 }
 
-// recover appends records of what the ring has: blocks of events, the counts, a
-// clock, and how it ended.
+// recover appends records for the data of the ring: event buffers, the counts, a clock, and an
+// end record.
 func (f *File) recover(to *extents, r *ring, chunks map[blockKey]chunk) error {
 	if at, n := r.head[spec.RingWordLogAt], r.head[spec.RingWordLog]; at+n <= r.size {
-		to.add(r.file, int64(at), int64(n)) // what is in the file already is there once more
+		to.add(r.file, int64(at), int64(n)) // tables that are already in the file occur twice
 	}
 	for _, key := range slices.SortedFunc(maps.Keys(chunks), blockKey.compare) {
 		c := chunks[key]
@@ -275,7 +274,7 @@ const (
 	Unknown = "not known" // the file could not be written to its end
 )
 
-// failure says why a file could not be written.
+// failure returns the reason why a file could not be written.
 func failure(errno uint64) string {
 	text := map[uint64]string{5: "input/output error", 27: "file too large", 28: "no space left on device", 122: "disk quota exceeded"}[errno]
 	if text == "" {
@@ -284,7 +283,7 @@ func failure(errno uint64) string {
 	return "cannot write: " + text
 }
 
-// extents are pieces of files one behind another.
+// extents are pieces of files, concatenated.
 type extents struct {
 	list []extent
 	size int64

@@ -42,9 +42,9 @@ const MaxProbes = 1 << 20
 // 2^40 goroutines are a million a second for twelve days.
 const GoBits = 40
 
-// Event kinds: the variants of the packed block of an "events" record. The
-// time of a scheduling event is taken where Go's own execution tracer takes
-// it, and the names follow that tracer.
+// Event kinds: the variants of the packed block of an "events" record. The time of a scheduling
+// event is taken in the same place as in Go's own execution tracer, and the names follow that
+// tracer.
 const (
 	EvEnter     = 1
 	EvExit      = 2
@@ -89,7 +89,7 @@ const (
 	EvSample          = 40
 )
 
-// Wake-up causes: who made a waiting goroutine runnable.
+// Wake-up causes: the origin of a transition from waiting to runnable.
 const (
 	CauseGoroutine = 0 // the goroutine that runs on the thread
 	CauseNetpoll   = 1
@@ -136,7 +136,7 @@ const (
 	OpReceive   = "receive"
 	OpClose     = "close"
 	OpDefault   = "default" // of a select, chosen
-	OpSelect    = "select"  // a site only: what is chosen has an operation of its own
+	OpSelect    = "select"  // a site only: the chosen channel has an operation of its own
 )
 
 // Flags of points in a "probes" record.
@@ -150,18 +150,18 @@ const (
 	FlagWeakName  = 1 << 6 // a sync operation whose name is that of a parameter, pointer or interface: the object may have a better name elsewhere
 )
 
-// FlagDerived marks a function that is inlined, and the calls in it that it makes
-// once whenever it is called: they have no counter.
+// FlagDerived marks a function that is inlined, and the calls in it that it makes exactly once
+// per call: they have no counter.
 const FlagDerived = 1 << 7
 
-// FlagTallied marks a call that its procedure counts in memory of its own: an increment,
-// which costs one part in TallyParts of what a probe does that counts.
+// FlagTallied marks a call that its procedure counts in a tally, memory of its own. This is an
+// increment, which costs one part in TallyParts of a probe that counts.
 const (
 	FlagTallied = 1 << 8
 	TallyParts  = 4
 )
 
-// NoTrips is the number of iterations in a "leave" event that is not known.
+// NoTrips marks an unknown number of iterations in a "leave" event.
 const NoTrips = 1<<64 - 1
 
 func arg(name, unit, doc string) BitField {
@@ -277,8 +277,8 @@ var Counts = Layout{
 	})},
 }
 
-// Sums, Times, Reduced and Buckets are the layouts of what is known of points that wrote
-// no events, or whose events are not there.
+// Sums, Times, Reduced and Buckets are the layouts for points without events, and for events that
+// were dropped.
 var (
 	Sums = Layout{Variants: []Variant{variant(-1, "sum", 4, "what one point that is not traced counted", []BitField{
 		{Name: "probe", Word: 0, Width: 32, Unit: Probe, Doc: "point"},

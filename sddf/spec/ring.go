@@ -1,8 +1,8 @@
 package spec
 
-// The ring is the memory that the threads of an observed program record into: a
-// file, so that what they recorded outlives a program that is killed. Its first
-// page are 64-bit words of the machine's order; they say where everything is.
+// The ring is the memory that the threads of an observed program record into: a file, so that the
+// recorded data outlives a program that is killed. Its first page is 64-bit words of the
+// machine's order, which describe the layout.
 const (
 	RingMagic   = 0x676e695274736e69 // "instRing"
 	RingVersion = 5
@@ -11,50 +11,50 @@ const (
 
 	RingSharedPage = 1 << 31
 	RingSlabPage   = 1 << 30
-	RingTally      = 1 << 31 // a cell's "traced" that is not below holds no number of events
+	RingTally      = 1 << 31 // a counter's "traced" from here on is not a number of events
 	RingSlabHead   = 16      // bytes before a slab's map
 	RingTallyHead  = 24      // bytes before the words of a tally
 	RingCode       = 1 << 15 // in a slab's map: the word counts nothing
 )
 
-// The words of a ring's head. Offsets are in the file unless they say otherwise.
+// The words of a ring's head. Offsets are in the file unless stated otherwise.
 const (
 	RingWordMagic = iota
 	RingWordVersion
 	RingWordPID
 	RingWordStream      // identity of the stream that the program wrote
-	RingWordChunkBase   // address at which the program saw the first chunk
-	RingWordChunkAt     // offset of the first chunk
+	RingWordChunkBase   // address at which the program saw the first event buffer
+	RingWordChunkAt     // offset of the first event buffer
 	RingWordChunkSize   // bytes
-	RingWordChunkHead   // bytes of a chunk's head; events follow
+	RingWordChunkHead   // bytes of a buffer's head; events follow
 	RingWordChunks      // how many there may be so far
 	RingWordBlockAt     // offset of the first block
 	RingWordBlockSize   // bytes from one block to the next
 	RingWordBlocks      // how many there are
-	RingWordDirectoryAt // offset of the directory: for each page of cells a 32-bit word, the number of its first point in pages, and 1; with RingSharedPage if threads share it; RingSlabPage: a slab; 0: nobody has the page
-	RingWordPageAt      // offset of the first page of cells: {hits u64, traced u32, room i32}; in a shared one traced and room are what extensions dropped. A slab: {next, first point, number of words n, bytes of a tally u32}, a map: n x u16: how far the word's point is from the first, or RingCode, to a multiple of 8 bytes; tallies: {RingTallyHead bytes, n words}
+	RingWordDirectoryAt // offset of the directory: for each page of counters a 32-bit word, the number of its first point in pages, and 1; with RingSharedPage if threads share it; RingSlabPage: a slab; 0: the page is free
+	RingWordPageAt      // offset of the first page of counters: {hits u64, traced u32, quota i32}; in a shared one traced and quota are the number of events that extensions dropped. A slab: {next, first point, number of words n, bytes of a tally u32}, a map: n x u16: how far the word's point is from the first, or RingCode, to a multiple of 8 bytes; tallies: {RingTallyHead bytes, n words}
 	RingWordPageSize    // bytes of it
 	RingWordPages       // how many there may be so far
 	RingWordPoints      // how many points are registered
 	RingWordEarly       // hits of points before their package was registered
 	RingWordNoBlock     // events of threads without a block
-	RingWordBlockP      // offset in a block of a word: address of the next event, 0 if it has no chunk
-	RingWordBlockChunk  // likewise: address of its chunk
-	RingWordBlockLost   // likewise: events that found no chunk
-	RingWordBlockDeep   // likewise: entries deeper than the profile stack
-	RingWordChunkBytes  // offset in a chunk of a 32-bit word: bytes of events, 0 while a thread fills it or nobody has it
-	RingWordChunkNum    // likewise: number of the thread
-	RingWordChunkTID    // likewise: its id
-	RingWordChunkSeq    // offset in a chunk of a 64-bit word: number of the block of events
-	RingWordChunkTicks  // likewise: its time
-	RingWordChunkG      // likewise: its goroutine
-	RingWordChunkProc   // offset in a chunk of a 32-bit word: its processor
+	RingWordBlockP      // offset in a block of a word: address of the next event, 0 if it has no buffer
+	RingWordBlockChunk  // offset in a block of a word: address of its event buffer
+	RingWordBlockLost   // the same: events that found no buffer
+	RingWordBlockDeep   // the same: entries deeper than the profile stack
+	RingWordChunkBytes  // offset in a buffer of a 32-bit word: bytes of events, 0 while it is filled or free
+	RingWordChunkNum    // the same: number of the thread
+	RingWordChunkTID    // the same: its id
+	RingWordChunkSeq    // offset in a buffer of a 64-bit word: its number in its thread's sequence
+	RingWordChunkTicks  // the same: its time
+	RingWordChunkG      // the same: its goroutine
+	RingWordChunkProc   // offset in a buffer of a 32-bit word: its processor
 	RingWordLogAt       // offset of packets that must not be lost, whether they are in the file or not
 	RingWordLog         // bytes of them
 	RingWordTurn        // number of clock readings so far; the last is in place (turn-1) % 2
 	RingWordFailed      // error number that ended the writing of the file, 0 if none did
-	RingWordFailedAt    // likewise: when, in ticks
-	RingWordWritten     // likewise: bytes written so far
+	RingWordFailedAt    // the same: when, in ticks
+	RingWordWritten     // the same: bytes written so far
 	RingWordClock       // 2 x {ticks, monotonic, wall}
 
 	RingWords = RingWordClock + 6

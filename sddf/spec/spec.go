@@ -1,8 +1,7 @@
-// Package spec holds the definitions that every side of the SDDF format
-// shares: packet kinds, field types, the records that an instrumented
-// program writes, and the layout of their packed blocks. It imports nothing,
-// so that the writer inside the program under test, the readers, the
-// documentation's tests and the code generator all use the same tables.
+// Package spec holds the definitions that every side of the SDDF format shares: packet kinds,
+// field types, the records that an instrumented program writes, and the layout of their packed
+// blocks. It must not import anything, because the writer inside the program under test, the
+// readers, the documentation's tests and the code generator all use the same tables.
 //
 // A file is a sequence of packets, each one msgpack array whose first element
 // is the packet kind:
@@ -14,9 +13,9 @@
 //	command     [4, name, {argument: value}]
 //	compressed  [5, codec, size, bytes]     packets of that size, but no header
 //
-// A header begins a segment: what follows can be read without what precedes. A
-// field is [name, type, unit, doc, {attribute: value}]. A layout describes the one
-// field of type "packed" of its record; see [Layout].
+// A header begins a segment, which can be read without the packets before it. A field is [name,
+// type, unit, doc, {attribute: value}]. A layout describes the one field of type "packed" of its
+// record; see [Layout].
 package spec
 
 // Version is the format version. It must be raised when a packet's shape, a
@@ -79,8 +78,8 @@ const (
 	Packed   = "packed" // a bin whose words the record's Layout describes
 )
 
-// Units. An empty unit means a plain number or a text. Those that name a thing are
-// references to it. Users' records may have any other.
+// Units. An empty unit means a plain number or a text. Units that name a thing mark references to
+// it. Users' records may have any other unit.
 const (
 	Ticks = "ticks" // of the processor's clock; "clock" records convert them
 	Ns    = "ns"
@@ -95,10 +94,10 @@ const (
 	Address = "address"
 )
 
-// Attributes of headers. A header whose segment is not 0 goes on with the stream
-// of the same identity: tags keep their meaning.
+// Attributes of headers. A header whose segment is not 0 continues the stream of the same
+// identity: tags keep their meaning.
 const (
-	AttrStream  = "stream"  // any value that tells the stream from others
+	AttrStream  = "stream"  // any value that identifies the stream
 	AttrSegment = "segment" // number of the segment in its stream, from 0
 	AttrPacked  = "packed"  // there are compressed packets; the codec
 )
@@ -110,8 +109,8 @@ const (
 	MaxRatio = 1024
 )
 
-// Attr says something about a stream, a record or a field. Value is a string,
-// uint64, int64 (if negative), float64, bool or nil.
+// Attr is an attribute of a stream, a record or a field. Value is a string, uint64, int64 (if
+// negative), float64, bool or nil.
 type Attr struct {
 	Key   string
 	Value any
@@ -156,8 +155,8 @@ type Variant struct {
 	Doc    string
 	Fields []BitField
 
-	// Tail names the field that tells how many bytes follow the words: a packet,
-	// then zeros up to the next word. "" if none do.
+	// Tail names the field with the number of bytes that follow the words: a packet, then zeros
+	// up to the next word. "" if none do.
 	Tail string
 }
 

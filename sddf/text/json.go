@@ -23,7 +23,7 @@ func (d *dumper) jsonLine(what, name string, pairs []pair) {
 	_, d.err = d.w.WriteString("}\n")
 }
 
-// marshal is JSON for a value; what JSON has no form for is a string.
+// marshal returns JSON for a value; a value that JSON cannot represent becomes a string.
 func marshal(v any) []byte {
 	switch x := v.(type) {
 	case float64:

@@ -18,7 +18,7 @@ import (
 // maxLine bounds a line of text.
 const maxLine = 64 << 20
 
-// Parse reads what [Dump] writes and writes it as a file. An error tells the line.
+// Parse reads the output of [Dump] and writes it as a file. An error names the line.
 func Parse(w io.Writer, text io.Reader) error {
 	p := &parser{w: bufio.NewWriter(w), recs: map[string]*spec.Record{}}
 	sc := bufio.NewScanner(text)
@@ -244,8 +244,7 @@ func (p *parser) describe(what string, pairs []textPair) error {
 	return err
 }
 
-// named gives the known keys of a descriptor's lines their texts and returns the
-// others.
+// named sets the texts of the known keys of a descriptor's lines and returns the other pairs.
 func named(pairs []textPair) (get map[string]string, rest []textPair, err error) {
 	get = map[string]string{}
 	for _, x := range pairs {
@@ -545,7 +544,7 @@ func frees(pairs []textPair) (attrs []spec.Attr, err error) {
 	return attrs, nil
 }
 
-// ParseFree reads a value whose type nothing else tells; see [Free].
+// ParseFree reads a value whose type is not given by a field; see [Free].
 func ParseFree(s string) (any, error) {
 	switch {
 	case strings.HasPrefix(s, `"`):

@@ -4,8 +4,8 @@
 //
 //	what name key=value ...
 //
-// where names and strings are quoted as in Go if they are not plain words. Blanks
-// at the beginning of a line say that the packet is carried by the entry above.
+// where names and strings are quoted as in Go if they are not plain words. Blanks at the
+// beginning of a line mean that the packet is carried by the entry above.
 package text
 
 import (
@@ -23,9 +23,9 @@ import (
 	"qinst.dev/sddf/spec"
 )
 
-// Dump writes every packet of a file, or of the named records only those, with the
-// entries that carry them. Damage is a line of the output, and part of the error in
-// the end: what follows it in the next segment is there.
+// Dump writes every packet of a file, or only the named records, with the entries that carry
+// them. Damage is a line of the output, and part of the error at the end; the next segments
+// follow it.
 func Dump(w io.Writer, file io.ReaderAt, size int64, only ...string) error {
 	return dump(file, size, &dumper{w: bufio.NewWriter(w), only: only})
 }
@@ -94,11 +94,11 @@ func (d *dumper) packet(p *sddf.Packet) {
 	}
 }
 
-// quoted is a string that stands in quotes.
+// quoted is a string that is printed in quotes.
 type quoted string
 
-// free are values whose types are not known from elsewhere: a string that looks like
-// something else is quoted.
+// free returns pairs of values whose types are not known otherwise, so a string that looks like
+// another value must be quoted.
 func free(attrs []spec.Attr) (pairs []pair) {
 	for _, a := range attrs {
 		v := a.Value
@@ -110,7 +110,7 @@ func free(attrs []spec.Attr) (pairs []pair) {
 	return pairs
 }
 
-// Free is the text of a value whose type nothing else tells: of an attribute.
+// Free returns the text of a value whose type is not given by a field, such as an attribute's.
 func Free(v any) string {
 	return value(free([]spec.Attr{{Value: v}})[0].val)
 }
@@ -215,7 +215,7 @@ func (d *dumper) entries(rec *spec.Record, blob sddf.Blob, start uint64) {
 	}
 }
 
-// inner prints the packet that an entry carries, or what is wrong with it.
+// inner prints the packet that an entry carries, or the error in it.
 func (d *dumper) inner(p *sddf.Packet, err error) {
 	indent := d.indent
 	d.indent += "  "
@@ -255,8 +255,8 @@ func (d *dumper) line(what, name string, pairs ...pair) {
 	d.err = d.w.WriteByte('\n')
 }
 
-// value is the text of a value: arrays stand in brackets, bytes are hexadecimal,
-// arrays of several dimensions have their extents before the brackets.
+// value returns the text of a value: arrays are in brackets, bytes are hexadecimal, arrays of
+// several dimensions have their extents before the brackets.
 func value(v any) string {
 	switch x := v.(type) {
 	case nil:

@@ -1,5 +1,5 @@
-// Package tracetest builds traces step by step, for tests whose right answer is
-// known, and validates traces, built or recorded.
+// Package tracetest builds traces step by step, for tests that know the right answer, and
+// validates traces, built or recorded.
 //
 //	b := tracetest.New(2)
 //	f := b.Proc("main.f")
@@ -9,8 +9,7 @@
 //	b.At(1000).Exit(g, f)
 //	t := b.Trace()
 //
-// Steps name processors, never threads: a processor keeps its thread until it is
-// stolen.
+// Steps name processors, never threads: a processor keeps its thread until it is stolen.
 package tracetest
 
 import (
@@ -40,8 +39,8 @@ const (
 // G is a goroutine of a built trace; 0 is none.
 type G uint64
 
-// Builder builds a trace. Its steps happen at the time of the last call of At;
-// misuse panics, for a test that builds nonsense is a wrong test.
+// Builder builds a trace. Its steps happen at the time of the last call of At. Misuse panics,
+// because a test that builds an impossible trace is a wrong test.
 type Builder struct {
 	// BlockBytes is the size at which a thread's block is closed.
 	BlockBytes int
@@ -148,7 +147,7 @@ func (b *Builder) Proc(name string) uint32 {
 	return i
 }
 
-// Loop returns the index of a loop, likewise; spins tells whether it only waits.
+// Loop returns the index of a loop; spins tells whether the loop only waits.
 func (b *Builder) Loop(name string, spins bool) uint32 {
 	i := b.Proc(name)
 	b.points[i].kind = spec.PointLoop
@@ -161,7 +160,7 @@ func (b *Builder) Loop(name string, spins bool) uint32 {
 // Count adds hits of a procedure that were counted but not traced.
 func (b *Builder) Count(proc uint32, hits uint64) { b.points[proc].hits += hits }
 
-// Go creates a goroutine; by 0: the runtime does, on thread 0.
+// Go creates a goroutine. If by is 0 the runtime creates it, on thread 0.
 func (b *Builder) Go(by G, fn string) G {
 	th := b.threads[0]
 	if by != 0 {
@@ -269,7 +268,7 @@ func (b *Builder) Calls(caller uint32, callee string, hits uint64) {
 	b.In(uint32(len(b.points)-1), caller)
 }
 
-// In says in which procedure a point is. Between them are only points of their package.
+// In sets the procedure of a point. All points between the two must be of the same package.
 func (b *Builder) In(point, proc uint32) { b.points[point].owner = proc + 1 }
 
 // Sync is an operation at such a point.
@@ -362,7 +361,7 @@ func (b *Builder) End(g G) {
 	delete(b.gs, g)
 }
 
-// Note is what the collector does where g runs: spec.EvGCBegin, EvGCEnd, EvAssistBegin ...
+// Note is an action of the collector where g runs: spec.EvGCBegin, EvGCEnd, EvAssistBegin ...
 func (b *Builder) Note(g G, kind uint64) { b.event(b.on(g), kind, 0) }
 
 // Syscall begins a system call, in which g keeps its processor.
@@ -371,8 +370,8 @@ func (b *Builder) Syscall(g G) { b.event(b.on(g), spec.EvSyscallBegin, 0) }
 // SyscallEnd ends it with the processor still there.
 func (b *Builder) SyscallEnd(g G) { b.event(b.on(g), spec.EvSyscallEnd, 0) }
 
-// Steal takes the processor from a goroutine in a system call. Another thread
-// will run what starts on the processor next.
+// Steal takes the processor from a goroutine in a system call. Another thread runs the next
+// goroutine on that processor.
 func (b *Builder) Steal(g G) {
 	th := b.on(g)
 	other := b.newThread()
@@ -387,8 +386,8 @@ func (b *Builder) SyscallEndBlocked(g G) {
 	b.leave(g)
 }
 
-// Callback ends a C thread's goroutine, that is in a system call with its processor, and
-// begins the next one: C calls Go again, and the thread takes the processor from itself.
+// Callback ends a C thread's goroutine, which is in a system call with its processor, and begins
+// the next one: C calls Go again, and the thread takes the processor from itself.
 func (b *Builder) Callback(g G) G {
 	next := b.CallAgain(g)
 	th := b.on(next)
@@ -412,7 +411,7 @@ func (b *Builder) CallAgain(g G) G {
 	return next
 }
 
-// Gap says that events of a processor's thread were lost.
+// Gap records that events of a processor's thread were lost.
 func (b *Builder) Gap(proc int, lost uint64) {
 	b.event(b.cpus[proc], spec.EvGap, 0, b.ticks(), lost)
 }
@@ -470,7 +469,7 @@ func (b *Builder) Bytes() []byte {
 	return b.out.Bytes()
 }
 
-// Finish writes what is left to write.
+// Finish writes the rest of the file.
 func (b *Builder) Finish() error {
 	if b.done {
 		return nil
@@ -485,7 +484,8 @@ func (b *Builder) Finish() error {
 	return b.w.Flush()
 }
 
-// tables writes what event blocks refer to, after them on purpose.
+// tables writes the tables that event buffers refer to. They come after the buffers on purpose,
+// because readers must accept that order.
 func (b *Builder) tables() {
 	for i, f := range b.fns {
 		b.must(b.w.Data(spec.TagFunction, uint64(0x1000+i), f, "test.go", uint32(i+1)))

@@ -61,7 +61,7 @@ func (r *random) step() {
 	}
 }
 
-// idleStep is what can happen on a processor that runs nothing.
+// idleStep takes a step that is possible on an idle processor.
 func (r *random) idleStep(cpu int) {
 	switch {
 	case len(r.ready) > 0:

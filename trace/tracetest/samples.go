@@ -19,12 +19,12 @@ type sampling struct {
 	nodes    []byte
 }
 
-// flagUntraced marks an entry that no event tells of.
+// flagUntraced marks an entry without an event.
 const flagUntraced = 1 << 31
 
-// Samples makes the procedures that untraced names write no events, and a sampler look at
-// all processors instead, at random times that lie gap ns apart on average. It is to be
-// called before the first step.
+// Samples makes the procedures chosen by untraced write no events, and a sampler look at all
+// processors instead, at random times gap ns apart on average. It must be called before the first
+// step.
 func (b *Builder) Samples(gap int64, seed uint64, untraced func(proc string) bool) *Builder {
 	b.samples = &sampling{gap: float64(gap), rand: rand.New(rand.NewPCG(seed, 1)), untraced: untraced, th: b.newThread(),
 		stacks: map[G][]uint32{}, paths: map[[2]uint32]uint32{}}
@@ -48,7 +48,7 @@ func (b *Builder) look(until int64) {
 	}
 }
 
-// enter notes an entry and reports whether an event is to tell of it.
+// enter notes an entry and reports whether it needs an event.
 func (b *Builder) enter(g G, proc uint32) bool {
 	s := b.samples
 	if s == nil {
@@ -63,7 +63,7 @@ func (b *Builder) enter(g G, proc uint32) bool {
 	return true
 }
 
-// exit likewise.
+// exit notes an exit and reports whether it needs an event.
 func (b *Builder) exit(g G) bool {
 	s := b.samples
 	if s == nil {
@@ -75,7 +75,7 @@ func (b *Builder) exit(g G) bool {
 	return point&flagUntraced == 0
 }
 
-// path is where a goroutine is; 0 if it is in nothing.
+// path returns the path of a goroutine, 0 if it is in no procedure.
 func (s *sampling) path(g G) (n uint32) {
 	for _, point := range s.stacks[g] {
 		key := [2]uint32{n, point}
@@ -90,7 +90,7 @@ func (s *sampling) path(g G) (n uint32) {
 	return n
 }
 
-// creates is the path for a goroutine that g starts; 0 if events tell all of it.
+// creates returns the path for a goroutine that g starts, 0 if events show all of it.
 func (s *sampling) creates(g G) uint64 {
 	if s == nil {
 		return 0

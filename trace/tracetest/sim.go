@@ -29,7 +29,7 @@ const (
 // Do runs a procedure for a time.
 func Do(proc string, ns int64) Op { return Op{opDo, proc, ns} }
 
-// Enter and Leave bracket what a procedure does by other steps.
+// Enter and Leave bracket the steps of a procedure.
 func Enter(proc string) Op { return Op{opEnter, proc, 0} }
 
 // Leave leaves the procedure.
@@ -44,7 +44,7 @@ func Signal(event string) Op { return Op{opSignal, event, 0} }
 // Lock takes a mutex, waiting for it in turn.
 func Lock(mutex string) Op { return Op{opLock, mutex, 0} }
 
-// Unlock gives it back, to who waits for it.
+// Unlock releases a mutex, to the first thread that waits for it.
 func Unlock(mutex string) Op { return Op{opUnlock, mutex, 0} }
 
 // Barrier waits until n threads are there.
@@ -149,7 +149,7 @@ func (s *sim) give(th *simThread, mutex string) {
 	}
 }
 
-// meet reports whether a thread is the last one at a barrier: it lets the others go.
+// meet reports whether a thread is the last one at a barrier. If so, it lets the others go.
 func (s *sim) meet(th *simThread, name string, n int) bool {
 	l := s.lock(name)
 	s.Sync(th.g, s.Object(name, spec.OpCondWait), l.address, len(l.waiting))
@@ -263,7 +263,7 @@ func (s *sim) free(cpu int) {
 	s.idleCPUs[i] = cpu
 }
 
-// byEnd orders threads by the end of what they do, then by its begin.
+// byEnd orders threads by the end of their current step, then by its begin.
 type byEnd []*simThread
 
 func (h byEnd) Len() int { return len(h) }

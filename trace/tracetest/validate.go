@@ -158,7 +158,7 @@ func (v *validator) nest(e *trace.Event, g *vgor) error {
 	return nil
 }
 
-// counts checks that what was counted is what was traced plus what was not.
+// counts checks that hits are the sum of those traced and those not traced.
 func (v *validator) counts() error {
 	for i := range v.t.Points {
 		p := &v.t.Points[i]

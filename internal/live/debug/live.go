@@ -1,5 +1,5 @@
-// Package debug stands in place of the file inert.go of qinst.dev/debug in a build with qinst. What has
-// no body here has it in package runtime.
+// Package debug replaces the file inert.go of qinst.dev/debug in a build with qinst. Functions
+// without a body here are in package runtime.
 package debug
 
 import _ "unsafe" // for linkname

@@ -1,5 +1,5 @@
-// Package extensions stands in place of the file inert.go of qinst.dev/extensions in a build with qinst. What has
-// no body here has it in package runtime.
+// Package extensions replaces the file inert.go of qinst.dev/extensions in a build with qinst.
+// Functions without a body here are in package runtime.
 package extensions
 
 import "unsafe"

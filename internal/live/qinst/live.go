@@ -1,5 +1,5 @@
-// Package qinst stands in place of the file inert.go of qinst.dev in a build with qinst. What has
-// no body here has it in package runtime.
+// Package qinst replaces the file inert.go of qinst.dev in a build with qinst. Functions without
+// a body here are in package runtime.
 package qinst
 
 import _ "unsafe" // for linkname

@@ -1,5 +1,5 @@
-// Package sddf stands in place of the file inert.go of qinst.dev/sddf in a build with qinst. What has
-// no body here has it in package runtime.
+// Package sddf replaces the file inert.go of qinst.dev/sddf in a build with qinst. Functions
+// without a body here are in package runtime.
 package sddf
 
 import "unsafe"

@@ -1,5 +1,5 @@
-// Command write writes random programs into directories p0, p1, ... of a module in
-// the directory that is its first argument; the second says how many.
+// Command write writes random programs into directories p0, p1, ... of a module in the directory
+// that is its first argument; the second is their number.
 package main
 
 import (

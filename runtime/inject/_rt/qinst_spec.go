@@ -108,7 +108,7 @@ const (
 	qinstRingPage       = 4096
 	qinstRingSharedPage = 2147483648
 	qinstRingSlabPage   = 1073741824
-	// a cell's "traced" that is not below holds no number of events
+	// a counter's "traced" from here on is not a number of events
 	qinstRingTally = 2147483648
 	// bytes before a slab's map
 	qinstRingSlabHead = 16
@@ -121,13 +121,13 @@ const (
 	qinstRingWordPID     = 2
 	// identity of the stream that the program wrote
 	qinstRingWordStream = 3
-	// address at which the program saw the first chunk
+	// address at which the program saw the first event buffer
 	qinstRingWordChunkBase = 4
-	// offset of the first chunk
+	// offset of the first event buffer
 	qinstRingWordChunkAt = 5
 	// bytes
 	qinstRingWordChunkSize = 6
-	// bytes of a chunk's head; events follow
+	// bytes of a buffer's head; events follow
 	qinstRingWordChunkHead = 7
 	// how many there may be so far
 	qinstRingWordChunks = 8
@@ -137,9 +137,9 @@ const (
 	qinstRingWordBlockSize = 10
 	// how many there are
 	qinstRingWordBlocks = 11
-	// offset of the directory: for each page of cells a 32-bit word, the number of its first point in pages, and 1; with RingSharedPage if threads share it; RingSlabPage: a slab; 0: nobody has the page
+	// offset of the directory: for each page of counters a 32-bit word, the number of its first point in pages, and 1; with RingSharedPage if threads share it; RingSlabPage: a slab; 0: the page is free
 	qinstRingWordDirectoryAt = 12
-	// offset of the first page of cells: {hits u64, traced u32, room i32}; in a shared one traced and room are what extensions dropped. A slab: {next, first point, number of words n, bytes of a tally u32}, a map: n x u16: how far the word's point is from the first, or RingCode, to a multiple of 8 bytes; tallies: {RingTallyHead bytes, n words}
+	// offset of the first page of counters: {hits u64, traced u32, quota i32}; in a shared one traced and quota are the number of events that extensions dropped. A slab: {next, first point, number of words n, bytes of a tally u32}, a map: n x u16: how far the word's point is from the first, or RingCode, to a multiple of 8 bytes; tallies: {RingTallyHead bytes, n words}
 	qinstRingWordPageAt = 13
 	// bytes of it
 	qinstRingWordPageSize = 14
@@ -151,27 +151,27 @@ const (
 	qinstRingWordEarly = 17
 	// events of threads without a block
 	qinstRingWordNoBlock = 18
-	// offset in a block of a word: address of the next event, 0 if it has no chunk
+	// offset in a block of a word: address of the next event, 0 if it has no buffer
 	qinstRingWordBlockP = 19
-	// likewise: address of its chunk
+	// offset in a block of a word: address of its event buffer
 	qinstRingWordBlockChunk = 20
-	// likewise: events that found no chunk
+	// the same: events that found no buffer
 	qinstRingWordBlockLost = 21
-	// likewise: entries deeper than the profile stack
+	// the same: entries deeper than the profile stack
 	qinstRingWordBlockDeep = 22
-	// offset in a chunk of a 32-bit word: bytes of events, 0 while a thread fills it or nobody has it
+	// offset in a buffer of a 32-bit word: bytes of events, 0 while it is filled or free
 	qinstRingWordChunkBytes = 23
-	// likewise: number of the thread
+	// the same: number of the thread
 	qinstRingWordChunkNum = 24
-	// likewise: its id
+	// the same: its id
 	qinstRingWordChunkTID = 25
-	// offset in a chunk of a 64-bit word: number of the block of events
+	// offset in a buffer of a 64-bit word: its number in its thread's sequence
 	qinstRingWordChunkSeq = 26
-	// likewise: its time
+	// the same: its time
 	qinstRingWordChunkTicks = 27
-	// likewise: its goroutine
+	// the same: its goroutine
 	qinstRingWordChunkG = 28
-	// offset in a chunk of a 32-bit word: its processor
+	// offset in a buffer of a 32-bit word: its processor
 	qinstRingWordChunkProc = 29
 	// offset of packets that must not be lost, whether they are in the file or not
 	qinstRingWordLogAt = 30
@@ -181,9 +181,9 @@ const (
 	qinstRingWordTurn = 32
 	// error number that ended the writing of the file, 0 if none did
 	qinstRingWordFailed = 33
-	// likewise: when, in ticks
+	// the same: when, in ticks
 	qinstRingWordFailedAt = 34
-	// likewise: bytes written so far
+	// the same: bytes written so far
 	qinstRingWordWritten = 35
 	// 2 x {ticks, monotonic, wall}
 	qinstRingWordClock    = 36
@@ -198,7 +198,7 @@ const (
 	qinstPacketCommand    = 4
 	// of other packets; see package pack
 	qinstPacketCompressed = 5
-	// any value that tells the stream from others
+	// any value that identifies the stream
 	qinstAttrStream = "stream"
 	// number of the segment in its stream, from 0
 	qinstAttrSegment = "segment"
