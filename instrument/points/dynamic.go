@@ -14,11 +14,11 @@ type Dynamic struct {
 	Method  int      // index of the method in the interface's table; -1: Operand is the function
 }
 
-// dynamic finds out how to tell the callee of a call that is counted at an anchor.
+// dynamic finds out how to tell the callee of a call that is counted at an insertion.
 // The operand is evaluated there once more, so that must do nothing, and be
 // possible: its variables must be the same there, and where it goes through
 // pointers nothing may come between that makes them valid.
-func (p *placer) dynamic(c *ast.CallExpr, a *Anchor) (d Dynamic, ok bool) {
+func (p *placer) dynamic(c *ast.CallExpr, a *Insertion) (d Dynamic, ok bool) {
 	d = Dynamic{Operand: ast.Unparen(c.Fun), Method: -1}
 	if sel, ok := d.Operand.(*ast.SelectorExpr); ok {
 		if m := p.Info.Selections[sel]; m != nil && m.Kind() == types.MethodVal {

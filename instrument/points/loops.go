@@ -141,7 +141,7 @@ func (l *looper) loop(s ast.Stmt, body *ast.BlockStmt, head spot) *Loop {
 		l.skip(l.fn, s.Pos(), spec.PointLoop, name, why)
 		return nil
 	}
-	lp.Start = head.anchor.Pos
+	lp.Start = head.insertion.Pos
 	if f, ok := s.(*ast.ForStmt); !ok || f.Cond != nil || l.breaks[s] {
 		lp.End = s.End()
 	}

@@ -28,8 +28,8 @@ const (
 	Value
 )
 
-// Anchor is a place in the text at which calls are counted.
-type Anchor struct {
+// Insertion is a place in the text where counters of calls are inserted.
+type Insertion struct {
 	Form     Form
 	Pos, End token.Pos
 	Points   []uint32 // that have a counter
@@ -49,7 +49,7 @@ type Post struct {
 
 // spot is where the calls of an expression are counted, or why they cannot be.
 type spot struct {
-	anchor *Anchor
+	insertion *Insertion
 	skip   SkipReason
 }
 
@@ -59,32 +59,32 @@ type placer struct {
 	fn      *Func
 	gotos   map[string]bool
 	loops   *looper
-	anchors []*Anchor
+	insertions []*Insertion
 	taken   map[*ast.UnaryExpr]bool // receives that are points, or left out
 	outer   []outerLoop
 }
 
-// placeCalls makes every call of fn a point with an anchor, or a skip. A call is
+// placeCalls makes every call of fn a point with an insertion, or a skip. A call is
 // counted before the statement that it is in: if an earlier part of the statement
 // panics, the count is one too high.
 func (f *finder) placeCalls(fn *Func) {
 	gotos := gotoTargets(fn.Body)
 	p := &placer{finder: f, fn: fn, gotos: gotos, loops: newLooper(f, fn, gotos), taken: map[*ast.UnaryExpr]bool{}}
 	p.body()
-	for _, a := range p.anchors {
+	for _, a := range p.insertions {
 		if len(a.Points) > 0 {
-			fn.Anchors = append(fn.Anchors, a)
+			fn.Insertions = append(fn.Insertions, a)
 		}
 	}
 	p.tally(fn)
 }
 
-func (p *placer) at(form Form, n ast.Node) spot { return p.anchor(form, n.Pos(), n.End()) }
+func (p *placer) at(form Form, n ast.Node) spot { return p.insertion(form, n.Pos(), n.End()) }
 
-func (p *placer) anchor(form Form, pos, end token.Pos) spot {
-	a := &Anchor{Form: form, Pos: pos, End: end, looped: p.loops.depth > 0}
-	p.anchors = append(p.anchors, a)
-	return spot{anchor: a}
+func (p *placer) insertion(form Form, pos, end token.Pos) spot {
+	a := &Insertion{Form: form, Pos: pos, End: end, looped: p.loops.depth > 0}
+	p.insertions = append(p.insertions, a)
+	return spot{insertion: a}
 }
 
 // body places the calls of the function's statements. Those of the first ones are made
@@ -102,7 +102,7 @@ func (p *placer) list(stmts []ast.Stmt) { p.listFrom(nil, stmts) }
 // listFrom places the calls of a list's statements; leader is a point that is hit
 // whenever the first of them is reached, nil if there is none.
 func (p *placer) listFrom(leader *uint32, stmts []ast.Stmt) {
-	var run *Anchor // where the statements before s are counted, if s always follows them
+	var run *Insertion // where the statements before s are counted, if s always follows them
 	for i := 0; i < len(stmts); i++ {
 		s := stmts[i]
 		if lp, taken := p.loops.gotoLoop(stmts[i:]); lp != nil {
@@ -113,12 +113,12 @@ func (p *placer) listFrom(leader *uint32, stmts []ast.Stmt) {
 		}
 		head := run
 		if run == nil || !p.joins(s) {
-			head = p.at(Before, s).anchor
+			head = p.at(Before, s).insertion
 			if i == 0 {
 				head.leader = leader
 			}
 		}
-		p.stmt(s, spot{anchor: head})
+		p.stmt(s, spot{insertion: head})
 		switch {
 		case !p.passes(s):
 			run = nil
@@ -203,7 +203,7 @@ func (p *placer) stmt(s ast.Stmt, head spot) {
 // inList reports whether s is a statement of a list: then others may stand
 // around it.
 func (p *placer) inList(s ast.Stmt, head spot) bool {
-	return head.anchor != nil && head.anchor.Form == Before && head.anchor.Pos == s.Pos()
+	return head.insertion != nil && head.insertion.Form == Before && head.insertion.Pos == s.Pos()
 }
 
 func (p *placer) optional(s ast.Stmt, head spot) {
@@ -299,7 +299,7 @@ func (p *placer) comm(c *ast.CommClause, head spot) {
 }
 
 // behind is the place behind a brace or colon.
-func (p *placer) behind(pos token.Pos) spot { return p.anchor(Before, pos+1, pos+1) }
+func (p *placer) behind(pos token.Pos) spot { return p.insertion(Before, pos+1, pos+1) }
 
 // post places the calls of a loop's post statement. A statement before the loop
 // is needed, to reset the variable.
@@ -311,10 +311,10 @@ func (p *placer) post(s *ast.ForStmt, head spot) {
 		p.stmt(s.Post, spot{skip: PostStatement})
 		return
 	}
-	a := &Anchor{Form: Value} // no callee is told there
-	p.stmt(s.Post, spot{anchor: a})
+	a := &Insertion{Form: Value} // no callee is told there
+	p.stmt(s.Post, spot{insertion: a})
 	if len(a.Points) > 0 {
-		p.fn.Posts = append(p.fn.Posts, &Post{a.Points, p.loops.home, head.anchor.Pos, s.Body.Lbrace + 1, s.Cond})
+		p.fn.Posts = append(p.fn.Posts, &Post{a.Points, p.loops.home, head.insertion.Pos, s.Body.Lbrace + 1, s.Cond})
 	}
 }
 
@@ -416,12 +416,12 @@ func (p *placer) call(c *ast.CallExpr, head spot, kind string, flags uint32) {
 		p.skip(p.fn, c.Pos(), kind, name, head.skip)
 		return
 	}
-	p.count(c, head.anchor, kind, name, flags, dynamic)
+	p.count(c, head.insertion, kind, name, flags, dynamic)
 }
 
-// count makes c a point. It has a counter, unless another call at the anchor has
+// count makes c a point. It has a counter, unless another call at the insertion has
 // one: they are reached together. One that tells its callee has its own.
-func (p *placer) count(c *ast.CallExpr, a *Anchor, kind, name string, flags uint32, dynamic bool) {
+func (p *placer) count(c *ast.CallExpr, a *Insertion, kind, name string, flags uint32, dynamic bool) {
 	n := uint32(len(p.set.Points))
 	var told bool
 	if dynamic {

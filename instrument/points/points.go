@@ -75,7 +75,7 @@ type Func struct {
 
 	Exit    ExitForm
 	Returns []*ast.ReturnStmt // its own, not those of literals inside
-	Anchors []*Anchor         // where its calls are counted, outermost first
+	Insertions []*Insertion         // where its calls are counted, outermost first
 	Loops   []*Loop           // that are probed, outermost first
 	Leaves  []*Leave          // statements that leave some of them
 	Posts   []*Post           // calls in post statements of loops

@@ -37,7 +37,7 @@ type outerLoop struct{ start, from, to token.Pos }
 
 func (p *placer) outerLoop(s ast.Stmt, head spot) {
 	if p.loops.depth == 0 && head.skip == 0 {
-		p.outer = append(p.outer, outerLoop{head.anchor.Pos, s.Pos(), s.End()})
+		p.outer = append(p.outer, outerLoop{head.insertion.Pos, s.Pos(), s.End()})
 	}
 }
 
@@ -86,7 +86,7 @@ func (p *placer) talliedCalls(fn *Func) (looped, others []uint32, starts []token
 		always[s.Pos()] = true
 	}
 	begin := map[token.Pos]bool{}
-	for _, a := range fn.Anchors {
+	for _, a := range fn.Insertions {
 		switch {
 		case a.Form == Value:
 		case a.looped:

@@ -186,12 +186,12 @@ func (w *writer) results(t *ast.FuncType) string {
 	return strings.Join(list, ", ")
 }
 
-// counters opens the anchors from the outermost in and closes them the other way
+// counters opens the insertions from the outermost in and closes them the other way
 // round.
 func (w *writer) counters(funcs []*points.Func) {
-	var all []*points.Anchor
+	var all []*points.Insertion
 	for _, fn := range funcs {
-		for _, a := range fn.Anchors {
+		for _, a := range fn.Insertions {
 			all = append(all, a)
 			switch a.Form {
 			case points.Before:
@@ -223,8 +223,8 @@ func (w *writer) counters(funcs []*points.Func) {
 	}
 }
 
-// statement counts the calls at an anchor.
-func (w *writer) statement(fn *points.Func, a *points.Anchor) string {
+// statement counts the calls at an insertion.
+func (w *writer) statement(fn *points.Func, a *points.Insertion) string {
 	return w.expand("if %s == 0 { %s }; ", w.off(a.Points), w.counts(asStatement, fn, a.Points))
 }
 
