@@ -50,18 +50,18 @@ type Post struct {
 // spot is where the calls of an expression are counted, or why they cannot be.
 type spot struct {
 	insertion *Insertion
-	skip   SkipReason
+	skip      SkipReason
 }
 
 // placer walks one function's statements.
 type placer struct {
 	*finder
-	fn      *Func
-	gotos   map[string]bool
-	loops   *looper
+	fn         *Func
+	gotos      map[string]bool
+	loops      *looper
 	insertions []*Insertion
-	taken   map[*ast.UnaryExpr]bool // receives that are points, or left out
-	outer   []outerLoop
+	taken      map[*ast.UnaryExpr]bool // receives that are points, or left out
+	outer      []outerLoop
 }
 
 // placeCalls makes every call of fn a point with an insertion, or a skip. A call is

@@ -73,14 +73,14 @@ type Func struct {
 	Bare   bool           // without probes of its own: only of what is in it
 	Forced bool           // probed by directive, though the compiler would inline it
 
-	Exit    ExitForm
-	Returns []*ast.ReturnStmt // its own, not those of literals inside
-	Insertions []*Insertion         // where its calls are counted, outermost first
-	Loops   []*Loop           // that are probed, outermost first
-	Leaves  []*Leave          // statements that leave some of them
-	Posts   []*Post           // calls in post statements of loops
-	Syncs   []*Sync           // its operations on synchronization objects
-	Tally   *Tally            // where calls are counted, nil if all by probes
+	Exit       ExitForm
+	Returns    []*ast.ReturnStmt // its own, not those of literals inside
+	Insertions []*Insertion      // where its calls are counted, outermost first
+	Loops      []*Loop           // that are probed, outermost first
+	Leaves     []*Leave          // statements that leave some of them
+	Posts      []*Post           // calls in post statements of loops
+	Syncs      []*Sync           // its operations on synchronization objects
+	Tally      *Tally            // where calls are counted, nil if all by probes
 
 	fewDefers bool // there is no room for a second defer beside each deferred operation
 
