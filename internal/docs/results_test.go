@@ -122,15 +122,24 @@ func (s *section) write(w *bytes.Buffer) {
 				value += "; " + own
 			}
 		}
-		fmt.Fprintf(w, "| %s | %s | %s | %s |\n", m.What, m.Command, value, m.Target)
+		fmt.Fprintf(w, "| %s |\n", row([]string{m.What, m.Command, value, m.Target}))
 	}
 	for _, t := range s.Tables {
 		fmt.Fprintf(w, "\n| %s |\n|%s\n", strings.Join(t.Columns, " | "), strings.Repeat("---|", len(t.Columns)))
 		for _, r := range t.Rows {
-			fmt.Fprintf(w, "| %s |\n", strings.Join(r, " | "))
+			fmt.Fprintf(w, "| %s |\n", row(r))
 		}
 	}
 	for _, p := range s.Remarks {
 		fmt.Fprintf(w, "\n%s\n", p)
 	}
+}
+
+// row joins the cells of a row. A bar within a cell must be escaped, or it would end the cell.
+func row(cells []string) string {
+	escaped := make([]string, len(cells))
+	for i, c := range cells {
+		escaped[i] = strings.ReplaceAll(strings.ReplaceAll(c, `\|`, "|"), "|", `\|`)
+	}
+	return strings.Join(escaped, " | ")
 }
