@@ -12,8 +12,9 @@ import (
 	"qinst.dev/trace"
 )
 
-// A question decides what a run records (Reed, section 6): the kinds of probes
-// that its answer needs, and the page that answers it.
+// question is what a user asks of a run (Reed, section 6). It decides which kinds of
+// probes the run records, because only those matter to the answer, and which page
+// answers it.
 type question struct {
 	name   string
 	kinds  []string
@@ -29,7 +30,7 @@ func questions() []question {
 	}
 }
 
-// asked is what -ask and -refine say.
+// asked holds the values of -ask and -refine.
 type asked struct {
 	question *question
 	arg      string
@@ -56,7 +57,8 @@ func (a *asked) ask(value string) error {
 	return nil
 }
 
-// flags are the selection that the question needs, and that an earlier run lacked.
+// flags returns selection flags: the kinds of probes that the question needs, and the
+// packages in which the run of -refine had too few probes.
 func (a asked) flags(e *env) ([]string, error) {
 	var flags []string
 	if a.question != nil {
@@ -85,7 +87,7 @@ func (a asked) flags(e *env) ([]string, error) {
 	return flags, nil
 }
 
-// report answers the question.
+// report answers the question from a trace file.
 func (a asked) report(e *env, file string) error {
 	t, err := trace.Open(file)
 	if err != nil {

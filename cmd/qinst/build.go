@@ -28,7 +28,8 @@ func setupGo(fs *flagSet, verb string) action {
 	}
 }
 
-// passStatus makes the failure of a child that has explained itself our status.
+// passStatus turns the failure of a child process into qinst's exit status, without a
+// message, because the child has already printed one.
 func passStatus(err error) error {
 	var exit *exec.ExitError
 	if errors.As(err, &exit) && exit.ExitCode() > 0 {
@@ -37,7 +38,7 @@ func passStatus(err error) error {
 	return err
 }
 
-// wrapperOf is this program, as the go command is to run it around its tools.
+// wrapperOf returns the -toolexec command line: this program with the selection's flags.
 func wrapperOf(sel toolexec.Selection) ([]string, error) {
 	exe, err := os.Executable()
 	if err != nil {
@@ -46,7 +47,7 @@ func wrapperOf(sel toolexec.Selection) ([]string, error) {
 	return append([]string{exe}, sel.Flags()...), nil
 }
 
-// chdir is the go command's flag for a directory, none for the current one.
+// chdir returns the go command's flag for a directory, none for the current one.
 func chdir(dir string) []string {
 	if dir == "" {
 		return nil

@@ -1,19 +1,19 @@
 package main
 
-// command is one row of the table from which main dispatches, and from which help and
-// completion are made.
+// command is one row of the table of subcommands. Dispatch, help and completion all use
+// this table.
 type command struct {
 	name, args, summary string
 
-	// about are the paragraphs of the help behind the summary.
+	// about holds the paragraphs that follow the summary in the help.
 	about string
-	// examples are command lines behind "qinst ", each with what it does.
+	// examples are command lines without "qinst ", each with an explanation.
 	examples [][2]string
-	// setup defines the command's flags and returns what runs it.
+	// setup defines the command's flags and returns its action.
 	setup func(fs *flagSet) action
 }
 
-// action runs a command with the arguments that are no flags.
+// action runs a command with the arguments that are not flags.
 type action func(e *env, args []string) error
 
 // commands returns the table of subcommands.

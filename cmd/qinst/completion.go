@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// shells are those for which there is completion. All is made from the table of commands,
-// so that it cannot know other commands or flags than the program has.
+// shells lists the shells that have completion. Their scripts are made from the table of
+// commands, so that they offer exactly the program's commands and flags.
 var shells = []struct {
 	name  string
 	write func(w io.Writer, list []completed) error
@@ -25,7 +25,7 @@ type completed struct {
 	flags []completedWord
 }
 
-// completedWord is a flag, or an argument of a fixed set, and what it does.
+// completedWord is a flag, or an argument from a fixed set, with an explanation.
 type completedWord struct{ name, does string }
 
 func setupCompletion(*flagSet) action { return cmdCompletion }
@@ -78,8 +78,8 @@ func names(list []completedWord) string {
 	return strings.Join(names, " ")
 }
 
-// completeBash writes a function for bash. Where it offers nothing, as for arguments that
-// are files, bash offers files.
+// completeBash writes a function for bash. If the function offers nothing, because the
+// argument is a file, bash offers files.
 func completeBash(w io.Writer, list []completed) error {
 	var cases strings.Builder
 	for _, c := range list {
@@ -115,7 +115,7 @@ func commandWords(list []completed) string {
 	return strings.Join(names, " ")
 }
 
-// completeZsh writes a function for zsh, with what each word does.
+// completeZsh writes a function for zsh, with an explanation of each word.
 func completeZsh(w io.Writer, list []completed) error {
 	var cases strings.Builder
 	for _, c := range list {
@@ -152,7 +152,8 @@ fi
 	return err
 }
 
-// described are words in the form of zsh's _describe: each ends at its first colon.
+// described returns words in the form of zsh's _describe. A colon ends the word, its
+// explanation follows.
 func described(list []completedWord) string {
 	var b strings.Builder
 	for _, w := range list {
@@ -161,7 +162,7 @@ func described(list []completedWord) string {
 	return strings.TrimPrefix(b.String(), " ")
 }
 
-// quoted is a word in single quotes, as zsh reads it.
+// quoted returns a word in single quotes, as zsh reads it.
 func quoted(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
 // completeFish writes commands for fish, one for each word.
@@ -184,7 +185,7 @@ func completeFish(w io.Writer, list []completed) error {
 	return err
 }
 
-// fishQuoted is a word in single quotes, in which fish reads two escapes.
+// fishQuoted returns a word in single quotes. Fish reads two escapes between them.
 func fishQuoted(s string) string {
 	return "'" + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(s) + "'"
 }

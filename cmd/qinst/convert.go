@@ -16,7 +16,7 @@ import (
 	"qinst.dev/sddf/text"
 )
 
-// forms are what a file can be converted to.
+// forms maps the name of each form that a file can be converted to to its writer.
 var forms = map[string]func(w io.Writer, f *salvage.File) error{
 	"sddf": func(w io.Writer, f *salvage.File) error {
 		_, err := io.Copy(w, io.NewSectionReader(f, 0, f.Size))
@@ -38,7 +38,7 @@ func formNames() string {
 	return strings.Join(names, ", ")
 }
 
-// setupConvert writes a file in another form. A file in another form becomes SDDF.
+// setupConvert converts an SDDF file to another form, or a file in another form to SDDF.
 func setupConvert(fs *flagSet) action {
 	to, out := "sddf", "-"
 	var stream int
@@ -111,7 +111,8 @@ func oneStream(f *salvage.File, n int) error {
 	return nil
 }
 
-// parserFor tells by its first bytes what makes SDDF of a file; nil: it is that.
+// parserFor chooses, by the first bytes of a file, the function that converts the file to
+// SDDF. The function is nil if the file needs no conversion.
 func parserFor(path string) (func(io.Writer, io.Reader) error, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -121,7 +122,7 @@ func parserFor(path string) (func(io.Writer, io.Reader) error, error) {
 	head := make([]byte, len("header "))
 	n, err := io.ReadFull(f, head)
 	if err != nil && n == 0 {
-		return nil, nil // an empty file is no SDDF either, which the reader says
+		return nil, nil // the reader reports that an empty file is not SDDF
 	}
 	switch s := string(head[:n]); {
 	case s == "header ":
@@ -132,7 +133,7 @@ func parserFor(path string) (func(io.Writer, io.Reader) error, error) {
 	return nil, nil
 }
 
-// withFile opens a file with what its ring has.
+// withFile opens a file together with its ring, which may hold more of the trace.
 func withFile(path string, do func(f *salvage.File) error) error {
 	f, err := salvage.Open(path)
 	if err != nil {
@@ -145,8 +146,8 @@ func withFile(path string, do func(f *salvage.File) error) error {
 	return nil
 }
 
-// writeTo writes a new file, or to the standard output. A file that exists is not
-// written over, and one that is not complete does not stay.
+// writeTo writes to a new file or to the standard output. It never overwrites a file, and
+// it removes a file that it could not complete.
 func writeTo(e *env, path string, do func(w io.Writer) error) error {
 	if path == "-" {
 		return do(e.stdout)
@@ -162,13 +163,13 @@ func writeTo(e *env, path string, do func(w io.Writer) error) error {
 	return nil
 }
 
-// salvageFlags are what the command "salvage" is asked for.
+// salvageFlags holds the flags of the command "salvage".
 type salvageFlags struct {
 	out, ring, rings string
 	clean            bool
 }
 
-// setupSalvage completes the file of a killed program by what its ring has.
+// setupSalvage completes the file of a killed program from its ring.
 func setupSalvage(fs *flagSet) action {
 	s := salvageFlags{rings: "/dev/shm"}
 	fs.group("File")

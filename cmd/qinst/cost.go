@@ -34,7 +34,7 @@ type costEntry struct {
 	Mode    string  `json:"mode"`
 	Threads int     `json:"threads"`
 	CallNS  float64 `json:"call_ns"` // of the plain call on as many threads
-	PairNS  float64 `json:"pair_ns"` // more than the plain call takes
+	PairNS  float64 `json:"pair_ns"` // in addition to the plain call
 	Ratio   float64 `json:"ratio"`   // of PairNS to two readings of the clock
 	Traced  float64 `json:"traced"`  // share of the entries that wrote events
 }
@@ -46,8 +46,9 @@ type costReport struct {
 	Entries []costEntry `json:"entries"`
 }
 
-// costModes are what is measured: a setting of the run-time mode, and whether
-// the calls come from a package that is instrumented too.
+// costModes lists the measurements: a run-time mode and a loop of the program for each. The
+// loops "drive" and "defers" are in a package without probes, so that their calls have no
+// counters.
 var costModes = []struct{ name, mode, loop string }{
 	{"off", "off", "drive"},
 	{"count", "count", "drive"},
@@ -69,11 +70,11 @@ var costModes = []struct{ name, mode, loop string }{
 	{"iteration, traced", "trace", "iterations"},
 }
 
-// costSettings are the run-time settings of a mode.
+// costSettings maps each mode to its run-time settings.
 var costSettings = map[string]string{"off": "mode=off", "count": "mode=count", "sample": "mode=sample", "time": "kind:proc=time,kind:loop=time", "trace": "mode=trace"}
 
-// setupCost measures what a probe costs on this machine, with a small program that
-// it builds plain and instrumented.
+// setupCost measures the cost of a probe on this machine. It builds a small program with
+// and without probes and compares their times.
 func setupCost(fs *flagSet) action {
 	var asJSON bool
 	fs.group("Output")
@@ -110,7 +111,7 @@ func cost(e *env, asJSON bool) error {
 	return printCost(e.stdout, r)
 }
 
-// buildCost writes the program out and builds it both ways.
+// buildCost writes the program's source and builds it with and without probes.
 func buildCost(ctx context.Context, runner *lab.Runner, dir string) error {
 	for _, f := range txtar.Parse(costProgram).Files {
 		path := filepath.Join(dir, f.Name)
@@ -133,13 +134,13 @@ func buildCost(ctx context.Context, runner *lab.Runner, dir string) error {
 	return runner.Build(ctx, filepath.Join(dir, "probed"), v)
 }
 
-// costKey names one time that the program prints.
+// costKey identifies one of the times that the program prints.
 type costKey struct {
 	loop    string
 	threads int
 }
 
-// costRuns is what the program printed, by the mode that it ran in.
+// costRuns holds the times that the program printed, by mode.
 type costRuns struct {
 	times  map[string]map[costKey][]float64
 	traced float64 // share of the calls that were traced in mode "trace", on average
@@ -148,8 +149,9 @@ type costRuns struct {
 // costTurns is how often each mode runs.
 const costTurns = 9
 
-// measureCost runs the program in every mode by turns, several times, and takes the median of the
-// differences within a turn: what disturbs the machine for a while then disturbs both sides.
+// measureCost runs the program several times in every mode, by turns, and takes the median
+// of the differences within a turn. Modes alternate because a disturbance of the machine
+// then affects both sides of a difference.
 func measureCost(ctx context.Context, runner *lab.Runner, dir string) (*costReport, error) {
 	const rounds, calls = "7", "200000"
 	plan := lab.Plan{Rounds: costTurns}
@@ -171,7 +173,7 @@ func measureCost(ctx context.Context, runner *lab.Runner, dir string) (*costRepo
 	return runs.report(), nil
 }
 
-// add takes in what a run printed.
+// add records the times that a run printed.
 func (c *costRuns) add(res lab.Result) error {
 	times := c.times[res.Case]
 	in := bufio.NewScanner(bytes.NewReader(res.Stdout))
@@ -224,7 +226,7 @@ func (c *costRuns) report() *costReport {
 	return r
 }
 
-// tracedShare is the share of procedure entries in a file that wrote an event.
+// tracedShare returns the share of procedure entries in a file that wrote an event.
 func tracedShare(file string) (float64, error) {
 	t, err := trace.Open(file)
 	if err != nil {
@@ -249,7 +251,7 @@ func medianDifference(xs, ys []float64) float64 {
 	return stats.Median(d)
 }
 
-// round leaves as many digits as the measurement supports.
+// round keeps two decimals, because the measurement is not more precise.
 func round(x float64) float64 { return math.Round(100*x) / 100 }
 
 func printCost(w io.Writer, r *costReport) error {

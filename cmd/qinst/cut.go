@@ -36,7 +36,7 @@ func setupCut(fs *flagSet) action {
 
 func setupIndex(*flagSet) action { return cmdIndex }
 
-// cmdIndex writes a trace's index beside it, in place of one that is there.
+// cmdIndex writes a trace's index beside the trace and replaces an existing index.
 func cmdIndex(e *env, args []string) error {
 	file, err := oneFile(e, "index", args)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"qinst.dev/settings"
 )
 
-// dispatch runs a subcommand or, as the go command's wrapper, a tool: whatever
-// stands after qinst's own flags and is no subcommand.
+// dispatch runs a subcommand or, as the go command's wrapper, a tool. The first argument
+// after qinst's own flags names a tool if it is not a subcommand.
 func dispatch(e *env, args []string) error {
 	sel, rest, err := toolexec.ParseSelection(args)
 	if err != nil {

@@ -12,16 +12,16 @@ import (
 	"qinst.dev/settings"
 )
 
-// flagSet are the flags of one command, in groups for its help. They are those of package
-// flag but for two things: they may stand anywhere before a program's own arguments, and
-// flags of the go command may stand among them.
+// flagSet holds the flags of one command, in groups for its help. It differs from package
+// flag in two ways: flags may stand anywhere before a program's own arguments, and flags of
+// the go command may stand among them.
 type flagSet struct {
 	*flag.FlagSet
 	groups []flagGroup
 
-	// goFlags are those that are passed on; nil for a command that runs no go command.
+	// goFlags are the flags to pass on; nil for a command that runs no go command.
 	goFlags *goFlags
-	// program reports whether what follows the first argument belongs to a program.
+	// program reports whether the arguments after the first one belong to a program.
 	program func() bool
 
 	passed []string // flags for the go command ahead of the first argument
@@ -73,13 +73,13 @@ func (f *flagSet) function(name, usage string, set func(string) error) {
 	f.Func(name, usage, set)
 }
 
-// interval defines the flags of a part of a trace.
+// interval defines the flags -from and -to, which choose a part of a trace.
 func (f *flagSet) interval(from, to *time.Duration) {
 	f.time(from, "from", "start of the interval: a `time` such as 1.5s (default: start of the trace)")
 	f.time(to, "to", "end of the interval: a `time` such as 2s (default: end of the trace)")
 }
 
-// selection defines what every build takes.
+// selection defines the flags that every build takes.
 func (f *flagSet) selection(verb string) {
 	f.goFlags = goFlagsOf(verb)
 	f.group("What to instrument (default: all packages of the main module)")
@@ -101,7 +101,7 @@ func (f *flagSet) selection(verb string) {
 	f.text(&f.chdir, "C", "change to `dir` before running the command")
 }
 
-// selected is the selection that the flags make, behind others.
+// selected returns the selection that the flags describe, after the flags in more.
 func (f *flagSet) selected(more ...string) (toolexec.Selection, error) {
 	s, _, err := toolexec.ParseSelection(append(more, f.own...))
 	return s, err
@@ -110,8 +110,8 @@ func (f *flagSet) selected(more ...string) (toolexec.Selection, error) {
 // errHelp asks for the help of a command.
 var errHelp = errors.New("help requested")
 
-// parse sets flags and returns the arguments. Those of the go command that stand ahead of
-// the first argument are in f.passed, later ones stay where they are.
+// parse sets flags and returns the other arguments. Flags of the go command go to f.passed
+// if they precede the first argument; later ones stay among the arguments.
 func (f *flagSet) parse(args []string) (rest []string, err error) {
 	f.passed = nil
 	keep := func(list ...string) {
@@ -157,7 +157,7 @@ func (f *flagSet) parse(args []string) (rest []string, err error) {
 	return rest, nil
 }
 
-// set gives a flag its value, which may be the next of args.
+// set gives a flag its value, which may be the first of args, and returns the rest.
 func (f *flagSet) set(fl *flag.Flag, value string, hasValue bool, args []string) ([]string, error) {
 	if !hasValue && isBool(fl) {
 		value, hasValue = "true", true
@@ -177,7 +177,7 @@ func (f *flagSet) set(fl *flag.Flag, value string, hasValue bool, args []string)
 	return args, nil
 }
 
-// unknown says what a flag may have been meant to be.
+// unknown returns the error for an unknown flag, with the nearest known name.
 func (f *flagSet) unknown(name string) error {
 	if near := settings.NearestWord(name, f.names()); near != "" {
 		return fmt.Errorf("unknown flag -%s (did you mean -%s?)", name, near)
@@ -197,7 +197,7 @@ func isBool(fl *flag.Flag) bool {
 	return ok && b.IsBoolFlag()
 }
 
-// expected says what a flag's value may be, "" if the flag's own error does.
+// expected describes the values that a flag takes, "" if the flag's own error does so.
 func expected(fl *flag.Flag) string {
 	g, ok := fl.Value.(flag.Getter)
 	if !ok {
@@ -234,7 +234,8 @@ func (f *flagSet) usage(w io.Writer) {
 	}
 }
 
-// wrapped breaks a text into lines of at most so many bytes, where words allow it.
+// wrapped breaks a text between words into lines of at most width bytes. A longer word gets
+// a line of its own.
 func wrapped(text string, width int) (lines []string) {
 	line := ""
 	for _, word := range strings.Fields(text) {

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// The flags of the go command that take no value, and the others. They decide which
-// argument is a flag's value, and which one a package. TestGoFlags compares them with the
-// go command's help.
+// Names of the go command's flags: boolean ones, and those that take a value. The parser
+// needs the difference, because the argument after a flag is either the flag's value or a
+// package. TestGoFlags compares the names with the go command's help.
 const (
 	buildBools  = "a asan buildvcs cover json linkshared modcacherw msan n race trimpath v work x"
 	buildValues = "C asmflags buildmode compiler covermode coverpkg gccgoflags gcflags installsuffix ldflags mod modfile o overlay p pgo pkgdir tags toolexec"
@@ -40,12 +40,12 @@ func (g *goFlags) knows(name string) bool {
 	return slices.Contains(g.bools, g.plain(name)) || g.takesValue(name)
 }
 
-// takesValue reports whether the flag's value may be the next argument. A flag that is not
-// known is one of a newer go command, or of a test: it passes, and what follows passes
-// behind it.
+// takesValue reports whether the flag's value may be the next argument. It is false for an
+// unknown flag, which may be one of a newer go command or of a test. Such a flag is passed
+// on, and so are the arguments that follow it.
 func (g *goFlags) takesValue(name string) bool { return slices.Contains(g.values, g.plain(name)) }
 
-// topic is where the go command explains a flag.
+// topic returns the topic of "go help" that explains a flag.
 func (g *goFlags) topic(name string) string {
 	if slices.Contains(strings.Fields(buildBools+" "+buildValues), name) {
 		return "build"

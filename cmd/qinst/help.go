@@ -18,7 +18,7 @@ const about = `Qinst builds Go programs that explain their own performance.
 
 `
 
-// help writes what there is to know of a command.
+// help writes a command's usage, description, flags and examples.
 func (c command) help(e *env) error {
 	fs := newFlagSet(c.name)
 	c.setup(fs)
@@ -60,7 +60,7 @@ func cmdHelp(e *env, args []string) error {
 	return c.help(e)
 }
 
-// adviceHelp lists from where on numbers are worth advice.
+// adviceHelp lists the thresholds of advice with their reasons.
 func adviceHelp(e *env) error {
 	fmt.Fprint(e.stdout, "Advice is given where a number passes a threshold:\n\n")
 	w := tabwriter.NewWriter(e.stdout, 0, 8, 2, ' ', 0)

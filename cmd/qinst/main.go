@@ -1,5 +1,5 @@
 // Command qinst builds Go programs that explain their own performance, and
-// reads what they recorded.
+// reads their traces.
 //
 //	go build -toolexec qinst ./...     # an instrumented build
 //	qinst run ./prog                   # build, run, report
@@ -20,13 +20,13 @@ import (
 	"qinst.dev/lab"
 )
 
-// env is what a command may use of the process: data goes to stdout, talk to
-// stderr.
+// env holds the output streams that a command may use: stdout for data, stderr for
+// messages.
 type env struct {
 	stdout, stderr io.Writer
 }
 
-// usageError is a misuse of the command line: exit status 2 instead of 1.
+// usageError is a misuse of the command line. Its exit status is 2 instead of 1.
 type usageError struct{ error }
 
 func main() {
@@ -34,29 +34,29 @@ func main() {
 	os.Exit(status(e, dispatch(e, os.Args[1:])))
 }
 
-// status reports err and returns the exit status that it stands for.
+// status prints err and returns its exit status.
 func status(e *env, err error) int {
 	var exit toolexec.Exit
 	switch {
 	case err == nil:
 		return 0
 	case errors.As(err, &exit):
-		return exit.Status // it has said why
+		return exit.Status // the child has already printed a message
 	}
 	signal, signalled := lab.EndedBy(err)
-	if signal != syscall.SIGINT && signal != syscall.SIGTERM { // people know what they did
+	if signal != syscall.SIGINT && signal != syscall.SIGTERM { // users know that they stopped it
 		fmt.Fprintln(e.stderr, "qinst:", err)
 	}
 	switch {
 	case signalled:
-		return 128 + int(signal) // as shells have it: scripts look for 130 to stop, too
+		return 128 + int(signal) // as in shells: scripts stop on status 130
 	case errors.As(err, new(usageError)):
 		return 2
 	}
 	return 1
 }
 
-// runner runs what commands start, with the user's input and output.
+// runner returns a runner whose programs use the user's input and output.
 func (e *env) runner() *lab.Runner {
 	return &lab.Runner{Stdin: os.Stdin, Stdout: e.stdout, Stderr: e.stderr}
 }

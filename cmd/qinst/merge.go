@@ -8,7 +8,7 @@ import (
 	"qinst.dev/sddf/salvage"
 )
 
-// setupMerge makes one file of several.
+// setupMerge joins several files into one.
 func setupMerge(fs *flagSet) action {
 	var by, out string
 	fs.group("Order")

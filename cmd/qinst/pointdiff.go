@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// pointDiff compares the points of now with those that "qinst points -json"
-// printed before.
+// pointDiff compares the current points with an earlier output of
+// "qinst points -json".
 type pointDiff struct {
 	old      map[string]pointLine // by kind and id
 	now      map[string]bool
@@ -47,8 +47,8 @@ func newPointDiff(file string) (*pointDiff, error) {
 
 func (l *pointLine) key() string { return l.Kind + " " + l.ID }
 
-// line takes in a point or skip of now. A point that has only moved to another
-// line is the same.
+// line compares a current point or skip with the earlier one. A point that only
+// moved to another line counts as unchanged.
 func (d *pointDiff) line(l pointLine) {
 	d.now[l.key()] = true
 	was, ok := d.old[l.key()]
@@ -65,7 +65,7 @@ func (d *pointDiff) add(sign string, l pointLine, more string) {
 	d.lines = append(d.lines, fmt.Sprintf("%s %s\t%s\t%s:%d\t%s%s\n", sign, l.Kind, l.status(), l.File, l.Line, l.Name, more))
 }
 
-// status is what a diff says of a point beside its name.
+// status describes a point in a diff: probed or skipped, and its flags.
 func (l *pointLine) status() string {
 	s := "probed"
 	if l.Skip != "" {
@@ -77,7 +77,8 @@ func (l *pointLine) status() string {
 	return s
 }
 
-// write prints the differences, in the order of the points, what is gone last.
+// write prints the differences in the order of the points. Points that are gone
+// come last.
 func (d *pointDiff) write(w io.Writer) error {
 	var gone []string
 	for key := range d.old {

@@ -16,9 +16,9 @@ import (
 	"qinst.dev/instrument/toolexec"
 )
 
-// setupPoints lists what a build with the same arguments would probe. The go command
-// says which packages there are and builds what they import, as it is; the rest is
-// what the wrapper does.
+// setupPoints lists the points and skips of a build with the same arguments. The go
+// command lists the packages and builds their imports without probes. Each package is
+// then examined as the wrapper would do it.
 func setupPoints(fs *flagSet) action {
 	var asJSON bool
 	var diff string
@@ -66,7 +66,7 @@ func listAll(e *env, dir string, sel toolexec.Selection, args []string, out *poi
 	return out.summary()
 }
 
-// listed is what the go command says about a package.
+// listed is a package in the output of "go list".
 type listed struct {
 	ImportPath, Name, Dir, Export string
 	CompiledGoFiles               []string
@@ -94,7 +94,7 @@ type listing struct {
 	packages []*listed
 	exports  map[string]string
 	env      map[string]string
-	flags    []string // of the compiler, that build flags ask for
+	flags    []string // for the compiler, because of build flags
 	tmp      string
 	stderr   io.Writer
 }
@@ -143,7 +143,7 @@ func (l *listing) examine(p *listed, sel toolexec.Selection, out *pointWriter) e
 		none = points.Never
 	}
 	if len(p.CompiledGoFiles) == 0 {
-		return nil // nothing but tests
+		return nil // the package has only tests
 	}
 	if !sel.Selects(p.ImportPath, p.origin()) {
 		return out.skip(points.SkipPackage(p.ImportPath, none))
@@ -165,8 +165,8 @@ func (l *listing) examine(p *listed, sel toolexec.Selection, out *pointWriter) e
 	return out.set(set)
 }
 
-// compileCommand is the command line that the go command would compile p with, as
-// far as it matters for what is inlined.
+// compileCommand returns the go command's command line for compiling p, reduced to the
+// flags that affect inlining.
 func (l *listing) compileCommand(p *listed) ([]string, error) {
 	pkg := p.ImportPath
 	if p.Name == "main" {
@@ -200,7 +200,7 @@ func (l *listing) compileCommand(p *listed) ([]string, error) {
 		if !filepath.IsAbs(f) {
 			f = filepath.Join(p.Dir, f)
 		} else if filepath.Ext(f) != ".go" {
-			// What cgo wrote lies in the build cache under other names.
+			// Files written by cgo have other names in the build cache.
 			link := filepath.Join(l.tmp, fmt.Sprintf("%d%s.cgo1.go", i, p.Name))
 			if i == 0 {
 				link = filepath.Join(l.tmp, "_cgo_gotypes.go") // the go command names it first
@@ -216,8 +216,8 @@ func (l *listing) compileCommand(p *listed) ([]string, error) {
 	return args, os.WriteFile(cfg, []byte(text.String()), 0o666)
 }
 
-// embedConfig writes the file that tells the compiler what each go:embed pattern
-// stands for: without it the package would not compile.
+// embedConfig writes the file that lists the files of each go:embed pattern for the
+// compiler. The package would not compile without it.
 func (p *listed) embedConfig(name string) error {
 	cfg := struct {
 		Patterns map[string][]string
@@ -240,7 +240,7 @@ func (p *listed) embedConfig(name string) error {
 	return os.WriteFile(name, text, 0o666)
 }
 
-// embeds tells whether a pattern names a file or a directory that it is in.
+// embeds reports whether a pattern matches a file or one of its directories.
 func embeds(pattern, file string) bool {
 	for f := file; f != "."; f = path.Dir(f) {
 		if ok, err := path.Match(pattern, f); ok && err == nil {
@@ -250,7 +250,7 @@ func embeds(pattern, file string) bool {
 	return pattern == "."
 }
 
-// language is the part of a Go version that -lang takes.
+// language returns the part of a Go version that -lang takes, such as go1.26.
 func language(v string) string {
 	parts := strings.SplitN(strings.TrimPrefix(v, "go"), ".", 3)
 	if len(parts) < 2 {

@@ -95,7 +95,7 @@ func (out *pointWriter) summary() error {
 		for _, kind := range sortedKeys(out.points) {
 			what := "probed"
 			if kind == spec.PointFunc || kind == spec.PointSite {
-				what = "listed" // for what is in them
+				what = "listed" // it has no probe of its own
 			}
 			fmt.Fprintf(out.w, "%d\t%s\t%s\n", out.points[kind], kind, what)
 		}

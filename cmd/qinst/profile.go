@@ -17,7 +17,7 @@ import (
 	"qinst.dev/trace"
 )
 
-// partOf is the part of a trace that a profile is made of.
+// partOf selects the part of a trace that a profile covers, and its interpretation.
 type partOf struct {
 	from, to time.Duration
 	plain    time.Duration
@@ -46,7 +46,7 @@ type tracePart struct {
 	whole *trace.Trace
 }
 
-// Close closes the file, which belongs to the whole trace: the part only reads it.
+// Close closes the file. The file belongs to the whole trace; the part only reads it.
 func (p *tracePart) Close() error { return p.whole.Close() }
 
 // open opens a file and computes the profile of the part.
@@ -73,7 +73,7 @@ func (q *partOf) open(file string) (*tracePart, *profile.Profile, error) {
 	return &tracePart{part, t}, p, nil
 }
 
-// profileFlags are what the command "profile" is asked for.
+// profileFlags holds the flags of the command "profile".
 type profileFlags struct {
 	part                            partOf
 	asJSON, tree                    bool
@@ -105,7 +105,7 @@ func (f *profileFlags) define(fs *flagSet) {
 	fs.program = func() bool { return f.runs != 0 }
 }
 
-// check reports flags that exclude each other.
+// check returns an error if flags exclude each other.
 func (f *profileFlags) check() error {
 	forms := 0
 	for _, form := range []bool{f.asJSON && !f.each, f.pprof != "", f.html != "", f.tree, f.diff != "", f.list != "", f.each} {
@@ -126,7 +126,7 @@ func (f *profileFlags) check() error {
 }
 
 // setupProfile shows the normalized processor times of procedures, loops, synchronization
-// objects and goroutines: of a file, of several as one, or over runs.
+// objects and goroutines: of one file, of the sum of several, or as means over runs.
 func setupProfile(fs *flagSet) action {
 	f := &profileFlags{}
 	f.define(fs)
@@ -185,7 +185,7 @@ func (f *profileFlags) show(e *env, t *trace.Trace, p *profile.Profile) error {
 		return writeTo(e, f.pprof, func(w io.Writer) error { return report.Pprof(w, t, p, f.view) })
 	case f.html != "":
 		if len(p.Parts()) > 1 {
-			t = nil // the page has nothing to say of the first one alone
+			t = nil // the first trace alone would not describe the sum
 		}
 		return f.writeHTML(e, t, p)
 	case f.asJSON:
@@ -197,7 +197,7 @@ func (f *profileFlags) show(e *env, t *trace.Trace, p *profile.Profile) error {
 	return nil
 }
 
-// writeHTML writes the page for the browser. t is nil for several traces as one.
+// writeHTML writes the page for the browser. t is nil if p is the sum of several traces.
 func (f *profileFlags) writeHTML(e *env, t *trace.Trace, p *profile.Profile) error {
 	page, err := report.HTML(t, p, f.view)
 	if err != nil {
@@ -206,7 +206,7 @@ func (f *profileFlags) writeHTML(e *env, t *trace.Trace, p *profile.Profile) err
 	return writeTo(e, f.html, func(w io.Writer) error { return page.WriteHTML(w, report.Look()) })
 }
 
-// text shows the profile in one of the forms for reading.
+// text prints the profile as tables, a tree, a source listing or a difference.
 func (f *profileFlags) text(e *env, p *profile.Profile) error {
 	switch {
 	case f.tree:
@@ -228,7 +228,7 @@ func (f *profileFlags) text(e *env, p *profile.Profile) error {
 	return report.Profile(p, f.view).WriteText(e.stdout)
 }
 
-// over shows what several runs say together.
+// over shows means and intervals over several runs.
 func (f *profileFlags) over(e *env, list []*profile.Profile) error {
 	r, err := profile.Over(list, f.view.Of(profile.Merge(list)))
 	if err != nil {
@@ -269,13 +269,13 @@ func regexpFlag(re **regexp.Regexp) func(string) error {
 	}
 }
 
-// reportFlags are what the command "report" is asked for.
+// reportFlags holds the flags of the command "report".
 type reportFlags struct {
 	part             partOf
 	asJSON, markdown bool
 }
 
-// setupReport shows the one page that a new user wants.
+// setupReport summarizes a trace on one page, which is meant for new users.
 func setupReport(fs *flagSet) action {
 	f := &reportFlags{}
 	f.part.define(fs)

@@ -17,8 +17,8 @@ import (
 	"qinst.dev/trace"
 )
 
-// oneFile is the file that a command reads: the one that is given, or else the newest one
-// of the working directory.
+// oneFile returns the file that a command reads: the given one, or else the newest one of
+// the working directory.
 func oneFile(e *env, name string, files []string) (string, error) {
 	switch len(files) {
 	case 0:
@@ -29,7 +29,7 @@ func oneFile(e *env, name string, files []string) (string, error) {
 	return "", usageError{fmt.Errorf("%s: %d files given, expected one", name, len(files))}
 }
 
-// newestFile is the *.sddf of the working directory that was written last.
+// newestFile returns the *.sddf of the working directory that was written last.
 func newestFile(e *env) (string, error) {
 	names, err := filepath.Glob("*.sddf")
 	if err != nil {
@@ -50,7 +50,7 @@ func newestFile(e *env) (string, error) {
 	return best, nil
 }
 
-// setupInfo shows what a file holds.
+// setupInfo shows the contents of a file in summary.
 func setupInfo(fs *flagSet) action {
 	var check bool
 	fs.group("Check")
@@ -75,14 +75,14 @@ func setupInfo(fs *flagSet) action {
 	}
 }
 
-// dumpFlags are what the command "dump" is asked for.
+// dumpFlags holds the flags of the command "dump".
 type dumpFlags struct {
 	mode, only, points string
 	asJSON             bool
 	from, to           time.Duration
 }
 
-// setupDump shows every packet of a file.
+// setupDump prints the packets of a file, or the events of a trace.
 func setupDump(fs *flagSet) action {
 	d := dumpFlags{mode: "text"}
 	fs.group("Form")
@@ -127,10 +127,12 @@ func (d *dumpFlags) dump(e *env, file string) error {
 	return withFile(file, func(f *salvage.File) error { return show(e.stdout, f) })
 }
 
-// slowSize is from which size on a missing index is worth a word.
+// slowSize is the size above which a missing index is reported, because finding a part of a
+// larger trace takes long without one.
 const slowSize = 256 << 20
 
-// withTrace opens a trace of which a part is asked for.
+// withTrace opens a trace, calls do and closes the trace. It recommends an index if the
+// trace is large, because do reads only a part.
 func withTrace(e *env, path string, do func(t *trace.Trace) error) error {
 	t, err := trace.Open(path)
 	if err != nil {

@@ -14,14 +14,14 @@ import (
 	"qinst.dev/lab/check"
 )
 
-// runFlags are what the command "run" is asked for.
+// runFlags holds the flags of the command "run".
 type runFlags struct {
 	*flagSet
 	check bool
 	asked asked
 }
 
-// setupRun builds a program with probes, runs it, and reports what it recorded.
+// setupRun builds a program with probes, runs it, and reports on its trace.
 func setupRun(fs *flagSet) action {
 	r := &runFlags{flagSet: fs}
 	fs.group("What to record")
@@ -88,8 +88,8 @@ func (r *runFlags) build(ctx context.Context, e *env, dir string, program []stri
 	}))
 }
 
-// checkRuns runs a program in each mode and shows how well the modes agree. The program's output is
-// of no interest: it comes many times.
+// checkRuns runs a program in each mode and shows how well the modes agree. It discards the
+// program's output, which would appear once for every run.
 func checkRuns(ctx context.Context, e *env, exe string, args []string) error {
 	c, err := check.Modes(ctx, &lab.Runner{Stderr: e.stderr}, exe, args)
 	if err != nil {
@@ -108,7 +108,7 @@ func afterRun(e *env, file string) error {
 	return (&reportFlags{}).report(e, file)
 }
 
-// traceFile is the file that settings name for the trace, or else a new one.
+// traceFile returns the trace file that the settings name, or else the name of a new one.
 func traceFile(settings, program string) (file string) {
 	for item := range strings.SplitSeq(settings, ",") {
 		if name, ok := strings.CutPrefix(item, "out="); ok {
@@ -127,8 +127,8 @@ func traceFile(settings, program string) (file string) {
 	return file
 }
 
-// splitProgram splits arguments as "go run" does: a package or the files of one, then the
-// program's own arguments.
+// splitProgram splits arguments as "go run" does: a package or the Go files of one, then
+// the program's own arguments.
 func splitProgram(args []string) (program, rest []string) {
 	n := 0
 	for n < len(args) && strings.HasSuffix(args[n], ".go") {
@@ -140,7 +140,7 @@ func splitProgram(args []string) (program, rest []string) {
 	return args[:n], args[n:]
 }
 
-// programName is what the go command would call the program: traces and process
+// programName returns the go command's name for the program, because traces and process
 // lists show it.
 func programName(dir string, program []string) string {
 	if strings.HasSuffix(program[0], ".go") {

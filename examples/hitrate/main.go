@@ -1,5 +1,5 @@
 // Command hitrate is a cache whose users ask for a few keys often and for many
-// seldom. Each access is a record; an extension makes hit rates of them, one record for
+// seldom. Each access is a record. An extension reduces them to hit rates, one record for
 // each shard and tenth of a second, so that the trace of a long run stays short.
 //
 //	go build -toolexec qinst -o hitrate . && QINST=budget=off ./hitrate
@@ -17,13 +17,13 @@ import (
 	"qinst.dev/sddf"
 )
 
-// access is what the program says of each use of the cache.
+// access is the program's record of one use of the cache.
 type access struct {
 	Shard uint32 `sddf:"shard"`
 	Hit   bool   `sddf:"hit"`
 }
 
-// hitRate is what the trace gets instead.
+// hitRate is the record that the trace gets instead of accesses.
 type hitRate struct {
 	Shard    uint32  `sddf:"shard"`
 	Accesses uint64  `sddf:"accesses"`

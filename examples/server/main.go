@@ -1,6 +1,6 @@
-// Command server answers requests, and tunes what is recorded of it while it runs: the
-// points with most events get limits, so that together they stay below a number of
-// events a second, and lose them when there is less to do.
+// Command server answers requests, and tunes its own recording while it runs. The points
+// with most events get limits, so that together they stay below a number of events a
+// second. They lose the limits when there is less to do.
 //
 //	go build -toolexec qinst -o server . && ./server -for 10s
 //	curl localhost:8080/debug/qinst                              # points and their levels
@@ -80,7 +80,7 @@ func tune(perSecond float64, every time.Duration, stop <-chan struct{}) {
 	}
 }
 
-// load asks for what it is given, one request after the other.
+// load requests the URL again and again, one request after the other.
 func load(url string, until time.Time) (n int) {
 	for time.Now().Before(until) {
 		resp, err := http.Get(url + "/?q=a+ab+abc+q+in")

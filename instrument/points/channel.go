@@ -8,7 +8,7 @@ import (
 	"qinst.dev/sddf/spec"
 )
 
-// received returns e if it is a receive and nothing else.
+// received returns e if the whole expression is a receive.
 func received(e ast.Expr) *ast.UnaryExpr {
 	if u, ok := ast.Unparen(e).(*ast.UnaryExpr); ok && u.Op == token.ARROW {
 		return u
@@ -16,8 +16,7 @@ func received(e ast.Expr) *ast.UnaryExpr {
 	return nil
 }
 
-// receiver returns the receive that is the last thing a statement does before it
-// assigns.
+// receiver returns the receive that a statement performs last, before it assigns.
 func receiver(s ast.Stmt) *ast.UnaryExpr {
 	switch s := s.(type) {
 	case *ast.ExprStmt:
@@ -36,15 +35,15 @@ func receiver(s ast.Stmt) *ast.UnaryExpr {
 	return nil
 }
 
-// receive makes one that is the last thing its statement does, but for an
-// assignment, a sync point.
+// receive makes a sync point of a receive that its statement performs last, before
+// it assigns.
 func (p *placer) receive(y *Sync, pos token.Pos, u *ast.UnaryExpr) {
 	p.taken[u] = true
 	p.syncPoint(y, pos, spec.OpReceive, p.objectName(u.X), p.isParameter(u.X))
 }
 
-// receiveValue makes a receive within an expression a sync point: a generic
-// function returns its value in its place.
+// receiveValue makes a receive within an expression a sync point. A call of a generic
+// function replaces the receive and returns its value.
 func (p *placer) receiveValue(u *ast.UnaryExpr) {
 	switch {
 	case p.taken[u] || !p.Limits.has(Syncs):
@@ -55,8 +54,8 @@ func (p *placer) receiveValue(u *ast.UnaryExpr) {
 	}
 }
 
-// receiveHead leaves out a receive of two values in the head of a statement:
-// there is no place behind it.
+// receiveHead skips a receive of two values in the head of a statement, because no
+// probe can stand behind it.
 func (p *placer) receiveHead(s ast.Stmt) {
 	if u := receiver(s); u != nil && !p.taken[u] && twoValues(s) {
 		p.taken[u] = true
@@ -69,7 +68,7 @@ func twoValues(s ast.Stmt) bool {
 	return ok && len(a.Lhs) == 2
 }
 
-// chanStmt makes a statement of a list that sends or receives a sync point.
+// chanStmt makes a sync point of a statement in a list that sends or receives.
 func (p *placer) chanStmt(s ast.Stmt) {
 	y := &Sync{Form: ChanAfter, Pos: s.Pos(), End: s.End()}
 	if send, ok := s.(*ast.SendStmt); ok {
@@ -89,7 +88,7 @@ func (p *placer) chanIf(s *ast.IfStmt) {
 	}
 }
 
-// chanRange handles a range over a channel: each element that came is a receive.
+// chanRange handles a range over a channel. Each element is a receive.
 func (p *placer) chanRange(s *ast.RangeStmt) {
 	t := p.Info.TypeOf(s.X)
 	if t == nil {
@@ -101,7 +100,8 @@ func (p *placer) chanRange(s *ast.RangeStmt) {
 	}
 }
 
-// chanCase handles a clause of a select, chosen.
+// chanCase handles the operation of a select clause, which happens if the select
+// chooses the clause.
 func (p *placer) chanCase(c *ast.CommClause) {
 	y := &Sync{Form: ChanInside, Pos: c.Colon + 1}
 	switch s := c.Comm.(type) {

@@ -6,10 +6,10 @@ import (
 	"go/types"
 )
 
-// findClosures notes the variables that hold one function literal or method value
-// for all of their life. A call through one that holds a literal is static, and
-// must be left so: to ask at run time what it holds would keep a closure that the
-// compiler has inlined.
+// findClosures notes the variables that hold the same function literal or method value
+// all the time. The compiler makes a call through a variable with a literal static and
+// may inline the closure. A probe must not read such a variable at run time, because the
+// closure would then have to exist.
 func (f *finder) findClosures() {
 	f.closures, f.bound = map[types.Object]ast.Expr{}, map[ast.Expr]bool{}
 	assigned := map[types.Object]int{}
@@ -67,21 +67,21 @@ func (f *finder) findClosures() {
 	}
 	for obj := range f.closures {
 		if assigned[obj] != 1 || obj.Parent() == nil || obj.Parent() == f.Types.Scope() {
-			delete(f.closures, obj) // others may assign to a package's variable
+			delete(f.closures, obj) // other packages may assign to a package's variable
 		} else {
 			f.bound[f.closures[obj]] = true
 		}
 	}
 }
 
-// closure returns the literal that e always stands for.
+// closure returns the literal that is always the value of e.
 func (f *finder) closure(e ast.Expr) *ast.FuncLit {
 	lit, _ := f.held(e).(*ast.FuncLit)
 	return lit
 }
 
-// methodValue returns the method value that e always stands for, nil if there is
-// none.
+// methodValue returns the method value that is always the value of e, nil if there
+// is none.
 func (f *finder) methodValue(e ast.Expr) *ast.SelectorExpr {
 	sel, _ := f.held(e).(*ast.SelectorExpr)
 	return sel

@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// A directive is a comment of the form //qinst:verb argument. It applies to the
-// function or the loop that begins on its own line, or on the first line after
-// the comments that it stands among.
+// directive is a comment of the form //qinst:verb argument. It applies to the
+// function or loop that begins on the same line, or on the first line after its
+// group of comments.
 type directive struct {
 	verb, arg string
 	pos       token.Pos
@@ -19,7 +19,7 @@ type directive struct {
 // Directive verbs.
 const (
 	verbIgnore = "ignore" // no probe in the function, no probe at the loop
-	verbProbe  = "probe"  // a probe in spite of the rules about size
+	verbProbe  = "probe"  // a probe, whatever the rules about size say
 	verbName   = "name"   // the point's name in every report
 )
 
@@ -54,8 +54,8 @@ func (f *finder) readDirectives() {
 	}
 }
 
-// directed returns the argument of the directive of that verb that applies to a
-// node, and whether there is one.
+// directed returns the argument of the directive with this verb that applies to a
+// node, and whether there is such a directive.
 func (f *finder) directed(n ast.Node, verb string) (arg string, ok bool) {
 	tf := f.Fset.File(n.Pos())
 	for _, d := range f.directives[lineKey{tf, tf.Line(n.Pos())}] {
@@ -66,14 +66,14 @@ func (f *finder) directed(n ast.Node, verb string) (arg string, ok bool) {
 	return arg, ok
 }
 
-// has reports whether a directive of that verb applies to a function.
+// has reports whether a directive with this verb applies to a function.
 func (f *finder) has(fn *Func, verb string) bool {
 	_, ok := f.directed(fn.Node, verb)
 	return ok
 }
 
 // renameFuncs reads the names that directives give to functions. The program's
-// main function keeps its own: readers know it by that.
+// main function keeps its name, because readers recognize it by the name.
 func (f *finder) renameFuncs() {
 	f.renamed = map[string]string{}
 	for _, fn := range f.set.Funcs {
@@ -83,7 +83,7 @@ func (f *finder) renameFuncs() {
 	}
 }
 
-// called is the name of a function in reports.
+// called returns the name of a function in reports.
 func (f *finder) called(symbol string) string {
 	if name, ok := f.renamed[symbol]; ok {
 		return name
@@ -91,13 +91,15 @@ func (f *finder) called(symbol string) string {
 	return symbol
 }
 
-// Warning is a directive that changes nothing, or what else hinders points, and why.
+// Warning tells of a directive without effect, or of a failure of the tool that
+// prevents points.
 type Warning struct {
 	Pos  token.Position
 	Text string
 }
 
-// warnings lists the directives that no point took, behind a failure of ours.
+// warnings returns a warning of a failed SSA form, if any, and one for each directive
+// that no point used.
 func (f *finder) warnings() []Warning {
 	var list []Warning
 	if f.SSAError != nil {

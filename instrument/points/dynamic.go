@@ -8,16 +8,17 @@ import (
 	"slices"
 )
 
-// Dynamic says how the callee of a call is found at run time.
+// Dynamic tells how to find the callee of a call at run time.
 type Dynamic struct {
 	Operand ast.Expr // a function, or the value whose method is called
 	Method  int      // index of the method in the interface's table; -1: Operand is the function
 }
 
-// dynamic finds out how to tell the callee of a call that is counted at an insertion.
-// The operand is evaluated there once more, so that must do nothing, and be
-// possible: its variables must be the same there, and where it goes through
-// pointers nothing may come between that makes them valid.
+// dynamic determines how the insertion that counts a call can find its callee. The
+// insertion evaluates the operand once more, so that the evaluation must have no effect
+// and its variables must be the same at the insertion. If the operand goes through
+// pointers, no other call may be counted before it: that call could be the one that
+// makes the pointers valid.
 func (p *placer) dynamic(c *ast.CallExpr, a *Insertion) (d Dynamic, ok bool) {
 	d = Dynamic{Operand: ast.Unparen(c.Fun), Method: -1}
 	if sel, ok := d.Operand.(*ast.SelectorExpr); ok {
@@ -48,8 +49,8 @@ func (p *placer) dynamic(c *ast.CallExpr, a *Insertion) (d Dynamic, ok bool) {
 	return d, p.sameAt(d.Operand, a.Pos)
 }
 
-// methodIndex is where the compiler puts a method into the tables of an interface:
-// exported ones first, each by name.
+// methodIndex returns a method's index in the tables of an interface. The compiler
+// puts exported methods first and orders each group by name.
 func methodIndex(t *types.Interface, name string) int {
 	var names []string
 	for i := range t.NumMethods() {

@@ -8,7 +8,7 @@ import (
 	"qinst.dev/sddf/spec"
 )
 
-// ExitForm is how a procedure tells that it is left.
+// ExitForm is the way in which a procedure reports its exit.
 type ExitForm uint8
 
 const (
@@ -20,14 +20,14 @@ const (
 	DeferredExit
 )
 
-// Limits of open-coded defers, the cheap kind; see cmd/compile/internal/walk
-// maxOpenDefers and cmd/compile/internal/ssagen.
+// Limits of open-coded defers, which are the cheap kind; see maxOpenDefers in
+// cmd/compile/internal/walk, and cmd/compile/internal/ssagen.
 const (
 	maxOpenDefers  = 8
 	maxOpenReturns = 15 // returns times defers
 )
 
-// shape is what the choice of an exit depends on.
+// shape holds the properties of a procedure on which the choice of its exit depends.
 type shape struct {
 	defers    int
 	syncs     int  // of these, operations on synchronization objects
@@ -46,8 +46,8 @@ func (f *finder) chooseExit(fn *Func) {
 		fn.Exit = DeferredExit
 	case s.defers == 0:
 	case s.openCoded(0) && !s.openCoded(1):
-		// One more defer would make all of them slow (4.5 ns -> 28.5 ns was
-		// measured), which would be charged to the function.
+		// One more defer would make all of them slow (measured: 4.5 ns -> 28.5 ns),
+		// and the function would be charged with that time.
 		f.set.Points[fn.Point].Flags |= spec.FlagLateDefer
 	default:
 		fn.Exit = DeferredExit
@@ -139,8 +139,8 @@ func coreTerms(p *types.TypeParam) func(yield func(types.Type) bool) {
 	}
 }
 
-// shadowsResult reports whether at some return statement with values a result's
-// name means something else, so that nothing can be assigned to it there.
+// shadowsResult reports whether a result's name means something else at some return
+// statement with values, so that the result cannot be assigned there.
 func (f *finder) shadowsResult(fn *Func) bool {
 	results := resultNames(fn.Type)
 	for _, ret := range fn.Returns {
@@ -160,7 +160,7 @@ func (f *finder) shadowsResult(fn *Func) bool {
 	return false
 }
 
-// resultNames are the results that can be named in the body.
+// resultNames returns the names of the results that the body can use.
 func resultNames(t *ast.FuncType) (ids []*ast.Ident) {
 	if t.Results == nil {
 		return nil

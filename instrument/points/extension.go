@@ -6,8 +6,8 @@ import (
 
 const extensionsPath = "qinst.dev/extensions"
 
-// reduces reports whether a method is one of an extension: the tool's goroutine calls it
-// with what the program recorded, and would record that.
+// reduces reports whether a method belongs to an extension. It must have no probes, because
+// the tool's goroutine calls it with recorded events, and would record those calls too.
 func (f *finder) reduces(fn *types.Func) bool {
 	if fn == nil || fn.Signature().Recv() == nil {
 		return false

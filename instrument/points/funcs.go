@@ -9,10 +9,10 @@ import (
 )
 
 // nameFuncs lists every function of the package and gives it the compiler's
-// name. Literals are numbered in the order in which the compiler meets them:
-// that of the source, but a for statement's post comes before its body, and what
-// stands behind a constant condition is never met. See cmd/compile/internal/ir
-// closureName and cmd/compile/internal/noder.
+// name. Literals are numbered in the order in which the compiler meets them. That
+// is the order of the source, with two exceptions: a for statement's post comes
+// before its body, and code that a constant condition excludes is never met. See
+// closureName in cmd/compile/internal/ir, and cmd/compile/internal/noder.
 func (f *finder) nameFuncs() {
 	inits := 0
 	for _, file := range f.Files {
@@ -28,7 +28,7 @@ func (f *finder) nameFuncs() {
 	for _, init := range f.Info.InitOrder {
 		global.walk(init.Rhs)
 	}
-	global.skip = Dead // literals of blank variables and the like, if any are left
+	global.skip = Dead // the remaining literals, such as those of blank variables
 	for _, file := range f.Files {
 		for _, decl := range file.Decls {
 			if d, ok := decl.(*ast.GenDecl); ok {
@@ -66,7 +66,7 @@ type namer struct {
 	name  string
 	first string // between the name and the number: ".func", inside literals "."
 	count int
-	skip  SkipReason // why nothing that is being walked is probed: Dead is what the compiler will not see
+	skip  SkipReason // why the code being walked is not probed; Dead: the compiler will not see it
 }
 
 func (n *namer) walk(node ast.Node) {
@@ -168,8 +168,8 @@ func (n *namer) walkIf(live bool, node ast.Node) {
 	n.skip = was
 }
 
-// list leaves out what follows a terminating statement and the last label, as
-// the compiler does.
+// list walks statements. Like the compiler, it drops the statements behind a
+// terminating statement, unless a label follows.
 func (n *namer) list(stmts []ast.Stmt) {
 	lastLabel := -1
 	for i, s := range stmts {
@@ -189,7 +189,7 @@ func (n *namer) list(stmts []ast.Stmt) {
 	}
 }
 
-// terminates is the compiler's approximation of a terminating statement.
+// terminates approximates terminating statements as the compiler does.
 func terminates(info *types.Info, s ast.Stmt) bool {
 	switch s := s.(type) {
 	case *ast.ReturnStmt:
@@ -210,7 +210,7 @@ func terminates(info *types.Info, s ast.Stmt) bool {
 	return false
 }
 
-// lastOf is the last statement that is not empty, nil if there is none.
+// lastOf returns the last statement that is not empty, nil if there is none.
 func lastOf(list []ast.Stmt) ast.Stmt {
 	for _, s := range slices.Backward(list) {
 		if _, empty := s.(*ast.EmptyStmt); !empty {

@@ -7,9 +7,9 @@ import (
 	"qinst.dev/sddf/spec"
 )
 
-// gotoLoop makes the statements from a label to the last goto back to it a loop,
-// if they are one: all of them stand in one list, and nothing jumps to the label
-// from elsewhere. It returns how many statements of the list it takes.
+// gotoLoop makes a loop of the statements from a label to the last goto back to it.
+// They are a loop if all of them stand in one list and no other statement jumps to
+// the label. It returns the number of statements that the loop takes from the list.
 func (l *looper) gotoLoop(list []ast.Stmt) (lp *Loop, taken int) {
 	label, ok := list[0].(*ast.LabeledStmt)
 	if !ok || !l.Limits.has(Loops) || l.natural[label] == nil {
@@ -28,7 +28,7 @@ func (l *looper) gotoLoop(list []ast.Stmt) (lp *Loop, taken int) {
 	why := SkipReason(0)
 	switch label.Stmt.(type) {
 	case *ast.ForStmt, *ast.RangeStmt, *ast.SwitchStmt, *ast.TypeSwitchStmt, *ast.SelectStmt:
-		why = GotoLabel // it belongs to the statement, nothing can stand between
+		why = GotoLabel // the label belongs to the statement, so that no probe can stand between
 	default:
 		switch {
 		case ignored:
@@ -54,8 +54,9 @@ func (l *looper) gotoLoop(list []ast.Stmt) (lp *Loop, taken int) {
 	return lp, taken
 }
 
-// ends reports whether s is a terminating statement (language specification): control
-// does not come behind it, and a function may end with it, but with nothing behind it.
+// ends reports whether s is a terminating statement of the language specification. Control
+// does not come behind such a statement. It may end a function, but a probe behind it
+// would take that away.
 func (l *looper) ends(s ast.Stmt) bool {
 	switch s := s.(type) {
 	case *ast.LabeledStmt:
@@ -83,8 +84,8 @@ func (l *looper) listEnds(list []ast.Stmt) bool {
 	return last != nil && l.ends(last)
 }
 
-// clausesEnd reports whether all clauses end so, and one of them is always taken: that of
-// a select is.
+// clausesEnd reports whether all clauses end in a terminating statement and one of them is
+// always taken. A select always takes one.
 func (l *looper) clausesEnd(body *ast.BlockStmt, taken bool) bool {
 	for _, c := range body.List {
 		var list []ast.Stmt

@@ -11,8 +11,9 @@ import (
 	"strings"
 )
 
-// Inlining is what the compiler said about each function: a guess would either
-// leave out what costs time or keep the compiler from inlining what it did.
+// Inlining holds the compiler's report about each function. A guess is not enough:
+// it would leave out functions that cost time, or put probes into functions that the
+// compiler then no longer inlines.
 type Inlining struct {
 	at    map[string][]verdict // by position, as the compiler prints it
 	calls map[string]bool      // positions of calls that are inlined
@@ -67,9 +68,9 @@ func cutVerdict(line string) (pos, rest string, can bool) {
 	return pos, rest, false
 }
 
-// elide replaces the type arguments of a shape's name, which the linker elides
-// too. Arguments that are no shapes belong to wrappers; those stay, so that a
-// wrapper is not taken for its function.
+// elide replaces the type arguments of a shape's name, as the linker does. It keeps
+// arguments that are not shapes: they belong to wrappers, and without them a wrapper
+// would be taken for its function.
 func elide(name string) string {
 	var b strings.Builder
 	for {
@@ -99,9 +100,9 @@ func elide(name string) string {
 	}
 }
 
-// inlinable reports whether the plain build inlines fn, as far as can be told:
-// the program's main function and the literal of a go statement are small enough
-// at times, but are called by the runtime only.
+// inlinable reports whether the plain build inlines fn, as far as can be told. The
+// program's main function and the literal of a go statement may be small enough, but
+// are never inlined, because only the runtime calls them.
 func (f *finder) inlinable(fn *Func) bool {
 	if fn.Name == "main.main" || f.started[fn.Node] {
 		return false
@@ -114,11 +115,11 @@ func (f *finder) inlinable(fn *Func) bool {
 	return can
 }
 
-// reported is the position under which the compiler speaks of fn.
+// reported returns the position at which the compiler reports about fn.
 func (f *finder) reported(fn *Func) token.Position {
 	pos := fn.Node.Pos()
 	if d, ok := fn.Node.(*ast.FuncDecl); ok {
-		pos = d.Name.Pos() // what follows the keyword
+		pos = d.Name.Pos() // not the keyword's
 		if d.Recv != nil {
 			pos = d.Recv.Pos()
 		}
@@ -126,8 +127,8 @@ func (f *finder) reported(fn *Func) token.Position {
 	return f.Fset.Position(pos)
 }
 
-// verdict tells whether a function is inlined, and whether the compiler spoke of
-// it. A generic function is judged once for each of its shapes.
+// verdict tells whether a function is inlined, and whether the compiler reported
+// about it. The compiler judges a generic function once for each of its shapes.
 func (in *Inlining) verdict(name string, pos token.Position) (can, told bool) {
 	can = true
 	for _, v := range in.at[where(pos)] {
@@ -165,8 +166,8 @@ func (in *Inlining) on() bool {
 	return false
 }
 
-// where prints a position as the compiler does: without a column where a line
-// directive left it unknown.
+// where prints a position as the compiler does: without a column if a line directive
+// left the column unknown.
 func where(p token.Position) string {
 	if p.Column == 0 {
 		return fmt.Sprintf("%s:%d", p.Filename, p.Line)
@@ -174,9 +175,10 @@ func where(p token.Position) string {
 	return fmt.Sprintf("%s:%d:%d", p.Filename, p.Line, p.Column)
 }
 
-// looksInlinable guesses for a generic function that its package does not
-// instantiate, so that its compiler said nothing. The budget and the price of a
-// call are those of cmd/compile/internal/inline.
+// looksInlinable guesses whether the compiler inlines a generic function. The guess is
+// needed if the package does not instantiate the function, because then the compiler
+// reports nothing. The budget and the price of a call are those of
+// cmd/compile/internal/inline.
 func looksInlinable(info *types.Info, body *ast.BlockStmt) bool {
 	const budget, call = 80, 57
 	cost := 0

@@ -9,10 +9,10 @@ import (
 	"qinst.dev/sddf/spec"
 )
 
-// inlineCalls lists the calls in a function that the compiler inlines: a counter
-// would end that. A call that is made exactly once whenever the function is called
-// needs none: readers take the counts of the function's own calls, and give the
-// call to the probed procedures that made those.
+// inlineCalls lists the calls in a function that the compiler inlines. The function
+// gets no counter, because a counter would end its inlining. A call that is made exactly
+// once whenever the function is called needs none: readers take the counts of the calls
+// to the function, and attribute the call to the probed procedures that made those.
 func (f *finder) inlineCalls(fn *Func) {
 	form := f.ssa[fn.Node]
 	if !f.Limits.has(Calls) {
@@ -52,7 +52,7 @@ func (f *finder) inlineCalls(fn *Func) {
 	}
 }
 
-// onceCalls returns the positions of the calls that every way through a function
+// onceCalls returns the positions of the calls that every path through a function
 // makes once.
 func onceCalls(fn *ssa.Function) map[token.Pos]bool {
 	once := map[token.Pos]bool{}

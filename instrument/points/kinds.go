@@ -49,8 +49,8 @@ func (k Kinds) String() string {
 type Limits struct {
 	Kinds Kinds
 	Size  int // least number of SSA instructions of a procedure
-	Depth int // of nested loops, that many from the outside; 0 for all
+	Depth int // number of nested loops to probe, from the outside; 0 for all
 }
 
-// has reports whether points of a kind are wanted.
+// has reports whether points of a kind are selected.
 func (l Limits) has(k Kinds) bool { return l.Kinds == 0 || l.Kinds&k != 0 }

@@ -15,13 +15,13 @@ import (
 // Loop is a loop with probes at its entry and its exits.
 type Loop struct {
 	Point uint32
-	Spin  bool      // entered with the second iteration: the first one waits for nothing
+	Spin  bool      // entered with the second iteration, because the first one does not wait
 	Func  bool      // ranges over a function
-	Deep  bool      // is left from within the body of such a range: iterations are counted in the profile stack
+	Deep  bool      // left from within the body of such a range: iterations are counted in the profile stack
 	Home  token.Pos // where its variables are declared: behind an opening brace
 
 	Start token.Pos // the entry stands before this
-	Body  token.Pos // what is done once an iteration
+	Body  token.Pos // statements for each iteration stand here
 	End   token.Pos // the exit stands behind this; NoPos if control does not come there
 
 	from, to token.Pos // its statements
@@ -34,10 +34,11 @@ type Leave struct {
 	Loops []*Loop // innermost first
 }
 
-// A loop with fewer instructions in its body is left out, unless it spins, or
-// calls what the compiler does not inline, or waits, or contains a loop: then how
-// long it takes does not show in its size. Instructions are those of the SSA form
-// without jumps; a pair of probes takes the time of a hundred of them.
+// shortBody is the least number of instructions in the body of a probed loop. A pair of
+// probes takes the time of a hundred instructions; they are counted in the SSA form,
+// without jumps. A shorter loop is probed if it spins, waits, contains a loop or calls a
+// function that the compiler does not inline, because its size then does not tell how
+// long it takes.
 const shortBody = 40
 
 // looper finds the loops of one function.
@@ -52,8 +53,8 @@ type looper struct {
 	named   map[string]bool   // labels that a break or continue names
 	breaks  map[ast.Stmt]bool // statements that a break leaves
 	home    token.Pos
-	rooms   []int // for probes in the bodies of ranges over functions around the statement
-	depth   int   // loops around the statement being walked, and its own
+	rooms   []int // room for probes in each body of a range over a function around the statement
+	depth   int   // number of loops around the statement being walked, itself included
 }
 
 func newLooper(f *finder, fn *Func, gotos map[string]bool) *looper {
@@ -100,8 +101,8 @@ func newLooper(f *finder, fn *Func, gotos map[string]bool) *looper {
 	return l
 }
 
-// loop makes a loop statement a point, or a skip. head is where a statement
-// before it goes.
+// loop makes a loop statement a point or a skip. head is the place for a statement
+// before it.
 func (l *looper) loop(s ast.Stmt, body *ast.BlockStmt, head spot) *Loop {
 	if !l.Limits.has(Loops) {
 		l.depth++
@@ -149,7 +150,7 @@ func (l *looper) loop(s ast.Stmt, body *ast.BlockStmt, head spot) *Loop {
 	return lp
 }
 
-// told is directed for a loop: a directive may stand before its label, too.
+// told is directed for a loop, whose directive may also stand before its label.
 func (l *looper) told(s ast.Stmt, verb string) (arg string, ok bool) {
 	if arg, ok = l.directed(s, verb); !ok && l.labeled[s] != nil {
 		return l.directed(l.labeled[s], verb)
@@ -157,7 +158,7 @@ func (l *looper) told(s ast.Stmt, verb string) (arg string, ok bool) {
 	return arg, ok
 }
 
-// name is what a directive calls a loop, or else as given.
+// name returns the name that a directive gives to a loop, or else the given name.
 func (l *looper) name(s ast.Stmt, name string) string {
 	if arg, _ := l.told(s, verbName); arg != "" {
 		return arg
@@ -210,9 +211,10 @@ func (l *looper) short(s ast.Stmt, n *natural) bool {
 	return !nested
 }
 
-// leaves notes which loops a statement leaves. Those around a range over a
-// function are not left before its iterator has returned: the exit of a loop
-// further out does it, or the procedure's.
+// leaves notes the loops that a statement leaves. If the statement stands in the body
+// of a range over a function, it does not leave the loops around the range: they end
+// only when the iterator has returned. The exit of a loop further out closes them, or
+// the procedure's exit.
 func (l *looper) leaves(s ast.Stmt) {
 	stays := func(*Loop) bool { return false }
 	if b, ok := s.(*ast.BranchStmt); ok {
@@ -241,7 +243,7 @@ func (l *looper) leaves(s ast.Stmt) {
 	}
 }
 
-// within walks what stands in a loop; lp is nil if it has no probe.
+// within walks the statements of a loop; lp is nil if the loop has no probe.
 func (l *looper) within(lp *Loop, home token.Pos, walk func()) {
 	open, was := l.open, l.home
 	if lp != nil {
@@ -253,7 +255,7 @@ func (l *looper) within(lp *Loop, home token.Pos, walk func()) {
 	l.depth--
 }
 
-// loopName is how a loop is called in reports: its head.
+// loopName returns the name of a loop in reports, which is its head.
 func loopName(s ast.Stmt) string {
 	name := "for"
 	switch s := s.(type) {

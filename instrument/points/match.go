@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// match finds the statement that a natural loop comes from: the innermost one
-// around all its instructions that no smaller loop comes from.
+// match finds the statement that a natural loop comes from: the innermost statement
+// around all its instructions that is not already the origin of a smaller loop.
 func (l *looper) match(n *natural, loops []ast.Stmt) {
 	from, to := n.span()
 	if !from.IsValid() {
@@ -21,7 +21,7 @@ func (l *looper) match(n *natural, loops []ast.Stmt) {
 	}
 }
 
-// matchPart is match for a loop that shares its header with a larger one: it
+// matchPart is match for a loop that shares its header with a larger one. Such a loop
 // comes from the innermost statement around it or from none.
 func (l *looper) matchPart(n *natural, loops []ast.Stmt) {
 	from, to := n.span()
@@ -43,7 +43,7 @@ func (l *looper) spans(s ast.Stmt, from, to token.Pos) bool {
 	return s.Pos() <= from && to < end
 }
 
-// lastJump is the end of the last goto to a label, if it is behind the label.
+// lastJump returns the end of the last goto to a label, if it is behind the label.
 func (l *looper) lastJump(label *ast.LabeledStmt) (end token.Pos) {
 	ast.Inspect(l.fn.Body, func(n ast.Node) bool {
 		switch n := n.(type) {
@@ -59,7 +59,7 @@ func (l *looper) lastJump(label *ast.LabeledStmt) (end token.Pos) {
 	return end
 }
 
-// findBreaks notes which statements are left by a break; inner is the one that a
+// findBreaks notes the statements that a break leaves. inner is the statement that a
 // break without a label leaves.
 func (l *looper) findBreaks(n ast.Node, inner ast.Stmt) {
 	ast.Inspect(n, func(m ast.Node) bool {

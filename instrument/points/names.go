@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// identity is the stable name of a point: the same in every build in which its
-// function keeps its name and the points before it in that function stay.
+// identity returns the stable id of a point. The id stays the same from build to build
+// while the function keeps its name and the points before it in the function stay.
 func identity(importPath, fn, kind string, ordinal int) uint64 {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%s\x00%d", importPath, fn, kind, ordinal))
 	return binary.LittleEndian.Uint64(sum[:])
 }
 
-// symbol is the name that the linker and runtime.FuncForPC give to fn.
+// symbol returns the name that the linker and runtime.FuncForPC give to fn.
 func symbol(fn *types.Func) string {
 	return prefix(fn.Pkg()) + "." + local(fn)
 }
@@ -27,7 +27,7 @@ func prefix(pkg *types.Package) string {
 	return escape(pkg.Path())
 }
 
-// local is the symbol without its package.
+// local returns the symbol without its package.
 func local(fn *types.Func) string {
 	sig := fn.Type().(*types.Signature)
 	if sig.Recv() == nil {
@@ -55,7 +55,7 @@ func local(fn *types.Func) string {
 	return name + "." + fn.Name()
 }
 
-// escape is cmd/internal/objabi.PathToPrefix.
+// escape does the same as cmd/internal/objabi.PathToPrefix.
 func escape(path string) string {
 	slash := strings.LastIndex(path, "/")
 	var b strings.Builder

@@ -9,16 +9,16 @@ import (
 )
 
 // natural is a natural loop: the blocks from which its header can be reached
-// without leaving what the header dominates. Back edges to one header make one
-// loop.
+// without leaving the blocks that the header dominates. All back edges to one
+// header make one loop.
 type natural struct {
 	header *ssa.BasicBlock
 	blocks map[*ssa.BasicBlock]bool
-	edges  []*ssa.BasicBlock // where the back edges come from
+	edges  []*ssa.BasicBlock // origins of the back edges
 }
 
-// parts are the loops that the back edges make one by one. A loop that begins
-// with another loop has one header with it.
+// parts returns the loop of each single back edge. They differ if a loop begins with
+// another loop, because the two then share a header.
 func (n *natural) parts() []*natural {
 	if len(n.edges) < 2 {
 		return nil
@@ -41,8 +41,8 @@ func (n *natural) add(edge *ssa.BasicBlock) {
 	n.grow(edge)
 }
 
-// naturals finds the natural loops of a function, those of its bodies of ranges
-// over functions included: they are functions to the SSA form only.
+// naturals finds the natural loops of a function. It includes those in the bodies of
+// ranges over functions, which are separate functions in the SSA form only.
 func naturals(fn *ssa.Function) []*natural {
 	var list []*natural
 	if fn == nil {
@@ -96,8 +96,8 @@ func (n *natural) instrs(yield func(ssa.Instruction) bool) {
 	}
 }
 
-// span is the stretch of source that the loop's instructions come from; NoPos if
-// none has a position. A phi's is that of its variable.
+// span returns the part of the source that the loop's instructions come from; NoPos
+// if none has a position. It ignores phis, whose position is that of a variable.
 func (n *natural) span() (from, to token.Pos) {
 	for in := range n.instrs {
 		if _, phi := in.(*ssa.Phi); phi {

@@ -8,13 +8,13 @@ import (
 	"golang.org/x/tools/go/types/typeutil"
 )
 
-// objectName is how people would call the object that an expression denotes:
+// objectName returns a readable name for the object that an expression denotes:
 //
 //	path.(*Server).mu   a field, by the type that declares it
 //	path.jobs           a package's variable
 //	path.Run.done       a variable or parameter of a function
 //	path.locks[...]     an element
-//	path.Recv()         what a call returned
+//	path.Recv()         the result of a call
 func (f *finder) objectName(e ast.Expr) string {
 	switch e := e.(type) {
 	case *ast.ParenExpr:
@@ -53,7 +53,7 @@ func (f *finder) variableName(id *ast.Ident) string {
 	return f.variable(obj)
 }
 
-// variable names a variable by where it is declared.
+// variable names a variable by the place of its declaration.
 func (f *finder) variable(obj types.Object) string {
 	if obj.Parent() == obj.Pkg().Scope() || obj.Pkg() != f.Types {
 		return prefix(obj.Pkg()) + "." + obj.Name()
@@ -64,7 +64,7 @@ func (f *finder) variable(obj types.Object) string {
 	return prefix(obj.Pkg()) + "." + obj.Name()
 }
 
-// declaring is the innermost function around a position.
+// declaring returns the innermost function around a position.
 func (f *finder) declaring(pos token.Pos) (found *Func) {
 	for _, fn := range f.set.Funcs { // inner ones come later
 		if fn.Node.Pos() <= pos && pos < fn.Node.End() {
@@ -91,7 +91,7 @@ func (f *finder) fieldName(e *ast.SelectorExpr, s *types.Selection) string {
 		switch {
 		case owner != "":
 			name = owner
-		case i == 0: // a struct without a name, which is a part of something
+		case i == 0: // an unnamed struct: name it by the expression
 			name = f.objectName(e.X)
 		}
 		name += "." + st.Field(index).Name()
@@ -117,7 +117,7 @@ func (f *finder) promoted(e ast.Expr, m *types.Selection) string {
 		case owner != "":
 			name = owner
 		case name == "":
-			name = f.objectName(e) // a struct without a name, which is a part of something
+			name = f.objectName(e) // an unnamed struct: name it by the expression
 		}
 		name += "." + st.Field(index).Name()
 		t = st.Field(index).Type()
@@ -125,7 +125,7 @@ func (f *finder) promoted(e ast.Expr, m *types.Selection) string {
 	return name
 }
 
-// typeName is a named type in the form in which the linker names its methods.
+// typeName returns the name of a type in the form that the linker uses for its methods.
 func typeName(t types.Type) string {
 	named, ok := types.Unalias(t).(*types.Named)
 	if !ok {
@@ -138,8 +138,8 @@ func typeName(t types.Type) string {
 	return prefix(named.Obj().Pkg()) + ".(*" + name + ")"
 }
 
-// isParameter reports whether e is a parameter or what a call returned: the
-// object has a better name elsewhere.
+// isParameter reports whether e is a parameter or the result of a call. The object
+// then has a better name elsewhere.
 func (f *finder) isParameter(e ast.Expr) bool {
 	if _, call := ast.Unparen(e).(*ast.CallExpr); call {
 		return true

@@ -11,20 +11,21 @@ import (
 	"qinst.dev/sddf/spec"
 )
 
-// Form is how a counter is put into the text.
+// Form is the way in which a counter is put into the text.
 type Form uint8
 
 const (
 	// Before puts a statement before the one at Pos.
 	Before Form = iota
-	// And makes the condition [Pos, End) the right operand of an &&: it is
-	// evaluated conditionally or repeatedly, no statement can stand before it.
+	// And makes the condition [Pos, End) the right operand of an &&. No statement
+	// can stand before such a condition, because it is evaluated conditionally or
+	// repeatedly.
 	And
 	// Else makes the else-if [Pos, End) an else with a block, in which a
 	// statement stands before the if.
 	Else
-	// Value makes the case value [Pos, End) the argument of a function that returns
-	// it: its other argument counts.
+	// Value makes the case value [Pos, End) an argument of a function that returns
+	// it. The function's other argument counts.
 	Value
 )
 
@@ -32,22 +33,23 @@ const (
 type Insertion struct {
 	Form     Form
 	Pos, End token.Pos
-	Points   []uint32 // that have a counter
+	Points   []uint32 // the points with a counter
 
-	leader *uint32 // the one that counts for others
+	leader *uint32 // the point that counts for the others
 	looped bool    // stands in a loop
 }
 
-// Post are the calls in the post statement of a for loop. They are counted when
-// the condition is evaluated again or, if there is none, when the next iteration
-// begins; a variable tells the first time from the others.
+// Post holds the calls in the post statement of a for loop. They are counted when
+// the condition is evaluated again or, if there is no condition, when the next
+// iteration begins. A variable tells the first time from the others.
 type Post struct {
 	Points            []uint32
 	Home, Start, Body token.Pos // as in [Loop]
 	Cond              ast.Expr  // nil if there is none
 }
 
-// spot is where the calls of an expression are counted, or why they cannot be.
+// spot is the insertion that counts the calls of an expression, or the reason why
+// they cannot be counted.
 type spot struct {
 	insertion *Insertion
 	skip      SkipReason
@@ -60,13 +62,13 @@ type placer struct {
 	gotos      map[string]bool
 	loops      *looper
 	insertions []*Insertion
-	taken      map[*ast.UnaryExpr]bool // receives that are points, or left out
+	taken      map[*ast.UnaryExpr]bool // receives that are already points or skips
 	outer      []outerLoop
 }
 
 // placeCalls makes every call of fn a point with an insertion, or a skip. A call is
-// counted before the statement that it is in: if an earlier part of the statement
-// panics, the count is one too high.
+// counted before the statement that contains it. The count is therefore one too high
+// if an earlier part of the statement panics.
 func (f *finder) placeCalls(fn *Func) {
 	gotos := gotoTargets(fn.Body)
 	p := &placer{finder: f, fn: fn, gotos: gotos, loops: newLooper(f, fn, gotos), taken: map[*ast.UnaryExpr]bool{}}
@@ -87,8 +89,9 @@ func (p *placer) insertion(form Form, pos, end token.Pos) spot {
 	return spot{insertion: a}
 }
 
-// body places the calls of the function's statements. Those of the first ones are made
-// whenever the function is called: its own count is theirs.
+// body places the calls of the function's statements. The calls of the first statements
+// need no counter, because they are made whenever the function is called: the function's
+// count stands for them.
 func (p *placer) body() {
 	var entry *uint32
 	if !p.fn.Bare {
@@ -99,10 +102,10 @@ func (p *placer) body() {
 
 func (p *placer) list(stmts []ast.Stmt) { p.listFrom(nil, stmts) }
 
-// listFrom places the calls of a list's statements; leader is a point that is hit
-// whenever the first of them is reached, nil if there is none.
+// listFrom places the calls of a list's statements. leader is a point that is hit
+// whenever the first statement is reached, nil if there is none.
 func (p *placer) listFrom(leader *uint32, stmts []ast.Stmt) {
-	var run *Insertion // where the statements before s are counted, if s always follows them
+	var run *Insertion // counts the statements before s, if s always follows them
 	for i := 0; i < len(stmts); i++ {
 		s := stmts[i]
 		if lp, taken := p.loops.gotoLoop(stmts[i:]); lp != nil {
@@ -128,7 +131,7 @@ func (p *placer) listFrom(leader *uint32, stmts []ast.Stmt) {
 	}
 }
 
-// plain is list for the statements of a loop made of gotos.
+// plain places the calls of the statements of a loop made of gotos.
 func (p *placer) plain(stmts []ast.Stmt) {
 	p.stmt(stmts[0], p.at(Before, stmts[0]))
 	p.list(stmts[1:])
@@ -200,8 +203,8 @@ func (p *placer) stmt(s ast.Stmt, head spot) {
 	}
 }
 
-// inList reports whether s is a statement of a list: then others may stand
-// around it.
+// inList reports whether s is a statement of a list, so that other statements may
+// stand around it.
 func (p *placer) inList(s ast.Stmt, head spot) bool {
 	return head.insertion != nil && head.insertion.Form == Before && head.insertion.Pos == s.Pos()
 }
@@ -235,9 +238,9 @@ func (p *placer) simple(s ast.Stmt, head spot) {
 	}
 }
 
-// afterLabel finds the place of a labeled statement's counters. Behind the label
-// they are reached by a goto too, but a label that a break or continue names must
-// stay with its statement.
+// afterLabel finds the place of a labeled statement's counters. They stand behind the
+// label, because a goto must reach them too. There is no such place if a break or
+// continue names the label, because the label must then stay with its statement.
 func (p *placer) afterLabel(s *ast.LabeledStmt, head spot) spot {
 	switch s.Stmt.(type) {
 	case *ast.ForStmt, *ast.RangeStmt, *ast.SwitchStmt, *ast.TypeSwitchStmt, *ast.SelectStmt:
@@ -282,9 +285,9 @@ func (p *placer) switchStmt(s *ast.SwitchStmt, head spot) {
 	}
 }
 
-// comm handles a clause of a select. The channels and the values to send of all
-// clauses are evaluated when the select is entered, the targets of a receive only
-// when its clause was chosen.
+// comm handles a clause of a select. The channels, and the values to send, of all
+// clauses are evaluated when the select is entered. The targets of a receive are
+// evaluated only if its clause is chosen.
 func (p *placer) comm(c *ast.CommClause, head spot) {
 	p.chanCase(c)
 	switch s := c.Comm.(type) {
@@ -298,11 +301,11 @@ func (p *placer) comm(c *ast.CommClause, head spot) {
 	p.list(c.Body)
 }
 
-// behind is the place behind a brace or colon.
+// behind returns the place behind a brace or colon.
 func (p *placer) behind(pos token.Pos) spot { return p.insertion(Before, pos+1, pos+1) }
 
-// post places the calls of a loop's post statement. A statement before the loop
-// is needed, to reset the variable.
+// post places the calls of a loop's post statement. This needs a place for a statement
+// before the loop, which resets the variable.
 func (p *placer) post(s *ast.ForStmt, head spot) {
 	if s.Post == nil {
 		return
@@ -311,15 +314,15 @@ func (p *placer) post(s *ast.ForStmt, head spot) {
 		p.stmt(s.Post, spot{skip: PostStatement})
 		return
 	}
-	a := &Insertion{Form: Value} // no callee is told there
+	a := &Insertion{Form: Value} // the callee cannot be found there
 	p.stmt(s.Post, spot{insertion: a})
 	if len(a.Points) > 0 {
 		p.fn.Posts = append(p.fn.Posts, &Post{a.Points, p.loops.home, head.insertion.Pos, s.Body.Lbrace + 1, s.Cond})
 	}
 }
 
-// canWrap reports whether a generic function can return e's value in its place: an
-// untyped bool would get a type.
+// canWrap reports whether a call of a generic function can replace e and return its
+// value. It cannot replace an untyped bool, which would get a type.
 func (p *placer) canWrap(e ast.Expr) bool {
 	t := p.Info.TypeOf(e)
 	if !p.generics() {
@@ -344,8 +347,8 @@ func (p *placer) exprs(head spot, list ...ast.Expr) {
 	}
 }
 
-// expr places the calls that evaluating e makes. The bodies of literals are
-// functions of their own.
+// expr places the calls that evaluating e makes. It ignores the bodies of literals,
+// which are functions of their own.
 func (p *placer) expr(e ast.Expr, head spot) {
 	if e == nil {
 		return
@@ -393,7 +396,7 @@ func (p *placer) expr(e ast.Expr, head spot) {
 func (p *placer) call(c *ast.CallExpr, head spot, kind string, flags uint32) {
 	fun := p.Info.Types[c.Fun]
 	if fun.IsBuiltin() && isUnsafe(p.Info, c.Fun) {
-		return // the operands of Sizeof and its like are not evaluated
+		return // unsafe.Sizeof and the like do not evaluate their operands
 	}
 	if sel, ok := ast.Unparen(c.Fun).(*ast.SelectorExpr); ok {
 		p.expr(sel.X, head)
@@ -419,8 +422,9 @@ func (p *placer) call(c *ast.CallExpr, head spot, kind string, flags uint32) {
 	p.count(c, head.insertion, kind, name, flags, dynamic)
 }
 
-// count makes c a point. It has a counter, unless another call at the insertion has
-// one: they are reached together. One that tells its callee has its own.
+// count makes c a point. The point has a counter unless another call at the insertion
+// has one, because the calls of an insertion are reached together. A call whose callee is
+// found at run time always has its own.
 func (p *placer) count(c *ast.CallExpr, a *Insertion, kind, name string, flags uint32, dynamic bool) {
 	n := uint32(len(p.set.Points))
 	var told bool
@@ -448,7 +452,7 @@ func (p *placer) count(c *ast.CallExpr, a *Insertion, kind, name string, flags u
 	a.Points = append(a.Points, n)
 }
 
-// callee names the function that c calls, if that is known before it runs.
+// callee names the function that c calls, if it is known before run time.
 func (p *placer) callee(c *ast.CallExpr) (name string, dynamic bool) {
 	if lit, ok := ast.Unparen(c.Fun).(*ast.FuncLit); ok {
 		return p.called(p.literals[lit].Name), false

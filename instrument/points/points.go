@@ -1,9 +1,10 @@
-// Package points decides what of a Go package is measured: which procedures,
-// which call sites, in which form, and for everything left out the reason.
+// Package points chooses the probe points of a Go package: its procedures, calls,
+// loops and synchronization operations, and the form of each probe. It gives the
+// reason for every point that it leaves out.
 //
-// It looks at syntax and types and changes nothing; package rewrite turns its
-// answer into edits. The order of the points is the order of the source, so two
-// runs over one package agree.
+// The package reads syntax, types and the SSA form, and changes nothing; package
+// rewrite turns its answer into edits. Points are in the order of the source, so
+// that two runs over one package agree.
 package points
 
 import (
@@ -18,23 +19,23 @@ import (
 
 // Package is a type-checked package.
 type Package struct {
-	Path       string // what the linker calls it: "main" for a program
-	ImportPath string // what its importers call it
+	Path       string // the linker's name of the package: "main" for a program
+	ImportPath string // the importers' name of it
 	Fset       *token.FileSet
 	Files      []*ast.File
 	Types      *types.Package
 	Info       *types.Info
 	Limits     Limits
 
-	// Inlining is what the compiler decided in a build without probes.
+	// Inlining holds the compiler's decisions in a build without probes.
 	Inlining *Inlining
 
-	// SSA is the built SSA form, nil if there is none: then no loop is a point, and
-	// SSAError says why.
+	// SSA is the built SSA form. If it could not be built, SSA is nil, no loop is a
+	// point, and SSAError holds the reason.
 	SSA      *ssa.Package
 	SSAError error
 
-	// FileName maps a file's name to the one that the compiler writes into the
+	// FileName maps a file's name to the name that the compiler writes into the
 	// program.
 	FileName func(string) string
 }
@@ -50,10 +51,10 @@ type Point struct {
 	Flags uint32
 	Op    string // of a sync point: spec.OpLock ...
 
-	Leader uint32 // offset of the call that is counted for this one too; a point that counts for itself: its own
+	Leader uint32 // offset of the point whose counter stands for this one, the representative; its own offset if it has a counter
 }
 
-// Skip is something that could have been a point.
+// Skip is a place that could have been a point, with the reason why it is not.
 type Skip struct {
 	ID         uint64
 	Kind, Name string
@@ -67,33 +68,33 @@ type Func struct {
 	Name   string // the linker's symbol
 	Node   ast.Node
 	Type   *ast.FuncType
-	Body   *ast.BlockStmt // nil if it has none
+	Body   *ast.BlockStmt // nil if the function has none
 	Skip   SkipReason     // 0 if probed
 	Point  uint32         // if probed
-	Bare   bool           // without probes of its own: only of what is in it
-	Forced bool           // probed by directive, though the compiler would inline it
+	Bare   bool           // without probes at entry and exit, but with probes inside
+	Forced bool           // probed by directive, although the compiler would inline it
 
 	Exit       ExitForm
 	Returns    []*ast.ReturnStmt // its own, not those of literals inside
-	Insertions []*Insertion      // where its calls are counted, outermost first
-	Loops      []*Loop           // that are probed, outermost first
-	Leaves     []*Leave          // statements that leave some of them
+	Insertions []*Insertion      // the places that count its calls, outermost first
+	Loops      []*Loop           // the probed loops, outermost first
+	Leaves     []*Leave          // statements that leave some of these loops
 	Posts      []*Post           // calls in post statements of loops
 	Syncs      []*Sync           // its operations on synchronization objects
-	Tally      *Tally            // where calls are counted, nil if all by probes
+	Tally      *Tally            // calls counted in memory of the activation, nil if probes count all
 
 	fewDefers bool // there is no room for a second defer beside each deferred operation
 
 	doc []*ast.Comment // directives that apply to it
 }
 
-// Set is everything that was found in a package.
+// Set holds all points and skips of a package.
 type Set struct {
 	Funcs    []*Func
 	Points   []Point
 	Skips    []Skip
 	Warnings []Warning
-	Dynamic  map[uint32]Dynamic // calls whose callee is told at run time
+	Dynamic  map[uint32]Dynamic // calls whose callee is found at run time
 }
 
 // Find returns the points of a package.
@@ -145,13 +146,13 @@ type finder struct {
 	ssa      map[ast.Node]*ssa.Function
 	spins    spins
 	calms    map[*ssa.Function]bool
-	closures map[types.Object]ast.Expr // what variables hold that hold one function
-	bound    map[ast.Expr]bool         // those of them that are method values
+	closures map[types.Object]ast.Expr // the function that a variable always holds
+	bound    map[ast.Expr]bool         // the expressions that are values of closures
 	wrappers map[*types.Func]*wrapper
 	renamed  map[string]string // functions that a directive names, by symbol
 
 	directives map[lineKey][]*directive
-	told       []*directive   // all of them
+	told       []*directive   // all directives
 	ordinals   map[string]int // of the points of the function at hand, by kind
 }
 
@@ -166,21 +167,21 @@ func (f *finder) add(fn *Func, pos token.Pos, kind, name string) *Point {
 	return &f.set.Points[len(f.set.Points)-1]
 }
 
-// nextID is the identity of fn's next point of a kind. Skips count too: what is
-// left out changes nobody else's.
+// nextID returns the id of fn's next point of a kind. Skips count too, because leaving
+// out a point must not change the ids of the others.
 func (f *finder) nextID(fn *Func, kind string) uint64 {
 	ordinal := f.ordinals[kind]
 	f.ordinals[kind]++
 	return identity(f.ImportPath, fn.Name, kind, ordinal)
 }
 
-// skip appends a skip; a procedure's is about fn itself.
+// skip appends a skip. If its kind is that of procedures, fn itself is skipped.
 func (f *finder) skip(fn *Func, pos token.Pos, kind, name string, why SkipReason) {
 	file, line := f.place(pos)
 	f.set.Skips = append(f.set.Skips, Skip{f.nextID(fn, kind), kind, name, file, line, why})
 }
 
-// SkipPackage is the skip of a whole package.
+// SkipPackage returns the skip of a whole package.
 func SkipPackage(importPath string, why SkipReason) Skip {
 	return Skip{ID: identity(importPath, "", "package", 0), Kind: "package", Name: importPath, Reason: why}
 }
@@ -190,7 +191,7 @@ func (f *finder) place(pos token.Pos) (file string, line uint32) {
 	return f.FileName(p.Filename), uint32(p.Line)
 }
 
-// FlagNames are the point's flags in words.
+// FlagNames returns the point's flags in words.
 func (p *Point) FlagNames() []string {
 	var names []string
 	for _, f := range []struct {

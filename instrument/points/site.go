@@ -10,9 +10,9 @@ import (
 )
 
 // Sites returns the places of a package at which a goroutine may wait, with the
-// names of the objects that it waits for there. It is for packages without
-// probes: the runtime records every wait with its stack, and these tables say
-// what the lines in it are about.
+// names of the objects that it waits for there. It serves packages without
+// probes: the runtime records every wait with its stack, and these tables name
+// the objects for the lines of the stack.
 func Sites(p *Package) []Point {
 	f := newFinder(p)
 	f.nameFuncs()
@@ -76,7 +76,7 @@ func (f *finder) selectSite(fn *Func, s *ast.SelectStmt) {
 	for _, c := range s.Body.List {
 		switch s := c.(*ast.CommClause).Comm.(type) {
 		case nil:
-			return // it does not wait
+			return // the select does not wait
 		case *ast.SendStmt:
 			names = append(names, f.objectName(s.Chan))
 		default:

@@ -9,23 +9,23 @@ import (
 	"strings"
 )
 
-// SkipReason says why something is not probed. The list is closed.
+// SkipReason tells why a package or a point is not probed. There are no other reasons.
 type SkipReason uint8
 
 // Reasons for packages, for procedures, and for call sites.
 const (
 	_ SkipReason = iota
 
-	Never      // the package is part of the runtime, or the runtime of it
+	Never      // the package is part of the runtime, or the runtime depends on it
 	Unselected // the selection leaves the package out
-	Unchecked  // the package is not correct, or not Go the compiler accepts
+	Unchecked  // the package is incorrect, or the compiler does not accept it
 
 	Inlinable // the compiler inlines it: a probe would measure the probe
 	NoBody    // written in assembly or supplied by the linker
 	Pragma    // a compiler directive that limits what the body may do
 	Blank     // named _, never called
 	Generated // written by the go command: cgo's glue, the test's main
-	Dead      // behind a condition that is constant; the compiler drops it
+	Dead      // behind a constant condition; the compiler drops it
 	Reduces   // a method of an extension, which runs in the tool's goroutine
 
 	PostStatement // in the post statement of a for loop
@@ -34,17 +34,17 @@ const (
 
 	ShortLoop // its body is too short to be worth a probe
 	NoLoop    // control does not come back to it
-	NoSSA     // the SSA builder failed, which a warning tells: where loops are, and sizes, are not known
+	NoSSA     // the SSA builder failed, so that loops and sizes are unknown; a warning tells so
 	Ignored   // by a directive
-	Small     // fewer instructions than asked for
-	Nested    // in more loops than asked for
+	Small     // fewer instructions than the selection demands
+	Nested    // in more loops than the selection allows
 
-	Inline // in a function that is inlined, and not made once whenever that is called
+	Inline // in an inlined function, and not made exactly once in each of its calls
 
 	InHeader     // a sync operation in the head of an if, for or switch
-	InExpression // part of a larger expression: where the object is, or when it is used, cannot be said
-	MethodValue  // called later, through a variable or by others
-	DeferLimit   // one defer more would make all of the function's defers slow, or it is in a loop
+	InExpression // part of a larger expression: the object, or the moment of its use, is not known
+	MethodValue  // called later, through a variable or by other code
+	DeferLimit   // one more defer would make all of the function's defers slow, or it is in a loop
 )
 
 func (r SkipReason) String() string {
@@ -125,7 +125,7 @@ func (f *finder) skipFunc(fn *Func) SkipReason {
 	return 0
 }
 
-// size is the number of a function's SSA instructions.
+// size returns the number of a function's SSA instructions.
 func (f *finder) size(fn *Func) (n int) {
 	if form := f.ssa[fn.Node]; form != nil {
 		for _, b := range form.Blocks {
@@ -135,9 +135,9 @@ func (f *finder) size(fn *Func) (n int) {
 	return n
 }
 
-// forces reports whether a loop of fn must be probed although that ends the
-// inlining of fn: a directive says so, or it waits for another goroutine by
-// spinning, which is time that nobody else accounts for.
+// forces reports whether a loop of fn must be probed although that ends the inlining
+// of fn. It must be if a directive demands it, or if the loop waits for another
+// goroutine by spinning, because nothing else would account for that time.
 func (f *finder) forces(fn *Func) bool {
 	loops, told := 0, false
 	ast.Inspect(fn.Body, func(n ast.Node) bool {
@@ -157,8 +157,8 @@ func (f *finder) forces(fn *Func) bool {
 	return slices.ContainsFunc(naturals(f.ssa[fn.Node]), func(n *natural) bool { return f.spins.is(n) && !n.retries() })
 }
 
-// IsGenerated reports whether the go command writes the file of that name for
-// its own use. Files that cgo or cover derive from the user's are not meant.
+// IsGenerated reports whether the go command writes the file of that name for its
+// own use. It is false for files that cgo or cover derive from the user's.
 func IsGenerated(file string) bool {
 	switch base := path.Base(filepath.ToSlash(file)); base {
 	case "_cgo_gotypes.go", "_cgo_import.go", "_testmain.go", "_testmain.cover.go":
@@ -185,8 +185,9 @@ func limits(c *ast.Comment) bool {
 	return strings.HasPrefix(name, "cgo_")
 }
 
-// directives returns the comments that the compiler applies to a declaration:
-// all between the one before it and its own first token, not its doc alone.
+// directives returns the comments that the compiler applies to a declaration. They
+// are not only its doc comment, but all directives between the declaration before it
+// and its first token.
 func directives(file *ast.File, after, before token.Pos) []*ast.Comment {
 	var list []*ast.Comment
 	for _, group := range file.Comments {

@@ -9,15 +9,14 @@ import (
 	"golang.org/x/tools/go/ssa"
 )
 
-// spins finds the loops that do nothing but read shared state again until it has
-// changed.
+// spins finds the loops that only read shared state again until it has changed.
 type spins struct {
-	pure map[*ssa.Function]bool // functions that read again and do nothing else
+	pure map[*ssa.Function]bool // functions that only read shared state
 	bare map[types.Object]bool  // functions of the package that are declared without a body
 }
 
-// bareFuncs are the functions that are declared without a body. The SSA form does not
-// tell: it has no bodies of functions that are of no interest either.
+// bareFuncs returns the functions that are declared without a body. The SSA form does
+// not tell them apart, because it omits the bodies of uninteresting functions too.
 func bareFuncs(p *Package) map[types.Object]bool {
 	bare := map[types.Object]bool{}
 	for _, file := range p.Files {
@@ -30,9 +29,9 @@ func bareFuncs(p *Package) map[types.Object]bool {
 	return bare
 }
 
-// is reports whether n spins: nothing in it writes to memory that others see,
-// nothing waits, and what some way out of it depends on is read again, at the same
-// place, in each iteration.
+// is reports whether n spins. No instruction in a spinning loop writes to memory that
+// other goroutines see, and none waits. The condition of some exit depends on shared
+// state that each iteration reads again at the same place.
 func (s *spins) is(n *natural) bool {
 	for in := range n.instrs {
 		if !s.harmless(in) {
@@ -69,12 +68,12 @@ func (s *spins) harmless(in ssa.Instruction) bool {
 	return true
 }
 
-// What a call does, as far as spinning is concerned.
+// effect is the effect of a call, as far as spinning is concerned.
 type effect uint8
 
 const (
 	working effect = iota // anything
-	waiting               // nothing but time passing: runtime.Gosched and the like
+	waiting               // only lets time pass: runtime.Gosched and the like
 	reading               // reads shared state
 )
 
@@ -98,7 +97,7 @@ func (s *spins) call(c *ssa.Call) effect {
 	}
 	pure, seen := s.pure[fn]
 	if !seen {
-		s.pure[fn] = false // recursion is work
+		s.pure[fn] = false // recursion counts as work
 		pure = s.onlyReads(fn)
 		s.pure[fn] = pure
 	}
@@ -138,9 +137,9 @@ func (s *spins) foreign(fn *ssa.Function) effect {
 	return working
 }
 
-// pauses reports whether a function without a body, as the runtime's procyield, does
-// nothing but let time pass. Its name must say so, for nothing else does; what takes a
-// pointer or returns something may be work all the same.
+// pauses reports whether a function without a body, such as the runtime's procyield,
+// only lets time pass. The name must say so, because nothing else tells it. A function
+// that takes a pointer or returns a value may still do work.
 func pauses(fn *types.Func) bool {
 	sig := fn.Signature()
 	for v := range sig.Params().Variables() {
@@ -151,8 +150,7 @@ func pauses(fn *types.Func) bool {
 	return sig.Results().Len() == 0 && strings.Contains(strings.ToLower(fn.Name()), "yield")
 }
 
-// onlyReads reports whether fn is straight code that reads shared state and does
-// nothing else.
+// onlyReads reports whether fn is straight code that only reads shared state.
 func (s *spins) onlyReads(fn *ssa.Function) bool {
 	reads := false
 	for _, b := range fn.Blocks {
@@ -206,8 +204,9 @@ func (s *spins) rereads(n *natural, v ssa.Value, seen map[ssa.Value]bool) bool {
 	return false
 }
 
-// retries reports whether the loop is an update without a lock: it compares and
-// swaps with what it has just read, and turns only if another was faster.
+// retries reports whether the loop is an update without a lock. Such a loop compares
+// and swaps with the value that it has just read, and repeats only if another
+// goroutine was faster.
 func (n *natural) retries() bool {
 	for in := range n.instrs {
 		c, ok := in.(*ssa.Call)
@@ -222,8 +221,8 @@ func (n *natural) retries() bool {
 	return false
 }
 
-// invariant reports whether v names the same place in every iteration: it is
-// made outside the loop, or of such values.
+// invariant reports whether v names the same place in every iteration. It does if it
+// is computed outside the loop, or from such values.
 func (n *natural) invariant(v ssa.Value, depth int) bool {
 	in, ok := v.(ssa.Instruction)
 	if !ok || !n.blocks[in.Block()] {

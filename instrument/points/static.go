@@ -8,8 +8,8 @@ import (
 )
 
 // staticBool tells whether the compiler takes a condition as always true (+1),
-// always false (-1) or neither (0). See pkgWriter.staticBool in
-// cmd/compile/internal/noder, negation included: that one does not invert.
+// always false (-1) or neither (0). It follows pkgWriter.staticBool in
+// cmd/compile/internal/noder also for negation, which does not invert there.
 func staticBool(info *types.Info, e ast.Expr) int {
 	if v := info.Types[e].Value; v != nil && v.Kind() == constant.Bool {
 		if constant.BoolVal(v) {
@@ -36,8 +36,8 @@ func staticBool(info *types.Info, e ast.Expr) int {
 }
 
 // staticClause finds the clause that a switch over constants always takes, nil if
-// there is none. The compiler compiles no other. It gives up where a case is not
-// constant, or where the clause falls through.
+// there is none. The compiler compiles no other clause. The search gives up if a case
+// is not constant or if the clause falls through.
 func staticClause(info *types.Info, s *ast.SwitchStmt) (target ast.Stmt, ok bool) {
 	tag := constant.MakeBool(true)
 	if s.Tag != nil {

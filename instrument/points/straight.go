@@ -8,12 +8,12 @@ import (
 	"golang.org/x/tools/go/types/typeutil"
 )
 
-// Statements that follow each other, with nothing between that leaves, are reached
-// equally often: their calls share one counter, that of the first.
+// Successive statements are reached equally often if control cannot leave between
+// them. Their calls then share one counter, that of the first.
 
 // joins reports whether the calls of s may be counted together with those of the
-// statements before it: s is simple, no statement must stand right before it, and
-// no callee is told there.
+// statements before it. They may if s is simple, no statement must stand right before
+// it, and no callee is found there at run time.
 func (p *placer) joins(s ast.Stmt) bool {
 	switch s := s.(type) {
 	case *ast.ExprStmt:
@@ -43,9 +43,9 @@ func (p *placer) joins(s ast.Stmt) bool {
 	return joins
 }
 
-// passes reports whether what stands behind s is reached whenever s is, but for a
-// run-time panic: nothing in it leaves it or waits, and what it calls is inlined
-// and returns.
+// passes reports whether the statement behind s is reached whenever s is, run-time
+// panics aside. It is if s contains no jump and no wait, and all functions that s
+// calls are inlined and return.
 func (p *placer) passes(s ast.Stmt) bool {
 	passes := true
 	ast.Inspect(s, func(n ast.Node) bool {
@@ -53,7 +53,7 @@ func (p *placer) passes(s ast.Stmt) bool {
 		case *ast.FuncLit:
 			return false
 		case *ast.ReturnStmt, *ast.BranchStmt, *ast.LabeledStmt, *ast.GoStmt, *ast.DeferStmt, *ast.SelectStmt, *ast.SendStmt,
-			*ast.ForStmt, *ast.RangeStmt: // a loop may go on for good
+			*ast.ForStmt, *ast.RangeStmt: // a loop may never end
 			passes = false
 		case *ast.UnaryExpr:
 			passes = passes && n.Op != token.ARROW
@@ -65,8 +65,8 @@ func (p *placer) passes(s ast.Stmt) bool {
 	return passes
 }
 
-// returns reports whether a call always returns: the compiler inlines it, and
-// nothing that it makes panics by itself.
+// returns reports whether a call always returns. It does if the compiler inlines it
+// and the callee is calm.
 func (p *placer) returns(c *ast.CallExpr) bool {
 	tv := p.Info.Types[c.Fun]
 	switch {
@@ -95,8 +95,8 @@ var calmPackages = map[string]bool{
 	"encoding/binary": true, "math": true, "math/bits": true, "sync/atomic": true, "unicode": true, "unicode/utf8": true, "unsafe": true,
 }
 
-// calm reports whether a function of the package neither panics by itself nor
-// calls what might, or waits.
+// calm reports whether a function of the package neither panics explicitly nor waits
+// nor calls a function that might.
 func (f *finder) calm(fn *ssa.Function) bool {
 	if fn == nil || len(fn.Blocks) == 0 {
 		return false
@@ -104,7 +104,7 @@ func (f *finder) calm(fn *ssa.Function) bool {
 	if known, ok := f.calms[fn]; ok {
 		return known
 	}
-	f.calms[fn] = false // recursion may go on for good
+	f.calms[fn] = false // recursion may never end
 	for _, b := range fn.Blocks {
 		for _, in := range b.Instrs {
 			switch in := in.(type) {

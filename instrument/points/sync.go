@@ -8,33 +8,34 @@ import (
 	"qinst.dev/sddf/spec"
 )
 
-// SyncForm is how the probe of a synchronization operation is put into the text.
+// SyncForm is the way in which the probe of a synchronization operation is put into the
+// text.
 type SyncForm uint8
 
-// The forms. In the first three the object is evaluated once, where the
-// statement did, into a variable that the operation and the probe use.
+// The forms. In the first three the object is evaluated once, at the place of the
+// statement, into a variable that the operation and the probe use.
 const (
 	SyncAfter  SyncForm = iota // a call statement, the probe behind it
 	SyncBefore                 // a call statement, the probe in front of it
-	SyncDefer                  // a deferred call: the probe is a defer behind it, so it runs before
-	SyncTry                    // a call that says whether it succeeded: the probe if it did
+	SyncDefer                  // a deferred call: the probe is a defer behind it, so that it runs first
+	SyncTry                    // a call that reports success: the probe runs if it succeeded
 	ChanAfter                  // a channel operation, the probe behind the statement; the runtime knows the channel
 	ChanInside                 // likewise, the probe at the head of the body at Pos
 	ChanCond                   // likewise, the probe in the condition [Pos, End)
-	ChanCount                  // a select's default at Pos: it is counted
+	ChanCount                  // a select's default at Pos, which is only counted
 	ChanValue                  // a receive within an expression: [Pos, End) becomes a function's argument
 )
 
-// SyncObject is what an operation's operand is.
+// SyncObject is the kind of an operation's operand.
 type SyncObject uint8
 
 // The kinds of operands.
 const (
-	Variable  SyncObject = iota // the object itself, or a struct that it is in
+	Variable  SyncObject = iota // the object itself, or a struct that contains it
 	Pointer                     // a pointer to it
 	Interface                   // an interface that holds such a pointer
 	Channel
-	Bound // a method value whose receiver it is
+	Bound // a method value with the object as its receiver
 )
 
 // Sync is an operation on a synchronization object.
@@ -45,13 +46,13 @@ type Sync struct {
 	Call     *ast.CallExpr // not of channel operations other than close
 	Operand  ast.Expr      // of Call: the receiver, a method value, or close's argument
 	Path     string        // of the embedded fields from the operand to the receiver: ".S.Mutex"
-	Object   SyncObject    // what the operand is, or if there is a path the field at its end
-	Within   string        // path of the object in what the receiver points to
-	Queue    int           // where the runtime finds how many wait; see spec
+	Object   SyncObject    // kind of the operand or, if there is a path, of the field at its end
+	Within   string        // path of the object in the struct that the receiver points to
+	Queue    int           // where the runtime finds the number of waiting goroutines; see spec
 
-	method   *ast.SelectorExpr // that names the operation, nil for channels
+	method   *ast.SelectorExpr // names the operation, nil for channels
 	indirect bool              // the path leads through a pointer
-	refers   bool              // what names the object is a pointer to it, or an interface
+	refers   bool              // the object is named through a pointer to it, or an interface
 }
 
 // syncOp is a method of a type of package sync.
@@ -61,12 +62,13 @@ type syncOp struct {
 	queue int // offset << 8 | shift of a 32-bit word in the object
 }
 
-// noQueue is a Queue that tells nothing; the runtime knows the value.
+// noQueue is the Queue of an object without a number of waiting goroutines. The runtime
+// knows the value.
 const noQueue = 1<<16 - 1
 
-// Where sync's types of Go 1.26 keep the number of those that wait: a Mutex in
-// its state above 3 flags, an RWMutex in its Mutex, which comes first; the number
-// of readers and a WaitGroup's counter are words of their own.
+// Places at which the types of package sync, in Go 1.26, keep the number of waiting
+// goroutines. A Mutex keeps it in its state, above 3 flags, and an RWMutex in its Mutex,
+// which comes first. The number of readers and a WaitGroup's counter are separate words.
 const (
 	mutexQueue   = 0<<8 | 3
 	readersQueue = 16 << 8
@@ -87,7 +89,8 @@ var syncOps = map[string]syncOp{
 	"Locker.Lock":    {spec.OpLock, true, noQueue}, "Locker.Unlock": {spec.OpUnlock, false, noQueue},
 }
 
-// syncCall finds out whether a call is an operation on a synchronization object.
+// syncCall returns the operation on a synchronization object that a call is, nil if it
+// is none.
 func (f *finder) syncCall(c *ast.CallExpr) (*Sync, syncOp) {
 	if isBuiltin(f.Info, c.Fun, "close") && len(c.Args) == 1 {
 		return &Sync{Call: c, Operand: c.Args[0], Object: Channel, Queue: noQueue}, syncOp{op: spec.OpClose}
@@ -114,12 +117,12 @@ func (f *finder) syncCall(c *ast.CallExpr) (*Sync, syncOp) {
 	return y, op
 }
 
-// syncMethod finds out whether a selector names a method of a synchronization
-// object, and what leads to that.
+// syncMethod returns the operation that a selector names, with the path to its object,
+// nil if the selector names no method of a synchronization object.
 func (f *finder) syncMethod(sel *ast.SelectorExpr) (*Sync, syncOp) {
 	m := f.Info.Selections[sel]
 	if m == nil || m.Kind() != types.MethodVal || f.Types.Path() == "sync" {
-		return nil, syncOp{} // sync's own use of its types is its own business
+		return nil, syncOp{} // package sync's own use of its types is not of interest
 	}
 	y := &Sync{method: sel}
 	t := f.reach(y, m)
@@ -152,8 +155,8 @@ func (f *finder) syncMethod(sel *ast.SelectorExpr) (*Sync, syncOp) {
 	return y, op
 }
 
-// reach spells out the way from a method call's operand to the receiver and
-// returns the receiver's type, nil if a part of the way cannot be named here.
+// reach spells out the path from a method call's operand to the receiver and returns
+// the receiver's type, nil if a part of the path cannot be named here.
 func (f *finder) reach(y *Sync, m *types.Selection) types.Type {
 	t := types.Unalias(m.Recv())
 	if _, param := t.(*types.TypeParam); param {
@@ -188,7 +191,7 @@ func (f *finder) reach(y *Sync, m *types.Selection) types.Type {
 	return t
 }
 
-// syncName is the name of the object of an operation.
+// syncName returns the name of the object of an operation.
 func (f *finder) syncName(y *Sync) string {
 	if y.method == nil {
 		return f.objectName(y.Operand)
@@ -200,7 +203,7 @@ func (f *finder) syncName(y *Sync) string {
 }
 
 // weakName reports whether the object of an operation may have a better name
-// elsewhere, because what names it refers to it only.
+// elsewhere, because the name here is only that of a reference or a parameter.
 func (f *finder) weakName(y *Sync) bool {
 	if y.method == nil {
 		return f.isParameter(y.Operand)
@@ -223,8 +226,8 @@ func isLocker(t types.Type) bool {
 	return found == 2
 }
 
-// syncStmt makes a call statement, deferred or not, a sync point if it is an
-// operation.
+// syncStmt makes a sync point of a call statement, deferred or not, if the call is a
+// synchronization operation.
 func (p *placer) syncStmt(s ast.Stmt, e ast.Expr, inList bool) {
 	c, ok := ast.Unparen(e).(*ast.CallExpr)
 	if !ok {
@@ -247,7 +250,7 @@ func (p *placer) syncStmt(s ast.Stmt, e ast.Expr, inList bool) {
 	case deferred:
 		y.Form = SyncDefer
 	case op.op == spec.OpTryLock || op.op == spec.OpTryRLock:
-		return // the result is not looked at: as an expression, see tryLock
+		return // tryLock handles the call as an expression
 	case op.after:
 		y.Form = SyncAfter
 	default:
@@ -273,8 +276,8 @@ func (p *placer) syncPoint(y *Sync, pos token.Pos, op, name string, weak bool) {
 	p.fn.Syncs = append(p.fn.Syncs, y)
 }
 
-// tryLock makes a call of TryLock a sync point. Its operand is evaluated a second
-// time if the lock was got, so it must be one that nothing can have changed.
+// tryLock makes a call of TryLock a sync point. If the lock was taken, the operand is
+// evaluated a second time. Nothing may therefore be able to change it in between.
 func (p *placer) tryLock(c *ast.CallExpr) {
 	y, op := p.syncCall(c)
 	if y == nil || op.op != spec.OpTryLock && op.op != spec.OpTryRLock {
@@ -289,8 +292,8 @@ func (p *placer) tryLock(c *ast.CallExpr) {
 	p.syncPoint(y, c.Lparen, op.op, name, p.weakName(y))
 }
 
-// methodUse leaves out an operation that becomes a value, unless that is called
-// where its object is known.
+// methodUse skips an operation that becomes a method value, unless a variable always
+// holds the value, so that its object is known at the call.
 func (p *placer) methodUse(e *ast.SelectorExpr) {
 	if y, _ := p.syncMethod(e); y != nil && !p.bound[e] && p.Limits.has(Syncs) {
 		p.skip(p.fn, e.Pos(), spec.PointSync, p.syncName(y), MethodValue)

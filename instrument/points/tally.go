@@ -9,19 +9,19 @@ import (
 	"qinst.dev/sddf/spec"
 )
 
-// Tally are the calls of a procedure that are counted in memory of its activation: an
-// increment each, where a probe would be a call, and would spill what is in registers
-// around it. To get that memory, and to give it back, costs as much as two or three
-// probes: it is worth it for calls in loops, or for several that are always made. A call
-// whose callee is told has two words: its count, and the callee.
+// Tally holds the calls of a procedure that are counted by frame counters, in memory of
+// the activation. Such a count is an increment, whereas a probe is a call, which also
+// spills registers. Getting the memory and giving it back costs as much as two or three
+// probes, so that it pays only for calls in loops, or for several calls that are always
+// made. A call whose callee is found at run time has two words: its count and the callee.
 type Tally struct {
 	First  uint32      // lowest of the points
 	Words  []uint32    // point of each word
-	Starts []token.Pos // the activation gets its memory before these, if it has none
+	Starts []token.Pos // the activation gets its memory before these places, if it has none yet
 }
 
-// MostWords is how many words a tally has at most: a page of the runtime's holds one,
-// and what each word is.
+// MostWords is the most words that a tally has. A page of the runtime's must hold a tally
+// and the meaning of each word.
 const MostWords = 96
 
 const (
@@ -29,10 +29,10 @@ const (
 	fewCalls = 5       // outside of loops
 )
 
-// Word is where the calls of a point are counted, -1 if they are not.
+// Word returns the word that counts the calls of a point, -1 if there is none.
 func (t *Tally) Word(point uint32) int { return slices.Index(t.Words, point) }
 
-// outerLoop is a loop that is in no other: before start a statement may stand.
+// outerLoop is a loop that is in no other loop. A statement may stand before start.
 type outerLoop struct{ start, from, to token.Pos }
 
 func (p *placer) outerLoop(s ast.Stmt, head spot) {
@@ -41,8 +41,8 @@ func (p *placer) outerLoop(s ast.Stmt, head spot) {
 	}
 }
 
-// startOf is where the outermost loop around a place begins; one that is made of gotos
-// begins with the procedure.
+// startOf returns the beginning of the outermost loop around a place. For a loop made of
+// gotos it returns the beginning of the procedure.
 func (p *placer) startOf(pos token.Pos) token.Pos {
 	for _, l := range p.outer {
 		if l.from <= pos && pos < l.to {
@@ -52,9 +52,9 @@ func (p *placer) startOf(pos token.Pos) token.Pos {
 	return p.fn.Body.Lbrace + 1
 }
 
-// tally decides which of fn's calls are counted so: those in statements and conditions of
-// a procedure with an explicit exit. (One that ranges over functions has none: the bodies
-// of such ranges are other functions to the compiler.)
+// tally decides which of fn's calls have frame counters: those in statements and conditions
+// of a procedure with an explicit exit. (A procedure that ranges over functions has no
+// explicit exit, because the compiler treats the bodies of such ranges as other functions.)
 func (p *placer) tally(fn *Func) {
 	if fn.Bare || fn.Exit != ExplicitExit {
 		return
@@ -63,7 +63,7 @@ func (p *placer) tally(fn *Func) {
 	if len(starts) == 0 {
 		return
 	}
-	list := append(looped, others...) // should there be too many
+	list := append(looped, others...) // calls in loops first, in case there are too many
 	first := slices.Min(list)
 	fn.Tally = &Tally{First: first, Starts: starts}
 	for _, n := range list {
@@ -78,8 +78,8 @@ func (p *placer) tally(fn *Func) {
 	}
 }
 
-// talliedCalls finds the calls in loops, and the others, and before what the memory for
-// their counts is needed.
+// talliedCalls finds the calls in loops, the other calls, and the places before which the
+// memory for their counts is needed.
 func (p *placer) talliedCalls(fn *Func) (looped, others []uint32, starts []token.Pos) {
 	always, calls := map[token.Pos]bool{}, 0
 	for _, s := range fn.Body.List {

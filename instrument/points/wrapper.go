@@ -10,7 +10,7 @@ import (
 //
 //	func (s *Server) lock() { s.mu.Lock() }
 //
-// It has no probe; a call of it is the operation.
+// It has no probe. Instead, each call of it is treated as the operation.
 type wrapper struct {
 	Sync
 	op syncOp
@@ -30,16 +30,16 @@ func (f *finder) findWrappers() {
 			continue
 		}
 		if _, pointer := recv.Type().Underlying().(*types.Pointer); !pointer {
-			continue // it operates on a copy
+			continue // the method operates on a copy
 		}
 		if w := f.wraps(fn.Body, recv); w != nil {
 			found[obj.Origin()] = w
 		}
 	}
-	f.wrappers = found // a wrapper of a wrapper is none
+	f.wrappers = found // set last: a wrapper of a wrapper is not one
 }
 
-// wraps returns what a body does if that is one operation, once.
+// wraps returns the wrapped operation if a body performs exactly one, once.
 func (f *finder) wraps(body *ast.BlockStmt, recv types.Object) (w *wrapper) {
 	ops := 0
 	ast.Inspect(body, func(n ast.Node) bool {
@@ -73,7 +73,8 @@ func (f *finder) wraps(body *ast.BlockStmt, recv types.Object) (w *wrapper) {
 	return nil
 }
 
-// fieldPath spells out e as fields of what root points to, if they lie in it.
+// fieldPath spells out e as fields of the struct that root points to. ok is false if e
+// is not in that struct.
 func (f *finder) fieldPath(e ast.Expr, root types.Object) (path string, ok bool) {
 	switch e := ast.Unparen(e).(type) {
 	case *ast.Ident:
@@ -92,7 +93,8 @@ func (f *finder) fieldPath(e ast.Expr, root types.Object) (path string, ok bool)
 	return "", false
 }
 
-// wrapped finds out whether a selector names a wrapper.
+// wrapped returns the operation of the wrapper that a selector names, nil if it names
+// none.
 func (f *finder) wrapped(sel *ast.SelectorExpr) (*Sync, syncOp) {
 	m := f.Info.Selections[sel]
 	if m == nil || m.Kind() != types.MethodVal || len(m.Index()) != 1 {

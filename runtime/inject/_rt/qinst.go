@@ -15,8 +15,9 @@
 // are written into the same buffers, so that the order of a thread's events is their order
 // in its buffers, and no sorting by time is needed within a thread.
 //
-// Threads never wait for the writer. What finds no buffer is counted, and the next event
-// tells how many are missing; what finds no counter is counted in counters that all share.
+// Threads never wait for the writer. An event that finds no buffer is counted as lost, and
+// the next event tells how many are missing. A hit that finds no counter is counted in
+// counters that all threads share.
 //
 // # An example
 //
@@ -110,19 +111,19 @@
 //     writing to it: two threads increment one counter, and counts are lost.
 //  2. Probes and hooks MUST NOT allocate, park, or take a lock of the runtime. Otherwise
 //     the program deadlocks: they are entered with the scheduler's locks held, on signal
-//     stacks, and without a P. What they need (buffers, blocks, counters, profile stacks) the
-//     writer has prepared on lock-free lists; where a list is empty they may make more
-//     on a system stack, by a system call that waits for nobody, or else count.
+//     stacks, and without a P. The writer prepares the buffers, blocks, counters and profile
+//     stacks that they need on lock-free lists. If a list is empty they may make more on a
+//     system stack, by a system call that does not wait, or else they only count.
 //  3. Blocks, buffers, counters and profile stacks MUST NOT be unmapped. Otherwise the writer
 //     or a sampler, which read them while their threads run, would crash the program.
 //  4. g.qinst MUST be the block of the thread that runs the goroutine, or none. It is set
 //     where a thread begins to run one (execute, coroswitch_m) and spares the probes a
 //     load that a locked instruction before them makes them wait for. Otherwise a probe
 //     counts in the counter of another thread.
-//  5. What a reader finds by an address or a number MUST be stored before that is
-//     published: an event before p, a buffer's head before its first p, a slab before its
-//     place in the directory, the ring's words before its magic. Otherwise the reducer,
-//     or who reads the ring of a killed program, takes old memory for events.
+//  5. Data that a reader finds by an address or a number MUST be stored before the address
+//     or number is published: an event before p, a buffer's head before its first p, a slab
+//     before its place in the directory, the ring's words before its magic. Otherwise the
+//     reducer, or a reader of a killed program's ring, takes old memory for events.
 //  6. Whether an activation is traced, timed or only counted MUST be decided at its entry,
 //     and its exit MUST go by the token. Otherwise levels that change in between make
 //     entries without exits, and procedures that never end.
@@ -157,9 +158,9 @@ const (
 	qinstContext    = 7 * 8    // bytes of a time, a gap and a goroutine entry
 )
 
-// What is inlined into user code must be small, because it is there for every point, and
-// must not touch a block (rule 1). Instrumented code tests a byte of its package for each point before it calls a probe;
-// that is all of qinst that is inlined into it. See qinstSetOff.
+// Code inlined into user code must be small, because every point has it, and must not touch
+// a block (rule 1). Only a test is inlined: before instrumented code calls a probe it tests
+// the point's byte in its package. See qinstSetOff.
 
 // qinst_on is tested before a record of the program's own is encoded.
 //
@@ -188,8 +189,9 @@ type qinstCounter struct {
 	quota  int32
 }
 
-// qinstBlock is what a thread records into. It is the thread's own: others read it at any
-// time. The writer alone writes threshold, low, sums, hists and wantOut, and takes wantAll back.
+// qinstBlock holds a thread's counters and its place in a buffer. The thread owns it, and
+// other threads read it at any time. The writer alone writes threshold, low, sums, hists and
+// wantOut, and resets wantAll.
 //
 // The first words up to threshold are read by every event, and so lie in one cache line. The
 // assembly and readers of the ring know offsets of some; both take them from here.
@@ -211,7 +213,7 @@ type qinstBlock struct {
 	tool      bool   // a thread that takes samples has it
 	found     bool   // the next goroutine to start comes from the processor's own queue
 
-	gp uintptr // the g that the thread was last given to run, for who takes samples
+	gp uintptr // the g that the thread was last given to run, for samplers
 
 	gapFrom uint64 // time of the first event that found no buffer
 	lost    uint64 // events since then
@@ -231,9 +233,9 @@ type qinstBlock struct {
 	want            [qinstWants]uint32
 }
 
-// page is where the block has a page of counters: the address that the counter of point 0
-// would have, 0 if there is none. The table is as large as any index that probes are
-// called with, so that they need not test it.
+// page returns the block's entry for a page of counters: the address that the counter of
+// point 0 would have, 0 if there is no page. The table covers every index that probes are
+// called with, so that they need not test the index.
 // Context: start, probe, goroutine, writer, reducer.
 //
 //go:nosplit
@@ -366,7 +368,7 @@ func qinstEnterSlow(point uint32) (uint64, *qinstStack) {
 	return token, nil
 }
 
-// qinstDepthOf is how deep the entry of a token lies that is not timed.
+// qinstDepthOf returns the depth of an entry from its token, which is not a timed one.
 // Context: probe.
 //
 //go:nosplit
@@ -377,8 +379,8 @@ func qinstDepthOf(token uint64) uint32 {
 	return uint32(token >> 32)
 }
 
-// qinstTrace writes an enter event, which has been counted. It takes what
-// qinst_enter was called with and nothing else, for that jumps here.
+// qinstTrace writes the event of an entry that has been counted. Its signature must be that
+// of qinst_enter, because qinst_enter jumps here.
 // The room for the event is found before the depth changes: otherwise an entry that finds
 // no buffer would be on the profile stack without an event, and later exits would be
 // matched with it.
@@ -503,7 +505,7 @@ func qinstExitAll(token uint64) {
 }
 
 // qinstLoopsLeft closes the loops from the given depth up that counted their
-// iterations in the profile stack, and what is not traced.
+// iterations in the profile stack, and the entries that are not traced.
 // Context: probe.
 //
 //go:nosplit
@@ -520,8 +522,8 @@ func qinstLoopsLeft(gp *g, s *qinstStack, depth uint32) {
 	}
 }
 
-// trips is how many iterations the loop at depth d has counted in the profile
-// stack; beyond its size that is not known (spec.NoTrips).
+// trips returns the number of iterations that the loop at depth d has counted in the
+// profile stack. Beyond the stack's size the number is not known (spec.NoTrips).
 // Context: probe.
 //
 //go:nosplit
@@ -600,8 +602,8 @@ func qinstCalled(point uint32, pc uintptr) uint32 {
 	return 0
 }
 
-// callee is where the block counts the calls of a point to one function, nil if there is
-// no room.
+// callee returns the counter of a point's calls to one function, nil if there is no
+// room.
 // It looks at 16 slots at most: the probe must not take longer in a program with many
 // callees than in one with few.
 // Context: probe, writer.
@@ -632,10 +634,9 @@ func (b *qinstBlock) has(point uint32) bool {
 	return point < qinstMaxPoints && *b.page(point >> qinstPageShift) != 0
 }
 
-// qinstCountSlow is qinstBlockFor where a hit is to be counted: without a block it counts
-// in the shared counters.
-// The hit must be counted whatever is missing, because reports promise exact counts: with
-// no block or page it goes to the shared counters, and before registration to qinstEarly.
+// qinstCountSlow finds the thread's block like qinstBlockFor and counts a hit.
+// The hit must be counted in any case, because reports promise exact counts. Without a
+// block or page it goes to the shared counters, and before registration to qinstEarly.
 // Context: probe.
 //
 //go:nosplit
@@ -678,8 +679,8 @@ func qinstBlockFor(point uint32) *qinstBlock {
 }
 
 // qinstAttach gives a thread its block, nil if none is ready.
-// It may be called with the scheduler's lock held, and so waits for nobody: on the system
-// stack it makes a block, else the event is lost and counted.
+// It must not wait, because it may be called with the scheduler's lock held. On the system
+// stack it makes a block; otherwise the event is lost and counted.
 // Context: start, probe, hook, goroutine, sampler.
 //
 //go:nosplit
@@ -716,7 +717,7 @@ func qinstAttach(mp *m) *qinstBlock {
 //
 //go:nosplit
 func qinstGiven(mp *m, gp *g) {
-	if b := mp.qinst; b.num != 0 { // a block that all have is not to be written to
+	if b := mp.qinst; b.num != 0 { // the block of threads without one must not be written
 		b.gp = uintptr(unsafe.Pointer(gp))
 	}
 }
@@ -759,7 +760,7 @@ func qinstGoexits() {
 // qinstRecovered closes the procedures that a recovered panic left: those whose
 // frames lie below sp, the frame that goes on, and that frame itself if its
 // exit is not a deferred call (for it returns without passing one).
-// Without it the entries above would stay open, and what the goroutine does next would be
+// Otherwise the entries above would stay open, and the goroutine's next work would be
 // charged to procedures that have ended.
 // Context: hook.
 //
@@ -773,8 +774,8 @@ func qinstRecovered(gp *g, sp uintptr) {
 	}
 	d := s.depth
 	if d > s.size {
-		// Where the entries beyond the stack's size belong is not known. They go
-		// with the last one that is.
+		// The frames of entries beyond the stack's size are not known. These entries
+		// go with the last one whose frame is known.
 		if s.frame(s.size-1).below <= below {
 			return
 		}
@@ -799,8 +800,8 @@ func qinstRecovered(gp *g, sp uintptr) {
 	qinstPut(qinstNow(), gp.goid, qinstEvUnwind<<24|uint64(told))
 }
 
-// traced is how many of the outermost d entries an event told of.
-// Readers see traced entries alone, so an event names a depth among those.
+// traced returns how many of the outermost d entries have an event.
+// Readers see only traced entries, so that an event names a depth among those.
 // Context: probe, hook.
 //
 //go:nosplit

@@ -1,8 +1,7 @@
 package runtime
 
-// Numbers of the system calls that the tool makes, and what else differs between
-// machines. package internal/runtime/syscall/linux has few of them, as the runtime itself
-// needs few.
+// Numbers of the tool's system calls, and other differences between machines. Package
+// internal/runtime/syscall/linux has only the few numbers that the runtime needs.
 
 const (
 	qinstSysRead      = 0
@@ -28,8 +27,8 @@ const (
 	qinstSysAccept    = 288
 )
 
-// qinstPublish makes what was stored before visible to whoever sees v. Stores
-// are ordered on this machine.
+// qinstPublish stores v so that every thread that sees it sees all earlier stores. This
+// machine orders stores.
 // Context: start, probe, hook, goroutine, sampler.
 //
 //go:nosplit

@@ -2,9 +2,8 @@ package runtime
 
 import "internal/runtime/atomic"
 
-// Numbers of the system calls that the tool makes, and what else differs between
-// machines. package internal/runtime/syscall/linux has few of them, as the runtime itself
-// needs few.
+// Numbers of the tool's system calls, and other differences between machines. Package
+// internal/runtime/syscall/linux has only the few numbers that the runtime needs.
 
 const (
 	qinstSysFcntl     = 25
@@ -30,7 +29,7 @@ const (
 	qinstSysAccept    = 242
 )
 
-// qinstPublish makes what was stored before visible to whoever sees v.
+// qinstPublish stores v so that every thread that sees it sees all earlier stores.
 // Context: start, probe, hook, goroutine, sampler.
 //
 //go:nosplit

@@ -9,10 +9,9 @@ import (
 // recording has begun, because the same program may run with QINST=mode=off, or with
 // settings that were not understood.
 
-// What a running program may ask about itself; see package qinst.dev/debug.
+// Questions that a running program may ask about itself; see package qinst.dev/debug.
 
-// qinstTableAt is the table of package i, in the order of registration, as the tool
-// encoded it.
+// qinstTableAt returns the encoded table of package i, in the order of registration.
 // Context: goroutine.
 //
 //go:linkname qinstTableAt qinst_table
@@ -24,9 +23,9 @@ func qinstTableAt(i int) (text string, base uint32, ok bool) {
 	return t.text, t.base, true
 }
 
-// qinstPointState is what is known of a point now. It holds the memory's lock, on the
-// system stack because a goroutine that is preempted with a spin lock would make the
-// writer spin for as long as it does not run.
+// qinstPointState returns a point's current counts, level and rate. It holds the memory's
+// lock on the system stack. A goroutine could be preempted with this spin lock, and the
+// writer would then spin until the goroutine runs again.
 // Context: goroutine, writer.
 //
 //go:linkname qinstPointState qinst_point
@@ -57,10 +56,10 @@ func qinstPointState(point uint32) (hits, traced, timed uint64, level uint8, rat
 	return
 }
 
-// qinstFlushed makes the writer write all that was recorded so far, and returns the
-// name of the file; "" if there is none that could be read.
-// Only a regular file of our own can be read by its name; a flight recorder's has nothing
-// in it yet.
+// qinstFlushed makes the writer write everything recorded so far and returns the name of
+// the file, "" if there is no file to read.
+// Only a regular file of our own can be read by its name. A flight recorder's file is
+// still empty.
 // Context: goroutine.
 //
 //go:linkname qinstFlushed qinst_flush
@@ -79,8 +78,8 @@ func qinstFlushed() (path string) {
 
 var qinstAsked, qinstAnswered uint32
 
-// qinstAnswer writes what threads are recording, if somebody asks for it. It is
-// written again when their buffers are full: readers take the longer one.
+// qinstAnswer writes the buffers that threads are filling, on request. They are written
+// again when they are full, and readers take the longer version.
 // Context: writer.
 func qinstAnswer() {
 	n := atomic.Load(&qinstAsked)

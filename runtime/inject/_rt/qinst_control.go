@@ -5,14 +5,15 @@ import (
 	"unsafe"
 )
 
-// Rate control. The policy is package ratecontrol's; this is what carries it out.
+// Rate control. Package ratecontrol decides; this file carries the decisions out.
 //
-// A counter that nobody has looked at may trace qinstFree events, and says so when half
-// of them are used up: its thread notes the point for the writer (qinstWant). From
-// then on the point is on the writer's list: every window its hits go to the policy,
-// and what that allows becomes the quota of its counters. A point far below its limits
-// leaves the list, with qinstFree events in each of its counters. So what is rare costs
-// nothing, and what is frequent is stopped by its counter and not by the writer.
+// A new counter may trace qinstFree events. When half of them are used up, its thread
+// notes the point for the writer (qinstWant), which puts the point on a list. In every
+// window the writer passes the hits of a listed point to the policy, and the number of
+// events that the policy allows becomes the quota of the point's counters. A point far
+// below its limits leaves the list, with qinstFree events in each of its counters. A rare
+// point therefore costs nothing, and a frequent one is stopped by its counter, without
+// waiting for the writer.
 
 // A window must be long enough that chance does not decide (50 ms of a point at 1e4/s are
 // 500 hits) and short enough that a burst does little harm before it ends.
@@ -25,7 +26,7 @@ const (
 	qinstScanNS   = 500e6 // between two sums of all hits
 	qinstQuiet    = 20    // windows far below its limits after which a point leaves the list
 
-	// A program that does nothing can afford what this share of a processor allows.
+	// An idle program has the budget that this share of a processor would give.
 	qinstIdleShare = 0.1
 
 	qinstOnce  = 1 // kinds of points: an event, or two, or none
@@ -33,7 +34,8 @@ const (
 	qinstCalls = 3
 )
 
-// qinstControl is what the writer keeps of a point. Zero is one that it has not seen.
+// qinstControl is the writer's state of a point. It is zero for a point that the writer has
+// not seen.
 type qinstControl struct {
 	rates, costs qinstRatePoint // above the rule's rate; too dear for the budget
 	hits, traced uint64         // at the end of the last window
@@ -97,7 +99,7 @@ func qinstStartControl() {
 	qinstWindow.cpu = qinstProcessCPU()
 }
 
-// qinstPrepareControl makes room for what rate control keeps of each point.
+// qinstPrepareControl makes room for the state of each point.
 // Context: start, goroutine, writer.
 func qinstPrepareControl() {
 	if qinstControlled {
@@ -118,7 +120,7 @@ func qinstPrepareControl() {
 	qinstControlled = true
 }
 
-// qinstControlOf is what rate control keeps of a point, nil without rate control.
+// qinstControlOf returns the state of a point, nil without rate control.
 // Context: start, goroutine, writer.
 func qinstControlOf(point uint32) *qinstControl {
 	if qinstControls == 0 || point >= qinstMaxPoints {
@@ -140,7 +142,7 @@ func qinstWant(b *qinstBlock, point uint32) {
 	} else {
 		b.wantAll = true
 	}
-	// Until the writer has decided what comes below trace, hits only count.
+	// Until the writer has decided on a level below trace, hits only count.
 	if b.counter(point).quota == b.low-qinstLow && atomic.Load(&qinstUrgent) == 0 {
 		atomic.Store(&qinstUrgent, 1)
 		qinstWake()
@@ -205,7 +207,7 @@ func qinstTakeWants(b *qinstBlock) {
 
 // qinstTakePages puts the points that have a rule on the list, once a thread has counters
 // for them.
-// Without it a point under a rule that is seldom hit would never come to the list, since
+// Otherwise a point under a rule that is seldom hit would never come to the list, because
 // it does not use up half of its quota.
 // Context: writer.
 func qinstTakePages() {
@@ -266,7 +268,7 @@ func qinstAppend(point uint32) *qinstControl {
 	return c
 }
 
-// qinstRuled makes the rule of a point what it is from now on.
+// qinstRuled puts the rule of a point into effect.
 // Counters of threads that never reached the point do not exist yet; they get their quota
 // from the ruling when they are made.
 // Context: start, goroutine, writer.
@@ -293,8 +295,8 @@ func qinstRuled(point uint32) {
 	qinstEachCounter(point, func(c *qinstCounter) { c.quota = o.quota })
 }
 
-// qinstControlBlock prepares a new block that nobody has. It is among all blocks by then:
-// what the writer does to those meanwhile it has, or finds here.
+// qinstControlBlock prepares a new block that no thread has yet. The block is already among
+// all blocks, so that it misses no change that the writer makes to them meanwhile.
 // Context: start, probe, hook, goroutine, writer, sampler.
 func qinstControlBlock(b *qinstBlock) {
 	if !qinstControlled {
@@ -306,7 +308,7 @@ func qinstControlBlock(b *qinstBlock) {
 	}
 }
 
-// price is what a traced hit costs, in ns.
+// price returns the cost of a traced hit in ns.
 // Context: writer.
 func (c *qinstControl) price() float64 {
 	if c.kind == qinstCalls {
@@ -318,9 +320,9 @@ func (c *qinstControl) price() float64 {
 	return 2 * qinstEventNS
 }
 
-// qinstAfford returns what a point may cost in a window, in ns.
-// The tool's own time counts against the budget first, because a budget is a promise
-// about all that recording costs.
+// qinstAfford returns the cost that a point may have in a window, in ns.
+// The tool's own time counts against the budget first, because a budget promises a bound
+// on the whole cost of recording.
 // Context: writer.
 func qinstAfford(now int64, ns float64) float64 {
 	if !qinstBudgetOn {
@@ -329,11 +331,11 @@ func qinstAfford(now int64, ns float64) float64 {
 	w := &qinstWindow
 	qinstScanHits(now)
 	cpu, writer, bytes := qinstProcessCPU(), qinstThreadCPU()+qinstSamplersCPU(), qinstEventBytes()
-	// A program that waits has used no processor time, of which any share is nothing: it
-	// may trace what a tenth of a processor would allow.
+	// A program that waits uses no processor time, and any share of none is nothing. Its
+	// budget is therefore at least that of a tenth of a processor.
 	used := max(float64(cpu-w.cpu), ns*qinstIdleShare)
-	// Counting is not measured but priced: hits of the last scan by what a hit costs in a
-	// loop. To measure it would cost what it measures.
+	// The cost of counting is estimated: the hits of the last scan times the cost of a hit
+	// in a loop. A measurement would cost as much as counting itself.
 	counting := w.counting * qinstCountNS * ns / 1e9
 	reduced := qinstReduce.ns
 	tool := counting + float64(writer-w.writer) + float64(reduced-qinstReduce.seen)
@@ -343,8 +345,8 @@ func qinstAfford(now int64, ns float64) float64 {
 	allowed := qinstBudgeting.Step(used, spent, ns)
 	allowed = max(0, allowed-tool)
 	list := (*[qinstMaxPoints]uint32)(unsafe.Pointer(qinstTracked))
-	// The points on the list share what is left, the cheap ones first: so the few that
-	// cost most are counted, and many that cost little stay whole.
+	// The points on the list share the rest of the budget, the cheap ones first. The few
+	// that cost most are then only counted, and the many cheap ones are recorded fully.
 	prices := unsafe.Slice((*float64)(unsafe.Pointer(qinstPrices)), int(qinstListed))
 	for i := range prices {
 		c := qinstControlOf(list[i])
@@ -353,7 +355,7 @@ func qinstAfford(now int64, ns float64) float64 {
 	return qinstRateShare(prices, allowed)
 }
 
-// qinstEventBytes is how many bytes of events there are so far.
+// qinstEventBytes returns the number of bytes of events so far.
 // Context: writer.
 func qinstEventBytes() (n uint64) {
 	for i := uint32(1); i < qinstNBlocks; i++ {
@@ -366,8 +368,8 @@ func qinstEventBytes() (n uint64) {
 	return n
 }
 
-// qinstScanHits sums the hits of a part of the points up, so that all are known once or
-// twice a second: what counting costs.
+// qinstScanHits sums the hits of a part of the points, so that all hits are known once or
+// twice a second. The cost of counting is estimated from them.
 // Context: writer.
 func qinstScanHits(now int64) {
 	w := &qinstWindow
@@ -404,15 +406,15 @@ var (
 	qinstUnlisted uint64 // times that a point found no room on the list
 )
 
-// What is hit most since the last scan, for floor=off.
+// The points with most hits since the last scan, for floor=off.
 var qinstDear struct {
 	points [64]uint32
 	hits   [64]uint64
 	cpu    uint64 // ns of the process at the last scan
 }
 
-// qinstNoteDear keeps the points with most hits since the last scan, sorted. There are 64
-// places: what is further down costs little beside those, and a later scan finds it.
+// qinstNoteDear keeps the points with most hits since the last scan, sorted. It has 64
+// places, because further points cost little beside those. A later scan finds them.
 // Context: writer.
 func qinstNoteDear(point uint32, hits uint64) {
 	c, d := qinstControlOf(point), &qinstDear
@@ -431,9 +433,9 @@ func qinstNoteDear(point uint32, hits uint64) {
 	d.hits[i], d.points[i] = n, point
 }
 
-// qinstKeepFloor switches off the points that are hit most, until what the others cost
-// to be counted is within the budget. Nobody knows when they would cost less: they stay
-// off until a rule says otherwise.
+// qinstKeepFloor switches off the points that are hit most, until counting the others is
+// within the budget. It is unknown when these points would cost less, so that they stay off
+// until a rule changes that.
 // Context: writer.
 func qinstKeepFloor(ns int64) {
 	d, w := &qinstDear, &qinstWindow
@@ -452,8 +454,8 @@ func qinstKeepFloor(ns int64) {
 	clear(d.hits[:])
 }
 
-// qinstDecide takes a point's window to the policy and carries out what it says. It
-// reports whether the point stays on the list.
+// qinstDecide passes a point's hits in a window to the policy and carries out the decision.
+// It reports whether the point stays on the list.
 // Context: writer.
 func qinstDecide(point uint32, ns, most float64) bool {
 	c := qinstControlOf(point)
@@ -480,14 +482,14 @@ func qinstDecide(point uint32, ns, most float64) bool {
 	if !cheap && level > qinstRateCount {
 		level, why = qinstRateCount, "budget"
 	}
-	// Operations and records have no end that could be timed, and calls no event at all.
-	// Their counters must never hold qinstTimed: their probes take one from quota without
-	// looking.
+	// Operations and records have no end that could be timed, and calls have no event at
+	// all. Their counters must never hold qinstTimed, because their probes take one from
+	// quota without a test.
 	if level == qinstRateTime && c.kind == qinstOnce || level > qinstRateCount && c.kind == qinstCalls {
 		level = qinstRateCount
 	}
-	// Sums of a timed point need memory in every thread. Beyond the bound a point is
-	// counted, as anything is for which there is no room.
+	// Sums of a timed point need memory in every thread. Beyond the bound a point is only
+	// counted.
 	if level == qinstRateTime && !c.clocked && qinstClocked >= qinstSet.mostClocked/uint32(max(int32(qinstNBlocks)-qinstSpares.Load(), 1)) {
 		level, why = qinstRateCount, "memory"
 	}
@@ -495,8 +497,8 @@ func qinstDecide(point uint32, ns, most float64) bool {
 		level, why = qinstRateOff, "floor"
 	}
 	// A change is recorded before counters change, so that a reader knows from which time on
-	// hits are missing. until keeps what was counted before the point came back to trace:
-	// the next sums record tells of it.
+	// hits are missing. until keeps the hits that were counted before the point came back to
+	// trace, because the next sums record tells of them.
 	if below := uint8(qinstRateTrace - level); below != c.below {
 		if free && why == "rate" {
 			why = "rule"
@@ -548,7 +550,7 @@ func qinstDecide(point uint32, ns, most float64) bool {
 	return c.listed
 }
 
-// qinstNoteBelow counts the points below trace, for who takes samples.
+// qinstNoteBelow counts the points below trace, for the samplers.
 // Context: writer.
 func qinstNoteBelow(was, is uint8) {
 	switch {
@@ -563,17 +565,16 @@ func qinstNoteBelow(was, is uint8) {
 
 var qinstNoRule = qinstRule{limit: qinstRateLimit{Rate: qinstRateAny}, most: qinstRateTrace}
 
-// qinstSetQuota sets the counters of a point. Of what may be traced a thread gets twice
-// its share so far: it need not be the same as before. A thread that counts an event
-// at this moment may undo it, which the result tells of: then it is done again in the
-// next window.
+// qinstSetQuota sets the quota in a point's counters. A thread gets twice its share so far
+// of the allowed events, because its share may change. A thread that counts an event at
+// this moment may undo the change. The result tells so, and the next window repeats it.
 // Only a settled point may leave the list. Otherwise an increment that raced would leave
 // a counter tracing for ever.
 // Context: writer.
 func qinstSetQuota(point uint32, c *qinstControl, level qinstRateLevel, quota float64) (settled bool) {
 	settled = true
-	// Two times, since the next window may find the point on other threads than this one
-	// did. A sum of counters above the limit is found out and taken back in a window's time.
+	// Twice the share, because other threads may reach the point in the next window. If the
+	// sum of the counters exceeds the limit, the next window corrects it.
 	share := 2 * quota / (float64(c.traced) + float64(qinstNBlocks))
 	o := qinstRulingOf(point)
 	qinstEachCounter(point, func(counter *qinstCounter) {
@@ -599,8 +600,8 @@ func qinstLevelQuota(level qinstRateLevel, share, quota float64) int32 {
 	return qinstSet.threshold
 }
 
-// qinstTimedQuota is the quota of counters at level time. Which of the two it is tells the
-// assembly whether it may read the processor's clock itself.
+// qinstTimedQuota returns the quota of counters at level time. There are two such values,
+// which tell the assembly whether it may read the processor's clock itself.
 // Context: start, goroutine, writer.
 func qinstTimedQuota() int32 {
 	if qinstSlowClock {
@@ -619,7 +620,7 @@ func qinstTimeAll() {
 }
 
 // qinstWriteLevel records that a point's level changes.
-// Reports need it to know from when on a count is no event.
+// Reports need the time from which on hits have no events.
 // Context: writer.
 func qinstWriteLevel(point uint32, from, to qinstRateLevel, rate float64, why string) {
 	qinstLevelsChanged = true
@@ -649,7 +650,7 @@ var (
 	qinstLevelsChanged bool
 )
 
-// qinstWriteSums records what the points below trace counted since the last time.
+// qinstWriteSums records the hits of the points below trace since the last time.
 // found is counted first, since the record's length stands before its data; fresh keeps
 // the second pass to the same points.
 // Context: writer.
@@ -715,7 +716,7 @@ func qinstWriteTimes() {
 			found--
 		}
 	}
-	for ; found > 0; found-- { // none so far: somebody else's count was not seen again
+	for ; found > 0; found-- { // fill up with zeros
 		for range 5 {
 			qinstWord(0)
 		}

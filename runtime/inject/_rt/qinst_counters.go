@@ -9,13 +9,13 @@ import (
 // threads, of which most pairs never meet, so that pages made on the first hit need a
 // hundredth of what a table would.
 
-// Counters come in pages that are touched when a thread first reaches a point of theirs:
-// a program of 350,000 points would need 6 MB for each thread, and a thread seldom
-// reaches many. Where there is no page left, threads count together, in the counters of
-// the shared block, and trace nothing there.
+// Counters come in pages that are touched when a thread first reaches one of their points,
+// because a thread seldom reaches many points: all counters of a program with 350,000 points
+// would need 6 MB for each thread. If no page is left, threads count together in the
+// counters of the shared block, and trace nothing there.
 //
-// A block that its thread gave back keeps its pages for the next one, until others need
-// them: then its counts go to a block that no thread has.
+// A block that its thread gave back keeps its pages for the next thread. If other threads
+// need the pages, the block's counts go to a block that no thread has.
 
 // 64 points a page: procedures of one package that are called together share one, and a
 // thread that reaches a single point pays 1 KiB for it.
@@ -31,16 +31,16 @@ const (
 	qinstSharedPage = qinstRingSharedPage // in the directory: of the shared block
 )
 
-// qinstRuling is what the rules say of a point, and its level: known before it is
-// reached. It is all that there is of most points.
+// qinstRuling holds the rule and the level of a point, which are known before the point is
+// reached. Most points are never reached and have nothing else.
 type qinstRuling struct {
 	quota int32 // of the counters of pages to come; 0: as they are
 	rule  uint8 // and 1; 0: none
 	kind  uint8 // as qinstControl has it
 }
 
-// Who knows of a page: its block (by address), the directory (by number, for readers of
-// the ring), and qinstPaged (that any thread has it, so that others need not look).
+// A page is known in three places: its block has its address, the directory has its number,
+// for readers of the ring, and qinstPaged tells that some thread has it.
 var (
 	qinstPages     qinstPool
 	qinstDirectory uintptr                                // of uint32, one a page: number of the first point's page, and 1
@@ -55,9 +55,9 @@ var (
 	qinstNoCounter qinstCounter                           // of a point that does not exist
 )
 
-// qinstRulingOf is what the rules say of a point. The index is masked and not tested,
-// because callers loop over registered points, and a wrong index must not reach memory
-// that is not there.
+// qinstRulingOf returns the ruling of a point. Callers loop over registered points, so that
+// the index needs no test. It is masked, because a wrong index must not reach memory that
+// does not exist.
 // Context: start, probe, goroutine, writer.
 func qinstRulingOf(point uint32) *qinstRuling {
 	return (*qinstRuling)(unsafe.Pointer(qinstRulings + uintptr(point&(qinstMaxPoints-1))*unsafe.Sizeof(qinstRuling{})))
@@ -103,9 +103,9 @@ func qinstAnyPage() uintptr {
 	return p
 }
 
-// qinstNewPage gives a block a page of counters, number of the page and who shares it. The
-// address is stored last but for the directory: whoever finds it finds zero counters, or
-// those with a quota.
+// qinstNewPage gives a block the page of counters with this number. shared is the mark of a
+// shared page in the directory, or 0. The address is stored after everything but the
+// directory, so that every reader of it finds counters that are zero or have a quota.
 // Context: start, probe.
 func qinstNewPage(b *qinstBlock, number, shared uint32) bool {
 	p := qinstAnyPage()
@@ -114,8 +114,8 @@ func qinstNewPage(b *qinstBlock, number, shared uint32) bool {
 	}
 	first := number << qinstPageShift
 	b.joinPaging()
-	// From here on the writer sees the page: what it decides meanwhile is in the counters,
-	// or in what follows.
+	// From here on the writer sees the page. Its decisions are in the counters, or take
+	// effect below.
 	atomic.Storeuintptr(b.page(number), p-uintptr(first)*16)
 	if qinstControlled {
 		for point := first; point < first+1<<qinstPageShift; point++ {
@@ -137,9 +137,10 @@ func qinstNewPage(b *qinstBlock, number, shared uint32) bool {
 	return true
 }
 
-// joinPaging puts a block among those that have pages, before it has the first. Most
-// blocks have none, and who sums counters up need not look at them.
-// The number is stored behind the count, so who walks the list must take 0 for "not yet".
+// joinPaging puts a block among those that have pages, before it has the first. Most blocks
+// have none, and functions that sum counters need not look at them.
+// The number is stored after the count, so that readers of the list must take 0 for "not
+// yet".
 // Context: start, probe, writer.
 func (b *qinstBlock) joinPaging() {
 	if !b.paging {
@@ -169,15 +170,15 @@ func qinstGrowPages() (ok bool) {
 	return ok
 }
 
-// qinstMorePages makes pages, under qinstGrowing. When memory or the ring have no room,
-// the limit becomes what there is: otherwise every first hit would ask again.
+// qinstMorePages makes pages, under qinstGrowing. If memory or the ring have no room, the
+// number of existing pages becomes the limit. Otherwise every first hit would try again.
 // Context: start, probe, writer.
 func qinstMorePages() bool {
 	n := qinstPages.limit.Load()
 	grow := min(qinstPageGrow, qinstSet.mostPages-n)
 	if !qinstMayUse(uint64(grow)*qinstPageSize) ||
 		!qinstAllocate(qinstPagesAt+uintptr(n)*qinstPageSize, uintptr(grow)*qinstPageSize) || !qinstAllocate(qinstDirectoryAt+uintptr(n)*4, uintptr(grow)*4) {
-		qinstSet.mostPages = n // what others have they keep
+		qinstSet.mostPages = n // existing pages stay in use
 	}
 	if n == qinstSet.mostPages {
 		return false
@@ -276,8 +277,8 @@ func qinstShareCounters(from, to uint32) bool {
 }
 
 // qinstEachCounter calls f for a point's counter in each thread's block.
-// Threads count meanwhile. What f reads may be a moment old; what it writes may be undone
-// by an increment of quota at the same time, which its callers allow for.
+// Threads count meanwhile. A value that f reads may be a moment old, and an increment of
+// quota may undo a store of f at the same time. Callers allow for both.
 // Context: start, goroutine, writer.
 func qinstEachCounter(point uint32, f func(*qinstCounter)) {
 	if !qinstPaged[point>>qinstPageShift] {
@@ -308,7 +309,7 @@ func qinstSharedCounter(point uint32) *qinstCounter {
 // qinstHitsOf sums a point's counters up.
 // Context: goroutine, writer.
 func qinstHitsOf(point uint32) (hits, traced uint64) {
-	hits = qinstSharedCounter(point).hits // what is traced there is something else
+	hits = qinstSharedCounter(point).hits // its field traced has another meaning
 	qinstEachCounter(point, func(c *qinstCounter) {
 		hits += c.hits
 		traced += uint64(c.events())

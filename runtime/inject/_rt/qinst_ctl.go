@@ -5,9 +5,9 @@ import (
 	"unsafe"
 )
 
-// The socket is in the temporary directory under the process's id, with a mode that lets
-// nobody else in. A program is not found by it that was not asked to listen: observing
-// must not open a door that the program does not have.
+// The socket is in the temporary directory under the process's id, with a mode that admits
+// only its user. It exists only if the settings ask for it, because observing must not open
+// a door that the program does not have.
 
 // "qinst ctl" talks to a program that was started with QINST=ctl: over a unix socket
 // that only its user may open. The writer serves it between its other work, one
@@ -73,9 +73,9 @@ func qinstHangUp() {
 	}
 }
 
-// qinstServe does what can be done at once.
-// It never waits for a client: the writer has a file to write, and a client that sends
-// half of a line would stop it.
+// qinstServe serves a client as far as possible without waiting.
+// It never waits, because a client that sends half a line would keep the writer from
+// writing the file.
 // Context: writer.
 func qinstServe() {
 	c := &qinstCtl
@@ -95,8 +95,7 @@ func qinstServe() {
 	if n == -_EAGAIN && nanotime()-c.since < qinstCtlGiveUp {
 		return
 	}
-	// A line may come in pieces. What does not end within the buffer is answered by
-	// hanging up.
+	// A line may come in pieces. If it does not end within the buffer, the writer hangs up.
 	if n > 0 {
 		c.n += n
 		end := -1
@@ -151,8 +150,8 @@ func qinstRequest(line string) {
 	c.out.str("ok\n")
 }
 
-// qinstReply sends what there is of the answer. A client that does not take it within
-// a twentieth of a second in all loses the rest.
+// qinstReply sends the rest of the answer. A client that does not take it within a
+// twentieth of a second in all loses the remainder.
 // Context: writer.
 func qinstReply() bool {
 	c := &qinstCtl

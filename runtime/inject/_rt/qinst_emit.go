@@ -64,7 +64,7 @@ func qinstWriteKinds() {
 }
 
 // qinstRecordReached counts a record and tells whether it is to be emitted.
-// The caller encodes the record only if this says so, since encoding is what costs.
+// The caller encodes the record only if the result says so, because encoding is expensive.
 // Context: probe.
 //
 //go:nosplit
@@ -85,8 +85,8 @@ func qinstRecordReached(point uint32) uint32 {
 	return 1
 }
 
-// qinstEmit appends a record that was counted, a packet of n bytes at p. What is
-// counted and not here is as if the point had only counted.
+// qinstEmit appends a counted record, a packet of n bytes at p. If it cannot append the
+// record, the point has only counted it.
 // The bytes are copied before the event is published; a record is never half there.
 // Context: probe.
 //
@@ -112,7 +112,7 @@ func qinstEmit(point uint32, p unsafe.Pointer, n uintptr) {
 	}
 	*(*uint64)(unsafe.Pointer(b.p)) = (now-b.last)<<32 | qinstEvRecord<<24 | uint64(point)
 	*(*uint64)(unsafe.Pointer(b.p + 8)) = uint64(n)
-	*(*uint64)(unsafe.Pointer(b.p + size - 8)) = 0 // what the packet does not fill
+	*(*uint64)(unsafe.Pointer(b.p + size - 8)) = 0 // the padding
 	memmove(unsafe.Pointer(b.p+16), p, n)
 	b.last = now
 	qinstPublish(&b.p, b.p+size)

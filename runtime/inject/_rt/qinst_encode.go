@@ -27,8 +27,7 @@ func qinstRecord(tag byte, fields byte) {
 	qinstByte(tag)
 }
 
-// qinstU8 appends a small number in its short form, which is what readers have always
-// been given.
+// qinstU8 appends a small number in its short form, which readers expect.
 // Context: start, writer.
 func qinstU8(v uint8) {
 	if v >= 0x80 {

@@ -10,10 +10,10 @@ import (
 // buffer.
 
 // The flight recorder: QINST=mode=flight,keep=10s. Full buffers are not written but kept,
-// the oldest make room; a trigger writes what there is as a file of its own. The first
-// file has only its head until the program panics: then the rest follows there, and
-// should it be killed, readers find the rest in the ring. A program that ends as it
-// should leaves none.
+// and the oldest make room. A trigger writes the kept buffers as a separate file. The first
+// file has only its head until the program panics; then the rest follows there. If the
+// program is killed, readers find the rest in the ring. A program that ends normally leaves
+// no first file.
 
 const qinstClockNS = 1e9 // between readings of the clocks that are kept
 
@@ -111,8 +111,8 @@ func qinstForget() {
 		h := qinstBufferAt(f.first)
 		next := qinstBufferAt(h.next)
 		age := float64(now-next.ticks) / f.ticksPerMS * 1e6
-		// Buffers in use by threads must not become too few, even if that makes the past
-		// shorter than was asked for: losing what happens now would be worse.
+		// Threads must keep enough buffers, even if the kept past becomes shorter than the
+		// settings ask: losing new events would be worse.
 		room := int32(qinstBuffers.limit.Load())-qinstBuffers.used.Load() > 3*qinstReserve
 		if room && f.n <= f.most && (f.ns == 0 || f.ticksPerMS == 0 || age < float64(f.ns)) {
 			return
@@ -177,8 +177,8 @@ func qinstNameFlight(name string) {
 	qinstUnlockMemory()
 }
 
-// qinstFlightWhole tells whether the reducer has given back what it was given until the
-// file was asked for. It does not wait for one that hangs.
+// qinstFlightWhole tells whether the reducer has given back all buffers that it had when
+// the file was requested. It does not wait for a reducer that hangs.
 // Context: writer.
 func qinstFlightWhole() bool {
 	f, r := &qinstFlight, &qinstReduce
@@ -195,12 +195,12 @@ func qinstFlightWhole() bool {
 	return true
 }
 
-// qinstWriteFlight writes what is kept, as a stream of its own or as the rest of one.
-// Tables come first, and all of them again: the file must be readable by itself.
+// qinstWriteFlight writes the kept buffers, as a separate stream or as the rest of one.
+// All tables come first, even if written before, because the file must be readable alone.
 // Context: writer.
 func qinstWriteFlight(why string) {
 	f := &qinstFlight
-	// What comes later is not whole: threads go on while this is written.
+	// Later events would be incomplete, because threads go on during the writing.
 	end, reduced := qinstNow(), qinstReducing() && atomic.Load(&qinstReduce.nparts) != 0
 	if reduced {
 		end = qinstReduce.partsAt
@@ -254,8 +254,8 @@ func qinstWriteBelow() {
 
 // qinstWriteGoroutines tells where the goroutines started that are there. It takes a
 // lock: not while the program dies.
-// A goroutine that started before what is kept has no event that says where; without this
-// record its time would belong to nobody.
+// A goroutine that started before the kept events has no event with its function. Without
+// this record its time could not be attributed.
 // Context: writer.
 func qinstWriteGoroutines() {
 	lock(&allglock)
@@ -270,10 +270,8 @@ func qinstWriteGoroutines() {
 	qinstWriteNews()
 }
 
-// qinstFlightEnd ends the first file: with what is kept if the program did not end as it
-// should, else it goes.
-// The file that the program began with is removed after an ordinary end, because nobody
-// asked for it.
+// qinstFlightEnd ends the first file. If the program did not end normally, the kept buffers
+// complete the file. After a normal end the file is removed, because nobody asked for it.
 // Context: writer.
 func qinstFlightEnd(why uint32) {
 	qinstFlightServe()
@@ -296,8 +294,8 @@ func qinstSnapshot() (path string) {
 	if qinstStarted == 0 || !f.on {
 		return ""
 	}
-	// Who asks gets a file that was begun after the request: one that is being written
-	// would lack what led to it.
+	// A request gets a file that was begun after it, because a file that is already being
+	// written would lack the latest events.
 	n := atomic.Xadd(&f.asked, 1)
 	qinstWake()
 	if getg() == qinstReduce.gp.ptr() {

@@ -53,8 +53,8 @@ type qinstTable struct {
 	kinds  bool    // of its points rate control has them
 }
 
-// What is zero until it is mapped is tested before use, because without the tool, or when
-// something failed, it stays so.
+// Addresses that are zero until they are mapped are tested before use, because they stay
+// zero without the tool or after a failure.
 var (
 	qinstRing        int32                  = -1
 	qinstHead        *[qinstPage / 8]uint64 // of the ring; anonymous if that is
@@ -216,8 +216,8 @@ func qinstOpenRing() {
 	qinstSay("no ring in ", qinstSet.ring, ": should the program be killed, the end of the trace is lost")
 }
 
-// qinstFits allocates what a small program needs: it is better to have no ring than
-// one that is full at once.
+// qinstFits allocates the space that a small program needs, because having no ring is
+// better than having one that is full at once.
 // Context: start.
 func qinstFits() bool {
 	return qinstAllocate(0, qinstBuffersAt+uintptr(min(qinstGrow, qinstSet.mostBuffers))*qinstBufferSize) &&
@@ -243,8 +243,8 @@ func qinstDropLog() {
 // Context: start, writer.
 func qinstRingName() string { return qinstShmPath.text() }
 
-// qinstUnlinkRing removes the ring's name, unless the ring has what the file lacks: then
-// "qinst salvage" needs it.
+// qinstUnlinkRing removes the ring's name, unless the file is incomplete, because then
+// "qinst salvage" needs the ring.
 // Context: start, writer.
 func qinstUnlinkRing() {
 	if qinstShmPath.n > 0 && !qinstOut.failed {
@@ -389,8 +389,8 @@ func qinstRegister(base *uint32, points uint32, table string, off unsafe.Pointer
 		head := [8]byte{0x90 | qinstProbesFields + 2, qinstPacketData, qinstTagProbes}
 		qinstLogPacket(qinstNumberHead(head, *base), table)
 	})
-	// What is not recorded is not reached: a probe of a package that has no indexes would
-	// take the slow side each time.
+	// A package without indexes is not recorded. Its probes are switched off, because they
+	// would take the slow side each time.
 	if !ok {
 		t.setOff(1)
 	}

@@ -6,16 +6,16 @@ import (
 	"unsafe"
 )
 
-// A text is stored by whoever says it first, and written to the file by the writer later.
+// The first thread that uses a text stores it, and the writer writes it to the file later.
 // Numbers are given out before the text is complete; a word beside it tells when that is
 // so. At the bound new texts get number 0, which readers take for no name, and the end
 // record says how many were lost.
 
-// What programs say about themselves: names of goroutines, regions of their
+// Texts that programs give about themselves: names of goroutines, regions of their
 // work, labels. Texts are stored once and events carry their numbers.
 
-// Names are few in programs that name what they do. One that makes names of its data
-// fills the table, and is told so in the report.
+// Most programs name their activities and have few names. A program that makes names of its
+// data fills the table, and the report tells so.
 const (
 	qinstTextSlots = 1 << 12
 	qinstMaxTexts  = qinstTextSlots / 2
@@ -23,8 +23,8 @@ const (
 	qinstTextBytes = qinstMaxTexts * qinstMaxText
 )
 
-// qinstSlot finds what is noted by its hash: 48 bits of that, and below them its
-// number, never 0. Both are there at once, so that nobody finds half of it.
+// qinstSlot finds an entry by its hash: it has 48 bits of the hash, and below them the
+// entry's number, never 0. One word holds both, so that no thread finds half of it.
 type qinstSlot = uint64
 
 // Twice as many slots as texts, so that a search ends soon; numbers up to 2047 fit the 16
@@ -115,7 +115,7 @@ func qinstWriteTexts() {
 	}
 }
 
-// qinstTold notes what the running goroutine says of itself.
+// qinstTold notes a text that the running goroutine gives about itself.
 // Context: goroutine.
 func qinstTold(kind, text uint64) {
 	if gp := getg(); qinstStates != 0 && gp == gp.m.curg {
@@ -159,7 +159,7 @@ func qinstRegionEnd(text uint32) {
 	}
 }
 
-// qinstUserRegion is called with what runtime/trace says: mode 0 begins a region.
+// qinstUserRegion is called for a region of runtime/trace. Mode 0 begins the region.
 // Context: goroutine.
 func qinstUserRegion(mode uint64, name string) {
 	if mode == 0 {

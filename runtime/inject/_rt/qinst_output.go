@@ -9,7 +9,7 @@ import (
 // own descriptors and files must be as they are without the tool, so an existing file is
 // never written over, and descriptors are moved out of the way.
 //
-// Whatever fails costs the trace and not the program: one line says what was found, and
+// A failure costs the trace and never the program: one line on stderr gives the reason, and
 // the program runs untraced.
 
 // qinstOpenOutput makes the output that the settings name. A file that was asked for must
@@ -35,7 +35,7 @@ func qinstOpenOutput() bool {
 	}
 	// A path that was asked for is used as it is. The default one lies in the working
 	// directory, except for test binaries and programs of "go run", whose directory
-	// belongs to somebody's sources.
+	// belongs to the sources.
 	if asked || !qinstTemporary() {
 		errno := qinstCreate("", name)
 		if errno == 0 {
@@ -71,7 +71,8 @@ func qinstCreateOutput() (errno uintptr) {
 	return qinstCreate(qinstOutDir, name)
 }
 
-// qinstUnlinkOutput removes the file, which a flight recorder does that nobody asked.
+// qinstUnlinkOutput removes the file. A flight recorder does so if nothing asked it for a
+// file.
 // Context: writer.
 func qinstUnlinkOutput() {
 	qinstOutPath.buf[qinstOutPath.n] = 0
@@ -86,8 +87,8 @@ func qinstOutName() string { return qinstOutPath.text() }
 
 // qinstCreate creates the output, never over an existing file: a number is
 // added to the name instead (containers reuse process ids).
-// O_EXCL is what keeps it from writing over a file: between a test and an open another
-// process could make one.
+// O_EXCL keeps it from overwriting a file. A test would not do, because another process
+// could make the file between the test and the open.
 // Context: start, writer.
 func qinstCreate(dir, name string) (errno uintptr) {
 	p := &qinstOutPath
@@ -133,8 +134,8 @@ func qinstCreate(dir, name string) (errno uintptr) {
 
 const qinstUnix = "unix:"
 
-// qinstConnect makes a connection to a socket the output. A peer that is slow, or
-// goes away, costs events: the writer waits for it, and nobody for the writer.
+// qinstConnect makes a connection to a socket the output. A peer that is slow or goes
+// away costs events: the writer waits for the peer, but threads do not wait for the writer.
 // Context: start.
 func qinstConnect(path string) (errno uintptr) {
 	qinstOut.fd, errno = qinstSocket(path, qinstSysConnect, 0)

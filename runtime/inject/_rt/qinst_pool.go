@@ -5,9 +5,9 @@ import (
 	"unsafe"
 )
 
-// Lists and pools without locks. Probes and hooks take from them what the writer has made
-// ready: they run where a lock could be held by the thread that they interrupt, and
-// waiting for it would be for ever.
+// Lists and pools without locks. Probes and hooks take items from them that the writer has
+// prepared. They must not take a lock, because the thread that they interrupt could hold
+// it, and they would then wait for ever.
 //
 // Every item has a number from 1, and lists hold numbers, not addresses: two of them fit
 // a word, so that one compare-and-swap changes the head and the counter that protects it.
@@ -33,8 +33,8 @@ func (l *qinstList) next(i uint32) *uint32 {
 	return (*uint32)(unsafe.Pointer(l.base + uintptr(i-1)*l.stride))
 }
 
-// push puts an item on the list. Whoever pushes must have stopped using the item, because
-// the first word of it is overwritten.
+// push puts an item on the list. The caller must have stopped using the item, because its
+// first word is overwritten.
 // Context: start, probe, hook, goroutine, writer, sampler.
 //
 //go:nosplit
@@ -59,8 +59,8 @@ func (l *qinstList) pop() uint32 {
 		if i == 0 {
 			return 0
 		}
-		// The item may be in use by now; then what is read here is of no
-		// meaning, and the swap fails.
+		// The item may be in use by now. Then the word read here is meaningless,
+		// and the swap fails.
 		n := atomic.Load(l.next(i))
 		if l.head.CompareAndSwap(h, (h>>32+1)<<32|uint64(n)) {
 			return i
@@ -92,8 +92,8 @@ func (l *qinstPool) get(reserve uint32) uintptr {
 	}
 	i := l.pop()
 	if i == 0 {
-		// Another thread may have popped what used promised to this one, and not counted
-		// itself yet.
+		// Another thread may have popped the item that used promised to this one, and not
+		// counted itself yet.
 		i = l.fresh.Add(1)
 		if i > limit {
 			l.fresh.Add(-1)

@@ -5,26 +5,24 @@ import (
 	"unsafe"
 )
 
-// What probes and hooks write into buffers, and how they come by one. An event is one to
-// three words. The first has the time since the event before it in its upper half, the
-// kind in bits 24 to 31, and an argument below:
+// Events, and how probes and hooks get buffers for them. An event is one to three words.
+// The first has the time since the event before it in its upper half, the kind in bits 24
+// to 31, and an argument below:
 //
 //	63            32 31   24 23         0
 //	 ticks since last  kind   argument
 //
-// So an event costs one clock reading and one or a few stores. Whether there is room is
-// tested against end, which leaves space for the longest event; what follows a break (a
-// long time, a gap, another goroutine) is written by qinstQuota, which asks for more. The
-// probes have the fast side written out in themselves: it is a few instructions, and a
-// call costs as many.
+// So an event costs one clock reading and one or a few stores. The test for room compares
+// with end, which leaves space for the longest event. After a break (a long time, a gap,
+// another goroutine) qinstQuota writes more, and tests for more room. The fast side is
+// written out in each probe, because it is a few instructions and a call costs as many.
 //
-// Where buffers come from: the list of free ones, then fresh ones up to a limit that the
-// writer raises in time. A thread that gets none is starved: its threshold goes up, so that
-// its entries cost a comparison and not a search, until the writer feeds it.
+// Buffers come from the list of free ones, then from fresh ones up to a limit that the
+// writer raises in time. A thread that gets none is starved. Its threshold goes up until
+// the writer feeds it, so that its entries cost a comparison and not a search.
 
-// qinstReserve buffers are kept for scheduling events and exits: losing one of
-// those breaks what the analyses stand on, while an entry that finds no buffer
-// is still counted.
+// qinstReserve is the number of buffers that are kept for scheduling events and exits.
+// The analyses need all of these, whereas an entry that finds no buffer is still counted.
 const qinstReserve = 16
 
 // qinstCountOnly is the threshold of a block whose points only count.
@@ -38,8 +36,8 @@ var (
 // qinstQuota is the slow side of every event: afterwards the longest event fits
 // at b.p, its time distance fits 32 bits, and the events so far say that g runs
 // on the thread. It reports false if there is no buffer.
-// It writes what readers need to go on after a break, at most qinstContext bytes in all:
-// a time if the distance is too long for 32 bits, a gap if events were lost, the
+// After a break it writes the events that readers need to go on, at most qinstContext bytes
+// in all: a time if the distance is too long for 32 bits, a gap if events were lost, the
 // goroutine if no event told of it.
 // Context: start, probe, hook, goroutine, sampler.
 //
@@ -122,9 +120,9 @@ func qinstSwap(b *qinstBlock, g, now uint64, reserve uint32) bool {
 }
 
 // qinstStarve makes the thread's points only count until the writer has buffers
-// for it again: to find out at every entry would cost more than to trace.
-// Entries only count from here on; exits and scheduling events still find the reserve, so
-// that what is open gets closed.
+// for it again, because a search at every entry would cost more than tracing.
+// Entries only count from here on. Exits and scheduling events still find the reserve, so
+// that open procedures get closed.
 // Context: start, probe, hook, goroutine, sampler.
 //
 //go:nosplit
@@ -133,13 +131,13 @@ func qinstStarve(b *qinstBlock) {
 	if atomic.Load(&qinstStarved) == 0 {
 		atomic.Store(&qinstStarved, 1)
 		if qinstRationed() {
-			qinstWake() // it looks seldom while nobody is in want
+			qinstWake() // it looks seldom while no thread is starved
 		}
 	}
 }
 
 // qinstGiveAway puts the thread's buffer on the list of full ones.
-// p is set to 0 before the buffer is on the list. Otherwise somebody who writes open
+// p is set to 0 before the buffer is on the list. Otherwise a thread that writes open
 // buffers could write this one twice under the same number.
 // Context: start, probe, hook, goroutine, sampler.
 //
@@ -266,9 +264,8 @@ func qinstCurrent() uint64 {
 // qinstNoBlock counts scheduling events of threads that found no block.
 var qinstNoBlock uint64
 
-// qinstRuns tells this thread's block who runs on it after the event just put.
-// It stands behind the event and not in it, since one function writes all events and most
-// change nothing.
+// qinstRuns tells this thread's block which goroutine runs on it after the event just put.
+// It is separate from the function that writes events, because most events change nothing.
 // Context: start, hook.
 //
 //go:nosplit

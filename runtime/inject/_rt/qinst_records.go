@@ -12,14 +12,14 @@ import (
 // qinstRecordX are generated from the format's table: their parameters are the record's
 // fields.
 //
-// A file is made to be read whatever happens to the program. So a record that sums up
-// (counts, times, what extensions dropped) can be written again, and readers take the
-// last one; a record that says what something means comes before the first that uses it.
+// A file must be readable whatever happens to the program. A record of sums (counts, times,
+// events that extensions dropped) can therefore be written again, and readers take the last
+// one. A record that defines something comes before the first record that uses it.
 
 // The records that the writer makes beside the threads' events.
 
-// qinstSegmentSize is after how many bytes a new segment begins, if the tables are
-// not a large part of that: damage costs no more than one.
+// qinstSegmentSize is the number of bytes after which a new segment begins, if the tables
+// are not a large part of it. Damage costs at most one segment.
 const qinstSegmentSize = 64 << 20
 
 // qinstNewSegment begins a new segment if the one at hand is long enough.
@@ -53,8 +53,8 @@ func qinstForgetWritten() {
 	memclrNoHeapPointers(unsafe.Pointer(qinstFramesOut), qinstStackMap*goarch.PtrSize)
 }
 
-// qinstWriteHead starts a segment: the header, what is known about the process, and
-// the descriptors that the tool prepared.
+// qinstWriteHead starts a segment: the header, attributes of the process, and the
+// descriptors that the tool prepared.
 // The ring's name must be within the first page, because that is written whole or not at
 // all, and a file that was cut must still lead to the ring.
 // Context: start, writer.
@@ -187,8 +187,8 @@ func qinstCost(from, cpu, bytes uint64) {
 	o.costBytes += bytes
 }
 
-// qinstWriteCost writes what the writer itself used, so that reports can say what
-// recording cost.
+// qinstWriteCost writes the writer's own use of resources, so that reports can show the
+// cost of recording.
 // Context: writer.
 func qinstWriteCost() {
 	o := &qinstOut
@@ -208,7 +208,7 @@ func qinstThreadCPU() uint64 {
 	return uint64(ts[0])*1e9 + uint64(ts[1])
 }
 
-// qinstWriteThreads writes what the operating system gave each thread.
+// qinstWriteThreads writes the operating system's account of each thread.
 // Context: writer.
 func qinstWriteThreads() {
 	qinstWriteCost()
@@ -230,8 +230,8 @@ func qinstWriteThreads() {
 	}
 }
 
-// qinstWriteThread writes what the operating system says of one thread. A thread that has
-// ended has no file there, and no record.
+// qinstWriteThread writes the operating system's account of one thread. A thread that has
+// ended has no file there, and so no record.
 // Context: writer.
 func qinstWriteThread(num, tid uint32) {
 	p := &qinstScratchPath
@@ -271,8 +271,8 @@ func qinstProcessCPU() uint64 {
 	return u.user() + u.system()
 }
 
-// qinstWriteUsage writes what the process as a whole used, threads without a block among
-// them.
+// qinstWriteUsage writes the resources that the whole process used, threads without a block
+// included.
 // Context: writer.
 func qinstWriteUsage() {
 	var u qinstUsage
@@ -280,16 +280,16 @@ func qinstWriteUsage() {
 	qinstRecordProcess(qinstNow(), u.user(), u.system(), uint64(u[4])<<10)
 }
 
-// qinstWriteMetrics writes what the runtime says of its heap. Its goroutines are in the
-// events.
+// qinstWriteMetrics writes the runtime's metrics of its heap. Those of goroutines follow
+// from the events.
 // Context: writer.
 func qinstWriteMetrics() {
 	qinstRecordMetrics(qinstNow(), gcController.heapLive.Load(), gcController.gcPercentHeapGoal.Load(), uint64(work.cycles.Load()))
 }
 
-// qinstWriteMemory writes what the tool uses.
-// A report says from it what found no room, so that a bound that was reached does not
-// look like a quiet program.
+// qinstWriteMemory writes the tool's own use of memory, and how much found no room.
+// Reports need it, because a bound that was reached would otherwise look like a quiet
+// program.
 // Context: writer.
 func qinstWriteMemory() {
 	s := &qinstSet
@@ -340,7 +340,7 @@ func qinstWriteCounts() {
 // qinstHitsAtEnd is how many hits cost as much as all that was counted, once it is written.
 var qinstHitsAtEnd uint64
 
-// qinstSayFloor says that counting alone was above the budget that somebody has set.
+// qinstSayFloor prints that counting alone was above a budget that the user has set.
 // Context: writer.
 func qinstSayFloor() {
 	s := &qinstSet
@@ -407,7 +407,7 @@ func qinstReadFile(path string) []byte {
 	return qinstScratch[:n]
 }
 
-// qinstNumber reads a decimal number and returns what follows it.
+// qinstNumber reads a decimal number and returns it with the rest of the text.
 // Context: writer.
 func qinstNumber(s []byte) (v uint64, rest []byte, ok bool) {
 	for len(s) > 0 && s[0] == ' ' {

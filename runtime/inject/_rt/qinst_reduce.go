@@ -7,14 +7,14 @@ import (
 )
 
 // Package extensions reduces events before they are written. Its goroutine, the
-// reducer, stands between the threads and the writer: it takes what they recorded,
-// and gives full buffers back as it wants them written. It is a goroutine of the
-// runtime, parked while there is nothing to do, so that programs neither see nor miss
-// it (deadlocks are found, runtime.NumGoroutine does not count it); only the writer
+// reducer, stands between the threads and the writer: it takes the recorded buffers,
+// changes their events, and gives the buffers to the writer. It is a goroutine of the
+// runtime and parked while there is nothing to do. The program does not notice it:
+// deadlocks are still found, and runtime.NumGoroutine does not count it. Only the writer
 // wakes it.
 //
-// A program that does not end by itself cannot wait for a goroutine. Then, and if the
-// reducer hangs, the writer takes the buffers that it has not given back as they are.
+// A program that does not end by itself cannot wait for a goroutine. Then, or if the
+// reducer hangs, the writer writes the buffers that it has not given back unchanged.
 
 // The states of the reducer, in the order that it takes them. It never comes back from
 // the last one.
@@ -27,9 +27,9 @@ const (
 
 const qinstReducePatience = 2e9 // ns without progress, at the end
 
-// state is changed by compare-and-swap, since the writer, the reducer and who ends the
-// program all may. asked is raised by who wants everything written, answered by the
-// reducer: equal means that nobody waits.
+// state is changed by compare-and-swap, because the writer, the reducer and the thread that
+// ends the program may all change it. A request to write everything raises asked, and the
+// reducer raises answered. If both are equal, no request is open.
 var qinstReduce struct {
 	state           uint32
 	asked, answered uint32 // for everything so far
@@ -57,8 +57,8 @@ var qinstReduce struct {
 // qinstPeek is where a thread is in its buffer.
 type qinstPeek struct{ buffer, p uintptr }
 
-// qinstPart is what is to be written of a buffer that is not full, with a copy of its
-// head: by then it may be another's.
+// qinstPart is the part of an unfinished buffer that is to be written. It has a copy of the
+// buffer's head, because the buffer may belong to another thread by then.
 type qinstPart struct {
 	_    sys.NotInHeap
 	head qinstBuffer
@@ -81,13 +81,13 @@ func qinstReduceStart(run func()) bool {
 		return false
 	}
 	r.run = run
-	atomic.Store(&r.state, qinstReduceWorks) // from now on what is recorded is for it
+	atomic.Store(&r.state, qinstReduceWorks) // from now on the reducer takes the buffers
 	go qinstReducer()
 	return true
 }
 
-// qinstReducer is the goroutine. Its g is noted so that who ends the program from inside
-// an extension does not wait for it.
+// qinstReducer is the goroutine. It notes its g, because an extension that ends the program
+// must not wait for it.
 // Context: goroutine, reducer.
 func qinstReducer() {
 	qinstReduce.gp.set(getg())
@@ -111,15 +111,15 @@ func qinstReduceWait(worked uint64) (all, last bool) {
 }
 
 // qinstReducePark is the last thing before the reducer is parked.
-// It looks for work once more after saying that it sleeps. Otherwise a request between
-// the two would wake nobody.
+// It looks for work once more after it has set its state to parked. Otherwise a request in
+// between would not wake it.
 // Context: reducer.
 func qinstReducePark(*g, unsafe.Pointer) bool {
 	r := &qinstReduce
 	if !atomic.Cas(&r.state, qinstReduceWorks, qinstReduceParked) {
 		return true // for good
 	}
-	// Who asks looks at the state behind asking.
+	// A request raises asked before it looks at the state.
 	return !qinstReduceWanted() || !atomic.Cas(&r.state, qinstReduceParked, qinstReduceWorks)
 }
 
@@ -131,7 +131,7 @@ func qinstReduceWanted() bool {
 }
 
 // qinstReduceWake makes the reducer go on. The writer calls it.
-// injectglist is what the network poller uses, which has no P either.
+// It uses injectglist, as the network poller does, because neither has a P.
 // Context: writer.
 func qinstReduceWake() {
 	r := &qinstReduce
@@ -142,10 +142,10 @@ func qinstReduceWake() {
 	}
 }
 
-// qinstReduceRound begins a round: what was recorded until now, the result, can be
-// taken. Which goroutine did something on which thread is in the order of its events'
-// times up to then: what a thread has not published by now is later on every other
-// thread, too, for its goroutine cannot have left it.
+// qinstReduceRound begins a round and returns its end: all events up to this time can be
+// taken. Up to then the times of events give the order in which a goroutine used threads.
+// An event that a thread has not published by now is later on every other thread too,
+// because its goroutine cannot have left the thread.
 // Peeks come before the full list is taken: the other way round a buffer that became full
 // in between would be in neither.
 // Context: reducer.
@@ -233,9 +233,9 @@ func qinstReduceGive(buffer unsafe.Pointer, bytes uint32) {
 	qinstWake()
 }
 
-// qinstReduceDropped is where the reducer counts the events of a point that it dropped:
-// in what other threads use of a counter for events and the shared block does not, so that
-// a killed program's counts add up.
+// qinstReduceDropped returns the counter of a point's events that the reducer dropped. It is
+// the part of a shared counter that the threads' counters use for events and the shared
+// block does not. In the ring, a killed program's counts then add up.
 // Context: writer, reducer.
 //
 //go:linkname qinstReduceDropped qinst_reduce_dropped
@@ -262,8 +262,7 @@ func qinstReducePackets(p unsafe.Pointer, n uintptr) bool {
 	return true
 }
 
-// qinstReduceParts gives the writer what it is to write of buffers that are not full,
-// likewise.
+// qinstReduceParts gives the writer the parts of unfinished buffers to write, likewise.
 // Context: reducer.
 //
 //go:linkname qinstReduceParts qinst_reduce_parts
@@ -350,7 +349,7 @@ func qinstExtensions() string {
 	return qinstSet.extensions
 }
 
-// What follows is the writer's part.
+// The functions below belong to the writer.
 
 // qinstReducing tells whether buffers go through the reducer.
 // Context: writer.
@@ -360,8 +359,8 @@ func qinstReducing() bool {
 }
 
 // qinstTakeFull returns the list of buffers that can be written.
-// Without a reducer it is the list that threads push to; with one, what the reducer gave
-// back.
+// Without a reducer it is the list that threads push to. With one it is the list of buffers
+// that the reducer gave back.
 // Context: writer.
 func qinstTakeFull() uint32 {
 	r := &qinstReduce
@@ -371,7 +370,7 @@ func qinstTakeFull() uint32 {
 	now := nanotime()
 	if at := atomic.Loadint64(&r.held); at != 0 {
 		if now-at > qinstReducePatience {
-			qinstReduceGoOn() // nobody asks any more
+			qinstReduceGoOn() // no request is open any more
 		}
 	} else if qinstReduceWanted() || now-r.tick >= qinstTickNS {
 		r.tick = now
@@ -392,9 +391,9 @@ func qinstWritePackets() {
 	}
 }
 
-// qinstWriteParts writes what the reducer gave of buffers that are not full.
-// Each is written from a copy of its head: the buffer may have been given away, and its
-// head be another block's.
+// qinstWriteParts writes the parts of unfinished buffers that the reducer gave.
+// Each is written with the copy of its head, because the buffer may belong to another block
+// by now.
 // Context: writer.
 func qinstWriteParts() {
 	r := &qinstReduce

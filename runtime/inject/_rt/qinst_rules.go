@@ -2,14 +2,14 @@ package runtime
 
 import "unsafe"
 
-// A rule is found for each point when its package registers, and whenever a rule is
-// added. Matching names is slow, and is never done for a hit: what a probe sees of all
-// this is the quota of a counter, or a byte that says that the point is off.
+// The rule of a point is found when its package registers, and whenever a rule is added.
+// Matching names is slow and is never done for a hit. A probe sees only the quota of a
+// counter, or a byte that tells that the point is off.
 //
 // Rules are in an array of fixed size with their texts beside them, because they are read
 // by threads that cannot hold pointers to the heap.
 
-// Rules say what points may record: QINST=main.(*Cache).*=1e4/s, kind:loop=count.
+// Rules set the limits of points: QINST=main.(*Cache).*=1e4/s, kind:loop=count.
 
 type qinstRule struct {
 	text         uintptr // its name as it was given; the rule is of the last one of a name
@@ -17,7 +17,7 @@ type qinstRule struct {
 	limit        qinstRateLimit
 	most         qinstRateLevel // highest level
 	found        bool           // a point that it is about
-	told         bool           // who made it knows that none was found
+	told         bool           // its author has been told that no point was found
 }
 
 // There are 64 rules at most. A point notes the number of its own as a byte, because that
@@ -29,8 +29,8 @@ var (
 	qinstRuleUsed int
 )
 
-// name is what the user wrote in front of "=". It is stored outside of the heap, since
-// rules come from goroutines and are read by the writer.
+// name returns the user's text in front of "=". It is stored outside the heap, because
+// rules come from goroutines and the writer reads them.
 // Context: start, goroutine, writer.
 func (r *qinstRule) name() string {
 	return qinstString((*byte)(unsafe.Pointer(r.text)), int(r.size))
@@ -48,7 +48,7 @@ func (r *qinstRule) kind() string {
 	return r.name()[r.prefix:]
 }
 
-// pattern is what names of points are compared with.
+// pattern returns the pattern with which names of points are compared.
 // Context: start, goroutine, writer.
 func (r *qinstRule) pattern() string {
 	if r.prefix == 5 && r.name()[:4] == "kind" {
@@ -94,9 +94,9 @@ func qinstAddRule(name, value string) bool {
 	return true
 }
 
-// qinstSetRate changes what points may record while the program runs. Package debug makes
-// several changes together, or none: names are then lines such as main.f=count, of which
-// the last one lacks its limit.
+// qinstSetRate changes the limits of points while the program runs. Package debug makes
+// several changes together, or none: names are then lines such as main.f=count, and the
+// last line lacks its limit.
 // Context: goroutine.
 //
 //go:linkname qinstSetRate qinst_set_rate
@@ -182,8 +182,8 @@ func qinstEachChange(names, last string, do func(name, value string) bool) bool 
 	}
 }
 
-// qinstApplyRule makes a rule that of the points of a table that it is about.
-// A later rule wins, so this overwrites what earlier ones said of the same point.
+// qinstApplyRule applies a rule to the matching points of a table.
+// A later rule wins, so that it overwrites earlier rules of the same point.
 // Context: start, goroutine, writer.
 func qinstApplyRule(t *qinstTable, rule int) {
 	r := &qinstRules[rule]
@@ -224,8 +224,8 @@ func qinstPackedOf(s string) qinstPacked {
 	return qinstPacked{at, at + uintptr(len(s))}
 }
 
-// peek is the next byte, 0 at the end: readers here cannot fail, as the tool wrote what
-// they read.
+// peek returns the next byte, 0 at the end. It needs no error, because the tool itself
+// wrote the data.
 // Context: start, end, goroutine, writer, reducer.
 func (p *qinstPacked) peek() byte {
 	if p.at == p.end {
@@ -234,12 +234,12 @@ func (p *qinstPacked) peek() byte {
 	return *(*byte)(unsafe.Pointer(p.at))
 }
 
-// byte takes it.
+// byte takes the next byte.
 // Context: start, end, goroutine, writer, reducer.
 func (p *qinstPacked) byte() byte {
 	b := p.peek()
-	// Reading stops at the end of the table, whatever lengths say: the tool wrote it, but
-	// a wrong one must not end the program.
+	// Reading stops at the end of the table, whatever lengths say, because a wrong length
+	// must not end the program.
 	if p.at < p.end {
 		p.at++
 	}
@@ -314,8 +314,9 @@ func (p *qinstPacked) skip() {
 	}
 }
 
-// qinstPlaces is room for where the strings of an array are, which points name in any
-// order: for those who hold the memory's lock, and for the writer, who does not.
+// qinstPlaces has two arrays for the places of the strings of an array, because points name
+// the strings in any order. One is for holders of the memory's lock, the other for the
+// writer, which does not hold it.
 var qinstPlaces [2]uintptr // of uintptr
 
 const (
@@ -413,8 +414,8 @@ func qinstKind(kind string) uint8 {
 	return 0
 }
 
-// qinstCheckRules says which rules are about nothing that the program has, and what
-// they may have meant. Who made a rule through "qinst ctl" knows by then.
+// qinstCheckRules prints the rules that match no point of the program, each with a
+// suggestion. It omits rules made through "qinst ctl", whose answer already told so.
 // Context: writer.
 func qinstCheckRules() {
 	p := &qinstScratchPath
@@ -435,7 +436,7 @@ func (r *qinstRule) missed() bool {
 	return !r.found && (r.pattern() != "*" || unknown)
 }
 
-// explain appends why no point is what a rule is about.
+// explain appends the reason why a rule matches no point.
 // Context: writer.
 func (r *qinstRule) explain(to *qinstPath) {
 	const kinds = "; kinds are proc, loop, sync, record and, to be off, call and go"

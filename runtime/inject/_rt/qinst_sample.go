@@ -7,13 +7,13 @@ import (
 	"unsafe"
 )
 
-// Sampling, after Quartz (3.1). A hit that is not traced puts its procedure or loop on
-// the goroutine's profile stack all the same, without a clock reading. Threads without a
-// P, which hold no locks, look from time to time at what each thread of the program
-// runs, and write down where in the program that is: a path of procedures and loops.
+// Sampling, after Quartz (3.1). A hit that is not traced still puts its procedure or loop
+// on the goroutine's profile stack, without a clock reading. Samplers, threads without a P
+// that hold no locks, look from time to time at the goroutine that each thread of the
+// program runs, and record its path of procedures and loops.
 //
-// The times between looks are those of a Poisson process, so that what they see is what
-// there is on average, whatever rhythm the program has.
+// The times between looks are those of a Poisson process, because samples then show the
+// average, whatever rhythm the program has.
 
 // qinstSampling is set where hits that are not traced are put on profile stacks.
 var qinstSampling uint8
@@ -52,7 +52,7 @@ var (
 	qinstUsed  [qinstMaxBlocks]uint32 // blocks that a thread has, or had
 	qinstNUsed atomic.Uint32
 
-	qinstPaths     uintptr // of uint64: what path n-1 is, and 1 (see qinstPathInto)
+	qinstPaths     uintptr // of uint64: path n-1, and 1 (see qinstPathInto)
 	qinstPathTable uintptr // of uint64: that, above n
 	qinstNPaths    atomic.Uint32
 	qinstPathsOut  uint32 // written to the file
@@ -90,7 +90,7 @@ func qinstOpen(gp *g, point, below uint32) (uint64, *qinstStack) {
 
 // qinstClose is the exit of an entry that is not traced. Should traced ones lie above it,
 // a recovered panic left them with it.
-// Traced entries above are closed by an event; the others nobody was told of.
+// An event closes traced entries above. The others need none, because they had no event.
 // Context: probe.
 //
 //go:nosplit
@@ -188,8 +188,8 @@ func qinstPathOf(gp *g) (path uint32) {
 }
 
 // qinstPrepareSamples prepares for samples if there are to be any.
-// Without memory there are no samples, and the report says that nobody took any; the
-// trace is complete otherwise.
+// Without memory there are no samples, and the report tells so. The trace is complete
+// otherwise.
 // Context: start.
 func qinstPrepareSamples() {
 	s := &qinstSet
@@ -269,8 +269,9 @@ func qinstSamplersCPU() (ns uint64) {
 
 // look takes a sample of each thread that runs a goroutine. gap is the mean time between
 // looks that led to this one. It reports whether there was any.
-// The thread goes on meanwhile. What is read may be torn, so it is tested against the
-// block's goroutine, and the profile stack's address is compared before and after.
+// The thread goes on meanwhile, so that the values read may not fit together. They are
+// tested against the block's goroutine, and the profile stack's address is compared before
+// and after.
 // Context: sampler.
 func (s *qinstSampler) look(me uint32, gap int64) (busy bool) {
 	first := true
@@ -280,8 +281,8 @@ func (s *qinstSampler) look(me uint32, gap int64) (busy bool) {
 		if at == 0 || b.g == 0 {
 			continue
 		}
-		// The goroutine may leave the thread while this looks. It is the same one, and
-		// runs, if what the thread's events say agrees with what it says of itself.
+		// The goroutine may leave the thread during the look. It is the same one, and
+		// runs, if the thread's events agree with the goroutine's own state.
 		gp := (*g)(unsafe.Pointer(at)) // goroutines are never freed
 		state := readgstatus(gp) &^ _Gscan
 		if gp.goid != b.g || state != _Grunning && state != _Gsyscall {
@@ -307,8 +308,8 @@ func (s *qinstSampler) look(me uint32, gap int64) (busy bool) {
 	return busy
 }
 
-// weight is what a look at a thread in a system call counts for, 0 for not at all. A call
-// may last for hours.
+// weight returns the time that a look at a thread in a system call stands for, 0 for none.
+// A call may last for hours.
 // Context: sampler.
 func (s *qinstSampler) weight(b *qinstBlock, now uint64, gap int64) int64 {
 	age := float64(now-b.last) * s.tickNS
@@ -342,7 +343,7 @@ func (s *qinstSampler) path(gp *g) (path uint32) {
 		n++
 	}
 	if gp.qinstStack != st || atomic.Loaduintptr(&st.entries) != entries {
-		return 0 // it has grown: what was read may be another goroutine's
+		return 0 // the stack has grown: the memory may be another goroutine's by now
 	}
 	last := ^uint32(0)
 	for ; n > 0; n-- {
@@ -374,7 +375,7 @@ func qinstWritePaths() {
 	}
 }
 
-// qinstPathWord is what path i+1 is, 0 if that is not stored yet.
+// qinstPathWord returns the word of path i+1, 0 if it is not stored yet.
 // Context: writer.
 func qinstPathWord(i uint32) uint64 {
 	return atomic.Load64((*uint64)(unsafe.Pointer(qinstPaths + uintptr(i)*8)))

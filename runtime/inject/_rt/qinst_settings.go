@@ -5,9 +5,9 @@ import (
 )
 
 // Settings come from the program (qinst.toml, through the linker) and from QINST in the
-// environment, which is read behind them and so wins. How they are named and what values
-// look like is package settings' table, a part of which is compiled in here; what a value
-// then does is qinstApplySetting's alone.
+// environment, which is read later and so wins. Their names and the forms of their values
+// are in the table of package settings, a part of which is compiled in here. Only
+// qinstApplySetting gives values their effect.
 //
 // All of it runs before main, while no other goroutine does: nothing here needs a lock.
 
@@ -54,9 +54,9 @@ var qinstSet struct {
 	mostListed, mostClocked uint32 // points on rate control's list; points and threads that are timed
 }
 
-// qinstShareMemory divides what the tool may use. Three sixteenths are for profile
-// stacks, and eleven for events and counts: whoever comes first, but for a quarter that
-// events have for themselves. An eighth is left for what grows with the program alone:
+// qinstShareMemory divides the tool's memory. Three sixteenths are for profile stacks.
+// Eleven sixteenths are for events and counts, first come first served, except for a quarter
+// that only events may use. An eighth is left for data that grows with the program alone:
 // tables, texts, stacks in which goroutines wait.
 // Shares are fixed beforehand, so that no use can starve another at run time.
 // Context: start.
@@ -82,8 +82,8 @@ func qinstMayUse(more uint64) bool {
 var qinstDefaults string
 
 // qinstParse reads settings in GODEBUG form. It reports false if one is not understood.
-// One setting that is not understood makes the program run untraced, because a trace
-// under other settings than the user asked for would be taken for what was asked.
+// One setting that is not understood makes the program run untraced, because the user would
+// otherwise take a trace under other settings for the requested one.
 // Context: start.
 func qinstParse(s string) bool {
 	for len(s) > 0 {
@@ -100,7 +100,7 @@ func qinstParse(s string) bool {
 	return true
 }
 
-// qinstParseItem reads one setting or rule. Names, forms and what messages say of them
+// qinstParseItem reads one setting or rule. Names, forms and their descriptions in messages
 // are those of package settings.
 // Context: start.
 func qinstParseItem(item string) bool {
@@ -147,7 +147,7 @@ func qinstParseItem(item string) bool {
 
 const qinstGoesOn = "; the program goes on untraced"
 
-// qinstNear is what messages say before a word that was probably meant.
+// qinstNear returns the text that introduces the suggested word in a message.
 // Context: start, writer.
 func qinstNear(word string) string {
 	if word == "" {
@@ -156,8 +156,8 @@ func qinstNear(word string) string {
 	return "; the nearest is "
 }
 
-// qinstApplyDefaults makes the defaults of the table count. Those in brackets are no
-// values: they say what holds where nothing was set.
+// qinstApplyDefaults applies the defaults of the table. Those in brackets are not values,
+// but describe the behaviour without the setting.
 // Context: start.
 func qinstApplyDefaults() {
 	for i := range qinstSettingTable {

@@ -5,15 +5,14 @@ import (
 	"unsafe"
 )
 
-// A profile stack is what makes exits cheap and panics harmless: an exit sets the depth
-// to that of its entry, so that whatever was left open above is closed with it, in one
-// store.
+// A profile stack makes exits cheap and panics harmless: an exit sets the depth to that of
+// its entry, so that one store also closes all entries that were left open above it.
 
 // Profile stacks. A goroutine has none until it enters a procedure that is traced,
 // then a small one, then one that is twice as large, and so on; they go back when
-// it ends. All of them together have a limit. At the limit new goroutines run
-// without one, and what they enter is counted; others keep theirs, and entries beyond
-// its size are traced but not stored.
+// it ends. All of them together have a limit. At the limit new goroutines run without
+// one, and their entries are counted. Other goroutines keep their stacks, and entries
+// beyond the size are traced but not stored.
 
 // qinstStackSizes are how many entries of 16 bytes the memory of a class has. The first
 // one's is that of the stack itself, too; in the others the first 16 bytes are the list's.
@@ -25,8 +24,8 @@ var qinstStackSizes = [...]uint32{6, 15, 31, 63, 127, 255, 511, 1023, 2047, 4095
 //go:nosplit
 func qinstStackStride(class uint32) uintptr { return 128 << class }
 
-// Each class has addresses for all the memory that stacks may use together, of which only
-// what was ever handed out is touched.
+// Each class has addresses for all the memory that stacks may use together. Only memory that
+// was handed out is touched.
 var (
 	qinstStacks     [len(qinstStackSizes)]qinstPool
 	qinstStackBytes atomic.Int64 // of all that were ever handed out
@@ -107,8 +106,8 @@ func (s *qinstStack) dropEntries() {
 //
 //go:nosplit
 func qinstStackFor(gp *g, b *qinstBlock) *qinstStack {
-	// A system stack belongs to the thread and not to a goroutine, and what runs on it
-	// leaves no frames that could be unwound here.
+	// A system stack belongs to the thread and not to a goroutine. Its procedures leave
+	// no frames that could be unwound here.
 	if gp != gp.m.curg {
 		return nil
 	}

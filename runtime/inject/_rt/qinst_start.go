@@ -28,8 +28,8 @@ func qinstStart() {
 	qinstSlowClock = !qinstInvariantClock()
 	qinstSet.stream = (qinstNow()*0x9E3779B97F4A7C15 ^ s.pid<<40) >> 1
 	qinstPriceBuffer()
-	// In these modes no counter is above its threshold by itself, and what remains is to
-	// count: no budget is needed.
+	// In these modes no counter is above its threshold by itself. Hits are only counted,
+	// and no budget is needed.
 	if s.mode == "count" || s.mode == "sample" {
 		s.threshold, s.budget = qinstCountOnly, 0
 	} else {
@@ -63,13 +63,13 @@ func qinstStart() {
 	if s.ctl {
 		qinstListen()
 	}
-	qinstNoteClock() // for who is killed now: two readings are needed to relate the clocks
+	qinstNoteClock() // if the program is killed now: relating the clocks needs two readings
 	qinstStarted = 1
 	qinst_on = 1
 	if s.mode != "count" {
 		qinstStates = 1
 		// The main goroutine was made before anything was recorded; readers need its
-		// creation and start to know what runs here.
+		// creation and start to know which goroutine runs here.
 		gp := getg()
 		qinstNotePC(gp.startpc)
 		qinstPut3(qinstNow(), 0, qinstEvGoCreate<<24, qinstGo(gp), uint64(gp.startpc))
@@ -97,10 +97,10 @@ func qinstNewThread(f func()) {
 
 var qinstStarted uint32
 
-// qinstPriceBuffer measures what the events of one buffer cost. In a loop of nothing else
-// an event takes little more than its clock reading; in programs, measured from outside
-// (zstd's and bbolt's benchmarks, docs/RESULTS.md), it takes three to five times that:
-// the processor does nothing else meanwhile, and its caches lose what the event takes.
+// qinstPriceBuffer measures the cost of the events of one buffer. In a loop of nothing else
+// an event takes little more than its clock reading. In programs, measured from outside
+// (zstd's and bbolt's benchmarks, docs/RESULTS.md), it takes three to five times that,
+// because the processor does nothing else meanwhile, and events displace data in its caches.
 // A budget is a promise, so it is five here. A hit that is only counted takes a sixth to a
 // fourth of a clock reading in such a loop, and in zstd's benchmarks, of whose hits a profile
 // of the processor's counts finds 1.6 % of the time, 0.35.
@@ -117,7 +117,7 @@ func qinstPriceBuffer() {
 	qinstPriceAtomic()
 }
 
-// qinstPriceAtomic measures what a locked instruction costs, of which every operation on a
+// qinstPriceAtomic measures the cost of a locked instruction, because every operation on a
 // synchronization object has a few.
 // Context: start.
 func qinstPriceAtomic() {

@@ -7,10 +7,10 @@ import "internal/runtime/atomic"
 // the event has the time of the transition.
 
 // The hooks for scheduling events. They are called at the head of the methods
-// of traceLocker, with which Go's own execution tracer notes the same events:
-// what that tracer had to get right (a goroutine that waits only so that its
-// stack can be scanned still runs; a goroutine that left a system call runs
-// only once it has a processor) holds here by construction.
+// of traceLocker, with which Go's own execution tracer notes the same events.
+// The tracer's treatment of difficult cases therefore holds here too: a goroutine
+// that waits only so that its stack can be scanned still runs, and a goroutine that
+// left a system call runs only once it has a processor.
 
 // qinstGoCreate notes that a goroutine was made, runnable or waiting. Its numbers begin
 // anew: the g may have been another's.
@@ -34,7 +34,7 @@ func qinstGoCreate(newg *g, pc uintptr, blocked bool) {
 }
 
 // qinstGoStart notes that the thread runs a goroutine. It is called after the change of
-// state, so that nobody can have stopped it before its event.
+// state, so that it cannot have been stopped before its event.
 // Context: start, hook.
 //
 //go:nosplit
@@ -120,12 +120,11 @@ func qinstGoEnd() {
 	}
 }
 
-// qinstGoUnpark notes who woke gp. The running goroutine did only in a ready
-// that it called itself; those come with a positive skip, while the poller's
-// lists, timers and the collector use 0. On a thread without a goroutine it was
-// a timer. Who runs on the thread does not change with what others do there: a
-// synctest bubble runs its timers in a goroutine, and wakes its root when one has
-// ended.
+// qinstGoUnpark notes the cause of gp's wake-up. It was the running goroutine only
+// if that called ready itself; such calls have a positive skip, whereas the poller's
+// lists, timers and the collector use 0. On a thread without a goroutine it was a
+// timer. A synctest bubble does not change which goroutine runs on the thread: it
+// runs its timers in a goroutine, and wakes its root when one has ended.
 // Context: hook.
 //
 //go:nosplit
@@ -154,8 +153,8 @@ func qinstGoUnpark(gp *g, skip int) {
 	qinstPut2(now, on, qinstEvGoUnpark<<24|cause, qinstGo(gp))
 }
 
-// qinstCauseOf tells who wakes a goroutine that waits for the given reason when
-// no goroutine did.
+// qinstCauseOf returns the cause of the wake-up of a goroutine that waited for the
+// given reason, if no goroutine woke it.
 // Context: hook.
 //
 //go:nosplit
@@ -191,8 +190,8 @@ func qinstGoSwitch(next *g, ends bool) {
 	qinstRuns(next.goid)
 }
 
-// qinstGoSysCall notes the beginning of a system call. Little stack is left here: it must
-// stay nosplit, and what it calls.
+// qinstGoSysCall notes the beginning of a system call. Little stack is left here, so that
+// the function and its callees must stay nosplit.
 // Context: hook.
 //
 //go:nosplit

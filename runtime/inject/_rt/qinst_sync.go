@@ -7,9 +7,10 @@ import (
 )
 
 // Synchronization. Two things are recorded. Every wait of a goroutine, in any
-// package, carries the address of what it waits for and the stack that it waits
-// in: the hook is where it is parked already. And probes at the operations of
-// instrumented packages say which object was taken or given, without a wait too.
+// package, carries the address of the object that it waits for and the stack that
+// it waits in, because the hook is called where the goroutine is already parked.
+// Probes at the operations of instrumented packages record the object that was
+// taken or given, also without a wait.
 
 // An address is noted without its upper bits, which are the same for all.
 const qinstAddrBits = qinstAddressBits
@@ -109,10 +110,10 @@ func qinstChan(point uint32) uint32 {
 	return 0
 }
 
-// qinstWaitsFor returns the address of what gp, which is being parked, waits for:
-// a channel, the sync object that its semaphore is part of, a poll descriptor.
-// A select waits for many; which one it was is known when it is over. Who waits for a
-// semaphore holds a lock until here, so that its thread is the same.
+// qinstWaitsFor returns the address of the object that gp, which is being parked, waits
+// for: a channel, the sync object that its semaphore is part of, a poll descriptor.
+// A select waits for many, and its channel is known only when it is over. A goroutine that
+// waits for a semaphore holds a lock until here, so that its thread is the same.
 // The offsets are those of the sync package's types in this Go version, and must be
 // looked at with each new one: a wrong one gives every lock a wrong address.
 // Context: hook.
@@ -166,7 +167,7 @@ func qinstSpin(kind uint64) {
 
 const (
 	qinstFrames   = 12      // of a stack: the runtime's own are among them
-	qinstStackMax = 1 << 16 // stacks, and what an event's field for their number holds
+	qinstStackMax = 1 << 16 // stacks; an event's field for their number holds no more
 	qinstStackMap = 1 << 17 // slots of the hash table
 )
 
@@ -278,7 +279,7 @@ func qinstWriteTrails() {
 	}
 }
 
-// qinstWriteFrame writes what a return address means: the functions that are
+// qinstWriteFrame writes the frames of a return address: the functions that are
 // inlined into each other there, innermost first, each with its own line.
 // The set of written pcs may become half full and no more: a full table would make the
 // search endless.

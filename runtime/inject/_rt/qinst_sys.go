@@ -5,9 +5,9 @@ import (
 	"unsafe"
 )
 
-// What the tool asks of the operating system, and texts without the heap. Package os is
-// far above package runtime, and much of package runtime cannot be called by a thread
-// without a P, so system calls are made by number here.
+// System calls of the tool, and texts without the heap. Package os is far above package
+// runtime, and a thread without a P cannot call much of package runtime, so that system
+// calls are made by number here.
 //
 // Texts are put together in fixed buffers of their own, one for each use, since nothing
 // here may allocate. A text that is too long is cut: paths of that length do not open.
@@ -158,7 +158,7 @@ func qinstHighFD(fd int32) int32 {
 	return fd
 }
 
-// qinstDuplicate returns a high descriptor of what fd is one of, -1 if there is none.
+// qinstDuplicate returns a high-numbered duplicate of fd, -1 if there is none.
 // Context: start, writer.
 func qinstDuplicate(fd int32) int32 {
 	const dupCloexec = 1030
@@ -218,8 +218,8 @@ func qinstSay(parts ...string) {
 
 var qinstSaid uintptr // the literal that the last line began with
 
-// qinstErrno says what an error number means. The runtime has no table of them, so it is
-// those that files and sockets give.
+// qinstErrno returns the meaning of an error number. It knows only the errors of files and
+// sockets, because the runtime has no table of them.
 // Context: start, writer.
 func qinstErrno(e uintptr) string {
 	switch e {

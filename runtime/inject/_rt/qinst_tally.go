@@ -10,15 +10,15 @@ import (
 // back at its exit. So only procedures that call in loops, or often, have one
 // (instrument/points decides); a single call has a probe.
 
-// Tallies: what an activation of a procedure counts its calls in, so that a call in a
-// loop costs an increment and not a call.
+// Tallies: the memory in which an activation of a procedure counts its calls, so that
+// counting a call in a loop costs an increment and not a call.
 //
-// A tally is one activation's at a time, so its goroutine alone writes to it, whatever
-// thread that runs on. It is the same procedure's for good and is never set to zero:
-// what a call point was hit is the sum over all tallies of its procedure, those in use
-// and those that wait for the next activation. Nothing is lost with a panic, and who
-// sums up needs nobody's help. Every way out of a procedure gives its tally back: the
-// exit probe, the exit of a procedure further out, a recovered panic, the goroutine's end.
+// A tally belongs to one activation at a time, so that only its goroutine writes to it, on
+// any thread. It belongs to the same procedure for good and is never set to zero: the hits
+// of a call point are the sum over all tallies of its procedure, in use or waiting for the
+// next activation. A panic therefore loses nothing, and summing needs no cooperation. Every
+// way out of a procedure gives its tally back: the exit probe, the exit of a procedure
+// further out, a recovered panic, the goroutine's end.
 //
 // Free tallies are on a list of the thread, whose head is in the procedure's first call
 // point's counter, for calls are no events; those that another thread took along are on one
@@ -33,7 +33,7 @@ import (
 const (
 	qinstTallyHead = qinstRingTallyHead // the assembly knows it by this name
 
-	qinstTallyBit = qinstRingTally // in a reference, so that who sums events up can tell it from them
+	qinstTallyBit = qinstRingTally // in a reference, so that it can be told from a number of events
 	qinstCode     = qinstRingCode  // in a slab's map: the word is the code of the callees that the one before it counts
 )
 
@@ -48,8 +48,8 @@ type qinstTally struct {
 	home  uintptr // block on whose list it was
 }
 
-// qinstSlab is the head of a page of tallies. What each word of them is follows it: how
-// far the point is from the first one, and qinstCode.
+// qinstSlab is the head of a page of tallies. The map of their words follows it: for each
+// word the distance of its point from the first one, and qinstCode.
 type qinstSlab struct {
 	_     sys.NotInHeap
 	next  uint32 // of those whose first point is in the same page of points, and 1
@@ -58,8 +58,8 @@ type qinstSlab struct {
 	size  uint32 // of a tally, in bytes
 }
 
-// Who sums up walks the slabs of a page of points. qinstReach says how many pages further
-// back a slab may begin that has counts of them.
+// To sum up, readers walk the slabs of a page of points. A slab with counts of these points
+// may begin up to qinstReach pages further back.
 var (
 	qinstSlabs   [qinstMaxPoints >> qinstPageShift]uint32 // the newest one, and 1
 	qinstReach   uint32                                   // pages between a slab's first point and its last, at most
@@ -67,7 +67,7 @@ var (
 	qinstNSlabs  atomic.Uint32
 )
 
-// word is what word k of the slab's tallies is.
+// word returns the meaning of word k of the slab's tallies.
 // Context: probe, goroutine, writer.
 //
 //go:nosplit
@@ -157,8 +157,8 @@ func qinstTallySlow(first uint32, words *string) uintptr {
 //go:nosplit
 func qinstMayHaveSlab() bool { return qinstNSlabs.Load() < qinstSet.mostPages/2 && !qinstOutOfPages() }
 
-// qinstMoreTallies puts a tally on the thread's list, if there is one. What else is in a
-// new slab all threads may take: most threads need one at a time.
+// qinstMoreTallies puts a tally on the thread's list, if there is one. All threads may take
+// the other tallies of a new slab, because most threads need one at a time.
 // Context: probe.
 func qinstMoreTallies(b *qinstBlock, l *qinstList, first uint32, words string) {
 	i := l.pop()
@@ -175,7 +175,7 @@ func qinstMoreTallies(b *qinstBlock, l *qinstList, first uint32, words string) {
 
 // qinstNewSlab makes a page of tallies for the calls of one procedure. It is in the
 // directory and on the list of slabs before any of its tallies can be taken, because a
-// count that nobody sums up would be lost.
+// count that is not summed up would be lost.
 // Context: probe.
 func qinstNewSlab(l *qinstList, first uint32, words string) bool {
 	p := qinstAnyPage()
@@ -194,7 +194,7 @@ func qinstNewSlab(l *qinstList, first uint32, words string) bool {
 		*s.word(k) = uint16(words[2*k]) | uint16(words[2*k+1])<<8
 		last = max(last, uint32(*s.word(k)&^qinstCode))
 	}
-	// Raised before the slab can be found: who sums up a page must look as far back.
+	// Raised before the slab can be found, because a sum over a page must look as far back.
 	for reach := (first+last)>>qinstPageShift - first>>qinstPageShift; ; {
 		if old := atomic.Load(&qinstReach); old >= reach || atomic.Cas(&qinstReach, old, reach) {
 			break
@@ -207,7 +207,7 @@ func qinstNewSlab(l *qinstList, first uint32, words string) bool {
 		}
 	}
 	atomic.Store((*uint32)(unsafe.Pointer(qinstDirectory+uintptr(i)*4)), qinstRingSlabPage)
-	// Who sums up knows the slab: now it may be used.
+	// The slab is now part of every sum and may be used.
 	for at := s.tallies(); at+uintptr(s.size) <= p+qinstPageSize; at += uintptr(s.size) {
 		t := (*qinstTally)(unsafe.Pointer(at))
 		t.first, t.self = first, qinstTallyBit|uint32((at-qinstPages.base)/8+1)
@@ -257,7 +257,7 @@ func qinstDropTally(gp *g) {
 	qinstTalliesOf(t.first).push(t.self &^ qinstTallyBit)
 }
 
-// qinstTalliesLeft gives back what procedures had whose frames lie at the given
+// qinstTalliesLeft gives back the tallies of procedures whose frames lie at the given
 // distance from the stack's top, or further.
 // Context: hook.
 //
@@ -323,7 +323,7 @@ func qinstEachSlab(from, n uint32, f func(s *qinstSlab)) {
 	}
 }
 
-// total is what the slab's tallies have in a word.
+// total returns the sum of a word over the slab's tallies.
 // Tallies are counted in while they are summed up. A word is read at once, so that the
 // sum is that of some moment.
 // Context: goroutine, writer.

@@ -11,8 +11,8 @@ import (
 // the token; it has 43 bits, an hour and more at any clock's speed, and an activation
 // that takes longer is summed up modulo that.
 
-// Level time: how often and how long, without an event. What an entry hands to its
-// exit is the time itself; sums are a thread's own, and so is a part of the
+// Level time: how often and how long, without an event. An entry hands its time to its
+// exit in the token. Sums are a thread's own, and so is a part of the
 // histograms: a slot for each point that comes often enough to find one.
 
 // qinstTimed is the quota of a counter whose point is at level time; qinstTimedSlow where
@@ -37,9 +37,9 @@ const (
 	qinstTimeShift  = 21
 )
 
-// qinstSum is what a thread knows of a timed point: the sum of its times, the least of
-// them, and how far above that the largest is. Zero memory has seen nothing. How many
-// there were is in the histograms.
+// qinstSum holds a thread's times of a timed point: their sum, the least of them, and the
+// difference between the largest and the least. It is zero before the first time. The
+// histograms have the number of times.
 type qinstSum struct {
 	// span is relative to least so that one comparison in the assembly finds that a time
 	// is neither the least nor the largest so far; zero memory then stands for "nothing
@@ -137,7 +137,7 @@ func qinstTimeExit(v uint64) {
 	}
 }
 
-// sum is what the thread knows of a timed point. The memory is there for every point and
+// sum returns the thread's sum of a timed point. The memory exists for every point and is
 // touched for few.
 // Context: probe, goroutine, writer.
 //
@@ -157,7 +157,8 @@ func (b *qinstBlock) hist(point uint32) *qinstHist {
 
 // qinstMapTimes gives a block memory for sums. The writer does it: for all blocks
 // once a point is timed, and then for each new one.
-// sums is stored last and tested by the probe: whoever sees it finds the histograms, too.
+// sums is stored last and tested by the probe, so that a probe that sees it finds the
+// histograms too.
 // Context: start, probe, hook, goroutine, writer, sampler.
 func qinstMapTimes(b *qinstBlock) {
 	if b.sums != 0 {
@@ -174,7 +175,7 @@ func qinstMapTimes(b *qinstBlock) {
 	}
 }
 
-// qinstTimes is what all threads know of a timed point.
+// qinstTimes holds the times of a timed point in all threads.
 type qinstTimes struct {
 	n, sum, least, most uint64
 	hist                [qinstHistBuckets]uint64

@@ -7,9 +7,9 @@ import (
 )
 
 // The writer is a thread without a P, like sysmon: it appends full buffers to
-// the output and prepares what the hooks take from the lists. It allocates
-// nothing, takes no lock that a crashing thread may hold, and blocks signals,
-// for a thread that dies waits for it.
+// the output and prepares the items that the hooks take from the lists. It
+// allocates nothing, takes no lock that a crashing thread may hold, and blocks
+// signals, because a thread that dies waits for it.
 
 // The writer must be quick enough that threads find buffers, and rare enough that its own
 // time does not show in a program that does little.
@@ -28,14 +28,14 @@ const (
 	qinstIdle      = 0xffffffff
 )
 
-// What threads and the writer say to each other. Each word has one side that raises it;
-// the other compares, so that no answer can be lost.
+// Words through which threads and the writer communicate. One side raises each word and the
+// other compares, so that no answer can be lost.
 var (
 	qinstWriterM  muintptr
 	qinstSleeping uint32 // futex: 1 while the writer sleeps until it is woken
-	qinstEnds     uint32 // 1 once somebody says why the program ends
+	qinstEnds     uint32 // 1 once a thread gives the reason why the program ends
 	qinstEnding   uint32 // 1 + why, once the program ends
-	qinstEndTime  uint64 // when the end was asked for: what comes later is the tool's
+	qinstEndTime  uint64 // when the end was requested: later activity is the tool's
 	qinstStatus   int32
 	qinstSync     uint32 // raised to ask for everything recorded so far
 	qinstSynced   uint32
@@ -129,18 +129,18 @@ func qinstWriter() {
 	qinstBlockSignals()
 
 	if !qinstOut.regular {
-		qinstWriteHead() // not by the program's own thread: whoever reads may be slow, or gone
+		qinstWriteHead() // not by the program's own thread: the reader may be slow, or gone
 	}
 	if !qinstFlight.on {
-		qinstWriteThreads() // what they used before the trace began
+		qinstWriteThreads() // their usage before the trace began
 		qinstWriteClock()
 		qinstWriteMetrics()
 		qinstPush()
 	}
 	tick := nanotime()
 	for {
-		// Buffers first: threads wait for nothing but they can run out of these. Then what
-		// hooks need, what rates allow, and last those who ask, who have time.
+		// Buffers come first, because threads can run out of them. Then come the items that
+		// hooks need, then rate control, and last requests, which can wait.
 		busy := qinstDrain()
 		qinstPrepare()
 		qinstControlWindow()
@@ -165,8 +165,8 @@ func qinstWriter() {
 		}
 		qinstRest(busy)
 	}
-	// Probes are switched off first. What threads record meanwhile is behind the end
-	// record's time, and counts that still grow do not matter any more.
+	// Probes are switched off first. Events that threads record meanwhile are behind the
+	// end record's time, and counts that still grow do not matter any more.
 	qinstStop()
 	qinstStates = 0
 	qinstWriteTail(qinstEnding - 1)
@@ -181,17 +181,17 @@ func qinstWriter() {
 	}
 }
 
-// qinstRest sleeps: briefly while buffers come in, else until somebody wakes it.
-// It says that it sleeps before it looks for work a last time; otherwise what comes
-// between would wake nobody.
+// qinstRest sleeps: briefly while buffers come in, else until a thread wakes it.
+// It announces its sleep before it looks for work a last time. Otherwise work that comes in
+// between would not wake it.
 // Context: writer.
 func qinstRest(busy bool) {
 	if busy && qinstPressed() {
 		usleep(qinstBusyUS)
 		return
 	}
-	// How long it may sleep depends on who waits: starved threads ten milliseconds, rates
-	// and clients a window, the clocks a tenth of a second.
+	// The longest sleep depends on who waits: ten milliseconds for starved threads, a window
+	// for rates and clients, a tenth of a second for the clocks.
 	most := int64(qinstTickNS)
 	switch {
 	case qinstRationed() && atomic.Load(&qinstStarved) != 0:
@@ -272,7 +272,7 @@ func qinstWriteList(list uint32) {
 	for oldest != 0 {
 		// Several buffers go into one write: file systems take a megabyte at a
 		// time twice as fast as 32 KiB.
-		// They are queued first and put back behind the push, because what is queued is
+		// They are queued first and put back after the push, because queued buffers are
 		// not copied.
 		first, n := oldest, 0
 		for ; oldest != 0 && n < qinstBatch; n++ {
@@ -284,7 +284,7 @@ func qinstWriteList(list uint32) {
 		for ; n > 0 && !qinstOut.failed; n-- {
 			h := qinstBufferAt(first)
 			first = h.next
-			h.bytes = 0 // it is in the file: nobody is to recover it from the ring
+			h.bytes = 0 // it is in the file and must not be recovered from the ring
 			qinstBuffers.put(uintptr(unsafe.Pointer(h)))
 		}
 		qinstBeat++
@@ -334,7 +334,7 @@ func qinstThreshold(threshold int32) {
 }
 
 // qinstPrepare keeps blocks and buffers in stock.
-// Hooks cannot make what they need, so there must always be enough before they ask.
+// Hooks cannot make blocks and buffers, so that there must always be enough in advance.
 // Context: writer.
 func qinstPrepare() {
 	for qinstSpares.Load() < qinstSpare && qinstNewBlock() {
@@ -381,11 +381,11 @@ func qinstFeed() {
 //go:nosplit
 func qinstRationed() bool { return qinstSet.budget|qinstSet.rate != 0 }
 
-// qinstRation is how many buffers may be filled after ns went by, of which left are
-// still to be. The budget is a share of the processor time that the process used
-// meanwhile; what it is not used up by is carried over, as far as it comes to few
-// buffers: a program that has just begun has used none. What the rate is not used up
-// by is carried over too, a second's worth at most.
+// qinstRation returns how many buffers may be filled after ns went by. left buffers of the
+// last ration are still unused. The budget is a share of the processor time that the process
+// used meanwhile. Its unused part is carried over, as far as it is worth only few buffers,
+// because a program that has just begun has used none. The unused part of the rate is
+// carried over too, a second's worth at most.
 // Context: writer.
 func qinstRation(ns, left uint64) uint64 {
 	s := &qinstSet
@@ -413,8 +413,8 @@ func qinstRation(ns, left uint64) uint64 {
 	return n
 }
 
-// qinstTick does what has to be done ten times a second.
-// What it writes is small and tells readers how far the file reaches, so it is written
+// qinstTick does the periodic work, ten times a second.
+// Its records are small and tell readers how far the file reaches, so that they are written
 // even when nothing happens.
 // Context: writer.
 func qinstTick() {
@@ -494,9 +494,9 @@ func qinstWriteTail(why uint32) {
 		qinstWriteOpen()
 		qinstWriteList(uint32(qinstFull.Swap(0)))
 	}
-	// Tables of what the events above refer to may come behind them, as readers index a
-	// segment before they read its events. Totals come last: what they leave out is what
-	// was counted after them.
+	// Tables to which the events above refer may come behind them, because readers index a
+	// segment before they read its events. Totals come last, so that they lack only the hits
+	// that were counted after them.
 	qinstWriteNews()
 	qinstWriteThreads()
 	qinstCheckRules()
@@ -522,8 +522,8 @@ func qinstWriteTail(why uint32) {
 }
 
 // qinstWriteOpen writes the buffers that threads are filling, as they are now.
-// Threads go on recording. What lies below p was complete when p was read, and more is
-// not looked at.
+// Threads go on recording. All events below p were complete when p was read, and memory
+// above p is not read.
 // Context: writer.
 func qinstWriteOpen() {
 	for i := uint32(1); i < qinstNBlocks; i++ {
@@ -537,7 +537,7 @@ func qinstWriteOpen() {
 	qinstPush() // before the threads go on: long pieces are not copied
 }
 
-// qinstUnnamed is what found no room in the tables of texts, stacks and callees.
+// qinstUnnamed returns how much found no room in the tables of texts, stacks and callees.
 // Context: writer.
 func qinstUnnamed() uint64 {
 	n := qinstLostTexts + qinstLostTrails + qinstLostPaths
@@ -560,12 +560,12 @@ func qinstOverflows() uint64 {
 // Why an output buffer of our own and pieces that stay where they are: a buffer has 32 KiB, and is
 // written without being copied once. Small records gather in buf between them, in the
 // order of the file.
-// qinstOut is the output file and what is about to be written to it.
+// qinstOut is the output file, with the data queued for it.
 var qinstOut struct {
 	fd      int32 // -1 after an error
-	regular bool  // a file of our own: writing to it waits for nobody
+	regular bool  // a file of our own: writing to it does not wait for a reader
 	limited bool
-	failed  bool // the ring stays: it has what is not in the file
+	failed  bool // the ring stays: it has the data that the file lacks
 	n       uintptr
 	bytes   uint64
 
@@ -575,8 +575,8 @@ var qinstOut struct {
 
 	costFrom, costTo, costCPU, costBytes uint64
 
-	// What is queued for the next write: pieces of buf, and longer pieces that
-	// stay where they are until then.
+	// Data queued for the next write: pieces of buf, and longer pieces that stay in
+	// place until then.
 	iov    [2*qinstBatch + 2][2]uintptr
 	queued int
 	from   uintptr // the part of buf behind the last queued piece
@@ -628,7 +628,7 @@ func qinstQueueBuffer() {
 }
 
 // qinstPush writes everything queued.
-// Short writes are gone on with, since a pipe takes what it has room for.
+// It continues after a short write, because a pipe takes only as much as it has room for.
 // Context: start, writer.
 func qinstPush() {
 	o := &qinstOut
@@ -665,10 +665,10 @@ func qinstPush() {
 	o.queued, o.n, o.from = 0, 0, 0
 }
 
-// qinstWriteFailed gives the output up; the program goes on untraced. What a file
-// lacks stays in the ring, together with the reason: readers find it there.
-// The error is said once. The program goes on as if it had not been instrumented, but for
-// counting.
+// qinstWriteFailed gives the output up; the program goes on untraced. Data that a file
+// lacks stays in the ring, together with the reason, for readers.
+// The error is printed once. The program goes on as if it had not been instrumented, except
+// that it counts.
 // Context: start, writer.
 func qinstWriteFailed(errno uintptr) {
 	o := &qinstOut

@@ -115,7 +115,7 @@ func wanders(n int) {
 	}
 }
 
-// waits holds what it counts in while it waits.
+// waits keeps its tally while it waits.
 //
 //go:noinline
 func waits(begun *sync.WaitGroup, done chan struct{}) {

@@ -1,4 +1,4 @@
-// Goroutines that give way within a procedure, until one of them ends the process.
+// Command hops runs goroutines that yield within a procedure until one ends the process.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Killed records until it is killed, and notes in a file that it shares with who
-// kills it how often each of its threads has been in each procedure.
+// Command killed records until it is killed. It notes in a file, which the killer
+// shares, how often each of its threads has been in each procedure.
 //
 //	killed FILE
 //

@@ -1,5 +1,5 @@
-// Command levels reaches procedures, a loop and a lock at rates that rise and fall, and
-// prints how often it did, and how long it ran.
+// Command levels reaches procedures, a loop and a lock at rates that rise and fall. It
+// prints how often it reached each, and how long it ran.
 package main
 
 import (
@@ -56,8 +56,8 @@ func main() {
 	fmt.Println("ms", time.Since(start).Milliseconds())
 }
 
-// work is three rounds of a fifth of a second at full speed and a third at a few
-// calls. Full speed is many calls, too: beside other programs it takes longer.
+// work runs three rounds: a fifth of a second at full speed, then a third with few
+// calls. Full speed also means many calls, which take longer beside other programs.
 func work(g int) {
 	x := g
 	for range 3 {

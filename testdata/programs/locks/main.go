@@ -1,10 +1,10 @@
-// Locks uses every kind of synchronization a known number of times, and prints for
-// each object by the name that it should have how often that was, as
+// Command locks uses every kind of synchronization a known number of times. For each
+// object it prints the expected name and the numbers of operations and waits, as
 //
 //	name operations waits
 //
-// where waits is what cannot have been less: the goroutine that gives a lock back
-// waits before until another one has asked for it.
+// The number of waits is a lower bound: before a goroutine gives a lock back, it waits
+// until another one has asked for the lock.
 package main
 
 import (

@@ -1,7 +1,7 @@
-// Loops leaves loops in every way the language has. It counts for itself how often
-// each loop is entered and how many iterations it begins, and prints that at the
-// end: what the probes count must be the same. A loop that a panic leaves has
-// entries and no known iterations, so those are not expected.
+// Command loops leaves loops in every way the language has. It counts the entries
+// and iterations of each loop itself and prints them at the end. The counts of the
+// probes must be the same. The iterations of a loop that a panic leaves are not
+// known, so that only its entries are expected.
 package main
 
 import (
@@ -111,7 +111,7 @@ outer:
 	}
 }
 
-// The last statement that jumps back is one behind which nothing may stand.
+// gotoBeforeFor ends in a jump back, behind which no statement may stand.
 func gotoBeforeFor(n int) int {
 	t := entered("gotoBeforeFor")
 	//qinst:name gotoBeforeFor

@@ -1,6 +1,6 @@
 // Command panics leaves procedures in every way that is not a return: by panics
 // that pass frames with and without deferred calls, by Goexit, and out of the
-// bodies of ranges over functions. It prints what it saw.
+// bodies of ranges over functions. It prints the results.
 package main
 
 import (
@@ -36,7 +36,7 @@ func passing(n int) {
 	passing(n - 1)
 }
 
-// many has so many deferred calls that its exit is none of them.
+// many has so many deferred calls that its exit cannot be another one.
 //
 //go:noinline
 func many() {

@@ -1,9 +1,9 @@
-// Records emits records of its own from several goroutines, and prints what a trace
-// of it has to hold, as
+// Command records emits records of its own from several goroutines. It prints the
+// contents that its trace must have, as
 //
 //	record goroutines count sum
 //
-// and what it costs: nanoseconds and allocations for one of five fields.
+// and the cost of a record with five fields, in nanoseconds and allocations.
 package main
 
 import (

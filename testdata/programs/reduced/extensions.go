@@ -8,7 +8,7 @@ import (
 	"qinst.dev/sddf"
 )
 
-// counted is what the counter found.
+// counted holds the counter's results.
 type counted struct {
 	Entered uint64 `sddf:"entered"`
 	Ended   uint64 `sddf:"ended"`
@@ -18,7 +18,7 @@ type counted struct {
 
 var totals = sddf.Define[counted]("total")
 
-// counter counts entries, and panics or is slow if it is asked to.
+// counter counts entries, and panics or is slow on request.
 type counter struct {
 	counted
 	shown int

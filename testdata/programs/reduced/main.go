@@ -1,5 +1,5 @@
-// Command reduced calls, recurses, panics, waits and starts goroutines, and says how
-// often: what extensions make of its events can be counted.
+// Command reduced calls, recurses, panics, waits and starts goroutines, and prints how
+// often, so that the results of extensions can be compared with these numbers.
 package main
 
 import (

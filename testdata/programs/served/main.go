@@ -1,4 +1,4 @@
-// Command served works until its input ends, and serves what the tool shows of it.
+// Command served works until its input ends, and serves the tool's pages about itself.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Command states measures what a change of a goroutine's state costs: a round
+// Command states measures the cost of a change of a goroutine's state: a round
 // trip over two channels, a goroutine's whole life, a short system call, and a
 // step of a pull iterator. It prints "NAME NS" a line, the median of several
 // rounds. Compare a plain build of it with an instrumented one.

@@ -27,18 +27,18 @@ type CPU struct {
 	perNs   float64       // steps of burn a ns, real form
 	tokens  chan struct{} // nil in the real form
 	waiting atomic.Int32  // for a token
-	turns   *turns        // nil if they are not to be printed
+	turns   *turns        // nil if turns are not to be printed
 }
 
-// turns are what the token form did: who held a token, and when.
+// turns records which goroutine held a token in the token form, and when.
 type turns struct {
 	sync.Mutex
 	list  []turn
 	start time.Time
 }
 
-// turn is the time of one segment. It begins between the first two times, and ends between
-// the last: the regions' own times cannot be had.
+// turn is the time of one segment. It begins between the first two times and ends between
+// the last two. The times of the regions themselves are not available.
 type turn struct {
 	name  string // of the procedure
 	times [4]time.Time
@@ -51,7 +51,7 @@ type Flags struct {
 	turns *bool
 }
 
-// DefineFlags defines them; unit is the default length of one unit of time.
+// DefineFlags defines the shared flags; unit is the default length of one unit of time.
 func DefineFlags(unit time.Duration) Flags {
 	return Flags{
 		flag.Duration("unit", unit, "length of one unit of the workload's durations"),
@@ -60,7 +60,7 @@ func DefineFlags(unit time.Duration) Flags {
 	}
 }
 
-// New returns a CPU as the flags say.
+// New returns a CPU according to the flags.
 func New(f Flags) *CPU {
 	c := &CPU{unit: *f.unit, procs: *f.vcpu}
 	if c.procs == 0 {
@@ -81,8 +81,8 @@ func New(f Flags) *CPU {
 // Procs is the number of processors that segments can use.
 func (c *CPU) Procs() int { return c.procs }
 
-// calibrate finds the speed of burn on this machine: the fastest of some rounds,
-// for others may use the machine at the same time.
+// calibrate finds the speed of burn on this machine. It takes the fastest of some
+// rounds, because other programs may use the machine at the same time.
 func (c *CPU) calibrate() {
 	const steps = 1 << 20
 	best := time.Duration(math.MaxInt64)
@@ -124,7 +124,7 @@ func (c *CPU) Run(units float64) {
 	}
 }
 
-// caller is the procedure that called Run.
+// caller returns the name of the procedure that called Run.
 func caller() string {
 	pcs := make([]uintptr, 1)
 	runtime.Callers(3, pcs)
@@ -132,11 +132,11 @@ func caller() string {
 	return frame.Function
 }
 
-// quantum is how long a token is kept while others wait for one.
+// quantum is the time that a token is kept while others wait for one.
 const quantum = 2 * time.Millisecond
 
-// turn holds a token until the time is over, or others wait and the quantum is. It
-// returns the time slept, which counts as time computed: sleeps overshoot.
+// turn holds a token until the time is over, or until the quantum is over and others
+// wait. It returns the time slept, which counts as computed, because sleeps overshoot.
 func (c *CPU) turn(name string, d time.Duration) (done time.Duration) {
 	ctx := context.Background()
 	select {

@@ -1,5 +1,5 @@
-// Command imbalance has P workers with work w each, one of them x times as much,
-// and a barrier after them.
+// Command imbalance has P workers with work w each, of which one has x times as
+// much, and a barrier after them.
 //
 // T = x*w. NPT: heavy w/P + (x-1)*w, the others together (P-1)*w/P. An equal
 // split would give (P-1+x)/P*w.

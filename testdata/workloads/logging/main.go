@@ -1,4 +1,4 @@
-// Command logging is the shape of the case study in Quartz (Anderson and
+// Command logging has the shape of the case study in Quartz (Anderson and
 // Lazowska, section 4): serial input, serial logging, then parallel work.
 //
 // T = S + L + W/P, and NPT is S, L and W/P: logging is 3 % of the serial time and

@@ -1,7 +1,7 @@
 // Command pipeline passes items through stages, each a goroutine of its own.
 //
-// T = n * max(s) + the sum of the others, with ample buffers: the slowest stage is all
-// that matters, and the second slowest has slack.
+// T = n * max(s) + the sum of the others, with ample buffers: only the slowest stage
+// matters, and the second slowest has slack.
 package main
 
 import (

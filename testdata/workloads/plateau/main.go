@@ -1,6 +1,6 @@
 // Command plateau runs two procedures in parallel.
 //
-// T = max(foo, bar): to make the longer one faster gains until both are equal, and then
+// T = max(foo, bar): making the longer one faster gains until both are equal, and then
 // nothing.
 package main
 

@@ -1,6 +1,6 @@
 // Command quicksort is the skeleton of the quicksort of the NIST SPT paper: workers that
 // meet at three barriers in each pass. The second one is redundant, and the third one
-// waits for who has most to do.
+// waits for the worker with most work.
 //
 // T is the sum over the passes of max over workers of pos*c + w, where pos is the
 // worker's place in the pop section: they enter it in a fixed order.
@@ -30,7 +30,7 @@ func pop() { m.Run(*popT) }
 //go:noinline
 func partition(units float64) { m.Run(units) }
 
-// barrier lets nobody go on before all are there.
+// barrier makes workers wait until all have arrived.
 type barrier struct {
 	mu      sync.Mutex
 	all     *sync.Cond
@@ -83,7 +83,7 @@ func main() {
 	flag.Parse()
 	m = cpu.New(flags)
 	expected := 0.0
-	for range *passes { // all pop before anybody partitions: the second barrier
+	for range *passes { // the second barrier: all pop before any worker partitions
 		expected += float64(*n)**popT + max(*heavyT, *lightT)
 	}
 	note := ""
