@@ -365,14 +365,14 @@ func (ix *indexer) probes(r *row) bool {
 	if r.has("op") { // not so before there were sync points
 		ops = r.us("op")
 	}
-	leaders := make([]uint64, n)
-	for i := range leaders {
-		leaders[i] = uint64(i)
+	representatives := make([]uint64, n)
+	for i := range representatives {
+		representatives[i] = uint64(i)
 	}
 	if r.has("leader") { // older files have none
-		leaders = r.us("leader")
+		representatives = r.us("leader")
 	}
-	for _, col := range [][]uint64{names, owners, files, lines, flags, ops, leaders} {
+	for _, col := range [][]uint64{names, owners, files, lines, flags, ops, representatives} {
 		r.bad = r.bad || uint64(len(col)) != n
 	}
 	// A point takes more than 8 bytes of the file, so an index beyond that
@@ -395,12 +395,12 @@ func (ix *indexer) probes(r *row) bool {
 		if owners[i] >= n {
 			owner = NoPoint
 		}
-		leader := base + leaders[i]
-		if leaders[i] >= n {
-			leader = base + i
+		representative := base + representatives[i]
+		if representatives[i] >= n {
+			representative = base + i
 		}
 		t.Points[base+i] = Point{ID: ids[i], Kind: kinds[i], Package: pkg, Name: strs[names[i]],
-			File: strs[files[i]], Line: int(lines[i]), Flags: uint32(flags[i]), Owner: owner, Op: strs[ops[i]], Leader: PointID(leader)}
+			File: strs[files[i]], Line: int(lines[i]), Flags: uint32(flags[i]), Owner: owner, Op: strs[ops[i]], Representative: PointID(representative)}
 	}
 	return true
 }
@@ -453,7 +453,7 @@ func (ix *indexer) finish() {
 func (ix *indexer) unknownPoints() {
 	for i := range ix.t.Points {
 		if p := &ix.t.Points[i]; p.Kind == "" {
-			*p = Point{Kind: spec.PointProc, Name: fmt.Sprintf("unknown point %d", i), Owner: PointID(i), Leader: PointID(i)}
+			*p = Point{Kind: spec.PointProc, Name: fmt.Sprintf("unknown point %d", i), Owner: PointID(i), Representative: PointID(i)}
 		}
 	}
 }
@@ -513,7 +513,7 @@ func (ix *indexer) readCounts() {
 	}
 	for i := range t.Points {
 		if p := &t.Points[i]; p.Kind == spec.PointCall || p.Kind == spec.PointGo {
-			p.Hits = t.Points[p.Leader].Hits
+			p.Hits = t.Points[p.Representative].Hits
 		}
 	}
 }

@@ -69,7 +69,7 @@ func (l *rawLevels) finish(t *Trace) {
 		t.Points[c.Point].Off = t.Points[c.Point].Off || c.New == LevelOff
 	}
 	for i := range t.Points {
-		t.Points[i].Off = t.Points[i].Off || t.Points[t.Points[i].Leader].Off
+		t.Points[i].Off = t.Points[i].Off || t.Points[t.Points[i].Representative].Off
 	}
 	slices.SortStableFunc(t.Levels, func(a, b LevelChange) int { return int(max(-1, min(1, a.Time-b.Time))) })
 	t.entries(&spec.Times, l.times, func(v []uint64) {

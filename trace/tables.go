@@ -107,16 +107,16 @@ func (t *Tables) Costs() Costs {
 
 // Point is one probe point: a row of a "probes" record.
 type Point struct {
-	ID      uint64 // stable across builds: hash of (import path, function, kind, ordinal)
-	Kind    string // spec.PointProc, PointCall, PointGo, PointLoop, PointSync, PointSite, PointFunc, PointRecord
-	Package string // import path
-	Name    string // linker symbol: the function for a proc, the callee for call and go ("": known at run time only); a loop's head
-	File    string
-	Line    int
-	Flags   uint32
-	Owner   PointID // the procedure that contains the point; a proc: itself
-	Leader  PointID // the representative: the point whose hits are this one's, too; may be the point itself
-	Op      string  // of a sync point: spec.OpLock ...
+	ID             uint64 // stable across builds: hash of (import path, function, kind, ordinal)
+	Kind           string // spec.PointProc, PointCall, PointGo, PointLoop, PointSync, PointSite, PointFunc, PointRecord
+	Package        string // import path
+	Name           string // linker symbol: the function for a proc, the callee for call and go ("": known at run time only); a loop's head
+	File           string
+	Line           int
+	Flags          uint32
+	Owner          PointID // the procedure that contains the point; a proc: itself
+	Representative PointID // the point whose hits are this one's, too; may be the point itself
+	Op             string  // of a sync point: spec.OpLock ...
 
 	Hits   uint64 // times reached, over the whole run; 0 if no totals were written
 	Traced uint64 // times it wrote an event
@@ -209,7 +209,7 @@ func (p *Point) Degraded() uint64 { return p.Hits - min(p.Traced, p.Hits) }
 // point that has no counter of its own costs nothing.
 func (p *Point) Counts(index PointID) uint64 {
 	switch {
-	case p.Leader != index || p.Flags&spec.FlagDerived != 0:
+	case p.Representative != index || p.Flags&spec.FlagDerived != 0:
 		return 0
 	case p.Flags&spec.FlagTallied != 0:
 		return p.Hits / spec.TallyParts

@@ -56,7 +56,7 @@ func TestLevels(t *testing.T) {
 		{"off", "main.hot=off,kind:call=off", func(t *testing.T, l *levelsRun) {
 			for i := range l.Points {
 				p := &l.Points[i]
-				if off := p.Name == "main.hot" || p.Kind == spec.PointCall && i == int(p.Leader); off && (!p.Off || p.Hits > 1000) {
+				if off := p.Name == "main.hot" || p.Kind == spec.PointCall && i == int(p.Representative); off && (!p.Off || p.Hits > 1000) {
 					t.Errorf("%s %s: %d hits", p.Kind, p.Name, p.Hits) // of the first window, if any
 				}
 			}

@@ -35,8 +35,8 @@ type Insertion struct {
 	Pos, End token.Pos
 	Points   []uint32 // the points with a counter
 
-	leader *uint32 // the point that counts for the others
-	looped bool    // stands in a loop
+	representative *uint32 // the point that counts for the others
+	looped         bool    // stands in a loop
 }
 
 // Post holds the calls in the post statement of a for loop. They are counted when
@@ -102,9 +102,9 @@ func (p *placer) body() {
 
 func (p *placer) list(stmts []ast.Stmt) { p.listFrom(nil, stmts) }
 
-// listFrom places the calls of a list's statements. leader is a point that is hit
+// listFrom places the calls of a list's statements. representative is a point that is hit
 // whenever the first statement is reached, nil if there is none.
-func (p *placer) listFrom(leader *uint32, stmts []ast.Stmt) {
+func (p *placer) listFrom(representative *uint32, stmts []ast.Stmt) {
 	var run *Insertion // counts the statements before s, if s always follows them
 	for i := 0; i < len(stmts); i++ {
 		s := stmts[i]
@@ -118,7 +118,7 @@ func (p *placer) listFrom(leader *uint32, stmts []ast.Stmt) {
 		if run == nil || !p.joins(s) {
 			head = p.at(Before, s).insertion
 			if i == 0 {
-				head.leader = leader
+				head.representative = representative
 			}
 		}
 		p.stmt(s, spot{insertion: head})
@@ -435,9 +435,9 @@ func (p *placer) count(c *ast.CallExpr, a *Insertion, kind, name string, flags u
 			p.set.Dynamic[n] = d
 		}
 	}
-	if follows := !told && a.leader != nil; follows {
+	if follows := !told && a.representative != nil; follows {
 		pt := p.add(p.fn, c.Lparen, kind, name)
-		pt.Flags, pt.Leader = flags, *a.leader
+		pt.Flags, pt.Representative = flags, *a.representative
 		return
 	}
 	if !p.loops.room(1) {
@@ -447,7 +447,7 @@ func (p *placer) count(c *ast.CallExpr, a *Insertion, kind, name string, flags u
 	}
 	p.add(p.fn, c.Lparen, kind, name).Flags = flags
 	if !told {
-		a.leader = &n
+		a.representative = &n
 	}
 	a.Points = append(a.Points, n)
 }

@@ -51,7 +51,7 @@ type Point struct {
 	Flags uint32
 	Op    string // of a sync point: spec.OpLock ...
 
-	Leader uint32 // offset of the point whose counter stands for this one, the representative; its own offset if it has a counter
+	Representative uint32 // offset of the point whose counter stands for this one, the representative; its own offset if it has a counter
 }
 
 // Skip is a place that could have been a point, with the reason why it is not.
@@ -160,8 +160,8 @@ type finder struct {
 func (f *finder) add(fn *Func, pos token.Pos, kind, name string) *Point {
 	file, line := f.place(pos)
 	f.set.Points = append(f.set.Points, Point{
-		Leader: uint32(len(f.set.Points)),
-		ID:     f.nextID(fn, kind), Kind: kind, Name: name,
+		Representative: uint32(len(f.set.Points)),
+		ID:             f.nextID(fn, kind), Kind: kind, Name: name,
 		Owner: fn.Point, File: file, Line: line,
 	})
 	return &f.set.Points[len(f.set.Points)-1]

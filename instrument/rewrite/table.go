@@ -177,9 +177,9 @@ var @table = `, t.u32, t.boolean, points, base, off, probes) + strconv.QuoteToAS
 func Table(importPath string, list []points.Point) ([]byte, error) {
 	intern := interner{index: map[string]uint32{"": 0}, list: []string{""}}
 	var (
-		ids                                              []uint64
-		kinds                                            []string
-		names, owners, files, lines, flags, ops, leaders []uint32
+		ids                                                      []uint64
+		kinds                                                    []string
+		names, owners, files, lines, flags, ops, representatives []uint32
 	)
 	for _, p := range list {
 		ids = append(ids, p.ID)
@@ -190,10 +190,10 @@ func Table(importPath string, list []points.Point) ([]byte, error) {
 		lines = append(lines, p.Line)
 		flags = append(flags, p.Flags)
 		ops = append(ops, intern.add(p.Op))
-		leaders = append(leaders, p.Leader)
+		representatives = append(representatives, p.Representative)
 	}
 	fields := spec.Records[spec.TagProbes-1].Fields[1:]
-	return sddf.AppendValues(nil, fields, importPath, intern.list, ids, kinds, names, owners, files, lines, flags, ops, leaders)
+	return sddf.AppendValues(nil, fields, importPath, intern.list, ids, kinds, names, owners, files, lines, flags, ops, representatives)
 }
 
 type interner struct {

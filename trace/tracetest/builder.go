@@ -545,15 +545,15 @@ func (b *Builder) probes(base uint32, points []point) {
 	}
 	var id []uint64
 	var kind []string
-	var name, owner, file, line, flags, op, leader []uint32
+	var name, owner, file, line, flags, op, representative []uint32
 	for i, p := range points {
 		h := fnv.New64a()
 		h.Write([]byte(p.name))
 		id, kind = append(id, h.Sum64()), append(kind, p.kind)
 		name, owner, file = append(name, text(p.name)), append(owner, cmp.Or(p.owner, base+uint32(i)+1)-1-base), append(file, 1)
-		line, flags, op, leader = append(line, base+uint32(i)+1), append(flags, p.flags), append(op, text(p.op)), append(leader, uint32(i))
+		line, flags, op, representative = append(line, base+uint32(i)+1), append(flags, p.flags), append(op, text(p.op)), append(representative, uint32(i))
 	}
-	b.must(b.w.Data(spec.TagProbes, base, points[0].pkg(), texts, id, kind, name, owner, file, line, flags, op, leader))
+	b.must(b.w.Data(spec.TagProbes, base, points[0].pkg(), texts, id, kind, name, owner, file, line, flags, op, representative))
 }
 
 // Trace finishes the trace and opens it.
