@@ -43,7 +43,7 @@ func (s *sampled) deal(l *ledger, gains []Usage, at replay.ContextID, st *stratu
 	d := s.division(at, st)
 	whole := *l.at(at)
 	rest := Usage{Blocked: whole.Blocked, Idle: whole.Idle}
-	rest.Runnable[useBlocked], rest.Crowds[useBlocked] = whole.Runnable[useBlocked], whole.Crowds[useBlocked]
+	rest.Runnable[useBlocked], rest.RunnableHists[useBlocked] = whole.Runnable[useBlocked], whole.RunnableHists[useBlocked]
 	*l.at(at) = rest
 	gains = append(gains, make([]Usage, int(l.all())-len(gains))...)
 	for k := range d.parts {
@@ -154,7 +154,7 @@ func (d *division) share(whole *Usage, k int) (u Usage) {
 	u.Runnable[useSpin] = d.deal(whole.Runnable[useSpin], k, noCell)
 	u.Runnable[useReady] = d.deal(whole.Runnable[useReady], k, noCell)
 	u.Runnable[useSyscall] = d.deal(whole.Runnable[useSyscall], k, 0)
-	for use, c := range whole.Crowds {
+	for use, c := range whole.RunnableHists {
 		if c == nil || use == useBlocked {
 			continue
 		}
@@ -164,10 +164,10 @@ func (d *division) share(whole *Usage, k int) (u Usage) {
 		}
 		for i, ns := range c {
 			if part := d.deal(ns, k, cell); part != 0 {
-				if u.Crowds[use] == nil {
-					u.Crowds[use] = new(Crowd)
+				if u.RunnableHists[use] == nil {
+					u.RunnableHists[use] = new(RunnableHist)
 				}
-				u.Crowds[use][i] = part
+				u.RunnableHists[use][i] = part
 			}
 		}
 	}

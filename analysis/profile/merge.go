@@ -181,9 +181,9 @@ func (e *Entry) add(q *Entry) {
 	e.Calls, e.Trips, e.Degraded = e.Calls+q.Calls, e.Trips+q.Trips, e.Degraded+q.Degraded
 	e.BusyAt, e.SelfBusyAt, e.Queue = addTo(e.BusyAt, q.BusyAt), addTo(e.SelfBusyAt, q.SelfBusyAt), addTo(e.Queue, q.Queue)
 	for _, c := range []struct {
-		to   **Crowd
-		more *Crowd
-	}{{&e.Crowds.Busy, q.Crowds.Busy}, {&e.Crowds.Spin, q.Crowds.Spin}, {&e.Crowds.Ready, q.Crowds.Ready}, {&e.Crowds.Blocked, q.Crowds.Blocked}, {&e.Crowds.Syscall, q.Crowds.Syscall}} {
+		to   **RunnableHist
+		more *RunnableHist
+	}{{&e.RunnableHists.Busy, q.RunnableHists.Busy}, {&e.RunnableHists.Spin, q.RunnableHists.Spin}, {&e.RunnableHists.Ready, q.RunnableHists.Ready}, {&e.RunnableHists.Blocked, q.RunnableHists.Blocked}, {&e.RunnableHists.Syscall, q.RunnableHists.Syscall}} {
 		*c.to = (*c.to).with(c.more)
 	}
 	e.Longest = max(e.Longest, q.Longest)
@@ -199,16 +199,16 @@ func (e *Entry) add(q *Entry) {
 	e.Latency = e.Latency.with(q.Latency)
 }
 
-func (c *Crowd) with(d *Crowd) *Crowd {
-	sum := Crowd{}
-	for _, x := range []*Crowd{c, d} {
+func (c *RunnableHist) with(d *RunnableHist) *RunnableHist {
+	sum := RunnableHist{}
+	for _, x := range []*RunnableHist{c, d} {
 		for i := range sum {
 			if x != nil {
 				sum[i] += x[i]
 			}
 		}
 	}
-	if sum == (Crowd{}) {
+	if sum == (RunnableHist{}) {
 		return nil
 	}
 	return &sum

@@ -11,15 +11,15 @@ type nominal struct {
 	is        int64
 	area      int64      // its integral up to at
 	at        trace.Time // of the last change
-	crowd     crowd
-	stretched Crowd   // of the stretch at hand
-	last      stretch // kept here, because copying it takes longer than making it
+	byNumber  byNumber
+	stretched RunnableHist // of the stretch at hand
+	last      stretch      // kept here, because copying it takes longer than making it
 }
 
 // since is the state of the distribution when a goroutine's time was last accounted.
 type since struct {
-	area  int64
-	crowd crowd
+	area     int64
+	byNumber byNumber
 }
 
 // runnable reports whether a goroutine is, on a processor or without one.
@@ -30,20 +30,20 @@ func (n *nominal) until(now trace.Time) int64 { return n.area + n.is*int64(now-n
 
 // change changes the number.
 func (n *nominal) change(now trace.Time, d int64) {
-	n.crowd = crowd{n.crowd.until(now), now, crowdOf(n.is + d), n.crowd.n + 1}
+	n.byNumber = byNumber{n.byNumber.until(now), now, runnableBin(n.is + d), n.byNumber.n + 1}
 	n.area, n.at = n.until(now), now
 	n.is += d
 }
 
 // from returns the current state of the distribution.
-func (n *nominal) from(now trace.Time) since { return since{n.until(now), n.crowd} }
+func (n *nominal) from(now trace.Time) since { return since{n.until(now), n.byNumber} }
 
 // stretch is a time of a goroutine, which is accounted with it. It is valid until the next one.
 func (n *nominal) stretch(busy int, g *since, from, to trace.Time) *stretch {
 	area, s := n.until(to), &n.last
-	s.busy, s.ns, s.runnable, s.at, s.crowd = busy, int64(to-from), area-g.area, n.crowd.is, nil
+	s.busy, s.ns, s.runnable, s.at, s.runnableHist = busy, int64(to-from), area-g.area, n.byNumber.is, nil
 	g.area = area
-	if g.crowd.n != n.crowd.n { // mostly the number did not change
+	if g.byNumber.n != n.byNumber.n { // mostly the number did not change
 		n.apart(g, from, to)
 	}
 	return s
@@ -51,25 +51,25 @@ func (n *nominal) stretch(busy int, g *since, from, to trace.Time) *stretch {
 
 // apart takes the last stretch apart by the number of runnable goroutines.
 func (n *nominal) apart(g *since, from, to trace.Time) {
-	before := g.crowd.until(from)
-	after := n.crowd.until(to)
+	before := g.byNumber.until(from)
+	after := n.byNumber.until(to)
 	for i := range after {
 		n.stretched[i] = after[i] - before[i]
 	}
-	n.last.crowd = &n.stretched
-	g.crowd = n.crowd
+	n.last.runnableHist = &n.stretched
+	g.byNumber = n.byNumber
 }
 
-// crowd follows the times by the number of runnable goroutines.
-type crowd struct {
-	times Crowd      // up to from
-	from  trace.Time // the number has had its present value since
-	is    int        // index of it
-	n     int64      // changes so far
+// byNumber follows the times by the number of runnable goroutines.
+type byNumber struct {
+	times RunnableHist // up to from
+	from  trace.Time   // the number has had its present value since
+	is    int          // index of it
+	n     int64        // changes so far
 }
 
 // until are the times up to now.
-func (c *crowd) until(now trace.Time) Crowd {
+func (c *byNumber) until(now trace.Time) RunnableHist {
 	t := c.times
 	t[c.is] += int64(now - c.from)
 	return t
@@ -97,12 +97,12 @@ func (u *Usage) spend(g *replay.G, s *stretch) {
 		return // it has ended
 	}
 	u.Runnable[use] += s.runnable
-	if s.crowd != nil {
-		u.crowd(use, s.crowd)
+	if s.runnableHist != nil {
+		u.addRunnable(use, s.runnableHist)
 		return
 	}
-	if u.Crowds[use] == nil {
-		u.Crowds[use] = new(Crowd)
+	if u.RunnableHists[use] == nil {
+		u.RunnableHists[use] = new(RunnableHist)
 	}
-	u.Crowds[use][s.at] += s.ns
+	u.RunnableHists[use][s.at] += s.ns
 }

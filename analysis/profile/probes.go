@@ -130,9 +130,9 @@ func (t *taker) take(id replay.ContextID, ns int64) {
 			u.busy(i, n)
 		}
 	}
-	if c := p.Crowds[useBusy]; c != nil {
-		more := Crowd(shareOut(c[:], ns, busy))
-		u.crowd(useBusy, &more)
+	if c := p.RunnableHists[useBusy]; c != nil {
+		more := RunnableHist(shareOut(c[:], ns, busy))
+		u.addRunnable(useBusy, &more)
 	}
 	area := int64(float64(p.Runnable[useBusy]) * float64(ns) / float64(busy))
 	p.Runnable[useBusy] -= area

@@ -114,8 +114,8 @@ type Entry struct {
 	// Runnable are how many goroutines were runnable, on a processor or not, on average
 	// while the section was in each state.
 	Runnable RunnableWhile `json:"runnable_while"`
-	// Crowds are the times in each state by how many goroutines were runnable.
-	Crowds Crowds `json:"runnable_times"`
+	// RunnableHists are the times in each state by how many goroutines were runnable.
+	RunnableHists RunnableHists `json:"runnable_times"`
 	// SelfIdle and IdleEnded are the times with no processor busy that the section ended.
 	SelfIdle  int64 `json:"self_idle_ended_ns,omitempty"`
 	IdleEnded int64 `json:"idle_ended_ns,omitempty"`
@@ -160,13 +160,13 @@ type RunnableWhile struct {
 	Syscall float64 `json:"syscall"`
 }
 
-// Crowds are the distributions behind [RunnableWhile]; nil for a state that was not entered.
-type Crowds struct {
-	Busy    *Crowd `json:"busy,omitempty"`
-	Spin    *Crowd `json:"spin,omitempty"`
-	Ready   *Crowd `json:"ready,omitempty"`
-	Blocked *Crowd `json:"blocked,omitempty"`
-	Syscall *Crowd `json:"syscall,omitempty"`
+// RunnableHists are the distributions behind [RunnableWhile]; nil for a state that was not entered.
+type RunnableHists struct {
+	Busy    *RunnableHist `json:"busy,omitempty"`
+	Spin    *RunnableHist `json:"spin,omitempty"`
+	Ready   *RunnableHist `json:"ready,omitempty"`
+	Blocked *RunnableHist `json:"blocked,omitempty"`
+	Syscall *RunnableHist `json:"syscall,omitempty"`
 }
 
 func (u *Usage) runnableWhile() RunnableWhile {
@@ -241,8 +241,8 @@ func (e *Entry) fill(self, incl *Usage) {
 	e.SelfSyscall, e.Syscall = self.Syscall, incl.Syscall
 	e.SelfIdle, e.IdleEnded = self.Idle, incl.Idle
 	e.Runnable = incl.runnableWhile()
-	c := &incl.Crowds
-	e.Crowds = Crowds{c[useBusy], c[useSpin], c[useReady], c[useBlocked], c[useSyscall]}
+	c := &incl.RunnableHists
+	e.RunnableHists = RunnableHists{c[useBusy], c[useSpin], c[useReady], c[useBlocked], c[useSyscall]}
 	e.BusyAt, e.SelfBusyAt = incl.BusyAt, self.BusyAt
 }
 

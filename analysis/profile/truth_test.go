@@ -45,10 +45,10 @@ func crowded(t interface{ Errorf(string, ...any) }, e *profile.Entry) {
 	for _, s := range []struct {
 		name string
 		ns   int64
-		c    *profile.Crowd
+		c    *profile.RunnableHist
 		mean float64
-	}{{"busy", e.Busy, e.Crowds.Busy, e.Runnable.Busy}, {"ready", e.Ready, e.Crowds.Ready, e.Runnable.Ready},
-		{"blocked", e.Blocked, e.Crowds.Blocked, e.Runnable.Blocked}, {"spin", e.Spin, e.Crowds.Spin, e.Runnable.Spin}} {
+	}{{"busy", e.Busy, e.RunnableHists.Busy, e.Runnable.Busy}, {"ready", e.Ready, e.RunnableHists.Ready, e.Runnable.Ready},
+		{"blocked", e.Blocked, e.RunnableHists.Blocked, e.Runnable.Blocked}, {"spin", e.Spin, e.RunnableHists.Spin, e.Runnable.Spin}} {
 		sum, low, high := int64(0), 0.0, 0.0
 		if s.c != nil {
 			for i, ns := range s.c {

@@ -16,8 +16,8 @@ type Usage struct {
 	// Runnable are the integrals, over the time in each state, of the number of goroutines
 	// that were runnable, on a processor or not: the nominal parallelism (Quartz, 3.1).
 	Runnable [numUses]int64
-	// Crowds are the same times by that number; nil: none.
-	Crowds [numUses]*Crowd
+	// RunnableHists are the same times by that number; nil: none.
+	RunnableHists [numUses]*RunnableHist
 	// Idle is the time with no processor busy that the section ended (Quartz, 3.2.5).
 	Idle int64
 }
@@ -34,23 +34,23 @@ const (
 
 // stretch is a time of a goroutine in one state.
 type stretch struct {
-	busy     int    // processors
-	ns       int64  // its length
-	runnable int64  // the integral of the number of runnable goroutines over it
-	crowd    *Crowd // the times by that number; nil: it did not change
-	at       int    // then the index of it
+	busy         int           // processors
+	ns           int64         // its length
+	runnable     int64         // the integral of the number of runnable goroutines over it
+	runnableHist *RunnableHist // the times by that number; nil: it did not change
+	at           int           // then the index of it
 }
 
-// Crowd is time, in ns, by the number of runnable goroutines, on a processor or not: 0, 1, 2, 3
+// RunnableHist is time, in ns, by the number of runnable goroutines, on a processor or not: 0, 1, 2, 3
 // to 4, 5 to 8, and so on, doubling; the last element is for all larger numbers.
-type Crowd [10]int64
+type RunnableHist [10]int64
 
-// crowdOf is the index of a number.
-func crowdOf(n int64) int {
+// runnableBin is the index of a number.
+func runnableBin(n int64) int {
 	if n <= 2 {
 		return int(max(n, 0))
 	}
-	return min(bits.Len64(uint64(n-1))+1, len(Crowd{})-1)
+	return min(bits.Len64(uint64(n-1))+1, len(RunnableHist{})-1)
 }
 
 // busy adds time on a processor while i are busy.
@@ -61,16 +61,16 @@ func (u *Usage) busy(i int, ns int64) {
 	u.BusyAt[i] += ns
 }
 
-// crowd adds times by the number of runnable goroutines.
-func (u *Usage) crowd(use int, c *Crowd) {
+// addRunnable adds times by the number of runnable goroutines.
+func (u *Usage) addRunnable(use int, c *RunnableHist) {
 	if c == nil {
 		return
 	}
-	if u.Crowds[use] == nil {
-		u.Crowds[use] = new(Crowd)
+	if u.RunnableHists[use] == nil {
+		u.RunnableHists[use] = new(RunnableHist)
 	}
 	for i, ns := range c {
-		u.Crowds[use][i] += ns
+		u.RunnableHists[use][i] += ns
 	}
 }
 
@@ -87,7 +87,7 @@ func (u *Usage) add(v *Usage) {
 	u.Idle += v.Idle
 	for i, area := range v.Runnable {
 		u.Runnable[i] += area
-		u.crowd(i, v.Crowds[i])
+		u.addRunnable(i, v.RunnableHists[i])
 	}
 }
 
