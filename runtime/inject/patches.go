@@ -71,8 +71,8 @@ func patches() []patch {
 	list := []patch{
 		// A g of 480 bytes is as large as the allocator makes it without these.
 		{"runtime2.go", field("g", "runningCleanups"), "; qinstSeqLow uint8; qinstSeqHigh uint16"},
-		{"runtime2.go", field("g", ""), "; qinst *qinstBlock; qinstStack *qinstStack; qinstChan uintptr"},
-		{"runtime2.go", field("m", ""), "; qinst *qinstBlock; qinstSema uintptr"},
+		{"runtime2.go", field("g", ""), "; qinst *qinstRecorder; qinstStack *qinstStack; qinstChan uintptr"},
+		{"runtime2.go", field("m", ""), "; qinst *qinstRecorder; qinstSema uintptr"},
 
 		// While Go's tracer is off its locker has no generation. ok must be true all the same,
 		// because otherwise the methods would not be called; they end after our hook.

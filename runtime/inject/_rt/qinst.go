@@ -3,11 +3,11 @@
 //
 // # Design
 //
-// Every OS thread (m) that records owns a block: a buffer of memory that events are
+// Every OS thread (m) that records owns a recorder: a buffer of memory that events are
 // appended to, and counters, one for each point that the thread has reached, with exact
-// counts. A probe finds its block in the running g, counts in its counter without an atomic
+// counts. A probe finds its recorder in the running g, counts in its counter without an atomic
 // operation, and writes an event of 8 to 24 bytes if the counter has quota. Full buffers go to
-// the writer, a thread of our own, which appends them to the file. The buffers, the blocks
+// the writer, a thread of our own, which appends them to the file. The buffers, the recorders
 // and the counters lie in the ring, a file in /dev/shm, so that what a killed program has
 // recorded can be read by others.
 //
@@ -21,7 +21,7 @@
 //
 // # An example
 //
-// Goroutine 7 starts to run on the thread of block 2 and calls f, whose point is 5, once.
+// Goroutine 7 starts to run on the thread of recorder 2 and calls f, whose point is 5, once.
 // The thread has not recorded before. It takes a buffer, whose head says
 //
 //	num=2 tid=4711 seq=0 ticks=1000 g=0 proc=3
@@ -33,7 +33,7 @@
 //	0000012c 01 000005   f entered, 300 ticks later
 //	00000640 02 000005   f left, 1600 ticks after that
 //
-// Point 5's counter in block 2 then has hits=1, traced=1 and quota=-1. Under rate control its
+// Point 5's counter in recorder 2 then has hits=1, traced=1 and quota=-1. Under rate control its
 // threshold is -256: 255 more entries of this thread are traced before it only counts, and when
 // 128 are left the thread notes point 5 for the writer.
 //
@@ -77,11 +77,11 @@
 // # Levels in a counter's quota
 //
 // A hit is recorded, beyond being counted, if quota > threshold, compared as signed numbers:
-// quota is the counter's, threshold its block's. So one comparison decides for a counter, and one
+// quota is the counter's, threshold its recorder's. So one comparison decides for a counter, and one
 // store to threshold stops a whole thread. These are the numbers, in ascending order; the
 // order is what makes the comparison right.
 //
-//	-1<<31          low of a block without rate control: no quota gets there, so that no
+//	-1<<31          low of a recorder without rate control: no quota gets there, so that no
 //	                point is ever noted for the writer
 //	-1<<29          threshold where nothing limits points. A zero counter has 2^29 events above
 //	                it; qinstRefill gives a counter more before those are used up
@@ -104,19 +104,19 @@
 //
 // # Rules
 //
-//  1. Everything that touches a block MUST be a called nosplit function of package
+//  1. Everything that touches a recorder MUST be a called nosplit function of package
 //     runtime. Such code is never preempted asynchronously (preempt.go,
 //     isAsyncSafePoint), so getg().m cannot change under it. Otherwise, or inlined into
-//     user code, a goroutine moves to another thread between reading the block and
+//     user code, a goroutine moves to another thread between reading the recorder and
 //     writing to it: two threads increment one counter, and counts are lost.
 //  2. Probes and hooks MUST NOT allocate, park, or take a lock of the runtime. Otherwise
 //     the program deadlocks: they are entered with the scheduler's locks held, on signal
-//     stacks, and without a P. The writer prepares the buffers, blocks, counters and profile
+//     stacks, and without a P. The writer prepares the buffers, recorders, counters and profile
 //     stacks that they need on lock-free lists. If a list is empty they may make more on a
 //     system stack, by a system call that does not wait, or else they only count.
-//  3. Blocks, buffers, counters and profile stacks MUST NOT be unmapped. Otherwise the writer
+//  3. Recorders, buffers, counters and profile stacks MUST NOT be unmapped. Otherwise the writer
 //     or a sampler, which read them while their threads run, would crash the program.
-//  4. g.qinst MUST be the block of the thread that runs the goroutine, or none. It is set
+//  4. g.qinst MUST be the recorder of the thread that runs the goroutine, or none. It is set
 //     where a thread begins to run one (execute, coroswitch_m) and spares the probes a
 //     load that a locked instruction before them makes them wait for. Otherwise a probe
 //     counts in the counter of another thread.
@@ -159,7 +159,7 @@ const (
 )
 
 // Code inlined into user code must be small, because every point has it, and must not touch
-// a block (rule 1). Only a test is inlined: before instrumented code calls a probe it tests
+// a recorder (rule 1). Only a test is inlined: before instrumented code calls a probe it tests
 // the point's byte in its package. See qinstSetOff.
 
 // qinst_on is tested before a record of the program's own is encoded.
@@ -176,7 +176,7 @@ var qinstStates uint32
 var qinstSlowClock bool
 
 // qinstCounter counts one point on one thread. hits counts always. An event is
-// written only while quota, which each event takes one from, is above the block's
+// written only while quota, which each event takes one from, is above the recorder's
 // threshold; see the table of levels at the head of this file. The writer sets quota, without
 // an atomic operation on either side: should it race with the thread, the budget is off by
 // a little, and the counts are right.
@@ -189,16 +189,16 @@ type qinstCounter struct {
 	quota  int32
 }
 
-// qinstBlock holds a thread's counters and its place in a buffer. The thread owns it, and
+// qinstRecorder holds a thread's counters and its place in a buffer. The thread owns it, and
 // other threads read it at any time. The writer alone writes threshold, low, sums, hists and
 // wantOut, and resets wantAll.
 //
 // The first words up to threshold are read by every event, and so lie in one cache line. The
 // assembly and readers of the ring know offsets of some; both take them from here.
-type qinstBlock struct {
+type qinstRecorder struct {
 	_         sys.NotInHeap
-	next      uint32  // on the list of ready blocks
-	num       uint32  // dense number of the block, from 1
+	next      uint32  // on the list of ready recorders
+	num       uint32  // dense number of the recorder, from 1
 	p         uintptr // where the next event goes; 0 without a buffer
 	end       uintptr // last p at which the longest event fits
 	last      uint64  // time of the last event
@@ -207,7 +207,7 @@ type qinstBlock struct {
 	proc      int32 // processor that the events so far gave to the thread
 	buffer    uintptr
 	seq       uint64 // of the current buffer
-	tid       uint32 // 0: no thread has the block
+	tid       uint32 // 0: no thread has the recorder
 	paging    bool   // has pages of counters, or will
 	used      bool   // a thread has had it
 	tool      bool   // a thread that takes samples has it
@@ -233,22 +233,22 @@ type qinstBlock struct {
 	want            [qinstWants]uint32
 }
 
-// page returns the block's entry for a page of counters: the address that the counter of
+// page returns the recorder's entry for a page of counters: the address that the counter of
 // point 0 would have, 0 if there is no page. The table covers every index that probes are
 // called with, so that they need not test the index.
 // Context: start, probe, goroutine, writer, reducer.
 //
 //go:nosplit
-func (b *qinstBlock) page(number uint32) *uintptr {
+func (b *qinstRecorder) page(number uint32) *uintptr {
 	return (*uintptr)(unsafe.Pointer(uintptr(unsafe.Pointer(b)) + qinstPage + uintptr(number)*8))
 }
 
-// counter is the point's counter, nil if the block has none so far. The table of pages follows
-// the block, so that finding a counter loads one word.
+// counter is the point's counter, nil if the recorder has none so far. The table of pages follows
+// the recorder, so that finding a counter loads one word.
 // Context: start, probe, goroutine, writer, reducer.
 //
 //go:nosplit
-func (b *qinstBlock) counter(point uint32) *qinstCounter {
+func (b *qinstRecorder) counter(point uint32) *qinstCounter {
 	p := *b.page(point >> qinstPageShift)
 	if p == 0 {
 		return nil
@@ -256,18 +256,18 @@ func (b *qinstBlock) counter(point uint32) *qinstCounter {
 	return (*qinstCounter)(unsafe.Pointer(p + uintptr(point)*16))
 }
 
-// qinstNone is the block of a thread that has none: no buffer, no counters. That
+// qinstNone is the recorder of a thread that has none: no buffer, no counters. That
 // spares the probes a test for nil.
 // Context: start, probe, hook, goroutine, sampler.
 //
 //go:nosplit
-func qinstNone() *qinstBlock { return (*qinstBlock)(unsafe.Pointer(&qinstNoneMemory)) }
+func qinstNone() *qinstRecorder { return (*qinstRecorder)(unsafe.Pointer(&qinstNoneMemory)) }
 
 var qinstNoneMemory [(qinstPage + qinstPageTable) / 8]uint64
 
 // qinstBuffer is the head of a buffer; events follow at qinstHeadSize. It has all that a
 // record "events" needs, so that the writer and readers of the ring can make one of a
-// buffer without the block. Package extensions has a copy of this struct, which a test
+// buffer without the recorder. Package extensions has a copy of this struct, which a test
 // compares with it.
 type qinstBuffer struct {
 	_     sys.NotInHeap
@@ -337,7 +337,7 @@ func qinstInvariantClock() bool
 // The second result is the profile stack where the entry is on that only: the exit then
 // sets the depth back in instrumented code, without a probe. Otherwise it is nil.
 
-// qinstEnterSlow is qinst_enter for a thread without a block, or without a counter for the
+// qinstEnterSlow is qinst_enter for a thread without a recorder, or without a counter for the
 // point, and for indexes with flags in them.
 // The assembly jumps here with the arguments in place, so the signature must stay that of
 // qinst_enter.
@@ -609,7 +609,7 @@ func qinstCalled(point uint32, pc uintptr) uint32 {
 // Context: probe, writer.
 //
 //go:nosplit
-func (b *qinstBlock) callee(point uint32, pc uintptr) *qinstCallee {
+func (b *qinstRecorder) callee(point uint32, pc uintptr) *qinstCallee {
 	i := (pc ^ uintptr(point)*qinstMixPoint) * qinstMix >> 52
 	for range 16 {
 		e := (*qinstCallee)(unsafe.Pointer(b.callees + i%qinstMaxCallees*unsafe.Sizeof(qinstCallee{})))
@@ -624,48 +624,48 @@ func (b *qinstBlock) callee(point uint32, pc uintptr) *qinstCallee {
 	return nil
 }
 
-// has reports whether the block has a counter for the point.
+// has reports whether the recorder has a counter for the point.
 // Indexes of packages that are not registered are above qinstMaxPoints, so that they have
 // no page and come to the slow side.
 // Context: probe.
 //
 //go:nosplit
-func (b *qinstBlock) has(point uint32) bool {
+func (b *qinstRecorder) has(point uint32) bool {
 	return point < qinstMaxPoints && *b.page(point >> qinstPageShift) != 0
 }
 
-// qinstCountSlow finds the thread's block like qinstBlockFor and counts a hit.
+// qinstCountSlow finds the thread's recorder like qinstRecorderFor and counts a hit.
 // The hit must be counted in any case, because reports promise exact counts. Without a
-// block or page it goes to the shared counters, and before registration to qinstEarly.
+// recorder or page it goes to the shared counters, and before registration to qinstEarly.
 // Context: probe.
 //
 //go:nosplit
-func qinstCountSlow(point uint32) *qinstBlock {
+func qinstCountSlow(point uint32) *qinstRecorder {
 	if point >= qinstMaxPoints {
 		atomic.Xadd64(&qinstEarly, 1)
 		return nil
 	}
-	if b := qinstBlockFor(point); b != nil {
+	if b := qinstRecorderFor(point); b != nil {
 		return b
 	}
 	if b := getg().m.qinst; b != qinstNone() {
 		b.pageless++
 	}
-	if shared := qinstBlocks[0]; shared != 0 {
-		if c := (*qinstBlock)(unsafe.Pointer(shared)).counter(point); c != nil {
+	if shared := qinstRecorders[0]; shared != 0 {
+		if c := (*qinstRecorder)(unsafe.Pointer(shared)).counter(point); c != nil {
 			atomic.Xadd64(&c.hits, 1)
 		}
 	}
 	return nil
 }
 
-// qinstBlockFor finds the thread's block, with a counter for the point; nil if there is none.
+// qinstRecorderFor finds the thread's recorder, with a counter for the point; nil if there is none.
 // It sets g.qinst, since the goroutine may have been given to the thread before that had
-// a block.
+// a recorder.
 // Context: probe.
 //
 //go:nosplit
-func qinstBlockFor(point uint32) *qinstBlock {
+func qinstRecorderFor(point uint32) *qinstRecorder {
 	gp := getg()
 	b := gp.m.qinst
 	if b == qinstNone() {
@@ -678,18 +678,18 @@ func qinstBlockFor(point uint32) *qinstBlock {
 	return nil
 }
 
-// qinstAttach gives a thread its block, nil if none is ready.
+// qinstAttach gives a thread its recorder, nil if none is ready.
 // It must not wait, because it may be called with the scheduler's lock held. On the system
-// stack it makes a block; otherwise the event is lost and counted.
+// stack it makes a recorder; otherwise the event is lost and counted.
 // Context: start, probe, hook, goroutine, sampler.
 //
 //go:nosplit
-func qinstAttach(mp *m) *qinstBlock {
+func qinstAttach(mp *m) *qinstRecorder {
 	if mp.qinst != qinstNone() {
 		return mp.qinst
 	}
 	i := qinstReady.pop()
-	for i == 0 && getg() == mp.g0 && qinstNewBlock() { // a burst: the writer was too slow
+	for i == 0 && getg() == mp.g0 && qinstNewRecorder() { // a burst: the writer was too slow
 		i = qinstReady.pop()
 	}
 	if i == 0 {
@@ -698,7 +698,7 @@ func qinstAttach(mp *m) *qinstBlock {
 	if qinstSpares.Add(-1) < qinstFewSpares {
 		qinstWake() // to make more
 	}
-	b := (*qinstBlock)(unsafe.Pointer(qinstBlocks[i]))
+	b := (*qinstRecorder)(unsafe.Pointer(qinstRecorders[i]))
 	b.g, b.proc = 0, -1
 	if pp := mp.p.ptr(); pp != nil {
 		b.proc = pp.id
@@ -712,19 +712,19 @@ func qinstAttach(mp *m) *qinstBlock {
 	return b
 }
 
-// qinstGiven tells the thread's block which goroutine it is to run.
+// qinstGiven tells the thread's recorder which goroutine it is to run.
 // Context: start, probe, hook, goroutine, sampler.
 //
 //go:nosplit
 func qinstGiven(mp *m, gp *g) {
-	if b := mp.qinst; b.num != 0 { // the block of threads without one must not be written
+	if b := mp.qinst; b.num != 0 { // the recorder of threads without one must not be written
 		b.gp = uintptr(unsafe.Pointer(gp))
 	}
 }
 
-// qinstDetach takes the block from a thread that is about to end. mexit calls
+// qinstDetach takes the recorder from a thread that is about to end. mexit calls
 // it (through mdestroy) after the last event.
-// The block keeps its counters and its number. Its next thread goes on counting there,
+// The recorder keeps its counters and its number. Its next thread goes on counting there,
 // because to fold the counters at each thread's end would cost more than programs with many
 // short threads can afford.
 // Context: hook.

@@ -35,7 +35,7 @@
 // Counts the entry. It needs no frame, and where it does not suffice it jumps
 // to functions of its own signature: callers reserve space for the arguments
 // of the function that they know. An index that is none of a point, or has a flag,
-// finds no page (see qinstBlock.page).
+// finds no page (see qinstRecorder.page).
 TEXT qinst_enter<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
 	PCALIGN	$64 // elsewhere a call may cost half as much again
 	MOVQ	g_qinst(R14), CX
@@ -48,7 +48,7 @@ TEXT qinst_enter<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
 	SHLQ	$4, DX
 	INCQ	qinstCounter_hits(DI)(DX*1)
 	MOVL	qinstCounter_quota(DI)(DX*1), BX
-	CMPL	BX, qinstBlock_threshold(CX)
+	CMPL	BX, qinstRecorder_threshold(CX)
 	JGT	more
 	CMPB	runtime·qinstSampling(SB), $0
 	JNE	push
@@ -157,7 +157,7 @@ clock:
 	SUBL	CX, AX
 	JCS	again
 	ANDL	$(const_qinstMaxPoints-1), BX
-	MOVQ	qinstBlock_sums(R9), SI
+	MOVQ	qinstRecorder_sums(R9), SI
 	TESTQ	SI, SI
 	JEQ	done
 	MOVL	BX, CX
@@ -171,7 +171,7 @@ clock:
 	JEQ	more
 	MOVBLZX	BX, DI
 	SHLL	$const_qinstHistShift, DI
-	ADDQ	qinstBlock_hists(R9), DI
+	ADDQ	qinstRecorder_hists(R9), DI
 	LEAL	1(BX), R8
 	CMPL	R8, qinstHist_point(DI)
 	JNE	more
@@ -227,7 +227,7 @@ TEXT qinst_callee<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
 	SHRQ	$52, SI
 	LEAQ	(SI)(SI*2), SI // 24 bytes each
 	SHLQ	$3, SI
-	ADDQ	qinstBlock_callees(CX), SI
+	ADDQ	qinstRecorder_callees(CX), SI
 	CMPQ	BX, qinstCallee_pc(SI)
 	JNE	slow
 	CMPL	DX, qinstCallee_point(SI)
@@ -328,7 +328,7 @@ TEXT qinst_sync<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
 	SHLQ	$4, R9
 	INCQ	qinstCounter_hits(R11)(R9*1)
 	MOVL	qinstCounter_quota(R11)(R9*1), R10
-	CMPL	R10, qinstBlock_threshold(R8)
+	CMPL	R10, qinstRecorder_threshold(R8)
 	JGT	trace
 	RET
 trace:

@@ -4,7 +4,7 @@
 // Counts the entry. It needs no frame, and where it does not suffice it jumps
 // to functions of its own signature: callers reserve space for the arguments
 // of the function that they know. An index that is none of a point, or has a flag,
-// finds no page (see qinstBlock.page).
+// finds no page (see qinstRecorder.page).
 TEXT qinst_enter<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
 	MOVD	g_qinst(g), R1
 	LSRW	$const_qinstPageShift, R0, R2
@@ -17,7 +17,7 @@ TEXT qinst_enter<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
 	ADD	$1, R4
 	MOVD	R4, qinstCounter_hits(R3)
 	MOVW	qinstCounter_quota(R3), R4
-	MOVW	qinstBlock_threshold(R1), R5
+	MOVW	qinstRecorder_threshold(R1), R5
 	CMPW	R5, R4
 	BGT	more
 	MOVBU	runtime·qinstSampling(SB), R5
@@ -120,7 +120,7 @@ TEXT qinst_sync<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
 	ADD	$1, R6
 	MOVD	R6, qinstCounter_hits(R5)
 	MOVW	qinstCounter_quota(R5), R6
-	MOVW	qinstBlock_threshold(R3), R7
+	MOVW	qinstRecorder_threshold(R3), R7
 	CMPW	R7, R6
 	BGT	trace
 	RET

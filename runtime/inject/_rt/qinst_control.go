@@ -114,8 +114,8 @@ func qinstPrepareControl() {
 		return
 	}
 	qinstWindow.at = nanotime()
-	for i := range qinstNBlocks {
-		(*qinstBlock)(unsafe.Pointer(qinstBlocks[i])).low = qinstSet.threshold + qinstLow
+	for i := range qinstNRecorders {
+		(*qinstRecorder)(unsafe.Pointer(qinstRecorders[i])).low = qinstSet.threshold + qinstLow
 	}
 	qinstControlled = true
 }
@@ -135,7 +135,7 @@ func qinstControlOf(point uint32) *qinstControl {
 // Context: probe.
 //
 //go:nosplit
-func qinstWant(b *qinstBlock, point uint32) {
+func qinstWant(b *qinstRecorder, point uint32) {
 	if n := b.wantIn; n-atomic.Load(&b.wantOut) < qinstWants {
 		b.want[n%qinstWants] = point
 		atomic.Store(&b.wantIn, n+1)
@@ -164,8 +164,8 @@ func qinstControlWindow() {
 	w.at = now
 	qinstLockMemory()
 	qinstTakePages()
-	for i := uint32(1); i < qinstNBlocks; i++ {
-		qinstTakeWants((*qinstBlock)(unsafe.Pointer(qinstBlocks[i])))
+	for i := uint32(1); i < qinstNRecorders; i++ {
+		qinstTakeWants((*qinstRecorder)(unsafe.Pointer(qinstRecorders[i])))
 	}
 	list := (*[qinstMaxPoints]uint32)(unsafe.Pointer(qinstTracked))
 	for i := range qinstListed {
@@ -191,7 +191,7 @@ func qinstControlWindow() {
 // qinstTakeWants puts the points that a thread has noted on the list.
 // wantOut moves behind the read: the thread then may use the slot again.
 // Context: writer.
-func qinstTakeWants(b *qinstBlock) {
+func qinstTakeWants(b *qinstRecorder) {
 	for ; b.wantOut != atomic.Load(&b.wantIn); atomic.Store(&b.wantOut, b.wantOut+1) {
 		qinstEnlist(b.want[b.wantOut%qinstWants])
 	}
@@ -295,10 +295,10 @@ func qinstRuled(point uint32) {
 	qinstEachCounter(point, func(c *qinstCounter) { c.quota = o.quota })
 }
 
-// qinstControlBlock prepares a new block that no thread has yet. The block is already among
-// all blocks, so that it misses no change that the writer makes to them meanwhile.
+// qinstControlRecorder prepares a new recorder that no thread has yet. The recorder is already among
+// all recorders, so that it misses no change that the writer makes to them meanwhile.
 // Context: start, probe, hook, goroutine, writer, sampler.
-func qinstControlBlock(b *qinstBlock) {
+func qinstControlRecorder(b *qinstRecorder) {
 	if !qinstControlled {
 		return
 	}
@@ -358,8 +358,8 @@ func qinstAfford(now int64, ns float64) float64 {
 // qinstEventBytes returns the number of bytes of events so far.
 // Context: writer.
 func qinstEventBytes() (n uint64) {
-	for i := uint32(1); i < qinstNBlocks; i++ {
-		b := (*qinstBlock)(unsafe.Pointer(qinstBlocks[i]))
+	for i := uint32(1); i < qinstNRecorders; i++ {
+		b := (*qinstRecorder)(unsafe.Pointer(qinstRecorders[i]))
 		n += b.seq * qinstBufferSize
 		if p, c := atomic.Loaduintptr(&b.p), atomic.Loaduintptr(&b.buffer); c != 0 && p > c && p <= c+qinstBufferSize {
 			n += uint64(p - c)
@@ -490,7 +490,7 @@ func qinstDecide(point uint32, ns, most float64) bool {
 	}
 	// Sums of a timed point need memory in every thread. Beyond the bound a point is only
 	// counted.
-	if level == qinstRateTime && !c.clocked && qinstClocked >= qinstSet.mostClocked/uint32(max(int32(qinstNBlocks)-qinstSpares.Load(), 1)) {
+	if level == qinstRateTime && !c.clocked && qinstClocked >= qinstSet.mostClocked/uint32(max(int32(qinstNRecorders)-qinstSpares.Load(), 1)) {
 		level, why = qinstRateCount, "memory"
 	}
 	if c.floored {
@@ -575,7 +575,7 @@ func qinstSetQuota(point uint32, c *qinstControl, level qinstRateLevel, quota fl
 	settled = true
 	// Twice the share, because other threads may reach the point in the next window. If the
 	// sum of the counters exceeds the limit, the next window corrects it.
-	share := 2 * quota / (float64(c.traced) + float64(qinstNBlocks))
+	share := 2 * quota / (float64(c.traced) + float64(qinstNRecorders))
 	o := qinstRulingOf(point)
 	qinstEachCounter(point, func(counter *qinstCounter) {
 		want := qinstLevelQuota(level, share*(float64(counter.traced)+1)+1, quota)
@@ -610,12 +610,12 @@ func qinstTimedQuota() int32 {
 	return qinstTimed
 }
 
-// qinstTimeAll gives every block memory for sums before any counter says "time": a probe
+// qinstTimeAll gives every recorder memory for sums before any counter says "time": a probe
 // that finds none drops its time.
 // Context: start, goroutine, writer.
 func qinstTimeAll() {
-	for i := uint32(1); i < qinstNBlocks; i++ {
-		qinstMapTimes((*qinstBlock)(unsafe.Pointer(qinstBlocks[i])))
+	for i := uint32(1); i < qinstNRecorders; i++ {
+		qinstMapTimes((*qinstRecorder)(unsafe.Pointer(qinstRecorders[i])))
 	}
 }
 

@@ -12,23 +12,23 @@ import (
 // Counters come in pages that are touched when a thread first reaches one of their points,
 // because a thread seldom reaches many points: all counters of a program with 350,000 points
 // would need 6 MB for each thread. If no page is left, threads count together in the
-// counters of the shared block, and trace nothing there.
+// counters of the shared recorder, and trace nothing there.
 //
-// A block that its thread gave back keeps its pages for the next thread. If other threads
-// need the pages, the block's counts go to a block that no thread has.
+// A recorder that its thread gave back keeps its pages for the next thread. If other threads
+// need the pages, the recorder's counts go to a recorder that no thread has.
 
 // 64 points a page: procedures of one package that are called together share one, and a
 // thread that reaches a single point pays 1 KiB for it.
 const (
 	qinstPageShift = 6 // points of a page, as a power of two
 	qinstPageSize  = 16 << qinstPageShift
-	qinstPageTable = qinstIndexes >> qinstPageShift * 8 // bytes, of a block
+	qinstPageTable = qinstIndexes >> qinstPageShift * 8 // bytes, of a recorder
 
 	qinstMostPages = 1 << 18
 	qinstPageGrow  = 256 // pages made at a time
 	qinstFewPages  = 96  // when so few are left the writer is woken
 
-	qinstSharedPage = qinstRingSharedPage // in the directory: of the shared block
+	qinstSharedPage = qinstRingSharedPage // in the directory: of the shared recorder
 )
 
 // qinstRuling holds the rule and the level of a point, which are known before the point is
@@ -39,7 +39,7 @@ type qinstRuling struct {
 	kind  uint8 // as qinstControl has it
 }
 
-// A page is known in three places: its block has its address, the directory has its number,
+// A page is known in three places: its recorder has its address, the directory has its number,
 // for readers of the ring, and qinstPaged tells that some thread has it.
 var (
 	qinstPages     qinstPool
@@ -49,9 +49,9 @@ var (
 	qinstPagesSeen uint32                                 // by rate control
 	qinstRulings   uintptr                                // of qinstRuling, one a point
 	qinstGrowing   uint32                                 // spin lock: there will be more pages or buffers
-	qinstPaging    [qinstMaxBlocks]uint32                 // blocks that have pages
+	qinstPaging    [qinstMaxRecorders]uint32              // recorders that have pages
 	qinstNPaging   atomic.Uint32                          // of them; the last may be 0 still
-	qinstRetired   uint32                                 // block with the counts of threads that ended
+	qinstRetired   uint32                                 // recorder with the counts of threads that ended
 	qinstNoCounter qinstCounter                           // of a point that does not exist
 )
 
@@ -63,14 +63,14 @@ func qinstRulingOf(point uint32) *qinstRuling {
 	return (*qinstRuling)(unsafe.Pointer(qinstRulings + uintptr(point&(qinstMaxPoints-1))*unsafe.Sizeof(qinstRuling{})))
 }
 
-// qinstFirstHit gives a block the page of a point. It reports false if there is none
+// qinstFirstHit gives a recorder the page of a point. It reports false if there is none
 // left.
 // The test comes before the switch to the system stack, since at the bound it is all that
 // is done.
 // Context: probe.
 //
 //go:nosplit
-func qinstFirstHit(b *qinstBlock, point uint32) (ok bool) {
+func qinstFirstHit(b *qinstRecorder, point uint32) (ok bool) {
 	if qinstOutOfPages() {
 		return false // at the bound threads come here for every hit
 	}
@@ -103,11 +103,11 @@ func qinstAnyPage() uintptr {
 	return p
 }
 
-// qinstNewPage gives a block the page of counters with this number. shared is the mark of a
+// qinstNewPage gives a recorder the page of counters with this number. shared is the mark of a
 // shared page in the directory, or 0. The address is stored after everything but the
 // directory, so that every reader of it finds counters that are zero or have a quota.
 // Context: start, probe.
-func qinstNewPage(b *qinstBlock, number, shared uint32) bool {
+func qinstNewPage(b *qinstRecorder, number, shared uint32) bool {
 	p := qinstAnyPage()
 	if p == 0 {
 		return false
@@ -137,12 +137,12 @@ func qinstNewPage(b *qinstBlock, number, shared uint32) bool {
 	return true
 }
 
-// joinPaging puts a block among those that have pages, before it has the first. Most blocks
+// joinPaging puts a recorder among those that have pages, before it has the first. Most recorders
 // have none, and functions that sum counters need not look at them.
 // The number is stored after the count, so that readers of the list must take 0 for "not
 // yet".
 // Context: start, probe, writer.
-func (b *qinstBlock) joinPaging() {
+func (b *qinstRecorder) joinPaging() {
 	if !b.paging {
 		b.paging = true
 		atomic.Store(&qinstPaging[qinstNPaging.Add(1)-1], b.num)
@@ -189,7 +189,7 @@ func qinstMorePages() bool {
 }
 
 // qinstFoldAll takes the pages of threads that have ended, once there are no others.
-// Only blocks that no thread has may be folded, because a thread's own increments are not
+// Only recorders that no thread has may be folded, because a thread's own increments are not
 // atomic.
 // Context: writer.
 func qinstFoldAll() {
@@ -198,41 +198,41 @@ func qinstFoldAll() {
 		return
 	}
 	qinstLockMemory()
-	// The retired block is one that no thread gets again. It is counted like any other,
+	// The retired recorder is one that no thread gets again. It is counted like any other,
 	// so that totals stay right.
 	if qinstRetired == 0 {
 		if qinstRetired = qinstReady.pop(); qinstRetired != 0 {
 			qinstSpares.Add(-1)
 		}
 	}
-	var done uint32 // list of blocks
+	var done uint32 // list of recorders
 	for qinstRetired != 0 && qinstSpares.Load() > qinstFewSpares {
 		i := qinstReady.pop()
 		if i == 0 {
 			break
 		}
 		qinstSpares.Add(-1)
-		b := (*qinstBlock)(unsafe.Pointer(qinstBlocks[i]))
+		b := (*qinstRecorder)(unsafe.Pointer(qinstRecorders[i]))
 		qinstFold(b)
 		b.next, done = done, i
 		qinstBeat++
 	}
 	for done != 0 {
 		i := done
-		done = (*qinstBlock)(unsafe.Pointer(qinstBlocks[i])).next
+		done = (*qinstRecorder)(unsafe.Pointer(qinstRecorders[i])).next
 		qinstReady.push(i)
 		qinstSpares.Add(1)
 	}
 	qinstUnlockMemory()
 }
 
-// qinstFold adds a block's counts to those of the retired one.
+// qinstFold adds a recorder's counts to those of the retired one.
 // A counter that moves is set to zero only after it was added, so that a reader between the
 // two would count some hits twice: the caller holds the memory's lock, as other threads
 // that sum up do.
 // Context: writer.
-func qinstFold(b *qinstBlock) {
-	to := (*qinstBlock)(unsafe.Pointer(qinstBlocks[qinstRetired]))
+func qinstFold(b *qinstRecorder) {
+	to := (*qinstRecorder)(unsafe.Pointer(qinstRecorders[qinstRetired]))
 	for number := uint32(0); number <= qinstNext>>qinstPageShift; number++ {
 		p := *b.page(number)
 		if p == 0 {
@@ -260,12 +260,12 @@ func qinstFold(b *qinstBlock) {
 	}
 }
 
-// qinstShareCounters gives the shared block counters for points that are registered.
+// qinstShareCounters gives the shared recorder counters for points that are registered.
 // It is called when a package registers, so that a hit always finds a counter, even where
 // every page is in use.
 // Context: start.
 func qinstShareCounters(from, to uint32) bool {
-	b := (*qinstBlock)(unsafe.Pointer(qinstBlocks[0]))
+	b := (*qinstRecorder)(unsafe.Pointer(qinstRecorders[0]))
 	for number := from >> qinstPageShift; number <= (to-1)>>qinstPageShift && from < to; number++ {
 		if *b.page(number) == 0 {
 			if !qinstNewPage(b, number, qinstSharedPage) {
@@ -276,7 +276,7 @@ func qinstShareCounters(from, to uint32) bool {
 	return true
 }
 
-// qinstEachCounter calls f for a point's counter in each thread's block.
+// qinstEachCounter calls f for a point's counter in each thread's recorder.
 // Threads count meanwhile. A value that f reads may be a moment old, and an increment of
 // quota may undo a store of f at the same time. Callers allow for both.
 // Context: start, goroutine, writer.
@@ -287,19 +287,19 @@ func qinstEachCounter(point uint32, f func(*qinstCounter)) {
 	for i := range qinstNPaging.Load() {
 		num := atomic.Load(&qinstPaging[i])
 		if num == 0 {
-			continue // the shared block; or it has no page yet
+			continue // the shared recorder; or it has no page yet
 		}
-		if c := (*qinstBlock)(unsafe.Pointer(qinstBlocks[num])).counter(point); c != nil {
+		if c := (*qinstRecorder)(unsafe.Pointer(qinstRecorders[num])).counter(point); c != nil {
 			f(c)
 		}
 	}
 }
 
-// qinstSharedCounter is the point's counter in the shared block.
+// qinstSharedCounter is the point's counter in the shared recorder.
 // Context: goroutine, writer, reducer.
 func qinstSharedCounter(point uint32) *qinstCounter {
 	if point < qinstMaxPoints {
-		if c := (*qinstBlock)(unsafe.Pointer(qinstBlocks[0])).counter(point); c != nil {
+		if c := (*qinstRecorder)(unsafe.Pointer(qinstRecorders[0])).counter(point); c != nil {
 			return c
 		}
 	}
@@ -322,9 +322,9 @@ func qinstHitsOf(point uint32) (hits, traced uint64) {
 // many are in tallies.
 type qinstPageSums [1 << qinstPageShift][3]uint64
 
-// qinstSumPage sums the counters of a page's points up, block by block, as they lie in
+// qinstSumPage sums the counters of a page's points up, recorder by recorder, as they lie in
 // memory: all points are summed up so.
-// Going by blocks instead of points reads memory in order, which makes a scan of 350,000
+// Going by recorders instead of points reads memory in order, which makes a scan of 350,000
 // points affordable twice a second.
 // Context: writer.
 func qinstSumPage(number uint32, sums *qinstPageSums) {
@@ -344,7 +344,7 @@ func qinstSumPage(number uint32, sums *qinstPageSums) {
 		if num == 0 {
 			continue
 		}
-		b := (*qinstBlock)(unsafe.Pointer(qinstBlocks[num]))
+		b := (*qinstRecorder)(unsafe.Pointer(qinstRecorders[num]))
 		if *b.page(number) == 0 {
 			continue
 		}

@@ -15,11 +15,11 @@ import (
 //	[0, qinstBuffersAt)        head: words that say where everything is
 //	[qinstBuffersAt, ...)      buffers, as many as were needed
 //	[qinstLogAt, ...)         packets that must not be lost: tables, descriptors
-//	[qinstBlocksAt, ...)      blocks
+//	[qinstRecordersAt, ...)      recorders
 //	[qinstDirectoryAt, ...)   whose counters are where
 //	[qinstPagesAt, ...)       pages of counters
 //
-// A block in memory is its page here, and a table of its pages of counters.
+// A recorder in memory is its page here, and a table of its pages of counters.
 
 // The parts have fixed places in the file, with room for the most that each may become:
 // nothing ever moves, and pages that are not allocated cost nothing.
@@ -28,8 +28,8 @@ const (
 	qinstBuffersAt   = qinstPage
 	qinstLogAt       = qinstBuffersAt + qinstMaxRing*qinstBufferSize
 	qinstLogSize     = 256 << 20
-	qinstBlocksAt    = qinstLogAt + qinstLogSize
-	qinstDirectoryAt = qinstBlocksAt + qinstMaxBlocks*qinstPage
+	qinstRecordersAt = qinstLogAt + qinstLogSize
+	qinstDirectoryAt = qinstRecordersAt + qinstMaxRecorders*qinstPage
 	qinstPagesAt     = qinstDirectoryAt + qinstMostPages*4
 
 	qinstProt      = 1 | 2
@@ -56,18 +56,18 @@ type qinstTable struct {
 // Addresses that are zero until they are mapped are tested before use, because they stay
 // zero without the tool or after a failure.
 var (
-	qinstRing        int32                  = -1
-	qinstHead        *[qinstPage / 8]uint64 // of the ring; anonymous if that is
-	qinstMaking      uint32                 // spin lock: a block is being made
-	qinstMemory      uint32                 // spin lock over what follows; only registration and the writer take it
-	qinstLog         uintptr                // of qinstLogSize
-	qinstNext        uint32                 // points registered
-	qinstTotals      uintptr
-	qinstBlockMemory uintptr // of all blocks there may be
-	qinstCallees     uintptr // likewise
-	qinstTables      [1 << 12]qinstTable
-	qinstNTables     int
-	qinstOutTables   int
+	qinstRing           int32                  = -1
+	qinstHead           *[qinstPage / 8]uint64 // of the ring; anonymous if that is
+	qinstMaking         uint32                 // spin lock: a recorder is being made
+	qinstMemory         uint32                 // spin lock over what follows; only registration and the writer take it
+	qinstLog            uintptr                // of qinstLogSize
+	qinstNext           uint32                 // points registered
+	qinstTotals         uintptr
+	qinstRecorderMemory uintptr // of all recorders there may be
+	qinstCallees        uintptr // likewise
+	qinstTables         [1 << 12]qinstTable
+	qinstNTables        int
+	qinstOutTables      int
 )
 
 // qinstLockMemory takes the lock over tables, rules and pages. It sleeps instead of
@@ -86,7 +86,7 @@ func qinstUnlockMemory() { atomic.Store(&qinstMemory, 0) }
 
 // qinstMap makes the ring and the pools.
 // Everything is reserved at once and touched as it is needed: addresses are then fixed,
-// and no pointer to a buffer or a block can go stale.
+// and no pointer to a buffer or a recorder can go stale.
 // Context: start.
 func qinstMap() bool {
 	qinstOpenRing()
@@ -96,10 +96,10 @@ func qinstMap() bool {
 	pages := qinstMapAt(qinstPagesAt, qinstMostPages*qinstPageSize)
 	qinstDirectory = qinstMapAt(qinstDirectoryAt, qinstMostPages*4)
 	qinstTotals = qinstAnonymous(qinstMaxPoints * 16)
-	qinstBlockMemory = qinstAnonymous(qinstMaxBlocks * (qinstPage + qinstPageTable))
-	qinstCallees = qinstAnonymous(qinstMaxBlocks * qinstCalleesSize)
+	qinstRecorderMemory = qinstAnonymous(qinstMaxRecorders * (qinstPage + qinstPageTable))
+	qinstCallees = qinstAnonymous(qinstMaxRecorders * qinstCalleesSize)
 	qinstTexts = qinstAnonymous(qinstTextBytes)
-	if !qinstMapTrails() || !qinstMapStacks() || !qinstMapTallies() || qinstTexts == 0 || head == 0 || qinstLog == 0 || buffers == 0 || pages == 0 || qinstDirectory == 0 || qinstBlockMemory == 0 || qinstCallees == 0 || qinstTotals == 0 {
+	if !qinstMapWaitStacks() || !qinstMapStacks() || !qinstMapTallies() || qinstTexts == 0 || head == 0 || qinstLog == 0 || buffers == 0 || pages == 0 || qinstDirectory == 0 || qinstRecorderMemory == 0 || qinstCallees == 0 || qinstTotals == 0 {
 		qinstSay("cannot map memory for the trace; the program goes on untraced")
 		return false
 	}
@@ -116,7 +116,7 @@ func qinstMap() bool {
 // for one that is not ready.
 // Context: start.
 func qinstDescribeRing(head uintptr) {
-	var b *qinstBlock // for the offsets
+	var b *qinstRecorder // for the offsets
 	var c *qinstBuffer
 	qinstHead = (*[qinstPage / 8]uint64)(unsafe.Pointer(head))
 	h := qinstHead
@@ -125,7 +125,7 @@ func qinstDescribeRing(head uintptr) {
 	h[qinstRingWordStream] = qinstSet.stream
 	h[qinstRingWordChunkBase], h[qinstRingWordChunkAt] = uint64(qinstBuffers.base), qinstBuffersAt
 	h[qinstRingWordChunkSize], h[qinstRingWordChunkHead] = qinstBufferSize, qinstHeadSize
-	h[qinstRingWordBlockAt], h[qinstRingWordBlockSize] = qinstBlocksAt, qinstPage
+	h[qinstRingWordBlockAt], h[qinstRingWordBlockSize] = qinstRecordersAt, qinstPage
 	h[qinstRingWordDirectoryAt], h[qinstRingWordPageAt], h[qinstRingWordPageSize] = qinstDirectoryAt, qinstPagesAt, qinstPageSize
 	h[qinstRingWordBlockP], h[qinstRingWordBlockChunk] = uint64(unsafe.Offsetof(b.p)), uint64(unsafe.Offsetof(b.buffer))
 	h[qinstRingWordBlockLost], h[qinstRingWordBlockDeep] = uint64(unsafe.Offsetof(b.lost)), uint64(unsafe.Offsetof(b.overflow))
@@ -149,7 +149,7 @@ func qinstNoteClock() {
 	at := qinstRingWordClock + turn%2*3
 	ticks, mono, wall := qinstClocks()
 	h[at], h[at+1], h[at+2] = ticks, uint64(mono), uint64(wall)
-	h[qinstRingWordEarly], h[qinstRingWordNoBlock] = atomic.Load64(&qinstEarly), atomic.Load64(&qinstNoBlock)
+	h[qinstRingWordEarly], h[qinstRingWordNoBlock] = atomic.Load64(&qinstEarly), atomic.Load64(&qinstNoRecorder)
 	atomic.Store64(&h[qinstRingWordTurn], turn+1)
 }
 
@@ -302,14 +302,14 @@ func qinstMoreBuffers(n uint32) bool {
 	return true
 }
 
-// qinstNewBlock makes one more block; the first is the shared one.
+// qinstNewRecorder makes one more recorder; the first is the shared one.
 // Context: start, probe, hook, goroutine, writer, sampler.
-func qinstNewBlock() bool {
+func qinstNewRecorder() bool {
 	for !atomic.Cas(&qinstMaking, 0, 1) {
 		usleep(20)
 	}
-	n := qinstNBlocks
-	ok := n < qinstMaxBlocks && qinstMakeBlock(n)
+	n := qinstNRecorders
+	ok := n < qinstMaxRecorders && qinstMakeRecorder(n)
 	atomic.Store(&qinstMaking, 0)
 	if ok && n > 0 {
 		qinstReady.push(n)
@@ -318,17 +318,17 @@ func qinstNewBlock() bool {
 	return ok
 }
 
-// qinstMakeBlock makes block n. The hooks of threads call it, too: it waits for nobody.
-// The count of blocks is raised behind the block's own words, since whoever walks the
-// blocks may read it at once.
+// qinstMakeRecorder makes recorder n. The hooks of threads call it, too: it waits for nobody.
+// The count of recorders is raised behind the recorder's own words, since whoever walks the
+// recorders may read it at once.
 // Context: start, probe, hook, goroutine, writer, sampler.
-func qinstMakeBlock(n uint32) bool {
-	off := uintptr(qinstBlocksAt) + uintptr(n)*qinstPage
+func qinstMakeRecorder(n uint32) bool {
+	off := uintptr(qinstRecordersAt) + uintptr(n)*qinstPage
 	p := uintptr(0)
-	// Pages of the file are allocated for several blocks at a time: a system call for
+	// Pages of the file are allocated for several recorders at a time: a system call for
 	// each thread would show in programs with thousands.
 	if n%qinstFirst != 0 || qinstAllocate(off, qinstFirst*qinstPage) {
-		p = qinstBlockMemory + uintptr(n)*(qinstPage+qinstPageTable)
+		p = qinstRecorderMemory + uintptr(n)*(qinstPage+qinstPageTable)
 	}
 	if p != 0 && qinstRing >= 0 {
 		p = qinstMmap(p, qinstPage, qinstShared|qinstFixed, uintptr(qinstRing), off)
@@ -336,16 +336,16 @@ func qinstMakeBlock(n uint32) bool {
 	if p == 0 {
 		return false
 	}
-	b := (*qinstBlock)(unsafe.Pointer(p))
+	b := (*qinstRecorder)(unsafe.Pointer(p))
 	// low is out of reach until rate control sets it: a point is not noted for a writer
 	// that does not look.
 	b.num = n
 	b.threshold, b.low = qinstSet.threshold, -1<<31
 	b.callees = qinstCallees + uintptr(n)*qinstCalleesSize
-	qinstBlocks[n] = p
-	atomic.Store(&qinstNBlocks, n+1)
+	qinstRecorders[n] = p
+	atomic.Store(&qinstNRecorders, n+1)
 	qinstHead[qinstRingWordBlocks] = uint64(n + 1)
-	qinstControlBlock(b)
+	qinstControlRecorder(b)
 	return true
 }
 

@@ -17,7 +17,7 @@ import (
 // an item that came back meanwhile.
 type qinstList struct {
 	head atomic.Uint64
-	// base and stride locate item i (from 1); with no stride items are blocks.
+	// base and stride locate item i (from 1); with no stride items are recorders.
 	base, stride uintptr
 }
 
@@ -28,7 +28,7 @@ type qinstList struct {
 //go:nosplit
 func (l *qinstList) next(i uint32) *uint32 {
 	if l.stride == 0 {
-		return &(*qinstBlock)(unsafe.Pointer(qinstBlocks[i])).next
+		return &(*qinstRecorder)(unsafe.Pointer(qinstRecorders[i])).next
 	}
 	return (*uint32)(unsafe.Pointer(l.base + uintptr(i-1)*l.stride))
 }
@@ -115,7 +115,7 @@ func (l *qinstPool) put(addr uintptr) {
 }
 
 const (
-	qinstMaxBlocks = 4096 // threads that record at the same time
+	qinstMaxRecorders = 4096 // threads that record at the same time
 )
 
 var (
@@ -123,10 +123,10 @@ var (
 
 	// Addresses, not pointers: the writer must not execute write barriers, and the
 	// collector has nothing to find there.
-	qinstBlocks  [qinstMaxBlocks]uintptr // [0] is shared by threads that have none
-	qinstNBlocks uint32                  // used of it
-	qinstReady   qinstList               // blocks without a thread
-	qinstSpares  atomic.Int32            // how many there are
+	qinstRecorders  [qinstMaxRecorders]uintptr // [0] is shared by threads that have none
+	qinstNRecorders uint32                     // used of it
+	qinstReady      qinstList                  // recorders without a thread
+	qinstSpares     atomic.Int32               // how many there are
 
 	qinstFull  atomic.Uint64 // the newest full buffer: number of it, qinstBuffer.next leads on
 	qinstEarly uint64        // hits of points whose package is not registered

@@ -25,11 +25,11 @@ import (
 // The analyses need all of these, whereas an entry that finds no buffer is still counted.
 const qinstReserve = 16
 
-// qinstCountOnly is the threshold of a block whose points only count.
+// qinstCountOnly is the threshold of a recorder whose points only count.
 const qinstCountOnly = 1<<31 - 3
 
 var (
-	qinstStarved uint32       // set when a block was starved
+	qinstStarved uint32       // set when a recorder was starved
 	qinstTokens  atomic.Int32 // buffers that the budget has left; exits and scheduling events may overdraw
 )
 
@@ -42,7 +42,7 @@ var (
 // Context: start, probe, hook, goroutine, sampler.
 //
 //go:nosplit
-func qinstQuota(b *qinstBlock, g, now uint64, reserve uint32) bool {
+func qinstQuota(b *qinstRecorder, g, now uint64, reserve uint32) bool {
 	if b.p == 0 || b.p+qinstContext > b.end {
 		if !qinstSwap(b, g, now, reserve) {
 			return false
@@ -87,7 +87,7 @@ func qinstQuota(b *qinstBlock, g, now uint64, reserve uint32) bool {
 // Context: start, probe, hook, goroutine, sampler.
 //
 //go:nosplit
-func qinstSwap(b *qinstBlock, g, now uint64, reserve uint32) bool {
+func qinstSwap(b *qinstRecorder, g, now uint64, reserve uint32) bool {
 	if b.p != 0 {
 		qinstGiveAway(b)
 	}
@@ -126,7 +126,7 @@ func qinstSwap(b *qinstBlock, g, now uint64, reserve uint32) bool {
 // Context: start, probe, hook, goroutine, sampler.
 //
 //go:nosplit
-func qinstStarve(b *qinstBlock) {
+func qinstStarve(b *qinstRecorder) {
 	b.threshold = qinstCountOnly
 	if atomic.Load(&qinstStarved) == 0 {
 		atomic.Store(&qinstStarved, 1)
@@ -142,7 +142,7 @@ func qinstStarve(b *qinstBlock) {
 // Context: start, probe, hook, goroutine, sampler.
 //
 //go:nosplit
-func qinstGiveAway(b *qinstBlock) {
+func qinstGiveAway(b *qinstRecorder) {
 	c := b.buffer
 	if c == 0 {
 		return
@@ -160,7 +160,7 @@ func qinstGiveAway(b *qinstBlock) {
 // Context: start, probe, hook, goroutine, sampler.
 //
 //go:nosplit
-func qinstLost(b *qinstBlock, now uint64) {
+func qinstLost(b *qinstRecorder, now uint64) {
 	if qinstStates == 0 {
 		return // recording is over, which has a record of its own
 	}
@@ -211,12 +211,12 @@ func qinstPut3(now, on, head, w1, w2 uint64) {
 	}
 }
 
-// qinstReadyFor returns the thread's block with room for an event at time now,
+// qinstReadyFor returns the thread's recorder with room for an event at time now,
 // nil if the event is lost.
 // Context: start, probe, hook, goroutine, sampler.
 //
 //go:nosplit
-func qinstReadyFor(now, on uint64) *qinstBlock {
+func qinstReadyFor(now, on uint64) *qinstRecorder {
 	b := getg().m.qinst
 	if b.p <= b.end && b.p != 0 && (now-b.last)>>32 == 0 && b.g == on {
 		return b
@@ -231,10 +231,10 @@ func qinstReadyFor(now, on uint64) *qinstBlock {
 // Context: start, probe, hook, goroutine, sampler.
 //
 //go:nosplit
-func qinstMakeReady(now, on uint64) (b *qinstBlock) {
+func qinstMakeReady(now, on uint64) (b *qinstRecorder) {
 	systemstack(func() {
 		if b = qinstAttach(getg().m); b == nil {
-			atomic.Xadd64(&qinstNoBlock, 1)
+			atomic.Xadd64(&qinstNoRecorder, 1)
 			return
 		}
 		limit := qinstBuffers.limit.Load()
@@ -261,10 +261,10 @@ func qinstCurrent() uint64 {
 	return 0
 }
 
-// qinstNoBlock counts scheduling events of threads that found no block.
-var qinstNoBlock uint64
+// qinstNoRecorder counts scheduling events of threads that found no recorder.
+var qinstNoRecorder uint64
 
-// qinstRuns tells this thread's block which goroutine runs on it after the event just put.
+// qinstRuns tells this thread's recorder which goroutine runs on it after the event just put.
 // It is separate from the function that writes events, because most events change nothing.
 // Context: start, hook.
 //

@@ -48,7 +48,7 @@ func qinstNewSegment() {
 // A segment stands alone, and so must have every table that its events refer to.
 // Context: writer.
 func qinstForgetWritten() {
-	qinstOutTables, qinstOutKinds, qinstTrailsOut, qinstTextsOut, qinstNFramesOut, qinstPathsOut = 0, 0, 0, 0, 0, 0
+	qinstOutTables, qinstOutKinds, qinstWaitStacksOut, qinstTextsOut, qinstNFramesOut, qinstPathsOut = 0, 0, 0, 0, 0, 0
 	clear(qinstPCsOut[:])
 	memclrNoHeapPointers(unsafe.Pointer(qinstFramesOut), qinstStackMap*goarch.PtrSize)
 }
@@ -152,7 +152,7 @@ func qinstWriteNews() {
 		qinstWriteBehind(uintptr(unsafe.Pointer(unsafe.StringData(t.text))), uintptr(len(t.text)))
 		qinstBeat++
 	}
-	qinstWriteTrails()
+	qinstWriteWaitStacks()
 	qinstWriteTexts()
 	qinstWritePaths()
 	// The names of functions are looked up here: a hook notes the address only, since
@@ -212,8 +212,8 @@ func qinstThreadCPU() uint64 {
 // Context: writer.
 func qinstWriteThreads() {
 	qinstWriteCost()
-	for i := uint32(1); i < qinstNBlocks; i++ {
-		b := (*qinstBlock)(unsafe.Pointer(qinstBlocks[i]))
+	for i := uint32(1); i < qinstNRecorders; i++ {
+		b := (*qinstRecorder)(unsafe.Pointer(qinstRecorders[i]))
 		switch tid := b.tid; {
 		case tid == 0:
 		case b.tool:
@@ -271,7 +271,7 @@ func qinstProcessCPU() uint64 {
 	return u.user() + u.system()
 }
 
-// qinstWriteUsage writes the resources that the whole process used, threads without a block
+// qinstWriteUsage writes the resources that the whole process used, threads without a recorder
 // included.
 // Context: writer.
 func qinstWriteUsage() {
@@ -294,8 +294,8 @@ func qinstWriteMetrics() {
 func qinstWriteMemory() {
 	s := &qinstSet
 	pageless := uint64(0)
-	for i := range qinstNBlocks {
-		pageless += (*qinstBlock)(unsafe.Pointer(qinstBlocks[i])).pageless
+	for i := range qinstNRecorders {
+		pageless += (*qinstRecorder)(unsafe.Pointer(qinstRecorders[i])).pageless
 	}
 	events, counts := uint64(qinstBuffers.limit.Load())*qinstBufferSize, uint64(qinstPages.limit.Load())*qinstPageSize
 	stacks := uint64(max(qinstStackBytes.Load(), 0))
@@ -356,11 +356,11 @@ func qinstSayFloor() {
 // Context: writer.
 func qinstWriteCallees() {
 	const size = unsafe.Sizeof(qinstCallee{})
-	shared := (*qinstBlock)(unsafe.Pointer(qinstBlocks[0])) // its table is used for this alone
+	shared := (*qinstRecorder)(unsafe.Pointer(qinstRecorders[0])) // its table is used for this alone
 	memclrNoHeapPointers(unsafe.Pointer(shared.callees), qinstCalleesSize)
 	qinstTallyCallees(shared)
-	for i := range qinstNBlocks {
-		b := (*qinstBlock)(unsafe.Pointer(qinstBlocks[i]))
+	for i := range qinstNRecorders {
+		b := (*qinstRecorder)(unsafe.Pointer(qinstRecorders[i]))
 		if i > 0 && !b.used {
 			continue
 		}

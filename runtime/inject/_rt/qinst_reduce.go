@@ -76,7 +76,7 @@ func qinstReduceStart(run func()) bool {
 	if qinstStarted == 0 || qinstSet.mode == "count" || r.state != qinstReduceNone {
 		return false
 	}
-	r.peeks = qinstAnonymous(qinstMaxBlocks * unsafe.Sizeof(qinstPeek{}))
+	r.peeks = qinstAnonymous(qinstMaxRecorders * unsafe.Sizeof(qinstPeek{}))
 	if r.peeks == 0 {
 		return false
 	}
@@ -158,9 +158,9 @@ func qinstReduceRound() (now uint64) {
 		now = atomic.Load64(&qinstEndTime)
 	}
 	r.at, r.n, r.now = 0, 0, now
-	peeks := (*[qinstMaxBlocks]qinstPeek)(unsafe.Pointer(r.peeks))
-	for i := uint32(1); i < atomic.Load(&qinstNBlocks); i++ {
-		b := (*qinstBlock)(unsafe.Pointer(qinstBlocks[i]))
+	peeks := (*[qinstMaxRecorders]qinstPeek)(unsafe.Pointer(r.peeks))
+	for i := uint32(1); i < atomic.Load(&qinstNRecorders); i++ {
+		b := (*qinstRecorder)(unsafe.Pointer(qinstRecorders[i]))
 		p, c := atomic.Loaduintptr(&b.p), atomic.Loaduintptr(&b.buffer)
 		if c != 0 && p > c && p <= c+qinstBufferSize {
 			peeks[r.n] = qinstPeek{c, p}
@@ -191,7 +191,7 @@ func qinstReduceTake() (buffer unsafe.Pointer, bytes uint32, full bool) {
 		return unsafe.Pointer(h), h.bytes, true
 	}
 	if r.at < r.n {
-		peek := &(*[qinstMaxBlocks]qinstPeek)(unsafe.Pointer(r.peeks))[r.at]
+		peek := &(*[qinstMaxRecorders]qinstPeek)(unsafe.Pointer(r.peeks))[r.at]
 		r.at++
 		return unsafe.Pointer(peek.buffer), uint32(peek.p - peek.buffer - qinstHeadSize), false
 	}
@@ -235,7 +235,7 @@ func qinstReduceGive(buffer unsafe.Pointer, bytes uint32) {
 
 // qinstReduceDropped returns the counter of a point's events that the reducer dropped. It is
 // the part of a shared counter that the threads' counters use for events and the shared
-// block does not. In the ring, a killed program's counts then add up.
+// recorder does not. In the ring, a killed program's counts then add up.
 // Context: writer, reducer.
 //
 //go:linkname qinstReduceDropped qinst_reduce_dropped
@@ -392,7 +392,7 @@ func qinstWritePackets() {
 }
 
 // qinstWriteParts writes the parts of unfinished buffers that the reducer gave.
-// Each is written with the copy of its head, because the buffer may belong to another block
+// Each is written with the copy of its head, because the buffer may belong to another recorder
 // by now.
 // Context: writer.
 func qinstWriteParts() {

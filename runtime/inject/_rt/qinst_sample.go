@@ -49,7 +49,7 @@ var (
 	qinstNSamplers atomic.Uint32
 	qinstBelow     uint32 // points below trace
 
-	qinstUsed  [qinstMaxBlocks]uint32 // blocks that a thread has, or had
+	qinstUsed  [qinstMaxRecorders]uint32 // recorders that a thread has, or had
 	qinstNUsed atomic.Uint32
 
 	qinstPaths     uintptr // of uint64: path n-1, and 1 (see qinstPathInto)
@@ -217,7 +217,7 @@ func qinstTakeSamples() {
 	qinstBlockSignals()
 	const setTimerSlack = 29
 	linux.Syscall6(qinstSysPrctl, setTimerSlack, 1000, 0, 0, 0, 0) // 50 us would be a tenth of the time between two looks
-	// A sampler records into a block like any thread. Its samples are events, and readers
+	// A sampler records into a recorder like any thread. Its samples are events, and readers
 	// put them between those of the threads it looked at.
 	if b := qinstAttach(getg().m); b != nil {
 		b.tool = true
@@ -270,13 +270,13 @@ func qinstSamplersCPU() (ns uint64) {
 // look takes a sample of each thread that runs a goroutine. gap is the mean time between
 // looks that led to this one. It reports whether there was any.
 // The thread goes on meanwhile, so that the values read may not fit together. They are
-// tested against the block's goroutine, and the profile stack's address is compared before
+// tested against the recorder's goroutine, and the profile stack's address is compared before
 // and after.
 // Context: sampler.
 func (s *qinstSampler) look(me uint32, gap int64) (busy bool) {
 	first := true
 	for i := me; i < qinstNUsed.Load(); i += qinstSet.samplers {
-		b := (*qinstBlock)(unsafe.Pointer(qinstBlocks[atomic.Load(&qinstUsed[i])]))
+		b := (*qinstRecorder)(unsafe.Pointer(qinstRecorders[atomic.Load(&qinstUsed[i])]))
 		at := atomic.Loaduintptr(&b.gp)
 		if at == 0 || b.g == 0 {
 			continue
@@ -311,7 +311,7 @@ func (s *qinstSampler) look(me uint32, gap int64) (busy bool) {
 // weight returns the time that a look at a thread in a system call stands for, 0 for none.
 // A call may last for hours.
 // Context: sampler.
-func (s *qinstSampler) weight(b *qinstBlock, now uint64, gap int64) int64 {
+func (s *qinstSampler) weight(b *qinstRecorder, now uint64, gap int64) int64 {
 	age := float64(now-b.last) * s.tickNS
 	if age <= qinstSampleOld {
 		return gap

@@ -105,7 +105,7 @@ func (s *qinstStack) dropEntries() {
 // Context: probe.
 //
 //go:nosplit
-func qinstStackFor(gp *g, b *qinstBlock) *qinstStack {
+func qinstStackFor(gp *g, b *qinstRecorder) *qinstStack {
 	// A system stack belongs to the thread and not to a goroutine. Its procedures leave
 	// no frames that could be unwound here.
 	if gp != gp.m.curg {

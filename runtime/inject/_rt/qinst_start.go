@@ -47,7 +47,7 @@ func qinstStart() {
 	// which none has been used.
 	qinstTokens.Store(qinstBatch) // until the writer first looks
 	for range qinstFirst {
-		if !qinstNewBlock() {
+		if !qinstNewRecorder() {
 			return
 		}
 	}

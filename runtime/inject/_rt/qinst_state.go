@@ -94,7 +94,7 @@ func qinstGoPark() {
 		// The runtime's own, which wait for work.
 		qinstPut(now, gp.goid, qinstEvGoPark<<24|uint64(gp.waitreason))
 	default:
-		what := uint64(qinstWaitsFor(gp, mp.waitlock))&(1<<qinstAddrBits-1) | qinstTrailOf(gp)<<qinstAddrBits
+		what := uint64(qinstWaitsFor(gp, mp.waitlock))&(1<<qinstAddrBits-1) | qinstWaitStackOf(gp)<<qinstAddrBits
 		qinstPut2(now, gp.goid, qinstEvGoWait<<24|uint64(gp.waitreason), what)
 	}
 	qinstRuns(0)
@@ -268,7 +268,7 @@ func qinstRunning() uint64 {
 	return getg().m.qinst.g
 }
 
-// qinstProcStart notes that the thread has a processor now, also in its block: the next
+// qinstProcStart notes that the thread has a processor now, also in its recorder: the next
 // buffer's head says so.
 // Context: hook.
 //
@@ -300,7 +300,7 @@ func qinstProcSteal(pp *p) {
 	qinstMark(qinstEvProcSteal, uint64(pp.id))
 }
 
-// qinstHasProc tells the block. The block that all have is never written to.
+// qinstHasProc tells the recorder. The recorder that all have is never written to.
 // Context: hook.
 //
 //go:nosplit

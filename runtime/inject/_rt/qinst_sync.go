@@ -171,8 +171,8 @@ const (
 	qinstStackMap = 1 << 17 // slots of the hash table
 )
 
-// qinstTrail is a stack that goroutines waited in.
-type qinstTrail struct {
+// qinstWaitStack is a stack that goroutines waited in.
+type qinstWaitStack struct {
 	ready uint32 // set last
 	n     uint32
 	pc    [qinstFrames]uintptr
@@ -181,30 +181,30 @@ type qinstTrail struct {
 // Stacks are never removed: a number in an event must mean the same stack as long as the
 // file is written. At the bound further stacks are number 0, and counted.
 var (
-	qinstTrails     uintptr // qinstStackMax of qinstTrail; number 0 is none
-	qinstTrailSlots uintptr // qinstStackMap of qinstSlot
-	qinstNTrails    atomic.Uint32
-	qinstTrailsOut  uint32  // written to the file
-	qinstFramesOut  uintptr // set of the pcs written, a hash table of the writer's own
-	qinstLostTrails uint64
-	qinstNFramesOut uint32
+	qinstWaitStacks     uintptr // qinstStackMax of qinstWaitStack; number 0 is none
+	qinstWaitStackSlots uintptr // qinstStackMap of qinstSlot
+	qinstNWaitStacks    atomic.Uint32
+	qinstWaitStacksOut  uint32  // written to the file
+	qinstFramesOut      uintptr // set of the pcs written, a hash table of the writer's own
+	qinstLostWaitStacks uint64
+	qinstNFramesOut     uint32
 )
 
-// qinstMapTrails makes room for stacks. Nothing of it is touched until goroutines wait.
+// qinstMapWaitStacks makes room for stacks. Nothing of it is touched until goroutines wait.
 // Context: start.
-func qinstMapTrails() bool {
-	qinstTrails = qinstAnonymous(qinstStackMax * unsafe.Sizeof(qinstTrail{}))
-	qinstTrailSlots = qinstAnonymous(qinstStackMap * 8)
+func qinstMapWaitStacks() bool {
+	qinstWaitStacks = qinstAnonymous(qinstStackMax * unsafe.Sizeof(qinstWaitStack{}))
+	qinstWaitStackSlots = qinstAnonymous(qinstStackMap * 8)
 	qinstFramesOut = qinstAnonymous(qinstStackMap * goarch.PtrSize)
-	return qinstTrails != 0 && qinstTrailSlots != 0 && qinstFramesOut != 0
+	return qinstWaitStacks != 0 && qinstWaitStackSlots != 0 && qinstFramesOut != 0
 }
 
-// qinstTrailOf returns the number of the stack of gp, which is being parked, 0 if
+// qinstWaitStackOf returns the number of the stack of gp, which is being parked, 0 if
 // the table is full. It follows frame pointers, and takes 48 bits of a hash for the
 // stack: among as many stacks as there is room for two are taken for one in one of
 // 100,000 programs.
 // Context: hook.
-func qinstTrailOf(gp *g) uint64 {
+func qinstWaitStackOf(gp *g) uint64 {
 	h := uint64(0x9E3779B97F4A7C15)
 	fp, lo := gp.sched.bp, gp.stack.lo
 	for n := 0; n < qinstFrames && qinstIsFrame(gp, fp, lo); n++ {
@@ -214,29 +214,29 @@ func qinstTrailOf(gp *g) uint64 {
 	}
 	// The common case ends here: a program waits in few places, over and over.
 	h |= 1 << 63 // 0 marks a free slot
-	if qinstTrails == 0 {
+	if qinstWaitStacks == 0 {
 		return 0
 	}
-	if n := qinstNote(qinstTrailSlots, qinstStackMap, h, 0); n != 0 {
+	if n := qinstNote(qinstWaitStackSlots, qinstStackMap, h, 0); n != 0 {
 		return n
 	}
-	n := qinstNewTrail(gp)
+	n := qinstNewWaitStack(gp)
 	if n == 0 {
 		return 0
 	}
-	return qinstNote(qinstTrailSlots, qinstStackMap, h, n)
+	return qinstNote(qinstWaitStackSlots, qinstStackMap, h, n)
 }
 
-// qinstNewTrail stores the stack of gp; see qinstNewText.
+// qinstNewWaitStack stores the stack of gp; see qinstNewText.
 // ready is stored last, so that the writer never writes half of a stack.
 // Context: hook.
-func qinstNewTrail(gp *g) uint64 {
-	if qinstNTrails.Load() >= qinstStackMax-64 {
-		atomic.Xadd64(&qinstLostTrails, 1)
+func qinstNewWaitStack(gp *g) uint64 {
+	if qinstNWaitStacks.Load() >= qinstStackMax-64 {
+		atomic.Xadd64(&qinstLostWaitStacks, 1)
 		return 0
 	}
-	number := qinstNTrails.Add(1)
-	t := qinstTrailAt(number)
+	number := qinstNWaitStacks.Add(1)
+	t := qinstWaitStackAt(number)
 	for fp, lo := gp.sched.bp, gp.stack.lo; t.n < qinstFrames && qinstIsFrame(gp, fp, lo); t.n++ {
 		t.pc[t.n] = *(*uintptr)(unsafe.Pointer(fp + goarch.PtrSize))
 		lo, fp = fp+1, *(*uintptr)(unsafe.Pointer(fp))
@@ -253,25 +253,25 @@ func qinstIsFrame(gp *g, fp, lo uintptr) bool {
 	return fp >= lo && fp < gp.stack.hi-2*goarch.PtrSize && fp%goarch.PtrSize == 0
 }
 
-// qinstTrailAt is stack number, from 1.
+// qinstWaitStackAt is stack number, from 1.
 // Context: hook, writer.
-func qinstTrailAt(number uint32) *qinstTrail {
-	return (*qinstTrail)(unsafe.Pointer(qinstTrails + uintptr(number)*unsafe.Sizeof(qinstTrail{})))
+func qinstWaitStackAt(number uint32) *qinstWaitStack {
+	return (*qinstWaitStack)(unsafe.Pointer(qinstWaitStacks + uintptr(number)*unsafe.Sizeof(qinstWaitStack{})))
 }
 
-// qinstWriteTrails writes the stacks that came since the last call, and each pc
+// qinstWriteWaitStacks writes the stacks that came since the last call, and each pc
 // in them once.
 // Context: writer.
-func qinstWriteTrails() {
-	for last := qinstNTrails.Load(); qinstTrailsOut < last; qinstTrailsOut++ {
-		t := qinstTrailAt(qinstTrailsOut + 1)
+func qinstWriteWaitStacks() {
+	for last := qinstNWaitStacks.Load(); qinstWaitStacksOut < last; qinstWaitStacksOut++ {
+		t := qinstWaitStackAt(qinstWaitStacksOut + 1)
 		if atomic.Load(&t.ready) == 0 {
 			return // next time
 		}
 		for _, pc := range t.pc[:t.n] {
 			qinstWriteFrame(pc)
 		}
-		qinstRecordStack(qinstTrailsOut+1, uint64(t.n))
+		qinstRecordStack(qinstWaitStacksOut+1, uint64(t.n))
 		for _, pc := range t.pc[:t.n] {
 			qinstU64(uint64(pc))
 		}

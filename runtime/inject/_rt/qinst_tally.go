@@ -45,7 +45,7 @@ type qinstTally struct {
 	self  uint32
 	below uint32  // as a frame of the profile stack has it
 	first uint32  // point
-	home  uintptr // block on whose list it was
+	home  uintptr // recorder on whose list it was
 }
 
 // qinstSlab is the head of a page of tallies. The map of their words follows it: for each
@@ -127,7 +127,7 @@ func qinstTallySlow(first uint32, words *string) uintptr {
 	if first >= qinstMaxPoints {
 		return 0
 	}
-	b := qinstBlockFor(first)
+	b := qinstRecorderFor(first)
 	if b == nil {
 		return 0
 	}
@@ -160,7 +160,7 @@ func qinstMayHaveSlab() bool { return qinstNSlabs.Load() < qinstSet.mostPages/2 
 // qinstMoreTallies puts a tally on the thread's list, if there is one. All threads may take
 // the other tallies of a new slab, because most threads need one at a time.
 // Context: probe.
-func qinstMoreTallies(b *qinstBlock, l *qinstList, first uint32, words string) {
+func qinstMoreTallies(b *qinstRecorder, l *qinstList, first uint32, words string) {
 	i := l.pop()
 	for i == 0 {
 		if !qinstMayHaveSlab() || !qinstNewSlab(l, first, words) {
@@ -350,7 +350,7 @@ func qinstEachTally(from, n uint32, f func(point uint32, count uint64)) {
 // qinstTallyCallees adds the callees that tallies counted to a table, and writes those
 // that find no room there.
 // Context: writer.
-func qinstTallyCallees(b *qinstBlock) {
+func qinstTallyCallees(b *qinstRecorder) {
 	qinstEachSlab(0, qinstNext, func(s *qinstSlab) {
 		end := uintptr(unsafe.Pointer(s)) + qinstPageSize
 		for k := uint32(1); k < s.n; k++ {

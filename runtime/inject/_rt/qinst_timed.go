@@ -142,7 +142,7 @@ func qinstTimeExit(v uint64) {
 // Context: probe, goroutine, writer.
 //
 //go:nosplit
-func (b *qinstBlock) sum(point uint32) *qinstSum {
+func (b *qinstRecorder) sum(point uint32) *qinstSum {
 	return (*qinstSum)(unsafe.Pointer(b.sums + uintptr(point)<<qinstSumShift))
 }
 
@@ -151,16 +151,16 @@ func (b *qinstBlock) sum(point uint32) *qinstSum {
 // Context: probe, goroutine, writer.
 //
 //go:nosplit
-func (b *qinstBlock) hist(point uint32) *qinstHist {
+func (b *qinstRecorder) hist(point uint32) *qinstHist {
 	return (*qinstHist)(unsafe.Pointer(b.hists + uintptr(point%qinstHistSlots)<<qinstHistShift))
 }
 
-// qinstMapTimes gives a block memory for sums. The writer does it: for all blocks
+// qinstMapTimes gives a recorder memory for sums. The writer does it: for all recorders
 // once a point is timed, and then for each new one.
 // sums is stored last and tested by the probe, so that a probe that sees it finds the
 // histograms too.
 // Context: start, probe, hook, goroutine, writer, sampler.
-func qinstMapTimes(b *qinstBlock) {
+func qinstMapTimes(b *qinstRecorder) {
 	if b.sums != 0 {
 		return
 	}
@@ -191,8 +191,8 @@ func qinstTimesOf(point uint32) *qinstTimes {
 	t := &qinstTimesScratch
 	*t = qinstTimes{}
 	seen := false
-	for i := uint32(1); i < qinstNBlocks; i++ {
-		b := (*qinstBlock)(unsafe.Pointer(qinstBlocks[i]))
+	for i := uint32(1); i < qinstNRecorders; i++ {
+		b := (*qinstRecorder)(unsafe.Pointer(qinstRecorders[i]))
 		if b.sums == 0 {
 			continue
 		}

@@ -17,8 +17,8 @@ const (
 	qinstTickNS    = 100e6   // clocks, thread times, refills
 	qinstThreadNS  = 20e6    // for each thread, between two readings of their times: a reading opens a file
 	qinstBusyUS    = 500     // between looks while buffers come in
-	qinstFirst     = 16      // blocks made before the program starts
-	qinstSpare     = 48      // blocks kept ready: threads come in bursts
+	qinstFirst     = 16      // recorders made before the program starts
+	qinstSpare     = 48      // recorders kept ready: threads come in bursts
 	qinstFewSpares = 32      // when so few are left the writer is woken
 	qinstGrow      = 128     // buffers a growth of the ring adds
 	qinstMaxRing   = 1 << 15 // buffers: 1 GiB
@@ -317,27 +317,27 @@ func qinstWriteEvents(h *qinstBuffer, p, n uintptr) {
 // Context: writer.
 func qinstLimit() {
 	qinstOut.limited = true
-	qinstSet.threshold = qinstCountOnly // of blocks to come
+	qinstSet.threshold = qinstCountOnly // of recorders to come
 	qinstThreshold(qinstCountOnly)
 	qinstStates = 0
 	qinstRecordLimit(qinstNow(), qinstOut.bytes, "bytes")
 }
 
-// qinstThreshold sets every block's threshold.
+// qinstThreshold sets every recorder's threshold.
 // Threads read the threshold without a lock: for a few hits more some trace and others do
 // not, which readers are prepared for.
 // Context: start, writer.
 func qinstThreshold(threshold int32) {
-	for i := uint32(0); i < qinstNBlocks; i++ {
-		(*qinstBlock)(unsafe.Pointer(qinstBlocks[i])).threshold = threshold
+	for i := uint32(0); i < qinstNRecorders; i++ {
+		(*qinstRecorder)(unsafe.Pointer(qinstRecorders[i])).threshold = threshold
 	}
 }
 
-// qinstPrepare keeps blocks and buffers in stock.
-// Hooks cannot make blocks and buffers, so that there must always be enough in advance.
+// qinstPrepare keeps recorders and buffers in stock.
+// Hooks cannot make recorders and buffers, so that there must always be enough in advance.
 // Context: writer.
 func qinstPrepare() {
-	for qinstSpares.Load() < qinstSpare && qinstNewBlock() {
+	for qinstSpares.Load() < qinstSpare && qinstNewRecorder() {
 	}
 	if qinstPagesLow() {
 		qinstGrowPages()
@@ -425,7 +425,7 @@ func qinstTick() {
 	}
 	now := nanotime()
 	qinstWriteClock()
-	if threads := int64(qinstNBlocks) - int64(qinstSpares.Load()); now-qinstThreadsAt >= threads*qinstThreadNS {
+	if threads := int64(qinstNRecorders) - int64(qinstSpares.Load()); now-qinstThreadsAt >= threads*qinstThreadNS {
 		qinstThreadsAt = now
 		qinstWriteThreads()
 	}
@@ -460,7 +460,7 @@ func qinstRefill() {
 
 // qinstWriteTail writes everything recorded so far and the records that make
 // the file complete. Buffers that their threads still fill are written as they
-// are now; when such a buffer is written again its block has the same number,
+// are now; when such a buffer is written again its recorder has the same number,
 // and readers take the later one.
 // It may run twice, before an exec that fails and again at the end, so everything here
 // must be repeatable: readers take the later record.
@@ -486,9 +486,9 @@ func qinstWriteTail(why uint32) {
 	default:
 		qinstWriteList(uint32(qinstFull.Swap(0)))
 	}
-	lost := qinstNoBlock
-	for i := uint32(1); i < qinstNBlocks; i++ {
-		lost += (*qinstBlock)(unsafe.Pointer(qinstBlocks[i])).lost
+	lost := qinstNoRecorder
+	for i := uint32(1); i < qinstNRecorders; i++ {
+		lost += (*qinstRecorder)(unsafe.Pointer(qinstRecorders[i])).lost
 	}
 	if !reduced {
 		qinstWriteOpen()
@@ -526,8 +526,8 @@ func qinstWriteTail(why uint32) {
 // above p is not read.
 // Context: writer.
 func qinstWriteOpen() {
-	for i := uint32(1); i < qinstNBlocks; i++ {
-		b := (*qinstBlock)(unsafe.Pointer(qinstBlocks[i]))
+	for i := uint32(1); i < qinstNRecorders; i++ {
+		b := (*qinstRecorder)(unsafe.Pointer(qinstRecorders[i]))
 		p, c := atomic.Loaduintptr(&b.p), atomic.Loaduintptr(&b.buffer)
 		if c != 0 && p > c+qinstHeadSize && p <= c+qinstBufferSize {
 			qinstWriteBuffer((*qinstBuffer)(unsafe.Pointer(c)), p-c-qinstHeadSize)
@@ -540,9 +540,9 @@ func qinstWriteOpen() {
 // qinstUnnamed returns how much found no room in the tables of texts, stacks and callees.
 // Context: writer.
 func qinstUnnamed() uint64 {
-	n := qinstLostTexts + qinstLostTrails + qinstLostPaths
-	for i := uint32(1); i < qinstNBlocks; i++ {
-		n += (*qinstBlock)(unsafe.Pointer(qinstBlocks[i])).unresolved
+	n := qinstLostTexts + qinstLostWaitStacks + qinstLostPaths
+	for i := uint32(1); i < qinstNRecorders; i++ {
+		n += (*qinstRecorder)(unsafe.Pointer(qinstRecorders[i])).unresolved
 	}
 	return n
 }
@@ -551,8 +551,8 @@ func qinstUnnamed() uint64 {
 // Context: writer.
 func qinstOverflows() uint64 {
 	n := uint64(0)
-	for i := uint32(1); i < qinstNBlocks; i++ {
-		n += (*qinstBlock)(unsafe.Pointer(qinstBlocks[i])).overflow
+	for i := uint32(1); i < qinstNRecorders; i++ {
+		n += (*qinstRecorder)(unsafe.Pointer(qinstRecorders[i])).overflow
 	}
 	return n
 }
