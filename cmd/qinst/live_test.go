@@ -406,8 +406,8 @@ var recordLine = regexp.MustCompile(`^ +\d+\.\d{6}ms  thread \d+ +g\d+ +record +
 // TestCut compares the middle of a trace, as a file of its own, with that part of
 // the whole.
 func TestCut(t *testing.T) {
-	// Not parallel: beside other tests threads are stopped within a step more often, and a window
-	// that begins there shows the step otherwise than the whole trace does.
+	// Not parallel, because it failed once beside other tests: docs/STATUS.md says how. The cause
+	// is not known.
 	for _, program := range []string{"locks", "states", "records"} {
 		whole, _ := runTraced(t, exec.Command(buildProbed(t, "programs", program)))
 		part := filepath.Join(t.TempDir(), "part.sddf")
