@@ -52,5 +52,8 @@ func (m *merger) appear(th *thread, s *snapshot) {
 	for _, p := range s.probes {
 		m.enter(th, p)
 	}
+	if s.state == Blocked {
+		m.change(th, g, Syscall, 0, ByCode, NoSlot) // else the step below would repair the way there
+	}
 	m.step(th, g, Event{To: s.state, arg: s.reason, Cause: ByCode, By: NoSlot, obj: s.obj, aux: s.stack})
 }

@@ -406,8 +406,7 @@ var recordLine = regexp.MustCompile(`^ +\d+\.\d{6}ms  thread \d+ +g\d+ +record +
 // TestCut compares the middle of a trace, as a file of its own, with that part of
 // the whole.
 func TestCut(t *testing.T) {
-	// Not parallel, because it failed once beside other tests: docs/STATUS.md says how. The cause
-	// is not known.
+	t.Parallel()
 	for _, program := range []string{"locks", "states", "records"} {
 		whole, _ := runTraced(t, exec.Command(buildProbed(t, "programs", program)))
 		part := filepath.Join(t.TempDir(), "part.sddf")
@@ -430,16 +429,33 @@ func TestCut(t *testing.T) {
 			}
 			checkedProfile(t, cut, nil)
 			got, losses := steps(t, cut, 0, 1<<62)
-			want, before := steps(t, whole, from, to)
+			// The two clocks are rounded to ns apart from each other, so that an event at an end of
+			// the window may be on either side.
+			want, before := steps(t, whole, from+1, to-1)
+			most, _ := steps(t, whole, from-1, to+1)
 			if losses.Any() && !before.Any() {
 				t.Errorf("%s %v: lost %v", program, w, losses.List())
 			}
-			if !slices.Equal(got, want) {
-				t.Errorf("%s %v: %d steps, expected %d", program, w, len(got), len(want))
+			if !within(want, got) || !within(got, most) {
+				t.Errorf("%s %v: %d steps, expected %d to %d", program, w, len(got), len(want), len(most))
 			}
 			cut.Close()
 		}
 	}
+}
+
+// within reports whether a sorted list is part of another one.
+func within(part, whole []string) bool {
+	for _, s := range part {
+		for len(whole) > 0 && whole[0] < s {
+			whole = whole[1:]
+		}
+		if len(whole) == 0 || whole[0] != s {
+			return false
+		}
+		whole = whole[1:]
+	}
+	return true
 }
 
 // steps are the events of a window behind its beginning, as text, sorted: where times
