@@ -3,6 +3,7 @@
 package instrument
 
 import (
+	"go/token"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -41,6 +42,9 @@ func (p *Package) Points(told <-chan *points.Inlining, limits points.Limits) *po
 		Inlining: inlining, Limits: limits, SSA: form, SSAError: err, FileName: p.src.FileName,
 	})
 }
+
+// Position returns the place of a node of the package's.
+func (p *Package) Position(pos token.Pos) token.Position { return p.fset.Position(pos) }
 
 // Sites returns the file with the table of the places where the package's goroutines may wait, if
 // there are any.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"go/ast"
 	"io"
 	"os"
 	"os/exec"
@@ -109,7 +110,7 @@ func (w *worldList) check(t *testing.T, path string) {
 	set := loaded.Points(answer(out), points.Limits{})
 	checkNames(t, set, out)
 	checkCoverage(t, set, out)
-	checkSame(t, set, out, w.compile(t, src, rewritten(t, loaded, set, src), "-m=2"))
+	checkSame(t, loaded, set, out, w.compile(t, src, rewritten(t, loaded, set, src), "-m=2"))
 }
 
 // inlines and allocates are lines of the compiler that must be the same with
@@ -132,8 +133,9 @@ const hugeFile = "builtins.go:"
 
 // checkSame compares what the compiler says of a package without probes and with.
 // It must inline the same functions, but for those that are probed and for what go
-// and defer statements become, and put the same on the heap.
-func checkSame(t *testing.T, set *points.Set, plain, probed []byte) {
+// and defer statements become, and put the same on the heap. Of what stands twice, or is
+// inlined there, it says so once or twice.
+func checkSame(t *testing.T, p *instrument.Package, set *points.Set, plain, probed []byte) {
 	probes := map[string]bool{}
 	for _, fn := range set.Funcs {
 		if fn.Skip == 0 {
@@ -142,8 +144,9 @@ func checkSame(t *testing.T, set *points.Set, plain, probed []byte) {
 			probes[name] = true
 		}
 	}
+	once, twice := linesOf(p, set, func(fn *points.Func) bool { return fn.OneBody != 0 }), linesOf(p, set, func(fn *points.Func) bool { return fn.OneBody == 0 })
 	for _, what := range []*regexp.Regexp{inlines, allocates} {
-		count := map[string]int{}
+		count, got := map[string]int{}, map[string]int{}
 		for _, m := range what.FindAllSubmatch(plain, -1) {
 			if !probes[string(m[2])] && !wrapper.Match(m[2]) {
 				count[string(m[1])+" "+copies.ReplaceAllString(string(m[2]), "")]++
@@ -151,15 +154,67 @@ func checkSame(t *testing.T, set *points.Set, plain, probed []byte) {
 		}
 		for _, m := range what.FindAllSubmatch(probed, -1) {
 			if name := string(m[2]); !probes[name] && !wrapper.MatchString(name) && !strings.Contains(string(m[0]), "_qinst_") {
-				count[string(m[1])+" "+copies.ReplaceAllString(name, "")]--
+				key := string(m[1]) + " " + copies.ReplaceAllString(name, "")
+				got[key]++
+				count[key] += 0
 			}
 		}
 		for key, n := range count {
-			if n != 0 && !strings.HasPrefix(key, hugeFile) {
-				t.Errorf("%s: %d more without probes: %v", key, n, what)
+			most := 2 * n
+			if line, _, _ := strings.Cut(key, " "); once[line] && !twice[line] {
+				most = n
+			}
+			if (got[key] < n || got[key] > most) && !strings.HasPrefix(key, hugeFile) {
+				t.Errorf("%s: %d times, %d without probes: %v", key, got[key], n, what)
 			}
 		}
 	}
+	checkPlainBodies(t, twice, plain, probed)
+}
+
+// decisions are what the compiler inlines, and what it puts on the heap, with columns.
+var decisions = regexp.MustCompile(`(?m)^\S+?/([^/\s]+\.go:\d+)(:\d+: (?:inlining call to .*|moved to heap: \w+|.* escapes to heap))$`)
+
+// temporary is the number of a variable of the compiler's own, which are numbered by function.
+var temporary = regexp.MustCompile(`autotmp_\d+`)
+
+// checkPlainBodies demands that the compiler decides for the bodies without probes as for the
+// original, and at the same lines and columns.
+func checkPlainBodies(t *testing.T, twice map[string]bool, plain, probed []byte) {
+	count := map[string]int{}
+	plain, probed = temporary.ReplaceAll(plain, nil), temporary.ReplaceAll(probed, nil)
+	for _, m := range decisions.FindAllSubmatch(probed, -1) {
+		count[string(m[1])+string(m[2])]++
+	}
+	checked := 0
+	for _, m := range decisions.FindAllSubmatch(plain, -1) {
+		if key := string(m[1]) + string(m[2]); twice[string(m[1])] {
+			if count[key]--; count[key] < 0 {
+				t.Errorf("only without probes: %s", key)
+			}
+			checked++
+		}
+	}
+	t.Logf("%d decisions are the same in bodies without probes", checked)
+}
+
+// linesOf returns the lines of some procedures' bodies, as the compiler names them.
+func linesOf(p *instrument.Package, set *points.Set, some func(*points.Func) bool) map[string]bool {
+	lines := map[string]bool{}
+	for _, fn := range set.Funcs {
+		if fn.Skip != 0 || !some(fn) {
+			continue
+		}
+		from, to := p.Position(fn.Body.Lbrace), p.Position(fn.Body.Rbrace)
+		if _, literal := fn.Node.(*ast.FuncLit); literal { // its first and last line are its function's, too
+			from.Line++
+			to.Line--
+		}
+		for line := from.Line; line <= to.Line; line++ {
+			lines[fmt.Sprintf("%s:%d", filepath.Base(from.Filename), line)] = true
+		}
+	}
+	return lines
 }
 
 // answer delivers what the compiler has said.

@@ -7,6 +7,8 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -17,6 +19,7 @@ import (
 type Inlining struct {
 	at    map[string][]verdict // by position, as the compiler prints it
 	calls map[string]bool      // positions of calls that are inlined
+	names []string             // of all functions, sorted
 }
 
 type verdict struct {
@@ -53,9 +56,30 @@ func ParseInlining(out []byte) *Inlining {
 			v.cost, _ = strconv.Atoi(cost)
 		}
 		in.at[pos] = append(in.at[pos], v)
+		in.names = append(in.names, v.name)
 	}
+	slices.Sort(in.names)
 	return in
 }
+
+// literals reports whether the compiler makes functions of literals in the function of that name.
+// They may be literals of functions that are inlined there. It numbers them in the order in which
+// it comes to them.
+func (in *Inlining) literals(name string) bool {
+	name += "."
+	i, _ := slices.BinarySearch(in.names, name)
+	for ; i < len(in.names) && strings.HasPrefix(in.names[i], name); i++ {
+		for part := range strings.SplitSeq(in.names[i][len(name):], ".") {
+			if number.MatchString(part) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// number is the part of a literal's name that has its number.
+var number = regexp.MustCompile(`^(func)?[0-9]+$`)
 
 func cutVerdict(line string) (pos, rest string, can bool) {
 	if pos, rest, can = strings.Cut(line, ": can inline "); can {

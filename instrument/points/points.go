@@ -51,6 +51,8 @@ type Point struct {
 	Flags uint32
 	Op    string // of a sync point: spec.OpLock ...
 
+	OneBody OneBody // of a procedure: why its text stands once, 0 if it stands twice; not in the table
+
 	Representative uint32 // offset of the point whose counter stands for this one, the representative; its own offset if it has a counter
 }
 
@@ -82,6 +84,9 @@ type Func struct {
 	Posts      []*Post           // calls in post statements of loops
 	Syncs      []*Sync           // its operations on synchronization objects
 	Tally      *Tally            // calls counted in memory of the activation, nil if probes count all
+
+	OneBody    OneBody      // why its text stands once, 0 if it stands twice
+	Redeclared []Redeclared // if it stands twice: variables of its signature that := would declare anew in a block
 
 	fewDefers bool // there is no room for a second defer beside each deferred operation
 
@@ -128,6 +133,8 @@ func Find(p *Package) *Set {
 		}
 		f.chooseExit(fn)
 		f.placeCalls(fn)
+		f.chooseBodies(fn)
+		f.set.Points[fn.Point].OneBody = fn.OneBody
 	}
 	f.set.Warnings = f.warnings()
 	return &f.set
@@ -191,7 +198,7 @@ func (f *finder) place(pos token.Pos) (file string, line uint32) {
 	return f.FileName(p.Filename), uint32(p.Line)
 }
 
-// FlagNames returns the point's flags in words.
+// FlagNames returns the point's flags in words, and why its text stands once.
 func (p *Point) FlagNames() []string {
 	var names []string
 	for _, f := range []struct {
@@ -210,6 +217,9 @@ func (p *Point) FlagNames() []string {
 		if p.Flags&f.bit != 0 {
 			names = append(names, f.name)
 		}
+	}
+	if p.OneBody != 0 {
+		names = append(names, "one body: "+p.OneBody.String())
 	}
 	return names
 }

@@ -86,6 +86,37 @@ func compare(t *testing.T, file, cfg string) *points.Set {
 	return set
 }
 
+// TestBodies compares why procedures of a file stand once with comments like // once "large".
+// Those without one stand twice.
+func TestBodies(t *testing.T) {
+	t.Parallel()
+	const file = "testdata/bodies.go"
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole, err := filepath.Abs(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines, twice := strings.Split(string(text), "\n"), 0
+	for _, p := range find(t, whole, text, importCfg(t)).Points {
+		if p.Kind != spec.PointProc {
+			continue
+		}
+		_, want, _ := strings.Cut(lines[p.Line-1], "// once ")
+		if want = strings.Trim(want, `"`); p.OneBody.String() != want {
+			t.Errorf("%s:%d: %s: found %q, expected %q", file, p.Line, p.Name, p.OneBody, want)
+		}
+		if p.OneBody == 0 {
+			twice++
+		}
+	}
+	if twice == 0 {
+		t.Error("no procedure stands twice")
+	}
+}
+
 // finding is a point or a skip in the words of the comments.
 type finding struct {
 	words, text string
@@ -133,6 +164,7 @@ var flags = []struct {
 // wants reads the comment of a line: findings, with commas between them.
 func wants(t *testing.T, where, line string) (list []finding) {
 	t.Helper()
+	line, _, _ = strings.Cut(line, " // once ")
 	_, rest, ok := strings.Cut(line, "// want ")
 	for ok {
 		var f finding

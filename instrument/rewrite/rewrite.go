@@ -66,6 +66,11 @@ func File(name string, text []byte, file *token.File, set *points.Set, names Nam
 	for _, fn := range funcs {
 		w.exits(fn)
 	}
+	for _, fn := range funcs {
+		if fn.OneBody == 0 {
+			w.bodies(fn)
+		}
+	}
 	return w.Bytes()
 }
 

@@ -37,8 +37,9 @@ type @string = %[4]s
 type @uptr = %[5]s
 type @ptr = @unsafe.Pointer
 
-// Not 0: the point is not to be reached.
-var @off [%[6]d]%[7]s
+// Not 0: the point is not to be reached. The second half has the levels of procedures;
+// 0: none of its points is to be reached.
+var @off [2*%[6]d]%[7]s
 
 //go:linkname @enter qinst_enter
 func @enter(point %[2]s) (@u64, *@u32)

@@ -9,13 +9,20 @@ import (
 
 // Buffer is a text with edits queued on it. Offsets are those of the original.
 type Buffer struct {
-	old   []byte
-	edits []change
+	old    []byte
+	edits  []change
+	copies []doubled
 }
 
 type change struct {
 	start, end int
 	new        string
+}
+
+// doubled is a part that stands twice.
+type doubled struct {
+	start, end    int
+	open, between string
 }
 
 // New returns a buffer for text, which must not change while it is used.
@@ -33,6 +40,13 @@ func (b *Buffer) Replace(start, end int, s string) {
 	b.edits = append(b.edits, change{start, end, s})
 }
 
+// Double makes the bytes [start, end) stand twice: open, the bytes with their edits, between, and
+// the bytes as they were. Insertions at both ends belong to the edited copy. Parts that stand
+// twice must not overlap.
+func (b *Buffer) Double(start, end int, open, between string) {
+	b.copies = append(b.copies, doubled{start, end, open, between})
+}
+
 // Edited reports whether anything was queued.
 func (b *Buffer) Edited() bool { return len(b.edits) > 0 }
 
@@ -46,15 +60,46 @@ func (b *Buffer) Bytes() []byte {
 		}
 		return x.end < y.end // insertions go before a replacement that starts at the same offset
 	})
-	var out []byte
-	at := 0
-	for _, e := range b.edits {
-		if e.start < at {
-			panic(fmt.Sprintf("internal error: overlapping edits at %d", e.start))
-		}
-		out = append(out, b.old[at:e.start]...)
-		out = append(out, e.new...)
-		at = e.end
+	sort.Slice(b.copies, func(i, j int) bool { return b.copies[i].start < b.copies[j].start })
+	w := &out{old: b.old}
+	edits := b.edits
+	for _, d := range b.copies {
+		before := sort.Search(len(edits), func(i int) bool { return edits[i].start >= d.start })
+		w.apply(edits[:before])
+		edits = edits[before:]
+		w.copyTo(d.start)
+		w.text = append(w.text, d.open...)
+		within := sort.Search(len(edits), func(i int) bool { return edits[i].start > d.end })
+		w.apply(edits[:within])
+		edits = edits[within:]
+		w.copyTo(d.end)
+		w.text = append(w.text, d.between...)
+		w.at = d.start
+		w.copyTo(d.end)
 	}
-	return append(out, b.old[at:]...)
+	w.apply(edits)
+	w.copyTo(len(b.old))
+	return w.text
+}
+
+// out is the text so far, and how far the original is in it.
+type out struct {
+	old, text []byte
+	at        int
+}
+
+func (w *out) apply(edits []change) {
+	for _, e := range edits {
+		w.copyTo(e.start)
+		w.text = append(w.text, e.new...)
+		w.at = e.end
+	}
+}
+
+func (w *out) copyTo(to int) {
+	if to < w.at {
+		panic(fmt.Sprintf("internal error: overlapping edits at %d", to))
+	}
+	w.text = append(w.text, w.old[w.at:to]...)
+	w.at = to
 }

@@ -37,6 +37,8 @@ type qinstRuling struct {
 	quota int32 // of the counters of pages to come; 0: as they are
 	rule  uint8 // and 1; 0: none
 	kind  uint8 // as qinstControl has it
+	// The point of its procedure is so many before it; only known if kind is, too.
+	within uint32
 }
 
 // A page is known in three places: its recorder has its address, the directory has its number,

@@ -49,8 +49,8 @@ type qinstTable struct {
 	text   string
 	base   uint32
 	probes uint32  // points of it that have a byte in off; all, or none
-	off    uintptr // the package's bytes: not 0 where the probe is not to be reached
-	kinds  bool    // of its points rate control has them
+	off    uintptr // the package's bytes: one a point, see offOf, and one more, see levelOf
+	kinds  bool    // of its points rate control has them, and where their procedures begin
 }
 
 // Addresses that are zero until they are mapped are tested before use, because they stay
@@ -375,6 +375,7 @@ func qinstRegister(base *uint32, points uint32, table string, off unsafe.Pointer
 			return
 		}
 		t.base = qinstNext
+		t.setOff(0)
 		qinstTables[qinstNTables] = t
 		qinstNTables++
 		ok = true
@@ -402,16 +403,52 @@ func qinstRegister(base *uint32, points uint32, table string, off unsafe.Pointer
 // Context: start, writer.
 func (t *qinstTable) setOff(v byte) {
 	for i := range uintptr(t.probes) {
-		*(*byte)(unsafe.Pointer(t.off + i)) = v
+		*t.offOf(i) = v
+		*t.levelOf(i) = 1 - v
 	}
 }
 
-// qinstSetOff makes the program reach a point, or not.
+// offOf is a point's byte, not 0 if the point is not to be reached.
+// Context: start, goroutine, writer.
+func (t *qinstTable) offOf(i uintptr) *byte { return (*byte)(unsafe.Pointer(t.off + i)) }
+
+// levelOf is the level of a procedure, by the number of its first point: 0 if it runs as it was
+// written, without probes.
+// Context: start, goroutine, writer.
+func (t *qinstTable) levelOf(i uintptr) *byte {
+	return (*byte)(unsafe.Pointer(t.off + uintptr(t.probes) + i))
+}
+
+// qinstSetOff makes the program reach a point, or not. Its procedure runs without probes while no
+// point of it is to be reached.
 // Context: start, goroutine, writer.
 func qinstSetOff(point uint32, v byte) {
-	if t := qinstTableOf(point); t != nil && point-t.base < t.probes {
-		*(*byte)(unsafe.Pointer(t.off + uintptr(point-t.base))) = v
+	t := qinstTableOf(point)
+	if t == nil || point-t.base >= t.probes {
+		return
 	}
+	qinstKindOf(point) // finds the owners, too
+	i := uintptr(point - t.base)
+	*t.offOf(i) = v
+	owner := i - uintptr(qinstRulingOf(point).within)
+	*t.levelOf(owner) = t.levelNow(owner, i)
+}
+
+// levelNow returns the level that a procedure is to have. It looks at the points behind point i
+// first: rules switch points off in ascending order, so that the next one tells at once.
+// Context: start, goroutine, writer.
+func (t *qinstTable) levelNow(owner, i uintptr) byte {
+	for k := i; k < uintptr(t.probes) && (k == owner || qinstRulingOf(t.base+uint32(k)).within != 0); k++ {
+		if *t.offOf(k) == 0 {
+			return 1
+		}
+	}
+	for k := owner; k < i; k++ {
+		if *t.offOf(k) == 0 {
+			return 1
+		}
+	}
+	return 0
 }
 
 // qinstTableOf is the table that a point is in.

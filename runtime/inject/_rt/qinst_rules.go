@@ -382,7 +382,8 @@ func qinstColumns(table string) (strs, kinds, names qinstPacked) {
 	return strs, kinds, t
 }
 
-// qinstKindOf finds a point's kind in its table, and then those of the others there.
+// qinstKindOf finds a point's kind in its table, and then those of the others there, and where
+// their procedures begin.
 // Context: start, goroutine, writer.
 func qinstKindOf(point uint32) (kind uint8) {
 	t := qinstTableOf(point)
@@ -391,10 +392,15 @@ func qinstKindOf(point uint32) (kind uint8) {
 	}
 	if !t.kinds {
 		t.kinds = true
-		_, kinds, _ := qinstColumns(t.text)
+		_, kinds, names := qinstColumns(t.text)
 		n := uint32(kinds.array())
+		owners := names
+		owners.skip()
+		owners.array()
 		for i := range n {
-			qinstRulingOf(t.base + i).kind = qinstKind(kinds.str())
+			o := qinstRulingOf(t.base + i)
+			o.kind = qinstKind(kinds.str())
+			o.within = i - uint32(owners.number())
 		}
 	}
 	return qinstRulingOf(point).kind

@@ -1,0 +1,175 @@
+package points
+
+import (
+	"bytes"
+	"go/ast"
+	"go/token"
+	"go/types"
+	"strings"
+)
+
+// The text of a procedure stands twice where that is possible: with its probes, and as it was. A
+// byte chooses at the entry, so that a procedure whose points are all off costs one test
+// (Arnold and Ryder 2001). Both copies are in one function, because a second function would be
+// one more frame in tracebacks, and another caller to recover.
+
+// OneBody tells why the text of a procedure stands once only. There are no other reasons.
+type OneBody uint8
+
+const (
+	_ OneBody = iota
+
+	OnceEmpty    // has no probe
+	OnceRuns     // runs once, so that a test at the entry gains nothing
+	OnceLiteral  // holds a literal, or inlines one: a copy of it would have another name in tracebacks
+	OnceRange    // ranges over a function: likewise
+	OnceGo       // starts a goroutine: likewise, for the function that the compiler makes for it
+	OnceType     // declares a type: a copy of it would be another type
+	OnceLines    // holds a line directive
+	OnceResult   // declares a variable and assigns to a parameter in one statement, see redeclares
+	OnceDefers   // both bodies together have more defers than the compiler makes cheap
+	OnceLarge    // both bodies together would change what the compiler inlines into them
+	oneBodyKinds // their number
+)
+
+func (r OneBody) String() string {
+	return [oneBodyKinds]string{"", "has no probe", "runs once", "holds a literal", "ranges over a function", "starts a goroutine", "declares a type",
+		"holds a line directive", "assigns to a parameter and declares", "many defers", "large"}[r]
+}
+
+// A function of more than 5,000 nodes gets hardly anything inlined (inlineBigFunctionNodes in
+// cmd/compile/internal/inline). The compiler's nodes are more than those of the syntax, and
+// differ from them by function, so that there is much room left.
+const (
+	mostNodes  = 3000
+	pointNodes = 40 // of a probe
+)
+
+// Redeclared is a variable of a signature that a statement at the top level of the body assigns
+// to with :=. Within a block of its own the statement would declare another variable.
+type Redeclared struct {
+	Ident *ast.Ident
+	Stmt  *ast.AssignStmt
+}
+
+// chooseBodies decides whether fn's text stands twice.
+func (f *finder) chooseBodies(fn *Func) {
+	if fn.OneBody = f.oneBody(fn); fn.OneBody == 0 {
+		fn.Redeclared, _ = f.redeclared(fn)
+	}
+}
+
+func (f *finder) oneBody(fn *Func) (why OneBody) {
+	if fn.Bare && f.probes(fn) == len(fn.Returns) {
+		return OnceEmpty
+	}
+	d, declared := fn.Node.(*ast.FuncDecl)
+	if declared && d.Recv == nil && (d.Name.Name == "init" || d.Name.Name == "main" && f.Types.Name() == "main") {
+		return OnceRuns
+	}
+	nodes := 0
+	note := func(reason OneBody) {
+		if why == 0 {
+			why = reason
+		}
+	}
+	ast.Inspect(fn.Body, func(n ast.Node) bool {
+		if n != nil {
+			nodes++
+		}
+		switch n := n.(type) {
+		case *ast.FuncLit:
+			note(OnceLiteral)
+		case *ast.GoStmt:
+			note(OnceGo)
+		case *ast.TypeSpec:
+			note(OnceType)
+		case *ast.RangeStmt:
+			if overFunc(f.Info, n) {
+				note(OnceRange)
+			}
+		}
+		return true
+	})
+	_, simple := f.redeclared(fn)
+	s := f.shapeOf(fn.Body)
+	both := shape{2*s.defers + s.syncs + 1, 0, s.looped, false, append(s.returns, s.returns...)}
+	switch {
+	case why != 0:
+	case f.Inlining.literals(strings.TrimPrefix(fn.Name, prefix(f.Types)+".")):
+		why = OnceLiteral
+	case f.hasLines(fn):
+		why = OnceLines
+	case !simple:
+		why = OnceResult
+	case s.defers > 0 && s.openCoded(0) && !both.openCoded(0):
+		why = OnceDefers
+	case 2*nodes+pointNodes*f.probes(fn) > mostNodes:
+		why = OnceLarge
+	}
+	return why
+}
+
+// probes returns the number of fn's probes, but for those at its entry and exits.
+func (f *finder) probes(fn *Func) int {
+	n := 2*len(fn.Loops) + len(fn.Syncs) + len(fn.Posts)
+	for _, a := range fn.Insertions {
+		n += len(a.Points)
+	}
+	return n + len(fn.Returns)
+}
+
+// hasLines reports whether a directive in fn's body changes the lines or the file.
+func (f *finder) hasLines(fn *Func) bool {
+	for _, file := range f.Files {
+		if fn.Body.Pos() < file.FileStart || fn.Body.Pos() >= file.FileEnd {
+			continue
+		}
+		for _, group := range file.Comments {
+			for _, c := range group.List {
+				text := []byte(c.Text)
+				if c.Pos() > fn.Body.Lbrace && c.End() <= fn.Body.Rbrace && (bytes.HasPrefix(text, []byte("//line ")) || bytes.HasPrefix(text, []byte("/*line "))) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// redeclared finds the variables of fn's signature that statements at the top level of the body
+// assign to with :=. It reports whether all of these statements can be written as a declaration
+// of another variable, and an assignment of that one. They cannot if the value takes its type
+// from the variable: a constant, nil, or a comparison's result.
+func (f *finder) redeclared(fn *Func) (list []Redeclared, simple bool) {
+	simple = true
+	for _, s := range fn.Body.List {
+		for {
+			l, ok := s.(*ast.LabeledStmt)
+			if !ok {
+				break
+			}
+			s = l.Stmt
+		}
+		a, ok := s.(*ast.AssignStmt)
+		if !ok || a.Tok != token.DEFINE {
+			continue
+		}
+		for i, e := range a.Lhs {
+			id, ok := e.(*ast.Ident)
+			if !ok || id.Name == "_" || f.Info.Defs[id] != nil {
+				continue
+			}
+			if obj := f.Info.Uses[id]; obj != nil && obj.Pos() < fn.Body.Lbrace {
+				list = append(list, Redeclared{id, a})
+				simple = simple && len(a.Rhs) == 1 && (i == 0 || isCall(a.Rhs[0]) || types.Identical(obj.Type(), types.Typ[types.Bool]))
+			}
+		}
+	}
+	return list, simple
+}
+
+func isCall(e ast.Expr) bool {
+	_, ok := ast.Unparen(e).(*ast.CallExpr)
+	return ok
+}

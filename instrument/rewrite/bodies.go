@@ -1,0 +1,45 @@
+package rewrite
+
+import (
+	"fmt"
+	"go/ast"
+
+	"qinst.dev/instrument/points"
+)
+
+// bodies makes fn's text stand twice:
+//
+//	func f() { if level != 0 { text with probes; return }
+//	/*line :L:C*/ text as it was }
+//
+// The text as it was stands last, at the top level, because there it means what it meant. In the
+// block labels get other names, since a function has one of each name, and := must not declare
+// the variables of the signature anew. The comment takes the lines back to where they were,
+// and stands at the beginning of a line, because the compiler does not tell columns beyond 255 apart.
+func (w *writer) bodies(fn *points.Func) {
+	for _, r := range fn.Redeclared {
+		name := w.expand("@v%d", w.file.Offset(r.Ident.Pos()))
+		w.Replace(w.file.Offset(r.Ident.Pos()), w.file.Offset(r.Ident.End()), name)
+		w.insert(r.Stmt.End(), "; %s = %s", r.Ident.Name, name)
+	}
+	ast.Inspect(fn.Body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.LabeledStmt:
+			w.insert(n.Label.Pos(), "@")
+		case *ast.BranchStmt:
+			if n.Label != nil {
+				w.insert(n.Label.Pos(), "@")
+			}
+		}
+		return true
+	})
+	end := "}"
+	if hasExit(fn) && fn.Type.Results.NumFields() == 0 {
+		end = "; return }"
+	}
+	from := fn.Body.Lbrace + 1
+	at := w.file.Position(from)
+	w.Double(w.file.Offset(from), w.file.Offset(fn.Body.Rbrace),
+		w.expand(" if @off[%d] != 0 {", len(w.set.Points)+int(fn.Point)),
+		fmt.Sprintf("%s\n/*line :%d:%d*/", end, at.Line, max(1, at.Column)))
+}
