@@ -52,7 +52,7 @@ func (pg *page) cost() {
 	counted := int64(each * float64(hits))
 	s.Say("counts: %s x %.1fns = %s (%s of the process)", measure.Count(hits), each, measure.Time(counted), measure.Percent(counted, cpu))
 	if tallied > 0 {
-		s.Detail("among them %s calls that are counted in place, %d for one of the others", measure.Count(tallied), spec.TallyParts)
+		s.Detail("among them %s calls that are counted in place, %d for one of the others", measure.Count(tallied), spec.InLineParts)
 	}
 	times := int64(2 * c * float64(timed))
 	if timed > 0 {
@@ -88,7 +88,7 @@ func counting(t *trace.Trace) (packages map[string]uint64, hits, calls, timed, t
 		if p.Kind == spec.PointCall {
 			calls += n
 		}
-		if p.Flags&spec.FlagTallied != 0 {
+		if p.Flags&spec.FlagInLine != 0 {
 			tallied += p.Hits
 		}
 	}

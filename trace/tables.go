@@ -211,8 +211,8 @@ func (p *Point) Counts(index PointID) uint64 {
 	switch {
 	case p.Representative != index || p.Flags&spec.FlagDerived != 0:
 		return 0
-	case p.Flags&spec.FlagTallied != 0:
-		return p.Hits / spec.TallyParts
+	case p.Flags&spec.FlagInLine != 0:
+		return p.Hits / spec.InLineParts
 	}
 	return p.Hits
 }
