@@ -70,7 +70,7 @@ const testPolicy = `
 	pgregory.net/rapid, trace/tracetest, golang.org/x/tools/txtar < TESTS;
 	github.com/vmihailenco/msgpack/v5 < sddf;
 	trace < extensions, debug;
-	instrument/toolexec < instrument;
+	instrument/toolexec, runtime/inject < instrument;
 	instrument < instrument/points, instrument/rewrite;
 	github.com/rogpeppe/go-internal/testscript, internal/oracle, internal/progen < cmd/qinst;
 	golang.org/x/tools/go/packages < internal/deps;
