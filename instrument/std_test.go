@@ -17,6 +17,7 @@ import (
 
 	"qinst.dev/instrument"
 	"qinst.dev/instrument/points"
+	"qinst.dev/runtime/inject"
 )
 
 // world are packages of many styles. With -short only the first is taken.
@@ -45,7 +46,7 @@ func TestStd(t *testing.T) {
 
 type pkg struct {
 	ImportPath, Dir, Export string
-	GoFiles                 []string
+	GoFiles, SFiles []string
 	ImportMap               map[string]string
 }
 
@@ -60,7 +61,7 @@ type worldList struct {
 func listWorld(t testing.TB, paths []string) *worldList {
 	t.Helper()
 	w := &worldList{pkgs: map[string]*pkg{}, cfg: filepath.Join(t.TempDir(), "importcfg")}
-	cmd := exec.Command("go", append([]string{"list", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles,ImportMap"}, paths...)...)
+	cmd := exec.Command("go", append([]string{"list", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles,SFiles,ImportMap"}, paths...)...)
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	out, err := cmd.Output()
 	if err != nil {
@@ -82,15 +83,57 @@ func listWorld(t testing.TB, paths []string) *worldList {
 			fmt.Fprintf(&cfg, "packagefile %s=%s\n", p.ImportPath, p.Export)
 		}
 	}
-	if err := os.WriteFile(w.cfg, []byte(cfg.String()), 0o666); err != nil {
-		t.Fatal(err)
-	}
 	dir, err := exec.Command("go", "env", "GOTOOLDIR").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
 	w.tool = filepath.Join(strings.TrimSpace(string(dir)), "compile")
+	if err := os.WriteFile(w.cfg, []byte(cfg.String()), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	w.observed(t, cfg.String())
 	return w
+}
+
+// observed puts the runtime as the tool compiles it in the place of Go's own: code that counts in
+// line names a function of it.
+func (w *worldList) observed(t testing.TB, cfg string) {
+	t.Helper()
+	p := w.pkgs["runtime"]
+	if p == nil {
+		return
+	}
+	var files []string
+	for _, f := range p.GoFiles {
+		files = append(files, filepath.Join(p.Dir, f))
+	}
+	dir := t.TempDir()
+	run := func(tool string, args ...string) {
+		if out, err := exec.Command(filepath.Join(filepath.Dir(w.tool), tool), args...).CombinedOutput(); err != nil {
+			t.Fatalf("%s runtime: %v\n%.2000s", tool, err, out)
+		}
+	}
+	// The compiler asks which functions are in assembly.
+	symabis := filepath.Join(dir, "symabis")
+	if err := os.WriteFile(filepath.Join(dir, "go_asm.h"), nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"-p", "runtime", "-I", dir, "-I", filepath.Join(runtime.GOROOT(), "pkg", "include"), "-D", "GOOS_" + runtime.GOOS, "-D", "GOARCH_" + runtime.GOARCH,
+		"-D", "GOAMD64_v1", "-gensymabis", "-o", symabis}
+	for _, f := range p.SFiles {
+		args = append(args, filepath.Join(p.Dir, f))
+	}
+	run("asm", args...)
+	files, err := inject.Compile(inject.Target{GoVersion: runtime.Version(), GOOS: runtime.GOOS, GOARCH: runtime.GOARCH}, files, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	archive := filepath.Join(dir, "runtime.a")
+	run("compile", append([]string{"-o", archive, "-p", "runtime", "-std", "-+", "-pack", "-symabis", symabis, "-importcfg", w.cfg}, files...)...)
+	cfg = strings.ReplaceAll(cfg, "packagefile runtime="+p.Export+"\n", "packagefile runtime="+archive+"\n")
+	if err := os.WriteFile(w.cfg, []byte(cfg), 0o666); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func (w *worldList) check(t *testing.T, path string) {

@@ -44,15 +44,15 @@ func (pg *page) cost() {
 	written := p.Events + 2*reduced // entries and exits, for the most part
 	events := int64(c * float64(written))
 	s.Say("events: %s x %.1fns = %s of processor time (%s of busy)", measure.Count(written), c, measure.Time(events), measure.Percent(events, p.Busy))
-	packages, hits, calls, timed, tallied := counting(pg.t)
+	packages, hits, calls, timed, inLine := counting(pg.t)
 	if hits == 0 {
 		return
 	}
 	each := float64(pg.t.Int("count_cost_ps")) / 1000
 	counted := int64(each * float64(hits))
 	s.Say("counts: %s x %.1fns = %s (%s of the process)", measure.Count(hits), each, measure.Time(counted), measure.Percent(counted, cpu))
-	if tallied > 0 {
-		s.Detail("among them %s calls that are counted in place, %d for one of the others", measure.Count(tallied), spec.TallyParts)
+	if inLine > 0 {
+		s.Detail("among them %s calls that are counted in line, %d for one of the others", measure.Count(inLine), spec.InLineParts)
 	}
 	times := int64(2 * c * float64(timed))
 	if timed > 0 {
@@ -73,8 +73,8 @@ func (pg *page) cost() {
 }
 
 // counting sums the counts of all points by package, and of calls, and returns how many hits were
-// timed, and counted in place.
-func counting(t *trace.Trace) (packages map[string]uint64, hits, calls, timed, tallied uint64) {
+// timed, and counted in line.
+func counting(t *trace.Trace) (packages map[string]uint64, hits, calls, timed, inLine uint64) {
 	packages = map[string]uint64{}
 	for i := range t.Points {
 		p := &t.Points[i]
@@ -88,11 +88,11 @@ func counting(t *trace.Trace) (packages map[string]uint64, hits, calls, timed, t
 		if p.Kind == spec.PointCall {
 			calls += n
 		}
-		if p.Flags&spec.FlagTallied != 0 {
-			tallied += p.Hits
+		if p.Flags&spec.FlagInLine != 0 {
+			inLine += p.Hits
 		}
 	}
-	return packages, hits, calls, timed, tallied
+	return packages, hits, calls, timed, inLine
 }
 
 // exclusion is the selection that leaves no more than so many hits: without as few

@@ -58,7 +58,7 @@ func Info(w io.Writer, t *trace.Trace, losses *trace.Losses) error {
 	return nil
 }
 
-// noRoom returns the hits that were counted instead of traced because memory was short.
+// noRoom says what memory was too short for.
 func noRoom(m *trace.Memory) (lines []string) {
 	for _, c := range []struct {
 		n    uint64
@@ -67,6 +67,8 @@ func noRoom(m *trace.Memory) (lines []string) {
 		{m.Pageless, "hits were counted and not traced: threads had no room for more cells"},
 		{m.Stackless, "hits were counted and not traced: goroutines had no room for more stacks"},
 		{m.Unlisted, "times rate control had no room for a point, which was counted from then on"},
+		{m.Unowned, "times two goroutines had to count calls in one place: counts of calls may be off by one for each"},
+		{m.Ringless, "pieces of the calls' counts found no room: had the program been killed, they would have been lost"},
 	} {
 		if c.n > 0 {
 			lines = append(lines, fmt.Sprintf("%s %s (QINST=memory=, now %s)", measure.Count(c.n), c.what, measure.Bytes(m.Limit)))

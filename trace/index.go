@@ -288,7 +288,10 @@ func (ix *indexer) cost(r *row) {
 		t.Usage = Usage{!r.bad, 0, int64(r.u("user")), int64(r.u("system")), int64(r.u("maxrss"))}
 	case spec.TagMemory:
 		t.Memory = Memory{!r.bad, int64(r.u("limit")), int64(r.u("events")), int64(r.u("counts")), int64(r.u("stacks")), int64(r.u("tables")),
-			r.u("pageless"), r.u("stackless"), r.u("unlisted")}
+			r.u("pageless"), r.u("stackless"), r.u("unlisted"), 0, 0}
+		if r.has("unowned") { // files of older programs have no ledgers
+			t.Memory.Unowned, t.Memory.Ringless = r.u("unowned"), r.u("ringless")
+		}
 	case spec.TagMetrics:
 		ticks, m := r.u("ticks"), Metric{0, int64(r.u("heap")), int64(r.u("goal")), int64(r.u("cycles"))}
 		if !r.bad {

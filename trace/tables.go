@@ -211,8 +211,8 @@ func (p *Point) Counts(index PointID) uint64 {
 	switch {
 	case p.Representative != index || p.Flags&spec.FlagDerived != 0:
 		return 0
-	case p.Flags&spec.FlagTallied != 0:
-		return p.Hits / spec.TallyParts
+	case p.Flags&spec.FlagInLine != 0:
+		return p.Hits / spec.InLineParts
 	}
 	return p.Hits
 }
@@ -280,6 +280,8 @@ type Memory struct {
 	Limit, Events, Counts, Stacks, Tables int64
 	Pageless, Stackless                   uint64 // hits counted instead of traced: no page, or no stack
 	Unlisted                              uint64 // times that rate control had no room for a point
+	Unowned                               uint64 // times that a thread or goroutine found no ledger of its own: hits of calls may be off by one each
+	Ringless                              uint64 // ledgers, or parts of them, that a killed program would lose
 }
 
 // Usage is getrusage of the process at its last reading.

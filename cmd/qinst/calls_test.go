@@ -8,8 +8,7 @@ import (
 )
 
 // TestCalls compares how often functions were called with what the program counts, from
-// procedures that are left in every way: what is counted in memory of an activation is
-// lost with none of them, and the memory comes back.
+// procedures that are left in every way, and by goroutines that wait or never end.
 func TestCalls(t *testing.T) {
 	t.Parallel()
 	exe := buildProbed(t, "programs", "calls")
@@ -38,7 +37,7 @@ func TestCalls(t *testing.T) {
 				t.Errorf("%s: %s was called %d times, expected %d", settings, name, got[name], want)
 			}
 		}
-		// What they count in takes 56 bytes a goroutine that waits: 40,000 are too many for 4 MiB.
+		// A goroutine that waits has no memory that it counts calls in.
 		if m := &tr.Memory; m.Counts > 40000*40 || m.Events+m.Counts > m.Limit {
 			t.Errorf("%s: %+v", settings, m)
 		}

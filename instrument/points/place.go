@@ -36,7 +36,6 @@ type Insertion struct {
 	Points   []uint32 // the points with a counter
 
 	representative *uint32 // the point that counts for the others
-	looped         bool    // stands in a loop
 }
 
 // Post holds the calls in the post statement of a for loop. They are counted when
@@ -63,7 +62,6 @@ type placer struct {
 	loops      *looper
 	insertions []*Insertion
 	taken      map[*ast.UnaryExpr]bool // receives that are already points or skips
-	outer      []outerLoop
 }
 
 // placeCalls makes every call of fn a point with an insertion, or a skip. A call is
@@ -78,13 +76,12 @@ func (f *finder) placeCalls(fn *Func) {
 			fn.Insertions = append(fn.Insertions, a)
 		}
 	}
-	p.tally(fn)
 }
 
 func (p *placer) at(form Form, n ast.Node) spot { return p.insertion(form, n.Pos(), n.End()) }
 
 func (p *placer) insertion(form Form, pos, end token.Pos) spot {
-	a := &Insertion{Form: form, Pos: pos, End: end, looped: p.loops.depth > 0}
+	a := &Insertion{Form: form, Pos: pos, End: end}
 	p.insertions = append(p.insertions, a)
 	return spot{insertion: a}
 }
@@ -148,7 +145,6 @@ func (p *placer) stmt(s ast.Stmt, head spot) {
 		p.ifStmt(s, head)
 	case *ast.ForStmt:
 		p.optional(s.Init, head)
-		p.outerLoop(s, head)
 		lp := p.loops.loop(s, s.Body, head)
 		if s.Cond != nil {
 			p.expr(s.Cond, p.at(And, s.Cond))
@@ -165,7 +161,6 @@ func (p *placer) stmt(s ast.Stmt, head spot) {
 			home = s.Body.Lbrace + 1 // the body is a function of its own to the compiler
 			p.loops.openBody(p.Inlining.body(p.Fset.Position(s.For)))
 		}
-		p.outerLoop(s, head)
 		lp := p.loops.loop(s, s.Body, head)
 		p.chanRange(s)
 		p.loops.within(lp, home, func() { p.list(s.Body.List) })

@@ -83,7 +83,6 @@ type Func struct {
 	Leaves     []*Leave          // statements that leave some of these loops
 	Posts      []*Post           // calls in post statements of loops
 	Syncs      []*Sync           // its operations on synchronization objects
-	Tally      *Tally            // calls counted in memory of the activation, nil if probes count all
 
 	OneBody    OneBody      // why its text stands once, 0 if it stands twice
 	Redeclared []Redeclared // if it stands twice: variables of its signature that := would declare anew in a block
@@ -100,6 +99,33 @@ type Set struct {
 	Skips    []Skip
 	Warnings []Warning
 	Dynamic  map[uint32]Dynamic // calls whose callee is found at run time
+
+	// InLine tells that calls are counted by increments in the code, in the ledger of the
+	// running goroutine, and not by probes.
+	InLine bool
+}
+
+// CountInLine makes calls be counted in line, or by probes. It reports whether they are as
+// asked: a ledger has only so many slots for a package that is not registered yet.
+func (s *Set) CountInLine(on bool) bool {
+	s.InLine = on && len(s.Points) <= spec.LedgerEarly
+	mark := func(list []uint32) {
+		for _, n := range list {
+			s.Points[n].Flags &^= spec.FlagInLine
+			if s.InLine {
+				s.Points[n].Flags |= spec.FlagInLine
+			}
+		}
+	}
+	for _, fn := range s.Funcs {
+		for _, a := range fn.Insertions {
+			mark(a.Points)
+		}
+		for _, p := range fn.Posts {
+			mark(p.Points)
+		}
+	}
+	return s.InLine == on
 }
 
 // Find returns the points of a package.
@@ -137,6 +163,7 @@ func Find(p *Package) *Set {
 		f.set.Points[fn.Point].OneBody = fn.OneBody
 	}
 	f.set.Warnings = f.warnings()
+	f.set.CountInLine(true)
 	return &f.set
 }
 
@@ -212,7 +239,6 @@ func (p *Point) FlagNames() []string {
 		{spec.FlagSpin, "spins"},
 		{spec.FlagForced, "probed by directive"},
 		{spec.FlagDerived, "inlined"},
-		{spec.FlagTallied, "counted in place"},
 	} {
 		if p.Flags&f.bit != 0 {
 			names = append(names, f.name)

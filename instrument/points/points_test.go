@@ -158,7 +158,7 @@ var flags = []struct {
 }{
 	{spec.FlagDeferExit, "deferexit"}, {spec.FlagLateDefer, "latedefer"}, {spec.FlagDeferred, "deferred"},
 	{spec.FlagDynamic, "dynamic"}, {spec.FlagSpin, "spins"}, {spec.FlagForced, "forced"},
-	{spec.FlagWeakName, "weak"}, {spec.FlagDerived, "derived"}, {spec.FlagTallied, "tallied"},
+	{spec.FlagWeakName, "weak"}, {spec.FlagDerived, "derived"},
 }
 
 // wants reads the comment of a line: findings, with commas between them.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"go/ast"
 	"go/token"
+	"maps"
 	"slices"
 	"strings"
 
@@ -40,7 +41,7 @@ func (n Names) expand(template string, args ...any) string {
 // File returns the text of a file with the probes of funcs in it, or nil if none of them is in
 // this file. name is the file name in the header.
 func File(name string, text []byte, file *token.File, set *points.Set, names Names) []byte {
-	w := &writer{Names: names, Buffer: edit.New(text), file: file, set: set, text: text}
+	w := &writer{Names: names, Buffer: edit.New(text), file: file, set: set, text: text, words: words(set)}
 	var funcs []*points.Func
 	for _, fn := range set.Funcs {
 		if fn.Skip == 0 && file.Base() <= int(fn.Node.Pos()) && int(fn.Node.Pos()) <= file.Base()+file.Size() {
@@ -53,7 +54,6 @@ func File(name string, text []byte, file *token.File, set *points.Set, names Nam
 	w.header(name, text)
 	for _, fn := range funcs {
 		w.entry(fn)
-		w.tally(fn)
 	}
 	w.counters(funcs)
 	for _, fn := range funcs {
@@ -83,6 +83,8 @@ type writer struct {
 	file *token.File
 	set  *points.Set
 	text []byte // the original
+
+	words map[uint32]int // calls with a word for their callee: its number
 }
 
 func (w *writer) insert(pos token.Pos, template string, args ...any) {
@@ -97,18 +99,6 @@ func (w *writer) header(name string, text []byte) {
 		bom = len("\ufeff")
 	}
 	w.Replace(0, bom, fmt.Sprintf("//line %s:1:1\n", name))
-}
-
-// tally gives the activation a tally, memory for the counts of its calls.
-func (w *writer) tally(fn *points.Func) {
-	t := fn.Tally
-	if t == nil {
-		return
-	}
-	w.insert(fn.Body.Lbrace+1, " var @p%d *@words;", t.First)
-	for _, at := range t.Starts {
-		w.insert(at, " if @p%[1]d == @none() && @off[%[1]d] == 0 { @p%[1]d = @tally(@base + %[1]d, @ptr(&@w%[1]d)) }; ", t.First)
-	}
 }
 
 // entry names the results if the exits need it, and marks the start of the body.
@@ -200,11 +190,11 @@ func (w *writer) counters(funcs []*points.Func) {
 			all = append(all, a)
 			switch a.Form {
 			case points.Before:
-				w.insert(a.Pos, "%s", w.statement(fn, a))
+				w.insert(a.Pos, "%s", w.statement(a))
 			case points.And:
-				w.insert(a.Pos, "((%s != 0 || %s) && (", w.off(a.Points), w.counts(asCondition, fn, a.Points))
+				w.insert(a.Pos, "((%s != 0 || %s) && (", w.off(a.Points), w.counts(asCondition, a.Points))
 			case points.Else:
-				w.insert(a.Pos, "{ %s", w.statement(fn, a))
+				w.insert(a.Pos, "{ %s", w.statement(a))
 			case points.Value:
 				w.insert(a.Pos, "@pass(%s, ", w.value(a.Points))
 			}
@@ -229,8 +219,8 @@ func (w *writer) counters(funcs []*points.Func) {
 }
 
 // statement counts the calls at an insertion.
-func (w *writer) statement(fn *points.Func, a *points.Insertion) string {
-	return w.expand("if %s == 0 { %s }; ", w.off(a.Points), w.counts(asStatement, fn, a.Points))
+func (w *writer) statement(a *points.Insertion) string {
+	return w.expand("if %s == 0 { %s }; ", w.off(a.Points), w.counts(asStatement, a.Points))
 }
 
 // off returns an expression that is 0 unless all of the points are off, because then none of them
@@ -243,41 +233,56 @@ func (w *writer) off(list []uint32) string {
 	return strings.Join(all, "&")
 }
 
-// countForm is the way in which calls are counted: by a probe, in a word of the activation's
-// tally, or there with the callee. The templates' arguments are the tally, the word, the point,
-// the address of the callee's code, and the probe.
-type countForm struct{ sep, probe, word, told string }
+// countForm is the way in which calls are counted: by a probe, in the point's slot of the ledger,
+// or there if the ledger's word names the callee. The templates' arguments are the point, the
+// word, the address of the callee's code, and the probe.
+//
+// No call may stand between the address of a slot and its use. Otherwise the goroutine could be
+// stopped in between and go on with another ledger.
+type countForm struct{ sep, probe, slot, told string }
 
 var (
 	asStatement = countForm{
 		"; ",
-		"%[5]s",
-		"if @p%[1]d != @none() { @p%[1]d[%[2]d]++ } else { %[5]s }",
-		"if @c := %[4]s; @p%[1]d != @none() && @p%[1]d[%[2]d+1] == @c { @p%[1]d[%[2]d]++ } else { @told(@p%[1]d, %[2]d, @base + %[3]d, @c) }",
+		"%[4]s",
+		"*@slot(%[1]d)++",
+		"if @c := %[3]s; *@word(%[2]d) == @c { *@slot(%[1]d)++ } else { @told(@at[1] + 8*%[2]d, @base + %[1]d, @c) }",
 	}
 	asCondition = countForm{ // an expression that is true
 		" && ",
-		"%[5]s == 0",
-		"(@p%[1]d != @none() && @inc(@p%[1]d, %[2]d) == 0 || %[5]s == 0)",
-		"(@p%[1]d != @none() && @p%[1]d[%[2]d+1] == %[4]s && @inc(@p%[1]d, %[2]d) == 0 || @told(@p%[1]d, %[2]d, @base + %[3]d, %[4]s) == 0)",
+		"%[4]s == 0",
+		"@inc(%[1]d) == 0",
+		"(%[3]s == *@word(%[2]d) && @inc(%[1]d) == 0 || @told(@at[1] + 8*%[2]d, @base + %[1]d, %[3]s) == 0)",
 	}
 )
 
 // counts counts calls.
-func (w *writer) counts(form countForm, fn *points.Func, list []uint32) string {
+func (w *writer) counts(form countForm, list []uint32) string {
 	var all []string
 	for _, n := range list {
 		template, code := form.probe, w.code(n)
-		first, k := uint32(0), 0
-		if w.set.Points[n].Flags&spec.FlagTallied != 0 {
-			first, k = fn.Tally.First, fn.Tally.Word(n)
-			if template = form.word; code != "" {
-				template = form.told
-			}
+		k, word := w.words[n]
+		switch {
+		case !w.set.InLine:
+		case code == "":
+			template = form.slot
+		case word:
+			template = form.told
 		}
-		all = append(all, fmt.Sprintf(template, first, k, n, code, w.probe(n)))
+		all = append(all, fmt.Sprintf(template, n, k, code, w.probe(n)))
 	}
 	return w.expand("%s", strings.Join(all, form.sep))
+}
+
+// words numbers the calls that may have a word for their callee in ledgers.
+func words(set *points.Set) map[uint32]int {
+	numbers := map[uint32]int{}
+	if set.InLine {
+		for k, n := range slices.Sorted(maps.Keys(set.Dynamic)) {
+			numbers[n] = k
+		}
+	}
+	return numbers
 }
 
 // value counts the calls of a case's value, which is 0.
@@ -322,9 +327,9 @@ func (w *writer) posts(fn *points.Func) {
 		w.insert(p.Home, " var @q%[1]d @u64; _ = @q%[1]d;", n)
 		w.insert(p.Start, "@q%d = 0; ", n)
 		if p.Cond == nil {
-			w.insert(p.Body, " if @q%d != 0 && %s == 0 { %s };", n, w.off(p.Points), w.counts(asStatement, fn, p.Points))
+			w.insert(p.Body, " if @q%d != 0 && %s == 0 { %s };", n, w.off(p.Points), w.counts(asStatement, p.Points))
 		} else {
-			w.insert(p.Cond.Pos(), "(%s != 0 || @q%d == 0 || %s) && (", w.off(p.Points), n, w.counts(asCondition, fn, p.Points))
+			w.insert(p.Cond.Pos(), "(%s != 0 || @q%d == 0 || %s) && (", w.off(p.Points), n, w.counts(asCondition, p.Points))
 			w.insert(p.Cond.End(), ")")
 		}
 		w.insert(p.Body, " @q%d++;", n)
@@ -356,9 +361,6 @@ func (w *writer) exits(fn *points.Func) {
 		return
 	}
 	exit := w.leaves("@t", "@d", "@exit(@t)")
-	if fn.Tally != nil {
-		exit += fmt.Sprintf("; if @p%[1]d != @none() { @tallied(@p%[1]d) }", fn.Tally.First)
-	}
 	for _, ret := range fn.Returns {
 		if len(ret.Results) == 0 {
 			w.insert(ret.Pos(), "%s%s; ", left[ret], exit)

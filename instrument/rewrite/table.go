@@ -25,12 +25,16 @@ func Added(pkg *types.Package, importPath string, set *points.Set, names Names) 
 	if err != nil {
 		return nil, err
 	}
+	counted, imports, at, more := "@call(@base + n)", "", "", ""
+	if set.InLine {
+		counted, imports, at, more = "@inc(@uptr(n))", `import @runtime "`+Accessor+`"`, "at", inLine
+	}
 	return []byte(names.expand(`//go:build go1.21
 
 package %[1]s
 
 import @unsafe "unsafe"
-
+%[9]s
 type @u32 = %[2]s
 type @u64 = %[3]s
 type @string = %[4]s
@@ -76,25 +80,10 @@ func @method[I @any](x I, n @uptr) @uptr {
 	return *(*@uptr)(@unsafe.Add(p, 24+8*n))
 }
 
-func @counted(n %[2]s) %[2]s { if @off[n] == 0 { return @call(@base + n) }; return 0 }
-
-type @words = [%[8]d]@uptr
-
-//go:linkname @tally qinst_tally
-func @tally(first %[2]s, words @ptr) *@words
-
-//go:linkname @tallied qinst_tallied
-func @tallied(p *@words)
-
-//go:linkname @told qinst_told
-func @told(p *@words, k @uptr, point %[2]s, pc @uptr) %[2]s
+func @counted(n %[2]s) %[2]s { if @off[n] == 0 { return %[8]s }; return 0 }
 
 // The package may have a meaning of its own for nil.
-func @none() (p *@words) { return }
-
 func @flat() (p *@u32) { return }
-
-func @inc(p *@words, k @uptr) %[2]s { p[k]++; return 0 }
 
 func @pass[T @any](_ %[2]s, v T) T { return v }
 
@@ -112,29 +101,45 @@ func @received[T @any](v T, n %[2]s) T { if @off[n] == 0 { @chan(@base + n) }; r
 
 func @got(n %[2]s, object, queue @uptr) %[2]s { if @off[n] == 0 { @sync(@base + n, object, queue) }; return 0 }
 
-`, pkg.Name(), t.u32, t.u64, t.str, t.uptr, max(1, len(list)), t.u8, points.MostWords) + names.tallies(set.Funcs) + names.register(t, "base", "off", len(list), table)), nil
+`, pkg.Name(), t.u32, t.u64, t.str, t.uptr, max(1, len(list)), t.u8, counted, imports) + names.expand("%s", more) + names.register(t, "base", "off", len(list), table, at, callees(set))), nil
 }
 
-// tallies returns the declaration of the words of the procedures' tallies: the distance of each
-// word's point from the first one, with the highest bit set if the word is the callee and not a
-// count.
-func (n Names) tallies(funcs []*points.Func) string {
-	var b strings.Builder
-	for _, fn := range funcs {
-		if fn.Tally == nil {
-			continue
-		}
-		var words []byte
-		for k, point := range fn.Tally.Words {
-			w := uint16(point - fn.Tally.First)
-			if k > 0 && fn.Tally.Words[k-1] == point {
-				w |= spec.RingCode
-			}
-			words = binary.LittleEndian.AppendUint16(words, w)
-		}
-		fmt.Fprintf(&b, "var %s = %s\n", n.expand("@w%d", fn.Tally.First), strconv.QuoteToASCII(string(words)))
+// Accessor is the package that has the address of a goroutine's ledger. A package that does not
+// import it is given one with nothing else in it.
+const Accessor = "runtime"
+
+// inLine declares what counting in line needs. A slot's address is the ledger's, which is the
+// goroutine's, a distance that registration gives the package, and a constant: three instructions
+// with the increment. The distances are 0 before that: then slots and words are those that each
+// ledger has for packages that are not registered. In the few functions that are too large for
+// inlining these are called; they must not be stopped at their entries, between the comparison of
+// a callee and the increment that it decides on.
+const inLine = `
+var @at [2]@uptr
+
+//go:nosplit
+func @slot(n @uptr) *@u64 { return (*@u64)(@unsafe.Add(@unsafe.Add(@runtime.QinstAt(), @at[0]), 8*n)) }
+
+//go:nosplit
+func @word(k @uptr) *@uptr { return (*@uptr)(@unsafe.Add(@unsafe.Add(@runtime.QinstAt(), @at[1]), 8*k)) }
+
+//go:nosplit
+func @inc(n @uptr) @u32 { *@slot(n)++; return 0 }
+
+//go:linkname @told qinst_told
+func @told(word @uptr, point @u32, pc @uptr) @u32
+
+`
+
+// callees returns the points that have a word in ledgers, in the order of the words, four bytes
+// each.
+func callees(set *points.Set) string {
+	numbers := words(set)
+	b := make([]byte, 4*len(numbers))
+	for n, k := range numbers {
+		binary.LittleEndian.PutUint32(b[4*k:], n)
 	}
-	return b.String()
+	return string(b)
 }
 
 // Sites returns the file that registers the table of a package without probes.
@@ -153,24 +158,33 @@ import @unsafe "unsafe"
 
 type @string = %s
 
-`, pkg.Name(), t.str) + names.register(t, "sites", "sites", len(list), table)), nil
+`, pkg.Name(), t.str) + names.register(t, "sites", "sites", len(list), table, "", "")), nil
 }
 
 // register returns the end of such a file.
-func (n Names) register(t abi, base, off string, points int, table []byte) string {
+func (n Names) register(t abi, base, off string, points int, table []byte, at, callees string) string {
+	if at != "" {
+		at = n.expand("&@%s", at)
+	} else {
+		at = n.expand("*(**[2]%s)(@unsafe.Pointer(&@nowhere))", t.uptr)
+	}
 	probes := points
 	if off == base {
 		probes = 0
 	}
 	return n.expand(`//go:linkname @register qinst_register
-func @register(base *%[1]s, points %[1]s, table @string, off @unsafe.Pointer, probes %[1]s) %[2]s
+func @register(base *%[1]s, points %[1]s, table @string, off @unsafe.Pointer, probes %[1]s, at *[2]%[7]s, callees @string) %[2]s
 
 // A number above any point's says that the package is not registered yet.
 var @%[4]s %[1]s = 1 << 21
 
-var _ = @register(&@%[4]s, %[3]d, *(*@string)(@unsafe.Pointer(&@table)), @unsafe.Pointer(&@%[5]s), %[6]d)
+var _ = @register(&@%[4]s, %[3]d, *(*@string)(@unsafe.Pointer(&@table)), @unsafe.Pointer(&@%[5]s), %[6]d, %[8]s, *(*@string)(@unsafe.Pointer(&@callees)))
 
-var @table = `, t.u32, t.boolean, points, base, off, probes) + strconv.QuoteToASCII(string(table)) + "\n"
+var @nowhere %[7]s
+
+var @callees = %[9]s
+
+var @table = `, t.u32, t.boolean, points, base, off, probes, t.uptr, at, strconv.QuoteToASCII(callees)) + strconv.QuoteToASCII(string(table)) + "\n"
 }
 
 // Table encodes the points as the fields of a "probes" record that follow its

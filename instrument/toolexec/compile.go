@@ -18,7 +18,30 @@ import (
 
 // instrument compiles the package with probes, or as it is if it is not correct.
 func (p *process) instrument(c *command, path, importPath string) error {
-	files, err := p.rewrite(c, path, importPath)
+	pkg, set, err := p.examine(c, path, importPath)
+	if err != nil {
+		return err
+	}
+	if set == nil {
+		return p.runWith(c, c.files)
+	}
+	for _, w := range set.Warnings {
+		fmt.Fprintf(p.stderr, "qinst: %s:%d: %s\n", w.Pos.Filename, w.Pos.Line, w.Text)
+	}
+	if c.countsInLine() && set.CountInLine(true) {
+		out, err := p.inLine(c, pkg, set)
+		if err == nil {
+			_, err = p.stdout.Write(out)
+			return err
+		}
+		if out, err := p.plain(c); err != nil {
+			_, werr := p.stdout.Write(out)
+			return errors.Join(err, werr) // the user's mistake, found late
+		}
+		fmt.Fprintf(p.stderr, "qinst: the calls of %s are counted by probes, which costs more: %v\n", importPath, err)
+	}
+	set.CountInLine(false)
+	files, err := p.rewrite(c, pkg, set)
 	if err != nil {
 		return err
 	}
@@ -26,6 +49,47 @@ func (p *process) instrument(c *command, path, importPath string) error {
 		return p.runWith(c, c.files)
 	}
 	return p.compileAll(c, files, importPath)
+}
+
+// inLine compiles the package so that calls are counted in line, and returns the compiler's
+// output.
+func (p *process) inLine(c *command, pkg *instrument.Package, set *points.Set) ([]byte, error) {
+	files, err := p.rewrite(c, pkg, set)
+	if err != nil {
+		return nil, err
+	}
+	if files == nil {
+		files = c.files
+		set.CountInLine(false)
+	}
+	with, standIn := c, ""
+	if set.InLine {
+		if with, standIn, err = p.withAccessor(c); err != nil {
+			return nil, err
+		}
+	}
+	args, err := respond(c.objdir(), with.withFiles(files))
+	if err != nil {
+		return nil, err
+	}
+	out, err := p.run(c.tool, args)
+	if err != nil {
+		first, _, _ := strings.Cut(string(out), "\n")
+		return out, fmt.Errorf("%w: %s", err, first)
+	}
+	if standIn != "" {
+		err = c.dropAccessor()
+	}
+	return out, err
+}
+
+// plain compiles the command's own files.
+func (p *process) plain(c *command) ([]byte, error) {
+	args, err := respond(c.objdir(), c.withFiles(c.files))
+	if err != nil {
+		return nil, err
+	}
+	return p.run(c.tool, args)
 }
 
 // compileAll compiles files instead of the command's, and if that fails the command's own.
@@ -39,10 +103,7 @@ func (p *process) compileAll(c *command, files []string, importPath string) erro
 		_, err = p.stdout.Write(out)
 		return err
 	}
-	if args, err = respond(c.objdir(), c.withFiles(c.files)); err != nil {
-		return err
-	}
-	plain, err := p.run(c.tool, args)
+	plain, err := p.plain(c)
 	if _, werr := p.stdout.Write(plain); err != nil || werr != nil {
 		return errors.Join(err, werr) // the user's mistake, found late
 	}
@@ -54,16 +115,8 @@ func (p *process) compileAll(c *command, files []string, importPath string) erro
 }
 
 // rewrite writes the files with probes into the object directory and returns the files to compile
-// instead of the original ones. It returns nil if nothing is to be probed, or if the compiler
-// will find a mistake in the original.
-func (p *process) rewrite(c *command, path, importPath string) ([]string, error) {
-	pkg, set, err := p.examine(c, path, importPath)
-	if err != nil || set == nil {
-		return nil, err
-	}
-	for _, w := range set.Warnings {
-		fmt.Fprintf(p.stderr, "qinst: %s:%d: %s\n", w.Pos.Filename, w.Pos.Line, w.Text)
-	}
+// instead of the original ones. It returns nil if nothing is to be probed.
+func (p *process) rewrite(c *command, pkg *instrument.Package, set *points.Set) ([]string, error) {
 	changed, err := pkg.Rewrite(set)
 	if err != nil || changed == nil {
 		return nil, err

@@ -19,7 +19,7 @@ import (
 // What reads never imports what instruments, and what instruments nothing that reads: they meet
 // in the format. An analysis imports trace and the replay, never another analysis.
 const policy = `
-	NONE < sddf/spec, ratecontrol, settings, internal/edit, internal/progen, internal/measure, internal/hist, lab, qinst.dev;
+	NONE < internal/goobj, sddf/spec, ratecontrol, settings, internal/edit, internal/progen, internal/measure, internal/hist, lab, qinst.dev;
 	NONE < internal/live/qinst, internal/live/debug, internal/live/extensions, internal/live/sddf, internal/live;
 
 	# the format
@@ -43,7 +43,7 @@ const policy = `
 	sddf, instrument/points, internal/edit < instrument/rewrite;
 	instrument/rewrite < instrument;
 	sddf, internal/edit, ratecontrol, settings < runtime/inject;
-	instrument, runtime/inject, internal/live, github.com/BurntSushi/toml < instrument/toolexec;
+	instrument, instrument/rewrite, internal/goobj, runtime/inject, internal/live, github.com/BurntSushi/toml < instrument/toolexec;
 
 	# experiments: what runs programs reads no traces, and each experiment reads what it compares
 	lab, trace, internal/stats, report/doc < lab/check;
@@ -70,7 +70,7 @@ const testPolicy = `
 	pgregory.net/rapid, trace/tracetest, golang.org/x/tools/txtar < TESTS;
 	github.com/vmihailenco/msgpack/v5 < sddf;
 	trace < extensions, debug;
-	instrument/toolexec < instrument;
+	instrument/toolexec, runtime/inject < instrument;
 	instrument < instrument/points, instrument/rewrite;
 	github.com/rogpeppe/go-internal/testscript, internal/oracle, internal/progen < cmd/qinst;
 	golang.org/x/tools/go/packages < internal/deps;

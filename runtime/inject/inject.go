@@ -19,6 +19,10 @@ import (
 // Target is the toolchain and machine that a runtime is compiled for.
 type Target struct{ GoVersion, GOOS, GOARCH string }
 
+// AccessorOffset is the offset of racectx in a g, which is the same on all machines. The tool
+// compiles it into the accessor; the runtime compares it with its own g.
+const AccessorOffset = 0x138
+
 //go:embed _rt/*.go _rt/*.s
 var sources embed.FS
 

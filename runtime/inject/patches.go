@@ -72,7 +72,7 @@ func patches() []patch {
 		// A g of 480 bytes is as large as the allocator makes it without these.
 		{"runtime2.go", field("g", "runningCleanups"), "; qinstSeqLow uint8; qinstSeqHigh uint16"},
 		{"runtime2.go", field("g", ""), "; qinst *qinstRecorder; qinstStack *qinstStack; qinstChan uintptr"},
-		{"runtime2.go", field("m", ""), "; qinst *qinstRecorder; qinstSema uintptr"},
+		{"runtime2.go", field("m", ""), "; qinst *qinstRecorder; qinstLedger, qinstSema uintptr"},
 
 		// While Go's tracer is off its locker has no generation. ok must be true all the same,
 		// because otherwise the methods would not be called; they end after our hook.
@@ -93,10 +93,13 @@ func patches() []patch {
 
 		{"proc.go", after("main", "mainStarted = true"), "; qinstStart()"},
 		{"proc.go", head("gdestroy"), " qinstFreeStack(gp);"},
-		{"proc.go", head("mcommoninit"), " mp.qinst = qinstNone(); if mp.g0 != nil { mp.g0.qinst = mp.qinst };"},
-		{"proc.go", after("malg", "newg := new(g)"), "; newg.qinst = qinstNone()"},
-		{"proc.go", after("execute", "gp.m = mp"), "; gp.qinst = mp.qinst; qinstGiven(mp, gp)"},
-		{"coro.go", after("coroswitch_m", "setMNoWB(&gnext.m, mp)"), "; gnext.qinst = mp.qinst; qinstGiven(mp, gnext)"},
+		{"proc.go", head("mcommoninit"), " qinstNewM(mp);"},
+		{"proc.go", after("malg", "newg := new(g)"), "; qinstNewG(newg)"},
+		{"proc.go", after("execute", "gp.m = mp"), "; gp.qinst = mp.qinst; qinstGiven(mp, gp); qinstLend(mp, gp)"},
+		{"coro.go", after("coroswitch_m", "setMNoWB(&gnext.m, mp)"), "; gnext.qinst = mp.qinst; qinstGiven(mp, gnext); qinstLend(mp, gnext)"},
+		{"preempt.go", after("asyncPreempt2", "gp.asyncSafePoint = true"), "; qinstKeepLedger(gp)"},
+		{"proc.go", head("dropg"), " qinstStopped(getg().m.curg);"},
+		{"cgocall.go", after("cgocallbackg", "exitsyscall()"), "; qinstCalledBack(gp)"},
 		{"os_linux.go", head("mdestroy"), " qinstDetach(mp);"},
 		{"panic.go", before("recovery", "gogo(&gp.sched)"), "qinstRecovered(gp, sp); "},
 		{"panic.go", before("Goexit", "goexit1()"), "qinstGoexits(); "},

@@ -3,7 +3,9 @@ package salvage
 import (
 	"cmp"
 	"encoding/binary"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -73,6 +75,9 @@ func (r *ring) readHead() error {
 		if h[i] > most {
 			return fmt.Errorf("word %d of the ring is %d", i, h[i])
 		}
+	}
+	if h[spec.RingWordLedgerAt] > most || h[spec.RingWordLedgerSize] > 1<<30 || h[spec.RingWordLedgers] > 1<<20 {
+		return fmt.Errorf("%d ledgers of %d bytes at %d", h[spec.RingWordLedgers], h[spec.RingWordLedgerSize], h[spec.RingWordLedgerAt])
 	}
 	if h[spec.RingWordChunkSize] < h[spec.RingWordChunkHead] || h[spec.RingWordChunkSize] > 1<<24 || h[spec.RingWordPoints] > spec.MaxProbes ||
 		h[spec.RingWordPageSize]%16 != 0 || h[spec.RingWordPageSize] > 1<<20 || h[spec.RingWordPages] > 1<<20 || h[spec.RingWordBlocks] > 1<<20 || h[spec.RingWordChunks] > 1<<24 {
@@ -253,10 +258,6 @@ func (r *ring) totals() ([][3]uint64, error) {
 		if _, err := r.file.ReadAt(page, int64(h[spec.RingWordPageAt]+i*uint64(len(page)))); err != nil {
 			return nil, fmt.Errorf("%s: counts of page %d: %w", r.path, i, err)
 		}
-		if number == spec.RingSlabPage {
-			addTallies(totals, page)
-			continue
-		}
 		first := uint64(number&^spec.RingSharedPage-1) * uint64(len(page)/16)
 		for k := 0; k < len(page) && first < uint64(len(totals)); k += 16 {
 			t := &totals[first]
@@ -265,28 +266,32 @@ func (r *ring) totals() ([][3]uint64, error) {
 			if number&spec.RingSharedPage != 0 {
 				t[2] = binary.LittleEndian.Uint64(page[k+8:])
 			} else {
-				if n := binary.LittleEndian.Uint32(page[k+8:]); n < spec.RingTally {
-					t[1] += uint64(n)
-				}
+				t[1] += uint64(binary.LittleEndian.Uint32(page[k+8:]))
 			}
 		}
 	}
-	return totals, nil
+	return totals, r.addLedgers(totals)
 }
 
-// addTallies adds the counts of a slab's tallies.
-func addTallies(totals [][3]uint64, slab []byte) {
-	first, n, size := field(slab, 4, 4), field(slab, 8, 4), field(slab, 12, 4)
-	if size < spec.RingTallyHead+8*n {
-		return
-	}
-	for at := spec.RingSlabHead + (2*n+7)&^7; at+size <= uint64(len(slab)); at += size {
-		for k := range n {
-			if w := field(slab, spec.RingSlabHead+2*k, 2); w < spec.RingCode && first+w < uint64(len(totals)) {
-				totals[first+w][0] += field(slab, at+spec.RingTallyHead+8*k, 8)
-			}
+// addLedgers adds the hits that were counted in line. The file may end within a ledger, and need
+// not have it at all: the program had no room for the rest.
+func (r *ring) addLedgers(totals [][3]uint64) error {
+	h := &r.head
+	slots := make([]byte, min(uint64(len(totals))*8, h[spec.RingWordLedgerSize]))
+	for i := uint64(1); i < h[spec.RingWordLedgers]; i++ {
+		at := h[spec.RingWordLedgerAt] + i*h[spec.RingWordLedgerSize]
+		if at >= r.size {
+			break
+		}
+		n, err := r.file.ReadAt(slots, int64(at))
+		if err != nil && !errors.Is(err, io.EOF) {
+			return fmt.Errorf("%s: ledger %d: %w", r.path, i, err)
+		}
+		for k := 0; k+8 <= n; k += 8 {
+			totals[k/8][0] += binary.LittleEndian.Uint64(slots[k:])
 		}
 	}
+	return nil
 }
 
 // Clean removes the rings of dead processes from a directory and returns their

@@ -20,14 +20,15 @@ const (
 	blockAt, blockSize            = 8192, 1024
 	directoryAt, pageAt, pageSize = 12288, 12800, 64
 	chunkBase                     = 0x7f0000000000
+	ledgerAt, ledgerSize          = pageAt + 4*pageSize, 64
 )
 
 // makeRing makes a ring: chunk 0 is full, number 3 of thread 1; thread 2 has filled
 // one event into chunk 1, number 0. Point 0 was hit 5 and 6 times, and
-// extensions dropped one of its events; point 4 was hit 7 times, and a tally counted 9
-// hits of point 3.
+// extensions dropped one of its events; point 4 was hit 7 times, and ledgers counted 9
+// and 2 hits of point 3; the file ends in the second one.
 func makeRing() []byte {
-	ring := make([]byte, pageAt+4*pageSize)
+	ring := make([]byte, ledgerAt+2*ledgerSize+32)
 	put := func(at int, v uint64) { binary.LittleEndian.PutUint64(ring[at:], v) }
 	for word, v := range map[int]uint64{
 		spec.RingWordMagic: spec.RingMagic, spec.RingWordVersion: spec.RingVersion, spec.RingWordPID: 1 << 30, spec.RingWordStream: 77,
@@ -36,7 +37,8 @@ func makeRing() []byte {
 		spec.RingWordDirectoryAt: directoryAt, spec.RingWordPageAt: pageAt, spec.RingWordPageSize: pageSize, spec.RingWordPages: 4,
 		spec.RingWordBlockP: 8, spec.RingWordBlockChunk: 16, spec.RingWordBlockLost: 24, spec.RingWordBlockDeep: 32,
 		spec.RingWordChunkBytes: 0, spec.RingWordChunkNum: 4, spec.RingWordChunkTID: 8, spec.RingWordChunkProc: 12,
-		spec.RingWordChunkSeq: 16, spec.RingWordChunkTicks: 24, spec.RingWordChunkG: 32, spec.RingWordTurn: 1, spec.RingWordClock: 5000,
+		spec.RingWordChunkSeq: 16, spec.RingWordChunkTicks: 24, spec.RingWordChunkG: 32, spec.RingWordTurn: 1,
+		spec.RingWordLedgerAt: ledgerAt, spec.RingWordLedgerSize: ledgerSize, spec.RingWordLedgers: 4, spec.RingWordClock: 5000,
 	} {
 		put(8*word, v)
 	}
@@ -53,19 +55,14 @@ func makeRing() []byte {
 	put(blockAt+blockSize+8, chunkBase+chunkSize+chunkHead+8)
 	put(blockAt+blockSize+16, chunkBase+chunkSize)
 	put(blockAt+blockSize+24, 4)
-	put(directoryAt, 1|spec.RingSharedPage|1<<32) // threads together, and one thread; then a slab, and points 4 to 7
-	put(directoryAt+8, spec.RingSlabPage|2<<32)
+	put(directoryAt, 1|spec.RingSharedPage|1<<32) // threads together, and one thread; then none, and points 4 to 7
+	put(directoryAt+8, 2<<32)
 	put(pageAt, 5)
 	put(pageAt+8, 1)
 	put(pageAt+pageSize, 6)
 	put(pageAt+pageSize+8, 2)
-	put(pageAt+pageSize+24, spec.RingTally|5) // point 1: where free tallies begin, and no events
-	slab := pageAt + 2*pageSize
-	put(slab, 2<<32)                                     // the first point
-	put(slab+8, 2|40<<32)                                // words, bytes of a tally
-	put(slab+spec.RingSlabHead, 1|(spec.RingCode|1)<<16) // the count of point 3, and its callee
-	put(slab+spec.RingSlabHead+8+spec.RingTallyHead, 9)
-	put(slab+spec.RingSlabHead+8+spec.RingTallyHead+8, 0xc0de)
+	put(ledgerAt+ledgerSize+24, 9)
+	put(ledgerAt+2*ledgerSize+24, 2)
 	put(pageAt+3*pageSize, 7)
 	return ring
 }
@@ -150,7 +147,7 @@ func TestRecover(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := strings.Join(read(t, f), "\n")
-	want := "events thread1 seq2\nevents thread1 seq3 enter exit\nevents thread2 seq0 enter\nclock\nreduced1 reduced\ncounts count count count112 3:9\nend lost4"
+	want := "events thread1 seq2\nevents thread1 seq3 enter exit\nevents thread2 seq0 enter\nclock\nreduced1 reduced\ncounts count count count112 3:11\nend lost4"
 	// the first block's entries are zeros, of no kind
 	if got != want || f.Recovered != 2 || f.Points != 3 {
 		t.Errorf("%v\ngot\n%s\nwant\n%s", f, got, want)

@@ -154,11 +154,11 @@ const (
 // per call: they have no counter.
 const FlagDerived = 1 << 7
 
-// FlagTallied marks a call that its procedure counts in a tally, memory of its own. This is an
-// increment, which costs one part in TallyParts of a probe that counts.
+// FlagInLine marks a call that is counted by an increment in line, which costs one part in
+// InLineParts of a probe that counts.
 const (
-	FlagTallied = 1 << 8
-	TallyParts  = 4
+	FlagInLine  = 1 << 8
+	InLineParts = 4
 )
 
 // NoTrips marks an unknown number of iterations in a "leave" event.
@@ -320,7 +320,7 @@ var Records = []Record{
 		field("owner", "[]"+U32, "", "offset in this table of the procedure that contains the point; a proc: itself"),
 		field("file", "[]"+U32, "", "string"),
 		field("line", "[]"+U32, "", "line"),
-		field("flags", "[]"+U32, "", "1 exit by defer, 2 deferred time charged to the caller, 4 call by defer, 8 dynamic callee, 16 spin loop, 32 probed by directive, 64 weak name, 128 in an inlined function, counted by that function's calls, 256 counted in place"),
+		field("flags", "[]"+U32, "", "1 exit by defer, 2 deferred time charged to the caller, 4 call by defer, 8 dynamic callee, 16 spin loop, 32 probed by directive, 64 weak name, 128 in an inlined function, counted by that function's calls, 256 counted in line"),
 		field("op", "[]"+U32, "", "string: operation of a sync point or a site, else empty"),
 		field("leader", "[]"+U32, "", "offset in this table of the point whose count is this one's too, a call's or the procedure's; else the point's own")}, nil),
 	record(TagEvents, "events", "a block of events of one thread; blocks of a thread are numbered from 0 without gaps", []Field{
@@ -444,7 +444,9 @@ var Records = []Record{
 		field("tables", U64, Byte, "for tables that are not in the file yet"),
 		field("pageless", U64, "", "hits that were counted in cells of all threads, and not traced"),
 		field("stackless", U64, "", "hits that were counted, and not traced, since their goroutine got no stack"),
-		field("unlisted", U64, "", "times that rate control had no room for a point: its hits count")}, nil),
+		field("unlisted", U64, "", "times that rate control had no room for a point: its hits count"),
+		field("unowned", U64, "", "times that a thread or goroutine found no ledger of its own: hits of calls may be off by one each"),
+		field("ringless", U64, "", "ledgers, or parts of them, that found no room: if the program is killed their counts are lost")}, nil),
 	record(TagPath, "path", "where in the program samples were taken", []Field{
 		field("first", U32, "", "number of the first path, from 1"),
 		field("n", U32, "", "how many follow"),

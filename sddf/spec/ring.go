@@ -5,17 +5,16 @@ package spec
 // machine's order, which describe the layout.
 const (
 	RingMagic   = 0x676e695274736e69 // "instRing"
-	RingVersion = 5
+	RingVersion = 6
 
 	RingPage = 4096 // bytes of the head
 
 	RingSharedPage = 1 << 31
-	RingSlabPage   = 1 << 30
-	RingTally      = 1 << 31 // a counter's "traced" from here on is not a number of events
-	RingSlabHead   = 16      // bytes before a slab's map
-	RingTallyHead  = 24      // bytes before the words of a tally
-	RingCode       = 1 << 15 // in a slab's map: the word counts nothing
 )
+
+// LedgerEarly is how many points of one package may be counted in line: a ledger has that many
+// slots for packages that are not registered.
+const LedgerEarly = 1 << 16
 
 // The words of a ring's head. Offsets are in the file unless stated otherwise.
 const (
@@ -31,8 +30,8 @@ const (
 	RingWordBlockAt     // offset of the first block
 	RingWordBlockSize   // bytes from one block to the next
 	RingWordBlocks      // how many there are
-	RingWordDirectoryAt // offset of the directory: for each page of counters a 32-bit word, the number of its first point in pages, and 1; with RingSharedPage if threads share it; RingSlabPage: a slab; 0: the page is free
-	RingWordPageAt      // offset of the first page of counters: {hits u64, traced u32, quota i32}; in a shared one traced and quota are the number of events that extensions dropped. A slab: {next, first point, number of words n, bytes of a tally u32}, a map: n x u16: how far the word's point is from the first, or RingCode, to a multiple of 8 bytes; tallies: {RingTallyHead bytes, n words}
+	RingWordDirectoryAt // offset of the directory: for each page of counters a 32-bit word, the number of its first point in pages, and 1; with RingSharedPage if threads share it; 0: the page is free
+	RingWordPageAt      // offset of the first page of counters: {hits u64, traced u32, quota i32}; in a shared one traced and quota are the number of events that extensions dropped
 	RingWordPageSize    // bytes of it
 	RingWordPages       // how many there may be so far
 	RingWordPoints      // how many points are registered
@@ -55,6 +54,9 @@ const (
 	RingWordFailed      // error number that ended the writing of the file, 0 if none did
 	RingWordFailedAt    // the same: when, in ticks
 	RingWordWritten     // the same: bytes written so far
+	RingWordLedgerAt    // offset of ledger 0, which there is not: the hits of each point that were counted in line, a 64-bit word for each
+	RingWordLedgerSize  // bytes from one ledger to the next
+	RingWordLedgers     // how many there are, and 1; what the file lacks of one is 0
 	RingWordClock       // 2 x {ticks, monotonic, wall}
 
 	RingWords = RingWordClock + 6

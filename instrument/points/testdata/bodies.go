@@ -8,7 +8,7 @@ var sink any
 //go:noinline
 func twice(n int) (sum int) { // want proc
 	for i := range n { // want loop "range n"
-		sum += twice(i) // want call tallied
+		sum += twice(i) // want call
 	}
 	return sum
 }
@@ -70,7 +70,7 @@ func defers(c chan int) { // want proc deferexit // once "many defers"
 }
 
 func init() { // want proc // once "runs once"
-	for twice(1) == 2 { // want call tallied, loop "for twice(1) == 2"
-		time.Sleep(1) // want call tallied
+	for twice(1) == 2 { // want call, loop "for twice(1) == 2"
+		time.Sleep(1) // want call
 	}
 }

@@ -41,13 +41,13 @@ func dynamic(f func(int) int, w worker) { // want proc
 //go:noinline
 func loops(n int, w worker) { // want proc
 	for i := range n { // want loop "range n"
-		work(i)  // want call tallied
-		w.work() // want call dynamic tallied
+		work(i)  // want call
+		w.work() // want call dynamic
 	}
-	work(n)                        // want call tallied
-	for i := 0; i < work(n); i++ { // want loop "for i < work(n)", call tallied
+	work(n)                        // want call
+	for i := 0; i < work(n); i++ { // want loop "for i < work(n)", call
 		if i > 3 {
-			work(3) // want call tallied
+			work(3) // want call
 		}
 	}
 }
@@ -58,14 +58,14 @@ func loops(n int, w worker) { // want proc
 //go:noinline
 func many(n int) { // want proc
 	work(1) // want call
-	work(2) // want call tallied
-	work(3) // want call tallied
-	work(4) // want call tallied
-	work(5) // want call tallied
+	work(2) // want call
+	work(3) // want call
+	work(4) // want call
+	work(5) // want call
 	if n > 3 {
-		work(6) // want call tallied
+		work(6) // want call
 	}
-	work(7) // want call tallied
+	work(7) // want call
 }
 
 // Four are too few.
@@ -84,11 +84,11 @@ func few(n int) { // want proc
 
 //go:noinline
 func conditions(n int) bool { // want proc
-	for ; n < 10; n += work(n) { // want loop "for n < 10", call tallied
+	for ; n < 10; n += work(n) { // want loop "for n < 10", call
 	}
 	switch {
-	case positive(n): // want call tallied
-		return positive(1) && positive(2) // want call tallied, call tallied
+	case positive(n): // want call
+		return positive(1) && positive(2) // want call, call
 	}
 	switch n {
 	case work(1), work(2): // want call, call

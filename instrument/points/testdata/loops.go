@@ -9,22 +9,22 @@ func work(n int) int { return n } // want proc
 //go:noinline
 func heads(n int, list []string, set map[string]int, c chan int) (sum int) { // want proc
 	for i := 0; i < n; i++ { // want loop "for i < n"
-		work(i) // want call tallied
+		work(i) // want call
 	}
 	for sum < n { // want loop "for sum < n"
-		sum += work(n) // want call tallied
+		sum += work(n) // want call
 	}
 	for i := range list { // want loop "range list"
-		work(i) // want call tallied
+		work(i) // want call
 	}
 	for range n { // want loop "range n"
-		work(n) // want call tallied
+		work(n) // want call
 	}
 	for _, v := range set { // want loop "range set"
-		work(v) // want call tallied
+		work(v) // want call
 	}
 	for v := range c { // want loop "range c", sync receive weak "p.heads.c"
-		work(v) // want call tallied
+		work(v) // want call
 	}
 	return sum
 }
@@ -32,7 +32,7 @@ func heads(n int, list []string, set map[string]int, c chan int) (sum int) { // 
 //go:noinline
 func endless(n int) { // want proc
 	for { // want loop "for"
-		if work(n) > 3 { // want call tallied
+		if work(n) > 3 { // want call
 			break
 		}
 	}
@@ -42,7 +42,7 @@ func endless(n int) { // want proc
 func nested(n int) { // want proc
 	for range n { // want loop "range n"
 		for range n { // want loop "range n"
-			work(n) // want call tallied
+			work(n) // want call
 		}
 	}
 }
@@ -58,11 +58,11 @@ func short(list []int) (sum int) { // want proc
 	}
 	//qinst:ignore
 	for _, v := range list { // want skip loop "ignored by directive"
-		work(v) // want call tallied
+		work(v) // want call
 	}
 	//qinst:name the long one
 	for _, v := range list { // want loop "the long one"
-		work(v) // want call tallied
+		work(v) // want call
 	}
 	return sum
 }
@@ -70,7 +70,7 @@ func short(list []int) (sum int) { // want proc
 //go:noinline
 func once(n int) { // want proc
 	for { // want skip loop "never repeats"
-		work(n) // want call tallied
+		work(n) // want call
 		return
 	}
 }
@@ -78,7 +78,7 @@ func once(n int) { // want proc
 //go:noinline
 func gotoLoop(n int) { // want proc
 again: // want loop "goto again"
-	if n = work(n); n < 10 { // want call tallied
+	if n = work(n); n < 10 { // want call
 		goto again
 	}
 }
@@ -141,10 +141,10 @@ out:
 func labeledLoop(n int) { // want proc
 outer:
 	for range n { // want skip loop "head of a goto's target"
-		if work(n) > 3 { // want call tallied
+		if work(n) > 3 { // want call
 			goto outer
 		}
-		if work(n) > 4 { // want call tallied
+		if work(n) > 4 { // want call
 			break outer
 		}
 	}
@@ -156,9 +156,9 @@ outer:
 func aroundLoop(n int) { // want proc
 again: // want skip loop "head of a goto's target"
 	for range n { // want loop "range n"
-		work(n) // want call tallied
+		work(n) // want call
 	}
-	if work(n) > 3 { // want call tallied
+	if work(n) > 3 { // want call
 		goto again
 	}
 }

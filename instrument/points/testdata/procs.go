@@ -72,13 +72,13 @@ func loopedDefers() { // want proc deferexit
 //go:noinline
 func eightDefers() { // want proc latedefer
 	defer long(1) // want call deferred
-	defer long(2) // want call deferred tallied
-	defer long(3) // want call deferred tallied
-	defer long(4) // want call deferred tallied
-	defer long(5) // want call deferred tallied
-	defer long(6) // want call deferred tallied
-	defer long(7) // want call deferred tallied
-	defer long(8) // want call deferred tallied
+	defer long(2) // want call deferred
+	defer long(3) // want call deferred
+	defer long(4) // want call deferred
+	defer long(5) // want call deferred
+	defer long(6) // want call deferred
+	defer long(7) // want call deferred
+	defer long(8) // want call deferred
 }
 
 //qinst:name the work

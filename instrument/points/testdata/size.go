@@ -13,7 +13,7 @@ func wanted(n int) int { return n } // want proc
 //go:noinline
 func large(n int) (sum int) { // want proc
 	for i := range n { // want loop "range n"
-		sum += small(i) * small(n) // want call tallied, call
+		sum += small(i) * small(n) // want call, call
 	}
 	return sum
 }

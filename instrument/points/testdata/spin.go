@@ -29,22 +29,22 @@ func counts() bool { total++; return flag.Load() != 0 } // want proc, call
 
 //go:noinline
 func waits(p *int32, c chan int) { // want proc
-	for flag.Load() == 0 { // want loop spins "for flag.Load() == 0", call tallied
+	for flag.Load() == 0 { // want loop spins "for flag.Load() == 0", call
 	}
-	for atomic.LoadInt32(p) == 0 { // want loop spins "for atomic.LoadInt32(p) == 0", call tallied
-		runtime.Gosched() // want call tallied
+	for atomic.LoadInt32(p) == 0 { // want loop spins "for atomic.LoadInt32(p) == 0", call
+		runtime.Gosched() // want call
 	}
-	for !isSet() { // want loop spins "for !isSet()", call tallied
-		procyield(10) // want call tallied
+	for !isSet() { // want loop spins "for !isSet()", call
+		procyield(10) // want call
 	}
-	for !deepSet() { // want loop spins "for !deepSet()", call tallied
+	for !deepSet() { // want loop spins "for !deepSet()", call
 	}
-	for start := time.Now(); flag.Load() == 0 && time.Since(start) < time.Second; { // want call tallied, loop spins "for flag.Load() == 0 && time.Since(start) < t...", call tallied, call tallied
+	for start := time.Now(); flag.Load() == 0 && time.Since(start) < time.Second; { // want call, loop spins "for flag.Load() == 0 && time.Since(start) < t...", call, call
 	}
-	for !flag.CompareAndSwap(0, 1) { // want loop spins "for !flag.CompareAndSwap(0, 1)", call tallied
-		runtime.Gosched() // want call tallied
+	for !flag.CompareAndSwap(0, 1) { // want loop spins "for !flag.CompareAndSwap(0, 1)", call
+		runtime.Gosched() // want call
 	}
-	for flag.Load() == 0 { // want loop spins "for flag.Load() == 0", call tallied
+	for flag.Load() == 0 { // want loop spins "for flag.Load() == 0", call
 		select {
 		case <-c: // want sync receive weak "p.waits.c"
 		default: // want sync default "select"
@@ -54,24 +54,24 @@ func waits(p *int32, c chan int) { // want proc
 
 //go:noinline
 func works(p *int32, list []*atomic.Int32, c chan int) { // want proc
-	for flag.Load() == 0 { // want call tallied, skip loop "short body"
+	for flag.Load() == 0 { // want call, skip loop "short body"
 		total++
 	}
-	for flag.Load() == 0 { // want loop "for flag.Load() == 0", call tallied
-		yieldTo(p) // want call tallied
+	for flag.Load() == 0 { // want loop "for flag.Load() == 0", call
+		yieldTo(p) // want call
 	}
-	for flag.Load() == 0 { // want loop "for flag.Load() == 0", call tallied
-		yieldNow() // want call tallied
+	for flag.Load() == 0 { // want loop "for flag.Load() == 0", call
+		yieldNow() // want call
 	}
-	for flag.Load() == 0 { // want loop "for flag.Load() == 0", call tallied
-		time.Sleep(1) // want call tallied
+	for flag.Load() == 0 { // want loop "for flag.Load() == 0", call
+		time.Sleep(1) // want call
 	}
-	for flag.Load() == 0 { // want loop "for flag.Load() == 0", call tallied
+	for flag.Load() == 0 { // want loop "for flag.Load() == 0", call
 		<-c // want sync receive weak "p.works.c"
 	}
-	for !counts() { // want loop "for !counts()", call tallied
+	for !counts() { // want loop "for !counts()", call
 	}
-	for i := 0; list[i].Load() == 0; i++ { // want call tallied, skip loop "short body"
+	for i := 0; list[i].Load() == 0; i++ { // want call, skip loop "short body"
 	}
 }
 
@@ -87,6 +87,6 @@ func adds(n int32) { // want func derived "p.adds", skip proc "inlinable"
 
 // A function that waits is probed though the compiler would inline it.
 func spins() { // want proc forced
-	for flag.Load() == 0 { // want loop spins "for flag.Load() == 0", call tallied
+	for flag.Load() == 0 { // want loop spins "for flag.Load() == 0", call
 	}
 }

@@ -21,27 +21,27 @@ type server struct {
 //go:noinline
 func variables() { // want proc
 	var local sync.Mutex
-	mu.Lock()          // want call tallied, sync lock "p.mu"
-	mu.Unlock()        // want call tallied, sync unlock "p.mu"
-	local.Lock()       // want call tallied, sync lock "p.variables.local"
-	local.Unlock()     // want call tallied, sync unlock "p.variables.local"
-	once.Do(func() {}) // want call tallied, sync once "p.once", skip proc "inlinable"
+	mu.Lock()          // want call, sync lock "p.mu"
+	mu.Unlock()        // want call, sync unlock "p.mu"
+	local.Lock()       // want call, sync lock "p.variables.local"
+	local.Unlock()     // want call, sync unlock "p.variables.local"
+	once.Do(func() {}) // want call, sync once "p.once", skip proc "inlinable"
 }
 
 //go:noinline
 func fields(s *server) { // want proc
 	s.mu.Lock()        // want call "sync.(*Mutex).Lock", sync lock "p.(*server).mu"
-	s.mu.Unlock()      // want call tallied, sync unlock "p.(*server).mu"
-	s.RLock()          // want call tallied, sync rlock "p.(*server).RWMutex"
-	s.RUnlock()        // want call tallied, sync runlock "p.(*server).RWMutex"
-	s.Lock()           // want call tallied, sync lock "p.(*server).RWMutex"
-	s.Unlock()         // want call tallied, sync unlock "p.(*server).RWMutex"
-	s.inner.wg.Add(1)  // want call tallied, sync add "p.(*server).inner.wg"
-	s.inner.wg.Done()  // want call tallied, sync done "p.(*server).inner.wg"
-	s.inner.wg.Wait()  // want call tallied, sync wait "p.(*server).inner.wg"
-	s.cond.Signal()    // want call tallied, sync signal weak "p.(*server).cond"
-	s.cond.Broadcast() // want call tallied, sync broadcast weak "p.(*server).cond"
-	s.cond.Wait()      // want call tallied, sync cond wait weak "p.(*server).cond"
+	s.mu.Unlock()      // want call, sync unlock "p.(*server).mu"
+	s.RLock()          // want call, sync rlock "p.(*server).RWMutex"
+	s.RUnlock()        // want call, sync runlock "p.(*server).RWMutex"
+	s.Lock()           // want call, sync lock "p.(*server).RWMutex"
+	s.Unlock()         // want call, sync unlock "p.(*server).RWMutex"
+	s.inner.wg.Add(1)  // want call, sync add "p.(*server).inner.wg"
+	s.inner.wg.Done()  // want call, sync done "p.(*server).inner.wg"
+	s.inner.wg.Wait()  // want call, sync wait "p.(*server).inner.wg"
+	s.cond.Signal()    // want call, sync signal weak "p.(*server).cond"
+	s.cond.Broadcast() // want call, sync broadcast weak "p.(*server).cond"
+	s.cond.Wait()      // want call, sync cond wait weak "p.(*server).cond"
 }
 
 //go:noinline
@@ -104,7 +104,7 @@ func tried(s *server) { // want proc
 
 //go:noinline
 func inHead(s *server) { // want proc
-	for mu.Lock(); ; mu.Unlock() { // want call, call tallied, skip sync "in the head of a statement", skip loop "never repeats", skip sync "in the head of a statement"
+	for mu.Lock(); ; mu.Unlock() { // want call, call, skip sync "in the head of a statement", skip loop "never repeats", skip sync "in the head of a statement"
 		break
 	}
 }

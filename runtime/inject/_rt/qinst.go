@@ -6,9 +6,10 @@
 // Every OS thread (m) that records owns a recorder: a buffer of memory that events are
 // appended to, and counters, one for each point that the thread has reached, with exact
 // counts. A probe finds its recorder in the running g, counts in its counter without an atomic
-// operation, and writes an event of 8 to 24 bytes if the counter has quota. Full buffers go to
-// the writer, a thread of our own, which appends them to the file. The buffers, the recorders
-// and the counters lie in the ring, a file in /dev/shm, so that what a killed program has
+// operation, and writes an event of 8 to 24 bytes if the counter has quota. Calls are counted
+// in line, in a ledger, which the thread owns, too (qinst_ledger.go). Full buffers go to
+// the writer, a thread of our own, which appends them to the file. The buffers, the recorders,
+// the counters and the ledgers lie in the ring, a file in /dev/shm, so that what a killed program has
 // recorded can be read by others.
 //
 // Scheduling events come from hooks at the heads of the methods of Go's own tracer. They
@@ -71,8 +72,8 @@
 //
 // Locks of ours are spin locks. Their holders are on a system stack, since a goroutine
 // could be preempted with the lock and everybody else would spin until it runs again.
-// qinstMemory comes before qinstGrowing; qinstMaking is taken with neither. No function
-// takes one that it may hold.
+// qinstMemory comes before qinstGrowing and qinstLedging; qinstMaking is taken with none of
+// them. No function takes one that it may hold.
 //
 // # Levels in a counter's quota
 //
@@ -108,7 +109,8 @@
 //     runtime. Such code is never preempted asynchronously (preempt.go,
 //     isAsyncSafePoint), so getg().m cannot change under it. Otherwise, or inlined into
 //     user code, a goroutine moves to another thread between reading the recorder and
-//     writing to it: two threads increment one counter, and counts are lost.
+//     writing to it: two threads increment one counter, and counts are lost. What is
+//     inlined may write to the ledger alone, which moves with the goroutine.
 //  2. Probes and hooks MUST NOT allocate, park, or take a lock of the runtime. Otherwise
 //     the program deadlocks: they are entered with the scheduler's locks held, on signal
 //     stacks, and without a P. The writer prepares the buffers, recorders, counters and profile
@@ -181,8 +183,8 @@ var qinstSlowClock bool
 // an atomic operation on either side: should it race with the thread, the budget is off by
 // a little, and the counts are right.
 //
-// A counter has 16 bytes, which the assembly shifts by. Of a call's first point traced holds
-// the head of a list of tallies instead, for calls write no events (see qinst_tally.go).
+// A counter has 16 bytes, which the assembly shifts by. Calls are counted in ledgers instead,
+// wherever code can count in line (see qinst_ledger.go).
 type qinstCounter struct {
 	hits   uint64
 	traced uint32
@@ -722,7 +724,7 @@ func qinstGiven(mp *m, gp *g) {
 	}
 }
 
-// qinstDetach takes the recorder from a thread that is about to end. mexit calls
+// qinstDetach takes the recorder, and the ledger, from a thread that is about to end. mexit calls
 // it (through mdestroy) after the last event.
 // The recorder keeps its counters and its number. Its next thread goes on counting there,
 // because to fold the counters at each thread's end would cost more than programs with many
@@ -731,6 +733,7 @@ func qinstGiven(mp *m, gp *g) {
 //
 //go:nosplit
 func qinstDetach(mp *m) {
+	qinstLeaveLedger(mp)
 	b := mp.qinst
 	if b == qinstNone() {
 		return
@@ -767,7 +770,6 @@ func qinstGoexits() {
 //go:nosplit
 func qinstRecovered(gp *g, sp uintptr) {
 	below := uint32(gp.stack.hi - sp)
-	qinstTalliesLeft(gp, below)
 	s := gp.qinstStack
 	if s == nil || s.depth == 0 {
 		return

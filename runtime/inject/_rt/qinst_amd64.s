@@ -240,78 +240,18 @@ TEXT qinst_callee<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
 slow:
 	JMP	runtime·qinstCalled<ABIInternal>(SB)
 
-// func qinst_told(words *words, k uintptr, point uint32, pc uintptr) uint32
+// func qinst_told(word uintptr, point uint32, pc uintptr) uint32
 //
-// Counts a call whose callee word k+1 does not name.
+// Counts a call whose callee the ledger's word does not name.
 TEXT qinst_told<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
-	TESTQ	AX, AX
-	JEQ	count
-	CMPQ	8(AX)(BX*8), $0
+	MOVQ	g_racectx(R14), DX
+	CMPQ	(DX)(AX*1), $0
 	JEQ	first
-count:
-	MOVL	CX, AX
-	MOVQ	DI, BX
+	MOVL	BX, AX
+	MOVQ	CX, BX
 	JMP	qinst_callee<ABIInternal>(SB)
 first:
 	JMP	runtime·qinstTellCallee<ABIInternal>(SB)
-
-// func qinst_tally(first uint32, words *string) *words
-//
-// Gives an activation what its calls are counted in; see qinst_tally.go.
-TEXT qinst_tally<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
-	PCALIGN	$64
-	MOVQ	g_qinst(R14), CX
-	MOVL	AX, DX
-	SHRL	$const_qinstPageShift, DX
-	MOVQ	const_qinstPage(CX)(DX*8), DI
-	TESTQ	DI, DI
-	JEQ	slow
-	MOVL	AX, DX
-	SHLQ	$4, DX
-	MOVL	qinstCounter_traced(DI)(DX*1), CX
-	TESTL	CX, CX
-	JEQ	slow
-	MOVL	g_stackLock(R14), R8
-	MOVL	CX, g_stackLock(R14)
-	SHLL	$3, CX // and the bit is gone
-	ADDQ	runtime·qinstPages+qinstList_base(SB), CX
-	MOVL	(qinstTally_up-8)(CX), R9
-	MOVL	R9, qinstCounter_traced(DI)(DX*1)
-	MOVL	R8, (qinstTally_up-8)(CX)
-	MOVQ	(g_stack+stack_hi)(R14), R8
-	SUBQ	SP, R8
-	SUBQ	$8, R8
-	MOVL	R8, (qinstTally_below-8)(CX)
-	LEAQ	(const_qinstTallyHead-8)(CX), AX
-	RET
-slow:
-	JMP	runtime·qinstTallySlow<ABIInternal>(SB)
-
-// func qinst_tallied(*words)
-//
-// Takes it back.
-TEXT qinst_tallied<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
-	MOVL	(qinstTally_self-const_qinstTallyHead)(AX), BX
-	CMPL	BX, g_stackLock(R14)
-	JNE	slow
-	MOVQ	g_qinst(R14), CX
-	CMPQ	CX, (qinstTally_home-const_qinstTallyHead)(AX)
-	JNE	slow
-	MOVL	(qinstTally_first-const_qinstTallyHead)(AX), DX
-	MOVL	DX, SI
-	SHRL	$const_qinstPageShift, SI
-	MOVQ	const_qinstPage(CX)(SI*8), DI
-	TESTQ	DI, DI
-	JEQ	slow
-	SHLQ	$4, DX
-	MOVL	(qinstTally_up-const_qinstTallyHead)(AX), CX
-	MOVL	CX, g_stackLock(R14)
-	MOVL	qinstCounter_traced(DI)(DX*1), CX
-	MOVL	CX, (qinstTally_up-const_qinstTallyHead)(AX)
-	MOVL	BX, qinstCounter_traced(DI)(DX*1)
-	RET
-slow:
-	JMP	runtime·qinstTalliedSlow<ABIInternal>(SB)
 
 // func qinst_sync(point uint32, obj, queue uintptr)
 //

@@ -89,21 +89,9 @@ slow:
 TEXT qinst_callee<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
 	JMP	runtime·qinstCalled<ABIInternal>(SB)
 
-// func qinst_told(words *words, k uintptr, point uint32, pc uintptr) uint32
+// func qinst_told(word uintptr, point uint32, pc uintptr) uint32
 TEXT qinst_told<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
 	JMP	runtime·qinstTellCallee<ABIInternal>(SB)
-
-// func qinst_tally(first uint32, words *string) *words
-//
-// Gives an activation what its calls are counted in; see qinst_tally.go.
-TEXT qinst_tally<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
-	JMP	runtime·qinstTallySlow<ABIInternal>(SB)
-
-// func qinst_tallied(*words)
-//
-// Takes it back.
-TEXT qinst_tallied<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
-	JMP	runtime·qinstTalliedSlow<ABIInternal>(SB)
 
 // func qinst_sync(point uint32, obj, queue uintptr)
 //

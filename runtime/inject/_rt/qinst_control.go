@@ -219,7 +219,7 @@ func qinstTakePages() {
 		if page == 0 {
 			return // next time
 		}
-		if page&(qinstSharedPage|qinstRingSlabPage) != 0 || qinstNRules == 0 {
+		if page&(qinstSharedPage) != 0 || qinstNRules == 0 {
 			continue
 		}
 		first := (page - 1) << qinstPageShift
@@ -380,7 +380,7 @@ func qinstScanHits(now int64) {
 	for part := max(16, pages/40); part > 0 && w.scanned < pages; part-- {
 		qinstSumPage(w.scanned, &qinstSums)
 		for k, s := range qinstSums {
-			hits := s[0] - s[2] + s[2]/qinstTallyParts // as many would cost as much
+			hits := s[0] - s[2] + s[2]/qinstInLineParts // as many would cost as much
 			w.sum += float64(hits)
 			if qinstSet.floorOff && hits != 0 {
 				qinstNoteDear(w.scanned<<qinstPageShift+uint32(k), hits)

@@ -243,9 +243,6 @@ func qinstFold(b *qinstRecorder) {
 		*b.page(number) = 0
 		first := number << qinstPageShift
 		at := p + uintptr(first)*16
-		for k := range uint32(1) << qinstPageShift {
-			(*qinstCounter)(unsafe.Pointer(at + uintptr(k)*16)).dropTallies()
-		}
 		if *to.page(number) == 0 {
 			to.joinPaging()
 			*to.page(number) = p
@@ -314,14 +311,14 @@ func qinstHitsOf(point uint32) (hits, traced uint64) {
 	hits = qinstSharedCounter(point).hits // its field traced has another meaning
 	qinstEachCounter(point, func(c *qinstCounter) {
 		hits += c.hits
-		traced += uint64(c.events())
+		traced += uint64(c.traced)
 	})
-	qinstEachTally(point, 1, func(_ uint32, count uint64) { hits += count })
+	qinstEachLedger(func(at uintptr) { hits += *qinstLedgerSlot(at, point) })
 	return hits, traced
 }
 
 // qinstPageSums are the hits of a page's points, how many of them were traced, and how
-// many are in tallies.
+// many are in ledgers.
 type qinstPageSums [1 << qinstPageShift][3]uint64
 
 // qinstSumPage sums the counters of a page's points up, recorder by recorder, as they lie in
@@ -334,9 +331,12 @@ func qinstSumPage(number uint32, sums *qinstPageSums) {
 	for k := range sums {
 		sums[k] = [3]uint64{qinstSharedCounter(first + uint32(k)).hits}
 	}
-	qinstEachTally(first, 1<<qinstPageShift, func(point uint32, count uint64) {
-		sums[point-first][0] += count
-		sums[point-first][2] += count
+	qinstEachLedger(func(at uintptr) {
+		for k := range sums {
+			n := *qinstLedgerSlot(at, first+uint32(k))
+			sums[k][0] += n
+			sums[k][2] += n
+		}
 	})
 	if !qinstPaged[number] {
 		return
@@ -353,7 +353,7 @@ func qinstSumPage(number uint32, sums *qinstPageSums) {
 		for k := range sums {
 			c := b.counter(first + uint32(k))
 			sums[k][0] += c.hits
-			sums[k][1] += uint64(c.events())
+			sums[k][1] += uint64(c.traced)
 		}
 	}
 }

@@ -32,7 +32,7 @@ var (
 //go:linkname qinstRecordKind qinst_record_kind
 func qinstRecordKind(point *uint32, description, table string) (tag uint32) {
 	*point = qinstMaxPoints
-	if !qinstRegister(point, 1, table, nil, 0) || *point >= qinstMaxPoints {
+	if !qinstRegister(point, 1, table, nil, 0, nil, "") || *point >= qinstMaxPoints {
 		return 0
 	}
 	systemstack(func() {

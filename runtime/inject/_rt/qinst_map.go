@@ -18,6 +18,7 @@ import (
 //	[qinstRecordersAt, ...)      recorders
 //	[qinstDirectoryAt, ...)   whose counters are where
 //	[qinstPagesAt, ...)       pages of counters
+//	[qinstLedgersAt, ...)     the ledgers' slots of points
 //
 // A recorder in memory is its page here, and a table of its pages of counters.
 
@@ -31,6 +32,7 @@ const (
 	qinstRecordersAt = qinstLogAt + qinstLogSize
 	qinstDirectoryAt = qinstRecordersAt + qinstMaxRecorders*qinstPage
 	qinstPagesAt     = qinstDirectoryAt + qinstMostPages*4
+	qinstLedgersAt   = qinstPagesAt + qinstMostPages*qinstPageSize
 
 	qinstProt      = 1 | 2
 	qinstShared    = 1
@@ -51,6 +53,9 @@ type qinstTable struct {
 	probes uint32  // points of it that have a byte in off; all, or none
 	off    uintptr // the package's bytes: one a point, see offOf, and one more, see levelOf
 	kinds  bool    // of its points rate control has them, and where their procedures begin
+
+	callees string // of each word of ledgers that names a callee, the offset of its point, four bytes
+	words   uint32 // number of the first
 }
 
 // Addresses that are zero until they are mapped are tested before use, because they stay
@@ -99,7 +104,7 @@ func qinstMap() bool {
 	qinstRecorderMemory = qinstAnonymous(qinstMaxRecorders * (qinstPage + qinstPageTable))
 	qinstCallees = qinstAnonymous(qinstMaxRecorders * qinstCalleesSize)
 	qinstTexts = qinstAnonymous(qinstTextBytes)
-	if !qinstMapWaitStacks() || !qinstMapStacks() || !qinstMapTallies() || qinstTexts == 0 || head == 0 || qinstLog == 0 || buffers == 0 || pages == 0 || qinstDirectory == 0 || qinstRecorderMemory == 0 || qinstCallees == 0 || qinstTotals == 0 {
+	if !qinstMapWaitStacks() || !qinstMapStacks() || qinstTexts == 0 || head == 0 || qinstLog == 0 || buffers == 0 || pages == 0 || qinstDirectory == 0 || qinstRecorderMemory == 0 || qinstCallees == 0 || qinstTotals == 0 {
 		qinstSay("cannot map memory for the trace; the program goes on untraced")
 		return false
 	}
@@ -107,7 +112,7 @@ func qinstMap() bool {
 	qinstPages.base, qinstPages.stride = pages, qinstPageSize
 	qinstDescribeRing(head)
 	qinstGrowRing(0)
-	return qinstGrowPages()
+	return qinstGrowPages() && qinstStartLedgers()
 }
 
 // qinstDescribeRing fills the head, for those who find the ring after the program
@@ -134,6 +139,7 @@ func qinstDescribeRing(head uintptr) {
 	h[qinstRingWordChunkTicks], h[qinstRingWordChunkG] = uint64(unsafe.Offsetof(c.ticks)), uint64(unsafe.Offsetof(c.g))
 	h[qinstRingWordChunkProc] = uint64(unsafe.Offsetof(c.proc))
 	h[qinstRingWordLogAt] = qinstLogAt
+	h[qinstRingWordLedgerAt], h[qinstRingWordLedgerSize] = qinstLedgersAt, qinstLedgerBytes
 	qinstNoteClock()
 	atomic.Store64(&h[qinstRingWordMagic], qinstRingMagic)
 }
@@ -349,15 +355,16 @@ func qinstMakeRecorder(n uint32) bool {
 	return true
 }
 
-// qinstRegister gives a package's points their indexes. It runs before the
-// package's variables are initialised.
+// qinstRegister gives a package's points their indexes, and their slots in ledgers: at gets
+// the distance of the first one, and that of the first word for a callee, from a ledger's
+// address. It runs before the package's variables are initialised.
 // A program has its tables in the ring's log from here on, so that a killed one can be
 // read even if the writer never ran.
 // Context: start.
 //
 //go:linkname qinstRegister qinst_register
-func qinstRegister(base *uint32, points uint32, table string, off unsafe.Pointer, probes uint32) bool {
-	t := qinstTable{text: table, probes: probes, off: uintptr(off)}
+func qinstRegister(base *uint32, points uint32, table string, off unsafe.Pointer, probes uint32, at *[2]uintptr, callees string) bool {
+	t := qinstTable{text: table, probes: probes, off: uintptr(off), callees: callees}
 	if qinstStarted == 0 {
 		t.setOff(1)
 		return false
@@ -374,12 +381,18 @@ func qinstRegister(base *uint32, points uint32, table string, off unsafe.Pointer
 			qinstSay("no room for counts in ", qinstSet.ring, " or in QINST=memory=; the points of some packages are not recorded")
 			return
 		}
-		t.base = qinstNext
+		t.base, t.words = qinstNext, qinstWords
 		t.setOff(0)
 		qinstTables[qinstNTables] = t
 		qinstNTables++
 		ok = true
+		qinstGrowLedgers(qinstNext + points)
 		*base = qinstNext
+		if at != nil {
+			at[0], at[1] = qinstLedgerPoints+uintptr(qinstNext)*8, qinstLedgerWords+uintptr(qinstWords)*8
+			qinstWords += uint32(len(callees) / 4)
+			qinstMostEarly = max(qinstMostEarly, min(points, qinstEarlySlots))
+		}
 		// Rules apply before the first hit, and the probes of points that are off are
 		// switched off before they run once.
 		if qinstControlled {

@@ -297,9 +297,10 @@ func qinstWriteMemory() {
 	for i := range qinstNRecorders {
 		pageless += (*qinstRecorder)(unsafe.Pointer(qinstRecorders[i])).pageless
 	}
-	events, counts := uint64(qinstBuffers.limit.Load())*qinstBufferSize, uint64(qinstPages.limit.Load())*qinstPageSize
+	events, counts := uint64(qinstBuffers.limit.Load())*qinstBufferSize, uint64(qinstPages.limit.Load())*qinstPageSize+qinstLedgerMemory.Load()
 	stacks := uint64(max(qinstStackBytes.Load(), 0))
-	qinstRecordMemory(qinstNow(), s.memory, events, counts, stacks, qinstHead[qinstRingWordLog], pageless, atomic.Load64(&qinstStackless), qinstUnlisted)
+	qinstRecordMemory(qinstNow(), s.memory, events, counts, stacks, qinstHead[qinstRingWordLog], pageless, atomic.Load64(&qinstStackless), qinstUnlisted,
+		atomic.Load64(&qinstUnowned), atomic.Load64(&qinstRingless))
 }
 
 // qinstWriteCounts writes the totals of all counters. They are summed up first,
@@ -319,7 +320,7 @@ func qinstWriteCounts() {
 			if s[0] != 0 && first+uint32(k) < qinstNext {
 				*(*[2]uint64)(unsafe.Pointer(qinstTotals + uintptr(first+uint32(k))*16)) = [2]uint64{s[0], s[1]}
 				found++
-				qinstHitsAtEnd += s[0] - s[2] + s[2]/qinstTallyParts
+				qinstHitsAtEnd += s[0] - s[2] + s[2]/qinstInLineParts
 			}
 		}
 		if first&0xffff == 0 {
@@ -358,7 +359,7 @@ func qinstWriteCallees() {
 	const size = unsafe.Sizeof(qinstCallee{})
 	shared := (*qinstRecorder)(unsafe.Pointer(qinstRecorders[0])) // its table is used for this alone
 	memclrNoHeapPointers(unsafe.Pointer(shared.callees), qinstCalleesSize)
-	qinstTallyCallees(shared)
+	qinstLedgerCallees(shared)
 	for i := range qinstNRecorders {
 		b := (*qinstRecorder)(unsafe.Pointer(qinstRecorders[i]))
 		if i > 0 && !b.used {

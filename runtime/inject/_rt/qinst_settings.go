@@ -73,7 +73,7 @@ func qinstShareMemory(bytes uint64) {
 // qinstMayUse tells whether events and counts may have so many bytes more.
 // Context: start, probe, hook, goroutine, writer, sampler.
 func qinstMayUse(more uint64) bool {
-	used := uint64(qinstBuffers.limit.Load())*qinstBufferSize + uint64(qinstPages.limit.Load())*qinstPageSize
+	used := uint64(qinstBuffers.limit.Load())*qinstBufferSize + uint64(qinstPages.limit.Load())*qinstPageSize + qinstLedgerMemory.Load()
 	return used+more <= qinstSet.memory*11/16 || qinstFlight.on
 }
 

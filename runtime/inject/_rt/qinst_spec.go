@@ -97,25 +97,17 @@ const (
 	// a sync operation whose name is that of a parameter, pointer or interface: the object may have a better name elsewhere
 	qinstFlagWeakName = 64
 	qinstFlagDerived  = 128
-	qinstFlagTallied  = 256
-	qinstTallyParts   = 4
+	qinstFlagInLine   = 256
+	qinstInLineParts  = 4
 	qinstNoTrips      = 18446744073709551615
 	qinstAddressBits  = 48
 	// "instRing"
 	qinstRingMagic   = 7453010236206706281
-	qinstRingVersion = 5
+	qinstRingVersion = 6
 	// bytes of the head
-	qinstRingPage       = 4096
-	qinstRingSharedPage = 2147483648
-	qinstRingSlabPage   = 1073741824
-	// a counter's "traced" from here on is not a number of events
-	qinstRingTally = 2147483648
-	// bytes before a slab's map
-	qinstRingSlabHead = 16
-	// bytes before the words of a tally
-	qinstRingTallyHead = 24
-	// in a slab's map: the word counts nothing
-	qinstRingCode        = 32768
+	qinstRingPage        = 4096
+	qinstRingSharedPage  = 2147483648
+	qinstLedgerEarly     = 65536
 	qinstRingWordMagic   = 0
 	qinstRingWordVersion = 1
 	qinstRingWordPID     = 2
@@ -137,9 +129,9 @@ const (
 	qinstRingWordBlockSize = 10
 	// how many there are
 	qinstRingWordBlocks = 11
-	// offset of the directory: for each page of counters a 32-bit word, the number of its first point in pages, and 1; with RingSharedPage if threads share it; RingSlabPage: a slab; 0: the page is free
+	// offset of the directory: for each page of counters a 32-bit word, the number of its first point in pages, and 1; with RingSharedPage if threads share it; 0: the page is free
 	qinstRingWordDirectoryAt = 12
-	// offset of the first page of counters: {hits u64, traced u32, quota i32}; in a shared one traced and quota are the number of events that extensions dropped. A slab: {next, first point, number of words n, bytes of a tally u32}, a map: n x u16: how far the word's point is from the first, or RingCode, to a multiple of 8 bytes; tallies: {RingTallyHead bytes, n words}
+	// offset of the first page of counters: {hits u64, traced u32, quota i32}; in a shared one traced and quota are the number of events that extensions dropped
 	qinstRingWordPageAt = 13
 	// bytes of it
 	qinstRingWordPageSize = 14
@@ -185,9 +177,15 @@ const (
 	qinstRingWordFailedAt = 34
 	// the same: bytes written so far
 	qinstRingWordWritten = 35
+	// offset of ledger 0, which there is not: the hits of each point that were counted in line, a 64-bit word for each
+	qinstRingWordLedgerAt = 36
+	// bytes from one ledger to the next
+	qinstRingWordLedgerSize = 37
+	// how many there are, and 1; what the file lacks of one is 0
+	qinstRingWordLedgers = 38
 	// 2 x {ticks, monotonic, wall}
-	qinstRingWordClock    = 36
-	qinstRingWords        = 42
+	qinstRingWordClock    = 39
+	qinstRingWords        = 45
 	qinstVersion          = 2
 	qinstOldestVersion    = 1
 	qinstMagic            = "SDDF"

@@ -134,14 +134,14 @@ func qinstStackFor(gp *g, b *qinstRecorder) *qinstStack {
 	return s
 }
 
-// qinstFreeStack takes the profile stack of a goroutine that ended, and its tallies.
+// qinstFreeStack takes the profile stack of a goroutine that ended, and a ledger that it kept.
 // It stands in gdestroy, behind the goroutine's last event, since the g is another
 // goroutine's right after.
 // Context: hook.
 //
 //go:nosplit
 func qinstFreeStack(gp *g) {
-	qinstTalliesLeft(gp, 0)
+	qinstStopped(gp)
 	if s := gp.qinstStack; s != nil {
 		gp.qinstStack = nil
 		s.dropEntries()

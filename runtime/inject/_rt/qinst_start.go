@@ -14,6 +14,7 @@ import (
 // Context: start.
 func qinstStart() {
 	s := &qinstSet
+	qinstNewM(getg().m) // the runtime has just cleared a word of its g0 that is ours
 	qinstApplyDefaults()
 	pid, _, _ := linux.Syscall6(qinstSysGetpid, 0, 0, 0, 0, 0, 0)
 	s.pid = uint64(pid)
@@ -65,6 +66,7 @@ func qinstStart() {
 	}
 	qinstNoteClock() // if the program is killed now: relating the clocks needs two readings
 	qinstStarted = 1
+	qinstLend(getg().m, getg())
 	qinst_on = 1
 	if s.mode != "count" {
 		qinstStates = 1

@@ -517,7 +517,7 @@ func qinstWriteTail(why uint32) {
 	if end == 0 {
 		end = qinstNow()
 	}
-	qinstRecordEnd(end, qinstWhyText[why], qinstStatus, lost, qinstEarly, qinstOverflows(), qinstUnnamed())
+	qinstRecordEnd(end, qinstWhyText[why], qinstStatus, lost, qinstEarly+qinstEarlyHits(), qinstOverflows(), qinstUnnamed())
 	qinstPush()
 }
 

@@ -115,7 +115,7 @@ func wanders(n int) {
 	}
 }
 
-// waits keeps its tally while it waits.
+// waits counts calls before it waits and after.
 //
 //go:noinline
 func waits(begun *sync.WaitGroup, done chan struct{}) {

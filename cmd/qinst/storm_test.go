@@ -1,0 +1,55 @@
+package main
+
+import (
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"qinst.dev/trace"
+)
+
+// TestStorm: calls that are counted in line are exact while goroutines are stopped between the
+// load of a counter's address and the increment. Without optimization there are more instructions
+// between the two. scripts/slow/storm does the same for longer.
+func TestStorm(t *testing.T) {
+	t.Parallel()
+	for _, flags := range []string{"", "-N", "-l"} {
+		exe := buildProbed(t, "programs", "storm")
+		if flags != "" {
+			exe = filepath.Join(t.TempDir(), "storm")
+			cmd := exec.Command("go", "build", "-toolexec", "qinst", "-gcflags="+flags, "-o", exe, "./storm")
+			cmd.Dir = filepath.Join("..", "..", "testdata", "programs")
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Fatalf("%v\n%s", err, out)
+			}
+		}
+		for _, procs := range []string{"2", "4"} {
+			tr, out := runTraced(t, exec.Command(exe, "12", "2000000"), "QINST=mode=count", "GOMAXPROCS="+procs)
+			checkStorm(t, tr, out)
+			if m := &tr.Memory; m.Unowned != 0 || m.Ringless != 0 {
+				t.Errorf("%+v", m)
+			}
+		}
+	}
+}
+
+// checkStorm compares a trace of the program storm with what it printed.
+func checkStorm(t *testing.T, tr *trace.Trace, out string) {
+	t.Helper()
+	got := map[string]uint64{}
+	for _, c := range checkedProfile(t, tr, nil).Calls {
+		got[strings.TrimPrefix(c.Callee, "main.")] += c.Count
+	}
+	for line := range strings.Lines(out) {
+		var name string
+		var want uint64
+		if _, err := fmt.Sscan(line, &name, &want); err != nil {
+			t.Fatal(err)
+		}
+		if got[name] != want {
+			t.Errorf("%s was called %d times, expected %d", name, got[name], want)
+		}
+	}
+}

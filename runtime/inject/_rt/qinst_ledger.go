@@ -1,0 +1,417 @@
+package runtime
+
+import (
+	"internal/runtime/atomic"
+	"unsafe"
+)
+
+// Ledgers: the memory in which calls are counted in line. A hit is three instructions of
+// the instrumented code,
+//
+//	*(*uint64)(QinstAt() + slot + 8*n)++
+//
+// with no probe, no saved registers and no test. Such code can be stopped between the load
+// of the address and the increment (rule 1 at the head of qinst.go), so it is not the thread
+// that must be the same before and after, but the ledger's owner:
+//
+//   - A thread owns a ledger, and the goroutine that it runs counts there (qinstLend).
+//   - A goroutine that is stopped asynchronously keeps the ledger that it was using, and its
+//     thread takes another one (qinstKeepLedger). The goroutine goes on with it wherever it runs
+//     next, and gives it back at its first ordinary stop.
+//   - An ordinary stop is a call. No address of a slot lives across a call, so nothing need
+//     be kept: the goroutine uses the ledger of the thread that runs it next.
+//
+// So nobody else writes to a ledger, whatever the compiler puts between load and increment.
+//
+// A ledger is never cleared. The hits of a point are the sum over all ledgers, those that
+// nobody owns included, and the recorders' counters: where code is compiled for the race
+// detector, and for the second callee of a call that is known at run time only, a probe
+// counts.
+//
+//	at-8                   number of the ledger
+//	at                     a slot for each point of one package that is not registered
+//	at+8*qinstEarlySlots   a slot for each point; these lie in the ring
+//	behind them            words: the code of the first callee that this ledger saw
+//
+// The address is in g.racectx, which nothing uses without the race detector, and the number
+// of a ledger that a goroutine keeps in g.stackLock, which nothing uses at all. A g that is
+// larger by one word is larger by 32 bytes.
+
+const (
+	qinstEarlySlots   = qinstLedgerEarly
+	qinstLedgerPoints = qinstEarlySlots * 8                             // offset of the first point's slot
+	qinstLedgerBytes  = qinstMaxPoints * 8                              // of the points' slots
+	qinstLedgerWords  = qinstLedgerPoints + qinstLedgerBytes            // offset of the callees
+	qinstLedgerSize   = qinstPage + qinstLedgerWords + qinstMaxPoints*8 // of the mapping: a page for the number comes first
+
+	qinstMaxLedgers  = 8192
+	qinstMostKept    = 4096 // beyond, only threads get new ones: a mapping is a resource of the process
+	qinstFirstLedger = 1    // threads count together in it when no other can be had
+)
+
+// Every ledger that was made is in qinstLedgers for good, and its number is its index.
+var (
+	qinstLedgers      [qinstMaxLedgers]uintptr
+	qinstNLedgers     uint32                  // made so far, and 1
+	qinstFreeLedgers  qinstList               // ledgers that nobody owns
+	qinstLedgerNext   [qinstMaxLedgers]uint32 // the list's words
+	qinstLedgerRing   [qinstMaxLedgers]bool   // its slots are in the ring, as far as points were registered
+	qinstLedging      uint32                  // spin lock: a ledger is being made, or all grow
+	qinstLedgerExtent uintptr                 // bytes of slots that each ledger has in the ring
+	qinstLedgerMemory atomic.Uint64           // bytes of all of them
+	qinstUnowned      uint64                  // times that somebody found no ledger of its own
+	qinstRingless     uint64                  // ledgers that the ring had no room for
+	qinstWords        uint32                  // callees registered
+	qinstMostEarly    uint32                  // points of the largest package
+
+	// The ledger of those that have none: before the start, and with mode=off, code that was
+	// not told yet that its points are off counts here.
+	qinstNoLedgerMemory [(qinstPage + qinstLedgerPoints) / 8]uint64
+)
+
+// QinstAt is the address of the running goroutine's ledger. The tool's accessor is a copy of
+// it, which is inlined into packages that do not import this one. References go by the
+// linker's name, so that one to the copy finds this function.
+// Context: probe.
+//
+//go:linkname QinstAt qinst_at
+func QinstAt() unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&getg().racectx)) }
+
+// A g of another layout must be a build error: instrumented code would write to any address.
+var (
+	_ [unsafe.Offsetof(g{}.racectx) - qinstAccessorOffset]struct{}
+	_ [qinstAccessorOffset - unsafe.Offsetof(g{}.racectx)]struct{}
+)
+
+// qinstNoLedger is the ledger of those that have none.
+// Context: start, hook.
+//
+//go:nosplit
+func qinstNoLedger() uintptr { return uintptr(unsafe.Pointer(&qinstNoLedgerMemory)) + qinstPage }
+
+// qinstLedgerNumber is a ledger's number, 0 for the one of those that have none.
+// Context: hook.
+//
+//go:nosplit
+func qinstLedgerNumber(at uintptr) uint32 { return *(*uint32)(unsafe.Pointer(at - 8)) }
+
+// qinstLedgerSlot is a point's slot in a ledger.
+// Context: probe, goroutine, writer.
+//
+//go:nosplit
+func qinstLedgerSlot(at uintptr, point uint32) *uint64 {
+	return (*uint64)(unsafe.Pointer(at + qinstLedgerPoints + uintptr(point)*8))
+}
+
+// qinstNewG gives a new g what it has before a thread runs it.
+// Its ledger must be memory at all times: a g that never runs goroutines may run timers.
+// Context: start, hook.
+//
+//go:nosplit
+func qinstNewG(gp *g) {
+	gp.qinst = qinstNone()
+	if !raceenabled {
+		gp.racectx = qinstNoLedger()
+	}
+}
+
+// qinstNewM likewise.
+// Context: start, hook.
+//
+//go:nosplit
+func qinstNewM(mp *m) {
+	mp.qinst, mp.qinstLedger = qinstNone(), qinstNoLedger()
+	if mp.g0 != nil {
+		qinstNewG(mp.g0)
+	}
+}
+
+// qinstLend gives a goroutine the ledger of the thread that is about to run it, unless it was
+// stopped asynchronously and has one of its own.
+// Context: start, hook.
+//
+//go:nosplit
+func qinstLend(mp *m, gp *g) {
+	if raceenabled {
+		return
+	}
+	if mp.qinstLedger == qinstNoLedger() && qinstStarted != 0 {
+		systemstack(func() { qinstTakeLedger(mp) })
+	}
+	if gp.stackLock != 0 {
+		if gp.asyncSafePoint {
+			return
+		}
+		qinstDropLedger(gp)
+	}
+	gp.racectx = mp.qinstLedger
+}
+
+// qinstKeepLedger leaves a goroutine that is being stopped asynchronously its ledger: it may have
+// loaded a slot's address that it has not used yet. The thread goes on with another one.
+// One that kept its ledger since it was last stopped so keeps it on: its thread has another
+// already. If there is none, the thread goes on with the goroutine's, which will use it once
+// more at most; that is counted.
+// Context: hook.
+//
+//go:nosplit
+func qinstKeepLedger(gp *g) {
+	mp := gp.m
+	if raceenabled || gp.stackLock != 0 || mp.qinstLedger == qinstNoLedger() || gp.racectx != mp.qinstLedger {
+		return
+	}
+	var i uint32
+	systemstack(func() { i = qinstSpareLedger() })
+	if i == 0 {
+		atomic.Xadd64(&qinstUnowned, 1)
+		return
+	}
+	gp.stackLock = qinstLedgerNumber(mp.qinstLedger)
+	qinstOwnLedger(mp, qinstLedgers[i])
+}
+
+// qinstStopped takes the ledger that a goroutine kept, if it stops in an ordinary way. It
+// must not wait until the goroutine runs again: many may never do so.
+// Context: hook.
+//
+//go:nosplit
+func qinstStopped(gp *g) {
+	if gp.stackLock != 0 && !gp.asyncSafePoint {
+		qinstDropLedger(gp)
+	}
+}
+
+// qinstDropLedger gives the ledger back that a goroutine kept.
+// Context: start, hook.
+//
+//go:nosplit
+func qinstDropLedger(gp *g) {
+	i := gp.stackLock
+	gp.stackLock = 0
+	qinstFreeLedger(i)
+}
+
+// qinstFreeLedger puts a ledger on the list of those that nobody owns.
+// Context: start, hook.
+//
+//go:nosplit
+func qinstFreeLedger(i uint32) {
+	if i > qinstFirstLedger {
+		qinstFreeLedgers.push(i)
+	}
+}
+
+// qinstCalledBack gives a goroutine of a thread that C created a ledger: such a goroutine
+// begins to run without the scheduler.
+// Context: hook.
+//
+//go:nosplit
+func qinstCalledBack(gp *g) {
+	if !raceenabled && gp.m.qinstLedger == qinstNoLedger() && qinstStarted != 0 {
+		systemstack(func() { qinstTakeLedger(gp.m) })
+		gp.racectx = gp.m.qinstLedger
+	}
+}
+
+// qinstTakeLedger gives a thread a ledger. There is one for each thread, whatever memory= says:
+// without it hits would be lost.
+// Context: start, hook.
+func qinstTakeLedger(mp *m) {
+	i := qinstFreeLedgers.pop()
+	if i == 0 {
+		i = qinstNewLedger(qinstMaxLedgers, true)
+	}
+	if i == 0 {
+		atomic.Xadd64(&qinstUnowned, 1)
+		i = qinstFirstLedger
+	}
+	qinstOwnLedger(mp, qinstLedgers[i])
+}
+
+// qinstOwnLedger makes a ledger the thread's, and that of what it runs on its own stack.
+// Context: start, hook.
+//
+//go:nosplit
+func qinstOwnLedger(mp *m, at uintptr) {
+	mp.qinstLedger = at
+	mp.g0.racectx = at
+}
+
+// qinstLeaveLedger takes the ledger of a thread that is about to end.
+// Context: hook.
+//
+//go:nosplit
+func qinstLeaveLedger(mp *m) {
+	if raceenabled {
+		return
+	}
+	i := qinstLedgerNumber(mp.qinstLedger)
+	qinstOwnLedger(mp, qinstNoLedger())
+	qinstFreeLedger(i)
+}
+
+// qinstSpareLedger is a ledger for a thread whose goroutine keeps its own, 0 if there is none.
+// Context: hook.
+func qinstSpareLedger() uint32 {
+	if i := qinstFreeLedgers.pop(); i != 0 {
+		return i
+	}
+	return qinstNewLedger(qinstMostKept, false)
+}
+
+// qinstNewLedger makes a ledger, 0 if there are most already, or no memory. Where memory= or
+// the ring has no room it is memory of the process alone if it must be had: then only the
+// pages that it counts in take memory, and a kill loses its counts.
+// Context: start, hook.
+func qinstNewLedger(most uint32, must bool) uint32 {
+	qinstLockLedgers()
+	i := qinstNLedgers
+	if i >= most || !qinstMakeLedger(i, must) {
+		i = 0
+	}
+	qinstUnlockLedgers()
+	return i
+}
+
+// qinstLockLedgers takes the lock over how many ledgers there are and how far they reach.
+// Context: start, hook.
+func qinstLockLedgers() {
+	for !atomic.Cas(&qinstLedging, 0, 1) {
+		usleep(20)
+	}
+}
+
+// qinstUnlockLedgers gives it back.
+// Context: start, hook.
+func qinstUnlockLedgers() { atomic.Store(&qinstLedging, 0) }
+
+// qinstMakeLedger makes ledger i, under the lock.
+// Context: start, hook.
+func qinstMakeLedger(i uint32, must bool) bool {
+	size := qinstLedgerExtent
+	room := qinstMayUse(uint64(size)) && qinstAllocate(qinstLedgerAt(i), size)
+	if !room && !must {
+		return false
+	}
+	p := qinstAnonymous(qinstLedgerSize)
+	if p == 0 {
+		return false
+	}
+	at := p + qinstPage
+	if room && qinstRing >= 0 {
+		room = qinstMmap(at+qinstLedgerPoints, qinstLedgerBytes, qinstShared|qinstFixed, uintptr(qinstRing), qinstLedgerAt(i)) != 0
+	}
+	if room {
+		qinstLedgerMemory.Add(int64(size))
+	} else {
+		atomic.Xadd64(&qinstRingless, 1)
+	}
+	*(*uint32)(unsafe.Pointer(p + qinstPage - 8)) = i
+	qinstLedgerRing[i] = room
+	atomic.Storeuintptr(&qinstLedgers[i], at)
+	atomic.Store(&qinstNLedgers, i+1)
+	qinstHead[qinstRingWordLedgers] = uint64(i + 1)
+	return true
+}
+
+// qinstLedgerAt is where a ledger's slots are in the ring.
+// Context: start, hook.
+func qinstLedgerAt(i uint32) uintptr { return qinstLedgersAt + uintptr(i)*qinstLedgerBytes }
+
+// qinstStartLedgers makes the first ledger, before any package is registered.
+// Context: start.
+func qinstStartLedgers() bool {
+	qinstFreeLedgers.base, qinstFreeLedgers.stride = uintptr(unsafe.Pointer(&qinstLedgerNext[1])), 4
+	qinstNLedgers, qinstLedgerExtent = qinstFirstLedger, qinstPage
+	return qinstNewLedger(qinstMaxLedgers, true) == qinstFirstLedger
+}
+
+// qinstGrowLedgers makes room for the slots of so many points in every ledger, before any of
+// the new points can be hit. A part that the ring has no room for becomes memory of the
+// process: to touch it in the file would end the program.
+// Context: start.
+func qinstGrowLedgers(points uint32) {
+	qinstLockLedgers()
+	from := qinstLedgerExtent
+	// An eighth more than is needed: packages register one by one, and each growth takes a
+	// system call for every ledger.
+	if need := uintptr(points) * 8; need > from {
+		to := min((need+need/8+qinstPage-1)&^(qinstPage-1), qinstLedgerBytes)
+		for i := uint32(qinstFirstLedger); i < qinstNLedgers; i++ {
+			switch at := qinstLedgers[i]; {
+			case !qinstLedgerRing[i]:
+			case qinstMayUse(uint64(to-from)) && qinstAllocate(qinstLedgerAt(i)+from, to-from):
+				qinstLedgerMemory.Add(int64(to - from))
+			default:
+				qinstMmap(at+qinstLedgerPoints+from, qinstLedgerBytes-from, qinstPrivate|qinstFixed, ^uintptr(0), 0)
+				qinstLedgerRing[i] = false
+				atomic.Xadd64(&qinstRingless, 1)
+			}
+		}
+		qinstLedgerExtent = to
+	}
+	qinstUnlockLedgers()
+}
+
+// qinstEachLedger calls f with every ledger. Their owners count meanwhile: a sum is that of
+// some moment of each.
+// Context: goroutine, writer.
+func qinstEachLedger(f func(at uintptr)) {
+	for i := uint32(qinstFirstLedger); i < atomic.Load(&qinstNLedgers); i++ {
+		f(qinstLedgers[i])
+	}
+}
+
+// qinstTellCallee is qinst_told, the probe at a call whose callee begins at pc where the
+// ledger's word does not say so: it names another, or none so far. word is the distance of
+// the word from the ledger's address.
+// Context: probe.
+//
+//go:nosplit
+func qinstTellCallee(word uintptr, point uint32, pc uintptr) uint32 {
+	if point < qinstMaxPoints && !raceenabled {
+		at := getg().racectx
+		w, n := (*uintptr)(unsafe.Pointer(at+word)), qinstLedgerSlot(at, point)
+		if *w == 0 && *n == 0 { // a call of a nil function counts there, too
+			*n, *w = 1, pc
+			return 0
+		}
+	}
+	return qinstCalled(point, pc)
+}
+
+// qinstLedgerCallees adds the callees that ledgers counted to a table, and writes those that
+// find no room there.
+// Context: writer.
+func qinstLedgerCallees(b *qinstRecorder) {
+	for i := range qinstNTables {
+		t := &qinstTables[i]
+		for k := 0; k+4 <= len(t.callees); k += 4 {
+			point := t.base + (uint32(t.callees[k]) | uint32(t.callees[k+1])<<8 | uint32(t.callees[k+2])<<16 | uint32(t.callees[k+3])<<24)
+			word := qinstLedgerWords + uintptr(t.words)*8 + uintptr(k)*2
+			qinstEachLedger(func(at uintptr) {
+				pc, n := *(*uintptr)(unsafe.Pointer(at + word)), *qinstLedgerSlot(at, point)
+				if pc == 0 || n == 0 {
+					return
+				}
+				if e := b.callee(point, pc); e != nil {
+					e.n += n
+				} else {
+					qinstWriteCallee(point, pc, n)
+				}
+			})
+		}
+		qinstBeat++
+	}
+}
+
+// qinstEarlyHits is how many hits were counted in line before their package was registered.
+// Context: writer.
+func qinstEarlyHits() (n uint64) {
+	qinstEachLedger(func(at uintptr) {
+		for k := range uintptr(qinstMostEarly) {
+			n += *(*uint64)(unsafe.Pointer(at + k*8))
+		}
+	})
+	return n
+}
