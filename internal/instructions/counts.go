@@ -1,0 +1,146 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"qinst.dev/lab"
+	"qinst.dev/sddf/spec"
+	"qinst.dev/trace"
+)
+
+// repeats is how often everything is counted: what differs between two counts is no cost.
+const repeats = 2
+
+// counts counts the instructions of programs.
+func (b *bench) counts(set []program) (table, error) {
+	t := table{Columns: []string{"instructions", "plain, M"}}
+	for _, s := range counted {
+		t.Columns = append(t.Columns, s.name+", %")
+	}
+	t.Columns = append(t.Columns, "two counts differ by, points")
+	for _, p := range set {
+		fmt.Fprintln(os.Stderr, "counting", p.name)
+		row, err := b.countRow(p)
+		if err != nil {
+			return t, fmt.Errorf("%s: %w", p.name, err)
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t, nil
+}
+
+// countRow has the least of the counts with each setting, and how far they are apart at most.
+func (b *bench) countRow(p program) ([]string, error) {
+	plain, most, err := b.count(p, nil)
+	if err != nil {
+		return nil, err
+	}
+	row := []string{p.what, fmt.Sprintf("%.1f", float64(plain)/1e6)}
+	apart := percent(most-plain, plain)
+	for _, s := range counted {
+		least, most, err := b.count(p, &s)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", s.name, err)
+		}
+		row = append(row, fmt.Sprintf("%+.1f", percent(least-plain, plain)))
+		apart = max(apart, percent(most-least, plain))
+	}
+	return append(row, fmt.Sprintf("%.2f", apart)), nil
+}
+
+func percent(part, whole int64) float64 { return 100 * float64(part) / float64(whole) }
+
+// count returns the least and the most instructions between a program's two lengths. Without a
+// setting the program is plain.
+func (b *bench) count(p program, s *setting) (least, most int64, err error) {
+	for range repeats {
+		short, err := b.valgrind(p, s, p.short)
+		if err != nil {
+			return 0, 0, err
+		}
+		long, err := b.valgrind(p, s, p.long)
+		if err != nil {
+			return 0, 0, err
+		}
+		n := long - short
+		least, most = min(cmp.Or(least, n), n), max(most, n)
+	}
+	return least, most, nil
+}
+
+var refs = regexp.MustCompile(`I +refs: +([\d,]+)`)
+
+// valgrind runs a program under cachegrind. One processor, no garbage collection and valgrind's
+// fair turns leave nothing to chance but the seeds of maps, and the times at which the recorder's
+// threads do their work.
+func (b *bench) valgrind(p program, s *setting, n int) (count int64, err error) {
+	j := b.job(p, s, n)
+	j.Args = append([]string{"--tool=cachegrind", "--cache-sim=no", "--fair-sched=yes", "--cachegrind-out-file=/dev/null", j.Program}, j.Args...)
+	j.Program = "valgrind"
+	j.Env = []string{"GOMAXPROCS=1", "GOGC=off"}
+	plan := lab.Plan{Rounds: 1, Cases: []lab.Case{{Name: p.name, Job: j}}}
+	err = b.quiet.Run(b.ctx, plan, func(r lab.Result) error {
+		m := refs.FindSubmatch(r.Stderr)
+		if m == nil {
+			return fmt.Errorf("found no count in what valgrind says: %s", r.Stderr)
+		}
+		if count, err = strconv.ParseInt(strings.ReplaceAll(string(m[1]), ",", ""), 10, 64); err != nil {
+			return err
+		}
+		if s != nil && s.qinst == everything {
+			if err := allTraced(r.Trace); err != nil {
+				return err
+			}
+		}
+		return b.same(p, n, r.Stdout)
+	})
+	return count, err
+}
+
+// job is a run of a program with a setting.
+func (b *bench) job(p program, s *setting, n int) lab.Job {
+	j := lab.Job{Program: filepath.Join(b.plain, p.name), Args: []string{strconv.Itoa(n)}, Plain: s == nil, Collect: true}
+	if s != nil {
+		j.Program, j.Settings, j.NoTrace = filepath.Join(b.probed, p.name), s.qinst, !s.traces
+	}
+	return j
+}
+
+// allTraced has an error if activations were counted that were to be traced, because then the
+// count is of something else.
+func allTraced(file string) error {
+	t, err := trace.Open(file)
+	if err != nil {
+		return err
+	}
+	defer t.Close()
+	var hits, traced uint64
+	for i := range t.Points {
+		if p := &t.Points[i]; p.Kind == spec.PointProc && p.Flags&spec.FlagDerived == 0 {
+			hits += p.Hits
+			traced += p.Traced
+		}
+	}
+	if hits == 0 || traced < hits-hits/1000 {
+		return fmt.Errorf("found %d of %d activations traced, expected all", traced, hits)
+	}
+	return nil
+}
+
+// same has an error if a run did not print what the first one of that length did, because then
+// it did something else.
+func (b *bench) same(p program, n int, out []byte) error {
+	key := fmt.Sprint(p.name, " ", n)
+	if first, ok := b.printed[key]; ok && !bytes.Equal(first, out) {
+		return fmt.Errorf("%s printed %q, expected %q", key, out, first)
+	}
+	b.printed[key] = out
+	return nil
+}
