@@ -17,10 +17,10 @@ var programs = []program{
 	{"toml", "toml: decode", "github.com/BurntSushi/toml", 5, 35, 500},
 	{"goldmark", "goldmark: convert", "github.com/yuin/goldmark/...", 5, 45, 800},
 	{"json", "encoding/json: both ways", "encoding/json", 5, 105, 2500},
-	{"interp", "an interpreter of trees", "main", 5, 205, 5000},
-	{"loop", "9 M calls of 18 instructions", "main", 1000, 9_001_000, 120_000_000},
+	{"interp", "an interpreter of trees", "main", 5, 205, 4000},
+	{"loop", "9 M calls of 18 instructions", "main", 1000, 9_001_000, 150_000_000},
 	{"zstd", "zstd: both ways", "github.com/klauspost/compress/...", 5, 55, 2000},
-	{"literals", "function literals", "main", 5, 205, 5000},
+	{"literals", "function literals", "main", 5, 105, 4000},
 }
 
 // setting is one of the recorder's. A plain program has none.

@@ -1,14 +1,17 @@
-// Command literals spends its time in function literals: comparisons for a sort, visitors of a
-// tree, filters and folds, iterators. It repeats that as often as its argument says.
+// Command literals spends its time in function literals and in procedures that contain some: a
+// comparison for a sort, a visitor of a tree, a search, a helper within a loop, an iterator. It
+// repeats that as often as its argument says.
 package main
 
 import (
+	"errors"
 	"fmt"
 	"iter"
 	"os"
 	"sort"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 type node struct {
@@ -28,69 +31,149 @@ func grow(name string, levels int) *node {
 	return n
 }
 
-// walk calls visit for each node, and leaves out the children of those for which it is false.
-func walk(n *node, visit func(n *node, depth int) bool) {
-	var down func(n *node, depth int)
-	down = func(n *node, depth int) {
-		if !visit(n, depth) {
-			return
+// skip is what a visitor returns to leave out a node's children.
+var skip = errors.New("skip")
+
+// walk calls visit for each node, until it returns an error.
+func walk(n *node, visit func(path string, n *node, depth int) error) error {
+	var down func(path string, n *node, depth int) error
+	down = func(path string, n *node, depth int) error {
+		switch err := visit(path, n, depth); {
+		case err == skip:
+			return nil
+		case err != nil:
+			return fmt.Errorf("%s: %w", path, err)
 		}
 		for _, c := range n.children {
-			down(c, depth+1)
+			if err := down(c.name, c, depth+1); err != nil {
+				return err
+			}
 		}
+		return nil
 	}
-	down(n, 0)
+	return down(n.name, n, 0)
 }
 
-func filter[T any](list []T, keep func(T) bool) (kept []T) {
-	for _, x := range list {
-		if keep(x) {
-			kept = append(kept, x)
+// collect has a visitor that no compiler inlines, because it has a deferred call.
+func collect(tree *node, round int) (all []*node, sizes [8]int) {
+	var mu sync.Mutex
+	err := walk(tree, func(path string, n *node, depth int) error {
+		mu.Lock()
+		defer mu.Unlock()
+		switch {
+		case n.size == 100-round%7:
+			return skip
+		case depth > 0 && strings.IndexByte(path, '/') < 0:
+			return errors.New("found no slash")
 		}
-	}
-	return kept
-}
-
-func fold[T, A any](list []T, start A, add func(A, T) A) A {
-	for _, x := range list {
-		start = add(start, x)
-	}
-	return start
-}
-
-// leaves are the nodes without children.
-func (n *node) leaves() iter.Seq[*node] {
-	return func(yield func(*node) bool) {
-		walk(n, func(n *node, _ int) bool {
-			return len(n.children) > 0 || yield(n)
-		})
-	}
-}
-
-// work visits, sorts, filters and folds the nodes of a tree.
-func work(tree *node, round int) int {
-	var all []*node
-	deepest := 0
-	walk(tree, func(n *node, depth int) bool {
-		deepest = max(deepest, depth)
+		for i := range sizes {
+			if n.size>>i&1 != 0 {
+				sizes[i] += depth
+			}
+		}
 		all = append(all, n)
-		return n.size != 1000+round
+		return nil
 	})
+	if err != nil {
+		panic(err)
+	}
+	return all, sizes
+}
+
+// order sorts by one of several keys, and by the others where it is equal.
+func order(all []*node, round int) {
 	sort.Slice(all, func(i, j int) bool {
-		if a, b := (all[i].size+round)%101, (all[j].size+round)%101; a != b {
-			return a < b
+		a, b := all[i], all[j]
+		if x, y := (a.size+round)%101, (b.size+round)%101; x != y {
+			return x < y
 		}
-		return all[i].name < all[j].name
-	})
-	odd := filter(all, func(n *node) bool { return strings.HasSuffix(n.name, "1") || n.size%2 == 1 })
-	sum := fold(odd, deepest, func(sum int, n *node) int {
-		if n.size > 50 {
-			return sum + n.size
+		if len(a.children) != len(b.children) {
+			return len(a.children) > len(b.children)
 		}
-		return sum + 1
+		for k := range min(len(a.name), len(b.name)) {
+			if a.name[k] != b.name[k] {
+				return a.name[k] < b.name[k]
+			}
+		}
+		return len(a.name) < len(b.name)
 	})
-	for n := range tree.leaves() {
-		sum += n.size & round
+}
+
+var limits = []int{3, 8, 15, 24, 35, 48, 63, 80, 99}
+
+// class is a small procedure around a literal. It is called often.
+func class(n *node, round int) int {
+	i := sort.Search(len(limits), func(i int) bool { return limits[i] >= n.size })
+	if i == len(limits) {
+		return round % 7
+	}
+	return limits[i] - n.size
+}
+
+// pack writes numbers into words, as encoders do: a loop of its own, with a literal that shares
+// its variables.
+func pack(all []*node, round int) (words []uint64) {
+	var word uint64
+	var used int
+	put := func(v uint64, bits int) {
+		for bits > 0 {
+			n := min(bits, 64-used)
+			word |= v & (1<<n - 1) << used
+			used += n
+			bits -= n
+			v >>= n
+			if used == 64 {
+				words = append(words, word)
+				word, used = 0, 0
+			}
+		}
+	}
+	for _, n := range all {
+		put(uint64(n.size), 7)
+		put(uint64(class(n, round)), 7)
+		for i := 0; i < len(n.name); i++ {
+			if c := n.name[i]; c == '/' {
+				put(0, 1)
+			} else {
+				put(uint64(c)<<1|1, 9)
+			}
+		}
+	}
+	put(0, 64-used)
+	return words
+}
+
+// runs is an iterator of the lengths of equal values in sequence.
+func runs(words []uint64, same func(a, b uint64) bool) iter.Seq2[int, uint64] {
+	return func(yield func(int, uint64) bool) {
+		for i := 0; i < len(words); {
+			j := i + 1
+			for j < len(words) && same(words[i], words[j]) {
+				j++
+			}
+			if !yield(j-i, words[i]) {
+				return
+			}
+			i = j
+		}
+	}
+}
+
+// work does a round.
+func work(tree *node, round int) (sum int) {
+	defer func() {
+		if err := recover(); err != nil {
+			panic(fmt.Sprintf("round %d: %v", round, err))
+		}
+	}()
+	all, sizes := collect(tree, round)
+	order(all, round)
+	words := pack(all, round)
+	for n, word := range runs(words, func(a, b uint64) bool { return a&3 == b&3 }) {
+		sum += n * int(word&15)
+	}
+	for _, size := range sizes {
+		sum += size
 	}
 	return sum
 }
