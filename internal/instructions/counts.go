@@ -2,12 +2,12 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -16,8 +16,12 @@ import (
 	"qinst.dev/trace"
 )
 
-// repeats is how often everything is counted: what differs between two counts is no cost.
-const repeats = 2
+// The seeds of maps and the addresses of types move a count by up to half a per cent, so that the
+// mean of several is taken. The plain count is part of each number, and has to be the best.
+const (
+	repeats      = 4
+	plainRepeats = 8
+)
 
 // counts counts the instructions of programs.
 func (b *bench) counts(set []program) (table, error) {
@@ -25,7 +29,7 @@ func (b *bench) counts(set []program) (table, error) {
 	for _, s := range counted {
 		t.Columns = append(t.Columns, s.name+", %")
 	}
-	t.Columns = append(t.Columns, "two counts differ by, points")
+	t.Columns = append(t.Columns, "single counts are apart by, points")
 	for _, p := range set {
 		fmt.Fprintln(os.Stderr, "counting", p.name)
 		row, err := b.countRow(p)
@@ -37,30 +41,30 @@ func (b *bench) counts(set []program) (table, error) {
 	return t, nil
 }
 
-// countRow has the least of the counts with each setting, and how far they are apart at most.
+// countRow has what each setting costs, and how far single counts are apart at most.
 func (b *bench) countRow(p program) ([]string, error) {
-	plain, most, err := b.count(p, nil)
+	plain, apart, err := b.count(p, nil, plainRepeats)
 	if err != nil {
 		return nil, err
 	}
 	row := []string{p.what, fmt.Sprintf("%.1f", float64(plain)/1e6)}
-	apart := percent(most-plain, plain)
 	for _, s := range counted {
-		least, most, err := b.count(p, &s)
+		mean, differ, err := b.count(p, &s, repeats)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", s.name, err)
 		}
-		row = append(row, fmt.Sprintf("%+.1f", percent(least-plain, plain)))
-		apart = max(apart, percent(most-least, plain))
+		row = append(row, fmt.Sprintf("%+.1f", percent(mean-plain, plain)))
+		apart = max(apart, differ)
 	}
-	return append(row, fmt.Sprintf("%.2f", apart)), nil
+	return append(row, fmt.Sprintf("%.2f", percent(apart, plain))), nil
 }
 
 func percent(part, whole int64) float64 { return 100 * float64(part) / float64(whole) }
 
-// count returns the least and the most instructions between a program's two lengths. Without a
-// setting the program is plain.
-func (b *bench) count(p program, s *setting) (least, most int64, err error) {
+// count returns the mean number of instructions between a program's two lengths, and how far the
+// counts are apart. Without a setting the program is plain.
+func (b *bench) count(p program, s *setting, repeats int) (mean, apart int64, err error) {
+	var counts []int64
 	for range repeats {
 		short, err := b.valgrind(p, s, p.short)
 		if err != nil {
@@ -70,10 +74,10 @@ func (b *bench) count(p program, s *setting) (least, most int64, err error) {
 		if err != nil {
 			return 0, 0, err
 		}
-		n := long - short
-		least, most = min(cmp.Or(least, n), n), max(most, n)
+		counts = append(counts, long-short)
+		mean += (long - short) / int64(repeats)
 	}
-	return least, most, nil
+	return mean, slices.Max(counts) - slices.Min(counts), nil
 }
 
 var refs = regexp.MustCompile(`I +refs: +([\d,]+)`)
@@ -92,7 +96,7 @@ func (b *bench) valgrind(p program, s *setting, n int) (count int64, err error) 
 	return count, err
 }
 
-// valgrindOnce leaves nothing to chance but the seeds of maps, and the times at which the
+// valgrindOnce leaves little more to chance than the seeds of maps, and the times at which the
 // recorder's threads do their work: one processor, no garbage collection, valgrind's fair turns.
 func (b *bench) valgrindOnce(p program, s *setting, n int) (count int64, err error) {
 	j := b.job(p, s, n)
