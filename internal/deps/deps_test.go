@@ -61,6 +61,7 @@ const policy = `
 	trace < internal/suites;
 	trace, golang.org/x/tools/cover < internal/counts;
 	trace/tracetest, analysis/profile, lab < internal/servers;
+	lab, trace, internal/stats < internal/instructions;
 	internal/progen < internal/progen/write;
 `
 
