@@ -126,6 +126,6 @@ func (t table) print() {
 	for _, row := range slices.Concat([][]string{t.Columns}, t.Rows) {
 		fmt.Fprintln(w, strings.Join(row, "\t")+"\t")
 	}
-	w.Flush()
+	_ = w.Flush() // what it prints to has nobody to tell of errors
 	fmt.Println()
 }
