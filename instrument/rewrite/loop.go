@@ -30,7 +30,7 @@ func (w *writer) loops(fn *points.Func) {
 			w.insert(lp.Start, "@l%[1]d, @n%[1]d = 0, 0; ", n)
 			w.insert(lp.Body, " if @n%[1]d++; @n%[1]d == 2 && @off[%[1]d] == 0 { @l%[1]d, @d%[1]d = @enter(@base + %[2]d) };", n, point)
 		default:
-			w.insert(lp.Start, "@l%[1]d, @n%[1]d = 0, 0; if @off[%[1]d] == 0 { @l%[1]d, @d%[1]d = @enter(@base + %[2]d) }; ", n, point)
+			w.insert(lp.Start, "@l%[1]d, @n%[1]d = 0, 0; %[3]s{ @l%[1]d, @d%[1]d = @enter(@base + %[2]d) }; ", n, point, w.reached(fn, n))
 			w.insert(lp.Body, " @n%d++;", n)
 		}
 		if lp.End.IsValid() {

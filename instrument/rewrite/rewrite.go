@@ -112,7 +112,7 @@ func (w *writer) entry(fn *points.Func) {
 		if slices.ContainsFunc(fn.Loops, func(lp *points.Loop) bool { return lp.Deep }) {
 			exit = "exitall" // also of a loop of this kind that a return left
 		}
-		w.insert(at, " if @off[%[1]d] == 0 { if @t, _ := @enter(@base + %[1]d); @t != 0 { defer @%[2]s(@t) } };", fn.Point, exit)
+		w.insert(at, " %s{ if @t, _ := @enter(@base + %d); @t != 0 { defer @%s(@t) } };", w.reached(fn, fn.Point), fn.Point, exit)
 		return
 	}
 	point := fn.Point
@@ -120,13 +120,32 @@ func (w *writer) entry(fn *points.Func) {
 		point += lateExit
 	}
 	if !hasExit(fn) {
-		w.insert(at, " if @off[%d] == 0 { @enter(@base + %d) };", fn.Point, point)
+		w.insert(at, " %s{ @enter(@base + %d) };", w.reached(fn, fn.Point), point)
 		return
 	}
 	if slices.ContainsFunc(fn.Returns, func(r *ast.ReturnStmt) bool { return len(r.Results) > 0 }) {
 		w.nameResults(fn.Type)
 	}
-	w.insert(at, " var @t @u64; var @d *@u32; if @off[%d] == 0 { @t, @d = @enter(@base + %d) };", fn.Point, point)
+	w.insert(at, " var @t @u64; var @d *@u32; %s{ @t, @d = @enter(@base + %d) };", w.reached(fn, fn.Point), point)
+}
+
+// Levels of procedures. At the first their text runs as it was, if it stands twice, and counts
+// nothing; at the second all hits are counted in line, and no probe is called; above, the probes
+// decide.
+const countLevel = 2
+
+// level returns fn's level.
+func (w *writer) level(fn *points.Func) string {
+	return w.expand("@off[%d]", len(w.set.Points)+int(fn.Point))
+}
+
+// reached begins the statement that calls a probe with an entry and exits. The hit is counted in
+// line where that is all there is to do.
+func (w *writer) reached(fn *points.Func, point uint32) string {
+	if !w.set.InLine {
+		return w.expand("if @off[%d] == 0 ", point)
+	}
+	return w.expand("if %s == %d { *@slot(%[3]d)++ } else if @off[%[3]d] == 0 ", w.level(fn), countLevel, point)
 }
 
 // lateExit tells the runtime that the procedure has deferred calls and an
@@ -190,13 +209,13 @@ func (w *writer) counters(funcs []*points.Func) {
 			all = append(all, a)
 			switch a.Form {
 			case points.Before:
-				w.insert(a.Pos, "%s", w.statement(a))
+				w.insert(a.Pos, "%s", w.statement(fn, a))
 			case points.And:
-				w.insert(a.Pos, "((%s != 0 || %s) && (", w.off(a.Points), w.counts(asCondition, a.Points))
+				w.insert(a.Pos, "((%s%s) && (", w.unless(fn, a.Points), w.counts(asCondition, a.Points))
 			case points.Else:
-				w.insert(a.Pos, "{ %s", w.statement(a))
+				w.insert(a.Pos, "{ %s", w.statement(fn, a))
 			case points.Value:
-				w.insert(a.Pos, "@pass(%s, ", w.value(a.Points))
+				w.insert(a.Pos, "@pass(%s, ", w.value(fn, a.Points))
 			}
 		}
 	}
@@ -219,18 +238,44 @@ func (w *writer) counters(funcs []*points.Func) {
 }
 
 // statement counts the calls at an insertion.
-func (w *writer) statement(a *points.Insertion) string {
-	return w.expand("if %s == 0 { %s }; ", w.off(a.Points), w.counts(asStatement, a.Points))
+func (w *writer) statement(fn *points.Func, a *points.Insertion) string {
+	return w.counting(fn, a.Points) + "; "
 }
 
-// off returns an expression that is 0 unless all of the points are off, because then none of them
-// counts.
-func (w *writer) off(list []uint32) string {
+// counting returns a statement that counts calls.
+func (w *writer) counting(fn *points.Func, list []uint32) string {
+	counted, _ := w.tests(fn, list)
+	counts := w.counts(asStatement, list)
+	if counted == "" {
+		return counts
+	}
+	return w.expand("if %s { %s }", counted, counts)
+}
+
+// unless returns the beginning of a condition that counts calls: that they are not counted.
+func (w *writer) unless(fn *points.Func, list []uint32) string {
+	if _, skipped := w.tests(fn, list); skipped != "" {
+		return skipped + " || "
+	}
+	return ""
+}
+
+// tests returns the conditions that calls are counted, and that they are not. Counting in line
+// needs none in a body that is reached only if its procedure has a level: what a rule switches off
+// there is cheaper to count than to test.
+func (w *writer) tests(fn *points.Func, list []uint32) (counted, skipped string) {
+	switch {
+	case w.set.InLine && fn.OneBody == 0:
+		return "", ""
+	case w.set.InLine:
+		return w.level(fn) + " != 0", w.level(fn) + " == 0"
+	}
 	var all []string
 	for _, n := range list {
 		all = append(all, w.expand("@off[%d]", n))
 	}
-	return strings.Join(all, "&")
+	off := strings.Join(all, "&")
+	return off + " == 0", off + " != 0"
 }
 
 // countForm is the way in which calls are counted: by a probe, in the point's slot of the ledger,
@@ -286,10 +331,10 @@ func words(set *points.Set) map[uint32]int {
 }
 
 // value counts the calls of a case's value, which is 0.
-func (w *writer) value(list []uint32) string {
+func (w *writer) value(fn *points.Func, list []uint32) string {
 	var all []string
 	for _, n := range list {
-		all = append(all, w.expand("@counted(%d)", n))
+		all = append(all, w.expand("@counted(%d, %s)", n, w.level(fn)))
 	}
 	return strings.Join(all, " | ")
 }
@@ -327,9 +372,9 @@ func (w *writer) posts(fn *points.Func) {
 		w.insert(p.Home, " var @q%[1]d @u64; _ = @q%[1]d;", n)
 		w.insert(p.Start, "@q%d = 0; ", n)
 		if p.Cond == nil {
-			w.insert(p.Body, " if @q%d != 0 && %s == 0 { %s };", n, w.off(p.Points), w.counts(asStatement, p.Points))
+			w.insert(p.Body, " if @q%d != 0 { %s };", n, w.counting(fn, p.Points))
 		} else {
-			w.insert(p.Cond.Pos(), "(%s != 0 || @q%d == 0 || %s) && (", w.off(p.Points), n, w.counts(asCondition, p.Points))
+			w.insert(p.Cond.Pos(), "(%s@q%d == 0 || %s) && (", w.unless(fn, p.Points), n, w.counts(asCondition, p.Points))
 			w.insert(p.Cond.End(), ")")
 		}
 		w.insert(p.Body, " @q%d++;", n)

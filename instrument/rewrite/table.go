@@ -25,9 +25,9 @@ func Added(pkg *types.Package, importPath string, set *points.Set, names Names) 
 	if err != nil {
 		return nil, err
 	}
-	counted, imports, at, more := "@call(@base + n)", "", "", ""
+	counted, imports, at, more := "if @off[n] == 0 { return @call(@base + n) }", "", "", ""
 	if set.InLine {
-		counted, imports, at, more = "@inc(@uptr(n))", `import @runtime "`+Accessor+`"`, "at", inLine
+		counted, imports, at, more = "if level != 0 { return @inc(@uptr(n)) }", `import @runtime "`+Accessor+`"`, "at", inLine
 	}
 	return []byte(names.expand(`//go:build go1.21
 
@@ -41,8 +41,7 @@ type @string = %[4]s
 type @uptr = %[5]s
 type @ptr = @unsafe.Pointer
 
-// Not 0: the point is not to be reached. The second half has the levels of procedures;
-// 0: none of its points is to be reached.
+// Not 0: the point is not to be reached. The second half has the levels of procedures.
 var @off [2*%[6]d]%[7]s
 
 //go:linkname @enter qinst_enter
@@ -80,7 +79,7 @@ func @method[I @any](x I, n @uptr) @uptr {
 	return *(*@uptr)(@unsafe.Add(p, 24+8*n))
 }
 
-func @counted(n %[2]s) %[2]s { if @off[n] == 0 { return %[8]s }; return 0 }
+func @counted(n %[2]s, level %[7]s) %[2]s { %[8]s; return 0 }
 
 // The package may have a meaning of its own for nil.
 func @flat() (p *@u32) { return }

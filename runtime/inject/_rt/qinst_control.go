@@ -76,6 +76,8 @@ var (
 		counting    float64
 		scanned     uint32  // pages of the scan at hand
 		sum         float64 // of hits in it
+		sumInLine   float64 // of those counted in line
+		inLine      float64 // of these, between the last two scans
 		scanAt      int64
 	}
 )
@@ -282,8 +284,11 @@ func qinstRuled(point uint32) {
 	case r.most == qinstRateTrace:
 		o.quota += int32(min(r.limit.Burst+r.limit.Rate*qinstWindowNS/1e9, 1<<28))
 	}
-	if r.most == qinstRateOff {
+	switch t := qinstTableOf(point); {
+	case r.most == qinstRateOff:
 		qinstSetOff(point, 1)
+	case qinstUsual != qinstProbed && t != nil && point-t.base < t.probes:
+		t.setLevel(uintptr(point - t.base))
 	}
 	if c := qinstControlOf(point); r.most == qinstRateOff || c.off || qinstPaged[point>>qinstPageShift] {
 		qinstAppend(point)
@@ -380,10 +385,11 @@ func qinstScanHits(now int64) {
 	for part := max(16, pages/40); part > 0 && w.scanned < pages; part-- {
 		qinstSumPage(w.scanned, &qinstSums)
 		for k, s := range qinstSums {
-			hits := s[0] - s[2] + s[2]/qinstInLineParts // as many would cost as much
-			w.sum += float64(hits)
-			if qinstSet.floorOff && hits != 0 {
-				qinstNoteDear(w.scanned<<qinstPageShift+uint32(k), hits)
+			probed, inLine := s[0]-s[2], s[2]/qinstInLineParts // as many would cost as much
+			w.sum += float64(probed + inLine)
+			w.sumInLine += float64(inLine)
+			if qinstSet.floorOff && probed != 0 {
+				qinstNoteDear(w.scanned<<qinstPageShift+uint32(k), probed)
 			}
 		}
 		w.scanned++
@@ -391,17 +397,20 @@ func qinstScanHits(now int64) {
 	if w.scanned >= pages {
 		if w.scanAt != 0 && now > w.scanAt {
 			w.counting = max(0, (w.sum-qinstLastSum)*1e9/float64(now-w.scanAt))
+			w.inLine = w.sumInLine - qinstLastInLine
 			if qinstSet.floorOff {
 				qinstKeepFloor(now - w.scanAt)
 			}
 		}
-		qinstLastSum = w.sum
+		qinstLastSum, qinstLastInLine = w.sum, w.sumInLine
+		w.sumInLine = 0
 		w.sum, w.scanned, w.scanAt = 0, 0, now
 	}
 }
 
 var (
-	qinstLastSum  float64
+	qinstLastSum, qinstLastInLine float64
+
 	qinstClocked  uint32 // points that were timed
 	qinstUnlisted uint64 // times that a point found no room on the list
 )
@@ -442,7 +451,7 @@ func qinstKeepFloor(ns int64) {
 	cpu := qinstProcessCPU()
 	allowed := qinstBudgeting.Target * max(float64(cpu-d.cpu), float64(ns)*qinstIdleShare)
 	d.cpu = cpu
-	costs := w.counting * float64(ns) / 1e9 * qinstCountNS
+	costs := (w.counting*float64(ns)/1e9 - w.inLine) * qinstCountNS // what is counted in line goes on
 	for i := 0; i < len(d.hits) && costs > allowed && d.hits[i] > 0; i++ {
 		c := qinstControlOf(d.points[i])
 		if qinstEnlist(d.points[i]); c.floored || !c.listed || c.kind == 0 {

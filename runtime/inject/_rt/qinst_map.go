@@ -417,7 +417,7 @@ func qinstRegister(base *uint32, points uint32, table string, off unsafe.Pointer
 func (t *qinstTable) setOff(v byte) {
 	for i := range uintptr(t.probes) {
 		*t.offOf(i) = v
-		*t.levelOf(i) = 1 - v
+		*t.levelOf(i) = qinstUsual * (1 - v)
 	}
 }
 
@@ -432,36 +432,59 @@ func (t *qinstTable) levelOf(i uintptr) *byte {
 	return (*byte)(unsafe.Pointer(t.off + uintptr(t.probes) + i))
 }
 
+// Levels of procedures, as instrumented code tests them. Where nothing but counts is wanted its
+// hits are counted in line, and no probe is called.
+const (
+	qinstPlain   = 0
+	qinstCounted = 2
+	qinstProbed  = 3
+)
+
+// qinstUsual is the level of procedures without a rule that asks for more or less.
+var qinstUsual byte = qinstProbed
+
 // qinstSetOff makes the program reach a point, or not. Its procedure runs without probes while no
 // point of it is to be reached.
 // Context: start, goroutine, writer.
 func qinstSetOff(point uint32, v byte) {
-	t := qinstTableOf(point)
-	if t == nil || point-t.base >= t.probes {
-		return
+	if t := qinstTableOf(point); t != nil && point-t.base < t.probes {
+		*t.offOf(uintptr(point - t.base)) = v
+		t.setLevel(uintptr(point - t.base))
 	}
-	qinstKindOf(point) // finds the owners, too
-	i := uintptr(point - t.base)
-	*t.offOf(i) = v
-	owner := i - uintptr(qinstRulingOf(point).within)
+}
+
+// setLevel gives the procedure of a point its level.
+// Context: start, goroutine, writer.
+func (t *qinstTable) setLevel(i uintptr) {
+	qinstKindOf(t.base + uint32(i)) // finds the owners, too
+	owner := i - uintptr(qinstRulingOf(t.base+uint32(i)).within)
 	*t.levelOf(owner) = t.levelNow(owner, i)
 }
 
-// levelNow returns the level that a procedure is to have. It looks at the points behind point i
-// first: rules switch points off in ascending order, so that the next one tells at once.
+// levelNow returns the level that a procedure is to have: the highest of its points'. It looks at
+// those from point i on first: rules switch points off in ascending order, so that the next one
+// usually tells at once.
 // Context: start, goroutine, writer.
-func (t *qinstTable) levelNow(owner, i uintptr) byte {
-	for k := i; k < uintptr(t.probes) && (k == owner || qinstRulingOf(t.base+uint32(k)).within != 0); k++ {
-		if *t.offOf(k) == 0 {
-			return 1
-		}
+func (t *qinstTable) levelNow(owner, i uintptr) (level byte) {
+	for k := i; k < uintptr(t.probes) && (k == owner || qinstRulingOf(t.base+uint32(k)).within != 0) && level != qinstProbed; k++ {
+		level = max(level, t.wants(k))
 	}
-	for k := owner; k < i; k++ {
-		if *t.offOf(k) == 0 {
-			return 1
-		}
+	for k := owner; k < i && level != qinstProbed; k++ {
+		level = max(level, t.wants(k))
 	}
-	return 0
+	return level
+}
+
+// wants returns the level that a point asks for.
+// Context: start, goroutine, writer.
+func (t *qinstTable) wants(i uintptr) byte {
+	if *t.offOf(i) != 0 {
+		return qinstPlain
+	}
+	if o := qinstRulingOf(t.base + uint32(i)); o.rule != 0 && qinstRules[o.rule-1].most > qinstRateCount {
+		return qinstProbed
+	}
+	return qinstUsual
 }
 
 // qinstTableOf is the table that a point is in.

@@ -33,6 +33,9 @@ func qinstStart() {
 	// and no budget is needed.
 	if s.mode == "count" || s.mode == "sample" {
 		s.threshold, s.budget = qinstCountOnly, 0
+		if s.mode == "count" {
+			qinstUsual = qinstCounted
+		}
 	} else {
 		s.threshold = -1 << 29
 	}
