@@ -201,6 +201,10 @@ func (p *Point) Traceable() bool {
 // It is entered with its second iteration.
 func (p *Point) Spins() bool { return p.Flags&spec.FlagSpin != 0 }
 
+// Small reports whether p is a procedure that is only counted, because a pair of probes would take
+// as long as it does. Its time is in the lines of its callers.
+func (p *Point) Small() bool { return p.Flags&spec.FlagSmall != 0 }
+
 // Degraded is how often the point was reached without an event: it was counted, or
 // timed.
 func (p *Point) Degraded() uint64 { return p.Hits - min(p.Traced, p.Hits) }
@@ -211,7 +215,7 @@ func (p *Point) Counts(index PointID) uint64 {
 	switch {
 	case p.Representative != index || p.Flags&spec.FlagDerived != 0:
 		return 0
-	case p.Flags&spec.FlagInLine != 0:
+	case p.Flags&(spec.FlagInLine|spec.FlagSmall) != 0:
 		return p.Hits / spec.InLineParts
 	}
 	return p.Hits

@@ -106,7 +106,7 @@ func (p *Profile) procedures(b *builder, incl []Usage) {
 		if b.r.IsSystem(proc) {
 			id = pt.Name
 		}
-		e := Entry{ID: id, Kind: KindProc, Name: pt.Name, File: pt.File, Line: pt.Line, Calls: calls}
+		e := Entry{ID: id, Kind: KindProc, Name: pt.Name, File: pt.File, Line: pt.Line, Calls: calls, Small: pt.Small()}
 		if t.HasCounts && b.within == nil {
 			e.Calls, e.Degraded = max(pt.Hits, e.Calls), pt.Degraded()
 		}

@@ -58,6 +58,9 @@ func (n *notes) list() (list []string) {
 		say("%s of %s calls were timed or counted, not traced, and no samples were taken: the time of %s is in their callers' self times",
 			counted(p.Degraded), counted(n.allCalls()), strings.Join(names, ", "))
 	}
+	if n := n.small(); n > 0 {
+		say("%s procedures are small and were only counted: their time is in their callers' lines (built with -small=0 they have lines of their own)", counted(n))
+	}
 	if degraded, all := n.countedOps(); degraded > 0 {
 		say("%s of %s operations on synchronization objects were only counted: waits are exact, holds are known only for the other operations, and waits for such locks are blamed on the goroutine that unlocks", counted(degraded), counted(all))
 	}
@@ -76,7 +79,7 @@ func (n *notes) hidden() (names []string) {
 	}
 	var list []int
 	for i := range n.t.Points {
-		if p := &n.t.Points[i]; p.Kind == spec.PointProc && p.Degraded() > 0 {
+		if p := &n.t.Points[i]; p.Kind == spec.PointProc && p.Degraded() > 0 && !p.Small() {
 			list = append(list, i)
 		}
 	}
@@ -88,6 +91,16 @@ func (n *notes) hidden() (names []string) {
 		names = append(names, n.t.Points[i].Name)
 	}
 	return names
+}
+
+// small returns the number of procedures that were called and are only counted.
+func (n *notes) small() (sum uint64) {
+	for i := range n.t.Points {
+		if p := &n.t.Points[i]; p.Small() && p.Hits > 0 {
+			sum++
+		}
+	}
+	return sum
 }
 
 // countedOps returns the number of operations that were only counted, and of all operations.

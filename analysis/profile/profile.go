@@ -131,6 +131,7 @@ type Entry struct {
 	// Degraded calls were counted, or timed, but not traced. Their time is their caller's,
 	// unless samples were taken: then the times are estimates, with these intervals.
 	Degraded uint64    `json:"degraded,omitempty"`
+	Small    bool      `json:"small,omitempty"` // only counted: its time is in its callers' entries
 	SelfNPTs *Interval `json:"self_npt_interval,omitempty"`
 	NPTs     *Interval `json:"npt_interval,omitempty"`
 	// BlockedOn divides SelfBlocked by object, as far as the waits began in the trace.

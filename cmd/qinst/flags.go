@@ -88,6 +88,7 @@ func (f *flagSet) selection(verb string) {
 		{"exclude", "do not instrument packages that match these `patterns`"},
 		{"kinds", "insert only these `kinds` of probes: proc, call, loop, sync"},
 		{"size", "instrument only procedures with at least `n` SSA instructions"},
+		{"small", "only count procedures of fewer than `n` SSA instructions (0: none; default 40)"},
 		{"depth", "instrument only the `n` outermost of nested loops"},
 	} {
 		f.function(s.name, s.usage, func(value string) error {

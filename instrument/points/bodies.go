@@ -20,6 +20,7 @@ const (
 	_ OneBody = iota
 
 	OnceEmpty    // has no probe
+	OnceSmall    // is only counted
 	OnceRuns     // runs once, so that a test at the entry gains nothing
 	OnceLiteral  // holds a literal, or inlines one: a copy of it would have another name in tracebacks
 	OnceRange    // ranges over a function: likewise
@@ -33,7 +34,7 @@ const (
 )
 
 func (r OneBody) String() string {
-	return [oneBodyKinds]string{"", "has no probe", "runs once", "holds a literal", "ranges over a function", "starts a goroutine", "declares a type",
+	return [oneBodyKinds]string{"", "has no probe", "small", "runs once", "holds a literal", "ranges over a function", "starts a goroutine", "declares a type",
 		"holds a line directive", "assigns to a parameter and declares", "many defers", "large"}[r]
 }
 
@@ -60,7 +61,10 @@ func (f *finder) chooseBodies(fn *Func) {
 }
 
 func (f *finder) oneBody(fn *Func) (why OneBody) {
-	if fn.Bare && f.probes(fn) == len(fn.Returns) {
+	switch {
+	case fn.Small:
+		return OnceSmall
+	case fn.Bare && f.probes(fn) == len(fn.Returns):
 		return OnceEmpty
 	}
 	d, declared := fn.Node.(*ast.FuncDecl)

@@ -45,10 +45,11 @@ func (k Kinds) String() string {
 }
 
 // Limits leave out points that the rules would allow. A directive to probe
-// overrides Size and Depth.
+// overrides Size, Small and Depth.
 type Limits struct {
 	Kinds Kinds
 	Size  int // least number of SSA instructions of a procedure
+	Small int // procedures of fewer instructions are only counted; 0: none
 	Depth int // number of nested loops to probe, from the outside; 0 for all
 }
 

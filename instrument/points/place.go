@@ -91,7 +91,7 @@ func (p *placer) insertion(form Form, pos, end token.Pos) spot {
 // count stands for them.
 func (p *placer) body() {
 	var entry *uint32
-	if !p.fn.Bare {
+	if !p.fn.Bare || p.fn.Small {
 		entry = &p.fn.Point
 	}
 	p.listFrom(entry, p.fn.Body.List)

@@ -75,6 +75,7 @@ type Func struct {
 	Point  uint32         // if probed
 	Bare   bool           // without probes at entry and exit, but with probes inside
 	Forced bool           // probed by directive, although the compiler would inline it
+	Small  bool           // only counted
 
 	Exit       ExitForm
 	Returns    []*ast.ReturnStmt // its own, not those of literals inside
@@ -153,9 +154,14 @@ func Find(p *Package) *Set {
 		kind := spec.PointProc
 		if fn.Bare = !f.Limits.has(Procs); fn.Bare {
 			kind = spec.PointFunc
+		} else if fn.Small = f.small(fn); fn.Small {
+			fn.Bare = true
 		}
-		if p := f.add(fn, fn.Node.Pos(), kind, f.called(fn.Name)); fn.Forced {
+		switch p := f.add(fn, fn.Node.Pos(), kind, f.called(fn.Name)); {
+		case fn.Forced:
 			p.Flags |= spec.FlagForced
+		case fn.Small:
+			p.Flags |= spec.FlagSmall
 		}
 		f.chooseExit(fn)
 		f.placeCalls(fn)
@@ -239,6 +245,7 @@ func (p *Point) FlagNames() []string {
 		{spec.FlagSpin, "spins"},
 		{spec.FlagForced, "probed by directive"},
 		{spec.FlagDerived, "inlined"},
+		{spec.FlagSmall, "small: only counted"},
 	} {
 		if p.Flags&f.bit != 0 {
 			names = append(names, f.name)

@@ -103,10 +103,13 @@ func (w *writer) header(name string, text []byte) {
 
 // entry names the results if the exits need it, and marks the start of the body.
 func (w *writer) entry(fn *points.Func) {
+	at := fn.Body.Lbrace + 1
+	if fn.Small {
+		w.insert(at, " %s;", w.counting(fn, []uint32{fn.Point}))
+	}
 	if fn.Bare {
 		return
 	}
-	at := fn.Body.Lbrace + 1
 	if fn.Exit == points.DeferredExit {
 		exit := "exit"
 		if slices.ContainsFunc(fn.Loops, func(lp *points.Loop) bool { return lp.Deep }) {

@@ -21,7 +21,7 @@ const ConfigName = "qinst.toml"
 // config is the file's form.
 type config struct {
 	Include, Exclude, Kinds []string
-	Size, Depth             int
+	Size, Small, Depth      int
 
 	Limits     map[string]string // by point
 	Run        map[string]string // other settings of QINST
@@ -40,7 +40,7 @@ func (s Selection) WithFile(dir string) (Selection, error) {
 		return s, fmt.Errorf("%s: %w", name, err)
 	}
 	if unknown := meta.Undecoded(); len(unknown) > 0 {
-		return s, fmt.Errorf("%s: found key %q, expected include, exclude, kinds, size, depth, limits, run or extensions", name, unknown[0])
+		return s, fmt.Errorf("%s: found key %q, expected include, exclude, kinds, size, small, depth, limits, run or extensions", name, unknown[0])
 	}
 	s.File = &Selection{}
 	for _, set := range []struct {
@@ -48,7 +48,7 @@ func (s Selection) WithFile(dir string) (Selection, error) {
 		values []string
 	}{
 		{"include", c.Include}, {"exclude", c.Exclude}, {"kinds", c.Kinds},
-		{"size", []string{strconv.Itoa(c.Size)}}, {"depth", []string{strconv.Itoa(c.Depth)}},
+		{"size", []string{strconv.Itoa(c.Size)}}, {"small", []string{strconv.Itoa(c.Small)}}, {"depth", []string{strconv.Itoa(c.Depth)}},
 	} {
 		if !meta.IsDefined(set.key) {
 			continue

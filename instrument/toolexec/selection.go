@@ -26,7 +26,7 @@ type Selection struct {
 }
 
 // selectionFlags are qinst's own flags.
-var selectionFlags = []string{"include", "exclude", "kinds", "size", "depth"}
+var selectionFlags = []string{"include", "exclude", "kinds", "size", "small", "depth"}
 
 // ParseSelection takes qinst's own flags off the front of args.
 func ParseSelection(args []string) (Selection, []string, error) {
@@ -68,14 +68,19 @@ func (s *Selection) set(name string, values []string) error {
 		kinds, err := points.ParseKinds(values)
 		s.Kinds = kinds
 		return err
-	case "size", "depth":
+	case "size", "small", "depth":
 		n, err := strconv.Atoi(strings.Join(values, ","))
 		if err != nil || n < 0 {
 			return fmt.Errorf("found %q, expected a number", strings.Join(values, ","))
 		}
-		if name == "size" {
+		switch name {
+		case "size":
 			s.Size = n
-		} else {
+		case "small":
+			if s.Small = n; n == 0 {
+				s.Small = noneSmall
+			}
+		default:
 			s.Depth = n
 		}
 	}
@@ -107,6 +112,9 @@ func (s Selection) Flags() []string {
 	if s.Size != 0 {
 		flags = append(flags, "-size="+strconv.Itoa(s.Size))
 	}
+	if s.Small != 0 {
+		flags = append(flags, "-small="+strconv.Itoa(max(0, s.Small)))
+	}
 	if s.Depth != 0 {
 		flags = append(flags, "-depth="+strconv.Itoa(s.Depth))
 	}
@@ -121,7 +129,10 @@ func (s Selection) key() string {
 	return fmt.Sprintf("%q over %q", s.Flags(), s.File.Flags())
 }
 
-// limits returns the limits in effect: each the flag's, the file's, or none.
+// noneSmall is asked for by -small=0: 0 is what nobody asked for.
+const noneSmall = -1
+
+// limits returns the limits in effect: each the flag's, the file's, or the usual one.
 func (s Selection) limits() points.Limits {
 	l := s.Limits
 	if f := s.File; f != nil {
@@ -131,10 +142,17 @@ func (s Selection) limits() points.Limits {
 		if l.Size == 0 {
 			l.Size = f.Size
 		}
+		if l.Small == 0 {
+			l.Small = f.Small
+		}
 		if l.Depth == 0 {
 			l.Depth = f.Depth
 		}
 	}
+	if l.Small == 0 {
+		l.Small = points.UsualSmall
+	}
+	l.Small = max(0, l.Small)
 	return l
 }
 

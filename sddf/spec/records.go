@@ -161,6 +161,9 @@ const (
 	InLineParts = 4
 )
 
+// FlagSmall marks a procedure that is only counted: its time is in its callers' lines.
+const FlagSmall = 1 << 9
+
 // NoTrips marks an unknown number of iterations in a "leave" event.
 const NoTrips = 1<<64 - 1
 
