@@ -45,7 +45,7 @@ func TestStd(t *testing.T) {
 
 type pkg struct {
 	ImportPath, Dir, Export string
-	GoFiles, SFiles []string
+	GoFiles, SFiles         []string
 	ImportMap               map[string]string
 }
 
