@@ -52,7 +52,7 @@ func (pg *page) cost() {
 	counted := int64(each * float64(hits))
 	s.Say("counts: %s x %.1fns = %s (%s of the process)", measure.Count(hits), each, measure.Time(counted), measure.Percent(counted, cpu))
 	if inLine > 0 {
-		s.Detail("among them %s calls that are counted in line, %d for one of the others", measure.Count(inLine), spec.InLineParts)
+		s.Detail("among them %s calls that are counted in place, %d for one of the others", measure.Count(inLine), spec.InLineParts)
 	}
 	times := int64(2 * c * float64(timed))
 	if timed > 0 {
@@ -73,7 +73,7 @@ func (pg *page) cost() {
 }
 
 // counting sums the counts of all points by package, and of calls, and returns how many hits were
-// timed, and counted in line.
+// timed, and counted in place.
 func counting(t *trace.Trace) (packages map[string]uint64, hits, calls, timed, inLine uint64) {
 	packages = map[string]uint64{}
 	for i := range t.Points {

@@ -1,6 +1,7 @@
 package rewrite_test
 
 import (
+	"encoding/binary"
 	"flag"
 	"fmt"
 	"go/ast"
@@ -9,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -138,4 +140,39 @@ func difference(got, want string) string {
 		}
 	}
 	return ""
+}
+
+// TestCallees: the bytes that name the points with a word for their callee are as they are,
+// whatever stands for the prefix in templates.
+func TestCallees(t *testing.T) {
+	t.Parallel()
+	const calls = 150 // so that '@', '%', '"' and '\\' are among the numbers
+	text := "package p\n\nfunc many(f func()) {\n" + strings.Repeat("\tf()\n", calls) + "}\n"
+	name := filepath.Join(t.TempDir(), "many.go")
+	if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	p, err := instrument.Load(&instrument.Source{
+		Path: "p", ImportPath: "p", Files: []string{name}, Lang: "go1.26", GOARCH: runtime.GOARCH, FileName: filepath.Base,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := make(chan *points.Inlining, 1)
+	told <- points.ParseInlining(nil)
+	files, err := p.Rewrite(p.Points(told, points.Limits{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, quoted, _ := strings.Cut(string(files[0].Text), "var _qinst_callees = ")
+	quoted, _, _ = strings.Cut(quoted, "\n")
+	got, err := strconv.Unquote(quoted)
+	if err != nil || len(got) != 4*calls {
+		t.Fatalf("%d bytes, %v, expected %d", len(got), err, 4*calls)
+	}
+	for k := range calls {
+		if n := binary.LittleEndian.Uint32([]byte(got[4*k:])); n != uint32(k+1) {
+			t.Errorf("word %d is of point %d, expected %d", k, n, k+1)
+		}
+	}
 }

@@ -181,9 +181,8 @@ var _ = @register(&@%[4]s, %[3]d, *(*@string)(@unsafe.Pointer(&@table)), @unsafe
 
 var @nowhere %[7]s
 
-var @callees = `, t.u32, t.boolean, points, base, off, probes, t.uptr, at) + strconv.QuoteToASCII(callees) + n.expand(`
-
-var @table = `) + strconv.QuoteToASCII(string(table)) + "\n" // not expanded: data has @ in it
+var @table = `, t.u32, t.boolean, points, base, off, probes, t.uptr, at) + strconv.QuoteToASCII(string(table)) +
+		n.expand("\n\nvar @callees = ") + strconv.QuoteToASCII(callees) + "\n"
 }
 
 // Table encodes the points as the fields of a "probes" record that follow its

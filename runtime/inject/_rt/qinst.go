@@ -58,7 +58,9 @@
 //	           functions)                                                           qinstMaking, qinstGrowing
 //	hook       inside the scheduler, mostly on g0:  as a probe                      as a probe: it may      no
 //	           with its locks held, with or                                         hold sched.lock
-//	           without a P, on signal stacks        already
+//	           without a P, on signal stacks                                        already, and qinstLedging
+//	                                                                                in execute and when a
+//	                                                                                goroutine is stopped
 //	end        the goroutine or signal handler      qinstWake, usleep; no parking   nothing                 no
 //	           that ends the process                but in qinstReduceAll
 //	goroutine  an ordinary goroutine inside a call  anything that may block         qinstMemory, on the     no

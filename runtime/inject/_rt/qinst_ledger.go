@@ -46,6 +46,7 @@ const (
 
 	qinstMaxLedgers  = 8192
 	qinstMostKept    = 4096 // beyond, only threads get new ones: a mapping is a resource of the process
+	qinstFewLedgers  = 256  // so many there may always be: one that is not in the ring takes the pages that are touched
 	qinstFirstLedger = 1    // threads count together in it when no other can be had
 )
 
@@ -289,8 +290,8 @@ func qinstUnlockLedgers() { atomic.Store(&qinstLedging, 0) }
 // Context: start, hook.
 func qinstMakeLedger(i uint32, must bool) bool {
 	size := qinstLedgerExtent
-	room := qinstMayUse(uint64(size)) && qinstAllocate(qinstLedgerAt(i), size)
-	if !room && !must {
+	room := qinstLedgerMay(size) && qinstAllocate(qinstLedgerAt(i), size)
+	if !room && !must && i >= qinstFewLedgers {
 		return false
 	}
 	p := qinstAnonymous(qinstLedgerSize)
@@ -312,6 +313,14 @@ func qinstMakeLedger(i uint32, must bool) bool {
 	atomic.Store(&qinstNLedgers, i+1)
 	qinstHead[qinstRingWordLedgers] = uint64(i + 1)
 	return true
+}
+
+// qinstLedgerMay tells whether ledgers may have so many bytes more in the ring. They have a
+// sixteenth of all memory for themselves, because a program may register its points and start its
+// threads when events and other counts have taken what there was.
+// Context: start, hook.
+func qinstLedgerMay(more uintptr) bool {
+	return qinstMayUse(uint64(more)) || qinstLedgerMemory.Load()+uint64(more) <= qinstSet.memory/16
 }
 
 // qinstLedgerAt is where a ledger's slots are in the ring.
@@ -340,7 +349,7 @@ func qinstGrowLedgers(points uint32) {
 		for i := uint32(qinstFirstLedger); i < qinstNLedgers; i++ {
 			switch at := qinstLedgers[i]; {
 			case !qinstLedgerRing[i]:
-			case qinstMayUse(uint64(to-from)) && qinstAllocate(qinstLedgerAt(i)+from, to-from):
+			case qinstLedgerMay(to-from) && qinstAllocate(qinstLedgerAt(i)+from, to-from):
 				qinstLedgerMemory.Add(int64(to - from))
 			default:
 				qinstMmap(at+qinstLedgerPoints+from, qinstLedgerBytes-from, qinstPrivate|qinstFixed, ^uintptr(0), 0)
@@ -412,6 +421,7 @@ func qinstEarlyHits() (n uint64) {
 		for k := range uintptr(qinstMostEarly) {
 			n += *(*uint64)(unsafe.Pointer(at + k*8))
 		}
+		qinstBeat++
 	})
 	return n
 }

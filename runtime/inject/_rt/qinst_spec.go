@@ -99,6 +99,7 @@ const (
 	qinstFlagDerived  = 128
 	qinstFlagInLine   = 256
 	qinstInLineParts  = 4
+	qinstFlagSmall    = 512
 	qinstNoTrips      = 18446744073709551615
 	qinstAddressBits  = 48
 	// "instRing"

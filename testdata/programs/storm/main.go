@@ -77,11 +77,15 @@ func main() {
 		})
 	}
 	var stats runtime.MemStats
-	for left.Load() > 0 {
-		runtime.GC()
+	stops := 0
+	for ; left.Load() > 0; stops++ {
+		if stops%20 == 0 {
+			runtime.GC()
+		}
 		runtime.ReadMemStats(&stats)
 	}
 	done.Wait()
+	fmt.Println("#", stops, "stops,", stats.NumGC, "collections")
 	all := uint64(goroutines) * uint64(n)
 	fmt.Println("first", all)
 	fmt.Println("second", all)
