@@ -31,7 +31,7 @@ func Load(src *Source) (*Package, error) {
 // Points finds the package's points. told delivers the compiler's inlining decisions for the
 // original files; the SSA form is built in the meantime. Without decisions there are no points.
 func (p *Package) Points(told <-chan *points.Inlining, limits points.Limits) *points.Set {
-	form, err := p.ssa(limits.Size > 0)
+	form, err := p.ssa(limits.Size+limits.Small > 0)
 	inlining := <-told
 	if inlining == nil {
 		return nil

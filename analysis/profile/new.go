@@ -113,6 +113,7 @@ func (p *Profile) procedures(b *builder, incl []Usage) {
 		switch {
 		case e.Calls == 0 && all.none():
 			continue // it was not reached
+		case pt.Kind == spec.PointProc && pt.Small():
 		case pt.Kind == spec.PointProc:
 			p.Degraded += e.Degraded
 		case pt.Kind == spec.PointLoop:

@@ -97,7 +97,7 @@ func TestMemory(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	cmd := exec.Command("go", "build", "-toolexec", "qinst", "-o", "crowded", ".")
+	cmd := exec.Command("go", "build", "-toolexec", "qinst -small=0", "-o", "crowded", ".")
 	cmd.Dir = dir
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)

@@ -158,7 +158,7 @@ var flags = []struct {
 }{
 	{spec.FlagDeferExit, "deferexit"}, {spec.FlagLateDefer, "latedefer"}, {spec.FlagDeferred, "deferred"},
 	{spec.FlagDynamic, "dynamic"}, {spec.FlagSpin, "spins"}, {spec.FlagForced, "forced"},
-	{spec.FlagWeakName, "weak"}, {spec.FlagDerived, "derived"},
+	{spec.FlagWeakName, "weak"}, {spec.FlagDerived, "derived"}, {spec.FlagSmall, "small"},
 }
 
 // wants reads the comment of a line: findings, with commas between them.
@@ -217,6 +217,8 @@ func limits(t *testing.T, file string, text []byte) (l points.Limits) {
 		case !ok:
 		case name == "size" && err == nil:
 			l.Size = n
+		case name == "small" && err == nil:
+			l.Small = n
 		case name == "depth" && err == nil:
 			l.Depth = n
 		case name == "kinds":
@@ -224,7 +226,7 @@ func limits(t *testing.T, file string, text []byte) (l points.Limits) {
 				t.Fatalf("%s: %v", file, err)
 			}
 		default:
-			t.Fatalf("%s: found limit %q, expected size, depth or kinds", file, item)
+			t.Fatalf("%s: found limit %q, expected size, small, depth or kinds", file, item)
 		}
 	}
 	return l

@@ -23,7 +23,8 @@ import (
 var update = flag.Bool("update", false, "write what came out into the archives")
 
 // TestPairs compares what becomes of small texts with what is written below each of them.
-// An archive of testdata says in its first line which kinds of points it is about. Its
+// An archive of testdata says in its first line which kinds of points it is about, and
+// may say in its second one which procedures are small. Its
 // files are pairs: NAME.go is what goes in, and NAME.want what comes out, without the line
 // directive in front. There @ stands for the prefix of generated names, as in the templates.
 func TestPairs(t *testing.T) {
@@ -39,12 +40,14 @@ func TestPairs(t *testing.T) {
 		}
 		first, _, _ := strings.Cut(string(ar.Comment), "\n")
 		kinds, err := points.ParseKinds(strings.Fields(strings.TrimPrefix(first, "kinds:")))
+		limits := points.Limits{Kinds: kinds}
+		_, _ = fmt.Sscanf(second(ar.Comment), "small: %d", &limits.Small)
 		if err != nil || len(ar.Files) == 0 {
 			t.Fatalf("%s: %d files, %v", name, len(ar.Files), err)
 		}
 		for i := 0; i+1 < len(ar.Files); i += 2 {
 			in, want := ar.Files[i], &ar.Files[i+1]
-			got := rewritten(t, in, kinds)
+			got := rewritten(t, in, limits)
 			if *update {
 				want.Data = []byte(got)
 			} else if d := difference(got, string(want.Data)); d != "" {
@@ -62,8 +65,15 @@ func TestPairs(t *testing.T) {
 	}
 }
 
+// second returns the second line of a text.
+func second(text []byte) string {
+	_, rest, _ := strings.Cut(string(text), "\n")
+	line, _, _ := strings.Cut(rest, "\n")
+	return line
+}
+
 // rewritten is a file with its probes. Nothing in it is inlined: the compiler is not asked.
-func rewritten(t *testing.T, f txtar.File, kinds points.Kinds) string {
+func rewritten(t *testing.T, f txtar.File, limits points.Limits) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), f.Name)
 	if err := os.WriteFile(name, f.Data, 0o666); err != nil {
@@ -77,7 +87,7 @@ func rewritten(t *testing.T, f txtar.File, kinds points.Kinds) string {
 	}
 	told := make(chan *points.Inlining, 1)
 	told <- points.ParseInlining(nil)
-	files, err := p.Rewrite(p.Points(told, points.Limits{Kinds: kinds}))
+	files, err := p.Rewrite(p.Points(told, limits))
 	if err != nil || len(files) != 2 {
 		t.Fatalf("%s: %d files, %v, expected the table and one with probes", f.Name, len(files), err)
 	}

@@ -145,7 +145,7 @@ func allTraced(file string) error {
 	defer t.Close()
 	var hits, traced uint64
 	for i := range t.Points {
-		if p := &t.Points[i]; p.Kind == spec.PointProc && p.Flags&spec.FlagDerived == 0 {
+		if p := &t.Points[i]; p.Kind == spec.PointProc && p.Flags&(spec.FlagDerived|spec.FlagSmall) == 0 {
 			hits += p.Hits
 			traced += p.Traced
 		}

@@ -185,7 +185,7 @@ func qinstListPoints() {
 			if hits == 0 {
 				return true
 			}
-			if qinstKind(kind) == qinstCalls {
+			if qinstControlled && qinstKindOf(base+k) == qinstCalls || qinstKind(kind) == qinstCalls {
 				level = min(level, uint8(qinstRateCount))
 			}
 			c.out.str(kind).str("\t").str(qinstLevelNames[level&3]).str("\t").num(hits).str("\t").num(traced).str("\t").num(timed).str("\t").num(uint64(rate)).str("\t").str(name).str("\n")

@@ -17,6 +17,7 @@ type qinstRule struct {
 	limit        qinstRateLimit
 	most         qinstRateLevel // highest level
 	found        bool           // a point that it is about
+	small        bool           // it is about small procedures, which it cannot change
 	told         bool           // its author has been told that no point was found
 }
 
@@ -193,10 +194,12 @@ func qinstApplyRule(t *qinstTable, rule int) {
 		k := r.kind()
 		if (k == "" || k == kind || k == "odd" && (t.base+i)&1 != 0) && qinstRateMatches(r.pattern(), name) {
 			o := qinstRulingOf(t.base + i)
-			if qinstKind(kind) == qinstCalls && r.most != qinstRateOff && (o.rule == 0 || r.most < qinstRateCount) {
-				return true // calls are counted, or off
+			own := qinstKindOf(t.base + i)
+			if own == qinstCalls && r.most != qinstRateOff && (o.rule == 0 || r.most < qinstRateCount) {
+				r.small = r.small || qinstKind(kind) == qinstPair
+				return true // calls and small procedures are counted, or off
 			}
-			o.rule, o.kind, r.found = uint8(rule+1), qinstKind(kind), true
+			o.rule, o.kind, r.found = uint8(rule+1), own, true
 			qinstRuled(t.base + i)
 		}
 		return true
@@ -396,10 +399,18 @@ func qinstKindOf(point uint32) (kind uint8) {
 		n := uint32(kinds.array())
 		owners := names
 		owners.skip()
+		flags := owners
+		for range 3 { // owners, files, lines
+			flags.skip()
+		}
 		owners.array()
+		flags.array()
 		for i := range n {
 			o := qinstRulingOf(t.base + i)
 			o.kind = qinstKind(kinds.str())
+			if flags.number()&qinstFlagSmall != 0 {
+				o.kind = qinstCalls // it can only be counted, too
+			}
 			o.within = i - uint32(owners.number())
 		}
 	}
@@ -449,6 +460,10 @@ func (r *qinstRule) explain(to *qinstPath) {
 	if kind, unknown := qinstSettingUnknownKind(r.name()); unknown {
 		near := qinstSettingNearestKind(kind)
 		to.str("no kind of points is ").str(kind).str(kinds).str(qinstNear(near)).str(near)
+		return
+	}
+	if r.small {
+		to.str(r.pattern()).str(" is small, and only counted; built with -small=0 it has all probes")
 		return
 	}
 	to.str("no point is ").str(r.pattern())
