@@ -12,6 +12,11 @@ import (
 // byte chooses at the entry, so that a procedure whose points are all off costs one test
 // (Arnold and Ryder 2001). Both copies are in one function, because a second function would be
 // one more frame in tracebacks, and another caller to recover.
+//
+// A literal is a procedure of its own. It is in both copies of what it stands in, with its probes,
+// and may stand twice in each. Its names are made plain after the compilation, see PlainNames.
+// What cannot be hidden is that it is two functions: a program that compares the addresses
+// of their code sees another one when the level of the procedure around it changes.
 
 // OneBody tells why the text of a procedure stands once only. There are no other reasons.
 type OneBody uint8
@@ -21,10 +26,10 @@ const (
 
 	OnceEmpty    // has no probe
 	OnceRuns     // runs once, so that a test at the entry gains nothing
-	OnceLiteral  // holds a literal, or inlines one, and the names of copies could not be made those of a plain build
-	OnceRange    // ranges over a function: likewise, for the function that the compiler makes of the loop's body
-	OnceGo       // starts a goroutine: likewise, for the function that the compiler makes of the statement
-	OnceNested   // stands in literals or functions that stand twice, so that there would be too many copies
+	OnceLiteral  // holds a literal, or inlines one, whose copy cannot be given the name of a plain build
+	OnceRange    // ranges over a function: a copy of the loop's body, which is a function, would have another name
+	OnceGo       // starts a goroutine: likewise, for the function that the compiler makes of the statement, if other packages compile it
+	OnceNested   // is a literal in a text that stands twice, and too large for four copies
 	OnceType     // declares a type: a copy of it would be another type
 	OnceLines    // holds a line directive
 	OnceResult   // declares a variable and assigns to a parameter in one statement, see redeclares
@@ -48,7 +53,7 @@ const (
 
 // mostCopied is the largest number of nodes that the copies of a literal may have together, if
 // what it stands in stands twice.
-const mostCopied = 2000
+const mostCopied = 1000
 
 // Redeclared is a variable of a signature that a statement at the top level of the body assigns
 // to with :=. Within a block of its own the statement would declare another variable.

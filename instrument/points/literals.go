@@ -188,7 +188,6 @@ func (m *mender) place(c child) {
 	case inGo, inDefer:
 		outer = name[:strings.LastIndexByte(name, '.')]
 	}
-	c.stem = elide(c.stem)
 	m.inside[outer] = append(m.inside[outer], c)
 }
 
@@ -234,7 +233,7 @@ func (m *mender) numbered(fn *Func, name, plain string) bool {
 		case c.kind == inDefer:
 			defers = append(defers, c)
 		case c.kind == inGo:
-		case c.stem != fn.stem(name):
+		case elide(c.stem) != fn.stem(name):
 			c.stem = m.mend(c.stem)
 			inlined = append(inlined, c)
 		case !m.fits(fn, c):

@@ -97,7 +97,7 @@ func generic[T any](x T) { // want proc // once "holds a literal"
 func brings() { // want skip proc "inlinable"
 	sink = func() { // want proc deferexit // once "holds a literal"
 		sink = func() int { // want proc deferexit
-			defer twice(1) // want call deferred
+			defer twice(1)  // want call deferred
 			return twice(1) // want call
 		}
 		defer twice(1) // want call deferred
