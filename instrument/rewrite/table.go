@@ -184,7 +184,12 @@ var @nowhere %[7]s
 
 var @callees = %[9]s
 
-var @table = `, t.u32, t.boolean, points, base, off, probes, t.uptr, at, strconv.QuoteToASCII(callees)) + strconv.QuoteToASCII(string(table)) + "\n"
+var @table = `, t.u32, t.boolean, points, base, off, probes, t.uptr, at, quoteCallees(callees)) + strconv.QuoteToASCII(string(table)) + "\n"
+}
+
+// quoteCallees writes the numbers of points as a string for a template, in which @ has a meaning.
+func quoteCallees(list string) string {
+	return strings.ReplaceAll(strconv.QuoteToASCII(list), "@", `\x40`)
 }
 
 // Table encodes the points as the fields of a "probes" record that follow its
