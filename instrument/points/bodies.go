@@ -12,6 +12,11 @@ import (
 // byte chooses at the entry, so that a procedure whose points are all off costs one test
 // (Arnold and Ryder 2001). Both copies are in one function, because a second function would be
 // one more frame in tracebacks, and another caller to recover.
+//
+// A literal is a procedure of its own. It is in both copies of what it stands in, with its probes,
+// and may stand twice in each. Its names are made plain after the compilation, see PlainNames.
+// What cannot be hidden is that it is two functions: a program that compares the addresses
+// of their code sees another one when the level of the procedure around it changes.
 
 // OneBody tells why the text of a procedure stands once only. There are no other reasons.
 type OneBody uint8
@@ -22,9 +27,10 @@ const (
 	OnceEmpty    // has no probe
 	OnceSmall    // is only counted
 	OnceRuns     // runs once, so that a test at the entry gains nothing
-	OnceLiteral  // holds a literal, or inlines one: a copy of it would have another name in tracebacks
-	OnceRange    // ranges over a function: likewise
-	OnceGo       // starts a goroutine: likewise, for the function that the compiler makes for it
+	OnceLiteral  // holds a literal, or inlines one, whose copy cannot be given the name of a plain build
+	OnceRange    // ranges over a function: a copy of the loop's body, which is a function, would have another name
+	OnceGo       // starts a goroutine: likewise, for the function that the compiler makes of the statement, if other packages compile it
+	OnceNested   // is a literal in a text that stands twice, and too large for four copies
 	OnceType     // declares a type: a copy of it would be another type
 	OnceLines    // holds a line directive
 	OnceResult   // declares a variable and assigns to a parameter in one statement, see redeclares
@@ -34,7 +40,7 @@ const (
 )
 
 func (r OneBody) String() string {
-	return [oneBodyKinds]string{"", "has no probe", "small", "runs once", "holds a literal", "ranges over a function", "starts a goroutine", "declares a type",
+	return [oneBodyKinds]string{"", "has no probe", "small", "runs once", "holds a literal", "ranges over a function", "starts a goroutine", "in literals that stand twice", "declares a type",
 		"holds a line directive", "assigns to a parameter and declares", "many defers", "large"}[r]
 }
 
@@ -45,6 +51,10 @@ const (
 	mostNodes  = 3000
 	pointNodes = 40 // of a probe
 )
+
+// mostCopied is the largest number of nodes that the copies of a literal may have together, if
+// what it stands in stands twice.
+const mostCopied = 1000
 
 // Redeclared is a variable of a signature that a statement at the top level of the body assigns
 // to with :=. Within a block of its own the statement would declare another variable.
@@ -71,36 +81,21 @@ func (f *finder) oneBody(fn *Func) (why OneBody) {
 	if declared && d.Recv == nil && (d.Name.Name == "init" || d.Name.Name == "main" && f.Types.Name() == "main") {
 		return OnceRuns
 	}
-	nodes := 0
 	note := func(reason OneBody) {
 		if why == 0 {
 			why = reason
 		}
 	}
-	ast.Inspect(fn.Body, func(n ast.Node) bool {
-		if n != nil {
-			nodes++
-		}
-		switch n := n.(type) {
-		case *ast.FuncLit:
-			note(OnceLiteral)
-		case *ast.GoStmt:
-			note(OnceGo)
-		case *ast.TypeSpec:
-			note(OnceType)
-		case *ast.RangeStmt:
-			if overFunc(f.Info, n) {
-				note(OnceRange)
-			}
-		}
-		return true
-	})
+	if f.travels(fn) && len(fn.literals) > 0 {
+		note(OnceLiteral)
+	}
+	nodes := f.own(fn, note)
 	_, simple := f.redeclared(fn)
 	s := f.shapeOf(fn.Body)
 	both := shape{2*s.defers + s.syncs + 1, 0, s.looped, false, append(s.returns, s.returns...)}
 	switch {
 	case why != 0:
-	case f.Inlining.literals(strings.TrimPrefix(fn.Name, prefix(f.Types)+".")):
+	case f.travels(fn) && f.Inlining.literals(strings.TrimPrefix(fn.Name, prefix(f.Types)+".")):
 		why = OnceLiteral
 	case f.hasLines(fn):
 		why = OnceLines
@@ -110,8 +105,70 @@ func (f *finder) oneBody(fn *Func) (why OneBody) {
 		why = OnceDefers
 	case 2*nodes+pointNodes*f.probes(fn) > mostNodes:
 		why = OnceLarge
+	case fn.copied() > 0 && nodes<<fn.copied() > mostCopied:
+		why = OnceNested
 	}
 	return why
+}
+
+// own notes what there is in fn's text that copies of it must not have, and returns the number of
+// nodes that are not in literals, which are functions of their own to the compiler.
+func (f *finder) own(fn *Func, note func(OneBody)) (nodes int) {
+	ast.Inspect(fn.Body, func(n ast.Node) bool {
+		if n != nil {
+			nodes++
+		}
+		switch n := n.(type) {
+		case *ast.FuncLit:
+			if declaresType(n) {
+				note(OnceType)
+			}
+			return false
+		case *ast.GoStmt:
+			if f.travels(fn) {
+				note(OnceGo)
+			}
+		case *ast.TypeSpec:
+			note(OnceType)
+		case *ast.RangeStmt:
+			if overFunc(f.Info, n) {
+				note(OnceRange)
+			}
+		}
+		return true
+	})
+	return nodes
+}
+
+func declaresType(n ast.Node) (found bool) {
+	ast.Inspect(n, func(n ast.Node) bool {
+		_, is := n.(*ast.TypeSpec)
+		found = found || is
+		return !found
+	})
+	return found
+}
+
+// travels reports whether other packages may compile copies of fn: a generic function, or a
+// literal in one or in a function that is inlined. Nobody would know there what names the
+// functions in the copies must have.
+func (f *finder) travels(fn *Func) bool {
+	for outer := fn.within; outer != nil; outer = outer.within {
+		if outer.Skip != 0 {
+			return true
+		}
+	}
+	return strings.Contains(fn.Name, "[...]")
+}
+
+// copied returns how many of the functions that fn stands in stand twice.
+func (fn *Func) copied() (n int) {
+	for outer := fn.within; outer != nil; outer = outer.within {
+		if outer.twice() {
+			n++
+		}
+	}
+	return n
 }
 
 // probes returns the number of fn's probes, but for those at its entry and exits.

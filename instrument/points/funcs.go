@@ -55,7 +55,7 @@ func (f *finder) nameDecl(d *ast.FuncDecl, doc []*ast.Comment, inits *int) {
 	}
 	f.set.Funcs = append(f.set.Funcs, fn)
 	if d.Body != nil {
-		n := &namer{finder: f, name: fn.Name, first: ".func", skip: fn.Skip}
+		n := &namer{finder: f, fn: fn, name: fn.Name, first: ".func", skip: fn.Skip}
 		n.walk(d.Body)
 	}
 }
@@ -63,6 +63,7 @@ func (f *finder) nameDecl(d *ast.FuncDecl, doc []*ast.Comment, inits *int) {
 // namer numbers the literals of one function.
 type namer struct {
 	*finder
+	fn    *Func // nil for the package's variables
 	name  string
 	first string // between the name and the number: ".func", inside literals "."
 	count int
@@ -106,16 +107,19 @@ func (n *namer) literal(lit *ast.FuncLit) {
 	if n.literals[lit] != nil {
 		return
 	}
-	fn := &Func{Node: lit, Type: lit.Type, Body: lit.Body}
+	fn := &Func{Node: lit, Type: lit.Type, Body: lit.Body, within: n.fn}
 	if n.skip == Dead || n.skip == Blank {
 		fn.Name, fn.Skip = n.name+n.first, Dead
 	} else {
 		n.count++
 		fn.Name, fn.Skip = fmt.Sprintf("%s%s%d", n.name, n.first, n.count), n.skip
+		if n.fn != nil {
+			n.fn.literals = append(n.fn.literals, fn)
+		}
 	}
 	n.literals[lit] = fn
 	n.set.Funcs = append(n.set.Funcs, fn)
-	inner := &namer{finder: n.finder, name: fn.Name, first: ".", skip: n.skip}
+	inner := &namer{finder: n.finder, fn: fn, name: fn.Name, first: ".", skip: n.skip}
 	inner.walk(lit.Body)
 }
 

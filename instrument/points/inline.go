@@ -3,6 +3,7 @@ package points
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"fmt"
 	"go/ast"
 	"go/token"
@@ -20,6 +21,7 @@ type Inlining struct {
 	at    map[string][]verdict // by position, as the compiler prints it
 	calls map[string]bool      // positions of calls that are inlined
 	names []string             // of all functions, sorted
+	lines map[string]int       // at which functions begin, by name
 }
 
 type verdict struct {
@@ -30,7 +32,7 @@ type verdict struct {
 
 // ParseInlining reads the output of "compile -m=2".
 func ParseInlining(out []byte) *Inlining {
-	in := &Inlining{at: map[string][]verdict{}, calls: map[string]bool{}}
+	in := &Inlining{at: map[string][]verdict{}, calls: map[string]bool{}, lines: map[string]int{}}
 	sc := bufio.NewScanner(bytes.NewReader(out))
 	sc.Buffer(nil, len(out)+1)
 	for sc.Scan() {
@@ -57,6 +59,7 @@ func ParseInlining(out []byte) *Inlining {
 		}
 		in.at[pos] = append(in.at[pos], v)
 		in.names = append(in.names, v.name)
+		in.lines[v.name] = lineOf(pos)
 	}
 	slices.Sort(in.names)
 	return in
@@ -76,6 +79,43 @@ func (in *Inlining) literals(name string) bool {
 		}
 	}
 	return false
+}
+
+// knows reports whether the compiler has reported about the function of that name. Where it inlines
+// nothing it reports nothing.
+func (in *Inlining) knows(name string) bool {
+	_, ok := in.lines[name]
+	return ok || len(in.lines) == 0
+}
+
+// numbered is a function whose name ends in a number.
+type numbered struct{ number, line int }
+
+// wrappers returns what the compiler made of the go or defer statements in the function of that
+// name, in the order of the text.
+func (in *Inlining) wrappers(name, kind string) (list []numbered) {
+	name += "." + kind
+	i, _ := slices.BinarySearch(in.names, name)
+	for ; i < len(in.names) && strings.HasPrefix(in.names[i], name); i++ {
+		if n, err := strconv.Atoi(in.names[i][len(name):]); err == nil {
+			list = append(list, numbered{n, in.lines[in.names[i]]})
+		}
+	}
+	slices.SortFunc(list, func(a, b numbered) int { return cmp.Compare(a.number, b.number) })
+	return slices.Compact(list)
+}
+
+// lineOf returns the line of a position as the compiler prints it.
+func lineOf(pos string) int {
+	part := strings.Split(pos, ":")
+	for _, i := range []int{len(part) - 2, len(part) - 1} { // without a column the line is last
+		if i > 0 {
+			if line, err := strconv.Atoi(part[i]); err == nil {
+				return line
+			}
+		}
+	}
+	return 0
 }
 
 // number is the part of a literal's name that has its number.

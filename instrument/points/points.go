@@ -90,6 +90,10 @@ type Func struct {
 
 	fewDefers bool // there is no room for a second defer beside each deferred operation
 
+	within   *Func   // of a literal: the function that it stands in, nil if that is a variable's value
+	literals []*Func // those that stand in it and that the compiler makes functions of, in the order of their numbers
+	line     int     // at which the compiler says that it begins
+
 	doc []*ast.Comment // directives that apply to it
 }
 
@@ -104,6 +108,9 @@ type Set struct {
 	// InLine tells that calls are counted by increments in the code, in the ledger of the
 	// running goroutine, and not by probes.
 	InLine bool
+
+	inlining *Inlining
+	prefix   string // of the names of the package's functions
 }
 
 // CountInLine makes calls be counted in line, or by probes. It reports whether they are as
@@ -140,7 +147,9 @@ func Find(p *Package) *Set {
 	f.renameFuncs()
 	f.findClosures()
 	f.findWrappers()
+	f.set.inlining, f.set.prefix = f.Inlining, prefix(f.Types)+"."
 	for _, fn := range f.set.Funcs {
+		fn.line = f.Fset.Position(fn.Node.Pos()).Line
 		fn.Point = uint32(len(f.set.Points))
 		f.ordinals = map[string]int{}
 		if fn.Skip = f.skipFunc(fn); fn.Skip != 0 {

@@ -16,6 +16,9 @@ import (
 // block labels get other names, since a function has one of each name, and := must not declare
 // the variables of the signature anew. The comment takes the lines back to where they were,
 // and stands at the beginning of a line, because the compiler does not tell columns beyond 255 apart.
+//
+// Literals are functions of their own: both texts have them with their probes, and each of
+// them may stand twice itself.
 func (w *writer) bodies(fn *points.Func) {
 	for _, r := range fn.Redeclared {
 		name := w.expand("@v%d", w.file.Offset(r.Ident.Pos()))
@@ -24,6 +27,8 @@ func (w *writer) bodies(fn *points.Func) {
 	}
 	ast.Inspect(fn.Body, func(n ast.Node) bool {
 		switch n := n.(type) {
+		case *ast.FuncLit:
+			return false // has labels of its own
 		case *ast.LabeledStmt:
 			w.insert(n.Label.Pos(), "@")
 		case *ast.BranchStmt:

@@ -52,26 +52,29 @@ func File(name string, text []byte, file *token.File, set *points.Set, names Nam
 		return nil
 	}
 	w.header(name, text)
-	for _, fn := range funcs {
-		w.entry(fn)
-	}
+	w.each(funcs, w.entry)
 	w.counters(funcs)
-	for _, fn := range funcs {
+	w.each(funcs, func(fn *points.Func) {
 		w.posts(fn)
 		w.loops(fn)
-	}
-	for _, fn := range funcs {
-		w.syncs(fn)
-	}
-	for _, fn := range funcs {
-		w.exits(fn)
-	}
-	for _, fn := range funcs {
+	})
+	w.each(funcs, w.syncs)
+	w.each(funcs, w.exits)
+	w.each(funcs, func(fn *points.Func) {
 		if fn.OneBody == 0 {
 			w.bodies(fn)
 		}
-	}
+	})
 	return w.Bytes()
+}
+
+// each makes edits of functions. They own them: a function's second text is without its own edits,
+// but with those of the literals in it.
+func (w *writer) each(funcs []*points.Func, edit func(*points.Func)) {
+	for _, fn := range funcs {
+		w.Own(int(fn.Point) + 1)
+		edit(fn)
+	}
 }
 
 // writer edits one file. The order of the calls determines the order of insertions at the same
@@ -206,37 +209,47 @@ func (w *writer) results(t *ast.FuncType) string {
 // counters opens the insertions from the outermost in and closes them the other way
 // round.
 func (w *writer) counters(funcs []*points.Func) {
-	var all []*points.Insertion
-	for _, fn := range funcs {
+	type owned struct {
+		*points.Insertion
+		fn *points.Func
+	}
+	var all []owned
+	w.each(funcs, func(fn *points.Func) {
 		for _, a := range fn.Insertions {
-			all = append(all, a)
-			switch a.Form {
-			case points.Before:
-				w.insert(a.Pos, "%s", w.statement(fn, a))
-			case points.And:
-				w.insert(a.Pos, "((%s%s) && (", w.unless(fn, a.Points), w.counts(asCondition, a.Points))
-			case points.Else:
-				w.insert(a.Pos, "{ %s", w.statement(fn, a))
-			case points.Value:
-				w.insert(a.Pos, "@pass(%s, ", w.value(fn, a.Points))
-			}
+			all = append(all, owned{a, fn})
+			w.open(fn, a)
 		}
-	}
-	for _, fn := range funcs {
-		w.openReceives(fn)
-	}
-	for _, fn := range slices.Backward(funcs) {
-		w.closeReceives(fn)
-	}
+	})
+	w.each(funcs, w.openReceives)
+	back := slices.Clone(funcs)
+	slices.Reverse(back)
+	w.each(back, w.closeReceives)
 	for _, a := range slices.Backward(all) {
-		switch a.Form {
-		case points.And:
-			w.insert(a.End, "))")
-		case points.Else:
-			w.insert(a.End, " }")
-		case points.Value:
-			w.insert(a.End, ")")
-		}
+		w.each([]*points.Func{a.fn}, func(*points.Func) { w.close(a.Insertion) })
+	}
+}
+
+func (w *writer) open(fn *points.Func, a *points.Insertion) {
+	switch a.Form {
+	case points.Before:
+		w.insert(a.Pos, "%s", w.statement(fn, a))
+	case points.And:
+		w.insert(a.Pos, "((%s%s) && (", w.unless(fn, a.Points), w.counts(asCondition, a.Points))
+	case points.Else:
+		w.insert(a.Pos, "{ %s", w.statement(fn, a))
+	case points.Value:
+		w.insert(a.Pos, "@pass(%s, ", w.value(fn, a.Points))
+	}
+}
+
+func (w *writer) close(a *points.Insertion) {
+	switch a.Form {
+	case points.And:
+		w.insert(a.End, "))")
+	case points.Else:
+		w.insert(a.End, " }")
+	case points.Value:
+		w.insert(a.End, ")")
 	}
 }
 

@@ -28,8 +28,11 @@ func (p *process) instrument(c *command, path, importPath string) error {
 	for _, w := range set.Warnings {
 		fmt.Fprintf(p.stderr, "qinst: %s:%d: %s\n", w.Pos.Filename, w.Pos.Line, w.Text)
 	}
+	if c.has("dynlink") || c.has("linkshared") { // symbols go by name
+		set.Once(set.Holding())
+	}
 	if c.countsInLine() && set.CountInLine(true) {
-		out, err := p.inLine(c, pkg, set)
+		out, err := p.probed(c, pkg, set)
 		if err == nil {
 			_, err = p.stdout.Write(out)
 			return err
@@ -41,19 +44,43 @@ func (p *process) instrument(c *command, path, importPath string) error {
 		fmt.Fprintf(p.stderr, "qinst: the calls of %s are counted by probes, which costs more: %v\n", importPath, err)
 	}
 	set.CountInLine(false)
-	files, err := p.rewrite(c, pkg, set)
-	if err != nil {
+	out, err := p.probed(c, pkg, set)
+	if err == nil {
+		_, err = p.stdout.Write(out)
 		return err
 	}
-	if files == nil {
-		return p.runWith(c, c.files)
+	plain, perr := p.plain(c)
+	if _, werr := p.stdout.Write(plain); perr != nil || werr != nil {
+		return errors.Join(perr, werr) // the user's mistake, found late
 	}
-	return p.compileAll(c, files, importPath)
+	// It is our mistake; the user is better off with a package without probes
+	// than with none.
+	fmt.Fprintf(p.stderr, "qinst: internal error: %s is compiled without probes: %v\n", importPath, err)
+	return nil
 }
 
-// inLine compiles the package so that calls are counted in line, and returns the compiler's
-// output.
-func (p *process) inLine(c *command, pkg *instrument.Package, set *points.Set) ([]byte, error) {
+// probed compiles the package with probes and returns the compiler's output. If names of
+// functions in a text that stands twice are in doubt, the package is compiled again, with that
+// text once.
+func (p *process) probed(c *command, pkg *instrument.Package, set *points.Set) ([]byte, error) {
+	for again := false; ; again = true {
+		out, err := p.attempt(c, pkg, set)
+		if err != nil {
+			return out, err
+		}
+		doubtful, err := c.mend(set)
+		if err != nil || again && len(doubtful) > 0 {
+			doubtful = set.Twice()
+		}
+		if len(doubtful) == 0 {
+			return out, nil
+		}
+		set.Once(doubtful)
+	}
+}
+
+// attempt compiles the package with probes and returns the compiler's output.
+func (p *process) attempt(c *command, pkg *instrument.Package, set *points.Set) ([]byte, error) {
 	files, err := p.rewrite(c, pkg, set)
 	if err != nil {
 		return nil, err

@@ -10,6 +10,7 @@ import (
 // Buffer is a text with edits queued on it. Offsets are those of the original.
 type Buffer struct {
 	old    []byte
+	owner  int
 	edits  []change
 	copies []doubled
 }
@@ -17,16 +18,21 @@ type Buffer struct {
 type change struct {
 	start, end int
 	new        string
+	owner      int
 }
 
 // doubled is a part that stands twice.
 type doubled struct {
 	start, end    int
 	open, between string
+	owner         int
 }
 
 // New returns a buffer for text, which must not change while it is used.
 func New(text []byte) *Buffer { return &Buffer{old: text} }
+
+// Own makes owner the owner of what is queued from here on.
+func (b *Buffer) Own(owner int) { b.owner = owner }
 
 // Insert puts s before the byte at off. Insertions at one offset appear in the
 // order of the calls.
@@ -37,14 +43,15 @@ func (b *Buffer) Replace(start, end int, s string) {
 	if start < 0 || end < start || end > len(b.old) {
 		panic(fmt.Sprintf("internal error: edit [%d,%d) outside a text of %d bytes", start, end, len(b.old)))
 	}
-	b.edits = append(b.edits, change{start, end, s})
+	b.edits = append(b.edits, change{start, end, s, b.owner})
 }
 
-// Double makes the bytes [start, end) stand twice: open, the bytes with their edits, between, and
-// the bytes as they were. Insertions at both ends belong to the edited copy. Parts that stand
-// twice must not overlap.
+// Double makes the bytes [start, end) stand twice: open, the bytes with all edits, between, and
+// the bytes without the edits of the part's owner. What belongs to others is in both copies.
+// Insertions at both ends belong to the copies. Parts that stand twice may lie within each other,
+// if they have different owners, but must not overlap otherwise.
 func (b *Buffer) Double(start, end int, open, between string) {
-	b.copies = append(b.copies, doubled{start, end, open, between})
+	b.copies = append(b.copies, doubled{start, end, open, between, b.owner})
 }
 
 // Edited reports whether anything was queued.
@@ -60,25 +67,15 @@ func (b *Buffer) Bytes() []byte {
 		}
 		return x.end < y.end // insertions go before a replacement that starts at the same offset
 	})
-	sort.Slice(b.copies, func(i, j int) bool { return b.copies[i].start < b.copies[j].start })
+	sort.Slice(b.copies, func(i, j int) bool {
+		x, y := b.copies[i], b.copies[j]
+		if x.start != y.start {
+			return x.start < y.start
+		}
+		return x.end > y.end
+	})
 	w := &out{old: b.old}
-	edits := b.edits
-	for _, d := range b.copies {
-		before := sort.Search(len(edits), func(i int) bool { return edits[i].start >= d.start })
-		w.apply(edits[:before])
-		edits = edits[before:]
-		w.copyTo(d.start)
-		w.text = append(w.text, d.open...)
-		within := sort.Search(len(edits), func(i int) bool { return edits[i].start > d.end })
-		w.apply(edits[:within])
-		edits = edits[within:]
-		w.copyTo(d.end)
-		w.text = append(w.text, d.between...)
-		w.at = d.start
-		w.copyTo(d.end)
-	}
-	w.apply(edits)
-	w.copyTo(len(b.old))
+	w.write(0, len(b.old), b.edits, b.copies)
 	return w.text
 }
 
@@ -86,6 +83,44 @@ func (b *Buffer) Bytes() []byte {
 type out struct {
 	old, text []byte
 	at        int
+}
+
+// write appends the bytes [start, end) with edits and parts that stand twice, all of which lie
+// within them.
+func (w *out) write(start, end int, edits []change, copies []doubled) {
+	w.at = start
+	for len(copies) > 0 {
+		d, inner := copies[0], 1
+		for inner < len(copies) && copies[inner].start < d.end {
+			inner++
+		}
+		before := sort.Search(len(edits), func(i int) bool { return edits[i].start >= d.start })
+		within := sort.Search(len(edits), func(i int) bool { return edits[i].start > d.end })
+		w.apply(edits[:before])
+		w.copyTo(d.start)
+		w.twice(d, edits[before:within], copies[1:inner])
+		edits, copies = edits[within:], copies[inner:]
+	}
+	w.apply(edits)
+	w.copyTo(end)
+}
+
+func (w *out) twice(d doubled, edits []change, inner []doubled) {
+	var others []change
+	for _, e := range edits {
+		if e.owner != d.owner {
+			others = append(others, e)
+		}
+	}
+	for _, in := range inner {
+		if in.end > d.end || in.owner == d.owner {
+			panic(fmt.Sprintf("internal error: [%d,%d) and [%d,%d) stand twice", d.start, d.end, in.start, in.end))
+		}
+	}
+	w.text = append(w.text, d.open...)
+	w.write(d.start, d.end, edits, inner)
+	w.text = append(w.text, d.between...)
+	w.write(d.start, d.end, others, inner)
 }
 
 func (w *out) apply(edits []change) {

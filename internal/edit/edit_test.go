@@ -27,3 +27,47 @@ func TestOverlapPanics(t *testing.T) {
 	}()
 	b.Bytes()
 }
+
+// TestDouble: an owner's edits are in the first copy of its part only, those of others in both.
+func TestDouble(t *testing.T) {
+	t.Parallel()
+	b := New([]byte("a(b[c]d)e"))
+	b.Own(1)
+	b.Insert(2, "1")
+	b.Insert(7, "1")
+	b.Double(2, 7, "<", "|")
+	b.Own(2)
+	b.Insert(3, "!") // before the inner part, as its signature is
+	b.Insert(4, "2")
+	b.Insert(5, "2")
+	b.Double(4, 5, "{", ":")
+	b.Own(0)
+	b.Insert(8, "0")
+	if got, want := string(b.Bytes()), "a(<1b![{2c2:c]d1|b![{2c2:c]d)0e"; got != want {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+}
+
+// TestDoubleNested: a part without a byte, parts beside each other, and three levels.
+func TestDoubleNested(t *testing.T) {
+	t.Parallel()
+	b := New([]byte("abcdef"))
+	for i, part := range [][2]int{{0, 6}, {1, 3}, {2, 2}, {4, 5}} {
+		b.Own(i)
+		b.Double(part[0], part[1], "<", "|")
+	}
+	if got, want := string(b.Bytes()), "<a<b<|c|b<|cd<e|ef|a<b<|c|b<|cd<e|ef"; got != want {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+	b = New([]byte("abcdef"))
+	b.Own(1)
+	b.Double(1, 4, "<", "|")
+	b.Own(2)
+	b.Double(3, 6, "<", "|")
+	defer func() {
+		if recover() == nil {
+			t.Error("parts that overlap were accepted")
+		}
+	}()
+	b.Bytes()
+}

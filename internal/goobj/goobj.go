@@ -1,4 +1,4 @@
-// Package goobj removes an import from a compiled package.
+// Package goobj changes compiled packages: it removes an import, and gives functions other names.
 //
 // The linker loads the packages that an object file names in its list of imports, and compares
 // what the importing package was compiled against with what it finds. An object that was compiled
@@ -31,16 +31,37 @@ const (
 // place and keeps its size. It is an error if the object does not import the package, or is not
 // of the format that this package knows: then nothing is changed.
 func DropImport(archive []byte, path string) error {
-	object, err := member(archive, objectMember)
+	b, err := object(archive)
 	if err != nil {
 		return err
 	}
-	// The compiler puts lines of text before the object.
-	at := bytes.Index(object, []byte("\n!\n"))
-	if !bytes.HasPrefix(object, []byte("go object ")) || at < 0 {
-		return errors.New("found no head of a Go object")
+	return drop(b, path)
+}
+
+// object returns the object in an archive, whose blocks are within it and in order.
+func object(archive []byte) ([]byte, error) {
+	b, err := member(archive, objectMember)
+	if err != nil {
+		return nil, err
 	}
-	return drop(object[at+3:], path)
+	// The compiler puts lines of text before the object.
+	at := bytes.Index(b, []byte("\n!\n"))
+	if !bytes.HasPrefix(b, []byte("go object ")) || at < 0 {
+		return nil, errors.New("found no head of a Go object")
+	}
+	b = b[at+3:]
+	if !bytes.HasPrefix(b, []byte(objectMagic)) || len(b) < offsetsAt+4*blocks {
+		return nil, fmt.Errorf("found no Go object of the format %q", objectMagic)
+	}
+	last := uint64(offsetsAt + 4*blocks)
+	for i := range blocks {
+		at := uint64(binary.LittleEndian.Uint32(b[offsetsAt+4*i:]))
+		if at > uint64(len(b)) || at < last {
+			return nil, errors.New("found a Go object whose blocks are not in order")
+		}
+		last = at
+	}
+	return b, nil
 }
 
 // member returns the contents of a member of an archive.
@@ -66,17 +87,8 @@ func member(archive []byte, name string) ([]byte, error) {
 // drop moves the package's entry to the front of the list of imports, and lets the list begin
 // behind it. So nothing else moves, and nothing refers to entries by number.
 func drop(object []byte, path string) error {
-	if !bytes.HasPrefix(object, []byte(objectMagic)) || len(object) < offsetsAt+4*blocks {
-		return fmt.Errorf("found no Go object of the format %q", objectMagic)
-	}
 	word := func(at uint64) uint64 { return uint64(binary.LittleEndian.Uint32(object[at:])) }
 	size := uint64(len(object))
-	for i := range uint64(blocks) {
-		at := word(uint64(offsetsAt) + 4*i)
-		if at > size || i > 0 && at < word(uint64(offsetsAt)+4*(i-1)) {
-			return errors.New("found a Go object whose blocks are not in order")
-		}
-	}
 	from, to := word(uint64(offsetsAt)), word(uint64(offsetsAt)+4)
 	if (to-from)%importSize != 0 {
 		return fmt.Errorf("found a list of imports of %d bytes", to-from)

@@ -97,6 +97,109 @@ func TestDamage(t *testing.T) {
 	}
 }
 
+// TestFuncs: functions have the lines at which they begin, and other names after Rename.
+func TestFuncs(t *testing.T) {
+	t.Parallel()
+	_, compile, dir := compiled(t)
+	write(t, dir, "f.go", `package f
+
+var sink func()
+
+func generic[T any](x T) func() { return func() { println(&x); go println("generic") } }
+
+func F() {
+	sink = func() { println("first"); go println("gone") }
+	sink = func() { println("second") }
+	sink = generic(1)
+}
+`)
+	compile("f.a", "-p", "f", "f.go")
+	archive, err := os.ReadFile(filepath.Join(dir, "f.a"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := names(t, archive)
+	if f := before["f.F.func2"]; f.Line != 9 || !f.Index || f.Named {
+		t.Errorf("%+v", f)
+	}
+	if err := rename(archive, map[string]string{"f.F.func2": "f.F.func1", "f.F.func1.gowrap1": "f.F.func1.g"}); err != nil {
+		t.Fatal(err)
+	}
+	after := names(t, archive)
+	if len(after) != len(before)-1 || after["f.F.func1"].Line == 0 || after["f.F.func1.g"].Line != 8 {
+		t.Errorf("found %v, before that %v", after, before)
+	}
+	generic := ""
+	for name, f := range after {
+		if f.Named && strings.Contains(name, "generic") {
+			generic = name
+		}
+	}
+	for from, to := range map[string]string{"f.F": "f.long", generic: "f.g"} {
+		kept := bytes.Clone(archive)
+		if err := rename(archive, map[string]string{"f.F.func1": "f.x", from: to}); err == nil || !bytes.Equal(archive, kept) {
+			t.Errorf("%s was renamed, or something else", from)
+		}
+	}
+}
+
+func names(t *testing.T, archive []byte) map[string]Func {
+	t.Helper()
+	o, err := Open(archive)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := o.Funcs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]Func{}
+	for _, f := range list {
+		found[f.Name] = f
+	}
+	return found
+}
+
+func rename(archive []byte, names map[string]string) error {
+	o, err := Open(archive)
+	if err != nil {
+		return err
+	}
+	if _, err = o.Funcs(); err != nil {
+		return err
+	}
+	return o.Rename(names)
+}
+
+// TestDamagedNames: nothing reads beyond the end, and an error leaves the archive as it was.
+func TestDamagedNames(t *testing.T) {
+	t.Parallel()
+	whole, _, _ := compiled(t)
+	to := map[string]string{"p.init": "p.i"}
+	for n := range whole {
+		if n > 8192 && n%97 != 0 {
+			continue
+		}
+		_ = rename(bytes.Clone(whole[:n]), to)
+		for _, flip := range []byte{1, 0x80, 0xff} {
+			damaged := bytes.Clone(whole)
+			damaged[n] ^= flip
+			kept := bytes.Clone(damaged)
+			if err := rename(damaged, to); err != nil && !bytes.Equal(damaged, kept) {
+				t.Fatalf("byte %d damaged: %v, and the archive changed", n, err)
+			}
+		}
+	}
+	if err := rename(whole, to); err != nil {
+		t.Error(err)
+	}
+}
+
+func FuzzRename(f *testing.F) {
+	f.Add([]byte("!<arch>\n_go_.o          0           0     0     644     24        `\ngo object linux amd64\n!\n"))
+	f.Fuzz(func(t *testing.T, b []byte) { _ = rename(b, map[string]string{"p.init": "p.i", "": ""}) })
+}
+
 func FuzzDropImport(f *testing.F) {
 	f.Add([]byte("!<arch>\n_go_.o          0           0     0     644     24        `\ngo object linux amd64\n!\n"))
 	f.Fuzz(func(t *testing.T, b []byte) { _ = DropImport(b, "runtime") })

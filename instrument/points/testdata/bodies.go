@@ -14,13 +14,13 @@ func twice(n int) (sum int) { // want proc
 }
 
 //go:noinline
-func literal(list []int) { // want proc // once "holds a literal"
+func literal(list []int) { // want proc
 	f := func(i int) int { return list[i] } // want skip proc "inlinable"
 	sink = f
 }
 
 //go:noinline
-func start() { // want proc // once "starts a goroutine"
+func start() { // want proc
 	go twice(1) // want go
 }
 
@@ -72,5 +72,43 @@ func defers(c chan int) { // want proc deferexit // once "many defers"
 func init() { // want proc // once "runs once"
 	for twice(1) == 2 { // want call, loop "for twice(1) == 2"
 		time.Sleep(1) // want call
+	}
+}
+
+//go:noinline
+func nested(n int) { // want proc
+	sink = func() { // want proc
+		sink = func() { // want proc
+			go twice(n) // want go
+		}
+		go twice(n) // want go
+	}
+}
+
+//go:noinline
+func generic[T any](x T) { // want proc // once "holds a literal"
+	sink = func() T { // want proc // once "starts a goroutine"
+		go twice(1) // want go
+		return x
+	}
+}
+
+// Where brings is inlined, it brings its literal along.
+func brings() { // want skip proc "inlinable"
+	sink = func() { // want proc deferexit // once "holds a literal"
+		sink = func() int { // want proc deferexit
+			defer twice(1)  // want call deferred
+			return twice(1) // want call
+		}
+		defer twice(1) // want call deferred
+	}
+}
+
+//go:noinline
+func localInLiteral() { // want proc // once "declares a type"
+	sink = func() { // want proc deferexit // once "declares a type"
+		type pair struct{ a, b int }
+		defer twice(1) // want call deferred
+		sink = pair{1, 2}
 	}
 }

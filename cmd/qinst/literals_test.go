@@ -1,0 +1,98 @@
+package main
+
+import (
+	"errors"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestLiterals: a program with probes gives functions the names that it gives them without, with
+// all points off and with all on, however it is compiled and linked. The linker's table has
+// the same names, too.
+func TestLiterals(t *testing.T) {
+	t.Parallel()
+	buildProbed(t, "programs", "literals")
+	for _, flags := range [][]string{nil, {"-gcflags=-l"}, {"-gcflags=-N"}, {"-buildmode=pie"}, {"-race"}, {"-ldflags=-s"}, {"-ldflags=-linkmode=external"}} {
+		t.Run(strings.Join(flags, " "), func(t *testing.T) {
+			t.Parallel()
+			if testing.Short() && flags != nil {
+				t.Skip("only as it is compiled by default")
+			}
+			plain, probed := buildLiterals(t, flags...), buildLiterals(t, append(flags, "-toolexec", "qinst")...)
+			want := literals(t, plain, "")
+			for _, settings := range []string{"mode=off", "mode=trace,budget=off", "mode=count"} {
+				if got := literals(t, probed, settings); got != want {
+					t.Errorf("%s: %s", settings, unequal(got, want))
+				}
+			}
+			if !slices.Contains(flags, "-ldflags=-s") {
+				if got, want := parts(t, probed), parts(t, plain); !slices.Equal(got, want) {
+					t.Errorf("found the names\n%v\nexpected\n%v", got, want)
+				}
+			}
+		})
+	}
+}
+
+func buildLiterals(t *testing.T, flags ...string) string {
+	t.Helper()
+	exe := filepath.Join(t.TempDir(), "literals")
+	cmd := exec.Command("go", append(append([]string{"build"}, flags...), "-o", exe, "./literals")...)
+	cmd.Dir = filepath.Join("..", "..", "testdata", "programs")
+	if out, err := cmd.CombinedOutput(); err != nil || len(out) > 0 {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return exe
+}
+
+var place = regexp.MustCompile(`(?m)^(\[.*|.*qinst.*|goroutine .*|\t.*|exit status .*)\n`)
+
+// literals runs the program, which ends with a run-time error in a literal.
+func literals(t *testing.T, exe, settings string) string {
+	t.Helper()
+	cmd := exec.Command(exe, "crash")
+	cmd.Env = append(cmd.Environ(), "QINST=out="+filepath.Join(t.TempDir(), "trace.sddf")+","+settings)
+	out, err := cmd.CombinedOutput()
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || exit.ExitCode() != 2 {
+		t.Fatalf("%s: %v\n%s", settings, err, out)
+	}
+	text, crash, _ := strings.Cut(string(out), "panic: ")
+	return text + place.ReplaceAllString(arguments.ReplaceAllString(crash, "$1"), "")
+}
+
+// arguments are what a traceback tells of a call, but for the function.
+var arguments = regexp.MustCompile(`(?m)^(main\..*)\(.*\)$`)
+
+var madeOf = regexp.MustCompile(` T (main\..*(?:\.(?:func|gowrap)?|-range)[0-9]+)$`)
+
+// parts returns the names of functions that the compiler made of parts of others.
+func parts(t *testing.T, exe string) (list []string) {
+	t.Helper()
+	out, err := exec.Command("go", "tool", "nm", exe).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for line := range strings.Lines(string(out)) {
+		if m := madeOf.FindStringSubmatch(strings.TrimRight(line, "\n")); m != nil {
+			list = append(list, m[1])
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// unequal returns where two texts differ first.
+func unequal(got, want string) string {
+	lines := strings.Split(want, "\n")
+	for i, line := range strings.Split(got, "\n") {
+		if i >= len(lines) || lines[i] != line {
+			return "found\n" + strings.Join(strings.Split(got, "\n")[max(0, i-5):min(len(strings.Split(got, "\n")), i+5)], "\n") + "\nexpected\n" + strings.Join(lines[max(0, i-5):min(len(lines), i+5)], "\n")
+		}
+	}
+	return "something is missing at the end"
+}
