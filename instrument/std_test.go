@@ -120,7 +120,7 @@ func (w *worldList) observed(t testing.TB, cfg string) {
 	if err := os.WriteFile(filepath.Join(dir, "go_asm.h"), nil, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	args := []string{"-p", "runtime", "-I", dir, "-I", filepath.Join(runtime.GOROOT(), "pkg", "include"), "-D", "GOOS_" + runtime.GOOS, "-D", "GOARCH_" + runtime.GOARCH,
+	args := []string{"-p", "runtime", "-I", dir, "-I", filepath.Join(p.Dir, "..", "..", "pkg", "include"), "-D", "GOOS_" + runtime.GOOS, "-D", "GOARCH_" + runtime.GOARCH,
 		"-D", "GOAMD64_v1", "-gensymabis", "-o", symabis}
 	for _, f := range p.SFiles {
 		args = append(args, filepath.Join(p.Dir, f))

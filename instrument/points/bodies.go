@@ -21,6 +21,7 @@ import (
 // OneBody tells why the text of a procedure stands once only. There are no other reasons.
 type OneBody uint8
 
+// The reasons.
 const (
 	_ OneBody = iota
 
