@@ -315,12 +315,13 @@ func qinstMakeLedger(i uint32, must bool) bool {
 	return true
 }
 
-// qinstLedgerMay tells whether ledgers may have so many bytes more in the ring. They have a
-// sixteenth of all memory for themselves, because a program may register its points and start its
-// threads when events and other counts have taken what there was.
+// qinstLedgerMay tells whether ledgers may have so many bytes more in the ring. They have an
+// eighth of all memory for themselves and no more: a program may register its points and start its
+// threads when events and other counts have taken what there was, and a thread that finds no page of
+// counters traces nothing.
 // Context: start, hook.
 func qinstLedgerMay(more uintptr) bool {
-	return qinstMayUse(uint64(more)) || qinstLedgerMemory.Load()+uint64(more) <= qinstSet.memory/16
+	return qinstLedgerMemory.Load()+uint64(more) <= qinstSet.memory/8
 }
 
 // qinstLedgerAt is where a ledger's slots are in the ring.
