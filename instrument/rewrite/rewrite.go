@@ -135,12 +135,7 @@ func (w *writer) entry(fn *points.Func) {
 	w.insert(at, " var @t @u64; var @d *@u32; %s{ @t, @d = @enter(@base + %d) };", w.reached(fn, fn.Point), point)
 }
 
-// Levels of procedures. At the first their text runs as it was, if it stands twice, and counts
-// nothing; at the second all hits are counted in line, and no probe is called; above, the probes
-// decide.
-const countLevel = 2
-
-// level returns fn's level.
+// level returns fn's level, see spec.ProcPlain.
 func (w *writer) level(fn *points.Func) string {
 	return w.expand("@off[%d]", len(w.set.Points)+int(fn.Point))
 }
@@ -151,7 +146,7 @@ func (w *writer) reached(fn *points.Func, point uint32) string {
 	if !w.set.InLine {
 		return w.expand("if @off[%d] == 0 ", point)
 	}
-	return w.expand("if %s == %d { *@slot(%[3]d)++ } else if @off[%[3]d] == 0 ", w.level(fn), countLevel, point)
+	return w.expand("if %s == %d { *@slot(%[3]d)++ } else if @off[%[3]d] == 0 ", w.level(fn), spec.ProcCounted, point)
 }
 
 // lateExit tells the runtime that the procedure has deferred calls and an

@@ -161,6 +161,14 @@ const (
 	InLineParts = 4
 )
 
+// Levels of procedures, as instrumented code tests them: it runs as it was written; with its body
+// with probes, where hits are counted in line and no probe is called; or with probes.
+const (
+	ProcPlain   = 0
+	ProcCounted = 2
+	ProcProbed  = 3
+)
+
 // FlagSmall marks a procedure that is only counted: its time is in its callers' lines.
 const FlagSmall = 1 << 9
 
@@ -323,7 +331,7 @@ var Records = []Record{
 		field("owner", "[]"+U32, "", "offset in this table of the procedure that contains the point; a proc: itself"),
 		field("file", "[]"+U32, "", "string"),
 		field("line", "[]"+U32, "", "line"),
-		field("flags", "[]"+U32, "", "1 exit by defer, 2 deferred time charged to the caller, 4 call by defer, 8 dynamic callee, 16 spin loop, 32 probed by directive, 64 weak name, 128 in an inlined function, counted by that function's calls, 256 counted in line"),
+		field("flags", "[]"+U32, "", "1 exit by defer, 2 deferred time charged to the caller, 4 call by defer, 8 dynamic callee, 16 spin loop, 32 probed by directive, 64 weak name, 128 in an inlined function, counted by that function's calls, 256 counted in line, 512 small procedure, only counted"),
 		field("op", "[]"+U32, "", "string: operation of a sync point or a site, else empty"),
 		field("leader", "[]"+U32, "", "offset in this table of the point whose count is this one's too, a call's or the procedure's; else the point's own")}, nil),
 	record(TagEvents, "events", "a block of events of one thread; blocks of a thread are numbered from 0 without gaps", []Field{

@@ -287,7 +287,7 @@ func qinstRuled(point uint32) {
 	switch t := qinstTableOf(point); {
 	case r.most == qinstRateOff:
 		qinstSetOff(point, 1)
-	case qinstUsual != qinstProbed && t != nil && point-t.base < t.probes:
+	case qinstUsual != qinstProcProbed && t != nil && point-t.base < t.probes:
 		t.setLevel(uintptr(point - t.base))
 	}
 	if c := qinstControlOf(point); r.most == qinstRateOff || c.off || qinstPaged[point>>qinstPageShift] {

@@ -432,16 +432,8 @@ func (t *qinstTable) levelOf(i uintptr) *byte {
 	return (*byte)(unsafe.Pointer(t.off + uintptr(t.probes) + i))
 }
 
-// Levels of procedures, as instrumented code tests them. Where nothing but counts is wanted its
-// hits are counted in line, and no probe is called.
-const (
-	qinstPlain   = 0
-	qinstCounted = 2
-	qinstProbed  = 3
-)
-
 // qinstUsual is the level of procedures without a rule that asks for more or less.
-var qinstUsual byte = qinstProbed
+var qinstUsual byte = qinstProcProbed
 
 // qinstSetOff makes the program reach a point, or not. Its procedure runs without probes while no
 // point of it is to be reached.
@@ -466,10 +458,10 @@ func (t *qinstTable) setLevel(i uintptr) {
 // usually tells at once.
 // Context: start, goroutine, writer.
 func (t *qinstTable) levelNow(owner, i uintptr) (level byte) {
-	for k := i; k < uintptr(t.probes) && (k == owner || qinstRulingOf(t.base+uint32(k)).within != 0) && level != qinstProbed; k++ {
+	for k := i; k < uintptr(t.probes) && (k == owner || qinstRulingOf(t.base+uint32(k)).within != 0) && level != qinstProcProbed; k++ {
 		level = max(level, t.wants(k))
 	}
-	for k := owner; k < i && level != qinstProbed; k++ {
+	for k := owner; k < i && level != qinstProcProbed; k++ {
 		level = max(level, t.wants(k))
 	}
 	return level
@@ -479,10 +471,10 @@ func (t *qinstTable) levelNow(owner, i uintptr) (level byte) {
 // Context: start, goroutine, writer.
 func (t *qinstTable) wants(i uintptr) byte {
 	if *t.offOf(i) != 0 {
-		return qinstPlain
+		return qinstProcPlain
 	}
 	if o := qinstRulingOf(t.base + uint32(i)); o.rule != 0 && qinstRules[o.rule-1].most > qinstRateCount {
-		return qinstProbed
+		return qinstProcProbed
 	}
 	return qinstUsual
 }

@@ -99,6 +99,9 @@ const (
 	qinstFlagDerived  = 128
 	qinstFlagInLine   = 256
 	qinstInLineParts  = 4
+	qinstProcPlain    = 0
+	qinstProcCounted  = 2
+	qinstProcProbed   = 3
 	qinstFlagSmall    = 512
 	qinstNoTrips      = 18446744073709551615
 	qinstAddressBits  = 48

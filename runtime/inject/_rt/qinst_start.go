@@ -34,7 +34,7 @@ func qinstStart() {
 	if s.mode == "count" || s.mode == "sample" {
 		s.threshold, s.budget = qinstCountOnly, 0
 		if s.mode == "count" {
-			qinstUsual = qinstCounted
+			qinstUsual = qinstProcCounted
 		}
 	} else {
 		s.threshold = -1 << 29
