@@ -5,11 +5,12 @@ import (
 	"go/ast"
 
 	"qinst.dev/instrument/points"
+	"qinst.dev/sddf/spec"
 )
 
 // bodies makes fn's text stand twice:
 //
-//	func f() { if level != 0 { text with probes; return }
+//	func f() { if level != 0 { if level == 1 { count the entry } else { text with probes; return } }
 //	/*line :L:C*/ text as it was }
 //
 // The text as it was stands last, at the top level, because there it means what it meant. In the
@@ -42,9 +43,13 @@ func (w *writer) bodies(fn *points.Func) {
 	if hasExit(fn) && fn.Type.Results.NumFields() == 0 {
 		end = "; return }"
 	}
+	begin := w.expand(" if %s != 0 {", w.level(fn))
+	if w.set.InLine && !fn.Bare {
+		begin += w.expand(" if %s == %d { *@slot(%d)++ } else {", w.level(fn), spec.ProcEntered, fn.Point)
+		end += " }"
+	}
 	from := fn.Body.Lbrace + 1
 	at := w.file.Position(from)
-	w.Double(w.file.Offset(from), w.file.Offset(fn.Body.Rbrace),
-		w.expand(" if @off[%d] != 0 {", len(w.set.Points)+int(fn.Point)),
+	w.Double(w.file.Offset(from), w.file.Offset(fn.Body.Rbrace), begin,
 		fmt.Sprintf("%s\n/*line :%d:%d*/", end, at.Line, max(1, at.Column)))
 }

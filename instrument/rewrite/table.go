@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"go/types"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -16,7 +17,12 @@ import (
 // table. It must be the first file of the compile command: package variables are initialized in
 // the order of the files, so the package is registered before any of the user's own code runs.
 func Added(pkg *types.Package, importPath string, set *points.Set, names Names) ([]byte, error) {
-	list := set.Points
+	list := slices.Clone(set.Points)
+	for i := range list {
+		if p := &list[i]; set.InLine && p.Kind == spec.PointProc && p.OneBody == 0 && p.Flags&spec.FlagDerived == 0 {
+			p.Flags |= spec.FlagTwice
+		}
+	}
 	table, err := Table(importPath, list)
 	if err != nil {
 		return nil, err

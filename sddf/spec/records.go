@@ -30,6 +30,7 @@ const (
 	TagMemory    = 25
 	TagPath      = 26
 	TagMetrics   = 27
+	TagBursts    = 28
 
 	FirstUserTag = 256
 )
@@ -161,16 +162,22 @@ const (
 	InLineParts = 4
 )
 
-// Levels of procedures, as instrumented code tests them: it runs as it was written; with its body
-// with probes, where hits are counted in line and no probe is called; or with probes.
+// Levels of procedures, as instrumented code tests them: it runs as it was written; so, but its
+// entries are counted in line; with its body with probes, where hits are counted in line and no
+// probe is called; or with probes.
 const (
 	ProcPlain   = 0
+	ProcEntered = 1
 	ProcCounted = 2
 	ProcProbed  = 3
 )
 
 // FlagSmall marks a procedure that is only counted: its time is in its callers' lines.
 const FlagSmall = 1 << 9
+
+// FlagTwice marks a procedure whose text stands twice: the entries that its ledgers' slots have are
+// those of activations without probes, unless all hits are counted in line.
+const FlagTwice = 1 << 10
 
 // NoTrips marks an unknown number of iterations in a "leave" event.
 const NoTrips = 1<<64 - 1
@@ -315,6 +322,17 @@ var (
 	})}}
 )
 
+// Bursts is the layout of what bursts found: for each procedure that also ran without probes, and
+// each call and loop in it. Sums of squares and products are over bursts, since activations of one
+// burst are alike.
+var Bursts = Layout{Variants: []Variant{variant(-1, "burst", 5, "what bursts found at one point", []BitField{
+	{Name: "probe", Word: 0, Width: 32, Unit: Probe, Doc: "procedure, or a point in it"},
+	{Name: "plain", Word: 1, Width: 64, Doc: "of a procedure: activations without probes, in the whole run"},
+	{Name: "hits", Word: 2, Width: 64, Doc: "in bursts; of a procedure: activations with probes"},
+	{Name: "squares", Word: 3, Width: 64, Doc: "sum over bursts of the square of the burst's hits"},
+	{Name: "products", Word: 4, Width: 64, Doc: "sum over bursts of the product of the burst's hits and of its activations of the procedure; of a procedure: number of bursts with an activation"},
+})}}
+
 // Records are the records of an instrumented program's file.
 var Records = []Record{
 	record(TagClock, "clock", "three clocks read together", []Field{
@@ -331,7 +349,7 @@ var Records = []Record{
 		field("owner", "[]"+U32, "", "offset in this table of the procedure that contains the point; a proc: itself"),
 		field("file", "[]"+U32, "", "string"),
 		field("line", "[]"+U32, "", "line"),
-		field("flags", "[]"+U32, "", "1 exit by defer, 2 deferred time charged to the caller, 4 call by defer, 8 dynamic callee, 16 spin loop, 32 probed by directive, 64 weak name, 128 in an inlined function, counted by that function's calls, 256 counted in line, 512 small procedure, only counted"),
+		field("flags", "[]"+U32, "", "1 exit by defer, 2 deferred time charged to the caller, 4 call by defer, 8 dynamic callee, 16 spin loop, 32 probed by directive, 64 weak name, 128 in an inlined function, counted by that function's calls, 256 counted in line, 512 small procedure, only counted, 1024 procedure that may run without probes"),
 		field("op", "[]"+U32, "", "string: operation of a sync point or a site, else empty"),
 		field("leader", "[]"+U32, "", "offset in this table of the point whose count is this one's too, a call's or the procedure's; else the point's own")}, nil),
 	record(TagEvents, "events", "a block of events of one thread; blocks of a thread are numbered from 0 without gaps", []Field{
@@ -467,4 +485,8 @@ var Records = []Record{
 		field("heap", U64, Byte, "that the collector considers live, or was allocated since"),
 		field("goal", U64, Byte, "heap size at which the collector's next cycle is to end"),
 		field("cycles", U64, "", "of the collector that are complete")}, nil),
+	record(TagBursts, "bursts", "what short times of probes found of procedures that else run without, counting their entries; a later record replaces an earlier one", []Field{
+		field("ticks", U64, Ticks, "when"),
+		field("n", U64, "", "bursts"),
+		field("found", Packed, "", "points")}, &Bursts),
 }

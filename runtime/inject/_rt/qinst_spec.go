@@ -30,6 +30,7 @@ const (
 	qinstTagMemory         = 25
 	qinstTagPath           = 26
 	qinstTagMetrics        = 27
+	qinstTagBursts         = 28
 	qinstFirstUserTag      = 256
 	qinstMaxProbes         = 1048576
 	qinstGoBits            = 40
@@ -100,9 +101,11 @@ const (
 	qinstFlagInLine   = 256
 	qinstInLineParts  = 4
 	qinstProcPlain    = 0
+	qinstProcEntered  = 1
 	qinstProcCounted  = 2
 	qinstProcProbed   = 3
 	qinstFlagSmall    = 512
+	qinstFlagTwice    = 1024
 	qinstNoTrips      = 18446744073709551615
 	qinstAddressBits  = 48
 	// "instRing"
