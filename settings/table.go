@@ -14,7 +14,6 @@ const (
 	Out
 	Size
 	Budget
-	Floor
 	Sums
 	Ctl
 	Memory
@@ -78,9 +77,6 @@ var Table = [...]Setting{
 	Budget: {Name: "budget", Words: []string{"off"}, Forms: Percent, Least: 1, Most: 1000, Expected: "a percentage such as 2% or 0.5%, or off",
 		Example: "2%", Default: "5%",
 		Doc: "The share of the processor time that recording may cost. What costs most is only counted, and traced again when it costs less."},
-	Floor: {Name: "floor", Words: []string{"off", "count"}, Expected: "off or count",
-		Example: "off", Default: "count",
-		Doc: "What happens to points whose counting alone is above the budget: they stay counted, or are switched off, the hottest first. Reports then say that their hits are not known."},
 	Sums: {Name: "sums", Words: []string{"once", "change"}, Forms: Period, Expected: "a period such as 1s or 500ms, once or change",
 		Example: "1s", Default: "(each 0.1s)",
 		Doc: "How often totals of untraced points are written: every period, once at the end, or when a level changes."},

@@ -63,14 +63,6 @@ func TestLevels(t *testing.T) {
 			}
 			l.all(t, "main.burst", "main.rare", "main.looped")
 		}},
-		{"floor", "budget=0.1%,floor=off", func(t *testing.T, l *levelsRun) {
-			if p := l.point("main.hot"); !p.Off {
-				t.Errorf("hot: %d hits, never off", p.Hits)
-			}
-			if p := l.point("main.rare"); p.Off {
-				t.Error("rare was off")
-			}
-		}},
 		{"budget", "budget=1%", func(t *testing.T, l *levelsRun) {
 			if p := l.point("main.hot"); p.Traced > p.Hits/10 {
 				t.Errorf("hot: %d traced of %d", p.Traced, p.Hits)

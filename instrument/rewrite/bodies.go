@@ -10,8 +10,12 @@ import (
 
 // bodies makes fn's text stand twice:
 //
-//	func f() { if level != 0 { if level == 1 { count the entry } else { text with probes; return } }
+//	func f() { v := level; if !(v <= 1) { text with probes; return }; if v == 1 { count the entry }
 //	/*line :L:C*/ text as it was }
+//
+// The level is read once, because it may change at any time, and an entry must not be lost. The
+// condition is the negation of another, because the compiler lays out first what follows if that
+// one holds, if nothing else decides: the text as it was runs without a jump over the other.
 //
 // The text as it was stands last, at the top level, because there it means what it meant. In the
 // block labels get other names, since a function has one of each name, and := must not declare
@@ -43,13 +47,14 @@ func (w *writer) bodies(fn *points.Func) {
 	if hasExit(fn) && fn.Type.Results.NumFields() == 0 {
 		end = "; return }"
 	}
-	begin := w.expand(" if %s != 0 {", w.level(fn))
-	if w.set.InLine && !fn.Bare {
-		begin += w.expand(" if %s == %d { *@slot(%d)++ } else {", w.level(fn), spec.ProcEntered, fn.Point)
-		end += " }"
-	}
 	from := fn.Body.Lbrace + 1
 	at := w.file.Position(from)
+	begin, most := w.expand(" @v := %s; if ", w.level(fn)), spec.ProcPlain
+	if w.set.InLine && !fn.Bare {
+		most = spec.ProcEntered
+		end += w.expand("; if @v == %d { *@slot(%d)++ }", spec.ProcEntered, fn.Point)
+	}
+	begin += w.expand("!(@v <= %d) {", most)
 	w.Double(w.file.Offset(from), w.file.Offset(fn.Body.Rbrace), begin,
 		fmt.Sprintf("%s\n/*line :%d:%d*/", end, at.Line, max(1, at.Column)))
 }

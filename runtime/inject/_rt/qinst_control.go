@@ -21,7 +21,7 @@ const (
 	qinstFree     = 256
 	qinstLow      = qinstFree / 2
 	qinstWindowNS = 50e6
-	qinstHurryNS  = 5e6   // of a window that a counter without quota ends
+	qinstHurryNS  = 1e6   // of a window that a counter without quota ends
 	qinstWants    = 256   // of a thread
 	qinstScanNS   = 500e6 // between two sums of all hits
 	qinstQuiet    = 20    // windows far below its limits after which a point leaves the list
@@ -44,15 +44,17 @@ type qinstControl struct {
 	until        uint64         // likewise when the point came back to trace, which none has told of yet
 	timed, took  uint64         // likewise
 	kind         uint8          // 0: qinstPair as far as is known
+	held         uint8          // of a procedure: its level outside of bursts, 0: the usual one
+	calm         uint8          // windows in which it need not be held
+	met          bool           // it has been held
 	below        uint8          // levels below trace
 	listed       bool
 	seen         bool // its level has changed
 	clocked      bool // it has been timed
 	off          bool // it has been off
 	fresh        bool // the next sums record tells of it
-	floored      bool // counting it alone is too dear
-	scanned      uint64
 	quiet        uint8
+	unit, rest   float32 // of a procedure: cost of an activation, in counted hits; while it is held
 }
 
 // The writer's own, but for qinstUrgent: probes set that when a counter has used up its
@@ -70,14 +72,13 @@ var (
 	qinstPrices     uintptr // of float64: room for qinstRateShare
 
 	qinstWindow struct {
-		at          int64  // ns
-		cpu, writer uint64 // ns so far
-		bytes       uint64 // of events so far
-		counting    float64
+		at          int64   // ns
+		cpu, writer uint64  // ns so far
+		bytes       uint64  // of events so far
 		scanned     uint32  // pages of the scan at hand
-		sum         float64 // of hits in it
-		sumInLine   float64 // of those counted in line
-		inLine      float64 // of these, between the last two scans
+		sum         float64 // of hits in it, as many as would cost as much
+		listed      float64 // ns that hits of listed points cost since the last scan
+		unlisted    float64 // ns a second that others cost
 		scanAt      int64
 	}
 )
@@ -99,6 +100,9 @@ func qinstStartControl() {
 		s.threshold = -qinstFree
 	}
 	qinstWindow.cpu = qinstProcessCPU()
+	if qinstBudgetOn {
+		qinstPrepareBursts()
+	}
 }
 
 // qinstPrepareControl makes room for the state of each point.
@@ -238,6 +242,7 @@ func qinstTakePages() {
 func qinstEnlist(point uint32) {
 	if c := qinstAppend(point); c != nil {
 		c.hits, c.traced = qinstHitsOf(point)
+		c.n = 0
 	}
 }
 
@@ -290,9 +295,12 @@ func qinstRuled(point uint32) {
 	case qinstUsual != qinstProcProbed && t != nil && point-t.base < t.probes:
 		t.setLevel(uintptr(point - t.base))
 	}
+	if proc := point - qinstRulingOf(point).within; qinstIsHeld(point) {
+		qinstLetGo(proc, qinstControlOf(proc)) // what rules are about is as they say
+	}
 	if c := qinstControlOf(point); r.most == qinstRateOff || c.off || qinstPaged[point>>qinstPageShift] {
 		qinstAppend(point)
-		c.floored, c.seen = false, false
+		c.seen = false
 		if c.off && r.most != qinstRateOff {
 			qinstSetOff(point, 0)
 		}
@@ -339,12 +347,14 @@ func qinstAfford(now int64, ns float64) float64 {
 	// A program that waits uses no processor time, and any share of none is nothing. Its
 	// budget is therefore at least that of a tenth of a processor.
 	used := max(float64(cpu-w.cpu), ns*qinstIdleShare)
-	// The cost of counting is estimated: the hits of the last scan times the cost of a hit
-	// in a loop. A measurement would cost as much as counting itself.
-	counting := w.counting * qinstCountNS * ns / 1e9
 	reduced := qinstReduce.ns
-	tool := counting + float64(writer-w.writer) + float64(reduced-qinstReduce.seen)
+	tool := float64(writer-w.writer) + float64(reduced-qinstReduce.seen)
 	qinstReduce.seen = reduced
+	// The cost of counting is estimated: hits times the cost of a hit in a loop. Those of points
+	// that are not listed are known since the last scan.
+	counting := qinstHoldDear(qinstBudgeting.Target*used, tool)
+	w.listed += counting
+	tool += counting + w.unlisted*ns/1e9
 	spent := tool + float64(bytes-w.bytes)/8*qinstEventNS
 	w.cpu, w.writer, w.bytes = cpu, writer, bytes
 	allowed := qinstBudgeting.Step(used, spent, ns)
@@ -384,84 +394,27 @@ func qinstScanHits(now int64) {
 	pages := (qinstNext-1)>>qinstPageShift + 1
 	for part := max(16, pages/40); part > 0 && w.scanned < pages; part-- {
 		qinstSumPage(w.scanned, &qinstSums)
-		for k, s := range qinstSums {
+		for _, s := range qinstSums {
 			probed, inLine := s[0]-s[2], s[2]/qinstInLineParts // as many would cost as much
 			w.sum += float64(probed + inLine)
-			w.sumInLine += float64(inLine)
-			if qinstSet.floorOff && probed != 0 {
-				qinstNoteDear(w.scanned<<qinstPageShift+uint32(k), probed)
-			}
 		}
 		w.scanned++
 	}
 	if w.scanned >= pages {
 		if w.scanAt != 0 && now > w.scanAt {
-			w.counting = max(0, (w.sum-qinstLastSum)*1e9/float64(now-w.scanAt))
-			w.inLine = w.sumInLine - qinstLastInLine
-			if qinstSet.floorOff {
-				qinstKeepFloor(now - w.scanAt)
-			}
+			w.unlisted = max(0, ((w.sum-qinstLastSum)*qinstCountNS-w.listed)*1e9/float64(now-w.scanAt))
 		}
-		qinstLastSum, qinstLastInLine = w.sum, w.sumInLine
-		w.sumInLine = 0
-		w.sum, w.scanned, w.scanAt = 0, 0, now
+		qinstLastSum = w.sum
+		w.sum, w.listed, w.scanned, w.scanAt = 0, 0, 0, now
 	}
 }
 
 var (
-	qinstLastSum, qinstLastInLine float64
+	qinstLastSum float64
 
 	qinstClocked  uint32 // points that were timed
 	qinstUnlisted uint64 // times that a point found no room on the list
 )
-
-// The points with most hits since the last scan, for floor=off.
-var qinstDear struct {
-	points [64]uint32
-	hits   [64]uint64
-	cpu    uint64 // ns of the process at the last scan
-}
-
-// qinstNoteDear keeps the points with most hits since the last scan, sorted. It has 64
-// places, because further points cost little beside those. A later scan finds them.
-// Context: writer.
-func qinstNoteDear(point uint32, hits uint64) {
-	c, d := qinstControlOf(point), &qinstDear
-	n := hits - c.scanned
-	c.scanned = hits
-	i := len(d.hits)
-	for i > 0 && d.hits[i-1] < n {
-		i--
-	}
-	if i == len(d.hits) {
-		return
-	}
-	for k := len(d.hits) - 1; k > i; k-- {
-		d.hits[k], d.points[k] = d.hits[k-1], d.points[k-1]
-	}
-	d.hits[i], d.points[i] = n, point
-}
-
-// qinstKeepFloor switches off the points that are hit most, until counting the others is
-// within the budget. It is unknown when these points would cost less, so that they stay off
-// until a rule changes that.
-// Context: writer.
-func qinstKeepFloor(ns int64) {
-	d, w := &qinstDear, &qinstWindow
-	cpu := qinstProcessCPU()
-	allowed := qinstBudgeting.Target * max(float64(cpu-d.cpu), float64(ns)*qinstIdleShare)
-	d.cpu = cpu
-	costs := (w.counting*float64(ns)/1e9 - w.inLine) * qinstCountNS // what is counted in line goes on
-	for i := 0; i < len(d.hits) && costs > allowed && d.hits[i] > 0; i++ {
-		c := qinstControlOf(d.points[i])
-		if qinstEnlist(d.points[i]); c.floored || !c.listed || c.kind == 0 {
-			continue
-		}
-		c.floored = true
-		costs -= float64(d.hits[i]) * qinstCountNS
-	}
-	clear(d.hits[:])
-}
 
 // qinstDecide passes a point's hits in a window to the policy and carries out the decision.
 // It reports whether the point stays on the list.
@@ -497,13 +450,13 @@ func qinstDecide(point uint32, ns, most float64) bool {
 	if level == qinstRateTime && c.kind == qinstOnce || level > qinstRateCount && c.kind == qinstCalls {
 		level = qinstRateCount
 	}
+	if level > qinstRateCount && qinstIsHeld(point) {
+		level, why = qinstRateCount, "budget"
+	}
 	// Sums of a timed point need memory in every thread. Beyond the bound a point is only
 	// counted.
 	if level == qinstRateTime && !c.clocked && qinstClocked >= qinstSet.mostClocked/uint32(max(int32(qinstNRecorders)-qinstSpares.Load(), 1)) {
 		level, why = qinstRateCount, "memory"
-	}
-	if c.floored {
-		level, why = qinstRateOff, "floor"
 	}
 	// A change is recorded before counters change, so that a reader knows from which time on
 	// hits are missing. until keeps the hits that were counted before the point came back to

@@ -450,7 +450,13 @@ func qinstSetOff(point uint32, v byte) {
 func (t *qinstTable) setLevel(i uintptr) {
 	qinstKindOf(t.base + uint32(i)) // finds the owners, too
 	owner := i - uintptr(qinstRulingOf(t.base+uint32(i)).within)
-	*t.levelOf(owner) = t.levelNow(owner, i)
+	level := t.levelNow(owner, i)
+	if qinstHeld != 0 && level == qinstProcProbed && !qinstBurst.on {
+		if c := qinstControlOf(t.base + uint32(owner)); c.held != 0 {
+			level = c.held
+		}
+	}
+	*t.levelOf(owner) = level
 }
 
 // levelNow returns the level that a procedure is to have: the highest of its points'. It looks at

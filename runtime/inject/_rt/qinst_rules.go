@@ -407,11 +407,21 @@ func qinstKindOf(point uint32) (kind uint8) {
 		flags.array()
 		for i := range n {
 			o := qinstRulingOf(t.base + i)
-			o.kind = qinstKind(kinds.str())
-			if flags.number()&qinstFlagSmall != 0 {
+			kind, flag := kinds.str(), flags.number()
+			o.kind = qinstKind(kind)
+			if flag&qinstFlagSmall != 0 {
 				o.kind = qinstCalls // it can only be counted, too
 			}
 			o.within = i - uint32(owners.number())
+			switch {
+			case kind == "go": // what it starts is told of by the profile stack
+				qinstRulingOf(t.base + i - o.within).hold = 0
+			case o.kind != qinstPair || o.within != 0:
+			case flag&qinstFlagTwice != 0:
+				o.hold = qinstProcEntered
+			default:
+				o.hold = qinstProcCounted
+			}
 		}
 	}
 	return qinstRulingOf(point).kind

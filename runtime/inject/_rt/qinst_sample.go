@@ -39,6 +39,7 @@ type qinstSampler struct {
 	asleep uint32 // futex
 	cpu    uint64 // ns that it has used
 	tickNS float64
+	burst  uint64 // the last one that it has samples of
 	points [qinstSampleDepth]uint32
 }
 
@@ -225,13 +226,16 @@ func qinstTakeSamples() {
 	gap, looks, nobody := qinstSet.sampleGap, 0, 0
 	ticks, mono := qinstNow(), nanotime()
 	for {
-		for qinstSet.mode != "sample" && atomic.Load(&qinstBelow)|atomic.Load(&qinstStarved) == 0 || qinstStates == 0 {
+		for qinstSet.mode != "sample" && atomic.Load(&qinstBelow)|atomic.Load(&qinstStarved) == 0 || qinstStates == 0 || qinstBetweenBursts() {
 			atomic.Store(&s.asleep, 1)
 			futexsleep(&s.asleep, 1, qinstLookNS)
 			atomic.Store(&s.asleep, 0)
 		}
+		if atomic.Load(&qinstHeld) != 0 {
+			gap = qinstBurstLookNS
+		}
 		futexsleep(&s.asleep, 0, gap*int64(fastexprand(1<<20))>>20)
-		if qinstStates == 0 {
+		if qinstStates == 0 || qinstBetweenBursts() {
 			continue
 		}
 		if s.look(me, gap) {
@@ -258,6 +262,12 @@ func qinstWakeSamplers() {
 	}
 }
 
+// qinstBetweenBursts reports whether samples would miss what is held.
+// Context: sampler.
+func qinstBetweenBursts() bool {
+	return atomic.Load(&qinstHeld) != 0 && atomic.Load(&qinstLooking) == 0
+}
+
 // qinstSamplersCPU is the processor time that the samplers have used, in ns.
 // Context: writer.
 func qinstSamplersCPU() (ns uint64) {
@@ -275,6 +285,10 @@ func qinstSamplersCPU() (ns uint64) {
 // Context: sampler.
 func (s *qinstSampler) look(me uint32, gap int64) (busy bool) {
 	first := true
+	if atomic.Load(&qinstHeld) != 0 { // all looks of a burst are one observation, for all the time to the next
+		first = s.burst != qinstBurst.n
+		gap += gap * qinstBurst.gap / qinstBurstNS
+	}
 	for i := me; i < qinstNUsed.Load(); i += qinstSet.samplers {
 		b := (*qinstRecorder)(unsafe.Pointer(qinstRecorders[atomic.Load(&qinstUsed[i])]))
 		at := atomic.Loaduintptr(&b.gp)
@@ -301,7 +315,7 @@ func (s *qinstSampler) look(me uint32, gap int64) (busy bool) {
 		w := uint64(path) | uint64(min(weight/1000, 1<<31-1))<<32
 		if first {
 			w |= 1 << 63
-			first = false
+			first, s.burst = false, qinstBurst.n
 		}
 		qinstPut2(now, 0, qinstEvSample<<24|uint64(b.num), w)
 	}

@@ -32,10 +32,6 @@ var qinstSet struct {
 	sums int64 // ns between records of what points below trace counted; or one of those below
 	ctl  bool  // listen to "qinst ctl"
 
-	// Off by default, because hits of a point that is off are not known, and every other
-	// number in a report is exact.
-	floorOff bool // points that cost too much to be counted are off
-
 	extensions string // names of those that reduce what is recorded
 	quiet      bool   // say nothing: the parent is instrumented, or nobody asked
 
@@ -196,8 +192,6 @@ func qinstApplySetting(id qinstSettingID, v qinstSettingValue) {
 		f.signal = qinstSignalNamed(v.Given)
 	case qinstSettingMemory:
 		qinstShareMemory(v.N)
-	case qinstSettingFloor:
-		s.floorOff = v.Given == "off"
 	case qinstSettingSize:
 		if v.How == qinstSettingByteRate {
 			s.rate = v.N

@@ -144,6 +144,7 @@ func qinstWriter() {
 		busy := qinstDrain()
 		qinstPrepare()
 		qinstControlWindow()
+		qinstBurstDue()
 		qinstAnswer()
 		qinstServe()
 		qinstFlightServe()
@@ -198,6 +199,9 @@ func qinstRest(busy bool) {
 		most = qinstFeedNS
 	case qinstControlled, qinstCtl.fd > 0:
 		most = qinstWindowNS
+	}
+	if qinstHeld != 0 {
+		most = min(most, max(qinstBurst.next-nanotime(), 1))
 	}
 	urgent := atomic.Load(&qinstUrgent) != 0
 	if urgent { // but no window is shorter than that
@@ -432,6 +436,7 @@ func qinstTick() {
 	qinstWriteNews()
 	qinstWriteMetrics()
 	qinstSumsDue(now)
+	qinstBurstSumsDue(now)
 	qinstWriteDropped()
 	qinstRefill()
 	qinstFoldAll()
@@ -503,6 +508,7 @@ func qinstWriteTail(why uint32) {
 	qinstWriteSums()
 	qinstWriteTimes()
 	qinstWriteDropped()
+	qinstWriteBursts()
 	qinstWriteCounts()
 	qinstSayFloor()
 	qinstWriteCallees()

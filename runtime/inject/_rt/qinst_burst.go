@@ -1,0 +1,392 @@
+package runtime
+
+import (
+	"internal/runtime/atomic"
+	"unsafe"
+)
+
+// Bursts, after Arnold and Ryder (2001) and Hirzel and Chilimbi (2001). Procedures whose probes
+// are too dear for the budget are held at a cheaper level: they run as they were written, and
+// count their entries in line. In bursts, which are short and come at random times, all of them
+// run with their probes. So entries are exact, and calls and loops in these procedures are known
+// by their ratio to the activations that had probes.
+//
+// Nothing is ever scaled by time: programs are slower in bursts, so that all such numbers would
+// be too low. What the activations of one burst find is alike, so that readers take each burst as
+// one observation. For that, squares and products are summed up here, burst by burst.
+//
+// A procedure with one body, or with operations on synchronization objects, which all are to be
+// seen, is held at spec.ProcCounted: all its counts stay exact.
+//
+// Samplers look in bursts alone while procedures are held. Otherwise they would take the time of
+// held procedures, which are on no profile stack then, for that of their callers.
+
+const (
+	qinstBurstNS     = 1e6   // activations are much shorter, and a thread needs a tenth of that to wake
+	qinstBurstLeast  = 25e6  // mean time between bursts, at least and at most
+	qinstBurstMost   = 400e6 //
+	qinstBurstLookNS = 100e3 // mean time between looks of a sampler in a burst
+	qinstBurstSumsNS = 1e9   // between two records of what bursts found
+
+	// Parts of the budget: probes of procedures that are not held, and bursts.
+	qinstPartProbes = 0.5
+	qinstPartBursts = 0.2
+
+	qinstHeldCalm   = 20   // windows after which a procedure that got cheap is held no more
+	qinstHeldAgain  = 0.5  // so cheap, as a part of what one may cost
+	qinstHeldNobody = 1e-3 // of the budget: what costs less is not worth it
+	qinstUnitsEach  = 32   // windows between two looks at what an activation costs
+)
+
+// The writer's own, but for the atomic words.
+var (
+	qinstHeld    uint32 // procedures that are held now; samplers read it
+	qinstLooking uint32 // a burst is on, for samplers
+
+	qinstBurst struct {
+		on      bool
+		n       uint64  // bursts so far
+		gap     int64   // ns, mean time between them
+		next    int64   // when
+		took    float64 // ns of the writer for one, on average
+		dear    float64 // ns that probes of what is held would cost, in the last window
+		procs   uint32  // procedures that are or were held, in qinstBurstProcs
+		sumsAt  int64
+		written uint64 // bursts of which a record tells
+		windows uint32
+	}
+	qinstBurstProcs uintptr // of uint32
+	qinstBurstSums  uintptr // of qinstBurstSum, one a point
+)
+
+// qinstBurstSum is what bursts found at a point: its hits, or the activations with probes of a
+// procedure.
+type qinstBurstSum struct {
+	last     uint64 // hits when the last burst ended
+	hits     uint64
+	squares  uint64
+	products uint64 // with the procedure's activations; of a procedure: bursts that entered it
+}
+
+// qinstBurstSumOf returns a point's sums.
+// Context: writer.
+func qinstBurstSumOf(point uint32) *qinstBurstSum {
+	return (*qinstBurstSum)(unsafe.Pointer(qinstBurstSums + uintptr(point)*unsafe.Sizeof(qinstBurstSum{})))
+}
+
+// qinstPrepareBursts makes room for what bursts find. Without it nothing is held.
+// Context: start.
+func qinstPrepareBursts() {
+	qinstBurst.gap = qinstBurstLeast
+	qinstBurstProcs = qinstAnonymous(qinstMaxPoints * 4)
+	if qinstBurstSums = qinstAnonymous(qinstMaxPoints * unsafe.Sizeof(qinstBurstSum{})); qinstBurstProcs == 0 || raceenabled {
+		qinstBurstSums = 0
+	}
+}
+
+// qinstBurstProc is the i-th procedure that is or was held.
+// Context: writer.
+func qinstBurstProc(i uint32) *uint32 {
+	return (*uint32)(unsafe.Pointer(qinstBurstProcs + uintptr(i)*4))
+}
+
+// qinstEachWithin calls f with each point of a procedure, without its own.
+// Context: writer.
+func qinstEachWithin(proc uint32, f func(point uint32, o *qinstRuling)) {
+	t := qinstTableOf(proc)
+	for k := proc + 1; k < t.base+t.probes; k++ {
+		o := qinstRulingOf(k)
+		if o.within == 0 {
+			return
+		}
+		f(k, o)
+	}
+}
+
+// qinstIsHeld reports whether a point's procedure is held.
+// Context: start, goroutine, writer.
+func qinstIsHeld(point uint32) bool {
+	return qinstHeld != 0 && qinstControlOf(point-qinstRulingOf(point).within).held != 0
+}
+
+// qinstPriceUnits notes what an activation of a procedure costs, with probes and held, in hits
+// that a probe counts. It goes by all activations so far. It reports false if there is none, or if
+// a rule is about one of its points: what the user asked for is not changed.
+// Context: writer.
+func qinstPriceUnits(proc uint32, c *qinstControl) bool {
+	n := qinstProbed(proc)
+	if qinstRulingOf(proc).hold == qinstProcCounted {
+		n = c.hits
+	}
+	ruled, loops, calls := qinstRulingOf(proc).rule != 0, uint64(0), uint64(0)
+	qinstEachWithin(proc, func(point uint32, o *qinstRuling) {
+		ruled = ruled || o.rule != 0
+		switch hits, _ := qinstHitsOf(point); o.kind {
+		case qinstPair:
+			loops += hits
+		case qinstCalls:
+			calls += hits
+		}
+	})
+	if n == 0 || ruled {
+		return false
+	}
+	inner := float64(loops) / float64(n)
+	inLine := float64(calls) / float64(n) / qinstInLineParts
+	c.unit, c.rest = float32(1+inner+inLine), 1./qinstInLineParts
+	if qinstRulingOf(proc).hold == qinstProcCounted {
+		c.rest = float32((1+inner)/qinstInLineParts + inLine)
+	}
+	return true
+}
+
+// qinstProbed returns how many hits of a point were counted by probes.
+// Context: writer.
+func qinstProbed(point uint32) (n uint64) {
+	n = qinstSharedCounter(point).hits
+	qinstEachCounter(point, func(c *qinstCounter) { n += c.hits })
+	return n
+}
+
+// qinstHoldDear holds the procedures whose probes are too dear, and lets others go. budget is what
+// recording may cost in a window and fixed what the tool's own threads did, in ns. It returns what
+// the listed points cost by being counted.
+// Context: writer.
+func qinstHoldDear(budget, fixed float64) (counting float64) {
+	b := &qinstBurst
+	b.windows++
+	list := (*[qinstMaxPoints]uint32)(unsafe.Pointer(qinstTracked))
+	listed := qinstListed
+	prices := unsafe.Slice((*float64)(unsafe.Pointer(qinstPrices)), int(listed))
+	least := 0. // what all cost if as many as possible are held
+	for i := range prices {
+		prices[i] = 0
+		c, o := qinstControlOf(list[i]), qinstRulingOf(list[i])
+		if o.kind != qinstPair || o.within != 0 && qinstControlOf(list[i]-o.within).listed {
+			continue // a loop's cost is in its procedure's
+		}
+		if o.hold != 0 && c.n > 0 && (c.unit == 0 || b.windows%qinstUnitsEach == 0) && !qinstPriceUnits(list[i], c) {
+			c.unit = 0
+		}
+		if o.hold == 0 || c.unit == 0 {
+			least += c.n * qinstCountNS
+			continue
+		}
+		least += c.n * float64(c.rest) * qinstCountNS
+		prices[i] = c.saves()
+	}
+	most := qinstRateShare(prices, max(0, qinstPartProbes*(budget-fixed-least)))
+	b.dear, counting = 0, least
+	for i := range listed {
+		c := qinstControlOf(list[i])
+		if qinstRulingOf(list[i]).hold == 0 || c.unit == 0 {
+			continue
+		}
+		saves := c.saves()
+		if qinstHoldOne(list[i], c, saves, most, budget*qinstHeldNobody); c.held != 0 {
+			b.dear += saves
+		} else {
+			counting += saves
+		}
+	}
+	// Bursts have their part of the budget. What they cost beyond probes is the writer's time.
+	gap := b.dear * qinstBurstNS / max(1, qinstPartBursts*budget)
+	gap = max(gap, b.took*2*qinstWindowNS/max(1, qinstPartBursts*budget))
+	b.gap = int64(min(max(gap, qinstBurstLeast), qinstBurstMost))
+	return counting
+}
+
+// saves returns what holding a procedure saves in a window, in ns.
+// Context: writer.
+func (c *qinstControl) saves() float64 {
+	return c.n * float64(c.unit-c.rest) * qinstCountNS
+}
+
+// qinstHoldOne holds a procedure, or lets it go, if it is time to. most is what its probes may
+// cost.
+// Context: writer.
+func qinstHoldOne(proc uint32, c *qinstControl, saves, most, least float64) {
+	switch {
+	case c.held == 0:
+		if saves > most && saves > least {
+			qinstHold(proc, c)
+		}
+	case saves > most*qinstHeldAgain && saves > least*qinstHeldAgain:
+		c.calm = 0
+	case c.calm < qinstHeldCalm:
+		c.calm++
+	default:
+		qinstLetGo(proc, c)
+	}
+}
+
+// qinstHold holds a procedure. No event of it is written from here on, in bursts neither: its
+// loops go on the list, so that rate control keeps all of them counted. Without room there it is
+// not held.
+// Context: writer.
+func qinstHold(proc uint32, c *qinstControl) {
+	b := &qinstBurst
+	room := true
+	qinstEachWithin(proc, func(point uint32, o *qinstRuling) {
+		if o.kind == qinstPair {
+			if d := qinstControlOf(point); !d.listed {
+				qinstEnlist(point)
+				room = room && d.listed
+			}
+		}
+	})
+	if !room {
+		return
+	}
+	if !c.met {
+		c.met = true
+		*qinstBurstProc(b.procs) = proc
+		b.procs++
+	}
+	if c.held, c.calm = qinstRulingOf(proc).hold, 0; c.held == qinstProcEntered {
+		qinstNoteBurst(proc, false)
+	}
+	if atomic.Xadd(&qinstHeld, 1) == 1 {
+		qinstNextBurst()
+	}
+	t := qinstTableOf(proc)
+	t.setLevel(uintptr(proc - t.base))
+}
+
+// qinstLetGo holds a procedure no more.
+// Context: start, goroutine, writer.
+func qinstLetGo(proc uint32, c *qinstControl) {
+	c.held = 0
+	atomic.Xadd(&qinstHeld, -1)
+	t := qinstTableOf(proc)
+	t.setLevel(uintptr(proc - t.base))
+}
+
+// qinstNextBurst draws the time of the next burst. Times between bursts are exponential, for a
+// rhythm of the program could be the bursts'.
+// Context: writer.
+func qinstNextBurst() {
+	b := &qinstBurst
+	b.next = nanotime() + b.gap*int64(fastexprand(1<<20))>>20
+}
+
+// qinstBurstDue makes a burst if it is time to. The writer does nothing else meanwhile, which
+// takes no longer than it sleeps while buffers come in.
+// Context: writer.
+func qinstBurstDue() {
+	b := &qinstBurst
+	if qinstHeld == 0 || nanotime() < b.next {
+		return
+	}
+	cpu := qinstThreadCPU()
+	qinstFlip(true)
+	b.n++
+	atomic.Store(&qinstLooking, 1)
+	qinstWakeSamplers()
+	usleep(qinstBurstNS / 1000)
+	atomic.Store(&qinstLooking, 0)
+	qinstFlip(false)
+	for i := range b.procs {
+		if proc := *qinstBurstProc(i); qinstControlOf(proc).held == qinstProcEntered {
+			qinstNoteBurst(proc, true)
+		}
+	}
+	qinstNextBurst()
+	b.took += (float64(qinstThreadCPU()-cpu) - b.took) / 8
+	qinstBeat++
+}
+
+// qinstFlip lets what is held run with probes, or not. It is done under the lock, since rules may
+// switch points off at the same time.
+// Context: writer.
+func qinstFlip(on bool) {
+	qinstLockMemory()
+	qinstBurst.on = on
+	for i := range qinstBurst.procs {
+		if proc := *qinstBurstProc(i); qinstControlOf(proc).held != 0 {
+			t := qinstTableOf(proc)
+			t.setLevel(uintptr(proc - t.base))
+		}
+	}
+	qinstUnlockMemory()
+}
+
+// qinstNoteBurst takes in what was counted in a procedure since the burst before ended, which is
+// what this burst found: activations that began in it may have gone on for a while. Without
+// adding, it takes note of where the next burst begins.
+// Context: writer.
+func qinstNoteBurst(proc uint32, adding bool) {
+	a := qinstBurstSumOf(proc)
+	n := a.since(qinstProbed(proc))
+	if adding && n != 0 {
+		a.hits += n
+		a.squares += n * n
+		a.products++
+	}
+	qinstEachWithin(proc, func(point uint32, o *qinstRuling) {
+		hits, _ := qinstHitsOf(point)
+		x := qinstBurstSumOf(point)
+		if k := x.since(hits); adding {
+			x.hits += k
+			x.squares += k * k
+			x.products += k * n
+		}
+	})
+}
+
+// since returns the hits since it was last asked.
+// Context: writer.
+func (s *qinstBurstSum) since(hits uint64) uint64 {
+	n := hits - s.last
+	s.last = hits
+	return n
+}
+
+// qinstBurstSumsDue writes what bursts found, if it is time to.
+// Context: writer.
+func qinstBurstSumsDue(now int64) {
+	if b := &qinstBurst; b.n != b.written && now-b.sumsAt >= qinstBurstSumsNS {
+		qinstWriteBursts()
+	}
+}
+
+// qinstWriteBursts writes what bursts found so far.
+// The first pass counts, since the record's length stands before its data. Sums change in this
+// thread alone.
+// Context: writer.
+func qinstWriteBursts() {
+	b := &qinstBurst
+	if b.procs == 0 {
+		return
+	}
+	b.sumsAt, b.written = nanotime(), b.n
+	found := uint64(0)
+	qinstEachFound(func(uint32, uint64, *qinstBurstSum) { found++ })
+	qinstRecordBursts(qinstNow(), b.n, found*40)
+	qinstEachFound(func(point uint32, plain uint64, s *qinstBurstSum) {
+		for _, v := range [...]uint64{uint64(point), plain, s.hits, s.squares, s.products} {
+			qinstWord(v)
+		}
+	})
+	qinstBeat++
+}
+
+// qinstEachFound calls f with each procedure that ran without probes, with the number of such
+// activations, and with each point in it that bursts found.
+// Context: writer.
+func qinstEachFound(f func(point uint32, plain uint64, s *qinstBurstSum)) {
+	for i := range qinstBurst.procs {
+		proc := *qinstBurstProc(i)
+		if qinstRulingOf(proc).hold != qinstProcEntered {
+			continue
+		}
+		plain := uint64(0)
+		qinstEachLedger(func(at uintptr) { plain += *qinstLedgerSlot(at, proc) })
+		f(proc, plain, qinstBurstSumOf(proc))
+		qinstEachWithin(proc, func(point uint32, _ *qinstRuling) {
+			if s := qinstBurstSumOf(point); s.hits != 0 {
+				f(point, 0, s)
+			}
+		})
+	}
+}
