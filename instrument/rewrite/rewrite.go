@@ -290,8 +290,9 @@ func (w *writer) tests(fn *points.Func, list []uint32) (counted, skipped string)
 }
 
 // countForm is the way in which calls are counted: by a probe, in the point's slot of the ledger,
-// or there if the ledger's word names the callee. The templates' arguments are the point, the
-// word, the address of the callee's code, and the probe.
+// or there with a probe that is told of every callee but the one that the ledger's word names. The
+// templates' arguments are the point, the word, what names the callee in the word, the probe, and
+// how the probe that is told finds the callee's code.
 //
 // No call may stand between the address of a slot and its use. Otherwise the goroutine could be
 // stopped in between and go on with another ledger.
@@ -302,13 +303,13 @@ var (
 		"; ",
 		"%[4]s",
 		"*@slot(%[1]d)++",
-		"if @c := %[3]s; *@word(%[2]d) == @c { *@slot(%[1]d)++ } else { @told(@at[1] + 8*%[2]d, @base + %[1]d, @c) }",
+		"if @c := %[3]s; @most(%[1]d, %[2]d) != @c { @told(@at[0] + 8*%[2]d, @base + %[1]d, @c, %[5]d) }",
 	}
 	asCondition = countForm{ // an expression that is true
 		" && ",
 		"%[4]s == 0",
 		"@inc(%[1]d) == 0",
-		"(%[3]s == *@word(%[2]d) && @inc(%[1]d) == 0 || @told(@at[1] + 8*%[2]d, @base + %[1]d, %[3]s) == 0)",
+		"(@most(%[1]d, %[2]d) == %[3]s || @told(@at[0] + 8*%[2]d, @base + %[1]d, %[3]s, %[5]d) == 0)",
 	}
 )
 
@@ -316,16 +317,15 @@ var (
 func (w *writer) counts(form countForm, list []uint32) string {
 	var all []string
 	for _, n := range list {
-		template, code := form.probe, w.code(n)
-		k, word := w.words[n]
+		template, name := form.probe, w.callee(n)
 		switch {
 		case !w.set.InLine:
-		case code == "":
+		case name == "":
 			template = form.slot
-		case word:
+		default:
 			template = form.told
 		}
-		all = append(all, fmt.Sprintf(template, n, k, code, w.probe(n)))
+		all = append(all, fmt.Sprintf(template, n, w.words[n], name, w.probe(n), methodAt(w.set.Dynamic[n])))
 	}
 	return w.expand("%s", strings.Join(all, form.sep))
 }
@@ -341,6 +341,17 @@ func words(set *points.Set) map[uint32]int {
 	return numbers
 }
 
+// mostMethods is above the index of any method that a word's record in the added file has room for.
+const mostMethods = 1<<16 - 1
+
+// methodAt is where an interface's table has a method's code, 0 if the callee is a function.
+func methodAt(d points.Dynamic) int {
+	if d.Method < 0 {
+		return 0
+	}
+	return 24 + 8*d.Method
+}
+
 // value counts the calls of a case's value, which is 0.
 func (w *writer) value(fn *points.Func, list []uint32) string {
 	var all []string
@@ -353,15 +364,15 @@ func (w *writer) value(fn *points.Func, list []uint32) string {
 // probe counts a call in the thread's counter, and records its callee if that is known only at
 // run time.
 func (w *writer) probe(n uint32) string {
-	if code := w.code(n); code != "" {
-		return w.expand("@callee(@base + %d, %s)", n, code)
+	if name := w.callee(n); name != "" {
+		return w.expand("@callee(@base + %d, %s)", n, name)
 	}
 	return w.expand("@call(@base + %d)", n)
 }
 
-// code returns the expression for the address of a callee's code, "" if the callee is not
-// recorded.
-func (w *writer) code(n uint32) string {
+// callee returns the expression that names a callee, "" if the callee is not recorded: the address
+// of its code, or the table of an interface's methods, which the call has loaded anyway.
+func (w *writer) callee(n uint32) string {
 	d, ok := w.set.Dynamic[n]
 	if !ok {
 		return ""
@@ -370,8 +381,12 @@ func (w *writer) code(n uint32) string {
 	switch {
 	case strings.Contains(operand, "\n"): // the number of lines must not change
 		return ""
+	case d.Method >= mostMethods:
+		return ""
 	case d.Method < 0:
 		return w.expand("@code(%s)", operand)
+	case w.set.InLine:
+		return w.expand("@itab(%s)", operand)
 	}
 	return w.expand("@method(%s, %d)", operand, d.Method)
 }

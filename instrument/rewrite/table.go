@@ -115,34 +115,43 @@ const Accessor = "runtime"
 
 // inLine declares what counting in line needs. A slot's address is the ledger's, which is the
 // goroutine's, a distance that registration gives the package, and a constant: three instructions
-// with the increment. The distances are 0 before that: then slots and words are those that each
-// ledger has for packages that are not registered. In the few functions that are too large for
-// inlining these are called; they must not be stopped at their entries, between the comparison of
-// a callee and the increment that it decides on.
-const inLine = `
+// with the increment. Words are as far behind slots as slots may reach. In the few functions that
+// are too large for inlining these are called; they must not be stopped at their entries, between
+// the word and the increment.
+//
+// An interface is loaded as a number, because the compiler then takes it from a register: as a
+// pointer it would go through memory.
+var inLine = `
 var @at [2]@uptr
 
 //go:nosplit
 func @slot(n @uptr) *@u64 { return (*@u64)(@unsafe.Add(@unsafe.Add(@runtime.QinstAt(), @at[0]), 8*n)) }
 
 //go:nosplit
-func @word(k @uptr) *@uptr { return (*@uptr)(@unsafe.Add(@unsafe.Add(@runtime.QinstAt(), @at[1]), 8*k)) }
+func @word(k @uptr) *@uptr { return (*@uptr)(@unsafe.Add(@unsafe.Add(@runtime.QinstAt(), @at[0]), ` + strconv.Itoa(8*spec.MaxProbes) + `+8*k)) }
+
+//go:nosplit
+func @most(n, k @uptr) @uptr { c := *@word(k); *@slot(n)++; return c }
+
+//go:nosplit
+func @itab[I @any](x I) @uptr { return *(*@uptr)(@ptr(&x)) }
 
 //go:nosplit
 func @inc(n @uptr) @u32 { *@slot(n)++; return 0 }
 
 //go:linkname @told qinst_told
-func @told(word @uptr, point @u32, pc @uptr) @u32
+func @told(word @uptr, point @u32, callee, method @uptr) @u32
 
 `
 
 // callees returns the points that have a word in ledgers, in the order of the words, four bytes
-// each.
+// each: of the point, and of the index of the method and 1, which is 0 for a function.
 func callees(set *points.Set) string {
 	numbers := words(set)
 	b := make([]byte, 4*len(numbers))
 	for n, k := range numbers {
-		binary.LittleEndian.PutUint32(b[4*k:], n)
+		binary.LittleEndian.PutUint16(b[4*k:], uint16(n))
+		binary.LittleEndian.PutUint16(b[4*k+2:], uint16(set.Dynamic[n].Method+1))
 	}
 	return string(b)
 }

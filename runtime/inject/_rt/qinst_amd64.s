@@ -240,17 +240,46 @@ TEXT qinst_callee<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
 slow:
 	JMP	runtime·qinstCalled<ABIInternal>(SB)
 
-// func qinst_told(word uintptr, point uint32, pc uintptr) uint32
+// func qinst_told(word uintptr, point uint32, callee, method uintptr) uint32
 //
-// Counts a call whose callee the ledger's word does not name.
+// Notes that a call that was counted went to another callee than the one that the ledger's word
+// names, where the thread's table has that callee at the first place.
 TEXT qinst_told<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
 	MOVQ	g_racectx(R14), DX
-	CMPQ	(DX)(AX*1), $0
-	JEQ	first
-	MOVL	BX, AX
-	MOVQ	CX, BX
-	JMP	qinst_callee<ABIInternal>(SB)
-first:
+	ADDQ	AX, DX
+	CMPQ	const_qinstLedgerBytes(DX), $0
+	JEQ	slow
+	MOVQ	CX, SI
+	TESTQ	DI, DI
+	JEQ	code
+	TESTQ	CX, CX
+	JEQ	slow
+	MOVQ	(CX)(DI*1), SI
+code:
+	MOVQ	g_qinst(R14), R9
+	MOVQ	qinstRecorder_callees(R9), R10
+	TESTQ	R10, R10
+	JEQ	slow
+	IMUL3Q	$const_qinstMixPoint, BX, R9
+	XORQ	SI, R9
+	MOVQ	$const_qinstMix, R8
+	IMULQ	R8, R9
+	SHRQ	$52, R9
+	LEAQ	(R9)(R9*2), R9 // 24 bytes each
+	LEAQ	(R10)(R9*8), R10
+	CMPQ	SI, qinstCallee_pc(R10)
+	JNE	slow
+	CMPL	BX, qinstCallee_point(R10)
+	JNE	slow
+	MOVQ	qinstCallee_n(R10), R8
+	INCQ	R8
+	TESTQ	$(const_qinstMostTurn-1), R8
+	JEQ	slow // it may become the word's
+	MOVQ	R8, qinstCallee_n(R10)
+	INCQ	(2*const_qinstLedgerBytes)(DX)
+	XORL	AX, AX
+	RET
+slow:
 	JMP	runtime·qinstTellCallee<ABIInternal>(SB)
 
 // func qinst_sync(point uint32, obj, queue uintptr)

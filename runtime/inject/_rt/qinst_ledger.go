@@ -31,7 +31,9 @@ import (
 //	at-8                   number of the ledger
 //	at                     a slot for each point of one package that is not registered
 //	at+8*qinstEarlySlots   a slot for each point; these lie in the ring
-//	behind them            words: the code of the first callee that this ledger saw
+//	at+8*2^20 behind them  words: the callee that this ledger saw most, for calls whose callee is
+//	                       known at run time only, package by package where its points' slots are
+//	at+8*2^20 behind them  the hits in those calls' slots that were of other callees
 //
 // The address is in g.racectx, which nothing uses without the race detector, and the number
 // of a ledger that a goroutine keeps in g.stackLock, which nothing uses at all. A g that is
@@ -39,10 +41,10 @@ import (
 
 const (
 	qinstEarlySlots   = qinstLedgerEarly
-	qinstLedgerPoints = qinstEarlySlots * 8                             // offset of the first point's slot
-	qinstLedgerBytes  = qinstMaxPoints * 8                              // of the points' slots
-	qinstLedgerWords  = qinstLedgerPoints + qinstLedgerBytes            // offset of the callees
-	qinstLedgerSize   = qinstPage + qinstLedgerWords + qinstMaxPoints*8 // of the mapping: a page for the number comes first
+	qinstLedgerPoints = qinstEarlySlots * 8                               // offset of the first point's slot
+	qinstLedgerBytes  = qinstMaxPoints * 8                                // of the points' slots
+	qinstLedgerWords  = qinstLedgerPoints + qinstLedgerBytes              // offset of the callees
+	qinstLedgerSize   = qinstPage + qinstLedgerWords + 2*qinstLedgerBytes // of the mapping: a page for the number comes first
 
 	qinstMaxLedgers  = 8192
 	qinstMostKept    = 4096 // beyond, only threads get new ones: a mapping is a resource of the process
@@ -372,23 +374,102 @@ func qinstEachLedger(f func(at uintptr)) {
 	}
 }
 
-// qinstTellCallee is qinst_told, the probe at a call whose callee begins at pc where the
-// ledger's word does not say so: it names another, or none so far. word is the distance of
-// the word from the ledger's address.
+// Callees that are known at run time only. The slot of such a call counts all of its hits. Of its
+// callees the ledger's word names one, whose hits need nothing more, and qinst_told counts the
+// others: in the table of the thread, and in the word behind, which says how many of the slot's hits
+// were not of the word's callee. So the word's callee has the difference. It is the one that
+// was called most, as far as is known: the first one to begin with, until another one was called
+// more often.
+//
+// The word holds the address of the callee's code or, at the call of an interface's method, the
+// interface's table, in which the code's address is at the offset method.
+
+// qinstMost has the words of a call.
+type qinstMost struct {
+	word, others *uint64
+	slot         *uint64
+}
+
+// qinstMostAt finds them by the distance of the word's counterpart among slots.
+// Context: probe, writer.
+//
+//go:nosplit
+func qinstMostAt(at, word uintptr, point uint32) qinstMost {
+	w := at + word + qinstLedgerBytes
+	return qinstMost{(*uint64)(unsafe.Pointer(w)), (*uint64)(unsafe.Pointer(w + qinstLedgerBytes)), qinstLedgerSlot(at, point)}
+}
+
+// hits is how many of the slot's hits were of the word's callee. Its owner may count meanwhile.
+// Context: probe, writer.
+//
+//go:nosplit
+func (t qinstMost) hits() uint64 { return uint64(max(0, int64(*t.slot-*t.others))) }
+
+// qinstCode is the address of a callee's code, 0 of none.
+// Context: probe, writer.
+//
+//go:nosplit
+func qinstCode(callee, method uintptr) uintptr {
+	if callee == 0 || method == 0 {
+		return callee
+	}
+	return *(*uintptr)(unsafe.Pointer(callee + method))
+}
+
+// qinstTellCallee is qinst_told, the probe at a call whose callee is not the one that the ledger's word
+// names, where that takes more than an increment: the callee is the first, or has no place in the
+// thread's table yet, or may be the one that the word should name.
 // Context: probe.
 //
 //go:nosplit
-func qinstTellCallee(word uintptr, point uint32, pc uintptr) uint32 {
-	if point < qinstMaxPoints && !raceenabled {
-		at := getg().racectx
-		w, n := (*uintptr)(unsafe.Pointer(at+word)), qinstLedgerSlot(at, point)
-		if *w == 0 && *n == 0 { // a call of a nil function counts there, too
-			*n, *w = 1, pc
-			return 0
-		}
+func qinstTellCallee(word uintptr, point uint32, callee, method uintptr) uint32 {
+	t := qinstMostAt(getg().racectx, word, point)
+	if *t.word == 0 {
+		*t.others = *t.slot - 1 // calls of nil, which named nobody
+		*t.word = uint64(callee)
+		return 0
 	}
-	return qinstCalled(point, pc)
+	*t.others++
+	b := getg().m.qinst
+	if b == qinstNone() {
+		b = qinstRecorderFor(point)
+	}
+	if callee == 0 || b == nil || b.callees == 0 {
+		return 0
+	}
+	e := b.callee(point, qinstCode(callee, method))
+	if e == nil {
+		b.unresolved++
+		return 0
+	}
+	e.n++
+	if e.n%qinstMostTurn == 0 {
+		qinstNameMost(t, b, e, callee, method)
+	}
+	return 0
 }
+
+// qinstMostTurn is after how many calls of a callee it may become the one that the word names.
+const qinstMostTurn = 64
+
+// qinstNameMost makes a callee the one that the word names if it was called more often. What the
+// word's callee has goes to the thread's table, which is only possible where that has room, and while
+// nobody reads both.
+// Context: probe.
+//
+//go:nosplit
+func qinstNameMost(t qinstMost, b *qinstRecorder, e *qinstCallee, callee, method uintptr) {
+	f := b.callee(e.point, qinstCode(uintptr(*t.word), method))
+	if f == nil || e.n <= f.n+t.hits() || qinstCalleesRead != 0 {
+		return
+	}
+	f.n += t.hits()
+	*t.others = *t.slot
+	*t.word = uint64(callee)
+}
+
+// qinstCalleesRead: callees are being written.
+var qinstCalleesRead uint32
 
 // qinstLedgerCallees adds the callees that ledgers counted to a table, and writes those that
 // find no room there.
@@ -397,10 +478,15 @@ func qinstLedgerCallees(b *qinstRecorder) {
 	for i := range qinstNTables {
 		t := &qinstTables[i]
 		for k := 0; k+4 <= len(t.callees); k += 4 {
-			point := t.base + (uint32(t.callees[k]) | uint32(t.callees[k+1])<<8 | uint32(t.callees[k+2])<<16 | uint32(t.callees[k+3])<<24)
-			word := qinstLedgerWords + uintptr(t.words)*8 + uintptr(k)*2
+			point := t.base + (uint32(t.callees[k]) | uint32(t.callees[k+1])<<8)
+			method := uintptr(t.callees[k+2]) | uintptr(t.callees[k+3])<<8
+			if method > 0 {
+				method = 24 + 8*(method-1)
+			}
+			word := qinstLedgerPoints + uintptr(t.base)*8 + uintptr(k)*2
 			qinstEachLedger(func(at uintptr) {
-				pc, n := *(*uintptr)(unsafe.Pointer(at + word)), *qinstLedgerSlot(at, point)
+				t := qinstMostAt(at, word, point)
+				pc, n := qinstCode(uintptr(*t.word), method), t.hits()
 				if pc == 0 || n == 0 {
 					return
 				}

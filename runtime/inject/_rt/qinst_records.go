@@ -357,6 +357,7 @@ func qinstWriteCallees() {
 	const size = unsafe.Sizeof(qinstCallee{})
 	shared := (*qinstRecorder)(unsafe.Pointer(qinstRecorders[0])) // its table is used for this alone
 	memclrNoHeapPointers(unsafe.Pointer(shared.callees), qinstCalleesSize)
+	atomic.Store(&qinstCalleesRead, 1)
 	qinstLedgerCallees(shared)
 	for i := range qinstNRecorders {
 		b := (*qinstRecorder)(unsafe.Pointer(qinstRecorders[i]))
@@ -371,6 +372,7 @@ func qinstWriteCallees() {
 		}
 		qinstBeat++
 	}
+	atomic.Store(&qinstCalleesRead, 0)
 }
 
 // qinstWriteCallee writes how often a point called the function at pc. One that is not
