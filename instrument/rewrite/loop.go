@@ -17,20 +17,20 @@ func (w *writer) loops(fn *points.Func) {
 			continue
 		}
 		n := lp.Point
-		w.insert(lp.Home, " var @l%[1]d, @n%[1]d @u64; var @d%[1]d *@u32; _, _, _ = @l%[1]d, @n%[1]d, @d%[1]d;", n)
+		w.insert(lp.Home, " var @l%[1]d, @n%[1]d @u64; _, _ = @l%[1]d, @n%[1]d;", n)
 		point := n
 		if w.set.Points[fn.Point].Flags&spec.FlagLateDefer != 0 {
 			point += lateExit
 		}
 		switch {
 		case lp.Deep:
-			w.insert(lp.Start, "@l%[1]d = 0; if @off[%[1]d] == 0 { @l%[1]d, @d%[1]d = @enter(@base + %[2]d) }; ", n, point)
+			w.insert(lp.Start, "@l%[1]d = 0; if @off[%[1]d] == 0 { @l%[1]d = @enter(@base + %[2]d) }; ", n, point)
 			w.insert(lp.Body, " if @l%[1]d != 0 { @trip(@l%[1]d) };", n)
 		case lp.Spin:
 			w.insert(lp.Start, "@l%[1]d, @n%[1]d = 0, 0; ", n)
-			w.insert(lp.Body, " if @n%[1]d++; @n%[1]d == 2 && @off[%[1]d] == 0 { @l%[1]d, @d%[1]d = @enter(@base + %[2]d) };", n, point)
+			w.insert(lp.Body, " if @n%[1]d++; @n%[1]d == 2 && @off[%[1]d] == 0 { @l%[1]d = @enter(@base + %[2]d) };", n, point)
 		default:
-			w.insert(lp.Start, "@l%[1]d, @n%[1]d = 0, 0; %[3]s{ @l%[1]d, @d%[1]d = @enter(@base + %[2]d) }; ", n, point, w.reached(fn, n))
+			w.insert(lp.Start, "@l%[1]d, @n%[1]d = 0, 0; %[3]s{ @l%[1]d = @enter(@base + %[2]d) }; ", n, point, w.reached(fn, n))
 			w.insert(lp.Body, " @n%d++;", n)
 		}
 		if lp.End.IsValid() {
@@ -55,5 +55,5 @@ func (w *writer) leave(lp *points.Loop) string {
 	if lp.Func || lp.Deep {
 		return w.expand("if @l%[1]d != 0 { @leave(@l%[1]d, 0) }", lp.Point)
 	}
-	return w.leaves(fmt.Sprintf("@l%d", lp.Point), fmt.Sprintf("@d%d", lp.Point), fmt.Sprintf("@leave(@l%[1]d, @n%[1]d)", lp.Point))
+	return w.leaves(fmt.Sprintf("@l%d", lp.Point), fmt.Sprintf("@leave(@l%[1]d, @n%[1]d)", lp.Point))
 }

@@ -118,7 +118,7 @@ func (w *writer) entry(fn *points.Func) {
 		if slices.ContainsFunc(fn.Loops, func(lp *points.Loop) bool { return lp.Deep }) {
 			exit = "exitall" // also of a loop of this kind that a return left
 		}
-		w.insert(at, " %s{ if @t, _ := @enter(@base + %d); @t != 0 { defer @%s(@t) } };", w.reached(fn, fn.Point), fn.Point, exit)
+		w.insert(at, " %s{ if @t := @enter(@base + %d); @t != 0 { defer @%s(@t) } };", w.reached(fn, fn.Point), fn.Point, exit)
 		return
 	}
 	point := fn.Point
@@ -132,7 +132,7 @@ func (w *writer) entry(fn *points.Func) {
 	if slices.ContainsFunc(fn.Returns, func(r *ast.ReturnStmt) bool { return len(r.Results) > 0 }) {
 		w.nameResults(fn.Type)
 	}
-	w.insert(at, " var @t @u64; var @d *@u32; %s{ @t, @d = @enter(@base + %d) };", w.reached(fn, fn.Point), point)
+	w.insert(at, " var @t @u64; %s{ @t = @enter(@base + %d) };", w.reached(fn, fn.Point), point)
 }
 
 // level returns fn's level, see spec.ProcPlain.
@@ -407,10 +407,13 @@ func (w *writer) posts(fn *points.Func) {
 	}
 }
 
-// leaves returns the statement at an exit. An entry that is only on the profile stack is removed
-// without a call, because a call would have to save the results around it.
-func (w *writer) leaves(token, depth, probe string) string {
-	return w.expand("if %[1]s != 0 { if %[2]s != @flat() { *%[2]s = @u32(%[1]s) - 1 } else { %[3]s } }", token, depth, probe)
+// leaves returns the statement at an exit. An entry that is only on the profile stack, as a small
+// token says, is removed without a call, because a call would have to save the results around it.
+func (w *writer) leaves(token, probe string) string {
+	if !w.set.InLine {
+		return w.expand("if %s != 0 { %s }", token, probe)
+	}
+	return w.expand("if %[1]s != 0 { if %[1]s>>20 == 0 { *@depth() = @u32(%[1]s) - 1 } else { %[2]s } }", token, probe)
 }
 
 // exits marks the returns and the end of the body. Values are assigned to the
@@ -431,7 +434,7 @@ func (w *writer) exits(fn *points.Func) {
 	if fn.Bare || fn.Exit == points.DeferredExit {
 		return
 	}
-	exit := w.leaves("@t", "@d", "@exit(@t)")
+	exit := w.leaves("@t", "@exit(@t)")
 	for _, ret := range fn.Returns {
 		if len(ret.Results) == 0 {
 			w.insert(ret.Pos(), "%s%s; ", left[ret], exit)

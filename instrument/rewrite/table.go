@@ -51,7 +51,7 @@ type @ptr = @unsafe.Pointer
 var @off [2*%[6]d]%[7]s
 
 //go:linkname @enter qinst_enter
-func @enter(point %[2]s) (@u64, *@u32)
+func @enter(point %[2]s) @u64
 
 //go:linkname @exit qinst_exit
 func @exit(token @u64)
@@ -87,14 +87,11 @@ func @method[I @any](x I, n @uptr) @uptr {
 
 func @counted(n %[2]s, level %[7]s) %[2]s { %[8]s; return 0 }
 
-// The package may have a meaning of its own for nil.
-func @flat() (p *@u32) { return }
-
 func @pass[T @any](_ %[2]s, v T) T { return v }
 
 type @any = interface{}
 
-func @loop(n %[2]s) (token @u64) { if @off[n] == 0 { token, _ = @enter(@base + n) }; return token }
+func @loop(n %[2]s) (token @u64) { if @off[n] == 0 { token = @enter(@base + n) }; return token }
 
 //go:linkname @sync qinst_sync
 func @sync(point %[2]s, object, queue @uptr)
@@ -132,6 +129,8 @@ func @word(k @uptr) *@uptr { return (*@uptr)(@unsafe.Add(@unsafe.Add(@runtime.Qi
 
 //go:nosplit
 func @most(n, k @uptr) @uptr { c := *@word(k); *@slot(n)++; return c }
+
+func @depth() *@u32 { return (*@u32)(@runtime.QinstDepth()) }
 
 //go:nosplit
 func @itab[I @any](x I) @uptr { return *(*@uptr)(@ptr(&x)) }

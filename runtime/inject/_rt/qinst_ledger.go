@@ -78,12 +78,25 @@ var (
 // Context: probe.
 //
 //go:linkname QinstAt qinst_at
-func QinstAt() unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&getg().racectx)) }
+func QinstAt() unsafe.Pointer {
+	return *(*unsafe.Pointer)(unsafe.Add(unsafe.Pointer(getg()), qinstLedgerOffset))
+}
+
+// QinstDepth is the address of the depth of the running goroutine's profile stack, likewise.
+// It stays where it is.
+// Context: probe.
+//
+//go:linkname QinstDepth qinst_depth
+func QinstDepth() unsafe.Pointer {
+	return *(*unsafe.Pointer)(unsafe.Add(unsafe.Pointer(getg()), qinstStackOffset))
+}
 
 // A g of another layout must be a build error: instrumented code would write to any address.
 var (
-	_ [unsafe.Offsetof(g{}.racectx) - qinstAccessorOffset]struct{}
-	_ [qinstAccessorOffset - unsafe.Offsetof(g{}.racectx)]struct{}
+	_ [unsafe.Offsetof(g{}.racectx) - qinstLedgerOffset]struct{}
+	_ [qinstLedgerOffset - unsafe.Offsetof(g{}.racectx)]struct{}
+	_ [unsafe.Offsetof(g{}.qinstStack) - qinstStackOffset]struct{}
+	_ [qinstStackOffset - unsafe.Offsetof(g{}.qinstStack)]struct{}
 )
 
 // qinstNoLedger is the ledger of those that have none.
