@@ -45,7 +45,7 @@ func (w *writer) bodies(fn *points.Func) {
 	}
 	begin := w.expand(" if %s != 0 {", w.level(fn))
 	if w.set.InLine && !fn.Bare {
-		begin += w.expand(" if %s == %d { *@slot(%d)++ } else {", w.level(fn), spec.ProcEntered, fn.Point)
+		begin += w.expand(" if %s < %d { *@slot(%d)++ } else {", w.level(fn), spec.ProcCounted, fn.Point)
 		end += " }"
 	}
 	from := fn.Body.Lbrace + 1
