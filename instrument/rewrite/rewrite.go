@@ -292,7 +292,7 @@ func (w *writer) tests(fn *points.Func, list []uint32) (counted, skipped string)
 // countForm is the way in which calls are counted: by a probe, in the point's slot of the ledger,
 // or there with a probe that is told of every callee but the one that the ledger's word names. The
 // templates' arguments are the point, the word, what names the callee in the word, the probe, and
-// how the probe that is told finds the callee's code.
+// the point with the method that is called.
 //
 // No call may stand between the address of a slot and its use. Otherwise the goroutine could be
 // stopped in between and go on with another ledger.
@@ -303,13 +303,13 @@ var (
 		"; ",
 		"%[4]s",
 		"*@slot(%[1]d)++",
-		"if @c := %[3]s; @most(%[1]d, %[2]d) != @c { @told(@at[0] + 8*%[2]d, @base + %[1]d, @c, %[5]d) }",
+		"if @c := %[3]s; @most(%[1]d, %[2]d) != @c { @told(@at[0] + 8*%[2]d, @base + %[5]d, @c) }",
 	}
 	asCondition = countForm{ // an expression that is true
 		" && ",
 		"%[4]s == 0",
 		"@inc(%[1]d) == 0",
-		"(@most(%[1]d, %[2]d) == %[3]s || @told(@at[0] + 8*%[2]d, @base + %[1]d, %[3]s, %[5]d) == 0)",
+		"(@most(%[1]d, %[2]d) == %[3]s || @told(@at[0] + 8*%[2]d, @base + %[5]d, %[3]s) == 0)",
 	}
 )
 
@@ -325,7 +325,7 @@ func (w *writer) counts(form countForm, list []uint32) string {
 		default:
 			template = form.told
 		}
-		all = append(all, fmt.Sprintf(template, n, w.words[n], name, w.probe(n), methodAt(w.set.Dynamic[n])))
+		all = append(all, fmt.Sprintf(template, n, w.words[n], name, w.probe(n), withMethod(w.set, n)))
 	}
 	return w.expand("%s", strings.Join(all, form.sep))
 }
@@ -341,15 +341,14 @@ func words(set *points.Set) map[uint32]int {
 	return numbers
 }
 
-// mostMethods is above the index of any method that a word's record in the added file has room for.
-const mostMethods = 1<<16 - 1
+// mostMethods is above the index of any method that there is room for beside the number of a point,
+// in what may be an int32 (see abiTypes).
+const mostMethods = 1<<31/spec.MaxProbes - 1
 
-// methodAt is where an interface's table has a method's code, 0 if the callee is a function.
-func methodAt(d points.Dynamic) int {
-	if d.Method < 0 {
-		return 0
-	}
-	return 24 + 8*d.Method
+// withMethod is the number of a point, and above it the index of the method that is called and 1. A
+// function has 0 there.
+func withMethod(set *points.Set, n uint32) uint32 {
+	return n + uint32(set.Dynamic[n].Method+1)*spec.MaxProbes
 }
 
 // value counts the calls of a case's value, which is 0.

@@ -139,18 +139,17 @@ func @itab[I @any](x I) @uptr { return *(*@uptr)(@ptr(&x)) }
 func @inc(n @uptr) @u32 { *@slot(n)++; return 0 }
 
 //go:linkname @told qinst_told
-func @told(word @uptr, point @u32, callee, method @uptr) @u32
+func @told(word @uptr, point @u32, callee @uptr) @u32
 
 `
 
 // callees returns the points that have a word in ledgers, in the order of the words, four bytes
-// each: of the point, and of the index of the method and 1, which is 0 for a function.
+// each.
 func callees(set *points.Set) string {
 	numbers := words(set)
 	b := make([]byte, 4*len(numbers))
 	for n, k := range numbers {
-		binary.LittleEndian.PutUint16(b[4*k:], uint16(n))
-		binary.LittleEndian.PutUint16(b[4*k+2:], uint16(set.Dynamic[n].Method+1))
+		binary.LittleEndian.PutUint32(b[4*k:], withMethod(set, n))
 	}
 	return string(b)
 }

@@ -566,9 +566,9 @@ func qinstCallSlow(point uint32) uint32 {
 
 // qinstCallee counts how often a call point called one function.
 type qinstCallee struct {
-	pc    uintptr
-	point uint32
-	_     uint32
+	pc    uintptr // or a table of methods, see qinstMost
+	point uint32  // then the upper bits are the method's index and 1
+	turn  int32   // of one that ledgers' words may name: calls until that is considered
 	n     uint64
 }
 

@@ -240,43 +240,31 @@ TEXT qinst_callee<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
 slow:
 	JMP	runtime·qinstCalled<ABIInternal>(SB)
 
-// func qinst_told(word uintptr, point uint32, callee, method uintptr) uint32
+// func qinst_told(word uintptr, point uint32, callee uintptr) uint32
 //
 // Notes that a call that was counted went to another callee than the one that the ledger's word
 // names, where the thread's table has that callee at the first place.
 TEXT qinst_told<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
-	MOVQ	g_racectx(R14), DX
-	ADDQ	AX, DX
-	CMPQ	const_qinstLedgerBytes(DX), $0
+	MOVQ	g_qinst(R14), DX
+	MOVQ	qinstRecorder_callees(DX), DX
+	TESTQ	DX, DX
 	JEQ	slow
-	MOVQ	CX, SI
-	TESTQ	DI, DI
-	JEQ	code
-	TESTQ	CX, CX
-	JEQ	slow
-	MOVQ	(CX)(DI*1), SI
-code:
-	MOVQ	g_qinst(R14), R9
-	MOVQ	qinstRecorder_callees(R9), R10
-	TESTQ	R10, R10
-	JEQ	slow
-	IMUL3Q	$const_qinstMixPoint, BX, R9
-	XORQ	SI, R9
+	IMUL3Q	$const_qinstMixPoint, BX, SI
+	XORQ	CX, SI
 	MOVQ	$const_qinstMix, R8
-	IMULQ	R8, R9
-	SHRQ	$52, R9
-	LEAQ	(R9)(R9*2), R9 // 24 bytes each
-	LEAQ	(R10)(R9*8), R10
-	CMPQ	SI, qinstCallee_pc(R10)
+	IMULQ	R8, SI
+	SHRQ	$52, SI
+	LEAQ	(SI)(SI*2), SI // 24 bytes each
+	LEAQ	(DX)(SI*8), SI
+	CMPQ	CX, qinstCallee_pc(SI)
 	JNE	slow
-	CMPL	BX, qinstCallee_point(R10)
+	CMPL	BX, qinstCallee_point(SI)
 	JNE	slow
-	MOVQ	qinstCallee_n(R10), R8
-	INCQ	R8
-	TESTQ	$(const_qinstMostTurn-1), R8
-	JEQ	slow // it may become the word's
-	MOVQ	R8, qinstCallee_n(R10)
-	INCQ	(2*const_qinstLedgerBytes)(DX)
+	DECL	qinstCallee_turn(SI)
+	JLE	slow // it may become the word's
+	INCQ	qinstCallee_n(SI)
+	MOVQ	g_racectx(R14), DX
+	INCQ	(2*const_qinstLedgerBytes)(DX)(AX*1)
 	XORL	AX, AX
 	RET
 slow:

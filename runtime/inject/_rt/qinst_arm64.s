@@ -89,7 +89,7 @@ slow:
 TEXT qinst_callee<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
 	JMP	runtime·qinstCalled<ABIInternal>(SB)
 
-// func qinst_told(word uintptr, point uint32, callee, method uintptr) uint32
+// func qinst_told(word uintptr, point uint32, callee uintptr) uint32
 TEXT qinst_told<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
 	JMP	runtime·qinstTellCallee<ABIInternal>(SB)
 

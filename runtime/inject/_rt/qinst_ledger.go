@@ -388,28 +388,25 @@ func qinstEachLedger(f func(at uintptr)) {
 }
 
 // Callees that are known at run time only. The slot of such a call counts all of its hits. Of its
-// callees the ledger's word names one, whose hits need nothing more, and qinst_told counts the
-// others: in the table of the thread, and in the word behind, which says how many of the slot's hits
-// were not of the word's callee. So the word's callee has the difference. It is the one that
-// was called most, as far as is known: the first one to begin with, until another one was called
+// callees the ledger's word names one, whose hits need nothing more. The others are counted by
+// qinst_told: in the table of the thread, and in the word behind, which says how many of the slot's
+// hits were not of the word's callee. So that one has the difference. It is the callee that was
+// called most, as far as is known: the first one to begin with, until another one was called
 // more often.
 //
-// The word holds the address of the callee's code or, at the call of an interface's method, the
-// interface's table, in which the code's address is at the offset method.
+// A callee's name is the address of its code or, at the call of an interface's method, the address of
+// the table with the interface's methods: its caller has loaded that already.
 
 // qinstMost has the words of a call.
-type qinstMost struct {
-	word, others *uint64
-	slot         *uint64
-}
+type qinstMost struct{ callee, others, slot *uint64 }
 
-// qinstMostAt finds them by the distance of the word's counterpart among slots.
+// qinstMostAt finds them by the word's number, which is told as the distance of a slot.
 // Context: probe, writer.
 //
 //go:nosplit
 func qinstMostAt(at, word uintptr, point uint32) qinstMost {
 	w := at + word + qinstLedgerBytes
-	return qinstMost{(*uint64)(unsafe.Pointer(w)), (*uint64)(unsafe.Pointer(w + qinstLedgerBytes)), qinstLedgerSlot(at, point)}
+	return qinstMost{(*uint64)(unsafe.Pointer(w)), (*uint64)(unsafe.Pointer(w + qinstLedgerBytes)), qinstLedgerSlot(at, point&(qinstMaxPoints-1))}
 }
 
 // hits is how many of the slot's hits were of the word's callee. Its owner may count meanwhile.
@@ -418,47 +415,39 @@ func qinstMostAt(at, word uintptr, point uint32) qinstMost {
 //go:nosplit
 func (t qinstMost) hits() uint64 { return uint64(max(0, int64(*t.slot-*t.others))) }
 
-// qinstCode is the address of a callee's code, 0 of none.
-// Context: probe, writer.
-//
-//go:nosplit
-func qinstCode(callee, method uintptr) uintptr {
-	if callee == 0 || method == 0 {
-		return callee
-	}
-	return *(*uintptr)(unsafe.Pointer(callee + method))
-}
-
 // qinstTellCallee is qinst_told, the probe at a call whose callee is not the one that the ledger's word
-// names, where that takes more than an increment: the callee is the first, or has no place in the
-// thread's table yet, or may be the one that the word should name.
+// names, where that takes more than increments: the callee is the first, or has no place in the
+// thread's table yet, or its turn has come. The upper bits of point are the index of the method and 1.
 // Context: probe.
 //
 //go:nosplit
-func qinstTellCallee(word uintptr, point uint32, callee, method uintptr) uint32 {
+func qinstTellCallee(word uintptr, point uint32, callee uintptr) uint32 {
 	t := qinstMostAt(getg().racectx, word, point)
-	if *t.word == 0 {
+	if *t.callee == 0 {
 		*t.others = *t.slot - 1 // calls of nil, which named nobody
-		*t.word = uint64(callee)
+		*t.callee = uint64(callee)
 		return 0
 	}
 	*t.others++
 	b := getg().m.qinst
 	if b == qinstNone() {
-		b = qinstRecorderFor(point)
+		b = qinstRecorderFor(point & (qinstMaxPoints - 1))
 	}
 	if callee == 0 || b == nil || b.callees == 0 {
 		return 0
 	}
-	e := b.callee(point, qinstCode(callee, method))
+	e := b.callee(point, callee)
 	if e == nil {
 		b.unresolved++
 		return 0
 	}
 	e.n++
-	if e.n%qinstMostTurn == 0 {
-		qinstNameMost(t, b, e, callee, method)
+	if e.turn > 1 {
+		e.turn--
+		return 0
 	}
+	e.turn = qinstMostTurn
+	qinstNameMost(t, b, e)
 	return 0
 }
 
@@ -471,14 +460,14 @@ const qinstMostTurn = 64
 // Context: probe.
 //
 //go:nosplit
-func qinstNameMost(t qinstMost, b *qinstRecorder, e *qinstCallee, callee, method uintptr) {
-	f := b.callee(e.point, qinstCode(uintptr(*t.word), method))
-	if f == nil || e.n <= f.n+t.hits() || qinstCalleesRead != 0 {
+func qinstNameMost(t qinstMost, b *qinstRecorder, e *qinstCallee) {
+	f := b.callee(e.point, uintptr(*t.callee))
+	if f == nil || e.n <= f.n+t.hits() || atomic.Load(&qinstCalleesRead) != 0 {
 		return
 	}
 	f.n += t.hits()
 	*t.others = *t.slot
-	*t.word = uint64(callee)
+	*t.callee = uint64(e.pc)
 }
 
 // qinstCalleesRead: callees are being written.
@@ -491,22 +480,18 @@ func qinstLedgerCallees(b *qinstRecorder) {
 	for i := range qinstNTables {
 		t := &qinstTables[i]
 		for k := 0; k+4 <= len(t.callees); k += 4 {
-			point := t.base + (uint32(t.callees[k]) | uint32(t.callees[k+1])<<8)
-			method := uintptr(t.callees[k+2]) | uintptr(t.callees[k+3])<<8
-			if method > 0 {
-				method = 24 + 8*(method-1)
-			}
+			point := t.base + (uint32(t.callees[k]) | uint32(t.callees[k+1])<<8 | uint32(t.callees[k+2])<<16 | uint32(t.callees[k+3])<<24)
 			word := qinstLedgerPoints + uintptr(t.base)*8 + uintptr(k)*2
 			qinstEachLedger(func(at uintptr) {
 				t := qinstMostAt(at, word, point)
-				pc, n := qinstCode(uintptr(*t.word), method), t.hits()
-				if pc == 0 || n == 0 {
+				callee, n := uintptr(*t.callee), t.hits()
+				if callee == 0 || n == 0 {
 					return
 				}
-				if e := b.callee(point, pc); e != nil {
+				if e := b.callee(point, callee); e != nil {
 					e.n += n
 				} else {
-					qinstWriteCallee(point, pc, n)
+					qinstWriteCallee(point, callee, n)
 				}
 			})
 		}
