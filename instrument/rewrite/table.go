@@ -73,6 +73,7 @@ func @callee(point %[2]s, pc @uptr) %[2]s
 
 // A function is a pointer to a closure, which begins with the code's address; an
 // interface begins with a pointer to a table in which its methods' follow.
+//go:nosplit
 func @code[F @any](f F) @uptr {
 	p := *(*@ptr)(@ptr(&f))
 	if @uptr(p) == 0 { return 0 }
@@ -113,8 +114,8 @@ const Accessor = "runtime"
 // inLine declares what counting in line needs. A slot's address is the ledger's, which is the
 // goroutine's, a distance that registration gives the package, and a constant: three instructions
 // with the increment. Words are as far behind slots as slots may reach. In the few functions that
-// are too large for inlining these are called; they must not be stopped at their entries, between
-// the word and the increment.
+// are too large for inlining these are called; they must not be stopped at their entries, because a
+// call would then be counted in one ledger and its callee in another.
 //
 // An interface is loaded as a number, because the compiler then takes it from a register: as a
 // pointer it would go through memory.

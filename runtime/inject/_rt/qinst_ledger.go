@@ -25,15 +25,15 @@ import (
 //
 // A ledger is never cleared. The hits of a point are the sum over all ledgers, those that
 // nobody owns included, and the recorders' counters: where code is compiled for the race
-// detector, and for the second callee of a call that is known at run time only, a probe
-// counts.
+// detector, a probe counts.
 //
 //	at-8                   number of the ledger
 //	at                     a slot for each point of one package that is not registered
 //	at+8*qinstEarlySlots   a slot for each point; these lie in the ring
-//	at+8*2^20 behind them  words: the callee that this ledger saw most, for calls whose callee is
-//	                       known at run time only, package by package where its points' slots are
-//	at+8*2^20 behind them  the hits in those calls' slots that were of other callees
+//	qinstLedgerBytes on    words, for calls whose callee is known at run time only: the callee that
+//	                       this ledger saw most. A package has them where its points have slots, so
+//	                       that one distance finds both
+//	qinstLedgerBytes on    the hits in those calls' slots that were of other callees
 //
 // The address is in g.racectx, which nothing uses without the race detector, and the number
 // of a ledger that a goroutine keeps in g.stackLock, which nothing uses at all. A g that is
