@@ -412,7 +412,7 @@ func (w *writer) leaves(token, probe string) string {
 	if !w.set.InLine {
 		return w.expand("if %s != 0 { %s }", token, probe)
 	}
-	return w.expand("if %[1]s != 0 { if %[1]s>>20 == 0 { *@depth() = @u32(%[1]s) - 1 } else { %[2]s } }", token, probe)
+	return w.expand("if %[1]s != 0 { if %[1]s < 1<<20 { *@depth() = @u32(%[1]s) - 1 } else { %[2]s } }", token, probe)
 }
 
 // exits marks the returns and the end of the body. Values are assigned to the

@@ -255,7 +255,7 @@ func abiTypes(scope *types.Scope) (t abi, err error) {
 	}
 	t.u32 = pick("uint32", "int32", "rune")
 	t.u8 = pick("uint8", "byte", "int8", "uint16", "int16", "uint32", "int32")
-	t.u64 = pick("uint64", "int64")
+	t.u64 = pick("uint64", "uintptr", "uint") // all machines have 64 bits; tokens are compared, so it must have no sign
 	t.uptr = pick("uintptr", "uint", "int")
 	t.boolean = pick("bool", "uint8", "int8", "byte")
 	if t.str = "string"; scope.Lookup("string") != nil {

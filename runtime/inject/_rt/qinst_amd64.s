@@ -30,10 +30,10 @@
 	DECL	AX; \
 	MOVL	AX, qinstStack_depth(CX)
 
-// func qinst_enter(point uint32) (uint64, *qinstStack)
+// func qinst_enter(point uint32) uint64
 //
 // Counts the entry. It needs no frame, and where it does not suffice it jumps
-// to functions of its own signature: callers reserve space for the arguments
+// to functions with its arguments: callers reserve space for the arguments
 // of the function that they know. An index that is none of a point, or has a flag,
 // finds no page (see qinstRecorder.page).
 TEXT qinst_enter<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
@@ -53,12 +53,10 @@ TEXT qinst_enter<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
 	CMPB	runtime·qinstSampling(SB), $0
 	JNE	push
 	XORL	AX, AX
-	XORL	BX, BX
 	RET
 push:
 	OPEN(grow)
 	MOVL	DX, AX
-	MOVQ	CX, BX
 	RET
 grow:
 	JMP	runtime·qinstOpenSlow<ABIInternal>(SB)
@@ -80,7 +78,6 @@ clock:
 	SHLL	$const_qinstTimeShift, DX
 	ORL	DX, BX
 	ORQ	BX, AX
-	XORL	BX, BX
 	RET
 slow:
 	JMP	runtime·qinstEnterSlow<ABIInternal>(SB)

@@ -1,5 +1,5 @@
 
-// func qinst_enter(point uint32) (uint64, *qinstStack)
+// func qinst_enter(point uint32) uint64
 //
 // Counts the entry. It needs no frame, and where it does not suffice it jumps
 // to functions of its own signature: callers reserve space for the arguments
