@@ -9,7 +9,9 @@ import (
 
 // loops inserts the probes of fn's loops, except those at the statements that leave them. A loop
 // has two variables, the token of its entry and the number of its iterations. They must be
-// declared at the head of the function, where no goto can jump over them.
+// declared at the head of the function, where no goto can jump over them. They are an array,
+// because the compiler keeps an array in memory: in registers they would be saved and loaded around
+// every call in the loop.
 func (w *writer) loops(fn *points.Func) {
 	for _, lp := range fn.Loops {
 		if lp.Func {
@@ -17,21 +19,21 @@ func (w *writer) loops(fn *points.Func) {
 			continue
 		}
 		n := lp.Point
-		w.insert(lp.Home, " var @l%[1]d, @n%[1]d @u64; var @d%[1]d *@u32; _, _, _ = @l%[1]d, @n%[1]d, @d%[1]d;", n)
+		w.insert(lp.Home, " var @l%[1]d [2]@u64; _ = @l%[1]d;", n)
 		point := n
 		if w.set.Points[fn.Point].Flags&spec.FlagLateDefer != 0 {
 			point += lateExit
 		}
 		switch {
 		case lp.Deep:
-			w.insert(lp.Start, "@l%[1]d = 0; if @off[%[1]d] == 0 { @l%[1]d, @d%[1]d = @enter(@base + %[2]d) }; ", n, point)
-			w.insert(lp.Body, " if @l%[1]d != 0 { @trip(@l%[1]d) };", n)
+			w.insert(lp.Start, "@l%[1]d[0] = 0; if @off[%[1]d] == 0 { @l%[1]d[0] = @enter(@base + %[2]d) }; ", n, point)
+			w.insert(lp.Body, " if @l%[1]d[0] != 0 { @trip(@l%[1]d[0]) };", n)
 		case lp.Spin:
-			w.insert(lp.Start, "@l%[1]d, @n%[1]d = 0, 0; ", n)
-			w.insert(lp.Body, " if @n%[1]d++; @n%[1]d == 2 && @off[%[1]d] == 0 { @l%[1]d, @d%[1]d = @enter(@base + %[2]d) };", n, point)
+			w.insert(lp.Start, "@l%[1]d = [2]@u64{}; ", n)
+			w.insert(lp.Body, " if @l%[1]d[1]++; @l%[1]d[1] == 2 && @off[%[1]d] == 0 { @l%[1]d[0] = @enter(@base + %[2]d) };", n, point)
 		default:
-			w.insert(lp.Start, "@l%[1]d, @n%[1]d = 0, 0; %[3]s{ @l%[1]d, @d%[1]d = @enter(@base + %[2]d) }; ", n, point, w.reached(fn, n))
-			w.insert(lp.Body, " @n%d++;", n)
+			w.insert(lp.Start, "@l%[1]d = [2]@u64{}; %[3]s{ @l%[1]d[0] = @enter(@base + %[2]d) }; ", n, point, w.reached(fn, n))
+			w.insert(lp.Body, " @l%d[1]++;", n)
 		}
 		if lp.End.IsValid() {
 			w.insert(lp.End, "; %s", w.leave(lp))
@@ -52,8 +54,11 @@ func (w *writer) overFunc(lp *points.Loop) {
 // leave returns the statement at a loop's exit. Loops within a loop that is left from the body of
 // a range over a function may be left together with it.
 func (w *writer) leave(lp *points.Loop) string {
-	if lp.Func || lp.Deep {
+	switch {
+	case lp.Deep && !lp.Func:
+		return w.expand("if @l%[1]d[0] != 0 { @leave(@l%[1]d[0], 0) }", lp.Point)
+	case lp.Func:
 		return w.expand("if @l%[1]d != 0 { @leave(@l%[1]d, 0) }", lp.Point)
 	}
-	return w.leaves(fmt.Sprintf("@l%d", lp.Point), fmt.Sprintf("@d%d", lp.Point), fmt.Sprintf("@leave(@l%[1]d, @n%[1]d)", lp.Point))
+	return w.leaves(fmt.Sprintf("@l%d[0]", lp.Point), fmt.Sprintf("@leave(@l%[1]d[0], @l%[1]d[1])", lp.Point))
 }

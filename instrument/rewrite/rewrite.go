@@ -118,7 +118,7 @@ func (w *writer) entry(fn *points.Func) {
 		if slices.ContainsFunc(fn.Loops, func(lp *points.Loop) bool { return lp.Deep }) {
 			exit = "exitall" // also of a loop of this kind that a return left
 		}
-		w.insert(at, " %s{ if @t, _ := @enter(@base + %d); @t != 0 { defer @%s(@t) } };", w.reached(fn, fn.Point), fn.Point, exit)
+		w.insert(at, " %s{ if @t := @enter(@base + %d); @t != 0 { defer @%s(@t) } };", w.reached(fn, fn.Point), fn.Point, exit)
 		return
 	}
 	point := fn.Point
@@ -132,7 +132,7 @@ func (w *writer) entry(fn *points.Func) {
 	if slices.ContainsFunc(fn.Returns, func(r *ast.ReturnStmt) bool { return len(r.Results) > 0 }) {
 		w.nameResults(fn.Type)
 	}
-	w.insert(at, " var @t @u64; var @d *@u32; %s{ @t, @d = @enter(@base + %d) };", w.reached(fn, fn.Point), point)
+	w.insert(at, " var @t @u64; %s{ @t = @enter(@base + %d) };", w.reached(fn, fn.Point), point)
 }
 
 // level returns fn's level, see spec.ProcPlain.
@@ -290,8 +290,9 @@ func (w *writer) tests(fn *points.Func, list []uint32) (counted, skipped string)
 }
 
 // countForm is the way in which calls are counted: by a probe, in the point's slot of the ledger,
-// or there if the ledger's word names the callee. The templates' arguments are the point, the
-// word, the address of the callee's code, and the probe.
+// or there with a probe that is told of every callee but the one that the ledger's word names. The
+// templates' arguments are the point, the word, what names the callee in the word, the probe, and
+// the point with the method that is called.
 //
 // No call may stand between the address of a slot and its use. Otherwise the goroutine could be
 // stopped in between and go on with another ledger.
@@ -302,13 +303,13 @@ var (
 		"; ",
 		"%[4]s",
 		"*@slot(%[1]d)++",
-		"if @c := %[3]s; *@word(%[2]d) == @c { *@slot(%[1]d)++ } else { @told(@at[1] + 8*%[2]d, @base + %[1]d, @c) }",
+		"if @c := %[3]s; @most(%[1]d, %[2]d) != @c { @told(@at[0] + 8*%[2]d, @base + %[5]d, @c) }",
 	}
 	asCondition = countForm{ // an expression that is true
 		" && ",
 		"%[4]s == 0",
 		"@inc(%[1]d) == 0",
-		"(%[3]s == *@word(%[2]d) && @inc(%[1]d) == 0 || @told(@at[1] + 8*%[2]d, @base + %[1]d, %[3]s) == 0)",
+		"(@most(%[1]d, %[2]d) == %[3]s || @told(@at[0] + 8*%[2]d, @base + %[5]d, %[3]s) == 0)",
 	}
 )
 
@@ -316,16 +317,15 @@ var (
 func (w *writer) counts(form countForm, list []uint32) string {
 	var all []string
 	for _, n := range list {
-		template, code := form.probe, w.code(n)
-		k, word := w.words[n]
+		template, name := form.probe, w.callee(n)
 		switch {
 		case !w.set.InLine:
-		case code == "":
+		case name == "":
 			template = form.slot
-		case word:
+		default:
 			template = form.told
 		}
-		all = append(all, fmt.Sprintf(template, n, k, code, w.probe(n)))
+		all = append(all, fmt.Sprintf(template, n, w.words[n], name, w.probe(n), withMethod(w.set, n)))
 	}
 	return w.expand("%s", strings.Join(all, form.sep))
 }
@@ -341,6 +341,16 @@ func words(set *points.Set) map[uint32]int {
 	return numbers
 }
 
+// mostMethods is above the index of any method that there is room for beside the number of a point,
+// in what may be an int32 (see abiTypes).
+const mostMethods = 1<<31/spec.MaxProbes - 1
+
+// withMethod is the number of a point, and above it the index of the method that is called and 1. A
+// function has 0 there.
+func withMethod(set *points.Set, n uint32) uint32 {
+	return n + uint32(set.Dynamic[n].Method+1)*spec.MaxProbes
+}
+
 // value counts the calls of a case's value, which is 0.
 func (w *writer) value(fn *points.Func, list []uint32) string {
 	var all []string
@@ -353,15 +363,15 @@ func (w *writer) value(fn *points.Func, list []uint32) string {
 // probe counts a call in the thread's counter, and records its callee if that is known only at
 // run time.
 func (w *writer) probe(n uint32) string {
-	if code := w.code(n); code != "" {
-		return w.expand("@callee(@base + %d, %s)", n, code)
+	if name := w.callee(n); name != "" {
+		return w.expand("@callee(@base + %d, %s)", n, name)
 	}
 	return w.expand("@call(@base + %d)", n)
 }
 
-// code returns the expression for the address of a callee's code, "" if the callee is not
-// recorded.
-func (w *writer) code(n uint32) string {
+// callee returns the expression that names a callee, "" if the callee is not recorded: the address
+// of its code, or the table of an interface's methods, which the call has loaded anyway.
+func (w *writer) callee(n uint32) string {
 	d, ok := w.set.Dynamic[n]
 	if !ok {
 		return ""
@@ -370,8 +380,12 @@ func (w *writer) code(n uint32) string {
 	switch {
 	case strings.Contains(operand, "\n"): // the number of lines must not change
 		return ""
+	case d.Method >= mostMethods:
+		return ""
 	case d.Method < 0:
 		return w.expand("@code(%s)", operand)
+	case w.set.InLine:
+		return w.expand("@itab(%s)", operand)
 	}
 	return w.expand("@method(%s, %d)", operand, d.Method)
 }
@@ -392,10 +406,13 @@ func (w *writer) posts(fn *points.Func) {
 	}
 }
 
-// leaves returns the statement at an exit. An entry that is only on the profile stack is removed
-// without a call, because a call would have to save the results around it.
-func (w *writer) leaves(token, depth, probe string) string {
-	return w.expand("if %[1]s != 0 { if %[2]s != @flat() { *%[2]s = @u32(%[1]s) - 1 } else { %[3]s } }", token, depth, probe)
+// leaves returns the statement at an exit. An entry that is only on the profile stack, as a small
+// token says, is removed without a call, because a call would have to save the results around it.
+func (w *writer) leaves(token, probe string) string {
+	if !w.set.InLine {
+		return w.expand("if %s != 0 { %s }", token, probe)
+	}
+	return w.expand("if %[1]s != 0 { if %[1]s < 1<<20 { *@depth() = @u32(%[1]s) - 1 } else { %[2]s } }", token, probe)
 }
 
 // exits marks the returns and the end of the body. Values are assigned to the
@@ -416,7 +433,7 @@ func (w *writer) exits(fn *points.Func) {
 	if fn.Bare || fn.Exit == points.DeferredExit {
 		return
 	}
-	exit := w.leaves("@t", "@d", "@exit(@t)")
+	exit := w.leaves("@t", "@exit(@t)")
 	for _, ret := range fn.Returns {
 		if len(ret.Results) == 0 {
 			w.insert(ret.Pos(), "%s%s; ", left[ret], exit)

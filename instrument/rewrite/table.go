@@ -51,7 +51,7 @@ type @ptr = @unsafe.Pointer
 var @off [2*%[6]d]%[7]s
 
 //go:linkname @enter qinst_enter
-func @enter(point %[2]s) (@u64, *@u32)
+func @enter(point %[2]s) @u64
 
 //go:linkname @exit qinst_exit
 func @exit(token @u64)
@@ -73,6 +73,7 @@ func @callee(point %[2]s, pc @uptr) %[2]s
 
 // A function is a pointer to a closure, which begins with the code's address; an
 // interface begins with a pointer to a table in which its methods' follow.
+//go:nosplit
 func @code[F @any](f F) @uptr {
 	p := *(*@ptr)(@ptr(&f))
 	if @uptr(p) == 0 { return 0 }
@@ -87,14 +88,11 @@ func @method[I @any](x I, n @uptr) @uptr {
 
 func @counted(n %[2]s, level %[7]s) %[2]s { %[8]s; return 0 }
 
-// The package may have a meaning of its own for nil.
-func @flat() (p *@u32) { return }
-
 func @pass[T @any](_ %[2]s, v T) T { return v }
 
 type @any = interface{}
 
-func @loop(n %[2]s) (token @u64) { if @off[n] == 0 { token, _ = @enter(@base + n) }; return token }
+func @loop(n %[2]s) (token @u64) { if @off[n] == 0 { token = @enter(@base + n) }; return token }
 
 //go:linkname @sync qinst_sync
 func @sync(point %[2]s, object, queue @uptr)
@@ -115,24 +113,34 @@ const Accessor = "runtime"
 
 // inLine declares what counting in line needs. A slot's address is the ledger's, which is the
 // goroutine's, a distance that registration gives the package, and a constant: three instructions
-// with the increment. The distances are 0 before that: then slots and words are those that each
-// ledger has for packages that are not registered. In the few functions that are too large for
-// inlining these are called; they must not be stopped at their entries, between the comparison of
-// a callee and the increment that it decides on.
-const inLine = `
+// with the increment. Words are as far behind slots as slots may reach. In the few functions that
+// are too large for inlining these are called; they must not be stopped at their entries, because a
+// call would then be counted in one ledger and its callee in another.
+//
+// An interface is loaded as a number, because the compiler then takes it from a register: as a
+// pointer it would go through memory.
+var inLine = `
 var @at [2]@uptr
 
 //go:nosplit
 func @slot(n @uptr) *@u64 { return (*@u64)(@unsafe.Add(@unsafe.Add(@runtime.QinstAt(), @at[0]), 8*n)) }
 
 //go:nosplit
-func @word(k @uptr) *@uptr { return (*@uptr)(@unsafe.Add(@unsafe.Add(@runtime.QinstAt(), @at[1]), 8*k)) }
+func @word(k @uptr) *@uptr { return (*@uptr)(@unsafe.Add(@unsafe.Add(@runtime.QinstAt(), @at[0]), ` + strconv.Itoa(8*spec.MaxProbes) + `+8*k)) }
+
+//go:nosplit
+func @most(n, k @uptr) @uptr { c := *@word(k); *@slot(n)++; return c }
+
+func @depth() *@u32 { return (*@u32)(@runtime.QinstDepth()) }
+
+//go:nosplit
+func @itab[I @any](x I) @uptr { return *(*@uptr)(@ptr(&x)) }
 
 //go:nosplit
 func @inc(n @uptr) @u32 { *@slot(n)++; return 0 }
 
 //go:linkname @told qinst_told
-func @told(word @uptr, point @u32, pc @uptr) @u32
+func @told(word @uptr, point @u32, callee @uptr) @u32
 
 `
 
@@ -142,7 +150,7 @@ func callees(set *points.Set) string {
 	numbers := words(set)
 	b := make([]byte, 4*len(numbers))
 	for n, k := range numbers {
-		binary.LittleEndian.PutUint32(b[4*k:], n)
+		binary.LittleEndian.PutUint32(b[4*k:], withMethod(set, n))
 	}
 	return string(b)
 }
@@ -247,7 +255,7 @@ func abiTypes(scope *types.Scope) (t abi, err error) {
 	}
 	t.u32 = pick("uint32", "int32", "rune")
 	t.u8 = pick("uint8", "byte", "int8", "uint16", "int16", "uint32", "int32")
-	t.u64 = pick("uint64", "int64")
+	t.u64 = pick("uint64", "uintptr", "uint") // all machines have 64 bits; tokens are compared, so it must have no sign
 	t.uptr = pick("uintptr", "uint", "int")
 	t.boolean = pick("bool", "uint8", "int8", "byte")
 	if t.str = "string"; scope.Lookup("string") != nil {

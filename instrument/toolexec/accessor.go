@@ -12,30 +12,31 @@ import (
 	"qinst.dev/runtime/inject"
 )
 
-// Code that counts in line needs the address of the running goroutine's ledger, which is a field
-// of the runtime's g. The function that loads it must be inlined, so the compiler must see its
-// body: in the export data of package runtime. Most packages do not import that, the go command
-// tells their compiler nothing about it, and it may be compiled later than they are. They get the
-// accessor, a package of the same name with that function and nothing else.
+// Code that counts in line needs the address of the running goroutine's ledger, and its exits that of
+// the profile stack: fields of the runtime's g. The functions that load them must be inlined, so the
+// compiler must see their bodies: in the export data of package runtime. Most packages do not import
+// that, the go command tells their compiler nothing about it, and it may be compiled later than they
+// are. They get the accessor, a package of the same name with those functions and nothing else.
 
-// accessor is a package that a copy of the runtime's QinstAt is imported from. References to the
-// function go by the linker's name, which the runtime's has, too. The field has the runtime's
-// name: export data that passes through packages may bring both together.
+// accessor is a package that copies of the runtime's QinstAt and QinstDepth are imported from.
+// References to the functions go by the linker's names, which the runtime's have, too. No field is
+// named, because export data that passes through packages may bring both together.
 var accessor = fmt.Sprintf(`package runtime
 
 import "unsafe"
 
-type g struct {
-	_       [%d]byte
-	racectx uintptr
-}
+type g struct{}
 
 func getg() *g
 
 //go:nosplit
 //go:linkname QinstAt qinst_at
-func QinstAt() unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&getg().racectx)) }
-`, inject.AccessorOffset)
+func QinstAt() unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Add(unsafe.Pointer(getg()), %d)) }
+
+//go:nosplit
+//go:linkname QinstDepth qinst_depth
+func QinstDepth() unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Add(unsafe.Pointer(getg()), %d)) }
+`, inject.LedgerOffset, inject.StackOffset)
 
 // countsInLine reports whether a package's calls may be counted in line. These flags make the
 // compiler put calls between the address of a slot and its use, and the race detector has the

@@ -23,7 +23,7 @@ var contexts = []struct {
 	roots []string
 }{
 	{"start", []string{"qinstStart", "qinstRegister", "qinstRecordKind"}},
-	{"probe", []string{"qinstExitAll", "qinstTrip", "qinstChan", "qinstRecordReached", "qinstEmit", "QinstAt"}},
+	{"probe", []string{"qinstExitAll", "qinstTrip", "qinstChan", "qinstRecordReached", "qinstEmit", "QinstAt", "QinstDepth"}},
 	{"hook", nil},
 	{"end", []string{"qinstEnd", "qinstFlush", "qinstReduceAll"}},
 	{"goroutine", []string{"qinstSetRate", "qinstName", "qinstRegion", "qinstRegionEnd", "qinstUserRegion", "qinstTraceRegion", "qinstLabels",

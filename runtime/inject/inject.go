@@ -19,9 +19,12 @@ import (
 // Target is the toolchain and machine that a runtime is compiled for.
 type Target struct{ GoVersion, GOOS, GOARCH string }
 
-// AccessorOffset is the offset of racectx in a g, which is the same on all machines. The tool
-// compiles it into the accessor; the runtime compares it with its own g.
-const AccessorOffset = 0x138
+// Offsets in a g of what the accessor loads, which are the same on all machines. The tool
+// compiles them into the accessor; the runtime compares them with its own g.
+const (
+	LedgerOffset = 0x138 // racectx
+	StackOffset  = 0x1d0 // qinstStack
+)
 
 //go:embed _rt/*.go _rt/*.s
 var sources embed.FS

@@ -21,7 +21,7 @@ func generated() ([]byte, error) {
 		preamble = sddf.AppendDescriptor(preamble, &spec.Records[i])
 	}
 	fmt.Fprintf(&b, "\n// qinstPreamble are the descriptors that every segment has.\nconst qinstPreamble = %q\n", preamble)
-	fmt.Fprintf(&b, "\nconst qinstAccessorOffset = %d\n", AccessorOffset)
+	fmt.Fprintf(&b, "\nconst (\n\tqinstLedgerOffset = %d\n\tqinstStackOffset = %d\n)\n", LedgerOffset, StackOffset)
 	fmt.Fprintf(&b, "\nconst qinstProbesFields = %d\n", len(spec.Records[spec.TagProbes-1].Fields))
 	for i := range spec.Records {
 		if r := &spec.Records[i]; writes(r) {

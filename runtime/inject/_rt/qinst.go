@@ -338,8 +338,9 @@ func qinstInvariantClock() bool
 // a traced token never has bit 20, and of a timed one bit 20 is looked at first, since its
 // bit 31 belongs to the time.
 //
-// The second result is the profile stack where the entry is on that only: the exit then
-// sets the depth back in instrumented code, without a probe. Otherwise it is nil.
+// Where the entry is on the profile stack only, the exit sets the depth back in instrumented
+// code, without a probe (QinstDepth). The second result of the functions that qinst_enter jumps to,
+// the profile stack then, has no reader.
 
 // qinstEnterSlow is qinst_enter for a thread without a recorder, or without a counter for the
 // point, and for indexes with flags in them.
@@ -566,9 +567,9 @@ func qinstCallSlow(point uint32) uint32 {
 
 // qinstCallee counts how often a call point called one function.
 type qinstCallee struct {
-	pc    uintptr
-	point uint32
-	_     uint32
+	pc    uintptr // or a table of methods, see qinstMost
+	point uint32  // then the upper bits are the method's index and 1
+	turn  int32   // of one that ledgers' words may name: calls until that is considered
 	n     uint64
 }
 

@@ -30,10 +30,10 @@
 	DECL	AX; \
 	MOVL	AX, qinstStack_depth(CX)
 
-// func qinst_enter(point uint32) (uint64, *qinstStack)
+// func qinst_enter(point uint32) uint64
 //
 // Counts the entry. It needs no frame, and where it does not suffice it jumps
-// to functions of its own signature: callers reserve space for the arguments
+// to functions with its arguments: callers reserve space for the arguments
 // of the function that they know. An index that is none of a point, or has a flag,
 // finds no page (see qinstRecorder.page).
 TEXT qinst_enter<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
@@ -53,12 +53,10 @@ TEXT qinst_enter<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
 	CMPB	runtime·qinstSampling(SB), $0
 	JNE	push
 	XORL	AX, AX
-	XORL	BX, BX
 	RET
 push:
 	OPEN(grow)
 	MOVL	DX, AX
-	MOVQ	CX, BX
 	RET
 grow:
 	JMP	runtime·qinstOpenSlow<ABIInternal>(SB)
@@ -80,7 +78,6 @@ clock:
 	SHLL	$const_qinstTimeShift, DX
 	ORL	DX, BX
 	ORQ	BX, AX
-	XORL	BX, BX
 	RET
 slow:
 	JMP	runtime·qinstEnterSlow<ABIInternal>(SB)
@@ -240,17 +237,34 @@ TEXT qinst_callee<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
 slow:
 	JMP	runtime·qinstCalled<ABIInternal>(SB)
 
-// func qinst_told(word uintptr, point uint32, pc uintptr) uint32
+// func qinst_told(word uintptr, point uint32, callee uintptr) uint32
 //
-// Counts a call whose callee the ledger's word does not name.
+// Notes that a call that was counted went to another callee than the one that the ledger's word
+// names, where the thread's table has that callee at the first place.
 TEXT qinst_told<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
+	MOVQ	g_qinst(R14), DX
+	MOVQ	qinstRecorder_callees(DX), DX
+	TESTQ	DX, DX
+	JEQ	slow
+	IMUL3Q	$const_qinstMixPoint, BX, SI
+	XORQ	CX, SI
+	MOVQ	$const_qinstMix, R8
+	IMULQ	R8, SI
+	SHRQ	$52, SI
+	LEAQ	(SI)(SI*2), SI // 24 bytes each
+	LEAQ	(DX)(SI*8), SI
+	CMPQ	CX, qinstCallee_pc(SI)
+	JNE	slow
+	CMPL	BX, qinstCallee_point(SI)
+	JNE	slow
+	DECL	qinstCallee_turn(SI)
+	JLE	slow // it may become the word's
+	INCQ	qinstCallee_n(SI)
 	MOVQ	g_racectx(R14), DX
-	CMPQ	(DX)(AX*1), $0
-	JEQ	first
-	MOVL	BX, AX
-	MOVQ	CX, BX
-	JMP	qinst_callee<ABIInternal>(SB)
-first:
+	INCQ	(2*const_qinstLedgerBytes)(DX)(AX*1)
+	XORL	AX, AX
+	RET
+slow:
 	JMP	runtime·qinstTellCallee<ABIInternal>(SB)
 
 // func qinst_sync(point uint32, obj, queue uintptr)

@@ -1,5 +1,5 @@
 
-// func qinst_enter(point uint32) (uint64, *qinstStack)
+// func qinst_enter(point uint32) uint64
 //
 // Counts the entry. It needs no frame, and where it does not suffice it jumps
 // to functions of its own signature: callers reserve space for the arguments
@@ -89,7 +89,7 @@ slow:
 TEXT qinst_callee<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
 	JMP	runtime·qinstCalled<ABIInternal>(SB)
 
-// func qinst_told(word uintptr, point uint32, pc uintptr) uint32
+// func qinst_told(word uintptr, point uint32, callee uintptr) uint32
 TEXT qinst_told<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
 	JMP	runtime·qinstTellCallee<ABIInternal>(SB)
 

@@ -25,13 +25,15 @@ import (
 //
 // A ledger is never cleared. The hits of a point are the sum over all ledgers, those that
 // nobody owns included, and the recorders' counters: where code is compiled for the race
-// detector, and for the second callee of a call that is known at run time only, a probe
-// counts.
+// detector, a probe counts.
 //
 //	at-8                   number of the ledger
 //	at                     a slot for each point of one package that is not registered
 //	at+8*qinstEarlySlots   a slot for each point; these lie in the ring
-//	behind them            words: the code of the first callee that this ledger saw
+//	qinstLedgerBytes on    words, for calls whose callee is known at run time only: the callee that
+//	                       this ledger saw most. A package has them where its points have slots, so
+//	                       that one distance finds both
+//	qinstLedgerBytes on    the hits in those calls' slots that were of other callees
 //
 // The address is in g.racectx, which nothing uses without the race detector, and the number
 // of a ledger that a goroutine keeps in g.stackLock, which nothing uses at all. A g that is
@@ -39,10 +41,10 @@ import (
 
 const (
 	qinstEarlySlots   = qinstLedgerEarly
-	qinstLedgerPoints = qinstEarlySlots * 8                             // offset of the first point's slot
-	qinstLedgerBytes  = qinstMaxPoints * 8                              // of the points' slots
-	qinstLedgerWords  = qinstLedgerPoints + qinstLedgerBytes            // offset of the callees
-	qinstLedgerSize   = qinstPage + qinstLedgerWords + qinstMaxPoints*8 // of the mapping: a page for the number comes first
+	qinstLedgerPoints = qinstEarlySlots * 8                               // offset of the first point's slot
+	qinstLedgerBytes  = qinstMaxPoints * 8                                // of the points' slots
+	qinstLedgerWords  = qinstLedgerPoints + qinstLedgerBytes              // offset of the callees
+	qinstLedgerSize   = qinstPage + qinstLedgerWords + 2*qinstLedgerBytes // of the mapping: a page for the number comes first
 
 	qinstMaxLedgers  = 8192
 	qinstMostKept    = 4096 // beyond, only threads get new ones: a mapping is a resource of the process
@@ -76,12 +78,25 @@ var (
 // Context: probe.
 //
 //go:linkname QinstAt qinst_at
-func QinstAt() unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&getg().racectx)) }
+func QinstAt() unsafe.Pointer {
+	return *(*unsafe.Pointer)(unsafe.Add(unsafe.Pointer(getg()), qinstLedgerOffset))
+}
+
+// QinstDepth is the address of the depth of the running goroutine's profile stack, likewise.
+// It stays where it is.
+// Context: probe.
+//
+//go:linkname QinstDepth qinst_depth
+func QinstDepth() unsafe.Pointer {
+	return *(*unsafe.Pointer)(unsafe.Add(unsafe.Pointer(getg()), qinstStackOffset))
+}
 
 // A g of another layout must be a build error: instrumented code would write to any address.
 var (
-	_ [unsafe.Offsetof(g{}.racectx) - qinstAccessorOffset]struct{}
-	_ [qinstAccessorOffset - unsafe.Offsetof(g{}.racectx)]struct{}
+	_ [unsafe.Offsetof(g{}.racectx) - qinstLedgerOffset]struct{}
+	_ [qinstLedgerOffset - unsafe.Offsetof(g{}.racectx)]struct{}
+	_ [unsafe.Offsetof(g{}.qinstStack) - qinstStackOffset]struct{}
+	_ [qinstStackOffset - unsafe.Offsetof(g{}.qinstStack)]struct{}
 )
 
 // qinstNoLedger is the ledger of those that have none.
@@ -372,23 +387,91 @@ func qinstEachLedger(f func(at uintptr)) {
 	}
 }
 
-// qinstTellCallee is qinst_told, the probe at a call whose callee begins at pc where the
-// ledger's word does not say so: it names another, or none so far. word is the distance of
-// the word from the ledger's address.
+// Callees that are known at run time only. The slot of such a call counts all of its hits. Of its
+// callees the ledger's word names one, whose hits need nothing more. The others are counted by
+// qinst_told: in the table of the thread, and in the word behind, which says how many of the slot's
+// hits were not of the word's callee. So that one has the difference. It is the callee that was
+// called most, as far as is known: the first one to begin with, until another one was called
+// more often.
+//
+// A callee's name is the address of its code or, at the call of an interface's method, the address of
+// the table with the interface's methods: its caller has loaded that already.
+
+// qinstMost has the words of a call.
+type qinstMost struct{ callee, others, slot *uint64 }
+
+// qinstMostAt finds them by the word's number, which is told as the distance of a slot.
+// Context: probe, writer.
+//
+//go:nosplit
+func qinstMostAt(at, word uintptr, point uint32) qinstMost {
+	w := at + word + qinstLedgerBytes
+	return qinstMost{(*uint64)(unsafe.Pointer(w)), (*uint64)(unsafe.Pointer(w + qinstLedgerBytes)), qinstLedgerSlot(at, point&(qinstMaxPoints-1))}
+}
+
+// hits is how many of the slot's hits were of the word's callee. Its owner may count meanwhile.
+// Context: probe, writer.
+//
+//go:nosplit
+func (t qinstMost) hits() uint64 { return uint64(max(0, int64(*t.slot-*t.others))) }
+
+// qinstTellCallee is qinst_told, the probe at a call whose callee is not the one that the ledger's word
+// names, where that takes more than increments: the callee is the first, or has no place in the
+// thread's table yet, or its turn has come. The upper bits of point are the index of the method and 1.
 // Context: probe.
 //
 //go:nosplit
-func qinstTellCallee(word uintptr, point uint32, pc uintptr) uint32 {
-	if point < qinstMaxPoints && !raceenabled {
-		at := getg().racectx
-		w, n := (*uintptr)(unsafe.Pointer(at+word)), qinstLedgerSlot(at, point)
-		if *w == 0 && *n == 0 { // a call of a nil function counts there, too
-			*n, *w = 1, pc
-			return 0
-		}
+func qinstTellCallee(word uintptr, point uint32, callee uintptr) uint32 {
+	t := qinstMostAt(getg().racectx, word, point)
+	if *t.callee == 0 {
+		*t.others = *t.slot - 1 // calls of nil, which named nobody
+		*t.callee = uint64(callee)
+		return 0
 	}
-	return qinstCalled(point, pc)
+	*t.others++
+	b := getg().m.qinst
+	if b == qinstNone() {
+		b = qinstRecorderFor(point & (qinstMaxPoints - 1))
+	}
+	if callee == 0 || b == nil || b.callees == 0 {
+		return 0
+	}
+	e := b.callee(point, callee)
+	if e == nil {
+		b.unresolved++
+		return 0
+	}
+	e.n++
+	if e.turn > 1 {
+		e.turn--
+		return 0
+	}
+	e.turn = qinstMostTurn
+	qinstNameMost(t, b, e)
+	return 0
 }
+
+// qinstMostTurn is after how many calls of a callee it may become the one that the word names.
+const qinstMostTurn = 64
+
+// qinstNameMost makes a callee the one that the word names if it was called more often. What the
+// word's callee has goes to the thread's table, which is only possible where that has room, and while
+// nobody reads both.
+// Context: probe.
+//
+//go:nosplit
+func qinstNameMost(t qinstMost, b *qinstRecorder, e *qinstCallee) {
+	f := b.callee(e.point, uintptr(*t.callee))
+	if f == nil || e.n <= f.n+t.hits() || atomic.Load(&qinstCalleesRead) != 0 {
+		return
+	}
+	f.n += t.hits()
+	*t.others = *t.slot
+	*t.callee = uint64(e.pc)
+}
+
+// qinstCalleesRead: callees are being written.
+var qinstCalleesRead uint32
 
 // qinstLedgerCallees adds the callees that ledgers counted to a table, and writes those that
 // find no room there.
@@ -398,16 +481,17 @@ func qinstLedgerCallees(b *qinstRecorder) {
 		t := &qinstTables[i]
 		for k := 0; k+4 <= len(t.callees); k += 4 {
 			point := t.base + (uint32(t.callees[k]) | uint32(t.callees[k+1])<<8 | uint32(t.callees[k+2])<<16 | uint32(t.callees[k+3])<<24)
-			word := qinstLedgerWords + uintptr(t.words)*8 + uintptr(k)*2
+			word := qinstLedgerPoints + uintptr(t.base)*8 + uintptr(k)*2
 			qinstEachLedger(func(at uintptr) {
-				pc, n := *(*uintptr)(unsafe.Pointer(at + word)), *qinstLedgerSlot(at, point)
-				if pc == 0 || n == 0 {
+				t := qinstMostAt(at, word, point)
+				callee, n := uintptr(*t.callee), t.hits()
+				if callee == 0 || n == 0 {
 					return
 				}
-				if e := b.callee(point, pc); e != nil {
+				if e := b.callee(point, callee); e != nil {
 					e.n += n
 				} else {
-					qinstWriteCallee(point, pc, n)
+					qinstWriteCallee(point, callee, n)
 				}
 			})
 		}

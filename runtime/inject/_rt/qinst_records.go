@@ -357,6 +357,7 @@ func qinstWriteCallees() {
 	const size = unsafe.Sizeof(qinstCallee{})
 	shared := (*qinstRecorder)(unsafe.Pointer(qinstRecorders[0])) // its table is used for this alone
 	memclrNoHeapPointers(unsafe.Pointer(shared.callees), qinstCalleesSize)
+	atomic.Store(&qinstCalleesRead, 1)
 	qinstLedgerCallees(shared)
 	for i := range qinstNRecorders {
 		b := (*qinstRecorder)(unsafe.Pointer(qinstRecorders[i]))
@@ -371,12 +372,18 @@ func qinstWriteCallees() {
 		}
 		qinstBeat++
 	}
+	atomic.Store(&qinstCalleesRead, 0)
 }
 
-// qinstWriteCallee writes how often a point called the function at pc. One that is not
+// qinstWriteCallee writes how often a point called a function. One that is not
 // known has no name, and its calls still count.
 // Context: writer.
-func qinstWriteCallee(point uint32, pc uintptr, n uint64) {
+func qinstWriteCallee(point uint32, callee uintptr, n uint64) {
+	pc, method := callee, uintptr(point/qinstMaxPoints)
+	if method != 0 {
+		pc = *(*uintptr)(unsafe.Pointer(callee + 16 + 8*method)) // the method's and 1, behind three words
+	}
+	point %= qinstMaxPoints
 	name := ""
 	if f := findfunc(pc); f.valid() {
 		name = funcname(f)
