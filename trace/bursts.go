@@ -39,6 +39,26 @@ func (e Estimate) Exact() bool { return e.Lo == 0 && e.Hi == 0 }
 // Bound reports whether the number is only known to be Lo or more.
 func (e Estimate) Bound() bool { return e.Lo > 0 && e.Hi == 0 }
 
+// Mark is what stands in front of the number for readers: "" if it is exact, "~" if it is estimated,
+// "≥" if it is a lower bound.
+func (e Estimate) Mark() string {
+	switch {
+	case e.Exact():
+		return ""
+	case e.Bound():
+		return "≥"
+	}
+	return "~"
+}
+
+// Shown is the number for readers: the estimate, or the lower bound.
+func (e Estimate) Shown() uint64 {
+	if e.Bound() {
+		return e.Lo
+	}
+	return e.Value
+}
+
 // ends are those of the interval, or of the number itself.
 func (e Estimate) ends() (lo, hi uint64) {
 	switch {
