@@ -16,6 +16,10 @@ type Clusters struct {
 	Products    float64 // of a cluster's units and hits
 }
 
+// leastClusters is the number of clusters below which there is no interval: what is in every third
+// cluster only, and large, would often be in none of them, and nothing would tell.
+const leastClusters = 10
+
 // leastEffective is the effective number of clusters below which there is no interval: its upper
 // end would be many times the estimate.
 const leastEffective = 4
@@ -41,7 +45,7 @@ func (c *Clusters) Effective() float64 {
 // ratio to their own. The additional 1 stands for one hit more or less that was not seen.
 func (c *Clusters) Others(units float64) (i Interval, ok bool) {
 	n := c.Effective()
-	if !(n >= leastEffective) { // nor if it is not a number
+	if !(c.N >= leastClusters && n >= leastEffective) { // nor if they are not numbers
 		return i, false
 	}
 	ratio := c.Hits / c.Units

@@ -42,7 +42,7 @@ var programs = map[string]func(r *rand.Rand, n int) []stretch{
 		left, ratio, rate := 0, 1.0, 0.0
 		for i := range list {
 			if left == 0 {
-				left, ratio, rate = 20+r.IntN(n/8), []float64{1, 3}[r.IntN(2)], 20+200*r.Float64()
+				left, ratio, rate = 20+r.IntN(n/8+1), []float64{1, 3}[r.IntN(2)], 20+200*r.Float64()
 			}
 			left--
 			a := poisson(r, rate)
@@ -177,7 +177,7 @@ func TestOthers(t *testing.T) {
 	for name, c := range map[string]stats.Clusters{
 		"none":                 {},
 		"no hits":              {N: 10, Units: 100, UnitSquares: 1000},
-		"three bursts":         {N: 3, Units: 300, Hits: 300, UnitSquares: 30_000, HitSquares: 30_000, Products: 30_000},
+		"nine bursts":          {N: 9, Units: 900, Hits: 900, UnitSquares: 90_000, HitSquares: 90_000, Products: 90_000},
 		"one has all hits":     {N: 100, Units: 1000, Hits: 50, UnitSquares: 10_000, HitSquares: 2500, Products: 500},
 		"infinitely many":      {N: 100, Units: 1000, Hits: math.Inf(1), UnitSquares: 10_000, HitSquares: math.Inf(1), Products: 1},
 		"not a number of hits": {N: 100, Units: 1000, Hits: math.NaN(), UnitSquares: 10_000, HitSquares: 5, Products: 1},
