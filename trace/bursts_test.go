@@ -37,8 +37,8 @@ func counted(t *testing.T, plain uint64, found ...uint64) *trace.Trace {
 		w.Data(spec.TagCounts, uint64(2000), packed(0, 2000+plain, 0, 1, 4000, 0, 4, 7, 0, 5, 30, 0, 6, 10, 0, 7, 20, 0))
 		w.Data(spec.TagBursts, uint64(2000), uint64(10), packed(0, 1, 1, 1, 1)) // replaced
 		w.Data(spec.TagBursts, uint64(2000), uint64(10), packed(found...))
-		clock(w, 2000)
-		end(w, 2000)
+		clock(w, 3000)
+		end(w, 3000)
 	})
 }
 
