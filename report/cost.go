@@ -73,7 +73,8 @@ func (pg *page) cost() {
 }
 
 // counting sums the counts of all points by package, and of calls, and returns how many hits were
-// timed, and counted in place.
+// timed, and counted in place,
+// as entries of procedures that ran without probes are.
 func counting(t *trace.Trace) (packages map[string]uint64, hits, calls, timed, inLine uint64) {
 	packages = map[string]uint64{}
 	for i := range t.Points {
@@ -91,6 +92,7 @@ func counting(t *trace.Trace) (packages map[string]uint64, hits, calls, timed, i
 		if p.Flags&spec.FlagInLine != 0 {
 			inLine += p.Hits
 		}
+		inLine += p.Plain
 	}
 	return packages, hits, calls, timed, inLine
 }

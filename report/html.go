@@ -28,7 +28,7 @@ var pageJS string
 func Look() doc.Look { return doc.Look{Style: template.CSS(pageCSS), Script: template.JS(pageJS)} }
 
 var figures = template.Must(template.New("figures").Funcs(template.FuncMap{"dur": measure.Time[int64], "percent": measure.Percent,
-	"estimated": estimated, "between": between, "local": measure.Local, "count": countAny}).Parse(figuresHTML))
+	"estimated": estimated, "between": between, "hits": hits, "hitsBetween": hitsBetween, "local": measure.Local, "count": countAny}).Parse(figuresHTML))
 
 // From which share of the run time on a line, or a box, is on the HTML page.
 const (
@@ -111,6 +111,17 @@ func between(i *profile.Interval) string {
 		return ""
 	}
 	return measure.Time(i.Low) + " to " + measure.Time(i.High) + " with 95 % confidence"
+}
+
+// hitsBetween is the interval of an estimate in words; "" for an exact number.
+func hitsBetween(n trace.Estimate) string {
+	switch {
+	case n.Exact():
+		return ""
+	case n.Bound():
+		return measure.Count(n.Lo) + " or more"
+	}
+	return measure.Count(n.Lo) + " to " + measure.Count(n.Hi) + " with 95 % confidence"
 }
 
 func countAny(n any) string {

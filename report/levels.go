@@ -87,11 +87,11 @@ func (pg *page) levels(s *doc.Section) {
 		if n := p.Timed(); n > 0 {
 			mean, most = measure.Time(p.Times.Took/int64(n)), measure.Time(p.Times.Most)
 		}
-		hits := measure.Count(p.Hits)
+		reached := hits(t.Hits(i))
 		if p.Off {
-			hits += "+"
+			reached += "+"
 		}
-		tb.Row(measure.Short(pg.pointName(i), loopWidth), hits, measure.Count(p.Traced), measure.Count(p.Timed()), measure.Count(p.Degraded()-min(p.Timed(), p.Degraded())), mean, most,
+		tb.Row(measure.Short(pg.pointName(i), loopWidth), reached, measure.Count(p.Traced), measure.Count(p.Timed()), measure.Count(p.Degraded()-min(p.Timed(), p.Degraded())), mean, most,
 			measure.Count(changes[i]), fmt.Sprintf("%s (%s, %.3g/s)", last[i].New, last[i].Reason, last[i].Rate))
 	}
 	if n := len(points) - top; n > 0 {

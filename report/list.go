@@ -18,6 +18,7 @@ import (
 	"qinst.dev/analysis/profile"
 	"qinst.dev/internal/measure"
 	"qinst.dev/report/doc"
+	"qinst.dev/trace"
 )
 
 // lineCost is the cost of a line of source.
@@ -25,7 +26,7 @@ type lineCost struct {
 	whole   int64 // npt of the loop whose head it is, and of goroutines that it starts
 	called  int64 // npt of its callees
 	blocked int64
-	times   uint64
+	times   trace.Estimate
 	shared  bool // called is a share by calls: other lines call the same procedure
 }
 
@@ -64,7 +65,7 @@ func List(w io.Writer, p *profile.Profile, match *regexp.Regexp, source string) 
 		}
 		fmt.Fprintf(w, "%s  %s:%d\n", e.Name, e.File, e.Line)
 		fmt.Fprintf(w, "  self npt %s, npt %s (%s), busy %s, blocked %s, %s calls\n", estimated(e.SelfNPT, e.SelfNPTs), estimated(e.NPT, e.NPTs),
-			measure.Percent(e.NPT, p.Wall), measure.Time(e.Busy), measure.Time(e.Blocked), measure.Count(e.Calls))
+			measure.Percent(e.NPT, p.Wall), measure.Time(e.Busy), measure.Time(e.Blocked), hits(e.Called()))
 		t := doc.NewTable("", "npt", "blocked", "times", "").Left(4)
 		for n := e.Line; n <= end && n <= len(lines); n++ {
 			c := costs[e.Name][sourceLine{e.File, n}]
@@ -95,11 +96,11 @@ func nonzero(ns int64) string {
 	return measure.Time(ns)
 }
 
-func times(n uint64) string {
-	if n == 0 {
+func times(n trace.Estimate) string {
+	if n.Value == 0 {
 		return ""
 	}
-	return measure.Count(n)
+	return hits(n)
 }
 
 // lineCosts are the costs of the lines of each procedure.
@@ -121,11 +122,11 @@ func lineCosts(p *profile.Profile) map[string]map[sourceLine]*lineCost {
 		case profile.KindLoop:
 			proc, _, _ := strings.Cut(e.Name, ": ")
 			c := at(proc, e.File, e.Line)
-			c.whole, c.times = c.whole+e.NPT, c.times+e.Calls
+			c.whole, c.times = c.whole+e.NPT, c.times.Plus(e.Called())
 		case profile.KindGoroutine:
 			if file, line, ok := cutLine(e.Site); ok {
 				c := at(e.Creator, file, line)
-				c.whole, c.times = c.whole+e.NPT, c.times+e.Calls
+				c.whole, c.times = c.whole+e.NPT, c.times.Plus(e.Called())
 			}
 		}
 	}
@@ -134,7 +135,7 @@ func lineCosts(p *profile.Profile) map[string]map[sourceLine]*lineCost {
 		c := &p.Calls[i]
 		calls[[2]string{c.Caller, c.Callee}] = append(calls[[2]string{c.Caller, c.Callee}], c)
 		if l := at(c.Caller, c.File, c.Line); c.Via == "" && l.whole == 0 {
-			l.times += c.Count
+			l.times = l.times.Plus(c.Number())
 		}
 	}
 	for pair, npt := range calledNPT(p) {

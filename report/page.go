@@ -71,7 +71,7 @@ func (pg *page) counted() {
 	slices.SortStableFunc(list, func(a, b *profile.Entry) int { return cmp.Compare(b.Calls, a.Calls) })
 	t := doc.NewTable("name", "calls", "").Left(2)
 	for _, e := range list[:min(2*top, len(list))] {
-		t.Row(doc.Name(e.Name, nameWidth), doc.Count(e.Calls), fmt.Sprintf("%s:%d", e.File, e.Line))
+		t.Row(doc.Name(e.Name, nameWidth), hitsCell(e.Called()), fmt.Sprintf("%s:%d", e.File, e.Line))
 	}
 	pg.Add("procedures", "Procedures, by calls").Table(t)
 }
@@ -151,7 +151,7 @@ func (pg *page) loops() {
 	s.Say("A loop's time is its procedure's too. Iterations are those of the entries that were traced.")
 	t := doc.NewTable("loop", "npt", "%", "entered", "iterations", "busy", "spin", "").Left(7)
 	for _, e := range list[:min(top, len(list))] {
-		t.Row(doc.Name(e.Name, loopWidth), doc.Time(e.NPT), doc.Share(e.NPT, pg.p.Wall), doc.Count(e.Calls), doc.Count(e.Trips), doc.Time(e.Busy), doc.Time(e.Spin),
+		t.Row(doc.Name(e.Name, loopWidth), doc.Time(e.NPT), doc.Share(e.NPT, pg.p.Wall), hitsCell(e.Called()), doc.Count(e.Trips), doc.Time(e.Busy), doc.Time(e.Spin),
 			fmt.Sprintf("%s:%d", path.Base(e.File), e.Line))
 	}
 	s.Table(t)

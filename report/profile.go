@@ -8,6 +8,7 @@ import (
 	"qinst.dev/analysis/profile"
 	"qinst.dev/internal/measure"
 	"qinst.dev/report/doc"
+	"qinst.dev/trace"
 )
 
 // nameWidth bounds names in tables.
@@ -85,7 +86,7 @@ func ProfileDiff(old, p *profile.Profile, v View) *doc.Doc {
 			e = q.old
 		}
 		t.Row(kindMark(e.Kind)+measure.Short(e.Name, loopWidth), doc.Time(q.now.SelfNPT), doc.Time(q.old.SelfNPT), change(q.now.SelfNPT, q.old.SelfNPT),
-			doc.Time(q.now.NPT), doc.Time(q.old.NPT), change(q.now.NPT, q.old.NPT), doc.Time(q.now.Busy), doc.Time(q.old.Busy), doc.Count(q.now.Calls), doc.Count(q.old.Calls))
+			doc.Time(q.now.NPT), doc.Time(q.old.NPT), change(q.now.NPT, q.old.NPT), doc.Time(q.now.Busy), doc.Time(q.old.Busy), hitsCell(q.now.Called()), hitsCell(q.old.Called()))
 	}
 	d.Add("entries", "").Table(t)
 	return d
@@ -142,7 +143,7 @@ func (t entryTable) row(e *profile.Entry, more ...any) {
 	}
 	var calls doc.Cell
 	if e.Calls > 0 { // otherwise they were not counted
-		calls = doc.Count(e.Calls)
+		calls = hitsCell(e.Called())
 	}
 	cells = append(cells, estimatedCell(e.SelfNPT, e.SelfNPTs), doc.Share(e.SelfNPT, t.p.Wall), estimatedCell(e.NPT, e.NPTs), doc.Share(e.NPT, t.p.Wall), calls,
 		doc.Time(e.SelfBusy), doc.Time(e.Busy), doc.Time(e.Blocked), doc.Time(e.Ready), doc.Time(e.Syscall))
@@ -160,6 +161,15 @@ func interval(i *profile.Interval) []any {
 func estimatedCell(ns int64, i *profile.Interval) doc.Cell {
 	c := doc.Time(ns)
 	c.Text = estimated(ns, i)
+	return c
+}
+
+// hits marks a number that is an estimate, or a lower bound.
+func hits(n trace.Estimate) string { return n.Mark() + measure.Count(n.Shown()) }
+
+func hitsCell(n trace.Estimate) doc.Cell {
+	c := doc.Count(n.Value)
+	c.Text = hits(n)
 	return c
 }
 

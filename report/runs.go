@@ -27,7 +27,7 @@ func Runs(w io.Writer, r *profile.Runs) error {
 		if e.Calls.High > e.Calls.Low {
 			calls = "+- " + measure.Count(int64((e.Calls.High-e.Calls.Low)/2))
 		}
-		t.Row(append(cells, measure.Count(int64(e.Calls.Mean)), calls)...)
+		t.Row(append(cells, e.CallsMark+measure.Count(int64(e.Calls.Mean)), calls)...)
 	}
 	return t.WriteText(w, "")
 }

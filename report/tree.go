@@ -10,6 +10,7 @@ import (
 	"qinst.dev/analysis/profile"
 	"qinst.dev/internal/measure"
 	"qinst.dev/report/doc"
+	"qinst.dev/trace"
 )
 
 // treeLeast is the share of the run time from which on a path has a line.
@@ -67,9 +68,10 @@ func Tree(w io.Writer, p *profile.Profile, v View) error {
 	root := newTree(p, v)
 	fmt.Fprintf(w, "wall %s: npt %s on the paths below, %s with no processor busy\n", measure.Time(p.Wall), measure.Time(root.npt), measure.Time(p.Idle))
 	fmt.Fprintf(w, "calls are those of the procedure by the one above it; paths of less than %.1f%% are left out\n\n", 100*treeLeast)
-	calls := map[[2]string]uint64{}
+	calls := map[[2]string]trace.Estimate{}
 	for _, c := range p.Calls {
-		calls[[2]string{c.Caller, c.Callee}] += c.Count
+		pair := [2]string{c.Caller, c.Callee}
+		calls[pair] = calls[pair].Plus(c.Number())
 	}
 	t := doc.NewTable("npt", "%", "self", "busy", "blocked", "calls", "path").Left(6)
 	treeRows(t, p, calls, root, "", 0)
@@ -77,15 +79,15 @@ func Tree(w io.Writer, p *profile.Profile, v View) error {
 }
 
 // treeRows writes the subtree of a node. caller is the innermost procedure on the way.
-func treeRows(t *doc.Table, p *profile.Profile, calls map[[2]string]uint64, n *treeNode, caller string, depth int) {
+func treeRows(t *doc.Table, p *profile.Profile, calls map[[2]string]trace.Estimate, n *treeNode, caller string, depth int) {
 	for _, c := range n.sorted() {
 		if measure.Ratio(c.npt, p.Wall) < treeLeast {
 			continue
 		}
 		started, goes := strings.CutPrefix(c.name, "go ")
 		times := ""
-		if k := calls[[2]string{caller, started}]; k > 0 {
-			times = measure.Count(k)
+		if k := calls[[2]string{caller, started}]; k.Value > 0 {
+			times = hits(k)
 		}
 		t.Row(measure.Time(c.npt), measure.Percent(c.npt, p.Wall), measure.Time(c.self), measure.Time(c.busy), measure.Time(c.blocked), times, strings.Repeat("  ", depth)+c.name)
 		next := c.name

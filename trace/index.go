@@ -36,6 +36,7 @@ type indexer struct {
 	readings []uint64
 	counts   sddf.Blob
 	reduced  sddf.Blob // of no length if there is none
+	bursts   sddf.Blob // likewise
 	levels   rawLevels
 	window   []spec.Attr // arguments of the last "window" command, nil if there is none
 
@@ -243,6 +244,10 @@ func (ix *indexer) data(r *row) bool {
 		if b := get[sddf.Blob](r, "reduced"); !r.bad {
 			ix.reduced = b
 		}
+	case spec.TagBursts:
+		if b := get[sddf.Blob](r, "found"); !r.bad {
+			ix.bursts = b
+		}
 	case spec.TagGoroutine:
 		if g, pc := r.u("g"), r.u("pc"); !r.bad {
 			if t.starts == nil {
@@ -433,6 +438,7 @@ func (ix *indexer) finish() {
 	ix.pathTable()
 	ix.blocksInOrder()
 	ix.readCounts()
+	ix.readBursts()
 	t.entries(&spec.Reduced, ix.reduced, func(v []uint64) {
 		if v[0] < uint64(len(t.Points)) {
 			t.Points[v[0]].Reduced = v[1]

@@ -118,13 +118,17 @@ type Point struct {
 	Representative PointID // the point whose hits are this one's, too; may be the point itself
 	Op             string  // of a sync point: spec.OpLock ...
 
-	Hits   uint64 // times reached, over the whole run; 0 if no totals were written
+	Hits   uint64 // times reached, over the whole run, as far as it was observed; see [Tables.Hits]; 0 if no totals were written
 	Traced uint64 // times it wrote an event
 	// Reduced of those were dropped by extensions, so there are no events of them.
 	Reduced uint64
 	// Off: the point was switched off for a part of the run, so Hits is only the known part.
 	Off   bool
 	Times *Times // nil if it was never timed
+	// Plain is how many of a procedure's hits ran without probes: they were counted, and what they
+	// reached was not. Bursts, nil if there were none, tell what the others reached.
+	Plain  uint64
+	Bursts *Bursts
 }
 
 // Times sums up the timed activations of a point, which have no events.
@@ -218,7 +222,14 @@ func (p *Point) Counts(index PointID) uint64 {
 	case p.Flags&(spec.FlagInLine|spec.FlagSmall) != 0:
 		return p.Hits / spec.InLineParts
 	}
-	return p.Hits
+	return p.Counting(p.Hits)
+}
+
+// Counting is how many hits of probes that count cost as much as so many of p's hits. Those that ran
+// without probes are the first to be among them, and were counted in line.
+func (p *Point) Counting(hits uint64) uint64 {
+	plain := min(p.Plain, hits)
+	return hits - plain + plain/spec.InLineParts
 }
 
 // Function is a function in which goroutines start.

@@ -88,6 +88,7 @@ func (t *Trace) view(start *checkpoint, until uint64) *Trace {
 	w.Points = slices.Clone(t.Points)
 	for i := range w.Points {
 		w.Points[i].Hits, w.Points[i].Traced, w.Points[i].Reduced, w.Points[i].Times = 0, 0, 0, nil
+		w.Points[i].Plain, w.Points[i].Bursts = 0, nil
 	}
 	w.Levels, w.Extensions = nil, nil
 	for _, c := range t.Levels {

@@ -38,15 +38,17 @@ func (cs *calls) list() []Call {
 		if !isCall(pt) || pt.Flags&spec.FlagDerived != 0 || pt.Hits == 0 {
 			continue
 		}
-		c := Call{Caller: cs.ownerName(pt), Callee: pt.Name, File: pt.File, Line: pt.Line, Count: pt.Hits}
+		c, all, left := Call{Caller: cs.ownerName(pt), Callee: pt.Name, File: pt.File, Line: pt.Line}, cs.t.Hits(trace.PointID(i)), pt.Hits
 		callees := cs.t.Callees[trace.PointID(i)]
 		for _, name := range slices.Sorted(maps.Keys(callees)) {
-			told := c
-			told.Callee, told.Count = cs.realName(name), min(callees[name], c.Count)
-			c.Count -= told.Count
+			told, n := c, min(callees[name], left)
+			told.Callee = cs.realName(name)
+			told.setNumber(all.Part(n, pt.Hits))
+			left -= n
 			cs.add(told, 0)
 		}
-		if c.Count > 0 {
+		if left > 0 {
+			c.setNumber(all.Part(left, pt.Hits))
 			cs.add(c, 0)
 		}
 	}
@@ -127,6 +129,6 @@ func (cs *calls) add(c Call, depth int) {
 		return
 	}
 	for _, pt := range cs.inlined[c.Callee] {
-		cs.add(Call{Caller: c.Caller, Callee: pt.Name, File: pt.File, Line: pt.Line, Count: c.Count, Via: c.Callee}, depth+1)
+		cs.add(Call{c.Caller, pt.Name, pt.File, pt.Line, c.Count, c.Callee, c.CountLo, c.CountHi}, depth+1)
 	}
 }

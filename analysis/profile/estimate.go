@@ -1,8 +1,7 @@
 package profile
 
 import (
-	"math"
-
+	"qinst.dev/internal/stats"
 	"qinst.dev/sddf/spec"
 	"qinst.dev/trace"
 )
@@ -75,9 +74,8 @@ func (e *estimate) interval(whole, looks float64) (low, high float64) {
 	if v := e.variance / (whole * whole); v > 0 && p < 1 {
 		n = min(n, max(looks/2, p*(1-p)/v))
 	}
-	mid := (p + score/(2*n)) / (1 + score/n)
-	half := math.Sqrt(score*(p*(1-p)/n+score/(4*n*n))) / (1 + score/n)
-	return whole * max(0, mid-half), whole * min(1, mid+half)
+	low, high = stats.Share(p, n)
+	return whole * low, whole * high
 }
 
 // around returns the interval around a line's time, of which the estimate is a part.

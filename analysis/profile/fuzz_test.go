@@ -13,6 +13,7 @@ import (
 func FuzzProfile(f *testing.F) {
 	f.Add(tracetest.Simulate(3, fig4()).Bytes())
 	f.Add(tracetest.SimulateOn(tracetest.New(3).Samples(1e5, 1, func(name string) bool { return name != "main.e" }), fig4()).Bytes())
+	f.Add(tracetest.Hot().Bytes())
 	seed := uint32(1)
 	f.Add(tracetest.Random(func(n int) int {
 		seed = seed*1664525 + 1013904223

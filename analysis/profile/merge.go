@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"qinst.dev/trace"
 )
 
 // Merge makes one profile of several: of the runs of one program, or of the programs of one
@@ -26,6 +28,9 @@ func Merge(list []*Profile) *Profile {
 	}
 	if sum.Sampling != nil {
 		sum.Notes = append(sum.Notes, sum.Sampling.note())
+	}
+	if note := burstsNote(sum.parts); note != "" {
+		sum.Notes = append(sum.Notes, note)
 	}
 	sum.Notes = append([]string{fmt.Sprintf("these are %d traces, one behind the other: times and calls are their sums", len(list))}, sum.Notes...)
 	sortEntries(sum.Entries)
@@ -68,7 +73,7 @@ func (p *Profile) addTotals(q *Profile) {
 	p.Parallelism = addTo(p.Parallelism, q.Parallelism)
 	p.Losses.Add(&q.Losses)
 	for _, n := range q.Notes {
-		if !slices.Contains(p.Notes, n) && (q.Sampling == nil || n != q.Sampling.note()) {
+		if !slices.Contains(p.Notes, n) && (q.Sampling == nil || n != q.Sampling.note()) && n != burstsNote(q.Parts()) {
 			p.Notes = append(p.Notes, n)
 		}
 	}
@@ -120,17 +125,7 @@ func (m *merger) add(sum, p *Profile) {
 		}
 		sum.Objects[k].add(o)
 	}
-	for _, c := range p.Calls {
-		key := c
-		key.Count = 0
-		k, ok := m.calls[key]
-		if !ok {
-			k = len(sum.Calls)
-			m.calls[key] = k
-			sum.Calls = append(sum.Calls, key)
-		}
-		sum.Calls[k].Count += c.Count
-	}
+	m.addCalls(sum, p)
 	sum.BlockedBy = addWaits(sum.BlockedBy, p.BlockedBy)
 	for _, r := range p.Roots {
 		k := slices.IndexFunc(sum.Roots, func(s Part) bool { return s.Name == r.Name })
@@ -140,6 +135,27 @@ func (m *merger) add(sum, p *Profile) {
 		}
 		sum.Roots[k].NPT += r.NPT
 		sum.Roots[k].Busy += r.Busy
+	}
+}
+
+// addCalls adds the calls of a run. Those of one place are added up first, because numbers of one run
+// may be wrong in the same direction.
+func (m *merger) addCalls(sum, p *Profile) {
+	of := map[int]trace.Estimate{}
+	for _, c := range p.Calls {
+		key := c
+		key.setNumber(trace.Estimate{})
+		k, ok := m.calls[key]
+		if !ok {
+			k = len(sum.Calls)
+			m.calls[key] = k
+			sum.Calls = append(sum.Calls, key)
+		}
+		of[k] = of[k].Plus(c.Number())
+	}
+	for k, n := range of {
+		c := &sum.Calls[k]
+		c.setNumber(c.Number().Beside(n))
 	}
 }
 
@@ -178,7 +194,8 @@ func (e *Entry) add(q *Entry) {
 		{&e.SelfIdle, q.SelfIdle}, {&e.IdleEnded, q.IdleEnded}, {&e.Started, q.Started}, {&e.Blame, q.Blame}, {&e.Wait, q.Wait}, {&e.Hold, q.Hold}} {
 		*x.to += x.more
 	}
-	e.Calls, e.Trips, e.Degraded = e.Calls+q.Calls, e.Trips+q.Trips, e.Degraded+q.Degraded
+	e.setCalled(e.Called().Beside(q.Called()))
+	e.Trips, e.Degraded = e.Trips+q.Trips, e.Degraded+q.Degraded
 	e.BusyAt, e.SelfBusyAt, e.Queue = addTo(e.BusyAt, q.BusyAt), addTo(e.SelfBusyAt, q.SelfBusyAt), addTo(e.Queue, q.Queue)
 	for _, c := range []struct {
 		to   **RunnableHist

@@ -108,7 +108,12 @@ func (p *Profile) procedures(b *builder, incl []Usage) {
 		}
 		e := Entry{ID: id, Kind: KindProc, Name: pt.Name, File: pt.File, Line: pt.Line, Calls: calls, Small: pt.Small()}
 		if t.HasCounts && b.within == nil {
-			e.Calls, e.Degraded = max(pt.Hits, e.Calls), pt.Degraded()
+			hits := t.Hits(proc)
+			if hits.Value < calls { // of a file whose totals are not its last
+				hits = trace.Estimate{Value: calls, Lo: hits.Lo}
+			}
+			e.setCalled(hits)
+			e.Degraded = pt.Degraded()
 		}
 		switch {
 		case e.Calls == 0 && all.none():

@@ -54,6 +54,9 @@ func (n *notes) list() (list []string) {
 	if p.Sampling != nil {
 		list = append(list, p.Sampling.note())
 	}
+	if note := burstsNote([]*Profile{p}); note != "" {
+		list = append(list, note)
+	}
 	if names := n.hidden(); len(names) > 0 {
 		say("%s of %s calls were timed or counted, not traced, and no samples were taken: the time of %s is in their callers' self times",
 			counted(p.Degraded), counted(n.allCalls()), strings.Join(names, ", "))

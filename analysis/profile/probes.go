@@ -72,9 +72,9 @@ func (t *taker) counts() {
 	for proc := range trace.PointID(len(points)) {
 		pt := &points[proc]
 		if len(busy[proc]) > 0 {
-			t.probes += pt.Degraded()
+			t.probes += pt.Counting(pt.Degraded())
 		}
-		cost := t.count*float64(pt.Degraded()-min(pt.Timed(), pt.Degraded())) + 2*t.event*float64(pt.Timed())
+		cost := t.count*float64(pt.Counting(pt.Degraded()-min(pt.Timed(), pt.Degraded()))) + 2*t.event*float64(pt.Timed())
 		for _, id := range busy[proc] {
 			share := cost * float64(t.at(id).Busy()) / float64(all[proc])
 			from := t.r.Contexts.Node(id).From

@@ -93,7 +93,10 @@ type Entry struct {
 	Name  string `json:"name"`
 	File  string `json:"file"`
 	Line  int    `json:"line"`
-	Calls uint64 `json:"calls"` // exact, 0 if not counted; loops: times entered; goroutines: number
+	Calls uint64 `json:"calls"` // exact unless there is a CallsLo, 0 if not counted; loops: times entered; goroutines: number
+	// CallsLo and CallsHi are the interval of an estimate. Without a CallsHi there are CallsLo or more.
+	CallsLo uint64 `json:"calls_lo,omitempty"`
+	CallsHi uint64 `json:"calls_hi,omitempty"`
 
 	Trips uint64 `json:"trips,omitempty"` // loops: iterations of those traced
 
@@ -188,7 +191,24 @@ type Call struct {
 	Line   int    `json:"line"`
 	Count  uint64 `json:"count"`
 	Via    string `json:"via,omitempty"` // the inlined function that makes the call on the caller's behalf
+	// CountLo and CountHi are like CallsLo and CallsHi of an [Entry].
+	CountLo uint64 `json:"count_lo,omitempty"`
+	CountHi uint64 `json:"count_hi,omitempty"`
 }
+
+// Number is the number of calls.
+func (c *Call) Number() trace.Estimate {
+	return trace.Estimate{Value: c.Count, Lo: c.CountLo, Hi: c.CountHi}
+}
+
+func (c *Call) setNumber(n trace.Estimate) { c.Count, c.CountLo, c.CountHi = n.Value, n.Lo, n.Hi }
+
+// Called is how often the section was called.
+func (e *Entry) Called() trace.Estimate {
+	return trace.Estimate{Value: e.Calls, Lo: e.CallsLo, Hi: e.CallsHi}
+}
+
+func (e *Entry) setCalled(n trace.Estimate) { e.Calls, e.CallsLo, e.CallsHi = n.Value, n.Lo, n.Hi }
 
 // CPU compares the busy time with the operating system's measurements.
 type CPU struct {

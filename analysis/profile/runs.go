@@ -26,6 +26,8 @@ type RunEntry struct {
 	NPT     Spread `json:"npt_ns"`
 	Busy    Spread `json:"busy_ns"`
 	Blocked Spread `json:"blocked_ns"`
+	// CallsMark is "~" if calls of a run are an estimate, "≥" if there are so many or more.
+	CallsMark string `json:"calls_mark,omitempty"`
 }
 
 // Runs is the summary of several runs of one program.
@@ -66,7 +68,7 @@ func Over(list []*Profile, sum *Profile) (*Runs, error) {
 		}
 		r.Entries = append(r.Entries, RunEntry{e.ID, e.Kind, e.Name,
 			of(func(e *Entry) int64 { return int64(e.Calls) }), of(func(e *Entry) int64 { return e.SelfNPT }),
-			of(func(e *Entry) int64 { return e.NPT }), of(func(e *Entry) int64 { return e.Busy }), of(func(e *Entry) int64 { return e.Blocked })})
+			of(func(e *Entry) int64 { return e.NPT }), of(func(e *Entry) int64 { return e.Busy }), of(func(e *Entry) int64 { return e.Blocked }), e.Called().Mark()})
 	}
 	return r, nil
 }

@@ -144,6 +144,7 @@ func generatedTraces() map[string]*tracetest.Builder {
 	}
 	threads := []tracetest.Thread{critical("a"), critical("b"), critical("c")}
 	made["gen-samples"] = tracetest.SimulateOn(tracetest.New(3).Samples(1e5, 7, func(proc string) bool { return proc == "main.inside" }), threads)
+	made["gen-bursts"] = tracetest.Hot()
 	for _, seed := range []uint64{1, 2, 3} {
 		made[fmt.Sprintf("gen-random%d", seed)] = tracetest.Random(rand.New(rand.NewPCG(seed, seed)).IntN)
 	}

@@ -29,11 +29,11 @@ const policy = `
 	sddf < sddf/salvage;
 
 	# what reads
-	sddf/salvage, ratecontrol < trace;
+	gonum.org/v1/gonum/stat, gonum.org/v1/gonum/stat/distuv < internal/stats;
+	sddf/salvage, ratecontrol, internal/stats < trace;
 	trace < trace/tracetest;
 	trace < analysis/replay;
-	gonum.org/v1/gonum/stat, gonum.org/v1/gonum/stat/distuv < internal/stats;
-	analysis/replay, internal/stats, internal/hist < analysis/profile;
+	analysis/replay, internal/hist < analysis/profile;
 	analysis/profile, internal/measure < analysis/advice;
 	internal/measure < report/doc;
 	analysis/advice, report/doc, github.com/google/pprof/profile < report;

@@ -1,6 +1,6 @@
-// Package stats summarizes samples of one number: medians, and means with their confidence
-// intervals. The arithmetic is gonum's. This package only chooses among the usual definitions,
-// because otherwise two commands could disagree about the same samples.
+// Package stats summarizes samples: medians, means and ratios, with their confidence intervals. The
+// arithmetic is gonum's. This package only chooses among the usual definitions, because otherwise two
+// commands could disagree about the same samples.
 package stats
 
 import (

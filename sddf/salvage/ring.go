@@ -212,9 +212,15 @@ func (r *ring) clocks() (list [][]any, ticks uint64) {
 
 type lost struct{ events, deep uint64 }
 
-// counts sums up the counters of all threads: the packed fields of a "counts" record, and of a
-// "reduced" one.
-func (r *ring) counts() (packed, reduced []byte, points int, l lost, err error) {
+// total is what all threads counted of one point.
+type total struct {
+	hits, traced uint64
+	dropped      uint64 // events, by extensions
+	inLine       uint64 // of the hits
+}
+
+// lost sums up what found no room.
+func (r *ring) lost() (l lost) {
 	h := &r.head
 	l.events = h[spec.RingWordNoBlock]
 	for i := uint64(1); i < h[spec.RingWordBlocks]; i++ { // the first is of threads that have none
@@ -225,26 +231,30 @@ func (r *ring) counts() (packed, reduced []byte, points int, l lost, err error) 
 		l.events += r.word(at + h[spec.RingWordBlockLost])
 		l.deep += r.word(at + h[spec.RingWordBlockDeep])
 	}
-	totals, err := r.totals()
+	return l
+}
+
+// packCounts packs the fields of a "counts" record, and of a "reduced" one.
+func packCounts(totals []total) (packed, reduced []byte, points int) {
 	for k, t := range totals {
-		if t[0] == 0 {
+		if t.hits == 0 {
 			continue
 		}
 		points++
-		for _, w := range []uint64{uint64(k), t[0], t[1]} {
+		for _, w := range []uint64{uint64(k), t.hits, t.traced} {
 			packed = binary.LittleEndian.AppendUint64(packed, w)
 		}
-		if t[2] != 0 {
-			reduced = binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(reduced, uint64(k)), t[2])
+		if t.dropped != 0 {
+			reduced = binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(reduced, uint64(k)), t.dropped)
 		}
 	}
-	return packed, reduced, points, l, err
+	return packed, reduced, points
 }
 
-// totals are each point's hits, traced events, and events that extensions dropped.
-func (r *ring) totals() ([][3]uint64, error) {
+// totals sums up the counters of all threads, by point.
+func (r *ring) totals() ([]total, error) {
 	h := &r.head
-	totals := make([][3]uint64, h[spec.RingWordPoints])
+	totals := make([]total, h[spec.RingWordPoints])
 	directory := make([]byte, 4*h[spec.RingWordPages])
 	if _, err := r.file.ReadAt(directory, int64(h[spec.RingWordDirectoryAt])); err != nil {
 		return nil, fmt.Errorf("%s: directory of counts: %w", r.path, err)
@@ -262,11 +272,11 @@ func (r *ring) totals() ([][3]uint64, error) {
 		for k := 0; k < len(page) && first < uint64(len(totals)); k += 16 {
 			t := &totals[first]
 			first++
-			t[0] += binary.LittleEndian.Uint64(page[k:])
+			t.hits += binary.LittleEndian.Uint64(page[k:])
 			if number&spec.RingSharedPage != 0 {
-				t[2] = binary.LittleEndian.Uint64(page[k+8:])
+				t.dropped = binary.LittleEndian.Uint64(page[k+8:])
 			} else {
-				t[1] += uint64(binary.LittleEndian.Uint32(page[k+8:]))
+				t.traced += uint64(binary.LittleEndian.Uint32(page[k+8:]))
 			}
 		}
 	}
@@ -275,7 +285,7 @@ func (r *ring) totals() ([][3]uint64, error) {
 
 // addLedgers adds the hits that were counted in line. The file may end within a ledger, and need
 // not have it at all: the program had no room for the rest.
-func (r *ring) addLedgers(totals [][3]uint64) error {
+func (r *ring) addLedgers(totals []total) error {
 	h := &r.head
 	slots := make([]byte, min(uint64(len(totals))*8, h[spec.RingWordLedgerSize]))
 	for i := uint64(1); i < h[spec.RingWordLedgers]; i++ {
@@ -288,7 +298,9 @@ func (r *ring) addLedgers(totals [][3]uint64) error {
 			return fmt.Errorf("%s: ledger %d: %w", r.path, i, err)
 		}
 		for k := 0; k+8 <= n; k += 8 {
-			totals[k/8][0] += binary.LittleEndian.Uint64(slots[k:])
+			hits := binary.LittleEndian.Uint64(slots[k:])
+			totals[k/8].hits += hits
+			totals[k/8].inLine += hits
 		}
 	}
 	return nil

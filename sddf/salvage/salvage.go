@@ -217,7 +217,7 @@ func (f *File) found(chunks map[blockKey]chunk, p *sddf.Packet) {
 	}
 }
 
-// recover appends records for the data of the ring: event buffers, the counts, a clock, and an
+// recover appends records for the data of the ring: event buffers, the counts, clocks, and an
 // end record.
 func (f *File) recover(to *extents, r *ring, chunks map[blockKey]chunk) error {
 	if at, n := r.head[spec.RingWordLogAt], r.head[spec.RingWordLog]; at+n <= r.size {
@@ -234,17 +234,34 @@ func (f *File) recover(to *extents, r *ring, chunks map[blockKey]chunk) error {
 		f.Recovered++
 		f.Bytes += int64(c.bytes)
 	}
-	clocks, last := r.clocks()
-	counts, reduced, points, lost, err := r.counts()
+	rows, err := f.totals(to, r)
 	if err != nil {
 		return err
 	}
-	f.Points = points
-	type row struct {
-		tag    uint32
-		values []any
+	var b []byte
+	for _, rec := range rows {
+		if b, err = sddf.AppendRecord(b, &spec.Records[rec.tag-1], rec.values...); err != nil {
+			return err
+		}
 	}
-	var rows []row
+	to.bytes(b)
+	return nil
+}
+
+// row is a record to be written.
+type row struct {
+	tag    uint32
+	values []any
+}
+
+// totals are the records behind the events: clocks, totals, and the end. tables is the file with
+// all that the ring adds in front of them.
+func (f *File) totals(tables *extents, r *ring) (rows []row, err error) {
+	totals, err := r.totals()
+	if err != nil {
+		return nil, err
+	}
+	clocks, last := r.clocks()
 	for _, c := range clocks {
 		rows = append(rows, row{spec.TagClock, c})
 	}
@@ -253,19 +270,22 @@ func (f *File) recover(to *extents, r *ring, chunks map[blockKey]chunk) error {
 		reason, f.Failed = Unknown, failure(errno)
 		rows = append(rows, row{spec.TagLimit, []any{r.head[spec.RingWordFailedAt], r.head[spec.RingWordWritten], f.Failed}})
 	}
+	counts, reduced, points := packCounts(totals)
+	f.Points = points
 	if reduced != nil {
 		rows = append(rows, row{spec.TagReduced, []any{last, reduced}})
 	}
-	var b []byte
-	for _, rec := range append(rows,
-		row{spec.TagCounts, []any{last, counts}},
-		row{spec.TagEnd, []any{last, reason, -1, lost.events, r.head[spec.RingWordEarly], lost.deep, 0}}) {
-		if b, err = sddf.AppendRecord(b, &spec.Records[rec.tag-1], rec.values...); err != nil {
-			return err
-		}
+	n, bursts, err := packBursts(tables, totals)
+	if err != nil {
+		return nil, err
 	}
-	to.bytes(b)
-	return nil
+	if bursts != nil {
+		rows = append(rows, row{spec.TagBursts, []any{last, n, bursts}})
+	}
+	lost := r.lost()
+	return append(rows,
+		row{spec.TagCounts, []any{last, counts}},
+		row{spec.TagEnd, []any{last, reason, -1, lost.events, r.head[spec.RingWordEarly], lost.deep, 0}}), nil
 }
 
 // The reason in the "end" record of a file that its ring completes.

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -151,6 +152,76 @@ func TestRecover(t *testing.T) {
 	// the first block's entries are zeros, of no kind
 	if got != want || f.Recovered != 2 || f.Points != 3 {
 		t.Errorf("%v\ngot\n%s\nwant\n%s", f, got, want)
+	}
+}
+
+// burstsFile is a file of that ring without its end, in which procedure 3 stands twice, and whose
+// bursts were written when fewer of its activations had run without probes.
+func burstsFile(mode string, records uint64) []byte {
+	b := sddf.AppendHeader(nil, "t", spec.Attr{Key: spec.AttrStream, Value: 77}, spec.Attr{Key: spec.AttrSegment, Value: 0})
+	for i := range spec.Records {
+		b = sddf.AppendDescriptor(b, &spec.Records[i])
+	}
+	b, _ = sddf.AppendAttribute(b, "mode", mode)
+	zeros := make([]uint32, 3)
+	b, _ = sddf.AppendRecord(b, &spec.Records[spec.TagProbes-1], uint32(2), "p", []string{""}, make([]uint64, 3), []string{"call", "proc", "proc"},
+		zeros, []uint32{1, 1, 2}, zeros, zeros, []uint32{spec.FlagTwice, spec.FlagTwice, 0}, zeros, []uint32{0, 1, 2})
+	for plain := range records {
+		var found []byte
+		for _, w := range []uint64{2, 0, 8, 32, 24, 3, 1 + plain, 6, 18, 2} {
+			found = binary.LittleEndian.AppendUint64(found, w)
+		}
+		b, _ = sddf.AppendRecord(b, &spec.Records[spec.TagBursts-1], uint64(100), 40+plain, found)
+	}
+	return b
+}
+
+// lastBursts is the last record of bursts: how many there were, and the entries.
+func lastBursts(t *testing.T, f *salvage.File) (n uint64, words []uint64) {
+	r, err := sddf.NewReader(f, f.Size)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for p, err := range r.Packets() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.Kind == spec.Data && p.Name == "bursts" {
+			block, err := r.ReadBlob(nil, p.Values[2].(sddf.Blob))
+			if err != nil {
+				t.Fatal(err)
+			}
+			n, words = p.Values[1].(uint64), nil
+			for ; len(block) > 0; block = block[8:] {
+				words = append(words, binary.LittleEndian.Uint64(block))
+			}
+		}
+	}
+	return n, words
+}
+
+// The ring knows how many activations ran without probes, and the file what bursts found. With
+// mode=count ledgers have all entries, and there are no bursts.
+func TestBursts(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		mode    string
+		records uint64
+		bursts  uint64
+		found   []uint64
+	}{
+		{"trace", 2, 41, []uint64{2, 0, 8, 32, 24, 3, 11, 6, 18, 2}},
+		{"trace", 0, 0, []uint64{3, 11, 0, 0, 0}},
+		{"count", 2, 41, []uint64{2, 0, 8, 32, 24, 3, 2, 6, 18, 2}},
+		{"count", 0, 0, nil},
+	} {
+		f, err := open(t, burstsFile(c.mode, c.records), makeRing())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n, got := lastBursts(t, f); n != c.bursts || !slices.Equal(got, c.found) || f.Ring == "" {
+			t.Errorf("mode %s, %d records in the file: %d bursts, %v; expected %d, %v", c.mode, c.records, n, got, c.bursts, c.found)
+		}
 	}
 }
 

@@ -57,7 +57,8 @@ type Builder struct {
 	reasons []string
 	texts   []string
 	stacks  [][]string
-	samples *sampling    // nil if there are none
+	samples *sampling // nil if there are none
+	bursts  uint64
 	out     bytes.Buffer // unless NewTo
 	w       *sddf.Writer
 	done    bool
@@ -88,6 +89,7 @@ type point struct {
 	hits   uint64 // beyond those traced
 	traced uint64
 	owner  uint32 // 1 + the procedure that contains it, 0: itself
+	found  *found // nil: nothing, in bursts
 }
 
 // New starts a trace of a program with GOMAXPROCS = procs.
@@ -262,10 +264,18 @@ func (b *Builder) Object(name, op string) uint32 {
 	return i
 }
 
-// Calls adds a call point in a procedure, which was reached so many times.
-func (b *Builder) Calls(caller uint32, callee string, hits uint64) {
+// Calls adds a call point in a procedure, which was reached so many times, and returns its index.
+func (b *Builder) Calls(caller uint32, callee string, hits uint64) uint32 {
+	i := uint32(len(b.points))
 	b.points = append(b.points, point{name: callee, kind: spec.PointCall, hits: hits})
-	b.In(uint32(len(b.points)-1), caller)
+	b.In(i, caller)
+	return i
+}
+
+// Callee adds calls of a function at a call point whose callee is known at run time only.
+func (b *Builder) Callee(call uint32, function string, hits uint64) {
+	b.points[call].flags |= spec.FlagDynamic
+	b.must(b.w.Data(spec.TagCallee, call, function, hits))
 }
 
 // In sets the procedure of a point. All points between the two must be of the same package.
@@ -525,6 +535,7 @@ func (b *Builder) tables() {
 		}
 	}
 	b.must(b.w.Data(spec.TagCounts, b.ticks(), counts))
+	b.writeBursts()
 }
 
 // pkg is the package of a point.

@@ -1,6 +1,7 @@
 package tracetest
 
 import (
+	"errors"
 	"fmt"
 
 	"qinst.dev/sddf/spec"
@@ -28,7 +29,7 @@ func Validate(t trace.Source) error {
 	if losses.Any() {
 		return fmt.Errorf("losses: %v", losses.List())
 	}
-	return v.counts()
+	return errors.Join(v.counts(), v.bursts())
 }
 
 type vgor struct {
@@ -167,6 +168,38 @@ func (v *validator) counts() error {
 		}
 		if p.Traced > p.Hits || v.enters[i]+p.Reduced != p.Traced {
 			return fmt.Errorf("%s: %d hits, %d traced, %d entered", p.Name, p.Hits, p.Traced, v.enters[i]+p.Reduced)
+		}
+	}
+	return nil
+}
+
+// bursts checks that activations without probes left no event, that bursts found no more than there
+// was, and that their sums can be those of so many bursts.
+func (v *validator) bursts() error {
+	for i := range v.t.Points {
+		p := &v.t.Points[i]
+		f := p
+		if p.Kind != spec.PointProc {
+			if f = nil; p.Owner >= 0 {
+				f = &v.t.Points[p.Owner]
+			}
+		}
+		if p.Plain > 0 && (p.Kind != spec.PointProc || p.Flags&spec.FlagTwice == 0 || p.Plain > p.Hits || p.Traced > p.Hits-p.Plain) {
+			return fmt.Errorf("%s: %d of %d hits without probes, %d traced", p.Name, p.Plain, p.Hits, p.Traced)
+		}
+		b := p.Bursts
+		if b == nil {
+			continue
+		}
+		if f == nil || f.Bursts == nil {
+			return fmt.Errorf("%s: found in bursts, but not its procedure", p.Name)
+		}
+		n := float64(f.Bursts.N)
+		if b.Hits > p.Hits-p.Plain || b.Squares < b.Hits || float64(b.Hits)*float64(b.Hits) > n*float64(b.Squares)*(1+1e-9) {
+			return fmt.Errorf("%s: %d hits in %d bursts, squares %d; %d hits, %d of them without probes", p.Name, b.Hits, f.Bursts.N, b.Squares, p.Hits, p.Plain)
+		}
+		if e := v.t.Hits(trace.PointID(i)); !e.Exact() && (e.Lo < p.Hits || e.Value < e.Lo || !e.Bound() && e.Hi < e.Value) {
+			return fmt.Errorf("%s: %+v, %d hits seen", p.Name, e, p.Hits)
 		}
 	}
 	return nil

@@ -1,0 +1,110 @@
+package salvage
+
+import (
+	"encoding/binary"
+	"errors"
+	"maps"
+	"slices"
+
+	"qinst.dev/sddf"
+	"qinst.dev/sddf/spec"
+)
+
+// told is what a file says of the procedures that also ran without probes.
+type told struct {
+	counts bool              // mode=count: all entries are counted in line
+	twice  map[uint64]bool   // procedures whose text stands twice
+	n      uint64            // of bursts
+	last   map[uint64]*burst // of the last record, by point
+}
+
+// burst is an entry of that record.
+type burst struct{ plain, hits, squares, products uint64 }
+
+// packBursts makes a "bursts" record from the last one of the file and the ring. Its sums stand only in
+// the file, because the program keeps them in its own memory; a record without them would replace
+// them. The activations without probes are those of the ring, because they have to fit its counts. There is
+// no record if there are none.
+func packBursts(file *extents, totals []total) (n uint64, packed []byte, err error) {
+	t, err := readTold(file)
+	if err != nil || t.counts {
+		return 0, nil, err
+	}
+	for point := range t.twice {
+		if point >= uint64(len(totals)) || totals[point].inLine == 0 {
+			continue
+		}
+		if t.last[point] == nil {
+			t.last[point] = &burst{}
+		}
+		t.last[point].plain = totals[point].inLine
+	}
+	for _, point := range slices.Sorted(maps.Keys(t.last)) {
+		b := t.last[point]
+		for _, w := range []uint64{point, b.plain, b.hits, b.squares, b.products} {
+			packed = binary.LittleEndian.AppendUint64(packed, w)
+		}
+	}
+	return t.n, packed, nil
+}
+
+func readTold(file *extents) (*told, error) {
+	t := &told{twice: map[uint64]bool{}, last: map[uint64]*burst{}}
+	r, err := sddf.NewReader(file, file.size)
+	if err != nil {
+		return nil, err
+	}
+	r.Only(map[string][]string{"probes": {"base", "kind", "flags"}, "bursts": {"n", "found"}})
+	var found sddf.Blob
+	for p, err := range r.Packets() {
+		var damage *sddf.DamageError
+		switch {
+		case errors.As(err, &damage):
+		case err != nil:
+			return nil, err
+		case p.Kind == spec.Attribute && p.Name == "mode":
+			t.counts = p.Value == "count"
+		case p.Kind == spec.Data && p.Name == "probes":
+			t.points(p)
+		case p.Kind == spec.Data && p.Name == "bursts":
+			t.n, _ = value(p, "n").(uint64)
+			found, _ = value(p, "found").(sddf.Blob)
+		}
+	}
+	if found.Len == 0 {
+		return t, nil
+	}
+	block, err := r.ReadBlob(nil, found)
+	if err != nil {
+		return nil, err
+	}
+	// Nonsense behind good entries is ignored, as it is by readers.
+	_ = sddf.Entries(&spec.Bursts, block, 0, func(e *sddf.Entry) error {
+		v := e.Values
+		t.last[v[0]] = &burst{v[1], v[2], v[3], v[4]}
+		return nil
+	})
+	return t, nil
+}
+
+// points notes the procedures of a table whose text stands twice.
+func (t *told) points(p *sddf.Packet) {
+	base, _ := value(p, "base").(uint64)
+	kinds, _ := value(p, "kind").([]string)
+	flags, _ := value(p, "flags").([]uint64)
+	for i := range min(len(kinds), len(flags)) {
+		if kinds[i] == spec.PointProc && flags[i]&spec.FlagTwice != 0 {
+			t.twice[base+uint64(i)] = true
+		}
+	}
+}
+
+// value is the value of a record's field, nil if it has none of that name.
+func value(p *sddf.Packet, name string) any {
+	for i, f := range p.Record.Fields {
+		if f.Name == name {
+			return p.Values[i]
+		}
+	}
+	return nil
+}

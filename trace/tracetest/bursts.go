@@ -1,0 +1,92 @@
+package tracetest
+
+import (
+	"encoding/binary"
+
+	"qinst.dev/sddf/spec"
+)
+
+// found is what bursts find at a point, as the record has it.
+type found struct{ plain, hits, squares, products uint64 }
+
+// Plain adds activations of a procedure that ran without probes.
+func (b *Builder) Plain(proc uint32, n uint64) {
+	b.found(proc).plain += n
+	b.points[proc].hits += n
+	b.points[proc].flags |= spec.FlagTwice
+}
+
+// Burst adds a burst with so many activations of a procedure, which reached points in it so many
+// times. They were counted, not traced.
+func (b *Builder) Burst(proc uint32, activations uint64, reached map[uint32]uint64) {
+	b.bursts++
+	b.points[proc].hits += activations
+	f := b.found(proc)
+	f.hits, f.squares, f.products = f.hits+activations, f.squares+activations*activations, f.products+1
+	for point, n := range reached {
+		b.points[point].hits += n
+		x := b.found(point)
+		x.hits, x.squares, x.products = x.hits+n, x.squares+n*n, x.products+n*activations
+	}
+}
+
+func (b *Builder) found(point uint32) *found {
+	if b.points[point].found == nil {
+		b.points[point].found = &found{}
+	}
+	return b.points[point].found
+}
+
+// writeBursts writes the record, if there is anything in it.
+func (b *Builder) writeBursts() {
+	var packed []byte
+	for i := range b.points {
+		if f := b.points[i].found; f != nil {
+			for _, w := range []uint64{uint64(i), f.plain, f.hits, f.squares, f.products} {
+				packed = binary.LittleEndian.AppendUint64(packed, w)
+			}
+		}
+	}
+	if packed != nil {
+		b.must(b.w.Data(spec.TagBursts, b.ticks(), b.bursts, packed))
+	}
+}
+
+// Hot is a trace of a program with two hot procedures. In main.hot, of 100,000 activations and some
+// more with probes, main.two is called twice in each, main.some in some, and an interface's method,
+// of two types, in each; it has a loop. main.short was hot for too short a time to know more than
+// that it called main.two. main.cold is not hot.
+func Hot() *Builder {
+	b := New(2)
+	b.Attribute("count_cost_ps", 1000)
+	begin, hot, short, cold := b.Proc("main.main"), b.Proc("main.hot"), b.Proc("main.short"), b.Proc("main.cold")
+	loop := b.Loop("main.loop", false)
+	b.In(loop, hot)
+	two, some, method, none := b.Calls(hot, "main.two", 202), b.Calls(hot, "main.some", 3), b.Calls(hot, "main.Shape.M", 101), b.Calls(short, "main.two", 7)
+	b.Calls(cold, "main.two", 5)
+	g := b.Go(0, "runtime.main")
+	b.Start(g, 0)
+	b.Enter(g, begin)
+	b.At(1e6).Enter(g, cold)
+	b.At(2e6).Exit(g, cold)
+	b.At(3e6).Enter(g, hot)
+	b.At(4e6).Enter(g, loop)
+	b.At(5e6).Leave(g, loop, 10)
+	b.At(6e6).Exit(g, hot)
+	b.Count(hot, 100) // before it was hot
+	b.Count(short, 4)
+	b.Plain(hot, 100_000)
+	b.Plain(short, 50)
+	b.Burst(short, 3, map[uint32]uint64{none: 2})
+	method1, activations := uint64(0), uint64(101)
+	for i := range uint64(20) {
+		a := 40 + i*7%13
+		b.Burst(hot, a, map[uint32]uint64{two: 2 * a, some: i * i % 4, method: a, loop: a + i%5})
+		method1, activations = method1+a/4, activations+a
+	}
+	b.Callee(method, "main.(*T).M", activations-method1)
+	b.Callee(method, "main.(*U).M", method1)
+	b.At(9e6).Exit(g, begin)
+	b.End(g)
+	return b
+}
