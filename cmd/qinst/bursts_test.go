@@ -1,0 +1,63 @@
+package main
+
+import (
+	"os/exec"
+	"testing"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"qinst.dev/sddf/spec"
+	"qinst.dev/trace"
+	"qinst.dev/trace/tracetest"
+)
+
+// TestBursts runs a program whose probes are too dear for the default budget, and compares what
+// bursts say with the exact counts of another run.
+func TestBursts(t *testing.T) {
+	t.Parallel()
+	program := buildProbed(t, "programs", "bursts")
+	exact, _ := runTraced(t, exec.Command(program), "QINST=mode=count")
+	const enough, most = 100, 6 // on a busy machine a run may have few bursts
+	given, held := 0, 0
+	for run := 0; run < most && given < enough; run++ {
+		tr, _ := runTraced(t, exec.Command(program), "QINST=budget=5%")
+		if err := tracetest.Validate(tr); err != nil {
+			t.Error(err)
+		}
+		plain := 0
+		for i := range tr.Points {
+			p, truth := &tr.Points[i], exact.Points[i].Hits
+			e := tr.Hits(trace.PointID(i))
+			switch {
+			case e.Exact():
+				if p.Hits != truth {
+					t.Errorf("%s %s: %d hits, in truth %d", p.Kind, p.Name, p.Hits, truth)
+				}
+			case p.Kind == spec.PointProc:
+				t.Errorf("%s: entries are estimated", p.Name)
+			case e.Lo > e.Value || e.Value < p.Hits:
+				t.Errorf("%s %s: %+v, and %d hits", p.Kind, p.Name, e, p.Hits)
+			case !e.Bound():
+				given++
+				if e.Lo <= truth && truth <= e.Hi {
+					held++
+				} else {
+					t.Logf("%s %s: %+v, in truth %d", p.Kind, p.Name, e, truth)
+				}
+			}
+			if p.Plain > truth/2 {
+				plain++
+			}
+		}
+		if plain < 5 {
+			t.Errorf("%d procedures ran without probes", plain)
+		}
+	}
+	if given < enough/2 {
+		t.Fatalf("%d intervals", given)
+	}
+	if chance := (distuv.Binomial{N: float64(given), P: 0.95}).CDF(float64(held)); chance < 0.01 {
+		t.Errorf("%d of %d intervals hold: so few in %.2g of all cases", held, given, chance)
+	}
+	t.Logf("%d of %d intervals hold", held, given)
+}

@@ -1,0 +1,143 @@
+// Command bursts calls some sixty points so often that their probes are too dear for the default
+// budget. How often each is reached depends on numbers that look random, on where the program
+// is, and on which goroutine it is: then ratios to the entries of their procedures differ from one
+// time to the next. It makes the same calls in every run.
+package main
+
+import (
+	"fmt"
+	"sync"
+)
+
+// random is a generator of numbers, one of each goroutine.
+type random uint32
+
+func (r *random) next() uint32 {
+	*r ^= *r << 13
+	*r ^= *r >> 17
+	*r ^= *r << 5
+	return uint32(*r)
+}
+
+// shape is a procedure with a loop, calls on some of its paths, and one whose callee is known at
+// run time only.
+type shape interface{ run(r *random, depth int) uint32 }
+
+type (
+	even  struct{ work uint32 }
+	odd   struct{ work uint32 }
+	heavy struct{ work uint32 }
+	tree  struct{ work uint32 }
+)
+
+//go:noinline
+func leaf(x uint32) uint32 {
+	for range x % 7 {
+		x = x*1664525 + 1013904223
+	}
+	return x
+}
+
+//go:noinline
+func twig(x uint32) uint32 {
+	if x%3 == 0 {
+		return leaf(x)
+	}
+	return leaf(x+1) + leaf(x+2)
+}
+
+//go:noinline
+func (s even) run(r *random, _ int) (sum uint32) {
+	x := r.next()
+	for range x % s.work {
+		sum += leaf(x)
+	}
+	if x%4 == 0 {
+		sum += twig(x)
+	} else {
+		sum ^= leaf(x)
+	}
+	return sum
+}
+
+//go:noinline
+func (s odd) run(r *random, _ int) (sum uint32) {
+	x := r.next()
+	switch x % 5 {
+	case 0:
+		sum = leaf(x)
+	case 1:
+		sum = twig(x)
+	case 2:
+		for range 3 {
+			sum += leaf(x)
+		}
+	default:
+		sum = leaf(x) + twig(x)
+	}
+	return sum
+}
+
+//go:noinline
+func (s heavy) run(r *random, _ int) (sum uint32) {
+	x := r.next()
+	if x%200 != 0 {
+		return leaf(x)
+	}
+	for range 50 * s.work {
+		sum += twig(x)
+	}
+	return sum
+}
+
+//go:noinline
+func (s tree) run(r *random, depth int) (sum uint32) {
+	if depth == 0 {
+		return leaf(r.next())
+	}
+	for range r.next() % 3 {
+		sum += s.run(r, depth-1)
+	}
+	return sum + twig(r.next())
+}
+
+//go:noinline
+func first(r *random, shapes []shape, phase uint32) (sum uint32) {
+	for _, s := range shapes {
+		sum += s.run(r, 4)
+	}
+	if phase%2 == 0 {
+		sum += leaf(sum)
+	}
+	return sum
+}
+
+//go:noinline
+func second(r *random, shapes []shape, phase uint32) (sum uint32) {
+	for range 1 + phase {
+		sum += shapes[r.next()%uint32(len(shapes))].run(r, 2)
+	}
+	return sum
+}
+
+func work(seed uint32) (sum uint32) {
+	r := random(seed)
+	shapes := []shape{even{5}, odd{2}, heavy{2}, tree{1}}
+	for phase := range uint32(6) {
+		for range 800_000 / (1 + phase) {
+			sum += first(&r, shapes, phase)
+			sum += second(&r, shapes, phase)
+		}
+	}
+	return sum
+}
+
+func main() {
+	var wg sync.WaitGroup
+	sums := make([]uint32, 2)
+	for i := range sums {
+		wg.Go(func() { sums[i] = work(uint32(88172645 + i)) })
+	}
+	wg.Wait()
+	fmt.Println(sums)
+}
