@@ -149,10 +149,10 @@ func qinstProbed(point uint32) (n uint64) {
 }
 
 // qinstHoldDear holds the procedures whose probes are too dear, and lets others go. budget is what
-// recording may cost in a window and fixed what the tool's own threads did, in ns. It returns what
-// the listed points cost by being counted.
+// recording may cost in a window of so many ns, and fixed what the tool's own threads did, in ns
+// of processor time. It returns what the listed points cost by being counted.
 // Context: writer.
-func qinstHoldDear(budget, fixed float64) (counting float64) {
+func qinstHoldDear(budget, fixed, ns float64) (counting float64) {
 	b := &qinstBurst
 	b.windows++
 	list := (*[qinstMaxPoints]uint32)(unsafe.Pointer(qinstTracked))
@@ -191,7 +191,7 @@ func qinstHoldDear(budget, fixed float64) (counting float64) {
 	}
 	// Bursts have their part of the budget. What they cost beyond probes is the writer's time.
 	gap := b.dear * qinstBurstNS / max(1, qinstPartBursts*budget)
-	gap = max(gap, b.took*2*qinstWindowNS/max(1, qinstPartBursts*budget))
+	gap = max(gap, 2*b.took*ns/max(1, qinstPartBursts*budget))
 	b.gap = int64(min(max(gap, qinstBurstLeast), qinstBurstMost))
 	return counting
 }

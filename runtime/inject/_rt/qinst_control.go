@@ -352,7 +352,7 @@ func qinstAfford(now int64, ns float64) float64 {
 	qinstReduce.seen = reduced
 	// The cost of counting is estimated: hits times the cost of a hit in a loop. Those of points
 	// that are not listed are known since the last scan.
-	counting := qinstHoldDear(qinstBudgeting.Target*used, tool)
+	counting := qinstHoldDear(qinstBudgeting.Target*used, tool, ns)
 	w.listed += counting
 	tool += counting + w.unlisted*ns/1e9
 	spent := tool + float64(bytes-w.bytes)/8*qinstEventNS

@@ -21,7 +21,9 @@ func (r *random) next() uint32 {
 
 // shape is a procedure with a loop, calls on some of its paths, and one whose callee is known at
 // run time only.
-type shape interface{ run(r *random, depth int) uint32 }
+type shape interface {
+	run(r *random, depth int) uint32
+}
 
 type (
 	even  struct{ work uint32 }
