@@ -76,7 +76,7 @@ var Table = [...]Setting{
 		Doc: "Bytes after which the program only counts (0: no limit), or bytes a second above which calls are counted."},
 	Budget: {Name: "budget", Words: []string{"off"}, Forms: Percent, Least: 1, Most: 1000, Expected: "a percentage such as 2% or 0.5%, or off",
 		Example: "2%", Default: "5%",
-		Doc: "The share of the processor time that recording may cost. What costs most is only counted, and traced again when it costs less."},
+		Doc: "The share of the processor time that recording may cost. What costs most is only counted; what costs too much even so runs without probes most of the time. Both are traced again when they cost less."},
 	Sums: {Name: "sums", Words: []string{"once", "change"}, Forms: Period, Expected: "a period such as 1s or 500ms, once or change",
 		Example: "1s", Default: "(each 0.1s)",
 		Doc: "How often totals of untraced points are written: every period, once at the end, or when a level changes."},
