@@ -303,13 +303,13 @@ var (
 		"; ",
 		"%[4]s",
 		"*@slot(%[1]d)++",
-		"if @c := %[3]s; @most(%[1]d, %[2]d) != @c { @told(@at[0] + 8*%[2]d, @base + %[5]d, @c) }",
+		"if @c := %[3]s; @most(%[1]d, %[2]d) != @c { @told(@at + 8*%[2]d, @base + %[5]d, @c) }",
 	}
 	asCondition = countForm{ // an expression that is true
 		" && ",
 		"%[4]s == 0",
 		"@inc(%[1]d) == 0",
-		"(@most(%[1]d, %[2]d) == %[3]s || @told(@at[0] + 8*%[2]d, @base + %[5]d, %[3]s) == 0)",
+		"(@most(%[1]d, %[2]d) == %[3]s || @told(@at + 8*%[2]d, @base + %[5]d, %[3]s) == 0)",
 	}
 )
 

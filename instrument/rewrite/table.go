@@ -120,13 +120,13 @@ const Accessor = "runtime"
 // An interface is loaded as a number, because the compiler then takes it from a register: as a
 // pointer it would go through memory.
 var inLine = `
-var @at [2]@uptr
+var @at @uptr
 
 //go:nosplit
-func @slot(n @uptr) *@u64 { return (*@u64)(@unsafe.Add(@unsafe.Add(@runtime.QinstAt(), @at[0]), 8*n)) }
+func @slot(n @uptr) *@u64 { return (*@u64)(@unsafe.Add(@unsafe.Add(@runtime.QinstAt(), @at), 8*n)) }
 
 //go:nosplit
-func @word(k @uptr) *@uptr { return (*@uptr)(@unsafe.Add(@unsafe.Add(@runtime.QinstAt(), @at[0]), ` + strconv.Itoa(8*spec.MaxProbes) + `+8*k)) }
+func @word(k @uptr) *@uptr { return (*@uptr)(@unsafe.Add(@unsafe.Add(@runtime.QinstAt(), @at), ` + strconv.Itoa(8*spec.MaxProbes) + `+8*k)) }
 
 //go:nosplit
 func @most(n, k @uptr) @uptr { c := *@word(k); *@slot(n)++; return c }
@@ -179,14 +179,14 @@ func (n Names) register(t abi, base, off string, points int, table []byte, at, c
 	if at != "" {
 		at = n.expand("&@%s", at)
 	} else {
-		at = n.expand("*(**[2]%s)(@unsafe.Pointer(&@nowhere))", t.uptr)
+		at = n.expand("*(**%s)(@unsafe.Pointer(&@nowhere))", t.uptr)
 	}
 	probes := points
 	if off == base {
 		probes = 0
 	}
 	return n.expand(`//go:linkname @register qinst_register
-func @register(base *%[1]s, points %[1]s, table @string, off @unsafe.Pointer, probes %[1]s, at *[2]%[7]s, callees @string) %[2]s
+func @register(base *%[1]s, points %[1]s, table @string, off @unsafe.Pointer, probes %[1]s, at *%[7]s, callees @string) %[2]s
 
 // A number above any point's says that the package is not registered yet.
 var @%[4]s %[1]s = 1 << 21

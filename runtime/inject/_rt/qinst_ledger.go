@@ -64,7 +64,6 @@ var (
 	qinstLedgerMemory atomic.Uint64           // bytes of all of them
 	qinstUnowned      uint64                  // times that somebody found no ledger of its own
 	qinstRingless     uint64                  // ledgers that the ring had no room for
-	qinstWords        uint32                  // callees registered
 	qinstMostEarly    uint32                  // points of the largest package
 
 	// The ledger of those that have none: before the start, and with mode=off, code that was

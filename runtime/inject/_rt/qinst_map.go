@@ -55,7 +55,6 @@ type qinstTable struct {
 	kinds  bool    // of its points rate control has them, and where their procedures begin
 
 	callees string // of each word of ledgers that names a callee, the offset of its point, four bytes
-	words   uint32 // number of the first
 }
 
 // Addresses that are zero until they are mapped are tested before use, because they stay
@@ -356,14 +355,13 @@ func qinstMakeRecorder(n uint32) bool {
 }
 
 // qinstRegister gives a package's points their indexes, and their slots in ledgers: at gets
-// the distance of the first one, and that of the first word for a callee, from a ledger's
-// address. It runs before the package's variables are initialised.
+// the distance of the first one from a ledger's address. It runs before the package's variables are initialised.
 // A program has its tables in the ring's log from here on, so that a killed one can be
 // read even if the writer never ran.
 // Context: start.
 //
 //go:linkname qinstRegister qinst_register
-func qinstRegister(base *uint32, points uint32, table string, off unsafe.Pointer, probes uint32, at *[2]uintptr, callees string) bool {
+func qinstRegister(base *uint32, points uint32, table string, off unsafe.Pointer, probes uint32, at *uintptr, callees string) bool {
 	t := qinstTable{text: table, probes: probes, off: uintptr(off), callees: callees}
 	if qinstStarted == 0 {
 		t.setOff(1)
@@ -381,7 +379,7 @@ func qinstRegister(base *uint32, points uint32, table string, off unsafe.Pointer
 			qinstSay("no room for counts in ", qinstSet.ring, " or in QINST=memory=; the points of some packages are not recorded")
 			return
 		}
-		t.base, t.words = qinstNext, qinstWords
+		t.base = qinstNext
 		t.setOff(0)
 		qinstTables[qinstNTables] = t
 		qinstNTables++
@@ -389,8 +387,7 @@ func qinstRegister(base *uint32, points uint32, table string, off unsafe.Pointer
 		qinstGrowLedgers(qinstNext + points)
 		*base = qinstNext
 		if at != nil {
-			at[0], at[1] = qinstLedgerPoints+uintptr(qinstNext)*8, qinstLedgerWords+uintptr(qinstWords)*8
-			qinstWords += uint32(len(callees) / 4)
+			*at = qinstLedgerPoints + uintptr(qinstNext)*8
 			qinstMostEarly = max(qinstMostEarly, min(points, qinstEarlySlots))
 		}
 		// Rules apply before the first hit, and the probes of points that are off are
