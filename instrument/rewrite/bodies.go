@@ -10,12 +10,14 @@ import (
 
 // bodies makes fn's text stand twice:
 //
-//	func f() { v := level; if !(v <= 1) { text with probes; return }; if v == 1 { count the entry }
+//	func f() { if !(level == 0) { if !(level <= 1) { text with probes; return }; count the entry }
 //	/*line :L:C*/ text as it was }
 //
-// The level is read once, because it may change at any time, and an entry must not be lost. The
-// condition is the negation of another, because the compiler lays out first what follows if that
-// one holds, if nothing else decides: the text as it was runs without a jump over the other.
+// The level may change at any time, also between the tests. So an activation that finds the first
+// not 0 counts its entry, one way or the other. Each test reads the level as another type, because
+// the compiler then compares with memory: otherwise it would keep the level in a register. The
+// conditions are negations of others, because the compiler lays out first what follows if that
+// one holds, if nothing else decides: the text as it was is not apart from the entry.
 //
 // The text as it was stands last, at the top level, because there it means what it meant. In the
 // block labels get other names, since a function has one of each name, and := must not declare
@@ -49,12 +51,12 @@ func (w *writer) bodies(fn *points.Func) {
 	}
 	from := fn.Body.Lbrace + 1
 	at := w.file.Position(from)
-	begin, most := w.expand(" @v := %s; if ", w.level(fn)), spec.ProcPlain
+	level := w.level(fn)
+	begin := w.expand(" if !(%s == 0) {", level)
 	if w.set.InLine && !fn.Bare {
-		most = spec.ProcEntered
-		end += w.expand("; if @v == %d { *@slot(%d)++ }", spec.ProcEntered, fn.Point)
+		begin = w.expand(" if !(*(*@first)(@ptr(&%[1]s)) == 0) { if !(*(*@second)(@ptr(&%[1]s)) <= %[2]d) {", level, spec.ProcEntered)
+		end += w.expand("; *@slot(%d)++ }", fn.Point)
 	}
-	begin += w.expand("!(@v <= %d) {", most)
 	w.Double(w.file.Offset(from), w.file.Offset(fn.Body.Rbrace), begin,
 		fmt.Sprintf("%s\n/*line :%d:%d*/", end, at.Line, max(1, at.Column)))
 }

@@ -45,6 +45,12 @@ type @u32 = %[2]s
 type @u64 = %[3]s
 type @string = %[4]s
 type @uptr = %[5]s
+
+// As these the tests at the entry read a level.
+type (
+	@first  %[7]s
+	@second %[7]s
+)
 type @ptr = @unsafe.Pointer
 
 // Not 0: the point is not to be reached. The second half has the levels of procedures.
@@ -254,7 +260,7 @@ func abiTypes(scope *types.Scope) (t abi, err error) {
 		return ""
 	}
 	t.u32 = pick("uint32", "int32", "rune")
-	t.u8 = pick("uint8", "byte", "int8", "uint16", "int16", "uint32", "int32")
+	t.u8 = pick("uint8", "byte", "int8")
 	t.u64 = pick("uint64", "uintptr", "uint") // all machines have 64 bits; tokens are compared, so it must have no sign
 	t.uptr = pick("uintptr", "uint", "int")
 	t.boolean = pick("bool", "uint8", "int8", "byte")
