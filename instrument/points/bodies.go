@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"slices"
 	"strings"
 )
 
@@ -46,10 +47,12 @@ func (r OneBody) String() string {
 }
 
 // A function of more than 5,000 nodes gets hardly anything inlined (inlineBigFunctionNodes in
-// cmd/compile/internal/inline). The compiler's nodes are more than those of the syntax, and
-// differ from them by function, so that there is much room left.
+// cmd/compile/internal/inline). The compiler's nodes differ from those of the syntax by function:
+// below the first bound nothing is large, between the two the compiler is asked, see SettleLarge.
+// Beyond the second a function would take long to compile.
 const (
-	mostNodes  = 3000
+	sureNodes  = 3000
+	mostNodes  = 9000
 	pointNodes = 40 // of a probe
 )
 
@@ -68,6 +71,33 @@ type Redeclared struct {
 func (f *finder) chooseBodies(fn *Func) {
 	if fn.OneBody = f.oneBody(fn); fn.OneBody == 0 {
 		fn.Redeclared, _ = f.redeclared(fn)
+		fn.perhapsLarge = f.bothNodes(fn, f.own(fn, func(OneBody) {})) > sureNodes
+	}
+}
+
+// bothNodes estimates the nodes of fn with both bodies, one of which has the probes.
+func (f *finder) bothNodes(fn *Func, own int) int { return 2*own + pointNodes*f.probes(fn) }
+
+// PerhapsLarge reports whether any function may be too large for both bodies.
+func (s *Set) PerhapsLarge() bool {
+	return slices.ContainsFunc(s.Funcs, func(fn *Func) bool { return fn.twice() && fn.perhapsLarge })
+}
+
+// SettleLarge makes those functions stand once that are too large for both bodies, according to what
+// "compile -m=2" says of the package with probes: nil if it said nothing.
+func (s *Set) SettleLarge(report []byte) {
+	large := map[string]bool{}
+	for line := range strings.Lines(string(report)) {
+		if _, rest, ok := strings.Cut(line, ": function "); ok {
+			name, _, _ := strings.Cut(rest, " considered 'big'")
+			large[elide(name)] = true
+		}
+	}
+	for _, fn := range s.Funcs {
+		if fn.twice() && fn.perhapsLarge && (report == nil || large[strings.TrimPrefix(fn.Name, s.prefix)]) {
+			s.once(fn, OnceLarge)
+		}
+		fn.perhapsLarge = false
 	}
 }
 
@@ -104,8 +134,8 @@ func (f *finder) oneBody(fn *Func) (why OneBody) {
 		why = OnceResult
 	case s.defers > 0 && s.openCoded(0) && !both.openCoded(0):
 		why = OnceDefers
-	case 2*nodes+pointNodes*f.probes(fn) > mostNodes:
-		why = OnceLarge
+	case f.bothNodes(fn, nodes) > mostNodes, !declared && f.bothNodes(fn, nodes) > sureNodes:
+		why = OnceLarge // names of literals are not those of a plain build yet
 	case fn.copied() > 0 && nodes<<fn.copied() > mostCopied:
 		why = OnceNested
 	}

@@ -67,9 +67,13 @@ func (s *Set) PlainNames(made []Made) (names map[string]string, doubtful []*Func
 // Once makes functions' text stand once.
 func (s *Set) Once(list []*Func) {
 	for _, fn := range list {
-		fn.OneBody = OnceLiteral
-		s.Points[fn.Point].OneBody = OnceLiteral
+		s.once(fn, OnceLiteral)
 	}
+}
+
+func (s *Set) once(fn *Func, why OneBody) {
+	fn.OneBody = why
+	s.Points[fn.Point].OneBody = why
 }
 
 // Twice returns the functions whose text stands twice.

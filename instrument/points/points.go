@@ -88,6 +88,8 @@ type Func struct {
 	OneBody    OneBody      // why its text stands once, 0 if it stands twice
 	Redeclared []Redeclared // if it stands twice: variables of its signature that := would declare anew in a block
 
+	perhapsLarge bool // stands twice, and both bodies together may be too large
+
 	fewDefers bool // there is no room for a second defer beside each deferred operation
 
 	within   *Func   // of a literal: the function that it stands in, nil if that is a variable's value

@@ -63,6 +63,9 @@ func (p *process) instrument(c *command, path, importPath string) error {
 // functions in a text that stands twice are in doubt, the package is compiled again, with that
 // text once.
 func (p *process) probed(c *command, pkg *instrument.Package, set *points.Set) ([]byte, error) {
+	if err := p.settle(c, pkg, set); err != nil {
+		return nil, err
+	}
 	for again := false; ; again = true {
 		out, err := p.attempt(c, pkg, set)
 		if err != nil {
@@ -79,21 +82,46 @@ func (p *process) probed(c *command, pkg *instrument.Package, set *points.Set) (
 	}
 }
 
-// attempt compiles the package with probes and returns the compiler's output.
-func (p *process) attempt(c *command, pkg *instrument.Package, set *points.Set) ([]byte, error) {
-	files, err := p.rewrite(c, pkg, set)
+// settle asks the compiler whether functions are too large for both bodies, if that is in doubt. It
+// takes a quarter of a compilation.
+func (p *process) settle(c *command, pkg *instrument.Package, set *points.Set) error {
+	if !set.PerhapsLarge() {
+		return nil
+	}
+	with, files, _, err := p.prepare(c, pkg, set)
 	if err != nil {
-		return nil, err
+		return err
+	}
+	said, err := p.explain(with, files)
+	if err != nil {
+		said = nil // the compiler says why when it compiles
+	}
+	set.SettleLarge(said)
+	return nil
+}
+
+// prepare writes the files with probes, and returns the command that compiles them. standIn is not
+// empty if that command compiles with another package runtime.
+func (p *process) prepare(c *command, pkg *instrument.Package, set *points.Set) (with *command, files []string, standIn string, err error) {
+	if files, err = p.rewrite(c, pkg, set); err != nil {
+		return nil, nil, "", err
 	}
 	if files == nil {
 		files = c.files
 		set.CountInLine(false)
 	}
-	with, standIn := c, ""
+	with = c
 	if set.InLine {
-		if with, standIn, err = p.withAccessor(c); err != nil {
-			return nil, err
-		}
+		with, standIn, err = p.withAccessor(c)
+	}
+	return with, files, standIn, err
+}
+
+// attempt compiles the package with probes and returns the compiler's output.
+func (p *process) attempt(c *command, pkg *instrument.Package, set *points.Set) ([]byte, error) {
+	with, files, standIn, err := p.prepare(c, pkg, set)
+	if err != nil {
+		return nil, err
 	}
 	args, err := respond(c.objdir(), with.withFiles(files))
 	if err != nil {
@@ -237,7 +265,7 @@ func writeFiles(c *command, changed []instrument.File) ([]string, error) {
 func (p *process) askCompiler(c *command) <-chan *points.Inlining {
 	answer := make(chan *points.Inlining, 1)
 	go func() {
-		out, err := p.explain(c)
+		out, err := p.explain(c, c.files)
 		if err != nil {
 			answer <- nil
 			return
@@ -247,11 +275,11 @@ func (p *process) askCompiler(c *command) <-chan *points.Inlining {
 	return answer
 }
 
-// explain runs the compiler on the original files until it has reported its inlining decisions.
+// explain runs the compiler on files until it has reported its inlining decisions.
 // It reports them as it decides; then follow long reports about escapes, before it generates
 // code. It is stopped there, because it has then done only a quarter of its work and the rest is
 // not needed.
-func (p *process) explain(c *command) ([]byte, error) {
+func (p *process) explain(c *command, files []string) ([]byte, error) {
 	scratch := filepath.Join(c.objdir(), "qinst_inline.a")
 	defer os.Remove(scratch)
 	extra := []string{"-m=2", "-o", scratch}
@@ -259,7 +287,7 @@ func (p *process) explain(c *command) ([]byte, error) {
 		extra = append(extra, "-asmhdr", scratch+".h")
 		defer os.Remove(scratch + ".h")
 	}
-	args := slices.Concat(c.flags, extra, c.files)
+	args := slices.Concat(c.flags, extra, files)
 	args, err := respond(c.objdir(), args)
 	if err != nil {
 		return nil, err
@@ -288,7 +316,7 @@ func verdicts(r io.Reader) (said []byte, enough bool) {
 	for {
 		line, err := lines.ReadBytes('\n')
 		switch {
-		case bytes.Contains(line, []byte("inline ")), bytes.Contains(line, []byte(": inlining call to ")):
+		case bytes.Contains(line, []byte("inline ")), bytes.Contains(line, []byte(": inlining call to ")), bytes.Contains(line, []byte(" considered 'big'")):
 			said = append(said, line...)
 		case bytes.Contains(line, []byte(" escapes to heap in ")), bytes.Contains(line, []byte(" leaks to ")):
 			return said, true

@@ -20,7 +20,7 @@ const (
 	qinstFirst     = 16      // recorders made before the program starts
 	qinstSpare     = 48      // recorders kept ready: threads come in bursts
 	qinstFewSpares = 32      // when so few are left the writer is woken
-	qinstGrow      = 128     // buffers a growth of the ring adds
+	qinstGrow      = 32      // buffers a growth of the ring adds
 	qinstMaxRing   = 1 << 15 // buffers: 1 GiB
 	qinstBatch     = 32      // buffers written together
 	qinstFeedNS    = 10e6    // between two servings of the budget
