@@ -111,28 +111,39 @@ var qinstStarted uint32
 // of the processor's counts finds 1.6 % of the time, 0.35.
 // Context: start.
 func qinstPriceBuffer() {
-	const reads = 256
-	start := nanotime()
-	for range reads {
-		qinstNow()
+	const reads = 64
+	ns := int64(1 << 62)
+	for range qinstPriceTries {
+		start := nanotime()
+		for range reads {
+			qinstNow()
+		}
+		ns = min(ns, nanotime()-start)
 	}
-	ns := uint64(nanotime() - start)
-	qinstSet.bufferCost = 1 + 5*ns*(qinstBufferSize/8)/reads
+	qinstSet.bufferCost = 1 + 5*uint64(ns)*(qinstBufferSize/8)/reads
 	qinstCountNS = 0.35 * float64(ns) / reads
 	qinstPriceAtomic()
 }
+
+// qinstPriceTries is how often a price is measured. The least counts, because an interrupt in a
+// loop of two microseconds makes it eight times as long: then the report would say that the tool
+// took most of the run, and rate control would trace hardly anything.
+const qinstPriceTries = 8
 
 // qinstPriceAtomic measures the cost of a locked instruction, because every operation on a
 // synchronization object has a few.
 // Context: start.
 func qinstPriceAtomic() {
-	const times = 256
-	word := uint64(0)
-	start := nanotime()
-	for range times {
-		atomic.Cas64(&word, word, word+1)
+	const times = 32
+	word, ns := uint64(0), int64(1<<62)
+	for range qinstPriceTries {
+		start := nanotime()
+		for range times {
+			atomic.Cas64(&word, word, word+1)
+		}
+		ns = min(ns, nanotime()-start)
 	}
-	qinstAtomicPS = (nanotime() - start) * 1000 / times
+	qinstAtomicPS = ns * 1000 / times
 }
 
 var qinstAtomicPS int64
