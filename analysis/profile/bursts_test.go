@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"qinst.dev/analysis/profile"
+	"qinst.dev/sddf/spec"
 	"qinst.dev/trace"
 	"qinst.dev/trace/tracetest"
 )
@@ -124,7 +125,7 @@ func TestPlainEntriesAreCheap(t *testing.T) {
 		b.End(g)
 		return uint64(profileOf(t, b).Tool.Probes)
 	}
-	if all, plain := took(false), took(true); all == 0 || plain < all/4-2 || plain > all/4+2 {
-		t.Errorf("400 entries cost %d ns, and without probes %d, expected a quarter", all, plain)
+	if all, plain := took(false), took(true); all == 0 || plain < all/spec.InLineParts-2 || plain > all/spec.InLineParts+2 {
+		t.Errorf("400 entries cost %d ns, and without probes %d, expected 1/%d", all, plain, spec.InLineParts)
 	}
 }

@@ -69,6 +69,7 @@ func (p *Profile) addTotals(q *Profile) {
 	}
 	p.Procs, p.Degraded = max(p.Procs, q.Procs), p.Degraded+q.Degraded
 	p.CPU.Known = p.CPU.Known && q.CPU.Known
+	p.Tool.Cost.add(&q.Tool.Cost)
 	p.Tool.EventCost = max(p.Tool.EventCost, q.Tool.EventCost)
 	p.Parallelism = addTo(p.Parallelism, q.Parallelism)
 	p.Losses.Add(&q.Losses)

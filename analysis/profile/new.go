@@ -69,13 +69,9 @@ func newProfile(b *builder, in Within, t *trace.Tables, losses trace.Losses) *Pr
 	p.GC = b.gc.GC
 	p.GC.Workers, p.GC.Assists = b.ledger.self[b.r.System.Worker].Busy(), b.ledger.self[b.r.System.Assist].Busy()
 	p.Tool = Tool{FlushRuns: t.Flush.Runs, FlushWall: t.Flush.Wall, FlushCPU: t.Flush.CPU, FlushBytes: t.Flush.Bytes, Traced: b.r.Entries, EventCost: eventCost(t),
-		Probes: b.ledger.self[b.r.System.Probes].Busy(), ProbesNPT: round(b.ledger.self[b.r.System.Probes].NPT())}
+		Probes: b.ledger.self[b.r.System.Probes].Busy(), ProbesNPT: round(b.ledger.self[b.r.System.Probes].NPT()),
+		Cost: costOf(t, max(t.Flush.CPU, p.CPU.Writer), p.Events)}
 	return p
-}
-
-// eventCost is the cost of one traced event, in ns, if the program measured it.
-func eventCost(t *trace.Tables) float64 {
-	return float64(t.Int("event_cost_ps")) / 1000
 }
 
 // entries fills in the entries, largest inclusive NPT first.

@@ -230,6 +230,7 @@ type Tool struct {
 	ProbesNPT  int64   `json:"probes_npt_ns"`
 	Plain      int64   `json:"plain_ns,omitempty"`       // run time of the program without probes, if given
 	More       int64   `json:"unaccounted_ns,omitempty"` // run time beyond Plain and ProbesNPT
+	Cost       Cost    `json:"cost"`
 }
 
 // Compare sets the run time of the program without probes.

@@ -159,7 +159,7 @@ const FlagDerived = 1 << 7
 // InLineParts of a probe that counts.
 const (
 	FlagInLine  = 1 << 8
-	InLineParts = 4
+	InLineParts = 6
 )
 
 // Levels of procedures, as instrumented code tests them: it runs as it was written; so, but its

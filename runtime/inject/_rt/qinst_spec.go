@@ -99,7 +99,7 @@ const (
 	qinstFlagWeakName = 64
 	qinstFlagDerived  = 128
 	qinstFlagInLine   = 256
-	qinstInLineParts  = 4
+	qinstInLineParts  = 6
 	qinstProcPlain    = 0
 	qinstProcEntered  = 1
 	qinstProcCounted  = 2
