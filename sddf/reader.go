@@ -40,6 +40,19 @@ type Packet struct {
 	Continues bool
 }
 
+// Field returns the value of a data packet's field, nil if there is none of that name.
+func (p *Packet) Field(name string) any {
+	if p.Record == nil {
+		return nil
+	}
+	for i, f := range p.Record.Fields {
+		if f.Name == name {
+			return p.Values[i]
+		}
+	}
+	return nil
+}
+
 // Blob is the position of a packed block's bytes; see [Reader.ReadBlob].
 type Blob struct {
 	Off, Len int64

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -90,8 +91,12 @@ func (f *flagSet) selection(verb string) {
 		{"size", "instrument only procedures with at least `n` SSA instructions"},
 		{"small", "only count procedures of fewer than `n` SSA instructions (0: none; default 40)"},
 		{"depth", "instrument only the `n` outermost of nested loops"},
+		{"prune", "run what was too hot for the budget in this trace `file` mostly without probes from the start"},
 	} {
 		f.function(s.name, s.usage, func(value string) error {
+			if s.name == "prune" {
+				value, _ = filepath.Abs(value) // the linker runs elsewhere
+			}
 			arg := "-" + s.name + "=" + value
 			_, _, err := toolexec.ParseSelection([]string{arg})
 			f.own = append(f.own, arg)

@@ -141,12 +141,17 @@ func (w *writer) level(fn *points.Func) string {
 }
 
 // reached begins the statement that calls a probe with an entry and exits. The hit is counted in
-// line where that is all there is to do.
+// line where that is all there is to do. Loops of an activation that goes on while its procedure
+// gets another level, below that of probes, are counted in line, too.
 func (w *writer) reached(fn *points.Func, point uint32) string {
 	if !w.set.InLine {
 		return w.expand("if @off[%d] == 0 ", point)
 	}
-	return w.expand("if %s == %d { *@slot(%[3]d)++ } else if @off[%[3]d] == 0 ", w.level(fn), spec.ProcCounted, point)
+	counted := w.expand("%s == %d", w.level(fn), spec.ProcCounted)
+	if fn.OneBody == 0 && point != fn.Point {
+		counted = w.expand("%s != %d", w.level(fn), spec.ProcProbed)
+	}
+	return w.expand("if %s { *@slot(%[2]d)++ } else if @off[%[2]d] == 0 ", counted, point)
 }
 
 // lateExit tells the runtime that the procedure has deferred calls and an

@@ -22,6 +22,7 @@ const ConfigName = "qinst.toml"
 type config struct {
 	Include, Exclude, Kinds []string
 	Size, Small, Depth      int
+	Prune                   string // beside this file, if it is no absolute path
 
 	Limits     map[string]string // by point
 	Run        map[string]string // other settings of QINST
@@ -40,7 +41,7 @@ func (s Selection) WithFile(dir string) (Selection, error) {
 		return s, fmt.Errorf("%s: %w", name, err)
 	}
 	if unknown := meta.Undecoded(); len(unknown) > 0 {
-		return s, fmt.Errorf("%s: found key %q, expected include, exclude, kinds, size, small, depth, limits, run or extensions", name, unknown[0])
+		return s, fmt.Errorf("%s: found key %q, expected include, exclude, kinds, size, small, depth, prune, limits, run or extensions", name, unknown[0])
 	}
 	s.File = &Selection{}
 	for _, set := range []struct {
@@ -49,6 +50,7 @@ func (s Selection) WithFile(dir string) (Selection, error) {
 	}{
 		{"include", c.Include}, {"exclude", c.Exclude}, {"kinds", c.Kinds},
 		{"size", []string{strconv.Itoa(c.Size)}}, {"small", []string{strconv.Itoa(c.Small)}}, {"depth", []string{strconv.Itoa(c.Depth)}},
+		{"prune", []string{beside(name, c.Prune)}},
 	} {
 		if !meta.IsDefined(set.key) {
 			continue
@@ -61,6 +63,14 @@ func (s Selection) WithFile(dir string) (Selection, error) {
 		return s, fmt.Errorf("%s: %w", name, err)
 	}
 	return s, nil
+}
+
+// beside returns the path of a file that is named in another one.
+func beside(config, name string) string {
+	if name == "" || filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(filepath.Dir(config), name)
 }
 
 // runSettings returns the file's settings for runs, in the form and order of QINST: if there are

@@ -61,21 +61,31 @@ func Run(sel Selection, args []string) error {
 	return p.assemble(args)
 }
 
-// link gives the program its settings, so that it needs no QINST. They are part of the linker's
-// identity only, so changing a limit recompiles nothing.
+// link gives the program its settings, so that it needs no QINST, and the procedures that are held
+// from the start. They are part of the linker's identity only, so changing a limit recompiles
+// nothing.
 func (p *process) link(args []string) error {
-	switch {
-	case p.sel.Settings == "":
+	asked := len(args) == 2 && args[1] == "-V=full" // for its identity
+	file := p.sel.pruneFile(goDirectory())
+	held, err := held(file)
+	if err != nil {
+		return err
+	}
+	if file != "" && held == "" && !asked {
+		fmt.Fprintf(p.stderr, "qinst: prune: %s: found no procedure that rate control held in that run, so that there is nothing to prune\n", file)
+	}
+	if p.sel.Settings == "" && held == "" {
 		return replace(args)
-	case len(args) == 2 && args[1] == "-V=full":
+	}
+	if asked {
 		line, err := exec.Command(args[0], args[1:]...).Output()
 		if err != nil {
 			return err
 		}
-		_, err = io.WriteString(p.stdout, toolID(string(line), []byte(p.sel.Settings), Selection{}))
+		_, err = io.WriteString(p.stdout, toolID(string(line), []byte(p.sel.Settings+" "+held), Selection{}))
 		return err
 	}
-	return replace(slices.Insert(slices.Clone(args), 1, "-X=runtime.qinstDefaults="+p.sel.Settings))
+	return replace(slices.Insert(slices.Clone(args), 1, "-X=runtime.qinstDefaults="+p.sel.Settings, "-X=runtime.qinstHeldFirst="+held))
 }
 
 func (p *process) version(args []string) error {

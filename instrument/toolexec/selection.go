@@ -1,6 +1,7 @@
 package toolexec
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -18,6 +19,9 @@ type Selection struct {
 	Include, Exclude []string
 	points.Limits
 
+	// Prune is a trace. Procedures that rate control held in that run are held from the start.
+	Prune string
+
 	// File is the selection of qinst.toml, which applies where the other fields are not set.
 	File *Selection
 
@@ -26,7 +30,7 @@ type Selection struct {
 }
 
 // selectionFlags are qinst's own flags.
-var selectionFlags = []string{"include", "exclude", "kinds", "size", "small", "depth"}
+var selectionFlags = []string{"include", "exclude", "kinds", "size", "small", "depth", "prune"}
 
 // ParseSelection takes qinst's own flags off the front of args.
 func ParseSelection(args []string) (Selection, []string, error) {
@@ -63,6 +67,11 @@ func (s *Selection) set(name string, values []string) error {
 			s.Include = append(s.Include, values...)
 		} else {
 			s.Exclude = append(s.Exclude, values...)
+		}
+	case "prune":
+		s.Prune = strings.Join(values, ",")
+		if s.Prune == "" {
+			return errors.New("found no name, expected a trace")
 		}
 	case "kinds":
 		kinds, err := points.ParseKinds(values)
@@ -118,15 +127,22 @@ func (s Selection) Flags() []string {
 	if s.Depth != 0 {
 		flags = append(flags, "-depth="+strconv.Itoa(s.Depth))
 	}
+	if s.Prune != "" {
+		flags = append(flags, "-prune="+s.Prune)
+	}
 	return flags
 }
 
-// key returns a string that is different for different selections.
+// key returns a string that is different for selections with which packages are compiled
+// differently.
 func (s Selection) key() string {
+	s.Prune = "" // is for the linker
 	if s.File == nil {
 		return fmt.Sprintf("%q", s.Flags())
 	}
-	return fmt.Sprintf("%q over %q", s.Flags(), s.File.Flags())
+	file := *s.File
+	file.Prune = ""
+	return fmt.Sprintf("%q over %q", s.Flags(), file.Flags())
 }
 
 // noneSmall is asked for by -small=0: 0 is what nobody asked for.

@@ -67,8 +67,8 @@ func readTold(file *extents) (*told, error) {
 		case p.Kind == spec.Data && p.Name == "probes":
 			t.points(p)
 		case p.Kind == spec.Data && p.Name == "bursts":
-			t.n, _ = value(p, "n").(uint64)
-			found, _ = value(p, "found").(sddf.Blob)
+			t.n, _ = p.Field("n").(uint64)
+			found, _ = p.Field("found").(sddf.Blob)
 		}
 	}
 	if found.Len == 0 {
@@ -89,22 +89,12 @@ func readTold(file *extents) (*told, error) {
 
 // points notes the procedures of a table whose text stands twice.
 func (t *told) points(p *sddf.Packet) {
-	base, _ := value(p, "base").(uint64)
-	kinds, _ := value(p, "kind").([]string)
-	flags, _ := value(p, "flags").([]uint64)
+	base, _ := p.Field("base").(uint64)
+	kinds, _ := p.Field("kind").([]string)
+	flags, _ := p.Field("flags").([]uint64)
 	for i := range min(len(kinds), len(flags)) {
 		if kinds[i] == spec.PointProc && flags[i]&spec.FlagTwice != 0 {
 			t.twice[base+uint64(i)] = true
 		}
 	}
-}
-
-// value is the value of a record's field, nil if it has none of that name.
-func value(p *sddf.Packet, name string) any {
-	for i, f := range p.Record.Fields {
-		if f.Name == name {
-			return p.Values[i]
-		}
-	}
-	return nil
 }

@@ -159,6 +159,7 @@ func qinstHoldDear(budget, fixed, ns float64) (counting float64) {
 	list := (*[qinstMaxPoints]uint32)(unsafe.Pointer(qinstTracked))
 	listed := qinstListed
 	prices := unsafe.Slice((*float64)(unsafe.Pointer(qinstPrices)), int(listed))
+	qinstSumLoops(list[:listed], budget)
 	least := 0. // what all cost if as many as possible are held
 	for i := range prices {
 		prices[i] = 0
@@ -166,14 +167,14 @@ func qinstHoldDear(budget, fixed, ns float64) (counting float64) {
 		if o.kind != qinstPair || o.within != 0 && qinstControlOf(list[i]-o.within).listed {
 			continue // a loop's cost is in its procedure's
 		}
-		if o.hold != 0 && c.n > 0 && (c.unit == 0 || b.windows%qinstUnitsEach == 0) && !qinstPriceUnits(list[i], c) {
+		if o.hold != 0 && (c.n > 0 || c.inner > 0) && (c.unit == 0 || b.windows%qinstUnitsEach == 0) && !qinstPriceUnits(list[i], c) {
 			c.unit = 0
 		}
 		if o.hold == 0 || c.unit == 0 {
 			least += c.n * qinstCountNS
 			continue
 		}
-		least += c.n * float64(c.rest) * qinstCountNS
+		least += (c.n*float64(c.rest) + float64(c.inner)/qinstInLineParts) * qinstCountNS
 		prices[i] = c.saves()
 	}
 	most := qinstRateShare(prices, max(0, qinstPartProbes*(budget-fixed-least)))
@@ -197,10 +198,33 @@ func qinstHoldDear(budget, fixed, ns float64) (counting float64) {
 	return counting
 }
 
-// saves returns what holding a procedure saves in a window, in ns.
+// qinstSumLoops adds up the hits of loops for their procedures. An activation that never ends has
+// no entry in a window, but its loops may cost all the more. So the procedures of such loops are put
+// on the list.
+// Context: writer.
+func qinstSumLoops(list []uint32, budget float64) {
+	for _, point := range list {
+		qinstControlOf(point).inner = 0
+	}
+	for _, point := range list {
+		c, o := qinstControlOf(point), qinstRulingOf(point)
+		if o.kind != qinstPair || o.within == 0 {
+			continue
+		}
+		proc := point - o.within
+		if p := qinstControlOf(proc); p.listed {
+			p.inner += float32(c.n)
+		} else if c.n*qinstCountNS > budget*qinstHeldNobody {
+			qinstEnlist(proc)
+		}
+	}
+}
+
+// saves returns what holding a procedure saves in a window, in ns. While it is held, loops of
+// activations that go on are counted in line.
 // Context: writer.
 func (c *qinstControl) saves() float64 {
-	return c.n * float64(c.unit-c.rest) * qinstCountNS
+	return max(c.n*float64(c.unit-c.rest), float64(c.inner)*(1-1./qinstInLineParts)) * qinstCountNS
 }
 
 // qinstHoldOne holds a procedure, or lets it go, if it is time to. most is what its probes may
@@ -252,6 +276,55 @@ func qinstHold(proc uint32, c *qinstControl) {
 	}
 	t := qinstTableOf(proc)
 	t.setLevel(uintptr(proc - t.base))
+}
+
+// qinstHeldFirst are the procedures that an earlier run held, by identity, 16 digits each. The linker
+// puts them here (-prune).
+var qinstHeldFirst string
+
+var qinstFirstTables, qinstFirstHeld int // registered tables that were looked at; procedures found
+
+// qinstHoldFirst holds these procedures as soon as their packages are registered. What turns out to be
+// cheap is let go, as everything that is held.
+// Context: writer.
+func qinstHoldFirst() {
+	if qinstHeldFirst == "" || !qinstBudgetOn || qinstBurstSums == 0 {
+		return
+	}
+	for ; qinstFirstTables < qinstNTables; qinstFirstTables++ {
+		t := &qinstTables[qinstFirstTables]
+		if t.probes == 0 {
+			continue
+		}
+		ids := qinstIdentities(t.text)
+		for i := range uint32(ids.array()) {
+			point, id := t.base+i, ids.number()
+			if kind := qinstKindOf(point); kind != qinstPair || !qinstIsFirst(id) {
+				continue
+			}
+			o, c := qinstRulingOf(point), qinstControlOf(point)
+			qinstFirstHeld++
+			if o.within == 0 && o.hold != 0 && o.rule == 0 && c.held == 0 {
+				qinstEnlist(point)
+				qinstHold(point, c)
+			}
+		}
+	}
+}
+
+// qinstIsFirst reports whether an identity is one of qinstHeldFirst.
+// Context: writer.
+func qinstIsFirst(id uint64) bool {
+	for at := 0; at+16 <= len(qinstHeldFirst); at += 16 {
+		n := uint64(0)
+		for _, d := range []byte(qinstHeldFirst[at : at+16]) {
+			n = n<<4 | uint64(d&15) + uint64(d>>6)*9
+		}
+		if n == id {
+			return true
+		}
+	}
+	return false
 }
 
 // qinstLetGo holds a procedure no more.

@@ -55,6 +55,7 @@ type qinstControl struct {
 	fresh        bool // the next sums record tells of it
 	quiet        uint8
 	unit, rest   float32 // of a procedure: cost of an activation, in counted hits; while it is held
+	inner        float32 // of a procedure: hits of its listed loops in the last window
 }
 
 // The writer's own, but for qinstUrgent: probes set that when a counter has used up its
@@ -170,6 +171,7 @@ func qinstControlWindow() {
 	w.at = now
 	qinstLockMemory()
 	qinstTakePages()
+	qinstHoldFirst()
 	for i := uint32(1); i < qinstNRecorders; i++ {
 		qinstTakeWants((*qinstRecorder)(unsafe.Pointer(qinstRecorders[i])))
 	}

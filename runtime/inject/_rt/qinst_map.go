@@ -299,7 +299,7 @@ func qinstMoreBuffers(n uint32) bool {
 		qinstSet.mostBuffers = n
 		return false
 	}
-	if grow == 0 || !qinstAllocate(qinstBuffersAt+uintptr(n)*qinstBufferSize, uintptr(size)) {
+	if grow == 0 || n > 0 && !qinstAllocate(qinstBuffersAt+uintptr(n)*qinstBufferSize, uintptr(size)) { // the first are there, see qinstFits
 		return false
 	}
 	qinstBuffers.limit.Store(n + grow)

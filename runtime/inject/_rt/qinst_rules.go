@@ -372,6 +372,15 @@ func qinstNames(table string, who int, f func(i uint32, kind, name string) bool)
 	}
 }
 
+// qinstIdentities is the column of identities in a table.
+// Context: writer.
+func qinstIdentities(table string) qinstPacked {
+	t := qinstPackedOf(table)
+	t.skip() // package
+	t.skip() // strings
+	return t
+}
+
 // qinstColumns are the columns of a table that matter here.
 // Context: start, goroutine, writer.
 func qinstColumns(table string) (strs, kinds, names qinstPacked) {

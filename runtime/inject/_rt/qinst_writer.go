@@ -20,7 +20,7 @@ const (
 	qinstFirst     = 16      // recorders made before the program starts
 	qinstSpare     = 48      // recorders kept ready: threads come in bursts
 	qinstFewSpares = 32      // when so few are left the writer is woken
-	qinstGrow      = 32      // buffers a growth of the ring adds
+	qinstGrow      = 128     // buffers a growth of the ring adds
 	qinstMaxRing   = 1 << 15 // buffers: 1 GiB
 	qinstBatch     = 32      // buffers written together
 	qinstFeedNS    = 10e6    // between two servings of the budget
@@ -473,6 +473,9 @@ func qinstRefill() {
 func qinstWriteTail(why uint32) {
 	if qinstSet.extensions != "" && qinstReduce.run == nil {
 		qinstSay("QINST: found extensions=", qinstSet.extensions, ", and no package that imports qinst.dev/extensions, or no events")
+	}
+	if qinstFirstTables > 0 && qinstFirstHeld == 0 {
+		qinstSay("-prune: the trace is of another program, whose procedures this one does not have; it had no effect")
 	}
 	if qinstFlight.on {
 		qinstFlightEnd(why)

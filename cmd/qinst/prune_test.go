@@ -1,0 +1,61 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestPrune: what an earlier run held is held from the start, whatever the budget is. A trace of another
+// program has no effect but a message; a file that is none fails the build.
+func TestPrune(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	build := func(program, trace string) (string, error) {
+		exe := filepath.Join(dir, program)
+		cmd := exec.Command("go", "build", "-toolexec", "qinst -prune="+trace, "-o", exe, "./"+program)
+		cmd.Dir = filepath.Join("..", "..", "testdata", "programs")
+		out, err := cmd.CombinedOutput()
+		return exe + string(out), err
+	}
+	first := filepath.Join(dir, "first.sddf")
+	cmd := exec.Command(buildProbed(t, "programs", "bursts"))
+	cmd.Env = append(os.Environ(), "QINST=budget=5%,out="+first)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+
+	pruned, err := build("bursts", first)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, pruned)
+	}
+	held := map[string]bool{}
+	for name, exe := range map[string]string{"as ever": buildProbed(t, "programs", "bursts"), "pruned": pruned} {
+		tr, _ := runTraced(t, exec.Command(exe), "QINST=budget=100%")
+		for i := range tr.Points {
+			held[name] = held[name] || tr.Points[i].Plain > 0
+		}
+	}
+	if held["as ever"] || !held["pruned"] {
+		t.Errorf("with a budget of 100%% procedures were held: %v, expected only if pruned", held)
+	}
+
+	other, err := build("hops", first)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, other)
+	}
+	_, out := runTraced(t, exec.Command(other), "QINST=budget=5%")
+	if strings.Count(out, "qinst: -prune: the trace is of another program") != 1 {
+		t.Errorf("pruned by another program's trace it says %q", out)
+	}
+
+	bad := filepath.Join(dir, "bad")
+	if err := os.WriteFile(bad, []byte("no trace"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := build("hops", bad); err == nil || !strings.Contains(out, "prune: "+bad+": ") {
+		t.Errorf("with a file that is no trace: %v, %s", err, out)
+	}
+}
