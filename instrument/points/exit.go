@@ -16,7 +16,8 @@ const (
 	ExplicitExit ExitForm = iota
 	// DeferredExit makes the exit the function's first defer. It is needed where
 	// deferred calls or the body of a range over a function run after the return
-	// statement: an exit before it would close the procedure too early.
+	// statement: an exit before it would close the procedure too early. It is also that
+	// of a procedure with so many returns that exits would take long to compile.
 	DeferredExit
 )
 
@@ -42,7 +43,7 @@ func (f *finder) chooseExit(fn *Func) {
 	fn.Returns = s.returns
 	switch {
 	case fn.Bare:
-	case s.rangeFunc || f.shadowsResult(fn):
+	case s.rangeFunc || f.shadowsResult(fn) || len(s.returns) > mostCounters:
 		fn.Exit = DeferredExit
 	case s.defers == 0:
 	case s.openCoded(0) && !s.openCoded(1):

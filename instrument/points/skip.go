@@ -39,6 +39,8 @@ const (
 	Small     // fewer instructions than the selection demands
 	Nested    // in more loops than the selection allows
 
+	Crowded // behind mostCounters others in its procedure
+
 	Inline // in an inlined function, and not made exactly once in each of its calls
 
 	InHeader     // a sync operation in the head of an if, for or switch
@@ -87,6 +89,8 @@ func (r SkipReason) String() string {
 		return "small"
 	case Nested:
 		return "nested too deep"
+	case Crowded:
+		return "one of too many in its procedure"
 	case Inline:
 		return "inline"
 	case InHeader:
