@@ -51,7 +51,7 @@ func (r OneBody) String() string {
 // below the first bound nothing is large, between the two the compiler is asked, see SettleLarge.
 // Beyond the second a function would take long to compile.
 const (
-	sureNodes  = 3000
+	sureNodes  = 4000
 	mostNodes  = 9000
 	pointNodes = 40 // of a probe
 )
@@ -84,8 +84,9 @@ func (s *Set) PerhapsLarge() bool {
 }
 
 // SettleLarge makes those functions stand once that are too large for both bodies, according to what
-// "compile -m=2" says of the package with probes: nil if it said nothing.
-func (s *Set) SettleLarge(report []byte) {
+// "compile -m=2" says of the package with probes: nil if it said nothing. It reports whether there
+// are any.
+func (s *Set) SettleLarge(report []byte) (any bool) {
 	large := map[string]bool{}
 	for line := range strings.Lines(string(report)) {
 		if _, rest, ok := strings.Cut(line, ": function "); ok {
@@ -96,9 +97,11 @@ func (s *Set) SettleLarge(report []byte) {
 	for _, fn := range s.Funcs {
 		if fn.twice() && fn.perhapsLarge && (report == nil || large[strings.TrimPrefix(fn.Name, s.prefix)]) {
 			s.once(fn, OnceLarge)
+			any = true
 		}
 		fn.perhapsLarge = false
 	}
+	return any
 }
 
 func (f *finder) oneBody(fn *Func) (why OneBody) {

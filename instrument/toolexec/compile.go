@@ -63,9 +63,6 @@ func (p *process) instrument(c *command, path, importPath string) error {
 // functions in a text that stands twice are in doubt, the package is compiled again, with that
 // text once.
 func (p *process) probed(c *command, pkg *instrument.Package, set *points.Set) ([]byte, error) {
-	if err := p.settle(c, pkg, set); err != nil {
-		return nil, err
-	}
 	for again := false; ; again = true {
 		out, err := p.attempt(c, pkg, set)
 		if err != nil {
@@ -80,24 +77,6 @@ func (p *process) probed(c *command, pkg *instrument.Package, set *points.Set) (
 		}
 		set.Once(doubtful)
 	}
-}
-
-// settle asks the compiler whether functions are too large for both bodies, if that is in doubt. It
-// takes a quarter of a compilation.
-func (p *process) settle(c *command, pkg *instrument.Package, set *points.Set) error {
-	if !set.PerhapsLarge() {
-		return nil
-	}
-	with, files, _, err := p.prepare(c, pkg, set)
-	if err != nil {
-		return err
-	}
-	said, err := p.explain(with, files)
-	if err != nil {
-		said = nil // the compiler says why when it compiles
-	}
-	set.SettleLarge(said)
-	return nil
 }
 
 // prepare writes the files with probes, and returns the command that compiles them. standIn is not
@@ -127,7 +106,11 @@ func (p *process) attempt(c *command, pkg *instrument.Package, set *points.Set) 
 	if err != nil {
 		return nil, err
 	}
+	large := p.askLarge(with, files, set)
 	out, err := p.run(c.tool, args)
+	if set.SettleLarge(<-large) && err == nil {
+		return p.attempt(c, pkg, set)
+	}
 	if err != nil {
 		first, _, _ := strings.Cut(string(out), "\n")
 		return out, fmt.Errorf("%w: %s", err, first)
@@ -136,6 +119,25 @@ func (p *process) attempt(c *command, pkg *instrument.Package, set *points.Set) 
 		err = c.dropAccessor()
 	}
 	return out, err
+}
+
+// askLarge asks the compiler whether functions are too large for both bodies, if that is in doubt.
+// Few are, so that it is asked while it compiles, and the package is compiled again if one is. The
+// channel delivers nil if the compiler said nothing.
+func (p *process) askLarge(c *command, files []string, set *points.Set) <-chan []byte {
+	answer := make(chan []byte, 1)
+	if !set.PerhapsLarge() {
+		answer <- nil
+		return answer
+	}
+	go func() {
+		said, err := p.explain(c, files)
+		if err != nil {
+			said = nil // the compiler says why when it compiles
+		}
+		answer <- said
+	}()
+	return answer
 }
 
 // plain compiles the command's own files.
