@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"qinst.dev/sddf"
@@ -28,7 +29,7 @@ func (s Selection) pruneFile(dir string) string {
 }
 
 // held returns the identities of the procedures that rate control held in the run that a trace
-// recorded, 16 digits each.
+// recorded, 16 digits each, in ascending order.
 func held(name string) (string, error) {
 	if name == "" {
 		return "", nil
@@ -37,8 +38,10 @@ func held(name string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("prune: %s: %w", name, err)
 	}
+	ids = ids[:min(len(ids), mostHeld)]
+	slices.Sort(ids)
 	var b strings.Builder
-	for _, id := range ids[:min(len(ids), mostHeld)] {
+	for _, id := range ids {
 		fmt.Fprintf(&b, "%016x", id)
 	}
 	return b.String(), nil

@@ -278,8 +278,8 @@ func qinstHold(proc uint32, c *qinstControl) {
 	t.setLevel(uintptr(proc - t.base))
 }
 
-// qinstHeldFirst are the procedures that an earlier run held, by identity, 16 digits each. The linker
-// puts them here (-prune).
+// qinstHeldFirst are the procedures that an earlier run held, by identity, 16 digits each, in
+// ascending order. The linker puts them here (-prune).
 var qinstHeldFirst string
 
 var qinstFirstTables, qinstFirstHeld int // registered tables that were looked at; procedures found
@@ -299,12 +299,12 @@ func qinstHoldFirst() {
 		ids := qinstIdentities(t.text)
 		for i := range uint32(ids.array()) {
 			point, id := t.base+i, ids.number()
-			if kind := qinstKindOf(point); kind != qinstPair || !qinstIsFirst(id) {
+			kind, o, c := qinstKindOf(point), qinstRulingOf(point), qinstControlOf(point)
+			if kind != qinstPair || o.within != 0 || !qinstIsFirst(id) {
 				continue
 			}
-			o, c := qinstRulingOf(point), qinstControlOf(point)
 			qinstFirstHeld++
-			if o.within == 0 && o.hold != 0 && o.rule == 0 && c.held == 0 {
+			if o.hold != 0 && o.rule == 0 && c.held == 0 {
 				qinstEnlist(point)
 				qinstHold(point, c)
 			}
@@ -315,13 +315,20 @@ func qinstHoldFirst() {
 // qinstIsFirst reports whether an identity is one of qinstHeldFirst.
 // Context: writer.
 func qinstIsFirst(id uint64) bool {
-	for at := 0; at+16 <= len(qinstHeldFirst); at += 16 {
-		n := uint64(0)
-		for _, d := range []byte(qinstHeldFirst[at : at+16]) {
-			n = n<<4 | uint64(d&15) + uint64(d>>6)*9
+	from, to := 0, len(qinstHeldFirst)/16
+	for from < to {
+		at, n := (from+to)/2, uint64(0)
+		for i := range 16 {
+			d := qinstHeldFirst[at*16+i]
+			n = n<<4 | uint64(d&15) + uint64(d>>6)*9 // a hexadecimal digit
 		}
-		if n == id {
+		switch {
+		case n == id:
 			return true
+		case n < id:
+			from = at + 1
+		default:
+			to = at
 		}
 	}
 	return false
