@@ -85,6 +85,7 @@ type Point struct {
 	Kind   string  `json:"kind"`
 	Level  string  `json:"level"` // off, count, time or trace
 	Hits   uint64  `json:"hits"`
+	Least  bool    `json:"hits_least,omitempty"` // there may have been more hits: its procedure ran without probes at times
 	Traced uint64  `json:"traced"`
 	Timed  uint64  `json:"timed"`
 	Rate   float64 `json:"rate,omitempty"` // hits/s that its rule allows to be traced; 0: any
@@ -218,7 +219,11 @@ func (p *program) show(w http.ResponseWriter, r *http.Request) {
 		if pt.Rate > 0 {
 			limit = fmt.Sprintf("%.4g/s", pt.Rate)
 		}
-		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%d\t%s\t%s\n", pt.Kind, pt.Level, pt.Hits, pt.Traced, pt.Timed, limit, pt.Name)
+		hits := strconv.FormatUint(pt.Hits, 10)
+		if pt.Least {
+			hits = "≥" + hits
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%d\t%s\t%s\n", pt.Kind, pt.Level, hits, pt.Traced, pt.Timed, limit, pt.Name)
 	}
 	_ = t.Flush()
 }
@@ -237,13 +242,16 @@ func (p *program) state() ([]Point, error) {
 		for k := range rows {
 			hits, traced, timed, level, rate := p.point(base + uint32(k))
 			if hits > 0 && rows[k].traceable() {
-				points = append(points, Point{rows[k].name, rows[k].kind, nameOf(level), hits, traced, timed, rate})
+				points = append(points, Point{rows[k].name, rows[k].kind, nameOf(level &^ least), hits, level&least != 0, traced, timed, rate})
 			}
 		}
 	}
 	slices.SortStableFunc(points, func(a, b Point) int { return cmp.Or(cmp.Compare(b.Hits, a.Hits), cmp.Compare(a.Name, b.Name)) })
 	return points, nil
 }
+
+// least is added to a level by the program if the hits are a lower bound.
+const least = 4
 
 func nameOf(level uint8) string {
 	levels := [...]string{ratecontrol.Off: "off", ratecontrol.Count: "count", ratecontrol.Time: "time", ratecontrol.Trace: "trace"}

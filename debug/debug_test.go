@@ -38,7 +38,11 @@ func newFake(t *testing.T) *fake {
 		return f.tables[i], uint32(10 * i), true
 	}
 	f.point = func(point uint32) (hits, traced, timed uint64, level uint8, rate float64) {
-		return uint64(point), 1, 2, uint8(trace.LevelTrace), 100
+		level = uint8(trace.LevelTrace)
+		if point == 1 {
+			level += least
+		}
+		return uint64(point), 1, 2, level, 100
 	}
 	f.flush = func() string { f.flushed++; return "" }
 	f.snapshot = func() string {
@@ -230,12 +234,16 @@ func TestShow(t *testing.T) {
 	if err := json.Unmarshal(f.ask(http.MethodGet, "?format=json", "", nil).Body.Bytes(), &got); err != nil {
 		t.Fatal(err)
 	}
-	want := []Point{{"main.last", "proc", "trace", 12, 1, 2, 100}, {"main.mu", "sync", "trace", 10, 1, 2, 100}, {"for", "loop", "trace", 1, 1, 2, 100}}
+	want := []Point{{"main.last", "proc", "trace", 12, false, 1, 2, 100}, {"main.mu", "sync", "trace", 10, false, 1, 2, 100}, {"for", "loop", "trace", 1, true, 1, 2, 100}}
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("found %v, expected %v", got, want)
 	}
 	w := f.ask(http.MethodGet, "?points=main.*", "", nil)
 	if lines := strings.Split(strings.TrimSpace(w.Body.String()), "\n"); len(lines) != 3 || strings.Join(strings.Fields(lines[1]), " ") != "proc trace 12 1 2 100/s main.last" {
+		t.Errorf("found %q", lines)
+	}
+	w = f.ask(http.MethodGet, "?points=for", "", nil)
+	if lines := strings.Split(strings.TrimSpace(w.Body.String()), "\n"); len(lines) != 2 || strings.Join(strings.Fields(lines[1]), " ") != "loop trace ≥1 1 2 100/s for" {
 		t.Errorf("found %q", lines)
 	}
 	for name, table := range map[string]string{

@@ -23,6 +23,10 @@ func qinstTableAt(i int) (text string, base uint32, ok bool) {
 	return t.text, t.base, true
 }
 
+// qinstLeast is added to a point's level if more hits may have been than were counted: its
+// procedure ran without probes at times. Package debug knows the number, too.
+const qinstLeast = 4
+
 // qinstPointState returns a point's current counts, level and rate. It holds the memory's
 // lock on the system stack. A goroutine could be preempted with this spin lock, and the
 // writer would then spin until the goroutine runs again.
@@ -52,6 +56,9 @@ func qinstPointState(point uint32) (hits, traced, timed uint64, level uint8, rat
 	})
 	if qinstSet.mode == "count" {
 		level = uint8(qinstRateCount)
+	}
+	if qinstRanPlain(point) {
+		level += qinstLeast
 	}
 	return
 }

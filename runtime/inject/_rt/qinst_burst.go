@@ -110,6 +110,17 @@ func qinstIsHeld(point uint32) bool {
 	return qinstHeld != 0 && qinstControlOf(point-qinstRulingOf(point).within).held != 0
 }
 
+// qinstRanPlain reports whether a point's procedure has run without its probes, and so without what
+// reaches this point. Its entries are exact.
+// Context: goroutine, writer.
+func qinstRanPlain(point uint32) bool {
+	if !qinstControlled || qinstKindOf(point) == 0 {
+		return false
+	}
+	proc := point - qinstRulingOf(point).within
+	return proc != point && qinstControlOf(proc).met && qinstRulingOf(proc).hold == qinstProcEntered
+}
+
 // qinstPriceUnits notes what an activation of a procedure costs, with probes and held, in hits
 // that a probe counts. It goes by all activations so far. It reports false if there is none, or if
 // a rule is about one of its points: what the user asked for is not changed.

@@ -173,7 +173,7 @@ func qinstReply() bool {
 }
 
 // qinstListPoints answers with a line for each point that was reached: kind, level,
-// hits, traced, timed, limit, name.
+// hits, with a sign before if they are a lower bound, traced, timed, limit, name.
 // Context: writer.
 func qinstListPoints() {
 	c := &qinstCtl
@@ -185,10 +185,14 @@ func qinstListPoints() {
 			if hits == 0 {
 				return true
 			}
+			least := ""
+			if level >= qinstLeast {
+				least, level = "≥", level-qinstLeast
+			}
 			if qinstControlled && qinstKindOf(base+k) == qinstCalls || qinstKind(kind) == qinstCalls {
 				level = min(level, uint8(qinstRateCount))
 			}
-			c.out.str(kind).str("\t").str(qinstLevelNames[level&3]).str("\t").num(hits).str("\t").num(traced).str("\t").num(timed).str("\t").num(uint64(rate)).str("\t").str(name).str("\n")
+			c.out.str(kind).str("\t").str(qinstLevelNames[level&3]).str("\t").str(least).num(hits).str("\t").num(traced).str("\t").num(timed).str("\t").num(uint64(rate)).str("\t").str(name).str("\n")
 			return c.out.n < len(c.out.buf)/2 || qinstReply()
 		})
 	}
