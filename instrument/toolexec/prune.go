@@ -1,7 +1,9 @@
 package toolexec
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -35,6 +37,9 @@ func held(name string) (string, error) {
 		return "", nil
 	}
 	ids, err := heldIn(name)
+	if errors.Is(err, fs.ErrNotExist) { // not of the tool that is to be run
+		return "", fmt.Errorf("prune: found no file %s, expected a trace", name)
+	}
 	if err != nil {
 		return "", fmt.Errorf("prune: %s: %w", name, err)
 	}
