@@ -33,8 +33,8 @@ func TestBursts(t *testing.T) {
 				if p.Hits != truth {
 					t.Errorf("%s %s: %d hits, in truth %d", p.Kind, p.Name, p.Hits, truth)
 				}
-			case p.Kind == spec.PointProc:
-				t.Errorf("%s: entries are estimated", p.Name)
+			case p.Kind == spec.PointProc, p.Kind == spec.PointSync:
+				t.Errorf("%s %s: hits are estimated", p.Kind, p.Name)
 			case e.Lo > e.Value || e.Value < p.Hits:
 				t.Errorf("%s %s: %+v, and %d hits", p.Kind, p.Name, e, p.Hits)
 			case !e.Bound():

@@ -86,7 +86,7 @@ func (s *Set) PerhapsLarge() bool {
 // SettleLarge makes those functions stand once that are too large for both bodies, according to what
 // "compile -m=2" says of the package with probes: nil if it said nothing. It reports whether there
 // are any.
-func (s *Set) SettleLarge(report []byte) (any bool) {
+func (s *Set) SettleLarge(report []byte) (found bool) {
 	large := map[string]bool{}
 	for line := range strings.Lines(string(report)) {
 		if _, rest, ok := strings.Cut(line, ": function "); ok {
@@ -97,11 +97,11 @@ func (s *Set) SettleLarge(report []byte) (any bool) {
 	for _, fn := range s.Funcs {
 		if fn.twice() && fn.perhapsLarge && (report == nil || large[strings.TrimPrefix(fn.Name, s.prefix)]) {
 			s.once(fn, OnceLarge)
-			any = true
+			found = true
 		}
 		fn.perhapsLarge = false
 	}
-	return any
+	return found
 }
 
 func (f *finder) oneBody(fn *Func) (why OneBody) {

@@ -23,6 +23,11 @@ func Added(pkg *types.Package, importPath string, set *points.Set, names Names) 
 			p.Flags |= spec.FlagTwice
 		}
 	}
+	for _, p := range list {
+		if p.Kind == spec.PointSync { // which are all to be seen: their procedure never runs without them
+			list[p.Owner].Flags &^= spec.FlagTwice
+		}
+	}
 	table, err := Table(importPath, list)
 	if err != nil {
 		return nil, err

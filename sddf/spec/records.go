@@ -175,8 +175,9 @@ const (
 // FlagSmall marks a procedure that is only counted: its time is in its callers' lines.
 const FlagSmall = 1 << 9
 
-// FlagTwice marks a procedure whose text stands twice: the entries that its ledgers' slots have are
-// those of activations without probes, unless all hits are counted in line.
+// FlagTwice marks a procedure whose text stands twice, and that has no operations on synchronization
+// objects: the entries that its ledgers' slots have are those of activations without probes, unless all
+// hits are counted in line.
 const FlagTwice = 1 << 10
 
 // NoTrips marks an unknown number of iterations in a "leave" event.

@@ -38,8 +38,10 @@ func qinstPointState(point uint32) (hits, traced, timed uint64, level uint8, rat
 		return
 	}
 	level = uint8(qinstRateTrace)
+	least := false
 	systemstack(func() {
 		qinstLockMemory()
+		least = qinstRanPlain(point)
 		hits, traced = qinstHitsOf(point)
 		if c := qinstControlOf(point); c != nil {
 			level -= c.below
@@ -57,7 +59,7 @@ func qinstPointState(point uint32) (hits, traced, timed uint64, level uint8, rat
 	if qinstSet.mode == "count" {
 		level = uint8(qinstRateCount)
 	}
-	if qinstRanPlain(point) {
+	if least {
 		level += qinstLeast
 	}
 	return

@@ -130,9 +130,8 @@ func qinstPriceUnits(proc uint32, c *qinstControl) bool {
 	if qinstRulingOf(proc).hold == qinstProcCounted {
 		n = c.hits
 	}
-	ruled, loops, calls := qinstRulingOf(proc).rule != 0, uint64(0), uint64(0)
+	loops, calls := uint64(0), uint64(0)
 	qinstEachWithin(proc, func(point uint32, o *qinstRuling) {
-		ruled = ruled || o.rule != 0
 		switch hits, _ := qinstHitsOf(point); o.kind {
 		case qinstPair:
 			loops += hits
@@ -140,7 +139,7 @@ func qinstPriceUnits(proc uint32, c *qinstControl) bool {
 			calls += hits
 		}
 	})
-	if n == 0 || ruled {
+	if n == 0 || qinstIsRuled(proc) {
 		return false
 	}
 	inner := float64(loops) / float64(n)
@@ -150,6 +149,14 @@ func qinstPriceUnits(proc uint32, c *qinstControl) bool {
 		c.rest = float32((1+inner)/qinstInLineParts + inLine)
 	}
 	return true
+}
+
+// qinstIsRuled reports whether a rule is about a procedure, or about a point in it.
+// Context: writer.
+func qinstIsRuled(proc uint32) bool {
+	ruled := qinstRulingOf(proc).rule != 0
+	qinstEachWithin(proc, func(_ uint32, o *qinstRuling) { ruled = ruled || o.rule != 0 })
+	return ruled
 }
 
 // qinstProbed returns how many hits of a point were counted by probes.
@@ -293,7 +300,7 @@ func qinstHold(proc uint32, c *qinstControl) {
 // ascending order. The linker puts them here (-prune).
 var qinstHeldFirst string
 
-var qinstFirstTables, qinstFirstHeld int // registered tables that were looked at; procedures found
+var qinstFirstTables, qinstFirstFound int // registered tables that were looked at; procedures found
 
 // qinstHoldFirst holds these procedures as soon as their packages are registered. What turns out to be
 // cheap is let go, as everything that is held.
@@ -314,8 +321,8 @@ func qinstHoldFirst() {
 			if kind != qinstPair || o.within != 0 || !qinstIsFirst(id) {
 				continue
 			}
-			qinstFirstHeld++
-			if o.hold != 0 && o.rule == 0 && c.held == 0 {
+			qinstFirstFound++
+			if o.hold != 0 && c.held == 0 && !qinstIsRuled(point) {
 				qinstEnlist(point)
 				qinstHold(point, c)
 			}

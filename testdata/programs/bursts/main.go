@@ -122,16 +122,33 @@ func second(r *random, shapes []shape, phase uint32) (sum uint32) {
 	return sum
 }
 
+// tally has operations on a lock. All of these are counted, whatever their procedure costs.
+type tally struct {
+	mu  sync.Mutex
+	sum uint32
+}
+
+//go:noinline
+func (t *tally) add(x uint32) {
+	t.mu.Lock()
+	for range 1 + x%3 {
+		t.sum += leaf(x)
+	}
+	t.mu.Unlock()
+}
+
 func work(seed uint32) (sum uint32) {
 	r := random(seed)
+	var t tally
 	shapes := []shape{even{5}, odd{2}, heavy{2}, tree{1}}
 	for phase := range uint32(6) {
 		for range 800_000 / (1 + phase) {
 			sum += first(&r, shapes, phase)
 			sum += second(&r, shapes, phase)
+			t.add(sum)
 		}
 	}
-	return sum
+	return sum + t.sum
 }
 
 func main() {
