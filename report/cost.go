@@ -47,7 +47,7 @@ func (pg *page) cost() {
 		within = fmt.Sprintf("; the budget was %.3g%%", float64(budget)/10)
 	}
 	s.Say("together about %s of the process, between %s and %s%s", measure.Percent(c.All, cpu), measure.Percent(c.Lo, cpu), measure.Percent(c.Hi, cpu), within)
-	s.Detail("the writer's time is measured; the rest are prices of a loop, and a processor does part of that work while it waits; the upper bound has 4%% for text that is larger")
+	s.Detail("the writer's time is measured; the rest are prices of a loop, and a processor does part of that work while it waits; the upper bound allows for text that is larger")
 	counting := c.Counted.Cost + c.InPlace.Cost
 	if most := cpu * budget / 1000; budget > 0 && counting > most {
 		packages, hits, calls := counts(pg.t)

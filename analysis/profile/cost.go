@@ -39,11 +39,13 @@ const (
 
 // A processor does some of the work of probes while it waits for something else: in a loop of
 // calls nearly all of it, in programs between a fifth and six fifths. Text with probes is larger, which
-// nothing counts: with everything off, programs took up to 4 % more.
+// nothing counts: with everything off, programs took up to 4 % more. One that seldom enters a
+// procedure with probes does not.
 const (
 	leastPaid = 0.2
 	mostPaid  = 1.2
 	mostText  = 0.04
+	textTests = 20 // and at most so many times what the tests cost
 )
 
 // costOf adds up what the tool cost a run. Without prices there is the writer's time only.
@@ -66,9 +68,7 @@ func costOf(t *trace.Tables, writer, events int64) Cost {
 	sure := c.Writer + c.Extensions
 	paid := c.Events.Cost + c.Timed.Cost + c.Counted.Cost + c.InPlace.Cost + c.Tests.Cost
 	c.All, c.Lo, c.Hi = sure+paid, sure+int64(leastPaid*float64(paid)), sure+int64(mostPaid*float64(paid))
-	if n.entries+n.placed+n.counted > 0 {
-		c.Hi += int64(mostText * float64(t.Usage.User+t.Usage.System))
-	}
+	c.Hi += min(int64(mostText*float64(t.Usage.User+t.Usage.System)), textTests*c.Tests.Cost)
 	return c
 }
 
