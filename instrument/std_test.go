@@ -239,7 +239,7 @@ const (
 // checkSame compares what the compiler says of a package without probes and with.
 // It must inline the same functions, but for those that are probed and for what go
 // and defer statements become, and put the same on the heap. Of what stands twice, or is
-// inlined there, it says so once or twice, and as often again for each function that stands
+// inlined there, it says so once or twice, and as often again for each function or loop that stands
 // twice around it.
 func checkSame(t *testing.T, p *instrument.Package, set *points.Set, plain, probed []byte) {
 	probes := map[string]bool{}
@@ -253,6 +253,9 @@ func checkSame(t *testing.T, p *instrument.Package, set *points.Set, plain, prob
 		}
 	}
 	twice := linesOf(p, set, false, func(fn *points.Func) bool { return fn.OneBody == 0 })
+	for line, n := range linesOfLoops(p, set) {
+		twice[line] += n
+	}
 	for _, what := range []*regexp.Regexp{inlines, allocates} {
 		count, got := map[string]int{}, map[string]int{}
 		for _, m := range what.FindAllSubmatch(plain, -1) {
@@ -314,6 +317,23 @@ func checkPlainBodies(t *testing.T, twice map[string]int, plain, probed []byte) 
 		}
 	}
 	t.Logf("%d decisions are the same in bodies without probes", checked)
+}
+
+// linesOfLoops returns the lines in loops that stand twice, and how many of these each is in.
+func linesOfLoops(p *instrument.Package, set *points.Set) map[string]int {
+	lines := map[string]int{}
+	for _, fn := range set.Funcs {
+		for _, lp := range fn.Loops {
+			if !lp.Twice {
+				continue
+			}
+			from, to := p.Position(lp.Body), p.Position(lp.BodyEnd())
+			for l := from.Line; l <= to.Line; l++ {
+				lines[fmt.Sprintf("%s:%d", filepath.Base(from.Filename), l)]++
+			}
+		}
+	}
+	return lines
 }
 
 // linesOf returns the lines of some procedures' bodies, as the compiler names them, and how many

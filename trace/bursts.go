@@ -9,15 +9,17 @@ import (
 
 // Hot procedures run without probes most of the time. Their entries are counted all the same, but
 // calls and loops in them only in the activations with probes: before rate control chose the
-// procedure, and in bursts later. The hits in the others are estimated from the bursts (ADR 32).
+// procedure, and in bursts later. The hits in the others are estimated from the bursts (ADR 32). A loop
+// that lasts takes the place of a procedure for what is in it, and its iterations that of activations.
+// Both are units.
 
 // Bursts is what bursts found at a point. The sums are over bursts, because activations of one burst
 // are alike.
 type Bursts struct {
-	N        uint64 // of a procedure: bursts with an activation
-	Hits     uint64 // of a procedure: activations
+	N        uint64 // of a unit: bursts with an activation or iteration
+	Hits     uint64 // of a unit: these
 	Squares  uint64 // of each burst's hits
-	Products uint64 // of a point in a procedure: each burst's hits times its activations
+	Products uint64 // of a point in a unit: each burst's hits times the unit's
 }
 
 // Estimate is a number of hits, with a 95 % confidence interval if it is not exact.
@@ -139,7 +141,7 @@ func (t *Tables) Hits(id PointID) Estimate {
 // mostHits is far above what a program counts, and far below what a sum of two overflows.
 const mostHits = 1 << 60
 
-// burstsOf is the procedure whose bursts tell of a point: nil if its hits are exact.
+// burstsOf is the unit whose bursts tell of a point: nil if its hits are exact.
 func (t *Tables) burstsOf(p *Point) *Point {
 	q := &t.Points[p.Representative]
 	switch q.Kind {
@@ -147,10 +149,24 @@ func (t *Tables) burstsOf(p *Point) *Point {
 	default:
 		return nil
 	}
-	if p.Flags&spec.FlagDerived != 0 || q.Owner < 0 || t.Points[q.Owner].Plain == 0 || p.Hits == 0 || p.Hits > mostHits {
+	if p.Flags&spec.FlagDerived != 0 || p.Hits == 0 || p.Hits > mostHits {
 		return nil
 	}
-	return &t.Points[q.Owner]
+	return t.Unit(q)
+}
+
+// Unit returns the loop or procedure around a point that ran without probes for a part of the run,
+// nil if none did: then all of the point's hits were counted.
+func (t *Tables) Unit(p *Point) *Point {
+	for loop := p.Loop; loop != NoPoint; loop = t.Points[loop].Loop {
+		if t.Points[loop].Plain > 0 {
+			return &t.Points[loop]
+		}
+	}
+	if p.Owner < 0 || t.Points[p.Owner].Plain == 0 {
+		return nil
+	}
+	return &t.Points[p.Owner]
 }
 
 func rounded(x float64) uint64 { return uint64(math.Round(max(0, x))) }
@@ -166,8 +182,12 @@ func (ix *indexer) readBursts() {
 		}
 		p := &t.Points[v[0]]
 		b := Bursts{Hits: v[2], Squares: v[3], Products: v[4]}
-		if p.Kind == spec.PointProc {
+		switch {
+		case p.Kind == spec.PointProc:
 			p.Plain = min(v[1], p.Hits)
+			b = Bursts{N: v[4], Hits: v[2], Squares: v[3]}
+		case p.Kind == spec.PointLoop && v[1] > 0:
+			p.Plain = min(v[1], mostHits)
 			b = Bursts{N: v[4], Hits: v[2], Squares: v[3]}
 		}
 		p.Bursts = &b

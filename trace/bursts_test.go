@@ -25,7 +25,7 @@ func burstPoints(w *sddf.Writer) {
 	n := len(kinds)
 	zeros, ids := make([]uint32, n), make([]uint64, n)
 	flags := []uint32{spec.FlagTwice, 0, 0, 0, spec.FlagDerived, 0, 0, 0}
-	w.Data(spec.TagProbes, uint32(0), "main", []string{""}, ids, kinds, zeros, []uint32{0, 0, 0, 0, 0, 0, 6, 6}, zeros, zeros, flags, zeros, []uint32{0, 1, 1, 0, 4, 5, 6, 7})
+	w.Data(spec.TagProbes, uint32(0), "main", []string{""}, ids, kinds, zeros, []uint32{0, 0, 0, 0, 0, 0, 6, 6}, zeros, zeros, flags, zeros, []uint32{0, 1, 1, 0, 4, 5, 6, 7}, []uint32{0, 1, 2, 3, 4, 5, 6, 7})
 }
 
 // counted is a trace in which procedure 0 had 1,000 entries with probes before it was hot, then ten
@@ -171,5 +171,42 @@ func TestEstimates(t *testing.T) {
 	e := tr.Hits(1)
 	if p := e.Part(1000, 4000); p.Value != 501_000 || p.Lo < 1000 || p.Lo > e.Lo/4 || p.Hi < e.Hi/4 || p.Hi > e.Hi-3000 {
 		t.Errorf("a quarter of %+v is %+v", e, p)
+	}
+}
+
+// A loop that lasts takes the place of its procedure for what is in it: procedure 0 has loop 1, with call 2
+// and loop 3, which has call 4; call 5 is in none.
+func TestLoopUnits(t *testing.T) {
+	t.Parallel()
+	recordedLoops := func(found ...uint64) *trace.Trace {
+		return recorded(t, func(w *sddf.Writer) {
+			clock(w, 1000)
+			zeros := make([]uint32, 6)
+			w.Data(spec.TagProbes, uint32(0), "main", []string{""}, make([]uint64, 6), []string{"proc", "loop", "call", "loop", "call", "call"}, zeros, zeros,
+				zeros, zeros, []uint32{0, spec.FlagTwice, 0, spec.FlagTwice, 0, 0}, zeros, []uint32{0, 1, 2, 3, 4, 5}, []uint32{0, 1, 1, 1, 3, 5})
+			w.Data(spec.TagCounts, uint64(2000), packed(0, 1, 0, 1, 1, 0, 2, 3000, 0, 3, 1500, 0, 4, 6000, 0, 5, 9, 0))
+			w.Data(spec.TagBursts, uint64(2000), uint64(10), packed(found...))
+			clock(w, 3000)
+			end(w, 3000)
+		})
+	}
+	for _, c := range []struct {
+		unit, within string
+		found        []uint64
+		want         []uint64 // 0: exact
+	}{
+		{"1", "all in it", []uint64{1, 100_000, 1000, 10 * 100 * 100, 10, 2, 0, 2000, 10 * 200 * 200, 10 * 100 * 200, 3, 0, 1000, 10 * 100 * 100, 10 * 100 * 100, 4, 0, 4000, 10 * 400 * 400, 10 * 100 * 400},
+			[]uint64{0, 0, 3000 + 200_000, 1500 + 100_000, 6000 + 400_000, 0}},
+		{"3", "its call", []uint64{3, 100_000, 1000, 10 * 100 * 100, 10, 4, 0, 4000, 10 * 400 * 400, 10 * 100 * 400}, []uint64{0, 0, 0, 0, 6000 + 400_000, 0}},
+	} {
+		tr := recordedLoops(c.found...)
+		for id, want := range c.want {
+			if e := tr.Hits(trace.PointID(id)); e.Exact() != (want == 0) || want != 0 && (e.Value != want || e.Bound()) {
+				t.Errorf("loop %s is a unit, with %s: point %d has %+v, expected %d (0: as counted)", c.unit, c.within, id, e, want)
+			}
+		}
+		if err := tracetest.Validate(tr); err != nil {
+			t.Error(err)
+		}
 	}
 }

@@ -380,7 +380,14 @@ func (ix *indexer) probes(r *row) bool {
 	if r.has("leader") { // older files have none
 		representatives = r.us("leader")
 	}
-	for _, col := range [][]uint64{names, owners, files, lines, flags, ops, representatives} {
+	loops := slices.Clone(representatives)
+	for i := range loops {
+		loops[i] = uint64(i)
+	}
+	if r.has("loop") { // likewise
+		loops = r.us("loop")
+	}
+	for _, col := range [][]uint64{names, owners, files, lines, flags, ops, representatives, loops} {
 		r.bad = r.bad || uint64(len(col)) != n
 	}
 	// A point takes more than 8 bytes of the file, so an index beyond that
@@ -407,8 +414,12 @@ func (ix *indexer) probes(r *row) bool {
 		if representatives[i] >= n {
 			representative = base + i
 		}
+		loop := NoPoint
+		if loops[i] < i { // a loop stands before what is in it
+			loop = PointID(base + loops[i])
+		}
 		t.Points[base+i] = Point{ID: ids[i], Kind: kinds[i], Package: pkg, Name: strs[names[i]],
-			File: strs[files[i]], Line: int(lines[i]), Flags: uint32(flags[i]), Owner: owner, Op: strs[ops[i]], Representative: PointID(representative)}
+			File: strs[files[i]], Line: int(lines[i]), Flags: uint32(flags[i]), Owner: owner, Op: strs[ops[i]], Representative: PointID(representative), Loop: loop}
 	}
 	return true
 }
@@ -462,7 +473,7 @@ func (ix *indexer) finish() {
 func (ix *indexer) unknownPoints() {
 	for i := range ix.t.Points {
 		if p := &ix.t.Points[i]; p.Kind == "" {
-			*p = Point{Kind: spec.PointProc, Name: fmt.Sprintf("unknown point %d", i), Owner: PointID(i), Representative: PointID(i)}
+			*p = Point{Kind: spec.PointProc, Name: fmt.Sprintf("unknown point %d", i), Owner: PointID(i), Representative: PointID(i), Loop: NoPoint}
 		}
 	}
 }

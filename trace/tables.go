@@ -116,6 +116,7 @@ type Point struct {
 	Flags          uint32
 	Owner          PointID // the procedure that contains the point; a proc: itself
 	Representative PointID // the point whose hits are this one's, too; may be the point itself
+	Loop           PointID // the innermost loop around it whose body stands twice, NoPoint if there is none
 	Op             string  // of a sync point: spec.OpLock ...
 
 	Hits   uint64 // times reached, over the whole run, as far as it was observed; see [Tables.Hits]; 0 if no totals were written
@@ -125,8 +126,9 @@ type Point struct {
 	// Off: the point was switched off for a part of the run, so Hits is only the known part.
 	Off   bool
 	Times *Times // nil if it was never timed
-	// Plain is how many of a procedure's hits ran without probes: they were counted, and what they
-	// reached was not. Bursts, nil if there were none, tell what the others reached.
+	// Plain is how many of a procedure's hits, or of a loop's iterations, ran without probes: they were
+	// counted, and what they reached was not. Bursts, nil if there were none, tell what the others
+	// reached.
 	Plain  uint64
 	Bursts *Bursts
 }
@@ -226,8 +228,11 @@ func (p *Point) Counts(index PointID) uint64 {
 }
 
 // Counting is how many hits of probes that count cost as much as so many of p's hits. Those that ran
-// without probes are the first to be among them, and were counted in line.
+// without probes are the first to be among them, and were counted in line, as iterations are.
 func (p *Point) Counting(hits uint64) uint64 {
+	if p.Kind == spec.PointLoop {
+		return hits + p.Plain/spec.InLineParts
+	}
 	plain := min(p.Plain, hits)
 	return hits - plain + plain/spec.InLineParts
 }

@@ -1,19 +1,41 @@
 package profile
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+
+	"qinst.dev/sddf/spec"
+)
 
 // burstsNote says of profiles of one trace each which counts are estimates; "" if none is.
 func burstsNote(parts []*Profile) string {
-	procs := map[uint64]bool{}
+	procs, loops := map[uint64]bool{}, map[uint64]bool{}
 	for _, p := range parts {
 		for i := range p.built.r.T.Points {
-			if pt := &p.built.r.T.Points[i]; pt.Plain > 0 {
+			switch pt := &p.built.r.T.Points[i]; {
+			case pt.Plain == 0:
+			case pt.Kind == spec.PointLoop:
+				loops[pt.ID] = true
+			default:
 				procs[pt.ID] = true
 			}
 		}
 	}
-	if len(procs) == 0 {
+	var what []string
+	for _, n := range []struct {
+		of   map[uint64]bool
+		name string
+	}{{procs, "hot procedure"}, {loops, "long loop"}} {
+		switch len(n.of) {
+		case 0:
+		case 1:
+			what = append(what, "1 "+n.name)
+		default:
+			what = append(what, fmt.Sprintf("%d %ss", len(n.of), n.name))
+		}
+	}
+	if what == nil {
 		return ""
 	}
-	return fmt.Sprintf("%d hot procedures ran mostly without probes: their own calls are exact; calls and loops in them were counted in short bursts, where ~ marks an estimate (its 95 %% interval is in -json) and ≥ a lower bound", len(procs))
+	return strings.Join(what, " and ") + " ran mostly without probes: how often they were entered is exact; calls and loops in them were counted in short bursts, where ~ marks an estimate (its 95 % interval is in -json) and ≥ a lower bound"
 }

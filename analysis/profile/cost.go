@@ -92,7 +92,11 @@ func countsOf(t *trace.Tables) (n numbers) {
 		if p.Kind == spec.PointProc && p.Flags&spec.FlagSmall == 0 {
 			n.entries += p.Hits
 		}
-		switch hits := p.Hits - min(p.Plain, p.Hits); {
+		hits := p.Hits
+		if p.Kind == spec.PointProc {
+			hits -= min(p.Plain, hits)
+		}
+		switch {
 		case p.Representative != trace.PointID(i):
 		case p.Flags&(spec.FlagInLine|spec.FlagSmall) != 0, mode == "count" && (p.Kind == spec.PointProc || p.Kind == spec.PointLoop):
 			n.placed += hits

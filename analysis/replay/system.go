@@ -25,7 +25,7 @@ func withSystem(t *trace.Tables) (*trace.Tables, System) {
 	n := trace.PointID(len(t.Points))
 	own.Points = slices.Clip(t.Points)
 	for i, name := range []string{GCWorker, GCAssist, StopTheW, Probes} {
-		own.Points = append(own.Points, trace.Point{Kind: spec.PointProc, Name: name, Owner: n + trace.PointID(i), Representative: n + trace.PointID(i)})
+		own.Points = append(own.Points, trace.Point{Kind: spec.PointProc, Name: name, Owner: n + trace.PointID(i), Representative: n + trace.PointID(i), Loop: trace.NoPoint})
 	}
 	return &own, System{n, n + 1, n + 2, n + 3}
 }

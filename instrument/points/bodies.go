@@ -129,7 +129,7 @@ func (f *finder) oneBody(fn *Func) (why OneBody) {
 	both := shape{2*s.defers + s.syncs + 1, 0, s.looped, false, append(s.returns, s.returns...)}
 	switch {
 	case why != 0:
-	case f.travels(fn) && f.Inlining.literals(strings.TrimPrefix(fn.Name, prefix(f.Types)+".")):
+	case f.travels(fn) && f.Inlining.literals(f.local(fn)):
 		why = OnceLiteral
 	case f.hasLines(fn):
 		why = OnceLines

@@ -171,13 +171,16 @@ func (f *finder) inlinable(fn *Func) bool {
 	if fn.Name == "main.main" || f.started[fn.Node] {
 		return false
 	}
-	name := strings.TrimPrefix(fn.Name, prefix(f.Types)+".")
+	name := f.local(fn)
 	can, told := f.Inlining.verdict(name, f.reported(fn))
 	if !told && strings.Contains(name, "[...]") {
 		return f.Inlining.on() && looksInlinable(f.Info, fn.Body)
 	}
 	return can
 }
+
+// local is fn's name without its package, as the compiler reports it.
+func (f *finder) local(fn *Func) string { return strings.TrimPrefix(fn.Name, prefix(f.Types)+".") }
 
 // reported returns the position at which the compiler reports about fn.
 func (f *finder) reported(fn *Func) token.Position {

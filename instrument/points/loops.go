@@ -17,6 +17,7 @@ type Loop struct {
 	Point uint32
 	Spin  bool      // entered with the second iteration, because the first one does not wait
 	Func  bool      // ranges over a function
+	Twice bool      // its body stands twice where the probes are
 	Deep  bool      // left from within the body of such a range: iterations are counted in the profile stack
 	Home  token.Pos // where its variables are declared: behind an opening brace
 
@@ -24,7 +25,8 @@ type Loop struct {
 	Body  token.Pos // statements for each iteration stand here
 	End   token.Pos // the exit stands behind this; NoPos if control does not come there
 
-	from, to token.Pos // its statements
+	from, to token.Pos      // its statements
+	block    *ast.BlockStmt // its body, nil if it is made of gotos
 }
 
 // Leave is a statement by which control leaves loops: return, break, continue
@@ -113,7 +115,7 @@ func (l *looper) loop(s ast.Stmt, body *ast.BlockStmt, head spot) *Loop {
 	n := l.natural[s]
 	_, ignored := l.told(s, verbIgnore)
 	_, forced := l.told(s, verbProbe)
-	lp := &Loop{Func: overFunc, Deep: overFunc, Home: l.home, Body: body.Lbrace + 1, from: s.Pos(), to: s.End()}
+	lp := &Loop{Func: overFunc, Deep: overFunc, Home: l.home, Body: body.Lbrace + 1, from: s.Pos(), to: s.End(), block: body}
 	why := SkipReason(0)
 	l.depth++
 	switch {

@@ -54,6 +54,7 @@ type Point struct {
 	OneBody OneBody // of a procedure: why its text stands once, 0 if it stands twice; not in the table
 
 	Representative uint32 // offset of the point whose counter stands for this one, the representative; its own offset if it has a counter
+	Loop           uint32 // offset of the innermost loop around it whose body stands twice, its own offset if there is none
 }
 
 // Skip is a place that could have been a point, with the reason why it is not.
@@ -149,6 +150,7 @@ func Find(p *Package) *Set {
 	f.renameFuncs()
 	f.findClosures()
 	f.findWrappers()
+	f.findLasting()
 	f.set.inlining, f.set.prefix = f.Inlining, prefix(f.Types)+"."
 	for _, fn := range f.set.Funcs {
 		fn.line = f.Fset.Position(fn.Node.Pos()).Line
@@ -178,6 +180,7 @@ func Find(p *Package) *Set {
 		f.placeCalls(fn)
 		f.chooseBodies(fn)
 		f.set.Points[fn.Point].OneBody = fn.OneBody
+		f.chooseLoops(fn)
 	}
 	f.set.Warnings = f.warnings()
 	f.set.CountInLine(true)
@@ -200,6 +203,7 @@ type finder struct {
 	closures map[types.Object]ast.Expr // the function that a variable always holds
 	bound    map[ast.Expr]bool         // the expressions that are values of closures
 	wrappers map[*types.Func]*wrapper
+	lasting  map[*Func]bool    // those of which an activation may last
 	renamed  map[string]string // functions that a directive names, by symbol
 
 	directives map[lineKey][]*directive
@@ -211,8 +215,8 @@ type finder struct {
 func (f *finder) add(fn *Func, pos token.Pos, kind, name string) *Point {
 	file, line := f.place(pos)
 	f.set.Points = append(f.set.Points, Point{
-		Representative: uint32(len(f.set.Points)),
-		ID:             f.nextID(fn, kind), Kind: kind, Name: name,
+		Representative: uint32(len(f.set.Points)), Loop: uint32(len(f.set.Points)),
+		ID: f.nextID(fn, kind), Kind: kind, Name: name,
 		Owner: fn.Point, File: file, Line: line,
 	})
 	return &f.set.Points[len(f.set.Points)-1]

@@ -3,6 +3,7 @@ package rewrite
 import (
 	"fmt"
 	"go/ast"
+	"go/token"
 
 	"qinst.dev/instrument/points"
 	"qinst.dev/sddf/spec"
@@ -32,6 +33,7 @@ func (w *writer) bodies(fn *points.Func) {
 		w.Replace(w.file.Offset(r.Ident.Pos()), w.file.Offset(r.Ident.End()), name)
 		w.insert(r.Stmt.End(), "; %s = %s", r.Ident.Name, name)
 	}
+	w.Own(exitsOf(fn))
 	ast.Inspect(fn.Body, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.FuncLit:
@@ -50,13 +52,27 @@ func (w *writer) bodies(fn *points.Func) {
 		end = "; return }"
 	}
 	from := fn.Body.Lbrace + 1
-	at := w.file.Position(from)
-	level := w.level(fn)
-	begin := w.expand(" if !(%s == 0) {", level)
+	begin := w.expand(" if !(%s == 0) {", w.level(fn))
 	if w.set.InLine && !fn.Bare {
-		begin = w.expand(" if !(*(*@first)(@ptr(&%[1]s)) == 0) { if !(*(*@second)(@ptr(&%[1]s)) <= %[2]d) {", level, spec.ProcEntered)
+		begin = w.levels(len(w.set.Points) + int(fn.Point))
 		end += w.expand("; *@slot(%d)++ }", fn.Point)
 	}
-	w.Double(w.file.Offset(from), w.file.Offset(fn.Body.Rbrace), begin,
-		fmt.Sprintf("%s\n/*line :%d:%d*/", end, at.Line, max(1, at.Column)))
+	without := []int{probesOf(fn), exitsOf(fn)}
+	for _, lp := range fn.Loops {
+		without = append(without, leavesOf(lp))
+	}
+	w.Own(probesOf(fn))
+	w.Double(w.file.Offset(from), w.file.Offset(fn.Body.Rbrace), begin, end+w.lineAt(from), without...)
+}
+
+// levels begins the text with probes, by the n-th byte of @off, and that which counts.
+func (w *writer) levels(n int) string {
+	return w.expand(" if !(*(*@first)(@ptr(&@off[%[1]d])) == 0) { if !(*(*@second)(@ptr(&@off[%[1]d])) <= %[2]d) {", n, spec.ProcEntered)
+}
+
+// lineAt returns a comment, at the beginning of a line, that gives what follows the position of the
+// original.
+func (w *writer) lineAt(pos token.Pos) string {
+	at := w.file.Position(pos)
+	return fmt.Sprintf("\n/*line :%d:%d*/", at.Line, max(1, at.Column))
 }

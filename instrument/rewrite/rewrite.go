@@ -61,6 +61,7 @@ func File(name string, text []byte, file *token.File, set *points.Set, names Nam
 	w.each(funcs, w.syncs)
 	w.each(funcs, w.exits)
 	w.each(funcs, func(fn *points.Func) {
+		w.turns(fn)
 		if fn.OneBody == 0 {
 			w.bodies(fn)
 		}
@@ -72,10 +73,16 @@ func File(name string, text []byte, file *token.File, set *points.Set, names Nam
 // but with those of the literals in it.
 func (w *writer) each(funcs []*points.Func, edit func(*points.Func)) {
 	for _, fn := range funcs {
-		w.Own(int(fn.Point) + 1)
+		w.Own(probesOf(fn))
 		edit(fn)
 	}
 }
+
+// Owners of edits. The second text of a function is without all of them, that of a loop without the
+// probes in it, but with what every exit needs: those of the function, and of the loops around it.
+func probesOf(fn *points.Func) int { return int(fn.Point) + 1 }
+func exitsOf(fn *points.Func) int  { return -int(fn.Point) - 1 }
+func leavesOf(lp *points.Loop) int { return int(lp.Point) + 1 }
 
 // writer edits one file. The order of the calls determines the order of insertions at the same
 // offset: entries, then texts that open at a statement, then those that close, then loops and
@@ -87,7 +94,7 @@ type writer struct {
 	set  *points.Set
 	text []byte // the original
 
-	words map[uint32]int // calls with a word for their callee: its number
+	words map[uint32]int // of what has words in ledgers: the number of the first
 }
 
 func (w *writer) insert(pos token.Pos, template string, args ...any) {
@@ -335,15 +342,31 @@ func (w *writer) counts(form countForm, list []uint32) string {
 	return w.expand("%s", strings.Join(all, form.sep))
 }
 
-// words numbers the calls that may have a word for their callee in ledgers.
+// words numbers what has words in ledgers: calls one, for their callee; loops that stand twice two, for
+// their iterations.
 func words(set *points.Set) map[uint32]int {
 	numbers := map[uint32]int{}
 	if set.InLine {
 		for k, n := range slices.Sorted(maps.Keys(set.Dynamic)) {
 			numbers[n] = k
 		}
+		for i, n := range turning(set) {
+			numbers[n] = len(set.Dynamic) + 2*i
+		}
 	}
 	return numbers
+}
+
+// turning lists the loops that stand twice, in ascending order.
+func turning(set *points.Set) (list []uint32) {
+	for _, fn := range set.Funcs {
+		for _, lp := range fn.Loops {
+			if set.InLine && lp.Twice {
+				list = append(list, lp.Point)
+			}
+		}
+	}
+	return list
 }
 
 // mostMethods is above the index of any method that there is room for beside the number of a point,
@@ -424,15 +447,11 @@ func (w *writer) leaves(token, probe string) string {
 // results first, as the return statement itself would do. A return in a loop is
 // the loop's exit too.
 func (w *writer) exits(fn *points.Func) {
-	left := map[ast.Stmt]string{}
+	left := map[ast.Stmt][]*points.Loop{}
 	for _, l := range fn.Leaves {
-		var text strings.Builder
-		for _, lp := range l.Loops {
-			text.WriteString(w.leave(lp) + "; ")
-		}
-		left[l.Stmt] = text.String()
+		left[l.Stmt] = l.Loops
 		if _, ok := l.Stmt.(*ast.ReturnStmt); !ok || fn.Bare || fn.Exit == points.DeferredExit {
-			w.insert(l.Stmt.Pos(), "%s", text.String())
+			w.leaving(l.Stmt.Pos(), "%s; ", l.Loops)
 		}
 	}
 	if fn.Bare || fn.Exit == points.DeferredExit {
@@ -441,14 +460,28 @@ func (w *writer) exits(fn *points.Func) {
 	exit := w.leaves("@t", "@exit(@t)")
 	for _, ret := range fn.Returns {
 		if len(ret.Results) == 0 {
-			w.insert(ret.Pos(), "%s%s; ", left[ret], exit)
+			w.leaving(ret.Pos(), "%s; ", left[ret])
+			w.Own(exitsOf(fn))
+			w.insert(ret.Pos(), "%s; ", exit)
 			continue
 		}
+		w.Own(exitsOf(fn))
 		at := w.file.Offset(ret.Pos())
 		w.Replace(at, at+len("return"), w.results(fn.Type)+" =")
-		w.insert(ret.End(), "; %s%s; return", left[ret], exit)
+		w.leaving(ret.End(), "; %s", left[ret])
+		w.Own(exitsOf(fn))
+		w.insert(ret.End(), "; %s; return", exit)
 	}
 	if fn.Type.Results.NumFields() == 0 {
+		w.Own(probesOf(fn))
 		w.insert(fn.Body.Rbrace, "; %s ", exit)
+	}
+}
+
+// leaving inserts the exits of loops, innermost first.
+func (w *writer) leaving(at token.Pos, template string, loops []*points.Loop) {
+	for _, lp := range loops {
+		w.Own(leavesOf(lp))
+		w.insert(at, template, w.leave(lp))
 	}
 }

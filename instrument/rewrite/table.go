@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"go/types"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,6 +28,14 @@ func Added(pkg *types.Package, importPath string, set *points.Set, names Names) 
 		if p.Kind == spec.PointSync { // which are all to be seen: their procedure never runs without them
 			list[p.Owner].Flags &^= spec.FlagTwice
 		}
+	}
+	for i := range list {
+		if !set.InLine {
+			list[i].Loop = uint32(i)
+		}
+	}
+	for _, n := range turning(set) {
+		list[n].Flags |= spec.FlagTwice
 	}
 	table, err := Table(importPath, list)
 	if err != nil {
@@ -115,7 +124,7 @@ func @received[T @any](v T, n %[2]s) T { if @off[n] == 0 { @chan(@base + n) }; r
 
 func @got(n %[2]s, object, queue @uptr) %[2]s { if @off[n] == 0 { @sync(@base + n, object, queue) }; return 0 }
 
-`, pkg.Name(), t.u32, t.u64, t.str, t.uptr, max(1, len(list)), t.u8, counted, imports) + names.expand("%s", more) + names.register(t, "base", "off", len(list), table, at, callees(set))), nil
+`, pkg.Name(), t.u32, t.u64, t.str, t.uptr, max(1, len(list)), t.u8, counted, imports) + names.expand("%s", more) + names.register(t, "base", "off", len(list), table, at, wordsOf(set))), nil
 }
 
 // Accessor is the package that has the address of a goroutine's ledger. A package that does not
@@ -155,13 +164,17 @@ func @told(word @uptr, point @u32, callee @uptr) @u32
 
 `
 
-// callees returns the points that have a word in ledgers, in the order of the words, four bytes
-// each.
-func callees(set *points.Set) string {
-	numbers := words(set)
-	b := make([]byte, 4*len(numbers))
-	for n, k := range numbers {
-		binary.LittleEndian.PutUint32(b[4*k:], withMethod(set, n))
+// wordsOf returns the points that have words in ledgers, in the order of the words, four bytes each.
+func wordsOf(set *points.Set) string {
+	var b []byte
+	for _, n := range slices.Sorted(maps.Keys(words(set))) {
+		if _, call := set.Dynamic[n]; call {
+			b = binary.LittleEndian.AppendUint32(b, withMethod(set, n))
+		}
+	}
+	for _, n := range turning(set) {
+		b = binary.LittleEndian.AppendUint32(b, n|spec.LoopWord)
+		b = binary.LittleEndian.AppendUint32(b, n|spec.LoopWord)
 	}
 	return string(b)
 }
@@ -215,9 +228,9 @@ var @table = `, t.u32, t.boolean, points, base, off, probes, t.uptr, at) + strco
 func Table(importPath string, list []points.Point) ([]byte, error) {
 	intern := interner{index: map[string]uint32{"": 0}, list: []string{""}}
 	var (
-		ids                                                      []uint64
-		kinds                                                    []string
-		names, owners, files, lines, flags, ops, representatives []uint32
+		ids                                                             []uint64
+		kinds                                                           []string
+		names, owners, files, lines, flags, ops, representatives, loops []uint32
 	)
 	for _, p := range list {
 		ids = append(ids, p.ID)
@@ -229,9 +242,10 @@ func Table(importPath string, list []points.Point) ([]byte, error) {
 		flags = append(flags, p.Flags)
 		ops = append(ops, intern.add(p.Op))
 		representatives = append(representatives, p.Representative)
+		loops = append(loops, p.Loop)
 	}
 	fields := spec.Records[spec.TagProbes-1].Fields[1:]
-	return sddf.AppendValues(nil, fields, importPath, intern.list, ids, kinds, names, owners, files, lines, flags, ops, representatives)
+	return sddf.AppendValues(nil, fields, importPath, intern.list, ids, kinds, names, owners, files, lines, flags, ops, representatives, loops)
 }
 
 type interner struct {

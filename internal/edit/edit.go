@@ -4,6 +4,7 @@ package edit
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 )
 
@@ -26,6 +27,7 @@ type doubled struct {
 	start, end    int
 	open, between string
 	owner         int
+	without       []int
 }
 
 // New returns a buffer for text, which must not change while it is used.
@@ -47,11 +49,11 @@ func (b *Buffer) Replace(start, end int, s string) {
 }
 
 // Double makes the bytes [start, end) stand twice: open, the bytes with all edits, between, and
-// the bytes without the edits of the part's owner. What belongs to others is in both copies.
-// Insertions at both ends belong to the copies. Parts that stand twice may lie within each other,
-// if they have different owners, but must not overlap otherwise.
-func (b *Buffer) Double(start, end int, open, between string) {
-	b.copies = append(b.copies, doubled{start, end, open, between, b.owner})
+// the bytes without what the owners queued that are named, parts that stand twice among it. What
+// belongs to others is in both copies. Insertions at both ends belong to the copies. Parts may lie
+// within each other, but must not overlap otherwise.
+func (b *Buffer) Double(start, end int, open, between string, without ...int) {
+	b.copies = append(b.copies, doubled{start, end, open, between, b.owner, without})
 }
 
 // Edited reports whether anything was queued.
@@ -108,19 +110,23 @@ func (w *out) write(start, end int, edits []change, copies []doubled) {
 func (w *out) twice(d doubled, edits []change, inner []doubled) {
 	var others []change
 	for _, e := range edits {
-		if e.owner != d.owner {
+		if !slices.Contains(d.without, e.owner) {
 			others = append(others, e)
 		}
 	}
+	var stay []doubled
 	for _, in := range inner {
-		if in.end > d.end || in.owner == d.owner {
+		if in.end > d.end {
 			panic(fmt.Sprintf("internal error: [%d,%d) and [%d,%d) stand twice", d.start, d.end, in.start, in.end))
+		}
+		if !slices.Contains(d.without, in.owner) {
+			stay = append(stay, in)
 		}
 	}
 	w.text = append(w.text, d.open...)
 	w.write(d.start, d.end, edits, inner)
 	w.text = append(w.text, d.between...)
-	w.write(d.start, d.end, others, inner)
+	w.write(d.start, d.end, others, stay)
 }
 
 func (w *out) apply(edits []change) {

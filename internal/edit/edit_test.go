@@ -35,15 +35,34 @@ func TestDouble(t *testing.T) {
 	b.Own(1)
 	b.Insert(2, "1")
 	b.Insert(7, "1")
-	b.Double(2, 7, "<", "|")
+	b.Double(2, 7, "<", "|", 1)
 	b.Own(2)
 	b.Insert(3, "!") // before the inner part, as its signature is
 	b.Insert(4, "2")
 	b.Insert(5, "2")
-	b.Double(4, 5, "{", ":")
+	b.Double(4, 5, "{", ":", 2)
 	b.Own(0)
 	b.Insert(8, "0")
 	if got, want := string(b.Bytes()), "a(<1b![{2c2:c]d1|b![{2c2:c]d)0e"; got != want {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+}
+
+// TestDoubleWithout: a part that an owner named queued is not in the second copy, and of several owners
+// of edits only those named are left out.
+func TestDoubleWithout(t *testing.T) {
+	t.Parallel()
+	b := New([]byte("a(b[c]d)e"))
+	b.Own(1)
+	b.Insert(3, "1")
+	b.Double(4, 5, "{", ":", 1)
+	b.Own(2)
+	b.Insert(4, "2")
+	b.Insert(6, "2")
+	b.Double(2, 7, "<", "|", 1, 3)
+	b.Own(3)
+	b.Insert(6, "3")
+	if got, want := string(b.Bytes()), "a(<b1[{2c:2c]23d|b[2c]2d)e"; got != want {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
 }
@@ -54,7 +73,7 @@ func TestDoubleNested(t *testing.T) {
 	b := New([]byte("abcdef"))
 	for i, part := range [][2]int{{0, 6}, {1, 3}, {2, 2}, {4, 5}} {
 		b.Own(i)
-		b.Double(part[0], part[1], "<", "|")
+		b.Double(part[0], part[1], "<", "|", i)
 	}
 	if got, want := string(b.Bytes()), "<a<b<|c|b<|cd<e|ef|a<b<|c|b<|cd<e|ef"; got != want {
 		t.Errorf("got  %q\nwant %q", got, want)

@@ -178,7 +178,14 @@ const FlagSmall = 1 << 9
 // FlagTwice marks a procedure whose text stands twice, and that has no operations on synchronization
 // objects: the entries that its ledgers' slots have are those of activations without probes, unless all
 // hits are counted in line.
-const FlagTwice = 1 << 10
+//
+// A loop with it has a body that stands twice where its procedure has probes. It has two words in
+// ledgers, which [LoopWord] marks in a table's list of words: the iterations with probes, and those
+// without.
+const (
+	FlagTwice = 1 << 10
+	LoopWord  = 1 << 31
+)
 
 // NoTrips marks an unknown number of iterations in a "leave" event.
 const NoTrips = 1<<64 - 1
@@ -324,14 +331,15 @@ var (
 )
 
 // Bursts is the layout of what bursts found: for each procedure that also ran without probes, and
-// each call and loop in it. Sums of squares and products are over bursts, since activations of one
-// burst are alike.
+// each call and loop in it. A loop that went on without probes stands for the procedure of what is in it,
+// and its iterations for activations. Sums of squares and products are over bursts, since activations
+// of one burst are alike.
 var Bursts = Layout{Variants: []Variant{variant(-1, "burst", 5, "what bursts found at one point", []BitField{
-	{Name: "probe", Word: 0, Width: 32, Unit: Probe, Doc: "procedure, or a point in it"},
-	{Name: "plain", Word: 1, Width: 64, Doc: "of a procedure: activations without probes, in the whole run"},
-	{Name: "hits", Word: 2, Width: 64, Doc: "in bursts; of a procedure: activations with probes"},
+	{Name: "probe", Word: 0, Width: 32, Unit: Probe, Doc: "procedure, a loop that went on without probes, or a point in one of these"},
+	{Name: "plain", Word: 1, Width: 64, Doc: "of a procedure: activations without probes, in the whole run; of a loop: iterations; else 0"},
+	{Name: "hits", Word: 2, Width: 64, Doc: "in bursts; if plain is not 0: activations or iterations with probes"},
 	{Name: "squares", Word: 3, Width: 64, Doc: "sum over bursts of the square of the burst's hits"},
-	{Name: "products", Word: 4, Width: 64, Doc: "sum over bursts of the product of the burst's hits and of its activations of the procedure; of a procedure: number of bursts with an activation"},
+	{Name: "products", Word: 4, Width: 64, Doc: "sum over bursts of the product of the burst's hits and of its activations of the procedure, or iterations of the loop; if plain is not 0: number of bursts with one"},
 })}}
 
 // Records are the records of an instrumented program's file.
@@ -350,9 +358,10 @@ var Records = []Record{
 		field("owner", "[]"+U32, "", "offset in this table of the procedure that contains the point; a proc: itself"),
 		field("file", "[]"+U32, "", "string"),
 		field("line", "[]"+U32, "", "line"),
-		field("flags", "[]"+U32, "", "1 exit by defer, 2 deferred time charged to the caller, 4 call by defer, 8 dynamic callee, 16 spin loop, 32 probed by directive, 64 weak name, 128 in an inlined function, counted by that function's calls, 256 counted in line, 512 small procedure, only counted, 1024 procedure that may run without probes"),
+		field("flags", "[]"+U32, "", "1 exit by defer, 2 deferred time charged to the caller, 4 call by defer, 8 dynamic callee, 16 spin loop, 32 probed by directive, 64 weak name, 128 in an inlined function, counted by that function's calls, 256 counted in line, 512 small procedure, only counted, 1024 procedure that may run without probes, loop that may go on without"),
 		field("op", "[]"+U32, "", "string: operation of a sync point or a site, else empty"),
-		field("leader", "[]"+U32, "", "offset in this table of the point whose count is this one's too, a call's or the procedure's; else the point's own")}, nil),
+		field("leader", "[]"+U32, "", "offset in this table of the point whose count is this one's too, a call's or the procedure's; else the point's own"),
+		field("loop", "[]"+U32, "", "offset in this table of the innermost loop around the point whose body stands twice; the point's own if there is none")}, nil),
 	record(TagEvents, "events", "a block of events of one thread; blocks of a thread are numbered from 0 without gaps", []Field{
 		field("thread", U32, Thr, "dense number"),
 		field("tid", U32, "", "the operating system's thread id"),

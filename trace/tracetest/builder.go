@@ -89,6 +89,7 @@ type point struct {
 	hits   uint64 // beyond those traced
 	traced uint64
 	owner  uint32 // 1 + the procedure that contains it, 0: itself
+	loop   uint32 // 1 + the loop whose body stands twice that contains it, 0: none
 	found  *found // nil: nothing, in bursts
 }
 
@@ -280,6 +281,12 @@ func (b *Builder) Callee(call uint32, function string, hits uint64) {
 
 // In sets the procedure of a point. All points between the two must be of the same package.
 func (b *Builder) In(point, proc uint32) { b.points[point].owner = proc + 1 }
+
+// InLoop puts a point into a loop whose body stands twice.
+func (b *Builder) InLoop(point, loop uint32) {
+	b.points[point].loop = loop + 1
+	b.points[loop].flags |= spec.FlagTwice
+}
 
 // Sync is an operation at such a point.
 func (b *Builder) Sync(g G, object uint32, address uint64, queue int) {
@@ -556,15 +563,16 @@ func (b *Builder) probes(base uint32, points []point) {
 	}
 	var id []uint64
 	var kind []string
-	var name, owner, file, line, flags, op, representative []uint32
+	var name, owner, file, line, flags, op, representative, loop []uint32
 	for i, p := range points {
 		h := fnv.New64a()
 		h.Write([]byte(p.name))
 		id, kind = append(id, h.Sum64()), append(kind, p.kind)
 		name, owner, file = append(name, text(p.name)), append(owner, cmp.Or(p.owner, base+uint32(i)+1)-1-base), append(file, 1)
 		line, flags, op, representative = append(line, base+uint32(i)+1), append(flags, p.flags), append(op, text(p.op)), append(representative, uint32(i))
+		loop = append(loop, cmp.Or(p.loop, base+uint32(i)+1)-1-base)
 	}
-	b.must(b.w.Data(spec.TagProbes, base, points[0].pkg(), texts, id, kind, name, owner, file, line, flags, op, representative))
+	b.must(b.w.Data(spec.TagProbes, base, points[0].pkg(), texts, id, kind, name, owner, file, line, flags, op, representative, loop))
 }
 
 // Trace finishes the trace and opens it.

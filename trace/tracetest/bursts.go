@@ -30,6 +30,15 @@ func (b *Builder) Burst(proc uint32, activations uint64, reached map[uint32]uint
 	}
 }
 
+// Turns adds iterations of a loop that ran without probes.
+func (b *Builder) Turns(loop uint32, n uint64) { b.found(loop).plain += n }
+
+// BurstOfLoop adds a burst with so many iterations of a loop, which reached points in it so many times.
+func (b *Builder) BurstOfLoop(loop uint32, iterations uint64, reached map[uint32]uint64) {
+	b.Burst(loop, iterations, reached)
+	b.points[loop].hits -= iterations // which are no hits
+}
+
 func (b *Builder) found(point uint32) *found {
 	if b.points[point].found == nil {
 		b.points[point].found = &found{}
@@ -52,10 +61,11 @@ func (b *Builder) writeBursts() {
 	}
 }
 
-// Hot is a trace of a program with two hot procedures. In main.hot, of 100,000 activations and some
+// Hot is a trace of a program with two hot procedures and a loop that lasts. In main.hot, of 100,000 activations and some
 // more with probes, main.two is called twice in each, main.some in some, and an interface's method,
 // of two types, in each; it has a loop. main.short was hot for too short a time to know more than
-// that it called main.two. main.cold is not hot.
+// that it called main.two. main.cold is not hot. In main.main a loop went on without probes, which
+// calls main.some three times in each iteration.
 func Hot() *Builder {
 	b := New(2)
 	b.Attribute("count_cost_ps", 1000)
@@ -64,6 +74,9 @@ func Hot() *Builder {
 	b.In(loop, hot)
 	two, some, method, none := b.Calls(hot, "main.two", 202), b.Calls(hot, "main.some", 3), b.Calls(hot, "main.Shape.M", 101), b.Calls(short, "main.two", 7)
 	b.Calls(cold, "main.two", 5)
+	long, often := b.Loop("for", false), b.Calls(begin, "main.some", 6)
+	b.In(long, begin)
+	b.InLoop(often, long)
 	g := b.Go(0, "runtime.main")
 	b.Start(g, 0)
 	b.Enter(g, begin)
@@ -73,7 +86,10 @@ func Hot() *Builder {
 	b.At(4e6).Enter(g, loop)
 	b.At(5e6).Leave(g, loop, 10)
 	b.At(6e6).Exit(g, hot)
+	b.At(7e6).Enter(g, long)
+	b.At(8e6).Leave(g, long, 50_802)
 	b.Count(hot, 100) // before it was hot
+	b.Turns(long, 50_000)
 	b.Count(short, 4)
 	b.Plain(hot, 100_000)
 	b.Plain(short, 50)
@@ -82,6 +98,7 @@ func Hot() *Builder {
 	for i := range uint64(20) {
 		a := 40 + i*7%13
 		b.Burst(hot, a, map[uint32]uint64{two: 2 * a, some: i * i % 4, method: a, loop: a + i%5})
+		b.BurstOfLoop(long, a, map[uint32]uint64{often: 3 * a})
 		method1, activations = method1+a/4, activations+a
 	}
 	b.Callee(method, "main.(*T).M", activations-method1)

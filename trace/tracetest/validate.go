@@ -3,6 +3,7 @@ package tracetest
 import (
 	"errors"
 	"fmt"
+	"math"
 
 	"qinst.dev/sddf/spec"
 	"qinst.dev/trace"
@@ -178,25 +179,29 @@ func (v *validator) counts() error {
 func (v *validator) bursts() error {
 	for i := range v.t.Points {
 		p := &v.t.Points[i]
-		f := p
-		if p.Kind != spec.PointProc {
-			if f = nil; p.Owner >= 0 {
-				f = &v.t.Points[p.Owner]
+		unit, hits := p, p.Hits-min(p.Plain, p.Hits)
+		loop := p.Kind == spec.PointLoop && p.Plain > 0
+		switch {
+		case loop:
+			hits = math.MaxUint64 // its iterations are no hits
+		case p.Kind != spec.PointProc:
+			if unit = v.t.Unit(p); unit == nil && p.Owner >= 0 {
+				unit = &v.t.Points[p.Owner]
 			}
 		}
-		if p.Plain > 0 && (p.Kind != spec.PointProc || p.Flags&spec.FlagTwice == 0 || p.Plain > p.Hits || p.Traced > p.Hits-p.Plain) {
+		if p.Plain > 0 && (p.Flags&spec.FlagTwice == 0 || !loop && (p.Kind != spec.PointProc || p.Plain > p.Hits || p.Traced > hits)) {
 			return fmt.Errorf("%s: %d of %d hits without probes, %d traced", p.Name, p.Plain, p.Hits, p.Traced)
 		}
 		b := p.Bursts
 		if b == nil {
 			continue
 		}
-		if f == nil || f.Bursts == nil {
-			return fmt.Errorf("%s: found in bursts, but not its procedure", p.Name)
+		if unit == nil || unit.Bursts == nil {
+			return fmt.Errorf("%s: found in bursts, but not its procedure or loop", p.Name)
 		}
-		n := float64(f.Bursts.N)
-		if b.Hits > p.Hits-p.Plain || b.Squares < b.Hits || float64(b.Hits)*float64(b.Hits) > n*float64(b.Squares)*(1+1e-9) {
-			return fmt.Errorf("%s: %d hits in %d bursts, squares %d; %d hits, %d of them without probes", p.Name, b.Hits, f.Bursts.N, b.Squares, p.Hits, p.Plain)
+		n := float64(unit.Bursts.N)
+		if b.Hits > hits || b.Squares < b.Hits || float64(b.Hits)*float64(b.Hits) > n*float64(b.Squares)*(1+1e-9) {
+			return fmt.Errorf("%s: %d hits in %d bursts, squares %d; %d hits, %d of them without probes", p.Name, b.Hits, unit.Bursts.N, b.Squares, p.Hits, p.Plain)
 		}
 		if e := v.t.Hits(trace.PointID(i)); !e.Exact() && (e.Lo < p.Hits || e.Value < e.Lo || !e.Bound() && e.Hi < e.Value) {
 			return fmt.Errorf("%s: %+v, %d hits seen", p.Name, e, p.Hits)

@@ -15,6 +15,9 @@ import (
 // be too low. What the activations of one burst find is alike, so that readers take each burst as
 // one observation. For that, squares and products are summed up here, burst by burst.
 //
+// What is held is a unit: a procedure, whose activations may run without probes, or a loop whose body
+// stands twice, whose iterations may (qinst_turns.go).
+//
 // A procedure with one body, or with operations on synchronization objects, which all are to be
 // seen, is held at spec.ProcCounted: all its counts stay exact.
 //
@@ -40,7 +43,7 @@ const (
 
 // The writer's own, but for the atomic words.
 var (
-	qinstHeld    uint32 // procedures that are held now; samplers read it
+	qinstHeld    uint32 // units that are held now; samplers read it
 	qinstLooking uint32 // a burst is on, for samplers
 
 	qinstBurst struct {
@@ -50,22 +53,22 @@ var (
 		next    int64   // when
 		took    float64 // ns of the writer for one, on average
 		dear    float64 // ns that probes of what is held would cost, in the last window
-		procs   uint32  // procedures that are or were held, in qinstBurstProcs
+		units   uint32  // that are or were held, in qinstBurstUnits
 		sumsAt  int64
 		written uint64 // bursts of which a record tells
 		windows uint32
 	}
-	qinstBurstProcs uintptr // of uint32
+	qinstBurstUnits uintptr // of uint32
 	qinstBurstSums  uintptr // of qinstBurstSum, one a point
 )
 
-// qinstBurstSum is what bursts found at a point: its hits, or the activations with probes of a
-// procedure.
+// qinstBurstSum is what bursts found at a point: its hits, or the activations or iterations with
+// probes of a unit.
 type qinstBurstSum struct {
 	last     uint64 // hits when the last burst ended
 	hits     uint64
 	squares  uint64
-	products uint64 // with the procedure's activations; of a procedure: bursts that entered it
+	products uint64 // with the unit's; of a unit: bursts that found it
 }
 
 // qinstBurstSumOf returns a point's sums.
@@ -79,46 +82,64 @@ func qinstBurstSumOf(point uint32) *qinstBurstSum {
 // Context: start.
 func qinstPrepareBursts() {
 	qinstBurst.gap = qinstBurstLeast
-	qinstBurstProcs = qinstAnonymous(qinstMaxPoints * 4)
-	if qinstBurstSums = qinstAnonymous(qinstMaxPoints * unsafe.Sizeof(qinstBurstSum{})); qinstBurstProcs == 0 || raceenabled {
+	qinstBurstUnits = qinstAnonymous(qinstMaxPoints * 4)
+	if qinstBurstSums = qinstAnonymous(qinstMaxPoints * unsafe.Sizeof(qinstBurstSum{})); qinstBurstUnits == 0 || raceenabled {
 		qinstBurstSums = 0
 	}
 }
 
-// qinstBurstProc is the i-th procedure that is or was held.
-// Context: writer.
-func qinstBurstProc(i uint32) *uint32 {
-	return (*uint32)(unsafe.Pointer(qinstBurstProcs + uintptr(i)*4))
+// qinstBurstUnit is the i-th unit that is or was held.
+// Context: start, goroutine, writer.
+func qinstBurstUnit(i uint32) *uint32 {
+	return (*uint32)(unsafe.Pointer(qinstBurstUnits + uintptr(i)*4))
 }
 
-// qinstEachWithin calls f with each point of a procedure, without its own.
+// qinstEachWithin calls f with each point of a unit, without its own.
 // Context: writer.
-func qinstEachWithin(proc uint32, f func(point uint32, o *qinstRuling)) {
-	t := qinstTableOf(proc)
-	for k := proc + 1; k < t.base+t.probes; k++ {
+func qinstEachWithin(unit uint32, f func(point uint32, o *qinstRuling)) {
+	t, loop := qinstTableOf(unit), qinstRulingOf(unit).within != 0
+	for k := unit + 1; k < t.base+t.probes; k++ {
 		o := qinstRulingOf(k)
 		if o.within == 0 {
 			return
 		}
-		f(k, o)
+		if !loop || qinstInLoop(k, unit) {
+			f(k, o)
+		}
 	}
 }
 
-// qinstIsHeld reports whether a point's procedure is held.
-// Context: start, goroutine, writer.
-func qinstIsHeld(point uint32) bool {
-	return qinstHeld != 0 && qinstControlOf(point-qinstRulingOf(point).within).held != 0
+// qinstInUnit calls f with each unit that a point is in, the innermost first, and the procedure
+// last, until f returns true. It reports whether f did.
+// Context: goroutine, writer.
+func qinstInUnit(point uint32, f func(c *qinstControl, o *qinstRuling) bool) bool {
+	proc := point - qinstRulingOf(point).within
+	for at := point; ; {
+		o := qinstRulingOf(at)
+		if o.loop == 0 {
+			break
+		}
+		if at -= o.loop; f(qinstControlOf(at), qinstRulingOf(at)) {
+			return true
+		}
+	}
+	return f(qinstControlOf(proc), qinstRulingOf(proc))
 }
 
-// qinstRanPlain reports whether a point's procedure has run without its probes, and so without what
-// reaches this point. Its entries are exact.
+// qinstIsHeld reports whether a unit is held that a point is in.
+// Context: writer.
+func qinstIsHeld(point uint32) bool {
+	return qinstHeld != 0 && qinstInUnit(point, func(c *qinstControl, _ *qinstRuling) bool { return c.held != 0 })
+}
+
+// qinstRanPlain reports whether a unit has run without its probes, and so without what reaches this
+// point. Entries of procedures are exact.
 // Context: goroutine, writer.
 func qinstRanPlain(point uint32) bool {
-	if !qinstControlled || qinstKindOf(point) == 0 {
+	if !qinstControlled || qinstKindOf(point) == 0 || qinstRulingOf(point).within == 0 {
 		return false
 	}
-	proc := point - qinstRulingOf(point).within
-	return proc != point && qinstControlOf(proc).met && qinstRulingOf(proc).hold == qinstProcEntered
+	return qinstInUnit(point, func(c *qinstControl, o *qinstRuling) bool { return c.met && o.hold == qinstProcEntered })
 }
 
 // qinstPriceUnits notes what an activation of a procedure costs, with probes and held, in hits
@@ -159,9 +180,14 @@ func qinstIsRuled(proc uint32) bool {
 	return ruled
 }
 
-// qinstProbed returns how many hits of a point were counted by probes.
+// qinstProbed returns how many hits of a point were counted by probes; of a loop that is a unit, how
+// many iterations had them.
 // Context: writer.
 func qinstProbed(point uint32) (n uint64) {
+	if u := qinstTurningOf(point); u != nil {
+		n, _ = u.iterations()
+		return n
+	}
 	n = qinstSharedCounter(point).hits
 	qinstEachCounter(point, func(c *qinstCounter) { n += c.hits })
 	return n
@@ -176,11 +202,15 @@ func qinstHoldDear(budget, fixed, ns float64) (counting float64) {
 	b.windows++
 	list := (*[qinstMaxPoints]uint32)(unsafe.Pointer(qinstTracked))
 	listed := qinstListed
-	prices := unsafe.Slice((*float64)(unsafe.Pointer(qinstPrices)), int(listed))
+	least := qinstPriceTurns(ns) // what all cost if as many as possible are held
+	prices := unsafe.Slice((*float64)(unsafe.Pointer(qinstPrices)), int(min(listed+qinstNTurns, qinstMaxPoints)))
 	qinstSumLoops(list[:listed], budget)
-	least := 0. // what all cost if as many as possible are held
 	for i := range prices {
 		prices[i] = 0
+		if uint32(i) >= listed {
+			prices[i] = qinstTurn(uint32(i) - listed).saves
+			continue
+		}
 		c, o := qinstControlOf(list[i]), qinstRulingOf(list[i])
 		if o.kind != qinstPair || o.within != 0 && qinstControlOf(list[i]-o.within).listed {
 			continue // a loop's cost is in its procedure's
@@ -188,7 +218,7 @@ func qinstHoldDear(budget, fixed, ns float64) (counting float64) {
 		if o.hold != 0 && (c.n > 0 || c.inner > 0) && (c.unit == 0 || b.windows%qinstUnitsEach == 0) && !qinstPriceUnits(list[i], c) {
 			c.unit = 0
 		}
-		if o.hold == 0 || c.unit == 0 {
+		if !c.isUnit(o) {
 			least += c.n * qinstCountNS
 			continue
 		}
@@ -199,14 +229,13 @@ func qinstHoldDear(budget, fixed, ns float64) (counting float64) {
 	b.dear, counting = 0, least
 	for i := range listed {
 		c := qinstControlOf(list[i])
-		if qinstRulingOf(list[i]).hold == 0 || c.unit == 0 {
-			continue
+		if c.isUnit(qinstRulingOf(list[i])) {
+			counting += qinstHoldOne(list[i], c, c.saves(), most, budget*qinstHeldNobody)
 		}
-		saves := c.saves()
-		if qinstHoldOne(list[i], c, saves, most, budget*qinstHeldNobody); c.held != 0 {
-			b.dear += saves
-		} else {
-			counting += saves
+	}
+	for i := range qinstNTurns {
+		if u := qinstTurn(i); u.n != 0 || u.held() {
+			counting += qinstHoldOne(u.point, qinstControlOf(u.point), u.saves, most, budget*qinstHeldNobody)
 		}
 	}
 	// Bursts have their part of the budget. What they cost beyond probes is the writer's time.
@@ -230,12 +259,22 @@ func qinstSumLoops(list []uint32, budget float64) {
 			continue
 		}
 		proc := point - o.within
+		if qinstInTurn(point) {
+			continue // it is priced with the loop around it
+		}
 		if p := qinstControlOf(proc); p.listed {
 			p.inner += float32(c.n)
 		} else if c.n*qinstCountNS > budget*qinstHeldNobody {
 			qinstEnlist(proc)
 		}
 	}
+}
+
+// isUnit reports whether a listed point is a procedure that may be held.
+// Context: writer.
+func (c *qinstControl) isUnit(o *qinstRuling) bool {
+	turns := c.turns || c.turned == qinstBurst.windows
+	return o.hold != 0 && o.within == 0 && c.unit != 0 && !(turns && o.hold == qinstProcEntered)
 }
 
 // saves returns what holding a procedure saves in a window, in ns. While it is held, loops of
@@ -245,32 +284,37 @@ func (c *qinstControl) saves() float64 {
 	return max(c.n*float64(c.unit-c.rest), float64(c.inner)*(1-1./qinstInLineParts)) * qinstCountNS
 }
 
-// qinstHoldOne holds a procedure, or lets it go, if it is time to. most is what its probes may
-// cost.
+// qinstHoldOne holds a unit, or lets it go, if it is time to. most is what its probes may cost. It
+// returns what they do.
 // Context: writer.
-func qinstHoldOne(proc uint32, c *qinstControl, saves, most, least float64) {
+func qinstHoldOne(unit uint32, c *qinstControl, saves, most, least float64) float64 {
 	switch {
 	case c.held == 0:
 		if saves > most && saves > least && qinstBurstSums != 0 {
-			qinstHold(proc, c)
+			qinstHold(unit, c)
 		}
 	case saves > most*qinstHeldAgain && saves > least*qinstHeldAgain:
 		c.calm = 0
 	case c.calm < qinstHeldCalm:
 		c.calm++
 	default:
-		qinstLetGo(proc, c)
+		qinstLetGo(unit, c)
 	}
+	if c.held == 0 {
+		return saves
+	}
+	qinstBurst.dear += saves
+	return 0
 }
 
-// qinstHold holds a procedure. No event of it is written from here on, in bursts neither: its
+// qinstHold holds a unit. No event of it is written from here on, in bursts neither: its
 // loops go on the list, so that rate control keeps all of them counted. Without room there it is
 // not held.
 // Context: writer.
-func qinstHold(proc uint32, c *qinstControl) {
+func qinstHold(unit uint32, c *qinstControl) {
 	b := &qinstBurst
 	room := true
-	qinstEachWithin(proc, func(point uint32, o *qinstRuling) {
+	qinstEachWithin(unit, func(point uint32, o *qinstRuling) {
 		if o.kind == qinstPair {
 			if d := qinstControlOf(point); !d.listed {
 				qinstEnlist(point)
@@ -283,20 +327,20 @@ func qinstHold(proc uint32, c *qinstControl) {
 	}
 	if !c.met {
 		c.met = true
-		*qinstBurstProc(b.procs) = proc
-		b.procs++
+		*qinstBurstUnit(b.units) = unit
+		b.units++
+		qinstKeepTurns(unit)
 	}
-	if c.held, c.calm = qinstRulingOf(proc).hold, 0; c.held == qinstProcEntered {
-		qinstNoteBurst(proc, false)
+	if c.held, c.calm = qinstRulingOf(unit).hold, 0; c.held == qinstProcEntered {
+		qinstNoteBurst(unit, false)
 	}
 	if atomic.Xadd(&qinstHeld, 1) == 1 {
 		qinstNextBurst()
 	}
-	t := qinstTableOf(proc)
-	t.setLevel(uintptr(proc - t.base))
+	qinstSetUnit(unit)
 }
 
-// qinstHeldFirst are the procedures that an earlier run held, by identity, 16 digits each, in
+// qinstHeldFirst are the units that an earlier run held, by identity, 16 digits each, in
 // ascending order. The linker puts them here (-prune).
 var qinstHeldFirst string
 
@@ -309,6 +353,7 @@ func qinstHoldFirst() {
 	if qinstHeldFirst == "" || !qinstBudgetOn || qinstBurstSums == 0 {
 		return
 	}
+	qinstTakeTurns()
 	for ; qinstFirstTables < qinstNTables; qinstFirstTables++ {
 		t := &qinstTables[qinstFirstTables]
 		if t.probes == 0 {
@@ -318,11 +363,11 @@ func qinstHoldFirst() {
 		for i := range uint32(ids.array()) {
 			point, id := t.base+i, ids.number()
 			kind, o, c := qinstKindOf(point), qinstRulingOf(point), qinstControlOf(point)
-			if kind != qinstPair || o.within != 0 || !qinstIsFirst(id) {
+			if kind != qinstPair || o.hold == 0 && o.within != 0 || !qinstIsFirst(id) {
 				continue
 			}
 			qinstFirstFound++
-			if o.hold != 0 && c.held == 0 && !qinstIsRuled(point) {
+			if o.hold != 0 && c.held == 0 && !qinstIsRuled(point-o.within) && (o.within == 0 || qinstTurningOf(point) != nil) {
 				qinstEnlist(point)
 				qinstHold(point, c)
 			}
@@ -352,13 +397,39 @@ func qinstIsFirst(id uint64) bool {
 	return false
 }
 
-// qinstLetGo holds a procedure no more.
+// qinstLetGo holds a unit no more.
 // Context: start, goroutine, writer.
-func qinstLetGo(proc uint32, c *qinstControl) {
+func qinstLetGo(unit uint32, c *qinstControl) {
 	c.held = 0
 	atomic.Xadd(&qinstHeld, -1)
-	t := qinstTableOf(proc)
-	t.setLevel(uintptr(proc - t.base))
+	qinstSetUnit(unit)
+}
+
+// qinstLetAllGo does so with every unit of a procedure.
+// Context: start, goroutine, writer.
+func qinstLetAllGo(proc uint32) {
+	for i := range qinstBurst.units {
+		unit := *qinstBurstUnit(i)
+		if c := qinstControlOf(unit); c.held != 0 && unit-qinstRulingOf(unit).within == proc {
+			qinstLetGo(unit, c)
+		}
+	}
+}
+
+// qinstSetUnit gives a unit its level.
+// Context: start, goroutine, writer.
+func qinstSetUnit(unit uint32) {
+	t, o := qinstTableOf(unit), qinstRulingOf(unit)
+	i := uintptr(unit - t.base)
+	if o.within == 0 {
+		t.setLevel(i)
+		return
+	}
+	level := qinstUsual
+	if proc := i - uintptr(o.within); qinstControlOf(unit).held != 0 && !qinstBurst.on && t.levelNow(proc, proc) == qinstProcProbed {
+		level = qinstProcEntered
+	}
+	*t.levelOf(i) = level
 }
 
 // qinstNextBurst draws the time of the next burst. Times between bursts are exponential, for a
@@ -385,9 +456,9 @@ func qinstBurstDue() {
 	usleep(qinstBurstNS / 1000)
 	atomic.Store(&qinstLooking, 0)
 	qinstFlip(false)
-	for i := range b.procs {
-		if proc := *qinstBurstProc(i); qinstControlOf(proc).held == qinstProcEntered {
-			qinstNoteBurst(proc, true)
+	for i := range b.units {
+		if unit := *qinstBurstUnit(i); qinstControlOf(unit).held == qinstProcEntered {
+			qinstNoteBurst(unit, true)
 		}
 	}
 	qinstNextBurst()
@@ -401,28 +472,27 @@ func qinstBurstDue() {
 func qinstFlip(on bool) {
 	qinstLockMemory()
 	qinstBurst.on = on
-	for i := range qinstBurst.procs {
-		if proc := *qinstBurstProc(i); qinstControlOf(proc).held != 0 {
-			t := qinstTableOf(proc)
-			t.setLevel(uintptr(proc - t.base))
+	for i := range qinstBurst.units {
+		if unit := *qinstBurstUnit(i); qinstControlOf(unit).held != 0 {
+			qinstSetUnit(unit)
 		}
 	}
 	qinstUnlockMemory()
 }
 
-// qinstNoteBurst takes in what was counted in a procedure since the burst before ended, which is
+// qinstNoteBurst takes in what was counted in a unit since the burst before ended, which is
 // what this burst found: activations that began in it may have gone on for a while. Without
 // adding, it takes note of where the next burst begins.
 // Context: writer.
-func qinstNoteBurst(proc uint32, adding bool) {
-	a := qinstBurstSumOf(proc)
-	n := a.since(qinstProbed(proc))
+func qinstNoteBurst(unit uint32, adding bool) {
+	a := qinstBurstSumOf(unit)
+	n := a.since(qinstProbed(unit))
 	if adding && n != 0 {
 		a.hits += n
 		a.squares += n * n
 		a.products++
 	}
-	qinstEachWithin(proc, func(point uint32, o *qinstRuling) {
+	qinstEachWithin(unit, func(point uint32, o *qinstRuling) {
 		hits, _ := qinstHitsOf(point)
 		x := qinstBurstSumOf(point)
 		if k := x.since(hits); adding {
@@ -455,10 +525,14 @@ func qinstBurstSumsDue(now int64) {
 // Context: writer.
 func qinstWriteBursts() {
 	b := &qinstBurst
-	if b.procs == 0 {
+	if b.units == 0 {
 		return
 	}
 	b.sumsAt, b.written = nanotime(), b.n
+	for i := range qinstNTurns {
+		u := qinstTurn(i)
+		_, u.plain = u.iterations() // once, because both passes must agree on who is a unit
+	}
 	found := uint64(0)
 	qinstEachFound(func(uint32, uint64, *qinstBurstSum) { found++ })
 	qinstRecordBursts(qinstNow(), b.n, found*40)
@@ -470,19 +544,25 @@ func qinstWriteBursts() {
 	qinstBeat++
 }
 
-// qinstEachFound calls f with each procedure that ran without probes, with the number of such
-// activations, and with each point in it that bursts found.
+// qinstEachFound calls f with each unit that ran without probes, with the number of such activations
+// or iterations, and with each point in it that bursts found.
 // Context: writer.
 func qinstEachFound(f func(point uint32, plain uint64, s *qinstBurstSum)) {
-	for i := range qinstBurst.procs {
-		proc := *qinstBurstProc(i)
-		if qinstRulingOf(proc).hold != qinstProcEntered {
+	for i := range qinstBurst.units {
+		unit := *qinstBurstUnit(i)
+		if qinstRulingOf(unit).hold != qinstProcEntered {
 			continue
 		}
 		plain := uint64(0)
-		qinstEachLedger(func(at uintptr) { plain += *qinstLedgerSlot(at, proc) })
-		f(proc, plain, qinstBurstSumOf(proc))
-		qinstEachWithin(proc, func(point uint32, _ *qinstRuling) {
+		if u := qinstTurningOf(unit); u != nil {
+			if plain = u.plain; plain == 0 {
+				continue // by this readers know that the loop is a unit
+			}
+		} else {
+			qinstEachLedger(func(at uintptr) { plain += *qinstLedgerSlot(at, unit) })
+		}
+		f(unit, plain, qinstBurstSumOf(unit))
+		qinstEachWithin(unit, func(point uint32, _ *qinstRuling) {
 			if s := qinstBurstSumOf(point); s.hits != 0 {
 				f(point, 0, s)
 			}

@@ -44,9 +44,10 @@ type qinstControl struct {
 	until        uint64         // likewise when the point came back to trace, which none has told of yet
 	timed, took  uint64         // likewise
 	kind         uint8          // 0: qinstPair as far as is known
-	held         uint8          // of a procedure: its level outside of bursts, 0: the usual one
+	held         uint8          // of a unit: its level outside of bursts, 0: the usual one
 	calm         uint8          // windows in which it need not be held
 	met          bool           // it has been held
+	turns        bool           // of a procedure or loop: a loop in it has been held, so that it is not
 	below        uint8          // levels below trace
 	listed       bool
 	seen         bool // its level has changed
@@ -54,8 +55,9 @@ type qinstControl struct {
 	off          bool // it has been off
 	fresh        bool // the next sums record tells of it
 	quiet        uint8
-	unit, rest   float32 // of a procedure: cost of an activation, in counted hits; while it is held
+	unit, rest   float32 // of a unit: cost of an activation or iteration, in counted hits; while it is held
 	inner        float32 // of a procedure: hits of its listed loops in the last window
+	turned       uint32  // the last window in which it, or a loop in it, might have been held as a loop
 }
 
 // The writer's own, but for qinstUrgent: probes set that when a counter has used up its
@@ -297,8 +299,9 @@ func qinstRuled(point uint32) {
 	case qinstUsual != qinstProcProbed && t != nil && point-t.base < t.probes:
 		t.setLevel(uintptr(point - t.base))
 	}
-	if proc := point - qinstRulingOf(point).within; qinstIsHeld(point) {
-		qinstLetGo(proc, qinstControlOf(proc)) // what rules are about is as they say
+	proc := point - o.within
+	if p := qinstControlOf(proc); p.held != 0 || p.turns {
+		qinstLetAllGo(proc) // what rules are about is as they say
 	}
 	if c := qinstControlOf(point); r.most == qinstRateOff || c.off || qinstPaged[point>>qinstPageShift] {
 		qinstAppend(point)

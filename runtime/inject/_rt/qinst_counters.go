@@ -37,9 +37,10 @@ type qinstRuling struct {
 	quota int32 // of the counters of pages to come; 0: as they are
 	rule  uint8 // and 1; 0: none
 	kind  uint8 // as qinstControl has it
-	hold  uint8 // of a procedure, once kind is known: the level at which it may be held, 0: none
+	hold  uint8 // of a procedure or loop, once kind is known: the level at which it may be held, 0: none
 	// The point of its procedure is so many before it; only known if kind is, too.
 	within uint32
+	loop   uint32 // the innermost loop around it whose body stands twice is so many before it, 0: none; likewise
 }
 
 // A page is known in three places: its recorder has its address, the directory has its number,

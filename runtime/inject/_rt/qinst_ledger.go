@@ -31,8 +31,9 @@ import (
 //	at                     a slot for each point of one package that is not registered
 //	at+8*qinstEarlySlots   a slot for each point; these lie in the ring
 //	qinstLedgerBytes on    words, for calls whose callee is known at run time only: the callee that
-//	                       this ledger saw most. A package has them where its points have slots, so
-//	                       that one distance finds both
+//	                       this ledger saw most; behind these, two for each loop that stands twice: its
+//	                       iterations with probes, and those without. A package has them where its
+//	                       points have slots, so that one distance finds both
 //	qinstLedgerBytes on    the hits in those calls' slots that were of other callees
 //
 // The address is in g.racectx, which nothing uses without the race detector, and the number
@@ -472,14 +473,24 @@ func qinstNameMost(t qinstMost, b *qinstRecorder, e *qinstCallee) {
 // qinstCalleesRead: callees are being written.
 var qinstCalleesRead uint32
 
+// wordOf is what the k/4-th word of a table's points in ledgers is of.
+// Context: writer.
+func (t *qinstTable) wordOf(k int) uint32 {
+	return uint32(t.words[k]) | uint32(t.words[k+1])<<8 | uint32(t.words[k+2])<<16 | uint32(t.words[k+3])<<24
+}
+
 // qinstLedgerCallees adds the callees that ledgers counted to a table, and writes those that
 // find no room there.
 // Context: writer.
 func qinstLedgerCallees(b *qinstRecorder) {
 	for i := range qinstNTables {
 		t := &qinstTables[i]
-		for k := 0; k+4 <= len(t.callees); k += 4 {
-			point := t.base + (uint32(t.callees[k]) | uint32(t.callees[k+1])<<8 | uint32(t.callees[k+2])<<16 | uint32(t.callees[k+3])<<24)
+		for k := 0; k+4 <= len(t.words); k += 4 {
+			offset := t.wordOf(k)
+			if offset&qinstLoopWord != 0 {
+				break // of loops are the last
+			}
+			point := t.base + offset
 			word := qinstLedgerPoints + uintptr(t.base)*8 + uintptr(k)*2
 			qinstEachLedger(func(at uintptr) {
 				t := qinstMostAt(at, word, point)

@@ -54,7 +54,7 @@ type qinstTable struct {
 	off    uintptr // the package's bytes: one a point, see offOf, and one more, see levelOf
 	kinds  bool    // of its points rate control has them, and where their procedures begin
 
-	callees string // of each word of ledgers that names a callee, the offset of its point, four bytes
+	words string // of each word of ledgers the offset of its point, four bytes; a loop has two, see qinstTurning
 }
 
 // Addresses that are zero until they are mapped are tested before use, because they stay
@@ -362,8 +362,8 @@ func qinstMakeRecorder(n uint32) bool {
 // Context: start.
 //
 //go:linkname qinstRegister qinst_register
-func qinstRegister(base *uint32, points uint32, table string, off unsafe.Pointer, probes uint32, at *uintptr, callees string) bool {
-	t := qinstTable{text: table, probes: probes, off: uintptr(off), callees: callees}
+func qinstRegister(base *uint32, points uint32, table string, off unsafe.Pointer, probes uint32, at *uintptr, words string) bool {
+	t := qinstTable{text: table, probes: probes, off: uintptr(off), words: words}
 	if qinstStarted == 0 {
 		t.setOff(1)
 		return false

@@ -412,8 +412,13 @@ func qinstKindOf(point uint32) (kind uint8) {
 		for range 3 { // owners, files, lines
 			flags.skip()
 		}
+		loops := flags
+		for range 3 { // flags, operations, representatives
+			loops.skip()
+		}
 		owners.array()
 		flags.array()
+		loops.array()
 		for i := range n {
 			o := qinstRulingOf(t.base + i)
 			kind, flag := kinds.str(), flags.number()
@@ -421,13 +426,13 @@ func qinstKindOf(point uint32) (kind uint8) {
 			if flag&qinstFlagSmall != 0 {
 				o.kind = qinstCalls // it can only be counted, too
 			}
-			o.within = i - uint32(owners.number())
+			o.within, o.loop = i-uint32(owners.number()), i-uint32(loops.number())
 			switch {
 			case kind == "go": // what it starts is told of by the profile stack
 				qinstRulingOf(t.base + i - o.within).hold = 0
-			case o.kind != qinstPair || o.within != 0:
-			case flag&qinstFlagTwice != 0:
+			case o.kind == qinstPair && flag&qinstFlagTwice != 0:
 				o.hold = qinstProcEntered
+			case o.kind != qinstPair || o.within != 0:
 			default:
 				o.hold = qinstProcCounted
 			}

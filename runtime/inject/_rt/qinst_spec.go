@@ -106,6 +106,7 @@ const (
 	qinstProcProbed   = 3
 	qinstFlagSmall    = 512
 	qinstFlagTwice    = 1024
+	qinstLoopWord     = 2147483648
 	qinstNoTrips      = 18446744073709551615
 	qinstAddressBits  = 48
 	// "instRing"

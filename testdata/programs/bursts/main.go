@@ -151,12 +151,42 @@ func work(seed uint32) (sum uint32) {
 	return sum + t.sum
 }
 
+// turns is one activation that lasts, in whose loops nearly all calls are: the iterations of the
+// outer loop are long in the first half, and short in the second one.
+func turns(seed uint32) (sum uint32) {
+	r := random(seed)
+	shapes := []shape{even{3}, odd{2}, odd{1}}
+	for phase := range uint32(800_000) {
+		n := uint32(3)
+		if phase < 2 {
+			n = 1_000_000
+		}
+		for i := range n {
+			if r.next()%3 == 0 {
+				sum += leaf(sum)
+			}
+			if i%4 == 1 {
+				continue
+			}
+			for range r.next() % 4 {
+				sum += leaf(i)
+			}
+			sum += shapes[i%3].run(&r, 1)
+		}
+		if sum%1000 == 1 {
+			sum += twig(sum)
+		}
+	}
+	return sum
+}
+
 func main() {
 	var wg sync.WaitGroup
-	sums := make([]uint32, 2)
-	for i := range sums {
+	sums := make([]uint32, 3)
+	for i := range 2 {
 		wg.Go(func() { sums[i] = work(uint32(88172645 + i)) })
 	}
+	wg.Go(func() { sums[2] = turns(12345) })
 	wg.Wait()
 	fmt.Println(sums)
 }

@@ -1,0 +1,142 @@
+package points
+
+import (
+	"go/ast"
+	"go/token"
+)
+
+// The body of a loop stands twice, too, in the text with probes, if its function may last: an activation
+// keeps the text that it began with, and may never return. So each iteration chooses by a level of
+// the loop's own. Loops that stand twice may lie within each other: an outer loop may take long for
+// an iteration.
+//
+// A body may not stand twice if a copy would be something else, as for functions (see chooseBodies), or if
+// all that it does is to be seen: the operations on synchronization objects, and what it starts.
+
+// What probes cost, in increments: more for a call whose callee is told, for a loop in the body, and
+// what an iteration pays for the choice. A body that would save no more stands once.
+const (
+	toldSteps = 2
+	loopSteps = 6
+	turnSteps = 2
+)
+
+// chooseLoops decides which of fn's loops stand twice, and which points are in them.
+func (f *finder) chooseLoops(fn *Func) {
+	if !f.lasting[fn] || fn.Bare || f.hasLines(fn) || fn.OneBody == OnceLarge || f.Inlining.literals(f.local(fn)) {
+		return
+	}
+	nodes := f.bothNodes(fn, f.own(fn, func(OneBody) {}))
+	for _, lp := range fn.Loops {
+		if lp.Twice = f.loopTwice(fn, lp); lp.Twice {
+			ast.Inspect(lp.block, func(n ast.Node) bool { nodes++; return true })
+		}
+	}
+	if nodes > sureNodes {
+		for _, lp := range fn.Loops {
+			lp.Twice = false
+		}
+	}
+	f.set.placeInLoops(fn)
+}
+
+// loopTwice reports whether the body of a loop may stand twice, and whether that gains anything.
+func (f *finder) loopTwice(fn *Func, lp *Loop) bool {
+	if lp.block == nil || lp.Func || lp.Deep || lp.Spin {
+		return false
+	}
+	for _, y := range fn.Syncs {
+		if lp.holds(y.Pos) {
+			return false
+		}
+	}
+	saved := 0
+	for _, p := range fn.Posts {
+		if p.Body == lp.Body {
+			return false // such a call is counted when the next iteration begins
+		}
+	}
+	for _, a := range fn.Insertions {
+		if !lp.holds(a.Pos) {
+			continue
+		}
+		for _, n := range a.Points {
+			saved++
+			if _, told := f.set.Dynamic[n]; told {
+				saved += toldSteps
+			}
+		}
+	}
+	for _, in := range fn.Loops {
+		if lp.holds(in.Start) {
+			saved += loopSteps
+			if in.Func || in.Deep {
+				return false
+			}
+		}
+	}
+	return saved > turnSteps && f.copiable(lp.block)
+}
+
+// copiable reports whether a copy of a block means the same as the block.
+func (f *finder) copiable(b *ast.BlockStmt) bool {
+	ok := true
+	ast.Inspect(b, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncLit, *ast.GoStmt, *ast.DeferStmt, *ast.LabeledStmt, *ast.TypeSpec, *ast.SelectStmt:
+			ok = false
+		case *ast.BranchStmt:
+			ok = ok && n.Tok != token.GOTO
+		case *ast.RangeStmt:
+			ok = ok && !overFunc(f.Info, n)
+		}
+		return ok
+	})
+	return ok
+}
+
+// holds reports whether an insertion is in the body, or at one of its ends.
+func (lp *Loop) holds(pos token.Pos) bool {
+	return lp.block != nil && lp.Body <= pos && pos <= lp.block.Rbrace
+}
+
+// BodyEnd is where the body of a loop that stands twice ends.
+func (lp *Loop) BodyEnd() token.Pos { return lp.block.Rbrace }
+
+// Encloses reports whether a loop stands in lp's body.
+func (lp *Loop) Encloses(in *Loop) bool { return lp.holds(in.Start) }
+
+// placeInLoops notes for each point of fn in which loop it is counted.
+func (s *Set) placeInLoops(fn *Func) {
+	innermost := func(pos token.Pos) (loop uint32, found bool) {
+		for _, lp := range fn.Loops { // outer ones first
+			if lp.Twice && lp.holds(pos) {
+				loop, found = lp.Point, true
+			}
+		}
+		return loop, found
+	}
+	place := func(point uint32, pos token.Pos) {
+		if loop, found := innermost(pos); found {
+			s.Points[point].Loop = loop
+		}
+	}
+	for _, a := range fn.Insertions {
+		for _, n := range a.Points {
+			place(n, a.Pos)
+		}
+	}
+	for _, p := range fn.Posts {
+		for _, n := range p.Points {
+			place(n, p.Start)
+		}
+	}
+	for _, lp := range fn.Loops {
+		place(lp.Point, lp.Start)
+	}
+	for i := int(fn.Point); i < len(s.Points) && s.Points[i].Owner == fn.Point; i++ {
+		if p := &s.Points[i]; p.Representative != uint32(i) && s.Points[p.Representative].Loop != p.Representative {
+			p.Loop = s.Points[p.Representative].Loop
+		}
+	}
+}

@@ -1,0 +1,190 @@
+package runtime
+
+import "unsafe"
+
+// Loops of procedures that may last. An activation keeps the text that it began with, so that a level
+// of its procedure never reaches one that does not return. The body of such a loop stands twice, and each
+// iteration chooses by the loop's level. What the loop calls is then known by its ratio to the iterations
+// with probes, as it is by activations for procedures (qinst_burst.go).
+//
+// A point belongs to one unit only, because its hits in bursts are compared with that unit's. So a
+// procedure is held, or its loops; and of loops within each other one. Which it is, the first time
+// decides: an outer loop, if its iterations are short, and a procedure, if its activations are.
+
+// qinstTurning is such a loop, in the writer's memory.
+type qinstTurning struct {
+	point uint32
+	word  uintptr // where its words are, behind a ledger's address
+	last  uint64  // iterations at the end of the last window
+	n     float64 // of them in it
+	saves float64 // ns that holding it would save in it
+	plain uint64  // iterations without probes, when a record was last written
+}
+
+const (
+	qinstMostTurns = 1 << 14 // loops beyond run with probes
+	qinstTurnNS    = 1e6     // an iteration that is not much shorter than a burst tells nothing
+)
+
+// The writer's own.
+var (
+	qinstTurns      uintptr // of qinstTurning, in the order of their points
+	qinstNTurns     uint32
+	qinstTurnTables int // registered tables that were looked at
+)
+
+// qinstTurn is the i-th of these loops.
+// Context: writer.
+func qinstTurn(i uint32) *qinstTurning {
+	return (*qinstTurning)(unsafe.Pointer(qinstTurns + uintptr(i)*unsafe.Sizeof(qinstTurning{})))
+}
+
+// qinstTakeTurns finds the loops of packages that were registered since it last looked.
+// Context: writer.
+func qinstTakeTurns() {
+	if qinstTurns == 0 {
+		if qinstTurns = qinstAnonymous(qinstMostTurns * unsafe.Sizeof(qinstTurning{})); qinstTurns == 0 {
+			return
+		}
+	}
+	for ; qinstTurnTables < qinstNTables; qinstTurnTables++ {
+		t := &qinstTables[qinstTurnTables]
+		from := len(t.words)
+		for from >= 8 && t.wordOf(from-8)&qinstLoopWord != 0 {
+			from -= 8
+		}
+		for k := from; k < len(t.words) && qinstNTurns < qinstMostTurns; k += 8 {
+			at := qinstLedgerWords + uintptr(t.base)*8 + uintptr(k)*2
+			*qinstTurn(qinstNTurns) = qinstTurning{point: t.base + t.wordOf(k)&^qinstLoopWord, word: at}
+			qinstNTurns++
+		}
+	}
+}
+
+// qinstTurningOf is the loop that a point is, nil if it is none.
+// Context: writer.
+func qinstTurningOf(point uint32) *qinstTurning {
+	lo, hi := uint32(0), qinstNTurns
+	for lo < hi {
+		if mid := (lo + hi) / 2; qinstTurn(mid).point < point {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	if lo < qinstNTurns && qinstTurn(lo).point == point {
+		return qinstTurn(lo)
+	}
+	return nil
+}
+
+// iterations returns how many there were with probes, and without.
+// Context: writer.
+func (u *qinstTurning) iterations() (with, plain uint64) {
+	qinstEachLedger(func(at uintptr) {
+		with += *(*uint64)(unsafe.Pointer(at + u.word))
+		plain += *(*uint64)(unsafe.Pointer(at + u.word + 8))
+	})
+	return with, plain
+}
+
+// held reports whether the loop is held.
+// Context: writer.
+func (u *qinstTurning) held() bool { return qinstControlOf(u.point).held != 0 }
+
+// qinstInLoop reports whether a point is in a loop.
+// Context: writer.
+func qinstInLoop(point, loop uint32) bool {
+	for point > loop {
+		o := qinstRulingOf(point)
+		if o.loop == 0 {
+			return false
+		}
+		point -= o.loop
+	}
+	return point == loop
+}
+
+// qinstPriceTurns prices the loops for a window of so many ns. It returns what they cost if all of them
+// are held.
+// Context: writer.
+func qinstPriceTurns(ns float64) (least float64) {
+	qinstTakeTurns()
+	for i := range qinstNTurns {
+		u := qinstTurn(i)
+		with, plain := u.iterations()
+		u.n, u.saves, u.last = float64(with+plain-u.last), 0, with+plain
+		c := qinstControlOf(u.point)
+		if u.n == 0 || !u.mayTurn(c, u.n*qinstTurnNS >= ns, ns) {
+			continue
+		}
+		if c.unit == 0 || qinstBurst.windows%qinstUnitsEach == 0 {
+			u.price(c, with)
+		}
+		if c.unit > c.rest {
+			u.saves = u.n * float64(c.unit-c.rest) * qinstCountNS
+			least += u.n * float64(c.rest) * qinstCountNS
+			c.turned = qinstBurst.windows
+			qinstControlOf(u.point - qinstRulingOf(u.point).within).turned = c.turned
+		}
+	}
+	return least
+}
+
+// mayTurn reports whether a loop may be held, or is. often tells whether its iterations are short.
+// Context: writer.
+func (u *qinstTurning) mayTurn(c *qinstControl, often bool, ns float64) bool {
+	if c.held != 0 || c.met {
+		return true
+	}
+	if !often || c.turns || qinstKindOf(u.point) == 0 {
+		return false
+	}
+	o := qinstRulingOf(u.point)
+	proc := u.point - o.within
+	if p := qinstControlOf(proc); p.listed && p.n*qinstTurnNS > ns {
+		return false // its activations are short
+	}
+	t := qinstTableOf(proc)
+	taken := qinstInUnit(u.point, func(c *qinstControl, o *qinstRuling) bool { return c.met && o.hold == qinstProcEntered })
+	return !taken && !qinstIsRuled(proc) && t.levelNow(uintptr(proc-t.base), uintptr(proc-t.base)) == qinstProcProbed
+}
+
+// price notes what an iteration costs, with probes and held. It goes by all iterations so far.
+// Context: writer.
+func (u *qinstTurning) price(c *qinstControl, with uint64) {
+	loops, calls := uint64(0), uint64(0)
+	qinstEachWithin(u.point, func(point uint32, o *qinstRuling) {
+		switch hits, _ := qinstHitsOf(point); o.kind {
+		case qinstPair:
+			loops += hits
+		case qinstCalls:
+			calls += hits
+		}
+	})
+	if with == 0 {
+		return
+	}
+	c.rest = 2. / qinstInLineParts
+	c.unit = float32((float64(loops) + float64(calls+with)/qinstInLineParts) / float64(with))
+}
+
+// qinstInTurn reports whether a point is in a loop that is a unit, or is priced as one in this window.
+// Context: writer.
+func qinstInTurn(point uint32) bool {
+	return qinstInUnit(point, func(c *qinstControl, o *qinstRuling) bool {
+		return o.within != 0 && (c.met || c.turned == qinstBurst.windows)
+	})
+}
+
+// qinstKeepTurns makes a unit that is held for the first time the only one around it: its procedure is
+// none from now on, nor are the loops that it stands in.
+// Context: writer.
+func qinstKeepTurns(unit uint32) {
+	if qinstTurningOf(unit) != nil {
+		qinstInUnit(unit, func(c *qinstControl, _ *qinstRuling) bool {
+			c.turns = true
+			return false
+		})
+	}
+}
