@@ -3,16 +3,20 @@ package points
 import (
 	"go/ast"
 	"go/types"
+	"slices"
+	"strings"
 
 	"golang.org/x/tools/go/types/typeutil"
 )
 
 // Most procedures return soon, so that a change of their level soon reaches every activation. Those
-// that last do not: main, goroutines, benchmarks, and what these call once. Loops of such
-// procedures look at a level at each iteration, see chooseLoops. In all others that would be text for nothing.
+// that last do not: main, goroutines, benchmarks, what is called Run or Serve, and what these call
+// once. Loops of such procedures look at a level at each iteration, see chooseLoops. In all
+// others that would be text for nothing.
 
-// lasting finds the functions whose activations may last: those by which the program, a goroutine
-// or a benchmark begins, and those that are called by such functions alone, and not in loops.
+// findLasting finds the functions whose activations may last: those by which the program, a goroutine,
+// a benchmark or a part of the program begins, and those that are called by such functions alone,
+// and not in loops.
 func (f *finder) findLasting() {
 	f.lasting = map[*Func]bool{}
 	u := f.uses()
@@ -29,7 +33,7 @@ func (f *finder) findLasting() {
 		}
 	}
 	for _, fn := range f.set.Funcs {
-		if fn.Name == "main.main" || u.started[fn] || tested(f.Info, fn.Type) {
+		if fn.Name == "main.main" || u.started[fn] || tested(f.Info, fn.Type) || begins(fn) && u.rest[fn] == 0 {
 			mark(fn)
 		}
 	}
@@ -49,7 +53,7 @@ func (f *finder) uses() *uses {
 	for _, fn := range f.set.Funcs {
 		if d, ok := fn.Node.(*ast.FuncDecl); ok {
 			u.of[f.Info.Defs[d.Name]] = fn
-			if d.Name.IsExported() && f.Types.Name() != "main" {
+			if d.Name.IsExported() && f.Types.Name() != "main" && !begins(fn) {
 				u.rest[fn]++ // others may call it
 			}
 		}
@@ -117,4 +121,11 @@ func tested(info *types.Info, t *ast.FuncType) bool {
 		}
 	}
 	return false
+}
+
+// begins reports whether a function is exported and has a name that those have by which a part of a
+// program begins: others call it, and it returns at the end.
+func begins(fn *Func) bool {
+	d, ok := fn.Node.(*ast.FuncDecl)
+	return ok && slices.ContainsFunc([]string{"Run", "Serve", "Start", "Loop", "Main", "Work"}, func(s string) bool { return strings.HasPrefix(d.Name.Name, s) })
 }
