@@ -239,15 +239,48 @@ func (p *program) state() ([]Point, error) {
 		if err != nil {
 			return nil, fmt.Errorf("table of points %d: %w", i, err)
 		}
-		for k := range rows {
+		of := make([]Point, len(rows))
+		for k, r := range rows {
 			hits, traced, timed, level, rate := p.point(base + uint32(k))
-			if hits > 0 && rows[k].traceable() {
-				points = append(points, Point{rows[k].name, rows[k].kind, nameOf(level &^ least), hits, level&least != 0, traced, timed, rate})
+			of[k] = Point{r.name, r.kind, nameOf(level &^ least), hits, level&least != 0, traced, timed, rate}
+		}
+		sumCalls(rows, of)
+		for k, r := range rows {
+			if of[k].Hits > 0 && r.traceable() {
+				points = append(points, of[k])
 			}
 		}
 	}
 	slices.SortStableFunc(points, func(a, b Point) int { return cmp.Or(cmp.Compare(b.Hits, a.Hits), cmp.Compare(a.Name, b.Name)) })
 	return points, nil
+}
+
+// sumCalls adds up the hits of procedures that are counted where they are called. The calls of one may
+// be counted by the activations of another, but such chains end: none of them calls itself.
+func sumCalls(rows []row, points []Point) {
+	sites := map[string][]int{}
+	for k, r := range rows {
+		if r.kind == spec.PointCall && r.flags&spec.FlagDerived == 0 {
+			sites[r.name] = append(sites[r.name], k)
+		}
+	}
+	done := map[int]bool{}
+	var sum func(k int)
+	sum = func(k int) {
+		if rows[k].flags&spec.FlagSummed == 0 || done[k] {
+			return
+		}
+		done[k] = true
+		for _, site := range sites[rows[k].name] {
+			by := rows[site].representative
+			sum(by)
+			points[k].Hits += points[by].Hits
+			points[k].Least = points[k].Least || points[by].Least
+		}
+	}
+	for k := range rows {
+		sum(k)
+	}
 }
 
 // least is added to a level by the program if the hits are a lower bound.
@@ -262,7 +295,11 @@ func nameOf(level uint8) string {
 }
 
 // row is a point in a package's table.
-type row struct{ kind, name, op string }
+type row struct {
+	kind, name, op string
+	flags          uint64
+	representative int
+}
 
 // traceable reports whether hits of the point can be events; the others are counted only.
 func (r row) traceable() bool {
@@ -287,15 +324,17 @@ func rowsOf(text string) ([]row, error) {
 	kinds, err2 := sddf.Field[[]string](table, "kind")
 	names, err3 := sddf.Field[[]uint64](table, "name")
 	ops, err4 := sddf.Field[[]uint64](table, "op")
-	if err := cmp.Or(err1, err2, err3, err4); err != nil {
+	flags, err5 := sddf.Field[[]uint64](table, "flags")
+	representatives, err6 := sddf.Field[[]uint64](table, "leader")
+	if err := cmp.Or(err1, err2, err3, err4, err5, err6); err != nil {
 		return nil, err
 	}
 	rows := make([]row, len(kinds))
 	for i, kind := range kinds {
-		if i >= len(names) || i >= len(ops) || names[i] >= uint64(len(strs)) || ops[i] >= uint64(len(strs)) {
-			return nil, fmt.Errorf("found %d kinds, %d names and %d operations of %d strings, expected as many of each", len(kinds), len(names), len(ops), len(strs))
+		if i >= min(len(names), len(ops), len(flags), len(representatives)) || names[i] >= uint64(len(strs)) || ops[i] >= uint64(len(strs)) || representatives[i] >= uint64(len(kinds)) {
+			return nil, fmt.Errorf("found %d kinds, %d names, %d operations, %d flags and %d representatives of %d strings, expected as many of each", len(kinds), len(names), len(ops), len(flags), len(representatives), len(strs))
 		}
-		rows[i] = row{kind, strs[names[i]], strs[ops[i]]}
+		rows[i] = row{kind, strs[names[i]], strs[ops[i]], flags[i], int(representatives[i])}
 	}
 	return rows, nil
 }

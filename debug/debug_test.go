@@ -442,3 +442,25 @@ func TestSend(t *testing.T) {
 		return errors.New("no")
 	})
 }
+
+// Procedures without a counter have the hits of their calls, one of which another's activations count.
+func TestSumCalls(t *testing.T) {
+	t.Parallel()
+	rows := []row{
+		{kind: spec.PointProc, name: "leaf", flags: spec.FlagSummed},
+		{kind: spec.PointProc, name: "calls", flags: spec.FlagSummed, representative: 1},
+		{kind: spec.PointCall, name: "leaf", representative: 1},
+		{kind: spec.PointProc, name: "hot", representative: 3},
+		{kind: spec.PointCall, name: "leaf", representative: 4},
+		{kind: spec.PointCall, name: "calls", representative: 5},
+		{kind: spec.PointCall, name: "leaf", flags: spec.FlagDerived, representative: 6},
+	}
+	points := []Point{{}, {}, {}, {Hits: 9}, {Hits: 5, Least: true}, {Hits: 3}, {Hits: 100}}
+	sumCalls(rows, points)
+	if p := points[0]; p.Hits != 8 || !p.Least {
+		t.Errorf("leaf: %+v, expected 8 at least", p)
+	}
+	if p := points[1]; p.Hits != 3 || p.Least || points[3].Hits != 9 {
+		t.Errorf("calls: %+v, expected 3", p)
+	}
+}

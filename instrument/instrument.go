@@ -39,7 +39,7 @@ func (p *Package) Points(told <-chan *points.Inlining, limits points.Limits) *po
 	return points.Find(&points.Package{
 		Path: p.src.Path, ImportPath: p.src.ImportPath,
 		Fset: p.fset, Files: p.files, Types: p.types, Info: p.info,
-		Inlining: inlining, Limits: limits, SSA: form, SSAError: err, FileName: p.src.FileName,
+		Inlining: inlining, Limits: limits, SSA: form, SSAError: err, FileName: p.src.FileName, Assembly: p.src.Assembly,
 	})
 }
 

@@ -25,6 +25,7 @@ type Source struct {
 	ImportCfg  string // file
 	Lang       string // -lang, "" if not given
 	GOARCH     string
+	Assembly   bool                // see points.Package
 	FileName   func(string) string // see points.Package
 }
 

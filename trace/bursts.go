@@ -120,6 +120,12 @@ func (e Estimate) Part(part, observed uint64) Estimate {
 // time, as procedures are. Otherwise it has an interval, or is a lower bound if bursts were too few.
 func (t *Tables) Hits(id PointID) Estimate {
 	p := &t.Points[id]
+	switch r := p.Representative; {
+	case p.Kind == spec.PointProc && p.Summed():
+		return t.called[id]
+	case r != id && t.Points[r].Summed():
+		return t.called[r]
+	}
 	f := t.burstsOf(p)
 	if f == nil {
 		return Estimate{Value: p.Hits}

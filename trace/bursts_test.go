@@ -210,3 +210,46 @@ func TestLoopUnits(t *testing.T) {
 		}
 	}
 }
+
+// A small procedure that is counted where it is called has the hits of its calls, which may be those of
+// the activations of another one, and may be estimates.
+func TestSummed(t *testing.T) {
+	t.Parallel()
+	kinds := []string{"proc", "proc", "call", "proc", "call", "call", "proc", "call", "proc", "call", "call"}
+	names := []uint32{1, 2, 3, 4, 2, 3, 5, 6, 6, 5, 3}
+	owners := []uint32{0, 1, 1, 3, 3, 3, 6, 6, 8, 8, 8}
+	representatives := []uint32{0, 1, 1, 3, 4, 5, 6, 6, 8, 8, 10}
+	const summed = spec.FlagSmall | spec.FlagSummed
+	// leaf (0) is called by calls (1) always, by hot (3) twice and once more where nothing is known of it; a
+	// file may say that p (6) and q (8) call each other always.
+	flags := []uint32{summed, summed, 0, spec.FlagTwice, 0, 0, summed, 0, summed, 0, spec.FlagDerived}
+	tr := recorded(t, func(w *sddf.Writer) {
+		clock(w, 1000)
+		zeros, own := make([]uint32, len(kinds)), make([]uint32, len(kinds))
+		for i := range own {
+			own[i] = uint32(i)
+		}
+		w.Data(spec.TagProbes, uint32(0), "main", []string{"", "leaf0", "calls", "leaf0", "hot", "p", "q"}, make([]uint64, len(kinds)), kinds, names, owners, zeros, zeros, flags, zeros, representatives, own)
+		w.Data(spec.TagCounts, uint64(2000), packed(3, 101_000, 0, 4, 1000, 0, 5, 3000, 0, 10, 7, 0))
+		w.Data(spec.TagBursts, uint64(2000), uint64(10), packed(3, 100_000, 1000, 10*100*100, 10, 4, 0, 1000, 10*100*100, 10*100*100))
+		clock(w, 3000)
+		end(w, 3000)
+	})
+	if p := tr.Points[0]; p.Hits != 1000+3000 {
+		t.Errorf("leaf: %d hits observed, expected those of its calls, 4,000", p.Hits)
+	}
+	if e := tr.Hits(1); e.Value != 101_000 || e.Exact() || e.Bound() {
+		t.Errorf("calls: %+v, expected one of each activation", e)
+	}
+	if e := tr.Hits(2); e != tr.Hits(1) {
+		t.Errorf("a call that calls always makes: %+v, expected %+v", e, tr.Hits(1))
+	}
+	if e := tr.Hits(0); e.Value != 101_000+3000 || !e.Bound() {
+		t.Errorf("leaf: %+v, expected a lower bound, as one of its calls has", e)
+	}
+	for _, id := range []trace.PointID{6, 8} {
+		if e := tr.Hits(id); e.Value != 0 {
+			t.Errorf("procedure %d, which only calls itself: %+v", id, e)
+		}
+	}
+}

@@ -37,6 +37,7 @@ type indexer struct {
 	counts   sddf.Blob
 	reduced  sddf.Blob // of no length if there is none
 	bursts   sddf.Blob // likewise
+	summed   []summed
 	levels   rawLevels
 	window   []spec.Attr // arguments of the last "window" command, nil if there is none
 
@@ -466,6 +467,7 @@ func (ix *indexer) finish() {
 	}
 	ix.times()
 	ix.levels.finish(t)
+	ix.estimateSummed()
 }
 
 // unknownPoints adds points that no table has, although the indexes of others leave room for
@@ -531,6 +533,7 @@ func (ix *indexer) readCounts() {
 	if err != nil {
 		t.losses.Records++
 	}
+	ix.sumCalls()
 	for i := range t.Points {
 		if p := &t.Points[i]; p.Kind == spec.PointCall || p.Kind == spec.PointGo {
 			p.Hits = t.Points[p.Representative].Hits

@@ -36,6 +36,8 @@ type Tables struct {
 	HasCounts bool
 	Ran       Time  // to the end record, or the last record; later than the end of the events after a limit
 	Began     int64 // ns since 1970, 0 if unknown
+
+	called map[PointID]Estimate // of each procedure that is counted where it is called, see sumCalls
 }
 
 // Source is an ordered, validated stream of events with its tables: a file, a part of one, or a
@@ -211,6 +213,9 @@ func (p *Point) Spins() bool { return p.Flags&spec.FlagSpin != 0 }
 // as long as it does. Its time is in the lines of its callers.
 func (p *Point) Small() bool { return p.Flags&spec.FlagSmall != 0 }
 
+// Summed reports whether p is a small procedure without a counter, whose hits are those of its calls.
+func (p *Point) Summed() bool { return p.Flags&spec.FlagSummed != 0 }
+
 // Degraded is how often the point was reached without an event: it was counted, or
 // timed.
 func (p *Point) Degraded() uint64 { return p.Hits - min(p.Traced, p.Hits) }
@@ -219,7 +224,7 @@ func (p *Point) Degraded() uint64 { return p.Hits - min(p.Traced, p.Hits) }
 // point that has no counter of its own costs nothing.
 func (p *Point) Counts(index PointID) uint64 {
 	switch {
-	case p.Representative != index || p.Flags&spec.FlagDerived != 0:
+	case p.Representative != index || p.Flags&(spec.FlagDerived|spec.FlagSummed) != 0:
 		return 0
 	case p.Flags&(spec.FlagInLine|spec.FlagSmall) != 0:
 		return p.Hits / spec.InLineParts

@@ -55,13 +55,16 @@ func TestBursts(t *testing.T) {
 		t.Errorf("two callees of one call: %+v, %+v, expected a sum of %d", first, second, hot.Calls)
 	}
 	for i := range p.Entries {
-		if e := &p.Entries[i]; e.Kind == profile.KindLoop {
+		if e := &p.Entries[i]; e.Kind == profile.KindLoop && e.Name == "main.hot: main.loop" {
 			if n := e.Called(); n.Value < hot.Calls || n.Lo >= n.Value || n.Hi <= n.Value {
 				t.Errorf("loop: %+v", n)
 			}
 		}
 	}
-	if text := strings.Join(p.Notes, "\n"); strings.Count(text, "2 hot procedures") != 1 {
+	if n := called(t, p, "main.main", "main.some"); n.Exact() || n.Bound() || n.Lo >= n.Value || n.Hi <= n.Value || n.Value < 3*50_000 || n.Value > 3*51_000 {
+		t.Errorf("main.some, three times in each iteration of a long loop: %+v", n)
+	}
+	if text := strings.Join(p.Notes, "\n"); strings.Count(text, "2 hot procedures and 1 long loop") != 1 {
 		t.Errorf("notes: %s", text)
 	}
 }
@@ -74,7 +77,7 @@ func TestBurstsJSON(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for part, want := range map[string]int{`"count_lo"`: 5, `"count_hi"`: 4, `"count":9,"count_lo":9}`: 1, `"count":5}`: 1} {
+	for part, want := range map[string]int{`"count_lo"`: 6, `"count_hi"`: 5, `"count":9,"count_lo":9}`: 1, `"count":5}`: 1} {
 		if n := strings.Count(string(text), part); n != want {
 			t.Errorf("%s %d times, expected %d, in %s", part, n, want, text)
 		}
@@ -101,7 +104,7 @@ func TestMergeBursts(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, e := range r.Entries {
-		if want := map[string]string{profile.KindLoop: "~"}[e.Kind]; e.CallsMark != want {
+		if want := map[string]string{"main.hot: main.loop": "~"}[e.Name]; e.CallsMark != want {
 			t.Errorf("%s: mark %q, expected %q", e.Name, e.CallsMark, want)
 		}
 	}

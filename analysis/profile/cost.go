@@ -84,7 +84,7 @@ func countsOf(t *trace.Tables) (n numbers) {
 	mode, _ := t.Attr("mode").(string)
 	for i := range t.Points {
 		p := &t.Points[i]
-		if p.Kind == spec.PointFunc || p.Kind == spec.PointSite || p.Flags&spec.FlagDerived != 0 {
+		if p.Kind == spec.PointFunc || p.Kind == spec.PointSite || p.Flags&(spec.FlagDerived|spec.FlagSummed) != 0 {
 			continue
 		}
 		n.reduced += p.Reduced

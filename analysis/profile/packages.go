@@ -38,7 +38,9 @@ func (p *Profile) Packages() []Entry {
 		}
 		of[i] = k + 1
 		self[k].add(&b.ledger.self[i])
-		list[k].Calls += max(pt.Hits, b.totals.calls[i])
+		calls := b.r.T.Hits(trace.PointID(i))
+		calls.Value = max(calls.Value, b.totals.calls[i])
+		list[k].setCalled(list[k].Called().Plus(calls))
 	}
 	b.ledger.subtrees(func(set replay.SetID, all *Usage) {
 		if k := packageAt(b.r.Sets, of, set); k != 0 && !packageAbove(b.r.Sets, of, b.r.Sets.Parent(set), k) {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"qinst.dev/sddf/spec"
+	"qinst.dev/trace"
 	"qinst.dev/trace/tracetest"
 )
 
@@ -44,11 +45,11 @@ func TestOddities(t *testing.T) {
 		if err := tracetest.Validate(tr); err != nil {
 			t.Errorf("%s: %v", settings, err)
 		}
-		hits, crowd := map[string]uint64{}, 0
+		hits, crowd := map[string]trace.Estimate{}, 0
 		for i := range tr.Points {
 			switch p := &tr.Points[i]; {
 			case p.Kind == spec.PointProc:
-				hits[p.Name] += p.Hits
+				hits[p.Name] = hits[p.Name].Plus(tr.Hits(trace.PointID(i)))
 			case tr.Points[p.Owner].Name == "main.cases":
 				crowd++
 			}
@@ -57,8 +58,9 @@ func TestOddities(t *testing.T) {
 			t.Errorf("%s: found %d calls in main.cases, expected the first 1000", settings, crowd)
 		}
 		for name, n := range map[string]uint64{"main.large": rounds, "main.cases": rounds, "main.jumps": rounds, "main.nested": rounds, "main.local": rounds, "main.each[...]": 30 * rounds} {
-			if hits[name] != n {
-				t.Errorf("%s: %s was called %d times, found %d", settings, name, n, hits[name])
+			e := hits[name]
+			if small := name == "main.nested" && strings.HasPrefix(settings, "budget="); e.Exact() && e.Value != n || !e.Exact() && (!small || e.Lo > n) {
+				t.Errorf("%s: %s was called %d times, found %+v", settings, name, n, e)
 			}
 		}
 	}

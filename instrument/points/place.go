@@ -438,6 +438,7 @@ func (p *placer) count(c *ast.CallExpr, a *Insertion, kind, name string, flags u
 	if follows := !told && a.representative != nil; follows {
 		pt := p.add(p.fn, c.Lparen, kind, name)
 		pt.Flags, pt.Representative = flags, *a.representative
+		p.noteCounted(c, pt)
 		return
 	}
 	if p.counters++; p.counters > mostCounters {
@@ -450,11 +451,20 @@ func (p *placer) count(c *ast.CallExpr, a *Insertion, kind, name string, flags u
 		p.skip(p.fn, c.Pos(), kind, name, Inline)
 		return
 	}
-	p.add(p.fn, c.Lparen, kind, name).Flags = flags
+	pt := p.add(p.fn, c.Lparen, kind, name)
+	pt.Flags = flags
+	p.noteCounted(c, pt)
 	if !told {
 		a.representative = &n
 	}
 	a.Points = append(a.Points, n)
+}
+
+// noteCounted notes for the function that c calls that this call is counted, see sumSmall.
+func (p *placer) noteCounted(c *ast.CallExpr, pt *Point) {
+	if fn := typeutil.StaticCallee(p.Info, c); fn != nil && pt.Kind == spec.PointCall && pt.Flags&spec.FlagDeferred == 0 {
+		p.counted[fn.Origin()]++
+	}
 }
 
 // callee names the function that c calls, if it is known before run time.

@@ -35,6 +35,9 @@ type Package struct {
 	SSA      *ssa.Package
 	SSAError error
 
+	// Assembly tells that the package has functions in assembly, which may call others.
+	Assembly bool
+
 	// FileName maps a file's name to the name that the compiler writes into the
 	// program.
 	FileName func(string) string
@@ -77,6 +80,7 @@ type Func struct {
 	Bare   bool           // without probes at entry and exit, but with probes inside
 	Forced bool           // probed by directive, although the compiler would inline it
 	Small  bool           // only counted
+	Summed bool           // not even that: the calls of it are
 
 	Exit       ExitForm
 	Returns    []*ast.ReturnStmt // its own, not those of literals inside
@@ -182,13 +186,14 @@ func Find(p *Package) *Set {
 		f.set.Points[fn.Point].OneBody = fn.OneBody
 		f.chooseLoops(fn)
 	}
+	f.sumSmall()
 	f.set.Warnings = f.warnings()
 	f.set.CountInLine(true)
 	return &f.set
 }
 
 func newFinder(p *Package) *finder {
-	return &finder{Package: p, set: Set{Dynamic: map[uint32]Dynamic{}}, literals: map[*ast.FuncLit]*Func{}, started: map[ast.Node]bool{},
+	return &finder{Package: p, set: Set{Dynamic: map[uint32]Dynamic{}}, counted: map[types.Object]int{}, literals: map[*ast.FuncLit]*Func{}, started: map[ast.Node]bool{},
 		spins: spins{map[*ssa.Function]bool{}, bareFuncs(p)}, calms: map[*ssa.Function]bool{}}
 }
 
@@ -200,6 +205,7 @@ type finder struct {
 	ssa      map[ast.Node]*ssa.Function
 	spins    spins
 	calms    map[*ssa.Function]bool
+	counted  map[types.Object]int      // calls of a function that have a counter, are made at once, and are in no inlined function
 	closures map[types.Object]ast.Expr // the function that a variable always holds
 	bound    map[ast.Expr]bool         // the expressions that are values of closures
 	wrappers map[*types.Func]*wrapper
@@ -261,6 +267,7 @@ func (p *Point) FlagNames() []string {
 		{spec.FlagForced, "probed by directive"},
 		{spec.FlagDerived, "inlined"},
 		{spec.FlagSmall, "small: only counted"},
+		{spec.FlagSummed, "by its calls"},
 	} {
 		if p.Flags&f.bit != 0 {
 			names = append(names, f.name)

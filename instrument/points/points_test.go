@@ -159,7 +159,7 @@ var flags = []struct {
 }{
 	{spec.FlagDeferExit, "deferexit"}, {spec.FlagLateDefer, "latedefer"}, {spec.FlagDeferred, "deferred"},
 	{spec.FlagDynamic, "dynamic"}, {spec.FlagSpin, "spins"}, {spec.FlagForced, "forced"},
-	{spec.FlagWeakName, "weak"}, {spec.FlagDerived, "derived"}, {spec.FlagSmall, "small"},
+	{spec.FlagWeakName, "weak"}, {spec.FlagDerived, "derived"}, {spec.FlagSmall, "small"}, {spec.FlagSummed, "summed"},
 }
 
 // wants reads the comment of a line: findings, with commas between them.

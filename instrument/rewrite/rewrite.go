@@ -114,7 +114,7 @@ func (w *writer) header(name string, text []byte) {
 // entry names the results if the exits need it, and marks the start of the body.
 func (w *writer) entry(fn *points.Func) {
 	at := fn.Body.Lbrace + 1
-	if fn.Small {
+	if fn.Small && !fn.Summed {
 		w.insert(at, " %s;", w.counting(fn, []uint32{fn.Point}))
 	}
 	if fn.Bare {

@@ -211,7 +211,7 @@ func (p *process) source(c *command, path, importPath string) (*instrument.Sourc
 	}
 	return &instrument.Source{
 		Path: path, ImportPath: importPath,
-		Files: c.files, ImportCfg: c.flag("importcfg"), Lang: c.flag("lang"), GOARCH: p.env("GOARCH"),
+		Files: c.files, ImportCfg: c.flag("importcfg"), Lang: c.flag("lang"), GOARCH: p.env("GOARCH"), Assembly: c.flag("symabis") != "",
 		FileName: func(name string) string { return binaryName(name, dir, c.flag("trimpath")) },
 	}, nil
 }

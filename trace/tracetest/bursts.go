@@ -74,7 +74,7 @@ func Hot() *Builder {
 	b.In(loop, hot)
 	two, some, method, none := b.Calls(hot, "main.two", 202), b.Calls(hot, "main.some", 3), b.Calls(hot, "main.Shape.M", 101), b.Calls(short, "main.two", 7)
 	b.Calls(cold, "main.two", 5)
-	long, often := b.Loop("for", false), b.Calls(begin, "main.some", 6)
+	long, often := b.Loop("main.long", false), b.Calls(begin, "main.some", 6)
 	b.In(long, begin)
 	b.InLoop(often, long)
 	g := b.Go(0, "runtime.main")

@@ -105,6 +105,7 @@ const (
 	qinstProcCounted  = 2
 	qinstProcProbed   = 3
 	qinstFlagSmall    = 512
+	qinstFlagSummed   = 2048
 	qinstFlagTwice    = 1024
 	qinstLoopWord     = 2147483648
 	qinstNoTrips      = 18446744073709551615
