@@ -36,6 +36,7 @@ type Insertion struct {
 	Points   []uint32 // the points with a counter
 
 	representative *uint32 // the point that counts for the others
+	unsure         bool    // a call or receive there may not return, so that the next one may not be made
 }
 
 // Post holds the calls in the post statement of a for loop. They are counted when
@@ -387,6 +388,7 @@ func (p *placer) expr(e ast.Expr, head spot) {
 	case *ast.UnaryExpr:
 		p.expr(e.X, head)
 		if e.Op == token.ARROW {
+			head.doubt()
 			p.receiveValue(e)
 		}
 	}
@@ -420,6 +422,16 @@ func (p *placer) call(c *ast.CallExpr, head spot, kind string, flags uint32) {
 		return
 	}
 	p.count(c, head.insertion, kind, name, flags, dynamic)
+	if !p.returns(c) {
+		head.doubt()
+	}
+}
+
+// doubt notes that what follows at a place may not be reached.
+func (s spot) doubt() {
+	if s.insertion != nil {
+		s.insertion.unsure = true
+	}
 }
 
 // count makes c a point. The point has a counter unless another call at the insertion
@@ -438,7 +450,7 @@ func (p *placer) count(c *ast.CallExpr, a *Insertion, kind, name string, flags u
 	if follows := !told && a.representative != nil; follows {
 		pt := p.add(p.fn, c.Lparen, kind, name)
 		pt.Flags, pt.Representative = flags, *a.representative
-		p.noteCounted(c, pt)
+		p.noteCounted(c, a, pt)
 		return
 	}
 	if p.counters++; p.counters > mostCounters {
@@ -453,16 +465,17 @@ func (p *placer) count(c *ast.CallExpr, a *Insertion, kind, name string, flags u
 	}
 	pt := p.add(p.fn, c.Lparen, kind, name)
 	pt.Flags = flags
-	p.noteCounted(c, pt)
+	p.noteCounted(c, a, pt)
 	if !told {
 		a.representative = &n
 	}
 	a.Points = append(a.Points, n)
 }
 
-// noteCounted notes for the function that c calls that this call is counted, see sumSmall.
-func (p *placer) noteCounted(c *ast.CallExpr, pt *Point) {
-	if fn := typeutil.StaticCallee(p.Info, c); fn != nil && pt.Kind == spec.PointCall && pt.Flags&spec.FlagDeferred == 0 {
+// noteCounted notes for the function that c calls that this call is counted, see sumSmall. It is not
+// if an earlier call at the same place may panic: the counter stands before both.
+func (p *placer) noteCounted(c *ast.CallExpr, a *Insertion, pt *Point) {
+	if fn := typeutil.StaticCallee(p.Info, c); fn != nil && pt.Kind == spec.PointCall && pt.Flags&spec.FlagDeferred == 0 && !a.unsure {
 		p.counted[fn.Origin()]++
 	}
 }

@@ -205,7 +205,7 @@ type finder struct {
 	ssa      map[ast.Node]*ssa.Function
 	spins    spins
 	calms    map[*ssa.Function]bool
-	counted  map[types.Object]int      // calls of a function that have a counter, are made at once, and are in no inlined function
+	counted  map[types.Object]int      // calls of a function that have a counter and are certain to be made then
 	closures map[types.Object]ast.Expr // the function that a variable always holds
 	bound    map[ast.Expr]bool         // the expressions that are values of closures
 	wrappers map[*types.Func]*wrapper

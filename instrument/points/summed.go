@@ -12,7 +12,8 @@ import (
 // nothing in the procedure, also where everything is off. All calls are seen if nobody outside of
 // the package can name the procedure, and each use of its name is a call with a counter. So it is
 // not exported, nor known to assembly, C or the linker by a directive; no interface of the package has a method of
-// its name; and it is not started by go, nor deferred, because such calls may never be made.
+// its name; and it is not started by go, nor deferred, because such calls may never be made, nor called
+// behind another call of the same statement, which may panic.
 
 // sumSmall finds these procedures.
 func (f *finder) sumSmall() {

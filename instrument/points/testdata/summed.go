@@ -55,6 +55,9 @@ func generic[E any](e E) E { return e } // want proc small
 //go:noinline
 func linked(n int) int { return n } // want proc small
 
+//go:noinline
+func behind(n int) int { return n } // want proc small
+
 type shape interface{ area() int }
 
 //go:noinline
@@ -66,18 +69,19 @@ func all(t *T, s shape, n int) { // want proc deferexit
 		leaf(n)  // want call
 	}
 	f := value
-	f(value(n))       // want call dynamic, call
-	defer deferred(n) // want call deferred
-	deferred(n)       // want call
-	go started(n)     // want go
-	started(n)        // want call
-	inInlined(n)      // want call
-	inlined(n)        // want call
-	generic(n)        // want call
-	linked(n)         // want call
-	t.add(n)          // want call
-	t.Add(n)          // want call
-	t.area()          // want call
-	s.area()          // want call dynamic
-	Exported(n)       // want call
+	f(value(n))         // want call dynamic, call
+	defer deferred(n)   // want call deferred
+	deferred(n)         // want call
+	go started(n)       // want go
+	started(n)          // want call
+	inInlined(n)        // want call
+	inlined(n)          // want call
+	generic(n)          // want call
+	linked(n)           // want call
+	t.add(n)            // want call
+	t.Add(n)            // want call
+	t.area()            // want call
+	s.area()            // want call dynamic
+	Exported(n)         // want call
+	behind(Exported(n)) // want call, call
 }

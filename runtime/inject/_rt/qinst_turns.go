@@ -23,6 +23,8 @@ type qinstTurning struct {
 
 const (
 	qinstMostTurns = 1 << 14 // loops beyond run with probes
+	qinstFewTurns  = 512     // so many are looked at in every window
+	qinstSeldom    = 16      // of more, those that were not entered in one of so many
 	qinstTurnNS    = 1e6     // an iteration that is not much shorter than a burst tells nothing
 )
 
@@ -112,6 +114,10 @@ func qinstPriceTurns(ns float64) (least float64) {
 	qinstTakeTurns()
 	for i := range qinstNTurns {
 		u := qinstTurn(i)
+		if u.last == 0 && qinstNTurns > qinstFewTurns && (i+qinstBurst.windows)%qinstSeldom != 0 {
+			u.n, u.saves = 0, 0
+			continue // to look at many loops in many ledgers takes long, and most are never entered
+		}
 		with, plain := u.iterations()
 		u.n, u.saves, u.last = float64(with+plain-u.last), 0, with+plain
 		c := qinstControlOf(u.point)
