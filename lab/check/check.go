@@ -62,7 +62,7 @@ func read(res lab.Result) (*Run, error) {
 			continue
 		}
 		c := run.Procedures[p.Name]
-		c.Calls += int64(p.Hits)
+		c.Calls += int64(t.Hits(trace.PointID(i)).Value)
 		switch {
 		case p.Timed() == p.Hits:
 			c.Took += p.Times.Took
