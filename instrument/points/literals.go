@@ -71,9 +71,28 @@ func (s *Set) Once(list []*Func) {
 	}
 }
 
+// once makes fn's text stand once. If it is doubtful whose the literals in it are, loops in which calls
+// are inlined do so first: they are the likelier reason, and no one else's.
 func (s *Set) once(fn *Func, why OneBody) {
-	fn.OneBody = why
-	s.Points[fn.Point].OneBody = why
+	if why == OnceLiteral && fn.turnsInlining() {
+		s.turnOnce(fn, func(lp *Loop) bool { return lp.inlines })
+		return
+	}
+	if fn.twice() {
+		fn.OneBody = why
+		s.Points[fn.Point].OneBody = why
+	}
+	s.turnOnce(fn, func(*Loop) bool { return true })
+}
+
+// Doubled returns the functions of which any text stands twice.
+func (s *Set) Doubled() (list []*Func) {
+	for _, fn := range s.Funcs {
+		if fn.Skip == 0 && (fn.twice() || fn.turns()) {
+			list = append(list, fn)
+		}
+	}
+	return list
 }
 
 // Twice returns the functions whose text stands twice.
@@ -197,6 +216,11 @@ func (m *mender) place(c child) {
 
 // check finds the plain numbers of what is in fn, which is called name, and would be called plain.
 func (m *mender) check(fn *Func, name, plain string) {
+	if fn.turnsInlining() && slices.ContainsFunc(m.inside[name], func(c child) bool {
+		return (c.kind == inDeclared || c.kind == inLiteral) && elide(c.stem) != fn.stem(name)
+	}) {
+		m.doubtful[fn] = true
+	}
 	if fn.twice() {
 		if !m.numbered(fn, name, plain) {
 			m.doubtful[fn] = true
@@ -215,7 +239,7 @@ func (m *mender) doubt(fn *Func) {
 	if fn == nil {
 		return
 	}
-	if fn.twice() {
+	if fn.twice() || fn.turns() {
 		m.doubtful[fn] = true
 	}
 	for _, lit := range fn.literals {

@@ -27,6 +27,7 @@ type Loop struct {
 
 	from, to token.Pos      // its statements
 	block    *ast.BlockStmt // its body, nil if it is made of gotos
+	inlines  bool           // of one that stands twice: the compiler inlines calls in it
 }
 
 // Leave is a statement by which control leaves loops: return, break, continue

@@ -3,6 +3,7 @@ package points
 import (
 	"go/ast"
 	"go/token"
+	"slices"
 )
 
 // The body of a loop stands twice, too, in the text with probes, if its function may last: an activation
@@ -23,21 +24,44 @@ const (
 
 // chooseLoops decides which of fn's loops stand twice, and which points are in them.
 func (f *finder) chooseLoops(fn *Func) {
-	if !f.lasting[fn] || fn.Bare || f.hasLines(fn) || fn.OneBody == OnceLarge || f.Inlining.literals(f.local(fn)) {
+	if !f.lasting[fn] || fn.Bare || f.hasLines(fn) || fn.OneBody == OnceLarge {
 		return
 	}
 	nodes := f.bothNodes(fn, f.own(fn, func(OneBody) {}))
 	for _, lp := range fn.Loops {
 		if lp.Twice = f.loopTwice(fn, lp); lp.Twice {
-			ast.Inspect(lp.block, func(n ast.Node) bool { nodes++; return true })
+			ast.Inspect(lp.block, func(n ast.Node) bool {
+				c, call := n.(*ast.CallExpr)
+				lp.inlines = lp.inlines || call && f.Inlining.inlined(f.Fset.Position(c.Lparen))
+				nodes++
+				return true
+			})
 		}
 	}
-	if nodes > sureNodes {
-		for _, lp := range fn.Loops {
-			lp.Twice = false
-		}
+	if f.set.placeInLoops(fn); nodes > sureNodes {
+		f.set.turnOnce(fn, func(*Loop) bool { return true })
 	}
-	f.set.placeInLoops(fn)
+}
+
+// turnOnce makes the bodies of some of fn's loops stand once.
+func (s *Set) turnOnce(fn *Func, some func(*Loop) bool) {
+	for _, lp := range fn.Loops {
+		lp.Twice = lp.Twice && !some(lp)
+	}
+	for i := int(fn.Point); i < len(s.Points) && s.Points[i].Owner == fn.Point; i++ {
+		s.Points[i].Loop = uint32(i)
+	}
+	s.placeInLoops(fn)
+}
+
+// turns reports whether the body of one of fn's loops stands twice; inlining, of one in which the
+// compiler inlines calls: then it may make a third function of a literal in what is inlined.
+func (fn *Func) turns() bool {
+	return slices.ContainsFunc(fn.Loops, func(lp *Loop) bool { return lp.Twice })
+}
+
+func (fn *Func) turnsInlining() bool {
+	return slices.ContainsFunc(fn.Loops, func(lp *Loop) bool { return lp.Twice && lp.inlines })
 }
 
 // loopTwice reports whether the body of a loop may stand twice, and whether that gains anything.

@@ -70,7 +70,7 @@ func (p *process) probed(c *command, pkg *instrument.Package, set *points.Set) (
 		}
 		doubtful, err := c.mend(set)
 		if err != nil || again && len(doubtful) > 0 {
-			doubtful = set.Twice()
+			doubtful = set.Doubled()
 		}
 		if len(doubtful) == 0 {
 			return out, nil
