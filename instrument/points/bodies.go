@@ -28,7 +28,7 @@ const (
 
 	OnceEmpty    // has no probe
 	OnceSmall    // is only counted
-	OnceRuns     // runs once, so that a test at the entry gains nothing
+	OnceRuns     // runs once and has no loop, so that a test at the entry gains nothing
 	OnceLiteral  // holds a literal, or inlines one, whose copy cannot be given the name of a plain build
 	OnceRange    // ranges over a function: a copy of the loop's body, which is a function, would have another name
 	OnceGo       // starts a goroutine: likewise, for the function that the compiler makes of the statement, if other packages compile it
@@ -112,7 +112,7 @@ func (f *finder) oneBody(fn *Func) (why OneBody) {
 		return OnceEmpty
 	}
 	d, declared := fn.Node.(*ast.FuncDecl)
-	if declared && d.Recv == nil && (d.Name.Name == "init" || d.Name.Name == "main" && f.Types.Name() == "main") {
+	if declared && d.Recv == nil && (d.Name.Name == "init" || d.Name.Name == "main" && f.Types.Name() == "main") && !loops(fn.Body) {
 		return OnceRuns
 	}
 	note := func(reason OneBody) {
@@ -143,6 +143,20 @@ func (f *finder) oneBody(fn *Func) (why OneBody) {
 		why = OnceNested
 	}
 	return why
+}
+
+// loops reports whether there is a loop in a body.
+func loops(body *ast.BlockStmt) (found bool) {
+	ast.Inspect(body, func(n ast.Node) bool {
+		switch n.(type) {
+		case *ast.FuncLit:
+			return false
+		case *ast.ForStmt, *ast.RangeStmt, *ast.LabeledStmt:
+			found = true
+		}
+		return !found
+	})
+	return found
 }
 
 // own notes what there is in fn's text that copies of it must not have, and returns the number of

@@ -70,6 +70,11 @@ func defers(c chan int) { // want proc deferexit // once "many defers"
 }
 
 func init() { // want proc // once "runs once"
+	time.Sleep(1) // want call
+	time.Sleep(2) // want call
+}
+
+func init() { // want proc
 	for twice(1) == 2 { // want call, loop "for twice(1) == 2"
 		time.Sleep(1) // want call
 	}

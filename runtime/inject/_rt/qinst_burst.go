@@ -139,7 +139,7 @@ func qinstRanPlain(point uint32) bool {
 	if !qinstControlled || qinstKindOf(point) == 0 || qinstRulingOf(point).within == 0 {
 		return false
 	}
-	return qinstInUnit(point, func(c *qinstControl, o *qinstRuling) bool { return c.met && o.hold == qinstProcEntered })
+	return qinstInUnit(point, func(c *qinstControl, _ *qinstRuling) bool { return c.plain })
 }
 
 // qinstPriceUnits notes what an activation of a procedure costs, with probes and held, in hits
@@ -273,8 +273,7 @@ func qinstSumLoops(list []uint32, budget float64) {
 // isUnit reports whether a listed point is a procedure that may be held.
 // Context: writer.
 func (c *qinstControl) isUnit(o *qinstRuling) bool {
-	turns := c.turns || c.turned == qinstBurst.windows
-	return o.hold != 0 && o.within == 0 && c.unit != 0 && !(turns && o.hold == qinstProcEntered)
+	return o.hold != 0 && o.within == 0 && c.unit != 0
 }
 
 // saves returns what holding a procedure saves in a window, in ns. While it is held, loops of
@@ -294,7 +293,10 @@ func qinstHoldOne(unit uint32, c *qinstControl, saves, most, least float64) floa
 			qinstHold(unit, c)
 		}
 	case saves > most*qinstHeldAgain && saves > least*qinstHeldAgain:
-		c.calm = 0
+		if c.calm = 0; c.held != c.holdAt(qinstRulingOf(unit)) && c.held == qinstProcCounted {
+			qinstLetGo(unit, c)
+			qinstHold(unit, c)
+		}
 	case c.calm < qinstHeldCalm:
 		c.calm++
 	default:
@@ -305,6 +307,17 @@ func qinstHoldOne(unit uint32, c *qinstControl, saves, most, least float64) floa
 	}
 	qinstBurst.dear += saves
 	return 0
+}
+
+// holdAt returns the level at which a unit is to be held. Where a procedure's loops are units, or
+// its activations go on without any new one, all of these are to run with probes, and to count in line.
+// Context: writer.
+func (c *qinstControl) holdAt(o *qinstRuling) uint8 {
+	lasts := c.turns || c.turned == qinstBurst.windows || c.n == 0 && c.inner > 0
+	if o.within == 0 && lasts {
+		return qinstProcCounted
+	}
+	return o.hold
 }
 
 // qinstHold holds a unit. No event of it is written from here on, in bursts neither: its
@@ -331,7 +344,8 @@ func qinstHold(unit uint32, c *qinstControl) {
 		b.units++
 		qinstKeepTurns(unit)
 	}
-	if c.held, c.calm = qinstRulingOf(unit).hold, 0; c.held == qinstProcEntered {
+	if c.held, c.calm = c.holdAt(qinstRulingOf(unit)), 0; c.held == qinstProcEntered {
+		c.plain = true
 		qinstNoteBurst(unit, false)
 	}
 	if atomic.Xadd(&qinstHeld, 1) == 1 {
@@ -550,7 +564,7 @@ func qinstWriteBursts() {
 func qinstEachFound(f func(point uint32, plain uint64, s *qinstBurstSum)) {
 	for i := range qinstBurst.units {
 		unit := *qinstBurstUnit(i)
-		if qinstRulingOf(unit).hold != qinstProcEntered {
+		if !qinstControlOf(unit).plain {
 			continue
 		}
 		plain := uint64(0)

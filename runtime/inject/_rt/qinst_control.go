@@ -47,6 +47,7 @@ type qinstControl struct {
 	held         uint8          // of a unit: its level outside of bursts, 0: the usual one
 	calm         uint8          // windows in which it need not be held
 	met          bool           // it has been held
+	plain        bool           // and has run as it was written
 	turns        bool           // of a procedure or loop: a loop in it has been held, so that it is not
 	below        uint8          // levels below trace
 	listed       bool

@@ -152,7 +152,7 @@ func (u *qinstTurning) mayTurn(c *qinstControl, often bool, ns float64) bool {
 		return false // its activations are short
 	}
 	t := qinstTableOf(proc)
-	taken := qinstInUnit(u.point, func(c *qinstControl, o *qinstRuling) bool { return c.met && o.hold == qinstProcEntered })
+	taken := qinstInUnit(u.point, func(c *qinstControl, _ *qinstRuling) bool { return c.plain })
 	return !taken && !qinstIsRuled(proc) && t.levelNow(uintptr(proc-t.base), uintptr(proc-t.base)) == qinstProcProbed
 }
 
