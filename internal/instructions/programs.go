@@ -21,6 +21,7 @@ var programs = []program{
 	{"loop", "9 M calls of 18 instructions", "main", 1000, 9_001_000, 150_000_000},
 	{"zstd", "zstd: both ways", "github.com/klauspost/compress/...", 5, 55, 2000},
 	{"literals", "function literals", "main", 5, 105, 4000},
+	{"lasts", "a loop of main that lasts", "main", 1000, 2_501_000, 40_000_000},
 }
 
 // setting is one of the recorder's. A plain program has none.
