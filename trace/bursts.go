@@ -132,8 +132,8 @@ func (t *Tables) Hits(id PointID) Estimate {
 	}
 	bound := Estimate{Value: p.Hits, Lo: p.Hits}
 	x, a := t.Points[p.Representative].Bursts, f.Bursts
-	if x == nil || a == nil {
-		return bound
+	if x == nil || a == nil || f.Kind == spec.PointLoop && f.Owner >= 0 && t.Points[f.Owner].Plain > 0 {
+		return bound // of the last, the procedure's activations without probes had iterations that nobody counted
 	}
 	c := stats.Clusters{N: float64(a.N), Units: float64(a.Hits), UnitSquares: float64(a.Squares),
 		Hits: float64(x.Hits), HitSquares: float64(x.Squares), Products: float64(x.Products)}

@@ -193,6 +193,13 @@ func qinstProbed(point uint32) (n uint64) {
 	return n
 }
 
+// qinstPlain returns how many activations of a procedure ran without probes, if its text stands twice.
+// Context: writer.
+func qinstPlain(proc uint32) (n uint64) {
+	qinstEachLedger(func(at uintptr) { n += *qinstLedgerSlot(at, proc) })
+	return n
+}
+
 // qinstHoldDear holds the procedures whose probes are too dear, and lets others go. budget is what
 // recording may cost in a window of so many ns, and fixed what the tool's own threads did, in ns
 // of processor time. It returns what the listed points cost by being counted.
@@ -270,10 +277,12 @@ func qinstSumLoops(list []uint32, budget float64) {
 	}
 }
 
-// isUnit reports whether a listed point is a procedure that may be held.
+// isUnit reports whether a listed point is a procedure that may be held. One whose loops are units may
+// not run as it was written.
 // Context: writer.
 func (c *qinstControl) isUnit(o *qinstRuling) bool {
-	return o.hold != 0 && o.within == 0 && c.unit != 0
+	turns := c.turns || c.turned == qinstBurst.windows
+	return o.hold != 0 && o.within == 0 && c.unit != 0 && !(turns && o.hold == qinstProcEntered)
 }
 
 // saves returns what holding a procedure saves in a window, in ns. While it is held, loops of
@@ -293,10 +302,7 @@ func qinstHoldOne(unit uint32, c *qinstControl, saves, most, least float64) floa
 			qinstHold(unit, c)
 		}
 	case saves > most*qinstHeldAgain && saves > least*qinstHeldAgain:
-		if c.calm = 0; c.held != c.holdAt(qinstRulingOf(unit)) && c.held == qinstProcCounted {
-			qinstLetGo(unit, c)
-			qinstHold(unit, c)
-		}
+		c.calm = 0
 	case c.calm < qinstHeldCalm:
 		c.calm++
 	default:
@@ -307,17 +313,6 @@ func qinstHoldOne(unit uint32, c *qinstControl, saves, most, least float64) floa
 	}
 	qinstBurst.dear += saves
 	return 0
-}
-
-// holdAt returns the level at which a unit is to be held. Where a procedure's loops are units, or
-// its activations go on without any new one, all of these are to run with probes, and to count in line.
-// Context: writer.
-func (c *qinstControl) holdAt(o *qinstRuling) uint8 {
-	lasts := c.turns || c.turned == qinstBurst.windows || c.n == 0 && c.inner > 0
-	if o.within == 0 && lasts {
-		return qinstProcCounted
-	}
-	return o.hold
 }
 
 // qinstHold holds a unit. No event of it is written from here on, in bursts neither: its
@@ -342,9 +337,11 @@ func qinstHold(unit uint32, c *qinstControl) {
 		c.met = true
 		*qinstBurstUnit(b.units) = unit
 		b.units++
-		qinstKeepTurns(unit)
+		if qinstTurningOf(unit) != nil {
+			qinstKeepTurns(unit)
+		}
 	}
-	if c.held, c.calm = c.holdAt(qinstRulingOf(unit)), 0; c.held == qinstProcEntered {
+	if c.held, c.calm = qinstRulingOf(unit).hold, 0; c.held == qinstProcEntered {
 		c.plain = true
 		qinstNoteBurst(unit, false)
 	}
@@ -573,7 +570,7 @@ func qinstEachFound(f func(point uint32, plain uint64, s *qinstBurstSum)) {
 				continue // by this readers know that the loop is a unit
 			}
 		} else {
-			qinstEachLedger(func(at uintptr) { plain += *qinstLedgerSlot(at, unit) })
+			plain = qinstPlain(unit)
 		}
 		f(unit, plain, qinstBurstSumOf(unit))
 		qinstEachWithin(unit, func(point uint32, _ *qinstRuling) {

@@ -152,7 +152,7 @@ func (u *qinstTurning) mayTurn(c *qinstControl, often bool, ns float64) bool {
 		return false // its activations are short
 	}
 	t := qinstTableOf(proc)
-	taken := qinstInUnit(u.point, func(c *qinstControl, _ *qinstRuling) bool { return c.plain })
+	taken := qinstInUnit(u.point, func(c *qinstControl, o *qinstRuling) bool { return c.plain && (o.within != 0 || qinstPlain(proc) != 0) })
 	return !taken && !qinstIsRuled(proc) && t.levelNow(uintptr(proc-t.base), uintptr(proc-t.base)) == qinstProcProbed
 }
 
@@ -183,14 +183,15 @@ func qinstInTurn(point uint32) bool {
 	})
 }
 
-// qinstKeepTurns makes a unit that is held for the first time the only one around it: its procedure is
-// none from now on, nor are the loops that it stands in.
+// qinstKeepTurns makes a loop that is held for the first time the only unit around it: its procedure is
+// none from now on, nor are the loops that it stands in. The procedure may have been held since no activation
+// of it began.
 // Context: writer.
-func qinstKeepTurns(unit uint32) {
-	if qinstTurningOf(unit) != nil {
-		qinstInUnit(unit, func(c *qinstControl, _ *qinstRuling) bool {
-			c.turns = true
-			return false
-		})
-	}
+func qinstKeepTurns(loop uint32) {
+	qinstInUnit(loop, func(c *qinstControl, o *qinstRuling) bool {
+		if c.turns = true; c.held == qinstProcEntered && o.within == 0 {
+			qinstLetGo(loop-qinstRulingOf(loop).within, c)
+		}
+		return false
+	})
 }
