@@ -56,6 +56,7 @@ var (
 		units   uint32  // that are or were held, in qinstBurstUnits
 		sumsAt  int64
 		written uint64 // bursts of which a record tells
+		untold  bool   // no record tells yet that a loop has run without probes, and the ring cannot
 		windows uint32
 	}
 	qinstBurstUnits uintptr // of uint32
@@ -525,7 +526,7 @@ func (s *qinstBurstSum) since(hits uint64) uint64 {
 // qinstBurstSumsDue writes what bursts found, if it is time to.
 // Context: writer.
 func qinstBurstSumsDue(now int64) {
-	if b := &qinstBurst; b.n != b.written && now-b.sumsAt >= qinstBurstSumsNS {
+	if b := &qinstBurst; b.untold || b.n != b.written && now-b.sumsAt >= qinstBurstSumsNS {
 		qinstWriteBursts()
 	}
 }
@@ -540,6 +541,7 @@ func qinstWriteBursts() {
 		return
 	}
 	b.sumsAt, b.written = nanotime(), b.n
+	b.untold = false
 	for i := range qinstNTurns {
 		u := qinstTurn(i)
 		_, u.plain = u.iterations() // once, because both passes must agree on who is a unit

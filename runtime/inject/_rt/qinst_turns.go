@@ -121,6 +121,7 @@ func qinstPriceTurns(ns float64) (least float64) {
 		with, plain := u.iterations()
 		u.n, u.saves, u.last = float64(with+plain-u.last), 0, with+plain
 		c := qinstControlOf(u.point)
+		qinstBurst.untold = qinstBurst.untold || u.plain == 0 && plain > 0 && c.met
 		if u.n == 0 || !u.mayTurn(c, u.n*qinstTurnNS >= ns, ns) {
 			continue
 		}
