@@ -16,7 +16,7 @@ import (
 // Bursts is what bursts found at a point. The sums are over bursts, because activations of one burst
 // are alike.
 type Bursts struct {
-	N        uint64 // of a unit: bursts with an activation or iteration
+	N        uint64 // of a unit: bursts with an activation or iteration, or with hits of one that began earlier
 	Hits     uint64 // of a unit: these
 	Squares  uint64 // of each burst's hits
 	Products uint64 // of a point in a unit: each burst's hits times the unit's

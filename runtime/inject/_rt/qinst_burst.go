@@ -69,7 +69,7 @@ type qinstBurstSum struct {
 	last     uint64 // hits when the last burst ended
 	hits     uint64
 	squares  uint64
-	products uint64 // with the unit's; of a unit: bursts that found it
+	products uint64 // with the unit's; of a unit: bursts that found it, or something in it
 }
 
 // qinstBurstSumOf returns a point's sums.
@@ -499,11 +499,7 @@ func qinstFlip(on bool) {
 func qinstNoteBurst(unit uint32, adding bool) {
 	a := qinstBurstSumOf(unit)
 	n := a.since(qinstProbed(unit))
-	if adding && n != 0 {
-		a.hits += n
-		a.squares += n * n
-		a.products++
-	}
+	found := n // a burst may find what an activation reached that began before, and none that began in it
 	qinstEachWithin(unit, func(point uint32, o *qinstRuling) {
 		hits, _ := qinstHitsOf(point)
 		x := qinstBurstSumOf(point)
@@ -511,8 +507,14 @@ func qinstNoteBurst(unit uint32, adding bool) {
 			x.hits += k
 			x.squares += k * k
 			x.products += k * n
+			found |= k
 		}
 	})
+	if adding && found != 0 {
+		a.hits += n
+		a.squares += n * n
+		a.products++
+	}
 }
 
 // since returns the hits since it was last asked.
