@@ -14,8 +14,8 @@ type summed struct {
 	sites []PointID
 }
 
-// sumCalls finds the calls of each such procedure, and adds up their hits. A file may say nonsense: a call whose hits are
-// those of the procedure itself, through whatever others, is left out.
+// sumCalls finds the calls of each such procedure, and adds up their hits. A file may say nonsense: a
+// call whose hits are those of the procedure itself, through whatever others, is left out.
 func (ix *indexer) sumCalls() {
 	t := ix.t
 	procs := map[named]PointID{}

@@ -94,7 +94,7 @@ type writer struct {
 	set  *points.Set
 	text []byte // the original
 
-	words map[uint32]int // of what has words in ledgers: the number of the first
+	words map[uint32]int // of what has a word in ledgers: its number
 }
 
 func (w *writer) insert(pos token.Pos, template string, args ...any) {
@@ -342,8 +342,8 @@ func (w *writer) counts(form countForm, list []uint32) string {
 	return w.expand("%s", strings.Join(all, form.sep))
 }
 
-// words numbers what has words in ledgers: calls one, for their callee; loops that stand twice two, for
-// their iterations.
+// words numbers what has a word in ledgers: calls, for their callee, and loops that stand twice, for
+// their iterations. There are no more of them than points, and so never words of another package's.
 func words(set *points.Set) map[uint32]int {
 	numbers := map[uint32]int{}
 	if set.InLine {
@@ -351,7 +351,7 @@ func words(set *points.Set) map[uint32]int {
 			numbers[n] = k
 		}
 		for i, n := range turning(set) {
-			numbers[n] = len(set.Dynamic) + 2*i
+			numbers[n] = len(set.Dynamic) + i
 		}
 	}
 	return numbers

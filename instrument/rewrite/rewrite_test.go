@@ -18,6 +18,7 @@ import (
 
 	"qinst.dev/instrument"
 	"qinst.dev/instrument/points"
+	"qinst.dev/sddf/spec"
 )
 
 var update = flag.Bool("update", false, "write what came out into the archives")
@@ -157,7 +158,43 @@ func difference(got, want string) string {
 func TestCallees(t *testing.T) {
 	t.Parallel()
 	const calls = 150 // so that '@', '%', '"' and '\\' are among the numbers
-	text := "package p\n\nfunc many(f func()) {\n" + strings.Repeat("\tf()\n", calls) + "}\n"
+	got := wordsOf(t, "package p\n\nfunc many(f func()) {\n"+strings.Repeat("\tf()\n", calls)+"}\n")
+	if len(got) != calls {
+		t.Fatalf("%d words, expected %d", len(got), calls)
+	}
+	for k, n := range got {
+		if n != uint32(k+1) {
+			t.Errorf("word %d is of point %d, expected %d", k, n, k+1)
+		}
+	}
+}
+
+// TestWords: a point has one word at most. The next package's words stand behind those of as many
+// as a package has points.
+func TestWords(t *testing.T) {
+	t.Parallel()
+	const loops = 10
+	text := "package p\n\nfunc start(f func()) { go many(f) }\n\nfunc many(f func()) {\n" + strings.Repeat("\tfor range 10 { f() }\n", loops) + "}\n"
+	of := map[uint32]int{}
+	for k, n := range wordsOf(t, text) {
+		if turns := k >= loops; turns != (n&spec.LoopWord != 0) {
+			t.Errorf("word %d is of %#x, expected those of loops behind those of calls", k, n)
+		}
+		of[n&^spec.LoopWord]++
+	}
+	if len(of) != 2*loops {
+		t.Errorf("%d points have words, expected %d: %v", len(of), 2*loops, of)
+	}
+	for n, words := range of {
+		if words != 1 {
+			t.Errorf("point %d has %d words", n, words)
+		}
+	}
+}
+
+// wordsOf returns the points that have a word in ledgers, in the order of the words.
+func wordsOf(t *testing.T, text string) (list []uint32) {
+	t.Helper()
 	name := filepath.Join(t.TempDir(), "many.go")
 	if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
 		t.Fatal(err)
@@ -177,12 +214,11 @@ func TestCallees(t *testing.T) {
 	_, quoted, _ := strings.Cut(string(files[0].Text), "var _qinst_callees = ")
 	quoted, _, _ = strings.Cut(quoted, "\n")
 	got, err := strconv.Unquote(quoted)
-	if err != nil || len(got) != 4*calls {
-		t.Fatalf("%d bytes, %v, expected %d", len(got), err, 4*calls)
+	if err != nil || len(got)%4 != 0 {
+		t.Fatalf("%d bytes, %v", len(got), err)
 	}
-	for k := range calls {
-		if n := binary.LittleEndian.Uint32([]byte(got[4*k:])); n != uint32(k+1) {
-			t.Errorf("word %d is of point %d, expected %d", k, n, k+1)
-		}
+	for ; len(got) > 0; got = got[4:] {
+		list = append(list, binary.LittleEndian.Uint32([]byte(got)))
 	}
+	return list
 }

@@ -149,6 +149,9 @@ func @slot(n @uptr) *@u64 { return (*@u64)(@unsafe.Add(@unsafe.Add(@runtime.Qins
 func @word(k @uptr) *@uptr { return (*@uptr)(@unsafe.Add(@unsafe.Add(@runtime.QinstAt(), @at), ` + strconv.Itoa(8*spec.MaxProbes) + `+8*k)) }
 
 //go:nosplit
+func @behind(k @uptr) *@uptr { return (*@uptr)(@unsafe.Add(@unsafe.Add(@runtime.QinstAt(), @at), ` + strconv.Itoa(2*8*spec.MaxProbes) + `+8*k)) }
+
+//go:nosplit
 func @most(n, k @uptr) @uptr { c := *@word(k); *@slot(n)++; return c }
 
 func @depth() *@u32 { return (*@u32)(@runtime.QinstDepth()) }
@@ -164,7 +167,7 @@ func @told(word @uptr, point @u32, callee @uptr) @u32
 
 `
 
-// wordsOf returns the points that have words in ledgers, in the order of the words, four bytes each.
+// wordsOf returns the points that have a word in ledgers, in the order of the words, four bytes each.
 func wordsOf(set *points.Set) string {
 	var b []byte
 	for _, n := range slices.Sorted(maps.Keys(words(set))) {
@@ -173,7 +176,6 @@ func wordsOf(set *points.Set) string {
 		}
 	}
 	for _, n := range turning(set) {
-		b = binary.LittleEndian.AppendUint32(b, n|spec.LoopWord)
 		b = binary.LittleEndian.AppendUint32(b, n|spec.LoopWord)
 	}
 	return string(b)

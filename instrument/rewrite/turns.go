@@ -8,7 +8,7 @@ import "qinst.dev/instrument/points"
 //	/*line :L:C*/ text as it was }
 //
 // The level is the loop's own: an activation that never returns keeps its text, but each iteration
-// chooses. Iterations are counted in two words of the ledger, with probes and without, because the
+// chooses. Iterations are counted in the ledger, with probes in a word and without them behind it, because the
 // ratio of hits to the former tells what the latter did. At level 0 there may be no ledger. What leaves
 // the loop, or the function, still has its probes.
 func (w *writer) turns(fn *points.Func) {
@@ -26,7 +26,7 @@ func (w *writer) turns(fn *points.Func) {
 			}
 		}
 		k := w.words[lp.Point]
-		begin, count := w.levels(len(w.set.Points)+int(lp.Point)), w.expand("; *@word(%d)++ }; @l%d[1]++;", k+1, lp.Point)
+		begin, count := w.levels(len(w.set.Points)+int(lp.Point)), w.expand("; *@behind(%d)++ }; @l%d[1]++;", k, lp.Point)
 		w.Double(w.file.Offset(lp.Body), w.file.Offset(lp.BodyEnd()),
 			begin+w.expand(" *@word(%d)++;", k), "; continue }"+count+w.lineAt(lp.Body), without...)
 	}

@@ -183,9 +183,9 @@ const FlagSummed = 1 << 11
 // objects: the entries that its ledgers' slots have are those of activations without probes, unless all
 // hits are counted in line.
 //
-// A loop with it has a body that stands twice where its procedure has probes. It has two words in
-// ledgers, which [LoopWord] marks in a table's list of words: the iterations with probes, and those
-// without.
+// A loop with it has a body that stands twice where its procedure has probes. It has a word in
+// ledgers, which [LoopWord] marks in a table's list of words: the iterations with probes. Those
+// without are where a call has the hits of other callees.
 const (
 	FlagTwice = 1 << 10
 	LoopWord  = 1 << 31
@@ -343,7 +343,7 @@ var Bursts = Layout{Variants: []Variant{variant(-1, "burst", 5, "what bursts fou
 	{Name: "plain", Word: 1, Width: 64, Doc: "of a procedure: activations without probes, in the whole run; of a loop: iterations; else 0"},
 	{Name: "hits", Word: 2, Width: 64, Doc: "in bursts; if plain is not 0: activations or iterations with probes"},
 	{Name: "squares", Word: 3, Width: 64, Doc: "sum over bursts of the square of the burst's hits"},
-	{Name: "products", Word: 4, Width: 64, Doc: "sum over bursts of the product of the burst's hits and of its activations of the procedure, or iterations of the loop; if plain is not 0: number of bursts with one"},
+	{Name: "products", Word: 4, Width: 64, Doc: "sum over bursts of the product of the burst's hits and of its activations of the procedure, or iterations of the loop; if plain is not 0: number of bursts that found one, or hits of an earlier one"},
 })}}
 
 // Records are the records of an instrumented program's file.

@@ -237,8 +237,11 @@ func qinstHoldDear(budget, fixed, ns float64) (counting float64) {
 	b.dear, counting = 0, least
 	for i := range listed {
 		c := qinstControlOf(list[i])
-		if c.isUnit(qinstRulingOf(list[i])) {
+		switch {
+		case c.isUnit(qinstRulingOf(list[i])):
 			counting += qinstHoldOne(list[i], c, c.saves(), most, budget*qinstHeldNobody)
+		case c.held == qinstProcEntered && qinstRulingOf(list[i]).within == 0 && c.turning():
+			qinstLetGo(list[i], c) // for its loops
 		}
 	}
 	for i := range qinstNTurns {
@@ -282,9 +285,12 @@ func qinstSumLoops(list []uint32, budget float64) {
 // not run as it was written.
 // Context: writer.
 func (c *qinstControl) isUnit(o *qinstRuling) bool {
-	turns := c.turns || c.turned == qinstBurst.windows
-	return o.hold != 0 && o.within == 0 && c.unit != 0 && !(turns && o.hold == qinstProcEntered)
+	return o.hold != 0 && o.within == 0 && c.unit != 0 && !(c.turning() && o.hold == qinstProcEntered)
 }
+
+// turning reports whether loops of a procedure are units, or are priced as such in this window.
+// Context: writer.
+func (c *qinstControl) turning() bool { return c.turns || c.turned == qinstBurst.windows }
 
 // saves returns what holding a procedure saves in a window, in ns. While it is held, loops of
 // activations that go on are counted in line.

@@ -303,6 +303,7 @@ func qinstRuled(point uint32) {
 	proc := point - o.within
 	if p := qinstControlOf(proc); p.held != 0 || p.turns {
 		qinstLetAllGo(proc) // what rules are about is as they say
+		p.unit = 0
 	}
 	if c := qinstControlOf(point); r.most == qinstRateOff || c.off || qinstPaged[point>>qinstPageShift] {
 		qinstAppend(point)

@@ -31,10 +31,11 @@ import (
 //	at                     a slot for each point of one package that is not registered
 //	at+8*qinstEarlySlots   a slot for each point; these lie in the ring
 //	qinstLedgerBytes on    words, for calls whose callee is known at run time only: the callee that
-//	                       this ledger saw most; behind these, two for each loop that stands twice: its
-//	                       iterations with probes, and those without. A package has them where its
-//	                       points have slots, so that one distance finds both
-//	qinstLedgerBytes on    the hits in those calls' slots that were of other callees
+//	                       this ledger saw most; then one for each loop that stands twice: its
+//	                       iterations with probes. A package has them where its points have slots,
+//	                       so that one distance finds both
+//	qinstLedgerBytes on    the hits in those calls' slots that were of other callees; of such a loop,
+//	                       its iterations without probes
 //
 // The address is in g.racectx, which nothing uses without the race detector, and the number
 // of a ledger that a goroutine keeps in g.stackLock, which nothing uses at all. A g that is

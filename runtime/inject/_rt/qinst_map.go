@@ -54,7 +54,7 @@ type qinstTable struct {
 	off    uintptr // the package's bytes: one a point, see offOf, and one more, see levelOf
 	kinds  bool    // of its points rate control has them, and where their procedures begin
 
-	words string // of each word of ledgers the offset of its point, four bytes; a loop has two, see qinstTurning
+	words string // of each word of ledgers the offset of its point, four bytes
 }
 
 // Addresses that are zero until they are mapped are tested before use, because they stay

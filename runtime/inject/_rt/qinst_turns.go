@@ -14,7 +14,7 @@ import "unsafe"
 // qinstTurning is such a loop, in the writer's memory.
 type qinstTurning struct {
 	point uint32
-	word  uintptr // where its words are, behind a ledger's address
+	word  uintptr // where its word is, behind a ledger's address
 	last  uint64  // iterations at the end of the last window
 	n     float64 // of them in it
 	saves float64 // ns that holding it would save in it
@@ -44,18 +44,18 @@ func qinstTurn(i uint32) *qinstTurning {
 // qinstTakeTurns finds the loops of packages that were registered since it last looked.
 // Context: writer.
 func qinstTakeTurns() {
-	if qinstTurns == 0 {
-		if qinstTurns = qinstAnonymous(qinstMostTurns * unsafe.Sizeof(qinstTurning{})); qinstTurns == 0 {
-			return
-		}
-	}
 	for ; qinstTurnTables < qinstNTables; qinstTurnTables++ {
 		t := &qinstTables[qinstTurnTables]
 		from := len(t.words)
-		for from >= 8 && t.wordOf(from-8)&qinstLoopWord != 0 {
-			from -= 8
+		for from >= 4 && t.wordOf(from-4)&qinstLoopWord != 0 {
+			from -= 4
 		}
-		for k := from; k < len(t.words) && qinstNTurns < qinstMostTurns; k += 8 {
+		if from < len(t.words) && qinstTurns == 0 {
+			if qinstTurns = qinstAnonymous(qinstMostTurns * unsafe.Sizeof(qinstTurning{})); qinstTurns == 0 {
+				return
+			}
+		}
+		for k := from; k < len(t.words) && qinstNTurns < qinstMostTurns; k += 4 {
 			at := qinstLedgerWords + uintptr(t.base)*8 + uintptr(k)*2
 			*qinstTurn(qinstNTurns) = qinstTurning{point: t.base + t.wordOf(k)&^qinstLoopWord, word: at}
 			qinstNTurns++
@@ -85,7 +85,7 @@ func qinstTurningOf(point uint32) *qinstTurning {
 func (u *qinstTurning) iterations() (with, plain uint64) {
 	qinstEachLedger(func(at uintptr) {
 		with += *(*uint64)(unsafe.Pointer(at + u.word))
-		plain += *(*uint64)(unsafe.Pointer(at + u.word + 8))
+		plain += *(*uint64)(unsafe.Pointer(at + u.word + qinstLedgerBytes))
 	})
 	return with, plain
 }
@@ -141,14 +141,16 @@ func qinstPriceTurns(ns float64) (least float64) {
 // mayTurn reports whether a loop may be held, or is. often tells whether its iterations are short.
 // Context: writer.
 func (u *qinstTurning) mayTurn(c *qinstControl, often bool, ns float64) bool {
-	if c.held != 0 || c.met {
+	if c.held != 0 {
 		return true
 	}
-	if !often || c.turns || qinstKindOf(u.point) == 0 {
+	if !often && !c.met || c.turns || qinstKindOf(u.point) == 0 {
 		return false
 	}
-	o := qinstRulingOf(u.point)
-	proc := u.point - o.within
+	proc := u.point - qinstRulingOf(u.point).within
+	if c.met {
+		return !qinstIsRuled(proc)
+	}
 	if p := qinstControlOf(proc); p.listed && p.n*qinstTurnNS > ns {
 		return false // its activations are short
 	}
