@@ -15,7 +15,7 @@ import (
 // bursts say with the exact counts of another run.
 func TestBursts(t *testing.T) {
 	t.Parallel()
-	program := buildProbed(t, "programs", "bursts")
+	program := buildProbed(t, "programs", "bursts", "-small=40")
 	exact, _ := runTraced(t, exec.Command(program), "QINST=mode=count")
 	const enough, most = 100, 6 // on a busy machine a run may have few bursts
 	given, held := 0, 0
@@ -24,7 +24,7 @@ func TestBursts(t *testing.T) {
 		if err := tracetest.Validate(tr); err != nil {
 			t.Error(err)
 		}
-		plain, turned := 0, 0
+		plain, turned, small := 0, 0, 0
 		for i := range tr.Points {
 			p, truth := &tr.Points[i], exact.Points[i].Hits
 			e := tr.Hits(trace.PointID(i))
@@ -48,12 +48,14 @@ func TestBursts(t *testing.T) {
 			switch {
 			case p.Kind == spec.PointLoop && p.Plain > 100_000:
 				turned++
+			case p.Plain > truth/2 && p.Small():
+				small++
 			case p.Plain > truth/2:
 				plain++
 			}
 		}
-		if plain < 5 || turned < 1 {
-			t.Errorf("%d procedures and %d loops ran without probes", plain, turned)
+		if plain < 5 || turned < 1 || small < 1 {
+			t.Errorf("%d procedures, %d small ones and %d loops ran without probes", plain, small, turned)
 		}
 	}
 	if given < enough/2 {

@@ -36,17 +36,17 @@ var probed struct {
 
 // buildProbed builds a program of testdata with the bare wrapper, which is this
 // test's binary under the name qinst.
-func buildProbed(t *testing.T, module, program string) string {
+func buildProbed(t *testing.T, module, program string, flags ...string) string {
 	t.Helper()
 	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" && runtime.GOARCH != "arm64" {
 		t.Skip("probes need linux on amd64 or arm64; reading is tested elsewhere")
 	}
-	exe := filepath.Join(probed.dir, module, program)
+	exe := filepath.Join(probed.dir, module, program+strings.Join(flags, ""))
 	probed.Lock()
 	build := probed.build[exe]
 	if build == nil {
 		build = sync.OnceValue(func() error {
-			cmd := exec.Command("go", "build", "-toolexec", "qinst", "-o", exe, "./"+program)
+			cmd := exec.Command("go", "build", "-toolexec", strings.Join(append([]string{"qinst"}, flags...), " "), "-o", exe, "./"+program)
 			cmd.Dir = filepath.Join("..", "..", "testdata", module)
 			if out, err := cmd.CombinedOutput(); err != nil {
 				return fmt.Errorf("%w\n%s", err, out)

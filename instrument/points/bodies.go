@@ -106,7 +106,7 @@ func (s *Set) SettleLarge(report []byte) (found bool) {
 
 func (f *finder) oneBody(fn *Func) (why OneBody) {
 	switch {
-	case fn.Small:
+	case fn.Small && !f.manyCounters(fn):
 		return OnceSmall
 	case fn.Bare && f.probes(fn) == len(fn.Returns):
 		return OnceEmpty
@@ -143,6 +143,20 @@ func (f *finder) oneBody(fn *Func) (why OneBody) {
 		why = OnceNested
 	}
 	return why
+}
+
+// manyCounters reports whether a small procedure has more counters in it than one that the test at its entry would
+// replace. Operations on synchronization objects are all to be seen.
+func (f *finder) manyCounters(fn *Func) bool {
+	n := 0
+	for _, a := range fn.Insertions {
+		for _, point := range a.Points {
+			if n++; f.set.Dynamic[point].Operand != nil {
+				n += toldSteps
+			}
+		}
+	}
+	return n > 1 && len(fn.Syncs) == 0
 }
 
 // loops reports whether there is a loop in a body.

@@ -19,7 +19,8 @@ type Loop struct {
 	Func  bool      // ranges over a function
 	Twice bool      // its body stands twice where the probes are
 	Deep  bool      // left from within the body of such a range: iterations are counted in the profile stack
-	Home  token.Pos // where its variables are declared: behind an opening brace
+	Gotos bool      // its function has gotos, so that its variables are declared at Home
+	Home  token.Pos // behind the opening brace of what it stands in
 
 	Start token.Pos // the entry stands before this
 	Body  token.Pos // statements for each iteration stand here
@@ -116,7 +117,7 @@ func (l *looper) loop(s ast.Stmt, body *ast.BlockStmt, head spot) *Loop {
 	n := l.natural[s]
 	_, ignored := l.told(s, verbIgnore)
 	_, forced := l.told(s, verbProbe)
-	lp := &Loop{Func: overFunc, Deep: overFunc, Home: l.home, Body: body.Lbrace + 1, from: s.Pos(), to: s.End(), block: body}
+	lp := &Loop{Func: overFunc, Deep: overFunc, Gotos: len(l.gotos) > 0, Home: l.home, Body: body.Lbrace + 1, from: s.Pos(), to: s.End(), block: body}
 	why := SkipReason(0)
 	l.depth++
 	switch {

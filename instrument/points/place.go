@@ -44,8 +44,9 @@ type Insertion struct {
 // iteration begins. A variable tells the first time from the others.
 type Post struct {
 	Points            []uint32
-	Home, Start, Body token.Pos // as in [Loop]
-	Cond              ast.Expr  // nil if there is none
+	Gotos             bool // these as in [Loop]
+	Home, Start, Body token.Pos
+	Cond              ast.Expr // nil if there is none
 }
 
 // spot is the insertion that counts the calls of an expression, or the reason why
@@ -318,7 +319,7 @@ func (p *placer) post(s *ast.ForStmt, head spot) {
 	a := &Insertion{Form: Value} // the callee cannot be found there
 	p.stmt(s.Post, spot{insertion: a})
 	if len(a.Points) > 0 {
-		p.fn.Posts = append(p.fn.Posts, &Post{a.Points, p.loops.home, head.insertion.Pos, s.Body.Lbrace + 1, s.Cond})
+		p.fn.Posts = append(p.fn.Posts, &Post{a.Points, len(p.gotos) > 0, p.loops.home, head.insertion.Pos, s.Body.Lbrace + 1, s.Cond})
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"go/ast"
 	"go/token"
+	"strings"
 
 	"qinst.dev/instrument/points"
 	"qinst.dev/sddf/spec"
@@ -24,6 +25,10 @@ import (
 // block labels get other names, since a function has one of each name, and := must not declare
 // the variables of the signature anew. The comment takes the lines back to where they were,
 // and stands at the beginning of a line, because the compiler does not tell columns beyond 255 apart.
+//
+// A small procedure counts all entries in its slot, and those that go on with probes in a word:
+//
+//	if !(level == 0) { count the entry; if !(level <= 1) { count the word; text with probes; return } }
 //
 // Literals are functions of their own: both texts have them with their probes, and each of
 // them may stand twice itself.
@@ -53,9 +58,13 @@ func (w *writer) bodies(fn *points.Func) {
 	}
 	from := fn.Body.Lbrace + 1
 	begin := w.expand(" if !(%s == 0) {", w.level(fn))
-	if w.set.InLine && !fn.Bare {
-		begin = w.levels(len(w.set.Points) + int(fn.Point))
-		end += w.expand("; *@slot(%d)++ }", fn.Point)
+	levels, slot := w.levels(len(w.set.Points)+int(fn.Point)), w.expand(" *@slot(%d)++", fn.Point)
+	switch {
+	case w.set.InLine && fn.Small:
+		before, after, _ := strings.Cut(levels, "{")
+		begin, end = before+"{"+slot+";"+after+w.expand(" *@word(%d)++;", w.words[fn.Point]), end+" }"
+	case w.set.InLine && !fn.Bare:
+		begin, end = levels, end+";"+slot+" }"
 	}
 	without := []int{probesOf(fn), exitsOf(fn)}
 	for _, lp := range fn.Loops {

@@ -8,8 +8,7 @@ import (
 )
 
 // loops inserts the probes of fn's loops, except those at the statements that leave them. A loop
-// has two variables, the token of its entry and the number of its iterations. They must be
-// declared at the head of the function, where no goto can jump over them. They are an array,
+// has two variables, the token of its entry and the number of its iterations. They are an array,
 // because the compiler keeps an array in memory: in registers they would be saved and loaded around
 // every call in the loop.
 func (w *writer) loops(fn *points.Func) {
@@ -19,20 +18,19 @@ func (w *writer) loops(fn *points.Func) {
 			continue
 		}
 		n := lp.Point
-		w.insert(lp.Home, " var @l%[1]d [2]@u64; _ = @l%[1]d;", n)
+		w.declare(lp.Gotos, lp.Home, lp.Start, fmt.Sprintf("@l%d", n), "[2]@u64", "[2]@u64{}")
 		point := n
 		if w.set.Points[fn.Point].Flags&spec.FlagLateDefer != 0 {
 			point += lateExit
 		}
 		switch {
 		case lp.Deep:
-			w.insert(lp.Start, "@l%[1]d[0] = 0; if @off[%[1]d] == 0 { @l%[1]d[0] = @enter(@base + %[2]d) }; ", n, point)
+			w.insert(lp.Start, "if @off[%[1]d] == 0 { @l%[1]d[0] = @enter(@base + %[2]d) }; ", n, point)
 			w.insert(lp.Body, " if @l%[1]d[0] != 0 { @trip(@l%[1]d[0]) };", n)
 		case lp.Spin:
-			w.insert(lp.Start, "@l%[1]d = [2]@u64{}; ", n)
 			w.insert(lp.Body, " if @l%[1]d[1]++; @l%[1]d[1] == 2 && @off[%[1]d] == 0 { @l%[1]d[0] = @enter(@base + %[2]d) };", n, point)
 		default:
-			w.insert(lp.Start, "@l%[1]d = [2]@u64{}; %[3]s{ @l%[1]d[0] = @enter(@base + %[2]d) }; ", n, point, w.reached(fn, n))
+			w.insert(lp.Start, "%[3]s{ @l%[1]d[0] = @enter(@base + %[2]d) }; ", n, point, w.reached(fn, n))
 			w.insert(lp.Body, " @l%d[1]++;", n)
 		}
 		if lp.End.IsValid() {

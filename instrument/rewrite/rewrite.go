@@ -114,7 +114,7 @@ func (w *writer) header(name string, text []byte) {
 // entry names the results if the exits need it, and marks the start of the body.
 func (w *writer) entry(fn *points.Func) {
 	at := fn.Body.Lbrace + 1
-	if fn.Small && !fn.Summed {
+	if fn.Small && !fn.Summed && (!w.set.InLine || fn.OneBody != 0) {
 		w.insert(at, " %s;", w.counting(fn, []uint32{fn.Point}))
 	}
 	if fn.Bare {
@@ -155,7 +155,10 @@ func (w *writer) reached(fn *points.Func, point uint32) string {
 		return w.expand("if @off[%d] == 0 ", point)
 	}
 	counted := w.expand("%s == %d", w.level(fn), spec.ProcCounted)
-	if fn.OneBody == 0 && point != fn.Point {
+	switch {
+	case fn.OneBody != 0: // the first test is the only one where all is off
+		counted = w.expand("%s == %d { } else if %s", w.level(fn), spec.ProcPlain, counted)
+	case point != fn.Point:
 		counted = w.expand("%s != %d", w.level(fn), spec.ProcProbed)
 	}
 	return w.expand("if %s { *@slot(%[2]d)++ } else if @off[%[2]d] == 0 ", counted, point)
@@ -342,24 +345,27 @@ func (w *writer) counts(form countForm, list []uint32) string {
 	return w.expand("%s", strings.Join(all, form.sep))
 }
 
-// words numbers what has a word in ledgers: calls, for their callee, and loops that stand twice, for
-// their iterations. There are no more of them than points, and so never words of another package's.
+// words numbers what has a word in ledgers: calls, for their callee, and loops and small procedures that
+// stand twice, for their iterations and activations. There are no more of them than points, and so never words of another package's.
 func words(set *points.Set) map[uint32]int {
 	numbers := map[uint32]int{}
 	if set.InLine {
 		for k, n := range slices.Sorted(maps.Keys(set.Dynamic)) {
 			numbers[n] = k
 		}
-		for i, n := range turning(set) {
+		for i, n := range units(set) {
 			numbers[n] = len(set.Dynamic) + i
 		}
 	}
 	return numbers
 }
 
-// turning lists the loops that stand twice, in ascending order.
-func turning(set *points.Set) (list []uint32) {
+// units lists the loops and small procedures that stand twice, in ascending order.
+func units(set *points.Set) (list []uint32) {
 	for _, fn := range set.Funcs {
+		if set.InLine && fn.Skip == 0 && fn.Small && fn.OneBody == 0 {
+			list = append(list, fn.Point)
+		}
 		for _, lp := range fn.Loops {
 			if set.InLine && lp.Twice {
 				list = append(list, lp.Point)
@@ -422,8 +428,7 @@ func (w *writer) callee(n uint32) string {
 func (w *writer) posts(fn *points.Func) {
 	for _, p := range fn.Posts {
 		n := p.Points[0]
-		w.insert(p.Home, " var @q%[1]d @u64; _ = @q%[1]d;", n)
-		w.insert(p.Start, "@q%d = 0; ", n)
+		w.declare(p.Gotos, p.Home, p.Start, fmt.Sprintf("@q%d", n), "@u64", "0")
 		if p.Cond == nil {
 			w.insert(p.Body, " if @q%d != 0 { %s };", n, w.counting(fn, p.Points))
 		} else {
@@ -432,6 +437,17 @@ func (w *writer) posts(fn *points.Func) {
 		}
 		w.insert(p.Body, " @q%d++;", n)
 	}
+}
+
+// declare declares a variable that is zero each time that control comes to start. No goto may jump over
+// the declaration: in a function with gotos it stands at home, the head of the function.
+func (w *writer) declare(gotos bool, home, start token.Pos, name, typ, zero string) {
+	if !gotos {
+		w.insert(start, "var %[1]s %[2]s; _ = %[1]s; ", name, typ)
+		return
+	}
+	w.insert(home, " var %[1]s %[2]s; _ = %[1]s;", name, typ)
+	w.insert(start, "%s = %s; ", name, zero)
 }
 
 // leaves returns the statement at an exit. An entry that is only on the profile stack, as a small

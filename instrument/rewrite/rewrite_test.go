@@ -177,10 +177,10 @@ func TestWords(t *testing.T) {
 	text := "package p\n\nfunc start(f func()) { go many(f) }\n\nfunc many(f func()) {\n" + strings.Repeat("\tfor range 10 { f() }\n", loops) + "}\n"
 	of := map[uint32]int{}
 	for k, n := range wordsOf(t, text) {
-		if turns := k >= loops; turns != (n&spec.LoopWord != 0) {
+		if turns := k >= loops; turns != (n&spec.UnitWord != 0) {
 			t.Errorf("word %d is of %#x, expected those of loops behind those of calls", k, n)
 		}
-		of[n&^spec.LoopWord]++
+		of[n&^spec.UnitWord]++
 	}
 	if len(of) != 2*loops {
 		t.Errorf("%d points have words, expected %d: %v", len(of), 2*loops, of)

@@ -34,7 +34,7 @@ func Added(pkg *types.Package, importPath string, set *points.Set, names Names) 
 			list[i].Loop = uint32(i)
 		}
 	}
-	for _, n := range turning(set) {
+	for _, n := range units(set) {
 		list[n].Flags |= spec.FlagTwice
 	}
 	table, err := Table(importPath, list)
@@ -175,8 +175,8 @@ func wordsOf(set *points.Set) string {
 			b = binary.LittleEndian.AppendUint32(b, withMethod(set, n))
 		}
 	}
-	for _, n := range turning(set) {
-		b = binary.LittleEndian.AppendUint32(b, n|spec.LoopWord)
+	for _, n := range units(set) {
+		b = binary.LittleEndian.AppendUint32(b, n|spec.UnitWord)
 	}
 	return string(b)
 }

@@ -13,7 +13,7 @@ import (
 // told is what a file says of the procedures that also ran without probes.
 type told struct {
 	counts bool              // mode=count: all entries are counted in line
-	twice  map[uint64]bool   // procedures whose text stands twice
+	twice  map[uint64]bool   // procedures whose text stands twice, but for small ones
 	n      uint64            // of bursts
 	last   map[uint64]*burst // of the last record, by point
 }
@@ -87,13 +87,13 @@ func readTold(file *extents) (*told, error) {
 	return t, nil
 }
 
-// points notes the procedures of a table whose text stands twice.
+// points notes the procedures of a table whose slots have their activations without probes.
 func (t *told) points(p *sddf.Packet) {
 	base, _ := p.Field("base").(uint64)
 	kinds, _ := p.Field("kind").([]string)
 	flags, _ := p.Field("flags").([]uint64)
 	for i := range min(len(kinds), len(flags)) {
-		if kinds[i] == spec.PointProc && flags[i]&spec.FlagTwice != 0 {
+		if kinds[i] == spec.PointProc && flags[i]&spec.FlagTwice != 0 && flags[i]&spec.FlagSmall == 0 {
 			t.twice[base+uint64(i)] = true
 		}
 	}

@@ -156,8 +156,8 @@ func TestRecover(t *testing.T) {
 }
 
 // burstsFile is a file of that ring without its end, in which procedure 3 stands twice, and whose
-// bursts were written when fewer of its activations had run without probes.
-func burstsFile(mode string, records uint64) []byte {
+// bursts were written when fewer of its activations had run without probes. flags are its flags.
+func burstsFile(mode string, flags uint32, records uint64) []byte {
 	b := sddf.AppendHeader(nil, "t", spec.Attr{Key: spec.AttrStream, Value: 77}, spec.Attr{Key: spec.AttrSegment, Value: 0})
 	for i := range spec.Records {
 		b = sddf.AppendDescriptor(b, &spec.Records[i])
@@ -165,7 +165,7 @@ func burstsFile(mode string, records uint64) []byte {
 	b, _ = sddf.AppendAttribute(b, "mode", mode)
 	zeros := make([]uint32, 3)
 	b, _ = sddf.AppendRecord(b, &spec.Records[spec.TagProbes-1], uint32(2), "p", []string{""}, make([]uint64, 3), []string{"call", "proc", "proc"},
-		zeros, []uint32{1, 1, 2}, zeros, zeros, []uint32{spec.FlagTwice, spec.FlagTwice, 0}, zeros, []uint32{0, 1, 2}, []uint32{0, 1, 2})
+		zeros, []uint32{1, 1, 2}, zeros, zeros, []uint32{spec.FlagTwice, flags, 0}, zeros, []uint32{0, 1, 2}, []uint32{0, 1, 2})
 	for plain := range records {
 		var found []byte
 		for _, w := range []uint64{2, 0, 8, 32, 24, 3, 1 + plain, 6, 18, 2} {
@@ -201,26 +201,30 @@ func lastBursts(t *testing.T, f *salvage.File) (n uint64, words []uint64) {
 }
 
 // The ring knows how many activations ran without probes, and the file what bursts found. With
-// mode=count ledgers have all entries, and there are no bursts.
+// mode=count ledgers have all entries, and there are no bursts. Of a small procedure they always have
+// all.
 func TestBursts(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		mode    string
+		flags   uint32
 		records uint64
 		bursts  uint64
 		found   []uint64
 	}{
-		{"trace", 2, 41, []uint64{2, 0, 8, 32, 24, 3, 11, 6, 18, 2}},
-		{"trace", 0, 0, []uint64{3, 11, 0, 0, 0}},
-		{"count", 2, 41, []uint64{2, 0, 8, 32, 24, 3, 2, 6, 18, 2}},
-		{"count", 0, 0, nil},
+		{"trace", spec.FlagTwice, 2, 41, []uint64{2, 0, 8, 32, 24, 3, 11, 6, 18, 2}},
+		{"trace", spec.FlagTwice, 0, 0, []uint64{3, 11, 0, 0, 0}},
+		{"count", spec.FlagTwice, 2, 41, []uint64{2, 0, 8, 32, 24, 3, 2, 6, 18, 2}},
+		{"count", spec.FlagTwice, 0, 0, nil},
+		{"trace", spec.FlagTwice | spec.FlagSmall, 2, 41, []uint64{2, 0, 8, 32, 24, 3, 2, 6, 18, 2}},
+		{"trace", spec.FlagTwice | spec.FlagSmall, 0, 0, nil},
 	} {
-		f, err := open(t, burstsFile(c.mode, c.records), makeRing())
+		f, err := open(t, burstsFile(c.mode, c.flags, c.records), makeRing())
 		if err != nil {
 			t.Fatal(err)
 		}
 		if n, got := lastBursts(t, f); n != c.bursts || !slices.Equal(got, c.found) || f.Ring == "" {
-			t.Errorf("mode %s, %d records in the file: %d bursts, %v; expected %d, %v", c.mode, c.records, n, got, c.bursts, c.found)
+			t.Errorf("mode %s, flags %#x, %d records in the file: %d bursts, %v; expected %d, %v", c.mode, c.flags, c.records, n, got, c.bursts, c.found)
 		}
 	}
 }

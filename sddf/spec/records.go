@@ -184,11 +184,13 @@ const FlagSummed = 1 << 11
 // hits are counted in line.
 //
 // A loop with it has a body that stands twice where its procedure has probes. It has a word in
-// ledgers, which [LoopWord] marks in a table's list of words: the iterations with probes. Those
+// ledgers, which [UnitWord] marks in a table's list of words: the iterations with probes. Those
 // without are where a call has the hits of other callees.
+//
+// A small procedure with it has such a word, too: the activations with probes. Its slot has all.
 const (
 	FlagTwice = 1 << 10
-	LoopWord  = 1 << 31
+	UnitWord  = 1 << 31
 )
 
 // NoTrips marks an unknown number of iterations in a "leave" event.

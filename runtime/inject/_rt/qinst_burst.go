@@ -16,7 +16,7 @@ import (
 // one observation. For that, squares and products are summed up here, burst by burst.
 //
 // What is held is a unit: a procedure, whose activations may run without probes, or a loop whose body
-// stands twice, whose iterations may (qinst_turns.go).
+// stands twice, whose iterations may (qinst_turns.go, where small procedures are, too).
 //
 // A procedure with one body, or with operations on synchronization objects, which all are to be
 // seen, is held at spec.ProcCounted: all its counts stay exact.
@@ -344,7 +344,7 @@ func qinstHold(unit uint32, c *qinstControl) {
 		c.met = true
 		*qinstBurstUnit(b.units) = unit
 		b.units++
-		if qinstTurningOf(unit) != nil {
+		if qinstTurningOf(unit) != nil && qinstRulingOf(unit).within != 0 {
 			qinstKeepTurns(unit)
 		}
 	}
@@ -381,12 +381,14 @@ func qinstHoldFirst() {
 		for i := range uint32(ids.array()) {
 			point, id := t.base+i, ids.number()
 			kind, o, c := qinstKindOf(point), qinstRulingOf(point), qinstControlOf(point)
-			if kind != qinstPair || o.hold == 0 && o.within != 0 || !qinstIsFirst(id) {
+			if o.hold == 0 && (kind != qinstPair || o.within != 0) || !qinstIsFirst(id) {
 				continue
 			}
 			qinstFirstFound++
 			if o.hold != 0 && c.held == 0 && !qinstIsRuled(point-o.within) && (o.within == 0 || qinstTurningOf(point) != nil) {
-				qinstEnlist(point)
+				if kind == qinstPair {
+					qinstEnlist(point)
+				}
 				qinstHold(point, c)
 			}
 		}

@@ -488,7 +488,7 @@ func qinstLedgerCallees(b *qinstRecorder) {
 		t := &qinstTables[i]
 		for k := 0; k+4 <= len(t.words); k += 4 {
 			offset := t.wordOf(k)
-			if offset&qinstLoopWord != 0 {
+			if offset&qinstUnitWord != 0 {
 				break // of loops are the last
 			}
 			point := t.base + offset

@@ -430,7 +430,7 @@ func qinstKindOf(point uint32) (kind uint8) {
 			switch {
 			case kind == "go": // what it starts is told of by the profile stack
 				qinstRulingOf(t.base + i - o.within).hold = 0
-			case o.kind == qinstPair && flag&qinstFlagTwice != 0:
+			case flag&qinstFlagTwice != 0:
 				o.hold = qinstProcEntered
 			case o.kind != qinstPair || o.within != 0:
 			default:

@@ -107,7 +107,7 @@ const (
 	qinstFlagSmall    = 512
 	qinstFlagSummed   = 2048
 	qinstFlagTwice    = 1024
-	qinstLoopWord     = 2147483648
+	qinstUnitWord     = 2147483648
 	qinstNoTrips      = 18446744073709551615
 	qinstAddressBits  = 48
 	// "instRing"

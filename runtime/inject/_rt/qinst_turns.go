@@ -7,18 +7,21 @@ import "unsafe"
 // iteration chooses by the loop's level. What the loop calls is then known by its ratio to the iterations
 // with probes, as it is by activations for procedures (qinst_burst.go).
 //
+// Small procedures whose text stands twice are such units, too, for they have no probe that would tell
+// how often they are called. Their slot in a ledger has all activations, the word those with probes.
+//
 // A point belongs to one unit only, because its hits in bursts are compared with that unit's. So a
 // procedure is held, or its loops; and of loops within each other one. Which it is, the first time
 // decides: an outer loop, if its iterations are short, and a procedure, if its activations are.
 
-// qinstTurning is such a loop, in the writer's memory.
+// qinstTurning is such a loop or small procedure, in the writer's memory.
 type qinstTurning struct {
 	point uint32
 	word  uintptr // where its word is, behind a ledger's address
-	last  uint64  // iterations at the end of the last window
+	last  uint64  // iterations or activations at the end of the last window
 	n     float64 // of them in it
 	saves float64 // ns that holding it would save in it
-	plain uint64  // iterations without probes, when a record was last written
+	plain uint64  // of them without probes, when a record was last written
 }
 
 const (
@@ -41,13 +44,13 @@ func qinstTurn(i uint32) *qinstTurning {
 	return (*qinstTurning)(unsafe.Pointer(qinstTurns + uintptr(i)*unsafe.Sizeof(qinstTurning{})))
 }
 
-// qinstTakeTurns finds the loops of packages that were registered since it last looked.
+// qinstTakeTurns finds the loops and small procedures of packages that were registered since it last looked.
 // Context: writer.
 func qinstTakeTurns() {
 	for ; qinstTurnTables < qinstNTables; qinstTurnTables++ {
 		t := &qinstTables[qinstTurnTables]
 		from := len(t.words)
-		for from >= 4 && t.wordOf(from-4)&qinstLoopWord != 0 {
+		for from >= 4 && t.wordOf(from-4)&qinstUnitWord != 0 {
 			from -= 4
 		}
 		if from < len(t.words) && qinstTurns == 0 {
@@ -57,13 +60,13 @@ func qinstTakeTurns() {
 		}
 		for k := from; k < len(t.words) && qinstNTurns < qinstMostTurns; k += 4 {
 			at := qinstLedgerWords + uintptr(t.base)*8 + uintptr(k)*2
-			*qinstTurn(qinstNTurns) = qinstTurning{point: t.base + t.wordOf(k)&^qinstLoopWord, word: at}
+			*qinstTurn(qinstNTurns) = qinstTurning{point: t.base + t.wordOf(k)&^qinstUnitWord, word: at}
 			qinstNTurns++
 		}
 	}
 }
 
-// qinstTurningOf is the loop that a point is, nil if it is none.
+// qinstTurningOf is the loop or small procedure that a point is, nil if it is none.
 // Context: writer.
 func qinstTurningOf(point uint32) *qinstTurning {
 	lo, hi := uint32(0), qinstNTurns
@@ -83,11 +86,24 @@ func qinstTurningOf(point uint32) *qinstTurning {
 // iterations returns how many there were with probes, and without.
 // Context: writer.
 func (u *qinstTurning) iterations() (with, plain uint64) {
-	qinstEachLedger(func(at uintptr) {
-		with += *(*uint64)(unsafe.Pointer(at + u.word))
-		plain += *(*uint64)(unsafe.Pointer(at + u.word + qinstLedgerBytes))
-	})
-	return with, plain
+	if qinstIsSmall(u.point) {
+		with = qinstWordSum(u.word)
+		return with, max(with, qinstPlain(u.point)) - with // with was read first
+	}
+	return qinstWordSum(u.word), qinstWordSum(u.word + qinstLedgerBytes)
+}
+
+// qinstWordSum adds up a word of all ledgers.
+// Context: writer.
+func qinstWordSum(word uintptr) (n uint64) {
+	qinstEachLedger(func(at uintptr) { n += *(*uint64)(unsafe.Pointer(at + word)) })
+	return n
+}
+
+// qinstIsSmall reports whether a point is a procedure that is only counted.
+// Context: writer.
+func qinstIsSmall(point uint32) bool {
+	return qinstKindOf(point) == qinstCalls && qinstRulingOf(point).within == 0
 }
 
 // held reports whether the loop is held.
@@ -159,7 +175,7 @@ func (u *qinstTurning) mayTurn(c *qinstControl, often bool, ns float64) bool {
 	return !taken && !qinstIsRuled(proc) && t.levelNow(uintptr(proc-t.base), uintptr(proc-t.base)) == qinstProcProbed
 }
 
-// price notes what an iteration costs, with probes and held. It goes by all iterations so far.
+// price notes what an iteration or activation costs, with probes and held. It goes by all so far.
 // Context: writer.
 func (u *qinstTurning) price(c *qinstControl, with uint64) {
 	loops, calls := uint64(0), uint64(0)
@@ -174,8 +190,11 @@ func (u *qinstTurning) price(c *qinstControl, with uint64) {
 	if with == 0 {
 		return
 	}
-	c.rest = 2. / qinstInLineParts
-	c.unit = float32((float64(loops) + float64(calls+with)/qinstInLineParts) / float64(with))
+	steps, rest := calls+with, 2. // the level is tested twice
+	if qinstIsSmall(u.point) {
+		steps, rest = calls+2*with, 1
+	}
+	c.unit, c.rest = float32((float64(loops)+float64(steps)/qinstInLineParts)/float64(with)), float32(rest/qinstInLineParts)
 }
 
 // qinstInTurn reports whether a point is in a loop that is a unit, or is priced as one in this window.

@@ -48,6 +48,19 @@ func twig(x uint32) uint32 {
 	return leaf(x+1) + leaf(x+2)
 }
 
+// pick is small, and called so often that the counters in it are too dear.
+//
+//go:noinline
+func pick(x uint32) uint32 {
+	if x%3 == 0 {
+		return dot(x)
+	}
+	return dot(x+1) + dot(x+2)
+}
+
+//go:noinline
+func dot(x uint32) uint32 { return x*1664525 + 1013904223 }
+
 //go:noinline
 func (s even) run(r *random, _ int) (sum uint32) {
 	x := r.next()
@@ -116,6 +129,9 @@ func first(r *random, shapes []shape, phase uint32) (sum uint32) {
 
 //go:noinline
 func second(r *random, shapes []shape, phase uint32) (sum uint32) {
+	for range 40 {
+		sum ^= pick(sum)
+	}
 	for range 1 + phase {
 		sum += shapes[r.next()%uint32(len(shapes))].run(r, 2)
 	}
