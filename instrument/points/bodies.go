@@ -51,9 +51,11 @@ func (r OneBody) String() string {
 // below the first bound nothing is large, between the two the compiler is asked, see SettleLarge.
 // Beyond the second a function would take long to compile.
 const (
-	sureNodes  = 4000
-	mostNodes  = 9000
-	pointNodes = 40 // of a probe
+	sureNodes = 4000
+	mostNodes = 16000
+
+	incNodes   = 8  // of a call that is counted in line
+	pointNodes = 40 // of any other probe
 )
 
 // mostCopied is the largest number of nodes that the copies of a literal may have together, if
@@ -76,7 +78,17 @@ func (f *finder) chooseBodies(fn *Func) {
 }
 
 // bothNodes estimates the nodes of fn with both bodies, one of which has the probes.
-func (f *finder) bothNodes(fn *Func, own int) int { return 2*own + pointNodes*f.probes(fn) }
+func (f *finder) bothNodes(fn *Func, own int) int {
+	nodes := 2*own + pointNodes*f.probes(fn)
+	for _, a := range fn.Insertions {
+		for _, n := range a.Points {
+			if _, told := f.set.Dynamic[n]; !told {
+				nodes -= pointNodes - incNodes
+			}
+		}
+	}
+	return nodes
+}
 
 // PerhapsLarge reports whether any function may be too large for both bodies.
 func (s *Set) PerhapsLarge() bool {

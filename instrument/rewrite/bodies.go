@@ -58,7 +58,7 @@ func (w *writer) bodies(fn *points.Func) {
 	}
 	from := fn.Body.Lbrace + 1
 	begin := w.expand(" if !(%s == 0) {", w.level(fn))
-	levels, slot := w.levels(len(w.set.Points)+int(fn.Point)), w.expand(" *@slot(%d)++", fn.Point)
+	levels, slot := w.levels(len(w.set.Points)+int(fn.Point)), w.expand(" @inc(%d)", fn.Point)
 	switch {
 	case w.set.InLine && fn.Small:
 		before, after, _ := strings.Cut(levels, "{")

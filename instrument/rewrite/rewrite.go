@@ -161,7 +161,16 @@ func (w *writer) reached(fn *points.Func, point uint32) string {
 	case point != fn.Point:
 		counted = w.expand("%s != %d", w.level(fn), spec.ProcProbed)
 	}
-	return w.expand("if %s { *@slot(%[2]d)++ } else if @off[%[2]d] == 0 ", counted, point)
+	return w.expand("if %s { %s } else if @off[%[3]d] == 0 ", counted, w.increment(fn, fmt.Sprint(point)), point)
+}
+
+// increment returns the statement that counts in line. With a call it has half as many nodes, so that more
+// functions may stand twice. Into a large function, which stands once, the compiler would not inline it.
+func (w *writer) increment(fn *points.Func, point string) string {
+	if fn.OneBody == 0 {
+		return "@inc(" + point + ")"
+	}
+	return "*@slot(" + point + ")++"
 }
 
 // lateExit tells the runtime that the procedure has deferred calls and an
@@ -271,7 +280,9 @@ func (w *writer) statement(fn *points.Func, a *points.Insertion) string {
 // counting returns a statement that counts calls.
 func (w *writer) counting(fn *points.Func, list []uint32) string {
 	counted, _ := w.tests(fn, list)
-	counts := w.counts(asStatement, list)
+	form := asStatement
+	form.slot = w.increment(fn, "%[1]d")
+	counts := w.counts(form, list)
 	if counted == "" {
 		return counts
 	}
@@ -317,7 +328,7 @@ var (
 	asStatement = countForm{
 		"; ",
 		"%[4]s",
-		"*@slot(%[1]d)++",
+		"", // see increment
 		"if @c := %[3]s; @most(%[1]d, %[2]d) != @c { @told(@at + 8*%[2]d, @base + %[5]d, @c) }",
 	}
 	asCondition = countForm{ // an expression that is true
