@@ -226,6 +226,8 @@ func (p *Point) Counts(index PointID) uint64 {
 	switch {
 	case p.Representative != index || p.Flags&(spec.FlagDerived|spec.FlagSummed) != 0:
 		return 0
+	case p.Kind == spec.PointSync && p.Flags&spec.FlagInLine != 0:
+		return p.Hits - p.Degraded() + p.Degraded()/spec.InLineParts
 	case p.Flags&(spec.FlagInLine|spec.FlagSmall) != 0:
 		return p.Hits / spec.InLineParts
 	}

@@ -98,6 +98,8 @@ func countsOf(t *trace.Tables) (n numbers) {
 		}
 		switch {
 		case p.Representative != trace.PointID(i):
+		case p.Kind == spec.PointSync && p.Flags&spec.FlagInLine != 0:
+			n.placed += p.Degraded()
 		case p.Flags&(spec.FlagInLine|spec.FlagSmall) != 0, mode == "count" && (p.Kind == spec.PointProc || p.Kind == spec.PointLoop):
 			n.placed += hits
 		default:

@@ -139,6 +139,11 @@ func (s *Set) CountInLine(on bool) bool {
 		for _, p := range fn.Posts {
 			mark(p.Points)
 		}
+		for _, y := range fn.Syncs {
+			if y.InLine() {
+				mark([]uint32{y.Point})
+			}
+		}
 	}
 	return s.InLine == on
 }

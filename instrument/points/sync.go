@@ -55,6 +55,17 @@ type Sync struct {
 	refers   bool              // the object is named through a pointer to it, or an interface
 }
 
+// InLine reports whether operations are counted in line while they are only counted.
+func (y *Sync) InLine() bool {
+	switch y.Form {
+	case ChanAfter, ChanInside:
+		return true
+	case SyncAfter, SyncBefore:
+		return y.Object != Bound
+	}
+	return false
+}
+
 // syncOp is a method of a type of package sync.
 type syncOp struct {
 	op    string

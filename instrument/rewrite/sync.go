@@ -3,8 +3,10 @@ package rewrite
 import (
 	"go/token"
 	"slices"
+	"strconv"
 
 	"qinst.dev/instrument/points"
+	"qinst.dev/sddf/spec"
 )
 
 // syncs puts the probes of fn's operations on synchronization objects in.
@@ -12,9 +14,9 @@ func (w *writer) syncs(fn *points.Func) {
 	for _, y := range fn.Syncs {
 		switch y.Form {
 		case points.ChanAfter:
-			w.insert(y.End, "; if @off[%[1]d] == 0 { @chan(@base + %[1]d) }", y.Point)
+			w.insert(y.End, "; %s", w.operation(y, "@chan(@base + %d)"))
 		case points.ChanInside:
-			w.insert(y.Pos, " if @off[%[1]d] == 0 { @chan(@base + %[1]d) };", y.Point)
+			w.insert(y.Pos, " %s;", w.operation(y, "@chan(@base + %d)"))
 		case points.ChanCount:
 			w.insert(y.Pos, " if @off[%[1]d] == 0 { @call(@base + %[1]d) };", y.Point)
 		case points.ChanCond:
@@ -78,7 +80,7 @@ func (w *writer) syncCall(y *points.Sync) {
 		w.delete(y.Pos, "defer")
 		deferred = "defer "
 	}
-	probe := w.expand("if @off[%[2]d] == 0 { %[1]s@sync(@base + %[2]d, %[3]s, %[4]d) }", deferred, y.Point, w.address(y, w.expand("@p%d", y.Point)), y.Queue)
+	probe := w.operation(y, deferred+"@sync(@base + %d, "+w.address(y, w.expand("@p%d", y.Point))+", "+strconv.Itoa(y.Queue)+")")
 	before, after := "", "; "+probe
 	if y.Form == points.SyncBefore {
 		before, after = probe+"; ", ""
@@ -92,6 +94,16 @@ func (w *writer) syncCall(y *points.Sync) {
 	w.insert(y.Operand.Pos(), "%s", w.expand(open, y.Point))
 	w.insert(y.Operand.End(), ")%s; %s%s%s", y.Path, before, deferred, w.expand("@p%d", y.Point))
 	w.insert(y.End, "%s }", after)
+}
+
+// operation returns the statement that records an operation, by a probe, the template of which has the
+// number of the point to be filled in. While such operations are only counted, they are in line: the
+// point's own level says so. A deferred one is counted when it is made, and so by its probe.
+func (w *writer) operation(y *points.Sync, probe string) string {
+	if w.set.InLine && y.InLine() {
+		probe = w.expand("if @off[%d] == %d { *@slot(%d)++ } else { ", len(w.set.Points)+int(y.Point), spec.ProcCounted, y.Point) + probe + " }"
+	}
+	return w.expand("if @off[%d] == 0 { ", y.Point) + w.expand(probe, y.Point) + " }"
 }
 
 // boundCall puts the probe next to a call f(), where f is a method value.

@@ -156,7 +156,8 @@ const (
 const FlagDerived = 1 << 7
 
 // FlagInLine marks a call that is counted by an increment in line, which costs one part in
-// InLineParts of a probe that counts.
+// InLineParts of a probe that counts; also an operation on a synchronization object that is counted so
+// while it is not traced.
 const (
 	FlagInLine  = 1 << 8
 	InLineParts = 6

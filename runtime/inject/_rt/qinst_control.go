@@ -300,6 +300,9 @@ func qinstRuled(point uint32) {
 	case qinstUsual != qinstProcProbed && t != nil && point-t.base < t.probes:
 		t.setLevel(uintptr(point - t.base))
 	}
+	if qinstKindOf(point) == qinstOnce {
+		qinstSetInLine(point, r.most == qinstRateCount)
+	}
 	proc := point - o.within
 	if p := qinstControlOf(proc); p.held != 0 || p.turns {
 		qinstLetAllGo(proc) // what rules are about is as they say
@@ -482,6 +485,9 @@ func qinstDecide(point uint32, ns, most float64) bool {
 		}
 		qinstNoteBelow(c.below, below)
 		c.below, c.seen = below, true
+		if c.kind == qinstOnce {
+			qinstSetInLine(point, level == qinstRateCount)
+		}
 		if c.off = c.off || level == qinstRateOff; c.off {
 			v := byte(0)
 			if level == qinstRateOff {

@@ -443,6 +443,19 @@ func qinstSetOff(point uint32, v byte) {
 	}
 }
 
+// qinstSetInLine makes the operations of a point be counted in line, or lets its probe see them. The point's
+// own level says which. Those that have no such place in the text do not read it.
+// Context: start, goroutine, writer.
+func qinstSetInLine(point uint32, on bool) {
+	if t := qinstTableOf(point); t != nil && point-t.base < t.probes {
+		level := byte(qinstProcProbed)
+		if on {
+			level = qinstProcCounted
+		}
+		*t.levelOf(uintptr(point - t.base)) = level
+	}
+}
+
 // setLevel gives the procedure of a point its level.
 // Context: start, goroutine, writer.
 func (t *qinstTable) setLevel(i uintptr) {
