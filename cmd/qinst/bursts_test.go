@@ -16,11 +16,11 @@ import (
 func TestBursts(t *testing.T) {
 	t.Parallel()
 	program := buildProbed(t, "programs", "bursts", "-small=40")
-	exact, _ := runTraced(t, exec.Command(program), "QINST=mode=count")
+	exact, _ := runTraced(t, exec.Command(program, "small"), "QINST=mode=count")
 	const enough, most = 100, 6 // on a busy machine a run may have few bursts
 	given, held := 0, 0
 	for run := 0; run < most && given < enough; run++ {
-		tr, _ := runTraced(t, exec.Command(program), "QINST=budget=5%")
+		tr, _ := runTraced(t, exec.Command(program, "small"), "QINST=budget=5%")
 		if err := tracetest.Validate(tr); err != nil {
 			t.Error(err)
 		}
