@@ -157,8 +157,8 @@ func (f *finder) oneBody(fn *Func) (why OneBody) {
 	return why
 }
 
-// manyCounters reports whether a small procedure has more counters in it than one that the test at its entry would
-// replace. Operations on synchronization objects are all to be seen.
+// manyCounters reports whether a small procedure has more than one counter in it, so that one test at its
+// entry is less than one at each of them. Operations on synchronization objects are all to be seen.
 func (f *finder) manyCounters(fn *Func) bool {
 	n := 0
 	for _, a := range fn.Insertions {

@@ -357,7 +357,8 @@ func (w *writer) counts(form countForm, list []uint32) string {
 }
 
 // words numbers what has a word in ledgers: calls, for their callee, and loops and small procedures that
-// stand twice, for their iterations and activations. There are no more of them than points, and so never words of another package's.
+// stand twice, for their iterations and activations. There are no more of them than points, and so never
+// words of another package's.
 func words(set *points.Set) map[uint32]int {
 	numbers := map[uint32]int{}
 	if set.InLine {
