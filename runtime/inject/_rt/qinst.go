@@ -93,7 +93,8 @@
 //	threshold+qinstLow  low: whose quota comes down to it the writer is told of (qinstWant)
 //	threshold+n         quota of a point at level trace: n more events, 1<<28 at most
 //	1<<31-3         qinstCountOnly, threshold of a thread that found no buffer, of mode=count,
-//	                and behind the limit: no quota of a traced point is above it
+//	                and behind the limit: no quota of a traced point is above it. A thread that found
+//	                buffers, but none left by the budget, has it for entries alone (qinstRecorder.telling)
 //	1<<31-2         qinstTimedSlow, quota of a timed point where the clock is nanotime
 //	1<<31-1         qinstTimed, quota of a timed point
 //
@@ -194,10 +195,10 @@ type qinstCounter struct {
 }
 
 // qinstRecorder holds a thread's counters and its place in a buffer. The thread owns it, and
-// other threads read it at any time. The writer alone writes threshold, low, sums, hists and
-// wantOut, and resets wantAll.
+// other threads read it at any time. The writer alone writes threshold, telling, low, sums, hists and
+// wantOut, and resets wantAll; a thread that is starved raises its thresholds.
 //
-// The first words up to threshold are read by every event, and so lie in one cache line. The
+// The first words up to buffer are read by every event, and so lie in one cache line. The
 // assembly and readers of the ring know offsets of some; both take them from here.
 type qinstRecorder struct {
 	_         sys.NotInHeap
@@ -208,14 +209,15 @@ type qinstRecorder struct {
 	last      uint64  // time of the last event
 	g         uint64  // goroutine that the events so far put on the thread
 	threshold int32
-	proc      int32 // processor that the events so far gave to the thread
-	buffer    uintptr
-	seq       uint64 // of the current buffer
-	tid       uint32 // 0: no thread has the recorder
-	paging    bool   // has pages of counters, or will
-	used      bool   // a thread has had it
-	tool      bool   // a thread that takes samples has it
-	found     bool   // the next goroutine to start comes from the processor's own queue
+	telling   int32   // threshold of points that tell more than they cost
+	proc      int32   // processor that the events so far gave to the thread
+	tid       uint32  // 0: no thread has the recorder
+	buffer    uintptr // the current one
+	seq       uint64  // of it
+	paging    bool    // has pages of counters, or will
+	used      bool    // a thread has had it
+	tool      bool    // a thread that takes samples has it
+	found     bool    // the next goroutine to start comes from the processor's own queue
 
 	gp uintptr // the g that the thread was last given to run, for samplers
 

@@ -282,7 +282,7 @@ TEXT qinst_sync<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
 	SHLQ	$4, R9
 	INCQ	qinstCounter_hits(R11)(R9*1)
 	MOVL	qinstCounter_quota(R11)(R9*1), R10
-	CMPL	R10, qinstRecorder_threshold(R8)
+	CMPL	R10, qinstRecorder_telling(R8)
 	JGT	trace
 	RET
 trace:

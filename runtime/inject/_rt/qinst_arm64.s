@@ -108,7 +108,7 @@ TEXT qinst_sync<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
 	ADD	$1, R6
 	MOVD	R6, qinstCounter_hits(R5)
 	MOVW	qinstCounter_quota(R5), R6
-	MOVW	qinstRecorder_threshold(R3), R7
+	MOVW	qinstRecorder_telling(R3), R7
 	CMPW	R7, R6
 	BGT	trace
 	RET

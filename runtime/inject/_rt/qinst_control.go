@@ -29,6 +29,14 @@ const (
 	// An idle program has the budget that this share of a processor would give.
 	qinstIdleShare = 0.1
 
+	// Operations on synchronization objects and the program's records tell more than they cost: without
+	// them no hold is known, and a record that is not written is lost. So this part of the budget
+	// is theirs, whatever counting the hot procedures takes. A point that is hit less often than the
+	// rate is always traced, as long as all of them fit into the whole budget.
+	qinstPartTelling = 0.5
+	qinstTellingRate = 12e3 // hits/s, and as many at once
+	qinstTellingFree = 2048 // events of their counters before the writer has seen them
+
 	qinstOnce  = 1 // kinds of points: an event, or two, or none
 	qinstPair  = 2
 	qinstCalls = 3
@@ -64,16 +72,17 @@ type qinstControl struct {
 // The writer's own, but for qinstUrgent: probes set that when a counter has used up its
 // quota.
 var (
-	qinstUrgent     uint32  // a counter has no quota left
-	qinstControlled bool    // there are rules or a budget
-	qinstControls   uintptr // of qinstControl, one a point; those of the list are used
-	qinstTracked    uintptr // of uint32: points that the writer looks at
-	qinstListed     uint32
-	qinstBudgeting  qinstRateBudget
-	qinstBudgetOn   bool
-	qinstEventNS    float64 // cost of an event
-	qinstCountNS    float64 // of a hit that is only counted
-	qinstPrices     uintptr // of float64: room for qinstRateShare
+	qinstUrgent        uint32  // a counter has no quota left
+	qinstControlled    bool    // there are rules or a budget
+	qinstControls      uintptr // of qinstControl, one a point; those of the list are used
+	qinstTracked       uintptr // of uint32: points that the writer looks at
+	qinstListed        uint32
+	qinstBudgeting     qinstRateBudget
+	qinstBudgetOn      bool
+	qinstEventNS       float64 // cost of an event
+	qinstCountNS       float64 // of a hit that is only counted
+	qinstPrices        uintptr // of float64: room for qinstRateShare
+	qinstTellingTables int     // registered tables whose points have their free events
 
 	qinstWindow struct {
 		at          int64   // ns
@@ -174,6 +183,7 @@ func qinstControlWindow() {
 	w.at = now
 	qinstLockMemory()
 	qinstTakePages()
+	qinstTakeTelling()
 	qinstHoldFirst()
 	for i := uint32(1); i < qinstNRecorders; i++ {
 		qinstTakeWants((*qinstRecorder)(unsafe.Pointer(qinstRecorders[i])))
@@ -185,10 +195,10 @@ func qinstControlWindow() {
 		c.hits, c.traced = qinstHitsOf(list[i])
 		c.n = float64(c.hits - before)
 	}
-	most := qinstAfford(now, ns)
+	afford := qinstAfford(now, ns)
 	for i := uint32(0); i < qinstListed; {
 		point := list[i]
-		if qinstDecide(point, ns, most) {
+		if qinstDecide(point, ns, &afford) {
 			i++
 			continue
 		}
@@ -237,6 +247,26 @@ func qinstTakePages() {
 		for point := first; point < first+1<<qinstPageShift; point++ {
 			if qinstRulingOf(point).rule != 0 {
 				qinstAppend(point)
+			}
+		}
+	}
+}
+
+// qinstTakeTelling gives the points that tell more than they cost more free events, once their package is registered.
+// Context: writer.
+func qinstTakeTelling() {
+	const more = qinstTellingFree - qinstFree
+	for ; qinstBudgetOn && qinstTellingTables < qinstNTables; qinstTellingTables++ {
+		t := &qinstTables[qinstTellingTables]
+		qinstKindOf(t.base) // now all rulings of the table have the kind
+		for point := t.base; point < t.base+t.probes; point++ {
+			o := qinstRulingOf(point)
+			if o.kind != qinstOnce || o.quota != 0 {
+				continue
+			}
+			o.quota = more
+			if qinstPaged[point>>qinstPageShift] {
+				qinstEachCounter(point, func(c *qinstCounter) { c.quota += more })
 			}
 		}
 	}
@@ -338,18 +368,25 @@ func (c *qinstControl) price() float64 {
 		return 0
 	}
 	if c.kind == qinstOnce {
-		return 1.3 * qinstEventNS
+		return qinstOncePrice()
 	}
 	return 2 * qinstEventNS
 }
 
-// qinstAfford returns the cost that a point may have in a window, in ns.
+// qinstOncePrice is the price of a point with one event.
+// Context: writer.
+func qinstOncePrice() float64 { return 1.3 * qinstEventNS }
+
+// qinstAffords is what a point may cost in a window, in ns: one that tells more than it costs, and any other.
+type qinstAffords struct{ telling, other float64 }
+
+// qinstAfford returns the cost that a point may have in a window.
 // The tool's own time counts against the budget first, because a budget promises a bound
 // on the whole cost of recording.
 // Context: writer.
-func qinstAfford(now int64, ns float64) float64 {
+func qinstAfford(now int64, ns float64) qinstAffords {
 	if !qinstBudgetOn {
-		return qinstRateAny
+		return qinstAffords{qinstRateAny, qinstRateAny}
 	}
 	w := &qinstWindow
 	qinstScanHits(now)
@@ -369,15 +406,36 @@ func qinstAfford(now int64, ns float64) float64 {
 	w.cpu, w.writer, w.bytes = cpu, writer, bytes
 	allowed := qinstBudgeting.Step(used, spent, ns)
 	allowed = max(0, allowed-tool)
-	list := (*[qinstMaxPoints]uint32)(unsafe.Pointer(qinstTracked))
 	// The points on the list share the rest of the budget, the cheap ones first. The few
 	// that cost most are then only counted, and the many cheap ones are recorded fully.
-	prices := unsafe.Slice((*float64)(unsafe.Pointer(qinstPrices)), int(qinstListed))
-	for i := range prices {
-		c := qinstControlOf(list[i])
-		prices[i] = c.n * c.price()
+	whole := qinstBudgeting.Target * used
+	prices := qinstPricesOf(true)
+	a := qinstAffords{telling: qinstRateShare(prices, max(allowed, qinstPartTelling*whole))}
+	if least := qinstTellingRate * ns / 1e9 * qinstOncePrice(); a.telling < least {
+		a.telling = min(least, qinstRateShare(prices, whole))
 	}
-	return qinstRateShare(prices, allowed)
+	for _, price := range prices {
+		if price <= a.telling {
+			allowed -= price
+		}
+	}
+	a.other = qinstRateShare(qinstPricesOf(false), max(0, allowed))
+	return a
+}
+
+// qinstPricesOf returns what the listed points would cost if they were traced as often as in the last window, in ns:
+// those that tell more than they cost, or the others.
+// Context: writer.
+func qinstPricesOf(telling bool) []float64 {
+	list := (*[qinstMaxPoints]uint32)(unsafe.Pointer(qinstTracked))
+	prices, n := unsafe.Slice((*float64)(unsafe.Pointer(qinstPrices)), int(qinstListed)), 0
+	for i := range qinstListed {
+		if c := qinstControlOf(list[i]); c.kind == qinstOnce == telling {
+			prices[n] = c.n * c.price()
+			n++
+		}
+	}
+	return prices[:n]
 }
 
 // qinstEventBytes returns the number of bytes of events so far.
@@ -429,7 +487,7 @@ var (
 // qinstDecide passes a point's hits in a window to the policy and carries out the decision.
 // It reports whether the point stays on the list.
 // Context: writer.
-func qinstDecide(point uint32, ns, most float64) bool {
+func qinstDecide(point uint32, ns float64, affords *qinstAffords) bool {
 	c := qinstControlOf(point)
 	hits, traced, n := c.hits, c.traced, c.n
 	rule := &qinstNoRule
@@ -445,10 +503,13 @@ func qinstDecide(point uint32, ns, most float64) bool {
 	if !free {
 		level = min(level, rule.limit.Below)
 	}
-	afford := qinstRateLimit{Rate: qinstRateAny}
+	afford, most, burst := qinstRateLimit{Rate: qinstRateAny}, affords.other, 0.
+	if c.kind == qinstOnce {
+		most, burst = affords.telling, qinstTellingRate
+	}
 	if most < qinstRateAny {
 		afford.Rate = most / c.price() * 1e9 / ns
-		afford.Burst = afford.Rate / 20
+		afford.Burst = max(afford.Rate/20, burst)
 	}
 	cheap, quotaCheap := c.costs.Step(afford, ns, n)
 	if !cheap && level > qinstRateCount {
@@ -460,7 +521,7 @@ func qinstDecide(point uint32, ns, most float64) bool {
 	if level == qinstRateTime && c.kind == qinstOnce || level > qinstRateCount && c.kind == qinstCalls {
 		level = qinstRateCount
 	}
-	if level > qinstRateCount && qinstIsHeld(point) {
+	if level > qinstRateCount && c.kind != qinstOnce && qinstIsHeld(point) {
 		level, why = qinstRateCount, "budget"
 	}
 	// Sums of a timed point need memory in every thread. Beyond the bound a point is only

@@ -79,7 +79,7 @@ func qinstRecordReached(point uint32) uint32 {
 	}
 	c := b.counter(point)
 	c.hits++
-	if c.quota <= b.threshold || gp != gp.m.curg {
+	if c.quota <= b.telling || gp != gp.m.curg {
 		return 0
 	}
 	return 1
@@ -106,7 +106,7 @@ func qinstEmit(point uint32, p unsafe.Pointer, n uintptr) {
 		if b.p != 0 && b.p+qinstContext+size > b.end {
 			qinstGiveAway(b)
 		}
-		if !qinstQuota(b, gp.goid, now, qinstReserve) {
+		if !qinstQuota(b, gp.goid, now, qinstReserveLast) {
 			return
 		}
 	}
@@ -118,7 +118,7 @@ func qinstEmit(point uint32, p unsafe.Pointer, n uintptr) {
 	qinstPublish(&b.p, b.p+size)
 	c := b.counter(point)
 	c.traced++
-	if c.quota--; c.quota == b.low || c.quota == b.threshold {
+	if c.quota--; c.quota == b.low || c.quota == b.telling {
 		qinstWant(b, point)
 	}
 }

@@ -345,7 +345,7 @@ func qinstMakeRecorder(n uint32) bool {
 	// low is out of reach until rate control sets it: a point is not noted for a writer
 	// that does not look.
 	b.num = n
-	b.threshold, b.low = qinstSet.threshold, -1<<31
+	b.threshold, b.telling, b.low = qinstSet.threshold, qinstSet.threshold, -1<<31
 	b.callees = qinstCallees + uintptr(n)*qinstCalleesSize
 	qinstRecorders[n] = p
 	atomic.Store(&qinstNRecorders, n+1)

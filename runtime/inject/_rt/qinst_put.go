@@ -21,16 +21,20 @@ import (
 // writer raises in time. A thread that gets none is starved. Its threshold goes up until
 // the writer feeds it, so that its entries cost a comparison and not a search.
 
-// qinstReserve is the number of buffers that are kept for scheduling events and exits.
-// The analyses need all of these, whereas an entry that finds no buffer is still counted.
-const qinstReserve = 16
+// Of the last buffers entries get none, because an entry that finds no buffer is still counted. Records and
+// operations on synchronization objects, which tell more than they cost, may take half of these, and the
+// rest is kept for scheduling events and exits: the analyses need all of them.
+const (
+	qinstReserve     = 16
+	qinstReserveLast = qinstReserve / 2
+)
 
 // qinstCountOnly is the threshold of a recorder whose points only count.
 const qinstCountOnly = 1<<31 - 3
 
 var (
 	qinstStarved uint32       // set when a recorder was starved
-	qinstTokens  atomic.Int32 // buffers that the budget has left; exits and scheduling events may overdraw
+	qinstTokens  atomic.Int32 // buffers that the budget has left; all but entries may overdraw
 )
 
 // qinstQuota is the slow side of every event: afterwards the longest event fits
@@ -94,18 +98,20 @@ func qinstSwap(b *qinstRecorder, g, now uint64, reserve uint32) bool {
 	if qinstStates == 0 {
 		return false // ending, or over the limit
 	}
-	// Under a budget buffers are handed out by tokens. Exits and scheduling events may
-	// overdraw, and the next serving is smaller by that.
+	// Buffers may be handed out by tokens. Exits and scheduling events may overdraw, and the next
+	// serving is smaller by that. Of a budget so may what tells more than it costs, as rate control
+	// bounds that; nothing else would bound it under a rate of bytes.
 	if qinstRationed() && qinstTokens.Add(-1) < 0 {
-		qinstStarve(b)
-		if reserve > 0 {
+		if reserve == qinstReserve || reserve != 0 && qinstSet.rate != 0 {
+			qinstStarve(b, reserve)
 			return false
 		}
+		qinstStarve(b, qinstReserve)
 	}
 	c := qinstBuffers.get(reserve)
 	if c == 0 {
 		if reserve > 0 {
-			qinstStarve(b)
+			qinstStarve(b, reserve)
 		}
 		return false
 	}
@@ -119,15 +125,18 @@ func qinstSwap(b *qinstRecorder, g, now uint64, reserve uint32) bool {
 	return true
 }
 
-// qinstStarve makes the thread's points only count until the writer has buffers
-// for it again, because a search at every entry would cost more than tracing.
-// Entries only count from here on. Exits and scheduling events still find the reserve, so
-// that open procedures get closed.
+// qinstStarve makes the thread's entries only count until the writer has buffers for it again,
+// because a search at every entry would cost more than tracing; and the other points, too, if
+// one of these was refused. Exits and scheduling events still find the reserve, so that open
+// procedures get closed.
 // Context: start, probe, hook, goroutine, sampler.
 //
 //go:nosplit
-func qinstStarve(b *qinstRecorder) {
+func qinstStarve(b *qinstRecorder, reserve uint32) {
 	b.threshold = qinstCountOnly
+	if reserve == qinstReserveLast {
+		b.telling = qinstCountOnly
+	}
 	if atomic.Load(&qinstStarved) == 0 {
 		atomic.Store(&qinstStarved, 1)
 		if qinstRationed() {

@@ -51,7 +51,7 @@ func qinstSyncPut(gp *g, point uint32, obj, queue uintptr) {
 	b := gp.m.qinst
 	now := qinstNow()
 	if b.p > b.end || b.p == 0 || (now-b.last)>>32 != 0 || b.g != gp.goid {
-		if !qinstQuota(b, gp.goid, now, qinstReserve) {
+		if !qinstQuota(b, gp.goid, now, qinstReserveLast) {
 			return
 		}
 	}
@@ -61,7 +61,7 @@ func qinstSyncPut(gp *g, point uint32, obj, queue uintptr) {
 	qinstPublish(&b.p, b.p+16)
 	c := b.counter(point)
 	c.traced++
-	if c.quota--; c.quota == b.low || c.quota == b.threshold {
+	if c.quota--; c.quota == b.low || c.quota == b.telling {
 		qinstWant(b, point)
 	}
 }
@@ -77,7 +77,7 @@ func qinstSyncSlow(point uint32, obj, queue uintptr) {
 	}
 	c := b.counter(point)
 	c.hits++
-	if c.quota > b.threshold {
+	if c.quota > b.telling {
 		qinstSyncTrace(point, obj, queue)
 	}
 }
@@ -100,7 +100,7 @@ func qinstChan(point uint32) uint32 {
 	}
 	c := b.counter(point)
 	c.hits++
-	if c.quota > b.threshold && gp == gp.m.curg {
+	if c.quota > b.telling && gp == gp.m.curg {
 		n := uintptr(0)
 		if gp.qinstChan != 0 {
 			n = uintptr((*hchan)(unsafe.Pointer(gp.qinstChan)).qcount)

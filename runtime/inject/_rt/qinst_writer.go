@@ -327,13 +327,14 @@ func qinstLimit() {
 	qinstRecordLimit(qinstNow(), qinstOut.bytes, "bytes")
 }
 
-// qinstThreshold sets every recorder's threshold.
+// qinstThreshold sets every recorder's thresholds.
 // Threads read the threshold without a lock: for a few hits more some trace and others do
 // not, which readers are prepared for.
 // Context: start, writer.
 func qinstThreshold(threshold int32) {
 	for i := uint32(0); i < qinstNRecorders; i++ {
-		(*qinstRecorder)(unsafe.Pointer(qinstRecorders[i])).threshold = threshold
+		b := (*qinstRecorder)(unsafe.Pointer(qinstRecorders[i]))
+		b.threshold, b.telling = threshold, threshold
 	}
 }
 
