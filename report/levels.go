@@ -58,6 +58,9 @@ func (pg *page) levels(s *doc.Section) {
 	last, changes := map[trace.PointID]*trace.LevelChange{}, map[trace.PointID]int{}
 	for i := range t.Levels {
 		c := &t.Levels[i]
+		if c.Reason == spec.ReasonBurst {
+			continue
+		}
 		last[c.Point] = c
 		changes[c.Point]++
 	}

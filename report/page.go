@@ -223,6 +223,7 @@ func objectTable(s *doc.Section, p *profile.Profile, list []profile.Object) {
 		}
 		if o.Holds > 0 {
 			held, npt = doc.Time(o.Hold), doc.Time(o.NPT())
+			held.Text, npt.Text = o.Mark()+held.Text, o.Mark()+npt.Text
 		}
 		if o.Ops > 0 {
 			uses = doc.Count(o.Ops)

@@ -19,8 +19,11 @@ func locks(p *profile.Profile) (out []Item) {
 		mean := measure.Ratio(o.Wait, p.Wall)
 		it := Item{ID: "contended-lock", Claim: "goroutines queue for a lock", Subject: aboutObject(o),
 			Evidence: []Fact{ns("held", o.Hold), ns("time with a queue", queued), number("goroutines waiting on average", mean), ns("waited", o.Wait)}}
-		it.Text = fmt.Sprintf("shorten or split what %s guards: it was held for %s (%s of the run), and goroutines queued for it for %s, %.2f on average",
-			o.Name, measure.Time(o.Hold), measure.Percent(o.Hold, p.Wall), measure.Time(queued), mean)
+		if i := o.HoldInterval; i != nil {
+			it.Evidence = append(it.Evidence, ns("held, at least", i[0]), ns("held, at most", i[1]))
+		}
+		it.Text = fmt.Sprintf("shorten or split what %s guards: it was held for %s, and goroutines queued for it for %s, %.2f on average",
+			o.Name, held(o, p.Wall), measure.Time(queued), mean)
 		if len(o.Blamed) > 0 {
 			b := o.Blamed[0]
 			it.Evidence = append(it.Evidence, ns("waited while "+b.Reason+" has it", b.Time))
@@ -33,6 +36,18 @@ func locks(p *profile.Profile) (out []Item) {
 		out = append(out, it)
 	}
 	return out
+}
+
+// held says how long an object was held.
+func held(o *profile.Object, wall int64) string {
+	i := o.HoldInterval
+	switch o.Mark() {
+	case "~":
+		return fmt.Sprintf("about %s (%s of the run; between %s and %s)", measure.Time(o.Hold), measure.Percent(o.Hold, wall), measure.Percent(i[0], wall), measure.Percent(i[1], wall))
+	case "≥":
+		return fmt.Sprintf("%s of the run or more (%s of its operations were only counted)", measure.Percent(o.Hold, wall), measure.Percent(int64(o.Degraded), int64(o.Ops)))
+	}
+	return fmt.Sprintf("%s (%s of the run)", measure.Time(o.Hold), measure.Percent(o.Hold, wall))
 }
 
 // timeWaiting is the time in which at least so many goroutines waited for an object, in ns.

@@ -37,6 +37,12 @@ func TestRules(t *testing.T) {
 		{"shorten or split what main.mu guards: it was held for 400ns (80.0% of the run), and goroutines queued for it for 100ns, 0.40 on average; during 90.0% of their waits main.f held it", func(p *profile.Profile) {
 			p.Objects = []profile.Object{{Name: "main.mu", Objects: 1, Holds: 9, Hold: 400, Wait: 200, Waiting: []int64{400, 0, 100}, Blamed: []profile.Wait{{Reason: "main.f", Time: 180}}}}
 		}},
+		{"it was held for about 400ns (80.0% of the run; between 70.0% and 90.0%)", func(p *profile.Profile) {
+			p.Objects = []profile.Object{{Name: "main.mu", Objects: 1, Holds: 9, Hold: 400, HoldInterval: &[2]int64{350, 450}, Estimated: true, Wait: 200, Waiting: []int64{400, 0, 100}}}
+		}},
+		{"it was held for 8.0% of the run or more (99.0% of its operations were only counted)", func(p *profile.Profile) {
+			p.Objects = []profile.Object{{Name: "main.mu", Objects: 1, Ops: 1000, Degraded: 990, Holds: 9, Hold: 40, HoldInterval: &[2]int64{40, 500}, Wait: 200, Waiting: []int64{400, 0, 100}}}
+		}},
 		{"says nothing about what changing it would gain", func(p *profile.Profile) {
 			p.Objects = []profile.Object{{Name: "main.mu", Objects: 1, Holds: 9, Hold: 500, Wait: 450, Waiting: []int64{50, 450}}}
 		}},

@@ -251,10 +251,12 @@ func sumOf(x int64, xs *Interval, y int64, ys *Interval) *Interval {
 }
 
 func (o *Object) add(q *Object) {
+	o.HoldInterval = addHolds(o, q)
+	o.Estimated = o.Estimated || q.Estimated
 	for _, x := range []struct {
 		to   *int64
 		more int64
-	}{{&o.Waits, q.Waits}, {&o.Wait, q.Wait}, {&o.Holds, q.Holds}, {&o.Hold, q.Hold}, {&o.HandOver, q.HandOver}, {&o.Handed, q.Handed}, {&o.Unattributed, q.Unattributed}, {&o.Together, q.Together}, {&o.Cost, q.Cost}} {
+	}{{&o.Waits, q.Waits}, {&o.Wait, q.Wait}, {&o.Holds, q.Holds}, {&o.Hold, q.Hold}, {&o.HandOver, q.HandOver}, {&o.Handed, q.Handed}, {&o.Unattributed, q.Unattributed}, {&o.Together, q.Together}, {&o.Cost, q.Cost}, {&o.unseen, q.unseen}} {
 		*x.to += x.more
 	}
 	o.Ops, o.Degraded = o.Ops+q.Ops, o.Degraded+q.Degraded

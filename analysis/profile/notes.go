@@ -64,8 +64,8 @@ func (n *notes) list() (list []string) {
 	if n := n.small(); n > 0 {
 		say("%s procedures are small and were only counted: their time is in their callers' lines (built with -small=0 they have lines of their own)", counted(n))
 	}
-	if degraded, all := n.countedOps(); degraded > 0 {
-		say("%s of %s operations on synchronization objects were only counted: waits are exact, holds are known only for the other operations, and waits for such locks are blamed on the goroutine that unlocks", counted(degraded), counted(all))
+	if degraded, all := n.countedOps(); float64(degraded) > exactWithin*float64(all) {
+		say("%s of %s operations on synchronization objects were only counted: waits are exact; holds with ~ are estimates from the other operations (95 %% intervals are in -json), with ≥ they are lower bounds; waits for such locks are blamed on the goroutine that unlocks", counted(degraded), counted(all))
 	}
 	return list
 }

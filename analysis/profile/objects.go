@@ -25,8 +25,13 @@ type Object struct {
 	Worst    int64  `json:"worst_wait_ns"`
 	Holds    int64  `json:"holds,omitempty"` // of a lock: from taking it to giving it back, at probes
 	Hold     int64  `json:"hold_ns,omitempty"`
-	Longest  int64  `json:"longest_hold_ns,omitempty"`
-	Queue    int    `json:"max_queue"` // most waiting goroutines, readers, counter, or length that an operation saw
+	// HoldInterval is a 95 % interval of Hold, if some operations were only counted. Unless Hold is
+	// estimated, it is the sum of the holds that are known, and the interval's lower end.
+	HoldInterval *[2]int64 `json:"hold_interval_ns,omitempty"`
+	Estimated    bool      `json:"hold_estimated,omitempty"`
+
+	Longest int64 `json:"longest_hold_ns,omitempty"`
+	Queue   int   `json:"max_queue"` // most waiting goroutines, readers, counter, or length that an operation saw
 
 	// Waiting[n] is the time with n goroutines waiting, summed over the objects: the sum
 	// of n x Waiting[n] is Wait (Little's law).
@@ -50,8 +55,10 @@ type Object struct {
 	Unattributed int64  `json:"unattributed_ns"`
 
 	acquired uint64 // operations that may wait, or take a lock
+	held     holds
 	received uint64 // from a channel
 	use      lockUse
+	unseen   int64 // NPT of the goroutines in holds that are estimated
 }
 
 // lockUse is the usage of goroutines while they held a lock taken at one point. self excludes the
@@ -181,6 +188,10 @@ func (o *objects) finish(wall int64) []Object {
 			}
 			g.place(p.File, p.Line)
 			g.Kind = cmp.Or(g.Kind, replay.KindOf(p.Op))
+			if takes(p.Op) {
+				g.held.taken += p.Hits
+				g.held.traced += p.Traced
+			}
 			switch {
 			case p.Op == spec.OpReceive:
 				g.received += p.Hits
@@ -193,7 +204,7 @@ func (o *objects) finish(wall int64) []Object {
 			}
 		}
 	}
-	return sorted(o.named, wall)
+	return sorted(o.named, wall, eventCost(o.t))
 }
 
 func (o *objects) get(name string) *gathered {
@@ -314,9 +325,8 @@ func (g *gathered) queue(o *objects, q *queue) {
 func (g *gathered) lock(ob *lock) {
 	g.HandOver += ob.handOver
 	g.Handed += ob.handed
-	g.Holds += ob.holds
-	g.Hold += ob.hold
 	g.Longest = max(g.Longest, ob.longest)
+	g.held.add(&ob.in)
 	g.Queue = max(g.Queue, ob.longestQueue)
 }
 
@@ -413,7 +423,8 @@ func atomics(op string) float64 {
 	return 1
 }
 
-func sorted(named map[string]*gathered, wall int64) []Object {
+// sorted returns the objects in order. event is the cost of a traced event, in ns.
+func sorted(named map[string]*gathered, wall int64, event float64) []Object {
 	var list []Object
 	for _, g := range named {
 		g.WaitedIn, g.WaitedFor, g.EndedBy, g.Blamed = parts(g.in), parts(g.reasons), parts(g.by), parts(g.blamed)
@@ -425,11 +436,47 @@ func sorted(named map[string]*gathered, wall int64) []Object {
 		for _, ns := range g.Waiting[1:] {
 			g.Waiting[0] -= ns
 		}
+		h := &g.held
+		g.Holds = h.n
+		g.Hold, g.HoldInterval, g.Estimated = h.estimate(wall*int64(max(1, g.Objects)), event)
+		if g.Estimated {
+			g.unseen = round(g.use.all.NPT() * (float64(g.Hold)/float64(h.ns) - 1))
+		}
 		list = append(list, g.Object)
 	}
 	sortObjects(list)
 	return list
 }
+
+// addHolds adds up two intervals of the holds. Both ends add up, since they may be wrong in the same direction.
+func addHolds(x, y *Object) *[2]int64 {
+	if x.HoldInterval == nil && y.HoldInterval == nil {
+		return nil
+	}
+	sum := [2]int64{}
+	for _, o := range []*Object{x, y} {
+		i := o.HoldInterval
+		if i == nil {
+			i = &[2]int64{o.Hold, o.Hold}
+		}
+		sum[0], sum[1] = sum[0]+i[0], sum[1]+i[1]
+	}
+	return &sum
+}
+
+// Mark is what stands before the hold in text: "~" if it is an estimate, "≥" if it is a lower bound.
+func (o *Object) Mark() string {
+	switch i := o.HoldInterval; {
+	case i == nil || float64(i[1]-i[0]) < exactWithin*float64(o.Hold):
+		return ""
+	case o.Estimated:
+		return "~"
+	}
+	return "≥"
+}
+
+// exactWithin is the width of an interval, as a part of the number, below which nobody needs to be told of it.
+const exactWithin = 0.01
 
 // sortObjects sorts objects, those with the longest waits first.
 func sortObjects(list []Object) {

@@ -275,5 +275,5 @@ func (o *Object) entry() Entry {
 	return e
 }
 
-// NPT is the normalized processor time, in ns, of the goroutines that held the objects.
-func (o *Object) NPT() int64 { return round(o.use.all.NPT()) }
+// NPT is the normalized processor time, in ns, of the goroutines that held the objects. It is as exact as Hold.
+func (o *Object) NPT() int64 { return round(o.use.all.NPT()) + o.unseen }

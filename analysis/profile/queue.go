@@ -153,9 +153,8 @@ type lock struct {
 	queues       []*queue
 
 	taken    trace.Time // it has been held since
-	holds    int64
-	hold     int64
 	longest  int64
+	in       heldIn
 	freed    trace.Time // when it was given back while a goroutine waited; -1: none waited
 	handOver int64      // ns from there to its being taken
 	handed   int64
@@ -185,9 +184,8 @@ func (l *lock) free(ob *replay.Object, now trace.Time, how replay.Release) {
 	l.advance(now)
 	if len(ob.Holders) == 1 {
 		if ns := int64(now - l.taken); how == replay.Unlocked {
-			l.holds++
-			l.hold += ns
 			l.longest = max(l.longest, ns)
+			l.in.add(now, ns)
 		}
 		if l.waited() {
 			l.freed = now

@@ -13,10 +13,11 @@ type Object struct {
 	Address trace.Address
 	ID      int             // dense: another object's once this one is forgotten
 	Points  []trace.PointID // that operated on it, the first one first
-	Partly  bool            // not all operations on it are events, so they do not determine the holders
+	Partly  bool            // too few operations on it are events, so that they do not determine the holders
 	Known   bool            // it was held once
 	Holders []Holder
 	waiting int
+	blinks  bool // its points were not always traced
 }
 
 // Holder is a goroutine that holds a lock, or reads under it.
@@ -62,14 +63,23 @@ type objects struct {
 	free      []int
 	next      int
 	most      int
-	partly    map[string]bool // locks by name for which not all operations are events
+	partly    map[string]bool  // locks by name of which too few operations are events
+	blinks    map[string]bool  // and those of which some are not
+	blinking  map[*Object]bool // of these, objects that are held
 }
 
+// partlyFrom is the share of operations without events from which on the others do not determine who holds a lock.
+const partlyFrom = 0.01
+
 func newObjects(t *trace.Tables) objects {
-	o := objects{byAddress: map[trace.Address]*Object{}, most: mostAddresses, partly: map[string]bool{}}
+	o := objects{byAddress: map[trace.Address]*Object{}, most: mostAddresses, partly: map[string]bool{}, blinks: map[string]bool{}, blinking: map[*Object]bool{}}
+	hits, degraded := map[string]uint64{}, map[string]uint64{}
 	for i := range t.Points {
-		if p := &t.Points[i]; p.Kind == spec.PointSync && KindOf(p.Op) == KindLock && p.Degraded() > 0 {
-			o.partly[p.Name] = true
+		if p := &t.Points[i]; p.Kind == spec.PointSync && KindOf(p.Op) == KindLock && p.Hits > 0 {
+			hits[p.Name] += p.Hits
+			degraded[p.Name] += p.Degraded()
+			o.partly[p.Name] = float64(degraded[p.Name]) > partlyFrom*float64(hits[p.Name])
+			o.blinks[p.Name] = degraded[p.Name] > 0
 		}
 	}
 	return o
@@ -185,7 +195,9 @@ func (r *Replay) operate(e *trace.Event) {
 	g, ob := r.gs[e.Slot], r.object(op.Object)
 	if !slices.Contains(ob.Points, op.Point) {
 		ob.Points = append(ob.Points, op.Point)
-		ob.Partly = ob.Partly || r.objects.partly[r.T.Points[op.Point].Name]
+		name := r.T.Points[op.Point].Name
+		ob.Partly = ob.Partly || r.objects.partly[name]
+		ob.blinks = ob.blinks || r.objects.blinks[name]
 	}
 	r.v.Sync(g, ob, op)
 	g.Did = Operation{op.Object, e.Time, op.Point}

@@ -36,6 +36,7 @@ type Replay struct {
 	told     trace.Time
 	objects  objects
 	paths    paths
+	levels   int // changes of levels so far
 }
 
 // New returns a replay of a source, from its beginning.
@@ -94,6 +95,10 @@ func (r *Replay) Goroutines() []*G { return r.gs }
 
 func (r *Replay) event(e *trace.Event) {
 	r.Events++
+	for r.levels < len(r.T.Levels) && r.T.Levels[r.levels].Time <= e.Time {
+		r.blink(&r.T.Levels[r.levels])
+		r.levels++
+	}
 	switch e.Kind {
 	case trace.Enter:
 		r.Entries++

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 
@@ -13,20 +14,21 @@ import (
 )
 
 // question is what a user asks of a run (Reed, section 6). It decides which kinds of
-// probes the run records, because only those matter to the answer, and which page
+// probes the run records, because only those matter to the answer, with which settings, and which page
 // answers it.
 type question struct {
-	name   string
-	kinds  []string
-	answer func(t *trace.Trace, p *profile.Profile, arg string) (*doc.Doc, error)
+	name     string
+	kinds    []string
+	settings string
+	answer   func(t *trace.Trace, p *profile.Profile, arg string) (*doc.Doc, error)
 }
 
 func questions() []question {
 	return []question{
-		{"profile", []string{"proc", "loop"}, report.AskProfile},
-		{"locks", []string{"proc", "sync"}, report.AskLocks},
-		{"path", []string{"proc", "sync"}, report.AskPath},
-		{"latency", []string{"proc", "sync"}, report.AskLatency},
+		{"profile", []string{"proc", "loop"}, "", report.AskProfile},
+		{"locks", []string{"proc", "sync"}, "kind:sync=trace", report.AskLocks},
+		{"path", []string{"proc", "sync"}, "", report.AskPath},
+		{"latency", []string{"proc", "sync"}, "", report.AskLatency},
 	}
 }
 
@@ -39,7 +41,7 @@ type asked struct {
 
 // define defines -ask and -refine.
 func (a *asked) define(fs *flagSet) {
-	fs.function("ask", "record and report only what answers a `question`: profile (where the processor time goes), locks (what is waited for), path (procedures and their waits), latency:REGION (how long a region of qinst.Region or runtime/trace takes)", a.ask)
+	fs.function("ask", "record and report only what answers a `question`: profile (where the processor time goes), locks (what is waited for; every operation is traced, whatever that costs), path (procedures and their waits), latency:REGION (how long a region of qinst.Region or runtime/trace takes)", a.ask)
 	fs.text(&a.refine, "refine", "add probes to packages that had none in the run recorded in this `file`, and in which it spent time")
 }
 
@@ -55,6 +57,15 @@ func (a *asked) ask(value string) error {
 		return fmt.Errorf("found -ask=%s, expected profile, locks, path or latency:REGION", value)
 	}
 	return nil
+}
+
+// settings returns the settings of the run: those of the environment, behind those that the question needs.
+func (a *asked) settings() string {
+	env := os.Getenv("QINST")
+	if a.question == nil || a.question.settings == "" {
+		return env
+	}
+	return strings.TrimSuffix(a.question.settings+","+env, ",")
 }
 
 // flags returns selection flags: the kinds of probes that the question needs, and the

@@ -7,15 +7,14 @@ import (
 	"testing"
 
 	"qinst.dev/analysis/profile"
+	"qinst.dev/trace"
 )
 
-// TestHolds compares what a program measures of its own lock with the profile at the default budget, while a
-// small procedure takes far more than that to count. Its operations and records are few, so that all of
-// them are written.
-func TestHolds(t *testing.T) {
-	t.Parallel()
-	program := buildProbed(t, "programs", "holds")
-	tr, out := runTraced(t, exec.Command(program), "QINST=budget=5%")
+// runHolds runs program holds at the default budget. It returns the trace, what is known of its lock, and what the
+// program says.
+func runHolds(t *testing.T, program string, args ...string) (*trace.Trace, *profile.Object, map[string]int64) {
+	t.Helper()
+	tr, out := runTraced(t, exec.Command(program, args...), "QINST=budget=5%")
 	said := map[string]int64{}
 	for line := range strings.Lines(out) {
 		var name string
@@ -24,30 +23,63 @@ func TestHolds(t *testing.T) {
 			said[name] = n
 		}
 	}
-	for _, p := range tr.Points {
-		want, about := said["uses"], strings.HasPrefix(p.Name, "main.(*registry).mu")
-		if p.Name == "tick" {
-			want, about = said["records"], true
-		}
-		if about && (p.Hits != uint64(want) || p.Traced != p.Hits) {
-			t.Errorf("%s: %d hits, %d traced, expected %d", p.Name, p.Hits, p.Traced, want)
-		}
-		if p.Name == "main.fib" && p.Traced > p.Hits/10 {
-			t.Errorf("%d of %d calls of main.fib were traced", p.Traced, p.Hits)
-		}
-	}
 	p, err := profile.New(tr)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, o := range p.Objects {
-		if o.Name != "main.(*registry).mu" {
-			continue
+	for i := range p.Objects {
+		if p.Objects[i].Name == "main.(*registry).mu" {
+			return tr, &p.Objects[i], said
 		}
-		if took := float64(o.Hold) / float64(said["hold"]); o.Holds < said["uses"]*99/100 || took < 0.97 || took > 1.1 {
-			t.Errorf("%d holds, %.3f of the time that the program measured, expected %d", o.Holds, took, said["uses"])
-		}
-		return
 	}
-	t.Error("the lock is no object of the profile")
+	t.Fatal("the lock is no object of the profile")
+	return nil, nil, nil
+}
+
+// TestHolds compares what a program measures of its own lock with the profile.
+func TestHolds(t *testing.T) {
+	t.Parallel()
+	program := buildProbed(t, "programs", "holds")
+
+	// A small procedure takes far more than the budget to count. Operations and records are few, so that
+	// all of them are written.
+	t.Run("seldom", func(t *testing.T) {
+		t.Parallel()
+		tr, o, said := runHolds(t, program)
+		seen := 0
+		for _, p := range tr.Points {
+			if p.Hits == 0 {
+				continue
+			}
+			want, about := said["uses"], strings.HasPrefix(p.Name, "main.(*registry).mu")
+			if p.Name == "tick" {
+				want, about = said["records"], true
+			}
+			if about {
+				seen++
+			}
+			if about && (p.Hits != uint64(want) || p.Traced != p.Hits) {
+				t.Errorf("%s: %d hits, %d traced, expected %d", p.Name, p.Hits, p.Traced, want)
+			}
+			if p.Name == "main.fib" && p.Traced > p.Hits/10 {
+				t.Errorf("%d of %d calls of main.fib were traced", p.Traced, p.Hits)
+			}
+		}
+		if took := float64(o.Hold) / float64(said["hold"]); seen != 3 || o.Mark() != "" || o.Holds < said["uses"]*99/100 || took < 0.97 || took > 1.1 {
+			t.Errorf("%d points, %d holds, %s%.3f of the time that the program measured, expected %d", seen, o.Holds, o.Mark(), took, said["uses"])
+		}
+	})
+
+	// Operations themselves are too frequent, so that the hold is an estimate.
+	t.Run("often", func(t *testing.T) {
+		t.Parallel()
+		_, o, said := runHolds(t, program, "often")
+		took := float64(o.Hold) / float64(said["hold"])
+		if o.Ops != 2*uint64(said["uses"]) || o.Degraded < o.Ops/2 || o.Mark() != "~" || took < 0.7 || took > 1.4 {
+			t.Errorf("%d of %d operations counted, held for %s%.3f of the time that the program measured, %+v", o.Degraded, o.Ops, o.Mark(), took, o.HoldInterval)
+		}
+		if i := o.HoldInterval; i != nil && (i[0] > o.Hold || i[1] < o.Hold) {
+			t.Errorf("held for %d, interval %v", o.Hold, *i)
+		}
+	})
 }

@@ -63,6 +63,9 @@ func TestLevels(t *testing.T) {
 			}
 			l.all(t, "main.burst", "main.rare", "main.looped")
 		}},
+		{"a rule is above the budget", "budget=1%,main.hot=trace", func(t *testing.T, l *levelsRun) {
+			l.all(t, "main.hot")
+		}},
 		{"budget", "budget=1%", func(t *testing.T, l *levelsRun) {
 			if p := l.point("main.hot"); p.Traced > p.Hits/10 {
 				t.Errorf("hot: %d traced of %d", p.Traced, p.Hits)

@@ -51,7 +51,7 @@ func (r *runFlags) run(e *env, args []string) error {
 	if r.check {
 		return checkRuns(ctx, e, exe, progArgs)
 	}
-	settings := os.Getenv("QINST")
+	settings := r.asked.settings()
 	out := traceFile(settings, filepath.Base(exe))
 	if st, err := os.Lstat(out); err == nil && st.Mode().IsRegular() {
 		return fmt.Errorf("found %s, expected no such file: a trace is not written over another; remove it or name another in QINST=out=FILE", out)

@@ -16,6 +16,13 @@ type Clusters struct {
 	Products    float64 // of a cluster's units and hits
 }
 
+// Add takes in more clusters.
+func (c *Clusters) Add(d Clusters) {
+	c.N += d.N
+	c.Units, c.Hits = c.Units+d.Units, c.Hits+d.Hits
+	c.UnitSquares, c.HitSquares, c.Products = c.UnitSquares+d.UnitSquares, c.HitSquares+d.HitSquares, c.Products+d.Products
+}
+
 // leastClusters is the number of clusters below which there is no interval: what is in every third
 // cluster only, and large, would often be in none of them, and nothing would tell.
 const leastClusters = 10

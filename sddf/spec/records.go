@@ -118,6 +118,9 @@ const (
 	PointRecord = "record" // a kind of record that the program defines
 )
 
+// ReasonBurst is why a point's level changed that is traced in bursts alone.
+const ReasonBurst = "burst"
+
 // Operations of points of kind sync.
 const (
 	OpLock      = "lock" // of a sync.Mutex, a sync.RWMutex, or through an interface
@@ -456,7 +459,7 @@ var Records = []Record{
 		field("old", U8, "", "0 off, 1 count, 2 time, 3 trace"),
 		field("new", U8, "", "likewise"),
 		field("rate", F64, "", "hits a second, before"),
-		field("reason", Str, "", "rule, rate, budget, below its limits")}, nil),
+		field("reason", Str, "", "rule, rate, budget, below its limits; burst: for a millisecond, or back")}, nil),
 	record(TagSums, "sums", "what the points that are not traced counted in a period", []Field{
 		field("from", U64, Ticks, "begin"),
 		field("to", U64, Ticks, "end"),

@@ -21,6 +21,9 @@ import (
 // A procedure with one body, or with operations on synchronization objects, which all are to be
 // seen, is held at spec.ProcCounted: all its counts stay exact.
 //
+// Operations and records that are too frequent even for what they tell are traced in bursts, too. So
+// what a hold takes is known from all parts of the run.
+//
 // Samplers look in bursts alone while procedures are held. Otherwise they would take the time of
 // held procedures, which are on no profile stack then, for that of their callers.
 
@@ -30,6 +33,7 @@ const (
 	qinstBurstMost   = 400e6 // and at most
 	qinstBurstLookNS = 100e3 // mean time between looks of a sampler in a burst
 	qinstBurstSumsNS = 1e9   // between two records of what bursts found
+	qinstBurstEvents = 512  // of a thread at a point that is traced in bursts alone
 
 	// Parts of the budget: probes of procedures that are not held, and bursts.
 	qinstPartProbes = 0.5
@@ -46,22 +50,26 @@ var (
 	qinstHeld    uint32 // units that are held now; samplers read it
 	qinstLooking uint32 // a burst is on, for samplers
 
-	qinstBurst struct {
-		on      bool
-		n       uint64  // bursts so far
-		gap     int64   // ns, mean time between them
-		next    int64   // when
-		took    float64 // ns of the writer for one, on average
-		dear    float64 // ns that probes of what is held would cost, in the last window
-		units   uint32  // that are or were held, in qinstBurstUnits
-		sumsAt  int64
-		written uint64 // bursts of which a record tells
-		untold  bool   // no record tells yet that a loop has run without probes, and the ring cannot
-		windows uint32
-	}
+	qinstBurst qinstBurstState
+
 	qinstBurstUnits uintptr // of uint32
 	qinstBurstSums  uintptr // of qinstBurstSum, one a point
 )
+
+type qinstBurstState struct {
+	on      bool
+	n       uint64  // bursts so far
+	gap     int64   // ns, mean time between them
+	next    int64   // when
+	took    float64 // ns of the writer for one, on average
+	dear    float64 // ns that probes of what is held would cost, in the last window
+	telling uint32  // listed points that tell more than they cost and are only counted now
+	units   uint32  // that are or were held, in qinstBurstUnits
+	sumsAt  int64
+	written uint64 // bursts of which a record tells
+	untold  bool   // no record tells yet that a loop has run without probes, and the ring cannot
+	windows uint32
+}
 
 // qinstBurstSum is what bursts found at a point: its hits, or the activations or iterations with
 // probes of a unit.
@@ -248,6 +256,17 @@ func qinstHoldDear(budget, fixed, ns float64) (counting float64) {
 		if u := qinstTurn(i); u.n != 0 || u.held() {
 			counting += qinstHoldOne(u.point, qinstControlOf(u.point), u.saves, most, budget*qinstHeldNobody)
 		}
+	}
+	was := b.telling
+	b.telling = 0
+	for i := range listed {
+		if c := qinstControlOf(list[i]); qinstIsTraced(list[i], c) {
+			b.telling++
+			b.dear += min(c.n, qinstBurstEvents*float64(gomaxprocs)*ns/qinstBurstNS) * qinstOncePrice()
+		}
+	}
+	if was == 0 && b.telling != 0 && qinstHeld == 0 {
+		qinstNextBurst()
 	}
 	// Bursts have their part of the budget. What they cost beyond probes is the writer's time.
 	gap := b.dear * qinstBurstNS / max(1, qinstPartBursts*budget)
@@ -465,14 +484,16 @@ func qinstNextBurst() {
 // Context: writer.
 func qinstBurstDue() {
 	b := &qinstBurst
-	if qinstHeld == 0 || nanotime() < b.next {
+	if !b.due(nanotime()) {
 		return
 	}
 	cpu := qinstThreadCPU()
 	qinstFlip(true)
 	b.n++
-	atomic.Store(&qinstLooking, 1)
-	qinstWakeSamplers()
+	if qinstHeld != 0 {
+		atomic.Store(&qinstLooking, 1)
+		qinstWakeSamplers()
+	}
 	usleep(qinstBurstNS / 1000)
 	atomic.Store(&qinstLooking, 0)
 	qinstFlip(false)
@@ -497,8 +518,52 @@ func qinstFlip(on bool) {
 			qinstSetUnit(unit)
 		}
 	}
+	list := (*[qinstMaxPoints]uint32)(unsafe.Pointer(qinstTracked))
+	for i := range qinstListed {
+		if point := list[i]; qinstIsTraced(point, qinstControlOf(point)) {
+			qinstTraceBurst(point, on)
+		}
+	}
 	qinstUnlockMemory()
 }
+
+// qinstTraceBurst lets the operations at a point be traced, or not. Readers have to know when that ends,
+// because a hold that ended behind a burst would last until the next one for them. The record that begins a burst stands
+// before its first event, the one that ends it behind the last.
+// Context: writer.
+func qinstTraceBurst(point uint32, on bool) {
+	level, quota := qinstRateTrace-qinstRateLevel(qinstControlOf(point).below), qinstSet.threshold
+	tells := !qinstFlight.on || qinstFlight.writes
+	if on {
+		quota += qinstBurstEvents
+		if tells {
+			qinstRecordLevel(qinstNow(), point, uint8(level), uint8(qinstRateTrace), 0, qinstBurstReason)
+		}
+	}
+	qinstSetInLine(point, !on)
+	qinstEachCounter(point, func(c *qinstCounter) { c.quota = quota })
+	if !on && tells {
+		qinstRecordLevel(qinstNow(), point, uint8(qinstRateTrace), uint8(level), 0, qinstBurstReason)
+	}
+}
+
+// qinstBurstReason is why a point's level changed for a burst.
+const qinstBurstReason = "burst"
+
+// qinstIsTraced reports whether a listed point is traced in bursts alone: it tells more than it costs, and
+// still is too frequent for the budget. One that a rule is about is as the rule says.
+// Context: writer.
+func qinstIsTraced(point uint32, c *qinstControl) bool {
+	return c.kind == qinstOnce && c.below != 0 && !c.off && qinstRulingOf(point).rule == 0
+}
+
+// wanted reports whether there is anything to see in bursts.
+// Context: writer.
+func (b *qinstBurstState) wanted() bool { return qinstHeld != 0 || b.telling != 0 }
+
+// due reports whether it is time for a burst.
+// Context: writer.
+func (b *qinstBurstState) due(now int64) bool { return b.wanted() && now >= b.next }
 
 // qinstNoteBurst takes in what was counted in a unit since the burst before ended, which is
 // what this burst found: activations that began in it may have gone on for a while. Without

@@ -507,6 +507,9 @@ func qinstDecide(point uint32, ns float64, affords *qinstAffords) bool {
 	if c.kind == qinstOnce {
 		most, burst = affords.telling, qinstTellingRate
 	}
+	if rule != &qinstNoRule && rule.limit.Rate >= qinstRateAny {
+		most = qinstRateAny // the user asked for it
+	}
 	if most < qinstRateAny {
 		afford.Rate = most / c.price() * 1e9 / ns
 		afford.Burst = max(afford.Rate/20, burst)

@@ -200,7 +200,7 @@ func qinstRest(busy bool) {
 	case qinstControlled, qinstCtl.fd > 0:
 		most = qinstWindowNS
 	}
-	if qinstHeld != 0 {
+	if qinstBurst.wanted() {
 		most = min(most, max(qinstBurst.next-nanotime(), 1))
 	}
 	urgent := atomic.Load(&qinstUrgent) != 0
