@@ -20,6 +20,7 @@ import (
 type Inlining struct {
 	at    map[string][]verdict // by position, as the compiler prints it
 	calls map[string]bool      // positions of calls that are inlined
+	to    map[string]bool      // names of what is inlined somewhere
 	names []string             // of all functions, sorted
 	lines map[string]int       // at which functions begin, by name
 }
@@ -32,13 +33,14 @@ type verdict struct {
 
 // ParseInlining reads the output of "compile -m=2".
 func ParseInlining(out []byte) *Inlining {
-	in := &Inlining{at: map[string][]verdict{}, calls: map[string]bool{}, lines: map[string]int{}}
+	in := &Inlining{at: map[string][]verdict{}, calls: map[string]bool{}, to: map[string]bool{}, lines: map[string]int{}}
 	sc := bufio.NewScanner(bytes.NewReader(out))
 	sc.Buffer(nil, len(out)+1)
 	for sc.Scan() {
 		line := sc.Text()
-		if pos, _, ok := strings.Cut(line, ": inlining call to "); ok {
+		if pos, name, ok := strings.Cut(line, ": inlining call to "); ok {
 			in.calls[pos] = true
+			in.to[elide(name)] = true
 			continue
 		}
 		pos, rest, can := cutVerdict(line)
@@ -176,7 +178,23 @@ func (f *finder) inlinable(fn *Func) bool {
 	if !told && strings.Contains(name, "[...]") {
 		return f.Inlining.on() && looksInlinable(f.Info, fn.Body)
 	}
-	return can
+	return can && !f.passedOn(fn, name)
+}
+
+// passedOn reports whether fn is a literal that the compiler could inline, but has no call of it to inline
+// into: it is passed on, to a goroutine for instance, or stored. So a probe in it changes nothing. A literal
+// within a function that is inlined is in the copies, too, of which other packages may make calls. Small
+// literals, which sort functions call, stay without.
+func (f *finder) passedOn(fn *Func, name string) bool {
+	if _, literal := fn.Node.(*ast.FuncLit); !literal || f.Inlining.to[name] || f.size(fn) == 0 || f.small(fn) {
+		return false
+	}
+	for outer := fn.within; outer != nil; outer = outer.within {
+		if f.inlinable(outer) {
+			return false
+		}
+	}
+	return true
 }
 
 // local is fn's name without its package, as the compiler reports it.

@@ -15,7 +15,7 @@ func twice(n int) (sum int) { // want proc
 
 //go:noinline
 func literal(list []int) { // want proc
-	f := func(i int) int { return list[i] } // want skip proc "inlinable"
+	f := func(i int) int { return list[i] } // want proc "p.literal.func1"
 	sink = f
 }
 

@@ -37,10 +37,10 @@ func init() { // want proc "p.init.1"
 	long(3) // want call
 }
 
-var literal = func() int { // want func derived "p.init.func1", skip proc "inlinable"
-	long(1)        // want call derived
-	long(2)        // want call derived
-	return long(3) // want call derived
+var literal = func() int { // want proc "p.init.func1"
+	long(1)        // want call
+	long(2)        // want call
+	return long(3) // want call
 }
 
 //go:noinline

@@ -66,3 +66,32 @@ func start() { // want proc
 		sink++
 	}() // want go
 }
+
+// A literal that is passed on has no call to be inlined into, so that it has probes if it is not small. One
+// in a function that is inlined has none, because the copies may call it.
+//
+//go:noinline
+func passes() { // want proc small
+	keep(func() int { return leaf(sink) }) // want call, skip proc "inlinable", func derived, call derived
+	keep(func() int {                      // want call, proc "p.passes.func2"
+		for i := range sink { // want loop "range sink"
+			sink += long(i) // want call
+		}
+		return sink
+	})
+	moves() // want call
+}
+
+func moves() { // want skip proc "inlinable"
+	kept = func() int { // want skip proc "inlinable", func derived
+		for i := range sink {
+			sink += long(i) // want skip call "inline"
+		}
+		return sink
+	}
+}
+
+var kept func() int
+
+//go:noinline
+func keep(f func() int) { kept = f } // want proc small summed

@@ -25,7 +25,7 @@ func variables() { // want proc
 	mu.Unlock()        // want call, sync unlock "p.mu"
 	local.Lock()       // want call, sync lock "p.variables.local"
 	local.Unlock()     // want call, sync unlock "p.variables.local"
-	once.Do(func() {}) // want call, sync once "p.once", skip proc "inlinable"
+	once.Do(func() {}) // want call, sync once "p.once", proc "p.variables.func1"
 }
 
 //go:noinline

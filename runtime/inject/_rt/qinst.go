@@ -232,6 +232,11 @@ type qinstRecorder struct {
 
 	sums, hists uintptr // of timed points; 0: there are none
 
+	// The burst in which a sampler last looked at the thread, and its processor time in ns, when the burst
+	// began and at that look.
+	burst             uint64
+	burstCPU, lookCPU uint64
+
 	// Points of which half the quota is used up, for the writer.
 	low             int32  // the quota at which that is so
 	wantAll         bool   // there were more

@@ -31,7 +31,7 @@ const (
 	qinstBurstNS     = 1e6   // activations are much shorter, and a thread needs a tenth of that to wake
 	qinstBurstLeast  = 25e6  // mean time between bursts, at least
 	qinstBurstMost   = 400e6 // and at most
-	qinstBurstLookNS = 100e3 // mean time between looks of a sampler in a burst
+	qinstBurstLookNS = 40e3  // mean time between looks of a sampler in a burst
 	qinstBurstSumsNS = 1e9   // between two records of what bursts found
 	qinstBurstEvents = 512  // of a thread at a point that is traced in bursts alone
 

@@ -29,6 +29,9 @@ const (
 	qinstSampleDepth  = 2048 // frames that are looked at: the outer half, and the inner
 	qinstLookNS       = 100e6
 
+	qinstWarmNS = 100e3 // of processor time in a burst, before a thread is looked at: the activations that began before it are over by then
+	qinstRanNS  = 10e3  // and since the last look
+
 	qinstPathBits  = 17
 	qinstMostPaths = 1<<qinstPathBits - 1
 	qinstPathSlots = 1 << (qinstPathBits + 1)
@@ -302,6 +305,9 @@ func (s *qinstSampler) look(me uint32, gap int64) (busy bool) {
 		if gp.goid != b.g || state != _Grunning && state != _Gsyscall {
 			continue
 		}
+		if atomic.Load(&qinstHeld) != 0 && state == _Grunning && !b.ran() {
+			continue
+		}
 		weight := gap
 		now := qinstNow()
 		if state == _Gsyscall {
@@ -320,6 +326,22 @@ func (s *qinstSampler) look(me uint32, gap int64) (busy bool) {
 		qinstPut2(now, 0, qinstEvSample<<24|uint64(b.num), w)
 	}
 	return busy
+}
+
+// ran reports whether a thread has run since it was last looked at, and long enough in this burst. What is
+// held is on the profile stack only if it was entered in the burst. So a thread that the system keeps
+// waiting would show the caller, all the burst long, and one that runs shows it as long as the activations
+// last that it was in when the burst began.
+// Context: sampler.
+func (b *qinstRecorder) ran() bool {
+	cpu := qinstThreadCPUOf(b.tid)
+	if b.burst != qinstBurst.n {
+		b.burst, b.burstCPU, b.lookCPU = qinstBurst.n, cpu, cpu
+		return false
+	}
+	before := b.lookCPU
+	b.lookCPU = cpu
+	return cpu-before >= qinstRanNS && cpu-b.burstCPU >= qinstWarmNS
 }
 
 // weight returns the time that a look at a thread in a system call stands for, 0 for none.
