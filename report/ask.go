@@ -16,29 +16,29 @@ import (
 // AskProfile answers where processor time is spent.
 func AskProfile(t *trace.Trace, p *profile.Profile, _ string) (*doc.Doc, error) {
 	pg := newPage(t, p)
-	return pg.of(pg.summary, pg.advice, pg.parallelism, pg.procedures, pg.loops, pg.goroutines, pg.data, pg.cost), nil
+	return pg.of(pg.first, pg.parallelism, pg.procedures, pg.loops, pg.goroutines, pg.data, pg.cost), nil
 }
 
 // AskLocks answers which objects goroutines wait for.
 func AskLocks(t *trace.Trace, p *profile.Profile, _ string) (*doc.Doc, error) {
 	pg := newPage(t, p)
-	return pg.of(pg.summary, pg.objects, pg.goroutines, pg.lost, pg.data, pg.cost), nil
+	return pg.of(pg.first, pg.objects, pg.goroutines, pg.lost, pg.data, pg.cost), nil
 }
 
 // AskPath shows procedures and the objects they wait for.
 func AskPath(t *trace.Trace, p *profile.Profile, _ string) (*doc.Doc, error) {
 	pg := newPage(t, p)
-	return pg.of(pg.summary, pg.advice, pg.parallelism, pg.procedures, pg.objects, pg.lost, pg.data, pg.cost), nil
+	return pg.of(pg.first, pg.parallelism, pg.procedures, pg.objects, pg.lost, pg.data, pg.cost), nil
 }
 
 // AskLatency answers how long a region takes.
 func AskLatency(t *trace.Trace, p *profile.Profile, region string) (*doc.Doc, error) {
 	pg := newPage(t, p)
-	pg.summary()
+	pg.doubts(pg.program())
 	if err := pg.latency(region); err != nil {
 		return nil, err
 	}
-	return pg.of(pg.objects, pg.data, pg.cost), nil
+	return pg.of(pg.summary, pg.notes, pg.objects, pg.data, pg.cost), nil
 }
 
 // of is the report of some sections.

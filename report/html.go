@@ -47,11 +47,10 @@ func HTML(t *trace.Trace, p *profile.Profile, v View) (*doc.Doc, error) {
 		t = &trace.Trace{}
 	}
 	pg := newPage(t, p)
-	pg.summary()
+	pg.first()
 	if v.narrow() {
 		pg.Section("summary").Note("%s is shown below; sums, and what to change, are of the whole run", v.String())
 	}
-	pg.advice()
 	if err := pg.figures(v); err != nil {
 		return nil, err
 	}

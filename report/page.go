@@ -17,8 +17,9 @@ import (
 // top is how many lines a table of the page has.
 const top = 15
 
-// Page builds the report for a new user: a summary of the run, the changes to make first, and
-// sections with the numbers behind them.
+// Page builds the report for a new user. First comes what makes its numbers doubtful, if anything
+// does, then the changes to make first, the run in numbers and what the report does not know. Those fit a
+// screen. Sections with the numbers behind them follow.
 func Page(t *trace.Trace, p *profile.Profile) *doc.Doc {
 	pg := newPage(t, p)
 	if p.Goroutines == 0 {
@@ -27,8 +28,7 @@ func Page(t *trace.Trace, p *profile.Profile) *doc.Doc {
 		pg.cost()
 		return pg.Doc
 	}
-	pg.summary()
-	pg.advice()
+	pg.first()
 	pg.parallelism()
 	pg.procedures()
 	pg.loops()
@@ -86,12 +86,51 @@ func kept(p *profile.Profile, want func(*profile.Entry) bool) (list []*profile.E
 	return list
 }
 
-func (pg *page) summary() {
-	t, p := pg.t, pg.p
-	s := pg.program()
-	for _, n := range p.Notes {
+// first is the first screen.
+func (pg *page) first() {
+	pg.doubts(pg.program())
+	pg.advice()
+	pg.summary()
+	pg.notes()
+}
+
+// doubts warns of what makes all numbers doubtful.
+func (pg *page) doubts(s *doc.Section) {
+	p := pg.p
+	if pg.offCPUMatters() {
+		s.Warn("the operating system kept running threads waiting for %s (%s of busy): %s is in these numbers as busy time", measure.Time(p.OffCPU), measure.Percent(p.OffCPU, p.Busy+p.Spin), pg.load())
+	}
+	if pg.t.Throttled > 0 {
+		s.Warn("the control group's quota stopped the process for %s, which is in these numbers as busy time", measure.Time(pg.t.Throttled))
+	}
+	for _, line := range noRoom(&pg.t.Memory) {
+		s.Warn("%s", line)
+	}
+	c, cpu, budget := &p.Tool.Cost, p.CPU.User+p.CPU.System, pg.t.Int("budget_permille")
+	if budget > 0 && p.Tool.EventCost > 0 && float64(c.All) > budgetWarn*float64(cpu*budget)/1000 {
+		s.Warn("recording took about %s of the processor time (between %s and %s); the budget is %.3g%%: see the last section",
+			measure.Percent(c.All, cpu), measure.Percent(c.Lo, cpu), measure.Percent(c.Hi, cpu), float64(budget)/10)
+	}
+}
+
+// budgetWarn is how many times the budget recording may take before the page says so first: what the cost is
+// said to be is about that exact.
+const budgetWarn = 1.2
+
+// notes says what the report does not know.
+func (pg *page) notes() {
+	if len(pg.p.Notes) == 0 {
+		return
+	}
+	s := pg.Add("notes", "How far to trust this")
+	for _, n := range pg.p.Notes {
 		s.Note("%s", n)
 	}
+}
+
+func (pg *page) summary() {
+	t, p := pg.t, pg.p
+	s := pg.Add("run", "The run")
 	if int64(t.Ran) > p.Wall {
 		s.Say("ran %s; the first %s were traced, and all times are about those", measure.Time(t.Ran), measure.Time(p.Wall))
 	}
@@ -270,7 +309,7 @@ func (pg *page) lost() {
 	}
 	s.Say("memory and caches (thrashing): not measured")
 	s.Say("system calls that lost their processor: %s", measure.Time(syscall))
-	pg.offCPU(s, syscall)
+	s.Say("off-CPU: the operating system kept running threads waiting for %s (%s of busy)", measure.Time(p.OffCPU), measure.Percent(p.OffCPU, p.Busy+p.Spin))
 	if len(p.BlockedBy) == 0 {
 		return
 	}
@@ -283,6 +322,26 @@ func (pg *page) lost() {
 	s.Table(t)
 }
 
+// offCPUMatters reports whether the operating system's interference makes other numbers doubtful.
+func (pg *page) offCPUMatters() bool {
+	p := pg.p
+	return p.OffCPU > offCPULeast && measure.Ratio(p.OffCPU, p.Busy+p.Spin) > offCPUWarn
+}
+
+// load says what interfered.
+func (pg *page) load() string {
+	syscall := int64(0)
+	for i := range pg.p.Entries {
+		if e := &pg.p.Entries[i]; e.Kind == profile.KindGoroutine {
+			syscall += e.SelfSyscall
+		}
+	}
+	if syscall > pg.p.OffCPU {
+		return "other load on this machine, or what this program's own system calls do beside its processors,"
+	}
+	return "other load on this machine"
+}
+
 // offCPUWarn is the share of the busy time from which on the operating system's
 // interference makes the other numbers doubtful.
 // A few thread starts are no interference.
@@ -290,24 +349,6 @@ const (
 	offCPUWarn  = 0.02
 	offCPULeast = int64(time.Millisecond)
 )
-
-// offCPU reports how long threads waited for a processor of the machine. syscall is how long
-// goroutines were in system calls without one of the scheduler's processors; a part of that time
-// may be time off a processor too.
-func (pg *page) offCPU(s *doc.Section, syscall int64) {
-	p := pg.p
-	s.Say("off-CPU: the operating system kept running threads waiting for %s (%s of busy)", measure.Time(p.OffCPU), measure.Percent(p.OffCPU, p.Busy+p.Spin))
-	if p.OffCPU > offCPULeast && measure.Ratio(p.OffCPU, p.Busy+p.Spin) > offCPUWarn {
-		load := "other load on this machine"
-		if syscall > p.OffCPU {
-			load += ", or what this program's own system calls do beside its processors,"
-		}
-		s.Warn("that is above %.0f %%: %s is in these numbers as busy time", 100*offCPUWarn, load)
-	}
-	if pg.t.Throttled > 0 {
-		s.Warn("the control group's quota stopped the process for %s", measure.Time(pg.t.Throttled))
-	}
-}
 
 func (pg *page) data() {
 	p := pg.p
@@ -321,9 +362,6 @@ func (pg *page) data() {
 	pg.extensions(s)
 	for _, l := range pg.t.Limits {
 		s.Say("from %s on points only counted: %s limit, %s written", measure.Time(l.Time), l.Reason, measure.Bytes(l.Bytes))
-	}
-	for _, line := range crowded {
-		s.Say("%s", line)
 	}
 	pg.losses()
 }

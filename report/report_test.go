@@ -16,16 +16,19 @@ func TestPageWarns(t *testing.T) {
 	tr.Throttled, tr.Limits = 5e6, []trace.Limit{{Time: 10, Bytes: 1 << 20, Reason: "bytes"}}
 	var out bytes.Buffer
 	Page(tr, p).WriteText(&out)
-	for _, want := range []string{"WARNING: that is above 2 %", "quota stopped the process for 5.00ms", "3 blocks of events are missing",
+	for _, want := range []string{"WARNING: the operating system kept running threads waiting for 30.0ms (3.0% of busy)", "quota stopped the process for 5.00ms", "3 blocks of events are missing",
 		"note: 7 calls were not traced", "points only counted: bytes limit, 1 MiB written"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in\n%s", want, out.String())
 		}
 	}
+	if s := out.String(); strings.Index(s, "WARNING") > strings.Index(s, "WHAT TO CHANGE FIRST") || strings.Index(s, "THE RUN") > strings.Index(s, "note: 7 calls") {
+		t.Errorf("not in this order: what is doubtful, conclusions, the run, notes:\n%s", s)
+	}
 	p.OffCPU = 10e6
 	out.Reset()
 	Page(tr, p).WriteText(&out)
-	if strings.Contains(out.String(), "above 2 %") {
+	if strings.Contains(out.String(), "WARNING: the operating system") {
 		t.Error("warning at 1 %")
 	}
 }

@@ -1,6 +1,8 @@
 package advice
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 
 	"qinst.dev/analysis/profile"
@@ -11,7 +13,7 @@ import (
 type rule func(*profile.Profile) []Item
 
 // rules are applied in this order: those that name a possible change come first.
-var rules = []rule{serialRuns, locks, barriers, buffers, imbalance, starvation, turns, idleness, spinning, operations, collector, serialProcs, alone, unprobed, ready, saturated}
+var rules = []rule{serialRuns, locks, barriers, buffers, imbalance, starvation, turns, idleness, spinning, operations, collector, serialProcs, alone, unprobed}
 
 // Of returns the conclusions that a profile supports, those that name a possible change first.
 func Of(p *profile.Profile) (list []Item) {
@@ -21,7 +23,33 @@ func Of(p *profile.Profile) (list []Item) {
 	for _, r := range rules {
 		list = append(list, r(p)...)
 	}
-	return list
+	if len(list) == 0 {
+		return saturated(p)
+	}
+	return append(list, atBest(p, list)...)
+}
+
+// waits are the conclusions that are about processors without work.
+var waits = map[string]bool{"serial-run": true, "contended-lock": true, "saturated-lock": true, "barrier": true, "small-buffer": true, "unequal-work": true,
+	"few-parts": true, "data-dependence": true, "input-output": true, "idle": true, "serial-procedure": true, "one-processor": true}
+
+// atBest bounds what a change can gain that gives idle processors work. It is a remark, about all such conclusions.
+// A run in which nothing ran most of the time waits for something outside, of which the bound tells nothing.
+func atBest(p *profile.Profile, list []Item) []Item {
+	if p.Procs < 2 || 2*p.Idle > p.Wall || !slices.ContainsFunc(list, func(it Item) bool { return waits[it.ID] }) {
+		return nil
+	}
+	most := mostGain(p)
+	return []Item{{ID: "at-best", Claim: "no run can be shorter than its work on all processors", Subject: run, Remark: true,
+		Evidence: []Fact{ns("processor time over processors", p.Wall-most), ns("gain at most", most)},
+		Text: fmt.Sprintf("At best, with all %d processors busy all the time, the same work takes %s instead of %s: the waits above are worth %s of the run at most.",
+			p.Procs, measure.Time(p.Wall-most), measure.Time(p.Wall), measure.Percent(most, p.Wall))}}
+}
+
+// mostGain is by how much the run would be shorter if all processors had been busy all the time with the same
+// work, in ns. Time in which the system kept threads waiting is no work, so that the bound holds beside other load.
+func mostGain(p *profile.Profile) int64 {
+	return max(0, p.Wall-max(0, p.Busy+p.Spin-p.OffCPU)/int64(max(1, p.Procs)))
 }
 
 // Texts returns the texts of conclusions other than remarks.

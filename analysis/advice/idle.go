@@ -76,23 +76,6 @@ func spinning(p *profile.Profile) []Item {
 			measure.Percent(p.Spin, p.Busy+p.Spin), most.Name, most.File, most.Line)}}
 }
 
-// ready finds goroutines that were ready for long.
-func ready(p *profile.Profile) []Item {
-	var waited int64
-	for i := range p.Entries {
-		if e := &p.Entries[i]; e.Kind == profile.KindGoroutine {
-			waited += e.SelfReady
-		}
-	}
-	mean := measure.Ratio(waited, p.Wall)
-	if mean <= readyPerProc.value()*float64(p.Procs) {
-		return nil
-	}
-	return []Item{{ID: "few-processors", Claim: "goroutines were ready and had no processor", Subject: run,
-		Evidence: []Fact{number("goroutines ready on average", mean), count("processors", p.Procs)},
-		Text:     fmt.Sprintf("on average %.1f goroutines were ready and had no processor: more processors might help", mean)}}
-}
-
 // unprobed finds work in goroutines that ran no instrumented procedure.
 func unprobed(p *profile.Profile) (out []Item) {
 	for i := range p.Entries {

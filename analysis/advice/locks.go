@@ -13,8 +13,11 @@ func locks(p *profile.Profile) (out []Item) {
 		o := &p.Objects[i]
 		queued := timeWaiting(o, 1)
 		of := measure.Ratio(queued, p.Wall)
-		if o.Holds == 0 || of < queuedShare.value() {
+		if o.Holds == 0 || of < queuedShare.value() || measure.Ratio(mostGain(p), p.Wall) < gainShare.value() {
 			continue
+		}
+		if o.HoldInterval == nil && measure.Ratio(o.Hold, p.Wall) < heldShare.value() {
+			continue // they queue for a processor: to hold it for a shorter time gains nothing
 		}
 		mean := measure.Ratio(o.Wait, p.Wall)
 		it := Item{ID: "contended-lock", Claim: "goroutines queue for a lock", Subject: aboutObject(o),

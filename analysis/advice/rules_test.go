@@ -1,6 +1,7 @@
 package advice
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -31,19 +32,20 @@ func TestRules(t *testing.T) {
 			p.Idle = 100
 			p.BlockedBy = []profile.Wait{{Reason: "sleep", Time: 100}}
 		}},
-		{"no processor", func(p *profile.Profile) {
-			p.Entries = append(p.Entries, profile.Entry{Kind: profile.KindGoroutine, SelfReady: 5000})
-		}},
 		{"shorten or split what main.mu guards: it was held for 400ns (80.0% of the run), and goroutines queued for it for 100ns, 0.40 on average; during 90.0% of their waits main.f held it", func(p *profile.Profile) {
+			p.Busy = 700
 			p.Objects = []profile.Object{{Name: "main.mu", Objects: 1, Holds: 9, Hold: 400, Wait: 200, Waiting: []int64{400, 0, 100}, Blamed: []profile.Wait{{Reason: "main.f", Time: 180}}}}
 		}},
 		{"it was held for about 400ns (80.0% of the run; between 70.0% and 90.0%)", func(p *profile.Profile) {
+			p.Busy = 700
 			p.Objects = []profile.Object{{Name: "main.mu", Objects: 1, Holds: 9, Hold: 400, HoldInterval: &[2]int64{350, 450}, Estimated: true, Wait: 200, Waiting: []int64{400, 0, 100}}}
 		}},
 		{"it was held for 8.0% of the run or more (99.0% of its operations were only counted)", func(p *profile.Profile) {
+			p.Busy = 700
 			p.Objects = []profile.Object{{Name: "main.mu", Objects: 1, Ops: 1000, Degraded: 990, Holds: 9, Hold: 40, HoldInterval: &[2]int64{40, 500}, Wait: 200, Waiting: []int64{400, 0, 100}}}
 		}},
 		{"says nothing about what changing it would gain", func(p *profile.Profile) {
+			p.Busy = 700
 			p.Objects = []profile.Object{{Name: "main.mu", Objects: 1, Holds: 9, Hold: 500, Wait: 450, Waiting: []int64{50, 450}}}
 		}},
 		{"give main.ch a larger buffer: senders waited 60ns for receivers and receivers 50ns", func(p *profile.Profile) {
@@ -64,5 +66,35 @@ func TestRules(t *testing.T) {
 		if h := Texts(Of(p)); len(h) != 1 || !strings.Contains(h[0], c.want) {
 			t.Errorf("got %q, want one hint with %q", h, c.want)
 		}
+	}
+}
+
+// What waits are worth is bounded by the work; what all processors are busy with is said if nothing else is, and a
+// lock that is hardly held is no advice.
+func TestRemarks(t *testing.T) {
+	entry := profile.Entry{Kind: profile.KindProc, ID: "1", Name: "main.f", SelfNPT: 500, NPT: 500, SelfBusy: 1000, Busy: 1000, BusyAt: []int64{0, 0, 1000}}
+	p := &profile.Profile{Wall: 500, Busy: 1000, NPTSum: 500, Procs: 2, Parallelism: []int64{0, 0, 500},
+		Entries: []profile.Entry{entry, {Kind: profile.KindGoroutine, SelfReady: 5000}}}
+	remark := func() string {
+		if list := Of(p); len(list) > 0 && list[len(list)-1].Remark {
+			return list[len(list)-1].Text
+		}
+		return ""
+	}
+	if s := remark(); !strings.Contains(s, "only plain optimization helps, first of all of main.f") || !strings.Contains(s, "10.0 goroutines were ready on average") {
+		t.Errorf("all busy: %q", s)
+	}
+	lock := profile.Object{Name: "main.mu", Objects: 1, Holds: 9, Hold: 400, Wait: 200, Waiting: []int64{400, 0, 100}}
+	p.Objects = []profile.Object{lock}
+	if s := remark(); !strings.Contains(s, "only plain optimization helps") {
+		t.Errorf("a lock, and all processors busy: %q", s)
+	}
+	p.Busy, p.Parallelism = 700, []int64{0, 300, 200}
+	if s := remark(); s != "At best, with all 2 processors busy all the time, the same work takes 350ns instead of 500ns: the waits above are worth 30.0% of the run at most." {
+		t.Errorf("a lock: %q", s)
+	}
+	p.Objects[0].Hold = 4
+	if texts := Texts(Of(p)); slices.ContainsFunc(texts, func(s string) bool { return strings.Contains(s, "main.mu") }) {
+		t.Errorf("a lock that is hardly held: %q", texts)
 	}
 }

@@ -13,6 +13,8 @@ const (
 	startedShare
 	spinShare
 	queuedShare
+	heldShare
+	gainShare
 	saturatedShare
 	bufferShare
 	balanceRatio
@@ -45,6 +47,8 @@ var thresholds = [numThresholds]Threshold{
 	startedShare:   {"started-share", 0.10, "share of busy time in goroutines without probes: more than a reader should have to guess at"},
 	spinShare:      {"spin-share", 0.10, "share of processor time that spins"},
 	queuedShare:    {"queued-share", 0.10, "share of the run in which somebody waited for the lock"},
+	heldShare:      {"held-share", 0.01, "share of the run that the lock was held: who waits for one that is held for less waits for something else"},
+	gainShare:      {"gain-share", 0.05, "share of the run that could be gained if all processors were busy: with less, waits cost nothing"},
 	saturatedShare: {"saturated-share", 0.80, "share of the run with a queue from which on other code's normalized processor time misleads (Quartz, 3.2.5)"},
 	bufferShare:    {"buffer-share", 0.05, "share of the run that both sides of a channel waited, each: two sides make a tenth"},
 	balanceRatio:   {"balance-ratio", 1.5, "longest goroutine's work over the mean of the others: less is chance"},

@@ -136,7 +136,7 @@ func alone(p *profile.Profile) []Item {
 			measure.Time(one), measure.Percent(one, p.Wall), measure.Percent(best.BusyAt[1], one), best.Name)}}
 }
 
-// saturated says that only less work helps if all processors are busy anyway, and where most of
+// saturated says, if nothing else is found, that only less work helps if all processors are busy anyway, and where most of
 // the work is. It is a remark, because this is normal in a healthy program.
 func saturated(p *profile.Profile) []Item {
 	if len(p.Parallelism) <= p.Procs || measure.Ratio(p.Parallelism[p.Procs], p.Wall) < 1-unusedShare.value() {
@@ -151,9 +151,19 @@ func saturated(p *profile.Profile) []Item {
 	if most == nil {
 		return nil
 	}
-	all := p.Parallelism[p.Procs]
+	all, ready := p.Parallelism[p.Procs], int64(0)
+	for i := range p.Entries {
+		if e := &p.Entries[i]; e.Kind == profile.KindGoroutine {
+			ready += e.SelfReady
+		}
+	}
+	mean := measure.Ratio(ready, p.Wall)
+	text := fmt.Sprintf("All %d processors were busy for %s of the run: only plain optimization helps, first of all of %s, whose own code is %s of it.",
+		p.Procs, measure.Percent(all, p.Wall), most.Name, measure.Percent(most.SelfNPT, p.Wall))
+	if mean > readyPerProc.value()*float64(p.Procs) {
+		text += fmt.Sprintf(" It had work for more of them: %.1f goroutines were ready on average.", mean)
+	}
 	return []Item{{ID: "all-busy", Claim: "all processors were busy", Subject: about(most), Remark: true,
-		Evidence: []Fact{ns("time with all processors busy", all), share("of the run in its own code", measure.Ratio(most.SelfNPT, p.Wall))},
-		Text: fmt.Sprintf("All %d processors were busy for %s of the run: only plain optimization helps, first of all of %s, whose own code is %s of it.",
-			p.Procs, measure.Percent(all, p.Wall), most.Name, measure.Percent(most.SelfNPT, p.Wall))}}
+		Evidence: []Fact{ns("time with all processors busy", all), share("of the run in its own code", measure.Ratio(most.SelfNPT, p.Wall)), number("goroutines ready on average", mean)},
+		Text:     text}}
 }

@@ -4,16 +4,18 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 )
 
-// WriteMarkdown writes a report for a pull request or the summary of a CI run. The first two
-// sections are open, the others behind a click, because such pages are read from the top.
+// WriteMarkdown writes a report for a pull request or the summary of a CI run. The
+// sections before the first table are open, the others behind a click, because such pages are read from the top.
 func (d *Doc) WriteMarkdown(w io.Writer) error {
 	out := bufio.NewWriter(w)
 	fmt.Fprintf(out, "# %s\n\n", escape(d.Title))
-	for i, s := range d.Sections {
-		folded := i > 1
+	folded := false
+	for _, s := range d.Sections {
+		folded = folded || slices.ContainsFunc(s.Blocks, func(b Block) bool { return b.Table != nil })
 		switch {
 		case folded:
 			fmt.Fprintf(out, "<details><summary>%s</summary>\n\n", escape(s.Title))

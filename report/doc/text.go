@@ -34,17 +34,40 @@ func (s *Section) text(w io.Writer) error {
 	for _, b := range s.Blocks {
 		switch {
 		case b.Text != nil:
-			fmt.Fprintf(w, "%s%s%s%s\n", in, strings.Repeat(indent, b.Text.Level), prefixes[b.Text.Kind], b.Text.Text)
+			wrapped(w, in+strings.Repeat(indent, b.Text.Level), prefixes[b.Text.Kind], b.Text.Text)
 		case b.Table != nil:
 			if err := b.Table.WriteText(w, in+strings.Repeat(indent, b.Table.Level)); err != nil {
 				return err
 			}
 		}
 		for i, item := range b.List {
-			fmt.Fprintf(w, "%s%d. %s\n", in, i+1, item)
+			wrapped(w, in, fmt.Sprintf("%d. ", i+1), item)
 		}
 	}
 	return nil
+}
+
+// columns is the width of a terminal that statements are broken for. Tables are as wide as they are.
+const columns = 100
+
+// wrapped writes a statement in lines that fit a terminal. Its further lines stand below its first word.
+func wrapped(w io.Writer, in, prefix, text string) {
+	line := in + prefix
+	width, start := len([]rune(line)), true
+	for word := range strings.SplitSeq(text, " ") {
+		n := len([]rune(word))
+		switch {
+		case start:
+			start = false
+		case width+1+n > columns:
+			fmt.Fprintln(w, line)
+			line, width = in+strings.Repeat(" ", len(prefix)), len(in)+len(prefix)
+		default:
+			line, width = line+" ", width+1
+		}
+		line, width = line+word, width+n
+	}
+	fmt.Fprintln(w, line)
 }
 
 // prefixes are the words before statements, by kind.
