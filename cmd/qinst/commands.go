@@ -137,7 +137,7 @@ func commands() []command {
 }
 
 const (
-	newestHelp = "Without a file, the newest *.sddf of the working directory is read."
+	newestHelp = "Without a file, the newest *.sddf or *.sddf.N of the working directory is read."
 
 	selectionHelp = `The flags that say what to instrument stand in qinst.toml too, as keys beside go.mod
 or go.work; flags win. In the source, //qinst:ignore leaves out the function or loop

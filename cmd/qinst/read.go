@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -29,12 +30,17 @@ func oneFile(e *env, name string, files []string) (string, error) {
 	return "", usageError{fmt.Errorf("%s: %d files given, expected one", name, len(files))}
 }
 
-// newestFile returns the *.sddf of the working directory that was written last.
+// numbered matches the name of a trace whose name was taken: the program adds a number.
+var numbered = regexp.MustCompile(`\.sddf\.[0-9]+$`)
+
+// newestFile returns the trace of the working directory that was written last, and says which it is and how
+// old, because it may not be that of the run that its user thinks of.
 func newestFile(e *env) (string, error) {
-	names, err := filepath.Glob("*.sddf")
+	names, err := filepath.Glob("*.sddf*")
 	if err != nil {
 		return "", err
 	}
+	names = slices.DeleteFunc(names, func(s string) bool { return filepath.Ext(s) != ".sddf" && !numbered.MatchString(s) })
 	slices.Sort(names)
 	best, bestTime := "", int64(0)
 	for _, name := range names {
@@ -46,7 +52,7 @@ func newestFile(e *env) (string, error) {
 	if best == "" {
 		return "", usageError{errors.New("no file given, and no *.sddf in the working directory")}
 	}
-	fmt.Fprintf(e.stderr, "qinst: reading %s\n", best)
+	fmt.Fprintf(e.stderr, "qinst: reading %s, written %s ago\n", best, time.Since(time.Unix(0, bestTime)).Round(time.Second))
 	return best, nil
 }
 

@@ -3,10 +3,12 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"qinst.dev/trace/tracetest"
 )
@@ -160,5 +162,23 @@ func TestPartCloses(t *testing.T) {
 	}
 	if err := part.Close(); err != nil || isOpen() != 0 {
 		t.Errorf("%v, found it open %d times, expected it to be closed", err, isOpen())
+	}
+}
+
+// A trace whose name was taken has a number behind it, and may be the newest. An index is none.
+func TestNumberedFile(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for i, name := range []string{"p.sddf", "p.sddf.2", "p.sddf.10", "p.sddf.index"} {
+		if err := os.WriteFile(name, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		at := time.Now().Add(time.Duration(i-10) * time.Minute)
+		if err := os.Chtimes(name, at, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var talk bytes.Buffer
+	if name, err := newestFile(&env{io.Discard, &talk}); name != "p.sddf.10" || err != nil || talk.String() != "qinst: reading p.sddf.10, written 8m0s ago\n" {
+		t.Errorf("found %q, %v, said %q", name, err, talk.String())
 	}
 }
