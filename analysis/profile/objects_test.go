@@ -245,3 +245,30 @@ func TestBlameByWaking(t *testing.T) {
 		}
 	}
 }
+
+// Waits of the runtime's own have its names, whatever allocates or ends a collection.
+func TestRuntimesWaits(t *testing.T) {
+	for _, c := range []struct {
+		reason string
+		stack  []string
+		want   string
+	}{
+		{"semacquire", []string{"runtime.semacquire1", "runtime.semacquire", "runtime.gcStart", "runtime.mallocgc", "bufio.(*Scanner).Text"}, "semacquire in runtime.gcStart"},
+		{"semacquire", []string{"runtime.semacquire1", "internal/poll.runtime_Semacquire", "internal/poll.(*fdMutex).rwlock", "os.(*File).Write"}, "semacquire in os.(*File).Write"},
+		{"flushing proc caches", []string{"runtime.gcMarkTermination", "main.results"}, "flushing proc caches"},
+	} {
+		b := tracetest.New(1)
+		g := b.Go(0, "runtime.main")
+		b.Start(g, 0)
+		b.At(10_000_000).Wait(g, c.reason, 0x1000, b.Stack(c.stack...))
+		b.At(20_000_000).Unpark(0, g)
+		b.Start(g, 0)
+		p, err := profile.New(b.Trace())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(p.Objects) != 1 || p.Objects[0].Name != c.want {
+			t.Errorf("found %+v, expected %s", p.Objects, c.want)
+		}
+	}
+}

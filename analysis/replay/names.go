@@ -49,8 +49,8 @@ func newNames(t *trace.Tables) *Names {
 // Of returns the name of the object that a goroutine waits for in a stack. best is the point
 // whose name the object has, NoPoint if it is not known.
 func (n *Names) Of(stack trace.StackID, reason trace.ReasonID, best trace.PointID) string {
-	if r := n.t.Reason(reason); OfCollector(r) {
-		return r
+	if name := n.ofRuntime(stack, reason); name != "" {
+		return name
 	}
 	f, ok := n.Caller(stack)
 	p, atSite := trace.PointID(0), false
@@ -85,12 +85,34 @@ func (n *Names) AtPlace(stack trace.StackID, reason trace.ReasonID) string {
 }
 
 func (n *Names) nameOfPlace(stack trace.StackID, reason trace.ReasonID) string {
-	if r := n.t.Reason(reason); OfCollector(r) {
-		return r
+	if name := n.ofRuntime(stack, reason); name != "" {
+		return name
 	}
 	if f, ok := n.Caller(stack); ok {
 		if p, ok := n.sites[site{f.File, f.Line}]; ok && n.strong(p) {
 			return n.t.Points[p].Name
+		}
+	}
+	return ""
+}
+
+// ofRuntime returns the name of a wait that is the runtime's own, "" if it is none. An allocation may have to
+// wait for the start of a collection, and its procedure has nothing to do with that.
+func (n *Names) ofRuntime(stack trace.StackID, reason trace.ReasonID) string {
+	r := n.t.Reason(reason)
+	if OfCollector(r) {
+		return r
+	}
+	if r != "semacquire" || int(stack) >= len(n.t.Stacks) {
+		return "" // package sync's semaphores have reasons of their own, but for those of files
+	}
+	for _, f := range n.t.Stacks[stack] {
+		name, own := strings.CutPrefix(f.Function, "runtime.")
+		if !own {
+			return ""
+		}
+		if !strings.HasPrefix(name, "sem") && !strings.HasPrefix(name, "gopark") {
+			return r + " in " + f.Function
 		}
 	}
 	return ""
@@ -134,7 +156,11 @@ func (n *Names) callerOf(stack trace.StackID) (trace.Frame, bool) {
 
 // OfCollector reports whether a wait is for the garbage collector, wherever it is.
 func OfCollector(reason string) bool {
-	return strings.HasPrefix(reason, "GC ") || reason == "stopping the world" || reason == "wait for GC cycle"
+	switch reason {
+	case "stopping the world", "wait for GC cycle", "flushing proc caches", "garbage collection", "garbage collection scan", "force gc (idle)":
+		return true
+	}
+	return strings.HasPrefix(reason, "GC ")
 }
 
 // MayWait reports whether an operation may wait.
