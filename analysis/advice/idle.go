@@ -76,8 +76,12 @@ func spinning(p *profile.Profile) []Item {
 			measure.Percent(p.Spin, p.Busy+p.Spin), most.Name, most.File, most.Line)}}
 }
 
-// unprobed finds work in goroutines that ran no instrumented procedure.
+// unprobed finds work in goroutines that ran no instrumented procedure. If some had no room for a profile stack,
+// it may be that they did, so that more probes would not help.
 func unprobed(p *profile.Profile) (out []Item) {
+	if p.Stackless > 0 {
+		return nil
+	}
 	for i := range p.Entries {
 		e := &p.Entries[i]
 		if !isWritten(e) || measure.Ratio(e.Started, p.Busy) <= startedShare.value() {

@@ -93,6 +93,13 @@ func TestRemarks(t *testing.T) {
 	if s := remark(); s != "At best, with all 2 processors busy all the time, the same work takes 350ns instead of 500ns: the waits above are worth 30.0% of the run at most." {
 		t.Errorf("a lock: %q", s)
 	}
+	p.Entries[0].Started = 900
+	if texts := Texts(Of(p)); len(texts) != 2 {
+		t.Errorf("a lock, and goroutines without probes: %q", texts)
+	}
+	if p.Stackless = 1; len(Texts(Of(p))) != 1 {
+		t.Errorf("a lock, and goroutines without room for stacks: %q", Texts(Of(p)))
+	}
 	p.Objects[0].Hold = 4
 	if texts := Texts(Of(p)); slices.ContainsFunc(texts, func(s string) bool { return strings.Contains(s, "main.mu") }) {
 		t.Errorf("a lock that is hardly held: %q", texts)

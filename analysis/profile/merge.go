@@ -67,7 +67,7 @@ func (p *Profile) addTotals(q *Profile) {
 		{&p.GC.Stops, q.GC.Stops}, {&p.GC.Stopped, q.GC.Stopped}} {
 		*x.to += x.more
 	}
-	p.Procs, p.Degraded = max(p.Procs, q.Procs), p.Degraded+q.Degraded
+	p.Procs, p.Degraded, p.Stackless = max(p.Procs, q.Procs), p.Degraded+q.Degraded, p.Stackless+q.Stackless
 	p.CPU.Known = p.CPU.Known && q.CPU.Known
 	p.Tool.Cost.add(&q.Tool.Cost)
 	p.Tool.EventCost = max(p.Tool.EventCost, q.Tool.EventCost)

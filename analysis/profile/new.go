@@ -65,6 +65,7 @@ func newProfile(b *builder, in Within, t *trace.Tables, losses trace.Losses) *Pr
 	p.Calls = newCalls(b).list()
 	p.CPU.Known, p.CPU.User, p.CPU.System = t.Usage.Known, t.Usage.User, t.Usage.System
 	p.Notes = newNotes(b, p).list()
+	p.Stackless = t.Memory.Stackless
 	p.Timeline = b.line.finish(b.wall, t.Metrics)
 	p.GC = b.gc.GC
 	p.GC.Workers, p.GC.Assists = b.ledger.self[b.r.System.Worker].Busy(), b.ledger.self[b.r.System.Assist].Busy()

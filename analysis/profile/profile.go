@@ -73,6 +73,10 @@ type Profile struct {
 	Tool   Tool         `json:"tool"`
 	Losses trace.Losses `json:"losses"`
 
+	// Stackless are hits of goroutines that had no room for a profile stack. Their time is that of the procedures
+	// that started them.
+	Stackless uint64 `json:"stackless,omitempty"`
+
 	built *builder
 	parts []*Profile // of a merged one
 }
