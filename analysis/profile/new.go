@@ -155,6 +155,10 @@ func (p *Profile) goroutines(b *builder, incl []Usage) {
 		} else if f := b.r.Groups.Start(g.Func); f != nil {
 			e.File, e.Line = f.File, f.Line
 		}
+		if work := b.r.Groups.Work(id); work != trace.NoPoint {
+			p := &b.r.T.Points[work]
+			e.Name, e.File, e.Line = p.Name, p.File, p.Line
+		}
 		e.fill(&b.ledger.groups[id], &incl[b.r.Groups.Member(id)])
 		p.Entries = append(p.Entries, e)
 	}

@@ -330,3 +330,51 @@ func TestManyGoroutines(t *testing.T) {
 		t.Errorf("%d goroutines in %d entries", e.Calls, len(p.Entries))
 	}
 }
+
+// Goroutines that a WaitGroup started are those of the procedure that it was given, if that is one.
+func TestStartedByMethods(t *testing.T) {
+	for _, c := range []struct {
+		start string
+		procs []string // that the goroutines enter first
+		want  string
+	}{
+		{"sync.(*WaitGroup).Go.func1", []string{"main.main.func1", "main.main.func1"}, "main.main.func1"},
+		{"golang.org/x/sync/errgroup.(*Group).TryGo.func1", []string{"main.main.func2"}, "main.main.func2"},
+		{"sync.(*WaitGroup).Go.func1", []string{"main.main.func1", "main.main.func2"}, "sync.(*WaitGroup).Go.func1"},
+		{"net/http.(*conn).serve", []string{"main.handle"}, "net/http.(*conn).serve"},
+	} {
+		b := tracetest.New(1)
+		main := b.Go(0, "runtime.main")
+		b.Start(main, 0)
+		var started []tracetest.G
+		for range c.procs {
+			started = append(started, b.Go(main, c.start))
+		}
+		b.At(5_000_000).Wait(main, "sync.WaitGroup.Wait", 0, 0)
+		procs := map[string]uint32{}
+		for i, g := range started {
+			f, ok := procs[c.procs[i]]
+			if !ok {
+				f = b.Proc(c.procs[i])
+				procs[c.procs[i]] = f
+			}
+			b.At(int64(10+10*i)*1_000_000).Start(g, 0)
+			b.Enter(g, f)
+			b.At(int64(15+10*i)*1_000_000).Exit(g, f)
+			b.Wait(g, "sleep", 0, 0)
+		}
+		p, err := profile.New(b.Trace())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, e := range p.Entries {
+			if e.Kind == profile.KindGoroutine && e.Name != "runtime.main" {
+				names = append(names, e.Name)
+			}
+		}
+		if len(names) != 1 || names[0] != c.want {
+			t.Errorf("%s, %q: found goroutines %q, expected %s", c.start, c.procs, names, c.want)
+		}
+	}
+}

@@ -107,6 +107,10 @@ func stack(r *replay.Replay, frames []Frame, set replay.SetID, top trace.PointID
 			if fn := r.Groups.Start(g.Func); fn != nil && !g.Named {
 				f.File, f.Line, f.At = fn.File, fn.Line, fn.Line
 			}
+			if work := r.Groups.Work(id); work != trace.NoPoint {
+				p := &r.T.Points[work]
+				f.Name, f.File, f.Line, f.At = "go "+p.Name, p.File, p.Line, p.Line
+			}
 			st.Frames = append(st.Frames, f)
 			at = 0
 		case r.T.Points[proc].Kind == spec.PointLoop:

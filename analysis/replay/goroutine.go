@@ -1,6 +1,9 @@
 package replay
 
-import "qinst.dev/trace"
+import (
+	"qinst.dev/sddf/spec"
+	"qinst.dev/trace"
+)
 
 // G is a live goroutine.
 type G struct {
@@ -82,6 +85,9 @@ func (r *Replay) settleRunning(now trace.Time) {
 func (r *Replay) enter(g *G, now trace.Time, point trace.PointID) {
 	r.Settle(g, now)
 	r.v.Enter(g, point)
+	if len(g.frames) == 0 && r.T.Points[point].Kind == spec.PointProc {
+		r.Groups.list[r.Contexts.list[g.Context].Group].entered(point)
+	}
 	g.frames = append(g.frames, frame{g.Context, g.Spins})
 	if g.main && point == r.main && len(g.frames) == 1 {
 		// Initialization is over, for good: exits return here.

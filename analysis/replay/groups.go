@@ -1,6 +1,8 @@
 package replay
 
 import (
+	"regexp"
+	"slices"
 	"strings"
 
 	"qinst.dev/trace"
@@ -38,6 +40,43 @@ type Group struct {
 	Creator trace.PointID // NoPoint if none
 	Count   uint64
 	Named   bool // Func is the name that the goroutines gave themselves
+
+	first []trace.PointID // the procedures that they entered first, as far as events tell; mostFirst of them
+}
+
+// mostFirst is how many procedures a group may enter first until nobody asks for which it was started.
+const mostFirst = 8
+
+// starter is what methods such as those of [sync.WaitGroup] and errgroup start, to call what was passed to them.
+var starter = regexp.MustCompile(`\.(\(\*\w+\)\.)(Try)?Go\.func[0-9.]+$`)
+
+// Work returns the procedure for which goroutines of a group were started, if methods start them for others: Func
+// tells nothing then. It is the one that all entered first. Where some entries have no event, goroutines seem to
+// enter what that one calls; then it is the one that was called as often as there are goroutines. It is NoPoint
+// where Func itself is that procedure, or there is no such one.
+func (gr *Groups) Work(id GroupID) trace.PointID {
+	g := &gr.list[id]
+	if g.Named || len(g.first) == mostFirst || !starter.MatchString(g.Func) {
+		return trace.NoPoint
+	}
+	found := trace.NoPoint
+	for _, p := range g.first {
+		if len(g.first) > 1 && gr.t.Points[p].Hits != g.Count {
+			continue
+		}
+		if found != trace.NoPoint {
+			return trace.NoPoint
+		}
+		found = p
+	}
+	return found
+}
+
+// entered records the first procedure of a goroutine.
+func (g *Group) entered(proc trace.PointID) {
+	if len(g.first) < mostFirst && !slices.Contains(g.first, proc) {
+		g.first = append(g.first, proc)
+	}
 }
 
 // Groups sorts goroutines into groups, and gives each group its member in sets.
