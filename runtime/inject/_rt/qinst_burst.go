@@ -33,7 +33,7 @@ const (
 	qinstBurstMost   = 400e6 // and at most
 	qinstBurstLookNS = 40e3  // mean time between looks of a sampler in a burst
 	qinstBurstSumsNS = 1e9   // between two records of what bursts found
-	qinstBurstEvents = 512  // of a thread at a point that is traced in bursts alone
+	qinstBurstEvents = 512   // of a thread at a point that is traced in bursts alone
 
 	// Parts of the budget: probes of procedures that are not held, and bursts.
 	qinstPartProbes = 0.5
