@@ -243,7 +243,7 @@ func TestBurner(t *testing.T) {
 	if err := report.Page(tr, p).WriteText(&page); err != nil {
 		t.Fatal(err)
 	}
-	if p.OffCPU < p.Busy/20 || !strings.Contains(page.String(), "WARNING: that is above 2 %") {
+	if p.OffCPU < p.Busy/20 || !strings.Contains(page.String(), "WARNING: the operating system kept running threads waiting") {
 		t.Errorf("%d ns off-CPU of %d busy, and on the page:\n%s", p.OffCPU, p.Busy, &page)
 	}
 }
