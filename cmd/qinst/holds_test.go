@@ -74,6 +74,12 @@ func TestHolds(t *testing.T) {
 	t.Run("often", func(t *testing.T) {
 		t.Parallel()
 		_, o, said := runHolds(t, program, "often")
+		for range 3 {
+			if o.Mark() == "~" {
+				break // beside other load a hold may be so much longer than others that there is no interval
+			}
+			_, o, said = runHolds(t, program, "often")
+		}
 		took := float64(o.Hold) / float64(said["hold"])
 		if o.Ops != 2*uint64(said["uses"]) || o.Degraded < o.Ops/2 || o.Mark() != "~" || took < 0.6 || took > 1.6 {
 			t.Errorf("%d of %d operations counted, held for %s%.3f of the time that the program measured, %+v", o.Degraded, o.Ops, o.Mark(), took, o.HoldInterval)
