@@ -158,6 +158,8 @@ func (l *lister) line(e *trace.Event) (*EventLine, error) {
 		line.What, line.Name = map[trace.Kind]string{trace.Named: "named", trace.Labeled: "labels"}[e.Kind], l.t.Texts[e.Text()]
 	case trace.Spin:
 		line.What = map[bool]string{false: "spin end", true: "spin"}[e.Begins()]
+	case trace.Alloc:
+		line.What, line.Count = "allocate", e.Alloc().Bytes
 	case trace.Mark:
 		line.What = "runtime"
 		if v := spec.Events.Variant(int(e.Mark())); v != nil {

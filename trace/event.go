@@ -47,6 +47,7 @@ const (
 	Record                   // G emits a record of the program's own: [Event.Point], [Trace.Record]
 	Sample                   // a sampler found G on a processor or in a system call, or none: [Event.Sample]
 	Searched                 // Thread had a processor and no goroutine until now: [Event.Count] ns
+	Alloc                    // G took memory of the heap, and this stands for many: [Event.Alloc]
 )
 
 // Cause is the cause of an Exit or a Change other than the normal one.
@@ -94,6 +95,15 @@ func (e *Event) Point() PointID { return PointID(e.arg) }
 
 // Count returns the number in a Procs, Gap, Trips or Searched.
 func (e *Event) Count() uint64 { return e.arg }
+
+// Allocated is memory that a goroutine took.
+type Allocated struct {
+	Bytes uint64 // that it stands for
+	Stack StackID
+}
+
+// Alloc returns the data of an Alloc.
+func (e *Event) Alloc() Allocated { return Allocated{e.arg, StackID(e.aux)} }
 
 // Mark returns the kind of entry that a Mark stands for: spec.EvGCBegin and others.
 func (e *Event) Mark() uint64 { return e.arg }

@@ -151,6 +151,9 @@ func (m *model) current(th *thread, kind uint64, arg uint32) {
 		m.emit(e)
 	case spec.EvSpinBegin, spec.EvSpinEnd:
 		m.emit(Event{Kind: Spin, G: g.id, Slot: g.slot, By: NoSlot, aux: uint32(spec.EvSpinEnd - kind), Thread: ThreadID(th.id)})
+	case spec.EvAlloc:
+		bytes, stack := object(th.arg(1))
+		m.emit(Event{Kind: Alloc, G: g.id, Slot: g.slot, By: NoSlot, arg: bytes, aux: stack, Thread: ThreadID(th.id)})
 	case spec.EvGoStop:
 		cause := ByCode
 		if arg == spec.StopPreempt {

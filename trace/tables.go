@@ -317,6 +317,7 @@ type Usage struct {
 	Time         Time
 	User, System int64 // ns of processor time
 	MaxRSS       int64 // bytes
+	Collector    int64 // ns, of the garbage collector's mark workers and assists; -1: not known
 }
 
 // Metric is a reading of the runtime's heap metrics.

@@ -13,7 +13,7 @@ import (
 type rule func(*profile.Profile) []Item
 
 // rules are applied in this order: those that name a possible change come first.
-var rules = []rule{serialRuns, locks, barriers, buffers, imbalance, starvation, turns, idleness, spinning, operations, collector, serialProcs, alone, unprobed}
+var rules = []rule{locks, barriers, buffers, serialParts, imbalance, starvation, turns, idleness, spinning, operations, collector, unprobed}
 
 // Of returns the conclusions that a profile supports, those that name a possible change first.
 func Of(p *profile.Profile) (list []Item) {
@@ -65,7 +65,7 @@ func Texts(list []Item) (texts []string) {
 // serial reports whether the whole run was serial. Then it is not worth saying so of single
 // procedures.
 func serial(p *profile.Profile) bool {
-	return measure.Ratio(p.Busy, p.NPTSum) < serialRun.value() && p.Procs > 1
+	return p.Procs > 1 && measure.Ratio(p.Alone, p.Wall-p.Idle) > serialRun.value()
 }
 
 // isWritten reports whether an entry is a procedure of the source: not work of the runtime or the

@@ -62,7 +62,7 @@ func TestAdvice(t *testing.T) {
 		{"a barrier", 3, barrier, []string{
 			"main.meet is a barrier: 20 of its 20 waits ended together, and goroutines waited 100ms there for the last one while not all processors were busy, 100.0% of it for main.main. If they only must not run at the same time, a lock is enough"}},
 		{"each needs what the one before made", 3, turns, []string{
-			"the run is serial: 1.00 of 3 processors busy",
+			"the run is serial: for 30.0ms (100.0% of the run) no second goroutine had work for another of the 3 processors",
 			"the 3 goroutines main.worker work one behind the other: 1.00 processors were busy on average during their 30.0ms"}},
 		{"few parts of work", 4, threads(2, do("main.work", 9*ms)), []string{
 			"split the work into more parts: 100.0% of it is in 2 goroutines main.worker, fewer than the 4 processors, which were not all busy for 9.00ms (starvation by small problem size)"}},
@@ -75,7 +75,7 @@ func TestAdvice(t *testing.T) {
 			"shorten or split what main.mu guards: it was held for 400ms (99.0% of the run), and goroutines queued for it for 399ms, 2.98 on average; during 100.0% of their waits main.update held it. Somebody waits nearly all the time"}},
 		{"one goroutine has most of the work (W8)", 4, heavy, []string{
 			"balance the load of the 4 goroutines main.worker: one of them worked for 9.00ms, the others for 3.00ms on average, and not all processors were busy for 6.00ms"}},
-		{"serial input (W6)", 4, alone, []string{"main.input ran almost alone (1.00 processors busy on average): its 5.00ms are 50.0% of the run but 20.0% of the processor time"}},
+		{"serial input (W6)", 4, alone, []string{"divide the work of main.input among goroutines, or do it beside other work: for 5.00ms (50.0% of the run) it kept one processor busy, and no other goroutine could run"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			hints := hintsOf(t, tracetest.SimulateOn(tracetest.New(c.procs).Attribute("atomic_cost_ps", 10_000), c.threads))
@@ -179,7 +179,7 @@ func TestMuchCollected(t *testing.T) {
 		b.Note(g, spec.EvGCEnd)
 	}
 	b.Exit(g, f)
-	if hints := hintsOf(t, b); !strings.Contains(hints, "allocate less, or let the heap grow further before it is collected (GOGC, GOMEMLIMIT): the garbage collector had 20.0% of the run (normalized), in 10 cycles, one every 10.0ms") {
+	if hints := hintsOf(t, b); !strings.Contains(hints, "allocate less: the garbage collector took 20.0% of the processor time, in 10 cycles, one every 10.0ms") {
 		t.Errorf("hints:\n%s", hints)
 	}
 }

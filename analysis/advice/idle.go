@@ -2,9 +2,9 @@ package advice
 
 import (
 	"fmt"
+	"slices"
 
 	"qinst.dev/analysis/profile"
-	"qinst.dev/analysis/replay"
 	"qinst.dev/internal/measure"
 )
 
@@ -95,22 +95,19 @@ func unprobed(p *profile.Profile) (out []Item) {
 	return out
 }
 
-// collector finds a garbage collector that takes a large part of the run.
+// collector finds a garbage collector that takes a large part of the processor time, and who makes the garbage.
 func collector(p *profile.Profile) []Item {
-	var npt int64
-	for i := range p.Entries {
-		switch e := &p.Entries[i]; e.Name {
-		case replay.GCWorker, replay.GCAssist, replay.StopTheW:
-			npt += e.SelfNPT
-		}
+	used, of := p.CPU.Collector, p.CPU.User+p.CPU.System
+	if used < 0 {
+		used, of = p.GC.Workers+p.GC.Assists, p.Busy // by the wall clock: on a busy machine too much
 	}
-	if measure.Ratio(npt, p.Wall) < collectorShare.value() || p.GC.Cycles < 2 {
+	if measure.Ratio(used, of) < collectorShare.value() || p.GC.Cycles < 2 {
 		return nil
 	}
-	it := Item{ID: "garbage-collector", Claim: "the garbage collector has much of the run", Subject: run,
-		Evidence: []Fact{share("of the run, normalized", measure.Ratio(npt, p.Wall)), count("cycles", p.GC.Cycles)}}
-	it.Text = fmt.Sprintf("allocate less, or let the heap grow further before it is collected (GOGC, GOMEMLIMIT): the garbage collector had %s of the run (normalized), in %s cycles, one every %s",
-		measure.Percent(npt, p.Wall), measure.Count(p.GC.Cycles), measure.Time(p.Wall/p.GC.Cycles))
+	it := Item{ID: "garbage-collector", Claim: "the garbage collector has much of the processor time", Subject: run,
+		Evidence: []Fact{share("of processor time", measure.Ratio(used, of)), ns("collecting", used), count("cycles", p.GC.Cycles)}}
+	it.Text = fmt.Sprintf("allocate less: the garbage collector took %s of the processor time, in %s cycles, one every %s",
+		measure.Percent(used, of), measure.Count(p.GC.Cycles), measure.Time(p.Wall/p.GC.Cycles))
 	if p.Timeline != nil && len(p.Timeline.Heap) > 0 {
 		most := int64(0)
 		for _, h := range p.Timeline.Heap {
@@ -119,5 +116,22 @@ func collector(p *profile.Profile) []Item {
 		it.Evidence = append(it.Evidence, Fact{"heap at most", float64(most), "bytes"})
 		it.Text += fmt.Sprintf("; the heap had %s at most", measure.Bytes(most))
 	}
+	it.Text += allocating(p, &it) + ". With a larger GOGC or a GOMEMLIMIT it runs less often"
 	return []Item{it}
+}
+
+// allocating names the procedure that takes most memory, and makes it the subject, if its share is worth a look.
+func allocating(p *profile.Profile, it *Item) string {
+	m := p.Memory
+	if m == nil || m.Places[0].Share < takenShare.value() || m.Places[0].Name == "" {
+		return ""
+	}
+	t := &m.Places[0]
+	it.Subject = Subject{Kind: profile.KindProc, Name: t.Name, File: t.File, Line: t.Line}
+	if i := slices.IndexFunc(p.Entries, func(e profile.Entry) bool { return e.Kind == profile.KindProc && e.Name == t.Name }); i >= 0 {
+		it.Subject.ID = p.Entries[i].ID
+	}
+	it.Evidence = append(it.Evidence, share("allocated there", t.Share), share("allocated there, at least", t.Between[0]), share("allocated there, at most", t.Between[1]))
+	return fmt.Sprintf("; about %.0f%% of the %s that the program allocated (%.0f to %.0f%%) were for %s (%s:%d)",
+		100*t.Share, measure.Bytes(m.Bytes), 100*t.Between[0], 100*t.Between[1], t.Name, t.File, t.Line)
 }

@@ -1,7 +1,10 @@
 package advice
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
+	"strings"
 
 	"qinst.dev/analysis/profile"
 	"qinst.dev/internal/measure"
@@ -9,36 +12,60 @@ import (
 
 // locks finds locks that goroutines queue for: Quartz's contended semaphore or task queue.
 func locks(p *profile.Profile) (out []Item) {
+	if measure.Ratio(mostGain(p), p.Wall) < gainShare.value() {
+		return nil
+	}
 	for i := range p.Objects {
 		o := &p.Objects[i]
 		queued := timeWaiting(o, 1)
-		of := measure.Ratio(queued, p.Wall)
-		if o.Holds == 0 || of < queuedShare.value() || measure.Ratio(mostGain(p), p.Wall) < gainShare.value() {
+		if !o.Lock() || measure.Ratio(queued, p.Wall) < queuedShare.value() {
 			continue
 		}
-		if o.HoldInterval == nil && measure.Ratio(o.Hold, p.Wall) < heldShare.value() {
+		if o.Holds > 0 && o.HoldInterval == nil && measure.Ratio(o.Hold, p.Wall) < heldShare.value() {
 			continue // they queue for a processor: to hold it for a shorter time gains nothing
 		}
-		mean := measure.Ratio(o.Wait, p.Wall)
-		it := Item{ID: "contended-lock", Claim: "goroutines queue for a lock", Subject: aboutObject(o),
-			Evidence: []Fact{ns("held", o.Hold), ns("time with a queue", queued), number("goroutines waiting on average", mean), ns("waited", o.Wait)}}
+		out = append(out, contended(p, o, queued))
+	}
+	slices.SortStableFunc(out, func(x, y Item) int { return cmp.Compare(y.Evidence[0].Value, x.Evidence[0].Value) })
+	return out
+}
+
+// contended is the conclusion about a lock that was queued for.
+func contended(p *profile.Profile, o *profile.Object, queued int64) Item {
+	mean := measure.Ratio(o.Wait, p.Wall)
+	it := Item{ID: "contended-lock", Claim: "goroutines queue for a lock", Subject: aboutObject(o),
+		Evidence: []Fact{ns("time with a queue", queued), number("goroutines waiting on average", mean), ns("waited", o.Wait)}}
+	if o.Holds > 0 {
+		it.Evidence = append(it.Evidence, ns("held", o.Hold))
 		if i := o.HoldInterval; i != nil {
 			it.Evidence = append(it.Evidence, ns("held, at least", i[0]), ns("held, at most", i[1]))
 		}
 		it.Text = fmt.Sprintf("shorten or split what %s guards: it was held for %s, and goroutines queued for it for %s, %.2f on average",
-			o.Name, held(o, p.Wall), measure.Time(queued), mean)
-		if len(o.Blamed) > 0 {
-			b := o.Blamed[0]
-			it.Evidence = append(it.Evidence, ns("waited while "+b.Reason+" has it", b.Time))
-			it.Text += fmt.Sprintf("; during %s of their waits %s held it", measure.Percent(b.Time, o.Wait), b.Reason)
-		}
-		if o.Objects == 1 && of > saturatedShare.value() {
-			it.ID, it.Claim = "saturated-lock", "nearly always somebody waits for a lock"
-			it.Text += ". Somebody waits nearly all the time, so the normalized processor time of other code says nothing about what changing it would gain"
-		}
-		out = append(out, it)
+			name(o), held(o, p.Wall), measure.Time(queued), mean)
+	} else {
+		// While somebody waits for a lock somebody has it, or is about to.
+		it.Evidence = append(it.Evidence, ns("held, at least", queued))
+		it.Text = fmt.Sprintf("hold %s for a shorter time, or use it less often: goroutines queued for it for %s (%s of the run), %.2f on average, and it was held at least that long; no probe sees who holds it",
+			name(o), measure.Time(queued), measure.Percent(queued, p.Wall), mean)
 	}
-	return out
+	if len(o.Blamed) > 0 && o.Blamed[0].Time > 0 {
+		b := o.Blamed[0]
+		it.Evidence = append(it.Evidence, ns("waited while "+b.Reason+" has it", b.Time))
+		it.Text += fmt.Sprintf("; during %s of their waits %s held it", measure.Percent(b.Time, o.Wait), b.Reason)
+	}
+	if o.Objects == 1 && measure.Ratio(queued, p.Wall) > saturatedShare.value() {
+		it.ID, it.Claim = "saturated-lock", "nearly always somebody waits for a lock"
+		it.Text += ". Somebody waits nearly all the time, so the normalized processor time of other code says nothing about what changing it would gain"
+	}
+	return it
+}
+
+// name is an object's name, with those that it has elsewhere.
+func name(o *profile.Object) string {
+	if len(o.Also) == 0 {
+		return o.Name
+	}
+	return fmt.Sprintf("%s (also %s)", o.Name, strings.Join(o.Also, ", "))
 }
 
 // held says how long an object was held.
@@ -67,7 +94,7 @@ func barriers(p *profile.Profile) (out []Item) {
 	for i := range p.Objects {
 		o := &p.Objects[i]
 		several := timeWaiting(o, 2)
-		if o.Holds > 0 || o.Waits < 4 || 2*o.Together < o.Waits || measure.Ratio(several, p.Wall) < barrierShare.value() || measure.Ratio(unused(p), p.Wall) < unusedShare.value() {
+		if o.Lock() || o.Waits < 4 || 2*o.Together < o.Waits || measure.Ratio(several, p.Wall) < barrierShare.value() || measure.Ratio(unused(p), p.Wall) < unusedShare.value() {
 			continue
 		}
 		it := Item{ID: "barrier", Claim: "goroutines wait for the last one at a barrier", Subject: aboutObject(o),
@@ -101,8 +128,8 @@ func buffers(p *profile.Profile) (out []Item) {
 			continue
 		}
 		out = append(out, Item{ID: "small-buffer", Claim: "both sides of a channel wait in turn", Subject: aboutObject(o),
-			Evidence: []Fact{ns("senders waited", sent), ns("receivers waited", received)},
-			Text:     fmt.Sprintf("give %s a larger buffer: senders waited %s for receivers and receivers %s for senders, in turn", o.Name, measure.Time(sent), measure.Time(received))})
+			Evidence: []Fact{ns("senders waited", sent), ns("receivers waited", received), ns("senders and receivers waited", sent+received)},
+			Text:     fmt.Sprintf("give %s a larger buffer: senders waited %s for receivers and receivers %s for senders, in turn", name(o), measure.Time(sent), measure.Time(received))})
 	}
 	return out
 }

@@ -21,12 +21,13 @@ func TestRules(t *testing.T) {
 		want   string
 		change func(p *profile.Profile)
 	}{
-		{"ran almost alone", func(p *profile.Profile) { p.Entries[0].SelfBusy = 500 }},
-		{"the run is serial: 1.00 of 2", func(p *profile.Profile) { p.Busy, p.Entries[0].SelfBusy = 500, 500 }},
-		{"only one processor was busy", func(p *profile.Profile) {
-			p.Parallelism = []int64{0, 300, 200}
-			p.Entries[0].BusyAt = []int64{0, 300, 200}
-			p.Entries[0].Busy = 700
+		{"main.f ran almost alone: for 300ns (60.0% of the run) no other goroutine could run", func(p *profile.Profile) {
+			p.Alone = 400
+			p.Entries[0].SelfBusy, p.Entries[0].Busy, p.Entries[0].SelfAlone, p.Entries[0].Alone = 300, 300, 300, 300
+		}},
+		{"the run is serial: for 480ns (96.0% of the run) no second goroutine", func(p *profile.Profile) { p.Alone = 480 }},
+		{"divide the work of main.f among goroutines, or do it beside other work: for 280ns (56.0% of the run)", func(p *profile.Profile) {
+			p.Alone, p.Entries[0].Alone, p.Entries[0].Busy = 300, 280, 300
 		}},
 		{"nothing ran for", func(p *profile.Profile) {
 			p.Idle = 100
@@ -48,8 +49,18 @@ func TestRules(t *testing.T) {
 			p.Busy = 700
 			p.Objects = []profile.Object{{Name: "main.mu", Objects: 1, Holds: 9, Hold: 500, Wait: 450, Waiting: []int64{50, 450}}}
 		}},
+		{"hold sync.Mutex.Lock in log.Print for a shorter time, or use it less often: goroutines queued for it for 100ns (20.0% of the run), 0.40 on average, and it was held at least that long; no probe sees who holds it", func(p *profile.Profile) {
+			p.Busy = 700
+			p.Objects = []profile.Object{{Name: "sync.Mutex.Lock in log.Print", Objects: 1, Wait: 200, Waiting: []int64{400, 0, 100}, WaitedFor: []profile.Wait{{Reason: "sync.Mutex.Lock", Time: 200}}}}
+		}},
+		{"allocate less: the garbage collector took 20.0% of the processor time, in 5 cycles, one every 100ns; about 60% of the 1000 B that the program allocated (50 to 70%) were for main.f (f.go:7)", func(p *profile.Profile) {
+			p.CPU = profile.CPU{Known: true, User: 1000, Collector: 200}
+			p.GC.Cycles = 5
+			p.Memory = &profile.Memory{Bytes: 1000, Places: []profile.Taken{{Name: "main.f", File: "f.go", Line: 7, Share: 0.6, Between: [2]float64{0.5, 0.7}}}}
+		}},
 		{"give main.ch a larger buffer: senders waited 60ns for receivers and receivers 50ns", func(p *profile.Profile) {
-			p.Objects = []profile.Object{{Name: "main.ch", WaitedFor: []profile.Wait{{Reason: "chan send", Time: 60}, {Reason: "chan receive", Time: 50}}}}
+			p.Objects = []profile.Object{{Name: "main.ch", WaitedFor: []profile.Wait{{Reason: "chan send", Time: 60}, {Reason: "chan receive", Time: 50}}, Waiting: []int64{390, 110}}}
+			p.Alone = 120 // which the waits explain
 		}},
 		{"balance the load of the 2 goroutines main.w: one of them worked for 400ns, the others for 100ns on average, and not all processors were busy for 200ns", func(p *profile.Profile) {
 			p.Parallelism = []int64{0, 200, 300}

@@ -24,6 +24,7 @@ const (
 	starvedShare
 	turnShare
 	collectorShare
+	takenShare
 	syncShare
 	numThresholds
 )
@@ -38,10 +39,10 @@ type Threshold struct {
 // thresholds has each threshold once, with the reason for its value. A tenth of the run is the
 // usual one, because a change that can gain less is not the first to make.
 var thresholds = [numThresholds]Threshold{
-	serialRun:      {"serial-run", 1.1, "processors busy on average: below it the others did next to nothing"},
+	serialRun:      {"serial-run", 0.90, "share of the time with a busy processor in which one goroutine alone was runnable: above it the others did next to nothing"},
 	serialShare:    {"serial-share", 0.10, "share of the run: a part that runs alone and is shorter can gain less than a tenth"},
 	aloneBusy:      {"alone-busy", 1.25, "processors busy on average during a part: below it no other one was busy most of the time"},
-	aloneShare:     {"alone-share", 0.80, "share of the time with one processor busy that has one cause: below it there are several"},
+	aloneShare:     {"alone-share", 0.80, "share of the time with one runnable goroutine that has one cause: below it there are several"},
 	idleShare:      {"idle-share", 0.10, "share of the run in which nothing ran"},
 	readyPerProc:   {"ready-per-processor", 1.0, "goroutines ready at a time for each processor: one more could work all the time"},
 	startedShare:   {"started-share", 0.10, "share of busy time in goroutines without probes: more than a reader should have to guess at"},
@@ -57,7 +58,8 @@ var thresholds = [numThresholds]Threshold{
 	barrierShare:   {"barrier-share", 0.10, "share of the run in which two or more waited at a barrier"},
 	starvedShare:   {"starved-share", 0.50, "share of processor time in fewer goroutines than there are processors"},
 	turnShare:      {"turn-share", 0.50, "share of the run that goroutines worked one behind the other"},
-	collectorShare: {"collector-share", 0.10, "share of the run, normalized, that the collector had"},
+	collectorShare: {"collector-share", 0.15, "share of processor time that the collector had: a program that allocates has 5 to 12 percent by default"},
+	takenShare:     {"taken-share", 0.20, "share of the memory taken that is one procedure's: below it no procedure is the first to look at"},
 	syncShare:      {"sync-share", 0.10, "share of processor time that is operations on synchronization objects"},
 }
 

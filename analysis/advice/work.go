@@ -7,15 +7,39 @@ import (
 	"qinst.dev/internal/measure"
 )
 
-// serialRuns finds runs in which almost nothing ran in parallel.
-func serialRuns(p *profile.Profile) []Item {
-	if !serial(p) {
+// serialParts finds the parts of a run in which one goroutine alone could run, unless that is because the others waited for
+// an object, which is a conclusion of its own.
+func serialParts(p *profile.Profile) []Item {
+	if p.Procs < 2 || measure.Ratio(p.Alone, p.Wall) < serialShare.value() || explained(p, p.Alone) {
 		return nil
 	}
-	busy := measure.Ratio(p.Busy, p.NPTSum)
-	return []Item{{ID: "serial-run", Claim: "the run is serial", Subject: run,
-		Evidence: []Fact{number("processors busy while anything ran", busy), count("processors", p.Procs)},
-		Text:     fmt.Sprintf("the run is serial: %.2f of %d processors busy on average while anything ran", busy, p.Procs)}}
+	of := measure.Percent(p.Alone, p.Wall)
+	if serial(p) {
+		return []Item{{ID: "serial-run", Claim: "the run is serial", Subject: run,
+			Evidence: []Fact{ns("time with one runnable goroutine", p.Alone), count("processors", p.Procs)},
+			Text:     fmt.Sprintf("the run is serial: for %s (%s of the run) no second goroutine had work for another of the %d processors", measure.Time(p.Alone), of, p.Procs)}}
+	}
+	if best := alone(p); best != nil {
+		return []Item{{ID: "one-processor", Claim: "one goroutine alone could run on behalf of a procedure", Subject: about(best),
+			Evidence: []Fact{ns("on its behalf", best.Alone), ns("time with one runnable goroutine", p.Alone)},
+			Text: fmt.Sprintf("divide the work of %s among goroutines, or do it beside other work: for %s (%s of the run) it kept one processor busy, and no other goroutine could run",
+				best.Name, measure.Time(best.Alone), measure.Percent(best.Alone, p.Wall))}}
+	}
+	return serialProcs(p)
+}
+
+// explained reports whether waits for an object that is a conclusion itself fill most of a time.
+func explained(p *profile.Profile, ns int64) bool {
+	for _, rule := range []rule{locks, barriers, buffers} {
+		for _, it := range rule(p) {
+			for i := range p.Objects {
+				if o := &p.Objects[i]; o.Name == it.Subject.Name && float64(timeWaiting(o, 1)) > aloneShare.value()*float64(ns) {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
 
 // imbalance finds goroutines of one kind with unequal work, while processors are free.
@@ -33,7 +57,7 @@ func imbalance(p *profile.Profile) (out []Item) {
 			continue
 		}
 		out = append(out, Item{ID: "unequal-work", Claim: "one goroutine of a kind has more work than the others", Subject: about(e),
-			Evidence: []Fact{count("goroutines", e.Calls), ns("longest", e.Longest), ns("the others on average", int64(others)), ns("time with an unused processor", unused(p))},
+			Evidence: []Fact{count("goroutines", e.Calls), ns("longest", e.Longest), ns("the others on average", int64(others)), number("longest over the others", measure.Ratio(e.Longest, int64(others))), ns("time with an unused processor", unused(p))},
 			Text: fmt.Sprintf("balance the load of the %s goroutines %s: one of them worked for %s, the others for %s on average, and not all processors were busy for %s",
 				measure.Count(e.Calls), e.Name, measure.Time(e.Longest), measure.Time(int64(others)), measure.Time(unused(p)))})
 	}
@@ -84,42 +108,35 @@ func turns(p *profile.Profile) (out []Item) {
 	return out
 }
 
-// serialProcs finds procedures that ran while no other processor was busy.
+// serialProcs finds procedures whose own code ran while no other goroutine could.
 func serialProcs(p *profile.Profile) (out []Item) {
-	if serial(p) || p.Procs < 2 {
-		return nil
-	}
 	for i := range p.Entries {
 		e := &p.Entries[i]
-		if !isWritten(e) || measure.Ratio(e.SelfNPT, p.Wall) < serialShare.value() {
+		if !isWritten(e) || measure.Ratio(e.SelfAlone, p.Wall) < serialShare.value() {
 			continue
 		}
-		if avg := measure.Ratio(e.SelfBusy, e.SelfNPT); avg < aloneBusy.value() {
+		own := e.SelfBusy + e.SelfSpin + e.SelfReady
+		if measure.Ratio(e.SelfAlone, own) >= aloneShare.value() {
 			out = append(out, Item{ID: "serial-procedure", Claim: "a procedure ran almost alone", Subject: about(e),
-				Evidence: []Fact{number("processors busy during it", avg), ns("self busy", e.SelfBusy), share("of the run", measure.Ratio(e.SelfNPT, p.Wall))},
-				Text: fmt.Sprintf("%s ran almost alone (%.2f processors busy on average): its %s are %s of the run but %s of the processor time",
-					e.Name, avg, measure.Time(e.SelfBusy), measure.Percent(e.SelfNPT, p.Wall), measure.Percent(e.SelfBusy, p.Busy))})
+				Evidence: []Fact{ns("alone", e.SelfAlone), ns("self busy", e.SelfBusy), share("of the run", measure.Ratio(e.SelfAlone, p.Wall))},
+				Text: fmt.Sprintf("%s ran almost alone: for %s (%s of the run) no other goroutine could run beside it",
+					e.Name, measure.Time(e.SelfAlone), measure.Percent(e.SelfAlone, p.Wall))})
 		}
 	}
 	return out
 }
 
-// alone finds the most specific procedure on whose behalf nearly all of the time with one busy
-// processor was spent.
-func alone(p *profile.Profile) []Item {
-	if serial(p) || p.Procs < 2 || len(p.Parallelism) < 2 || measure.Ratio(p.Parallelism[1], p.Wall) < serialShare.value() {
-		return nil
-	}
-	one := p.Parallelism[1]
-	var best *profile.Entry
+// alone finds the most specific procedure on whose behalf nearly all of the time with one runnable goroutine was spent, nil
+// if there is none.
+func alone(p *profile.Profile) (best *profile.Entry) {
 	for i := range p.Entries {
 		e := &p.Entries[i]
-		if !isWritten(e) || len(e.BusyAt) < 2 {
+		if !isWritten(e) {
 			continue
 		}
-		// A procedure like main.main has most of any time, so its share of the time with one busy
-		// processor must exceed its share of all busy time by a tenth.
-		of := measure.Ratio(e.BusyAt[1], one)
+		// A procedure like main.main has most of any time, so its share of the time with one runnable
+		// goroutine must exceed its share of all busy time by a tenth.
+		of := measure.Ratio(e.Alone, p.Alone)
 		if of < aloneShare.value() || of < measure.Ratio(e.Busy, p.Busy)+0.1 {
 			continue
 		}
@@ -127,13 +144,7 @@ func alone(p *profile.Profile) []Item {
 			best = e
 		}
 	}
-	if best == nil {
-		return nil
-	}
-	return []Item{{ID: "one-processor", Claim: "one processor alone was busy on behalf of a procedure", Subject: about(best),
-		Evidence: []Fact{ns("time with one processor busy", one), share("of it on its behalf", measure.Ratio(best.BusyAt[1], one))},
-		Text: fmt.Sprintf("only one processor was busy for %s (%s of the run): %s of that on behalf of %s",
-			measure.Time(one), measure.Percent(one, p.Wall), measure.Percent(best.BusyAt[1], one), best.Name)}}
+	return best
 }
 
 // saturated says, if nothing else is found, that only less work helps if all processors are busy anyway, and where most of

@@ -23,6 +23,8 @@ type builder struct {
 	sampled *sampled
 	within  *within // nil: the whole run
 	gc      collector
+	memory  memory
+	alone   alone
 	line    timeline
 	totals  totals
 }
@@ -30,6 +32,7 @@ type builder struct {
 // mine is the profile's state of a live goroutine.
 type mine struct {
 	since   since
+	alone   int64 // of alone.ns, accounted
 	past    history
 	uses    []*lockUse // of its locks: the point's, or its own until it certainly belongs to the point
 	waits   bool       // and the wait counts
@@ -55,7 +58,7 @@ func newBuilder(source trace.Source, in Within) *builder {
 	r := replay.New(source, replay.Options{VirtualProcs: in.Procs})
 	points := len(r.T.Points)
 	return &builder{r: r, wall: source.Wall(), ledger: newLedger(r), objects: newObjects(r), blame: newBlame(r), named: &named{r: r}, sampled: newSampled(r),
-		within: newWithin(in, r.Spans), gc: collector{markSince: -1, stopSince: -1}, line: newTimeline(source.Wall()),
+		within: newWithin(in, r.Spans), gc: collector{markSince: -1, stopSince: -1}, memory: newMemory(r), line: newTimeline(source.Wall()),
 		totals: totals{started: make([]int64, points+1), calls: make([]uint64, points), trips: make([]uint64, points),
 			longest: map[replay.GroupID]int64{}, reasons: map[trace.ReasonID]int64{}}}
 }
@@ -98,10 +101,10 @@ func (b *builder) Create(g, by *replay.G, now trace.Time) {
 	b.totals.goroutines++
 	b.line.alive.set(now, b.line.alive.is+1)
 	m := &b.gs[g.Slot]
-	*m = mine{since: b.nominal.from(now), past: history{m.past.marks[:0]}, uses: m.uses[:0]}
+	*m = mine{since: b.nominal.from(now), alone: b.alone.until(now), past: history{m.past.marks[:0]}, uses: m.uses[:0]}
 	m.past.note(now, 0)
 	if runnable(g.State) {
-		b.countRunnable(now, 1)
+		b.countRunnable(g, now, 1)
 	}
 	if by != nil {
 		m.started = b.gs[by.Slot].inside
@@ -114,6 +117,7 @@ func (b *builder) Create(g, by *replay.G, now trace.Time) {
 func (b *builder) Segment(g *replay.G, from, to trace.Time) {
 	m := &b.gs[g.Slot]
 	s := b.nominal.stretch(b.r.Busy(), &m.since, from, to)
+	s.alone = b.alone.of(g, m, to)
 	if b.out(m) {
 		b.within.outside.spend(g, s)
 		return
@@ -162,7 +166,7 @@ func (b *builder) Turn(g *replay.G, now trace.Time, to trace.State, is bool) {
 		if a {
 			d = -1
 		}
-		b.countRunnable(now, d)
+		b.countRunnable(g, now, d)
 	}
 	m := &b.gs[g.Slot]
 	if was != is {
@@ -189,8 +193,11 @@ func (b *builder) endIdle(g *replay.G, ns int64) {
 	b.ledger.at(g.Context).Idle += ns
 }
 
-func (b *builder) countRunnable(now trace.Time, d int64) {
+func (b *builder) countRunnable(g *replay.G, now trace.Time, d int64) {
 	b.nominal.change(now, d)
+	if !g.System {
+		b.alone.change(now, d)
+	}
 	b.line.runnable.set(now, float64(b.nominal.is))
 }
 
@@ -301,6 +308,10 @@ func (b *builder) Other(g *replay.G, e *trace.Event) {
 	case trace.Trips:
 		if loop := b.r.Contexts.Node(g.Context).Loop; loop != trace.NoPoint {
 			b.totals.trips[loop] += e.Count()
+		}
+	case trace.Alloc:
+		if !b.out(&b.gs[g.Slot]) {
+			b.memory.take(e.Alloc())
 		}
 	case trace.Searched:
 		b.totals.searched += int64(e.Count())

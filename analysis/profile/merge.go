@@ -59,7 +59,7 @@ func (p *Profile) addTotals(q *Profile) {
 		to   *int64
 		more int64
 	}{{&p.Ran, q.Ran}, {&p.Wall, q.Wall}, {&p.Busy, q.Busy}, {&p.Spin, q.Spin}, {&p.Searched, q.Searched}, {&p.Idle, q.Idle}, {&p.IdleAtEnd, q.IdleAtEnd},
-		{&p.NPTSum, q.NPTSum}, {&p.Events, q.Events}, {&p.Goroutines, q.Goroutines}, {&p.Lost, q.Lost}, {&p.OffCPU, q.OffCPU},
+		{&p.NPTSum, q.NPTSum}, {&p.Alone, q.Alone}, {&p.Events, q.Events}, {&p.Goroutines, q.Goroutines}, {&p.Lost, q.Lost}, {&p.OffCPU, q.OffCPU},
 		{&p.CPU.User, q.CPU.User}, {&p.CPU.System, q.CPU.System}, {&p.CPU.Writer, q.CPU.Writer},
 		{&p.Tool.FlushRuns, q.Tool.FlushRuns}, {&p.Tool.FlushWall, q.Tool.FlushWall}, {&p.Tool.FlushCPU, q.Tool.FlushCPU},
 		{&p.Tool.FlushBytes, q.Tool.FlushBytes}, {&p.Tool.Traced, q.Tool.Traced}, {&p.Tool.Probes, q.Tool.Probes}, {&p.Tool.ProbesNPT, q.Tool.ProbesNPT},
@@ -69,6 +69,10 @@ func (p *Profile) addTotals(q *Profile) {
 	}
 	p.Procs, p.Degraded, p.Stackless = max(p.Procs, q.Procs), p.Degraded+q.Degraded, p.Stackless+q.Stackless
 	p.CPU.Known = p.CPU.Known && q.CPU.Known
+	if p.CPU.Collector += q.CPU.Collector; min(p.CPU.Collector, q.CPU.Collector) < 0 {
+		p.CPU.Collector = -1
+	}
+	p.Memory = p.Memory.with(q.Memory)
 	p.Tool.Cost.add(&q.Tool.Cost)
 	p.Tool.EventCost = max(p.Tool.EventCost, q.Tool.EventCost)
 	p.Parallelism = addTo(p.Parallelism, q.Parallelism)
@@ -191,7 +195,7 @@ func (e *Entry) add(q *Entry) {
 		to   *int64
 		more int64
 	}{{&e.SelfNPT, q.SelfNPT}, {&e.NPT, q.NPT}, {&e.SelfBusy, q.SelfBusy}, {&e.Busy, q.Busy}, {&e.Spin, q.Spin}, {&e.Blocked, q.Blocked}, {&e.Ready, q.Ready},
-		{&e.Syscall, q.Syscall}, {&e.SelfSpin, q.SelfSpin}, {&e.SelfBlocked, q.SelfBlocked}, {&e.SelfReady, q.SelfReady}, {&e.SelfSyscall, q.SelfSyscall},
+		{&e.Syscall, q.Syscall}, {&e.SelfSpin, q.SelfSpin}, {&e.SelfBlocked, q.SelfBlocked}, {&e.SelfReady, q.SelfReady}, {&e.Alone, q.Alone}, {&e.SelfAlone, q.SelfAlone}, {&e.SelfSyscall, q.SelfSyscall},
 		{&e.SelfIdle, q.SelfIdle}, {&e.IdleEnded, q.IdleEnded}, {&e.Started, q.Started}, {&e.Blame, q.Blame}, {&e.Wait, q.Wait}, {&e.Hold, q.Hold}} {
 		*x.to += x.more
 	}
@@ -262,6 +266,12 @@ func (o *Object) add(q *Object) {
 	o.Ops, o.Degraded = o.Ops+q.Ops, o.Degraded+q.Degraded
 	o.Objects = max(o.Objects, q.Objects)
 	o.Worst, o.Longest, o.Queue = max(o.Worst, q.Worst), max(o.Longest, q.Longest), max(o.Queue, q.Queue)
+	for _, name := range q.Also {
+		if !slices.Contains(o.Also, name) {
+			o.Also = append(slices.Clip(o.Also), name)
+		}
+	}
+	slices.Sort(o.Also)
 	o.Waiting = addTo(o.Waiting, q.Waiting)
 	o.WaitedIn, o.WaitedFor = addWaits(o.WaitedIn, q.WaitedIn), addWaits(o.WaitedFor, q.WaitedFor)
 	o.EndedBy, o.Blamed = addWaits(o.EndedBy, q.EndedBy), addWaits(o.Blamed, q.Blamed)

@@ -64,10 +64,14 @@ func newProfile(b *builder, in Within, t *trace.Tables, losses trace.Losses) *Pr
 	p.waits(b)
 	p.Calls = newCalls(b).list()
 	p.CPU.Known, p.CPU.User, p.CPU.System = t.Usage.Known, t.Usage.User, t.Usage.System
+	p.CPU.Collector = t.Usage.Collector
+	if !t.Usage.Known {
+		p.CPU.Collector = -1
+	}
 	p.Notes = newNotes(b, p).list()
 	p.Stackless = t.Memory.Stackless
 	p.Timeline = b.line.finish(b.wall, t.Metrics)
-	p.GC = b.gc.GC
+	p.GC, p.Memory, p.Alone = b.gc.GC, b.memory.list(), b.alone.until(b.wall)
 	p.GC.Workers, p.GC.Assists = b.ledger.self[b.r.System.Worker].Busy(), b.ledger.self[b.r.System.Assist].Busy()
 	p.Tool = Tool{FlushRuns: t.Flush.Runs, FlushWall: t.Flush.Wall, FlushCPU: t.Flush.CPU, FlushBytes: t.Flush.Bytes, Traced: b.r.Entries, EventCost: eventCost(t),
 		Probes: b.ledger.self[b.r.System.Probes].Busy(), ProbesNPT: round(b.ledger.self[b.r.System.Probes].NPT()),

@@ -96,6 +96,7 @@ func (u *Usage) spend(g *replay.G, s *stretch) {
 	default:
 		return // it has ended
 	}
+	u.Alone += s.alone
 	u.Runnable[use] += s.runnable
 	if s.runnableHist != nil {
 		u.addRunnable(use, s.runnableHist)

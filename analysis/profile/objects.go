@@ -3,6 +3,7 @@ package profile
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"qinst.dev/analysis/replay"
 	"qinst.dev/sddf/spec"
@@ -17,6 +18,9 @@ type Object struct {
 	File    string `json:"file,omitempty"`
 	Line    int    `json:"line,omitempty"` // of the first operation, or of the first wait
 	Objects int    `json:"objects"`        // addresses seen
+
+	// Also are other names that the objects have elsewhere, as far as waits show it.
+	Also []string `json:"also_named,omitempty"`
 
 	Ops      uint64 `json:"ops"`                // operations at probes, exact
 	Degraded uint64 `json:"degraded,omitempty"` // of these counted, not traced
@@ -78,7 +82,7 @@ type objects struct {
 	// addresses.
 	named   map[string]*gathered
 	blamed  map[ender]int64                    // ns that others waited, by procedure
-	used    map[trace.PointID]string           // by point with a weak name: that of the objects that it was about
+	used    map[trace.PointID]string           // by point whose objects may have another name: that of the objects that it was about
 	several map[trace.PointID]bool             // those of them with more than one
 	lines   map[trace.Frame]int64              // ns waited by call in the stacks
 	on      map[trace.PointID]map[Waited]int64 // ns waited by the procedure that waits
@@ -231,13 +235,13 @@ func (o *objects) fold(all bool) {
 	for key, s := range o.waits {
 		if all || key.addr != 0 && !stays(key.addr) {
 			q := o.queues[o.queueKey(key)]
-			o.wait(o.counted(o.nameOf(q.first, names), key.addr, seen), key, s)
+			o.wait(o.counted(o.nameOf(q.first), key.addr, seen), key, s)
 			delete(o.waits, key)
 		}
 	}
 	for k, q := range o.queues {
 		if all || k.addr != 0 && !stays(k.addr) {
-			o.get(o.nameOf(q.first, names)).queue(o, q)
+			o.get(o.nameOf(q.first)).queue(o, q)
 			for by, ns := range q.blame {
 				o.blamed[by] += ns
 			}
@@ -249,7 +253,9 @@ func (o *objects) fold(all bool) {
 			return
 		}
 		if p, ok := names[ob.Address]; ok {
-			o.counted(o.t.Points[p].Name, ob.Address, seen).lock(o.lock(ob))
+			g := o.counted(o.t.Points[p].Name, ob.Address, seen)
+			g.lock(o.lock(ob))
+			g.alsoNamed(o.t, ob)
 		}
 		if ob.ID < len(o.locks) {
 			o.locks[ob.ID] = nil
@@ -258,13 +264,7 @@ func (o *objects) fold(all bool) {
 }
 
 // nameOf returns the name of a queue's object.
-func (o *objects) nameOf(w waitKey, names map[trace.Address]trace.PointID) string {
-	best, ok := names[w.addr]
-	if !ok || w.addr == 0 {
-		best = trace.NoPoint
-	}
-	return o.r.Names.Of(w.stack, w.reason, best)
-}
+func (o *objects) nameOf(w waitKey) string { return o.r.NameAt(w.stack, w.reason, o.r.Object(w.addr)) }
 
 // nameAt is an address under a name: an object is counted once for each.
 type nameAt struct {
@@ -282,12 +282,13 @@ func (o *objects) counted(name string, addr trace.Address, seen map[nameAt]bool)
 	return g
 }
 
-// usedAs notes for each point with a weak name the name of the objects that it was about.
+// usedAs notes for each point with a weak name, or with one of several of its object, the name of the objects that it was about.
 func (o *objects) usedAs(names map[trace.Address]trace.PointID) {
 	for addr, best := range names {
 		name := o.t.Points[best].Name
-		for _, p := range o.r.Object(addr).Points {
-			if o.t.Points[p].Flags&spec.FlagWeakName == 0 || o.several[p] {
+		ob := o.r.Object(addr)
+		for _, p := range ob.Points {
+			if o.t.Points[p].Flags&spec.FlagWeakName == 0 && !o.r.Names.Among(ob.Same, p) || o.several[p] {
 				continue
 			}
 			if was, ok := o.used[p]; ok && was != name {
@@ -328,6 +329,15 @@ func (g *gathered) lock(ob *lock) {
 	g.Longest = max(g.Longest, ob.longest)
 	g.held.add(&ob.in)
 	g.Queue = max(g.Queue, ob.longestQueue)
+}
+
+// alsoNamed adds the other names of an object.
+func (g *gathered) alsoNamed(t *trace.Tables, ob *replay.Object) {
+	for _, p := range ob.Same {
+		if name := t.Points[p].Name; name != g.Name && !slices.Contains(g.Also, name) {
+			g.Also = append(g.Also, name)
+		}
+	}
 }
 
 func (g *gathered) place(file string, line int) {
@@ -429,6 +439,7 @@ func sorted(named map[string]*gathered, wall int64, event float64) []Object {
 	for _, g := range named {
 		g.WaitedIn, g.WaitedFor, g.EndedBy, g.Blamed = parts(g.in), parts(g.reasons), parts(g.by), parts(g.blamed)
 		g.Kind = cmp.Or(g.Kind, g.reason)
+		slices.Sort(g.Also)
 		if g.Waiting == nil {
 			g.Waiting = []int64{0}
 		}
@@ -462,6 +473,11 @@ func addHolds(x, y *Object) *[2]int64 {
 		sum[0], sum[1] = sum[0]+i[0], sum[1]+i[1]
 	}
 	return &sum
+}
+
+// Lock reports whether it is a lock, whether its operations have probes or not.
+func (o *Object) Lock() bool {
+	return o.Holds > 0 || slices.ContainsFunc(o.WaitedFor, func(w Wait) bool { return strings.Contains(w.Reason, "Mutex") })
 }
 
 // Mark is what stands before the hold in text: "~" if it is an estimate, "≥" if it is a lower bound.

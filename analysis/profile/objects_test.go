@@ -272,3 +272,58 @@ func TestRuntimesWaits(t *testing.T) {
 		}
 	}
 }
+
+// A channel that one side knows as a variable and the other as a field is one object, with the variable's name. Another
+// channel that has its address later is not.
+func TestTwoNames(t *testing.T) {
+	const address, later = 0xc000_0000_2000, "main.later"
+	b := tracetest.New(2)
+	sends, receives := b.Object("main.(*stage).out", spec.OpSend), b.Object("main.jobs", spec.OpReceive)
+	other := b.Object(later, spec.OpReceive)
+	in := b.StackAt(receives, "main.consume", "runtime.goexit")
+	out := b.StackAt(sends, "main.(*stage).run", "runtime.goexit")
+	elsewhere := b.StackAt(other, "main.other", "runtime.goexit")
+	producer := b.Go(0, "main.produce")
+	b.Start(producer, 0)
+	consumer := b.Go(producer, "main.consume")
+	b.Start(consumer, 1)
+	b.At(100)
+	b.Wait(consumer, "chan receive", address, in)
+	b.At(300)
+	b.Unpark(producer, consumer)
+	b.Sync(producer, sends, address, 0) // the probe is behind the operation
+	b.At(310)
+	b.Start(consumer, 1)
+	b.Sync(consumer, receives, address, 0)
+	b.Wait(producer, "chan send", address, out)
+	b.At(400)
+	b.Unpark(consumer, producer)
+	b.Sync(consumer, receives, address, 0)
+	b.Start(producer, 0)
+	b.Sync(producer, sends, address, 0)
+	b.At(500)
+	b.Wait(consumer, "chan receive", address, elsewhere)
+	b.At(600)
+	b.Unpark(producer, consumer)
+	b.Sync(producer, sends, 0xc000_0000_3000, 0)
+	b.Start(consumer, 1)
+	b.Sync(consumer, other, address, 0)
+	b.End(consumer)
+	b.End(producer)
+	b.At(700)
+	p := profileOf(t, b)
+	want := map[string]int64{"main.jobs": 200 + 90, later: 100}
+	for i := range p.Objects {
+		o := &p.Objects[i]
+		if o.Wait != want[o.Name] {
+			t.Errorf("%s was waited for for %d ns, expected %d", o.Name, o.Wait, want[o.Name])
+		}
+		if o.Name == "main.jobs" && (o.Objects != 1 || len(o.Also) != 1 || o.Also[0] != "main.(*stage).out" || o.Ops != 5) {
+			t.Errorf("%s: %d objects, also named %q, %d operations; expected one, the field, 5 operations", o.Name, o.Objects, o.Also, o.Ops)
+		}
+		delete(want, o.Name)
+	}
+	if len(want) > 0 {
+		t.Errorf("not there: %v", want)
+	}
+}

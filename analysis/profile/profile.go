@@ -58,6 +58,7 @@ type Profile struct {
 	// goroutines on a processor that do not spin; goroutines that could be, spinning or not.
 	Effective float64 `json:"effective_parallelism"`
 	Nominal   float64 `json:"nominal_parallelism"`
+	Alone     int64   `json:"alone_ns"` // of the run, while one goroutine of the program alone was runnable
 
 	Parallelism []int64  `json:"parallelism"` // ns with 0, 1, 2 ... processors busy
 	Roots       []Part   `json:"roots"`
@@ -69,6 +70,7 @@ type Profile struct {
 	Sampling *Sampling `json:"sampling,omitempty"` // nil: there were no samples
 
 	GC     GC           `json:"gc"`
+	Memory *Memory      `json:"memory,omitempty"` // nil: nothing is known of it
 	CPU    CPU          `json:"cpu"`
 	Tool   Tool         `json:"tool"`
 	Losses trace.Losses `json:"losses"`
@@ -111,11 +113,13 @@ type Entry struct {
 	Spin     int64 `json:"spin_ns"`
 	Blocked  int64 `json:"blocked_ns"`
 	Ready    int64 `json:"ready_ns"`
+	Alone    int64 `json:"alone_ns"`   // of Busy, Spin and Ready: no other goroutine of the program was runnable
 	Syscall  int64 `json:"syscall_ns"` // in system calls without a processor
 
 	SelfSpin    int64 `json:"self_spin_ns"`
 	SelfBlocked int64 `json:"self_blocked_ns"`
 	SelfReady   int64 `json:"self_ready_ns"`
+	SelfAlone   int64 `json:"self_alone_ns"`
 	SelfSyscall int64 `json:"self_syscall_ns"`
 
 	// Runnable are how many goroutines were runnable, on a processor or not, on average
@@ -220,6 +224,8 @@ type CPU struct {
 	User   int64 `json:"user_ns"`
 	System int64 `json:"system_ns"`
 	Writer int64 `json:"writer_ns"` // of these, the thread that wrote the file
+	// Collector is the time of the garbage collector's mark workers and assists, by their threads' clocks; -1: not known.
+	Collector int64 `json:"collector_ns"`
 }
 
 // Tool is the cost of the observation itself.
@@ -264,6 +270,7 @@ func (e *Entry) fill(self, incl *Usage) {
 	e.SelfSpin, e.Spin = self.Spin, incl.Spin
 	e.SelfBlocked, e.Blocked = self.Blocked, incl.Blocked
 	e.SelfReady, e.Ready = self.Ready, incl.Ready
+	e.SelfAlone, e.Alone = self.Alone, incl.Alone
 	e.SelfSyscall, e.Syscall = self.Syscall, incl.Syscall
 	e.SelfIdle, e.IdleEnded = self.Idle, incl.Idle
 	e.Runnable = incl.runnableWhile()

@@ -12,6 +12,7 @@ type Usage struct {
 	Ready   int64 // runnable without a processor
 	Blocked int64 // waiting
 	Syscall int64 // in a system call without a processor
+	Alone   int64 // of the times on a processor and runnable: no other goroutine of the program was either
 
 	// Runnable are the integrals, over the time in each state, of the number of goroutines
 	// that were runnable, on a processor or not: the nominal parallelism (Quartz, 3.1).
@@ -39,6 +40,7 @@ type stretch struct {
 	runnable     int64         // the integral of the number of runnable goroutines over it
 	runnableHist *RunnableHist // the times by that number; nil: it did not change
 	at           int           // then the index of it
+	alone        int64         // of its length
 }
 
 // RunnableHist is time, in ns, by the number of runnable goroutines, on a processor or not: 0, 1, 2, 3
@@ -85,6 +87,7 @@ func (u *Usage) add(v *Usage) {
 	u.Blocked += v.Blocked
 	u.Syscall += v.Syscall
 	u.Idle += v.Idle
+	u.Alone += v.Alone
 	for i, area := range v.Runnable {
 		u.Runnable[i] += area
 		u.addRunnable(i, v.RunnableHists[i])
@@ -101,6 +104,7 @@ func (u *Usage) less(v *Usage) {
 	u.Blocked -= v.Blocked
 	u.Syscall -= v.Syscall
 	u.Idle -= v.Idle
+	u.Alone -= v.Alone
 	for i, area := range v.Runnable {
 		u.Runnable[i] -= area
 	}

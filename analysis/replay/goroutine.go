@@ -32,6 +32,7 @@ type G struct {
 	busyAt  int        // index in Replay.running while busy
 	frames  []frame
 	lent    Held // while it waits for a condition
+	woke    woke
 	wait    Wait
 }
 

@@ -14,6 +14,8 @@ type Names struct {
 	sites   map[site]trace.PointID // sync points by place
 	places  map[place]string       // the name that the place of a wait gives its object
 	callers map[trace.StackID]caller
+	procs   map[string]bool // names of procedures
+	probed  map[string]bool // packages that have some
 }
 
 type site struct {
@@ -34,9 +36,13 @@ type caller struct {
 }
 
 func newNames(t *trace.Tables) *Names {
-	n := &Names{t: t, sites: map[site]trace.PointID{}, places: map[place]string{}, callers: map[trace.StackID]caller{}}
+	n := &Names{t: t, sites: map[site]trace.PointID{}, places: map[place]string{}, callers: map[trace.StackID]caller{}, procs: map[string]bool{}, probed: map[string]bool{}}
 	for i := range t.Points {
-		if p := &t.Points[i]; p.Kind == spec.PointSync || p.Kind == spec.PointSite {
+		p := &t.Points[i]
+		if p.Kind == spec.PointProc {
+			n.procs[p.Name], n.probed[p.Package] = true, true
+		}
+		if p.Kind == spec.PointSync || p.Kind == spec.PointSite {
 			at := site{p.File, p.Line}
 			if old, ok := n.sites[at]; !ok || !MayWait(t.Points[old].Op) {
 				n.sites[at] = trace.PointID(i)
@@ -46,27 +52,23 @@ func newNames(t *trace.Tables) *Names {
 	return n
 }
 
-// Of returns the name of the object that a goroutine waits for in a stack. best is the point
+// of returns the name of the object that a goroutine waits for in a stack. best is the point
 // whose name the object has, NoPoint if it is not known.
-func (n *Names) Of(stack trace.StackID, reason trace.ReasonID, best trace.PointID) string {
+func (n *Names) of(stack trace.StackID, reason trace.ReasonID, best trace.PointID) string {
 	if name := n.ofRuntime(stack, reason); name != "" {
 		return name
 	}
-	f, ok := n.Caller(stack)
-	p, atSite := trace.PointID(0), false
-	if ok {
-		p, atSite = n.sites[site{f.File, f.Line}]
-	}
-	if atSite && n.strong(p) {
-		return n.t.Points[p].Name
+	at := n.site(stack)
+	if at != trace.NoPoint && n.strong(at) {
+		return n.t.Points[at].Name
 	}
 	if best != trace.NoPoint {
 		return n.t.Points[best].Name
 	}
-	switch {
-	case atSite:
-		return n.t.Points[p].Name
-	case ok:
+	if at != trace.NoPoint {
+		return n.t.Points[at].Name
+	}
+	if f, ok := n.Caller(stack); ok {
 		return n.t.Reason(reason) + " in " + f.Function
 	}
 	return n.t.Reason(reason)
@@ -88,10 +90,8 @@ func (n *Names) nameOfPlace(stack trace.StackID, reason trace.ReasonID) string {
 	if name := n.ofRuntime(stack, reason); name != "" {
 		return name
 	}
-	if f, ok := n.Caller(stack); ok {
-		if p, ok := n.sites[site{f.File, f.Line}]; ok && n.strong(p) {
-			return n.t.Points[p].Name
-		}
+	if p := n.site(stack); p != trace.NoPoint && n.strong(p) {
+		return n.t.Points[p].Name
 	}
 	return ""
 }
@@ -138,20 +138,35 @@ func (n *Names) callerOf(stack trace.StackID) (trace.Frame, bool) {
 		return trace.Frame{}, false
 	}
 	for _, f := range n.t.Stacks[stack] {
-		pkg := f.Function
-		if slash := strings.LastIndexByte(pkg, '/'); slash >= 0 {
-			pkg = pkg[:slash] + strings.Replace(pkg[slash:], ".", "\x00", 1)
-		} else {
-			pkg = strings.Replace(pkg, ".", "\x00", 1)
-		}
-		pkg, _, _ = strings.Cut(pkg, "\x00")
-		switch pkg {
+		switch packageOf(f.Function) {
 		case "runtime", "sync", "internal/sync", "internal/poll", "time":
 			continue
 		}
 		return f, true
 	}
 	return trace.Frame{}, false
+}
+
+// packageOf is the path of a function's package.
+func packageOf(function string) string {
+	last := strings.LastIndexByte(function, '/') + 1
+	name, _, _ := strings.Cut(function[last:], ".")
+	return function[:last] + name
+}
+
+// Own is the innermost frame of a stack that is in a package with probes. If there is none, it is the innermost one that
+// is not the runtime's, or an empty one.
+func (n *Names) Own(stack trace.StackID) trace.Frame {
+	if int(stack) >= len(n.t.Stacks) {
+		return trace.Frame{}
+	}
+	for _, f := range n.t.Stacks[stack] {
+		if n.probed[packageOf(f.Function)] {
+			return f
+		}
+	}
+	f, _ := n.Caller(stack)
+	return f
 }
 
 // OfCollector reports whether a wait is for the garbage collector, wherever it is.

@@ -16,6 +16,7 @@ type Object struct {
 	Partly  bool            // too few operations on it are events, so that they do not determine the holders
 	Known   bool            // it was held once
 	Holders []Holder
+	Same    []trace.PointID // points with different names that were all about the object that is here now; none: as far as is known one name
 	waiting int
 	blinks  bool // its points were not always traced
 }
@@ -135,6 +136,7 @@ func (r *Replay) waitFor(g *G, e *trace.Event) {
 		return
 	}
 	w := e.Wait()
+	r.joinWoken(g, w.Object, r.Names.site(w.Stack))
 	g.wait = Wait{Address: w.Object, Stack: w.Stack, Reason: w.Reason, In: r.Contexts.list[g.waits].Proc, Since: e.Time}
 	g.Wait = &g.wait
 	if w.Object != 0 {
@@ -157,12 +159,18 @@ func (r *Replay) wake(g *G, e *trace.Event) {
 	} else if a := e.Woken(); a != 0 {
 		w.Address, w.Object = a, r.object(a)
 	}
+	if by.G != nil && w.Object != nil {
+		r.joinWaker(by.G, w)
+	}
 	r.v.Wake(g, w, by, e.Time)
 }
 
 // BestPoint returns the point whose name an object gets: not that of a parameter, if there is
 // another. It returns NoPoint if no operation on the object was recorded.
 func (r *Replay) BestPoint(ob *Object) trace.PointID {
+	if len(ob.Same) > 0 {
+		return r.Names.declared(ob.Same)
+	}
 	best := trace.NoPoint
 	for _, p := range ob.Points {
 		if best == trace.NoPoint || r.betterName(p, best) {
@@ -180,13 +188,16 @@ func (r *Replay) betterName(p, q trace.PointID) bool {
 	return p < q
 }
 
-// NameOf returns the name of the object that a goroutine waits for, as far as it is known now.
-func (r *Replay) NameOf(w *Wait) string {
-	best := trace.NoPoint
-	if w.Object != nil {
-		best = r.BestPoint(w.Object)
+// NameAt returns the name of the object at an address that a goroutine waits for at a place, as far as it is
+// known now. The object is nil if it is not known.
+func (r *Replay) NameAt(stack trace.StackID, reason trace.ReasonID, ob *Object) string {
+	if ob == nil {
+		return r.Names.of(stack, reason, trace.NoPoint)
 	}
-	return r.Names.Of(w.Stack, w.Reason, best)
+	if p := r.Names.site(stack); p != trace.NoPoint && r.Names.Among(ob.Same, p) {
+		return r.T.Points[r.Names.declared(ob.Same)].Name
+	}
+	return r.Names.of(stack, reason, r.BestPoint(ob))
 }
 
 // operate processes a Sync event.
@@ -199,6 +210,7 @@ func (r *Replay) operate(e *trace.Event) {
 		ob.Partly = ob.Partly || r.objects.partly[name]
 		ob.blinks = ob.blinks || r.objects.blinks[name]
 	}
+	r.joinWoken(g, op.Object, op.Point)
 	r.v.Sync(g, ob, op)
 	g.Did = Operation{op.Object, e.Time, op.Point}
 	switch r.T.Points[op.Point].Op {

@@ -131,7 +131,7 @@ func (r *Replay) event(e *trace.Event) {
 		}
 	case trace.Procs:
 		r.Procs = max(r.Procs, int(e.Count()))
-	case trace.Trips, trace.Searched:
+	case trace.Trips, trace.Searched, trace.Alloc:
 		r.v.Other(r.g(e.Slot), e)
 	}
 }

@@ -45,7 +45,7 @@ type Visitor interface {
 	Forget()
 	// Sample is called for a goroutine that a sampler saw, nil if it saw none.
 	Sample(g *G, s trace.Sampled)
-	// Other are events that the replay does not interpret: Trips, Searched and Mark.
+	// Other are events that the replay does not interpret: Trips, Searched, Alloc and Mark.
 	Other(g *G, e *trace.Event)
 }
 

@@ -112,6 +112,14 @@ func patches() []patch {
 		{"proc.go", before("internal_sync_runtime_doSpin", "procyield(active_spin_cnt)"), "qinstSpin(qinstEvSpinBegin); "},
 		{"proc.go", after("internal_sync_runtime_doSpin", "procyield(active_spin_cnt)"), "; qinstSpin(qinstEvSpinEnd)"},
 
+		// What takes memory, and what the collector takes of the processors.
+		{"mcache.go", after("mcache.refill", "c.alloc[spc] = s"), "; qinstTook(s.npages*pageSize - usedBytes)"},
+		{"mcache.go", before("mcache.allocLarge", "return s"), "qinstTook(npages * pageSize); "},
+		{"mgc.go", before("gcBgMarkWorker", "startTime := nanotime()"), "qinstCPU := qinstCollects(); "},
+		{"mgc.go", after("gcBgMarkWorker", "duration := now - startTime"), "; qinstCollected(qinstCPU)"},
+		{"mgcmark.go", before("gcAssistAlloc1", "startTime := nanotime()"), "qinstCPU := qinstCollects(); "},
+		{"mgcmark.go", after("gcAssistAlloc1", "duration := now - startTime"), "; qinstCollected(qinstCPU)"},
+
 		// These write to the tracer's buffer themselves.
 		{"traceruntime.go", condition("trace_userTaskCreate", "!tl.ok()", 1, 1), "tl.gen == 0"},
 		{"traceruntime.go", condition("trace_userTaskEnd", "!tl.ok()", 1, 1), "tl.gen == 0"},

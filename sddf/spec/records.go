@@ -88,6 +88,7 @@ const (
 	EvLabels          = 38
 	EvRecord          = 39
 	EvSample          = 40
+	EvAlloc           = 41
 )
 
 // Wake-up causes: the origin of a transition from waiting to runnable.
@@ -294,6 +295,9 @@ var Events = Layout{
 			{Name: "path", Word: 1, Width: 32, Doc: "where the goroutine was, from where it started; see \"path\" records"},
 			{Name: "weight", Word: 1, Bit: 32, Width: 31, Unit: Us, Doc: "mean time between looks at that time"},
 			{Name: "first", Word: 1, Bit: 63, Width: 1, Doc: "1: the first sample of a look"}}),
+		variant(EvAlloc, "allocate", 2, "the running goroutine took memory of the heap, chosen at random by bytes", []BitField{
+			{Name: "bytes", Word: 1, Width: AddressBits, Unit: Byte, Doc: "that the event stands for"},
+			{Name: "stack", Word: 1, Bit: AddressBits, Width: 64 - AddressBits, Doc: "see \"stack\" records; 0: not known"}}),
 	},
 }
 
@@ -409,7 +413,8 @@ var Records = []Record{
 		field("ticks", U64, Ticks, "when"),
 		field("user", U64, Ns, "processor time in user mode"),
 		field("system", U64, Ns, "processor time in the kernel"),
-		field("maxrss", U64, Byte, "largest resident set")}, nil),
+		field("maxrss", U64, Byte, "largest resident set"),
+		field("collector", U64, Ns, "of the time, in mark workers and assists of the garbage collector, by their threads' clocks")}, nil),
 	record(TagLimit, "limit", "from here on points only count", []Field{
 		field("ticks", U64, Ticks, "when"),
 		field("bytes", U64, Byte, "written so far"),

@@ -19,6 +19,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"io"
+	"math"
 	"os"
 	"path"
 	"sort"
@@ -56,7 +57,7 @@ type Builder struct {
 	fns     []string
 	reasons []string
 	texts   []string
-	stacks  [][]string
+	stacks  []stack
 	samples *sampling // nil if there are none
 	bursts  uint64
 	out     bytes.Buffer // unless NewTo
@@ -296,8 +297,19 @@ func (b *Builder) Sync(g G, object uint32, address uint64, queue int) {
 
 // Stack returns the number of a stack of functions, innermost first.
 func (b *Builder) Stack(functions ...string) uint64 {
-	b.stacks = append(b.stacks, functions)
+	return b.StackAt(math.MaxUint32, functions...)
+}
+
+// StackAt adds a stack whose frames are all at the line of a point.
+func (b *Builder) StackAt(point uint32, functions ...string) uint64 {
+	b.stacks = append(b.stacks, stack{functions, point + 1})
 	return uint64(len(b.stacks))
+}
+
+// stack is a stack of calls.
+type stack struct {
+	functions []string
+	line      uint32 // of all frames; 0: frame k has line k+1
 }
 
 // Wait makes g wait for an object in a stack.
@@ -513,11 +525,11 @@ func (b *Builder) tables() {
 	for i, s := range b.texts {
 		b.must(b.w.Data(spec.TagText, uint32(i+1), s))
 	}
-	for i, functions := range b.stacks {
+	for i, s := range b.stacks {
 		var pcs []uint64
-		for k, f := range functions {
+		for k, f := range s.functions {
 			pc := uint64(0x8000 + 100*i + k)
-			b.must(b.w.Data(spec.TagFrame, pc, uint32(0), f, "test.go", uint32(k+1)))
+			b.must(b.w.Data(spec.TagFrame, pc, uint32(0), f, "test.go", cmp.Or(s.line, uint32(k+1))))
 			pcs = append(pcs, pc)
 		}
 		b.must(b.w.Data(spec.TagStack, uint32(i+1), pcs))

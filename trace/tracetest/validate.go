@@ -74,6 +74,10 @@ func (v *validator) event(e *trace.Event) error {
 	case trace.Procs:
 		v.procs = int(e.Count())
 	case trace.Mark, trace.Searched:
+	case trace.Alloc:
+		if g := v.gs[e.G]; g == nil || g.slot != e.Slot || !g.state.Busy() {
+			return fmt.Errorf("goroutine %d, which does not run, takes memory", e.G)
+		}
 	case trace.Sample:
 		if g := v.gs[e.G]; e.Slot != trace.NoSlot && (g == nil || g.slot != e.Slot || !g.state.Busy() && g.state != trace.Blocked) {
 			return fmt.Errorf("a sample of goroutine %d, which is not on a thread", e.G)

@@ -200,7 +200,7 @@ func qinstWriteCost() {
 }
 
 // qinstThreadCPU is the processor time of the calling thread in ns.
-// Context: writer, sampler.
+// Context: hook, writer, sampler.
 func qinstThreadCPU() uint64 {
 	const clockThreadCPUTime = 3
 	return qinstReadClock(clockThreadCPUTime)
@@ -214,7 +214,7 @@ func qinstThreadCPUOf(tid uint32) uint64 {
 }
 
 // qinstReadClock reads a clock of the system, in ns.
-// Context: writer, sampler.
+// Context: hook, writer, sampler.
 func qinstReadClock(number uintptr) uint64 {
 	var ts [2]int64
 	linux.Syscall6(qinstSysClock, number, uintptr(unsafe.Pointer(&ts)), 0, 0, 0, 0)
@@ -290,7 +290,7 @@ func qinstProcessCPU() uint64 {
 func qinstWriteUsage() {
 	var u qinstUsage
 	u.load()
-	qinstRecordProcess(qinstNow(), u.user(), u.system(), uint64(u[4])<<10)
+	qinstRecordProcess(qinstNow(), u.user(), u.system(), uint64(u[4])<<10, qinstCollector.Load())
 }
 
 // qinstWriteMetrics writes the runtime's metrics of its heap. Those of goroutines follow

@@ -74,6 +74,7 @@ const (
 	qinstEvLabels          = 38
 	qinstEvRecord          = 39
 	qinstEvSample          = 40
+	qinstEvAlloc           = 41
 	// the goroutine that runs on the thread
 	qinstCauseGoroutine = 0
 	qinstCauseNetpoll   = 1

@@ -1,0 +1,54 @@
+package runtime
+
+import (
+	"internal/runtime/atomic"
+)
+
+// Memory that goroutines take, and the processor time that the garbage collector takes because of it.
+
+// qinstTookEach is the mean of the bytes between two events. With a frequency that is far below that of
+// allocations an event costs nothing that could be measured, and a heap of 4 MiB still has eight in a cycle.
+const qinstTookEach = 512 << 10
+
+// qinstTook notes that the running goroutine takes memory: a span for its cache, or a large object. By chance, in
+// proportion to the bytes, an event says so. The cache belongs to the processor, so that a span is of those who take
+// from it by turns; among many events each has its share.
+// Context: hook.
+func qinstTook(bytes uintptr) {
+	gp := getg()
+	if qinstStates == 0 || gp.m.curg != gp || gp.m.qinst == nil {
+		return
+	}
+	weight := uint64(bytes)
+	if weight < qinstTookEach {
+		if cheaprandn(qinstTookEach) >= uint32(weight) {
+			return
+		}
+		weight = qinstTookEach
+	}
+	systemstack(func() {
+		// The switch has noted where the goroutine is, as parking does.
+		qinstPut2(qinstNow(), gp.goid, qinstEvAlloc<<24, weight&(1<<qinstAddrBits-1)|qinstWaitStackOf(gp)<<qinstAddrBits)
+	})
+}
+
+// qinstCollector is the processor time of mark workers and assists, in ns. Their own times are those of the
+// wall clock: on a busy machine most of that may be another program's.
+var qinstCollector atomic.Uint64
+
+// qinstCollects returns the thread's processor time in ns where it begins to collect, 0 if nobody asks.
+// Context: hook.
+func qinstCollects() uint64 {
+	if qinstStates == 0 {
+		return 0
+	}
+	return qinstThreadCPU()
+}
+
+// qinstCollected adds what the thread has used since.
+// Context: hook.
+func qinstCollected(since uint64) {
+	if since != 0 && qinstStates != 0 {
+		qinstCollector.Add(int64(qinstThreadCPU() - since))
+	}
+}
