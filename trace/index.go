@@ -25,6 +25,7 @@ type indexer struct {
 
 	throttled int64 // by then
 	flushes   []struct{ from, to uint64 }
+	given     map[ThreadID][]given
 	usageAt   uint64
 	limits    []uint64
 	metrics   []uint64
@@ -280,7 +281,7 @@ func (ix *indexer) cost(r *row) {
 		th, tid := uint32(r.u("thread")), uint32(r.u("tid"))
 		run, wait := r.u("run"), r.u("wait")
 		if !r.bad {
-			ix.thread(Thread{th, tid, int64(run), int64(wait), th == writerThread})
+			ix.thread(Thread{th, tid, int64(run), int64(wait), th == writerThread}, r.u("ticks"))
 		}
 	case spec.TagThrottle:
 		if v := r.u("throttled"); !r.bad {
@@ -316,7 +317,10 @@ func (ix *indexer) cost(r *row) {
 // thread processes a reading of a thread's times. A reading from before the first clock record is
 // the time that the thread had used when the trace began; the operating system needs some for its
 // start.
-func (ix *indexer) thread(th Thread) {
+func (ix *indexer) thread(th Thread, at uint64) {
+	if !th.Writer {
+		ix.given[ThreadID(th.ID)] = append(ix.given[ThreadID(th.ID)], given{at, th.Run, th.Wait})
+	}
 	key := [2]uint32{th.ID, th.TID}
 	if len(ix.readings) == 0 {
 		ix.before[key] = th
@@ -559,6 +563,12 @@ func (ix *indexer) lastEvents() {
 	}
 }
 
+// given is a reading of what the operating system gave a thread, in ns.
+type given struct {
+	ticks     uint64
+	run, wait int64
+}
+
 // times converts the times collected in ticks.
 func (ix *indexer) times() {
 	t := ix.t
@@ -581,6 +591,12 @@ func (ix *indexer) times() {
 	}
 	for i, ticks := range ix.metrics {
 		t.Metrics[i].Time = t.clock.ns(ticks)
+	}
+	t.Given = map[ThreadID][]Given{}
+	for id, list := range ix.given {
+		for _, g := range list {
+			t.Given[id] = append(t.Given[id], Given{t.clock.ns(g.ticks), g.run, g.wait})
+		}
 	}
 	for _, f := range ix.flushes {
 		t.Flush.Wall += int64(max(0, t.clock.ns(f.to)-t.clock.ns(f.from)))

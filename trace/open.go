@@ -93,7 +93,7 @@ func index(r io.ReaderAt, size int64) (*Trace, error) {
 	}
 	t := &Trace{Size: size, Producer: reader.Producer, reader: reader,
 		tables: Tables{Reasons: map[ReasonID]string{}, Texts: map[TextID]string{}}, blocks: map[uint32][]block{}}
-	ix := indexer{t: t, fns: map[uint64]Function{}, frames: map[uint64][]Frame{}, threads: map[[2]uint32]Thread{}, before: map[[2]uint32]Thread{}, own: map[string]uint64{}}
+	ix := indexer{t: t, fns: map[uint64]Function{}, frames: map[uint64][]Frame{}, threads: map[[2]uint32]Thread{}, before: map[[2]uint32]Thread{}, own: map[string]uint64{}, given: map[ThreadID][]given{}}
 	if err := ix.run(); err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package trace
 
 import (
 	"fmt"
+	"math"
 	"sort"
 	"strings"
 
@@ -19,6 +20,7 @@ type Tables struct {
 	Stacks    []Stack  // by StackID
 	Paths     []Path   // by PathID
 	Threads   []Thread // by dense number, then thread id
+	Given     map[ThreadID][]Given
 	Reasons   map[ReasonID]string
 	Usage     Usage
 	Memory    Memory
@@ -293,6 +295,35 @@ type Thread struct {
 	Run    int64  // ns on a processor, at its last reading
 	Wait   int64  // ns runnable but not on a processor
 	Writer bool   // the thread that wrote the file, not the program's own
+}
+
+// Given is a reading of what the operating system has given a thread so far.
+type Given struct {
+	Time      Time
+	Run, Wait int64 // ns on a processor, and runnable without one
+}
+
+// Share returns which part of the time that a thread wanted a processor it had one, as far as readings tell: 1 if nothing is
+// known. It holds until the time that it returns with it.
+func (t *Tables) Share(id ThreadID, at Time) (share float64, until Time) {
+	list := t.Given[id]
+	k := sort.Search(len(list), func(i int) bool { return list[i].Time > at })
+	switch {
+	case len(list) < 2:
+		return 1, math.MaxInt64
+	case k == 0:
+		k = 1
+	}
+	until = math.MaxInt64
+	if k < len(list) {
+		until = list[k].Time
+	}
+	k = min(k, len(list)-1)
+	run, wait := list[k].Run-list[k-1].Run, list[k].Wait-list[k-1].Wait
+	if run < 0 || wait < 0 || run+wait == 0 { // another thread has the number now, or it slept
+		return 1, until
+	}
+	return float64(run) / float64(run+wait), until
 }
 
 // OwnRecords are the records of one kind.

@@ -102,6 +102,13 @@ func (t *Trace) view(start *checkpoint, until uint64) *Trace {
 			w.Metrics = append(w.Metrics, m)
 		}
 	}
+	w.Given = map[ThreadID][]Given{}
+	for id, list := range t.Given {
+		for _, g := range list {
+			g.Time -= t.clock.ns(start.ticks)
+			w.Given[id] = append(w.Given[id], g)
+		}
+	}
 	w.HasCounts, w.Callees, w.Threads, w.Limits = false, nil, nil, nil
 	w.Usage, w.Memory, w.Flush, w.Throttled = Usage{}, Memory{}, Flush{}, 0
 	w.End = End{true, "cut", 0}

@@ -43,10 +43,11 @@ func contended(p *profile.Profile, o *profile.Object, queued int64) Item {
 		it.Text = fmt.Sprintf("shorten or split what %s guards: it was held for %s, and goroutines queued for it for %s, %.2f on average",
 			name(o), held(o, p.Wall), measure.Time(queued), mean)
 	} else {
-		// While somebody waits for a lock somebody has it, or is about to.
-		it.Evidence = append(it.Evidence, ns("held, at least", queued))
-		it.Text = fmt.Sprintf("hold %s for a shorter time, or use it less often: goroutines queued for it for %s (%s of the run), %.2f on average, and it was held at least that long; no probe sees who holds it",
-			name(o), measure.Time(queued), measure.Percent(queued, p.Wall), mean)
+		// While somebody waits for a lock somebody has it, or has been woken to take it.
+		least := max(0, queued-o.Ready)
+		it.Evidence = append(it.Evidence, ns("held, at least", least))
+		it.Text = fmt.Sprintf("hold %s for a shorter time, or use it less often: goroutines queued for it for %s (%s of the run), %.2f on average, and it was held for %s or more (no probe sees its holders)%s",
+			name(o), measure.Time(queued), measure.Percent(queued, p.Wall), mean, measure.Time(least), waiting(p, o))
 	}
 	if len(o.Blamed) > 0 && o.Blamed[0].Time > 0 {
 		b := o.Blamed[0]
@@ -58,6 +59,22 @@ func contended(p *profile.Profile, o *profile.Object, queued int64) Item {
 		it.Text += ". Somebody waits nearly all the time, so the normalized processor time of other code says nothing about what changing it would gain"
 	}
 	return it
+}
+
+// waiting names the procedure with most of the waits for an object that it does not use itself.
+func waiting(p *profile.Profile, o *profile.Object) string {
+	who, most := "", int64(0)
+	for i := range p.Entries {
+		for _, w := range p.Entries[i].BlockedOn {
+			if e := &p.Entries[i]; w.Object == o.Name && w.Time > most && isWritten(e) {
+				who, most = e.Name, w.Time
+			}
+		}
+	}
+	if who == "" {
+		return ""
+	}
+	return fmt.Sprintf("; %s of the waits were in %s", measure.Percent(most, o.Wait), who)
 }
 
 // name is an object's name, with those that it has elsewhere.
@@ -128,10 +145,18 @@ func buffers(p *profile.Profile) (out []Item) {
 			continue
 		}
 		out = append(out, Item{ID: "small-buffer", Claim: "both sides of a channel wait in turn", Subject: aboutObject(o),
-			Evidence: []Fact{ns("senders waited", sent), ns("receivers waited", received), ns("senders and receivers waited", sent+received)},
-			Text:     fmt.Sprintf("give %s a larger buffer: senders waited %s for receivers and receivers %s for senders, in turn", name(o), measure.Time(sent), measure.Time(received))})
+			Evidence: []Fact{ns("senders waited", sent), ns("receivers waited", received), ns("until they ran again", o.Ready), ns("senders and receivers waited", sent+received+o.Ready)},
+			Text:     fmt.Sprintf("give %s a larger buffer: senders waited %s for receivers and receivers %s for senders, in turn%s", name(o), measure.Time(sent), measure.Time(received), again(p, o))})
 	}
 	return out
+}
+
+// again says how long goroutines took to run again after their waits, if that matters.
+func again(p *profile.Profile, o *profile.Object) string {
+	if measure.Ratio(o.Ready, p.Wall) < bufferShare.value() {
+		return ""
+	}
+	return fmt.Sprintf(", and another %s until they ran again", measure.Time(o.Ready))
 }
 
 // OperationCost returns the time of the operations on synchronization objects themselves, in ns,

@@ -49,9 +49,10 @@ func TestRules(t *testing.T) {
 			p.Busy = 700
 			p.Objects = []profile.Object{{Name: "main.mu", Objects: 1, Holds: 9, Hold: 500, Wait: 450, Waiting: []int64{50, 450}}}
 		}},
-		{"hold sync.Mutex.Lock in log.Print for a shorter time, or use it less often: goroutines queued for it for 100ns (20.0% of the run), 0.40 on average, and it was held at least that long; no probe sees who holds it", func(p *profile.Profile) {
+		{"hold sync.Mutex.Lock in log.Print for a shorter time, or use it less often: goroutines queued for it for 100ns (20.0% of the run), 0.40 on average, and it was held for 80ns or more (no probe sees its holders); 75.0% of the waits were in main.f", func(p *profile.Profile) {
 			p.Busy = 700
-			p.Objects = []profile.Object{{Name: "sync.Mutex.Lock in log.Print", Objects: 1, Wait: 200, Waiting: []int64{400, 0, 100}, WaitedFor: []profile.Wait{{Reason: "sync.Mutex.Lock", Time: 200}}}}
+			p.Objects = []profile.Object{{Name: "sync.Mutex.Lock in log.Print", Objects: 1, Wait: 200, Ready: 20, Waiting: []int64{400, 0, 100}, WaitedFor: []profile.Wait{{Reason: "sync.Mutex.Lock", Time: 200}}}}
+			p.Entries[0].BlockedOn = []profile.Waited{{Object: "sync.Mutex.Lock in log.Print", Time: 150}}
 		}},
 		{"allocate less: the garbage collector took 20.0% of the processor time, in 5 cycles, one every 100ns; about 60% of the 1000 B that the program allocated (50 to 70%) were for main.f (f.go:7)", func(p *profile.Profile) {
 			p.CPU = profile.CPU{Known: true, User: 1000, Collector: 200}
@@ -64,7 +65,7 @@ func TestRules(t *testing.T) {
 		}},
 		{"balance the load of the 2 goroutines main.w: one of them worked for 400ns, the others for 100ns on average, and not all processors were busy for 200ns", func(p *profile.Profile) {
 			p.Parallelism = []int64{0, 200, 300}
-			p.Entries = append(p.Entries, profile.Entry{Kind: profile.KindGoroutine, Name: "main.w", Calls: 2, SelfBusy: 500, Longest: 400})
+			p.Entries = append(p.Entries, profile.Entry{Kind: profile.KindGoroutine, Name: "main.w", Calls: 2, SelfBusy: 500, Got: 500, Longest: 400})
 		}},
 		{"overlap input and output with work: nothing ran for 100ns (20.0% of the run), while goroutines were in system calls or waited for the network for 90ns; main.f ended 80.0% of that time", func(p *profile.Profile) {
 			p.Idle, p.Entries[0].SelfIdle = 100, 80

@@ -2,6 +2,7 @@ package advice
 
 import (
 	"fmt"
+	"strings"
 
 	"qinst.dev/analysis/profile"
 	"qinst.dev/internal/measure"
@@ -25,7 +26,27 @@ func serialParts(p *profile.Profile) []Item {
 			Text: fmt.Sprintf("divide the work of %s among goroutines, or do it beside other work: for %s (%s of the run) it kept one processor busy, and no other goroutine could run",
 				best.Name, measure.Time(best.Alone), measure.Percent(best.Alone, p.Wall))}}
 	}
-	return serialProcs(p)
+	if list := serialProcs(p); len(list) > 0 || len(imbalance(p)) > 0 {
+		return list
+	}
+	return lonely(p)
+}
+
+// lonely names the goroutines of which one alone could run, where no procedure has most of that time to itself.
+func lonely(p *profile.Profile) []Item {
+	var most *profile.Entry
+	for i := range p.Entries {
+		if e := &p.Entries[i]; e.Kind == profile.KindGoroutine && (most == nil || e.SelfAlone > most.SelfAlone) {
+			most = e
+		}
+	}
+	if most == nil || measure.Ratio(most.SelfAlone, p.Wall) < serialShare.value() {
+		return nil
+	}
+	return []Item{{ID: "one-goroutine", Claim: "one goroutine alone could run", Subject: about(most),
+		Evidence: []Fact{ns("of goroutines of this kind", most.SelfAlone), ns("time with one runnable goroutine", p.Alone)},
+		Text: fmt.Sprintf("give more goroutines work at the same time: for %s (%s of the run) one alone could run, for %s of that one of go %s%s",
+			measure.Time(p.Alone), measure.Percent(p.Alone, p.Wall), measure.Percent(most.SelfAlone, p.Alone), most.Name, within(p.AlonePath))}}
 }
 
 // explained reports whether waits for an object that is a conclusion itself fill most of a time.
@@ -52,7 +73,7 @@ func imbalance(p *profile.Profile) (out []Item) {
 		if e.Kind != profile.KindGoroutine || e.Calls < 2 {
 			continue
 		}
-		others := float64(e.SelfBusy-e.Longest) / float64(e.Calls-1)
+		others := float64(e.Got-e.Longest) / float64(e.Calls-1)
 		if float64(e.Longest) < balanceRatio.value()*others || measure.Ratio(e.Longest, p.Wall) < balanceShare.value() {
 			continue
 		}
@@ -86,7 +107,7 @@ func starvation(p *profile.Profile) (out []Item) {
 // meanwhile: Quartz's data dependence of a loop.
 func turns(p *profile.Profile) (out []Item) {
 	for i := range p.Objects {
-		if o := &p.Objects[i]; o.Holds > 0 && 5*o.Wait > p.Wall {
+		if o := &p.Objects[i]; o.Lock() && 5*o.Wait > p.Wall {
 			return nil // a lock makes them take turns
 		}
 	}
@@ -96,7 +117,7 @@ func turns(p *profile.Profile) (out []Item) {
 			continue
 		}
 		alone := measure.Ratio(e.SelfBusy, e.SelfNPT)
-		others := float64(e.SelfBusy-e.Longest) / float64(e.Calls-1)
+		others := float64(e.Got-e.Longest) / float64(e.Calls-1)
 		if alone > aloneBusy.value() || float64(e.Longest) > 2*others || measure.Ratio(e.SelfBlocked, p.Wall) < 0.2*float64(e.Calls-1) {
 			continue
 		}
@@ -106,6 +127,19 @@ func turns(p *profile.Profile) (out []Item) {
 				measure.Count(e.Calls), e.Name, alone, measure.Time(e.SelfBusy), measure.Time(e.SelfBlocked))})
 	}
 	return out
+}
+
+// within says in which procedures something was: the innermost ones.
+func within(path []string) string {
+	const most = 4
+	if len(path) == 0 {
+		return ""
+	}
+	text := ", in "
+	if len(path) > most {
+		text, path = ", in ... > ", path[len(path)-most:]
+	}
+	return text + strings.Join(path, " > ")
 }
 
 // serialProcs finds procedures whose own code ran while no other goroutine could.
@@ -126,18 +160,12 @@ func serialProcs(p *profile.Profile) (out []Item) {
 	return out
 }
 
-// alone finds the most specific procedure on whose behalf nearly all of the time with one runnable goroutine was spent, nil
-// if there is none.
+// alone finds the procedure on whose behalf nearly all of the time with one runnable goroutine was spent, and nearly all of
+// whose time was that: of several the most specific one. It returns nil if there is none.
 func alone(p *profile.Profile) (best *profile.Entry) {
 	for i := range p.Entries {
 		e := &p.Entries[i]
-		if !isWritten(e) {
-			continue
-		}
-		// A procedure like main.main has most of any time, so its share of the time with one runnable
-		// goroutine must exceed its share of all busy time by a tenth.
-		of := measure.Ratio(e.Alone, p.Alone)
-		if of < aloneShare.value() || of < measure.Ratio(e.Busy, p.Busy)+0.1 {
+		if !isWritten(e) || measure.Ratio(e.Alone, p.Alone) < aloneShare.value() || measure.Ratio(e.Alone, e.Busy+e.Spin+e.Ready) < aloneShare.value() {
 			continue
 		}
 		if best == nil || e.Busy < best.Busy {

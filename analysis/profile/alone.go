@@ -1,7 +1,10 @@
 package profile
 
 import (
+	"slices"
+
 	"qinst.dev/analysis/replay"
+	"qinst.dev/sddf/spec"
 	"qinst.dev/trace"
 )
 
@@ -38,3 +41,25 @@ func (a *alone) of(g *replay.G, m *mine, now trace.Time) int64 {
 	}
 	return ns
 }
+
+// alonePath follows the time with one runnable goroutine from the outermost procedure inwards, as long as one procedure has
+// most of it, and returns their names.
+func (l *ledger) alonePath(all int64) (names []string) {
+	alone := make([]int64, len(l.sets))
+	l.subtrees(func(set replay.SetID, u *Usage) { alone[set] = u.Alone })
+	inner := make([]replay.SetID, len(l.sets)) // of each set, the extension with most of the time
+	for id := replay.SetID(1); int(id) < len(alone); id++ {
+		if p := l.r.Sets.Parent(id); alone[id] > alone[inner[p]] || inner[p] == 0 {
+			inner[p] = id
+		}
+	}
+	for at := inner[0]; at != 0 && float64(alone[at]) >= aloneMost*float64(all) && alone[at] > 0; at = inner[at] {
+		if p := l.r.Sets.Last(at).Point(); p >= 0 && int(p) < len(l.r.T.Points) && l.r.T.Points[p].Kind == spec.PointProc && !slices.Contains(names, l.r.T.Points[p].Name) {
+			names = append(names, l.r.T.Points[p].Name)
+		}
+	}
+	return names
+}
+
+// aloneMost is the share of the time that a procedure on the path has at least.
+const aloneMost = 0.8

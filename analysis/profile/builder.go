@@ -37,6 +37,8 @@ type mine struct {
 	uses    []*lockUse // of its locks: the point's, or its own until it certainly belongs to the point
 	waits   bool       // and the wait counts
 	queue   *queue     // in which it waits; nil if the object is known only at the end of the wait
+	waited  *waitSum   // since its wait has ended and it does not run yet
+	wokeAt  trace.Time // then the end of the wait
 	inside  bool       // see within
 	started bool       // by one that was
 }
@@ -46,7 +48,8 @@ type totals struct {
 	started    []int64                  // by procedure, [len-1] for none: its busy time in goroutines that had not entered a procedure of their own
 	calls      []uint64                 // by procedure or loop: entries
 	trips      []uint64                 // by loop
-	longest    map[replay.GroupID]int64 // most processor time of one of a group's goroutines
+	longest    map[replay.GroupID]int64 // most processor time of one of a group's goroutines, as far as the system gave it
+	got        map[replay.GroupID]int64 // that of all of them
 	reasons    map[trace.ReasonID]int64 // ns waited
 	spin       int64
 	searched   int64
@@ -60,7 +63,7 @@ func newBuilder(source trace.Source, in Within) *builder {
 	return &builder{r: r, wall: source.Wall(), ledger: newLedger(r), objects: newObjects(r), blame: newBlame(r), named: &named{r: r}, sampled: newSampled(r),
 		within: newWithin(in, r.Spans), gc: collector{markSince: -1, stopSince: -1}, memory: newMemory(r), line: newTimeline(source.Wall()),
 		totals: totals{started: make([]int64, points+1), calls: make([]uint64, points), trips: make([]uint64, points),
-			longest: map[replay.GroupID]int64{}, reasons: map[trace.ReasonID]int64{}}}
+			longest: map[replay.GroupID]int64{}, got: map[replay.GroupID]int64{}, reasons: map[trace.ReasonID]int64{}}}
 }
 
 // read reads the trace.
@@ -169,6 +172,10 @@ func (b *builder) Turn(g *replay.G, now trace.Time, to trace.State, is bool) {
 		b.countRunnable(g, now, d)
 	}
 	m := &b.gs[g.Slot]
+	if m.waited != nil && to == trace.Running {
+		m.waited.ready += int64(now - m.wokeAt)
+		m.waited = nil
+	}
 	if was != is {
 		m.past.note(now, g.Ran)
 	}
@@ -232,7 +239,8 @@ func (b *builder) End(g *replay.G, now trace.Time) {
 // lived records the total busy time of a goroutine that has ended.
 func (b *builder) lived(g *replay.G) {
 	group := b.r.Contexts.Node(g.Context).Group
-	b.totals.longest[group] = max(b.totals.longest[group], g.Ran)
+	b.totals.longest[group] = max(b.totals.longest[group], int64(g.Got))
+	b.totals.got[group] += int64(g.Got)
 }
 
 func (b *builder) Wait(g *replay.G) {
@@ -251,7 +259,7 @@ func (b *builder) Wake(g *replay.G, w *replay.Wait, by replay.Waker, now trace.T
 	if by.G != nil {
 		own = min(b.gs[by.G.Slot].past.since(w.Since, now, by.G.Ran), int64(now-w.Since))
 	}
-	b.objects.end(w, m.queue, now, b.blame.ends(w, m.queue != nil, by, now, b.sampled), by.G, own)
+	m.waited, m.wokeAt = b.objects.end(w, m.queue, now, b.blame.ends(w, m.queue != nil, by, now, b.sampled), by.G, own), now
 	m.waits, m.queue = false, nil
 }
 

@@ -196,7 +196,7 @@ func (e *Entry) add(q *Entry) {
 		more int64
 	}{{&e.SelfNPT, q.SelfNPT}, {&e.NPT, q.NPT}, {&e.SelfBusy, q.SelfBusy}, {&e.Busy, q.Busy}, {&e.Spin, q.Spin}, {&e.Blocked, q.Blocked}, {&e.Ready, q.Ready},
 		{&e.Syscall, q.Syscall}, {&e.SelfSpin, q.SelfSpin}, {&e.SelfBlocked, q.SelfBlocked}, {&e.SelfReady, q.SelfReady}, {&e.Alone, q.Alone}, {&e.SelfAlone, q.SelfAlone}, {&e.SelfSyscall, q.SelfSyscall},
-		{&e.SelfIdle, q.SelfIdle}, {&e.IdleEnded, q.IdleEnded}, {&e.Started, q.Started}, {&e.Blame, q.Blame}, {&e.Wait, q.Wait}, {&e.Hold, q.Hold}} {
+		{&e.SelfIdle, q.SelfIdle}, {&e.IdleEnded, q.IdleEnded}, {&e.Started, q.Started}, {&e.Blame, q.Blame}, {&e.Got, q.Got}, {&e.Wait, q.Wait}, {&e.Hold, q.Hold}} {
 		*x.to += x.more
 	}
 	e.setCalled(e.Called().Beside(q.Called()))
@@ -260,7 +260,7 @@ func (o *Object) add(q *Object) {
 	for _, x := range []struct {
 		to   *int64
 		more int64
-	}{{&o.Waits, q.Waits}, {&o.Wait, q.Wait}, {&o.Holds, q.Holds}, {&o.Hold, q.Hold}, {&o.HandOver, q.HandOver}, {&o.Handed, q.Handed}, {&o.Unattributed, q.Unattributed}, {&o.Together, q.Together}, {&o.Cost, q.Cost}, {&o.unseen, q.unseen}} {
+	}{{&o.Waits, q.Waits}, {&o.Wait, q.Wait}, {&o.Ready, q.Ready}, {&o.Holds, q.Holds}, {&o.Hold, q.Hold}, {&o.HandOver, q.HandOver}, {&o.Handed, q.Handed}, {&o.Unattributed, q.Unattributed}, {&o.Together, q.Together}, {&o.Cost, q.Cost}, {&o.unseen, q.unseen}} {
 		*x.to += x.more
 	}
 	o.Ops, o.Degraded = o.Ops+q.Ops, o.Degraded+q.Degraded

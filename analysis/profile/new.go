@@ -72,6 +72,7 @@ func newProfile(b *builder, in Within, t *trace.Tables, losses trace.Losses) *Pr
 	p.Stackless = t.Memory.Stackless
 	p.Timeline = b.line.finish(b.wall, t.Metrics)
 	p.GC, p.Memory, p.Alone = b.gc.GC, b.memory.list(), b.alone.until(b.wall)
+	p.AlonePath = b.ledger.alonePath(p.Alone)
 	p.GC.Workers, p.GC.Assists = b.ledger.self[b.r.System.Worker].Busy(), b.ledger.self[b.r.System.Assist].Busy()
 	p.Tool = Tool{FlushRuns: t.Flush.Runs, FlushWall: t.Flush.Wall, FlushCPU: t.Flush.CPU, FlushBytes: t.Flush.Bytes, Traced: b.r.Entries, EventCost: eventCost(t),
 		Probes: b.ledger.self[b.r.System.Probes].Busy(), ProbesNPT: round(b.ledger.self[b.r.System.Probes].NPT()),
@@ -152,7 +153,7 @@ func (p *Profile) goroutines(b *builder, incl []Usage) {
 		if g.Creator != trace.NoPoint {
 			e.Creator = b.r.T.Points[g.Creator].Name
 		}
-		e.Site, e.Longest = goSite(b.r.T, g), b.totals.longest[id]
+		e.Site, e.Longest, e.Got = goSite(b.r.T, g), b.totals.longest[id], b.totals.got[id]
 		e.ID = "go:" + g.Func + "<" + e.Creator
 		if g.Named {
 			e.ID = "name:" + g.Func

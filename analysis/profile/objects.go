@@ -27,6 +27,7 @@ type Object struct {
 	Waits    int64  `json:"waits"`
 	Wait     int64  `json:"wait_ns"`
 	Worst    int64  `json:"worst_wait_ns"`
+	Ready    int64  `json:"ready_after_ns"`  // from the ends of the waits until the goroutines ran again
 	Holds    int64  `json:"holds,omitempty"` // of a lock: from taking it to giving it back, at probes
 	Hold     int64  `json:"hold_ns,omitempty"`
 	// HoldInterval is a 95 % interval of Hold, if some operations were only counted. Unless Hold is
@@ -90,6 +91,7 @@ type objects struct {
 
 type waitSum struct {
 	n, ns, worst int64
+	ready        int64           // ns from the ends of the waits until the goroutines ran
 	by           map[ender]int64 // ns by waker
 }
 
@@ -136,9 +138,9 @@ func (o *objects) begin(w *replay.Wait) *queue {
 	return q
 }
 
-// end ends a wait in a queue; nil: it was not known before. own is the processor time that the
+// end ends a wait in a queue; nil: it was not known before. It returns the sum that the wait is in. own is the processor time that the
 // goroutine that ended it has used meanwhile.
-func (o *objects) end(w *replay.Wait, q *queue, now trace.Time, by ender, g *replay.G, own int64) {
+func (o *objects) end(w *replay.Wait, q *queue, now trace.Time, by ender, g *replay.G, own int64) *waitSum {
 	ns := int64(now - w.Since)
 	if q != nil {
 		q.leave(now, own, by, g)
@@ -154,6 +156,7 @@ func (o *objects) end(w *replay.Wait, q *queue, now trace.Time, by ender, g *rep
 	s.ns += ns
 	s.worst = max(s.worst, ns)
 	s.by[by] += ns
+	return s
 }
 
 // queueOf finds the queue of a wait.
@@ -349,6 +352,7 @@ func (g *gathered) place(file string, line int) {
 func (o *objects) wait(g *gathered, key waitKey, s *waitSum) {
 	g.Waits += s.n
 	g.Wait += s.ns
+	g.Ready += s.ready
 	g.Worst = max(g.Worst, s.worst)
 	g.reasons[o.t.Reason(key.reason)] += s.ns
 	o.waitedAt(key.stack, s.ns)

@@ -59,6 +59,8 @@ type Profile struct {
 	Effective float64 `json:"effective_parallelism"`
 	Nominal   float64 `json:"nominal_parallelism"`
 	Alone     int64   `json:"alone_ns"` // of the run, while one goroutine of the program alone was runnable
+	// AlonePath are procedures, from outside in, each of which has most of that time on its behalf.
+	AlonePath []string `json:"alone_path,omitempty"`
 
 	Parallelism []int64  `json:"parallelism"` // ns with 0, 1, 2 ... processors busy
 	Roots       []Part   `json:"roots"`
@@ -157,7 +159,8 @@ type Entry struct {
 	Queue []int64 `json:"queue,omitempty"`
 	// Latency is the distribution of the durations of the regions that ended.
 	Latency *Latency `json:"latency,omitempty"`
-	Longest int64    `json:"longest_busy_ns,omitempty"` // goroutines: most processor time of one of them
+	Longest int64    `json:"longest_busy_ns,omitempty"` // goroutines: most processor time of one of them, without times in which the system kept its thread waiting
+	Got     int64    `json:"got_ns,omitempty"`          // goroutines: the same of all
 	Creator string   `json:"creator,omitempty"`         // goroutines: the procedure that started them
 	Site    string   `json:"site,omitempty"`            // goroutines: file and line of their go statement
 }

@@ -15,6 +15,7 @@ type G struct {
 	Context ContextID
 	Base    ContextID // where it started
 	Ran     int64     // ns that it was busy, up to its last segment
+	Got     float64   // ns of processor time of these, by what the operating system gave its threads
 	Reason  trace.ReasonID
 	Wait    *Wait // the present one; nil: it does not wait, or its wait is not of interest
 	Regions []OpenRegion
@@ -33,6 +34,9 @@ type G struct {
 	frames  []frame
 	lent    Held // while it waits for a condition
 	woke    woke
+	share   float64    // of the time, that its thread has a processor
+	shareTo trace.Time // until then
+	thread  trace.ThreadID
 	wait    Wait
 }
 
@@ -67,8 +71,22 @@ func (r *Replay) Settle(g *G, now trace.Time) {
 	g.since = now
 	if g.Busy() {
 		g.Ran += int64(now - from)
+		r.got(g, from, now)
 	}
 	r.v.Segment(g, from, now)
+}
+
+// got adds to a goroutine's processor time. The system may keep a running thread waiting, and says now and then how
+// long it has: in between, that is taken to be even.
+func (r *Replay) got(g *G, from, to trace.Time) {
+	for from < to {
+		if from >= g.shareTo {
+			g.share, g.shareTo = r.T.Share(g.thread, from)
+		}
+		until := min(to, g.shareTo)
+		g.Got += g.share * float64(until-from)
+		from = until
+	}
 }
 
 // settleRunning shows the visitor the segments of all busy goroutines. It must be called before
@@ -136,7 +154,7 @@ func (r *Replay) create(e *trace.Event) {
 		r.gs[e.Slot] = g
 	}
 	by := r.g(e.By)
-	*g = G{ID: e.G, Slot: e.Slot, real: e.To, since: e.Time, Labels: NoSpan, frames: g.frames[:0], Held: g.Held[:0]}
+	*g = G{ID: e.G, Slot: e.Slot, real: e.To, since: e.Time, thread: e.Thread, Labels: NoSpan, frames: g.frames[:0], Held: g.Held[:0]}
 	if by != nil {
 		g.Labels = by.Labels
 	}
@@ -173,6 +191,9 @@ func (r *Replay) change(e *trace.Event) {
 	r.turn(g, e.Time, r.virtualState(g, e.To), g.Spins)
 	switch {
 	case e.To == trace.Running:
+		if g.thread != e.Thread {
+			g.thread, g.shareTo = e.Thread, 0
+		}
 		if g.woken {
 			g.WokeAt, g.woken = e.Time, false
 		}

@@ -58,7 +58,7 @@ func (n *Names) of(stack trace.StackID, reason trace.ReasonID, best trace.PointI
 	if name := n.ofRuntime(stack, reason); name != "" {
 		return name
 	}
-	at := n.site(stack)
+	at := n.site(stack, reason)
 	if at != trace.NoPoint && n.strong(at) {
 		return n.t.Points[at].Name
 	}
@@ -90,7 +90,7 @@ func (n *Names) nameOfPlace(stack trace.StackID, reason trace.ReasonID) string {
 	if name := n.ofRuntime(stack, reason); name != "" {
 		return name
 	}
-	if p := n.site(stack); p != trace.NoPoint && n.strong(p) {
+	if p := n.site(stack, reason); p != trace.NoPoint && n.strong(p) {
 		return n.t.Points[p].Name
 	}
 	return ""
@@ -187,8 +187,12 @@ func MayWait(op string) bool {
 	return false
 }
 
-// KindLock is the kind of objects that are locked and unlocked.
-const KindLock = "lock"
+// Kinds of objects.
+const (
+	KindLock      = "lock"
+	KindChannel   = "channel"
+	KindWaitGroup = "wait group"
+)
 
 // KindOf is the kind of object that has an operation.
 func KindOf(op string) string {
@@ -196,11 +200,11 @@ func KindOf(op string) string {
 	case spec.OpLock, spec.OpUnlock, spec.OpTryLock, spec.OpRLock, spec.OpRUnlock, spec.OpTryRLock:
 		return KindLock
 	case spec.OpAdd, spec.OpDone, spec.OpWait:
-		return "wait group"
+		return KindWaitGroup
 	case spec.OpCondWait, spec.OpSignal, spec.OpBroadcast:
 		return "cond"
 	case spec.OpSend, spec.OpReceive, spec.OpClose:
-		return "channel"
+		return KindChannel
 	}
 	return op
 }

@@ -136,7 +136,7 @@ func (r *Replay) waitFor(g *G, e *trace.Event) {
 		return
 	}
 	w := e.Wait()
-	r.joinWoken(g, w.Object, r.Names.site(w.Stack))
+	r.joinWoken(g, w.Object, r.Names.site(w.Stack, w.Reason))
 	g.wait = Wait{Address: w.Object, Stack: w.Stack, Reason: w.Reason, In: r.Contexts.list[g.waits].Proc, Since: e.Time}
 	g.Wait = &g.wait
 	if w.Object != 0 {
@@ -194,7 +194,7 @@ func (r *Replay) NameAt(stack trace.StackID, reason trace.ReasonID, ob *Object) 
 	if ob == nil {
 		return r.Names.of(stack, reason, trace.NoPoint)
 	}
-	if p := r.Names.site(stack); p != trace.NoPoint && r.Names.Among(ob.Same, p) {
+	if p := r.Names.site(stack, reason); p != trace.NoPoint && r.Names.Among(ob.Same, p) {
 		return r.T.Points[r.Names.declared(ob.Same)].Name
 	}
 	return r.Names.of(stack, reason, r.BestPoint(ob))

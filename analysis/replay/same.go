@@ -22,7 +22,7 @@ type woke struct {
 // joinWaker joins the name that the place of a wait gives its object with that which the waker has for it. An operation on
 // the address since the wait began was on the same object. Otherwise the operation's event is behind it.
 func (r *Replay) joinWaker(by *G, w *Wait) {
-	at := r.Names.site(w.Stack)
+	at := r.Names.site(w.Stack, w.Reason)
 	if at == trace.NoPoint {
 		return
 	}
@@ -44,7 +44,7 @@ func (r *Replay) joinWoken(g *G, object trace.Address, at trace.PointID) {
 // join notes that two points were about the object that is at an address.
 func (r *Replay) join(ob *Object, p, q trace.PointID) {
 	n := r.Names
-	if n.t.Points[p].Name == n.t.Points[q].Name || !n.one(p) || !n.one(q) {
+	if n.t.Points[p].Name == n.t.Points[q].Name || KindOf(n.t.Points[p].Op) != KindOf(n.t.Points[q].Op) || !n.one(p) || !n.one(q) {
 		return
 	}
 	for _, point := range []trace.PointID{p, q} {
@@ -92,11 +92,25 @@ func (n *Names) distance(p trace.PointID) int {
 }
 
 // site returns the point at the place of a wait, NoPoint if there is none.
-func (n *Names) site(stack trace.StackID) trace.PointID {
+func (n *Names) site(stack trace.StackID, reason trace.ReasonID) trace.PointID {
 	if f, ok := n.Caller(stack); ok {
-		if p, ok := n.sites[site{f.File, f.Line}]; ok {
+		if p, ok := n.sites[site{f.File, f.Line}]; ok && waitsFor(n.t.Reason(reason), n.t.Points[p].Op) {
 			return p
 		}
 	}
 	return trace.NoPoint
+}
+
+// waitsFor reports whether a wait for a reason may be that of an operation. Something else on its line may wait, too: an
+// allocation for the collector.
+func waitsFor(reason, op string) bool {
+	switch {
+	case strings.HasPrefix(reason, "chan "), strings.HasPrefix(reason, "select"):
+		return op == spec.OpSelect || KindOf(op) == KindChannel
+	case strings.Contains(reason, "Mutex"):
+		return op == spec.OpOnce || KindOf(op) == KindLock
+	case strings.Contains(reason, "WaitGroup"):
+		return KindOf(op) == KindWaitGroup
+	}
+	return op == spec.OpCondWait && strings.Contains(reason, "Cond")
 }

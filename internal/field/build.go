@@ -102,7 +102,8 @@ const place = `
 			%s
 		}
 	case trial.Garbage:
-		thrown = trial.Throw()
+		thrown = make([]*int, trial.Words)
+		trial.Thrown()
 	case trial.Log:
 		trial.Logger.Print("here")
 	}

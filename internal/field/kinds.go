@@ -10,7 +10,7 @@ import (
 type kind struct {
 	name string // as package trial has it
 	// For how much of the time that one goroutine takes for an item the run is busy with it, and how much of it a lock is held.
-	wall, hold float64
+	wall, hold, garbage float64 // and how many bytes are garbage for a ns of the item
 	// The name on the page is of the lock, the procedure or the channel; empty for a healthy program.
 	subject func(p program) string
 	ids     []string                                             // of the conclusions that say it
@@ -22,22 +22,22 @@ type kind struct {
 var kinds = []kind{
 	{name: "healthy", wall: 0.5},
 	{name: "idle", wall: 0.5},
-	{name: "lock", wall: 1.5, hold: 1.5, subject: registry, ids: lockIDs, truth: heldTruth, shown: heldShown, leaf: holder},
-	{name: "short", wall: 1.5, hold: 1.5, subject: registry, ids: lockIDs, truth: heldTruth, shown: heldShown, leaf: holder},
+	{name: "lock", wall: 1.5, hold: 1.5, subject: audit, ids: lockIDs, truth: heldTruth, shown: interval("held"), leaf: holder},
+	{name: "short", wall: 1.5, hold: 1.5, subject: audit, ids: lockIDs, truth: heldTruth, shown: interval("held"), leaf: holder},
 	{name: "serial", wall: 0.7, subject: func(program) string { return "trial.prepare" }, ids: []string{"one-processor", "serial-procedure"},
-		truth: func(t truth) float64 { return float64(t.Serial) }, shown: fact("on its behalf", "self busy"), leaf: names("trial.prepare")},
+		truth: func(t truth) float64 { return float64(t.Serial) }, shown: interval("on its behalf", "alone"), leaf: names("trial.prepare")},
 	{name: "channel", wall: 1, subject: func(program) string { return "handed" }, ids: []string{"small-buffer"},
-		truth: func(t truth) float64 { return float64(t.Sent + t.Received) }, shown: fact("senders and receivers waited"), leaf: names("trial.(*stage).send", "trial.pipeline")},
+		truth: func(t truth) float64 { return float64(t.Sent + t.Received) }, shown: interval("senders and receivers waited"), leaf: names("trial.(*stage).send", "trial.pipeline")},
 	{name: "slow", wall: 5. / 7, subject: func(program) string { return "trial.parts" }, ids: []string{"unequal-work"},
-		truth: func(t truth) float64 { return t.Ratio }, shown: fact("longest over the others"), leaf: names("trial.share")},
-	{name: "garbage", wall: 1, subject: func(p program) string { return p.proc }, ids: []string{"garbage-collector"},
-		truth: func(t truth) float64 { return t.Garbage }, shown: fact("allocated there"), leaf: func(p program) []string { return []string{p.proc, "trial.Throw"} }},
-	{name: "log", wall: 1.5, hold: 1.5, subject: func(program) string { return "log." }, ids: lockIDs, truth: heldTruth, shown: heldShown, leaf: holder},
+		truth: func(t truth) float64 { return t.Ratio }, shown: interval("longest over the others"), leaf: names("trial.share")},
+	{name: "garbage", wall: 1, garbage: 1, subject: func(p program) string { return p.proc }, ids: []string{"garbage-collector"},
+		truth: func(t truth) float64 { return t.Garbage }, shown: interval("allocated there"), leaf: func(p program) []string { return []string{p.proc} }},
+	{name: "log", wall: 1.5, hold: 1.5, subject: func(program) string { return "log." }, ids: lockIDs, truth: heldTruth, shown: interval("held, at least"), leaf: holder},
 }
 
 var lockIDs = []string{"contended-lock", "saturated-lock"}
 
-func registry(program) string { return "registry" }
+func audit(program) string { return "audit" }
 
 func holder(p program) []string {
 	return []string{p.proc, "trial.compute", "trial.spin", "trial.Held", "log.("}
@@ -47,32 +47,20 @@ func names(list ...string) func(program) []string { return func(program) []strin
 
 func heldTruth(t truth) float64 { return float64(t.Held) }
 
-// heldShown is how long a lock is said to be held.
-func heldShown(it advice.Item) (value, lo, hi float64) {
-	for _, f := range it.Evidence {
-		switch f.What {
-		case "held":
-			value = f.Value
-		case "held, at least":
-			lo = f.Value
-		case "held, at most":
-			hi = f.Value
-		}
-	}
-	return value, lo, hi
-}
-
-// fact returns the first of the named facts that a conclusion has.
-func fact(whats ...string) func(advice.Item) (value, lo, hi float64) {
+// interval returns the first of the named facts that a conclusion has, and its interval.
+func interval(whats ...string) func(advice.Item) (value, lo, hi float64) {
 	return func(it advice.Item) (value, lo, hi float64) {
+		has := map[string]float64{}
+		for _, f := range it.Evidence {
+			has[f.What] = f.Value
+		}
 		for _, what := range whats {
-			for _, f := range it.Evidence {
-				if f.What == what {
-					return f.Value, 0, 0
-				}
+			lo, hi = has[what+", at least"], has[what+", at most"]
+			if value = has[what]; value+lo+hi > 0 {
+				break
 			}
 		}
-		return 0, 0, 0
+		return value, lo, hi
 	}
 }
 

@@ -10,14 +10,14 @@ type program struct {
 	hold   string // how the lock is held there: one of holds
 }
 
-// holds are ways to hold a lock named registry: its declaration, and the statements.
+// holds are ways to hold a lock named audit: its declaration, and the statements.
 var holds = map[string][2]string{
-	"plain": {`var registry lock.Mutex`,
-		`registry.Lock(); %s; registry.Unlock()`},
-	"deferred": {`var registry lock.Mutex`,
-		`func() { registry.Lock(); defer registry.Unlock(); %s }()`},
-	"field": {`type registryCache struct { lock.RWMutex; size int }; var registry = &registryCache{}`,
-		`registry.Lock(); registry.size++; %s; registry.Unlock()`},
+	"plain": {`var audit lock.Mutex`,
+		`audit.Lock(); %s; audit.Unlock()`},
+	"deferred": {`var audit lock.Mutex`,
+		`func() { audit.Lock(); defer audit.Unlock(); %s }()`},
+	"field": {`type auditCache struct { lock.RWMutex; size int }; var audit = &auditCache{}`,
+		`audit.Lock(); audit.size++; %s; audit.Unlock()`},
 }
 
 var programs = []program{

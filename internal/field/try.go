@@ -66,10 +66,10 @@ func (s *suite) try(b *built, k kind, turn int) (o outcome, err error) {
 	const length = 1.5e9 // ns
 	o = outcome{p: b.program, k: k}
 	items := max(16, int(length/(k.wall*b.item)))
-	hold := fmt.Sprintf("TRIAL_HOLD=%d", int(k.hold*b.item/b.calls))
+	env := []string{fmt.Sprintf("TRIAL_HOLD=%.0f", k.hold*b.item/b.calls), fmt.Sprintf("TRIAL_WORDS=%.0f", k.garbage*b.item/b.calls/8)}
 	file := filepath.Join(s.scratch, b.name, fmt.Sprintf("%s.%d.sddf", k.name, turn))
 	os.Remove(file)
-	t, out, err := s.start(b.probed, k.name, items, hold, "QINST=out="+file)
+	t, out, err := s.start(b.probed, k.name, items, append(env, "QINST=out="+file)...)
 	if err != nil {
 		return o, err
 	}
@@ -83,14 +83,14 @@ func (s *suite) try(b *built, k kind, turn int) (o outcome, err error) {
 		return o, nil
 	}
 	profile, trace := file+".cpu", file+".trace"
-	_, plain, err := s.start(b.plain, k.name, items, hold, "TRIAL_CPU="+profile)
+	_, plain, err := s.start(b.plain, k.name, items, append(env, "TRIAL_CPU="+profile)...)
 	if err != nil {
 		return o, err
 	}
 	if plain != out {
 		return o, fmt.Errorf("printed %q with probes, %q without", out, plain)
 	}
-	if _, _, err = s.start(b.plain, k.name, items, hold, "TRIAL_TRACE="+trace); err != nil || k.leaf == nil {
+	if _, _, err = s.start(b.plain, k.name, items, append(env, "TRIAL_TRACE="+trace)...); err != nil || k.leaf == nil {
 		return o, err
 	}
 	if o.cpu, err = s.top(k.leaf(b.program), false, profile); err != nil {

@@ -55,12 +55,14 @@ func spin() {
 	}
 }
 
-// Throw returns garbage.
-func Throw() []*int {
-	const words = 1024
-	thrown.Add(8 * words)
-	return make([]*int, words)
-}
+// Words is how much garbage there is at each call of the place.
+var Words = func() int {
+	n, _ := strconv.Atoi(os.Getenv("TRIAL_WORDS"))
+	return n
+}()
+
+// Thrown counts it.
+func Thrown() { thrown.Add(8 * int64(Words)) }
 
 // slowly is what package log writes to while it holds its lock.
 type slowly struct{}
@@ -116,11 +118,23 @@ func pool(items int, work func(item int)) {
 	group.Wait()
 }
 
-// prepare is a part of the work that one goroutine does.
+// prepare is a part of the work that one goroutine does. It checks what it did.
 func prepare(items int, work func(item int)) {
+	seen := map[int]bool{}
 	for i := 0; i < items; i++ {
+		if seen[i] {
+			panic("an item comes twice")
+		}
+		seen[i] = true
 		work(i)
 		sum.Add(int64(i))
+	}
+	total := 0
+	for i := range seen {
+		total += i
+	}
+	if total != items*(items-1)/2 || len(seen) != items {
+		panic("items are missing")
 	}
 }
 

@@ -76,6 +76,7 @@ func Main(work func(item int)) {
 	work(0) // what is done once is no part of it
 	calls.Store(0)
 	held.Store(0)
+	before := allocated()
 	stop := observe()
 	start := time.Now()
 	var t truth
@@ -83,7 +84,7 @@ func Main(work func(item int)) {
 	t.Wall = int64(time.Since(start))
 	stop()
 	t.Calls, t.Held, t.Items = calls.Load(), held.Load(), items
-	t.GC, t.Garbage = collected()
+	t.GC, t.Garbage = collected(), float64(thrown.Load())/float64(allocated()-before)
 	if err := json.NewEncoder(os.Stderr).Encode(t); err != nil {
 		panic(err)
 	}
@@ -123,13 +124,17 @@ func observe() (stop func()) {
 // sum is of something about all items, so that runs can be compared.
 var sum atomic.Int64
 
-// collected returns the collector's share of the processor time used, and that of the garbage put
-// in among the bytes allocated.
-func collected() (gc, garbage float64) {
+// collected returns the collector's share of the processor time used.
+func collected() float64 {
 	runtime.GC() // which brings the times up to date
-	samples := []metrics.Sample{{Name: "/cpu/classes/gc/total:cpu-seconds"}, {Name: "/cpu/classes/total:cpu-seconds"},
-		{Name: "/cpu/classes/idle:cpu-seconds"}, {Name: "/gc/heap/allocs:bytes"}}
+	samples := []metrics.Sample{{Name: "/cpu/classes/gc/total:cpu-seconds"}, {Name: "/cpu/classes/total:cpu-seconds"}, {Name: "/cpu/classes/idle:cpu-seconds"}}
 	metrics.Read(samples)
-	used := samples[1].Value.Float64() - samples[2].Value.Float64()
-	return samples[0].Value.Float64() / used, float64(thrown.Load()) / float64(samples[3].Value.Uint64())
+	return samples[0].Value.Float64() / (samples[1].Value.Float64() - samples[2].Value.Float64())
+}
+
+// allocated is how many bytes the program has allocated.
+func allocated() uint64 {
+	samples := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
+	metrics.Read(samples)
+	return samples[0].Value.Uint64()
 }
