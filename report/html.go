@@ -221,26 +221,34 @@ func (h *htmlPage) lines() {
 	}
 }
 
+// objects lists what was waited for; waits that are idle by design come last.
 func (h *htmlPage) objects() {
-	for i := range h.P.Objects {
-		o := &h.P.Objects[i]
-		if o.Wait == 0 && o.Hold == 0 || len(h.Objects) == 3*top {
-			continue
+	for _, idle := range []bool{false, true} {
+		for i := range h.P.Objects {
+			if o := &h.P.Objects[i]; o.Idle == idle && o.Wait+o.Hold > 0 && len(h.Objects) < 3*top {
+				h.Objects = append(h.Objects, h.object(o))
+			}
 		}
-		x := htmlObject{Object: o, Place: place(o.File, o.Line), Mean: fmt.Sprintf("%.2f", meanQueue(h.P, o))}
-		var queue []string
-		for _, ns := range o.Waiting[min(1, len(o.Waiting)):] {
-			queue = append(queue, measure.Time(ns))
-		}
-		if len(queue) > 6 {
-			queue = append(queue[:6], "...")
-		}
-		x.Queue = strings.Join(queue, ", ")
-		if len(o.Blamed) > 0 {
-			x.Blamed = fmt.Sprintf("%s %s", measure.Local(o.Blamed[0].Reason), measure.Percent(o.Blamed[0].Time, o.Wait))
-		}
-		h.Objects = append(h.Objects, x)
 	}
+}
+
+func (h *htmlPage) object(o *profile.Object) htmlObject {
+	x := htmlObject{Object: o, Place: place(o.File, o.Line), Mean: fmt.Sprintf("%.2f", meanQueue(h.P, o))}
+	var queue []string
+	for _, ns := range o.Waiting[min(1, len(o.Waiting)):] {
+		queue = append(queue, measure.Time(ns))
+	}
+	if len(queue) > 6 {
+		queue = append(queue[:6], "...")
+	}
+	x.Queue = strings.Join(queue, ", ")
+	switch {
+	case o.Idle:
+		x.Blamed = "nobody: idle by design"
+	case len(o.Blamed) > 0:
+		x.Blamed = fmt.Sprintf("%s %s", measure.Local(o.Blamed[0].Reason), measure.Percent(o.Blamed[0].Time, o.Wait))
+	}
+	return x
 }
 
 func (h *htmlPage) flame() {

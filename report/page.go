@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strings"
 	"time"
 
 	"qinst.dev/analysis/advice"
@@ -35,6 +36,7 @@ func Page(t *trace.Trace, p *profile.Profile) *doc.Doc {
 	pg.goroutines()
 	pg.regions()
 	pg.objects()
+	pg.memory()
 	pg.lost()
 	pg.data()
 	pg.cost()
@@ -237,14 +239,32 @@ func (pg *page) regions() {
 }
 
 func (pg *page) objects() {
-	list := slices.DeleteFunc(slices.Clone(pg.p.Objects), func(o profile.Object) bool { return o.Wait == 0 && o.Hold == 0 })
-	if len(list) == 0 {
+	var list, idle []profile.Object
+	for _, o := range pg.p.Objects {
+		switch {
+		case o.Wait == 0 && o.Hold == 0:
+		case o.Idle:
+			idle = append(idle, o)
+		default:
+			list = append(list, o)
+		}
+	}
+	if len(list)+len(idle) == 0 {
 		return
 	}
 	s := pg.Add("synchronization", "Synchronization, by time waited")
-	objectTable(s, pg.p, list[:min(top, len(list))])
+	if len(list) > 0 {
+		objectTable(s, pg.p, list[:min(top, len(list))])
+	}
 	if n := len(list) - top; n > 0 {
 		s.Say("and %d more: qinst profile -by sync", n)
+	}
+	if len(idle) > 0 {
+		var names []string
+		for _, o := range idle[:min(top, len(idle))] {
+			names = append(names, fmt.Sprintf("%s %s", o.Name, measure.Time(o.Wait)))
+		}
+		s.Say("idle by design, for the time, a connection, a signal, or until much of the run was over: %s", strings.Join(names, ", "))
 	}
 }
 
@@ -273,6 +293,21 @@ func objectTable(s *doc.Section, p *profile.Profile, list []profile.Object) {
 	s.Table(t)
 }
 
+// memory shows who allocates.
+func (pg *page) memory() {
+	m := pg.p.Memory
+	if m == nil {
+		return
+	}
+	s := pg.Add("memory", "Memory allocated, by procedure")
+	s.Say("An estimate from %s allocations, chosen at random by bytes: of about %s. What a procedure's calls of packages without probes allocate is its own.", measure.Count(m.Samples), measure.Bytes(m.Bytes))
+	t := doc.NewTable("procedure", "allocated", "%", "between", "", "most of it at").Left(5)
+	for _, p := range m.Places[:min(8, len(m.Places))] {
+		t.Row(doc.Name(cmp.Or(p.Name, "[not known]"), nameWidth), measure.Bytes(p.Bytes), fmt.Sprintf("%.1f%%", 100*p.Share), fmt.Sprintf("%.1f%%", 100*p.Between[0]), fmt.Sprintf("%.1f%%", 100*p.Between[1]), place(p.File, p.Line))
+	}
+	s.Table(t)
+}
+
 // meanQueue is how many goroutines wait for an object on average.
 func meanQueue(p *profile.Profile, o *profile.Object) float64 {
 	return measure.Ratio(o.Wait, p.Wall*int64(max(1, o.Objects)))
@@ -297,8 +332,8 @@ func (pg *page) lost() {
 	}
 	s.Say("scheduler: processors looked for work, or switched, for %s (%s of processor time)", measure.Time(p.Searched), measure.Percent(p.Searched, all))
 	if c := p.GC; c.Cycles > 0 || c.Stops > 0 {
-		s.Say("garbage collector: %s cycles, marking for %s of the run; workers %s and assists %s of processor time; the world stopped %s times, for %s",
-			measure.Count(c.Cycles), measure.Time(c.Marking), measure.Time(c.Workers), measure.Time(c.Assists), measure.Count(c.Stops), measure.Time(c.Stopped))
+		s.Say("garbage collector: %s cycles, marking for %s of the run; workers %s and assists %s of processor time%s; the world stopped %s times, for %s",
+			measure.Count(c.Cycles), measure.Time(c.Marking), measure.Time(c.Workers), measure.Time(c.Assists), pg.collected(), measure.Count(c.Stops), measure.Time(c.Stopped))
 	}
 	if ns, most := advice.OperationCost(p); most != nil {
 		ops := uint64(0)
@@ -320,6 +355,15 @@ func (pg *page) lost() {
 		t.Row(w.Reason, doc.Time(w.Time), fmt.Sprintf("%.2f at a time", measure.Ratio(w.Time, p.Wall)))
 	}
 	s.Table(t)
+}
+
+// collected is the collector's processor time by its threads' clocks, which other load does not change.
+func (pg *page) collected() string {
+	c := &pg.p.CPU
+	if c.Collector < 0 || !c.Known {
+		return ""
+	}
+	return fmt.Sprintf(" by this trace, %s (%s of the process) by their threads' clocks", measure.Time(c.Collector), measure.Percent(c.Collector, c.User+c.System))
 }
 
 // offCPUMatters reports whether the operating system's interference makes other numbers doubtful.

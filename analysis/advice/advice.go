@@ -74,10 +74,18 @@ func isWritten(e *profile.Entry) bool {
 	return e.Kind == profile.KindProc && e.ID != profile.NoProcedure && !strings.HasPrefix(e.Name, "[")
 }
 
-// unused returns the time in which some processor was idle while others worked.
+// unused returns the time in which some processor had no work of the program while others worked. The collector works on
+// processors that are idle, and on a busy machine a processor seems busy whose thread waits: so at least it is the time in
+// which one goroutine alone could run.
 func unused(p *profile.Profile) int64 {
-	if len(p.Parallelism) <= p.Procs {
-		return p.Wall - p.Idle
+	idle := p.Wall - p.Idle
+	if len(p.Parallelism) > p.Procs {
+		idle -= p.Parallelism[p.Procs]
 	}
-	return p.Wall - p.Idle - p.Parallelism[p.Procs]
+	return max(idle, p.Alone)
+}
+
+// given is the part of the time in which a processor seemed busy that the system gave it.
+func given(p *profile.Profile) float64 {
+	return 1 - measure.Ratio(min(p.OffCPU, p.Busy+p.Spin), p.Busy+p.Spin)
 }

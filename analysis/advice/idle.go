@@ -48,11 +48,23 @@ func idleness(p *profile.Profile) []Item {
 			measure.Time(p.Idle), measure.Percent(p.Idle, p.Wall), measure.Time(input), ended, requests)
 	case len(p.BlockedBy) > 0:
 		it.ID, it.Claim = "idle", "nothing ran while goroutines waited"
-		it.Text = fmt.Sprintf("nothing ran for %s of the run; most waiting was for: %s%s", measure.Percent(p.Idle, p.Wall), p.BlockedBy[0].Reason, ended)
+		it.Text = fmt.Sprintf("nothing ran for %s of the run; most waiting was for: %s%s", measure.Percent(p.Idle, p.Wall), mostWaited(p), ended)
 	default:
 		return nil
 	}
+	// A server that waits for requests is no problem.
+	it.Remark = network > 2*calls && slices.ContainsFunc(p.Objects, func(o profile.Object) bool { return o.Serves() })
 	return []Item{it}
+}
+
+// mostWaited is what the program waited for most: the runtime's reason and, if it is known, the object.
+func mostWaited(p *profile.Profile) string {
+	for i := range p.Objects {
+		if o := &p.Objects[i]; !o.Idle && len(o.WaitedFor) > 0 {
+			return fmt.Sprintf("%s (%s)", o.WaitedFor[0].Reason, o.Name)
+		}
+	}
+	return p.BlockedBy[0].Reason
 }
 
 // spinning finds the loop in which processors were spinning.

@@ -34,7 +34,7 @@ func locks(p *profile.Profile) (out []Item) {
 func contended(p *profile.Profile, o *profile.Object, queued int64) Item {
 	mean := measure.Ratio(o.Wait, p.Wall)
 	it := Item{ID: "contended-lock", Claim: "goroutines queue for a lock", Subject: aboutObject(o),
-		Evidence: []Fact{ns("time with a queue", queued), number("goroutines waiting on average", mean), ns("waited", o.Wait)}}
+		Evidence: []Fact{ns("time with a queue", queued), number("goroutines waiting on average", mean), ns("waited", o.Wait), ns("waited until they ran again", o.Wait+o.Ready)}}
 	if o.Holds > 0 {
 		it.Evidence = append(it.Evidence, ns("held", o.Hold))
 		if i := o.HoldInterval; i != nil {
@@ -43,11 +43,8 @@ func contended(p *profile.Profile, o *profile.Object, queued int64) Item {
 		it.Text = fmt.Sprintf("shorten or split what %s guards: it was held for %s, and goroutines queued for it for %s, %.2f on average",
 			name(o), held(o, p.Wall), measure.Time(queued), mean)
 	} else {
-		// While somebody waits for a lock somebody has it, or has been woken to take it.
-		least := max(0, queued-o.Ready)
-		it.Evidence = append(it.Evidence, ns("held, at least", least))
-		it.Text = fmt.Sprintf("hold %s for a shorter time, or use it less often: goroutines queued for it for %s (%s of the run), %.2f on average, and it was held for %s or more (no probe sees its holders)%s",
-			name(o), measure.Time(queued), measure.Percent(queued, p.Wall), mean, measure.Time(least), waiting(p, o))
+		it.Text = fmt.Sprintf("hold %s for a shorter time, or use it less often: goroutines queued for it for %s (%s of the run), %.2f on average%s; no probe sees how long it is held",
+			name(o), measure.Time(queued), measure.Percent(queued, p.Wall), mean, waiting(p, o))
 	}
 	if len(o.Blamed) > 0 && o.Blamed[0].Time > 0 {
 		b := o.Blamed[0]

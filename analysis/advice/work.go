@@ -74,7 +74,7 @@ func imbalance(p *profile.Profile) (out []Item) {
 			continue
 		}
 		others := float64(e.Got-e.Longest) / float64(e.Calls-1)
-		if float64(e.Longest) < balanceRatio.value()*others || measure.Ratio(e.Longest, p.Wall) < balanceShare.value() {
+		if float64(e.Longest) < balanceRatio.value()*others || measure.Ratio(e.Longest, p.Wall) < balanceShare.value()*given(p) {
 			continue
 		}
 		out = append(out, Item{ID: "unequal-work", Claim: "one goroutine of a kind has more work than the others", Subject: about(e),

@@ -27,8 +27,9 @@ type Object struct {
 	Waits    int64  `json:"waits"`
 	Wait     int64  `json:"wait_ns"`
 	Worst    int64  `json:"worst_wait_ns"`
-	Ready    int64  `json:"ready_after_ns"`  // from the ends of the waits until the goroutines ran again
-	Holds    int64  `json:"holds,omitempty"` // of a lock: from taking it to giving it back, at probes
+	Idle     bool   `json:"idle_by_design,omitempty"` // they wait for the time, a connection, a signal, or until much of the run is over
+	Ready    int64  `json:"ready_after_ns"`           // from the ends of the waits until the goroutines ran again
+	Holds    int64  `json:"holds,omitempty"`          // of a lock: from taking it to giving it back, at probes
 	Hold     int64  `json:"hold_ns,omitempty"`
 	// HoldInterval is a 95 % interval of Hold, if some operations were only counted. Unless Hold is
 	// estimated, it is the sum of the holds that are known, and the interval's lower end.
@@ -410,13 +411,13 @@ func (o *objects) whoEnded(by ender) string {
 	case by == noProcedure:
 		return "[no procedure]"
 	case by == stillWaiting:
-		return "[end of the trace]"
+		return endedByNothing
 	}
 	switch trace.Cause(-2 - by) {
 	case trace.WakeNetpoll:
 		return "[network poller]"
 	case trace.WakeTimer:
-		return "[timer]"
+		return endedByTimer
 	case trace.WakeGC:
 		return "[garbage collector]"
 	}
@@ -457,6 +458,7 @@ func sorted(named map[string]*gathered, wall int64, event float64) []Object {
 		if g.Estimated {
 			g.unseen = round(g.use.all.NPT() * (float64(g.Hold)/float64(h.ns) - 1))
 		}
+		g.Idle = g.idles(wall)
 		list = append(list, g.Object)
 	}
 	sortObjects(list)

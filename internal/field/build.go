@@ -105,7 +105,9 @@ const place = `
 		thrown = make([]*int, trial.Words)
 		trial.Thrown()
 	case trial.Log:
+		start := trial.Before()
 		trial.Logger.Print("here")
+		trial.After(start)
 	}
 `
 
@@ -141,9 +143,9 @@ func packageClause(text string) string {
 
 // truth is what a trial says of itself: package trial has its meaning.
 type truth struct {
-	Wall, Calls, Held, Serial, Sent, Received int64
-	Ratio, Garbage, GC                        float64
-	Items                                     int
+	Wall, Calls, Held, Waited, Serial, Sent, Received int64
+	Ratio, Garbage, GC                                float64
+	Items                                             int
 }
 
 // start runs a program and returns what it says.

@@ -32,7 +32,7 @@ var kinds = []kind{
 		truth: func(t truth) float64 { return t.Ratio }, shown: interval("longest over the others"), leaf: names("trial.share")},
 	{name: "garbage", wall: 1, garbage: 1, subject: func(p program) string { return p.proc }, ids: []string{"garbage-collector"},
 		truth: func(t truth) float64 { return t.Garbage }, shown: interval("allocated there"), leaf: func(p program) []string { return []string{p.proc} }},
-	{name: "log", wall: 1.5, hold: 1.5, subject: func(program) string { return "log." }, ids: lockIDs, truth: heldTruth, shown: interval("held, at least"), leaf: holder},
+	{name: "log", wall: 1.5, hold: 1.5, subject: func(program) string { return "log." }, ids: lockIDs, truth: func(t truth) float64 { return float64(t.Waited) }, shown: interval("waited until they ran again"), leaf: holder},
 }
 
 var lockIDs = []string{"contended-lock", "saturated-lock"}

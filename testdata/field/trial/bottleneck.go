@@ -6,9 +6,11 @@ import (
 	"log"
 	"os"
 	"os/signal"
+	"runtime"
 	"strconv"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 )
 
@@ -71,6 +73,15 @@ func (slowly) Write(p []byte) (int, error) {
 	compute(hold)
 	return len(p), nil
 }
+
+// logged is the time that calls of the dependency took.
+var logged atomic.Int64
+
+// Before and After are around a call of it.
+func Before() time.Time { return time.Now() }
+
+// After notes how long it took.
+func After(start time.Time) { logged.Add(int64(time.Since(start))) }
 
 // Logger is a dependency with a lock.
 var Logger = log.New(slowly{}, "", 0)
@@ -177,20 +188,36 @@ func (s *stage) send(item int, t *truth) {
 	t.Sent += int64(time.Since(start))
 }
 
-// parts gives each worker its part before it starts: the third has as much as four others.
+// parts gives each worker its part before it starts: the third has as much as four others. It returns the ratio of
+// their processor times, which depends on how fast processors are that work at the same time.
 func parts(items int, work func(item int)) (ratio float64) {
 	one := items / 7
 	sizes := []int{one, one, 4 * one, one}
+	times := make([]float64, len(sizes))
 	var group sync.WaitGroup
-	for _, size := range sizes {
+	for i, size := range sizes {
 		group.Add(1)
 		go func() {
 			defer group.Done()
+			runtime.LockOSThread() // whose time is measured
+			defer runtime.UnlockOSThread()
+			before := threadTime()
 			share(size, work)
+			times[i] = threadTime() - before
 		}()
 	}
 	group.Wait()
-	return 4
+	return times[2] / ((times[0] + times[1] + times[3]) / 3)
+}
+
+// threadTime is the processor time of the thread, in seconds.
+func threadTime() float64 {
+	const self = 1 // the thread
+	var u syscall.Rusage
+	if err := syscall.Getrusage(self, &u); err != nil {
+		panic(err)
+	}
+	return float64(u.Utime.Sec+u.Stime.Sec) + float64(u.Utime.Usec+u.Stime.Usec)/1e6
 }
 
 func share(items int, work func(item int)) {

@@ -48,6 +48,7 @@ type truth struct {
 	Wall     int64   `json:"wall"`
 	Calls    int64   `json:"calls"`    // of the place in the module
 	Held     int64   `json:"held"`     // the lock, or that of the dependency
+	Waited   int64   `json:"waited"`   // for the lock of the dependency, until it ran again
 	Serial   int64   `json:"serial"`   // the serial part
 	Sent     int64   `json:"sent"`     // waited while sending
 	Received int64   `json:"received"` // waited while receiving
@@ -76,6 +77,7 @@ func Main(work func(item int)) {
 	work(0) // what is done once is no part of it
 	calls.Store(0)
 	held.Store(0)
+	logged.Store(0)
 	before := allocated()
 	stop := observe()
 	start := time.Now()
@@ -84,6 +86,7 @@ func Main(work func(item int)) {
 	t.Wall = int64(time.Since(start))
 	stop()
 	t.Calls, t.Held, t.Items = calls.Load(), held.Load(), items
+	t.Waited = max(0, logged.Load()-t.Held)
 	t.GC, t.Garbage = collected(), float64(thrown.Load())/float64(allocated()-before)
 	if err := json.NewEncoder(os.Stderr).Encode(t); err != nil {
 		panic(err)
