@@ -3,6 +3,7 @@ package trace_test
 import (
 	"bytes"
 	"encoding/binary"
+	"math"
 	"testing"
 
 	"qinst.dev/sddf"
@@ -108,5 +109,28 @@ func TestLimit(t *testing.T) {
 	})
 	if n, losses := events(t, tr); n != 4 || losses.Any() || tr.Wall() != 45 || tr.Ran != 1000 {
 		t.Errorf("%d events, losses %v, wall %d, ran %d; want 4, none, 45, 1000", n, losses.List(), tr.Wall(), tr.Ran)
+	}
+}
+
+// Between two readings a thread had a processor for an even part of the time in which it wanted one.
+func TestShare(t *testing.T) {
+	t.Parallel()
+	tr := recorded(t, func(w *sddf.Writer) {
+		clock(w, 1000)
+		for _, r := range [][3]uint64{{1000, 0, 0}, {2000, 900, 100}, {3000, 1000, 1000}, {4000, 1000, 1000}} {
+			w.Data(spec.TagOSCPU, uint32(1), uint32(7), r[0], r[1], r[2])
+		}
+		clock(w, 4000)
+		end(w, 4000)
+	})
+	for _, c := range []struct {
+		thread trace.ThreadID
+		at     trace.Time
+		share  float64
+		until  trace.Time
+	}{{1, 0, 0.9, 1000}, {1, 999, 0.9, 1000}, {1, 1000, 0.1, 2000}, {1, 2500, 1, 3000}, {2, 500, 1, math.MaxInt64}} {
+		if share, until := tr.Share(c.thread, c.at); share != c.share || until != c.until {
+			t.Errorf("thread %d at %d: %v until %d, expected %v until %d", c.thread, c.at, share, until, c.share, c.until)
+		}
 	}
 }

@@ -318,6 +318,11 @@ func (b *Builder) Wait(g G, reason string, address, stack uint64) {
 	b.leave(g)
 }
 
+// Alloc lets g take memory in a stack.
+func (b *Builder) Alloc(g G, bytes, stack uint64) {
+	b.event(b.on(g), spec.EvAlloc, 0, bytes|stack<<spec.AddressBits)
+}
+
 // BeginRegion begins a region of g's work.
 func (b *Builder) BeginRegion(g G, region string) {
 	b.event(b.on(g), spec.EvRegionBegin, b.text(region))
