@@ -31,11 +31,11 @@ func (a *alone) change(now trace.Time, d int64) {
 	a.n += d
 }
 
-// of returns how much of a stretch that ends now a goroutine was the only one.
-func (a *alone) of(g *replay.G, m *mine, now trace.Time) int64 {
+// of returns how much of a stretch that ends now a goroutine was the only one. accounted is the time up to its stretch before.
+func (a *alone) of(g *replay.G, accounted *int64, now trace.Time) int64 {
 	all := a.until(now)
-	ns := all - m.alone
-	m.alone = all
+	ns := all - *accounted
+	*accounted = all
 	if g.System || !runnable(g.State) {
 		return 0
 	}

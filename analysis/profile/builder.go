@@ -120,7 +120,7 @@ func (b *builder) Create(g, by *replay.G, now trace.Time) {
 func (b *builder) Segment(g *replay.G, from, to trace.Time) {
 	m := &b.gs[g.Slot]
 	s := b.nominal.stretch(b.r.Busy(), &m.since, from, to)
-	s.alone = b.alone.of(g, m, to)
+	s.alone = b.alone.of(g, &m.alone, to)
 	if b.out(m) {
 		b.within.outside.spend(g, s)
 		return

@@ -8,6 +8,13 @@ import (
 // idleMost is the share of an object's waits that are idle by design from which on it is.
 const idleMost = 0.9
 
+// markIdle marks the objects that are.
+func markIdle(list []Object, wall int64) {
+	for i := range list {
+		list[i].Idle = list[i].idles(wall)
+	}
+}
+
 // idles reports whether goroutines wait for an object by design: for the time, for a connection or a signal, or until the
 // run or a large part of it is over. Nobody is slower because of such waits.
 func (o *Object) idles(wall int64) bool {
@@ -39,9 +46,3 @@ func (o *Object) Serves() bool {
 func accepts(function string) bool {
 	return strings.HasSuffix(function, ".accept") || strings.HasSuffix(function, ".Accept")
 }
-
-// Names of what ends waits, other than procedures.
-const (
-	endedByTimer   = "[timer]"
-	endedByNothing = "[end of the trace]"
-)

@@ -57,6 +57,7 @@ func newProfile(b *builder, in Within, t *trace.Tables, losses trace.Losses) *Pr
 		}
 	}
 	p.Objects = b.objects.finish(p.Wall)
+	markIdle(p.Objects, p.Wall)
 	if b.sampled.samples > 0 {
 		p.Sampling = &Sampling{t.Int("sample_ns"), b.sampled.looks, b.sampled.samples}
 	}

@@ -404,6 +404,12 @@ type LineWait struct {
 	Time int64 // ns
 }
 
+// Names of what ends waits, other than procedures.
+const (
+	endedByTimer   = "[timer]"
+	endedByNothing = "[end of the trace]"
+)
+
 func (o *objects) whoEnded(by ender) string {
 	switch {
 	case by >= 0:
@@ -458,7 +464,6 @@ func sorted(named map[string]*gathered, wall int64, event float64) []Object {
 		if g.Estimated {
 			g.unseen = round(g.use.all.NPT() * (float64(g.Hold)/float64(h.ns) - 1))
 		}
-		g.Idle = g.idles(wall)
 		list = append(list, g.Object)
 	}
 	sortObjects(list)

@@ -56,12 +56,13 @@ const policy = `
 	report, lab/check, instrument/toolexec, extensions, sddf/pablo, sddf/pack, golang.org/x/tools/txtar < cmd/qinst;
 
 	# suites and oracles
-	NONE < internal/deps, internal/docs;
+	NONE < internal/deps, internal/docs, internal/kept;
 	trace, golang.org/x/exp/trace < internal/oracle;
 	trace < internal/suites;
 	trace, golang.org/x/tools/cover < internal/counts;
 	trace/tracetest, analysis/profile, lab < internal/servers;
-	lab, trace, internal/stats < internal/instructions;
+	internal/kept, lab, trace, internal/stats < internal/instructions;
+	internal/kept, lab, analysis/advice < internal/field;
 	internal/progen < internal/progen/write;
 `
 

@@ -3,7 +3,7 @@
 // the truth among the conclusions of the first screen, the number shown there beside the true one,
 // and where a profile by processor time and the execution tracer's profile of waits have it.
 //
-//	field -qinst PATH -dir testdata/field [-only KIND,...] [-turns N] [-keep FOLDER] [PROGRAM ...]
+//	field -qinst PATH -dir testdata/field [-only KIND,...] [-turns N] [-keep FOLDER] [-kept FILE [-update]] [PROGRAM ...]
 package main
 
 import (
@@ -13,8 +13,8 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
+	"qinst.dev/internal/kept"
 	"qinst.dev/lab"
 )
 
@@ -25,10 +25,12 @@ func main() {
 	turns := flag.Int("turns", 1, "run each case so often")
 	duel := flag.Bool("duel", true, "run the other tools as well")
 	keep := flag.String("keep", "", "a folder for programs and traces, which stays; programs in it are used as they are")
+	file := flag.String("kept", "", "the file that keeps results")
+	update := flag.Bool("update", false, "keep what is measured in the file")
 	flag.Parse()
 	ctx, stop := lab.Signals(context.Background())
 	defer stop()
-	s := &suite{ctx: ctx, qinst: *qinst, dir: *dir, scratch: *keep, duel: *duel}
+	s := &suite{ctx: ctx, qinst: *qinst, dir: *dir, scratch: *keep, duel: *duel, kept: *file, update: *update}
 	if err := s.run(flag.Args(), strings.FieldsFunc(*only, func(r rune) bool { return r == ',' }), *turns); err != nil {
 		fmt.Fprintln(os.Stderr, "field:", err)
 		os.Exit(1)
@@ -41,6 +43,8 @@ type suite struct {
 	qinst, dir string // the command; the drivers' module
 	scratch    string // for copies of modules, programs and traces
 	duel       bool
+	kept       string // the file of results
+	update     bool
 }
 
 // run tries programs, those that are named or all, with each kind of bottleneck.
@@ -53,9 +57,6 @@ func (s *suite) run(names, only []string, turns int) error {
 		defer os.RemoveAll(tmp)
 		s.scratch = tmp
 	}
-	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-	defer w.Flush()
-	fmt.Fprintln(w, strings.Join(heads, "\t"))
 	var all []outcome
 	for _, p := range programs {
 		if len(names) > 0 && !slices.Contains(names, p.name) {
@@ -66,6 +67,9 @@ func (s *suite) run(names, only []string, turns int) error {
 			return fmt.Errorf("%s: %w", p.name, err)
 		}
 		for _, k := range kinds {
+			if p.parallel && k.alone {
+				continue // what such a case would be is not known
+			}
 			if len(only) > 0 && !slices.Contains(only, k.name) {
 				continue
 			}
@@ -74,12 +78,18 @@ func (s *suite) run(names, only []string, turns int) error {
 				if err != nil {
 					return fmt.Errorf("%s, %s: %w", p.name, k.name, err)
 				}
-				fmt.Fprintln(w, strings.Join(o.row(), "\t"))
-				_ = w.Flush() // what it prints to has nobody to tell of errors
+				fmt.Fprintln(os.Stderr, strings.Join(o.row(), " | "))
 				all = append(all, o)
 			}
 		}
 	}
-	summary(all)
-	return nil
+	tables := []kept.Table{summary(all), tableOf(all)}
+	for _, t := range tables {
+		t.Print()
+	}
+	fmt.Println(screens(all))
+	if !s.update {
+		return nil
+	}
+	return kept.Keep(s.kept, tables)
 }

@@ -23,8 +23,6 @@ type outcome struct {
 	cpu, sync    int     // ranks of the truth in the other tools' lists
 }
 
-var heads = []string{"program", "bottleneck", "rank", "shown", "interval", "true", "", "cpu profile", "waits' profile", "screen", "first conclusion"}
-
 // right reports whether a page leads to the truth, or away from it.
 func (o *outcome) right() bool {
 	if o.k.subject == nil {
@@ -39,27 +37,6 @@ func (o *outcome) close() bool {
 }
 
 func within(shown, truth float64) bool { return shown >= 0.85*truth && shown <= 1.15*truth }
-
-func (o *outcome) row() []string {
-	interval, verdict := "", ""
-	if o.hi > 0 {
-		interval = fmt.Sprintf("%.4g..%.4g", o.lo, o.hi)
-	}
-	if !o.right() {
-		verdict = "NOT"
-	} else if o.k.subject != nil && !o.close() {
-		verdict = "number"
-	}
-	return []string{o.p.name, o.k.name, place0(o.rank), fmt.Sprintf("%.4g", o.shown), interval, fmt.Sprintf("%.4g", o.truth), verdict,
-		place0(o.cpu), place0(o.sync), fmt.Sprintf("%dx%d", o.lines, o.width), o.first.ID + " " + o.first.Subject.Name}
-}
-
-func place0(rank int) string {
-	if rank == 0 {
-		return "-"
-	}
-	return fmt.Sprint(rank)
-}
 
 // try runs a case with qinst and with the other tools.
 func (s *suite) try(b *built, k kind, turn int) (o outcome, err error) {
@@ -174,31 +151,4 @@ func (s *suite) top(names []string, all bool, profile string) (rank int, err err
 		}
 	}
 	return 0, nil
-}
-
-// summary says how many cases came out right.
-func summary(all []outcome) {
-	cases, right, numbers, healthy, quiet, fit := 0, 0, 0, 0, 0, 0
-	for i := range all {
-		o := &all[i]
-		if o.lines <= 40 && o.width <= 100 {
-			fit++
-		}
-		if o.k.subject == nil {
-			healthy++
-			if o.right() {
-				quiet++
-			}
-			continue
-		}
-		cases++
-		if o.right() {
-			right++
-		}
-		if o.rank > 0 && o.close() {
-			numbers++
-		}
-	}
-	fmt.Printf("\n%d of %d bottlenecks are the first or second conclusion, %d with their number; %d of %d healthy programs have none; %d of %d first screens fit\n",
-		right, cases, numbers, quiet, healthy, fit, len(all))
 }

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"qinst.dev/internal/kept"
 	"qinst.dev/lab"
 	"qinst.dev/sddf/spec"
 	"qinst.dev/trace"
@@ -24,8 +25,8 @@ const (
 )
 
 // counts counts the instructions of programs.
-func (b *bench) counts(set []program) (table, error) {
-	t := table{Columns: []string{"instructions", "plain, M"}}
+func (b *bench) counts(set []program) (kept.Table, error) {
+	t := kept.Table{Columns: []string{"instructions", "plain, M"}}
 	for _, s := range counted {
 		t.Columns = append(t.Columns, s.name+", %")
 	}

@@ -1,85 +1,29 @@
 package main
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
-	"os"
-	"os/exec"
 	"regexp"
 	"runtime"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
+
+	"qinst.dev/internal/kept"
 )
-
-// kept is a file of results. What this command does not measure stays as it is.
-type kept struct {
-	Title        string          `json:"title"`
-	Machine      string          `json:"machine"`
-	Date         string          `json:"date"`
-	Commit       string          `json:"commit"`
-	Text         []string        `json:"text,omitempty"`
-	Measurements json.RawMessage `json:"measurements,omitempty"`
-	Tables       []table         `json:"tables"`
-	Remarks      []string        `json:"remarks,omitempty"`
-}
-
-func read(name string) (k kept, err error) {
-	data, err := os.ReadFile(name)
-	if err == nil {
-		err = json.Unmarshal(data, &k)
-	}
-	return k, err
-}
-
-// named returns the index of a table, -1 if the file does not have it.
-func (k *kept) named(name string) int {
-	return slices.IndexFunc(k.Tables, func(t table) bool { return t.Columns[0] == name })
-}
-
-// keep puts tables into a file in the place of the older ones.
-func keep(name string, tables []table) error {
-	k, err := read(name)
-	if err != nil {
-		return err
-	}
-	for _, t := range tables {
-		if i := k.named(t.Columns[0]); i >= 0 {
-			k.Tables[i] = t
-		} else {
-			k.Tables = append(k.Tables, t)
-		}
-	}
-	commit, err := exec.Command("git", "rev-parse", "--short", "HEAD").Output()
-	if err != nil {
-		return err
-	}
-	k.Commit, k.Date = strings.TrimSpace(string(commit)), time.Now().Format(time.DateOnly)
-	var out bytes.Buffer
-	e := json.NewEncoder(&out)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", " ")
-	if err := e.Encode(k); err != nil {
-		return err
-	}
-	return os.WriteFile(name, out.Bytes(), 0o666)
-}
 
 // tolerance is by how much a setting may cost more than the kept count, in per cent of the plain
 // program's instructions.
 const tolerance = 1.0
 
 // compare compares counts with the kept ones.
-func compare(name string, t table) error {
-	k, err := read(name)
+func compare(name string, t kept.Table) error {
+	k, err := kept.Read(name)
 	if err != nil {
 		return err
 	}
-	i := k.named(t.Columns[0])
+	i := k.Named(t.Columns[0])
 	if i < 0 || !slices.Equal(k.Tables[i].Columns, t.Columns) {
 		return fmt.Errorf("%s: found no table with the columns %q", name, t.Columns)
 	}
@@ -99,7 +43,7 @@ func compare(name string, t table) error {
 }
 
 // risen says which costs are higher than before, and how large the largest difference is, up or down.
-func risen(before, now table) (list []string, most float64) {
+func risen(before, now kept.Table) (list []string, most float64) {
 	for _, row := range now.Rows {
 		i := slices.IndexFunc(before.Rows, func(r []string) bool { return r[0] == row[0] })
 		if i < 0 {

@@ -3,12 +3,14 @@ package main
 import (
 	"slices"
 	"testing"
+
+	"qinst.dev/internal/kept"
 )
 
 func TestRisen(t *testing.T) {
 	t.Parallel()
 	columns := []string{"instructions", "plain, M", "off, %", "count, %"}
-	before := table{columns, [][]string{{"a", "100.0", "+5.0", "+20.0"}, {"b", "100.0", "+5.0", "+20.0"}}}
+	before := kept.Table{Columns: columns, Rows: [][]string{{"a", "100.0", "+5.0", "+20.0"}, {"b", "100.0", "+5.0", "+20.0"}}}
 	for _, c := range []struct {
 		row  []string
 		want []string
@@ -19,7 +21,7 @@ func TestRisen(t *testing.T) {
 		{[]string{"b", "100.0", "?", "+20.0"}, []string{"b: off, % was +5.0, is ?"}},
 		{[]string{"c", "100.0", "+1.0", "+1.0"}, []string{"c: no count is kept of it"}},
 	} {
-		if got, _ := risen(before, table{columns, [][]string{c.row}}); !slices.Equal(got, c.want) {
+		if got, _ := risen(before, kept.Table{Columns: columns, Rows: [][]string{c.row}}); !slices.Equal(got, c.want) {
 			t.Errorf("%q: %q, expected %q", c.row, got, c.want)
 		}
 	}

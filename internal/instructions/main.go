@@ -18,9 +18,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strings"
-	"text/tabwriter"
 
+	"qinst.dev/internal/kept"
 	"qinst.dev/lab"
 )
 
@@ -51,7 +50,7 @@ func main() {
 	case *update && flag.NArg() > 0:
 		err = errors.New("found names of programs, expected none with -update: the file keeps all")
 	case *update:
-		err = keep(*file, tables)
+		err = kept.Keep(*file, tables)
 	case *check:
 		err = compare(*file, tables[0])
 	}
@@ -62,7 +61,7 @@ func main() {
 }
 
 // run measures programs, those that are named or all, and prints the tables.
-func (b *bench) run(turns int, names []string) (tables []table, err error) {
+func (b *bench) run(turns int, names []string) (tables []kept.Table, err error) {
 	set := slices.DeleteFunc(slices.Clone(programs), func(p program) bool {
 		return len(names) > 0 && !slices.Contains(names, p.name)
 	})
@@ -78,22 +77,22 @@ func (b *bench) run(turns int, names []string) (tables []table, err error) {
 	}
 	tables, err = b.measure(set, turns)
 	for _, t := range tables {
-		t.print()
+		t.Print()
 	}
 	return tables, err
 }
 
-func (b *bench) measure(set []program, turns int) ([]table, error) {
+func (b *bench) measure(set []program, turns int) ([]kept.Table, error) {
 	if turns > 0 {
 		times, err := b.times(set, turns)
-		return []table{times}, err
+		return []kept.Table{times}, err
 	}
 	counts, err := b.counts(set)
 	if err != nil {
 		return nil, err
 	}
 	sizes, err := b.sizes(set)
-	return []table{counts, sizes}, err
+	return []kept.Table{counts, sizes}, err
 }
 
 // build makes all programs both ways.
@@ -113,19 +112,4 @@ func (b *bench) build() error {
 		}
 	}
 	return nil
-}
-
-// table is a table as files of results have it. The head of its first column names it.
-type table struct {
-	Columns []string   `json:"columns"`
-	Rows    [][]string `json:"rows"`
-}
-
-func (t table) print() {
-	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
-	for _, row := range slices.Concat([][]string{t.Columns}, t.Rows) {
-		fmt.Fprintln(w, strings.Join(row, "\t")+"\t")
-	}
-	_ = w.Flush() // what it prints to has nobody to tell of errors
-	fmt.Println()
 }

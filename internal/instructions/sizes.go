@@ -9,12 +9,13 @@ import (
 	"strings"
 	"time"
 
+	"qinst.dev/internal/kept"
 	"qinst.dev/lab"
 )
 
 // sizes measures machine code and compile times.
-func (b *bench) sizes(set []program) (table, error) {
-	t := table{Columns: []string{"code and compiling", "packages, KiB", "with probes", "whole, KiB", "with probes", "compiling, s", "with probes"}}
+func (b *bench) sizes(set []program) (kept.Table, error) {
+	t := kept.Table{Columns: []string{"code and compiling", "packages, KiB", "with probes", "whole, KiB", "with probes", "compiling, s", "with probes"}}
 	for _, p := range set {
 		fmt.Fprintln(os.Stderr, "compiling", p.name)
 		row, err := b.sizeRow(p)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"qinst.dev/internal/kept"
 	"qinst.dev/internal/stats"
 	"qinst.dev/lab"
 )
@@ -16,8 +17,8 @@ const again = "plain again"
 
 // times measures processor time, user and system, of whole processes. In each turn every setting
 // runs once, in an order by chance, because otherwise one would always follow the same other.
-func (b *bench) times(set []program, turns int) (table, error) {
-	t := table{Columns: []string{"processor time", "plain, ms", again + ", %"}}
+func (b *bench) times(set []program, turns int) (kept.Table, error) {
+	t := kept.Table{Columns: []string{"processor time", "plain, ms", again + ", %"}}
 	for _, s := range timed {
 		t.Columns = append(t.Columns, s.name+", %")
 	}
