@@ -74,6 +74,11 @@ func isWritten(e *profile.Entry) bool {
 	return e.Kind == profile.KindProc && e.ID != profile.NoProcedure && !strings.HasPrefix(e.Name, "[")
 }
 
+// isProgram reports whether an entry is of goroutines of the program, and not of the runtime's own.
+func isProgram(e *profile.Entry) bool {
+	return e.Kind == profile.KindGoroutine && (e.Name == "runtime.main" || !strings.HasPrefix(e.Name, "runtime."))
+}
+
 // unused returns the time in which some processor had no work of the program while others worked. The collector works on
 // processors that are idle, and on a busy machine a processor seems busy whose thread waits: so at least it is the time in
 // which one goroutine alone could run.

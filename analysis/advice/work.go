@@ -36,7 +36,7 @@ func serialParts(p *profile.Profile) []Item {
 func lonely(p *profile.Profile) []Item {
 	var most *profile.Entry
 	for i := range p.Entries {
-		if e := &p.Entries[i]; e.Kind == profile.KindGoroutine && (most == nil || e.SelfAlone > most.SelfAlone) {
+		if e := &p.Entries[i]; isProgram(e) && (most == nil || e.SelfAlone > most.SelfAlone) {
 			most = e
 		}
 	}
@@ -70,7 +70,7 @@ func imbalance(p *profile.Profile) (out []Item) {
 	}
 	for i := range p.Entries {
 		e := &p.Entries[i]
-		if e.Kind != profile.KindGoroutine || e.Calls < 2 {
+		if !isProgram(e) || e.Calls < 2 {
 			continue
 		}
 		others := float64(e.Got-e.Longest) / float64(e.Calls-1)
@@ -89,7 +89,7 @@ func imbalance(p *profile.Profile) (out []Item) {
 func starvation(p *profile.Profile) (out []Item) {
 	for i := range p.Entries {
 		e := &p.Entries[i]
-		if e.Kind != profile.KindGoroutine || e.Calls < 2 || e.Calls >= uint64(p.Procs) || measure.Ratio(e.SelfBusy, p.Busy) < starvedShare.value() || measure.Ratio(unused(p), p.Wall) < unusedShare.value() {
+		if !isProgram(e) || e.Calls < 2 || e.Calls >= uint64(p.Procs) || measure.Ratio(e.SelfBusy, p.Busy) < starvedShare.value() || measure.Ratio(unused(p), p.Wall) < unusedShare.value() {
 			continue
 		}
 		if together := measure.Ratio(e.SelfBusy, e.SelfNPT); together < aloneBusy.value() {
@@ -113,7 +113,7 @@ func turns(p *profile.Profile) (out []Item) {
 	}
 	for i := range p.Entries {
 		e := &p.Entries[i]
-		if e.Kind != profile.KindGoroutine || e.Calls < 2 || p.Procs < 2 || measure.Ratio(e.SelfNPT, p.Wall) < turnShare.value() {
+		if !isProgram(e) || e.Calls < 2 || p.Procs < 2 || measure.Ratio(e.SelfNPT, p.Wall) < turnShare.value() {
 			continue
 		}
 		alone := measure.Ratio(e.SelfBusy, e.SelfNPT)

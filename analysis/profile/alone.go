@@ -9,8 +9,9 @@ import (
 )
 
 // alone follows how long only one goroutine of the program was runnable, on a processor or not: then no more
-// processors could have helped. Unlike the number of busy processors it does not depend on the collector's
-// goroutines, which use processors that are idle, nor on what else the machine runs.
+// processors could have helped. A goroutine that waits for the collector counts, because it has work. Unlike the
+// number of busy processors this does not depend on the collector's goroutines, which use processors that are idle, nor
+// on what else the machine runs.
 type alone struct {
 	n     int64
 	ns    int64 // up to since

@@ -25,6 +25,11 @@ func TestAlone(t *testing.T) {
 	other := b.Go(g, "main.other") // runnable from here on
 	b.At(400)
 	b.Start(other, 1)
+	b.At(450)
+	b.Wait(other, "GC assist wait", 0, 0) // it has work all the same
+	b.At(500)
+	b.Unpark(g, other)
+	b.Start(other, 1)
 	b.At(600)
 	b.End(other)
 	b.At(650)

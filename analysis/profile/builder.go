@@ -33,6 +33,7 @@ type builder struct {
 type mine struct {
 	since   since
 	alone   int64 // of alone.ns, accounted
+	held    bool  // it could run, but for the garbage collector
 	past    history
 	uses    []*lockUse // of its locks: the point's, or its own until it certainly belongs to the point
 	waits   bool       // and the wait counts
@@ -160,9 +161,14 @@ func spendHeld(g *replay.G, uses []*lockUse, s *stretch) {
 
 // Turn accounts a change of how many processors are busy, and of how many goroutines could be.
 func (b *builder) Turn(g *replay.G, now trace.Time, to trace.State, is bool) {
+	m := &b.gs[g.Slot]
 	was, n := g.Busy(), b.r.Busy()
 	if was != is {
 		b.busy.until(n, now)
+	}
+	if m.held {
+		m.held = false
+		b.alone.change(now, -1)
 	}
 	if a, z := runnable(g.State), runnable(to); a != z {
 		d := int64(1)
@@ -171,7 +177,6 @@ func (b *builder) Turn(g *replay.G, now trace.Time, to trace.State, is bool) {
 		}
 		b.countRunnable(g, now, d)
 	}
-	m := &b.gs[g.Slot]
 	if m.waited != nil && to == trace.Running {
 		m.waited.ready += int64(now - m.wokeAt)
 		m.waited = nil
@@ -245,6 +250,10 @@ func (b *builder) lived(g *replay.G) {
 
 func (b *builder) Wait(g *replay.G) {
 	m := &b.gs[g.Slot]
+	if b.r.Names.OfRuntime(g.Wait.Stack, g.Wait.Reason) {
+		m.held = true
+		b.alone.change(g.Wait.Since, 1)
+	}
 	if m.waits = !b.out(m); m.waits {
 		m.queue = b.objects.begin(g.Wait)
 	}

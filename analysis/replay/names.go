@@ -13,6 +13,7 @@ type Names struct {
 	t       *trace.Tables
 	sites   map[site]trace.PointID // sync points by place
 	places  map[place]string       // the name that the place of a wait gives its object
+	runtime map[place]bool         // whether the wait is the runtime's own
 	callers map[trace.StackID]caller
 	procs   map[string]bool // names of procedures
 	probed  map[string]bool // packages that have some
@@ -36,7 +37,7 @@ type caller struct {
 }
 
 func newNames(t *trace.Tables) *Names {
-	n := &Names{t: t, sites: map[site]trace.PointID{}, places: map[place]string{}, callers: map[trace.StackID]caller{}, procs: map[string]bool{}, probed: map[string]bool{}}
+	n := &Names{t: t, sites: map[site]trace.PointID{}, places: map[place]string{}, runtime: map[place]bool{}, callers: map[trace.StackID]caller{}, procs: map[string]bool{}, probed: map[string]bool{}}
 	for i := range t.Points {
 		p := &t.Points[i]
 		if p.Kind == spec.PointProc {
@@ -94,6 +95,17 @@ func (n *Names) nameOfPlace(stack trace.StackID, reason trace.ReasonID) string {
 		return n.t.Points[p].Name
 	}
 	return ""
+}
+
+// OfRuntime reports whether a wait is the runtime's own: for the garbage collector, wherever the program is.
+func (n *Names) OfRuntime(stack trace.StackID, reason trace.ReasonID) bool {
+	at := place{stack, reason}
+	own, ok := n.runtime[at]
+	if !ok {
+		own = n.ofRuntime(stack, reason) != ""
+		n.runtime[at] = own
+	}
+	return own
 }
 
 // ofRuntime returns the name of a wait that is the runtime's own, "" if it is none. An allocation may have to
