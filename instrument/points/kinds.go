@@ -2,6 +2,7 @@ package points
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -51,7 +52,12 @@ type Limits struct {
 	Size  int // least number of SSA instructions of a procedure
 	Small int // procedures of fewer instructions are only counted; 0: none
 	Depth int // number of nested loops to probe, from the outside; 0 for all
+
+	Without []string // names of procedures that get no probes, and whose calls are not counted
 }
+
+// leavesOut reports whether a procedure is not to be seen at all.
+func (l *Limits) leavesOut(name string) bool { return slices.Contains(l.Without, name) }
 
 // has reports whether points of a kind are selected.
 func (l Limits) has(k Kinds) bool { return l.Kinds == 0 || l.Kinds&k != 0 }

@@ -422,7 +422,11 @@ func (p *placer) call(c *ast.CallExpr, head spot, kind string, flags uint32) {
 		p.skip(p.fn, c.Pos(), kind, name, head.skip)
 		return
 	}
-	p.count(c, head.insertion, kind, name, flags, dynamic)
+	if kind == spec.PointCall && p.Limits.leavesOut(name) {
+		p.skip(p.fn, c.Pos(), kind, name, LeftOut)
+	} else {
+		p.count(c, head.insertion, kind, name, flags, dynamic)
+	}
 	if !p.returns(c) {
 		head.doubt()
 	}

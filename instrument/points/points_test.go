@@ -222,12 +222,14 @@ func limits(t *testing.T, file string, text []byte) (l points.Limits) {
 			l.Small = n
 		case name == "depth" && err == nil:
 			l.Depth = n
+		case name == "without":
+			l.Without = strings.Split(value, "+")
 		case name == "kinds":
 			if l.Kinds, err = points.ParseKinds(strings.Split(value, "+")); err != nil {
 				t.Fatalf("%s: %v", file, err)
 			}
 		default:
-			t.Fatalf("%s: found limit %q, expected size, small, depth or kinds", file, item)
+			t.Fatalf("%s: found limit %q, expected size, small, depth, without or kinds", file, item)
 		}
 	}
 	return l

@@ -36,6 +36,7 @@ const (
 	NoLoop    // control does not come back to it
 	NoSSA     // the SSA builder failed, so that loops and sizes are unknown; a warning tells so
 	Ignored   // by a directive
+	LeftOut   // by the selection, by name
 	Small     // fewer instructions than the selection demands
 	Nested    // in more loops than the selection allows
 
@@ -85,6 +86,8 @@ func (r SkipReason) String() string {
 		return "no SSA form"
 	case Ignored:
 		return "ignored by directive"
+	case LeftOut:
+		return "left out by name"
 	case Small:
 		return "small"
 	case Nested:
@@ -117,6 +120,8 @@ func (f *finder) skipFunc(fn *Func) SkipReason {
 		return Pragma
 	case f.has(fn, verbIgnore):
 		return Ignored
+	case f.Limits.leavesOut(f.called(fn.Name)):
+		return LeftOut
 	case f.Limits.Size > 0 && f.SSA == nil && !f.has(fn, verbProbe):
 		return NoSSA
 	case f.Limits.Size > 0 && f.size(fn) < f.Limits.Size && !f.has(fn, verbProbe):

@@ -30,7 +30,7 @@ type Selection struct {
 }
 
 // selectionFlags are qinst's own flags.
-var selectionFlags = []string{"include", "exclude", "kinds", "size", "small", "depth", "prune"}
+var selectionFlags = []string{"include", "exclude", "kinds", "size", "small", "depth", "without", "prune"}
 
 // ParseSelection takes qinst's own flags off the front of args.
 func ParseSelection(args []string) (Selection, []string, error) {
@@ -68,6 +68,11 @@ func (s *Selection) set(name string, values []string) error {
 		} else {
 			s.Exclude = append(s.Exclude, values...)
 		}
+	case "without":
+		if slices.Contains(values, "") {
+			return errors.New("found an empty name, expected names of procedures, as reports have them")
+		}
+		s.Without = append(s.Without, values...)
 	case "prune":
 		s.Prune = strings.Join(values, ",")
 		if s.Prune == "" {
@@ -127,6 +132,9 @@ func (s Selection) Flags() []string {
 	if s.Depth != 0 {
 		flags = append(flags, "-depth="+strconv.Itoa(s.Depth))
 	}
+	for _, name := range s.Without {
+		flags = append(flags, "-without="+name)
+	}
 	if s.Prune != "" {
 		flags = append(flags, "-prune="+s.Prune)
 	}
@@ -164,6 +172,7 @@ func (s Selection) limits() points.Limits {
 		if l.Depth == 0 {
 			l.Depth = f.Depth
 		}
+		l.Without = slices.Concat(l.Without, f.Without)
 	}
 	if l.Small == 0 {
 		l.Small = points.UsualSmall
