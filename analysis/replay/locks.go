@@ -158,14 +158,14 @@ func (r *Replay) dies(g *G, now trace.Time) {
 
 // Operates returns the procedure of a goroutine that operates at a point. It is the point's own
 // if calls of that procedure were not all traced, because then no event tells that it was
-// entered.
+// entered, or if its deferred calls run behind its exit.
 func (r *Replay) Operates(g *G, point trace.PointID) trace.PointID {
 	top := r.Contexts.list[g.Context].Proc
 	owner := r.T.Points[point].Owner
 	if owner == top || owner < 0 || int(owner) >= len(r.T.Points) {
 		return top
 	}
-	if p := &r.T.Points[owner]; p.Kind != spec.PointProc || p.Degraded() == 0 {
+	if p := &r.T.Points[owner]; p.Kind != spec.PointProc || p.Degraded() == 0 && p.Flags&spec.FlagLateDefer == 0 {
 		return top
 	}
 	return owner

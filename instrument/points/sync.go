@@ -15,15 +15,17 @@ type SyncForm uint8
 // The forms. In the first three the object is evaluated once, at the place of the
 // statement, into a variable that the operation and the probe use.
 const (
-	SyncAfter  SyncForm = iota // a call statement, the probe behind it
-	SyncBefore                 // a call statement, the probe in front of it
-	SyncDefer                  // a deferred call: the probe is a defer behind it, so that it runs first
-	SyncTry                    // a call that reports success: the probe runs if it succeeded
-	ChanAfter                  // a channel operation, the probe behind the statement; the runtime knows the channel
-	ChanInside                 // likewise, the probe at the head of the body at Pos
-	ChanCond                   // likewise, the probe in the condition [Pos, End)
-	ChanCount                  // a select's default at Pos, which is only counted
-	ChanValue                  // a receive within an expression: [Pos, End) becomes a function's argument
+	SyncAfter      SyncForm = iota // a call statement, the probe behind it
+	SyncBefore                     // a call statement, the probe in front of it
+	SyncInstead                    // a deferred call: the probe is deferred instead, and ends in a jump to the method
+	SyncDefer                      // likewise, the probe is a defer behind it, so that it runs first
+	SyncDeferAfter                 // likewise, in front of it, so that it runs behind it
+	SyncTry                        // a call that reports success: the probe runs if it succeeded
+	ChanAfter                      // a channel operation, the probe behind the statement; the runtime knows the channel
+	ChanInside                     // likewise, the probe at the head of the body at Pos
+	ChanCond                       // likewise, the probe in the condition [Pos, End)
+	ChanCount                      // a select's default at Pos, which is only counted
+	ChanValue                      // a receive within an expression: [Pos, End) becomes a function's argument
 )
 
 // SyncObject is the kind of an operation's operand.
@@ -73,6 +75,8 @@ type syncOp struct {
 	queue int // offset << 8 | shift of a 32-bit word in the object
 }
 
+func (o syncOp) tries() bool { return o.op == spec.OpTryLock || o.op == spec.OpTryRLock }
+
 // noQueue is the Queue of an object without a number of waiting goroutines. The runtime
 // knows the value.
 const noQueue = 1<<16 - 1
@@ -114,9 +118,9 @@ func (f *finder) syncCall(c *ast.CallExpr) (*Sync, syncOp) {
 		y.Call, y.Operand, y.Path, y.Object = c, c.Fun, "", Bound
 		return y, op
 	}
-	sel, ok := ast.Unparen(c.Fun).(*ast.SelectorExpr)
+	sel, ok := c.Fun.(*ast.SelectorExpr)
 	if !ok {
-		return nil, syncOp{}
+		return nil, syncOp{} // in parentheses it is a method value
 	}
 	y, op := f.syncMethod(sel)
 	if y == nil {
@@ -245,8 +249,8 @@ func (p *placer) syncStmt(s ast.Stmt, e ast.Expr, inList bool) {
 		return
 	}
 	y, op := p.syncCall(c)
-	if y == nil {
-		return
+	if y == nil || op.tries() {
+		return // tryLock handles a call that tries, as an expression
 	}
 	y.Pos, y.End = s.Pos(), s.End()
 	name := p.syncName(y)
@@ -255,19 +259,37 @@ func (p *placer) syncStmt(s ast.Stmt, e ast.Expr, inList bool) {
 	case !inList:
 		p.skip(p.fn, c.Pos(), spec.PointSync, name, InHeader)
 		return
-	case deferred && (p.fn.fewDefers || op.after):
-		p.skip(p.fn, c.Pos(), spec.PointSync, name, DeferLimit)
-		return
 	case deferred:
-		y.Form = SyncDefer
-	case op.op == spec.OpTryLock || op.op == spec.OpTryRLock:
-		return // tryLock handles the call as an expression
+		if y.Form = p.deferredForm(y, op); y.Form != SyncInstead && p.fn.fewDefers {
+			p.skip(p.fn, c.Pos(), spec.PointSync, name, DeferLimit)
+			return
+		}
 	case op.after:
 		y.Form = SyncAfter
 	default:
 		y.Form = SyncBefore
 	}
 	p.syncPoint(y, c.Lparen, op.op, name, p.weakName(y))
+}
+
+// syncGo skips an operation that a go statement does: it is another goroutine's, at an unknown time.
+func (p *placer) syncGo(s *ast.GoStmt) {
+	if y, op := p.syncCall(s.Call); y != nil && !op.tries() && p.Limits.has(Syncs) {
+		p.skip(p.fn, s.Call.Pos(), spec.PointSync, p.syncName(y), MethodValue)
+	}
+}
+
+// deferredForm returns the form of a deferred operation. A method without arguments and results is one
+// that a probe can jump to. A probe behind the operation cannot jump.
+func (f *finder) deferredForm(y *Sync, op syncOp) SyncForm {
+	sig, _ := f.Info.TypeOf(y.Call.Fun).Underlying().(*types.Signature)
+	switch {
+	case op.after:
+		return SyncDeferAfter
+	case y.Object == Channel || sig == nil || sig.Params().Len()+sig.Results().Len() > 0:
+		return SyncDefer
+	}
+	return SyncInstead
 }
 
 func (p *placer) syncPoint(y *Sync, pos token.Pos, op, name string, weak bool) {
@@ -291,11 +313,11 @@ func (p *placer) syncPoint(y *Sync, pos token.Pos, op, name string, weak bool) {
 // evaluated a second time. Nothing may therefore be able to change it in between.
 func (p *placer) tryLock(c *ast.CallExpr) {
 	y, op := p.syncCall(c)
-	if y == nil || op.op != spec.OpTryLock && op.op != spec.OpTryRLock {
+	if y == nil || !op.tries() {
 		return
 	}
 	name := p.syncName(y)
-	if !isPlain(y.Operand) {
+	if !isPlain(y.Operand) || c == p.alone {
 		p.skip(p.fn, c.Pos(), spec.PointSync, name, InExpression)
 		return
 	}

@@ -71,18 +71,22 @@ func (w *writer) refer(y *points.Sync) string {
 // so that x is evaluated once. close(x), whose operand is an argument, becomes { p := x; close(p)
 // } in the same way. A method value has been evaluated already.
 func (w *writer) syncCall(y *points.Sync) {
-	if y.Object == points.Bound {
+	switch {
+	case y.Form == points.SyncInstead:
+		w.instead(y)
+		return
+	case y.Object == points.Bound:
 		w.boundCall(y)
 		return
 	}
 	open, deferred := "{ @p%d := "+w.refer(y)+"(", ""
-	if y.Form == points.SyncDefer {
+	if y.Form == points.SyncDefer || y.Form == points.SyncDeferAfter {
 		w.delete(y.Pos, "defer")
 		deferred = "defer "
 	}
 	probe := w.operation(y, deferred+"@sync(@base + %d, "+w.address(y, w.expand("@p%d", y.Point))+", "+strconv.Itoa(y.Queue)+")")
 	before, after := "", "; "+probe
-	if y.Form == points.SyncBefore {
+	if y.Form == points.SyncBefore || y.Form == points.SyncDeferAfter {
 		before, after = probe+"; ", ""
 	}
 	if y.Object == points.Channel {
@@ -94,6 +98,30 @@ func (w *writer) syncCall(y *points.Sync) {
 	w.insert(y.Operand.Pos(), "%s", w.expand(open, y.Point))
 	w.insert(y.Operand.End(), ")%s; %s%s%s", y.Path, before, deferred, w.expand("@p%d", y.Point))
 	w.insert(y.End, "%s }", after)
+}
+
+// instead rewrites a deferred call x.M() as
+//
+//	{ p := &x; defer deferred(point, p, queue, p.M) }
+//
+// Like the plain statement this evaluates x and the method at once, and it is one defer. The method
+// value needs no memory of its own, because the probe keeps nothing.
+func (w *writer) instead(y *points.Sync) {
+	w.delete(y.Pos, "defer")
+	p, at := w.expand("@p%d", y.Point), y.Operand.End()
+	if y.Object == points.Bound {
+		p, at = w.operand(y), y.Operand.Pos()
+	} else {
+		w.insert(y.Operand.Pos(), "{ %s := %s(", p, w.refer(y))
+		w.insert(at, ")%s; ", y.Path)
+		w.insert(y.End, " }")
+	}
+	w.insert(at, "defer @deferred(@on(%d), %s, %d, ", y.Point, w.address(y, p), y.Queue)
+	if y.Object != points.Bound {
+		w.insert(at, "%s", p)
+	}
+	lparen := w.file.Offset(y.Call.Lparen)
+	w.Replace(lparen, lparen+1, ",") // a line may end there
 }
 
 // operation returns the statement that records an operation, by a probe, the template of which has the
@@ -116,6 +144,8 @@ func (w *writer) boundCall(y *points.Sync) {
 		w.insert(y.End, "; if @off[%d] == 0 { %s", y.Point, probe)
 	case points.SyncDefer:
 		w.insert(y.End, "; if @off[%d] == 0 { defer %s", y.Point, probe)
+	case points.SyncDeferAfter:
+		w.insert(y.Pos, "if @off[%d] == 0 { defer %s; ", y.Point, probe)
 	}
 }
 
@@ -133,7 +163,7 @@ func (w *writer) address(y *points.Sync, p string) string {
 	case y.Object == points.Interface:
 		return w.expand("(*[2]@uptr)(@ptr(&%s))[1]", p) // the data word
 	case y.Object == points.Bound:
-		return w.expand("(*(**[2]@uptr)(@ptr(&%s)))[1]", p) // the word after the code's address
+		return w.expand("@bound(%s)", p)
 	case y.Within != "":
 		return w.expand("@uptr(@ptr(&%s%s))", p, y.Within)
 	}

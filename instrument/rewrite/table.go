@@ -100,6 +100,13 @@ func @code[F @any](f F) @uptr {
 	return *(*@uptr)(p)
 }
 
+// A method value is a closure that holds the receiver, behind the address of its code.
+func @bound[F @any](f F) @uptr {
+	p := *(**[2]@uptr)(@ptr(&f))
+	if p == nil { return 0 }
+	return p[1]
+}
+
 func @method[I @any](x I, n @uptr) @uptr {
 	p := *(*@ptr)(@ptr(&x))
 	if @uptr(p) == 0 { return 0 }
@@ -116,6 +123,12 @@ func @loop(n %[2]s) (token @u64) { if @off[n] == 0 { token = @enter(@base + n) }
 
 //go:linkname @sync qinst_sync
 func @sync(point %[2]s, object, queue @uptr)
+
+func @on(n %[2]s) %[2]s { if @off[n] == 0 { return @base + n }; return ^@u32(0) }
+
+//go:noescape
+//go:linkname @deferred qinst_deferred
+func @deferred(point %[2]s, object, queue @uptr, method func())
 
 //go:linkname @chan qinst_chan
 func @chan(point %[2]s) %[2]s

@@ -121,8 +121,74 @@ func values(s *server) (unlock func()) { // want proc
 func loopedDefer(list []*server) { // want proc deferexit
 	for _, s := range list { // want loop "range list"
 		s.mu.Lock()         // want call, sync lock "p.(*server).mu"
-		defer s.mu.Unlock() // want call deferred, skip sync "no room for a defer"
+		defer s.mu.Unlock() // want call deferred, sync unlock "p.(*server).mu"
 	}
+}
+
+// There is no room for one more defer in manyReturns, and none is needed but for a channel, and behind an
+// operation.
+//
+//go:noinline
+func manyReturns(s *server, n int) int { // want proc deferexit
+	s.mu.Lock()             // want call, sync lock "p.(*server).mu"
+	defer s.mu.Unlock()     // want call deferred, sync unlock "p.(*server).mu"
+	defer s.inner.wg.Done() // want call deferred, sync done "p.(*server).inner.wg"
+	defer s.inner.wg.Add(1) // want call deferred, skip sync "no room for a defer"
+	defer mu.Lock()         // want call deferred, skip sync "no room for a defer"
+	defer close(jobs)       // want skip sync "no room for a defer"
+	switch n {
+	case 0:
+		return 0
+	case 1:
+		return 1
+	case 2:
+		return 2
+	case 3:
+		return 3
+	case 4:
+		return 4
+	case 5:
+		return 5
+	case 6:
+		return 6
+	case 7:
+		return 7
+	case 8:
+		return 8
+	case 9:
+		return 9
+	case 10:
+		return 10
+	case 11:
+		return 11
+	case 12:
+		return 12
+	case 13:
+		return 13
+	case 14:
+		return 14
+	case 15:
+		return 15
+	}
+	return 0
+}
+
+//go:noinline
+func deferredOthers(s *server, l sync.Locker) { // want proc deferexit
+	f := s.mu.Unlock
+	defer f()         // want call deferred dynamic, sync unlock "p.(*server).mu"
+	defer l.Unlock()  // want call deferred dynamic, sync unlock weak "p.deferredOthers.l"
+	defer mu.Lock()   // want call deferred, sync lock "p.mu"
+	defer close(jobs) // want sync close "p.jobs"
+}
+
+//go:noinline
+func spelled() { // want proc deferexit
+	(mu.Lock)()        // want call, skip sync "method value"
+	mu.TryLock()       // want call, skip sync "part of an expression"
+	defer mu.TryLock() // want call deferred, skip sync "part of an expression"
+	go mu.Lock()       // want go, skip sync "method value"
+	defer mu.Unlock()  // want call deferred, sync unlock "p.mu"
 }
 
 //go:noinline
