@@ -142,6 +142,9 @@ func (n *Names) callerOf(stack trace.StackID) (trace.Frame, bool) {
 		case "runtime", "sync", "internal/sync", "internal/poll", "time":
 			continue
 		}
+		if strings.HasPrefix(f.Function[len(pkg):], "._qinst") {
+			continue // a probe around an operation
+		}
 		return f, true
 	}
 	return trace.Frame{}, false

@@ -21,6 +21,8 @@ const (
 	SyncDefer                      // likewise, the probe is a defer behind it, so that it runs first
 	SyncDeferAfter                 // likewise, in front of it, so that it runs behind it
 	SyncTry                        // a call that reports success: the probe runs if it succeeded
+	SyncValue                      // a method value: [Pos, End) becomes the argument of a function that returns one with the probe in front
+	SyncValueAfter                 // likewise, the probe behind
 	ChanAfter                      // a channel operation, the probe behind the statement; the runtime knows the channel
 	ChanInside                     // likewise, the probe at the head of the body at Pos
 	ChanCond                       // likewise, the probe in the condition [Pos, End)
@@ -130,6 +132,21 @@ func (f *finder) syncCall(c *ast.CallExpr) (*Sync, syncOp) {
 		y.Call, y.Operand = c, sel.X
 	}
 	return y, op
+}
+
+// operates reports whether there is an operation on a synchronization object in fn itself.
+func (f *finder) operates(fn *Func) (found bool) {
+	ast.Inspect(fn.Body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncLit:
+			return false
+		case *ast.CallExpr:
+			y, _ := f.syncCall(n)
+			found = found || y != nil
+		}
+		return !found
+	})
+	return found
 }
 
 // syncMethod returns the operation that a selector names, with the path to its object,
@@ -279,17 +296,25 @@ func (p *placer) syncGo(s *ast.GoStmt) {
 	}
 }
 
-// deferredForm returns the form of a deferred operation. A method without arguments and results is one
-// that a probe can jump to. A probe behind the operation cannot jump.
+// deferredForm returns the form of a deferred operation. A probe behind the operation cannot jump to it.
 func (f *finder) deferredForm(y *Sync, op syncOp) SyncForm {
-	sig, _ := f.Info.TypeOf(y.Call.Fun).Underlying().(*types.Signature)
 	switch {
 	case op.after:
 		return SyncDeferAfter
-	case y.Object == Channel || sig == nil || sig.Params().Len()+sig.Results().Len() > 0:
+	case !f.argless(y.Call.Fun):
 		return SyncDefer
 	}
 	return SyncInstead
+}
+
+// argless reports whether a function has neither parameters nor results, so that a probe can jump to it.
+func (f *finder) argless(fun ast.Expr) bool {
+	t := f.Info.TypeOf(fun)
+	if t == nil {
+		return false
+	}
+	sig, ok := t.Underlying().(*types.Signature)
+	return ok && sig.Params().Len()+sig.Results().Len() == 0
 }
 
 func (p *placer) syncPoint(y *Sync, pos token.Pos, op, name string, weak bool) {
@@ -325,12 +350,22 @@ func (p *placer) tryLock(c *ast.CallExpr) {
 	p.syncPoint(y, c.Lparen, op.op, name, p.weakName(y))
 }
 
-// methodUse skips an operation that becomes a method value, unless a variable always
-// holds the value, so that its object is known at the call.
+// methodUse makes a method value a sync point, unless a variable holds it that is only called: then
+// the calls are.
 func (p *placer) methodUse(e *ast.SelectorExpr) {
-	if y, _ := p.syncMethod(e); y != nil && !p.bound[e] && p.Limits.has(Syncs) {
+	y, op := p.syncMethod(e)
+	switch {
+	case y == nil || p.bound[e] || !p.Limits.has(Syncs):
+		return
+	case !p.argless(e), op.after && y.Object == Interface: // the latter may look at its stack
 		p.skip(p.fn, e.Pos(), spec.PointSync, p.syncName(y), MethodValue)
+		return
 	}
+	y.Form, y.Pos, y.End = SyncValue, e.Pos(), e.End()
+	if op.after {
+		y.Form = SyncValueAfter
+	}
+	p.syncPoint(y, e.Sel.Pos(), op.op, p.syncName(y), p.weakName(y))
 }
 
 // isPlain reports whether e is a variable or a field of one.

@@ -22,7 +22,7 @@ func (w *writer) syncs(fn *points.Func) {
 		case points.ChanCond:
 			w.insert(y.Pos, "(@off[%[1]d] != 0 || @chan(@base + %[1]d) == 0) && (", y.Point)
 			w.insert(y.End, ")")
-		case points.ChanValue: // see receives
+		case points.ChanValue, points.SyncValue, points.SyncValueAfter: // see openValues
 		case points.SyncTry:
 			w.insert(y.Pos, "(")
 			w.insert(y.End, " && @got(%d, %s, %d) == 0)", y.Point, w.address(y, w.operand(y)), y.Queue)
@@ -32,22 +32,39 @@ func (w *writer) syncs(fn *points.Func) {
 	}
 }
 
-// openReceives begins to make receives within expressions arguments of a function that
-// returns its argument; closeReceives ends it. They open from the outermost in.
-func (w *writer) openReceives(fn *points.Func) {
+// openValues begins to make receives within expressions, and method values, arguments of functions
+// that return their arguments; closeValues ends it. They open from the outermost in.
+func (w *writer) openValues(fn *points.Func) {
 	for _, y := range fn.Syncs {
-		if y.Form == points.ChanValue {
+		switch y.Form {
+		case points.ChanValue:
 			w.insert(y.Pos, "@received(")
+		case points.SyncValue:
+			w.insert(y.Pos, "@before(")
+		case points.SyncValueAfter:
+			w.insert(y.Pos, "@after(")
 		}
 	}
 }
 
-func (w *writer) closeReceives(fn *points.Func) {
+func (w *writer) closeValues(fn *points.Func) {
 	for _, y := range slices.Backward(fn.Syncs) {
-		if y.Form == points.ChanValue {
+		switch y.Form {
+		case points.ChanValue:
 			w.insert(y.End, ", %d)", y.Point)
+		case points.SyncValue, points.SyncValueAfter:
+			w.insert(y.End, ", %d, %d, %d)", y.Point, y.Queue, boundAt(y))
 		}
 	}
+}
+
+// boundAt is the word of a method value that is the object's address: the first is that of the code. An
+// interface has two.
+func boundAt(y *points.Sync) int {
+	if y.Object == points.Interface {
+		return 2
+	}
+	return 1
 }
 
 // operand returns the text of a pointer to the receiver, or of another kind of operand.

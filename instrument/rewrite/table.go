@@ -130,6 +130,29 @@ func @on(n %[2]s) %[2]s { if @off[n] == 0 { return @base + n }; return ^@u32(0) 
 //go:linkname @deferred qinst_deferred
 func @deferred(point %[2]s, object, queue @uptr, method func())
 
+//go:linkname @jump qinst_jump
+func @jump()
+
+// A closure as @jump finds it.
+type @value struct {
+	code @uptr
+	point %[2]s
+	object, queue @uptr
+	method func()
+}
+
+//go:noinline
+func @before(method func(), n %[2]s, queue, word @uptr) func() {
+	if @off[n] != 0 { return method }
+	v := &@value{@code(@jump), @base + n, (*(**[3]@uptr)(@ptr(&method)))[word], queue, method}
+	return *(*func())(@ptr(&v))
+}
+
+//go:noinline
+func @after(method func(), n %[2]s, queue, word @uptr) func() {
+	return func() { method(); if @off[n] == 0 { @sync(@base + n, (*(**[3]@uptr)(@ptr(&method)))[word], queue) } }
+}
+
 //go:linkname @chan qinst_chan
 func @chan(point %[2]s) %[2]s
 

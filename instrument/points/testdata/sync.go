@@ -114,7 +114,31 @@ func values(s *server) (unlock func()) { // want proc
 	s.mu.Lock() // want call, sync lock "p.(*server).mu"
 	f := mu.Unlock
 	f()                // want call dynamic, sync unlock "p.mu"
-	return s.mu.Unlock // want skip sync "method value"
+	return s.mu.Unlock // want sync unlock "p.(*server).mu"
+}
+
+//go:noinline
+func passed(s *server, l sync.Locker) { // want proc
+	f := s.mu.Unlock // want sync unlock "p.(*server).mu"
+	f()              // want call dynamic
+	use(f)           // want call
+	use(s.mu.Lock)   // want call, sync lock "p.(*server).mu"
+	use(l.Unlock)    // want call, sync unlock weak "p.passed.l"
+	use(l.Lock)      // want call, skip sync "method value"
+	add := s.inner.wg.Add
+	add(1)                    // want call dynamic, sync add "p.(*server).inner.wg"
+	_ = []any{s.inner.wg.Add} // want skip sync "method value"
+}
+
+//go:noinline
+func use(f func()) { f() } // want proc, call dynamic
+
+//go:noinline
+func literals(s *server) (unlock func()) { // want proc deferexit
+	s.mu.Lock()                      // want call, sync lock "p.(*server).mu"
+	defer func() { s.mu.Unlock() }() // want call deferred, proc "p.literals.func1", call, sync unlock "p.(*server).mu"
+	mu.Lock()                        // want call, sync lock "p.mu"
+	return func() { mu.Unlock() }    // want proc "p.literals.func2", call, sync unlock "p.mu"
 }
 
 //go:noinline
@@ -184,7 +208,7 @@ func deferredOthers(s *server, l sync.Locker) { // want proc deferexit
 
 //go:noinline
 func spelled() { // want proc deferexit
-	(mu.Lock)()        // want call, skip sync "method value"
+	(mu.Lock)()        // want call, sync lock "p.mu"
 	mu.TryLock()       // want call, skip sync "part of an expression"
 	defer mu.TryLock() // want call deferred, skip sync "part of an expression"
 	go mu.Lock()       // want go, skip sync "method value"

@@ -310,6 +310,17 @@ off:
 	MOVQ	(DX), AX
 	JMP	AX
 
+// func qinst_jump()
+//
+// The code of a method value with a probe: does what qinst_deferred does. The closure in DX has its
+// arguments.
+TEXT qinst_jump<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
+	MOVL	8(DX), AX
+	MOVQ	16(DX), BX
+	MOVQ	24(DX), CX
+	MOVQ	32(DX), DI
+	JMP	qinst_deferred<ABIInternal>(SB)
+
 // func qinstNow() uint64
 TEXT runtime·qinstNow<ABIInternal>(SB),NOSPLIT,$0-0
 	CMPB	runtime·qinstSlowClock(SB), $0

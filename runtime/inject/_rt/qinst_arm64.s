@@ -137,6 +137,17 @@ off:
 	MOVD	(R26), R0
 	JMP	(R0)
 
+// func qinst_jump()
+//
+// The code of a method value with a probe: does what qinst_deferred does. The closure in R26 has its
+// arguments.
+TEXT qinst_jump<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
+	MOVWU	8(R26), R0
+	MOVD	16(R26), R1
+	MOVD	24(R26), R2
+	MOVD	32(R26), R3
+	JMP	qinst_deferred<ABIInternal>(SB)
+
 // func qinstNow() uint64
 TEXT runtime·qinstNow<ABIInternal>(SB),NOSPLIT,$0-0
 	MRS	CNTVCT_EL0, R0
