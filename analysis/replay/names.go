@@ -142,7 +142,7 @@ func (n *Names) callerOf(stack trace.StackID) (trace.Frame, bool) {
 		case "runtime", "sync", "internal/sync", "internal/poll", "time":
 			continue
 		}
-		if strings.HasPrefix(f.Function[len(pkg):], "._qinst") {
+		if strings.Contains(f.Function, "_qinst") {
 			continue // a probe around an operation
 		}
 		return f, true

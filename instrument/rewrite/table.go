@@ -133,13 +133,15 @@ func @deferred(point %[2]s, object, queue @uptr, method func())
 //go:linkname @jump qinst_jump
 func @jump()
 
-// A closure as @jump finds it.
+// A method value with a probe; a closure as @jump finds it.
 type @value struct {
 	code @uptr
 	point %[2]s
 	object, queue @uptr
 	method func()
 }
+
+func (v *@value) then() { v.method(); @sync(v.point, v.object, v.queue) }
 
 //go:noinline
 func @before(method func(), n %[2]s, queue, word @uptr) func() {
@@ -150,7 +152,9 @@ func @before(method func(), n %[2]s, queue, word @uptr) func() {
 
 //go:noinline
 func @after(method func(), n %[2]s, queue, word @uptr) func() {
-	return func() { method(); if @off[n] == 0 { @sync(@base + n, (*(**[3]@uptr)(@ptr(&method)))[word], queue) } }
+	if @off[n] != 0 { return method }
+	v := &@value{0, @base + n, (*(**[3]@uptr)(@ptr(&method)))[word], queue, method}
+	return v.then
 }
 
 //go:linkname @chan qinst_chan

@@ -58,6 +58,19 @@ func untyped(n int) (r float64) { // want proc // once "assigns to a parameter a
 }
 
 //go:noinline
+func captures(n int) { // want proc // once "a literal holds an assigned parameter"
+	n++
+	go func() { sink = n }() // want go, proc
+}
+
+//go:noinline
+func shares(n int) { // want proc
+	n++
+	go func() { sink = n }() // want go, proc
+	n++
+}
+
+//go:noinline
 func pair(n int) (int, error) { return n, nil } // want proc
 
 //go:noinline
