@@ -69,7 +69,8 @@ func (r *Replay) acquire(g *G, now trace.Time, addr trace.Address, point trace.P
 }
 
 // release records that a lock is given back by its holder or by another goroutine, because any
-// goroutine may unlock.
+// goroutine may unlock: then the hold is its holder's. If some operations have no probe, another goroutine
+// is more likely to have taken the lock unseen.
 func (r *Replay) release(g *G, now trace.Time, addr trace.Address, how Release) {
 	if g.lent.Address == addr {
 		g.lent = Held{} // it took it again unseen
@@ -78,6 +79,9 @@ func (r *Replay) release(g *G, now trace.Time, addr trace.Address, how Release) 
 	holder := slices.IndexFunc(ob.Holders, func(h Holder) bool { return h.Slot == g.Slot })
 	if holder < 0 {
 		holder = len(ob.Holders) - 1
+		if ob.unseen && how == Unlocked {
+			how = Unnoticed
+		}
 	}
 	if holder >= 0 {
 		g = r.gs[ob.Holders[holder].Slot]

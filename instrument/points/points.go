@@ -273,6 +273,7 @@ func (p *Point) FlagNames() []string {
 		{spec.FlagDerived, "inlined"},
 		{spec.FlagSmall, "small: only counted"},
 		{spec.FlagSummed, "by its calls"},
+		{spec.FlagUnseen, "operation without a probe"},
 	} {
 		if p.Flags&f.bit != 0 {
 			names = append(names, f.name)

@@ -274,11 +274,11 @@ func (p *placer) syncStmt(s ast.Stmt, e ast.Expr, inList bool) {
 	_, deferred := s.(*ast.DeferStmt)
 	switch {
 	case !inList:
-		p.skip(p.fn, c.Pos(), spec.PointSync, name, InHeader)
+		p.skipSync(y, op, c.Pos(), InHeader)
 		return
 	case deferred:
 		if y.Form = p.deferredForm(y, op); y.Form != SyncInstead && p.fn.fewDefers {
-			p.skip(p.fn, c.Pos(), spec.PointSync, name, DeferLimit)
+			p.skipSync(y, op, c.Pos(), DeferLimit)
 			return
 		}
 	case op.after:
@@ -292,7 +292,7 @@ func (p *placer) syncStmt(s ast.Stmt, e ast.Expr, inList bool) {
 // syncGo skips an operation that a go statement does: it is another goroutine's, at an unknown time.
 func (p *placer) syncGo(s *ast.GoStmt) {
 	if y, op := p.syncCall(s.Call); y != nil && !op.tries() && p.Limits.has(Syncs) {
-		p.skip(p.fn, s.Call.Pos(), spec.PointSync, p.syncName(y), MethodValue)
+		p.skipSync(y, op, s.Call.Pos(), MethodValue)
 	}
 }
 
@@ -323,6 +323,7 @@ func (p *placer) syncPoint(y *Sync, pos token.Pos, op, name string, weak bool) {
 	}
 	if !p.loops.room(2) {
 		p.skip(p.fn, pos, spec.PointSync, name, Inline)
+		p.site(p.fn, pos, op, name, spec.FlagUnseen|p.weak(weak))
 		return
 	}
 	y.Point = uint32(len(p.set.Points))
@@ -341,24 +342,27 @@ func (p *placer) tryLock(c *ast.CallExpr) {
 	if y == nil || !op.tries() {
 		return
 	}
-	name := p.syncName(y)
 	if !isPlain(y.Operand) || c == p.alone {
-		p.skip(p.fn, c.Pos(), spec.PointSync, name, InExpression)
+		p.skipSync(y, op, c.Pos(), InExpression)
 		return
 	}
 	y.Form, y.Pos, y.End = SyncTry, c.Pos(), c.End()
-	p.syncPoint(y, c.Lparen, op.op, name, p.weakName(y))
+	p.syncPoint(y, c.Lparen, op.op, p.syncName(y), p.weakName(y))
 }
 
 // methodUse makes a method value a sync point, unless a variable holds it that is only called: then
-// the calls are.
+// the calls are. The value of a wrapper has no probe, and the Lock of an interface may look at its stack.
 func (p *placer) methodUse(e *ast.SelectorExpr) {
 	y, op := p.syncMethod(e)
+	within := y == nil
+	if within {
+		y, op = p.wrapped(e)
+	}
 	switch {
-	case y == nil || p.bound[e] || !p.Limits.has(Syncs):
+	case y == nil || !p.Limits.has(Syncs) || p.bound[e] && !within:
 		return
-	case !p.argless(e), op.after && y.Object == Interface: // the latter may look at its stack
-		p.skip(p.fn, e.Pos(), spec.PointSync, p.syncName(y), MethodValue)
+	case within, !p.argless(e), op.after && y.Object == Interface:
+		p.skipSync(y, op, e.Pos(), MethodValue)
 		return
 	}
 	y.Form, y.Pos, y.End = SyncValue, e.Pos(), e.End()
@@ -366,6 +370,15 @@ func (p *placer) methodUse(e *ast.SelectorExpr) {
 		y.Form = SyncValueAfter
 	}
 	p.syncPoint(y, e.Sel.Pos(), op.op, p.syncName(y), p.weakName(y))
+}
+
+// skipSync skips an operation. The table of points has its place: readers must know that they do not
+// see all of the object's operations.
+func (p *placer) skipSync(y *Sync, op syncOp, pos token.Pos, why SkipReason) {
+	p.skip(p.fn, pos, spec.PointSync, p.syncName(y), why)
+	if p.Limits.has(Syncs) {
+		p.unseen(p.fn, pos, op, y)
+	}
 }
 
 // isPlain reports whether e is a variable or a field of one.

@@ -184,6 +184,10 @@ const FlagSmall = 1 << 9
 // that name it.
 const FlagSummed = 1 << 11
 
+// FlagUnseen marks a site at which an operation has no probe, in a package that has probes: what is known
+// of its object is not all.
+const FlagUnseen = 1 << 12
+
 // FlagTwice marks a procedure whose text stands twice, and that has no operations on synchronization
 // objects: the entries that its ledgers' slots have are those of activations without probes, unless all
 // hits are counted in line.

@@ -75,11 +75,11 @@ func pair(n int) (int, error) { return n, nil } // want proc
 
 //go:noinline
 func defers(c chan int) { // want proc deferexit // once "many defers"
-	defer close(c) // want skip sync "no room for a defer"
-	defer close(c) // want skip sync "no room for a defer"
-	defer close(c) // want skip sync "no room for a defer"
-	defer close(c) // want skip sync "no room for a defer"
-	defer close(c) // want skip sync "no room for a defer"
+	defer close(c) // want skip sync "no room for a defer", site close weak unseen
+	defer close(c) // want skip sync "no room for a defer", site close weak unseen
+	defer close(c) // want skip sync "no room for a defer", site close weak unseen
+	defer close(c) // want skip sync "no room for a defer", site close weak unseen
+	defer close(c) // want skip sync "no room for a defer", site close weak unseen
 }
 
 func init() { // want proc // once "runs once"
