@@ -79,7 +79,7 @@ func (r *Replay) release(g *G, now trace.Time, addr trace.Address, how Release) 
 	holder := slices.IndexFunc(ob.Holders, func(h Holder) bool { return h.Slot == g.Slot })
 	if holder < 0 {
 		holder = len(ob.Holders) - 1
-		if ob.unseen && how == Unlocked {
+		if ob.Unseen && how == Unlocked {
 			how = Unnoticed
 		}
 	}

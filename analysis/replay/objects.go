@@ -19,7 +19,7 @@ type Object struct {
 	Same    []trace.PointID // points with different names that were all about the object that is here now; none: as far as is known one name
 	waiting int
 	blinks  bool // its points were not always traced
-	unseen  bool // some operations on it may have no probe
+	Unseen  bool // some operations on it may have no probe
 }
 
 // Holder is a goroutine that holds a lock, or reads under it.
@@ -223,7 +223,7 @@ func (r *Replay) operate(e *trace.Event) {
 		name := r.T.Points[op.Point].Name
 		ob.Partly = ob.Partly || r.objects.partly[name]
 		ob.blinks = ob.blinks || r.objects.blinks[name]
-		ob.unseen = ob.unseen || r.objects.unseen[name]
+		ob.Unseen = ob.Unseen || r.objects.unseen[name]
 	}
 	r.joinWoken(g, op.Object, op.Point)
 	r.v.Sync(g, ob, op)
