@@ -312,37 +312,22 @@ func (f *finder) redeclared(fn *Func) (list []Redeclared, simple bool) {
 // not behind. The compiler gives the literal a copy. In two texts an assignment stands behind the first
 // literal, so that the variable would be shared, and on the heap (see the escape analysis of closures).
 func (f *finder) captures(fn *Func) bool {
-	before, captured := map[types.Object]bool{}, map[types.Object]bool{}
-	behind := map[types.Object]bool{}
-	parameter := func(e ast.Expr) types.Object {
-		id, ok := ast.Unparen(e).(*ast.Ident)
-		if !ok {
-			return nil
-		}
-		v, ok := f.Info.Uses[id].(*types.Var)
-		if !ok || v.Kind() != types.ParamVar && v.Kind() != types.RecvVar || v.Pos() < fn.Node.Pos() || v.Pos() > fn.Body.Lbrace {
-			return nil
-		}
-		return v
+	first := f.captured(fn)
+	if len(first) == 0 {
+		return false
 	}
+	before, behind := map[types.Object]bool{}, map[types.Object]bool{}
 	assign := func(e ast.Expr) {
-		if v := parameter(e); v != nil && captured[v] {
-			behind[v] = true
-		} else if v != nil {
-			before[v] = true
+		if id, ok := ast.Unparen(e).(*ast.Ident); ok {
+			v := f.Info.Uses[id]
+			if lit := first[v]; lit != token.NoPos {
+				before[v] = before[v] || id.Pos() < lit
+				behind[v] = behind[v] || id.Pos() > lit
+			}
 		}
 	}
 	ast.Inspect(fn.Body, func(n ast.Node) bool {
 		switch n := n.(type) {
-		case *ast.FuncLit:
-			ast.Inspect(n.Body, func(n ast.Node) bool {
-				if id, ok := n.(*ast.Ident); ok {
-					if v := parameter(id); v != nil {
-						captured[v] = true
-					}
-				}
-				return true
-			})
 		case *ast.AssignStmt:
 			for _, e := range n.Lhs {
 				assign(e)
@@ -353,11 +338,30 @@ func (f *finder) captures(fn *Func) bool {
 		return true
 	})
 	for v := range before {
-		if captured[v] && !behind[v] {
+		if before[v] && !behind[v] {
 			return true
 		}
 	}
 	return false
+}
+
+// captured returns the parameters of fn that literals in it hold, with the place of the first literal that does.
+func (f *finder) captured(fn *Func) map[types.Object]token.Pos {
+	first := map[types.Object]token.Pos{}
+	for _, lit := range fn.literals {
+		ast.Inspect(lit.Body, func(n ast.Node) bool {
+			id, ok := n.(*ast.Ident)
+			if !ok {
+				return true
+			}
+			v, ok := f.Info.Uses[id].(*types.Var)
+			if ok && (v.Kind() == types.ParamVar || v.Kind() == types.RecvVar) && fn.Node.Pos() <= v.Pos() && v.Pos() < fn.Body.Lbrace && first[v] == token.NoPos {
+				first[v] = lit.Node.Pos()
+			}
+			return true
+		})
+	}
+	return first
 }
 
 func isCall(e ast.Expr) bool {
