@@ -284,6 +284,9 @@ func objectTable(s *doc.Section, p *profile.Profile, list []profile.Object) {
 			held, npt = doc.Time(o.Hold), doc.Time(o.NPT())
 			held.Text, npt.Text = o.Mark()+held.Text, o.Mark()+npt.Text
 		}
+		if o.Holds == 0 && o.Partly {
+			held = doc.Cell{Text: "?"}
+		}
 		if o.Ops > 0 {
 			uses = doc.Count(o.Ops)
 		}

@@ -43,10 +43,15 @@ func contended(p *profile.Profile, o *profile.Object, queued int64) Item {
 		it.Text = fmt.Sprintf("shorten or split what %s guards: it was held for %s, and goroutines queued for it for %s, %.2f on average",
 			name(o), held(o, p.Wall), measure.Time(queued), mean)
 	} else {
-		it.Text = fmt.Sprintf("hold %s for a shorter time, or use it less often: goroutines queued for it for %s (%s of the run), %.2f on average%s; no probe sees how long it is held",
-			name(o), measure.Time(queued), measure.Percent(queued, p.Wall), mean, waiting(p, o))
+		it.Text = fmt.Sprintf("hold %s for a shorter time, or use it less often: goroutines queued for it for %s (%s of the run), %.2f on average%s; %s",
+			name(o), measure.Time(queued), measure.Percent(queued, p.Wall), mean, waiting(p, o), unknown(o))
 	}
-	if len(o.Blamed) > 0 && o.Blamed[0].Time > 0 {
+	switch {
+	case o.Partly && len(o.EndedBy) > 0 && !strings.HasPrefix(o.EndedBy[0].Reason, "["): // who held it is not certain
+		b := o.EndedBy[0]
+		it.Evidence = append(it.Evidence, ns("waits ended by "+b.Reason, b.Time))
+		it.Text += fmt.Sprintf("; %s of that time ended when %s gave it back", measure.Percent(b.Time, o.Wait), b.Reason)
+	case !o.Partly && len(o.Blamed) > 0 && o.Blamed[0].Time > 0:
 		b := o.Blamed[0]
 		it.Evidence = append(it.Evidence, ns("waited while "+b.Reason+" has it", b.Time))
 		it.Text += fmt.Sprintf("; during %s of their waits %s held it", measure.Percent(b.Time, o.Wait), b.Reason)
@@ -89,9 +94,28 @@ func held(o *profile.Object, wall int64) string {
 	case "~":
 		return fmt.Sprintf("about %s (%s of the run; between %s and %s)", measure.Time(o.Hold), measure.Percent(o.Hold, wall), measure.Percent(i[0], wall), measure.Percent(i[1], wall))
 	case "≥":
-		return fmt.Sprintf("%s of the run or more (%s of its operations were only counted)", measure.Percent(o.Hold, wall), measure.Percent(int64(o.Degraded), int64(o.Ops)))
+		return fmt.Sprintf("%s of the run or more (%s)", measure.Percent(o.Hold, wall), without(o))
 	}
 	return fmt.Sprintf("%s (%s of the run)", measure.Time(o.Hold), measure.Percent(o.Hold, wall))
+}
+
+// unknown says that no hold is known, and why.
+func unknown(o *profile.Object) string {
+	if o.Ops == 0 {
+		return "no probe sees how long it is held"
+	}
+	return "how long it is held is not known, because " + without(o)
+}
+
+// without says what the holds lack that are known.
+func without(o *profile.Object) string {
+	switch {
+	case o.Partly:
+		return "some operations on it have no probe"
+	case o.Degraded == 0:
+		return "no operation gave it back"
+	}
+	return measure.Percent(int64(o.Degraded), int64(o.Ops)) + " of its operations were only counted"
 }
 
 // timeWaiting is the time in which at least so many goroutines waited for an object, in ns.

@@ -45,6 +45,14 @@ func TestRules(t *testing.T) {
 			p.Busy = 700
 			p.Objects = []profile.Object{{Name: "main.mu", Objects: 1, Ops: 1000, Degraded: 990, Holds: 9, Hold: 40, HoldInterval: &[2]int64{40, 500}, Wait: 200, Waiting: []int64{400, 0, 100}}}
 		}},
+		{"goroutines queued for it for 100ns (20.0% of the run), 0.40 on average; how long it is held is not known, because some operations on it have no probe; 75.0% of that time ended when main.f gave it back", func(p *profile.Profile) {
+			p.Busy = 700
+			p.Objects = []profile.Object{{Name: "main.mu", Kind: "lock", Objects: 1, Ops: 1000, Partly: true, Wait: 200, Waiting: []int64{400, 0, 100}, WaitedFor: []profile.Wait{{Reason: "sync.Mutex.Lock", Time: 200}}, Blamed: []profile.Wait{{Reason: "main.g", Time: 180}}, EndedBy: []profile.Wait{{Reason: "main.f", Time: 150}}}}
+		}},
+		{"it was held for 8.0% of the run or more (some operations on it have no probe), and goroutines", func(p *profile.Profile) {
+			p.Busy = 700
+			p.Objects = []profile.Object{{Name: "main.mu", Objects: 1, Ops: 1000, Partly: true, Holds: 9, Hold: 40, HoldInterval: &[2]int64{40, 500}, Wait: 200, Waiting: []int64{400, 0, 100}}}
+		}},
 		{"says nothing about what changing it would gain", func(p *profile.Profile) {
 			p.Busy = 700
 			p.Objects = []profile.Object{{Name: "main.mu", Objects: 1, Holds: 9, Hold: 500, Wait: 450, Waiting: []int64{50, 450}}}

@@ -280,7 +280,7 @@ func (b *builder) Sync(_ *replay.G, ob *replay.Object, op trace.Operation) {
 func (b *builder) Acquire(g *replay.G, ob *replay.Object, _ replay.Holder, h replay.Held, now trace.Time) {
 	b.objects.lock(ob).take(ob, now)
 	use := b.objects.use(h.Point)
-	if ob.Partly {
+	if ob.Partly || ob.Unseen { // it counts if its end is seen
 		use = new(lockUse)
 	}
 	m := &b.gs[g.Slot]

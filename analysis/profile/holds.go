@@ -50,13 +50,18 @@ func takes(op string) bool {
 	return op == spec.OpLock || op == spec.OpRLock || op == spec.OpTryLock || op == spec.OpTryRLock
 }
 
+// gives reports whether an operation gives a lock back.
+func gives(op string) bool { return op == spec.OpUnlock || op == spec.OpRUnlock }
+
 // holds is what is known of the holds of the objects of a name.
 type holds struct {
 	taken  uint64 // operations that take a lock
 	traced uint64 // of these
+	given  uint64 // operations that give it back
 	n, ns  int64  // of the known holds
 	least  int64  // the shortest of them, in ns
 	sums   stats.Clusters
+	partly bool // some operations were not seen
 }
 
 // add takes in the holds of an object.
@@ -69,16 +74,30 @@ func (h *holds) add(in *heldIn) {
 	}
 }
 
+// unmatched reports whether locks were taken and given back a different number of times, although a few
+// may be held at the end.
+func (h *holds) unmatched() bool {
+	more, less := max(h.taken, h.given), min(h.taken, h.given)
+	return more-less > max(mostHeld, more/10)
+}
+
+// mostHeld is how many locks of a name are not held at the end of any run but a strange one.
+const mostHeld = 64
+
 // estimate returns the sum of all holds, with a 95 % interval: nil if all are known. If too little is
-// known for one, ok is false, and the sum is what is known, a lower bound. The objects were held for no longer than most.
+// known for one, or only a part of the operations is seen, ok is false, and the sum is what is known, a lower bound.
+// The objects were held for no longer than most.
 //
 // A hold that is traced has a part of the cost of its events within it, one that is counted has not. That
 // part is between nothing and an event's cost, in ns, and not more than the shortest hold.
 func (h *holds) estimate(most int64, event float64) (all int64, interval *[2]int64, ok bool) {
-	if h.n == 0 || h.traced >= h.taken {
+	if h.n == 0 || h.traced >= h.taken && !h.partly {
 		return h.ns, nil, false
 	}
 	most = max(h.ns, most)
+	if h.partly {
+		return h.ns, &[2]int64{h.ns, most}, false
+	}
 	others := float64(h.taken-h.traced) * min(1, float64(h.n)/float64(h.traced)) // of those that try some get nothing
 	i, ok := h.sums.Others(others)
 	if !ok {

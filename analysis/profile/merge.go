@@ -257,7 +257,7 @@ func sumOf(x int64, xs *Interval, y int64, ys *Interval) *Interval {
 func (o *Object) add(q *Object) {
 	o.HoldInterval = addHolds(o, q)
 	o.Estimated = o.Estimated || q.Estimated
-	o.Idle = o.Idle && q.Idle
+	o.Idle, o.Partly = o.Idle && q.Idle, o.Partly || q.Partly
 	for _, x := range []struct {
 		to   *int64
 		more int64

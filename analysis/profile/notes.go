@@ -67,7 +67,24 @@ func (n *notes) list() (list []string) {
 	if degraded, all := n.countedOps(); float64(degraded) > exactWithin*float64(all) {
 		say("%s of %s operations on synchronization objects were only counted: waits are exact; holds with ~ are estimates from the other operations (95 %% intervals are in -json), with ≥ they are lower bounds; waits for such locks are blamed on the goroutine that unlocks", counted(degraded), counted(all))
 	}
+	if names := n.partly(); len(names) > 0 {
+		say("some operations on %s have no probe (qinst points lists most of them): waits for such locks are exact, holds with ≥ are those that were seen, and with ? none was", strings.Join(names, ", "))
+	}
 	return list
+}
+
+// partly returns the locks that were waited for and of which some operations have no probe, the longest
+// waits first.
+func (n *notes) partly() (names []string) {
+	for i := range n.p.Objects {
+		if o := &n.p.Objects[i]; o.Partly && o.Wait > 0 {
+			names = append(names, o.Name)
+		}
+	}
+	if more := len(names) - 3; more > 0 {
+		names = append(names[:3], fmt.Sprintf("%d others", more))
+	}
+	return names
 }
 
 func (s *Sampling) note() string {

@@ -36,6 +36,9 @@ type Object struct {
 	HoldInterval *[2]int64 `json:"hold_interval_ns,omitempty"`
 	Estimated    bool      `json:"hold_estimated,omitempty"`
 
+	// Partly tells that some operations on a lock have no probe: its holds are not all known.
+	Partly bool `json:"partly_seen,omitempty"`
+
 	Longest int64 `json:"longest_hold_ns,omitempty"`
 	Queue   int   `json:"max_queue"` // most waiting goroutines, readers, counter, or length that an operation saw
 
@@ -200,6 +203,9 @@ func (o *objects) finish(wall int64) []Object {
 				g.held.taken += p.Hits
 				g.held.traced += p.Traced
 			}
+			if gives(p.Op) {
+				g.held.given += p.Hits
+			}
 			switch {
 			case p.Op == spec.OpReceive:
 				g.received += p.Hits
@@ -212,7 +218,29 @@ func (o *objects) finish(wall int64) []Object {
 			}
 		}
 	}
+	o.partly()
 	return sorted(o.named, wall, eventCost(o.t))
+}
+
+// partly notes the locks of which some operations have no probe: the table of points has their places, or
+// they were taken and given back a different number of times.
+func (o *objects) partly() {
+	unseen, matched := replay.Unseen(o.t), o.allNamed()
+	for name, g := range o.named {
+		g.Partly = unseen[name] || matched && g.held.unmatched()
+		g.held.partly = g.Partly
+	}
+}
+
+// allNamed reports whether it is known of which lock every operation was.
+func (o *objects) allNamed() bool {
+	for i := range o.t.Points {
+		p := &o.t.Points[i]
+		if p.Kind == spec.PointSync && p.Hits > 0 && p.Flags&spec.FlagWeakName != 0 && replay.KindOf(p.Op) == replay.KindLock && o.used[trace.PointID(i)] == "" {
+			return false
+		}
+	}
+	return true
 }
 
 func (o *objects) get(name string) *gathered {

@@ -327,3 +327,45 @@ func TestTwoNames(t *testing.T) {
 		t.Errorf("not there: %v", want)
 	}
 }
+
+// A lock may be given back by another goroutine: then the hold is its holder's, and ends there. Where some
+// operations have no probe, the other goroutine may have taken the lock unseen, so that the end of the hold
+// is not known.
+func TestHandedOver(t *testing.T) {
+	const mutex = 0xc000_0000_1000
+	for _, unseen := range []bool{false, true} {
+		b := tracetest.New(2)
+		lock, unlock := b.Object("main.mu", spec.OpLock), b.Object("main.mu", spec.OpUnlock)
+		g1 := b.Go(0, "main.takes")
+		b.Start(g1, 0)
+		g2 := b.Go(g1, "main.gives")
+		b.Start(g2, 1)
+		b.At(100)
+		b.Sync(g1, lock, mutex, 0)
+		b.At(200)
+		b.Sync(g2, unlock, mutex, 0)
+		b.At(700)
+		b.Sync(g1, lock, mutex, 0)
+		b.At(800)
+		b.Sync(g1, unlock, mutex, 0)
+		b.End(g1)
+		b.End(g2)
+
+		tr := b.Trace()
+		if unseen {
+			tr.Points[unlock].Flags |= spec.FlagUnseen
+		}
+		p, err := profile.New(tr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		mu := &p.Objects[0]
+		holds, npt, mark := int64(2), int64(100), ""
+		if unseen {
+			holds, npt, mark = 1, 50, "≥"
+		}
+		if mu.Partly != unseen || mu.Holds != holds || mu.Hold != 100*holds || mu.NPT() != npt || mu.Mark() != mark {
+			t.Errorf("unseen %v: %d holds, %s%d ns, npt %d, partly %v", unseen, mu.Holds, mu.Mark(), mu.Hold, mu.NPT(), mu.Partly)
+		}
+	}
+}

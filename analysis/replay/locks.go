@@ -69,7 +69,8 @@ func (r *Replay) acquire(g *G, now trace.Time, addr trace.Address, point trace.P
 }
 
 // release records that a lock is given back by its holder or by another goroutine, because any
-// goroutine may unlock.
+// goroutine may unlock: then the hold is its holder's. If some operations have no probe, another goroutine
+// is more likely to have taken the lock unseen.
 func (r *Replay) release(g *G, now trace.Time, addr trace.Address, how Release) {
 	if g.lent.Address == addr {
 		g.lent = Held{} // it took it again unseen
@@ -78,6 +79,9 @@ func (r *Replay) release(g *G, now trace.Time, addr trace.Address, how Release) 
 	holder := slices.IndexFunc(ob.Holders, func(h Holder) bool { return h.Slot == g.Slot })
 	if holder < 0 {
 		holder = len(ob.Holders) - 1
+		if ob.Unseen && how == Unlocked {
+			how = Unnoticed
+		}
 	}
 	if holder >= 0 {
 		g = r.gs[ob.Holders[holder].Slot]
@@ -158,14 +162,14 @@ func (r *Replay) dies(g *G, now trace.Time) {
 
 // Operates returns the procedure of a goroutine that operates at a point. It is the point's own
 // if calls of that procedure were not all traced, because then no event tells that it was
-// entered.
+// entered, or if its deferred calls run behind its exit.
 func (r *Replay) Operates(g *G, point trace.PointID) trace.PointID {
 	top := r.Contexts.list[g.Context].Proc
 	owner := r.T.Points[point].Owner
 	if owner == top || owner < 0 || int(owner) >= len(r.T.Points) {
 		return top
 	}
-	if p := &r.T.Points[owner]; p.Kind != spec.PointProc || p.Degraded() == 0 {
+	if p := &r.T.Points[owner]; p.Kind != spec.PointProc || p.Degraded() == 0 && p.Flags&spec.FlagLateDefer == 0 {
 		return top
 	}
 	return owner

@@ -154,6 +154,9 @@ func (n *Names) callerOf(stack trace.StackID) (trace.Frame, bool) {
 		case "runtime", "sync", "internal/sync", "internal/poll", "time":
 			continue
 		}
+		if strings.Contains(f.Function, "_qinst") {
+			continue // a probe around an operation
+		}
 		return f, true
 	}
 	return trace.Frame{}, false

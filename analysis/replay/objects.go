@@ -19,6 +19,7 @@ type Object struct {
 	Same    []trace.PointID // points with different names that were all about the object that is here now; none: as far as is known one name
 	waiting int
 	blinks  bool // its points were not always traced
+	Unseen  bool // some operations on it may have no probe
 }
 
 // Holder is a goroutine that holds a lock, or reads under it.
@@ -67,13 +68,14 @@ type objects struct {
 	partly    map[string]bool  // locks by name of which too few operations are events
 	blinks    map[string]bool  // and those of which some are not
 	blinking  map[*Object]bool // of these, objects that are held
+	unseen    map[string]bool  // locks by name that have operations without a probe
 }
 
 // partlyFrom is the share of operations without events from which on the others do not determine who holds a lock.
 const partlyFrom = 0.01
 
 func newObjects(t *trace.Tables) objects {
-	o := objects{byAddress: map[trace.Address]*Object{}, most: mostAddresses, partly: map[string]bool{}, blinks: map[string]bool{}, blinking: map[*Object]bool{}}
+	o := objects{byAddress: map[trace.Address]*Object{}, most: mostAddresses, partly: map[string]bool{}, blinks: map[string]bool{}, blinking: map[*Object]bool{}, unseen: Unseen(t)}
 	hits, degraded := map[string]uint64{}, map[string]uint64{}
 	for i := range t.Points {
 		if p := &t.Points[i]; p.Kind == spec.PointSync && KindOf(p.Op) == KindLock && p.Hits > 0 {
@@ -84,6 +86,18 @@ func newObjects(t *trace.Tables) objects {
 		}
 	}
 	return o
+}
+
+// Unseen returns the names of the locks on which there are operations without a probe, in packages with
+// probes.
+func Unseen(t *trace.Tables) map[string]bool {
+	unseen := map[string]bool{}
+	for i := range t.Points {
+		if p := &t.Points[i]; p.Flags&spec.FlagUnseen != 0 && KindOf(p.Op) == KindLock {
+			unseen[p.Name] = true
+		}
+	}
+	return unseen
 }
 
 // Objects calls f for every object that is kept, in no particular order.
@@ -209,6 +223,7 @@ func (r *Replay) operate(e *trace.Event) {
 		name := r.T.Points[op.Point].Name
 		ob.Partly = ob.Partly || r.objects.partly[name]
 		ob.blinks = ob.blinks || r.objects.blinks[name]
+		ob.Unseen = ob.Unseen || r.objects.unseen[name]
 	}
 	r.joinWoken(g, op.Object, op.Point)
 	r.v.Sync(g, ob, op)

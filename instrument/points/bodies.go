@@ -35,6 +35,7 @@ const (
 	OnceNested   // is a literal in a text that stands twice, and too large for four copies
 	OnceType     // declares a type: a copy of it would be another type
 	OnceLines    // holds a line directive
+	OnceCaptured // a literal holds a parameter that is assigned before, see captures
 	OnceResult   // declares a variable and assigns to a parameter in one statement, see redeclares
 	OnceDefers   // both bodies together have more defers than the compiler makes cheap
 	OnceLarge    // both bodies together would change what the compiler inlines into them
@@ -43,7 +44,7 @@ const (
 
 func (r OneBody) String() string {
 	return [oneBodyKinds]string{"", "has no probe", "small", "runs once", "holds a literal", "ranges over a function", "starts a goroutine", "in literals that stand twice", "declares a type",
-		"holds a line directive", "assigns to a parameter and declares", "many defers", "large"}[r]
+		"holds a line directive", "a literal holds an assigned parameter", "assigns to a parameter and declares", "many defers", "large"}[r]
 }
 
 // A function of more than 5,000 nodes gets hardly anything inlined (inlineBigFunctionNodes in
@@ -146,6 +147,8 @@ func (f *finder) oneBody(fn *Func) (why OneBody) {
 		why = OnceLiteral
 	case f.hasLines(fn):
 		why = OnceLines
+	case f.captures(fn):
+		why = OnceCaptured
 	case !simple:
 		why = OnceResult
 	case s.defers > 0 && s.openCoded(0) && !both.openCoded(0):
@@ -303,6 +306,62 @@ func (f *finder) redeclared(fn *Func) (list []Redeclared, simple bool) {
 		}
 	}
 	return list, simple
+}
+
+// captures reports whether a literal in fn holds a parameter that is assigned to before the literal and
+// not behind. The compiler gives the literal a copy. In two texts an assignment stands behind the first
+// literal, so that the variable would be shared, and on the heap (see the escape analysis of closures).
+func (f *finder) captures(fn *Func) bool {
+	first := f.captured(fn)
+	if len(first) == 0 {
+		return false
+	}
+	before, behind := map[types.Object]bool{}, map[types.Object]bool{}
+	assign := func(e ast.Expr) {
+		if id, ok := ast.Unparen(e).(*ast.Ident); ok {
+			v := f.Info.Uses[id]
+			if lit := first[v]; lit != token.NoPos {
+				before[v] = before[v] || id.Pos() < lit
+				behind[v] = behind[v] || id.Pos() > lit
+			}
+		}
+	}
+	ast.Inspect(fn.Body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.AssignStmt:
+			for _, e := range n.Lhs {
+				assign(e)
+			}
+		case *ast.IncDecStmt:
+			assign(n.X)
+		}
+		return true
+	})
+	for v := range before {
+		if before[v] && !behind[v] {
+			return true
+		}
+	}
+	return false
+}
+
+// captured returns the parameters of fn that literals in it hold, with the place of the first literal that does.
+func (f *finder) captured(fn *Func) map[types.Object]token.Pos {
+	first := map[types.Object]token.Pos{}
+	for _, lit := range fn.literals {
+		ast.Inspect(lit.Body, func(n ast.Node) bool {
+			id, ok := n.(*ast.Ident)
+			if !ok {
+				return true
+			}
+			v, ok := f.Info.Uses[id].(*types.Var)
+			if ok && (v.Kind() == types.ParamVar || v.Kind() == types.RecvVar) && fn.Node.Pos() <= v.Pos() && v.Pos() < fn.Body.Lbrace && first[v] == token.NoPos {
+				first[v] = lit.Node.Pos()
+			}
+			return true
+		})
+	}
+	return first
 }
 
 func isCall(e ast.Expr) bool {

@@ -12,7 +12,7 @@ import (
 // closure would then have to exist.
 func (f *finder) findClosures() {
 	f.closures, f.bound = map[types.Object]ast.Expr{}, map[ast.Expr]bool{}
-	assigned := map[types.Object]int{}
+	assigned, passed := map[types.Object]int{}, map[types.Object]int{} // passed: uses that are neither assignments nor calls
 	assign := func(lhs ast.Expr, rhs ast.Expr) {
 		if lhs == nil {
 			return
@@ -26,6 +26,9 @@ func (f *finder) findClosures() {
 			return
 		}
 		assigned[obj]++
+		if f.Info.Uses[id] != nil {
+			passed[obj]--
+		}
 		switch rhs := ast.Unparen(rhs).(type) {
 		case *ast.FuncLit, *ast.SelectorExpr:
 			f.closures[obj] = rhs
@@ -55,6 +58,12 @@ func (f *finder) findClosures() {
 						}
 					}
 				}
+			case *ast.CallExpr:
+				if id, ok := ast.Unparen(n.Fun).(*ast.Ident); ok {
+					passed[f.Info.Uses[id]]--
+				}
+			case *ast.Ident:
+				passed[f.Info.Uses[n]]++
 			case *ast.RangeStmt:
 				each([]ast.Expr{n.Key, n.Value}, nil)
 			case *ast.UnaryExpr:
@@ -65,11 +74,15 @@ func (f *finder) findClosures() {
 			return true
 		})
 	}
-	for obj := range f.closures {
-		if assigned[obj] != 1 || obj.Parent() == nil || obj.Parent() == f.Types.Scope() {
-			delete(f.closures, obj) // other packages may assign to a package's variable
-		} else {
-			f.bound[f.closures[obj]] = true
+	for obj, value := range f.closures {
+		_, method := value.(*ast.SelectorExpr)
+		switch {
+		case assigned[obj] != 1, obj.Parent() == nil, obj.Parent() == f.Types.Scope(): // other packages may assign to a package's variable
+			delete(f.closures, obj)
+		case method && passed[obj] > 0: // a probe at the calls would not see all
+			delete(f.closures, obj)
+		default:
+			f.bound[value] = true
 		}
 	}
 }

@@ -31,7 +31,7 @@ const (
 // shape holds the properties of a procedure on which the choice of its exit depends.
 type shape struct {
 	defers    int
-	syncs     int  // of these, operations on synchronization objects
+	syncs     int  // of these, operations on synchronization objects whose probe is one more defer
 	looped    bool // a defer may run more than once
 	rangeFunc bool // ranges over a function
 	returns   []*ast.ReturnStmt
@@ -82,7 +82,7 @@ func (f *finder) shapeOf(body *ast.BlockStmt) *shape {
 				s.returns = append(s.returns, x)
 			case *ast.DeferStmt:
 				s.defers++
-				if y, _ := f.syncCall(x.Call); y != nil {
+				if y, op := f.syncCall(x.Call); y != nil && f.deferredForm(y, op) != SyncInstead {
 					s.syncs++
 				}
 				s.looped = s.looped || loop

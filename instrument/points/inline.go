@@ -184,9 +184,9 @@ func (f *finder) inlinable(fn *Func) bool {
 // passedOn reports whether fn is a literal that the compiler could inline, but has no call of it to inline
 // into: it is passed on, to a goroutine for instance, or stored. So a probe in it changes nothing. A literal
 // within a function that is inlined is in the copies, too, of which other packages may make calls. Small
-// literals, which sort functions call, stay without.
+// literals, which sort functions call, stay without, unless they operate on a synchronization object.
 func (f *finder) passedOn(fn *Func, name string) bool {
-	if _, literal := fn.Node.(*ast.FuncLit); !literal || f.Inlining.to[name] || f.size(fn) == 0 || f.small(fn) {
+	if _, literal := fn.Node.(*ast.FuncLit); !literal || f.Inlining.to[name] || f.size(fn) == 0 || f.small(fn) && !f.operates(fn) {
 		return false
 	}
 	for outer := fn.within; outer != nil; outer = outer.within {

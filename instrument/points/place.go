@@ -65,6 +65,7 @@ type placer struct {
 	insertions []*Insertion
 	counters   int
 	taken      map[*ast.UnaryExpr]bool // receives that are already points or skips
+	alone      ast.Expr                // a call that is a statement, so that nothing can be put around it
 }
 
 // mostCounters is how many calls of one procedure are counted. The compiler's time grows with the
@@ -188,8 +189,11 @@ func (p *placer) stmt(s ast.Stmt, head spot) {
 			p.comm(c.(*ast.CommClause), head)
 		}
 	case *ast.GoStmt:
+		p.alone = s.Call
 		p.call(s.Call, head, spec.PointGo, 0)
+		p.syncGo(s)
 	case *ast.DeferStmt:
+		p.alone = s.Call
 		p.call(s.Call, head, spec.PointCall, spec.FlagDeferred)
 		p.syncStmt(s, s.Call, p.inList(s, head))
 	case *ast.BranchStmt:
@@ -221,6 +225,7 @@ func (p *placer) optional(s ast.Stmt, head spot) {
 func (p *placer) simple(s ast.Stmt, head spot) {
 	switch s := s.(type) {
 	case *ast.ExprStmt:
+		p.alone = ast.Unparen(s.X)
 		p.expr(s.X, head)
 		p.syncStmt(s, s.X, p.inList(s, head))
 	case *ast.SendStmt:
@@ -401,7 +406,7 @@ func (p *placer) call(c *ast.CallExpr, head spot, kind string, flags uint32) {
 	if fun.IsBuiltin() && isUnsafe(p.Info, c.Fun) {
 		return // unsafe.Sizeof and the like do not evaluate their operands
 	}
-	if sel, ok := ast.Unparen(c.Fun).(*ast.SelectorExpr); ok {
+	if sel, ok := c.Fun.(*ast.SelectorExpr); ok {
 		p.expr(sel.X, head)
 	} else {
 		p.expr(c.Fun, head)

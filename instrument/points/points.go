@@ -95,7 +95,7 @@ type Func struct {
 
 	perhapsLarge bool // stands twice, and both bodies together may be too large
 
-	fewDefers bool // there is no room for a second defer beside each deferred operation
+	fewDefers bool // there is no room for a second defer beside each deferred operation that needs one
 
 	within   *Func   // of a literal: the function that it stands in, nil if that is a variable's value
 	literals []*Func // those that stand in it and that the compiler makes functions of, in the order of their numbers
@@ -273,6 +273,7 @@ func (p *Point) FlagNames() []string {
 		{spec.FlagDerived, "inlined"},
 		{spec.FlagSmall, "small: only counted"},
 		{spec.FlagSummed, "by its calls"},
+		{spec.FlagUnseen, "operation without a probe"},
 	} {
 		if p.Flags&f.bit != 0 {
 			names = append(names, f.name)

@@ -45,18 +45,18 @@ func (f *finder) sites(fn *Func) {
 		case *ast.FuncLit:
 			return n == fn.Node
 		case *ast.CallExpr:
-			if y, op := f.syncCall(n); y != nil && op.after && y.Within == "" {
-				f.site(fn, n.Lparen, op.op, f.syncName(y), f.weakName(y))
+			if y, op := f.syncCall(n); y != nil && y.Within == "" {
+				f.operation(fn, n.Lparen, op, y)
 			}
 		case *ast.SendStmt:
-			f.site(fn, n.Arrow, spec.OpSend, f.objectName(n.Chan), f.isParameter(n.Chan))
+			f.site(fn, n.Arrow, spec.OpSend, f.objectName(n.Chan), f.weak(f.isParameter(n.Chan)))
 		case *ast.UnaryExpr:
 			if n.Op == token.ARROW {
-				f.site(fn, n.Pos(), spec.OpReceive, f.objectName(n.X), f.isParameter(n.X))
+				f.site(fn, n.Pos(), spec.OpReceive, f.objectName(n.X), f.weak(f.isParameter(n.X)))
 			}
 		case *ast.RangeStmt:
 			if t := f.Info.TypeOf(n.X); t != nil && isChan(t) {
-				f.site(fn, n.Pos(), spec.OpReceive, f.objectName(n.X), f.isParameter(n.X))
+				f.site(fn, n.Pos(), spec.OpReceive, f.objectName(n.X), f.weak(f.isParameter(n.X)))
 			}
 		case *ast.SelectStmt:
 			f.selectSite(fn, n)
@@ -89,13 +89,44 @@ func (f *finder) selectSite(fn *Func, s *ast.SelectStmt) {
 	if len(names) > most {
 		names = append(names[:most], "...")
 	}
-	f.site(fn, s.Pos(), spec.OpSelect, "select("+strings.Join(names, ", ")+")", false)
+	f.site(fn, s.Pos(), spec.OpSelect, "select("+strings.Join(names, ", ")+")", 0)
 }
 
-func (f *finder) site(fn *Func, pos token.Pos, op, name string, weak bool) {
-	p := f.add(fn, pos, spec.PointSite, name)
-	p.Op = op
-	if weak {
-		p.Flags |= spec.FlagWeakName
+// operation lists an operation in a function without probes, if it may wait, or if nobody sees it in a
+// package with probes.
+func (f *finder) operation(fn *Func, pos token.Pos, op syncOp, y *Sync) {
+	switch {
+	case f.wrappers != nil && f.Limits.has(Syncs) && !f.seen(fn):
+		f.unseen(fn, pos, op, y)
+	case op.after:
+		f.site(fn, pos, op.op, f.syncName(y), f.weak(f.weakName(y)))
 	}
+}
+
+// unseen lists an operation without a probe.
+func (f *finder) unseen(fn *Func, pos token.Pos, op syncOp, y *Sync) {
+	f.site(fn, pos, op.op, f.syncName(y), spec.FlagUnseen|f.weak(f.weakName(y)))
+}
+
+// seen reports whether fn is a wrapper all calls of which have a probe. Other packages' have none.
+func (f *finder) seen(fn *Func) bool {
+	d, ok := fn.Node.(*ast.FuncDecl)
+	if !ok {
+		return false
+	}
+	obj, ok := f.Info.Defs[d.Name].(*types.Func)
+	return ok && f.wrappers[obj] != nil && (!obj.Exported() || f.Types.Name() == "main")
+}
+
+func (f *finder) site(fn *Func, pos token.Pos, op, name string, flags uint32) {
+	p := f.add(fn, pos, spec.PointSite, name)
+	p.Op, p.Flags = op, flags
+}
+
+// weak returns the flag of a name that may have a better one.
+func (f *finder) weak(is bool) uint32 {
+	if is {
+		return spec.FlagWeakName
+	}
+	return 0
 }

@@ -15,15 +15,19 @@ type SyncForm uint8
 // The forms. In the first three the object is evaluated once, at the place of the
 // statement, into a variable that the operation and the probe use.
 const (
-	SyncAfter  SyncForm = iota // a call statement, the probe behind it
-	SyncBefore                 // a call statement, the probe in front of it
-	SyncDefer                  // a deferred call: the probe is a defer behind it, so that it runs first
-	SyncTry                    // a call that reports success: the probe runs if it succeeded
-	ChanAfter                  // a channel operation, the probe behind the statement; the runtime knows the channel
-	ChanInside                 // likewise, the probe at the head of the body at Pos
-	ChanCond                   // likewise, the probe in the condition [Pos, End)
-	ChanCount                  // a select's default at Pos, which is only counted
-	ChanValue                  // a receive within an expression: [Pos, End) becomes a function's argument
+	SyncAfter      SyncForm = iota // a call statement, the probe behind it
+	SyncBefore                     // a call statement, the probe in front of it
+	SyncInstead                    // a deferred call: the probe is deferred instead, and ends in a jump to the method
+	SyncDefer                      // likewise, the probe is a defer behind it, so that it runs first
+	SyncDeferAfter                 // likewise, in front of it, so that it runs behind it
+	SyncTry                        // a call that reports success: the probe runs if it succeeded
+	SyncValue                      // a method value: [Pos, End) becomes the argument of a function that returns one with the probe in front
+	SyncValueAfter                 // likewise, the probe behind
+	ChanAfter                      // a channel operation, the probe behind the statement; the runtime knows the channel
+	ChanInside                     // likewise, the probe at the head of the body at Pos
+	ChanCond                       // likewise, the probe in the condition [Pos, End)
+	ChanCount                      // a select's default at Pos, which is only counted
+	ChanValue                      // a receive within an expression: [Pos, End) becomes a function's argument
 )
 
 // SyncObject is the kind of an operation's operand.
@@ -73,6 +77,8 @@ type syncOp struct {
 	queue int // offset << 8 | shift of a 32-bit word in the object
 }
 
+func (o syncOp) tries() bool { return o.op == spec.OpTryLock || o.op == spec.OpTryRLock }
+
 // noQueue is the Queue of an object without a number of waiting goroutines. The runtime
 // knows the value.
 const noQueue = 1<<16 - 1
@@ -114,9 +120,9 @@ func (f *finder) syncCall(c *ast.CallExpr) (*Sync, syncOp) {
 		y.Call, y.Operand, y.Path, y.Object = c, c.Fun, "", Bound
 		return y, op
 	}
-	sel, ok := ast.Unparen(c.Fun).(*ast.SelectorExpr)
+	sel, ok := c.Fun.(*ast.SelectorExpr)
 	if !ok {
-		return nil, syncOp{}
+		return nil, syncOp{} // in parentheses it is a method value
 	}
 	y, op := f.syncMethod(sel)
 	if y == nil {
@@ -126,6 +132,21 @@ func (f *finder) syncCall(c *ast.CallExpr) (*Sync, syncOp) {
 		y.Call, y.Operand = c, sel.X
 	}
 	return y, op
+}
+
+// operates reports whether there is an operation on a synchronization object in fn itself.
+func (f *finder) operates(fn *Func) (found bool) {
+	ast.Inspect(fn.Body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncLit:
+			return false
+		case *ast.CallExpr:
+			y, _ := f.syncCall(n)
+			found = found || y != nil
+		}
+		return !found
+	})
+	return found
 }
 
 // syncMethod returns the operation that a selector names, with the path to its object,
@@ -245,23 +266,21 @@ func (p *placer) syncStmt(s ast.Stmt, e ast.Expr, inList bool) {
 		return
 	}
 	y, op := p.syncCall(c)
-	if y == nil {
-		return
+	if y == nil || op.tries() {
+		return // tryLock handles a call that tries, as an expression
 	}
 	y.Pos, y.End = s.Pos(), s.End()
 	name := p.syncName(y)
 	_, deferred := s.(*ast.DeferStmt)
 	switch {
 	case !inList:
-		p.skip(p.fn, c.Pos(), spec.PointSync, name, InHeader)
-		return
-	case deferred && (p.fn.fewDefers || op.after):
-		p.skip(p.fn, c.Pos(), spec.PointSync, name, DeferLimit)
+		p.skipSync(y, op, c.Pos(), InHeader)
 		return
 	case deferred:
-		y.Form = SyncDefer
-	case op.op == spec.OpTryLock || op.op == spec.OpTryRLock:
-		return // tryLock handles the call as an expression
+		if y.Form = p.deferredForm(y, op); y.Form != SyncInstead && p.fn.fewDefers {
+			p.skipSync(y, op, c.Pos(), DeferLimit)
+			return
+		}
 	case op.after:
 		y.Form = SyncAfter
 	default:
@@ -270,12 +289,41 @@ func (p *placer) syncStmt(s ast.Stmt, e ast.Expr, inList bool) {
 	p.syncPoint(y, c.Lparen, op.op, name, p.weakName(y))
 }
 
+// syncGo skips an operation that a go statement does: it is another goroutine's, at an unknown time.
+func (p *placer) syncGo(s *ast.GoStmt) {
+	if y, op := p.syncCall(s.Call); y != nil && !op.tries() && p.Limits.has(Syncs) {
+		p.skipSync(y, op, s.Call.Pos(), MethodValue)
+	}
+}
+
+// deferredForm returns the form of a deferred operation. A probe behind the operation cannot jump to it.
+func (f *finder) deferredForm(y *Sync, op syncOp) SyncForm {
+	switch {
+	case op.after:
+		return SyncDeferAfter
+	case !f.argless(y.Call.Fun):
+		return SyncDefer
+	}
+	return SyncInstead
+}
+
+// argless reports whether a function has neither parameters nor results, so that a probe can jump to it.
+func (f *finder) argless(fun ast.Expr) bool {
+	t := f.Info.TypeOf(fun)
+	if t == nil {
+		return false
+	}
+	sig, ok := t.Underlying().(*types.Signature)
+	return ok && sig.Params().Len()+sig.Results().Len() == 0
+}
+
 func (p *placer) syncPoint(y *Sync, pos token.Pos, op, name string, weak bool) {
 	if !p.Limits.has(Syncs) {
 		return
 	}
 	if !p.loops.room(2) {
 		p.skip(p.fn, pos, spec.PointSync, name, Inline)
+		p.site(p.fn, pos, op, name, spec.FlagUnseen|p.weak(weak))
 		return
 	}
 	y.Point = uint32(len(p.set.Points))
@@ -291,23 +339,45 @@ func (p *placer) syncPoint(y *Sync, pos token.Pos, op, name string, weak bool) {
 // evaluated a second time. Nothing may therefore be able to change it in between.
 func (p *placer) tryLock(c *ast.CallExpr) {
 	y, op := p.syncCall(c)
-	if y == nil || op.op != spec.OpTryLock && op.op != spec.OpTryRLock {
+	if y == nil || !op.tries() {
 		return
 	}
-	name := p.syncName(y)
-	if !isPlain(y.Operand) {
-		p.skip(p.fn, c.Pos(), spec.PointSync, name, InExpression)
+	if !isPlain(y.Operand) || c == p.alone {
+		p.skipSync(y, op, c.Pos(), InExpression)
 		return
 	}
 	y.Form, y.Pos, y.End = SyncTry, c.Pos(), c.End()
-	p.syncPoint(y, c.Lparen, op.op, name, p.weakName(y))
+	p.syncPoint(y, c.Lparen, op.op, p.syncName(y), p.weakName(y))
 }
 
-// methodUse skips an operation that becomes a method value, unless a variable always
-// holds the value, so that its object is known at the call.
+// methodUse makes a method value a sync point, unless a variable holds it that is only called: then
+// the calls are. The value of a wrapper has no probe, and the Lock of an interface may look at its stack.
 func (p *placer) methodUse(e *ast.SelectorExpr) {
-	if y, _ := p.syncMethod(e); y != nil && !p.bound[e] && p.Limits.has(Syncs) {
-		p.skip(p.fn, e.Pos(), spec.PointSync, p.syncName(y), MethodValue)
+	y, op := p.syncMethod(e)
+	within := y == nil
+	if within {
+		y, op = p.wrapped(e)
+	}
+	switch {
+	case y == nil || !p.Limits.has(Syncs) || p.bound[e] && !within:
+		return
+	case within, !p.argless(e), op.after && y.Object == Interface:
+		p.skipSync(y, op, e.Pos(), MethodValue)
+		return
+	}
+	y.Form, y.Pos, y.End = SyncValue, e.Pos(), e.End()
+	if op.after {
+		y.Form = SyncValueAfter
+	}
+	p.syncPoint(y, e.Sel.Pos(), op.op, p.syncName(y), p.weakName(y))
+}
+
+// skipSync skips an operation. The table of points has its place: readers must know that they do not
+// see all of the object's operations.
+func (p *placer) skipSync(y *Sync, op syncOp, pos token.Pos, why SkipReason) {
+	p.skip(p.fn, pos, spec.PointSync, p.syncName(y), why)
+	if p.Limits.has(Syncs) {
+		p.unseen(p.fn, pos, op, y)
 	}
 }
 

@@ -239,10 +239,10 @@ func (w *writer) counters(funcs []*points.Func) {
 			w.open(fn, a)
 		}
 	})
-	w.each(funcs, w.openReceives)
+	w.each(funcs, w.openValues)
 	back := slices.Clone(funcs)
 	slices.Reverse(back)
-	w.each(back, w.closeReceives)
+	w.each(back, w.closeValues)
 	for _, a := range slices.Backward(all) {
 		w.each([]*points.Func{a.fn}, func(*points.Func) { w.close(a.Insertion) })
 	}

@@ -22,7 +22,7 @@ func (w *writer) syncs(fn *points.Func) {
 		case points.ChanCond:
 			w.insert(y.Pos, "(@off[%[1]d] != 0 || @chan(@base + %[1]d) == 0) && (", y.Point)
 			w.insert(y.End, ")")
-		case points.ChanValue: // see receives
+		case points.ChanValue, points.SyncValue, points.SyncValueAfter: // see openValues
 		case points.SyncTry:
 			w.insert(y.Pos, "(")
 			w.insert(y.End, " && @got(%d, %s, %d) == 0)", y.Point, w.address(y, w.operand(y)), y.Queue)
@@ -32,22 +32,39 @@ func (w *writer) syncs(fn *points.Func) {
 	}
 }
 
-// openReceives begins to make receives within expressions arguments of a function that
-// returns its argument; closeReceives ends it. They open from the outermost in.
-func (w *writer) openReceives(fn *points.Func) {
+// openValues begins to make receives within expressions, and method values, arguments of functions
+// that return their arguments; closeValues ends it. They open from the outermost in.
+func (w *writer) openValues(fn *points.Func) {
 	for _, y := range fn.Syncs {
-		if y.Form == points.ChanValue {
+		switch y.Form {
+		case points.ChanValue:
 			w.insert(y.Pos, "@received(")
+		case points.SyncValue:
+			w.insert(y.Pos, "@before(")
+		case points.SyncValueAfter:
+			w.insert(y.Pos, "@after(")
 		}
 	}
 }
 
-func (w *writer) closeReceives(fn *points.Func) {
+func (w *writer) closeValues(fn *points.Func) {
 	for _, y := range slices.Backward(fn.Syncs) {
-		if y.Form == points.ChanValue {
+		switch y.Form {
+		case points.ChanValue:
 			w.insert(y.End, ", %d)", y.Point)
+		case points.SyncValue, points.SyncValueAfter:
+			w.insert(y.End, ", %d, %d, %d)", y.Point, y.Queue, boundAt(y))
 		}
 	}
+}
+
+// boundAt is the word of a method value that is the object's address: the first is that of the code. An
+// interface has two.
+func boundAt(y *points.Sync) int {
+	if y.Object == points.Interface {
+		return 2
+	}
+	return 1
 }
 
 // operand returns the text of a pointer to the receiver, or of another kind of operand.
@@ -71,18 +88,22 @@ func (w *writer) refer(y *points.Sync) string {
 // so that x is evaluated once. close(x), whose operand is an argument, becomes { p := x; close(p)
 // } in the same way. A method value has been evaluated already.
 func (w *writer) syncCall(y *points.Sync) {
-	if y.Object == points.Bound {
+	switch {
+	case y.Form == points.SyncInstead:
+		w.instead(y)
+		return
+	case y.Object == points.Bound:
 		w.boundCall(y)
 		return
 	}
 	open, deferred := "{ @p%d := "+w.refer(y)+"(", ""
-	if y.Form == points.SyncDefer {
+	if y.Form == points.SyncDefer || y.Form == points.SyncDeferAfter {
 		w.delete(y.Pos, "defer")
 		deferred = "defer "
 	}
 	probe := w.operation(y, deferred+"@sync(@base + %d, "+w.address(y, w.expand("@p%d", y.Point))+", "+strconv.Itoa(y.Queue)+")")
 	before, after := "", "; "+probe
-	if y.Form == points.SyncBefore {
+	if y.Form == points.SyncBefore || y.Form == points.SyncDeferAfter {
 		before, after = probe+"; ", ""
 	}
 	if y.Object == points.Channel {
@@ -94,6 +115,30 @@ func (w *writer) syncCall(y *points.Sync) {
 	w.insert(y.Operand.Pos(), "%s", w.expand(open, y.Point))
 	w.insert(y.Operand.End(), ")%s; %s%s%s", y.Path, before, deferred, w.expand("@p%d", y.Point))
 	w.insert(y.End, "%s }", after)
+}
+
+// instead rewrites a deferred call x.M() as
+//
+//	{ p := &x; defer deferred(point, p, queue, p.M) }
+//
+// Like the plain statement this evaluates x and the method at once, and it is one defer. The method
+// value needs no memory of its own, because the probe keeps nothing.
+func (w *writer) instead(y *points.Sync) {
+	w.delete(y.Pos, "defer")
+	p, at := w.expand("@p%d", y.Point), y.Operand.End()
+	if y.Object == points.Bound {
+		p, at = w.operand(y), y.Operand.Pos()
+	} else {
+		w.insert(y.Operand.Pos(), "{ %s := %s(", p, w.refer(y))
+		w.insert(at, ")%s; ", y.Path)
+		w.insert(y.End, " }")
+	}
+	w.insert(at, "defer @deferred(@on(%d), %s, %d, ", y.Point, w.address(y, p), y.Queue)
+	if y.Object != points.Bound {
+		w.insert(at, "%s", p)
+	}
+	lparen := w.file.Offset(y.Call.Lparen)
+	w.Replace(lparen, lparen+1, ",") // a line may end there
 }
 
 // operation returns the statement that records an operation, by a probe, the template of which has the
@@ -116,6 +161,8 @@ func (w *writer) boundCall(y *points.Sync) {
 		w.insert(y.End, "; if @off[%d] == 0 { %s", y.Point, probe)
 	case points.SyncDefer:
 		w.insert(y.End, "; if @off[%d] == 0 { defer %s", y.Point, probe)
+	case points.SyncDeferAfter:
+		w.insert(y.Pos, "if @off[%d] == 0 { defer %s; ", y.Point, probe)
 	}
 }
 
@@ -133,7 +180,7 @@ func (w *writer) address(y *points.Sync, p string) string {
 	case y.Object == points.Interface:
 		return w.expand("(*[2]@uptr)(@ptr(&%s))[1]", p) // the data word
 	case y.Object == points.Bound:
-		return w.expand("(*(**[2]@uptr)(@ptr(&%s)))[1]", p) // the word after the code's address
+		return w.expand("@bound(%s)", p)
 	case y.Within != "":
 		return w.expand("@uptr(@ptr(&%s%s))", p, y.Within)
 	}

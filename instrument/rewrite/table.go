@@ -100,6 +100,13 @@ func @code[F @any](f F) @uptr {
 	return *(*@uptr)(p)
 }
 
+// A method value is a closure that holds the receiver, behind the address of its code.
+func @bound[F @any](f F) @uptr {
+	p := *(**[2]@uptr)(@ptr(&f))
+	if p == nil { return 0 }
+	return p[1]
+}
+
 func @method[I @any](x I, n @uptr) @uptr {
 	p := *(*@ptr)(@ptr(&x))
 	if @uptr(p) == 0 { return 0 }
@@ -116,6 +123,39 @@ func @loop(n %[2]s) (token @u64) { if @off[n] == 0 { token = @enter(@base + n) }
 
 //go:linkname @sync qinst_sync
 func @sync(point %[2]s, object, queue @uptr)
+
+func @on(n %[2]s) %[2]s { if @off[n] == 0 { return @base + n }; return ^@u32(0) }
+
+//go:noescape
+//go:linkname @deferred qinst_deferred
+func @deferred(point %[2]s, object, queue @uptr, method func())
+
+//go:linkname @jump qinst_jump
+func @jump()
+
+// A method value with a probe; a closure as @jump finds it.
+type @value struct {
+	code @uptr
+	point %[2]s
+	object, queue @uptr
+	method func()
+}
+
+func (v *@value) then() { v.method(); @sync(v.point, v.object, v.queue) }
+
+//go:noinline
+func @before(method func(), n %[2]s, queue, word @uptr) func() {
+	if @off[n] != 0 { return method }
+	v := &@value{@code(@jump), @base + n, (*(**[3]@uptr)(@ptr(&method)))[word], queue, method}
+	return *(*func())(@ptr(&v))
+}
+
+//go:noinline
+func @after(method func(), n %[2]s, queue, word @uptr) func() {
+	if @off[n] != 0 { return method }
+	v := &@value{0, @base + n, (*(**[3]@uptr)(@ptr(&method)))[word], queue, method}
+	return v.then
+}
 
 //go:linkname @chan qinst_chan
 func @chan(point %[2]s) %[2]s

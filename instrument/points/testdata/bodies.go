@@ -58,15 +58,28 @@ func untyped(n int) (r float64) { // want proc // once "assigns to a parameter a
 }
 
 //go:noinline
+func captures(n int) { // want proc // once "a literal holds an assigned parameter"
+	n++
+	go func() { sink = n }() // want go, proc
+}
+
+//go:noinline
+func shares(n int) { // want proc
+	n++
+	go func() { sink = n }() // want go, proc
+	n++
+}
+
+//go:noinline
 func pair(n int) (int, error) { return n, nil } // want proc
 
 //go:noinline
 func defers(c chan int) { // want proc deferexit // once "many defers"
-	defer close(c) // want skip sync "no room for a defer"
-	defer close(c) // want skip sync "no room for a defer"
-	defer close(c) // want skip sync "no room for a defer"
-	defer close(c) // want skip sync "no room for a defer"
-	defer close(c) // want skip sync "no room for a defer"
+	defer close(c) // want skip sync "no room for a defer", site close weak unseen
+	defer close(c) // want skip sync "no room for a defer", site close weak unseen
+	defer close(c) // want skip sync "no room for a defer", site close weak unseen
+	defer close(c) // want skip sync "no room for a defer", site close weak unseen
+	defer close(c) // want skip sync "no room for a defer", site close weak unseen
 }
 
 func init() { // want proc // once "runs once"

@@ -74,6 +74,17 @@ func find(n int) *server { return nil } // want proc
 
 func (s *server) lock() { s.mu.Lock() } // want site lock "p.(*server).mu", func derived "p.(*server).lock", call derived, skip proc "inlinable"
 
+func (s *server) Take() { s.mu.Lock() } // want site lock unseen "p.(*server).mu", func derived "p.(*server).Take", call derived, skip proc "inlinable"
+
+func grab() { mu.Lock() } // want site lock unseen "p.mu", func derived "p.grab", call derived, skip proc "inlinable"
+
+func drop() { mu.Unlock() } // want site unlock unseen "p.mu", func derived "p.drop", call derived, skip proc "inlinable"
+
+//go:noinline
+func wrapperValue(s *server) { // want proc
+	use(s.unlock) // want call, skip sync "method value", site unlock unseen "p.(*server).mu"
+}
+
 func (s *server) unlock() { s.mu.Unlock() } // want func derived "p.(*server).unlock", call derived, skip proc "inlinable"
 
 // The compiler inlines lock: a call of it is the operation.
@@ -97,14 +108,14 @@ func tried(s *server) { // want proc
 	if s.mu.TryLock() { // want sync trylock "p.(*server).mu", call
 		s.mu.Unlock() // want call, sync unlock "p.(*server).mu"
 	}
-	if find(2).mu.TryLock() { // want call, call, skip sync "part of an expression"
+	if find(2).mu.TryLock() { // want call, call, skip sync "part of an expression", site trylock unseen
 		mu.Lock() // want call, sync lock "p.mu"
 	}
 }
 
 //go:noinline
 func inHead(s *server) { // want proc
-	for mu.Lock(); ; mu.Unlock() { // want call, call, skip sync "in the head of a statement", skip loop "never repeats", skip sync "in the head of a statement"
+	for mu.Lock(); ; mu.Unlock() { // want call, call, skip sync "in the head of a statement", skip loop "never repeats", skip sync "in the head of a statement", site lock unseen, site unlock unseen
 		break
 	}
 }
@@ -114,15 +125,105 @@ func values(s *server) (unlock func()) { // want proc
 	s.mu.Lock() // want call, sync lock "p.(*server).mu"
 	f := mu.Unlock
 	f()                // want call dynamic, sync unlock "p.mu"
-	return s.mu.Unlock // want skip sync "method value"
+	return s.mu.Unlock // want sync unlock "p.(*server).mu"
+}
+
+//go:noinline
+func passed(s *server, l sync.Locker) { // want proc
+	f := s.mu.Unlock // want sync unlock "p.(*server).mu"
+	f()              // want call dynamic
+	use(f)           // want call
+	use(s.mu.Lock)   // want call, sync lock "p.(*server).mu"
+	use(l.Unlock)    // want call, sync unlock weak "p.passed.l"
+	use(l.Lock)      // want call, skip sync "method value", site lock weak unseen
+	add := s.inner.wg.Add
+	add(1)                    // want call dynamic, sync add "p.(*server).inner.wg"
+	_ = []any{s.inner.wg.Add} // want skip sync "method value", site add unseen
+}
+
+//go:noinline
+func use(f func()) { f() } // want proc, call dynamic
+
+//go:noinline
+func literals(s *server) (unlock func()) { // want proc deferexit
+	s.mu.Lock()                      // want call, sync lock "p.(*server).mu"
+	defer func() { s.mu.Unlock() }() // want call deferred, proc "p.literals.func1", call, sync unlock "p.(*server).mu"
+	mu.Lock()                        // want call, sync lock "p.mu"
+	return func() { mu.Unlock() }    // want proc "p.literals.func2", call, sync unlock "p.mu"
 }
 
 //go:noinline
 func loopedDefer(list []*server) { // want proc deferexit
 	for _, s := range list { // want loop "range list"
 		s.mu.Lock()         // want call, sync lock "p.(*server).mu"
-		defer s.mu.Unlock() // want call deferred, skip sync "no room for a defer"
+		defer s.mu.Unlock() // want call deferred, sync unlock "p.(*server).mu"
 	}
+}
+
+// There is no room for one more defer in manyReturns, and none is needed but for a channel, and behind an
+// operation.
+//
+//go:noinline
+func manyReturns(s *server, n int) int { // want proc deferexit
+	s.mu.Lock()             // want call, sync lock "p.(*server).mu"
+	defer s.mu.Unlock()     // want call deferred, sync unlock "p.(*server).mu"
+	defer s.inner.wg.Done() // want call deferred, sync done "p.(*server).inner.wg"
+	defer s.inner.wg.Add(1) // want call deferred, skip sync "no room for a defer", site add unseen
+	defer mu.Lock()         // want call deferred, skip sync "no room for a defer", site lock unseen
+	defer close(jobs)       // want skip sync "no room for a defer", site close unseen
+	switch n {
+	case 0:
+		return 0
+	case 1:
+		return 1
+	case 2:
+		return 2
+	case 3:
+		return 3
+	case 4:
+		return 4
+	case 5:
+		return 5
+	case 6:
+		return 6
+	case 7:
+		return 7
+	case 8:
+		return 8
+	case 9:
+		return 9
+	case 10:
+		return 10
+	case 11:
+		return 11
+	case 12:
+		return 12
+	case 13:
+		return 13
+	case 14:
+		return 14
+	case 15:
+		return 15
+	}
+	return 0
+}
+
+//go:noinline
+func deferredOthers(s *server, l sync.Locker) { // want proc deferexit
+	f := s.mu.Unlock
+	defer f()         // want call deferred dynamic, sync unlock "p.(*server).mu"
+	defer l.Unlock()  // want call deferred dynamic, sync unlock weak "p.deferredOthers.l"
+	defer mu.Lock()   // want call deferred, sync lock "p.mu"
+	defer close(jobs) // want sync close "p.jobs"
+}
+
+//go:noinline
+func spelled() { // want proc deferexit
+	(mu.Lock)()        // want call, sync lock "p.mu"
+	mu.TryLock()       // want call, skip sync "part of an expression", site trylock unseen
+	defer mu.TryLock() // want call deferred, skip sync "part of an expression", site trylock unseen
+	go mu.Lock()       // want go, skip sync "method value", site lock unseen
+	defer mu.Unlock()  // want call deferred, sync unlock "p.mu"
 }
 
 //go:noinline

@@ -290,6 +290,37 @@ trace:
 slow:
 	JMP	runtime·qinstSyncSlow<ABIInternal>(SB)
 
+// func qinst_deferred(point uint32, obj, queue uintptr, method func())
+//
+// Counts an operation on a synchronization object that was deferred, and jumps to the method that does it,
+// as if that had been deferred: it may recover, and no stack shows who called it. A point that is off is -1.
+TEXT qinst_deferred<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
+	CMPL	AX, $-1
+	JEQ	off
+	PUSHQ	BP
+	MOVQ	SP, BP
+	PUSHQ	DI
+	ADJSP	$24 // for the callee's arguments
+	CALL	qinst_sync<ABIInternal>(SB)
+	ADJSP	$-24
+	POPQ	DI
+	POPQ	BP
+off:
+	MOVQ	DI, DX
+	MOVQ	(DX), AX
+	JMP	AX
+
+// func qinst_jump()
+//
+// The code of a method value with a probe: does what qinst_deferred does. The closure in DX has its
+// arguments.
+TEXT qinst_jump<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
+	MOVL	8(DX), AX
+	MOVQ	16(DX), BX
+	MOVQ	24(DX), CX
+	MOVQ	32(DX), DI
+	JMP	qinst_deferred<ABIInternal>(SB)
+
 // func qinstNow() uint64
 TEXT runtime·qinstNow<ABIInternal>(SB),NOSPLIT,$0-0
 	CMPB	runtime·qinstSlowClock(SB), $0

@@ -117,6 +117,37 @@ trace:
 slow:
 	JMP	runtime·qinstSyncSlow<ABIInternal>(SB)
 
+// func qinst_deferred(point uint32, obj, queue uintptr, method func())
+//
+// Counts an operation on a synchronization object that was deferred, and jumps to the method that does it,
+// as if that had been deferred: it may recover, and no stack shows who called it. A point that is off is -1.
+TEXT qinst_deferred<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
+	CMPW	$-1, R0
+	BEQ	off
+	MOVD.W	R30, -64(RSP)
+	MOVD	R29, -8(RSP)
+	SUB	$8, RSP, R29
+	MOVD	R3, 40(RSP) // behind the callee's arguments
+	CALL	qinst_sync<ABIInternal>(SB)
+	MOVD	40(RSP), R3
+	MOVD	-8(RSP), R29
+	MOVD.P	64(RSP), R30
+off:
+	MOVD	R3, R26
+	MOVD	(R26), R0
+	JMP	(R0)
+
+// func qinst_jump()
+//
+// The code of a method value with a probe: does what qinst_deferred does. The closure in R26 has its
+// arguments.
+TEXT qinst_jump<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
+	MOVWU	8(R26), R0
+	MOVD	16(R26), R1
+	MOVD	24(R26), R2
+	MOVD	32(R26), R3
+	JMP	qinst_deferred<ABIInternal>(SB)
+
 // func qinstNow() uint64
 TEXT runtime·qinstNow<ABIInternal>(SB),NOSPLIT,$0-0
 	MRS	CNTVCT_EL0, R0

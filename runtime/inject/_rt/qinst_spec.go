@@ -107,6 +107,7 @@ const (
 	qinstProcProbed   = 3
 	qinstFlagSmall    = 512
 	qinstFlagSummed   = 2048
+	qinstFlagUnseen   = 4096
 	qinstFlagTwice    = 1024
 	qinstUnitWord     = 2147483648
 	qinstNoTrips      = 18446744073709551615
