@@ -20,7 +20,7 @@ type Variant struct {
 
 // Build builds a program as the file exe. The go command's output goes to Stdout and Stderr.
 func (r *Runner) Build(ctx context.Context, exe string, v Variant) error {
-	if terminal(r.Stderr) { // otherwise it would be a useless line before the output of a single run
+	if Terminal(r.Stderr) { // otherwise it would be a useless line before the output of a single run
 		probes := ""
 		if len(v.Wrapper) > 0 {
 			probes = " with probes"

@@ -28,9 +28,11 @@ func commands() []command {
 		{"run", "[flags] package [arguments]", "build with probes, run, report",
 			"Run builds a program with probes, runs it and reports. The trace stays in the\n" +
 				"working directory. Settings in QINST reach the program, and its input, output\n" +
-				"and exit status are passed through.\n\n" + selectionHelp,
+				"and exit status are passed through. Where its output is not a terminal the report\n" +
+				"goes to the standard error, so that the output stays alone.\n\n" + selectionHelp,
 			[][2]string{
 				{"run ./prog -v input", "run ./prog with the arguments -v input"},
+				{"run -o report.txt ./prog | sort", "the program's output for sort, the report for a file"},
 				{"run -ask locks ./prog", "which locks and channels are waited for, and why"},
 			}, setupRun},
 		{"test", "[flags] [packages] [test flags]", "test with probes",

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,6 +19,7 @@ import (
 type runFlags struct {
 	*flagSet
 	check bool
+	out   string // file for the report; "": the terminal
 	asked asked
 }
 
@@ -27,6 +29,8 @@ func setupRun(fs *flagSet) action {
 	fs.group("What to record")
 	fs.boolean(&r.check, "check", "run the program alternately in four recording modes, and check that the results agree")
 	r.asked.define(fs)
+	fs.group("Output")
+	fs.text(&r.out, "o", "write the report to this new `file` (- for the standard output; default: the terminal, or the standard error where the program's output goes elsewhere)")
 	fs.selection("build")
 	fs.program = func() bool { return true }
 	return r.run
@@ -36,6 +40,9 @@ func (r *runFlags) run(e *env, args []string) error {
 	program, progArgs := splitProgram(args)
 	if len(program) == 0 {
 		return usageError{errors.New(`run: found no package; usage: qinst run [flags] package [arguments]; "qinst help run" lists the flags`)}
+	}
+	if err := newFile(r.out, "-o"); err != nil {
+		return err
 	}
 	tmp, err := os.MkdirTemp("", "qinst-run-")
 	if err != nil {
@@ -49,23 +56,45 @@ func (r *runFlags) run(e *env, args []string) error {
 		return err
 	}
 	if r.check {
-		return checkRuns(ctx, e, exe, progArgs)
+		return r.answer(e, func(e *env) error { return checkRuns(ctx, e, exe, progArgs) })
 	}
 	settings := r.asked.settings()
 	out := traceFile(settings, filepath.Base(exe))
-	if st, err := os.Lstat(out); err == nil && st.Mode().IsRegular() {
-		return fmt.Errorf("found %s, expected no such file: a trace is not written over another; remove it or name another in QINST=out=FILE", out)
+	if err := newFile(out, "QINST=out=FILE"); err != nil {
+		return err
 	}
 	ran := passStatus(e.runner().Pass(lab.Job{Program: exe, Args: progArgs, Settings: settings}, out))
 	stop() // an interrupt may end the report
-	answer := afterRun
-	if r.asked.question != nil {
-		answer = r.asked.report
+	if _, err := os.Stat(out); err != nil { // it ended before it recorded anything
+		fmt.Fprintf(e.stderr, "qinst: no trace: %v\n", err)
+		return ran
 	}
-	if err := answer(e, out); err != nil && ran == nil {
-		return err
+	err = r.answer(e, func(e *env) error { return r.report(e, out) })
+	if ran != nil {
+		return ran
 	}
-	return ran
+	return err
+}
+
+// answer lets do write what the run has shown. The program's output stays alone: the answer goes to the file that
+// -o names, or to the terminal. Output that goes elsewhere is somebody's data, and the answer goes to the standard error.
+func (r *runFlags) answer(e *env, do func(*env) error) error {
+	switch {
+	case r.out != "":
+		return writeTo(e, r.out, func(w io.Writer) error { return do(&env{w, e.stderr}) })
+	case r.check || lab.Terminal(e.stdout):
+		return do(e) // a check discards the program's output
+	}
+	return do(&env{e.stderr, e.stderr})
+}
+
+// newFile returns an error if a file is there that would have to be written over. Long runs need to know that
+// at once.
+func newFile(name, option string) error {
+	if st, err := os.Lstat(name); err == nil && st.Mode().IsRegular() {
+		return fmt.Errorf("found %s, expected no such file: nothing is written over it; remove it or name another with %s", name, option)
+	}
+	return nil
 }
 
 // build builds the program in a directory and returns its path.
@@ -98,12 +127,10 @@ func checkRuns(ctx context.Context, e *env, exe string, args []string) error {
 	return c.Doc().WriteText(e.stdout)
 }
 
-// afterRun reports the trace of a finished run. A program that ended before it
-// recorded anything leaves none.
-func afterRun(e *env, file string) error {
-	if _, err := os.Stat(file); err != nil {
-		fmt.Fprintf(e.stderr, "qinst: no trace: %v\n", err)
-		return nil
+// report reports the trace of a finished run, or answers the question that was asked of it.
+func (r *runFlags) report(e *env, file string) error {
+	if r.asked.question != nil {
+		return r.asked.report(e, file)
 	}
 	return (&reportFlags{}).report(e, file)
 }
