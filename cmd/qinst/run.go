@@ -59,12 +59,12 @@ func (r *runFlags) run(e *env, args []string) error {
 		return r.answer(e, func(e *env) error { return checkRuns(ctx, e, exe, progArgs) })
 	}
 	settings := r.asked.settings()
-	out := traceFile(settings, filepath.Base(exe))
+	out := traceFile(e, settings, filepath.Base(exe))
 	if err := newFile(out, "QINST=out=FILE"); err != nil {
 		return err
 	}
 	ran := passStatus(e.runner().Pass(lab.Job{Program: exe, Args: progArgs, Settings: settings}, out))
-	stop() // an interrupt may end the report
+	stop()                                  // an interrupt may end the report
 	if _, err := os.Stat(out); err != nil { // it ended before it recorded anything
 		fmt.Fprintf(e.stderr, "qinst: no trace: %v\n", err)
 		return ran
@@ -135,23 +135,43 @@ func (r *runFlags) report(e *env, file string) error {
 	return (&reportFlags{}).report(e, file)
 }
 
-// traceFile returns the trace file that the settings name, or else the name of a new one.
-func traceFile(settings, program string) (file string) {
+// traceFile returns the trace file that the settings name, or else the name of a new one in the working directory.
+// Where that cannot be written to, as in many containers, it is one in the directory for temporary files.
+func traceFile(e *env, settings, program string) string {
 	for item := range strings.SplitSeq(settings, ",") {
 		if name, ok := strings.CutPrefix(item, "out="); ok {
 			return name
 		}
 	}
-	for n := 0; ; n++ {
-		file = fmt.Sprintf("%s.%d.sddf", program, os.Getpid()+n)
-		if _, err := os.Lstat(file); os.IsNotExist(err) {
-			break
+	dir, err := os.Getwd() // the program may change its directory
+	if err == nil {
+		err = writable(dir)
+	}
+	if err == nil {
+		return newTrace(dir, program)
+	}
+	file := newTrace(os.TempDir(), program)
+	fmt.Fprintf(e.stderr, "qinst: cannot write to the working directory (%v): the trace is %s\n", errors.Unwrap(err), file)
+	return file
+}
+
+// writable returns an error if no file can be made in a directory.
+func writable(dir string) error {
+	f, err := os.CreateTemp(dir, ".qinst-*")
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
+}
+
+// newTrace returns the path of a trace that is not there yet.
+func newTrace(dir, program string) string {
+	for n := os.Getpid(); ; n++ {
+		file := filepath.Join(dir, fmt.Sprintf("%s.%d.sddf", program, n))
+		if _, err := os.Lstat(file); err != nil {
+			return file
 		}
 	}
-	if abs, err := filepath.Abs(file); err == nil {
-		file = abs // the program may change its directory
-	}
-	return file
 }
 
 // splitProgram splits arguments as "go run" does: a package or the Go files of one, then
