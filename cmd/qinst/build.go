@@ -10,7 +10,6 @@ import (
 )
 
 func setupBuild(fs *flagSet) action { return setupGo(fs, "build") }
-func setupTest(fs *flagSet) action  { return setupGo(fs, "test") }
 
 // setupGo runs a go command with qinst around its tools.
 func setupGo(fs *flagSet, verb string) action {
