@@ -113,7 +113,8 @@ func commands() []command {
 				"there; salvage writes it into a file.\n\n" + newestHelp,
 			[][2]string{
 				{"salvage -o whole.sddf killed.sddf", "file and ring as one file"},
-				{"salvage -clean", "remove the rings of programs that are gone"},
+				{"salvage -clean -o whole.sddf killed.sddf", "the same, and the ring is removed"},
+				{"salvage -clean -all", "remove the rings of all programs that are gone"},
 			}, setupSalvage},
 		{"ctl", "pid [points=limit...]", "show or change what a running program records",
 			"Ctl talks to a program that was started with QINST=ctl. Without changes it lists\n" +

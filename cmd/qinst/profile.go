@@ -297,6 +297,7 @@ func (f *reportFlags) report(e *env, file string) error {
 		return err
 	}
 	defer t.Close()
+	defer tellRings(e, file, t.whole.Salvaged)
 	page := report.Page(t.Trace, p)
 	switch {
 	case f.asJSON && f.markdown:
