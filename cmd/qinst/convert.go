@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"qinst.dev/lab"
 	"qinst.dev/sddf"
 	"qinst.dev/sddf/pablo"
 	"qinst.dev/sddf/pack"
@@ -28,6 +29,9 @@ var forms = map[string]func(w io.Writer, f *salvage.File) error{
 	"text":  func(w io.Writer, f *salvage.File) error { return text.Dump(w, f, f.Size) },
 	"json":  func(w io.Writer, f *salvage.File) error { return text.DumpJSON(w, f, f.Size) },
 }
+
+// readable are the forms that are text.
+var readable = []string{"sddfa", "text", "json"}
 
 func formNames() string {
 	var names []string
@@ -65,7 +69,11 @@ func convert(e *env, file, to, out string, stream int) error {
 	if err != nil {
 		return err
 	}
-	return writeTo(e, out, func(w io.Writer) error {
+	write := binaryTo
+	if slices.Contains(readable, to) {
+		write = writeTo
+	}
+	return write(e, out, func(w io.Writer) error {
 		if parse == nil {
 			return withFile(file, func(f *salvage.File) error {
 				if stream > 0 {
@@ -144,6 +152,14 @@ func withFile(path string, do func(f *salvage.File) error) error {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	return nil
+}
+
+// binaryTo is writeTo for what people cannot read, and what may change how a terminal behaves.
+func binaryTo(e *env, path string, do func(w io.Writer) error) error {
+	if path == "-" && lab.Terminal(e.stdout) {
+		return usageError{errors.New("found a terminal, expected a file or a pipe for binary data: name one with -o FILE, or send the output to a command")}
+	}
+	return writeTo(e, path, do)
 }
 
 // writeTo writes to a new file or to the standard output. It never overwrites a file, and

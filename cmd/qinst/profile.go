@@ -182,7 +182,7 @@ func (f *profileFlags) run(e *env, files []string) error {
 func (f *profileFlags) show(e *env, t *trace.Trace, p *profile.Profile) error {
 	switch {
 	case f.pprof != "":
-		return writeTo(e, f.pprof, func(w io.Writer) error { return report.Pprof(w, t, p, f.view) })
+		return binaryTo(e, f.pprof, func(w io.Writer) error { return report.Pprof(w, t, p, f.view) })
 	case f.html != "":
 		if len(p.Parts()) > 1 {
 			t = nil // the first trace alone would not describe the sum

@@ -80,7 +80,7 @@ func (s *salvageFlags) complete(e *env, files []string) (ring string, err error)
 	if s.out == "" {
 		return f.Ring, nil
 	}
-	return f.Ring, writeTo(e, s.out, func(w io.Writer) error { return forms["sddf"](w, f) })
+	return f.Ring, binaryTo(e, s.out, func(w io.Writer) error { return forms["sddf"](w, f) })
 }
 
 // tellRings says that rings of killed programs are still in memory: that of the file which was read, and others.
