@@ -41,6 +41,15 @@ func (r *Runner) Go(verb string, v Variant) error {
 	return attached(cmd)
 }
 
+// FirstBuild reports whether the go command has to compile the standard library for this variant: nothing in its
+// cache was built with the same tools and flags. It is false where the go command does not say.
+func (v Variant) FirstBuild() bool {
+	v.Flags = append(slices.Clone(v.Flags), "-f={{.Stale}}")
+	v.Args = []string{"runtime"} // every program has it
+	out, err := exec.Command("go", v.command("list")...).Output()
+	return err == nil && strings.TrimSpace(string(out)) == "true"
+}
+
 func (r *Runner) inherit(cmd *exec.Cmd, v Variant) {
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = r.Stdin, r.Stdout, r.Stderr
 	cmd.Env = append(os.Environ(), v.Env...)

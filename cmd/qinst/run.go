@@ -111,6 +111,7 @@ func (r *runFlags) build(ctx context.Context, e *env, dir string, program []stri
 	if err != nil {
 		return "", err
 	}
+	tellFirst(e, r.flagSet, wrapper)
 	exe = filepath.Join(dir, programName(r.chdir, program))
 	return exe, passStatus(e.runner().Build(ctx, exe, lab.Variant{
 		Name: strings.Join(program, " "), Dir: r.chdir, Wrapper: wrapper, Flags: r.passed, Args: program,
