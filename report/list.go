@@ -66,7 +66,7 @@ func List(w io.Writer, p *profile.Profile, match *regexp.Regexp, source string) 
 			missing = cmp.Or(missing, err)
 			continue
 		}
-		fmt.Fprintf(w, "%s  %s:%d\n", e.Name, e.File, e.Line)
+		fmt.Fprintf(w, "%s  %s:%d\n", measure.Visible(e.Name), measure.Visible(e.File), e.Line)
 		fmt.Fprintf(w, "  self npt %s, npt %s (%s), busy %s, blocked %s, %s calls\n", estimated(e.SelfNPT, e.SelfNPTs), estimated(e.NPT, e.NPTs),
 			measure.Percent(e.NPT, p.Wall), measure.Time(e.Busy), measure.Time(e.Blocked), hits(e.Called()))
 		t := doc.NewTable("", "self", "npt", "blocked", "times", "").Left(5)
