@@ -20,7 +20,7 @@ type Variant struct {
 
 // Build builds a program as the file exe. The go command's output goes to Stdout and Stderr.
 func (r *Runner) Build(ctx context.Context, exe string, v Variant) error {
-	if terminal(r.Stderr) { // otherwise it would be a useless line before the output of a single run
+	if Terminal(r.Stderr) { // otherwise it would be a useless line before the output of a single run
 		probes := ""
 		if len(v.Wrapper) > 0 {
 			probes = " with probes"
@@ -39,6 +39,15 @@ func (r *Runner) Go(verb string, v Variant) error {
 	cmd := exec.Command("go", v.command(verb)...)
 	r.inherit(cmd, v)
 	return attached(cmd)
+}
+
+// FirstBuild reports whether the go command has to compile the standard library for this variant: nothing in its
+// cache was built with the same tools and flags. It is false where the go command does not say.
+func (v Variant) FirstBuild() bool {
+	v.Flags = append(slices.Clone(v.Flags), "-f={{.Stale}}")
+	v.Args = []string{"runtime"} // every program has it
+	out, err := exec.Command("go", v.command("list")...).Output()
+	return err == nil && strings.TrimSpace(string(out)) == "true"
 }
 
 func (r *Runner) inherit(cmd *exec.Cmd, v Variant) {

@@ -17,7 +17,7 @@ type progress struct {
 	shown bool // a line that has no end so far
 }
 
-func newProgress(w io.Writer) *progress { return &progress{w: w, terminal: terminal(w)} }
+func newProgress(w io.Writer) *progress { return &progress{w: w, terminal: Terminal(w)} }
 
 func (p *progress) step(format string, args ...any) {
 	if !p.terminal {
@@ -66,12 +66,16 @@ func say(w io.Writer, format string, args ...any) {
 	}
 }
 
-// terminal reports whether people read along.
-func terminal(w io.Writer) bool {
+// Terminal reports whether people read along: w is a device for characters, and not the one that nobody reads.
+func Terminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	if !ok {
 		return false
 	}
 	st, err := f.Stat()
-	return err == nil && st.Mode()&os.ModeCharDevice != 0
+	if err != nil || st.Mode()&os.ModeCharDevice == 0 {
+		return false
+	}
+	null, err := os.Stat(os.DevNull)
+	return err != nil || !os.SameFile(st, null)
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 
+	"qinst.dev/internal/measure"
 	"qinst.dev/sddf/spec"
 	"qinst.dev/trace"
 )
@@ -92,7 +93,7 @@ func (l *lister) write(line *EventLine) error {
 		}
 	}
 	s := fmt.Sprintf("%13.6fms  thread %-3d %-8s %-12s %s", float64(line.Time)/1e6, line.Thread, g, line.What, strings.Join(parts, "  "))
-	_, err := l.w.WriteString(strings.TrimRight(s, " ") + "\n")
+	_, err := l.w.WriteString(strings.TrimRight(measure.Visible(s), " ") + "\n")
 	return err
 }
 

@@ -23,11 +23,13 @@ import (
 
 // lineCost is the cost of a line of source.
 type lineCost struct {
+	self    int64 // npt of the loop whose head it is, or of what else the procedure does
+	guess   bool  // self is an estimate
 	whole   int64 // npt of the loop whose head it is, and of goroutines that it starts
 	called  int64 // npt of its callees
 	blocked int64
 	times   trace.Estimate
-	shared  bool // called is a share by calls: other lines call the same procedure
+	shared  bool // npt is an estimate, or called a share by calls: other lines call the same procedure
 }
 
 // npt returns the line's NPT. It is the maximum and not the sum, because the calls may be in the
@@ -39,8 +41,8 @@ type sourceLine struct {
 	line int
 }
 
-// List writes the source of the procedures whose names match, with the cost of each line: calls,
-// loops, go statements and waits. source is a folder to search for files that are not where the
+// List writes the source of the procedures whose names match, with the cost of each line: self time,
+// calls, loops, go statements and waits. source is a folder to search for files that are not where the
 // program was built; "" for none.
 func List(w io.Writer, p *profile.Profile, match *regexp.Regexp, source string) error {
 	var procs []*profile.Entry
@@ -55,6 +57,7 @@ func List(w io.Writer, p *profile.Profile, match *regexp.Regexp, source string) 
 	for _, n := range p.Notes {
 		fmt.Fprintf(w, "note: %s\n", n)
 	}
+	fmt.Fprintf(w, "self: npt of a loop that was timed, on the line of its head; of all else in the procedure, on its first line\n\n")
 	costs := lineCosts(p)
 	missing := error(nil)
 	for _, e := range procs {
@@ -63,16 +66,16 @@ func List(w io.Writer, p *profile.Profile, match *regexp.Regexp, source string) 
 			missing = cmp.Or(missing, err)
 			continue
 		}
-		fmt.Fprintf(w, "%s  %s:%d\n", e.Name, e.File, e.Line)
+		fmt.Fprintf(w, "%s  %s:%d\n", measure.Visible(e.Name), measure.Visible(e.File), e.Line)
 		fmt.Fprintf(w, "  self npt %s, npt %s (%s), busy %s, blocked %s, %s calls\n", estimated(e.SelfNPT, e.SelfNPTs), estimated(e.NPT, e.NPTs),
 			measure.Percent(e.NPT, p.Wall), measure.Time(e.Busy), measure.Time(e.Blocked), hits(e.Called()))
-		t := doc.NewTable("", "npt", "blocked", "times", "").Left(4)
+		t := doc.NewTable("", "self", "npt", "blocked", "times", "").Left(5)
 		for n := e.Line; n <= end && n <= len(lines); n++ {
 			c := costs[e.Name][sourceLine{e.File, n}]
 			if c == nil {
 				c = &lineCost{}
 			}
-			t.Row("", mark(c.shared)+nonzero(c.npt()), nonzero(c.blocked), times(c.times), fmt.Sprintf("%4d  %s", n, strings.ReplaceAll(lines[n-1], "\t", "    ")))
+			t.Row("", marked(c.self, c.guess), marked(c.npt(), c.shared), nonzero(c.blocked), times(c.times), fmt.Sprintf("%4d  %s", n, strings.ReplaceAll(lines[n-1], "\t", "    ")))
 		}
 		if err := t.WriteText(w, ""); err != nil {
 			return err
@@ -82,11 +85,12 @@ func List(w io.Writer, p *profile.Profile, match *regexp.Regexp, source string) 
 	return missing
 }
 
-func mark(shared bool) string {
-	if shared {
-		return "~"
+// marked is a time that may be an estimate, and nothing if there is none.
+func marked(ns int64, guess bool) string {
+	if guess && ns != 0 {
+		return "~" + nonzero(ns)
 	}
-	return ""
+	return nonzero(ns)
 }
 
 func nonzero(ns int64) string {
@@ -117,11 +121,19 @@ func lineCosts(p *profile.Profile) map[string]map[sourceLine]*lineCost {
 		}
 		return c
 	}
+	procs := procedures(p)
 	for i := range p.Entries {
 		switch e := &p.Entries[i]; e.Kind {
+		case profile.KindProc:
+			c := at(e.Name, e.File, e.Line)
+			c.self, c.guess = c.self+e.SelfNPT, c.guess || e.SelfNPTs != nil
 		case profile.KindLoop:
 			proc, _, _ := strings.Cut(e.Name, ": ")
 			c := at(proc, e.File, e.Line)
+			c.self, c.guess, c.shared = c.self+e.SelfNPT, c.guess || e.SelfNPTs != nil, c.shared || e.NPTs != nil
+			if of := procs[proc]; of != nil { // whose self time has the loop's
+				at(proc, of.File, of.Line).self -= e.SelfNPT
+			}
 			c.whole, c.times = c.whole+e.NPT, c.times.Plus(e.Called())
 		case profile.KindGoroutine:
 			if file, line, ok := cutLine(e.Site); ok {
@@ -142,13 +154,24 @@ func lineCosts(p *profile.Profile) map[string]map[sourceLine]*lineCost {
 		share(calls, pair, npt, false, 0, func(c *profile.Call, npt int64, shared bool) {
 			l := at(c.Caller, c.File, c.Line)
 			l.called += npt
-			l.shared = l.shared || shared
+			l.shared = l.shared || shared || procs[pair[1]] != nil && procs[pair[1]].NPTs != nil
 		})
 	}
 	for _, l := range p.WaitLines() {
 		at(l.Function, l.File, l.Line).blocked += l.Time
 	}
 	return all
+}
+
+// procedures are the entries of procedures by name.
+func procedures(p *profile.Profile) map[string]*profile.Entry {
+	procs := map[string]*profile.Entry{}
+	for i := range p.Entries {
+		if e := &p.Entries[i]; e.Kind == profile.KindProc {
+			procs[e.Name] = e
+		}
+	}
+	return procs
 }
 
 // share divides the npt of a called procedure among the calls of it, by how many there

@@ -54,11 +54,17 @@ func Profile(p *profile.Profile, v View) *doc.Doc {
 // ProfileDiff builds a table of the differences between a profile and an older one, largest
 // first. Entries are the same if their ids are.
 func ProfileDiff(old, p *profile.Profile, v View) *doc.Doc {
-	key := v.key()
+	key, single := v.key(), len(old.Parts()) <= 1 || len(p.Parts()) <= 1
 	old, p = v.Of(old), v.Of(p)
 	d := &doc.Doc{Title: p.Program}
 	s := d.Add("profile", "")
 	s.Say("wall %s, was %s: %s", measure.Time(p.Wall), measure.Time(old.Wall), change(p.Wall, old.Wall))
+	if single {
+		s.Note("a difference of single runs may be noise: \"qinst profile -n 10 ./program\", or -runs with traces that there are, shows by how much runs of one program differ")
+	}
+	if p.Sampling != nil || old.Sampling != nil {
+		s.Note("~: estimates; a change has the interval of the difference, and may be none if 0 is within")
+	}
 	type pair struct{ old, now *profile.Entry }
 	pairs := map[string]*pair{}
 	var list []*pair
@@ -85,8 +91,9 @@ func ProfileDiff(old, p *profile.Profile, v View) *doc.Doc {
 		if e.Name == "" {
 			e = q.old
 		}
-		t.Row(kindMark(e.Kind)+measure.Short(e.Name, loopWidth), doc.Time(q.now.SelfNPT), doc.Time(q.old.SelfNPT), change(q.now.SelfNPT, q.old.SelfNPT),
-			doc.Time(q.now.NPT), doc.Time(q.old.NPT), change(q.now.NPT, q.old.NPT), doc.Time(q.now.Busy), doc.Time(q.old.Busy), hitsCell(q.now.Called()), hitsCell(q.old.Called()))
+		t.Row(kindMark(e.Kind)+measure.Short(e.Name, loopWidth),
+			estimatedCell(q.now.SelfNPT, q.now.SelfNPTs), estimatedCell(q.old.SelfNPT, q.old.SelfNPTs), changeWithin(q.now.SelfNPT, q.old.SelfNPT, q.now.SelfNPTs, q.old.SelfNPTs),
+			estimatedCell(q.now.NPT, q.now.NPTs), estimatedCell(q.old.NPT, q.old.NPTs), changeWithin(q.now.NPT, q.old.NPT, q.now.NPTs, q.old.NPTs), doc.Time(q.now.Busy), doc.Time(q.old.Busy), hitsCell(q.now.Called()), hitsCell(q.old.Called()))
 	}
 	d.Add("entries", "").Table(t)
 	return d
@@ -98,6 +105,21 @@ func change(now, was int64) string {
 		return ""
 	}
 	return fmt.Sprintf("%+.1f%%", 100*(float64(now)/float64(was)-1))
+}
+
+// changeWithin is the change of estimates, with the interval in which it is.
+func changeWithin(now, was int64, nows, wases *profile.Interval) string {
+	text := change(now, was)
+	if text == "" || nows == nil && wases == nil {
+		return text
+	}
+	if nows == nil {
+		nows = &profile.Interval{Low: now, High: now}
+	}
+	if wases == nil {
+		wases = &profile.Interval{Low: was, High: was}
+	}
+	return fmt.Sprintf("~%s (%s to %s)", text, measure.Time(nows.Low-wases.High), measure.Time(nows.High-wases.Low))
 }
 
 // kindMark precedes the names of entries that are not procedures.

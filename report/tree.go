@@ -73,27 +73,41 @@ func Tree(w io.Writer, p *profile.Profile, v View) error {
 		pair := [2]string{c.Caller, c.Callee}
 		calls[pair] = calls[pair].Plus(c.Number())
 	}
-	t := doc.NewTable("npt", "%", "self", "busy", "blocked", "calls", "path").Left(6)
-	treeRows(t, p, calls, root, "", 0)
+	t := &treeTable{doc.NewTable("npt", "%", "self", "busy", "blocked", "calls", "path").Left(6), p, calls, procedures(p)}
+	t.rows(root, "", 0)
 	return t.WriteText(w, "")
 }
 
-// treeRows writes the subtree of a node. caller is the innermost procedure on the way.
-func treeRows(t *doc.Table, p *profile.Profile, calls map[[2]string]trace.Estimate, n *treeNode, caller string, depth int) {
+// treeTable is the table of a tree.
+type treeTable struct {
+	*doc.Table
+	p     *profile.Profile
+	calls map[[2]string]trace.Estimate
+	procs map[string]*profile.Entry
+}
+
+// rows writes the subtree of a node. caller is the innermost procedure on the way. Times of procedures whose times
+// are estimates are estimates on each path, too.
+func (t *treeTable) rows(n *treeNode, caller string, depth int) {
 	for _, c := range n.sorted() {
-		if measure.Ratio(c.npt, p.Wall) < treeLeast {
+		if measure.Ratio(c.npt, t.p.Wall) < treeLeast {
 			continue
 		}
 		started, goes := strings.CutPrefix(c.name, "go ")
 		times := ""
-		if k := calls[[2]string{caller, started}]; k.Value > 0 {
+		if k := t.calls[[2]string{caller, started}]; k.Value > 0 {
 			times = hits(k)
 		}
-		t.Row(measure.Time(c.npt), measure.Percent(c.npt, p.Wall), measure.Time(c.self), measure.Time(c.busy), measure.Time(c.blocked), times, strings.Repeat("  ", depth)+c.name)
+		e := t.procs[c.name]
+		if e == nil {
+			e = &profile.Entry{}
+		}
+		t.Row(estimated(c.npt, e.NPTs), measure.Percent(c.npt, t.p.Wall), estimated(c.self, e.SelfNPTs), measure.Time(c.busy), measure.Time(c.blocked), times,
+			strings.Repeat("  ", depth)+c.name)
 		next := c.name
 		if goes {
 			next = caller
 		}
-		treeRows(t, p, calls, c, next, depth+1)
+		t.rows(c, next, depth+1)
 	}
 }

@@ -109,6 +109,7 @@ func (a asked) report(e *env, file string) error {
 	if err != nil {
 		return err
 	}
+	defer tellRings(e, file, t.Salvaged)
 	page, err := a.question.answer(t, p, a.arg)
 	if err != nil {
 		return err

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 
@@ -10,7 +11,6 @@ import (
 )
 
 func setupBuild(fs *flagSet) action { return setupGo(fs, "build") }
-func setupTest(fs *flagSet) action  { return setupGo(fs, "test") }
 
 // setupGo runs a go command with qinst around its tools.
 func setupGo(fs *flagSet, verb string) action {
@@ -24,7 +24,16 @@ func setupGo(fs *flagSet, verb string) action {
 		if err != nil {
 			return err
 		}
+		tellFirst(e, fs, wrapper)
 		return passStatus(e.runner().Go(verb, lab.Variant{Dir: fs.chdir, Wrapper: wrapper, Flags: fs.passed, Args: args}))
+	}
+}
+
+// tellFirst says why a build will take long, if it will: with other probes, or another qinst, the go command compiles
+// the standard library too, and is silent meanwhile.
+func tellFirst(e *env, fs *flagSet, wrapper []string) {
+	if (lab.Variant{Dir: fs.chdir, Wrapper: wrapper, Flags: fs.goFlags.compiling(fs.passed)}).FirstBuild() {
+		fmt.Fprintln(e.stderr, "qinst: compiling the standard library for this selection of probes: once, a minute or two")
 	}
 }
 

@@ -28,14 +28,18 @@ func commands() []command {
 		{"run", "[flags] package [arguments]", "build with probes, run, report",
 			"Run builds a program with probes, runs it and reports. The trace stays in the\n" +
 				"working directory. Settings in QINST reach the program, and its input, output\n" +
-				"and exit status are passed through.\n\n" + selectionHelp,
+				"and exit status are passed through. Where its output is not a terminal the report\n" +
+				"goes to the standard error, so that the output stays alone.\n\n" + selectionHelp,
 			[][2]string{
 				{"run ./prog -v input", "run ./prog with the arguments -v input"},
+				{"run -o report.txt ./prog | sort", "the program's output for sort, the report for a file"},
 				{"run -ask locks ./prog", "which locks and channels are waited for, and why"},
 			}, setupRun},
 		{"test", "[flags] [packages] [test flags]", "test with probes",
 			"Test is \"go test -toolexec qinst\", with qinst's flags at any place. Flags of the\n" +
-				"test itself that are named like one of qinst's go behind -args.\n\n" + selectionHelp,
+				"test itself that are named like one of qinst's go behind -args. Traces are in the\n" +
+				"directory for temporary files, unless QINST=out=FILE says otherwise. A package\n" +
+				"whose result is (cached) does not run and writes none: -count=1 runs it.\n\n" + selectionHelp,
 			[][2]string{
 				{"test -run TestServer ./server", "one test with probes in the main module"},
 				{"test -bench . -size 50 ./...", "benchmarks, without probes in small procedures"},
@@ -109,7 +113,8 @@ func commands() []command {
 				"there; salvage writes it into a file.\n\n" + newestHelp,
 			[][2]string{
 				{"salvage -o whole.sddf killed.sddf", "file and ring as one file"},
-				{"salvage -clean", "remove the rings of programs that are gone"},
+				{"salvage -clean -o whole.sddf killed.sddf", "the same, and the ring is removed"},
+				{"salvage -clean -all", "remove the rings of all programs that are gone"},
 			}, setupSalvage},
 		{"ctl", "pid [points=limit...]", "show or change what a running program records",
 			"Ctl talks to a program that was started with QINST=ctl. Without changes it lists\n" +

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"qinst.dev/lab"
 	"qinst.dev/sddf"
 	"qinst.dev/sddf/pablo"
 	"qinst.dev/sddf/pack"
@@ -28,6 +29,9 @@ var forms = map[string]func(w io.Writer, f *salvage.File) error{
 	"text":  func(w io.Writer, f *salvage.File) error { return text.Dump(w, f, f.Size) },
 	"json":  func(w io.Writer, f *salvage.File) error { return text.DumpJSON(w, f, f.Size) },
 }
+
+// readable are the forms that are text.
+var readable = []string{"sddfa", "text", "json"}
 
 func formNames() string {
 	var names []string
@@ -65,7 +69,11 @@ func convert(e *env, file, to, out string, stream int) error {
 	if err != nil {
 		return err
 	}
-	return writeTo(e, out, func(w io.Writer) error {
+	write := binaryTo
+	if slices.Contains(readable, to) {
+		write = writeTo
+	}
+	return write(e, out, func(w io.Writer) error {
 		if parse == nil {
 			return withFile(file, func(f *salvage.File) error {
 				if stream > 0 {
@@ -146,6 +154,14 @@ func withFile(path string, do func(f *salvage.File) error) error {
 	return nil
 }
 
+// binaryTo is writeTo for what people cannot read, and what may change how a terminal behaves.
+func binaryTo(e *env, path string, do func(w io.Writer) error) error {
+	if path == "-" && lab.Terminal(e.stdout) {
+		return usageError{errors.New("found a terminal, expected a file or a pipe for binary data: name one with -o FILE, or send the output to a command")}
+	}
+	return writeTo(e, path, do)
+}
+
 // writeTo writes to a new file or to the standard output. It never overwrites a file, and
 // it removes a file that it could not complete.
 func writeTo(e *env, path string, do func(w io.Writer) error) error {
@@ -161,53 +177,4 @@ func writeTo(e *env, path string, do func(w io.Writer) error) error {
 		return err
 	}
 	return nil
-}
-
-// salvageFlags holds the flags of the command "salvage".
-type salvageFlags struct {
-	out, ring, rings string
-	clean            bool
-}
-
-// setupSalvage completes the file of a killed program from its ring.
-func setupSalvage(fs *flagSet) action {
-	s := salvageFlags{rings: "/dev/shm"}
-	fs.group("File")
-	fs.text(&s.out, "o", "write the completed `file` (default: only say what there is)")
-	fs.text(&s.ring, "ring", "read the ring at this `path`: needed where the beginning of the file, which names it, is lost")
-	fs.group("Rings")
-	fs.boolean(&s.clean, "clean", "remove the rings of programs that are gone")
-	fs.text(&s.rings, "rings", "`directory` of the rings, for -clean")
-	return func(e *env, files []string) error {
-		if len(files) > 0 || !s.clean {
-			if err := s.complete(e, files); err != nil {
-				return err
-			}
-		}
-		if !s.clean {
-			return nil
-		}
-		removed, err := salvage.Clean(s.rings)
-		for _, name := range removed {
-			fmt.Fprintln(e.stdout, name)
-		}
-		return err
-	}
-}
-
-func (s *salvageFlags) complete(e *env, files []string) error {
-	file, err := oneFile(e, "salvage", files)
-	if err != nil {
-		return err
-	}
-	f, err := salvage.OpenWith(file, s.ring)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	fmt.Fprintf(e.stderr, "qinst: %s: %s\n", file, f)
-	if s.out == "" {
-		return nil
-	}
-	return writeTo(e, s.out, func(w io.Writer) error { return forms["sddf"](w, f) })
 }

@@ -16,6 +16,9 @@ const (
 		"memprofilerate mutexprofile mutexprofilefraction outputdir parallel run shuffle skip timeout trace vet"
 )
 
+// compileFlags are those of both by which the objects of packages differ, and where they are looked for.
+var compileFlags = strings.Fields("asan asmflags buildmode compiler gccgoflags gcflags installsuffix linkshared mod modfile msan overlay pkgdir race tags trimpath")
+
 // goFlags are the flags that a go command knows.
 type goFlags struct {
 	bools, values []string
@@ -44,6 +47,22 @@ func (g *goFlags) knows(name string) bool {
 // unknown flag, which may be one of a newer go command or of a test. Such a flag is passed
 // on, and so are the arguments that follow it.
 func (g *goFlags) takesValue(name string) bool { return slices.Contains(g.values, g.plain(name)) }
+
+// compiling returns those of the flags by which the objects of packages differ.
+func (g *goFlags) compiling(flags []string) (list []string) {
+	for i := 0; i < len(flags); i++ {
+		name, _, hasValue := strings.Cut(strings.TrimLeft(flags[i], "-"), "=")
+		n := 1
+		if !hasValue && g.takesValue(name) {
+			n = 2
+		}
+		if slices.Contains(compileFlags, name) && i+n <= len(flags) {
+			list = append(list, flags[i:i+n]...)
+		}
+		i += n - 1
+	}
+	return list
+}
 
 // topic returns the topic of "go help" that explains a flag.
 func (g *goFlags) topic(name string) string {

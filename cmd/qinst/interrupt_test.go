@@ -50,8 +50,8 @@ func TestInterrupt(t *testing.T) {
 		cmd.Dir = dir
 		cmd.Env = append(os.Environ(), "QINST=budget=off,out="+filepath.Join(t.TempDir(), "t.sddf"))
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // as a terminal's foreground group
-		var talk bytes.Buffer
-		cmd.Stderr = &talk
+		var page bytes.Buffer
+		cmd.Stderr = &page
 		out, err := cmd.StdoutPipe()
 		if err != nil {
 			t.Fatal(err)
@@ -62,7 +62,7 @@ func TestInterrupt(t *testing.T) {
 		lines := bufio.NewScanner(out)
 		lines.Scan()
 		if lines.Text() != "ready" {
-			t.Fatalf("the program says %q: %s", lines.Text(), talk.String())
+			t.Fatalf("the program says %q: %s", lines.Text(), page.String())
 		}
 		to := cmd.Process.Pid
 		if signal == syscall.SIGINT {
@@ -71,19 +71,18 @@ func TestInterrupt(t *testing.T) {
 		if err := syscall.Kill(to, signal); err != nil {
 			t.Fatal(err)
 		}
-		page := ""
-		for lines.Scan() {
-			page += lines.Text() + "\n"
+		if lines.Scan() {
+			t.Errorf("after %v the program's output is followed by %q, expected nothing", signal, lines.Text())
 		}
 		var exit *exec.ExitError
 		if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != want {
-			t.Errorf("after %v: %v, expected status %d; it says %s", signal, err, want, talk.String())
+			t.Errorf("after %v: %v, expected status %d; it says %s", signal, err, want, page.String())
 		}
-		if strings.Contains(talk.String(), "signal") {
-			t.Errorf("after %v it says %s, expected nothing of the signal", signal, talk.String())
+		if strings.Contains(page.String(), "qinst: signal") {
+			t.Errorf("after %v it says %s, expected nothing of the signal", signal, page.String())
 		}
-		if !strings.Contains(page, "main.main") {
-			t.Errorf("after %v the report is %q", signal, page)
+		if !strings.Contains(page.String(), "main.main") {
+			t.Errorf("after %v the report is %q", signal, page.String())
 		}
 	}
 }

@@ -37,7 +37,7 @@ func mergeFiles(e *env, by, out string, files []string) error {
 		}
 		opened = append(opened, f)
 	}
-	return writeTo(e, out, func(w io.Writer) error {
+	return binaryTo(e, out, func(w io.Writer) error {
 		if by != "" {
 			return mergeBy(w, by, opened)
 		}

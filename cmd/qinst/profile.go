@@ -89,7 +89,7 @@ func (f *profileFlags) define(fs *flagSet) {
 	fs.text(&f.html, "html", "write a page for the browser to this `file` (- for the standard output)")
 	fs.text(&f.pprof, "pprof", "write a profile for go tool pprof to this `file` (- for the standard output): call paths with npt, busy, spin, blocked, ready, syscall")
 	fs.boolean(&f.tree, "tree", "print the call graph from the top down, through goroutines")
-	fs.text(&f.list, "list", "print the source of procedures that match this `regexp`, with the cost of each line")
+	fs.text(&f.list, "list", "print the source of procedures that match this `regexp`, with self time and cost of each line")
 	fs.text(&f.source, "source", "`folder` of the source for -list (default: where it was built)")
 	fs.text(&f.diff, "diff", "print what is more or less than in this `file`")
 	fs.group("Entries")
@@ -182,7 +182,7 @@ func (f *profileFlags) run(e *env, files []string) error {
 func (f *profileFlags) show(e *env, t *trace.Trace, p *profile.Profile) error {
 	switch {
 	case f.pprof != "":
-		return writeTo(e, f.pprof, func(w io.Writer) error { return report.Pprof(w, t, p, f.view) })
+		return binaryTo(e, f.pprof, func(w io.Writer) error { return report.Pprof(w, t, p, f.view) })
 	case f.html != "":
 		if len(p.Parts()) > 1 {
 			t = nil // the first trace alone would not describe the sum
@@ -297,6 +297,7 @@ func (f *reportFlags) report(e *env, file string) error {
 		return err
 	}
 	defer t.Close()
+	defer tellRings(e, file, t.whole.Salvaged)
 	page := report.Page(t.Trace, p)
 	switch {
 	case f.asJSON && f.markdown:

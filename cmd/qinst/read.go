@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"time"
 
@@ -34,26 +33,35 @@ func oneFile(e *env, name string, files []string) (string, error) {
 var numbered = regexp.MustCompile(`\.sddf\.[0-9]+$`)
 
 // newestFile returns the trace of the working directory that was written last, and says which it is and how
-// old, because it may not be that of the run that its user thinks of.
+// old, because it may not be that of the run that its user thinks of. Traces of tests, and of programs that may not
+// write where they run, are in the directory for temporary files: which of those is meant is the user's to say.
 func newestFile(e *env) (string, error) {
-	names, err := filepath.Glob("*.sddf*")
-	if err != nil {
-		return "", err
+	if best, age := newestIn("."); best != "" {
+		fmt.Fprintf(e.stderr, "qinst: reading %s, written %s ago\n", best, age)
+		return best, nil
 	}
-	names = slices.DeleteFunc(names, func(s string) bool { return filepath.Ext(s) != ".sddf" && !numbered.MatchString(s) })
-	slices.Sort(names)
-	best, bestTime := "", int64(0)
-	for _, name := range names {
-		st, err := os.Stat(name)
-		if err == nil && !st.IsDir() && (best == "" || st.ModTime().UnixNano() >= bestTime) {
-			best, bestTime = name, st.ModTime().UnixNano()
+	const none = "no file given, and no *.sddf in the working directory"
+	if best, age := newestIn(os.TempDir()); best != "" {
+		return "", usageError{fmt.Errorf("%s; the newest in %s, where traces of tests are, is %s, written %s ago", none, os.TempDir(), best, age)}
+	}
+	return "", usageError{errors.New(none)}
+}
+
+// newestIn returns the path and the age of the trace in a directory that was written last, "" if it has none.
+func newestIn(dir string) (best string, age time.Duration) {
+	entries, _ := os.ReadDir(dir) // in the order of their names; none in a directory that cannot be read
+	var written time.Time
+	for _, entry := range entries {
+		name := entry.Name()
+		if filepath.Ext(name) != ".sddf" && !numbered.MatchString(name) {
+			continue
+		}
+		path := filepath.Join(dir, name)
+		if st, err := os.Stat(path); err == nil && !st.IsDir() && (best == "" || !st.ModTime().Before(written)) {
+			best, written = path, st.ModTime()
 		}
 	}
-	if best == "" {
-		return "", usageError{errors.New("no file given, and no *.sddf in the working directory")}
-	}
-	fmt.Fprintf(e.stderr, "qinst: reading %s, written %s ago\n", best, time.Since(time.Unix(0, bestTime)).Round(time.Second))
-	return best, nil
+	return best, time.Since(written).Round(time.Second)
 }
 
 // setupInfo shows the contents of a file in summary.

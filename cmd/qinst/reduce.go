@@ -40,7 +40,7 @@ func reduce(e *env, names, from, to string) error {
 		}
 		f.Use(name, s.Kinds, ext)
 	}
-	err = writeTo(e, to, f.Reduce)
+	err = binaryTo(e, to, f.Reduce)
 	for _, line := range f.Said() {
 		fmt.Fprintln(e.stderr, "qinst:", line)
 	}

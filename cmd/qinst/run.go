@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,6 +19,7 @@ import (
 type runFlags struct {
 	*flagSet
 	check bool
+	out   string // file for the report; "": the terminal
 	asked asked
 }
 
@@ -27,6 +29,8 @@ func setupRun(fs *flagSet) action {
 	fs.group("What to record")
 	fs.boolean(&r.check, "check", "run the program alternately in four recording modes, and check that the results agree")
 	r.asked.define(fs)
+	fs.group("Output")
+	fs.text(&r.out, "o", "write the report to this new `file` (- for the standard output; default: the terminal, or the standard error where the program's output goes elsewhere)")
 	fs.selection("build")
 	fs.program = func() bool { return true }
 	return r.run
@@ -36,6 +40,9 @@ func (r *runFlags) run(e *env, args []string) error {
 	program, progArgs := splitProgram(args)
 	if len(program) == 0 {
 		return usageError{errors.New(`run: found no package; usage: qinst run [flags] package [arguments]; "qinst help run" lists the flags`)}
+	}
+	if err := newFile(r.out, "-o"); err != nil {
+		return err
 	}
 	tmp, err := os.MkdirTemp("", "qinst-run-")
 	if err != nil {
@@ -49,23 +56,45 @@ func (r *runFlags) run(e *env, args []string) error {
 		return err
 	}
 	if r.check {
-		return checkRuns(ctx, e, exe, progArgs)
+		return r.answer(e, func(e *env) error { return checkRuns(ctx, e, exe, progArgs) })
 	}
 	settings := r.asked.settings()
-	out := traceFile(settings, filepath.Base(exe))
-	if st, err := os.Lstat(out); err == nil && st.Mode().IsRegular() {
-		return fmt.Errorf("found %s, expected no such file: a trace is not written over another; remove it or name another in QINST=out=FILE", out)
-	}
-	ran := passStatus(e.runner().Pass(lab.Job{Program: exe, Args: progArgs, Settings: settings}, out))
-	stop() // an interrupt may end the report
-	answer := afterRun
-	if r.asked.question != nil {
-		answer = r.asked.report
-	}
-	if err := answer(e, out); err != nil && ran == nil {
+	out := traceFile(e, settings, filepath.Base(exe))
+	if err := newFile(out, "QINST=out=FILE"); err != nil {
 		return err
 	}
-	return ran
+	ran := passStatus(e.runner().Pass(lab.Job{Program: exe, Args: progArgs, Settings: settings}, out))
+	stop()                                  // an interrupt may end the report
+	if _, err := os.Stat(out); err != nil { // it ended before it recorded anything
+		fmt.Fprintf(e.stderr, "qinst: no trace: %v\n", err)
+		return ran
+	}
+	err = r.answer(e, func(e *env) error { return r.report(e, out) })
+	if ran != nil {
+		return ran
+	}
+	return err
+}
+
+// answer lets do write what the run has shown. The program's output stays alone: the answer goes to the file that
+// -o names, or to the terminal. Output that goes elsewhere is somebody's data, and the answer goes to the standard error.
+func (r *runFlags) answer(e *env, do func(*env) error) error {
+	switch {
+	case r.out != "":
+		return writeTo(e, r.out, func(w io.Writer) error { return do(&env{w, e.stderr}) })
+	case r.check || lab.Terminal(e.stdout):
+		return do(e) // a check discards the program's output
+	}
+	return do(&env{e.stderr, e.stderr})
+}
+
+// newFile returns an error if a file is there that would have to be written over. Long runs need to know that
+// at once.
+func newFile(name, option string) error {
+	if st, err := os.Lstat(name); err == nil && st.Mode().IsRegular() {
+		return fmt.Errorf("found %s, expected no such file: nothing is written over it; remove it or name another with %s", name, option)
+	}
+	return nil
 }
 
 // build builds the program in a directory and returns its path.
@@ -82,6 +111,7 @@ func (r *runFlags) build(ctx context.Context, e *env, dir string, program []stri
 	if err != nil {
 		return "", err
 	}
+	tellFirst(e, r.flagSet, wrapper)
 	exe = filepath.Join(dir, programName(r.chdir, program))
 	return exe, passStatus(e.runner().Build(ctx, exe, lab.Variant{
 		Name: strings.Join(program, " "), Dir: r.chdir, Wrapper: wrapper, Flags: r.passed, Args: program,
@@ -98,33 +128,51 @@ func checkRuns(ctx context.Context, e *env, exe string, args []string) error {
 	return c.Doc().WriteText(e.stdout)
 }
 
-// afterRun reports the trace of a finished run. A program that ended before it
-// recorded anything leaves none.
-func afterRun(e *env, file string) error {
-	if _, err := os.Stat(file); err != nil {
-		fmt.Fprintf(e.stderr, "qinst: no trace: %v\n", err)
-		return nil
+// report reports the trace of a finished run, or answers the question that was asked of it.
+func (r *runFlags) report(e *env, file string) error {
+	if r.asked.question != nil {
+		return r.asked.report(e, file)
 	}
 	return (&reportFlags{}).report(e, file)
 }
 
-// traceFile returns the trace file that the settings name, or else the name of a new one.
-func traceFile(settings, program string) (file string) {
+// traceFile returns the trace file that the settings name, or else the name of a new one in the working directory.
+// Where that cannot be written to, as in many containers, it is one in the directory for temporary files.
+func traceFile(e *env, settings, program string) string {
 	for item := range strings.SplitSeq(settings, ",") {
 		if name, ok := strings.CutPrefix(item, "out="); ok {
 			return name
 		}
 	}
-	for n := 0; ; n++ {
-		file = fmt.Sprintf("%s.%d.sddf", program, os.Getpid()+n)
-		if _, err := os.Lstat(file); os.IsNotExist(err) {
-			break
+	dir, err := os.Getwd() // the program may change its directory
+	if err == nil {
+		err = writable(dir)
+	}
+	if err == nil {
+		return newTrace(dir, program)
+	}
+	file := newTrace(os.TempDir(), program)
+	fmt.Fprintf(e.stderr, "qinst: cannot write to the working directory (%v): the trace is %s\n", errors.Unwrap(err), file)
+	return file
+}
+
+// writable returns an error if no file can be made in a directory.
+func writable(dir string) error {
+	f, err := os.CreateTemp(dir, ".qinst-*")
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
+}
+
+// newTrace returns the path of a trace that is not there yet.
+func newTrace(dir, program string) string {
+	for n := os.Getpid(); ; n++ {
+		file := filepath.Join(dir, fmt.Sprintf("%s.%d.sddf", program, n))
+		if _, err := os.Lstat(file); err != nil {
+			return file
 		}
 	}
-	if abs, err := filepath.Abs(file); err == nil {
-		file = abs // the program may change its directory
-	}
-	return file
 }
 
 // splitProgram splits arguments as "go run" does: a package or the Go files of one, then

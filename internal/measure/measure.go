@@ -4,7 +4,10 @@ package measure
 import (
 	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // Time formats ns with three significant digits and a unit.
@@ -79,6 +82,30 @@ func Short(name string, width int) string {
 	}
 	return "..." + string(r[len(r)-width+3:])
 }
+
+// Visible returns a text from a trace as it may be shown. Programs choose names: a terminal takes some characters for
+// commands, others hide text or turn it around, and a line break would let a name pass for a line of the report.
+// They are shown as Go writes them in a string.
+func Visible(s string) string {
+	if !strings.ContainsFunc(s, hidden) && utf8.ValidString(s) {
+		return s
+	}
+	var b strings.Builder
+	for i, r := range s {
+		switch {
+		case r == utf8.RuneError && !strings.HasPrefix(s[i:], string(utf8.RuneError)):
+			fmt.Fprintf(&b, `\x%02x`, s[i])
+		case hidden(r):
+			b.WriteString(strings.Trim(strconv.QuoteRuneToASCII(r), "'"))
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// hidden reports whether a character has an effect in place of a form.
+func hidden(r rune) bool { return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp) }
 
 // Local returns a name without the folders of its package's path, as the source has it:
 // "server.(*Peer).Flush". The element before a version is kept.

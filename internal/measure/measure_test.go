@@ -19,3 +19,16 @@ func TestFormats(t *testing.T) {
 		}
 	}
 }
+
+// What a terminal takes for a command, or hides, is shown as Go writes it; all else stays as it is.
+func TestVisible(t *testing.T) {
+	t.Parallel()
+	for s, want := range map[string]string{
+		"main.(*Cache[int]).Get": "main.(*Cache[int]).Get", "größe \\n 日本": "größe \\n 日本", "": "", "\ufffd": "\ufffd",
+		"\x1b[31mred\a": `\x1b[31mred\a`, "a\nb\tc": `a\nb\tc`, "\u202eabc": `\u202eabc`, "zero\u200bwidth": `zero\u200bwidth`, "\xffab\x7f": `\xffab\x7f`, "\u0085\u2028": `\u0085\u2028`,
+	} {
+		if got := Visible(s); got != want {
+			t.Errorf("%q: %s, expected %s", s, got, want)
+		}
+	}
+}

@@ -101,14 +101,19 @@ func (s *Section) Note(format string, args ...any) { s.say(Note, 0, format, args
 func (s *Section) Warn(format string, args ...any) { s.say(Warning, 0, format, args...) }
 
 func (s *Section) say(kind Kind, level int, format string, args ...any) {
-	s.Blocks = append(s.Blocks, Block{Text: &Text{kind, level, fmt.Sprintf(format, args...)}})
+	s.Blocks = append(s.Blocks, Block{Text: &Text{kind, level, measure.Visible(fmt.Sprintf(format, args...))}})
 }
 
 // List adds a list; nothing if it is empty.
 func (s *Section) List(items []string) {
-	if len(items) > 0 {
-		s.Blocks = append(s.Blocks, Block{List: items})
+	if len(items) == 0 {
+		return
 	}
+	list := make([]string, len(items))
+	for i, item := range items {
+		list[i] = measure.Visible(item)
+	}
+	s.Blocks = append(s.Blocks, Block{List: list})
 }
 
 // Table adds a table; nothing if it has no rows.
@@ -157,6 +162,7 @@ func (t *Table) Row(cells ...any) {
 		default:
 			row[i] = Cell{Text: fmt.Sprint(c), Value: c}
 		}
+		row[i].Text = measure.Visible(row[i].Text)
 		if col := t.column(i); col.Unit == "" {
 			col.Unit = row[i].Unit
 		}
@@ -181,4 +187,6 @@ func Share(part, whole int64) Cell {
 func Count[T int | int64 | uint64](n T) Cell { return Cell{measure.Count(n), n, "count"} }
 
 // Name returns a cell for a name, which a terminal shortens to width letters.
-func Name(name string, width int) Cell { return Cell{measure.Short(name, width), name, ""} }
+func Name(name string, width int) Cell {
+	return Cell{measure.Short(measure.Visible(name), width), name, ""}
+}

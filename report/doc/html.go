@@ -4,6 +4,10 @@ import (
 	_ "embed"
 	"html/template"
 	"io"
+	"regexp"
+	"strings"
+
+	"qinst.dev/internal/measure"
 )
 
 //go:embed page.html
@@ -17,13 +21,23 @@ type Look struct {
 	Script template.JS
 }
 
-// WriteHTML writes a report as a page that needs nothing else.
+// WriteHTML writes a report as a page that needs nothing else. Figures have names of the program's, too, and all of
+// them are to be visible: line breaks and tabs are the only characters of that kind that are its own.
 func (d *Doc) WriteHTML(w io.Writer, look Look) error {
-	return page.Execute(w, struct {
+	var b strings.Builder
+	err := page.Execute(&b, struct {
 		*Doc
 		Look
 	}{d, look})
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(w, ownSpace.ReplaceAllStringFunc(b.String(), measure.Visible))
+	return err
 }
+
+// ownSpace matches what is between line breaks and tabs.
+var ownSpace = regexp.MustCompile(`[^\n\t]+`)
 
 // Shown is the figure of a section, "" if it has none.
 func (s *Section) Shown() template.HTML { return s.figure }

@@ -6,6 +6,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"qinst.dev/internal/measure"
 )
 
 // WriteMarkdown writes a report for a pull request or the summary of a CI run. The
@@ -75,7 +77,7 @@ func (t *Table) markdown(w io.Writer) {
 
 // escape takes the meaning from letters that Markdown, its tables, or HTML within it would take
 // as markup: names of programs and procedures are text.
-func escape(s string) string { return markup.Replace(s) }
+func escape(s string) string { return markup.Replace(measure.Visible(s)) }
 
 var markup = strings.NewReplacer("\\", "\\\\", "|", "\\|", "*", "\\*", "_", "\\_", "`", "\\`", "#", "\\#", "[", "\\[", "]", "\\]",
-	"<", "&lt;", ">", "&gt;", "&", "&amp;", "~", "\\~", "\n", " ")
+	"<", "&lt;", ">", "&gt;", "&", "&amp;", "~", "\\~")

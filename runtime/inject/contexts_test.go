@@ -25,7 +25,7 @@ var contexts = []struct {
 	{"start", []string{"qinstStart", "qinstRegister", "qinstRecordKind"}},
 	{"probe", []string{"qinstExitAll", "qinstTrip", "qinstChan", "qinstRecordReached", "qinstEmit", "QinstAt", "QinstDepth"}},
 	{"hook", nil},
-	{"end", []string{"qinstEnd", "qinstFlush", "qinstReduceAll"}},
+	{"end", []string{"qinstEnd", "qinstFlush", "qinstReduceAll", "qinstPipeBroken"}},
 	{"goroutine", []string{"qinstSetRate", "qinstName", "qinstRegion", "qinstRegionEnd", "qinstUserRegion", "qinstTraceRegion", "qinstLabels",
 		"qinstTableAt", "qinstPointState", "qinstFlushed", "qinstSnapshot", "qinstReduceStart", "qinstExtensions"}},
 	{"writer", []string{"qinstWriter"}},

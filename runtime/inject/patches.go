@@ -130,11 +130,13 @@ func patches() []patch {
 
 		// The ways a process ends.
 		{"proc.go", after("runExitHooks", "exithook.Run(code)"), "; qinstReduceAll(true); qinstEnd(qinstWhyExit, int32(code))"},
-		{"runtime.go", head("syscall_Exit"), " qinstEnd(qinstWhyExit, int32(code));"},
+		{"runtime.go", head("syscall_Exit"), " qinstReduceAll(true); qinstEnd(qinstWhyExit, int32(code));"},
 		{"proc.go", head("syscall_runtime_BeforeExec"), " qinstReduceAll(false); qinstFlush();"},
 		{"signal_unix.go", head("sighandler"), " if qinstSignalled(sig) { return };"},
 		{"panic.go", before("gopanic", "fatalpanic(&p)"), "qinstReduceAll(true); "},
 		{"panic.go", head("dopanic_m"), " qinstEnd(qinstWhyPanic, 2);"},
+		{"signal_unix.go", before("sighandler", "dieFromSignal(sig)"), "if qinstDies(sig, info) { return }; "},
+		{"signal_unix.go", head("os_sigpipe"), " qinstPipeBroken();"},
 		{"signal_unix.go", head("dieFromSignal"), " qinstEnd(qinstWhySignal, int32(128+sig));"},
 		{"signal_unix.go", head("fatalsignal"), " qinstEnd(qinstWhySignal, 2);"},
 	}

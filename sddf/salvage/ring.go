@@ -86,19 +86,14 @@ func (r *ring) readHead() error {
 	return nil
 }
 
-// alive reports whether a process has the ring open, as far as that can be seen.
+// alive reports whether a process has the ring in its memory, as far as that can be seen. A program may close any
+// descriptor, and so may be alive without one of the ring.
 func (r *ring) alive() bool {
-	proc := fmt.Sprintf("/proc/%d/fd", r.head[spec.RingWordPID])
-	list, err := os.ReadDir(proc)
+	maps, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", r.head[spec.RingWordPID]))
 	if err != nil {
 		return os.IsPermission(err) // another user's process may live; otherwise it is gone
 	}
-	for _, e := range list {
-		if to, err := os.Readlink(filepath.Join(proc, e.Name())); err == nil && to == r.path {
-			return true
-		}
-	}
-	return false
+	return strings.Contains(string(maps), "/"+filepath.Base(r.path)+"\n")
 }
 
 func (r *ring) word(off uint64) uint64 {
@@ -306,13 +301,9 @@ func (r *ring) addLedgers(totals []total) error {
 	return nil
 }
 
-// Clean removes the rings of dead processes from a directory and returns their
-// names.
-func Clean(dir string) (removed []string, err error) {
-	list, err := os.ReadDir(dir)
-	if err != nil {
-		return nil, err
-	}
+// Left returns the rings in a directory whose programs are gone, as far as this user may read them.
+func Left(dir string) (paths []string) {
+	list, _ := os.ReadDir(dir) // what cannot be read holds none of ours
 	for _, e := range list {
 		path := filepath.Join(dir, e.Name())
 		if !strings.HasPrefix(e.Name(), ringPrefix) {
@@ -324,11 +315,21 @@ func Clean(dir string) (removed []string, err error) {
 		}
 		_ = r.file.Close()
 		if !r.alive() {
-			if err := os.Remove(path); err != nil {
-				return removed, err
-			}
-			removed = append(removed, path)
+			paths = append(paths, path)
 		}
 	}
-	return removed, nil
+	return paths
+}
+
+// Remove removes a ring, unless its program still runs.
+func Remove(path string) error {
+	r, err := openRing(path)
+	if err != nil {
+		return err
+	}
+	_ = r.file.Close()
+	if r.alive() {
+		return fmt.Errorf("%s: found that process %d still runs, expected the ring of one that is gone", path, r.head[spec.RingWordPID])
+	}
+	return os.Remove(path)
 }

@@ -52,12 +52,16 @@ func qinstOpenOutput() bool {
 		dir = "/tmp"
 	}
 	qinstOutDir = dir
-	if errno := qinstCreate(dir, name); errno != 0 {
-		if !qinstTemporary() {
-			qinstSay("cannot create ", qinstOutName(), ": ", qinstErrno(errno), "; the program goes on untraced")
-		}
+	errno := qinstCreate(dir, name)
+	if qinstTemporary() {
+		return errno == 0
+	}
+	if errno != 0 {
+		qinstSay("cannot create ", qinstOutName(), ": ", qinstErrno(errno), "; the program goes on untraced")
 		return false
 	}
+	// Nobody would look for it there.
+	qinstSay("cannot write to the working directory: the trace is ", qinstOutName())
 	return true
 }
 

@@ -13,8 +13,10 @@ import (
 // deadlocks are still found, and runtime.NumGoroutine does not count it. Only the writer
 // wakes it.
 //
-// A program that does not end by itself cannot wait for a goroutine. Then, or if the
-// reducer hangs, the writer writes the buffers that it has not given back unchanged.
+// A program that a signal ends lives on until extensions have written what they hold, and
+// then the writer ends it by that signal. One that ends by a fatal error cannot wait for a
+// goroutine. Then, or if the reducer hangs, the writer writes the buffers that it has not
+// given back unchanged.
 
 // The states of the reducer, in the order that it takes them. It never comes back from
 // the last one.
@@ -47,6 +49,10 @@ var qinstReduce struct {
 	seen  uint64        // of it, when a budget last looked
 	out   atomic.Uint64 // buffers to be written, as qinstFull
 	told  uint64        // dropped events that records have told of
+
+	deadly  uint32 // signal by which the writer is to end the program; 0: none
+	waited  int64  // since when there was no progress, once there is one
+	waitsAt uint32 // the beat then
 
 	packets, size uintptr // to be written as they are; 0: none
 	parts         uintptr // of buffers that are not full: qinstPart, a number of them
@@ -303,13 +309,15 @@ func qinstReduceAll(last bool) {
 	if s := atomic.Load(&r.state); s == qinstReduceNone || s == qinstReduceLeft || getg() == r.gp.ptr() {
 		return
 	}
-	if last {
-		if !atomic.Cas64(&qinstEndTime, 0, qinstNow()) {
-			return
-		}
-		r.last = true
+	n := atomic.Load(&r.asked)
+	switch {
+	case last && atomic.Load(&r.deadly) != 0: // a signal was first: everything is asked for
+	case last && !atomic.Cas64(&qinstEndTime, 0, qinstNow()):
+		return
+	default:
+		r.last = r.last || last
+		n = atomic.Xadd(&r.asked, 1)
 	}
-	n := atomic.Xadd(&r.asked, 1)
 	// The goroutine that ends the program yields here, as the reducer needs a P, and
 	// there may be one only.
 	beat, since := atomic.Load(&r.beat), nanotime()
@@ -324,6 +332,64 @@ func qinstReduceAll(last bool) {
 			atomic.Store(&r.state, qinstReduceLeft)
 			return
 		}
+	}
+}
+
+// qinstDies takes a signal that ends the program, while extensions hold what only they can
+// write. It reports whether the handler is to return: the program goes on for as long as
+// extensions take, as if the signal came later.
+// A program that sent the signal itself must not go on behind that place. Its thread waits
+// here, for a short time only: it may have the P that extensions need.
+// Context: hook.
+func qinstDies(sig uint32, info *siginfo) bool {
+	r := &qinstReduce
+	itself := uint64(uint32(info.si_addr)) == qinstSet.pid // the sender is in this place
+	if qinstStarted == 0 || !qinstReducing() || itself && getg().m.curg == r.gp.ptr() {
+		return false
+	}
+	if atomic.Load(&r.deadly) == 0 {
+		// Where an exit or a panic has begun, the rest goes as it does without a reducer.
+		if !atomic.Cas64(&qinstEndTime, 0, qinstNow()) || !atomic.Cas(&qinstEnds, 0, 1) {
+			return false
+		}
+		qinstStatus, r.last = int32(128+sig), true
+		atomic.Xadd(&r.asked, 1)
+		atomic.Store(&r.deadly, sig) // from now on an answer ends the program
+		qinstWake()
+	}
+	if !itself {
+		return true
+	}
+	for since := nanotime(); nanotime()-since < qinstGiveUpNS; {
+		usleep(50)
+	}
+	atomic.Store(&qinstEnding, qinstWhySignal+1)
+	return false
+}
+
+// qinstDeath ends the recording of a program that a signal ends, once extensions are done or
+// make no progress.
+// Context: writer.
+func qinstDeath() {
+	r := &qinstReduce
+	if atomic.Load(&r.deadly) == 0 {
+		return
+	}
+	now, beat := nanotime(), atomic.Load(&r.beat)
+	if r.waited == 0 || beat != r.waitsAt {
+		r.waited, r.waitsAt = now, beat
+	}
+	if atomic.Load(&r.answered) == atomic.Load(&r.asked) || atomic.Load(&r.state) == qinstReduceLeft || now-r.waited > qinstReducePatience {
+		atomic.Store(&qinstEnding, qinstWhySignal+1)
+	}
+}
+
+// qinstPipeBroken has extensions write what they hold, before a write to the closed standard
+// output ends the program.
+// Context: end.
+func qinstPipeBroken() {
+	if !signal_ignored(_SIGPIPE) && atomic.Load(&sig.wanted[_SIGPIPE/32])&(1<<(_SIGPIPE&31)) == 0 {
+		qinstReduceAll(true)
 	}
 }
 
@@ -352,7 +418,7 @@ func qinstExtensions() string {
 // The functions below belong to the writer.
 
 // qinstReducing tells whether buffers go through the reducer.
-// Context: writer.
+// Context: hook, writer.
 func qinstReducing() bool {
 	s := atomic.Load(&qinstReduce.state)
 	return s == qinstReduceWorks || s == qinstReduceParked

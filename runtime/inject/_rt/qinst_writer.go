@@ -153,6 +153,7 @@ func qinstWriter() {
 			tick = now
 			qinstTick()
 		}
+		qinstDeath()
 		if atomic.Load(&qinstEnding) != 0 {
 			break
 		}
@@ -176,6 +177,9 @@ func qinstWriter() {
 	}
 	qinstUnlinkRing()
 	qinstHangUp()
+	if sig := atomic.Load(&qinstReduce.deadly); sig != 0 {
+		dieFromSignal(sig)
+	}
 	atomic.Store(&qinstDone, 1)
 	for {
 		usleep(1 << 30) // the process is about to end
@@ -187,7 +191,7 @@ func qinstWriter() {
 // between would not wake it.
 // Context: writer.
 func qinstRest(busy bool) {
-	if busy && qinstPressed() {
+	if busy && qinstPressed() || atomic.Load(&qinstReduce.deadly) != 0 {
 		usleep(qinstBusyUS)
 		return
 	}

@@ -1,0 +1,49 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// setupTest runs "go test" with qinst around its tools, and names the traces that the tests wrote.
+func setupTest(fs *flagSet) action {
+	test := setupGo(fs, "test")
+	return func(e *env, args []string) error {
+		pattern := testTraces(os.Getenv("QINST"))
+		before, _ := filepath.Glob(pattern)
+		err := test(e, args)
+		after, _ := filepath.Glob(pattern)
+		fresh := slices.DeleteFunc(after, func(name string) bool { return slices.Contains(before, name) })
+		for _, name := range fresh {
+			fmt.Fprintf(e.stderr, "qinst: trace: %s\n", name)
+		}
+		if err == nil && mayBeCached(fs.passed, args) {
+			fmt.Fprintln(e.stderr, "qinst: a package that is (cached) did not run and has no trace: -count=1 runs it")
+		}
+		return err
+	}
+}
+
+// testTraces returns the pattern of the traces that tests write with these settings. A relative name is one in
+// each package's directory, of which this looks at the working directory only.
+func testTraces(settings string) string {
+	for item := range strings.SplitSeq(settings, ",") {
+		if name, ok := strings.CutPrefix(item, "out="); ok {
+			return strings.NewReplacer("%n", "*", "%p", "*").Replace(name) + "*"
+		}
+	}
+	return filepath.Join(os.TempDir(), "*.test.*.sddf*")
+}
+
+// mayBeCached reports whether the go command may answer with the result of an earlier run: it does so only for
+// packages that it was given by name, and not if it was told how often to run the tests.
+func mayBeCached(passed, args []string) bool {
+	runs := func(arg string) bool {
+		name, _, _ := strings.Cut(strings.TrimLeft(arg, "-"), "=")
+		return arg != name && slices.Contains([]string{"count", "bench", "fuzz", "c", "list", "n"}, strings.TrimPrefix(name, "test."))
+	}
+	return len(args) > 0 && !slices.ContainsFunc(passed, runs) && !slices.ContainsFunc(args, runs)
+}
