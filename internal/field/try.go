@@ -2,7 +2,9 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -45,7 +47,9 @@ func (s *suite) try(b *built, k kind, turn int) (o outcome, err error) {
 	items := max(16, int(length/(k.wall*b.item)))
 	env := []string{fmt.Sprintf("TRIAL_HOLD=%.0f", k.hold*b.item/b.calls), fmt.Sprintf("TRIAL_WORDS=%.0f", k.garbage*b.item/b.calls/8)}
 	file := filepath.Join(s.scratch, b.name, fmt.Sprintf("%s.%d.sddf", k.name, turn))
-	os.Remove(file)
+	if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return o, err
+	}
 	t, out, err := s.start(b.probed, k.name, items, append(env, "QINST=out="+file)...)
 	if err != nil {
 		return o, err
