@@ -1,15 +1,11 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	"qinst.dev/analysis/profile"
 	"qinst.dev/internal/measure"
-	"qinst.dev/sddf/spec"
-	"qinst.dev/trace"
 )
 
 // cost accounts for the tool's own cost, and says what to leave out if counting alone is above
@@ -48,49 +44,8 @@ func (pg *page) cost() {
 	}
 	s.Say("together about %s of the process, between %s and %s%s", measure.Percent(c.All, cpu), measure.Percent(c.Lo, cpu), measure.Percent(c.Hi, cpu), within)
 	s.Detail("the writer's time is measured; the rest are prices of a loop, and a processor does part of that work while it waits; the upper bound allows for text that is larger")
-	counting := c.Counted.Cost + c.InPlace.Cost
-	if most := cpu * budget / 1000; budget > 0 && counting > most {
-		packages, hits, calls := counts(pg.t)
-		s.Say("counting alone is above it; %s would not be", exclusion(packages, hits, uint64(float64(hits)*float64(most)/float64(counting))))
-		if 2*calls > hits {
-			s.Say("%s of the counts are of calls, many of them of what the compiler inlines: -kinds=proc,loop,sync leaves them out", measure.Count(calls))
-		}
+	if r := RemedyFor(pg.t, p); r != nil {
+		s.Say("to record less: -without=%s leaves out what costs most and tells least: counting would take about %.1f%% then, and their time is in their callers' lines. qinst report -apply writes that to qinst.toml",
+			strings.Join(r.Without, ","), 100*r.Left)
 	}
-}
-
-// counts sums what counting cost, in hits of probes, by package, in all, and of calls.
-func counts(t *trace.Trace) (packages map[string]uint64, hits, calls uint64) {
-	packages = map[string]uint64{}
-	for i := range t.Points {
-		p := &t.Points[i]
-		if p.Kind == spec.PointFunc || p.Kind == spec.PointSite {
-			continue
-		}
-		n := p.Counts(trace.PointID(i))
-		packages[p.Package] += n
-		hits += n
-		if p.Kind == spec.PointCall {
-			calls += n
-		}
-	}
-	return packages, hits, calls
-}
-
-// exclusion is the selection that leaves no more than so many hits: without as few
-// packages as that takes.
-func exclusion(packages map[string]uint64, hits, most uint64) string {
-	names := make([]string, 0, len(packages))
-	for name := range packages {
-		names = append(names, name)
-	}
-	slices.SortFunc(names, func(a, b string) int { return cmp.Or(cmp.Compare(packages[b], packages[a]), cmp.Compare(a, b)) })
-	var out []string
-	for _, name := range names {
-		if hits <= most {
-			break
-		}
-		hits -= packages[name]
-		out = append(out, name)
-	}
-	return fmt.Sprintf("-exclude=%s", strings.Join(out, ","))
 }

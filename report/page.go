@@ -110,8 +110,12 @@ func (pg *page) doubts(s *doc.Section) {
 	}
 	c, cpu, budget := &p.Tool.Cost, p.CPU.User+p.CPU.System, pg.t.Int("budget_permille")
 	if budget > 0 && p.Tool.EventCost > 0 && float64(c.All) > budgetWarn*float64(cpu*budget)/1000 {
-		s.Warn("recording took about %s of the processor time (between %s and %s); the budget is %.3g%%: see the last section",
-			measure.Percent(c.All, cpu), measure.Percent(c.Lo, cpu), measure.Percent(c.Hi, cpu), float64(budget)/10)
+		what := "see the last section"
+		if RemedyFor(pg.t, p) != nil {
+			what = "the last section says what to leave out"
+		}
+		s.Warn("recording took about %s of the processor time (between %s and %s), so that the program took %.2f times as much; the budget is %.3g%%: %s",
+			measure.Percent(c.All, cpu), measure.Percent(c.Lo, cpu), measure.Percent(c.Hi, cpu), float64(cpu)/float64(max(1, cpu-c.All)), float64(budget)/10, what)
 	}
 }
 

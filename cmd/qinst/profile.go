@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"qinst.dev/analysis/profile"
+	"qinst.dev/instrument/toolexec"
 	"qinst.dev/lab"
 	"qinst.dev/report"
 	"qinst.dev/trace"
@@ -273,6 +274,7 @@ func regexpFlag(re **regexp.Regexp) func(string) error {
 type reportFlags struct {
 	part             partOf
 	asJSON, markdown bool
+	apply            bool
 }
 
 // setupReport summarizes a trace on one page, which is meant for new users.
@@ -282,6 +284,7 @@ func setupReport(fs *flagSet) action {
 	fs.group("Output")
 	fs.boolean(&f.asJSON, "json", "print one JSON object: the profile, the advice, and the page's sections")
 	fs.boolean(&f.markdown, "markdown", "print Markdown, for a pull request or the summary of a CI run")
+	fs.boolean(&f.apply, "apply", "write what the page says to leave out to qinst.toml, and print no page")
 	return func(e *env, args []string) error {
 		file, err := oneFile(e, "report", args)
 		if err != nil {
@@ -291,6 +294,24 @@ func setupReport(fs *flagSet) action {
 	}
 }
 
+// applyRemedy writes what to leave out to qinst.toml.
+func applyRemedy(e *env, t *trace.Trace, p *profile.Profile) error {
+	r := report.RemedyFor(t, p)
+	if r == nil {
+		fmt.Fprintln(e.stderr, "qinst: nothing to leave out: counting was within the budget, or no few procedures have most of its cost")
+		return nil
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	file, err := toolexec.LeaveOut(dir, r.Without)
+	if err == nil {
+		fmt.Fprintf(e.stderr, "qinst: %s leaves out %s from the next build on\n", file, strings.Join(r.Without, ", "))
+	}
+	return err
+}
+
 func (f *reportFlags) report(e *env, file string) error {
 	t, p, err := f.part.open(file)
 	if err != nil {
@@ -298,6 +319,9 @@ func (f *reportFlags) report(e *env, file string) error {
 	}
 	defer t.Close()
 	defer tellRings(e, file, t.whole.Salvaged)
+	if f.apply {
+		return applyRemedy(e, t.Trace, p)
+	}
 	page := report.Page(t.Trace, p)
 	switch {
 	case f.asJSON && f.markdown:
