@@ -102,9 +102,9 @@ func @code[F @any](f F) @uptr {
 
 // A method value is a closure that holds the receiver, behind the address of its code.
 func @bound[F @any](f F) @uptr {
-	p := *(**[2]@uptr)(@ptr(&f))
-	if p == nil { return 0 }
-	return p[1]
+	p := *(*@ptr)(@ptr(&f))
+	if @uptr(p) == 0 { return 0 }
+	return *(*@uptr)(@unsafe.Add(p, 8))
 }
 
 func @method[I @any](x I, n @uptr) @uptr {
