@@ -6,7 +6,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"time"
 
 	"qinst.dev/analysis/advice"
 	"qinst.dev/analysis/profile"
@@ -99,8 +98,8 @@ func (pg *page) first() {
 // doubts warns of what makes all numbers doubtful.
 func (pg *page) doubts(s *doc.Section) {
 	p := pg.p
-	if pg.offCPUMatters() {
-		s.Warn("the operating system kept running threads waiting for %s (%s of busy): %s is in these numbers as busy time", measure.Time(p.OffCPU), measure.Percent(p.OffCPU, p.Busy+p.Spin), pg.load())
+	if p.OffCPUMatters() {
+		s.Warn("the operating system kept running threads waiting for %s (%s of busy): %s; that time is [off-CPU], taken evenly out of all lines, and how much of it was in which is not known", measure.Time(p.OffCPU), measure.Percent(p.OffCPU, p.Busy+p.Spin), pg.load())
 	}
 	if pg.t.Throttled > 0 {
 		s.Warn("the control group's quota stopped the process for %s, which is in these numbers as busy time", measure.Time(pg.t.Throttled))
@@ -373,12 +372,6 @@ func (pg *page) collected() string {
 	return fmt.Sprintf(" by this trace, %s (%s of the process) by their threads' clocks", measure.Time(c.Collector), measure.Percent(c.Collector, c.User+c.System))
 }
 
-// offCPUMatters reports whether the operating system's interference makes other numbers doubtful.
-func (pg *page) offCPUMatters() bool {
-	p := pg.p
-	return p.OffCPU > offCPULeast && measure.Ratio(p.OffCPU, p.Busy+p.Spin) > offCPUWarn
-}
-
 // load says what interfered.
 func (pg *page) load() string {
 	syscall := int64(0)
@@ -388,18 +381,10 @@ func (pg *page) load() string {
 		}
 	}
 	if syscall > pg.p.OffCPU {
-		return "other load on this machine, or what this program's own system calls do beside its processors,"
+		return "other load on this machine, or what this program's own system calls do beside its processors"
 	}
 	return "other load on this machine"
 }
-
-// offCPUWarn is the share of the busy time from which on the operating system's
-// interference makes the other numbers doubtful.
-// A few thread starts are no interference.
-const (
-	offCPUWarn  = 0.02
-	offCPULeast = int64(time.Millisecond)
-)
 
 func (pg *page) data() {
 	p := pg.p

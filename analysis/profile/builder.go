@@ -363,6 +363,12 @@ func (b *builder) finish() {
 	}
 	b.totals.calls[b.r.System.Probes] += t.probes
 	b.totals.guesses = b.sampled.estimates()
+	if !b.virtual() {
+		kept := t.offCPU(b.r.T)
+		for l, g := range b.totals.guesses {
+			b.totals.guesses[l] = estimate{kept * g.mean, kept * kept * g.variance, kept * g.less}
+		}
+	}
 	b.ledger.give()
 }
 

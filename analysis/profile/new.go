@@ -225,3 +225,7 @@ func (p *Profile) waits(b *builder) {
 		return cmp.Or(cmp.Compare(y.Time, x.Time), cmp.Compare(x.Reason, y.Reason))
 	})
 }
+
+// OffCPUMatters reports whether the operating system kept threads waiting for so long that lines without that time are
+// doubtful.
+func (p *Profile) OffCPUMatters() bool { return offCPUMatters(p.OffCPU, p.Busy+p.Spin) }

@@ -44,7 +44,7 @@ func (t *taker) events() {
 	for id := range t.all() {
 		if halves := t.r.Contexts.Node(id).Half; halves > 0 {
 			t.probes += uint64(halves+1) / 2
-			t.take(id, int64(math.Round(float64(halves)*t.event/2)))
+			t.takeProbes(id, int64(math.Round(float64(halves)*t.event/2)))
 		}
 	}
 }
@@ -113,17 +113,21 @@ func (t *taker) calls() {
 // takeHalf subtracts the cost of counts, but at most half of the time there, because the cost of
 // a hit is known less precisely than the number of hits.
 func (t *taker) takeHalf(id replay.ContextID, ns float64) {
-	t.take(id, min(int64(ns), t.at(id).Busy()/2))
+	t.takeProbes(id, min(int64(ns), t.at(id).Busy()/2))
 }
 
-// take moves at most ns of processor time from a context to the line of the tool.
-func (t *taker) take(id replay.ContextID, ns int64) {
+func (t *taker) takeProbes(id replay.ContextID, ns int64) {
+	t.take(id, ns, t.r.System.Probes, replay.RootTool)
+}
+
+// take moves at most ns of processor time from a context to a line that is not the program's.
+func (t *taker) take(id replay.ContextID, ns int64, to trace.PointID, root replay.Root) {
 	busy := t.at(id).Busy()
 	if ns = min(ns, busy); ns <= 0 {
 		return
 	}
-	tool := t.r.Find(t.toolContext(t.r.Contexts.Node(id).Group))
-	u := t.at(tool) // must come first, because it may move the others
+	other := t.r.Find(t.contextOf(to, root, t.r.Contexts.Node(id).Group))
+	u := t.at(other) // must come first, because it may move the others
 	p := t.at(id)
 	for i, n := range shareOut(p.BusyAt, ns, busy) {
 		if n != 0 {
@@ -139,11 +143,11 @@ func (t *taker) take(id replay.ContextID, ns int64) {
 	u.Runnable[useBusy] += area
 }
 
-// toolContext returns the context of a group's goroutines while they record.
-func (t *taker) toolContext(group replay.GroupID) replay.Context {
-	s, probes := t.r.Sets, t.r.System.Probes
-	set := s.With(s.With(0, replay.RootMember(replay.RootTool)), t.r.Groups.Member(group))
-	return replay.Context{Set: s.With(set, replay.ProcMember(probes)), Proc: probes, Inner: probes, Loop: trace.NoPoint, Group: group}
+// contextOf returns the context of a group's goroutines in what is not the program's.
+func (t *taker) contextOf(p trace.PointID, root replay.Root, group replay.GroupID) replay.Context {
+	s := t.r.Sets
+	set := s.With(s.With(0, replay.RootMember(root)), t.r.Groups.Member(group))
+	return replay.Context{Set: s.With(set, replay.ProcMember(p)), Proc: p, Inner: p, Loop: trace.NoPoint, Group: group}
 }
 
 // shareOut takes ns out of times, whose sum is all, in proportion. It returns the amounts taken
