@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"qinst.dev/analysis/profile"
+	"qinst.dev/analysis/replay"
 	"qinst.dev/internal/measure"
 )
 
@@ -61,6 +62,27 @@ func contended(p *profile.Profile, o *profile.Object, queued int64) Item {
 		it.Text += ". Somebody waits nearly all the time, so the normalized processor time of other code says nothing about what changing it would gain"
 	}
 	return it
+}
+
+// semaphores finds channels that let only so many goroutines of a kind work at a time: who waits for one is let in by
+// another that leaves.
+func semaphores(p *profile.Profile) (out []Item) {
+	if measure.Ratio(mostGain(p), p.Wall) < gainShare.value() {
+		return nil
+	}
+	for i := range p.Objects {
+		o := &p.Objects[i]
+		queued := timeWaiting(o, 1)
+		if o.Kind != replay.KindChannel || o.Objects != 1 || measure.Ratio(queued, p.Wall) < queuedShare.value() || measure.Ratio(o.Peers, o.Wait) < aloneShare.value() || len(o.WaitedIn) == 0 {
+			continue
+		}
+		mean := measure.Ratio(o.Wait, p.Wall)
+		out = append(out, Item{ID: "semaphore", Claim: "goroutines of a kind let each other in by a channel", Subject: aboutObject(o),
+			Evidence: []Fact{ns("time with a queue", queued), number("goroutines waiting on average", mean), ns("waited", o.Wait), ns("waits ended by goroutines of the same kind", o.Peers)},
+			Text: fmt.Sprintf("let more goroutines in at %s, or hold it for a shorter time: they queued for it in %s for %s (%s of the run), %.2f on average, until another one of them left",
+				name(o), o.WaitedIn[0].Reason, measure.Time(queued), measure.Percent(queued, p.Wall), mean)})
+	}
+	return out
 }
 
 // waiting names the procedure with most of the waits for an object that it does not use itself.

@@ -67,6 +67,10 @@ func TestRules(t *testing.T) {
 			p.GC.Cycles = 5
 			p.Memory = &profile.Memory{Bytes: 1000, Places: []profile.Taken{{Name: "main.f", File: "f.go", Line: 7, Share: 0.6, Between: [2]float64{0.5, 0.7}}}}
 		}},
+		{"let more goroutines in at main.sem, or hold it for a shorter time: they queued for it in main.f for 100ns (20.0% of the run), 0.40 on average, until another one of them left", func(p *profile.Profile) {
+			p.Busy = 700
+			p.Objects = []profile.Object{{Name: "main.sem", Kind: "channel", Objects: 1, Wait: 200, Peers: 190, Waiting: []int64{400, 0, 100}, WaitedIn: []profile.Wait{{Reason: "main.f", Time: 200}}}}
+		}},
 		{"give main.ch a larger buffer: senders waited 60ns for receivers and receivers 50ns", func(p *profile.Profile) {
 			p.Objects = []profile.Object{{Name: "main.ch", WaitedFor: []profile.Wait{{Reason: "chan send", Time: 60}, {Reason: "chan receive", Time: 50}}, Waiting: []int64{390, 110}}}
 			p.Alone = 120 // which the waits explain

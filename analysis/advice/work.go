@@ -51,7 +51,7 @@ func lonely(p *profile.Profile) []Item {
 
 // explained reports whether waits for an object that is a conclusion itself fill most of a time.
 func explained(p *profile.Profile, ns int64) bool {
-	for _, rule := range []rule{locks, barriers, buffers} {
+	for _, rule := range []rule{locks, semaphores, barriers, buffers} {
 		for _, it := range rule(p) {
 			for i := range p.Objects {
 				if o := &p.Objects[i]; o.Name == it.Subject.Name && float64(timeWaiting(o, 1)) > aloneShare.value()*float64(ns) {

@@ -269,6 +269,9 @@ func (b *builder) Wake(g *replay.G, w *replay.Wait, by replay.Waker, now trace.T
 		own = min(b.gs[by.G.Slot].past.since(w.Since, now, by.G.Ran), int64(now-w.Since))
 	}
 	m.waited, m.wokeAt = b.objects.end(w, m.queue, now, b.blame.ends(w, m.queue != nil, by, now, b.sampled), by.G, own), now
+	if by.G != nil && b.r.Contexts.Node(by.G.Context).Group == b.r.Contexts.Node(g.Context).Group {
+		m.waited.peers += int64(now - w.Since)
+	}
 	m.waits, m.queue = false, nil
 }
 

@@ -27,9 +27,10 @@ type Object struct {
 	Waits    int64  `json:"waits"`
 	Wait     int64  `json:"wait_ns"`
 	Worst    int64  `json:"worst_wait_ns"`
-	Idle     bool   `json:"idle_by_design,omitempty"` // they wait for the time, a connection, a signal, or until much of the run is over
-	Ready    int64  `json:"ready_after_ns"`           // from the ends of the waits until the goroutines ran again
-	Holds    int64  `json:"holds,omitempty"`          // of a lock: from taking it to giving it back, at probes
+	Peers    int64  `json:"ended_by_peers_ns,omitempty"` // of the waits: a goroutine started at the same place ended them
+	Idle     bool   `json:"idle_by_design,omitempty"`    // they wait for the time, a connection, a signal, or until much of the run is over
+	Ready    int64  `json:"ready_after_ns"`              // from the ends of the waits until the goroutines ran again
+	Holds    int64  `json:"holds,omitempty"`             // of a lock: from taking it to giving it back, at probes
 	Hold     int64  `json:"hold_ns,omitempty"`
 	// HoldInterval is a 95 % interval of Hold, if some operations were only counted. Unless Hold is
 	// estimated, it is the sum of the holds that are known, and the interval's lower end.
@@ -96,6 +97,7 @@ type objects struct {
 type waitSum struct {
 	n, ns, worst int64
 	ready        int64           // ns from the ends of the waits until the goroutines ran
+	peers        int64           // ns of waits that a goroutine of the same group ended
 	by           map[ender]int64 // ns by waker
 }
 
@@ -382,6 +384,7 @@ func (o *objects) wait(g *gathered, key waitKey, s *waitSum) {
 	g.Waits += s.n
 	g.Wait += s.ns
 	g.Ready += s.ready
+	g.Peers += s.peers
 	g.Worst = max(g.Worst, s.worst)
 	g.reasons[o.t.Reason(key.reason)] += s.ns
 	o.waitedAt(key.stack, s.ns)
