@@ -99,7 +99,7 @@ func (pg *page) first() {
 func (pg *page) doubts(s *doc.Section) {
 	p := pg.p
 	if p.OffCPUMatters() {
-		s.Warn("the operating system kept running threads waiting for %s (%s of busy): %s; that time is [off-CPU], taken evenly out of all lines, and how much of it was in which is not known", measure.Time(p.OffCPU), measure.Percent(p.OffCPU, p.Busy+p.Spin), pg.load())
+		s.Warn("the operating system kept running threads waiting for %s (%s of busy): %s; that time is [off-CPU], taken evenly out of all lines, because nothing tells which of them waited", measure.Time(p.OffCPU), measure.Percent(p.OffCPU, p.Busy+p.Spin), pg.load())
 	}
 	if pg.t.Throttled > 0 {
 		s.Warn("the control group's quota stopped the process for %s, which is in these numbers as busy time", measure.Time(pg.t.Throttled))
