@@ -114,5 +114,5 @@ func (a asked) report(e *env, file string) error {
 	if err != nil {
 		return err
 	}
-	return page.WriteText(e.stdout)
+	return writeText(e, page)
 }

@@ -224,9 +224,9 @@ func (f *profileFlags) text(e *env, p *profile.Profile) error {
 			return err
 		}
 		defer old.Close()
-		return report.ProfileDiff(was, p, f.view).WriteText(e.stdout)
+		return writeText(e, report.ProfileDiff(was, p, f.view))
 	}
-	return report.Profile(p, f.view).WriteText(e.stdout)
+	return writeText(e, report.Profile(p, f.view))
 }
 
 // over shows means and intervals over several runs.
@@ -331,5 +331,5 @@ func (f *reportFlags) report(e *env, file string) error {
 	case f.markdown:
 		return page.WriteMarkdown(e.stdout)
 	}
-	return page.WriteText(e.stdout)
+	return writeText(e, page)
 }

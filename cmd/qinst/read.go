@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"qinst.dev/report"
+	"qinst.dev/report/doc"
 	"qinst.dev/sddf/salvage"
 	"qinst.dev/sddf/text"
 	"qinst.dev/trace"
@@ -139,6 +140,20 @@ func (d *dumpFlags) dump(e *env, file string) error {
 		return usageError{fmt.Errorf("dump: found -mode=%s, expected text, json, wire, footprint or events", d.mode)}
 	}
 	return withFile(file, func(f *salvage.File) error { return show(e.stdout, f) })
+}
+
+// Statements are broken for the terminal they are written to, unless it is so narrow, or so wide, that they would be hard to read.
+const (
+	fewColumns  = 40
+	manyColumns = 100
+)
+
+// writeText writes a document for people.
+func writeText(e *env, d *doc.Doc) error {
+	if n := columnsOf(e.stdout); n > 0 {
+		d.Columns = min(max(n, fewColumns), manyColumns)
+	}
+	return d.WriteText(e.stdout)
 }
 
 // slowSize is the size above which a missing index is reported, because finding a part of a

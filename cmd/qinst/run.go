@@ -125,7 +125,7 @@ func checkRuns(ctx context.Context, e *env, exe string, args []string) error {
 	if err != nil {
 		return fmt.Errorf("run -check: %w", err)
 	}
-	return c.Doc().WriteText(e.stdout)
+	return writeText(e, c.Doc())
 }
 
 // report reports the trace of a finished run, or answers the question that was asked of it.

@@ -16,6 +16,9 @@ import (
 type Doc struct {
 	Title    string     `json:"title"`
 	Sections []*Section `json:"sections"`
+
+	// Columns is the width of the terminal that statements are broken for, 0 for the usual one. Tables are as wide as they are.
+	Columns int `json:"-"`
 }
 
 // Section is a part of a report. The first one has no title, because it is the summary that a

@@ -2,6 +2,7 @@ package doc
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -119,5 +120,26 @@ func TestHTML(t *testing.T) {
 	}
 	if d.Section("none") != nil {
 		t.Error("found a section that does not exist")
+	}
+}
+
+// Statements are broken for the terminal.
+func TestColumns(t *testing.T) {
+	t.Parallel()
+	d := &Doc{}
+	d.Add("run", "The run").Say("%s", strings.Repeat("a word and another ", 20))
+	for _, columns := range []int{0, 60, 100} {
+		d.Columns = columns
+		var out strings.Builder
+		if err := d.WriteText(&out); err != nil {
+			t.Fatal(err)
+		}
+		most := 0
+		for line := range strings.Lines(out.String()) {
+			most = max(most, len(strings.TrimSuffix(line, "\n")))
+		}
+		if want := cmp.Or(columns, 100); most > want || most < want-10 {
+			t.Errorf("at %d columns the longest line has %d", want, most)
+		}
 	}
 }

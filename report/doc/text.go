@@ -2,6 +2,7 @@ package doc
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -18,14 +19,14 @@ func (d *Doc) WriteText(w io.Writer) error {
 		if i > 0 {
 			fmt.Fprintln(out)
 		}
-		if err := s.text(out); err != nil {
+		if err := s.text(out, cmp.Or(d.Columns, columns)); err != nil {
 			return err
 		}
 	}
 	return out.Flush()
 }
 
-func (s *Section) text(w io.Writer) error {
+func (s *Section) text(w io.Writer, columns int) error {
 	in := ""
 	if s.Title != "" {
 		fmt.Fprintln(w, strings.ToUpper(s.Title))
@@ -34,24 +35,24 @@ func (s *Section) text(w io.Writer) error {
 	for _, b := range s.Blocks {
 		switch {
 		case b.Text != nil:
-			wrapped(w, in+strings.Repeat(indent, b.Text.Level), prefixes[b.Text.Kind], b.Text.Text)
+			wrapped(w, columns, in+strings.Repeat(indent, b.Text.Level), prefixes[b.Text.Kind], b.Text.Text)
 		case b.Table != nil:
 			if err := b.Table.WriteText(w, in+strings.Repeat(indent, b.Table.Level)); err != nil {
 				return err
 			}
 		}
 		for i, item := range b.List {
-			wrapped(w, in, fmt.Sprintf("%d. ", i+1), item)
+			wrapped(w, columns, in, fmt.Sprintf("%d. ", i+1), item)
 		}
 	}
 	return nil
 }
 
-// columns is the width of a terminal that statements are broken for. Tables are as wide as they are.
+// columns is the usual width of a terminal.
 const columns = 100
 
 // wrapped writes a statement in lines that fit a terminal. Its further lines stand below its first word.
-func wrapped(w io.Writer, in, prefix, text string) {
+func wrapped(w io.Writer, columns int, in, prefix, text string) {
 	line := in + prefix
 	width, start := len([]rune(line)), true
 	for word := range strings.SplitSeq(text, " ") {
