@@ -20,6 +20,10 @@ func Of(p *profile.Profile) (list []Item) {
 	if p.Goroutines == 0 && len(p.Parallelism) < 2 {
 		return nil // the run was only counted
 	}
+	if p.Ran > 0 && !p.Part && float64(p.Ran) < shortRun.value() {
+		return []Item{{ID: "short-run", Claim: "the run is too short for conclusions", Subject: run, Remark: true, Evidence: []Fact{ns("run", p.Ran)},
+			Text: fmt.Sprintf("The run took %s: in so short a time programs start and end, and nothing can be concluded about their work.", measure.Time(p.Ran))}}
+	}
 	for _, r := range rules {
 		list = append(list, r(p)...)
 	}

@@ -50,7 +50,7 @@ func TestAdvice(t *testing.T) {
 		turns = append(turns, tracetest.Thread{Name: "main.worker", Ops: turn})
 	}
 	var many []tracetest.Op
-	for range 200 {
+	for range 60_000 {
 		many = append(many, do("main.small", 100), lock, do("main.inside", 1), unlock)
 	}
 	for _, c := range []struct {
@@ -67,7 +67,7 @@ func TestAdvice(t *testing.T) {
 		{"few parts of work", 4, threads(2, do("main.work", 9*ms)), []string{
 			"split the work into more parts: 100.0% of it is in 2 goroutines main.worker, fewer than the 4 processors, which were not all busy for 9.00ms (starvation by small problem size)"}},
 		{"many operations", 1, threads(1, many...), []string{
-			"synchronize less often: operations take about 4.00us by themselves, without waiting (19.8% of busy), most of it in 400 operations on main.mu. Larger pieces of work need fewer of them"}},
+			"synchronize less often: operations take about 1.20ms by themselves, without waiting (19.8% of busy), most of it in 120,000 operations on main.mu. Larger pieces of work need fewer of them"}},
 
 		{"all busy", 4, threads(4, do("main.work", 9*ms)), nil},
 		{"a lock that is seldom waited for", 4, threads(4, meets...), nil},

@@ -108,6 +108,10 @@ func TestRemarks(t *testing.T) {
 	if s := remark(); !strings.Contains(s, "only plain optimization helps, first of all of main.f") || !strings.Contains(s, "10.0 goroutines were ready on average") {
 		t.Errorf("all busy: %q", s)
 	}
+	if p.Ran = 4e6; !strings.Contains(remark(), "The run took 4.00ms: in so short a time") {
+		t.Errorf("a short run: %q", remark())
+	}
+	p.Ran = 6e6
 	lock := profile.Object{Name: "main.mu", Objects: 1, Holds: 9, Hold: 400, Wait: 200, Waiting: []int64{400, 0, 100}}
 	p.Objects = []profile.Object{lock}
 	if s := remark(); !strings.Contains(s, "only plain optimization helps") {

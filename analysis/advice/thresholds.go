@@ -4,7 +4,8 @@ package advice
 type threshold int
 
 const (
-	serialRun threshold = iota
+	shortRun threshold = iota
+	serialRun
 	serialShare
 	aloneBusy
 	aloneShare
@@ -39,6 +40,7 @@ type Threshold struct {
 // thresholds has each threshold once, with the reason for its value. A tenth of the run is the
 // usual one, because a change that can gain less is not the first to make.
 var thresholds = [numThresholds]Threshold{
+	shortRun:       {"short-run", 5e6, "ns: a shorter run is the start and the end of the program"},
 	serialRun:      {"serial-run", 0.90, "share of the time with a busy processor in which one goroutine alone was runnable: above it the others did next to nothing"},
 	serialShare:    {"serial-share", 0.10, "share of the run: a part that runs alone and is shorter can gain less than a tenth"},
 	aloneBusy:      {"alone-busy", 1.25, "processors busy on average during a part: below it no other one was busy most of the time"},

@@ -28,7 +28,7 @@ func NewWithin(source trace.Source, in Within) (*Profile, error) {
 func newProfile(b *builder, in Within, t *trace.Tables, losses trace.Losses) *Profile {
 	p := &Profile{Version: Version, Ran: int64(t.Ran), Wall: int64(b.wall), Procs: b.r.Procs, Events: b.r.Events, Goroutines: b.totals.goroutines,
 		Lost: losses.Events + losses.Missing, Losses: losses, Parallelism: b.busy.at}
-	p.built = b
+	p.built, p.Part = b, t.End.Reason == "cut"
 	p.Program, _ = t.Attr("program").(string)
 	for i, ns := range b.busy.at {
 		p.Busy += int64(i) * ns

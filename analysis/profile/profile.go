@@ -48,11 +48,12 @@ type Profile struct {
 
 	Timeline *Timeline `json:"timeline,omitempty"` // nil: of several traces
 
-	Events     int64  `json:"events"`     // read
-	Goroutines int64  `json:"goroutines"` // created
-	Degraded   uint64 `json:"degraded"`   // procedure calls that were counted but not traced
-	Lost       int64  `json:"lost"`       // events known to be missing
-	OffCPU     int64  `json:"offcpu_ns"`  // the operating system kept runnable threads waiting
+	Events     int64  `json:"events"`         // read
+	Goroutines int64  `json:"goroutines"`     // created
+	Degraded   uint64 `json:"degraded"`       // procedure calls that were counted but not traced
+	Lost       int64  `json:"lost"`           // events known to be missing
+	Part       bool   `json:"part,omitempty"` // it is of a part of a run
+	OffCPU     int64  `json:"offcpu_ns"`      // the operating system kept runnable threads waiting
 
 	// Effective and Nominal are the parallelism, on average over the run (Quartz, 3.1):
 	// goroutines on a processor that do not spin; goroutines that could be, spinning or not.
