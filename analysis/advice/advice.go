@@ -27,8 +27,8 @@ func Of(p *profile.Profile) (list []Item) {
 	for _, r := range rules {
 		list = append(list, r(p)...)
 	}
-	if len(list) == 0 {
-		return saturated(p)
+	if len(Texts(list)) == 0 {
+		return append(saturated(p), list...)
 	}
 	return append(list, atBest(p, list)...)
 }

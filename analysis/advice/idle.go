@@ -88,7 +88,8 @@ func spinning(p *profile.Profile) []Item {
 			measure.Percent(p.Spin, p.Busy+p.Spin), most.Name, most.File, most.Line)}}
 }
 
-// unprobed finds work in goroutines that ran no instrumented procedure. If some had no room for a profile stack,
+// unprobed finds work in goroutines that ran no instrumented procedure. That is a remark: it limits what is known, and nobody has
+// to change anything in the program. If some had no room for a profile stack,
 // it may be that they did, so that more probes would not help.
 func unprobed(p *profile.Profile) (out []Item) {
 	if p.Stackless > 0 {
@@ -99,9 +100,9 @@ func unprobed(p *profile.Profile) (out []Item) {
 		if !isWritten(e) || measure.Ratio(e.Started, p.Busy) <= startedShare.value() {
 			continue
 		}
-		out = append(out, Item{ID: "no-probes", Claim: "goroutines ran no instrumented procedure", Subject: about(e),
+		out = append(out, Item{ID: "no-probes", Claim: "goroutines ran no instrumented procedure", Subject: about(e), Remark: true,
 			Evidence: []Fact{ns("busy in them", e.Started), share("of busy time", measure.Ratio(e.Started, p.Busy))},
-			Text: fmt.Sprintf("%s of the self time of %s is in goroutines started in it that ran no instrumented procedure: \"qinst run -refine\" adds probes to the packages that they run",
+			Text: fmt.Sprintf("%s of the self time of %s is in goroutines started in it that ran no instrumented procedure: \"qinst run -refine\" adds probes to the packages that they run, unless what they run is inlined.",
 				measure.Time(e.Started), e.Name)})
 	}
 	return out

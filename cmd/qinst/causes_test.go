@@ -1,0 +1,52 @@
+package main
+
+import (
+	"os/exec"
+	"testing"
+
+	"qinst.dev/analysis/advice"
+	"qinst.dev/analysis/profile"
+)
+
+// TestCauses runs a program that is slow for one reason and looks for it among the first two conclusions, at the default
+// budget. scripts/slow/field does the same with other people's programs. Chance may hide a cause once, beside other load.
+func TestCauses(t *testing.T) {
+	t.Parallel()
+	program := buildProbed(t, "programs", "causes")
+	for cause, want := range map[string]struct{ id, subject string }{
+		"none":      {},
+		"serial":    {"one-processor", "main.load"},
+		"channel":   {"small-buffer", "main.channel.parts"},
+		"garbage":   {"garbage-collector", "main.parse"},
+		"logger":    {"contended-lock", "log.(*Logger).outMu"},
+		"semaphore": {"semaphore", "main.(*pool).in"},
+	} {
+		t.Run(cause, func(t *testing.T) {
+			t.Parallel()
+			var found []string
+			for range 3 {
+				tr, _ := runTraced(t, exec.Command(program, cause), "GOMAXPROCS=2", "QINST=budget=5%")
+				p, err := profile.New(tr)
+				if err != nil {
+					t.Fatal(err)
+				}
+				found = nil
+				for _, it := range advice.Of(p) {
+					if it.ID == "saturated-lock" {
+						it.ID = "contended-lock" // by how much
+					}
+					if it.Remark {
+						continue
+					}
+					if found = append(found, it.ID+" "+it.Subject.Name); len(found) <= 2 && it.ID == want.id && it.Subject.Name == want.subject {
+						return
+					}
+				}
+				if want.id == "" && len(found) == 0 {
+					return
+				}
+			}
+			t.Errorf("found %q, expected %s about %s first or second", found, want.id, want.subject)
+		})
+	}
+}
