@@ -426,11 +426,10 @@ func closures() {
 		defer func(mu *sync.Mutex) { mu.Unlock() }(&t.mu)
 	}()
 	free("closure with an argument", &t.mu)
-	go func() { t.mu.Unlock() }()
-	t.mu.Lock() // which may be before
-	if t.mu.TryLock() {
-		t.mu.Unlock()
-	}
+	t.mu.Lock()
+	go func() { t.mu.Unlock() }() // which the next operation waits for
+	t.mu.Lock()
+	t.mu.Unlock()
 }
 
 // spelled: what is seldom written so.
