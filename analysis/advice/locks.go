@@ -19,7 +19,9 @@ func locks(p *profile.Profile) (out []Item) {
 	for i := range p.Objects {
 		o := &p.Objects[i]
 		queued := timeWaiting(o, 1)
-		if !o.Lock() || measure.Ratio(queued, p.Wall) < queuedShare.value() {
+		// Many locks of one name, one for each connection, may all be waited for a little.
+		several := int64(max(1, min(o.Objects, p.Procs)))
+		if !o.Lock() || measure.Ratio(queued, p.Wall*several) < queuedShare.value() {
 			continue
 		}
 		if o.Holds > 0 && o.HoldInterval == nil && measure.Ratio(o.Hold, p.Wall) < heldShare.value() {

@@ -128,6 +128,10 @@ func TestRemarks(t *testing.T) {
 	if p.Stackless = 1; slices.ContainsFunc(Of(p), unprobed) {
 		t.Errorf("a lock, and goroutines without room for stacks: %+v", Of(p))
 	}
+	p.Objects[0].Objects, p.Objects[0].Waiting = 12, []int64{5920, 80}
+	if texts := Texts(Of(p)); len(texts) != 0 {
+		t.Errorf("locks of which each is seldom waited for: %q", texts)
+	}
 	p.Objects[0].Hold = 4
 	if texts := Texts(Of(p)); slices.ContainsFunc(texts, func(s string) bool { return strings.Contains(s, "main.mu") }) {
 		t.Errorf("a lock that is hardly held: %q", texts)
