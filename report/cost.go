@@ -44,7 +44,7 @@ func (pg *page) cost() {
 	}
 	s.Say("together about %s of the process, between %s and %s%s", measure.Percent(c.All, cpu), measure.Percent(c.Lo, cpu), measure.Percent(c.Hi, cpu), within)
 	s.Detail("the writer's time is measured; the rest are prices of a loop, and a processor does part of that work while it waits; the upper bound allows for text that is larger")
-	if r := RemedyFor(pg.t, p); r != nil {
+	if r := pg.remedy; r != nil {
 		s.Say("to record less: -without=%s leaves out what costs most and tells least: counting would take about %.1f%% then, and their time is in their callers' lines. qinst report -apply writes that to qinst.toml",
 			strings.Join(r.Without, ","), 100*r.Left)
 	}

@@ -45,8 +45,9 @@ func Page(t *trace.Trace, p *profile.Profile) *doc.Doc {
 // page builds a report. Each method adds a section, or none if there is nothing to report.
 type page struct {
 	*doc.Doc
-	t *trace.Trace
-	p *profile.Profile
+	t      *trace.Trace
+	p      *profile.Profile
+	remedy *Remedy // nil: none is needed, or known
 }
 
 func newPage(t *trace.Trace, p *profile.Profile) *page {
@@ -54,7 +55,7 @@ func newPage(t *trace.Trace, p *profile.Profile) *page {
 	if title == "" {
 		title = "program"
 	}
-	return &page{&doc.Doc{Title: title}, t, p}
+	return &page{&doc.Doc{Title: title}, t, p, RemedyFor(t, p)}
 }
 
 // program begins the section without a title.
@@ -110,7 +111,7 @@ func (pg *page) doubts(s *doc.Section) {
 	c, cpu, budget := &p.Tool.Cost, p.CPU.User+p.CPU.System, pg.t.Int("budget_permille")
 	if budget > 0 && p.Tool.EventCost > 0 && float64(c.All) > budgetWarn*float64(cpu*budget)/1000 {
 		what := "see the last section"
-		if RemedyFor(pg.t, p) != nil {
+		if pg.remedy != nil {
 			what = "the last section says what to leave out"
 		}
 		s.Warn("recording took about %s of the processor time (between %s and %s), so that the program took %.2f times as much; the budget is %.3g%%: %s",

@@ -47,7 +47,7 @@ func Profile(p *profile.Profile, v View) *doc.Doc {
 		t.row(e, more...)
 	}
 	d.Add("entries", "").Table(t.Table)
-	(&page{d, nil, p}).losses()
+	(&page{Doc: d, p: p}).losses()
 	return d
 }
 

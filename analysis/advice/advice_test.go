@@ -179,7 +179,7 @@ func TestMuchCollected(t *testing.T) {
 		b.Note(g, spec.EvGCEnd)
 	}
 	b.Exit(g, f)
-	if hints := hintsOf(t, b); !strings.Contains(hints, "allocate less: the garbage collector took 20.0% of the processor time, in 10 cycles, one every 10.0ms") {
+	if hints := hintsOf(t, b); !strings.Contains(hints, "allocate less: the garbage collector took 20.0% of the busy time, as far as the trace of the scheduler tells, in 10 cycles, one every 10.0ms") {
 		t.Errorf("hints:\n%s", hints)
 	}
 }

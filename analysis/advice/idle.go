@@ -110,17 +110,17 @@ func unprobed(p *profile.Profile) (out []Item) {
 
 // collector finds a garbage collector that takes a large part of the processor time, and who makes the garbage.
 func collector(p *profile.Profile) []Item {
-	used, of := p.CPU.Collector, p.CPU.User+p.CPU.System
-	if used < 0 {
-		used, of = p.GC.Workers+p.GC.Assists, p.Busy // by the wall clock: on a busy machine too much
+	used, of, what := p.CPU.Collector, p.CPU.User+p.CPU.System, "of the processor time"
+	if used < 0 { // a part of a run, or an older file: other load may be in both
+		used, of, what = p.GC.Workers+p.GC.Assists, p.Busy, "of the busy time, as far as the trace of the scheduler tells"
 	}
 	if measure.Ratio(used, of) < collectorShare.value() || p.GC.Cycles < 2 {
 		return nil
 	}
 	it := Item{ID: "garbage-collector", Claim: "the garbage collector has much of the processor time", Subject: run,
 		Evidence: []Fact{share("of processor time", measure.Ratio(used, of)), ns("collecting", used), count("cycles", p.GC.Cycles)}}
-	it.Text = fmt.Sprintf("allocate less: the garbage collector took %s of the processor time, in %s cycles, one every %s",
-		measure.Percent(used, of), measure.Count(p.GC.Cycles), measure.Time(p.Wall/p.GC.Cycles))
+	it.Text = fmt.Sprintf("allocate less: the garbage collector took %s %s, in %s cycles, one every %s",
+		measure.Percent(used, of), what, measure.Count(p.GC.Cycles), measure.Time(p.Wall/p.GC.Cycles))
 	if p.Timeline != nil && len(p.Timeline.Heap) > 0 {
 		most := int64(0)
 		for _, h := range p.Timeline.Heap {
