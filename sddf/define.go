@@ -187,7 +187,7 @@ func (k *kind) announce() {
 		return
 	}
 	table, err := AppendValues(nil, spec.Records[spec.TagProbes-1].Fields[1:], "", []string{"", k.rec.Name}, []uint64{hash(k.rec.Name)},
-		[]string{spec.PointRecord}, []uint32{1}, []uint32{0}, []uint32{0}, []uint32{0}, []uint32{0}, []uint32{0}, []uint32{0}, []uint32{0})
+		[]string{spec.PointRecord}, []uint32{1}, []uint32{0}, []uint32{0}, []uint32{0}, []uint32{0}, []uint32{0}, []uint32{0}, []uint32{0}, []uint32{0})
 	if err != nil {
 		return
 	}

@@ -25,7 +25,7 @@ func burstPoints(w *sddf.Writer) {
 	n := len(kinds)
 	zeros, ids := make([]uint32, n), make([]uint64, n)
 	flags := []uint32{spec.FlagTwice, 0, 0, 0, spec.FlagDerived, 0, 0, 0}
-	w.Data(spec.TagProbes, uint32(0), "main", []string{""}, ids, kinds, zeros, []uint32{0, 0, 0, 0, 0, 0, 6, 6}, zeros, zeros, flags, zeros, []uint32{0, 1, 1, 0, 4, 5, 6, 7}, []uint32{0, 1, 2, 3, 4, 5, 6, 7})
+	w.Data(spec.TagProbes, uint32(0), "main", []string{""}, ids, kinds, zeros, []uint32{0, 0, 0, 0, 0, 0, 6, 6}, zeros, zeros, flags, zeros, []uint32{0, 1, 1, 0, 4, 5, 6, 7}, []uint32{0, 1, 2, 3, 4, 5, 6, 7}, zeros)
 }
 
 // counted is a trace in which procedure 0 had 1,000 entries with probes before it was hot, then ten
@@ -183,7 +183,7 @@ func TestLoopUnits(t *testing.T) {
 			clock(w, 1000)
 			zeros := make([]uint32, 6)
 			w.Data(spec.TagProbes, uint32(0), "main", []string{""}, make([]uint64, 6), []string{"proc", "loop", "call", "loop", "call", "call"}, zeros, zeros,
-				zeros, zeros, []uint32{0, spec.FlagTwice, 0, spec.FlagTwice, 0, 0}, zeros, []uint32{0, 1, 2, 3, 4, 5}, []uint32{0, 1, 1, 1, 3, 5})
+				zeros, zeros, []uint32{0, spec.FlagTwice, 0, spec.FlagTwice, 0, 0}, zeros, []uint32{0, 1, 2, 3, 4, 5}, []uint32{0, 1, 1, 1, 3, 5}, zeros)
 			w.Data(spec.TagCounts, uint64(2000), packed(0, 1, 0, 1, 1, 0, 2, 3000, 0, 3, 1500, 0, 4, 6000, 0, 5, 9, 0))
 			w.Data(spec.TagBursts, uint64(2000), uint64(10), packed(found...))
 			clock(w, 3000)
@@ -229,7 +229,7 @@ func TestSummed(t *testing.T) {
 		for i := range own {
 			own[i] = uint32(i)
 		}
-		w.Data(spec.TagProbes, uint32(0), "main", []string{"", "leaf0", "calls", "leaf0", "hot", "p", "q"}, make([]uint64, len(kinds)), kinds, names, owners, zeros, zeros, flags, zeros, representatives, own)
+		w.Data(spec.TagProbes, uint32(0), "main", []string{"", "leaf0", "calls", "leaf0", "hot", "p", "q"}, make([]uint64, len(kinds)), kinds, names, owners, zeros, zeros, flags, zeros, representatives, own, zeros)
 		w.Data(spec.TagCounts, uint64(2000), packed(3, 101_000, 0, 4, 1000, 0, 5, 3000, 0, 10, 7, 0))
 		w.Data(spec.TagBursts, uint64(2000), uint64(10), packed(3, 100_000, 1000, 10*100*100, 10, 4, 0, 1000, 10*100*100, 10*100*100))
 		clock(w, 3000)

@@ -110,11 +110,11 @@ type recordKey struct {
 // nameKey is the zero key for other records.
 func nameKey(p *sddf.Packet) (key recordKey) {
 	switch p.Record.Tag {
-	case spec.TagProbes, spec.TagFunction, spec.TagReason, spec.TagStack, spec.TagFrame, spec.TagText, spec.TagPath:
+	case spec.TagProbes, spec.TagFunction, spec.TagReason, spec.TagStack, spec.TagFrame, spec.TagText, spec.TagPath, spec.TagCode:
 		key.tag = p.Record.Tag
 		key.what, _ = p.Values[0].(uint64)
 		if len(p.Values) > 1 {
-			key.which, _ = p.Values[1].(uint64) // of a frame: its level; of paths: how many there are
+			key.which, _ = p.Values[1].(uint64) // of a frame: its level; of paths and codes: how many there are
 		}
 	}
 	return key

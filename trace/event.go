@@ -150,9 +150,12 @@ func (e *Event) Sync() Operation { return Operation{PointID(e.arg), Address(e.ob
 // Sampled is a sample of one goroutine.
 type Sampled struct {
 	Path  PathID // of the goroutine, from where it started
+	Code  CodeID // where it was in the program's text, 0 if that is not known
 	Gap   int64  // us on average between its looks
 	First bool   // the first sample of a look
 }
 
 // Sample returns the data of a Sample. Without a slot no goroutine was on a processor.
-func (e *Event) Sample() Sampled { return Sampled{PathID(e.arg), int64(e.aux), e.obj != 0} }
+func (e *Event) Sample() Sampled {
+	return Sampled{PathID(e.arg & (1<<32 - 1)), CodeID(e.arg >> 32), int64(e.aux), e.obj != 0}
+}

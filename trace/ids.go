@@ -15,6 +15,8 @@ type (
 	StackID uint32
 	// PathID is the number of a path: an index of [Tables.Paths]. 0 is where a goroutine started.
 	PathID int32
+	// CodeID is the number of a code: an index of [Tables.Codes]. 0 is where a goroutine started.
+	CodeID int32
 	// TextID is the number of a text of the program's: a key of [Tables.Texts]. 0 is no text.
 	TextID uint64
 	// ReasonID is the code of a wait's reason: a key of [Tables.Reasons].

@@ -43,7 +43,8 @@ type indexer struct {
 	window   []spec.Attr // arguments of the last "window" command, nil if there is none
 
 	stacks []rawStack
-	paths  []rawPaths
+	paths  []rawNodes
+	codes  []rawNodes
 	frames map[uint64][]Frame // by return address, innermost first
 }
 
@@ -53,23 +54,26 @@ type rawStack struct {
 	pcs    []uint64
 }
 
-// rawPaths are paths with numbers from first on.
-type rawPaths struct {
+// rawNodes are paths, or codes, with numbers from first on.
+type rawNodes struct {
 	first uint64
-	paths sddf.Blob
+	nodes sddf.Blob
 }
 
-// maxPaths is far above the number that a program has room for.
-const maxPaths = 1 << 20
+// maxNodes is far above the number that a program has room for.
+const maxNodes = 1 << 20
+
+// maxDepth bounds the calls that lead to a code.
+const maxDepth = 1 << 10
 
 // pathTable reads the paths. Each is to come from one with a smaller number.
 func (ix *indexer) pathTable() {
 	t := ix.t
 	for _, r := range ix.paths {
 		number := r.first - 1
-		t.entries(&spec.Paths, r.paths, func(v []uint64) {
+		t.entries(&spec.Paths, r.nodes, func(v []uint64) {
 			number++
-			if number >= maxPaths || v[0] >= number || v[1] >= uint64(len(t.Points)) {
+			if number >= maxNodes || v[0] >= number || v[1] >= uint64(len(t.Points)) {
 				t.losses.Records++
 				return
 			}
@@ -77,6 +81,27 @@ func (ix *indexer) pathTable() {
 				t.Paths = append(t.Paths, Path{Point: NoPoint})
 			}
 			t.Paths[number] = Path{PathID(v[0]), PointID(v[1]), v[2] != 0}
+		})
+	}
+}
+
+// codeTable reads the codes. Each is to come from one with a smaller number.
+func (ix *indexer) codeTable() {
+	t := ix.t
+	var depths []uint16 // a program's stacks are cut far below the bound
+	for _, r := range ix.codes {
+		number := r.first - 1
+		t.entries(&spec.Codes, r.nodes, func(v []uint64) {
+			number++
+			if number >= maxNodes || v[0] >= number || v[0] < uint64(len(depths)) && depths[v[0]] >= maxDepth {
+				t.losses.Records++
+				return
+			}
+			for uint64(len(t.Codes)) <= number {
+				t.Codes, depths = append(t.Codes, Code{}), append(depths, 0)
+			}
+			depths[number] = depths[v[0]] + 1
+			t.Codes[number] = Code{CodeID(v[0]), ix.fns[v[2]].Name, int(v[1])}
 		})
 	}
 }
@@ -208,7 +233,11 @@ func (ix *indexer) data(r *row) bool {
 		}
 	case spec.TagPath:
 		if first, b := r.u("first"), get[sddf.Blob](r, "paths"); !r.bad && first > 0 {
-			ix.paths = append(ix.paths, rawPaths{first, b})
+			ix.paths = append(ix.paths, rawNodes{first, b})
+		}
+	case spec.TagCode:
+		if first, b := r.u("first"), get[sddf.Blob](r, "codes"); !r.bad && first > 0 {
+			ix.codes = append(ix.codes, rawNodes{first, b})
 		}
 	case spec.TagCallee:
 		if probe, name, n := r.u("probe"), r.s("function"), r.u("hits"); !r.bad && probe < spec.MaxProbes {
@@ -292,9 +321,12 @@ func (ix *indexer) cost(r *row) {
 		}
 	case spec.TagProcess:
 		ix.usageAt = r.u("ticks")
-		t.Usage = Usage{!r.bad, 0, int64(r.u("user")), int64(r.u("system")), int64(r.u("maxrss")), -1}
+		t.Usage = Usage{!r.bad, 0, int64(r.u("user")), int64(r.u("system")), int64(r.u("maxrss")), -1, 0}
 		if r.has("collector") { // files of older programs do not have it
 			t.Usage.Collector = int64(r.u("collector"))
+		}
+		if r.has("looks") { // likewise
+			t.Usage.Looks = int64(r.u("looks"))
 		}
 	case spec.TagMemory:
 		t.Memory = Memory{!r.bad, int64(r.u("limit")), int64(r.u("events")), int64(r.u("counts")), int64(r.u("stacks")), int64(r.u("tables")),
@@ -395,7 +427,11 @@ func (ix *indexer) probes(r *row) bool {
 	if r.has("loop") { // likewise
 		loops = r.us("loop")
 	}
-	for _, col := range [][]uint64{names, owners, files, lines, flags, ops, representatives, loops} {
+	ends := make([]uint64, n)
+	if r.has("end") { // likewise
+		ends = r.us("end")
+	}
+	for _, col := range [][]uint64{names, owners, files, lines, flags, ops, representatives, loops, ends} {
 		r.bad = r.bad || uint64(len(col)) != n
 	}
 	// A point takes more than 8 bytes of the file, so an index beyond that
@@ -427,7 +463,7 @@ func (ix *indexer) probes(r *row) bool {
 			loop = PointID(base + loops[i])
 		}
 		t.Points[base+i] = Point{ID: ids[i], Kind: kinds[i], Package: pkg, Name: strs[names[i]],
-			File: strs[files[i]], Line: int(lines[i]), Flags: uint32(flags[i]), Owner: owner, Op: strs[ops[i]], Representative: PointID(representative), Loop: loop}
+			File: strs[files[i]], Line: int(lines[i]), End: int(ends[i]), Flags: uint32(flags[i]), Owner: owner, Op: strs[ops[i]], Representative: PointID(representative), Loop: loop}
 	}
 	return true
 }
@@ -455,6 +491,7 @@ func (ix *indexer) finish() {
 	ix.unknownPoints()
 	ix.stackTable()
 	ix.pathTable()
+	ix.codeTable()
 	ix.blocksInOrder()
 	ix.readCounts()
 	ix.readBursts()

@@ -111,7 +111,9 @@ func (m *model) apply(th *thread) bool {
 	case spec.EvSync:
 		m.sync(th, arg)
 	case spec.EvSample:
-		m.sample(th, arg)
+		m.sample(th, arg, 0)
+	case spec.EvLook:
+		m.sample(th, arg, th.arg(2))
 	case spec.EvRecord:
 		m.record(th, arg)
 	case spec.EvGoroutine:
@@ -155,11 +157,14 @@ func (m *model) sync(th *thread, point uint32) {
 }
 
 // sample applies a sample of another thread.
-func (m *model) sample(th *thread, on uint32) {
+func (m *model) sample(th *thread, on uint32, code uint64) {
 	w := th.arg(1)
 	e := Event{Kind: Sample, Slot: NoSlot, By: NoSlot, arg: w & (1<<32 - 1), aux: uint32(w >> 32 & (1<<31 - 1)), obj: w >> 63, Thread: ThreadID(th.id)}
 	if seen := m.byID[on]; seen != nil && seen.g != nil && e.arg < uint64(max(1, len(m.t.Paths))) {
 		e.G, e.Slot = seen.g.id, seen.g.slot
+	}
+	if code < uint64(len(m.t.Codes)) {
+		e.arg |= code << 32
 	}
 	m.emit(e)
 }

@@ -19,6 +19,7 @@ type Tables struct {
 	Texts     map[TextID]string
 	Stacks    []Stack  // by StackID
 	Paths     []Path   // by PathID
+	Codes     []Code   // by CodeID
 	Threads   []Thread // by dense number, then thread id
 	Given     map[ThreadID][]Given
 	Reasons   map[ReasonID]string
@@ -117,6 +118,7 @@ type Point struct {
 	Name           string // linker symbol: the function for a proc, the callee for call and go ("": known at run time only); a loop's head
 	File           string
 	Line           int
+	End            int // of a loop: the line with its end; 0: not known
 	Flags          uint32
 	Owner          PointID // the procedure that contains the point; a proc: itself
 	Representative PointID // the point whose hits are this one's, too; may be the point itself
@@ -264,6 +266,13 @@ type Frame struct {
 	Line     int
 }
 
+// Code is a line of the program's text at which a goroutine was, and the calls that led to it.
+type Code struct {
+	From     CodeID // the call, a smaller number; 0: a goroutine started here
+	Function string // linker symbol; "": calls that are not known
+	Line     int
+}
+
 // Path is a path of procedures and loops in which samples were taken.
 type Path struct {
 	From     PathID  // the path one step shorter, a smaller number; 0: where the goroutine started
@@ -349,6 +358,7 @@ type Usage struct {
 	User, System int64 // ns of processor time
 	MaxRSS       int64 // bytes
 	Collector    int64 // ns, of the garbage collector's mark workers and assists; -1: not known
+	Looks        int64 // ns, of threads that told samplers where they are
 }
 
 // Metric is a reading of the runtime's heap metrics.

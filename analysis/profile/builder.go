@@ -56,6 +56,7 @@ type totals struct {
 	searched   int64
 	goroutines int64
 	guesses    map[line]estimate
+	probed     probed
 }
 
 func newBuilder(source trace.Source, in Within) *builder {
@@ -320,7 +321,12 @@ func (b *builder) Sample(g *replay.G, s trace.Sampled) {
 	case g.State != trace.Blocked:
 		return // it spins, or has just left
 	}
-	b.sampled.note(g.Context, b.r.Found(g, s.Path), busy, float64(max(s.Gap, 1)))
+	to, probe := b.r.Found(g, s)
+	if probe {
+		b.sampled.probes++
+		to = b.r.Outside(b.r.System.Probes, replay.RootTool, b.r.Contexts.Node(g.Context).Group)
+	}
+	b.sampled.note(g.Context, to, busy, float64(max(s.Gap, 1)), s.Code != 0)
 }
 
 func (b *builder) Other(g *replay.G, e *trace.Event) {
@@ -357,9 +363,11 @@ func (b *builder) finish() {
 			b.objects.end(g.Wait, m.queue, b.wall, stillWaiting, nil, 0)
 		}
 	}
-	t := taker{costs: costsOf(b.r.T), ledger: b.ledger}
+	t := taker{costs: costsOf(b.r.T), ledger: b.ledger, told: b.sampled}
 	t.events()
+	before := t.probesTime()
 	b.sampled.divide(b.ledger)
+	b.totals.probed = probed{t.probesTime() - before, b.sampled.probes}
 	t.counts()
 	if b.within == nil { // otherwise their number is not known
 		t.calls()

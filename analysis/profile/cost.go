@@ -1,14 +1,18 @@
 package profile
 
 import (
+	"math"
+
 	"qinst.dev/sddf/spec"
 	"qinst.dev/trace"
 )
 
 // Cost is the processor time that the tool took from the program, in ns, by kind. Numbers are
-// counted, prices are from a loop at the program's start, so that only the writer's time is measured.
+// counted. The writer's time is measured, and where samples tell what text runs, that of probes. Other prices are from a
+// loop at the program's start.
 type Cost struct {
 	Writer     int64 `json:"writer_ns"`
+	Looks      int64 `json:"looks_ns"` // of threads that were asked where they are
 	Extensions int64 `json:"extensions_ns"`
 	Events     Paid  `json:"events"`
 	Timed      Paid  `json:"timed"`
@@ -48,9 +52,15 @@ const (
 	textTests = 20 // and at most so many times what the tests cost
 )
 
+// probed is the time in which samples found probes, in ns, and the number of these samples.
+type probed struct {
+	ns    int64
+	found int64
+}
+
 // costOf adds up what the tool cost a run. Without prices there is the writer's time only.
-func costOf(t *trace.Tables, writer, events int64) Cost {
-	c := Cost{Writer: writer}
+func costOf(t *trace.Tables, writer, events int64, seen probed) Cost {
+	c := Cost{Writer: writer, Looks: t.Usage.Looks}
 	for _, e := range t.Extensions {
 		c.Extensions += e.Took
 	}
@@ -65,9 +75,20 @@ func costOf(t *trace.Tables, writer, events int64) Cost {
 	}
 	c.InPlace.Cost = int64(count * (float64(n.placed)/placedParts + float64(n.plain)/plainParts))
 	c.Tests.Cost = int64(count * float64(n.entries) / testParts)
-	sure := c.Writer + c.Extensions
-	paid := c.Events.Cost + c.Timed.Cost + c.Counted.Cost + c.InPlace.Cost + c.Tests.Cost
-	c.All, c.Lo, c.Hi = sure+paid, sure+int64(leastPaid*float64(paid)), sure+int64(mostPaid*float64(paid))
+	sure := c.Writer + c.Looks + c.Extensions
+	calls, inLine := c.Events.Cost+c.Timed.Cost+c.Counted.Cost, c.InPlace.Cost+c.Tests.Cost
+	lo, hi := leastPaid*float64(calls), mostPaid*float64(calls)
+	if seen.found > 0 && calls > 0 {
+		k := float64(seen.ns) / float64(calls)
+		for _, p := range []*Paid{&c.Events, &c.Timed, &c.Counted} {
+			p.Cost = int64(k * float64(p.Cost))
+		}
+		calls = seen.ns
+		half := 1.96 * math.Sqrt(float64(seen.found)+1) / float64(seen.found)
+		lo, hi = float64(calls)*max(0, 1-half), float64(calls)*(1+half)
+	}
+	c.All = sure + calls + inLine
+	c.Lo, c.Hi = sure+int64(lo+leastPaid*float64(inLine)), sure+int64(hi+mostPaid*float64(inLine))
 	c.Hi += min(int64(mostText*float64(t.Usage.User+t.Usage.System)), textTests*c.Tests.Cost)
 	return c
 }
@@ -111,7 +132,7 @@ func countsOf(t *trace.Tables) (n numbers) {
 }
 
 func (c *Cost) add(o *Cost) {
-	for _, x := range [][2]*int64{{&c.Writer, &o.Writer}, {&c.Extensions, &o.Extensions}, {&c.All, &o.All}, {&c.Lo, &o.Lo}, {&c.Hi, &o.Hi}} {
+	for _, x := range [][2]*int64{{&c.Writer, &o.Writer}, {&c.Looks, &o.Looks}, {&c.Extensions, &o.Extensions}, {&c.All, &o.All}, {&c.Lo, &o.Lo}, {&c.Hi, &o.Hi}} {
 		*x[0] += *x[1]
 	}
 	for _, x := range [][2]*Paid{{&c.Events, &o.Events}, {&c.Timed, &o.Timed}, {&c.Counted, &o.Counted}, {&c.InPlace, &o.InPlace}, {&c.Tests, &o.Tests}} {

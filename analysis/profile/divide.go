@@ -104,6 +104,9 @@ func (s *sampled) extend(at replay.ContextID, x *ext) replay.ContextID {
 	if x.set == 0 && x.top == trace.NoPoint {
 		return at
 	}
+	if x.top == s.r.System.Probes {
+		return s.r.Outside(x.top, replay.RootTool, s.r.Contexts.Node(at).Group)
+	}
 	c := s.r.Contexts.Node(at).Context
 	var members []replay.Member
 	for set := x.set; set != 0; set = s.r.Sets.Parent(set) {

@@ -32,8 +32,12 @@ const pushed = 1.3
 type taker struct {
 	costs
 	*ledger
+	told   *sampled
 	probes uint64 // that something was taken out for
 }
+
+// Samples that tell what text ran find probes as they find anything else: they tell what probes cost at
+// their place, with the misses in caches. Then only what counts in line is taken out by its price.
 
 // events subtracts the cost of events from the contexts in which they were written. Half of the
 // cost is before an event's time, half after it.
@@ -44,9 +48,29 @@ func (t *taker) events() {
 	for id := range t.all() {
 		if halves := t.r.Contexts.Node(id).Half; halves > 0 {
 			t.probes += uint64(halves+1) / 2
+			if t.seen(id) {
+				continue
+			}
 			t.takeProbes(id, int64(math.Round(float64(halves)*t.event/2)))
 		}
 	}
+}
+
+// probesTime is the time in probes so far.
+func (t *taker) probesTime() (ns int64) {
+	for id := range t.all() {
+		if t.r.Contexts.Node(id).Proc == t.r.System.Probes {
+			ns += t.at(id).Busy()
+		}
+	}
+	return ns
+}
+
+// seen reports whether samples tell of probes in a context.
+func (t *taker) seen(id replay.ContextID) bool {
+	n := &t.r.Contexts.Node(id).Context
+	st := t.told.strata[stratumKey{n.Group, n.Proc, trace.NoPoint}]
+	return st != nil && st.codes >= enough
 }
 
 // inCaller is the share of a counted hit's cost that falls to the caller: all of the entry's
@@ -75,6 +99,9 @@ func (t *taker) counts() {
 			t.probes += pt.Counting(pt.Degraded())
 		}
 		cost := t.count*float64(pt.Counting(pt.Degraded()-min(pt.Timed(), pt.Degraded()))) + 2*t.event*float64(pt.Timed())
+		if t.told.codes >= enough {
+			cost = t.count * float64(min(pt.Plain, pt.Degraded())) / spec.InLineParts
+		}
 		for _, id := range busy[proc] {
 			share := cost * float64(t.at(id).Busy()) / float64(all[proc])
 			from := t.r.Contexts.Node(id).From
@@ -91,7 +118,9 @@ func (t *taker) calls() {
 	hits, busy := map[trace.PointID]uint64{}, map[trace.PointID]int64{}
 	for i := range t.r.T.Points {
 		if p := &t.r.T.Points[i]; p.Kind == spec.PointCall {
-			hits[p.Owner] += p.Counts(trace.PointID(i))
+			if n := p.Counts(trace.PointID(i)); t.told.codes < enough || p.Flags&spec.FlagInLine != 0 {
+				hits[p.Owner] += n
+			}
 		}
 	}
 	for id := range t.all() {
@@ -126,7 +155,7 @@ func (t *taker) take(id replay.ContextID, ns int64, to trace.PointID, root repla
 	if ns = min(ns, busy); ns <= 0 {
 		return
 	}
-	other := t.r.Find(t.contextOf(to, root, t.r.Contexts.Node(id).Group))
+	other := t.r.Outside(to, root, t.r.Contexts.Node(id).Group)
 	u := t.at(other) // must come first, because it may move the others
 	p := t.at(id)
 	for i, n := range shareOut(p.BusyAt, ns, busy) {
@@ -141,13 +170,6 @@ func (t *taker) take(id replay.ContextID, ns int64, to trace.PointID, root repla
 	area := int64(float64(p.Runnable[useBusy]) * float64(ns) / float64(busy))
 	p.Runnable[useBusy] -= area
 	u.Runnable[useBusy] += area
-}
-
-// contextOf returns the context of a group's goroutines in what is not the program's.
-func (t *taker) contextOf(p trace.PointID, root replay.Root, group replay.GroupID) replay.Context {
-	s := t.r.Sets
-	set := s.With(s.With(0, replay.RootMember(root)), t.r.Groups.Member(group))
-	return replay.Context{Set: s.With(set, replay.ProcMember(p)), Proc: p, Inner: p, Loop: trace.NoPoint, Group: group}
 }
 
 // shareOut takes ns out of times, whose sum is all, in proportion. It returns the amounts taken

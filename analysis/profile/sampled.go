@@ -18,6 +18,8 @@ type sampled struct {
 	found   map[replay.ContextID]*found
 	looks   int64
 	samples int64
+	codes   int64    // samples that tell what text ran
+	probes  int64    // of these, that found a probe
 	look    []sample // of the look at hand
 	touched []*moments
 }
@@ -36,6 +38,7 @@ type stratum struct {
 	v, v2  float64 // total weight of the looks, and of their squares
 	tick   float64 // weight in the look at hand
 	n      float64 // samples
+	codes  float64 // of these, that tell what text ran
 	weight float64 // of them, whatever else was busy
 	npt    float64 // of all its contexts, ns
 }
@@ -93,8 +96,9 @@ func newSampled(r *replay.Replay) *sampled {
 	return &sampled{r: r, strata: map[stratumKey]*stratum{}, found: map[replay.ContextID]*found{}}
 }
 
-// note records that a sample at context at, with so many processors busy, found context to.
-func (s *sampled) note(at, to replay.ContextID, i int, weight float64) {
+// note records that a sample at context at, with so many processors busy, found context to. code tells that it
+// shows what text ran, and so probes.
+func (s *sampled) note(at, to replay.ContextID, i int, weight float64, code bool) {
 	s.samples++
 	from := s.r.Contexts.Node(at).Context
 	st := s.stratumOf(stratumKey{from.Group, from.Proc, trace.NoPoint})
@@ -115,6 +119,10 @@ func (s *sampled) note(at, to replay.ContextID, i int, weight float64) {
 	}
 	f.n++
 	st.n++
+	if code {
+		s.codes++
+		st.codes++
+	}
 	st.weight += weight
 	pt.at, x.at = addAt(pt.at, i, weight), addAt(x.at, i, weight)
 	if i == 0 {

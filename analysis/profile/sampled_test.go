@@ -48,7 +48,7 @@ var coverCases = flag.Int("cover.cases", 1200, "programs of TestCoverage")
 // independent looks. Cases are independent: each is one line of one program.
 func TestCoverage(t *testing.T) {
 	const gap = 1e6
-	for _, kind := range []string{"all", "some", "mixed"} {
+	for _, kind := range []string{"all", "some", "mixed", "text"} {
 		cases, held, wide := 0, 0, 0
 		for seed := range uint64(*coverCases) {
 			r := rand.New(rand.NewPCG(seed, 17))
@@ -62,9 +62,13 @@ func TestCoverage(t *testing.T) {
 				chance := rand.New(rand.NewPCG(seed, 29))
 				untraced = func(string) bool { return chance.IntN(3) > 0 }
 			}
-			sampled := profileOf(t, tracetest.SimulateOn(tracetest.New(procs).Samples(gap, seed, untraced), ths))
+			b := tracetest.New(procs).Samples(gap, seed, untraced)
+			if kind == "text" {
+				b.Text()
+			}
+			sampled := profileOf(t, tracetest.SimulateOn(b, ths))
 			name := fmt.Sprint("main.f", 1+r.IntN(3))
-			if kind == "all" && r.IntN(3) == 0 {
+			if (kind == "all" || kind == "text") && r.IntN(3) == 0 {
 				name = fmt.Sprint("main.outer", r.IntN(2))
 			}
 			want, got := find(exact, name), find(sampled, name)
@@ -110,7 +114,11 @@ func TestSampledIdentities(t *testing.T) {
 		seed := rapid.Uint64().Draw(rt, "seed")
 		procs, ths := phases(rand.New(rand.NewPCG(seed, 3)))
 		exact := profileOf(t, tracetest.Simulate(procs, ths))
-		sampled := profileOf(t, tracetest.SimulateOn(tracetest.New(procs).Samples(1e6, seed, func(name string) bool { return name == "main.f0" || name == "main.f1" }), ths))
+		b := tracetest.New(procs).Samples(1e6, seed, func(name string) bool { return name == "main.f0" || name == "main.f1" })
+		if rapid.Bool().Draw(rt, "text") {
+			b.Text()
+		}
+		sampled := profileOf(t, tracetest.SimulateOn(b, ths))
 		for i := range exact.Entries {
 			want := &exact.Entries[i]
 			got := find(sampled, want.Name)

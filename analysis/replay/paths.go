@@ -40,14 +40,17 @@ func newPaths(t *trace.Tables) paths {
 	return p
 }
 
-// Found returns the context in which a sampler found a goroutine. If the path disagrees with the
-// events, a procedure was just being entered or left, and the result is the context known from
-// events.
-func (r *Replay) Found(g *G, path trace.PathID) ContextID {
-	if w := r.follow(g, path); w.told == g.Context {
-		return w.all
+// Found returns the context in which a sampler found a goroutine, and whether a probe ran there. If the path
+// disagrees with the events, a procedure was just being entered or left, and the result is the context known
+// from events.
+func (r *Replay) Found(g *G, s trace.Sampled) (at ContextID, probe bool) {
+	w := r.follow(g, s.Path)
+	if w.told != g.Context {
+		w.all = g.Context
+	} else if s.Code != 0 {
+		w.all = r.merge(g, s.Path, s.Code)
 	}
-	return g.Context
+	return w.all, r.isProbe(s.Code)
 }
 
 // follow returns the contexts that a path leads to from the context in which a goroutine started.

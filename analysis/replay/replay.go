@@ -36,6 +36,7 @@ type Replay struct {
 	told     trace.Time
 	objects  objects
 	paths    paths
+	codes    codes
 	levels   int // changes of levels so far
 }
 
@@ -50,6 +51,7 @@ func New(source trace.Source, options Options) *Replay {
 	r.Names = newNames(r.T)
 	r.objects = newObjects(r.T)
 	r.paths = newPaths(r.T)
+	r.codes = newCodes(r.T)
 	for code, s := range r.T.Reasons {
 		if s == "sync.Cond.Wait" {
 			r.condWait = code

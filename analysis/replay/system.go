@@ -34,6 +34,13 @@ func withSystem(t *trace.Tables) (*trace.Tables, System) {
 // IsSystem reports whether a procedure is one that is not in the source.
 func (r *Replay) IsSystem(p trace.PointID) bool { return p >= r.System.Worker }
 
+// Outside returns the context of a group's goroutines in one of these procedures that is not a part of the program's
+// paths, below a root of its own.
+func (r *Replay) Outside(p trace.PointID, root Root, group GroupID) ContextID {
+	set := r.Sets.With(r.Sets.With(0, RootMember(root)), r.Groups.Member(group))
+	return r.Find(Context{Set: r.Sets.With(set, ProcMember(p)), Proc: p, Inner: p, Loop: trace.NoPoint, Group: group})
+}
+
 func (r *Replay) enterSystem(g *G, now trace.Time, p trace.PointID) {
 	if g == nil {
 		return

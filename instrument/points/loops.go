@@ -173,6 +173,7 @@ func (l *looper) name(s ast.Stmt, name string) string {
 func (l *looper) point(lp *Loop, pos token.Pos, name string) {
 	lp.Point = uint32(len(l.set.Points))
 	p := l.add(l.fn, pos, spec.PointLoop, name)
+	_, p.End = l.place(lp.to - 1)
 	if lp.Spin {
 		p.Flags |= spec.FlagSpin
 	}

@@ -51,6 +51,7 @@ type Point struct {
 	Owner uint32 // offset of the procedure that contains it
 	File  string
 	Line  uint32
+	End   uint32 // of a loop: the line with its end
 	Flags uint32
 	Op    string // of a sync point: spec.OpLock ...
 

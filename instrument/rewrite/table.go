@@ -270,9 +270,9 @@ var @table = `, t.u32, t.boolean, points, base, off, probes, t.uptr, at) + strco
 func Table(importPath string, list []points.Point) ([]byte, error) {
 	intern := interner{index: map[string]uint32{"": 0}, list: []string{""}}
 	var (
-		ids                                                             []uint64
-		kinds                                                           []string
-		names, owners, files, lines, flags, ops, representatives, loops []uint32
+		ids                                                                   []uint64
+		kinds                                                                 []string
+		names, owners, files, lines, flags, ops, representatives, loops, ends []uint32
 	)
 	for _, p := range list {
 		ids = append(ids, p.ID)
@@ -285,9 +285,10 @@ func Table(importPath string, list []points.Point) ([]byte, error) {
 		ops = append(ops, intern.add(p.Op))
 		representatives = append(representatives, p.Representative)
 		loops = append(loops, p.Loop)
+		ends = append(ends, p.End)
 	}
 	fields := spec.Records[spec.TagProbes-1].Fields[1:]
-	return sddf.AppendValues(nil, fields, importPath, intern.list, ids, kinds, names, owners, files, lines, flags, ops, representatives, loops)
+	return sddf.AppendValues(nil, fields, importPath, intern.list, ids, kinds, names, owners, files, lines, flags, ops, representatives, loops, ends)
 }
 
 type interner struct {

@@ -132,7 +132,7 @@ func patches() []patch {
 		{"proc.go", after("runExitHooks", "exithook.Run(code)"), "; qinstReduceAll(true); qinstEnd(qinstWhyExit, int32(code))"},
 		{"runtime.go", head("syscall_Exit"), " qinstReduceAll(true); qinstEnd(qinstWhyExit, int32(code));"},
 		{"proc.go", head("syscall_runtime_BeforeExec"), " qinstReduceAll(false); qinstFlush();"},
-		{"signal_unix.go", head("sighandler"), " if qinstSignalled(sig) { return };"},
+		{"signal_unix.go", head("sighandler"), " if qinstSignalled(sig, &sigctxt{info, ctxt}, gp) { return };"},
 		{"panic.go", before("gopanic", "fatalpanic(&p)"), "qinstReduceAll(true); "},
 		{"panic.go", head("dopanic_m"), " qinstEnd(qinstWhyPanic, 2);"},
 		{"signal_unix.go", before("sighandler", "dieFromSignal(sig)"), "if qinstDies(sig, info) { return }; "},

@@ -22,7 +22,9 @@ func generated() ([]byte, error) {
 	}
 	fmt.Fprintf(&b, "\n// qinstPreamble are the descriptors that every segment has.\nconst qinstPreamble = %q\n", preamble)
 	fmt.Fprintf(&b, "\nconst (\n\tqinstLedgerOffset = %d\n\tqinstStackOffset = %d\n)\n", LedgerOffset, StackOffset)
-	fmt.Fprintf(&b, "\nconst qinstProbesFields = %d\n", len(spec.Records[spec.TagProbes-1].Fields))
+	probes := &spec.Records[spec.TagProbes-1]
+	fmt.Fprintf(&b, "\n// What packets begin with that the ring has, too: tables of probes, and descriptors.\nconst (\n\tqinstProbesHead = %q\n\tqinstDescriptorHead = %q\n)\n",
+		packetHead(len(probes.Fields)+2, byte(spec.Data), byte(probes.Tag)), packetHead(6, byte(spec.Descriptor)))
 	for i := range spec.Records {
 		if r := &spec.Records[i]; writes(r) {
 			if err := recordWriter(&b, r); err != nil {
@@ -31,6 +33,14 @@ func generated() ([]byte, error) {
 		}
 	}
 	return []byte(b.String()), nil
+}
+
+// packetHead is what a packet of n elements, below 256, begins with.
+func packetHead(n int, first ...byte) []byte {
+	if n < 16 {
+		return append([]byte{0x90 | byte(n)}, first...)
+	}
+	return append([]byte{0xdc, 0, byte(n)}, first...)
 }
 
 // writes reports whether the runtime writes a record field by field. Most of "probes" is encoded

@@ -165,7 +165,7 @@ func burstsFile(mode string, flags uint32, records uint64) []byte {
 	b, _ = sddf.AppendAttribute(b, "mode", mode)
 	zeros := make([]uint32, 3)
 	b, _ = sddf.AppendRecord(b, &spec.Records[spec.TagProbes-1], uint32(2), "p", []string{""}, make([]uint64, 3), []string{"call", "proc", "proc"},
-		zeros, []uint32{1, 1, 2}, zeros, zeros, []uint32{spec.FlagTwice, flags, 0}, zeros, []uint32{0, 1, 2}, []uint32{0, 1, 2})
+		zeros, []uint32{1, 1, 2}, zeros, zeros, []uint32{spec.FlagTwice, flags, 0}, zeros, []uint32{0, 1, 2}, []uint32{0, 1, 2}, zeros)
 	for plain := range records {
 		var found []byte
 		for _, w := range []uint64{2, 0, 8, 32, 24, 3, 1 + plain, 6, 18, 2} {

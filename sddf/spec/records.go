@@ -31,6 +31,7 @@ const (
 	TagPath      = 26
 	TagMetrics   = 27
 	TagBursts    = 28
+	TagCode      = 29
 
 	FirstUserTag = 256
 )
@@ -89,6 +90,7 @@ const (
 	EvRecord          = 39
 	EvSample          = 40
 	EvAlloc           = 41
+	EvLook            = 42
 )
 
 // Wake-up causes: the origin of a transition from waiting to runnable.
@@ -302,6 +304,12 @@ var Events = Layout{
 		variant(EvAlloc, "allocate", 2, "the running goroutine took memory of the heap, chosen at random by bytes", []BitField{
 			{Name: "bytes", Word: 1, Width: AddressBits, Unit: Byte, Doc: "that the event stands for"},
 			{Name: "stack", Word: 1, Bit: AddressBits, Width: 64 - AddressBits, Doc: "see \"stack\" records; 0: not known"}}),
+		variant(EvLook, "look", 3, "as a sample, and the thread told where in the text it was", []BitField{
+			arg("thread", Thr, "that was looked at"),
+			{Name: "path", Word: 1, Width: 32, Doc: "as in a sample"},
+			{Name: "weight", Word: 1, Bit: 32, Width: 31, Unit: Us, Doc: "mean time between looks at that time"},
+			{Name: "first", Word: 1, Bit: 63, Width: 1, Doc: "1: the first sample of a look"},
+			{Name: "code", Word: 2, Width: 64, Doc: "calls, and the line that ran; see \"code\" records; 0: not known"}}),
 	},
 }
 
@@ -310,6 +318,13 @@ var Paths = Layout{Variants: []Variant{variant(-1, "path", 1, "a path of procedu
 	{Name: "from", Width: 32, Doc: "path that leads there; 0: where the goroutine started"},
 	{Name: "probe", Bit: 32, Width: 24, Unit: Probe, Doc: "procedure or loop that it leads into"},
 	{Name: "untraced", Bit: 63, Width: 1, Doc: "1: no event told of the entry"},
+})}}
+
+// Codes is the layout of the nodes of "code" records.
+var Codes = Layout{Variants: []Variant{variant(-1, "code", 2, "a line of the program's text, and the calls that lead to it", []BitField{
+	{Name: "from", Width: 32, Doc: "code of the call; 0: a goroutine started here"},
+	{Name: "line", Bit: 32, Width: 32, Doc: "line in the function"},
+	{Name: "function", Word: 1, Width: 64, Unit: PC, Doc: "entry of the function, see \"function\" records; 0: calls that are not known"},
 })}}
 
 // Counts is the layout of the exact totals.
@@ -379,7 +394,8 @@ var Records = []Record{
 		field("flags", "[]"+U32, "", "1 exit by defer, 2 deferred time charged to the caller, 4 call by defer, 8 dynamic callee, 16 spin loop, 32 probed by directive, 64 weak name, 128 in an inlined function, counted by that function's calls, 256 counted in line, 512 small procedure, only counted, 1024 procedure that may run without probes, loop that may go on without, 2048 small procedure that is counted where it is called, 4096 site with an operation that has no probe"),
 		field("op", "[]"+U32, "", "string: operation of a sync point or a site, else empty"),
 		field("leader", "[]"+U32, "", "offset in this table of the point whose count is this one's too, a call's or the procedure's; else the point's own"),
-		field("loop", "[]"+U32, "", "offset in this table of the innermost loop around the point whose body stands twice; the point's own if there is none")}, nil),
+		field("loop", "[]"+U32, "", "offset in this table of the innermost loop around the point whose body stands twice; the point's own if there is none"),
+		field("end", "[]"+U32, "", "line with a loop's end; 0: no loop")}, nil),
 	record(TagEvents, "events", "a block of events of one thread; blocks of a thread are numbered from 0 without gaps", []Field{
 		field("thread", U32, Thr, "dense number"),
 		field("tid", U32, "", "the operating system's thread id"),
@@ -418,7 +434,8 @@ var Records = []Record{
 		field("user", U64, Ns, "processor time in user mode"),
 		field("system", U64, Ns, "processor time in the kernel"),
 		field("maxrss", U64, Byte, "largest resident set"),
-		field("collector", U64, Ns, "of the time, in mark workers and assists of the garbage collector, by their threads' clocks")}, nil),
+		field("collector", U64, Ns, "of the time, in mark workers and assists of the garbage collector, by their threads' clocks"),
+		field("looks", U64, Ns, "of the time, in telling samplers where a thread is; what the system took for that is estimated")}, nil),
 	record(TagLimit, "limit", "from here on points only count", []Field{
 		field("ticks", U64, Ticks, "when"),
 		field("bytes", U64, Byte, "written so far"),
@@ -518,4 +535,8 @@ var Records = []Record{
 		field("ticks", U64, Ticks, "when"),
 		field("n", U64, "", "bursts"),
 		field("found", Packed, "", "points")}, &Bursts),
+	record(TagCode, "code", "where in the program's text samples were taken", []Field{
+		field("first", U32, "", "number of the first code, from 1"),
+		field("n", U32, "", "how many follow"),
+		field("codes", Packed, "", "codes")}, &Codes),
 }

@@ -91,6 +91,7 @@ type point struct {
 	traced uint64
 	owner  uint32 // 1 + the procedure that contains it, 0: itself
 	loop   uint32 // 1 + the loop whose body stands twice that contains it, 0: none
+	end    uint32 // of a loop: the line with its end
 	found  *found // nil: nothing, in bursts
 }
 
@@ -321,7 +322,7 @@ func (b *Builder) Wait(g G, reason string, address, stack uint64) {
 // Given writes what the operating system has given a thread, and what the process used, up to now.
 func (b *Builder) Given(thread uint32, run, wait, collector int64) {
 	b.must(b.w.Data(spec.TagOSCPU, thread, thread, b.ticks(), uint64(run), uint64(wait)))
-	b.must(b.w.Data(spec.TagProcess, b.ticks(), uint64(run), uint64(0), uint64(0), uint64(collector)))
+	b.must(b.w.Data(spec.TagProcess, b.ticks(), uint64(run), uint64(0), uint64(0), uint64(collector), uint64(0)))
 }
 
 // Alloc lets g take memory in a stack.
@@ -547,6 +548,7 @@ func (b *Builder) tables() {
 	}
 	if s := b.samples; s != nil {
 		b.must(b.w.Data(spec.TagPath, uint32(1), uint32(len(s.nodes)/8), s.nodes))
+		b.must(b.w.Data(spec.TagCode, uint32(1), uint32(len(s.codes)/16), s.codes))
 	}
 	var counts []byte
 	for i := 0; i < len(b.points); {
@@ -586,16 +588,16 @@ func (b *Builder) probes(base uint32, points []point) {
 	}
 	var id []uint64
 	var kind []string
-	var name, owner, file, line, flags, op, representative, loop []uint32
+	var name, owner, file, line, flags, op, representative, loop, end []uint32
 	for i, p := range points {
 		h := fnv.New64a()
 		h.Write([]byte(p.name))
 		id, kind = append(id, h.Sum64()), append(kind, p.kind)
 		name, owner, file = append(name, text(p.name)), append(owner, cmp.Or(p.owner, base+uint32(i)+1)-1-base), append(file, 1)
 		line, flags, op, representative = append(line, base+uint32(i)+1), append(flags, p.flags), append(op, text(p.op)), append(representative, uint32(i))
-		loop = append(loop, cmp.Or(p.loop, base+uint32(i)+1)-1-base)
+		loop, end = append(loop, cmp.Or(p.loop, base+uint32(i)+1)-1-base), append(end, p.end)
 	}
-	b.must(b.w.Data(spec.TagProbes, base, points[0].pkg(), texts, id, kind, name, owner, file, line, flags, op, representative, loop))
+	b.must(b.w.Data(spec.TagProbes, base, points[0].pkg(), texts, id, kind, name, owner, file, line, flags, op, representative, loop, end))
 }
 
 // Trace finishes the trace and opens it.

@@ -17,6 +17,15 @@ type sampling struct {
 	stacks   map[G][]uint32 // points, with flagUntraced
 	paths    map[[2]uint32]uint32
 	nodes    []byte
+
+	text   bool // threads tell what text runs
+	places map[place]uint32
+	codes  []byte
+}
+
+// place is a call of a procedure behind others.
+type place struct {
+	from, point uint32
 }
 
 // flagUntraced marks an entry without an event.
@@ -27,8 +36,15 @@ const flagUntraced = 1 << 31
 // step.
 func (b *Builder) Samples(gap int64, seed uint64, untraced func(proc string) bool) *Builder {
 	b.samples = &sampling{gap: float64(gap), rand: rand.New(rand.NewPCG(seed, 1)), untraced: untraced, th: b.newThread(),
-		stacks: map[G][]uint32{}, paths: map[[2]uint32]uint32{}}
+		stacks: map[G][]uint32{}, paths: map[[2]uint32]uint32{}, places: map[place]uint32{}}
 	b.samples.draw(0)
+	return b
+}
+
+// Text makes the threads tell what text runs when the sampler looks. Then half of the looks do not find the
+// procedures without events on profile stacks, as if they ran without their probes.
+func (b *Builder) Text() *Builder {
+	b.samples.text = true
 	return b
 }
 
@@ -41,7 +57,12 @@ func (b *Builder) look(until int64) {
 		b.now = s.next
 		first := uint64(1) << 63
 		for _, g := range b.Running() {
-			b.event(s.th, spec.EvSample, uint64(b.on(g).id), uint64(s.path(g))|uint64(s.gap/1000)<<32|first)
+			w := uint64(s.gap/1000)<<32 | first
+			if s.text {
+				b.event(s.th, spec.EvLook, uint64(b.on(g).id), uint64(s.path(g, s.rand.IntN(2) == 0))|w, uint64(b.code(g)))
+			} else {
+				b.event(s.th, spec.EvSample, uint64(b.on(g).id), uint64(s.path(g, true))|w)
+			}
 			first = 0
 		}
 		s.draw(s.next)
@@ -75,9 +96,29 @@ func (b *Builder) exit(g G) bool {
 	return point&flagUntraced == 0
 }
 
-// path returns the path of a goroutine, 0 if it is in no procedure.
-func (s *sampling) path(g G) (n uint32) {
+// code returns the code of a goroutine, 0 if it is in no procedure.
+func (b *Builder) code(g G) (n uint32) {
+	s := b.samples
 	for _, point := range s.stacks[g] {
+		key := place{n, point &^ flagUntraced}
+		next, ok := s.places[key]
+		if !ok {
+			next = uint32(len(s.places) + 1)
+			s.places[key] = next
+			s.codes = binary.LittleEndian.AppendUint64(s.codes, uint64(n)|1<<32)
+			s.codes = binary.LittleEndian.AppendUint64(s.codes, b.pc(b.points[key.point].name))
+		}
+		n = next
+	}
+	return n
+}
+
+// path returns the path of a goroutine, 0 if it is in no procedure. all is false for what has events alone.
+func (s *sampling) path(g G, all bool) (n uint32) {
+	for _, point := range s.stacks[g] {
+		if !all && point&flagUntraced != 0 {
+			continue
+		}
 		key := [2]uint32{n, point}
 		next, ok := s.paths[key]
 		if !ok {
@@ -97,7 +138,7 @@ func (s *sampling) creates(g G) uint64 {
 	}
 	for _, point := range s.stacks[g] {
 		if point&flagUntraced != 0 {
-			return uint64(s.path(g))
+			return uint64(s.path(g, true))
 		}
 	}
 	return 0

@@ -236,6 +236,8 @@ type qinstRecorder struct {
 	// began and at that look.
 	burst             uint64
 	burstCPU, lookCPU uint64
+	look              qinstLook
+	lookTook          uint64 // of its time, what a sampler has seen
 
 	// Points of which half the quota is used up, for the writer.
 	low             int32  // the quota at which that is so

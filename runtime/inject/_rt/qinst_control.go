@@ -390,7 +390,7 @@ func qinstAfford(now int64, ns float64) qinstAffords {
 	}
 	w := &qinstWindow
 	qinstScanHits(now)
-	cpu, writer, bytes := qinstProcessCPU(), qinstThreadCPU()+qinstSamplersCPU(), qinstEventBytes()
+	cpu, writer, bytes := qinstProcessCPU(), qinstThreadCPU()+qinstSamplersCPU()+qinstLooksCPU(), qinstEventBytes()
 	// A program that waits uses no processor time, and any share of none is nothing. Its
 	// budget is therefore at least that of a tenth of a processor.
 	used := max(float64(cpu-w.cpu), ns*qinstIdleShare)

@@ -41,7 +41,7 @@ func qinstRecordKind(point *uint32, description, table string) (tag uint32) {
 			qinstKinds[qinstNKinds] = description
 			tag = qinstFirstUserTag + uint32(qinstNKinds)
 			qinstNKinds++
-			qinstLogPacket(qinstNumberHead([8]byte{0x96, qinstPacketDescriptor}, tag), description)
+			qinstLogPacket(qinstDescriptorHead, tag, description)
 		}
 		qinstUnlockMemory()
 	})
@@ -55,8 +55,7 @@ func qinstRecordKind(point *uint32, description, table string) (tag uint32) {
 // Context: writer.
 func qinstWriteKinds() {
 	for ; qinstOutKinds < qinstNKinds; qinstOutKinds++ {
-		qinstByte(0x96)
-		qinstByte(qinstPacketDescriptor)
+		qinstBytes(qinstDescriptorHead)
 		qinstU32(qinstFirstUserTag + uint32(qinstOutKinds))
 		s := qinstKinds[qinstOutKinds]
 		qinstWriteBehind(uintptr(unsafe.Pointer(unsafe.StringData(s))), uintptr(len(s)))

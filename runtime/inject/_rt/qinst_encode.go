@@ -18,13 +18,21 @@ func qinstBig(v uint64, n int) {
 	}
 }
 
-// qinstRecord begins a record. Tags are below 128 and there are at most 13 fields, so
+// qinstRecord begins a record. Tags are below 128 and there are at most 13 fields, but for those of probes, so
 // that one byte is enough for each.
 // Context: start, writer.
 func qinstRecord(tag byte, fields byte) {
 	qinstByte(0x90 | (fields + 2))
 	qinstByte(qinstPacketData)
 	qinstByte(tag)
+}
+
+// qinstBytes appends bytes as they are.
+// Context: writer.
+func qinstBytes(s string) {
+	for i := 0; i < len(s); i++ {
+		qinstByte(s[i])
+	}
 }
 
 // qinstU8 appends a small number in its short form, which readers expect.

@@ -60,12 +60,16 @@ func qinstStartFlight() bool {
 	return true
 }
 
-// qinstSignalled takes a signal that asks for a file.
+// qinstSignalled takes a signal that asks for a file, or where the thread is. It reports whether that was all
+// that the signal was for.
 // It runs on a signal stack: it raises a number, and the writer does the rest.
 // Context: hook.
 //
 //go:nosplit
-func qinstSignalled(sig uint32) bool {
+func qinstSignalled(sig uint32, c *sigctxt, gp *g) bool {
+	if sig == sigPreempt && qinstTells(c, gp) {
+		return true
+	}
 	if qinstStarted == 0 || sig == 0 || sig != qinstFlight.signal {
 		return false
 	}

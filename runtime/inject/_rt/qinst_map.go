@@ -398,8 +398,7 @@ func qinstRegister(base *uint32, points uint32, table string, off unsafe.Pointer
 		}
 		qinstNext += points
 		qinstHead[qinstRingWordPoints] = uint64(qinstNext)
-		head := [8]byte{0x90 | qinstProbesFields + 2, qinstPacketData, qinstTagProbes}
-		qinstLogPacket(qinstNumberHead(head, *base), table)
+		qinstLogPacket(qinstProbesHead, *base, table)
 	})
 	// A package without indexes is not recorded. Its probes are switched off, because they
 	// would take the slow side each time.
@@ -524,37 +523,22 @@ func qinstStop() {
 	}
 }
 
-// qinstNumberHead completes the head of a packet by a 32-bit number.
-// Context: start.
-func qinstNumberHead(head [8]byte, v uint32) [8]byte {
-	n := 3
-	if head[1] == qinstPacketDescriptor {
-		n = 2
-	}
-	head[n] = 0xce
-	for i := range 4 {
-		head[n+1+i] = byte(v >> (24 - 8*i))
-	}
-	return head
-}
-
 // qinstLogPacket puts a packet into the ring's log, as far as there is room: should
-// the program be killed before the writer has come to it, it is there.
+// the program be killed before the writer has come to it, it is there. The packet is a head, a number, and the rest.
 // The length is stored behind the bytes. A reader of the ring sees whole packets.
 // Context: start.
-func qinstLogPacket(head [8]byte, body string) {
-	n := uintptr(8)
-	if head[1] == qinstPacketDescriptor {
-		n = 7
-	}
+func qinstLogPacket(head string, number uint32, body string) {
 	used := uintptr(qinstHead[qinstRingWordLog])
+	n := uintptr(len(head)) + 5
 	size := n + uintptr(len(body))
 	if qinstRing < 0 || size > qinstLogSize-used || !qinstAllocate(qinstLogAt+used, size) {
 		return
 	}
 	to := qinstLog + used
-	for i := range n {
-		*(*byte)(unsafe.Pointer(to + i)) = head[i]
+	memmove(unsafe.Pointer(to), unsafe.Pointer(unsafe.StringData(head)), n-5)
+	*(*byte)(unsafe.Pointer(to + n - 5)) = 0xce
+	for i := range uintptr(4) {
+		*(*byte)(unsafe.Pointer(to + n - 4 + i)) = byte(number >> (24 - 8*i))
 	}
 	memmove(unsafe.Pointer(to+n), unsafe.Pointer(unsafe.StringData(body)), uintptr(len(body)))
 	atomic.Store64(&qinstHead[qinstRingWordLog], uint64(used+size))

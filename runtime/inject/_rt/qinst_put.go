@@ -207,7 +207,7 @@ func qinstPut2(now, on, head, w1 uint64) {
 }
 
 // qinstPut3 is qinstPut with two more words.
-// Context: start, hook.
+// Context: start, hook, sampler.
 //
 //go:nosplit
 func qinstPut3(now, on, head, w1, w2 uint64) {

@@ -48,7 +48,7 @@ func qinstNewSegment() {
 // A segment stands alone, and so must have every table that its events refer to.
 // Context: writer.
 func qinstForgetWritten() {
-	qinstOutTables, qinstOutKinds, qinstWaitStacksOut, qinstTextsOut, qinstNFramesOut, qinstPathsOut = 0, 0, 0, 0, 0, 0
+	qinstOutTables, qinstOutKinds, qinstWaitStacksOut, qinstTextsOut, qinstNFramesOut, qinstPathsOut, qinstCodesOut = 0, 0, 0, 0, 0, 0, 0
 	clear(qinstPCsOut[:])
 	memclrNoHeapPointers(unsafe.Pointer(qinstFramesOut), qinstStackMap*goarch.PtrSize)
 }
@@ -147,7 +147,7 @@ func qinstWriteNews() {
 	for ; qinstOutTables < qinstNTables; qinstOutTables++ {
 		t := &qinstTables[qinstOutTables]
 		// The tool encoded the record's other fields.
-		qinstRecord(qinstTagProbes, qinstProbesFields)
+		qinstBytes(qinstProbesHead)
 		qinstU32(t.base)
 		qinstWriteBehind(uintptr(unsafe.Pointer(unsafe.StringData(t.text))), uintptr(len(t.text)))
 		qinstBeat++
@@ -155,6 +155,7 @@ func qinstWriteNews() {
 	qinstWriteWaitStacks()
 	qinstWriteTexts()
 	qinstWritePaths()
+	qinstWriteCodes()
 	// The names of functions are looked up here: a hook notes the address only, since
 	// findfunc is too much for a place with locks held.
 	for i := range qinstPCs {
@@ -290,7 +291,7 @@ func qinstProcessCPU() uint64 {
 func qinstWriteUsage() {
 	var u qinstUsage
 	u.load()
-	qinstRecordProcess(qinstNow(), u.user(), u.system(), uint64(u[4])<<10, qinstCollector.Load())
+	qinstRecordProcess(qinstNow(), u.user(), u.system(), uint64(u[4])<<10, qinstCollector.Load(), qinstLooksCPU())
 }
 
 // qinstWriteMetrics writes the runtime's metrics of its heap. Those of goroutines follow

@@ -30,7 +30,9 @@ const (
 	qinstLookNS       = 100e6
 
 	qinstWarmNS = 100e3 // of processor time in a burst, before a thread is looked at: the activations that began before it are over by then
-	qinstRanNS  = 10e3  // and since the last look
+	qinstLateNS = 20e3  // a look is never late before
+
+	qinstRanNS = 10e3 // and since the last look
 
 	qinstPathBits  = 17
 	qinstMostPaths = 1<<qinstPathBits - 1
@@ -43,6 +45,10 @@ type qinstSampler struct {
 	cpu    uint64 // ns that it has used
 	tickNS float64
 	burst  uint64 // the last one that it has samples of
+	gap    int64  // ns, mean time between looks that led to the last one
+	late   int64  // ns, about as late as half of the looks are
+	asked  int64  // threads
+	took   uint64 // ticks, by what these did
 	points [qinstSampleDepth]uint32
 }
 
@@ -191,6 +197,26 @@ func qinstPathOf(gp *g) (path uint32) {
 	return path
 }
 
+// qinstWholePath is where the running goroutine is, traced or not: the outer and the inner part of a very deep
+// profile stack.
+// Context: hook.
+func qinstWholePath(gp *g) (path uint32) {
+	s := gp.qinstStack
+	if s == nil {
+		return 0
+	}
+	d, last := min(s.depth, s.size), ^uint32(0)
+	for i := uint32(0); i < d; i++ {
+		if i == qinstSampleDepth/2 && d > qinstSampleDepth {
+			i = d - qinstSampleDepth/2
+		}
+		if p := s.frame(i).point &^ qinstLate; p != last {
+			path, last = qinstPathInto(path, p), p
+		}
+	}
+	return path
+}
+
 // qinstPrepareSamples prepares for samples if there are to be any.
 // Without memory there are no samples, and the report tells so. The trace is complete
 // otherwise.
@@ -205,6 +231,7 @@ func qinstPrepareSamples() {
 	if qinstPaths == 0 || qinstPathTable == 0 {
 		return
 	}
+	qinstPrepareLooks()
 	qinstSampling = 1
 	qinstCountNS *= 1.3 // a call's counter, which half of all hits are, is what it was
 }
@@ -234,17 +261,20 @@ func qinstTakeSamples() {
 			futexsleep(&s.asleep, 1, qinstLookNS)
 			atomic.Store(&s.asleep, 0)
 		}
-		if atomic.Load(&qinstHeld) != 0 {
+		if atomic.Load(&qinstHeld) != 0 && qinstLooks == 0 {
 			gap = qinstBurstLookNS
 		}
-		futexsleep(&s.asleep, 0, gap*int64(fastexprand(1<<20))>>20)
-		if qinstStates == 0 || qinstBetweenBursts() {
+		punctual := s.sleep(gap * int64(fastexprand(1<<20)) >> 20)
+		if atomic.Load(&handlingSig[sigPreempt]) == 0 {
+			qinstLooks = 0 // the program ignores the signal
+		}
+		if qinstStates == 0 || qinstBetweenBursts() || !punctual {
 			continue
 		}
 		if s.look(me, gap) {
-			gap, nobody = qinstSet.sampleGap, 0
+			gap, nobody = s.afford(), 0
 		} else if nobody++; nobody > qinstSampleNobody {
-			gap = min(2*gap, qinstSampleIdle*qinstSet.sampleGap)
+			gap = max(gap, min(2*gap, qinstSampleIdle*qinstSet.sampleGap))
 		}
 		// The thread's own time is read seldom, since reading it is a system call; the
 		// budget needs it once in a window.
@@ -253,6 +283,22 @@ func qinstTakeSamples() {
 			s.tickNS = float64(nanotime()-mono) / float64(qinstNow()-ticks)
 		}
 	}
+}
+
+// sleep waits, and reports whether the system let the sampler go on in time. If all processors are busy it may have
+// to wait until a thread of the program calls the system: a look then would find such calls too often. In time is what
+// takes up to three times as long as half of all waits do.
+// Context: sampler.
+func (s *qinstSampler) sleep(ns int64) bool {
+	since := nanotime()
+	futexsleep(&s.asleep, 0, ns)
+	late := nanotime() - since - ns
+	if late > s.late {
+		s.late += s.late/16 + 100
+	} else {
+		s.late -= s.late / 16
+	}
+	return late <= 3*s.late+qinstLateNS
 }
 
 // qinstWakeSamplers is called when a point goes below trace, and none was before.
@@ -268,7 +314,7 @@ func qinstWakeSamplers() {
 // qinstBetweenBursts reports whether samples would miss what is held.
 // Context: sampler.
 func qinstBetweenBursts() bool {
-	return atomic.Load(&qinstHeld) != 0 && atomic.Load(&qinstLooking) == 0
+	return qinstLooks == 0 && atomic.Load(&qinstHeld) != 0 && atomic.Load(&qinstLooking) == 0
 }
 
 // qinstSamplersCPU is the processor time that the samplers have used, in ns.
@@ -288,7 +334,9 @@ func qinstSamplersCPU() (ns uint64) {
 // Context: sampler.
 func (s *qinstSampler) look(me uint32, gap int64) (busy bool) {
 	first := true
-	if atomic.Load(&qinstHeld) != 0 { // all looks of a burst are one observation, for all the time to the next
+	s.tell(me)
+	s.gap = gap
+	if atomic.Load(&qinstHeld) != 0 && qinstLooks == 0 { // all looks of a burst are one observation, for all the time to the next
 		first = s.burst != qinstBurst.n
 		gap += gap * qinstBurst.gap / qinstBurstNS
 	}
@@ -302,7 +350,14 @@ func (s *qinstSampler) look(me uint32, gap int64) (busy bool) {
 		// runs, if the thread's events agree with the goroutine's own state.
 		gp := (*g)(unsafe.Pointer(at)) // goroutines are never freed
 		state := readgstatus(gp) &^ _Gscan
-		if gp.goid != b.g || state != _Grunning && state != _Gsyscall {
+		if gp.goid != b.g || state != _Grunning && state != _Gsyscall && (state != _Gwaiting || qinstLooks == 0) {
+			continue
+		}
+		if state != _Gsyscall && qinstLooks != 0 { // one that waits and is on its thread works for the collector
+			busy = true
+			if b.ask() {
+				s.asked++
+			}
 			continue
 		}
 		if atomic.Load(&qinstHeld) != 0 && state == _Grunning && !b.ran() {
@@ -317,13 +372,16 @@ func (s *qinstSampler) look(me uint32, gap int64) (busy bool) {
 		} else {
 			busy = true
 		}
-		path := s.path(gp)
-		w := uint64(path) | uint64(min(weight/1000, 1<<31-1))<<32
+		w := uint64(s.path(gp)) | qinstWeight(weight)
 		if first {
 			w |= 1 << 63
 			first, s.burst = false, qinstBurst.n
 		}
-		qinstPut2(now, 0, qinstEvSample<<24|uint64(b.num), w)
+		if qinstLooks == 0 {
+			qinstPut2(now, 0, qinstEvSample<<24|uint64(b.num), w)
+		} else if code := b.codeOfCall(gp); code != 0 {
+			qinstPut3(now, 0, qinstEvLook<<24|uint64(b.num), w, uint64(code))
+		}
 	}
 	return busy
 }

@@ -31,6 +31,7 @@ const (
 	qinstTagPath           = 26
 	qinstTagMetrics        = 27
 	qinstTagBursts         = 28
+	qinstTagCode           = 29
 	qinstFirstUserTag      = 256
 	qinstMaxProbes         = 1048576
 	qinstGoBits            = 40
@@ -75,6 +76,7 @@ const (
 	qinstEvRecord          = 39
 	qinstEvSample          = 40
 	qinstEvAlloc           = 41
+	qinstEvLook            = 42
 	// the goroutine that runs on the thread
 	qinstCauseGoroutine = 0
 	qinstCauseNetpoll   = 1

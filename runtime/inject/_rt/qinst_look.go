@@ -1,0 +1,345 @@
+package runtime
+
+import (
+	"internal/goarch"
+	"internal/runtime/atomic"
+	"unsafe"
+)
+
+// Where a thread is that runs, only the thread itself can tell: its profile stack has no procedure that
+// is held, and shows a leaf for half of its time only, between the two probes. So a sampler sends a signal
+// to the thread, whose handler follows the stack as package runtime's own profiler does.
+//
+// The signal is the one by which package runtime preempts goroutines. Programs get it at any time
+// anyway, and it may come without a reason. Between a look and the signal's arrival the thread may
+// enter a system call: package runtime's preemption has the same gap, and the system restarts calls.
+//
+// The handler may have interrupted a probe that is about to write an event. So it writes none,
+// and leaves what it found in the recorder. The sampler takes it with its next look.
+
+// States of a look.
+const (
+	qinstLookNone = iota
+	qinstLookAsked
+	qinstLookDone
+)
+
+const (
+	qinstCodeBits  = 17
+	qinstMostCodes = 1<<qinstCodeBits - 1
+	qinstCodeSlots = 1 << (qinstCodeBits + 1)
+	qinstCodeSpare = 1 << 15 // of these numbers: for the innermost calls, when the others are used up
+	qinstCodeDepth = 400     // frames of a stack, the innermost ones
+
+	qinstLookFirst = 1000 // looks of a sampler that are as frequent as is set
+	qinstPartLooks = 0.15 // of the budget, for those behind them
+)
+
+// qinstLook is what a thread found when it was asked where it is.
+type qinstLook struct {
+	state uint32
+	path  uint32
+	code  uint32
+	ticks uint64
+	took  uint64 // ticks, by all looks at the thread
+}
+
+// qinstCode is a place in the text, and the code of the call that leads there. Calls on the way stand in
+// it once, whatever the depth of a recursion: otherwise each of its stacks would have codes of its own.
+type qinstCode struct {
+	from uint64
+	pc   uintptr // behind the call, or the instruction that ran; 1: calls that are not known; 0: not stored yet
+}
+
+var (
+	qinstLooks     uint8   // threads are asked
+	qinstCodes     uintptr // of qinstCode, code n at n-1
+	qinstCodeTable uintptr // of uint32: numbers
+	qinstNCodes    atomic.Uint32
+	qinstCodesOut  uint32 // written to the file
+	qinstLostCodes uint64
+)
+
+// qinstPrepareLooks makes room for codes. Without it threads are not asked, and profile stacks tell alone.
+// Context: start.
+func qinstPrepareLooks() {
+	qinstCodes = qinstAnonymous(qinstMostCodes * unsafe.Sizeof(qinstCode{}))
+	qinstCodeTable = qinstAnonymous(qinstCodeSlots * 4)
+	if qinstCodes != 0 && qinstCodeTable != 0 {
+		qinstLooks = 1
+	}
+}
+
+// ask sends a thread the signal. One that has not come back yet is not asked again: the system keeps
+// its thread waiting. It reports whether it was.
+// Context: sampler.
+func (b *qinstRecorder) ask() bool {
+	if !atomic.Cas(&b.look.state, qinstLookNone, qinstLookAsked) {
+		return false
+	}
+	tgkill(getpid(), int(b.tid), sigPreempt)
+	return true
+}
+
+// tellingNS is the processor time that threads took to tell the sampler where they are, in ns. What the system did for
+// that is taken to be as much as it did for the sampler.
+// Context: writer, sampler.
+func (s *qinstSampler) tellingNS() float64 {
+	return float64(atomic.Load64(&s.cpu)) + float64(s.took)*s.tickNS
+}
+
+// qinstLooksCPU is that time for all samplers.
+// Context: writer.
+func qinstLooksCPU() (ns uint64) {
+	for i := range qinstSamplers {
+		if s := &qinstSamplers[i]; s.asked > 0 {
+			ns += uint64(s.tellingNS())
+		}
+	}
+	return ns
+}
+
+// afford returns the mean time between looks that the budget allows. What the system does to send and to deliver
+// a signal is paid by the sampler and by the thread, and seen at the sampler alone. A short run
+// needs looks most, so that the first ones are as frequent as is set.
+// Context: sampler.
+func (s *qinstSampler) afford() int64 {
+	gap := qinstSet.sampleGap
+	if !qinstBudgetOn || s.asked < qinstLookFirst {
+		return gap
+	}
+	took := float64(atomic.Load64(&s.cpu)) + s.tellingNS()
+	return max(gap, int64(took/float64(s.asked)/(qinstPartLooks*qinstBudgeting.Target)))
+}
+
+// qinstTells takes the signal by which a sampler asks where its thread is. It reports whether that is
+// all that the signal is for.
+// Context: hook.
+//
+//go:nowritebarrierrec
+func qinstTells(c *sigctxt, gp *g) bool {
+	mp := getg().m
+	if mp == nil || mp.qinst == nil || atomic.Load(&mp.qinst.look.state) != qinstLookAsked {
+		return false
+	}
+	b, from := mp.qinst, qinstNow()
+	l := &b.look
+	l.ticks, l.code, l.path = from, 0, 0
+	if cur := mp.curg; cur != nil && cur.goid == b.g && readgstatus(cur)&^_Gscan != _Gsyscall && !mp.incgo && *cgo_yield == nil { // C's race detector may call the handler late, when the stack is another one
+		mp.mallocing++ // a fault instead of a corrupt heap, should the unwinder ever allocate
+		l.code = qinstCodeOf(c, gp, mp)
+		mp.mallocing--
+		if l.code != 0 {
+			l.path = qinstWholePath(cur)
+		}
+	}
+	l.took += qinstNow() - from
+	atomic.Store(&l.state, qinstLookDone)
+	return mp.signalPending.Load() == 0 // otherwise it is a preemption, too
+}
+
+// qinstCodeOf is where the thread was when the signal came.
+// Context: hook.
+//
+//go:nowritebarrierrec
+func qinstCodeOf(c *sigctxt, gp *g, mp *m) uint32 {
+	var u unwinder
+	if mp.vdsoSP != 0 {
+		u.initAt(mp.vdsoPC, mp.vdsoSP, 0, gp, unwindSilentErrors|unwindJumpStack)
+	} else {
+		u.initAt(c.sigpc(), c.sigsp(), c.siglr(), gp, unwindSilentErrors|unwindTrap|unwindJumpStack)
+	}
+	var pcs [qinstCodeDepth]uintptr
+	n := 0
+	for ; n < len(pcs) && u.valid(); u.next() {
+		pcs[n] = u.symPC() + 1 // as a return address
+		n++
+	}
+	return qinstCodeFor(&pcs, n, u.valid())
+}
+
+// qinstCodeFor is the code of the innermost n pcs of a stack; cut tells that there are more. If there is no room
+// for the calls, it is that of the pc alone: what ran matters most.
+// Context: hook, sampler.
+func qinstCodeFor(pcs *[qinstCodeDepth]uintptr, n int, cut bool) uint32 {
+	if n == 0 {
+		return 0
+	}
+	from := uint32(0)
+	if cut {
+		from = qinstCodeInto(0, 1)
+	}
+	var seen [16]uint64 // a filter: of most frames it tells that they were not there before
+	for i := n - 1; i >= 0; i-- {
+		h := pcs[i] * 0x9E3779B97F4A7C15 >> 54
+		if i > 0 && seen[h/64]>>(h%64)&1 != 0 && qinstIsAmong(pcs[i+1:n], pcs[i]) {
+			continue
+		}
+		seen[h/64] |= 1 << (h % 64)
+		if from = qinstCodeInto(from, pcs[i]); from == 0 {
+			atomic.Xadd64(&qinstLostCodes, 1)
+			return qinstCodeInto(qinstCodeInto(0, 1), pcs[0])
+		}
+	}
+	return from
+}
+
+// codeOfCall is where a goroutine is that was in a system call when the thread's last event was
+// written; 0 if it is not any more. Its stack does not change in the call, and is followed by its frame
+// pointers. If the call ends meanwhile, what is read is of no use, but harmless: stacks are never unmapped.
+// Context: sampler.
+func (b *qinstRecorder) codeOfCall(gp *g) uint32 {
+	last := atomic.Load64(&b.last)
+	pc, fp, lo, hi := gp.syscallpc, gp.syscallbp, gp.stack.lo, gp.stack.hi
+	var pcs [qinstCodeDepth]uintptr
+	n := 0
+	for more := pc != 0; more && n < len(pcs); n++ {
+		pcs[n] = pc
+		if more = fp > lo && fp < hi-2*goarch.PtrSize && fp%goarch.PtrSize == 0; more {
+			pc, lo, fp = atomic.Loaduintptr((*uintptr)(unsafe.Pointer(fp+goarch.PtrSize))), fp, atomic.Loaduintptr((*uintptr)(unsafe.Pointer(fp)))
+		}
+	}
+	if atomic.Load64(&b.last) != last || readgstatus(gp)&^_Gscan != _Gsyscall || uintptr(unsafe.Pointer(gp)) != atomic.Loaduintptr(&b.gp) {
+		return 0
+	}
+	return qinstCodeFor(&pcs, n, n == len(pcs))
+}
+
+// qinstIsAmong reports whether a list has a pc.
+// Context: hook, sampler.
+func qinstIsAmong(list []uintptr, pc uintptr) bool {
+	for _, x := range list {
+		if x == pc {
+			return true
+		}
+	}
+	return false
+}
+
+// qinstCodeInto is the code that leads from another one, 0 for none, to a pc; 0 if there is no room.
+// Context: hook, sampler.
+//
+//go:nosplit
+func qinstCodeInto(from uint32, pc uintptr) uint32 {
+	mine := uint32(0)
+	for i := (uint64(from)*0x9E3779B97F4A7C15 ^ uint64(pc)) * 0xff51afd7ed558ccd >> (63 - qinstCodeBits); ; i++ {
+		slot := (*uint32)(unsafe.Pointer(qinstCodeTable + uintptr(i%qinstCodeSlots)*4))
+		got := atomic.Load(slot)
+		if got == 0 {
+			if mine == 0 {
+				if mine = qinstNewCode(from, pc); mine == 0 {
+					return 0
+				}
+			}
+			if atomic.Cas(slot, 0, mine) {
+				return mine
+			}
+			got = atomic.Load(slot) // another thread's
+		}
+		if at := qinstCodeAt(got); at.from == uint64(from) && at.pc == pc {
+			return got
+		}
+	}
+}
+
+// qinstNewCode stores a code; 0 if there is no room. Some numbers are kept for pcs behind calls that are not
+// known. Threads that race may take some of these.
+// Context: hook, sampler.
+//
+//go:nosplit
+func qinstNewCode(from uint32, pc uintptr) uint32 {
+	if from > 1 && qinstNCodes.Load() >= qinstMostCodes-qinstCodeSpare {
+		return 0
+	}
+	n := qinstNCodes.Add(1)
+	if n > qinstMostCodes {
+		qinstNCodes.Add(-1)
+		return 0
+	}
+	c := qinstCodeAt(n)
+	c.from = uint64(from)
+	atomic.Storeuintptr(&c.pc, pc)
+	return n
+}
+
+// qinstCodeAt is code n.
+// Context: hook, writer, sampler.
+//
+//go:nosplit
+func qinstCodeAt(n uint32) *qinstCode {
+	return (*qinstCode)(unsafe.Pointer(qinstCodes + uintptr(n-1)*unsafe.Sizeof(qinstCode{})))
+}
+
+// tell writes what threads have found since the last look, in the order of their times.
+// Context: sampler.
+func (s *qinstSampler) tell(me uint32) {
+	var list [64]*qinstRecorder
+	n := 0
+	for i := me; i < qinstNUsed.Load() && n < len(list); i += qinstSet.samplers {
+		b := (*qinstRecorder)(unsafe.Pointer(qinstRecorders[atomic.Load(&qinstUsed[i])]))
+		if atomic.Load(&b.look.state) != qinstLookDone {
+			continue
+		}
+		k := n
+		for ; k > 0 && list[k-1].look.ticks > b.look.ticks; k-- {
+			list[k] = list[k-1]
+		}
+		list[k] = b
+		n++
+	}
+	first := uint64(1)
+	for _, b := range list[:n] {
+		l := b.look
+		s.took += l.took - b.lookTook
+		b.lookTook = l.took
+		atomic.Store(&b.look.state, qinstLookNone)
+		if l.code != 0 {
+			qinstPut3(max(l.ticks, getg().m.qinst.last), 0, qinstEvLook<<24|uint64(b.num), uint64(l.path)|qinstWeight(s.gap)|first<<63, uint64(l.code))
+			first = 0
+		}
+	}
+}
+
+// qinstWeight is the time between looks, in its place in a sample.
+// Context: sampler.
+func qinstWeight(gap int64) uint64 { return uint64(min(gap/1000, 1<<31-1)) << 32 }
+
+// qinstWriteCodes writes the codes that came since the last call.
+// Context: writer.
+func qinstWriteCodes() {
+	for first := qinstCodesOut; ; first = qinstCodesOut {
+		n := uint32(0)
+		for limit := min(qinstNCodes.Load(), qinstMostCodes); first+n < limit && n < 512 && atomic.Loaduintptr(&qinstCodeAt(first+n+1).pc) != 0; {
+			n++
+		}
+		if n == 0 {
+			return
+		}
+		qinstRecordCode(first+1, n, uint64(n)*16)
+		for i := range n {
+			c := qinstCodeAt(first + i + 1)
+			entry, line := qinstLineOf(c.pc)
+			qinstWord(c.from | uint64(line)<<32)
+			qinstWord(uint64(entry))
+		}
+		qinstCodesOut += n
+		qinstBeat++
+	}
+}
+
+// qinstLineOf returns the entry of the function that a return address is in, and the line in that
+// function's own text: that of the call, where another one is inlined. A record tells the function's name.
+// Context: writer.
+func qinstLineOf(pc uintptr) (entry uintptr, line int) {
+	f := findfunc(pc - 1)
+	if !f.valid() {
+		return 0, 0
+	}
+	entry = f.entry()
+	qinstNotePC(entry)
+	u, uf := newInlineUnwinder(f, pc-1)
+	for ; uf.valid(); uf = u.next(uf) {
+		_, line = u.fileLine(uf)
+	}
+	return entry, line
+}
