@@ -14,16 +14,19 @@ import (
 	"qinst.dev/trace/tracetest"
 )
 
-// sampledProfile is a profile in which the time of main.inside is an estimate.
-func sampledProfile(t *testing.T) *profile.Profile {
+// sampledProfile is a profile in which the time of main.inside is an estimate. If text is set, samples tell lines.
+func sampledProfile(t *testing.T, text bool) *profile.Profile {
 	t.Helper()
 	var threads []tracetest.Thread
 	for _, name := range []string{"a", "b", "c"} {
 		ops := []tracetest.Op{tracetest.Do("main."+name, 3e6), tracetest.Do("main.inside", 2e6)}
 		threads = append(threads, tracetest.Thread{Name: "main." + name, Ops: append(ops, ops...)})
 	}
-	b := tracetest.SimulateOn(tracetest.New(3).Samples(1e5, 7, func(proc string) bool { return proc == "main.inside" }), threads)
-	p, err := profile.New(b.Trace())
+	b := tracetest.New(3).Samples(1e5, 7, func(proc string) bool { return proc == "main.inside" })
+	if text {
+		b.Text()
+	}
+	p, err := profile.New(tracetest.SimulateOn(b, threads).Trace())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,7 +36,7 @@ func sampledProfile(t *testing.T) *profile.Profile {
 // A line has self time on a sampled trace too, and estimates are marked as in other tables.
 func TestEstimatesOfLines(t *testing.T) {
 	t.Parallel()
-	p, dir := sampledProfile(t), t.TempDir()
+	p, dir := sampledProfile(t, false), t.TempDir()
 	for i := range p.Entries {
 		if e := &p.Entries[i]; e.Name == "main.inside" || e.Name == "main.a" {
 			text := strings.Repeat("\n", e.Line-1) + "func here() {\n}\n"
@@ -54,9 +57,34 @@ func TestEstimatesOfLines(t *testing.T) {
 	}
 }
 
+// Where samples tell lines, a procedure's own time stands at these, and at no other.
+func TestLinesOfText(t *testing.T) {
+	t.Parallel()
+	p, file := sampledProfile(t, true), filepath.Join(t.TempDir(), "a.go")
+	if err := os.WriteFile(file, []byte("func inside() {"+strings.Repeat("\n\tone()", tracetest.Often)+"\n}\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for i := range p.Entries {
+		if e := &p.Entries[i]; e.Name == "main.inside" {
+			e.File, e.Line = file, 1
+		}
+	}
+	var out bytes.Buffer
+	if err := report.List(&out, p, regexp.MustCompile("^main.inside$"), ""); err != nil {
+		t.Fatal(err)
+	}
+	var timed []string
+	for _, m := range regexp.MustCompile(`(?m)^ +~\d\S+ .* (\d+)  `).FindAllStringSubmatch(out.String(), -1) {
+		timed = append(timed, m[1])
+	}
+	if want := fmt.Sprint([]int{tracetest.Rare, tracetest.Often}); fmt.Sprint(timed) != want {
+		t.Errorf("lines %v have time, expected %s, in\n%s", timed, want, out.String())
+	}
+}
+
 func TestEstimatesOfPathsAndChanges(t *testing.T) {
 	t.Parallel()
-	p := sampledProfile(t)
+	p := sampledProfile(t, false)
 	var tree, diff bytes.Buffer
 	if err := report.Tree(&tree, p, report.View{}); err != nil {
 		t.Fatal(err)
@@ -79,8 +107,8 @@ func TestEstimatesOfPathsAndChanges(t *testing.T) {
 // A difference of single runs may be noise, and the reader is told; that of sums is told nothing.
 func TestDifferenceOfSingleRuns(t *testing.T) {
 	t.Parallel()
-	p := sampledProfile(t)
-	several := profile.Merge([]*profile.Profile{p, sampledProfile(t)})
+	p := sampledProfile(t, false)
+	several := profile.Merge([]*profile.Profile{p, sampledProfile(t, false)})
 	for want, list := range map[string][]*profile.Profile{"true": {p, p}, "true ": {several, p}, "false": {several, several}} {
 		var out bytes.Buffer
 		if err := report.ProfileDiff(list[0], list[1], report.View{}).WriteText(&out); err != nil {

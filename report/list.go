@@ -57,7 +57,7 @@ func List(w io.Writer, p *profile.Profile, match *regexp.Regexp, source string) 
 	for _, n := range p.Notes {
 		fmt.Fprintf(w, "note: %s\n", n)
 	}
-	fmt.Fprintf(w, "self: npt of a loop that was timed, on the line of its head; of all else in the procedure, on its first line\n\n")
+	fmt.Fprintf(w, "self: with ~, npt of lines at which samples found the procedure itself; without samples, npt of loops on the lines of their heads, and of all else on the first line\n\n")
 	costs := lineCosts(p)
 	missing := error(nil)
 	for _, e := range procs {
@@ -125,14 +125,24 @@ func lineCosts(p *profile.Profile) map[string]map[sourceLine]*lineCost {
 	for i := range p.Entries {
 		switch e := &p.Entries[i]; e.Kind {
 		case profile.KindProc:
+			for _, l := range e.Lines {
+				c := at(e.Name, e.File, l.Line)
+				c.self, c.guess = l.SelfNPT, true
+			}
+			if len(e.Lines) > 0 {
+				continue
+			}
 			c := at(e.Name, e.File, e.Line)
 			c.self, c.guess = c.self+e.SelfNPT, c.guess || e.SelfNPTs != nil
 		case profile.KindLoop:
 			proc, _, _ := strings.Cut(e.Name, ": ")
 			c := at(proc, e.File, e.Line)
-			c.self, c.guess, c.shared = c.self+e.SelfNPT, c.guess || e.SelfNPTs != nil, c.shared || e.NPTs != nil
-			if of := procs[proc]; of != nil { // whose self time has the loop's
-				at(proc, of.File, of.Line).self -= e.SelfNPT
+			c.shared = c.shared || e.NPTs != nil
+			if of := procs[proc]; of == nil || len(of.Lines) == 0 {
+				c.self, c.guess = c.self+e.SelfNPT, c.guess || e.SelfNPTs != nil
+				if of != nil { // whose self time has the loop's
+					at(proc, of.File, of.Line).self -= e.SelfNPT
+				}
 			}
 			c.whole, c.times = c.whole+e.NPT, c.times.Plus(e.Called())
 		case profile.KindGoroutine:

@@ -373,6 +373,10 @@ func (pg *page) collected() string {
 	return fmt.Sprintf(" by this trace, %s (%s of the process) by their threads' clocks", measure.Time(c.Collector), measure.Percent(c.Collector, c.User+c.System))
 }
 
+// ownLoad is the part of the time in which threads were kept waiting from which on what the process itself does beside
+// its goroutines is named as a reason.
+const ownLoad = 10
+
 // load says what interfered.
 func (pg *page) load() string {
 	syscall := int64(0)
@@ -381,10 +385,14 @@ func (pg *page) load() string {
 			syscall += e.SelfSyscall
 		}
 	}
+	load := []string{"other load on this machine"}
 	if syscall > pg.p.OffCPU {
-		return "other load on this machine, or what this program's own system calls do beside its processors"
+		load = append(load, "what this program's system calls do beside its processors")
 	}
-	return "other load on this machine"
+	if beside := pg.p.CPU.Beside; beside > pg.p.OffCPU/ownLoad {
+		load = append(load, fmt.Sprintf("its threads without goroutines (the runtime's monitor, this tool), which used %s", measure.Time(beside)))
+	}
+	return strings.Join(load, ", or ")
 }
 
 func (pg *page) data() {

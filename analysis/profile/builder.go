@@ -21,6 +21,7 @@ type builder struct {
 	blame   *blame
 	named   *named
 	sampled *sampled
+	text    text
 	within  *within // nil: the whole run
 	gc      collector
 	memory  memory
@@ -62,7 +63,7 @@ type totals struct {
 func newBuilder(source trace.Source, in Within) *builder {
 	r := replay.New(source, replay.Options{VirtualProcs: in.Procs})
 	points := len(r.T.Points)
-	return &builder{r: r, wall: source.Wall(), ledger: newLedger(r), objects: newObjects(r), blame: newBlame(r), named: &named{r: r}, sampled: newSampled(r),
+	return &builder{r: r, wall: source.Wall(), ledger: newLedger(r), objects: newObjects(r), blame: newBlame(r), named: &named{r: r}, sampled: newSampled(r), text: text{},
 		within: newWithin(in, r.Spans), gc: collector{markSince: -1, stopSince: -1}, memory: newMemory(r), line: newTimeline(source.Wall()),
 		totals: totals{started: make([]int64, points+1), calls: make([]uint64, points), trips: make([]uint64, points),
 			longest: map[replay.GroupID]int64{}, got: map[replay.GroupID]int64{}, reasons: map[trace.ReasonID]int64{}}}
@@ -321,12 +322,15 @@ func (b *builder) Sample(g *replay.G, s trace.Sampled) {
 	case g.State != trace.Blocked:
 		return // it spins, or has just left
 	}
+	weight := float64(max(s.Gap, 1))
 	to, probe := b.r.Found(g, s)
 	if probe {
 		b.sampled.probes++
 		to = b.r.Outside(b.r.System.Probes, replay.RootTool, b.r.Contexts.Node(g.Context).Group)
+	} else {
+		b.text.note(b.r, to, s.Code, busy, weight)
 	}
-	b.sampled.note(g.Context, to, busy, float64(max(s.Gap, 1)), s.Code != 0)
+	b.sampled.note(g.Context, to, busy, weight, s.Code != 0)
 }
 
 func (b *builder) Other(g *replay.G, e *trace.Event) {

@@ -46,7 +46,7 @@ func (s *sampled) estimates() map[line]estimate {
 	}
 	for i := range s.r.T.Points {
 		p := &s.r.T.Points[i]
-		if p.Degraded() == 0 || p.Small() || p.Kind != spec.PointProc && p.Kind != spec.PointLoop {
+		if p.Degraded() == 0 || p.Small() && s.codes < enough || p.Kind != spec.PointProc && p.Kind != spec.PointLoop {
 			continue
 		}
 		for _, self := range []bool{false, true} {

@@ -49,11 +49,15 @@ func newProfile(b *builder, in Within, t *trace.Tables, losses trace.Losses) *Pr
 	if in.Procs > 0 {
 		p.Procs = in.Procs
 	}
+	p.CPU.Known, p.CPU.User, p.CPU.System = t.Usage.Known, t.Usage.User, t.Usage.System
+	p.CPU.Beside = p.CPU.User + p.CPU.System
 	for _, th := range t.Threads {
-		if th.Writer {
+		switch {
+		case th.Writer:
 			p.CPU.Writer += th.Run
-		} else {
+		case b.r.Ran(trace.ThreadID(th.ID)):
 			p.OffCPU += th.Wait
+			p.CPU.Beside = max(0, p.CPU.Beside-th.Run)
 		}
 	}
 	p.Objects = b.objects.finish(p.Wall)
@@ -64,7 +68,6 @@ func newProfile(b *builder, in Within, t *trace.Tables, losses trace.Losses) *Pr
 	p.entries(b)
 	p.waits(b)
 	p.Calls = newCalls(b).list()
-	p.CPU.Known, p.CPU.User, p.CPU.System = t.Usage.Known, t.Usage.User, t.Usage.System
 	p.CPU.Collector = t.Usage.Collector
 	if !t.Usage.Known {
 		p.CPU.Collector = -1
@@ -133,6 +136,9 @@ func (p *Profile) procedures(b *builder, incl []Usage) {
 		e.Started, e.Blame = min(b.totals.started[proc], e.SelfBusy), blame[ender(proc)]
 		e.BlockedOn = b.objects.waitedOn(proc)
 		b.intervals(&e, proc)
+		if e.Kind == KindProc {
+			e.Lines = b.text.divide(proc, e.SelfNPT, e.SelfNPTs)
+		}
 		p.Entries = append(p.Entries, e)
 	}
 	none := b.ledger.selfOf(trace.NoPoint)

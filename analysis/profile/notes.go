@@ -113,8 +113,12 @@ func (n *notes) hidden() (names []string) {
 	return names
 }
 
-// small returns the number of procedures that were called and are only counted.
+// small returns the number of procedures that were called and are only counted. Samples that tell what text runs
+// find them as they find others.
 func (n *notes) small() (sum uint64) {
+	if n.b.sampled.codes >= enough {
+		return 0
+	}
 	for i := range n.t.Points {
 		if p := &n.t.Points[i]; p.Small() && p.Hits > 0 {
 			sum++

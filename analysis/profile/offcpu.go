@@ -27,7 +27,7 @@ func offCPUMatters(waited, busy int64) bool {
 func (t *taker) offCPU(tables *trace.Tables) (kept float64) {
 	var run, wait, busy, collecting int64
 	for _, th := range tables.Threads {
-		if !th.Writer {
+		if t.r.Ran(trace.ThreadID(th.ID)) {
 			run, wait = run+th.Run, wait+th.Wait
 		}
 	}

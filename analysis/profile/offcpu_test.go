@@ -23,7 +23,7 @@ func TestOffCPU(t *testing.T) {
 		b := tracetest.New(1)
 		f := b.Proc("main.f")
 		g := b.Go(0, "runtime.main")
-		b.Given(1, 0, 0, 0)
+		b.Given(0, 0, 0, 0)
 		b.Start(g, 0)
 		b.Enter(g, f)
 		b.At(1000e6)
@@ -32,7 +32,8 @@ func TestOffCPU(t *testing.T) {
 		b.Note(g, spec.EvAssistEnd)
 		b.Exit(g, f)
 		b.End(g)
-		b.Given(1, c.run, c.wait, c.collector)
+		b.Given(9, 10e6, 400e6, 0) // which ran no goroutine
+		b.Given(0, c.run, c.wait, c.collector)
 		p := profileOf(t, b)
 		for name, want := range map[string]int64{"main.f": c.f, "[gc assist]": c.assist, "[off-CPU]": c.off} {
 			got := int64(0)

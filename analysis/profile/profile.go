@@ -53,7 +53,7 @@ type Profile struct {
 	Degraded   uint64 `json:"degraded"`       // procedure calls that were counted but not traced
 	Lost       int64  `json:"lost"`           // events known to be missing
 	Part       bool   `json:"part,omitempty"` // it is of a part of a run
-	OffCPU     int64  `json:"offcpu_ns"`      // the operating system kept runnable threads waiting
+	OffCPU     int64  `json:"offcpu_ns"`      // the operating system kept runnable threads of goroutines waiting
 
 	// Effective and Nominal are the parallelism, on average over the run (Quartz, 3.1):
 	// goroutines on a processor that do not spin; goroutines that could be, spinning or not.
@@ -145,9 +145,11 @@ type Entry struct {
 	// Degraded calls were counted, or timed, but not traced. Their time is their caller's,
 	// unless samples were taken: then the times are estimates, with these intervals.
 	Degraded uint64    `json:"degraded,omitempty"`
-	Small    bool      `json:"small,omitempty"` // only counted: its time is in its callers' entries
+	Small    bool      `json:"small,omitempty"` // only counted: without samples that tell what text runs its time is in its callers' entries
 	SelfNPTs *Interval `json:"self_npt_interval,omitempty"`
 	NPTs     *Interval `json:"npt_interval,omitempty"`
+	// Lines divide SelfNPT by lines of the procedure's text, where samples tell which line ran.
+	Lines []LineTime `json:"self_lines,omitempty"`
 	// BlockedOn divides SelfBlocked by object, as far as the waits began in the trace.
 	BlockedOn []Waited `json:"self_blocked_on,omitempty"`
 	// Blame is the time that others waited: for an object that the procedure held, or until the
@@ -228,6 +230,9 @@ type CPU struct {
 	User   int64 `json:"user_ns"`
 	System int64 `json:"system_ns"`
 	Writer int64 `json:"writer_ns"` // of these, the thread that wrote the file
+	// Beside is the time of threads that ran no goroutine: the runtime's monitor, this tool's, C's. What threads
+	// used between the last reading of their times and their ends is in it.
+	Beside int64 `json:"beside_ns"`
 	// Collector is the time of the garbage collector's mark workers and assists, by their threads' clocks; -1: not known.
 	Collector int64 `json:"collector_ns"`
 }

@@ -131,3 +131,43 @@ func TestSampledIdentities(t *testing.T) {
 		}
 	})
 }
+
+// A procedure's lines add up to its own time, in one run and in several, and an interval of one that has a quarter
+// of it holds that as often as it says.
+func TestLines(t *testing.T) {
+	lines, held := 0, 0
+	for seed := range uint64(300) {
+		procs, ths := phases(rand.New(rand.NewPCG(seed, 17)))
+		var runs []*profile.Profile
+		for run := range uint64(2) {
+			runs = append(runs, profileOf(t, tracetest.SimulateOn(tracetest.New(procs).Samples(1e5, seed+run, func(string) bool { return true }).Text(), ths)))
+		}
+		for _, p := range append(runs, profile.Merge(runs)) {
+			for i := range p.Entries {
+				e := &p.Entries[i]
+				sum := int64(0)
+				for _, l := range e.Lines {
+					sum += l.SelfNPT
+					if l.Line == tracetest.Rare && p != runs[0] {
+						lines++
+						held += one(float64(l.SelfNPTs.Low) <= float64(e.SelfNPT)/4 && float64(e.SelfNPT)/4 <= float64(l.SelfNPTs.High))
+					}
+				}
+				if sum != e.SelfNPT && len(e.Lines) > 0 || e.SelfNPTs != nil && e.SelfNPT > 0 && e.Lines == nil && e.Name[0] != '[' {
+					t.Fatalf("%s: lines %v add up to %d, expected %d", e.Name, e.Lines, sum, e.SelfNPT)
+				}
+			}
+		}
+	}
+	if share := float64(held) / float64(lines); lines < 1000 || share < 0.94 {
+		t.Errorf("%.1f %% of %d intervals hold, expected 95", 100*share, lines)
+	}
+	t.Logf("%.1f %% of %d intervals hold", 100*float64(held)/float64(lines), lines)
+}
+
+func one(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}

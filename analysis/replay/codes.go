@@ -58,6 +58,16 @@ func (r *Replay) isProbe(code trace.CodeID) bool {
 	return false
 }
 
+// LineIn returns the line of a procedure at which a code is, in the innermost of its activations.
+func (r *Replay) LineIn(code trace.CodeID, proc trace.PointID) (line int, ok bool) {
+	for ; code != 0; code = r.T.Codes[code].From {
+		if proc != trace.NoPoint && r.codes.calls[code].proc == proc {
+			return r.T.Codes[code].Line, true
+		}
+	}
+	return 0, false
+}
+
 // pointsOf returns the procedures and loops that a code is in, outermost first, and whether these are all from where
 // the goroutine started. They are valid until the next call.
 func (r *Replay) pointsOf(code trace.CodeID) (list []trace.PointID, whole bool) {

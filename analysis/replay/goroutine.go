@@ -154,6 +154,7 @@ func (r *Replay) create(e *trace.Event) {
 		r.gs[e.Slot] = g
 	}
 	by := r.g(e.By)
+	r.ran[e.Thread] = true // who starts a goroutine is one, or this one runs already
 	*g = G{ID: e.G, Slot: e.Slot, real: e.To, since: e.Time, thread: e.Thread, Labels: NoSpan, frames: g.frames[:0], Held: g.Held[:0]}
 	if by != nil {
 		g.Labels = by.Labels
@@ -193,6 +194,7 @@ func (r *Replay) change(e *trace.Event) {
 	case e.To == trace.Running:
 		if g.thread != e.Thread {
 			g.thread, g.shareTo = e.Thread, 0
+			r.ran[e.Thread] = true
 		}
 		if g.woken {
 			g.WokeAt, g.woken = e.Time, false
@@ -213,6 +215,9 @@ func (r *Replay) change(e *trace.Event) {
 		r.wake(g, e)
 	}
 }
+
+// Ran reports whether a thread has run a goroutine so far. The runtime's monitor, for one, never does.
+func (r *Replay) Ran(th trace.ThreadID) bool { return r.ran[th] }
 
 // turn changes a goroutine's state.
 func (r *Replay) turn(g *G, now trace.Time, to trace.State, spins int32) {

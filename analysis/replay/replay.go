@@ -37,6 +37,7 @@ type Replay struct {
 	objects  objects
 	paths    paths
 	codes    codes
+	ran      map[trace.ThreadID]bool // threads that ran a goroutine
 	levels   int // changes of levels so far
 }
 
@@ -52,6 +53,7 @@ func New(source trace.Source, options Options) *Replay {
 	r.objects = newObjects(r.T)
 	r.paths = newPaths(r.T)
 	r.codes = newCodes(r.T)
+	r.ran = map[trace.ThreadID]bool{}
 	for code, s := range r.T.Reasons {
 		if s == "sync.Cond.Wait" {
 			r.condWait = code

@@ -47,15 +47,19 @@ func (s *suite) build(p program) (*built, error) {
 	return b, s.calibrate(b)
 }
 
-// copyModule copies a module's newest source that the drivers' module requires, and the driver.
+// copyModule copies a module's source, of the version that the drivers' module requires, and the driver.
 func (s *suite) copyModule(p program, to string) error {
-	list := exec.CommandContext(s.ctx, "go", "list", "-m", "-f", "{{.Dir}}", p.module)
-	list.Dir, list.Stderr = s.dir, os.Stderr
-	from, err := list.Output()
+	download := exec.CommandContext(s.ctx, "go", "mod", "download", "-json", p.module)
+	download.Dir, download.Stderr = s.dir, os.Stderr
+	said, err := download.Output()
 	if err != nil {
 		return err
 	}
-	if err := copyTree(strings.TrimSpace(string(from)), to, nil); err != nil {
+	var from struct{ Dir string }
+	if err := json.Unmarshal(said, &from); err != nil {
+		return err
+	}
+	if err := copyTree(from.Dir, to, nil); err != nil {
 		return err
 	}
 	own := func(data []byte) []byte {

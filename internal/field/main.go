@@ -3,7 +3,10 @@
 // the truth among the conclusions of the first screen, the number shown there beside the true one,
 // and where a profile by processor time and the execution tracer's profile of waits have it.
 //
-//	field -qinst PATH -dir testdata/field [-only KIND,...] [-turns N] [-keep FOLDER] [-kept FILE [-update]] [PROGRAM ...]
+// With -self it compares self times with a profile by processor time of the same process, with -cost N what
+// the page says that the tool cost with so many pairs of runs.
+//
+//	field -qinst PATH -dir testdata/field [-only KIND,...] [-turns N | -self | -cost N] [-keep FOLDER] [-kept FILE [-update]] [PROGRAM ...]
 package main
 
 import (
@@ -24,6 +27,8 @@ func main() {
 	only := flag.String("only", "", "these kinds of bottlenecks alone")
 	turns := flag.Int("turns", 1, "run each case so often")
 	duel := flag.Bool("duel", true, "run the other tools as well")
+	self := flag.Bool("self", false, "compare self times instead")
+	pairs := flag.Int("cost", 0, "compare the stated cost instead, with so many pairs of runs")
 	keep := flag.String("keep", "", "a folder for programs and traces, which stays; programs in it are used as they are")
 	file := flag.String("kept", "", "the file that keeps results")
 	update := flag.Bool("update", false, "keep what is measured in the file")
@@ -31,7 +36,14 @@ func main() {
 	ctx, stop := lab.Signals(context.Background())
 	defer stop()
 	s := &suite{ctx: ctx, qinst: *qinst, dir: *dir, scratch: *keep, duel: *duel, kept: *file, update: *update}
-	if err := s.run(flag.Args(), strings.FieldsFunc(*only, func(r rune) bool { return r == ',' }), *turns); err != nil {
+	measure := s.cases(strings.FieldsFunc(*only, func(r rune) bool { return r == ',' }), *turns)
+	switch {
+	case *self:
+		measure = rows(selfTable, s.selfTimes)
+	case *pairs > 0:
+		measure = rows(costTable, func(b *built) ([]string, error) { return s.cost(b, *pairs) })
+	}
+	if err := s.run(flag.Args(), measure); err != nil {
 		fmt.Fprintln(os.Stderr, "field:", err)
 		os.Exit(1)
 	}
@@ -47,8 +59,14 @@ type suite struct {
 	update     bool
 }
 
-// run tries programs, those that are named or all, with each kind of bottleneck.
-func (s *suite) run(names, only []string, turns int) error {
+// measure is what is done with programs.
+type measure struct {
+	each func(b *built) error
+	end  func() []kept.Table
+}
+
+// run measures programs, those that are named or all.
+func (s *suite) run(names []string, m measure) error {
 	if s.scratch == "" {
 		tmp, err := os.MkdirTemp("", "field-")
 		if err != nil {
@@ -57,17 +75,34 @@ func (s *suite) run(names, only []string, turns int) error {
 		defer os.RemoveAll(tmp)
 		s.scratch = tmp
 	}
-	var all []outcome
 	for _, p := range programs {
 		if len(names) > 0 && !slices.Contains(names, p.name) {
 			continue
 		}
 		b, err := s.build(p)
+		if err == nil {
+			err = m.each(b)
+		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", p.name, err)
 		}
+	}
+	tables := m.end()
+	for _, t := range tables {
+		t.Print()
+	}
+	if !s.update {
+		return nil
+	}
+	return kept.Keep(s.kept, tables)
+}
+
+// cases tries programs with each kind of bottleneck, or with those that are named.
+func (s *suite) cases(only []string, turns int) measure {
+	var all []outcome
+	each := func(b *built) error {
 		for _, k := range kinds {
-			if p.parallel && k.alone {
+			if b.parallel && k.alone {
 				continue // what such a case would be is not known
 			}
 			if len(only) > 0 && !slices.Contains(only, k.name) {
@@ -76,20 +111,30 @@ func (s *suite) run(names, only []string, turns int) error {
 			for turn := range turns {
 				o, err := s.try(b, k, turn)
 				if err != nil {
-					return fmt.Errorf("%s, %s: %w", p.name, k.name, err)
+					return fmt.Errorf("%s: %w", k.name, err)
 				}
 				fmt.Fprintln(os.Stderr, strings.Join(o.row(), " | "))
 				all = append(all, o)
 			}
 		}
-	}
-	tables := []kept.Table{summary(all), tableOf(all)}
-	for _, t := range tables {
-		t.Print()
-	}
-	fmt.Println(screens(all))
-	if !s.update {
 		return nil
 	}
-	return kept.Keep(s.kept, tables)
+	return measure{each, func() []kept.Table {
+		fmt.Println(screens(all))
+		return []kept.Table{summary(all), tableOf(all)}
+	}}
+}
+
+// rows measures programs of which each is a row of a table.
+func rows(table func([][]string) kept.Table, one func(b *built) ([]string, error)) measure {
+	var list [][]string
+	each := func(b *built) error {
+		row, err := one(b)
+		if err == nil {
+			fmt.Fprintln(os.Stderr, strings.Join(row, " | "))
+			list = append(list, row)
+		}
+		return err
+	}
+	return measure{each, func() []kept.Table { return []kept.Table{table(list)} }}
 }

@@ -47,7 +47,7 @@ func (s *suite) try(b *built, k kind, turn int) (o outcome, err error) {
 	items := max(16, int(length/(k.wall*b.item)))
 	env := []string{fmt.Sprintf("TRIAL_HOLD=%.0f", k.hold*b.item/b.calls), fmt.Sprintf("TRIAL_WORDS=%.0f", k.garbage*b.item/b.calls/8)}
 	file := filepath.Join(s.scratch, b.name, fmt.Sprintf("%s.%d.sddf", k.name, turn))
-	if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := fresh(file); err != nil {
 		return o, err
 	}
 	t, out, err := s.start(b.probed, k.name, items, append(env, "QINST=out="+file)...)
@@ -86,6 +86,14 @@ func (s *suite) try(b *built, k kind, turn int) (o outcome, err error) {
 	}
 	o.sync, err = s.top(k.leaf(b.program), true, profile)
 	return o, err
+}
+
+// fresh removes a trace of an earlier run: otherwise the next one gets another name.
+func fresh(file string) error {
+	if err := os.Remove(file); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
 }
 
 // read reads the report on a trace, as data and as a page.

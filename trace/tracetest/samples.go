@@ -23,10 +23,14 @@ type sampling struct {
 	codes  []byte
 }
 
-// place is a call of a procedure behind others.
+// place is a line of a procedure behind others.
 type place struct {
 	from, point uint32
+	line        uint64
 }
+
+// Rare and Often are the lines that threads tell of procedures in which they are: three of four times Often.
+const Rare, Often = 7, 8
 
 // flagUntraced marks an entry without an event.
 const flagUntraced = 1 << 31
@@ -100,12 +104,15 @@ func (b *Builder) exit(g G) bool {
 func (b *Builder) code(g G) (n uint32) {
 	s := b.samples
 	for _, point := range s.stacks[g] {
-		key := place{n, point &^ flagUntraced}
+		key := place{n, point &^ flagUntraced, Often}
+		if s.rand.IntN(4) == 0 {
+			key.line = Rare
+		}
 		next, ok := s.places[key]
 		if !ok {
 			next = uint32(len(s.places) + 1)
 			s.places[key] = next
-			s.codes = binary.LittleEndian.AppendUint64(s.codes, uint64(n)|1<<32)
+			s.codes = binary.LittleEndian.AppendUint64(s.codes, uint64(n)|key.line<<32)
 			s.codes = binary.LittleEndian.AppendUint64(s.codes, b.pc(b.points[key.point].name))
 		}
 		n = next
