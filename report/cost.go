@@ -8,6 +8,14 @@ import (
 	"qinst.dev/internal/measure"
 )
 
+// measured says which parts of the cost are measured.
+func measured(p *profile.Profile) string {
+	if p.Sampling != nil && p.Sampling.Texts > 0 {
+		return "the writer's time is measured, and that in probes which are called, by samples"
+	}
+	return "the writer's time is measured; events and counts by probes have prices of a loop"
+}
+
 // cost accounts for the tool's own cost, and says what to leave out if counting alone is above
 // the budget.
 func (pg *page) cost() {
@@ -25,7 +33,7 @@ func (pg *page) cost() {
 		return
 	}
 	if p.Tool.Probes > 0 {
-		s.Say("probes: %s of processor time, %s of the run: taken out of all lines above, and shown as [probes]; events and hits, times what they cost in a loop", measure.Time(p.Tool.Probes), measure.Time(p.Tool.ProbesNPT))
+		s.Say("probes: %s of processor time, %s of the run: taken out of all lines above, and shown as [probes]", measure.Time(p.Tool.Probes), measure.Time(p.Tool.ProbesNPT))
 	}
 	if p.Tool.Plain > 0 {
 		s.Say("a plain run takes %s, this one %s: probes are %s of the difference, %s are unaccounted", measure.Time(p.Tool.Plain), measure.Time(p.Ran), measure.Time(p.Tool.ProbesNPT), measure.Time(p.Tool.More))
@@ -38,12 +46,18 @@ func (pg *page) cost() {
 			s.Say("%s: %s x %.1fns = %s (%s of the process)", k.what, measure.Count(int64(k.paid.N)), k.paid.Each(), measure.Time(k.paid.Cost), measure.Percent(k.paid.Cost, cpu))
 		}
 	}
+	if c.Text > 0 {
+		s.Say("text that is larger: about %s (%s of the process)", measure.Time(c.Text), measure.Percent(c.Text, cpu))
+	}
+	if c.Looks > 0 {
+		s.Say("looks at what threads run: %s (%s of the process)", measure.Time(c.Looks), measure.Percent(c.Looks, cpu))
+	}
 	budget, within := pg.t.Int("budget_permille"), ""
 	if budget > 0 {
 		within = fmt.Sprintf("; the budget was %.3g%%", float64(budget)/10)
 	}
 	s.Say("together about %s of the process, between %s and %s%s", measure.Percent(c.All, cpu), measure.Percent(c.Lo, cpu), measure.Percent(c.Hi, cpu), within)
-	s.Detail("the writer's time is measured; the rest are prices of a loop, and a processor does part of that work while it waits; the upper bound allows for text that is larger")
+	s.Detail("%s; counters and tests in the text have prices of a loop, a processor does part of that work while it waits, and what larger text costs is seldom the same: -plain=TIME tells what a run without probes takes", measured(p))
 	if r := pg.remedy; r != nil {
 		s.Say("to record less: -without=%s leaves out what costs most and tells least: counting would take about %.1f%% then, and their time is in their callers' lines. qinst report -apply writes that to qinst.toml",
 			strings.Join(r.Without, ","), 100*r.Left)

@@ -57,7 +57,8 @@ type totals struct {
 	searched   int64
 	goroutines int64
 	guesses    map[line]estimate
-	probed     probed
+	paid       paid
+	inLine     map[line]float64 // see taker
 }
 
 func newBuilder(source trace.Source, in Within) *builder {
@@ -367,15 +368,17 @@ func (b *builder) finish() {
 			b.objects.end(g.Wait, m.queue, b.wall, stillWaiting, nil, 0)
 		}
 	}
-	t := taker{costs: costsOf(b.r.T), ledger: b.ledger, told: b.sampled}
+	t := taker{costs: costsOf(b.r.T), ledger: b.ledger, told: b.sampled, inLine: map[line]float64{}}
 	t.events()
 	before := t.probesTime()
 	b.sampled.divide(b.ledger)
-	b.totals.probed = probed{t.probesTime() - before, b.sampled.probes}
+	called := t.probesTime() - before
 	t.counts()
-	if b.within == nil { // otherwise their number is not known
-		t.calls()
+	if b.within == nil { // otherwise the numbers are not known
+		b.totals.paid = t.text()
 	}
+	b.totals.paid.called, b.totals.paid.found = called, b.sampled.probes
+	b.totals.inLine = t.inLine
 	b.totals.calls[b.r.System.Probes] += t.probes
 	b.totals.guesses = b.sampled.estimates()
 	if !b.virtual() {

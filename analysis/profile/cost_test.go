@@ -27,14 +27,14 @@ func TestCost(t *testing.T) {
 		cost int64
 	}{
 		{"counts by probes", c.Counted, 100, 400},
-		{"counts in place", c.InPlace, 1000, 400},
-		{"tests", c.Tests, 1101, 440},
+		{"counts in place", c.InPlace, 1000, 102},
+		{"tests", c.Tests, 1101, 112},
 	} {
 		if x.paid.N != x.n || x.paid.Cost != x.cost {
 			t.Errorf("%s: found %d for %d ns, expected %d for %d", x.what, x.paid.N, x.paid.Cost, x.n, x.cost)
 		}
 	}
-	if sum := c.Writer + c.Events.Cost + c.Timed.Cost + c.Counted.Cost + c.InPlace.Cost + c.Tests.Cost; c.All != sum || c.Lo >= c.All || c.Hi <= c.All {
+	if sum := c.Writer + c.Events.Cost + c.Timed.Cost + c.Counted.Cost + c.InPlace.Cost + c.Tests.Cost + c.Text; c.All != sum || c.Lo >= c.All || c.Hi <= c.All {
 		t.Errorf("found %d between %d and %d, expected the sum %d, and bounds around it", c.All, c.Lo, c.Hi, sum)
 	}
 }

@@ -88,6 +88,7 @@ func (p *Profile) addTotals(q *Profile) {
 		}
 		p.Sampling.Looks += s.Looks
 		p.Sampling.Samples += s.Samples
+		p.Sampling.Texts += s.Texts
 	}
 }
 
@@ -220,6 +221,21 @@ func (e *Entry) add(q *Entry) {
 	sortWaited(e.BlockedOn)
 	e.Latency = e.Latency.with(q.Latency)
 	e.Lines = addLines(e.Lines, q.Lines)
+}
+
+// addLines adds the lines of the same procedure in another run.
+func addLines(list, more []LineTime) []LineTime {
+	for _, m := range more {
+		k, ok := slices.BinarySearchFunc(list, m.Line, func(l LineTime, line int) int { return cmp.Compare(l.Line, line) })
+		if !ok {
+			list = slices.Insert(slices.Clip(list), k, m)
+			continue
+		}
+		l := &list[k]
+		l.SelfNPTs = *sumOf(l.SelfNPT, &l.SelfNPTs, m.SelfNPT, &m.SelfNPTs)
+		l.SelfNPT += m.SelfNPT
+	}
+	return list
 }
 
 func (c *RunnableHist) with(d *RunnableHist) *RunnableHist {

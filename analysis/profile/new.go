@@ -63,7 +63,7 @@ func newProfile(b *builder, in Within, t *trace.Tables, losses trace.Losses) *Pr
 	p.Objects = b.objects.finish(p.Wall)
 	markIdle(p.Objects, p.Wall)
 	if b.sampled.samples > 0 {
-		p.Sampling = &Sampling{t.Int("sample_ns"), b.sampled.looks, b.sampled.samples}
+		p.Sampling = &Sampling{t.Int("sample_ns"), b.sampled.looks, b.sampled.samples, b.sampled.codes}
 	}
 	p.entries(b)
 	p.waits(b)
@@ -80,7 +80,7 @@ func newProfile(b *builder, in Within, t *trace.Tables, losses trace.Losses) *Pr
 	p.GC.Workers, p.GC.Assists = b.ledger.self[b.r.System.Worker].Busy(), b.ledger.self[b.r.System.Assist].Busy()
 	p.Tool = Tool{FlushRuns: t.Flush.Runs, FlushWall: t.Flush.Wall, FlushCPU: t.Flush.CPU, FlushBytes: t.Flush.Bytes, Traced: b.r.Entries, EventCost: eventCost(t),
 		Probes: b.ledger.self[b.r.System.Probes].Busy(), ProbesNPT: round(b.ledger.self[b.r.System.Probes].NPT()),
-		Cost: costOf(t, max(t.Flush.CPU, p.CPU.Writer), p.Events, b.totals.probed)}
+		Cost: costOf(t, max(t.Flush.CPU, p.CPU.Writer), p.Events, b.totals.paid)}
 	return p
 }
 
@@ -209,13 +209,24 @@ func (b *builder) intervals(e *Entry, proc trace.PointID) {
 	if b.sampled.looks == 0 {
 		return
 	}
-	whole, looks := float64(b.busy.time(b.wall)), float64(b.sampled.looks)
-	if g, ok := b.totals.guesses[line{proc, true}]; ok {
-		e.SelfNPTs = g.around(e.SelfNPT, whole, looks)
+	e.SelfNPTs = b.interval(line{proc, true}, e.SelfNPT)
+	e.NPTs = b.interval(line{proc, false}, e.NPT)
+}
+
+// interval is that of a line's time, nil if it is exact: of the division by samples, and of what was taken out by the
+// price of counters in the text, if that is enough to show.
+func (b *builder) interval(l line, npt int64) (in *Interval) {
+	if g, ok := b.totals.guesses[l]; ok {
+		in = g.around(npt, float64(b.busy.time(b.wall)), float64(b.sampled.looks))
 	}
-	if g, ok := b.totals.guesses[line{proc, false}]; ok {
-		e.NPTs = g.around(e.NPT, whole, looks)
+	taken := b.totals.inLine[l]
+	if in == nil && taken > exactWithin*float64(npt) {
+		in = &Interval{npt, npt}
 	}
+	if in != nil {
+		in.Low, in.High = max(0, in.Low-round((mostInLine-1)*taken)), in.High+round((1-leastPaid)*taken)
+	}
+	return in
 }
 
 // waits sets the places where goroutines waited.

@@ -33,7 +33,8 @@ type taker struct {
 	costs
 	*ledger
 	told   *sampled
-	probes uint64 // that something was taken out for
+	probes uint64           // that something was taken out for
+	inLine map[line]float64 // NPT that was taken from lines by prices of what text counts, ns
 }
 
 // Samples that tell what text ran find probes as they find anything else: they tell what probes cost at
@@ -77,8 +78,8 @@ func (t *taker) seen(id replay.ContextID) bool {
 // probe, which runs before the procedure is on the profile stack, and the call's counter.
 const inCaller = 0.75
 
-// counts subtracts the cost of hits that were not traced from the procedure and its callers.
-// Without samples the callers are not known.
+// counts subtracts the cost of hits that probes counted, and did not trace, from the procedure and its callers.
+// Without samples the callers are not known. Samples that tell what text runs have found these probes.
 func (t *taker) counts() {
 	points := t.r.T.Points
 	busy, all := map[trace.PointID][]replay.ContextID{}, map[trace.PointID]int64{}
@@ -95,13 +96,18 @@ func (t *taker) counts() {
 	}
 	for proc := range trace.PointID(len(points)) {
 		pt := &points[proc]
-		if len(busy[proc]) > 0 {
-			t.probes += pt.Counting(pt.Degraded())
+		hits := pt.Degraded()
+		if pt.Kind == spec.PointProc {
+			hits -= min(pt.Plain, hits)
 		}
-		cost := t.count*float64(pt.Counting(pt.Degraded()-min(pt.Timed(), pt.Degraded()))) + 2*t.event*float64(pt.Timed())
+		if pt.Small() || len(busy[proc]) == 0 {
+			continue
+		}
+		t.probes += hits
 		if t.told.codes >= enough {
-			cost = t.count * float64(min(pt.Plain, pt.Degraded())) / spec.InLineParts
+			continue
 		}
+		cost := t.count*float64(hits-min(pt.Timed(), hits)) + 2*t.event*float64(pt.Timed())
 		for _, id := range busy[proc] {
 			share := cost * float64(t.at(id).Busy()) / float64(all[proc])
 			from := t.r.Contexts.Node(id).From
@@ -113,30 +119,59 @@ func (t *taker) counts() {
 	}
 }
 
-// calls takes the cost of call counters out of the procedures in which they are.
-func (t *taker) calls() {
-	hits, busy := map[trace.PointID]uint64{}, map[trace.PointID]int64{}
+// text takes the cost of what text counts by itself out of the procedures in which it stands, and of the counters of
+// calls that probes do. Samples do not tell these apart from the rest of a line.
+func (t *taker) text() (p paid) {
+	text, _ := inText(t.r.T)
+	called := map[trace.PointID]uint64{} // counters of calls, in probes
 	for i := range t.r.T.Points {
-		if p := &t.r.T.Points[i]; p.Kind == spec.PointCall {
-			if n := p.Counts(trace.PointID(i)); t.told.codes < enough || p.Flags&spec.FlagInLine != 0 {
-				hits[p.Owner] += n
-			}
+		if p := &t.r.T.Points[i]; p.Kind == spec.PointCall && p.Flags&spec.FlagInLine == 0 {
+			called[p.Owner] += p.Counts(trace.PointID(i))
 		}
 	}
+	busy := map[trace.PointID]int64{}
 	for id := range t.all() {
 		busy[t.r.Contexts.Node(id).Proc] += t.at(id).Busy()
 	}
 	for id := range t.all() {
 		proc := t.r.Contexts.Node(id).Proc
-		if ns := t.at(id).Busy(); ns > 0 && proc >= 0 && hits[proc] > 0 {
-			t.takeHalf(id, t.call*float64(hits[proc])*float64(ns)/float64(busy[proc]))
+		ns := t.at(id).Busy()
+		if ns <= 0 || proc < 0 {
+			continue
+		}
+		own, part := text[proc], float64(ns)/float64(busy[proc])
+		calls := 0.0
+		if t.told.codes < enough {
+			calls = t.call * float64(called[proc]) * part
+		}
+		place, tests := t.call*own.inPlace(part), t.call*own.tests(part)
+		if all := calls + place + tests; all > 0 {
+			k := float64(t.takeInLine(id, all)) / all
+			p.inPlace, p.tests = p.inPlace+int64(k*place), p.tests+int64(k*tests)
 		}
 	}
-	for proc, n := range hits {
-		if busy[proc] > 0 {
-			t.probes += n
+	for proc, ns := range busy {
+		if ns > 0 {
+			t.probes += called[proc] + text[proc].placed + text[proc].plain
 		}
 	}
+	return p
+}
+
+// takeInLine is takeHalf of what is known less well: how much of its NPT a line lost so is kept for its interval. It
+// returns how much that was.
+func (t *taker) takeInLine(id replay.ContextID, ns float64) (taken int64) {
+	before, npt := t.at(id).Busy(), t.at(id).NPT()
+	t.takeHalf(id, ns)
+	lost := npt - t.at(id).NPT()
+	n := &t.r.Contexts.Node(id).Context
+	t.inLine[line{n.Proc, true}] += lost
+	for set := n.Set; set != 0; set = t.r.Sets.Parent(set) {
+		if proc := t.r.Sets.Last(set).Point(); proc >= 0 && int(proc) < len(t.r.T.Points) {
+			t.inLine[line{proc, false}] += lost
+		}
+	}
+	return before - t.at(id).Busy()
 }
 
 // takeHalf subtracts the cost of counts, but at most half of the time there, because the cost of

@@ -72,3 +72,22 @@ func TestCallCountersAreProbes(t *testing.T) {
 		}
 	}
 }
+
+// What was taken out by the price of counters in the text is known to a factor, and the interval says so.
+func TestPricesAreInIntervals(t *testing.T) {
+	b := tracetest.New(1).Samples(1e4, 1, func(string) bool { return false }).Attribute("count_cost_ps", 3900).Attribute("sample_ns", 1)
+	f := b.Proc("main.f")
+	g := b.Go(0, "runtime.main")
+	b.Start(g, 0)
+	b.Enter(g, f)
+	b.Plain(f, 100_000) // 10 us for the counters and as much for the tests
+	b.At(1e6).Exit(g, f)
+	b.End(g)
+	e := entry(t, profileOf(t, b), "main.f")
+	if want := int64(1e6 - 20_000); e.SelfNPT < want-100 || e.SelfNPT > want+100 {
+		t.Errorf("found %d ns, expected %d", e.SelfNPT, want)
+	}
+	if in := e.SelfNPTs; in == nil || in.Low > e.SelfNPT-19_000 || in.High < e.SelfNPT+15_000 {
+		t.Errorf("found %+v around %d, expected the price twice and a fifth of it", in, e.SelfNPT)
+	}
+}

@@ -243,4 +243,5 @@ type Sampling struct {
 	Gap     int64 `json:"gap_ns"`  // mean time between looks that was set
 	Looks   int64 `json:"looks"`   // that found a goroutine on a processor
 	Samples int64 `json:"samples"` // one for each goroutine that was found
+	Texts   int64 `json:"texts"`   // samples that tell what text ran
 }

@@ -62,18 +62,3 @@ func (x text) divide(proc trace.PointID, self int64, in *Interval) (list []LineT
 	}
 	return list
 }
-
-// addLines adds the lines of the same procedure in another run.
-func addLines(list, more []LineTime) []LineTime {
-	for _, m := range more {
-		k, ok := slices.BinarySearchFunc(list, m.Line, func(l LineTime, line int) int { return cmp.Compare(l.Line, line) })
-		if !ok {
-			list = slices.Insert(slices.Clip(list), k, m)
-			continue
-		}
-		l := &list[k]
-		l.SelfNPTs = *sumOf(l.SelfNPT, &l.SelfNPTs, m.SelfNPT, &m.SelfNPTs)
-		l.SelfNPT += m.SelfNPT
-	}
-	return list
-}

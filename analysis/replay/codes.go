@@ -21,6 +21,7 @@ type codes struct {
 type call struct {
 	proc trace.PointID // NoPoint: none with probes
 	tool bool          // it is a probe, or a part of one
+	asks bool          // it asks the system
 }
 
 func newCodes(t *trace.Tables) codes {
@@ -43,13 +44,19 @@ func newCodes(t *trace.Tables) codes {
 		if !ok {
 			proc = trace.NoPoint
 		}
-		c.calls[i] = call{proc, strings.HasPrefix(name, "runtime.qinst") || strings.HasPrefix(name, "qinst_")}
+		c.calls[i] = call{proc, strings.HasPrefix(name, "runtime.qinst") || strings.HasPrefix(name, "qinst_"),
+			name == "internal/runtime/syscall/linux.Syscall6" || name == "runtime.futex"}
 	}
 	return c
 }
 
-// isProbe reports whether a code is in a probe that a procedure called.
+// isProbe reports whether a code is in a probe that a procedure called. One that asks the system is not believed: a
+// signal may be tens of microseconds late, as interrupts of virtual machines are, but for the end of a system call.
+// So these are found ten times as often as they run.
 func (r *Replay) isProbe(code trace.CodeID) bool {
+	if code != 0 && r.codes.calls[code].asks {
+		return false
+	}
 	for ; code != 0 && r.codes.calls[code].proc == trace.NoPoint; code = r.T.Codes[code].From {
 		if r.codes.calls[code].tool {
 			return true

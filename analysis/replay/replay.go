@@ -38,7 +38,7 @@ type Replay struct {
 	paths    paths
 	codes    codes
 	ran      map[trace.ThreadID]bool // threads that ran a goroutine
-	levels   int // changes of levels so far
+	levels   int                     // changes of levels so far
 }
 
 // New returns a replay of a source, from its beginning.

@@ -103,7 +103,7 @@ var liveTruth = []struct {
 	calls   map[string]uint64
 	npt     map[string]float64
 }{
-	{"fig4", []string{"-unit", "15ms"},
+	{"fig4", []string{"-unit", "40ms"},
 		map[string]uint64{"main.a": 3, "main.b": 1, "main.c": 2, "main.d": 2, "main.e": 2, "main.f": 1}, nil},
 	{"sorter", []string{"-unit", "50ms"},
 		map[string]uint64{"main.read": 7, "main.sort": 7, "main.merge": 7},

@@ -48,7 +48,7 @@ func TestLiveSamples(t *testing.T) {
 // what is wrong.
 func outside(t *testing.T, p *profile.Profile, npt map[string]float64) (wrong []string) {
 	t.Helper()
-	if p.Sampling == nil || p.Sampling.Looks < p.NPTSum/1e6/4 {
+	if p.Sampling == nil || p.Sampling.Looks < p.NPTSum/1e6/16 { // the system may tick as seldom as 100 times a second
 		wrong = append(wrong, fmt.Sprintf("%+v in %d ms", p.Sampling, p.NPTSum/1e6))
 	}
 	sum := int64(0)

@@ -62,7 +62,7 @@ const policy = `
 	trace, golang.org/x/tools/cover < internal/counts;
 	trace/tracetest, analysis/profile, lab < internal/servers;
 	internal/kept, lab, trace, internal/stats < internal/instructions;
-	internal/kept, lab, analysis/advice < internal/field;
+	internal/kept, lab, analysis/advice, internal/stats, github.com/google/pprof/profile < internal/field;
 	internal/progen < internal/progen/write;
 `
 

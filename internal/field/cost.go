@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"os/exec"
 	"path/filepath"
+	"strings"
 
+	"qinst.dev/analysis/profile"
 	"qinst.dev/internal/kept"
 	"qinst.dev/internal/stats"
 	"qinst.dev/lab"
@@ -23,6 +25,7 @@ func (s *suite) cost(b *built, pairs int) ([]string, error) {
 	}
 	var runner lab.Runner
 	var plain, said, lo, hi, measured []float64
+	var parts [4][]float64
 	plan := lab.Plan{Rounds: pairs, Traces: filepath.Join(s.scratch, b.name), Cases: []lab.Case{{Name: "plain", Job: job(b.plain)}, {Name: "probed", Job: job(b.probed)}}}
 	err := runner.Run(s.ctx, plan, func(r lab.Result) error {
 		if r.Case == "plain" {
@@ -33,20 +36,15 @@ func (s *suite) cost(b *built, pairs int) ([]string, error) {
 		if err != nil {
 			return fmt.Errorf("qinst profile: %w", err)
 		}
-		var page struct {
-			Tool struct {
-				Cost struct {
-					All float64 `json:"all_ns"`
-					Lo  float64 `json:"lo_ns"`
-					Hi  float64 `json:"hi_ns"`
-				}
-			}
-		}
+		var page struct{ Tool struct{ Cost profile.Cost } }
 		if err := json.Unmarshal(text, &page); err != nil {
 			return err
 		}
-		c, cpu := page.Tool.Cost, float64(r.CPU)
-		said, lo, hi = append(said, c.All/cpu), append(lo, c.Lo/cpu), append(hi, c.Hi/cpu)
+		c, cpu := &page.Tool.Cost, float64(r.CPU)
+		said, lo, hi = append(said, float64(c.All)/cpu), append(lo, float64(c.Lo)/cpu), append(hi, float64(c.Hi)/cpu)
+		for i, ns := range []int64{c.Writer + c.Looks, c.Events.Cost + c.Timed.Cost + c.Counted.Cost, c.InPlace.Cost + c.Tests.Cost, c.Text} {
+			parts[i] = append(parts[i], float64(ns)/cpu)
+		}
 		measured = append(measured, 1-plain[len(plain)-1]/cpu)
 		return nil
 	})
@@ -58,8 +56,12 @@ func (s *suite) cost(b *built, pairs int) ([]string, error) {
 	if q < (1-costBar)*out || q > (1+costBar)*out {
 		verdict = "NOT within a fifth"
 	}
+	of := make([]string, len(parts))
+	for i, p := range parts {
+		of[i] = fmt.Sprintf("%.1f", 100*stats.Median(p))
+	}
 	return []string{b.name, fmt.Sprintf("%.2f", stats.Median(plain)/1e9), percents(out, stats.Quantile(measured, 0.25), stats.Quantile(measured, 0.75)),
-		percents(q, stats.Median(lo), stats.Median(hi)), verdict}, nil
+		percents(q, stats.Median(lo), stats.Median(hi)), strings.Join(of, ", "), verdict}, nil
 }
 
 func percents(x, lo, hi float64) string {
@@ -68,5 +70,5 @@ func percents(x, lo, hi float64) string {
 
 // costTable has a row for each program.
 func costTable(rows [][]string) kept.Table {
-	return kept.Table{Columns: []string{"the tool's part of the processor time", "plain, s", "pairs of runs, %: median (quartiles)", "the page says, % (between)", ""}, Rows: rows}
+	return kept.Table{Columns: []string{"the tool's part of the processor time", "plain, s", "pairs of runs, %: median (quartiles)", "the page says, % (between)", "writer and looks, probes, counters, text", ""}, Rows: rows}
 }

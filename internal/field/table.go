@@ -18,11 +18,15 @@ func tableOf(all []outcome) kept.Table {
 // row is an outcome in the table.
 func (o *outcome) row() []string {
 	if o.k.subject == nil {
-		said := "nothing"
-		if o.first.ID != "" {
+		said, shown, truth := "nothing", "", ""
+		switch {
+		case !o.right():
 			said = "NOT: " + o.first.ID + " " + o.first.Subject.Name
+		case o.first.ID != "":
+			share, _, _ := interval("of processor time")(o.first)
+			said, shown, truth = "the collector, truly", percent(share), percent(o.gc)
 		}
-		return []string{o.p.name, o.k.name, said, "", "", "", "", ""}
+		return []string{o.p.name, o.k.name, said, shown, truth, "", "", ""}
 	}
 	shown, verdict := o.k.number(o.shown), ""
 	if o.hi > 0 {

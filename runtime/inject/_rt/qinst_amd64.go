@@ -18,6 +18,7 @@ const (
 	qinstSysGetppid   = 110
 	qinstSysPrctl     = 157
 	qinstSysClock     = 228
+	qinstSysClockRes  = 229
 	qinstSysOpenat    = 257
 	qinstSysUnlinkat  = 263
 	qinstSysReadlink  = 267

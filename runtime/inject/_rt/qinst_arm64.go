@@ -17,6 +17,7 @@ const (
 	qinstSysReadlink  = 78
 	qinstSysPrctl     = 167
 	qinstSysClock     = 113
+	qinstSysClockRes  = 114
 	qinstSysGetrusage = 165
 	qinstSysGetpid    = 172
 	qinstSysGetppid   = 173

@@ -3,16 +3,22 @@ package runtime
 import (
 	"internal/goarch"
 	"internal/runtime/atomic"
+	"internal/runtime/syscall/linux"
 	"unsafe"
 )
 
 // Where a thread is that runs, only the thread itself can tell: its profile stack has no procedure that
-// is held, and shows a leaf for half of its time only, between the two probes. So a sampler sends a signal
-// to the thread, whose handler follows the stack as package runtime's own profiler does.
+// is held, and shows a leaf for half of its time only, between the two probes. So a sampler sets a timer of the
+// thread's processor time, whose signal comes with the system's next tick that finds the thread on a processor.
+// The signal's handler follows the stack as package runtime's own profiler does.
+//
+// A signal that is sent would come sooner, but not at any place: in a virtual machine it waits for tens of
+// microseconds, or for the end of a system call. And it interrupts another processor, which is expensive there.
 //
 // The signal is the one by which package runtime preempts goroutines. Programs get it at any time
-// anyway, and it may come without a reason. Between a look and the signal's arrival the thread may
-// enter a system call: package runtime's preemption has the same gap, and the system restarts calls.
+// anyway, and it may come without a reason. Before it comes the thread may
+// enter a system call: package runtime's preemption has the same gap, and the system restarts calls. While the thread
+// waits in one no timer of its processor time goes off, and the next look stops the timer.
 //
 // The handler may have interrupted a probe that is about to write an event. So it writes none,
 // and leaves what it found in the recorder. The sampler takes it with its next look.
@@ -38,6 +44,8 @@ const (
 // qinstLook is what a thread found when it was asked where it is.
 type qinstLook struct {
 	state uint32
+	timer int32
+	of    uint32 // thread of the timer; 0: there is none
 	path  uint32
 	code  uint32
 	ticks uint64
@@ -52,12 +60,14 @@ type qinstCode struct {
 }
 
 var (
-	qinstLooks     uint8   // threads are asked
-	qinstCodes     uintptr // of qinstCode, code n at n-1
-	qinstCodeTable uintptr // of uint32: numbers
-	qinstNCodes    atomic.Uint32
-	qinstCodesOut  uint32 // written to the file
-	qinstLostCodes uint64
+	qinstLooks       uint8   // threads are asked
+	qinstTimers      uint8   // by timers
+	qinstTimerTickNS int64   // of the system's, at which these go off
+	qinstCodes       uintptr // of qinstCode, code n at n-1
+	qinstCodeTable   uintptr // of uint32: numbers
+	qinstNCodes      atomic.Uint32
+	qinstCodesOut    uint32 // written to the file
+	qinstLostCodes   uint64
 )
 
 // qinstPrepareLooks makes room for codes. Without it threads are not asked, and profile stacks tell alone.
@@ -65,27 +75,91 @@ var (
 func qinstPrepareLooks() {
 	qinstCodes = qinstAnonymous(qinstMostCodes * unsafe.Sizeof(qinstCode{}))
 	qinstCodeTable = qinstAnonymous(qinstCodeSlots * 4)
-	if qinstCodes != 0 && qinstCodeTable != 0 {
-		qinstLooks = 1
+	if qinstCodes == 0 || qinstCodeTable == 0 {
+		return
+	}
+	qinstLooks = 1
+	const coarse = 6 // the clock that ticks
+	var tick timespec
+	if _, _, e := linux.Syscall6(qinstSysClockRes, coarse, uintptr(unsafe.Pointer(&tick)), 0, 0, 0, 0); e == 0 {
+		qinstTimerTickNS = tick.tv_sec*1e9 + tick.tv_nsec
+		qinstTimers = 1
 	}
 }
 
-// ask sends a thread the signal. One that has not come back yet is not asked again: the system keeps
-// its thread waiting. It reports whether it was.
+// ask asks a thread where it is, and reports whether it was not asked before. A timer is set again: its signal may have
+// been taken for another one.
 // Context: sampler.
 func (b *qinstRecorder) ask() bool {
-	if !atomic.Cas(&b.look.state, qinstLookNone, qinstLookAsked) {
+	first := atomic.Cas(&b.look.state, qinstLookNone, qinstLookAsked)
+	switch {
+	case atomic.Load(&b.look.state) != qinstLookAsked:
 		return false
+	case qinstTimers != 0 && b.setTimer(1):
+	case first:
+		tgkill(getpid(), int(b.tid), sigPreempt)
 	}
-	tgkill(getpid(), int(b.tid), sigPreempt)
-	return true
+	return first
 }
 
-// tellingNS is the processor time that threads took to tell the sampler where they are, in ns. What the system did for
-// that is taken to be as much as it did for the sampler.
+// unask stops the timer of a thread that does not run: it may be in C code when it runs again.
+// Context: sampler.
+func (b *qinstRecorder) unask() {
+	if qinstTimers != 0 && atomic.Load(&b.look.state) == qinstLookAsked && b.setTimer(0) {
+		atomic.Cas(&b.look.state, qinstLookAsked, qinstLookNone)
+	}
+}
+
+// setTimer lets a timer go off when the thread has used so much more processor time, in ns; 0 stops it. It reports
+// whether it could. Where the system gives no timers, signals are sent from then on.
+// Context: sampler.
+func (b *qinstRecorder) setTimer(ns int64) bool {
+	l, tid := &b.look, b.tid
+	if tid == 0 { // it has just ended
+		return true
+	}
+	if l.of != tid && !l.makeTimer(tid) {
+		return false
+	}
+	var t itimerspec
+	t.it_value.tv_nsec = ns
+	if timer_settime(l.timer, 0, &t, nil) != 0 { // the number is another thread's now
+		timer_delete(l.timer)
+		l.of = 0
+	}
+	return l.of != 0
+}
+
+// makeTimer makes a timer of a thread's processor time, in the place of that of a thread that has ended.
+// Context: sampler.
+func (l *qinstLook) makeTimer(tid uint32) bool {
+	if l.of != 0 {
+		timer_delete(l.timer)
+		l.of = 0
+	}
+	var e sigevent
+	e.signo, e.notify, e.sigev_notify_thread_id = sigPreempt, _SIGEV_THREAD_ID, int32(tid)
+	const ofThread = 6
+	switch timer_create(^int32(tid)<<3|ofThread, &e, &l.timer) {
+	case 0:
+		l.of = tid
+	case -_EINVAL: // there is no such thread any more
+	default:
+		qinstTimers = 0
+	}
+	return l.of != 0
+}
+
+// tellingNS is the processor time that threads took to tell the sampler where they are, in ns. What the system does
+// to deliver a timer's signal is about as much as its handler does; to deliver one that was sent, as much as it does for the
+// sampler.
 // Context: writer, sampler.
 func (s *qinstSampler) tellingNS() float64 {
-	return float64(atomic.Load64(&s.cpu)) + float64(s.took)*s.tickNS
+	ns := float64(s.took) * s.tickNS
+	if qinstTimers != 0 {
+		return 2 * ns
+	}
+	return float64(atomic.Load64(&s.cpu)) + ns
 }
 
 // qinstLooksCPU is that time for all samplers.
@@ -99,12 +173,14 @@ func qinstLooksCPU() (ns uint64) {
 	return ns
 }
 
-// afford returns the mean time between looks that the budget allows. What the system does to send and to deliver
-// a signal is paid by the sampler and by the thread, and seen at the sampler alone. A short run
+// afford returns the mean time between looks that the budget allows. A short run
 // needs looks most, so that the first ones are as frequent as is set.
 // Context: sampler.
 func (s *qinstSampler) afford() int64 {
 	gap := qinstSet.sampleGap
+	if qinstTimers != 0 {
+		gap = max(gap, qinstTimerTickNS/2) // a thread tells at every other tick, at most
+	}
 	if !qinstBudgetOn || s.asked < qinstLookFirst {
 		return gap
 	}
@@ -119,7 +195,8 @@ func (s *qinstSampler) afford() int64 {
 //go:nowritebarrierrec
 func qinstTells(c *sigctxt, gp *g) bool {
 	mp := getg().m
-	if mp == nil || mp.qinst == nil || atomic.Load(&mp.qinst.look.state) != qinstLookAsked {
+	const fromTimer = -2
+	if mp == nil || mp.qinst == nil || atomic.Load(&mp.qinst.look.state) != qinstLookAsked || qinstTimers != 0 && int32(c.sigcode()) != fromTimer {
 		return false
 	}
 	b, from := mp.qinst, qinstNow()

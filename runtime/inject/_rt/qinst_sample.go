@@ -253,7 +253,7 @@ func qinstTakeSamples() {
 	if b := qinstAttach(getg().m); b != nil {
 		b.tool = true
 	}
-	gap, looks, nobody := qinstSet.sampleGap, 0, 0
+	gap, looks, nobody := s.afford(), 0, 0
 	ticks, mono := qinstNow(), nanotime()
 	for {
 		for qinstSet.mode != "sample" && atomic.Load(&qinstBelow)|atomic.Load(&qinstStarved) == 0 || qinstStates == 0 || qinstBetweenBursts() {
@@ -268,7 +268,7 @@ func qinstTakeSamples() {
 		if atomic.Load(&handlingSig[sigPreempt]) == 0 {
 			qinstLooks = 0 // the program ignores the signal
 		}
-		if qinstStates == 0 || qinstBetweenBursts() || !punctual {
+		if qinstStates == 0 || qinstBetweenBursts() || !punctual && qinstTimers == 0 {
 			continue
 		}
 		if s.look(me, gap) {
@@ -344,6 +344,7 @@ func (s *qinstSampler) look(me uint32, gap int64) (busy bool) {
 		b := (*qinstRecorder)(unsafe.Pointer(qinstRecorders[atomic.Load(&qinstUsed[i])]))
 		at := atomic.Loaduintptr(&b.gp)
 		if at == 0 || b.g == 0 {
+			b.unask()
 			continue
 		}
 		// The goroutine may leave the thread during the look. It is the same one, and
@@ -351,9 +352,12 @@ func (s *qinstSampler) look(me uint32, gap int64) (busy bool) {
 		gp := (*g)(unsafe.Pointer(at)) // goroutines are never freed
 		state := readgstatus(gp) &^ _Gscan
 		if gp.goid != b.g || state != _Grunning && state != _Gsyscall && (state != _Gwaiting || qinstLooks == 0) {
+			b.unask()
 			continue
 		}
-		if state != _Gsyscall && qinstLooks != 0 { // one that waits and is on its thread works for the collector
+		if state == _Gsyscall {
+			b.unask()
+		} else if qinstLooks != 0 { // one that waits and is on its thread works for the collector
 			busy = true
 			if b.ask() {
 				s.asked++

@@ -41,9 +41,9 @@ func none() {
 
 // serial: half of the work is done before the goroutines start.
 func serial() {
-	load(600)
+	load(2400)
 	four(func() {
-		for range 150 {
+		for range 600 {
 			words(2000)
 		}
 	})
