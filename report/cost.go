@@ -47,7 +47,7 @@ func (pg *page) cost() {
 		}
 	}
 	if c.Text > 0 {
-		s.Say("text that is larger: about %s (%s of the process)", measure.Time(c.Text), measure.Percent(c.Text, cpu))
+		s.Say("text that is larger: about %s (%s of the process), by a rule", measure.Time(c.Text), measure.Percent(c.Text, cpu))
 	}
 	if c.Looks > 0 {
 		s.Say("looks at what threads run: %s (%s of the process)", measure.Time(c.Looks), measure.Percent(c.Looks, cpu))

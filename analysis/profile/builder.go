@@ -374,10 +374,12 @@ func (b *builder) finish() {
 	b.sampled.divide(b.ledger)
 	called := t.probesTime() - before
 	t.counts()
-	if b.within == nil { // otherwise the numbers are not known
+	if b.within == nil {
 		b.totals.paid = t.text()
+		b.totals.paid.called, b.totals.paid.found = called, b.sampled.probes
+	} else { // what was counted within is not known
+		b.totals.paid = t.priced()
 	}
-	b.totals.paid.called, b.totals.paid.found = called, b.sampled.probes
 	b.totals.inLine = t.inLine
 	b.totals.calls[b.r.System.Probes] += t.probes
 	b.totals.guesses = b.sampled.estimates()

@@ -8,7 +8,7 @@ import (
 // Prices of what a program's text counts by itself, in parts of a hit that a probe counts and does not push. They are found by comparing
 // processor time with plain runs (docs/RESULTS.md, "Field trials").
 const (
-	placedParts = 4  // an increment in text with probes, with the values that it displaces
+	placedParts = 5  // an increment in text with probes, with the values that it displaces
 	plainParts  = 30 // the one at the entry of text without probes, most of which a processor does while it waits
 	testParts   = 30 // the choice of a text at an entry
 )

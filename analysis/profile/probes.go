@@ -37,11 +37,9 @@ type taker struct {
 	inLine map[line]float64 // NPT that was taken from lines by prices of what text counts, ns
 }
 
-// Samples that tell what text ran find probes as they find anything else: they tell what probes cost at
-// their place, with the misses in caches. Then only what counts in line is taken out by its price.
-
 // events subtracts the cost of events from the contexts in which they were written. Half of the
-// cost is before an event's time, half after it.
+// cost is before an event's time, half after it. Samples that tell what text runs find probes as they find anything else,
+// at their place and with the misses in caches: then only what the text counts is taken out by its price.
 func (t *taker) events() {
 	if t.event == 0 {
 		return
@@ -156,6 +154,16 @@ func (t *taker) text() (p paid) {
 		}
 	}
 	return p
+}
+
+// priced is the cost of what the text of the whole program counts, if none of it is taken out.
+func (t *taker) priced() (p paid) {
+	text, _ := inText(t.r.T)
+	var all inLine
+	for _, own := range text {
+		all = inLine{all.placed + own.placed, all.plain + own.plain, all.entries + own.entries}
+	}
+	return paid{inPlace: int64(all.inPlace(t.call)), tests: int64(all.tests(t.call))}
 }
 
 // takeInLine is takeHalf of what is known less well: how much of its NPT a line lost so is kept for its interval. It
