@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os/exec"
-	"path/filepath"
 	"strings"
 
 	"qinst.dev/analysis/profile"
@@ -26,7 +25,7 @@ func (s *suite) cost(b *built, pairs int) ([]string, error) {
 	var runner lab.Runner
 	var plain, said, lo, hi, measured []float64
 	var parts [4][]float64
-	plan := lab.Plan{Rounds: pairs, Traces: filepath.Join(s.scratch, b.name), Cases: []lab.Case{{Name: "plain", Job: job(b.plain)}, {Name: "probed", Job: job(b.probed)}}}
+	plan := lab.Plan{Rounds: pairs, Cases: []lab.Case{{Name: "plain", Job: job(b.plain)}, {Name: "probed", Job: job(b.probed)}}}
 	err := runner.Run(s.ctx, plan, func(r lab.Result) error {
 		if r.Case == "plain" {
 			plain = append(plain, float64(r.CPU))

@@ -238,6 +238,7 @@ type qinstRecorder struct {
 	burstCPU, lookCPU uint64
 	look              qinstLook
 	lookTook          uint64 // of its time, what a sampler has seen
+	looks             uint32 // that found the thread running since it last told
 
 	// Points of which half the quota is used up, for the writer.
 	low             int32  // the quota at which that is so

@@ -87,10 +87,12 @@ func qinstPrepareLooks() {
 	}
 }
 
-// ask asks a thread where it is, and reports whether it was not asked before. A timer is set again: its signal may have
+// ask asks a thread where it is, and reports whether it was not asked before. Its next answer stands for all looks that
+// found it running until then: otherwise calls of the system, in which it is found by the looks themselves, would weigh more. A timer is set again: its signal may have
 // been taken for another one.
 // Context: sampler.
 func (b *qinstRecorder) ask() bool {
+	b.looks++
 	first := atomic.Cas(&b.look.state, qinstLookNone, qinstLookAsked)
 	switch {
 	case atomic.Load(&b.look.state) != qinstLookAsked:
@@ -370,8 +372,10 @@ func (s *qinstSampler) tell(me uint32) {
 		s.took += l.took - b.lookTook
 		b.lookTook = l.took
 		atomic.Store(&b.look.state, qinstLookNone)
+		weight := qinstWeight(s.gap * int64(max(b.looks, 1)))
+		b.looks = 0
 		if l.code != 0 {
-			qinstPut3(max(l.ticks, getg().m.qinst.last), 0, qinstEvLook<<24|uint64(b.num), uint64(l.path)|qinstWeight(s.gap)|first<<63, uint64(l.code))
+			qinstPut3(max(l.ticks, getg().m.qinst.last), 0, qinstEvLook<<24|uint64(b.num), uint64(l.path)|weight|first<<63, uint64(l.code))
 			first = 0
 		}
 	}
