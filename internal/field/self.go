@@ -59,8 +59,7 @@ type comparison struct {
 // lineOf is a procedure's own time on the page, in ns.
 type lineOf struct {
 	busy      float64
-	part      float64 // of it the ends of its interval, as factors
-	low, high float64
+	low, high float64 // ends of its interval, as parts of it
 }
 
 // readPage reads what profile -json prints.

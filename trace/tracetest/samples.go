@@ -29,8 +29,11 @@ type place struct {
 	line        uint64
 }
 
-// Rare and Often are the lines that threads tell of procedures in which they are: three of four times Often.
-const Rare, Often = 7, 8
+// The lines that threads tell of procedures in which they are: three of four times Often.
+const (
+	Rare  = 7
+	Often = 8
+)
 
 // flagUntraced marks an entry without an event.
 const flagUntraced = 1 << 31
