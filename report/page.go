@@ -390,7 +390,7 @@ func (pg *page) load() string {
 		load = append(load, "what this program's system calls do beside its processors")
 	}
 	if beside := pg.p.CPU.Beside; beside > pg.p.OffCPU/ownLoad {
-		load = append(load, fmt.Sprintf("its threads without goroutines (the runtime's monitor, this tool), which used %s", measure.Time(beside)))
+		load = append(load, fmt.Sprintf("the program's own threads without goroutines (the runtime's monitor, this tool), which used %s", measure.Time(beside)))
 	}
 	return strings.Join(load, ", or ")
 }

@@ -35,8 +35,8 @@ func (p Paid) Each() float64 { return float64(p.Cost) / float64(max(1, p.N)) }
 
 // A processor does some of the work of probes while it waits for something else: in a loop of
 // calls nearly all of it, in programs between a fifth and six fifths. What counters in the text displace is not
-// known as well. Text with probes is larger, which nothing counts: beside plain runs twelve programs took 3 to 12 % more than
-// what is measured or has a price, most of them 3 to 7. A program that seldom enters a procedure with probes does not.
+// known as well. Text with probes is larger, which nothing counts: beside plain runs eleven of twelve programs took 3 to 14 % more
+// than what is measured or has a price, most of them 3 to 7. A program that seldom enters a procedure with probes does not.
 const (
 	leastPaid   = 0.2
 	mostPaid    = 1.2

@@ -24,8 +24,8 @@ import (
 // Operations and records that are too frequent even for what they tell are traced in bursts, too. So
 // what a hold takes is known from all parts of the run.
 //
-// Samplers look in bursts alone while procedures are held. Otherwise they would take the time of
-// held procedures, which are on no profile stack then, for that of their callers.
+// Where threads do not tell what text runs (qinst_look.go), samplers look in bursts alone while procedures are held.
+// Otherwise they would take the time of held procedures, which are on no profile stack then, for that of their callers.
 
 const (
 	qinstBurstNS     = 1e6   // activations are much shorter, and a thread needs a tenth of that to wake

@@ -322,7 +322,7 @@ func qinstCodeInto(from uint32, pc uintptr) uint32 {
 }
 
 // qinstNewCode stores a code; 0 if there is no room. Some numbers are kept for pcs behind calls that are not
-// known. Threads that race may take some of these.
+// known, which code 1 stands for. Threads that race may take some of these.
 // Context: hook, sampler.
 //
 //go:nosplit

@@ -253,6 +253,9 @@ func qinstTakeSamples() {
 	if b := qinstAttach(getg().m); b != nil {
 		b.tool = true
 	}
+	if qinstLooks != 0 {
+		qinstCodeInto(0, 1) // which is to be the first code: see qinstNewCode
+	}
 	gap, looks, nobody := s.afford(), 0, 0
 	ticks, mono := qinstNow(), nanotime()
 	for {
