@@ -4,7 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
 
 	"qinst.dev/instrument/toolexec"
 	"qinst.dev/settings"
@@ -27,11 +31,28 @@ func dispatch(e *env, args []string) error {
 	case "-h", "-help", "--help":
 		return overview(e)
 	}
+	switch {
+	case byGo(rest):
+	case strings.ContainsRune(rest[0], filepath.Separator):
+		return usageError{fmt.Errorf(`found %q, expected a command; "qinst run %[1]s" builds and runs a program`, rest[0])}
+	default:
+		return unknownCommand(rest[0], "a command")
+	}
 	err = toolexec.Run(sel, rest)
 	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
 		return unknownCommand(rest[0], "a command or a tool's path")
 	}
 	return err
+}
+
+// byGo reports whether the go command runs the tool, and not somebody who mistyped a command. It gives tools their full path, and tells most of them for
+// which package; C compilers it calls by name, to ask what they are.
+func byGo(args []string) bool {
+	if filepath.IsAbs(args[0]) || len(args) > 1 && args[1] == "-###" {
+		return true
+	}
+	_, told := os.LookupEnv("TOOLEXEC_IMPORTPATH")
+	return told || slices.ContainsFunc(args[1:], filepath.IsAbs) && slices.ContainsFunc(args[1:], func(a string) bool { return a == "-V=full" })
 }
 
 func unknownCommand(name, want string) error {

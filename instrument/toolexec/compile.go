@@ -107,7 +107,7 @@ func (p *process) attempt(c *command, pkg *instrument.Package, set *points.Set) 
 		return nil, err
 	}
 	large := p.askLarge(with, files, set)
-	out, err := p.run(c.tool, args)
+	out, err := p.build(c.tool, args)
 	if set.SettleLarge(<-large) && err == nil {
 		return p.attempt(c, pkg, set)
 	}
@@ -146,7 +146,7 @@ func (p *process) plain(c *command) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return p.run(c.tool, args)
+	return p.build(c.tool, args)
 }
 
 // compileAll compiles files instead of the command's, and if that fails the command's own.
@@ -155,7 +155,7 @@ func (p *process) compileAll(c *command, files []string, importPath string) erro
 	if err != nil {
 		return err
 	}
-	out, err := p.run(c.tool, args)
+	out, err := p.build(c.tool, args)
 	if err == nil {
 		_, err = p.stdout.Write(out)
 		return err

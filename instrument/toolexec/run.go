@@ -10,10 +10,12 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"go/version"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -40,9 +42,12 @@ type process struct {
 // Run runs a tool's command line. It does not return if the tool can take this
 // process's place.
 func Run(sel Selection, args []string) error {
-	tool := strings.TrimSuffix(filepath.Base(args[0]), ".exe")
-	if tool != "compile" && tool != "asm" && tool != "link" {
-		return replace(args)
+	if k := slices.IndexFunc(args, isTool); k > 0 { // another wrapper stands before it
+		sel.Then, args = slices.Concat(sel.Then, args[:k]), args[k:]
+	}
+	tool := toolName(args[0])
+	if !isTool(args[0]) {
+		return replace(slices.Concat(sel.Then, args))
 	}
 	debug.SetGCPercent(GCPercent)
 	sel, err := sel.WithFile(goDirectory())
@@ -61,6 +66,25 @@ func Run(sel Selection, args []string) error {
 	return p.assemble(args)
 }
 
+// isTool reports whether an argument is the path of a tool whose commands are changed.
+func isTool(arg string) bool {
+	name := toolName(arg)
+	return filepath.IsAbs(arg) && (name == "compile" || name == "asm" || name == "link")
+}
+
+func toolName(path string) string { return strings.TrimSuffix(filepath.Base(path), ".exe") }
+
+// replace runs a command line in this process's place, through the next wrapper if there is one.
+func (p *process) replace(args []string) error { return replace(slices.Concat(p.sel.Then, args)) }
+
+// answer returns what a tool says of itself, through the next wrapper if there is one: its changes are in the answer.
+func (p *process) answer(args []string) ([]byte, error) {
+	args = slices.Concat(p.sel.Then, args)
+	cmd := exec.Command(args[0], args[1:]...)
+	cmd.Stderr = p.stderr
+	return cmd.Output()
+}
+
 // link gives the program its settings, so that it needs no QINST, and the procedures that are held
 // from the start. They are part of the linker's identity only, so changing a limit recompiles
 // nothing.
@@ -75,22 +99,25 @@ func (p *process) link(args []string) error {
 		fmt.Fprintf(p.stderr, "qinst: prune: %s: found no procedure that rate control held in that run, so that there is nothing to prune\n", file)
 	}
 	if p.sel.Settings == "" && held == "" {
-		return replace(args)
+		return p.replace(args)
 	}
 	if asked {
-		line, err := exec.Command(args[0], args[1:]...).Output()
+		line, err := p.answer(args)
 		if err != nil {
 			return err
 		}
 		_, err = io.WriteString(p.stdout, toolID(string(line), []byte(p.sel.Settings+" "+held), Selection{}))
 		return err
 	}
-	return replace(slices.Insert(slices.Clone(args), 1, "-X=runtime.qinstDefaults="+p.sel.Settings, "-X=runtime.qinstHeldFirst="+held))
+	return p.replace(slices.Insert(slices.Clone(args), 1, "-X=runtime.qinstDefaults="+p.sel.Settings, "-X=runtime.qinstHeldFirst="+held))
 }
 
 func (p *process) version(args []string) error {
-	line, err := exec.Command(args[0], args[1:]...).Output()
+	line, err := p.answer(args)
 	if err != nil {
+		return err
+	}
+	if err := readable(string(line), runtime.Version()); err != nil {
 		return err
 	}
 	exe, err := os.Executable()
@@ -103,6 +130,17 @@ func (p *process) version(args []string) error {
 	}
 	_, err = io.WriteString(p.stdout, toolID(string(line), self, p.sel))
 	return err
+}
+
+// readable returns an error if a compiler, by what it says of itself, is of a later line of releases than own, the go
+// command that built this program. What it exports cannot be read then.
+func readable(line, own string) error {
+	for _, word := range strings.Fields(line) {
+		if theirs := version.Lang(word); theirs != "" && version.IsValid(own) && version.Compare(theirs, version.Lang(own)) > 0 {
+			return fmt.Errorf("this qinst was built by %s and cannot read what the compiler of %s writes; build it again: go install qinst.dev/cmd/qinst", own, word)
+		}
+	}
+	return nil
 }
 
 // compile handles one package.
@@ -126,7 +164,7 @@ func (p *process) compile(args []string) error {
 		}
 		return p.runWith(c, files)
 	case path == "" || len(c.files) == 0 || c.flag("o") == "":
-		return replace(args)
+		return p.replace(args)
 	}
 	if ours, err := bringToLife(c, path); err != nil {
 		return err
@@ -140,7 +178,7 @@ func (p *process) compile(args []string) error {
 	switch from := c.origin(p.env); {
 	case p.sel.Selects(importPath, from):
 	case Never(importPath) || from == Unknown:
-		return replace(args)
+		return p.replace(args)
 	default:
 		return p.sites(c, path, importPath)
 	}
@@ -161,7 +199,7 @@ func (p *process) assemble(args []string) error {
 		return err
 	}
 	if c.flag("p") != "runtime" || len(c.files) == 0 {
-		return replace(args)
+		return p.replace(args)
 	}
 	files, err := inject.Assemble(p.target(c), c.files, c.objdir())
 	if err != nil {
@@ -186,7 +224,13 @@ func (p *process) runWith(c *command, files []string) error {
 	if err != nil {
 		return err
 	}
-	return replace(append([]string{c.tool}, args...))
+	return p.replace(append([]string{c.tool}, args...))
+}
+
+// build runs the tool, through the next wrapper if there is one, and returns its output.
+func (p *process) build(tool string, args []string) ([]byte, error) {
+	line := slices.Concat(p.sel.Then, []string{tool}, args)
+	return p.run(line[0], line[1:])
 }
 
 // run runs the tool and returns its output.

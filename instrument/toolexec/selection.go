@@ -22,6 +22,9 @@ type Selection struct {
 	// Prune is a trace. Procedures that rate control held in that run are held from the start.
 	Prune string
 
+	// Then is the beginning of a command line that runs tools instead of the go command: another wrapper's.
+	Then []string
+
 	// File is the selection of qinst.toml, which applies where the other fields are not set.
 	File *Selection
 
@@ -30,7 +33,7 @@ type Selection struct {
 }
 
 // selectionFlags are qinst's own flags.
-var selectionFlags = []string{"include", "exclude", "kinds", "size", "small", "depth", "without", "prune"}
+var selectionFlags = []string{"include", "exclude", "kinds", "size", "small", "depth", "without", "prune", "then"}
 
 // ParseSelection takes qinst's own flags off the front of args.
 func ParseSelection(args []string) (Selection, []string, error) {
@@ -46,6 +49,12 @@ func ParseSelection(args []string) (Selection, []string, error) {
 				return s, nil, fmt.Errorf("flag -%s needs a value", name)
 			}
 			value, args = args[0], args[1:]
+		}
+		if name == "then" {
+			if s.Then = strings.Fields(value); len(s.Then) == 0 {
+				return s, nil, errors.New("flag -then: found no command, expected one that runs the tool that follows it")
+			}
+			continue
 		}
 		if err := s.set(name, strings.Split(value, ",")); err != nil {
 			return s, nil, fmt.Errorf("flag -%s: %w", name, err)
@@ -138,19 +147,28 @@ func (s Selection) Flags() []string {
 	if s.Prune != "" {
 		flags = append(flags, "-prune="+s.Prune)
 	}
+	if len(s.Then) > 0 {
+		flags = append(flags, "-then="+strings.Join(s.Then, " "))
+	}
 	return flags
 }
 
 // key returns a string that is different for selections with which packages are compiled
-// differently.
+// differently. The order of lists makes no difference.
 func (s Selection) key() string {
-	s.Prune = "" // is for the linker
 	if s.File == nil {
-		return fmt.Sprintf("%q", s.Flags())
+		return fmt.Sprintf("%q", s.sorted().Flags())
 	}
-	file := *s.File
-	file.Prune = ""
-	return fmt.Sprintf("%q over %q", s.Flags(), file.Flags())
+	return fmt.Sprintf("%q over %q", s.sorted().Flags(), s.File.sorted().Flags())
+}
+
+// sorted returns the part of s by which packages are compiled.
+func (s Selection) sorted() Selection {
+	s.Prune = "" // is for the linker
+	for _, list := range []*[]string{&s.Include, &s.Exclude, &s.Without} {
+		*list = slices.Compact(slices.Sorted(slices.Values(*list)))
+	}
+	return s
 }
 
 // noneSmall is asked for by -small=0: 0 is what nobody asked for.

@@ -111,3 +111,24 @@ func TestLimits(t *testing.T) {
 		t.Errorf("found %+v, expected size 5, depth 3, loops", l)
 	}
 }
+
+// TestKey checks that selections have one key if packages are compiled alike with them.
+func TestKey(t *testing.T) {
+	t.Parallel()
+	key := func(flags ...string) string {
+		s, rest, err := ParseSelection(flags)
+		if err != nil || len(rest) > 0 {
+			t.Fatalf("%q: %v, %q", flags, err, rest)
+		}
+		return s.key()
+	}
+	one := key("-include=std,a.b/...", "-exclude=fmt")
+	if same := key("-exclude=fmt", "-include=a.b/...", "-include=std,std", "-prune=x.sddf"); same != one {
+		t.Errorf("found %s and %s, expected the same", one, same)
+	}
+	for _, other := range []string{key("-include=std", "-exclude=fmt"), key("-exclude=std,a.b/...", "-include=fmt"), key("-include=std,a.b/...", "-exclude=fmt", "-then=sh x")} {
+		if other == one {
+			t.Errorf("found %s for two selections", one)
+		}
+	}
+}

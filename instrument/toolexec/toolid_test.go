@@ -61,3 +61,23 @@ func TestOwnID(t *testing.T) {
 		t.Error("a file that is not there has an ID")
 	}
 }
+
+// TestReadable checks that a compiler of a later line of releases is refused, and no other.
+func TestReadable(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		line, own string
+		ok        bool
+	}{
+		{"compile version go1.26.8", "go1.26.1", true},
+		{"compile version go1.25.3 X:nocoverageredesign", "go1.26.1", true},
+		{"compile version go1.27.4", "go1.26.8", false},
+		{"compile version go1.27rc1", "go1.26.8", false},
+		{"compile version devel go1.28-abcdef buildID=x/y", "go1.27.4", false},
+		{"compile version go1.27.4", "devel +abc", true},
+	} {
+		if err := readable(c.line, c.own); (err == nil) != c.ok {
+			t.Errorf("%q with %s: %v", c.line, c.own, err)
+		}
+	}
+}
