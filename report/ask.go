@@ -61,12 +61,12 @@ func (pg *page) latency(region string) error {
 	}
 	s := pg.Add("latency", "Latency of "+region)
 	s.Say("%s times: mean %s, median %s, 90 %% %s, 99 %% %s, longest %s", measure.Count(l.Count), measure.Time(l.Total/l.Count), measure.Time(l.P50), measure.Time(l.P90), measure.Time(l.P99), measure.Time(l.Max))
-	total := e.SelfBusy + e.SelfSpin + e.SelfBlocked + e.SelfReady + e.SelfSyscall
+	total := e.SelfBusy + e.SelfSpin + e.SelfBlocked + e.SelfReady + e.SelfSyscall + e.SelfOff
 	t := doc.NewTable()
 	for _, part := range []struct {
 		what string
 		ns   int64
-	}{{"busy", e.SelfBusy}, {"spinning", e.SelfSpin}, {"blocked", e.SelfBlocked}, {"ready, without a processor", e.SelfReady}, {"in system calls", e.SelfSyscall}} {
+	}{{"busy", e.SelfBusy}, {"spinning", e.SelfSpin}, {"blocked", e.SelfBlocked}, {"ready, without a processor", e.SelfReady}, {"in system calls", e.SelfSyscall}, {"off-CPU", e.SelfOff}} {
 		t.Row(part.what, doc.Time(part.ns), doc.Share(part.ns, total))
 	}
 	s.Table(t)

@@ -204,8 +204,8 @@ func (h *htmlPage) lines() {
 		times := []struct {
 			class string
 			ns    int64
-		}{{"busy", e.Busy}, {"spin", e.Spin}, {"ready", e.Ready}, {"blocked", e.Blocked}, {"syscall", e.Syscall}}
-		all := e.Busy + e.Spin + e.Ready + e.Blocked + e.Syscall
+		}{{"busy", e.Busy}, {"spin", e.Spin}, {"ready", e.Ready}, {"blocked", e.Blocked}, {"syscall", e.Syscall}, {"off", e.Off}}
+		all := e.Busy + e.Spin + e.Ready + e.Blocked + e.Syscall + e.Off
 		var states []string
 		for _, t := range times {
 			if t.ns > 0 {

@@ -102,7 +102,8 @@ func (pg *page) doubts(s *doc.Section) {
 	if p.OffCPUMatters() {
 		s.Warn("the operating system kept running threads waiting for %s (%s of busy): %s; that time is [off-CPU], taken evenly out of all lines, because nothing tells which of them waited", measure.Time(p.OffCPU), measure.Percent(p.OffCPU, p.Busy+p.Spin), pg.load())
 	}
-	if pg.t.Throttled > 0 {
+	pg.off(s)
+	if pg.t.Throttled > 0 && p.Off == nil {
 		s.Warn("the control group's quota stopped the process for %s, which is in these numbers as busy time", measure.Time(pg.t.Throttled))
 	}
 	for _, line := range noRoom(&pg.t.Memory) {
@@ -117,6 +118,25 @@ func (pg *page) doubts(s *doc.Section) {
 		s.Warn("recording took about %s of the processor time (between %s and %s), so that the program took %.2f times as much; the budget is %.3g%%: %s",
 			measure.Percent(c.All, cpu), measure.Percent(c.Lo, cpu), measure.Percent(c.Hi, cpu), float64(cpu)/float64(max(1, cpu-c.All)), float64(budget)/10, what)
 	}
+}
+
+// off tells of times in which the operating system had taken the processors of running goroutines.
+func (pg *page) off(s *doc.Section) {
+	o, p := pg.p.Off, pg.p
+	if !p.OffMatters() {
+		return
+	}
+	var parts []string
+	for _, part := range []struct {
+		what string
+		ns   int64
+	}{{"preempted by other threads", o.Preempted}, {"throttled by the control group's quota", o.Throttled}, {"stopped by a signal, or frozen", o.Stopped}, {"blocked in what the runtime does not see", o.Blocked}} {
+		if part.ns > 0 {
+			parts = append(parts, measure.Time(part.ns)+" "+part.what)
+		}
+	}
+	s.Warn("the operating system took processors from running goroutines for %s (%s of busy): %s; the longest time was %s. That is in no busy time, but in waits and in the run",
+		measure.Time(o.Waited()+o.Blocked), measure.Percent(o.Waited()+o.Blocked, p.Busy+p.Spin), strings.Join(parts, ", "), measure.Time(o.Longest))
 }
 
 // budgetWarn is how many times the budget recording may take before the page says so first: what the cost is
@@ -144,9 +164,17 @@ func (pg *page) summary() {
 	if t.End.Known {
 		s.Say("ended: %s, status %d", t.End.Reason, t.End.Status)
 	}
-	s.Say("average parallelism %.2f while anything ran; nothing ran for %s (%s)", measure.Ratio(p.Busy, p.NPTSum), measure.Time(p.Idle), measure.Percent(p.Idle, p.Wall))
+	taken := ""
+	if p.OffMatters() && p.IdleOff > 0 {
+		taken = fmt.Sprintf(", %s of it because the operating system had taken processors", measure.Time(p.IdleOff))
+	}
+	s.Say("average parallelism %.2f while anything ran; nothing ran for %s (%s)%s", measure.Ratio(p.Busy, p.NPTSum), measure.Time(p.Idle), measure.Percent(p.Idle, p.Wall), taken)
 	s.Say("over the run: effective parallelism %.2f (busy), nominal %.2f (running or ready, spinning too)", p.Effective, p.Nominal)
-	if p.CPU.Known {
+	switch {
+	case p.CPU.Known && p.Off != nil:
+		s.Say("processor time: %s busy by this trace; the operating system counts %s used, %s of it to write this file, and took processors from running goroutines for %s",
+			measure.Time(p.Busy), measure.Time(p.CPU.User+p.CPU.System), measure.Time(p.CPU.Writer), measure.Time(p.Off.Waited()+p.Off.Blocked))
+	case p.CPU.Known:
 		s.Say("processor time: %s busy by this trace; the operating system counts %s used, %s of it to write this file, and kept threads waiting for %s",
 			measure.Time(p.Busy), measure.Time(p.CPU.User+p.CPU.System), measure.Time(p.CPU.Writer), measure.Time(p.OffCPU))
 	}
@@ -351,7 +379,7 @@ func (pg *page) lost() {
 	}
 	s.Say("memory and caches (thrashing): not measured")
 	s.Say("system calls that lost their processor: %s", measure.Time(syscall))
-	s.Say("off-CPU: the operating system kept running threads waiting for %s (%s of busy)", measure.Time(p.OffCPU), measure.Percent(p.OffCPU, p.Busy+p.Spin))
+	pg.offCPU(s)
 	if len(p.BlockedBy) == 0 {
 		return
 	}
@@ -362,6 +390,44 @@ func (pg *page) lost() {
 		t.Row(w.Reason, doc.Time(w.Time), fmt.Sprintf("%.2f at a time", measure.Ratio(w.Time, p.Wall)))
 	}
 	s.Table(t)
+}
+
+// offCPU says what running threads waited for, or why that is not known.
+func (pg *page) offCPU(s *doc.Section) {
+	p := pg.p
+	if o := p.Off; o != nil {
+		s.Say("off-CPU: the operating system took processors from running goroutines for %s (%s of busy): preempted %s, throttled %s, stopped %s, blocked %s; while they held locks: %s",
+			measure.Time(o.Waited()+o.Blocked), measure.Percent(o.Waited()+o.Blocked, p.Busy+p.Spin), measure.Time(o.Preempted), measure.Time(o.Throttled), measure.Time(o.Stopped), measure.Time(o.Blocked), measure.Time(o.Holding))
+		if pg.t.Sources[trace.SourceSwitches].Errno == 0 {
+			return
+		}
+	}
+	s.Say("off-CPU: the operating system kept running threads waiting for %s (%s of busy)%s", measure.Time(p.OffCPU), measure.Percent(p.OffCPU, p.Busy+p.Spin), pg.refused())
+}
+
+// refused says why the system did not tell when threads lost their processors, and what would make it tell.
+func (pg *page) refused() string {
+	src, ok := pg.t.Sources[trace.SourceSwitches]
+	if !ok {
+		return ""
+	}
+	const (
+		eperm, eacces, einval, enosys = 1, 13, 22, 38
+	)
+	why := fmt.Sprintf("perf_event_open had the error %d", src.Errno)
+	switch src.Errno {
+	case trace.TooMany:
+		why = fmt.Sprintf("the program has so many switches that to ask would cost more than 1%% (budget=off asks for all); it was asked for the first %s", measure.Time(int64(src.Time)))
+	case trace.NotAsked:
+		why = "it was not asked to (os=off)"
+	case eperm, enosys:
+		why = "perf_event_open is not permitted; in a container its seccomp profile has to allow it, or CAP_PERFMON"
+	case eacces:
+		why = "perf_event_open is not permitted; /proc/sys/kernel/perf_event_paranoid has to be 2 or less"
+	case einval:
+		why = "its perf_event_open is older than Linux 5.13"
+	}
+	return "; when, it did not tell: " + why
 }
 
 // collected is the collector's processor time by its threads' clocks, which other load does not change.

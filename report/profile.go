@@ -149,6 +149,9 @@ func newEntryTable(p *profile.Profile, creators bool, more ...string) entryTable
 		head = append(head, "started in")
 	}
 	head = append(head, "self npt", "%", "npt", "%", "calls", "self busy", "busy", "blocked", "ready", "syscall")
+	if p.OffMatters() {
+		head = append(head, "off-CPU")
+	}
 	t := entryTable{doc.NewTable(append(head, more...)...), p, creators}
 	if creators {
 		t.Left(1)
@@ -169,6 +172,9 @@ func (t entryTable) row(e *profile.Entry, more ...any) {
 	}
 	cells = append(cells, estimatedCell(e.SelfNPT, e.SelfNPTs), doc.Share(e.SelfNPT, t.p.Wall), estimatedCell(e.NPT, e.NPTs), doc.Share(e.NPT, t.p.Wall), calls,
 		doc.Time(e.SelfBusy), doc.Time(e.Busy), doc.Time(e.Blocked), doc.Time(e.Ready), doc.Time(e.Syscall))
+	if t.p.OffMatters() {
+		cells = append(cells, doc.Time(e.Off))
+	}
 	t.Row(append(cells, more...)...)
 }
 

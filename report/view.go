@@ -27,6 +27,7 @@ var profileOrders = []profileOrder{
 	{"blocked", func(e *profile.Entry) int64 { return e.Blocked }},
 	{"ready", func(e *profile.Entry) int64 { return e.Ready }},
 	{"syscall", func(e *profile.Entry) int64 { return e.Syscall }},
+	{"off", func(e *profile.Entry) int64 { return e.Off }},
 	{"waited", func(e *profile.Entry) int64 { return e.Wait }},
 	{"idle", func(e *profile.Entry) int64 { return e.IdleEnded }},
 	{"blame", func(e *profile.Entry) int64 { return e.Blame }},

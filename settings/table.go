@@ -18,6 +18,7 @@ const (
 	Ctl
 	Memory
 	Ring
+	OS
 )
 
 // Form is a way to write a value; the forms of a setting are a set of them.
@@ -89,6 +90,9 @@ var Table = [...]Setting{
 	Ring: {Name: "ring", Forms: Text, Expected: "a directory",
 		Example: "/var/tmp", Default: "/dev/shm",
 		Doc: "The directory of the memory that survives a killed program."},
+	OS: {Name: "os", Words: []string{"on", "off"}, Expected: "on or off",
+		Example: "off", Default: "on",
+		Doc: "Whether the operating system is asked to tell when threads get processors and lose them. It takes no privilege, but a container's filter may refuse it."},
 }
 
 // Levels are the levels of a point, each including the data of those before it.

@@ -142,7 +142,7 @@ func (f *follower) checkpoint(m *merger, ticks uint64) *checkpoint {
 			continue
 		}
 		g, now := m.gors[s.g], *s
-		now.seq, now.state, now.p = g.seq, g.state, -1
+		now.seq, now.state, now.p = g.seq, g.known(), -1
 		now.probes, now.regions = slices.Clone(g.stack), slices.Clone(s.regions)
 		if g.th != nil {
 			now.thread, now.tid, now.p = g.th.id, g.th.tid, g.th.p
@@ -165,8 +165,21 @@ func (f *follower) checkpoint(m *merger, ticks uint64) *checkpoint {
 	return c
 }
 
+// known is the state from which a part of the trace goes on. What is off in a system call appears in the call.
+func (g *gor) known() State {
+	switch {
+	case g.th == nil || g.th.off != Syscall:
+		return g.state
+	case g.th.p < 0:
+		return Blocked
+	}
+	return Syscall
+}
+
 // onThread reports whether the state names a thread.
-func (s *snapshot) onThread() bool { return s.g == 0 || s.state.Busy() || s.state == Blocked }
+func (s *snapshot) onThread() bool {
+	return s.g == 0 || s.state.Busy() || s.state == Blocked || s.state == OffCPU
+}
 
 // row are the values of a "state" record.
 func (s *snapshot) row() []any {

@@ -20,7 +20,7 @@ func (t *Trace) Cut(w io.Writer, from, to Time) error {
 		return err
 	}
 	c := &cutter{t: view, w: sddf.NewWriter(w, t.Producer, nil), last: view.clock.ticksAt(view.wall), entered: map[uint64]uint64{}}
-	for _, part := range []func() error{c.attributes, c.tables, c.clocks, c.states, c.blocks, c.end} {
+	for _, part := range []func() error{c.attributes, c.tables, c.clocks, c.machine, c.states, c.blocks, c.end} {
 		if err := part(); err != nil {
 			return err
 		}
@@ -138,6 +138,27 @@ func (c *cutter) clocks() error {
 		}
 		before = ns
 		if err := c.w.Data(spec.TagClock, at, int64(ns), int64(ns)+c.t.Began); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// machine writes what the operating system told: the readings in the window, and one before and one after.
+func (c *cutter) machine() error {
+	for _, name := range slices.Sorted(maps.Keys(c.t.Sources)) {
+		s := c.t.Sources[name]
+		if err := c.w.Data(spec.TagSource, name, c.t.clock.ticksAt(max(0, s.Time)), s.Errno, s.Lost, s.Missed); err != nil {
+			return err
+		}
+	}
+	list := c.t.throttlings
+	for i, r := range list {
+		inside := i+1 == len(list) || list[i+1].time > 0
+		if inside = inside && (i == 0 || list[i-1].time < c.t.wall); !inside {
+			continue
+		}
+		if err := c.w.Data(spec.TagThrottle, c.t.clock.ticksAt(max(0, r.time)), uint64(r.ns), r.group); err != nil {
 			return err
 		}
 	}

@@ -4,7 +4,7 @@ package trace
 type State uint8
 
 // The states of a goroutine. Running and Syscall occupy a processor: a
-// goroutine in a system call counts as busy until its processor is taken.
+// goroutine in a system call counts as busy until its processor is taken, or the system tells that its thread waits.
 const (
 	None     State = iota // not yet created, or ended
 	Runnable              // could run, has no processor
@@ -12,6 +12,7 @@ const (
 	Waiting // see [Event.Wait]
 	Syscall // in a system call, its processor still its own
 	Blocked // in a system call, without a processor
+	OffCPU  // it runs, but the operating system has taken the processor from its thread: [Event.Off]
 	NumStates
 )
 
@@ -22,7 +23,7 @@ func (s State) String() string {
 	if s >= NumStates {
 		return "invalid"
 	}
-	return [NumStates]string{"none", "runnable", "running", "waiting", "syscall", "blocked in syscall"}[s]
+	return [NumStates]string{"none", "runnable", "running", "waiting", "syscall", "blocked in syscall", "off-CPU"}[s]
 }
 
 // Kind is the kind of an event.

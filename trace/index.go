@@ -23,7 +23,8 @@ type indexer struct {
 	before  map[[2]uint32]Thread // their times before the trace began
 	own     map[string]uint64    // records of the program's kinds
 
-	throttled int64 // by then
+	throttled []rawThrottling
+	steal     []int64 // readings
 	flushes   []struct{ from, to uint64 }
 	given     map[ThreadID][]given
 	usageAt   uint64
@@ -313,11 +314,19 @@ func (ix *indexer) cost(r *row) {
 			ix.thread(Thread{th, tid, int64(run), int64(wait), th == writerThread}, r.u("ticks"))
 		}
 	case spec.TagThrottle:
-		if v := r.u("throttled"); !r.bad {
-			if len(ix.readings) == 0 {
-				ix.throttled = int64(v) // the group is older than the trace
+		if v := (rawThrottling{r.u("ticks"), int64(r.u("throttled")), 0}); !r.bad {
+			if r.has("group") { // not so in older files
+				v.group = r.u("group")
 			}
-			t.Throttled = int64(v) - ix.throttled
+			ix.throttled = append(ix.throttled, v)
+		}
+	case spec.TagMachine:
+		if v := r.i("steal"); !r.bad && v >= 0 {
+			ix.steal = append(ix.steal, v)
+		}
+	case spec.TagSource:
+		if name, s := r.s("name"), (OSSource{uint32(r.u("errno")), Time(r.u("ticks")), r.u("lost"), r.u("missed")}); !r.bad {
+			t.Sources[name] = s // its time is in ticks until all is read
 		}
 	case spec.TagProcess:
 		ix.usageAt = r.u("ticks")
@@ -510,6 +519,7 @@ func (ix *indexer) finish() {
 		}
 	}
 	ix.times()
+	ix.machine()
 	ix.levels.finish(t)
 	ix.estimateSummed()
 }
@@ -604,6 +614,32 @@ func (ix *indexer) lastEvents() {
 type given struct {
 	ticks     uint64
 	run, wait int64
+}
+
+// rawThrottling is a reading of how long the control group was stopped so far.
+type rawThrottling struct {
+	ticks uint64
+	ns    int64
+	group uint64
+}
+
+// machine processes the readings of what happened beside the program. The first ones are from before the trace.
+func (ix *indexer) machine() {
+	t := ix.t
+	for _, r := range ix.throttled {
+		t.throttlings = append(t.throttlings, throttling{t.clock.ns(r.ticks), r.ns, r.group})
+	}
+	if n := len(t.throttlings); n > 0 {
+		t.Throttled = t.throttled(t.throttlings[0].time, t.throttlings[n-1].time)
+	}
+	for name, s := range t.Sources {
+		s.Time = t.clock.ns(uint64(s.Time))
+		t.Sources[name] = s
+	}
+	t.Steal = -1
+	if n := len(ix.steal); n > 0 {
+		t.Steal = ix.steal[n-1] - ix.steal[0]
+	}
 }
 
 // times converts the times collected in ticks.

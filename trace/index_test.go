@@ -63,11 +63,11 @@ func TestBaselines(t *testing.T) {
 	t.Parallel()
 	tr := recorded(t, func(w *sddf.Writer) {
 		w.Data(spec.TagOSCPU, uint32(1), uint32(7), uint64(1000), uint64(500), uint64(300))
-		w.Data(spec.TagThrottle, uint64(1000), uint64(9000))
+		w.Data(spec.TagThrottle, uint64(1000), uint64(9000), uint64(1))
 		clock(w, 1000)
 		w.Data(spec.TagOSCPU, uint32(1), uint32(7), uint64(2000), uint64(1400), uint64(350))
 		w.Data(spec.TagOSCPU, uint32(2), uint32(8), uint64(2000), uint64(60), uint64(5))
-		w.Data(spec.TagThrottle, uint64(2000), uint64(9040))
+		w.Data(spec.TagThrottle, uint64(2000), uint64(9040), uint64(1))
 		clock(w, 2000)
 		end(w, 2000)
 	})

@@ -96,6 +96,9 @@ func (m *model) apply(th *thread) bool {
 		m.now = th.time
 		m.nowNs = m.t.clock.ns(th.time)
 	}
+	if th.off != None {
+		m.resume(th)
+	}
 	switch kind {
 	case spec.EvEnter:
 		m.enter(th, arg)
@@ -114,6 +117,8 @@ func (m *model) apply(th *thread) bool {
 		m.sample(th, arg, 0)
 	case spec.EvLook:
 		m.sample(th, arg, th.arg(2))
+	case spec.EvOff, spec.EvTaken, spec.EvOn:
+		m.switched(kind, arg)
 	case spec.EvRecord:
 		m.record(th, arg)
 	case spec.EvGoroutine:

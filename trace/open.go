@@ -24,20 +24,21 @@ type Trace struct {
 
 	Salvaged *salvage.File // data from the program's ring, if the file was opened by its name
 
-	wall      Time   // from the first event or clock reading to the end of the traced time
-	losses    Losses // of opening
-	reader    *sddf.Reader
-	file      io.Closer
-	words     [256]uint8  // words of an event by kind, 0 if unknown
-	tails     [256]uint32 // of kinds that carry packets: word<<16 | width<<8 | bit of the packet's length
-	clock     clock
-	snapshots []snapshot         // states of goroutines at the beginning, if the file is a part of a trace
-	until     uint64             // ticks: later events are not read; 0: no limit
-	blocks    map[uint32][]block // by thread
-	endTicks  uint64             // of the "end" record, 0 if there is none
-	part      bool               // a part of a trace: entries whose cause comes after its end are not in it
-	index     *indexFile         // nil if there is none
-	starts    map[GoID]uint64    // start functions of goroutines that were there when the file was written
+	wall        Time   // from the first event or clock reading to the end of the traced time
+	losses      Losses // of opening
+	reader      *sddf.Reader
+	file        io.Closer
+	words       [256]uint8  // words of an event by kind, 0 if unknown
+	tails       [256]uint32 // of kinds that carry packets: word<<16 | width<<8 | bit of the packet's length
+	clock       clock
+	snapshots   []snapshot         // states of goroutines at the beginning, if the file is a part of a trace
+	until       uint64             // ticks: later events are not read; 0: no limit
+	blocks      map[uint32][]block // by thread
+	endTicks    uint64             // of the "end" record, 0 if there is none
+	part        bool               // a part of a trace: entries whose cause comes after its end are not in it
+	index       *indexFile         // nil if there is none
+	throttlings []throttling       // in the order of the file
+	starts      map[GoID]uint64    // start functions of goroutines that were there when the file was written
 }
 
 // block is the position of one event buffer and the context in its head.
@@ -92,7 +93,7 @@ func index(r io.ReaderAt, size int64) (*Trace, error) {
 		return nil, err
 	}
 	t := &Trace{Size: size, Producer: reader.Producer, reader: reader,
-		tables: Tables{Reasons: map[ReasonID]string{}, Texts: map[TextID]string{}}, blocks: map[uint32][]block{}}
+		tables: Tables{Reasons: map[ReasonID]string{}, Texts: map[TextID]string{}, Sources: map[string]OSSource{}}, blocks: map[uint32][]block{}}
 	ix := indexer{t: t, fns: map[uint64]Function{}, frames: map[uint64][]Frame{}, threads: map[[2]uint32]Thread{}, before: map[[2]uint32]Thread{}, own: map[string]uint64{}, given: map[ThreadID][]given{}}
 	if err := ix.run(); err != nil {
 		return nil, err

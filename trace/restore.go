@@ -55,5 +55,8 @@ func (m *merger) appear(th *thread, s *snapshot) {
 	if s.state == Blocked {
 		m.change(th, g, Syscall, 0, ByCode, NoSlot) // else the step below would repair the way there
 	}
+	if s.state == OffCPU {
+		th.off, th.offAt, th.taken = Running, m.nowNs, true
+	}
 	m.step(th, g, Event{To: s.state, arg: s.reason, Cause: ByCode, By: NoSlot, obj: s.obj, aux: s.stack})
 }

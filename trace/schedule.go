@@ -12,10 +12,11 @@ const seqMask = 1<<24 - 1
 // from Waiting to Running.
 var legal = [NumStates][NumStates]bool{
 	Runnable: {Running: true},
-	Running:  {Runnable: true, Waiting: true, Syscall: true, None: true},
+	Running:  {Runnable: true, Waiting: true, Syscall: true, None: true, OffCPU: true},
 	Waiting:  {Runnable: true, Running: true},
-	Syscall:  {Running: true, Blocked: true, None: true},
-	Blocked:  {Runnable: true, None: true},
+	Syscall:  {Running: true, Blocked: true, None: true, OffCPU: true},
+	Blocked:  {Runnable: true, None: true, Syscall: true},
+	OffCPU:   {Running: true, Syscall: true, Blocked: true},
 }
 
 // Legal reports whether a goroutine may go from one state to another.
@@ -325,7 +326,7 @@ func (m *model) step(th *thread, g *gor, last Event) {
 // while it runs or is in a system call.
 func (m *model) place(th *thread, g *gor) {
 	switch g.state {
-	case Running, Syscall, Blocked:
+	case Running, Syscall, Blocked, OffCPU:
 		if g.th == nil {
 			g.th, th.g = th, g
 			m.search(th)
@@ -412,7 +413,7 @@ func (m *model) releaseProc(th *thread) {
 	p := th.p
 	m.owner[p], th.p = nil, -1
 	m.search(th)
-	if th.g != nil && th.g.state == Syscall {
+	if th.g != nil && (th.g.state == Syscall || th.offInCall()) {
 		m.change(th, th.g, Blocked, 0, ByCode, NoSlot)
 	}
 	m.wake(0, p)
@@ -434,5 +435,8 @@ func (m *model) procSteal(th *thread, p int32) {
 // goroutine is in a system call, or is blocked because C has just called Go. The other thread may
 // be this one itself, when C is back on it.
 func (th *thread) loses(to *thread) bool {
-	return th == to || th.g == nil || th.g.state == Syscall || th.g.state == Blocked
+	return th == to || th.g == nil || th.g.state == Syscall || th.g.state == Blocked || th.offInCall()
 }
+
+// offInCall reports whether the thread's goroutine is in a system call, and the system has taken the thread's processor.
+func (th *thread) offInCall() bool { return th.g.state == OffCPU && th.off == Syscall }

@@ -28,6 +28,8 @@ type Tables struct {
 	Metrics   []Metric // in time order
 	Flush     Flush
 	Throttled int64 // ns lost to the control group's quota
+	Steal     int64 // ns that a host took from the machine's processors; -1: not known
+	Sources   map[string]OSSource
 	Limits    []Limit
 	Levels    []LevelChange // in time order
 	End       End
@@ -315,6 +317,9 @@ type Given struct {
 // Share returns which part of the time that a thread wanted a processor it had one, as far as readings tell: 1 if nothing is
 // known. It holds until the time that it returns with it.
 func (t *Tables) Share(id ThreadID, at Time) (share float64, until Time) {
+	if s := t.Sources[SourceSwitches]; t.Switches() && at < s.Time { // the states of its goroutines tell
+		return 1, s.Time
+	}
 	list := t.Given[id]
 	k := sort.Search(len(list), func(i int) bool { return list[i].Time > at })
 	switch {

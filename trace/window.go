@@ -109,8 +109,18 @@ func (t *Trace) view(start *checkpoint, until uint64) *Trace {
 			w.Given[id] = append(w.Given[id], g)
 		}
 	}
+	w.throttlings = nil
+	for _, r := range t.throttlings {
+		r.time -= t.clock.ns(start.ticks)
+		w.throttlings = append(w.throttlings, r)
+	}
+	w.Sources = map[string]OSSource{}
+	for name, s := range t.Sources {
+		s.Time -= t.clock.ns(start.ticks)
+		w.Sources[name] = s
+	}
 	w.HasCounts, w.Callees, w.Threads, w.Limits = false, nil, nil, nil
-	w.Usage, w.Memory, w.Flush, w.Throttled = Usage{}, Memory{}, Flush{}, 0
+	w.Usage, w.Memory, w.Flush, w.Throttled, w.Steal = Usage{}, Memory{}, Flush{}, 0, -1
 	w.End = End{true, "cut", 0}
 	w.snapshots = start.states
 	w.blocks, w.Blocks = map[uint32][]block{}, 0

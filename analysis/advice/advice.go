@@ -51,9 +51,10 @@ func atBest(p *profile.Profile, list []Item) []Item {
 }
 
 // mostGain is by how much the run would be shorter if all processors had been busy all the time with the same
-// work, in ns. Time in which the system kept threads waiting is no work, so that the bound holds beside other load.
+// work, in ns. Time in which the system kept threads waiting is no work, so that the bound holds
+// beside other load. But nor can a change give it to the program, where it is known and no processor was busy.
 func mostGain(p *profile.Profile) int64 {
-	return max(0, p.Wall-max(0, p.Busy+p.Spin-p.OffCPU)/int64(max(1, p.Procs)))
+	return max(0, p.Wall-max(0, p.Busy+p.Spin+p.Off.Waited()-p.OffCPU)/int64(max(1, p.Procs)))
 }
 
 // Texts returns the texts of conclusions other than remarks.
@@ -69,7 +70,7 @@ func Texts(list []Item) (texts []string) {
 // serial reports whether the whole run was serial. Then it is not worth saying so of single
 // procedures.
 func serial(p *profile.Profile) bool {
-	return p.Procs > 1 && measure.Ratio(p.Alone, p.Wall-p.Idle) > serialRun.value()
+	return p.Procs > 1 && measure.Ratio(p.Alone, p.Wall-p.Idle+p.IdleOff) > serialRun.value()
 }
 
 // isWritten reports whether an entry is a procedure of the source: not work of the runtime or the
@@ -91,7 +92,7 @@ func unused(p *profile.Profile) int64 {
 	if len(p.Parallelism) > p.Procs {
 		idle -= p.Parallelism[p.Procs]
 	}
-	return max(idle, p.Alone)
+	return max(idle-p.Off.Waited(), p.Alone)
 }
 
 // given is the part of the time in which a processor seemed busy that the system gave it.

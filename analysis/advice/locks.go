@@ -27,10 +27,23 @@ func locks(p *profile.Profile) (out []Item) {
 		if o.Holds > 0 && o.HoldInterval == nil && measure.Ratio(o.Hold, p.Wall) < heldShare.value() {
 			continue // they queue for a processor: to hold it for a shorter time gains nothing
 		}
+		if measure.Ratio(o.HeldOff, o.Hold) > heldOffShare.value() {
+			out = append(out, preempted(p, o, queued))
+			continue
+		}
 		out = append(out, contended(p, o, queued))
 	}
 	slices.SortStableFunc(out, func(x, y Item) int { return cmp.Compare(y.Evidence[0].Value, x.Evidence[0].Value) })
 	return out
+}
+
+// preempted is the conclusion about a lock that was queued for because its holders had no processor.
+func preempted(p *profile.Profile, o *profile.Object, queued int64) Item {
+	it := Item{ID: "preempted-holder", Claim: "the operating system took the processors of goroutines that held a lock", Subject: aboutObject(o),
+		Evidence: []Fact{ns("time with a queue", queued), ns("held", o.Hold), ns("held without a processor", o.HeldOff), ns("waited", o.Wait)}}
+	it.Text = fmt.Sprintf("%s was held for %s, and during %s of that the operating system had taken the holder's processor, while goroutines queued for it for %s: what the lock guards is short, and the machine is not. With GOMAXPROCS no larger than the processors that the program gets, holders keep theirs",
+		name(o), held(o, p.Wall), measure.Percent(o.HeldOff, o.Hold), measure.Time(queued))
+	return it
 }
 
 // contended is the conclusion about a lock that was queued for.

@@ -15,6 +15,7 @@ const (
 	spinShare
 	queuedShare
 	heldShare
+	heldOffShare
 	gainShare
 	saturatedShare
 	bufferShare
@@ -51,6 +52,7 @@ var thresholds = [numThresholds]Threshold{
 	spinShare:      {"spin-share", 0.10, "share of processor time that spins"},
 	queuedShare:    {"queued-share", 0.10, "share of the run in which somebody waited for the lock"},
 	heldShare:      {"held-share", 0.01, "share of the run that the lock was held: who waits for one that is held for less waits for something else"},
+	heldOffShare:   {"held-off-share", 0.50, "share of a lock's holds in which its holder had no processor: above it what the lock guards is not what takes the time"},
 	gainShare:      {"gain-share", 0.05, "share of the run that could be gained if all processors were busy: with less, waits cost nothing"},
 	saturatedShare: {"saturated-share", 0.80, "share of the run with a queue from which on other code's normalized processor time misleads (Quartz, 3.2.5)"},
 	bufferShare:    {"buffer-share", 0.05, "share of the run that both sides of a channel waited, each: two sides make a tenth"},

@@ -58,6 +58,7 @@ type totals struct {
 	goroutines int64
 	guesses    map[line]estimate
 	paid       paid
+	off        Off
 	inLine     map[line]float64 // see taker
 }
 
@@ -168,6 +169,9 @@ func (b *builder) Turn(g *replay.G, now trace.Time, to trace.State, is bool) {
 	was, n := g.Busy(), b.r.Busy()
 	if was != is {
 		b.busy.until(n, now)
+	}
+	if off := to == trace.OffCPU; off != (g.State == trace.OffCPU) {
+		b.busy.takes(n, now, off)
 	}
 	if m.held {
 		m.held = false
@@ -320,7 +324,7 @@ func (b *builder) Sample(g *replay.G, s trace.Sampled) {
 	switch {
 	case g.Busy():
 		busy = b.r.Busy()
-	case g.State != trace.Blocked:
+	case g.State != trace.Blocked && g.State != trace.OffCPU:
 		return // it spins, or has just left
 	}
 	weight := float64(max(s.Gap, 1))
@@ -332,6 +336,13 @@ func (b *builder) Sample(g *replay.G, s trace.Sampled) {
 		b.text.note(b.r, to, s.Code, busy, weight)
 	}
 	b.sampled.note(g.Context, to, busy, weight, s.Code != 0)
+}
+
+// Off accounts a time in which the operating system had taken a goroutine's processor.
+func (b *builder) Off(g *replay.G, why trace.OffReason, from, to trace.Time) {
+	if !b.out(&b.gs[g.Slot]) {
+		b.totals.off.add(why, int64(to-from), len(g.Held) > 0)
+	}
 }
 
 func (b *builder) Other(g *replay.G, e *trace.Event) {
@@ -384,7 +395,7 @@ func (b *builder) finish() {
 	b.totals.calls[b.r.System.Probes] += t.probes
 	b.totals.guesses = b.sampled.estimates()
 	if !b.virtual() {
-		kept := t.offCPU(b.r.T)
+		kept := t.offCPU(b.r.T, &b.totals.off)
 		for l, g := range b.totals.guesses {
 			b.totals.guesses[l] = estimate{kept * g.mean, kept * kept * g.variance, kept * g.less}
 		}
@@ -397,6 +408,18 @@ type busy struct {
 	at     []int64    // ns by number
 	told   trace.Time // up to here
 	idleAt trace.Time // no processor has been busy since
+	off    int        // goroutines that run on threads without a processor
+	idle   int64      // ns with none busy and some off
+}
+
+// takes accounts that the operating system takes a running goroutine's processor, or gives it one, while n are busy.
+func (c *busy) takes(n int, now trace.Time, off bool) {
+	c.until(n, now)
+	if off {
+		c.off++
+	} else {
+		c.off--
+	}
 }
 
 // until accounts the time up to now, in which n were.
@@ -408,6 +431,9 @@ func (c *busy) until(n int, now trace.Time) {
 		c.at = append(c.at, 0)
 	}
 	c.at[n] += int64(now - c.told)
+	if n == 0 && c.off > 0 {
+		c.idle += int64(now - c.told)
+	}
 	c.told = now
 }
 

@@ -153,11 +153,13 @@ func (d *division) share(whole *Usage, k int) (u Usage) {
 	u.Spin = d.deal(whole.Spin, k, noCell)
 	u.Ready = d.deal(whole.Ready, k, noCell)
 	u.Syscall = d.deal(whole.Syscall, k, 0)
+	u.Off = d.deal(whole.Off, k, noCell)
 	u.Alone = d.deal(whole.Alone, k, 1)
 	u.Runnable[useBusy] = d.deal(whole.Runnable[useBusy], k, noCell)
 	u.Runnable[useSpin] = d.deal(whole.Runnable[useSpin], k, noCell)
 	u.Runnable[useReady] = d.deal(whole.Runnable[useReady], k, noCell)
 	u.Runnable[useSyscall] = d.deal(whole.Runnable[useSyscall], k, 0)
+	u.Runnable[useOff] = d.deal(whole.Runnable[useOff], k, noCell)
 	for use, c := range whole.RunnableHists {
 		if c == nil || use == useBlocked {
 			continue

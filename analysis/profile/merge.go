@@ -58,7 +58,7 @@ func (p *Profile) addTotals(q *Profile) {
 	for _, x := range []struct {
 		to   *int64
 		more int64
-	}{{&p.Ran, q.Ran}, {&p.Wall, q.Wall}, {&p.Busy, q.Busy}, {&p.Spin, q.Spin}, {&p.Searched, q.Searched}, {&p.Idle, q.Idle}, {&p.IdleAtEnd, q.IdleAtEnd},
+	}{{&p.Ran, q.Ran}, {&p.Wall, q.Wall}, {&p.Busy, q.Busy}, {&p.Spin, q.Spin}, {&p.Searched, q.Searched}, {&p.Idle, q.Idle}, {&p.IdleOff, q.IdleOff}, {&p.IdleAtEnd, q.IdleAtEnd},
 		{&p.NPTSum, q.NPTSum}, {&p.Alone, q.Alone}, {&p.Events, q.Events}, {&p.Goroutines, q.Goroutines}, {&p.Lost, q.Lost}, {&p.OffCPU, q.OffCPU},
 		{&p.CPU.User, q.CPU.User}, {&p.CPU.System, q.CPU.System}, {&p.CPU.Writer, q.CPU.Writer}, {&p.CPU.Beside, q.CPU.Beside},
 		{&p.Tool.FlushRuns, q.Tool.FlushRuns}, {&p.Tool.FlushWall, q.Tool.FlushWall}, {&p.Tool.FlushCPU, q.Tool.FlushCPU},
@@ -68,6 +68,7 @@ func (p *Profile) addTotals(q *Profile) {
 		*x.to += x.more
 	}
 	p.Procs, p.Degraded, p.Stackless = max(p.Procs, q.Procs), p.Degraded+q.Degraded, p.Stackless+q.Stackless
+	p.Off = p.Off.plus(q.Off)
 	p.CPU.Known = p.CPU.Known && q.CPU.Known
 	if p.CPU.Collector += q.CPU.Collector; min(p.CPU.Collector, q.CPU.Collector) < 0 {
 		p.CPU.Collector = -1
@@ -190,13 +191,14 @@ func (e *Entry) add(q *Entry) {
 	weighted(&e.Runnable.Ready, q.Runnable.Ready, e.Ready, q.Ready)
 	weighted(&e.Runnable.Blocked, q.Runnable.Blocked, e.Blocked, q.Blocked)
 	weighted(&e.Runnable.Syscall, q.Runnable.Syscall, e.Syscall, q.Syscall)
+	weighted(&e.Runnable.Off, q.Runnable.Off, e.Off, q.Off)
 	e.SelfNPTs = sumOf(e.SelfNPT, e.SelfNPTs, q.SelfNPT, q.SelfNPTs)
 	e.NPTs = sumOf(e.NPT, e.NPTs, q.NPT, q.NPTs)
 	for _, x := range []struct {
 		to   *int64
 		more int64
 	}{{&e.SelfNPT, q.SelfNPT}, {&e.NPT, q.NPT}, {&e.SelfBusy, q.SelfBusy}, {&e.Busy, q.Busy}, {&e.Spin, q.Spin}, {&e.Blocked, q.Blocked}, {&e.Ready, q.Ready},
-		{&e.Syscall, q.Syscall}, {&e.SelfSpin, q.SelfSpin}, {&e.SelfBlocked, q.SelfBlocked}, {&e.SelfReady, q.SelfReady}, {&e.Alone, q.Alone}, {&e.SelfAlone, q.SelfAlone}, {&e.SelfSyscall, q.SelfSyscall},
+		{&e.Syscall, q.Syscall}, {&e.SelfSpin, q.SelfSpin}, {&e.SelfBlocked, q.SelfBlocked}, {&e.SelfReady, q.SelfReady}, {&e.Alone, q.Alone}, {&e.SelfAlone, q.SelfAlone}, {&e.SelfSyscall, q.SelfSyscall}, {&e.Off, q.Off}, {&e.SelfOff, q.SelfOff},
 		{&e.SelfIdle, q.SelfIdle}, {&e.IdleEnded, q.IdleEnded}, {&e.Started, q.Started}, {&e.Blame, q.Blame}, {&e.Got, q.Got}, {&e.Wait, q.Wait}, {&e.Hold, q.Hold}} {
 		*x.to += x.more
 	}
@@ -206,7 +208,7 @@ func (e *Entry) add(q *Entry) {
 	for _, c := range []struct {
 		to   **RunnableHist
 		more *RunnableHist
-	}{{&e.RunnableHists.Busy, q.RunnableHists.Busy}, {&e.RunnableHists.Spin, q.RunnableHists.Spin}, {&e.RunnableHists.Ready, q.RunnableHists.Ready}, {&e.RunnableHists.Blocked, q.RunnableHists.Blocked}, {&e.RunnableHists.Syscall, q.RunnableHists.Syscall}} {
+	}{{&e.RunnableHists.Busy, q.RunnableHists.Busy}, {&e.RunnableHists.Spin, q.RunnableHists.Spin}, {&e.RunnableHists.Ready, q.RunnableHists.Ready}, {&e.RunnableHists.Blocked, q.RunnableHists.Blocked}, {&e.RunnableHists.Syscall, q.RunnableHists.Syscall}, {&e.RunnableHists.Off, q.RunnableHists.Off}} {
 		*c.to = (*c.to).with(c.more)
 	}
 	e.Longest = max(e.Longest, q.Longest)
@@ -278,7 +280,7 @@ func (o *Object) add(q *Object) {
 	for _, x := range []struct {
 		to   *int64
 		more int64
-	}{{&o.Waits, q.Waits}, {&o.Wait, q.Wait}, {&o.Ready, q.Ready}, {&o.Peers, q.Peers}, {&o.Holds, q.Holds}, {&o.Hold, q.Hold}, {&o.HandOver, q.HandOver}, {&o.Handed, q.Handed}, {&o.Unattributed, q.Unattributed}, {&o.Together, q.Together}, {&o.Cost, q.Cost}, {&o.unseen, q.unseen}} {
+	}{{&o.Waits, q.Waits}, {&o.Wait, q.Wait}, {&o.Ready, q.Ready}, {&o.Peers, q.Peers}, {&o.Holds, q.Holds}, {&o.Hold, q.Hold}, {&o.HeldOff, q.HeldOff}, {&o.HandOver, q.HandOver}, {&o.Handed, q.Handed}, {&o.Unattributed, q.Unattributed}, {&o.Together, q.Together}, {&o.Cost, q.Cost}, {&o.unseen, q.unseen}} {
 		*x.to += x.more
 	}
 	o.Ops, o.Degraded = o.Ops+q.Ops, o.Degraded+q.Degraded

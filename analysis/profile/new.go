@@ -39,6 +39,7 @@ func newProfile(b *builder, in Within, t *trace.Tables, losses trace.Losses) *Pr
 	if b.r.Busy() == 0 {
 		p.IdleAtEnd = int64(b.wall - b.busy.idleAt)
 	}
+	p.IdleOff = b.busy.idle
 	p.Spin, p.Searched = b.totals.spin, b.totals.searched
 	p.NPTSum = p.Wall - p.Idle
 	if p.Wall > 0 {
@@ -49,14 +50,17 @@ func newProfile(b *builder, in Within, t *trace.Tables, losses trace.Losses) *Pr
 	if in.Procs > 0 {
 		p.Procs = in.Procs
 	}
+	if t.Switches() && !b.virtual() {
+		p.Off = &b.totals.off
+	}
 	p.CPU.Known, p.CPU.User, p.CPU.System = t.Usage.Known, t.Usage.User, t.Usage.System
 	p.CPU.Beside = p.CPU.User + p.CPU.System
+	_, p.OffCPU = untold(b.r, t, &b.totals.off)
 	for _, th := range t.Threads {
 		switch {
 		case th.Writer:
 			p.CPU.Writer += th.Run
 		case b.r.Ran(trace.ThreadID(th.ID)):
-			p.OffCPU += th.Wait
 			p.CPU.Beside = max(0, p.CPU.Beside-th.Run)
 		}
 	}
@@ -246,3 +250,9 @@ func (p *Profile) waits(b *builder) {
 // OffCPUMatters reports whether the operating system kept threads waiting for so long that lines without that time are
 // doubtful.
 func (p *Profile) OffCPUMatters() bool { return offCPUMatters(p.OffCPU, p.Busy+p.Spin) }
+
+// OffMatters reports whether it is told when the operating system took processors from running goroutines, and that was often enough
+// to explain a part of the run.
+func (p *Profile) OffMatters() bool {
+	return p.Off != nil && offCPUMatters(p.Off.Waited()+p.Off.Blocked, p.Busy+p.Spin)
+}

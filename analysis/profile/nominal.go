@@ -23,7 +23,7 @@ type since struct {
 }
 
 // runnable reports whether a goroutine is, on a processor or without one.
-func runnable(s trace.State) bool { return s.Busy() || s == trace.Runnable }
+func runnable(s trace.State) bool { return s.Busy() || s == trace.Runnable || s == trace.OffCPU }
 
 // until is the integral of the number of runnable goroutines up to now, in ns.
 func (n *nominal) until(now trace.Time) int64 { return n.area + n.is*int64(now-n.at) }
@@ -93,6 +93,9 @@ func (u *Usage) spend(g *replay.G, s *stretch) {
 	case g.State == trace.Blocked:
 		u.Syscall += s.ns
 		use = useSyscall
+	case g.State == trace.OffCPU:
+		u.Off += s.ns
+		use = useOff
 	default:
 		return // it has ended
 	}

@@ -32,6 +32,7 @@ type Object struct {
 	Ready    int64  `json:"ready_after_ns"`              // from the ends of the waits until the goroutines ran again
 	Holds    int64  `json:"holds,omitempty"`             // of a lock: from taking it to giving it back, at probes
 	Hold     int64  `json:"hold_ns,omitempty"`
+	HeldOff  int64  `json:"held_off_ns,omitempty"` // while the operating system had taken the processor of who held it, as far as holds are known
 	// HoldInterval is a 95 % interval of Hold, if some operations were only counted. Unless Hold is
 	// estimated, it is the sum of the holds that are known, and the interval's lower end.
 	HoldInterval *[2]int64 `json:"hold_interval_ns,omitempty"`
@@ -490,7 +491,7 @@ func sorted(named map[string]*gathered, wall int64, event float64) []Object {
 			g.Waiting[0] -= ns
 		}
 		h := &g.held
-		g.Holds = h.n
+		g.Holds, g.HeldOff = h.n, g.use.all.Off
 		g.Hold, g.HoldInterval, g.Estimated = h.estimate(wall*int64(max(1, g.Objects)), event)
 		if g.Estimated {
 			g.unseen = round(g.use.all.NPT() * (float64(g.Hold)/float64(h.ns) - 1))

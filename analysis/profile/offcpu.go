@@ -20,17 +20,62 @@ func offCPUMatters(waited, busy int64) bool {
 	return waited > offCPULeast && float64(waited) > offCPUShare*float64(busy)
 }
 
-// offCPU moves time in which threads were kept waiting from the lines to one of its own. How much it was, the system
-// tells of each thread; in which line it was, nobody does. It is taken evenly, but for the garbage collector: its workers and
-// assists know their processor time, and what looked like theirs beyond that was waiting. It returns the share of their
-// times that other lines keep.
-func (t *taker) offCPU(tables *trace.Tables) (kept float64) {
-	var run, wait, busy, collecting int64
-	for _, th := range tables.Threads {
-		if t.r.Ran(trace.ThreadID(th.ID)) {
-			run, wait = run+th.Run, wait+th.Wait
-		}
+// Off are times, in ns, summed over the goroutines, in which they ran on threads that had no processor.
+type Off struct {
+	Preempted int64 `json:"preempted_ns"` // another thread had it
+	Throttled int64 `json:"throttled_ns"` // the control group had used its quota
+	Blocked   int64 `json:"blocked_ns"`   // the thread waited: for a page, for a lock of the runtime, in a call that the runtime did not see
+	Stopped   int64 `json:"stopped_ns"`   // the process was stopped
+	Longest   int64 `json:"longest_ns"`   // of them, in one piece
+	Holding   int64 `json:"holding_ns"`   // of Preempted and Throttled: a lock was held
+}
+
+// Waited is the time in which the machine made goroutines wait.
+func (o *Off) Waited() int64 {
+	if o == nil {
+		return 0
 	}
+	return o.Preempted + o.Throttled + o.Stopped
+}
+
+// plus is the sum of two, either of which may be nil.
+func (o *Off) plus(q *Off) *Off {
+	switch {
+	case o == nil:
+		return q
+	case q == nil:
+		return o
+	}
+	return &Off{o.Preempted + q.Preempted, o.Throttled + q.Throttled, o.Blocked + q.Blocked, o.Stopped + q.Stopped, max(o.Longest, q.Longest), o.Holding + q.Holding}
+}
+
+// add adds a time, in ns, in which a goroutine held a lock or not.
+func (o *Off) add(why trace.OffReason, ns int64, holds bool) {
+	o.Longest = max(o.Longest, ns)
+	switch why {
+	case trace.OffBlocked:
+		o.Blocked += ns
+		return
+	case trace.OffStopped:
+		o.Stopped += ns
+		return
+	case trace.OffThrottled:
+		o.Throttled += ns
+	default:
+		o.Preempted += ns
+	}
+	if holds {
+		o.Holding += ns
+	}
+}
+
+// offCPU moves time in which threads were kept waiting, and the system did not tell when, from the lines to one of its own. How much it was, the system
+// tells of each thread; in which line it was, nobody does. It is taken evenly, but for the garbage collector: its workers and
+// assists know their processor time, and what looked like theirs beyond that was waiting.
+// It returns the share of their times that other lines keep.
+func (t *taker) offCPU(tables *trace.Tables, off *Off) (kept float64) {
+	var busy, collecting int64
+	run, wait := untold(t.r, tables, off)
 	isCollector := func(id replay.ContextID) bool {
 		proc := t.r.Contexts.Node(id).Proc
 		return proc == t.r.System.Worker || proc == t.r.System.Assist
@@ -59,4 +104,21 @@ func (t *taker) offCPU(tables *trace.Tables) (kept float64) {
 		t.take(id, int64(math.Round((1-keeps)*float64(t.at(id).Busy()))), t.r.System.OffCPU, replay.RootOther)
 	}
 	return kept
+}
+
+// untold returns what the system gave the threads that ran goroutines, and how long it kept them waiting while it did not
+// tell when. A thread may also wait before it has a goroutine to run. So where the system told for a part of the
+// run, that part's share of running threads is the rest's.
+func untold(r *replay.Replay, tables *trace.Tables, off *Off) (run, wait int64) {
+	var told int64
+	for i := range tables.Threads {
+		if th := &tables.Threads[i]; r.Ran(trace.ThreadID(th.ID)) {
+			ns := tables.Untold(th)
+			run, wait, told = run+th.Run, wait+ns, told+th.Wait-ns
+		}
+	}
+	if told > 0 {
+		wait = int64(math.Round(float64(wait) * min(1, float64(off.Waited())/float64(told))))
+	}
+	return run, wait
 }

@@ -40,6 +40,7 @@ type Profile struct {
 	Searched  int64 `json:"searched_ns"`    // processors held without a goroutine: the scheduler looked for work, or switched
 	Idle      int64 `json:"idle_ns"`        // no goroutine was busy
 	IdleAtEnd int64 `json:"idle_at_end_ns"` // of that, the idle time at the end, which no goroutine ended
+	IdleOff   int64 `json:"idle_off_ns"`    // of Idle, while the operating system had taken the processor of a running goroutine
 	NPTSum    int64 `json:"npt_sum_ns"`     // wall - idle
 	Procs     int   `json:"procs"`          // GOMAXPROCS, its maximum
 
@@ -53,7 +54,8 @@ type Profile struct {
 	Degraded   uint64 `json:"degraded"`       // procedure calls that were counted but not traced
 	Lost       int64  `json:"lost"`           // events known to be missing
 	Part       bool   `json:"part,omitempty"` // it is of a part of a run
-	OffCPU     int64  `json:"offcpu_ns"`      // the operating system kept runnable threads of goroutines waiting
+	OffCPU     int64  `json:"offcpu_ns"`      // of the busy times, as far as nobody told when: the operating system kept runnable threads of goroutines waiting
+	Off        *Off   `json:"off,omitempty"`  // times when it took the processors of running goroutines; nil: it did not tell when
 
 	// Effective and Nominal are the parallelism, on average over the run (Quartz, 3.1):
 	// goroutines on a processor that do not spin; goroutines that could be, spinning or not.
@@ -118,12 +120,14 @@ type Entry struct {
 	Ready    int64 `json:"ready_ns"`
 	Alone    int64 `json:"alone_ns"`   // of Busy, Spin and Ready: no other goroutine of the program was runnable
 	Syscall  int64 `json:"syscall_ns"` // in system calls without a processor
+	Off      int64 `json:"off_ns"`     // running on threads whose processor the operating system had taken; see [Profile.Off]
 
 	SelfSpin    int64 `json:"self_spin_ns"`
 	SelfBlocked int64 `json:"self_blocked_ns"`
 	SelfReady   int64 `json:"self_ready_ns"`
 	SelfAlone   int64 `json:"self_alone_ns"`
 	SelfSyscall int64 `json:"self_syscall_ns"`
+	SelfOff     int64 `json:"self_off_ns"`
 
 	// Runnable are how many goroutines were runnable, on a processor or not, on average
 	// while the section was in each state.
@@ -176,6 +180,7 @@ type RunnableWhile struct {
 	Ready   float64 `json:"ready"`
 	Blocked float64 `json:"blocked"`
 	Syscall float64 `json:"syscall"`
+	Off     float64 `json:"off"`
 }
 
 // RunnableHists are the distributions behind [RunnableWhile]; nil for a state that was not entered.
@@ -185,6 +190,7 @@ type RunnableHists struct {
 	Ready   *RunnableHist `json:"ready,omitempty"`
 	Blocked *RunnableHist `json:"blocked,omitempty"`
 	Syscall *RunnableHist `json:"syscall,omitempty"`
+	Off     *RunnableHist `json:"off,omitempty"`
 }
 
 func (u *Usage) runnableWhile() RunnableWhile {
@@ -194,7 +200,7 @@ func (u *Usage) runnableWhile() RunnableWhile {
 		}
 		return thousandths(float64(u.Runnable[use]) / float64(ns))
 	}
-	return RunnableWhile{mean(useBusy, u.Busy()), mean(useSpin, u.Spin), mean(useReady, u.Ready), mean(useBlocked, u.Blocked), mean(useSyscall, u.Syscall)}
+	return RunnableWhile{mean(useBusy, u.Busy()), mean(useSpin, u.Spin), mean(useReady, u.Ready), mean(useBlocked, u.Blocked), mean(useSyscall, u.Syscall), mean(useOff, u.Off)}
 }
 
 // Call counts the calls of one procedure by another from the same place.
@@ -281,10 +287,11 @@ func (e *Entry) fill(self, incl *Usage) {
 	e.SelfReady, e.Ready = self.Ready, incl.Ready
 	e.SelfAlone, e.Alone = self.Alone, incl.Alone
 	e.SelfSyscall, e.Syscall = self.Syscall, incl.Syscall
+	e.SelfOff, e.Off = self.Off, incl.Off
 	e.SelfIdle, e.IdleEnded = self.Idle, incl.Idle
 	e.Runnable = incl.runnableWhile()
 	c := &incl.RunnableHists
-	e.RunnableHists = RunnableHists{c[useBusy], c[useSpin], c[useReady], c[useBlocked], c[useSyscall]}
+	e.RunnableHists = RunnableHists{c[useBusy], c[useSpin], c[useReady], c[useBlocked], c[useSyscall], c[useOff]}
 	e.BusyAt, e.SelfBusyAt = incl.BusyAt, self.BusyAt
 }
 

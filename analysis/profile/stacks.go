@@ -21,6 +21,7 @@ type Stack struct {
 	Blocked int64
 	Ready   int64
 	Syscall int64
+	Off     int64
 }
 
 // Frame is a procedure, or the start function of goroutines; below that on the path are the
@@ -91,7 +92,7 @@ func stacks(b *builder, yield func(Stack) bool) {
 
 // stack returns the call path of a set, with top on top if it also occurs further out.
 func stack(r *replay.Replay, frames []Frame, set replay.SetID, top trace.PointID, u *Usage) Stack {
-	st := Stack{Frames: frames, NPT: round(u.NPT()), Busy: u.Busy(), Spin: u.Spin, Blocked: u.Blocked, Ready: u.Ready, Syscall: u.Syscall}
+	st := Stack{Frames: frames, NPT: round(u.NPT()), Busy: u.Busy(), Spin: u.Spin, Blocked: u.Blocked, Ready: u.Ready, Syscall: u.Syscall, Off: u.Off}
 	if top != trace.NoPoint {
 		st.Frames = append(st.Frames, procFrame(r.T, top))
 	}

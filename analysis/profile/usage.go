@@ -12,6 +12,7 @@ type Usage struct {
 	Ready   int64 // runnable without a processor
 	Blocked int64 // waiting
 	Syscall int64 // in a system call without a processor
+	Off     int64 // running, on a thread whose processor the operating system had taken
 	Alone   int64 // of the times on a processor and runnable: no other goroutine of the program was either
 
 	// Runnable are the integrals, over the time in each state, of the number of goroutines
@@ -30,6 +31,7 @@ const (
 	useReady
 	useBlocked
 	useSyscall
+	useOff
 	numUses
 )
 
@@ -86,6 +88,7 @@ func (u *Usage) add(v *Usage) {
 	u.Ready += v.Ready
 	u.Blocked += v.Blocked
 	u.Syscall += v.Syscall
+	u.Off += v.Off
 	u.Idle += v.Idle
 	u.Alone += v.Alone
 	for i, area := range v.Runnable {
@@ -103,6 +106,7 @@ func (u *Usage) less(v *Usage) {
 	u.Ready -= v.Ready
 	u.Blocked -= v.Blocked
 	u.Syscall -= v.Syscall
+	u.Off -= v.Off
 	u.Idle -= v.Idle
 	u.Alone -= v.Alone
 	for i, area := range v.Runnable {
@@ -111,7 +115,7 @@ func (u *Usage) less(v *Usage) {
 }
 
 // none reports whether nothing was used.
-func (u *Usage) none() bool { return u.Busy()|u.Spin|u.Ready|u.Blocked|u.Syscall == 0 }
+func (u *Usage) none() bool { return u.Busy()|u.Spin|u.Ready|u.Blocked|u.Syscall|u.Off == 0 }
 
 // Busy is the processor time, in ns, without spinning.
 func (u *Usage) Busy() (ns int64) {

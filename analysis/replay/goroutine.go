@@ -37,6 +37,7 @@ type G struct {
 	share   float64    // of the time, that its thread has a processor
 	shareTo trace.Time // until then
 	thread  trace.ThreadID
+	offAt   trace.Time // its thread has had no processor since
 	wait    Wait
 }
 
@@ -191,6 +192,8 @@ func (r *Replay) change(e *trace.Event) {
 	g.real = e.To
 	r.turn(g, e.Time, r.virtualState(g, e.To), g.Spins)
 	switch {
+	case e.From == trace.OffCPU && e.To == trace.Running, e.From == trace.OffCPU && e.To == trace.Syscall:
+		r.v.Off(g, e.Off(), g.offAt, e.Time)
 	case e.To == trace.Running:
 		if g.thread != e.Thread {
 			g.thread, g.shareTo = e.Thread, 0
@@ -202,6 +205,8 @@ func (r *Replay) change(e *trace.Event) {
 		r.regain(g, e.Time)
 	case e.To == trace.Waiting && e.Wait().Reason == r.condWait:
 		r.lend(g, e.Time)
+	case e.To == trace.OffCPU:
+		g.offAt = e.Time
 	case e.To == trace.None:
 		r.dies(g, e.Time)
 		r.v.End(g, e.Time)

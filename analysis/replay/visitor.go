@@ -45,6 +45,8 @@ type Visitor interface {
 	Forget()
 	// Sample is called for a goroutine that a sampler saw, nil if it saw none.
 	Sample(g *G, s trace.Sampled)
+	// Off is called when a goroutine's thread has a processor again that the operating system had taken.
+	Off(g *G, why trace.OffReason, from, to trace.Time)
 	// Other are events that the replay does not interpret: Trips, Searched, Alloc and Mark.
 	Other(g *G, e *trace.Event)
 }
@@ -96,6 +98,9 @@ func (Nop) Forget() {}
 
 // Sample does nothing.
 func (Nop) Sample(*G, trace.Sampled) {}
+
+// Off does nothing.
+func (Nop) Off(*G, trace.OffReason, trace.Time, trace.Time) {}
 
 // Other does nothing.
 func (Nop) Other(*G, *trace.Event) {}

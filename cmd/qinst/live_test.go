@@ -222,8 +222,8 @@ func TestLivePanics(t *testing.T) {
 	}
 }
 
-// Beside programs that take every processor the report says that its numbers
-// hold time that the operating system took away.
+// Beside programs that take every processor the report says that the operating system took it away: when, if it is asked, or
+// how much of its numbers.
 func TestBurner(t *testing.T) {
 	exe := buildProbed(t, "workloads", "imbalance")
 	for range runtime.NumCPU() {
@@ -234,17 +234,29 @@ func TestBurner(t *testing.T) {
 		defer burner.Wait()
 		defer burner.Process.Kill()
 	}
-	tr := runProbed(t, "2", exe, "-unit", "30ms")
-	p, err := profile.New(tr)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var page bytes.Buffer
-	if err := report.Page(tr, p).WriteText(&page); err != nil {
-		t.Fatal(err)
-	}
-	if p.OffCPU < p.Busy/20 || !strings.Contains(page.String(), "WARNING: the operating system kept running threads waiting") {
-		t.Errorf("%d ns off-CPU of %d busy, and on the page:\n%s", p.OffCPU, p.Busy, &page)
+	for os, want := range map[string]string{
+		"on":  "WARNING: the operating system took processors from running goroutines for",
+		"off": "WARNING: the operating system kept running threads waiting",
+	} {
+		tr, _ := runTraced(t, exec.Command(exe, "-unit", "30ms"), "GOMAXPROCS=2", "QINST=os="+os)
+		p, err := profile.New(tr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var page bytes.Buffer
+		if err := report.Page(tr, p).WriteText(&page); err != nil {
+			t.Fatal(err)
+		}
+		lost := p.OffCPU
+		if tr.Switches() {
+			lost += p.Off.Preempted
+		} else if os == "on" {
+			want = "perf_event_open"
+		}
+		text := strings.Join(strings.Fields(page.String()), " ")
+		if lost < p.Busy/20 || !strings.Contains(text, want) {
+			t.Errorf("os=%s: %d ns off-CPU of %d busy, and on the page:\n%s", os, lost, p.Busy, &page)
+		}
 	}
 }
 

@@ -32,6 +32,8 @@ const (
 	TagMetrics   = 27
 	TagBursts    = 28
 	TagCode      = 29
+	TagMachine   = 30
+	TagSource    = 31
 
 	FirstUserTag = 256
 )
@@ -91,6 +93,9 @@ const (
 	EvSample          = 40
 	EvAlloc           = 41
 	EvLook            = 42
+	EvOff             = 43
+	EvTaken           = 44
+	EvOn              = 45
 )
 
 // Wake-up causes: the origin of a transition from waiting to runnable.
@@ -107,6 +112,9 @@ const (
 	StopSched   = 0 // runtime.Gosched and the like
 	StopPreempt = 1
 )
+
+// AllThreads is the thread of an "on" event if the system's records before it were lost.
+const AllThreads = 1<<24 - 1
 
 // Kinds of points in a "probes" record.
 const (
@@ -310,6 +318,12 @@ var Events = Layout{
 			{Name: "weight", Word: 1, Bit: 32, Width: 31, Unit: Us, Doc: "mean time between looks at that time"},
 			{Name: "first", Word: 1, Bit: 63, Width: 1, Doc: "1: the first sample of a look"},
 			{Name: "code", Word: 2, Width: 64, Doc: "calls, and the line that ran; see \"code\" records; 0: not known"}}),
+		variant(EvOff, "off", 1, "a thread lost its processor, as the operating system tells: it waits for something", []BitField{arg("thread", Thr, "which")}),
+		variant(EvTaken, "taken", 1, "a thread lost its processor, and goes on as soon as it gets one", []BitField{arg("thread", Thr, "which")}),
+		variant(EvOn, "on", 2, "a thread got a processor of the machine", []BitField{
+			arg("thread", Thr, "which; 16777215: the system's records of a processor were lost before"),
+			{Name: "cpu", Word: 1, Width: 32, Doc: "the machine's number of the processor"},
+			{Name: "tid", Word: 1, Bit: 32, Width: 32, Doc: "the operating system's thread id"}}),
 	},
 }
 
@@ -428,7 +442,8 @@ var Records = []Record{
 		field("wait", U64, Ns, "time runnable but not on a processor")}, nil),
 	record(TagThrottle, "throttle", "what the process's control group lost to its quota, cumulative", []Field{
 		field("ticks", U64, Ticks, "when"),
-		field("throttled", U64, Ns, "time")}, nil),
+		field("throttled", U64, Ns, "time, with that of the groups around it"),
+		field("group", U64, "", "which group: a hash of its path")}, nil),
 	record(TagProcess, "process", "getrusage of the whole process", []Field{
 		field("ticks", U64, Ticks, "when"),
 		field("user", U64, Ns, "processor time in user mode"),
@@ -467,7 +482,7 @@ var Records = []Record{
 	record(TagState, "state", "what a goroutine did when the stream began, if that is a part of another", []Field{
 		field("g", U64, Go, "goroutine; 0: none, of a thread"),
 		field("seq", U32, "", "number of its last transition"),
-		field("state", U8, "", "1 runnable, 2 running, 3 waiting, 4 in a system call, 5 likewise without a processor"),
+		field("state", U8, "", "1 runnable, 2 running, 3 waiting, 4 in a system call, 5 likewise without a processor, 6 running, but the operating system has taken its thread's processor"),
 		field("thread", U32, Thr, "on which it runs or is in a system call"),
 		field("p", I32, Proc, "processor that the thread has, -1 if none"),
 		field("pc", U64, PC, "start function"),
@@ -539,4 +554,14 @@ var Records = []Record{
 		field("first", U32, "", "number of the first code, from 1"),
 		field("n", U32, "", "how many follow"),
 		field("codes", Packed, "", "codes")}, &Codes),
+	record(TagMachine, "machine", "what the machine did beside the program, cumulative", []Field{
+		field("ticks", U64, Ticks, "when"),
+		field("steal", I64, Ns, "time that a host took from the machine's processors; -1: not known"),
+		field("pressure", I64, Ns, "time in which some process of the machine waited for a processor; -1: not known")}, nil),
+	record(TagSource, "source", "whether the operating system tells something; a later record of one name replaces an earlier one", []Field{
+		field("name", Str, "", "switches: of threads, as they happen; schedstat: the times of threads; throttling; machine"),
+		field("ticks", U64, Ticks, "up to which it did"),
+		field("errno", U32, "", "0: it does; 4294967295: it was not asked; else the error"),
+		field("lost", U64, "", "what it had no room for"),
+		field("missed", U64, "", "threads for which it was not asked")}, nil),
 }

@@ -59,6 +59,7 @@ type Builder struct {
 	texts   []string
 	stacks  []stack
 	samples *sampling // nil if there are none
+	system  *thread   // has what the operating system tells; nil: nothing
 	bursts  uint64
 	out     bytes.Buffer // unless NewTo
 	w       *sddf.Writer

@@ -79,7 +79,7 @@ func (v *validator) event(e *trace.Event) error {
 			return fmt.Errorf("goroutine %d, which does not run, takes memory", e.G)
 		}
 	case trace.Sample:
-		if g := v.gs[e.G]; e.Slot != trace.NoSlot && (g == nil || g.slot != e.Slot || !g.state.Busy() && g.state != trace.Blocked) {
+		if g := v.gs[e.G]; e.Slot != trace.NoSlot && (g == nil || g.slot != e.Slot || !g.state.Busy() && g.state != trace.Blocked && g.state != trace.OffCPU) {
 			return fmt.Errorf("a sample of goroutine %d, which is not on a thread", e.G)
 		}
 	default:

@@ -272,7 +272,7 @@ func (b *qinstRecorder) counter(point uint32) *qinstCounter {
 
 // qinstNone is the recorder of a thread that has none: no buffer, no counters. That
 // spares the probes a test for nil.
-// Context: start, probe, hook, goroutine, sampler.
+// Context: start, probe, hook, goroutine, writer, sampler.
 //
 //go:nosplit
 func qinstNone() *qinstRecorder { return (*qinstRecorder)(unsafe.Pointer(&qinstNoneMemory)) }
@@ -696,7 +696,7 @@ func qinstRecorderFor(point uint32) *qinstRecorder {
 // qinstAttach gives a thread its recorder, nil if none is ready.
 // It must not wait, because it may be called with the scheduler's lock held. On the system
 // stack it makes a recorder; otherwise the event is lost and counted.
-// Context: start, probe, hook, goroutine, sampler.
+// Context: start, probe, hook, goroutine, writer, sampler.
 //
 //go:nosplit
 func qinstAttach(mp *m) *qinstRecorder {
@@ -728,7 +728,7 @@ func qinstAttach(mp *m) *qinstRecorder {
 }
 
 // qinstGiven tells the thread's recorder which goroutine it is to run.
-// Context: start, probe, hook, goroutine, sampler.
+// Context: start, probe, hook, goroutine, writer, sampler.
 //
 //go:nosplit
 func qinstGiven(mp *m, gp *g) {

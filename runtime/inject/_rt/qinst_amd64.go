@@ -6,6 +6,7 @@ package runtime
 const (
 	qinstSysRead      = 0
 	qinstSysMmap      = 9
+	qinstSysIoctl     = 16
 	qinstSysWritev    = 20
 	qinstSysMadvise   = 28
 	qinstSysGetpid    = 39
@@ -17,6 +18,7 @@ const (
 	qinstSysGetrusage = 98
 	qinstSysGetppid   = 110
 	qinstSysPrctl     = 157
+	qinstSysGetdents  = 217
 	qinstSysClock     = 228
 	qinstSysClockRes  = 229
 	qinstSysOpenat    = 257
@@ -26,11 +28,12 @@ const (
 	qinstSysFaccess   = 269
 	qinstSysFallocate = 285
 	qinstSysAccept    = 288
+	qinstSysPerf      = 298
 )
 
 // qinstPublish stores v so that every thread that sees it sees all earlier stores. This
 // machine orders stores.
-// Context: start, probe, hook, goroutine, sampler.
+// Context: start, probe, hook, goroutine, writer, sampler.
 //
 //go:nosplit
 func qinstPublish(p *uintptr, v uintptr) { *p = v }

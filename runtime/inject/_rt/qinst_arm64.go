@@ -7,11 +7,13 @@ import "internal/runtime/atomic"
 
 const (
 	qinstSysFcntl     = 25
+	qinstSysIoctl     = 29
 	qinstSysUnlinkat  = 35
 	qinstSysFallocate = 47
 	qinstSysFaccess   = 48
 	qinstSysFchmodat  = 53
 	qinstSysOpenat    = 56
+	qinstSysGetdents  = 61
 	qinstSysRead      = 63
 	qinstSysWritev    = 66
 	qinstSysReadlink  = 78
@@ -27,11 +29,12 @@ const (
 	qinstSysConnect   = 203
 	qinstSysMmap      = 222
 	qinstSysMadvise   = 233
+	qinstSysPerf      = 241
 	qinstSysAccept    = 242
 )
 
 // qinstPublish stores v so that every thread that sees it sees all earlier stores.
-// Context: start, probe, hook, goroutine, sampler.
+// Context: start, probe, hook, goroutine, writer, sampler.
 //
 //go:nosplit
 func qinstPublish(p *uintptr, v uintptr) { atomic.StoreReluintptr(p, v) }

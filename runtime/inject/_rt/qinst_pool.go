@@ -81,7 +81,7 @@ type qinstPool struct {
 // get returns the address of a piece, 0 if no more than reserve are left.
 // used is raised first and taken back on failure, so that two threads cannot both take
 // the last piece.
-// Context: start, probe, hook, goroutine, sampler.
+// Context: start, probe, hook, goroutine, writer, sampler.
 //
 //go:nosplit
 func (l *qinstPool) get(reserve uint32) uintptr {
@@ -136,7 +136,7 @@ var (
 // lists are taken from it, so it needs no counter.
 // It wakes the writer only under pressure, because the wake-up is a system call on the
 // program's time.
-// Context: start, probe, hook, goroutine, sampler.
+// Context: start, probe, hook, goroutine, writer, sampler.
 //
 //go:nosplit
 func qinstPushFull(c uintptr) {

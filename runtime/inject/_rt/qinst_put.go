@@ -43,7 +43,7 @@ var (
 // After a break it writes the events that readers need to go on, at most qinstContext bytes
 // in all: a time if the distance is too long for 32 bits, a gap if events were lost, the
 // goroutine if no event told of it.
-// Context: start, probe, hook, goroutine, sampler.
+// Context: start, probe, hook, goroutine, writer, sampler.
 //
 //go:nosplit
 func qinstQuota(b *qinstRecorder, g, now uint64, reserve uint32) bool {
@@ -88,7 +88,7 @@ func qinstQuota(b *qinstRecorder, g, now uint64, reserve uint32) bool {
 // qinstSwap gives the full buffer to the writer and takes an empty one.
 // The order matters: the header is complete before p is published, because a reader of
 // the ring takes a buffer whose p is set for one that can be read.
-// Context: start, probe, hook, goroutine, sampler.
+// Context: start, probe, hook, goroutine, writer, sampler.
 //
 //go:nosplit
 func qinstSwap(b *qinstRecorder, g, now uint64, reserve uint32) bool {
@@ -129,7 +129,7 @@ func qinstSwap(b *qinstRecorder, g, now uint64, reserve uint32) bool {
 // because a search at every entry would cost more than tracing; and the other points, too, if
 // one of these was refused. Exits and scheduling events still find the reserve, so that open
 // procedures get closed.
-// Context: start, probe, hook, goroutine, sampler.
+// Context: start, probe, hook, goroutine, writer, sampler.
 //
 //go:nosplit
 func qinstStarve(b *qinstRecorder, reserve uint32) {
@@ -148,7 +148,7 @@ func qinstStarve(b *qinstRecorder, reserve uint32) {
 // qinstGiveAway puts the thread's buffer on the list of full ones.
 // p is set to 0 before the buffer is on the list. Otherwise a thread that writes open
 // buffers could write this one twice under the same number.
-// Context: start, probe, hook, goroutine, sampler.
+// Context: start, probe, hook, goroutine, writer, sampler.
 //
 //go:nosplit
 func qinstGiveAway(b *qinstRecorder) {
@@ -166,7 +166,7 @@ func qinstGiveAway(b *qinstRecorder) {
 
 // qinstLost counts an event that found no buffer. The gap record that the next event
 // writes says how many, and since when.
-// Context: start, probe, hook, goroutine, sampler.
+// Context: start, probe, hook, goroutine, writer, sampler.
 //
 //go:nosplit
 func qinstLost(b *qinstRecorder, now uint64) {
@@ -182,7 +182,7 @@ func qinstLost(b *qinstRecorder, now uint64) {
 // qinstPut appends a scheduling event of this thread, of one word: head is its
 // kind and argument. on is the goroutine that the reader is to see running on
 // the thread. qinstPut2 and qinstPut3 append longer ones.
-// Context: probe, hook, goroutine.
+// Context: probe, hook, goroutine, writer.
 //
 //go:nosplit
 func qinstPut(now, on, head uint64) {
@@ -194,7 +194,7 @@ func qinstPut(now, on, head uint64) {
 }
 
 // qinstPut2 is qinstPut with one more word.
-// Context: start, probe, hook, sampler.
+// Context: start, probe, hook, writer, sampler.
 //
 //go:nosplit
 func qinstPut2(now, on, head, w1 uint64) {
@@ -222,7 +222,7 @@ func qinstPut3(now, on, head, w1, w2 uint64) {
 
 // qinstReadyFor returns the thread's recorder with room for an event at time now,
 // nil if the event is lost.
-// Context: start, probe, hook, goroutine, sampler.
+// Context: start, probe, hook, goroutine, writer, sampler.
 //
 //go:nosplit
 func qinstReadyFor(now, on uint64) *qinstRecorder {
@@ -237,7 +237,7 @@ func qinstReadyFor(now, on uint64) *qinstRecorder {
 // stack: system calls are hooked where little of the goroutine's stack is left.
 // It tries to make buffers rather than lose a scheduling event: each one lost is a
 // goroutine whose state is unknown from there on.
-// Context: start, probe, hook, goroutine, sampler.
+// Context: start, probe, hook, goroutine, writer, sampler.
 //
 //go:nosplit
 func qinstMakeReady(now, on uint64) (b *qinstRecorder) {

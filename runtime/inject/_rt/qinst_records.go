@@ -237,11 +237,6 @@ func qinstWriteThreads() {
 		}
 	}
 	qinstWriteThread(qinstIdle, uint32(getg().m.procid))
-	// Containers with a quota stop for parts of a period. Without this record such a
-	// pause would look like the program's own.
-	if us, ok := qinstField(qinstReadFile("/sys/fs/cgroup/cpu.stat\x00"), "throttled_usec "); ok {
-		qinstRecordThrottle(qinstNow(), us*1000)
-	}
 }
 
 // qinstWriteThread writes the operating system's account of one thread. A thread that has
@@ -257,6 +252,7 @@ func qinstWriteThread(num, tid uint32) {
 	if !ok || !ok2 {
 		return
 	}
+	qinstAnswers.schedstat = true
 	qinstRecordOscpu(num, tid, now, run, wait)
 }
 
@@ -311,7 +307,7 @@ func qinstWriteMemory() {
 	for i := range qinstNRecorders {
 		pageless += (*qinstRecorder)(unsafe.Pointer(qinstRecorders[i])).pageless
 	}
-	events, counts := uint64(qinstBuffers.limit.Load())*qinstBufferSize, uint64(qinstPages.limit.Load())*qinstPageSize+qinstLedgerMemory.Load()
+	events, counts := uint64(qinstBuffers.limit.Load())*qinstBufferSize+qinstSwitches.bytes(), uint64(qinstPages.limit.Load())*qinstPageSize+qinstLedgerMemory.Load()
 	stacks := uint64(max(qinstStackBytes.Load(), 0))
 	qinstRecordMemory(qinstNow(), s.memory, events, counts, stacks, qinstHead[qinstRingWordLog], pageless, atomic.Load64(&qinstStackless), qinstUnlisted,
 		atomic.Load64(&qinstUnowned), atomic.Load64(&qinstRingless))

@@ -32,6 +32,7 @@ var qinstSet struct {
 	sums int64 // ns between records of what points below trace counted; or one of those below
 	ctl  bool  // listen to "qinst ctl"
 
+	noSwitches bool   // the system is not asked for switches of threads
 	extensions string // names of those that reduce what is recorded
 	quiet      bool   // say nothing: the parent is instrumented, or nobody asked
 
@@ -211,6 +212,8 @@ func qinstApplySetting(id qinstSettingID, v qinstSettingValue) {
 		s.budget, s.asked = v.N, v.N != 0 // off: 0
 	case qinstSettingCtl:
 		s.ctl = true
+	case qinstSettingOS:
+		s.noSwitches = v.Given == "off"
 	}
 }
 

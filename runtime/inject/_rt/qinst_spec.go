@@ -32,6 +32,8 @@ const (
 	qinstTagMetrics        = 27
 	qinstTagBursts         = 28
 	qinstTagCode           = 29
+	qinstTagMachine        = 30
+	qinstTagSource         = 31
 	qinstFirstUserTag      = 256
 	qinstMaxProbes         = 1048576
 	qinstGoBits            = 40
@@ -77,6 +79,9 @@ const (
 	qinstEvSample          = 40
 	qinstEvAlloc           = 41
 	qinstEvLook            = 42
+	qinstEvOff             = 43
+	qinstEvTaken           = 44
+	qinstEvOn              = 45
 	// the goroutine that runs on the thread
 	qinstCauseGoroutine = 0
 	qinstCauseNetpoll   = 1
@@ -86,6 +91,7 @@ const (
 	// runtime.Gosched and the like
 	qinstStopSched   = 0
 	qinstStopPreempt = 1
+	qinstAllThreads  = 16777215
 	// the exit is the function's first defer
 	qinstFlagDeferExit = 1
 	// deferred calls run after the exit and are charged to the caller

@@ -57,7 +57,7 @@ var qinstWhyText = [...]string{"exit", "panic or fatal error", "signal", "exec"}
 
 // qinstWake wakes the writer if it sleeps. The word is changed by one thread only, so
 // that one makes the system call.
-// Context: start, probe, hook, end, goroutine, sampler, reducer.
+
 //
 //go:nosplit
 func qinstWake() {
@@ -131,8 +131,10 @@ func qinstWriter() {
 	if !qinstOut.regular {
 		qinstWriteHead() // not by the program's own thread: the reader may be slow, or gone
 	}
+	qinstStartSwitches()
 	if !qinstFlight.on {
 		qinstWriteThreads() // their usage before the trace began
+		qinstWriteMachine()
 		qinstWriteClock()
 		qinstWriteMetrics()
 		qinstPush()
@@ -149,6 +151,7 @@ func qinstWriter() {
 		qinstServe()
 		qinstFlightServe()
 		qinstNoteClock()
+		qinstNoteSwitches(false)
 		if now := nanotime(); now-tick >= qinstTickNS {
 			tick = now
 			qinstTick()
@@ -161,6 +164,7 @@ func qinstWriter() {
 		// fails. Both are served: the file is complete now, and may be continued.
 		if n := atomic.Load(&qinstSync); n != qinstSynced {
 			qinstUnlinkRing() // the next program of this process makes its own
+			qinstNoteSwitches(true)
 			qinstWriteTail(qinstWhyExec)
 			qinstReduceGoOn() // exec may fail
 			atomic.Store(&qinstSynced, n)
@@ -169,6 +173,7 @@ func qinstWriter() {
 	}
 	// Probes are switched off first. Events that threads record meanwhile are behind the
 	// end record's time, and counts that still grow do not matter any more.
+	qinstNoteSwitches(true)
 	qinstStop()
 	qinstStates = 0
 	qinstWriteTail(qinstEnding - 1)
@@ -203,6 +208,9 @@ func qinstRest(busy bool) {
 		most = qinstFeedNS
 	case qinstControlled, qinstCtl.fd > 0:
 		most = qinstWindowNS
+	}
+	if qinstSwitches.full {
+		most = min(most, qinstSwitchNS/2)
 	}
 	if qinstBurst.wanted() {
 		most = min(most, max(qinstBurst.next-nanotime(), 1))
@@ -434,6 +442,7 @@ func qinstTick() {
 	}
 	now := nanotime()
 	qinstWriteClock()
+	qinstWriteMachine()
 	if threads := int64(qinstNRecorders) - int64(qinstSpares.Load()); now-qinstThreadsAt >= threads*qinstThreadNS {
 		qinstThreadsAt = now
 		qinstWriteThreads()
@@ -512,6 +521,8 @@ func qinstWriteTail(why uint32) {
 	// that were counted after them.
 	qinstWriteNews()
 	qinstWriteThreads()
+	qinstWriteMachine()
+	qinstWriteSources()
 	qinstCheckRules()
 	qinstWriteSums()
 	qinstWriteTimes()

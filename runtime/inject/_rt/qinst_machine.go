@@ -1,0 +1,155 @@
+package runtime
+
+import "unsafe"
+
+// What the machine did beside the program: quotas by which the process was stopped, other
+// load, and time that a host took from a virtual machine. All are totals since something began, and the system
+// has them in files.
+
+// Files of control groups are below one of these.
+const (
+	qinstGroupsOne = "/sys/fs/cgroup/cpu" // version 1, or both versions
+	qinstGroupsTwo = "/sys/fs/cgroup"
+)
+
+var qinstGroupPath qinstPath
+
+// qinstWriteMachine writes the totals. One that the system does not tell is -1.
+// Context: writer.
+func qinstWriteMachine() {
+	throttled, group, ok := qinstThrottled()
+	qinstAnswers.throttle = ok
+	if ok {
+		qinstRecordThrottle(qinstNow(), throttled, group)
+	}
+	steal, pressure := int64(-1), int64(-1)
+	const tick = 1e7 // of /proc/stat
+	if s := qinstReadFile("/proc/stat\x00"); len(s) > 4 && string(s[:4]) == "cpu " {
+		for s, i := s[4:], 0; i < 8; i++ {
+			v, rest, ok := qinstNumber(s)
+			if s = rest; !ok {
+				break
+			}
+			if i == 7 {
+				steal = int64(v * tick)
+			}
+		}
+	}
+	if us, ok := qinstField(qinstReadFile("/proc/pressure/cpu\x00"), "total="); ok {
+		pressure = int64(us * 1000)
+	}
+	if qinstAnswers.machine = steal >= 0 || pressure >= 0; qinstAnswers.machine {
+		qinstRecordMachine(qinstNow(), steal, pressure)
+	}
+}
+
+// qinstThrottled returns how long the process's control group, and those that it is in, were stopped because of
+// their quotas, in ns. The second result tells groups apart, because a process may be moved.
+// Context: writer.
+func qinstThrottled() (ns, group uint64, ok bool) {
+	p := &qinstGroupPath
+	root, found := qinstFindGroup(qinstReadFile("/proc/self/cgroup\x00"))
+	if !found {
+		return 0, 0, false
+	}
+	group = 14695981039346656037
+	for _, c := range p.buf[:p.n] {
+		group = (group ^ uint64(c)) * 1099511628211
+	}
+	for {
+		n := p.n
+		p.str("/cpu.stat\x00")
+		s := qinstReadFile(p.text())
+		if v, is := qinstField(s, "throttled_usec "); is {
+			ns, ok = ns+v*1000, true
+		} else if v, is := qinstField(s, "throttled_time "); is {
+			ns, ok = ns+v, true
+		}
+		if n <= root {
+			return ns, group, ok
+		}
+		for n--; n > root && p.buf[n] != '/'; n-- { // a process without a namespace of groups is told paths that it does not see
+		}
+		p.n = n
+	}
+}
+
+// qinstFindGroup puts the path of the process's control group into qinstGroupPath, from the lines
+// "number:controllers:path" of /proc/self/cgroup. root is how much of it is the directory of all groups.
+// Context: writer.
+func qinstFindGroup(s []byte) (root int, found bool) {
+	p := &qinstGroupPath
+	for len(s) > 0 {
+		end := 0
+		for end < len(s) && s[end] != '\n' {
+			end++
+		}
+		line := s[:end]
+		s = s[min(end+1, len(s)):]
+		var at [2]int // of the colons
+		n := 0
+		for i, c := range line {
+			if c == ':' && n < len(at) {
+				at[n] = i
+				n++
+			}
+		}
+		if n < len(at) {
+			continue
+		}
+		controllers, path := line[at[0]+1:at[1]], line[at[1]+1:]
+		one := qinstHasWord(controllers, "cpu")
+		if !one && (len(controllers) > 0 || found) {
+			continue
+		}
+		p.n = 0
+		if p.str(qinstGroupsTwo); one {
+			p.n = 0
+			p.str(qinstGroupsOne)
+		}
+		root, found = p.n, true
+		p.str(qinstString(unsafe.SliceData(path), len(path)))
+		if p.buf[p.n-1] == '/' {
+			p.n--
+		}
+		if one {
+			return root, true
+		}
+	}
+	return root, found
+}
+
+// qinstHasWord reports whether a list with commas has a word.
+// Context: writer.
+func qinstHasWord(list []byte, word string) bool {
+	for i := 0; i+len(word) <= len(list); i++ {
+		if string(list[i:i+len(word)]) == word && (i == 0 || list[i-1] == ',') && (i+len(word) == len(list) || list[i+len(word)] == ',') {
+			return true
+		}
+	}
+	return false
+}
+
+// qinstAnswers is what the system gave when it was last asked.
+var qinstAnswers struct{ schedstat, throttle, machine bool }
+
+// qinstWriteSources writes what the system gives, and what it refuses with which error.
+// Context: writer.
+func qinstWriteSources() {
+	s, now := &qinstSwitches, qinstNow()
+	until := now
+	if s.until != 0 {
+		until = s.until
+	}
+	qinstRecordSource("switches", until, uint32(s.errno), s.lost, s.missed)
+	for _, f := range [...]struct {
+		name string
+		told bool
+	}{{"schedstat", qinstAnswers.schedstat}, {"throttling", qinstAnswers.throttle}, {"machine", qinstAnswers.machine}} {
+		errno := uint32(0)
+		if !f.told {
+			errno = 2
+		}
+		qinstRecordSource(f.name, now, errno, 0, 0)
+	}
+}

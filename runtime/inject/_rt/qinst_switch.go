@@ -1,0 +1,444 @@
+package runtime
+
+import (
+	"internal/runtime/atomic"
+	"internal/runtime/syscall/linux"
+	"unsafe"
+)
+
+// A goroutine that runs may have no processor: the system gave it to somebody else, or its thread
+// waits for a page or in a call that the runtime did not see. Only the system knows. It writes a record whenever a
+// thread gets a processor or loses it (context_switch of perf_event_open), and the writer makes events of them.
+//
+// There is one ring for each processor, and one event for each thread and processor. Threads that start later
+// inherit theirs, so that the number of descriptors does not grow with them. All threads share a processor's ring,
+// because a ring for each thread would need more locked memory than users may have.
+//
+// The writer opens them and not the program's first thread: the first event of a machine makes the system wait for
+// all its processors, some milliseconds on a large one.
+
+const (
+	qinstMostRings    = 512     // processors
+	qinstMostSwitched = 64      // threads when the writer begins
+	qinstMostOpened   = 1024    // events of these
+	qinstSwitchBytes  = 1 << 18 // of a ring, or less: all together
+	qinstSwitchMemory = 1. / 32 // of what the tool may use
+	qinstSwitchNS     = 20e6    // between two looks into the rings
+	qinstSwitchLate   = 50e3    // ns: later records may not be complete yet
+	qinstSwitchCostNS = 800     // of a thread that loses a processor and gets one, with the writer's part
+	qinstPartSwitches = 0.01    // of the processor time, on average over a run: beyond that the system is asked no more
+	qinstSwitchTrial  = 1e9     // ns before that is decided
+	qinstSlopeNS      = 50e6    // over which the speed of ticks is measured
+	qinstTIDSlots     = 1 << 12
+
+	qinstNotAsked = 1<<32 - 1 // instead of an error
+	qinstTooMany  = 1<<32 - 2
+)
+
+// qinstSwitchRing is one processor's.
+type qinstSwitchRing struct {
+	page uintptr // the system's head; its records follow
+	size uint64  // bytes of these
+	tail uint64  // read so far
+	head uint64  // to be read now
+	fd   int32
+	cpu  uint32
+
+	lastTime uint64 // of the last record, to find those that two events wrote
+	lastTID  uint32
+	lastMisc uint16
+}
+
+var qinstSwitches qinstSwitching
+
+// qinstSwitching is what the writer knows of switches.
+type qinstSwitching struct {
+	rings   [qinstMostRings]qinstSwitchRing
+	n       int
+	errno   uintptr                // why there are none
+	fds     [qinstMostOpened]int32 // of events without a ring of their own
+	opened  int
+	began   int64  // when, in ns
+	checked int64  // when the cost was
+	until   uint64 // ticks up to which there are records, 0: there still are
+	seen    uint64 // records
+	missed  uint64 // threads without
+	lost    uint64 // records that found no room
+	strange uint64 // records of threads that the tool does not know
+	at      int64  // of the last look
+	full    bool   // it found a ring filled by more than a quarter
+
+	ticks uint64 // read together with mono
+	mono  int64
+	slope float64 // ticks in a ns
+
+	next   [qinstMostRings]uint64    // times of the rings' next records
+	known  [qinstMostSwitched]uint32 // threads that have events
+	nKnown int
+	tids   [qinstTIDSlots]uint64 // thread << 32 | number of its recorder
+}
+
+// qinstPerfAttr is struct perf_event_attr, as far as it is used.
+type qinstPerfAttr struct {
+	typ, size              uint32
+	config, period         uint64
+	sampleType, readFormat uint64
+	flags                  uint64
+	wakeup, bpType         uint32
+	_                      [4]uint64
+	_                      uint32
+	clockid                int32
+	_                      [3]uint64
+}
+
+// qinstStartSwitches opens an event for each thread that there is, on each processor it may use. Threads that start
+// meanwhile are found by a further look.
+// Context: writer.
+func qinstStartSwitches() {
+	s := &qinstSwitches
+	if qinstSet.noSwitches || qinstStates == 0 {
+		s.errno = qinstNotAsked
+		return
+	}
+	qinstAttach(getg().m)
+	if b := getg().m.qinst; b != qinstNone() {
+		b.tool = true
+	}
+	s.ticks, s.mono, s.slope = qinstNow(), nanotime(), 1
+	s.at, s.began, s.checked = s.mono, s.mono, s.mono
+	for found := true; found && s.errno == 0; {
+		found = qinstSwitchThreads()
+	}
+	for i := range s.rings[:s.n] { // what is mapped stays open
+		closefd(s.rings[i].fd)
+	}
+}
+
+// qinstSwitchThreads opens the events of all threads that have none, and reports whether it found any.
+// Context: writer.
+func qinstSwitchThreads() (found bool) {
+	const directory = 0x10000
+	p := &qinstScratchPath
+	p.n = 0
+	fd, e := p.str("/proc/self/task").open(directory, 0)
+	if e != 0 {
+		qinstSwitches.errno = e
+		return false
+	}
+	for {
+		n, _, e := linux.Syscall6(qinstSysGetdents, uintptr(fd), uintptr(unsafe.Pointer(&qinstDirectoryText)), unsafe.Sizeof(qinstDirectoryText), 0, 0, 0)
+		if e != 0 || n == 0 || n > unsafe.Sizeof(qinstDirectoryText) {
+			break
+		}
+		const lengthAt, nameAt = 16, 19 // of a struct linux_dirent64
+		for at := uintptr(0); at+nameAt < n; {
+			d := uintptr(unsafe.Pointer(&qinstDirectoryText)) + at
+			length := uintptr(*(*uint16)(unsafe.Pointer(d + lengthAt)))
+			if length == 0 {
+				break
+			}
+			at += length
+			if tid, _, ok := qinstNumber(unsafe.Slice((*byte)(unsafe.Pointer(d+nameAt)), int(length-nameAt))); ok && qinstSwitchThread(uint32(tid)) {
+				found = true
+			}
+		}
+	}
+	closefd(fd)
+	return found
+}
+
+var qinstDirectoryText [4096]byte
+
+// qinstSwitchThread opens a thread's events, and reports whether it had none.
+// Context: writer.
+func qinstSwitchThread(tid uint32) bool {
+	s := &qinstSwitches
+	if s.errno != 0 || tid == uint32(getg().m.procid) {
+		return false
+	}
+	for _, t := range s.known[:s.nKnown] {
+		if t == tid {
+			return false
+		}
+	}
+	if s.nKnown == len(s.known) || s.n > 0 && s.opened+s.n > qinstMostOpened {
+		s.missed++ // and once more, should it be found again
+		return false
+	}
+	s.known[s.nKnown] = tid
+	s.nKnown++
+	if s.n == 0 {
+		qinstMakeRings(tid)
+		return true
+	}
+	for i := range s.rings[:s.n] {
+		r := &s.rings[i]
+		fd, e := qinstOpenSwitch(tid, r.cpu)
+		if e != 0 { // it has ended
+			break
+		}
+		const setOutput = 0x2405
+		if _, _, e := linux.Syscall6(qinstSysIoctl, uintptr(fd), setOutput, uintptr(r.fd), 0, 0, 0); e != 0 {
+			closefd(fd)
+			s.missed++
+			break
+		}
+		s.fds[s.opened] = fd
+		s.opened++
+	}
+	return true
+}
+
+// qinstMakeRings opens the first thread's events, with a ring on each processor that it may use.
+// Context: writer.
+func qinstMakeRings(tid uint32) {
+	s := &qinstSwitches
+	var mask [qinstMostRings / 8]byte
+	n := sched_getaffinity(uintptr(tid), unsafe.Sizeof(mask), &mask[0])
+	cpus := uint64(0)
+	for i := int32(0); i < n*8; i++ {
+		cpus += uint64(mask[i/8] >> (i % 8) & 1)
+	}
+	if cpus == 0 {
+		s.errno = 3 // there is no such thread
+		return
+	}
+	size := uint64(qinstSwitchBytes)
+	for size > qinstPage && float64(size*cpus) > qinstSwitchMemory*float64(qinstSet.memory) {
+		size /= 2
+	}
+	for cpu := uint32(0); cpu < uint32(n*8); cpu++ {
+		if mask[cpu/8]>>(cpu%8)&1 == 0 {
+			continue
+		}
+		fd, e := qinstOpenSwitch(tid, cpu)
+		const noDevice = 19
+		if e == noDevice { // the processor is off
+			continue
+		}
+		if e != 0 {
+			s.errno = e
+			break
+		}
+		r := &s.rings[s.n]
+		r.fd, r.cpu = fd, cpu
+		// A user may lock only so much memory, and may have other rings.
+		for r.page = qinstMapRing(fd, size); r.page == 0 && size > qinstPage; r.page = qinstMapRing(fd, size) {
+			size /= 2
+		}
+		if r.page == 0 {
+			closefd(fd)
+			s.errno = 1 // operation not permitted
+			break
+		}
+		r.size = size
+		s.n++
+	}
+	if s.errno != 0 { // switches of some processors alone would tell nothing
+		for i := range s.rings[:s.n] {
+			closefd(s.rings[i].fd)
+		}
+		s.close(s.errno)
+	}
+}
+
+// close gives the rings and the events back.
+// Context: writer.
+func (s *qinstSwitching) close(why uintptr) {
+	for i := range s.rings[:s.n] {
+		munmap(unsafe.Pointer(s.rings[i].page), uintptr(s.rings[i].size+qinstPage))
+	}
+	for _, fd := range s.fds[:s.opened] {
+		closefd(fd)
+	}
+	s.n, s.opened, s.errno, s.until = 0, 0, why, qinstNow()
+}
+
+// dear reports whether switches cost more than they may.
+// Context: writer.
+func (s *qinstSwitching) dear(now int64) bool {
+	if qinstSet.budget == 0 || now-s.checked < qinstSwitchTrial {
+		return false
+	}
+	s.checked = now
+	return float64(s.seen/2*qinstSwitchCostNS) > qinstPartSwitches*float64(qinstProcessCPU())
+}
+
+// qinstMapRing maps a ring, 0 if that is not possible.
+// Context: writer.
+func qinstMapRing(fd int32, size uint64) uintptr {
+	return qinstMmap(0, uintptr(size+qinstPage), qinstShared, uintptr(fd), 0)
+}
+
+// qinstOpenSwitch opens the event that tells of a thread's switches on one processor. Threads that it starts inherit
+// the event, child processes and other programs do not.
+// Context: writer.
+func qinstOpenSwitch(tid, cpu uint32) (fd int32, errno uintptr) {
+	const (
+		software, dummy                        = 1, 9
+		sampleTID, sampleTime, sampleCPU       = 1 << 1, 1 << 2, 1 << 7
+		inherit, noKernel, noHypervisor        = 1 << 1, 1 << 5, 1 << 6
+		watermark, sampleIDs, clockID, switchs = 1 << 14, 1 << 18, 1 << 25, 1 << 26
+		inheritThread, removeOnExec            = 1 << 35, 1 << 36
+		closeOnExec                            = 8
+		monotonic                              = 1
+	)
+	a := qinstPerfAttr{typ: software, config: dummy, sampleType: sampleTID | sampleTime | sampleCPU, clockid: monotonic, wakeup: 1 << 30,
+		flags: inherit | noKernel | noHypervisor | watermark | sampleIDs | clockID | switchs | inheritThread | removeOnExec}
+	a.size = uint32(unsafe.Sizeof(a))
+	r, _, e := linux.Syscall6(qinstSysPerf, uintptr(unsafe.Pointer(&a)), uintptr(tid), uintptr(cpu), ^uintptr(0), closeOnExec, 0)
+	if e != 0 {
+		return -1, e
+	}
+	return qinstHighFD(int32(r)), 0
+}
+
+// word reads a word of a ring.
+// Context: writer.
+func (r *qinstSwitchRing) word(at uint64) uint64 {
+	return *(*uint64)(unsafe.Pointer(r.page + qinstPage + uintptr(at&(r.size-1))))
+}
+
+// Words of the system's head.
+const (
+	qinstRingHead = 1024
+	qinstRingTail = 1032
+)
+
+// Records of the system.
+const (
+	qinstPerfLost      = 2
+	qinstPerfSwitch    = 14
+	qinstPerfOut       = 1 << 13
+	qinstPerfPreempted = 1 << 14
+)
+
+// time is when the record that is next happened, in ns; none: there is no more.
+// Context: writer.
+func (r *qinstSwitchRing) time() (ns uint64) {
+	for r.tail < r.head {
+		head := r.word(r.tail)
+		size := head >> 48
+		if size < 8 {
+			r.tail = r.head // which the system does not write
+			break
+		}
+		switch uint32(head) {
+		case qinstPerfSwitch:
+			if t, tid, misc := r.word(r.tail+16), uint32(r.word(r.tail+8)>>32), uint16(head>>32); t != r.lastTime || tid != r.lastTID || misc != r.lastMisc {
+				r.lastTime, r.lastTID, r.lastMisc = t, tid, misc
+				return t
+			}
+			// by a thread's own event and an inherited one
+		case qinstPerfLost:
+			return r.word(r.tail + 32)
+		}
+		r.tail += size
+	}
+	return ^uint64(0)
+}
+
+// qinstNoteSwitches makes events of the records since its last call, in the order of their times.
+// Context: writer.
+func qinstNoteSwitches(all bool) {
+	s := &qinstSwitches
+	now, mono := qinstNow(), nanotime()
+	if s.n == 0 || qinstStates == 0 || !all && mono-s.at < qinstSwitchNS {
+		return
+	}
+	s.at = mono
+	if d := mono - s.mono; d >= qinstSlopeNS || s.slope == 1 && d > 0 {
+		s.slope = float64(now-s.ticks) / float64(d)
+		s.ticks, s.mono = now, mono
+	}
+	until := uint64(mono)
+	if !all {
+		until -= qinstSwitchLate
+	}
+	s.full = false
+	for i := range s.rings[:s.n] {
+		r := &s.rings[i]
+		r.head = atomic.Load64((*uint64)(unsafe.Pointer(r.page + qinstRingHead)))
+		s.full = s.full || r.head-r.tail > r.size/4
+		r.lastTime = 0
+		s.next[i] = r.time()
+	}
+	for {
+		first := 0
+		for i := range s.next[:s.n] {
+			if s.next[i] < s.next[first] {
+				first = i
+			}
+		}
+		t := s.next[first]
+		if t > until {
+			break
+		}
+		r := &s.rings[first]
+		s.seen++
+		qinstNoteSwitch(r, now-uint64(float64(uint64(mono)-min(t, uint64(mono)))*s.slope))
+		r.tail += r.word(r.tail) >> 48
+		s.next[first] = r.time()
+	}
+	for i := range s.rings[:s.n] {
+		r := &s.rings[i]
+		atomic.Store64((*uint64)(unsafe.Pointer(r.page+qinstRingTail)), r.tail)
+	}
+	if qinstBeat++; !all && s.dear(mono) {
+		qinstPut2(max(qinstNow(), getg().m.qinst.last), 0, qinstEvOn<<24|qinstAllThreads, 0)
+		s.close(qinstTooMany)
+	}
+}
+
+// qinstNoteSwitch makes an event of a ring's next record.
+// Context: writer.
+func qinstNoteSwitch(r *qinstSwitchRing, ticks uint64) {
+	b := getg().m.qinst
+	ticks = max(ticks, b.last)
+	head := r.word(r.tail)
+	if uint32(head) == qinstPerfLost {
+		qinstSwitches.lost += r.word(r.tail + 16)
+		qinstPut2(ticks, 0, qinstEvOn<<24|qinstAllThreads, uint64(r.cpu)) // who has a processor is not known any more
+		return
+	}
+	tid := uint32(r.word(r.tail+8) >> 32)
+	num := qinstRecorderOf(tid)
+	switch misc := head >> 32 & 0xffff; {
+	case num == 0:
+		qinstSwitches.strange++
+	case misc&qinstPerfOut == 0:
+		qinstPut2(ticks, 0, qinstEvOn<<24|uint64(num), uint64(r.cpu)|uint64(tid)<<32)
+	case misc&qinstPerfPreempted != 0:
+		qinstPut(ticks, 0, qinstEvTaken<<24|uint64(num))
+	default:
+		qinstPut(ticks, 0, qinstEvOff<<24|uint64(num))
+	}
+}
+
+// qinstRecorderOf is the number of a thread's recorder, 0 if it has none, or is the tool's. A thread that has ended is
+// remembered.
+// Context: writer.
+func qinstRecorderOf(tid uint32) uint32 {
+	slot := &qinstSwitches.tids[tid%qinstTIDSlots]
+	if *slot>>32 == uint64(tid) {
+		if b := (*qinstRecorder)(unsafe.Pointer(qinstRecorders[uint32(*slot)])); b.tid == tid || b.tid == 0 {
+			return uint32(*slot)
+		}
+	}
+	for i := range qinstNUsed.Load() {
+		if b := (*qinstRecorder)(unsafe.Pointer(qinstRecorders[atomic.Load(&qinstUsed[i])])); b.tid == tid && !b.tool {
+			*slot = uint64(tid)<<32 | uint64(b.num)
+			return b.num
+		}
+	}
+	return 0
+}
+
+// bytes is the memory of the rings.
+// Context: writer.
+func (s *qinstSwitching) bytes() (n uint64) {
+	for i := range s.rings[:s.n] {
+		n += s.rings[i].size + qinstPage
+	}
+	return n
+}

@@ -1,0 +1,164 @@
+package trace
+
+import (
+	"maps"
+	"slices"
+	"sort"
+
+	"qinst.dev/sddf/spec"
+)
+
+// OffReason tells why the operating system took a running goroutine's thread off its processor.
+type OffReason uint8
+
+// The reasons.
+const (
+	OffUnknown   OffReason = iota
+	OffTaken               // for another thread, of this process or of another
+	OffThrottled           // the control group had used its quota
+	OffBlocked             // the thread waited: for a page, for a lock of the runtime, or in a call that the runtime does not see
+	OffStopped             // the whole process was stopped
+	NumOffReasons
+)
+
+func (r OffReason) String() string {
+	if r >= NumOffReasons {
+		return "invalid"
+	}
+	return [NumOffReasons]string{"not known", "preempted", "throttled", "blocked", "stopped"}[r]
+}
+
+// Off is why a Change ended that goes from OffCPU to another state.
+func (e *Event) Off() OffReason { return OffReason(e.aux) }
+
+// OSSource is whether the operating system told something.
+type OSSource struct {
+	Errno  uint32 // 0: it did
+	Time   Time   // up to which it is known
+	Lost   uint64 // what it had no room for
+	Missed uint64 // threads for which it was not asked
+}
+
+// The names of sources that matter to readers.
+const (
+	SourceSwitches  = "switches" // of threads, as they happen
+	SourceSchedstat = "schedstat"
+	SourceThrottle  = "throttling"
+	SourceMachine   = "machine"
+)
+
+// Instead of the error of a source.
+const (
+	NotAsked = 1<<32 - 1 // a setting switched it off
+	TooMany  = 1<<32 - 2 // it was asked no more, because that cost too much
+)
+
+// Switches reports whether the system told when threads got a processor and lost it, in a part of the run at least.
+func (t *Tables) Switches() bool {
+	s, ok := t.Sources[SourceSwitches]
+	return ok && (s.Errno == 0 || s.Errno == TooMany)
+}
+
+// switched applies the news that a thread got a processor of the machine, or lost it.
+func (m *model) switched(kind uint64, number uint32) {
+	if kind == spec.EvOn && number == spec.AllThreads {
+		for _, id := range slices.Sorted(maps.Keys(m.byID)) {
+			m.resume(m.byID[id])
+		}
+		return
+	}
+	th := m.byID[number]
+	switch {
+	case th == nil:
+	case kind == spec.EvOn:
+		m.resume(th)
+	case th.g == nil || th.off != None:
+	case th.g.state == Running || th.g.state == Syscall && kind == spec.EvTaken:
+		th.off, th.offAt, th.taken = th.g.state, m.nowNs, kind == spec.EvTaken
+		m.change(th, th.g, OffCPU, 0, ByCode, NoSlot)
+	case th.g.state == Syscall: // it waits there, and its processor does not know yet
+		th.off, th.offAt, th.taken = Syscall, m.nowNs, false
+		m.change(th, th.g, Blocked, 0, ByCode, NoSlot)
+	}
+}
+
+// resume gives a thread its processor back. A thread that does something has one, whatever the system told.
+func (m *model) resume(th *thread) {
+	was := th.off
+	if th.off = None; was == None || th.g == nil {
+		return
+	}
+	if was == Syscall && th.p < 0 {
+		was = Blocked // the scheduler took the processor away meanwhile
+	}
+	switch th.g.state {
+	case OffCPU:
+		m.step(th, th.g, Event{To: was, By: NoSlot, aux: uint32(m.t.offReason(th.offAt, m.nowNs, th.taken))})
+	case Blocked:
+		if was == Syscall {
+			m.change(th, th.g, was, 0, ByCode, NoSlot)
+		}
+	}
+}
+
+const (
+	offThrottled = 1e6   // ns: what is shorter is another program's turn, also in a group with a quota
+	offStopped   = 150e6 // ns: what is shorter may be without any sign of life from the tool
+)
+
+// offReason tells why a thread was off its processor for some time.
+func (t *Trace) offReason(from, to Time, taken bool) OffReason {
+	if !taken {
+		// The tool's own thread reads the clocks ten times a second, unless it is stopped too.
+		p := t.clock.points
+		next := sort.Search(len(p), func(i int) bool { return t.clock.ns(p[i].ticks) > from })
+		if to-from > offStopped && (next == len(p) || t.clock.ns(p[next].ticks) >= to) {
+			return OffStopped
+		}
+		return OffBlocked
+	}
+	if to-from > offThrottled && t.throttled(from, to) > int64(to-from)/2 {
+		return OffThrottled
+	}
+	return OffTaken
+}
+
+// throttling is a reading of how long the control group was stopped so far.
+type throttling struct {
+	time  Time
+	ns    int64
+	group uint64
+}
+
+// throttled is how long the control group was stopped between the readings around a time.
+func (t *Trace) throttled(from, to Time) (ns int64) {
+	list := t.throttlings
+	i := max(1, sort.Search(len(list), func(i int) bool { return list[i].time > from }))
+	for ; i < len(list); i++ {
+		if list[i].group == list[i-1].group { // else the process was moved
+			ns += max(0, list[i].ns-list[i-1].ns)
+		}
+		if list[i].time >= to {
+			break
+		}
+	}
+	return ns
+}
+
+// Untold is how long the system kept a thread waiting for a processor while it did not tell when, in ns.
+func (t *Tables) Untold(th *Thread) int64 {
+	s := t.Sources[SourceSwitches]
+	switch {
+	case !t.Switches():
+		return th.Wait
+	case s.Errno == 0:
+		return 0
+	}
+	list := t.Given[ThreadID(th.ID)]
+	for i := len(list) - 1; i >= 0; i-- {
+		if list[i].Time <= s.Time {
+			return max(0, list[len(list)-1].Wait-list[i].Wait)
+		}
+	}
+	return th.Wait
+}

@@ -1,0 +1,31 @@
+package tracetest
+
+import "qinst.dev/sddf/spec"
+
+// Switches makes the operating system tell when threads get processors and lose them. It must be called
+// before the first of these.
+func (b *Builder) Switches() *Builder {
+	b.must(b.w.Data(spec.TagSource, "switches", b.ticks(), 0, 0, 0))
+	b.system = b.newThread()
+	return b
+}
+
+// Off takes the processor of the machine from g's thread: taken for another thread, or because the thread waits.
+func (b *Builder) Off(g G, taken bool) {
+	kind := uint64(spec.EvOff)
+	if taken {
+		kind = spec.EvTaken
+	}
+	b.event(b.system, kind, uint64(b.on(g).id))
+}
+
+// On gives g's thread a processor of the machine.
+func (b *Builder) On(g G) { b.event(b.system, spec.EvOn, uint64(b.on(g).id), 0) }
+
+// SwitchesLost tells that the system had no room for some.
+func (b *Builder) SwitchesLost() { b.event(b.system, spec.EvOn, spec.AllThreads, 0) }
+
+// Throttled is a reading of how long the control group was stopped so far, in ns.
+func (b *Builder) Throttled(ns int64) {
+	b.must(b.w.Data(spec.TagThrottle, b.ticks(), uint64(ns), 1))
+}
