@@ -36,7 +36,7 @@ func Page(t *trace.Trace, p *profile.Profile) *doc.Doc {
 	pg.regions()
 	pg.objects()
 	pg.memory()
-	pg.lost()
+	pg.waited()
 	pg.data()
 	pg.cost()
 	return pg.Doc
@@ -100,7 +100,7 @@ func (pg *page) first() {
 func (pg *page) doubts(s *doc.Section) {
 	p := pg.p
 	if p.OffCPUMatters() {
-		s.Warn("the operating system kept running threads waiting for %s (%s of busy): %s; that time is [off-CPU], taken evenly out of all lines, because nothing tells which of them waited", measure.Time(p.OffCPU), measure.Percent(p.OffCPU, p.Busy+p.Spin), pg.load())
+		s.Warn("the operating system kept running threads waiting for %s (%s of busy): %s; that time is [off-CPU], taken evenly out of all lines, because nothing tells which of them waited", pg.waited(), measure.Percent(p.OffCPU, p.Busy+p.Spin), pg.load())
 	}
 	pg.off(s)
 	if pg.t.Throttled > 0 && p.Off == nil {
@@ -118,6 +118,15 @@ func (pg *page) doubts(s *doc.Section) {
 		s.Warn("recording took about %s of the processor time (between %s and %s), so that the program took %.2f times as much; the budget is %.3g%%: %s",
 			measure.Percent(c.All, cpu), measure.Percent(c.Lo, cpu), measure.Percent(c.Hi, cpu), float64(cpu)/float64(max(1, cpu-c.All)), float64(budget)/10, what)
 	}
+}
+
+// waited is how long threads were kept waiting, as far as nobody told when.
+func (pg *page) waited() string {
+	i, text := pg.p.OffCPUs, measure.Time(pg.p.OffCPU)
+	if i == nil || measure.Time(i.Low) == measure.Time(i.High) {
+		return text
+	}
+	return fmt.Sprintf("about %s (between %s and %s)", text, measure.Time(i.Low), measure.Time(i.High))
 }
 
 // off tells of times in which the operating system had taken the processors of running goroutines.
@@ -176,7 +185,7 @@ func (pg *page) summary() {
 			measure.Time(p.Busy), measure.Time(p.CPU.User+p.CPU.System), measure.Time(p.CPU.Writer), measure.Time(p.Off.Waited()+p.Off.Blocked))
 	case p.CPU.Known:
 		s.Say("processor time: %s busy by this trace; the operating system counts %s used, %s of it to write this file, and kept threads waiting for %s",
-			measure.Time(p.Busy), measure.Time(p.CPU.User+p.CPU.System), measure.Time(p.CPU.Writer), measure.Time(p.OffCPU))
+			measure.Time(p.Busy), measure.Time(p.CPU.User+p.CPU.System), measure.Time(p.CPU.Writer), pg.waited())
 	}
 }
 
@@ -402,7 +411,7 @@ func (pg *page) offCPU(s *doc.Section) {
 			return
 		}
 	}
-	s.Say("off-CPU: the operating system kept running threads waiting for %s (%s of busy)%s", measure.Time(p.OffCPU), measure.Percent(p.OffCPU, p.Busy+p.Spin), pg.refused())
+	s.Say("off-CPU: the operating system kept running threads waiting for %s (%s of busy)%s", pg.waited(), measure.Percent(p.OffCPU, p.Busy+p.Spin), pg.refused())
 }
 
 // refused says why the system did not tell when threads lost their processors, and what would make it tell.

@@ -32,7 +32,7 @@ func Profile(p *profile.Profile, v View) *doc.Doc {
 		return d
 	}
 	t := newEntryTable(p, true, "idle ended", "blame")
-	if p.Sampling != nil {
+	if p.Sampling != nil || p.OffCPUs != nil {
 		t.Columns = append(t.Columns, doc.Column{Name: "self npt from"}, doc.Column{Name: "to"}, doc.Column{Name: "npt from"}, doc.Column{Name: "to"})
 	}
 	for i := range p.Entries {
@@ -41,7 +41,7 @@ func Profile(p *profile.Profile, v View) *doc.Doc {
 		if e.Blame != 0 {
 			more[1] = doc.Time(e.Blame)
 		}
-		if p.Sampling != nil {
+		if p.Sampling != nil || p.OffCPUs != nil {
 			more = slices.Concat(more, interval(e.SelfNPTs), interval(e.NPTs))
 		}
 		t.row(e, more...)

@@ -59,6 +59,8 @@ type totals struct {
 	guesses    map[line]estimate
 	paid       paid
 	off        Off
+	lost       *Interval        // that the system kept threads waiting, while it did not tell when
+	kept       float64          // of their times, by lines, then
 	inLine     map[line]float64 // see taker
 }
 
@@ -395,7 +397,9 @@ func (b *builder) finish() {
 	b.totals.calls[b.r.System.Probes] += t.probes
 	b.totals.guesses = b.sampled.estimates()
 	if !b.virtual() {
-		kept := t.offCPU(b.r.T, &b.totals.off)
+		b.totals.lost = untold(b.r, b.r.T, &b.totals.off, b.busy.sum()+b.totals.spin, b.totals.searched)
+		kept := t.offCPU(b.r.T, b.totals.lost)
+		b.totals.kept = kept
 		for l, g := range b.totals.guesses {
 			b.totals.guesses[l] = estimate{kept * g.mean, kept * kept * g.variance, kept * g.less}
 		}
@@ -435,6 +439,14 @@ func (c *busy) until(n int, now trace.Time) {
 		c.idle += int64(now - c.told)
 	}
 	c.told = now
+}
+
+// sum is the processor time.
+func (c *busy) sum() (ns int64) {
+	for i, x := range c.at {
+		ns += int64(i) * x
+	}
+	return ns
 }
 
 // time is how long any processor was busy of the run.

@@ -69,6 +69,12 @@ func (p *Profile) addTotals(q *Profile) {
 	}
 	p.Procs, p.Degraded, p.Stackless = max(p.Procs, q.Procs), p.Degraded+q.Degraded, p.Stackless+q.Stackless
 	p.Off = p.Off.plus(q.Off)
+	if q.OffCPUs != nil {
+		if p.OffCPUs == nil {
+			p.OffCPUs = &Interval{}
+		}
+		p.OffCPUs = &Interval{p.OffCPUs.Low + q.OffCPUs.Low, p.OffCPUs.High + q.OffCPUs.High}
+	}
 	p.CPU.Known = p.CPU.Known && q.CPU.Known
 	if p.CPU.Collector += q.CPU.Collector; min(p.CPU.Collector, q.CPU.Collector) < 0 {
 		p.CPU.Collector = -1

@@ -30,9 +30,7 @@ func newProfile(b *builder, in Within, t *trace.Tables, losses trace.Losses) *Pr
 		Lost: losses.Events + losses.Missing, Losses: losses, Parallelism: b.busy.at}
 	p.built, p.Part = b, t.End.Reason == "cut"
 	p.Program, _ = t.Attr("program").(string)
-	for i, ns := range b.busy.at {
-		p.Busy += int64(i) * ns
-	}
+	p.Busy = b.busy.sum()
 	if len(b.busy.at) > 0 {
 		p.Idle = b.busy.at[0]
 	}
@@ -55,7 +53,9 @@ func newProfile(b *builder, in Within, t *trace.Tables, losses trace.Losses) *Pr
 	}
 	p.CPU.Known, p.CPU.User, p.CPU.System = t.Usage.Known, t.Usage.User, t.Usage.System
 	p.CPU.Beside = p.CPU.User + p.CPU.System
-	_, p.OffCPU = untold(b.r, t, &b.totals.off)
+	if b.totals.lost != nil && b.totals.lost.High > 0 {
+		p.OffCPU, p.OffCPUs = b.totals.lost.middle(), b.totals.lost
+	}
 	for _, th := range t.Threads {
 		switch {
 		case th.Writer:
@@ -210,7 +210,7 @@ func (p *Profile) outside(b *builder) {
 
 // intervals sets the intervals of an entry.
 func (b *builder) intervals(e *Entry, proc trace.PointID) {
-	if b.sampled.looks == 0 {
+	if b.sampled.looks == 0 && (b.totals.kept == 0 || b.totals.kept == 1) || proc == b.r.System.OffCPU {
 		return
 	}
 	e.SelfNPTs = b.interval(line{proc, true}, e.SelfNPT)
@@ -226,6 +226,13 @@ func (b *builder) interval(l line, npt int64) (in *Interval) {
 	taken := b.totals.inLine[l]
 	if in == nil && taken > exactWithin*float64(npt) {
 		in = &Interval{npt, npt}
+	}
+	if kept := b.totals.kept; kept > 0 && kept < 1 { // it may be that this line lost all, or nothing
+		if in == nil {
+			in = &Interval{npt, npt}
+		}
+		all := round(float64(npt) / kept)
+		in.Low, in.High = min(in.Low, max(0, all-b.totals.lost.High)), max(in.High, all)
 	}
 	if in != nil {
 		in.Low, in.High = max(0, in.Low-round((mostInLine-1)*taken)), in.High+round((1-leastPaid)*taken)

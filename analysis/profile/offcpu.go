@@ -69,13 +69,12 @@ func (o *Off) add(why trace.OffReason, ns int64, holds bool) {
 	}
 }
 
-// offCPU moves time in which threads were kept waiting, and the system did not tell when, from the lines to one of its own. How much it was, the system
-// tells of each thread; in which line it was, nobody does. It is taken evenly, but for the garbage collector: its workers and
+// offCPU moves time in which threads were kept waiting, and the system did not tell when, from the lines to one of its own. In
+// which line it was, nobody tells. It is taken evenly, but for the garbage collector: its workers and
 // assists know their processor time, and what looked like theirs beyond that was waiting.
 // It returns the share of their times that other lines keep.
-func (t *taker) offCPU(tables *trace.Tables, off *Off) (kept float64) {
+func (t *taker) offCPU(tables *trace.Tables, lost *Interval) (kept float64) {
 	var busy, collecting int64
-	run, wait := untold(t.r, tables, off)
 	isCollector := func(id replay.ContextID) bool {
 		proc := t.r.Contexts.Node(id).Proc
 		return proc == t.r.System.Worker || proc == t.r.System.Assist
@@ -87,10 +86,11 @@ func (t *taker) offCPU(tables *trace.Tables, off *Off) (kept float64) {
 			collecting += ns
 		}
 	}
-	if !offCPUMatters(wait, busy) || run <= 0 {
+	wait := lost.middle()
+	if !offCPUMatters(wait, busy) {
 		return 1
 	}
-	share := float64(run) / float64(run+wait)
+	share := max(0, 1-float64(wait)/float64(busy))
 	kept, collector := share, share
 	if u := &tables.Usage; u.Known && u.Collector >= 0 && collecting > 0 && busy > collecting {
 		collector = min(1, float64(u.Collector)/float64(collecting))
@@ -106,19 +106,32 @@ func (t *taker) offCPU(tables *trace.Tables, off *Off) (kept float64) {
 	return kept
 }
 
-// untold returns what the system gave the threads that ran goroutines, and how long it kept them waiting while it did not
-// tell when. A thread may also wait before it has a goroutine to run. So where the system told for a part of the
-// run, that part's share of running threads is the rest's.
-func untold(r *replay.Replay, tables *trace.Tables, off *Off) (run, wait int64) {
-	var told int64
+// untold returns how long the system kept threads waiting that ran a goroutine, while it did not tell when.
+//
+// The goroutines ran for so long, as the runtime believes, and their threads had processors for so long. The
+// difference at least they had none. At most it is that and the time in which processors looked for goroutines, since
+// threads use processors for this, too. It is no more than the threads waited: but these may also wait before they have a
+// goroutine to run, after a sleep.
+//
+// Where the system told for a part of the run, that part's share of running threads' waits is the rest's.
+func untold(r *replay.Replay, tables *trace.Tables, off *Off, ran, searched int64) *Interval {
+	var run, wait, told int64
 	for i := range tables.Threads {
 		if th := &tables.Threads[i]; r.Ran(trace.ThreadID(th.ID)) {
 			ns := tables.Untold(th)
 			run, wait, told = run+th.Run, wait+ns, told+th.Wait-ns
 		}
 	}
-	if told > 0 {
+	switch {
+	case wait == 0 || run == 0:
+		return &Interval{}
+	case told > 0:
 		wait = int64(math.Round(float64(wait) * min(1, float64(off.Waited())/float64(told))))
+		return &Interval{wait, wait}
 	}
-	return run, wait
+	low := max(0, ran-run)
+	return &Interval{min(low, wait), min(max(low, ran+searched-run), wait)}
 }
+
+// middle is the middle of an interval.
+func (i *Interval) middle() int64 { return i.Low + (i.High-i.Low)/2 }

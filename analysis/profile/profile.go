@@ -49,13 +49,14 @@ type Profile struct {
 
 	Timeline *Timeline `json:"timeline,omitempty"` // nil: of several traces
 
-	Events     int64  `json:"events"`         // read
-	Goroutines int64  `json:"goroutines"`     // created
-	Degraded   uint64 `json:"degraded"`       // procedure calls that were counted but not traced
-	Lost       int64  `json:"lost"`           // events known to be missing
-	Part       bool   `json:"part,omitempty"` // it is of a part of a run
-	OffCPU     int64  `json:"offcpu_ns"`      // of the busy times, as far as nobody told when: the operating system kept runnable threads of goroutines waiting
-	Off        *Off   `json:"off,omitempty"`  // times when it took the processors of running goroutines; nil: it did not tell when
+	Events     int64     `json:"events"`                    // read
+	Goroutines int64     `json:"goroutines"`                // created
+	Degraded   uint64    `json:"degraded"`                  // procedure calls that were counted but not traced
+	Lost       int64     `json:"lost"`                      // events known to be missing
+	Part       bool      `json:"part,omitempty"`            // it is of a part of a run
+	OffCPU     int64     `json:"offcpu_ns"`                 // of the busy times, as far as nobody told when: the operating system kept runnable threads of goroutines waiting
+	OffCPUs    *Interval `json:"offcpu_interval,omitempty"` // bounds of OffCPU
+	Off        *Off      `json:"off,omitempty"`             // times when it took the processors of running goroutines; nil: it did not tell when
 
 	// Effective and Nominal are the parallelism, on average over the run (Quartz, 3.1):
 	// goroutines on a processor that do not spin; goroutines that could be, spinning or not.
