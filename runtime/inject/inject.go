@@ -31,7 +31,7 @@ var sources embed.FS
 
 // supported lists the release lines whose runtime the patches were checked
 // against. A new line is added after the self-test passed with it.
-var supported = []string{"go1.26"}
+var supported = []string{"go1.26", "go1.27"}
 
 var machines = []string{"linux/amd64", "linux/arm64"}
 

@@ -1,6 +1,7 @@
 package inject
 
 import (
+	"go/version"
 	"maps"
 	"os"
 	"os/exec"
@@ -248,7 +249,11 @@ func TestFreeWords(t *testing.T) {
 			found[word] += strings.Count(string(text), word)
 		}
 	}
-	if want := map[string]int{"stackLock": 1, ".racectx": 16}; !maps.Equal(found, want) {
+	want := map[string]int{"stackLock": 1, ".racectx": 16}
+	if version.Lang(runtime.Version()) == "go1.27" {
+		want[".racectx"] = 15 // the context of a timer is no bubble's any more
+	}
+	if !maps.Equal(found, want) {
 		t.Errorf("found %v in package runtime, expected %v", found, want)
 	}
 }
