@@ -722,6 +722,7 @@ func qinstAttach(mp *m) *qinstRecorder {
 		atomic.Store(&qinstUsed[qinstNUsed.Add(1)-1], b.num)
 	}
 	b.tid, b.used = uint32(mp.procid), true
+	qinstOwns(b)
 	mp.qinst = b
 	qinstGiven(mp, mp.curg)
 	return b

@@ -64,7 +64,6 @@ type qinstSwitching struct {
 	seen    uint64 // records
 	missed  uint64 // threads without
 	lost    uint64 // records that found no room
-	strange uint64 // records of threads that the tool does not know
 	at      int64  // of the last look
 	full    bool   // it found a ring filled by more than a quarter
 
@@ -404,8 +403,7 @@ func qinstNoteSwitch(r *qinstSwitchRing, ticks uint64) {
 	tid := uint32(r.word(r.tail+8) >> 32)
 	num := qinstRecorderOf(tid)
 	switch misc := head >> 32 & 0xffff; {
-	case num == 0:
-		qinstSwitches.strange++
+	case num == 0: // the tool's, one of C's, or the monitor's: it runs no goroutine
 	case misc&qinstPerfOut == 0:
 		qinstPut2(ticks, 0, qinstEvOn<<24|uint64(num), uint64(r.cpu)|uint64(tid)<<32)
 	case misc&qinstPerfPreempted != 0:
@@ -415,19 +413,27 @@ func qinstNoteSwitch(r *qinstSwitchRing, ticks uint64) {
 	}
 }
 
-// qinstRecorderOf is the number of a thread's recorder, 0 if it has none, or is the tool's. A thread that has ended is
-// remembered.
+// qinstOwns notes which thread has a recorder, so that the records of threads that have ended can still be told from
+// others: several may live between two looks.
+// Context: start, probe, hook, goroutine, writer, sampler.
+//
+//go:nosplit
+func qinstOwns(b *qinstRecorder) {
+	atomic.Store64(&qinstSwitches.tids[b.tid%qinstTIDSlots], uint64(b.tid)<<32|uint64(b.num))
+}
+
+// qinstRecorderOf is the number of a thread's recorder, 0 if it has none, or is the tool's.
 // Context: writer.
 func qinstRecorderOf(tid uint32) uint32 {
-	slot := &qinstSwitches.tids[tid%qinstTIDSlots]
-	if *slot>>32 == uint64(tid) {
-		if b := (*qinstRecorder)(unsafe.Pointer(qinstRecorders[uint32(*slot)])); b.tid == tid || b.tid == 0 {
-			return uint32(*slot)
+	slot := atomic.Load64(&qinstSwitches.tids[tid%qinstTIDSlots])
+	if slot>>32 == uint64(tid) {
+		if (*qinstRecorder)(unsafe.Pointer(qinstRecorders[uint32(slot)])).tool {
+			return 0
 		}
+		return uint32(slot)
 	}
-	for i := range qinstNUsed.Load() {
+	for i := range qinstNUsed.Load() { // the slot is another thread's by now
 		if b := (*qinstRecorder)(unsafe.Pointer(qinstRecorders[atomic.Load(&qinstUsed[i])])); b.tid == tid && !b.tool {
-			*slot = uint64(tid)<<32 | uint64(b.num)
 			return b.num
 		}
 	}

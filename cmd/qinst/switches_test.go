@@ -1,0 +1,138 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"qinst.dev/sddf"
+	"qinst.dev/sddf/spec"
+	"qinst.dev/trace"
+)
+
+// threadSwitch is a record of a thread that lost its processor, or got one.
+type threadSwitch struct {
+	kind uint64
+	tid  uint64 // of one that got it
+	num  uint64 // the thread's number in the trace
+	at   trace.Time
+}
+
+// switchesIn reads what the system told of threads.
+func switchesIn(t *testing.T, tr *trace.Trace) (list []threadSwitch) {
+	t.Helper()
+	file, err := os.Open(tr.Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	r, err := sddf.NewReader(file, tr.Size)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var points [][2]float64 // of the clock: ticks, ns
+	type raw struct {
+		kind, num, tid, ticks uint64
+	}
+	var all []raw
+	for p, err := range r.Packets() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.Kind != spec.Data || p.Record == nil {
+			continue
+		}
+		switch p.Record.Tag {
+		case spec.TagClock:
+			points = append(points, [2]float64{float64(p.Values[0].(uint64)), float64(p.Values[1].(int64))})
+		case spec.TagEvents:
+			block, err := r.ReadBlob(nil, p.Values[6].(sddf.Blob))
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = sddf.Entries(&spec.Events, block, p.Values[3].(uint64), func(e *sddf.Entry) error {
+				switch k := uint64(e.Variant.Kind); k {
+				case spec.EvOff, spec.EvTaken:
+					all = append(all, raw{k, e.Values[0], 0, e.Time})
+				case spec.EvOn:
+					all = append(all, raw{k, e.Values[0], e.Values[2], e.Time})
+				}
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	at := func(ticks uint64) trace.Time {
+		i := 1
+		for i < len(points)-1 && points[i][0] < float64(ticks) {
+			i++
+		}
+		a, b := points[i-1], points[i]
+		return trace.Time(a[1] + (float64(ticks)-a[0])*(b[1]-a[1])/(b[0]-a[0]))
+	}
+	for _, x := range all {
+		list = append(list, threadSwitch{x.kind, x.tid, x.num, at(x.ticks)})
+	}
+	return list
+}
+
+// TestSwitchCounts compares what is recorded of threads that lose their processors with the system's own accounts of them: the
+// numbers are the same, and so are the times that threads that compute waited.
+func TestSwitchCounts(t *testing.T) {
+	t.Parallel()
+	exe := buildProbed(t, "programs", "switches")
+	tr, out := runTraced(t, exec.Command(exe), "GOMAXPROCS=5", "GODEBUG=asyncpreemptoff=1") // so that threads that compute wait for nothing but processors of the machine
+	if src := tr.Sources[trace.SourceSwitches]; src.Errno != 0 {
+		t.Skipf("the system does not tell of switches here: error %d", src.Errno)
+	} else if src.Lost > 0 {
+		t.Errorf("%d records were lost", src.Lost)
+	}
+	list := switchesIn(t, tr)
+	number := map[uint64]uint64{}
+	for _, s := range list {
+		if s.kind == spec.EvOn {
+			number[s.tid] = s.num
+		}
+	}
+	lines := strings.Split(strings.TrimSpace(out), "\n")
+	if len(lines) != 4 {
+		t.Fatalf("the program printed %q", out)
+	}
+	for _, line := range lines {
+		var name string
+		var tid uint64
+		var from, to trace.Time
+		var voluntary, involuntary, wait int64
+		if _, err := fmt.Sscan(line, &name, &tid, &from, &to, &voluntary, &involuntary, &wait); err != nil {
+			t.Fatal(err)
+		}
+		counts, waited, off := map[uint64]int64{}, int64(0), trace.Time(0)
+		for _, s := range list {
+			if s.num != number[tid] || s.at < from || s.at > to {
+				continue
+			}
+			counts[s.kind]++
+			switch {
+			case s.kind == spec.EvTaken:
+				off = s.at
+			case s.kind == spec.EvOn && off != 0:
+				waited, off = waited+int64(s.at-off), 0
+			case s.kind == spec.EvOff:
+				off = 0
+			}
+		}
+		if counts[spec.EvOff] != voluntary || counts[spec.EvTaken] != involuntary {
+			t.Errorf("%s: found %d switches of its own and %d others, the system counts %d and %d", name, counts[spec.EvOff], counts[spec.EvTaken], voluntary, involuntary)
+		}
+		const wakes = 8e6 // ns that a thread may wait when it goes on after a switch of its own
+		if off := math.Abs(float64(waited - wait)); name == "computes" && off > 0.01*float64(wait)+wakes*float64(voluntary) {
+			t.Errorf("%s: was taken from its processor for %d ns, the system counts %d", name, waited, wait)
+		}
+		t.Logf("%s: %d, %d switches; waited %d ns of %d", name, voluntary, involuntary, waited, wait)
+	}
+}
