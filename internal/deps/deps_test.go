@@ -63,6 +63,7 @@ const policy = `
 	trace/tracetest, analysis/profile, lab < internal/servers;
 	internal/kept, lab, trace, internal/stats < internal/instructions;
 	internal/kept, lab, analysis/advice, internal/stats, github.com/google/pprof/profile < internal/field;
+	internal/kept, lab, trace, analysis/advice < internal/machine;
 	internal/progen < internal/progen/write;
 `
 
