@@ -81,8 +81,8 @@ func checkHelp(t *testing.T, c command, text string) {
 func TestMisuse(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ args, want string }{
-		{"nothing", `found "nothing", expected a command or a tool's path; see "qinst help"`},
-		{"reprot x.sddf", `found "reprot", expected a command or a tool's path (did you mean report?); see "qinst help"`},
+		{"nothing", `found "nothing", expected a command; see "qinst help"`},
+		{"reprot x.sddf", `found "reprot", expected a command (did you mean report?); see "qinst help"`},
 		{"help reprot", `help: found "reprot", expected a command (did you mean report?)`},
 		{"help a b", `help: found 2 arguments`},
 		{"report -jsno", `report: unknown flag -jsno (did you mean -json?); see "qinst help report"`},

@@ -1,16 +1,21 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
+	"qinst.dev/analysis/profile"
+	"qinst.dev/report"
 	"qinst.dev/sddf"
 	"qinst.dev/sddf/spec"
 	"qinst.dev/trace"
+	"qinst.dev/trace/tracetest"
 )
 
 // threadSwitch is a record of a thread that lost its processor, or got one.
@@ -134,5 +139,38 @@ func TestSwitchCounts(t *testing.T) {
 			t.Errorf("%s: was taken from its processor for %d ns, the system counts %d", name, waited, wait)
 		}
 		t.Logf("%s: %d, %d switches; waited %d ns of %d", name, voluntary, involuntary, waited, wait)
+	}
+}
+
+// TestRefused runs a program in a container's filter: it goes on, and the page says what is not known and what would allow it.
+func TestRefused(t *testing.T) {
+	t.Parallel()
+	exe := buildProbed(t, "programs", "steady")
+	filtered := filepath.Join(t.TempDir(), "filtered")
+	build := exec.Command("go", "build", "-o", filtered, "./filtered")
+	build.Dir = filepath.Join("..", "..", "testdata", "programs")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	tr, out := runTraced(t, exec.Command(filtered, exe, "-rounds", "200", "-workers", "4"), "GOMAXPROCS=2")
+	if out != "" {
+		t.Errorf("it said %q", out)
+	}
+	if err := tracetest.Validate(tr); err != nil {
+		t.Error(err)
+	}
+	if e := tr.Sources[trace.SourceSwitches].Errno; e != 1 || tr.Switches() {
+		t.Errorf("switches have the error %d, expected 1; told: %v", e, tr.Switches())
+	}
+	p, err := profile.New(tr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var page bytes.Buffer
+	if err := report.Page(tr, p).WriteText(&page); err != nil {
+		t.Fatal(err)
+	}
+	if text := strings.Join(strings.Fields(page.String()), " "); !strings.Contains(text, "when, it did not tell: perf_event_open is not permitted; in a container its seccomp profile has to allow it") {
+		t.Errorf("the page does not say what is not known:\n%s", &page)
 	}
 }

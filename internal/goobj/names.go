@@ -9,7 +9,7 @@ import (
 // Indexes of blocks, in their order in the file.
 const (
 	blockSymbols   = 3 // defined, referred to by index
-	blockHashed    = 4 // two of symbols without names
+	blockHashed    = 4 // two of symbols that the linker knows by their content
 	blockNonPkg    = 6 // defined, referred to by name
 	blockRefs      = 7 // not defined
 	blockRefsEnd   = 8
@@ -38,7 +38,7 @@ const (
 type Func struct {
 	Name  string
 	Line  int  // where it begins; 0 if only its name is there
-	Index bool // defined, and referred to by index: the linker does not look for its name
+	Index bool // defined, and referred to by index, or known by its content: the linker does not look for its name
 	Named bool // defined, and referred to by name
 }
 
@@ -89,12 +89,6 @@ func (o *Object) name(at uint64) (string, error) {
 func (o *Object) Funcs() ([]Func, error) {
 	var list []Func
 	for at := o.block[blockSymbols]; at < o.block[blockRefsEnd]; at += symbolSize {
-		if at == o.block[blockHashed] {
-			at = o.block[blockNonPkg] // those between have no names
-			if at == o.block[blockRefsEnd] {
-				break
-			}
-		}
 		defined := at < o.block[blockRefs]
 		if defined && o.b[at+symbolKind] != kindText {
 			continue
@@ -103,7 +97,7 @@ func (o *Object) Funcs() ([]Func, error) {
 		if err != nil {
 			return nil, err
 		}
-		f := Func{Name: name, Index: at < o.block[blockHashed], Named: defined && at >= o.block[blockHashed]}
+		f := Func{Name: name, Index: at < o.block[blockNonPkg], Named: defined && at >= o.block[blockNonPkg]}
 		if defined {
 			if f.Line, err = o.line((at - o.block[blockSymbols]) / symbolSize); err != nil {
 				return nil, err
@@ -215,7 +209,7 @@ func (o *Object) uses(names map[string]string) (renamed, kept []uint64, err erro
 	}
 	always := func(uint64, string) bool { return true }
 	never := func(uint64, string) bool { return false }
-	note(o.block[blockSymbols], o.block[blockHashed], symbolSize, 0, always)
+	note(o.block[blockSymbols], o.block[blockNonPkg], symbolSize, 0, always)
 	note(o.block[blockNonPkg], o.block[blockRefs], symbolSize, 0, never)
 	note(o.block[blockRefs], o.block[blockRefsEnd], symbolSize, 0, always)
 	note(o.block[blockRefNames], o.block[blockEnd], refNameSize, refNameAt, never)
