@@ -100,7 +100,7 @@ func (pg *page) first() {
 func (pg *page) doubts(s *doc.Section) {
 	p := pg.p
 	if p.OffCPUMatters() {
-		s.Warn("the operating system kept running threads waiting for %s (%s of busy): %s; that time is [off-CPU], taken evenly out of all lines, because nothing tells which of them waited", pg.waited(), measure.Percent(p.OffCPU, p.Busy+p.Spin), pg.load())
+		s.Warn("the operating system kept running threads waiting for %s (%s of busy): %s; that time is [off-CPU], taken evenly out of all lines, because nothing tells which of them waited%s", pg.waited(), measure.Percent(p.OffCPU, p.Busy+p.Spin), pg.load(), pg.refused())
 	}
 	pg.off(s)
 	if pg.t.Throttled > 0 && p.Off == nil {
@@ -144,7 +144,7 @@ func (pg *page) off(s *doc.Section) {
 			parts = append(parts, measure.Time(part.ns)+" "+part.what)
 		}
 	}
-	s.Warn("the operating system took processors from running goroutines for %s (%s of busy): %s; the longest time was %s. That is in no busy time, but in waits and in the run",
+	s.Warn("the operating system took processors from running goroutines for %s (%s of busy): %s; the longest time was %s. That is [off-CPU], and in no busy time",
 		measure.Time(o.Waited()+o.Blocked), measure.Percent(o.Waited()+o.Blocked, p.Busy+p.Spin), strings.Join(parts, ", "), measure.Time(o.Longest))
 }
 
@@ -177,7 +177,7 @@ func (pg *page) summary() {
 	if p.OffMatters() && p.IdleOff > 0 {
 		taken = fmt.Sprintf(", %s of it because the operating system had taken processors", measure.Time(p.IdleOff))
 	}
-	s.Say("average parallelism %.2f while anything ran; nothing ran for %s (%s)%s", measure.Ratio(p.Busy, p.NPTSum), measure.Time(p.Idle), measure.Percent(p.Idle, p.Wall), taken)
+	s.Say("average parallelism %.2f while anything ran; nothing ran for %s (%s)%s", measure.Ratio(p.Busy, p.NPTSum-p.IdleOff), measure.Time(p.Idle+p.IdleOff), measure.Percent(p.Idle+p.IdleOff, p.Wall), taken)
 	s.Say("over the run: effective parallelism %.2f (busy), nominal %.2f (running or ready, spinning too)", p.Effective, p.Nominal)
 	switch {
 	case p.CPU.Known && p.Off != nil:
@@ -436,7 +436,7 @@ func (pg *page) refused() string {
 	case einval:
 		why = "its perf_event_open is older than Linux 5.13"
 	}
-	return "; when, it did not tell: " + why
+	return "; when, the system did not tell: " + why
 }
 
 // collected is the collector's processor time by its threads' clocks, which other load does not change.

@@ -70,7 +70,7 @@ func Texts(list []Item) (texts []string) {
 // serial reports whether the whole run was serial. Then it is not worth saying so of single
 // procedures.
 func serial(p *profile.Profile) bool {
-	return p.Procs > 1 && measure.Ratio(p.Alone, p.Wall-p.Idle+p.IdleOff) > serialRun.value()
+	return p.Procs > 1 && measure.Ratio(p.Alone, p.Wall-p.Idle) > serialRun.value()
 }
 
 // isWritten reports whether an entry is a procedure of the source: not work of the runtime or the

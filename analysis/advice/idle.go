@@ -10,8 +10,7 @@ import (
 
 // idleness finds times in which nothing ran, and the objects waited for.
 func idleness(p *profile.Profile) []Item {
-	idle := p.Idle - p.IdleOff // the rest is the machine's doing
-	if measure.Ratio(idle, p.Wall) <= idleShare.value() {
+	if measure.Ratio(p.Idle, p.Wall) <= idleShare.value() {
 		return nil
 	}
 	var calls int64
@@ -31,25 +30,25 @@ func idleness(p *profile.Profile) []Item {
 			network += w.Time
 		}
 	}
-	it := Item{Subject: run, Evidence: []Fact{ns("nothing ran", idle), ns("in system calls", calls), ns("waited for the network", network)}}
+	it := Item{Subject: run, Evidence: []Fact{ns("nothing ran", p.Idle), ns("in system calls", calls), ns("waited for the network", network)}}
 	ended := ""
-	if ends != nil && ends.SelfIdle*2 > idle && ends.SelfIdle <= idle {
+	if ends != nil && ends.SelfIdle*2 > p.Idle {
 		it.Subject = about(ends)
 		it.Evidence = append(it.Evidence, ns("of it ended by "+ends.Name, ends.SelfIdle))
-		ended = fmt.Sprintf("; %s ended %s of that time", ends.Name, measure.Percent(ends.SelfIdle, idle))
+		ended = fmt.Sprintf("; %s ended %s of that time", ends.Name, measure.Percent(ends.SelfIdle, p.Idle))
 	}
 	requests := ""
 	if network > 2*calls {
 		requests = ". If it waited for requests, that is no loss"
 	}
 	switch input := calls + network; {
-	case input*2 > idle:
+	case input*2 > p.Idle:
 		it.ID, it.Claim = "input-output", "nothing ran while goroutines waited for input and output"
 		it.Text = fmt.Sprintf("overlap input and output with work: nothing ran for %s (%s of the run), while goroutines were in system calls or waited for the network for %s%s%s",
-			measure.Time(idle), measure.Percent(idle, p.Wall), measure.Time(input), ended, requests)
+			measure.Time(p.Idle), measure.Percent(p.Idle, p.Wall), measure.Time(input), ended, requests)
 	case len(p.BlockedBy) > 0:
 		it.ID, it.Claim = "idle", "nothing ran while goroutines waited"
-		it.Text = fmt.Sprintf("nothing ran for %s of the run; most waiting was for: %s%s", measure.Percent(idle, p.Wall), mostWaited(p), ended)
+		it.Text = fmt.Sprintf("nothing ran for %s of the run; most waiting was for: %s%s", measure.Percent(p.Idle, p.Wall), mostWaited(p), ended)
 	default:
 		return nil
 	}

@@ -59,7 +59,7 @@ type totals struct {
 	guesses    map[line]estimate
 	paid       paid
 	off        Off
-	lost       *Interval        // that the system kept threads waiting, while it did not tell when
+	lost       waited           // that the system kept threads waiting, while it did not tell when
 	kept       float64          // of their times, by lines, then
 	inLine     map[line]float64 // see taker
 }
@@ -133,6 +133,9 @@ func (b *builder) Segment(g *replay.G, from, to trace.Time) {
 		return
 	}
 	b.ledger.at(g.Where()).spend(g, s)
+	if g.State == trace.OffCPU && g.Spins == 0 {
+		b.ledger.at(b.r.Aside(b.r.System.OffCPU)).spendAs(useBusy, s)
+	}
 	if len(g.Regions) > 0 || g.Labels != replay.NoSpan {
 		b.named.spend(g, s)
 	}
@@ -168,13 +171,8 @@ func spendHeld(g *replay.G, uses []*lockUse, s *stretch) {
 // Turn accounts a change of how many processors are busy, and of how many goroutines could be.
 func (b *builder) Turn(g *replay.G, now trace.Time, to trace.State, is bool) {
 	m := &b.gs[g.Slot]
-	was, n := g.Busy(), b.r.Busy()
-	if was != is {
-		b.busy.until(n, now)
-	}
-	if off := to == trace.OffCPU; off != (g.State == trace.OffCPU) {
-		b.busy.takes(n, now, off)
-	}
+	was, n := g.Keeps(), b.r.Busy()
+	ran, runs := g.Busy(), is && to != trace.OffCPU
 	if m.held {
 		m.held = false
 		b.alone.change(now, -1)
@@ -190,19 +188,28 @@ func (b *builder) Turn(g *replay.G, now trace.Time, to trace.State, is bool) {
 		m.waited.ready += int64(now - m.wokeAt)
 		m.waited = nil
 	}
-	if was != is {
+	if was == is && ran == runs {
+		return
+	}
+	b.busy.until(n, now)
+	b.busy.off += one(is && !runs) - one(was && !ran)
+	if ran != runs {
 		m.past.note(now, g.Ran)
 	}
-	switch {
-	case is && !was:
-		if n == 0 {
-			b.endIdle(g, int64(now-b.busy.idleAt))
-		}
-		b.line.busy.set(now, float64(n+1))
-	case was && !is:
-		b.line.busy.set(now, float64(n-1))
+	if is && !was && n == 0 {
+		b.endIdle(g, int64(now-b.busy.idleAt))
+	}
+	if was && !is {
 		b.busy.idleAt = now
 	}
+	b.line.busy.set(now, float64(n+one(is)-one(was)-b.busy.off))
+}
+
+func one(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 // endIdle charges a time without busy processors to the goroutine that ends it.
@@ -326,7 +333,7 @@ func (b *builder) Sample(g *replay.G, s trace.Sampled) {
 	switch {
 	case g.Busy():
 		busy = b.r.Busy()
-	case g.State != trace.Blocked && g.State != trace.OffCPU:
+	case g.State != trace.Blocked:
 		return // it spins, or has just left
 	}
 	weight := float64(max(s.Gap, 1))
@@ -398,7 +405,7 @@ func (b *builder) finish() {
 	b.totals.guesses = b.sampled.estimates()
 	if !b.virtual() {
 		b.totals.lost = untold(b.r, b.r.T, &b.totals.off, b.busy.sum()+b.totals.spin, b.totals.searched)
-		kept := t.offCPU(b.r.T, b.totals.lost)
+		kept := t.offCPU(b.r.T, b.totals.lost.ns)
 		b.totals.kept = kept
 		for l, g := range b.totals.guesses {
 			b.totals.guesses[l] = estimate{kept * g.mean, kept * kept * g.variance, kept * g.less}
@@ -411,33 +418,23 @@ func (b *builder) finish() {
 type busy struct {
 	at     []int64    // ns by number
 	told   trace.Time // up to here
-	idleAt trace.Time // no processor has been busy since
-	off    int        // goroutines that run on threads without a processor
-	idle   int64      // ns with none busy and some off
+	idleAt trace.Time // no goroutine has kept a processor since
+	off    int        // goroutines that keep one, but the operating system has taken their threads' processors
+	taken  int64      // ns with none busy and some of these
 }
 
-// takes accounts that the operating system takes a running goroutine's processor, or gives it one, while n are busy.
-func (c *busy) takes(n int, now trace.Time, off bool) {
-	c.until(n, now)
-	if off {
-		c.off++
-	} else {
-		c.off--
-	}
-}
-
-// until accounts the time up to now, in which n were.
+// until accounts the time up to now, in which n goroutines kept processors.
 func (c *busy) until(n int, now trace.Time) {
 	if now == c.told {
 		return
+	}
+	if n -= c.off; n == 0 && c.off > 0 {
+		c.taken += int64(now - c.told)
 	}
 	for n >= len(c.at) {
 		c.at = append(c.at, 0)
 	}
 	c.at[n] += int64(now - c.told)
-	if n == 0 && c.off > 0 {
-		c.idle += int64(now - c.told)
-	}
 	c.told = now
 }
 
@@ -449,10 +446,10 @@ func (c *busy) sum() (ns int64) {
 	return ns
 }
 
-// time is how long any processor was busy of the run.
+// time is how long any goroutine kept a processor.
 func (c *busy) time(wall trace.Time) int64 {
 	if len(c.at) == 0 {
 		return 0
 	}
-	return int64(wall) - c.at[0]
+	return int64(wall) - c.at[0] + c.taken
 }

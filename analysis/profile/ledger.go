@@ -46,7 +46,9 @@ func (l *ledger) give() {
 		u, n := l.at(id), l.r.Contexts.Node(id)
 		l.selfOf(n.Proc).add(u)
 		l.set(n.Set).add(u)
-		l.groups[n.Group].add(u)
+		if n.Group != replay.NoGroup {
+			l.groups[n.Group].add(u)
+		}
 		if n.Loop != trace.NoPoint {
 			l.self[n.Loop].add(u)
 		}

@@ -32,12 +32,12 @@ func newProfile(b *builder, in Within, t *trace.Tables, losses trace.Losses) *Pr
 	p.Program, _ = t.Attr("program").(string)
 	p.Busy = b.busy.sum()
 	if len(b.busy.at) > 0 {
-		p.Idle = b.busy.at[0]
+		p.Idle = b.busy.at[0] - b.busy.taken
 	}
 	if b.r.Busy() == 0 {
 		p.IdleAtEnd = int64(b.wall - b.busy.idleAt)
 	}
-	p.IdleOff = b.busy.idle
+	p.IdleOff = b.busy.taken
 	p.Spin, p.Searched = b.totals.spin, b.totals.searched
 	p.NPTSum = p.Wall - p.Idle
 	if p.Wall > 0 {
@@ -53,8 +53,8 @@ func newProfile(b *builder, in Within, t *trace.Tables, losses trace.Losses) *Pr
 	}
 	p.CPU.Known, p.CPU.User, p.CPU.System = t.Usage.Known, t.Usage.User, t.Usage.System
 	p.CPU.Beside = p.CPU.User + p.CPU.System
-	if b.totals.lost != nil && b.totals.lost.High > 0 {
-		p.OffCPU, p.OffCPUs = b.totals.lost.middle(), b.totals.lost
+	if b.totals.lost.between.High > 0 {
+		p.OffCPU, p.OffCPUs = b.totals.lost.ns, &b.totals.lost.between
 	}
 	for _, th := range t.Threads {
 		switch {
@@ -232,7 +232,7 @@ func (b *builder) interval(l line, npt int64) (in *Interval) {
 			in = &Interval{npt, npt}
 		}
 		all := round(float64(npt) / kept)
-		in.Low, in.High = min(in.Low, max(0, all-b.totals.lost.High)), max(in.High, all)
+		in.Low, in.High = min(in.Low, max(0, all-b.totals.lost.between.High)), max(in.High, all)
 	}
 	if in != nil {
 		in.Low, in.High = max(0, in.Low-round((mostInLine-1)*taken)), in.High+round((1-leastPaid)*taken)

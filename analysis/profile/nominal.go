@@ -77,29 +77,41 @@ func (c *byNumber) until(now trace.Time) RunnableHist {
 
 // spend adds time of a goroutine.
 func (u *Usage) spend(g *replay.G, s *stretch) {
-	use := useBusy
 	switch {
 	case g.Busy():
-		u.busy(s.busy, s.ns)
+		u.spendAs(useBusy, s)
 	case g.State.Busy():
-		u.Spin += s.ns
-		use = useSpin
+		u.spendAs(useSpin, s)
 	case g.State == trace.Runnable:
-		u.Ready += s.ns
-		use = useReady
+		u.spendAs(useReady, s)
 	case g.State == trace.Waiting:
-		u.Blocked += s.ns
-		use = useBlocked
+		u.spendAs(useBlocked, s)
 	case g.State == trace.Blocked:
-		u.Syscall += s.ns
-		use = useSyscall
+		u.spendAs(useSyscall, s)
 	case g.State == trace.OffCPU:
-		u.Off += s.ns
-		use = useOff
+		u.spendAs(useOff, s)
 	default:
 		return // it has ended
 	}
 	u.Alone += s.alone
+}
+
+// spendAs adds time in a state.
+func (u *Usage) spendAs(use int, s *stretch) {
+	switch use {
+	case useBusy:
+		u.busy(s.busy, s.ns)
+	case useSpin:
+		u.Spin += s.ns
+	case useReady:
+		u.Ready += s.ns
+	case useBlocked:
+		u.Blocked += s.ns
+	case useSyscall:
+		u.Syscall += s.ns
+	case useOff:
+		u.Off += s.ns
+	}
 	u.Runnable[use] += s.runnable
 	if s.runnableHist != nil {
 		u.addRunnable(use, s.runnableHist)

@@ -73,20 +73,23 @@ func (o *Off) add(why trace.OffReason, ns int64, holds bool) {
 // which line it was, nobody tells. It is taken evenly, but for the garbage collector: its workers and
 // assists know their processor time, and what looked like theirs beyond that was waiting.
 // It returns the share of their times that other lines keep.
-func (t *taker) offCPU(tables *trace.Tables, lost *Interval) (kept float64) {
+func (t *taker) offCPU(tables *trace.Tables, wait int64) (kept float64) {
 	var busy, collecting int64
 	isCollector := func(id replay.ContextID) bool {
 		proc := t.r.Contexts.Node(id).Proc
 		return proc == t.r.System.Worker || proc == t.r.System.Assist
 	}
+	told := func(id replay.ContextID) bool { return t.r.Contexts.Node(id).Group == replay.NoGroup } // it is off-CPU already
 	for id := range t.all() {
 		ns := t.at(id).Busy()
+		if told(id) {
+			continue
+		}
 		busy += ns
 		if isCollector(id) {
 			collecting += ns
 		}
 	}
-	wait := lost.middle()
 	if !offCPUMatters(wait, busy) {
 		return 1
 	}
@@ -98,7 +101,10 @@ func (t *taker) offCPU(tables *trace.Tables, lost *Interval) (kept float64) {
 	}
 	for id := range t.all() {
 		keeps := kept
-		if isCollector(id) {
+		switch {
+		case told(id):
+			continue
+		case isCollector(id):
 			keeps = collector
 		}
 		t.take(id, int64(math.Round((1-keeps)*float64(t.at(id).Busy()))), t.r.System.OffCPU, replay.RootOther)
@@ -106,32 +112,43 @@ func (t *taker) offCPU(tables *trace.Tables, lost *Interval) (kept float64) {
 	return kept
 }
 
-// untold returns how long the system kept threads waiting that ran a goroutine, while it did not tell when.
+// waited is time in ns, as far as it is known.
+type waited struct {
+	ns      int64
+	between Interval
+}
+
+// untold returns how long running goroutines had no processor, while the system did not tell when.
 //
-// The goroutines ran for so long, as the runtime believes, and their threads had processors for so long. The
-// difference at least they had none. At most it is that and the time in which processors looked for goroutines, since
-// threads use processors for this, too. It is no more than the threads waited: but these may also wait before they have a
-// goroutine to run, after a sleep.
+// The goroutines ran for so long, as the runtime believes, and their threads had processors for so long: the
+// difference they had none. It is too small by the time in which threads used their processors to look for goroutines, and
+// too large by what the last readings of threads that have ended lack. No more than the process used, without the
+// tool's threads, can have been used to run goroutines.
 //
 // Where the system told for a part of the run, that part's share of running threads' waits is the rest's.
-func untold(r *replay.Replay, tables *trace.Tables, off *Off, ran, searched int64) *Interval {
-	var run, wait, told int64
+func untold(r *replay.Replay, tables *trace.Tables, off *Off, ran, searched int64) (w waited) {
+	var run, wait, told, tool int64
 	for i := range tables.Threads {
-		if th := &tables.Threads[i]; r.Ran(trace.ThreadID(th.ID)) {
+		switch th := &tables.Threads[i]; {
+		case th.Writer:
+			tool += th.Run
+		case r.Ran(trace.ThreadID(th.ID)):
 			ns := tables.Untold(th)
 			run, wait, told = run+th.Run, wait+ns, told+th.Wait-ns
 		}
 	}
 	switch {
-	case wait == 0 || run == 0:
-		return &Interval{}
+	case run == 0 || tables.Sources[trace.SourceSwitches].Errno == 0 && tables.Switches():
+		return w
 	case told > 0:
-		wait = int64(math.Round(float64(wait) * min(1, float64(off.Waited())/float64(told))))
-		return &Interval{wait, wait}
+		w.ns = int64(math.Round(float64(wait) * min(1, float64(off.Waited())/float64(told))))
+		w.between = Interval{w.ns, w.ns}
+		return w
 	}
-	low := max(0, ran-run)
-	return &Interval{min(low, wait), min(max(low, ran+searched-run), wait)}
+	w.ns = max(0, ran-run)
+	w.between = Interval{w.ns, max(w.ns, min(ran+searched-run, wait))}
+	if u := &tables.Usage; u.Known {
+		w.between.Low = max(0, min(w.ns, ran-(u.User+u.System-tool)))
+	}
+	return w
 }
-
-// middle is the middle of an interval.
-func (i *Interval) middle() int64 { return i.Low + (i.High-i.Low)/2 }

@@ -46,3 +46,49 @@ func TestOffCPU(t *testing.T) {
 		}
 	}
 }
+
+// Where the system tells when it took a processor, that time is in no busy time, and the normalized processor time of
+// others is what it would have been.
+func TestOffTold(t *testing.T) {
+	t.Parallel()
+	b := tracetest.New(2).Switches()
+	f, h := b.Proc("main.f"), b.Proc("main.h")
+	g1, g2 := b.Go(0, "runtime.main"), b.Go(0, "main.other")
+	b.Start(g1, 0)
+	b.Enter(g1, f)
+	b.Start(g2, 1)
+	b.Enter(g2, h)
+	b.At(200e6).Off(g2, true)
+	b.At(600e6).On(g2)
+	b.At(700e6).Off(g1, false)
+	b.Off(g2, true)
+	b.At(800e6).On(g1)
+	b.On(g2)
+	b.At(1000e6).Exit(g1, f)
+	b.Exit(g2, h)
+	b.End(g1)
+	b.End(g2)
+	p := profileOf(t, b)
+	find := func(name string) *profile.Entry {
+		k := slices.IndexFunc(p.Entries, func(e profile.Entry) bool { return e.Kind == profile.KindProc && e.Name == name })
+		if k < 0 {
+			t.Fatalf("there is no entry %s", name)
+		}
+		return &p.Entries[k]
+	}
+	for name, want := range map[string][3]int64{"main.f": {450e6, 900e6, 100e6}, "main.h": {250e6, 500e6, 500e6}, "[off-CPU]": {300e6, 600e6, 0}} {
+		if e := find(name); [3]int64{e.SelfNPT, e.SelfBusy, e.SelfOff} != want {
+			t.Errorf("%s: npt %d, busy %d, off %d, expected %d", name, e.SelfNPT, e.SelfBusy, e.SelfOff, want)
+		}
+	}
+	want := profile.Off{Preempted: 500e6, Blocked: 100e6, Longest: 400e6}
+	if p.Off == nil || *p.Off != want {
+		t.Errorf("found %+v, expected %+v", p.Off, want)
+	}
+	if p.Busy != 1400e6 || p.Idle != 0 || p.IdleOff != 100e6 || !slices.Equal(p.Parallelism, []int64{100e6, 400e6, 500e6}) {
+		t.Errorf("busy %d, idle %d, all taken %d, parallelism %d", p.Busy, p.Idle, p.IdleOff, p.Parallelism)
+	}
+	if p.OffCPU != 0 {
+		t.Errorf("%d ns of the busy times are off-CPU", p.OffCPU)
+	}
+}

@@ -114,8 +114,12 @@ func identities(t interface{ Errorf(string, ...any) }, p *profile.Profile) {
 			t.Errorf("slices of time have %v ns busy, the run %d", sum, p.Busy)
 		}
 	}
-	if busy != p.Busy {
-		t.Errorf("self busy of all procedures = %d, busy %d", busy, p.Busy)
+	taken := int64(0)
+	if p.Off != nil {
+		taken = p.Off.Waited() + p.Off.Blocked
+	}
+	if busy != p.Busy+taken {
+		t.Errorf("self busy of all procedures = %d, busy %d, processors taken %d", busy, p.Busy, taken)
 	}
 	var total int64
 	for _, ns := range p.Parallelism {

@@ -51,6 +51,12 @@ type frame struct {
 // goroutine spins, the others have the run to themselves.
 func (g *G) Busy() bool { return g.State.Busy() && g.Spins == 0 }
 
+// Keeps reports whether g is busy, or would be if the operating system had not taken its thread's processor. It keeps
+// a processor of the scheduler all the same, which nobody else can use.
+func (g *G) Keeps() bool { return keeps(g.State, g.Spins) }
+
+func keeps(s trace.State, spins int32) bool { return (s.Busy() || s == trace.OffCPU) && spins == 0 }
+
 // Where returns the context to which g's time belongs. While g waits this is the context of the
 // wait, which may have procedures that have no events.
 func (g *G) Where() ContextID {
@@ -226,9 +232,9 @@ func (r *Replay) Ran(th trace.ThreadID) bool { return r.ran[th] }
 
 // turn changes a goroutine's state.
 func (r *Replay) turn(g *G, now trace.Time, to trace.State, spins int32) {
-	was, is := g.Busy(), to.Busy() && spins == 0
+	was, is := g.Keeps(), keeps(to, spins)
 	if was != is {
-		// The number of busy processors changes: everyone's time so far
+		// The number of processors in use changes: everyone's time so far
 		// was at the old number.
 		r.settleRunning(now)
 	}

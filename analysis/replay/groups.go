@@ -31,6 +31,9 @@ func (r Root) String() string {
 // GroupID is the number of a group of goroutines.
 type GroupID int32
 
+// NoGroup is the group of what no goroutine does.
+const NoGroup GroupID = -1
+
 // mainGroup is the main goroutine's.
 const mainGroup GroupID = 0
 

@@ -91,7 +91,9 @@ func (r *Replay) Run(v Visitor) (trace.Losses, error) {
 	return losses, nil
 }
 
-// Busy is how many processors are busy with goroutines that do not spin.
+// Busy is how many processors of the scheduler have goroutines that do not spin. Some may be on threads
+// without a processor of the machine, see [G.Keeps]: then the others have the run to themselves no more than if
+// these worked. So normalized processor time is the same on a busy machine, and what that takes has a share of its own.
 func (r *Replay) Busy() int { return len(r.running) }
 
 // Goroutines returns the live goroutines, and ended ones whose slot has not been reused.

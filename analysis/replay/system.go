@@ -41,6 +41,11 @@ func (r *Replay) Outside(p trace.PointID, root Root, group GroupID) ContextID {
 	return r.Find(Context{Set: r.Sets.With(set, ProcMember(p)), Proc: p, Inner: p, Loop: trace.NoPoint, Group: group})
 }
 
+// Aside returns the context of one of these procedures on behalf of nobody: no goroutine does it.
+func (r *Replay) Aside(p trace.PointID) ContextID {
+	return r.Find(Context{Set: r.Sets.With(r.Sets.With(0, RootMember(RootOther)), ProcMember(p)), Proc: p, Inner: p, Loop: trace.NoPoint, Group: NoGroup})
+}
+
 func (r *Replay) enterSystem(g *G, now trace.Time, p trace.PointID) {
 	if g == nil {
 		return

@@ -13,10 +13,10 @@ type Visitor interface {
 	// Segment is called for a stretch of a goroutine's time in which it was in the state
 	// [G.State] and the context [G.Where], held [G.Held], and [Replay.Busy] processors were busy.
 	Segment(g *G, from, to trace.Time)
-	// Turn is called before a goroutine changes to a state, in which it is busy or not. The
-	// segments up to now have been shown, and if the number of busy goroutines changes, those of
-	// all busy goroutines.
-	Turn(g *G, now trace.Time, to trace.State, busy bool)
+	// Turn is called before a goroutine changes to a state, in which it keeps a processor or does not, see [G.Keeps]. The
+	// segments up to now have been shown, and if the number of those that do changes, those of
+	// all of them.
+	Turn(g *G, now trace.Time, to trace.State, keeps bool)
 	// Enter is called when a goroutine has entered a procedure or loop, of the program's or of
 	// the system's.
 	Enter(g *G, point trace.PointID)
