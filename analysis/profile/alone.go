@@ -11,16 +11,17 @@ import (
 // alone follows how long only one goroutine of the program was runnable, on a processor or not: then no more
 // processors could have helped. A goroutine that waits for the collector counts, because it has work. Unlike the
 // number of busy processors this does not depend on the collector's goroutines, which use processors that are idle, nor
-// on what else the machine runs.
+// on what else the machine runs: while the operating system has taken the processor of the only one, time does not count.
 type alone struct {
 	n     int64
+	off   int64 // of these, without a processor of the machine
 	ns    int64 // up to since
 	since trace.Time
 }
 
 // until is the time up to now.
 func (a *alone) until(now trace.Time) int64 {
-	if a.n == 1 {
+	if a.n == 1 && a.off == 0 {
 		return a.ns + int64(now-a.since)
 	}
 	return a.ns
@@ -30,6 +31,12 @@ func (a *alone) until(now trace.Time) int64 {
 func (a *alone) change(now trace.Time, d int64) {
 	a.ns, a.since = a.until(now), now
 	a.n += d
+}
+
+// takes notes that the operating system takes the processor of a runnable goroutine, or gives it one.
+func (a *alone) takes(now trace.Time, d int64) {
+	a.ns, a.since = a.until(now), now
+	a.off += d
 }
 
 // of returns how much of a stretch that ends now a goroutine was the only one. accounted is the time up to its stretch before.

@@ -177,6 +177,9 @@ func (b *builder) Turn(g *replay.G, now trace.Time, to trace.State, is bool) {
 		m.held = false
 		b.alone.change(now, -1)
 	}
+	if off, takes := g.State == trace.OffCPU, to == trace.OffCPU; off != takes && !g.System {
+		b.alone.takes(now, int64(one(takes)-one(off)))
+	}
 	if a, z := runnable(g.State), runnable(to); a != z {
 		d := int64(1)
 		if a {

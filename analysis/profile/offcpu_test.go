@@ -92,3 +92,23 @@ func TestOffTold(t *testing.T) {
 		t.Errorf("%d ns of the busy times are off-CPU", p.OffCPU)
 	}
 }
+
+// A goroutine that alone could run, but has no processor, is the machine's matter and no serial part.
+func TestOffAlone(t *testing.T) {
+	t.Parallel()
+	b := tracetest.New(2).Switches()
+	g1 := b.Go(0, "runtime.main")
+	b.Start(g1, 0)
+	b.At(200e6)
+	g2 := b.Go(g1, "main.other")
+	b.Start(g2, 1)
+	b.At(300e6).Off(g2, true)
+	b.At(500e6).On(g2)
+	b.End(g2)
+	b.At(600e6).Off(g1, true)
+	b.At(900e6).On(g1)
+	b.At(1000e6).End(g1)
+	if p := profileOf(t, b); p.Alone != 400e6 {
+		t.Errorf("one alone could run for %d ns, expected 200 + 100 + 100 ms", p.Alone)
+	}
+}
