@@ -106,6 +106,9 @@ func (pg *page) doubts(s *doc.Section) {
 	if pg.t.Throttled > 0 && p.Off == nil {
 		s.Warn("the control group's quota stopped the process for %s, which is in these numbers as busy time", measure.Time(pg.t.Throttled))
 	}
+	if steal := pg.t.Steal; steal > 0 && measure.Ratio(steal, p.Busy+p.Spin) > stealWarn {
+		s.Warn("a host took processors from this virtual machine for %s (%s of busy), which is in these numbers as busy time: no program in the machine is told when", measure.Time(steal), measure.Percent(steal, p.Busy+p.Spin))
+	}
 	for _, line := range noRoom(&pg.t.Memory) {
 		s.Warn("%s", line)
 	}
@@ -147,6 +150,9 @@ func (pg *page) off(s *doc.Section) {
 	s.Warn("the operating system took processors from running goroutines for %s (%s of busy): %s; the longest time was %s. That is [off-CPU], and in no busy time",
 		measure.Time(o.Waited()+o.Blocked), measure.Percent(o.Waited()+o.Blocked, p.Busy+p.Spin), strings.Join(parts, ", "), measure.Time(o.Longest))
 }
+
+// stealWarn is the share of busy from which on the page says that a host took processors away. What it took is of all processors of the machine.
+const stealWarn = 0.05
 
 // budgetWarn is how many times the budget recording may take before the page says so first: what the cost is
 // said to be is about that exact.

@@ -21,7 +21,7 @@ func RegisterCodec(name string, u Unpacker) { codecs[name] = u }
 func Unpack(codec string, src io.ReaderAt, size int64) (io.ReaderAt, int64, error) {
 	u, ok := codecs[codec]
 	if !ok {
-		return nil, 0, fmt.Errorf("found a file compressed by the codec %q, which this program does not link: \"qinst convert -to=sddf\" makes it readable, or import qinst.dev/sddf/pack", codec)
+		return nil, 0, fmt.Errorf("found a file compressed by the codec %q, which this program does not link: \"qinst convert -to=sddf\" makes it readable, or import sddf/pack of the same module", codec)
 	}
 	return u(src, size)
 }

@@ -1,5 +1,7 @@
 package main
 
+import "qinst.dev/internal/live"
+
 // command is one row of the table of subcommands. Dispatch, help and completion all use
 // this table.
 type command struct {
@@ -102,7 +104,7 @@ func commands() []command {
 			}, setupMerge},
 		{"reduce", "-ext=name,... in out", "run extensions over a file",
 			"Reduce runs extensions over a file, in the order given, as they would have run in\n" +
-				"the program. Programs that import qinst.dev/extensions run them by name, with\n" +
+				"the program. Programs that import " + live.Module + "/extensions run them by name, with\n" +
 				"QINST=extensions=name+name or in qinst.toml.\n\nExtensions:\n" + extensionHelp(),
 			[][2]string{
 				{"reduce -ext=profile prog.sddf small.sddf", "a profile in place of events"},

@@ -2,9 +2,11 @@ package points
 
 import (
 	"go/types"
+
+	"qinst.dev/internal/live"
 )
 
-const extensionsPath = "qinst.dev/extensions"
+const extensionsPath = live.Module + "/extensions"
 
 // reduces reports whether a method belongs to an extension. It must have no probes, because
 // the tool's goroutine calls it with recorded events, and would record those calls too.

@@ -50,7 +50,7 @@ func checkAPI(path, inert string, text []byte, version string) error {
 	case theirs < ours:
 		return fmt.Errorf("package %s: found version %d of what it asks of the tool, expected %d: the package is %s", path, theirs, ours, older(version))
 	case theirs > ours:
-		return fmt.Errorf("package %s: found version %d of what it asks of the tool, expected %d: this qinst (%s) is older than the package; in the program's module run: go install qinst.dev/cmd/qinst", path, theirs, ours, version)
+		return fmt.Errorf("package %s: found version %d of what it asks of the tool, expected %d: this qinst (%s) is older than the package; in the program's module run: go install %s/cmd/qinst", path, theirs, ours, version, live.Module)
 	}
 	return nil
 }
@@ -59,7 +59,7 @@ func older(version string) string {
 	if version == "(devel)" {
 		version = "latest"
 	}
-	return fmt.Sprintf("older than this qinst; in the program's module run: go get qinst.dev@%s", version)
+	return fmt.Sprintf("older than this qinst; in the program's module run: go get %s@%s", live.Module, version)
 }
 
 // apiOf returns the number in a file, 0 if it has none. text, if not nil, is used instead of the

@@ -20,6 +20,7 @@ import (
 	"slices"
 	"strings"
 
+	"qinst.dev/internal/live"
 	"qinst.dev/runtime/inject"
 )
 
@@ -137,7 +138,7 @@ func (p *process) version(args []string) error {
 func readable(line, own string) error {
 	for _, word := range strings.Fields(line) {
 		if theirs := version.Lang(word); theirs != "" && version.IsValid(own) && version.Compare(theirs, version.Lang(own)) > 0 {
-			return fmt.Errorf("this qinst was built by %s and cannot read what the compiler of %s writes; build it again: go install qinst.dev/cmd/qinst", own, word)
+			return fmt.Errorf("this qinst was built by %s and cannot read what the compiler of %s writes; build it again: go install %s/cmd/qinst", own, word, live.Module)
 		}
 	}
 	return nil

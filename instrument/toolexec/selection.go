@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"qinst.dev/instrument/points"
+	"qinst.dev/internal/live"
 )
 
 // Selection selects the code to be instrumented. By default that is all code in the main module's
@@ -263,7 +264,7 @@ func Never(importPath string) bool {
 //   - the sanitizers' glue, and crypto/internal/fips140, whose text the linker
 //     seals.
 var never = []string{
-	"runtime/...", "internal/runtime/...", "qinst.dev", "qinst.dev/debug", "qinst.dev/sddf/...",
+	"runtime/...", "internal/runtime/...", live.Module, live.Module + "/debug", live.Module + "/sddf/...",
 	"internal/abi", "internal/asan", "internal/bytealg", "internal/byteorder", "internal/chacha8rand",
 	"internal/coverage/rtcov", "internal/cpu", "internal/goarch", "internal/godebugs",
 	"internal/goexperiment", "internal/goos", "internal/msan", "internal/profilerecord", "internal/race",

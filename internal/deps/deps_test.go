@@ -39,7 +39,7 @@ const policy = `
 	analysis/advice, report/doc, github.com/google/pprof/profile < report;
 
 	# what instruments
-	sddf/spec, golang.org/x/tools/go/ssa, golang.org/x/tools/go/types/typeutil < instrument/points;
+	sddf/spec, internal/live, golang.org/x/tools/go/ssa, golang.org/x/tools/go/types/typeutil < instrument/points;
 	sddf, instrument/points, internal/edit < instrument/rewrite;
 	instrument/rewrite < instrument;
 	sddf, internal/edit, ratecontrol, settings < runtime/inject;

@@ -10,6 +10,9 @@ package live
 
 import "embed"
 
+// Module is the path of this module. It stands here alone, beside go.mod, imports, tests and documents.
+const Module = "qinst.dev"
+
 // Files has a folder for each package: its live.go.
 //
 //go:embed */live.go
@@ -17,8 +20,8 @@ var Files embed.FS
 
 // Folders are the packages' folders, by import path.
 var Folders = map[string]string{
-	"qinst.dev":            "qinst",
-	"qinst.dev/debug":      "debug",
-	"qinst.dev/extensions": "extensions",
-	"qinst.dev/sddf":       "sddf",
+	Module:                 "qinst",
+	Module + "/debug":      "debug",
+	Module + "/extensions": "extensions",
+	Module + "/sddf":       "sddf",
 }

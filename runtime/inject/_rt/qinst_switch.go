@@ -44,8 +44,7 @@ type qinstSwitchRing struct {
 	fd   int32
 	cpu  uint32
 
-	lastTime uint64 // of the last record, to find those that two events wrote
-	lastTID  uint32
+	lastTID  uint32 // of the last record that was read, to find those that two events wrote
 	lastMisc uint16
 }
 
@@ -324,11 +323,11 @@ func (r *qinstSwitchRing) time() (ns uint64) {
 		}
 		switch uint32(head) {
 		case qinstPerfSwitch:
-			if t, tid, misc := r.word(r.tail+16), uint32(r.word(r.tail+8)>>32), uint16(head>>32); t != r.lastTime || tid != r.lastTID || misc != r.lastMisc {
-				r.lastTime, r.lastTID, r.lastMisc = t, tid, misc
-				return t
+			if uint32(r.word(r.tail+8)>>32) != r.lastTID || uint16(head>>32) != r.lastMisc {
+				return r.word(r.tail + 16)
 			}
-			// by a thread's own event and an inherited one
+			// A thread has an event of its own and an inherited one. Both write, one behind the other. Without that nobody
+			// loses this processor twice, or gets it twice.
 		case qinstPerfLost:
 			return r.word(r.tail + 32)
 		}
@@ -359,7 +358,6 @@ func qinstNoteSwitches(all bool) {
 		r := &s.rings[i]
 		r.head = atomic.Load64((*uint64)(unsafe.Pointer(r.page + qinstRingHead)))
 		s.full = s.full || r.head-r.tail > r.size/4
-		r.lastTime = 0
 		s.next[i] = r.time()
 	}
 	for {
@@ -396,11 +394,13 @@ func qinstNoteSwitch(r *qinstSwitchRing, ticks uint64) {
 	ticks = max(ticks, b.last)
 	head := r.word(r.tail)
 	if uint32(head) == qinstPerfLost {
+		r.lastTID = 0
 		qinstSwitches.lost += r.word(r.tail + 16)
 		qinstPut2(ticks, 0, qinstEvOn<<24|qinstAllThreads, uint64(r.cpu)) // who has a processor is not known any more
 		return
 	}
 	tid := uint32(r.word(r.tail+8) >> 32)
+	r.lastTID, r.lastMisc = tid, uint16(head>>32)
 	num := qinstRecorderOf(tid)
 	switch misc := head >> 32 & 0xffff; {
 	case num == 0: // the tool's, one of C's, or the monitor's: it runs no goroutine

@@ -486,7 +486,7 @@ func qinstRefill() {
 // Context: writer.
 func qinstWriteTail(why uint32) {
 	if qinstSet.extensions != "" && qinstReduce.run == nil {
-		qinstSay("QINST: found extensions=", qinstSet.extensions, ", and no package that imports qinst.dev/extensions, or no events")
+		qinstSay("QINST: found extensions=", qinstSet.extensions, ", and no package that imports extensions of qinst, or no events")
 	}
 	if qinstFirstTables > 0 && qinstFirstFound == 0 {
 		qinstSay("-prune: the trace is of another program, whose procedures this one does not have; it had no effect")
