@@ -413,8 +413,12 @@ func (m *model) releaseProc(th *thread) {
 	p := th.p
 	m.owner[p], th.p = nil, -1
 	m.search(th)
-	if th.g != nil && (th.g.state == Syscall || th.offInCall()) {
+	switch {
+	case th.g == nil:
+	case th.g.state == Syscall:
 		m.change(th, th.g, Blocked, 0, ByCode, NoSlot)
+	case th.offInCall():
+		m.step(th, th.g, Event{To: Blocked, By: NoSlot, aux: uint32(m.t.offReason(th.offAt, m.nowNs, th.taken))})
 	}
 	m.wake(0, p)
 }

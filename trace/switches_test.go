@@ -78,7 +78,7 @@ func TestSwitches(t *testing.T) {
 			b.At(40).On(g)
 			b.At(50).SyscallEndBlocked(g)
 			b.At(60).Start(g, 1)
-		}, []string{"10 syscall", "20 off-CPU", "30 blocked in syscall, was not known", "50 runnable", "60 running"}},
+		}, []string{"10 syscall", "20 off-CPU", "30 blocked in syscall, was preempted", "50 runnable", "60 running"}},
 		{"throttled", func(b *tracetest.Builder, g tracetest.G) {
 			b.Throttled(5 * ms)
 			b.At(10*ms).Off(g, true)

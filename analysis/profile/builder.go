@@ -352,7 +352,7 @@ func (b *builder) Sample(g *replay.G, s trace.Sampled) {
 
 // Off accounts a time in which the operating system had taken a goroutine's processor.
 func (b *builder) Off(g *replay.G, why trace.OffReason, from, to trace.Time) {
-	if !b.out(&b.gs[g.Slot]) {
+	if !b.out(&b.gs[g.Slot]) && g.Spins == 0 { // to spin is no work
 		b.totals.off.add(why, int64(to-from), len(g.Held) > 0)
 	}
 }

@@ -197,9 +197,11 @@ func (r *Replay) change(e *trace.Event) {
 	g := r.gs[e.Slot]
 	g.real = e.To
 	r.turn(g, e.Time, r.virtualState(g, e.To), g.Spins)
-	switch {
-	case e.From == trace.OffCPU && e.To == trace.Running, e.From == trace.OffCPU && e.To == trace.Syscall:
+	if e.From == trace.OffCPU {
 		r.v.Off(g, e.Off(), g.offAt, e.Time)
+	}
+	switch {
+	case e.From == trace.OffCPU: // it is on its thread as before
 	case e.To == trace.Running:
 		if g.thread != e.Thread {
 			g.thread, g.shareTo = e.Thread, 0

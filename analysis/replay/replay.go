@@ -86,6 +86,9 @@ func (r *Replay) Run(v Visitor) (trace.Losses, error) {
 		if g.State != trace.None {
 			r.Settle(g, end)
 		}
+		if g.State == trace.OffCPU {
+			v.Off(g, trace.OffUnknown, g.offAt, end)
+		}
 	}
 	copy(r.T.Points, r.source.Tables().Points) // with the changes made while the events were read
 	return losses, nil

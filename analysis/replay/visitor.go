@@ -45,7 +45,8 @@ type Visitor interface {
 	Forget()
 	// Sample is called for a goroutine that a sampler saw, nil if it saw none.
 	Sample(g *G, s trace.Sampled)
-	// Off is called when a goroutine's thread has a processor again that the operating system had taken.
+	// Off is called when a goroutine's thread has a processor again that the operating system had taken, when the scheduler takes
+	// that for another thread, and at the end of the trace.
 	Off(g *G, why trace.OffReason, from, to trace.Time)
 	// Other are events that the replay does not interpret: Trips, Searched, Alloc and Mark.
 	Other(g *G, e *trace.Event)

@@ -159,6 +159,11 @@ func qinstSwitchThread(tid uint32) bool {
 			return false
 		}
 	}
+	for i := range qinstNUsed.Load() { // a sampler wakes a thousand times a second
+		if b := (*qinstRecorder)(unsafe.Pointer(qinstRecorders[atomic.Load(&qinstUsed[i])])); b.tool && b.tid == tid {
+			return false
+		}
+	}
 	if s.nKnown == len(s.known) || s.n > 0 && s.opened+s.n > qinstMostOpened {
 		s.missed++ // and once more, should it be found again
 		return false
