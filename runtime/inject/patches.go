@@ -113,7 +113,7 @@ func patches() []patch {
 		{"proc.go", after("internal_sync_runtime_doSpin", "procyield(active_spin_cnt)"), "; qinstSpin(qinstEvSpinEnd)"},
 
 		// What takes memory, and what the collector takes of the processors.
-		{"mcache.go", after("mcache.refill", "c.alloc[spc] = s"), "; qinstTook(s.npages*pageSize - usedBytes)"},
+		{"mcache.go", after("mcache.refill", "c.alloc[spc] = s"), "; qinstTook(uintptr(s.nelems)*s.elemsize - usedBytes)"},
 		{"mcache.go", before("mcache.allocLarge", "return s"), "qinstTook(npages * pageSize); "},
 		{"mgc.go", before("gcBgMarkWorker", "startTime := nanotime()"), "qinstCPU := qinstCollects(); "},
 		{"mgc.go", after("gcBgMarkWorker", "duration := now - startTime"), "; qinstCollected(qinstCPU)"},

@@ -204,6 +204,7 @@ func qinstFlightWhole() bool {
 // Context: writer.
 func qinstWriteFlight(why string) {
 	f := &qinstFlight
+	qinstNoteSwitches(true)
 	// Later events would be incomplete, because threads go on during the writing.
 	end, reduced := qinstNow(), qinstReducing() && atomic.Load(&qinstReduce.nparts) != 0
 	if reduced {
@@ -236,6 +237,7 @@ func qinstWriteFlight(why string) {
 	qinstWritePackets()
 	qinstWriteNews()
 	qinstWriteBelow()
+	qinstWriteSources()
 	if atomic.Load(&qinstEnding) == 0 {
 		qinstWriteGoroutines()
 	}

@@ -14,14 +14,30 @@ const (
 
 var qinstGroupPath qinstPath
 
-// qinstWriteMachine writes the totals. One that the system does not tell is -1.
+// qinstMachineNS is the time between two readings of what concerns the whole machine: the larger that is, the longer takes
+// its file.
+const qinstMachineNS = 10e9
+
+var qinstMachineAt int64 // of the last one, 0: there was none
+
+// qinstWriteMachine writes the totals; those of the whole machine if it is time, or if all are wanted. One that the
+// system does not tell is -1.
 // Context: writer.
-func qinstWriteMachine() {
+func qinstWriteMachine(all bool) {
 	throttled, group, ok := qinstThrottled()
 	qinstAnswers.throttle = ok
 	if ok {
 		qinstRecordThrottle(qinstNow(), throttled, group)
 	}
+	if now := nanotime(); all || now-qinstMachineAt >= qinstMachineNS {
+		qinstMachineAt = now
+		qinstWriteSteal()
+	}
+}
+
+// qinstWriteSteal writes what other programs and machines took.
+// Context: writer.
+func qinstWriteSteal() {
 	steal, pressure := int64(-1), int64(-1)
 	const tick = 1e7 // of /proc/stat
 	if s := qinstReadFile("/proc/stat\x00"); len(s) > 4 && string(s[:4]) == "cpu " {

@@ -134,7 +134,7 @@ func qinstWriter() {
 	qinstStartSwitches()
 	if !qinstFlight.on {
 		qinstWriteThreads() // their usage before the trace began
-		qinstWriteMachine()
+		qinstWriteMachine(true)
 		qinstWriteClock()
 		qinstWriteMetrics()
 		qinstPush()
@@ -442,7 +442,7 @@ func qinstTick() {
 	}
 	now := nanotime()
 	qinstWriteClock()
-	qinstWriteMachine()
+	qinstWriteMachine(false)
 	if threads := int64(qinstNRecorders) - int64(qinstSpares.Load()); now-qinstThreadsAt >= threads*qinstThreadNS {
 		qinstThreadsAt = now
 		qinstWriteThreads()
@@ -521,7 +521,7 @@ func qinstWriteTail(why uint32) {
 	// that were counted after them.
 	qinstWriteNews()
 	qinstWriteThreads()
-	qinstWriteMachine()
+	qinstWriteMachine(true)
 	qinstWriteSources()
 	qinstCheckRules()
 	qinstWriteSums()
