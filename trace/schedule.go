@@ -44,7 +44,7 @@ func (m *model) ready(th *thread, kind uint64, arg uint32) bool {
 	case spec.EvGoUnpark, spec.EvGoUnparkBy, spec.EvGoSwitch:
 		return m.goReady(th, Waiting)
 	case spec.EvSyscallEndNoP:
-		return th.g == nil || th.g.state != Syscall || m.waitProc(th, th.p)
+		return th.g == nil || th.g.state != Syscall && (th.off != Syscall || th.p < 0) || m.waitProc(th, th.p)
 	case spec.EvProcStart:
 		if th.stated && th.p == int32(arg) {
 			return true

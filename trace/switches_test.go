@@ -79,6 +79,20 @@ func TestSwitches(t *testing.T) {
 			b.At(50).SyscallEndBlocked(g)
 			b.At(60).Start(g, 1)
 		}, []string{"10 syscall", "20 off-CPU", "30 blocked in syscall, was preempted", "50 runnable", "60 running"}},
+		{"preempted, and the theft is told late", func(b *tracetest.Builder, g tracetest.G) {
+			b.At(10).Syscall(g)
+			b.At(20).Off(g, true)
+			b.At(50).Steal(g)
+			b.SyscallEndBlocked(g)
+			b.At(60).Start(g, 1)
+		}, []string{"10 syscall", "20 off-CPU", "50 blocked in syscall, was preempted", "50 runnable", "60 running"}},
+		{"waits, and the theft is told late", func(b *tracetest.Builder, g tracetest.G) {
+			b.At(10).Syscall(g)
+			b.At(20).Off(g, false)
+			b.At(50).Steal(g)
+			b.SyscallEndBlocked(g)
+			b.At(60).Start(g, 1)
+		}, []string{"10 syscall", "20 blocked in syscall", "50 runnable", "60 running"}},
 		{"throttled", func(b *tracetest.Builder, g tracetest.G) {
 			b.Throttled(5 * ms)
 			b.At(10*ms).Off(g, true)
