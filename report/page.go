@@ -107,7 +107,7 @@ func (pg *page) doubts(s *doc.Section) {
 		s.Warn("the control group's quota stopped the process for %s, which is in these numbers as busy time", measure.Time(pg.t.Throttled))
 	}
 	if steal := pg.t.Steal; steal > 0 && measure.Ratio(steal, p.Busy+p.Spin) > stealWarn {
-		s.Warn("a host took processors from this virtual machine for %s (%s of busy), which is in these numbers as busy time: no program in the machine is told when", measure.Time(steal), measure.Percent(steal, p.Busy+p.Spin))
+		s.Warn("a host took processors from this virtual machine for %s (%s of busy), from all of its programs together: what of that hit this one is in these numbers as busy time, because nobody tells when", measure.Time(steal), measure.Percent(steal, p.Busy+p.Spin))
 	}
 	for _, line := range noRoom(&pg.t.Memory) {
 		s.Warn("%s", line)
@@ -480,9 +480,12 @@ func (pg *page) data() {
 	p := pg.p
 	s := pg.Add("data", "Data")
 	s.Say("%s events read, %s of them procedure entries and exits", measure.Count(p.Events), measure.Count(p.Tool.Traced))
-	crowded := noRoom(&pg.t.Memory)
-	if !p.Losses.Any() && p.Degraded == 0 && len(crowded) == 0 {
+	crowded, lost := noRoom(&pg.t.Memory), pg.t.Sources[trace.SourceSwitches].Lost
+	if !p.Losses.Any() && p.Degraded == 0 && len(crowded) == 0 && lost == 0 {
 		s.Say("nothing lost, nothing degraded")
+	}
+	if lost > 0 {
+		s.Say("%s records of switches were lost, because the program had more than the writer could read in time: goroutines may have been without a processor for longer than the lines say", measure.Count(int64(lost)))
 	}
 	pg.levels(s)
 	pg.extensions(s)

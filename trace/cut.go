@@ -148,7 +148,7 @@ func (c *cutter) clocks() error {
 func (c *cutter) machine() error {
 	for _, name := range slices.Sorted(maps.Keys(c.t.Sources)) {
 		s := c.t.Sources[name]
-		if err := c.w.Data(spec.TagSource, name, c.t.clock.ticksAt(max(0, s.Time)), s.Errno, s.Lost, s.Missed); err != nil {
+		if err := c.w.Data(spec.TagSource, name, c.t.clock.ticksAt(max(0, s.Time)), s.Errno, s.Lost); err != nil {
 			return err
 		}
 	}

@@ -325,7 +325,7 @@ func (ix *indexer) cost(r *row) {
 			ix.steal = append(ix.steal, v)
 		}
 	case spec.TagSource:
-		if name, s := r.s("name"), (OSSource{uint32(r.u("errno")), Time(r.u("ticks")), r.u("lost"), r.u("missed")}); !r.bad {
+		if name, s := r.s("name"), (OSSource{uint32(r.u("errno")), Time(r.u("ticks")), r.u("lost")}); !r.bad {
 			t.Sources[name] = s // its time is in ticks until all is read
 		}
 	case spec.TagProcess:

@@ -33,19 +33,13 @@ func (e *Event) Off() OffReason { return OffReason(e.aux) }
 
 // OSSource is whether the operating system told something.
 type OSSource struct {
-	Errno  uint32 // 0: it did
-	Time   Time   // up to which it is known
-	Lost   uint64 // what it had no room for
-	Missed uint64 // threads for which it was not asked
+	Errno uint32 // 0: it did
+	Time  Time   // up to which it is known
+	Lost  uint64 // what it had no room for
 }
 
-// The names of sources that matter to readers.
-const (
-	SourceSwitches  = "switches" // of threads, as they happen
-	SourceSchedstat = "schedstat"
-	SourceThrottle  = "throttling"
-	SourceMachine   = "machine"
-)
+// SourceSwitches is the name of the source that tells of threads' switches as they happen.
+const SourceSwitches = "switches"
 
 // Instead of the error of a source.
 const (

@@ -52,7 +52,7 @@ func atBest(p *profile.Profile, list []Item) []Item {
 
 // mostGain is by how much the run would be shorter if all processors had been busy all the time with the same
 // work, in ns. Time in which the system kept threads waiting is no work, so that the bound holds
-// beside other load. But nor can a change give it to the program, where it is known and no processor was busy.
+// beside other load. What the machine is known to have taken is no gain either, because no change of the program gives it back.
 func mostGain(p *profile.Profile) int64 {
 	return max(0, p.Wall-max(0, p.Busy+p.Spin+p.Off.Waited()-p.OffCPU)/int64(max(1, p.Procs)))
 }

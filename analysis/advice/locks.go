@@ -41,7 +41,7 @@ func locks(p *profile.Profile) (out []Item) {
 func preempted(p *profile.Profile, o *profile.Object, queued int64) Item {
 	it := Item{ID: "preempted-holder", Claim: "the operating system took the processors of goroutines that held a lock", Subject: aboutObject(o),
 		Evidence: []Fact{ns("time with a queue", queued), ns("held", o.Hold), ns("held without a processor", o.HeldOff), ns("waited", o.Wait)}}
-	it.Text = fmt.Sprintf("%s was held for %s, and during %s of that the operating system had taken the holder's processor, while goroutines queued for it for %s: what the lock guards is short, and the machine is not. With GOMAXPROCS no larger than the processors that the program gets, holders keep theirs",
+	it.Text = fmt.Sprintf("%s was held for %s, and during %s of that the operating system had taken the holder's processor, while goroutines queued for it for %s: the machine takes the time, not what the lock guards. With GOMAXPROCS no larger than the number of processors that the program gets, holders lose theirs less often",
 		name(o), held(o, p.Wall), measure.Percent(o.HeldOff, o.Hold), measure.Time(queued))
 	return it
 }

@@ -316,8 +316,7 @@ func (b *builder) Release(g *replay.G, ob *replay.Object, held int, how replay.R
 	}
 	m := &b.gs[g.Slot]
 	if use, own := b.objects.use(g.Held[held].Point), m.uses[held]; how == replay.Unlocked && use != own {
-		use.self.add(&own.self)
-		use.all.add(&own.all)
+		use.add(own)
 	}
 	m.uses = append(m.uses[:held], m.uses[held+1:]...)
 }
@@ -352,8 +351,15 @@ func (b *builder) Sample(g *replay.G, s trace.Sampled) {
 
 // Off accounts a time in which the operating system had taken a goroutine's processor.
 func (b *builder) Off(g *replay.G, why trace.OffReason, from, to trace.Time) {
-	if !b.out(&b.gs[g.Slot]) && g.Spins == 0 { // to spin is no work
-		b.totals.off.add(why, int64(to-from), len(g.Held) > 0)
+	m := &b.gs[g.Slot]
+	if b.out(m) || g.Spins > 0 { // to spin is no work
+		return
+	}
+	b.totals.off.add(why, int64(to-from), len(g.Held) > 0)
+	for k := range g.Held {
+		if why != trace.OffBlocked && !g.Held[k].Again {
+			m.uses[k].taken += int64(to - from)
+		}
 	}
 }
 

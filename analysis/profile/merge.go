@@ -70,10 +70,11 @@ func (p *Profile) addTotals(q *Profile) {
 	p.Procs, p.Degraded, p.Stackless = max(p.Procs, q.Procs), p.Degraded+q.Degraded, p.Stackless+q.Stackless
 	p.Off = p.Off.plus(q.Off)
 	if q.OffCPUs != nil {
-		if p.OffCPUs == nil {
-			p.OffCPUs = &Interval{}
+		sum := *q.OffCPUs
+		if p.OffCPUs != nil {
+			sum.Low, sum.High = sum.Low+p.OffCPUs.Low, sum.High+p.OffCPUs.High
 		}
-		p.OffCPUs = &Interval{p.OffCPUs.Low + q.OffCPUs.Low, p.OffCPUs.High + q.OffCPUs.High}
+		p.OffCPUs = &sum
 	}
 	p.CPU.Known = p.CPU.Known && q.CPU.Known
 	if p.CPU.Collector += q.CPU.Collector; min(p.CPU.Collector, q.CPU.Collector) < 0 {
@@ -302,6 +303,5 @@ func (o *Object) add(q *Object) {
 	o.WaitedIn, o.WaitedFor = addWaits(o.WaitedIn, q.WaitedIn), addWaits(o.WaitedFor, q.WaitedFor)
 	o.EndedBy, o.Blamed = addWaits(o.EndedBy, q.EndedBy), addWaits(o.Blamed, q.Blamed)
 	o.acquired, o.received = o.acquired+q.acquired, o.received+q.received
-	o.use.self.add(&q.use.self)
-	o.use.all.add(&q.use.all)
+	o.use.add(&q.use)
 }

@@ -74,7 +74,16 @@ type Object struct {
 
 // lockUse is the usage of goroutines while they held a lock taken at one point. self excludes the
 // time after another lock was taken.
-type lockUse struct{ self, all Usage }
+type lockUse struct {
+	self, all Usage
+	taken     int64 // ns in which the machine had taken the holder's processor
+}
+
+func (u *lockUse) add(v *lockUse) {
+	u.self.add(&v.self)
+	u.all.add(&v.all)
+	u.taken += v.taken
+}
 
 // objects measures waits and holds of synchronization objects.
 type objects struct {
@@ -216,8 +225,7 @@ func (o *objects) finish(wall int64) []Object {
 				g.acquired += p.Hits
 			}
 			if u := o.uses[trace.PointID(i)]; u != nil {
-				g.use.self.add(&u.self)
-				g.use.all.add(&u.all)
+				g.use.add(u)
 			}
 		}
 	}
@@ -491,7 +499,7 @@ func sorted(named map[string]*gathered, wall int64, event float64) []Object {
 			g.Waiting[0] -= ns
 		}
 		h := &g.held
-		g.Holds, g.HeldOff = h.n, g.use.all.Off
+		g.Holds, g.HeldOff = h.n, g.use.taken
 		g.Hold, g.HoldInterval, g.Estimated = h.estimate(wall*int64(max(1, g.Objects)), event)
 		if g.Estimated {
 			g.unseen = round(g.use.all.NPT() * (float64(g.Hold)/float64(h.ns) - 1))

@@ -125,7 +125,8 @@ type waited struct {
 // too large by what the last readings of threads that have ended lack. No more than the process used, without the
 // tool's threads, can have been used to run goroutines.
 //
-// Where the system told for a part of the run, that part's share of running threads' waits is the rest's.
+// Where the system told for a part of the run, that part's share of running threads' waits is taken for the rest's, which may be
+// none or all of what its threads waited.
 func untold(r *replay.Replay, tables *trace.Tables, off *Off, ran, searched int64) (w waited) {
 	var run, wait, told, tool int64
 	for i := range tables.Threads {
@@ -142,7 +143,7 @@ func untold(r *replay.Replay, tables *trace.Tables, off *Off, ran, searched int6
 		return w
 	case told > 0:
 		w.ns = int64(math.Round(float64(wait) * min(1, float64(off.Waited())/float64(told))))
-		w.between = Interval{w.ns, w.ns}
+		w.between = Interval{0, wait}
 		return w
 	}
 	w.ns = max(0, ran-run)

@@ -40,7 +40,7 @@ type Profile struct {
 	Searched  int64 `json:"searched_ns"`    // processors held without a goroutine: the scheduler looked for work, or switched
 	Idle      int64 `json:"idle_ns"`        // no goroutine was busy
 	IdleAtEnd int64 `json:"idle_at_end_ns"` // of that, the idle time at the end, which no goroutine ended
-	IdleOff   int64 `json:"idle_off_ns"`    // likewise, but goroutines ran as far as the scheduler knows: the operating system had taken all their processors
+	IdleOff   int64 `json:"idle_off_ns"`    // not in Idle: goroutines ran as far as the scheduler knows, and the operating system had taken all their processors
 	NPTSum    int64 `json:"npt_sum_ns"`     // wall - idle
 	Procs     int   `json:"procs"`          // GOMAXPROCS, its maximum
 

@@ -45,14 +45,14 @@ func dispatch(e *env, args []string) error {
 	return err
 }
 
-// byGo reports whether the go command runs the tool, and not somebody who mistyped a command. It gives tools their full path, and tells most of them for
-// which package; C compilers it calls by name, to ask what they are.
+// byGo reports whether the go command runs the tool, and not somebody who mistyped a command. It gives tools their full
+// path, and names the package in the environment, but for two questions: it asks each tool for its version, and C compilers, which it
+// calls by name, what they would run.
 func byGo(args []string) bool {
-	if filepath.IsAbs(args[0]) || len(args) > 1 && args[1] == "-###" {
-		return true
-	}
 	_, told := os.LookupEnv("TOOLEXEC_IMPORTPATH")
-	return told || slices.ContainsFunc(args[1:], filepath.IsAbs) && slices.ContainsFunc(args[1:], func(a string) bool { return a == "-V=full" })
+	version := slices.ContainsFunc(args[1:], filepath.IsAbs) && slices.Contains(args, "-V=full") // behind another wrapper
+	compiler := len(args) == 6 && args[1] == "-###" && args[2] == "-x" && args[4] == "-c" && args[5] == "-"
+	return told || version || compiler || filepath.IsAbs(args[0])
 }
 
 func unknownCommand(name, want string) error {

@@ -226,14 +226,7 @@ func TestLivePanics(t *testing.T) {
 // how much of its numbers.
 func TestBurner(t *testing.T) {
 	exe := buildProbed(t, "workloads", "imbalance")
-	for range runtime.NumCPU() {
-		burner := exec.Command("sh", "-c", "while :; do :; done")
-		if err := burner.Start(); err != nil {
-			t.Fatal(err)
-		}
-		defer burner.Wait()
-		defer burner.Process.Kill()
-	}
+	burn(t)
 	for os, want := range map[string]string{
 		"on":  "WARNING: the operating system took processors from running goroutines for",
 		"off": "WARNING: the operating system kept running threads waiting",
@@ -257,6 +250,21 @@ func TestBurner(t *testing.T) {
 		if lost < p.Busy/20 || !strings.Contains(text, want) {
 			t.Errorf("os=%s: %d ns off-CPU of %d busy, and on the page:\n%s", os, lost, p.Busy, &page)
 		}
+	}
+}
+
+// burn runs a program that takes every processor, until the test ends.
+func burn(t *testing.T) {
+	t.Helper()
+	for range runtime.NumCPU() {
+		burner := exec.Command("sh", "-c", "while :; do :; done")
+		if err := burner.Start(); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			_ = burner.Process.Kill()
+			_ = burner.Wait()
+		})
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 
@@ -156,14 +155,7 @@ func TestRefused(t *testing.T) {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	for range runtime.NumCPU() { // otherwise there is nothing to tell
-		burner := exec.Command("sh", "-c", "while :; do :; done")
-		if err := burner.Start(); err != nil {
-			t.Fatal(err)
-		}
-		defer burner.Wait()
-		defer burner.Process.Kill()
-	}
+	burn(t) // otherwise there is nothing to tell
 	tr, out := runTraced(t, exec.Command(filtered, exe, "-rounds", "200", "-workers", "4"), "GOMAXPROCS=2")
 	if out != "" {
 		t.Errorf("it said %q", out)

@@ -561,7 +561,6 @@ var Records = []Record{
 	record(TagSource, "source", "whether the operating system tells something; a later record of one name replaces an earlier one", []Field{
 		field("name", Str, "", "switches: of threads, as they happen; schedstat: the times of threads; throttling; machine"),
 		field("ticks", U64, Ticks, "up to which it did"),
-		field("errno", U32, "", "0: it does; 4294967295: it was not asked; else the error"),
-		field("lost", U64, "", "what it had no room for"),
-		field("missed", U64, "", "threads for which it was not asked")}, nil),
+		field("errno", U32, "", "0: it does; 4294967295: it was not asked; 4294967294: it is asked no more, because that cost too much; 4294967293: its file says nothing, or is not there; else the error"),
+		field("lost", U64, "", "what it had no room for")}, nil),
 }

@@ -14,8 +14,8 @@ const (
 
 var qinstGroupPath qinstPath
 
-// qinstMachineNS is the time between two readings of what concerns the whole machine: the larger that is, the longer takes
-// its file.
+// qinstMachineNS is the time between two readings of what concerns the whole machine. The larger a machine is, the longer
+// it takes to read /proc/stat.
 const qinstMachineNS = 10e9
 
 var qinstMachineAt int64 // of the last one, 0: there was none
@@ -25,7 +25,7 @@ var qinstMachineAt int64 // of the last one, 0: there was none
 // Context: writer.
 func qinstWriteMachine(all bool) {
 	throttled, group, ok := qinstThrottled()
-	qinstAnswers.throttle = ok
+	qinstAnswers.throttle = qinstAnswered(ok)
 	if ok {
 		qinstRecordThrottle(qinstNow(), throttled, group)
 	}
@@ -54,7 +54,8 @@ func qinstWriteSteal() {
 	if us, ok := qinstField(qinstReadFile("/proc/pressure/cpu\x00"), "total="); ok {
 		pressure = int64(us * 1000)
 	}
-	if qinstAnswers.machine = steal >= 0 || pressure >= 0; qinstAnswers.machine {
+	told := steal >= 0 || pressure >= 0
+	if qinstAnswers.machine = qinstAnswered(told); told {
 		qinstRecordMachine(qinstNow(), steal, pressure)
 	}
 }
@@ -146,10 +147,19 @@ func qinstHasWord(list []byte, word string) bool {
 	return false
 }
 
-// qinstAnswers is what the system gave when it was last asked.
-var qinstAnswers struct{ schedstat, throttle, machine bool }
+// qinstAnswers is what the system said when it was last asked, as in "source" records.
+var qinstAnswers = struct{ schedstat, throttle, machine uint32 }{qinstNotAsked, qinstNotAsked, qinstNotAsked}
 
-// qinstWriteSources writes what the system gives, and what it refuses with which error.
+// qinstAnswered is what such a record says of a file that told something, or did not.
+// Context: writer.
+func qinstAnswered(told bool) uint32 {
+	if told {
+		return 0
+	}
+	return qinstSilent
+}
+
+// qinstWriteSources writes what the system tells, and what it refuses with which error.
 // Context: writer.
 func qinstWriteSources() {
 	s, now := &qinstSwitches, qinstNow()
@@ -157,15 +167,8 @@ func qinstWriteSources() {
 	if s.until != 0 {
 		until = s.until
 	}
-	qinstRecordSource("switches", until, uint32(s.errno), s.lost, s.missed)
-	for _, f := range [...]struct {
-		name string
-		told bool
-	}{{"schedstat", qinstAnswers.schedstat}, {"throttling", qinstAnswers.throttle}, {"machine", qinstAnswers.machine}} {
-		errno := uint32(0)
-		if !f.told {
-			errno = 2
-		}
-		qinstRecordSource(f.name, now, errno, 0, 0)
-	}
+	qinstRecordSource("switches", until, uint32(s.errno), s.lost)
+	qinstRecordSource("schedstat", now, qinstAnswers.schedstat, 0)
+	qinstRecordSource("throttling", now, qinstAnswers.throttle, 0)
+	qinstRecordSource("machine", now, qinstAnswers.machine, 0)
 }

@@ -249,10 +249,13 @@ func qinstWriteThread(num, tid uint32) {
 	now := qinstNow()
 	run, rest, ok := qinstNumber(qinstReadFile(p.text()))
 	wait, _, ok2 := qinstNumber(rest)
-	if !ok || !ok2 {
+	told := ok && ok2
+	if qinstAnswers.schedstat != 0 { // a thread that has ended tells nothing, either
+		qinstAnswers.schedstat = qinstAnswered(told)
+	}
+	if !told {
 		return
 	}
-	qinstAnswers.schedstat = true
 	qinstRecordOscpu(num, tid, now, run, wait)
 }
 

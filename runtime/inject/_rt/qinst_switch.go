@@ -20,7 +20,7 @@ import (
 const (
 	qinstMostRings    = 512     // processors
 	qinstMostSwitched = 64      // threads when the writer begins
-	qinstMostOpened   = 1024    // events of these
+	qinstMostOpened   = 256     // events of these: descriptors that the program lacks
 	qinstSwitchBytes  = 1 << 18 // of a ring, or less: all together
 	qinstSwitchMemory = 1. / 32 // of what the tool may use
 	qinstSwitchNS     = 20e6    // between two looks into the rings
@@ -31,8 +31,12 @@ const (
 	qinstSlopeNS      = 50e6    // over which the speed of ticks is measured
 	qinstTIDSlots     = 1 << 12
 
-	qinstNotAsked = 1<<32 - 1 // instead of an error
-	qinstTooMany  = 1<<32 - 2
+	qinstNoThread      = 3 // errors of the system
+	qinstNoMemory      = 12
+	qinstNoDescriptors = 24
+	qinstNotAsked      = 1<<32 - 1 // instead of an error
+	qinstTooMany       = 1<<32 - 2
+	qinstSilent        = 1<<32 - 3
 )
 
 // qinstSwitchRing is one processor's.
@@ -57,11 +61,9 @@ type qinstSwitching struct {
 	errno   uintptr                // why there are none
 	fds     [qinstMostOpened]int32 // of events without a ring of their own
 	opened  int
-	began   int64  // when, in ns
 	checked int64  // when the cost was
 	until   uint64 // ticks up to which there are records, 0: there still are
 	seen    uint64 // records
-	missed  uint64 // threads without
 	lost    uint64 // records that found no room
 	at      int64  // of the last look
 	full    bool   // it found a ring filled by more than a quarter
@@ -98,17 +100,25 @@ func qinstStartSwitches() {
 		s.errno = qinstNotAsked
 		return
 	}
-	qinstAttach(getg().m)
-	if b := getg().m.qinst; b != qinstNone() {
-		b.tool = true
+	b := qinstAttach(getg().m)
+	if b == nil {
+		s.errno = qinstNoMemory
+		return
 	}
+	b.tool = true
 	s.ticks, s.mono, s.slope = qinstNow(), nanotime(), 1
-	s.at, s.began, s.checked = s.mono, s.mono, s.mono
+	s.at, s.checked = s.mono, s.mono
 	for found := true; found && s.errno == 0; {
 		found = qinstSwitchThreads()
 	}
+	if s.n == 0 && s.errno == 0 {
+		s.errno = qinstNoThread
+	}
 	for i := range s.rings[:s.n] { // what is mapped stays open
 		closefd(s.rings[i].fd)
+	}
+	if s.errno != 0 {
+		s.close(s.errno)
 	}
 }
 
@@ -164,8 +174,9 @@ func qinstSwitchThread(tid uint32) bool {
 			return false
 		}
 	}
+	// Without records a thread would look as if it never lost its processor. So all have them, or none.
 	if s.nKnown == len(s.known) || s.n > 0 && s.opened+s.n > qinstMostOpened {
-		s.missed++ // and once more, should it be found again
+		s.errno = qinstNoDescriptors
 		return false
 	}
 	s.known[s.nKnown] = tid
@@ -177,13 +188,17 @@ func qinstSwitchThread(tid uint32) bool {
 	for i := range s.rings[:s.n] {
 		r := &s.rings[i]
 		fd, e := qinstOpenSwitch(tid, r.cpu)
-		if e != 0 { // it has ended
+		if e == qinstNoThread { // it has ended
 			break
 		}
 		const setOutput = 0x2405
-		if _, _, e := linux.Syscall6(qinstSysIoctl, uintptr(fd), setOutput, uintptr(r.fd), 0, 0, 0); e != 0 {
-			closefd(fd)
-			s.missed++
+		if e == 0 {
+			if _, _, e = linux.Syscall6(qinstSysIoctl, uintptr(fd), setOutput, uintptr(r.fd), 0, 0, 0); e != 0 {
+				closefd(fd)
+			}
+		}
+		if e != 0 {
+			s.errno = e
 			break
 		}
 		s.fds[s.opened] = fd
@@ -202,8 +217,7 @@ func qinstMakeRings(tid uint32) {
 	for i := int32(0); i < n*8; i++ {
 		cpus += uint64(mask[i/8] >> (i % 8) & 1)
 	}
-	if cpus == 0 {
-		s.errno = 3 // there is no such thread
+	if cpus == 0 { // it has ended: the next one makes them
 		return
 	}
 	size := uint64(qinstSwitchBytes)
@@ -218,6 +232,9 @@ func qinstMakeRings(tid uint32) {
 		const noDevice = 19
 		if e == noDevice { // the processor is off
 			continue
+		}
+		if e == qinstNoThread && s.n == 0 {
+			return
 		}
 		if e != 0 {
 			s.errno = e
@@ -236,12 +253,6 @@ func qinstMakeRings(tid uint32) {
 		}
 		r.size = size
 		s.n++
-	}
-	if s.errno != 0 { // switches of some processors alone would tell nothing
-		for i := range s.rings[:s.n] {
-			closefd(s.rings[i].fd)
-		}
-		s.close(s.errno)
 	}
 }
 
@@ -293,7 +304,12 @@ func qinstOpenSwitch(tid, cpu uint32) (fd int32, errno uintptr) {
 	if e != 0 {
 		return -1, e
 	}
-	return qinstHighFD(int32(r)), 0
+	// A low number would be missing in the program, which counts on it.
+	if fd = qinstDuplicate(int32(r)); fd < 0 {
+		errno = qinstNoDescriptors
+	}
+	closefd(int32(r))
+	return fd, errno
 }
 
 // word reads a word of a ring.

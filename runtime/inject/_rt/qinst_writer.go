@@ -57,7 +57,6 @@ var qinstWhyText = [...]string{"exit", "panic or fatal error", "signal", "exec"}
 
 // qinstWake wakes the writer if it sleeps. The word is changed by one thread only, so
 // that one makes the system call.
-
 //
 //go:nosplit
 func qinstWake() {
@@ -131,7 +130,6 @@ func qinstWriter() {
 	if !qinstOut.regular {
 		qinstWriteHead() // not by the program's own thread: the reader may be slow, or gone
 	}
-	qinstStartSwitches()
 	if !qinstFlight.on {
 		qinstWriteThreads() // their usage before the trace began
 		qinstWriteMachine(true)
@@ -139,6 +137,7 @@ func qinstWriter() {
 		qinstWriteMetrics()
 		qinstPush()
 	}
+	qinstStartSwitches() // may take milliseconds, which the first readings must not wait for
 	tick := nanotime()
 	for {
 		// Buffers come first, because threads can run out of them. Then come the items that
