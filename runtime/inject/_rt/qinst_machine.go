@@ -25,7 +25,7 @@ var qinstMachineAt int64 // of the last one, 0: there was none
 // Context: writer.
 func qinstWriteMachine(all bool) {
 	throttled, group, ok := qinstThrottled()
-	qinstAnswers.throttle = qinstAnswered(ok)
+	qinstAnswers.throttle = qinstToldBy(ok)
 	if ok {
 		qinstRecordThrottle(qinstNow(), throttled, group)
 	}
@@ -55,7 +55,7 @@ func qinstWriteSteal() {
 		pressure = int64(us * 1000)
 	}
 	told := steal >= 0 || pressure >= 0
-	if qinstAnswers.machine = qinstAnswered(told); told {
+	if qinstAnswers.machine = qinstToldBy(told); told {
 		qinstRecordMachine(qinstNow(), steal, pressure)
 	}
 }
@@ -150,9 +150,9 @@ func qinstHasWord(list []byte, word string) bool {
 // qinstAnswers is what the system said when it was last asked, as in "source" records.
 var qinstAnswers = struct{ schedstat, throttle, machine uint32 }{qinstNotAsked, qinstNotAsked, qinstNotAsked}
 
-// qinstAnswered is what such a record says of a file that told something, or did not.
+// qinstToldBy is what such a record says of a file that told something, or did not.
 // Context: writer.
-func qinstAnswered(told bool) uint32 {
+func qinstToldBy(told bool) uint32 {
 	if told {
 		return 0
 	}

@@ -251,7 +251,7 @@ func qinstWriteThread(num, tid uint32) {
 	wait, _, ok2 := qinstNumber(rest)
 	told := ok && ok2
 	if qinstAnswers.schedstat != 0 { // a thread that has ended tells nothing, either
-		qinstAnswers.schedstat = qinstAnswered(told)
+		qinstAnswers.schedstat = qinstToldBy(told)
 	}
 	if !told {
 		return
