@@ -104,7 +104,11 @@ func (pg *page) doubts(s *doc.Section) {
 	}
 	pg.off(s)
 	if pg.t.Throttled > 0 && p.Off == nil {
-		s.Warn("the control group's quota stopped the process for %s, which is in these numbers as busy time", measure.Time(pg.t.Throttled))
+		where := "in these numbers as busy time"
+		if p.OffCPUMatters() {
+			where = "in [off-CPU]"
+		}
+		s.Warn("the control group's quota stopped the process for %s, which is %s", measure.Time(pg.t.Throttled), where)
 	}
 	if steal := pg.t.Steal; steal > 0 && measure.Ratio(steal, p.Busy+p.Spin) > stealWarn {
 		s.Warn("a host took processors from this virtual machine for %s (%s of busy), from all of its programs together: what of that hit this one is in these numbers as busy time, because nobody tells when", measure.Time(steal), measure.Percent(steal, p.Busy+p.Spin))
@@ -148,7 +152,7 @@ func (pg *page) off(s *doc.Section) {
 		}
 	}
 	s.Warn("the operating system took processors from running goroutines for %s (%s of busy): %s; the longest time was %s. That is [off-CPU], and in no busy time",
-		measure.Time(o.Waited()+o.Blocked), measure.Percent(o.Waited()+o.Blocked, p.Busy+p.Spin), strings.Join(parts, ", "), measure.Time(o.Longest))
+		measure.Time(o.All()), measure.Percent(o.All(), p.Busy+p.Spin), strings.Join(parts, ", "), measure.Time(o.Longest))
 }
 
 // stealWarn is the share of busy from which on the page says that a host took processors away. What it took is of all processors of the machine.
@@ -188,7 +192,7 @@ func (pg *page) summary() {
 	switch {
 	case p.CPU.Known && p.Off != nil:
 		s.Say("processor time: %s busy by this trace; the operating system counts %s used, %s of it to write this file, and took processors from running goroutines for %s",
-			measure.Time(p.Busy), measure.Time(p.CPU.User+p.CPU.System), measure.Time(p.CPU.Writer), measure.Time(p.Off.Waited()+p.Off.Blocked))
+			measure.Time(p.Busy), measure.Time(p.CPU.User+p.CPU.System), measure.Time(p.CPU.Writer), measure.Time(p.Off.All()))
 	case p.CPU.Known:
 		s.Say("processor time: %s busy by this trace; the operating system counts %s used, %s of it to write this file, and kept threads waiting for %s",
 			measure.Time(p.Busy), measure.Time(p.CPU.User+p.CPU.System), measure.Time(p.CPU.Writer), pg.waited())
@@ -412,7 +416,7 @@ func (pg *page) offCPU(s *doc.Section) {
 	p := pg.p
 	if o := p.Off; o != nil {
 		s.Say("off-CPU: the operating system took processors from running goroutines for %s (%s of busy): preempted %s, throttled %s, stopped %s, blocked %s; while they held locks: %s",
-			measure.Time(o.Waited()+o.Blocked), measure.Percent(o.Waited()+o.Blocked, p.Busy+p.Spin), measure.Time(o.Preempted), measure.Time(o.Throttled), measure.Time(o.Stopped), measure.Time(o.Blocked), measure.Time(o.Holding))
+			measure.Time(o.All()), measure.Percent(o.All(), p.Busy+p.Spin), measure.Time(o.Preempted), measure.Time(o.Throttled), measure.Time(o.Stopped), measure.Time(o.Blocked), measure.Time(o.Holding))
 		if pg.t.Sources[trace.SourceSwitches].Errno == 0 {
 			return
 		}

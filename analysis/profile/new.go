@@ -261,5 +261,5 @@ func (p *Profile) OffCPUMatters() bool { return offCPUMatters(p.OffCPU, p.Busy+p
 // OffMatters reports whether it is told when the operating system took processors from running goroutines, and that was often enough
 // to explain a part of the run.
 func (p *Profile) OffMatters() bool {
-	return p.Off != nil && offCPUMatters(p.Off.Waited()+p.Off.Blocked, p.Busy+p.Spin)
+	return p.Off != nil && offCPUMatters(p.Off.All(), p.Busy+p.Spin)
 }

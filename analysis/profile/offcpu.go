@@ -38,6 +38,14 @@ func (o *Off) Waited() int64 {
 	return o.Preempted + o.Throttled + o.Stopped
 }
 
+// All is the time in which goroutines had no processor, for whatever reason.
+func (o *Off) All() int64 {
+	if o == nil {
+		return 0
+	}
+	return o.Waited() + o.Blocked
+}
+
 // plus is the sum of two, either of which may be nil.
 func (o *Off) plus(q *Off) *Off {
 	switch {
