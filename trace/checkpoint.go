@@ -142,10 +142,11 @@ func (f *follower) checkpoint(m *merger, ticks uint64) *checkpoint {
 			continue
 		}
 		g, now := m.gors[s.g], *s
-		now.seq, now.state, now.p = g.seq, g.known(), -1
+		now.seq, now.state, now.p = g.seq, g.state, -1
 		now.probes, now.regions = slices.Clone(g.stack), slices.Clone(s.regions)
 		if g.th != nil {
 			now.thread, now.tid, now.p = g.th.id, g.th.tid, g.th.p
+			now.setOff(g.th)
 		}
 		c.states = append(c.states, now)
 	}
@@ -165,15 +166,29 @@ func (f *follower) checkpoint(m *merger, ticks uint64) *checkpoint {
 	return c
 }
 
-// known is the state from which a part of the trace goes on. What is off in a system call appears in the call.
-func (g *gor) known() State {
-	switch {
-	case g.th == nil || g.th.off != Syscall:
-		return g.state
-	case g.th.p < 0:
-		return Blocked
+// offTaken in the reason of a goroutine whose thread is off its processor: another thread got that.
+const offTaken = 1 << 8
+
+// setOff keeps what the operating system told of a thread that is off its processor, where the states of others
+// have what they wait for.
+func (s *snapshot) setOff(th *thread) {
+	if th.off == None {
+		return
 	}
-	return Syscall
+	if s.reason, s.obj = uint64(th.off), th.offAt; th.taken {
+		s.reason |= offTaken
+	}
+}
+
+// off gives it back to the thread, if the snapshot is of such a one.
+func (s *snapshot) off(th *thread, now uint64) {
+	was := State(s.reason & (offTaken - 1))
+	switch {
+	case was == Syscall && (s.state == OffCPU || s.state == Blocked), was == Running && s.state == OffCPU:
+		th.off, th.offAt, th.taken = was, s.obj, s.reason&offTaken != 0
+	case s.state == OffCPU: // of a file from before this was kept
+		th.off, th.offAt, th.taken = Running, now, true
+	}
 }
 
 // onThread reports whether the state names a thread.

@@ -152,13 +152,19 @@ func (c *cutter) machine() error {
 			return err
 		}
 	}
+	from := Time(0)
+	for i := range c.t.snapshots {
+		if s := &c.t.snapshots[i]; s.state == OffCPU {
+			from = min(from, c.t.clock.ns(s.obj))
+		}
+	}
 	list := c.t.throttlings
 	for i, r := range list {
-		inside := i+1 == len(list) || list[i+1].time > 0
+		inside := i+1 == len(list) || list[i+1].time > from
 		if inside = inside && (i == 0 || list[i-1].time < c.t.wall); !inside {
 			continue
 		}
-		if err := c.w.Data(spec.TagThrottle, c.t.clock.ticksAt(max(0, r.time)), uint64(r.ns), r.group); err != nil {
+		if err := c.w.Data(spec.TagThrottle, r.ticks, uint64(r.ns), r.group); err != nil {
 			return err
 		}
 	}

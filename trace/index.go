@@ -616,18 +616,11 @@ type given struct {
 	run, wait int64
 }
 
-// rawThrottling is a reading of how long the control group was stopped so far.
-type rawThrottling struct {
-	ticks uint64
-	ns    int64
-	group uint64
-}
-
 // machine processes the readings of what happened beside the program. The first ones are from before the trace.
 func (ix *indexer) machine() {
 	t := ix.t
 	for _, r := range ix.throttled {
-		t.throttlings = append(t.throttlings, throttling{t.clock.ns(r.ticks), r.ns, r.group})
+		t.throttlings = append(t.throttlings, throttling{r, t.clock.ns(r.ticks)})
 	}
 	if n := len(t.throttlings); n > 0 {
 		t.Throttled = t.throttled(t.throttlings[0].time, t.throttlings[n-1].time)

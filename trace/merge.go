@@ -27,9 +27,9 @@ type thread struct {
 	waitG  GoID  // held until this goroutine changes
 	waitP  int32 // held until this processor changes
 	seenIn bool
-	off    State // of its goroutine, before the operating system took the thread's processor; None: it has not
-	offAt  Time  // then: since when
-	taken  bool  // for another thread
+	off    State  // of its goroutine, before the operating system took the thread's processor; None: it has not
+	offAt  uint64 // then: since when, in ticks
+	taken  bool   // for another thread
 
 	searches      bool // has a processor and no goroutine
 	searchesSince Time

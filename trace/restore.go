@@ -52,11 +52,13 @@ func (m *merger) appear(th *thread, s *snapshot) {
 	for _, p := range s.probes {
 		m.enter(th, p)
 	}
-	if s.state == Blocked {
+	s.off(th, m.now)
+	if s.state == Blocked || th.off == Syscall {
 		m.change(th, g, Syscall, 0, ByCode, NoSlot) // else the step below would repair the way there
 	}
-	if s.state == OffCPU {
-		th.off, th.offAt, th.taken = Running, m.nowNs, true
+	last := Event{To: s.state, Cause: ByCode, By: NoSlot}
+	if s.state == Waiting {
+		last.arg, last.obj, last.aux = s.reason, s.obj, s.stack
 	}
-	m.step(th, g, Event{To: s.state, arg: s.reason, Cause: ByCode, By: NoSlot, obj: s.obj, aux: s.stack})
+	m.step(th, g, last)
 }

@@ -418,7 +418,7 @@ func (m *model) releaseProc(th *thread) {
 	case th.g.state == Syscall:
 		m.change(th, th.g, Blocked, 0, ByCode, NoSlot)
 	case th.offInCall():
-		m.step(th, th.g, Event{To: Blocked, By: NoSlot, aux: uint32(m.t.offReason(th.offAt, m.nowNs, th.taken))})
+		m.step(th, th.g, Event{To: Blocked, By: NoSlot, aux: uint32(m.offReason(th))})
 	}
 	m.wake(0, p)
 }

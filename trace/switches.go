@@ -68,10 +68,10 @@ func (m *model) switched(kind uint64, number uint32) {
 		m.resume(th)
 	case th.g == nil || th.off != None:
 	case th.g.state == Running || th.g.state == Syscall && kind == spec.EvTaken:
-		th.off, th.offAt, th.taken = th.g.state, m.nowNs, kind == spec.EvTaken
+		th.off, th.offAt, th.taken = th.g.state, m.now, kind == spec.EvTaken
 		m.change(th, th.g, OffCPU, 0, ByCode, NoSlot)
 	case th.g.state == Syscall: // it waits there, and its processor does not know yet
-		th.off, th.offAt, th.taken = Syscall, m.nowNs, false
+		th.off, th.offAt, th.taken = Syscall, m.now, false
 		m.change(th, th.g, Blocked, 0, ByCode, NoSlot)
 	}
 }
@@ -87,7 +87,7 @@ func (m *model) resume(th *thread) {
 	}
 	switch th.g.state {
 	case OffCPU:
-		m.step(th, th.g, Event{To: was, By: NoSlot, aux: uint32(m.t.offReason(th.offAt, m.nowNs, th.taken))})
+		m.step(th, th.g, Event{To: was, By: NoSlot, aux: uint32(m.offReason(th))})
 	case Blocked:
 		if was == Syscall {
 			m.change(th, th.g, was, 0, ByCode, NoSlot)
@@ -100,12 +100,14 @@ const (
 	offStopped   = 150e6 // ns: what is shorter may be without any sign of life from the tool
 )
 
-// offReason tells why a thread was off its processor for some time.
-func (t *Trace) offReason(from, to Time, taken bool) OffReason {
-	if !taken {
-		// The tool's own thread reads the clocks ten times a second, unless it is stopped too.
+// offReason tells why a thread has been off its processor.
+func (m *model) offReason(th *thread) OffReason {
+	t, from, to := m.t, m.t.clock.ns(th.offAt), m.nowNs
+	if !th.taken {
+		// The tool's own thread reads the clocks ten times a second, unless it is stopped too. (A part of a trace
+		// has a reading at its beginning that nobody made.)
 		p := t.clock.points
-		next := sort.Search(len(p), func(i int) bool { return t.clock.ns(p[i].ticks) > from })
+		next := sort.Search(len(p), func(i int) bool { return t.clock.ns(p[i].ticks) > max(from, 0) })
 		if to-from > offStopped && (next == len(p) || t.clock.ns(p[next].ticks) >= to) {
 			return OffStopped
 		}
@@ -119,7 +121,12 @@ func (t *Trace) offReason(from, to Time, taken bool) OffReason {
 
 // throttling is a reading of how long the control group was stopped so far.
 type throttling struct {
-	time  Time
+	rawThrottling
+	time Time
+}
+
+type rawThrottling struct {
+	ticks uint64
 	ns    int64
 	group uint64
 }
