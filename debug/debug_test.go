@@ -1,6 +1,7 @@
 package debug
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -15,8 +16,6 @@ import (
 
 	"qinst.dev/sddf"
 	"qinst.dev/sddf/spec"
-	"qinst.dev/trace"
-	"qinst.dev/trace/tracetest"
 )
 
 // fake is a program that notes what it is asked for.
@@ -38,7 +37,7 @@ func newFake(t *testing.T) *fake {
 		return f.tables[i], uint32(10 * i), true
 	}
 	f.point = func(point uint32) (hits, traced, timed uint64, level uint8, rate float64) {
-		level = uint8(trace.LevelTrace)
+		level = 3 // trace
 		if point == 1 {
 			level += least
 		}
@@ -310,15 +309,9 @@ func TestTrace(t *testing.T) {
 		t.Fatalf("status %d, flushed %d times: %s", w.Code, f.flushed, w.Body)
 	}
 	body := w.Body.String()
-	if !strings.HasPrefix(body, string(after)) {
-		t.Errorf("found %d bytes, expected first those of the file, %d", len(body), len(after))
-	}
-	tr, err := trace.New(strings.NewReader(body), int64(len(body)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if losses := tr.Losses(); tr.Wall() != 9500 || losses.TailBytes > 0 || losses.Records > 0 {
-		t.Errorf("%d ns, lost %v, expected the last 9500 ns", tr.Wall(), losses.List())
+	want := sddf.AppendCommand(after, spec.CommandWindow, spec.Attr{Key: spec.WindowFrom, Value: uint64(10100)}, spec.Attr{Key: spec.WindowTo, Value: uint64(19600)})
+	if body != string(want) {
+		t.Errorf("found %d bytes, expected the %d of the file, and the command that names its last 9500 ticks", len(body), len(after))
 	}
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
@@ -342,36 +335,25 @@ func (f *fake) writes(t *testing.T, contents ...[]byte) (path string) {
 	return path
 }
 
-// growing is a trace of 19,500 ns as it is after 10,000 of them, and at its end.
+// growing is a stream with a reading of the clocks at 100, 10,100 and 19,600 ticks: as it is before the last, and whole.
 func growing(t *testing.T) (before, after []byte) {
-	b := tracetest.New(1)
-	p := b.Proc("main.f")
-	g := b.Go(0, "main.main")
-	b.Start(g, 0)
-	for i := range int64(20) {
-		b.At(i*1000).Enter(g, p)
-		b.At(i*1000+500).Exit(g, p)
-	}
-	data := b.Bytes()
-	r, err := sddf.NewReader(strings.NewReader(string(data)), int64(len(data)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for p, err := range r.Packets() {
-		if err != nil {
+	t.Helper()
+	var out bytes.Buffer
+	w := sddf.NewWriter(&out, "test", spec.Records)
+	w.Attribute("program", "test")
+	clock := func(ticks uint64) {
+		if err := errors.Join(w.Data(spec.TagClock, ticks, int64(ticks), int64(ticks)), w.Flush()); err != nil {
 			t.Fatal(err)
 		}
-		if p.Kind == spec.Data && p.Record.Tag == spec.TagClock {
-			ticks, mono, wall := p.Values[0].(uint64), p.Values[1].(int64), p.Values[2].(int64)
-			before, err = sddf.AppendRecord(data[:p.Off+p.Len:p.Off+p.Len], p.Record, ticks+2*10000, mono+10000, wall+10000)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return before, append(before[:len(before):len(before)], data[p.Off+p.Len:]...)
-		}
 	}
-	t.Fatal("found no clock record")
-	return nil, nil
+	clock(100)
+	clock(10100)
+	before = bytes.Clone(out.Bytes())
+	if err := w.Data(spec.TagReason, uint32(1), "a wait"); err != nil {
+		t.Fatal(err)
+	}
+	clock(19600)
+	return before, out.Bytes()
 }
 
 // What cannot be a part of a trace is refused, in words, before anything is sent.

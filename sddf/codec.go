@@ -13,7 +13,7 @@ type Unpacker func(src io.ReaderAt, size int64) (io.ReaderAt, int64, error)
 var codecs = map[string]Unpacker{}
 
 // RegisterCodec makes files of a codec readable. Packages that can read one must call it when
-// they are initialised, as qinst.dev/sddf/pack does, so that programs that import none need not
+// they are initialised, as qinst.dev/cmd/internal/sddf/pack does, so that programs that import none need not
 // link one.
 func RegisterCodec(name string, u Unpacker) { codecs[name] = u }
 

@@ -6,11 +6,11 @@ import (
 	"slices"
 	"strings"
 
-	"qinst.dev/analysis/profile"
-	"qinst.dev/instrument/toolexec"
-	"qinst.dev/report"
-	"qinst.dev/report/doc"
-	"qinst.dev/trace"
+	"qinst.dev/cmd/internal/analysis/profile"
+	"qinst.dev/cmd/internal/instrument/toolexec"
+	"qinst.dev/cmd/internal/report"
+	"qinst.dev/cmd/internal/report/doc"
+	"qinst.dev/cmd/internal/trace"
 )
 
 // question is what a user asks of a run (Reed, section 6). It decides which kinds of

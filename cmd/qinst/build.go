@@ -6,8 +6,8 @@ import (
 	"os"
 	"os/exec"
 
-	"qinst.dev/instrument/toolexec"
-	"qinst.dev/lab"
+	"qinst.dev/cmd/internal/instrument/toolexec"
+	"qinst.dev/cmd/internal/lab"
 )
 
 func setupBuild(fs *flagSet) action { return setupGo(fs, "build") }

@@ -6,9 +6,9 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"qinst.dev/cmd/internal/trace"
+	"qinst.dev/cmd/internal/trace/tracetest"
 	"qinst.dev/sddf/spec"
-	"qinst.dev/trace"
-	"qinst.dev/trace/tracetest"
 )
 
 // TestBursts runs a program whose probes are too dear for the default budget, and compares what

@@ -8,13 +8,13 @@ import (
 	"slices"
 	"strings"
 
-	"qinst.dev/lab"
+	"qinst.dev/cmd/internal/lab"
+	"qinst.dev/cmd/internal/sddf/pablo"
+	"qinst.dev/cmd/internal/sddf/pack"
+	"qinst.dev/cmd/internal/sddf/salvage"
+	"qinst.dev/cmd/internal/sddf/text"
 	"qinst.dev/sddf"
-	"qinst.dev/sddf/pablo"
-	"qinst.dev/sddf/pack"
-	"qinst.dev/sddf/salvage"
 	"qinst.dev/sddf/spec"
-	"qinst.dev/sddf/text"
 )
 
 // forms maps the name of each form that a file can be converted to to its writer.

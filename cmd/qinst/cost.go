@@ -19,11 +19,11 @@ import (
 
 	"golang.org/x/tools/txtar"
 
-	"qinst.dev/instrument/toolexec"
-	"qinst.dev/internal/stats"
-	"qinst.dev/lab"
+	"qinst.dev/cmd/internal/instrument/toolexec"
+	"qinst.dev/cmd/internal/lab"
+	"qinst.dev/cmd/internal/stats"
+	"qinst.dev/cmd/internal/trace"
 	"qinst.dev/sddf/spec"
-	"qinst.dev/trace"
 )
 
 //go:embed cost.txtar

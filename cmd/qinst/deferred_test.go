@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"qinst.dev/cmd/internal/trace/tracetest"
 	"qinst.dev/sddf/spec"
-	"qinst.dev/trace/tracetest"
 )
 
 // TestDeferred compares what a program of deferred operations prints with probes and without: the order of

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"qinst.dev/instrument/toolexec"
+	"qinst.dev/cmd/internal/instrument/toolexec"
 	"qinst.dev/settings"
 )
 

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"qinst.dev/instrument/toolexec"
+	"qinst.dev/cmd/internal/instrument/toolexec"
 	"qinst.dev/settings"
 )
 

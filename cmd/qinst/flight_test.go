@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"qinst.dev/analysis/profile"
-	"qinst.dev/trace"
-	"qinst.dev/trace/tracetest"
+	"qinst.dev/cmd/internal/analysis/profile"
+	"qinst.dev/cmd/internal/trace"
+	"qinst.dev/cmd/internal/trace/tracetest"
 )
 
 // TestFlightRecorder: a file with the last events appears if something asks for it, or

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"qinst.dev/analysis/advice"
+	"qinst.dev/cmd/internal/analysis/advice"
 	"qinst.dev/settings"
 )
 

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"qinst.dev/analysis/profile"
-	"qinst.dev/trace"
+	"qinst.dev/cmd/internal/analysis/profile"
+	"qinst.dev/cmd/internal/trace"
 )
 
 // runHolds runs program holds at the default budget. It returns the trace, what is known of its lock, and what the

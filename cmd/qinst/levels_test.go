@@ -6,10 +6,10 @@ import (
 	"strings"
 	"testing"
 
+	"qinst.dev/cmd/internal/sddf/salvage"
+	"qinst.dev/cmd/internal/trace"
 	"qinst.dev/sddf"
-	"qinst.dev/sddf/salvage"
 	"qinst.dev/sddf/spec"
-	"qinst.dev/trace"
 )
 
 // TestLevels compares a program's own counts with those of its probes, under limits

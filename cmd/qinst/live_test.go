@@ -19,12 +19,12 @@ import (
 	"testing"
 	"time"
 
-	"qinst.dev/analysis/profile"
-	"qinst.dev/internal/oracle"
-	"qinst.dev/report"
+	"qinst.dev/cmd/internal/analysis/profile"
+	"qinst.dev/cmd/internal/oracle"
+	"qinst.dev/cmd/internal/report"
+	"qinst.dev/cmd/internal/trace"
+	"qinst.dev/cmd/internal/trace/tracetest"
 	"qinst.dev/sddf/spec"
-	"qinst.dev/trace"
-	"qinst.dev/trace/tracetest"
 )
 
 // probed are the programs that were built, each once.

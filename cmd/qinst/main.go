@@ -16,8 +16,8 @@ import (
 	"os"
 	"syscall"
 
-	"qinst.dev/instrument/toolexec"
-	"qinst.dev/lab"
+	"qinst.dev/cmd/internal/instrument/toolexec"
+	"qinst.dev/cmd/internal/lab"
 )
 
 // env holds the output streams that a command may use: stdout for data, stderr for

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"qinst.dev/trace"
-	"qinst.dev/trace/tracetest"
+	"qinst.dev/cmd/internal/trace"
+	"qinst.dev/cmd/internal/trace/tracetest"
 )
 
 // crowded is a program with many procedures, which many threads call at the same time,

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"io"
 
+	"qinst.dev/cmd/internal/sddf/salvage"
 	"qinst.dev/sddf"
-	"qinst.dev/sddf/salvage"
 )
 
 // setupMerge joins several files into one.

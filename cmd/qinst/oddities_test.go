@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"qinst.dev/cmd/internal/trace"
+	"qinst.dev/cmd/internal/trace/tracetest"
 	"qinst.dev/sddf/spec"
-	"qinst.dev/trace"
-	"qinst.dev/trace/tracetest"
 )
 
 // TestOddities builds a program of what people seldom write and generators do: a procedure of

@@ -12,8 +12,8 @@ import (
 	"slices"
 	"strings"
 
-	"qinst.dev/instrument/points"
-	"qinst.dev/instrument/toolexec"
+	"qinst.dev/cmd/internal/instrument/points"
+	"qinst.dev/cmd/internal/instrument/toolexec"
 )
 
 // setupPoints lists the points and skips of a build with the same arguments. The go

@@ -7,7 +7,7 @@ import (
 	"io"
 	"slices"
 
-	"qinst.dev/instrument/points"
+	"qinst.dev/cmd/internal/instrument/points"
 	"qinst.dev/sddf/spec"
 )
 

@@ -11,11 +11,11 @@ import (
 	"strings"
 	"time"
 
-	"qinst.dev/analysis/profile"
-	"qinst.dev/instrument/toolexec"
-	"qinst.dev/lab"
-	"qinst.dev/report"
-	"qinst.dev/trace"
+	"qinst.dev/cmd/internal/analysis/profile"
+	"qinst.dev/cmd/internal/instrument/toolexec"
+	"qinst.dev/cmd/internal/lab"
+	"qinst.dev/cmd/internal/report"
+	"qinst.dev/cmd/internal/trace"
 )
 
 // partOf selects the part of a trace that a profile covers, and its interpretation.

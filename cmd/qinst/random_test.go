@@ -12,10 +12,10 @@ import (
 	"strings"
 	"testing"
 
-	"qinst.dev/analysis/profile"
-	"qinst.dev/internal/progen"
-	"qinst.dev/trace"
-	"qinst.dev/trace/tracetest"
+	"qinst.dev/cmd/internal/analysis/profile"
+	"qinst.dev/cmd/internal/progen"
+	"qinst.dev/cmd/internal/trace"
+	"qinst.dev/cmd/internal/trace/tracetest"
 )
 
 // TestRandomPrograms runs programs that know how often each call is made and each

@@ -11,11 +11,11 @@ import (
 	"strings"
 	"time"
 
-	"qinst.dev/report"
-	"qinst.dev/report/doc"
-	"qinst.dev/sddf/salvage"
-	"qinst.dev/sddf/text"
-	"qinst.dev/trace"
+	"qinst.dev/cmd/internal/report"
+	"qinst.dev/cmd/internal/report/doc"
+	"qinst.dev/cmd/internal/sddf/salvage"
+	"qinst.dev/cmd/internal/sddf/text"
+	"qinst.dev/cmd/internal/trace"
 )
 
 // oneFile returns the file that a command reads: the given one, or else the newest one of

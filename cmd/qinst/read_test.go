@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"qinst.dev/trace/tracetest"
+	"qinst.dev/cmd/internal/trace/tracetest"
 )
 
 func writeTrace(t *testing.T) string {

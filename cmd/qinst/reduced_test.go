@@ -9,10 +9,10 @@ import (
 	"strings"
 	"testing"
 
+	"qinst.dev/cmd/internal/trace"
+	"qinst.dev/cmd/internal/trace/tracetest"
 	"qinst.dev/sddf"
 	"qinst.dev/sddf/spec"
-	"qinst.dev/trace"
-	"qinst.dev/trace/tracetest"
 )
 
 // calledIn is how often program "reduced" calls its procedures.

@@ -11,8 +11,8 @@ import (
 	"slices"
 	"strings"
 
-	"qinst.dev/lab"
-	"qinst.dev/lab/check"
+	"qinst.dev/cmd/internal/lab"
+	"qinst.dev/cmd/internal/lab/check"
 )
 
 // runFlags holds the flags of the command "run".

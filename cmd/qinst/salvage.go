@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"qinst.dev/sddf/salvage"
+	"qinst.dev/cmd/internal/sddf/salvage"
 )
 
 // salvageFlags holds the flags of the command "salvage".

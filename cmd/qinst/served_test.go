@@ -15,8 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"qinst.dev/cmd/internal/trace"
 	"qinst.dev/sddf/spec"
-	"qinst.dev/trace"
 )
 
 // TestServed changes what is recorded of a running program, and takes a trace of a

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"qinst.dev/analysis/profile"
-	"qinst.dev/trace"
+	"qinst.dev/cmd/internal/analysis/profile"
+	"qinst.dev/cmd/internal/trace"
 )
 
 var stormCalls = flag.Int("storm", 4000000, "calls at each site by each goroutine of TestStorm")

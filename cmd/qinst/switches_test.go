@@ -10,12 +10,12 @@ import (
 	"strings"
 	"testing"
 
-	"qinst.dev/analysis/profile"
-	"qinst.dev/report"
+	"qinst.dev/cmd/internal/analysis/profile"
+	"qinst.dev/cmd/internal/report"
+	"qinst.dev/cmd/internal/trace"
+	"qinst.dev/cmd/internal/trace/tracetest"
 	"qinst.dev/sddf"
 	"qinst.dev/sddf/spec"
-	"qinst.dev/trace"
-	"qinst.dev/trace/tracetest"
 )
 
 // threadSwitch is a record of a thread that lost its processor, or got one.

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"qinst.dev/analysis/advice"
-	"qinst.dev/analysis/profile"
+	"qinst.dev/cmd/internal/analysis/advice"
+	"qinst.dev/cmd/internal/analysis/profile"
 )
 
 // TestUnlocks: locks that are held equally long have the same hold and a hint each, whichever way they are given back. Of

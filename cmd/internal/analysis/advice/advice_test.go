@@ -1,0 +1,185 @@
+package advice_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"qinst.dev/cmd/internal/analysis/advice"
+	"qinst.dev/cmd/internal/analysis/profile"
+	"qinst.dev/cmd/internal/trace/tracetest"
+	"qinst.dev/sddf/spec"
+)
+
+const ms = 1_000_000
+
+// threads are n of the same steps.
+func threads(n int, ops ...tracetest.Op) (list []tracetest.Thread) {
+	for range n {
+		list = append(list, tracetest.Thread{Name: "main.worker", Ops: ops})
+	}
+	return list
+}
+
+// Programs with one cause of waiting each, and the advice that there is for it.
+func TestAdvice(t *testing.T) {
+	do, lock, unlock := tracetest.Do, tracetest.Lock("main.mu"), tracetest.Unlock("main.mu")
+	var convoy, meets []tracetest.Op
+	for range 50 {
+		convoy = append(convoy, do("main.outside", 4*ms), tracetest.Enter("main.update"), lock, do("main.inside", ms), unlock, tracetest.Leave("main.update"))
+		meets = append(meets, do("main.outside", 10*ms), lock, do("main.inside", ms), unlock)
+	}
+	heavy := append(threads(3, do("main.work", 3*ms)), threads(1, do("main.work", 9*ms))...)
+	alone := append(threads(3, tracetest.Wait("go"), do("main.work", 5*ms)),
+		threads(1, do("main.input", 5*ms), tracetest.Signal("go"), tracetest.Signal("go"), tracetest.Signal("go"), do("main.work", 5*ms))...)
+	var barrier, turns []tracetest.Thread
+	for i := range 3 {
+		var steps, turn []tracetest.Op
+		for k := range 10 {
+			took := int64(ms)
+			if k%3 == i {
+				took = 6 * ms
+			}
+			steps = append(steps, do("main.step", took), tracetest.Barrier("main.meet", 3))
+			turn = append(turn, tracetest.Wait(fmt.Sprint("turn", i)), do("main.step", ms), tracetest.Signal(fmt.Sprint("turn", (i+1)%3)))
+		}
+		if i == 0 {
+			turn = turn[1:]
+		}
+		barrier = append(barrier, tracetest.Thread{Name: "main.worker", Ops: steps})
+		turns = append(turns, tracetest.Thread{Name: "main.worker", Ops: turn})
+	}
+	var many []tracetest.Op
+	for range 60_000 {
+		many = append(many, do("main.small", 100), lock, do("main.inside", 1), unlock)
+	}
+	for _, c := range []struct {
+		name    string
+		procs   int
+		threads []tracetest.Thread
+		want    []string
+	}{
+		{"a barrier", 3, barrier, []string{
+			"main.meet is a barrier: 20 of its 20 waits ended together, and goroutines waited 100ms there for the last one while not all processors were busy, 100.0% of it for main.main. If they only must not run at the same time, a lock is enough"}},
+		{"each needs what the one before made", 3, turns, []string{
+			"the run is serial: for 30.0ms (100.0% of the run) no second goroutine had work for another of the 3 processors",
+			"the 3 goroutines main.worker work one behind the other: 1.00 processors were busy on average during their 30.0ms"}},
+		{"few parts of work", 4, threads(2, do("main.work", 9*ms)), []string{
+			"split the work into more parts: 100.0% of it is in 2 goroutines main.worker, fewer than the 4 processors, which were not all busy for 9.00ms (starvation by small problem size)"}},
+		{"many operations", 1, threads(1, many...), []string{
+			"synchronize less often: operations take about 1.20ms by themselves, without waiting (19.8% of busy), most of it in 120,000 operations on main.mu. Larger pieces of work need fewer of them"}},
+
+		{"all busy", 4, threads(4, do("main.work", 9*ms)), nil},
+		{"a lock that is seldom waited for", 4, threads(4, meets...), nil},
+		{"a lock convoy (W5)", 8, threads(8, convoy...), []string{
+			"shorten or split what main.mu guards: it was held for 400ms (99.0% of the run), and goroutines queued for it for 399ms, 2.98 on average; during 100.0% of their waits main.update held it. Somebody waits nearly all the time"}},
+		{"one goroutine has most of the work (W8)", 4, heavy, []string{
+			"balance the load of the 4 goroutines main.worker: one of them worked for 9.00ms, the others for 3.00ms on average, and not all processors were busy for 6.00ms"}},
+		{"serial input (W6)", 4, alone, []string{"divide the work of main.input among goroutines, or do it beside other work: for 5.00ms (50.0% of the run) it kept one processor busy, and no other goroutine could run"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			hints := hintsOf(t, tracetest.SimulateOn(tracetest.New(c.procs).Attribute("atomic_cost_ps", 10_000), c.threads))
+			for _, want := range c.want {
+				if !strings.Contains(hints, want) {
+					t.Errorf("no %q", want)
+				}
+			}
+			if (hints != "") != (c.want != nil) || t.Failed() {
+				t.Errorf("hints:\n%s", hints)
+			}
+		})
+	}
+}
+
+// hintsOf is the advice about a built trace.
+func hintsOf(t *testing.T, b *tracetest.Builder) string {
+	t.Helper()
+	p, err := profile.New(b.Trace())
+	if err != nil {
+		t.Fatal(err)
+	}
+	items := advice.Of(p)
+	for _, it := range items {
+		if it.ID == "" || it.Claim == "" || it.Subject.Kind == "" || len(it.Evidence) == 0 {
+			t.Errorf("found advice without an id, a claim, a subject or evidence: %+v", it)
+		}
+	}
+	return strings.Join(advice.Texts(items), "\n")
+}
+
+// A producer and a consumer that wait for each other by turns: few buffers between them.
+func TestFewBuffers(t *testing.T) {
+	const channel = 0x1000
+	b := tracetest.New(2)
+	producer, consumer := b.Go(0, "runtime.main"), b.Go(0, "main.consumer")
+	b.Start(producer, 0)
+	b.Start(consumer, 1)
+	for k := range int64(10) {
+		began := k * 30 * ms
+		if k%2 == 0 { // the consumer takes longer
+			b.At(began+10*ms).Wait(producer, "chan send", channel, 0)
+			b.At(began+30*ms).Unpark(consumer, producer)
+			b.Start(producer, 0)
+			continue
+		}
+		b.At(began+10*ms).Wait(consumer, "chan receive", channel, 0)
+		b.At(began+30*ms).Unpark(producer, consumer)
+		b.Start(consumer, 1)
+	}
+	if hints := hintsOf(t, b); !strings.Contains(hints, "larger buffer: senders waited 100ms for receivers and receivers 100ms for senders, in turn") {
+		t.Errorf("hints:\n%s", hints)
+	}
+}
+
+// Who waits for the network may wait for requests.
+func TestNetworkAlone(t *testing.T) {
+	b := tracetest.New(2)
+	g := b.Go(0, "runtime.main")
+	b.Start(g, 0)
+	for k := range int64(10) {
+		b.At(k*30*ms+10*ms).Wait(g, "IO wait", 0, 0)
+		b.At(k*30*ms+30*ms).Unpark(0, g)
+		b.Start(g, 0)
+	}
+	if hints := hintsOf(t, b); !strings.Contains(hints, "overlap input and output with work: nothing ran for 200ms (66.7% of the run), while goroutines were in system calls or waited for the network for 200ms. If it waited for requests, that is no loss") {
+		t.Errorf("hints:\n%s", hints)
+	}
+}
+
+// Work, and then input that nobody works beside.
+func TestInputAlone(t *testing.T) {
+	b := tracetest.New(2)
+	f := b.Proc("main.load")
+	g := b.Go(0, "runtime.main")
+	b.Start(g, 0)
+	b.Enter(g, f)
+	for k := range int64(10) {
+		b.At(k*30*ms + 10*ms).Syscall(g)
+		b.Steal(g)
+		b.At(k*30*ms + 30*ms).SyscallEndBlocked(g)
+		b.Start(g, 0)
+	}
+	b.Exit(g, f)
+	if hints := hintsOf(t, b); !strings.Contains(hints, "overlap input and output with work: nothing ran for 200ms (66.7% of the run), while goroutines were in system calls or waited for the network for 200ms; main.load ended 100.0% of that time") {
+		t.Errorf("hints:\n%s", hints)
+	}
+}
+
+// A goroutine that spends much of its time on the collector's behalf.
+func TestMuchCollected(t *testing.T) {
+	b := tracetest.New(1)
+	f := b.Proc("main.allocates")
+	g := b.Go(0, "runtime.main")
+	b.Start(g, 0)
+	b.Enter(g, f)
+	for k := range int64(10) {
+		b.At(k*10*ms+8*ms).Note(g, spec.EvGCBegin)
+		b.Note(g, spec.EvAssistBegin)
+		b.At(k*10*ms+10*ms).Note(g, spec.EvAssistEnd)
+		b.Note(g, spec.EvGCEnd)
+	}
+	b.Exit(g, f)
+	if hints := hintsOf(t, b); !strings.Contains(hints, "allocate less: the garbage collector took 20.0% of the busy time, as far as the trace of the scheduler tells, in 10 cycles, one every 10.0ms") {
+		t.Errorf("hints:\n%s", hints)
+	}
+}

@@ -1,0 +1,90 @@
+package profile
+
+import (
+	"slices"
+
+	"qinst.dev/cmd/internal/analysis/replay"
+	"qinst.dev/cmd/internal/trace"
+	"qinst.dev/sddf/spec"
+)
+
+// blame divides the time of waits among those who caused them (ADR 21).
+type blame struct {
+	r      *replay.Replay
+	owners map[string][]trace.PointID // by name of objects: procedures with operations that are no events
+}
+
+func newBlame(r *replay.Replay) *blame {
+	b := &blame{r: r, owners: map[string][]trace.PointID{}}
+	for i := range r.T.Points {
+		p := &r.T.Points[i]
+		if p.Kind != spec.PointSync || p.Degraded() == 0 || p.Owner < 0 || int(p.Owner) >= len(r.T.Points) {
+			continue
+		}
+		if r.T.Points[p.Owner].Kind == spec.PointProc && !slices.Contains(b.owners[p.Name], p.Owner) {
+			b.owners[p.Name] = append(b.owners[p.Name], p.Owner)
+		}
+	}
+	return b
+}
+
+// ends returns the waker to which a wait is charged. known reports whether the wait's object was
+// known from its beginning.
+func (b *blame) ends(w *replay.Wait, known bool, by replay.Waker, now trace.Time, s *sampled) ender {
+	switch {
+	case by.G == nil:
+		return causeOf(by.Cause)
+	case !known:
+		return ender(b.r.Contexts.Node(by.G.Context).Proc)
+	}
+	return ender(b.wakes(w, by.G, now, s))
+}
+
+// wakes returns the procedure in which a goroutine ends a wait: that of the operation it has just
+// done or, if that operation was not an event, a procedure whose calls are not events either.
+func (b *blame) wakes(w *replay.Wait, g *replay.G, now trace.Time, s *sampled) trace.PointID {
+	if w.Address == g.Did.Address && now-g.Did.At < togetherNS {
+		return b.r.Operates(g, g.Did.Point)
+	}
+	if len(b.owners) > 0 {
+		return b.ownerAt(g.Context, b.owners[b.name(w)], s)
+	}
+	return b.r.Contexts.Node(g.Context).Proc
+}
+
+// name returns the name of a wait's object, as far as it is known before the end of the trace.
+func (b *blame) name(w *replay.Wait) string {
+	if name := b.r.Names.AtPlace(w.Stack, w.Reason); name != "" || len(w.Object.Points) == 0 {
+		return name
+	}
+	return b.r.T.Points[w.Object.Points[0]].Name
+}
+
+// ownerAt returns the one of owners, the procedures that operate on an object, in which a
+// goroutine is at a context. It is the context's own procedure, or the only owner whose calls are
+// not all events. If there are several of those, it is the one in which samples found goroutines
+// there most often.
+func (b *blame) ownerAt(id replay.ContextID, owners []trace.PointID, s *sampled) trace.PointID {
+	top := b.r.Contexts.Node(id).Proc
+	if slices.Contains(owners, top) {
+		return top
+	}
+	best, most := top, 0.0
+	found := s.found[id]
+	var others int
+	for _, proc := range owners {
+		if b.r.T.Points[proc].Degraded() == 0 {
+			continue // otherwise there would be an event
+		}
+		if others++; others == 1 {
+			best = proc // the only one, so far
+		}
+		if found != nil && found.within[proc] > most {
+			best, most = proc, found.within[proc]
+		}
+	}
+	if others > 1 && most == 0 {
+		return top
+	}
+	return best
+}

@@ -1,0 +1,104 @@
+package profile
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"qinst.dev/cmd/internal/analysis/replay"
+	"qinst.dev/cmd/internal/trace"
+)
+
+// Memory is what the program took of the heap, from events that are chosen at random by bytes.
+type Memory struct {
+	Bytes   int64   `json:"bytes"`   // that the events stand for
+	Samples int64   `json:"samples"` // events
+	Places  []Taken `json:"places"`  // most bytes first
+
+	observed float64 // observations: large objects count more
+}
+
+// Taken is what one procedure took: in its own code, or in a call that no instrumented package makes.
+type Taken struct {
+	Name    string     `json:"name"`
+	File    string     `json:"file"`
+	Line    int        `json:"line"` // of the call or expression that takes most of it
+	Bytes   int64      `json:"bytes"`
+	Share   float64    `json:"share"`          // of all bytes
+	Between [2]float64 `json:"share_interval"` // 95 %
+}
+
+// memory adds up what was taken, by place.
+type memory struct {
+	r     *replay.Replay
+	taken map[trace.Frame]float64
+	n     int64
+	// The sum of squares: few large objects may have most of the bytes, and then tell less than their number.
+	squares float64
+}
+
+func newMemory(r *replay.Replay) memory { return memory{r: r, taken: map[trace.Frame]float64{}} }
+
+func (m *memory) take(a trace.Allocated) {
+	w := float64(a.Bytes)
+	m.squares += w * w
+	m.n++
+	m.taken[m.r.Names.Own(a.Stack)] += w
+}
+
+// list returns the places by procedure, nil if there were no events.
+func (m *memory) list() *Memory {
+	if m.n == 0 {
+		return nil
+	}
+	byName, most := map[string]*Taken{}, map[string]float64{}
+	all := &Memory{Samples: m.n}
+	for f, w := range m.taken {
+		t := byName[f.Function]
+		if t == nil {
+			t = &Taken{Name: f.Function}
+			byName[f.Function] = t
+		}
+		t.Bytes += int64(w)
+		all.Bytes += int64(w)
+		if w > most[f.Function] || w == most[f.Function] && f.Line < t.Line {
+			most[f.Function], t.File, t.Line = w, f.File, f.Line
+		}
+	}
+	for _, t := range byName {
+		all.Places = append(all.Places, *t)
+	}
+	// The effective number of observations, if those of large objects count by their bytes.
+	all.divide(float64(all.Bytes) * float64(all.Bytes) / m.squares)
+	return all
+}
+
+// divide sets shares and sorts them. n is the number of observations.
+func (m *Memory) divide(n float64) {
+	for i := range m.Places {
+		t := &m.Places[i]
+		t.Share = float64(t.Bytes) / float64(m.Bytes)
+		half := 1.96 * math.Sqrt(t.Share*(1-t.Share)/n)
+		t.Between = [2]float64{thousandths(max(0, t.Share-half)), thousandths(min(1, t.Share+half))}
+		t.Share = thousandths(t.Share)
+	}
+	m.observed = n
+	slices.SortFunc(m.Places, func(x, y Taken) int { return cmp.Or(cmp.Compare(y.Bytes, x.Bytes), cmp.Compare(x.Name, y.Name)) })
+}
+
+// with is the sum of two runs.
+func (m *Memory) with(q *Memory) *Memory {
+	if m == nil || q == nil {
+		return cmp.Or(m, q)
+	}
+	sum := &Memory{Bytes: m.Bytes + q.Bytes, Samples: m.Samples + q.Samples, Places: slices.Clone(m.Places)}
+	for _, t := range q.Places {
+		if k := slices.IndexFunc(sum.Places, func(x Taken) bool { return x.Name == t.Name }); k >= 0 {
+			sum.Places[k].Bytes += t.Bytes
+		} else {
+			sum.Places = append(sum.Places, t)
+		}
+	}
+	sum.divide(m.observed + q.observed)
+	return sum
+}

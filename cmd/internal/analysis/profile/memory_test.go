@@ -1,0 +1,40 @@
+package profile_test
+
+import (
+	"testing"
+
+	"qinst.dev/cmd/internal/trace/tracetest"
+)
+
+// Memory is of the innermost procedure whose package has probes, whatever it calls; its share has an interval.
+func TestMemory(t *testing.T) {
+	b := tracetest.New(1)
+	f := b.Proc("main.parse")
+	b.Proc("main.join")
+	inParse := b.Stack("runtime.mallocgc", "bytes.growSlice", "main.parse", "main.join", "main.main")
+	inJoin := b.Stack("runtime.mallocgc", "strings.Join", "main.join", "main.main")
+	elsewhere := b.Stack("runtime.mallocgc", "encoding/json.Marshal", "net/http.serve")
+	g := b.Go(0, "runtime.main")
+	b.Start(g, 0)
+	b.Enter(g, f)
+	for range 60 {
+		b.Alloc(g, 1000, inParse)
+	}
+	for range 30 {
+		b.Alloc(g, 1000, inJoin)
+	}
+	b.Alloc(g, 10_000, elsewhere) // one large object
+	b.Exit(g, f)
+	b.End(g)
+	b.At(10)
+	m := profileOf(t, b).Memory
+	if m == nil || m.Bytes != 100_000 || m.Samples != 91 || len(m.Places) != 3 {
+		t.Fatalf("memory: %+v", m)
+	}
+	if p := m.Places[0]; p.Name != "main.parse" || p.Bytes != 60_000 || p.Share != 0.6 || p.Line != 3 || p.Between[0] > 0.55 || p.Between[0] < 0.4 || p.Between[1] < 0.65 {
+		t.Errorf("first: %+v", p)
+	}
+	if p := m.Places[2]; p.Name != "encoding/json.Marshal" || p.Between[1] < 0.15 {
+		t.Errorf("one large object tells little: %+v", p)
+	}
+}

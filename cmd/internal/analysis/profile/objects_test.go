@@ -1,0 +1,371 @@
+package profile_test
+
+import (
+	"testing"
+
+	"qinst.dev/cmd/internal/analysis/profile"
+	"qinst.dev/cmd/internal/trace/tracetest"
+	"qinst.dev/sddf/spec"
+)
+
+// One goroutine holds a lock, another waits for it, a third waits for nobody knows
+// what, and a fourth spins: every number is known.
+func TestObjects(t *testing.T) {
+	const reason, mutex = "sync.Mutex.Lock", 0xc000_0000_1000
+	b := tracetest.New(2)
+	lock, unlock := b.Object("main.(*S).mu", spec.OpLock), b.Object("main.(*S).mu", spec.OpUnlock)
+	holder, work := b.Proc("main.holder"), b.Proc("main.work")
+	loop, spin := b.Loop("range items", false), b.Loop("for !done.Load()", true)
+	stack := b.Stack("sync.(*Mutex).Lock", "main.waiter", "runtime.goexit")
+
+	g1 := b.Go(0, "main.holder")
+	b.Start(g1, 0)
+	g2 := b.Go(g1, "main.waiter")
+	b.At(100)
+	b.Enter(g1, holder)
+	b.Sync(g1, lock, mutex, 0)
+	b.Start(g2, 1)
+	b.At(200)
+	b.Wait(g2, reason, mutex, stack)
+	b.Enter(g1, loop)
+	b.BeginRegion(g1, "load")
+	b.At(500)
+	b.EndRegion(g1, "load")
+	b.Leave(g1, loop, 7)
+	b.Sync(g1, unlock, mutex, 1)
+	b.Unpark(g1, g2)
+	b.At(600)
+	b.Start(g2, 1)
+	b.Name(g2, "second")
+	b.Sync(g2, lock, mutex, 0)
+	b.Enter(g1, spin)
+	b.Enter(g2, work)
+	b.At(700)
+	b.Exit(g2, work)
+	b.Sync(g2, unlock, mutex, 0)
+	b.Leave(g1, spin, 1000)
+	b.Exit(g1, holder)
+	b.Wait(g2, "select", 0, 0)
+	b.End(g1)
+	b.At(1000)
+
+	tr := b.Trace()
+	if err := tracetest.Validate(tr); err != nil {
+		t.Fatal(err)
+	}
+	p, err := profile.New(tr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(p.Objects) != 2 {
+		t.Fatalf("%d objects: %+v", len(p.Objects), p.Objects)
+	}
+	unknown, mu := p.Objects[0], p.Objects[1]
+	if unknown.Name != "select" {
+		unknown, mu = mu, unknown
+	}
+	if mu.Name != "main.(*S).mu" || mu.Kind != "lock" || mu.Ops != 4 || mu.Waits != 1 || mu.Wait != 300 || mu.Worst != 300 ||
+		mu.Holds != 2 || mu.Hold != 400+100 || mu.Longest != 400 || mu.Queue != 1 || mu.Objects != 1 {
+		t.Errorf("the lock: %+v", mu)
+	}
+	if len(mu.EndedBy) != 1 || mu.EndedBy[0] != (profile.Wait{Reason: "main.holder", Time: 300}) ||
+		len(mu.WaitedIn) != 1 || mu.WaitedIn[0] != (profile.Wait{Reason: "main.waiter", Time: 300}) {
+		t.Errorf("it was waited for in %v, until %v", mu.WaitedIn, mu.EndedBy)
+	}
+	if unknown.Wait != 300 || unknown.EndedBy[0].Reason != "[end of the trace]" {
+		t.Errorf("the wait that does not end: %+v", unknown)
+	}
+	if p.Spin != 100 {
+		t.Errorf("%d ns spun, expected 100", p.Spin)
+	}
+	for name, want := range map[string]struct{ calls, trips, npt, spin int64 }{
+		// Both work from 100 to 200; the spinning from 600 on is no work.
+		"main.holder":      {1, 0, 50 + 400, 100},
+		"range items":      {1, 7, 300, 0},
+		"for !done.Load()": {1, 1000, 0, 100},
+		"main.work":        {1, 0, 100, 0},
+		"load":             {1, 0, 300, 0},
+		"second":           {1, 0, 100, 0},
+	} {
+		found := false
+		for _, e := range p.Entries {
+			if e.Name != name {
+				continue
+			}
+			found = true
+			if int64(e.Calls) != want.calls || int64(e.Trips) != want.trips || e.SelfNPT != want.npt && e.NPT != want.npt || e.SelfSpin != want.spin {
+				t.Errorf("%s: %+v, want %+v", name, e, want)
+			}
+		}
+		if !found {
+			t.Errorf("%s: no such entry", name)
+		}
+	}
+}
+
+// Whoever holds a lock, or ends a wait, in a procedure whose calls are only counted is
+// known by the point of the operation: the blame is that procedure's, not its caller's.
+func TestBlameOnCounted(t *testing.T) {
+	b := tracetest.New(2)
+	hold, send := b.Proc("main.hold"), b.Proc("main.send")
+	lock, unlock := b.Object("main.mu", spec.OpLock), b.Object("main.mu", spec.OpUnlock)
+	ch := b.Object("main.ch", spec.OpSend)
+	serve := b.Proc("main.serve")
+	b.In(lock, hold)
+	b.In(unlock, hold)
+	b.In(ch, send)
+	b.Count(hold, 1)
+	b.Count(send, 1)
+	stack := b.Stack("main.waiter")
+
+	g1 := b.Go(0, "main.serve")
+	b.Start(g1, 0)
+	g2 := b.Go(g1, "main.waiter")
+	b.Enter(g1, serve)
+	b.Sync(g1, lock, 0x1000, 0)
+	b.Start(g2, 1)
+	b.At(100)
+	b.Wait(g2, "sync.Mutex.Lock", 0x1000, stack)
+	b.At(400)
+	b.Sync(g1, unlock, 0x1000, 1)
+	b.Unpark(g1, g2)
+	b.At(500)
+	b.Start(g2, 1)
+	b.Wait(g2, "chan receive", 0x2000, stack)
+	b.At(700)
+	b.Sync(g1, ch, 0x2000, 0)
+	b.Unpark(g1, g2)
+	b.At(100_000)
+	b.Start(g2, 1)
+	b.Wait(g2, "chan receive", 0x2000, stack)
+	b.At(150_000)
+	b.Unpark(g1, g2) // by an operation that has no probe
+	b.At(200_000)
+	b.Exit(g1, serve)
+
+	p := profileOf(t, b)
+	for name, want := range map[string]int64{"main.hold": 300, "main.send": 200, "main.serve": 50_000} {
+		if e := entry(t, p, name); e.Blame != want {
+			t.Errorf("%s is blamed for %d ns, expected %d", name, e.Blame, want)
+		}
+	}
+}
+
+// A goroutine that waits for a condition holds no lock meanwhile, and has it again when it
+// runs; a lock that was given back where nobody saw it is nobody's when another takes it.
+func TestLocksAndConditions(t *testing.T) {
+	b := tracetest.New(2)
+	lock, unlock := b.Object("main.mu", spec.OpLock), b.Object("main.mu", spec.OpUnlock)
+	hidden := b.Object("main.hidden", spec.OpLock)
+	read := b.Object("main.rw", spec.OpRLock)
+	stack := b.Stack("sync.(*Cond).Wait", "main.waiter")
+	g1 := b.Go(0, "main.waiter")
+	b.Start(g1, 0)
+	g2 := b.Go(g1, "main.other")
+	b.Start(g2, 1)
+	at := int64(0)
+	for range 1000 { // more than anybody could hold
+		b.Sync(g1, lock, 0x1000, 0)
+		at += 10
+		b.At(at)
+		b.Sync(g1, hidden, 0x2000, 0)
+		b.Sync(g1, read, 0x3000, 0)
+		b.Sync(g1, lock, 0x1000, 0) // the one behind the other locks again
+		b.Wait(g1, "sync.Cond.Wait", 0x4000, stack)
+		at += 100
+		b.At(at)
+		b.Sync(g2, lock, 0x1000, 0)
+		at += 1000
+		b.At(at)
+		b.Sync(g2, unlock, 0x1000, 0)
+		b.Unpark(g2, g1)
+		b.Start(g1, 0)
+		at += 10000
+		b.At(at)
+		b.Sync(g1, unlock, 0x1000, 0)
+		at += 100000
+		b.At(at)
+	}
+	p := profileOf(t, b)
+	mu := entry(t, p, "main.mu")
+	// The other's, and those behind the wait; nobody knows how much of the first 10 ns.
+	if want := int64(1000 * (1000 + 10000)); mu.Hold != want {
+		t.Errorf("main.mu was held for %d ns, expected %d", mu.Hold, want)
+	}
+}
+
+// A lock of which no operation is an event, or not each: three wait while main.long has it,
+// and then for each other, in main.short. Who unlocks is not to be blamed for what was
+// before somebody gave the lock to it.
+func TestBlameByWaking(t *testing.T) {
+	for _, counted := range []bool{false, true} {
+		b := tracetest.New(4)
+		long, short := b.Proc("main.long"), b.Proc("main.short")
+		lock, unlock := b.Object("main.mu", spec.OpLock), b.Object("main.mu", spec.OpUnlock)
+		stack := b.Stack("sync.(*Mutex).Lock", "main.short")
+		holder := b.Go(0, "main.holder")
+		b.Start(holder, 0)
+		b.Enter(holder, long)
+		if counted { // the unlocking is not seen, and it does not have the lock all the time
+			b.Count(unlock, 4)
+			b.Sync(holder, lock, 0x1000, 0)
+		}
+		var gs []tracetest.G
+		for k := range 3 {
+			g := b.Go(holder, "main.waiter")
+			b.Start(g, k+1)
+			b.Enter(g, short)
+			gs = append(gs, g)
+		}
+		b.At(1000)
+		for _, g := range gs {
+			b.Wait(g, "sync.Mutex.Lock", 0x1000, stack)
+		}
+		b.At(10_000)
+		by := holder
+		for k, g := range gs {
+			b.Unpark(by, g)
+			b.Start(g, k+1)
+			b.At(b.Now() + 100)
+			by = g
+		}
+		b.At(50_000)
+		for _, g := range gs {
+			b.Exit(g, short)
+		}
+		b.Exit(holder, long)
+		p := profileOf(t, b)
+		for name, want := range map[string]int64{"main.long": 3 * 9000, "main.short": 2*100 + 100} {
+			if e := entry(t, p, name); e.Blame != want {
+				t.Errorf("counted %v: %s is blamed for %d ns, expected %d", counted, name, e.Blame, want)
+			}
+		}
+		if counted && entry(t, p, "main.mu").Hold != 0 {
+			t.Errorf("main.mu was held for %d ns, and nobody knows how long", entry(t, p, "main.mu").Hold)
+		}
+	}
+}
+
+// Waits of the runtime's own have its names, whatever allocates or ends a collection.
+func TestRuntimesWaits(t *testing.T) {
+	for _, c := range []struct {
+		reason string
+		stack  []string
+		want   string
+	}{
+		{"semacquire", []string{"runtime.semacquire1", "runtime.semacquire", "runtime.gcStart", "runtime.mallocgc", "bufio.(*Scanner).Text"}, "semacquire in runtime.gcStart"},
+		{"semacquire", []string{"runtime.semacquire1", "internal/poll.runtime_Semacquire", "internal/poll.(*fdMutex).rwlock", "os.(*File).Write"}, "semacquire in os.(*File).Write"},
+		{"flushing proc caches", []string{"runtime.gcMarkTermination", "main.results"}, "flushing proc caches"},
+	} {
+		b := tracetest.New(1)
+		g := b.Go(0, "runtime.main")
+		b.Start(g, 0)
+		b.At(10_000_000).Wait(g, c.reason, 0x1000, b.Stack(c.stack...))
+		b.At(20_000_000).Unpark(0, g)
+		b.Start(g, 0)
+		p, err := profile.New(b.Trace())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(p.Objects) != 1 || p.Objects[0].Name != c.want {
+			t.Errorf("found %+v, expected %s", p.Objects, c.want)
+		}
+	}
+}
+
+// A channel that one side knows as a variable and the other as a field is one object, with the variable's name. Another
+// channel that has its address later is not.
+func TestTwoNames(t *testing.T) {
+	const address, later = 0xc000_0000_2000, "main.later"
+	b := tracetest.New(2)
+	sends, receives := b.Object("main.(*stage).out", spec.OpSend), b.Object("main.jobs", spec.OpReceive)
+	other := b.Object(later, spec.OpReceive)
+	in := b.StackAt(receives, "main.consume", "runtime.goexit")
+	out := b.StackAt(sends, "main.(*stage).run", "runtime.goexit")
+	elsewhere := b.StackAt(other, "main.other", "runtime.goexit")
+	producer := b.Go(0, "main.produce")
+	b.Start(producer, 0)
+	consumer := b.Go(producer, "main.consume")
+	b.Start(consumer, 1)
+	b.At(100)
+	b.Wait(consumer, "chan receive", address, in)
+	b.At(300)
+	b.Unpark(producer, consumer)
+	b.Sync(producer, sends, address, 0) // the probe is behind the operation
+	b.At(310)
+	b.Start(consumer, 1)
+	b.Sync(consumer, receives, address, 0)
+	b.Wait(producer, "chan send", address, out)
+	b.At(400)
+	b.Unpark(consumer, producer)
+	b.Sync(consumer, receives, address, 0)
+	b.Start(producer, 0)
+	b.Sync(producer, sends, address, 0)
+	b.At(500)
+	b.Wait(consumer, "chan receive", address, elsewhere)
+	b.At(600)
+	b.Unpark(producer, consumer)
+	b.Sync(producer, sends, 0xc000_0000_3000, 0)
+	b.Start(consumer, 1)
+	b.Sync(consumer, other, address, 0)
+	b.End(consumer)
+	b.End(producer)
+	b.At(700)
+	p := profileOf(t, b)
+	want := map[string]int64{"main.jobs": 200 + 90, later: 100}
+	for i := range p.Objects {
+		o := &p.Objects[i]
+		if o.Wait != want[o.Name] {
+			t.Errorf("%s was waited for for %d ns, expected %d", o.Name, o.Wait, want[o.Name])
+		}
+		if o.Name == "main.jobs" && (o.Objects != 1 || len(o.Also) != 1 || o.Also[0] != "main.(*stage).out" || o.Ops != 5) {
+			t.Errorf("%s: %d objects, also named %q, %d operations; expected one, the field, 5 operations", o.Name, o.Objects, o.Also, o.Ops)
+		}
+		delete(want, o.Name)
+	}
+	if len(want) > 0 {
+		t.Errorf("not there: %v", want)
+	}
+}
+
+// A lock may be given back by another goroutine: then the hold is its holder's, and ends there. Where some
+// operations have no probe, the other goroutine may have taken the lock unseen, so that the end of the hold
+// is not known.
+func TestHandedOver(t *testing.T) {
+	const mutex = 0xc000_0000_1000
+	for _, unseen := range []bool{false, true} {
+		b := tracetest.New(2)
+		lock, unlock := b.Object("main.mu", spec.OpLock), b.Object("main.mu", spec.OpUnlock)
+		g1 := b.Go(0, "main.takes")
+		b.Start(g1, 0)
+		g2 := b.Go(g1, "main.gives")
+		b.Start(g2, 1)
+		b.At(100)
+		b.Sync(g1, lock, mutex, 0)
+		b.At(200)
+		b.Sync(g2, unlock, mutex, 0)
+		b.At(700)
+		b.Sync(g1, lock, mutex, 0)
+		b.At(800)
+		b.Sync(g1, unlock, mutex, 0)
+		b.End(g1)
+		b.End(g2)
+
+		tr := b.Trace()
+		if unseen {
+			tr.Points[unlock].Flags |= spec.FlagUnseen
+		}
+		p, err := profile.New(tr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		mu := &p.Objects[0]
+		holds, npt, mark := int64(2), int64(100), ""
+		if unseen {
+			holds, npt, mark = 1, 50, "≥"
+		}
+		if mu.Partly != unseen || mu.Holds != holds || mu.Hold != 100*holds || mu.NPT() != npt || mu.Mark() != mark {
+			t.Errorf("unseen %v: %d holds, %s%d ns, npt %d, partly %v", unseen, mu.Holds, mu.Mark(), mu.Hold, mu.NPT(), mu.Partly)
+		}
+	}
+}

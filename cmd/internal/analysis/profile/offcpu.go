@@ -1,0 +1,163 @@
+package profile
+
+import (
+	"math"
+	"time"
+
+	"qinst.dev/cmd/internal/analysis/replay"
+	"qinst.dev/cmd/internal/trace"
+)
+
+// From here on the time in which the operating system kept running threads waiting makes other numbers doubtful, and
+// gets a line of its own. A few starts of threads do not.
+const (
+	offCPUShare = 0.02 // of the busy time
+	offCPULeast = int64(time.Millisecond)
+)
+
+// offCPUMatters reports whether threads waited so long, beside their busy time.
+func offCPUMatters(waited, busy int64) bool {
+	return waited > offCPULeast && float64(waited) > offCPUShare*float64(busy)
+}
+
+// Off are times, in ns, summed over the goroutines, in which they ran on threads that had no processor.
+type Off struct {
+	Preempted int64 `json:"preempted_ns"` // another thread had it
+	Throttled int64 `json:"throttled_ns"` // the control group had used its quota
+	Blocked   int64 `json:"blocked_ns"`   // the thread waited: for a page, for a lock of the runtime, in a call that the runtime did not see
+	Stopped   int64 `json:"stopped_ns"`   // the process was stopped
+	Longest   int64 `json:"longest_ns"`   // of them, in one piece
+	Holding   int64 `json:"holding_ns"`   // of Preempted and Throttled: a lock was held
+}
+
+// Waited is the time in which the machine made goroutines wait.
+func (o *Off) Waited() int64 {
+	if o == nil {
+		return 0
+	}
+	return o.Preempted + o.Throttled + o.Stopped
+}
+
+// All is the time in which goroutines had no processor, for whatever reason.
+func (o *Off) All() int64 {
+	if o == nil {
+		return 0
+	}
+	return o.Waited() + o.Blocked
+}
+
+// plus is the sum of two, either of which may be nil.
+func (o *Off) plus(q *Off) *Off {
+	switch {
+	case o == nil:
+		return q
+	case q == nil:
+		return o
+	}
+	return &Off{o.Preempted + q.Preempted, o.Throttled + q.Throttled, o.Blocked + q.Blocked, o.Stopped + q.Stopped, max(o.Longest, q.Longest), o.Holding + q.Holding}
+}
+
+// add adds a time, in ns, in which a goroutine held a lock or not.
+func (o *Off) add(why trace.OffReason, ns int64, holds bool) {
+	o.Longest = max(o.Longest, ns)
+	switch why {
+	case trace.OffBlocked:
+		o.Blocked += ns
+		return
+	case trace.OffStopped:
+		o.Stopped += ns
+		return
+	case trace.OffThrottled:
+		o.Throttled += ns
+	default:
+		o.Preempted += ns
+	}
+	if holds {
+		o.Holding += ns
+	}
+}
+
+// offCPU moves time in which threads were kept waiting, and the system did not tell when, from the lines to one of its own. In
+// which line it was, nobody tells. It is taken evenly, but for the garbage collector: its workers and
+// assists know their processor time, and what looked like theirs beyond that was waiting.
+// It returns the share of their times that other lines keep.
+func (t *taker) offCPU(tables *trace.Tables, wait int64) (kept float64) {
+	var busy, collecting int64
+	isCollector := func(id replay.ContextID) bool {
+		proc := t.r.Contexts.Node(id).Proc
+		return proc == t.r.System.Worker || proc == t.r.System.Assist
+	}
+	told := func(id replay.ContextID) bool { return t.r.Contexts.Node(id).Group == replay.NoGroup } // it is off-CPU already
+	for id := range t.all() {
+		ns := t.at(id).Busy()
+		if told(id) {
+			continue
+		}
+		busy += ns
+		if isCollector(id) {
+			collecting += ns
+		}
+	}
+	if !offCPUMatters(wait, busy) {
+		return 1
+	}
+	share := max(0, 1-float64(wait)/float64(busy))
+	kept, collector := share, share
+	if u := &tables.Usage; u.Known && u.Collector >= 0 && collecting > 0 && busy > collecting {
+		collector = min(1, float64(u.Collector)/float64(collecting))
+		kept = min(1, max(0, (share*float64(busy)-collector*float64(collecting))/float64(busy-collecting)))
+	}
+	for id := range t.all() {
+		keeps := kept
+		switch {
+		case told(id):
+			continue
+		case isCollector(id):
+			keeps = collector
+		}
+		t.take(id, int64(math.Round((1-keeps)*float64(t.at(id).Busy()))), t.r.System.OffCPU, replay.RootOther)
+	}
+	return kept
+}
+
+// waited is time in ns, as far as it is known.
+type waited struct {
+	ns      int64
+	between Interval
+}
+
+// untold returns how long running goroutines had no processor, while the system did not tell when.
+//
+// The goroutines ran for so long, as the runtime believes, and their threads had processors for so long: the
+// difference they had none. It is too small by the time in which threads used their processors to look for goroutines, and
+// too large by what the last readings of threads that have ended lack. No more than the process used, without the
+// tool's threads, can have been used to run goroutines.
+//
+// Where the system told for a part of the run, that part's share of running threads' waits is taken for the rest's, which may be
+// none or all of what its threads waited.
+func untold(r *replay.Replay, tables *trace.Tables, off *Off, ran, searched int64) (w waited) {
+	var run, wait, told, tool int64
+	for i := range tables.Threads {
+		switch th := &tables.Threads[i]; {
+		case th.Writer:
+			tool += th.Run
+		case r.Ran(trace.ThreadID(th.ID)):
+			ns := tables.Untold(th)
+			run, wait, told = run+th.Run, wait+ns, told+th.Wait-ns
+		}
+	}
+	switch {
+	case run == 0 || tables.Sources[trace.SourceSwitches].Errno == 0 && tables.Switches():
+		return w
+	case told > 0:
+		w.ns = int64(math.Round(float64(wait) * min(1, float64(off.Waited())/float64(told))))
+		w.between = Interval{0, wait}
+		return w
+	}
+	w.ns = max(0, ran-run)
+	w.between = Interval{w.ns, max(w.ns, min(ran+searched-run, wait))}
+	if u := &tables.Usage; u.Known {
+		w.between.Low = max(0, min(w.ns, ran-(u.User+u.System-tool)))
+	}
+	return w
+}

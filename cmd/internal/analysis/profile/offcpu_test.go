@@ -1,0 +1,114 @@
+package profile_test
+
+import (
+	"slices"
+	"testing"
+
+	"qinst.dev/cmd/internal/analysis/profile"
+	"qinst.dev/cmd/internal/trace/tracetest"
+	"qinst.dev/sddf/spec"
+)
+
+// Time in which the system kept a running thread waiting has a line. The collector keeps what its threads' clocks say, the
+// program the rest; nothing is lost.
+func TestOffCPU(t *testing.T) {
+	for _, c := range []struct {
+		run, wait, collector int64
+		f, assist, off       int64
+	}{
+		{750e6, 750e6, 100e6, 650e6, 100e6, 750e6},
+		{1500e6, 1e6, 500e6, 1000e6, 500e6, 0}, // next to nothing
+		{1000e6, 500e6, 600e6, 500e6, 500e6, 500e6},
+	} {
+		b := tracetest.New(1)
+		f := b.Proc("main.f")
+		g := b.Go(0, "runtime.main")
+		b.Given(0, 0, 0, 0)
+		b.Start(g, 0)
+		b.Enter(g, f)
+		b.At(1000e6)
+		b.Note(g, spec.EvAssistBegin)
+		b.At(1500e6)
+		b.Note(g, spec.EvAssistEnd)
+		b.Exit(g, f)
+		b.End(g)
+		b.Given(9, 10e6, 400e6, 0) // which ran no goroutine
+		b.Given(0, c.run, c.wait, c.collector)
+		p := profileOf(t, b)
+		for name, want := range map[string]int64{"main.f": c.f, "[gc assist]": c.assist, "[off-CPU]": c.off} {
+			got := int64(0)
+			if k := slices.IndexFunc(p.Entries, func(e profile.Entry) bool { return e.Kind == profile.KindProc && e.Name == name }); k >= 0 {
+				got = p.Entries[k].SelfBusy
+			}
+			if d := got - want; d < -1000 || d > 1000 {
+				t.Errorf("%v: %s has %d ns, expected %d", c, name, got, want)
+			}
+		}
+	}
+}
+
+// Where the system tells when it took a processor, that time is in no busy time, and the normalized processor time of
+// others is what it would have been.
+func TestOffTold(t *testing.T) {
+	t.Parallel()
+	b := tracetest.New(2).Switches()
+	f, h := b.Proc("main.f"), b.Proc("main.h")
+	g1, g2 := b.Go(0, "runtime.main"), b.Go(0, "main.other")
+	b.Start(g1, 0)
+	b.Enter(g1, f)
+	b.Start(g2, 1)
+	b.Enter(g2, h)
+	b.At(200e6).Off(g2, true)
+	b.At(600e6).On(g2)
+	b.At(700e6).Off(g1, false)
+	b.Off(g2, true)
+	b.At(800e6).On(g1)
+	b.On(g2)
+	b.At(1000e6).Exit(g1, f)
+	b.Exit(g2, h)
+	b.End(g1)
+	b.End(g2)
+	p := profileOf(t, b)
+	find := func(name string) *profile.Entry {
+		k := slices.IndexFunc(p.Entries, func(e profile.Entry) bool { return e.Kind == profile.KindProc && e.Name == name })
+		if k < 0 {
+			t.Fatalf("there is no entry %s", name)
+		}
+		return &p.Entries[k]
+	}
+	for name, want := range map[string][3]int64{"main.f": {450e6, 900e6, 100e6}, "main.h": {250e6, 500e6, 500e6}, "[off-CPU]": {300e6, 600e6, 0}} {
+		if e := find(name); [3]int64{e.SelfNPT, e.SelfBusy, e.SelfOff} != want {
+			t.Errorf("%s: npt %d, busy %d, off %d, expected %d", name, e.SelfNPT, e.SelfBusy, e.SelfOff, want)
+		}
+	}
+	want := profile.Off{Preempted: 500e6, Blocked: 100e6, Longest: 400e6}
+	if p.Off == nil || *p.Off != want {
+		t.Errorf("found %+v, expected %+v", p.Off, want)
+	}
+	if p.Busy != 1400e6 || p.Idle != 0 || p.IdleOff != 100e6 || !slices.Equal(p.Parallelism, []int64{100e6, 400e6, 500e6}) {
+		t.Errorf("busy %d, idle %d, all taken %d, parallelism %d", p.Busy, p.Idle, p.IdleOff, p.Parallelism)
+	}
+	if p.OffCPU != 0 {
+		t.Errorf("%d ns of the busy times are off-CPU", p.OffCPU)
+	}
+}
+
+// A goroutine that alone could run, but has no processor, is the machine's matter and no serial part.
+func TestOffAlone(t *testing.T) {
+	t.Parallel()
+	b := tracetest.New(2).Switches()
+	g1 := b.Go(0, "runtime.main")
+	b.Start(g1, 0)
+	b.At(200e6)
+	g2 := b.Go(g1, "main.other")
+	b.Start(g2, 1)
+	b.At(300e6).Off(g2, true)
+	b.At(500e6).On(g2)
+	b.End(g2)
+	b.At(600e6).Off(g1, true)
+	b.At(900e6).On(g1)
+	b.At(1000e6).End(g1)
+	if p := profileOf(t, b); p.Alone != 400e6 {
+		t.Errorf("one alone could run for %d ns, expected 200 + 100 + 100 ms", p.Alone)
+	}
+}

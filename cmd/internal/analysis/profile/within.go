@@ -1,0 +1,90 @@
+package profile
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"qinst.dev/cmd/internal/analysis/replay"
+)
+
+// Within restricts a profile to the time of goroutines in a region, or with a label, and to the
+// goroutines started there. The rest of the run has one entry, so that sums stay as they are. All
+// goroutines count for the number of busy processors, because the division by it must not depend
+// on the restriction.
+type Within struct {
+	Region string // "": any
+	Label  string // key=value; "": any
+	Procs  int    // virtual processors; 0: those of the machine
+}
+
+// within is that while a profile is made.
+type within struct {
+	Within
+	spans   *replay.Spans
+	match   []bool // by number of the span
+	outside Usage
+	found   bool
+	seen    map[string]bool // the names that do exist, for the error
+}
+
+// newWithin returns nil if the profile is not restricted.
+func newWithin(in Within, spans *replay.Spans) *within {
+	if in.Region == "" && in.Label == "" {
+		return nil
+	}
+	return &within{Within: in, spans: spans, seen: map[string]bool{}}
+}
+
+func (w *within) missing() error {
+	if w == nil || w.found {
+		return nil
+	}
+	what, name := "region", w.Region
+	if name == "" {
+		what, name = "label", w.Label
+	}
+	var others []string
+	for s := range w.seen {
+		others = append(others, s)
+	}
+	slices.Sort(others)
+	if len(others) == 0 {
+		return fmt.Errorf("found no %s %q: the program has none of them", what, name)
+	}
+	if len(others) > 10 {
+		others = append(others[:10], "...")
+	}
+	return fmt.Errorf("found no %s %q, there are %s", what, name, strings.Join(others, ", "))
+}
+
+// matches reports whether a region or a set of labels is the one of the restriction.
+func (w *within) matches(s replay.Span) bool {
+	if !s.Labels {
+		if w.Region != "" {
+			w.seen[s.Name] = true
+		}
+		return w.Region != "" && s.Name == w.Region
+	}
+	if w.Label == "" {
+		return false
+	}
+	for label := range strings.SplitSeq(s.Name, ",") {
+		w.seen[label] = true
+		if label == w.Label {
+			return true
+		}
+	}
+	return false
+}
+
+// inside reports whether a goroutine is, by its regions and labels.
+func (w *within) inside(g *replay.G) bool {
+	for len(w.match) < w.spans.Len() {
+		yes := w.matches(w.spans.Span(replay.SpanID(len(w.match))))
+		w.match = append(w.match, yes)
+		w.found = w.found || yes
+	}
+	return g.Labels != replay.NoSpan && w.match[g.Labels] ||
+		slices.ContainsFunc(g.Regions, func(r replay.OpenRegion) bool { return w.match[r.Span] })
+}

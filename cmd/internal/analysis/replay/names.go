@@ -1,0 +1,225 @@
+package replay
+
+import (
+	"strings"
+
+	"qinst.dev/cmd/internal/trace"
+	"qinst.dev/sddf/spec"
+)
+
+// Names names the objects that goroutines wait for: by the place of the wait, by the name that
+// operations give the object, or by the runtime's reason.
+type Names struct {
+	t       *trace.Tables
+	sites   map[site]trace.PointID // sync points by place
+	places  map[place]string       // the name that the place of a wait gives its object
+	runtime map[place]bool         // whether the wait is the runtime's own
+	callers map[trace.StackID]caller
+	procs   map[string]bool // names of procedures
+	probed  map[string]bool // packages that have some
+}
+
+type site struct {
+	file string
+	line int
+}
+
+// place is a stack in which a goroutine waits, and the reason.
+type place struct {
+	stack  trace.StackID
+	reason trace.ReasonID
+}
+
+// caller is a cached result of Caller.
+type caller struct {
+	trace.Frame
+	known bool
+}
+
+func newNames(t *trace.Tables) *Names {
+	n := &Names{t: t, sites: map[site]trace.PointID{}, places: map[place]string{}, runtime: map[place]bool{}, callers: map[trace.StackID]caller{}, procs: map[string]bool{}, probed: map[string]bool{}}
+	for i := range t.Points {
+		p := &t.Points[i]
+		if p.Kind == spec.PointProc {
+			n.procs[p.Name], n.probed[p.Package] = true, true
+		}
+		if p.Kind == spec.PointSync || p.Kind == spec.PointSite {
+			at := site{p.File, p.Line}
+			if old, ok := n.sites[at]; !ok || !MayWait(t.Points[old].Op) {
+				n.sites[at] = trace.PointID(i)
+			}
+		}
+	}
+	return n
+}
+
+// of returns the name of the object that a goroutine waits for in a stack. best is the point
+// whose name the object has, NoPoint if it is not known.
+func (n *Names) of(stack trace.StackID, reason trace.ReasonID, best trace.PointID) string {
+	if name := n.ofRuntime(stack, reason); name != "" {
+		return name
+	}
+	at := n.site(stack, reason)
+	if at != trace.NoPoint && n.strong(at) {
+		return n.t.Points[at].Name
+	}
+	if best != trace.NoPoint {
+		return n.t.Points[best].Name
+	}
+	if at != trace.NoPoint {
+		return n.t.Points[at].Name
+	}
+	if f, ok := n.Caller(stack); ok {
+		return n.t.Reason(reason) + " in " + f.Function
+	}
+	return n.t.Reason(reason)
+}
+
+// AtPlace returns the name that the place of a wait gives its object, "" if it gives none. It
+// does not depend on the address, because addresses are reused.
+func (n *Names) AtPlace(stack trace.StackID, reason trace.ReasonID) string {
+	at := place{stack, reason}
+	name, ok := n.places[at]
+	if !ok {
+		name = n.nameOfPlace(stack, reason)
+		n.places[at] = name
+	}
+	return name
+}
+
+func (n *Names) nameOfPlace(stack trace.StackID, reason trace.ReasonID) string {
+	if name := n.ofRuntime(stack, reason); name != "" {
+		return name
+	}
+	if p := n.site(stack, reason); p != trace.NoPoint && n.strong(p) {
+		return n.t.Points[p].Name
+	}
+	return ""
+}
+
+// OfRuntime reports whether a wait is the runtime's own: for the garbage collector, wherever the program is.
+func (n *Names) OfRuntime(stack trace.StackID, reason trace.ReasonID) bool {
+	at := place{stack, reason}
+	own, ok := n.runtime[at]
+	if !ok {
+		own = n.ofRuntime(stack, reason) != ""
+		n.runtime[at] = own
+	}
+	return own
+}
+
+// ofRuntime returns the name of a wait that is the runtime's own, "" if it is none. An allocation may have to
+// wait for the start of a collection, and its procedure has nothing to do with that.
+func (n *Names) ofRuntime(stack trace.StackID, reason trace.ReasonID) string {
+	r := n.t.Reason(reason)
+	if OfCollector(r) {
+		return r
+	}
+	if r != "semacquire" || int(stack) >= len(n.t.Stacks) {
+		return "" // package sync's semaphores have reasons of their own, but for those of files
+	}
+	for _, f := range n.t.Stacks[stack] {
+		name, own := strings.CutPrefix(f.Function, "runtime.")
+		if !own {
+			return ""
+		}
+		if !strings.HasPrefix(name, "sem") && !strings.HasPrefix(name, "gopark") {
+			return r + " in " + f.Function
+		}
+	}
+	return ""
+}
+
+// strong reports whether a point names the one object that it operates on.
+func (n *Names) strong(p trace.PointID) bool {
+	return n.t.Points[p].Flags&spec.FlagWeakName == 0 && n.t.Points[p].Op != spec.OpSelect
+}
+
+// Caller is the frame of a stack from which sync or the runtime was called.
+func (n *Names) Caller(stack trace.StackID) (trace.Frame, bool) {
+	c, ok := n.callers[stack]
+	if !ok {
+		c.Frame, c.known = n.callerOf(stack)
+		n.callers[stack] = c
+	}
+	return c.Frame, c.known
+}
+
+func (n *Names) callerOf(stack trace.StackID) (trace.Frame, bool) {
+	if int(stack) >= len(n.t.Stacks) {
+		return trace.Frame{}, false
+	}
+	for _, f := range n.t.Stacks[stack] {
+		switch packageOf(f.Function) {
+		case "runtime", "sync", "internal/sync", "internal/poll", "time":
+			continue
+		}
+		if strings.Contains(f.Function, "_qinst") {
+			continue // a probe around an operation
+		}
+		return f, true
+	}
+	return trace.Frame{}, false
+}
+
+// packageOf is the path of a function's package.
+func packageOf(function string) string {
+	last := strings.LastIndexByte(function, '/') + 1
+	name, _, _ := strings.Cut(function[last:], ".")
+	return function[:last] + name
+}
+
+// Own is the innermost frame of a stack that is in a package with probes. If there is none, it is the innermost one that
+// is not the runtime's, or an empty one.
+func (n *Names) Own(stack trace.StackID) trace.Frame {
+	if int(stack) >= len(n.t.Stacks) {
+		return trace.Frame{}
+	}
+	for _, f := range n.t.Stacks[stack] {
+		if n.probed[packageOf(f.Function)] {
+			return f
+		}
+	}
+	f, _ := n.Caller(stack)
+	return f
+}
+
+// OfCollector reports whether a wait is for the garbage collector, wherever it is.
+func OfCollector(reason string) bool {
+	switch reason {
+	case "stopping the world", "wait for GC cycle", "flushing proc caches", "garbage collection", "garbage collection scan", "force gc (idle)":
+		return true
+	}
+	return strings.HasPrefix(reason, "GC ")
+}
+
+// MayWait reports whether an operation may wait.
+func MayWait(op string) bool {
+	switch op {
+	case spec.OpLock, spec.OpRLock, spec.OpWait, spec.OpCondWait, spec.OpOnce, spec.OpSend, spec.OpReceive, spec.OpSelect:
+		return true
+	}
+	return false
+}
+
+// Kinds of objects.
+const (
+	KindLock      = "lock"
+	KindChannel   = "channel"
+	KindWaitGroup = "wait group"
+)
+
+// KindOf is the kind of object that has an operation.
+func KindOf(op string) string {
+	switch op {
+	case spec.OpLock, spec.OpUnlock, spec.OpTryLock, spec.OpRLock, spec.OpRUnlock, spec.OpTryRLock:
+		return KindLock
+	case spec.OpAdd, spec.OpDone, spec.OpWait:
+		return KindWaitGroup
+	case spec.OpCondWait, spec.OpSignal, spec.OpBroadcast:
+		return "cond"
+	case spec.OpSend, spec.OpReceive, spec.OpClose:
+		return KindChannel
+	}
+	return op
+}

@@ -1,0 +1,74 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+
+	"qinst.dev/cmd/internal/analysis/profile"
+	"qinst.dev/cmd/internal/measure"
+	"qinst.dev/cmd/internal/report/doc"
+	"qinst.dev/cmd/internal/trace"
+)
+
+// The answers to the questions of "qinst run -ask": the sections of the page that
+// the question is about.
+
+// AskProfile answers where processor time is spent.
+func AskProfile(t *trace.Trace, p *profile.Profile, _ string) (*doc.Doc, error) {
+	pg := newPage(t, p)
+	return pg.of(pg.first, pg.parallelism, pg.procedures, pg.loops, pg.goroutines, pg.data, pg.cost), nil
+}
+
+// AskLocks answers which objects goroutines wait for.
+func AskLocks(t *trace.Trace, p *profile.Profile, _ string) (*doc.Doc, error) {
+	pg := newPage(t, p)
+	return pg.of(pg.first, pg.objects, pg.goroutines, pg.lost, pg.data, pg.cost), nil
+}
+
+// AskPath shows procedures and the objects they wait for.
+func AskPath(t *trace.Trace, p *profile.Profile, _ string) (*doc.Doc, error) {
+	pg := newPage(t, p)
+	return pg.of(pg.first, pg.parallelism, pg.procedures, pg.objects, pg.lost, pg.data, pg.cost), nil
+}
+
+// AskLatency answers how long a region takes.
+func AskLatency(t *trace.Trace, p *profile.Profile, region string) (*doc.Doc, error) {
+	pg := newPage(t, p)
+	pg.doubts(pg.program())
+	if err := pg.latency(region); err != nil {
+		return nil, err
+	}
+	return pg.of(pg.summary, pg.notes, pg.objects, pg.data, pg.cost), nil
+}
+
+// of is the report of some sections.
+func (pg *page) of(sections ...func()) *doc.Doc {
+	for _, add := range sections {
+		add()
+	}
+	return pg.Doc
+}
+
+func (pg *page) latency(region string) error {
+	i := slices.IndexFunc(pg.p.Entries, func(e profile.Entry) bool { return e.Kind == profile.KindRegion && e.Name == region })
+	if i < 0 {
+		return fmt.Errorf("found no region %q in the trace; expected a call of qinst.Region(%q), or of runtime/trace's StartRegion or WithRegion", region, region)
+	}
+	e := &pg.p.Entries[i]
+	l := e.Latency
+	if l == nil {
+		return fmt.Errorf("region %q was begun %d times and never ended", region, e.Calls)
+	}
+	s := pg.Add("latency", "Latency of "+region)
+	s.Say("%s times: mean %s, median %s, 90 %% %s, 99 %% %s, longest %s", measure.Count(l.Count), measure.Time(l.Total/l.Count), measure.Time(l.P50), measure.Time(l.P90), measure.Time(l.P99), measure.Time(l.Max))
+	total := e.SelfBusy + e.SelfSpin + e.SelfBlocked + e.SelfReady + e.SelfSyscall + e.SelfOff
+	t := doc.NewTable()
+	for _, part := range []struct {
+		what string
+		ns   int64
+	}{{"busy", e.SelfBusy}, {"spinning", e.SelfSpin}, {"blocked", e.SelfBlocked}, {"ready, without a processor", e.SelfReady}, {"in system calls", e.SelfSyscall}, {"off-CPU", e.SelfOff}} {
+		t.Row(part.what, doc.Time(part.ns), doc.Share(part.ns, total))
+	}
+	s.Table(t)
+	return nil
+}

@@ -1,0 +1,121 @@
+package report_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"qinst.dev/cmd/internal/analysis/profile"
+	"qinst.dev/cmd/internal/report"
+	"qinst.dev/cmd/internal/trace/tracetest"
+)
+
+// sampledProfile is a profile in which the time of main.inside is an estimate. If text is set, samples tell lines.
+func sampledProfile(t *testing.T, text bool) *profile.Profile {
+	t.Helper()
+	var threads []tracetest.Thread
+	for _, name := range []string{"a", "b", "c"} {
+		ops := []tracetest.Op{tracetest.Do("main."+name, 3e6), tracetest.Do("main.inside", 2e6)}
+		threads = append(threads, tracetest.Thread{Name: "main." + name, Ops: append(ops, ops...)})
+	}
+	b := tracetest.New(3).Samples(1e5, 7, func(proc string) bool { return proc == "main.inside" })
+	if text {
+		b.Text()
+	}
+	p, err := profile.New(tracetest.SimulateOn(b, threads).Trace())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// A line has self time on a sampled trace too, and estimates are marked as in other tables.
+func TestEstimatesOfLines(t *testing.T) {
+	t.Parallel()
+	p, dir := sampledProfile(t, false), t.TempDir()
+	for i := range p.Entries {
+		if e := &p.Entries[i]; e.Name == "main.inside" || e.Name == "main.a" {
+			text := strings.Repeat("\n", e.Line-1) + "func here() {\n}\n"
+			if err := os.WriteFile(filepath.Join(dir, e.Name), []byte(text), 0o666); err != nil {
+				t.Fatal(err)
+			}
+			e.File = e.Name
+		}
+	}
+	var out bytes.Buffer
+	if err := report.List(&out, p, regexp.MustCompile("^main.(inside|a)$"), dir); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`(?m)^ +~\d.* func here`, `(?m)^ +\d\S*s +\S+ .* func here`} {
+		if !regexp.MustCompile(want).MatchString(out.String()) {
+			t.Errorf("found no line %s in\n%s", want, out.String())
+		}
+	}
+}
+
+// Where samples tell lines, a procedure's own time stands at these, and at no other.
+func TestLinesOfText(t *testing.T) {
+	t.Parallel()
+	p, file := sampledProfile(t, true), filepath.Join(t.TempDir(), "a.go")
+	if err := os.WriteFile(file, []byte("func inside() {"+strings.Repeat("\n\tone()", tracetest.Often)+"\n}\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for i := range p.Entries {
+		if e := &p.Entries[i]; e.Name == "main.inside" {
+			e.File, e.Line = file, 1
+		}
+	}
+	var out bytes.Buffer
+	if err := report.List(&out, p, regexp.MustCompile("^main.inside$"), ""); err != nil {
+		t.Fatal(err)
+	}
+	var timed []string
+	for _, m := range regexp.MustCompile(`(?m)^ +~\d\S+ .* (\d+)  `).FindAllStringSubmatch(out.String(), -1) {
+		timed = append(timed, m[1])
+	}
+	if want := fmt.Sprint([]int{tracetest.Rare, tracetest.Often}); fmt.Sprint(timed) != want {
+		t.Errorf("lines %v have time, expected %s, in\n%s", timed, want, out.String())
+	}
+}
+
+func TestEstimatesOfPathsAndChanges(t *testing.T) {
+	t.Parallel()
+	p := sampledProfile(t, false)
+	var tree, diff bytes.Buffer
+	if err := report.Tree(&tree, p, report.View{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := report.ProfileDiff(p, p, report.View{}).WriteText(&diff); err != nil {
+		t.Fatal(err)
+	}
+	for form, c := range map[string]struct{ text, marked, exact string }{
+		"tree": {tree.String(), `(?m)^~\S+ .* ~\S+ .* main\.inside$`, `(?m)^\d.* main\.main$`},
+		"diff": {diff.String(), `(?m)^main\.inside +~\S+ +~\S+ +~\+0\.0% \(-\S+s to \S+s\) +~`, `(?m)^main\.a +\d\S*s +\d\S*s +\+0\.0% +\d`},
+	} {
+		for _, want := range []string{c.marked, c.exact} {
+			if !regexp.MustCompile(want).MatchString(c.text) {
+				t.Errorf("%s: found no line %s in\n%s", form, want, c.text)
+			}
+		}
+	}
+}
+
+// A difference of single runs may be noise, and the reader is told; that of sums is told nothing.
+func TestDifferenceOfSingleRuns(t *testing.T) {
+	t.Parallel()
+	p := sampledProfile(t, false)
+	several := profile.Merge([]*profile.Profile{p, sampledProfile(t, false)})
+	for want, list := range map[string][]*profile.Profile{"true": {p, p}, "true ": {several, p}, "false": {several, several}} {
+		var out bytes.Buffer
+		if err := report.ProfileDiff(list[0], list[1], report.View{}).WriteText(&out); err != nil {
+			t.Fatal(err)
+		}
+		if got := fmt.Sprint(strings.Contains(out.String(), "-n 10 ./program")); got != strings.TrimSpace(want) {
+			t.Errorf("%d and %d runs: told %s, expected %s", len(list[0].Parts()), len(list[1].Parts()), got, want)
+		}
+	}
+}

@@ -1,0 +1,72 @@
+package trace_test
+
+import (
+	"bytes"
+	"runtime"
+	"testing"
+	"time"
+
+	"qinst.dev/cmd/internal/trace"
+	"qinst.dev/sddf"
+	"qinst.dev/sddf/spec"
+)
+
+// hostile returns files that are well-formed and make no sense, each about size
+// bytes.
+func hostile(size int) map[string][]byte {
+	file := func(word func(i int) []uint64) []byte {
+		var out bytes.Buffer
+		w := sddf.NewWriter(&out, "test", spec.Records)
+		for block := uint64(0); out.Len() < size; block++ {
+			var b []byte
+			for i := 0; len(b) < 32<<10; i++ {
+				for _, x := range word(int(block)<<16 + i) {
+					for s := 0; s < 64; s += 8 {
+						b = append(b, byte(x>>s))
+					}
+				}
+			}
+			w.Data(spec.TagEvents, uint32(block%3), uint32(1), block/3, uint64(0), uint64(1), int32(0), b)
+			w.Flush()
+		}
+		return out.Bytes()
+	}
+	kind := func(k, arg uint64) uint64 { return 1<<32 | k<<24 | arg }
+	return map[string][]byte{
+		"new goroutines start": file(func(i int) []uint64 { return []uint64{kind(spec.EvGoStart, 0), uint64(i+2) | 5<<spec.GoBits} }),
+		"new goroutines wake":  file(func(i int) []uint64 { return []uint64{kind(spec.EvGoUnpark, 0), uint64(i+2) | 5<<spec.GoBits} }),
+		"processors start":     file(func(i int) []uint64 { return []uint64{kind(spec.EvProcStart, uint64(i*7919)&0xffffff)} }),
+		"processors stolen":    file(func(i int) []uint64 { return []uint64{kind(spec.EvProcSteal, uint64(i)&0xfff)} }),
+		"one goroutine starts": file(func(i int) []uint64 { return []uint64{kind(spec.EvGoStart, 0), 7 | uint64(i*77)<<spec.GoBits} }),
+		"time goes back":       file(func(i int) []uint64 { return []uint64{kind(spec.EvTime, 0), uint64(1<<40 - i), kind(spec.EvGoStop, 0)} }),
+	}
+}
+
+// Reading takes time and memory in proportion to the file, whatever it says.
+func TestHostile(t *testing.T) {
+	for name, data := range hostile(1 << 20) {
+		start := time.Now()
+		var a, b runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&a)
+		tr, err := trace.New(bytes.NewReader(data), int64(len(data)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var n int
+		losses, err := tr.Events(func(batch []trace.Event) error { n += len(batch); return nil })
+		if err != nil || !losses.Any() {
+			t.Errorf("%s: %v, losses %v", name, err, losses)
+		}
+		runtime.ReadMemStats(&b)
+		if got := b.TotalAlloc - a.TotalAlloc; got > 16*uint64(len(data)) {
+			t.Errorf("%s: %d bytes allocated for %d", name, got, len(data))
+		}
+		if d := time.Since(start); d > 5*time.Second {
+			t.Errorf("%s: %v", name, d)
+		}
+		if testing.Verbose() {
+			t.Logf("%s: %v, %d events, %d bytes allocated for %d", name, time.Since(start), n, b.TotalAlloc-a.TotalAlloc, len(data))
+		}
+	}
+}
