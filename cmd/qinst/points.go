@@ -1,8 +1,8 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -12,13 +12,14 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/tools/go/packages"
+
 	"qinst.dev/cmd/internal/instrument/points"
 	"qinst.dev/cmd/internal/instrument/toolexec"
 )
 
-// setupPoints lists the points and skips of a build with the same arguments. The go
-// command lists the packages and builds their imports without probes. Each package is
-// then examined as the wrapper would do it.
+// setupPoints lists the points and skips of a build with the same arguments. Packages are loaded as the go command
+// builds them, without probes. Each is then examined as the wrapper would do it.
 func setupPoints(fs *flagSet) action {
 	var asJSON bool
 	var diff string
@@ -45,18 +46,18 @@ func setupPoints(fs *flagSet) action {
 		if sel, err = sel.WithFile(dir); err != nil {
 			return err
 		}
-		return listAll(e, fs.chdir, sel, slices.Concat(fs.passed, args), out)
+		return listAll(e, dir, sel, fs.passed, args, out)
 	}
 }
 
-func listAll(e *env, dir string, sel toolexec.Selection, args []string, out *pointWriter) error {
-	l, err := listPackages(e, dir, args)
+func listAll(e *env, dir string, sel toolexec.Selection, flags, patterns []string, out *pointWriter) error {
+	l, err := load(e, dir, flags, patterns)
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(l.tmp)
-	for _, p := range l.packages {
-		if p.DepOnly && !sel.Selects(p.ImportPath, p.origin()) {
+	for p := range packages.Postorder(l.roots) {
+		if !slices.Contains(l.roots, p) && !sel.Selects(p.PkgPath, l.origin(p)) {
 			continue
 		}
 		if err := l.examine(p, sel, out); err != nil {
@@ -66,42 +67,19 @@ func listAll(e *env, dir string, sel toolexec.Selection, args []string, out *poi
 	return out.summary()
 }
 
-// listed is a package in the output of "go list".
-type listed struct {
-	ImportPath, Name, Dir, Export string
-	CompiledGoFiles               []string
-	EmbedPatterns, EmbedFiles     []string
-	ImportMap                     map[string]string
-	Standard, DepOnly             bool
-	Module                        *struct {
-		GoVersion string
-		Main      bool
-		Replace   *struct{ Version string }
-	}
+// loaded are packages as the go command builds them.
+type loaded struct {
+	roots  []*packages.Package
+	env    map[string]string
+	flags  []string // for the compiler, because of build flags
+	tmp    string
+	stderr io.Writer
 }
 
-func (p *listed) origin() toolexec.Origin {
-	switch m := p.Module; {
-	case p.Standard:
-		return toolexec.Std
-	case m == nil || m.Main || m.Replace != nil && m.Replace.Version == "":
-		return toolexec.Main
-	}
-	return toolexec.Dependency
-}
-
-type listing struct {
-	packages []*listed
-	exports  map[string]string
-	env      map[string]string
-	flags    []string // for the compiler, because of build flags
-	tmp      string
-	stderr   io.Writer
-}
-
-func listPackages(e *env, dir string, args []string) (*listing, error) {
-	l := &listing{exports: map[string]string{}, stderr: e.stderr}
-	cmd := exec.Command("go", "env", "-json", "GOARCH", "GOTOOLDIR", "GOVERSION")
+func load(e *env, dir string, flags, patterns []string) (*loaded, error) {
+	l := &loaded{stderr: e.stderr}
+	cmd := exec.Command("go", "env", "-json", "GOARCH", "GOROOT", "GOTOOLDIR", "GOVERSION")
+	cmd.Dir = dir // a module may name another toolchain
 	out, err := cmd.Output()
 	if err != nil {
 		return nil, fmt.Errorf("go env: %w", err)
@@ -109,26 +87,29 @@ func listPackages(e *env, dir string, args []string) (*listing, error) {
 	if err := json.Unmarshal(out, &l.env); err != nil {
 		return nil, err
 	}
-	list := append(append([]string{"list"}, chdir(dir)...), "-export", "-compiled", "-deps", "-json=ImportPath,Name,Dir,Export,CompiledGoFiles,EmbedPatterns,EmbedFiles,ImportMap,Standard,DepOnly,Module")
-	cmd = exec.Command("go", append(list, args...)...)
-	cmd.Stderr = e.stderr
-	if out, err = cmd.Output(); err != nil {
-		return nil, passStatus(err)
+	l.roots, err = packages.Load(&packages.Config{
+		Mode: packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFiles | packages.NeedImports | packages.NeedDeps | packages.NeedExportFile |
+			packages.NeedModule | packages.NeedEmbedFiles | packages.NeedEmbedPatterns,
+		Dir:        dir,
+		Env:        append(os.Environ(), "GOPACKAGESDRIVER=off"), // points are those of a build by the go command
+		BuildFlags: flags,
+	}, patterns...)
+	if err != nil {
+		// What the go command says of a flag that it does not know is taken for that of an old one.
+		return nil, errors.New(strings.TrimPrefix(strings.TrimPrefix(err.Error(), "err: "), "unsupported version of go: "))
 	}
-	for d := json.NewDecoder(bytes.NewReader(out)); ; {
-		p := &listed{}
-		if err := d.Decode(p); err == io.EOF {
-			break
-		} else if err != nil {
-			return nil, err
+	failed := 0
+	for p := range packages.Postorder(l.roots) {
+		for _, err := range p.Errors {
+			failed++
+			fmt.Fprintln(e.stderr, strings.TrimPrefix(err.Error(), "-: ")) // at no place
 		}
-		l.packages = append(l.packages, p)
-		if p.Export != "" {
-			l.exports[p.ImportPath] = p.Export
-		}
+	}
+	if failed > 0 {
+		return nil, fmt.Errorf("found packages that do not compile (%d errors), expected none", failed)
 	}
 	for _, flag := range []string{"-race", "-msan", "-asan"} {
-		if slices.Contains(args, flag) {
+		if slices.Contains(flags, flag) {
 			l.flags = append(l.flags, flag)
 		}
 	}
@@ -136,28 +117,44 @@ func listPackages(e *env, dir string, args []string) (*listing, error) {
 	return l, err
 }
 
+// standard reports whether a package is of the standard library.
+func (l *loaded) standard(p *packages.Package) bool {
+	inside, err := filepath.Rel(filepath.Join(l.env["GOROOT"], "src"), p.Dir)
+	return p.Module == nil && err == nil && filepath.IsLocal(inside)
+}
+
+func (l *loaded) origin(p *packages.Package) toolexec.Origin {
+	switch m := p.Module; {
+	case l.standard(p):
+		return toolexec.Std
+	case m == nil || m.Main || m.Replace != nil && m.Replace.Version == "":
+		return toolexec.Main
+	}
+	return toolexec.Dependency
+}
+
 // examine writes the points and skips of one package.
-func (l *listing) examine(p *listed, sel toolexec.Selection, out *pointWriter) error {
+func (l *loaded) examine(p *packages.Package, sel toolexec.Selection, out *pointWriter) error {
 	none := points.Unselected
-	if toolexec.Never(p.ImportPath) {
+	if toolexec.Never(p.PkgPath) {
 		none = points.Never
 	}
 	if len(p.CompiledGoFiles) == 0 {
 		return nil // the package has only tests
 	}
-	if !sel.Selects(p.ImportPath, p.origin()) {
-		return out.skip(points.SkipPackage(p.ImportPath, none))
+	if !sel.Selects(p.PkgPath, l.origin(p)) {
+		return out.skip(points.SkipPackage(p.PkgPath, none))
 	}
 	args, err := l.compileCommand(p)
 	if err != nil {
 		return err
 	}
-	set, err := toolexec.Examine(args, p.ImportPath, sel, func(name string) string { return l.env[name] })
+	set, err := toolexec.Examine(args, p.PkgPath, sel, func(name string) string { return l.env[name] })
 	if err != nil {
 		return err
 	}
 	if set == nil {
-		return out.skip(points.SkipPackage(p.ImportPath, points.Unchecked))
+		return out.skip(points.SkipPackage(p.PkgPath, points.Unchecked))
 	}
 	for _, w := range set.Warnings {
 		fmt.Fprintf(l.stderr, "qinst: %s:%d: %s\n", w.Pos.Filename, w.Pos.Line, w.Text)
@@ -167,8 +164,8 @@ func (l *listing) examine(p *listed, sel toolexec.Selection, out *pointWriter) e
 
 // compileCommand returns the go command's command line for compiling p, reduced to the
 // flags that affect inlining.
-func (l *listing) compileCommand(p *listed) ([]string, error) {
-	pkg := p.ImportPath
+func (l *loaded) compileCommand(p *packages.Package) ([]string, error) {
+	pkg := p.PkgPath
 	if p.Name == "main" {
 		pkg = "main"
 	}
@@ -178,28 +175,30 @@ func (l *listing) compileCommand(p *listed) ([]string, error) {
 	}
 	cfg := filepath.Join(l.tmp, "importcfg")
 	var text strings.Builder
-	for from, to := range p.ImportMap {
-		fmt.Fprintf(&text, "importmap %s=%s\n", from, to)
+	for from, to := range p.Imports {
+		if from != to.PkgPath {
+			fmt.Fprintf(&text, "importmap %s=%s\n", from, to.PkgPath)
+		}
 	}
-	for path, file := range l.exports {
-		fmt.Fprintf(&text, "packagefile %s=%s\n", path, file)
+	for dep := range packages.Postorder(l.roots) {
+		if dep.ExportFile != "" {
+			fmt.Fprintf(&text, "packagefile %s=%s\n", dep.PkgPath, dep.ExportFile)
+		}
 	}
 	args := []string{filepath.Join(l.env["GOTOOLDIR"], "compile"), "-o", filepath.Join(l.tmp, "out.a"), "-p", pkg, "-importcfg", cfg, "-lang=" + language(lang)}
-	if p.Standard {
+	if l.standard(p) {
 		args = append(args, "-std")
 	}
 	args = append(args, l.flags...)
 	if len(p.EmbedPatterns) > 0 {
 		embed := filepath.Join(l.tmp, "embedcfg")
-		if err := p.embedConfig(embed); err != nil {
+		if err := embedConfig(p, embed); err != nil {
 			return nil, err
 		}
 		args = append(args, "-embedcfg="+embed)
 	}
 	for i, f := range p.CompiledGoFiles {
-		if !filepath.IsAbs(f) {
-			f = filepath.Join(p.Dir, f)
-		} else if filepath.Ext(f) != ".go" {
+		if filepath.Ext(f) != ".go" {
 			// Files written by cgo have other names in the build cache.
 			link := filepath.Join(l.tmp, fmt.Sprintf("%d%s.cgo1.go", i, p.Name))
 			if i == 0 {
@@ -218,17 +217,19 @@ func (l *listing) compileCommand(p *listed) ([]string, error) {
 
 // embedConfig writes the file that lists the files of each go:embed pattern for the
 // compiler. The package would not compile without it.
-func (p *listed) embedConfig(name string) error {
+func embedConfig(p *packages.Package, name string) error {
 	cfg := struct {
 		Patterns map[string][]string
 		Files    map[string]string
 	}{map[string][]string{}, map[string]string{}}
+	inside := func(name string) string { return strings.TrimPrefix(name, p.Dir+string(filepath.Separator)) }
 	for _, file := range p.EmbedFiles {
-		cfg.Files[file] = filepath.Join(p.Dir, file)
+		cfg.Files[inside(file)] = file
 	}
 	for _, pattern := range p.EmbedPatterns {
+		pattern = inside(pattern)
 		for _, file := range p.EmbedFiles {
-			if embeds(strings.TrimPrefix(pattern, "all:"), file) {
+			if file = inside(file); embeds(strings.TrimPrefix(pattern, "all:"), file) {
 				cfg.Patterns[pattern] = append(cfg.Patterns[pattern], file)
 			}
 		}

@@ -46,8 +46,13 @@ func TestUnlocks(t *testing.T) {
 		if part := float64(o.Hold) / float64(said[name]); o.Ops != 200 || o.Holds != 100 || o.Partly || part < 0.97 || part > 1.2 {
 			t.Errorf("%s: %d operations, %d holds, partly %v, %.3f of the time that the program measured, expected 200, 100, all of it", lock, o.Ops, o.Holds, o.Partly, part)
 		}
-		if !strings.Contains(hints[lock], "it was held for ") {
-			t.Errorf("%s: the hint is %q, expected its hold", lock, hints[lock])
+		// On a busy machine the goroutines may meet at one of the locks too seldom for a hint.
+		var queued int64
+		for _, time := range o.Waiting[min(1, len(o.Waiting)):] {
+			queued += time
+		}
+		if queued > p.Wall/8 && !strings.Contains(hints[lock], "it was held for ") {
+			t.Errorf("%s: somebody waited for it for %d of %d ns, and the hint is %q, expected its hold", lock, queued, p.Wall, hints[lock])
 		}
 	}
 	for lock, why := range map[string]string{"main.hidden": "no probe sees how long it is held",

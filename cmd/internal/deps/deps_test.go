@@ -60,7 +60,7 @@ const policy = `
 	qinst.dev, sddf, ratecontrol, settings < debug;
 
 	# the command
-	report, lab/check, instrument/toolexec, extensions, sddf/pablo, sddf/pack, report/doc, golang.org/x/tools/txtar, golang.org/x/sys/unix < cmd/qinst;
+	report, lab/check, instrument/toolexec, extensions, sddf/pablo, sddf/pack, report/doc, golang.org/x/tools/go/packages, golang.org/x/tools/txtar, golang.org/x/sys/unix < cmd/qinst;
 
 	# suites and oracles
 	NONE < deps, docs, kept;
