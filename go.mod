@@ -1,3 +1,3 @@
 module qinst.dev
 
-go 1.26.0
+go 1.23.0

@@ -387,7 +387,7 @@ func TestOneTrace(t *testing.T) {
 	f := newFake(t)
 	before, after := growing(t)
 	f.writes(t, before, before, after)
-	ctx, gone := context.WithCancel(t.Context())
+	ctx, gone := context.WithCancel(context.Background())
 	waits, done := make(chan bool), make(chan *httptest.ResponseRecorder)
 	flush := f.flush
 	f.flush = func() string {

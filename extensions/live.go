@@ -48,7 +48,7 @@ func init() {
 	if !observed || names == "" {
 		return
 	}
-	for name := range strings.SplitSeq(names, "+") {
+	for _, name := range strings.Split(names, "+") {
 		s, e, err := Find(name)
 		if err != nil {
 			say(err.Error())

@@ -129,6 +129,22 @@ func (d *Descriptor) Emit(values ...any) error {
 	return err
 }
 
+// EmitFunc is Emit of values that take time to make: they are asked for only if the record is written.
+func (d *Descriptor) EmitFunc(values func() ([]any, error)) error {
+	if !d.live || !counted(d.point) {
+		return nil
+	}
+	list, err := values()
+	if err != nil {
+		return err
+	}
+	b, err := appendData(nil, &d.rec, list)
+	if err == nil {
+		d.emit(b)
+	}
+	return err
+}
+
 // Write is [Type.Write] with one value for each field.
 func (d *Descriptor) Write(w *Writer, values ...any) error {
 	tag, err := w.tagOf(&d.kind)

@@ -27,7 +27,7 @@ var forms = map[string]func(w io.Writer, f *salvage.File) error{
 	"sddfa": func(w io.Writer, f *salvage.File) error { return pablo.Write(w, f, f.Size, false, false) },
 	"sddfb": func(w io.Writer, f *salvage.File) error { return pablo.Write(w, f, f.Size, true, false) },
 	"text":  func(w io.Writer, f *salvage.File) error { return text.Dump(w, f, f.Size) },
-	"json":  func(w io.Writer, f *salvage.File) error { return text.DumpJSON(w, f, f.Size) },
+	"json":  func(w io.Writer, f *salvage.File) error { return text.ShowJSON(w, f, f.Size) },
 }
 
 // readable are the forms that are text.

@@ -131,8 +131,8 @@ func (d *dumpFlags) dump(e *env, file string) error {
 		names = strings.Split(d.only, ",")
 	}
 	show := map[string]func(io.Writer, *salvage.File) error{
-		"text":      func(w io.Writer, f *salvage.File) error { return text.Dump(w, f, f.Size, names...) },
-		"json":      func(w io.Writer, f *salvage.File) error { return text.DumpJSON(w, f, f.Size, names...) },
+		"text":      func(w io.Writer, f *salvage.File) error { return text.Show(w, f, f.Size, names...) },
+		"json":      func(w io.Writer, f *salvage.File) error { return text.ShowJSON(w, f, f.Size, names...) },
 		"wire":      func(w io.Writer, f *salvage.File) error { return text.Wire(w, f, f.Size) },
 		"footprint": func(w io.Writer, f *salvage.File) error { return text.Footprint(w, f, f.Size) },
 	}[d.mode]

@@ -92,6 +92,9 @@ const (
 	PC    = "pc"
 
 	Address = "address"
+
+	// Msgpack marks bytes that are one msgpack value of the program's own making.
+	Msgpack = "msgpack"
 )
 
 // Attributes of headers. A header whose segment is not 0 continues the stream of the same

@@ -31,13 +31,13 @@ const policy = `
 
 	# the format
 	sddf/spec < sddf;
-	sddf < sddf/text < sddf/pablo;
+	sddf, github.com/vmihailenco/msgpack/v5, github.com/vmihailenco/msgpack/v5/msgpcode < sddf/message < sddf/text < sddf/pablo;
 	sddf, github.com/klauspost/compress/zstd < sddf/pack;
 	sddf < sddf/salvage;
 
 	# what reads
 	gonum.org/v1/gonum/stat, gonum.org/v1/gonum/stat/distuv < stats;
-	sddf/salvage, ratecontrol, stats < trace;
+	sddf/salvage, sddf/message, ratecontrol, stats < trace;
 	trace < trace/tracetest;
 	trace < analysis/replay;
 	analysis/replay, hist < analysis/profile;
@@ -57,6 +57,7 @@ const policy = `
 
 	# what programs import
 	sddf < extensions;
+	sddf, github.com/vmihailenco/msgpack/v5 < sddf/msgpack;
 	qinst.dev, sddf, ratecontrol, settings < debug;
 
 	# the command
@@ -271,7 +272,7 @@ func program(t *testing.T, requires string, imports ...string) func(args ...stri
 	for _, path := range imports {
 		main += fmt.Sprintf("import _ %q\n", path)
 	}
-	for name, text := range map[string]string{"go.mod": "module example.com/prog\n\ngo 1.26\n\n" + requires, "main.go": main + "\nfunc main() {}\n"} {
+	for name, text := range map[string]string{"go.mod": "module example.com/prog\n\ngo 1.23.0\n\n" + requires, "main.go": main + "\nfunc main() {}\n"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
 			t.Fatal(err)
 		}
@@ -346,6 +347,9 @@ func TestNothingDragged(t *testing.T) {
 		if !strings.HasPrefix(line, live.Module+" ") {
 			got = append(got, line)
 		}
+	}
+	if version := strings.TrimSpace(with("list", "-m", "-f", "{{.GoVersion}}")); version != "1.23.0" {
+		t.Errorf("with %s the program needs Go %s, expected what it says itself", live.Module, version)
 	}
 	if got := strings.Join(got, ""); got != want {
 		t.Errorf("with %s the program has the modules\n%swithout\n%s", live.Module, got, want)

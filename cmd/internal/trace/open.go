@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 
+	"qinst.dev/cmd/internal/sddf/message"
 	"qinst.dev/cmd/internal/sddf/salvage"
 	"qinst.dev/sddf"
 	"qinst.dev/sddf/spec"
@@ -123,13 +124,18 @@ func (t *Trace) Tables() *Tables { return &t.tables }
 // Wall is the time of the end of the traced time.
 func (t *Trace) Wall() Time { return t.wall }
 
-// Record decodes the record of a Record event. It is valid until the next call.
+// Record decodes the record of a Record event, and the values in it that the program encoded itself. It is valid until the
+// next call.
 func (t *Trace) Record(e *Event) (*sddf.Packet, error) {
 	b, err := t.reader.ReadBlob(nil, sddf.Blob{Off: int64(e.obj), Len: int64(e.aux)})
 	if err != nil {
 		return nil, err
 	}
-	return t.reader.Inner(b)
+	p, err := t.reader.Inner(b)
+	if err == nil {
+		p.Values = message.Of(p)
+	}
+	return p, err
 }
 
 // checkLayout compares the file's event layout with the one that this package decodes, and notes

@@ -18,21 +18,28 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
+	"qinst.dev/cmd/internal/sddf/message"
 	"qinst.dev/sddf"
 	"qinst.dev/sddf/spec"
 )
 
 // Dump writes every packet of a file, or only the named records, with the entries that carry
 // them. Damage is a line of the output, and part of the error at the end; the next segments
-// follow it.
+// follow it. [Parse] makes the file of it again.
 func Dump(w io.Writer, file io.ReaderAt, size int64, only ...string) error {
 	return dump(file, size, &dumper{w: bufio.NewWriter(w), only: only})
 }
 
-// DumpJSON does the same as one JSON object a line.
-func DumpJSON(w io.Writer, file io.ReaderAt, size int64, only ...string) error {
-	return dump(file, size, &dumper{w: bufio.NewWriter(w), json: true, only: only})
+// Show does the same for people: values that programs encoded themselves are decoded, which cannot be reversed.
+func Show(w io.Writer, file io.ReaderAt, size int64, only ...string) error {
+	return dump(file, size, &dumper{w: bufio.NewWriter(w), decode: true, only: only})
+}
+
+// ShowJSON does the same as one JSON object a line.
+func ShowJSON(w io.Writer, file io.ReaderAt, size int64, only ...string) error {
+	return dump(file, size, &dumper{w: bufio.NewWriter(w), json: true, decode: true, only: only})
 }
 
 func dump(file io.ReaderAt, size int64, d *dumper) error {
@@ -60,6 +67,7 @@ type dumper struct {
 	w      *bufio.Writer
 	r      *sddf.Reader
 	json   bool
+	decode bool
 	only   []string // records; all if there are none
 	indent string
 	block  []byte
@@ -155,9 +163,12 @@ func (d *dumper) data(p *sddf.Packet) {
 	}
 	var pairs []pair
 	var blob sddf.Blob
-	start := uint64(0)
+	start, values := uint64(0), p.Values
+	if d.decode {
+		values = message.Of(p)
+	}
 	for i, f := range p.Record.Fields {
-		v := p.Values[i]
+		v := values[i]
 		if b, ok := v.(sddf.Blob); ok {
 			blob, v = b, quoted(fmt.Sprintf("%d bytes", b.Len))
 		}
@@ -275,6 +286,8 @@ func value(v any) string {
 		return floating(x)
 	case []byte:
 		return fmt.Sprintf("0x%x", x)
+	case message.List, message.Map, time.Time: // a program encoded it
+		return fmt.Sprint(x)
 	case sddf.Array:
 		var dims []string
 		for _, n := range x.Dims {
