@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"strings"
 
 	"qinst.dev/cmd/internal/instrument/toolexec"
 	"qinst.dev/cmd/internal/lab"
@@ -20,21 +22,51 @@ func setupGo(fs *flagSet, verb string) action {
 		if err != nil {
 			return err
 		}
-		wrapper, err := wrapperOf(sel)
+		v, err := fs.variant(e, sel)
 		if err != nil {
 			return err
 		}
-		tellFirst(e, fs, wrapper)
-		return passStatus(e.runner().Go(verb, lab.Variant{Dir: fs.chdir, Wrapper: wrapper, Flags: fs.passed, Args: args}))
+		v.Args = args
+		return passStatus(e.runner().Go(verb, v))
 	}
 }
 
-// tellFirst says why a build will take long, if it will: with other probes, or another qinst, the go command compiles
-// the standard library too, and is silent meanwhile.
-func tellFirst(e *env, fs *flagSet, wrapper []string) {
-	if (lab.Variant{Dir: fs.chdir, Wrapper: wrapper, Flags: fs.goFlags.compiling(fs.passed)}).FirstBuild() {
-		fmt.Fprintln(e.stderr, "qinst: compiling the standard library for this selection of probes: once, a minute or two")
+// variant is a build with a selection, in the directory and with the flags of a command line. It says why the build will
+// take long, if it will: the go command compiles the standard library then, and is silent meanwhile.
+func (f *flagSet) variant(e *env, sel toolexec.Selection) (v lab.Variant, err error) {
+	dir, err := filepath.Abs(f.chdir)
+	if err != nil {
+		return v, err
 	}
+	v.Dir, v.Flags = f.chdir, f.passed
+	whole, err := sel.WithFile(dir)
+	if err != nil {
+		return v, err
+	}
+	if out, err := exec.Command("go", "env", "GOFLAGS").Output(); err == nil && !strings.Contains(string(out), "-gcflags") { // ours would replace those
+		whole, v.Flags = whole.Marked(f.passed)
+		sel.Mark = whole.Mark
+	}
+	if v.Wrapper, err = wrapperOf(sel); err != nil {
+		return v, err
+	}
+	first := v
+	first.Flags = f.goFlags.compiling(v.Flags)
+	switch std := whole.Std(); {
+	case first.Stale([]string{"runtime"}): // every program has it
+		fmt.Fprintf(e.stderr, "qinst: compiling the standard library%s: once, a minute or two\n", beside(sel))
+	case len(std) > 0 && first.Stale(std):
+		fmt.Fprintln(e.stderr, "qinst: compiling packages of the standard library with these probes: once")
+	}
+	return v, nil
+}
+
+// beside names what else works on a build.
+func beside(sel toolexec.Selection) string {
+	if len(sel.Then) == 0 {
+		return ""
+	}
+	return " for probes and " + filepath.Base(sel.Then[0])
 }
 
 // passStatus turns the failure of a child process into qinst's exit status, without a

@@ -48,7 +48,8 @@ func (g *goFlags) knows(name string) bool {
 // on, and so are the arguments that follow it.
 func (g *goFlags) takesValue(name string) bool { return slices.Contains(g.values, g.plain(name)) }
 
-// compiling returns those of the flags by which the objects of packages differ.
+// compiling returns those of the flags by which the objects of packages differ, also of packages that are not named on the
+// command line.
 func (g *goFlags) compiling(flags []string) (list []string) {
 	for i := 0; i < len(flags); i++ {
 		name, _, hasValue := strings.Cut(strings.TrimLeft(flags[i], "-"), "=")
@@ -56,12 +57,21 @@ func (g *goFlags) compiling(flags []string) (list []string) {
 		if !hasValue && g.takesValue(name) {
 			n = 2
 		}
-		if slices.Contains(compileFlags, name) && i+n <= len(flags) {
+		if slices.Contains(compileFlags, name) && i+n <= len(flags) && !onlyNamed(name, flags[i:i+n]) {
 			list = append(list, flags[i:i+n]...)
 		}
 		i += n - 1
 	}
 	return list
+}
+
+// onlyNamed reports whether a flag is one for tools and has no pattern: it is for packages on the command line alone.
+func onlyNamed(name string, flag []string) bool {
+	value := flag[len(flag)-1]
+	if len(flag) == 1 {
+		_, value, _ = strings.Cut(value, "=")
+	}
+	return strings.HasSuffix(name, "flags") && (value == "" || strings.HasPrefix(value, "-"))
 }
 
 // topic returns the topic of "go help" that explains a flag.

@@ -107,15 +107,13 @@ func (r *runFlags) build(ctx context.Context, e *env, dir string, program []stri
 	if err != nil {
 		return "", err
 	}
-	wrapper, err := wrapperOf(sel)
+	v, err := r.variant(e, sel)
 	if err != nil {
 		return "", err
 	}
-	tellFirst(e, r.flagSet, wrapper)
+	v.Name, v.Args = strings.Join(program, " "), program
 	exe = filepath.Join(dir, programName(r.chdir, program))
-	return exe, passStatus(e.runner().Build(ctx, exe, lab.Variant{
-		Name: strings.Join(program, " "), Dir: r.chdir, Wrapper: wrapper, Flags: r.passed, Args: program,
-	}))
+	return exe, passStatus(e.runner().Build(ctx, exe, v))
 }
 
 // checkRuns runs a program in each mode and shows how well the modes agree. It discards the

@@ -41,13 +41,13 @@ func (r *Runner) Go(verb string, v Variant) error {
 	return attached(cmd)
 }
 
-// FirstBuild reports whether the go command has to compile the standard library for this variant: nothing in its
-// cache was built with the same tools and flags. It is false where the go command does not say.
-func (v Variant) FirstBuild() bool {
+// Stale reports whether the go command has to compile one of the packages for this variant: its cache has none that was
+// built with the same tools and flags. It is false where the go command does not say.
+func (v Variant) Stale(packages []string) bool {
 	v.Flags = append(slices.Clone(v.Flags), "-f={{.Stale}}")
-	v.Args = []string{"runtime"} // every program has it
+	v.Args = packages
 	out, err := exec.Command("go", v.command("list")...).Output()
-	return err == nil && strings.TrimSpace(string(out)) == "true"
+	return err == nil && strings.Contains(string(out), "true")
 }
 
 func (r *Runner) inherit(cmd *exec.Cmd, v Variant) {

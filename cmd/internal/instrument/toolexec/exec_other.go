@@ -7,6 +7,8 @@ import (
 	"os/exec"
 )
 
+const noControl = 0
+
 // replace runs a tool with our standard streams.
 func replace(args []string) error {
 	cmd := exec.Command(args[0], args[1:]...)

@@ -99,6 +99,11 @@ func (p *process) link(args []string) error {
 	if file != "" && held == "" && !asked {
 		fmt.Fprintf(p.stderr, "qinst: prune: %s: found no procedure that rate control held in that run, so that there is nothing to prune\n", file)
 	}
+	if !asked {
+		if args, err = unmarked(args, p.sel.Mark); err != nil {
+			return err
+		}
+	}
 	if p.sel.Settings == "" && held == "" {
 		return p.replace(args)
 	}
@@ -129,7 +134,11 @@ func (p *process) version(args []string) error {
 	if err != nil {
 		return err
 	}
-	_, err = io.WriteString(p.stdout, toolID(string(line), self, p.sel))
+	sel := p.sel
+	if sel.Mark != "" {
+		sel = Selection{Then: sel.Then} // packages of which that is not all have the mark
+	}
+	_, err = io.WriteString(p.stdout, toolID(string(line), self, sel))
 	return err
 }
 
@@ -150,9 +159,13 @@ func (p *process) compile(args []string) error {
 	if err != nil {
 		return err
 	}
-	path := c.flag("p")
+	path, mark := c.flag("p"), c.takeMark()
+	if mark != "" {
+		args = slices.Concat([]string{c.tool}, c.flags, c.files)
+	}
 	switch {
 	case path == "runtime" && c.has("std"):
+		p.tellLong()
 		files, err := inject.Compile(p.target(c), c.files, c.objdir())
 		if err != nil {
 			return err
@@ -177,6 +190,8 @@ func (p *process) compile(args []string) error {
 		importPath = programPath(p.env("TOOLEXEC_IMPORTPATH"))
 	}
 	switch from := c.origin(p.env); {
+	case p.sel.Selects(importPath, from) && mark != p.sel.Mark:
+		return fmt.Errorf("package %s: found the mark %q, expected %q: the go command would take it for another selection's", importPath, mark, p.sel.Mark)
 	case p.sel.Selects(importPath, from):
 	case Never(importPath) || from == Unknown:
 		return p.replace(args)

@@ -26,6 +26,9 @@ type Selection struct {
 	// Then is the beginning of a command line that runs tools instead of the go command: another wrapper's.
 	Then []string
 
+	// Mark, if there is one, is passed to the compilation of all packages that the selection may change: see [Selection.Marked].
+	Mark string
+
 	// File is the selection of qinst.toml, which applies where the other fields are not set.
 	File *Selection
 
@@ -34,7 +37,7 @@ type Selection struct {
 }
 
 // selectionFlags are qinst's own flags.
-var selectionFlags = []string{"include", "exclude", "kinds", "size", "small", "depth", "without", "prune", "then"}
+var selectionFlags = []string{"include", "exclude", "kinds", "size", "small", "depth", "without", "prune", "then", "mark"}
 
 // ParseSelection takes qinst's own flags off the front of args.
 func ParseSelection(args []string) (Selection, []string, error) {
@@ -50,6 +53,10 @@ func ParseSelection(args []string) (Selection, []string, error) {
 				return s, nil, fmt.Errorf("flag -%s needs a value", name)
 			}
 			value, args = args[0], args[1:]
+		}
+		if name == "mark" {
+			s.Mark = value
+			continue
 		}
 		if name == "then" {
 			if s.Then = strings.Fields(value); len(s.Then) == 0 {
@@ -148,6 +155,9 @@ func (s Selection) Flags() []string {
 	if s.Prune != "" {
 		flags = append(flags, "-prune="+s.Prune)
 	}
+	if s.Mark != "" {
+		flags = append(flags, "-mark="+s.Mark)
+	}
 	if len(s.Then) > 0 {
 		flags = append(flags, "-then="+strings.Join(s.Then, " "))
 	}
@@ -165,7 +175,7 @@ func (s Selection) key() string {
 
 // sorted returns the part of s by which packages are compiled.
 func (s Selection) sorted() Selection {
-	s.Prune = "" // is for the linker
+	s.Prune, s.Mark = "", "" // the first is for the linker
 	for _, list := range []*[]string{&s.Include, &s.Exclude, &s.Without} {
 		*list = slices.Compact(slices.Sorted(slices.Values(*list)))
 	}
@@ -226,6 +236,25 @@ func (s Selection) Selects(importPath string, from Origin) bool {
 		return s.File.Selects(importPath, from)
 	}
 	return from == Main
+}
+
+// Std returns the patterns by which the selection includes packages of the standard library, if it does: those that name no
+// module, and all.
+func (s Selection) Std() (list []string) {
+	patterns := s.Include
+	if s.File != nil {
+		patterns = slices.Concat(patterns, s.File.Include)
+	}
+	for _, p := range patterns {
+		first, _, _ := strings.Cut(p, "/")
+		switch {
+		case p == "all":
+			list = append(list, "std")
+		case !strings.Contains(first, "."):
+			list = append(list, p)
+		}
+	}
+	return list
 }
 
 // match is the go command's pattern matching: "..." stands for any string, and "/..." at the end

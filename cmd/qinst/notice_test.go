@@ -1,0 +1,87 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// TestTold builds as people do who use the go command alone: that a build takes long is said once, on the go command's
+// terminal, and neither again nor to what is no terminal.
+func TestTold(t *testing.T) {
+	t.Parallel()
+	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Skip("this machine has no terminals to give:", err)
+	}
+	defer master.Close()
+	n, err := unix.IoctlGetInt(int(master.Fd()), unix.TIOCGPTN)
+	if err == nil {
+		err = unix.IoctlSetPointerInt(int(master.Fd()), unix.TIOCSPTLCK, 0)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	terminal, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Skip("this machine has no terminals to give:", err)
+	}
+	defer terminal.Close()
+	shown := make(chan []byte, 64)
+	go func() {
+		for {
+			b := make([]byte, 4096)
+			n, err := master.Read(b)
+			if err != nil {
+				return
+			}
+			shown <- b[:n]
+		}
+	}()
+	cache := t.TempDir()
+	build := func(to *os.File, tool ...string) string {
+		t.Helper()
+		cmd := exec.Command(tool[0], append(tool[1:], "runtime")...)
+		cmd.Env = append(os.Environ(), "GOCACHE="+cache)
+		cmd.Stdout, cmd.Stderr = to, to
+		if err := cmd.Run(); err != nil {
+			t.Fatal(err)
+		}
+		var all []byte
+		for {
+			select {
+			case b := <-shown:
+				all = append(all, b...)
+			case <-time.After(200 * time.Millisecond):
+				return string(all)
+			}
+		}
+	}
+	const line = "qinst: compiling the standard library"
+	if got := build(terminal, "go", "build", "-toolexec", "qinst"); strings.Count(got, "\n") != 1 || !strings.HasPrefix(got, line+" for these probes: once") {
+		t.Errorf("the first build showed %q, expected a line with %q", got, line)
+	}
+	if got := build(terminal, "go", "build", "-toolexec", "qinst"); got != "" {
+		t.Errorf("the second build showed %q, expected nothing", got)
+	}
+	if got := build(terminal, "qinst", "build", "-gcflags=all=-N"); strings.Count(got, line) != 1 || strings.Contains(got, "these") {
+		t.Errorf("qinst build showed %q, expected a line of its own with %q", got, line)
+	}
+	file, err := os.Create(t.TempDir() + "/out")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	build(file, "go", "build", "-toolexec", "qinst", "-gcflags=all=-l")
+	if text, err := os.ReadFile(file.Name()); err != nil || len(bytes.TrimSpace(text)) > 0 {
+		t.Errorf("a file has %q, %v, expected nothing", text, err)
+	}
+}
