@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"qinst.dev/cmd/internal/instrument/toolexec"
@@ -22,29 +23,32 @@ func setupGo(fs *flagSet, verb string) action {
 		if err != nil {
 			return err
 		}
-		v, err := fs.variant(e, sel)
+		v, err := fs.variant(e, sel, args)
 		if err != nil {
 			return err
 		}
-		v.Args = args
 		return passStatus(e.runner().Go(verb, v))
 	}
 }
 
-// variant is a build with a selection, in the directory and with the flags of a command line. It says why the build will
+// variant is a build with a selection, in the directory and with the flags and arguments of a command line. It says why the build will
 // take long, if it will: the go command compiles the standard library then, and is silent meanwhile.
-func (f *flagSet) variant(e *env, sel toolexec.Selection) (v lab.Variant, err error) {
+func (f *flagSet) variant(e *env, sel toolexec.Selection, args []string) (v lab.Variant, err error) {
 	dir, err := filepath.Abs(f.chdir)
 	if err != nil {
 		return v, err
 	}
-	v.Dir, v.Flags = f.chdir, f.passed
+	v.Dir, v.Flags, v.Args = f.chdir, f.passed, args
 	whole, err := sel.WithFile(dir)
 	if err != nil {
 		return v, err
 	}
 	if out, err := exec.Command("go", "env", "GOFLAGS").Output(); err == nil && !strings.Contains(string(out), "-gcflags") { // ours would replace those
-		whole, v.Flags = whole.Marked(f.passed)
+		var has []string
+		if whole.Patterns() {
+			has = lab.Variant{Dir: f.chdir, Flags: f.goFlags.compiling(f.passed), Args: leading(args)}.Packages()
+		}
+		whole, v.Flags = whole.Marked(f.passed, has)
 		sel.Mark = whole.Mark
 	}
 	if v.Wrapper, err = wrapperOf(sel); err != nil {
@@ -59,6 +63,14 @@ func (f *flagSet) variant(e *env, sel toolexec.Selection) (v lab.Variant, err er
 		fmt.Fprintln(e.stderr, "qinst: compiling packages of the standard library with these probes: once")
 	}
 	return v, nil
+}
+
+// leading returns the arguments before the first flag: packages or files.
+func leading(args []string) []string {
+	if i := slices.IndexFunc(args, func(arg string) bool { return strings.HasPrefix(arg, "-") }); i >= 0 {
+		return args[:i]
+	}
+	return args
 }
 
 // beside names what else works on a build.

@@ -107,11 +107,11 @@ func (r *runFlags) build(ctx context.Context, e *env, dir string, program []stri
 	if err != nil {
 		return "", err
 	}
-	v, err := r.variant(e, sel)
+	v, err := r.variant(e, sel, program)
 	if err != nil {
 		return "", err
 	}
-	v.Name, v.Args = strings.Join(program, " "), program
+	v.Name = strings.Join(program, " ")
 	exe = filepath.Join(dir, programName(r.chdir, program))
 	return exe, passStatus(e.runner().Build(ctx, exe, v))
 }

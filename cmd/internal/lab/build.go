@@ -41,6 +41,18 @@ func (r *Runner) Go(verb string, v Variant) error {
 	return attached(cmd)
 }
 
+// Packages returns the import paths of all packages that a build of this variant has. It is empty where the go command
+// does not say.
+func (v Variant) Packages() []string {
+	v.Wrapper = nil // it makes no difference
+	v.Flags = append(slices.Clone(v.Flags), "-deps", "-test", "-f={{.ImportPath}}")
+	out, err := exec.Command("go", v.command("list")...).Output()
+	if err != nil {
+		return nil
+	}
+	return strings.Split(strings.TrimSpace(string(out)), "\n")
+}
+
 // Stale reports whether the go command has to compile one of the packages for this variant: its cache has none that was
 // built with the same tools and flags. It is false where the go command does not say.
 func (v Variant) Stale(packages []string) bool {

@@ -23,15 +23,19 @@ const markFlag = "-qinst="
 // noPackage is a pattern that matches none.
 const noPackage = "qinst.invalid/none"
 
+// usualMark is that of a selection that is the usual one for a program: no package has it.
+const usualMark = "usual"
+
 // Marked returns s with a mark, and the flags of the go command that give it to packages. user are the flags that the user
-// gave, which come behind them. It returns s and user as they are if there is nothing to be gained: the usual selection needs
-// no mark.
-func (s Selection) Marked(user []string) (Selection, []string) {
-	usual := Selection{Then: s.Then}
-	if s.key() == usual.key() {
+// gave, which come behind them. packages are all that the build has, none if that is not known: patterns that match none of
+// them make no difference.
+func (s Selection) Marked(user, packages []string) (Selection, []string) {
+	usual, key := Selection{Then: s.Then}, s.matching(packages).key()
+	if key == usual.key() {
+		s.Mark = usualMark
 		return s, user
 	}
-	sum := sha256.Sum256([]byte(s.key()))
+	sum := sha256.Sum256([]byte(key))
 	s.Mark = base64.RawURLEncoding.EncodeToString(sum[:9])
 	flags := []string{"-gcflags=all=" + markFlag + s.Mark, "-gcflags=std="}
 	patterns := s.Include
@@ -59,6 +63,27 @@ func (s Selection) Marked(user []string) (Selection, []string) {
 		flags = append(flags, "-gcflags="+strings.TrimLeft(value+" "+markFlag+s.Mark, " "))
 	}
 	return s, flags
+}
+
+// matching returns s without patterns that match no package.
+func (s Selection) matching(packages []string) Selection {
+	if len(packages) == 0 {
+		return s
+	}
+	idle := func(pattern string) bool {
+		return pattern != "std" && !slices.ContainsFunc(packages, func(path string) bool { return match(pattern, path, Unknown) })
+	}
+	without := func(list []string) []string { return slices.DeleteFunc(slices.Clone(list), idle) }
+	s.Include, s.Exclude = without(s.Include), without(s.Exclude)
+	if f := s.File; f != nil {
+		of := *f
+		if of.Include, of.Exclude = without(f.Include), without(f.Exclude); of.key() == (Selection{}).key() {
+			s.File = nil // it selects what is selected without it
+		} else {
+			s.File = &of
+		}
+	}
+	return s
 }
 
 // takeMark takes the mark out of a compiler's command line, and returns it.

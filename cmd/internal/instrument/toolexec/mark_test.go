@@ -32,35 +32,54 @@ func TestMarked(t *testing.T) {
 		for i := range user {
 			user[i] = strings.ReplaceAll(user[i], "|", " ")
 		}
-		marked, flags := sel.Marked(user)
+		marked, flags := sel.Marked(user, nil)
 		got := strings.NewReplacer(" ", "|").Replace(strings.Join(flags, "\x00"))
 		got = strings.NewReplacer("\x00", " ", markFlag+marked.Mark, "M", noPackage, "none").Replace(got)
 		if got != c.want {
 			t.Errorf("%q with %q: found\n%s, expected\n%s", c.own, c.user, got, c.want)
 		}
 		again, _, err := ParseSelection(marked.Flags())
-		if err != nil || again.Mark != marked.Mark || (marked.Mark != "") != strings.Contains(c.want, "M") {
+		if err != nil || again.Mark != marked.Mark || (marked.Mark != usualMark) != strings.Contains(c.want, "M") {
 			t.Errorf("%q: the mark %q is %q behind the flags, %v", c.own, marked.Mark, again.Mark, err)
 		}
 	}
 }
 
-// Other selections have other marks, those of the same packages the same.
+// Other selections have other marks. Those that select the same of a program's packages have the same.
 func TestMarks(t *testing.T) {
 	t.Parallel()
-	mark := func(own string) string {
+	mark := func(own string, file *Selection) string {
 		sel, _, err := ParseSelection(strings.Fields(own))
 		if err != nil {
 			t.Fatal(err)
 		}
-		sel, _ = sel.Marked(nil)
+		sel.File = file
+		sel, _ = sel.Marked(nil, []string{"a.org/x", "b.org/y", "sort"})
 		return sel.Mark
 	}
-	if a, b := mark("-include=a.org/x,b.org/y"), mark("-include=b.org/y,a.org/x -prune=x.sddf"); a != b || a == "" {
-		t.Errorf("found the marks %q and %q for the same packages", a, b)
+	usual := Selection{Include: []string{"gone.org/..."}}
+	for _, c := range []struct {
+		one, other string
+		file       *Selection
+		same       bool
+	}{
+		{"-include=a.org/x,b.org/y", "-include=b.org/y,a.org/x -prune=x.sddf", nil, true},
+		{"-include=a.org/...", "-include=a.org/...,c.org/z -exclude=net", nil, true},
+		{"-include=c.org/z", "", nil, true},
+		{"-kinds=proc", "-kinds=proc", &usual, true},
+		{"", "", &usual, true},
+		{"-kinds=proc", "-kinds=loop", nil, false},
+		{"-include=sort", "", nil, false},
+		{"-include=std", "", nil, false},
+		{"-exclude=sort", "", nil, false},
+		{"-kinds=proc", "-kinds=proc", &Selection{Exclude: []string{"b.org/y"}}, false},
+	} {
+		if a, b := mark(c.one, nil), mark(c.other, c.file); a == "" || b == "" || (a == b) != c.same {
+			t.Errorf("%q and %q over %v have the marks %q and %q, expected the same: %v", c.one, c.other, c.file, a, b, c.same)
+		}
 	}
-	if a, b := mark("-kinds=proc"), mark("-kinds=loop"); a == b {
-		t.Errorf("found the mark %q for both of two kinds", a)
+	if m := mark("-include=c.org/z", &usual); m != usualMark {
+		t.Errorf("a selection of nothing more has the mark %q, expected %q", m, usualMark)
 	}
 }
 

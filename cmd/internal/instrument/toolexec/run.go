@@ -190,7 +190,7 @@ func (p *process) compile(args []string) error {
 		importPath = programPath(p.env("TOOLEXEC_IMPORTPATH"))
 	}
 	switch from := c.origin(p.env); {
-	case p.sel.Selects(importPath, from) && mark != p.sel.Mark:
+	case p.sel.Selects(importPath, from) && mark != strings.TrimSuffix(p.sel.Mark, usualMark):
 		return fmt.Errorf("package %s: found the mark %q, expected %q: the go command would take it for another selection's", importPath, mark, p.sel.Mark)
 	case p.sel.Selects(importPath, from):
 	case Never(importPath) || from == Unknown:

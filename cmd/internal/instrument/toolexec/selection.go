@@ -238,6 +238,11 @@ func (s Selection) Selects(importPath string, from Origin) bool {
 	return from == Main
 }
 
+// Patterns reports whether there are patterns in the selection.
+func (s Selection) Patterns() bool {
+	return len(s.Include)+len(s.Exclude) > 0 || s.File != nil && len(s.File.Include)+len(s.File.Exclude) > 0
+}
+
 // Std returns the patterns by which the selection includes packages of the standard library, if it does: those that name no
 // module, and all.
 func (s Selection) Std() (list []string) {
