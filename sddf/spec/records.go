@@ -557,7 +557,7 @@ var Records = []Record{
 	record(TagMachine, "machine", "what the machine did beside the program, cumulative", []Field{
 		field("ticks", U64, Ticks, "when"),
 		field("steal", I64, Ns, "time that a host took from the machine's processors; -1: not known"),
-		field("pressure", I64, Ns, "time in which some process of the machine waited for a processor; -1: not known")}, nil),
+		field("pressure", I64, Ns, "time in which some thread of the control group, or else of the machine, waited for a processor; -1: not known")}, nil),
 	record(TagSource, "source", "whether the operating system tells something; a later record of one name replaces an earlier one", []Field{
 		field("name", Str, "", "switches: of threads, as they happen; schedstat: the times of threads; throttling; machine"),
 		field("ticks", U64, Ticks, "up to which it did"),

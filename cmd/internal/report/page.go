@@ -100,7 +100,7 @@ func (pg *page) first() {
 func (pg *page) doubts(s *doc.Section) {
 	p := pg.p
 	if p.OffCPUMatters() {
-		s.Warn("the operating system kept running threads waiting for %s (%s of busy): %s; that time is [off-CPU], taken evenly out of all lines, because nothing tells which of them waited%s", pg.waited(), measure.Percent(p.OffCPU, p.Busy+p.Spin), pg.load(), pg.refused())
+		s.Warn("the operating system kept running threads waiting for %s (%s of busy): %s; that time is [off-CPU], taken evenly out of all lines, because nothing tells which of them waited%s%s", pg.waited(), measure.Percent(p.OffCPU, p.Busy+p.Spin), pg.load(), pg.pressure(), pg.refused())
 	}
 	pg.off(s)
 	if pg.t.Throttled > 0 && p.Off == nil {
@@ -151,9 +151,21 @@ func (pg *page) off(s *doc.Section) {
 			parts = append(parts, measure.Time(part.ns)+" "+part.what)
 		}
 	}
-	s.Warn("the operating system took processors from running goroutines for %s (%s of busy): %s; the longest time was %s. That is [off-CPU], and in no busy time",
-		measure.Time(o.All()), measure.Percent(o.All(), p.Busy+p.Spin), strings.Join(parts, ", "), measure.Time(o.Longest))
+	s.Warn("the operating system took processors from running goroutines for %s (%s of busy): %s; the longest time was %s. That is [off-CPU], and in no busy time%s",
+		measure.Time(o.All()), measure.Percent(o.All(), p.Busy+p.Spin), strings.Join(parts, ", "), measure.Time(o.Longest), pg.pressure())
 }
+
+// pressure says how much of the run somebody waited for a processor, if it was much. The program's own threads are among them.
+func (pg *page) pressure() string {
+	part := measure.Ratio(pg.t.Pressure, pg.p.Wall)
+	if part < pressureWarn {
+		return ""
+	}
+	return fmt.Sprintf("; during %s of the run some thread of its control group, or of the machine, waited for a processor", measure.Percent(min(pg.t.Pressure, pg.p.Wall), pg.p.Wall))
+}
+
+// pressureWarn is the share of the run from which on the page has it.
+const pressureWarn = 0.1
 
 // stealWarn is the share of busy from which on the page says that a host took processors away. What it took is of all processors of the machine.
 const stealWarn = 0.05

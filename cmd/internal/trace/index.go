@@ -25,6 +25,7 @@ type indexer struct {
 
 	throttled []rawThrottling
 	steal     []int64 // readings
+	pressure  []int64 // likewise
 	flushes   []struct{ from, to uint64 }
 	given     map[ThreadID][]given
 	usageAt   uint64
@@ -323,6 +324,9 @@ func (ix *indexer) cost(r *row) {
 	case spec.TagMachine:
 		if v := r.i("steal"); !r.bad && v >= 0 {
 			ix.steal = append(ix.steal, v)
+		}
+		if v := r.i("pressure"); !r.bad && v >= 0 {
+			ix.pressure = append(ix.pressure, v)
 		}
 	case spec.TagSource:
 		if name, s := r.s("name"), (OSSource{uint32(r.u("errno")), Time(r.u("ticks")), r.u("lost")}); !r.bad {
@@ -629,10 +633,15 @@ func (ix *indexer) machine() {
 		s.Time = t.clock.ns(uint64(s.Time))
 		t.Sources[name] = s
 	}
-	t.Steal = -1
-	if n := len(ix.steal); n > 0 {
-		t.Steal = ix.steal[n-1] - ix.steal[0]
+	t.Steal, t.Pressure = risen(ix.steal), risen(ix.pressure)
+}
+
+// risen is the difference of the first and the last reading of a total, -1 if there is none.
+func risen(readings []int64) int64 {
+	if len(readings) == 0 {
+		return -1
 	}
+	return readings[len(readings)-1] - readings[0]
 }
 
 // times converts the times collected in ticks.

@@ -29,6 +29,7 @@ type Tables struct {
 	Flush     Flush
 	Throttled int64 // ns lost to the control group's quota
 	Steal     int64 // ns that a host took from the machine's processors; -1: not known
+	Pressure  int64 // ns in which some thread of the control group, or else of the machine, waited for a processor; -1: not known
 	Sources   map[string]OSSource
 	Limits    []Limit
 	Levels    []LevelChange // in time order

@@ -120,7 +120,7 @@ func (t *Trace) view(start *checkpoint, until uint64) *Trace {
 		w.Sources[name] = s
 	}
 	w.HasCounts, w.Callees, w.Threads, w.Limits = false, nil, nil, nil
-	w.Usage, w.Memory, w.Flush, w.Throttled, w.Steal = Usage{}, Memory{}, Flush{}, 0, -1
+	w.Usage, w.Memory, w.Flush, w.Throttled, w.Steal, w.Pressure = Usage{}, Memory{}, Flush{}, 0, -1, -1
 	w.End = End{true, "cut", 0}
 	w.snapshots = start.states
 	w.blocks, w.Blocks = map[uint32][]block{}, 0

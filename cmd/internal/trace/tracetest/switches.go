@@ -29,3 +29,8 @@ func (b *Builder) SwitchesLost() { b.event(b.system, spec.EvOn, spec.AllThreads,
 func (b *Builder) Throttled(ns int64) {
 	b.must(b.w.Data(spec.TagThrottle, b.ticks(), uint64(ns), 1))
 }
+
+// Machine is a reading of how long a host took the machine's processors, and somebody waited for one, so far, in ns.
+func (b *Builder) Machine(steal, pressure int64) {
+	b.must(b.w.Data(spec.TagMachine, b.ticks(), steal, pressure))
+}

@@ -38,7 +38,7 @@ func qinstWriteMachine(all bool) {
 // qinstWriteSteal writes what other programs and machines took.
 // Context: writer.
 func qinstWriteSteal() {
-	steal, pressure := int64(-1), int64(-1)
+	steal, pressure := int64(-1), qinstPressure()
 	const tick = 1e7 // of /proc/stat
 	if s := qinstReadFile("/proc/stat\x00"); len(s) > 4 && string(s[:4]) == "cpu " {
 		for s, i := s[4:], 0; i < 8; i++ {
@@ -51,13 +51,27 @@ func qinstWriteSteal() {
 			}
 		}
 	}
-	if us, ok := qinstField(qinstReadFile("/proc/pressure/cpu\x00"), "total="); ok {
-		pressure = int64(us * 1000)
-	}
 	told := steal >= 0 || pressure >= 0
 	if qinstAnswers.machine = qinstToldBy(told); told {
 		qinstRecordMachine(qinstNow(), steal, pressure)
 	}
+}
+
+// qinstPressure returns in how much time, in ns, some thread waited for a processor: one of the process's control group, or
+// else of the machine. -1: the system does not tell.
+// Context: writer.
+func qinstPressure() int64 {
+	p := &qinstGroupPath
+	if _, found := qinstFindGroup(qinstReadFile("/proc/self/cgroup\x00")); found {
+		p.str("/cpu.pressure\x00")
+		if us, ok := qinstField(qinstReadFile(p.text()), "total="); ok {
+			return int64(us * 1000)
+		}
+	}
+	if us, ok := qinstField(qinstReadFile("/proc/pressure/cpu\x00"), "total="); ok {
+		return int64(us * 1000)
+	}
+	return -1
 }
 
 // qinstThrottled returns how long the process's control group, and those that it is in, were stopped because of

@@ -1,0 +1,51 @@
+package report_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"qinst.dev/cmd/internal/analysis/profile"
+	"qinst.dev/cmd/internal/report"
+	"qinst.dev/cmd/internal/trace/tracetest"
+)
+
+// The page says what other programs and machines took, before anything that they make doubtful.
+func TestMachineDoubts(t *testing.T) {
+	t.Parallel()
+	const ms = 1_000_000
+	page := func(steal, pressure int64) string {
+		b := tracetest.New(1).Switches()
+		g := b.Go(0, "runtime.main")
+		f := b.Proc("main.f")
+		b.Start(g, 0)
+		b.Machine(5*ms, 7*ms)
+		b.Enter(g, f)
+		b.At(40*ms).Off(g, true)
+		b.At(70 * ms).On(g)
+		b.At(100*ms).Exit(g, f)
+		b.Machine(5*ms+steal, 7*ms+pressure)
+		b.End(g)
+		tr := b.Trace()
+		p, err := profile.New(tr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out bytes.Buffer
+		if err := report.Page(tr, p).WriteText(&out); err != nil {
+			t.Fatal(err)
+		}
+		return strings.Join(strings.Fields(out.String()), " ")
+	}
+	const (
+		taken  = "the operating system took processors from running goroutines for 30.0ms (42.9% of busy): 30.0ms preempted by other threads; the longest time was 30.0ms. That is [off-CPU], and in no busy time"
+		waited = "; during 60.0% of the run some thread of its control group, or of the machine, waited for a processor"
+		stolen = "a host took processors from this virtual machine for 20.0ms (28.6% of busy)"
+	)
+	if got := page(20*ms, 60*ms); !strings.Contains(got, taken+waited) || !strings.Contains(got, stolen) {
+		t.Errorf("expected %q, %q and %q in\n%s", taken, waited, stolen, got)
+	}
+	if got := page(ms, 2*ms); !strings.Contains(got, taken) || strings.Contains(got, "waited for a processor") || strings.Contains(got, "a host took") {
+		t.Errorf("expected %q and nothing of a host, or of who waited, in\n%s", taken, got)
+	}
+}
