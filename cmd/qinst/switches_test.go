@@ -178,3 +178,28 @@ func TestRefused(t *testing.T) {
 		t.Errorf("the page does not say what is not known:\n%s", &page)
 	}
 }
+
+// TestBriefThreads runs goroutines on threads that end before anybody asks for their times. What they had of the machine is
+// known: all but what the system needs to begin and to end a thread.
+func TestBriefThreads(t *testing.T) {
+	t.Parallel()
+	exe := buildProbed(t, "programs", "brief")
+	for _, os := range []string{"on", "off"} {
+		tr, _ := runTraced(t, exec.Command(exe), "QINST=budget=off,os="+os)
+		p, err := profile.New(tr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var burnt int64
+		for i := range p.Entries {
+			if e := &p.Entries[i]; e.Name == "main.burn" {
+				burnt = e.Busy
+			}
+		}
+		used, busy := p.CPU.User+p.CPU.System-p.CPU.Writer, p.Busy+p.Spin-p.OffCPU
+		t.Logf("os=%s: used %d, busy %d, in main.burn %d, off-CPU %d", os, used, busy, burnt, p.OffCPU)
+		if busy > used*103/100 || busy < used*3/4 || burnt < busy*3/4 {
+			t.Errorf("os=%s: busy for %d ns, of which %d in main.burn; the process used %d", os, busy, burnt, used)
+		}
+	}
+}

@@ -365,6 +365,7 @@ type Usage struct {
 	MaxRSS       int64 // bytes
 	Collector    int64 // ns, of the garbage collector's mark workers and assists; -1: not known
 	Looks        int64 // ns, of threads that told samplers where they are
+	Ended        int64 // ns, of threads that have ended, as far as [Tables.Threads] does not have it
 }
 
 // Metric is a reading of the runtime's heap metrics.

@@ -52,7 +52,7 @@ func newProfile(b *builder, in Within, t *trace.Tables, losses trace.Losses) *Pr
 		p.Off = &b.totals.off
 	}
 	p.CPU.Known, p.CPU.User, p.CPU.System = t.Usage.Known, t.Usage.User, t.Usage.System
-	p.CPU.Beside = p.CPU.User + p.CPU.System
+	p.CPU.Beside = max(0, p.CPU.User+p.CPU.System-t.Usage.Ended)
 	if b.totals.lost.between.High > 0 {
 		p.OffCPU, p.OffCPUs = b.totals.lost.ns, &b.totals.lost.between
 	}

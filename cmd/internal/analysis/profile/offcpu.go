@@ -129,8 +129,8 @@ type waited struct {
 // untold returns how long running goroutines had no processor, while the system did not tell when.
 //
 // The goroutines ran for so long, as the runtime believes, and their threads had processors for so long: the
-// difference they had none. It is too small by the time in which threads used their processors to look for goroutines, and
-// too large by what the last readings of threads that have ended lack. No more than the process used, without the
+// difference they had none. It is too small by the time in which threads used their processors to look for goroutines, or to
+// begin and end, and in files of older programs too large by what the last readings of threads that have ended lack. No more than the process used, without the
 // tool's threads, can have been used to run goroutines.
 //
 // Where the system told for a part of the run, that part's share of running threads' waits is taken for the rest's, which may be
@@ -154,9 +154,14 @@ func untold(r *replay.Replay, tables *trace.Tables, off *Off, ran, searched int6
 		w.between = Interval{0, wait}
 		return w
 	}
+	u := &tables.Usage
+	run += u.Ended
 	w.ns = max(0, ran-run)
-	w.between = Interval{w.ns, max(w.ns, min(ran+searched-run, wait))}
-	if u := &tables.Usage; u.Known {
+	w.between = Interval{w.ns, max(w.ns, ran+searched-run)}
+	if u.Ended == 0 { // else threads have waited that nobody asked
+		w.between.High = max(w.ns, min(w.between.High, wait))
+	}
+	if u.Known {
 		w.between.Low = max(0, min(w.ns, ran-(u.User+u.System-tool)))
 	}
 	return w

@@ -219,6 +219,10 @@ type qinstRecorder struct {
 	tool      bool    // a thread that takes samples has it
 	found     bool    // the next goroutine to start comes from the processor's own queue
 
+	// What the writer's last record of the thread says.
+	readTid atomic.Uint32
+	readRun atomic.Uint64
+
 	gp uintptr // the g that the thread was last given to run, for samplers
 
 	gapFrom uint64 // time of the first event that found no buffer
@@ -754,6 +758,7 @@ func qinstDetach(mp *m) {
 	}
 	mp.qinst = qinstNone()
 	qinstGiveAway(b)
+	b.countEnded()
 	b.tid, b.gp = 0, 0
 	qinstReady.push(b.num)
 	qinstSpares.Add(1)

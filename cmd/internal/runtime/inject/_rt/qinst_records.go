@@ -233,30 +233,47 @@ func qinstWriteThreads() {
 		case b.tool:
 			qinstWriteThread(qinstIdle, tid)
 		default:
-			qinstWriteThread(b.num, tid)
+			if run, told := qinstWriteThread(b.num, tid); told {
+				b.readRun.Store(run)
+				b.readTid.Store(tid)
+			}
 		}
 	}
 	qinstWriteThread(qinstIdle, uint32(getg().m.procid))
 }
 
-// qinstWriteThread writes the operating system's account of one thread. A thread that has
+// qinstWriteThread writes the operating system's account of one thread, and returns its processor time. A thread that has
 // ended has no file there, and so no record.
 // Context: writer.
-func qinstWriteThread(num, tid uint32) {
+func qinstWriteThread(num, tid uint32) (run uint64, told bool) {
 	p := &qinstScratchPath
 	p.n = 0
 	p.str("/proc/self/task/").num(uint64(tid)).str("/schedstat\x00")
 	now := qinstNow()
 	run, rest, ok := qinstNumber(qinstReadFile(p.text()))
 	wait, _, ok2 := qinstNumber(rest)
-	told := ok && ok2
+	told = ok && ok2
 	if qinstAnswers.schedstat != 0 { // a thread that has ended tells nothing, either
 		qinstAnswers.schedstat = qinstToldBy(told)
 	}
-	if !told {
-		return
+	if told {
+		qinstRecordOscpu(num, tid, now, run, wait)
 	}
-	qinstRecordOscpu(num, tid, now, run, wait)
+	return run, told
+}
+
+// qinstEnded is the processor time of threads that have ended, as far as no record of theirs has it, in ns.
+var qinstEnded atomic.Uint64
+
+// countEnded adds that of the calling thread, which is about to end. A reading that the writer makes meanwhile may be
+// counted twice.
+// Context: hook.
+func (b *qinstRecorder) countEnded() {
+	run := qinstThreadCPU()
+	if b.readTid.Load() == b.tid {
+		run -= min(run, b.readRun.Load())
+	}
+	qinstEnded.Add(int64(run))
 }
 
 // qinstUsage is struct rusage: two timevals, the largest resident set in KiB,
@@ -290,7 +307,7 @@ func qinstProcessCPU() uint64 {
 func qinstWriteUsage() {
 	var u qinstUsage
 	u.load()
-	qinstRecordProcess(qinstNow(), u.user(), u.system(), uint64(u[4])<<10, qinstCollector.Load(), qinstLooksCPU())
+	qinstRecordProcess(qinstNow(), u.user(), u.system(), uint64(u[4])<<10, qinstCollector.Load(), qinstLooksCPU(), qinstEnded.Load())
 }
 
 // qinstWriteMetrics writes the runtime's metrics of its heap. Those of goroutines follow
