@@ -205,6 +205,9 @@ func (pg *page) summary() {
 	case p.CPU.Known && p.Off != nil:
 		s.Say("processor time: %s busy by this trace; the operating system counts %s used, %s of it to write this file, and took processors from running goroutines for %s",
 			measure.Time(p.Busy), measure.Time(p.CPU.User+p.CPU.System), measure.Time(p.CPU.Writer), measure.Time(p.Off.All()))
+	case p.CPU.Known && !t.TellsThreads():
+		s.Say("processor time: %s busy by this trace; the operating system counts %s used, and does not tell how long threads waited for processors: it shows no /proc/self/task",
+			measure.Time(p.Busy), measure.Time(p.CPU.User+p.CPU.System))
 	case p.CPU.Known:
 		s.Say("processor time: %s busy by this trace; the operating system counts %s used, %s of it to write this file, and kept threads waiting for %s",
 			measure.Time(p.Busy), measure.Time(p.CPU.User+p.CPU.System), measure.Time(p.CPU.Writer), pg.waited())

@@ -47,6 +47,12 @@ const (
 	TooMany  = 1<<32 - 2 // it was asked no more, because that cost too much
 )
 
+// TellsThreads reports whether the system told how long each thread had a processor, and waited for one.
+func (t *Tables) TellsThreads() bool {
+	s, ok := t.Sources["schedstat"]
+	return !ok || s.Errno == 0 // files from before it was noted have it
+}
+
 // Switches reports whether the system told when threads got a processor and lost it, in a part of the run at least.
 func (t *Tables) Switches() bool {
 	s, ok := t.Sources[SourceSwitches]

@@ -111,6 +111,10 @@ func TestRemarks(t *testing.T) {
 		t.Errorf("a short run: %q", remark())
 	}
 	p.Ran = 6e6
+	if p.OffCPU = 500; strings.Contains(remark(), "optimization") {
+		t.Errorf("processors that others had for half of the time: %q", remark())
+	}
+	p.OffCPU = 0
 	lock := profile.Object{Name: "main.mu", Objects: 1, Holds: 9, Hold: 400, Wait: 200, Waiting: []int64{400, 0, 100}}
 	p.Objects = []profile.Object{lock}
 	if s := remark(); !strings.Contains(s, "only plain optimization helps") {

@@ -176,9 +176,10 @@ func alone(p *profile.Profile) (best *profile.Entry) {
 }
 
 // saturated says, if nothing else is found, that only less work helps if all processors are busy anyway, and where most of
-// the work is. It is a remark, because this is normal in a healthy program.
+// the work is. It is a remark, because this is normal in a healthy program. Where the system kept threads waiting, the
+// processors were busy with something else.
 func saturated(p *profile.Profile) []Item {
-	if len(p.Parallelism) <= p.Procs || measure.Ratio(p.Parallelism[p.Procs], p.Wall) < 1-unusedShare.value() {
+	if len(p.Parallelism) <= p.Procs || measure.Ratio(p.Parallelism[p.Procs], p.Wall)*given(p) < 1-unusedShare.value() {
 		return nil
 	}
 	var most *profile.Entry

@@ -146,15 +146,20 @@ func untold(r *replay.Replay, tables *trace.Tables, off *Off, ran, searched int6
 			run, wait, told = run+th.Run, wait+ns, told+th.Wait-ns
 		}
 	}
+	u := &tables.Usage
 	switch {
-	case run == 0 || tables.Sources[trace.SourceSwitches].Errno == 0 && tables.Switches():
+	case tables.Sources[trace.SourceSwitches].Errno == 0 && tables.Switches():
+		return w
+	case run == 0: // of no thread its time is known: only what the process has used at most for goroutines
+		if ns := ran - (u.User + u.System); u.Known && !tables.TellsThreads() && offCPUMatters(ns, ran) {
+			w = waited{ns, Interval{ns, ran}}
+		}
 		return w
 	case told > 0:
 		w.ns = int64(math.Round(float64(wait) * min(1, float64(off.Waited())/float64(told))))
 		w.between = Interval{0, wait}
 		return w
 	}
-	u := &tables.Usage
 	run += u.Ended
 	w.ns = max(0, ran-run)
 	w.between = Interval{w.ns, max(w.ns, ran+searched-run)}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"qinst.dev/cmd/internal/analysis/profile"
+	"qinst.dev/cmd/internal/trace"
 	"qinst.dev/cmd/internal/trace/tracetest"
 	"qinst.dev/sddf/spec"
 )
@@ -110,5 +111,23 @@ func TestOffAlone(t *testing.T) {
 	b.At(1000e6).End(g1)
 	if p := profileOf(t, b); p.Alone != 400e6 {
 		t.Errorf("one alone could run for %d ns, expected 200 + 100 + 100 ms", p.Alone)
+	}
+}
+
+// Where the system tells of no thread, what the process used bounds what goroutines can have used.
+func TestOffOfNobody(t *testing.T) {
+	t.Parallel()
+	for used, want := range map[int64]*profile.Interval{600e6: {Low: 400e6, High: 1000e6}, 990e6: nil} {
+		b := tracetest.New(1)
+		g := b.Go(0, "runtime.main")
+		b.Start(g, 0)
+		b.Source(trace.SourceSwitches, 2)
+		b.Source("schedstat", 4294967293)
+		b.At(1000e6).End(g)
+		b.Used(used, 0)
+		p := profileOf(t, b)
+		if (p.OffCPUs == nil) != (want == nil) || want != nil && (*p.OffCPUs != *want || p.OffCPU != want.Low) {
+			t.Errorf("used %d of 1 s: off-CPU %d, between %v, expected %v", used, p.OffCPU, p.OffCPUs, want)
+		}
 	}
 }

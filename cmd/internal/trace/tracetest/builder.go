@@ -323,7 +323,12 @@ func (b *Builder) Wait(g G, reason string, address, stack uint64) {
 // Given writes what the operating system has given a thread, and what the process used, up to now.
 func (b *Builder) Given(thread uint32, run, wait, collector int64) {
 	b.must(b.w.Data(spec.TagOSCPU, thread, thread, b.ticks(), uint64(run), uint64(wait)))
-	b.must(b.w.Data(spec.TagProcess, b.ticks(), uint64(run), uint64(0), uint64(0), uint64(collector), uint64(0), uint64(0)))
+	b.Used(run, collector)
+}
+
+// Used writes what the process used up to now.
+func (b *Builder) Used(ns, collector int64) {
+	b.must(b.w.Data(spec.TagProcess, b.ticks(), uint64(ns), uint64(0), uint64(0), uint64(collector), uint64(0), uint64(0)))
 }
 
 // Alloc lets g take memory in a stack.

@@ -34,3 +34,8 @@ func (b *Builder) Throttled(ns int64) {
 func (b *Builder) Machine(steal, pressure int64) {
 	b.must(b.w.Data(spec.TagMachine, b.ticks(), steal, pressure))
 }
+
+// Source is what became of asking the system for something, 0 or an error.
+func (b *Builder) Source(name string, errno uint32) {
+	b.must(b.w.Data(spec.TagSource, name, b.ticks(), errno, uint64(0)))
+}
