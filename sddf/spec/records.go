@@ -451,7 +451,8 @@ var Records = []Record{
 		field("maxrss", U64, Byte, "largest resident set"),
 		field("collector", U64, Ns, "of the time, in mark workers and assists of the garbage collector, by their threads' clocks"),
 		field("looks", U64, Ns, "of the time, in telling samplers where a thread is; what the system took for that is estimated"),
-		field("ended", U64, Ns, "of the time, in threads that have ended, as far as their records do not have it")}, nil),
+		field("ended", U64, Ns, "of the time, in threads that have ended, as far as their records do not have it"),
+		field("faults", U64, "", "how often a thread waited for a page that had to be read from a device")}, nil),
 	record(TagLimit, "limit", "from here on points only count", []Field{
 		field("ticks", U64, Ticks, "when"),
 		field("bytes", U64, Byte, "written so far"),

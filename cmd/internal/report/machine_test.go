@@ -14,17 +14,21 @@ import (
 func TestMachineDoubts(t *testing.T) {
 	t.Parallel()
 	const ms = 1_000_000
-	page := func(steal, pressure int64) string {
+	page := func(steal, pressure int64, faults uint64) string {
 		b := tracetest.New(1).Switches()
 		g := b.Go(0, "runtime.main")
 		f := b.Proc("main.f")
 		b.Start(g, 0)
 		b.Machine(5*ms, 7*ms)
 		b.Enter(g, f)
+		b.At(20*ms).Off(g, false)
+		b.At(25 * ms).On(g)
 		b.At(40*ms).Off(g, true)
 		b.At(70 * ms).On(g)
 		b.At(100*ms).Exit(g, f)
 		b.Machine(5*ms+steal, 7*ms+pressure)
+		b.Faults(faults)
+		b.Used(70*ms, 0)
 		b.End(g)
 		tr := b.Trace()
 		p, err := profile.New(tr)
@@ -38,14 +42,17 @@ func TestMachineDoubts(t *testing.T) {
 		return strings.Join(strings.Fields(out.String()), " ")
 	}
 	const (
-		taken  = "the operating system took processors from running goroutines for 30.0ms (42.9% of busy): 30.0ms preempted by other threads; the longest time was 30.0ms. That is [off-CPU], and in no busy time"
+		taken  = "the operating system took processors from running goroutines for 35.0ms (53.8% of busy): 30.0ms preempted by other threads, 5.00ms blocked in what the runtime does not see; the longest time was 30.0ms. That is [off-CPU], and in no busy time"
 		waited = "; during 60.0% of the run some thread of its control group, or of the machine, waited for a processor"
-		stolen = "a host took processors from this virtual machine for 20.0ms (28.6% of busy)"
+		stolen = "a host took processors from this virtual machine for 20.0ms (30.8% of busy)"
 	)
-	if got := page(20*ms, 60*ms); !strings.Contains(got, taken+waited) || !strings.Contains(got, stolen) {
+	if got := page(20*ms, 60*ms, 0); !strings.Contains(got, taken+waited) || !strings.Contains(got, stolen) {
 		t.Errorf("expected %q, %q and %q in\n%s", taken, waited, stolen, got)
 	}
-	if got := page(ms, 2*ms); !strings.Contains(got, taken) || strings.Contains(got, "waited for a processor") || strings.Contains(got, "a host took") {
+	if got := page(ms, 2*ms, 0); !strings.Contains(got, taken) || strings.Contains(got, "waited for a processor") || strings.Contains(got, "a host took") {
 		t.Errorf("expected %q and nothing of a host, or of who waited, in\n%s", taken, got)
+	}
+	if got, want := page(0, 0, 1200), "5.00ms blocked in what the runtime does not see (1,200 waits of threads were for pages that had to be read)"; !strings.Contains(got, want) {
+		t.Errorf("expected %q in\n%s", want, got)
 	}
 }

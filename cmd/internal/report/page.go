@@ -143,10 +143,14 @@ func (pg *page) off(s *doc.Section) {
 		return
 	}
 	var parts []string
+	unseen := "blocked in what the runtime does not see"
+	if n := pg.t.Usage.Faults; n > 0 {
+		unseen += fmt.Sprintf(" (%s waits of threads were for pages that had to be read)", measure.Count(n))
+	}
 	for _, part := range []struct {
 		what string
 		ns   int64
-	}{{"preempted by other threads", o.Preempted}, {"throttled by the control group's quota", o.Throttled}, {"stopped by a signal, or frozen", o.Stopped}, {"blocked in what the runtime does not see", o.Blocked}} {
+	}{{"preempted by other threads", o.Preempted}, {"throttled by the control group's quota", o.Throttled}, {"stopped by a signal, or frozen", o.Stopped}, {unseen, o.Blocked}} {
 		if part.ns > 0 {
 			parts = append(parts, measure.Time(part.ns)+" "+part.what)
 		}

@@ -334,7 +334,7 @@ func (ix *indexer) cost(r *row) {
 		}
 	case spec.TagProcess:
 		ix.usageAt = r.u("ticks")
-		t.Usage = Usage{!r.bad, 0, int64(r.u("user")), int64(r.u("system")), int64(r.u("maxrss")), -1, 0, 0}
+		t.Usage = Usage{!r.bad, 0, int64(r.u("user")), int64(r.u("system")), int64(r.u("maxrss")), -1, 0, 0, 0}
 		if r.has("collector") { // files of older programs do not have it
 			t.Usage.Collector = int64(r.u("collector"))
 		}
@@ -342,7 +342,7 @@ func (ix *indexer) cost(r *row) {
 			t.Usage.Looks = int64(r.u("looks"))
 		}
 		if r.has("ended") { // likewise
-			t.Usage.Ended = int64(r.u("ended"))
+			t.Usage.Ended, t.Usage.Faults = int64(r.u("ended")), int64(r.u("faults"))
 		}
 	case spec.TagMemory:
 		t.Memory = Memory{!r.bad, int64(r.u("limit")), int64(r.u("events")), int64(r.u("counts")), int64(r.u("stacks")), int64(r.u("tables")),

@@ -366,6 +366,7 @@ type Usage struct {
 	Collector    int64 // ns, of the garbage collector's mark workers and assists; -1: not known
 	Looks        int64 // ns, of threads that told samplers where they are
 	Ended        int64 // ns, of threads that have ended, as far as [Tables.Threads] does not have it
+	Faults       int64 // waits for pages that had to be read
 }
 
 // Metric is a reading of the runtime's heap metrics.

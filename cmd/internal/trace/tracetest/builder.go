@@ -47,6 +47,7 @@ type Builder struct {
 	BlockBytes int
 
 	procs   int
+	faults  uint64
 	now     int64 // ns
 	gs      map[G]*goroutine
 	last    G
@@ -326,9 +327,12 @@ func (b *Builder) Given(thread uint32, run, wait, collector int64) {
 	b.Used(run, collector)
 }
 
+// Faults makes later accounts of the process say how often it waited for pages.
+func (b *Builder) Faults(n uint64) { b.faults = n }
+
 // Used writes what the process used up to now.
 func (b *Builder) Used(ns, collector int64) {
-	b.must(b.w.Data(spec.TagProcess, b.ticks(), uint64(ns), uint64(0), uint64(0), uint64(collector), uint64(0), uint64(0)))
+	b.must(b.w.Data(spec.TagProcess, b.ticks(), uint64(ns), uint64(0), uint64(0), uint64(collector), uint64(0), uint64(0), b.faults))
 }
 
 // Alloc lets g take memory in a stack.

@@ -293,6 +293,13 @@ func (u *qinstUsage) user() uint64 { return uint64(u[0])*1e9 + uint64(u[1])*1e3 
 // Context: start, writer.
 func (u *qinstUsage) system() uint64 { return uint64(u[2])*1e9 + uint64(u[3])*1e3 }
 
+// faults is how often a thread waited for a page that had to be read.
+// Context: writer.
+func (u *qinstUsage) faults() uint64 { return uint64(u[9]) }
+
+// qinstFaultsBefore are those before the trace: of the program's start, from a file that was not in memory.
+var qinstFaultsBefore uint64
+
 // qinstProcessCPU is the processor time of the process in ns.
 // Context: start, writer.
 func qinstProcessCPU() uint64 {
@@ -307,7 +314,7 @@ func qinstProcessCPU() uint64 {
 func qinstWriteUsage() {
 	var u qinstUsage
 	u.load()
-	qinstRecordProcess(qinstNow(), u.user(), u.system(), uint64(u[4])<<10, qinstCollector.Load(), qinstLooksCPU(), qinstEnded.Load())
+	qinstRecordProcess(qinstNow(), u.user(), u.system(), uint64(u[4])<<10, qinstCollector.Load(), qinstLooksCPU(), qinstEnded.Load(), u.faults()-qinstFaultsBefore)
 }
 
 // qinstWriteMetrics writes the runtime's metrics of its heap. Those of goroutines follow

@@ -132,6 +132,9 @@ func qinstWriter() {
 	}
 	if !qinstFlight.on {
 		qinstWriteThreads() // their usage before the trace began
+		var u qinstUsage
+		u.load()
+		qinstFaultsBefore = u.faults()
 		qinstWriteMachine(true)
 		qinstWriteClock()
 		qinstWriteMetrics()
