@@ -218,6 +218,7 @@ type qinstRecorder struct {
 	used      bool    // a thread has had it
 	tool      bool    // a thread that takes samples has it
 	found     bool    // the next goroutine to start comes from the processor's own queue
+	named     bool    // something is in callees: to read memory that nobody has written takes longer than to write a few of them
 
 	// What the writer's last record of the thread says.
 	readTid atomic.Uint32
@@ -633,7 +634,7 @@ func (b *qinstRecorder) callee(point uint32, pc uintptr) *qinstCallee {
 	for range 16 {
 		e := (*qinstCallee)(unsafe.Pointer(b.callees + i%qinstMaxCallees*unsafe.Sizeof(qinstCallee{})))
 		if e.n == 0 {
-			e.pc, e.point = pc, point
+			e.pc, e.point, b.named = pc, point, true
 		}
 		if e.pc == pc && e.point == point {
 			return e

@@ -393,12 +393,15 @@ func qinstSayFloor() {
 func qinstWriteCallees() {
 	const size = unsafe.Sizeof(qinstCallee{})
 	shared := (*qinstRecorder)(unsafe.Pointer(qinstRecorders[0])) // its table is used for this alone
-	memclrNoHeapPointers(unsafe.Pointer(shared.callees), qinstCalleesSize)
+	if shared.named {
+		memclrNoHeapPointers(unsafe.Pointer(shared.callees), qinstCalleesSize)
+		shared.named = false
+	}
 	atomic.Store(&qinstCalleesRead, 1)
 	qinstLedgerCallees(shared)
 	for i := range qinstNRecorders {
 		b := (*qinstRecorder)(unsafe.Pointer(qinstRecorders[i]))
-		if i > 0 && !b.used {
+		if i > 0 && !b.used || !b.named {
 			continue
 		}
 		for k := uintptr(0); k < qinstMaxCallees; k++ {
