@@ -31,8 +31,8 @@ func setupGo(fs *flagSet, verb string) action {
 	}
 }
 
-// variant is a build with a selection, in the directory and with the flags and arguments of a command line. It says why the build will
-// take long, if it will: the go command compiles the standard library then, and is silent meanwhile.
+// variant is a build with a selection, in the directory and with the flags and arguments of a command line. Packages that the
+// selection may change have its mark.
 func (f *flagSet) variant(e *env, sel toolexec.Selection, args []string) (v lab.Variant, err error) {
 	dir, err := filepath.Abs(f.chdir)
 	if err != nil {
@@ -56,13 +56,22 @@ func (f *flagSet) variant(e *env, sel toolexec.Selection, args []string) (v lab.
 	}
 	first := v
 	first.Flags = f.goFlags.compiling(v.Flags)
-	switch std := whole.Std(); {
-	case first.Stale([]string{"runtime"}): // every program has it
-		fmt.Fprintf(e.stderr, "qinst: compiling the standard library%s: once, a minute or two\n", beside(sel))
-	case len(std) > 0 && first.Stale(std):
+	tellLong(e, first, whole)
+	return v, nil
+}
+
+// tellLong says why a build takes long, if it does: the go command compiles the standard library then, and is silent.
+func tellLong(e *env, v lab.Variant, sel toolexec.Selection) {
+	switch std := sel.Std(); {
+	case v.Stale([]string{"runtime"}): // every program has it
+		beside := ""
+		if len(sel.Then) > 0 {
+			beside = " for probes and " + filepath.Base(sel.Then[0])
+		}
+		fmt.Fprintf(e.stderr, "qinst: compiling the standard library%s: once, a minute or two\n", beside)
+	case len(std) > 0 && v.Stale(std):
 		fmt.Fprintln(e.stderr, "qinst: compiling packages of the standard library with these probes: once")
 	}
-	return v, nil
 }
 
 // leading returns the arguments before the first flag: packages or files.
@@ -71,14 +80,6 @@ func leading(args []string) []string {
 		return args[:i]
 	}
 	return args
-}
-
-// beside names what else works on a build.
-func beside(sel toolexec.Selection) string {
-	if len(sel.Then) == 0 {
-		return ""
-	}
-	return " for probes and " + filepath.Base(sel.Then[0])
 }
 
 // passStatus turns the failure of a child process into qinst's exit status, without a
