@@ -180,7 +180,7 @@ func checkedProfile(t *testing.T, tr *trace.Trace, calls map[string]uint64) *pro
 	}
 	used := p.CPU.User + p.CPU.System - p.CPU.Writer
 	t.Logf("wall %d, busy %d, off-CPU %d, getrusage %d (%+.2f %%), no procedure %.2f %%", p.Wall, p.Busy, p.OffCPU, used,
-		100*(float64(p.Busy-p.OffCPU)/float64(used)-1), 100*noProcedure(p))
+		100*(float64(p.Busy)/float64(used)-1), 100*noProcedure(p))
 	return p
 }
 

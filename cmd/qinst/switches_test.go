@@ -196,7 +196,7 @@ func TestBriefThreads(t *testing.T) {
 				burnt = e.Busy
 			}
 		}
-		used, busy := p.CPU.User+p.CPU.System-p.CPU.Writer, p.Busy+p.Spin-p.OffCPU
+		used, busy := p.CPU.User+p.CPU.System-p.CPU.Writer, p.Busy+p.Spin
 		t.Logf("os=%s: used %d, busy %d, in main.burn %d, off-CPU %d", os, used, busy, burnt, p.OffCPU)
 		if busy > used*103/100 || busy < used*3/4 || burnt < busy*3/4 {
 			t.Errorf("os=%s: busy for %d ns, of which %d in main.burn; the process used %d", os, busy, burnt, used)

@@ -95,7 +95,7 @@ func try(ctx context.Context, c condition, program, scratch, asked string) (o ou
 }
 
 func read(t *trace.Trace, p *profile.Profile, c condition) (o outcome) {
-	o = outcome{busy: float64(p.Busy + p.Spin - p.OffCPU), used: float64(p.CPU.User + p.CPU.System - p.CPU.Beside), off: float64(p.OffCPU), told: t.Switches()}
+	o = outcome{busy: float64(p.Busy + p.Spin), used: float64(p.CPU.User + p.CPU.System - p.CPU.Beside), off: float64(p.OffCPU), told: t.Switches()}
 	if p.Off != nil {
 		o.off += float64(p.Off.All())
 		if c.reason != nil {

@@ -127,6 +127,14 @@ func (pg *page) doubts(s *doc.Section) {
 	}
 }
 
+// ofRunning says how long goroutines ran by the trace, where that is more than what they had of processors.
+func (pg *page) ofRunning() string {
+	if !pg.p.OffCPUMatters() {
+		return " by this trace"
+	}
+	return fmt.Sprintf(", of the %s that goroutines ran by this trace", measure.Time(pg.p.Busy+pg.p.OffCPU))
+}
+
 // waited is how long threads were kept waiting, as far as nobody told when.
 func (pg *page) waited() string {
 	i, text := pg.p.OffCPUs, measure.Time(pg.p.OffCPU)
@@ -203,18 +211,18 @@ func (pg *page) summary() {
 	if p.OffMatters() && p.IdleOff > 0 {
 		taken = fmt.Sprintf(", %s of it because the operating system had taken processors", measure.Time(p.IdleOff))
 	}
-	s.Say("average parallelism %.2f while anything ran; nothing ran for %s (%s)%s", measure.Ratio(p.Busy, p.NPTSum-p.IdleOff), measure.Time(p.Idle+p.IdleOff), measure.Percent(p.Idle+p.IdleOff, p.Wall), taken)
+	s.Say("average parallelism %.2f while anything ran; nothing ran for %s (%s)%s", measure.Ratio(p.Busy+p.OffCPU, p.NPTSum-p.IdleOff), measure.Time(p.Idle+p.IdleOff), measure.Percent(p.Idle+p.IdleOff, p.Wall), taken)
 	s.Say("over the run: effective parallelism %.2f (busy), nominal %.2f (running or ready, spinning too)", p.Effective, p.Nominal)
 	switch {
 	case p.CPU.Known && p.Off != nil:
 		s.Say("processor time: %s busy by this trace; the operating system counts %s used, %s of it to write this file, and took processors from running goroutines for %s",
 			measure.Time(p.Busy), measure.Time(p.CPU.User+p.CPU.System), measure.Time(p.CPU.Writer), measure.Time(p.Off.All()))
 	case p.CPU.Known && !t.TellsThreads():
-		s.Say("processor time: %s busy by this trace; the operating system counts %s used, and does not tell how long threads waited for processors: it shows no /proc/self/task",
-			measure.Time(p.Busy), measure.Time(p.CPU.User+p.CPU.System))
+		s.Say("processor time: %s busy%s; the operating system counts %s used, and does not tell how long threads waited for processors: it shows no /proc/self/task",
+			measure.Time(p.Busy), pg.ofRunning(), measure.Time(p.CPU.User+p.CPU.System))
 	case p.CPU.Known:
-		s.Say("processor time: %s busy by this trace; the operating system counts %s used, %s of it to write this file, and kept threads waiting for %s",
-			measure.Time(p.Busy), measure.Time(p.CPU.User+p.CPU.System), measure.Time(p.CPU.Writer), pg.waited())
+		s.Say("processor time: %s busy%s; the operating system counts %s used, %s of it to write this file, and kept threads waiting for %s",
+			measure.Time(p.Busy), pg.ofRunning(), measure.Time(p.CPU.User+p.CPU.System), measure.Time(p.CPU.Writer), pg.waited())
 	}
 }
 
@@ -391,7 +399,8 @@ func (pg *page) lost() {
 	s := pg.Add("lost", "Where time was lost")
 	s.Say("idle: no processor busy for %s (%s of the run)", measure.Time(p.Idle), measure.Percent(p.Idle, p.Wall))
 	all := int64(p.Procs) * p.Wall
-	s.Say("unused: %s of %s processor time (%s)", measure.Time(all-p.Busy), measure.Time(all), measure.Percent(all-p.Busy, all))
+	unused := max(0, all-p.Busy-p.OffCPU-p.Off.Waited())
+	s.Say("unused: %s of %s processor time (%s)", measure.Time(unused), measure.Time(all), measure.Percent(unused, all))
 	var ready, syscall int64
 	for i := range p.Entries {
 		if e := &p.Entries[i]; e.Kind == profile.KindGoroutine {

@@ -54,7 +54,7 @@ func atBest(p *profile.Profile, list []Item) []Item {
 // work, in ns. Time in which the system kept threads waiting is no work, so that the bound holds
 // beside other load. What the machine is known to have taken is no gain either, because no change of the program gives it back.
 func mostGain(p *profile.Profile) int64 {
-	return max(0, p.Wall-max(0, p.Busy+p.Spin+p.Off.Waited()-p.OffCPU)/int64(max(1, p.Procs)))
+	return max(0, p.Wall-(p.Busy+p.Spin+p.Off.Waited())/int64(max(1, p.Procs)))
 }
 
 // Texts returns the texts of conclusions other than remarks.
@@ -97,5 +97,5 @@ func unused(p *profile.Profile) int64 {
 
 // given is the part of the time in which a processor seemed busy that the system gave it.
 func given(p *profile.Profile) float64 {
-	return 1 - measure.Ratio(min(p.OffCPU, p.Busy+p.Spin), p.Busy+p.Spin)
+	return 1 - measure.Ratio(p.OffCPU, p.Busy+p.Spin+p.OffCPU)
 }

@@ -40,6 +40,10 @@ func newProfile(b *builder, in Within, t *trace.Tables, losses trace.Losses) *Pr
 	p.IdleOff = b.busy.taken
 	p.Spin, p.Searched = b.totals.spin, b.totals.searched
 	p.NPTSum = p.Wall - p.Idle
+	if b.totals.lost.between.High > 0 {
+		p.OffCPU, p.OffCPUs = b.totals.lost.ns, &b.totals.lost.between
+		p.Busy -= min(p.OffCPU, p.Busy)
+	}
 	if p.Wall > 0 {
 		p.Effective = thousandths(float64(p.Busy) / float64(p.Wall))
 		p.Nominal = thousandths(float64(b.nominal.until(b.wall)) / float64(p.Wall))
@@ -53,9 +57,6 @@ func newProfile(b *builder, in Within, t *trace.Tables, losses trace.Losses) *Pr
 	}
 	p.CPU.Known, p.CPU.User, p.CPU.System = t.Usage.Known, t.Usage.User, t.Usage.System
 	p.CPU.Beside = max(0, p.CPU.User+p.CPU.System-t.Usage.Ended)
-	if b.totals.lost.between.High > 0 {
-		p.OffCPU, p.OffCPUs = b.totals.lost.ns, &b.totals.lost.between
-	}
 	for _, th := range t.Threads {
 		switch {
 		case th.Writer:
@@ -79,6 +80,11 @@ func newProfile(b *builder, in Within, t *trace.Tables, losses trace.Losses) *Pr
 	p.Notes = newNotes(b, p).list()
 	p.Stackless = t.Memory.Stackless
 	p.Timeline = b.line.finish(b.wall, t.Metrics)
+	if p.OffCPU > 0 { // evenly, as from the lines
+		for i := range p.Timeline.Busy {
+			p.Timeline.Busy[i] *= float64(p.Busy) / float64(p.Busy+p.OffCPU)
+		}
+	}
 	p.GC, p.Memory, p.Alone = b.gc.GC, b.memory.list(), b.alone.until(b.wall)
 	p.AlonePath = b.ledger.alonePath(p.Alone)
 	p.GC.Workers, p.GC.Assists = b.ledger.self[b.r.System.Worker].Busy(), b.ledger.self[b.r.System.Assist].Busy()
@@ -256,7 +262,7 @@ func (p *Profile) waits(b *builder) {
 
 // OffCPUMatters reports whether the operating system kept threads waiting for so long that lines without that time are
 // doubtful.
-func (p *Profile) OffCPUMatters() bool { return offCPUMatters(p.OffCPU, p.Busy+p.Spin) }
+func (p *Profile) OffCPUMatters() bool { return offCPUMatters(p.OffCPU, p.Busy+p.Spin+p.OffCPU) }
 
 // OffMatters reports whether it is told when the operating system took processors from running goroutines, and that was often enough
 // to explain a part of the run.

@@ -54,7 +54,7 @@ type Profile struct {
 	Degraded   uint64    `json:"degraded"`                  // procedure calls that were counted but not traced
 	Lost       int64     `json:"lost"`                      // events known to be missing
 	Part       bool      `json:"part,omitempty"`            // it is of a part of a run
-	OffCPU     int64     `json:"offcpu_ns"`                 // of the busy times, as far as nobody told when: the operating system kept runnable threads of goroutines waiting
+	OffCPU     int64     `json:"offcpu_ns"`                 // not in Busy, and as far as nobody told when: the operating system kept running threads of goroutines waiting
 	OffCPUs    *Interval `json:"offcpu_interval,omitempty"` // bounds of OffCPU
 	Off        *Off      `json:"off,omitempty"`             // times when it took the processors of running goroutines; nil: it did not tell when
 

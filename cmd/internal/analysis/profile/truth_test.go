@@ -114,7 +114,7 @@ func identities(t interface{ Errorf(string, ...any) }, p *profile.Profile) {
 			t.Errorf("slices of time have %v ns busy, the run %d", sum, p.Busy)
 		}
 	}
-	taken := p.Off.All()
+	taken := p.Off.All() + p.OffCPU
 	if busy != p.Busy+taken {
 		t.Errorf("self busy of all procedures = %d, busy %d, processors taken %d", busy, p.Busy, taken)
 	}
