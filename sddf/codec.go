@@ -12,8 +12,8 @@ type Unpacker func(src io.ReaderAt, size int64) (io.ReaderAt, int64, error)
 
 var codecs = map[string]Unpacker{}
 
-// RegisterCodec makes files of a codec readable. Packages that can read one must call it when
-// they are initialised, as qinst.dev/cmd/internal/sddf/pack does, so that programs that import none need not
+// RegisterCodec makes files of a codec readable. A package that reads one calls it when it is
+// initialised, as the command's own does, so that programs that import none need not
 // link one.
 func RegisterCodec(name string, u Unpacker) { codecs[name] = u }
 
@@ -21,7 +21,7 @@ func RegisterCodec(name string, u Unpacker) { codecs[name] = u }
 func Unpack(codec string, src io.ReaderAt, size int64) (io.ReaderAt, int64, error) {
 	u, ok := codecs[codec]
 	if !ok {
-		return nil, 0, fmt.Errorf("found a file compressed by the codec %q, which this program does not link: \"qinst convert -to=sddf\" makes it readable, or import sddf/pack of the same module", codec)
+		return nil, 0, fmt.Errorf("found a file compressed by the codec %q, which this program does not link: \"qinst convert -to=sddf\" makes it readable, or sddf.RegisterCodec with what reads the codec", codec)
 	}
 	return u(src, size)
 }

@@ -19,7 +19,7 @@ func TestUnknownCodec(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := salvage.Open(name)
-	if err == nil || !strings.Contains(err.Error(), `codec "other9"`) || !strings.Contains(err.Error(), "import sddf/pack") {
+	if err == nil || !strings.Contains(err.Error(), `codec "other9"`) || !strings.Contains(err.Error(), "sddf.RegisterCodec") {
 		t.Errorf("got error %v", err)
 	}
 }
