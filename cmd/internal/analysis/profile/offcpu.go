@@ -150,7 +150,7 @@ func untold(r *replay.Replay, tables *trace.Tables, off *Off, ran, searched int6
 	switch {
 	case tables.Sources[trace.SourceSwitches].Errno == 0 && tables.Switches():
 		return w
-	case run == 0: // of no thread its time is known: only what the process has used at most for goroutines
+	case run == 0: // no thread's time is known; goroutines had no more than the process used
 		if ns := ran - (u.User + u.System); u.Known && !tables.TellsThreads() && offCPUMatters(ns, ran) {
 			w = waited{ns, Interval{ns, ran}}
 		}

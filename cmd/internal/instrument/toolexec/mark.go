@@ -38,11 +38,7 @@ func (s Selection) Marked(user, packages []string) (Selection, []string) {
 	sum := sha256.Sum256([]byte(key))
 	s.Mark = base64.RawURLEncoding.EncodeToString(sum[:9])
 	flags := []string{"-gcflags=all=" + markFlag + s.Mark, "-gcflags=std="}
-	patterns := s.Include
-	if s.File != nil {
-		patterns = slices.Concat(patterns, s.File.Include)
-	}
-	for _, p := range patterns {
+	for _, p := range s.included() {
 		if p == "all" {
 			p = "std"
 		}
@@ -101,7 +97,7 @@ func (c *command) takeMark() (mark string) {
 // unmarked returns the linker's arguments with a file of imports whose build information has no mark: a program may print it.
 func unmarked(args []string, mark string) ([]string, error) {
 	i := slices.Index(args, "-importcfg") + 1
-	if mark == "" || i == 0 || i == len(args) {
+	if mark == "" || mark == usualMark || i == 0 || i == len(args) {
 		return args, nil
 	}
 	text, err := os.ReadFile(args[i])

@@ -136,7 +136,7 @@ func (p *process) version(args []string) error {
 	}
 	sel := p.sel
 	if sel.Mark != "" {
-		sel = Selection{Then: sel.Then} // packages of which that is not all have the mark
+		sel = Selection{Then: sel.Then} // packages that it changes beyond that have the mark
 	}
 	_, err = io.WriteString(p.stdout, toolID(string(line), self, sel))
 	return err

@@ -243,14 +243,18 @@ func (s Selection) Patterns() bool {
 	return len(s.Include)+len(s.Exclude) > 0 || s.File != nil && len(s.File.Include)+len(s.File.Exclude) > 0
 }
 
+// included returns the patterns by which packages are included, on the command line and in the file.
+func (s Selection) included() []string {
+	if s.File == nil {
+		return s.Include
+	}
+	return slices.Concat(s.Include, s.File.Include)
+}
+
 // Std returns the patterns by which the selection includes packages of the standard library, if it does: those that name no
 // module, and all.
 func (s Selection) Std() (list []string) {
-	patterns := s.Include
-	if s.File != nil {
-		patterns = slices.Concat(patterns, s.File.Include)
-	}
-	for _, p := range patterns {
+	for _, p := range s.included() {
 		first, _, _ := strings.Cut(p, "/")
 		switch {
 		case p == "all":
