@@ -112,6 +112,9 @@ func patches() []patch {
 		{"proc.go", before("internal_sync_runtime_doSpin", "procyield(active_spin_cnt)"), "qinstSpin(qinstEvSpinBegin); "},
 		{"proc.go", after("internal_sync_runtime_doSpin", "procyield(active_spin_cnt)"), "; qinstSpin(qinstEvSpinEnd)"},
 
+		// The writer's descriptors are not the program's.
+		{"os_linux.go", before("runPerThreadSyscall", "args := perThreadSyscall"), "if qinstPerThread() { return }; "},
+
 		// What takes memory, and what the collector takes of the processors.
 		{"mcache.go", after("mcache.refill", "c.alloc[spc] = s"), "; qinstTook(uintptr(s.nelems)*s.elemsize - usedBytes)"},
 		{"mcache.go", before("mcache.allocLarge", "return s"), "qinstTook(npages * pageSize); "},

@@ -74,8 +74,8 @@
 //
 // Locks of ours are spin locks. Their holders are on a system stack, since a goroutine
 // could be preempted with the lock and everybody else would spin until it runs again.
-// qinstMemory comes before qinstGrowing and qinstLedging; qinstMaking is taken with none of
-// them. No function takes one that it may hold.
+// qinstMemory comes before qinstGrowing, qinstLedging and qinstMaking, which are taken one at a
+// time. No function takes one that it may hold.
 //
 // # Levels in a counter's quota
 //
@@ -232,7 +232,7 @@ type qinstRecorder struct {
 	overflow uint64 // entries deeper than the profile stack
 	pageless uint64 // hits that found no page
 
-	callees    uintptr // qinstMaxCallees of qinstCallee, 0 if there are none
+	callees    uintptr // qinstMaxCallees of qinstCallee; see hasCallees
 	unresolved uint64  // calls that found no room there
 
 	sums, hists uintptr // of timed points; 0: there are none
@@ -611,7 +611,7 @@ func qinstCalled(point uint32, pc uintptr) uint32 {
 		}
 	}
 	b.counter(point).hits++
-	if pc == 0 || b.callees == 0 {
+	if pc == 0 || !b.hasCallees() {
 		return 0
 	}
 	if e := b.callee(point, pc); e != nil {
@@ -620,6 +620,28 @@ func qinstCalled(point uint32, pc uintptr) uint32 {
 		b.unresolved++
 	}
 	return 0
+}
+
+// qinstNoCallees is a table with nobody in it, so that the assembly need not test whether there is one.
+// Context: start, probe, hook, goroutine, writer, sampler.
+//
+//go:nosplit
+func qinstNoCallees() uintptr { return uintptr(unsafe.Pointer(&qinstNoneMemory)) + qinstPage }
+
+// hasCallees gives a recorder its table of callees, if it has none. It reports false if there is no memory.
+// Context: probe, writer.
+//
+//go:nosplit
+func (b *qinstRecorder) hasCallees() bool {
+	if b.callees != qinstNoCallees() {
+		return true
+	}
+	systemstack(func() {
+		if p := qinstAnonymous(qinstCalleesSize); p != 0 {
+			b.callees = p
+		}
+	})
+	return b.callees != qinstNoCallees()
 }
 
 // callee returns the counter of a point's calls to one function, nil if there is no

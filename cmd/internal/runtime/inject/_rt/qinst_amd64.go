@@ -5,9 +5,14 @@ package runtime
 
 const (
 	qinstSysRead      = 0
+	qinstSysFstat = 5
 	qinstSysMmap      = 9
+	qinstSysMprotect = 10
+	qinstSysMunmap = 11
+	qinstSysSigmask = 14
 	qinstSysIoctl     = 16
 	qinstSysWritev    = 20
+	qinstSysMremap = 25
 	qinstSysMadvise   = 28
 	qinstSysGetpid    = 39
 	qinstSysSocket    = 41
@@ -15,8 +20,15 @@ const (
 	qinstSysBind      = 49
 	qinstSysListen    = 50
 	qinstSysFcntl     = 72
+	qinstSysFlock = 73
+	qinstSysTruncate = 77
+	qinstSysGetcwd = 79
+	qinstSysFchown = 93
 	qinstSysGetrusage = 98
+	qinstSysSetuid = 105
 	qinstSysGetppid   = 110
+	qinstSysSetreuid = 113
+	qinstSysSetresuid = 117
 	qinstSysPrctl     = 157
 	qinstSysGetdents  = 217
 	qinstSysClock     = 228
@@ -26,9 +38,16 @@ const (
 	qinstSysReadlink  = 267
 	qinstSysFchmodat  = 268
 	qinstSysFaccess   = 269
+	qinstSysUnshare = 272
 	qinstSysFallocate = 285
 	qinstSysAccept    = 288
 	qinstSysPerf      = 298
+	qinstSysPrlimit = 302
+	qinstSysPidOpen = 434
+	qinstSysCloseRange = 436
+	qinstSysPidGet = 438
+
+	qinstStatMode = 24 // offset in a struct stat
 )
 
 // qinstPublish stores v so that every thread that sees it sees all earlier stores. This

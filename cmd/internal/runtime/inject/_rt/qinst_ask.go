@@ -82,7 +82,7 @@ func qinstFlushed() (path string) {
 		qinstWake()
 		usleep(100)
 	}
-	return qinstOwn(&qinstOutPath)
+	return qinstOwn(&qinstOutFile.path)
 }
 
 var qinstAsked, qinstAnswered uint32

@@ -88,11 +88,11 @@ func qinstBurstSumOf(point uint32) *qinstBurstSum {
 
 // qinstPrepareBursts makes room for what bursts find. Without it nothing is held, nor with the race
 // detector, where nothing is counted in line.
-// Context: start.
+// Context: writer.
 func qinstPrepareBursts() {
 	qinstBurst.gap = qinstBurstLeast
-	qinstBurstUnits = qinstAnonymous(qinstMaxPoints * 4)
-	if qinstBurstSums = qinstAnonymous(qinstMaxPoints * unsafe.Sizeof(qinstBurstSum{})); qinstBurstUnits == 0 || raceenabled {
+	qinstBurstUnits = qinstPointArray(4)
+	if qinstBurstSums = qinstPointArray(unsafe.Sizeof(qinstBurstSum{})); qinstBurstUnits == 0 || raceenabled {
 		qinstBurstSums = 0
 	}
 }

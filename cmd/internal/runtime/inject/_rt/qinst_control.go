@@ -97,7 +97,7 @@ var (
 )
 
 // qinstStartControl prepares rate control if there are rules or a budget.
-// Context: start.
+// Context: writer.
 func qinstStartControl() {
 	s := &qinstSet
 	if qinstNRules == 0 && s.budget == 0 {
@@ -119,15 +119,15 @@ func qinstStartControl() {
 }
 
 // qinstPrepareControl makes room for the state of each point.
-// Context: start, goroutine, writer.
+// Context: goroutine, writer.
 func qinstPrepareControl() {
 	if qinstControlled {
 		return
 	}
-	qinstControls = qinstAnonymous(qinstMaxPoints * unsafe.Sizeof(qinstControl{}))
-	qinstTracked = qinstAnonymous(qinstMaxPoints * 4)
-	qinstPrices = qinstAnonymous(qinstMaxPoints * 8)
-	qinstRulings = qinstAnonymous(qinstMaxPoints * unsafe.Sizeof(qinstRuling{}))
+	qinstControls = qinstPointArray(unsafe.Sizeof(qinstControl{}))
+	qinstTracked = qinstPointArray(4)
+	qinstPrices = qinstPointArray(8)
+	qinstRulings = qinstPointArray(unsafe.Sizeof(qinstRuling{}))
 	if qinstControls == 0 || qinstTracked == 0 || qinstPrices == 0 || qinstRulings == 0 {
 		qinstControls = 0
 		return
@@ -653,9 +653,16 @@ func qinstTimedQuota() int32 {
 // that finds none drops its time.
 // Context: start, goroutine, writer.
 func qinstTimeAll() {
+	qinstLockMaking()
+	if qinstSpill == 0 {
+		if p := qinstAddresses(uintptr(qinstMostPoints) * qinstSpillRow); p != 0 && qinstUse(p, uintptr(qinstExtent)*qinstSpillRow) {
+			qinstSpill = p
+		}
+	}
 	for i := uint32(1); i < qinstNRecorders; i++ {
 		qinstMapTimes((*qinstRecorder)(unsafe.Pointer(qinstRecorders[i])))
 	}
+	qinstUnlockMaking()
 }
 
 // qinstWriteLevel records that a point's level changes.

@@ -47,7 +47,7 @@ type qinstRuling struct {
 // for readers of the ring, and qinstPaged tells that some thread has it.
 var (
 	qinstPages     qinstPool
-	qinstDirectory uintptr                                // of uint32, one a page: number of the first point's page, and 1
+
 	qinstPaged     [qinstMaxPoints >> qinstPageShift]bool // a thread has the page; set before that is in the directory
 	qinstPagesBack uint32                                 // a page is another's than when rate control saw it
 	qinstPagesSeen uint32                                 // by rate control
@@ -180,8 +180,9 @@ func qinstGrowPages() (ok bool) {
 func qinstMorePages() bool {
 	n := qinstPages.limit.Load()
 	grow := min(qinstPageGrow, qinstSet.mostPages-n)
-	if !qinstMayUse(uint64(grow)*qinstPageSize) ||
-		!qinstAllocate(qinstPagesAt+uintptr(n)*qinstPageSize, uintptr(grow)*qinstPageSize) || !qinstAllocate(qinstDirectoryAt+uintptr(n)*4, uintptr(grow)*4) {
+	pages, list := uintptr(n)*qinstPageSize, uintptr(n)*4&^(qinstPage-1)
+	if !qinstMayUse(uint64(grow)*qinstPageSize) || !qinstUseRing(qinstPages.base+pages, uintptr(grow)*qinstPageSize, qinstRingAt.pages+pages) ||
+		!qinstUseRing(qinstDirectory+list, qinstRound(uintptr(n+grow)*4, qinstPage)-list, qinstRingAt.directory+list) {
 		qinstSet.mostPages = n // existing pages stay in use
 	}
 	if n == qinstSet.mostPages {

@@ -24,7 +24,7 @@ var qinstCtl struct {
 	n          int32
 	patience   int32 // ms to wait for the client
 	line       [4096]byte
-	path       qinstPath
+	file       qinstFile // the socket
 	out        qinstPath // of an answer
 }
 
@@ -35,18 +35,15 @@ const (
 
 // qinstListen opens the socket. Its mode is set before it listens, because a socket in
 // /tmp that others can reach would let them change what is recorded.
-// Context: start.
+// Context: writer.
 func qinstListen() {
 	c := &qinstCtl
-	dir := gogetenv("TMPDIR")
-	if dir == "" {
-		dir = "/tmp"
-	}
-	c.path.str(dir).str("/qinst.").num(qinstSet.pid).str(".ctl")
-	c.path.buf[c.path.n] = 0
-	name := uintptr(unsafe.Pointer(&c.path.buf))
-	linux.Syscall6(qinstSysUnlinkat, qinstAtCwd, name, 0, 0, 0, 0) // of a program that had this id
-	fd, errno := qinstSocket(c.path.text(), qinstSysBind, qinstNonblock)
+	p := c.file.path.absolute(qinstSet.temporary).str("/qinst.").num(qinstSet.pid).str(".ctl")
+	p.buf[p.n] = 0
+	name := uintptr(unsafe.Pointer(&p.buf))
+	c.file.find()
+	c.file.unlink() // of a program that had this id
+	fd, errno := qinstSocket(p.text(), qinstSysBind, qinstNonblock)
 	if errno == 0 {
 		// Nobody can connect before it listens.
 		if _, _, errno = linux.Syscall6(qinstSysFchmodat, qinstAtCwd, name, 0o600, 0, 0, 0); errno == 0 {
@@ -54,8 +51,7 @@ func qinstListen() {
 		}
 	}
 	if errno != 0 {
-		qinstSay("cannot listen at ", c.path.text(), ": ", qinstErrno(errno))
-		c.path.n = 0
+		qinstSay("cannot listen at ", p.text(), ": ", qinstErrno(errno))
 		return
 	}
 	c.fd = fd
@@ -67,7 +63,7 @@ func qinstListen() {
 func qinstHangUp() {
 	c := &qinstCtl
 	if c.fd > 0 {
-		linux.Syscall6(qinstSysUnlinkat, qinstAtCwd, uintptr(unsafe.Pointer(&c.path.buf)), 0, 0, 0, 0)
+		c.file.unlink()
 		closefd(c.fd)
 		c.fd = 0
 	}

@@ -11,7 +11,7 @@ import "unsafe"
 // the fields in the order of package spec.
 
 // qinstBig appends the low n bytes of v, most significant first.
-// Context: start, writer.
+// Context: writer.
 func qinstBig(v uint64, n int) {
 	for n--; n >= 0; n-- {
 		qinstByte(byte(v >> (8 * n)))
@@ -20,7 +20,7 @@ func qinstBig(v uint64, n int) {
 
 // qinstRecord begins a record. Tags are below 128 and there are at most 13 fields, but for those of probes, so
 // that one byte is enough for each.
-// Context: start, writer.
+// Context: writer.
 func qinstRecord(tag byte, fields byte) {
 	qinstByte(0x90 | (fields + 2))
 	qinstByte(qinstPacketData)
@@ -36,7 +36,7 @@ func qinstBytes(s string) {
 }
 
 // qinstU8 appends a small number in its short form, which readers expect.
-// Context: start, writer.
+// Context: writer.
 func qinstU8(v uint8) {
 	if v >= 0x80 {
 		qinstByte(0xcc)
@@ -46,24 +46,24 @@ func qinstU8(v uint8) {
 
 // qinstU32, and the others below, write the widest form of their type always. A reader
 // can then go by fixed offsets, and the writer needs no branch.
-// Context: start, writer.
+// Context: writer.
 func qinstU32(v uint32) { qinstByte(0xce); qinstBig(uint64(v), 4) }
 
-// Context: start, writer.
+// Context: writer.
 func qinstU64(v uint64) { qinstByte(0xcf); qinstBig(v, 8) }
 
-// Context: start, writer.
+// Context: writer.
 func qinstI32(v int32) { qinstByte(0xd2); qinstBig(uint64(uint32(v)), 4) }
 
-// Context: start, writer.
+// Context: writer.
 func qinstI64(v int64) { qinstByte(0xd3); qinstBig(uint64(v), 8) }
 
-// Context: start, writer.
+// Context: writer.
 func qinstF64(v float64) { qinstByte(0xcb); qinstBig(*(*uint64)(unsafe.Pointer(&v)), 8) }
 
 // qinstStr appends a text, or anything that a program says of itself: readers must not
 // rely on UTF-8.
-// Context: start, writer.
+// Context: writer.
 func qinstStr(s string) {
 	qinstByte(0xdb)
 	qinstBig(uint64(len(s)), 4)
@@ -71,11 +71,11 @@ func qinstStr(s string) {
 }
 
 // qinstArray begins an array of n elements.
-// Context: start, writer.
+// Context: writer.
 func qinstArray(n uint64) { qinstByte(0xdd); qinstBig(n, 4) }
 
 // qinstBlob begins a packed block of n bytes, and qinstWord is a word of one.
-// Context: start, writer.
+// Context: writer.
 func qinstBlob(n uint64) { qinstByte(0xc6); qinstBig(n, 4) }
 
 // qinstWord appends a word of a packed block, in the order of bytes that the format has

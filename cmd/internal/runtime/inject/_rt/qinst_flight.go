@@ -34,17 +34,16 @@ var qinstFlight struct {
 	round       uint32    // for the answer to this
 	path        qinstPath // of the last file
 	fd          int32     // of the first one, while another is written
-	home        qinstPath // its path
+	home        qinstFile // it
 }
 
 // qinstStartFlight prepares the recorder; false if there is nowhere to write to.
 // It needs a file, since a pipe cannot be given up and begun again.
-// Context: start.
+// Context: writer.
 func qinstStartFlight() bool {
 	f := &qinstFlight
 	if !qinstOut.regular {
 		qinstSay("QINST: mode=flight writes files, found out=", qinstSet.out, "; the program goes on untraced")
-		qinstUnlinkRing()
 		return false
 	}
 	if f.ns == 0 && f.most == 0 {
@@ -129,7 +128,7 @@ func qinstForget() {
 }
 
 // qinstFlightClock keeps a reading of the clocks.
-// Context: start, writer.
+// Context: writer.
 func qinstFlightClock() {
 	f := &qinstFlight
 	if now := nanotime(); now-f.readAt >= qinstClockNS {
@@ -153,7 +152,7 @@ func qinstFlightServe() {
 	if !f.on || n == f.done || !qinstFlightWhole() {
 		return
 	}
-	f.fd, f.home = qinstOut.fd, qinstOutPath
+	f.fd, f.home = qinstOut.fd, qinstOutFile
 	if errno := qinstCreateOutput(); errno != 0 {
 		qinstSay("cannot create ", qinstOutName(), ": ", qinstErrno(errno))
 		qinstNameFlight("")
@@ -167,7 +166,8 @@ func qinstFlightServe() {
 		}
 		qinstNameFlight(qinstOutName())
 	}
-	qinstOut.fd, qinstOutPath = f.fd, f.home
+	qinstOut.fd, qinstOutFile = f.fd, f.home
+	qinstNoteOutput()
 	atomic.Store(&f.done, n)
 }
 

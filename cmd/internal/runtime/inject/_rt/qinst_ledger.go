@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"internal/runtime/atomic"
+	"internal/runtime/syscall/linux"
 	"unsafe"
 )
 
@@ -279,7 +280,7 @@ func qinstSpareLedger() uint32 {
 // qinstNewLedger makes a ledger, 0 if there are most already, or no memory. Where memory= or
 // the ring has no room it is memory of the process alone if it must be had: then only the
 // pages that it counts in take memory, and a kill loses its counts.
-// Context: start, hook.
+// Context: start, hook, writer.
 func qinstNewLedger(most uint32, must bool) uint32 {
 	qinstLockLedgers()
 	i := qinstNLedgers
@@ -291,7 +292,7 @@ func qinstNewLedger(most uint32, must bool) uint32 {
 }
 
 // qinstLockLedgers takes the lock over how many ledgers there are and how far they reach.
-// Context: start, hook.
+// Context: start, hook, writer.
 func qinstLockLedgers() {
 	for !atomic.Cas(&qinstLedging, 0, 1) {
 		usleep(20)
@@ -299,24 +300,34 @@ func qinstLockLedgers() {
 }
 
 // qinstUnlockLedgers gives it back.
-// Context: start, hook.
+// Context: start, hook, writer.
 func qinstUnlockLedgers() { atomic.Store(&qinstLedging, 0) }
 
 // qinstMakeLedger makes ledger i, under the lock.
-// Context: start, hook.
+// Context: start, hook, writer.
 func qinstMakeLedger(i uint32, must bool) bool {
 	size := qinstLedgerExtent
-	room := qinstLedgerMay(size) && qinstAllocate(qinstLedgerAt(i), size)
-	if !room && !must && i >= qinstFewLedgers {
+	piece := qinstLedgerPiece(i)
+	room := qinstLedgerMay(size) && (!qinstRinged || piece != 0 && qinstUseRing(piece, size, qinstLedgerAt(i)))
+	if !room && !must && i >= qinstFewLedgers || i > qinstFirstLedger && qinstTooMuch() {
 		return false
 	}
-	p := qinstAnonymous(qinstLedgerSize)
+	p := qinstAddresses(qinstLedgerSize)
 	if p == 0 {
 		return false
 	}
+	qinstTrimLedger(p)
 	at := p + qinstPage
-	if room && qinstRing >= 0 {
-		room = qinstMmap(at+qinstLedgerPoints, qinstLedgerBytes, qinstShared|qinstFixed, uintptr(qinstRing), qinstLedgerAt(i)) != 0
+	if room && qinstRinged {
+		room = qinstMove(piece, at+qinstLedgerPoints, qinstLedgerStride())
+	}
+	// The slots of a ledger in the ring are in use already.
+	used := size
+	if room && qinstRinged {
+		used = 0
+	}
+	if !qinstUse(p, qinstPage+qinstLedgerPoints+used) || !qinstUseWords(at, 0, size) {
+		return false
 	}
 	if room {
 		qinstLedgerMemory.Add(int64(size))
@@ -335,48 +346,120 @@ func qinstMakeLedger(i uint32, must bool) bool {
 // eighth of all memory for themselves and no more: a program may register its points and start its
 // threads when events and other counts have taken what there was, and a thread that finds no page of
 // counters traces nothing.
-// Context: start, hook.
+// Context: start, hook, writer.
 func qinstLedgerMay(more uintptr) bool {
-	return qinstLedgerMemory.Load()+uint64(more) <= qinstSet.memory/8
+	return qinstLedgerMemory.Load()+uint64(more) <= qinstLedgerShare()
 }
 
+// qinstLedgerShare is how many bytes ledgers may have in the ring.
+// Context: start, hook, writer.
+func qinstLedgerShare() uint64 { return qinstSet.memory / 8 }
+
+// qinstLedgerStride is from one ledger to the next in the ring.
+// Context: start, hook, writer.
+func qinstLedgerStride() uintptr { return uintptr(qinstMostPoints) * 8 }
+
 // qinstLedgerAt is where a ledger's slots are in the ring.
-// Context: start, hook.
-func qinstLedgerAt(i uint32) uintptr { return qinstLedgersAt + uintptr(i)*qinstLedgerBytes }
+// Context: start, hook, writer.
+func qinstLedgerAt(i uint32) uintptr { return qinstRingAt.ledgers + uintptr(i)*qinstLedgerStride() }
+
+// qinstLedgerPiece is the address at which a ledger's slots are mapped before there is a ledger, 0 if they
+// are not: then the writer was too slow, or the ring has no more.
+// Context: start, hook, writer.
+func qinstLedgerPiece(i uint32) uintptr {
+	p := qinstPieces[i/qinstPieceLedgers]
+	if p == 0 {
+		return 0
+	}
+	return p + uintptr(i%qinstPieceLedgers)*qinstLedgerStride()
+}
+
+// qinstMapPieces maps the slots of ledgers to come. It reports false if they are not to be had.
+// Context: writer.
+func qinstMapPieces() bool {
+	for qinstRinged && qinstRing >= 0 && qinstNPieces < uint32(len(qinstPieces)) && atomic.Load(&qinstNLedgers)+qinstPieceLedgers/2 > qinstNPieces*qinstPieceLedgers {
+		from, size := qinstLedgerAt(qinstNPieces*qinstPieceLedgers), qinstPieceLedgers*qinstLedgerStride()
+		if from+size > qinstRingAt.end {
+			return true
+		}
+		p := qinstMapAt(from, size)
+		if p == 0 {
+			return false
+		}
+		atomic.Storeuintptr(&qinstPieces[qinstNPieces], p)
+		qinstNPieces++
+	}
+	return true
+}
+
+// qinstUseWords makes the words behind a ledger's slots memory, from one byte to another.
+// Context: start, hook, writer.
+func qinstUseWords(at, from, to uintptr) bool {
+	words := at + qinstLedgerWords
+	return qinstUse(words+from, to-from) && qinstUse(words+qinstLedgerBytes+from, to-from)
+}
+
+// qinstTrimLedger gives the addresses back that no point of this program needs, where addresses are scarce.
+// Context: start, hook, writer.
+func qinstTrimLedger(p uintptr) {
+	if !qinstScarce {
+		return
+	}
+	n := qinstLedgerStride()
+	for part := range uintptr(3) {
+		qinstUnmap(p+qinstPage+qinstLedgerPoints+part*qinstLedgerBytes+n, qinstLedgerBytes-n)
+	}
+}
 
 // qinstStartLedgers makes the first ledger, before any package is registered.
-// Context: start.
+// Context: writer.
 func qinstStartLedgers() bool {
 	qinstFreeLedgers.base, qinstFreeLedgers.stride = uintptr(unsafe.Pointer(&qinstLedgerNext[1])), 4
 	qinstNLedgers, qinstLedgerExtent = qinstFirstLedger, qinstPage
-	return qinstNewLedger(qinstMaxLedgers, true) == qinstFirstLedger
+	return qinstMapPieces() && qinstNewLedger(qinstMaxLedgers, true) == qinstFirstLedger
 }
 
 // qinstGrowLedgers makes room for the slots of so many points in every ledger, before any of
 // the new points can be hit. A part that the ring has no room for becomes memory of the
 // process: to touch it in the file would end the program.
 // Context: start.
-func qinstGrowLedgers(points uint32) {
+func qinstGrowLedgers(points uint32) (ok bool) {
+	ok = true
 	qinstLockLedgers()
 	from := qinstLedgerExtent
 	// An eighth more than is needed: packages register one by one, and each growth takes a
 	// system call for every ledger.
 	if need := uintptr(points) * 8; need > from {
-		to := min((need+need/8+qinstPage-1)&^(qinstPage-1), qinstLedgerBytes)
+		to := min(qinstRound(need+need/8, qinstPage), qinstLedgerStride())
 		for i := uint32(qinstFirstLedger); i < qinstNLedgers; i++ {
-			switch at := qinstLedgers[i]; {
-			case !qinstLedgerRing[i]:
-			case qinstLedgerMay(to-from) && qinstAllocate(qinstLedgerAt(i)+from, to-from):
-				qinstLedgerMemory.Add(int64(to - from))
-			default:
-				qinstMmap(at+qinstLedgerPoints+from, qinstLedgerBytes-from, qinstPrivate|qinstFixed, ^uintptr(0), 0)
-				qinstLedgerRing[i] = false
-				atomic.Xadd64(&qinstRingless, 1)
-			}
+			ok = qinstGrowLedger(i, from, to) && ok
 		}
-		qinstLedgerExtent = to
+		if ok {
+			qinstLedgerExtent = to
+		}
 	}
 	qinstUnlockLedgers()
+	return ok
+}
+
+// qinstGrowLedger makes more of a ledger's slots memory, under the lock.
+// Context: start.
+func qinstGrowLedger(i uint32, from, to uintptr) bool {
+	at := qinstLedgers[i]
+	slots := at + qinstLedgerPoints + from
+	switch {
+	case !qinstUseWords(at, from, to):
+		return false
+	case !qinstLedgerRing[i] || !qinstRinged:
+		return qinstUse(slots, to-from)
+	case qinstLedgerMay(to-from) && qinstUseRing(slots, to-from, qinstLedgerAt(i)+from):
+		qinstLedgerMemory.Add(int64(to - from))
+		return true
+	}
+	qinstLedgerRing[i] = false
+	atomic.Xadd64(&qinstRingless, 1)
+	p, _, e := linux.Syscall6(qinstSysMmap, slots, qinstLedgerStride()-from, qinstProtNone, qinstPrivate|qinstFixed, ^uintptr(0), 0)
+	return e == 0 && qinstUse(p, to-from)
 }
 
 // qinstEachLedger calls f with every ledger. Their owners count meanwhile: a sum is that of
@@ -434,7 +517,7 @@ func qinstTellCallee(word uintptr, point uint32, callee uintptr) uint32 {
 	if b == qinstNone() {
 		b = qinstRecorderFor(point & (qinstMaxPoints - 1))
 	}
-	if callee == 0 || b == nil || b.callees == 0 {
+	if callee == 0 || b == nil || !b.hasCallees() {
 		return 0
 	}
 	e := b.callee(point, callee)

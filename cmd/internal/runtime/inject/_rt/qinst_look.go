@@ -63,7 +63,7 @@ var (
 	qinstLooks       uint8   // threads are asked
 	qinstTimers      uint8   // by timers
 	qinstTimerTickNS int64   // of the system's, at which these go off
-	qinstCodes       uintptr // of qinstCode, code n at n-1
+	qinstCodes       qinstRoom // of qinstCode, code n at n-1
 	qinstCodeTable   uintptr // of uint32: numbers
 	qinstNCodes      atomic.Uint32
 	qinstCodesOut    uint32 // written to the file
@@ -71,11 +71,10 @@ var (
 )
 
 // qinstPrepareLooks makes room for codes. Without it threads are not asked, and profile stacks tell alone.
-// Context: start.
+// Context: writer.
 func qinstPrepareLooks() {
-	qinstCodes = qinstAnonymous(qinstMostCodes * unsafe.Sizeof(qinstCode{}))
 	qinstCodeTable = qinstAnonymous(qinstCodeSlots * 4)
-	if qinstCodes == 0 || qinstCodeTable == 0 {
+	if qinstCodeTable == 0 || !qinstCodes.reserve(qinstMostCodes*unsafe.Sizeof(qinstCode{}), 1<<16) {
 		return
 	}
 	qinstLooks = 1
@@ -327,7 +326,8 @@ func qinstCodeInto(from uint32, pc uintptr) uint32 {
 //
 //go:nosplit
 func qinstNewCode(from uint32, pc uintptr) uint32 {
-	if from > 1 && qinstNCodes.Load() >= qinstMostCodes-qinstCodeSpare {
+	now := qinstNCodes.Load()
+	if from > 1 && now >= qinstMostCodes-qinstCodeSpare || !qinstCodes.upTo(uintptr(min(now+64, qinstMostCodes))*unsafe.Sizeof(qinstCode{})) {
 		return 0
 	}
 	n := qinstNCodes.Add(1)
@@ -346,7 +346,7 @@ func qinstNewCode(from uint32, pc uintptr) uint32 {
 //
 //go:nosplit
 func qinstCodeAt(n uint32) *qinstCode {
-	return (*qinstCode)(unsafe.Pointer(qinstCodes + uintptr(n-1)*unsafe.Sizeof(qinstCode{})))
+	return (*qinstCode)(unsafe.Pointer(qinstCodes.base + uintptr(n-1)*unsafe.Sizeof(qinstCode{})))
 }
 
 // tell writes what threads have found since the last look, in the order of their times.

@@ -7,74 +7,49 @@ import (
 )
 
 // The memory that threads record into. It is a file in /dev/shm, so that after
-// a SIGKILL the kernel still has every recorded event and count, and its pages
-// are allocated before they are mapped: touching a page of a sparse file on a
-// full disk kills the program with SIGBUS. Where no such file can be had the
+// a SIGKILL the kernel still has every recorded event and count. Where no such file can be had the
 // memory is anonymous.
 //
-//	[0, qinstBuffersAt)        head: words that say where everything is
-//	[qinstBuffersAt, ...)      buffers, as many as were needed
-//	[qinstLogAt, ...)         packets that must not be lost: tables, descriptors
-//	[qinstRecordersAt, ...)      recorders
-//	[qinstDirectoryAt, ...)   whose counters are where
-//	[qinstPagesAt, ...)       pages of counters
-//	[qinstLedgersAt, ...)     the ledgers' slots of points
+//	[0, at.buffers)            head: words that say where everything is
+//	[at.buffers, ...)          buffers, as many as were needed
+//	[at.log, ...)              packets that must not be lost: tables, descriptors
+//	[at.recorders, ...)        recorders
+//	[at.directory, ...)        whose counters are where
+//	[at.pages, ...)            pages of counters
+//	[at.ledgers, ...)          the ledgers' slots of points
 //
-// A recorder in memory is its page here, and a table of its pages of counters.
+// The parts have fixed places in the file, with room for the most that each may become: pages that nobody
+// made cost nothing. A recorder in memory is its page here, and behind it a table of its pages of counters.
+//
+// The writer alone has a descriptor of the file, since no number of the program's could be relied on. So threads
+// that need a part of it at another address move it there from where it was mapped. The file is locked as long
+// as it is mapped: readers know by that whether the program lives.
 
-// The parts have fixed places in the file, with room for the most that each may become:
-// nothing ever moves, and pages that are not allocated cost nothing.
-const (
-	qinstPage        = qinstRingPage
-	qinstBuffersAt   = qinstPage
-	qinstLogAt       = qinstBuffersAt + qinstMaxRing*qinstBufferSize
-	qinstLogSize     = 256 << 20
-	qinstRecordersAt = qinstLogAt + qinstLogSize
-	qinstDirectoryAt = qinstRecordersAt + qinstMaxRecorders*qinstPage
-	qinstPagesAt     = qinstDirectoryAt + qinstMostPages*4
-	qinstLedgersAt   = qinstPagesAt + qinstMostPages*qinstPageSize
-
-	qinstProt      = 1 | 2
-	qinstShared    = 1
-	qinstPrivate   = 2 | 0x20 | 0x4000 // anonymous, no reserve
-	qinstFixed     = 0x10
-	qinstPunchHole = 1 | 2 // and keep the file's size
-	qinstDontFork  = 10
-	qinstNoHuge    = 15
-	qinstDontDump  = 16
-)
-
-// Tables stay in the program's own memory, where the linker put them: text is a constant
-// of the instrumented package, which is never unmapped.
-// qinstTable is a package's table of points.
-type qinstTable struct {
-	text   string
-	base   uint32
-	probes uint32  // points of it that have a byte in off; all, or none
-	off    uintptr // the package's bytes: one a point, see offOf, and one more, see levelOf
-	kinds  bool    // of its points rate control has them, and where their procedures begin
-
-	words string // of each word of ledgers the offset of its point, four bytes
-}
+const qinstPage = qinstRingPage
 
 // Addresses that are zero until they are mapped are tested before use, because they stay
 // zero without the tool or after a failure.
 var (
-	qinstRing           int32                  = -1
-	qinstHead           *[qinstPage / 8]uint64 // of the ring; anonymous if that is
-	qinstMaking         uint32                 // spin lock: a recorder is being made
-	qinstMemory         uint32                 // spin lock over what follows; only registration and the writer take it
-	qinstLog            uintptr                // of qinstLogSize
-	qinstNext           uint32                 // points registered
-	qinstTotals         uintptr
-	qinstRecorderMemory uintptr // of all recorders there may be
-	qinstCallees        uintptr // likewise
-	qinstTables         [1 << 12]qinstTable
-	qinstNTables        int
-	qinstOutTables      int
+	qinstRing   int32                  = -1 // descriptor, the writer's
+	qinstRinged bool                        // there is such a file
+	qinstHead   *[qinstPage / 8]uint64      // of the ring; anonymous if that is
+
+	qinstRingAt struct{ buffers, log, recorders, directory, pages, ledgers, end uintptr }
+
+	qinstLog        qinstRoom
+	qinstDirectory  uintptr // of uint32, one a page: number of the first point's page, and 1
+	qinstTotals     uintptr
+	qinstMaking     uint32 // spin lock: a recorder is being made, or all have more points
+	qinstMemory     uint32 // spin lock over tables, rules and arrays; only registration, changes of rules and the writer take it
+	qinstPieces     [qinstMaxLedgers / qinstPieceLedgers]uintptr // addresses of ledgers' slots, from which they are moved
+	qinstNPieces    uint32
+	qinstRecordedAt uintptr // addresses of recorders' pages, likewise
 )
 
-// qinstLockMemory takes the lock over tables, rules and pages. It sleeps instead of
+// qinstPieceLedgers is for how many ledgers addresses are mapped at a time.
+const qinstPieceLedgers = 64
+
+// qinstLockMemory takes the lock over tables, rules and arrays. It sleeps instead of
 // parking, because the writer has no P; holders must be on the system stack, otherwise
 // they could be preempted with it.
 // Context: start, goroutine, writer.
@@ -88,28 +63,51 @@ func qinstLockMemory() {
 // Context: start, goroutine, writer.
 func qinstUnlockMemory() { atomic.Store(&qinstMemory, 0) }
 
+// qinstLockMaking takes the lock over how many recorders there are and for how many points they have tables.
+// Context: start, probe, hook, goroutine, writer, sampler.
+func qinstLockMaking() {
+	for !atomic.Cas(&qinstMaking, 0, 1) {
+		usleep(20)
+	}
+}
+
+// qinstUnlockMaking gives it back.
+// Context: start, probe, hook, goroutine, writer, sampler.
+func qinstUnlockMaking() { atomic.Store(&qinstMaking, 0) }
+
+// qinstLayRing decides where the parts are in the ring.
+// Context: writer.
+func qinstLayRing() {
+	s, at := &qinstSet, &qinstRingAt
+	at.buffers = qinstPage
+	at.log = at.buffers + uintptr(s.mostBuffers)*qinstBufferSize
+	at.recorders = at.log + uintptr(qinstRound(uintptr(s.memory), qinstPage))
+	at.directory = at.recorders + qinstMaxRecorders*qinstPage
+	at.pages = at.directory + qinstRound(uintptr(s.mostPages)*4, qinstPage)
+	at.ledgers = at.pages + qinstRound(uintptr(s.mostPages)*qinstPageSize, qinstPage)
+	ledgers := min(uintptr(qinstLedgerShare())/qinstPage+qinstPieceLedgers, qinstMaxLedgers)
+	at.end = at.ledgers + ledgers*qinstLedgerStride()
+}
+
 // qinstMap makes the ring and the pools.
-// Everything is reserved at once and touched as it is needed: addresses are then fixed,
-// and no pointer to a buffer or a recorder can go stale.
-// Context: start.
+// Context: writer.
 func qinstMap() bool {
+	qinstLayRing()
 	qinstOpenRing()
-	head := qinstMapAt(0, qinstPage)
-	qinstLog = qinstMapAt(qinstLogAt, qinstLogSize)
-	buffers := qinstMapAt(qinstBuffersAt, qinstMaxRing*qinstBufferSize)
-	pages := qinstMapAt(qinstPagesAt, qinstMostPages*qinstPageSize)
-	qinstDirectory = qinstMapAt(qinstDirectoryAt, qinstMostPages*4)
-	qinstTotals = qinstAnonymous(qinstMaxPoints * 16)
-	qinstRecorderMemory = qinstAnonymous(qinstMaxRecorders * (qinstPage + qinstPageTable))
-	qinstCallees = qinstAnonymous(qinstMaxRecorders * qinstCalleesSize)
-	qinstTexts = qinstAnonymous(qinstTextBytes)
-	if !qinstMapWaitStacks() || !qinstMapStacks() || qinstTexts == 0 || head == 0 || qinstLog == 0 || buffers == 0 || pages == 0 || qinstDirectory == 0 || qinstRecorderMemory == 0 || qinstCallees == 0 || qinstTotals == 0 {
-		qinstSay("cannot map memory for the trace; the program goes on untraced")
+	at := &qinstRingAt
+	p := qinstMapAt(0, at.ledgers)
+	if p == 0 || !qinstUseRing(p, qinstPage, 0) {
 		return false
 	}
-	qinstBuffers.base, qinstBuffers.stride = buffers, qinstBufferSize
-	qinstPages.base, qinstPages.stride = pages, qinstPageSize
-	qinstDescribeRing(head)
+	qinstBuffers.base, qinstBuffers.stride = p+at.buffers, qinstBufferSize
+	qinstPages.base, qinstPages.stride = p+at.pages, qinstPageSize
+	qinstLog.base, qinstLog.size, qinstLog.step = p+at.log, at.recorders-at.log, 1<<16
+	qinstDirectory, qinstRecordedAt = p+at.directory, p+at.recorders
+	qinstTotals = qinstPointArray(16)
+	if qinstTotals == 0 || !qinstTexts.reserve(qinstMaxTexts*qinstMaxText, 1<<16) || !qinstMapWaitStacks() || !qinstMapStacks() {
+		return false
+	}
+	qinstDescribeRing(p)
 	qinstGrowRing(0)
 	return qinstGrowPages() && qinstStartLedgers()
 }
@@ -118,27 +116,27 @@ func qinstMap() bool {
 // was killed. The magic comes last.
 // Readers in another process go by these words alone, and take a ring without the magic
 // for one that is not ready.
-// Context: start.
+// Context: writer.
 func qinstDescribeRing(head uintptr) {
 	var b *qinstRecorder // for the offsets
 	var c *qinstBuffer
-	qinstHead = (*[qinstPage / 8]uint64)(unsafe.Pointer(head))
-	h := qinstHead
+	*(*uintptr)(unsafe.Pointer(&qinstHead)) = head // without a write barrier
+	h, at := qinstHead, &qinstRingAt
 	h[qinstRingWordVersion] = qinstRingVersion
 	h[qinstRingWordPID] = qinstSet.pid
 	h[qinstRingWordStream] = qinstSet.stream
-	h[qinstRingWordChunkBase], h[qinstRingWordChunkAt] = uint64(qinstBuffers.base), qinstBuffersAt
+	h[qinstRingWordChunkBase], h[qinstRingWordChunkAt] = uint64(qinstBuffers.base), uint64(at.buffers)
 	h[qinstRingWordChunkSize], h[qinstRingWordChunkHead] = qinstBufferSize, qinstHeadSize
-	h[qinstRingWordBlockAt], h[qinstRingWordBlockSize] = qinstRecordersAt, qinstPage
-	h[qinstRingWordDirectoryAt], h[qinstRingWordPageAt], h[qinstRingWordPageSize] = qinstDirectoryAt, qinstPagesAt, qinstPageSize
+	h[qinstRingWordBlockAt], h[qinstRingWordBlockSize] = uint64(at.recorders), qinstPage
+	h[qinstRingWordDirectoryAt], h[qinstRingWordPageAt], h[qinstRingWordPageSize] = uint64(at.directory), uint64(at.pages), qinstPageSize
 	h[qinstRingWordBlockP], h[qinstRingWordBlockChunk] = uint64(unsafe.Offsetof(b.p)), uint64(unsafe.Offsetof(b.buffer))
 	h[qinstRingWordBlockLost], h[qinstRingWordBlockDeep] = uint64(unsafe.Offsetof(b.lost)), uint64(unsafe.Offsetof(b.overflow))
 	h[qinstRingWordChunkBytes], h[qinstRingWordChunkNum] = uint64(unsafe.Offsetof(c.bytes)), uint64(unsafe.Offsetof(c.num))
 	h[qinstRingWordChunkTID], h[qinstRingWordChunkSeq] = uint64(unsafe.Offsetof(c.tid)), uint64(unsafe.Offsetof(c.seq))
 	h[qinstRingWordChunkTicks], h[qinstRingWordChunkG] = uint64(unsafe.Offsetof(c.ticks)), uint64(unsafe.Offsetof(c.g))
 	h[qinstRingWordChunkProc] = uint64(unsafe.Offsetof(c.proc))
-	h[qinstRingWordLogAt] = qinstLogAt
-	h[qinstRingWordLedgerAt], h[qinstRingWordLedgerSize] = qinstLedgersAt, qinstLedgerBytes
+	h[qinstRingWordLogAt] = uint64(at.log)
+	h[qinstRingWordLedgerAt], h[qinstRingWordLedgerSize] = uint64(at.ledgers), uint64(qinstLedgerStride())
 	qinstNoteClock()
 	atomic.Store64(&h[qinstRingWordMagic], qinstRingMagic)
 }
@@ -158,125 +156,110 @@ func qinstNoteClock() {
 	atomic.Store64(&h[qinstRingWordTurn], turn+1)
 }
 
-// qinstAnonymous maps memory of the process's own, 0 if there is none. It is not
-// reserved, so what is never touched costs nothing.
-// Context: start, probe, hook, goroutine, writer, sampler.
-func qinstAnonymous(size uintptr) uintptr {
-	return qinstMmap(0, size, qinstPrivate, ^uintptr(0), 0)
-}
-
-// qinstMapAt maps a part of the ring, or memory in its place where there is none.
-// Context: start.
+// qinstMapAt maps a part of the ring, or reserves addresses in its place where there is none. They cannot
+// be touched yet, see qinstUseRing.
+// Context: writer.
 func qinstMapAt(off, size uintptr) uintptr {
 	if qinstRing < 0 {
-		return qinstAnonymous(size)
+		return qinstAddresses(size)
 	}
-	return qinstMmap(0, size, qinstShared, uintptr(qinstRing), off)
+	return qinstMmap(size, qinstProtNone, qinstShared, uintptr(qinstRing), off)
 }
 
-// qinstMmap maps memory, 0 on failure. Huge pages are declined, because one would make a
-// thread's few touched counters cost 2 MiB.
+// qinstMove moves a part of the ring from where it was mapped to addresses that are reserved.
 // Context: start, probe, hook, goroutine, writer, sampler.
-func qinstMmap(at, size, flags, fd, off uintptr) uintptr {
-	p, _, e := linux.Syscall6(qinstSysMmap, at, size, qinstProt, flags, fd, off)
-	if e != 0 {
-		return 0
-	}
-	// A forked child must not write into its parent's ring.
-	advice := [...]uintptr{qinstDontFork, qinstDontDump, qinstNoHuge}
-	for _, a := range advice[:min(uintptr(len(advice)), size/qinstPage)] {
-		linux.Syscall6(qinstSysMadvise, p, size, a, 0, 0, 0)
-	}
-	return p
+func qinstMove(from, to, size uintptr) bool {
+	const mayMove, fixed = 1, 2
+	_, _, e := linux.Syscall6(qinstSysMremap, from, size, size, mayMove|fixed, to, 0)
+	return e == 0
 }
 
 // qinstOpenRing creates the ring's file.
-// Context: start.
+// Context: writer.
 func qinstOpenRing() {
-	p := &qinstShmPath
+	f := &qinstShmFile
 	// Process ids come again, in containers most of all. The ring of a killed program
 	// must stay until somebody has read it.
 	for try := uint64(0); try < 100; try++ {
-		p.n = 0
-		p.str(qinstSet.ring).str("/qinst.").num(qinstSet.pid)
+		f.path.n = 0
+		f.path.absolute(qinstSet.ring).str("/qinst.").num(qinstSet.pid)
 		if try > 0 {
-			p.str(".").num(try) // left by a killed process that had this id
+			f.path.str(".").num(try) // left by a killed process that had this id
 		}
-		fd, e := p.open(qinstRdwr|qinstCreat|qinstExcl, 0o600)
+		fd, e := f.create(qinstRdwr|qinstCreat|qinstExcl, 0o600)
 		if e == qinstEEXIST {
 			continue
 		}
-		if e == 0 {
-			qinstRing = qinstHighFD(fd)
-			if qinstFits() {
-				return
-			}
-			qinstUnlinkRing()
-			closefd(qinstRing)
-			qinstRing = -1
+		if e != 0 {
+			break
 		}
+		if qinstRing = qinstHighFD(fd); qinstFits() {
+			qinstRinged = true
+			return
+		}
+		f.unlink()
+		closefd(qinstRing)
+		qinstRing = -1
 		break
 	}
-	p.n = 0
+	f.path.n = 0
 	qinstSay("no ring in ", qinstSet.ring, ": should the program be killed, the end of the trace is lost")
 }
 
-// qinstFits allocates the space that a small program needs, because having no ring is
+// qinstFits locks the ring and makes the pages that a small program needs, because having no ring is
 // better than having one that is full at once.
-// Context: start.
+// Context: writer.
 func qinstFits() bool {
-	return qinstAllocate(0, qinstBuffersAt+uintptr(min(qinstGrow, qinstSet.mostBuffers))*qinstBufferSize) &&
-		qinstAllocate(qinstDirectoryAt, qinstPage) && qinstAllocate(qinstPagesAt, qinstPageGrow*qinstPageSize)
+	const exclusive, atOnce = 2, 4
+	fd, at := uintptr(qinstRing), &qinstRingAt
+	_, _, e := linux.Syscall6(qinstSysFlock, fd, exclusive|atOnce, 0, 0, 0, 0)
+	if e == 0 {
+		_, _, e = linux.Syscall6(qinstSysTruncate, fd, at.end, 0, 0, 0, 0)
+	}
+	for _, part := range [...][2]uintptr{
+		{0, at.buffers + uintptr(min(qinstGrow, qinstSet.mostBuffers))*qinstBufferSize},
+		{at.recorders, qinstFirst * qinstPage}, {at.directory, qinstPage}, {at.pages, qinstPageGrow * qinstPageSize},
+	} {
+		if e == 0 {
+			_, _, e = linux.Syscall6(qinstSysFallocate, fd, 0, part[0], part[1], 0, 0)
+		}
+	}
+	return e == 0
 }
 
 // qinstDropLog forgets the log once the file has all that is in it.
 // Context: writer.
 func qinstDropLog() {
 	used := qinstHead[qinstRingWordLog]
-	if used == 0 || qinstRing < 0 || !qinstOut.regular || qinstOut.failed || qinstFlight.on {
+	if used == 0 || !qinstRinged || !qinstOut.regular || qinstOut.failed || qinstFlight.on {
 		return
 	}
 	qinstLockMemory()
 	if qinstOutTables == qinstNTables && qinstOutKinds == qinstNKinds {
 		atomic.Store64(&qinstHead[qinstRingWordLog], 0)
-		linux.Syscall6(qinstSysFallocate, uintptr(qinstRing), qinstPunchHole, qinstLogAt, uintptr(used), 0, 0)
+		n := qinstLog.used.Swap(0)
+		qinstProtect(qinstLog.base, n, qinstProtNone)
+		qinstAdvise(qinstLog.base, n, qinstRemove)
 	}
 	qinstUnlockMemory()
 }
 
 // qinstRingName is the ring's path, "" without one.
-// Context: start, writer.
-func qinstRingName() string { return qinstShmPath.text() }
+// Context: writer.
+func qinstRingName() string { return qinstShmFile.path.text() }
 
 // qinstUnlinkRing removes the ring's name, unless the file is incomplete, because then
 // "qinst salvage" needs the ring.
-// Context: start, writer.
+// Context: writer.
 func qinstUnlinkRing() {
-	if qinstShmPath.n > 0 && !qinstOut.failed {
-		qinstShmPath.buf[qinstShmPath.n] = 0
-		linux.Syscall6(qinstSysUnlinkat, qinstAtCwd, uintptr(unsafe.Pointer(&qinstShmPath.buf)), 0, 0, 0, 0)
-	}
-}
-
-// qinstAllocate makes sure that pages of the ring exist.
-// Pages must exist before they are touched. On a full /dev/shm a touch would end the
-// program with SIGBUS, and the tool must never do that.
-// Context: start, probe, hook, goroutine, writer, sampler.
-func qinstAllocate(off, size uintptr) bool {
-	if qinstRing < 0 {
-		return true
-	}
-	for {
-		_, _, e := linux.Syscall6(qinstSysFallocate, uintptr(qinstRing), 0, off, size, 0, 0)
-		if e != _EINTR {
-			return e == 0
-		}
+	if qinstShmFile.path.n > 0 && !qinstOut.failed {
+		qinstShmFile.unlink()
 	}
 }
 
 // qinstGrowRing lets the threads have more than n buffers. It reports false if it cannot.
 // The hooks of threads call it, too.
-// The holder of the lock is on its system stack and makes one system call, so spinning
+// The holder of the lock is on its system stack and makes few system calls, so spinning
 // here is short; the lock is taken by threads that hold the scheduler's.
 // Context: start, probe, hook, goroutine, writer, sampler.
 func qinstGrowRing(n uint32) (ok bool) {
@@ -299,7 +282,8 @@ func qinstMoreBuffers(n uint32) bool {
 		qinstSet.mostBuffers = n
 		return false
 	}
-	if grow == 0 || n > 0 && !qinstAllocate(qinstBuffersAt+uintptr(n)*qinstBufferSize, uintptr(size)) { // the first are there, see qinstFits
+	from := uintptr(n) * qinstBufferSize
+	if grow == 0 || !qinstUseRing(qinstBuffers.base+from, uintptr(size), qinstRingAt.buffers+from) {
 		return false
 	}
 	qinstBuffers.limit.Store(n + grow)
@@ -310,12 +294,10 @@ func qinstMoreBuffers(n uint32) bool {
 // qinstNewRecorder makes one more recorder; the first is the shared one.
 // Context: start, probe, hook, goroutine, writer, sampler.
 func qinstNewRecorder() bool {
-	for !atomic.Cas(&qinstMaking, 0, 1) {
-		usleep(20)
-	}
+	qinstLockMaking()
 	n := qinstNRecorders
 	ok := n < qinstMaxRecorders && qinstMakeRecorder(n)
-	atomic.Store(&qinstMaking, 0)
+	qinstUnlockMaking()
 	if ok && n > 0 {
 		qinstReady.push(n)
 		qinstSpares.Add(1)
@@ -328,25 +310,34 @@ func qinstNewRecorder() bool {
 // recorders may read it at once.
 // Context: start, probe, hook, goroutine, writer, sampler.
 func qinstMakeRecorder(n uint32) bool {
-	off := uintptr(qinstRecordersAt) + uintptr(n)*qinstPage
-	p := uintptr(0)
-	// Pages of the file are allocated for several recorders at a time: a system call for
+	const stride = qinstPage + qinstPageTable
+	// Addresses are got for several recorders at a time: system calls for
 	// each thread would show in programs with thousands.
-	if n%qinstFirst != 0 || qinstAllocate(off, qinstFirst*qinstPage) {
-		p = qinstRecorderMemory + uintptr(n)*(qinstPage+qinstPageTable)
+	if n%qinstFirst == 0 && qinstRecorderBatch.first != n+1 {
+		off, size := uintptr(n)*qinstPage, uintptr(qinstFirst*qinstPage)
+		if qinstRinged && !qinstUseRing(qinstRecordedAt+off, size, qinstRingAt.recorders+off) {
+			return false
+		}
+		// Pages of points that are not registered are read, and have nothing.
+		at := qinstMmap(qinstFirst*stride, qinstProtRead, qinstPrivate, ^uintptr(0), 0)
+		if at == 0 {
+			return false
+		}
+		qinstRecorderBatch.at, qinstRecorderBatch.first = at, n+1
 	}
-	if p != 0 && qinstRing >= 0 {
-		p = qinstMmap(p, qinstPage, qinstShared|qinstFixed, uintptr(qinstRing), off)
-	}
-	if p == 0 {
+	p := qinstRecorderBatch.at + uintptr(n%qinstFirst)*stride
+	b := (*qinstRecorder)(unsafe.Pointer(p))
+	if !qinstUse(p, qinstPage+qinstRound(uintptr(qinstExtent>>qinstPageShift)*8, qinstPage)) {
 		return false
 	}
-	b := (*qinstRecorder)(unsafe.Pointer(p))
+	if qinstRinged && !qinstMove(qinstRecordedAt+uintptr(n)*qinstPage, p, qinstPage) {
+		return false
+	}
 	// low is out of reach until rate control sets it: a point is not noted for a writer
 	// that does not look.
 	b.num = n
 	b.threshold, b.telling, b.low = qinstSet.threshold, qinstSet.threshold, -1<<31
-	b.callees = qinstCallees + uintptr(n)*qinstCalleesSize
+	b.callees = qinstNoCallees()
 	qinstRecorders[n] = p
 	atomic.Store(&qinstNRecorders, n+1)
 	qinstHead[qinstRingWordBlocks] = uint64(n + 1)
@@ -354,173 +345,16 @@ func qinstMakeRecorder(n uint32) bool {
 	return true
 }
 
-// qinstRegister gives a package's points their indexes, and their slots in ledgers: at gets
-// the distance of the first one from a ledger's address. It runs before the package's variables
-// are initialised.
-// A program has its tables in the ring's log from here on, so that a killed one can be
-// read even if the writer never ran.
+// qinstRecorderBatch is where the latest recorders are, and the number of the first of them, and 1.
+var qinstRecorderBatch struct {
+	at    uintptr
+	first uint32
+}
+
+// usePages makes the part of the table of pages memory that so many points need.
 // Context: start.
-//
-//go:linkname qinstRegister qinst_register
-func qinstRegister(base *uint32, points uint32, table string, off unsafe.Pointer, probes uint32, at *uintptr, words string) bool {
-	t := qinstTable{text: table, probes: probes, off: uintptr(off), words: words}
-	if qinstStarted == 0 {
-		t.setOff(1)
-		return false
-	}
-	ok := false
-	systemstack(func() {
-		qinstLockMemory()
-		defer qinstUnlockMemory()
-		if qinstNTables == len(qinstTables) || points > qinstMaxPoints-qinstNext {
-			qinstSay("more points than a program can have (1048576); those of some packages are not recorded")
-			return
-		}
-		if !qinstShareCounters(qinstNext, qinstNext+points) {
-			qinstSay("no room for counts in ", qinstSet.ring, " or in QINST=memory=; the points of some packages are not recorded")
-			return
-		}
-		t.base = qinstNext
-		t.setOff(0)
-		qinstTables[qinstNTables] = t
-		qinstNTables++
-		ok = true
-		qinstGrowLedgers(qinstNext + points)
-		*base = qinstNext
-		if at != nil {
-			*at = qinstLedgerPoints + uintptr(qinstNext)*8
-			qinstMostEarly = max(qinstMostEarly, min(points, qinstEarlySlots))
-		}
-		// Rules apply before the first hit, and the probes of points that are off are
-		// switched off before they run once.
-		if qinstControlled {
-			qinstApplyRules(&qinstTables[qinstNTables-1])
-		}
-		qinstNext += points
-		qinstHead[qinstRingWordPoints] = uint64(qinstNext)
-		qinstLogPacket(qinstProbesHead, *base, table)
-	})
-	// A package without indexes is not recorded. Its probes are switched off, because they
-	// would take the slow side each time.
-	if !ok {
-		t.setOff(1)
-	}
-	return true
-}
-
-// setOff makes the program reach all points of a package, or none.
-// Plain stores are enough: a probe that reads the old byte records one hit more or less.
-// Context: start, writer.
-func (t *qinstTable) setOff(v byte) {
-	for i := range uintptr(t.probes) {
-		*t.offOf(i) = v
-		*t.levelOf(i) = qinstUsual * (1 - v)
-	}
-}
-
-// offOf is a point's byte, not 0 if the point is not to be reached.
-// Context: start, goroutine, writer.
-func (t *qinstTable) offOf(i uintptr) *byte { return (*byte)(unsafe.Pointer(t.off + i)) }
-
-// levelOf is the level of a procedure, by the number of its first point: 0 if it runs as it was
-// written, without probes.
-// Context: start, goroutine, writer.
-func (t *qinstTable) levelOf(i uintptr) *byte {
-	return (*byte)(unsafe.Pointer(t.off + uintptr(t.probes) + i))
-}
-
-// qinstUsual is the level of procedures without a rule that asks for more or less.
-var qinstUsual byte = qinstProcProbed
-
-// qinstSetOff makes the program reach a point, or not. Its procedure runs without probes while no
-// point of it is to be reached.
-// Context: start, goroutine, writer.
-func qinstSetOff(point uint32, v byte) {
-	if t := qinstTableOf(point); t != nil && point-t.base < t.probes {
-		*t.offOf(uintptr(point - t.base)) = v
-		t.setLevel(uintptr(point - t.base))
-	}
-}
-
-// qinstSetInLine makes the operations of a point be counted in line, or lets its probe see them. The point's
-// own level says which. Those that have no such place in the text do not read it.
-// Context: start, goroutine, writer.
-func qinstSetInLine(point uint32, on bool) {
-	if t := qinstTableOf(point); t != nil && point-t.base < t.probes {
-		level := byte(qinstProcProbed)
-		if on {
-			level = qinstProcCounted
-		}
-		*t.levelOf(uintptr(point - t.base)) = level
-	}
-}
-
-// setLevel gives the procedure of a point its level.
-// Context: start, goroutine, writer.
-func (t *qinstTable) setLevel(i uintptr) {
-	qinstKindOf(t.base + uint32(i)) // finds the owners, too
-	owner := i - uintptr(qinstRulingOf(t.base+uint32(i)).within)
-	level := t.levelNow(owner, i)
-	if qinstHeld != 0 && level == qinstProcProbed && !qinstBurst.on {
-		if c := qinstControlOf(t.base + uint32(owner)); c.held != 0 {
-			level = c.held
-		}
-	}
-	*t.levelOf(owner) = level
-}
-
-// levelNow returns the level that a procedure is to have: the highest of its points'. It looks at
-// those from point i on first: rules switch points off in ascending order, so that the next one
-// usually tells at once.
-// Context: start, goroutine, writer.
-func (t *qinstTable) levelNow(owner, i uintptr) (level byte) {
-	for k := i; k < uintptr(t.probes) && (k == owner || qinstRulingOf(t.base+uint32(k)).within != 0) && level != qinstProcProbed; k++ {
-		level = max(level, t.wants(k))
-	}
-	for k := owner; k < i && level != qinstProcProbed; k++ {
-		level = max(level, t.wants(k))
-	}
-	return level
-}
-
-// wants returns the level that a point asks for.
-// Context: start, goroutine, writer.
-func (t *qinstTable) wants(i uintptr) byte {
-	if *t.offOf(i) != 0 {
-		return qinstProcPlain
-	}
-	if o := qinstRulingOf(t.base + uint32(i)); o.rule != 0 && qinstRules[o.rule-1].most > qinstRateCount {
-		return qinstProcProbed
-	}
-	return qinstUsual
-}
-
-// qinstTableOf is the table that a point is in.
-// Context: start, goroutine, writer.
-func qinstTableOf(point uint32) *qinstTable {
-	// Tables are in the order of their bases, since indexes are given out in the order of
-	// registration.
-	lo, hi := 0, qinstNTables // the last one with a base that is not above
-	for lo < hi {
-		if mid := (lo + hi) / 2; qinstTables[mid].base <= point {
-			lo = mid + 1
-		} else {
-			hi = mid
-		}
-	}
-	if lo == 0 {
-		return nil
-	}
-	return &qinstTables[lo-1]
-}
-
-// qinstStop ends recording: no probe is reached any more.
-// Context: start, writer.
-func qinstStop() {
-	qinst_on = 0
-	for i := range qinstNTables {
-		qinstTables[i].setOff(1)
-	}
+func (b *qinstRecorder) usePages(points uint32) bool {
+	return qinstUse(uintptr(unsafe.Pointer(b))+qinstPage, qinstRound(uintptr(points>>qinstPageShift)*8, qinstPage))
 }
 
 // qinstLogPacket puts a packet into the ring's log, as far as there is room: should
@@ -531,10 +365,10 @@ func qinstLogPacket(head string, number uint32, body string) {
 	used := uintptr(qinstHead[qinstRingWordLog])
 	n := uintptr(len(head)) + 5
 	size := n + uintptr(len(body))
-	if qinstRing < 0 || size > qinstLogSize-used || !qinstAllocate(qinstLogAt+used, size) {
+	if !qinstRinged || size > qinstLog.size-used || !qinstLogUpTo(used+size) {
 		return
 	}
-	to := qinstLog + used
+	to := qinstLog.base + used
 	memmove(unsafe.Pointer(to), unsafe.Pointer(unsafe.StringData(head)), n-5)
 	*(*byte)(unsafe.Pointer(to + n - 5)) = 0xce
 	for i := range uintptr(4) {
@@ -542,4 +376,18 @@ func qinstLogPacket(head string, number uint32, body string) {
 	}
 	memmove(unsafe.Pointer(to+n), unsafe.Pointer(unsafe.StringData(body)), uintptr(len(body)))
 	atomic.Store64(&qinstHead[qinstRingWordLog], uint64(used+size))
+}
+
+// qinstLogUpTo makes the first n bytes of the log memory. The caller has the lock over tables.
+// Context: start.
+func qinstLogUpTo(n uintptr) bool {
+	r := &qinstLog
+	from, to := r.used.Load(), min(qinstRound(n, r.step), r.size)
+	if n > from {
+		if !qinstUseRing(r.base+from, to-from, qinstRingAt.log+from) {
+			return false
+		}
+		r.used.Store(to)
+	}
+	return true
 }

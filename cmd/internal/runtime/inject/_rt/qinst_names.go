@@ -20,7 +20,6 @@ const (
 	qinstTextSlots = 1 << 12
 	qinstMaxTexts  = qinstTextSlots / 2
 	qinstMaxText   = 256 // bytes; longer texts are cut
-	qinstTextBytes = qinstMaxTexts * qinstMaxText
 )
 
 // qinstSlot finds an entry by its hash: it has 48 bits of the hash, and below them the
@@ -31,7 +30,7 @@ type qinstSlot = uint64
 // bits below a hash.
 var (
 	qinstTextTable [qinstTextSlots]qinstSlot
-	qinstTexts     uintptr                   // number n at (n-1)*qinstMaxText
+	qinstTexts     qinstRoom                 // number n at (n-1)*qinstMaxText
 	qinstTextLens  [qinstMaxTexts + 1]uint32 // plus one: 0 is not there yet
 	qinstNTexts    atomic.Uint32
 	qinstTextsOut  uint32
@@ -87,12 +86,12 @@ func qinstNote(table, slots uintptr, h, n uint64) uint64 {
 // threads that race.
 // Context: goroutine.
 func qinstNewText(s string) uint64 {
-	if qinstNTexts.Load() >= qinstMaxTexts-64 || qinstTexts == 0 {
+	if n := qinstNTexts.Load() + 64; n >= qinstMaxTexts || !qinstTexts.upTo(uintptr(n)*qinstMaxText) {
 		atomic.Xadd64(&qinstLostTexts, 1)
 		return 0
 	}
 	n := qinstNTexts.Add(1)
-	to := qinstTexts + uintptr(n-1)*qinstMaxText
+	to := qinstTexts.base + uintptr(n-1)*qinstMaxText
 	for k := 0; k < len(s); k++ {
 		*(*byte)(unsafe.Pointer(to + uintptr(k))) = s[k]
 	}
@@ -110,7 +109,7 @@ func qinstWriteTexts() {
 		if n == 0 {
 			return // next time
 		}
-		p := qinstTexts + uintptr(qinstTextsOut)*qinstMaxText
+		p := qinstTexts.base + uintptr(qinstTextsOut)*qinstMaxText
 		qinstRecordText(qinstTextsOut+1, qinstString((*byte)(unsafe.Pointer(p)), int(n-1)))
 	}
 }

@@ -1,10 +1,5 @@
 package runtime
 
-import (
-	"internal/runtime/syscall/linux"
-	"unsafe"
-)
-
 // Where the trace goes: a file, the standard output, a socket, or a device. The program's
 // own descriptors and files must be as they are without the tool, so an existing file is
 // never written over, and descriptors are moved out of the way.
@@ -15,7 +10,7 @@ import (
 // qinstOpenOutput makes the output that the settings name. A file that was asked for must
 // be made where it was asked for; the default one may go to the temporary directory,
 // where the working directory cannot be written to.
-// Context: start.
+// Context: writer.
 func qinstOpenOutput() bool {
 	name := qinstSet.out
 	asked := name != ""
@@ -24,7 +19,7 @@ func qinstOpenOutput() bool {
 	}
 	if name == "-" {
 		qinstOut.fd = qinstDuplicate(1)
-		return true
+		return qinstOut.fd >= 0
 	}
 	if len(name) > len(qinstUnix) && name[:len(qinstUnix)] == qinstUnix {
 		if errno := qinstConnect(name[len(qinstUnix):]); errno != 0 {
@@ -46,13 +41,9 @@ func qinstOpenOutput() bool {
 			return false
 		}
 	}
-	// As package os has it, which cannot be asked here.
-	dir := gogetenv("TMPDIR")
-	if dir == "" {
-		dir = "/tmp"
-	}
-	qinstOutDir = dir
-	errno := qinstCreate(dir, name)
+	qinstOutTemporary = true
+	qinstOutFile.forget()
+	errno := qinstCreate(qinstSet.temporary, name)
 	if qinstTemporary() {
 		return errno == 0
 	}
@@ -72,30 +63,30 @@ func qinstCreateOutput() (errno uintptr) {
 	if name == "" {
 		name = "%n.%p.sddf"
 	}
-	return qinstCreate(qinstOutDir, name)
+	if qinstOutTemporary {
+		return qinstCreate(qinstSet.temporary, name)
+	}
+	return qinstCreate("", name)
 }
 
 // qinstUnlinkOutput removes the file. A flight recorder does so if nothing asked it for a
 // file.
 // Context: writer.
-func qinstUnlinkOutput() {
-	qinstOutPath.buf[qinstOutPath.n] = 0
-	linux.Syscall6(qinstSysUnlinkat, qinstAtCwd, uintptr(unsafe.Pointer(&qinstOutPath.buf)), 0, 0, 0, 0)
-}
+func qinstUnlinkOutput() { qinstOutFile.unlink() }
 
-var qinstOutDir string // of the output; "": the working directory, or its name tells
+var qinstOutTemporary bool // it is in the temporary directory, because it could not be where it would be looked for
 
 // qinstOutName is the output's path, for messages.
-// Context: start, writer.
-func qinstOutName() string { return qinstOutPath.text() }
+// Context: writer.
+func qinstOutName() string { return qinstOutFile.path.text() }
 
 // qinstCreate creates the output, never over an existing file: a number is
 // added to the name instead (containers reuse process ids).
 // O_EXCL keeps it from overwriting a file. A test would not do, because another process
 // could make the file between the test and the open.
-// Context: start, writer.
+// Context: writer.
 func qinstCreate(dir, name string) (errno uintptr) {
-	p := &qinstOutPath
+	p := &qinstOutFile.path
 	p.n = 0
 	if dir != "" {
 		p.str(dir).str("/")
@@ -120,9 +111,10 @@ func qinstCreate(dir, name string) (errno uintptr) {
 	base := p.n
 	// A thousand runs in one directory under one name are enough to say so.
 	for try := uint64(1); try < 1000; try++ {
-		fd, e := p.open(flags, 0o644)
+		fd, e := qinstOutFile.create(flags, 0o644)
 		if e == 0 {
 			qinstOut.fd = qinstHighFD(fd)
+			qinstNoteOutput()
 			qinstOut.regular = flags&qinstCreat != 0
 			return 0
 		}
@@ -140,7 +132,7 @@ const qinstUnix = "unix:"
 
 // qinstConnect makes a connection to a socket the output. A peer that is slow or goes
 // away costs events: the writer waits for the peer, but threads do not wait for the writer.
-// Context: start.
+// Context: writer.
 func qinstConnect(path string) (errno uintptr) {
 	qinstOut.fd, errno = qinstSocket(path, qinstSysConnect, 0)
 	return errno

@@ -57,7 +57,7 @@ func qinstForgetWritten() {
 // descriptors that the tool prepared.
 // The ring's name must be within the first page, because that is written whole or not at
 // all, and a file that was cut must still lead to the ring.
-// Context: start, writer.
+// Context: writer.
 func qinstWriteHead() {
 	qinstByte(0x95)
 	qinstByte(0)
@@ -102,7 +102,7 @@ func qinstWriteHead() {
 }
 
 // qinstAttrStr writes an attribute of the stream, a text.
-// Context: start, writer.
+// Context: writer.
 func qinstAttrStr(key, value string) {
 	qinstByte(0x93)
 	qinstByte(qinstPacketAttribute)
@@ -111,7 +111,7 @@ func qinstAttrStr(key, value string) {
 }
 
 // qinstAttrInt writes an attribute of the stream, a number.
-// Context: start, writer.
+// Context: writer.
 func qinstAttrInt(key string, value int64) {
 	qinstByte(0x93)
 	qinstByte(qinstPacketAttribute)
@@ -281,16 +281,16 @@ func (b *qinstRecorder) countEnded() {
 type qinstUsage [18]int64
 
 // load asks the operating system.
-// Context: start, writer.
+// Context: writer.
 func (u *qinstUsage) load() {
 	linux.Syscall6(qinstSysGetrusage, 0, uintptr(unsafe.Pointer(u)), 0, 0, 0, 0)
 }
 
 // user is the processor time in user mode, in ns; system that in the kernel.
-// Context: start, writer.
+// Context: writer.
 func (u *qinstUsage) user() uint64 { return uint64(u[0])*1e9 + uint64(u[1])*1e3 }
 
-// Context: start, writer.
+// Context: writer.
 func (u *qinstUsage) system() uint64 { return uint64(u[2])*1e9 + uint64(u[3])*1e3 }
 
 // faults is how often a thread waited for a page that had to be read.
@@ -301,7 +301,7 @@ func (u *qinstUsage) faults() uint64 { return uint64(u[9]) }
 var qinstFaultsBefore uint64
 
 // qinstProcessCPU is the processor time of the process in ns.
-// Context: start, writer.
+// Context: writer.
 func qinstProcessCPU() uint64 {
 	var u qinstUsage
 	u.load()
@@ -393,6 +393,9 @@ func qinstSayFloor() {
 func qinstWriteCallees() {
 	const size = unsafe.Sizeof(qinstCallee{})
 	shared := (*qinstRecorder)(unsafe.Pointer(qinstRecorders[0])) // its table is used for this alone
+	if !shared.hasCallees() {
+		return
+	}
 	if shared.named {
 		memclrNoHeapPointers(unsafe.Pointer(shared.callees), qinstCalleesSize)
 		shared.named = false

@@ -320,7 +320,7 @@ func (p *qinstPacked) skip() {
 // qinstPlaces has two arrays for the places of the strings of an array, because points name
 // the strings in any order. One is for holders of the memory's lock, the other for the
 // writer, which does not hold it.
-var qinstPlaces [2]uintptr // of uintptr
+var qinstPlaces [2]qinstRoom // of uintptr
 
 const (
 	qinstLocked = iota
@@ -332,10 +332,12 @@ const (
 // qinstFindPlaces notes where each string is. Points name strings by number, and to look
 // for each from the beginning would be quadratic.
 // Context: start, goroutine, writer.
-func qinstFindPlaces(places uintptr, strs qinstPacked) (n uint64) {
-	n = min(strs.array(), qinstMostPlaces)
+func qinstFindPlaces(places *qinstRoom, strs qinstPacked) (n uint64) {
+	if n = min(strs.array(), qinstMostPlaces); !places.upTo(uintptr(n) * 8) {
+		return 0
+	}
 	for i := range n {
-		*(*uintptr)(unsafe.Pointer(places + uintptr(i)*8)) = strs.at
+		*(*uintptr)(unsafe.Pointer(places.base + uintptr(i)*8)) = strs.at
 		strs.skip()
 	}
 	return n
@@ -348,11 +350,8 @@ func qinstFindPlaces(places uintptr, strs qinstPacked) (n uint64) {
 // Context: start, goroutine, writer.
 func qinstNames(table string, who int, f func(i uint32, kind, name string) bool) {
 	// 32 MiB of addresses, of which only as many are touched as a package has strings.
-	if qinstPlaces[who] == 0 { // few programs have rules
-		qinstPlaces[who] = qinstAnonymous(qinstMostPlaces * 8)
-	}
-	places := qinstPlaces[who]
-	if places == 0 {
+	places := &qinstPlaces[who]
+	if places.base == 0 && !places.reserve(qinstMostPlaces*8, 1<<14) { // few programs have rules
 		return
 	}
 	strs, kinds, names := qinstColumns(table)
@@ -365,7 +364,7 @@ func qinstNames(table string, who int, f func(i uint32, kind, name string) bool)
 			continue
 		}
 		at := strs
-		at.at = *(*uintptr)(unsafe.Pointer(places + uintptr(name)*8))
+		at.at = *(*uintptr)(unsafe.Pointer(places.base + uintptr(name)*8))
 		if !f(i, kind, at.str()) {
 			return
 		}

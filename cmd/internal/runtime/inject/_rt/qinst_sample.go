@@ -62,7 +62,7 @@ var (
 	qinstUsed  [qinstMaxRecorders]uint32 // recorders that a thread has, or had
 	qinstNUsed atomic.Uint32
 
-	qinstPaths     uintptr // of uint64: path n-1, and 1 (see qinstPathInto)
+	qinstPaths     qinstRoom // of uint64: path n-1, and 1 (see qinstPathInto)
 	qinstPathTable uintptr // of uint64: that, above n
 	qinstNPaths    atomic.Uint32
 	qinstPathsOut  uint32 // written to the file
@@ -152,13 +152,15 @@ func qinstPathInto(from, point uint32) uint32 {
 		slot := (*uint64)(unsafe.Pointer(qinstPathTable + uintptr(i%qinstPathSlots)*8))
 		got := atomic.Load64(slot)
 		if got == 0 {
-			n := qinstNPaths.Add(1)
-			if n > qinstMostPaths {
-				qinstNPaths.Add(-1)
+			now, n := qinstNPaths.Load(), uint32(0)
+			if now < qinstMostPaths && qinstPaths.upTo(uintptr(min(now+64, qinstMostPaths))*8) {
+				n = qinstNPaths.Add(1)
+			}
+			if n == 0 || n > qinstMostPaths {
 				atomic.Xadd64(&qinstLostPaths, 1)
 				return from
 			}
-			atomic.Store64((*uint64)(unsafe.Pointer(qinstPaths+uintptr(n-1)*8)), key+1)
+			atomic.Store64((*uint64)(unsafe.Pointer(qinstPaths.base+uintptr(n-1)*8)), key+1)
 			if atomic.Cas64(slot, 0, key<<qinstPathBits|uint64(n)) {
 				return n
 			}
@@ -220,15 +222,14 @@ func qinstWholePath(gp *g) (path uint32) {
 // qinstPrepareSamples prepares for samples if there are to be any.
 // Without memory there are no samples, and the report tells so. The trace is complete
 // otherwise.
-// Context: start.
+// Context: writer.
 func qinstPrepareSamples() {
 	s := &qinstSet
 	if s.mode != "sample" && s.mode != "trace" && s.mode != "flight" || s.sampleGap == 0 {
 		return
 	}
-	qinstPaths = qinstAnonymous(qinstMostPaths*8 + 8)
 	qinstPathTable = qinstAnonymous(qinstPathSlots * 8)
-	if qinstPaths == 0 || qinstPathTable == 0 {
+	if qinstPathTable == 0 || !qinstPaths.reserve(qinstMostPaths*8+8, 1<<16) {
 		return
 	}
 	qinstPrepareLooks()
@@ -479,5 +480,5 @@ func qinstWritePaths() {
 // qinstPathWord returns the word of path i+1, 0 if it is not stored yet.
 // Context: writer.
 func qinstPathWord(i uint32) uint64 {
-	return atomic.Load64((*uint64)(unsafe.Pointer(qinstPaths + uintptr(i)*8)))
+	return atomic.Load64((*uint64)(unsafe.Pointer(qinstPaths.base + uintptr(i)*8)))
 }

@@ -23,6 +23,7 @@ var qinstSet struct {
 	rate      uint64 // bytes of events a second; 0: no bound
 	threshold int32
 	out       string // as given; "" is the default
+	temporary string // directory of such files
 	ring      string
 	budget    uint64 // thousandths of the processor time that events may cost; 0: no bound
 	asked     bool   // for this budget; else it is the default
@@ -56,7 +57,7 @@ var qinstSet struct {
 // that only events may use. An eighth is left for data that grows with the program alone:
 // tables, texts, stacks in which goroutines wait.
 // Shares are fixed beforehand, so that no use can starve another at run time.
-// Context: start.
+// Context: start, writer.
 func qinstShareMemory(bytes uint64) {
 	s := &qinstSet
 	s.memory = bytes

@@ -19,7 +19,7 @@ import (
 var qinstStackSizes = [...]uint32{6, 15, 31, 63, 127, 255, 511, 1023, 2047, 4095, 8191, 16383}
 
 // qinstStackStride is the size of a class's memory.
-// Context: start.
+// Context: writer.
 //
 //go:nosplit
 func qinstStackStride(class uint32) uintptr { return 128 << class }
@@ -28,20 +28,23 @@ func qinstStackStride(class uint32) uintptr { return 128 << class }
 // was handed out is touched.
 var (
 	qinstStacks     [len(qinstStackSizes)]qinstPool
+	qinstStackRooms [len(qinstStackSizes)]qinstRoom
 	qinstStackBytes atomic.Int64 // of all that were ever handed out
 	qinstStackless  uint64       // entries of goroutines that got none
 )
 
 // qinstMapStacks makes room for as many stacks as there may be.
-// Context: start.
+// Context: writer.
 func qinstMapStacks() bool {
-	size := uintptr(qinstSet.mostStacks) + qinstStackStride(uint32(len(qinstStackSizes)-1))
-	base := qinstAnonymous(size * uintptr(len(qinstStackSizes)))
 	for class := range qinstStacks {
-		l := &qinstStacks[class]
-		l.base, l.stride = base+uintptr(class)*size, qinstStackStride(uint32(class))
+		l, r := &qinstStacks[class], &qinstStackRooms[class]
+		l.stride = qinstStackStride(uint32(class))
+		if !r.reserve(uintptr(qinstSet.mostStacks), max(1<<16, l.stride)) {
+			return false
+		}
+		l.base = r.base
 	}
-	return base != 0
+	return true
 }
 
 // qinstStackMemory returns memory of a class, 0 if there is no room.
@@ -57,7 +60,10 @@ func qinstStackMemory(class uint32) uintptr {
 			qinstStackBytes.Add(-int64(l.stride))
 			return 0
 		}
-		i = l.fresh.Add(1)
+		if i = l.fresh.Add(1); !qinstStackRooms[class].upTo(uintptr(i) * l.stride) {
+			qinstStackBytes.Add(-int64(l.stride))
+			return 0
+		}
 	}
 	return l.base + uintptr(i-1)*l.stride
 }

@@ -19,8 +19,17 @@ func qinstStart() {
 	pid, _, _ := linux.Syscall6(qinstSysGetpid, 0, 0, 0, 0, 0, 0)
 	s.pid = uint64(pid)
 	qinstFindProgram()
+	qinstFindHome()
+	if s.temporary = gogetenv("TMPDIR"); s.temporary == "" { // as package os has it, which cannot be asked here
+		s.temporary = "/tmp"
+	}
 	s.quiet = qinstParentTraced()
 	s.env = gogetenv("QINST")
+	// Whoever starts a program that has another user's rights must not decide what files it makes.
+	if secureMode {
+		qinstSay("the program has rights that its user lacks (setuid, setgid, capabilities); it runs untraced")
+		return
+	}
 	if !qinstParse(qinstDefaults) || !qinstParse(s.env) || s.mode == "off" {
 		return
 	}
@@ -39,33 +48,13 @@ func qinstStart() {
 	} else {
 		s.threshold = -1 << 29
 	}
-	if !qinstOpenOutput() || !qinstMap() {
+	qinstBoundPoints()
+	systemstack(func() {
+		qinstNewThread(qinstWriter)
+		qinstAwaitStage(qinstStageNone)
+	})
+	if qinstStage != qinstStageOpen {
 		return
-	}
-	if s.mode == "flight" && !qinstStartFlight() {
-		return
-	}
-	qinstPrepareSamples()
-	qinstStartControl()
-	// The first buffers are free of charge: the budget is a share of processor time, of
-	// which none has been used.
-	qinstTokens.Store(qinstBatch) // until the writer first looks
-	for range qinstFirst {
-		if !qinstNewRecorder() {
-			return
-		}
-	}
-	// A killed program is found by its file, which must name the ring from the first
-	// event on.
-	if qinstOut.regular {
-		qinstWriteHead() // before anything is recorded: it names the ring
-	}
-	if qinstOut.fd < 0 {
-		qinstUnlinkRing()
-		return
-	}
-	if s.ctl {
-		qinstListen()
 	}
 	qinstNoteClock() // if the program is killed now: relating the clocks needs two readings
 	qinstStarted = 1
@@ -81,11 +70,70 @@ func qinstStart() {
 		qinstGoStart()
 	}
 	systemstack(func() {
-		qinstNewThread(qinstWriter)
+		qinstSetStage(qinstStageOn)
 		for i := uint32(0); i < s.samplers && qinstSampling != 0; i++ {
 			qinstNewThread(qinstTakeSamples)
 		}
 	})
+}
+
+// qinstOpenAll opens what the tool writes to, and makes its memory. The writer does it, and the main goroutine waits.
+// Context: writer.
+func qinstOpenAll() bool {
+	s := &qinstSet
+	if !qinstOpenOutput() {
+		return false
+	}
+	if s.mode == "flight" && !qinstStartFlight() {
+		return false
+	}
+	qinstBoundMemory()
+	if !qinstMap() || qinstTooMuch() {
+		qinstSay("no room for the trace in the program's memory, which is limited; the program goes on untraced")
+		return false
+	}
+	qinstPrepareSamples()
+	qinstStartControl()
+	// The first buffers are free of charge: the budget is a share of processor time, of
+	// which none has been used.
+	qinstTokens.Store(qinstBatch) // until the writer first looks
+	for range qinstFirst {
+		if !qinstNewRecorder() {
+			return false
+		}
+	}
+	// A killed program is found by its file, which must name the ring from the first
+	// event on.
+	if qinstOut.regular {
+		qinstWriteHead()
+	}
+	if qinstOut.fd < 0 {
+		return false
+	}
+	if s.ctl {
+		qinstListen()
+	}
+	return true
+}
+
+// qinstGiveUp leaves nothing of the tool in the process but a thread that sleeps.
+// Context: writer.
+func qinstGiveUp() {
+	qinstSampling = 0
+	qinstOut.failed = false
+	qinstUnlinkRing()
+	if qinstOut.regular && qinstOut.bytes == 0 {
+		qinstUnlinkOutput()
+	}
+	for i := range qinstNMapped {
+		qinstUnmap(qinstMapped[i][0], qinstMapped[i][1])
+	}
+	if qinstTableOwn {
+		const all = 1<<32 - 1
+		linux.Syscall6(qinstSysCloseRange, 0, all, 0, 0, 0, 0)
+	}
+	qinstSetStage(qinstStageFailed)
+	qinstAwaitStage(qinstStageFailed)
 }
 
 // qinstNewThread starts a thread of the tool's own.

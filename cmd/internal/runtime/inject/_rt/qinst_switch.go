@@ -20,7 +20,7 @@ import (
 const (
 	qinstMostRings    = 512     // processors
 	qinstMostSwitched = 64      // threads when the writer begins
-	qinstMostOpened   = 256     // events of these: descriptors that the program lacks
+	qinstMostOpened   = 256     // events of these
 	qinstSwitchBytes  = 1 << 18 // of a ring, or less: all together
 	qinstSwitchMemory = 1. / 32 // of what the tool may use
 	qinstSwitchNS     = 20e6    // between two looks into the rings
@@ -125,14 +125,23 @@ func qinstStartSwitches() {
 // qinstSwitchThreads opens the events of all threads that have none, and reports whether it found any.
 // Context: writer.
 func qinstSwitchThreads() (found bool) {
-	const directory = 0x10000
 	p := &qinstScratchPath
 	p.n = 0
-	fd, e := p.str("/proc/self/task").open(directory, 0)
+	fd, e := p.str("/proc/self/task").open(qinstDirectoryFlag, 0)
 	if e != 0 {
 		qinstSwitches.errno = e
 		return false
 	}
+	qinstEachNumber(fd, func(tid uint32) { found = qinstSwitchThread(tid) || found })
+	closefd(fd)
+	return found
+}
+
+const qinstDirectoryFlag = 0x10000 // O_DIRECTORY
+
+// qinstEachNumber calls f with each entry of a directory whose name is a number.
+// Context: writer.
+func qinstEachNumber(fd int32, f func(n uint32)) {
 	for {
 		n, _, e := linux.Syscall6(qinstSysGetdents, uintptr(fd), uintptr(unsafe.Pointer(&qinstDirectoryText)), unsafe.Sizeof(qinstDirectoryText), 0, 0, 0)
 		if e != 0 || n == 0 || n > unsafe.Sizeof(qinstDirectoryText) {
@@ -146,13 +155,11 @@ func qinstSwitchThreads() (found bool) {
 				break
 			}
 			at += length
-			if tid, _, ok := qinstNumber(unsafe.Slice((*byte)(unsafe.Pointer(d+nameAt)), int(length-nameAt))); ok && qinstSwitchThread(uint32(tid)) {
-				found = true
+			if n, _, ok := qinstNumber(unsafe.Slice((*byte)(unsafe.Pointer(d+nameAt)), int(length-nameAt))); ok {
+				f(uint32(n))
 			}
 		}
 	}
-	closefd(fd)
-	return found
 }
 
 var qinstDirectoryText [4096]byte
@@ -281,7 +288,7 @@ func (s *qinstSwitching) dear(now int64) bool {
 // qinstMapRing maps a ring, 0 if that is not possible.
 // Context: writer.
 func qinstMapRing(fd int32, size uint64) uintptr {
-	return qinstMmap(0, uintptr(size+qinstPage), qinstShared, uintptr(fd), 0)
+	return qinstMmap(uintptr(size+qinstPage), qinstProt, qinstShared, uintptr(fd), 0)
 }
 
 // qinstOpenSwitch opens the event that tells of a thread's switches on one processor. Threads that it starts inherit

@@ -181,7 +181,7 @@ type qinstWaitStack struct {
 // Stacks are never removed: a number in an event must mean the same stack as long as the
 // file is written. At the bound further stacks are number 0, and counted.
 var (
-	qinstWaitStacks     uintptr // qinstStackMax of qinstWaitStack; number 0 is none
+	qinstWaitStacks     qinstRoom // qinstStackMax of qinstWaitStack; number 0 is none
 	qinstWaitStackSlots uintptr // qinstStackMap of qinstSlot
 	qinstNWaitStacks    atomic.Uint32
 	qinstWaitStacksOut  uint32  // written to the file
@@ -191,12 +191,12 @@ var (
 )
 
 // qinstMapWaitStacks makes room for stacks. Nothing of it is touched until goroutines wait.
-// Context: start.
+// Context: writer.
 func qinstMapWaitStacks() bool {
-	qinstWaitStacks = qinstAnonymous(qinstStackMax * unsafe.Sizeof(qinstWaitStack{}))
+	ok := qinstWaitStacks.reserve(qinstStackMax*unsafe.Sizeof(qinstWaitStack{}), 1<<16)
 	qinstWaitStackSlots = qinstAnonymous(qinstStackMap * 8)
 	qinstFramesOut = qinstAnonymous(qinstStackMap * goarch.PtrSize)
-	return qinstWaitStacks != 0 && qinstWaitStackSlots != 0 && qinstFramesOut != 0
+	return ok && qinstWaitStackSlots != 0 && qinstFramesOut != 0
 }
 
 // qinstWaitStackOf returns the number of the stack of gp, which is being parked, 0 if
@@ -214,7 +214,7 @@ func qinstWaitStackOf(gp *g) uint64 {
 	}
 	// The common case ends here: a program waits in few places, over and over.
 	h |= 1 << 63 // 0 marks a free slot
-	if qinstWaitStacks == 0 {
+	if qinstWaitStackSlots == 0 {
 		return 0
 	}
 	if n := qinstNote(qinstWaitStackSlots, qinstStackMap, h, 0); n != 0 {
@@ -231,7 +231,7 @@ func qinstWaitStackOf(gp *g) uint64 {
 // ready is stored last, so that the writer never writes half of a stack.
 // Context: hook.
 func qinstNewWaitStack(gp *g) uint64 {
-	if qinstNWaitStacks.Load() >= qinstStackMax-64 {
+	if n := qinstNWaitStacks.Load() + 64; n >= qinstStackMax || !qinstWaitStacks.upTo(uintptr(n)*unsafe.Sizeof(qinstWaitStack{})) {
 		atomic.Xadd64(&qinstLostWaitStacks, 1)
 		return 0
 	}
@@ -256,7 +256,7 @@ func qinstIsFrame(gp *g, fp, lo uintptr) bool {
 // qinstWaitStackAt is stack number, from 1.
 // Context: hook, writer.
 func qinstWaitStackAt(number uint32) *qinstWaitStack {
-	return (*qinstWaitStack)(unsafe.Pointer(qinstWaitStacks + uintptr(number)*unsafe.Sizeof(qinstWaitStack{})))
+	return (*qinstWaitStack)(unsafe.Pointer(qinstWaitStacks.base + uintptr(number)*unsafe.Sizeof(qinstWaitStack{})))
 }
 
 // qinstWriteWaitStacks writes the stacks that came since the last call, and each pc

@@ -35,22 +35,21 @@ func (p *qinstPath) num(v uint64) *qinstPath {
 }
 
 // text is the path so far, as a string that shares its memory.
-// Context: start, writer.
+// Context: goroutine, writer.
 func (p *qinstPath) text() string { return qinstString(&p.buf[0], p.n) }
 
-// qinstOwn is a copy of a path for the program to keep. The tool uses the memory of the
+// qinstOwn is a copy of a path for the program to keep, which may have another working directory by now. The tool uses the memory of the
 // path again, which would change the string under its owner. The lock is taken on the
 // system stack: a goroutine that is stopped with it would stop the writer.
 // Context: goroutine.
 func qinstOwn(p *qinstPath) string {
-	var buf [len(p.buf)]byte
-	n := 0
+	var own qinstPath
 	systemstack(func() {
 		qinstLockMemory()
-		n = copy(buf[:], p.buf[:p.n])
+		own.absolute(p.text())
 		qinstUnlockMemory()
 	})
-	return string(buf[:n])
+	return string(own.buf[:own.n])
 }
 
 // qinstString is unsafe.String without its checks, whose failure would panic:
@@ -61,18 +60,93 @@ func qinstString(p *byte, n int) string {
 	return *(*string)(unsafe.Pointer(&s))
 }
 
-// open opens the file of that name. Descriptors of the tool are closed on exec, since a
-// child must not hold them.
-// Context: start, writer.
+// absolute appends a path, behind the working directory at the start if it is relative.
+// Context: goroutine, writer.
+func (p *qinstPath) absolute(s string) *qinstPath {
+	if home := qinstHome.text(); len(s) > 0 && s[0] != '/' && home != "" {
+		p.str(home).str("/")
+	}
+	return p.str(s)
+}
+
+// open opens the file of that name.
+// Context: start, end, goroutine, writer, reducer.
 func (p *qinstPath) open(flags, mode uintptr) (fd int32, errno uintptr) {
+	return qinstOpenat(qinstAtCwd, p, 0, flags, mode)
+}
+
+// qinstOpenat opens a file whose name begins at a byte of a path. Descriptors of the tool are closed on exec,
+// since a child must not hold them.
+// Context: start, end, goroutine, writer, reducer.
+func qinstOpenat(dir uintptr, p *qinstPath, at int, flags, mode uintptr) (fd int32, errno uintptr) {
 	p.buf[p.n] = 0
-	r, _, e := linux.Syscall6(qinstSysOpenat, qinstAtCwd, uintptr(unsafe.Pointer(&p.buf)), flags|_O_CLOEXEC, mode, 0, 0)
+	r, _, e := linux.Syscall6(qinstSysOpenat, dir, uintptr(unsafe.Pointer(&p.buf[at])), flags|_O_CLOEXEC, mode, 0, 0)
 	return int32(r), e
 }
 
-// Paths are relative to the working directory at the start. The output is opened then and
-// once more for each flight recorder's file, and a program that has changed its directory
-// since gets those there.
+// qinstFile is a file that is made at the start, or later, and removed at the end. In between the program may have
+// gone to another directory, or another root, where its path leads elsewhere. So its directory is kept open; unless the
+// descriptor were one of the program's.
+type qinstFile struct {
+	path qinstPath
+	dir  int32 // and 1; 0: none
+	base int   // where the name begins in the path
+}
+
+// create opens the file, whose path is set, for the first time or after others in its directory.
+// Context: writer.
+func (f *qinstFile) create(flags, mode uintptr) (fd int32, errno uintptr) {
+	f.find()
+	return qinstOpenat(f.at(), &f.path, f.base, flags, mode)
+}
+
+// find opens the directory that the file's path names, if it is not open.
+// Context: writer.
+func (f *qinstFile) find() {
+	f.base = f.path.n
+	for f.base > 0 && f.path.buf[f.base-1] != '/' {
+		f.base--
+	}
+	if f.dir == 0 && qinstTableOwn {
+		const onlyPath, directory = 0x200000, 0x10000
+		p := &qinstScratchPath
+		p.n = 0
+		p.str(f.path.text()[:f.base]).str(".")
+		if fd, e := p.open(onlyPath|directory, 0); e == 0 {
+			f.dir = qinstHighFD(fd) + 1
+		}
+	}
+	if f.dir == 0 {
+		f.base = 0
+	}
+}
+
+// forget closes the directory: the file is to be in another one.
+// Context: writer.
+func (f *qinstFile) forget() {
+	if f.dir != 0 {
+		closefd(f.dir - 1)
+		f.dir = 0
+	}
+}
+
+// at is the directory, for system calls.
+// Context: writer.
+func (f *qinstFile) at() uintptr {
+	if f.dir == 0 {
+		return qinstAtCwd
+	}
+	return uintptr(f.dir - 1)
+}
+
+// unlink removes the file.
+// Context: writer.
+func (f *qinstFile) unlink() (errno uintptr) {
+	f.path.buf[f.path.n] = 0
+	_, _, errno = linux.Syscall6(qinstSysUnlinkat, f.at(), uintptr(unsafe.Pointer(&f.path.buf[f.base])), 0, 0, 0, 0)
+	return errno
+}
+
 const (
 	qinstAtCwd = ^uintptr(99) // AT_FDCWD, -100
 	qinstExcl  = 0x80
@@ -81,17 +155,28 @@ const (
 	qinstWronl = 1
 
 	qinstEEXIST = 17
+	qinstEINVAL = 22
 	qinstEACCES = 13
 	qinstEROFS  = 30
 )
 
 // One buffer for each use: two texts of one message must not share one.
 var (
+	qinstHome    qinstPath // the working directory at the start
 	qinstExePath qinstPath
-	qinstOutPath qinstPath
-	qinstShmPath qinstPath
+	qinstOutFile qinstFile
+	qinstShmFile qinstFile
 	qinstSayText qinstPath
 )
+
+// qinstFindHome finds the working directory; it stays "" where there is none.
+// Context: start.
+func qinstFindHome() {
+	p := &qinstHome
+	if n, _, e := linux.Syscall6(qinstSysGetcwd, uintptr(unsafe.Pointer(&p.buf)), uintptr(len(p.buf)), 0, 0, 0, 0); e == 0 && n > 0 && p.buf[0] == '/' {
+		p.n = int(n) - 1 // a zero ends it
+	}
+}
 
 // qinstFindProgram finds the executable's path, by which default names and the place of
 // the output go.
@@ -132,7 +217,7 @@ func qinstParentTraced() bool {
 
 // qinstTemporary tells whether the program lies where test binaries and
 // programs of "go run" do: their traces go to the temporary directory.
-// Context: start.
+// Context: writer.
 func qinstTemporary() bool {
 	s := qinstSet.exe
 	if n := len(s); n > 5 && s[n-5:] == ".test" {
@@ -147,9 +232,10 @@ func qinstTemporary() bool {
 	return false
 }
 
-// qinstHighFD moves a descriptor out of the range that programs count on being
-// free (os/exec's tests look below 100).
-// Context: start, writer.
+// qinstHighFD moves a descriptor to where nobody takes it for another. In a table of its own the writer keeps
+// the first three numbers free. Otherwise it leaves those that programs count on being free (os/exec's
+// tests look below 100).
+// Context: writer.
 func qinstHighFD(fd int32) int32 {
 	if high := qinstDuplicate(fd); high >= 0 {
 		closefd(fd)
@@ -158,11 +244,15 @@ func qinstHighFD(fd int32) int32 {
 	return fd
 }
 
-// qinstDuplicate returns a high-numbered duplicate of fd, -1 if there is none.
-// Context: start, writer.
+// qinstDuplicate returns a duplicate of fd with a number as above, -1 if there is none.
+// Context: writer.
 func qinstDuplicate(fd int32) int32 {
 	const dupCloexec = 1030
-	if r, _, e := linux.Syscall6(qinstSysFcntl, uintptr(fd), dupCloexec, 200, 0, 0, 0); e == 0 {
+	least := uintptr(200)
+	if qinstTableOwn {
+		least = 3
+	}
+	if r, _, e := linux.Syscall6(qinstSysFcntl, uintptr(fd), dupCloexec, least, 0, 0, 0); e == 0 {
 		return int32(r)
 	}
 	return -1
@@ -170,7 +260,7 @@ func qinstDuplicate(fd int32) int32 {
 
 // qinstSocket makes a unix socket and binds or connects it.
 // The descriptor moves high as all of ours do: programs count on the low ones being free.
-// Context: start.
+// Context: writer.
 func qinstSocket(path string, call, flags uintptr) (fd int32, errno uintptr) {
 	const unix, stream, cloexec = 1, 1, 0x80000
 	var addr struct {
@@ -213,6 +303,10 @@ func qinstSay(parts ...string) {
 		p.str(s)
 	}
 	p.str("\n")
+	if getg().m == qinstWriterM.ptr() && qinstTableOwn {
+		qinstTell(p)
+		return
+	}
 	write1(2, unsafe.Pointer(&p.buf), int32(p.n))
 }
 
@@ -220,7 +314,7 @@ var qinstSaid uintptr // the literal that the last line began with
 
 // qinstErrno returns the meaning of an error number. It knows only the errors of files and
 // sockets, because the runtime has no table of them.
-// Context: start, writer.
+// Context: writer.
 func qinstErrno(e uintptr) string {
 	switch e {
 	case 2:

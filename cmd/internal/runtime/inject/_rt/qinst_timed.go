@@ -63,7 +63,6 @@ type qinstHist struct {
 var qinstSpill uintptr // a row of qinstHistBuckets counters for each point
 
 const (
-	qinstSumsSize = qinstMaxPoints << qinstSumShift
 	qinstHistSize = qinstHistSlots << qinstHistShift
 	qinstSpillRow = qinstHistBuckets * 4
 )
@@ -165,11 +164,8 @@ func qinstMapTimes(b *qinstRecorder) {
 		return
 	}
 	hists := qinstAnonymous(qinstHistSize)
-	sums := qinstAnonymous(qinstSumsSize)
-	if qinstSpill == 0 {
-		qinstSpill = qinstAnonymous(qinstMaxPoints * qinstSpillRow)
-	}
-	if hists != 0 && sums != 0 {
+	sums := qinstAddresses(uintptr(qinstMostPoints) << qinstSumShift)
+	if hists != 0 && sums != 0 && qinstUse(sums, uintptr(qinstExtent)<<qinstSumShift) {
 		b.hists = hists
 		atomic.Storeuintptr(&b.sums, sums)
 	}

@@ -126,7 +126,13 @@ func qinstAwait(word *uint32, value uint32) {
 func qinstWriter() {
 	qinstWriterM.set(getg().m)
 	qinstBlockSignals()
-
+	qinstOwnTable()
+	if !qinstOpenAll() {
+		qinstGiveUp()
+	}
+	qinstKeepNone()
+	qinstSetStage(qinstStageOpen)
+	qinstAwaitStage(qinstStageOpen)
 	if !qinstOut.regular {
 		qinstWriteHead() // not by the program's own thread: the reader may be slow, or gone
 	}
@@ -344,7 +350,7 @@ func qinstLimit() {
 // qinstThreshold sets every recorder's thresholds.
 // Threads read the threshold without a lock: for a few hits more some trace and others do
 // not, which readers are prepared for.
-// Context: start, writer.
+// Context: writer.
 func qinstThreshold(threshold int32) {
 	for i := uint32(0); i < qinstNRecorders; i++ {
 		b := (*qinstRecorder)(unsafe.Pointer(qinstRecorders[i]))
@@ -361,6 +367,7 @@ func qinstPrepare() {
 	if qinstPagesLow() {
 		qinstGrowPages()
 	}
+	qinstMapPieces()
 	limit := qinstBuffers.limit.Load()
 	if used := uint32(qinstBuffers.used.Load()); used > limit/2 && limit < qinstSet.mostBuffers {
 		qinstGrowRing(limit)
@@ -611,7 +618,7 @@ var qinstOut struct {
 }
 
 // qinstByte appends a byte to the output buffer, and writes that out when it is full.
-// Context: start, writer.
+// Context: writer.
 func qinstByte(b byte) {
 	if qinstOut.n == uintptr(len(qinstOut.buf)) {
 		qinstPush()
@@ -622,7 +629,7 @@ func qinstByte(b byte) {
 
 // qinstWriteBehind appends n bytes at p. Long pieces are not copied: they must
 // stay as they are until the next push.
-// Context: start, writer.
+// Context: writer.
 func qinstWriteBehind(p, n uintptr) {
 	o := &qinstOut
 	// A short piece is copied, because a system call takes an address and a length for
@@ -644,7 +651,7 @@ func qinstWriteBehind(p, n uintptr) {
 }
 
 // qinstQueueBuffer queues the piece of the output buffer behind the last queued one.
-// Context: start, writer.
+// Context: writer.
 func qinstQueueBuffer() {
 	o := &qinstOut
 	if o.n > o.from {
@@ -656,10 +663,16 @@ func qinstQueueBuffer() {
 
 // qinstPush writes everything queued.
 // It continues after a short write, because a pipe takes only as much as it has room for.
-// Context: start, writer.
+// Context: writer.
 func qinstPush() {
 	o := &qinstOut
 	qinstQueueBuffer()
+	if qinstOutputLost() {
+		o.fd = -1
+		qinstStop()
+		qinstStates = 0
+		qinstSay("the program has closed the trace's descriptor; the program goes on untraced")
+	}
 	for i := 0; i < o.queued && o.fd >= 0; {
 		if o.iov[i][1] == 0 {
 			i++
@@ -696,7 +709,7 @@ func qinstPush() {
 // lacks stays in the ring, together with the reason, for readers.
 // The error is printed once. The program goes on as if it had not been instrumented, except
 // that it counts.
-// Context: start, writer.
+// Context: writer.
 func qinstWriteFailed(errno uintptr) {
 	o := &qinstOut
 	closefd(o.fd)
