@@ -23,6 +23,8 @@ const (
 	qinstPageShift = 6 // points of a page, as a power of two
 	qinstPageSize  = 16 << qinstPageShift
 	qinstPageTable = qinstIndexes >> qinstPageShift * 8 // bytes, of a recorder
+	// Where a package's points are before they are registered.
+	qinstEarlyTable = qinstNotRegistered >> qinstPageShift * 8
 
 	qinstMostPages = 1 << 18
 	qinstPageGrow  = 256 // pages made at a time
@@ -46,7 +48,7 @@ type qinstRuling struct {
 // A page is known in three places: its recorder has its address, the directory has its number,
 // for readers of the ring, and qinstPaged tells that some thread has it.
 var (
-	qinstPages     qinstPool
+	qinstPages qinstPool
 
 	qinstPaged     [qinstMaxPoints >> qinstPageShift]bool // a thread has the page; set before that is in the directory
 	qinstPagesBack uint32                                 // a page is another's than when rate control saw it

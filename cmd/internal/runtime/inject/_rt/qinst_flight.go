@@ -66,7 +66,7 @@ func qinstStartFlight() bool {
 //
 //go:nosplit
 func qinstSignalled(sig uint32, c *sigctxt, gp *g) bool {
-	if sig == sigPreempt && qinstTells(c, gp) {
+	if sig == sigPreempt && qinstTells(c, gp) || sig == _SIGSEGV && qinstForked(uintptr(c.sigaddr())) {
 		return true
 	}
 	if qinstStarted == 0 || sig == 0 || sig != qinstFlight.signal {

@@ -51,6 +51,7 @@ const (
 
 	qinstMaxLedgers  = 8192
 	qinstMostKept    = 4096 // beyond, only threads get new ones: a mapping is a resource of the process
+	qinstManyLedgers = 1024 // beyond, all words are memory: a process may have 65,530 pieces of it
 	qinstFewLedgers  = 256  // so many there may always be: one that is not in the ring takes the pages that are touched
 	qinstFirstLedger = 1    // threads count together in it when no other can be had
 )
@@ -326,7 +327,11 @@ func qinstMakeLedger(i uint32, must bool) bool {
 	if room && qinstRinged {
 		used = 0
 	}
-	if !qinstUse(p, qinstPage+qinstLedgerPoints+used) || !qinstUseWords(at, 0, size) {
+	words := size
+	if i >= qinstManyLedgers {
+		words = qinstLedgerStride()
+	}
+	if !qinstUse(p, qinstPage+qinstLedgerPoints+used) || !qinstUseWords(at, 0, words) {
 		return false
 	}
 	if room {
@@ -399,16 +404,14 @@ func qinstUseWords(at, from, to uintptr) bool {
 	return qinstUse(words+from, to-from) && qinstUse(words+qinstLedgerBytes+from, to-from)
 }
 
-// qinstTrimLedger gives the addresses back that no point of this program needs, where addresses are scarce.
+// qinstTrimLedger gives the addresses back that no point of this program needs.
 // Context: start, hook, writer.
 func qinstTrimLedger(p uintptr) {
-	if !qinstScarce {
-		return
-	}
 	n := qinstLedgerStride()
 	for part := range uintptr(3) {
 		qinstUnmap(p+qinstPage+qinstLedgerPoints+part*qinstLedgerBytes+n, qinstLedgerBytes-n)
 	}
+	qinstTaken.Add(-3 * int64(qinstLedgerBytes-n))
 }
 
 // qinstStartLedgers makes the first ledger, before any package is registered.

@@ -60,11 +60,11 @@ type qinstCode struct {
 }
 
 var (
-	qinstLooks       uint8   // threads are asked
-	qinstTimers      uint8   // by timers
-	qinstTimerTickNS int64   // of the system's, at which these go off
+	qinstLooks       uint8     // threads are asked
+	qinstTimers      uint8     // by timers
+	qinstTimerTickNS int64     // of the system's, at which these go off
 	qinstCodes       qinstRoom // of qinstCode, code n at n-1
-	qinstCodeTable   uintptr // of uint32: numbers
+	qinstCodeTable   uintptr   // of uint32: numbers
 	qinstNCodes      atomic.Uint32
 	qinstCodesOut    uint32 // written to the file
 	qinstLostCodes   uint64

@@ -39,8 +39,8 @@ var (
 	qinstLog        qinstRoom
 	qinstDirectory  uintptr // of uint32, one a page: number of the first point's page, and 1
 	qinstTotals     uintptr
-	qinstMaking     uint32 // spin lock: a recorder is being made, or all have more points
-	qinstMemory     uint32 // spin lock over tables, rules and arrays; only registration, changes of rules and the writer take it
+	qinstMaking     uint32                                       // spin lock: a recorder is being made, or all have more points
+	qinstMemory     uint32                                       // spin lock over tables, rules and arrays; only registration, changes of rules and the writer take it
 	qinstPieces     [qinstMaxLedgers / qinstPieceLedgers]uintptr // addresses of ledgers' slots, from which they are moved
 	qinstNPieces    uint32
 	qinstRecordedAt uintptr // addresses of recorders' pages, likewise
@@ -310,7 +310,6 @@ func qinstNewRecorder() bool {
 // recorders may read it at once.
 // Context: start, probe, hook, goroutine, writer, sampler.
 func qinstMakeRecorder(n uint32) bool {
-	const stride = qinstPage + qinstPageTable
 	// Addresses are got for several recorders at a time: system calls for
 	// each thread would show in programs with thousands.
 	if n%qinstFirst == 0 && qinstRecorderBatch.first != n+1 {
@@ -318,16 +317,16 @@ func qinstMakeRecorder(n uint32) bool {
 		if qinstRinged && !qinstUseRing(qinstRecordedAt+off, size, qinstRingAt.recorders+off) {
 			return false
 		}
-		// Pages of points that are not registered are read, and have nothing.
-		at := qinstMmap(qinstFirst*stride, qinstProtRead, qinstPrivate, ^uintptr(0), 0)
+		at := qinstAddresses(qinstFirst * qinstRecorderStride())
 		if at == 0 {
 			return false
 		}
 		qinstRecorderBatch.at, qinstRecorderBatch.first = at, n+1
 	}
-	p := qinstRecorderBatch.at + uintptr(n%qinstFirst)*stride
+	p := qinstRecorderBatch.at + uintptr(n%qinstFirst)*qinstRecorderStride()
 	b := (*qinstRecorder)(unsafe.Pointer(p))
-	if !qinstUse(p, qinstPage+qinstRound(uintptr(qinstExtent>>qinstPageShift)*8, qinstPage)) {
+	// Pages of points that are not registered are read, and have nothing.
+	if !qinstUse(p, qinstPage+qinstTableBytes(qinstExtent)) || !qinstProtect(p+qinstPage+qinstEarlyTable, qinstTableBytes(qinstMostPoints), qinstProtRead) {
 		return false
 	}
 	if qinstRinged && !qinstMove(qinstRecordedAt+uintptr(n)*qinstPage, p, qinstPage) {
@@ -354,7 +353,24 @@ var qinstRecorderBatch struct {
 // usePages makes the part of the table of pages memory that so many points need.
 // Context: start.
 func (b *qinstRecorder) usePages(points uint32) bool {
-	return qinstUse(uintptr(unsafe.Pointer(b))+qinstPage, qinstRound(uintptr(points>>qinstPageShift)*8, qinstPage))
+	return qinstUse(uintptr(unsafe.Pointer(b))+qinstPage, qinstTableBytes(points))
+}
+
+// qinstTableBytes is the size of the part of a table of pages that so many points need.
+// Context: start, probe, hook, goroutine, writer, sampler.
+//
+//go:nosplit
+func qinstTableBytes(points uint32) uintptr {
+	return qinstRound(uintptr(points>>qinstPageShift)*8, qinstPage)
+}
+
+// qinstRecorderStride is from one recorder to the next: its page, and its table, which ends with the points of one
+// package that is not registered.
+// Context: start, probe, hook, goroutine, writer, sampler.
+//
+//go:nosplit
+func qinstRecorderStride() uintptr {
+	return qinstPage + qinstEarlyTable + qinstTableBytes(qinstMostPoints)
 }
 
 // qinstLogPacket puts a packet into the ring's log, as far as there is room: should

@@ -76,6 +76,53 @@ func qinstNoteMapping(p, size uintptr) {
 	}
 }
 
+// qinstForked makes a page of memory for a child that this process has forked by a raw system call, and that has
+// touched the tool's memory, which children do not get. It reports whether that was so. The child goes on untraced.
+// Context: hook.
+//
+//go:nosplit
+func qinstForked(at uintptr) bool {
+	if !qinstIsChild() || !qinstOurs(at) {
+		return false
+	}
+	qinst_on, qinstStates, qinstStarted, qinstSampling = 0, 0, 0, 0
+	const notOver = 0x100000
+	_, _, e := linux.Syscall6(qinstSysMmap, at&^(qinstPage-1), qinstPage, qinstProt, qinstPrivate|qinstFixed|notOver, ^uintptr(0), 0)
+	return e == 0
+}
+
+// qinstIsChild reports whether this is another process than the one that recording began in.
+// Context: hook, end.
+//
+//go:nosplit
+func qinstIsChild() bool {
+	pid, _, _ := linux.Syscall6(qinstSysGetpid, 0, 0, 0, 0, 0, 0)
+	return uint64(pid) != qinstSet.pid && qinstSet.pid != 0
+}
+
+// qinstOurs reports whether an address is, or was, in the tool's memory.
+// Context: hook.
+//
+//go:nosplit
+func qinstOurs(at uintptr) bool {
+	for _, m := range qinstMapped[:qinstNMapped] {
+		if at-m[0] < m[1] {
+			return true
+		}
+	}
+	for _, p := range qinstLedgers[:qinstNLedgers] {
+		if at-(p-qinstPage) < qinstLedgerSize {
+			return true
+		}
+	}
+	for _, p := range qinstRecorders[:qinstNRecorders] {
+		if at-p < qinstRecorderStride() {
+			return true
+		}
+	}
+	return false
+}
+
 // qinstBoundMemory makes the tool's memory smaller where the program's addresses are limited (RLIMIT_AS). An eighth of what is
 // left is for the tool.
 // Context: writer.

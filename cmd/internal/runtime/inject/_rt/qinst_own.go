@@ -71,7 +71,7 @@ func qinstStat(fd int32) (device, number uint64, ok bool) {
 func qinstIsFile(fd int32) bool {
 	const format, regular = 0o170000, 0o100000
 	_, _, ok := qinstStat(fd)
-	return ok && *(*uint32)(unsafe.Pointer(uintptr(unsafe.Pointer(&qinstStatText))+qinstStatMode))&format == regular
+	return ok && *(*uint32)(unsafe.Pointer(uintptr(unsafe.Pointer(&qinstStatText)) + qinstStatMode))&format == regular
 }
 
 // qinstNoteOutput notes which file the output is.

@@ -63,7 +63,7 @@ var (
 	qinstNUsed atomic.Uint32
 
 	qinstPaths     qinstRoom // of uint64: path n-1, and 1 (see qinstPathInto)
-	qinstPathTable uintptr // of uint64: that, above n
+	qinstPathTable uintptr   // of uint64: that, above n
 	qinstNPaths    atomic.Uint32
 	qinstPathsOut  uint32 // written to the file
 	qinstLostPaths uint64

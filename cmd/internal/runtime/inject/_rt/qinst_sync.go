@@ -182,7 +182,7 @@ type qinstWaitStack struct {
 // file is written. At the bound further stacks are number 0, and counted.
 var (
 	qinstWaitStacks     qinstRoom // qinstStackMax of qinstWaitStack; number 0 is none
-	qinstWaitStackSlots uintptr // qinstStackMap of qinstSlot
+	qinstWaitStackSlots uintptr   // qinstStackMap of qinstSlot
 	qinstNWaitStacks    atomic.Uint32
 	qinstWaitStacksOut  uint32  // written to the file
 	qinstFramesOut      uintptr // set of the pcs written, a hash table of the writer's own

@@ -73,7 +73,7 @@ func qinstWake() {
 //
 //go:nosplit
 func qinstEnd(why uint32, status int32) {
-	if qinstStarted == 0 || getg().m == qinstWriterM.ptr() {
+	if qinstStarted == 0 || getg().m == qinstWriterM.ptr() || qinstIsChild() {
 		return
 	}
 	atomic.Cas64(&qinstEndTime, 0, qinstNow())
@@ -91,7 +91,7 @@ func qinstEnd(why uint32, status int32) {
 //
 //go:nosplit
 func qinstFlush() {
-	if qinstStarted == 0 || qinstDone != 0 {
+	if qinstStarted == 0 || qinstDone != 0 || qinstIsChild() {
 		return
 	}
 	n := atomic.Xadd(&qinstSync, 1)
