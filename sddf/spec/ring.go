@@ -2,10 +2,11 @@ package spec
 
 // The ring is the memory that the threads of an observed program record into: a file, so that the
 // recorded data outlives a program that is killed. Its first page is 64-bit words of the
-// machine's order, which describe the layout.
+// machine's order, which describe the layout. The program holds an exclusive lock (flock) on the file as long as
+// it lives.
 const (
 	RingMagic   = 0x676e695274736e69 // "instRing"
-	RingVersion = 6
+	RingVersion = 7
 
 	RingPage = 4096 // bytes of the head
 

@@ -20,10 +20,11 @@ const ringPrefix = "qinst."
 
 // ring is the memory of a program's threads; see [spec.RingMagic].
 type ring struct {
-	path string
-	file *os.File
-	size uint64
-	head [spec.RingWords]uint64
+	path  string
+	file  *os.File
+	size  uint64
+	owner int
+	head  [spec.RingWords]uint64
 }
 
 // openRing opens a ring. Its path comes from a trace, or from a directory that everybody may
@@ -59,6 +60,9 @@ func (r *ring) readHead() error {
 		return fmt.Errorf("found %v, expected a regular file", st.Mode())
 	}
 	r.size = uint64(st.Size())
+	if sys, ok := st.Sys().(*syscall.Stat_t); ok {
+		r.owner = int(sys.Uid)
+	}
 	var page [8 * spec.RingWords]byte
 	if _, err := r.file.ReadAt(page[:], 0); err != nil {
 		return err
@@ -86,14 +90,15 @@ func (r *ring) readHead() error {
 	return nil
 }
 
-// alive reports whether a process has the ring in its memory, as far as that can be seen. A program may close any
-// descriptor, and so may be alive without one of the ring.
+// alive reports whether a process has the ring in its memory. A program locks its ring, and the system removes the lock
+// with the last mapping. That holds for programs that this process cannot see, too: in other containers, of other users.
 func (r *ring) alive() bool {
-	maps, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", r.head[spec.RingWordPID]))
-	if err != nil {
-		return os.IsPermission(err) // another user's process may live; otherwise it is gone
+	fd := int(r.file.Fd())
+	if err := syscall.Flock(fd, syscall.LOCK_SH|syscall.LOCK_NB); err != nil {
+		return true
 	}
-	return strings.Contains(string(maps), "/"+filepath.Base(r.path)+"\n")
+	_ = syscall.Flock(fd, syscall.LOCK_UN) // as it was: closing the file would do it
+	return false
 }
 
 func (r *ring) word(off uint64) uint64 {
@@ -313,10 +318,10 @@ func Left(dir string) (paths []string) {
 		if err != nil {
 			continue // another's, or not ready yet
 		}
-		_ = r.file.Close()
 		if !r.alive() {
 			paths = append(paths, path)
 		}
+		_ = r.file.Close()
 	}
 	return paths
 }
@@ -327,9 +332,12 @@ func Remove(path string) error {
 	if err != nil {
 		return err
 	}
-	_ = r.file.Close()
+	defer func() { _ = r.file.Close() }()
 	if r.alive() {
 		return fmt.Errorf("%s: found that process %d still runs, expected the ring of one that is gone", path, r.head[spec.RingWordPID])
+	}
+	if r.owner != os.Geteuid() {
+		return fmt.Errorf("%s: found a ring of user %d, expected one of user %d: it is removed as that user", path, r.owner, os.Geteuid())
 	}
 	return os.Remove(path)
 }

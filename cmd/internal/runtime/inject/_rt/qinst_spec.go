@@ -122,7 +122,7 @@ const (
 	qinstAddressBits  = 48
 	// "instRing"
 	qinstRingMagic   = 7453010236206706281
-	qinstRingVersion = 6
+	qinstRingVersion = 7
 	// bytes of the head
 	qinstRingPage        = 4096
 	qinstRingSharedPage  = 2147483648
