@@ -171,8 +171,8 @@ func (p *process) compile(args []string) error {
 			return err
 		}
 		return p.runWith(c, files)
-	case path == "runtime/trace" && c.has("std"):
-		files, err := inject.CompileTrace(p.target(c), c.files, c.objdir())
+	case inject.Edits(path) && c.has("std"):
+		files, err := inject.CompileBeside(p.target(c), path, c.files, c.objdir())
 		if err != nil {
 			return err
 		}

@@ -101,23 +101,20 @@ func Compile(t Target, files []string, dir string) ([]string, error) {
 	return add(out, dir, "qinst_generated.go", text)
 }
 
-// CompileTrace prepares package runtime/trace likewise: its regions are recorded
-// while its own tracer is off, too.
-func CompileTrace(t Target, files []string, dir string) ([]string, error) {
+// Edits reports whether CompileBeside edits a package of the standard library.
+func Edits(path string) bool { _, ok := beside[path]; return ok }
+
+// CompileBeside prepares another package than runtime likewise.
+func CompileBeside(t Target, path string, files []string, dir string) ([]string, error) {
 	if err := t.check(); err != nil {
 		return nil, err
 	}
-	out, err := applyPatches(tracePatches(), files, dir)
+	b := beside[path]
+	out, err := applyPatches(b.patches, files, dir)
 	if err != nil {
 		return nil, err
 	}
-	return add(out, dir, "qinst_regions.go", []byte(`package trace
-
-import _ "unsafe"
-
-//go:linkname qinstRegion qinst_trace_region
-func qinstRegion(name string, begins bool)
-`))
+	return add(out, dir, b.file, []byte(b.text))
 }
 
 // Assemble is Compile for the assembler. Our functions are appended to a copy

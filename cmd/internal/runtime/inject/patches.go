@@ -129,7 +129,6 @@ func patches() []patch {
 		{"traceruntime.go", condition("trace_userRegion", "!tl.ok()", 1, 1), "tl.gen == 0"},
 		{"traceruntime.go", condition("trace_userLog", "!tl.ok()", 1, 1), "tl.gen == 0"},
 		{"traceruntime.go", head("trace_userRegion"), " qinstUserRegion(mode, name);"},
-		{"proflabel.go", head("runtime_setProfLabel"), " qinstLabels(labels);"},
 
 		// The ways a process ends.
 		{"proc.go", after("runExitHooks", "exithook.Run(code)"), "; qinstReduceAll(true); qinstEnd(qinstWhyExit, int32(code))"},
@@ -153,13 +152,35 @@ func patches() []patch {
 	return list
 }
 
-// tracePatches are the edits of package runtime/trace. A region that begins while
-// the tracer is off is always the same value, so that nothing is allocated.
-func tracePatches() []patch {
-	return []patch{
+// beside are other packages of the standard library that are edited, and what each gets from package runtime.
+var beside = map[string]struct {
+	patches []patch
+	file    string
+	text    string
+}{
+	// Regions are recorded while Go's own tracer is off, too. A region that begins then is always the same
+	// value, so that nothing is allocated.
+	"runtime/trace": {[]patch{
 		{"annotation.go", before("StartRegion", "return noopRegion"), "qinstRegion(regionType, true); "},
 		{"annotation.go", insideIf("Region.End", "r == noopRegion"), " qinstRegion(\"\", false);"},
-	}
+	}, "qinst_regions.go", `package trace
+
+import _ "unsafe"
+
+//go:linkname qinstRegion qinst_trace_region
+func qinstRegion(name string, begins bool)
+`},
+	// The function of package runtime that this calls gets any pointer from packages that know its name. What
+	// the pointer leads to is known here alone.
+	"runtime/pprof": {[]patch{
+		{"runtime.go", before("SetGoroutineLabels", "runtime_setProfLabel(unsafe.Pointer(ctxLabels))"), "qinstLabels(unsafe.Pointer(ctxLabels)); "},
+	}, "qinst_labels.go", `package pprof
+
+import "unsafe"
+
+//go:linkname qinstLabels qinst_labels
+func qinstLabels(labels unsafe.Pointer)
+`},
 }
 
 // applyPatches writes edited copies of the files that have patches into dir and

@@ -189,6 +189,8 @@ func qinstTraceRegion(name string, begins bool) {
 // The pairs are read as runtime/pprof lays them out; the runtime cannot import that
 // package.
 // Context: goroutine.
+//
+//go:linkname qinstLabels qinst_labels
 func qinstLabels(labels unsafe.Pointer) {
 	if qinstStates == 0 {
 		return
