@@ -78,7 +78,7 @@ func qinstFlushed() (path string) {
 	}
 	qinstReduceAll(false)
 	n := atomic.Xadd(&qinstAsked, 1)
-	for int32(atomic.Load(&qinstAnswered)-n) < 0 && atomic.Load(&qinstEnding) == 0 {
+	for int32(atomic.Load(&qinstAnswered)-n) < 0 && atomic.Load(&qinstEnding) == 0 && atomic.Load(&qinstOut.full) == 0 {
 		qinstWake()
 		usleep(100)
 	}

@@ -17,7 +17,7 @@ func qinstOpenOutput() bool {
 	if !asked {
 		name = "%n.%p.sddf"
 	}
-	if name == "-" {
+	if name == "-" || name == "/dev/stdout" { // opened by its name, a file would be written from its beginning
 		qinstOut.fd = qinstDuplicate(1)
 		return qinstOut.fd >= 0
 	}
@@ -103,19 +103,18 @@ func qinstCreate(dir, name string) (errno uintptr) {
 			p.str(name[i : i+1])
 		}
 	}
-	// Devices are opened as they are; anything else is made anew.
-	flags := uintptr(qinstWronl | qinstCreat | qinstExcl)
-	if p.n > 5 && string(p.buf[:5]) == "/dev/" && p.buf[5] != 's' {
-		flags = qinstWronl // a device, /dev/null for one; files in /dev/shm are made as anywhere
-	}
 	base := p.n
 	// A thousand runs in one directory under one name are enough to say so.
 	for try := uint64(1); try < 1000; try++ {
-		fd, e := qinstOutFile.create(flags, 0o644)
+		fd, e := qinstOutFile.create(qinstWronl|qinstCreat|qinstExcl, 0o644)
+		regular := e == 0
+		if e == qinstEEXIST && try == 1 && qinstIsStream() {
+			// Without a reader a pipe would make the program wait.
+			fd, e = qinstOutFile.create(qinstWronl|qinstNonblock, 0)
+		}
 		if e == 0 {
-			qinstOut.fd = qinstHighFD(fd)
+			qinstOut.fd, qinstOut.regular = qinstHighFD(fd), regular
 			qinstNoteOutput()
-			qinstOut.regular = flags&qinstCreat != 0
 			return 0
 		}
 		if e != qinstEEXIST {
@@ -126,6 +125,20 @@ func qinstCreate(dir, name string) (errno uintptr) {
 		errno = e
 	}
 	return errno
+}
+
+// qinstIsStream reports whether the output's name is that of a device or a pipe, which are opened as they are; anything
+// else is made anew.
+// Context: writer.
+func qinstIsStream() bool {
+	const onlyPath = 0x200000
+	fd, e := qinstOutFile.create(onlyPath, 0)
+	if e != 0 {
+		return false
+	}
+	kind := qinstKindOfFile(fd)
+	closefd(fd)
+	return kind == qinstPipe || kind == qinstDevice
 }
 
 const qinstUnix = "unix:"

@@ -66,13 +66,25 @@ func qinstStat(fd int32) (device, number uint64, ok bool) {
 	return qinstStatText[0], qinstStatText[1], e == 0
 }
 
-// qinstIsFile reports whether a descriptor is of an ordinary file.
-// Context: start, end, goroutine, writer, reducer.
-func qinstIsFile(fd int32) bool {
-	const format, regular = 0o170000, 0o100000
-	_, _, ok := qinstStat(fd)
-	return ok && *(*uint32)(unsafe.Pointer(uintptr(unsafe.Pointer(&qinstStatText)) + qinstStatMode))&format == regular
+// Kinds of files, in the system's numbers.
+const (
+	qinstPipe    = 0o010000
+	qinstDevice  = 0o020000 // of characters
+	qinstRegular = 0o100000
+)
+
+// qinstKindOfFile is the kind of file that a descriptor is of, 0 if it is none.
+// Context: writer.
+func qinstKindOfFile(fd int32) uint32 {
+	if _, _, ok := qinstStat(fd); !ok {
+		return 0
+	}
+	return *(*uint32)(unsafe.Pointer(uintptr(unsafe.Pointer(&qinstStatText)) + qinstStatMode)) & 0o170000
 }
+
+// qinstIsFile reports whether a descriptor is of an ordinary file.
+// Context: writer.
+func qinstIsFile(fd int32) bool { return qinstKindOfFile(fd) == qinstRegular }
 
 // qinstNoteOutput notes which file the output is.
 // Context: writer.

@@ -117,7 +117,9 @@ func qinstParseItem(item string) bool {
 	name, value := item[:i], item[i+1:]
 	if qinstSettingIsRule(name) {
 		ok := qinstAddRule(name, value)
-		if !ok {
+		if _, _, fine := qinstRateParseLimit(value); !ok && fine && qinstNRules == len(qinstRules) {
+			qinstSay("QINST: found more than 64 rules about points; those that are alike may be one, with *", qinstGoesOn)
+		} else if !ok {
 			near := qinstSettingNearestLimit(value)
 			qinstSay("QINST: found ", item, ", expected ", qinstSettingLimitExpected, qinstNear(near), near, qinstGoesOn)
 		}

@@ -156,6 +156,7 @@ const (
 
 	qinstEEXIST = 17
 	qinstEINVAL = 22
+	qinstENOSPC = 28
 	qinstEACCES = 13
 	qinstEROFS  = 30
 )
@@ -317,6 +318,8 @@ var qinstSaid uintptr // the literal that the last line began with
 // Context: writer.
 func qinstErrno(e uintptr) string {
 	switch e {
+	case 6:
+		return "nobody reads from it"
 	case 2:
 		return "no such file or directory"
 	case 5:
@@ -333,7 +336,7 @@ func qinstErrno(e uintptr) string {
 		return "is a directory"
 	case 27:
 		return "file too large"
-	case 28:
+	case qinstENOSPC:
 		return "no space left on device"
 	case qinstEROFS:
 		return "read-only file system"

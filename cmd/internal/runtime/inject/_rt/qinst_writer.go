@@ -599,7 +599,8 @@ var qinstOut struct {
 	fd      int32 // -1 after an error
 	regular bool  // a file of our own: writing to it does not wait for a reader
 	limited bool
-	failed  bool // the ring stays: it has the data that the file lacks
+	full    uint32 // its disk is
+	failed  bool   // the ring stays: it has the data that the file lacks
 	n       uintptr
 	bytes   uint64
 
@@ -688,6 +689,13 @@ func qinstPush() {
 			usleep(qinstBusyUS)
 			continue
 		}
+		// Space may come back. Until then threads find no buffers, and count.
+		if errno == qinstENOSPC && o.regular && atomic.Load(&qinstEnding) == 0 && qinstStarted != 0 {
+			atomic.Store(&o.full, 1)
+			qinstSay("cannot write the trace: ", qinstErrno(errno), "; the program goes on, and so does the trace when there is space")
+			usleep(qinstTickNS / 1000)
+			continue
+		}
 		if errno != 0 {
 			qinstWriteFailed(errno)
 			break
@@ -702,6 +710,7 @@ func qinstPush() {
 			o.iov[i][1] -= done
 		}
 	}
+	atomic.Store(&o.full, 0)
 	o.queued, o.n, o.from = 0, 0, 0
 }
 
