@@ -142,7 +142,7 @@ func qinstPrepareControl() {
 // qinstControlOf returns the state of a point, nil without rate control.
 // Context: start, goroutine, writer.
 func qinstControlOf(point uint32) *qinstControl {
-	if qinstControls == 0 || point >= qinstMaxPoints {
+	if qinstControls == 0 || point >= qinstExtent {
 		return nil
 	}
 	return (*qinstControl)(unsafe.Pointer(qinstControls + uintptr(point)*unsafe.Sizeof(qinstControl{})))

@@ -23,8 +23,6 @@ const (
 	qinstPageShift = 6 // points of a page, as a power of two
 	qinstPageSize  = 16 << qinstPageShift
 	qinstPageTable = qinstIndexes >> qinstPageShift * 8 // bytes, of a recorder
-	// Where a package's points are before they are registered.
-	qinstEarlyTable = qinstNotRegistered >> qinstPageShift * 8
 
 	qinstMostPages = 1 << 18
 	qinstPageGrow  = 256 // pages made at a time

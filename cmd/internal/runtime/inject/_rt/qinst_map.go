@@ -25,7 +25,10 @@ import (
 // that need a part of it at another address move it there from where it was mapped. The file is locked as long
 // as it is mapped: readers know by that whether the program lives.
 
-const qinstPage = qinstRingPage
+const (
+	qinstPage           = qinstRingPage
+	qinstRecorderStride = qinstPage + qinstPageTable // from one recorder to the next
+)
 
 // Addresses that are zero until they are mapped are tested before use, because they stay
 // zero without the tool or after a failure.
@@ -317,16 +320,15 @@ func qinstMakeRecorder(n uint32) bool {
 		if qinstRinged && !qinstUseRing(qinstRecordedAt+off, size, qinstRingAt.recorders+off) {
 			return false
 		}
-		at := qinstAddresses(qinstFirst * qinstRecorderStride())
+		at := qinstAddresses(qinstFirst * qinstRecorderStride)
 		if at == 0 {
 			return false
 		}
 		qinstRecorderBatch.at, qinstRecorderBatch.first = at, n+1
 	}
-	p := qinstRecorderBatch.at + uintptr(n%qinstFirst)*qinstRecorderStride()
+	p := qinstRecorderBatch.at + uintptr(n%qinstFirst)*qinstRecorderStride
 	b := (*qinstRecorder)(unsafe.Pointer(p))
-	// Pages of points that are not registered are read, and have nothing.
-	if !qinstUse(p, qinstPage+qinstTableBytes(qinstExtent)) || !qinstProtect(p+qinstPage+qinstEarlyTable, qinstTableBytes(qinstMostPoints), qinstProtRead) {
+	if !qinstUse(p, qinstPage+qinstTableBytes(qinstExtent)) || !qinstReadTable(n, p+qinstPage) {
 		return false
 	}
 	if qinstRinged && !qinstMove(qinstRecordedAt+uintptr(n)*qinstPage, p, qinstPage) {
@@ -341,6 +343,25 @@ func qinstMakeRecorder(n uint32) bool {
 	atomic.Store(&qinstNRecorders, n+1)
 	qinstHead[qinstRingWordBlocks] = uint64(n + 1)
 	qinstControlRecorder(b)
+	return true
+}
+
+// qinstReadTable makes the parts of recorder n's table of pages readable that probes read and that have nothing: those of
+// indexes with flags, and of points that are not registered.
+// Context: start, probe, hook, goroutine, writer, sampler.
+func qinstReadTable(n uint32, table uintptr) bool {
+	const many = 512 // beyond, all is readable: a process may have 65,530 pieces of memory
+	const part = qinstLate >> qinstPageShift * 8
+	size := qinstTableBytes(qinstMostPoints)
+	if n >= many {
+		used := qinstTableBytes(qinstExtent)
+		return qinstProtect(table+used, qinstPageTable-used, qinstProtRead)
+	}
+	for i := uintptr(1); i < qinstPageTable/part; i++ {
+		if !qinstProtect(table+i*part, size, qinstProtRead) {
+			return false
+		}
+	}
 	return true
 }
 
@@ -362,15 +383,6 @@ func (b *qinstRecorder) usePages(points uint32) bool {
 //go:nosplit
 func qinstTableBytes(points uint32) uintptr {
 	return qinstRound(uintptr(points>>qinstPageShift)*8, qinstPage)
-}
-
-// qinstRecorderStride is from one recorder to the next: its page, and its table, which ends with the points of one
-// package that is not registered.
-// Context: start, probe, hook, goroutine, writer, sampler.
-//
-//go:nosplit
-func qinstRecorderStride() uintptr {
-	return qinstPage + qinstEarlyTable + qinstTableBytes(qinstMostPoints)
 }
 
 // qinstLogPacket puts a packet into the ring's log, as far as there is room: should

@@ -116,7 +116,7 @@ func qinstOurs(at uintptr) bool {
 		}
 	}
 	for _, p := range qinstRecorders[:qinstNRecorders] {
-		if at-p < qinstRecorderStride() {
+		if at-p < qinstRecorderStride {
 			return true
 		}
 	}

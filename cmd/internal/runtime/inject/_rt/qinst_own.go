@@ -74,7 +74,7 @@ const (
 )
 
 // qinstKindOfFile is the kind of file that a descriptor is of, 0 if it is none.
-// Context: writer.
+// Context: start, end, goroutine, writer, reducer.
 func qinstKindOfFile(fd int32) uint32 {
 	if _, _, ok := qinstStat(fd); !ok {
 		return 0
@@ -83,7 +83,7 @@ func qinstKindOfFile(fd int32) uint32 {
 }
 
 // qinstIsFile reports whether a descriptor is of an ordinary file.
-// Context: writer.
+// Context: start, end, goroutine, writer, reducer.
 func qinstIsFile(fd int32) bool { return qinstKindOfFile(fd) == qinstRegular }
 
 // qinstNoteOutput notes which file the output is.
