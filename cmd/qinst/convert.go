@@ -156,7 +156,7 @@ func withFile(path string, do func(f *salvage.File) error) error {
 
 // binaryTo is writeTo for what people cannot read, and what may change how a terminal behaves.
 func binaryTo(e *env, path string, do func(w io.Writer) error) error {
-	if path == "-" && lab.Terminal(e.stdout) {
+	if path == "-" && lab.Terminal(e.raw) {
 		return usageError{errors.New("found a terminal, expected a file or a pipe for binary data: name one with -o FILE, or send the output to a command")}
 	}
 	return writeTo(e, path, do)
@@ -166,7 +166,7 @@ func binaryTo(e *env, path string, do func(w io.Writer) error) error {
 // it removes a file that it could not complete.
 func writeTo(e *env, path string, do func(w io.Writer) error) error {
 	if path == "-" {
-		return do(e.stdout)
+		return do(e.raw)
 	}
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {

@@ -22,7 +22,7 @@ func TestHelp(t *testing.T) {
 		texts := map[string]bool{}
 		for _, args := range [][]string{{"help", c.name}, {c.name, "-h"}, {c.name, "--help"}, {c.name, "-help"}} {
 			var out, talk bytes.Buffer
-			if status := status(&env{&out, &talk}, dispatch(&env{&out, &talk}, args)); status != 0 || talk.Len() > 0 {
+			if status := status(newEnv(&out, &talk), dispatch(newEnv(&out, &talk), args)); status != 0 || talk.Len() > 0 {
 				t.Errorf("%v: status %d, says %q, expected 0 and nothing", args, status, talk.String())
 			}
 			texts[out.String()] = true
@@ -105,14 +105,14 @@ func TestMisuse(t *testing.T) {
 		{"ctl -x", `ctl: unknown flag -x; see "qinst help ctl"`},
 	} {
 		var out, talk bytes.Buffer
-		e := &env{&out, &talk}
+		e := newEnv(&out, &talk)
 		status := status(e, dispatch(e, strings.Fields(c.args)))
 		if said := talk.String(); status != 2 || out.Len() > 0 || strings.Count(said, "\n") != 1 || !strings.Contains(said, c.want) {
 			t.Errorf("%s: status %d, says %q, expected status 2 and one line with %q", c.args, status, said, c.want)
 		}
 	}
 	for _, c := range commands() {
-		if err := dispatch(&env{new(bytes.Buffer), new(bytes.Buffer)}, []string{c.name, "-inclxde=x", "-qqq=1"}); !errors.As(err, new(usageError)) && c.name != "build" && c.name != "test" {
+		if err := dispatch(newEnv(new(bytes.Buffer), new(bytes.Buffer)), []string{c.name, "-inclxde=x", "-qqq=1"}); !errors.As(err, new(usageError)) && c.name != "build" && c.name != "test" {
 			t.Errorf("%s takes a flag that there is not: %v", c.name, err)
 		}
 	}

@@ -20,7 +20,7 @@ func TestCommandsGuide(t *testing.T) {
 	want.WriteString("# Commands\n\nThis page is `qinst help COMMAND` of each command. `go test ./cmd/qinst -run TestCommandsGuide -update-guide` writes it.\n")
 	for _, c := range commands() {
 		var help, talk bytes.Buffer
-		if err := c.help(&env{&help, &talk}); err != nil {
+		if err := c.help(newEnv(&help, &talk)); err != nil {
 			t.Fatal(err)
 		}
 		fmt.Fprintf(&want, "\n## %s\n\n```\n%s```\n", c.name, strings.TrimRight(help.String(), "\n")+"\n")

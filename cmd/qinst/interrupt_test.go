@@ -140,7 +140,7 @@ func TestSignalled(t *testing.T) {
 	t.Parallel()
 	var talk bytes.Buffer
 	err := exec.Command("sh", "-c", "kill -KILL $$").Run()
-	if got := status(&env{&talk, &talk}, fmt.Errorf("run -check: %w", err)); got != 137 || talk.String() != "qinst: run -check: signal: killed\n" {
+	if got := status(newEnv(&talk, &talk), fmt.Errorf("run -check: %w", err)); got != 137 || talk.String() != "qinst: run -check: signal: killed\n" {
 		t.Errorf("status %d, says %q, expected 137 and the signal", got, talk.String())
 	}
 }

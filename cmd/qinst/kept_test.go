@@ -94,7 +94,7 @@ func keptViewsOf(t *testing.T, name, file string) *txtar.Archive {
 			args[i] = strings.ReplaceAll(args[i], "&", " ")
 		}
 		var out, talk bytes.Buffer
-		if err := dispatch(&env{&out, &talk}, append(args, file)); err != nil {
+		if err := dispatch(newEnv(&out, &talk), append(args, file)); err != nil {
 			fmt.Fprintf(&out, "error: %v\n", strings.ReplaceAll(err.Error(), file, "FILE"))
 		}
 		data := out.Bytes()

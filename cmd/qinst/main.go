@@ -20,17 +20,20 @@ import (
 	"qinst.dev/cmd/internal/lab"
 )
 
-// env holds the output streams that a command may use: stdout for data, stderr for
-// messages.
+// env holds the output streams that a command may use: stdout for data that people read, raw for data in the form of a
+// file and for the output of programs, stderr for messages.
 type env struct {
-	stdout, stderr io.Writer
+	stdout, raw, stderr io.Writer
 }
+
+// newEnv returns the environment with these streams.
+func newEnv(stdout, stderr io.Writer) *env { return &env{&printable{w: stdout}, stdout, stderr} }
 
 // usageError is a misuse of the command line. Its exit status is 2 instead of 1.
 type usageError struct{ error }
 
 func main() {
-	e := &env{os.Stdout, os.Stderr}
+	e := newEnv(os.Stdout, os.Stderr)
 	os.Exit(status(e, dispatch(e, os.Args[1:])))
 }
 
@@ -45,7 +48,7 @@ func status(e *env, err error) int {
 	}
 	signal, signalled := lab.EndedBy(err)
 	if signal != syscall.SIGINT && signal != syscall.SIGTERM { // users know that they stopped it
-		fmt.Fprintln(e.stderr, "qinst:", err)
+		fmt.Fprintln(&printable{w: e.stderr}, "qinst:", err)
 	}
 	switch {
 	case signalled:
@@ -58,5 +61,5 @@ func status(e *env, err error) int {
 
 // runner returns a runner whose programs use the user's input and output.
 func (e *env) runner() *lab.Runner {
-	return &lab.Runner{Stdin: os.Stdin, Stdout: e.stdout, Stderr: e.stderr}
+	return &lab.Runner{Stdin: os.Stdin, Stdout: e.raw, Stderr: e.stderr}
 }

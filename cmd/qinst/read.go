@@ -150,7 +150,7 @@ const (
 
 // writeText writes a document for people.
 func writeText(e *env, d *doc.Doc) error {
-	if n := columnsOf(e.stdout); n > 0 {
+	if n := columnsOf(e.raw); n > 0 {
 		d.Columns = min(max(n, fewColumns), manyColumns)
 	}
 	return d.WriteText(e.stdout)

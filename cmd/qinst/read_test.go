@@ -30,7 +30,7 @@ func writeTrace(t *testing.T) string {
 func read(t *testing.T, args ...string) (string, error) {
 	t.Helper()
 	var out, talk bytes.Buffer
-	err := dispatch(&env{&out, &talk}, args)
+	err := dispatch(newEnv(&out, &talk), args)
 	return out.String(), err
 }
 
@@ -178,7 +178,7 @@ func TestNumberedFile(t *testing.T) {
 		}
 	}
 	var talk bytes.Buffer
-	if name, err := newestFile(&env{io.Discard, &talk}); name != "p.sddf.10" || err != nil || talk.String() != "qinst: reading p.sddf.10, written 8m0s ago\n" {
+	if name, err := newestFile(newEnv(io.Discard, &talk)); name != "p.sddf.10" || err != nil || talk.String() != "qinst: reading p.sddf.10, written 8m0s ago\n" {
 		t.Errorf("found %q, %v, said %q", name, err, talk.String())
 	}
 }

@@ -81,11 +81,11 @@ func (r *runFlags) run(e *env, args []string) error {
 func (r *runFlags) answer(e *env, do func(*env) error) error {
 	switch {
 	case r.out != "":
-		return writeTo(e, r.out, func(w io.Writer) error { return do(&env{w, e.stderr}) })
-	case r.check || lab.Terminal(e.stdout):
+		return writeTo(e, r.out, func(w io.Writer) error { return do(newEnv(w, e.stderr)) })
+	case r.check || lab.Terminal(e.raw):
 		return do(e) // a check discards the program's output
 	}
-	return do(&env{e.stderr, e.stderr})
+	return do(newEnv(e.stderr, e.stderr))
 }
 
 // newFile returns an error if a file is there that would have to be written over. Long runs need to know that

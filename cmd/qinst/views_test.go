@@ -30,7 +30,7 @@ func TestRandomViews(t *testing.T) {
 		}
 		for _, view := range randomViews {
 			var page, talk bytes.Buffer
-			if err := dispatch(&env{&page, &talk}, append(strings.Fields(view), file)); err != nil || page.Len() == 0 {
+			if err := dispatch(newEnv(&page, &talk), append(strings.Fields(view), file)); err != nil || page.Len() == 0 {
 				t.Fatalf("%s: %d bytes, %v", view, page.Len(), err)
 			}
 		}
