@@ -27,9 +27,9 @@ func clock() int64 {
 // now reads the account at a moment in which the thread keeps its processor.
 func now() (a account) {
 	for {
-		a.at = clock()
 		var u, v syscall.Rusage
 		syscall.Getrusage(1, &u) // of the thread
+		a.at = clock()
 		text, err := os.ReadFile("/proc/thread-self/schedstat")
 		syscall.Getrusage(1, &v)
 		if err != nil {

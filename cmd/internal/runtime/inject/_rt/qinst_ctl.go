@@ -83,7 +83,7 @@ func qinstServe() {
 		if errno != 0 {
 			return
 		}
-		c.client, c.since, c.n, c.patience = int32(fd), nanotime(), 0, 50
+		c.client, c.since, c.n, c.patience = qinstHighFD(int32(fd)), nanotime(), 0, 50 // 0 is nobody
 	}
 	// The socket does not block. A client that has sent nothing yet is looked at again in
 	// the next round, and given up after two seconds.
