@@ -60,9 +60,7 @@ func (r *ring) readHead() error {
 		return fmt.Errorf("found %v, expected a regular file", st.Mode())
 	}
 	r.size = uint64(st.Size())
-	if sys, ok := st.Sys().(*syscall.Stat_t); ok {
-		r.owner = int(sys.Uid)
-	}
+	r.owner = ownerOf(st)
 	var page [8 * spec.RingWords]byte
 	if _, err := r.file.ReadAt(page[:], 0); err != nil {
 		return err
@@ -92,14 +90,7 @@ func (r *ring) readHead() error {
 
 // alive reports whether a process has the ring in its memory. A program locks its ring, and the system removes the lock
 // with the last mapping. That holds for programs that this process cannot see, too: in other containers, of other users.
-func (r *ring) alive() bool {
-	fd := int(r.file.Fd())
-	if err := syscall.Flock(fd, syscall.LOCK_SH|syscall.LOCK_NB); err != nil {
-		return true
-	}
-	_ = syscall.Flock(fd, syscall.LOCK_UN) // as it was: closing the file would do it
-	return false
-}
+func (r *ring) alive() bool { return locked(r.file) }
 
 func (r *ring) word(off uint64) uint64 {
 	var b [8]byte
