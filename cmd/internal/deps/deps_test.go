@@ -71,6 +71,7 @@ const policy = `
 	trace, golang.org/x/exp/trace < oracle;
 	trace < suites;
 	trace, golang.org/x/tools/cover < counts;
+	lab < target;
 	trace/tracetest, analysis/profile, lab < servers;
 	kept, lab, trace, stats < instructions;
 	kept, lab, analysis/advice, stats, github.com/google/pprof/profile < field;
