@@ -18,6 +18,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -30,6 +31,7 @@ type target struct {
 	name     string
 	kind     string   // name, if it is empty
 	under    []string // a command that runs the program
+	without  string   // numbers of system calls that a filter refuses, on amd64
 	settings string   // of QINST, behind "out" and "ring"
 	root     bool     // only root can make the conditions
 	slow     bool
@@ -73,7 +75,12 @@ var targets = []target{
 	{name: "small files", kind: "work", under: []string{"prlimit", "--fsize=65536"}, untraced: true, said: "no ring"},
 	{name: "nobody", kind: "work", under: nobody, root: true},
 	{name: "another process's numbers", kind: "work", under: another, root: true},
-	{name: "no threads of processes", kind: "work", settings: "os=off"},
+	{name: "without switches", kind: "work", settings: "os=off"},
+	{name: "no table of descriptors", kind: "close-all", without: "272,436"},
+	{name: "no table, descriptors left", kind: "change-directory", without: "272,436"},
+	{name: "old kernel", kind: "take-all", without: "436"},
+	{name: "old kernel's memory", kind: "threads", without: "28"},
+	{name: "nothing borrowed", kind: "close-stderr", without: "434,438"},
 	{name: "counts", kind: "close-all", settings: "mode=count"},
 	{name: "samples", kind: "take-all", settings: "mode=sample"},
 	{name: "control", kind: "close-all", settings: "ctl"},
@@ -116,8 +123,10 @@ func run(ctx context.Context, qinst, dir string, quick bool, names []string) (wr
 		return 0, err
 	}
 	plain, traced := filepath.Join(tmp, "plain"), filepath.Join(tmp, "traced")
-	for path, flags := range map[string][]string{plain: nil, traced: {"-toolexec", qinst}} {
-		build := exec.CommandContext(ctx, "go", slices.Concat([]string{"build", "-o", path}, flags, []string{"./target"})...)
+	for _, args := range [][]string{
+		{"-o", plain, "./target"}, {"-o", traced, "-toolexec", qinst, "./target"}, {"-o", filepath.Join(tmp, "filtered"), "./filtered"},
+	} {
+		build := exec.CommandContext(ctx, "go", append([]string{"build"}, args...)...)
 		build.Dir = dir
 		if out, err := build.CombinedOutput(); err != nil {
 			return 0, fmt.Errorf("%v: %w\n%s", build, err, out)
@@ -126,6 +135,8 @@ func run(ctx context.Context, qinst, dir string, quick bool, names []string) (wr
 	for _, t := range targets {
 		switch {
 		case len(names) > 0 && !slices.Contains(names, t.name), quick && t.slow:
+			continue
+		case t.without != "" && runtime.GOARCH != "amd64":
 			continue
 		case t.root && os.Geteuid() != 0:
 			fmt.Printf("%-28s not tried: it needs root\n", t.name)
@@ -208,6 +219,9 @@ func (t *target) run(ctx context.Context, tmp, program string) (s seen, err erro
 	ctx, stop := context.WithTimeout(ctx, time.Minute)
 	defer stop()
 	words := slices.Concat(t.under, []string{program, cmp.Or(t.kind, t.name)})
+	if t.without != "" {
+		words = slices.Concat([]string{filepath.Join(tmp, "filtered"), "-calls", t.without}, words)
+	}
 	cmd := exec.CommandContext(ctx, words[0], words[1:]...)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "QINST=ring="+rings+","+t.settings)

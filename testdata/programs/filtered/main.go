@@ -1,11 +1,16 @@
-// Command filtered runs a program, its arguments, in which some system calls fail as in a container: perf_event_open is not
-// permitted.
+// Command filtered runs a program in which some system calls are not permitted, as in a container: perf_event_open, or those
+// that -calls lists by their numbers.
+//
+//	filtered [-calls N,N] PROGRAM [ARGUMENT ...]
 package main
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"runtime"
+	"strconv"
+	"strings"
 	"syscall"
 	"unsafe"
 )
@@ -18,13 +23,18 @@ type instruction struct {
 }
 
 func main() {
-	calls := map[string]uint32{"amd64": 298, "arm64": 241}
-	filter := []instruction{
-		{0x20, 0, 0, 0},                                  // load the number of the call
-		{0x15, 0, 1, calls[runtime.GOARCH]},              // perf_event_open?
-		{0x06, 0, 0, 0x00050000 | uint32(syscall.EPERM)}, // fails
-		{0x06, 0, 0, 0x7fff0000},                         // allowed
+	calls := flag.String("calls", map[string]string{"amd64": "298", "arm64": "241"}[runtime.GOARCH], "numbers of system calls that fail")
+	flag.Parse()
+	filter := []instruction{{0x20, 0, 0, 0}} // load the number of the call
+	for text := range strings.SplitSeq(*calls, ",") {
+		n, err := strconv.ParseUint(text, 10, 32)
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "filtered:", err)
+			os.Exit(2)
+		}
+		filter = append(filter, instruction{0x15, 0, 1, uint32(n)}, instruction{0x06, 0, 0, 0x00050000 | uint32(syscall.EPERM)}) // if it is this, it fails
 	}
+	filter = append(filter, instruction{0x06, 0, 0, 0x7fff0000}) // allowed
 	program := struct {
 		n      uint16
 		filter *instruction
@@ -40,7 +50,7 @@ func main() {
 			os.Exit(3)
 		}
 	}
-	err := syscall.Exec(os.Args[1], os.Args[1:], os.Environ())
+	err := syscall.Exec(flag.Arg(0), flag.Args(), os.Environ())
 	fmt.Fprintln(os.Stderr, "filtered:", err)
 	os.Exit(1)
 }

@@ -87,8 +87,17 @@ func qinstForked(at uintptr) bool {
 	}
 	qinst_on, qinstStates, qinstStarted, qinstSampling = 0, 0, 0, 0
 	const notOver = 0x100000
-	_, _, e := linux.Syscall6(qinstSysMmap, at&^(qinstPage-1), qinstPage, qinstProt, qinstPrivate|qinstFixed|notOver, ^uintptr(0), 0)
-	return e == 0
+	p, _, e := linux.Syscall6(qinstSysMmap, at&^(qinstPage-1), qinstPage, qinstProt, qinstPrivate|qinstFixed|notOver, ^uintptr(0), 0)
+	if e != 0 {
+		return false
+	}
+	for _, r := range qinstRecorders[:qinstNRecorders] {
+		if r == p { // its other words are right as zero
+			b := (*qinstRecorder)(unsafe.Pointer(p))
+			b.threshold, b.telling, b.callees = qinstCountOnly, qinstCountOnly, qinstNoCallees()
+		}
+	}
+	return true
 }
 
 // qinstIsChild reports whether this is another process than the one that recording began in.
@@ -192,13 +201,10 @@ func qinstExist(p, size, off uintptr) bool {
 			return e == 0
 		}
 	}
-	switch e := qinstAdvise(p, size, qinstPopulate); {
-	case e == 0:
+	if qinstAdvise(p, size, qinstPopulate) == 0 {
 		return true
-	case e != qinstEINVAL:
-		return false
 	}
-	for at := p; at < p+size; at += qinstPage { // before Linux 5.14
+	for at := p; at < p+size; at += qinstPage { // before Linux 5.14, or there is no room
 		const block, words = 0, 8
 		if _, _, e := linux.Syscall6(qinstSysSigmask, block, 0, at, words, 0, 0); e != 0 {
 			return false

@@ -46,10 +46,14 @@ func qinstOwnTable() {
 }
 
 // qinstKeepNone closes the program's descriptors in the writer's table. That of an ordinary file may stay: that it is open
-// changes nothing.
+// changes nothing. Without such a table it closes the ring's, which stays mapped and locked: threads do without it.
 // Context: writer.
 func qinstKeepNone() {
 	if !qinstTableOwn {
+		if qinstRing >= 0 {
+			closefd(qinstRing)
+			qinstRing = -1
+		}
 		return
 	}
 	closefd(0)

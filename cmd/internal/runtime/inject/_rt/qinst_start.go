@@ -84,10 +84,10 @@ func qinstOpenAll() bool {
 	if !qinstOpenOutput() {
 		return false
 	}
+	qinstBoundMemory()
 	if s.mode == "flight" && !qinstStartFlight() {
 		return false
 	}
-	qinstBoundMemory()
 	if !qinstMap() || qinstTooMuch() {
 		qinstSay("no room for the trace in the program's memory, which is limited; the program goes on untraced")
 		return false
@@ -122,7 +122,7 @@ func qinstGiveUp() {
 	qinstSampling = 0
 	qinstOut.failed = false
 	qinstUnlinkRing()
-	if qinstOut.regular && qinstOut.bytes == 0 {
+	if qinstOut.regular {
 		qinstUnlinkOutput()
 	}
 	for i := range qinstNMapped {

@@ -100,6 +100,10 @@ func qinstStartSwitches() {
 		s.errno = qinstNotAsked
 		return
 	}
+	if !qinstTableOwn { // the program could close the descriptors, and these numbers would be closed again
+		s.errno = qinstNoDescriptors
+		return
+	}
 	b := qinstAttach(getg().m)
 	if b == nil {
 		s.errno = qinstNoMemory

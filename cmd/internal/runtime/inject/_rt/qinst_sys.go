@@ -155,7 +155,6 @@ const (
 	qinstWronl = 1
 
 	qinstEEXIST = 17
-	qinstEINVAL = 22
 	qinstENOSPC = 28
 	qinstEACCES = 13
 	qinstEROFS  = 30
