@@ -19,6 +19,7 @@ const (
 	qinstSysConnect    = 42
 	qinstSysBind       = 49
 	qinstSysListen     = 50
+	qinstSysGetsockopt = 55
 	qinstSysFcntl      = 72
 	qinstSysFlock      = 73
 	qinstSysTruncate   = 77
@@ -26,6 +27,7 @@ const (
 	qinstSysFchown     = 93
 	qinstSysGetrusage  = 98
 	qinstSysSetuid     = 105
+	qinstSysGeteuid    = 107
 	qinstSysGetppid    = 110
 	qinstSysSetreuid   = 113
 	qinstSysSetresuid  = 117
@@ -34,10 +36,10 @@ const (
 	qinstSysClock      = 228
 	qinstSysClockRes   = 229
 	qinstSysOpenat     = 257
+	qinstSysStat       = 262
 	qinstSysUnlinkat   = 263
 	qinstSysReadlink   = 267
 	qinstSysFchmodat   = 268
-	qinstSysFaccess    = 269
 	qinstSysUnshare    = 272
 	qinstSysFallocate  = 285
 	qinstSysAccept     = 288
@@ -48,6 +50,7 @@ const (
 	qinstSysPidGet     = 438
 
 	qinstStatMode = 24 // offset in a struct stat
+	qinstStatUser = 28 // likewise
 )
 
 // qinstPublish stores v so that every thread that sees it sees all earlier stores. This

@@ -13,7 +13,6 @@ const (
 	qinstSysUnlinkat   = 35
 	qinstSysTruncate   = 46
 	qinstSysFallocate  = 47
-	qinstSysFaccess    = 48
 	qinstSysFchmodat   = 53
 	qinstSysFchown     = 55
 	qinstSysOpenat     = 56
@@ -21,6 +20,7 @@ const (
 	qinstSysRead       = 63
 	qinstSysWritev     = 66
 	qinstSysReadlink   = 78
+	qinstSysStat       = 79
 	qinstSysFstat      = 80
 	qinstSysUnshare    = 97
 	qinstSysClock      = 113
@@ -33,10 +33,12 @@ const (
 	qinstSysPrctl      = 167
 	qinstSysGetpid     = 172
 	qinstSysGetppid    = 173
+	qinstSysGeteuid    = 175
 	qinstSysSocket     = 198
 	qinstSysBind       = 200
 	qinstSysListen     = 201
 	qinstSysConnect    = 203
+	qinstSysGetsockopt = 209
 	qinstSysMunmap     = 215
 	qinstSysMremap     = 216
 	qinstSysMmap       = 222
@@ -50,6 +52,7 @@ const (
 	qinstSysPidGet     = 438
 
 	qinstStatMode = 16 // offset in a struct stat
+	qinstStatUser = 24 // likewise
 )
 
 // qinstPublish stores v so that every thread that sees it sees all earlier stores.

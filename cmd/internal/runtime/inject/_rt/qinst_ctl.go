@@ -83,6 +83,10 @@ func qinstServe() {
 		if errno != 0 {
 			return
 		}
+		if !qinstKnows(fd) {
+			closefd(int32(fd))
+			return
+		}
 		c.client, c.since, c.n, c.patience = qinstHighFD(int32(fd)), nanotime(), 0, 50 // 0 is nobody
 	}
 	// The socket does not block. A client that has sent nothing yet is looked at again in
@@ -110,6 +114,16 @@ func qinstServe() {
 	}
 	closefd(c.client)
 	c.client = 0
+}
+
+// qinstKnows reports whether a client is of the process's user, or root.
+// Context: writer.
+func qinstKnows(fd uintptr) bool {
+	const socket, peer = 1, 17
+	var who struct{ pid, user, group uint32 }
+	size := uint32(unsafe.Sizeof(who))
+	_, _, e := linux.Syscall6(qinstSysGetsockopt, fd, socket, peer, uintptr(unsafe.Pointer(&who)), uintptr(unsafe.Pointer(&size)), 0)
+	return e == 0 && (who.user == 0 || who.user == qinstUser())
 }
 
 // qinstRequest answers one line of a client. Several lines that came together are taken

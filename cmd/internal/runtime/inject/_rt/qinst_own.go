@@ -83,7 +83,13 @@ func qinstKindOfFile(fd int32) uint32 {
 	if _, _, ok := qinstStat(fd); !ok {
 		return 0
 	}
-	return *(*uint32)(unsafe.Pointer(uintptr(unsafe.Pointer(&qinstStatText)) + qinstStatMode)) & 0o170000
+	return qinstStatWord(qinstStatMode) & 0o170000
+}
+
+// qinstStatWord is a number of what the system last said of a file.
+// Context: start, end, goroutine, writer, reducer.
+func qinstStatWord(at uintptr) uint32 {
+	return *(*uint32)(unsafe.Pointer(uintptr(unsafe.Pointer(&qinstStatText)) + at))
 }
 
 // qinstIsFile reports whether a descriptor is of an ordinary file.

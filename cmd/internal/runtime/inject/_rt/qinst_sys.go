@@ -203,16 +203,24 @@ func qinstFindProgram() {
 }
 
 // qinstParentTraced tells whether the parent is an instrumented process: then
-// its ring has a known name. Such a child prints nothing, for tests compare
-// the output of the processes they start.
+// its ring has a known name, and belongs to this user: others may make files there, too. Such a child prints nothing,
+// for tests compare the output of the processes they start.
 // Context: start.
 func qinstParentTraced() bool {
 	ppid, _, _ := linux.Syscall6(qinstSysGetppid, 0, 0, 0, 0, 0, 0)
 	p := &qinstScratchPath
 	p.n = 0
 	p.str("/dev/shm/qinst.").num(uint64(ppid))
-	_, _, e := linux.Syscall6(qinstSysFaccess, qinstAtCwd, uintptr(unsafe.Pointer(&p.buf)), 0, 0, 0, 0)
-	return e == 0
+	p.buf[p.n] = 0
+	_, _, e := linux.Syscall6(qinstSysStat, qinstAtCwd, uintptr(unsafe.Pointer(&p.buf)), uintptr(unsafe.Pointer(&qinstStatText)), 0, 0, 0)
+	return e == 0 && qinstStatWord(qinstStatUser) == qinstUser()
+}
+
+// qinstUser is the user whose rights the process has.
+// Context: start, writer.
+func qinstUser() uint32 {
+	user, _, _ := linux.Syscall6(qinstSysGeteuid, 0, 0, 0, 0, 0, 0)
+	return uint32(user)
 }
 
 // qinstTemporary tells whether the program lies where test binaries and
