@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"net"
 	"os"
@@ -20,8 +21,9 @@ func checkPeer(c net.Conn) error {
 		return err
 	}
 	var who *unix.Ucred
-	if cerr := raw.Control(func(fd uintptr) { who, err = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED) }); cerr != nil || err != nil {
-		return fmt.Errorf("cannot tell who answers: %v %w", cerr, err)
+	control := raw.Control(func(fd uintptr) { who, err = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED) })
+	if err := cmp.Or(control, err); err != nil {
+		return fmt.Errorf("cannot tell who answers: %w", err)
 	}
 	if me := os.Geteuid(); me != 0 && int(who.Uid) != me {
 		return fmt.Errorf("found that user %d answers, expected user %d", who.Uid, me)
