@@ -739,7 +739,7 @@ func qinstAttach(mp *m) *qinstRecorder {
 	if i == 0 {
 		return nil
 	}
-	if qinstSpares.Add(-1) < qinstFewSpares {
+	if qinstSpares.Add(-1); qinstFewRecorders() {
 		qinstWake() // to make more
 	}
 	b := (*qinstRecorder)(unsafe.Pointer(qinstRecorders[i]))

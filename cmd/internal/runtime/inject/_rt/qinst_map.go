@@ -357,12 +357,8 @@ func qinstReadTable(n uint32, table uintptr) bool {
 		used := qinstTableBytes(qinstExtent)
 		return qinstProtect(table+used, qinstPageTable-used, qinstProtRead)
 	}
-	for i := uintptr(1); i < qinstPageTable/part; i++ {
-		if !qinstProtect(table+i*part, size, qinstProtRead) {
-			return false
-		}
-	}
-	return true
+	// One call for all: each takes longer than the memory is worth.
+	return qinstProtect(table+part, qinstPageTable-2*part+size, qinstProtRead)
 }
 
 // qinstRecorderBatch is where the latest recorders are, and the number of the first of them, and 1.

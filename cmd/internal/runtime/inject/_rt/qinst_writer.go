@@ -228,7 +228,7 @@ func qinstRest(busy bool) {
 		most = min(most, qinstWindow.at+qinstHurryNS-nanotime())
 	}
 	atomic.Store(&qinstSleeping, 1)
-	if !qinstHasWork() && (urgent && most > 0 || atomic.Load(&qinstUrgent) == 0) && atomic.Load(&qinstAsked) == qinstAnswered && atomic.Load(&qinstFlight.asked) == qinstFlight.done && qinstSpares.Load() >= qinstFewSpares && !qinstPagesLow() && atomic.Load(&qinstEnding) == 0 && atomic.Load(&qinstSync) == qinstSynced {
+	if !qinstHasWork() && (urgent && most > 0 || atomic.Load(&qinstUrgent) == 0) && atomic.Load(&qinstAsked) == qinstAnswered && atomic.Load(&qinstFlight.asked) == qinstFlight.done && !qinstFewRecorders() && !qinstPagesLow() && atomic.Load(&qinstEnding) == 0 && atomic.Load(&qinstSync) == qinstSynced {
 		futexsleep(&qinstSleeping, 1, most)
 	}
 	atomic.Store(&qinstSleeping, 0)
@@ -362,7 +362,7 @@ func qinstThreshold(threshold int32) {
 // Hooks cannot make recorders and buffers, so that there must always be enough in advance.
 // Context: writer.
 func qinstPrepare() {
-	for qinstSpares.Load() < qinstSpare && qinstNewRecorder() {
+	for qinstSpares.Load() < int32(max(qinstStock.Load(), qinstFirst)) && qinstNewRecorder() {
 	}
 	if qinstPagesLow() {
 		qinstGrowPages()
@@ -373,6 +373,17 @@ func qinstPrepare() {
 		qinstGrowRing(limit)
 	}
 	qinstFeed()
+}
+
+// qinstStock is how many recorders are kept ready: at first few, because many programs end before they have more threads.
+var qinstStock atomic.Uint32
+
+// qinstFewRecorders tells whether the writer is to make more.
+// Context: start, probe, hook, goroutine, writer, sampler.
+//
+//go:nosplit
+func qinstFewRecorders() bool {
+	return qinstSpares.Load() < int32(max(qinstStock.Load(), qinstFirst)*2/3)
 }
 
 // qinstFeed lets starved threads trace again, once the ring has room and budget
@@ -444,6 +455,7 @@ func qinstRation(ns, left uint64) uint64 {
 // even when nothing happens.
 // Context: writer.
 func qinstTick() {
+	qinstStock.Store(qinstSpare)
 	if qinstFlight.on {
 		qinstFlightClock()
 		qinstForget()
