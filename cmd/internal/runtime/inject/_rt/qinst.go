@@ -153,16 +153,14 @@ import (
 )
 
 const (
-	qinstMaxPoints = qinstMaxProbes
-	qinstLate      = 1 << 20 // in a point's index: its exit is not a deferred call
-	qinstIndexes   = 1 << 22 // all are below: those of packages that are not registered, too
-
-	qinstNotRegistered = 1 << 21  // and a point
-	qinstBufferSize    = 32 << 10 // a few times smaller than an L2 cache: the writer finds it warm
-	qinstHeadSize      = 64       // of a buffer
-	qinstTraced        = 1 << 31  // in an entry's token: it wrote an event
-	qinstLongest       = 3 * 8    // bytes of the longest event
-	qinstContext       = 7 * 8    // bytes of a time, a gap and a goroutine entry
+	qinstMaxPoints  = qinstMaxProbes
+	qinstLate       = 1 << 20  // in a point's index: its exit is not a deferred call
+	qinstIndexes    = 1 << 22  // all are below: those of packages that are not registered, too (1<<21 and a point)
+	qinstBufferSize = 32 << 10 // a few times smaller than an L2 cache: the writer finds it warm
+	qinstHeadSize   = 64       // of a buffer
+	qinstTraced     = 1 << 31  // in an entry's token: it wrote an event
+	qinstLongest    = 3 * 8    // bytes of the longest event
+	qinstContext    = 7 * 8    // bytes of a time, a gap and a goroutine entry
 )
 
 // Code inlined into user code must be small, because every point has it, and must not touch

@@ -50,7 +50,7 @@ var (
 )
 
 // qinstPieceLedgers is for how many ledgers addresses are mapped at a time.
-const qinstPieceLedgers = 64
+const qinstPieceLedgers = 16
 
 // qinstLockMemory takes the lock over tables, rules and arrays. It sleeps instead of
 // parking, because the writer has no P; holders must be on the system stack, otherwise
@@ -241,8 +241,8 @@ func qinstDropLog() {
 	if qinstOutTables == qinstNTables && qinstOutKinds == qinstNKinds {
 		atomic.Store64(&qinstHead[qinstRingWordLog], 0)
 		n := qinstLog.used.Swap(0)
+		qinstAdvise(qinstLog.base, n, qinstRemove) // while it can be written to: older systems ask for that
 		qinstProtect(qinstLog.base, n, qinstProtNone)
-		qinstAdvise(qinstLog.base, n, qinstRemove)
 	}
 	qinstUnlockMemory()
 }

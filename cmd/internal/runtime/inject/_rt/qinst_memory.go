@@ -267,7 +267,7 @@ func qinstRound(n, to uintptr) uintptr { return (n + to - 1) &^ (to - 1) }
 const (
 	qinstFirstPoints = 1 << 13
 	qinstFewPoints   = 1 << 16 // so many there may be in any program
-	qinstPointText   = 16      // bytes of instructions, at least, for each point
+	qinstPointText   = 16      // bytes of instructions for each point of packages that are not selected, at least
 )
 
 var (
@@ -277,12 +277,15 @@ var (
 	qinstNArrays    int
 )
 
-// qinstBoundPoints finds how many points this program may have: each has a probe, or an instruction that
-// counts.
+// qinstBoundPoints finds how many points this program may have. A selected package has two bytes for each, which the linker
+// keeps with all variables that are zero and have no pointers. Packages that are not selected have few: a fraction of
+// their text.
 // Context: start.
 func qinstBoundPoints() {
-	text := uint32(min((firstmoduledata.etext-firstmoduledata.text)/qinstPointText, qinstMaxPoints))
-	qinstMostPoints = max(uint32(qinstRound(uintptr(text), qinstFirstPoints)), qinstFewPoints)
+	m := &firstmoduledata
+	bytes := m.enoptrbss - m.noptrbss - unsafe.Sizeof(qinstNoneMemory) - unsafe.Sizeof(qinstNoLedgerMemory) // the tool's own
+	points := min(bytes/2+(m.etext-m.text)/qinstPointText, qinstMaxPoints)
+	qinstMostPoints = max(uint32(qinstRound(points, qinstFirstPoints)), qinstFewPoints)
 	qinstExtent = qinstFirstPoints
 }
 

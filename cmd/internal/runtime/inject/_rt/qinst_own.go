@@ -15,9 +15,9 @@ import (
 // with the one that it opened before it writes.
 
 var (
-	qinstTableOwn bool        // the writer has a table of its own
-	qinstOutIs    [2]uint64   // device and number of the output's file, where it is not
-	qinstStatText [144]uint64 // of a struct stat
+	qinstTableOwn bool       // the writer has a table of its own
+	qinstOutIs    [2]uint64  // device and number of the output's file, where it is not
+	qinstStatText [18]uint64 // a struct stat
 )
 
 // qinstOwnTable gives the writer its table, which has the first three of the program's.
