@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"slices"
@@ -31,6 +32,7 @@ type File struct {
 	clocks [2][2]uint64      // the first and the last reading: ticks, ns
 	end    []any             // the "end" record, nil if there is none
 	said   []string
+	damage int // parts that are damaged, and left out
 
 	dropped []uint64 // events by point
 	err     error
@@ -88,11 +90,14 @@ func (f *File) packets(each func(*sddf.Packet) error) error {
 		var damage *sddf.DamageError
 		switch {
 		case errors.As(err, &damage):
+			f.damage++
 			continue
 		case err != nil:
 			return err
 		}
-		if err := each(p); err != nil {
+		if err := each(p); errors.As(err, &damage) {
+			f.damage++
+		} else if err != nil {
 			return err
 		}
 	}
@@ -143,7 +148,8 @@ func (f *File) load(list []place) func() *block {
 	list = slices.CompactFunc(list, func(a, b place) bool { return a.seq == b.seq })
 	var buf []byte
 	var words []uint64
-	return func() *block {
+	var next func() *block
+	next = func() *block {
 		if len(list) == 0 {
 			return nil
 		}
@@ -151,7 +157,11 @@ func (f *File) load(list []place) func() *block {
 		at := list[0].at
 		list = list[1:]
 		var err error
-		if buf, err = f.data.ReadBlob(buf[:0], at); err != nil {
+		var damage *sddf.DamageError
+		if buf, err = f.data.ReadBlob(buf[:0], at); errors.As(err, &damage) {
+			f.damage++
+			return next()
+		} else if err != nil {
 			f.fail(err)
 			return nil
 		}
@@ -162,6 +172,7 @@ func (f *File) load(list []place) func() *block {
 		b.words = words
 		return &b
 	}
+	return next
 }
 
 // Use adds an extension after the existing ones; see [Use].
@@ -170,7 +181,7 @@ func (f *File) Use(name string, kinds Kinds, e Extension) { f.p.use(name, kinds,
 // Reduce writes the file without the events that the extensions drop, and with the records that
 // they make. It must be called only once.
 func (f *File) Reduce(w io.Writer) error {
-	f.w = sddf.NewWriter(w, f.data.Producer, nil)
+	f.w, f.damage = sddf.NewWriter(w, f.data.Producer, nil), 0 // it was counted once
 	for _, a := range f.data.Header().Attrs {
 		if a.Key == spec.AttrStream {
 			if err := f.w.Attribute(a.Key, a.Value); err != nil {
@@ -194,7 +205,10 @@ func (f *File) Reduce(w io.Writer) error {
 	}
 	f.p.run(1<<64 - 1)
 	f.p.flush(true)
-	return cmp.Or(f.err, f.after(), f.w.Flush())
+	if f.damage > 0 {
+		f.say(fmt.Sprintf("damaged parts of the file are not in the result: %d", f.damage))
+	}
+	return cmp.Or(f.err, f.after(), f.w.Close())
 }
 
 // copy writes a packet unchanged, unless the reduction replaces it.
@@ -278,7 +292,7 @@ func (f *File) after() error {
 	return f.w.Data(spec.TagEnd, f.end...)
 }
 
-// Said returns the messages about extensions that failed.
+// Said returns the messages about extensions that failed, and about damage.
 func (f *File) Said() []string { return f.said }
 
 func (f *File) fail(err error) {

@@ -66,10 +66,11 @@ type live struct {
 	fromNs  time.Duration
 	perTick float64 // ns
 
-	packets [2][]byte // those being gathered, and those being written
-	parts   []part
-	free    []*block
-	flushed time.Duration
+	packets  [2][]byte // those being gathered, and those being written
+	gathered sddf.Segment
+	parts    []part
+	free     []*block
+	flushed  time.Duration
 }
 
 // head is the head of an event buffer, as the runtime has it.
@@ -186,7 +187,13 @@ func (l *live) write(b *block) {
 }
 
 func (l *live) packet(b []byte) {
-	l.packets[0] = append(l.packets[0], b...)
+	n := len(l.packets[0])
+	b, err := sddf.AppendSums(append(l.packets[0], b...), n)
+	if err != nil {
+		return // no encoder of ours makes such
+	}
+	l.packets[0] = b
+	l.gathered.Add(b)
 	if len(l.packets[0]) > mostBytes {
 		l.givePackets(true)
 	}
@@ -199,14 +206,14 @@ func (l *live) givePackets(must bool) {
 		return
 	}
 	p := unsafe.Pointer(unsafe.SliceData(l.packets[0]))
-	for !givePackets(p, uintptr(len(l.packets[0]))) {
+	for !givePackets(p, uintptr(len(l.packets[0])), l.gathered.Packets, l.gathered.Sum) {
 		if !must {
 			return
 		}
 		runtime.Gosched()
 		time.Sleep(100 * time.Microsecond)
 	}
-	l.packets[0], l.packets[1] = l.packets[1][:0], l.packets[0]
+	l.packets[0], l.packets[1], l.gathered = l.packets[1][:0], l.packets[0], sddf.Segment{}
 }
 
 // part is the part of a buffer still in use that must be written, as the runtime has it.

@@ -32,7 +32,7 @@ type sink interface {
 	drop(point uint32)    // counts a dropped event of a point
 	change(b *block) bool // announces a change of a buffer's words; false: they must not change
 	write(b *block)
-	packet(b []byte)                                    // write a packet
+	packet(b []byte)                                    // write a packet, without checksums
 	define(rec *spec.Record) uint32                     // tag of a kind of record, 0 if there is none
 	record(tag uint32) *spec.Record                     // that has the tag
 	ns(ticks uint64) int64                              // of a duration
@@ -311,7 +311,7 @@ func (st *stage) account() []byte {
 	if st.out.p.file {
 		st.took = 0 // it was not the program's time, and the same file must give the same bytes
 	}
-	b, _ := sddf.AppendRecord(nil, &spec.Records[spec.TagExtension-1], st.name, st.seen, st.gone, st.emitted, uint64(st.took), st.failed)
+	b, _ := sddf.AppendInner(nil, &spec.Records[spec.TagExtension-1], st.name, st.seen, st.gone, st.emitted, uint64(st.took), st.failed)
 	return b
 }
 

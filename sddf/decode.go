@@ -23,7 +23,10 @@ const (
 // decoder decodes values. Every length is checked against the bytes that remain
 // before anything is allocated, so that a few damaged bytes cannot ask for
 // gigabytes.
-type decoder struct{ source }
+type decoder struct {
+	source
+	bins []bin // of the packet at hand, if it has checksums
+}
 
 func wrong(k class, want string) error { return fmt.Errorf("found %v, expected %s", k, want) }
 
@@ -92,6 +95,27 @@ func (d *decoder) skipValue() error {
 	return nil
 }
 
+// skipElement passes one element of a packet. The content of a bin is not in the packet's checksum.
+func (d *decoder) skipElement() error {
+	if d.summing && d.need(1) == nil {
+		if k, _, _, _ := form(d.buf[d.pos]); k == classBytes {
+			_, err := d.blob()
+			return err
+		}
+	}
+	return d.skipValue()
+}
+
+// skipRest passes the last n elements of a packet.
+func (d *decoder) skipRest(n int) error {
+	for ; n > 0; n-- {
+		if err := d.skipElement(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (d *decoder) skipN(n int) error {
 	for ; n > 0; n-- {
 		if err := d.skipValue(); err != nil {
@@ -105,7 +129,7 @@ func (d *decoder) skipN(n int) error {
 // string, uint64, int64 (if negative), float64 or bool. Anything else is
 // passed over and nil.
 func (d *decoder) scalar() (any, error) {
-	at := d.offset()
+	at := d.here()
 	k, v, err := d.head()
 	if err != nil {
 		return nil, err
@@ -124,7 +148,7 @@ func (d *decoder) scalar() (any, error) {
 	case classFloat64:
 		return math.Float64frombits(v), nil
 	}
-	d.seek(at)
+	d.back(at)
 	if k == classStr {
 		return d.str()
 	}
@@ -164,7 +188,7 @@ func (d *decoder) value(typ string) (any, error) {
 	case spec.Str:
 		return d.str()
 	case spec.Bytes:
-		return d.bytes()
+		return d.content()
 	case spec.Packed:
 		return d.blob()
 	}
@@ -240,25 +264,51 @@ func (d *decoder) float() (float64, error) {
 	return 0, wrong(k, "float")
 }
 
+// blob passes a bin among the elements of a packet.
 func (d *decoder) blob() (Blob, error) {
 	n, err := d.expect(classBytes)
 	if err != nil {
 		return Blob{}, err
 	}
 	b := Blob{Off: d.offset(), Len: int64(n)}
-	return b, d.skip(b.Len)
+	if d.summing {
+		d.bins = append(d.bins, bin{Blob: b, value: -1})
+	}
+	return b, d.leave(b.Len)
+}
+
+// content reads one.
+func (d *decoder) content() ([]byte, error) {
+	if !d.summing {
+		return d.bytes()
+	}
+	n, err := d.expect(classBytes)
+	if err != nil {
+		return nil, err
+	}
+	d.fold()
+	outside := d.sum
+	d.sum = 0
+	b := make([]byte, n)
+	if err := d.read(b); err != nil {
+		return nil, err
+	}
+	d.fold()
+	d.bins = append(d.bins, bin{Blob: Blob{sum: d.sum}, seen: true, value: -1})
+	d.sum = outside
+	return b, nil
 }
 
 // present skips the next n values and comes back, to verify that they are all there. It returns
 // how many bytes they are.
 func (d *decoder) present(n int) (size int64, err error) {
-	at := d.offset()
-	if err := d.skipN(n); err != nil {
-		return 0, err
-	}
-	size = d.offset() - at
-	d.seek(at)
-	return size, nil
+	at, summing := d.here(), d.summing
+	d.summing = false // the bytes come again
+	err = d.skipN(n)
+	size = d.offset() - at.off
+	d.back(at)
+	d.summing = summing
+	return size, err
 }
 
 // array decodes the elements of an array, or of one of several dimensions.
@@ -318,14 +368,14 @@ func (d *decoder) dimensions(elem string) (any, error) {
 			cells = lo
 		}
 	}
-	at := d.offset()
+	at := d.here()
 	if n, err = d.arrayLen(); err != nil {
 		return nil, err
 	}
 	if uint64(n) != cells {
 		return nil, fmt.Errorf("%d cells, expected %d", n, cells)
 	}
-	d.seek(at)
+	d.back(at)
 	if a.Cells, err = d.array(cell); err != nil {
 		return nil, err
 	}

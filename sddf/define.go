@@ -75,8 +75,7 @@ func (t *Type[T]) Write(w *Writer, v T) error {
 	if err != nil {
 		return err
 	}
-	w.buf = t.append(w.buf, tag, &v)
-	return w.written()
+	return w.write(sealedData(t.append(w.buf, tag, &v), len(w.buf), t.rec.Fields))
 }
 
 func (t *Type[T]) append(b []byte, tag uint32, v *T) []byte {

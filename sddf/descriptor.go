@@ -40,20 +40,19 @@ func (r *Reader) descriptor(p *Packet, n int) error {
 	if rec.Layout, err = d.layout(); err != nil {
 		return err
 	}
-	if err := r.define(rec); err != nil {
-		return err
-	}
-	p.Name, p.Record = rec.Name, r.recs[rec.Tag]
-	return d.skipN(n - 5)
+	p.Name, p.Record = rec.Name, rec
+	return d.skipRest(n - 5)
 }
 
 // define accepts a descriptor. A tag keeps its meaning through the whole stream;
 // saying the same again is allowed.
-func (r *Reader) define(rec *spec.Record) error {
+func (r *Reader) define(p *Packet) error {
+	rec := p.Record
 	if old := r.recs[rec.Tag]; old != nil {
 		if !reflect.DeepEqual(old, rec) {
 			return fmt.Errorf("tag %d redefined: old %q vs. new %q", rec.Tag, old.Name, rec.Name)
 		}
+		p.Record = old
 		return nil
 	}
 	if err := Check(rec); err != nil {
@@ -189,12 +188,12 @@ func (d *decoder) field() (f spec.Field, err error) {
 }
 
 func (d *decoder) layout() (*spec.Layout, error) {
-	at := d.offset()
+	at := d.here()
 	k, _, err := d.head()
 	if err != nil || k == classNil {
 		return nil, err
 	}
-	d.seek(at)
+	d.back(at)
 	extra, err := d.tuple("layout", 2)
 	if err != nil {
 		return nil, err

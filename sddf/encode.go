@@ -10,6 +10,8 @@ import (
 	"qinst.dev/sddf/spec"
 )
 
+// What the functions below append are whole packets, with their checksums.
+
 // Preamble returns a header and the descriptors of recs, the bytes that every
 // file of them starts with.
 func Preamble(producer string, recs []spec.Record) []byte {
@@ -22,34 +24,41 @@ func Preamble(producer string, recs []spec.Record) []byte {
 
 // AppendHeader appends a header packet.
 func AppendHeader(b []byte, producer string, attrs ...spec.Attr) []byte {
+	start := len(b)
 	b = appendPacket(b, 5, spec.Header)
 	b = appendStr(b, spec.Magic)
 	b = appendUint(b, spec.Version)
 	b = appendStr(b, producer)
-	return appendAttrs(b, attrs)
+	return sealed(appendAttrs(b, attrs), start)
 }
 
 // AppendAttribute appends an attribute packet.
 func AppendAttribute(b []byte, key string, value any) ([]byte, error) {
-	return appendScalar(appendStr(appendPacket(b, 3, spec.Attribute), key), value)
+	start := len(b)
+	b, err := appendScalar(appendStr(appendPacket(b, 3, spec.Attribute), key), value)
+	return sealed(b, start), err
 }
 
 // AppendCommand appends a command packet.
 func AppendCommand(b []byte, name string, args ...spec.Attr) []byte {
-	return appendAttrs(appendStr(appendPacket(b, 3, spec.Command), name), args)
+	start := len(b)
+	return sealed(appendAttrs(appendStr(appendPacket(b, 3, spec.Command), name), args), start)
 }
 
 // AppendCompressed appends a packet whose bytes are packets of the given size.
 func AppendCompressed(b []byte, codec string, size int, bytes []byte) []byte {
+	start := len(b)
 	b = appendStr(appendPacket(b, 4, spec.Compressed), codec)
-	return appendBytes(appendUint(b, uint64(size)), bytes)
+	b, _ = AppendSums(appendBytes(appendUint(b, uint64(size)), bytes), start)
+	return b
 }
 
 // AppendDescriptor appends a descriptor packet.
 func AppendDescriptor(b []byte, r *spec.Record) []byte {
+	start := len(b)
 	b = appendPacket(b, 6, spec.Descriptor)
 	b = appendUint(b, uint64(r.Tag))
-	return appendDescription(b, r)
+	return sealed(appendDescription(b, r), start)
 }
 
 // appendDescription appends the part of a descriptor after the tag.

@@ -31,7 +31,7 @@ func ExampleNewWriter() {
 			fmt.Println(err)
 		}
 	}
-	if err := w.Flush(); err != nil {
+	if err := w.Close(); err != nil {
 		fmt.Println(err)
 	}
 
@@ -57,7 +57,7 @@ func ExampleField() {
 	var file bytes.Buffer
 	w := sddf.NewWriter(&file, "my program", nil)
 	_ = miss.Write(w, cacheMiss{"users/17", 4096, time.Second})
-	_ = w.Flush()
+	_ = w.Close()
 
 	r, _ := sddf.NewReader(bytes.NewReader(file.Bytes()), int64(file.Len()))
 	for rec := range r.Records() {

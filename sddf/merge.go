@@ -32,7 +32,7 @@ func Merge(w *Writer, by string, files ...*Reader) error {
 			}
 		}
 		if first == nil {
-			return w.Flush()
+			return w.Close()
 		}
 		if err := w.Data(first.tags[first.packet.Record.Tag], first.packet.Values...); err != nil {
 			return err

@@ -161,8 +161,11 @@ func AppendPacketHead(b []byte, tag uint32, n int) []byte {
 	return appendUint(appendPacket(b, 2+n, spec.Data), uint64(tag))
 }
 
-// Packet writes a packet that was made elsewhere.
-func (w *Writer) Packet(b []byte) error {
-	w.buf = append(w.buf, b...)
-	return w.written()
+// Packet writes a packet that was made elsewhere, without checksums.
+func (w *Writer) Packet(packet []byte) error {
+	b, err := AppendSums(append(w.buf, packet...), len(w.buf))
+	if err != nil {
+		return w.fail(err)
+	}
+	return w.write(b)
 }

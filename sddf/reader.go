@@ -14,7 +14,7 @@ import (
 type Packet struct {
 	Kind spec.PacketKind
 	Off  int64 // offset in the file
-	Len  int64 // bytes
+	Len  int64 // bytes, with its checksums
 
 	// Name is the producer of a header, the key of an attribute, the name of
 	// a command, and the record's name of a descriptor or data packet.
@@ -38,7 +38,12 @@ type Packet struct {
 	Time uint64
 	// Continues says that a header begins a segment of the preceding stream.
 	Continues bool
+
+	sums int64 // of Len
 }
+
+// Body returns the packet's length without its checksums.
+func (p *Packet) Body() int64 { return p.Len - p.sums }
 
 // Field returns the value of a data packet's field, nil if there is none of that name.
 func (p *Packet) Field(name string) any {
@@ -56,6 +61,9 @@ func (p *Packet) Field(name string) any {
 // Blob is the position of a packed block's bytes; see [Reader.ReadBlob].
 type Blob struct {
 	Off, Len int64
+
+	sum    uint32
+	summed bool // the file has sum
 }
 
 // DamageError reports the part of a file that is not readable.
@@ -92,12 +100,17 @@ type Reader struct {
 
 	carried bool // records that carry others are decoded, selected or not
 	unasked bool // it was not
+
+	search  []byte  // for the next packet behind damage
+	segment Segment // of the packets so far
+	damaged bool    // some are not among them
+	packed  bool    // some are compressed
 }
 
 // NewReader returns a reader of a file of the given size. If the file does not begin with a
 // header, the error says what it begins with.
 func NewReader(file io.ReaderAt, size int64) (*Reader, error) {
-	r := &Reader{file: file, dec: decoder{source{r: file, size: size}}, recs: map[uint32]*spec.Record{}}
+	r := &Reader{file: file, dec: decoder{source: source{r: file, size: size}}, recs: map[uint32]*spec.Record{}}
 	if size == 0 {
 		return nil, errors.New("empty, expected an SDDF file: a program that is killed at once leaves this")
 	}
@@ -105,25 +118,21 @@ func NewReader(file io.ReaderAt, size int64) (*Reader, error) {
 	if _, err := file.ReadAt(head, 0); err != nil && err != io.EOF {
 		return nil, err
 	}
-	n, err := r.dec.arrayLen()
-	if err == nil {
-		var kind uint64
-		if kind, err = r.dec.unsigned(spec.U8); err == nil && kind != uint64(spec.Header) {
-			err = errNoHeader
-		}
-	}
-	if err == nil {
-		err = r.header(&r.packet, n-1)
+	p := &r.packet
+	err := r.whole(p)
+	if err == nil && p.Kind != spec.Header {
+		err = errNoHeader
 	}
 	var version versionError
 	switch {
 	case errors.As(err, &version):
 		return nil, err
+	case errors.Is(err, errSum):
+		return nil, fmt.Errorf("the file's header is damaged: %w", err)
 	case err != nil:
 		return nil, fmt.Errorf("not an SDDF file: it starts with %q, expected the header packet [0, %q, %d, producer, attributes]", head, spec.Magic, spec.Version)
 	}
-	r.packet.Len = r.dec.offset()
-	r.first = r.packet
+	r.first = *p
 	r.Producer = r.packet.Name
 	return r, nil
 }
@@ -133,14 +142,13 @@ var errNoHeader = errors.New("no header")
 type versionError uint64
 
 func (v versionError) Error() string {
-	return fmt.Sprintf("SDDF version %d, expected version %d to %d", uint64(v), spec.OldestVersion, spec.Version)
+	return fmt.Sprintf("SDDF version %d, expected version %d, or %d to %d", uint64(v), spec.Version, spec.OldestVersion, spec.LastUnchecked)
 }
 
 // Header returns the file's first packet, which Next does not.
 func (r *Reader) Header() *Packet { return &r.first }
 
-// header reads ["SDDF", version, producer, {attribute: value}] after the kind. If the header does
-// not begin a segment of the same stream, the descriptors so far must be forgotten.
+// header reads ["SDDF", version, producer, {attribute: value}] after the kind.
 func (r *Reader) header(p *Packet, n int) error {
 	if n < 2 {
 		return errNoHeader
@@ -153,10 +161,10 @@ func (r *Reader) header(p *Packet, n int) error {
 	if err != nil {
 		return err
 	}
-	if version < spec.OldestVersion || version > spec.Version {
+	if version != spec.Version && (version < spec.OldestVersion || version > spec.LastUnchecked) {
 		return versionError(version)
 	}
-	r.Version, p.Value = int(version), version
+	p.Value = version
 	if n > 2 {
 		if p.Name, err = r.dec.str(); err != nil {
 			return err
@@ -167,6 +175,13 @@ func (r *Reader) header(p *Packet, n int) error {
 			return err
 		}
 	}
+	return r.dec.skipRest(n - 4)
+}
+
+// enter begins the stream or segment of a header. If that is not a segment of the same stream, the
+// descriptors so far must be forgotten.
+func (r *Reader) enter(p *Packet) {
+	r.Version = int(p.Value.(uint64))
 	stream, segment := attr(p.Attrs, spec.AttrStream), attr(p.Attrs, spec.AttrSegment)
 	if s, ok := segment.(uint64); ok && s > 0 && stream == r.stream {
 		p.Continues = true
@@ -174,7 +189,7 @@ func (r *Reader) header(p *Packet, n int) error {
 		clear(r.recs)
 	}
 	r.stream = stream
-	return r.dec.skipN(n - 4)
+	r.segment, r.damaged, r.packed = Segment{}, false, false
 }
 
 func attr(list []spec.Attr, key string) any {
@@ -199,13 +214,73 @@ func (r *Reader) Next() (*Packet, error) {
 	if d.remaining() <= 0 {
 		return nil, io.EOF
 	}
-	if err := r.read(p); err != nil {
-		damage := &DamageError{p.Off, r.resync(p.Off), noEOF(err)}
+	if err := r.whole(p); err != nil {
+		r.damaged = true
+		damage := &DamageError{p.Off, r.resync(p), noEOF(err)}
 		d.seek(damage.End)
 		return nil, damage
 	}
-	p.Len = d.offset() - p.Off
 	return p, nil
+}
+
+// whole reads a packet, compares its checksums, and takes in what it says of the packets that follow.
+func (r *Reader) whole(p *Packet) error {
+	d := &r.dec
+	d.begin(r.Version >= spec.FirstChecked || r.headerNext())
+	if err := r.read(p); err != nil {
+		return err
+	}
+	if p.Kind == spec.Header && p.Value.(uint64) < spec.FirstChecked {
+		d.summing = false
+	}
+	body := d.offset()
+	var last uint32
+	if d.summing {
+		var err error
+		last, err = r.sums()
+		p.Len, p.sums = d.offset()-p.Off, d.offset()-body
+		if err != nil {
+			return err
+		}
+		for _, b := range d.bins {
+			if b.value >= 0 {
+				p.Values[b.value] = b.Blob
+			}
+		}
+	}
+	p.Len = d.offset() - p.Off
+	switch p.Kind {
+	case spec.Header:
+		r.enter(p)
+		return nil
+	case spec.Descriptor:
+		if err := r.define(p); err != nil {
+			return err
+		}
+	case spec.Check:
+		if err := r.check(p); err != nil {
+			return err
+		}
+	case spec.Compressed:
+		r.packed = true
+	}
+	r.segment.Packets++
+	r.segment.Sum += last
+	return nil
+}
+
+// check compares a check with the packets before it, if they were all read and none stands for others.
+func (r *Reader) check(p *Packet) error {
+	if r.damaged || r.packed {
+		return nil
+	}
+	if n := p.Value.(uint64); n != r.segment.Packets {
+		return fmt.Errorf("found %d packets in a segment of %d", r.segment.Packets, n)
+	}
+	if sum := p.Values[0].(uint64); sum != uint64(r.segment.Sum) {
+		return wrongSum("a segment", uint32(sum), r.segment.Sum)
+	}
+	return nil
 }
 
 // Packets returns the packets that are left, and the damage between them.
@@ -224,21 +299,40 @@ func (r *Reader) Packets() iter.Seq2[*Packet, error] {
 	}
 }
 
-// resync returns the offset of the first header after off, the size of the file if there is none.
-func (r *Reader) resync(off int64) int64 {
-	mark := append([]byte{byte(spec.Header)}, appendStr(nil, spec.Magic)...)
-	buf := make([]byte, max(2*len(mark), int(min(64<<10, r.dec.size-off))))
-	for off++; off < r.dec.size; off += int64(len(buf) - len(mark)) {
+// mark is how a header goes on behind its first byte.
+var mark = append([]byte{byte(spec.Header)}, appendStr(nil, spec.Magic)...)
+
+// headerNext reports whether the next packet is a header.
+func (r *Reader) headerNext() bool {
+	d := &r.dec
+	_ = d.need(1 + len(mark))
+	return d.n > d.pos && bytes.HasPrefix(d.buf[d.pos+1:d.n], mark)
+}
+
+// resync returns where reading continues after a damaged packet: at the first header behind it, or packet
+// whose checksums are right, or else at the end of the file. If the packet's own form was right, the next one is most
+// likely behind it.
+func (r *Reader) resync(p *Packet) int64 {
+	off, end := p.Off, p.Off+p.Len
+	checked := r.Version >= spec.FirstChecked
+	if checked && p.Len > 0 && (end == r.dec.size || r.packetAt(end)) {
+		return end
+	}
+	// The work is bounded, because a hostile file could make each byte look like a long packet's first.
+	most := r.dec.loaded + maxSearch*(r.dec.size-off) + sourceBuf
+	if r.search == nil {
+		r.search = make([]byte, max(2*len(mark), int(min(64<<10, r.dec.size-off))))
+	}
+	buf := r.search
+	for off++; off < r.dec.size; off += int64(len(buf) - 2 - len(mark)) {
 		n, _ := r.file.ReadAt(buf[:min(int64(len(buf)), r.dec.size-off)], off)
-		for at := 0; ; at++ {
-			i := bytes.Index(buf[at:n], mark)
-			if i < 0 {
-				break
+		for i := 0; i+3 < n; i++ {
+			short := buf[i] >= 0x92 && buf[i] <= 0x9f && buf[i+1] <= byte(spec.Check)
+			if !short && (buf[i] != 0xdc || buf[i+3] > byte(spec.Check)) { // from 16 elements on
+				continue
 			}
-			at += i
-			// The array's head is the byte before, because a header has fewer than 16 elements.
-			if at > 0 && buf[at-1]&0xf0 == 0x90 && buf[at-1] >= 0x93 {
-				return off + int64(at) - 1
+			if bytes.HasPrefix(buf[i+1:n], mark) || checked && r.dec.loaded < most && r.packetAt(off+int64(i)) {
+				return off + int64(i)
 			}
 		}
 		if n < len(buf) {
@@ -246,6 +340,28 @@ func (r *Reader) resync(off int64) int64 {
 		}
 	}
 	return r.dec.size
+}
+
+// maxSearch is how many times the rest of a file may be read to find the packet behind a damaged one.
+const maxSearch = 16
+
+// packetAt reports whether there is a packet whose checksums are right; that of a bin's content is not asked for.
+func (r *Reader) packetAt(off int64) bool {
+	d := &r.dec
+	d.seek(off)
+	d.begin(true)
+	n, err := d.arrayLen()
+	if err != nil || n < 2 {
+		return false
+	}
+	if kind, err := d.unsigned(spec.U8); err != nil || kind > uint64(spec.Check) {
+		return false
+	}
+	if d.skipRest(n-1) != nil {
+		return false
+	}
+	_, err = r.sums()
+	return err == nil
 }
 
 func noEOF(err error) error {
@@ -281,8 +397,10 @@ func (r *Reader) read(p *Packet) error {
 		return r.command(p, n-1)
 	case uint64(spec.Compressed):
 		return r.compressed(p, n-1)
+	case uint64(spec.Check):
+		return r.readCheck(p, n-1)
 	}
-	return fmt.Errorf("packet kind %d, expected 0 to %d", kind, spec.Compressed)
+	return fmt.Errorf("packet kind %d, expected 0 to %d", kind, spec.Check)
 }
 
 func (r *Reader) attribute(p *Packet, n int) (err error) {
@@ -295,7 +413,7 @@ func (r *Reader) attribute(p *Packet, n int) (err error) {
 	if p.Value, err = r.dec.scalar(); err != nil {
 		return err
 	}
-	return r.dec.skipN(n - 2)
+	return r.dec.skipRest(n - 2)
 }
 
 func (r *Reader) command(p *Packet, n int) (err error) {
@@ -305,7 +423,7 @@ func (r *Reader) command(p *Packet, n int) (err error) {
 	if p.Attrs, err = r.dec.attrs(); err != nil {
 		return err
 	}
-	return r.dec.skipN(n - 2)
+	return r.dec.skipRest(n - 2)
 }
 
 // compressed skips a compressed packet. Name is its codec, Value the size of its content, and
@@ -332,7 +450,32 @@ func (r *Reader) compressed(p *Packet, n int) (err error) {
 		return fmt.Errorf("compressed packet of %d bytes in %d, expected at most %d times as many", size, b.Len, spec.MaxRatio)
 	}
 	p.Value, p.Values = size, []any{b}
-	return r.dec.skipN(n - 3)
+	r.stands(0)
+	return r.dec.skipRest(n - 3)
+}
+
+// readCheck reads how many packets there are, and their checksum.
+func (r *Reader) readCheck(p *Packet, n int) error {
+	if n < 2 {
+		return fmt.Errorf("check of %d elements, expected 2", n)
+	}
+	packets, err := r.dec.unsigned(spec.U64)
+	if err != nil {
+		return err
+	}
+	sum, err := r.dec.unsigned(spec.U32)
+	if err != nil {
+		return err
+	}
+	p.Value, p.Values = packets, []any{sum}
+	return r.dec.skipRest(n - 2)
+}
+
+// stands notes that value i of the packet is the last bin, whose checksum comes behind the packet.
+func (r *Reader) stands(i int) {
+	if bins := r.dec.bins; len(bins) > 0 {
+		bins[len(bins)-1].value = i
+	}
 }
 
 func (r *Reader) data(p *Packet, n int) error {
@@ -344,7 +487,7 @@ func (r *Reader) data(p *Packet, n int) error {
 		p.Record = r.recs[uint32(tag)]
 	}
 	if p.Record == nil {
-		return r.dec.skipN(n - 1)
+		return r.dec.skipRest(n - 1)
 	}
 	p.Name = p.Record.Name
 	fields := p.Record.Fields
@@ -359,7 +502,7 @@ func (r *Reader) data(p *Packet, n int) error {
 		case r.carried && carries(p.Record):
 			all = true
 		case r.unasked:
-			return r.dec.skipN(n - 1)
+			return r.dec.skipRest(n - 1)
 		}
 	}
 	if cap(r.values) < len(fields) {
@@ -371,7 +514,14 @@ func (r *Reader) data(p *Packet, n int) error {
 	p.Values = r.values[:len(fields)]
 	for i := range fields {
 		if p.Values[i] = nil; !all && !contains(want, fields[i].Name) {
-			err = r.dec.skipValue()
+			if t := fields[i].Type; t == spec.Packed || t == spec.Bytes {
+				_, err = r.dec.blob()
+			} else {
+				err = r.dec.skipValue()
+			}
+		} else if r.dec.summing && fields[i].Type == spec.Packed {
+			_, err = r.dec.blob() // with its checksum, later
+			r.stands(i)
 		} else {
 			p.Values[i], err = r.dec.value(fields[i].Type)
 		}
@@ -379,7 +529,7 @@ func (r *Reader) data(p *Packet, n int) error {
 			return fmt.Errorf("%q record, field %q: %w", p.Name, fields[i].Name, noEOF(err))
 		}
 	}
-	return r.dec.skipN(n - 1 - len(fields))
+	return r.dec.skipRest(n - 1 - len(fields))
 }
 
 func contains(list []string, s string) bool {
@@ -394,12 +544,16 @@ func contains(list []string, s string) bool {
 // File returns the file that the reader reads from.
 func (r *Reader) File() io.ReaderAt { return r.file }
 
-// ReadBlob appends a packed block's bytes to buf.
+// ReadBlob appends a packed block's bytes to buf. If they are not those that were written, the error is a
+// [*DamageError].
 func (r *Reader) ReadBlob(buf []byte, b Blob) ([]byte, error) {
 	n := len(buf)
 	buf = append(buf, make([]byte, b.Len)...)
 	if _, err := r.file.ReadAt(buf[n:], b.Off); err != nil && err != io.EOF {
 		return nil, err
+	}
+	if !b.Whole(buf[n:]) {
+		return nil, &DamageError{b.Off, b.Off + b.Len, wrongSum("bytes", b.sum, checksum(0, buf[n:]))}
 	}
 	return buf, nil
 }
@@ -420,7 +574,7 @@ func (r *Reader) Inner(tail []byte) (*Packet, error) {
 	if err := in.read(p); err != nil {
 		return nil, noEOF(err)
 	}
-	if p.Len = in.dec.offset(); p.Kind == spec.Header || p.Len != int64(len(tail)) {
+	if p.Len = in.dec.offset(); p.Kind == spec.Header || p.Kind == spec.Descriptor || p.Len != int64(len(tail)) {
 		return nil, fmt.Errorf("%d of %d bytes are a packet of kind %d", p.Len, len(tail), p.Kind)
 	}
 	return p, nil

@@ -3,6 +3,7 @@ package sddf
 import (
 	"encoding/binary"
 	"fmt"
+	"hash/crc32"
 	"io"
 )
 
@@ -15,6 +16,12 @@ type source struct {
 	pos  int   // next byte in buf
 	n    int   // bytes in buf
 	buf  [sourceBuf]byte
+
+	table   *crc32.Table
+	summing bool   // the packet at hand has checksums
+	sum     uint32 // of its bytes before buf[from], without the content of bins
+	from    int
+	loaded  int64 // bytes read from r
 }
 
 const sourceBuf = 4 << 10
@@ -36,12 +43,15 @@ func (s *source) need(n int) error {
 	if s.n-s.pos >= n {
 		return nil
 	}
+	s.fold()
+	s.from = 0
 	s.n = copy(s.buf[:], s.buf[s.pos:s.n])
 	s.off, s.pos = s.off+int64(s.pos), 0
 	want := int(min(int64(len(s.buf)), s.size-s.off))
 	for s.n < want {
 		m, err := s.r.ReadAt(s.buf[s.n:want], s.off+int64(s.n))
 		s.n += m
+		s.loaded += int64(m)
 		if m == 0 {
 			if err == nil || err == io.EOF {
 				break
@@ -113,10 +123,15 @@ func (s *source) read(p []byte) error {
 	if n == len(p) {
 		return nil
 	}
+	s.fold()
 	off := s.offset()
 	m, err := s.r.ReadAt(p[n:], off)
+	s.loaded += int64(m)
 	if m == len(p)-n {
 		s.seek(off + int64(m))
+		if s.summing {
+			s.sum, s.from = checksum(s.sum, p[n:]), s.pos
+		}
 		return nil
 	}
 	if err == nil || err == io.EOF {
@@ -125,10 +140,62 @@ func (s *source) read(p []byte) error {
 	return err
 }
 
+// skip passes over n bytes, and reads them only for their checksum.
 func (s *source) skip(n int64) error {
 	if n > s.remaining() {
 		return io.ErrUnexpectedEOF
 	}
+	for s.summing && n > int64(s.n-s.pos) {
+		n -= int64(s.n - s.pos)
+		s.pos = s.n
+		if err := s.need(1); err != nil {
+			return err
+		}
+	}
 	s.seek(s.offset() + n)
 	return nil
+}
+
+// begin begins a packet, which may have checksums.
+func (d *decoder) begin(summing bool) {
+	if summing && d.table == nil {
+		d.table = castagnoli()
+	}
+	d.summing, d.sum, d.from, d.bins = summing, 0, d.pos, d.bins[:0]
+}
+
+// fold adds the bytes since the last call to the checksum.
+func (s *source) fold() {
+	if s.summing {
+		s.sum = crc32.Update(s.sum, s.table, s.buf[s.from:s.pos])
+		s.from = s.pos
+	}
+}
+
+// leave goes past n bytes that are not in the checksum.
+func (s *source) leave(n int64) error {
+	if n > s.remaining() {
+		return io.ErrUnexpectedEOF
+	}
+	s.fold()
+	s.seek(s.offset() + n)
+	s.from = s.pos
+	return nil
+}
+
+// place is where a source was.
+type place struct {
+	off int64
+	sum uint32
+}
+
+func (s *source) here() place {
+	s.fold()
+	return place{s.offset(), s.sum}
+}
+
+// back goes to where the source was.
+func (s *source) back(p place) {
+	s.seek(p.off)
+	s.sum, s.from = p.sum, s.pos
 }

@@ -7,7 +7,7 @@ import (
 	"qinst.dev/sddf/spec"
 )
 
-// Writer writes a file. Its methods return the first error that occurred, and do
+// Writer writes a file, which [Writer.Close] completes. Its methods return the first error that occurred, and do
 // nothing after it. One goroutine at a time may use it.
 type Writer struct {
 	w        io.Writer
@@ -19,6 +19,7 @@ type Writer struct {
 	byTag    map[uint32]*spec.Record
 	next     uint32
 	kinds    map[*kind]uint32 // tags of users' records
+	packets  Segment
 	err      error
 }
 
@@ -46,8 +47,7 @@ func (w *Writer) Define(rec spec.Record) error {
 	w.byTag[rec.Tag] = &rec
 	w.recs = append(w.recs, &rec)
 	w.next = max(w.next, rec.Tag+1)
-	w.buf = AppendDescriptor(w.buf, &rec)
-	return w.written()
+	return w.write(AppendDescriptor(w.buf, &rec))
 }
 
 // Attribute writes a stream attribute: a string, an integer, a float or a bool.
@@ -56,9 +56,8 @@ func (w *Writer) Attribute(key string, value any) error {
 	if err != nil {
 		return w.fail(err)
 	}
-	w.buf = b
 	w.attrs = append(w.attrs, spec.Attr{Key: key, Value: value})
-	return w.written()
+	return w.write(b)
 }
 
 // Segment begins a new segment: header, descriptors and attributes are written once more, so that
@@ -66,20 +65,21 @@ func (w *Writer) Attribute(key string, value any) error {
 // names, must be written again.
 func (w *Writer) Segment() error {
 	w.segment++
-	w.buf = AppendHeader(w.buf, w.producer, spec.Attr{Key: spec.AttrSegment, Value: w.segment})
+	w.buf = AppendHeader(w.packets.AppendCheck(w.buf), w.producer, spec.Attr{Key: spec.AttrSegment, Value: w.segment})
+	w.packets = Segment{}
 	for _, r := range w.recs {
-		w.buf = AppendDescriptor(w.buf, r)
+		_ = w.write(AppendDescriptor(w.buf, r))
 	}
 	for _, a := range w.attrs {
-		w.buf, _ = AppendAttribute(w.buf, a.Key, a.Value)
+		b, _ := AppendAttribute(w.buf, a.Key, a.Value)
+		_ = w.write(b)
 	}
-	return w.written()
+	return w.err
 }
 
 // Command writes a command packet.
 func (w *Writer) Command(name string, args ...spec.Attr) error {
-	w.buf = AppendCommand(w.buf, name, args...)
-	return w.written()
+	return w.write(AppendCommand(w.buf, name, args...))
 }
 
 // Data writes a data packet: a value for each field of the record that has the
@@ -94,8 +94,7 @@ func (w *Writer) Data(tag uint32, values ...any) error {
 	if err != nil {
 		return w.fail(err) // without half a packet
 	}
-	w.buf = b
-	return w.written()
+	return w.write(b)
 }
 
 // AppendRecord appends a data packet; see [Writer.Data].
@@ -108,8 +107,14 @@ func AppendRecord(b []byte, rec *spec.Record, values ...any) ([]byte, error) {
 }
 
 func appendData(b []byte, rec *spec.Record, values []any) ([]byte, error) {
-	b = appendUint(appendPacket(b, 2+len(values), spec.Data), uint64(rec.Tag))
-	return AppendValues(b, rec.Fields, values...)
+	start := len(b)
+	b, err := AppendInner(b, rec, values...)
+	return sealedData(b, start, rec.Fields), err
+}
+
+// AppendInner appends a data packet without checksums, as entries carry it; see [Reader.Inner].
+func AppendInner(b []byte, rec *spec.Record, values ...any) ([]byte, error) {
+	return AppendValues(AppendPacketHead(b, rec.Tag, len(values)), rec.Fields, values...)
 }
 
 // Flush writes the buffered packets.
@@ -122,7 +127,17 @@ func (w *Writer) Flush() error {
 	return w.err
 }
 
-func (w *Writer) written() error {
+// Close ends the last segment with its check, and flushes. It does not close what the writer
+// writes to.
+func (w *Writer) Close() error {
+	w.buf = w.packets.AppendCheck(w.buf)
+	return w.Flush()
+}
+
+// write takes the buffer with one more packet, and its checksums.
+func (w *Writer) write(b []byte) error {
+	w.buf = b
+	w.packets.Add(b)
 	if len(w.buf) >= flushAt {
 		return w.Flush()
 	}

@@ -42,7 +42,7 @@ func TestReadCommands(t *testing.T) {
 		want []string
 	}{
 		{"info", []string{"8.00ms", "main returned, status 0", "3: 3 proc"}},
-		{"dump", []string{"header format=SDDF version=2", "entry events ticks=1000000 kind=enter probe=0", "data end"}},
+		{"dump", []string{"header format=SDDF version=4", "entry events ticks=1000000 kind=enter probe=0", "data end"}},
 		{"profile", []string{"wall 8.00ms, busy 10.0ms", "main.a", "75.0%"}},
 		{"report", []string{"PROCESSORS BUSY", "1  6.00ms  75.0%", "nothing lost, nothing degraded", "main.main > main.a"}},
 	} {

@@ -57,7 +57,7 @@ func TestType(t *testing.T) {
 	want := order{"a7", []line{{"nut", 3}, {"bolt", 4}}, map[string]any{"gift": true}, money{1999}, time.Unix(5, 6), 0}
 	var out bytes.Buffer
 	w := sddf.NewWriter(&out, "test", nil)
-	if err := errors.Join(orders.Write(w, want), w.Flush()); err != nil {
+	if err := errors.Join(orders.Write(w, want), w.Close()); err != nil {
 		t.Fatal(err)
 	}
 	r, err := sddf.NewReader(bytes.NewReader(out.Bytes()), int64(out.Len()))

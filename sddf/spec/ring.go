@@ -6,7 +6,7 @@ package spec
 // it lives.
 const (
 	RingMagic   = 0x676e695274736e69 // "instRing"
-	RingVersion = 7
+	RingVersion = 8
 
 	RingPage = 4096 // bytes of the head
 

@@ -12,8 +12,15 @@
 //	data        [3, tag, value ...]         one value a field, in order
 //	command     [4, name, {argument: value}]
 //	compressed  [5, codec, size, bytes]     packets of that size, but no header
+//	check       [6, packets, sum]           of the segment up to here
 //
-// A header begins a segment, which can be read without the packets before it. A field is [name,
+// Each packet is followed by its checksums, unsigned integers in the form 0xce: that of the content
+// of each bin among the packet's elements, then that of its other bytes. They are CRC-32C. The bytes
+// of events are checked apart, so that a reader that goes past them need not read them.
+//
+// A header begins a segment, which can be read without the packets before it. A check counts the
+// segment's packets behind the header, and has the sum, modulo 2^32, of the last checksum of each.
+// A field is [name,
 // type, unit, doc, {attribute: value}]. A layout describes the one field of type "packed" of its
 // record; see [Layout].
 package spec
@@ -27,7 +34,16 @@ package spec
 // Version 2 added segments, attributes of fields, the types i8, i16, f32, bytes,
 // time and duration, arrays of several dimensions with their extents, signed and
 // floating bit fields, and entries that carry a packet.
-const Version = 2
+//
+// Version 4 added checksums. There is no version 3, because a single bit that flips would make 2 of
+// it, and so a file whose packets have no checksums.
+const Version = 4
+
+// FirstChecked is the first version whose packets have checksums, LastUnchecked the last whose have none.
+const (
+	FirstChecked  = 4
+	LastUnchecked = 2
+)
 
 // OldestVersion is the oldest version that readers accept.
 const OldestVersion = 1
@@ -46,6 +62,7 @@ const (
 	Data
 	Command
 	Compressed // of other packets; see package pack
+	Check      // of a segment
 )
 
 // CommandWindow asks readers of a trace to take the stream for the part of it between two

@@ -156,7 +156,7 @@ func (f *follower) checkpoint(m *merger, ticks uint64) *checkpoint {
 		}
 	}
 	for _, th := range m.held {
-		c.held[th.id] = th.block.off + int64(th.pos)
+		c.held[th.id] = th.block.Off + int64(th.pos)
 	}
 	for p := range f.points {
 		c.points = append(c.points, p)

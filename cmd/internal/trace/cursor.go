@@ -100,12 +100,12 @@ func (c *cursor) load() bool {
 		b := c.blocks[0]
 		c.blocks = c.blocks[1:]
 		c.lost = c.lost || b.seq != c.block.seq+1
-		if cap(c.buf) < int(b.len) {
-			c.buf = make([]byte, b.len)
+		if cap(c.buf) < int(b.Len) {
+			c.buf = make([]byte, b.Len)
 		}
-		c.buf = c.buf[:b.len]
-		n, err := c.t.reader.File().ReadAt(c.buf, b.off)
-		if n < len(c.buf) && err != nil && err != io.EOF {
+		c.buf = c.buf[:b.Len]
+		n, err := c.t.reader.File().ReadAt(c.buf, b.Off)
+		if n < len(c.buf) && err != nil && err != io.EOF || !b.Whole(c.buf[:n]) {
 			c.losses.BlockDamage++
 			c.lost = true
 			continue

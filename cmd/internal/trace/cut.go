@@ -25,7 +25,7 @@ func (t *Trace) Cut(w io.Writer, from, to Time) error {
 			return err
 		}
 	}
-	return c.w.Flush()
+	return c.w.Close()
 }
 
 type cutter struct {

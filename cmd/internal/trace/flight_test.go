@@ -69,7 +69,7 @@ func keptOnly(t *rapid.T, file []byte, dropped func(thread, blocks int) int) []b
 		}
 		return nil
 	})
-	if err := w.Flush(); err != nil {
+	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
 	return out.Bytes()

@@ -159,11 +159,29 @@ func (ix *indexer) packet(p *sddf.Packet) error {
 	case p.Kind == spec.Data && p.Record != nil && p.Record.Tag >= spec.FirstUserTag:
 		ix.own[p.Name]++
 	case p.Kind == spec.Data && p.Record != nil:
-		if !ix.data(&row{p, false}) {
+		if !ix.whole(p) {
+			ix.t.losses.TailBytes += p.Len
+		} else if !ix.data(&row{p, false}) {
 			ix.t.losses.Records++
 		}
 	}
 	return nil
+}
+
+// whole reports whether the packed block of a record is as it was written. Of a damaged one an earlier record may say the
+// same, or less. Blocks of events are compared when they are read.
+func (ix *indexer) whole(p *sddf.Packet) bool {
+	if p.Record.Layout == nil || p.Record.Tag == spec.TagEvents {
+		return true
+	}
+	for _, v := range p.Values {
+		if b, ok := v.(sddf.Blob); ok {
+			var damage *sddf.DamageError
+			_, err := ix.t.reader.ReadBlob(nil, b)
+			return !errors.As(err, &damage)
+		}
+	}
+	return true
 }
 
 // attribute processes a stream attribute. Segments repeat them.
@@ -406,7 +424,7 @@ func (ix *indexer) seen(ticks uint64) {
 func (ix *indexer) block(r *row) {
 	t := ix.t
 	blob := get[sddf.Blob](r, "events")
-	b := block{off: blob.Off, len: uint32(blob.Len), ticks: r.u("ticks"), seq: r.u("seq"),
+	b := block{Blob: blob, ticks: r.u("ticks"), seq: r.u("seq"),
 		g: r.u("g"), tid: uint32(r.u("tid")), p: int32(r.i("p"))}
 	th := uint32(r.u("thread"))
 	if r.bad || blob.Len > 1<<30 {
@@ -556,7 +574,7 @@ func (ix *indexer) blocksInOrder() {
 				// A buffer that was written before it was full occurs again. It can only grow, so
 				// a shorter one must be ignored.
 				last := &kept[len(kept)-1]
-				if b.len < last.len {
+				if b.Len < last.Len {
 					t.losses.Records++
 				} else {
 					*last = b

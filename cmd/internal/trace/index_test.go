@@ -17,7 +17,7 @@ func recorded(t *testing.T, write func(w *sddf.Writer)) *trace.Trace {
 	var out bytes.Buffer
 	w := sddf.NewWriter(&out, "test", spec.Records)
 	write(w)
-	if err := w.Flush(); err != nil {
+	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
 	tr, err := trace.New(bytes.NewReader(out.Bytes()), int64(out.Len()))

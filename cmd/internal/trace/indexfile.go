@@ -72,7 +72,7 @@ func (t *Trace) writeIndex(w io.Writer, every int) error {
 		next = events + max(every, 8*c.weight())
 		return c.write(out)
 	}
-	return errors.Join(m.run(), m.flush(), out.Flush())
+	return errors.Join(m.run(), m.flush(), out.Close())
 }
 
 // stream is the identity of the trace's stream, 0 in a file from before there was one.
@@ -109,7 +109,7 @@ func (c *checkpoint) write(w *sddf.Writer) error {
 			return err
 		}
 	}
-	return errors.Join(inner.Flush(), checkpointRecord.Write(w, head), statesRecord.Write(w, checkpointStates{states.Bytes()}))
+	return errors.Join(inner.Close(), checkpointRecord.Write(w, head), statesRecord.Write(w, checkpointStates{states.Bytes()}))
 }
 
 // indexFile is an opened index.
@@ -157,7 +157,7 @@ func (ix *indexFile) read(size int64, t *Trace) (err error) {
 			}
 			ix.list = append(ix.list, head)
 		case p.Kind == spec.Data && p.Name == "states" && len(ix.list) > 0:
-			ix.list[len(ix.list)-1].states = sddf.Blob{Off: p.Off, Len: p.Len}
+			ix.list[len(ix.list)-1].states = sddf.Blob{Off: p.Off, Len: p.Body()}
 		}
 	}
 	if attrs[attrIndexSize] != any(uint64(t.Size)) || attrs[attrIndexStream] != any(t.stream()) ||

@@ -180,7 +180,7 @@ func (m *model) record(th *thread, point uint32) {
 	if g == nil {
 		return
 	}
-	at := th.block.off + int64(th.pos) + 16
+	at := th.block.Off + int64(th.pos) + 16
 	m.emit(Event{Kind: Record, G: g.id, Slot: g.slot, By: NoSlot, arg: uint64(point), obj: uint64(at), aux: uint32(th.arg(1)), Thread: ThreadID(th.id)})
 }
 

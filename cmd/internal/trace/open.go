@@ -44,11 +44,10 @@ type Trace struct {
 
 // block is the position of one event buffer and the context in its head.
 type block struct {
-	off   int64
+	sddf.Blob
 	ticks uint64
 	seq   uint64
 	g     uint64
-	len   uint32
 	tid   uint32
 	p     int32
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sort"
 
+	"qinst.dev/sddf"
 	"qinst.dev/sddf/spec"
 )
 
@@ -144,7 +145,7 @@ func blocksUpTo(bs []block, ticks uint64) int {
 // behind returns a thread's buffers from its first entry that is later than ticks, or that is at
 // offset held. The first buffer begins there, with the context left by the entries before it.
 func (t *Trace) behind(bs []block, ticks uint64, held int64) []block {
-	first := slices.IndexFunc(bs, func(b block) bool { return held >= b.off && held < b.off+int64(b.len) })
+	first := slices.IndexFunc(bs, func(b block) bool { return held >= b.Off && held < b.Off+b.Len })
 	if held == 0 {
 		first = blocksUpTo(bs, ticks) - 1 // the last that begins so early may end later
 	}
@@ -152,10 +153,10 @@ func (t *Trace) behind(bs []block, ticks uint64, held int64) []block {
 	var head blockHead
 	for cur.next() {
 		head.follow(cur)
-		at := cur.block.off + int64(cur.pos)
+		at := cur.block.Off + int64(cur.pos)
 		if at == held || held == 0 && cur.time > ticks {
 			b := cur.block
-			b.off, b.len = at, uint32(len(cur.buf)-cur.pos)
+			b.Blob = sddf.Blob{Off: at, Len: int64(len(cur.buf) - cur.pos)} // its checksum was that of all
 			b.ticks, b.g, b.p = cur.time-cur.word>>32, head.g, head.p
 			return append([]block{b}, cur.blocks...)
 		}

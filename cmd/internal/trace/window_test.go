@@ -228,7 +228,7 @@ func shifted(t *rapid.T, data []byte, skew []int) []byte {
 			t.Fatal(err)
 		}
 	}
-	if err := w.Flush(); err != nil {
+	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
 	return out.Bytes()

@@ -24,7 +24,7 @@ func manyRecords(n int) []byte {
 	for i := range n {
 		t.Write(w, five{"some key", uint32(i), int64(i) << 20, time.Duration(i), i%2 == 0})
 	}
-	w.Flush()
+	w.Close()
 	return out.Bytes()
 }
 

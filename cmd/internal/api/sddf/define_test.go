@@ -86,7 +86,7 @@ func TestDefine(t *testing.T) {
 			t.Fatal(err)
 		}
 		all.Write(w, x)
-		w.Flush()
+		w.Close()
 		r, err := sddf.NewReader(bytes.NewReader(out.Bytes()), int64(out.Len()))
 		if err != nil {
 			t.Fatal(err)
@@ -176,7 +176,7 @@ func TestDecodeMismatch(t *testing.T) {
 	var out bytes.Buffer
 	w := sddf.NewWriter(&out, "t", nil)
 	sddf.Define[wide]("n").Write(w, wide{1000})
-	w.Flush()
+	w.Close()
 	ps, err := read(t, out.Bytes())
 	if err != nil {
 		t.Fatal(err)

@@ -61,7 +61,7 @@ func (x example) write() []byte {
 		3, 0, 0, 1, 16, 0, 0, 0, // word 0: delta 16, kind 1, probe 3
 		3, 0, 0, 2, 32, 0, 0, 0, // word 0: delta 32, kind 2, probe 3
 	})
-	w.Flush()
+	w.Close()
 	return out.Bytes()
 }
 
@@ -97,19 +97,21 @@ func exampleText() string {
 			from += n
 		}
 	}
-	header := true
-	for {
-		p, err := r.Next()
+	packet := func(p *sddf.Packet, what, sums string) {
+		line(p.Off+p.Body(), what)
+		line(p.Off+p.Len, sums)
+	}
+	packet(r.Header(), fmt.Sprintf(`header: version %d, written by "ex"`, spec.Version), "its checksum")
+	for p, err := range r.Packets() {
 		if err != nil {
-			line(int64(len(data)), "")
-			break
+			panic(err)
 		}
-		if header {
-			line(p.Off, `header: version 2, written by "ex"`)
-			header = false
+		sums := "its checksum"
+		if p.Kind == spec.Data {
+			sums = "its checksums: of the 16 bytes, of the rest"
 		}
-		line(p.Off+p.Len, map[spec.PacketKind]string{spec.Attribute: `attribute: program = "p"`, spec.Descriptor: `descriptor: tag 7 is "ev"`,
-			spec.Data: "data: an ev; enter at 116, exit at 148"}[p.Kind])
+		packet(p, map[spec.PacketKind]string{spec.Attribute: `attribute: program = "p"`, spec.Descriptor: `descriptor: tag 7 is "ev"`,
+			spec.Data: "data: an ev; enter at 116, exit at 148", spec.Check: "check: 3 packets, and the sum of their checksums"}[p.Kind], sums)
 	}
 	b.WriteString("```\n")
 	return trimLines(b.String())

@@ -23,7 +23,7 @@ func file(f func(w *sddf.Writer)) *sddf.Reader {
 	var out bytes.Buffer
 	w := sddf.NewWriter(&out, "t", nil)
 	f(w)
-	w.Flush()
+	w.Close()
 	r, err := sddf.NewReader(bytes.NewReader(out.Bytes()), int64(out.Len()))
 	if err != nil {
 		panic(err)

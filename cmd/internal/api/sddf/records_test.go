@@ -18,7 +18,7 @@ func carrying(t testing.TB, damaged bool) []byte {
 	miss := spec.Record{Tag: 300, Name: "miss", Fields: []spec.Field{{Name: "key", Type: spec.Str}, {Name: "n", Type: spec.U32}}}
 	var block []byte
 	for i := range 2 {
-		p, err := sddf.AppendRecord(nil, &miss, fmt.Sprint("k", i), 7+i)
+		p, err := sddf.AppendInner(nil, &miss, fmt.Sprint("k", i), 7+i)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -35,7 +35,7 @@ func carrying(t testing.TB, damaged bool) []byte {
 	_ = w.Attribute("a", "b")
 	_ = w.Data(spec.TagEvents, 1, 2, 0, 100, 0, 0, block)
 	_ = w.Data(300, "last", 2)
-	if err := w.Flush(); err != nil {
+	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
 	return out.Bytes()

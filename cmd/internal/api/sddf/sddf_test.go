@@ -8,6 +8,7 @@ import (
 	"math"
 	"reflect"
 	"runtime"
+	"strings"
 	"testing"
 	"time"
 
@@ -98,7 +99,7 @@ func TestRoundTrip(t *testing.T) {
 		grid.Cells = cells
 		w.Data(300, b, u8, u32, u64, i32, i64, f, s, us, ss, i8, f32, raw, time.Unix(0, i64), time.Duration(i64), grid)
 		w.Command("stop", spec.Attr{Key: "why", Value: s})
-		if err := w.Flush(); err != nil {
+		if err := w.Close(); err != nil {
 			t.Fatal(err)
 		}
 		r, err := sddf.NewReader(bytes.NewReader(out.Bytes()), int64(out.Len()))
@@ -151,13 +152,18 @@ func TestIntegerWidths(t *testing.T) {
 	}
 	for i, f := range encoders {
 		buf := bytes.NewBuffer(sddf.Preamble("t", []spec.Record{rec}))
+		start := buf.Len()
 		e := msgpack.NewEncoder(buf)
 		e.EncodeArrayLen(4)
 		f(e, int64(spec.Data))
 		e.EncodeUint64(300)
 		f(e, 101)
 		f(e, 102)
-		ps, err := read(t, buf.Bytes())
+		file, err := sddf.AppendSums(buf.Bytes(), start)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ps, err := read(t, file)
 		if err != nil || len(ps) != 2 || fmt.Sprint(ps[1].Values) != "[101 102]" {
 			t.Errorf("encoder %d: %v", i, err)
 		}
@@ -171,7 +177,7 @@ func TestWriterRejects(t *testing.T) {
 		t.Error("unknown tag accepted")
 	}
 	w = sddf.NewWriter(io.Discard, "t", []spec.Record{allTypes})
-	if err := w.Data(300, "no bool"); err == nil || w.Flush() == nil {
+	if err := w.Data(300, "no bool"); err == nil || w.Close() == nil {
 		t.Error("wrong values accepted")
 	}
 }
@@ -205,31 +211,64 @@ func TestDamage(t *testing.T) {
 func TestForwardCompatible(t *testing.T) {
 	t.Parallel()
 	good := theExample().write()
-	more := "\x95\x03\x07\x64\xc4\x00\xc0" + // one more value than fields
-		"\x94\x03\xcd\x03\xe8\x81\xa1k\x91\x01\xa1v" // a record without descriptor
+	more := sealed(t, "\x95\x03\x07\x64\xc4\x00\xc0") + // one more value than fields
+		sealed(t, "\x96\x03\x07\x64\xc4\x00\xc0\xc4\x03abc") + // two more, of which one has a checksum of its own
+		sealed(t, "\x94\x03\xcd\x03\xe8\x81\xa1k\x91\x01\xa1v") // a record without descriptor
 	ps, err := read(t, append(good, more...))
-	if err != nil || len(ps) != 5 {
+	if err != nil || len(ps) != 7 {
 		t.Fatalf("%d packets, %v", len(ps), err)
 	}
-	if ps[4].Record != nil {
+	if ps[6].Record != nil {
 		t.Error("unknown record has a descriptor")
 	}
+}
+
+// sealed is a packet with its checksums.
+func sealed(t *testing.T, packet string) string {
+	b, err := sddf.AppendSums([]byte(packet), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// unsealed is a file as it was before there were checksums and checks.
+func unsealed(t *testing.T, file []byte) (old []byte) {
+	r, err := sddf.NewReader(bytes.NewReader(file), int64(len(file)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	old = append(old, file[:r.Header().Body()]...)
+	old[7] = spec.LastUnchecked
+	for p, err := range r.Packets() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.Kind != spec.Check {
+			old = append(old, file[p.Off:p.Off+p.Body()]...)
+		}
+	}
+	return old
 }
 
 // A file of the version before is read; one of the next is refused in a line.
 func TestVersions(t *testing.T) {
 	t.Parallel()
 	now := theExample().write()
-	body := now[bytes.Index(now, []byte("\xa2ex\x80"))+4:]
-	old := append([]byte("\x94\x00\xa4SDDF\x01\xa2ex"), body...)
+	old := unsealed(t, now)
+	oldest := append([]byte("\x94\x00\xa4SDDF\x01\xa2ex"), old[bytes.Index(old, []byte("\xa2ex\x80"))+4:]...)
 	a, errA := read(t, now)
-	b, errB := read(t, old)
-	if errA != nil || errB != nil || len(a) != len(b) {
-		t.Errorf("%d packets, %v; of version 1: %d, %v", len(a), errA, len(b), errB)
+	for _, file := range [][]byte{old, oldest} {
+		if b, err := read(t, file); errA != nil || err != nil || len(a) != len(b)+1 {
+			t.Errorf("%d packets, %v; of version %d: %d, %v", len(a), errA, file[7], len(b), err)
+		}
 	}
-	_, err := read(t, append([]byte("\x95\x00\xa4SDDF\x03\xa2ex\x80"), body...))
-	if want := "SDDF version 3, expected version 1 to 2"; err == nil || err.Error() != want {
-		t.Errorf("got %v, want %s", err, want)
+	for _, version := range []byte{0, 3, 5} {
+		old[7] = version
+		_, err := read(t, old)
+		if want := fmt.Sprintf("SDDF version %d, expected version 4, or 1 to 2", version); err == nil || err.Error() != want {
+			t.Errorf("got %v, want %s", err, want)
+		}
 	}
 }
 
@@ -240,10 +279,13 @@ func TestMemoryBound(t *testing.T) {
 		"\x93\x03\xcd\x01\x2d\xdd\x00\x01\x00\x00" + string(bytes.Repeat([]byte{0x90}, 1<<16)),
 		"\x93\x01\xdb\x7f\xff\xff\xff",
 		"\x93\x03\xcd\x01\x2d\xdd\x7f\xff\xff\xff",
-		string(bytes.Repeat([]byte("\x93\x01\xa1k\xc0"), 1<<14)),          // attributes
-		string(bytes.Repeat([]byte("\x93\x04\xa1k\x81\xa1k\xc0"), 1<<13)), // commands
-		"\x96\x02\xcd\x01\x30\xa1x\x80\xdc\x20\x00" + string(bytes.Repeat([]byte("\x94\xa1f\xa2u8\xa0\xa0"), 1<<13)) + "\xc0", // fields of one name
-		string(bytes.Repeat([]byte("\x95\x00\xa4SDDF\x02\xa0\x80"), 1<<13)),                                                   // headers
+		strings.Repeat(sealed(t, "\x93\x01\xa1k\xc0"), 1<<14),                                                          // attributes
+		strings.Repeat(sealed(t, "\x93\x04\xa1k\x81\xa1k\xc0"), 1<<13),                                                 // commands
+		strings.Repeat("\x93\x01\xa1k\xc0", 1<<14),                                                                     // the same, damaged
+		sealed(t, "\x96\x02\xcd\x01\x30\xa1x\x80\xdc\x20\x00"+strings.Repeat("\x94\xa1f\xa2u8\xa0\xa0", 1<<13)+"\xc0"), // fields of one name
+		strings.Repeat("\x95\x00\xa4SDDF\x02\xa0\x80", 1<<13),                                                          // headers
+		strings.Repeat(sealed(t, "\x95\x00\xa4SDDF\x04\xa0\x80"), 1<<13),                                               // likewise
+		sealed(t, "\x93\x03\xcd\x03\xe8\x91\xc0") + strings.Repeat("\x92\x03\xdb\x00\x00\xff\xff", 1<<13),              // texts that overlap
 	} {
 		data := append(append([]byte{}, pre...), tail...)
 		var a, b runtime.MemStats
@@ -300,6 +342,10 @@ func FuzzReader(f *testing.F) {
 			for _, v := range p.Values {
 				if b, ok := v.(sddf.Blob); ok {
 					block, err := r.ReadBlob(nil, b)
+					var damage *sddf.DamageError
+					if errors.As(err, &damage) {
+						continue
+					}
 					if err != nil {
 						t.Fatal(err)
 					}

@@ -30,7 +30,7 @@ func giveChunk(buffer unsafe.Pointer, bytes uint32)
 func dropped(point uint32) *uint64
 
 //go:linkname givePackets qinst_reduce_packets
-func givePackets(p unsafe.Pointer, n uintptr) bool
+func givePackets(p unsafe.Pointer, n uintptr, packets uint64, sum uint32) bool
 
 //go:linkname giveParts qinst_reduce_parts
 func giveParts(p unsafe.Pointer, n uint32) bool

@@ -17,10 +17,12 @@ func generated() ([]byte, error) {
 	b.WriteString("package runtime\n\n")
 	fmt.Fprintf(&b, "const (\n\tqinstSettingNames = %q\n\tqinstMostSamplers = %d\n)\n", settings.Names(), settings.Table[settings.Samplers].Most)
 	var preamble []byte
+	var sums sddf.Segment
 	for i := range spec.Records {
 		preamble = sddf.AppendDescriptor(preamble, &spec.Records[i])
+		sums.Add(preamble)
 	}
-	fmt.Fprintf(&b, "\n// qinstPreamble are the descriptors that every segment has.\nconst qinstPreamble = %q\n", preamble)
+	fmt.Fprintf(&b, "\n// qinstPreamble are the descriptors that every segment has.\nconst (\n\tqinstPreamble = %q\n\tqinstPreamblePackets = %d\n\tqinstPreambleSums = %#x\n)\n", preamble, sums.Packets, sums.Sum)
 	fmt.Fprintf(&b, "\nconst (\n\tqinstLedgerOffset = %d\n\tqinstStackOffset = %d\n)\n", LedgerOffset, StackOffset)
 	probes := &spec.Records[spec.TagProbes-1]
 	fmt.Fprintf(&b, "\n// What packets begin with that the ring has, too: tables of probes, and descriptors.\nconst (\n\tqinstProbesHead = %q\n\tqinstDescriptorHead = %q\n)\n",
@@ -51,7 +53,7 @@ func writes(r *spec.Record) bool {
 
 // recordWriter adds the function that writes a record: its parameters are the fields, in
 // their order. Of an array or a packed field, which must be the last, it writes the head
-// alone: the parameter is how many elements or bytes the caller appends. A value encodes
+// alone: the parameter is how many elements or bytes the caller appends, who then seals it. A value encodes
 // to the same bytes whatever it is, but for small ones of one byte.
 func recordWriter(b *strings.Builder, r *spec.Record) error {
 	var params, body strings.Builder
@@ -83,6 +85,9 @@ func recordWriter(b *strings.Builder, r *spec.Record) error {
 		name := "v" + camel(f.Name) // so that no field is a word of Go
 		fmt.Fprintf(&params, ", %s %s", name, typ)
 		fmt.Fprintf(&body, "\t%s(%s)\n", call, name)
+		if i == len(r.Fields)-1 && call != "qinstBlob" && call != "qinstArray" {
+			body.WriteString("\tqinstSeal()\n")
+		}
 	}
 	name := "qinstRecord" + camel(r.Name)
 	fmt.Fprintf(b, "\n// %s writes a record %q: %s.\nfunc %s(%s) {\n\tqinstRecord(%d, %d)\n%s}\n",

@@ -150,9 +150,14 @@ func TestRecordWriters(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	check, err := os.ReadFile("_rt/qinst_check.go")
+	if err != nil {
+		t.Fatal(err)
+	}
 	for name, text := range map[string][]byte{
 		"generated.go": text,
 		"encode.go":    encode,
+		"check.go":     check,
 		"main.go":      []byte(writerProgram()),
 		"go.mod":       []byte("module example.com/writers\n\ngo 1.26\n"),
 	} {
@@ -182,7 +187,7 @@ func TestRecordWriters(t *testing.T) {
 	seen := map[string]int{}
 	for p, err := range r.Records() {
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal(err) // of the check at the end, too
 		}
 		rec := p.Record
 		large := seen[rec.Name]
@@ -212,21 +217,29 @@ func writerProgram() string {
 
 import ("os"; "unsafe")
 
-const qinstPacketData = ` + fmt.Sprint(int(spec.Data)) + `
+const (
+	qinstPacketData = ` + fmt.Sprint(int(spec.Data)) + `
+	qinstPacketCheck = ` + fmt.Sprint(int(spec.Check)) + `
+)
 
-var out []byte
+var qinstOut struct { n uintptr; buf [1<<20]byte }
 
-func qinstByte(b byte) { out = append(out, b) }
+func qinstByte(b byte) { qinstOut.buf[qinstOut.n] = b; qinstOut.n++ }
 
-func qinstWriteBehind(p, n uintptr) { out = append(out, unsafe.Slice((*byte)(unsafe.Pointer(p)), n)...) }
+func qinstWriteBehind(p, n uintptr) { qinstQueue(p, n) }
+
+func qinstQueue(p, n uintptr) { for _, b := range unsafe.Slice((*byte)(unsafe.Pointer(p)), n) { qinstByte(b) } }
+
+func qinstChecksum(sum uint32, p, n uintptr) uint32 { panic("not here") }
 
 func main() {
+	qinstCheck.packets, qinstCheck.sums = qinstPreamblePackets, qinstPreambleSums
 `)
 	for i := range spec.Records {
 		r := &spec.Records[i]
 		for large := 0; large < 2 && writes(r); large++ {
 			var args []string
-			rest := ""
+			rest, seal := "", ""
 			for k, f := range r.Fields {
 				switch f.Type {
 				case spec.Packed:
@@ -235,16 +248,17 @@ func main() {
 					for _, w := range block {
 						rest += fmt.Sprintf("qinstWord(%d);", w)
 					}
+					seal = "qinstSeal()"
 				case "[]" + spec.U64:
-					args, rest = append(args, "1"), "qinstU64(7)"
+					args, rest, seal = append(args, "1"), "qinstU64(7);", "qinstSeal()"
 				default:
 					args = append(args, fmt.Sprintf("%#v", wantValue(r, k, large)))
 				}
 			}
-			fmt.Fprintf(&b, "\tqinstRecord%s(%s)\n\t%s\n", camel(r.Name), strings.Join(args, ", "), rest)
+			fmt.Fprintf(&b, "\tqinstRecord%s(%s)\n\t%s\n", camel(r.Name), strings.Join(args, ", "), rest+seal)
 		}
 	}
-	return b.String() + "\t_, _ = os.Stdout.Write(out)\n}\n"
+	return b.String() + "\tqinstWriteCheck()\n\t_, _ = os.Stdout.Write(qinstOut.buf[:qinstOut.n])\n}\n"
 }
 
 // packed is an entry of a record's packed field.

@@ -296,9 +296,11 @@ func Read(w io.Writer, r io.Reader) error {
 		p, err := in.next(c)
 		if errors.Is(err, io.EOF) {
 			if first {
-				return c.write(sddf.AppendHeader(nil, "pablo"), nil)
+				if _, err := w.Write(sddf.AppendHeader(nil, "pablo")); err != nil {
+					return err
+				}
 			}
-			return nil
+			return c.write(c.packets.AppendCheck(nil), nil)
 		}
 		if err != nil {
 			return err
@@ -309,7 +311,7 @@ func Read(w io.Writer, r io.Reader) error {
 				producer, _ = unplain(p.attrs[0].value).(string)
 				p = nil
 			}
-			if err := c.write(sddf.AppendHeader(nil, producer), nil); err != nil {
+			if _, err := w.Write(sddf.AppendHeader(nil, producer)); err != nil {
 				return err
 			}
 		}
@@ -335,6 +337,7 @@ type record struct {
 
 type reader struct {
 	w        io.Writer
+	packets  sddf.Segment
 	recs     map[int32]*record
 	names    map[string]int32
 	commands map[int32][]spec.Attr
@@ -342,6 +345,7 @@ type reader struct {
 
 func (c *reader) write(b []byte, err error) error {
 	if err == nil {
+		c.packets.Add(b)
 		_, err = c.w.Write(b)
 	}
 	return err

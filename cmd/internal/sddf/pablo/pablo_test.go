@@ -66,7 +66,7 @@ func dump(t interface{ Fatal(...any) }, data []byte) string {
 func TestSample(t *testing.T) {
 	t.Parallel()
 	now := back(t, []byte(sample))
-	want := `header format=SDDF version=2 producer=pablo
+	want := `header format=SDDF version=4 producer=pablo
 attribute "run date" value="Tue Jul 08 1997"
 attribute nodes value=4
 descriptor "executable information" tag=4 doc="" description="what ran"
@@ -128,7 +128,7 @@ func TestBothWays(t *testing.T) {
 			rapid.SliceOf(rapid.Uint64()).Draw(t, "list"), rapid.SliceOf(noNUL).Draw(t, "strs"), sddf.Array{Dims: []int{len(grid) / 2, 2}, Cells: grid},
 			rapid.SliceOf(rapid.Bool()).Draw(t, "bools"), sddf.Array{Dims: []int{1, 1, 2}, Cells: []float32{rapid.Float32().Draw(t, "f32"), 1.5}})
 		w.Command("stop", spec.Attr{Key: "a key", Value: rapid.String().Draw(t, "arg")}, spec.Attr{Key: "n", Value: int64(-1)})
-		if err := w.Flush(); err != nil {
+		if err := w.Close(); err != nil {
 			t.Fatal(err)
 		}
 		for _, form := range []struct{ binary, big bool }{{false, false}, {true, false}, {true, true}} {
@@ -145,7 +145,7 @@ func TestTowardsPablo(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	w := sddf.NewWriter(&out, "p", []spec.Record{{Tag: 1, Name: "r", Fields: []spec.Field{{Name: "blobs", Type: "[]bytes"}}}})
-	w.Flush()
+	w.Close()
 	err := pablo.Write(new(bytes.Buffer), bytes.NewReader(out.Bytes()), int64(out.Len()), false, false)
 	if err == nil || !strings.Contains(err.Error(), `record "r": field "blobs": []bytes has no form`) {
 		t.Errorf("%v", err)
@@ -154,7 +154,7 @@ func TestTowardsPablo(t *testing.T) {
 	w = sddf.NewWriter(&out, "p", spec.Records)
 	block := []byte{7, 0, 0, 1, 16, 0, 0, 0, 7, 0, 0, 2, 32, 0, 0, 0}
 	w.Data(spec.TagEvents, 1, 2, 0, uint64(1<<40), 5, 0, block)
-	w.Flush()
+	w.Close()
 	s := string(convert(t, out.Bytes(), false, false))
 	for _, want := range []string{`"events" { 0, 1, 0, 2,`, `"events: enter" { [2] { 256, 16 }, [2] { 0, 7 } };;`, `"events: exit" { [2] { 256, 48 }, [2] { 0, 7 } };;`} {
 		if !strings.Contains(s, want) && !strings.Contains(strings.ReplaceAll(s, "[2] { 0, 1 }, [2] { 0, 2 }, [2] { 0, 0 }", "0, 1, 0, 2, 0, 0"), want) {

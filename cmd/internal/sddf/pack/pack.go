@@ -135,6 +135,7 @@ type run struct {
 	off, size int64 // in the uncompressed file
 	at, n     int64 // of the bytes in the file
 	packed    bool
+	blob      sddf.Blob // they, if they are
 }
 
 func init() {
@@ -175,7 +176,7 @@ func Open(src io.ReaderAt, size int64) (*File, error) {
 		default:
 			b := p.Values[0].(sddf.Blob)
 			n := int64(p.Value.(uint64))
-			f.runs = append(f.runs, run{f.Size, n, b.Off, b.Len, true})
+			f.runs = append(f.runs, run{f.Size, n, b.Off, b.Len, true, b})
 			f.Size += n
 		}
 	}
@@ -188,7 +189,7 @@ func (f *File) plain(from, to int64) {
 		f.runs[n-1].n += to - from
 		f.runs[n-1].size += to - from
 	} else {
-		f.runs = append(f.runs, run{f.Size, to - from, from, to - from, false})
+		f.runs = append(f.runs, run{f.Size, to - from, from, to - from, false, sddf.Blob{}})
 	}
 	f.Size += to - from
 }
@@ -242,7 +243,9 @@ func (f *File) data(i int) ([]byte, error) {
 		return nil, err
 	}
 	data := make([]byte, r.size)
-	if col, err := f.dec.DecodeAll(packed, nil); err == nil && len(col) == len(data) {
+	if !r.blob.Whole(packed) {
+		// zeros
+	} else if col, err := f.dec.DecodeAll(packed, nil); err == nil && len(col) == len(data) {
 		rows(data, col)
 	}
 	f.turn = (f.turn + 1) % len(f.kept)
@@ -278,6 +281,11 @@ func Compress(w io.Writer, src io.ReaderAt, size int64) error {
 		}
 		if buf, err = r.ReadBlob(buf[:0], sddf.Blob{Off: p.Off, Len: p.Len}); err != nil {
 			return err
+		}
+		if r.Version < spec.FirstChecked {
+			if buf, err = sddf.AppendSums(buf, 0); err != nil {
+				return err
+			}
 		}
 		if _, err := out.Write(buf); err != nil {
 			return err

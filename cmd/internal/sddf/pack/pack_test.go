@@ -30,7 +30,7 @@ func plain(seed uint64, blocks int) []byte {
 		}
 		w.Data(spec.TagEvents, 1, 2, i, 4, 5, 6, block)
 	}
-	w.Flush()
+	w.Close()
 	return out.Bytes()
 }
 

@@ -177,16 +177,11 @@ func field(b []byte, off uint64, n int) (v uint64) {
 
 // packetHead is an "events" record without the events' bytes, which follow.
 func (c *chunk) packetHead() ([]byte, error) {
-	rec := spec.Records[spec.TagEvents-1]
-	n := len(rec.Fields)
-	rec.Fields = rec.Fields[:n-1]
-	b, err := sddf.AppendRecord(nil, &rec, c.key.thread, c.tid, c.key.seq, c.ticks, c.g, c.proc)
-	if err != nil {
-		return nil, err
-	}
-	b[0]++ // the array's head: one element more
+	fields := spec.Records[spec.TagEvents-1].Fields
+	n := len(fields)
+	b, err := sddf.AppendValues(sddf.AppendPacketHead(nil, spec.TagEvents, n), fields[:n-1], c.key.thread, c.tid, c.key.seq, c.ticks, c.g, c.proc)
 	b = append(b, 0xc6)
-	return binary.BigEndian.AppendUint32(b, c.bytes), nil
+	return binary.BigEndian.AppendUint32(b, c.bytes), err
 }
 
 // clocks are the last readings of the clocks, the later one last, and its ticks.

@@ -229,8 +229,13 @@ func (f *File) recover(to *extents, r *ring, chunks map[blockKey]chunk) error {
 		if err != nil {
 			return err
 		}
+		events := make([]byte, c.bytes)
+		if _, err := r.file.ReadAt(events, c.at); err != nil {
+			return fmt.Errorf("%s: %w", r.path, err)
+		}
 		to.bytes(head)
 		to.add(r.file, c.at, int64(c.bytes))
+		to.bytes(sddf.AppendSumsOf(nil, head, events))
 		f.Recovered++
 		f.Bytes += int64(c.bytes)
 	}

@@ -41,16 +41,18 @@ func Parse(w io.Writer, text io.Reader) error {
 	if !p.begun {
 		return errors.New("no header line")
 	}
+	p.w.Write(p.packets.AppendCheck(nil))
 	return p.w.Flush()
 }
 
 // parser keeps the packet that later lines may still add to: a descriptor, or data
 // with a packed block.
 type parser struct {
-	w     *bufio.Writer
-	line  int
-	begun bool
-	recs  map[string]*spec.Record
+	w       *bufio.Writer
+	packets sddf.Segment
+	line    int
+	begun   bool
+	recs    map[string]*spec.Record
 
 	desc *spec.Record // being described
 
@@ -65,6 +67,7 @@ type parser struct {
 
 func (p *parser) write(b []byte, err error) error {
 	if err == nil {
+		p.packets.Add(b)
 		_, err = p.w.Write(b)
 	}
 	return err
@@ -124,7 +127,6 @@ func (p *parser) take(line string) error {
 	}
 	switch what {
 	case "header":
-		p.begun = true
 		return p.header(pairs)
 	case "attribute":
 		if len(pairs) != 1 {
@@ -173,7 +175,13 @@ func (p *parser) header(pairs []textPair) error {
 			attrs = append(attrs, spec.Attr{Key: x.key, Value: v})
 		}
 	}
-	return p.write(sddf.AppendHeader(nil, producer, attrs...), nil)
+	var b []byte
+	if p.begun {
+		b = p.packets.AppendCheck(nil)
+	}
+	p.begun, p.packets = true, sddf.Segment{}
+	_, err := p.w.Write(sddf.AppendHeader(b, producer, attrs...))
+	return err
 }
 
 func (p *parser) descriptor(name string, pairs []textPair) error {
@@ -404,7 +412,7 @@ func (p *parser) carried(what, name string, pairs []textPair) error {
 	if packed >= 0 {
 		return fmt.Errorf("%q has a packed block, and stands in one", name)
 	}
-	b, err := sddf.AppendRecord(nil, rec, values...)
+	b, err := sddf.AppendInner(nil, rec, values...)
 	if err != nil {
 		return err
 	}

@@ -49,18 +49,16 @@ func dump(file io.ReaderAt, size int64, d *dumper) error {
 	}
 	d.r = r
 	d.packet(r.Header())
-	var damage []error
 	for p, err := range r.Packets() {
 		if err != nil {
-			damage = append(damage, err)
-			d.line("damage", "", pair{"error", err.Error()})
+			d.damaged("", err)
 			continue
 		}
 		if d.packet(p); d.err != nil {
 			break
 		}
 	}
-	return errors.Join(errors.Join(damage...), d.err, d.w.Flush())
+	return errors.Join(errors.Join(d.damage...), d.err, d.w.Flush())
 }
 
 type dumper struct {
@@ -71,7 +69,14 @@ type dumper struct {
 	only   []string // records; all if there are none
 	indent string
 	block  []byte
+	damage []error // that was found
 	err    error
+}
+
+// damaged prints a line that something of the file is damaged. What follows is still good.
+func (d *dumper) damaged(name string, err error) {
+	d.damage = append(d.damage, err)
+	d.line("damage", name, pair{"error", err.Error()})
 }
 
 // pair is a key and its value.
@@ -190,7 +195,12 @@ func (d *dumper) data(p *sddf.Packet) {
 // entries prints the entries of a packed block.
 func (d *dumper) entries(rec *spec.Record, blob sddf.Blob, start uint64) {
 	block, err := d.r.ReadBlob(d.block[:0], blob)
-	if err != nil {
+	var damage *sddf.DamageError
+	switch {
+	case errors.As(err, &damage):
+		d.damaged(rec.Name, err)
+		return
+	case err != nil:
 		d.err = err
 		return
 	}

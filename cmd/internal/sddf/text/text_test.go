@@ -39,7 +39,7 @@ func rich(t interface{ Fatal(...any) }, f func(w *sddf.Writer)) []byte {
 	w.Command("stop", spec.Attr{Key: "now", Value: true}, spec.Attr{Key: "nothing"})
 	f(w)
 	w.Segment()
-	if err := w.Flush(); err != nil {
+	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
 	return out.Bytes()
@@ -81,7 +81,7 @@ func TestBothWays(t *testing.T) {
 
 // block has an entry of each kind; the last carries a packet.
 func block(x float64, n int) (b []byte) {
-	packet, _ := sddf.AppendRecord(nil, &small, n)
+	packet, _ := sddf.AppendInner(nil, &small, n)
 	for _, w := range []uint64{7<<32 | 1<<24 | uint64(n)&0xffffff, math.Float64bits(x), 2 << 24, 1 << 40, 3<<24 | uint64(len(packet))} {
 		b = binary.LittleEndian.AppendUint64(b, w)
 	}
@@ -108,7 +108,7 @@ func TestFloats(t *testing.T) {
 // What is not a text of a file is an error with its line.
 func TestParseRejects(t *testing.T) {
 	t.Parallel()
-	head := "header format=SDDF version=2 producer=x\n"
+	head := "header format=SDDF version=4 producer=x\n"
 	desc := head + "descriptor r tag=1 doc=\"\"\nfield r name=n type=u8 unit=\"\" doc=\"\"\n"
 	for in, want := range map[string]string{
 		"":                              "no header line",

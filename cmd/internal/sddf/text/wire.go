@@ -13,7 +13,7 @@ import (
 	"qinst.dev/sddf/spec"
 )
 
-var kindNames = [...]string{"header", "attribute", "descriptor", "data", "command", "compressed"}
+var kindNames = [...]string{"header", "attribute", "descriptor", "data", "command", "compressed", "check"}
 
 // Wire writes for every packet its offset, length, kind and name, and its first
 // bytes.
@@ -76,7 +76,9 @@ func Footprint(w io.Writer, file io.ReaderAt, size int64) error {
 		add("data "+word(p.Name), p.Len)
 		for _, v := range p.Values {
 			if b, ok := v.(sddf.Blob); ok {
-				if block, err = r.ReadBlob(block[:0], b); err != nil {
+				if block, err = r.ReadBlob(block[:0], b); errors.As(err, &damage) {
+					continue // its packet is there
+				} else if err != nil {
 					return err
 				}
 				_ = sddf.Entries(p.Record.Layout, block, 0, func(e *sddf.Entry) error {

@@ -532,7 +532,7 @@ func (b *Builder) Finish() error {
 	b.tables()
 	b.clock(b.now)
 	b.must(b.w.Data(spec.TagEnd, b.ticks(), "main returned", int32(0), uint64(0), uint64(0), uint64(0), uint64(0)))
-	return b.w.Flush()
+	return b.w.Close()
 }
 
 // tables writes the tables that event buffers refer to. They come after the buffers on purpose,

@@ -339,6 +339,9 @@ func qinstNow() uint64
 // qinstInvariantClock tells whether that clock always runs, at one speed.
 func qinstInvariantClock() bool
 
+// qinstChecksum is qinstCRC where the processor has the instructions.
+func qinstChecksum(sum uint32, p, n uintptr) uint32
+
 // The probe at a procedure's entry is qinst_enter, in assembly: it counts, and goes on
 // here if the entry is to be traced. Its first result, the token, is all that the exit
 // probe gets; it says what was decided at the entry, so that pairs stay whole (rule 6):

@@ -1,5 +1,7 @@
 package runtime
 
+import "internal/cpu"
+
 // Numbers of the tool's system calls, and other differences between machines. Package
 // internal/runtime/syscall/linux has only the few numbers that the runtime needs.
 
@@ -52,6 +54,10 @@ const (
 	qinstStatMode = 24 // offset in a struct stat
 	qinstStatUser = 28 // likewise
 )
+
+// qinstChecks tells whether the processor has the instructions of checksums.
+// Context: start.
+func qinstChecks() bool { return cpu.X86.HasSSE42 && cpu.X86.HasPCLMULQDQ }
 
 // qinstPublish stores v so that every thread that sees it sees all earlier stores. This
 // machine orders stores.

@@ -347,3 +347,62 @@ TEXT runtime·qinstInvariantClock<ABIInternal>(SB),NOSPLIT,$0-0
 none:
 	XORL	AX, AX
 	RET
+
+// func qinstChecksum(sum uint32, p, n uintptr) uint32
+//
+// The instruction takes one clock cycle and gives its result after three. So three parts of the bytes take turns, and
+// what the first two come to is moved past the rest: a multiplication by x^(8*distance) modulo the polynomial. The
+// product of two reflected numbers is shifted by one, and the instruction, which reduces it, multiplies by x^32.
+// The constants are x^(8*LANE-33) and x^(16*LANE-33).
+#define LANE 512
+TEXT runtime·qinstChecksum<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
+	NOTL	AX
+	CMPQ	CX, $(3*LANE)
+	JCS	words
+	MOVL	$0xdd7e3b0c, R8
+	MOVQ	R8, X2
+	MOVL	$0x170076fa, R8
+	MOVQ	R8, X3
+lanes:
+	XORL	DX, DX
+	XORL	DI, DI
+	MOVL	$(LANE/8), SI
+lane:
+	CRC32Q	(BX), AX
+	CRC32Q	LANE(BX), DX
+	CRC32Q	(2*LANE)(BX), DI
+	ADDQ	$8, BX
+	DECL	SI
+	JNE	lane
+	MOVQ	AX, X0
+	MOVQ	DX, X1
+	PCLMULQDQ	$0, X3, X0
+	PCLMULQDQ	$0, X2, X1
+	PXOR	X1, X0
+	MOVQ	X0, R8
+	XORL	AX, AX
+	CRC32Q	R8, AX
+	XORL	DI, AX
+	ADDQ	$(2*LANE), BX
+	SUBQ	$(3*LANE), CX
+	CMPQ	CX, $(3*LANE)
+	JCC	lanes
+words:
+	SUBQ	$8, CX
+	JCS	rest
+word:
+	CRC32Q	(BX), AX
+	ADDQ	$8, BX
+	SUBQ	$8, CX
+	JCC	word
+rest:
+	ADDQ	$8, CX
+	JEQ	done
+byte:
+	CRC32B	(BX), AX
+	INCQ	BX
+	DECQ	CX
+	JNE	byte
+done:
+	NOTL	AX
+	RET

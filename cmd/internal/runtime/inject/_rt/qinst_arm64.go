@@ -1,6 +1,9 @@
 package runtime
 
-import "internal/runtime/atomic"
+import (
+	"internal/cpu"
+	"internal/runtime/atomic"
+)
 
 // Numbers of the tool's system calls, and other differences between machines. Package
 // internal/runtime/syscall/linux has only the few numbers that the runtime needs.
@@ -54,6 +57,10 @@ const (
 	qinstStatMode = 16 // offset in a struct stat
 	qinstStatUser = 24 // likewise
 )
+
+// qinstChecks tells whether the processor has the instructions of checksums.
+// Context: start.
+func qinstChecks() bool { return cpu.ARM64.HasCRC32 }
 
 // qinstPublish stores v so that every thread that sees it sees all earlier stores.
 // Context: start, probe, hook, goroutine, writer, sampler.

@@ -157,3 +157,25 @@ TEXT runtime·qinstNow<ABIInternal>(SB),NOSPLIT,$0-0
 TEXT runtime·qinstInvariantClock<ABIInternal>(SB),NOSPLIT,$0-0
 	MOVD	$1, R0
 	RET
+
+// func qinstChecksum(sum uint32, p, n uintptr) uint32
+TEXT runtime·qinstChecksum<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
+	MVNW	R0, R0
+	SUBS	$8, R2
+	BLO	rest
+word:
+	MOVD.P	8(R1), R3
+	CRC32CX	R3, R0
+	SUBS	$8, R2
+	BHS	word
+rest:
+	ADDS	$8, R2
+	BEQ	done
+byte:
+	MOVBU.P	1(R1), R3
+	CRC32CB	R3, R0
+	SUBS	$1, R2
+	BNE	byte
+done:
+	MVNW	R0, R0
+	RET

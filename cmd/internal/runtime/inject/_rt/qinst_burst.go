@@ -629,6 +629,7 @@ func qinstWriteBursts() {
 			qinstWord(v)
 		}
 	})
+	qinstSeal()
 	qinstBeat++
 }
 

@@ -734,6 +734,7 @@ func qinstWriteSums() {
 		qinstWord(t.sum - c.took)
 		c.told, c.timed, c.took = c.news, t.n, t.sum
 	}
+	qinstSeal()
 }
 
 var qinstSumsAt uint64
@@ -767,6 +768,7 @@ func qinstWriteTimes() {
 			qinstWord(0)
 		}
 	}
+	qinstSeal()
 	qinstWriteHistograms(now)
 }
 
@@ -793,6 +795,7 @@ func qinstWriteHistograms(now uint64) {
 				qinstWord(n)
 			}
 		}
+		qinstSeal()
 		qinstBeat++
 	}
 }

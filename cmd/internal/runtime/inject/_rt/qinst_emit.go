@@ -59,6 +59,7 @@ func qinstWriteKinds() {
 		qinstU32(qinstFirstUserTag + uint32(qinstOutKinds))
 		s := qinstKinds[qinstOutKinds]
 		qinstWriteBehind(uintptr(unsafe.Pointer(unsafe.StringData(s))), uintptr(len(s)))
+		qinstSeal()
 	}
 }
 

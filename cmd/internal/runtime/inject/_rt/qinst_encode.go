@@ -76,7 +76,7 @@ func qinstArray(n uint64) { qinstByte(0xdd); qinstBig(n, 4) }
 
 // qinstBlob begins a packed block of n bytes, and qinstWord is a word of one.
 // Context: writer.
-func qinstBlob(n uint64) { qinstByte(0xc6); qinstBig(n, 4) }
+func qinstBlob(n uint64) { qinstByte(0xc6); qinstBig(n, 4); qinstEnterBlock() }
 
 // qinstWord appends a word of a packed block, in the order of bytes that the format has
 // and not the machine's.

@@ -243,6 +243,7 @@ func qinstWriteFlight(why string) {
 	}
 	qinstWriteClock()
 	qinstRecordEnd(end, why, qinstStatus, 0, 0, 0, 0)
+	qinstWriteCheck()
 	qinstPush()
 	qinstReduceGoOn()
 }

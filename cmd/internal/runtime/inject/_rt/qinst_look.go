@@ -403,6 +403,7 @@ func qinstWriteCodes() {
 			qinstWord(c.from | uint64(line)<<32)
 			qinstWord(uint64(entry))
 		}
+		qinstSeal()
 		qinstCodesOut += n
 		qinstBeat++
 	}

@@ -388,18 +388,26 @@ func qinstTableBytes(points uint32) uintptr {
 func qinstLogPacket(head string, number uint32, body string) {
 	used := uintptr(qinstHead[qinstRingWordLog])
 	n := uintptr(len(head)) + 5
-	size := n + uintptr(len(body))
+	end := n + uintptr(len(body))
+	size := end + 5
 	if !qinstRinged || size > qinstLog.size-used || !qinstLogUpTo(used+size) {
 		return
 	}
 	to := qinstLog.base + used
 	memmove(unsafe.Pointer(to), unsafe.Pointer(unsafe.StringData(head)), n-5)
-	*(*byte)(unsafe.Pointer(to + n - 5)) = 0xce
-	for i := range uintptr(4) {
-		*(*byte)(unsafe.Pointer(to + n - 4 + i)) = byte(number >> (24 - 8*i))
-	}
 	memmove(unsafe.Pointer(to+n), unsafe.Pointer(unsafe.StringData(body)), uintptr(len(body)))
+	qinstBigAt(to+n-5, number)
+	qinstBigAt(to+end, qinstCRC(0, to, end))
 	atomic.Store64(&qinstHead[qinstRingWordLog], uint64(used+size))
+}
+
+// qinstBigAt stores a number in its widest form.
+// Context: start.
+func qinstBigAt(to uintptr, v uint32) {
+	*(*byte)(unsafe.Pointer(to)) = 0xce
+	for i := range uintptr(4) {
+		*(*byte)(unsafe.Pointer(to + 1 + i)) = byte(v >> (24 - 8*i))
+	}
 }
 
 // qinstLogUpTo makes the first n bytes of the log memory. The caller has the lock over tables.

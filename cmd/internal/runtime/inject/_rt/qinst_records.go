@@ -33,6 +33,7 @@ func qinstNewSegment() {
 	if size := o.bytes - o.segmentAt; size < qinstSegmentSize || size < 8*o.tables {
 		return
 	}
+	qinstWriteCheck()
 	qinstPush()
 	o.segment++
 	o.segmentAt = o.bytes
@@ -70,7 +71,9 @@ func qinstWriteHead() {
 	qinstU64(qinstSet.stream)
 	qinstStr(qinstAttrSegment)
 	qinstU64(qinstOut.segment)
-	qinstAttrStr("ring", qinstRingName()) // within the first page: that is written whole or not at all
+	qinstSeal()
+	qinstCheck.packets, qinstCheck.sums = 0, 0 // of those behind the header
+	qinstAttrStr("ring", qinstRingName())      // within the first page: that is written whole or not at all
 	qinstAttrStr("program", qinstSet.program)
 	qinstAttrInt("pid", int64(qinstSet.pid))
 	qinstAttrStr("go", buildVersion)
@@ -93,7 +96,7 @@ func qinstWriteHead() {
 	} else {
 		qinstAttrStr("clock", "cycles")
 	}
-	qinstWriteBehind(uintptr(unsafe.Pointer(unsafe.StringData(qinstPreamble))), uintptr(len(qinstPreamble)))
+	qinstWriteSealed(uintptr(unsafe.Pointer(unsafe.StringData(qinstPreamble))), uintptr(len(qinstPreamble)), qinstPreamblePackets, qinstPreambleSums)
 	// Wait reasons are numbers of this Go version, so their texts are in the file.
 	for code, text := range waitReasonStrings {
 		qinstRecordReason(uint32(code), text)
@@ -108,6 +111,7 @@ func qinstAttrStr(key, value string) {
 	qinstByte(qinstPacketAttribute)
 	qinstStr(key)
 	qinstStr(value)
+	qinstSeal()
 }
 
 // qinstAttrInt writes an attribute of the stream, a number.
@@ -117,6 +121,7 @@ func qinstAttrInt(key string, value int64) {
 	qinstByte(qinstPacketAttribute)
 	qinstStr(key)
 	qinstI64(value)
+	qinstSeal()
 }
 
 // qinstWriteClock writes a reading of the clocks, which relates ticks to time. Two are
@@ -150,6 +155,7 @@ func qinstWriteNews() {
 		qinstBytes(qinstProbesHead)
 		qinstU32(t.base)
 		qinstWriteBehind(uintptr(unsafe.Pointer(unsafe.StringData(t.text))), uintptr(len(t.text)))
+		qinstSeal()
 		qinstBeat++
 	}
 	qinstWriteWaitStacks()
@@ -371,6 +377,7 @@ func qinstWriteCounts() {
 			}
 		}
 	}
+	qinstSeal()
 }
 
 // qinstHitsAtEnd is how many hits cost as much as all that was counted, once it is written.

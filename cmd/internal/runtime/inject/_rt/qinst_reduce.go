@@ -55,6 +55,8 @@ var qinstReduce struct {
 	waitsAt uint32 // the beat then
 
 	packets, size uintptr // to be written as they are; 0: none
+	sealed        uint64  // how many
+	sums          uint32  // of their last checksums
 	parts         uintptr // of buffers that are not full: qinstPart, a number of them
 	nparts        uint32
 	now, partsAt  uint64 // of the round; of the one that the parts are of
@@ -255,13 +257,13 @@ func qinstReduceDropped(point uint32) *uint64 {
 // Context: reducer.
 //
 //go:linkname qinstReducePackets qinst_reduce_packets
-func qinstReducePackets(p unsafe.Pointer, n uintptr) bool {
+func qinstReducePackets(p unsafe.Pointer, n uintptr, packets uint64, sums uint32) bool {
 	r := &qinstReduce
 	if atomic.Loaduintptr(&r.packets) != 0 {
 		return false
 	}
 	if n != 0 {
-		r.size = n
+		r.size, r.sealed, r.sums = n, packets, sums
 		atomic.Storeuintptr(&r.packets, uintptr(p))
 		qinstWake()
 	}
@@ -451,7 +453,7 @@ func qinstWritePackets() {
 	r := &qinstReduce
 	if p := atomic.Loaduintptr(&r.packets); p != 0 {
 		qinstWriteKinds()
-		qinstWriteBehind(p, r.size)
+		qinstWriteSealed(p, r.size, r.sealed, r.sums)
 		qinstPush()
 		atomic.Storeuintptr(&r.packets, 0)
 	}
@@ -536,4 +538,5 @@ func qinstWriteDropped() {
 		qinstWord(0)
 		qinstWord(0)
 	}
+	qinstSeal()
 }

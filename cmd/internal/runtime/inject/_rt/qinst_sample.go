@@ -472,6 +472,7 @@ func qinstWritePaths() {
 			key := qinstPathWord(first+i) - 1
 			qinstWord(key>>22 | key&(qinstMaxPoints-1)<<32 | key&qinstUntraced<<(63-21))
 		}
+		qinstSeal()
 		qinstPathsOut += n
 		qinstBeat++
 	}

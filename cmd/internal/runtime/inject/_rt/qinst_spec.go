@@ -122,7 +122,7 @@ const (
 	qinstAddressBits  = 48
 	// "instRing"
 	qinstRingMagic   = 7453010236206706281
-	qinstRingVersion = 7
+	qinstRingVersion = 8
 	// bytes of the head
 	qinstRingPage        = 4096
 	qinstRingSharedPage  = 2147483648
@@ -205,7 +205,9 @@ const (
 	// 2 x {ticks, monotonic, wall}
 	qinstRingWordClock    = 39
 	qinstRingWords        = 45
-	qinstVersion          = 2
+	qinstVersion          = 4
+	qinstFirstChecked     = 4
+	qinstLastUnchecked    = 2
 	qinstOldestVersion    = 1
 	qinstMagic            = "SDDF"
 	qinstPacketHeader     = 0
@@ -215,6 +217,8 @@ const (
 	qinstPacketCommand    = 4
 	// of other packets; see package pack
 	qinstPacketCompressed = 5
+	// of a segment
+	qinstPacketCheck = 6
 	// any value that identifies the stream
 	qinstAttrStream = "stream"
 	// number of the segment in its stream, from 0

@@ -275,6 +275,7 @@ func qinstWriteWaitStacks() {
 		for _, pc := range t.pc[:t.n] {
 			qinstU64(uint64(pc))
 		}
+		qinstSeal()
 		qinstBeat++
 	}
 }

@@ -333,6 +333,7 @@ func qinstWriteBuffer(h *qinstBuffer, n uintptr) {
 func qinstWriteEvents(h *qinstBuffer, p, n uintptr) {
 	qinstRecordEvents(h.num, h.tid, h.seq, h.ticks, h.g, h.proc, uint64(n))
 	qinstWriteBehind(p, n)
+	qinstSeal()
 }
 
 // qinstLimit stops events for good; counting goes on.
@@ -564,6 +565,7 @@ func qinstWriteTail(why uint32) {
 		end = qinstNow()
 	}
 	qinstRecordEnd(end, qinstWhyText[why], qinstStatus, lost, qinstEarly+qinstEarlyHits(), qinstOverflows(), qinstUnnamed())
+	qinstWriteCheck()
 	qinstPush()
 }
 
@@ -644,10 +646,22 @@ func qinstByte(b byte) {
 // stay as they are until the next push.
 // Context: writer.
 func qinstWriteBehind(p, n uintptr) {
+	if n >= qinstShort {
+		qinstCheckOut()
+		qinstCheck.sum = qinstCRC(qinstCheck.sum, p, n)
+	}
+	qinstQueue(p, n)
+}
+
+// qinstShort is the length of a piece from which on it is not copied. A system call takes an address and a length for
+// each piece, and that costs as much as copying this much.
+const qinstShort = 4096
+
+// qinstQueue does the same without a checksum.
+// Context: writer.
+func qinstQueue(p, n uintptr) {
 	o := &qinstOut
-	// A short piece is copied, because a system call takes an address and a length for
-	// each piece, and that costs as much as copying 4 KiB.
-	if n < 4096 {
+	if n < qinstShort {
 		if o.n+n > uintptr(len(o.buf)) {
 			qinstPush()
 		}
@@ -679,6 +693,7 @@ func qinstQueueBuffer() {
 // Context: writer.
 func qinstPush() {
 	o := &qinstOut
+	qinstCheckOut()
 	qinstQueueBuffer()
 	if qinstOutputLost() {
 		o.fd = -1
@@ -723,7 +738,7 @@ func qinstPush() {
 		}
 	}
 	atomic.Store(&o.full, 0)
-	o.queued, o.n, o.from = 0, 0, 0
+	o.queued, o.n, o.from, qinstCheck.from = 0, 0, 0, 0
 }
 
 // qinstWriteFailed gives the output up; the program goes on untraced. Data that a file

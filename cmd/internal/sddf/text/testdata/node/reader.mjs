@@ -77,5 +77,6 @@ function packet([kind, ...p], indent = '') {
   if (layout) entries(name, layout, values[fields.findIndex(f => f[1] === 'packed')], BigInt(values[fields.findIndex(f => f[0] === layout[0])] ?? 0))
 }
 
-for (const p of decodeMulti(readFileSync(process.argv[2]), options)) packet(p)
+for (const p of decodeMulti(readFileSync(process.argv[2]), options))
+  if (Array.isArray(p)) packet(p) // checksums stand between them
 process.stdout.write(out.join('\n') + '\n')
