@@ -126,6 +126,9 @@ func (m *merging) take(f *mergeFile, p *Packet) error {
 	return nil
 }
 
+// maxKinds bounds the kinds of records in merged files, since each is compared with all before it.
+const maxKinds = 1 << 12
+
 // define gives a kind of record a tag in the output.
 func (m *merging) define(f *mergeFile, rec *spec.Record) error {
 	if rec.Layout != nil {
@@ -137,6 +140,9 @@ func (m *merging) define(f *mergeFile, rec *spec.Record) error {
 			f.tags[rec.Tag] = k.Tag
 			return nil
 		}
+	}
+	if len(m.kinds) == maxKinds {
+		return fmt.Errorf("sddf: found more than %d kinds of records, expected fewer", maxKinds)
 	}
 	k := *rec
 	if m.w.byTag[k.Tag] != nil {

@@ -7,7 +7,10 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -91,7 +94,7 @@ func (f *profileFlags) define(fs *flagSet) {
 	fs.text(&f.pprof, "pprof", "write a profile for go tool pprof to this `file` (- for the standard output): call paths with npt, busy, spin, blocked, ready, syscall")
 	fs.boolean(&f.tree, "tree", "print the call graph from the top down, through goroutines")
 	fs.text(&f.list, "list", "print the source of procedures that match this `regexp`, with self time and cost of each line")
-	fs.text(&f.source, "source", "`folder` of the source for -list (default: where it was built)")
+	fs.text(&f.source, "source", "`folder` of the source for -list (default: where it was built, below this module or workspace, GOROOT or the module cache)")
 	fs.text(&f.diff, "diff", "print what is more or less than in this `file`")
 	fs.group("Entries")
 	fs.text(&f.view.Kind, "by", "show one `kind` only: "+strings.Join(report.ProfileKinds, ", ")+" (default: all but packages)")
@@ -217,7 +220,7 @@ func (f *profileFlags) text(e *env, p *profile.Profile) error {
 		if err != nil {
 			return usageError{err}
 		}
-		return report.List(e.stdout, p, re, f.source)
+		return report.List(e.stdout, p, re, sources(f.source))
 	case f.diff != "":
 		old, was, err := f.part.open(f.diff)
 		if err != nil {
@@ -227,6 +230,28 @@ func (f *profileFlags) text(e *env, p *profile.Profile) error {
 		return writeText(e, report.ProfileDiff(was, p, f.view))
 	}
 	return writeText(e, report.Profile(p, f.view))
+}
+
+// sources are where -list may read: a trace can name any file, and is not to be trusted with all of them.
+func sources(folder string) report.Sources {
+	s := report.Sources{Folder: folder}
+	if abs, err := filepath.Abs(folder); err == nil && folder != "" {
+		s.Roots = append(s.Roots, abs)
+	}
+	// Without a go command nothing was built here, and -source is left.
+	out, _ := exec.Command("go", "env", "GOMOD", "GOWORK", "GOROOT", "GOMODCACHE").Output()
+	for i, path := range strings.Split(strings.TrimSuffix(string(out), "\n"), "\n") {
+		if path == "" || path == "off" || path == os.DevNull {
+			continue
+		}
+		if file := i < 2; file {
+			path = filepath.Dir(path)
+		}
+		if !slices.Contains(s.Roots, path) {
+			s.Roots = append(s.Roots, path)
+		}
+	}
+	return s
 }
 
 // over shows means and intervals over several runs.

@@ -126,7 +126,7 @@ const (
 // often that may be the size of its bytes: so a short file stays short work.
 const (
 	MaxRun   = 4 << 20
-	MaxRatio = 1024
+	MaxRatio = 64
 )
 
 // Attr is an attribute of a stream, a record or a field. Value is a string, uint64, int64 (if

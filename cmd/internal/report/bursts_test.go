@@ -68,7 +68,7 @@ func TestBurstsOfLines(t *testing.T) {
 	}
 	var out bytes.Buffer
 	for _, proc := range []string{"^main.hot$", "^main.short$"} {
-		if err := report.List(&out, p, regexp.MustCompile(proc), dir); err != nil {
+		if err := report.List(&out, p, regexp.MustCompile(proc), report.Sources{Folder: dir}); err != nil {
 			t.Fatal(err)
 		}
 	}

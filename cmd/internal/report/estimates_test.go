@@ -47,7 +47,7 @@ func TestEstimatesOfLines(t *testing.T) {
 		}
 	}
 	var out bytes.Buffer
-	if err := report.List(&out, p, regexp.MustCompile("^main.(inside|a)$"), dir); err != nil {
+	if err := report.List(&out, p, regexp.MustCompile("^main.(inside|a)$"), report.Sources{Folder: dir}); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{`(?m)^ +~\d.* func here`, `(?m)^ +\d\S*s +\S+ .* func here`} {
@@ -70,7 +70,7 @@ func TestLinesOfText(t *testing.T) {
 		}
 	}
 	var out bytes.Buffer
-	if err := report.List(&out, p, regexp.MustCompile("^main.inside$"), ""); err != nil {
+	if err := report.List(&out, p, regexp.MustCompile("^main.inside$"), report.Sources{Roots: []string{filepath.Dir(file)}}); err != nil {
 		t.Fatal(err)
 	}
 	var timed []string

@@ -3,14 +3,11 @@ package report
 import (
 	"bytes"
 	"cmp"
-	"errors"
 	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
 	"io"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -42,9 +39,8 @@ type sourceLine struct {
 }
 
 // List writes the source of the procedures whose names match, with the cost of each line: self time,
-// calls, loops, go statements and waits. source is a folder to search for files that are not where the
-// program was built; "" for none.
-func List(w io.Writer, p *profile.Profile, match *regexp.Regexp, source string) error {
+// calls, loops, go statements and waits.
+func List(w io.Writer, p *profile.Profile, match *regexp.Regexp, sources Sources) error {
 	var procs []*profile.Entry
 	for i := range p.Entries {
 		if e := &p.Entries[i]; e.Kind == profile.KindProc && e.File != "" && match.MatchString(e.Name) {
@@ -61,7 +57,7 @@ func List(w io.Writer, p *profile.Profile, match *regexp.Regexp, source string) 
 	costs := lineCosts(p)
 	missing := error(nil)
 	for _, e := range procs {
-		lines, end, err := sourceOf(e, source)
+		lines, end, err := sourceOf(e, sources)
 		if err != nil {
 			missing = cmp.Or(missing, err)
 			continue
@@ -229,8 +225,8 @@ func cutLine(site string) (file string, line int, ok bool) {
 }
 
 // sourceOf reads a procedure's file, and finds the line of its end.
-func sourceOf(e *profile.Entry, source string) (lines []string, end int, err error) {
-	text, err := readSource(e.File, source)
+func sourceOf(e *profile.Entry, sources Sources) (lines []string, end int, err error) {
+	text, err := sources.read(e.File)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -244,26 +240,6 @@ func sourceOf(e *profile.Entry, source string) (lines []string, end int, err err
 		}
 	}
 	return lines, end, nil
-}
-
-// readSource finds a file by its name, or by the longest end of its name that there is in
-// the folder.
-func readSource(file, source string) ([]byte, error) {
-	text, err := os.ReadFile(file)
-	if err == nil || source == "" {
-		if errors.Is(err, os.ErrNotExist) {
-			err = fmt.Errorf("found no %s; -source=FOLDER tells where the source is", file)
-		}
-		return text, err
-	}
-	parts := strings.Split(filepath.ToSlash(file), "/")
-	for i := range parts {
-		name := filepath.Join(append([]string{source}, parts[i:]...)...)
-		if text, err := os.ReadFile(name); err == nil {
-			return text, nil
-		}
-	}
-	return nil, fmt.Errorf("found neither %s nor an end of that name in %s", file, source)
 }
 
 // endOf is the last line of the function that begins at a line, 0 if there is none.

@@ -22,6 +22,7 @@ type indexer struct {
 	threads map[[2]uint32]Thread // by number and tid
 	before  map[[2]uint32]Thread // their times before the trace began
 	own     map[string]uint64    // records of the program's kinds
+	callees int                  // pairs of a point and a function
 
 	throttled []rawThrottling
 	steal     []int64 // readings
@@ -184,6 +185,22 @@ func (ix *indexer) whole(p *sddf.Packet) bool {
 	return true
 }
 
+// maxFew bounds lists of what a stream has few of, in which a name is searched from the beginning.
+const maxFew = 1 << 8
+
+// names is how many things of one kind may have names, so that a file takes memory in proportion to its size. A program has
+// far fewer.
+func (t *Trace) names() int { return 1<<16 + int(t.Size/256) }
+
+// room returns whether one more may have a name, and counts its record if not.
+func (ix *indexer) room(n int) bool {
+	if n < ix.t.names() {
+		return true
+	}
+	ix.t.losses.Records++
+	return false
+}
+
 // attribute processes a stream attribute. Segments repeat them.
 func (ix *indexer) attribute(a Attr) {
 	for i := range ix.t.Attrs {
@@ -191,6 +208,10 @@ func (ix *indexer) attribute(a Attr) {
 			ix.t.Attrs[i] = a
 			return
 		}
+	}
+	if len(ix.t.Attrs) == maxFew {
+		ix.t.losses.Records++
+		return
 	}
 	ix.t.Attrs = append(ix.t.Attrs, a)
 }
@@ -244,11 +265,11 @@ func (ix *indexer) data(r *row) bool {
 		}
 	case spec.TagFunction:
 		f := Function{r.u("pc"), r.s("name"), r.s("file"), int(r.u("line"))}
-		if !r.bad {
+		if !r.bad && ix.room(len(ix.fns)) {
 			ix.fns[f.PC] = f
 		}
 	case spec.TagStack:
-		if n, pcs := r.u("number"), r.us("pc"); !r.bad && n < maxStacks {
+		if n, pcs := r.u("number"), r.us("pc"); !r.bad && n < maxStacks && ix.room(len(ix.stacks)) {
 			ix.stacks = append(ix.stacks, rawStack{n, pcs})
 		}
 	case spec.TagPath:
@@ -261,30 +282,24 @@ func (ix *indexer) data(r *row) bool {
 		}
 	case spec.TagCallee:
 		if probe, name, n := r.u("probe"), r.s("function"), r.u("hits"); !r.bad && probe < spec.MaxProbes {
-			if t.Callees == nil {
-				t.Callees = map[PointID]map[string]uint64{}
-			}
-			if t.Callees[PointID(probe)] == nil {
-				t.Callees[PointID(probe)] = map[string]uint64{}
-			}
-			t.Callees[PointID(probe)][name] += n
+			ix.callee(PointID(probe), name, n)
 		}
 	case spec.TagState:
 		if s := snapshotOf(r); !r.bad {
 			t.snapshots = append(t.snapshots, s)
 		}
 	case spec.TagText:
-		if n, text := r.u("number"), r.s("text"); !r.bad {
+		if n, text := r.u("number"), r.s("text"); !r.bad && ix.room(len(t.Texts)) {
 			t.Texts[TextID(n)] = text
 		}
 	case spec.TagFrame:
 		pc, level := r.u("pc"), r.u("level")
 		f := Frame{r.s("function"), r.s("file"), int(r.u("line"))}
-		if list := ix.frames[pc]; !r.bad && level == uint64(len(list)) {
+		if list := ix.frames[pc]; !r.bad && level == uint64(len(list)) && ix.room(len(ix.frames)) {
 			ix.frames[pc] = append(list, f)
 		}
 	case spec.TagReason:
-		if code, text := r.u("code"), r.s("text"); !r.bad {
+		if code, text := r.u("code"), r.s("text"); !r.bad && ix.room(len(t.Reasons)) {
 			t.Reasons[ReasonID(code)] = text
 		}
 	case spec.TagEnd:
@@ -300,7 +315,7 @@ func (ix *indexer) data(r *row) bool {
 			ix.bursts = b
 		}
 	case spec.TagGoroutine:
-		if g, pc := r.u("g"), r.u("pc"); !r.bad {
+		if g, pc := r.u("g"), r.u("pc"); !r.bad && ix.room(len(t.starts)) {
 			if t.starts == nil {
 				t.starts = map[GoID]uint64{}
 			}
@@ -312,6 +327,23 @@ func (ix *indexer) data(r *row) bool {
 		ix.cost(r)
 	}
 	return !r.bad
+}
+
+// callee adds calls of a function by a point.
+func (ix *indexer) callee(p PointID, name string, n uint64) {
+	t := ix.t
+	if t.Callees == nil {
+		t.Callees = map[PointID]map[string]uint64{}
+	}
+	if t.Callees[p] == nil {
+		t.Callees[p] = map[string]uint64{}
+	}
+	if _, known := t.Callees[p][name]; !known {
+		if ix.callees++; !ix.room(ix.callees) {
+			return
+		}
+	}
+	t.Callees[p][name] += n
 }
 
 // cost processes the records about the cost of the run and of its observation.
@@ -329,7 +361,7 @@ func (ix *indexer) cost(r *row) {
 	case spec.TagOSCPU:
 		th, tid := uint32(r.u("thread")), uint32(r.u("tid"))
 		run, wait := r.u("run"), r.u("wait")
-		if !r.bad {
+		if !r.bad && ix.room(len(ix.threads)) {
 			ix.thread(Thread{th, tid, int64(run), int64(wait), th == writerThread}, r.u("ticks"))
 		}
 	case spec.TagThrottle:
@@ -347,7 +379,7 @@ func (ix *indexer) cost(r *row) {
 			ix.pressure = append(ix.pressure, v)
 		}
 	case spec.TagSource:
-		if name, s := r.s("name"), (OSSource{uint32(r.u("errno")), Time(r.u("ticks")), r.u("lost")}); !r.bad {
+		if name, s := r.s("name"), (OSSource{uint32(r.u("errno")), Time(r.u("ticks")), r.u("lost")}); !r.bad && len(t.Sources) < maxFew {
 			t.Sources[name] = s // its time is in ticks until all is read
 		}
 	case spec.TagProcess:

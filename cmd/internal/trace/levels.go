@@ -54,6 +54,10 @@ func (ix *indexer) extension(r *row) {
 			return
 		}
 	}
+	if len(ix.t.Extensions) == maxFew {
+		r.bad = true
+		return
+	}
 	ix.t.Extensions = append(ix.t.Extensions, e)
 }
 

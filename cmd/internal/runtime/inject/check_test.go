@@ -31,7 +31,7 @@ func TestChecksum(t *testing.T) {
 	text = strings.Replace(text, "\tRET\n", store+"\tRET\n", 1)
 	dir := t.TempDir()
 	for name, text := range map[string]string{
-		"go.mod":                        "module example.com/checksum\n\ngo 1.26\n",
+		"go.mod":                       "module example.com/checksum\n\ngo 1.26\n",
 		"sum_" + runtime.GOARCH + ".s": "#include \"textflag.h\"\n\n" + text,
 		"main.go": `package main
 

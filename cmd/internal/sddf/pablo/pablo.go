@@ -14,20 +14,25 @@
 //     record's likewise, so that a field has its type again on the way back.
 //   - An attribute's value is its text; strings that look like numbers or bools stand
 //     in quotes.
-//   - A header becomes the attribute "SDDF producer"; a further one is left out.
+//   - A header becomes the attribute "SDDF producer", or "SDDF header" if it has attributes or is
+//     not the first.
 //   - A command becomes an attribute "command N" with its name and arguments, and a
 //     command packet with the tag N.
 //   - Entries of packed blocks become packets of records of their own, named
-//     "record: variant", behind the packet. On the way back they stay that.
+//     "record: variant", behind the packet. Attributes have what the block was: the
+//     record's "SDDF descriptor N" are the lines of its descriptor, an entry's "SDDF entry"
+//     says of which record and variant it is. On the way back they become the block again.
 //
 // Data that cannot be expressed is refused, with the name of the field: arrays of bytes, arrays
-// of more than three dimensions, strings that end in NUL in rows that are filled up.
+// of more than three dimensions, strings that end in NUL in rows that are filled up. Checksums are
+// not carried: the file that is written back has its own.
 package pablo
 
 import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"qinst.dev/cmd/internal/sddf/text"
@@ -103,7 +108,7 @@ func Write(w io.Writer, src io.ReaderAt, size int64, binary, big bool) error {
 		out = newBinary(w, big)
 	}
 	c := &writer{out: out, r: r}
-	if err := c.attribute("SDDF producer", r.Header().Name); err != nil {
+	if err := c.header(r.Header(), true); err != nil {
 		return err
 	}
 	for p, err := range r.Packets() {
@@ -128,8 +133,34 @@ func (c *writer) attribute(key string, v any) error {
 	return c.out.put(&packet{kind: kindAttribute, attrs: []pair{{key, plain(v)}}})
 }
 
+// Keys of the attributes for what Pablo's packets do not have.
+const (
+	keyProducer   = "SDDF producer"
+	keyHeader     = "SDDF header"
+	keyDescriptor = "SDDF descriptor "
+	keyEntry      = "SDDF entry"
+)
+
+func (c *writer) header(p *sddf.Packet, first bool) error {
+	if first && len(p.Attrs) == 0 {
+		return c.attribute(keyProducer, p.Name)
+	}
+	return c.out.put(&packet{kind: kindAttribute, attrs: []pair{{keyHeader, nameAndAttrs(p)}}})
+}
+
+// nameAndAttrs is the text of a header or a command.
+func nameAndAttrs(p *sddf.Packet) string {
+	words := []string{text.Free(p.Name)}
+	for _, a := range p.Attrs {
+		words = append(words, text.Free(a.Key)+"="+text.Free(a.Value))
+	}
+	return strings.Join(words, " ")
+}
+
 func (c *writer) packet(p *sddf.Packet) error {
 	switch p.Kind {
+	case spec.Header:
+		return c.header(p, false)
 	case spec.Attribute:
 		return c.attribute(p.Name, p.Value)
 	case spec.Descriptor:
@@ -141,11 +172,7 @@ func (c *writer) packet(p *sddf.Packet) error {
 		return c.data(p)
 	case spec.Command:
 		c.commands++
-		words := []string{text.Free(p.Name)}
-		for _, a := range p.Attrs {
-			words = append(words, text.Free(a.Key)+"="+text.Free(a.Value))
-		}
-		if err := c.out.put(&packet{kind: kindAttribute, attrs: []pair{{fmt.Sprintf("command %d", c.commands), strings.Join(words, " ")}}}); err != nil {
+		if err := c.out.put(&packet{kind: kindAttribute, attrs: []pair{{fmt.Sprintf("command %d", c.commands), nameAndAttrs(p)}}}); err != nil {
 			return err
 		}
 		return c.out.put(&packet{kind: kindCommand, tag: c.commands})
@@ -165,13 +192,17 @@ func (c *writer) descriptor(rec *spec.Record) error {
 		}
 		p.fields = append(p.fields, g)
 	}
-	if len(p.fields) > 0 {
-		if err := c.out.put(p); err != nil {
-			return err
-		}
-	}
 	if rec.Layout == nil {
-		return nil
+		return c.out.put(p)
+	}
+	if len(p.fields) == 0 {
+		p.fields = []field{nothing}
+	}
+	for i, line := range text.Describe(rec) {
+		p.attrs = append(p.attrs, pair{fmt.Sprint(keyDescriptor, i+1), line})
+	}
+	if err := c.out.put(p); err != nil {
+		return err
 	}
 	for i := range rec.Layout.Variants {
 		v := variantRecord(rec, &rec.Layout.Variants[i], i)
@@ -182,12 +213,16 @@ func (c *writer) descriptor(rec *spec.Record) error {
 	return nil
 }
 
+// nothing is the field of a packet that would have none.
+var nothing, _ = fieldOf(spec.Field{Name: "none", Type: spec.Bool})
+
 // variantBase is where the tags of entries' records begin.
 const variantBase = 1 << 20
 
 // variantRecord is the record that an entry becomes.
 func variantRecord(rec *spec.Record, v *spec.Variant, i int) spec.Record {
-	out := spec.Record{Tag: variantBase + rec.Tag<<8 + uint32(i), Name: rec.Name + ": " + v.Name, Doc: v.Doc}
+	out := spec.Record{Tag: variantBase + rec.Tag<<8 + uint32(i), Name: rec.Name + ": " + v.Name, Doc: v.Doc,
+		Attrs: []spec.Attr{{Key: keyEntry, Value: fmt.Sprint("of ", rec.Tag, " variant ", i)}}}
 	if rec.Layout.Delta != "" {
 		out.Fields = append(out.Fields, spec.Field{Name: rec.Layout.Delta, Type: spec.U64})
 	}
@@ -238,13 +273,11 @@ func (c *writer) data(p *sddf.Packet) error {
 		}
 		out.fields, out.values = append(out.fields, g), append(out.values, v)
 	}
-	if len(out.values) > 0 {
-		if err := c.out.put(out); err != nil {
-			return err
-		}
+	if len(out.values) == 0 {
+		out.fields, out.values = []field{nothing}, []value{{ints: []int32{1}}}
 	}
-	if blob == nil {
-		return nil
+	if err := c.out.put(out); err != nil || blob == nil {
+		return err
 	}
 	return c.entries(p.Record, *blob, start)
 }
@@ -290,35 +323,17 @@ func Read(w io.Writer, r io.Reader) error {
 	if err != nil {
 		return err
 	}
-	c := &reader{w: w, recs: map[int32]*record{}, names: map[string]int32{}, commands: map[int32][]spec.Attr{}}
-	first := true
+	c := &reader{w: w, recs: map[int32]*record{}, names: map[string]int32{}, commands: map[int32][]spec.Attr{}, written: map[uint32]bool{}}
 	for {
 		p, err := in.next(c)
 		if errors.Is(err, io.EOF) {
-			if first {
-				if _, err := w.Write(sddf.AppendHeader(nil, "pablo")); err != nil {
-					return err
-				}
-			}
-			return c.write(c.packets.AppendCheck(nil), nil)
+			return errors.Join(c.begin("pablo"), c.flush(), c.write(c.packets.AppendCheck(nil), nil))
+		}
+		if err == nil {
+			err = c.take(p)
 		}
 		if err != nil {
 			return err
-		}
-		if first {
-			producer := "pablo"
-			if first = false; p.kind == kindAttribute && len(p.attrs) == 1 && p.attrs[0].key == "SDDF producer" {
-				producer, _ = unplain(p.attrs[0].value).(string)
-				p = nil
-			}
-			if _, err := w.Write(sddf.AppendHeader(nil, producer)); err != nil {
-				return err
-			}
-		}
-		if p != nil {
-			if err := c.take(p); err != nil {
-				return err
-			}
 		}
 	}
 }
@@ -332,15 +347,29 @@ type source interface {
 type record struct {
 	name   string
 	fields []field
-	rec    spec.Record
+	rec    spec.Record  // of the packets, entries' too
+	whole  *spec.Record // with the packed field; nil if it has none
+	entry  *entry       // nil if it is none
+}
+
+// entry says what the record of an entry stands for.
+type entry struct {
+	of      int32 // tag of the record with the block
+	variant int
 }
 
 type reader struct {
 	w        io.Writer
+	begun    bool
 	packets  sddf.Segment
 	recs     map[int32]*record
 	names    map[string]int32
+	written  map[uint32]bool // descriptors in this segment
 	commands map[int32][]spec.Attr
+
+	open   *record // whose packet waits for its entries
+	values []any
+	block  *text.Block
 }
 
 func (c *reader) write(b []byte, err error) error {
@@ -351,7 +380,46 @@ func (c *reader) write(b []byte, err error) error {
 	return err
 }
 
+// begin writes a header if there is none yet.
+func (c *reader) begin(producer string) error {
+	if c.begun {
+		return nil
+	}
+	return c.header(producer, nil)
+}
+
+func (c *reader) header(producer string, attrs []spec.Attr) error {
+	var b []byte
+	if c.begun {
+		b = c.packets.AppendCheck(nil)
+	}
+	c.begun, c.packets = true, sddf.Segment{}
+	clear(c.written)
+	_, err := c.w.Write(sddf.AppendHeader(b, producer, attrs...))
+	return err
+}
+
 func (c *reader) take(p *packet) error {
+	if p.kind == kindAttribute && len(p.attrs) == 1 && !c.begun && p.attrs[0].key == keyProducer {
+		producer, _ := unplain(p.attrs[0].value).(string)
+		return c.begin(producer)
+	}
+	if p.kind == kindAttribute && len(p.attrs) == 1 && p.attrs[0].key == keyHeader {
+		said, err := text.ParseCommand(p.attrs[0].value)
+		if err != nil {
+			return fmt.Errorf("attribute %q: %w", keyHeader, err)
+		}
+		return errors.Join(c.flush(), c.header(said[0].Key, said[1:]))
+	}
+	if err := c.begin("pablo"); err != nil {
+		return err
+	}
+	if p.kind == kindData {
+		return c.data(c.recs[p.tag], p)
+	}
+	if err := c.flush(); err != nil {
+		return err
+	}
 	switch p.kind {
 	case kindAttribute:
 		for _, a := range p.attrs {
@@ -362,16 +430,6 @@ func (c *reader) take(p *packet) error {
 		return nil
 	case kindDescriptor:
 		return c.descriptor(p)
-	case kindData:
-		r := c.recs[p.tag]
-		values := make([]any, len(p.values))
-		for i, v := range p.values {
-			var err error
-			if values[i], err = fromPablo(r.rec.Fields[i].Type, r.fields[i], v); err != nil {
-				return fmt.Errorf("record %q, field %q: %w", r.name, r.fields[i].name, err)
-			}
-		}
-		return c.write(sddf.AppendRecord(nil, &r.rec, values...))
 	case kindCommand:
 		said := c.commands[p.tag]
 		if len(said) == 0 {
@@ -380,6 +438,89 @@ func (c *reader) take(p *packet) error {
 		return c.write(sddf.AppendCommand(nil, said[0].Key, said[1:]...), nil)
 	}
 	return fmt.Errorf("packet kind %d, expected 1 to 4", p.kind)
+}
+
+func (c *reader) data(r *record, p *packet) error {
+	values := make([]any, len(p.values))
+	for i, v := range p.values {
+		var err error
+		if values[i], err = fromPablo(r.rec.Fields[i].Type, r.fields[i], v); err != nil {
+			return fmt.Errorf("record %q, field %q: %w", r.name, r.fields[i].name, err)
+		}
+	}
+	switch {
+	case r.entry != nil:
+		return c.takeEntry(r, values)
+	case c.block.Carries():
+		b, err := sddf.AppendInner(nil, &r.rec, values...)
+		if err == nil {
+			c.block.Carry(b)
+		}
+		return err
+	}
+	if err := c.flush(); err != nil {
+		return err
+	}
+	if r.whole == nil {
+		return c.write(sddf.AppendRecord(nil, &r.rec, values...))
+	}
+	// The packed field has its place among the others again.
+	c.open, c.values = r, nil
+	for _, f := range r.whole.Fields {
+		if f.Type == spec.Packed {
+			c.values = append(c.values, []byte(nil))
+			continue
+		}
+		i := slices.IndexFunc(r.rec.Fields, func(g spec.Field) bool { return f.Name == g.Name && f.Type == g.Type })
+		if i < 0 {
+			return fmt.Errorf("record %q: found no field %q, which its descriptor has", r.name, f.Name)
+		}
+		c.values = append(c.values, values[i])
+	}
+	c.block = text.NewBlock(r.whole, c.values)
+	return nil
+}
+
+// takeEntry adds an entry to the block of the packet before it.
+func (c *reader) takeEntry(r *record, values []any) error {
+	if c.open == nil || c.open != c.recs[r.entry.of] {
+		return fmt.Errorf("found a packet %q, expected it behind one of the record that it is an entry of", r.name)
+	}
+	l := c.open.whole.Layout
+	if r.entry.variant < 0 || r.entry.variant >= len(l.Variants) {
+		return fmt.Errorf("found variant %d of %q, expected 0 to %d", r.entry.variant, c.open.name, len(l.Variants)-1)
+	}
+	time := uint64(0)
+	if l.Delta != "" {
+		time, _ = values[0].(uint64)
+	}
+	return c.block.Entry(&l.Variants[r.entry.variant], time, func(f *spec.BitField) (uint64, error) {
+		for i, g := range r.rec.Fields {
+			if g.Name == f.Name {
+				return text.Bits(f, values[i])
+			}
+		}
+		return 0, errors.New("found no such field")
+	})
+}
+
+// flush writes the packet that waited for its entries.
+func (c *reader) flush() error {
+	if c.open == nil {
+		return nil
+	}
+	block, err := c.block.End()
+	if err != nil {
+		return err
+	}
+	for i, f := range c.open.whole.Fields {
+		if f.Type == spec.Packed {
+			c.values[i] = block
+		}
+	}
+	rec := c.open.whole
+	c.open, c.block = nil, nil
+	return c.write(sddf.AppendRecord(nil, rec, c.values...))
 }
 
 func (c *reader) attribute(a pair) error {
@@ -395,11 +536,40 @@ func (c *reader) attribute(a pair) error {
 }
 
 func (c *reader) descriptor(p *packet) error {
-	if c.recs[p.tag] != nil {
-		return nil // a duplicate is ignored, as Pablo does
+	if c.recs[p.tag] == nil {
+		r, err := c.recordOf(p)
+		if err != nil {
+			return err
+		}
+		c.recs[p.tag], c.names[p.name] = r, p.tag
+	} // a duplicate is ignored, as Pablo does, but for that of another segment
+	r := c.recs[p.tag]
+	rec := &r.rec
+	if r.whole != nil {
+		rec = r.whole
 	}
+	if r.entry != nil || c.written[rec.Tag] {
+		return nil
+	}
+	c.written[rec.Tag] = true
+	return c.write(sddf.AppendDescriptor(nil, rec), nil)
+}
+
+func (c *reader) recordOf(p *packet) (*record, error) {
 	r := &record{name: p.name, fields: p.fields, rec: spec.Record{Tag: uint32(p.tag), Name: p.name}}
-	r.rec.Doc, _, _, r.rec.Attrs = unpairs(p.attrs)
+	var lines []string
+	var attrs []pair
+	for _, a := range p.attrs {
+		if _, ours := strings.CutPrefix(a.key, keyDescriptor); ours {
+			lines = append(lines, a.value)
+		} else if _, err := fmt.Sscanf(a.value, "of %d variant %d", new(int32), new(int)); err == nil && a.key == keyEntry {
+			r.entry = new(entry)
+			_, _ = fmt.Sscanf(a.value, "of %d variant %d", &r.entry.of, &r.entry.variant)
+		} else {
+			attrs = append(attrs, a)
+		}
+	}
+	r.rec.Doc, _, _, r.rec.Attrs = unpairs(attrs)
 	for _, f := range p.fields {
 		g := spec.Field{Name: f.name}
 		var typ string
@@ -410,8 +580,17 @@ func (c *reader) descriptor(p *packet) error {
 		r.rec.Fields = append(r.rec.Fields, g)
 	}
 	if err := sddf.Check(&r.rec); err != nil {
-		return err
+		return nil, err
 	}
-	c.recs[p.tag], c.names[p.name] = r, p.tag
-	return c.write(sddf.AppendDescriptor(nil, &r.rec), nil)
+	if lines == nil {
+		return r, nil
+	}
+	var err error
+	if r.whole, err = text.ParseDescriptor(lines); err == nil && (r.whole.Layout == nil || r.whole.Tag != r.rec.Tag) {
+		err = fmt.Errorf("found that of %q with tag %d", r.whole.Name, r.whole.Tag)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("record %q: its descriptor in attributes: %w", p.name, err)
+	}
+	return r, nil
 }

@@ -2,6 +2,9 @@ package pablo_test
 
 import (
 	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -138,6 +141,51 @@ func TestBothWays(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Traces of programs come back whole: headers, layouts, blocks, and the packets that entries carry.
+func TestTraces(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob(filepath.Join("..", "..", "..", "..", "testdata", "kept", "*.sddf"))
+	if err != nil || len(files) < 10 {
+		t.Fatalf("found %d kept traces (%v), expected ten or more", len(files), err)
+	}
+	for _, file := range files {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			t.Parallel()
+			data, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			// A file of an older version comes back as one of this version.
+			want := strings.Replace(dump(t, data), "version=2", fmt.Sprint("version=", spec.Version), 1)
+			for _, form := range []struct{ binary, big bool }{{false, false}, {true, false}, {true, true}} {
+				again := back(t, convert(t, data, form.binary, form.big))
+				if dump(t, again) != want {
+					t.Errorf("%+v: it is another file", form)
+				}
+			}
+		})
+	}
+}
+
+// Segments and streams have their headers, and each its descriptors.
+func TestHeaders(t *testing.T) {
+	t.Parallel()
+	rec := spec.Record{Tag: 1, Name: "block", Fields: []spec.Field{{Name: "e", Type: spec.Packed}},
+		Layout: &spec.Layout{Variants: []spec.Variant{{Kind: -1, Name: "v", Words: 1}}}}
+	file := sddf.AppendHeader(nil, "p", spec.Attr{Key: spec.AttrStream, Value: uint64(9)})
+	for i := range uint64(3) {
+		if i > 0 {
+			file = sddf.AppendHeader(file, "p", spec.Attr{Key: spec.AttrStream, Value: uint64(9)}, spec.Attr{Key: spec.AttrSegment, Value: i})
+		}
+		file = sddf.AppendDescriptor(file, &rec)
+		file, _ = sddf.AppendRecord(file, &rec, make([]byte, 8*i))
+	}
+	again := back(t, convert(t, file, false, false))
+	if a, b := dump(t, file), dump(t, again); a != b {
+		t.Errorf("was\n%s\nis\n%s", a, b)
+	}
 }
 
 // What has no form there is refused by name; entries become packets.

@@ -2,7 +2,6 @@ package text
 
 import (
 	"bufio"
-	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -20,7 +19,7 @@ const maxLine = 64 << 20
 
 // Parse reads the output of [Dump] and writes it as a file. An error names the line.
 func Parse(w io.Writer, text io.Reader) error {
-	p := &parser{w: bufio.NewWriter(w), recs: map[string]*spec.Record{}}
+	p := newParser(w)
 	sc := bufio.NewScanner(text)
 	sc.Buffer(make([]byte, 64<<10), maxLine)
 	for sc.Scan() {
@@ -59,10 +58,11 @@ type parser struct {
 	rec    *spec.Record // of the data packet that waits for its entries
 	values []any
 	packed int // the field that they are for
-	block  []byte
-	time   uint64
-	tail   *spec.Variant // of the last entry, whose packet is to come
-	tailAt int           // where that entry begins in block
+	block  *Block
+}
+
+func newParser(w io.Writer) *parser {
+	return &parser{w: bufio.NewWriter(w), recs: map[string]*spec.Record{}}
 }
 
 func (p *parser) write(b []byte, err error) error {
@@ -82,13 +82,14 @@ func (p *parser) flush() error {
 		p.recs[rec.Name] = rec
 		return p.write(sddf.AppendDescriptor(nil, rec), sddf.Check(rec))
 	case p.rec != nil:
-		if p.tail != nil {
-			return fmt.Errorf("the entry %q carries a packet, found none", p.tail.Name)
+		block, err := p.block.End()
+		if err != nil {
+			return err
 		}
 		rec := p.rec
-		p.rec = nil
+		p.rec, p.block = nil, nil
 		if p.packed >= 0 {
-			p.values[p.packed] = p.block
+			p.values[p.packed] = block
 		}
 		return p.write(sddf.AppendRecord(nil, rec, p.values...))
 	}
@@ -101,9 +102,10 @@ func (p *parser) take(line string) error {
 	if err != nil {
 		return err
 	}
-	if p.tail != nil {
+	if p.block.Carries() {
 		if len(text) == len(line) {
-			return fmt.Errorf("the entry %q carries a packet, found none", p.tail.Name)
+			_, err := p.block.End()
+			return err
 		}
 		return p.carried(what, name, pairs)
 	}
@@ -273,12 +275,7 @@ func (p *parser) data(name string, pairs []textPair) error {
 	if err != nil {
 		return err
 	}
-	p.rec, p.values, p.packed, p.block, p.time = rec, values, packed, nil, 0
-	for i, f := range rec.Fields {
-		if u, ok := values[i].(uint64); ok && rec.Layout != nil && f.Name == rec.Layout.Delta {
-			p.time = u
-		}
-	}
+	p.rec, p.values, p.packed, p.block = rec, values, packed, NewBlock(rec, values)
 	return nil
 }
 
@@ -326,60 +323,17 @@ func (p *parser) entry(pairs []textPair) error {
 	if v == nil {
 		return fmt.Errorf("no variant %q", vals["kind"])
 	}
-	words := make([]uint64, v.Words)
-	if v.Kind >= 0 {
-		words[0] = uint64(v.Kind) << 24
-	}
-	if err := p.advance(l, v, vals[l.Delta], words); err != nil {
-		return err
-	}
-	for _, f := range v.Fields {
-		if f.Name == l.Delta {
-			continue
+	time := uint64(0)
+	if l.Delta != "" {
+		var err error
+		if time, err = strconv.ParseUint(vals[l.Delta], 10, 64); err != nil {
+			return fmt.Errorf("%q: %w", l.Delta, err)
 		}
-		bits, err := bitsOf(f, vals[f.Name])
-		if err != nil {
-			return fmt.Errorf("%q: %w", f.Name, err)
-		}
-		words[f.Word] |= bits << f.Bit
 	}
-	at := len(p.block)
-	for _, w := range words {
-		p.block = binary.LittleEndian.AppendUint64(p.block, w)
-	}
-	if v.Tail != "" {
-		p.tail, p.tailAt = v, at
-	}
-	return nil
+	return p.block.Entry(v, time, func(f *spec.BitField) (uint64, error) { return bitsOf(f, vals[f.Name]) })
 }
 
-// advance stores an entry's time: in a field of its own, or as the distance from
-// the one before.
-func (p *parser) advance(l *spec.Layout, v *spec.Variant, text string, words []uint64) error {
-	if l.Delta == "" {
-		return nil
-	}
-	t, err := strconv.ParseUint(text, 10, 64)
-	if err != nil {
-		return fmt.Errorf("%q: %w", l.Delta, err)
-	}
-	for _, f := range v.Fields {
-		if f.Name == l.Delta {
-			words[f.Word] |= t << f.Bit
-			p.time = t
-			return nil
-		}
-	}
-	delta := t - p.time
-	if t < p.time || delta > math.MaxUint32 {
-		return fmt.Errorf("%s=%d is not within 2^32 after %d", l.Delta, t, p.time)
-	}
-	words[0] |= delta << 32
-	p.time = t
-	return nil
-}
-
-func bitsOf(f spec.BitField, text string) (bits uint64, err error) {
+func bitsOf(f *spec.BitField, text string) (bits uint64, err error) {
 	switch f.Type {
 	case spec.Signed:
 		var i int64
@@ -393,9 +347,6 @@ func bitsOf(f spec.BitField, text string) (bits uint64, err error) {
 		}
 	default:
 		bits, err = strconv.ParseUint(text, 10, f.Width)
-	}
-	if f.Width < 64 {
-		bits &= 1<<f.Width - 1
 	}
 	return bits, err
 }
@@ -416,23 +367,7 @@ func (p *parser) carried(what, name string, pairs []textPair) error {
 	if err != nil {
 		return err
 	}
-	for _, f := range p.tail.Fields {
-		if f.Name != p.tail.Tail {
-			continue
-		}
-		mask := uint64(math.MaxUint64)
-		if f.Width < 64 {
-			mask = 1<<f.Width - 1
-		}
-		word := p.block[p.tailAt+8*f.Word:]
-		w := binary.LittleEndian.Uint64(word)&^(mask<<f.Bit) | (uint64(len(b))&mask)<<f.Bit
-		binary.LittleEndian.PutUint64(word, w)
-	}
-	p.block = append(p.block, b...)
-	for len(p.block)%8 != 0 {
-		p.block = append(p.block, 0)
-	}
-	p.tail = nil
+	p.block.Carry(b)
 	return nil
 }
 

@@ -29,7 +29,9 @@ import (
 // them. Damage is a line of the output, and part of the error at the end; the next segments
 // follow it. [Parse] makes the file of it again.
 func Dump(w io.Writer, file io.ReaderAt, size int64, only ...string) error {
-	return dump(file, size, &dumper{w: bufio.NewWriter(w), only: only})
+	d := newDumper(w)
+	d.only = only
+	return dump(file, size, d)
 }
 
 // Show does the same for people: values that programs encoded themselves are decoded, which cannot be reversed.
@@ -72,6 +74,8 @@ type dumper struct {
 	damage []error // that was found
 	err    error
 }
+
+func newDumper(w io.Writer) *dumper { return &dumper{w: bufio.NewWriter(w)} }
 
 // damaged prints a line that something of the file is damaged. What follows is still good.
 func (d *dumper) damaged(name string, err error) {
