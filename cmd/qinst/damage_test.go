@@ -4,14 +4,20 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
+	"qinst.dev/cmd/internal/sddf/salvage"
 	"qinst.dev/cmd/internal/sddf/text"
+	"qinst.dev/cmd/internal/trace"
+	"qinst.dev/sddf"
+	"qinst.dev/sddf/spec"
 )
 
 // damageable are the kept traces, without checksums as they are kept, and with them.
@@ -23,10 +29,15 @@ func damageable(t *testing.T) (bare, sealed map[string][]byte) {
 	}
 	bare, sealed = map[string][]byte{}, map[string][]byte{}
 	for _, file := range files {
-		old, err := os.ReadFile(file)
+		f, err := salvage.Open(file) // they are kept compressed
 		if err != nil {
 			t.Fatal(err)
 		}
+		old := make([]byte, f.Size)
+		if _, err := f.ReadAt(old, 0); err != nil && err != io.EOF {
+			t.Fatal(err)
+		}
+		_ = f.Close()
 		var lines, again bytes.Buffer
 		if err := text.Dump(&lines, bytes.NewReader(old), int64(len(old))); err != nil {
 			t.Fatal(err)
@@ -91,9 +102,13 @@ func TestFlippedBits(t *testing.T) {
 // TestMutatedFiles runs every command on damaged traces. None may panic, or take long.
 func TestMutatedFiles(t *testing.T) {
 	t.Parallel()
-	n := times("QINST_MUTATIONS", 2)
+	const usual = 2
+	n := times("QINST_MUTATIONS", usual)
 	bare, sealed := damageable(t)
 	for name, data := range bare {
+		if n == usual && len(data) > 1<<20 {
+			continue // with what the others have, and minutes to read by every command
+		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			rnd := rand.New(rand.NewPCG(2, uint64(len(data))))
@@ -112,17 +127,45 @@ func TestMutatedFiles(t *testing.T) {
 	}
 }
 
+// reading are commands that read a file, beside those whose output is kept. OUT is a file that is not there.
+var reading = []string{
+	"report -json", "report -markdown", "report -from 1us -to 1ms", "info", "info -check", "index",
+	"profile -html -", "profile -pprof OUT", "profile -by loop", "profile -by goroutine", "profile -list main", "profile -diff FILE", "profile -runs FILE",
+	"dump -json", "dump -mode=wire", "dump -mode=footprint", "dump -mode=events -json",
+	"convert -to=text", "convert -to=json", "convert -to=sddfa", "convert -to=sddfb -o OUT", "convert -to=zstd -o OUT",
+	"cut -from 1us -to 1ms -o OUT", "merge -o OUT FILE", "merge -by ticks -o OUT FILE", "salvage",
+	"reduce -ext=profile", "reduce -ext=locks,goroutines,lifetimes",
+}
+
 // runAll runs every command on a file, whatever it answers.
 func runAll(t *testing.T, what, file, name string) {
+	now := ""
 	defer func() {
 		if v := recover(); v != nil {
 			kept := filepath.Join(os.TempDir(), "qinst-mutated-"+name)
 			data, _ := os.ReadFile(file)
 			_ = os.WriteFile(kept, data, 0o666)
-			t.Fatalf("%s: panic: %v; the file is %s", what, v, kept)
+			t.Fatalf("%s: %s: panic: %v; the file is %s", what, now, v, kept)
 		}
 	}()
 	keptViewsOf(t, name, file)
+	out := filepath.Join(t.TempDir(), "out")
+	for _, now = range reading {
+		args := strings.Fields(strings.NewReplacer("OUT", out, "FILE", file).Replace(now))
+		start := time.Now()
+		if args[0] == "reduce" {
+			args = append(args, file, out)
+		} else {
+			args = append(args, file)
+		}
+		_, _ = read(t, args...)
+		if took := time.Since(start); took > 10*time.Second {
+			t.Errorf("%s: %s took %v", what, now, took)
+		}
+		for _, made := range []string{out, file + trace.IndexSuffix} {
+			_ = os.Remove(made)
+		}
+	}
 }
 
 // mutate changes a file as disks, programs and people do.
@@ -154,4 +197,33 @@ func mutate(rnd *rand.Rand, data []byte) []byte {
 		}
 	}
 	return m
+}
+
+// TestUndescribed reads a trace whose entries carry records that nothing describes.
+func TestUndescribed(t *testing.T) {
+	t.Parallel()
+	_, sealed := damageable(t)
+	data := sealed["records.sddf"]
+	r, err := sddf.NewReader(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := bytes.Clone(data[:r.Header().Len])
+	for p, err := range r.Packets() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.Kind != spec.Check && (p.Kind != spec.Descriptor || p.Record.Tag < spec.FirstUserTag) {
+			out = append(out, data[p.Off:p.Off+p.Len]...)
+		}
+	}
+	file := filepath.Join(t.TempDir(), "x.sddf")
+	if err := os.WriteFile(file, out, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	runAll(t, "no descriptors", file, "records.sddf")
+	events, err := read(t, "dump", "-mode=events", file)
+	if err != nil || !strings.Contains(events, "bytes of a kind that the file does not describe") {
+		t.Errorf("found no such line (%v) in\n%.2000s", err, events)
+	}
 }

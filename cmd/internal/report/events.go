@@ -148,6 +148,10 @@ func (l *lister) line(e *trace.Event) (*EventLine, error) {
 			return nil, err
 		}
 		line.What = "record"
+		if p.Record == nil || p.Values == nil {
+			line.Fields = fmt.Sprintf("%d bytes of a kind that the file does not describe", p.Len)
+			break
+		}
 		for i, f := range p.Record.Fields {
 			line.Fields += fmt.Sprintf("%s%s=%v", map[bool]string{true: " "}[i > 0], f.Name, p.Values[i])
 		}

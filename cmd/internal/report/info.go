@@ -21,7 +21,7 @@ func Info(w io.Writer, t *trace.Trace, losses *trace.Losses) error {
 	}
 	tb.Row("wall", measure.Time(t.Ran))
 	if t.End.Known {
-		tb.Row("end", fmt.Sprintf("%s, status %d", t.End.Reason, t.End.Status))
+		tb.Row("end", t.End.String())
 	} else {
 		tb.Row("end", "unknown")
 	}

@@ -205,7 +205,7 @@ func (pg *page) summary() {
 	}
 	s.Say("ran %s on up to %d processors; %s goroutines", measure.Time(p.Wall), p.Procs, measure.Count(p.Goroutines))
 	if t.End.Known {
-		s.Say("ended: %s, status %d", t.End.Reason, t.End.Status)
+		s.Say("ended: %s", t.End)
 	}
 	taken := ""
 	if p.OffMatters() && p.IdleOff > 0 {

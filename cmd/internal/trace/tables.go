@@ -396,5 +396,12 @@ type Limit struct {
 type End struct {
 	Known  bool
 	Reason string
-	Status int
+	Status int // -1: nobody told it
+}
+
+func (e End) String() string {
+	if e.Status < 0 {
+		return e.Reason
+	}
+	return fmt.Sprintf("%s, status %d", e.Reason, e.Status)
 }

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"qinst.dev/cmd/internal/live"
 )
 
 // No package that the runtime is made of may be probed, be it one that the compiler knows
@@ -26,7 +28,12 @@ func TestNever(t *testing.T) {
 			t.Errorf("%s is of the runtime, expected it in the list never", p)
 		}
 	}
-	known := goList(t, "std", "qinst.dev/...")
+	for _, p := range goList(t, live.Module+"/...") {
+		if !Never(p) && !strings.HasPrefix(p, live.Module+"/cmd/") {
+			t.Errorf("%s is one that programs import, and of the tool: expected it in the list never", p)
+		}
+	}
+	known := goList(t, "std", live.Module+"/...")
 	for _, p := range never {
 		dir, tree := strings.CutSuffix(p, "/...")
 		if !slices.ContainsFunc(known, func(k string) bool { return k == dir || tree && strings.HasPrefix(k, dir+"/") }) {

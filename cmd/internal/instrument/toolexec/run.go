@@ -103,6 +103,7 @@ func (p *process) link(args []string) error {
 		if args, err = unmarked(args, p.sel.Mark); err != nil {
 			return err
 		}
+		args = withFini(args)
 	}
 	if p.sel.Settings == "" && held == "" {
 		return p.replace(args)
@@ -117,6 +118,28 @@ func (p *process) link(args []string) error {
 	}
 	return p.replace(slices.Insert(slices.Clone(args), 1, "-X=runtime.qinstDefaults="+p.sel.Settings, "-X=runtime.qinstHeldFirst="+held))
 }
+
+// withFini names a library's function that is to be called when the program that has loaded it ends; see the runtime's qinst_fini. Both
+// GNU's linkers and LLVM's know the option.
+func withFini(args []string) []string {
+	const flags = "-extldflags"
+	if !slices.Contains(args, "-buildmode=c-shared") {
+		return args
+	}
+	args = slices.Clone(args)
+	for i, a := range args {
+		if name, value, ok := strings.Cut(a, "="); ok && strings.TrimPrefix(name, "-") == flags[1:] {
+			args[i] = flags + "=" + value + " " + fini
+			return args
+		} else if a == flags && i+1 < len(args) {
+			args[i+1] += " " + fini
+			return args
+		}
+	}
+	return slices.Insert(args, 1, flags+"="+fini)
+}
+
+const fini = "-Wl,-fini=qinst_fini"
 
 func (p *process) version(args []string) error {
 	line, err := p.answer(args)

@@ -4,7 +4,7 @@ package debug
 
 import _ "unsafe" // for linkname
 
-const toolAPI = 1
+const toolAPI = 2
 
 //go:linkname table qinst_table
 func table(i int) (text string, base uint32, ok bool)

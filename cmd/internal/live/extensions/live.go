@@ -4,7 +4,7 @@ package extensions
 
 import "unsafe"
 
-const toolAPI = 1
+const toolAPI = 2
 
 const observed = true
 

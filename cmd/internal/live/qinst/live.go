@@ -4,7 +4,7 @@ package qinst
 
 import _ "unsafe" // for linkname
 
-const toolAPI = 1
+const toolAPI = 2
 
 //go:linkname setName qinst_name
 func setName(name string)

@@ -334,6 +334,7 @@ slow:
 
 // func qinstInvariantClock() bool
 TEXT runtime·qinstInvariantClock<ABIInternal>(SB),NOSPLIT,$0-0
+	LEAQ	qinst_fini(SB), AX // for the linker, which sees no other use of it
 	MOVL	$0x80000000, AX
 	CPUID
 	CMPL	AX, $0x80000007
@@ -346,6 +347,64 @@ TEXT runtime·qinstInvariantClock<ABIInternal>(SB),NOSPLIT,$0-0
 	RET
 none:
 	XORL	AX, AX
+	RET
+
+// func qinst_fini()
+//
+// See where it is exported. It has no g, may not change the registers that C keeps, and calls nothing.
+TEXT qinst_fini(SB),NOSPLIT|NOFRAME,$0-0
+	MOVL	runtime·qinstStarted(SB), AX
+	TESTL	AX, AX
+	JEQ	out
+	MOVL	$const_qinstSysGetpid, AX
+	SYSCALL
+	MOVQ	runtime·qinstOwnPID(SB), CX
+	CMPQ	AX, CX
+	JNE	out // a child of a fork
+	XORL	AX, AX
+	MOVL	$1, CX
+	LOCK
+	CMPXCHGL	CX, runtime·qinstEnds(SB)
+	JNE	await
+	MOVL	$-1, runtime·qinstStatus(SB) // nobody tells it
+	MOVL	$(const_qinstWhyHost+1), AX
+	XCHGL	AX, runtime·qinstEnding(SB)
+await:
+	PUSHQ	$50000 // a struct timespec
+	PUSHQ	$0
+	MOVL	runtime·qinstBeat(SB), R8
+	MOVL	$const_qinstFiniTurns, R9
+again:
+	MOVL	runtime·qinstDone(SB), AX
+	TESTL	AX, AX
+	JNE	done
+	MOVL	$1, AX
+	XORL	CX, CX
+	LOCK
+	CMPXCHGL	CX, runtime·qinstSleeping(SB)
+	JNE	rest
+	LEAQ	runtime·qinstSleeping(SB), DI
+	MOVL	$129, SI // FUTEX_WAKE|FUTEX_PRIVATE_FLAG
+	MOVL	$1, DX
+	MOVL	$202, AX
+	SYSCALL
+rest:
+	MOVQ	SP, DI
+	XORL	SI, SI
+	MOVL	$35, AX // nanosleep
+	SYSCALL
+	MOVL	runtime·qinstBeat(SB), AX
+	CMPL	AX, R8
+	JEQ	same
+	MOVL	AX, R8
+	MOVL	$const_qinstFiniTurns, R9
+same:
+	DECL	R9
+	JNE	again
+done:
+	POPQ	AX
+	POPQ	AX
+out:
 	RET
 
 // func qinstChecksum(sum uint32, p, n uintptr) uint32

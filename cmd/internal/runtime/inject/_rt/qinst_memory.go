@@ -109,6 +109,9 @@ func qinstIsChild() bool {
 	return uint64(pid) != qinstSet.pid && qinstSet.pid != 0
 }
 
+// qinstOwnPID is that of the process that is traced. Its children have the variable, but not its threads.
+var qinstOwnPID uint64
+
 // qinstOurs reports whether an address is, or was, in the tool's memory.
 // Context: hook.
 //

@@ -226,5 +226,5 @@ const (
 	// there are compressed packets; the codec
 	qinstAttrPacked = "packed"
 	qinstMaxRun     = 4194304
-	qinstMaxRatio   = 1024
+	qinstMaxRatio   = 64
 )

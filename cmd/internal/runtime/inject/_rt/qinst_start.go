@@ -37,6 +37,7 @@ func qinstStart() {
 	// without a sign of it.
 	qinstSlowClock = !qinstInvariantClock()
 	qinstHasCheck = qinstChecks()
+	qinstOwnPID = s.pid
 	qinstSet.stream = (qinstNow()*0x9E3779B97F4A7C15 ^ s.pid<<40) >> 1
 	qinstPriceBuffer()
 	// In these modes no counter is above its threshold by itself. Hits are only counted,

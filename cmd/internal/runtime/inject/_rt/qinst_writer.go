@@ -51,9 +51,10 @@ const (
 	qinstWhyPanic
 	qinstWhySignal
 	qinstWhyExec
+	qinstWhyHost
 )
 
-var qinstWhyText = [...]string{"exit", "panic or fatal error", "signal", "exec"}
+var qinstWhyText = [...]string{"exit", "panic or fatal error", "signal", "exec", "end of the host program"}
 
 // qinstWake wakes the writer if it sleeps. The word is changed by one thread only, so
 // that one makes the system call.
@@ -85,6 +86,15 @@ func qinstEnd(why uint32, status int32) {
 	}
 	qinstAwait(&qinstDone, 1)
 }
+
+// qinst_fini does what qinstEnd does when the program that has loaded a library of Go's ends: nobody tells Go's runtime of
+// that. The dynamic linker calls it, as the library's DT_FINI, in a thread that need not know Go. So it is in
+// assembly, and waits with system calls of its own. The linker's symbol has to be one that is not local.
+//
+//go:cgo_export_static qinst_fini
+
+// qinstFiniTurns is how often it looks, 50 us apart, for progress of the writer: as long as qinstGiveUpNS at least.
+const qinstFiniTurns = int(qinstGiveUpNS / 50e3)
 
 // qinstFlush is qinstEnd for a process that may go on (exec can fail).
 // Context: end.
