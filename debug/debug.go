@@ -453,6 +453,9 @@ func part(w io.Writer, path string, old int64) error {
 	if err != nil {
 		return err
 	}
+	if old > info.Size() {
+		old = 0 // the file was begun anew meanwhile
+	}
 	from, to, size, err := span(file, info.Size(), old)
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
@@ -488,7 +491,7 @@ func span(file io.ReaderAt, all, old int64) (from, to uint64, size int64, err er
 			if err != nil {
 				return 0, 0, 0, err
 			}
-			if to = ticks; p.Off < old {
+			if to = ticks; p.Off < old || from == 0 {
 				from = ticks
 			}
 		}

@@ -121,7 +121,7 @@ func NewDescriptor(name string, fields ...spec.Field) (*Descriptor, error) {
 // Emit is [Type.Emit] with one value for each field; see [Writer.Data]. Values of a wrong type
 // are an error whether the program is observed or not.
 func (d *Descriptor) Emit(values ...any) error {
-	b, err := appendData(nil, &d.rec, values)
+	b, err := AppendInner(nil, &d.rec, values...)
 	if err == nil && d.live && counted(d.point) {
 		d.emit(b)
 	}
@@ -137,7 +137,7 @@ func (d *Descriptor) EmitFunc(values func() ([]any, error)) error {
 	if err != nil {
 		return err
 	}
-	b, err := appendData(nil, &d.rec, list)
+	b, err := AppendInner(nil, &d.rec, list...)
 	if err == nil {
 		d.emit(b)
 	}

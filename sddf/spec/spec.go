@@ -122,6 +122,10 @@ const (
 	AttrPacked  = "packed"  // there are compressed packets; the codec
 )
 
+// PartSuffix is what the name of a trace's second part has behind that of the first. Of a program that
+// writes more than it may keep both parts have segments of one stream: the last ones.
+const PartSuffix = ".more"
+
 // MaxRun is the largest size of a compressed packet's content, and MaxRatio how
 // often that may be the size of its bytes: so a short file stays short work.
 const (

@@ -14,6 +14,9 @@ import (
 func Info(w io.Writer, t *trace.Trace, losses *trace.Losses) error {
 	tb := doc.NewTable().Left(1)
 	tb.Row("file", t.Path)
+	if t.Salvaged != nil && t.Salvaged.Part != "" {
+		tb.Row("other part", t.Salvaged.Part)
+	}
 	tb.Row("size", measure.Bytes(t.Size))
 	tb.Row("producer", t.Producer)
 	if t.Began > 0 {

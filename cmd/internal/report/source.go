@@ -36,7 +36,7 @@ func (s Sources) read(file string) ([]byte, error) {
 		}
 	}
 	if s.Folder == "" {
-		return nil, fmt.Errorf("found %s, expected a file that is there, below one of %s; -source=FOLDER tells where the source is", file, strings.Join(s.Roots, ", "))
+		return nil, fmt.Errorf("found no %s below %s; -source=FOLDER tells where the source is", file, strings.Join(s.Roots, " or "))
 	}
 	parts := strings.Split(filepath.ToSlash(file), "/")
 	for i := range parts {

@@ -7,6 +7,9 @@ import (
 	"qinst.dev/sddf/spec"
 )
 
+// A trace that keeps the last events begins with a segment that others were written before: all
+// events since that segment's first reading of the clocks are there.
+
 // A flight recorder's file has the last events of each thread. It is a window that begins where
 // all threads' events are known. The states at its beginning follow from later events: a
 // goroutine that starts was runnable, one that is woken was waiting, and a procedure that is left
@@ -15,7 +18,13 @@ import (
 // flight returns the trace from that moment on, up to the time for which the file was written. It
 // has an upper bound because the file may also have later events of some threads.
 func (t *Trace) flight() *Trace {
-	if t.Attr("mode") != "flight" || len(t.snapshots) > 0 {
+	if len(t.snapshots) > 0 {
+		return t
+	}
+	if t.Kept {
+		return t.from(t.begins)
+	}
+	if t.Attr("mode") != "flight" {
 		return t
 	}
 	at, cut := uint64(0), false
@@ -30,6 +39,11 @@ func (t *Trace) flight() *Trace {
 		}
 		return t
 	}
+	return t.from(at)
+}
+
+// from returns the trace from a time on, in ticks, whose states are learned from what follows.
+func (t *Trace) from(at uint64) *Trace {
 	l := &learner{t: t, at: at, known: map[GoID]*snapshot{}, numbered: map[GoID]bool{}, open: map[GoID]*opened{}, owners: map[int32]*snapshot{}}
 	l.threads()
 	l.events()
@@ -83,6 +97,9 @@ func (l *learner) threads() {
 			if k := th.word >> 24 & 0xff; k == spec.EvSyscallEnd || k == spec.EvSyscallEndNoP {
 				th.inCall = true
 			}
+		}
+		if ok && !th.head.seen && th.block.seq > 0 {
+			th.head.follow(th.cursor) // nothing happened to it meanwhile
 		}
 		if !th.head.seen {
 			continue // a new thread

@@ -598,7 +598,7 @@ func (ix *indexer) blocksInOrder() {
 		sort.SliceStable(bs, func(i, j int) bool { return bs[i].seq < bs[j].seq })
 		kept := bs[:0]
 		next := uint64(0)
-		if t.Attr("mode") == "flight" {
+		if (t.Attr("mode") == "flight" || t.Kept) && len(bs) > 0 {
 			next = bs[0].seq // earlier buffers are not kept
 		}
 		for _, b := range bs {

@@ -35,6 +35,7 @@ type Trace struct {
 	snapshots   []snapshot         // states of goroutines at the beginning, if the file is a part of a trace
 	until       uint64             // ticks: later events are not read; 0: no limit
 	blocks      map[uint32][]block // by thread
+	begins      uint64             // ticks from which on all events are there, if only the last ones are kept
 	endTicks    uint64             // of the "end" record, 0 if there is none
 	part        bool               // a part of a trace: entries whose cause comes after its end are not in it
 	index       *indexFile         // nil if there is none
@@ -95,11 +96,29 @@ func index(r io.ReaderAt, size int64) (*Trace, error) {
 	t := &Trace{Size: size, Producer: reader.Producer, reader: reader,
 		tables: Tables{Reasons: map[ReasonID]string{}, Texts: map[TextID]string{}, Sources: map[string]OSSource{}}, blocks: map[uint32][]block{}}
 	ix := indexer{t: t, fns: map[uint64]Function{}, frames: map[uint64][]Frame{}, threads: map[[2]uint32]Thread{}, before: map[[2]uint32]Thread{}, own: map[string]uint64{}, given: map[ThreadID][]given{}}
+	if n, ok := attr(reader.Header().Attrs, spec.AttrSegment).(uint64); ok && n > 0 {
+		t.Kept = true // the segments before it made room for others
+	}
 	if err := ix.run(); err != nil {
 		return nil, err
 	}
+	if len(ix.readings) > 0 {
+		t.begins = ix.readings[0]
+	} else {
+		t.Kept = false // it has no time
+	}
 	ix.finish()
 	return t.flight().asked(ix.window), nil
+}
+
+// attr returns a value of a header's.
+func attr(list []spec.Attr, key string) any {
+	for _, a := range list {
+		if a.Key == key {
+			return a.Value
+		}
+	}
+	return nil
 }
 
 // Close closes the file that Open opened.

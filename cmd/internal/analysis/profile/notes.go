@@ -36,7 +36,9 @@ func (n *notes) list() (list []string) {
 	if t.End.Reason == "cut" {
 		say("this is a part of a run: calls and times are those of the part, and the creators of goroutines that were there before are not known")
 	}
-	if !t.HasCounts && b.within == nil && t.End.Reason != "cut" {
+	if t.Kept {
+		say("the file keeps the last events of a longer run, since earlier ones made room (QINST=limit): calls and times are those of this part")
+	} else if !t.HasCounts && b.within == nil && t.End.Reason != "cut" {
 		say("the file has no totals, as those of a flight recorder: calls are those that events tell of")
 	}
 	for _, limit := range t.Limits {

@@ -56,7 +56,7 @@ func specConstants(t *testing.T) (names []string, values map[string]constant.Val
 	at := map[string]token.Pos{}
 	for _, name := range pkg.Scope().Names() {
 		c, ok := pkg.Scope().Lookup(name).(*types.Const)
-		if !ok || c.Val().Kind() == constant.String && name != "Magic" && !strings.HasPrefix(name, "Attr") {
+		if !ok || c.Val().Kind() == constant.String && name != "Magic" && name != "PartSuffix" && !strings.HasPrefix(name, "Attr") {
 			continue
 		}
 		ours := name

@@ -27,19 +27,34 @@ type ring struct {
 	head  [spec.RingWords]uint64
 }
 
-// openRing opens a ring. Its path comes from a trace, or from a directory that everybody may
+// openRegular opens a file whose path comes from a trace, or from a directory that everybody may
 // write to. A pipe there would hang the reader until something is written, and opening a device
 // may have any effect. So only a regular file may be opened, and the call must not wait, because
 // a pipe may take the file's place in between.
-func openRing(path string) (*ring, error) {
+func openRegular(path string) (f *os.File, size int64, err error) {
 	st, err := os.Lstat(path)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	if !st.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s: found %v, expected a regular file", path, st.Mode())
+		return nil, 0, fmt.Errorf("%s: found %v, expected a regular file", path, st.Mode())
 	}
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if f, err = os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0); err != nil {
+		return nil, 0, err
+	}
+	if st, err = f.Stat(); err == nil && !st.Mode().IsRegular() {
+		err = fmt.Errorf("%s: found %v, expected a regular file", path, st.Mode())
+	}
+	if err != nil {
+		_ = f.Close()
+		return nil, 0, err
+	}
+	return f, st.Size(), nil
+}
+
+// openRing opens a ring.
+func openRing(path string) (*ring, error) {
+	f, _, err := openRegular(path)
 	if err != nil {
 		return nil, err
 	}

@@ -26,6 +26,7 @@ type File struct {
 	io.ReaderAt
 	Size int64
 
+	Part      string // path of the other part, "" if there is none
 	Ring      string // its path, "" if the file needs none or has none
 	Recovered int    // blocks of events from the ring
 	Bytes     int64  // of events in them
@@ -55,7 +56,7 @@ func OpenWith(path, ring string) (*File, error) {
 		return nil, err
 	}
 	file := &File{ReaderAt: f, Size: st.Size(), closers: []io.Closer{f}}
-	if err := file.join(ring); err != nil {
+	if err := cmp.Or(file.addPart(path+spec.PartSuffix), file.join(ring)); err != nil {
 		_ = file.Close()
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -84,6 +85,33 @@ func (f *File) Close() error {
 		err = errors.Join(err, c.Close())
 	}
 	return err
+}
+
+// addPart joins the other part of a file that is written in two, in the order of their segments.
+func (f *File) addPart(path string) error {
+	r, err := sddf.NewReader(f.ReaderAt, f.Size)
+	if err != nil {
+		return err
+	}
+	other, size, err := openRegular(path)
+	if err != nil {
+		return nil // there is none that could be of this trace
+	}
+	f.closers = append(f.closers, other)
+	o, err := sddf.NewReader(other, size)
+	if err != nil || stream(r) == 0 || stream(o) != stream(r) {
+		return nil // it has just been begun, or is another program's
+	}
+	both := &extents{}
+	if segment(o) > segment(r) {
+		both.add(f.ReaderAt, 0, f.Size)
+		both.add(other, 0, size)
+	} else {
+		both.add(other, 0, size)
+		both.add(f.ReaderAt, 0, f.Size)
+	}
+	f.ReaderAt, f.Size, f.Part = both, both.size, path
+	return nil
 }
 
 // join appends the data of the ring, if there is one and no process fills it any more.
@@ -160,10 +188,15 @@ func ringOf(r *sddf.Reader) string {
 	return ""
 }
 
-func stream(r *sddf.Reader) uint64 {
+func stream(r *sddf.Reader) uint64 { return number(r, spec.AttrStream) }
+
+func segment(r *sddf.Reader) uint64 { return number(r, spec.AttrSegment) }
+
+// number returns an attribute of the header.
+func number(r *sddf.Reader, key string) uint64 {
 	for _, a := range r.Header().Attrs {
-		if id, ok := a.Value.(uint64); ok && a.Key == spec.AttrStream {
-			return id
+		if n, ok := a.Value.(uint64); ok && a.Key == key {
+			return n
 		}
 	}
 	return 0

@@ -40,7 +40,7 @@ func Parse(w io.Writer, text io.Reader) error {
 	if !p.begun {
 		return errors.New("no header line")
 	}
-	p.w.Write(p.packets.AppendCheck(nil))
+	_, _ = p.w.Write(p.packets.AppendCheck(nil)) // Flush reports errors
 	return p.w.Flush()
 }
 

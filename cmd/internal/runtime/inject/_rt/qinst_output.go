@@ -106,7 +106,7 @@ func qinstCreate(dir, name string) (errno uintptr) {
 	base := p.n
 	// A thousand runs in one directory under one name are enough to say so.
 	for try := uint64(1); try < 1000; try++ {
-		fd, e := qinstOutFile.create(qinstWronl|qinstCreat|qinstExcl, 0o644)
+		fd, e := qinstOutFile.create(qinstWronl|qinstCreat|qinstExcl|qinstAppending, 0o644) // a part is begun anew by cutting it
 		regular := e == 0
 		if e == qinstEEXIST && try == 1 && qinstIsStream() {
 			// Without a reader a pipe would make the program wait.

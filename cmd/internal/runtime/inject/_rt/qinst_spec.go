@@ -225,6 +225,7 @@ const (
 	qinstAttrSegment = "segment"
 	// there are compressed packets; the codec
 	qinstAttrPacked = "packed"
+	qinstPartSuffix = ".more"
 	qinstMaxRun     = 4194304
 	qinstMaxRatio   = 64
 )

@@ -148,11 +148,12 @@ func (f *qinstFile) unlink() (errno uintptr) {
 }
 
 const (
-	qinstAtCwd = ^uintptr(99) // AT_FDCWD, -100
-	qinstExcl  = 0x80
-	qinstCreat = 0x40
-	qinstRdwr  = 2
-	qinstWronl = 1
+	qinstAtCwd     = ^uintptr(99) // AT_FDCWD, -100
+	qinstExcl      = 0x80
+	qinstAppending = 0x400
+	qinstCreat     = 0x40
+	qinstRdwr      = 2
+	qinstWronl     = 1
 
 	qinstEEXIST = 17
 	qinstENOSPC = 28

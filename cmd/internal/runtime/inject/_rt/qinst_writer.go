@@ -158,6 +158,7 @@ func qinstWriter() {
 	}
 	qinstStartSwitches() // may take milliseconds, which the first readings must not wait for
 	tick := nanotime()
+	qinstParts.since = tick
 	for {
 		// Buffers come first, because threads can run out of them. Then come the items that
 		// hooks need, then rate control, and last requests, which can wait.
@@ -197,6 +198,9 @@ func qinstWriter() {
 	qinstWriteTail(qinstEnding - 1)
 	if qinstOut.fd >= 0 {
 		closefd(qinstOut.fd)
+	}
+	if qinstParts.other > 0 {
+		closefd(qinstParts.other - 1)
 	}
 	qinstUnlinkRing()
 	qinstHangUp()
@@ -287,7 +291,7 @@ func qinstDrain() bool {
 	qinstWritePackets()
 	qinstNewSegment()
 	qinstCost(from, cpu, qinstOut.bytes-before)
-	if qinstSet.limit != 0 && qinstOut.bytes > qinstSet.limit && !qinstOut.limited {
+	if qinstSet.limit != 0 && !qinstOut.limited && qinstLimited() {
 		qinstLimit()
 	}
 	return true
