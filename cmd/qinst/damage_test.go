@@ -228,3 +228,46 @@ func TestUndescribed(t *testing.T) {
 		t.Errorf("found no such line (%v) in\n%.2000s", err, events)
 	}
 }
+
+// TestForms converts real traces to each form that is read back, and back: they are the same bytes.
+func TestForms(t *testing.T) {
+	t.Parallel()
+	_, sealed := damageable(t)
+	for name, data := range sealed {
+		if len(data) > 1<<20 {
+			continue // what it has the others have
+		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			file := filepath.Join(dir, "x.sddf")
+			if err := os.WriteFile(file, data, 0o666); err != nil {
+				t.Fatal(err)
+			}
+			for _, form := range []string{"sddf", "zstd", "text", "sddfa", "sddfb"} {
+				there, back := filepath.Join(dir, form), filepath.Join(dir, form+".sddf")
+				_, err := read(t, "convert", "-to", form, "-o", there, file)
+				if err == nil {
+					_, err = read(t, "convert", "-o", back, there)
+				}
+				again, err2 := os.ReadFile(back)
+				if err != nil || err2 != nil || dumped(t, again) != dumped(t, data) {
+					t.Errorf("%s: %v, %v: it is another file", form, err, err2)
+				}
+				if form != "zstd" && form != "sddf" && !bytes.Equal(again, data) {
+					t.Errorf("%s: the same packets, and other bytes", form)
+				}
+			}
+		})
+	}
+}
+
+// dumped is the text of a file but for its header, in which a compressed one has the codec.
+func dumped(t *testing.T, data []byte) string {
+	var out bytes.Buffer
+	if err := text.Dump(&out, bytes.NewReader(data), int64(len(data))); err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(out.String(), "\n")
+	return rest
+}

@@ -2,10 +2,6 @@ package pablo_test
 
 import (
 	"bytes"
-	"fmt"
-	"io"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -13,7 +9,6 @@ import (
 	"pgregory.net/rapid"
 
 	"qinst.dev/cmd/internal/sddf/pablo"
-	"qinst.dev/cmd/internal/sddf/pack"
 	"qinst.dev/cmd/internal/sddf/text"
 	"qinst.dev/sddf"
 	"qinst.dev/sddf/spec"
@@ -143,43 +138,6 @@ func TestBothWays(t *testing.T) {
 			}
 		}
 	})
-}
-
-// Traces of programs come back whole: headers, layouts, blocks, and the packets that entries carry.
-func TestTraces(t *testing.T) {
-	t.Parallel()
-	files, err := filepath.Glob(filepath.Join("..", "..", "..", "..", "testdata", "kept", "*.sddf"))
-	if err != nil || len(files) < 10 {
-		t.Fatalf("found %d kept traces (%v), expected ten or more", len(files), err)
-	}
-	for _, file := range files {
-		t.Run(filepath.Base(file), func(t *testing.T) {
-			t.Parallel()
-			packed, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			src, size, err := sddf.Unpack(pack.Codec, bytes.NewReader(packed), int64(len(packed)))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if size > 1<<20 {
-				t.Skip("large; what it has the others have")
-			}
-			data := make([]byte, size)
-			if _, err := src.ReadAt(data, 0); err != nil && err != io.EOF {
-				t.Fatal(err)
-			}
-			// A file of an older version comes back as one of this version.
-			want := strings.Replace(dump(t, data), "version=2", fmt.Sprint("version=", spec.Version), 1)
-			for _, form := range []struct{ binary, big bool }{{false, false}, {true, false}, {true, true}} {
-				again := back(t, convert(t, data, form.binary, form.big))
-				if dump(t, again) != want {
-					t.Errorf("%+v: it is another file", form)
-				}
-			}
-		})
-	}
 }
 
 // Segments and streams have their headers, and each its descriptors.
