@@ -101,10 +101,11 @@ type Reader struct {
 	carried bool // records that carry others are decoded, selected or not
 	unasked bool // it was not
 
-	search  []byte  // for the next packet behind damage
-	segment Segment // of the packets so far
-	damaged bool    // some are not among them
-	packed  bool    // some are compressed
+	search   []byte  // for the next packet behind damage
+	searched int64   // bytes read for that
+	segment  Segment // of the packets so far
+	damaged  bool    // some are not among them
+	packed   bool    // some are compressed
 }
 
 // NewReader returns a reader of a file of the given size. If the file does not begin with a
@@ -206,7 +207,7 @@ func attr(list []spec.Attr, key string) any {
 func (r *Reader) Only(want map[string][]string) { r.want, r.unasked = want, false }
 
 // Next returns the next packet, io.EOF after the last, or a [*DamageError]; the call after that
-// continues at the next segment. The packet is valid only until the next call.
+// continues behind the damage. The packet is valid only until the next call.
 func (r *Reader) Next() (*Packet, error) {
 	d := &r.dec
 	p := &r.packet
@@ -315,23 +316,25 @@ func (r *Reader) headerNext() bool {
 func (r *Reader) resync(p *Packet) int64 {
 	off, end := p.Off, p.Off+p.Len
 	checked := r.Version >= spec.FirstChecked
+	before := r.dec.loaded
+	defer func() { r.searched += r.dec.loaded - before }()
 	if checked && p.Len > 0 && (end == r.dec.size || r.packetAt(end)) {
 		return end
 	}
-	// The work is bounded, because a hostile file could make each byte look like a long packet's first.
-	most := r.dec.loaded + maxSearch*(r.dec.size-off) + sourceBuf
 	if r.search == nil {
-		r.search = make([]byte, max(2*len(mark), int(min(64<<10, r.dec.size-off))))
+		r.search = make([]byte, max(firstSearch, int(min(64<<10, r.dec.size-off))))
 	}
-	buf := r.search
-	for off++; off < r.dec.size; off += int64(len(buf) - 2 - len(mark)) {
-		n, _ := r.file.ReadAt(buf[:min(int64(len(buf)), r.dec.size-off)], off)
+	size := firstSearch
+	for off++; off < r.dec.size; off += int64(size - 2 - len(mark)) {
+		size = min(2*size, len(r.search))
+		buf := r.search[:size]
+		n, _ := r.file.ReadAt(buf[:min(int64(size), r.dec.size-off)], off)
 		for i := 0; i+3 < n; i++ {
 			short := buf[i] >= 0x92 && buf[i] <= 0x9f && buf[i+1] <= byte(spec.Check)
 			if !short && (buf[i] != 0xdc || buf[i+3] > byte(spec.Check)) { // from 16 elements on
 				continue
 			}
-			if bytes.HasPrefix(buf[i+1:n], mark) || checked && r.dec.loaded < most && r.packetAt(off+int64(i)) {
+			if bytes.HasPrefix(buf[i+1:n], mark) || checked && r.searched+r.dec.loaded-before < maxSearch*r.dec.size && r.packetAt(off+int64(i)) {
 				return off + int64(i)
 			}
 		}
@@ -342,8 +345,12 @@ func (r *Reader) resync(p *Packet) int64 {
 	return r.dec.size
 }
 
-// maxSearch is how many times the rest of a file may be read to find the packet behind a damaged one.
+// maxSearch is how many times a file may be read to find the packets behind damaged ones. Without a bound a hostile file could make
+// each of its bytes look like the first of a long packet.
 const maxSearch = 16
+
+// firstSearch is half of how much is read at first, because most damage ends nearby.
+const firstSearch = 256
 
 // packetAt reports whether there is a packet whose checksums are right; that of a bin's content is not asked for.
 func (r *Reader) packetAt(off int64) bool {

@@ -301,6 +301,51 @@ func TestMemoryBound(t *testing.T) {
 	}
 }
 
+// counting counts the bytes that are read.
+type counting struct {
+	*bytes.Reader
+	n int64
+}
+
+func (c *counting) ReadAt(p []byte, off int64) (int, error) {
+	n, err := c.Reader.ReadAt(p, off)
+	c.n += int64(n)
+	return n, err
+}
+
+// A hostile file is read a bounded number of times, however often it is damaged.
+func TestSearchBound(t *testing.T) {
+	t.Parallel()
+	pre := sddf.Preamble("t", []spec.Record{allTypes})
+	long := sealed(t, "\x93\x01\xda\x40\x00"+strings.Repeat("a", 1<<14)+"\xc0")
+	for name, part := range map[string]string{
+		"packets that claim much":            "\x92\x03\xdb\x00\x00\xff\xff",
+		"damaged and good ones by turns":     "\x92\x03\xdb\x00\x00\xff\xff" + sealed(t, "\x93\x01\xa1k\xc0"),
+		"wrong checksums":                    "\x93\x01\xa1k\xc0\xce\x00\x00\x00\x00",
+		"heads within a long packet":         long[:5] + strings.Repeat("\x93\x01\xda\x40\x00", 1<<10),
+		"headers with wrong checksums":       "\x95\x00\xa4SDDF\x04\xa0\x80\xce\x00\x00\x00\x00",
+		"a wrong checksum, and a long one":   "\x93\x01\xa1k\xc0\xce\x00\x00\x00\x00" + long,
+		"wrong checksums in front of a half": "\x93\x01\xa1k\xc0\xce\x00\x00\x00\x00" + long[:len(long)/2],
+	} {
+		data := append(bytes.Clone(pre), strings.Repeat(part, 1<<20/len(part))...)
+		file := &counting{Reader: bytes.NewReader(data)}
+		r, err := sddf.NewReader(file, int64(len(data)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		damage := 0
+		for _, err := range r.Packets() {
+			if err != nil {
+				damage++
+			}
+		}
+		if damage == 0 || file.n > 64*int64(len(data)) {
+			t.Errorf("%s: %d damaged parts; read %d bytes of a file of %d", name, damage, file.n, len(data))
+		}
+		t.Logf("%s: %d damaged parts; read %d times", name, damage, file.n/int64(len(data)))
+	}
+}
+
 func TestEntries(t *testing.T) {
 	t.Parallel()
 	l := &spec.Layout{Delta: "t", Variants: []spec.Variant{
