@@ -21,7 +21,7 @@ import (
 )
 
 // damageable are the kept traces, without checksums as they are kept, and with them.
-func damageable(t *testing.T) (bare, sealed map[string][]byte) {
+func damageable(t testing.TB) (bare, sealed map[string][]byte) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join("..", "..", "testdata", "kept", "*.sddf"))
 	if err != nil || len(files) < 10 {
