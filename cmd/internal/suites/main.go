@@ -2,12 +2,13 @@
 // compares the outcome of every test and every line number it printed. It exits with status 1 if
 // anything differs.
 //
-//	suites -qinst PATH -dir testdata/modules [-quick] [GROUP ...]
+//	suites -qinst PATH -dir testdata [-quick] [GROUP ...]
 package main
 
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -28,27 +29,43 @@ type group struct {
 	name     string
 	packages []string
 	include  string
-	quick    bool // part of the quick run
+	quick    bool     // part of the quick run
+	dir      string   // the module that requires them, "modules" if it is empty
+	flags    []string // of go test
 }
 
+// reaching are libraries that reach into the runtime: for goroutines' numbers and labels, for its hash, its scheduler's random
+// numbers or its threads, past the linker or with code that they make or change.
+const reaching = "github.com/petermattis/goid,github.com/timandy/routine/...,github.com/outrigdev/goid,github.com/jtolds/gls," +
+	"github.com/bytedance/gopkg/util/gopool,github.com/bytedance/gopkg/lang/fastrand,github.com/undefinedlabs/go-mpatch," +
+	"github.com/ebitengine/purego,github.com/felixge/fgprof,go.uber.org/goleak,github.com/grafana/pyroscope-go/godeltaprof," +
+	"github.com/sourcegraph/conc/pool,kernel.org/pub/linux/libs/security/libcap/psx,github.com/puzpuzpuz/xsync/v4," +
+	"github.com/json-iterator/go,github.com/dgraph-io/ristretto/v2/z"
+
 var groups = []group{
-	{"toml", []string{"github.com/BurntSushi/toml/..."}, "github.com/BurntSushi/toml/...", true},
-	{"goldmark", []string{"github.com/yuin/goldmark/..."}, "github.com/yuin/goldmark/...", true},
-	{"bbolt", []string{"go.etcd.io/bbolt/..."}, "go.etcd.io/bbolt/...", false},
-	{"compress", []string{"github.com/klauspost/compress/..."}, "github.com/klauspost/compress/...", false},
-	{"ssa", []string{"golang.org/x/tools/go/ssa/..."}, "golang.org/x/tools/go/...", false},
-	{"std", []string{"sort", "strings", "bytes", "strconv", "encoding/json", "text/template", "context"},
-		"sort,strings,bytes,strconv,encoding/json,text/template,context", false},
-	{"std-more", []string{"sync", "context", "time", "io", "bufio", "os/exec", "go/types", "go/parser", "regexp", "math/big",
+	{name: "toml", packages: []string{"github.com/BurntSushi/toml/..."}, include: "github.com/BurntSushi/toml/...", quick: true},
+	{name: "goldmark", packages: []string{"github.com/yuin/goldmark/..."}, include: "github.com/yuin/goldmark/...", quick: true},
+	{name: "bbolt", packages: []string{"go.etcd.io/bbolt/..."}, include: "go.etcd.io/bbolt/..."},
+	{name: "compress", packages: []string{"github.com/klauspost/compress/..."}, include: "github.com/klauspost/compress/..."},
+	{name: "ssa", packages: []string{"golang.org/x/tools/go/ssa/..."}, include: "golang.org/x/tools/go/..."},
+	{name: "std", packages: []string{"sort", "strings", "bytes", "strconv", "encoding/json", "text/template", "context"},
+		include: "sort,strings,bytes,strconv,encoding/json,text/template,context"},
+	{name: "std-more", packages: []string{"sync", "context", "time", "io", "bufio", "os/exec", "go/types", "go/parser", "regexp", "math/big",
 		"compress/bzip2", "compress/flate", "compress/gzip", "compress/lzw", "compress/zlib", "database/sql", "log/slog"},
-		"sync,context,time,io,bufio,os/exec,go/types,go/parser,regexp,math/big,compress/...,database/sql,log/slog", false},
-	{"std-quick", []string{"sort", "strconv", "context"}, "sort,strconv,context", true},
-	{"net-http", []string{"net/http"}, "net/http", false},
+		include: "sync,context,time,io,bufio,os/exec,go/types,go/parser,regexp,math/big,compress/...,database/sql,log/slog"},
+	{name: "std-quick", packages: []string{"sort", "strconv", "context"}, include: "sort,strconv,context", quick: true},
+	{name: "net-http", packages: []string{"net/http"}, include: "net/http"},
+	{name: "reach", packages: strings.Split(reaching, ","), include: reaching, dir: "reach"},
+	{name: "reach-json", packages: []string{"github.com/goccy/go-json"}, include: "github.com/goccy/go-json/...", dir: "reach"},
+	{name: "reach-jit", packages: []string{"github.com/bytedance/sonic", "github.com/tetratelabs/wazero"},
+		include: "github.com/bytedance/sonic/...,github.com/tetratelabs/wazero/...", dir: "reach"},
+	{name: "reach-patch", packages: []string{"github.com/agiledragon/gomonkey/v2/test", "github.com/bytedance/mockey"},
+		include: "github.com/agiledragon/gomonkey/v2/...,github.com/bytedance/mockey/...", dir: "reach", flags: []string{"-gcflags=all=-l"}},
 }
 
 func main() {
 	qinst := flag.String("qinst", "", "path of the qinst command")
-	dir := flag.String("dir", ".", "directory of the module that requires the groups' modules")
+	dir := flag.String("dir", "testdata", "`folder` of the modules that require the groups' modules")
 	quick := flag.Bool("quick", false, "only the groups that take seconds")
 	flag.Parse()
 	ok := true
@@ -56,7 +73,7 @@ func main() {
 		if flag.NArg() > 0 && !slices.Contains(flag.Args(), g.name) || flag.NArg() == 0 && *quick && !g.quick {
 			continue
 		}
-		same, err := compare(*qinst, *dir, g)
+		same, err := compare(*qinst, filepath.Join(*dir, cmp.Or(g.dir, "modules")), g)
 		if err != nil {
 			fmt.Fprintln(os.Stderr, "suites:", err)
 			os.Exit(1)
@@ -181,7 +198,7 @@ var (
 // run tests the group's packages; extra are a -toolexec flag and a setting of
 // the environment.
 func run(dir string, extra []string, g group) (map[string]result, error) {
-	args := []string{"test", "-json", "-short", "-count=1", "-vet=off"}
+	args := append([]string{"test", "-json", "-short", "-count=1", "-vet=off"}, g.flags...)
 	env := os.Environ()
 	if len(extra) > 0 {
 		args = append(args, extra[0])
