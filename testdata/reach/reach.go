@@ -7,8 +7,6 @@ import (
 	_ "github.com/agiledragon/gomonkey/v2"
 	_ "github.com/bytedance/gopkg/lang/fastrand"
 	_ "github.com/bytedance/gopkg/util/gopool"
-	_ "github.com/bytedance/mockey"
-	_ "github.com/bytedance/sonic"
 	_ "github.com/dgraph-io/ristretto/v2"
 	_ "github.com/ebitengine/purego"
 	_ "github.com/felixge/fgprof"

@@ -57,10 +57,9 @@ var groups = []group{
 	{name: "net-http", packages: []string{"net/http"}, include: "net/http"},
 	{name: "reach", packages: strings.Split(reaching, ","), include: reaching, dir: "reach"},
 	{name: "reach-json", packages: []string{"github.com/goccy/go-json"}, include: "github.com/goccy/go-json/...", dir: "reach"},
-	{name: "reach-jit", packages: []string{"github.com/bytedance/sonic", "github.com/tetratelabs/wazero"},
-		include: "github.com/bytedance/sonic/...,github.com/tetratelabs/wazero/...", dir: "reach"},
-	{name: "reach-patch", packages: []string{"github.com/agiledragon/gomonkey/v2/test", "github.com/bytedance/mockey"},
-		include: "github.com/agiledragon/gomonkey/v2/...,github.com/bytedance/mockey/...", dir: "reach", flags: []string{"-gcflags=all=-l"}},
+	{name: "reach-jit", packages: []string{"github.com/tetratelabs/wazero"}, include: "github.com/tetratelabs/wazero/...", dir: "reach"},
+	{name: "reach-patch", packages: []string{"github.com/agiledragon/gomonkey/v2/test"},
+		include: "github.com/agiledragon/gomonkey/v2/...", dir: "reach", flags: []string{"-gcflags=all=-l"}},
 }
 
 func main() {
