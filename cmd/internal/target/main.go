@@ -42,6 +42,9 @@ type target struct {
 // addresses are limits of addresses under which the program still runs plain.
 func addresses(mib int) []string { return []string{"prlimit", fmt.Sprintf("--as=%d", mib<<20)} }
 
+// shell runs the program by a line of it.
+func shell(line string) []string { return []string{"sh", "-c", line} }
+
 var (
 	nobody  = []string{"setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"}
 	another = []string{"unshare", "--pid", "--fork", "--mount-proc"}
@@ -88,6 +91,44 @@ var targets = []target{
 	{name: "to a pipe", kind: "close-all", settings: "out=-", slow: true, untraced: true},
 }
 
+// more are other combinations, which take a minute.
+var more = []target{
+	// Kinds, while something else is recorded than usual.
+	{name: "counts, fork", kind: "fork", settings: "mode=count"},
+	{name: "counts, labels", kind: "labels", settings: "mode=count"},
+	{name: "counts, threads", kind: "threads", settings: "mode=count"},
+	{name: "counts, fault", kind: "fault", settings: "mode=count"},
+	{name: "samples, signals", kind: "signals", settings: "mode=sample"},
+	{name: "samples, threads", kind: "threads", settings: "mode=sample,samplers=4"},
+	{name: "samples, locked memory", kind: "lock-memory", settings: "mode=sample", root: true},
+	{name: "flight recorder, status", kind: "status", settings: "mode=flight", untraced: true},
+	{name: "flight recorder, children", kind: "children", settings: "mode=flight", untraced: true},
+	{name: "control, exec", kind: "exec", settings: "ctl"},
+	{name: "control, another user", kind: "set-user", settings: "ctl", root: true},
+	{name: "everything, threads", kind: "threads", settings: "budget=off"},
+	{name: "everything, descriptors", kind: "close-all", settings: "budget=off"},
+
+	// Machines, and what they let a process do.
+	{name: "one processor", kind: "threads", under: []string{"taskset", "-c", "0"}},
+	{name: "idle class", kind: "work", under: []string{"chrt", "-i", "0"}},
+	{name: "real time", kind: "threads", under: []string{"chrt", "-f", "10"}, root: true},
+	{name: "addresses not at random", kind: "lock-memory", under: []string{"setarch", "-R"}, root: true},
+	{name: "nothing gained by programs", kind: "children", under: []string{"setpriv", "--no-new-privs"}},
+	{name: "no capabilities", kind: "close-all", under: []string{"setpriv", "--bounding-set=-all", "--inh-caps=-all"}, root: true},
+	{name: "a session of its own", kind: "signals", under: []string{"setsid", "--wait"}},
+	{name: "no input", kind: "descriptors", under: shell("exec \"$0\" \"$@\" <&-")},
+	{name: "nothing open", kind: "work", under: shell("exec \"$0\" \"$@\" <&- >&- 2>&-")},
+	{name: "little stack", kind: "threads", under: []string{"prlimit", "--stack=262144"}},
+	{name: "no locked memory", kind: "work", under: slices.Concat([]string{"prlimit", "--memlock=0"}, nobody), root: true},
+	{name: "no cores", kind: "fault", under: []string{"prlimit", "--core=0"}},
+	{name: "a user's namespace", kind: "change-directory", under: []string{"unshare", "--user", "--map-root-user"}},
+	{name: "no network", kind: "exec", settings: "ctl", under: []string{"unshare", "--net"}, root: true},
+	{name: "another time", kind: "threads", under: []string{"unshare", "--time", "--boottime", "100000", "--fork"}, root: true},
+	{name: "no /dev/shm", kind: "close-all", under: []string{"unshare", "--mount", "sh", "-c", "mount -t tmpfs -o size=0,ro none /dev/shm; exec \"$0\" \"$@\""}, root: true, said: "no ring"},
+	{name: "small /dev/shm", kind: "threads", under: []string{"unshare", "--mount", "sh", "-c", "mount -t tmpfs -o size=1m none /dev/shm; exec \"$0\" \"$@\""}, root: true},
+	{name: "no /proc", kind: "work", under: []string{"unshare", "--mount", "sh", "-c", "mount -t tmpfs none /proc; exec \"$0\" \"$@\""}, root: true},
+}
+
 // allowed is by how much a number may be above the plain program's.
 var allowed = map[string]int{
 	"VmRSS":  32 << 10, // KiB, all memory locked
@@ -131,6 +172,9 @@ func run(ctx context.Context, qinst, dir string, quick bool, names []string) (wr
 		if out, err := build.CombinedOutput(); err != nil {
 			return 0, fmt.Errorf("%v: %w\n%s", build, err, out)
 		}
+	}
+	if !quick {
+		targets = append(targets, more...)
 	}
 	for _, t := range targets {
 		switch {

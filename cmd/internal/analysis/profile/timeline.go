@@ -37,10 +37,12 @@ func newSeries(wall trace.Time) series {
 func (s *series) set(now trace.Time, is float64) {
 	for s.since < now {
 		k := int64(s.since) / s.slice
-		end := min(now, trace.Time((k+1)*s.slice))
-		if int(k) < len(s.area) {
-			s.area[k] += s.is * float64(end-s.since)
+		if k >= int64(len(s.area)) { // behind the end of a trace whose times make no sense
+			s.since = now
+			break
 		}
+		end := min(now, trace.Time((k+1)*s.slice))
+		s.area[k] += s.is * float64(end-s.since)
 		s.since = end
 	}
 	s.is = is
