@@ -86,7 +86,7 @@ func TestFlippedBits(t *testing.T) {
 			if strings.HasPrefix(whole, "error") {
 				t.Fatal(whole)
 			}
-			rnd := rand.New(rand.NewPCG(1, uint64(len(data))))
+			rnd := rand.New(rand.NewPCG(uint64(times("QINST_SEED", 1)), uint64(len(data))))
 			for range n {
 				at, bit := rnd.IntN(len(data)), rnd.IntN(8)
 				flipped := bytes.Clone(data)
@@ -112,7 +112,7 @@ func TestMutatedFiles(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			rnd := rand.New(rand.NewPCG(2, uint64(len(data))))
+			rnd := rand.New(rand.NewPCG(uint64(times("QINST_SEED", 2)), uint64(len(data))))
 			file := filepath.Join(t.TempDir(), "x.sddf")
 			for i := range n {
 				mutated := mutate(rnd, data) // nothing tells readers that it is damaged

@@ -24,6 +24,7 @@ const (
 	qinstMaxRing   = 1 << 15 // buffers: 1 GiB
 	qinstBatch     = 32      // buffers written together
 	qinstFeedNS    = 10e6    // between two servings of the budget
+	qinstHungryNS  = 80e6    // the same, at most, while there is nothing to serve
 	qinstGiveUpNS  = 200e6   // an ending thread's patience with a writer that makes no progress
 	qinstIdle      = 0xffffffff
 )
@@ -227,7 +228,7 @@ func qinstRest(busy bool) {
 	most := int64(qinstTickNS)
 	switch {
 	case qinstRationed() && atomic.Load(&qinstStarved) != 0:
-		most = qinstFeedNS
+		most = qinstFeedGap
 	case qinstControlled, qinstCtl.fd > 0:
 		most = qinstWindowNS
 	}
@@ -409,11 +410,15 @@ func qinstFewRecorders() bool {
 func qinstFeed() {
 	s := &qinstSet
 	if qinstRationed() {
-		if now := nanotime(); now-s.fed >= qinstFeedNS {
+		if now := nanotime(); now-s.fed >= qinstFeedGap {
 			left := qinstTokens.Swap(0)
 			n := qinstRation(uint64(now-s.fed), uint64(max(left, 0)))
 			s.fed = now
-			qinstTokens.Add(min(left, 0) + int32(n))
+			if qinstTokens.Add(min(left, 0)+int32(n)) > 0 {
+				qinstFeedGap = qinstFeedNS
+			} else { // a process that does little need not be looked at so often
+				qinstFeedGap = min(2*qinstFeedGap, qinstHungryNS)
+			}
 			qinstBeat++
 		}
 		if qinstTokens.Load() <= 0 {
@@ -426,6 +431,9 @@ func qinstFeed() {
 		qinstThreshold(s.threshold)
 	}
 }
+
+// qinstFeedGap is how long after one serving the next one comes.
+var qinstFeedGap int64 = qinstFeedNS
 
 // qinstRationed tells whether threads may fill only so many buffers at a time.
 // Context: start, probe, hook, goroutine, writer, sampler.
