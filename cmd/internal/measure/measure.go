@@ -3,6 +3,7 @@ package measure
 
 import (
 	"fmt"
+	"math/bits"
 	"regexp"
 	"strconv"
 	"strings"
@@ -62,12 +63,18 @@ func Bytes(n int64) string {
 	return fmt.Sprintf("%.4g GiB", x)
 }
 
-// Bar is a bar of up to width characters.
+// Bar is a bar of up to width characters, whatever the numbers are: they may come from a file that makes no sense.
 func Bar(part, whole int64, width int) string {
-	if whole <= 0 || part <= 0 {
+	switch {
+	case whole <= 0 || part <= 0:
 		return ""
+	case part >= whole:
+		return strings.Repeat("#", width)
 	}
-	return strings.Repeat("#", int((part*int64(width)+whole/2)/whole))
+	hi, lo := bits.Mul64(uint64(part), uint64(width))
+	lo, carry := bits.Add64(lo, uint64(whole/2), 0)
+	n, _ := bits.Div64(hi+carry, lo, uint64(whole)) // below width, since part is below whole
+	return strings.Repeat("#", int(n))
 }
 
 // Short returns a name in at most width letters: without the folders of its package's path if

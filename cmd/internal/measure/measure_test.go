@@ -9,7 +9,7 @@ func TestFormats(t *testing.T) {
 		{Count(0), "0"}, {Count(1234567), "1,234,567"}, {Count(-1234), "-1,234"}, {Count(123), "123"},
 		{Percent(1, 0), "-"}, {Percent(1, 8), "12.5%"},
 		{Bytes(512), "512 B"}, {Bytes(3 << 20), "3 MiB"},
-		{Bar(1, 2, 10), "#####"}, {Bar(0, 2, 10), ""}, {Bar(1, 0, 10), ""},
+		{Bar(1, 2, 10), "#####"}, {Bar(0, 2, 10), ""}, {Bar(1, 0, 10), ""}, {Bar(1<<62, 1<<62+1, 4), "####"}, {Bar(1<<62, 3, 4), "####"}, {Bar(-1, 3, 4), ""}, {Bar(1, 4, 10), "###"},
 		{Short("abcdefghij", 6), "...hij"}, {Short("abc", 6), "abc"},
 		{Short("a.b/c/d.(*T).m", 14), "a.b/c/d.(*T).m"}, {Short("a.b/c/d.(*T).m", 13), "d.(*T).m"},
 		{Short("a.b/c/v2.(*T).m: range x/y", 20), "...(*T).m: range x/y"}, {Short("a.b/c/v2.(*T).m", 14), "c/v2.(*T).m"},
