@@ -92,17 +92,19 @@ func qinstOtherPart() bool {
 // Context: writer.
 func qinstNewPart() (fd int32, errno uintptr) {
 	const nameTooLong = 36
-	path := &qinstOutFile.path
-	n := path.n
-	path.str(qinstPartSuffix)
-	if path.n < n+len(qinstPartSuffix) {
-		errno = nameTooLong
-	} else if fd, errno = qinstOutFile.create(qinstWronl|qinstCreat|qinstExcl|qinstAppending, 0o644); errno == 0 {
-		fd = qinstHighFD(fd)
+	f := &qinstPartFile // goroutines read the output's name meanwhile
+	*f = qinstOutFile
+	f.path.str(qinstPartSuffix)
+	if f.path.n < qinstOutFile.path.n+len(qinstPartSuffix) {
+		return 0, nameTooLong
 	}
-	path.n = n
-	return fd, errno
+	if fd, errno = f.create(qinstWronl|qinstCreat|qinstExcl|qinstAppending, 0o644); errno != 0 {
+		return 0, errno
+	}
+	return qinstHighFD(fd), 0
 }
+
+var qinstPartFile qinstFile
 
 // qinstNamePart makes the output's name that of the part that is written. Goroutines copy it meanwhile.
 // Context: writer.
