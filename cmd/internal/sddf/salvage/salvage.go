@@ -56,7 +56,11 @@ func OpenWith(path, ring string) (*File, error) {
 		return nil, err
 	}
 	file := &File{ReaderAt: f, Size: st.Size(), closers: []io.Closer{f}}
-	if err := cmp.Or(file.addPart(path+spec.PartSuffix), file.join(ring)); err != nil {
+	other, second := strings.CutSuffix(path, spec.PartSuffix)
+	if !second {
+		other += spec.PartSuffix
+	}
+	if err := cmp.Or(file.addPart(other), file.join(ring)); err != nil {
 		_ = file.Close()
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
