@@ -64,7 +64,7 @@ const policy = `
 	report, lab/check, instrument/toolexec, extensions, sddf/pablo, sddf/pack, report/doc, golang.org/x/tools/go/packages, golang.org/x/tools/txtar, golang.org/x/sys/unix < cmd/qinst;
 
 	# suites and oracles
-	NONE < deps, docs, kept;
+	NONE < deps, docs, kept, soak;
 	extensions < api/extensions;
 	sddf < api/sddf;
 	ratecontrol < api/ratecontrol;
