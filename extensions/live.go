@@ -190,7 +190,8 @@ func (l *live) packet(b []byte) {
 	n := len(l.packets[0])
 	b, err := sddf.AppendSums(append(l.packets[0], b...), n)
 	if err != nil {
-		return // no encoder of ours makes such
+		say("extensions: found a record that is not a packet; it is left out")
+		return
 	}
 	l.packets[0] = b
 	l.gathered.Add(b)

@@ -42,6 +42,16 @@ type Packet struct {
 	sums int64 // of Len
 }
 
+// Attr returns an attribute of a header, or an argument of a command; nil if there is none of that name.
+func (p *Packet) Attr(key string) any {
+	for _, a := range p.Attrs {
+		if a.Key == key {
+			return a.Value
+		}
+	}
+	return nil
+}
+
 // Body returns the packet's length without its checksums.
 func (p *Packet) Body() int64 { return p.Len - p.sums }
 
@@ -183,7 +193,7 @@ func (r *Reader) header(p *Packet, n int) error {
 // descriptors so far must be forgotten.
 func (r *Reader) enter(p *Packet) {
 	r.Version = int(p.Value.(uint64))
-	stream, segment := attr(p.Attrs, spec.AttrStream), attr(p.Attrs, spec.AttrSegment)
+	stream, segment := p.Attr(spec.AttrStream), p.Attr(spec.AttrSegment)
 	if s, ok := segment.(uint64); ok && s > 0 && stream == r.stream {
 		p.Continues = true
 	} else {
@@ -191,15 +201,6 @@ func (r *Reader) enter(p *Packet) {
 	}
 	r.stream = stream
 	r.segment, r.damaged, r.packed = Segment{}, false, false
-}
-
-func attr(list []spec.Attr, key string) any {
-	for _, a := range list {
-		if a.Key == key {
-			return a.Value
-		}
-	}
-	return nil
 }
 
 // Only makes the reader decode only the named records, and of each only the named fields, or all

@@ -77,12 +77,8 @@ func (t *Trace) writeIndex(w io.Writer, every int) error {
 
 // stream is the identity of the trace's stream, 0 in a file from before there was one.
 func (t *Trace) stream() uint64 {
-	for _, a := range t.reader.Header().Attrs {
-		if id, ok := a.Value.(uint64); ok && a.Key == spec.AttrStream {
-			return id
-		}
-	}
-	return 0
+	id, _ := t.reader.Header().Attr(spec.AttrStream).(uint64)
+	return id
 }
 
 // weight is about as many events as take the space of the states.

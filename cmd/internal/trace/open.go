@@ -96,7 +96,7 @@ func index(r io.ReaderAt, size int64) (*Trace, error) {
 	t := &Trace{Size: size, Producer: reader.Producer, reader: reader,
 		tables: Tables{Reasons: map[ReasonID]string{}, Texts: map[TextID]string{}, Sources: map[string]OSSource{}}, blocks: map[uint32][]block{}}
 	ix := indexer{t: t, fns: map[uint64]Function{}, frames: map[uint64][]Frame{}, threads: map[[2]uint32]Thread{}, before: map[[2]uint32]Thread{}, own: map[string]uint64{}, given: map[ThreadID][]given{}}
-	if n, ok := attr(reader.Header().Attrs, spec.AttrSegment).(uint64); ok && n > 0 {
+	if n, ok := reader.Header().Attr(spec.AttrSegment).(uint64); ok && n > 0 {
 		t.Kept = true // the segments before it made room for others
 	}
 	if err := ix.run(); err != nil {
@@ -109,16 +109,6 @@ func index(r io.ReaderAt, size int64) (*Trace, error) {
 	}
 	ix.finish()
 	return t.flight().asked(ix.window), nil
-}
-
-// attr returns a value of a header's.
-func attr(list []spec.Attr, key string) any {
-	for _, a := range list {
-		if a.Key == key {
-			return a.Value
-		}
-	}
-	return nil
 }
 
 // Close closes the file that Open opened.

@@ -120,10 +120,11 @@ func (p *process) link(args []string) error {
 }
 
 // withFini names a library's function that is to be called when the program that has loaded it ends; see the runtime's qinst_fini. Both
-// GNU's linkers and LLVM's know the option.
+// GNU's linkers and LLVM's know the option. It takes the place of the C library's function, which does nothing, and not of one
+// that the user has named.
 func withFini(args []string) []string {
 	const flags = "-extldflags"
-	if !slices.Contains(args, "-buildmode=c-shared") {
+	if !slices.Contains(args, "-buildmode=c-shared") || slices.ContainsFunc(args, func(a string) bool { return strings.Contains(a, "-fini") }) {
 		return args
 	}
 	args = slices.Clone(args)

@@ -243,10 +243,10 @@ func (f *File) data(i int) ([]byte, error) {
 		return nil, err
 	}
 	data := make([]byte, r.size)
-	if !r.blob.Whole(packed) {
-		// zeros
-	} else if col, err := f.dec.DecodeAll(packed, nil); err == nil && len(col) == len(data) {
-		rows(data, col)
+	if r.blob.Whole(packed) {
+		if col, err := f.dec.DecodeAll(packed, nil); err == nil && len(col) == len(data) {
+			rows(data, col)
+		}
 	}
 	f.turn = (f.turn + 1) % len(f.kept)
 	f.kept[f.turn].run, f.kept[f.turn].data = i, data

@@ -198,12 +198,8 @@ func segment(r *sddf.Reader) uint64 { return number(r, spec.AttrSegment) }
 
 // number returns an attribute of the header.
 func number(r *sddf.Reader, key string) uint64 {
-	for _, a := range r.Header().Attrs {
-		if n, ok := a.Value.(uint64); ok && a.Key == key {
-			return n
-		}
-	}
-	return 0
+	n, _ := r.Header().Attr(key).(uint64)
+	return n
 }
 
 // scan reads the file. It removes from chunks the buffers that the file has, and returns where
