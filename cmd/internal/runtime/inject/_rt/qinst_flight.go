@@ -282,7 +282,7 @@ func qinstWriteGoroutines() {
 // Context: writer.
 func qinstFlightEnd(why uint32) {
 	qinstFlightServe()
-	if why == qinstWhyExit || why == qinstWhyExec {
+	if why == qinstWhyExit || why == qinstWhyExec || why == qinstWhyHost {
 		qinstUnlinkOutput()
 		return
 	}
