@@ -394,7 +394,8 @@ var Records = []Record{
 	record(TagClock, "clock", "three clocks read together", []Field{
 		field("ticks", U64, Ticks, "processor clock"),
 		field("monotonic", I64, Ns, "CLOCK_MONOTONIC"),
-		field("wall", I64, Ns, "since 1970-01-01 UTC")}, nil),
+		field("wall", I64, Ns, "since 1970-01-01 UTC"),
+		field("next", U32, Ns, "until the next reading, as planned; 0: none is")}, nil),
 	record(TagProbes, "probes", "the points of one package; columns, one element a point", []Field{
 		field("base", U32, Probe, "dense index of the first point"),
 		field("package", Str, "", "import path"),

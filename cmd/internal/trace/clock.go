@@ -7,6 +7,7 @@ type clockPoint struct {
 	ticks uint64
 	mono  int64 // ns, CLOCK_MONOTONIC
 	wall  int64 // ns since 1970
+	next  int64 // ns to the next reading, as planned; 0: unknown
 }
 
 // clock converts ticks to ns since the trace began, piecewise linearly between

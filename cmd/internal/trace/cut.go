@@ -124,20 +124,22 @@ func nameKey(p *sddf.Packet) (key recordKey) {
 // end.
 func (c *cutter) clocks() error {
 	k := &c.t.clock
-	ticks := []uint64{k.origin}
+	points := []clockPoint{{ticks: k.origin}}
 	for _, p := range k.points {
-		if p.ticks > k.origin && p.ticks < c.last {
-			ticks = append(ticks, p.ticks)
+		if p.ticks <= k.origin {
+			points[0].next = max(0, p.next-int64(k.ns(k.origin)-k.ns(p.ticks)))
+		} else if p.ticks < c.last {
+			points = append(points, p)
 		}
 	}
 	before := Time(-1)
-	for _, at := range append(ticks, c.last) {
-		ns := k.ns(at)
+	for _, p := range append(points, clockPoint{ticks: c.last}) {
+		ns := k.ns(p.ticks)
 		if ns <= before {
 			continue // a window of few ticks
 		}
 		before = ns
-		if err := c.w.Data(spec.TagClock, at, int64(ns), int64(ns)+c.t.Began); err != nil {
+		if err := c.w.Data(spec.TagClock, p.ticks, int64(ns), int64(ns)+c.t.Began, uint64(p.next)); err != nil {
 			return err
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"slices"
 	"sort"
 
@@ -250,7 +251,10 @@ func (ix *indexer) data(r *row) bool {
 	t := ix.t
 	switch r.Record.Tag {
 	case spec.TagClock:
-		c := clockPoint{r.u("ticks"), r.i("monotonic"), r.i("wall")}
+		c := clockPoint{r.u("ticks"), r.i("monotonic"), r.i("wall"), clockGap}
+		if r.has("next") { // files of older programs do not have it
+			c.next = int64(min(r.u("next"), math.MaxUint32))
+		}
 		if !r.bad {
 			ix.readings = append(ix.readings, c.ticks)
 			t.clock.points = append(t.clock.points, c)

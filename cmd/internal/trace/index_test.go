@@ -27,7 +27,7 @@ func recorded(t *testing.T, write func(w *sddf.Writer)) *trace.Trace {
 	return tr
 }
 
-func clock(w *sddf.Writer, ns uint64) { w.Data(spec.TagClock, ns, int64(ns), int64(ns)) }
+func clock(w *sddf.Writer, ns uint64) { w.Data(spec.TagClock, ns, int64(ns), int64(ns), uint64(100e6)) }
 
 func end(w *sddf.Writer, ns uint64) {
 	w.Data(spec.TagEnd, ns, "exit", int32(0), uint64(0), uint64(0), uint64(0), uint64(0))

@@ -104,17 +104,23 @@ func (m *model) resume(th *thread) {
 const (
 	offThrottled = 1e6   // ns: what is shorter is another program's turn, also in a group with a quota
 	offStopped   = 150e6 // ns: what is shorter may be without any sign of life from the tool
+	offLate      = 50e6  // ns by which the tool may be late with one
+	clockGap     = 100e6 // ns between readings of the clocks in files that do not tell
 )
 
 // offReason tells why a thread has been off its processor.
 func (m *model) offReason(th *thread) OffReason {
 	t, from, to := m.t, m.t.clock.ns(th.offAt), m.nowNs
 	if !th.taken {
-		// The tool's own thread reads the clocks ten times a second, unless it is stopped too. (A part of a trace
+		// The tool's own thread reads the clocks when it said that it would, unless it is stopped too. (A part of a trace
 		// has a reading at its beginning that nobody made.)
 		p := t.clock.points
 		next := sort.Search(len(p), func(i int) bool { return t.clock.ns(p[i].ticks) > max(from, 0) })
-		if to-from > offStopped && (next == len(p) || t.clock.ns(p[next].ticks) >= to) {
+		due := from
+		if next > 0 {
+			due = t.clock.ns(p[next-1].ticks) + Time(p[next-1].next)
+		}
+		if to > max(from+offStopped, due+offLate) && (next == len(p) || t.clock.ns(p[next].ticks) >= to) {
 			return OffStopped
 		}
 		return OffBlocked

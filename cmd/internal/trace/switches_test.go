@@ -117,6 +117,16 @@ var switchCases = []struct {
 		b.At(10*ms).Off(g, false)
 		b.At(400 * ms).On(g)
 	}, []string{"10000000 off-CPU", "400000000 running, was stopped"}},
+	{"blocked while the tool rests", func(b *tracetest.Builder, g tracetest.G) {
+		b.At(5 * ms).Clock(800 * ms)
+		b.At(10*ms).Off(g, false)
+		b.At(400 * ms).On(g)
+	}, []string{"10000000 off-CPU", "400000000 running, was blocked"}},
+	{"stopped while the tool rests", func(b *tracetest.Builder, g tracetest.G) {
+		b.At(5 * ms).Clock(200 * ms)
+		b.At(10*ms).Off(g, false)
+		b.At(400 * ms).On(g)
+	}, []string{"10000000 off-CPU", "400000000 running, was stopped"}},
 }
 
 // switched is the trace of half a second in which that happens.

@@ -160,7 +160,7 @@ func skewed(t *testing.T, skew int) []byte {
 	t.Helper()
 	var out bytes.Buffer
 	w := sddf.NewWriter(&out, "test", spec.Records)
-	w.Data(spec.TagClock, uint64(0), int64(0), int64(0))
+	w.Data(spec.TagClock, uint64(0), int64(0), int64(0), uint64(100e6))
 	entry := func(dt, kind, arg uint64, words ...uint64) []uint64 {
 		return append([]uint64{dt<<32 | kind<<24 | arg}, words...)
 	}
@@ -182,7 +182,7 @@ func skewed(t *testing.T, skew int) []byte {
 	block(1, 2000-uint64(skew),
 		entry(0, spec.EvProcStart, 1), entry(10, spec.EvGoStart, 0, g(2, 2)), entry(1980, spec.EvGoUnpark, 0, g(1, 3)),
 		entry(5, spec.EvGoStop, 0), entry(5, spec.EvGoStart, 0, g(1, 4)))
-	w.Data(spec.TagClock, uint64(10000), int64(10000), int64(0))
+	w.Data(spec.TagClock, uint64(10000), int64(10000), int64(0), uint64(100e6))
 	w.Data(spec.TagEnd, uint64(10000), "exit", int32(0), uint64(0), uint64(0), uint64(0), uint64(0))
 	if err := w.Close(); err != nil {
 		t.Fatal(err)

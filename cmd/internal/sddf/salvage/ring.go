@@ -205,7 +205,7 @@ func (r *ring) clocks() (list [][]any, ticks uint64) {
 	turn := h[spec.RingWordTurn]
 	for i := turn - min(turn, 2); i < turn; i++ {
 		at := spec.RingWordClock + 3*(i%2)
-		list = append(list, []any{h[at], int64(h[at+1]), int64(h[at+2])})
+		list = append(list, []any{h[at], int64(h[at+1]), int64(h[at+2]), uint64(0)})
 		ticks = h[at]
 	}
 	return list, ticks

@@ -115,7 +115,7 @@ func (b *Builder) init(w io.Writer, procs int) {
 	*b = Builder{BlockBytes: 32 << 10, procs: procs, gs: map[G]*goroutine{}, byName: map[string]uint32{}}
 	b.w = sddf.NewWriter(w, "tracetest", spec.Records)
 	b.w.Attribute("program", "test")
-	b.clock(0)
+	b.Clock(100e6)
 	for range procs {
 		b.cpus = append(b.cpus, b.newThread())
 	}
@@ -504,8 +504,10 @@ func (b *Builder) close(th *thread) {
 	th.startG, th.startP, th.startAt = th.g, th.p, th.ticks
 }
 
-func (b *Builder) clock(ns int64) {
-	b.must(b.w.Data(spec.TagClock, uint64(tickZero+ticksPerNs*ns), 5000+ns, wallZero+ns))
+// Clock reads the clocks. The next reading is planned in so many ns.
+func (b *Builder) Clock(next int64) *Builder {
+	b.must(b.w.Data(spec.TagClock, uint64(tickZero+ticksPerNs*b.now), 5000+b.now, wallZero+b.now, uint64(next)))
+	return b
 }
 
 func (b *Builder) must(err error) {
@@ -530,7 +532,7 @@ func (b *Builder) Finish() error {
 	}
 	b.done = true
 	b.tables()
-	b.clock(b.now)
+	b.Clock(0)
 	b.must(b.w.Data(spec.TagEnd, b.ticks(), "main returned", int32(0), uint64(0), uint64(0), uint64(0), uint64(0)))
 	return b.w.Close()
 }

@@ -218,7 +218,7 @@ func qinstWriteFlight(why string) {
 	qinstWriteHead()
 	for i := f.read - min(f.read, uint32(len(f.clocks))); i < f.read; i++ {
 		c := &f.clocks[i%uint32(len(f.clocks))]
-		qinstRecordClock(c[0], int64(c[1]), int64(c[2]))
+		qinstRecordClock(c[0], int64(c[1]), int64(c[2]), qinstClockNS+qinstTickNS*qinstSlowest)
 	}
 	qinstWriteNews()
 	if reduced {

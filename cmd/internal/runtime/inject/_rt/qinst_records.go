@@ -125,11 +125,12 @@ func qinstAttrInt(key string, value int64) {
 }
 
 // qinstWriteClock writes a reading of the clocks, which relates ticks to time. Two are
-// needed, far apart; there is one every tick because programs are killed.
+// needed, far apart; there is one every tick because programs are killed. It tells when the next one is due, because
+// a reading that does not come is how a process that was stopped is known.
 // Context: writer.
 func qinstWriteClock() {
 	ticks, mono, wall := qinstClocks()
-	qinstRecordClock(ticks, mono, wall)
+	qinstRecordClock(ticks, mono, wall, uint32(qinstTickGap()))
 }
 
 // qinstClocks reads the three clocks together.
@@ -144,7 +145,7 @@ func qinstClocks() (ticks uint64, mono, wall int64) {
 }
 
 // qinstWriteNews writes the tables and functions that came since the last call.
-// It is called ten times a second rather than when something is new: to look costs
+// It is called at every tick rather than when something is new: to look costs
 // nothing, and threads need not wake the writer for a name.
 // Context: writer.
 func qinstWriteNews() {

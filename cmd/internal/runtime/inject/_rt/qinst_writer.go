@@ -14,7 +14,7 @@ import (
 // The writer must be quick enough that threads find buffers, and rare enough that its own
 // time does not show in a program that does little.
 const (
-	qinstTickNS    = 100e6   // clocks, thread times, refills
+	qinstTickNS    = 100e6   // clocks, thread times, refills: at least (see qinstPace)
 	qinstThreadNS  = 20e6    // for each thread, between two readings of their times: a reading opens a file
 	qinstBusyUS    = 500     // between looks while buffers come in
 	qinstFirst     = 16      // recorders made before the program starts
@@ -24,7 +24,7 @@ const (
 	qinstMaxRing   = 1 << 15 // buffers: 1 GiB
 	qinstBatch     = 32      // buffers written together
 	qinstFeedNS    = 10e6    // between two servings of the budget
-	qinstHungryNS  = 80e6    // the same, at most, while there is nothing to serve
+	qinstSlowest   = 8       // times that ticks may come more seldom
 	qinstGiveUpNS  = 200e6   // an ending thread's patience with a writer that makes no progress
 	qinstIdle      = 0xffffffff
 )
@@ -172,8 +172,9 @@ func qinstWriter() {
 		qinstFlightServe()
 		qinstNoteClock()
 		qinstNoteSwitches(false)
-		if now := nanotime(); now-tick >= qinstTickNS {
+		if now := nanotime(); now-tick >= qinstTickGap() {
 			tick = now
+			qinstSetPace()
 			qinstTick()
 		}
 		qinstDeath()
@@ -224,13 +225,13 @@ func qinstRest(busy bool) {
 		return
 	}
 	// The longest sleep depends on who waits: ten milliseconds for starved threads, a window
-	// for rates and clients, a tenth of a second for the clocks.
-	most := int64(qinstTickNS)
+	// for rates and clients, a tick for the clocks.
+	most := qinstTickGap()
 	switch {
 	case qinstRationed() && atomic.Load(&qinstStarved) != 0:
 		most = qinstFeedGap
 	case qinstControlled, qinstCtl.fd > 0:
-		most = qinstWindowNS
+		most = qinstWindowGap()
 	}
 	if qinstSwitches.full {
 		most = min(most, qinstSwitchNS/2)
@@ -417,7 +418,7 @@ func qinstFeed() {
 			if qinstTokens.Add(min(left, 0)+int32(n)) > 0 {
 				qinstFeedGap = qinstFeedNS
 			} else { // a process that does little need not be looked at so often
-				qinstFeedGap = min(2*qinstFeedGap, qinstHungryNS)
+				qinstFeedGap = min(2*qinstFeedGap, qinstWindowGap())
 			}
 			qinstBeat++
 		}
@@ -473,7 +474,52 @@ func qinstRation(ns, left uint64) uint64 {
 	return n
 }
 
-// qinstTick does the periodic work, ten times a second.
+// qinstPace is by how much rarer than usual the periodic work is done, 1 to qinstSlowest. What the writer does in a tick and in a
+// window does not depend on what the program does, so that a process that uses little processor time would pay a large
+// part of that for it: a server that uses 3 % of a processor a tenth.
+var qinstPace = struct {
+	slow         int64
+	cpu, process uint64 // at the last tick
+	mine, all    uint64 // used since it was last slowed down
+	ticks        uint32 // since then
+}{slow: 1}
+
+// It goes slower by what many ticks took, because a program that rests for a moment goes on at once; and faster by one.
+const (
+	qinstPaceTicks = 10
+	qinstPaceMost  = 0.01 // share of the process's time that the writer may take before it goes slower
+	qinstPaceLeast = 0.004
+)
+
+// qinstTickGap is the time between two ticks.
+// Context: writer.
+func qinstTickGap() int64 { return qinstTickNS * qinstPace.slow }
+
+// qinstWindowGap is the time between two windows of rate control, if nothing is urgent. It is bounded, since the system's records of
+// switches must find room until the next look.
+// Context: writer.
+func qinstWindowGap() int64 { return qinstWindowNS * min(qinstPace.slow, qinstSlowest/2) }
+
+// qinstSetPace decides by what the writer and the process used.
+// Context: writer.
+func qinstSetPace() {
+	p := &qinstPace
+	cpu, process := qinstThreadCPU(), qinstProcessCPU()
+	mine, all := cpu-p.cpu, process-p.process
+	p.cpu, p.process = cpu, process
+	p.mine, p.all, p.ticks = p.mine+mine, p.all+all, p.ticks+1
+	slow := p.slow
+	if float64(mine) < qinstPaceLeast*float64(all) {
+		p.slow = max(1, slow/2)
+	} else if p.ticks >= qinstPaceTicks && float64(p.mine) > qinstPaceMost*float64(p.all) {
+		p.slow = min(2*slow, qinstSlowest)
+	}
+	if p.slow != slow || p.ticks >= qinstPaceTicks {
+		p.mine, p.all, p.ticks = 0, 0, 0
+	}
+}
+
+// qinstTick does the periodic work, ten times a second unless the process uses little processor time.
 // Its records are small and tell readers how far the file reaches, so that they are written
 // even when nothing happens.
 // Context: writer.
