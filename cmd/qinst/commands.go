@@ -59,6 +59,20 @@ func commands() []command {
 				{"profile -diff old.sddf new.sddf", "what changed between two runs"},
 				{"profile -n 10 ./prog arguments", "means and intervals over ten runs"},
 			}, setupProfile},
+		{"critical", "[flags] [file]", "find what determines how long a run takes, and what each part of it is worth",
+			"Critical walks back from the end of the run through whatever kept it waiting, and\n" +
+				"computes what the run gains if a part of the program takes less time.\n\n" + newestHelp,
+			[][2]string{
+				{"critical prog.sddf", "the path of the run as it was"},
+				{"critical -procs 8 prog.sddf", "that of the same run on eight processors"},
+			}, setupCritical},
+		{"predict", "[flags] [file]", "compute how long a program takes on more processors, or changed",
+			"Predict runs the program again as it was recorded, on other numbers of processors\n" +
+				"or with work that takes more or less time. Nothing is executed: it is computed.\n\n" + newestHelp,
+			[][2]string{
+				{"predict -procs 1,2,4,8 prog.sddf", "times and speed-ups"},
+				{"predict -what-if main.parse=-30% prog.sddf", "what it gains if main.parse took 30 % less"},
+			}, setupPredict},
 		{"points", "[flags] [packages]", "list what is probed, and why the rest is not",
 			"Points prints one line for each point: kind, identity, place, name. A skip has\n" +
 				"its reason in place of the identity. Of a skipped procedure only the places are\n" +

@@ -259,7 +259,7 @@ func TestCompletionBash(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []struct{ line, want string }{
-		{"qinst pr", "profile"},
+		{"qinst prof", "profile"},
 		{"qinst co", "convert cost completion"},
 		{"qinst report -fr", "-from"},
 		{"qinst -include=std build -siz", "-size"},

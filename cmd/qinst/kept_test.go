@@ -26,6 +26,9 @@ var keptViews = []string{
 	"profile",
 	"profile -tree",
 	"profile -by sync",
+	"critical -json",
+	"critical -procs 2",
+	"predict -procs 1,2,4",
 	"dump",
 	"dump -mode=events",
 }
@@ -33,7 +36,7 @@ var keptViews = []string{
 // keptParts are views of parts of some traces, in which a goroutine's state or its being
 // asked for depends on what the program says.
 var keptParts = map[string][]string{
-	"convoy":      {"profile -json -vcpu 2", "report -vcpu 2"},
+	"convoy":      {"profile -json -vcpu 2", "report -vcpu 2", "critical -vcpu 2", "predict -vcpu 2"},
 	"records":     {"profile -json -from 1ms -to 5ms"},
 	"gen-random1": {"profile -json -region region&0", "profile -region region&1"},
 	"gen-random2": {"profile -json -region region&0"},

@@ -24,7 +24,8 @@ const root = "../../.."
 // is compiled into package runtime, or into programs, must stay a leaf.
 //
 // What reads never imports what instruments, and what instruments nothing that reads: they meet
-// in the format. An analysis imports trace and the replay, never another analysis.
+// in the format. An analysis imports trace and the replay, never another analysis; but for the path and its weights, which
+// are those of a run that is computed.
 const policy = `
 	NONE < goobj, sddf/spec, ratecontrol, settings, edit, progen, measure, hist, lab, qinst.dev;
 	NONE < live/qinst, live/debug, live/extensions, live/sddf, live;
@@ -41,9 +42,10 @@ const policy = `
 	trace < trace/tracetest;
 	trace < analysis/replay;
 	analysis/replay, hist < analysis/profile;
+	analysis/replay < analysis/graph < analysis/predict < analysis/critpath;
 	analysis/profile, measure < analysis/advice;
 	measure < report/doc;
-	analysis/advice, report/doc, github.com/google/pprof/profile < report;
+	analysis/advice, analysis/critpath, report/doc, github.com/google/pprof/profile < report;
 
 	# what instruments
 	sddf/spec, live, golang.org/x/tools/go/ssa, golang.org/x/tools/go/types/typeutil < instrument/points;

@@ -294,7 +294,7 @@ func (b *builder) Wake(g *replay.G, w *replay.Wait, by replay.Waker, now trace.T
 	m.waits, m.queue = false, nil
 }
 
-func (b *builder) Sync(_ *replay.G, ob *replay.Object, op trace.Operation) {
+func (b *builder) Sync(_ *replay.G, ob *replay.Object, op trace.Operation, _ trace.Time) {
 	l := b.objects.lock(ob)
 	l.longestQueue = max(l.longestQueue, op.Queue)
 }

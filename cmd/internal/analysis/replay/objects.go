@@ -226,7 +226,7 @@ func (r *Replay) operate(e *trace.Event) {
 		ob.Unseen = ob.Unseen || r.objects.unseen[name]
 	}
 	r.joinWoken(g, op.Object, op.Point)
-	r.v.Sync(g, ob, op)
+	r.v.Sync(g, ob, op, e.Time)
 	g.Did = Operation{op.Object, e.Time, op.Point}
 	switch r.T.Points[op.Point].Op {
 	case spec.OpLock, spec.OpTryLock, spec.OpRLock, spec.OpTryRLock:

@@ -32,7 +32,7 @@ type Visitor interface {
 	// Wake is called when a wait has ended, with its waker.
 	Wake(g *G, w *Wait, by Waker, now trace.Time)
 	// Sync is called when a goroutine operates on an object, before any effect on its holders.
-	Sync(g *G, ob *Object, op trace.Operation)
+	Sync(g *G, ob *Object, op trace.Operation, now trace.Time)
 	// Acquire is called before a goroutine holds an object: the hold is not yet among
 	// [Object.Holders] and [G.Held].
 	Acquire(g *G, ob *Object, h Holder, held Held, now trace.Time)
@@ -86,7 +86,7 @@ func (Nop) Wait(*G) {}
 func (Nop) Wake(*G, *Wait, Waker, trace.Time) {}
 
 // Sync does nothing.
-func (Nop) Sync(*G, *Object, trace.Operation) {}
+func (Nop) Sync(*G, *Object, trace.Operation, trace.Time) {}
 
 // Acquire does nothing.
 func (Nop) Acquire(*G, *Object, Holder, Held, trace.Time) {}

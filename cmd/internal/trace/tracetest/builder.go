@@ -45,6 +45,8 @@ type G uint64
 type Builder struct {
 	// BlockBytes is the size at which a thread's block is closed.
 	BlockBytes int
+	// Operations makes SimulateOn write what threads do with events, and their ends, as operations on channels and a WaitGroup.
+	Operations bool
 
 	procs   int
 	faults  uint64

@@ -72,10 +72,18 @@ func SimulateOn(b *Builder, threads []Thread) *Builder {
 	for _, th := range threads {
 		s.ready = append(s.ready, &simThread{g: s.Go(s.main, th.Name), ops: th.Ops})
 	}
-	s.Park(s.main, "sync.WaitGroup.Wait")
+	if s.Operations {
+		s.Sync(s.main, s.Object("main.wg", spec.OpAdd), s.lock(ends).address, len(threads))
+		s.Wait(s.main, "sync.WaitGroup.Wait", s.lock(ends).address, 0)
+	} else {
+		s.Park(s.main, "sync.WaitGroup.Wait")
+	}
 	s.left = len(threads)
 	s.run()
 	s.Start(s.main, 0)
+	if s.Operations {
+		s.Sync(s.main, s.Object("main.wg", spec.OpWait), s.lock(ends).address, 0)
+	}
 	s.Exit(s.main, mainProc)
 	return s.Builder
 }
@@ -94,6 +102,7 @@ type simThread struct {
 	seq  int
 
 	granted string // mutex that it gets when it runs
+	got     string // event that it has waited for
 }
 
 type sim struct {
@@ -108,6 +117,9 @@ type sim struct {
 	doing    byEnd
 	seq      int
 }
+
+// ends is the WaitGroup of the threads.
+const ends = "ends"
 
 type simLock struct {
 	address uint64
@@ -177,6 +189,10 @@ func (s *sim) run() {
 				th.granted = ""
 				s.Sync(th.g, s.Object(mutex, spec.OpLock), s.lock(mutex).address, 0)
 			}
+			if event := th.got; event != "" {
+				th.got = ""
+				s.received(th, event)
+			}
 			s.steps(th)
 		}
 		if len(s.doing) == 0 {
@@ -227,14 +243,23 @@ func (s *sim) steps(th *simThread) {
 			if s.signals[op.name] == 0 {
 				th.ops = th.ops[1:]
 				s.waiting[op.name] = append(s.waiting[op.name], th)
-				s.Park(th.g, "chan receive")
+				if s.Operations {
+					th.got = op.name
+					s.Wait(th.g, "chan receive", s.lock(op.name).address, 0)
+				} else {
+					s.Park(th.g, "chan receive")
+				}
 				s.free(th.cpu)
 				return
 			}
 			s.signals[op.name]--
+			s.received(th, op.name)
 		}
 	}
 	s.left--
+	if s.Operations {
+		s.Sync(th.g, s.Object("main.wg", spec.OpDone), s.lock(ends).address, s.left+1)
+	}
 	if s.left == 0 {
 		s.Unpark(th.g, s.main)
 	}
@@ -246,11 +271,21 @@ func (s *sim) signal(th *simThread, event string) {
 	w := s.waiting[event]
 	if len(w) == 0 {
 		s.signals[event]++
-		return
+	} else {
+		s.Unpark(th.g, w[0].g)
+		s.ready = append(s.ready, w[0])
+		s.waiting[event] = w[1:]
 	}
-	s.Unpark(th.g, w[0].g)
-	s.ready = append(s.ready, w[0])
-	s.waiting[event] = w[1:]
+	if s.Operations {
+		s.Sync(th.g, s.Object("main."+event, spec.OpSend), s.lock(event).address, s.signals[event])
+	}
+}
+
+// received writes that a thread has taken a signal.
+func (s *sim) received(th *simThread, event string) {
+	if s.Operations {
+		s.Sync(th.g, s.Object("main."+event, spec.OpReceive), s.lock(event).address, s.signals[event])
+	}
 }
 
 // free returns a processor; the lowest numbered one is used next.

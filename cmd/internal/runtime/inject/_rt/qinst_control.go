@@ -176,7 +176,7 @@ func qinstControlWindow() {
 	w := &qinstWindow
 	now := nanotime()
 	ns := float64(now - w.at)
-	if !qinstControlled || ns < qinstHurryNS || now-w.at < qinstWindowGap() && atomic.Load(&qinstUrgent) == 0 {
+	if !qinstControlled || now-w.at < qinstHurryGap() || now-w.at < qinstWindowGap() && atomic.Load(&qinstUrgent) == 0 {
 		return
 	}
 	atomic.Store(&qinstUrgent, 0)

@@ -241,7 +241,7 @@ func qinstRest(busy bool) {
 	}
 	urgent := atomic.Load(&qinstUrgent) != 0
 	if urgent { // but no window is shorter than that
-		most = min(most, qinstWindow.at+qinstHurryNS-nanotime())
+		most = min(most, qinstWindow.at+qinstHurryGap()-nanotime())
 	}
 	atomic.Store(&qinstSleeping, 1)
 	if !qinstHasWork() && (urgent && most > 0 || atomic.Load(&qinstUrgent) == 0) && atomic.Load(&qinstAsked) == qinstAnswered && atomic.Load(&qinstFlight.asked) == qinstFlight.done && !qinstFewRecorders() && !qinstPagesLow() && atomic.Load(&qinstEnding) == 0 && atomic.Load(&qinstSync) == qinstSynced {
@@ -499,6 +499,10 @@ func qinstTickGap() int64 { return qinstTickNS * qinstPace.slow }
 // switches must find room until the next look.
 // Context: writer.
 func qinstWindowGap() int64 { return qinstWindowNS * min(qinstPace.slow, qinstSlowest/2) }
+
+// qinstHurryGap is the same at least, if a counter is without quota.
+// Context: writer.
+func qinstHurryGap() int64 { return qinstHurryNS * qinstPace.slow * qinstPace.slow }
 
 // qinstSetPace decides by what the writer and the process used.
 // Context: writer.

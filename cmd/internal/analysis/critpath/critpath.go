@@ -1,0 +1,285 @@
+package critpath
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"qinst.dev/cmd/internal/analysis/graph"
+	"qinst.dev/cmd/internal/analysis/predict"
+	"qinst.dev/cmd/internal/analysis/replay"
+	"qinst.dev/cmd/internal/trace"
+	"qinst.dev/sddf/spec"
+)
+
+// Version of the JSON form.
+const Version = 1
+
+// Result is the path of a run, and what each part of the program is worth. Times are in ns.
+type Result struct {
+	Version    int      `json:"version"`
+	T          int64    `json:"t_ns"`      // of the run that the path is of
+	Replay     int64    `json:"replay_ns"` // of the computed run that weights are of
+	Procs      int      `json:"procs"`     // of that
+	Policy     string   `json:"policy"`
+	Events     int64    `json:"events"`
+	Operations int      `json:"operations"`  // on objects of synchronization
+	Untraced   int64    `json:"untraced_ns"` // of the path, about which the trace says nothing
+	Path       []Piece  `json:"path"`        // all of it, or the longest pieces, in order
+	Entries    []Entry  `json:"entries"`
+	Tied       bool     `json:"tied"`      // some weights differ with the direction of the change
+	Anomalies  int      `json:"anomalies"` // entries that make the run longer if they become shorter
+	Notes      []string `json:"notes"`
+}
+
+// Piece is a piece of the path.
+type Piece struct {
+	From int64      `json:"from_ns"`
+	To   int64      `json:"to_ns"`
+	G    trace.GoID `json:"g"` // 0: none
+	Kind string     `json:"kind"`
+	Name string     `json:"name"`
+}
+
+// Kinds of entries.
+const (
+	KindProc = "proc"
+	KindWait = "wait"
+)
+
+// noProcedure is the id of what is in no procedure with a probe, as in profiles.
+const noProcedure = "no-procedure"
+
+// Entry is a procedure, or a kind of waits. Entries of these two kinds partition the run: their self times add up to it, and their
+// weights, if there are no ties, to the computed run.
+type Entry struct {
+	ID   string `json:"id"`
+	Kind string `json:"kind"`
+	Name string `json:"name"`
+	File string `json:"file,omitempty"`
+	Line int    `json:"line,omitempty"`
+
+	Entries   int   `json:"entries"`      // pieces of the path
+	Self      int64 `json:"self_ns"`      // on the path
+	Inclusive int64 `json:"inclusive_ns"` // likewise, with what it calls and starts
+	Work      int64 `json:"work_ns"`      // of processors, on the path and off it
+
+	// What the run would become shorter by if the entry took no time, as far as that is told by its first moments: dT/dx of all that it
+	// does, times its length. Where it goes on at that rate depends on others: see what-if.
+	Weighted          int64 `json:"weighted_ns"`       // if it becomes shorter
+	WeightedRight     int64 `json:"weighted_right_ns"` // if it becomes longer
+	WeightedInclusive int64 `json:"weighted_incl_ns"`
+}
+
+// most is by what entries are ordered.
+func (e *Entry) most() int64 { return max(e.Weighted, e.WeightedInclusive, e.Self, e.Inclusive) }
+
+// mostPieces bounds Result.Path.
+const mostPieces = 100_000
+
+// Options are what is asked for.
+type Options struct {
+	Procs  int  // 0: those of the run
+	Max    bool // as many processors as goroutines
+	Policy predict.Policy
+	AsRun  bool // the path is that of the run as it was, not that of the computed one
+}
+
+// New finds the path of a program.
+func New(p *graph.Program, o Options) *Result {
+	procs := o.Procs
+	if o.Max {
+		procs = max(len(p.Gs), 1)
+	} else if procs == 0 {
+		procs = p.Procs
+	}
+	run := predict.Simulate(p, predict.Options{Procs: procs, Policy: o.Policy})
+	b := &builder{p: p, r: p.R, run: run, options: predict.Options{Procs: procs, Policy: o.Policy}, index: map[line]int{}}
+	b.res = &Result{Version: Version, Procs: procs, Policy: string(o.Policy), Replay: round(run.T), Events: p.R.Events, Operations: p.Operations, Notes: []string{}}
+	if o.AsRun {
+		b.res.T = int64(p.End)
+		w := newWalker(p)
+		w.walk(func(s stretch) { b.piece(s, w.owner[s.step]) })
+	} else {
+		b.res.T = b.res.Replay
+		run.Path(func(step graph.StepID, g int32, from, to float64, delay bool) {
+			s := stretch{from: trace.Time(round(from)), to: trace.Time(round(to)), step: step, delay: delay}
+			if delay && step != 0 {
+				s.cause = graph.Cause(p.Steps[step].Arg)
+			} else if step == 0 {
+				s.cause = graph.Unknown
+			}
+			b.piece(s, g)
+		})
+	}
+	b.weights()
+	b.ties()
+	b.finish()
+	return b.res
+}
+
+func round(x float64) int64 { return int64(math.Round(x)) }
+
+// line is what an entry is of.
+type line struct {
+	proc trace.PointID // NoPoint: none
+	wait bool
+	of   graph.Cause
+}
+
+type builder struct {
+	p       *graph.Program
+	r       *replay.Replay
+	res     *Result
+	run     *predict.Run
+	options predict.Options
+	index   map[line]int
+	lines   []line
+	sums    []sums
+	members [][]int // entries that a context is in, by context
+}
+
+// sums are the weights of an entry, before they are rounded.
+type sums struct{ weighted, right, inclusive float64 }
+
+// entry is the number of an entry.
+func (b *builder) entry(l line) int {
+	i, ok := b.index[l]
+	if ok {
+		return i
+	}
+	i = len(b.res.Entries)
+	b.index[l] = i
+	e := Entry{ID: noProcedure, Kind: KindProc, Name: "[no procedure]"}
+	switch {
+	case l.wait:
+		e = Entry{ID: "wait:" + l.of.String(), Kind: KindWait, Name: "[" + l.of.String() + "]"}
+	case l.proc != trace.NoPoint:
+		p := &b.r.T.Points[l.proc]
+		e = Entry{ID: fmt.Sprintf("%016x", p.ID), Kind: KindProc, Name: p.Name, File: p.File, Line: p.Line}
+		if b.r.IsSystem(l.proc) {
+			e.ID = p.Name
+		}
+	}
+	b.res.Entries = append(b.res.Entries, e)
+	b.lines = append(b.lines, l)
+	b.sums = append(b.sums, sums{})
+	return i
+}
+
+// self is the entry of a context's own time.
+func (b *builder) self(c replay.ContextID) int {
+	return b.entry(line{proc: b.r.Contexts.Node(c).Proc})
+}
+
+// in are the entries of the procedures that a context is in, each once.
+func (b *builder) in(c replay.ContextID) []int {
+	for int(c) >= len(b.members) {
+		b.members = append(b.members, nil)
+	}
+	if b.members[c] != nil {
+		return b.members[c]
+	}
+	list := []int{}
+	for set := b.r.Contexts.Node(c).Set; set != 0; set = b.r.Sets.Parent(set) {
+		p := b.r.Sets.Last(set).Point()
+		if p >= 0 && int(p) < len(b.r.T.Points) && b.r.T.Points[p].Kind == spec.PointProc {
+			list = append(list, b.entry(line{proc: p}))
+		}
+	}
+	if len(list) == 0 {
+		list = append(list, b.self(c))
+	}
+	b.members[c] = list
+	return list
+}
+
+// piece adds a stretch of the path, whose work was done in several contexts: in which order is not known any more.
+func (b *builder) piece(s stretch, g int32) {
+	id := trace.GoID(0)
+	if s.step != 0 {
+		id = b.p.Gs[g].ID
+	}
+	add := func(i int, from, to trace.Time) {
+		e := &b.res.Entries[i]
+		e.Entries++
+		e.Self += int64(to - from)
+		b.res.Path = append(b.res.Path, Piece{int64(from), int64(to), id, e.Kind, e.Name})
+	}
+	if s.delay {
+		if s.cause == graph.Unknown {
+			b.res.Untraced += int64(s.to - s.from)
+		}
+		add(b.entry(line{wait: true, proc: trace.NoPoint, of: s.cause}), s.from, s.to)
+		return
+	}
+	parts := b.p.PartsOf(s.step)
+	done, all, to := int64(0), b.p.Steps[s.step].Work, s.to
+	for k := len(parts) - 1; k >= 0; k-- { // backwards, as the path is walked
+		done += parts[k].Ns
+		from := s.to - trace.Time(round(float64(s.to-s.from)*float64(done)/float64(all)))
+		add(b.self(parts[k].Context), from, to)
+		for _, i := range b.in(parts[k].Context) {
+			b.res.Entries[i].Inclusive += int64(to - from)
+		}
+		to = from
+	}
+}
+
+// weights adds up those of all pieces of work.
+func (b *builder) weights() {
+	for s := range b.p.Steps {
+		for _, part := range b.p.PartsOf(graph.StepID(s)) {
+			b.res.Entries[b.self(part.Context)].Work += part.Ns
+		}
+	}
+	b.run.Weights(func(step graph.StepID, length, weight float64, delay bool) {
+		if delay {
+			of := graph.Unknown
+			if step != 0 {
+				of = graph.Cause(b.p.Steps[step].Arg)
+			}
+			s := &b.sums[b.entry(line{wait: true, proc: trace.NoPoint, of: of})]
+			s.weighted += length * weight
+			s.inclusive += length * weight
+			return
+		}
+		for _, part := range b.p.PartsOf(step) {
+			ns := float64(part.Ns) * weight
+			b.sums[b.self(part.Context)].weighted += ns
+			for _, i := range b.in(part.Context) {
+				b.sums[i].inclusive += ns
+			}
+		}
+	})
+	for i := range b.sums {
+		b.sums[i].right = b.sums[i].weighted
+	}
+}
+
+// finish rounds and sorts.
+func (b *builder) finish() {
+	r := b.res
+	for i := range r.Entries {
+		e, s := &r.Entries[i], &b.sums[i]
+		e.Weighted, e.WeightedRight, e.WeightedInclusive = round(s.weighted), round(s.right), round(s.inclusive)
+		if e.Weighted < 0 {
+			r.Anomalies++
+		}
+		if e.Kind == KindWait {
+			e.Inclusive = e.Self
+		}
+	}
+	slices.SortStableFunc(r.Entries, func(a, b Entry) int {
+		return cmp.Or(cmp.Compare(b.most(), a.most()), cmp.Compare(b.Self, a.Self), cmp.Compare(a.ID, b.ID))
+	})
+	if len(r.Path) > mostPieces {
+		byLength := slices.Clone(r.Path)
+		slices.SortStableFunc(byLength, func(a, b Piece) int { return cmp.Compare(b.To-b.From, a.To-a.From) })
+		least := byLength[mostPieces-1].To - byLength[mostPieces-1].From
+		r.Notes = append(r.Notes, fmt.Sprintf("the path has %d pieces; shown are those of at least %d ns", len(r.Path), least+1))
+		r.Path = slices.DeleteFunc(r.Path, func(p Piece) bool { return p.To-p.From <= least })
+	}
+	slices.Reverse(r.Path)
+}

@@ -1,0 +1,139 @@
+package critpath_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"qinst.dev/cmd/internal/analysis/critpath"
+	"qinst.dev/cmd/internal/analysis/graph"
+	"qinst.dev/cmd/internal/analysis/predict"
+	"qinst.dev/cmd/internal/trace"
+	"qinst.dev/cmd/internal/trace/tracetest"
+)
+
+const ms = 1_000_000
+
+func program(t *testing.T, source trace.Source) *graph.Program {
+	t.Helper()
+	p, losses, err := graph.Build(source, graph.Options{})
+	if err != nil || losses.Any() {
+		t.Fatal(losses, err)
+	}
+	return p
+}
+
+// recorded is the program of threads that ran on some processors.
+func recorded(t *testing.T, procs int, threads []tracetest.Thread) *graph.Program {
+	t.Helper()
+	b := tracetest.New(procs)
+	b.Operations = true
+	return program(t, tracetest.SimulateOn(b, threads).Trace())
+}
+
+// figure4 is W1, VPPB's Figure 4.
+func figure4() []tracetest.Thread {
+	do := func(name string, units int64) tracetest.Op { return tracetest.Do("main."+name, units*ms) }
+	wait, signal := tracetest.Wait, tracetest.Signal
+	a, b, c, d, e, f := do("a", 1), do("b", 4), do("c", 1), do("d", 2), do("e", 2), do("f", 3)
+	return []tracetest.Thread{
+		{Name: "main.t1", Ops: []tracetest.Op{a, signal("X"), b, signal("Z"), c, wait("X2"), e}},
+		{Name: "main.t2", Ops: []tracetest.Op{wait("X"), c, signal("Y"), a, wait("Y2"), d}},
+		{Name: "main.t3", Ops: []tracetest.Op{wait("Y"), d, wait("Z"), e, signal("X2"), a, signal("Y2"), f}},
+	}
+}
+
+// self is the times of entries in ms, by name.
+func self(r *critpath.Result, of func(*critpath.Entry) int64) map[string]float64 {
+	times := map[string]float64{}
+	for i := range r.Entries {
+		if e := &r.Entries[i]; of(e) != 0 {
+			times[e.Name] += float64(of(e)) / ms
+		}
+	}
+	return times
+}
+
+func onPath(e *critpath.Entry) int64   { return e.Self }
+func weighted(e *critpath.Entry) int64 { return e.Weighted }
+
+func expect(t *testing.T, what string, got, want map[string]float64) {
+	t.Helper()
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("%s: found %v, expected %v", what, got, want)
+	}
+}
+
+// W1, and V2 to V4: the path on three processors, weights on two, and both on one; whatever the run was recorded on.
+func TestFigure4(t *testing.T) {
+	t.Parallel()
+	path := map[string]float64{"main.a": 2, "main.b": 4, "main.e": 2, "main.f": 3}
+	two := map[string]float64{"main.a": 2, "main.b": 4, "main.e": 3, "main.f": 3}
+	one := map[string]float64{"main.a": 3, "main.b": 4, "main.c": 2, "main.d": 4, "main.e": 4, "main.f": 3}
+	for _, procs := range []int{1, 2, 3, 8} {
+		p := recorded(t, procs, figure4())
+		r := critpath.New(p, critpath.Options{Procs: 3, Policy: predict.Sharing})
+		if r.T != 11*ms {
+			t.Errorf("on three processors it takes %d ns, expected 11 ms", r.T)
+		}
+		expect(t, "path on three", self(r, onPath), path)
+		expect(t, "weights on three", self(r, weighted), path)
+		r = critpath.New(p, critpath.Options{Procs: 2, Policy: predict.Sharing})
+		expect(t, "weights on two", self(r, weighted), two)
+		r = critpath.New(p, critpath.Options{Procs: 1, Policy: predict.List})
+		expect(t, "path on one", self(r, onPath), one)
+		r = critpath.New(p, critpath.Options{Max: true, Policy: predict.List})
+		expect(t, "path on as many as goroutines", self(r, onPath), path)
+	}
+	expect(t, "path as it was, on three", self(critpath.New(recorded(t, 3, figure4()), critpath.Options{AsRun: true}), onPath), path)
+	expect(t, "path as it was, on one", self(critpath.New(recorded(t, 1, figure4()), critpath.Options{AsRun: true}), onPath), one)
+}
+
+// A balanced fan-out gains nothing if one of its procedures becomes shorter, since all the others are as long; together they do.
+func TestTies(t *testing.T) {
+	t.Parallel()
+	var threads []tracetest.Thread
+	for i := range 3 {
+		threads = append(threads, tracetest.Thread{Name: "main.worker", Ops: []tracetest.Op{tracetest.Do(fmt.Sprint("main.w", i), 5*ms)}})
+	}
+	r := critpath.New(recorded(t, 3, threads), critpath.Options{Procs: 3, Policy: predict.Sharing})
+	for i := range r.Entries {
+		if e := &r.Entries[i]; e.Work > 0 && (e.Weighted != 0 || e.WeightedRight != 5*ms) {
+			t.Errorf("%s is worth %d and %d, expected 0 and 5 ms", e.Name, e.Weighted, e.WeightedRight)
+		}
+	}
+	for i := range threads {
+		threads[i].Ops[0] = tracetest.Do("main.w", 5*ms)
+	}
+	r = critpath.New(recorded(t, 3, threads), critpath.Options{Procs: 3, Policy: predict.Sharing})
+	expect(t, "together", self(r, weighted), map[string]float64{"main.w": 5})
+}
+
+// TestPartition: the path of any run covers it without gaps, and entries partition it.
+func TestPartition(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(3, 4))
+	for i := range 2000 {
+		p := program(t, tracetest.Random(r.IntN).Trace())
+		for _, o := range []critpath.Options{{AsRun: true, Policy: predict.Sharing}, {Procs: 2, Policy: predict.Sharing}, {Procs: 1, Policy: predict.List}} {
+			res := critpath.New(p, o)
+			self := int64(0)
+			for k := range res.Entries {
+				self += res.Entries[k].Self
+			}
+			at := int64(0)
+			for _, piece := range res.Path {
+				if piece.From != at || piece.To < at {
+					t.Fatalf("program %d, %+v: a piece of the path is from %d to %d, expected one from %d on", i, o, piece.From, piece.To, at)
+				}
+				at = piece.To
+			}
+			if self != res.T || at != res.T {
+				t.Fatalf("program %d, %+v: self times add up to %d, the path ends at %d, expected %d", i, o, self, at, res.T)
+			}
+			if o.AsRun && res.T != int64(p.End) {
+				t.Fatalf("program %d: the run takes %d, expected %d", i, res.T, p.End)
+			}
+		}
+	}
+}

@@ -1,0 +1,151 @@
+package critpath
+
+import (
+	"cmp"
+	"slices"
+	"sort"
+
+	"qinst.dev/cmd/internal/analysis/graph"
+	"qinst.dev/cmd/internal/trace"
+)
+
+// stretch is a piece of the path: work of a step, or a delay.
+type stretch struct {
+	from, to trace.Time
+	step     graph.StepID // 0: none
+	delay    bool
+	cause    graph.Cause
+}
+
+// walker goes back over a run as it was.
+type walker struct {
+	p      *graph.Program
+	before []graph.StepID // of the same goroutine, by step
+	owner  []int32        // by step
+	gives  []graph.StepID // by token
+	starts []graph.StepID // by goroutine
+	left   []leave
+}
+
+// leave is where a goroutine left its processor: at the end of the work of a step.
+type leave struct {
+	at   trace.Time
+	step graph.StepID
+}
+
+func newWalker(p *graph.Program) *walker {
+	w := &walker{p: p, before: make([]graph.StepID, len(p.Steps)), owner: make([]int32, len(p.Steps)), gives: make([]graph.StepID, p.Tokens), starts: make([]graph.StepID, len(p.Gs))}
+	for g := range p.Gs {
+		last, at := graph.StepID(0), p.Gs[g].Created
+		for id := p.Gs[g].First; id != 0; id = p.Steps[id].Next {
+			s := &p.Steps[id]
+			w.before[id], w.owner[id] = last, int32(g)
+			switch s.Kind {
+			case graph.Give:
+				w.gives[s.Arg] = id
+			case graph.Start:
+				w.starts[s.Arg] = id
+			case graph.Take, graph.Delay, graph.End, graph.Ready:
+				// Who waits twice in turn, or is ready at once, leaves nothing. Real processors are left even by who had one for no time.
+				if s.Work > 0 || s.Kind != graph.Ready && !p.R.Virtual() {
+					w.left = append(w.left, leave{at + trace.Time(s.Work), id})
+				}
+			}
+			last, at = id, s.At
+		}
+	}
+	slices.SortFunc(w.left, func(a, b leave) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.step, b.step)) })
+	return w
+}
+
+// begin is when a step's work began.
+func (w *walker) begin(id graph.StepID) trace.Time {
+	if b := w.before[id]; b != 0 {
+		return w.p.Steps[b].At
+	}
+	return w.p.Gs[w.owner[id]].Created
+}
+
+// leaver returns where a goroutine left the processor that a step waited for, 0 if one was idle since the wait began.
+func (w *walker) leaver(id graph.StepID, since trace.Time) leave {
+	s := &w.p.Steps[id]
+	i := sort.Search(len(w.left), func(i int) bool { return w.left[i].at > s.At }) - 1
+	for ; i >= 0 && w.left[i].at > since; i-- {
+		// Of what happened at one time only what was told before can be its reason.
+		if l := w.left[i]; w.owner[l.step] != w.owner[id] && (l.at < s.At || l.step < id) {
+			return l
+		}
+	}
+	return leave{}
+}
+
+// last is the step with which the run ended.
+func (w *walker) last() (id graph.StepID) {
+	at := trace.Time(-1)
+	for g := range w.p.Gs {
+		for s := w.p.Gs[g].First; s != 0; s = w.p.Steps[s].Next {
+			step := &w.p.Steps[s]
+			if ends := step.Kind == graph.End || step.Kind == graph.Cut; ends && g == w.p.Last {
+				return s
+			} else if (step.Kind == graph.End || step.Kind == graph.Cut && step.Work > 0) && step.At >= at {
+				id, at = s, step.At
+			}
+		}
+	}
+	return id
+}
+
+// walk calls f for the pieces of the path, the last one first. Together they are the time from 0 to the end.
+func (w *walker) walk(f func(stretch)) {
+	end := w.p.End
+	add := func(s stretch) {
+		if s.from < s.to {
+			f(s)
+		}
+		end = min(end, s.from)
+	}
+	id := w.last()
+	if id == 0 {
+		add(stretch{0, end, 0, true, graph.Unknown})
+		return
+	}
+	add(stretch{w.p.Steps[id].At, end, 0, true, graph.Unknown}) // nobody's, behind the last goroutine
+	stopped := false                                            // the step's wait is not on the path
+	for id != 0 {
+		s := &w.p.Steps[id]
+		from := w.begin(id)
+		worked := from + trace.Time(s.Work)
+		if !stopped {
+			switch s.Kind {
+			case graph.Take:
+				if s.Arg != 0 && w.gives[s.Arg] != 0 {
+					id = w.gives[s.Arg]
+					continue
+				}
+				add(stretch{worked, s.At, id, true, graph.Unknown})
+			case graph.Delay:
+				add(stretch{worked, s.At, id, true, graph.Cause(s.Arg)})
+			case graph.Ready:
+				if graph.Cause(s.Arg) == graph.Off {
+					add(stretch{worked, s.At, id, true, graph.Off})
+				} else if l := w.leaver(id, worked); l.step != 0 {
+					add(stretch{l.at, s.At, id, true, graph.WakeUp})
+					id, stopped = l.step, true
+					continue
+				} else {
+					add(stretch{worked, s.At, id, true, graph.WakeUp})
+				}
+			default:
+				add(stretch{worked, s.At, id, true, graph.Unknown})
+			}
+		}
+		add(stretch{from, worked, id, false, 0})
+		stopped = false
+		if b := w.before[id]; b != 0 {
+			id = b
+			continue
+		}
+		id = w.starts[w.owner[id]]
+	}
+	add(stretch{0, end, 0, true, graph.Unknown}) // before the first one, or before one that nobody started
+}

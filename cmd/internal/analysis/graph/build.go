@@ -1,0 +1,451 @@
+package graph
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"qinst.dev/cmd/internal/analysis/replay"
+	"qinst.dev/cmd/internal/trace"
+	"qinst.dev/sddf/spec"
+)
+
+// Options are what a reading of a trace depends on.
+type Options struct {
+	VirtualProcs int // see [replay.Options]
+}
+
+// Build reads a trace.
+func Build(source trace.Source, o Options) (*Program, trace.Losses, error) {
+	r := replay.New(source, replay.Options{VirtualProcs: o.VirtualProcs})
+	b := &builder{r: r, virtual: o.VirtualProcs, p: &Program{R: r, Last: -1, Steps: make([]Step, 1), Objects: make([]Object, 1), Tokens: 1, End: source.Wall()}, objects: map[trace.Address]ObjectID{}}
+	losses, err := r.Run(b)
+	if err != nil {
+		return nil, losses, err
+	}
+	b.finish()
+	return b.p, losses, nil
+}
+
+// builder is the visitor that makes the steps.
+type builder struct {
+	replay.Nop
+	r       *replay.Replay
+	virtual int // processors of the program's own, 0: none
+	p       *Program
+	gs      []mine // by slot
+	objects map[trace.Address]ObjectID
+
+	idle     int64      // ns so far in which a processor of the scheduler had nothing to do
+	idleAt   trace.Time // up to here
+	busy     int        // processors in use since then
+	operator *replay.G  // of the operation at hand; nil: the runtime operates for a goroutine
+}
+
+// mine is what is known of a live goroutine.
+type mine struct {
+	n    int    // in Program.Gs
+	last StepID // 0: none yet
+	work []Part // since then
+	idle int64  // builder.idle when it became ready
+	seen trace.Time
+
+	wait   StepID   // where its last wait began, until it operates on an object
+	give   StepID   // likewise, where it first ended one
+	waited ObjectID // the objects of these two
+	gave   ObjectID
+	did    ObjectID // its last operation was one on this that may end waits behind it
+}
+
+// my is the state of a goroutine.
+func (b *builder) my(g *replay.G) *mine { return &b.gs[g.Slot] }
+
+// idleUntil returns how long so far a processor had nothing to do.
+func (b *builder) idleUntil(now trace.Time) int64 {
+	if b.busy < b.procs() {
+		b.idle += int64(now - b.idleAt)
+	}
+	b.idleAt = now
+	return b.idle
+}
+
+// procs is how many processors there are.
+func (b *builder) procs() int {
+	if b.virtual > 0 {
+		return b.virtual
+	}
+	return max(b.r.Procs, 1)
+}
+
+// Create makes a goroutine, and the step of its creator.
+func (b *builder) Create(g, by *replay.G, now trace.Time) {
+	for int(g.Slot) >= len(b.gs) {
+		b.gs = append(b.gs, mine{})
+	}
+	m := b.my(g)
+	*m = mine{n: len(b.p.Gs), work: m.work[:0], seen: now, idle: b.idleUntil(now)}
+	gr := Goroutine{ID: g.ID, By: -1, Created: now, Context: g.Base, System: g.System}
+	if by != nil && !g.System {
+		gr.By = b.my(by).n
+		b.r.Settle(by, now)
+		b.step(by, now, Step{Kind: Start, Arg: uint32(m.n)})
+	}
+	b.p.Gs = append(b.p.Gs, gr)
+}
+
+// step ends a goroutine's work so far.
+func (b *builder) step(g *replay.G, now trace.Time, s Step) StepID {
+	m := b.my(g)
+	id := StepID(len(b.p.Steps))
+	s.At, s.parts = now, uint32(len(b.p.Parts))
+	for _, part := range m.work {
+		s.Work += part.Ns
+	}
+	b.p.Parts = append(b.p.Parts, m.work...)
+	m.work = m.work[:0]
+	if m.last == 0 {
+		b.p.Gs[m.n].First = id
+	} else {
+		b.p.Steps[m.last].Next = id
+	}
+	m.last = id
+	b.p.Steps = append(b.p.Steps, s)
+	return id
+}
+
+// Segment adds what a goroutine worked. What it waited is in the step that the next change of its state makes.
+func (b *builder) Segment(g *replay.G, from, to trace.Time) {
+	if !g.Busy() {
+		return
+	}
+	m, at := b.my(g), g.Where()
+	for i := len(m.work) - 1; i >= 0; i-- {
+		if m.work[i].Context == at {
+			m.work[i].Ns += int64(to - from)
+			return
+		}
+	}
+	m.work = append(m.work, Part{int64(to - from), at})
+}
+
+// Turn ends steps where a goroutine's state changes.
+func (b *builder) Turn(g *replay.G, now trace.Time, to trace.State, keeps bool) {
+	m := b.my(g)
+	b.operator = nil
+	if was := g.Keeps(); was != keeps {
+		b.idleUntil(now)
+		if b.busy++; was {
+			b.busy -= 2
+		}
+		if was && b.virtual > 0 { // what it does behind that is no wait yet
+			b.step(g, now, Step{Kind: Delay, Arg: uint32(Unknown)})
+		}
+	}
+	if from := g.State; from != to {
+		switch from {
+		case trace.Runnable:
+			s := Step{Kind: Ready, Arg: uint32(WakeUp)}
+			if idle := b.idleUntil(now) - m.idle; b.virtual == 0 {
+				s.Wait = idle
+			}
+			b.step(g, now, s)
+		case trace.Blocked:
+			b.step(g, now, Step{Kind: Delay, Wait: int64(now - m.seen), Arg: uint32(Call)})
+		case trace.OffCPU:
+			b.step(g, now, Step{Kind: Ready, Arg: uint32(Off)})
+		case trace.Waiting:
+			if s := (Step{Kind: Delay, Arg: uint32(Unknown)}); b.virtual > 0 { // it did without a processor of the program's
+				b.step(g, now, s)
+			} else if g.Wait == nil { // the runtime's own
+				s.Wait = int64(now - m.seen)
+				b.step(g, now, s)
+			}
+		}
+		m.seen = now
+		if to == trace.Runnable {
+			m.idle = b.idleUntil(now)
+		}
+	}
+}
+
+// Wait begins a wait. How it ends is known later.
+func (b *builder) Wait(g *replay.G) {
+	m, w := b.my(g), g.Wait
+	id := b.step(g, w.Since, Step{Kind: Take, Obj: b.object(w.Object), Point: w.In})
+	obj, selects := b.p.Steps[id].Obj, strings.HasPrefix(b.r.T.Reason(w.Reason), "select")
+	if obj == 0 && !selects || !selects && m.wait != 0 && m.waited == obj {
+		return // for nothing that has operations, or another attempt
+	}
+	b.unseen(m.wait, m.waited)
+	m.wait, m.waited = id, obj
+}
+
+// Wake ends it.
+func (b *builder) Wake(g *replay.G, w *replay.Wait, by replay.Waker, now trace.Time) {
+	m := b.my(g)
+	s := &b.p.Steps[m.last]
+	if s.Kind != Take {
+		return
+	}
+	s.At = now
+	if s.Obj == 0 && w.Object != nil { // a select, which now knows its channel
+		s.Obj = b.object(w.Object)
+		if m.wait == m.last {
+			m.waited = s.Obj
+		}
+	}
+	obj := s.Obj
+	if by.G == nil {
+		s.Kind, s.Wait, s.Arg = Delay, int64(now-w.Since), uint32(causeOf(by.Cause))
+		return
+	}
+	token := uint32(b.p.Tokens)
+	b.p.Tokens++
+	s.Arg = token
+	id := b.step(by.G, now, Step{Kind: Give, Obj: obj, Arg: token})
+	if y := b.my(by.G); obj != 0 && y.did != obj && (y.give == 0 || y.gave != obj) {
+		b.silent(y.give, y.gave)
+		y.give, y.gave = id, obj
+	}
+}
+
+func causeOf(c trace.Cause) Cause {
+	switch c {
+	case trace.WakeTimer:
+		return Timer
+	case trace.WakeNetpoll:
+		return Network
+	}
+	return Unknown
+}
+
+// End ends a goroutine.
+func (b *builder) End(g *replay.G, now trace.Time) {
+	m := b.my(g)
+	b.unseen(m.wait, m.waited)
+	b.silent(m.give, m.gave)
+	b.step(g, now, Step{Kind: End})
+}
+
+// unseen records that there was no operation behind a step with an object.
+func (b *builder) unseen(s StepID, id ObjectID) {
+	if s != 0 {
+		b.p.Objects[id].unfit = true
+	}
+}
+
+// silent records that a step ended a wait, and no operation was seen that did.
+func (b *builder) silent(s StepID, id ObjectID) {
+	if s != 0 {
+		b.p.Objects[id].silent = true
+	}
+}
+
+// object is the number of an object, 0 for none.
+func (b *builder) object(ob *replay.Object) ObjectID {
+	if ob == nil {
+		return 0
+	}
+	id, ok := b.objects[ob.Address]
+	if !ok {
+		id = ObjectID(len(b.p.Objects))
+		b.objects[ob.Address] = id
+		b.p.Objects = append(b.p.Objects, Object{Address: ob.Address, Name: trace.NoPoint, Cap: -1})
+	}
+	if ob.Partly || ob.Unseen {
+		b.p.Objects[id].unfit = true
+	}
+	return id
+}
+
+// opOf are operations by the names that points have for them. Locks are followed by [builder.Acquire] and
+// [builder.Release], which know of those without a probe too.
+var opOf = map[string]Op{
+	spec.OpSend: Send, spec.OpReceive: Receive, spec.OpClose: Close, spec.OpAdd: Add, spec.OpDone: Done, spec.OpWait: Join,
+}
+
+// Sync makes a step of an operation.
+func (b *builder) Sync(g *replay.G, ob *replay.Object, op trace.Operation, now trace.Time) {
+	b.operator = g
+	b.r.Settle(g, now)
+	id, p := b.object(ob), &b.r.T.Points[op.Point]
+	o := &b.p.Objects[id]
+	if p.Degraded() > 0 || p.Flags&spec.FlagUnseen != 0 {
+		o.unfit = true
+	}
+	if g.HasToken() {
+		o.unfit = true
+		return
+	}
+	if o.Name == trace.NoPoint {
+		o.Name = op.Point
+	}
+	o.queue = max(o.queue, op.Queue)
+	if kind := opOf[p.Op]; kind != NoOp {
+		b.operate(g, id, kind, op.Point, now)
+	}
+}
+
+// Acquire makes the step of an operation that takes a lock.
+func (b *builder) Acquire(g *replay.G, ob *replay.Object, _ replay.Holder, held replay.Held, now trace.Time) {
+	op := Lock
+	if b.r.Shared(held.Point) {
+		op = RLock
+	}
+	b.operate(g, b.object(ob), op, held.Point, now)
+}
+
+// Release makes that of one that gives it back, by whom it may.
+func (b *builder) Release(g *replay.G, ob *replay.Object, held int, how replay.Release, now trace.Time) {
+	id := b.object(ob)
+	if how != replay.Unlocked || held < 0 {
+		b.p.Objects[id].unfit = true
+		return
+	}
+	op, by := Unlock, g
+	if b.r.Shared(g.Held[held].Point) {
+		op = RUnlock
+	}
+	if b.operator != nil {
+		by = b.operator
+	}
+	b.r.Settle(by, now)
+	b.operate(by, id, op, g.Held[held].Point, now)
+}
+
+// waits and gives report whether an operation may wait, and whether it stands before what it ends waits with.
+func waits(op Op) bool { return op == Lock || op == RLock || op == Send || op == Receive || op == Join }
+func gives(op Op) bool {
+	return op == Unlock || op == RUnlock || op == Close || op == Add || op == Done
+}
+
+// operate puts an operation where it took place: at the wait that it began with, at the first wait that it ended, or here.
+func (b *builder) operate(g *replay.G, id ObjectID, op Op, point trace.PointID, now trace.Time) {
+	m, o := b.my(g), &b.p.Objects[id]
+	o.ops[op]++
+	b.p.Operations++
+	var at StepID
+	if m.wait != 0 && m.waited == id && waits(op) {
+		at, m.wait = m.wait, 0
+		o.full = o.full || op == Send
+		o.unfit = o.unfit || b.p.Steps[at].Kind == Delay // nobody's operation ended it
+	}
+	if m.give != 0 && m.gave == id && !gives(op) {
+		if at == 0 {
+			at = m.give
+		}
+		m.give = 0
+	}
+	if at == 0 {
+		at = b.step(g, now, Step{Kind: Operate, Obj: id})
+	}
+	b.unseen(m.wait, m.waited)
+	b.silent(m.give, m.gave)
+	m.wait, m.give, m.did = 0, 0, 0
+	if gives(op) {
+		m.did = id
+	}
+	s := &b.p.Steps[at]
+	s.Op, s.Point = op, point
+	switch op {
+	case Join:
+		s.Need = uint32(o.ops[Done])
+		o.joins = append(o.joins, at)
+	case Done: // of two events at one time either may come first
+		o.joins = slices.DeleteFunc(o.joins, func(j StepID) bool { return b.p.Steps[j].At < now })
+		for _, j := range o.joins {
+			b.p.Steps[j].Need++
+		}
+	}
+}
+
+// finish decides of which objects the operations tell all.
+func (b *builder) finish() {
+	for _, g := range b.r.Goroutines() {
+		if g.State == trace.None {
+			continue
+		}
+		if n := b.my(g).n; g.ID == 1 && (g.Keeps() || b.r.Virtual()) {
+			b.p.Last = n // the program ends when main returns
+		}
+		b.step(g, b.p.End, Step{Kind: Cut})
+	}
+	b.p.Procs = b.procs()
+	b.groups()
+	for i := range b.p.Objects {
+		o := &b.p.Objects[i]
+		o.Free = i > 0 && !o.unfit && (!o.silent || o.goes) && o.agrees()
+		if o.full {
+			o.Cap = o.queue
+		}
+	}
+}
+
+// groups finds WaitGroups whose goroutines are started by their method Go: what it does when they end has no probe. They are those in which
+// each operation that adds is followed by a start, and none is a Done. When a Join is over all that were added before are done.
+func (b *builder) groups() {
+	added := make([]int64, len(b.p.Objects))
+	for id := range b.p.Steps {
+		s := &b.p.Steps[id]
+		if s.Op != Add || b.p.Objects[s.Obj].ops[Done] > 0 || s.Next == 0 {
+			continue
+		}
+		if next := &b.p.Steps[s.Next]; next.Kind == Start {
+			b.p.Gs[next.Arg].Done = s.Obj
+			added[s.Obj]++
+		}
+	}
+	for i := range b.p.Objects {
+		o := &b.p.Objects[i]
+		o.goes = added[i] > 0 && added[i] == o.ops[Add]
+		added[i] = 0
+	}
+	for i := range b.p.Gs {
+		if g := &b.p.Gs[i]; !b.p.Objects[g.Done].goes {
+			g.Done = 0
+		}
+	}
+	b.needs(added)
+}
+
+// needs finds how many ends each Join of those needs: as many as were added before. added is 0 for all.
+func (b *builder) needs(added []int64) {
+	var joins []StepID // a Join's step may have begun before those that came before its end
+	for id := range b.p.Steps {
+		if s := &b.p.Steps[id]; s.Op == Join && b.p.Objects[s.Obj].goes {
+			joins = append(joins, StepID(id))
+		}
+	}
+	slices.SortStableFunc(joins, func(i, j StepID) int { return cmp.Compare(b.p.Steps[i].At, b.p.Steps[j].At) })
+	at := 0
+	for id := range b.p.Steps {
+		s := &b.p.Steps[id]
+		if s.Op != Add {
+			continue
+		}
+		for ; at < len(joins) && b.p.Steps[joins[at]].At < s.At; at++ {
+			j := &b.p.Steps[joins[at]]
+			j.Need = uint32(added[j.Obj])
+		}
+		added[s.Obj]++
+	}
+	for ; at < len(joins); at++ {
+		j := &b.p.Steps[joins[at]]
+		j.Need = uint32(added[j.Obj])
+	}
+}
+
+// agrees reports whether operations are of one kind of object, and as many as that needs.
+func (o *Object) agrees() bool {
+	n := &o.ops
+	locks := n[Lock] + n[Unlock] + n[RLock] + n[RUnlock]
+	channels := n[Send] + n[Receive] + n[Close]
+	groups := n[Add] + n[Done] + n[Join]
+	switch {
+	case locks > 0:
+		return channels+groups == 0 && n[Unlock] <= n[Lock] && n[RUnlock] <= n[RLock]
+	case channels > 0:
+		return groups == 0 && (n[Receive] <= n[Send] || n[Close] > 0)
+	}
+	return groups > 0
+}

@@ -1,0 +1,127 @@
+package predict
+
+import "qinst.dev/cmd/internal/analysis/graph"
+
+// object is a lock, channel or WaitGroup. Who waits gets what it waits for in the order of arrival.
+type object struct {
+	queue   []waiter // for a lock, or to receive, or for the end of all
+	senders []waiter
+	cap     int
+	sent    int // sends that began, or operations Done
+	got     int // receives that began
+	readers int
+	writer  bool
+	closed  bool
+}
+
+type waiter struct {
+	g    int32
+	op   graph.Op
+	need uint32
+}
+
+// operate does an operation of a goroutine, and reports whether it goes on.
+func (s *sim) operate(g int32, step *graph.Step) bool {
+	o := &s.objects[step.Obj]
+	w := waiter{g, step.Op, step.Need}
+	switch step.Op {
+	case graph.Lock, graph.RLock:
+		o.queue = append(o.queue, w)
+		s.grant(o, g)
+		if len(o.queue) > 0 && o.queue[len(o.queue)-1].g == g {
+			return s.block(g)
+		}
+	case graph.Unlock:
+		o.writer = false
+		s.grant(o, -1)
+	case graph.RUnlock:
+		o.readers = max(0, o.readers-1)
+		s.grant(o, -1)
+	case graph.Send:
+		o.sent++
+		if len(o.queue) > 0 {
+			s.pop(&o.queue)
+		}
+		if o.cap >= 0 && o.sent > o.got+o.cap && !o.closed {
+			o.senders = append(o.senders, w)
+			return s.block(g)
+		}
+	case graph.Receive:
+		if o.closed && o.got >= o.sent {
+			return true
+		}
+		o.got++
+		if len(o.senders) > 0 {
+			s.pop(&o.senders)
+		}
+		if o.got > o.sent {
+			o.queue = append(o.queue, w)
+			return s.block(g)
+		}
+	case graph.Close:
+		o.closed = true
+		for len(o.queue) > 0 {
+			o.got--
+			s.pop(&o.queue)
+		}
+	case graph.Done:
+		o.sent++
+		for i := 0; i < len(o.queue); {
+			if x := o.queue[i]; o.sent < int(x.need) {
+				i++
+			} else {
+				o.queue = append(o.queue[:i], o.queue[i+1:]...)
+				s.wake(x.g)
+			}
+		}
+	case graph.Join:
+		if o.sent < int(step.Need) {
+			o.queue = append(o.queue, w)
+			return s.block(g)
+		}
+	}
+	return true
+}
+
+// grant gives a lock to those who are first in its queue: one who writes, or all up to the next who does. me goes on by itself.
+func (s *sim) grant(o *object, me int32) {
+	for len(o.queue) > 0 && !o.writer {
+		w := o.queue[0]
+		if w.op == graph.Lock {
+			if o.readers > 0 {
+				return
+			}
+			o.writer = true
+		} else {
+			o.readers++
+		}
+		o.queue = o.queue[1:]
+		if w.g != me {
+			s.wake(w.g)
+		}
+	}
+}
+
+// pop wakes the first one of a queue.
+func (s *sim) pop(q *[]waiter) {
+	g := (*q)[0].g
+	*q = (*q)[1:]
+	s.wake(g)
+}
+
+// forget takes a goroutine from the queue that it is in.
+func (s *sim) forget(g int32) {
+	step := &s.p.Steps[s.gs[g].step]
+	if step.Kind == graph.Take && s.tokens[step.Arg] == g+1 {
+		s.tokens[step.Arg] = -1
+	}
+	o := &s.objects[step.Obj]
+	for _, q := range []*[]waiter{&o.queue, &o.senders} {
+		for i, w := range *q {
+			if w.g == g {
+				*q = append((*q)[:i], (*q)[i+1:]...)
+				break
+			}
+		}
+	}
+}

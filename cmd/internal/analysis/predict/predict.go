@@ -1,0 +1,95 @@
+package predict
+
+import (
+	"math"
+
+	"qinst.dev/cmd/internal/analysis/graph"
+)
+
+// Version of the JSON form.
+const Version = 1
+
+// Result are the runs that a program would have on other numbers of processors. Times are in ns.
+type Result struct {
+	Version     int      `json:"version"`
+	Recorded    Recorded `json:"recorded"`
+	Unexplained int64    `json:"unexplained_ns"` // of the recorded run: measured less computed
+	T1          int64    `json:"t1_ns"`          // on one processor
+	TInf        int64    `json:"t_inf_ns"`       // on as many as goroutines
+	Runs        []Of     `json:"runs"`
+	WhatIf      []Change `json:"what_if"`
+	Notes       []string `json:"notes"`
+}
+
+// Recorded is the run that was recorded, and the same one computed.
+type Recorded struct {
+	Procs  int   `json:"procs"`
+	T      int64 `json:"t_ns"`
+	Replay int64 `json:"replay_ns"`
+}
+
+// Of is the run on a number of processors.
+type Of struct {
+	Procs       int              `json:"procs"`
+	T           int64            `json:"t_ns"`
+	Speedup     float64          `json:"speedup"`     // over one processor
+	Utilization float64          `json:"utilization"` // share of the processors' time that is work
+	Policies    map[Policy]int64 `json:"policies"`
+}
+
+// Change is what a change of the program would gain.
+type Change struct {
+	Change  string  `json:"change"`
+	Procs   int     `json:"procs"`
+	T       int64   `json:"t_ns"`
+	Gain    int64   `json:"gain_ns"`
+	GainPct float64 `json:"gain_pct"`
+}
+
+// Ask is what is to be predicted.
+type Ask struct {
+	Procs  []int // none: 1, 2, 4 ... to twice the recorded number
+	Policy Policy
+	WhatIf []WhatIf
+}
+
+// New predicts.
+func New(p *graph.Program, a Ask) *Result {
+	at := func(procs int, policy Policy, o Options) *Run {
+		o.Procs, o.Policy = procs, policy
+		return Simulate(p, o)
+	}
+	r := &Result{Version: Version, WhatIf: []Change{}, Notes: []string{}}
+	r.Recorded = Recorded{p.Procs, int64(p.End), round(at(p.Procs, a.Policy, Options{}).T)}
+	r.Unexplained = r.Recorded.T - r.Recorded.Replay
+	one := at(1, a.Policy, Options{})
+	r.T1, r.TInf = round(one.T), round(at(0, a.Policy, Options{}).T)
+	if len(a.Procs) == 0 {
+		for n := 1; n <= 2*p.Procs; n *= 2 {
+			a.Procs = append(a.Procs, n)
+		}
+	}
+	for _, n := range a.Procs {
+		run := at(n, a.Policy, Options{})
+		of := Of{Procs: n, T: round(run.T), Policies: map[Policy]int64{}}
+		if run.T > 0 {
+			of.Speedup, of.Utilization = thousandths(one.T/run.T), thousandths(run.Busy/run.T/float64(n))
+		}
+		for _, policy := range Policies {
+			of.Policies[policy] = round(at(n, policy, Options{}).T)
+		}
+		r.Runs = append(r.Runs, of)
+		for _, w := range a.WhatIf {
+			t := at(n, a.Policy, w.options(p)).T
+			c := Change{Change: w.Text, Procs: n, T: round(t), Gain: round(run.T - t)}
+			if run.T > 0 {
+				c.GainPct = thousandths((run.T - t) / run.T * 100)
+			}
+			r.WhatIf = append(r.WhatIf, c)
+		}
+	}
+	return r
+}
+
+func round(x float64) int64         { return int64(math.Round(x)) }
+func thousandths(x float64) float64 { return math.Round(x*1000) / 1000 }

@@ -1,0 +1,57 @@
+package predict
+
+// entry is a goroutine whose work or delay ends at a time.
+type entry struct {
+	at  instant
+	len float64
+	g   int32
+}
+
+// queue is a heap of entries. Those that end together come in the order of their goroutines.
+type queue []entry
+
+func (q queue) first() *entry {
+	if len(q) == 0 {
+		return nil
+	}
+	return &q[0]
+}
+
+func (q queue) less(i, j int) bool {
+	a, b := &q[i], &q[j]
+	return a.at.before(b.at) || a.at == b.at && a.g < b.g
+}
+
+func (q *queue) push(e entry) {
+	*q = append(*q, e)
+	h := *q
+	for i := len(h) - 1; i > 0; {
+		up := (i - 1) / 2
+		if !h.less(i, up) {
+			break
+		}
+		h[i], h[up] = h[up], h[i]
+		i = up
+	}
+}
+
+func (q *queue) pop() entry {
+	h := *q
+	e, last := h[0], len(h)-1
+	h[0] = h[last]
+	*q = h[:last]
+	h = *q
+	for i := 0; ; {
+		least := i
+		for k := 2*i + 1; k <= 2*i+2 && k < len(h); k++ {
+			if h.less(k, least) {
+				least = k
+			}
+		}
+		if least == i {
+			return e
+		}
+		h[i], h[least] = h[least], h[i]
+		i = least
+	}
+}

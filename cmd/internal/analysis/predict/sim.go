@@ -1,0 +1,344 @@
+package predict
+
+import (
+	"qinst.dev/cmd/internal/analysis/graph"
+)
+
+// Policy is how goroutines get processors.
+type Policy string
+
+// Policies.
+const (
+	Sharing Policy = "ps"   // all that could run share them evenly
+	List    Policy = "fifo" // each keeps one until it waits; who could run first is next
+)
+
+// Policies are all of them.
+var Policies = []Policy{Sharing, List}
+
+// Options of a run.
+type Options struct {
+	Procs  int // 0: as many as goroutines
+	Policy Policy
+	// Length gives the length of a step's work in ns; nil: what was recorded.
+	Length func(graph.StepID) float64
+	// Toward gives by how much the length of a step's work changes, to see how T does: see [Run.Slope]. nil: not at all.
+	Toward func(graph.StepID) float64
+}
+
+// Run is what came of it.
+type Run struct {
+	T     float64 // ns
+	Slope float64 // dT, for the change of Options.Toward
+	Busy  float64 // ns of processors' time
+	Ties  int     // events that happened together, whose order decided something
+	// Forced is how many goroutines went on although nobody ended their wait, because nothing else could go on.
+	Forced int
+
+	procs float64
+	list  bool
+	nodes []node
+	last  int32
+}
+
+// instant is a time and by how much it moves.
+type instant struct{ at, d float64 }
+
+func (a instant) before(b instant) bool { return a.at < b.at || a.at == b.at && a.d < b.d }
+
+// node is an event: the end of some work or of a delay.
+type node struct {
+	len    float64 // of the work, in virtual time, or of the delay
+	from   int32   // the node with which that began
+	step   graph.StepID
+	before int32 // goroutines that could run, just before; behind
+	behind int32
+	g      int32
+	real   bool    // a delay
+	at     float64 // real time
+}
+
+// sim is a run.
+type sim struct {
+	p       *graph.Program
+	o       Options
+	procs   float64
+	gs      []simG
+	work    queue // by virtual time
+	delays  queue // by time
+	n       int   // goroutines that run
+	free    int   // processors, under list scheduling
+	ready   []int32
+	v, t    instant
+	objects []object
+	tokens  []int32 // by token: a goroutine that waits for it and 1; -1: it was given
+	node    int32
+	blocked []int32 // goroutines that wait, in order; some do no longer
+	main    int32
+	over    bool
+	run     Run
+}
+
+type simG struct {
+	step    graph.StepID // that it works at, or waits in
+	from    int32        // node with which that began
+	waits   bool
+	started bool
+}
+
+// Simulate runs a program.
+func Simulate(p *graph.Program, o Options) *Run {
+	s := &sim{p: p, o: o, procs: float64(o.Procs), gs: make([]simG, len(p.Gs)), objects: make([]object, len(p.Objects)), tokens: make([]int32, p.Tokens), main: int32(p.Last)}
+	if o.Procs == 0 {
+		s.procs = float64(max(len(p.Gs), 1))
+	}
+	s.free = int(s.procs)
+	for i := range p.Objects {
+		s.objects[i].cap = p.Objects[i].Cap
+	}
+	s.log(node{from: -1})
+	for i := range p.Gs {
+		if g := &p.Gs[i]; g.By >= 0 {
+			continue
+		} else if g.Created <= 0 {
+			s.begin(int32(i))
+		} else {
+			s.gs[i].step = 0
+			s.delay(int32(i), float64(g.Created))
+		}
+	}
+	s.settle()
+	for !s.over && s.next() {
+	}
+	s.run.T, s.run.Slope, s.run.procs, s.run.list = s.t.at, s.t.d, s.procs, o.Policy == List
+	s.run.last = s.node
+	return &s.run
+}
+
+// rate is g(n).
+func rate(n int, procs float64) float64 { return max(1, float64(n)/procs) }
+
+func (s *sim) rate() float64 {
+	if s.o.Policy == List {
+		return 1
+	}
+	return rate(s.n, s.procs)
+}
+
+// log makes a node the one at hand.
+func (s *sim) log(n node) {
+	n.before = int32(s.n)
+	s.run.nodes = append(s.run.nodes, n)
+	s.node = int32(len(s.run.nodes) - 1)
+}
+
+// settle is called when all that an event brought about has been done.
+func (s *sim) settle() { s.run.nodes[s.node].behind = int32(s.n) }
+
+// next processes the next event and reports whether there was one.
+func (s *sim) next() bool {
+	work, delay := s.work.first(), s.delays.first()
+	if work == nil && delay == nil {
+		return s.force()
+	}
+	g := s.rate()
+	at := instant{}
+	if work != nil {
+		at = instant{s.t.at + (work.at.at-s.v.at)*g, s.t.d + (work.at.d-s.v.d)*g}
+	}
+	before := s.t
+	if work != nil && (delay == nil || !delay.at.before(at)) {
+		s.t, s.v = at, work.at
+		s.event(s.work.pop(), false)
+	} else {
+		s.v = instant{s.v.at + (delay.at.at-s.t.at)/g, s.v.d + (delay.at.d-s.t.d)/g}
+		s.t = delay.at
+		s.event(s.delays.pop(), true)
+	}
+	if s.t.at == before.at {
+		s.run.Ties++
+	}
+	return true
+}
+
+// event ends a goroutine's work or delay.
+func (s *sim) event(e entry, real bool) {
+	g := &s.gs[e.g]
+	s.log(node{len: e.len, from: g.from, step: g.step, g: e.g, real: real, at: s.t.at})
+	if real {
+		g.from = s.node
+		if !g.started {
+			s.begin(e.g)
+		} else {
+			s.wake(e.g)
+		}
+	} else {
+		s.steps(e.g)
+	}
+	s.settle()
+}
+
+// begin makes a goroutine ready for the first time.
+func (s *sim) begin(g int32) {
+	s.gs[g].started = true
+	s.gs[g].step = s.p.Gs[g].First
+	s.enqueue(g)
+}
+
+// wake lets a goroutine go on behind the step that it waited in.
+func (s *sim) wake(g int32) {
+	x := &s.gs[g]
+	x.waits = false
+	x.step = s.p.Steps[x.step].Next
+	s.enqueue(g)
+}
+
+// enqueue lets a goroutine run as soon as it may.
+func (s *sim) enqueue(g int32) {
+	if s.o.Policy == List {
+		s.ready = append(s.ready, g)
+		s.dispatch()
+		return
+	}
+	s.n++
+	s.gs[g].from = s.node
+	s.works(g)
+}
+
+// dispatch gives free processors to those that are ready.
+func (s *sim) dispatch() {
+	for s.free > 0 && len(s.ready) > 0 {
+		g := s.ready[0]
+		s.ready = s.ready[1:]
+		s.free--
+		s.n++
+		s.gs[g].from = s.node
+		s.works(g)
+	}
+}
+
+// leave takes a goroutine from its processor.
+func (s *sim) leave() {
+	s.n--
+	if s.o.Policy == List {
+		s.free++
+		s.dispatch()
+	}
+}
+
+// works begins the work of a goroutine's step; if there is none it takes the step.
+func (s *sim) works(g int32) {
+	x := &s.gs[g]
+	if x.step == 0 {
+		s.leave() // its steps are not known
+		return
+	}
+	length, d := float64(s.p.Steps[x.step].Work), 0.
+	if s.o.Length != nil {
+		length = s.o.Length(x.step)
+	}
+	if s.o.Toward != nil {
+		d = s.o.Toward(x.step)
+	}
+	if length == 0 && d == 0 {
+		s.steps(g)
+		return
+	}
+	s.run.Busy += length
+	s.work.push(entry{instant{s.v.at + length, s.v.d + d}, length, g})
+}
+
+// steps takes the step at whose end a goroutine is, and begins the next one.
+func (s *sim) steps(g int32) {
+	x := &s.gs[g]
+	step := &s.p.Steps[x.step]
+	goes := s.take(g, step)
+	if s.over {
+		return
+	}
+	if !goes {
+		s.leave()
+		return
+	}
+	x.step, x.from = step.Next, s.node
+	s.works(g)
+}
+
+// take does what ends a step, and reports whether the goroutine goes on.
+func (s *sim) take(g int32, step *graph.Step) bool {
+	switch step.Kind {
+	case graph.End, graph.Cut:
+		if done := s.p.Gs[g].Done; done != 0 && step.Kind == graph.End && s.p.Objects[done].Free {
+			s.operate(g, &graph.Step{Obj: done, Op: graph.Done})
+		}
+		s.over = g == s.main
+		return false
+	case graph.Start:
+		s.begin(int32(step.Arg))
+		return true
+	case graph.Delay, graph.Ready:
+		if step.Wait == 0 {
+			return true
+		}
+		s.delay(g, float64(step.Wait))
+		return false
+	}
+	if free := s.p.Objects[step.Obj].Free; free && (step.Kind != graph.Take || step.Arg != 0) {
+		return step.Op == graph.NoOp || s.operate(g, step)
+	}
+	switch step.Kind {
+	case graph.Give:
+		if w := s.tokens[step.Arg]; w > 0 {
+			s.wake(w - 1)
+		}
+		s.tokens[step.Arg] = -1
+	case graph.Take:
+		if step.Arg == 0 {
+			s.gs[g].waits = false // for ever
+			return false
+		}
+		if s.tokens[step.Arg] == 0 {
+			s.tokens[step.Arg] = g + 1
+			return s.block(g)
+		}
+	}
+	return true
+}
+
+// block notes that a goroutine waits.
+func (s *sim) block(g int32) bool {
+	s.gs[g].waits = true
+	s.blocked = append(s.blocked, g)
+	if len(s.blocked) > 2*len(s.gs)+64 {
+		kept := s.blocked[:0]
+		for _, b := range s.blocked {
+			if s.gs[b].waits {
+				kept = append(kept, b)
+			}
+		}
+		s.blocked = kept
+	}
+	return false
+}
+
+// delay lets a goroutine wait for a time.
+func (s *sim) delay(g int32, ns float64) {
+	s.gs[g].from = s.node
+	s.delays.push(entry{instant{s.t.at + ns, s.t.d}, ns, g})
+}
+
+// force lets the goroutine go on that has waited longest, because otherwise nothing would.
+func (s *sim) force() bool {
+	for len(s.blocked) > 0 {
+		g := s.blocked[0]
+		s.blocked = s.blocked[1:]
+		if x := &s.gs[g]; x.waits {
+			s.forget(g)
+			s.run.Forced++
+			s.wake(g)
+			s.settle()
+			return true
+		}
+	}
+	return false
+}

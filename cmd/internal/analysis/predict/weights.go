@@ -1,0 +1,44 @@
+package predict
+
+import "qinst.dev/cmd/internal/analysis/graph"
+
+// Weights calls f for each piece of work and each delay of a run, the last one first: its step, its length, and dT by the change of
+// that. A delay of step 0 is the time before a goroutine began that nobody is known to have started. The run must have been kept.
+func (r *Run) Weights(f func(step graph.StepID, length, weight float64, delay bool)) {
+	adj, gone := make([]float64, r.last+1), make([]float64, r.last+1)
+	passed := 0. // by delays that began before
+	for q := r.last; q > 0; q-- {
+		n := &r.nodes[q]
+		behind := 0.
+		if q != r.last {
+			behind = r.rate(n.behind)
+		}
+		weight := adj[q] + (r.rate(n.before)-behind)*(1-passed)
+		if n.real {
+			weight /= r.rate(n.before)
+			passed += weight
+			gone[n.from] += weight
+			adj[n.from] += weight * r.rate(r.nodes[n.from].before)
+		} else {
+			adj[n.from] += weight
+		}
+		passed -= gone[q]
+		f(n.step, n.len, weight, n.real)
+	}
+}
+
+// Path calls f for each piece of the path of the run, the last one first: its step, its goroutine and when it began and ended. The pieces follow
+// each other without gaps: each began with the end of the one before. A delay of step 0 is as for Weights.
+func (r *Run) Path(f func(step graph.StepID, g int32, from, to float64, delay bool)) {
+	for q := r.last; q > 0; q = r.nodes[q].from {
+		n := &r.nodes[q]
+		f(n.step, n.g, r.nodes[n.from].at, n.at, n.real)
+	}
+}
+
+func (r *Run) rate(n int32) float64 {
+	if r.list {
+		return 1
+	}
+	return rate(int(n), r.procs)
+}

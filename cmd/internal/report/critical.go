@@ -1,0 +1,82 @@
+package report
+
+import (
+	"fmt"
+
+	"qinst.dev/cmd/internal/analysis/critpath"
+	"qinst.dev/cmd/internal/analysis/predict"
+	"qinst.dev/cmd/internal/measure"
+	"qinst.dev/cmd/internal/report/doc"
+)
+
+// mostCritical is how many entries are shown.
+const mostCritical = 20
+
+// Critical writes what determines how long a run takes.
+func Critical(r *critpath.Result) *doc.Doc {
+	d := &doc.Doc{Title: "critical path"}
+	s := d.Add("critical", "")
+	s.Say("The run took %s. Work and waits on its critical path, and what they are worth on %s:", measure.Time(r.T), processors(r.Procs))
+	t := doc.NewTable("name", "self on path", "", "with calls", "self worth", "", "with calls", "", "work")
+	shown := 0
+	for i := range r.Entries {
+		e := &r.Entries[i]
+		if e.Self|e.Inclusive|e.Weighted|e.WeightedRight|e.WeightedInclusive == 0 || shown == mostCritical {
+			continue
+		}
+		shown++
+		worth := doc.Time(e.Weighted)
+		if e.Weighted != e.WeightedRight && r.Tied {
+			worth.Text = fmt.Sprintf("%s to %s", measure.Time(min(e.Weighted, e.WeightedRight)), measure.Time(max(e.Weighted, e.WeightedRight)))
+		}
+		t.Row(doc.Name(e.Name, loopWidth), doc.Time(e.Self), doc.Share(e.Self, r.T), doc.Time(e.Inclusive), worth, doc.Share(e.Weighted, r.Replay),
+			doc.Time(e.WeightedInclusive), doc.Share(e.WeightedInclusive, r.Replay), doc.Time(e.Work))
+	}
+	s.Table(t)
+	s.Note("Worth is what the run becomes shorter by for each ns that the work does, times its length: a tenth less work gains a tenth of it, as long as nothing else comes onto the path.")
+	unexplained(s, r.T-r.Replay, r.T)
+	for _, n := range r.Notes {
+		s.Note("%s", n)
+	}
+	return d
+}
+
+// Predict writes how long a program would take on other numbers of processors.
+func Predict(r *predict.Result) *doc.Doc {
+	d := &doc.Doc{Title: "prediction"}
+	s := d.Add("predict", "")
+	unexplained(s, r.Unexplained, r.Recorded.T)
+	s.Say("Recorded on %s: %s; computed from that:", processors(r.Recorded.Procs), measure.Time(r.Recorded.T))
+	t := doc.NewTable("processors", "time", "speed-up", "in use", "ps", "fifo")
+	for _, of := range r.Runs {
+		t.Row(fmt.Sprint(of.Procs), doc.Time(of.T), fmt.Sprintf("%.2f", of.Speedup), fmt.Sprintf("%.0f %%", of.Utilization*100), doc.Time(of.Policies[predict.Sharing]), doc.Time(of.Policies[predict.List]))
+	}
+	s.Table(t)
+	s.Say("With as many processors as goroutines it takes %s, on one %s.", measure.Time(r.TInf), measure.Time(r.T1))
+	if len(r.WhatIf) > 0 {
+		t = doc.NewTable("change", "processors", "time", "gain", "")
+		for _, c := range r.WhatIf {
+			t.Row(doc.Name(c.Change, loopWidth), fmt.Sprint(c.Procs), doc.Time(c.T), doc.Time(c.Gain), fmt.Sprintf("%.1f %%", c.GainPct))
+		}
+		s.Table(t)
+	}
+	for _, n := range r.Notes {
+		s.Note("%s", n)
+	}
+	return d
+}
+
+// unexplained says that the computed run is not the recorded one, if that matters.
+func unexplained(s *doc.Section, ns, of int64) {
+	const from = 0.02
+	if d := float64(ns) / float64(max(of, 1)); d > from || d < -from {
+		s.Warn("The run took %s, and the same one computed %s: what follows knows %.0f %% of it.", measure.Time(of), measure.Time(of-ns), 100-100*max(d, -d))
+	}
+}
+
+func processors(n int) string {
+	if n == 1 {
+		return "1 processor"
+	}
+	return fmt.Sprintf("%d processors", n)
+}

@@ -1,0 +1,145 @@
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"qinst.dev/cmd/internal/analysis/critpath"
+	"qinst.dev/cmd/internal/analysis/graph"
+	"qinst.dev/cmd/internal/analysis/predict"
+	"qinst.dev/cmd/internal/report"
+	"qinst.dev/cmd/internal/trace"
+)
+
+// replayFlags are what the commands "critical" and "predict" have in common.
+type replayFlags struct {
+	policy string
+	vcpu   int
+	asJSON bool
+}
+
+func (f *replayFlags) define(fs *flagSet) {
+	f.policy = string(predict.Sharing)
+	fs.group("Form")
+	fs.boolean(&f.asJSON, "json", "print one JSON object")
+	fs.group("Interpretation")
+	fs.text(&f.policy, "policy", "how goroutines get processors: `ps`, all that could run share them evenly; fifo, each keeps one until it waits")
+	fs.number(&f.vcpu, "vcpu", "the program hands out `n` processors of its own: regions named \"vcpu\" are running, \"vready\" ready (default: none)")
+}
+
+func (f *replayFlags) check(command string) (predict.Policy, error) {
+	for _, p := range predict.Policies {
+		if string(p) == f.policy {
+			return p, nil
+		}
+	}
+	return "", usageError{fmt.Errorf("%s: found -policy=%s, expected ps or fifo", command, f.policy)}
+}
+
+// build reads a trace, or a part of it.
+func (f *replayFlags) build(file string, from, to time.Duration) (*graph.Program, error) {
+	t, err := trace.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer t.Close()
+	part := t
+	if from != 0 || to != 0 {
+		part, err = t.Window(trace.Time(from), cmp.Or(trace.Time(to), t.Wall()))
+	}
+	var p *graph.Program
+	if err == nil {
+		p, _, err = graph.Build(part, graph.Options{VirtualProcs: f.vcpu})
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	return p, nil
+}
+
+// setupCritical shows what determines how long a run takes.
+func setupCritical(fs *flagSet) action {
+	f, procs := replayFlags{}, ""
+	var from, to time.Duration
+	f.define(fs)
+	fs.text(&procs, "procs", "the path of the run on `n` processors, which is computed, or on as many as goroutines (max); default: that of the run as it was")
+	fs.group("Part of the trace")
+	fs.interval(&from, &to)
+	return func(e *env, args []string) error {
+		policy, err := f.check("critical")
+		if err != nil {
+			return err
+		}
+		o := critpath.Options{Policy: policy, Max: procs == "max", AsRun: procs == ""}
+		if n, err := strconv.Atoi(procs); err == nil && n > 0 {
+			o.Procs = n
+		} else if !o.Max && !o.AsRun {
+			return usageError{fmt.Errorf("critical: found -procs=%s, expected a number of processors or max", procs)}
+		}
+		file, err := oneFile(e, "critical", args)
+		if err != nil {
+			return err
+		}
+		p, err := f.build(file, from, to)
+		if err != nil {
+			return err
+		}
+		r := critpath.New(p, o)
+		if f.asJSON {
+			return json.NewEncoder(e.stdout).Encode(r)
+		}
+		return writeText(e, report.Critical(r))
+	}
+}
+
+// setupPredict shows how long a program would take on other numbers of processors, or changed.
+func setupPredict(fs *flagSet) action {
+	f, ask := replayFlags{}, predict.Ask{}
+	f.define(fs)
+	fs.group("What is predicted")
+	fs.function("procs", "numbers of processors, separated by commas: `1,2,4` (default: up to twice those of the run)", func(s string) error {
+		ask.Procs = nil
+		for part := range strings.SplitSeq(s, ",") {
+			n, err := strconv.Atoi(part)
+			if err != nil || n < 1 {
+				return fmt.Errorf("found -procs=%s, expected numbers such as 1,2,4", s)
+			}
+			ask.Procs = append(ask.Procs, n)
+		}
+		return nil
+	})
+	fs.function("what-if", "a `change` of the program: main.f=-30%, with what it calls, or self:main.f=-30%; may be repeated", func(s string) error {
+		w, err := predict.ParseWhatIf(s)
+		ask.WhatIf = append(ask.WhatIf, w)
+		return err
+	})
+	return func(e *env, args []string) error {
+		policy, err := f.check("predict")
+		if err != nil {
+			return err
+		}
+		ask.Policy = policy
+		file, err := oneFile(e, "predict", args)
+		if err != nil {
+			return err
+		}
+		p, err := f.build(file, 0, 0)
+		if err != nil {
+			return err
+		}
+		for i := range ask.WhatIf {
+			if err := ask.WhatIf[i].Check(p); err != nil {
+				return usageError{fmt.Errorf("predict: %w", err)}
+			}
+		}
+		r := predict.New(p, ask)
+		if f.asJSON {
+			return json.NewEncoder(e.stdout).Encode(r)
+		}
+		return writeText(e, report.Predict(r))
+	}
+}
