@@ -96,6 +96,7 @@ const (
 	EvOff             = 43
 	EvTaken           = 44
 	EvOn              = 45
+	EvChannel         = 46
 )
 
 // Wake-up causes: the origin of a transition from waiting to runnable.
@@ -324,6 +325,9 @@ var Events = Layout{
 			arg("thread", Thr, "which; 16777215: the system's records of a processor were lost before"),
 			{Name: "cpu", Word: 1, Width: 32, Doc: "the machine's number of the processor"},
 			{Name: "tid", Word: 1, Bit: 32, Width: 32, Doc: "the operating system's thread id"}}),
+		variant(EvChannel, "channel", 2, "the running goroutine is the first one of which an operation on this channel is an event; what was at the address before is no more", []BitField{
+			arg("capacity", "", "of its buffer; 16777215: as many or more"),
+			{Name: "address", Word: 1, Width: AddressBits, Doc: "of the channel"}}),
 	},
 }
 

@@ -26,7 +26,7 @@ func Critical(r *critpath.Result) *doc.Doc {
 		}
 		shown++
 		worth := doc.Time(e.Weighted)
-		if e.Weighted != e.WeightedRight && r.Tied {
+		if d := e.WeightedRight - e.Weighted; max(d, -d) > r.Replay/100 {
 			worth.Text = fmt.Sprintf("%s to %s", measure.Time(min(e.Weighted, e.WeightedRight)), measure.Time(max(e.Weighted, e.WeightedRight)))
 		}
 		t.Row(doc.Name(e.Name, loopWidth), doc.Time(e.Self), doc.Share(e.Self, r.T), doc.Time(e.Inclusive), worth, doc.Share(e.Weighted, r.Replay),
@@ -70,7 +70,7 @@ func Predict(r *predict.Result) *doc.Doc {
 func unexplained(s *doc.Section, ns, of int64) {
 	const from = 0.02
 	if d := float64(ns) / float64(max(of, 1)); d > from || d < -from {
-		s.Warn("The run took %s, and the same one computed %s: what follows knows %.0f %% of it.", measure.Time(of), measure.Time(of-ns), 100-100*max(d, -d))
+		s.Warn("The run took %s, and the same one computed %s. The difference is not explained, and what follows may be wrong by as much.", measure.Time(of), measure.Time(of-ns))
 	}
 }
 

@@ -165,6 +165,9 @@ func (l *lister) line(e *trace.Event) (*EventLine, error) {
 		line.What = map[bool]string{false: "spin end", true: "spin"}[e.Begins()]
 	case trace.Alloc:
 		line.What, line.Count = "allocate", e.Alloc().Bytes
+	case trace.Channel:
+		at, capacity := e.Channel()
+		line.What, line.Name, line.Count = "channel of capacity", address(at), uint64(capacity)
 	case trace.Mark:
 		line.What = "runtime"
 		if v := spec.Events.Variant(int(e.Mark())); v != nil {

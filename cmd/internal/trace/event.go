@@ -49,6 +49,7 @@ const (
 	Sample                   // a sampler found G on a processor or in a system call, or none: [Event.Sample]
 	Searched                 // Thread had a processor and no goroutine until now: [Event.Count] ns
 	Alloc                    // G took memory of the heap, and this stands for many: [Event.Alloc]
+	Channel                  // G is about to operate on a new channel: [Event.Channel]
 )
 
 // Cause is the cause of an Exit or a Change other than the normal one.
@@ -105,6 +106,9 @@ type Allocated struct {
 
 // Alloc returns the data of an Alloc.
 func (e *Event) Alloc() Allocated { return Allocated{e.arg, StackID(e.aux)} }
+
+// Channel returns the address and the capacity of a new channel.
+func (e *Event) Channel() (Address, int) { return Address(e.obj), int(e.arg) }
 
 // Mark returns the kind of entry that a Mark stands for: spec.EvGCBegin and others.
 func (e *Event) Mark() uint64 { return e.arg }

@@ -155,6 +155,9 @@ func (m *model) current(th *thread, kind uint64, arg uint32) {
 	case spec.EvAlloc:
 		bytes, stack := object(th.arg(1))
 		m.emit(Event{Kind: Alloc, G: g.id, Slot: g.slot, By: NoSlot, arg: bytes, aux: stack, Thread: ThreadID(th.id)})
+	case spec.EvChannel:
+		obj, _ := object(th.arg(1))
+		m.emit(Event{Kind: Channel, G: g.id, Slot: g.slot, By: NoSlot, arg: uint64(arg), obj: obj, Thread: ThreadID(th.id)})
 	case spec.EvGoStop:
 		cause := ByCode
 		if arg == spec.StopPreempt {

@@ -72,9 +72,6 @@ type Entry struct {
 	WeightedInclusive int64 `json:"weighted_incl_ns"`
 }
 
-// most is by what entries are ordered.
-func (e *Entry) most() int64 { return max(e.Weighted, e.WeightedInclusive, e.Self, e.Inclusive) }
-
 // mostPieces bounds Result.Path.
 const mostPieces = 100_000
 
@@ -272,7 +269,7 @@ func (b *builder) finish() {
 		}
 	}
 	slices.SortStableFunc(r.Entries, func(a, b Entry) int {
-		return cmp.Or(cmp.Compare(b.most(), a.most()), cmp.Compare(b.Self, a.Self), cmp.Compare(a.ID, b.ID))
+		return cmp.Or(cmp.Compare(max(b.Weighted, b.Self), max(a.Weighted, a.Self)), cmp.Compare(b.WeightedInclusive, a.WeightedInclusive), cmp.Compare(a.ID, b.ID))
 	})
 	if len(r.Path) > mostPieces {
 		byLength := slices.Clone(r.Path)

@@ -112,31 +112,13 @@ func (w *walker) walk(f func(stretch)) {
 	add(stretch{w.p.Steps[id].At, end, 0, true, graph.Unknown}) // nobody's, behind the last goroutine
 	stopped := false                                            // the step's wait is not on the path
 	for id != 0 {
-		s := &w.p.Steps[id]
 		from := w.begin(id)
-		worked := from + trace.Time(s.Work)
+		worked := from + trace.Time(w.p.Steps[id].Work)
 		if !stopped {
-			switch s.Kind {
-			case graph.Take:
-				if s.Arg != 0 && w.gives[s.Arg] != 0 {
-					id = w.gives[s.Arg]
-					continue
-				}
-				add(stretch{worked, s.At, id, true, graph.Unknown})
-			case graph.Delay:
-				add(stretch{worked, s.At, id, true, graph.Cause(s.Arg)})
-			case graph.Ready:
-				if graph.Cause(s.Arg) == graph.Off {
-					add(stretch{worked, s.At, id, true, graph.Off})
-				} else if l := w.leaver(id, worked); l.step != 0 {
-					add(stretch{l.at, s.At, id, true, graph.WakeUp})
-					id, stopped = l.step, true
-					continue
-				} else {
-					add(stretch{worked, s.At, id, true, graph.WakeUp})
-				}
-			default:
-				add(stretch{worked, s.At, id, true, graph.Unknown})
+			piece, by, left := w.released(id, worked)
+			if add(piece); by != 0 {
+				id, stopped = by, left
+				continue
 			}
 		}
 		add(stretch{from, worked, id, false, 0})
@@ -148,4 +130,30 @@ func (w *walker) walk(f func(stretch)) {
 		id = w.starts[w.owner[id]]
 	}
 	add(stretch{0, end, 0, true, graph.Unknown}) // before the first one, or before one that nobody started
+}
+
+// released returns the piece of the path that the wait of a step is, and the step that ended the wait, 0 if the path goes on
+// with the work before. left: that step left a processor, and its own wait is not on the path.
+func (w *walker) released(id graph.StepID, worked trace.Time) (piece stretch, by graph.StepID, left bool) {
+	s := &w.p.Steps[id]
+	switch {
+	case s.Kind == graph.Take && s.Arg != 0 && w.gives[s.Arg] != 0:
+		by = w.gives[s.Arg]
+		return stretch{w.p.Steps[by].At, s.At, id, true, graph.WakeUp}, by, false
+	case s.Kind == graph.Ready && graph.Cause(s.Arg) == graph.WakeUp:
+		if l := w.leaver(id, worked); l.step != 0 {
+			return stretch{l.at, s.At, id, true, graph.WakeUp}, l.step, true
+		}
+		return stretch{worked, s.At, id, true, graph.WakeUp}, 0, false
+	case s.Kind == graph.Delay && w.p.Gs[w.owner[id]].System && graph.Cause(s.Arg) == graph.Unknown:
+		// The collector's workers run when the scheduler has a processor for them. Nobody wakes them.
+		if l := w.leaver(id, worked); l.step != 0 {
+			return stretch{l.at, s.At, id, true, graph.WakeUp}, l.step, true
+		}
+	}
+	cause := graph.Unknown
+	if s.Kind == graph.Delay || s.Kind == graph.Ready {
+		cause = graph.Cause(s.Arg)
+	}
+	return stretch{worked, s.At, id, true, cause}, 0, false
 }

@@ -40,6 +40,8 @@ type builder struct {
 	idleAt   trace.Time // up to here
 	busy     int        // processors in use since then
 	operator *replay.G  // of the operation at hand; nil: the runtime operates for a goroutine
+	cycle    uint32     // the token that a goroutine gave when it began or ended the collector's last cycle, 0: none
+	cycleAt  trace.Time // when that was
 }
 
 // mine is what is known of a live goroutine.
@@ -156,6 +158,8 @@ func (b *builder) Turn(g *replay.G, now trace.Time, to trace.State, keeps bool) 
 		case trace.Waiting:
 			if s := (Step{Kind: Delay, Arg: uint32(Unknown)}); b.virtual > 0 { // it did without a processor of the program's
 				b.step(g, now, s)
+			} else if g.Wait == nil && b.cycle != 0 && b.cycleAt > m.seen { // the collector's, for its next cycle
+				b.step(g, now, Step{Kind: Take, Arg: b.cycle})
 			} else if g.Wait == nil { // the runtime's own
 				s.Wait = int64(now - m.seen)
 				b.step(g, now, s)
@@ -217,6 +221,33 @@ func causeOf(c trace.Cause) Cause {
 		return Network
 	}
 	return Unknown
+}
+
+// Other notes channels, and where cycles of the collector begin and end.
+func (b *builder) Other(g *replay.G, e *trace.Event) {
+	switch {
+	case e.Kind == trace.Channel:
+		at, capacity := e.Channel()
+		id, ok := b.objects[at]
+		if o := &b.p.Objects[id]; !ok || o.Name != trace.NoPoint || o.unfit || o.silent { // else somebody waits for it already
+			id = ObjectID(len(b.p.Objects))
+			b.objects[at] = id
+			b.p.Objects = append(b.p.Objects, Object{Address: at, Name: trace.NoPoint})
+		}
+		o := &b.p.Objects[id]
+		o.Cap, o.told = capacity, true
+	case e.Kind == trace.Mark && g != nil && (e.Mark() == spec.EvGCBegin || e.Mark() == spec.EvGCEnd):
+		b.collect(g, e.Time)
+	}
+}
+
+// collect lets the runtime's own goroutines follow the program into the next cycle of the collector, which begins where a goroutine allocates what makes the
+// heap large enough. Nobody is known to wake them.
+func (b *builder) collect(g *replay.G, now trace.Time) {
+	b.r.Settle(g, now)
+	b.cycle, b.cycleAt = uint32(b.p.Tokens), now
+	b.p.Tokens++
+	b.step(g, now, Step{Kind: Give, Arg: b.cycle})
 }
 
 // End ends a goroutine.
@@ -375,7 +406,7 @@ func (b *builder) finish() {
 	for i := range b.p.Objects {
 		o := &b.p.Objects[i]
 		o.Free = i > 0 && !o.unfit && (!o.silent || o.goes) && o.agrees()
-		if o.full {
+		if o.full && !o.told {
 			o.Cap = o.queue
 		}
 	}

@@ -113,6 +113,7 @@ type Object struct {
 
 	ops    [NumOps]int64
 	unfit  bool     // an operation was not seen
+	told   bool     // its capacity is that of an event
 	silent bool     // a wait for it ended without one
 	goes   bool     // a WaitGroup whose goroutines its method Go starts
 	joins  []StepID // that no later Done followed

@@ -112,8 +112,13 @@ func (s *sim) pop(q *[]waiter) {
 // forget takes a goroutine from the queue that it is in.
 func (s *sim) forget(g int32) {
 	step := &s.p.Steps[s.gs[g].step]
-	if step.Kind == graph.Take && s.tokens[step.Arg] == g+1 {
-		s.tokens[step.Arg] = -1
+	if step.Kind == graph.Take {
+		for at := &s.tokens[step.Arg]; *at > 0; at = &s.gs[*at-1].also {
+			if *at == g+1 {
+				*at = s.gs[g].also
+				break
+			}
+		}
 	}
 	o := &s.objects[step.Obj]
 	for _, q := range []*[]waiter{&o.queue, &o.senders} {

@@ -71,7 +71,7 @@ type sim struct {
 	ready   []int32
 	v, t    instant
 	objects []object
-	tokens  []int32 // by token: a goroutine that waits for it and 1; -1: it was given
+	tokens  []int32 // by token: the goroutine that began to wait for it last, and 1; -1: it was given
 	node    int32
 	blocked []int32 // goroutines that wait, in order; some do no longer
 	main    int32
@@ -82,6 +82,7 @@ type sim struct {
 type simG struct {
 	step    graph.StepID // that it works at, or waits in
 	from    int32        // node with which that began
+	also    int32 // another one that waits for its token, and 1
 	waits   bool
 	started bool
 }
@@ -288,17 +289,19 @@ func (s *sim) take(g int32, step *graph.Step) bool {
 	}
 	switch step.Kind {
 	case graph.Give:
-		if w := s.tokens[step.Arg]; w > 0 {
-			s.wake(w - 1)
+		w := s.tokens[step.Arg]
+		for s.tokens[step.Arg] = -1; w > 0; {
+			g := w - 1
+			w = s.gs[g].also
+			s.wake(g)
 		}
-		s.tokens[step.Arg] = -1
 	case graph.Take:
 		if step.Arg == 0 {
 			s.gs[g].waits = false // for ever
 			return false
 		}
-		if s.tokens[step.Arg] == 0 {
-			s.tokens[step.Arg] = g + 1
+		if w := s.tokens[step.Arg]; w >= 0 {
+			s.tokens[step.Arg], s.gs[g].also = g+1, w
 			return s.block(g)
 		}
 	}

@@ -72,6 +72,7 @@ func patches() []patch {
 		// A g of 480 bytes is as large as the allocator makes it without these.
 		{"runtime2.go", field("g", "runningCleanups"), "; qinstSeqLow uint8; qinstSeqHigh uint16"},
 		{"runtime2.go", field("g", ""), "; qinst *qinstRecorder; qinstStack *qinstStack; qinstChan uintptr"},
+		{"chan.go", field("hchan", "elemsize"), "; qinstTold uint8"}, // where the compiler leaves two bytes
 		{"runtime2.go", field("m", ""), "; qinst *qinstRecorder; qinstLedger, qinstSema uintptr"},
 
 		// While Go's tracer is off its locker has no generation. ok must be true all the same,

@@ -337,6 +337,11 @@ func (b *Builder) Used(ns, collector int64) {
 	b.must(b.w.Data(spec.TagProcess, b.ticks(), uint64(ns), uint64(0), uint64(0), uint64(collector), uint64(0), uint64(0), b.faults))
 }
 
+// Channel tells that g is about to operate on a new channel.
+func (b *Builder) Channel(g G, address uint64, capacity int) {
+	b.event(b.on(g), spec.EvChannel, uint64(capacity), address)
+}
+
 // Alloc lets g take memory in a stack.
 func (b *Builder) Alloc(g G, bytes, stack uint64) {
 	b.event(b.on(g), spec.EvAlloc, 0, bytes|stack<<spec.AddressBits)

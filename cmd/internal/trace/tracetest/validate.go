@@ -62,7 +62,7 @@ func (v *validator) event(e *trace.Event) error {
 	switch e.Kind {
 	case trace.Create:
 		return v.create(e)
-	case trace.Change, trace.Enter, trace.Exit, trace.Trips, trace.Sync, trace.Record, trace.Spin, trace.Region, trace.Named, trace.Labeled:
+	case trace.Change, trace.Enter, trace.Exit, trace.Trips, trace.Sync, trace.Record, trace.Spin, trace.Region, trace.Named, trace.Labeled, trace.Channel:
 		g := v.gs[e.G]
 		if g == nil || g.slot != e.Slot {
 			return fmt.Errorf("goroutine %d is not alive in slot %d", e.G, e.Slot)

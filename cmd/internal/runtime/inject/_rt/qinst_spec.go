@@ -82,6 +82,7 @@ const (
 	qinstEvOff             = 43
 	qinstEvTaken           = 44
 	qinstEvOn              = 45
+	qinstEvChannel         = 46
 	// the goroutine that runs on the thread
 	qinstCauseGoroutine = 0
 	qinstCauseNetpoll   = 1

@@ -103,11 +103,25 @@ func qinstChan(point uint32) uint32 {
 	if c.quota > b.telling && gp == gp.m.curg {
 		n := uintptr(0)
 		if gp.qinstChan != 0 {
-			n = uintptr((*hchan)(unsafe.Pointer(gp.qinstChan)).qcount)
+			ch := (*hchan)(unsafe.Pointer(gp.qinstChan))
+			if n = uintptr(ch.qcount); ch.qinstTold == 0 {
+				qinstNewChan(gp, ch)
+			}
 		}
 		qinstSyncPut(gp, point, gp.qinstChan, n)
 	}
 	return 0
+}
+
+// qinstNewChan tells of a channel at its first operation that is an event. The note is in the channel itself, which is
+// new at an address where another one was.
+// Context: probe.
+//
+//go:nosplit
+func qinstNewChan(gp *g, c *hchan) {
+	if atomic.Xchg8(&c.qinstTold, 1) == 0 {
+		qinstPut2(qinstNow(), gp.goid, qinstEvChannel<<24|uint64(min(c.dataqsiz, 1<<24-1)), uint64(uintptr(unsafe.Pointer(c)))&(1<<qinstAddrBits-1))
+	}
 }
 
 // qinstWaitsFor returns the address of the object that gp, which is being parked, waits
