@@ -37,8 +37,8 @@ func TestPredictsTokens(t *testing.T) {
 					t.Fatal(losses, err)
 				}
 				worked := 0. // the sleeps are longer than they were asked to be, by what a busy machine adds
-				for i := range p.Steps {
-					worked += float64(p.Steps[i].Work) / 1e6
+				for id := range graph.StepID(p.Steps.Len()) {
+					worked += float64(p.Step(id).Work) / 1e6
 				}
 				unit := worked / c.t[0]
 				if unit < 0.99*c.unit {

@@ -91,7 +91,7 @@ func New(p *graph.Program, o Options) *Result {
 	} else if procs == 0 {
 		procs = p.Procs
 	}
-	run := predict.Simulate(p, predict.Options{Procs: procs, Policy: o.Policy})
+	run := predict.Simulate(p, predict.Options{Procs: procs, Policy: o.Policy, Keep: true})
 	b := &builder{p: p, r: p.R, run: run, options: predict.Options{Procs: procs, Policy: o.Policy}, index: map[line]int{}}
 	b.res = &Result{Version: Version, Procs: procs, Policy: string(o.Policy), Replay: round(run.T), Events: p.R.Events, Operations: p.Operations, Notes: []string{}}
 	if o.AsRun {
@@ -103,7 +103,7 @@ func New(p *graph.Program, o Options) *Result {
 		run.Path(func(step graph.StepID, g int32, from, to float64, delay bool) {
 			s := stretch{from: trace.Time(round(from)), to: trace.Time(round(to)), step: step, delay: delay}
 			if delay && step != 0 {
-				s.cause = graph.Cause(p.Steps[step].Arg)
+				s.cause = graph.Cause(p.Step(step).Arg)
 			} else if step == 0 {
 				s.cause = graph.Unknown
 			}
@@ -135,6 +135,40 @@ type builder struct {
 	lines   []line
 	sums    []sums
 	members [][]int // entries that a context is in, by context
+	path    pieces
+}
+
+// piece is one of the path.
+type piece struct {
+	from, to trace.Time
+	g        trace.GoID
+	entry    int
+}
+
+// pieces are those of the path, the last one first: all, or the longest ones.
+type pieces struct {
+	list  []piece
+	all   int
+	least trace.Time // longer than this
+}
+
+func (p *pieces) add(x piece) {
+	if p.all++; x.to-x.from > p.least || p.least == 0 {
+		p.list = append(p.list, x)
+	}
+	if len(p.list) == 2*mostPieces {
+		p.shorten()
+	}
+}
+
+// shorten keeps the longest ones.
+func (p *pieces) shorten() {
+	if len(p.list) > mostPieces {
+		byLength := slices.Clone(p.list)
+		slices.SortFunc(byLength, func(a, b piece) int { return cmp.Compare(b.to-b.from, a.to-a.from) })
+		p.least = byLength[mostPieces].to - byLength[mostPieces].from
+	}
+	p.list = slices.DeleteFunc(p.list, func(x piece) bool { return x.to-x.from <= p.least })
 }
 
 // sums are the weights of an entry, before they are rounded.
@@ -202,7 +236,7 @@ func (b *builder) piece(s stretch, g int32) {
 		e := &b.res.Entries[i]
 		e.Entries++
 		e.Self += int64(to - from)
-		b.res.Path = append(b.res.Path, Piece{int64(from), int64(to), id, e.Kind, e.Name})
+		b.path.add(piece{from, to, id, i})
 	}
 	if s.delay {
 		if s.cause == graph.Unknown {
@@ -212,7 +246,7 @@ func (b *builder) piece(s stretch, g int32) {
 		return
 	}
 	parts := b.p.PartsOf(s.step)
-	done, all, to := int64(0), b.p.Steps[s.step].Work, s.to
+	done, all, to := int64(0), b.p.Step(s.step).Work, s.to
 	for k := len(parts) - 1; k >= 0; k-- { // backwards, as the path is walked
 		done += parts[k].Ns
 		from := s.to - trace.Time(round(float64(s.to-s.from)*float64(done)/float64(all)))
@@ -226,8 +260,8 @@ func (b *builder) piece(s stretch, g int32) {
 
 // weights adds up those of all pieces of work.
 func (b *builder) weights() {
-	for s := range b.p.Steps {
-		for _, part := range b.p.PartsOf(graph.StepID(s)) {
+	for s := range graph.StepID(b.p.Steps.Len()) {
+		for _, part := range b.p.PartsOf(s) {
 			b.res.Entries[b.self(part.Context)].Work += part.Ns
 		}
 	}
@@ -235,7 +269,7 @@ func (b *builder) weights() {
 		if delay {
 			of := graph.Unknown
 			if step != 0 {
-				of = graph.Cause(b.p.Steps[step].Arg)
+				of = graph.Cause(b.p.Step(step).Arg)
 			}
 			s := &b.sums[b.entry(line{wait: true, proc: trace.NoPoint, of: of})]
 			s.weighted += length * weight
@@ -258,6 +292,15 @@ func (b *builder) weights() {
 // finish rounds and sorts.
 func (b *builder) finish() {
 	r := b.res
+	if b.path.all > len(b.path.list) || len(b.path.list) > mostPieces {
+		b.path.shorten()
+		r.Notes = append(r.Notes, fmt.Sprintf("the path has %d pieces; shown are those of more than %d ns", b.path.all, b.path.least))
+	}
+	r.Path = make([]Piece, 0, len(b.path.list))
+	for _, p := range slices.Backward(b.path.list) {
+		e := &r.Entries[p.entry]
+		r.Path = append(r.Path, Piece{int64(p.from), int64(p.to), p.g, e.Kind, e.Name})
+	}
 	for i := range r.Entries {
 		e, s := &r.Entries[i], &b.sums[i]
 		e.Weighted, e.WeightedRight, e.WeightedInclusive = round(s.weighted), round(s.right), round(s.inclusive)
@@ -271,12 +314,4 @@ func (b *builder) finish() {
 	slices.SortStableFunc(r.Entries, func(a, b Entry) int {
 		return cmp.Or(cmp.Compare(max(b.Weighted, b.Self), max(a.Weighted, a.Self)), cmp.Compare(b.WeightedInclusive, a.WeightedInclusive), cmp.Compare(a.ID, b.ID))
 	})
-	if len(r.Path) > mostPieces {
-		byLength := slices.Clone(r.Path)
-		slices.SortStableFunc(byLength, func(a, b Piece) int { return cmp.Compare(b.To-b.From, a.To-a.From) })
-		least := byLength[mostPieces-1].To - byLength[mostPieces-1].From
-		r.Notes = append(r.Notes, fmt.Sprintf("the path has %d pieces; shown are those of at least %d ns", len(r.Path), least+1))
-		r.Path = slices.DeleteFunc(r.Path, func(p Piece) bool { return p.To-p.From <= least })
-	}
-	slices.Reverse(r.Path)
 }

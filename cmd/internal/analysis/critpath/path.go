@@ -34,11 +34,11 @@ type leave struct {
 }
 
 func newWalker(p *graph.Program) *walker {
-	w := &walker{p: p, before: make([]graph.StepID, len(p.Steps)), owner: make([]int32, len(p.Steps)), gives: make([]graph.StepID, p.Tokens), starts: make([]graph.StepID, len(p.Gs))}
+	w := &walker{p: p, before: make([]graph.StepID, p.Steps.Len()), owner: make([]int32, p.Steps.Len()), gives: make([]graph.StepID, p.Tokens), starts: make([]graph.StepID, len(p.Gs))}
 	for g := range p.Gs {
 		last, at := graph.StepID(0), p.Gs[g].Created
-		for id := p.Gs[g].First; id != 0; id = p.Steps[id].Next {
-			s := &p.Steps[id]
+		for id := p.Gs[g].First; id != 0; id = p.Step(id).Next {
+			s := p.Step(id)
 			w.before[id], w.owner[id] = last, int32(g)
 			switch s.Kind {
 			case graph.Give:
@@ -61,14 +61,14 @@ func newWalker(p *graph.Program) *walker {
 // begin is when a step's work began.
 func (w *walker) begin(id graph.StepID) trace.Time {
 	if b := w.before[id]; b != 0 {
-		return w.p.Steps[b].At
+		return w.p.Step(b).At
 	}
 	return w.p.Gs[w.owner[id]].Created
 }
 
 // leaver returns where a goroutine left the processor that a step waited for, 0 if one was idle since the wait began.
 func (w *walker) leaver(id graph.StepID, since trace.Time) leave {
-	s := &w.p.Steps[id]
+	s := w.p.Step(id)
 	i := sort.Search(len(w.left), func(i int) bool { return w.left[i].at > s.At }) - 1
 	for ; i >= 0 && w.left[i].at > since; i-- {
 		// Of what happened at one time only what was told before can be its reason.
@@ -83,8 +83,8 @@ func (w *walker) leaver(id graph.StepID, since trace.Time) leave {
 func (w *walker) last() (id graph.StepID) {
 	at := trace.Time(-1)
 	for g := range w.p.Gs {
-		for s := w.p.Gs[g].First; s != 0; s = w.p.Steps[s].Next {
-			step := &w.p.Steps[s]
+		for s := w.p.Gs[g].First; s != 0; s = w.p.Step(s).Next {
+			step := w.p.Step(s)
 			if ends := step.Kind == graph.End || step.Kind == graph.Cut; ends && g == w.p.Last {
 				return s
 			} else if (step.Kind == graph.End || step.Kind == graph.Cut && step.Work > 0) && step.At >= at {
@@ -109,11 +109,11 @@ func (w *walker) walk(f func(stretch)) {
 		add(stretch{0, end, 0, true, graph.Unknown})
 		return
 	}
-	add(stretch{w.p.Steps[id].At, end, 0, true, graph.Unknown}) // nobody's, behind the last goroutine
-	stopped := false                                            // the step's wait is not on the path
+	add(stretch{w.p.Step(id).At, end, 0, true, graph.Unknown}) // nobody's, behind the last goroutine
+	stopped := false                                           // the step's wait is not on the path
 	for id != 0 {
 		from := w.begin(id)
-		worked := from + trace.Time(w.p.Steps[id].Work)
+		worked := from + trace.Time(w.p.Step(id).Work)
 		if !stopped {
 			piece, by, left := w.released(id, worked)
 			if add(piece); by != 0 {
@@ -135,11 +135,11 @@ func (w *walker) walk(f func(stretch)) {
 // released returns the piece of the path that the wait of a step is, and the step that ended the wait, 0 if the path goes on
 // with the work before. left: that step left a processor, and its own wait is not on the path.
 func (w *walker) released(id graph.StepID, worked trace.Time) (piece stretch, by graph.StepID, left bool) {
-	s := &w.p.Steps[id]
+	s := w.p.Step(id)
 	switch {
 	case s.Kind == graph.Take && s.Arg != 0 && w.gives[s.Arg] != 0:
 		by = w.gives[s.Arg]
-		return stretch{w.p.Steps[by].At, s.At, id, true, graph.WakeUp}, by, false
+		return stretch{w.p.Step(by).At, s.At, id, true, graph.WakeUp}, by, false
 	case s.Kind == graph.Ready && graph.Cause(s.Arg) == graph.WakeUp:
 		if l := w.leaver(id, worked); l.step != 0 {
 			return stretch{l.at, s.At, id, true, graph.WakeUp}, l.step, true

@@ -30,7 +30,7 @@ func (b *builder) ties() {
 		}
 	}
 	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(b.res.Entries[j].Work, b.res.Entries[i].Work) })
-	most := min(mostTied, len(order), int(mostTiedSteps/float64(2*len(b.p.Steps))))
+	most := min(mostTied, len(order), int(mostTiedSteps/float64(2*b.p.Steps.Len())))
 	for _, i := range order[:most] {
 		left, right := -b.slope(i, -1), b.slope(i, 1)
 		s := &b.sums[i]

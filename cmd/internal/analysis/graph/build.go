@@ -18,7 +18,8 @@ type Options struct {
 // Build reads a trace.
 func Build(source trace.Source, o Options) (*Program, trace.Losses, error) {
 	r := replay.New(source, replay.Options{VirtualProcs: o.VirtualProcs})
-	b := &builder{r: r, virtual: o.VirtualProcs, p: &Program{R: r, Last: -1, Steps: make([]Step, 1), Objects: make([]Object, 1), Tokens: 1, End: source.Wall()}, objects: map[trace.Address]ObjectID{}}
+	b := &builder{r: r, virtual: o.VirtualProcs, p: &Program{R: r, Last: -1, Objects: make([]Object, 1), Tokens: 1, End: source.Wall()}, objects: map[trace.Address]ObjectID{}}
+	b.p.Steps.Add(Step{})
 	losses, err := r.Run(b)
 	if err != nil {
 		return nil, losses, err
@@ -98,20 +99,20 @@ func (b *builder) Create(g, by *replay.G, now trace.Time) {
 // step ends a goroutine's work so far.
 func (b *builder) step(g *replay.G, now trace.Time, s Step) StepID {
 	m := b.my(g)
-	id := StepID(len(b.p.Steps))
-	s.At, s.parts = now, uint32(len(b.p.Parts))
+	id := StepID(b.p.Steps.Len())
+	s.At = now
 	for _, part := range m.work {
 		s.Work += part.Ns
 	}
-	b.p.Parts = append(b.p.Parts, m.work...)
+	b.p.keep(&s, m.work)
 	m.work = m.work[:0]
 	if m.last == 0 {
 		b.p.Gs[m.n].First = id
 	} else {
-		b.p.Steps[m.last].Next = id
+		b.p.Step(m.last).Next = id
 	}
 	m.last = id
-	b.p.Steps = append(b.p.Steps, s)
+	b.p.Steps.Add(s)
 	return id
 }
 
@@ -176,7 +177,7 @@ func (b *builder) Turn(g *replay.G, now trace.Time, to trace.State, keeps bool) 
 func (b *builder) Wait(g *replay.G) {
 	m, w := b.my(g), g.Wait
 	id := b.step(g, w.Since, Step{Kind: Take, Obj: b.object(w.Object), Point: w.In})
-	obj, selects := b.p.Steps[id].Obj, strings.HasPrefix(b.r.T.Reason(w.Reason), "select")
+	obj, selects := b.p.Step(id).Obj, strings.HasPrefix(b.r.T.Reason(w.Reason), "select")
 	if obj == 0 && !selects || !selects && m.wait != 0 && m.waited == obj {
 		return // for nothing that has operations, or another attempt
 	}
@@ -187,7 +188,7 @@ func (b *builder) Wait(g *replay.G) {
 // Wake ends it.
 func (b *builder) Wake(g *replay.G, w *replay.Wait, by replay.Waker, now trace.Time) {
 	m := b.my(g)
-	s := &b.p.Steps[m.last]
+	s := b.p.Step(m.last)
 	if s.Kind != Take {
 		return
 	}
@@ -359,7 +360,7 @@ func (b *builder) operate(g *replay.G, id ObjectID, op Op, point trace.PointID, 
 	if m.wait != 0 && m.waited == id && waits(op) {
 		at, m.wait = m.wait, 0
 		o.full = o.full || op == Send
-		o.unfit = o.unfit || b.p.Steps[at].Kind == Delay // nobody's operation ended it
+		o.unfit = o.unfit || b.p.Step(at).Kind == Delay // nobody's operation ended it
 	}
 	if m.give != 0 && m.gave == id && !gives(op) {
 		if at == 0 {
@@ -376,16 +377,16 @@ func (b *builder) operate(g *replay.G, id ObjectID, op Op, point trace.PointID, 
 	if gives(op) {
 		m.did = id
 	}
-	s := &b.p.Steps[at]
+	s := b.p.Step(at)
 	s.Op, s.Point = op, point
 	switch op {
 	case Join:
-		s.Need = uint32(o.ops[Done])
+		s.Wait = o.ops[Done]
 		o.joins = append(o.joins, at)
 	case Done: // of two events at one time either may come first
-		o.joins = slices.DeleteFunc(o.joins, func(j StepID) bool { return b.p.Steps[j].At < now })
+		o.joins = slices.DeleteFunc(o.joins, func(j StepID) bool { return b.p.Step(j).At < now })
 		for _, j := range o.joins {
-			b.p.Steps[j].Need++
+			b.p.Step(j).Wait++
 		}
 	}
 }
@@ -416,12 +417,12 @@ func (b *builder) finish() {
 // each operation that adds is followed by a start, and none is a Done. When a Join is over all that were added before are done.
 func (b *builder) groups() {
 	added := make([]int64, len(b.p.Objects))
-	for id := range b.p.Steps {
-		s := &b.p.Steps[id]
+	for id := range StepID(b.p.Steps.Len()) {
+		s := b.p.Step(id)
 		if s.Op != Add || b.p.Objects[s.Obj].ops[Done] > 0 || s.Next == 0 {
 			continue
 		}
-		if next := &b.p.Steps[s.Next]; next.Kind == Start {
+		if next := b.p.Step(s.Next); next.Kind == Start {
 			b.p.Gs[next.Arg].Done = s.Obj
 			added[s.Obj]++
 		}
@@ -442,27 +443,27 @@ func (b *builder) groups() {
 // needs finds how many ends each Join of those needs: as many as were added before. added is 0 for all.
 func (b *builder) needs(added []int64) {
 	var joins []StepID // a Join's step may have begun before those that came before its end
-	for id := range b.p.Steps {
-		if s := &b.p.Steps[id]; s.Op == Join && b.p.Objects[s.Obj].goes {
-			joins = append(joins, StepID(id))
+	for id := range StepID(b.p.Steps.Len()) {
+		if s := b.p.Step(id); s.Op == Join && b.p.Objects[s.Obj].goes {
+			joins = append(joins, id)
 		}
 	}
-	slices.SortStableFunc(joins, func(i, j StepID) int { return cmp.Compare(b.p.Steps[i].At, b.p.Steps[j].At) })
+	slices.SortStableFunc(joins, func(i, j StepID) int { return cmp.Compare(b.p.Step(i).At, b.p.Step(j).At) })
 	at := 0
-	for id := range b.p.Steps {
-		s := &b.p.Steps[id]
+	for id := range StepID(b.p.Steps.Len()) {
+		s := b.p.Step(id)
 		if s.Op != Add {
 			continue
 		}
-		for ; at < len(joins) && b.p.Steps[joins[at]].At < s.At; at++ {
-			j := &b.p.Steps[joins[at]]
-			j.Need = uint32(added[j.Obj])
+		for ; at < len(joins) && b.p.Step(joins[at]).At < s.At; at++ {
+			j := b.p.Step(joins[at])
+			j.Wait = added[j.Obj]
 		}
 		added[s.Obj]++
 	}
 	for ; at < len(joins); at++ {
-		j := &b.p.Steps[joins[at]]
-		j.Need = uint32(added[j.Obj])
+		j := b.p.Step(joins[at])
+		j.Wait = added[j.Obj]
 	}
 }
 

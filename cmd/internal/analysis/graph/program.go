@@ -12,8 +12,8 @@ type Program struct {
 	End     trace.Time     // of the traced time
 	Last    int            // the goroutine with whose last step the run ends; -1: it ends when nothing is left to do
 	Gs      []Goroutine
-	Steps   []Step // of all goroutines, in the order of the run; the first one is none's
-	Parts   []Part // of all steps' work
+	Steps   List[Step] // of all goroutines, in the order of the run; the first one is none's
+	parts   [][]Part   // of all steps' work
 	Objects []Object
 	Tokens  int // numbers of tokens are below it
 
@@ -36,15 +36,17 @@ type StepID uint32
 
 // Step is work and what ends it: something that the goroutine does, or a wait.
 type Step struct {
-	At    trace.Time // when it was over, as recorded
-	Work  int64      // ns of a processor's time, before
-	Wait  int64      // ns; of a Delay and of a Ready as far as a processor was idle: the program waits that long on any machine
-	Arg   uint32     // Start: the goroutine; Give, Take: the token; Delay: a [Cause]
+	At   trace.Time // when it was over, as recorded
+	Work int64      // ns of a processor's time, before
+	// Wait is a time in ns: of a Delay, and of a Ready as far as a processor was idle. The program waits that long on any machine.
+	// Of a Join it is how many operations Done come before it.
+	Wait  int64
+	Arg   uint32 // Start: the goroutine; Give, Take: the token; Delay: a [Cause]
 	Obj   ObjectID
 	Next  StepID        // of the same goroutine
-	parts uint32        // first one in Program.Parts; the next step's first one is behind the last
+	parts uint32        // first one, in Program.parts
+	n     uint32        // how many
 	Point trace.PointID // of the operation, or the innermost procedure of a wait
-	Need  uint32        // of a Join: operations Done before it
 	Kind  Kind
 	Op    Op
 }
@@ -127,11 +129,35 @@ type Part struct {
 	Context replay.ContextID
 }
 
+// Step is one of them.
+func (p *Program) Step(id StepID) *Step { return p.Steps.At(int(id)) }
+
 // PartsOf returns the parts of a step's work.
-func (p *Program) PartsOf(s StepID) []Part {
-	end := uint32(len(p.Parts))
-	if int(s)+1 < len(p.Steps) {
-		end = p.Steps[s+1].parts
+func (p *Program) PartsOf(id StepID) []Part {
+	s := p.Step(id)
+	if s.n == 0 {
+		return nil
 	}
-	return p.Parts[p.Steps[s].parts:end]
+	at := s.parts & (1<<partsShift - 1)
+	return p.parts[s.parts>>partsShift][at : at+s.n]
+}
+
+// partsShift is that of the pieces that parts are kept in. Those of one step are in one piece.
+const partsShift = 12
+
+// keep puts parts among the others.
+func (p *Program) keep(s *Step, parts []Part) {
+	if s.n = uint32(min(len(parts), 1<<partsShift)); s.n == 0 {
+		return
+	}
+	last := len(p.parts) - 1
+	if last < 0 || len(p.parts[last])+int(s.n) > 1<<partsShift {
+		p.parts = append(p.parts, make([]Part, 0, 1<<partsShift))
+		last++
+	}
+	s.parts = uint32(last)<<partsShift | uint32(len(p.parts[last]))
+	p.parts[last] = append(p.parts[last], parts[:s.n]...)
+	for _, more := range parts[s.n:] { // a goroutine was in thousands of contexts between two steps
+		p.parts[last][len(p.parts[last])-1].Ns += more.Ns
+	}
 }

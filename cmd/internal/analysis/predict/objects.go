@@ -17,13 +17,13 @@ type object struct {
 type waiter struct {
 	g    int32
 	op   graph.Op
-	need uint32
+	need int64
 }
 
 // operate does an operation of a goroutine, and reports whether it goes on.
 func (s *sim) operate(g int32, step *graph.Step) bool {
 	o := &s.objects[step.Obj]
-	w := waiter{g, step.Op, step.Need}
+	w := waiter{g, step.Op, step.Wait}
 	switch step.Op {
 	case graph.Lock, graph.RLock:
 		o.queue = append(o.queue, w)
@@ -75,7 +75,7 @@ func (s *sim) operate(g int32, step *graph.Step) bool {
 			}
 		}
 	case graph.Join:
-		if o.sent < int(step.Need) {
+		if o.sent < int(step.Wait) {
 			o.queue = append(o.queue, w)
 			return s.block(g)
 		}
@@ -111,7 +111,7 @@ func (s *sim) pop(q *[]waiter) {
 
 // forget takes a goroutine from the queue that it is in.
 func (s *sim) forget(g int32) {
-	step := &s.p.Steps[s.gs[g].step]
+	step := s.p.Step(s.gs[g].step)
 	if step.Kind == graph.Take {
 		for at := &s.tokens[step.Arg]; *at > 0; at = &s.gs[*at-1].also {
 			if *at == g+1 {

@@ -34,22 +34,23 @@ func write(gs ...[]op) program { return writeWith(nil, gs...) }
 
 // writeWith does so with channels of these capacities; others are unlimited.
 func writeWith(caps map[string]int, gs ...[]op) program {
-	p := program{&graph.Program{Last: -1, Steps: make([]graph.Step, 1), Objects: make([]graph.Object, 1), Tokens: 1}, map[graph.StepID]string{}}
+	p := program{&graph.Program{Last: -1, Objects: make([]graph.Object, 1), Tokens: 1}, map[graph.StepID]string{}}
+	p.Steps.Add(graph.Step{})
 	objects := map[string]graph.ObjectID{}
 	for _, ops := range gs {
 		g := graph.Goroutine{By: -1}
 		last := graph.StepID(0)
 		work, name := int64(0), ""
 		add := func(s graph.Step) {
-			id := graph.StepID(len(p.Steps))
+			id := graph.StepID(p.Steps.Len())
 			s.Work = work
 			if work, p.names[id] = 0, name; last == 0 {
 				g.First = id
 			} else {
-				p.Steps[last].Next = id
+				p.Step(last).Next = id
 			}
 			last = id
-			p.Steps = append(p.Steps, s)
+			p.Steps.Add(s)
 		}
 		for _, o := range ops {
 			s := o.step
@@ -87,7 +88,7 @@ type ran struct {
 }
 
 func (p program) run(procs int, policy predict.Policy) ran {
-	r := predict.Simulate(p.Program, predict.Options{Procs: procs, Policy: policy})
+	r := predict.Simulate(p.Program, predict.Options{Procs: procs, Policy: policy, Keep: true})
 	x := ran{r.T, map[string]float64{}, map[string]float64{}}
 	r.Weights(func(step graph.StepID, length, weight float64, delay bool) {
 		name := p.names[step]

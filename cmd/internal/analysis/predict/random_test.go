@@ -41,7 +41,7 @@ func random(r *rand.Rand) program {
 				ops = append(ops, operate(graph.Done, "wg"))
 				if r.IntN(3) == 0 {
 					join := operate(graph.Join, "wg")
-					join.step.Need = uint32(1 + r.IntN(2))
+					join.step.Wait = int64(1 + r.IntN(2))
 					ops = append(ops, join)
 				}
 			}
@@ -55,16 +55,16 @@ func random(r *rand.Rand) program {
 			p.Gs[g].By = by
 			first := p.Gs[by].First
 			for range r.IntN(3) {
-				if next := p.Steps[first].Next; next != 0 {
+				if next := p.Step(first).Next; next != 0 {
 					first = next
 				}
 			}
-			id := graph.StepID(len(p.Steps))
-			p.Steps = append(p.Steps, graph.Step{Kind: graph.Start, Arg: uint32(g), Next: p.Steps[first].Next})
-			if p.Steps[first].Next == 0 {
+			id := graph.StepID(p.Steps.Len())
+			p.Steps.Add(graph.Step{Kind: graph.Start, Arg: uint32(g), Next: p.Step(first).Next})
+			if p.Step(first).Next == 0 {
 				continue // never started
 			}
-			p.Steps[first].Next = id
+			p.Step(first).Next = id
 		}
 	}
 	return p
@@ -95,7 +95,7 @@ func TestWeights(t *testing.T) {
 // comparePieces compares every so manieth piece.
 func comparePieces(t *testing.T, p program, procs int, policy predict.Policy, change float64, compared *int, every int) (kinks int) {
 	t.Helper()
-	base := predict.Simulate(p.Program, predict.Options{Procs: procs, Policy: policy})
+	base := predict.Simulate(p.Program, predict.Options{Procs: procs, Policy: policy, Keep: true})
 	sum := 0.
 	weights := map[graph.StepID]float64{}
 	base.Weights(func(step graph.StepID, length, weight float64, delay bool) {
@@ -109,13 +109,13 @@ func comparePieces(t *testing.T, p program, procs int, policy predict.Policy, ch
 	at := func(step graph.StepID, d float64) float64 {
 		return predict.Simulate(p.Program, predict.Options{Procs: procs, Policy: policy, Length: func(s graph.StepID) float64 {
 			if s == step {
-				return float64(p.Steps[s].Work) + d
+				return float64(p.Step(s).Work) + d
 			}
-			return float64(p.Steps[s].Work)
+			return float64(p.Step(s).Work)
 		}}).T
 	}
-	for step := graph.StepID(1); int(step) < len(p.Steps); step++ {
-		if p.Steps[step].Work < 2*int64(change) || int(step)%every != 0 {
+	for step := graph.StepID(1); int(step) < p.Steps.Len(); step++ {
+		if p.Step(step).Work < 2*int64(change) || int(step)%every != 0 {
 			continue
 		}
 		*compared++

@@ -22,6 +22,7 @@ type Options struct {
 	Policy Policy
 	// Length gives the length of a step's work in ns; nil: what was recorded.
 	Length func(graph.StepID) float64
+	Keep   bool // what weights and the path need
 	// Toward gives by how much the length of a step's work changes, to see how T does: see [Run.Slope]. nil: not at all.
 	Toward func(graph.StepID) float64
 }
@@ -37,7 +38,7 @@ type Run struct {
 
 	procs float64
 	list  bool
-	nodes []node
+	nodes graph.List[node]
 	last  int32
 }
 
@@ -82,7 +83,7 @@ type sim struct {
 type simG struct {
 	step    graph.StepID // that it works at, or waits in
 	from    int32        // node with which that began
-	also    int32 // another one that waits for its token, and 1
+	also    int32        // another one that waits for its token, and 1
 	waits   bool
 	started bool
 }
@@ -129,12 +130,18 @@ func (s *sim) rate() float64 {
 // log makes a node the one at hand.
 func (s *sim) log(n node) {
 	n.before = int32(s.n)
-	s.run.nodes = append(s.run.nodes, n)
-	s.node = int32(len(s.run.nodes) - 1)
+	if s.o.Keep {
+		s.run.nodes.Add(n)
+		s.node = int32(s.run.nodes.Len() - 1)
+	}
 }
 
 // settle is called when all that an event brought about has been done.
-func (s *sim) settle() { s.run.nodes[s.node].behind = int32(s.n) }
+func (s *sim) settle() {
+	if s.o.Keep {
+		s.run.nodes.At(int(s.node)).behind = int32(s.n)
+	}
+}
 
 // next processes the next event and reports whether there was one.
 func (s *sim) next() bool {
@@ -190,7 +197,7 @@ func (s *sim) begin(g int32) {
 func (s *sim) wake(g int32) {
 	x := &s.gs[g]
 	x.waits = false
-	x.step = s.p.Steps[x.step].Next
+	x.step = s.p.Step(x.step).Next
 	s.enqueue(g)
 }
 
@@ -234,7 +241,7 @@ func (s *sim) works(g int32) {
 		s.leave() // its steps are not known
 		return
 	}
-	length, d := float64(s.p.Steps[x.step].Work), 0.
+	length, d := float64(s.p.Step(x.step).Work), 0.
 	if s.o.Length != nil {
 		length = s.o.Length(x.step)
 	}
@@ -252,7 +259,7 @@ func (s *sim) works(g int32) {
 // steps takes the step at whose end a goroutine is, and begins the next one.
 func (s *sim) steps(g int32) {
 	x := &s.gs[g]
-	step := &s.p.Steps[x.step]
+	step := s.p.Step(x.step)
 	goes := s.take(g, step)
 	if s.over {
 		return

@@ -8,7 +8,7 @@ func (r *Run) Weights(f func(step graph.StepID, length, weight float64, delay bo
 	adj, gone := make([]float64, r.last+1), make([]float64, r.last+1)
 	passed := 0. // by delays that began before
 	for q := r.last; q > 0; q-- {
-		n := &r.nodes[q]
+		n := r.nodes.At(int(q))
 		behind := 0.
 		if q != r.last {
 			behind = r.rate(n.behind)
@@ -18,7 +18,7 @@ func (r *Run) Weights(f func(step graph.StepID, length, weight float64, delay bo
 			weight /= r.rate(n.before)
 			passed += weight
 			gone[n.from] += weight
-			adj[n.from] += weight * r.rate(r.nodes[n.from].before)
+			adj[n.from] += weight * r.rate(r.nodes.At(int(n.from)).before)
 		} else {
 			adj[n.from] += weight
 		}
@@ -30,9 +30,9 @@ func (r *Run) Weights(f func(step graph.StepID, length, weight float64, delay bo
 // Path calls f for each piece of the path of the run, the last one first: its step, its goroutine and when it began and ended. The pieces follow
 // each other without gaps: each began with the end of the one before. A delay of step 0 is as for Weights.
 func (r *Run) Path(f func(step graph.StepID, g int32, from, to float64, delay bool)) {
-	for q := r.last; q > 0; q = r.nodes[q].from {
-		n := &r.nodes[q]
-		f(n.step, n.g, r.nodes[n.from].at, n.at, n.real)
+	for q := r.last; q > 0; q = r.nodes.At(int(q)).from {
+		n := r.nodes.At(int(q))
+		f(n.step, n.g, r.nodes.At(int(n.from)).at, n.at, n.real)
 	}
 }
 

@@ -62,7 +62,7 @@ func (w *WhatIf) options(p *graph.Program) Options {
 		return changes[c] > 0
 	}
 	return Options{Length: func(step graph.StepID) float64 {
-		ns := float64(p.Steps[step].Work)
+		ns := float64(p.Step(step).Work)
 		for _, part := range p.PartsOf(step) {
 			if in(part.Context) {
 				ns += float64(part.Ns) * (w.Scale - 1)
