@@ -53,17 +53,33 @@ func Predict(r *predict.Result) *doc.Doc {
 	}
 	s.Table(t)
 	s.Say("With as many processors as goroutines it takes %s, on one %s.", measure.Time(r.TInf), measure.Time(r.T1))
-	if len(r.WhatIf) > 0 {
-		t = doc.NewTable("change", "processors", "time", "gain", "")
-		for _, c := range r.WhatIf {
-			t.Row(doc.Name(c.Change, loopWidth), fmt.Sprint(c.Procs), doc.Time(c.T), doc.Time(c.Gain), fmt.Sprintf("%.1f %%", c.GainPct))
-		}
-		s.Table(t)
-	}
+	s.Table(changes(r))
 	for _, n := range r.Notes {
 		s.Note("%s", n)
 	}
 	return d
+}
+
+// changes has what each change gains on each number of processors.
+func changes(r *predict.Result) *doc.Table {
+	heads := []string{"what if"}
+	for _, of := range r.Runs {
+		heads = append(heads, "on "+processors(of.Procs), "")
+	}
+	t := doc.NewTable(heads...)
+	var order []string
+	rows := map[string][]any{}
+	for _, c := range r.WhatIf {
+		if rows[c.Change] == nil {
+			order = append(order, c.Change)
+			rows[c.Change] = []any{doc.Name(c.Change, loopWidth)}
+		}
+		rows[c.Change] = append(rows[c.Change], doc.Time(c.T), fmt.Sprintf("%+.1f %%", -c.GainPct))
+	}
+	for _, change := range order {
+		t.Row(rows[change]...)
+	}
+	return t
 }
 
 // unexplained says that the computed run is not the recorded one, if that matters.

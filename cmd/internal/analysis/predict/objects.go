@@ -12,6 +12,25 @@ type object struct {
 	readers int
 	writer  bool
 	closed  bool
+
+	parts []object        // of a lock that is split
+	next  int             // one of these, for who comes next
+	has   map[int32]int32 // which of these a goroutine has, or waits for
+}
+
+// part is the one of a lock's parts that an operation is on.
+func (o *object) part(w waiter) *object {
+	if len(o.parts) == 0 {
+		return o
+	}
+	if o.has == nil {
+		o.has = map[int32]int32{}
+	}
+	if w.op == graph.Lock || w.op == graph.RLock {
+		o.has[w.g] = int32(o.next)
+		o.next = (o.next + 1) % len(o.parts)
+	}
+	return &o.parts[o.has[w.g]]
 }
 
 type waiter struct {
@@ -22,8 +41,8 @@ type waiter struct {
 
 // operate does an operation of a goroutine, and reports whether it goes on.
 func (s *sim) operate(g int32, step *graph.Step) bool {
-	o := &s.objects[step.Obj]
 	w := waiter{g, step.Op, step.Wait}
+	o := s.objects[step.Obj].part(w)
 	switch step.Op {
 	case graph.Lock, graph.RLock:
 		o.queue = append(o.queue, w)
@@ -121,6 +140,9 @@ func (s *sim) forget(g int32) {
 		}
 	}
 	o := &s.objects[step.Obj]
+	if len(o.parts) > 0 {
+		o = &o.parts[o.has[g]]
+	}
 	for _, q := range []*[]waiter{&o.queue, &o.senders} {
 		for i, w := range *q {
 			if w.g == g {

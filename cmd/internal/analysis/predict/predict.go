@@ -1,9 +1,13 @@
 package predict
 
 import (
+	"cmp"
+	"maps"
 	"math"
+	"slices"
 
 	"qinst.dev/cmd/internal/analysis/graph"
+	"qinst.dev/cmd/internal/trace"
 )
 
 // Version of the JSON form.
@@ -63,6 +67,9 @@ func New(p *graph.Program, a Ask) *Result {
 	r.Recorded = Recorded{p.Procs, int64(p.End), round(at(p.Procs, a.Policy, Options{}).T)}
 	r.Unexplained = r.Recorded.T - r.Recorded.Replay
 	one := at(1, a.Policy, Options{})
+	if len(a.WhatIf) == 0 {
+		a.WhatIf = likely(p, a.Policy)
+	}
 	r.T1, r.TInf = round(one.T), round(at(0, a.Policy, Options{}).T)
 	if len(a.Procs) == 0 {
 		for n := 1; n <= 2*p.Procs; n *= 2 {
@@ -89,6 +96,35 @@ func New(p *graph.Program, a Ask) *Result {
 		}
 	}
 	return r
+}
+
+// mostLikely is how many procedures are changed without being asked for, and by how much.
+const mostLikely = 3
+
+var likelyShares = []string{"-10%", "-25%", "-50%"}
+
+// likely are changes of the procedures whose own work is worth most on the recorded number of processors.
+func likely(p *graph.Program, policy Policy) (list []WhatIf) {
+	worth := map[trace.PointID]float64{}
+	run := Simulate(p, Options{Procs: p.Procs, Policy: policy, Keep: true})
+	run.Weights(func(step graph.StepID, _, weight float64, delay bool) {
+		for _, part := range p.PartsOf(step) {
+			if proc := p.R.Contexts.Node(part.Context).Proc; !delay && proc != trace.NoPoint && !p.R.IsSystem(proc) {
+				worth[proc] += float64(part.Ns) * weight
+			}
+		}
+	})
+	procs := slices.SortedFunc(maps.Keys(worth), func(a, b trace.PointID) int {
+		return cmp.Or(cmp.Compare(worth[b], worth[a]), cmp.Compare(a, b))
+	})
+	for _, proc := range procs[:min(len(procs), mostLikely)] {
+		for _, share := range likelyShares {
+			if w, err := ParseWhatIf("self:" + p.R.T.Points[proc].Name + "=" + share); err == nil && worth[proc] > 0 {
+				list = append(list, w)
+			}
+		}
+	}
+	return list
 }
 
 func round(x float64) int64         { return int64(math.Round(x)) }

@@ -22,6 +22,12 @@ type Options struct {
 	Policy Policy
 	// Length gives the length of a step's work in ns; nil: what was recorded.
 	Length func(graph.StepID) float64
+	// Split are locks of which there are Parts each: who takes one gets the next of these, in turn.
+	Split map[graph.ObjectID]bool
+	Parts int
+	// Capped are channels of another capacity, Cap.
+	Capped map[graph.ObjectID]bool
+	Cap    int
 	Keep   bool // what weights and the path need
 	// Toward gives by how much the length of a step's work changes, to see how T does: see [Run.Slope]. nil: not at all.
 	Toward func(graph.StepID) float64
@@ -96,7 +102,13 @@ func Simulate(p *graph.Program, o Options) *Run {
 	}
 	s.free = int(s.procs)
 	for i := range p.Objects {
-		s.objects[i].cap = p.Objects[i].Cap
+		ob := &s.objects[i]
+		if ob.cap = p.Objects[i].Cap; o.Capped[graph.ObjectID(i)] {
+			ob.cap = o.Cap
+		}
+		if o.Split[graph.ObjectID(i)] {
+			ob.parts = make([]object, o.Parts)
+		}
 	}
 	s.log(node{from: -1})
 	for i := range p.Gs {

@@ -1,9 +1,7 @@
 package predict
 
 import (
-	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -13,77 +11,187 @@ import (
 	"qinst.dev/sddf/spec"
 )
 
-// WhatIf is a change of the program.
+// WhatIf is a change of the program: some work becomes shorter or longer, or an object is another one.
 type WhatIf struct {
-	Text  string
-	Proc  string  // the procedure whose work changes, with what it calls and starts unless Self
-	Self  bool    //
-	Scale float64 // what its work is multiplied by
+	Text string
+
+	kind  *changeKind
+	name  string
+	scale float64 // what work is multiplied by
+	n     int     // of objects, or a capacity
 }
 
-var errChange = errors.New("expected main.f=-30% or self:main.f=-30%")
+// changeKind is a kind of changes.
+type changeKind struct {
+	prefix string // before the name
+	form   string // for people
+	share  bool   // its value is a share; else a number, least or more
+	least  int
+	of     func(p *graph.Program, w *WhatIf) (o Options, found bool)
+}
 
-// ParseWhatIf reads a change: main.f=-30%, with what it calls; self:main.f=-30%, without.
+// changeKinds are all of them, the one without a prefix last.
+var changeKinds = []changeKind{
+	{"self:", "self:main.f=-30%", true, 0, func(p *graph.Program, w *WhatIf) (Options, bool) {
+		return scaled(p, w, func(c *replay.Context) bool { return w.isProc(p, c.Proc) }), w.hasProc(p)
+	}},
+	{"hold:", "hold:main.mu=-50%", true, 0, held},
+	{"split:", "split:main.mu=4", false, 1, func(p *graph.Program, w *WhatIf) (Options, bool) {
+		objects := w.objects(p)
+		return Options{Split: objects, Parts: w.n}, len(objects) > 0
+	}},
+	{"cap:", "cap:main.ch=64", false, 0, func(p *graph.Program, w *WhatIf) (Options, bool) {
+		objects := w.objects(p)
+		return Options{Capped: objects, Cap: w.n}, len(objects) > 0
+	}},
+	{"gc", "gc=off", false, 0, func(p *graph.Program, _ *WhatIf) (Options, bool) {
+		s := &p.R.System
+		return scaled(p, &WhatIf{}, func(c *replay.Context) bool { return c.Proc == s.Worker || c.Proc == s.Assist || c.Proc == s.Stop }), true
+	}},
+	{"", "main.f=-30%", true, 0, func(p *graph.Program, w *WhatIf) (Options, bool) {
+		return scaled(p, w, func(c *replay.Context) bool {
+			for s := c.Set; s != 0; s = p.R.Sets.Parent(s) {
+				if w.isProc(p, p.R.Sets.Last(s).Point()) {
+					return true
+				}
+			}
+			return false
+		}), w.hasProc(p)
+	}},
+}
+
+// Forms are examples of all changes.
+func Forms() string {
+	var list []string
+	for i := range changeKinds {
+		list = append(list, changeKinds[i].form)
+	}
+	return strings.Join(list, ", ")
+}
+
+// ParseWhatIf reads a change; see [Forms]. Without a prefix it is of a procedure's work and that of what it calls and starts.
 func ParseWhatIf(text string) (WhatIf, error) {
 	w := WhatIf{Text: text}
-	name, value, ok := strings.Cut(text, "=")
-	w.Proc, w.Self = strings.CutPrefix(name, "self:")
-	value, percent := strings.CutSuffix(value, "%")
-	by, err := strconv.ParseFloat(value, 64)
-	if !ok || !percent || err != nil || w.Proc == "" {
-		return w, fmt.Errorf("found %q, %w", text, errChange)
+	bad := fmt.Errorf("found %q, expected a change such as %s", text, Forms())
+	at := strings.LastIndexByte(text, '=') // names of types have some
+	if at < 0 {
+		return w, bad
 	}
-	if w.Scale = 1 + by/100; w.Scale < 0 || !(w.Scale <= 1e6) {
-		return w, fmt.Errorf("found %q: work cannot change by %v %%, expected -100%% or more", text, by)
+	name, value := text[:at], text[at+1:]
+	if name == "gc" {
+		w.kind = &changeKinds[4]
+		if value != "off" {
+			return w, bad
+		}
+		return w, nil
+	}
+	for i := range changeKinds {
+		k := &changeKinds[i]
+		if rest, ok := strings.CutPrefix(name, k.prefix); ok && k.prefix != "gc" {
+			w.kind, w.name = k, rest
+			break
+		}
+	}
+	if w.name == "" {
+		return w, bad
+	}
+	var err error
+	if w.kind.share {
+		percent, ok := strings.CutSuffix(value, "%")
+		w.scale, err = strconv.ParseFloat(percent, 64)
+		if w.scale = 1 + w.scale/100; !ok || err != nil || !(w.scale >= 0 && w.scale <= 1e6) {
+			return w, fmt.Errorf("found %q, expected a share of -100%% or more behind the =, as in %s", text, w.kind.form)
+		}
+		return w, nil
+	}
+	if w.n, err = strconv.Atoi(value); err != nil || w.n < w.kind.least {
+		return w, fmt.Errorf("found %q, expected a number of %d or more behind the =, as in %s", text, w.kind.least, w.kind.form)
 	}
 	return w, nil
 }
 
 // Check returns an error if the program has nothing of the name.
 func (w *WhatIf) Check(p *graph.Program) error {
-	for i := range p.R.T.Points {
-		if pt := &p.R.T.Points[i]; pt.Kind == spec.PointProc && pt.Name == w.Proc {
-			return nil
-		}
+	if _, found := w.kind.of(p, w); !found {
+		return fmt.Errorf("found %q: the trace has nothing of that name", w.Text)
 	}
-	return fmt.Errorf("found %q: no procedure of that name has a probe", w.Text)
+	return nil
 }
 
 // options are those of the changed run.
 func (w *WhatIf) options(p *graph.Program) Options {
-	changes := make([]int8, p.R.Contexts.Len()) // 1: yes, -1: no
-	in := func(c replay.ContextID) bool {
-		if changes[c] == 0 {
-			changes[c] = -1
-			if w.holds(p, c) {
-				changes[c] = 1
-			}
+	o, _ := w.kind.of(p, w)
+	return o
+}
+
+func (w *WhatIf) isProc(p *graph.Program, proc trace.PointID) bool {
+	return proc >= 0 && int(proc) < len(p.R.T.Points) && p.R.T.Points[proc].Kind == spec.PointProc && p.R.T.Points[proc].Name == w.name
+}
+
+func (w *WhatIf) hasProc(p *graph.Program) bool {
+	for i := range p.R.T.Points {
+		if w.isProc(p, trace.PointID(i)) {
+			return true
 		}
-		return changes[c] > 0
 	}
-	return Options{Length: func(step graph.StepID) float64 {
-		ns := float64(p.Step(step).Work)
-		for _, part := range p.PartsOf(step) {
-			if in(part.Context) {
-				ns += float64(part.Ns) * (w.Scale - 1)
+	return false
+}
+
+// objects are those of the name.
+func (w *WhatIf) objects(p *graph.Program) map[graph.ObjectID]bool {
+	found := map[graph.ObjectID]bool{}
+	for i := range p.Objects {
+		if name := p.Objects[i].Name; name != trace.NoPoint && p.R.T.Points[name].Name == w.name {
+			found[graph.ObjectID(i)] = true
+		}
+	}
+	return found
+}
+
+// scaled are the options of a run in which work in some contexts takes w.scale as long.
+func scaled(p *graph.Program, w *WhatIf, in func(*replay.Context) bool) Options {
+	changes := make([]bool, p.R.Contexts.Len())
+	for c := range changes {
+		changes[c] = in(&p.R.Contexts.Node(replay.ContextID(c)).Context)
+	}
+	return Options{Length: func(id graph.StepID) float64 {
+		ns := float64(p.Step(id).Work)
+		for _, part := range p.PartsOf(id) {
+			if changes[part.Context] {
+				ns += float64(part.Ns) * (w.scale - 1)
 			}
 		}
 		return ns
 	}}
 }
 
-// holds reports whether work in a context changes.
-func (w *WhatIf) holds(p *graph.Program, c replay.ContextID) bool {
-	node := p.R.Contexts.Node(c)
-	is := func(proc trace.PointID) bool {
-		return proc >= 0 && int(proc) < len(p.R.T.Points) && p.R.T.Points[proc].Kind == spec.PointProc && p.R.T.Points[proc].Name == w.Proc
+// held are the options of a run in which work under a lock takes w.scale as long.
+func held(p *graph.Program, w *WhatIf) (Options, bool) {
+	objects := w.objects(p)
+	under := map[graph.StepID]bool{}
+	for g := range p.Gs {
+		holds := 0
+		for id := p.Gs[g].First; id != 0; id = p.Step(id).Next {
+			s := p.Step(id)
+			if holds > 0 {
+				under[id] = true
+			}
+			if !objects[s.Obj] {
+				continue
+			}
+			switch s.Op {
+			case graph.Lock, graph.RLock:
+				holds++
+			case graph.Unlock, graph.RUnlock:
+				holds--
+			}
+		}
 	}
-	if w.Self {
-		return is(node.Proc)
-	}
-	var set []trace.PointID
-	for s := node.Set; s != 0; s = p.R.Sets.Parent(s) {
-		set = append(set, p.R.Sets.Last(s).Point())
-	}
-	return slices.ContainsFunc(set, is)
+	return Options{Length: func(id graph.StepID) float64 {
+		if ns := float64(p.Step(id).Work); !under[id] {
+			return ns
+		} else {
+			return ns * w.scale
+		}
+	}}, len(objects) > 0
 }
