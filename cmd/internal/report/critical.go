@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 
 	"qinst.dev/cmd/internal/analysis/critpath"
 	"qinst.dev/cmd/internal/analysis/predict"
@@ -16,15 +17,15 @@ const mostCritical = 20
 func Critical(r *critpath.Result) *doc.Doc {
 	d := &doc.Doc{Title: "critical path"}
 	s := d.Add("critical", "")
+	if r.Replay == 0 {
+		for _, n := range r.Notes {
+			s.Warn("%s", n)
+		}
+		return d
+	}
 	s.Say("The run took %s. Work and waits on its critical path, and what they are worth on %s:", measure.Time(r.T), processors(r.Procs))
 	t := doc.NewTable("name", "self on path", "", "with calls", "self worth", "", "with calls", "", "work")
-	shown := 0
-	for i := range r.Entries {
-		e := &r.Entries[i]
-		if e.Self|e.Inclusive|e.Weighted|e.WeightedRight|e.WeightedInclusive == 0 || shown == mostCritical {
-			continue
-		}
-		shown++
+	for _, e := range shown(r, mostCritical, critpath.KindProc, critpath.KindWait) {
 		worth := doc.Time(e.Weighted)
 		if d := e.WeightedRight - e.Weighted; max(d, -d) > r.Replay/100 {
 			worth.Text = fmt.Sprintf("%s to %s", measure.Time(min(e.Weighted, e.WeightedRight)), measure.Time(max(e.Weighted, e.WeightedRight)))
@@ -33,6 +34,7 @@ func Critical(r *critpath.Result) *doc.Doc {
 			doc.Time(e.WeightedInclusive), doc.Share(e.WeightedInclusive, r.Replay), doc.Time(e.Work))
 	}
 	s.Table(t)
+	views(s, r)
 	s.Note("Worth is what the run becomes shorter by for each ns that the work does, times its length: a tenth less work gains a tenth of it, as long as nothing else comes onto the path.")
 	unexplained(s, r.T-r.Replay, r.T)
 	for _, n := range r.Notes {
@@ -41,10 +43,41 @@ func Critical(r *critpath.Result) *doc.Doc {
 	return d
 }
 
+// shown are the first entries of some kinds that have anything.
+func shown(r *critpath.Result, most int, kinds ...string) (list []*critpath.Entry) {
+	for i := range r.Entries {
+		e := &r.Entries[i]
+		if slices.Contains(kinds, e.Kind) && e.Self|e.Inclusive|e.Weighted|e.WeightedRight|e.WeightedInclusive != 0 && len(list) < most {
+			list = append(list, e)
+		}
+	}
+	return list
+}
+
+// mostViews is how many entries of each other kind are shown.
+const mostViews = 5
+
+// views adds the same time by other kinds.
+func views(s *doc.Section, r *critpath.Result) {
+	for _, v := range []struct{ kind, head string }{{critpath.KindSync, "while it was held"}, {critpath.KindGoroutine, "goroutines"}, {critpath.KindLoop, "loop"}} {
+		t := doc.NewTable(v.head, "on path", "", "worth", "", "work")
+		for _, e := range shown(r, mostViews, v.kind) {
+			t.Row(doc.Name(e.Name, loopWidth), doc.Time(e.Self), doc.Share(e.Self, r.T), doc.Time(e.Weighted), doc.Share(e.Weighted, r.Replay), doc.Time(e.Work))
+		}
+		s.Table(t)
+	}
+}
+
 // Predict writes how long a program would take on other numbers of processors.
 func Predict(r *predict.Result) *doc.Doc {
 	d := &doc.Doc{Title: "prediction"}
 	s := d.Add("predict", "")
+	if r.T1 == 0 {
+		for _, n := range r.Notes {
+			s.Warn("%s", n)
+		}
+		return d
+	}
 	unexplained(s, r.Unexplained, r.Recorded.T)
 	s.Say("Recorded on %s: %s; computed from that:", processors(r.Recorded.Procs), measure.Time(r.Recorded.T))
 	t := doc.NewTable("processors", "time", "speed-up", "in use", "ps", "fifo")

@@ -10,7 +10,6 @@ import (
 	"qinst.dev/cmd/internal/analysis/predict"
 	"qinst.dev/cmd/internal/analysis/replay"
 	"qinst.dev/cmd/internal/trace"
-	"qinst.dev/sddf/spec"
 )
 
 // Version of the JSON form.
@@ -42,10 +41,13 @@ type Piece struct {
 	Name string     `json:"name"`
 }
 
-// Kinds of entries.
+// Kinds of entries. Procedures and waits partition the run; the others are views of the same time.
 const (
-	KindProc = "proc"
-	KindWait = "wait"
+	KindProc      = "proc"
+	KindWait      = "wait"
+	KindLoop      = "loop"
+	KindSync      = "sync" // work while a lock was held
+	KindGoroutine = "goroutine"
 )
 
 // noProcedure is the id of what is in no procedure with a probe, as in profiles.
@@ -93,7 +95,8 @@ func New(p *graph.Program, o Options) *Result {
 	}
 	run := predict.Simulate(p, predict.Options{Procs: procs, Policy: o.Policy, Keep: true})
 	b := &builder{p: p, r: p.R, run: run, options: predict.Options{Procs: procs, Policy: o.Policy}, index: map[line]int{}}
-	b.res = &Result{Version: Version, Procs: procs, Policy: string(o.Policy), Replay: round(run.T), Events: p.R.Events, Operations: p.Operations, Notes: []string{}}
+	b.res = &Result{Version: Version, Procs: procs, Policy: string(o.Policy), Replay: round(run.T), Events: p.R.Events, Operations: p.Operations, Notes: append([]string{}, p.Notes...)}
+	b.holds = newHolds(b)
 	if o.AsRun {
 		b.res.T = int64(p.End)
 		w := newWalker(p)
@@ -118,13 +121,6 @@ func New(p *graph.Program, o Options) *Result {
 
 func round(x float64) int64 { return int64(math.Round(x)) }
 
-// line is what an entry is of.
-type line struct {
-	proc trace.PointID // NoPoint: none
-	wait bool
-	of   graph.Cause
-}
-
 type builder struct {
 	p       *graph.Program
 	r       *replay.Replay
@@ -134,7 +130,9 @@ type builder struct {
 	index   map[line]int
 	lines   []line
 	sums    []sums
-	members [][]int // entries that a context is in, by context
+	members [][]int // entries of procedures that a context is in, by context
+	views   [][]int // likewise, of other kinds
+	holds   *holds
 	path    pieces
 }
 
@@ -174,58 +172,6 @@ func (p *pieces) shorten() {
 // sums are the weights of an entry, before they are rounded.
 type sums struct{ weighted, right, inclusive float64 }
 
-// entry is the number of an entry.
-func (b *builder) entry(l line) int {
-	i, ok := b.index[l]
-	if ok {
-		return i
-	}
-	i = len(b.res.Entries)
-	b.index[l] = i
-	e := Entry{ID: noProcedure, Kind: KindProc, Name: "[no procedure]"}
-	switch {
-	case l.wait:
-		e = Entry{ID: "wait:" + l.of.String(), Kind: KindWait, Name: "[" + l.of.String() + "]"}
-	case l.proc != trace.NoPoint:
-		p := &b.r.T.Points[l.proc]
-		e = Entry{ID: fmt.Sprintf("%016x", p.ID), Kind: KindProc, Name: p.Name, File: p.File, Line: p.Line}
-		if b.r.IsSystem(l.proc) {
-			e.ID = p.Name
-		}
-	}
-	b.res.Entries = append(b.res.Entries, e)
-	b.lines = append(b.lines, l)
-	b.sums = append(b.sums, sums{})
-	return i
-}
-
-// self is the entry of a context's own time.
-func (b *builder) self(c replay.ContextID) int {
-	return b.entry(line{proc: b.r.Contexts.Node(c).Proc})
-}
-
-// in are the entries of the procedures that a context is in, each once.
-func (b *builder) in(c replay.ContextID) []int {
-	for int(c) >= len(b.members) {
-		b.members = append(b.members, nil)
-	}
-	if b.members[c] != nil {
-		return b.members[c]
-	}
-	list := []int{}
-	for set := b.r.Contexts.Node(c).Set; set != 0; set = b.r.Sets.Parent(set) {
-		p := b.r.Sets.Last(set).Point()
-		if p >= 0 && int(p) < len(b.r.T.Points) && b.r.T.Points[p].Kind == spec.PointProc {
-			list = append(list, b.entry(line{proc: p}))
-		}
-	}
-	if len(list) == 0 {
-		list = append(list, b.self(c))
-	}
-	b.members[c] = list
-	return list
-}
-
 // piece adds a stretch of the path, whose work was done in several contexts: in which order is not known any more.
 func (b *builder) piece(s stretch, g int32) {
 	id := trace.GoID(0)
@@ -242,7 +188,7 @@ func (b *builder) piece(s stretch, g int32) {
 		if s.cause == graph.Unknown {
 			b.res.Untraced += int64(s.to - s.from)
 		}
-		add(b.entry(line{wait: true, proc: trace.NoPoint, of: s.cause}), s.from, s.to)
+		add(b.entry(line{kind: KindWait, of: int64(s.cause)}), s.from, s.to)
 		return
 	}
 	parts := b.p.PartsOf(s.step)
@@ -254,8 +200,22 @@ func (b *builder) piece(s stretch, g int32) {
 		for _, i := range b.in(parts[k].Context) {
 			b.res.Entries[i].Inclusive += int64(to - from)
 		}
+		for _, i := range b.seen(parts[k].Context) {
+			b.view(i, to-from)
+		}
 		to = from
 	}
+	for _, i := range b.holds.under(s.step) {
+		b.view(i, s.to-s.from)
+	}
+}
+
+// view adds to an entry that is none of the partition.
+func (b *builder) view(i int, ns trace.Time) {
+	e := &b.res.Entries[i]
+	e.Entries++
+	e.Self += int64(ns)
+	e.Inclusive += int64(ns)
 }
 
 // weights adds up those of all pieces of work.
@@ -263,6 +223,12 @@ func (b *builder) weights() {
 	for s := range graph.StepID(b.p.Steps.Len()) {
 		for _, part := range b.p.PartsOf(s) {
 			b.res.Entries[b.self(part.Context)].Work += part.Ns
+			for _, i := range b.seen(part.Context) {
+				b.res.Entries[i].Work += part.Ns
+			}
+		}
+		for _, i := range b.holds.under(s) {
+			b.res.Entries[i].Work += b.p.Step(s).Work
 		}
 	}
 	b.run.Weights(func(step graph.StepID, length, weight float64, delay bool) {
@@ -271,7 +237,7 @@ func (b *builder) weights() {
 			if step != 0 {
 				of = graph.Cause(b.p.Step(step).Arg)
 			}
-			s := &b.sums[b.entry(line{wait: true, proc: trace.NoPoint, of: of})]
+			s := &b.sums[b.entry(line{kind: KindWait, of: int64(of)})]
 			s.weighted += length * weight
 			s.inclusive += length * weight
 			return
@@ -282,6 +248,14 @@ func (b *builder) weights() {
 			for _, i := range b.in(part.Context) {
 				b.sums[i].inclusive += ns
 			}
+			for _, i := range b.seen(part.Context) {
+				b.sums[i].weighted += ns
+				b.sums[i].inclusive += ns
+			}
+		}
+		for _, i := range b.holds.under(step) {
+			b.sums[i].weighted += length * weight
+			b.sums[i].inclusive += length * weight
 		}
 	})
 	for i := range b.sums {

@@ -47,11 +47,15 @@ func figure4() []tracetest.Thread {
 func self(r *critpath.Result, of func(*critpath.Entry) int64) map[string]float64 {
 	times := map[string]float64{}
 	for i := range r.Entries {
-		if e := &r.Entries[i]; of(e) != 0 {
+		if e := &r.Entries[i]; partitions(e) && of(e) != 0 {
 			times[e.Name] += float64(of(e)) / ms
 		}
 	}
 	return times
+}
+
+func partitions(e *critpath.Entry) bool {
+	return e.Kind == critpath.KindProc || e.Kind == critpath.KindWait
 }
 
 func onPath(e *critpath.Entry) int64   { return e.Self }
@@ -98,7 +102,7 @@ func TestTies(t *testing.T) {
 	}
 	r := critpath.New(recorded(t, 3, threads), critpath.Options{Procs: 3, Policy: predict.Sharing})
 	for i := range r.Entries {
-		if e := &r.Entries[i]; e.Work > 0 && (e.Weighted != 0 || e.WeightedRight != 5*ms) {
+		if e := &r.Entries[i]; e.Kind == critpath.KindProc && e.Work > 0 && (e.Weighted != 0 || e.WeightedRight != 5*ms) {
 			t.Errorf("%s is worth %d and %d, expected 0 and 5 ms", e.Name, e.Weighted, e.WeightedRight)
 		}
 	}
@@ -107,6 +111,34 @@ func TestTies(t *testing.T) {
 	}
 	r = critpath.New(recorded(t, 3, threads), critpath.Options{Procs: 3, Policy: predict.Sharing})
 	expect(t, "together", self(r, weighted), map[string]float64{"main.w": 5})
+}
+
+// W5, saturated: all that matters is done under the lock, by goroutines of one kind.
+func TestHeld(t *testing.T) {
+	t.Parallel()
+	var threads []tracetest.Thread
+	for range 4 {
+		var ops []tracetest.Op
+		for range 20 {
+			ops = append(ops, tracetest.Do("main.outside", ms), tracetest.Lock("main.mu"), tracetest.Do("main.inside", ms), tracetest.Unlock("main.mu"))
+		}
+		threads = append(threads, tracetest.Thread{Name: "main.worker", Ops: ops})
+	}
+	r := critpath.New(recorded(t, 1, threads), critpath.Options{Procs: 4, Policy: predict.Sharing})
+	for kind, want := range map[string][3]int64{critpath.KindSync: {80, 80, 80}, critpath.KindGoroutine: {81, 81, 160}} {
+		found := false
+		for i := range r.Entries {
+			if e := &r.Entries[i]; e.Kind == kind && e.Work > 0 {
+				found = true
+				if got := [3]int64{e.Self / ms, e.Weighted / ms, e.Work / ms}; got != want {
+					t.Errorf("%s %s: found %v ms on the path, worth and worked, expected %v", kind, e.Name, got, want)
+				}
+			}
+		}
+		if !found {
+			t.Errorf("found no %s", kind)
+		}
+	}
 }
 
 // TestPartition: the path of any run covers it without gaps, and entries partition it.
@@ -119,7 +151,9 @@ func TestPartition(t *testing.T) {
 			res := critpath.New(p, o)
 			self := int64(0)
 			for k := range res.Entries {
-				self += res.Entries[k].Self
+				if partitions(&res.Entries[k]) {
+					self += res.Entries[k].Self
+				}
 			}
 			at := int64(0)
 			for _, piece := range res.Path {

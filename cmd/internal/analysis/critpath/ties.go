@@ -25,7 +25,7 @@ func (b *builder) ties() {
 	}
 	var order []int
 	for i, l := range b.lines {
-		if !l.wait && b.res.Entries[i].Work > 0 {
+		if l.kind == KindProc && b.res.Entries[i].Work > 0 {
 			order = append(order, i)
 		}
 	}

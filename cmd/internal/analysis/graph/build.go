@@ -2,6 +2,8 @@ package graph
 
 import (
 	"cmp"
+	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -25,6 +27,7 @@ func Build(source trace.Source, o Options) (*Program, trace.Losses, error) {
 		return nil, losses, err
 	}
 	b.finish()
+	b.notes(&losses)
 	return b.p, losses, nil
 }
 
@@ -41,6 +44,7 @@ type builder struct {
 	idleAt   trace.Time // up to here
 	busy     int        // processors in use since then
 	operator *replay.G  // of the operation at hand; nil: the runtime operates for a goroutine
+	worked   bool       // somebody did
 	cycle    uint32     // the token that a goroutine gave when it began or ended the collector's last cycle, 0: none
 	cycleAt  trace.Time // when that was
 }
@@ -103,6 +107,7 @@ func (b *builder) step(g *replay.G, now trace.Time, s Step) StepID {
 	s.At = now
 	for _, part := range m.work {
 		s.Work += part.Ns
+		b.worked = true
 	}
 	b.p.keep(&s, m.work)
 	m.work = m.work[:0]
@@ -464,6 +469,41 @@ func (b *builder) needs(added []int64) {
 	for ; at < len(joins); at++ {
 		j := b.p.Step(joins[at])
 		j.Wait = added[j.Obj]
+	}
+}
+
+// operated reports whether an operation was seen that goroutines may wait for.
+func (o *Object) operated() bool {
+	n := int64(0)
+	for _, ops := range o.ops {
+		n += ops
+	}
+	return n > 0
+}
+
+// notes says what the trace does not tell.
+func (b *builder) notes(losses *trace.Losses) {
+	say := func(format string, args ...any) { b.p.Notes = append(b.p.Notes, fmt.Sprintf(format, args...)) }
+	if !b.worked {
+		say("the trace does not tell what goroutines did, and so nothing of a path: it needs events (QINST=mode=trace, as without a setting)")
+		return
+	}
+	for _, l := range losses.List() {
+		say("lost: %v", l)
+	}
+	unfit, all := map[string]bool{}, map[string]bool{}
+	for i := range b.p.Objects {
+		if o := &b.p.Objects[i]; o.Name != trace.NoPoint && o.operated() {
+			name := b.r.T.Points[o.Name].Name
+			all[name] = true
+			if !o.Free {
+				unfit[name] = true
+			}
+		}
+	}
+	if n := len(unfit); n > 0 {
+		first := slices.Sorted(maps.Keys(unfit))
+		say("operations on %d of %d locks and channels were not all seen, such as on %s: who waits for them is decided as it was in the run, and a run on one processor tells little of them", n, len(all), first[0])
 	}
 }
 

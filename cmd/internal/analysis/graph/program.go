@@ -17,7 +17,11 @@ type Program struct {
 	Objects []Object
 	Tokens  int // numbers of tokens are below it
 
+	names map[string]trace.PointID // the first operation of each name
+
 	Operations int // on objects
+	// Notes say what the trace does not tell, and what comes of that. The first one counts most.
+	Notes []string
 }
 
 // Goroutine is one of them.
@@ -140,6 +144,20 @@ func (p *Program) PartsOf(id StepID) []Part {
 	}
 	at := s.parts & (1<<partsShift - 1)
 	return p.parts[s.parts>>partsShift][at : at+s.n]
+}
+
+// NamedBy returns the first operation of the same name: several ones on an object, and several objects, have one.
+func (p *Program) NamedBy(op trace.PointID) trace.PointID {
+	if p.names == nil {
+		p.names = map[string]trace.PointID{}
+	}
+	name := p.R.T.Points[op].Name
+	first, ok := p.names[name]
+	if !ok {
+		p.names[name] = op
+		return op
+	}
+	return first
 }
 
 // partsShift is that of the pieces that parts are kept in. Those of one step are in one piece.

@@ -63,7 +63,7 @@ func New(p *graph.Program, a Ask) *Result {
 		o.Procs, o.Policy = procs, policy
 		return Simulate(p, o)
 	}
-	r := &Result{Version: Version, WhatIf: []Change{}, Notes: []string{}}
+	r := &Result{Version: Version, WhatIf: []Change{}, Notes: append([]string{}, p.Notes...)}
 	r.Recorded = Recorded{p.Procs, int64(p.End), round(at(p.Procs, a.Policy, Options{}).T)}
 	r.Unexplained = r.Recorded.T - r.Recorded.Replay
 	one := at(1, a.Policy, Options{})

@@ -1,0 +1,176 @@
+package critpath
+
+import (
+	"fmt"
+	"slices"
+
+	"qinst.dev/cmd/internal/analysis/graph"
+	"qinst.dev/cmd/internal/analysis/replay"
+	"qinst.dev/cmd/internal/trace"
+	"qinst.dev/sddf/spec"
+)
+
+// line is what an entry is of: of a procedure or loop its point, of waits their cause, of a lock the point that has its name, of
+// goroutines their group.
+type line struct {
+	kind string
+	of   int64
+}
+
+// entry is the number of an entry.
+func (b *builder) entry(l line) int {
+	i, ok := b.index[l]
+	if ok {
+		return i
+	}
+	i = len(b.res.Entries)
+	b.index[l] = i
+	b.res.Entries = append(b.res.Entries, b.named(l))
+	b.lines = append(b.lines, l)
+	b.sums = append(b.sums, sums{})
+	return i
+}
+
+// named is a new entry with the names that profiles have.
+func (b *builder) named(l line) Entry {
+	t := b.r.T
+	switch l.kind {
+	case KindWait:
+		c := graph.Cause(l.of).String()
+		return Entry{ID: "wait:" + c, Kind: KindWait, Name: "[" + c + "]"}
+	case KindGoroutine:
+		g := b.r.Groups.Group(replay.GroupID(l.of))
+		e := Entry{ID: "go:" + g.Func + "<", Kind: KindGoroutine, Name: g.Func}
+		if g.Creator != trace.NoPoint {
+			e.ID += t.Points[g.Creator].Name
+		}
+		if g.Named {
+			e.ID = "name:" + g.Func
+		}
+		return e
+	case KindSync:
+		p := &t.Points[l.of]
+		return Entry{ID: "sync:" + p.Name, Kind: KindSync, Name: p.Name, File: p.File, Line: p.Line}
+	}
+	if trace.PointID(l.of) == trace.NoPoint {
+		return Entry{ID: noProcedure, Kind: KindProc, Name: "[no procedure]"}
+	}
+	p := &t.Points[l.of]
+	e := Entry{ID: fmt.Sprintf("%016x", p.ID), Kind: l.kind, Name: p.Name, File: p.File, Line: p.Line}
+	if b.r.IsSystem(trace.PointID(l.of)) {
+		e.ID = p.Name
+	}
+	if l.kind == KindLoop && p.Owner >= 0 && int(p.Owner) < len(t.Points) {
+		e.Name = t.Points[p.Owner].Name + ": " + p.Name
+	}
+	return e
+}
+
+// self is the entry of a context's own time.
+func (b *builder) self(c replay.ContextID) int {
+	return b.entry(line{KindProc, int64(b.r.Contexts.Node(c).Proc)})
+}
+
+// in are the entries of the procedures that a context is in, each once.
+func (b *builder) in(c replay.ContextID) []int {
+	b.find(c)
+	return b.members[c]
+}
+
+// seen are the entries of its loops and its group of goroutines.
+func (b *builder) seen(c replay.ContextID) []int {
+	b.find(c)
+	return b.views[c]
+}
+
+func (b *builder) find(c replay.ContextID) {
+	for int(c) >= len(b.members) {
+		b.members, b.views = append(b.members, nil), append(b.views, nil)
+	}
+	if b.members[c] != nil {
+		return
+	}
+	node := b.r.Contexts.Node(c)
+	procs, views := []int{}, []int{}
+	for set := node.Set; set != 0; set = b.r.Sets.Parent(set) {
+		p := b.r.Sets.Last(set).Point()
+		switch {
+		case p < 0 || int(p) >= len(b.r.T.Points):
+		case b.r.T.Points[p].Kind == spec.PointLoop:
+			views = append(views, b.entry(line{KindLoop, int64(p)}))
+		default:
+			procs = append(procs, b.entry(line{KindProc, int64(p)}))
+		}
+	}
+	if len(procs) == 0 {
+		procs = append(procs, b.self(c))
+	}
+	if node.Group != replay.NoGroup {
+		views = append(views, b.entry(line{KindGoroutine, int64(node.Group)}))
+	}
+	b.members[c], b.views[c] = procs, views
+}
+
+// holds tells under which locks the work of steps was done.
+type holds struct {
+	sets  [][]int // of entries; the first one is empty
+	steps []int32 // the set of each step; nil if no lock was taken
+}
+
+func newHolds(b *builder) *holds {
+	h := &holds{sets: [][]int{nil}}
+	index := map[string]int32{"[]": 0}
+	for g := range b.p.Gs {
+		var objects []graph.ObjectID // that it holds
+		set := int32(0)
+		for id := b.p.Gs[g].First; id != 0; id = b.p.Step(id).Next {
+			if set != 0 {
+				h.steps[id] = set
+			}
+			s := b.p.Step(id)
+			switch s.Op {
+			case graph.Lock, graph.RLock:
+				objects = append(objects, s.Obj)
+			case graph.Unlock, graph.RUnlock:
+				if at := slices.Index(objects, s.Obj); at >= 0 {
+					objects = slices.Delete(objects, at, at+1)
+				}
+			default:
+				continue
+			}
+			if h.steps == nil {
+				h.steps = make([]int32, b.p.Steps.Len())
+			}
+			set = h.set(b, index, objects)
+		}
+	}
+	return h
+}
+
+// set is the number of a set of entries.
+func (h *holds) set(b *builder, index map[string]int32, objects []graph.ObjectID) int32 {
+	list := []int{}
+	for _, o := range objects {
+		if name := b.p.Objects[o].Name; name != trace.NoPoint {
+			list = append(list, b.entry(line{KindSync, int64(b.p.NamedBy(name))}))
+		}
+	}
+	slices.Sort(list)
+	list = slices.Compact(list)
+	key := fmt.Sprint(list)
+	n, ok := index[key]
+	if !ok {
+		n = int32(len(h.sets))
+		index[key] = n
+		h.sets = append(h.sets, list)
+	}
+	return n
+}
+
+// under are the entries of the locks under which the work of a step was done.
+func (h *holds) under(s graph.StepID) []int {
+	if h.steps == nil {
+		return nil
+	}
+	return h.sets[h.steps[s]]
+}
