@@ -64,10 +64,13 @@ func (f *replayFlags) build(file string, from, to time.Duration) (*graph.Program
 // setupCritical shows what determines how long a run takes.
 func setupCritical(fs *flagSet) action {
 	f, procs := replayFlags{}, ""
+	request, requests := "", false
 	var from, to time.Duration
 	f.define(fs)
 	fs.text(&procs, "procs", "the path of the run on `n` processors, which is computed, or on as many as goroutines (max); default: that of the run as it was")
 	fs.group("Part of the trace")
+	fs.boolean(&requests, "requests", "list requests: regions of runtime/trace, calls of handlers of net/http and grpc, tests")
+	fs.text(&request, "request", "the paths of all requests of this `name`, added up")
 	fs.interval(&from, &to)
 	return func(e *env, args []string) error {
 		policy, err := f.check("critical")
@@ -87,6 +90,18 @@ func setupCritical(fs *flagSet) action {
 		p, err := f.build(file, from, to)
 		if err != nil {
 			return err
+		}
+		if requests || request != "" {
+			r := critpath.NewRequests(p)
+			if request != "" {
+				if r, err = critpath.NewRequest(p, request); err != nil {
+					return usageError{fmt.Errorf("critical: %w", err)}
+				}
+			}
+			if f.asJSON {
+				return json.NewEncoder(e.stdout).Encode(r)
+			}
+			return writeText(e, report.Requests(r))
 		}
 		r := critpath.New(p, o)
 		if f.asJSON {

@@ -43,6 +43,29 @@ func Critical(r *critpath.Result) *doc.Doc {
 	return d
 }
 
+// Requests lists requests, or says what is on the paths of those of one name.
+func Requests(r *critpath.Result) *doc.Doc {
+	d := &doc.Doc{Title: "requests"}
+	s := d.Add("requests", "")
+	t := doc.NewTable("request", "kind", "number", "median", "p99", "all").Left(1)
+	for _, q := range r.Requests {
+		t.Row(doc.Name(q.Name, loopWidth), q.Kind, doc.Count(q.Count), doc.Time(q.P50), doc.Time(q.P99), doc.Time(q.Total))
+	}
+	s.Table(t)
+	if len(r.Entries) > 0 {
+		s.Say("On the paths of these requests, and of the slowest hundredth of them; \"by others\" is what goroutines did that belong to none of them, or to another one:")
+		t = doc.NewTable("name", "self on path", "", "with calls", "by others", "slowest")
+		for _, e := range shown(r, mostCritical, critpath.KindProc, critpath.KindWait) {
+			t.Row(doc.Name(e.Name, loopWidth), doc.Time(e.Self), doc.Share(e.Self, r.T), doc.Time(e.Inclusive), doc.Time(e.Other), doc.Time(e.Tail))
+		}
+		s.Table(t)
+	}
+	for _, n := range r.Notes {
+		s.Note("%s", n)
+	}
+	return d
+}
+
 // shown are the first entries of some kinds that have anything.
 func shown(r *critpath.Result, most int, kinds ...string) (list []*critpath.Entry) {
 	for i := range r.Entries {

@@ -17,19 +17,20 @@ const Version = 1
 
 // Result is the path of a run, and what each part of the program is worth. Times are in ns.
 type Result struct {
-	Version    int      `json:"version"`
-	T          int64    `json:"t_ns"`      // of the run that the path is of
-	Replay     int64    `json:"replay_ns"` // of the computed run that weights are of
-	Procs      int      `json:"procs"`     // of that
-	Policy     string   `json:"policy"`
-	Events     int64    `json:"events"`
-	Operations int      `json:"operations"`  // on objects of synchronization
-	Untraced   int64    `json:"untraced_ns"` // of the path, about which the trace says nothing
-	Path       []Piece  `json:"path"`        // all of it, or the longest pieces, in order
-	Entries    []Entry  `json:"entries"`
-	Tied       bool     `json:"tied"`      // some weights differ with the direction of the change
-	Anomalies  int      `json:"anomalies"` // entries that make the run longer if they become shorter
-	Notes      []string `json:"notes"`
+	Version    int        `json:"version"`
+	T          int64      `json:"t_ns"`      // of the run that the path is of
+	Replay     int64      `json:"replay_ns"` // of the computed run that weights are of
+	Procs      int        `json:"procs"`     // of that
+	Policy     string     `json:"policy"`
+	Events     int64      `json:"events"`
+	Operations int        `json:"operations"`  // on objects of synchronization
+	Untraced   int64      `json:"untraced_ns"` // of the path, about which the trace says nothing
+	Path       []Piece    `json:"path"`        // all of it, or the longest pieces, in order
+	Entries    []Entry    `json:"entries"`
+	Requests   []Requests `json:"requests,omitempty"` // of all names, or of the one that the result is of
+	Tied       bool       `json:"tied"`               // some weights differ with the direction of the change
+	Anomalies  int        `json:"anomalies"`          // entries that make the run longer if they become shorter
+	Notes      []string   `json:"notes"`
 }
 
 // Piece is a piece of the path.
@@ -72,6 +73,10 @@ type Entry struct {
 	Weighted          int64 `json:"weighted_ns"`       // if it becomes shorter
 	WeightedRight     int64 `json:"weighted_right_ns"` // if it becomes longer
 	WeightedInclusive int64 `json:"weighted_incl_ns"`
+
+	// Of requests: what goroutines of others did on their paths, and what is on those of the slowest hundredth.
+	Other int64 `json:"other_ns,omitempty"`
+	Tail  int64 `json:"tail_ns,omitempty"`
 }
 
 // mostPieces bounds Result.Path.
@@ -134,6 +139,8 @@ type builder struct {
 	views   [][]int // likewise, of other kinds
 	holds   *holds
 	path    pieces
+
+	other, tail bool // what the piece at hand is of; see NewRequest
 }
 
 // piece is one of the path.
@@ -182,6 +189,12 @@ func (b *builder) piece(s stretch, g int32) {
 		e := &b.res.Entries[i]
 		e.Entries++
 		e.Self += int64(to - from)
+		if b.other {
+			e.Other += int64(to - from)
+		}
+		if b.tail {
+			e.Tail += int64(to - from)
+		}
 		b.path.add(piece{from, to, id, i})
 	}
 	if s.delay {

@@ -10,6 +10,7 @@ import (
 	"qinst.dev/cmd/internal/analysis/predict"
 	"qinst.dev/cmd/internal/trace"
 	"qinst.dev/cmd/internal/trace/tracetest"
+	"qinst.dev/sddf/spec"
 )
 
 const ms = 1_000_000
@@ -169,5 +170,86 @@ func TestPartition(t *testing.T) {
 				t.Fatalf("program %d: the run takes %d, expected %d", i, res.T, p.End)
 			}
 		}
+	}
+}
+
+// TestRequests: a request that waits for a lock has on its path what the holder did since the request began, for another one: nothing
+// that itself did before it waited could have been shorter with any effect.
+func TestRequests(t *testing.T) {
+	t.Parallel()
+	b := tracetest.New(2)
+	main := b.Go(0, "runtime.main")
+	b.Start(main, 0)
+	first, second := b.Go(main, "main.a"), b.Go(main, "main.b")
+	b.Park(main, "select")
+	inside, prepare, answer := b.Proc("main.inside"), b.Proc("main.prepare"), b.Proc("main.answer")
+	lock, unlock := b.Object("main.mu", spec.OpLock), b.Object("main.mu", spec.OpUnlock)
+	const mu = 0x1000
+	b.Start(first, 0)
+	b.Sync(first, lock, mu, 0)
+	b.BeginRegion(first, "other")
+	b.Enter(first, inside)
+	b.Start(second, 1)
+	b.At(1 * ms)
+	b.BeginRegion(second, "request")
+	b.Enter(second, prepare)
+	b.At(3 * ms)
+	b.Exit(second, prepare)
+	b.Wait(second, "sync.Mutex.Lock", mu, 0)
+	b.At(10 * ms)
+	b.Exit(first, inside)
+	b.EndRegion(first, "other")
+	b.Sync(first, unlock, mu, 1)
+	b.Unpark(first, second)
+	b.Start(second, 1)
+	b.Sync(second, lock, mu, 0)
+	b.Enter(second, answer)
+	b.At(14 * ms)
+	b.Exit(second, answer)
+	b.Sync(second, unlock, mu, 0)
+	b.EndRegion(second, "request")
+	b.End(second)
+	b.At(20 * ms)
+	p := program(t, b.Trace())
+	r, err := critpath.NewRequest(p, "request")
+	if err != nil {
+		t.Fatal(err)
+	}
+	expect(t, "path of the request", self(r, onPath), map[string]float64{"main.inside": 9, "main.answer": 4})
+	expect(t, "by others", self(r, func(e *critpath.Entry) int64 { return e.Other }), map[string]float64{"main.inside": 9})
+	if q := r.Requests; len(q) != 1 || q[0].Count != 1 || q[0].Total != 13*ms || q[0].P50 != 13*ms {
+		t.Errorf("found %+v, expected one request of 13 ms", q)
+	}
+	if _, err := critpath.NewRequest(p, "none"); err == nil {
+		t.Error("a request that is not there has a path")
+	}
+}
+
+// Paths of requests cover them.
+func TestRequestsPartition(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(5, 6))
+	found := 0
+	for i := range 2000 {
+		p := program(t, tracetest.Random(r.IntN).Trace())
+		for _, q := range critpath.NewRequests(p).Requests {
+			found++
+			res, err := critpath.NewRequest(p, q.Name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			self := int64(0)
+			for k := range res.Entries {
+				if partitions(&res.Entries[k]) {
+					self += res.Entries[k].Self
+				}
+			}
+			if self != q.Total || res.T != q.Total {
+				t.Fatalf("program %d: the paths of %s add up to %d, expected %d", i, q.Name, self, q.Total)
+			}
+		}
+	}
+	if found < 100 {
+		t.Errorf("found %d kinds of requests, expected more", found)
 	}
 }

@@ -97,21 +97,27 @@ func (w *walker) last() (id graph.StepID) {
 
 // walk calls f for the pieces of the path, the last one first. Together they are the time from 0 to the end.
 func (w *walker) walk(f func(stretch)) {
-	end := w.p.End
+	at := w.p.End
+	id := w.last()
+	if id != 0 { // what is behind the last goroutine is nobody's
+		if at = w.p.Step(id).At; at < w.p.End {
+			f(stretch{at, w.p.End, 0, true, graph.Unknown})
+		}
+	}
+	w.back(id, at, 0, f)
+}
+
+// back walks from the end of a step, which was at a time, to a time before. What is before a goroutine that nobody is known to have
+// started is nobody's.
+func (w *walker) back(id graph.StepID, end, begin trace.Time, f func(stretch)) {
 	add := func(s stretch) {
-		if s.from < s.to {
+		if s.from = max(s.from, begin); s.from < s.to {
 			f(s)
 		}
 		end = min(end, s.from)
 	}
-	id := w.last()
-	if id == 0 {
-		add(stretch{0, end, 0, true, graph.Unknown})
-		return
-	}
-	add(stretch{w.p.Step(id).At, end, 0, true, graph.Unknown}) // nobody's, behind the last goroutine
-	stopped := false                                           // the step's wait is not on the path
-	for id != 0 {
+	stopped := false // the step's wait is not on the path
+	for id != 0 && end > begin {
 		from := w.begin(id)
 		worked := from + trace.Time(w.p.Step(id).Work)
 		if !stopped {
@@ -129,7 +135,7 @@ func (w *walker) walk(f func(stretch)) {
 		}
 		id = w.starts[w.owner[id]]
 	}
-	add(stretch{0, end, 0, true, graph.Unknown}) // before the first one, or before one that nobody started
+	add(stretch{begin, end, 0, true, graph.Unknown})
 }
 
 // released returns the piece of the path that the wait of a step is, and the step that ended the wait, 0 if the path goes on

@@ -61,6 +61,7 @@ type mine struct {
 	give   StepID   // likewise, where it first ended one
 	waited ObjectID // the objects of these two
 	gave   ObjectID
+	open   []opened // requests
 	did    ObjectID // its last operation was one on this that may end waits behind it
 }
 
@@ -90,7 +91,7 @@ func (b *builder) Create(g, by *replay.G, now trace.Time) {
 		b.gs = append(b.gs, mine{})
 	}
 	m := b.my(g)
-	*m = mine{n: len(b.p.Gs), work: m.work[:0], seen: now, idle: b.idleUntil(now)}
+	*m = mine{n: len(b.p.Gs), work: m.work[:0], open: m.open[:0], seen: now, idle: b.idleUntil(now)}
 	gr := Goroutine{ID: g.ID, By: -1, Created: now, Context: g.Base, System: g.System}
 	if by != nil && !g.System {
 		gr.By = b.my(by).n

@@ -17,7 +17,9 @@ type Program struct {
 	Objects []Object
 	Tokens  int // numbers of tokens are below it
 
-	names map[string]trace.PointID // the first operation of each name
+	// Requests are stretches of goroutines with a name, in the order of their ends.
+	Requests []Request
+	names    map[string]trace.PointID // the first operation of each name
 
 	Operations int // on objects
 	// Notes say what the trace does not tell, and what comes of that. The first one counts most.
@@ -34,6 +36,21 @@ type Goroutine struct {
 	Done    ObjectID // the WaitGroup that its end is an operation on, 0: none
 	System  bool
 }
+
+// Request is something that a goroutine did for somebody outside: a region of the program's, or a call of a handler.
+type Request struct {
+	Name       string
+	Kind       string
+	G          int
+	Begin, End StepID // steps without an effect, where it began and ended
+}
+
+// Kinds of requests.
+const (
+	RequestRegion  = "region"
+	RequestHandler = "handler" // the outermost procedure in a server's goroutine
+	RequestTest    = "test"
+)
 
 // StepID is an index of [Program.Steps]. 0 is none.
 type StepID uint32

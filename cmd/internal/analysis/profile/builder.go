@@ -233,7 +233,7 @@ func (b *builder) countRunnable(g *replay.G, now trace.Time, d int64) {
 }
 
 // Enter counts an entry.
-func (b *builder) Enter(g *replay.G, p trace.PointID) {
+func (b *builder) Enter(g *replay.G, p trace.PointID, _ trace.Time) {
 	if b.r.IsSystem(p) || !b.out(&b.gs[g.Slot]) {
 		b.totals.calls[p]++
 	}

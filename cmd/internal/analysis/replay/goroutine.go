@@ -110,7 +110,7 @@ func (r *Replay) settleRunning(now trace.Time) {
 
 func (r *Replay) enter(g *G, now trace.Time, point trace.PointID) {
 	r.Settle(g, now)
-	r.v.Enter(g, point)
+	r.v.Enter(g, point, now)
 	if len(g.frames) == 0 && r.T.Points[point].Kind == spec.PointProc {
 		r.Groups.list[r.Contexts.list[g.Context].Group].entered(point)
 	}
@@ -148,6 +148,9 @@ func (r *Replay) leave(g *G, now trace.Time) {
 	g.frames = g.frames[:n]
 	if f.spins != g.Spins {
 		r.turn(g, now, g.State, f.spins)
+	}
+	if n == 0 {
+		r.v.Outside(g, now)
 	}
 }
 
@@ -189,7 +192,7 @@ func (r *Replay) create(e *trace.Event) {
 	g.main = e.G == 1 && r.main != trace.NoPoint
 	r.v.Create(g, by, e.Time)
 	if worker {
-		r.v.Enter(g, r.System.Worker)
+		r.v.Enter(g, r.System.Worker, e.Time)
 	}
 }
 

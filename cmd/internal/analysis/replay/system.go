@@ -51,7 +51,7 @@ func (r *Replay) enterSystem(g *G, now trace.Time, p trace.PointID) {
 		return
 	}
 	r.Settle(g, now)
-	r.v.Enter(g, p)
+	r.v.Enter(g, p, now)
 	g.frames = append(g.frames, frame{g.Context, g.Spins})
 	g.Context = r.into(g.Context, p)
 }

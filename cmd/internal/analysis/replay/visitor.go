@@ -19,7 +19,9 @@ type Visitor interface {
 	Turn(g *G, now trace.Time, to trace.State, keeps bool)
 	// Enter is called when a goroutine has entered a procedure or loop, of the program's or of
 	// the system's.
-	Enter(g *G, point trace.PointID)
+	Enter(g *G, point trace.PointID, now trace.Time)
+	// Outside is called when a goroutine has left the last procedure or loop that it had entered itself.
+	Outside(g *G, now trace.Time)
 	// Region is called when a goroutine has begun a region, or ended one that it entered at
 	// since.
 	Region(g *G, span SpanID, begins bool, since, now trace.Time)
@@ -68,7 +70,10 @@ func (Nop) Segment(*G, trace.Time, trace.Time) {}
 func (Nop) Turn(*G, trace.Time, trace.State, bool) {}
 
 // Enter does nothing.
-func (Nop) Enter(*G, trace.PointID) {}
+func (Nop) Enter(*G, trace.PointID, trace.Time) {}
+
+// Outside does nothing.
+func (Nop) Outside(*G, trace.Time) {}
 
 // Region does nothing.
 func (Nop) Region(*G, SpanID, bool, trace.Time, trace.Time) {}

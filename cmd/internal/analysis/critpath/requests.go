@@ -1,0 +1,113 @@
+package critpath
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"qinst.dev/cmd/internal/analysis/graph"
+	"qinst.dev/cmd/internal/trace"
+)
+
+// Requests are all requests of one name.
+type Requests struct {
+	Name  string `json:"name"`
+	Kind  string `json:"kind"`
+	Count int    `json:"count"`
+	Total int64  `json:"total_ns"`
+	P50   int64  `json:"p50_ns"`
+	P99   int64  `json:"p99_ns"`
+}
+
+// NewRequests lists the requests of a program, those first that took most time in all.
+func NewRequests(p *graph.Program) *Result {
+	r := &Result{Version: Version, T: int64(p.End), Procs: p.Procs, Events: p.R.Events, Operations: p.Operations, Path: []Piece{}, Entries: []Entry{}, Notes: append([]string{}, p.Notes...)}
+	index := map[string]int{}
+	var took [][]int64
+	for i := range p.Requests {
+		q := &p.Requests[i]
+		k, ok := index[q.Name]
+		if !ok {
+			k = len(r.Requests)
+			index[q.Name] = k
+			r.Requests, took = append(r.Requests, Requests{Name: q.Name, Kind: q.Kind}), append(took, nil)
+		}
+		r.Requests[k].Count++
+		r.Requests[k].Total += lasted(p, q)
+		took[k] = append(took[k], lasted(p, q))
+	}
+	for k := range r.Requests {
+		slices.Sort(took[k])
+		r.Requests[k].P50, r.Requests[k].P99 = quantile(took[k], 0.5), quantile(took[k], 0.99)
+	}
+	slices.SortStableFunc(r.Requests, func(a, b Requests) int {
+		return cmp.Or(cmp.Compare(b.Total, a.Total), cmp.Compare(a.Name, b.Name))
+	})
+	if len(r.Requests) == 0 {
+		r.Notes = append(r.Notes, "found no requests: neither regions of runtime/trace, nor traced calls of handlers of net/http or grpc, nor tests")
+	}
+	return r
+}
+
+func lasted(p *graph.Program, q *graph.Request) int64 {
+	return int64(p.Step(q.End).At - p.Step(q.Begin).At)
+}
+
+// quantile is a value of a sorted list, 0 if it is empty.
+func quantile(list []int64, q float64) int64 {
+	if len(list) == 0 {
+		return 0
+	}
+	return list[min(int(q*float64(len(list))), len(list)-1)]
+}
+
+// tailShare is the share of requests that are the slowest ones.
+const tailShare = 0.01
+
+// NewRequest finds the paths of all requests of a name, and adds them up. A request's path never leaves its time: what it waited for
+// before it began is not its own.
+func NewRequest(p *graph.Program, name string) (*Result, error) {
+	all := NewRequests(p)
+	of := slices.IndexFunc(all.Requests, func(r Requests) bool { return r.Name == name })
+	if of < 0 {
+		return nil, fmt.Errorf("found no request %q: see -requests", name)
+	}
+	all.Requests, all.T = all.Requests[of:of+1], all.Requests[of].Total
+	b := &builder{p: p, r: p.R, res: all, index: map[line]int{}}
+	b.holds = newHolds(b)
+	w := newWalker(p)
+	var took []int64
+	for i := range p.Requests {
+		if q := &p.Requests[i]; q.Name == name {
+			took = append(took, lasted(p, q))
+		}
+	}
+	slices.Sort(took)
+	slow := took[len(took)-max(1, int(tailShare*float64(len(took))))]
+	for i := range p.Requests {
+		q := &p.Requests[i]
+		if q.Name != name {
+			continue
+		}
+		begin, end := p.Step(q.Begin).At, p.Step(q.End).At
+		w.back(q.End, end, begin, func(s stretch) {
+			g := w.owner[s.step]
+			b.other, b.tail = s.step != 0 && !startedBy(p, int(g), q.G, begin), int64(end-begin) >= slow
+			b.piece(s, g)
+		})
+	}
+	b.finish()
+	all.Path = []Piece{}
+	return all, nil
+}
+
+// startedBy reports whether a goroutine is another one, or was started by it, however indirectly, since a time.
+func startedBy(p *graph.Program, g, by int, since trace.Time) bool {
+	for g != by {
+		if g < 0 || p.Gs[g].Created < since {
+			return false
+		}
+		g = p.Gs[g].By
+	}
+	return true
+}

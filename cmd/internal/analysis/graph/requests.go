@@ -1,0 +1,83 @@
+package graph
+
+import (
+	"qinst.dev/cmd/internal/analysis/replay"
+	"qinst.dev/cmd/internal/trace"
+)
+
+// opened is a request that is not over.
+type opened struct {
+	name, kind string
+	begin      StepID
+}
+
+// servers are the functions of goroutines whose outermost procedures are calls of handlers, or tests.
+var servers = map[string]string{
+	"net/http.(*conn).serve":                                RequestHandler,
+	"net/http.(*http2serverConn).runHandler":                RequestHandler,
+	"net/http/internal/http2.(*serverConn).runHandler":      RequestHandler,
+	"golang.org/x/net/http2.(*serverConn).runHandler":       RequestHandler,
+	"google.golang.org/grpc.(*Server).serveStreams.func2.1": RequestHandler,
+	"google.golang.org/grpc.(*Server).serverWorker":         RequestHandler,
+	"testing.tRunner":         RequestTest,
+	"testing.(*B).launch":     RequestTest,
+	"testing.(*B).run1.func1": RequestTest,
+}
+
+// mostRequests bounds Program.Requests.
+const mostRequests = 1 << 22
+
+// begin opens a request.
+func (b *builder) begin(g *replay.G, now trace.Time, name, kind string) {
+	b.r.Settle(g, now)
+	m := b.my(g)
+	m.open = append(m.open, opened{name, kind, b.step(g, now, Step{Kind: Operate})})
+}
+
+// end closes the last one of a kind and, of a region, of a name.
+func (b *builder) end(g *replay.G, now trace.Time, name, kind string) {
+	m := b.my(g)
+	for i := len(m.open) - 1; i >= 0; i-- {
+		o := m.open[i]
+		if o.kind != kind || name != "" && o.name != name {
+			continue
+		}
+		m.open = append(m.open[:i], m.open[i+1:]...)
+		if len(b.p.Requests) < mostRequests {
+			b.r.Settle(g, now)
+			b.p.Requests = append(b.p.Requests, Request{o.name, kind, m.n, o.begin, b.step(g, now, Step{Kind: Operate})})
+		}
+		return
+	}
+}
+
+// Enter opens a request where a server's goroutine calls a handler.
+func (b *builder) Enter(g *replay.G, point trace.PointID, now trace.Time) {
+	group := b.r.Contexts.Node(g.Base).Group
+	if g.Depth() > 0 || g.System || group == replay.NoGroup || b.r.IsSystem(point) {
+		return
+	}
+	if kind := servers[b.r.Groups.Group(group).Func]; kind != "" {
+		b.begin(g, now, b.r.T.Points[point].Name, kind)
+	}
+}
+
+// Outside closes it.
+func (b *builder) Outside(g *replay.G, now trace.Time) {
+	if m := b.my(g); len(m.open) > 0 {
+		b.end(g, now, "", RequestHandler)
+		b.end(g, now, "", RequestTest)
+	}
+}
+
+// Region opens and closes those of the program's own, but for those that stand for processors.
+func (b *builder) Region(g *replay.G, span replay.SpanID, begins bool, _, now trace.Time) {
+	name := b.r.Spans.Span(span).Name
+	switch {
+	case b.virtual > 0 && (name == replay.VirtualRun || name == replay.VirtualReady):
+	case begins:
+		b.begin(g, now, name, RequestRegion)
+	default:
+		b.end(g, now, name, RequestRegion)
+	}
+}
