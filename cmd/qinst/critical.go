@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -22,12 +23,12 @@ type replayFlags struct {
 	asJSON bool
 }
 
-func (f *replayFlags) define(fs *flagSet) {
-	f.policy = string(predict.Sharing)
+func (f *replayFlags) define(fs *flagSet, policy predict.Policy) {
+	f.policy = string(policy)
 	fs.group("Form")
 	fs.boolean(&f.asJSON, "json", "print one JSON object")
 	fs.group("Interpretation")
-	fs.text(&f.policy, "policy", "how goroutines get processors: `ps`, all that could run share them evenly; fifo, each keeps one until it waits")
+	fs.text(&f.policy, "policy", "how goroutines get processors: `ps`, all that could run share them evenly; fifo, each keeps one until it waits; go, as Go's scheduler does")
 	fs.number(&f.vcpu, "vcpu", "the program hands out `n` processors of its own: regions named \"vcpu\" are running, \"vready\" ready (default: none)")
 }
 
@@ -37,7 +38,7 @@ func (f *replayFlags) check(command string) (predict.Policy, error) {
 			return p, nil
 		}
 	}
-	return "", usageError{fmt.Errorf("%s: found -policy=%s, expected ps or fifo", command, f.policy)}
+	return "", usageError{fmt.Errorf("%s: found -policy=%s, expected ps, fifo or go", command, f.policy)}
 }
 
 // build reads a trace, or a part of it.
@@ -66,7 +67,7 @@ func setupCritical(fs *flagSet) action {
 	f, procs := replayFlags{}, ""
 	request, requests := "", false
 	var from, to time.Duration
-	f.define(fs)
+	f.define(fs, predict.Sharing)
 	fs.text(&procs, "procs", "the path of the run on `n` processors, which is computed, or on as many as goroutines (max); default: that of the run as it was")
 	fs.group("Part of the trace")
 	fs.boolean(&requests, "requests", "list requests: regions of runtime/trace, calls of handlers of net/http and grpc, tests")
@@ -76,6 +77,9 @@ func setupCritical(fs *flagSet) action {
 		policy, err := f.check("critical")
 		if err != nil {
 			return err
+		}
+		if policy == predict.Go {
+			return usageError{errors.New("critical: found -policy=go, expected ps or fifo: weights are of runs without chance")}
 		}
 		o := critpath.Options{Policy: policy, Max: procs == "max", AsRun: procs == ""}
 		if n, err := strconv.Atoi(procs); err == nil && n > 0 {
@@ -114,7 +118,7 @@ func setupCritical(fs *flagSet) action {
 // setupPredict shows how long a program would take on other numbers of processors, or changed.
 func setupPredict(fs *flagSet) action {
 	f, ask := replayFlags{}, predict.Ask{}
-	f.define(fs)
+	f.define(fs, predict.Go)
 	fs.group("What is predicted")
 	fs.function("procs", "numbers of processors, separated by commas: `1,2,4` (default: up to twice those of the run)", func(s string) error {
 		ask.Procs = nil

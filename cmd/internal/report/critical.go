@@ -103,9 +103,10 @@ func Predict(r *predict.Result) *doc.Doc {
 	}
 	unexplained(s, r.Unexplained, r.Recorded.T)
 	s.Say("Recorded on %s: %s; computed from that:", processors(r.Recorded.Procs), measure.Time(r.Recorded.T))
-	t := doc.NewTable("processors", "time", "speed-up", "in use", "ps", "fifo")
+	t := doc.NewTable("processors", "time", "of 9 in 10 runs", "speed-up", "in use", "ps", "fifo", "go")
 	for _, of := range r.Runs {
-		t.Row(fmt.Sprint(of.Procs), doc.Time(of.T), fmt.Sprintf("%.2f", of.Speedup), fmt.Sprintf("%.0f %%", of.Utilization*100), doc.Time(of.Policies[predict.Sharing]), doc.Time(of.Policies[predict.List]))
+		t.Row(fmt.Sprint(of.Procs), doc.Time(of.T), measure.Time(of.Lo)+" to "+measure.Time(of.Hi), fmt.Sprintf("%.2f", of.Speedup), fmt.Sprintf("%.0f %%", of.Utilization*100),
+			doc.Time(of.Policies[predict.Sharing]), doc.Time(of.Policies[predict.List]), doc.Time(of.Policies[predict.Go]))
 	}
 	s.Table(t)
 	s.Say("With as many processors as goroutines it takes %s, on one %s.", measure.Time(r.TInf), measure.Time(r.T1))

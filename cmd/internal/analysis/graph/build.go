@@ -409,6 +409,7 @@ func (b *builder) finish() {
 		b.step(g, b.p.End, Step{Kind: Cut})
 	}
 	b.p.Procs = b.procs()
+	b.p.WakeUp = b.wakeUp()
 	b.groups()
 	for i := range b.p.Objects {
 		o := &b.p.Objects[i]
@@ -471,6 +472,28 @@ func (b *builder) needs(added []int64) {
 		j := b.p.Step(joins[at])
 		j.Wait = added[j.Obj]
 	}
+}
+
+// usualWakeUp is what a wake-up takes if the trace has none, in ns.
+const usualWakeUp = 5000
+
+// wakeUp is the median of the wake-ups: of waits for a processor while one was idle.
+func (b *builder) wakeUp() int64 {
+	const most = 1 << 16
+	var list []int64
+	for id := StepID(1); int(id) < b.p.Steps.Len() && len(list) < most; id++ {
+		if s := b.p.Step(id); s.Kind == Ready && s.Wait > 0 {
+			list = append(list, s.Wait)
+		}
+	}
+	if len(list) == 0 {
+		if b.virtual > 0 {
+			return 0
+		}
+		return usualWakeUp
+	}
+	slices.Sort(list)
+	return list[len(list)/2]
 }
 
 // operated reports whether an operation was seen that goroutines may wait for.

@@ -21,7 +21,9 @@ type Program struct {
 	Requests []Request
 	names    map[string]trace.PointID // the first operation of each name
 
-	Operations int // on objects
+	Operations int   // on objects
+	WakeUp     int64 // ns that half of all wake-ups took at most
+
 	// Notes say what the trace does not tell, and what comes of that. The first one counts most.
 	Notes []string
 }

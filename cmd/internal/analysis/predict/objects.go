@@ -26,11 +26,18 @@ func (o *object) part(w waiter) *object {
 	if o.has == nil {
 		o.has = map[int32]int32{}
 	}
-	if w.op == graph.Lock || w.op == graph.RLock {
-		o.has[w.g] = int32(o.next)
-		o.next = (o.next + 1) % len(o.parts)
+	part, ok := o.has[w.g]
+	switch w.op {
+	case graph.Lock, graph.RLock:
+		if !ok { // else it was woken to try again
+			part = int32(o.next)
+			o.has[w.g] = part
+			o.next = (o.next + 1) % len(o.parts)
+		}
+	default:
+		delete(o.has, w.g)
 	}
-	return &o.parts[o.has[w.g]]
+	return &o.parts[part]
 }
 
 type waiter struct {
@@ -43,6 +50,9 @@ type waiter struct {
 func (s *sim) operate(g int32, step *graph.Step) bool {
 	w := waiter{g, step.Op, step.Wait}
 	o := s.objects[step.Obj].part(w)
+	if s.sched != nil && o.readers == 0 && step.Op == graph.Lock {
+		return s.sched.lock(o, g)
+	}
 	switch step.Op {
 	case graph.Lock, graph.RLock:
 		o.queue = append(o.queue, w)
@@ -51,6 +61,10 @@ func (s *sim) operate(g int32, step *graph.Step) bool {
 			return s.block(g)
 		}
 	case graph.Unlock:
+		if s.sched != nil {
+			s.sched.unlock(o)
+			break
+		}
 		o.writer = false
 		s.grant(o, -1)
 	case graph.RUnlock:

@@ -36,6 +36,8 @@ type Recorded struct {
 type Of struct {
 	Procs       int              `json:"procs"`
 	T           int64            `json:"t_ns"`
+	Lo          int64            `json:"lo_ns"`       // 9 runs of 10 take as long at least, as far as lengths differ within the recorded one
+	Hi          int64            `json:"hi_ns"`       // and at most
 	Speedup     float64          `json:"speedup"`     // over one processor
 	Utilization float64          `json:"utilization"` // share of the processors' time that is work
 	Policies    map[Policy]int64 `json:"policies"`
@@ -76,9 +78,11 @@ func New(p *graph.Program, a Ask) *Result {
 			a.Procs = append(a.Procs, n)
 		}
 	}
+	lengths := newDrawn(p)
 	for _, n := range a.Procs {
 		run := at(n, a.Policy, Options{})
-		of := Of{Procs: n, T: round(run.T), Policies: map[Policy]int64{}}
+		about := lengths.interval(p, Options{Procs: n, Policy: a.Policy})
+		of := Of{Procs: n, T: round(run.T), Lo: max(0, round(run.T-about)), Hi: round(run.T + about), Policies: map[Policy]int64{}}
 		if run.T > 0 {
 			of.Speedup, of.Utilization = thousandths(one.T/run.T), thousandths(run.Busy/run.T/float64(n))
 		}

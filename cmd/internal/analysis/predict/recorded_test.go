@@ -96,7 +96,7 @@ func TestTruths(t *testing.T) {
 		{"W4", func() []tracetest.Thread { return pipeline(20, 2, 5, 3) }, 3, 105},
 		{"W5 saturated", func() []tracetest.Thread { return convoy(8, 50, 4, 1) }, 8, 404},
 		{"W5 not saturated", func() []tracetest.Thread { return convoy(4, 50, 10, 1) }, 4, 553},
-		{"W5 on one", func() []tracetest.Thread { return convoy(4, 5, 2, 1) }, 1, 60},
+		{"W5 on one", func() []tracetest.Thread { return convoy(4, 5, 2, 2) }, 1, 80},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for _, recorded := range []int{1, 2, 8} {

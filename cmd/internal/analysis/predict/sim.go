@@ -11,10 +11,11 @@ type Policy string
 const (
 	Sharing Policy = "ps"   // all that could run share them evenly
 	List    Policy = "fifo" // each keeps one until it waits; who could run first is next
+	Go      Policy = "go"   // as Go's scheduler does; see scheduler
 )
 
 // Policies are all of them.
-var Policies = []Policy{Sharing, List}
+var Policies = []Policy{Sharing, List, Go}
 
 // Options of a run.
 type Options struct {
@@ -28,7 +29,8 @@ type Options struct {
 	// Capped are channels of another capacity, Cap.
 	Capped map[graph.ObjectID]bool
 	Cap    int
-	Keep   bool // what weights and the path need
+	Seed   uint64 // of Go's scheduler, which steals at random
+	Keep   bool   // what weights and the path need
 	// Toward gives by how much the length of a step's work changes, to see how T does: see [Run.Slope]. nil: not at all.
 	Toward func(graph.StepID) float64
 }
@@ -83,6 +85,7 @@ type sim struct {
 	blocked []int32 // goroutines that wait, in order; some do no longer
 	main    int32
 	over    bool
+	sched   *scheduler // of policy Go
 	run     Run
 }
 
@@ -92,6 +95,12 @@ type simG struct {
 	also    int32        // another one that waits for its token, and 1
 	waits   bool
 	started bool
+
+	// Under policy Go:
+	proc  int32   // that it runs on
+	rest  float64 // of its step's work, once it has begun
+	again bool    // it has worked, and takes its step once more: it was woken for a lock that somebody else may take
+	since float64 // it has waited for that
 }
 
 // Simulate runs a program.
@@ -109,6 +118,9 @@ func Simulate(p *graph.Program, o Options) *Run {
 		if o.Split[graph.ObjectID(i)] {
 			ob.parts = make([]object, o.Parts)
 		}
+	}
+	if o.Policy == Go {
+		s.sched = newScheduler(s)
 	}
 	s.log(node{from: -1})
 	for i := range p.Gs {
@@ -133,7 +145,7 @@ func Simulate(p *graph.Program, o Options) *Run {
 func rate(n int, procs float64) float64 { return max(1, float64(n)/procs) }
 
 func (s *sim) rate() float64 {
-	if s.o.Policy == List {
+	if s.o.Policy != Sharing {
 		return 1
 	}
 	return rate(s.n, s.procs)
@@ -183,6 +195,9 @@ func (s *sim) next() bool {
 
 // event ends a goroutine's work or delay.
 func (s *sim) event(e entry, real bool) {
+	if s.sched != nil && s.sched.event(e, real) {
+		return
+	}
 	g := &s.gs[e.g]
 	s.log(node{len: e.len, from: g.from, step: g.step, g: e.g, real: real, at: s.t.at})
 	if real {
@@ -215,14 +230,24 @@ func (s *sim) wake(g int32) {
 
 // enqueue lets a goroutine run as soon as it may.
 func (s *sim) enqueue(g int32) {
-	if s.o.Policy == List {
+	switch s.o.Policy {
+	case List:
 		s.ready = append(s.ready, g)
 		s.dispatch()
-		return
+	case Go:
+		s.sched.ready(g)
+	default:
+		s.goOn(g)
 	}
+}
+
+// goOn lets a goroutine run.
+func (s *sim) goOn(g int32) {
 	s.n++
 	s.gs[g].from = s.node
-	s.works(g)
+	if !s.works(g) {
+		s.steps(g)
+	}
 }
 
 // dispatch gives free processors to those that are ready.
@@ -231,27 +256,31 @@ func (s *sim) dispatch() {
 		g := s.ready[0]
 		s.ready = s.ready[1:]
 		s.free--
-		s.n++
-		s.gs[g].from = s.node
-		s.works(g)
+		s.goOn(g)
 	}
 }
 
 // leave takes a goroutine from its processor.
-func (s *sim) leave() {
+func (s *sim) leave(g int32) {
 	s.n--
-	if s.o.Policy == List {
+	switch s.o.Policy {
+	case List:
 		s.free++
 		s.dispatch()
+	case Go:
+		s.sched.left(s.gs[g].proc)
 	}
 }
 
-// works begins the work of a goroutine's step; if there is none it takes the step.
-func (s *sim) works(g int32) {
+// works begins the work of a goroutine's step, and reports whether there is any.
+func (s *sim) works(g int32) bool {
 	x := &s.gs[g]
-	if x.step == 0 {
-		s.leave() // its steps are not known
-		return
+	if x.step == 0 || x.again {
+		return false
+	}
+	if x.rest > 0 {
+		s.sched.run(g)
+		return true
 	}
 	length, d := float64(s.p.Step(x.step).Work), 0.
 	if s.o.Length != nil {
@@ -261,27 +290,35 @@ func (s *sim) works(g int32) {
 		d = s.o.Toward(x.step)
 	}
 	if length == 0 && d == 0 {
-		s.steps(g)
-		return
+		return false
 	}
 	s.run.Busy += length
+	if s.sched != nil {
+		x.rest = length
+		s.sched.run(g)
+		return true
+	}
 	s.work.push(entry{instant{s.v.at + length, s.v.d + d}, length, g})
+	return true
 }
 
-// steps takes the step at whose end a goroutine is, and begins the next one.
+// steps takes the step at whose end a goroutine is, and those behind it up to the next work.
 func (s *sim) steps(g int32) {
 	x := &s.gs[g]
-	step := s.p.Step(x.step)
-	goes := s.take(g, step)
-	if s.over {
-		return
+	for x.step != 0 {
+		step := s.p.Step(x.step)
+		x.again = false
+		if goes := s.take(g, step); s.over {
+			return
+		} else if !goes {
+			break
+		}
+		x.step, x.from = step.Next, s.node
+		if s.works(g) {
+			return
+		}
 	}
-	if !goes {
-		s.leave()
-		return
-	}
-	x.step, x.from = step.Next, s.node
-	s.works(g)
+	s.leave(g) // it waits, it has ended, or what it did then is not known
 }
 
 // take does what ends a step, and reports whether the goroutine goes on.
@@ -297,7 +334,7 @@ func (s *sim) take(g int32, step *graph.Step) bool {
 		s.begin(int32(step.Arg))
 		return true
 	case graph.Delay, graph.Ready:
-		if step.Wait == 0 {
+		if step.Wait == 0 || step.Kind == graph.Ready && s.sched != nil { // which wakes processors itself
 			return true
 		}
 		s.delay(g, float64(step.Wait))

@@ -1,0 +1,216 @@
+package predict
+
+import (
+	"math/rand/v2"
+	"slices"
+
+	"qinst.dev/cmd/internal/analysis/graph"
+)
+
+// scheduler is Go's, as far as it decides who runs. Each processor has a queue of its own, and a place for the goroutine that was made ready last, which is next.
+// A processor with nothing to do takes from a queue for all, then half of another one's queue, which is chosen at random. One that is idle is
+// woken when a goroutine becomes ready, one at a time; that takes a while. Who has run for 10 ms goes to the end of the queue for all if anybody waits.
+//
+// A mutex that is given back is nobody's: the goroutine that is woken for it may find it taken, and then waits as the first one. When it has waited
+// for more than a millisecond it gets the mutex when that is next given back.
+type scheduler struct {
+	s      *sim
+	procs  []processor
+	at     int32 // the processor on which something happens, -1: none
+	global []int32
+	rand   *rand.Rand
+	waking bool // a processor is being woken
+	wakes  float64
+}
+
+type processor struct {
+	g     int32 // that it runs, -1: none
+	next  int32 // -1: none
+	queue []int32
+	until float64 // of the goroutine's time
+}
+
+const (
+	sliceNS  = 10e6
+	starveNS = 1e6
+)
+
+func newScheduler(s *sim) *scheduler {
+	c := &scheduler{s: s, procs: make([]processor, int(s.procs)), at: -1, rand: rand.New(rand.NewPCG(s.o.Seed, 1)), wakes: float64(s.p.WakeUp)}
+
+	for i := range c.procs {
+		c.procs[i] = processor{g: -1, next: -1}
+	}
+	return c
+}
+
+// event processes those that only this policy has, and reports whether this was one: a processor is awake, or a goroutine's time is over.
+func (c *scheduler) event(e entry, real bool) bool {
+	if e.g < 0 {
+		c.awake(-1 - e.g)
+		return true
+	}
+	x := &c.s.gs[e.g]
+	if real {
+		c.at = -1
+		return false
+	}
+	c.at = x.proc
+	if x.rest -= e.len; x.rest > 0 {
+		p := &c.procs[x.proc]
+		if !c.waits() {
+			p.until = c.s.t.at + sliceNS
+			c.run(e.g)
+			return true
+		}
+		c.global = append(c.global, e.g)
+		c.s.n--
+		c.left(x.proc)
+		return true
+	}
+	x.rest = 0
+	return false
+}
+
+// waits reports whether any goroutine waits for a processor.
+func (c *scheduler) waits() bool {
+	return len(c.global) > 0 || slices.ContainsFunc(c.procs, func(p processor) bool { return p.next >= 0 || len(p.queue) > 0 })
+}
+
+// ready makes a goroutine ready on the processor at hand.
+func (c *scheduler) ready(g int32) {
+	if c.at < 0 {
+		c.global = append(c.global, g)
+	} else {
+		p := &c.procs[c.at]
+		if p.next >= 0 {
+			p.queue = append(p.queue, p.next)
+		}
+		p.next = g
+	}
+	c.wake()
+}
+
+// wake wakes an idle processor, if none is being woken.
+func (c *scheduler) wake() {
+	if c.waking {
+		return
+	}
+	for i := range c.procs {
+		if p := &c.procs[i]; p.g < 0 && int32(i) != c.at {
+			c.waking = true
+			c.s.delays.push(entry{instant{c.s.t.at + c.wakes, 0}, 0, -1 - int32(i)})
+			return
+		}
+	}
+}
+
+// awake lets a processor look for work. If there is more, another one is woken.
+func (c *scheduler) awake(i int32) {
+	c.waking = false
+	if c.procs[i].g >= 0 {
+		return
+	}
+	if c.at = i; c.look(i) && c.waits() {
+		c.at = -1
+		c.wake()
+	}
+}
+
+// left gives a processor that a goroutine has left to another one.
+func (c *scheduler) left(i int32) {
+	c.procs[i].g = -1
+	c.look(i)
+}
+
+// look runs the next goroutine on a processor, and reports whether there was one.
+func (c *scheduler) look(i int32) bool {
+	p := &c.procs[i]
+	g, inherits := p.next, p.next >= 0
+	switch {
+	case inherits:
+		p.next = -1
+	case len(p.queue) > 0:
+		g, p.queue = p.queue[0], p.queue[1:]
+	case len(c.global) > 0:
+		g, c.global = c.global[0], c.global[1:]
+	default:
+		g = c.steal(i)
+	}
+	if g < 0 {
+		return false
+	}
+	if now := c.s.t.at; !inherits || p.until <= now {
+		p.until = now + sliceNS
+	}
+	p.g, c.s.gs[g].proc = g, i
+	was := c.at
+	c.at = i
+	c.s.goOn(g)
+	c.at = was
+	return true
+}
+
+// steal takes half of another processor's queue, or the goroutine that is next there; -1: there is nothing.
+func (c *scheduler) steal(i int32) int32 {
+	first := c.rand.IntN(len(c.procs))
+	for k := range c.procs {
+		v := &c.procs[(first+k)%len(c.procs)]
+		if n := (len(v.queue) + 1) / 2; n > 0 {
+			g := v.queue[0]
+			c.procs[i].queue = append(c.procs[i].queue, v.queue[1:n]...)
+			v.queue = v.queue[n:]
+			return g
+		}
+	}
+	for k := range c.procs {
+		if v := &c.procs[(first+k)%len(c.procs)]; v.next >= 0 {
+			g := v.next
+			v.next = -1
+			return g
+		}
+	}
+	return -1
+}
+
+// run lets a goroutine work on, until its work or its time is over.
+func (c *scheduler) run(g int32) {
+	x := &c.s.gs[g]
+	length := min(x.rest, max(c.procs[x.proc].until-c.s.t.at, 1))
+	c.s.work.push(entry{instant{c.s.v.at + length, 0}, length, g})
+}
+
+// lock takes a mutex, and reports whether it could.
+func (c *scheduler) lock(o *object, g int32) bool {
+	x := &c.s.gs[g]
+	if !o.writer && o.readers == 0 {
+		o.writer, x.since = true, 0
+		return true
+	}
+	if x.since == 0 {
+		x.since = c.s.t.at + 1 // 0 is no time
+		o.queue = append(o.queue, waiter{g: g, op: graph.Lock})
+	} else {
+		o.queue = slices.Insert(o.queue, 0, waiter{g: g, op: graph.Lock})
+	}
+	return c.s.block(g)
+}
+
+// unlock gives a mutex back, to nobody unless who is first has waited for long.
+func (c *scheduler) unlock(o *object) {
+	o.writer = false
+	if len(o.queue) == 0 || o.queue[0].op != graph.Lock {
+		c.s.grant(o, -1)
+		return
+	}
+	g := o.queue[0].g
+	o.queue = o.queue[1:]
+	x := &c.s.gs[g]
+	if c.s.t.at+1-x.since > starveNS {
+		o.writer, x.since = true, 0
+		c.s.wake(g)
+		return
+	}
+	x.waits, x.again = false, true
+	c.ready(g)
+}
