@@ -30,11 +30,18 @@ func Critical(r *critpath.Result) *doc.Doc {
 		if d := e.WeightedRight - e.Weighted; max(d, -d) > r.Replay/100 {
 			worth.Text = fmt.Sprintf("%s to %s", measure.Time(min(e.Weighted, e.WeightedRight)), measure.Time(max(e.Weighted, e.WeightedRight)))
 		}
-		t.Row(doc.Name(e.Name, loopWidth), doc.Time(e.Self), doc.Share(e.Self, r.T), doc.Time(e.Inclusive), worth, doc.Share(e.Weighted, r.Replay),
+		self := doc.Time(e.Self)
+		if e.Interval != nil {
+			self.Text = "~" + self.Text
+		}
+		t.Row(doc.Name(e.Name, loopWidth), self, doc.Share(e.Self, r.T), doc.Time(e.Inclusive), worth, doc.Share(e.Weighted, r.Replay),
 			doc.Time(e.WeightedInclusive), doc.Share(e.WeightedInclusive, r.Replay), doc.Time(e.Work))
 	}
 	s.Table(t)
 	views(s, r)
+	if slices.ContainsFunc(r.Entries, func(e critpath.Entry) bool { return e.Interval != nil }) {
+		s.Note("Lines with ~ are estimates by samples, because calls were counted and not traced; -json has their 95 %% intervals.")
+	}
 	s.Note("Worth is what the run becomes shorter by for each ns that the work does, times its length: a tenth less work gains a tenth of it, as long as nothing else comes onto the path.")
 	unexplained(s, r.T-r.Replay, r.T)
 	for _, n := range r.Notes {

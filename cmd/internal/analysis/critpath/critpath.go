@@ -66,7 +66,9 @@ type Entry struct {
 	Entries   int   `json:"entries"`      // pieces of the path
 	Self      int64 `json:"self_ns"`      // on the path
 	Inclusive int64 `json:"inclusive_ns"` // likewise, with what it calls and starts
-	Work      int64 `json:"work_ns"`      // of processors, on the path and off it
+	// Interval is that of Self, if samples divided it: 95 of 100 times it is right.
+	Interval *[2]int64 `json:"interval,omitempty"`
+	Work     int64     `json:"work_ns"` // of processors, on the path and off it
 
 	// What the run would become shorter by if the entry took no time, as far as that is told by its first moments: dT/dx of all that it
 	// does, times its length. Where it goes on at that rate depends on others: see what-if.
@@ -139,6 +141,7 @@ type builder struct {
 	views   [][]int // likewise, of other kinds
 	holds   *holds
 	path    pieces
+	dealt   [][]portion // by context
 
 	other, tail bool // what the piece at hand is of; see NewRequest
 }
@@ -177,7 +180,12 @@ func (p *pieces) shorten() {
 }
 
 // sums are the weights of an entry, before they are rounded.
-type sums struct{ weighted, right, inclusive float64 }
+type sums struct {
+	weighted, right, inclusive float64
+	self, within, other, tail  float64 // on the path
+	work                       float64 // on it or off it
+	doubt                      map[replay.ContextID]dealt
+}
 
 // piece adds a stretch of the path, whose work was done in several contexts: in which order is not known any more.
 func (b *builder) piece(s stretch, g int32) {
@@ -185,23 +193,13 @@ func (b *builder) piece(s stretch, g int32) {
 	if s.step != 0 {
 		id = b.p.Gs[g].ID
 	}
-	add := func(i int, from, to trace.Time) {
-		e := &b.res.Entries[i]
-		e.Entries++
-		e.Self += int64(to - from)
-		if b.other {
-			e.Other += int64(to - from)
-		}
-		if b.tail {
-			e.Tail += int64(to - from)
-		}
-		b.path.add(piece{from, to, id, i})
-	}
 	if s.delay {
 		if s.cause == graph.Unknown {
 			b.res.Untraced += int64(s.to - s.from)
 		}
-		add(b.entry(line{kind: KindWait, of: int64(s.cause)}), s.from, s.to)
+		i := b.entry(line{KindWait, int64(s.cause)})
+		b.onPath(i, float64(s.to-s.from))
+		b.path.add(piece{s.from, s.to, id, i})
 		return
 	}
 	parts := b.p.PartsOf(s.step)
@@ -209,40 +207,70 @@ func (b *builder) piece(s stretch, g int32) {
 	for k := len(parts) - 1; k >= 0; k-- { // backwards, as the path is walked
 		done += parts[k].Ns
 		from := s.to - trace.Time(round(float64(s.to-s.from)*float64(done)/float64(all)))
-		add(b.self(parts[k].Context), from, to)
-		for _, i := range b.in(parts[k].Context) {
-			b.res.Entries[i].Inclusive += int64(to - from)
-		}
-		for _, i := range b.seen(parts[k].Context) {
-			b.view(i, to-from)
-		}
+		b.path.add(piece{from, to, id, b.work(parts[k].Context, float64(to-from))})
 		to = from
 	}
 	for _, i := range b.holds.under(s.step) {
-		b.view(i, s.to-s.from)
+		b.onPath(i, float64(s.to-s.from))
 	}
 }
 
-// view adds to an entry that is none of the partition.
-func (b *builder) view(i int, ns trace.Time) {
-	e := &b.res.Entries[i]
+// work adds work in a context that is on the path, and returns the procedure that did most of it.
+func (b *builder) work(c replay.ContextID, ns float64) (most int) {
+	portions := b.portions(c)
+	share := 0.
+	for k := range portions {
+		p := &portions[k]
+		if p.share > share {
+			most, share = p.self, p.share
+		}
+		b.onPath(p.self, ns*p.share)
+		b.doubt(c, p, ns*p.share)
+		for _, i := range p.in {
+			b.sums[i].within += ns * p.share
+		}
+	}
+	for _, i := range b.seen(c) {
+		b.onPath(i, ns)
+		b.sums[i].within += ns
+	}
+	return most
+}
+
+// onPath adds to an entry's time on the path.
+func (b *builder) onPath(i int, ns float64) {
+	e, s := &b.res.Entries[i], &b.sums[i]
 	e.Entries++
-	e.Self += int64(ns)
-	e.Inclusive += int64(ns)
+	s.self += ns
+	if e.Kind == KindWait || e.Kind == KindSync {
+		s.within += ns
+	}
+	if b.other {
+		s.other += ns
+	}
+	if b.tail {
+		s.tail += ns
+	}
 }
 
 // weights adds up those of all pieces of work.
 func (b *builder) weights() {
 	for s := range graph.StepID(b.p.Steps.Len()) {
 		for _, part := range b.p.PartsOf(s) {
-			b.res.Entries[b.self(part.Context)].Work += part.Ns
+			for _, p := range b.portions(part.Context) {
+				b.sums[p.self].work += p.share * float64(part.Ns)
+			}
 			for _, i := range b.seen(part.Context) {
-				b.res.Entries[i].Work += part.Ns
+				b.sums[i].work += float64(part.Ns)
 			}
 		}
 		for _, i := range b.holds.under(s) {
-			b.res.Entries[i].Work += b.p.Step(s).Work
+			b.sums[i].work += float64(b.p.Step(s).Work)
 		}
+	}
+	add := func(i int, ns float64) {
+		b.sums[i].weighted += ns
+		b.sums[i].inclusive += ns
 	}
 	b.run.Weights(func(step graph.StepID, length, weight float64, delay bool) {
 		if delay {
@@ -250,25 +278,23 @@ func (b *builder) weights() {
 			if step != 0 {
 				of = graph.Cause(b.p.Step(step).Arg)
 			}
-			s := &b.sums[b.entry(line{kind: KindWait, of: int64(of)})]
-			s.weighted += length * weight
-			s.inclusive += length * weight
+			add(b.entry(line{KindWait, int64(of)}), length*weight)
 			return
 		}
 		for _, part := range b.p.PartsOf(step) {
 			ns := float64(part.Ns) * weight
-			b.sums[b.self(part.Context)].weighted += ns
-			for _, i := range b.in(part.Context) {
-				b.sums[i].inclusive += ns
+			for _, p := range b.portions(part.Context) {
+				b.sums[p.self].weighted += ns * p.share
+				for _, i := range p.in {
+					b.sums[i].inclusive += ns * p.share
+				}
 			}
 			for _, i := range b.seen(part.Context) {
-				b.sums[i].weighted += ns
-				b.sums[i].inclusive += ns
+				add(i, ns)
 			}
 		}
 		for _, i := range b.holds.under(step) {
-			b.sums[i].weighted += length * weight
-			b.sums[i].inclusive += length * weight
+			add(i, length*weight)
 		}
 	})
 	for i := range b.sums {
@@ -288,14 +314,21 @@ func (b *builder) finish() {
 		e := &r.Entries[p.entry]
 		r.Path = append(r.Path, Piece{int64(p.from), int64(p.to), p.g, e.Kind, e.Name})
 	}
+	upTo, exact := int64(0), 0. // so that rounded times of procedures and waits add up
 	for i := range r.Entries {
 		e, s := &r.Entries[i], &b.sums[i]
+		if e.Self = round(s.self); e.Kind == KindProc || e.Kind == KindWait {
+			exact += s.self
+			e.Self = round(exact) - upTo
+			upTo += e.Self
+		}
+		e.Inclusive, e.Work, e.Other, e.Tail = round(s.within), round(s.work), round(s.other), round(s.tail)
 		e.Weighted, e.WeightedRight, e.WeightedInclusive = round(s.weighted), round(s.right), round(s.inclusive)
 		if e.Weighted < 0 {
 			r.Anomalies++
 		}
-		if e.Kind == KindWait {
-			e.Inclusive = e.Self
+		if about := round(b.interval(i)); about > 0 {
+			e.Interval = &[2]int64{max(0, e.Self-about), min(r.T, e.Self+about)}
 		}
 	}
 	slices.SortStableFunc(r.Entries, func(a, b Entry) int {

@@ -25,11 +25,11 @@ func (b *builder) ties() {
 	}
 	var order []int
 	for i, l := range b.lines {
-		if l.kind == KindProc && b.res.Entries[i].Work > 0 {
+		if l.kind == KindProc && b.sums[i].work > 0 {
 			order = append(order, i)
 		}
 	}
-	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(b.res.Entries[j].Work, b.res.Entries[i].Work) })
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(b.sums[j].work, b.sums[i].work) })
 	most := min(mostTied, len(order), int(mostTiedSteps/float64(2*b.p.Steps.Len())))
 	for _, i := range order[:most] {
 		left, right := -b.slope(i, -1), b.slope(i, 1)
@@ -47,8 +47,10 @@ func (b *builder) slope(i int, sign float64) float64 {
 	o := b.options
 	o.Toward = func(step graph.StepID) (d float64) {
 		for _, part := range b.p.PartsOf(step) {
-			if b.self(part.Context) == i {
-				d += sign * float64(part.Ns)
+			for _, p := range b.portions(part.Context) {
+				if p.self == i {
+					d += sign * p.share * float64(part.Ns)
+				}
 			}
 		}
 		return d

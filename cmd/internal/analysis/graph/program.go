@@ -23,6 +23,7 @@ type Program struct {
 
 	Operations int   // on objects
 	WakeUp     int64 // ns that half of all wake-ups took at most
+	shares     shares
 
 	// Notes say what the trace does not tell, and what comes of that. The first one counts most.
 	Notes []string

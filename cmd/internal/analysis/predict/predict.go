@@ -113,8 +113,10 @@ func likely(p *graph.Program, policy Policy) (list []WhatIf) {
 	run := Simulate(p, Options{Procs: p.Procs, Policy: policy, Keep: true})
 	run.Weights(func(step graph.StepID, _, weight float64, delay bool) {
 		for _, part := range p.PartsOf(step) {
-			if proc := p.R.Contexts.Node(part.Context).Proc; !delay && proc != trace.NoPoint && !p.R.IsSystem(proc) {
-				worth[proc] += float64(part.Ns) * weight
+			for _, s := range p.Shares(part.Context) {
+				if !delay && s.Proc != trace.NoPoint && !p.R.IsSystem(s.Proc) {
+					worth[s.Proc] += float64(part.Ns) * weight * s.Share
+				}
 			}
 		}
 	})

@@ -2,6 +2,7 @@ package predict
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -33,7 +34,7 @@ type changeKind struct {
 // changeKinds are all of them, the one without a prefix last.
 var changeKinds = []changeKind{
 	{"self:", "self:main.f=-30%", true, 0, func(p *graph.Program, w *WhatIf) (Options, bool) {
-		return scaled(p, w, func(c *replay.Context) bool { return w.isProc(p, c.Proc) }), w.hasProc(p)
+		return scaled(p, w.scale, func(s *graph.Share) bool { return w.isProc(p, s.Proc) }), w.hasProc(p)
 	}},
 	{"hold:", "hold:main.mu=-50%", true, 0, held},
 	{"split:", "split:main.mu=4", false, 1, func(p *graph.Program, w *WhatIf) (Options, bool) {
@@ -46,16 +47,11 @@ var changeKinds = []changeKind{
 	}},
 	{"gc", "gc=off", false, 0, func(p *graph.Program, _ *WhatIf) (Options, bool) {
 		s := &p.R.System
-		return scaled(p, &WhatIf{}, func(c *replay.Context) bool { return c.Proc == s.Worker || c.Proc == s.Assist || c.Proc == s.Stop }), true
+		return scaled(p, 0, func(x *graph.Share) bool { return x.Proc == s.Worker || x.Proc == s.Assist || x.Proc == s.Stop }), true
 	}},
 	{"", "main.f=-30%", true, 0, func(p *graph.Program, w *WhatIf) (Options, bool) {
-		return scaled(p, w, func(c *replay.Context) bool {
-			for s := c.Set; s != 0; s = p.R.Sets.Parent(s) {
-				if w.isProc(p, p.R.Sets.Last(s).Point()) {
-					return true
-				}
-			}
-			return false
+		return scaled(p, w.scale, func(s *graph.Share) bool {
+			return slices.ContainsFunc(s.In, func(at trace.PointID) bool { return w.isProc(p, at) })
 		}), w.hasProc(p)
 	}},
 }
@@ -148,20 +144,22 @@ func (w *WhatIf) objects(p *graph.Program) map[graph.ObjectID]bool {
 	return found
 }
 
-// scaled are the options of a run in which work in some contexts takes w.scale as long.
-func scaled(p *graph.Program, w *WhatIf, in func(*replay.Context) bool) Options {
-	changes := make([]bool, p.R.Contexts.Len())
-	for c := range changes {
-		changes[c] = in(&p.R.Contexts.Node(replay.ContextID(c)).Context)
+// scaled are the options of a run in which some shares of work take scale as long.
+func scaled(p *graph.Program, scale float64, in func(*graph.Share) bool) Options {
+	factor := make([]float64, p.R.Contexts.Len()) // by which the work in a context changes, less 1
+	for c := range factor {
+		for _, s := range p.Shares(replay.ContextID(c)) {
+			if in(&s) {
+				factor[c] += s.Share * (scale - 1)
+			}
+		}
 	}
 	return Options{Length: func(id graph.StepID) float64 {
 		ns := float64(p.Step(id).Work)
 		for _, part := range p.PartsOf(id) {
-			if changes[part.Context] {
-				ns += float64(part.Ns) * (w.scale - 1)
-			}
+			ns += float64(part.Ns) * factor[part.Context]
 		}
-		return ns
+		return max(0, ns)
 	}}
 }
 

@@ -1,0 +1,152 @@
+package graph
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"qinst.dev/cmd/internal/analysis/replay"
+	"qinst.dev/cmd/internal/trace"
+	"qinst.dev/sddf/spec"
+)
+
+// Procedures whose calls were only counted have no events: their work is in their callers' contexts. It is divided among the procedures in which
+// samples found it, as in profiles. A context with few samples uses those of all contexts of the same goroutines in the same procedure.
+
+// enough is how many samples of its own a context needs.
+const enough = 16
+
+// Share is what one procedure does of the work in a context.
+type Share struct {
+	Share float64
+	Proc  trace.PointID   // that does it, NoPoint: none
+	In    []trace.PointID // procedures on whose behalf, Proc too
+	N     int             // samples by which the work is divided, 0: it is not, and all of it is Proc's
+}
+
+// samples are what was found of the work in a context, or in a stratum.
+type samples struct {
+	n      int
+	weight float64
+	found  map[beyond]float64
+}
+
+// stratum are contexts of one kind of goroutines in one procedure.
+type stratum struct {
+	group replay.GroupID
+	proc  trace.PointID
+}
+
+// beyond is what samples found behind a context: the innermost procedure, and those between.
+type beyond struct {
+	top   trace.PointID // NoPoint: the context's own
+	procs string        // numbers of four bytes, so that this is a key
+}
+
+// shares divides work.
+type shares struct {
+	contexts map[replay.ContextID]*samples
+	strata   map[stratum]*samples
+	dealt    [][]Share // by context
+}
+
+// Sample notes where a sampler found a goroutine that works.
+func (b *builder) Sample(g *replay.G, s trace.Sampled) {
+	if g == nil || !g.Busy() || b.virtual > 0 {
+		return
+	}
+	to, probe := b.r.Found(g, s)
+	if probe {
+		to = b.r.Outside(b.r.System.Probes, replay.RootTool, b.r.Contexts.Node(g.Context).Group)
+	}
+	d, node := &b.p.shares, b.r.Contexts.Node(g.Context)
+	if d.contexts == nil {
+		d.contexts, d.strata = map[replay.ContextID]*samples{}, map[stratum]*samples{}
+	}
+	found := b.p.behind(g.Context, to)
+	note(d.contexts, g.Context, found, float64(max(s.Gap, 1)))
+	note(d.strata, stratum{node.Group, node.Proc}, found, float64(max(s.Gap, 1)))
+}
+
+func note[K comparable](all map[K]*samples, key K, found beyond, weight float64) {
+	s := all[key]
+	if s == nil {
+		s = &samples{found: map[beyond]float64{}}
+		all[key] = s
+	}
+	s.n, s.weight = s.n+1, s.weight+weight
+	s.found[found] += weight
+}
+
+// behind is what a sample found beyond a context.
+func (p *Program) behind(c, to replay.ContextID) beyond {
+	if c == to {
+		return beyond{top: trace.NoPoint}
+	}
+	r := p.R
+	own := r.Contexts.Node(c).Set
+	k := beyond{top: r.Contexts.Node(to).Proc}
+	for set := r.Contexts.Node(to).Set; set != 0; set = r.Sets.Parent(set) {
+		if m := r.Sets.Last(set); p.isProc(m.Point()) && !r.Sets.Has(own, m) {
+			at := m.Point()
+			k.procs += string([]byte{byte(at), byte(at >> 8), byte(at >> 16), byte(at >> 24)})
+		}
+	}
+	if k.procs == "" && k.top == r.Contexts.Node(c).Proc {
+		k.top = trace.NoPoint
+	}
+	return k
+}
+
+func (p *Program) isProc(at trace.PointID) bool {
+	return at >= 0 && int(at) < len(p.R.T.Points) && p.R.T.Points[at].Kind == spec.PointProc
+}
+
+// Shares returns who does the work in a context.
+func (p *Program) Shares(c replay.ContextID) []Share {
+	d := &p.shares
+	for int(c) >= len(d.dealt) {
+		d.dealt = append(d.dealt, nil)
+	}
+	if d.dealt[c] == nil {
+		d.dealt[c] = p.deal(c)
+	}
+	return d.dealt[c]
+}
+
+func (p *Program) deal(c replay.ContextID) (list []Share) {
+	node := p.R.Contexts.Node(c)
+	whole := Share{Share: 1, Proc: node.Proc}
+	for set := node.Set; set != 0; set = p.R.Sets.Parent(set) {
+		if at := p.R.Sets.Last(set).Point(); p.isProc(at) {
+			whole.In = append(whole.In, at)
+		}
+	}
+	if len(whole.In) == 0 && node.Proc != trace.NoPoint {
+		whole.In = append(whole.In, node.Proc)
+	}
+	s := p.shares.contexts[c]
+	if s == nil || s.n < enough {
+		s = p.shares.strata[stratum{node.Group, node.Proc}]
+	}
+	if s == nil {
+		return []Share{whole}
+	}
+	keys := slices.SortedFunc(maps.Keys(s.found), func(x, y beyond) int { return cmp.Or(cmp.Compare(x.top, y.top), cmp.Compare(x.procs, y.procs)) })
+	for _, k := range keys {
+		x := whole
+		x.Share, x.N = s.found[k]/s.weight, s.n
+		switch k.top {
+		case trace.NoPoint:
+		case p.R.System.Probes:
+			x.Proc, x.In = k.top, []trace.PointID{k.top}
+		default:
+			x.Proc, x.In = k.top, slices.Clone(whole.In)
+			for procs := k.procs; len(procs) >= 4; procs = procs[4:] {
+				x.In = append(x.In, trace.PointID(procs[0])|trace.PointID(procs[1])<<8|trace.PointID(procs[2])<<16|trace.PointID(procs[3])<<24)
+			}
+		}
+		list = append(list, x)
+	}
+	return list
+}
