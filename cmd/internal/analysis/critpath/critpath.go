@@ -137,8 +137,7 @@ type builder struct {
 	index   map[line]int
 	lines   []line
 	sums    []sums
-	members [][]int // entries of procedures that a context is in, by context
-	views   [][]int // likewise, of other kinds
+	views   [][]int // entries of loops and goroutines that a context is in, by context
 	holds   *holds
 	path    pieces
 	dealt   [][]portion // by context

@@ -71,44 +71,26 @@ func (b *builder) self(c replay.ContextID) int {
 	return b.entry(line{KindProc, int64(b.r.Contexts.Node(c).Proc)})
 }
 
-// in are the entries of the procedures that a context is in, each once.
-func (b *builder) in(c replay.ContextID) []int {
-	b.find(c)
-	return b.members[c]
-}
-
-// seen are the entries of its loops and its group of goroutines.
+// seen are the entries of a context's loops and of its group of goroutines.
 func (b *builder) seen(c replay.ContextID) []int {
-	b.find(c)
-	return b.views[c]
-}
-
-func (b *builder) find(c replay.ContextID) {
-	for int(c) >= len(b.members) {
-		b.members, b.views = append(b.members, nil), append(b.views, nil)
+	for int(c) >= len(b.views) {
+		b.views = append(b.views, nil)
 	}
-	if b.members[c] != nil {
-		return
+	if b.views[c] != nil {
+		return b.views[c]
 	}
 	node := b.r.Contexts.Node(c)
-	procs, views := []int{}, []int{}
+	views := []int{}
 	for set := node.Set; set != 0; set = b.r.Sets.Parent(set) {
-		p := b.r.Sets.Last(set).Point()
-		switch {
-		case p < 0 || int(p) >= len(b.r.T.Points):
-		case b.r.T.Points[p].Kind == spec.PointLoop:
+		if p := b.r.Sets.Last(set).Point(); p >= 0 && int(p) < len(b.r.T.Points) && b.r.T.Points[p].Kind == spec.PointLoop {
 			views = append(views, b.entry(line{KindLoop, int64(p)}))
-		default:
-			procs = append(procs, b.entry(line{KindProc, int64(p)}))
 		}
-	}
-	if len(procs) == 0 {
-		procs = append(procs, b.self(c))
 	}
 	if node.Group != replay.NoGroup {
 		views = append(views, b.entry(line{KindGoroutine, int64(node.Group)}))
 	}
-	b.members[c], b.views[c] = procs, views
+	b.views[c] = views
+	return views
 }
 
 // holds tells under which locks the work of steps was done.
