@@ -43,7 +43,7 @@ func Critical(r *critpath.Result) *doc.Doc {
 		s.Note("Lines with ~ are estimates by samples, because calls were counted and not traced; -json has their 95 %% intervals.")
 	}
 	s.Note("Worth is what the run becomes shorter by for each ns that the work does, times its length: a tenth less work gains a tenth of it, as long as nothing else comes onto the path.")
-	unexplained(s, r.T-r.Replay, r.T)
+	unexplained(s, r.T-r.Replay, r.T, r.Off)
 	for _, n := range r.Notes {
 		s.Note("%s", n)
 	}
@@ -108,7 +108,7 @@ func Predict(r *predict.Result) *doc.Doc {
 		}
 		return d
 	}
-	unexplained(s, r.Unexplained, r.Recorded.T)
+	unexplained(s, r.Unexplained, r.Recorded.T, r.Off)
 	s.Say("Recorded on %s: %s; computed from that:", processors(r.Recorded.Procs), measure.Time(r.Recorded.T))
 	t := doc.NewTable("processors", "time", "of 9 in 10 runs", "speed-up", "in use", "ps", "fifo", "go")
 	for _, of := range r.Runs {
@@ -127,19 +127,19 @@ func Predict(r *predict.Result) *doc.Doc {
 // changes has what each change gains on each number of processors.
 func changes(r *predict.Result) *doc.Table {
 	heads := []string{"what if"}
-	for _, of := range r.Runs {
-		heads = append(heads, "on "+processors(of.Procs), "")
-	}
-	t := doc.NewTable(heads...)
 	var order []string
 	rows := map[string][]any{}
 	for _, c := range r.WhatIf {
+		if head := "on " + processors(c.Procs); !slices.Contains(heads, head) {
+			heads = append(heads, head, "")
+		}
 		if rows[c.Change] == nil {
 			order = append(order, c.Change)
 			rows[c.Change] = []any{doc.Name(c.Change, loopWidth)}
 		}
 		rows[c.Change] = append(rows[c.Change], doc.Time(c.T), fmt.Sprintf("%+.1f %%", -c.GainPct))
 	}
+	t := doc.NewTable(heads...)
 	for _, change := range order {
 		t.Row(rows[change]...)
 	}
@@ -147,10 +147,14 @@ func changes(r *predict.Result) *doc.Table {
 }
 
 // unexplained says that the computed run is not the recorded one, if that matters.
-func unexplained(s *doc.Section, ns, of int64) {
+func unexplained(s *doc.Section, ns, of, off int64) {
 	const from = 0.02
 	if d := float64(ns) / float64(max(of, 1)); d > from || d < -from {
-		s.Warn("The run took %s, and the same one computed %s. The difference is not explained, and what follows may be wrong by as much.", measure.Time(of), measure.Time(of-ns))
+		why := "The difference is not explained, and what follows may be wrong by as much."
+		if d > 0 && off > ns/2 {
+			why = fmt.Sprintf("Meanwhile other programs, or waits that Go does not know of, kept its running threads from their processors for %s: what follows is about a run without that.", measure.Time(off))
+		}
+		s.Warn("The run took %s, and the same one computed %s. %s", measure.Time(of), measure.Time(of-ns), why)
 	}
 }
 

@@ -25,6 +25,7 @@ type Result struct {
 	Events     int64      `json:"events"`
 	Operations int        `json:"operations"`  // on objects of synchronization
 	Untraced   int64      `json:"untraced_ns"` // of the path, about which the trace says nothing
+	Off        int64      `json:"off_ns"`      // running threads of the recorded run had no processor, all together
 	Path       []Piece    `json:"path"`        // all of it, or the longest pieces, in order
 	Entries    []Entry    `json:"entries"`
 	Requests   []Requests `json:"requests,omitempty"` // of all names, or of the one that the result is of
@@ -102,7 +103,7 @@ func New(p *graph.Program, o Options) *Result {
 	}
 	run := predict.Simulate(p, predict.Options{Procs: procs, Policy: o.Policy, Keep: true})
 	b := &builder{p: p, r: p.R, run: run, options: predict.Options{Procs: procs, Policy: o.Policy}, index: map[line]int{}}
-	b.res = &Result{Version: Version, Procs: procs, Policy: string(o.Policy), Replay: round(run.T), Events: p.R.Events, Operations: p.Operations, Notes: append([]string{}, p.Notes...)}
+	b.res = &Result{Version: Version, Procs: procs, Policy: string(o.Policy), Replay: round(run.T), Events: p.R.Events, Operations: p.Operations, Off: p.Off, Notes: append([]string{}, p.Notes...)}
 	b.holds = newHolds(b)
 	if o.AsRun {
 		b.res.T = int64(p.End)

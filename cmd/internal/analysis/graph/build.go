@@ -230,6 +230,11 @@ func causeOf(c trace.Cause) Cause {
 	return Unknown
 }
 
+// Off adds up when running threads had no processor. The steps are Turn's.
+func (b *builder) Off(_ *replay.G, _ trace.OffReason, from, to trace.Time) {
+	b.p.Off += int64(to - from)
+}
+
 // Other notes channels, and where cycles of the collector begin and end.
 func (b *builder) Other(g *replay.G, e *trace.Event) {
 	switch {

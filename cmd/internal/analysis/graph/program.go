@@ -22,6 +22,7 @@ type Program struct {
 	names    map[string]trace.PointID // the first operation of each name
 
 	Operations int   // on objects
+	Off        int64 // ns in which running threads had no processor, all together
 	WakeUp     int64 // ns that half of all wake-ups took at most
 	shares     shares
 

@@ -18,9 +18,12 @@ import (
 
 // drawn are the lengths to draw from.
 type drawn struct {
-	classes [][]graph.StepID
-	of      []int32 // class of each step and 1; 0: it does no work
+	classes [][]int64 // lengths, sorted; of a class with very many some of them
+	of      []int32   // class of each step and 1; 0: it does no work
 }
+
+// mostLengths is how many lengths of a class are kept, more or less.
+const mostLengths = 4096
 
 // class is the kind of a step's work: where most of it was done, and what ended it.
 type class struct {
@@ -33,26 +36,51 @@ type class struct {
 func newDrawn(p *graph.Program) *drawn {
 	d := &drawn{of: make([]int32, p.Steps.Len())}
 	index := map[class]int32{}
+	var sizes []int
 	for id := graph.StepID(1); int(id) < p.Steps.Len(); id++ {
 		parts := p.PartsOf(id)
 		if len(parts) == 0 {
 			continue
 		}
-		most := slices.MaxFunc(parts, func(a, b graph.Part) int { return int(a.Ns - b.Ns) })
+		most := slices.MaxFunc(parts, func(a, b graph.Part) int { return cmp.Compare(a.Ns, b.Ns) })
 		s := p.Step(id)
 		key := class{most.Context, s.Kind, s.Op, s.Point}
 		n, ok := index[key]
 		if !ok {
-			n = int32(len(d.classes))
+			n = int32(len(sizes))
 			index[key] = n
-			d.classes = append(d.classes, nil)
+			sizes = append(sizes, 0)
 		}
-		d.classes[n] = append(d.classes[n], id)
+		sizes[n]++
+		d.of[id] = n + 1
 	}
-	d.split(p)
-	for n, list := range d.classes {
-		for _, id := range list {
-			d.of[id] = int32(n) + 1
+	lists := make([][]int64, len(sizes))
+	seen := make([]int, len(sizes))
+	for id := graph.StepID(1); int(id) < p.Steps.Len(); id++ {
+		if n := d.of[id] - 1; n >= 0 {
+			if seen[n]%(sizes[n]/mostLengths+1) == 0 {
+				lists[n] = append(lists[n], p.Step(id).Work)
+			}
+			seen[n]++
+		}
+	}
+	first := make([]int32, len(lists)) // of the classes that each of these becomes
+	for n, list := range lists {
+		slices.Sort(list)
+		first[n] = int32(len(d.classes))
+		d.classes = append(d.classes, split(list)...)
+	}
+	for id := range d.of {
+		if n := d.of[id] - 1; n >= 0 {
+			last := int32(len(d.classes))
+			if int(n)+1 < len(first) {
+				last = first[n+1]
+			}
+			c := first[n]
+			for work := p.Step(graph.StepID(id)).Work; c+1 < last && work >= d.classes[c+1][0]; {
+				c++
+			}
+			d.of[id] = c + 1
 		}
 	}
 	return d
@@ -62,32 +90,28 @@ func newDrawn(p *graph.Program) *drawn {
 // millisecond does not take a second the next time because there is other work in the same place that does.
 const apart = 2
 
-// split divides classes whose lengths lie apart.
-func (d *drawn) split(p *graph.Program) {
-	var parts [][]graph.StepID
-	for _, list := range d.classes {
-		slices.SortStableFunc(list, func(a, b graph.StepID) int { return cmp.Compare(p.Step(a).Work, p.Step(b).Work) })
-		from := 0
-		for i := 1; i < len(list); i++ {
-			if p.Step(list[i]).Work > apart*p.Step(list[i-1]).Work {
-				parts = append(parts, list[from:i])
-				from = i
-			}
+// split divides sorted lengths that lie apart.
+func split(list []int64) (parts [][]int64) {
+	from := 0
+	for i := 1; i < len(list); i++ {
+		if list[i] > apart*list[i-1] {
+			parts = append(parts, list[from:i])
+			from = i
 		}
-		parts = append(parts, list[from:])
 	}
-	d.classes = parts
+	return append(parts, list[from:])
 }
 
 // lengths draws a step's length for each call.
 func (d *drawn) lengths(p *graph.Program, seed uint64) func(graph.StepID) float64 {
 	r := rand.New(rand.NewPCG(seed, 2))
 	return func(id graph.StepID) float64 {
-		if c := d.of[id]; c > 0 {
-			list := d.classes[c-1]
-			id = list[r.IntN(len(list))]
+		c := d.of[id]
+		if c == 0 {
+			return float64(p.Step(id).Work)
 		}
-		return float64(p.Step(id).Work)
+		list := d.classes[c-1]
+		return float64(list[r.IntN(len(list))])
 	}
 }
 

@@ -18,6 +18,7 @@ type Result struct {
 	Version     int      `json:"version"`
 	Recorded    Recorded `json:"recorded"`
 	Unexplained int64    `json:"unexplained_ns"` // of the recorded run: measured less computed
+	Off         int64    `json:"off_ns"`         // running threads of the recorded run had no processor, all together
 	T1          int64    `json:"t1_ns"`          // on one processor
 	TInf        int64    `json:"t_inf_ns"`       // on as many as goroutines
 	Runs        []Of     `json:"runs"`
@@ -59,53 +60,86 @@ type Ask struct {
 	WhatIf []WhatIf
 }
 
+// runner computes runs, each once.
+type runner struct {
+	p    *graph.Program
+	done map[runKey]*Run
+}
+
+type runKey struct {
+	procs  int
+	policy Policy
+}
+
+func (r *runner) at(procs int, policy Policy) *Run {
+	k := runKey{procs, policy}
+	if r.done[k] == nil {
+		r.done[k] = Simulate(r.p, Options{Procs: procs, Policy: policy})
+	}
+	return r.done[k]
+}
+
 // New predicts.
 func New(p *graph.Program, a Ask) *Result {
-	at := func(procs int, policy Policy, o Options) *Run {
-		o.Procs, o.Policy = procs, policy
-		return Simulate(p, o)
-	}
+	runs := &runner{p, map[runKey]*Run{}}
 	r := &Result{Version: Version, WhatIf: []Change{}, Notes: append([]string{}, p.Notes...)}
-	r.Recorded = Recorded{p.Procs, int64(p.End), round(at(p.Procs, a.Policy, Options{}).T)}
-	r.Unexplained = r.Recorded.T - r.Recorded.Replay
-	one := at(1, a.Policy, Options{})
-	if len(a.WhatIf) == 0 {
-		a.WhatIf = likely(p, a.Policy)
-	}
-	r.T1, r.TInf = round(one.T), round(at(0, a.Policy, Options{}).T)
+	r.Recorded = Recorded{p.Procs, int64(p.End), round(runs.at(p.Procs, a.Policy).T)}
+	r.Unexplained, r.Off = r.Recorded.T-r.Recorded.Replay, p.Off
+	one := runs.at(1, a.Policy)
+	r.T1, r.TInf = round(one.T), round(runs.at(0, Sharing).T)
 	if len(a.Procs) == 0 {
 		for n := 1; n <= 2*p.Procs; n *= 2 {
 			a.Procs = append(a.Procs, n)
 		}
 	}
+	if slices.ContainsFunc(a.Procs, func(n int) bool { return n != p.Procs }) && !p.R.Virtual() {
+		r.Notes = append(r.Notes, "work is taken to last as long on other numbers of processors; where two share a core or a cache it lasts longer on both")
+	}
 	lengths := newDrawn(p)
 	for _, n := range a.Procs {
-		run := at(n, a.Policy, Options{})
+		run := runs.at(n, a.Policy)
 		about := lengths.interval(p, Options{Procs: n, Policy: a.Policy})
 		of := Of{Procs: n, T: round(run.T), Lo: max(0, round(run.T-about)), Hi: round(run.T + about), Policies: map[Policy]int64{}}
 		if run.T > 0 {
 			of.Speedup, of.Utilization = thousandths(one.T/run.T), thousandths(run.Busy/run.T/float64(n))
 		}
 		for _, policy := range Policies {
-			of.Policies[policy] = round(at(n, policy, Options{}).T)
+			of.Policies[policy] = round(runs.at(n, policy).T)
 		}
 		r.Runs = append(r.Runs, of)
-		for _, w := range a.WhatIf {
-			t := at(n, a.Policy, w.options(p)).T
-			c := Change{Change: w.Text, Procs: n, T: round(t), Gain: round(run.T - t)}
-			if run.T > 0 {
-				c.GainPct = thousandths((run.T - t) / run.T * 100)
-			}
-			r.WhatIf = append(r.WhatIf, c)
+	}
+	if changes := a.WhatIf; len(changes) > 0 {
+		for _, n := range a.Procs {
+			r.change(runs, a.Policy, n, changes)
 		}
+	} else {
+		r.change(runs, a.Policy, p.Procs, likely(p, a.Policy))
 	}
 	return r
+}
+
+// change computes the runs of a changed program.
+func (r *Result) change(runs *runner, policy Policy, procs int, changes []WhatIf) {
+	was := runs.at(procs, policy).T
+	for _, w := range changes {
+		o := w.options(runs.p)
+		o.Procs, o.Policy = procs, policy
+		t := Simulate(runs.p, o).T
+		c := Change{Change: w.Text, Procs: procs, T: round(t), Gain: round(was - t)}
+		if was > 0 {
+			c.GainPct = thousandths((was - t) / was * 100)
+		}
+		r.WhatIf = append(r.WhatIf, c)
+	}
 }
 
 // mostLikely is how many procedures are changed without being asked for, and by how much.
 const mostLikely = 3
 
 var likelyShares = []string{"-10%", "-25%", "-50%"}
+
+// largeSteps is from how many steps on one share must do.
+const largeSteps = 2e6
 
 // likely are changes of the procedures whose own work is worth most on the recorded number of processors.
 func likely(p *graph.Program, policy Policy) (list []WhatIf) {
@@ -123,8 +157,12 @@ func likely(p *graph.Program, policy Policy) (list []WhatIf) {
 	procs := slices.SortedFunc(maps.Keys(worth), func(a, b trace.PointID) int {
 		return cmp.Or(cmp.Compare(worth[b], worth[a]), cmp.Compare(a, b))
 	})
+	shares := likelyShares
+	if p.Steps.Len() > largeSteps {
+		shares = shares[1:2]
+	}
 	for _, proc := range procs[:min(len(procs), mostLikely)] {
-		for _, share := range likelyShares {
+		for _, share := range shares {
 			if w, err := ParseWhatIf("self:" + p.R.T.Points[proc].Name + "=" + share); err == nil && worth[proc] > 0 {
 				list = append(list, w)
 			}

@@ -21,6 +21,7 @@ type scheduler struct {
 	rand   *rand.Rand
 	waking bool // a processor is being woken
 	wakes  float64
+	slice  float64 // ns that a goroutine may run while others wait
 }
 
 type processor struct {
@@ -31,12 +32,13 @@ type processor struct {
 }
 
 const (
-	sliceNS  = 10e6
-	starveNS = 1e6
+	sliceNS    = 10e6
+	mostSlices = 1e6 // of a run: beyond that they are longer, because files may say that a run took years
+	starveNS   = 1e6
 )
 
 func newScheduler(s *sim) *scheduler {
-	c := &scheduler{s: s, procs: make([]processor, int(s.procs)), at: -1, rand: rand.New(rand.NewPCG(s.o.Seed, 1)), wakes: float64(s.p.WakeUp)}
+	c := &scheduler{s: s, procs: make([]processor, min(int(s.procs), max(len(s.gs), 1))), at: -1, rand: rand.New(rand.NewPCG(s.o.Seed, 1)), wakes: float64(s.p.WakeUp), slice: max(sliceNS, float64(s.p.End)/mostSlices)}
 
 	for i := range c.procs {
 		c.procs[i] = processor{g: -1, next: -1}
@@ -59,7 +61,7 @@ func (c *scheduler) event(e entry, real bool) bool {
 	if x.rest -= e.len; x.rest > 0 {
 		p := &c.procs[x.proc]
 		if !c.waits() {
-			p.until = c.s.t.at + sliceNS
+			p.until = c.s.t.at + c.slice
 			c.run(e.g)
 			return true
 		}
@@ -141,7 +143,7 @@ func (c *scheduler) look(i int32) bool {
 		return false
 	}
 	if now := c.s.t.at; !inherits || p.until <= now {
-		p.until = now + sliceNS
+		p.until = now + c.slice
 	}
 	p.g, c.s.gs[g].proc = g, i
 	was := c.at
