@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
 	"time"
@@ -65,9 +66,10 @@ func (f *replayFlags) build(file string, from, to time.Duration) (*graph.Program
 // setupCritical shows what determines how long a run takes.
 func setupCritical(fs *flagSet) action {
 	f, procs := replayFlags{}, ""
-	request, requests := "", false
+	request, requests, html := "", false, ""
 	var from, to time.Duration
 	f.define(fs, predict.Sharing)
+	fs.text(&html, "html", "write a page for the browser to this `file` (- for the standard output)")
 	fs.text(&procs, "procs", "the path of the run on `n` processors, which is computed, or on as many as goroutines (max); default: that of the run as it was")
 	fs.group("Part of the trace")
 	fs.boolean(&requests, "requests", "list requests: regions of runtime/trace, calls of handlers of net/http and grpc, tests")
@@ -108,8 +110,15 @@ func setupCritical(fs *flagSet) action {
 			return writeText(e, report.Requests(r))
 		}
 		r := critpath.New(p, o)
-		if f.asJSON {
+		switch {
+		case f.asJSON:
 			return json.NewEncoder(e.stdout).Encode(r)
+		case html != "":
+			page, err := report.CriticalPage(p, r, o.AsRun)
+			if err != nil {
+				return err
+			}
+			return writeTo(e, html, func(w io.Writer) error { return page.WriteHTML(w, report.Look()) })
 		}
 		return writeText(e, report.Critical(r))
 	}

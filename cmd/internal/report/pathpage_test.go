@@ -1,0 +1,41 @@
+package report_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"qinst.dev/cmd/internal/analysis/critpath"
+	"qinst.dev/cmd/internal/analysis/graph"
+	"qinst.dev/cmd/internal/analysis/predict"
+	"qinst.dev/cmd/internal/report"
+	"qinst.dev/cmd/internal/trace/tracetest"
+)
+
+// TestCriticalPage: the page draws every piece of the path, and names goroutines by what they were started for.
+func TestCriticalPage(t *testing.T) {
+	const ms = 1_000_000
+	b := tracetest.New(2)
+	b.Operations = true
+	source := tracetest.SimulateOn(b, []tracetest.Thread{
+		{Name: "main.first", Ops: []tracetest.Op{tracetest.Do("main.a", 3*ms), tracetest.Signal("x"), tracetest.Do("main.b", ms)}},
+		{Name: "main.<second>", Ops: []tracetest.Op{tracetest.Wait("x"), tracetest.Do("main.c", 5*ms)}},
+	}).Trace()
+	p, _, err := graph.Build(source, graph.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := report.CriticalPage(p, critpath.New(p, critpath.Options{AsRun: true, Policy: predict.Sharing}), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var page bytes.Buffer
+	if err := d.WriteHTML(&page, report.Look()); err != nil {
+		t.Fatal(err)
+	}
+	for text, n := range map[string]int{"<rect x=": 2, "main.a, goroutine 2, main.first: 3.00ms from 0ns on": 1, "main.c, goroutine 3, main.&lt;second&gt;: 5.00ms from 3.00ms on": 1, "<second>": 0} {
+		if found := strings.Count(page.String(), text); found != n {
+			t.Errorf("%q is there %d times, expected %d", text, found, n)
+		}
+	}
+}
