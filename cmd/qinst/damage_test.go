@@ -136,6 +136,7 @@ var reading = []string{
 	"convert -to=text", "convert -to=json", "convert -to=sddfa", "convert -to=sddfb -o OUT", "convert -to=zstd -o OUT",
 	"cut -from 1us -to 1ms -o OUT", "merge -o OUT FILE", "merge -by ticks -o OUT FILE", "salvage",
 	"reduce -ext=profile", "reduce -ext=locks,goroutines,lifetimes",
+	"critical -procs max", "critical -html -", "critical -requests", "critical -vcpu 2", "predict -procs 1,7", "predict -what-if gc=off -json", "predict -policy ps",
 }
 
 // runAll runs every command on a file, whatever it answers.
