@@ -66,11 +66,6 @@ func (b *builder) named(l line) Entry {
 	return e
 }
 
-// self is the entry of a context's own time.
-func (b *builder) self(c replay.ContextID) int {
-	return b.entry(line{KindProc, int64(b.r.Contexts.Node(c).Proc)})
-}
-
 // seen are the entries of a context's loops and of its group of goroutines.
 func (b *builder) seen(c replay.ContextID) []int {
 	for int(c) >= len(b.views) {

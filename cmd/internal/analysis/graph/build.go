@@ -51,11 +51,12 @@ type builder struct {
 
 // mine is what is known of a live goroutine.
 type mine struct {
-	n    int    // in Program.Gs
-	last StepID // 0: none yet
-	work []Part // since then
-	idle int64  // builder.idle when it became ready
-	seen trace.Time
+	n     int                      // in Program.Gs
+	last  StepID                   // 0: none yet
+	work  []Part                   // since then
+	index map[replay.ContextID]int // of those in work behind the first few
+	idle  int64                    // builder.idle when it became ready
+	seen  trace.Time
 
 	wait   StepID   // where its last wait began, until it operates on an object
 	give   StepID   // likewise, where it first ended one
@@ -91,7 +92,7 @@ func (b *builder) Create(g, by *replay.G, now trace.Time) {
 		b.gs = append(b.gs, mine{})
 	}
 	m := b.my(g)
-	*m = mine{n: len(b.p.Gs), work: m.work[:0], open: m.open[:0], seen: now, idle: b.idleUntil(now)}
+	*m = mine{n: len(b.p.Gs), work: m.work[:0], index: m.index, open: m.open[:0], seen: now, idle: b.idleUntil(now)}
 	gr := Goroutine{ID: g.ID, By: -1, Created: now, Context: g.Base, System: g.System}
 	if by != nil && !g.System {
 		gr.By = b.my(by).n
@@ -111,6 +112,9 @@ func (b *builder) step(g *replay.G, now trace.Time, s Step) StepID {
 		b.worked = true
 	}
 	b.p.keep(&s, m.work)
+	if len(m.work) > fewParts {
+		clear(m.index)
+	}
 	m.work = m.work[:0]
 	if m.last == 0 {
 		b.p.Gs[m.n].First = id
@@ -127,14 +131,31 @@ func (b *builder) Segment(g *replay.G, from, to trace.Time) {
 	if !g.Busy() {
 		return
 	}
-	m, at := b.my(g), g.Where()
-	for i := len(m.work) - 1; i >= 0; i-- {
-		if m.work[i].Context == at {
-			m.work[i].Ns += int64(to - from)
-			return
+	m := b.my(g)
+	m.part(g.Where()).Ns += int64(to - from)
+}
+
+// fewParts is how many parts are looked through.
+const fewParts = 16
+
+// part is the one of a context, in what a goroutine has worked since its last step.
+func (m *mine) part(c replay.ContextID) *Part {
+	if i, ok := m.index[c]; ok {
+		return &m.work[i]
+	}
+	for i := min(len(m.work), fewParts) - 1; i >= 0; i-- {
+		if m.work[i].Context == c {
+			return &m.work[i]
 		}
 	}
-	m.work = append(m.work, Part{int64(to - from), at})
+	if len(m.work) >= fewParts {
+		if m.index == nil {
+			m.index = map[replay.ContextID]int{}
+		}
+		m.index[c] = len(m.work)
+	}
+	m.work = append(m.work, Part{Context: c})
+	return &m.work[len(m.work)-1]
 }
 
 // Turn ends steps where a goroutine's state changes.
