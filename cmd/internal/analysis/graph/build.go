@@ -20,7 +20,7 @@ type Options struct {
 // Build reads a trace.
 func Build(source trace.Source, o Options) (*Program, trace.Losses, error) {
 	r := replay.New(source, replay.Options{VirtualProcs: o.VirtualProcs})
-	b := &builder{r: r, virtual: o.VirtualProcs, p: &Program{R: r, Last: -1, Objects: make([]Object, 1), Tokens: 1, End: source.Wall()}, objects: map[trace.Address]ObjectID{}}
+	b := &builder{r: r, virtual: o.VirtualProcs, p: &Program{R: r, Last: -1, Objects: []Object{{Name: trace.NoPoint}}, Tokens: 1, End: source.Wall()}, objects: map[trace.Address]ObjectID{}}
 	b.p.Steps.Add(Step{})
 	losses, err := r.Run(b)
 	if err != nil {

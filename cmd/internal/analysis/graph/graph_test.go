@@ -1,0 +1,192 @@
+package graph_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"qinst.dev/cmd/internal/analysis/graph"
+	"qinst.dev/cmd/internal/trace/tracetest"
+	"qinst.dev/sddf/spec"
+)
+
+const ms = 1_000_000
+
+func build(t *testing.T, b *tracetest.Builder) *graph.Program {
+	t.Helper()
+	p, _, err := graph.Build(b.Trace(), graph.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// named are the objects whose first operation has a name.
+func named(p *graph.Program, name string) (list []graph.Object) {
+	for _, o := range p.Objects {
+		if o.Name >= 0 && p.R.T.Points[o.Name].Name == name {
+			list = append(list, o)
+		}
+	}
+	return list
+}
+
+// Two channels that were at one address, one after the other, are two objects, each with its capacity.
+func TestChannels(t *testing.T) {
+	t.Parallel()
+	b := tracetest.New(1)
+	g := b.Go(0, "runtime.main")
+	b.Start(g, 0)
+	send, receive := b.Object("main.ch", spec.OpSend), b.Object("main.ch", spec.OpReceive)
+	b.Channel(g, 0x1000, 3)
+	b.Sync(g, send, 0x1000, 1)
+	b.At(5).Channel(g, 0x1000, 0)
+	b.Sync(g, receive, 0x1000, 0)
+	b.At(10)
+	list := named(build(t, b), "main.ch")
+	if len(list) != 2 || list[0].Cap != 3 || list[1].Cap != 0 {
+		t.Fatalf("found %+v, expected two channels with capacities of 3 and 0", list)
+	}
+	if !list[0].Free || list[1].Free {
+		t.Errorf("found %+v: the second channel was received from and never sent to, so that its operations are not all known", list)
+	}
+}
+
+// Operations that were counted and not traced leave an object to the order of the run, and a note says so.
+func TestCounted(t *testing.T) {
+	t.Parallel()
+	for _, counted := range []uint64{0, 5} {
+		b := tracetest.New(1)
+		g := b.Go(0, "runtime.main")
+		b.Start(g, 0)
+		lock, unlock := b.Object("main.mu", spec.OpLock), b.Object("main.mu", spec.OpUnlock)
+		b.Count(lock, counted)
+		b.Sync(g, lock, 0x1000, 0)
+		b.At(ms).Sync(g, unlock, 0x1000, 0)
+		b.At(2 * ms)
+		p := build(t, b)
+		list := named(p, "main.mu")
+		if len(list) != 1 || list[0].Free != (counted == 0) {
+			t.Errorf("%d counted: found %+v", counted, list)
+		}
+		if note := strings.Join(p.Notes, "; "); strings.Contains(note, "main.mu") != (counted > 0) {
+			t.Errorf("%d counted: notes are %q", counted, note)
+		}
+	}
+}
+
+// A WaitGroup whose goroutines its method Go starts has no operation where they end.
+func TestWaitGroupGo(t *testing.T) {
+	t.Parallel()
+	b := tracetest.New(2)
+	g := b.Go(0, "runtime.main")
+	b.Start(g, 0)
+	add, join := b.Object("main.wg", spec.OpAdd), b.Object("main.wg", spec.OpWait)
+	b.Sync(g, add, 0x1000, 0)
+	first := b.Go(g, "sync.(*WaitGroup).Go.func1")
+	b.Sync(g, add, 0x1000, 1)
+	second := b.Go(g, "sync.(*WaitGroup).Go.func1")
+	b.Wait(g, "sync.WaitGroup.Wait", 0x1000, 0)
+	b.Start(first, 0)
+	b.Start(second, 1)
+	b.At(ms).End(first)
+	b.At(2*ms).Unpark(second, g)
+	b.End(second)
+	b.Start(g, 0)
+	b.Sync(g, join, 0x1000, 0)
+	b.At(3 * ms)
+	p := build(t, b)
+	if list := named(p, "main.wg"); len(list) != 1 || !list[0].Free {
+		t.Fatalf("found %+v, expected one WaitGroup of which all is known", list)
+	}
+	for i, want := range []bool{false, true, true} {
+		if got := p.Gs[i].Done != 0; got != want {
+			t.Errorf("goroutine %d ends for a WaitGroup: %v, expected %v", p.Gs[i].ID, got, want)
+		}
+	}
+	for id := range graph.StepID(p.Steps.Len()) {
+		if s := p.Step(id); s.Op == graph.Join && s.Wait != 2 {
+			t.Errorf("the WaitGroup's Wait needs %d ends, expected 2", s.Wait)
+		}
+	}
+}
+
+// A worker of the collector begins to work because of the goroutine that began the cycle.
+func TestCycle(t *testing.T) {
+	t.Parallel()
+	b := tracetest.New(2)
+	g := b.Go(0, "runtime.main")
+	b.Start(g, 0)
+	worker := b.Go(0, "runtime.gcBgMarkWorker")
+	b.Start(worker, 1)
+	b.At(ms).Park(worker, "GC worker (idle)")
+	b.At(3*ms).Note(g, spec.EvGCBegin)
+	b.At(4*ms).Unpark(0, worker)
+	b.Start(worker, 1)
+	b.At(5 * ms)
+	p := build(t, b)
+	gives, takes := map[uint32]bool{}, 0
+	for id := range graph.StepID(p.Steps.Len()) {
+		switch s := p.Step(id); s.Kind {
+		case graph.Give:
+			gives[s.Arg] = true
+		case graph.Take:
+			if takes++; !gives[s.Arg] {
+				t.Errorf("the worker takes token %d, which nobody gave before", s.Arg)
+			}
+		}
+	}
+	if takes != 1 {
+		t.Errorf("found %d waits for a token, expected the worker's", takes)
+	}
+}
+
+// TestTimeline: all that goroutines worked is in the timeline, and so is how long they were ready.
+func TestTimeline(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(11, 12))
+	for i := range 500 {
+		p := build(t, tracetest.Random(r.IntN))
+		work, waited := 0., 0.
+		for g := range p.Gs {
+			at := p.Gs[g].Created
+			for id := p.Gs[g].First; id != 0; id = p.Step(id).Next {
+				s := p.Step(id)
+				work += float64(s.Work)
+				if s.Kind == graph.Ready && graph.Cause(s.Arg) == graph.WakeUp {
+					waited += float64(int64(s.At-at) - s.Work)
+				}
+				at = s.At
+			}
+		}
+		const n = 37
+		running, ready := p.Timeline(n)
+		sum := func(list []float64) (ns float64) {
+			for _, v := range list {
+				ns += v * float64(p.End) / n
+			}
+			return ns
+		}
+		if got := sum(running); math.Abs(got-work) > 1e-6*max(work, 1) {
+			t.Fatalf("program %d: the timeline has work of %v ns, expected %v", i, got, work)
+		}
+		if got := sum(ready); math.Abs(got-waited) > 1e-6*max(waited, 1) {
+			t.Fatalf("program %d: the timeline has %v ns ready, expected %v", i, got, waited)
+		}
+	}
+}
+
+// A list has its elements in order, over the ends of its pieces.
+func TestList(t *testing.T) {
+	t.Parallel()
+	var l graph.List[int]
+	for i := range 10_000 {
+		l.Add(i)
+	}
+	for i := range l.Len() {
+		if *l.At(i) != i {
+			t.Fatalf("element %d of a list is %d", i, *l.At(i))
+		}
+	}
+}
