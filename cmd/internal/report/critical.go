@@ -24,6 +24,9 @@ func Critical(r *critpath.Result) *doc.Doc {
 		return d
 	}
 	s.Say("The run took %s. Work and waits on its critical path, and what they are worth on %s:", measure.Time(r.T), processors(r.Procs))
+	if outside(r) > r.T/2 && len(r.Requests) > 0 {
+		s.Say("Most of it is waits for something outside. What it did meanwhile, such as %s, has paths of its own: qinst critical -requests.", r.Requests[0].Name)
+	}
 	t := doc.NewTable("name", "self on path", "", "with calls", "self worth", "", "with calls", "", "work")
 	for _, e := range shown(r, mostCritical, critpath.KindProc, critpath.KindWait) {
 		worth := doc.Time(e.Weighted)
@@ -71,6 +74,17 @@ func Requests(r *critpath.Result) *doc.Doc {
 		s.Note("%s", n)
 	}
 	return d
+}
+
+// outside is how long the path waited for nothing of the program's.
+func outside(r *critpath.Result) (ns int64) {
+	for i := range r.Entries {
+		switch r.Entries[i].ID {
+		case "wait:timer", "wait:network", "wait:system call":
+			ns += r.Entries[i].Self
+		}
+	}
+	return ns
 }
 
 // shown are the first entries of some kinds that have anything.

@@ -28,7 +28,7 @@ type Result struct {
 	Off        int64      `json:"off_ns"`      // running threads of the recorded run had no processor, all together
 	Path       []Piece    `json:"path"`        // all of it, or the longest pieces, in order
 	Entries    []Entry    `json:"entries"`
-	Requests   []Requests `json:"requests,omitempty"` // of all names, or of the one that the result is of
+	Requests   []Requests `json:"requests,omitempty"` // of all names, those first that took most; or of the one that the result is of
 	Tied       bool       `json:"tied"`               // some weights differ with the direction of the change
 	Anomalies  int        `json:"anomalies"`          // entries that make the run longer if they become shorter
 	Notes      []string   `json:"notes"`
@@ -105,6 +105,7 @@ func New(p *graph.Program, o Options) *Result {
 	b := &builder{p: p, r: p.R, run: run, options: predict.Options{Procs: procs, Policy: o.Policy}, index: map[line]int{}}
 	b.res = &Result{Version: Version, Procs: procs, Policy: string(o.Policy), Replay: round(run.T), Events: p.R.Events, Operations: p.Operations, Off: p.Off, Notes: append([]string{}, p.Notes...)}
 	b.holds = newHolds(b)
+	b.res.Requests = requests(p)
 	if o.AsRun {
 		b.res.T = int64(p.End)
 		w := newWalker(p)

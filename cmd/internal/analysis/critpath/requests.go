@@ -22,31 +22,35 @@ type Requests struct {
 // NewRequests lists the requests of a program, those first that took most time in all.
 func NewRequests(p *graph.Program) *Result {
 	r := &Result{Version: Version, T: int64(p.End), Procs: p.Procs, Events: p.R.Events, Operations: p.Operations, Path: []Piece{}, Entries: []Entry{}, Notes: append([]string{}, p.Notes...)}
+	if r.Requests = requests(p); len(r.Requests) == 0 {
+		r.Notes = append(r.Notes, "found no requests: neither regions of runtime/trace, nor traced calls of handlers of net/http or grpc, nor tests")
+	}
+	return r
+}
+
+func requests(p *graph.Program) (list []Requests) {
 	index := map[string]int{}
 	var took [][]int64
 	for i := range p.Requests {
 		q := &p.Requests[i]
 		k, ok := index[q.Name]
 		if !ok {
-			k = len(r.Requests)
+			k = len(list)
 			index[q.Name] = k
-			r.Requests, took = append(r.Requests, Requests{Name: q.Name, Kind: q.Kind}), append(took, nil)
+			list, took = append(list, Requests{Name: q.Name, Kind: q.Kind}), append(took, nil)
 		}
-		r.Requests[k].Count++
-		r.Requests[k].Total += lasted(p, q)
+		list[k].Count++
+		list[k].Total += lasted(p, q)
 		took[k] = append(took[k], lasted(p, q))
 	}
-	for k := range r.Requests {
+	for k := range list {
 		slices.Sort(took[k])
-		r.Requests[k].P50, r.Requests[k].P99 = quantile(took[k], 0.5), quantile(took[k], 0.99)
+		list[k].P50, list[k].P99 = quantile(took[k], 0.5), quantile(took[k], 0.99)
 	}
-	slices.SortStableFunc(r.Requests, func(a, b Requests) int {
+	slices.SortStableFunc(list, func(a, b Requests) int {
 		return cmp.Or(cmp.Compare(b.Total, a.Total), cmp.Compare(a.Name, b.Name))
 	})
-	if len(r.Requests) == 0 {
-		r.Notes = append(r.Notes, "found no requests: neither regions of runtime/trace, nor traced calls of handlers of net/http or grpc, nor tests")
-	}
-	return r
+	return list
 }
 
 func lasted(p *graph.Program, q *graph.Request) int64 {
