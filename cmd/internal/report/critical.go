@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -8,6 +9,7 @@ import (
 	"qinst.dev/cmd/internal/analysis/predict"
 	"qinst.dev/cmd/internal/measure"
 	"qinst.dev/cmd/internal/report/doc"
+	"qinst.dev/cmd/internal/stats"
 )
 
 // mostCritical is how many entries are shown.
@@ -41,6 +43,7 @@ func Critical(r *critpath.Result) *doc.Doc {
 			doc.Time(e.WeightedInclusive), doc.Share(e.WeightedInclusive, r.Replay), doc.Time(e.Work))
 	}
 	s.Table(t)
+	agreement(s, r)
 	views(s, r)
 	if slices.ContainsFunc(r.Entries, func(e critpath.Entry) bool { return e.Interval != nil }) {
 		s.Note("Lines with ~ are estimates by samples, because calls were counted and not traced; -json has their 95 %% intervals.")
@@ -96,6 +99,66 @@ func shown(r *critpath.Result, most int, kinds ...string) (list []*critpath.Entr
 		}
 	}
 	return list
+}
+
+// Rankings are compared by the shares that they give to a procedure.
+const (
+	mostApart  = 5
+	apartFrom  = 0.05 // a difference of shares that is shown
+	nothingOf  = 0.01 // less than this is next to nothing
+	rankedFrom = 0.01
+)
+
+// agreement says where processor time, normalized processor time, the path and worth disagree, and why.
+func agreement(s *doc.Section, r *critpath.Result) {
+	all, npts := 0., 0.
+	var procs []*critpath.Entry // those that are worth nothing too
+	for i := range r.Entries {
+		if e := &r.Entries[i]; e.Kind == critpath.KindProc {
+			procs = append(procs, e)
+			all, npts = all+float64(e.Work), npts+float64(e.NPT)
+		}
+	}
+	if all == 0 || npts == 0 || r.T == 0 || r.Replay == 0 {
+		return
+	}
+	type ranks struct {
+		e                       *critpath.Entry
+		work, npt, path, weight float64
+	}
+	var list []ranks
+	var ranked [2][]float64
+	for _, e := range procs {
+		x := ranks{e, float64(e.Work) / all, float64(e.NPT) / npts, float64(e.Self) / float64(r.T), float64(e.Weighted) / float64(r.Replay)}
+		if max(x.work, x.weight) > rankedFrom {
+			ranked[0], ranked[1] = append(ranked[0], x.work), append(ranked[1], x.weight)
+		}
+		if d := x.work - x.weight; max(d, -d) > apartFrom {
+			list = append(list, x)
+		}
+	}
+	if len(list) == 0 {
+		return
+	}
+	slices.SortStableFunc(list, func(a, b ranks) int {
+		return cmp.Compare(max(b.work-b.weight, b.weight-b.work), max(a.work-a.weight, a.weight-a.work))
+	})
+	s.Say("By processor time, as a profile has it, procedures rank otherwise (Kendall's tau %.2f with worth). They differ most in:", stats.Kendall(ranked[0], ranked[1]))
+	t := doc.NewTable("name", "processor time", "npt", "path", "worth", "why").Left(5)
+	percent := func(x float64) string { return fmt.Sprintf("%.1f %%", 100*x) }
+	for _, x := range list[:min(len(list), mostApart)] {
+		why := "it runs beside others, and they share the processors"
+		switch {
+		case x.work > x.weight && x.path < nothingOf && x.weight < nothingOf:
+			why = "it is not on the path: nobody waits for it to end"
+		case x.work > x.weight && x.path < x.work:
+			why = "a part of it is done while the run waits for something else"
+		case x.weight > x.work:
+			why = "others wait while it works"
+		}
+		t.Row(doc.Name(x.e.Name, loopWidth), percent(x.work), percent(x.npt), percent(x.path), percent(x.weight), why)
+	}
+	s.Table(t)
 }
 
 // mostViews is how many entries of each other kind are shown.

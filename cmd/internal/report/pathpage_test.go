@@ -39,3 +39,32 @@ func TestCriticalPage(t *testing.T) {
 		}
 	}
 }
+
+// TestAgreement: a procedure with most of the processor time that nobody waits for is told of, with the reason.
+func TestAgreement(t *testing.T) {
+	const ms = 1_000_000
+	b := tracetest.New(2)
+	b.Operations = true
+	p, _, err := graph.Build(tracetest.SimulateOn(b, []tracetest.Thread{
+		{Name: "main.first", Ops: []tracetest.Op{tracetest.Do("main.idle", 7*ms)}},
+		{Name: "main.second", Ops: []tracetest.Op{tracetest.Do("main.busy", 10*ms)}},
+	}).Trace(), graph.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var page bytes.Buffer
+	if err := report.Critical(critpath.New(p, critpath.Options{AsRun: true, Policy: predict.Sharing})).WriteText(&page); err != nil {
+		t.Fatal(err)
+	}
+	found := ""
+	for line := range strings.Lines(page.String()) {
+		if strings.Contains(line, "main.idle") && strings.Contains(line, "not on the path") {
+			found = line
+		}
+	}
+	for _, text := range []string{"41.2 %", "35.0 %", "0.0 %"} { // 7 of 17 ms; 3.5 of 10
+		if !strings.Contains(found, text) {
+			t.Errorf("found %q, expected %s:\n%s", found, text, page.String())
+		}
+	}
+}

@@ -55,3 +55,11 @@ func floats[T Number](samples []T) []float64 {
 	}
 	return xs
 }
+
+// Kendall is the rank correlation of two lists: 1, the same order; -1, the reverse. It is 1 for fewer than two pairs.
+func Kendall(x, y []float64) float64 {
+	if len(x) < 2 {
+		return 1
+	}
+	return stat.Kendall(x, y, nil)
+}

@@ -44,3 +44,20 @@ func TestMean(t *testing.T) {
 		}
 	}
 }
+
+func TestKendall(t *testing.T) {
+	for _, c := range []struct {
+		x, y []float64
+		want float64
+	}{
+		{[]float64{1, 2, 3}, []float64{10, 20, 30}, 1},
+		{[]float64{1, 2, 3}, []float64{3, 2, 1}, -1},
+		{[]float64{1, 2, 3}, []float64{1, 3, 2}, 1. / 3},
+		{[]float64{1}, []float64{1}, 1},
+		{nil, nil, 1},
+	} {
+		if got := stats.Kendall(c.x, c.y); math.Abs(got-c.want) > 1e-12 {
+			t.Errorf("%v and %v: found %v, expected %v", c.x, c.y, got, c.want)
+		}
+	}
+}

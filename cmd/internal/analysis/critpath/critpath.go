@@ -69,6 +69,7 @@ type Entry struct {
 	Inclusive int64 `json:"inclusive_ns"` // likewise, with what it calls and starts
 	// Interval is that of Self, if samples divided it: 95 of 100 times it is right.
 	Interval *[2]int64 `json:"interval,omitempty"`
+	NPT      int64     `json:"npt_ns"`  // its own, of the run as it was; of procedures
 	Work     int64     `json:"work_ns"` // of processors, on the path and off it
 
 	// What the run would become shorter by if the entry took no time, as far as that is told by its first moments: dT/dx of all that it
@@ -184,7 +185,7 @@ func (p *pieces) shorten() {
 type sums struct {
 	weighted, right, inclusive float64
 	self, within, other, tail  float64 // on the path
-	work                       float64 // on it or off it
+	work, npt                  float64 // on it or off it
 	doubt                      map[replay.ContextID]dealt
 }
 
@@ -256,6 +257,13 @@ func (b *builder) onPath(i int, ns float64) {
 
 // weights adds up those of all pieces of work.
 func (b *builder) weights() {
+	for c := range replay.ContextID(b.r.Contexts.Len()) {
+		if npt := b.p.NPT(c); npt > 0 {
+			for _, p := range b.portions(c) {
+				b.sums[p.self].npt += npt * p.share
+			}
+		}
+	}
 	for s := range graph.StepID(b.p.Steps.Len()) {
 		for _, part := range b.p.PartsOf(s) {
 			for _, p := range b.portions(part.Context) {
@@ -323,7 +331,7 @@ func (b *builder) finish() {
 			e.Self = round(exact) - upTo
 			upTo += e.Self
 		}
-		e.Inclusive, e.Work, e.Other, e.Tail = round(s.within), round(s.work), round(s.other), round(s.tail)
+		e.Inclusive, e.Work, e.NPT, e.Other, e.Tail = round(s.within), round(s.work), round(s.npt), round(s.other), round(s.tail)
 		e.Weighted, e.WeightedRight, e.WeightedInclusive = round(s.weighted), round(s.right), round(s.inclusive)
 		if e.Weighted < 0 {
 			r.Anomalies++

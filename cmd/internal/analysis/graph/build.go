@@ -131,8 +131,12 @@ func (b *builder) Segment(g *replay.G, from, to trace.Time) {
 	if !g.Busy() {
 		return
 	}
-	m := b.my(g)
-	m.part(g.Where()).Ns += int64(to - from)
+	m, at := b.my(g), g.Where()
+	m.part(at).Ns += int64(to - from)
+	for int(at) >= len(b.p.npt) {
+		b.p.npt = append(b.p.npt, 0)
+	}
+	b.p.npt[at] += float64(to-from) / float64(max(b.r.Busy(), 1))
 }
 
 // fewParts is how many parts are looked through.

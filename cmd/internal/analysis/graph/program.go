@@ -21,6 +21,8 @@ type Program struct {
 	Requests []Request
 	names    map[string]trace.PointID // the first operation of each name
 
+	npt []float64 // normalized processor time by context, ns
+
 	Operations int   // on objects
 	Off        int64 // ns in which running threads had no processor, all together
 	WakeUp     int64 // ns that half of all wake-ups took at most
@@ -179,6 +181,14 @@ func (p *Program) NamedBy(op trace.PointID) trace.PointID {
 		return op
 	}
 	return first
+}
+
+// NPT is the normalized processor time of the run as it was in a context, in ns (Quartz, equation 1).
+func (p *Program) NPT(c replay.ContextID) float64 {
+	if int(c) >= len(p.npt) {
+		return 0
+	}
+	return p.npt[c]
 }
 
 // partsShift is that of the pieces that parts are kept in. Those of one step are in one piece.
