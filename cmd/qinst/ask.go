@@ -27,7 +27,7 @@ func questions() []question {
 	return []question{
 		{"profile", []string{"proc", "loop"}, "", report.AskProfile},
 		{"locks", []string{"proc", "sync"}, "kind:sync=trace", report.AskLocks},
-		{"path", []string{"proc", "sync"}, "", report.AskPath},
+		{"path", []string{"proc", "sync"}, "kind:sync=trace", report.AskPath},
 		{"latency", []string{"proc", "sync"}, "", report.AskLatency},
 	}
 }
@@ -41,7 +41,7 @@ type asked struct {
 
 // define defines -ask and -refine.
 func (a *asked) define(fs *flagSet) {
-	fs.function("ask", "record and report only what answers a `question`: profile (where the processor time goes), locks (what is waited for; every operation is traced, whatever that costs), path (procedures and their waits), latency:REGION (how long a region of qinst.Region or runtime/trace takes)", a.ask)
+	fs.function("ask", "record and report only what answers a `question`: profile (where the processor time goes), locks (what is waited for; every operation is traced, whatever that costs), path (what determines how long the run takes, and what changes and more processors gain; every operation is traced, too), latency:REGION (how long a region of qinst.Region or runtime/trace takes)", a.ask)
 	fs.text(&a.refine, "refine", "add probes to packages that had none in the run recorded in this `file`, and in which it spent time")
 }
 

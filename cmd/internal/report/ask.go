@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"slices"
 
+	"qinst.dev/cmd/internal/analysis/critpath"
+	"qinst.dev/cmd/internal/analysis/graph"
+	"qinst.dev/cmd/internal/analysis/predict"
 	"qinst.dev/cmd/internal/analysis/profile"
 	"qinst.dev/cmd/internal/measure"
 	"qinst.dev/cmd/internal/report/doc"
@@ -25,10 +28,18 @@ func AskLocks(t *trace.Trace, p *profile.Profile, _ string) (*doc.Doc, error) {
 	return pg.of(pg.first, pg.objects, pg.goroutines, pg.lost, pg.data, pg.cost), nil
 }
 
-// AskPath shows procedures and the objects they wait for.
+// AskPath answers what determines how long the run takes, and what more processors and changes would gain.
 func AskPath(t *trace.Trace, p *profile.Profile, _ string) (*doc.Doc, error) {
+	steps, _, err := graph.Build(t, graph.Options{})
+	if err != nil {
+		return nil, err
+	}
 	pg := newPage(t, p)
-	return pg.of(pg.first, pg.parallelism, pg.procedures, pg.objects, pg.lost, pg.data, pg.cost), nil
+	path := Critical(critpath.New(steps, critpath.Options{Policy: predict.Sharing, AsRun: true})).Sections
+	gains := Predict(predict.New(steps, predict.Ask{Policy: predict.Go})).Sections
+	path[0].Title, gains[0].Title = "Critical path", "More processors, and changes"
+	pg.Sections = append(append(pg.Sections, path...), gains...)
+	return pg.of(pg.lost, pg.data, pg.cost), nil
 }
 
 // AskLatency answers how long a region takes.
