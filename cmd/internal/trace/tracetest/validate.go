@@ -62,7 +62,7 @@ func (v *validator) event(e *trace.Event) error {
 	switch e.Kind {
 	case trace.Create:
 		return v.create(e)
-	case trace.Change, trace.Enter, trace.Exit, trace.Trips, trace.Sync, trace.Record, trace.Spin, trace.Region, trace.Named, trace.Labeled, trace.Channel:
+	case trace.Change, trace.Enter, trace.Exit, trace.Trips, trace.Sync, trace.Record, trace.Spin, trace.Region, trace.Named, trace.Labeled:
 		g := v.gs[e.G]
 		if g == nil || g.slot != e.Slot {
 			return fmt.Errorf("goroutine %d is not alive in slot %d", e.G, e.Slot)
@@ -74,9 +74,9 @@ func (v *validator) event(e *trace.Event) error {
 	case trace.Procs:
 		v.procs = int(e.Count())
 	case trace.Mark, trace.Searched:
-	case trace.Alloc:
+	case trace.Alloc, trace.Channel:
 		if g := v.gs[e.G]; g == nil || g.slot != e.Slot || !g.state.Busy() {
-			return fmt.Errorf("goroutine %d, which does not run, takes memory", e.G)
+			return fmt.Errorf("goroutine %d, which does not run, takes memory or operates on a channel", e.G)
 		}
 	case trace.Sample:
 		if g := v.gs[e.G]; e.Slot != trace.NoSlot && (g == nil || g.slot != e.Slot || !g.state.Busy() && g.state != trace.Blocked && g.state != trace.OffCPU) {

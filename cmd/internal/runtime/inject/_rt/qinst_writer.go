@@ -479,7 +479,8 @@ func qinstRation(ns, left uint64) uint64 {
 // part of that for it: a server that uses 3 % of a processor a tenth.
 var qinstPace = struct {
 	slow         int64
-	cpu, process uint64 // at the last tick
+	at           int64  // when the last tick was
+	cpu, process uint64 // then
 	mine, all    uint64 // used since it was last slowed down
 	ticks        uint32 // since then
 }{slow: 1}
@@ -489,6 +490,7 @@ const (
 	qinstPaceTicks = 10
 	qinstPaceMost  = 0.01 // share of the process's time that the writer may take before it goes slower
 	qinstPaceLeast = 0.004
+	qinstPaceBusy  = 0.4 // processors that the process uses, from which on it does not go slower
 )
 
 // qinstTickGap is the time between two ticks.
@@ -510,10 +512,14 @@ func qinstSetPace() {
 	p := &qinstPace
 	cpu, process := qinstThreadCPU(), qinstProcessCPU()
 	mine, all := cpu-p.cpu, process-p.process
-	p.cpu, p.process = cpu, process
+	now := nanotime()
+	busy := float64(all) > qinstPaceBusy*float64(now-p.at)
+	p.at, p.cpu, p.process = now, cpu, process
 	p.mine, p.all, p.ticks = p.mine+mine, p.all+all, p.ticks+1
 	slow := p.slow
-	if float64(mine) < qinstPaceLeast*float64(all) {
+	if busy {
+		p.slow = 1
+	} else if float64(mine) < qinstPaceLeast*float64(all) {
 		p.slow = max(1, slow/2)
 	} else if p.ticks >= qinstPaceTicks && float64(p.mine) > qinstPaceMost*float64(p.all) {
 		p.slow = min(2*slow, qinstSlowest)
