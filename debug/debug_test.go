@@ -342,7 +342,7 @@ func growing(t *testing.T) (before, after []byte) {
 	w := sddf.NewWriter(&out, "test", spec.Records)
 	w.Attribute("program", "test")
 	clock := func(ticks uint64) {
-		if err := errors.Join(w.Data(spec.TagClock, ticks, int64(ticks), int64(ticks)), w.Close()); err != nil {
+		if err := errors.Join(w.Data(spec.TagClock, ticks, int64(ticks), int64(ticks), uint64(0)), w.Close()); err != nil {
 			t.Fatal(err)
 		}
 	}

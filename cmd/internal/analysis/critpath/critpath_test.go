@@ -253,3 +253,33 @@ func TestRequestsPartition(t *testing.T) {
 		t.Errorf("found %d kinds of requests, expected more", found)
 	}
 }
+
+// A damaged file may say that two goroutines ended each other's waits. The path ends all the same.
+func TestCircle(t *testing.T) {
+	t.Parallel()
+	b := tracetest.New(1)
+	g := b.Go(0, "runtime.main")
+	b.Start(g, 0)
+	b.At(ms)
+	p := program(t, b.Trace())
+	c := p.Gs[0].Context
+	p.Steps, p.Tokens, p.Last = graph.List[graph.Step]{}, 3, 1
+	p.Gs = []graph.Goroutine{{ID: 1, First: 1, By: -1, Context: c}, {ID: 2, First: 3, By: -1, Context: c}}
+	for _, s := range []graph.Step{
+		{},
+		{Kind: graph.Take, Arg: 2, At: 10, Next: 2}, {Kind: graph.Give, Arg: 1, At: 10},
+		{Kind: graph.Take, Arg: 1, At: 10, Next: 4}, {Kind: graph.Give, Arg: 2, At: 10, Next: 5}, {Kind: graph.Cut, At: ms},
+	} {
+		p.Steps.Add(s)
+	}
+	res := critpath.New(p, critpath.Options{AsRun: true, Policy: predict.Sharing})
+	self := int64(0)
+	for k := range res.Entries {
+		if partitions(&res.Entries[k]) {
+			self += res.Entries[k].Self
+		}
+	}
+	if self != int64(p.End) {
+		t.Errorf("self times add up to %d, expected %d", self, p.End)
+	}
+}

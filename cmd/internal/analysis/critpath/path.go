@@ -117,14 +117,21 @@ func (w *walker) back(id graph.StepID, end, begin trace.Time, f func(stretch)) {
 		end = min(end, s.from)
 	}
 	stopped := false // the step's wait is not on the path
+	// Where the path left each goroutine: it never comes back to what is behind that. Times of damaged files, and of
+	// events that happened together, would let it go round for ever.
+	gone := map[int32]graph.StepID{}
 	for id != 0 && end > begin {
 		from := w.begin(id)
 		worked := from + trace.Time(w.p.Step(id).Work)
 		if !stopped {
 			piece, by, left := w.released(id, worked)
 			if add(piece); by != 0 {
-				id, stopped = by, left
-				continue
+				gone[w.owner[id]] = id
+				if at, ok := gone[w.owner[by]]; !ok || by < at {
+					id, stopped = by, left
+					continue
+				}
+				add(stretch{worked, end, id, true, piece.cause})
 			}
 		}
 		add(stretch{from, worked, id, false, 0})
@@ -133,7 +140,13 @@ func (w *walker) back(id graph.StepID, end, begin trace.Time, f func(stretch)) {
 			id = b
 			continue
 		}
-		id = w.starts[w.owner[id]]
+		was := w.owner[id]
+		gone[was] = id
+		if id = w.starts[was]; id != 0 {
+			if at, ok := gone[w.owner[id]]; ok && id >= at {
+				break
+			}
+		}
 	}
 	add(stretch{begin, end, 0, true, graph.Unknown})
 }
