@@ -119,15 +119,20 @@ func (w *walker) back(id graph.StepID, end, begin trace.Time, f func(stretch)) {
 	stopped := false // the step's wait is not on the path
 	// Where the path left each goroutine: it never comes back to what is behind that. Times of damaged files, and of
 	// events that happened together, would let it go round for ever.
-	gone := map[int32]graph.StepID{}
+	gone := map[int32]uint64{}
+	// goes reports whether it may go to a step: to the end of its wait, or of its work, and so to where the wait began.
+	goes := func(to graph.StepID, left bool) bool {
+		at, ok := gone[w.owner[to]]
+		return !ok || place(to, left) < at
+	}
 	for id != 0 && end > begin {
 		from := w.begin(id)
 		worked := from + trace.Time(w.p.Step(id).Work)
 		if !stopped {
 			piece, by, left := w.released(id, worked)
 			if add(piece); by != 0 {
-				gone[w.owner[id]] = id
-				if at, ok := gone[w.owner[by]]; !ok || by < at {
+				gone[w.owner[id]] = place(id, false)
+				if goes(by, left) {
 					id, stopped = by, left
 					continue
 				}
@@ -141,14 +146,20 @@ func (w *walker) back(id graph.StepID, end, begin trace.Time, f func(stretch)) {
 			continue
 		}
 		was := w.owner[id]
-		gone[was] = id
-		if id = w.starts[was]; id != 0 {
-			if at, ok := gone[w.owner[id]]; ok && id >= at {
-				break
-			}
+		gone[was] = place(id, true)
+		if id = w.starts[was]; id != 0 && !goes(id, false) {
+			break
 		}
 	}
 	add(stretch{begin, end, 0, true, graph.Unknown})
+}
+
+// place is one in a goroutine, in its order: where the work of a step ended, and behind that where its wait did.
+func place(id graph.StepID, worked bool) uint64 {
+	if worked {
+		return 2 * uint64(id)
+	}
+	return 2*uint64(id) + 1
 }
 
 // released returns the piece of the path that the wait of a step is, and the step that ended the wait, 0 if the path goes on
