@@ -83,6 +83,12 @@ func setupCritical(fs *flagSet) action {
 		if policy == predict.Go {
 			return usageError{errors.New("critical: found -policy=go, expected ps or fifo: weights are of runs without chance")}
 		}
+		switch paths := requests || request != ""; {
+		case html != "" && (f.asJSON || paths):
+			return usageError{errors.New("critical: found -html with -json, -requests or -request, expected one of them")}
+		case paths && procs != "":
+			return usageError{errors.New("critical: found -procs with -requests or -request, whose paths are those of the run as it was")}
+		}
 		o := critpath.Options{Policy: policy, Max: procs == "max", AsRun: procs == ""}
 		if n, err := strconv.Atoi(procs); err == nil && n > 0 {
 			o.Procs = n

@@ -25,7 +25,12 @@ func Critical(r *critpath.Result) *doc.Doc {
 		}
 		return d
 	}
-	s.Say("The run took %s. Work and waits on its critical path, and what they are worth on %s:", measure.Time(r.T), processors(r.Procs))
+	unexplained(s, r.T-r.Replay, r.T, r.Off)
+	if r.Computed {
+		s.Say("On %s the run takes %s, as computed. Work and waits on its critical path, and what they are worth:", processors(r.Procs), measure.Time(r.T))
+	} else {
+		s.Say("The run took %s. Work and waits on its critical path, and what they are worth on %s:", measure.Time(r.T), processors(r.Procs))
+	}
 	if outside(r) > r.T/2 && len(r.Requests) > 0 {
 		s.Say("Most of it is waits for something outside. What it did meanwhile, such as %s, has paths of its own: qinst critical -requests.", r.Requests[0].Name)
 	}
@@ -35,12 +40,8 @@ func Critical(r *critpath.Result) *doc.Doc {
 		if d := e.WeightedRight - e.Weighted; max(d, -d) > r.Replay/100 {
 			worth.Text = fmt.Sprintf("%s to %s", measure.Time(min(e.Weighted, e.WeightedRight)), measure.Time(max(e.Weighted, e.WeightedRight)))
 		}
-		self := doc.Time(e.Self)
-		if e.Interval != nil {
-			self.Text = "~" + self.Text
-		}
-		t.Row(doc.Name(e.Name, loopWidth), self, doc.Share(e.Self, r.T), doc.Time(e.Inclusive), worth, doc.Share(e.Weighted, r.Replay),
-			doc.Time(e.WeightedInclusive), doc.Share(e.WeightedInclusive, r.Replay), doc.Time(e.Work))
+		t.Row(doc.Name(e.Name, loopWidth), estimate(e, doc.Time(e.Self)), doc.Share(e.Self, r.T), doc.Time(e.Inclusive), estimate(e, worth), doc.Share(e.Weighted, r.Replay),
+			doc.Time(e.WeightedInclusive), doc.Share(e.WeightedInclusive, r.Replay), estimate(e, doc.Time(e.Work)))
 	}
 	s.Table(t)
 	agreement(s, r)
@@ -49,7 +50,6 @@ func Critical(r *critpath.Result) *doc.Doc {
 		s.Note("Lines with ~ are estimates by samples, because calls were counted and not traced; -json has their 95 %% intervals.")
 	}
 	s.Note("Worth is what the run becomes shorter by for each ns that the work does, times its length: a tenth less work gains a tenth of it, as long as nothing else comes onto the path.")
-	unexplained(s, r.T-r.Replay, r.T, r.Off)
 	for _, n := range r.Notes {
 		s.Note("%s", n)
 	}
@@ -69,7 +69,7 @@ func Requests(r *critpath.Result) *doc.Doc {
 		s.Say("On the paths of these requests, and of the slowest hundredth of them; \"by others\" is what goroutines did that belong to none of them, or to another one:")
 		t = doc.NewTable("name", "self on path", "", "with calls", "by others", "slowest")
 		for _, e := range shown(r, mostCritical, critpath.KindProc, critpath.KindWait) {
-			t.Row(doc.Name(e.Name, loopWidth), doc.Time(e.Self), doc.Share(e.Self, r.T), doc.Time(e.Inclusive), doc.Time(e.Other), doc.Time(e.Tail))
+			t.Row(doc.Name(e.Name, loopWidth), estimate(e, doc.Time(e.Self)), doc.Share(e.Self, r.T), doc.Time(e.Inclusive), doc.Time(e.Other), doc.Time(e.Tail))
 		}
 		s.Table(t)
 	}
@@ -77,6 +77,14 @@ func Requests(r *critpath.Result) *doc.Doc {
 		s.Note("%s", n)
 	}
 	return d
+}
+
+// estimate marks a number of an entry that samples told.
+func estimate(e *critpath.Entry, c doc.Cell) doc.Cell {
+	if e.Interval != nil {
+		c.Text = "~" + c.Text
+	}
+	return c
 }
 
 // outside is how long the path waited for nothing of the program's.
@@ -143,10 +151,10 @@ func agreement(s *doc.Section, r *critpath.Result) {
 	slices.SortStableFunc(list, func(a, b ranks) int {
 		return cmp.Compare(max(b.work-b.weight, b.weight-b.work), max(a.work-a.weight, a.weight-a.work))
 	})
-	s.Say("By processor time, as a profile has it, procedures rank otherwise (Kendall's tau %.2f with worth). They differ most in:", stats.Kendall(ranked[0], ranked[1]))
+	s.Say("What has most processor time, as a profile shows it, need not be worth most (Kendall's tau of the two orders: %.2f). The shares of these differ most:", stats.Kendall(ranked[0], ranked[1]))
 	t := doc.NewTable("name", "processor time", "npt", "path", "worth", "why").Left(5)
-	percent := func(x float64) string { return fmt.Sprintf("%.1f %%", 100*x) }
 	for _, x := range list[:min(len(list), mostApart)] {
+		percent := func(share float64) doc.Cell { return estimate(x.e, doc.Cell{Text: fmt.Sprintf("%.1f %%", 100*share)}) }
 		why := "it runs beside others, and they share the processors"
 		switch {
 		case x.work > x.weight && x.path < nothingOf && x.weight < nothingOf:
@@ -193,7 +201,7 @@ func Predict(r *predict.Result) *doc.Doc {
 			doc.Time(of.Policies[predict.Sharing]), doc.Time(of.Policies[predict.List]), doc.Time(of.Policies[predict.Go]))
 	}
 	s.Table(t)
-	s.Say("With as many processors as goroutines it takes %s, on one %s.", measure.Time(r.TInf), measure.Time(r.T1))
+	s.Say("With as many processors as goroutines, or 256, it takes %s, on one %s.", measure.Time(r.TInf), measure.Time(r.T1))
 	s.Table(changes(r))
 	for _, n := range r.Notes {
 		s.Note("%s", n)

@@ -32,6 +32,7 @@ type Result struct {
 	Tied       bool       `json:"tied"`               // some weights differ with the direction of the change
 	Anomalies  int        `json:"anomalies"`          // entries that make the run longer if they become shorter
 	Notes      []string   `json:"notes"`
+	Computed   bool       `json:"-"` // the path is that of a computed run
 }
 
 // Piece is a piece of the path.
@@ -112,7 +113,7 @@ func New(p *graph.Program, o Options) *Result {
 		w := newWalker(p)
 		w.walk(func(s stretch) { b.piece(s, w.owner[s.step]) })
 	} else {
-		b.res.T = b.res.Replay
+		b.res.T, b.res.Computed = b.res.Replay, true
 		run.Path(func(step graph.StepID, g int32, from, to float64, delay bool) {
 			s := stretch{from: trace.Time(round(from)), to: trace.Time(round(to)), step: step, delay: delay}
 			if delay && step != 0 {

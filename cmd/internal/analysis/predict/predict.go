@@ -10,6 +10,9 @@ import (
 	"qinst.dev/cmd/internal/trace"
 )
 
+// mostProcs is how many processors are more than enough.
+const mostProcs = 256
+
 // Version of the JSON form.
 const Version = 1
 
@@ -20,7 +23,7 @@ type Result struct {
 	Unexplained int64    `json:"unexplained_ns"` // of the recorded run: measured less computed
 	Off         int64    `json:"off_ns"`         // running threads of the recorded run had no processor, all together
 	T1          int64    `json:"t1_ns"`          // on one processor
-	TInf        int64    `json:"t_inf_ns"`       // on as many as goroutines
+	TInf        int64    `json:"t_inf_ns"`       // on as many as goroutines, mostProcs at most
 	Runs        []Of     `json:"runs"`
 	WhatIf      []Change `json:"what_if"`
 	Notes       []string `json:"notes"`
@@ -86,7 +89,8 @@ func New(p *graph.Program, a Ask) *Result {
 	r.Recorded = Recorded{p.Procs, int64(p.End), round(runs.at(p.Procs, a.Policy).T)}
 	r.Unexplained, r.Off = r.Recorded.T-r.Recorded.Replay, p.Off
 	one := runs.at(1, a.Policy)
-	r.T1, r.TInf = round(one.T), round(runs.at(0, Sharing).T)
+	// By the same policy: another one waits for other wake-ups, and could take longer on all than this one on two.
+	r.T1, r.TInf = round(one.T), round(runs.at(min(max(len(p.Gs), 1), mostProcs), a.Policy).T)
 	if len(a.Procs) == 0 {
 		for n := 1; n <= 2*p.Procs; n *= 2 {
 			a.Procs = append(a.Procs, n)

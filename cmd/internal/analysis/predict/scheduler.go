@@ -18,6 +18,7 @@ type scheduler struct {
 	procs  []processor
 	at     int32 // the processor on which something happens, -1: none
 	global []int32
+	queued int // goroutines that are ready, in all queues and places
 	rand   *rand.Rand
 	waking bool // a processor is being woken
 	wakes  float64
@@ -60,12 +61,13 @@ func (c *scheduler) event(e entry, real bool) bool {
 	c.at = x.proc
 	if x.rest -= e.len; x.rest > 0 {
 		p := &c.procs[x.proc]
-		if !c.waits() {
+		if c.queued == 0 {
 			p.until = c.s.t.at + c.slice
 			c.run(e.g)
 			return true
 		}
 		c.global = append(c.global, e.g)
+		c.queued++
 		c.s.n--
 		c.left(x.proc)
 		return true
@@ -74,13 +76,9 @@ func (c *scheduler) event(e entry, real bool) bool {
 	return false
 }
 
-// waits reports whether any goroutine waits for a processor.
-func (c *scheduler) waits() bool {
-	return len(c.global) > 0 || slices.ContainsFunc(c.procs, func(p processor) bool { return p.next >= 0 || len(p.queue) > 0 })
-}
-
 // ready makes a goroutine ready on the processor at hand.
 func (c *scheduler) ready(g int32) {
+	c.queued++
 	if c.at < 0 {
 		c.global = append(c.global, g)
 	} else {
@@ -113,7 +111,7 @@ func (c *scheduler) awake(i int32) {
 	if c.procs[i].g >= 0 {
 		return
 	}
-	if c.at = i; c.look(i) && c.waits() {
+	if c.at = i; c.look(i) && c.queued > 0 {
 		c.at = -1
 		c.wake()
 	}
@@ -127,6 +125,9 @@ func (c *scheduler) left(i int32) {
 
 // look runs the next goroutine on a processor, and reports whether there was one.
 func (c *scheduler) look(i int32) bool {
+	if c.queued == 0 {
+		return false
+	}
 	p := &c.procs[i]
 	g, inherits := p.next, p.next >= 0
 	switch {
@@ -142,6 +143,7 @@ func (c *scheduler) look(i int32) bool {
 	if g < 0 {
 		return false
 	}
+	c.queued--
 	if now := c.s.t.at; !inherits || p.until <= now {
 		p.until = now + c.slice
 	}

@@ -26,6 +26,7 @@ type WhatIf struct {
 type changeKind struct {
 	prefix string // before the name
 	form   string // for people
+	whole  bool   // the form is all there is of it
 	share  bool   // its value is a share; else a number, least or more
 	least  int
 	of     func(p *graph.Program, w *WhatIf) (o Options, found bool)
@@ -33,23 +34,23 @@ type changeKind struct {
 
 // changeKinds are all of them, the one without a prefix last.
 var changeKinds = []changeKind{
-	{"self:", "self:main.f=-30%", true, 0, func(p *graph.Program, w *WhatIf) (Options, bool) {
+	{"self:", "self:main.f=-30%", false, true, 0, func(p *graph.Program, w *WhatIf) (Options, bool) {
 		return scaled(p, w.scale, func(s *graph.Share) bool { return w.isProc(p, s.Proc) }), w.hasProc(p)
 	}},
-	{"hold:", "hold:main.mu=-50%", true, 0, held},
-	{"split:", "split:main.mu=4", false, 1, func(p *graph.Program, w *WhatIf) (Options, bool) {
+	{"hold:", "hold:main.mu=-50%", false, true, 0, held},
+	{"split:", "split:main.mu=4", false, false, 1, func(p *graph.Program, w *WhatIf) (Options, bool) {
 		objects := w.objects(p)
 		return Options{Split: objects, Parts: w.n}, len(objects) > 0
 	}},
-	{"cap:", "cap:main.ch=64", false, 0, func(p *graph.Program, w *WhatIf) (Options, bool) {
+	{"cap:", "cap:main.ch=64", false, false, 0, func(p *graph.Program, w *WhatIf) (Options, bool) {
 		objects := w.objects(p)
 		return Options{Capped: objects, Cap: w.n}, len(objects) > 0
 	}},
-	{"gc", "gc=off", false, 0, func(p *graph.Program, _ *WhatIf) (Options, bool) {
+	{"gc", "gc=off", true, false, 0, func(p *graph.Program, _ *WhatIf) (Options, bool) {
 		s := &p.R.System
 		return scaled(p, 0, func(x *graph.Share) bool { return x.Proc == s.Worker || x.Proc == s.Assist || x.Proc == s.Stop }), true
 	}},
-	{"", "main.f=-30%", true, 0, func(p *graph.Program, w *WhatIf) (Options, bool) {
+	{"", "main.f=-30%", false, true, 0, func(p *graph.Program, w *WhatIf) (Options, bool) {
 		return scaled(p, w.scale, func(s *graph.Share) bool {
 			return slices.ContainsFunc(s.In, func(at trace.PointID) bool { return w.isProc(p, at) })
 		}), w.hasProc(p)
@@ -74,16 +75,13 @@ func ParseWhatIf(text string) (WhatIf, error) {
 		return w, bad
 	}
 	name, value := text[:at], text[at+1:]
-	if name == "gc" {
-		w.kind = &changeKinds[4]
-		if value != "off" {
-			return w, bad
-		}
-		return w, nil
-	}
 	for i := range changeKinds {
 		k := &changeKinds[i]
-		if rest, ok := strings.CutPrefix(name, k.prefix); ok && k.prefix != "gc" {
+		if k.form == text && k.whole {
+			w.kind = k
+			return w, nil
+		}
+		if rest, ok := strings.CutPrefix(name, k.prefix); ok && !k.whole {
 			w.kind, w.name = k, rest
 			break
 		}
