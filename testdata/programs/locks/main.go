@@ -34,8 +34,8 @@ var (
 	table  [4]sync.Mutex
 )
 
-// asleep gives another goroutine the time to block.
-func asleep() { time.Sleep(3 * time.Millisecond) }
+// asleep gives another goroutine the time to block, also on a busy machine.
+func asleep() { time.Sleep(10 * time.Millisecond) }
 
 func (s *server) hold(n int) {
 	for range n {
