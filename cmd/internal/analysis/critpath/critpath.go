@@ -51,6 +51,7 @@ const (
 	KindLoop      = "loop"
 	KindSync      = "sync" // work while a lock was held
 	KindGoroutine = "goroutine"
+	KindRegion    = "region"
 )
 
 // noProcedure is the id of what is in no procedure with a probe, as in profiles.
@@ -65,9 +66,10 @@ type Entry struct {
 	File string `json:"file,omitempty"`
 	Line int    `json:"line,omitempty"`
 
-	Entries   int   `json:"entries"`      // pieces of the path
-	Self      int64 `json:"self_ns"`      // on the path
-	Inclusive int64 `json:"inclusive_ns"` // likewise, with what it calls and starts
+	Activations int   `json:"activations"`  // traced ones of a procedure, of which some part is on the path
+	Entries     int   `json:"entries"`      // those of them that began on it; of other kinds, pieces of the path
+	Self        int64 `json:"self_ns"`      // on the path
+	Inclusive   int64 `json:"inclusive_ns"` // likewise, with what it calls and starts
 	// Interval is that of Self, if samples divided it: 95 of 100 times it is right.
 	Interval *[2]int64 `json:"interval,omitempty"`
 	NPT      int64     `json:"npt_ns"`  // its own, of the run as it was; of procedures
@@ -78,6 +80,11 @@ type Entry struct {
 	Weighted          int64 `json:"weighted_ns"`       // if it becomes shorter
 	WeightedRight     int64 `json:"weighted_right_ns"` // if it becomes longer
 	WeightedInclusive int64 `json:"weighted_incl_ns"`
+
+	Marked int64 `json:"marked_ns"` // work that VPPB's section 3.3 marks for so many processors
+	// Slack is by how much one piece of its work may become longer without making the run longer, on as many processors as goroutines: the least and the
+	// most of all pieces. null: it has none, or the run is too long to tell.
+	Slack *[2]int64 `json:"slack_ns"`
 
 	// Of requests: what goroutines of others did on their paths, and what is on those of the slowest hundredth.
 	Other int64 `json:"other_ns,omitempty"`
@@ -126,6 +133,7 @@ func New(p *graph.Program, o Options) *Result {
 	}
 	b.weights()
 	b.ties()
+	b.unlimited()
 	b.finish()
 	return b.res
 }
@@ -143,8 +151,10 @@ type builder struct {
 	sums    []sums
 	views   [][]int // entries of loops and goroutines that a context is in, by context
 	holds   *holds
+	regions []string // names of entries
 	path    pieces
-	dealt   [][]portion // by context
+	dealt   [][]portion      // by context
+	visits  map[int32]*visit // of goroutines, by the path
 
 	other, tail bool // what the piece at hand is of; see NewRequest
 }
@@ -188,6 +198,8 @@ type sums struct {
 	self, within, other, tail  float64 // on the path
 	work, npt                  float64 // on it or off it
 	doubt                      map[replay.ContextID]dealt
+	marked                     float64
+	slack                      *[2]float64
 }
 
 // piece adds a stretch of the path, whose work was done in several contexts: in which order is not known any more.
@@ -205,6 +217,7 @@ func (b *builder) piece(s stretch, g int32) {
 		b.path.add(piece{s.from, s.to, id, i})
 		return
 	}
+	b.calls(s.step, g)
 	parts := b.p.PartsOf(s.step)
 	done, all, to := int64(0), b.p.Step(s.step).Work, s.to
 	for k := len(parts) - 1; k >= 0; k-- { // backwards, as the path is walked
@@ -243,9 +256,10 @@ func (b *builder) work(c replay.ContextID, ns float64) (most int) {
 // onPath adds to an entry's time on the path.
 func (b *builder) onPath(i int, ns float64) {
 	e, s := &b.res.Entries[i], &b.sums[i]
-	e.Entries++
-	s.self += ns
-	if e.Kind == KindWait || e.Kind == KindSync {
+	if s.self += ns; e.Kind != KindProc {
+		e.Entries++
+	}
+	if e.Kind == KindWait || e.Kind == KindSync || e.Kind == KindRegion {
 		s.within += ns
 	}
 	if b.other {
@@ -284,11 +298,7 @@ func (b *builder) weights() {
 	}
 	b.run.Weights(func(step graph.StepID, length, weight float64, delay bool) {
 		if delay {
-			of := graph.Unknown
-			if step != 0 {
-				of = graph.Cause(b.p.Step(step).Arg)
-			}
-			add(b.entry(line{KindWait, int64(of)}), length*weight)
+			add(b.entry(b.delayOf(step)), length*weight)
 			return
 		}
 		for _, part := range b.p.PartsOf(step) {
@@ -315,6 +325,7 @@ func (b *builder) weights() {
 // finish rounds and sorts.
 func (b *builder) finish() {
 	r := b.res
+	b.began()
 	if b.path.all > len(b.path.list) || len(b.path.list) > mostPieces {
 		b.path.shorten()
 		r.Notes = append(r.Notes, fmt.Sprintf("the path has %d pieces; shown are those of more than %d ns", b.path.all, b.path.least))
@@ -334,6 +345,9 @@ func (b *builder) finish() {
 		}
 		e.Inclusive, e.Work, e.NPT, e.Other, e.Tail = round(s.within), round(s.work), round(s.npt), round(s.other), round(s.tail)
 		e.Weighted, e.WeightedRight, e.WeightedInclusive = round(s.weighted), round(s.right), round(s.inclusive)
+		if e.Marked = round(s.marked); s.slack != nil {
+			e.Slack = &[2]int64{round(s.slack[0]), round(s.slack[1])}
+		}
 		if e.Weighted < 0 {
 			r.Anomalies++
 		}

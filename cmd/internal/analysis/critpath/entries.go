@@ -31,6 +31,14 @@ func (b *builder) entry(l line) int {
 	return i
 }
 
+// delayOf is the line of a step's delay.
+func (b *builder) delayOf(step graph.StepID) line {
+	if step == 0 {
+		return line{KindWait, int64(graph.Unknown)}
+	}
+	return line{KindWait, int64(b.p.Step(step).Arg)}
+}
+
 // named is a new entry with the names that profiles have.
 func (b *builder) named(l line) Entry {
 	t := b.r.T
@@ -48,6 +56,9 @@ func (b *builder) named(l line) Entry {
 			e.ID = "name:" + g.Func
 		}
 		return e
+	case KindRegion:
+		name := b.regions[l.of]
+		return Entry{ID: "region:" + name, Kind: KindRegion, Name: name}
 	case KindSync:
 		p := &t.Points[l.of]
 		return Entry{ID: "sync:" + p.Name, Kind: KindSync, Name: p.Name, File: p.File, Line: p.Line}
@@ -88,45 +99,82 @@ func (b *builder) seen(c replay.ContextID) []int {
 	return views
 }
 
-// holds tells under which locks the work of steps was done.
+// holds tells under which locks, and in which regions, the work of steps was done.
 type holds struct {
 	sets  [][]int // of entries; the first one is empty
-	steps []int32 // the set of each step; nil if no lock was taken
+	steps []int32 // the set of each step; nil if there are neither locks nor regions
 }
 
 func newHolds(b *builder) *holds {
 	h := &holds{sets: [][]int{nil}}
 	index := map[string]int32{"[]": 0}
+	begins, ends := b.regionSteps()
 	for g := range b.p.Gs {
 		var objects []graph.ObjectID // that it holds
+		var regions []int            // entries of those that it is in
 		set := int32(0)
 		for id := b.p.Gs[g].First; id != 0; id = b.p.Step(id).Next {
 			if set != 0 {
 				h.steps[id] = set
 			}
 			s := b.p.Step(id)
-			switch s.Op {
-			case graph.Lock, graph.RLock:
+			entry, in := begins[id]
+			ended, out := ends[id]
+			switch {
+			case in:
+				regions = append(regions, entry)
+			case out:
+				regions = remove(regions, ended)
+			case s.Op == graph.Lock || s.Op == graph.RLock:
 				objects = append(objects, s.Obj)
-			case graph.Unlock, graph.RUnlock:
-				if at := slices.Index(objects, s.Obj); at >= 0 {
-					objects = slices.Delete(objects, at, at+1)
-				}
+			case s.Op == graph.Unlock || s.Op == graph.RUnlock:
+				objects = remove(objects, s.Obj)
 			default:
 				continue
 			}
 			if h.steps == nil {
 				h.steps = make([]int32, b.p.Steps.Len())
 			}
-			set = h.set(b, index, objects)
+			set = h.set(b, index, objects, regions)
 		}
 	}
 	return h
 }
 
+// regionSteps are the steps with which regions began and ended, and their entries.
+func (b *builder) regionSteps() (begins, ends map[graph.StepID]int) {
+	begins, ends = map[graph.StepID]int{}, map[graph.StepID]int{}
+	index := map[string]int{}
+	for i := range b.p.Requests {
+		q := &b.p.Requests[i]
+		if q.Kind != graph.RequestRegion {
+			continue
+		}
+		n, ok := index[q.Name]
+		if !ok {
+			n = len(b.regions)
+			index[q.Name] = n
+			b.regions = append(b.regions, q.Name)
+		}
+		entry := b.entry(line{KindRegion, int64(n)})
+		begins[q.Begin], ends[q.End] = entry, entry
+	}
+	return begins, ends
+}
+
+// remove takes the last one that is x from a list.
+func remove[T comparable](list []T, x T) []T {
+	for i := len(list) - 1; i >= 0; i-- {
+		if list[i] == x {
+			return slices.Delete(list, i, i+1)
+		}
+	}
+	return list
+}
+
 // set is the number of a set of entries.
-func (h *holds) set(b *builder, index map[string]int32, objects []graph.ObjectID) int32 {
-	list := []int{}
+func (h *holds) set(b *builder, index map[string]int32, objects []graph.ObjectID, regions []int) int32 {
+	list := slices.Clone(regions)
 	for _, o := range objects {
 		if name := b.p.Objects[o].Name; name != trace.NoPoint {
 			list = append(list, b.entry(line{KindSync, int64(b.p.NamedBy(name))}))
@@ -144,7 +192,7 @@ func (h *holds) set(b *builder, index map[string]int32, objects []graph.ObjectID
 	return n
 }
 
-// under are the entries of the locks under which the work of a step was done.
+// under are the entries of the locks and regions in which the work of a step was done.
 func (h *holds) under(s graph.StepID) []int {
 	if h.steps == nil {
 		return nil

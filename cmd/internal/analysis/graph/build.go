@@ -64,6 +64,8 @@ type mine struct {
 	gave   ObjectID
 	open   []opened // requests
 	did    ObjectID // its last operation was one on this that may end waits behind it
+
+	entered trace.PointID // a procedure that it has entered, not yet counted in the context that this made; NoPoint: none
 }
 
 // my is the state of a goroutine.
@@ -92,7 +94,7 @@ func (b *builder) Create(g, by *replay.G, now trace.Time) {
 		b.gs = append(b.gs, mine{})
 	}
 	m := b.my(g)
-	*m = mine{n: len(b.p.Gs), work: m.work[:0], index: m.index, open: m.open[:0], seen: now, idle: b.idleUntil(now)}
+	*m = mine{n: len(b.p.Gs), work: m.work[:0], index: m.index, open: m.open[:0], seen: now, idle: b.idleUntil(now), entered: trace.NoPoint}
 	gr := Goroutine{ID: g.ID, By: -1, Created: now, Context: g.Base, System: g.System}
 	if by != nil && !g.System {
 		gr.By = b.my(by).n
@@ -105,6 +107,7 @@ func (b *builder) Create(g, by *replay.G, now trace.Time) {
 // step ends a goroutine's work so far.
 func (b *builder) step(g *replay.G, now trace.Time, s Step) StepID {
 	m := b.my(g)
+	b.count(g)
 	id := StepID(b.p.Steps.Len())
 	s.At = now
 	for _, part := range m.work {
@@ -131,12 +134,22 @@ func (b *builder) Segment(g *replay.G, from, to trace.Time) {
 	if !g.Busy() {
 		return
 	}
+	b.count(g)
 	m, at := b.my(g), g.Where()
 	m.part(at).Ns += int64(to - from)
 	for int(at) >= len(b.p.npt) {
 		b.p.npt = append(b.p.npt, 0)
 	}
 	b.p.npt[at] += float64(to-from) / float64(max(b.r.Busy(), 1))
+}
+
+// count counts an activation in its own context, which it was not yet in when the replay told of it. One that took no time is left out.
+func (b *builder) count(g *replay.G) {
+	m := b.my(g)
+	if m.entered != trace.NoPoint && b.r.Contexts.Node(g.Context).Proc == m.entered {
+		m.part(g.Context).Enters++
+	}
+	m.entered = trace.NoPoint
 }
 
 // fewParts is how many parts are looked through.

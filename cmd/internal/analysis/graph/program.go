@@ -154,6 +154,7 @@ type Object struct {
 type Part struct {
 	Ns      int64
 	Context replay.ContextID
+	Enters  int32 // activations of the context's procedure that began there, and were traced
 }
 
 // Step is one of them.

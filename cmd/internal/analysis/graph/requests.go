@@ -51,8 +51,12 @@ func (b *builder) end(g *replay.G, now trace.Time, name, kind string) {
 	}
 }
 
-// Enter opens a request where a server's goroutine calls a handler.
+// Enter counts activations, and opens a request where a server's goroutine calls a handler.
 func (b *builder) Enter(g *replay.G, point trace.PointID, now trace.Time) {
+	b.count(g)
+	if b.p.isProc(point) {
+		b.my(g).entered = point
+	}
 	group := b.r.Contexts.Node(g.Base).Group
 	if g.Depth() > 0 || g.System || group == replay.NoGroup || b.r.IsSystem(point) {
 		return

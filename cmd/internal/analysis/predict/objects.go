@@ -13,6 +13,7 @@ type object struct {
 	writer  bool
 	closed  bool
 
+	order *order          // for Options.Order
 	parts []object        // of a lock that is split
 	next  int             // one of these, for who comes next
 	has   map[int32]int32 // which of these a goroutine has, or waits for
@@ -60,17 +61,21 @@ func (s *sim) operate(g int32, step *graph.Step) bool {
 		if len(o.queue) > 0 && o.queue[len(o.queue)-1].g == g {
 			return s.block(g)
 		}
+		s.granted(o, step.Op)
 	case graph.Unlock:
 		if s.sched != nil {
 			s.sched.unlock(o)
 			break
 		}
 		o.writer = false
+		o.order.unlock(s.node, step.Op)
 		s.grant(o, -1)
 	case graph.RUnlock:
 		o.readers = max(0, o.readers-1)
+		o.order.unlock(s.node, step.Op)
 		s.grant(o, -1)
 	case graph.Send:
+		s.sends(o)
 		o.sent++
 		if len(o.queue) > 0 {
 			s.pop(&o.queue)
@@ -81,8 +86,10 @@ func (s *sim) operate(g int32, step *graph.Step) bool {
 		}
 	case graph.Receive:
 		if o.closed && o.got >= o.sent {
+			s.receivesNothing(o)
 			return true
 		}
+		s.receives(o)
 		o.got++
 		if len(o.senders) > 0 {
 			s.pop(&o.senders)
@@ -93,17 +100,20 @@ func (s *sim) operate(g int32, step *graph.Step) bool {
 		}
 	case graph.Close:
 		o.closed = true
+		o.order.close(s.node)
 		for len(o.queue) > 0 {
 			o.got--
 			s.pop(&o.queue)
 		}
 	case graph.Done:
 		o.sent++
+		o.order.done(s.node)
 		for i := 0; i < len(o.queue); {
 			if x := o.queue[i]; o.sent < int(x.need) {
 				i++
 			} else {
 				o.queue = append(o.queue[:i], o.queue[i+1:]...)
+				s.need(s.joined(o, int(x.need)))
 				s.wake(x.g)
 			}
 		}
@@ -112,6 +122,7 @@ func (s *sim) operate(g int32, step *graph.Step) bool {
 			o.queue = append(o.queue, w)
 			return s.block(g)
 		}
+		s.after(s.joined(o, int(step.Wait)))
 	}
 	return true
 }
@@ -130,6 +141,7 @@ func (s *sim) grant(o *object, me int32) {
 		}
 		o.queue = o.queue[1:]
 		if w.g != me {
+			s.need(o.order.held(w.op)...)
 			s.wake(w.g)
 		}
 	}

@@ -31,6 +31,7 @@ type Options struct {
 	Cap    int
 	Seed   uint64 // of Go's scheduler, which steals at random
 	Keep   bool   // what weights and the path need
+	Order  bool   // with Keep: what [Run.Slack] and [Run.Marked] need, of a run under Sharing with a processor for each goroutine
 	// Toward gives by how much the length of a step's work changes, to see how T does: see [Run.Slope]. nil: not at all.
 	Toward func(graph.StepID) float64
 }
@@ -48,6 +49,7 @@ type Run struct {
 	list  bool
 	nodes graph.List[node]
 	last  int32
+	edges []edge // of Options.Order
 }
 
 // instant is a time and by how much it moves.
@@ -64,6 +66,7 @@ type node struct {
 	behind int32
 	g      int32
 	real   bool    // a delay
+	stops  bool    // the goroutine then waits, or has ended
 	at     float64 // real time
 }
 
@@ -80,12 +83,13 @@ type sim struct {
 	ready   []int32
 	v, t    instant
 	objects []object
-	tokens  []int32 // by token: the goroutine that began to wait for it last, and 1; -1: it was given
+	tokens  []int32 // by token: the goroutine that began to wait for it last, and 1; below 0: it was given by the node -1 less this
 	node    int32
 	blocked []int32 // goroutines that wait, in order; some do no longer
 	main    int32
 	over    bool
 	sched   *scheduler // of policy Go
+	needs   []int32    // nodes that the goroutine woken next also waited for
 	run     Run
 }
 
@@ -93,6 +97,7 @@ type simG struct {
 	step    graph.StepID // that it works at, or waits in
 	from    int32        // node with which that began
 	also    int32        // another one that waits for its token, and 1
+	at      int32        // node at which it began to wait
 	waits   bool
 	started bool
 
@@ -112,6 +117,9 @@ func Simulate(p *graph.Program, o Options) *Run {
 	s.free = int(s.procs)
 	for i := range p.Objects {
 		ob := &s.objects[i]
+		if o.Order {
+			ob.order = &order{writer: -1, closed: -1}
+		}
 		if ob.cap = p.Objects[i].Cap; o.Capped[graph.ObjectID(i)] {
 			ob.cap = o.Cap
 		}
@@ -137,7 +145,9 @@ func Simulate(p *graph.Program, o Options) *Run {
 	for !s.over && s.next() {
 	}
 	s.run.T, s.run.Slope, s.run.procs, s.run.list = s.t.at, s.t.d, s.procs, o.Policy == List
-	s.run.last = s.node
+	if !s.over {
+		s.run.last = s.node
+	}
 	return &s.run
 }
 
@@ -225,6 +235,10 @@ func (s *sim) wake(g int32) {
 	x := &s.gs[g]
 	x.waits = false
 	x.step = s.p.Step(x.step).Next
+	if s.o.Order {
+		s.wakeInOrder(g)
+		return
+	}
 	s.enqueue(g)
 }
 
@@ -318,6 +332,9 @@ func (s *sim) steps(g int32) {
 			return
 		}
 	}
+	if s.o.Order {
+		s.stops(g)
+	}
 	s.leave(g) // it waits, it has ended, or what it did then is not known
 }
 
@@ -328,7 +345,9 @@ func (s *sim) take(g int32, step *graph.Step) bool {
 		if done := s.p.Gs[g].Done; done != 0 && step.Kind == graph.End && s.p.Objects[done].Free {
 			s.operate(g, &graph.Step{Obj: done, Op: graph.Done})
 		}
-		s.over = g == s.main
+		if s.over = g == s.main; s.over {
+			s.run.last = s.node
+		}
 		return false
 	case graph.Start:
 		s.begin(int32(step.Arg))
@@ -346,7 +365,7 @@ func (s *sim) take(g int32, step *graph.Step) bool {
 	switch step.Kind {
 	case graph.Give:
 		w := s.tokens[step.Arg]
-		for s.tokens[step.Arg] = -1; w > 0; {
+		for s.tokens[step.Arg] = -1 - s.node; w > 0; {
 			g := w - 1
 			w = s.gs[g].also
 			s.wake(g)
@@ -359,6 +378,8 @@ func (s *sim) take(g int32, step *graph.Step) bool {
 		if w := s.tokens[step.Arg]; w >= 0 {
 			s.tokens[step.Arg], s.gs[g].also = g+1, w
 			return s.block(g)
+		} else {
+			s.after(-1 - w)
 		}
 	}
 	return true
@@ -366,7 +387,7 @@ func (s *sim) take(g int32, step *graph.Step) bool {
 
 // block notes that a goroutine waits.
 func (s *sim) block(g int32) bool {
-	s.gs[g].waits = true
+	s.gs[g].waits, s.gs[g].at = true, s.node
 	s.blocked = append(s.blocked, g)
 	if len(s.blocked) > 2*len(s.gs)+64 {
 		kept := s.blocked[:0]

@@ -1,0 +1,75 @@
+package critpath
+
+import "qinst.dev/cmd/internal/analysis/graph"
+
+// VPPB's tables have the calls of each procedure on the path: those whose entry is on it. A procedure that the path reaches in the middle
+// has none, so that activations of which any part is on the path stand beside them. The path is walked backwards: an activation that was open
+// at the earliest known place of a goroutine counts where it began, or at the end of the walk.
+
+// visit is where the path was in a goroutine, as far as it has gone back.
+type visit struct {
+	step graph.StepID
+	open map[int]bool // entries of procedures whose activation, on the path, was open there
+}
+
+// calls counts those of a step whose work is on the path.
+func (b *builder) calls(step graph.StepID, g int32) {
+	if b.visits == nil {
+		b.visits = map[int32]*visit{}
+	}
+	v := b.visits[g]
+	if v == nil {
+		v = &visit{open: map[int]bool{}}
+		b.visits[g] = v
+	} else if len(v.open) > 0 {
+		for between := b.p.Step(step).Next; between != 0 && between < v.step; between = b.p.Step(between).Next {
+			b.entered(between, v, false)
+		}
+	}
+	v.step = step
+	b.entered(step, v, true)
+}
+
+// entered looks at the activations that began in a step. Those that are on the path count.
+func (b *builder) entered(step graph.StepID, v *visit, onPath bool) {
+	parts := b.p.PartsOf(step)
+	for _, part := range parts {
+		if part.Enters == 0 {
+			continue
+		}
+		i := b.entry(line{KindProc, int64(b.r.Contexts.Node(part.Context).Proc)})
+		if e := &b.res.Entries[i]; onPath {
+			e.Entries += int(part.Enters)
+			e.Activations += int(part.Enters)
+		} else if v.open[i] {
+			e.Activations++
+		}
+		delete(v.open, i)
+	}
+	if !onPath || len(parts) == 0 {
+		return
+	}
+	first := parts[0] // at its beginning these were open already
+	for _, p := range b.portions(first.Context) {
+		if p.n > 0 {
+			continue
+		}
+		for _, i := range p.in {
+			if own := b.lines[i].of == int64(b.r.Contexts.Node(first.Context).Proc); !own || first.Enters == 0 {
+				v.open[i] = true
+			}
+		}
+	}
+}
+
+// began counts the activations that began before the path reached their goroutines.
+func (b *builder) began() {
+	for _, v := range b.visits {
+		for i := range v.open {
+			if b.lines[i].of >= 0 {
+				b.res.Entries[i].Activations++
+			}
+		}
+	}
+	b.visits = nil
+}
