@@ -13,6 +13,7 @@ import (
 	"qinst.dev/cmd/internal/analysis/critpath"
 	"qinst.dev/cmd/internal/analysis/graph"
 	"qinst.dev/cmd/internal/analysis/predict"
+	"qinst.dev/cmd/internal/analysis/profile"
 	"qinst.dev/cmd/internal/report"
 	"qinst.dev/cmd/internal/trace"
 )
@@ -130,10 +131,28 @@ func setupCritical(fs *flagSet) action {
 	}
 }
 
+// held is what profiles know of locks whose operations were not all events.
+func held(file string, p *graph.Program, vcpu int) ([]predict.Held, error) {
+	if !p.Partly() {
+		return nil, nil
+	}
+	t, err := trace.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer t.Close()
+	pr, err := profile.NewWithin(t, profile.Within{Procs: vcpu})
+	if err != nil {
+		return nil, err
+	}
+	return report.Held(pr), nil
+}
+
 // setupPredict shows how long a program would take on other numbers of processors, or changed.
 func setupPredict(fs *flagSet) action {
-	f, ask := replayFlags{}, predict.Ask{}
+	f, ask, html := replayFlags{}, predict.Ask{}, ""
 	f.define(fs, predict.Go)
+	fs.text(&html, "html", "write a page for the browser to this `file` (- for the standard output)")
 	fs.group("What is predicted")
 	fs.function("procs", "numbers of processors, separated by commas: `1,2,4` (default: up to twice those of the run)", func(s string) error {
 		ask.Procs = nil
@@ -146,15 +165,19 @@ func setupPredict(fs *flagSet) action {
 		}
 		return nil
 	})
-	fs.function("what-if", "a `change` of the program, may be repeated: main.f=-30%, with what it calls; self:main.f=-30%; hold:main.mu=-50%, of what is done under a lock; split:main.mu=4, into as many locks; cap:main.ch=64, of a channel; gc=off", func(s string) error {
+	fs.function("what-if", "a `change` of the program, may be repeated: main.f=-30%, with what it calls; self:main.f=-30%; hold:main.mu=-50%, of what is done under a lock; split:main.mu=4, into as many locks; cap:main.ch=64, of a channel; workers:main.worker=8, who take jobs from a channel; gc=off", func(s string) error {
 		w, err := predict.ParseWhatIf(s)
 		ask.WhatIf = append(ask.WhatIf, w)
 		return err
 	})
+	fs.text(&ask.Request, "request", "how long requests of this `name` take, and how many are answered; those from outside come when they came")
 	return func(e *env, args []string) error {
 		policy, err := f.check("predict")
 		if err != nil {
 			return err
+		}
+		if html != "" && f.asJSON {
+			return usageError{errors.New("predict: found -html with -json, expected one of them")}
 		}
 		ask.Policy = policy
 		file, err := oneFile(e, "predict", args)
@@ -170,9 +193,22 @@ func setupPredict(fs *flagSet) action {
 				return usageError{fmt.Errorf("predict: %w", err)}
 			}
 		}
+		if !p.Asked(ask.Request) {
+			return usageError{fmt.Errorf("predict: found no request %q: see qinst critical -requests", ask.Request)}
+		}
+		if ask.Held, err = held(file, p, f.vcpu); err != nil {
+			return fmt.Errorf("%s: %w", file, err)
+		}
 		r := predict.New(p, ask)
-		if f.asJSON {
+		switch {
+		case f.asJSON:
 			return json.NewEncoder(e.stdout).Encode(r)
+		case html != "":
+			page, err := report.PredictPage(r)
+			if err != nil {
+				return err
+			}
+			return writeTo(e, html, func(w io.Writer) error { return page.WriteHTML(w, report.Look()) })
 		}
 		return writeText(e, report.Predict(r))
 	}

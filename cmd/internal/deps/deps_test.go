@@ -44,7 +44,7 @@ const policy = `
 	analysis/replay, hist < analysis/profile;
 	analysis/replay < analysis/graph < analysis/predict < analysis/critpath;
 	analysis/profile, measure < analysis/advice;
-	measure < report/doc;
+	measure < report/doc, analysis/predict;
 	analysis/advice, analysis/critpath, report/doc, github.com/google/pprof/profile < report;
 
 	# what instruments

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"qinst.dev/cmd/internal/analysis/critpath"
-	"qinst.dev/cmd/internal/analysis/predict"
 	"qinst.dev/cmd/internal/measure"
 	"qinst.dev/cmd/internal/report/doc"
 	"qinst.dev/cmd/internal/stats"
@@ -181,54 +180,6 @@ func views(s *doc.Section, r *critpath.Result) {
 		}
 		s.Table(t)
 	}
-}
-
-// Predict writes how long a program would take on other numbers of processors.
-func Predict(r *predict.Result) *doc.Doc {
-	d := &doc.Doc{Title: "prediction"}
-	s := d.Add("predict", "")
-	if r.T1 == 0 {
-		for _, n := range r.Notes {
-			s.Warn("%s", n)
-		}
-		return d
-	}
-	unexplained(s, r.Unexplained, r.Recorded.T, r.Off)
-	s.Say("Recorded on %s: %s; computed from that:", processors(r.Recorded.Procs), measure.Time(r.Recorded.T))
-	t := doc.NewTable("processors", "time", "of 9 in 10 runs", "speed-up", "in use", "ps", "fifo", "go")
-	for _, of := range r.Runs {
-		t.Row(fmt.Sprint(of.Procs), doc.Time(of.T), measure.Time(of.Lo)+" to "+measure.Time(of.Hi), fmt.Sprintf("%.2f", of.Speedup), fmt.Sprintf("%.0f %%", of.Utilization*100),
-			doc.Time(of.Policies[predict.Sharing]), doc.Time(of.Policies[predict.List]), doc.Time(of.Policies[predict.Go]))
-	}
-	s.Table(t)
-	s.Say("With as many processors as goroutines, or 256, it takes %s, on one %s.", measure.Time(r.TInf), measure.Time(r.T1))
-	s.Table(changes(r))
-	for _, n := range r.Notes {
-		s.Note("%s", n)
-	}
-	return d
-}
-
-// changes has what each change gains on each number of processors.
-func changes(r *predict.Result) *doc.Table {
-	heads := []string{"what if"}
-	var order []string
-	rows := map[string][]any{}
-	for _, c := range r.WhatIf {
-		if head := "on " + processors(c.Procs); !slices.Contains(heads, head) {
-			heads = append(heads, head, "")
-		}
-		if rows[c.Change] == nil {
-			order = append(order, c.Change)
-			rows[c.Change] = []any{doc.Name(c.Change, loopWidth)}
-		}
-		rows[c.Change] = append(rows[c.Change], doc.Time(c.T), fmt.Sprintf("%+.1f %%", -c.GainPct))
-	}
-	t := doc.NewTable(heads...)
-	for _, change := range order {
-		t.Row(rows[change]...)
-	}
-	return t
 }
 
 // unexplained says that the computed run is not the recorded one, if that matters.

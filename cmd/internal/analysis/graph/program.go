@@ -1,6 +1,8 @@
 package graph
 
 import (
+	"slices"
+
 	"qinst.dev/cmd/internal/analysis/replay"
 	"qinst.dev/cmd/internal/trace"
 )
@@ -210,4 +212,16 @@ func (p *Program) keep(s *Step, parts []Part) {
 	for _, more := range parts[s.n:] { // a goroutine was in thousands of contexts between two steps
 		p.parts[last][len(p.parts[last])-1].Ns += more.Ns
 	}
+}
+
+// Asked reports whether there are requests of a name, or the name is empty.
+func (p *Program) Asked(name string) bool {
+	return name == "" || slices.ContainsFunc(p.Requests, func(q Request) bool { return q.Name == name })
+}
+
+// Partly reports whether there are locks of which not all operations were seen.
+func (p *Program) Partly() bool {
+	return slices.ContainsFunc(p.Objects, func(o Object) bool {
+		return !o.Free && o.ops[Lock]+o.ops[Unlock]+o.ops[RLock]+o.ops[RUnlock] > 0
+	})
 }

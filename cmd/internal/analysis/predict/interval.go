@@ -127,21 +127,88 @@ func draws(p *graph.Program) int {
 }
 
 // interval returns by how much a run may end earlier or later than computed, 9 times of 10.
-func (d *drawn) interval(p *graph.Program, o Options) float64 {
-	n := draws(p)
-	sum, squares := 0., 0.
-	first := 0. // sums of differences from it are exact enough
-	for seed := range n {
-		o.Seed, o.Length = uint64(seed)+1, d.lengths(p, uint64(seed))
-		t := Simulate(p, o).T
-		if seed == 0 {
-			first = t
-		}
-		sum, squares = sum+(t-first), squares+(t-first)*(t-first)
-	}
-	variance := max(0, squares-sum*sum/float64(n)) / float64(n-1)
+func (r *runner) interval(o Options) float64 {
 	// The recorded run was drawn as the next one is: their difference has twice the variance.
-	return student(n-1) * math.Sqrt(2*variance)
+	var list []float64
+	for seed := range uint64(draws(r.p)) {
+		o.Seed, o.Length = seed+1, r.drawn.lengths(r.p, seed)
+		list = append(list, Simulate(r.p, o).T)
+	}
+	return about(list) * math.Sqrt2
+}
+
+const (
+	mostGains  = 10
+	gainsSteps = 2e6
+)
+
+// gains returns what a change gains on average over the chances of Go's scheduler, and how far that may be off, 9 times of 10: because lengths may be
+// others, which runs without chance tell, and because these are some runs. Of a long run it is not known any better than the run itself.
+func (r *runner) gains(o Options) (ns, off float64) {
+	n := min(mostGains, int(gainsSteps/float64(r.p.Steps.Len())))
+	if n < leastDraws {
+		plain := o
+		plain.Length, plain.Split, plain.Capped, plain.workers = nil, nil, nil, nil
+		return r.at(o.Procs, o.Policy).T - Simulate(r.p, o).T, r.interval(plain)
+	}
+	still := o
+	if still.Policy == Go {
+		still.Policy = Sharing
+	}
+	off = about(r.paired(still, n, true)) * math.Sqrt2
+	if o.Policy != Go {
+		return r.at(o.Procs, o.Policy).T - Simulate(r.p, o).T, off
+	}
+	runs := r.paired(o, n, false)
+	for _, d := range runs {
+		ns += d / float64(n)
+	}
+	return ns, math.Hypot(off, about(runs)/math.Sqrt(float64(n)))
+}
+
+// paired computes n runs with and without a change, each pair with the same chances, and if drawn with the same lengths drawn anew. It returns
+// by how much those with it are shorter.
+func (r *runner) paired(o Options, n int, drawn bool) (list []float64) {
+	changed := o.Length
+	for seed := range uint64(n) {
+		plain := Options{Procs: o.Procs, Policy: o.Policy, Seed: seed}
+		o.Seed = seed
+		if drawn {
+			plain.Length = r.drawn.lengths(r.p, seed)
+			lengths := r.drawn.lengths(r.p, seed)
+			o.Length = func(id graph.StepID) float64 {
+				if work := r.p.Step(id).Work; work > 0 && changed != nil {
+					return lengths(id) * changed(id) / float64(work)
+				}
+				return lengths(id)
+			}
+		}
+		k := pairKey{o.Procs, o.Policy, seed, drawn}
+		if _, ok := r.pairs[k]; !ok {
+			r.pairs[k] = Simulate(r.p, plain).T
+		}
+		list = append(list, r.pairs[k]-Simulate(r.p, o).T)
+	}
+	return list
+}
+
+// pairKey is a run without a change.
+type pairKey struct {
+	procs  int
+	policy Policy
+	seed   uint64
+	drawn  bool
+}
+
+// about is how far a value drawn as these may be from their mean, 9 times of 10.
+func about(list []float64) float64 {
+	n := float64(len(list))
+	sum, squares := 0., 0.
+	for _, x := range list { // differences from the first one are exact enough
+		d := x - list[0]
+		sum, squares = sum+d, squares+d*d
+	}
+	return student(len(list)-1) * math.Sqrt(max(0, squares-sum*sum/n)/(n-1))
 }
 
 // student is the 95th percentile of Student's t, within 1 % from three degrees of freedom on.

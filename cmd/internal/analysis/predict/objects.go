@@ -1,10 +1,14 @@
 package predict
 
-import "qinst.dev/cmd/internal/analysis/graph"
+import (
+	"qinst.dev/cmd/internal/analysis/graph"
+	"qinst.dev/cmd/internal/trace"
+)
 
 // object is a lock, channel or WaitGroup. Who waits gets what it waits for in the order of arrival.
 type object struct {
-	queue   []waiter // for a lock, or to receive, or for the end of all
+	at      [graph.NumOps]trace.Time // of the last operation, in the recorded run
+	queue   []waiter                 // for a lock, or to receive, or for the end of all
 	senders []waiter
 	cap     int
 	sent    int // sends that began, or operations Done
@@ -51,6 +55,12 @@ type waiter struct {
 func (s *sim) operate(g int32, step *graph.Step) bool {
 	w := waiter{g, step.Op, step.Wait}
 	o := s.objects[step.Obj].part(w)
+	if step.Op == graph.Receive && s.idles(g, step) {
+		return s.block(g)
+	}
+	if step.Op == graph.Send || step.Op == graph.Receive {
+		s.ordered(o, step)
+	}
 	if s.sched != nil && o.readers == 0 && step.Op == graph.Lock {
 		return s.sched.lock(o, g)
 	}
@@ -101,6 +111,7 @@ func (s *sim) operate(g int32, step *graph.Step) bool {
 	case graph.Close:
 		o.closed = true
 		o.order.close(s.node)
+		s.dismiss(step.Obj)
 		for len(o.queue) > 0 {
 			o.got--
 			s.pop(&o.queue)
@@ -127,6 +138,18 @@ func (s *sim) operate(g int32, step *graph.Step) bool {
 	return true
 }
 
+// ordered notes whether an operation comes in the order of the recorded run.
+func (s *sim) ordered(o *object, step *graph.Step) {
+	op := step.Op
+	if op == graph.RLock {
+		op = graph.Lock
+	}
+	if step.At < o.at[op] {
+		s.run.Reordered++
+	}
+	o.at[op] = step.At
+}
+
 // grant gives a lock to those who are first in its queue: one who writes, or all up to the next who does. me goes on by itself.
 func (s *sim) grant(o *object, me int32) {
 	for len(o.queue) > 0 && !o.writer {
@@ -140,6 +163,7 @@ func (s *sim) grant(o *object, me int32) {
 			o.readers++
 		}
 		o.queue = o.queue[1:]
+		s.ordered(o, s.p.Step(s.gs[w.g].step))
 		if w.g != me {
 			s.need(o.order.held(w.op)...)
 			s.wake(w.g)

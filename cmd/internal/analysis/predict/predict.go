@@ -40,33 +40,45 @@ type Recorded struct {
 type Of struct {
 	Procs       int              `json:"procs"`
 	T           int64            `json:"t_ns"`
-	Lo          int64            `json:"lo_ns"`       // 9 runs of 10 take as long at least, as far as lengths differ within the recorded one
-	Hi          int64            `json:"hi_ns"`       // and at most
-	Speedup     float64          `json:"speedup"`     // over one processor
-	Utilization float64          `json:"utilization"` // share of the processors' time that is work
+	Lo          int64            `json:"lo_ns"`         // 9 runs of 10 take as long at least, as far as lengths differ within the recorded one
+	Hi          int64            `json:"hi_ns"`         // and at most
+	Speedup     float64          `json:"speedup"`       // over one processor
+	Utilization float64          `json:"utilization"`   // share of the processors' time that is work
+	Collector   int64            `json:"gc_ns"`         // of the work: the collector's
+	Reordered   bool             `json:"order_changed"` // some operations on locks and channels come in another order than in the recorded run
+	Request     *Latency         `json:"request,omitempty"`
 	Policies    map[Policy]int64 `json:"policies"`
 }
 
 // Change is what a change of the program would gain.
 type Change struct {
-	Change  string  `json:"change"`
-	Procs   int     `json:"procs"`
-	T       int64   `json:"t_ns"`
-	Gain    int64   `json:"gain_ns"`
-	GainPct float64 `json:"gain_pct"`
+	Change  string   `json:"change"`
+	Procs   int      `json:"procs"`
+	T       int64    `json:"t_ns"`
+	Gain    int64    `json:"gain_ns"`
+	GainPct float64  `json:"gain_pct"`
+	LoPct   float64  `json:"lo_pct"` // 9 times of 10 that is as much at least, as far as lengths differ within the recorded run
+	HiPct   float64  `json:"hi_pct"` // and at most
+	Request *Latency `json:"request,omitempty"`
 }
 
 // Ask is what is to be predicted.
 type Ask struct {
-	Procs  []int // none: 1, 2, 4 ... to twice the recorded number
-	Policy Policy
-	WhatIf []WhatIf
+	Procs   []int // none: 1, 2, 4 ... to twice the recorded number
+	Policy  Policy
+	WhatIf  []WhatIf
+	Request string // a name of requests whose latencies are asked for; empty: none
+	Held    []Held // locks whose operations were not all events
 }
 
 // runner computes runs, each once.
 type runner struct {
-	p    *graph.Program
-	done map[runKey]*Run
+	p       *graph.Program
+	done    map[runKey]*Run
+	drawn   *drawn
+	pairs   map[pairKey]float64 // T of runs without a change
+	watch   *watch
+	latency map[*Run]*Latency
 }
 
 type runKey struct {
@@ -77,14 +89,27 @@ type runKey struct {
 func (r *runner) at(procs int, policy Policy) *Run {
 	k := runKey{procs, policy}
 	if r.done[k] == nil {
-		r.done[k] = Simulate(r.p, Options{Procs: procs, Policy: policy})
+		r.done[k] = r.simulate(Options{Procs: procs, Policy: policy})
 	}
 	return r.done[k]
 }
 
+// simulate runs the program, and sees how long requests take.
+func (r *runner) simulate(o Options) *Run {
+	o.watch = r.watch.again()
+	run := Simulate(r.p, o)
+	if o.watch != nil {
+		r.latency[run] = o.watch.latency(run.T)
+	}
+	return run
+}
+
 // New predicts.
 func New(p *graph.Program, a Ask) *Result {
-	runs := &runner{p, map[runKey]*Run{}}
+	runs := &runner{p: p, done: map[runKey]*Run{}, drawn: newDrawn(p), pairs: map[pairKey]float64{}, latency: map[*Run]*Latency{}}
+	if a.Request != "" {
+		runs.watch = newWatch(p, a.Request)
+	}
 	r := &Result{Version: Version, WhatIf: []Change{}, Notes: append([]string{}, p.Notes...)}
 	r.Recorded = Recorded{p.Procs, int64(p.End), round(runs.at(p.Procs, a.Policy).T)}
 	r.Unexplained, r.Off = r.Recorded.T-r.Recorded.Replay, p.Off
@@ -99,11 +124,13 @@ func New(p *graph.Program, a Ask) *Result {
 	if slices.ContainsFunc(a.Procs, func(n int) bool { return n != p.Procs }) && !p.R.Virtual() {
 		r.Notes = append(r.Notes, "work is taken to last as long on other numbers of processors; where two share a core or a cache it lasts longer on both")
 	}
-	lengths := newDrawn(p)
+	r.Notes = append(r.Notes, notesOn(a.Held)...)
+	gc := collector(p)
 	for _, n := range a.Procs {
 		run := runs.at(n, a.Policy)
-		about := lengths.interval(p, Options{Procs: n, Policy: a.Policy})
-		of := Of{Procs: n, T: round(run.T), Lo: max(0, round(run.T-about)), Hi: round(run.T + about), Policies: map[Policy]int64{}}
+		about := runs.interval(Options{Procs: n, Policy: a.Policy})
+		more := contended(p, a.Held, n)
+		of := Of{Procs: n, T: round(run.T), Lo: max(0, round(run.T-about)), Hi: round(max(run.T, min(run.T+more, one.T)) + about), Collector: gc, Reordered: run.Reordered > 0, Request: runs.latency[run], Policies: map[Policy]int64{}}
 		if run.T > 0 {
 			of.Speedup, of.Utilization = thousandths(one.T/run.T), thousandths(run.Busy/run.T/float64(n))
 		}
@@ -128,13 +155,31 @@ func (r *Result) change(runs *runner, policy Policy, procs int, changes []WhatIf
 	for _, w := range changes {
 		o := w.options(runs.p)
 		o.Procs, o.Policy = procs, policy
-		t := Simulate(runs.p, o).T
-		c := Change{Change: w.Text, Procs: procs, T: round(t), Gain: round(was - t)}
+		gain, off := runs.gains(o)
+		c := Change{Change: w.Text, Procs: procs, T: round(was - gain), Gain: round(gain)}
 		if was > 0 {
-			c.GainPct = thousandths((was - t) / was * 100)
+			c.GainPct, c.LoPct, c.HiPct = thousandths(gain/was*100), thousandths((gain-off)/was*100), thousandths((gain+off)/was*100)
+		}
+		if runs.watch != nil {
+			c.Request = runs.latency[runs.simulate(o)]
 		}
 		r.WhatIf = append(r.WhatIf, c)
 	}
+}
+
+// collector is how long the collector works, of processors' time.
+func collector(p *graph.Program) int64 {
+	s, ns := &p.R.System, 0.
+	for id := range graph.StepID(p.Steps.Len()) {
+		for _, part := range p.PartsOf(id) {
+			for _, share := range p.Shares(part.Context) {
+				if share.Proc == s.Worker || share.Proc == s.Assist || share.Proc == s.Stop {
+					ns += share.Share * float64(part.Ns)
+				}
+			}
+		}
+	}
+	return round(ns)
 }
 
 // mostLikely is how many procedures are changed without being asked for, and by how much.

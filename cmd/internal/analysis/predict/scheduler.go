@@ -189,6 +189,7 @@ func (c *scheduler) lock(o *object, g int32) bool {
 	x := &c.s.gs[g]
 	if !o.writer && o.readers == 0 {
 		o.writer, x.since = true, 0
+		c.s.ordered(o, c.s.p.Step(x.step))
 		return true
 	}
 	if x.since == 0 {
@@ -212,6 +213,7 @@ func (c *scheduler) unlock(o *object) {
 	x := &c.s.gs[g]
 	if c.s.t.at+1-x.since > starveNS {
 		o.writer, x.since = true, 0
+		c.s.ordered(o, c.s.p.Step(x.step))
 		c.s.wake(g)
 		return
 	}

@@ -27,11 +27,13 @@ type Options struct {
 	Split map[graph.ObjectID]bool
 	Parts int
 	// Capped are channels of another capacity, Cap.
-	Capped map[graph.ObjectID]bool
-	Cap    int
-	Seed   uint64 // of Go's scheduler, which steals at random
-	Keep   bool   // what weights and the path need
-	Order  bool   // with Keep: what [Run.Slack] and [Run.Marked] need, of a run under Sharing with a processor for each goroutine
+	Capped  map[graph.ObjectID]bool
+	Cap     int
+	workers *pool  // more or fewer than there were
+	watch   *watch // requests, to see how long they take; nil: none
+	Seed    uint64 // of Go's scheduler, which steals at random
+	Keep    bool   // what weights and the path need
+	Order   bool   // with Keep: what [Run.Slack] and [Run.Marked] need, of a run under Sharing with a processor for each goroutine
 	// Toward gives by how much the length of a step's work changes, to see how T does: see [Run.Slope]. nil: not at all.
 	Toward func(graph.StepID) float64
 }
@@ -42,6 +44,8 @@ type Run struct {
 	Slope float64 // dT, for the change of Options.Toward
 	Busy  float64 // ns of processors' time
 	Ties  int     // events that happened together, whose order decided something
+	// Reordered is how many operations on locks and channels came before one that came before them in the recorded run.
+	Reordered int
 	// Forced is how many goroutines went on although nobody ended their wait, because nothing else could go on.
 	Forced int
 
@@ -90,6 +94,8 @@ type sim struct {
 	over    bool
 	sched   *scheduler // of policy Go
 	needs   []int32    // nodes that the goroutine woken next also waited for
+	jobs    int        // of Options.workers, that somebody does or has done
+	surplus []int32    // workers without any
 	run     Run
 }
 
@@ -110,6 +116,9 @@ type simG struct {
 
 // Simulate runs a program.
 func Simulate(p *graph.Program, o Options) *Run {
+	if o.workers != nil {
+		p = o.workers.hire(p)
+	}
 	s := &sim{p: p, o: o, procs: float64(o.Procs), gs: make([]simG, len(p.Gs)), objects: make([]object, len(p.Objects)), tokens: make([]int32, p.Tokens), main: int32(p.Last)}
 	if o.Procs == 0 {
 		s.procs = float64(max(len(p.Gs), 1))
@@ -228,13 +237,14 @@ func (s *sim) begin(g int32) {
 	s.gs[g].started = true
 	s.gs[g].step = s.p.Gs[g].First
 	s.enqueue(g)
+	s.startMore(g)
 }
 
 // wake lets a goroutine go on behind the step that it waited in.
 func (s *sim) wake(g int32) {
 	x := &s.gs[g]
 	x.waits = false
-	x.step = s.p.Step(x.step).Next
+	x.step = s.following(g, s.p.Step(x.step))
 	if s.o.Order {
 		s.wakeInOrder(g)
 		return
@@ -327,7 +337,8 @@ func (s *sim) steps(g int32) {
 		} else if !goes {
 			break
 		}
-		x.step, x.from = step.Next, s.node
+		s.o.watch.passed(x.step, s.t.at)
+		x.step, x.from = s.following(g, step), s.node
 		if s.works(g) {
 			return
 		}
@@ -356,7 +367,11 @@ func (s *sim) take(g int32, step *graph.Step) bool {
 		if step.Wait == 0 || step.Kind == graph.Ready && s.sched != nil { // which wakes processors itself
 			return true
 		}
-		s.delay(g, float64(step.Wait))
+		ns := s.o.watch.delay(s.gs[g].step, step, s.t.at)
+		if ns == 0 {
+			return true
+		}
+		s.delay(g, ns)
 		return false
 	}
 	if free := s.p.Objects[step.Obj].Free; free && (step.Kind != graph.Take || step.Arg != 0) {

@@ -32,6 +32,8 @@ type changeKind struct {
 	of     func(p *graph.Program, w *WhatIf) (o Options, found bool)
 }
 
+const workersPrefix = "workers:"
+
 // changeKinds are all of them, the one without a prefix last.
 var changeKinds = []changeKind{
 	{"self:", "self:main.f=-30%", false, true, 0, func(p *graph.Program, w *WhatIf) (Options, bool) {
@@ -45,6 +47,10 @@ var changeKinds = []changeKind{
 	{"cap:", "cap:main.ch=64", false, false, 0, func(p *graph.Program, w *WhatIf) (Options, bool) {
 		objects := w.objects(p)
 		return Options{Capped: objects, Cap: w.n}, len(objects) > 0
+	}},
+	{workersPrefix, "workers:main.worker=8", false, false, 1, func(p *graph.Program, w *WhatIf) (Options, bool) {
+		pool := newPool(p, w.name, w.n)
+		return Options{workers: pool}, pool != nil
 	}},
 	{"gc", "gc=off", true, false, 0, func(p *graph.Program, _ *WhatIf) (Options, bool) {
 		s := &p.R.System
@@ -107,6 +113,9 @@ func ParseWhatIf(text string) (WhatIf, error) {
 // Check returns an error if the program has nothing of the name.
 func (w *WhatIf) Check(p *graph.Program) error {
 	if _, found := w.kind.of(p, w); !found {
+		if w.kind.prefix == workersPrefix {
+			return fmt.Errorf("found %q: the trace has no goroutines of that name that take what they do from one channel, of which all operations were seen", w.Text)
+		}
 		return fmt.Errorf("found %q: the trace has nothing of that name", w.Text)
 	}
 	return nil

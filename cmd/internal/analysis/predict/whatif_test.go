@@ -36,6 +36,10 @@ func TestWhatIf(t *testing.T) {
 		{"W5: as many locks as goroutines", saturated(), 8, "split:main.mu=8", 250},
 		{"W4: the slowest stage", pipeline(20, 2, 5, 3), 3, "main.s2=-20%", 20*4 + 5},
 		{"W4: another stage", pipeline(20, 2, 5, 3), 3, "main.s3=-50%", 20*5 + 2 + 1.5},
+		{"more workers", workers(2, 40), 4, "workers:main.worker=4", 10},
+		{"more workers than processors", workers(2, 40), 4, "workers:main.worker=8", 10},
+		{"fewer workers", workers(3, 42), 4, "workers:main.worker=1", 42},
+		{"as many workers", workers(2, 40), 4, "workers:main.worker=2", 20},
 		{"no collector", plateau(), 2, "gc=off", 10},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -58,6 +62,23 @@ func TestWhatIf(t *testing.T) {
 			}
 		})
 	}
+}
+
+// workers take jobs of 1 ms from a channel, and end with one that is none.
+func workers(n, jobs int) (all []tracetest.Thread) {
+	var deal []tracetest.Op
+	for range jobs + n {
+		deal = append(deal, tracetest.Signal("jobs"))
+	}
+	all = []tracetest.Thread{{Name: "main.deal", Ops: deal}}
+	for range n {
+		var ops []tracetest.Op
+		for range jobs / n {
+			ops = append(ops, tracetest.Wait("jobs"), work("job", 1))
+		}
+		all = append(all, tracetest.Thread{Name: "main.worker", Ops: append(ops, tracetest.Wait("jobs"))})
+	}
+	return all
 }
 
 // A channel's capacity: with a buffer of one a stage waits for the next one at once.

@@ -409,6 +409,11 @@ func (b *Builder) Unpark(by, g G) {
 	b.event(b.on(by), spec.EvGoUnpark, spec.CauseGoroutine, b.numbered(g))
 }
 
+// Netpoll makes a goroutine runnable that waits for the network.
+func (b *Builder) Netpoll(g G) {
+	b.event(b.idle(), spec.EvGoUnpark, spec.CauseNetpoll, b.numbered(g))
+}
+
 // End ends g.
 func (b *Builder) End(g G) {
 	if b.samples != nil {

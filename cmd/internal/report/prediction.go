@@ -1,0 +1,166 @@
+package report
+
+import (
+	"fmt"
+	"html/template"
+	"slices"
+	"strings"
+
+	"qinst.dev/cmd/internal/analysis/predict"
+	"qinst.dev/cmd/internal/analysis/profile"
+	"qinst.dev/cmd/internal/measure"
+	"qinst.dev/cmd/internal/report/doc"
+)
+
+// Held is what a profile knows of locks whose operations were not all events.
+func Held(p *profile.Profile) (list []predict.Held) {
+	for i := range p.Objects {
+		if o := &p.Objects[i]; o.Lock() && o.HoldInterval != nil {
+			list = append(list, predict.Held{Name: o.Name, Ops: o.Ops, Counted: o.Degraded, Objects: o.Objects, Hold: o.Hold, Lo: o.HoldInterval[0], Most: o.HoldInterval[1]})
+		}
+	}
+	return list
+}
+
+// Predict writes how long a program would take on other numbers of processors.
+func Predict(r *predict.Result) *doc.Doc {
+	d := &doc.Doc{Title: "prediction"}
+	s := d.Add("predict", "")
+	if r.T1 == 0 {
+		for _, n := range r.Notes {
+			s.Warn("%s", n)
+		}
+		return d
+	}
+	unexplained(s, r.Unexplained, r.Recorded.T, r.Off)
+	s.Say("Recorded on %s: %s; computed from that:", processors(r.Recorded.Procs), measure.Time(r.Recorded.T))
+	t := doc.NewTable("processors", "time", "of 9 in 10 runs", "speed-up", "in use", "ps", "fifo", "go")
+	for _, of := range r.Runs {
+		t.Row(fmt.Sprint(of.Procs), doc.Time(of.T), measure.Time(of.Lo)+" to "+measure.Time(of.Hi), fmt.Sprintf("%.2f", of.Speedup), fmt.Sprintf("%.0f %%", of.Utilization*100),
+			doc.Time(of.Policies[predict.Sharing]), doc.Time(of.Policies[predict.List]), doc.Time(of.Policies[predict.Go]))
+	}
+	s.Table(t)
+	s.Say("With as many processors as goroutines, or 256, it takes %s, on one %s.%s", measure.Time(r.TInf), measure.Time(r.T1), collects(r))
+	s.Table(latencies(r))
+	s.Table(changes(r))
+	for _, n := range r.Notes {
+		s.Note("%s", n)
+	}
+	return d
+}
+
+// collects says how much of the work is the collector's, if that matters.
+func collects(r *predict.Result) string {
+	const from = 0.01
+	if len(r.Runs) == 0 || float64(r.Runs[0].Collector) < from*float64(r.T1) {
+		return ""
+	}
+	return fmt.Sprintf(" Of the work %s is the collector's, which is taken to be as much on any number.", measure.Time(r.Runs[0].Collector))
+}
+
+// latencies has how long requests take.
+func latencies(r *predict.Result) *doc.Table {
+	t := doc.NewTable("processors", "requests", "a second", "mean", "median", "p99")
+	for _, of := range r.Runs {
+		if q := of.Request; q != nil {
+			t.Row(fmt.Sprint(of.Procs), doc.Count(q.Count), fmt.Sprintf("%.4g", q.PerSecond), doc.Time(q.Mean), doc.Time(q.P50), doc.Time(q.P99))
+		}
+	}
+	return t
+}
+
+// changes has what each change gains on each number of processors.
+func changes(r *predict.Result) *doc.Table {
+	heads := []string{"what if"}
+	var order []string
+	rows := map[string][]any{}
+	for _, c := range r.WhatIf {
+		if head := "on " + processors(c.Procs); !slices.Contains(heads, head) {
+			heads = append(heads, head, "", "")
+		}
+		if rows[c.Change] == nil {
+			order = append(order, c.Change)
+			rows[c.Change] = []any{doc.Name(c.Change, loopWidth)}
+		}
+		rows[c.Change] = append(rows[c.Change], doc.Time(c.T), fmt.Sprintf("%+.1f %%", -c.GainPct), fmt.Sprintf("%+.1f to %+.1f", -c.HiPct, -c.LoPct))
+	}
+	t := doc.NewTable(heads...)
+	for _, change := range order {
+		t.Row(rows[change]...)
+	}
+	return t
+}
+
+// PredictPage is the page for a browser: what [Predict] says, the speed-up drawn, and changes to move.
+func PredictPage(r *predict.Result) (*doc.Doc, error) {
+	d := Predict(r)
+	if len(r.Runs) > 1 {
+		var b strings.Builder
+		if err := pathFigures.ExecuteTemplate(&b, "speedup", newSpeedups(r)); err != nil {
+			return nil, err
+		}
+		d.Add("speedup", "Speed-up").Figure(template.HTML(b.String()))
+	}
+	if sliders := newSliders(r); len(sliders) > 0 {
+		var b strings.Builder
+		if err := pathFigures.ExecuteTemplate(&b, "sliders", sliders); err != nil {
+			return nil, err
+		}
+		d.Add("sliders", "What if").Figure(template.HTML(b.String()))
+	}
+	return d, nil
+}
+
+// speedups are bars by number of processors: the speed-up, its interval, and what it would be if all processors were in use.
+type speedups struct {
+	Height int
+	Bars   []speedupBar
+}
+
+type speedupBar struct {
+	Procs, Text          string
+	Y                    int
+	Ideal, Width, Lo, Hi float64
+}
+
+func newSpeedups(r *predict.Result) *speedups {
+	const wide, high = 800., 26
+	most := 1.
+	for _, of := range r.Runs {
+		most = max(most, float64(of.Procs))
+	}
+	f := &speedups{Height: high * len(r.Runs)}
+	at := func(ns int64) float64 { return min(wide, float64(r.T1)/float64(max(ns, 1))/most*wide) }
+	for i, of := range r.Runs {
+		f.Bars = append(f.Bars, speedupBar{Procs: fmt.Sprint(of.Procs), Text: fmt.Sprintf("%.2f, %s", of.Speedup, measure.Time(of.T)), Y: i * high,
+			Ideal: float64(of.Procs) / most * wide, Width: at(of.T), Lo: at(of.Hi), Hi: at(of.Lo)})
+	}
+	return f
+}
+
+// slider is a change of one procedure that was computed for several shares.
+type slider struct {
+	Name   string
+	Procs  string
+	Points string // share and T in ns by it, separated: "0:100 10:95"
+}
+
+func newSliders(r *predict.Result) (list []slider) {
+	index := map[string]int{}
+	for _, c := range r.WhatIf {
+		name, share, _ := strings.Cut(c.Change, "=-")
+		percent, ok := strings.CutSuffix(share, "%")
+		if !ok {
+			continue
+		}
+		key := fmt.Sprint(name, c.Procs)
+		i, ok := index[key]
+		if !ok {
+			i = len(list)
+			index[key] = i
+			list = append(list, slider{measure.Visible(name), processors(c.Procs), fmt.Sprintf("0:%d", c.T+c.Gain)})
+		}
+		list[i].Points += fmt.Sprintf(" %s:%d", percent, c.T)
+	}
+	return list
+}
