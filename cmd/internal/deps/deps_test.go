@@ -43,6 +43,7 @@ const policy = `
 	trace < analysis/replay;
 	analysis/replay, hist < analysis/profile;
 	analysis/replay < analysis/graph < analysis/predict < analysis/critpath;
+	stats < analysis/critpath;
 	analysis/profile, measure < analysis/advice;
 	measure < report/doc, analysis/predict;
 	analysis/advice, analysis/critpath, report/doc, github.com/google/pprof/profile < report;

@@ -4,15 +4,15 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"qinst.dev/cmd/internal/analysis/critpath"
 	"qinst.dev/cmd/internal/measure"
 	"qinst.dev/cmd/internal/report/doc"
-	"qinst.dev/cmd/internal/stats"
 )
 
 // mostCritical is how many entries are shown.
-const mostCritical = 20
+const mostCritical = 15
 
 // Critical writes what determines how long a run takes.
 func Critical(r *critpath.Result) *doc.Doc {
@@ -26,23 +26,29 @@ func Critical(r *critpath.Result) *doc.Doc {
 	}
 	unexplained(s, r.T-r.Replay, r.T, r.Off)
 	if r.Computed {
-		s.Say("On %s the run takes %s, as computed. Work and waits on its critical path, and what they are worth:", processors(r.Procs), measure.Time(r.T))
+		s.Say("On %s the run takes %s, as computed.", processors(r.Procs), measure.Time(r.T))
 	} else {
-		s.Say("The run took %s. Work and waits on its critical path, and what they are worth on %s:", measure.Time(r.T), processors(r.Procs))
+		s.Say("The run took %s on %s.", measure.Time(r.T), processors(r.Procs))
 	}
-	if outside(r) > r.T/2 && len(r.Requests) > 0 {
-		s.Say("Most of it is waits for something outside. What it did meanwhile, such as %s, has paths of its own: qinst critical -requests.", r.Requests[0].Name)
-	}
-	t := doc.NewTable("name", "self on path", "", "with calls", "self worth", "", "with calls", "", "work")
-	for _, e := range shown(r, mostCritical, critpath.KindProc, critpath.KindWait) {
+	lead(s, r)
+	s.Say("Work and waits on the critical path, and what they are worth:")
+	t, rows := doc.NewTable("name", "on path", "", "worth", "", "work"), 0
+	for _, e := range shown(r, len(r.Entries), critpath.KindProc, critpath.KindWait) {
+		if rows == mostCritical {
+			break
+		}
+		if e.Self|e.Weighted|e.WeightedRight == 0 { // it only calls
+			continue
+		}
+		rows++
 		worth := doc.Time(e.Weighted)
 		if d := e.WeightedRight - e.Weighted; max(d, -d) > r.Replay/100 {
 			worth.Text = fmt.Sprintf("%s to %s", measure.Time(min(e.Weighted, e.WeightedRight)), measure.Time(max(e.Weighted, e.WeightedRight)))
 		}
-		t.Row(doc.Name(e.Name, loopWidth), estimate(e, doc.Time(e.Self)), doc.Share(e.Self, r.T), doc.Time(e.Inclusive), estimate(e, worth), doc.Share(e.Weighted, r.Replay),
-			doc.Time(e.WeightedInclusive), doc.Share(e.WeightedInclusive, r.Replay), estimate(e, doc.Time(e.Work)))
+		t.Row(doc.Name(e.Name, loopWidth), estimate(e, doc.Time(e.Self)), doc.Share(e.Self, r.T), estimate(e, worth), doc.Share(e.Weighted, r.Replay), estimate(e, doc.Time(e.Work)))
 	}
 	s.Table(t)
+	calls(s, r)
 	agreement(s, r)
 	views(s, r)
 	if slices.ContainsFunc(r.Entries, func(e critpath.Entry) bool { return e.Interval != nil }) {
@@ -53,6 +59,70 @@ func Critical(r *critpath.Result) *doc.Doc {
 		s.Note("%s", n)
 	}
 	return d
+}
+
+// leads is how many procedures the first sentence names, if they are worth leadFrom of the run.
+const (
+	leads    = 3
+	leadFrom = 0.03
+)
+
+// lead says what to change first.
+func lead(s *doc.Section, r *critpath.Result) {
+	var names []string
+	for _, e := range shown(r, len(r.Entries), critpath.KindProc) {
+		if len(names) < leads && !system(e) && float64(e.Weighted) > leadFrom*float64(r.Replay) {
+			names = append(names, fmt.Sprintf("%s (%s)", measure.Visible(e.Name), measure.Percent(e.Weighted, r.Replay)))
+		}
+	}
+	waits := outside(r)
+	if waits > r.T/2 {
+		s.Say("It waits for something outside for %s of that, which no change of its procedures makes shorter.", measure.Percent(waits, r.T))
+		if len(r.Requests) > 0 {
+			s.Say("What it did meanwhile, such as %s, has paths of its own: qinst critical -requests.", r.Requests[0].Name)
+		}
+	}
+	switch {
+	case len(names) > 0:
+		s.Say("It becomes shorter by less work in %s: in brackets the share of the run that each is worth.", strings.Join(names, ", "))
+	case waits <= r.T/2:
+		s.Say("No procedure's own work is worth more than %.0f %% of the run.", 100*leadFrom)
+	}
+}
+
+// system reports whether an entry is no procedure of the source.
+func system(e *critpath.Entry) bool { return strings.HasPrefix(e.Name, "[") }
+
+// calls adds the procedures that are worth most with what they call, but for those that are nearly all of the run, or little more than their own work.
+func calls(s *doc.Section, r *critpath.Result) {
+	const nearlyAll, little, alike = 0.95, 1.2, 0.01
+	list := shown(r, len(r.Entries), critpath.KindProc)
+	list = slices.DeleteFunc(list, func(e *critpath.Entry) bool {
+		w := float64(e.WeightedInclusive)
+		return system(e) || w > nearlyAll*float64(r.Replay) || w < leadFrom*float64(r.Replay) || w < little*float64(e.Weighted)
+	})
+	slices.SortStableFunc(list, func(a, b *critpath.Entry) int { return cmp.Compare(b.WeightedInclusive, a.WeightedInclusive) })
+	// Who does little but call one other procedure is left out: that one comes next in the list.
+	for i := 0; i+1 < len(list); {
+		if float64(list[i].WeightedInclusive-list[i+1].WeightedInclusive) < alike*float64(r.Replay) {
+			list = slices.Delete(list, i, i+1)
+		} else {
+			i++
+		}
+	}
+	t := doc.NewTable("with all that it calls and starts", "on path", "", "worth", "", "calls on path")
+	for _, e := range list[:min(len(list), mostViews)] {
+		t.Row(doc.Name(e.Name, loopWidth), estimate(e, doc.Time(e.Inclusive)), doc.Share(e.Inclusive, r.T), estimate(e, doc.Time(e.WeightedInclusive)), doc.Share(e.WeightedInclusive, r.Replay), some(e.Entries))
+	}
+	s.Table(t)
+}
+
+// some is a number, or nothing where calls were only counted.
+func some(n int) any {
+	if n == 0 {
+		return ""
+	}
+	return doc.Count(n)
 }
 
 // Requests lists requests, or says what is on the paths of those of one name.
@@ -108,62 +178,23 @@ func shown(r *critpath.Result, most int, kinds ...string) (list []*critpath.Entr
 	return list
 }
 
-// Rankings are compared by the shares that they give to a procedure.
-const (
-	mostApart  = 5
-	apartFrom  = 0.05 // a difference of shares that is shown
-	nothingOf  = 0.01 // less than this is next to nothing
-	rankedFrom = 0.01
-)
-
 // agreement says where processor time, normalized processor time, the path and worth disagree, and why.
 func agreement(s *doc.Section, r *critpath.Result) {
-	all, npts := 0., 0.
-	var procs []*critpath.Entry // those that are worth nothing too
-	for i := range r.Entries {
-		if e := &r.Entries[i]; e.Kind == critpath.KindProc {
-			procs = append(procs, e)
-			all, npts = all+float64(e.Work), npts+float64(e.NPT)
-		}
-	}
-	if all == 0 || npts == 0 || r.T == 0 || r.Replay == 0 {
+	a := r.Agreement
+	if a == nil || len(a.Rows) == 0 {
 		return
 	}
-	type ranks struct {
-		e                       *critpath.Entry
-		work, npt, path, weight float64
-	}
-	var list []ranks
-	var ranked [2][]float64
-	for _, e := range procs {
-		x := ranks{e, float64(e.Work) / all, float64(e.NPT) / npts, float64(e.Self) / float64(r.T), float64(e.Weighted) / float64(r.Replay)}
-		if max(x.work, x.weight) > rankedFrom {
-			ranked[0], ranked[1] = append(ranked[0], x.work), append(ranked[1], x.weight)
-		}
-		if d := x.work - x.weight; max(d, -d) > apartFrom {
-			list = append(list, x)
-		}
-	}
-	if len(list) == 0 {
-		return
-	}
-	slices.SortStableFunc(list, func(a, b ranks) int {
-		return cmp.Compare(max(b.work-b.weight, b.weight-b.work), max(a.work-a.weight, a.weight-a.work))
-	})
-	s.Say("What has most processor time, as a profile shows it, need not be worth most (Kendall's tau of the two orders: %.2f). The shares of these differ most:", stats.Kendall(ranked[0], ranked[1]))
+	s.Say("What has most processor time, as a profile shows it, need not be worth most (Kendall's tau of the two orders: %.2f; the same %d of the first %d). The shares of these differ most:", a.Tau, a.First, a.OfTop)
 	t := doc.NewTable("name", "processor time", "npt", "path", "worth", "why").Left(5)
-	for _, x := range list[:min(len(list), mostApart)] {
-		percent := func(share float64) doc.Cell { return estimate(x.e, doc.Cell{Text: fmt.Sprintf("%.1f %%", 100*share)}) }
-		why := "it runs beside others, and they share the processors"
-		switch {
-		case x.work > x.weight && x.path < nothingOf && x.weight < nothingOf:
-			why = "it is not on the path: nobody waits for it to end"
-		case x.work > x.weight && x.path < x.work:
-			why = "a part of it is done while the run waits for something else"
-		case x.weight > x.work:
-			why = "others wait while it works"
+	for _, x := range a.Rows {
+		percent := func(share float64) doc.Cell {
+			mark := ""
+			if x.Estimated {
+				mark = "~"
+			}
+			return doc.Cell{Text: fmt.Sprintf("%s%.1f %%", mark, 100*share)}
 		}
-		t.Row(doc.Name(x.e.Name, loopWidth), percent(x.work), percent(x.npt), percent(x.path), percent(x.weight), why)
+		t.Row(doc.Name(x.Name, loopWidth), percent(x.Work), percent(x.NPT), percent(x.Path), percent(x.Worth), x.Why)
 	}
 	s.Table(t)
 }

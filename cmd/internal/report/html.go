@@ -55,6 +55,7 @@ func HTML(t *trace.Trace, p *profile.Profile, v View) (*doc.Doc, error) {
 		return nil, err
 	}
 	if whole {
+		pg.rankings()
 		pg.lost()
 		pg.data()
 		pg.cost()

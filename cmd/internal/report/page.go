@@ -8,6 +8,9 @@ import (
 	"strings"
 
 	"qinst.dev/cmd/internal/analysis/advice"
+	"qinst.dev/cmd/internal/analysis/critpath"
+	"qinst.dev/cmd/internal/analysis/graph"
+	"qinst.dev/cmd/internal/analysis/predict"
 	"qinst.dev/cmd/internal/analysis/profile"
 	"qinst.dev/cmd/internal/measure"
 	"qinst.dev/cmd/internal/report/doc"
@@ -31,6 +34,7 @@ func Page(t *trace.Trace, p *profile.Profile) *doc.Doc {
 	pg.first()
 	pg.parallelism()
 	pg.procedures()
+	pg.rankings()
 	pg.loops()
 	pg.goroutines()
 	pg.regions()
@@ -256,6 +260,30 @@ func (pg *page) procedures() {
 	s.Say("It says where the run is, not what a change would gain: work that is done before anybody waits for it has slack.")
 	s.Say("npt, busy, blocked, ready, syscall: with all that was called and started on the procedure's behalf.")
 	pg.entries(s, profile.KindProc, func(e *profile.Entry) int64 { return e.SelfNPT })
+}
+
+// mostRanked is from how many events on the path is not looked for without being asked: it needs them all in memory.
+const mostRanked = 30_000_000
+
+// rankings says where processor time, normalized processor time, the critical path and worth disagree.
+func (pg *page) rankings() {
+	const title = "Other rankings of the procedures"
+	if pg.p.Events > mostRanked {
+		pg.Add("rankings", title).Say("The trace is so long that the critical path is not looked for here: qinst critical")
+		return
+	}
+	steps, _, err := graph.Build(pg.t, graph.Options{VirtualProcs: pg.p.Virtual})
+	if err != nil {
+		return // what is wrong with the file has been said
+	}
+	r := critpath.New(steps, critpath.Options{Policy: predict.Sharing, AsRun: true})
+	switch a := r.Agreement; {
+	case a == nil: // waits are all that matters
+	case len(a.Rows) == 0:
+		pg.Add("rankings", title).Say("Processor time, NPT, the critical path, and what the run becomes shorter by, rank them alike (Kendall's tau %.2f; the same %d of the first %d). See qinst critical, qinst predict.", a.Tau, a.First, a.OfTop)
+	default:
+		agreement(pg.Add("rankings", title), r)
+	}
 }
 
 func (pg *page) loops() {

@@ -40,6 +40,7 @@ func Predict(r *predict.Result) *doc.Doc {
 			doc.Time(of.Policies[predict.Sharing]), doc.Time(of.Policies[predict.List]), doc.Time(of.Policies[predict.Go]))
 	}
 	s.Table(t)
+	s.Say("%s", help(r))
 	s.Say("With as many processors as goroutines, or 256, it takes %s, on one %s.%s", measure.Time(r.TInf), measure.Time(r.T1), collects(r))
 	s.Table(latencies(r))
 	s.Table(changes(r))
@@ -47,6 +48,23 @@ func Predict(r *predict.Result) *doc.Doc {
 		s.Note("%s", n)
 	}
 	return d
+}
+
+// help says whether more processors help.
+func help(r *predict.Result) string {
+	const little = 1.1
+	most := float64(r.Recorded.Replay) / float64(max(r.TInf, 1))
+	for _, of := range r.Runs {
+		if of.Procs != 2*r.Recorded.Procs {
+			continue
+		}
+		gain := float64(r.Recorded.Replay) / float64(max(of.T, 1))
+		if gain < little {
+			return fmt.Sprintf("More processors do not help: twice as many make it %.2f times as fast, and no number more than %.2f times.", gain, max(most, gain))
+		}
+		return fmt.Sprintf("More processors help: twice as many make it %.2f times as fast, if they do not slow each other down. No number makes it more than %.2f times as fast.", gain, max(most, gain))
+	}
+	return fmt.Sprintf("No number of processors makes it more than %.2f times as fast as the recorded %d.", max(most, 1), r.Recorded.Procs)
 }
 
 // collects says how much of the work is the collector's, if that matters.

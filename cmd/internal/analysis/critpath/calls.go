@@ -1,6 +1,10 @@
 package critpath
 
-import "qinst.dev/cmd/internal/analysis/graph"
+import (
+	"slices"
+
+	"qinst.dev/cmd/internal/analysis/graph"
+)
 
 // VPPB's tables have the calls of each procedure on the path: those whose entry is on it. A procedure that the path reaches in the middle
 // has none, so that activations of which any part is on the path stand beside them. The path is walked backwards: an activation that was open
@@ -9,19 +13,24 @@ import "qinst.dev/cmd/internal/analysis/graph"
 // visit is where the path was in a goroutine, as far as it has gone back.
 type visit struct {
 	step graph.StepID
-	open map[int]bool // entries of procedures whose activation, on the path, was open there
+	open []int // entries of procedures whose activation, on the path, was open there: few
+}
+
+func (v *visit) isOpen(i int) bool { return slices.Contains(v.open, i) }
+
+func (v *visit) opens(i int) {
+	if !v.isOpen(i) {
+		v.open = append(v.open, i)
+	}
 }
 
 // calls counts those of a step whose work is on the path.
 func (b *builder) calls(step graph.StepID, g int32) {
 	if b.visits == nil {
-		b.visits = map[int32]*visit{}
+		b.visits = make([]visit, len(b.p.Gs))
 	}
-	v := b.visits[g]
-	if v == nil {
-		v = &visit{open: map[int]bool{}}
-		b.visits[g] = v
-	} else if len(v.open) > 0 {
+	v := &b.visits[g]
+	if len(v.open) > 0 {
 		for between := b.p.Step(step).Next; between != 0 && between < v.step; between = b.p.Step(between).Next {
 			b.entered(between, v, false)
 		}
@@ -41,10 +50,10 @@ func (b *builder) entered(step graph.StepID, v *visit, onPath bool) {
 		if e := &b.res.Entries[i]; onPath {
 			e.Entries += int(part.Enters)
 			e.Activations += int(part.Enters)
-		} else if v.open[i] {
+		} else if v.isOpen(i) {
 			e.Activations++
 		}
-		delete(v.open, i)
+		v.open = remove(v.open, i)
 	}
 	if !onPath || len(parts) == 0 {
 		return
@@ -56,7 +65,7 @@ func (b *builder) entered(step graph.StepID, v *visit, onPath bool) {
 		}
 		for _, i := range p.in {
 			if own := b.lines[i].of == int64(b.r.Contexts.Node(first.Context).Proc); !own || first.Enters == 0 {
-				v.open[i] = true
+				v.opens(i)
 			}
 		}
 	}
@@ -64,8 +73,9 @@ func (b *builder) entered(step graph.StepID, v *visit, onPath bool) {
 
 // began counts the activations that began before the path reached their goroutines.
 func (b *builder) began() {
-	for _, v := range b.visits {
-		for i := range v.open {
+	for k := range b.visits {
+		v := &b.visits[k]
+		for _, i := range v.open {
 			if b.lines[i].of >= 0 {
 				b.res.Entries[i].Activations++
 			}

@@ -29,8 +29,9 @@ type Result struct {
 	Path       []Piece    `json:"path"`        // all of it, or the longest pieces, in order
 	Entries    []Entry    `json:"entries"`
 	Requests   []Requests `json:"requests,omitempty"` // of all names, those first that took most; or of the one that the result is of
-	Tied       bool       `json:"tied"`               // some weights differ with the direction of the change
-	Anomalies  int        `json:"anomalies"`          // entries that make the run longer if they become shorter
+	Agreement  *Agreement `json:"agreement,omitempty"`
+	Tied       bool       `json:"tied"`      // some weights differ with the direction of the change
+	Anomalies  int        `json:"anomalies"` // entries that make the run longer if they become shorter
 	Notes      []string   `json:"notes"`
 	Computed   bool       `json:"-"` // the path is that of a computed run
 }
@@ -134,6 +135,7 @@ func New(p *graph.Program, o Options) *Result {
 	b.weights()
 	b.ties()
 	b.unlimited()
+	b.res.Agreement = b.agree()
 	b.finish()
 	return b.res
 }
@@ -153,8 +155,8 @@ type builder struct {
 	holds   *holds
 	regions []string // names of entries
 	path    pieces
-	dealt   [][]portion      // by context
-	visits  map[int32]*visit // of goroutines, by the path
+	dealt   [][]portion // by context
+	visits  []visit     // of goroutines, by the path
 
 	other, tail bool // what the piece at hand is of; see NewRequest
 }

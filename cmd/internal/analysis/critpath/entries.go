@@ -118,13 +118,8 @@ func newHolds(b *builder) *holds {
 				h.steps[id] = set
 			}
 			s := b.p.Step(id)
-			entry, in := begins[id]
-			ended, out := ends[id]
 			switch {
-			case in:
-				regions = append(regions, entry)
-			case out:
-				regions = remove(regions, ended)
+			case s.Kind == graph.Operate && s.Obj == 0 && len(begins) > 0 && b.atRegion(id, begins, ends, &regions):
 			case s.Op == graph.Lock || s.Op == graph.RLock:
 				objects = append(objects, s.Obj)
 			case s.Op == graph.Unlock || s.Op == graph.RUnlock:
@@ -160,6 +155,20 @@ func (b *builder) regionSteps() (begins, ends map[graph.StepID]int) {
 		begins[q.Begin], ends[q.End] = entry, entry
 	}
 	return begins, ends
+}
+
+// atRegion lets a step begin or end a region, and reports whether it does.
+func (b *builder) atRegion(id graph.StepID, begins, ends map[graph.StepID]int, regions *[]int) bool {
+	entry, in := begins[id]
+	if in {
+		*regions = append(*regions, entry)
+		return true
+	}
+	entry, out := ends[id]
+	if out {
+		*regions = remove(*regions, entry)
+	}
+	return out
 }
 
 // remove takes the last one that is x from a list.

@@ -13,9 +13,13 @@ import (
 // waits for, and that end together, neither gains anything by becoming shorter, and each costs by becoming longer. Then the
 // run is computed once more in each direction, with all work of the entry changed together.
 
+// In a long run some events happen at one time by chance, and their order decides next to nothing: a few entries tell.
 const (
-	mostTied      = 32  // entries
-	mostTiedSteps = 4e7 // steps of all these runs
+	mostTied  = 32    // entries
+	fewTied   = 3     // of those with most work, at which is seen whether ties matter,
+	fewSteps  = 20000 // in a program with more steps,
+	tieFrom   = 0.01  // by a difference of more than this share of the run
+	manySteps = 4e6   // with which ties are left alone
 )
 
 // ties finds the left and right values of the entries that matter most.
@@ -30,11 +34,18 @@ func (b *builder) ties() {
 		}
 	}
 	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(b.sums[j].work, b.sums[i].work) })
-	most := min(mostTied, len(order), int(mostTiedSteps/float64(2*b.p.Steps.Len())))
-	for _, i := range order[:most] {
+	most, long, matter := min(mostTied, len(order)), b.p.Steps.Len() > fewSteps, false
+	if b.p.Steps.Len() > manySteps {
+		most = 0
+	}
+	for n, i := range order[:most] {
+		if long && n == fewTied && !matter {
+			return
+		}
 		left, right := -b.slope(i, -1), b.slope(i, 1)
 		s := &b.sums[i]
 		s.weighted, s.right = left, right
+		matter = matter || math.Abs(left-right) > tieFrom*b.run.T
 		b.res.Tied = b.res.Tied || math.Abs(left-right) > 1
 	}
 	if most < len(order) {

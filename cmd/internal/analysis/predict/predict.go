@@ -185,6 +185,9 @@ func collector(p *graph.Program) int64 {
 // mostLikely is how many procedures are changed without being asked for, and by how much.
 const mostLikely = 3
 
+// likelyFrom is the share of the run that a procedure is worth at least to be changed.
+const likelyFrom = 0.01
+
 var likelyShares = []string{"-10%", "-25%", "-50%"}
 
 // largeSteps is from how many steps on one share must do.
@@ -212,7 +215,7 @@ func likely(p *graph.Program, policy Policy) (list []WhatIf) {
 	}
 	for _, proc := range procs[:min(len(procs), mostLikely)] {
 		for _, share := range shares {
-			if w, err := ParseWhatIf("self:" + p.R.T.Points[proc].Name + "=" + share); err == nil && worth[proc] > 0 {
+			if w, err := ParseWhatIf("self:" + p.R.T.Points[proc].Name + "=" + share); err == nil && worth[proc] > likelyFrom*run.T {
 				list = append(list, w)
 			}
 		}

@@ -50,6 +50,7 @@ func newProfile(b *builder, in Within, t *trace.Tables, losses trace.Losses) *Pr
 	}
 	p.Procs = max(p.Procs, len(b.busy.at)-1)
 	if in.Procs > 0 {
+		p.Virtual = in.Procs
 		p.Procs = in.Procs
 	}
 	if t.Switches() && !b.virtual() {

@@ -43,6 +43,7 @@ type Profile struct {
 	IdleOff   int64 `json:"idle_off_ns"`    // not in Idle: goroutines ran as far as the scheduler knows, and the operating system had taken all their processors
 	NPTSum    int64 `json:"npt_sum_ns"`     // wall - idle
 	Procs     int   `json:"procs"`          // GOMAXPROCS, its maximum
+	Virtual   int   `json:"-"`              // processors of the program's own, 0: none
 
 	// Notes are statements that the profile cannot make because data is missing.
 	Notes []string `json:"notes,omitempty"`
