@@ -97,6 +97,8 @@ const (
 	EvTaken           = 44
 	EvOn              = 45
 	EvChannel         = 46
+	EvTimer           = 47
+	EvFired           = 48
 )
 
 // Wake-up causes: the origin of a transition from waiting to runnable.
@@ -328,6 +330,10 @@ var Events = Layout{
 		variant(EvChannel, "channel", 2, "the running goroutine is the first one of which an operation on this channel is an event; what was at the address before is no more", []BitField{
 			arg("capacity", "", "of its buffer; 16777215: as many or more"),
 			{Name: "address", Word: 1, Width: AddressBits, Doc: "of the channel"}}),
+		variant(EvTimer, "timer", 2, "the running goroutine sets a timer that will start a goroutine, unless it is stopped or set again before", []BitField{
+			{Name: "address", Word: 1, Width: AddressBits, Doc: "of the timer"}}),
+		variant(EvFired, "fired", 2, "a timer starts the goroutine of the thread's next event", []BitField{
+			{Name: "address", Word: 1, Width: AddressBits, Doc: "of the timer"}}),
 	},
 }
 

@@ -165,6 +165,8 @@ func (l *lister) line(e *trace.Event) (*EventLine, error) {
 		line.What = map[bool]string{false: "spin end", true: "spin"}[e.Begins()]
 	case trace.Alloc:
 		line.What, line.Count = "allocate", e.Alloc().Bytes
+	case trace.Timer, trace.Fired:
+		line.What, line.Object = map[trace.Kind]string{trace.Timer: "timer set", trace.Fired: "started by timer"}[e.Kind], address(e.Timer())
 	case trace.Channel:
 		at, capacity := e.Channel()
 		line.What, line.Name, line.Count = "channel of capacity", address(at), uint64(capacity)

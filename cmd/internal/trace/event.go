@@ -49,7 +49,9 @@ const (
 	Sample                   // a sampler found G on a processor or in a system call, or none: [Event.Sample]
 	Searched                 // Thread had a processor and no goroutine until now: [Event.Count] ns
 	Alloc                    // G took memory of the heap, and this stands for many: [Event.Alloc]
-	Channel                  // G is about to operate on a new channel: [Event.Channel]
+	Channel // G is about to operate on a new channel: [Event.Channel]
+	Timer   // G sets a timer that will start a goroutine: [Event.Timer]
+	Fired   // G, which was created by the event before, was started by a timer: [Event.Timer]
 )
 
 // Cause is the cause of an Exit or a Change other than the normal one.
@@ -109,6 +111,9 @@ func (e *Event) Alloc() Allocated { return Allocated{e.arg, StackID(e.aux)} }
 
 // Channel returns the address and the capacity of a new channel.
 func (e *Event) Channel() (Address, int) { return Address(e.obj), int(e.arg) }
+
+// Timer returns the address of a timer.
+func (e *Event) Timer() Address { return Address(e.obj) }
 
 // Mark returns the kind of entry that a Mark stands for: spec.EvGCBegin and others.
 func (e *Event) Mark() uint64 { return e.arg }

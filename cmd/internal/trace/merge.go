@@ -24,7 +24,8 @@ type thread struct {
 	g      *gor  // that runs on it or is in a system call on it
 	p      int32 // its processor, -1 if none
 	stated bool  // p comes from a block's head: its "proc start" may still come
-	waitG  GoID  // held until this goroutine changes
+	fired  uint64 // the timer that starts the goroutine of the next event; 0: none
+	waitG  GoID // held until this goroutine changes
 	waitP  int32 // held until this processor changes
 	seenIn bool
 	off    State  // of its goroutine, before the operating system took the thread's processor; None: it has not

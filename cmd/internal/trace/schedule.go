@@ -94,6 +94,8 @@ func (m *model) schedule(th *thread, kind uint64, arg uint32) {
 	switch kind {
 	case spec.EvGoCreate, spec.EvGoCreateSyscall:
 		m.goCreate(th, kind, arg)
+	case spec.EvFired:
+		th.fired, _ = object(th.arg(1))
 	case spec.EvGoStart:
 		m.goStart(th)
 	case spec.EvGoSwitch:
@@ -155,6 +157,9 @@ func (m *model) current(th *thread, kind uint64, arg uint32) {
 	case spec.EvAlloc:
 		bytes, stack := object(th.arg(1))
 		m.emit(Event{Kind: Alloc, G: g.id, Slot: g.slot, By: NoSlot, arg: bytes, aux: stack, Thread: ThreadID(th.id)})
+	case spec.EvTimer:
+		obj, _ := object(th.arg(1))
+		m.emit(Event{Kind: Timer, G: g.id, Slot: g.slot, By: NoSlot, obj: obj, Thread: ThreadID(th.id)})
 	case spec.EvChannel:
 		obj, _ := object(th.arg(1))
 		m.emit(Event{Kind: Channel, G: g.id, Slot: g.slot, By: NoSlot, arg: uint64(arg), obj: obj, Thread: ThreadID(th.id)})
@@ -203,6 +208,10 @@ func (m *model) goCreate(th *thread, kind uint64, arg uint32) {
 		path = p
 	}
 	g := m.createIn(th, id, seq, Event{To: state, arg: pc, By: by, aux: path})
+	if th.fired != 0 {
+		m.emit(Event{Kind: Fired, G: id, Slot: g.slot, By: NoSlot, obj: th.fired, Thread: ThreadID(th.id)})
+		th.fired = 0
+	}
 	if kind == spec.EvGoCreateSyscall {
 		m.detach(th)
 		th.g, g.th = g, th

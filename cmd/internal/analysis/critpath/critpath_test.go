@@ -283,3 +283,42 @@ func TestCircle(t *testing.T) {
 		t.Errorf("self times add up to %d, expected %d", self, p.End)
 	}
 }
+
+// TestTimer: a goroutine that a timer starts begins when the timer is over, counted from where it was set: if what came before becomes shorter, so does
+// the run.
+func TestTimer(t *testing.T) {
+	t.Parallel()
+	b := tracetest.New(2)
+	main := b.Go(0, "runtime.main")
+	b.Start(main, 0)
+	prepare, fire := b.Proc("main.prepare"), b.Proc("main.fire")
+	b.Enter(main, prepare)
+	b.At(4*ms).Exit(main, prepare)
+	b.SetTimer(main, 0x100) // another one, which is stopped
+	b.SetTimer(main, 0x200)
+	b.Park(main, "chan receive")
+	b.At(10 * ms)
+	g := b.Fire(0x200, "main.fire")
+	b.Start(g, 1)
+	b.Enter(g, fire)
+	b.At(12*ms).Exit(g, fire)
+	b.Unpark(g, main)
+	b.End(g)
+	b.Start(main, 0)
+	tr := b.Trace()
+	if err := tracetest.Validate(tr); err != nil {
+		t.Fatal(err)
+	}
+	p := program(t, tr)
+	r := critpath.New(p, critpath.Options{AsRun: true, Policy: predict.Sharing})
+	want := map[string]float64{"main.prepare": 4, "[timer]": 6, "main.fire": 2}
+	expect(t, "path", self(r, onPath), want)
+	expect(t, "worth", self(r, weighted), want)
+	half, err := predict.ParseWhatIf("self:main.prepare=-50%")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w := predict.New(p, predict.Ask{Procs: []int{2}, Policy: predict.Sharing, WhatIf: []predict.WhatIf{half}}).WhatIf[0]; w.T != 10*ms {
+		t.Errorf("with half of the preparation it takes %d, expected 10 ms", w.T)
+	}
+}

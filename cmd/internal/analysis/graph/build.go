@@ -20,7 +20,7 @@ type Options struct {
 // Build reads a trace.
 func Build(source trace.Source, o Options) (*Program, trace.Losses, error) {
 	r := replay.New(source, replay.Options{VirtualProcs: o.VirtualProcs})
-	b := &builder{r: r, virtual: o.VirtualProcs, p: &Program{R: r, Last: -1, Objects: []Object{{Name: trace.NoPoint}}, Tokens: 1, End: source.Wall()}, objects: map[trace.Address]ObjectID{}}
+	b := &builder{r: r, virtual: o.VirtualProcs, p: &Program{R: r, Last: -1, Objects: []Object{{Name: trace.NoPoint}}, Tokens: 1, End: source.Wall()}, objects: map[trace.Address]ObjectID{}, timers: map[trace.Address]armed{}}
 	b.p.Steps.Add(Step{})
 	losses, err := r.Run(b)
 	if err != nil {
@@ -39,6 +39,7 @@ type builder struct {
 	p       *Program
 	gs      []mine // by slot
 	objects map[trace.Address]ObjectID
+	timers  map[trace.Address]armed // those that are set
 
 	idle     int64      // ns so far in which a processor of the scheduler had nothing to do
 	idleAt   trace.Time // up to here
@@ -47,6 +48,12 @@ type builder struct {
 	worked   bool       // somebody did
 	cycle    uint32     // the token that a goroutine gave when it began or ended the collector's last cycle, 0: none
 	cycleAt  trace.Time // when that was
+}
+
+// armed is where a timer was set.
+type armed struct {
+	by   int // goroutine
+	step StepID
 }
 
 // mine is what is known of a live goroutine.
@@ -286,9 +293,28 @@ func (b *builder) Other(g *replay.G, e *trace.Event) {
 		}
 		o := &b.p.Objects[id]
 		o.Cap, o.told = capacity, true
+	case e.Kind == trace.Timer && g != nil:
+		b.r.Settle(g, e.Time)
+		b.timers[e.Timer()] = armed{b.my(g).n, b.step(g, e.Time, Step{Kind: Operate})}
+	case e.Kind == trace.Fired && g != nil:
+		b.fire(g, e)
 	case e.Kind == trace.Mark && g != nil && (e.Mark() == spec.EvGCBegin || e.Mark() == spec.EvGCEnd):
 		b.collect(g, e.Time)
 	}
+}
+
+// fire lets a goroutine be started by who set the timer, and begin with the wait for it.
+func (b *builder) fire(g *replay.G, e *trace.Event) {
+	at, ok := b.timers[e.Timer()]
+	if !ok {
+		return
+	}
+	delete(b.timers, e.Timer()) // a ticker's function would have to be set again
+	m := b.my(g)
+	gr, s := &b.p.Gs[m.n], b.p.Step(at.step)
+	s.Kind, s.Arg = Start, uint32(m.n)
+	gr.By, gr.Created = at.by, s.At
+	b.step(g, e.Time, Step{Kind: Delay, Wait: int64(e.Time - s.At), Arg: uint32(Timer)})
 }
 
 // collect lets the runtime's own goroutines follow the program into the next cycle of the collector, which begins where a goroutine allocates what makes the

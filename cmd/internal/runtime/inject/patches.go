@@ -73,7 +73,7 @@ func patches() []patch {
 		{"runtime2.go", field("g", "runningCleanups"), "; qinstSeqLow uint8; qinstSeqHigh uint16"},
 		{"runtime2.go", field("g", ""), "; qinst *qinstRecorder; qinstStack *qinstStack; qinstChan uintptr"},
 		{"chan.go", field("hchan", "elemsize"), "; qinstTold uint8"}, // where the compiler leaves two bytes
-		{"runtime2.go", field("m", ""), "; qinst *qinstRecorder; qinstLedger, qinstSema uintptr"},
+		{"runtime2.go", field("m", ""), "; qinst *qinstRecorder; qinstLedger, qinstSema, qinstTimer uintptr"},
 
 		// While Go's tracer is off its locker has no generation. ok must be true all the same,
 		// because otherwise the methods would not be called; they end after our hook.
@@ -112,6 +112,11 @@ func patches() []patch {
 		{"select.go", before("selectgo", "return casi, recvOK"), "if casi >= 0 { gp.qinstChan = uintptr(unsafe.Pointer(scases[casi].c)) }; "},
 		{"proc.go", before("internal_sync_runtime_doSpin", "procyield(active_spin_cnt)"), "qinstSpin(qinstEvSpinBegin); "},
 		{"proc.go", after("internal_sync_runtime_doSpin", "procyield(active_spin_cnt)"), "; qinstSpin(qinstEvSpinEnd)"},
+
+		// Timers that start goroutines: those of package time that have no channel.
+		{"time.go", after("newTimer", "t.init = true"), "; if c == nil { qinstArms(&t.timer) }"},
+		{"time.go", before("resetTimer", "return t.reset(when, period)"), "if !t.isChan { qinstArms(&t.timer) }; "},
+		{"time.go", after("timer.unlockAndRun", "f := t.f"), "; if !t.isChan { getg().m.qinstTimer = uintptr(unsafe.Pointer(t)) }"},
 
 		// The writer's descriptors are not the program's.
 		{"os_linux.go", before("runPerThreadSyscall", "args := perThreadSyscall"), "if qinstPerThread() { return }; "},

@@ -178,6 +178,11 @@ func (b *Builder) Go(by G, fn string) G {
 		// Creator 0 is a thread that runs no goroutine.
 		th = b.idle()
 	}
+	return b.goOn(th, by, fn)
+}
+
+// goOn creates a goroutine on a thread.
+func (b *Builder) goOn(th *thread, by G, fn string) G {
 	b.last++
 	g := &goroutine{seq: 1}
 	b.gs[b.last] = g
@@ -340,6 +345,18 @@ func (b *Builder) Used(ns, collector int64) {
 // Channel tells that g is about to operate on a new channel.
 func (b *Builder) Channel(g G, address uint64, capacity int) {
 	b.event(b.on(g), spec.EvChannel, uint64(capacity), address)
+}
+
+// SetTimer lets g set a timer that will start a goroutine.
+func (b *Builder) SetTimer(g G, address uint64) {
+	b.event(b.on(g), spec.EvTimer, 0, address)
+}
+
+// Fire lets a timer start a goroutine.
+func (b *Builder) Fire(address uint64, fn string) G {
+	th := b.idle()
+	b.event(th, spec.EvFired, 0, address)
+	return b.goOn(th, 0, fn)
 }
 
 // Alloc lets g take memory in a stack.

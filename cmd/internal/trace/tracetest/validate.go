@@ -74,9 +74,13 @@ func (v *validator) event(e *trace.Event) error {
 	case trace.Procs:
 		v.procs = int(e.Count())
 	case trace.Mark, trace.Searched:
-	case trace.Alloc, trace.Channel:
+	case trace.Alloc, trace.Channel, trace.Timer:
 		if g := v.gs[e.G]; g == nil || g.slot != e.Slot || !g.state.Busy() {
-			return fmt.Errorf("goroutine %d, which does not run, takes memory or operates on a channel", e.G)
+			return fmt.Errorf("goroutine %d, which does not run, takes memory, operates on a channel or sets a timer", e.G)
+		}
+	case trace.Fired:
+		if g := v.gs[e.G]; g == nil || g.slot != e.Slot || g.state != trace.Runnable {
+			return fmt.Errorf("goroutine %d, which is not a new one, was started by a timer", e.G)
 		}
 	case trace.Sample:
 		if g := v.gs[e.G]; e.Slot != trace.NoSlot && (g == nil || g.slot != e.Slot || !g.state.Busy() && g.state != trace.Blocked && g.state != trace.OffCPU) {

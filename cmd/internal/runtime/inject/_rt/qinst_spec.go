@@ -83,6 +83,8 @@ const (
 	qinstEvTaken           = 44
 	qinstEvOn              = 45
 	qinstEvChannel         = 46
+	qinstEvTimer           = 47
+	qinstEvFired           = 48
 	// the goroutine that runs on the thread
 	qinstCauseGoroutine = 0
 	qinstCauseNetpoll   = 1

@@ -1,6 +1,9 @@
 package runtime
 
-import "internal/runtime/atomic"
+import (
+	"internal/runtime/atomic"
+	"unsafe"
+)
 
 // Every hook first looks at qinstStates, since the methods are called whether qinst
 // records or not. Then it reads the clock, before anything else that takes time, so that
@@ -30,7 +33,19 @@ func qinstGoCreate(newg *g, pc uintptr, blocked bool) {
 		arg |= 1
 	}
 	qinstNotePC(pc)
+	if mp := getg().m; mp.qinstTimer != 0 && mp.curg == nil { // a timer's function starts it
+		qinstPut2(now, 0, qinstEvFired<<24, uint64(mp.qinstTimer)&(1<<qinstAddrBits-1))
+		mp.qinstTimer = 0
+	}
 	qinstPut3(now, qinstCurrent(), qinstEvGoCreate<<24|arg, qinstGo(newg), uint64(pc))
+}
+
+// qinstArms notes that the running goroutine sets a timer that will start another one, unless it is stopped before.
+// Context: hook.
+func qinstArms(t *timer) {
+	if gp := getg(); qinstStates != 0 && gp == gp.m.curg {
+		qinstPut2(qinstNow(), gp.goid, qinstEvTimer<<24, uint64(uintptr(unsafe.Pointer(t)))&(1<<qinstAddrBits-1))
+	}
 }
 
 // qinstGoStart notes that the thread runs a goroutine. It is called after the change of
