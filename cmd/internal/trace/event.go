@@ -49,9 +49,9 @@ const (
 	Sample                   // a sampler found G on a processor or in a system call, or none: [Event.Sample]
 	Searched                 // Thread had a processor and no goroutine until now: [Event.Count] ns
 	Alloc                    // G took memory of the heap, and this stands for many: [Event.Alloc]
-	Channel // G is about to operate on a new channel: [Event.Channel]
-	Timer   // G sets a timer that will start a goroutine: [Event.Timer]
-	Fired   // G, which was created by the event before, was started by a timer: [Event.Timer]
+	Channel                  // G is about to operate on a new channel: [Event.Channel]
+	Timer                    // G sets a timer that will start a goroutine: [Event.Timer]
+	Fired                    // G, which was created by the event before, was started by a timer: [Event.Timer]
 )
 
 // Cause is the cause of an Exit or a Change other than the normal one.
@@ -142,6 +142,9 @@ type Waits struct {
 
 // Wait returns the data of a Change to Waiting.
 func (e *Event) Wait() Waits { return Waits{ReasonID(e.arg), StackID(e.aux), Address(e.obj)} }
+
+// Proc is the processor on which G runs behind a Change to Running, but for one from OffCPU; -1: not known.
+func (e *Event) Proc() int { return int(e.aux) - 1 }
 
 // Woken returns the object by which a Change ends a wait, if only the end of the wait determines
 // it, as in a select.

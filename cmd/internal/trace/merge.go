@@ -21,12 +21,12 @@ type thread struct {
 	*cursor
 	id     uint32
 	tid    uint32
-	g      *gor  // that runs on it or is in a system call on it
-	p      int32 // its processor, -1 if none
-	stated bool  // p comes from a block's head: its "proc start" may still come
+	g      *gor   // that runs on it or is in a system call on it
+	p      int32  // its processor, -1 if none
+	stated bool   // p comes from a block's head: its "proc start" may still come
 	fired  uint64 // the timer that starts the goroutine of the next event; 0: none
-	waitG  GoID // held until this goroutine changes
-	waitP  int32 // held until this processor changes
+	waitG  GoID   // held until this goroutine changes
+	waitP  int32  // held until this processor changes
 	seenIn bool
 	off    State  // of its goroutine, before the operating system took the thread's processor; None: it has not
 	offAt  uint64 // then: since when, in ticks

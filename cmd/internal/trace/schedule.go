@@ -329,6 +329,9 @@ func (m *model) step(th *thread, g *gor, last Event) {
 		e.Kind, e.G, e.Slot, e.From, e.Thread = Change, g.id, g.slot, g.state, ThreadID(th.id)
 		g.state = next
 		m.place(th, g)
+		if e.To == Running && e.From != OffCPU {
+			e.aux = uint32(th.p + 1)
+		}
 		m.emit(e)
 	}
 	m.wake(g.id, -1)

@@ -322,3 +322,29 @@ func TestTimer(t *testing.T) {
 		t.Errorf("with half of the preparation it takes %d, expected 10 ms", w.T)
 	}
 }
+
+// TestProcessors: who waited for a processor was released by who left that one, not by who left another one later.
+func TestProcessors(t *testing.T) {
+	t.Parallel()
+	b := tracetest.New(2)
+	main := b.Go(0, "runtime.main")
+	b.Start(main, 0)
+	first, other, last := b.Proc("main.first"), b.Proc("main.other"), b.Proc("main.last")
+	g, h := b.Go(main, "main.g"), b.Go(main, "main.h")
+	b.Start(h, 1)
+	b.Enter(main, first)
+	b.Enter(h, other)
+	b.At(5*ms).Exit(main, first)
+	b.Park(main, "chan receive")
+	b.At(5*ms+1000).Exit(h, other)
+	b.End(h)
+	b.At(5*ms + 2000)
+	b.Start(g, 0)
+	b.Enter(g, last)
+	b.At(9*ms).Exit(g, last)
+	b.Unpark(g, main)
+	b.End(g)
+	b.Start(main, 0)
+	r := critpath.New(program(t, b.Trace()), critpath.Options{AsRun: true, Policy: predict.Sharing})
+	expect(t, "path", self(r, onPath), map[string]float64{"main.first": 5, "[wake-up]": 0.002, "main.last": 3.998})
+}

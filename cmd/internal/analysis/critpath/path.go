@@ -20,12 +20,15 @@ type stretch struct {
 // walker goes back over a run as it was.
 type walker struct {
 	p      *graph.Program
-	before []graph.StepID // of the same goroutine, by step
-	owner  []int32        // by step
-	gives  []graph.StepID // by token
-	starts []graph.StepID // by goroutine
-	left   []leave
+	before []graph.StepID    // of the same goroutine, by step
+	owner  []int32           // by step
+	gives  []graph.StepID    // by token
+	starts []graph.StepID    // by goroutine
+	left   map[int16][]leave // by processor
 }
+
+// unknownProc is a processor of which the trace does not tell.
+const unknownProc = -1
 
 // leave is where a goroutine left its processor: at the end of the work of a step.
 type leave struct {
@@ -34,9 +37,9 @@ type leave struct {
 }
 
 func newWalker(p *graph.Program) *walker {
-	w := &walker{p: p, before: make([]graph.StepID, p.Steps.Len()), owner: make([]int32, p.Steps.Len()), gives: make([]graph.StepID, p.Tokens), starts: make([]graph.StepID, len(p.Gs))}
+	w := &walker{p: p, before: make([]graph.StepID, p.Steps.Len()), owner: make([]int32, p.Steps.Len()), gives: make([]graph.StepID, p.Tokens), starts: make([]graph.StepID, len(p.Gs)), left: map[int16][]leave{}}
 	for g := range p.Gs {
-		last, at := graph.StepID(0), p.Gs[g].Created
+		last, at, proc := graph.StepID(0), p.Gs[g].Created, int16(unknownProc)
 		for id := p.Gs[g].First; id != 0; id = p.Step(id).Next {
 			s := p.Step(id)
 			w.before[id], w.owner[id] = last, int32(g)
@@ -48,13 +51,15 @@ func newWalker(p *graph.Program) *walker {
 			case graph.Take, graph.Delay, graph.End, graph.Ready:
 				// Who waits twice in turn, or is ready at once, leaves nothing. Real processors are left even by who had one for no time.
 				if s.Work > 0 || s.Kind != graph.Ready && !p.R.Virtual() {
-					w.left = append(w.left, leave{at + trace.Time(s.Work), id})
+					w.left[proc] = append(w.left[proc], leave{at + trace.Time(s.Work), id})
 				}
 			}
-			last, at = id, s.At
+			last, at, proc = id, s.At, s.Proc
 		}
 	}
-	slices.SortFunc(w.left, func(a, b leave) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.step, b.step)) })
+	for _, left := range w.left {
+		slices.SortFunc(left, func(a, b leave) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.step, b.step)) })
+	}
 	return w
 }
 
@@ -66,13 +71,15 @@ func (w *walker) begin(id graph.StepID) trace.Time {
 	return w.p.Gs[w.owner[id]].Created
 }
 
-// leaver returns where a goroutine left the processor that a step waited for, 0 if one was idle since the wait began.
+// leaver returns where a goroutine left the processor that a step waited for, 0 if that was idle since the wait began. Where the trace tells of no
+// processors, it is who last left any.
 func (w *walker) leaver(id graph.StepID, since trace.Time) leave {
 	s := w.p.Step(id)
-	i := sort.Search(len(w.left), func(i int) bool { return w.left[i].at > s.At }) - 1
-	for ; i >= 0 && w.left[i].at > since; i-- {
+	left := w.left[s.Proc]
+	i := sort.Search(len(left), func(i int) bool { return left[i].at > s.At }) - 1
+	for ; i >= 0 && left[i].at > since; i-- {
 		// Of what happened at one time only what was told before can be its reason.
-		if l := w.left[i]; w.owner[l.step] != w.owner[id] && (l.at < s.At || l.step < id) {
+		if l := left[i]; w.owner[l.step] != w.owner[id] && (l.at < s.At || l.step < id) {
 			return l
 		}
 	}

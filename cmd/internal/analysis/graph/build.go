@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -64,6 +65,7 @@ type mine struct {
 	index map[replay.ContextID]int // of those in work behind the first few
 	idle  int64                    // builder.idle when it became ready
 	seen  trace.Time
+	proc  int16 // on which it runs, or ran last; -1: not known
 
 	wait   StepID   // where its last wait began, until it operates on an object
 	give   StepID   // likewise, where it first ended one
@@ -101,7 +103,7 @@ func (b *builder) Create(g, by *replay.G, now trace.Time) {
 		b.gs = append(b.gs, mine{})
 	}
 	m := b.my(g)
-	*m = mine{n: len(b.p.Gs), work: m.work[:0], index: m.index, open: m.open[:0], seen: now, idle: b.idleUntil(now), entered: trace.NoPoint}
+	*m = mine{n: len(b.p.Gs), work: m.work[:0], index: m.index, open: m.open[:0], seen: now, idle: b.idleUntil(now), entered: trace.NoPoint, proc: -1}
 	gr := Goroutine{ID: g.ID, By: -1, Created: now, Context: g.Base, System: g.System}
 	if by != nil && !g.System {
 		gr.By = b.my(by).n
@@ -116,7 +118,7 @@ func (b *builder) step(g *replay.G, now trace.Time, s Step) StepID {
 	m := b.my(g)
 	b.count(g)
 	id := StepID(b.p.Steps.Len())
-	s.At = now
+	s.At, s.Proc = now, m.proc
 	for _, part := range m.work {
 		s.Work += part.Ns
 		b.worked = true
@@ -196,6 +198,9 @@ func (b *builder) Turn(g *replay.G, now trace.Time, to trace.State, keeps bool) 
 		}
 	}
 	if from := g.State; from != to {
+		if to == trace.Running && b.virtual == 0 && g.Proc <= math.MaxInt16 {
+			m.proc = int16(g.Proc)
+		}
 		switch from {
 		case trace.Runnable:
 			s := Step{Kind: Ready, Arg: uint32(WakeUp)}

@@ -78,6 +78,7 @@ type Step struct {
 	Point trace.PointID // of the operation, or the innermost procedure of a wait
 	Kind  Kind
 	Op    Op
+	Proc  int16 // processor that the goroutine got at the end of a Ready, or had while it worked; -1: not known
 }
 
 // Kind is what ends a step.

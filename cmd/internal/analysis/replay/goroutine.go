@@ -11,6 +11,7 @@ type G struct {
 	Slot    trace.Slot
 	State   trace.State
 	Spins   int32 // open loops that spin, and mutexes that it spins for
+	Proc    int   // on which it runs, or ran last; -1: not known
 	System  bool  // it is the runtime's own, not the program's
 	Context ContextID
 	Base    ContextID // where it started
@@ -165,7 +166,7 @@ func (r *Replay) create(e *trace.Event) {
 	}
 	by := r.g(e.By)
 	r.ran[e.Thread] = true // who starts a goroutine is one, or this one runs already
-	*g = G{ID: e.G, Slot: e.Slot, real: e.To, since: e.Time, thread: e.Thread, Labels: NoSpan, frames: g.frames[:0], Held: g.Held[:0]}
+	*g = G{ID: e.G, Slot: e.Slot, Proc: -1, real: e.To, since: e.Time, thread: e.Thread, Labels: NoSpan, frames: g.frames[:0], Held: g.Held[:0]}
 	if by != nil {
 		g.Labels = by.Labels
 	}
@@ -199,6 +200,9 @@ func (r *Replay) create(e *trace.Event) {
 func (r *Replay) change(e *trace.Event) {
 	g := r.gs[e.Slot]
 	g.real = e.To
+	if e.To == trace.Running && e.From != trace.OffCPU {
+		g.Proc = e.Proc()
+	}
 	r.turn(g, e.Time, r.virtualState(g, e.To), g.Spins)
 	if e.From == trace.OffCPU {
 		r.v.Off(g, e.Off(), g.offAt, e.Time)
