@@ -73,7 +73,7 @@ func setupCritical(fs *flagSet) action {
 	fs.text(&html, "html", "write a page for the browser to this `file` (- for the standard output)")
 	fs.text(&procs, "procs", "the path of the run on `n` processors, which is computed, or on as many as goroutines (max); default: that of the run as it was")
 	fs.group("Part of the trace")
-	fs.boolean(&requests, "requests", "list requests: regions of runtime/trace, calls of handlers of net/http and grpc, tests")
+	fs.boolean(&requests, "requests", "list requests: regions and tasks of runtime/trace, labels of runtime/pprof, calls of handlers of net/http and grpc, tests")
 	fs.text(&request, "request", "the paths of all requests of this `name`, added up")
 	fs.interval(&from, &to)
 	return func(e *env, args []string) error {

@@ -99,6 +99,8 @@ const (
 	EvChannel         = 46
 	EvTimer           = 47
 	EvFired           = 48
+	EvTaskBegin       = 49
+	EvTaskEnd         = 50
 )
 
 // Wake-up causes: the origin of a transition from waiting to runnable.
@@ -330,6 +332,11 @@ var Events = Layout{
 		variant(EvChannel, "channel", 2, "the running goroutine is the first one of which an operation on this channel is an event; what was at the address before is no more", []BitField{
 			arg("capacity", "", "of its buffer; 16777215: as many or more"),
 			{Name: "address", Word: 1, Width: AddressBits, Doc: "of the channel"}}),
+		variant(EvTaskBegin, "task begin", 2, "the running goroutine begins a task of runtime/trace", []BitField{
+			arg("text", "", "its name, see \"text\" records"),
+			{Name: "task", Word: 1, Width: 64, Doc: "its number"}}),
+		variant(EvTaskEnd, "task end", 2, "the running goroutine ends a task, which another one may have begun", []BitField{
+			{Name: "task", Word: 1, Width: 64, Doc: "its number"}}),
 		variant(EvTimer, "timer", 2, "the running goroutine sets a timer that will start a goroutine, unless it is stopped or set again before", []BitField{
 			{Name: "address", Word: 1, Width: AddressBits, Doc: "of the timer"}}),
 		variant(EvFired, "fired", 2, "a timer starts the goroutine of the thread's next event", []BitField{

@@ -161,6 +161,8 @@ func (l *lister) line(e *trace.Event) (*EventLine, error) {
 		line.What, line.Name = map[bool]string{false: "region end", true: "region"}[e.Begins()], l.t.Texts[e.Text()]
 	case trace.Named, trace.Labeled:
 		line.What, line.Name = map[trace.Kind]string{trace.Named: "named", trace.Labeled: "labels"}[e.Kind], l.t.Texts[e.Text()]
+	case trace.Task:
+		line.What, line.Name = map[bool]string{false: "task end", true: "task"}[e.Begins()], l.t.Texts[e.Text()]
 	case trace.Spin:
 		line.What = map[bool]string{false: "spin end", true: "spin"}[e.Begins()]
 	case trace.Alloc:

@@ -51,6 +51,7 @@ const (
 	Alloc                    // G took memory of the heap, and this stands for many: [Event.Alloc]
 	Channel                  // G is about to operate on a new channel: [Event.Channel]
 	Timer                    // G sets a timer that will start a goroutine: [Event.Timer]
+	Task                     // G begins or ends a task of the program's: [Event.Begins], [Event.Text], [Event.Task]
 	Fired                    // G, which was created by the event before, was started by a timer: [Event.Timer]
 )
 
@@ -118,10 +119,13 @@ func (e *Event) Timer() Address { return Address(e.obj) }
 // Mark returns the kind of entry that a Mark stands for: spec.EvGCBegin and others.
 func (e *Event) Mark() uint64 { return e.arg }
 
-// Text is the text of a Region, Named or Labeled.
+// Text is the text of a Region, Named or Labeled, or of a Task that begins.
 func (e *Event) Text() TextID { return TextID(e.arg) }
 
-// Begins reports whether a Region or Spin begins; else it ends.
+// Task is the number of a Task.
+func (e *Event) Task() uint64 { return e.obj }
+
+// Begins reports whether a Region, Spin or Task begins; else it ends.
 func (e *Event) Begins() bool { return e.aux == 1 }
 
 // Creation is how a goroutine came to be.

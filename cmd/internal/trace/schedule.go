@@ -157,6 +157,8 @@ func (m *model) current(th *thread, kind uint64, arg uint32) {
 	case spec.EvAlloc:
 		bytes, stack := object(th.arg(1))
 		m.emit(Event{Kind: Alloc, G: g.id, Slot: g.slot, By: NoSlot, arg: bytes, aux: stack, Thread: ThreadID(th.id)})
+	case spec.EvTaskBegin, spec.EvTaskEnd:
+		m.emit(Event{Kind: Task, G: g.id, Slot: g.slot, By: NoSlot, arg: uint64(arg), obj: th.arg(1), aux: uint32(spec.EvTaskEnd - kind), Thread: ThreadID(th.id)})
 	case spec.EvTimer:
 		obj, _ := object(th.arg(1))
 		m.emit(Event{Kind: Timer, G: g.id, Slot: g.slot, By: NoSlot, obj: obj, Thread: ThreadID(th.id)})

@@ -348,3 +348,51 @@ func TestProcessors(t *testing.T) {
 	r := critpath.New(program(t, b.Trace()), critpath.Options{AsRun: true, Policy: predict.Sharing})
 	expect(t, "path", self(r, onPath), map[string]float64{"main.first": 5, "[wake-up]": 0.002, "main.last": 3.998})
 }
+
+// TestTasks: a task's path goes through goroutines, and one with labels is a request while it has them, within one with fewer.
+func TestTasks(t *testing.T) {
+	t.Parallel()
+	b := tracetest.New(2)
+	main := b.Go(0, "runtime.main")
+	b.Start(main, 0)
+	ask, answer := b.Proc("main.ask"), b.Proc("main.answer")
+	b.At(1 * ms)
+	b.BeginTask(main, "order", 7)
+	b.Label(main, "user=1")
+	b.Enter(main, ask)
+	b.At(3*ms).Exit(main, ask)
+	b.Label(main, "a=2,user=1")
+	b.At(4 * ms)
+	g := b.Go(main, "main.g") // has its labels, and is no request of its own
+	b.Label(main, "user=1")
+	b.Start(g, 1)
+	b.At(5 * ms)
+	b.Label(main, "")
+	b.Park(main, "chan receive")
+	b.Enter(g, answer)
+	b.Label(g, "")
+	b.Label(g, "a=2,user=1")
+	b.At(9*ms).Exit(g, answer)
+	b.EndTask(g, 7)
+	b.EndTask(g, 8) // which began before the trace
+	b.Unpark(g, main)
+	b.End(g)
+	b.Start(main, 0)
+	tr := b.Trace()
+	if err := tracetest.Validate(tr); err != nil {
+		t.Fatal(err)
+	}
+	p := program(t, tr)
+	got := map[string]int64{}
+	for _, q := range critpath.NewRequests(p).Requests {
+		got[fmt.Sprint(q.Kind, " ", q.Name, " ", q.Count)] = q.Total / ms
+	}
+	if want := map[string]int64{"task order 1": 8, "labels user=1 1": 4, "labels a=2,user=1 1": 1}; fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("found %v, expected %v", got, want)
+	}
+	r, err := critpath.NewRequest(p, "order")
+	if err != nil {
+		t.Fatal(err)
+	}
+	expect(t, "path of the task", self(r, onPath), map[string]float64{"main.ask": 2, "[no procedure]": 2, "main.answer": 4})
+}

@@ -21,7 +21,7 @@ type Options struct {
 // Build reads a trace.
 func Build(source trace.Source, o Options) (*Program, trace.Losses, error) {
 	r := replay.New(source, replay.Options{VirtualProcs: o.VirtualProcs})
-	b := &builder{r: r, virtual: o.VirtualProcs, p: &Program{R: r, Last: -1, Objects: []Object{{Name: trace.NoPoint}}, Tokens: 1, End: source.Wall()}, objects: map[trace.Address]ObjectID{}, timers: map[trace.Address]armed{}}
+	b := &builder{r: r, virtual: o.VirtualProcs, p: &Program{R: r, Last: -1, Objects: []Object{{Name: trace.NoPoint}}, Tokens: 1, End: source.Wall()}, objects: map[trace.Address]ObjectID{}, timers: map[trace.Address]armed{}, tasks: map[uint64]task{}}
 	b.p.Steps.Add(Step{})
 	losses, err := r.Run(b)
 	if err != nil {
@@ -41,6 +41,7 @@ type builder struct {
 	gs      []mine // by slot
 	objects map[trace.Address]ObjectID
 	timers  map[trace.Address]armed // those that are set
+	tasks   map[uint64]task         // those that are open
 
 	idle     int64      // ns so far in which a processor of the scheduler had nothing to do
 	idleAt   trace.Time // up to here
@@ -72,6 +73,7 @@ type mine struct {
 	waited ObjectID // the objects of these two
 	gave   ObjectID
 	open   []opened // requests
+	labels string   // with which it was started
 	did    ObjectID // its last operation was one on this that may end waits behind it
 
 	entered trace.PointID // a procedure that it has entered, not yet counted in the context that this made; NoPoint: none
@@ -103,7 +105,7 @@ func (b *builder) Create(g, by *replay.G, now trace.Time) {
 		b.gs = append(b.gs, mine{})
 	}
 	m := b.my(g)
-	*m = mine{n: len(b.p.Gs), work: m.work[:0], index: m.index, open: m.open[:0], seen: now, idle: b.idleUntil(now), entered: trace.NoPoint, proc: -1}
+	*m = mine{n: len(b.p.Gs), work: m.work[:0], index: m.index, open: m.open[:0], seen: now, idle: b.idleUntil(now), entered: trace.NoPoint, proc: -1, labels: b.labels(g)}
 	gr := Goroutine{ID: g.ID, By: -1, Created: now, Context: g.Base, System: g.System}
 	if by != nil && !g.System {
 		gr.By = b.my(by).n
@@ -301,6 +303,8 @@ func (b *builder) Other(g *replay.G, e *trace.Event) {
 	case e.Kind == trace.Timer && g != nil:
 		b.r.Settle(g, e.Time)
 		b.timers[e.Timer()] = armed{b.my(g).n, b.step(g, e.Time, Step{Kind: Operate})}
+	case e.Kind == trace.Task && g != nil:
+		b.task(g, e)
 	case e.Kind == trace.Fired && g != nil:
 		b.fire(g, e)
 	case e.Kind == trace.Mark && g != nil && (e.Mark() == spec.EvGCBegin || e.Mark() == spec.EvGCEnd):

@@ -45,17 +45,19 @@ type Goroutine struct {
 	System  bool
 }
 
-// Request is something that a goroutine did for somebody outside: a region of the program's, or a call of a handler.
+// Request is something that a goroutine did for somebody outside: a region of the program's, a task, what it did with labels, or a call of a handler.
 type Request struct {
 	Name       string
 	Kind       string
-	G          int
+	G          int    // that began it; another one may end a task
 	Begin, End StepID // steps without an effect, where it began and ended
 }
 
 // Kinds of requests.
 const (
 	RequestRegion  = "region"
+	RequestTask    = "task"
+	RequestLabels  = "labels"
 	RequestHandler = "handler" // the outermost procedure in a server's goroutine
 	RequestTest    = "test"
 )

@@ -3,12 +3,20 @@ package graph
 import (
 	"qinst.dev/cmd/internal/analysis/replay"
 	"qinst.dev/cmd/internal/trace"
+	"slices"
+	"strings"
 )
 
 // opened is a request that is not over.
 type opened struct {
 	name, kind string
 	begin      StepID
+}
+
+// task is one that is not over.
+type task struct {
+	opened
+	g int
 }
 
 // servers are the functions of goroutines whose outermost procedures are calls of handlers, or tests.
@@ -72,6 +80,62 @@ func (b *builder) Outside(g *replay.G, now trace.Time) {
 		b.end(g, now, "", RequestHandler)
 		b.end(g, now, "", RequestTest)
 	}
+}
+
+// task opens and closes a task.
+func (b *builder) task(g *replay.G, e *trace.Event) {
+	t, open := b.tasks[e.Task()]
+	if !e.Begins() && !open {
+		return
+	}
+	b.r.Settle(g, e.Time)
+	step := b.step(g, e.Time, Step{Kind: Operate})
+	if e.Begins() {
+		b.tasks[e.Task()] = task{opened{b.r.Text(e.Text()), RequestTask, step}, b.my(g).n}
+		return
+	}
+	delete(b.tasks, e.Task())
+	if len(b.p.Requests) < mostRequests {
+		b.p.Requests = append(b.p.Requests, Request{t.name, t.kind, t.g, t.begin, step})
+	}
+}
+
+// Labels opens and closes what a goroutine does with labels. Who has more labels than before is within what it did with fewer. A
+// goroutine that was started with labels does what it does for who started it.
+func (b *builder) Labels(g *replay.G, now trace.Time) {
+	name, m := b.labels(g), b.my(g)
+	for i := len(m.open) - 1; i >= 0; i-- {
+		if o := m.open[i]; o.kind == RequestLabels {
+			if o.name == name {
+				return
+			} else if name != "" && within(name, o.name) {
+				break
+			}
+			b.end(g, now, "", RequestLabels)
+		}
+	}
+	if name != "" && name != m.labels {
+		b.begin(g, now, name, RequestLabels)
+	}
+}
+
+// labels are those of a goroutine, empty if it has none.
+func (b *builder) labels(g *replay.G) string {
+	if g.Labels == replay.NoSpan {
+		return ""
+	}
+	return b.r.Spans.Span(g.Labels).Name
+}
+
+// within reports whether labels have all of some others.
+func within(labels, others string) bool {
+	list := strings.Split(labels, ",")
+	for l := range strings.SplitSeq(others, ",") {
+		if !slices.Contains(list, l) {
+			return false
+		}
+	}
+	return true
 }
 
 // Region opens and closes those of the program's own, but for those that stand for processors.

@@ -248,7 +248,7 @@ func (b *builder) Region(g *replay.G, span replay.SpanID, begins bool, since, no
 	b.look(g)
 }
 
-func (b *builder) Labels(g *replay.G) {
+func (b *builder) Labels(g *replay.G, _ trace.Time) {
 	if g.Labels != replay.NoSpan {
 		b.named.of(g.Labels).count++
 	}

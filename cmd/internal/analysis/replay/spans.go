@@ -99,5 +99,5 @@ func (r *Replay) label(e *trace.Event) {
 	if e.Text() != 0 {
 		g.Labels = r.Spans.find(Span{true, r.Text(e.Text())})
 	}
-	r.v.Labels(g)
+	r.v.Labels(g, e.Time)
 }

@@ -26,7 +26,7 @@ type Visitor interface {
 	// since.
 	Region(g *G, span SpanID, begins bool, since, now trace.Time)
 	// Labels is called when a goroutine has got the labels [G.Labels].
-	Labels(g *G)
+	Labels(g *G, now trace.Time)
 	// Named is called when a goroutine has got another name, and thus belongs to another group.
 	Named(g *G)
 	// Wait is called when a goroutine begins to wait for [G.Wait].
@@ -50,7 +50,7 @@ type Visitor interface {
 	// Off is called when a goroutine's thread has a processor again that the operating system had taken, when the scheduler takes
 	// that for another thread, and at the end of the trace.
 	Off(g *G, why trace.OffReason, from, to trace.Time)
-	// Other are events that the replay does not interpret: Trips, Searched, Alloc, Channel, Timer, Fired and Mark.
+	// Other are events that the replay does not interpret: Trips, Searched, Alloc, Channel, Timer, Fired, Task and Mark.
 	Other(g *G, e *trace.Event)
 }
 
@@ -79,7 +79,7 @@ func (Nop) Outside(*G, trace.Time) {}
 func (Nop) Region(*G, SpanID, bool, trace.Time, trace.Time) {}
 
 // Labels does nothing.
-func (Nop) Labels(*G) {}
+func (Nop) Labels(*G, trace.Time) {}
 
 // Named does nothing.
 func (Nop) Named(*G) {}

@@ -135,6 +135,8 @@ func patches() []patch {
 		{"traceruntime.go", condition("trace_userRegion", "!tl.ok()", 1, 1), "tl.gen == 0"},
 		{"traceruntime.go", condition("trace_userLog", "!tl.ok()", 1, 1), "tl.gen == 0"},
 		{"traceruntime.go", head("trace_userRegion"), " qinstUserRegion(mode, name);"},
+		{"traceruntime.go", head("trace_userTaskCreate"), " qinstTask(id, qinstEvTaskBegin, taskType);"},
+		{"traceruntime.go", head("trace_userTaskEnd"), " qinstTask(id, qinstEvTaskEnd, \"\");"},
 
 		// The ways a process ends.
 		{"proc.go", after("runExitHooks", "exithook.Run(code)"), "; qinstReduceAll(true); qinstEnd(qinstWhyExit, int32(code))"},

@@ -347,6 +347,23 @@ func (b *Builder) Channel(g G, address uint64, capacity int) {
 	b.event(b.on(g), spec.EvChannel, uint64(capacity), address)
 }
 
+// BeginTask lets g begin a task.
+func (b *Builder) BeginTask(g G, name string, id uint64) {
+	b.event(b.on(g), spec.EvTaskBegin, b.text(name), id)
+}
+
+// EndTask lets g end one.
+func (b *Builder) EndTask(g G, id uint64) { b.event(b.on(g), spec.EvTaskEnd, 0, id) }
+
+// Label gives g labels; "": none.
+func (b *Builder) Label(g G, labels string) {
+	text := uint64(0)
+	if labels != "" {
+		text = b.text(labels)
+	}
+	b.event(b.on(g), spec.EvLabels, text)
+}
+
 // SetTimer lets g set a timer that will start a goroutine.
 func (b *Builder) SetTimer(g G, address uint64) {
 	b.event(b.on(g), spec.EvTimer, 0, address)

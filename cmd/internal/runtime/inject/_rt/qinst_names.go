@@ -38,7 +38,7 @@ var (
 )
 
 // qinstTextOf returns the number of a text, 0 if there is no room for it.
-// Context: goroutine.
+// Context: hook, goroutine.
 func qinstTextOf(s string) uint64 {
 	s = s[:min(len(s), qinstMaxText)]
 	h := uint64(14695981039346656037)
@@ -84,7 +84,7 @@ func qinstNote(table, slots uintptr, h, n uint64) uint64 {
 // each store it; the first to note it is found.
 // A text that was stored and not noted is lost room, 64 of which are kept in reserve for
 // threads that race.
-// Context: goroutine.
+// Context: hook, goroutine.
 func qinstNewText(s string) uint64 {
 	if n := qinstNTexts.Load() + 64; n >= qinstMaxTexts || !qinstTexts.upTo(uintptr(n)*qinstMaxText) {
 		atomic.Xadd64(&qinstLostTexts, 1)
@@ -165,6 +165,18 @@ func qinstUserRegion(mode uint64, name string) {
 		qinstRegion(name)
 	} else if qinstStates != 0 {
 		qinstRegionEnd(uint32(qinstTextOf(name)))
+	}
+}
+
+// qinstTask notes where a task of runtime/trace begins, and where it ends, which may be in another goroutine.
+// Context: hook.
+func qinstTask(id, kind uint64, name string) {
+	if gp := getg(); qinstStates != 0 && gp == gp.m.curg {
+		text := uint64(0)
+		if kind == qinstEvTaskBegin {
+			text = qinstTextOf(name)
+		}
+		qinstPut2(qinstNow(), gp.goid, kind<<24|text, id)
 	}
 }
 

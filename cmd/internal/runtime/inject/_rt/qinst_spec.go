@@ -85,6 +85,8 @@ const (
 	qinstEvChannel         = 46
 	qinstEvTimer           = 47
 	qinstEvFired           = 48
+	qinstEvTaskBegin       = 49
+	qinstEvTaskEnd         = 50
 	// the goroutine that runs on the thread
 	qinstCauseGoroutine = 0
 	qinstCauseNetpoll   = 1
