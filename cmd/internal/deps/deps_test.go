@@ -79,6 +79,7 @@ const policy = `
 	kept, lab, trace, stats < instructions;
 	kept, lab, analysis/advice, stats, github.com/google/pprof/profile < field;
 	kept, lab, trace, analysis/advice < machine;
+	kept, lab, analysis/critpath < paths;
 	progen < progen/write;
 `
 

@@ -149,8 +149,9 @@ func (b *builder) Segment(g *replay.G, from, to trace.Time) {
 	m, at := b.my(g), g.Where()
 	m.part(at).Ns += int64(to - from)
 	for int(at) >= len(b.p.npt) {
-		b.p.npt = append(b.p.npt, 0)
+		b.p.npt, b.p.work = append(b.p.npt, 0), append(b.p.work, 0)
 	}
+	b.p.work[at] += int64(to - from)
 	b.p.npt[at] += float64(to-from) / float64(max(b.r.Busy(), 1))
 }
 

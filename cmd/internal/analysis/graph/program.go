@@ -23,7 +23,8 @@ type Program struct {
 	Requests []Request
 	names    map[string]trace.PointID // the first operation of each name
 
-	npt []float64 // normalized processor time by context, ns
+	npt  []float64 // normalized processor time by context, ns
+	work []int64   // processor time by context, ns
 
 	Operations int   // on objects
 	Off        int64 // ns in which running threads had no processor, all together

@@ -114,6 +114,27 @@ func (p *Program) Shares(c replay.ContextID) []Share {
 	return d.dealt[c]
 }
 
+// eventReadings is what an event costs in a program, in readings of the clock: 1.7 to 2.2, with the caches it uses. In a loop, by which profiles
+// go, it is 1.1. With this, complete traces of three programs that call much agree with samples of the plain ones.
+const eventReadings = 1.75
+
+// mostProbes is the share of a context's work that probes take at most.
+const mostProbes = 0.95
+
+// probed takes out of a context's work what its events cost: half of that falls to each side of an enter or exit. Samples would tell of probes themselves.
+func (p *Program) probed(c replay.ContextID, whole Share) []Share {
+	if int(c) >= len(p.work) || p.work[c] == 0 {
+		return []Share{whole}
+	}
+	cost := eventReadings * float64(p.R.T.Int("clock_cost_ps")) / 1000
+	f := min(float64(p.R.Contexts.Node(c).Half)/2*cost/float64(p.work[c]), mostProbes)
+	if f == 0 {
+		return []Share{whole}
+	}
+	whole.Share = 1 - f
+	return []Share{whole, {Share: f, Proc: p.R.System.Probes, In: []trace.PointID{p.R.System.Probes}}}
+}
+
 func (p *Program) deal(c replay.ContextID) (list []Share) {
 	node := p.R.Contexts.Node(c)
 	whole := Share{Share: 1, Proc: node.Proc}
@@ -130,7 +151,7 @@ func (p *Program) deal(c replay.ContextID) (list []Share) {
 		s = p.shares.strata[stratum{node.Group, node.Proc}]
 	}
 	if s == nil {
-		return []Share{whole}
+		return p.probed(c, whole)
 	}
 	keys := slices.SortedFunc(maps.Keys(s.found), func(x, y beyond) int { return cmp.Or(cmp.Compare(x.top, y.top), cmp.Compare(x.procs, y.procs)) })
 	for _, k := range keys {
