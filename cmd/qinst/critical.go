@@ -121,7 +121,7 @@ func setupCritical(fs *flagSet) action {
 		case f.asJSON:
 			return json.NewEncoder(e.stdout).Encode(r)
 		case html != "":
-			page, err := report.CriticalPage(p, r, o.AsRun)
+			page, err := report.CriticalPage(p, r, predict.Gains(p, r.Procs, predict.Sharing))
 			if err != nil {
 				return err
 			}

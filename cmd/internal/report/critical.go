@@ -95,7 +95,7 @@ func system(e *critpath.Entry) bool { return strings.HasPrefix(e.Name, "[") }
 
 // calls adds the procedures that are worth most with what they call, but for those that are nearly all of the run, or little more than their own work.
 func calls(s *doc.Section, r *critpath.Result) {
-	const nearlyAll, little, alike = 0.95, 1.2, 0.01
+	const nearlyAll, little, alike = 0.99, 1.2, 0.01
 	list := shown(r, len(r.Entries), critpath.KindProc)
 	list = slices.DeleteFunc(list, func(e *critpath.Entry) bool {
 		w := float64(e.WeightedInclusive)

@@ -2,7 +2,7 @@
 const lines = document.querySelectorAll("#lines tbody tr"), find = document.getElementById("find"), buttons = document.querySelectorAll("nav button");
 let kind = "";
 function show() { for (const r of lines) r.hidden = kind && r.dataset.kind !== kind || !r.cells[0].title.toLowerCase().includes(find.value.toLowerCase()); }
-find.oninput = show;
+if (find) find.oninput = show; // else the page has no table of lines
 for (const b of buttons) b.onclick = () => { for (const o of buttons) o.classList.toggle("on", o === b); kind = b.dataset.kind; show(); };
 for (const head of document.querySelectorAll("th")) head.onclick = () => {
 	const body = head.closest("table").tBodies[0], i = head.cellIndex, value = r => r.cells[i].dataset.v;

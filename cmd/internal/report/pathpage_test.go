@@ -12,7 +12,7 @@ import (
 	"qinst.dev/cmd/internal/trace/tracetest"
 )
 
-// TestCriticalPage: the page draws every piece of the path, and names goroutines by what they were started for.
+// TestCriticalPage: the page has every piece of the path, with goroutines by what they were started for and operations with their places.
 func TestCriticalPage(t *testing.T) {
 	const ms = 1_000_000
 	b := tracetest.New(2)
@@ -25,7 +25,7 @@ func TestCriticalPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := report.CriticalPage(p, critpath.New(p, critpath.Options{AsRun: true, Policy: predict.Sharing}), true)
+	d, err := report.CriticalPage(p, critpath.New(p, critpath.Options{AsRun: true, Policy: predict.Sharing}), predict.Gains(p, 2, predict.Sharing))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,7 +33,12 @@ func TestCriticalPage(t *testing.T) {
 	if err := d.WriteHTML(&page, report.Look()); err != nil {
 		t.Fatal(err)
 	}
-	for text, n := range map[string]int{"<rect x=": 2, "main.a, goroutine 2, main.first: 3.00ms from 0ns on": 1, "main.c, goroutine 3, main.&lt;second&gt;: 5.00ms from 3.00ms on": 1, "<second>": 0} {
+	for text, n := range map[string]int{
+		`"path":[[0,3000000,0,3],[3000000,8000000,1,4]]`: 1,
+		`{"name":"main.a"`: 1, `{"name":"main.c"`: 1, `"name":"2 main.first"`: 1, `"name":"3 main.\u003csecond\u003e"`: 1, "<second>": 0,
+		`"segs":[0,500000,0],"ops":[375000,5,0,`: 1, // it goes on with main.b behind its send
+		`data-points="0:8000000 10:`:             2,
+	} {
 		if found := strings.Count(page.String(), text); found != n {
 			t.Errorf("%q is there %d times, expected %d", text, found, n)
 		}

@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"html/template"
 	"slices"
 	"strings"
 
@@ -113,18 +112,12 @@ func changes(r *predict.Result) *doc.Table {
 func PredictPage(r *predict.Result) (*doc.Doc, error) {
 	d := Predict(r)
 	if len(r.Runs) > 1 {
-		var b strings.Builder
-		if err := pathFigures.ExecuteTemplate(&b, "speedup", newSpeedups(r)); err != nil {
+		if err := figure(d, newSpeedups(r), "speedup", "Speed-up"); err != nil {
 			return nil, err
 		}
-		d.Add("speedup", "Speed-up").Figure(template.HTML(b.String()))
 	}
-	if sliders := newSliders(r); len(sliders) > 0 {
-		var b strings.Builder
-		if err := pathFigures.ExecuteTemplate(&b, "sliders", sliders); err != nil {
-			return nil, err
-		}
-		d.Add("sliders", "What if").Figure(template.HTML(b.String()))
+	if sliders := newSliders(r.WhatIf); len(sliders) > 0 {
+		return d, figure(d, sliders, "sliders", "What if")
 	}
 	return d, nil
 }
@@ -163,9 +156,9 @@ type slider struct {
 	Points string // share and T in ns by it, separated: "0:100 10:95"
 }
 
-func newSliders(r *predict.Result) (list []slider) {
+func newSliders(changes []predict.Change) (list []slider) {
 	index := map[string]int{}
-	for _, c := range r.WhatIf {
+	for _, c := range changes {
 		name, share, _ := strings.Cut(c.Change, "=-")
 		percent, ok := strings.CutSuffix(share, "%")
 		if !ok {
@@ -176,7 +169,7 @@ func newSliders(r *predict.Result) (list []slider) {
 		if !ok {
 			i = len(list)
 			index[key] = i
-			list = append(list, slider{measure.Visible(name), processors(c.Procs), fmt.Sprintf("0:%d", c.T+c.Gain)})
+			list = append(list, slider{measure.Visible(strings.TrimPrefix(name, "self:")), processors(c.Procs), fmt.Sprintf("0:%d", c.T+c.Gain)})
 		}
 		list[i].Points += fmt.Sprintf(" %s:%d", percent, c.T)
 	}

@@ -17,23 +17,24 @@ const Version = 1
 
 // Result is the path of a run, and what each part of the program is worth. Times are in ns.
 type Result struct {
-	Version    int        `json:"version"`
-	T          int64      `json:"t_ns"`      // of the run that the path is of
-	Replay     int64      `json:"replay_ns"` // of the computed run that weights are of
-	Procs      int        `json:"procs"`     // of that
-	Policy     string     `json:"policy"`
-	Events     int64      `json:"events"`
-	Operations int        `json:"operations"`  // on objects of synchronization
-	Untraced   int64      `json:"untraced_ns"` // of the path, about which the trace says nothing
-	Off        int64      `json:"off_ns"`      // running threads of the recorded run had no processor, all together
-	Path       []Piece    `json:"path"`        // all of it, or the longest pieces, in order
-	Entries    []Entry    `json:"entries"`
-	Requests   []Requests `json:"requests,omitempty"` // of all names, those first that took most; or of the one that the result is of
-	Agreement  *Agreement `json:"agreement,omitempty"`
-	Tied       bool       `json:"tied"`      // some weights differ with the direction of the change
-	Anomalies  int        `json:"anomalies"` // entries that make the run longer if they become shorter
-	Notes      []string   `json:"notes"`
-	Computed   bool       `json:"-"` // the path is that of a computed run
+	Version    int          `json:"version"`
+	T          int64        `json:"t_ns"`      // of the run that the path is of
+	Replay     int64        `json:"replay_ns"` // of the computed run that weights are of
+	Procs      int          `json:"procs"`     // of that
+	Policy     string       `json:"policy"`
+	Events     int64        `json:"events"`
+	Operations int          `json:"operations"`  // on objects of synchronization
+	Untraced   int64        `json:"untraced_ns"` // of the path, about which the trace says nothing
+	Off        int64        `json:"off_ns"`      // running threads of the recorded run had no processor, all together
+	Path       []Piece      `json:"path"`        // all of it, or the longest pieces, in order
+	Entries    []Entry      `json:"entries"`
+	Requests   []Requests   `json:"requests,omitempty"` // of all names, those first that took most; or of the one that the result is of
+	Agreement  *Agreement   `json:"agreement,omitempty"`
+	Tied       bool         `json:"tied"`      // some weights differ with the direction of the change
+	Anomalies  int          `json:"anomalies"` // entries that make the run longer if they become shorter
+	Notes      []string     `json:"notes"`
+	Computed   bool         `json:"-"` // the path is that of the computed run
+	Run        *predict.Run `json:"-"` // the computed one
 }
 
 // Piece is a piece of the path.
@@ -114,6 +115,7 @@ func New(p *graph.Program, o Options) *Result {
 	run := predict.Simulate(p, predict.Options{Procs: procs, Policy: o.Policy, Keep: true})
 	b := &builder{p: p, r: p.R, run: run, options: predict.Options{Procs: procs, Policy: o.Policy}, index: map[line]int{}}
 	b.res = &Result{Version: Version, Procs: procs, Policy: string(o.Policy), Replay: round(run.T), Events: p.R.Events, Operations: p.Operations, Off: p.Off, Notes: append([]string{}, p.Notes...)}
+	b.res.Run = run
 	b.holds = newHolds(b)
 	b.res.Requests = requests(p)
 	if o.AsRun {

@@ -136,6 +136,10 @@ const (
 	NumOps
 )
 
+func (o Op) String() string {
+	return [NumOps]string{"", "lock", "unlock", "rlock", "runlock", "send", "receive", "close", "add", "done", "wait"}[o]
+}
+
 // ObjectID is an index of [Program.Objects]. 0 is none.
 type ObjectID uint32
 

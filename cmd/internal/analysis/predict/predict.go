@@ -104,9 +104,23 @@ func (r *runner) simulate(o Options) *Run {
 	return run
 }
 
+func newRunner(p *graph.Program) *runner {
+	return &runner{p: p, done: map[runKey]*Run{}, drawn: newDrawn(p), pairs: map[pairKey]float64{}, latency: map[*Run]*Latency{}}
+}
+
+// Gains are what changes gain that nobody asked for: of the procedures that are worth most. Those of very long runs take too long to be computed
+// along the way: there are none.
+func Gains(p *graph.Program, procs int, policy Policy) []Change {
+	r := &Result{}
+	if p.Steps.Len() <= largeSteps {
+		r.change(newRunner(p), policy, procs, likely(p, policy))
+	}
+	return r.WhatIf
+}
+
 // New predicts.
 func New(p *graph.Program, a Ask) *Result {
-	runs := &runner{p: p, done: map[runKey]*Run{}, drawn: newDrawn(p), pairs: map[pairKey]float64{}, latency: map[*Run]*Latency{}}
+	runs := newRunner(p)
 	if a.Request != "" {
 		runs.watch = newWatch(p, a.Request)
 	}

@@ -53,7 +53,8 @@ type Run struct {
 	list  bool
 	nodes graph.List[node]
 	last  int32
-	edges []edge // of Options.Order
+	edges []edge            // of Options.Order
+	by    map[int32][]int32 // nodes by goroutine; see Pieces
 }
 
 // instant is a time and by how much it moves.

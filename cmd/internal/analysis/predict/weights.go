@@ -36,6 +36,22 @@ func (r *Run) Path(f func(step graph.StepID, g int32, from, to float64, delay bo
 	}
 }
 
+// Pieces calls f for what a goroutine did in the run, in order: when it worked, which under processor sharing may take longer than the work,
+// and when it was delayed. The run must have been kept.
+func (r *Run) Pieces(g int32, f func(from, to float64, delay bool)) {
+	if r.by == nil {
+		r.by = map[int32][]int32{}
+		for q := 1; q < r.nodes.Len(); q++ {
+			n := r.nodes.At(q)
+			r.by[n.g] = append(r.by[n.g], int32(q))
+		}
+	}
+	for _, q := range r.by[g] {
+		n := r.nodes.At(int(q))
+		f(r.nodes.At(int(n.from)).at, n.at, n.real)
+	}
+}
+
 func (r *Run) rate(n int32) float64 {
 	if r.list {
 		return 1
