@@ -167,10 +167,10 @@ func elide(name string) string {
 }
 
 // inlinable reports whether the plain build inlines fn, as far as can be told. The
-// program's main function and the literal of a go statement may be small enough, but
-// are never inlined, because only the runtime calls them.
+// program's main function, the literal of a go statement, tests, benchmarks and handlers may be small enough, but
+// are never inlined, because only the runtime and packages testing and net/http call them.
 func (f *finder) inlinable(fn *Func) bool {
-	if fn.Name == "main.main" || f.started[fn.Node] {
+	if fn.Name == "main.main" || f.started[fn.Node] || f.fromOutside(fn) {
 		return false
 	}
 	name := f.local(fn)
@@ -179,6 +179,31 @@ func (f *finder) inlinable(fn *Func) bool {
 		return f.Inlining.on() && looksInlinable(f.Info, fn.Body)
 	}
 	return can && !f.passedOn(fn, name)
+}
+
+// outside are the parameters of functions that package testing or net/http calls.
+var outside = []string{"(*testing.T)", "(*testing.B)", "(*testing.F)", "(net/http.ResponseWriter, *net/http.Request)"}
+
+// fromOutside reports whether fn is a test, a benchmark or a handler of requests, and no call of it is inlined here. What takes
+// its time is known by it, however small it is.
+func (f *finder) fromOutside(fn *Func) bool {
+	t, ok := f.Info.TypeOf(nameOf(fn.Node)).(*types.Signature)
+	if !ok || t.Results().Len() != 0 || f.Inlining.to[f.local(fn)] {
+		return false
+	}
+	var list []string
+	for v := range t.Params().Variables() {
+		list = append(list, types.Unalias(v.Type()).String())
+	}
+	return slices.Contains(outside, "("+strings.Join(list, ", ")+")")
+}
+
+// nameOf is the name of a declared function, or the literal.
+func nameOf(n ast.Node) ast.Expr {
+	if d, ok := n.(*ast.FuncDecl); ok {
+		return d.Name
+	}
+	return n.(*ast.FuncLit)
 }
 
 // passedOn reports whether fn is a literal that the compiler could inline, but has no call of it to inline

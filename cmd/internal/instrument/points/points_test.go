@@ -18,7 +18,7 @@ import (
 )
 
 // imported is what the files in testdata may import.
-var imported = []string{"sync", "sync/atomic", "runtime", "time", "iter", "qinst.dev/extensions"}
+var imported = []string{"sync", "sync/atomic", "runtime", "time", "iter", "testing", "net/http", "qinst.dev/extensions"}
 
 // TestWant compares what is found in each file of testdata with what comments in it say.
 // A comment stands on the line of what it is about, and lists points and skips:
