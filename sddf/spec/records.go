@@ -101,6 +101,7 @@ const (
 	EvFired           = 48
 	EvTaskBegin       = 49
 	EvTaskEnd         = 50
+	EvSemaphore       = 51
 )
 
 // Wake-up causes: the origin of a transition from waiting to runnable.
@@ -157,6 +158,8 @@ const (
 	OpClose     = "close"
 	OpDefault   = "default" // of a select, chosen
 	OpSelect    = "select"  // a site only: the chosen channel has an operation of its own
+	OpAcquire   = "acquire" // of a semaphore.Weighted of golang.org/x/sync, that succeeded; its number is the amount
+	OpRelease   = "release"
 )
 
 // Flags of points in a "probes" record.
@@ -332,6 +335,9 @@ var Events = Layout{
 		variant(EvChannel, "channel", 2, "the running goroutine is the first one of which an operation on this channel is an event; what was at the address before is no more", []BitField{
 			arg("capacity", "", "of its buffer; 16777215: as many or more"),
 			{Name: "address", Word: 1, Width: AddressBits, Doc: "of the channel"}}),
+		variant(EvSemaphore, "semaphore", 2, "the running goroutine operates on a semaphore, and tells its size", []BitField{
+			arg("size", "", "of which goroutines acquire parts; 16777215: as much or more"),
+			{Name: "address", Word: 1, Width: AddressBits, Doc: "of the semaphore"}}),
 		variant(EvTaskBegin, "task begin", 2, "the running goroutine begins a task of runtime/trace", []BitField{
 			arg("text", "", "its name, see \"text\" records"),
 			{Name: "task", Word: 1, Width: 64, Doc: "its number"}}),

@@ -169,6 +169,9 @@ func (l *lister) line(e *trace.Event) (*EventLine, error) {
 		line.What, line.Count = "allocate", e.Alloc().Bytes
 	case trace.Timer, trace.Fired:
 		line.What, line.Object = map[trace.Kind]string{trace.Timer: "timer set", trace.Fired: "started by timer"}[e.Kind], address(e.Timer())
+	case trace.Semaphore:
+		at, size := e.Channel()
+		line.What, line.Name, line.Count = "semaphore of size", address(at), uint64(size)
 	case trace.Channel:
 		at, capacity := e.Channel()
 		line.What, line.Name, line.Count = "channel of capacity", address(at), uint64(capacity)

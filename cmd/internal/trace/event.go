@@ -32,27 +32,28 @@ type Kind uint8
 // Kinds of events, each with the method that returns its data. A procedure here is a procedure or
 // a loop; see [Point]. A goroutine's life is Create, Change ..., and a Change to None.
 const (
-	Create   Kind = iota + 1 // G appears in state To: [Event.Creation]
-	Change                   // G goes from state From to state To: [Event.Wait], [Event.Woken]
-	Enter                    // G enters a procedure: [Event.Point]
-	Exit                     // G leaves the procedure that it entered last and has not left: [Event.Point]
-	Procs                    // GOMAXPROCS from here on: [Event.Count]
-	Mark                     // a note of the runtime about the collector or a stop of the world: [Event.Mark]
-	Gap                      // events of Thread are missing before this one: [Event.Count]
-	Sync                     // G operates on an object: [Event.Sync]
-	Spin                     // G begins or ends to spin for a mutex: [Event.Begins]
-	Region                   // G begins or ends a region: [Event.Begins], [Event.Text], 0 for the last one
-	Named                    // G has a name from here on: [Event.Text]
-	Labeled                  // G has labels from here on, and its creator's before: [Event.Text]
-	Trips                    // the iterations of the loop that G leaves with its next event: [Event.Count]
-	Record                   // G emits a record of the program's own: [Event.Point], [Trace.Record]
-	Sample                   // a sampler found G on a processor or in a system call, or none: [Event.Sample]
-	Searched                 // Thread had a processor and no goroutine until now: [Event.Count] ns
-	Alloc                    // G took memory of the heap, and this stands for many: [Event.Alloc]
-	Channel                  // G is about to operate on a new channel: [Event.Channel]
-	Timer                    // G sets a timer that will start a goroutine: [Event.Timer]
-	Task                     // G begins or ends a task of the program's: [Event.Begins], [Event.Text], [Event.Task]
-	Fired                    // G, which was created by the event before, was started by a timer: [Event.Timer]
+	Create    Kind = iota + 1 // G appears in state To: [Event.Creation]
+	Change                    // G goes from state From to state To: [Event.Wait], [Event.Woken]
+	Enter                     // G enters a procedure: [Event.Point]
+	Exit                      // G leaves the procedure that it entered last and has not left: [Event.Point]
+	Procs                     // GOMAXPROCS from here on: [Event.Count]
+	Mark                      // a note of the runtime about the collector or a stop of the world: [Event.Mark]
+	Gap                       // events of Thread are missing before this one: [Event.Count]
+	Sync                      // G operates on an object: [Event.Sync]
+	Spin                      // G begins or ends to spin for a mutex: [Event.Begins]
+	Region                    // G begins or ends a region: [Event.Begins], [Event.Text], 0 for the last one
+	Named                     // G has a name from here on: [Event.Text]
+	Labeled                   // G has labels from here on, and its creator's before: [Event.Text]
+	Trips                     // the iterations of the loop that G leaves with its next event: [Event.Count]
+	Record                    // G emits a record of the program's own: [Event.Point], [Trace.Record]
+	Sample                    // a sampler found G on a processor or in a system call, or none: [Event.Sample]
+	Searched                  // Thread had a processor and no goroutine until now: [Event.Count] ns
+	Alloc                     // G took memory of the heap, and this stands for many: [Event.Alloc]
+	Channel                   // G is about to operate on a new channel: [Event.Channel]
+	Semaphore                 // G operates on a semaphore, and tells its size: [Event.Channel]
+	Timer                     // G sets a timer that will start a goroutine: [Event.Timer]
+	Task                      // G begins or ends a task of the program's: [Event.Begins], [Event.Text], [Event.Task]
+	Fired                     // G, which was created by the event before, was started by a timer: [Event.Timer]
 )
 
 // Cause is the cause of an Exit or a Change other than the normal one.
@@ -110,7 +111,7 @@ type Allocated struct {
 // Alloc returns the data of an Alloc.
 func (e *Event) Alloc() Allocated { return Allocated{e.arg, StackID(e.aux)} }
 
-// Channel returns the address and the capacity of a new channel.
+// Channel returns the address and the capacity of a new channel, or the size of a semaphore.
 func (e *Event) Channel() (Address, int) { return Address(e.obj), int(e.arg) }
 
 // Timer returns the address of a timer.

@@ -162,9 +162,13 @@ func (m *model) current(th *thread, kind uint64, arg uint32) {
 	case spec.EvTimer:
 		obj, _ := object(th.arg(1))
 		m.emit(Event{Kind: Timer, G: g.id, Slot: g.slot, By: NoSlot, obj: obj, Thread: ThreadID(th.id)})
-	case spec.EvChannel:
+	case spec.EvChannel, spec.EvSemaphore:
 		obj, _ := object(th.arg(1))
-		m.emit(Event{Kind: Channel, G: g.id, Slot: g.slot, By: NoSlot, arg: uint64(arg), obj: obj, Thread: ThreadID(th.id)})
+		what := Channel
+		if kind == spec.EvSemaphore {
+			what = Semaphore
+		}
+		m.emit(Event{Kind: what, G: g.id, Slot: g.slot, By: NoSlot, arg: uint64(arg), obj: obj, Thread: ThreadID(th.id)})
 	case spec.EvGoStop:
 		cause := ByCode
 		if arg == spec.StopPreempt {

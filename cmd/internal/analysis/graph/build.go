@@ -47,6 +47,7 @@ type builder struct {
 	idleAt   trace.Time // up to here
 	busy     int        // processors in use since then
 	operator *replay.G  // of the operation at hand; nil: the runtime operates for a goroutine
+	amount   int64      // of the operation at hand, on a semaphore
 	worked   bool       // somebody did
 	cycle    uint32     // the token that a goroutine gave when it began or ended the collector's last cycle, 0: none
 	cycleAt  trace.Time // when that was
@@ -301,6 +302,10 @@ func (b *builder) Other(g *replay.G, e *trace.Event) {
 		}
 		o := &b.p.Objects[id]
 		o.Cap, o.told = capacity, true
+	case e.Kind == trace.Semaphore:
+		at, size := e.Channel()
+		o := &b.p.Objects[b.at(at)]
+		o.Cap, o.told = size, true
 	case e.Kind == trace.Timer && g != nil:
 		b.r.Settle(g, e.Time)
 		b.timers[e.Timer()] = armed{b.my(g).n, b.step(g, e.Time, Step{Kind: Operate})}
@@ -363,14 +368,20 @@ func (b *builder) object(ob *replay.Object) ObjectID {
 	if ob == nil {
 		return 0
 	}
-	id, ok := b.objects[ob.Address]
-	if !ok {
-		id = ObjectID(len(b.p.Objects))
-		b.objects[ob.Address] = id
-		b.p.Objects = append(b.p.Objects, Object{Address: ob.Address, Name: trace.NoPoint, Cap: -1})
-	}
+	id := b.at(ob.Address)
 	if ob.Partly || ob.Unseen {
 		b.p.Objects[id].unfit = true
+	}
+	return id
+}
+
+// at is the number of the object at an address.
+func (b *builder) at(a trace.Address) ObjectID {
+	id, ok := b.objects[a]
+	if !ok {
+		id = ObjectID(len(b.p.Objects))
+		b.objects[a] = id
+		b.p.Objects = append(b.p.Objects, Object{Address: a, Name: trace.NoPoint, Cap: -1})
 	}
 	return id
 }
@@ -378,6 +389,7 @@ func (b *builder) object(ob *replay.Object) ObjectID {
 // opOf are operations by the names that points have for them. Locks are followed by [builder.Acquire] and
 // [builder.Release], which know of those without a probe too.
 var opOf = map[string]Op{
+	spec.OpAcquire: Acquire, spec.OpRelease: Release,
 	spec.OpSend: Send, spec.OpReceive: Receive, spec.OpClose: Close, spec.OpAdd: Add, spec.OpDone: Done, spec.OpWait: Join,
 }
 
@@ -397,8 +409,14 @@ func (b *builder) Sync(g *replay.G, ob *replay.Object, op trace.Operation, now t
 	if o.Name == trace.NoPoint {
 		o.Name = op.Point
 	}
-	o.queue = max(o.queue, op.Queue)
-	if kind := opOf[p.Op]; kind != NoOp {
+	kind := opOf[p.Op]
+	if kind == Acquire || kind == Release {
+		b.amount = int64(op.Queue)
+		o.unfit = o.unfit || op.Queue == mostAmount
+	} else {
+		o.queue = max(o.queue, op.Queue)
+	}
+	if kind != NoOp {
 		b.operate(g, id, kind, op.Point, now)
 	}
 }
@@ -431,10 +449,15 @@ func (b *builder) Release(g *replay.G, ob *replay.Object, held int, how replay.R
 }
 
 // waits and gives report whether an operation may wait, and whether it stands before what it ends waits with.
-func waits(op Op) bool { return op == Lock || op == RLock || op == Send || op == Receive || op == Join }
-func gives(op Op) bool {
-	return op == Unlock || op == RUnlock || op == Close || op == Add || op == Done
+func waits(op Op) bool {
+	return op == Lock || op == RLock || op == Send || op == Receive || op == Join || op == Acquire
 }
+func gives(op Op) bool {
+	return op == Unlock || op == RUnlock || op == Close || op == Add || op == Done || op == Release
+}
+
+// mostAmount is the amount of an operation on a semaphore that is as much or more.
+const mostAmount = 1<<16 - 1
 
 // operate puts an operation where it took place: at the wait that it began with, at the first wait that it ended, or here.
 func (b *builder) operate(g *replay.G, id ObjectID, op Op, point trace.PointID, now trace.Time) {
@@ -442,6 +465,12 @@ func (b *builder) operate(g *replay.G, id ObjectID, op Op, point trace.PointID, 
 	o.ops[op]++
 	b.p.Operations++
 	var at StepID
+	if op == Acquire && m.wait != 0 { // for a channel of the semaphore's own
+		at, m.wait = m.wait, 0
+		s := b.p.Step(at)
+		o.unfit = o.unfit || s.Kind == Delay
+		s.Obj = id
+	}
 	if m.wait != 0 && m.waited == id && waits(op) {
 		at, m.wait = m.wait, 0
 		o.full = o.full || op == Send
@@ -465,6 +494,8 @@ func (b *builder) operate(g *replay.G, id ObjectID, op Op, point trace.PointID, 
 	s := b.p.Step(at)
 	s.Op, s.Point = op, point
 	switch op {
+	case Acquire, Release:
+		s.Wait = b.amount
 	case Join:
 		s.Wait = o.ops[Done]
 		o.joins = append(o.joins, at)
@@ -616,7 +647,10 @@ func (o *Object) agrees() bool {
 	locks := n[Lock] + n[Unlock] + n[RLock] + n[RUnlock]
 	channels := n[Send] + n[Receive] + n[Close]
 	groups := n[Add] + n[Done] + n[Join]
+	semaphores := n[Acquire] + n[Release]
 	switch {
+	case semaphores > 0:
+		return locks+channels+groups == 0 && o.told
 	case locks > 0:
 		return channels+groups == 0 && n[Unlock] <= n[Lock] && n[RUnlock] <= n[RLock]
 	case channels > 0:

@@ -71,7 +71,7 @@ type Step struct {
 	At   trace.Time // when it was over, as recorded
 	Work int64      // ns of a processor's time, before
 	// Wait is a time in ns: of a Delay, and of a Ready as far as a processor was idle. The program waits that long on any machine.
-	// Of a Join it is how many operations Done come before it.
+	// Of a Join it is how many operations Done come before it, of Acquire and Release the amount.
 	Wait  int64
 	Arg   uint32 // Start: the goroutine; Give, Take: the token; Delay: a [Cause]
 	Obj   ObjectID
@@ -133,11 +133,13 @@ const (
 	Add
 	Done
 	Join // WaitGroup.Wait
+	Acquire
+	Release
 	NumOps
 )
 
 func (o Op) String() string {
-	return [NumOps]string{"", "lock", "unlock", "rlock", "runlock", "send", "receive", "close", "add", "done", "wait"}[o]
+	return [NumOps]string{"", "lock", "unlock", "rlock", "runlock", "send", "receive", "close", "add", "done", "wait", "acquire", "release"}[o]
 }
 
 // ObjectID is an index of [Program.Objects]. 0 is none.
@@ -148,7 +150,7 @@ type Object struct {
 	Address trace.Address
 	Name    trace.PointID // the operation whose name it has, NoPoint if none was seen
 	Free    bool          // operations decide who waits; else tokens
-	Cap     int           // of a channel, -1: unlimited as far as is known
+	Cap     int           // of a channel or semaphore, -1: unlimited as far as is known
 
 	ops    [NumOps]int64
 	unfit  bool     // an operation was not seen

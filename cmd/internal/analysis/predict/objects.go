@@ -12,7 +12,7 @@ type object struct {
 	senders []waiter
 	cap     int
 	sent    int // sends that began, or operations Done
-	got     int // receives that began
+	got     int // receives that began, or how much of a semaphore is acquired
 	readers int
 	writer  bool
 	closed  bool
@@ -108,6 +108,15 @@ func (s *sim) operate(g int32, step *graph.Step) bool {
 			o.queue = append(o.queue, w)
 			return s.block(g)
 		}
+	case graph.Acquire:
+		o.queue = append(o.queue, w)
+		s.acquire(o, g)
+		if len(o.queue) > 0 && o.queue[len(o.queue)-1].g == g {
+			return s.block(g)
+		}
+	case graph.Release:
+		o.got = max(0, o.got-int(w.need))
+		s.acquire(o, -1)
 	case graph.Close:
 		o.closed = true
 		o.order.close(s.node)
@@ -166,6 +175,22 @@ func (s *sim) grant(o *object, me int32) {
 		s.ordered(o, s.p.Step(s.gs[w.g].step))
 		if w.g != me {
 			s.need(o.order.held(w.op)...)
+			s.wake(w.g)
+		}
+	}
+}
+
+// acquire gives parts of a semaphore to those who are first in its queue, as long as there is enough. me goes on by itself.
+func (s *sim) acquire(o *object, me int32) {
+	for len(o.queue) > 0 {
+		w := o.queue[0]
+		if o.got > 0 && o.cap >= 0 && o.got+int(w.need) > o.cap {
+			return
+		}
+		o.got += int(w.need)
+		o.queue = o.queue[1:]
+		s.ordered(o, s.p.Step(s.gs[w.g].step))
+		if w.g != me {
 			s.wake(w.g)
 		}
 	}

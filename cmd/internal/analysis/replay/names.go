@@ -196,7 +196,7 @@ func OfCollector(reason string) bool {
 // MayWait reports whether an operation may wait.
 func MayWait(op string) bool {
 	switch op {
-	case spec.OpLock, spec.OpRLock, spec.OpWait, spec.OpCondWait, spec.OpOnce, spec.OpSend, spec.OpReceive, spec.OpSelect:
+	case spec.OpLock, spec.OpRLock, spec.OpWait, spec.OpCondWait, spec.OpOnce, spec.OpSend, spec.OpReceive, spec.OpSelect, spec.OpAcquire:
 		return true
 	}
 	return false
@@ -216,6 +216,8 @@ func KindOf(op string) string {
 		return KindLock
 	case spec.OpAdd, spec.OpDone, spec.OpWait:
 		return KindWaitGroup
+	case spec.OpAcquire, spec.OpRelease:
+		return "semaphore"
 	case spec.OpCondWait, spec.OpSignal, spec.OpBroadcast:
 		return "cond"
 	case spec.OpSend, spec.OpReceive, spec.OpClose:

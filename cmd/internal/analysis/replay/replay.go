@@ -140,7 +140,7 @@ func (r *Replay) event(e *trace.Event) {
 		}
 	case trace.Procs:
 		r.Procs = max(r.Procs, int(e.Count()))
-	case trace.Trips, trace.Searched, trace.Alloc, trace.Channel, trace.Timer, trace.Fired, trace.Task:
+	case trace.Trips, trace.Searched, trace.Alloc, trace.Channel, trace.Semaphore, trace.Timer, trace.Fired, trace.Task:
 		r.v.Other(r.g(e.Slot), e)
 	}
 }

@@ -144,10 +144,19 @@ func (f *finder) size(fn *Func) (n int) {
 	return n
 }
 
+// Synchronizes reports whether a package is one in which goroutines wait for each other by its own channels and locks, so that all operations on
+// these must be seen, in functions too that would be inlined.
+func Synchronizes(importPath string) bool {
+	return importPath == "golang.org/x/sync/errgroup" || importPath == "golang.org/x/sync/singleflight"
+}
+
 // forces reports whether a loop of fn must be probed although that ends the inlining
 // of fn. It must be if a directive demands it, or if the loop waits for another
 // goroutine by spinning, because nothing else would account for that time.
 func (f *finder) forces(fn *Func) bool {
+	if Synchronizes(f.Types.Path()) {
+		return true
+	}
 	loops, told := 0, false
 	ast.Inspect(fn.Body, func(n ast.Node) bool {
 		switch n := n.(type) {

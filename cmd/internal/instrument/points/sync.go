@@ -2,6 +2,7 @@ package points
 
 import (
 	"go/ast"
+	"go/constant"
 	"go/token"
 	"go/types"
 
@@ -21,6 +22,7 @@ const (
 	SyncDefer                      // likewise, the probe is a defer behind it, so that it runs first
 	SyncDeferAfter                 // likewise, in front of it, so that it runs behind it
 	SyncTry                        // a call that reports success: the probe runs if it succeeded
+	SyncErr                        // a call that returns an error: the probe runs if that is nil
 	SyncValue                      // a method value: [Pos, End) becomes the argument of a function that returns one with the probe in front
 	SyncValueAfter                 // likewise, the probe behind
 	ChanAfter                      // a channel operation, the probe behind the statement; the runtime knows the channel
@@ -53,6 +55,7 @@ type Sync struct {
 	Object   SyncObject    // kind of the operand or, if there is a path, of the field at its end
 	Within   string        // path of the object in the struct that the receiver points to
 	Queue    int           // where the runtime finds the number of waiting goroutines; see spec
+	Amount   ast.Expr      // of a semaphore, that the operation is about, if it is no constant; else nil
 
 	method   *ast.SelectorExpr // names the operation, nil for channels
 	indirect bool              // the path leads through a pointer
@@ -70,14 +73,16 @@ func (y *Sync) InLine() bool {
 	return false
 }
 
-// syncOp is a method of a type of package sync.
+// syncOp is a method of a type of package sync, or of golang.org/x/sync/semaphore.
 type syncOp struct {
 	op    string
 	after bool
-	queue int // offset << 8 | shift of a 32-bit word in the object
+	queue int      // offset << 8 | shift of a 32-bit word in the object; or amount
+	form  SyncForm // SyncTry or SyncErr of operations that may fail
 }
 
-func (o syncOp) tries() bool { return o.op == spec.OpTryLock || o.op == spec.OpTryRLock }
+// tries reports whether the operation may fail, so that its call is an expression.
+func (o syncOp) tries() bool { return o.form != 0 }
 
 // noQueue is the Queue of an object without a number of waiting goroutines. The runtime
 // knows the value.
@@ -92,19 +97,30 @@ const (
 	counterQueue = 4 << 8
 )
 
+// amount is the Queue of an operation on a semaphore, before the amount is added to it.
+const (
+	amount     = 1 << 16
+	mostAmount = 1<<16 - 1
+)
+
 var syncOps = map[string]syncOp{
-	"Mutex.Lock": {spec.OpLock, true, mutexQueue}, "Mutex.Unlock": {spec.OpUnlock, false, mutexQueue},
-	"Mutex.TryLock": {spec.OpTryLock, true, mutexQueue},
-	"RWMutex.Lock":  {spec.OpLock, true, mutexQueue}, "RWMutex.Unlock": {spec.OpUnlock, false, mutexQueue},
-	"RWMutex.RLock": {spec.OpRLock, true, readersQueue}, "RWMutex.RUnlock": {spec.OpRUnlock, false, readersQueue},
-	"RWMutex.TryLock": {spec.OpTryLock, true, mutexQueue}, "RWMutex.TryRLock": {spec.OpTryRLock, true, readersQueue},
-	"WaitGroup.Add": {spec.OpAdd, false, counterQueue}, "WaitGroup.Go": {spec.OpAdd, false, counterQueue},
-	"WaitGroup.Done": {spec.OpDone, false, counterQueue}, "WaitGroup.Wait": {spec.OpWait, true, counterQueue},
-	"Cond.Wait": {spec.OpCondWait, true, noQueue}, "Cond.Signal": {spec.OpSignal, false, noQueue},
-	"Cond.Broadcast": {spec.OpBroadcast, false, noQueue},
-	"Once.Do":        {spec.OpOnce, true, noQueue},
-	"Locker.Lock":    {spec.OpLock, true, noQueue}, "Locker.Unlock": {spec.OpUnlock, false, noQueue},
+	"Mutex.Lock": {spec.OpLock, true, mutexQueue, 0}, "Mutex.Unlock": {spec.OpUnlock, false, mutexQueue, 0},
+	"Mutex.TryLock": {spec.OpTryLock, true, mutexQueue, SyncTry},
+	"RWMutex.Lock":  {spec.OpLock, true, mutexQueue, 0}, "RWMutex.Unlock": {spec.OpUnlock, false, mutexQueue, 0},
+	"RWMutex.RLock": {spec.OpRLock, true, readersQueue, 0}, "RWMutex.RUnlock": {spec.OpRUnlock, false, readersQueue, 0},
+	"RWMutex.TryLock": {spec.OpTryLock, true, mutexQueue, SyncTry}, "RWMutex.TryRLock": {spec.OpTryRLock, true, readersQueue, SyncTry},
+	"WaitGroup.Add": {spec.OpAdd, false, counterQueue, 0}, "WaitGroup.Go": {spec.OpAdd, false, counterQueue, 0},
+	"WaitGroup.Done": {spec.OpDone, false, counterQueue, 0}, "WaitGroup.Wait": {spec.OpWait, true, counterQueue, 0},
+	"Cond.Wait": {spec.OpCondWait, true, noQueue, 0}, "Cond.Signal": {spec.OpSignal, false, noQueue, 0},
+	"Cond.Broadcast": {spec.OpBroadcast, false, noQueue, 0},
+	"Once.Do":        {spec.OpOnce, true, noQueue, 0},
+	"Locker.Lock":    {spec.OpLock, true, noQueue, 0}, "Locker.Unlock": {spec.OpUnlock, false, noQueue, 0},
+	"Weighted.Acquire": {spec.OpAcquire, true, amount, SyncErr}, "Weighted.TryAcquire": {spec.OpAcquire, true, amount, SyncTry},
+	"Weighted.Release": {spec.OpRelease, false, amount, 0},
 }
+
+// operated are the packages that have the types.
+var operated = map[string]bool{"sync": true, "golang.org/x/sync/semaphore": true}
 
 // syncCall returns the operation on a synchronization object that a call is, nil if it
 // is none.
@@ -114,7 +130,7 @@ func (f *finder) syncCall(c *ast.CallExpr) (*Sync, syncOp) {
 	}
 	if sel := f.methodValue(c.Fun); sel != nil {
 		y, op := f.syncMethod(sel)
-		if y == nil || y.Object == Interface {
+		if y == nil || y.Object == Interface || op.queue == amount {
 			return nil, op
 		}
 		y.Call, y.Operand, y.Path, y.Object = c, c.Fun, "", Bound
@@ -128,10 +144,26 @@ func (f *finder) syncCall(c *ast.CallExpr) (*Sync, syncOp) {
 	if y == nil {
 		y, op = f.wrapped(sel)
 	}
-	if y != nil {
-		y.Call, y.Operand = c, sel.X
+	if y == nil {
+		return nil, op
+	}
+	y.Call, y.Operand = c, sel.X
+	if op.queue == amount && y.Within == "" && !f.measure(y) { // a wrapper's is known
+		return nil, syncOp{}
 	}
 	return y, op
+}
+
+// measure finds the amount that an operation on a semaphore is about, and reports whether it can be told without computing it again.
+func (f *finder) measure(y *Sync) bool {
+	e := y.Call.Args[len(y.Call.Args)-1]
+	if v := f.Info.Types[e].Value; v != nil {
+		n, exact := constant.Int64Val(v)
+		y.Queue = amount + int(max(0, min(n, mostAmount)))
+		return exact
+	}
+	y.Amount = e
+	return isPlain(e)
 }
 
 // operates reports whether there is an operation on a synchronization object in fn itself.
@@ -153,8 +185,8 @@ func (f *finder) operates(fn *Func) (found bool) {
 // nil if the selector names no method of a synchronization object.
 func (f *finder) syncMethod(sel *ast.SelectorExpr) (*Sync, syncOp) {
 	m := f.Info.Selections[sel]
-	if m == nil || m.Kind() != types.MethodVal || f.Types.Path() == "sync" {
-		return nil, syncOp{} // package sync's own use of its types is not of interest
+	if m == nil || m.Kind() != types.MethodVal || operated[f.Types.Path()] {
+		return nil, syncOp{} // these packages' own use of their types is not of interest
 	}
 	y := &Sync{method: sel}
 	t := f.reach(y, m)
@@ -174,7 +206,7 @@ func (f *finder) syncMethod(sel *ast.SelectorExpr) (*Sync, syncOp) {
 			recv = types.Unalias(p.Elem())
 		}
 		named, ok := recv.(*types.Named)
-		if !ok || fn.Pkg() == nil || fn.Pkg().Path() != "sync" {
+		if !ok || fn.Pkg() == nil || !operated[fn.Pkg().Path()] {
 			return nil, syncOp{}
 		}
 		key = named.Obj().Name() + "." + fn.Name()
@@ -346,7 +378,7 @@ func (p *placer) tryLock(c *ast.CallExpr) {
 		p.skipSync(y, op, c.Pos(), InExpression)
 		return
 	}
-	y.Form, y.Pos, y.End = SyncTry, c.Pos(), c.End()
+	y.Form, y.Pos, y.End = op.form, c.Pos(), c.End()
 	p.syncPoint(y, c.Lparen, op.op, p.syncName(y), p.weakName(y))
 }
 

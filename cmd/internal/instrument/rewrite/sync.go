@@ -25,7 +25,8 @@ func (w *writer) syncs(fn *points.Func) {
 		case points.ChanValue, points.SyncValue, points.SyncValueAfter: // see openValues
 		case points.SyncTry:
 			w.insert(y.Pos, "(")
-			w.insert(y.End, " && @got(%d, %s, %d) == 0)", y.Point, w.address(y, w.operand(y)), y.Queue)
+			w.insert(y.End, " && @got(%d, %s, %s) == 0)", y.Point, w.address(y, w.operand(y)), w.queue(y))
+		case points.SyncErr: // see openValues
 		default:
 			w.syncCall(y)
 		}
@@ -43,6 +44,8 @@ func (w *writer) openValues(fn *points.Func) {
 			w.insert(y.Pos, "@before(")
 		case points.SyncValueAfter:
 			w.insert(y.Pos, "@after(")
+		case points.SyncErr:
+			w.insert(y.Pos, "@acquired(")
 		}
 	}
 }
@@ -54,6 +57,8 @@ func (w *writer) closeValues(fn *points.Func) {
 			w.insert(y.End, ", %d)", y.Point)
 		case points.SyncValue, points.SyncValueAfter:
 			w.insert(y.End, ", %d, %d, %d)", y.Point, y.Queue, boundAt(y))
+		case points.SyncErr:
+			w.insert(y.End, ", %d, %s, %s)", y.Point, w.address(y, w.operand(y)), w.queue(y))
 		}
 	}
 }
@@ -65,6 +70,14 @@ func boundAt(y *points.Sync) int {
 		return 2
 	}
 	return 1
+}
+
+// queue returns the expression for the number that tells the runtime of others who wait, or of an amount.
+func (w *writer) queue(y *points.Sync) string {
+	if y.Amount == nil {
+		return strconv.Itoa(y.Queue)
+	}
+	return w.expand("@many(@u64(") + string(w.text[w.file.Offset(y.Amount.Pos()):w.file.Offset(y.Amount.End())]) + "))"
 }
 
 // operand returns the text of a pointer to the receiver, or of another kind of operand.
@@ -101,7 +114,7 @@ func (w *writer) syncCall(y *points.Sync) {
 		w.delete(y.Pos, "defer")
 		deferred = "defer "
 	}
-	probe := w.operation(y, deferred+"@sync(@base + %d, "+w.address(y, w.expand("@p%d", y.Point))+", "+strconv.Itoa(y.Queue)+")")
+	probe := w.operation(y, deferred+"@sync(@base + %d, "+w.address(y, w.expand("@p%d", y.Point))+", "+w.queue(y)+")")
 	before, after := "", "; "+probe
 	if y.Form == points.SyncBefore || y.Form == points.SyncDeferAfter {
 		before, after = probe+"; ", ""

@@ -164,6 +164,10 @@ func @received[T @any](v T, n %[2]s) T { if @off[n] == 0 { @chan(@base + n) }; r
 
 func @got(n %[2]s, object, queue @uptr) %[2]s { if @off[n] == 0 { @sync(@base + n, object, queue) }; return 0 }
 
+func @acquired[T @any](err T, n %[2]s, object, queue @uptr) T { if *(*@uptr)(@ptr(&err)) == 0 && @off[n] == 0 { @sync(@base + n, object, queue) }; return err }
+
+func @many(n @u64) @uptr { if n > 1<<16 - 1 { n = 1<<16 - 1 }; return 1<<16 | @uptr(n) }
+
 `, pkg.Name(), t.u32, t.u64, t.str, t.uptr, max(1, len(list)), t.u8, counted, imports) + names.expand("%s", more) + names.register(t, "base", "off", len(list), table, at, wordsOf(set))), nil
 }
 

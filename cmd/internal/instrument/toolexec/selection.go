@@ -235,7 +235,7 @@ func (s Selection) Selects(importPath string, from Origin) bool {
 	case s.File != nil:
 		return s.File.Selects(importPath, from)
 	}
-	return from == Main
+	return from == Main || from == Dependency && points.Synchronizes(importPath)
 }
 
 // Patterns reports whether there are patterns in the selection.

@@ -347,6 +347,11 @@ func (b *Builder) Channel(g G, address uint64, capacity int) {
 	b.event(b.on(g), spec.EvChannel, uint64(capacity), address)
 }
 
+// Semaphore lets g tell the size of a semaphore.
+func (b *Builder) Semaphore(g G, address uint64, size int) {
+	b.event(b.on(g), spec.EvSemaphore, uint64(size), address)
+}
+
 // BeginTask lets g begin a task.
 func (b *Builder) BeginTask(g G, name string, id uint64) {
 	b.event(b.on(g), spec.EvTaskBegin, b.text(name), id)

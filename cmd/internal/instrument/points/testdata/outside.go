@@ -27,8 +27,8 @@ func helper(n int) { sink += n } // want skip proc "inlinable"
 //go:noinline
 func use() { // want proc
 	http.HandleFunc("/", hello) // want call
-	helper(1) // want call
-	for i := range sink { // want loop "range sink"
+	helper(1)                   // want call
+	for i := range sink {       // want loop "range sink"
 		use() // want call
 		sink += i
 	}

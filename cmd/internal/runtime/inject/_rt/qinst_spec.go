@@ -87,6 +87,7 @@ const (
 	qinstEvFired           = 48
 	qinstEvTaskBegin       = 49
 	qinstEvTaskEnd         = 50
+	qinstEvSemaphore       = 51
 	// the goroutine that runs on the thread
 	qinstCauseGoroutine = 0
 	qinstCauseNetpoll   = 1

@@ -18,7 +18,7 @@ const qinstAddrBits = qinstAddressBits
 // qinstSyncTrace writes the event of an operation, which has been counted, on the
 // object at obj. queue says where a number is found that tells how many others
 // want it: bits 8 up are an offset from obj, the bits below a shift of the word
-// there; qinstNoQueue for none.
+// there; qinstNoQueue for none; from qinstAmount on it is the amount that an operation on a semaphore is about.
 // An operation on a system stack has no goroutine to belong to, and is counted only.
 // Context: probe.
 //
@@ -31,13 +31,33 @@ func qinstSyncTrace(point uint32, obj, queue uintptr) {
 	// The word is read without the object's lock: it is as old as a load can be, and the
 	// number is there to show a crowd.
 	n := uintptr(0)
-	if queue != qinstNoQueue && obj != 0 {
+	if queue >= qinstAmount {
+		n = queue - qinstAmount
+		qinstSize(gp, obj)
+	} else if queue != qinstNoQueue && obj != 0 {
 		n = uintptr(*(*uint32)(unsafe.Pointer(obj + queue>>8))&qinstQueueBits) >> (queue & 0xff)
 	}
 	qinstSyncPut(gp, point, obj, n)
 }
 
+// qinstSized are semaphores whose sizes have been told lately, by their addresses, each with the size in its upper bits.
+var qinstSized [64]uintptr
+
+// qinstSize tells of a semaphore's size, which is its first word.
+// Context: probe.
+//
+//go:nosplit
+func qinstSize(gp *g, obj uintptr) {
+	size := *(*uint64)(unsafe.Pointer(obj))
+	key, at := obj^uintptr(size<<qinstAddrBits), &qinstSized[obj>>4%uintptr(len(qinstSized))]
+	if atomic.Loaduintptr(at) != key {
+		atomic.Storeuintptr(at, key)
+		qinstPut2(qinstNow(), gp.goid, qinstEvSemaphore<<24|min(size, 1<<24-1), uint64(obj)&(1<<qinstAddrBits-1))
+	}
+}
+
 const (
+	qinstAmount    = 1 << 16
 	qinstNoQueue   = 1<<16 - 1
 	qinstQueueBits = 1<<30 - 1 // a writer that waits for readers makes their number negative
 )

@@ -1,0 +1,34 @@
+package predict_test
+
+import (
+	"testing"
+
+	"qinst.dev/cmd/internal/analysis/graph"
+	"qinst.dev/cmd/internal/analysis/predict"
+)
+
+// TestSemaphore: who wants much is not overtaken by who wants little. Of a size of 3 the first takes 2, the second waits for 2, and the third for 1 behind it.
+func TestSemaphore(t *testing.T) {
+	t.Parallel()
+	take := func(op graph.Op, n int64) op {
+		o := operate(op, "sem")
+		o.step.Wait = n
+		return o
+	}
+	uses := func(n, ms int64) []op {
+		return []op{take(graph.Acquire, n), do("work", ms), take(graph.Release, n)}
+	}
+	p := writeWith(map[string]int{"sem": 3}, uses(2, 10), uses(2, 10), uses(1, 5))
+	for _, policy := range predict.Policies {
+		if r := predict.Simulate(p.Program, predict.Options{Procs: 3, Policy: policy}); !near(r.T, 20) {
+			t.Errorf("%s: it takes %v, expected 20", policy, r.T)
+		}
+	}
+	all := map[graph.ObjectID]bool{1: true}
+	if r := predict.Simulate(p.Program, predict.Options{Procs: 3, Policy: predict.Sharing, Capped: all, Cap: 5}); !near(r.T, 10) {
+		t.Errorf("with a size of 5 it takes %v, expected 10", r.T)
+	}
+	if r := predict.Simulate(p.Program, predict.Options{Procs: 3, Policy: predict.Sharing, Capped: all, Cap: 2}); !near(r.T, 25) {
+		t.Errorf("with a size of 2 it takes %v, expected 25", r.T)
+	}
+}
