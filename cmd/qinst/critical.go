@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"time"
@@ -61,8 +62,15 @@ func (f *replayFlags) build(file string, from, to time.Duration) (*graph.Program
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
+	if p.Steps.Len() > manySteps {
+		debug.SetGCPercent(10)
+	}
 	return p, nil
 }
+
+// manySteps is from where on memory is collected ten times as often. Nearly all of it is lists without pointers, which the collector need not look at,
+// so that this takes no longer then, and saves half.
+const manySteps = 1_000_000
 
 // setupCritical shows what determines how long a run takes.
 func setupCritical(fs *flagSet) action {
