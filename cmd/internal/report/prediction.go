@@ -99,6 +99,10 @@ func changes(r *predict.Result) *doc.Table {
 			order = append(order, c.Change)
 			rows[c.Change] = []any{doc.Name(c.Change, loopWidth)}
 		}
+		if q := c.Request; q != nil { // the run ends when the last one has come
+			rows[c.Change] = append(rows[c.Change], doc.Time(q.Mean), "mean", "p99 "+measure.Time(q.P99))
+			continue
+		}
 		rows[c.Change] = append(rows[c.Change], doc.Time(c.T), fmt.Sprintf("%+.1f %%", -c.GainPct), fmt.Sprintf("%+.1f to %+.1f", -c.HiPct, -c.LoPct))
 	}
 	t := doc.NewTable(heads...)

@@ -25,6 +25,11 @@ func NewRequests(p *graph.Program) *Result {
 	if r.Requests = requests(p); len(r.Requests) == 0 {
 		r.Notes = append(r.Notes, "found no requests: neither regions or tasks of runtime/trace, nor labels of runtime/pprof, nor traced calls of handlers of net/http or grpc, nor tests")
 	}
+	for _, q := range r.Requests {
+		if more := p.Untold(q.Name); more > 1.001 {
+			r.Notes = append(r.Notes, fmt.Sprintf("%s: %d of about %.0f calls were traced, the others only counted", q.Name, q.Count, float64(q.Count)*more))
+		}
+	}
 	return r
 }
 

@@ -50,8 +50,9 @@ type Goroutine struct {
 type Request struct {
 	Name       string
 	Kind       string
-	G          int    // that began it; another one may end a task
-	Begin, End StepID // steps without an effect, where it began and ended
+	G          int           // that began it; another one may end a task
+	Begin, End StepID        // steps without an effect, where it began and ended
+	Proc       trace.PointID // that was called, of handlers and tests; else NoPoint
 }
 
 // Kinds of requests.
@@ -227,6 +228,17 @@ func (p *Program) keep(s *Step, parts []Part) {
 // Asked reports whether there are requests of a name, or the name is empty.
 func (p *Program) Asked(name string) bool {
 	return name == "" || slices.ContainsFunc(p.Requests, func(q Request) bool { return q.Name == name })
+}
+
+// Untold returns how many requests of a name there were for each one that was traced, 1 or more: of calls that are many most are only counted.
+func (p *Program) Untold(name string) float64 {
+	for i := range p.Requests {
+		if q := &p.Requests[i]; q.Name == name && q.Proc != trace.NoPoint {
+			pt := &p.R.T.Points[q.Proc]
+			return max(1, float64(pt.Hits)/float64(max(pt.Traced, 1)))
+		}
+	}
+	return 1
 }
 
 // Partly reports whether there are locks of which not all operations were seen.

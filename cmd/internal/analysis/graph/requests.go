@@ -11,6 +11,7 @@ import (
 type opened struct {
 	name, kind string
 	begin      StepID
+	proc       trace.PointID
 }
 
 // task is one that is not over.
@@ -36,10 +37,10 @@ var servers = map[string]string{
 const mostRequests = 1 << 22
 
 // begin opens a request.
-func (b *builder) begin(g *replay.G, now trace.Time, name, kind string) {
+func (b *builder) begin(g *replay.G, now trace.Time, name, kind string, proc trace.PointID) {
 	b.r.Settle(g, now)
 	m := b.my(g)
-	m.open = append(m.open, opened{name, kind, b.step(g, now, Step{Kind: Operate})})
+	m.open = append(m.open, opened{name, kind, b.step(g, now, Step{Kind: Operate}), proc})
 }
 
 // end closes the last one of a kind and, of a region, of a name.
@@ -53,7 +54,7 @@ func (b *builder) end(g *replay.G, now trace.Time, name, kind string) {
 		m.open = append(m.open[:i], m.open[i+1:]...)
 		if len(b.p.Requests) < mostRequests {
 			b.r.Settle(g, now)
-			b.p.Requests = append(b.p.Requests, Request{o.name, kind, m.n, o.begin, b.step(g, now, Step{Kind: Operate})})
+			b.p.Requests = append(b.p.Requests, Request{o.name, kind, m.n, o.begin, b.step(g, now, Step{Kind: Operate}), o.proc})
 		}
 		return
 	}
@@ -70,7 +71,7 @@ func (b *builder) Enter(g *replay.G, point trace.PointID, now trace.Time) {
 		return
 	}
 	if kind := servers[b.r.Groups.Group(group).Func]; kind != "" {
-		b.begin(g, now, b.r.T.Points[point].Name, kind)
+		b.begin(g, now, b.r.T.Points[point].Name, kind, point)
 	}
 }
 
@@ -91,12 +92,12 @@ func (b *builder) task(g *replay.G, e *trace.Event) {
 	b.r.Settle(g, e.Time)
 	step := b.step(g, e.Time, Step{Kind: Operate})
 	if e.Begins() {
-		b.tasks[e.Task()] = task{opened{b.r.Text(e.Text()), RequestTask, step}, b.my(g).n}
+		b.tasks[e.Task()] = task{opened{b.r.Text(e.Text()), RequestTask, step, trace.NoPoint}, b.my(g).n}
 		return
 	}
 	delete(b.tasks, e.Task())
 	if len(b.p.Requests) < mostRequests {
-		b.p.Requests = append(b.p.Requests, Request{t.name, t.kind, t.g, t.begin, step})
+		b.p.Requests = append(b.p.Requests, Request{t.name, t.kind, t.g, t.begin, step, trace.NoPoint})
 	}
 }
 
@@ -115,7 +116,7 @@ func (b *builder) Labels(g *replay.G, now trace.Time) {
 		}
 	}
 	if name != "" && name != m.labels {
-		b.begin(g, now, name, RequestLabels)
+		b.begin(g, now, name, RequestLabels, trace.NoPoint)
 	}
 }
 
@@ -144,7 +145,7 @@ func (b *builder) Region(g *replay.G, span replay.SpanID, begins bool, _, now tr
 	switch {
 	case b.virtual > 0 && (name == replay.VirtualRun || name == replay.VirtualReady):
 	case begins:
-		b.begin(g, now, name, RequestRegion)
+		b.begin(g, now, name, RequestRegion, trace.NoPoint)
 	default:
 		b.end(g, now, name, RequestRegion)
 	}

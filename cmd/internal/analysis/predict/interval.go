@@ -132,7 +132,7 @@ func (r *runner) interval(o Options) float64 {
 	var list []float64
 	for seed := range uint64(draws(r.p)) {
 		o.Seed, o.Length = seed+1, r.drawn.lengths(r.p, seed)
-		list = append(list, Simulate(r.p, o).T)
+		list = append(list, r.simulate(o).T)
 	}
 	return about(list) * math.Sqrt2
 }
@@ -149,7 +149,7 @@ func (r *runner) gains(o Options) (ns, off float64) {
 	if n < leastDraws {
 		plain := o
 		plain.Length, plain.Split, plain.Capped, plain.workers = nil, nil, nil, nil
-		return r.at(o.Procs, o.Policy).T - Simulate(r.p, o).T, r.interval(plain)
+		return r.at(o.Procs, o.Policy).T - r.simulate(o).T, r.interval(plain)
 	}
 	still := o
 	if still.Policy == Go {
@@ -157,7 +157,7 @@ func (r *runner) gains(o Options) (ns, off float64) {
 	}
 	off = about(r.paired(still, n, true)) * math.Sqrt2
 	if o.Policy != Go {
-		return r.at(o.Procs, o.Policy).T - Simulate(r.p, o).T, off
+		return r.at(o.Procs, o.Policy).T - r.simulate(o).T, off
 	}
 	runs := r.paired(o, n, false)
 	for _, d := range runs {
@@ -185,9 +185,9 @@ func (r *runner) paired(o Options, n int, drawn bool) (list []float64) {
 		}
 		k := pairKey{o.Procs, o.Policy, seed, drawn}
 		if _, ok := r.pairs[k]; !ok {
-			r.pairs[k] = Simulate(r.p, plain).T
+			r.pairs[k] = r.simulate(plain).T
 		}
-		list = append(list, r.pairs[k]-Simulate(r.p, o).T)
+		list = append(list, r.pairs[k]-r.simulate(o).T)
 	}
 	return list
 }

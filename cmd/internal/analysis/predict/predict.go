@@ -113,7 +113,7 @@ func newRunner(p *graph.Program) *runner {
 func Gains(p *graph.Program, procs int, policy Policy) []Change {
 	r := &Result{}
 	if p.Steps.Len() <= largeSteps {
-		r.change(newRunner(p), policy, procs, likely(p, policy))
+		r.change(newRunner(p), policy, procs, likely(p, policy, nil))
 	}
 	return r.WhatIf
 }
@@ -158,7 +158,7 @@ func New(p *graph.Program, a Ask) *Result {
 			r.change(runs, a.Policy, n, changes)
 		}
 	} else {
-		r.change(runs, a.Policy, p.Procs, likely(p, a.Policy))
+		r.change(runs, a.Policy, p.Procs, likely(p, a.Policy, runs.watch))
 	}
 	return r
 }
@@ -207,19 +207,37 @@ var likelyShares = []string{"-10%", "-25%", "-50%"}
 // largeSteps is from how many steps on one share must do.
 const largeSteps = 2e6
 
-// likely are changes of the procedures whose own work is worth most on the recorded number of processors.
-func likely(p *graph.Program, policy Policy) (list []WhatIf) {
-	worth := map[trace.PointID]float64{}
-	run := Simulate(p, Options{Procs: p.Procs, Policy: policy, Keep: true})
-	run.Weights(func(step graph.StepID, _, weight float64, delay bool) {
+// likely are changes of the procedures whose own work is worth most on the recorded number of processors, or, if requests are asked for, is
+// most of theirs.
+func likely(p *graph.Program, policy Policy, w *watch) (list []WhatIf) {
+	worth, all := map[trace.PointID]float64{}, 0.
+	add := func(step graph.StepID, weight float64) {
 		for _, part := range p.PartsOf(step) {
 			for _, s := range p.Shares(part.Context) {
-				if !delay && s.Proc != trace.NoPoint && !p.R.IsSystem(s.Proc) {
+				if s.Proc != trace.NoPoint && !p.R.IsSystem(s.Proc) {
 					worth[s.Proc] += float64(part.Ns) * weight * s.Share
 				}
 			}
 		}
-	})
+	}
+	if w != nil { // by the work within requests
+		for _, q := range w.of {
+			for id := p.Step(q.Begin).Next; id != 0; id = p.Step(id).Next {
+				add(id, 1)
+				if all += float64(p.Step(id).Work); id == q.End || p.Step(id).At > p.Step(q.End).At {
+					break
+				}
+			}
+		}
+	} else {
+		run := Simulate(p, Options{Procs: p.Procs, Policy: policy, Keep: true})
+		all = run.T
+		run.Weights(func(step graph.StepID, _, weight float64, delay bool) {
+			if !delay {
+				add(step, weight)
+			}
+		})
+	}
 	procs := slices.SortedFunc(maps.Keys(worth), func(a, b trace.PointID) int {
 		return cmp.Or(cmp.Compare(worth[b], worth[a]), cmp.Compare(a, b))
 	})
@@ -229,7 +247,7 @@ func likely(p *graph.Program, policy Policy) (list []WhatIf) {
 	}
 	for _, proc := range procs[:min(len(procs), mostLikely)] {
 		for _, share := range shares {
-			if w, err := ParseWhatIf("self:" + p.R.T.Points[proc].Name + "=" + share); err == nil && worth[proc] > likelyFrom*run.T {
+			if w, err := ParseWhatIf("self:" + p.R.T.Points[proc].Name + "=" + share); err == nil && worth[proc] > likelyFrom*all {
 				list = append(list, w)
 			}
 		}

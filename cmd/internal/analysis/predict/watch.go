@@ -15,6 +15,7 @@ type watch struct {
 	inside map[graph.StepID]bool // steps within a request of any name
 	began  []float64
 	took   []float64
+	untold float64 // requests for each of these
 }
 
 // newWatch watches all requests of a name; nil if there are none.
@@ -35,6 +36,7 @@ func newWatch(p *graph.Program, name string) *watch {
 	if len(w.of) == 0 {
 		return nil
 	}
+	w.untold = p.Untold(name)
 	return w
 }
 
@@ -71,11 +73,11 @@ func (w *watch) delay(id graph.StepID, s *graph.Step, now float64) float64 {
 
 // Latency is how long the requests of a name take in a run. Times are in ns.
 type Latency struct {
-	Count     int     `json:"count"`
+	Count     int     `json:"count"` // that were traced
 	Mean      int64   `json:"mean_ns"`
 	P50       int64   `json:"p50_ns"`
 	P99       int64   `json:"p99_ns"`
-	PerSecond float64 `json:"per_second"` // of the run
+	PerSecond float64 `json:"per_second"` // of the run; those that were only counted too
 }
 
 func (w *watch) latency(t float64) *Latency {
@@ -90,6 +92,6 @@ func (w *watch) latency(t float64) *Latency {
 	}
 	at := func(q float64) int64 { return round(w.took[min(int(q*float64(l.Count)), l.Count-1)]) }
 	l.Mean, l.P50, l.P99 = round(sum/float64(l.Count)), at(0.5), at(0.99)
-	l.PerSecond = thousandths(float64(l.Count) / t * 1e9)
+	l.PerSecond = thousandths(float64(l.Count) * w.untold / t * 1e9)
 	return l
 }

@@ -63,6 +63,9 @@ var changeKinds = []changeKind{
 	}},
 }
 
+// mostOf bounds the numbers of changes: locks and workers take memory.
+const mostOf = 100_000
+
 // Forms are examples of all changes.
 func Forms() string {
 	var list []string
@@ -104,8 +107,8 @@ func ParseWhatIf(text string) (WhatIf, error) {
 		}
 		return w, nil
 	}
-	if w.n, err = strconv.Atoi(value); err != nil || w.n < w.kind.least {
-		return w, fmt.Errorf("found %q, expected a number of %d or more behind the =, as in %s", text, w.kind.least, w.kind.form)
+	if w.n, err = strconv.Atoi(value); err != nil || w.n < w.kind.least || w.n > mostOf {
+		return w, fmt.Errorf("found %q, expected a number from %d to %d behind the =, as in %s", text, w.kind.least, mostOf, w.kind.form)
 	}
 	return w, nil
 }

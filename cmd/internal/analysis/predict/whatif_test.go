@@ -105,7 +105,7 @@ func TestCapacity(t *testing.T) {
 
 func TestWhatIfErrors(t *testing.T) {
 	t.Parallel()
-	for _, text := range []string{"", "main.f", "=", "main.f=", "main.f=30", "main.f=-101%", "main.f=x%", "gc=on", "split:main.mu=0", "cap:main.ch=-1", "hold:=-5%", "main.f=NaN%", "main.f=Inf%"} {
+	for _, text := range []string{"", "main.f", "=", "main.f=", "main.f=30", "main.f=-101%", "main.f=x%", "gc=on", "split:main.mu=0", "split:main.mu=1000000000", "workers:main.f=0", "cap:main.ch=-1", "hold:=-5%", "main.f=NaN%", "main.f=Inf%"} {
 		if _, err := predict.ParseWhatIf(text); err == nil {
 			t.Errorf("%q is taken for a change", text)
 		}
