@@ -45,7 +45,7 @@ const policy = `
 	analysis/replay < analysis/graph < analysis/predict < analysis/critpath;
 	stats < analysis/critpath;
 	analysis/profile, measure < analysis/advice;
-	measure < report/doc, analysis/predict;
+	measure < report/doc, analysis/graph;
 	analysis/advice, analysis/critpath, report/doc, github.com/google/pprof/profile < report;
 
 	# what instruments

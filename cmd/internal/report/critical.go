@@ -24,6 +24,7 @@ func Critical(r *critpath.Result) *doc.Doc {
 		}
 		return d
 	}
+	doubts(s, r.Notes[:r.Doubts])
 	unexplained(s, r.T-r.Replay, r.T, r.Off)
 	if r.Computed {
 		s.Say("On %s the run takes %s, as computed.", processors(r.Procs), measure.Time(r.T))
@@ -55,7 +56,7 @@ func Critical(r *critpath.Result) *doc.Doc {
 		s.Note("Lines with ~ are estimates by samples, because calls were counted and not traced; -json has their 95 %% intervals.")
 	}
 	s.Note("Worth is what the run becomes shorter by for each ns that the work does, times its length: a tenth less work gains a tenth of it, as long as nothing else comes onto the path.")
-	for _, n := range r.Notes {
+	for _, n := range r.Notes[r.Doubts:] {
 		s.Note("%s", n)
 	}
 	return d
@@ -129,6 +130,7 @@ func some(n int) any {
 func Requests(r *critpath.Result) *doc.Doc {
 	d := &doc.Doc{Title: "requests"}
 	s := d.Add("requests", "")
+	doubts(s, r.Notes[:r.Doubts])
 	t := doc.NewTable("request", "kind", "number", "median", "p99", "all").Left(1)
 	for _, q := range r.Requests {
 		t.Row(doc.Name(q.Name, loopWidth), q.Kind, doc.Count(q.Count), doc.Time(q.P50), doc.Time(q.P99), doc.Time(q.Total))
@@ -142,10 +144,17 @@ func Requests(r *critpath.Result) *doc.Doc {
 		}
 		s.Table(t)
 	}
-	for _, n := range r.Notes {
+	for _, n := range r.Notes[r.Doubts:] {
 		s.Note("%s", n)
 	}
 	return d
+}
+
+// doubts warns of what the trace is only a part of.
+func doubts(s *doc.Section, list []string) {
+	for _, d := range list {
+		s.Warn("%s", d)
+	}
 }
 
 // estimate marks a number of an entry that samples told.

@@ -31,6 +31,7 @@ func Predict(r *predict.Result) *doc.Doc {
 		}
 		return d
 	}
+	doubts(s, r.Notes[:r.Doubts])
 	unexplained(s, r.Unexplained, r.Recorded.T, r.Off)
 	s.Say("Recorded on %s: %s; computed from that:", processors(r.Recorded.Procs), measure.Time(r.Recorded.T))
 	t := doc.NewTable("processors", "time", "of 9 in 10 runs", "speed-up", "in use", "ps", "fifo", "go")
@@ -43,7 +44,7 @@ func Predict(r *predict.Result) *doc.Doc {
 	s.Say("With as many processors as goroutines, or 256, it takes %s, on one %s.%s", measure.Time(r.TInf), measure.Time(r.T1), collects(r))
 	s.Table(latencies(r))
 	s.Table(changes(r))
-	for _, n := range r.Notes {
+	for _, n := range r.Notes[r.Doubts:] {
 		s.Note("%s", n)
 	}
 	return d

@@ -571,7 +571,7 @@ func (ix *indexer) finish() {
 		}
 	})
 	ix.lastEvents()
-	if t.Attr(attrFrom) != nil && len(ix.readings) > 0 {
+	if t.Attr(AttrFrom) != nil && len(ix.readings) > 0 {
 		ix.first = ix.readings[0] // a thread's first block counts from an event before the part
 	}
 	for i, ticks := range ix.readings {

@@ -60,14 +60,14 @@ func (t *Trace) asked(args []spec.Attr) *Trace {
 	return w
 }
 
-// Attributes of a window: where it is in the whole trace, in ns.
+// Attributes of a window, [AttrFrom] and another one: where it is in the whole trace, in ns.
 const (
-	attrFrom = "cut_from_ns"
+	AttrFrom = "cut_from_ns"
 	attrTo   = "cut_to_ns"
 )
 
 // notInWindow are attributes that a window has values of its own for, or none.
-var notInWindow = []string{attrFrom, attrTo, "gomaxprocs", "ring"}
+var notInWindow = []string{AttrFrom, attrTo, "gomaxprocs", "ring"}
 
 // view is the part from a checkpoint up to a time in ticks; 0 is the trace's end.
 func (t *Trace) view(start *checkpoint, until uint64) *Trace {
@@ -81,7 +81,7 @@ func (t *Trace) view(start *checkpoint, until uint64) *Trace {
 	if w.Began > 0 {
 		w.Began += int64(t.clock.ns(start.ticks))
 	}
-	w.Attrs = append([]Attr{{attrFrom, int64(t.clock.ns(start.ticks))}, {attrTo, int64(t.clock.ns(start.ticks) + w.wall)}},
+	w.Attrs = append([]Attr{{AttrFrom, int64(t.clock.ns(start.ticks))}, {attrTo, int64(t.clock.ns(start.ticks) + w.wall)}},
 		slices.DeleteFunc(slices.Clone(t.Attrs), func(a Attr) bool { return slices.Contains(notInWindow, a.Key) })...)
 	if start.procs > 0 {
 		w.Attrs = append(w.Attrs, Attr{"gomaxprocs", start.procs})
@@ -209,7 +209,7 @@ func (t *Trace) Select(from, to Time, want func(PointID) bool, f func([]Event) e
 		if err != nil {
 			return err
 		}
-		s := &selection{shift: Time(w.Int(attrFrom)), want: want}
+		s := &selection{shift: Time(w.Int(AttrFrom)), want: want}
 		_, err = w.Events(func(batch []Event) error {
 			if s.take(batch); len(s.list) == 0 {
 				return nil

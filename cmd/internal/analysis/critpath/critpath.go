@@ -32,7 +32,8 @@ type Result struct {
 	Agreement  *Agreement   `json:"agreement,omitempty"`
 	Tied       bool         `json:"tied"`      // some weights differ with the direction of the change
 	Anomalies  int          `json:"anomalies"` // entries that make the run longer if they become shorter
-	Notes      []string     `json:"notes"`
+	Notes      []string     `json:"notes"`     // the first ones, of which there are Doubts, are about the whole
+	Doubts     int          `json:"-"`
 	Computed   bool         `json:"-"` // the path is that of the computed run
 	Run        *predict.Run `json:"-"` // the computed one
 }
@@ -114,7 +115,7 @@ func New(p *graph.Program, o Options) *Result {
 	}
 	run := predict.Simulate(p, predict.Options{Procs: procs, Policy: o.Policy, Keep: true})
 	b := &builder{p: p, r: p.R, run: run, options: predict.Options{Procs: procs, Policy: o.Policy}, index: map[line]int{}}
-	b.res = &Result{Version: Version, Procs: procs, Policy: string(o.Policy), Replay: round(run.T), Events: p.R.Events, Operations: p.Operations, Off: p.Off, Notes: append([]string{}, p.Notes...)}
+	b.res = &Result{Version: Version, Procs: procs, Policy: string(o.Policy), Replay: round(run.T), Events: p.R.Events, Operations: p.Operations, Off: p.Off, Doubts: p.Doubts, Notes: append([]string{}, p.Notes...)}
 	b.res.Run = run
 	b.holds = newHolds(b)
 	b.res.Requests = requests(p)

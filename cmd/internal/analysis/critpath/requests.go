@@ -21,7 +21,7 @@ type Requests struct {
 
 // NewRequests lists the requests of a program, those first that took most time in all.
 func NewRequests(p *graph.Program) *Result {
-	r := &Result{Version: Version, T: int64(p.End), Procs: p.Procs, Events: p.R.Events, Operations: p.Operations, Path: []Piece{}, Entries: []Entry{}, Notes: append([]string{}, p.Notes...)}
+	r := &Result{Version: Version, T: int64(p.End), Procs: p.Procs, Events: p.R.Events, Operations: p.Operations, Path: []Piece{}, Entries: []Entry{}, Doubts: p.Doubts, Notes: append([]string{}, p.Notes...)}
 	if r.Requests = requests(p); len(r.Requests) == 0 {
 		r.Notes = append(r.Notes, "found no requests: neither regions or tasks of runtime/trace, nor labels of runtime/pprof, nor traced calls of handlers of net/http or grpc, nor tests")
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"qinst.dev/cmd/internal/analysis/replay"
+	"qinst.dev/cmd/internal/measure"
 	"qinst.dev/cmd/internal/trace"
 	"qinst.dev/sddf/spec"
 )
@@ -28,6 +29,7 @@ func Build(source trace.Source, o Options) (*Program, trace.Losses, error) {
 		return nil, losses, err
 	}
 	b.finish()
+	b.doubts(source)
 	b.notes(&losses)
 	return b.p, losses, nil
 }
@@ -613,6 +615,30 @@ func (o *Object) operated() bool {
 		n += ops
 	}
 	return n > 0
+}
+
+// doubts says what the trace is only a part of.
+func (b *builder) doubts(source trace.Source) {
+	say := func(format string, args ...any) { b.p.Notes = append(b.p.Notes, fmt.Sprintf(format, args...)) }
+	t, part := b.r.T, false
+	if t.Attr(trace.AttrFrom) != nil {
+		part = true
+		say("this is a part of a run, %s of it from %s on: what its goroutines waited for before, or what came of it behind, is not known", measure.Time(source.Wall()), measure.Time(t.Int(trace.AttrFrom)))
+	}
+	switch {
+	case t.Kept:
+		say("the trace tells of the last %s of a run, because earlier events made room for them", measure.Time(source.Wall()))
+	case t.Ran > source.Wall():
+		say("the trace tells of the first %s of a run of %s: the rest was only counted, and the path goes back from there", measure.Time(source.Wall()), measure.Time(t.Ran))
+	}
+	switch {
+	case part || !b.worked:
+	case !t.End.Known:
+		say("the program did not end by itself: the path goes back from the last thing that the trace tells of")
+	case b.p.Last < 0 && !b.r.Virtual():
+		say("main had not returned, and was waiting, when the program ended (%s): the path goes back from the last work before", t.End)
+	}
+	b.p.Doubts = len(b.p.Notes)
 }
 
 // notes says what the trace does not tell.

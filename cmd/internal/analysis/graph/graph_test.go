@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"qinst.dev/cmd/internal/analysis/graph"
+	"qinst.dev/cmd/internal/trace"
 	"qinst.dev/cmd/internal/trace/tracetest"
 	"qinst.dev/sddf/spec"
 )
@@ -187,6 +188,33 @@ func TestList(t *testing.T) {
 	for i := range l.Len() {
 		if *l.At(i) != i {
 			t.Fatalf("element %d of a list is %d", i, *l.At(i))
+		}
+	}
+}
+
+// TestDoubts: what a trace is only a part of stands first.
+func TestDoubts(t *testing.T) {
+	t.Parallel()
+	b := tracetest.New(1)
+	main := b.Go(0, "runtime.main")
+	b.Start(main, 0)
+	b.At(4_000_000).Park(main, "chan receive")
+	b.At(5_000_000)
+	tr := b.Trace()
+	window, err := tr.Window(1_000_000, 3_000_000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, c := range map[string]struct {
+		source trace.Source
+		want   string
+	}{"whole": {tr, "was waiting"}, "window": {window, "a part of a run, 2.00ms of it from 1.00ms on"}} {
+		p, _, err := graph.Build(c.source, graph.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.Doubts != 1 || !strings.Contains(p.Notes[0], c.want) {
+			t.Errorf("%s: found %d doubts in %q, expected one with %q", what, p.Doubts, p.Notes, c.want)
 		}
 	}
 }

@@ -31,8 +31,9 @@ type Program struct {
 	WakeUp     int64 // ns that half of all wake-ups took at most
 	shares     shares
 
-	// Notes say what the trace does not tell, and what comes of that. The first one counts most.
-	Notes []string
+	// Notes say what the trace does not tell, and what comes of that. The first ones, of which there are Doubts, are about the whole.
+	Notes  []string
+	Doubts int
 }
 
 // Goroutine is one of them.

@@ -26,7 +26,8 @@ type Result struct {
 	TInf        int64    `json:"t_inf_ns"`       // on as many as goroutines, mostProcs at most
 	Runs        []Of     `json:"runs"`
 	WhatIf      []Change `json:"what_if"`
-	Notes       []string `json:"notes"`
+	Notes       []string `json:"notes"` // the first ones, of which there are Doubts, are about the whole
+	Doubts      int      `json:"-"`
 }
 
 // Recorded is the run that was recorded, and the same one computed.
@@ -124,7 +125,7 @@ func New(p *graph.Program, a Ask) *Result {
 	if a.Request != "" {
 		runs.watch = newWatch(p, a.Request)
 	}
-	r := &Result{Version: Version, WhatIf: []Change{}, Notes: append([]string{}, p.Notes...)}
+	r := &Result{Version: Version, WhatIf: []Change{}, Doubts: p.Doubts, Notes: append([]string{}, p.Notes...)}
 	r.Recorded = Recorded{p.Procs, int64(p.End), round(runs.at(p.Procs, a.Policy).T)}
 	r.Unexplained, r.Off = r.Recorded.T-r.Recorded.Replay, p.Off
 	one := runs.at(1, a.Policy)
