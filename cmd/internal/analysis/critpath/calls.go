@@ -30,6 +30,9 @@ func (b *builder) calls(step graph.StepID, g int32) {
 		b.visits = make([]visit, len(b.p.Gs))
 	}
 	v := &b.visits[g]
+	if v.step == 0 {
+		b.visited = append(b.visited, g)
+	}
 	if len(v.open) > 0 {
 		for between := b.p.Step(step).Next; between != 0 && between < v.step; between = b.p.Step(between).Next {
 			b.entered(between, v, false)
@@ -71,15 +74,16 @@ func (b *builder) entered(step graph.StepID, v *visit, onPath bool) {
 	}
 }
 
-// began counts the activations that began before the path reached their goroutines.
+// began ends a path, and counts the activations that began before it reached their goroutines.
 func (b *builder) began() {
-	for k := range b.visits {
-		v := &b.visits[k]
+	for _, g := range b.visited {
+		v := &b.visits[g]
 		for _, i := range v.open {
 			if b.lines[i].of >= 0 {
 				b.res.Entries[i].Activations++
 			}
 		}
+		*v = visit{open: v.open[:0]}
 	}
-	b.visits = nil
+	b.visited = b.visited[:0]
 }

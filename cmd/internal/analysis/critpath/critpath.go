@@ -160,6 +160,7 @@ type builder struct {
 	path    pieces
 	dealt   [][]portion // by context
 	visits  []visit     // of goroutines, by the path
+	visited []int32     // those that it was in
 
 	other, tail bool // what the piece at hand is of; see NewRequest
 }

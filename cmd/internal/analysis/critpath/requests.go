@@ -104,6 +104,7 @@ func NewRequest(p *graph.Program, name string) (*Result, error) {
 			b.other, b.tail = s.step != 0 && !startedBy(p, int(g), q.G, begin), int64(end-begin) >= slow
 			b.piece(s, g)
 		})
+		b.began()
 	}
 	b.finish()
 	all.Path = []Piece{}

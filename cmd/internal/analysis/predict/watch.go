@@ -23,7 +23,7 @@ func newWatch(p *graph.Program, name string) *watch {
 	w := &watch{begins: map[graph.StepID]int{}, ends: map[graph.StepID]int{}, inside: map[graph.StepID]bool{}}
 	for i := range p.Requests {
 		q := &p.Requests[i]
-		for id := q.Begin; id != q.End && id != 0; id = p.Step(id).Next {
+		for id := q.Begin; id != q.End && id != 0 && p.Step(id).At <= p.Step(q.End).At; id = p.Step(id).Next { // a task may end elsewhere
 			if s := p.Step(id); s.Kind == graph.Delay && graph.Cause(s.Arg) == graph.Network {
 				w.inside[id] = true
 			}
