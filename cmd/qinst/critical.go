@@ -89,9 +89,6 @@ func setupCritical(fs *flagSet) action {
 		if err != nil {
 			return err
 		}
-		if policy == predict.Go {
-			return usageError{errors.New("critical: found -policy=go, expected ps or fifo: weights are of runs without chance")}
-		}
 		switch paths := requests || request != ""; {
 		case html != "" && (f.asJSON || paths):
 			return usageError{errors.New("critical: found -html with -json, -requests or -request, expected one of them")}

@@ -129,17 +129,18 @@ func (b *builder) look(of map[int]*reason) {
 			owner[id] = int32(g)
 		}
 	}
-	b.run.Weights(func(step graph.StepID, _, weight float64, delay bool) {
+	b.run.Weights(func(step graph.StepID, length, weight float64, delay bool) {
 		if delay {
 			return
 		}
+		piece := length / float64(max(b.p.Step(step).Work, 1))
 		for _, part := range b.p.PartsOf(step) {
 			for _, p := range b.portions(part.Context) {
 				r := of[p.self]
 				if r == nil {
 					continue
 				}
-				ns := float64(part.Ns) * p.share
+				ns := float64(part.Ns) * p.share * piece
 				r.weight, r.work = r.weight+ns*weight, r.work+ns
 				r.by[owner[step]] += ns * weight
 				r.works[owner[step]] += ns

@@ -127,10 +127,8 @@ func New(p *graph.Program, o Options) *Result {
 		b.res.T, b.res.Computed = b.res.Replay, true
 		run.Path(func(step graph.StepID, g int32, from, to float64, delay bool) {
 			s := stretch{from: trace.Time(round(from)), to: trace.Time(round(to)), step: step, delay: delay}
-			if delay && step != 0 {
-				s.cause = graph.Cause(p.Step(step).Arg)
-			} else if step == 0 {
-				s.cause = graph.Unknown
+			if delay {
+				s.cause = graph.Cause(b.delayOf(step).of)
 			}
 			b.piece(s, g)
 		})
@@ -307,8 +305,9 @@ func (b *builder) weights() {
 			add(b.entry(b.delayOf(step)), length*weight)
 			return
 		}
+		share := weight * length / float64(max(b.p.Step(step).Work, 1)) // under Go's scheduler work may be in several pieces
 		for _, part := range b.p.PartsOf(step) {
-			ns := float64(part.Ns) * weight
+			ns := float64(part.Ns) * share
 			for _, p := range b.portions(part.Context) {
 				b.sums[p.self].weighted += ns * p.share
 				for _, i := range p.in {

@@ -148,13 +148,17 @@ func TestPartition(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for i := range 2000 {
 		p := program(t, tracetest.Random(r.IntN).Trace())
-		for _, o := range []critpath.Options{{AsRun: true, Policy: predict.Sharing}, {Procs: 2, Policy: predict.Sharing}, {Procs: 1, Policy: predict.List}} {
+		for _, o := range []critpath.Options{{AsRun: true, Policy: predict.Sharing}, {Procs: 2, Policy: predict.Sharing}, {Procs: 1, Policy: predict.List}, {Procs: 2, Policy: predict.Go}} {
 			res := critpath.New(p, o)
-			self := int64(0)
+			self, worth := int64(0), int64(0)
 			for k := range res.Entries {
 				if partitions(&res.Entries[k]) {
 					self += res.Entries[k].Self
+					worth += res.Entries[k].Weighted
 				}
+			}
+			if off := worth - res.Replay; o.Policy == predict.Go && max(off, -off) > int64(len(res.Entries)) {
+				t.Fatalf("program %d, %+v: weights add up to %d, expected %d", i, o, worth, res.Replay)
 			}
 			at := int64(0)
 			for _, piece := range res.Path {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"qinst.dev/cmd/internal/analysis/graph"
+	"qinst.dev/cmd/internal/analysis/predict"
 	"qinst.dev/cmd/internal/analysis/replay"
 	"qinst.dev/cmd/internal/trace"
 	"qinst.dev/sddf/spec"
@@ -33,7 +34,10 @@ func (b *builder) entry(l line) int {
 
 // delayOf is the line of a step's delay.
 func (b *builder) delayOf(step graph.StepID) line {
-	if step == 0 {
+	switch {
+	case step == 0 && b.options.Policy == predict.Go: // a processor was woken
+		return line{KindWait, int64(graph.WakeUp)}
+	case step == 0:
 		return line{KindWait, int64(graph.Unknown)}
 	}
 	return line{KindWait, int64(b.p.Step(step).Arg)}

@@ -24,7 +24,7 @@ const (
 
 // ties finds the left and right values of the entries that matter most.
 func (b *builder) ties() {
-	if b.run.Ties == 0 {
+	if b.run.Ties == 0 || b.options.Policy == predict.Go { // whose run is one by chance
 		return
 	}
 	var order []int

@@ -75,3 +75,27 @@ func ordered(p program) bool {
 	}
 	return true
 }
+
+// TestGoPath: under Go's scheduler, too, weights add up to the run, and the pieces of the path follow each other.
+func TestGoPath(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(9, 10))
+	for i := range 3000 {
+		p := random(r)
+		p.WakeUp = r.Int64N(5000)
+		for procs := 1; procs <= len(p.Gs); procs++ {
+			run := predict.Simulate(p.Program, predict.Options{Procs: procs, Policy: predict.Go, Keep: true, Seed: uint64(i)})
+			sum, at := 0., run.T
+			run.Weights(func(_ graph.StepID, length, weight float64, _ bool) { sum += length * weight })
+			run.Path(func(_ graph.StepID, _ int32, from, to float64, _ bool) {
+				if !near(to, at) || from > to {
+					t.Fatalf("program %d on %d: a piece is from %v to %v, expected one to %v", i, procs, from, to, at)
+				}
+				at = from
+			})
+			if !near(sum, run.T) || !near(at, 0) {
+				t.Fatalf("program %d on %d: the weights add up to %v, the path begins at %v, expected %v and 0", i, procs, sum, at, run.T)
+			}
+		}
+	}
+}

@@ -233,9 +233,9 @@ func likely(p *graph.Program, policy Policy, w *watch) (list []WhatIf) {
 	} else {
 		run := Simulate(p, Options{Procs: p.Procs, Policy: policy, Keep: true})
 		all = run.T
-		run.Weights(func(step graph.StepID, _, weight float64, delay bool) {
+		run.Weights(func(step graph.StepID, length, weight float64, delay bool) {
 			if !delay {
-				add(step, weight)
+				add(step, weight*length/float64(max(p.Step(step).Work, 1)))
 			}
 		})
 	}

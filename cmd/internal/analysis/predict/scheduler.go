@@ -21,6 +21,7 @@ type scheduler struct {
 	queued int // goroutines that are ready, in all queues and places
 	rand   *rand.Rand
 	waking bool // a processor is being woken
+	from   int32 // the node with which that began
 	wakes  float64
 	slice  float64 // ns that a goroutine may run while others wait
 }
@@ -60,6 +61,8 @@ func (c *scheduler) event(e entry, real bool) bool {
 	}
 	c.at = x.proc
 	if x.rest -= e.len; x.rest > 0 {
+		c.s.log(node{len: e.len, from: x.from, step: x.step, g: e.g, at: c.s.t.at})
+		x.from = c.s.node
 		p := &c.procs[x.proc]
 		if c.queued == 0 {
 			p.until = c.s.t.at + c.slice
@@ -98,7 +101,7 @@ func (c *scheduler) wake() {
 	}
 	for i := range c.procs {
 		if p := &c.procs[i]; p.g < 0 && int32(i) != c.at {
-			c.waking = true
+			c.waking, c.from = true, c.s.node
 			c.s.delays.push(entry{instant{c.s.t.at + c.wakes, 0}, 0, -1 - int32(i)})
 			return
 		}
@@ -110,6 +113,9 @@ func (c *scheduler) awake(i int32) {
 	c.waking = false
 	if c.procs[i].g >= 0 {
 		return
+	}
+	if c.s.o.Keep {
+		c.s.log(node{len: c.wakes, from: c.from, g: -1, real: true, at: c.s.t.at})
 	}
 	if c.at = i; c.look(i) && c.queued > 0 {
 		c.at = -1
