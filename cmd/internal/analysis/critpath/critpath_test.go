@@ -400,3 +400,29 @@ func TestTasks(t *testing.T) {
 	}
 	expect(t, "path of the task", self(r, onPath), map[string]float64{"main.ask": 2, "[no procedure]": 2, "main.answer": 4})
 }
+
+// TestBenchmark: a benchmark's requests are the iterations of its own loop, not those of a loop within.
+func TestBenchmark(t *testing.T) {
+	t.Parallel()
+	b := tracetest.New(2)
+	main := b.Go(0, "runtime.main")
+	b.Start(main, 0)
+	bench, own, inner := b.Proc("p.BenchmarkX"), b.Loop("p.own", false), b.Loop("p.inner", false)
+	b.In(own, bench)
+	b.In(inner, bench)
+	g := b.Go(main, "testing.(*B).launch")
+	b.Park(main, "chan receive")
+	b.Start(g, 1)
+	b.Enter(g, bench)
+	b.Enter(g, own)
+	b.At(1*ms).Enter(g, inner)
+	b.At(2*ms).Leave(g, inner, 3)
+	b.At(10*ms).Leave(g, own, 100)
+	b.Exit(g, bench)
+	b.Unpark(g, main)
+	b.End(g)
+	b.Start(main, 0)
+	if q := critpath.NewRequests(program(t, b.Trace())).Requests; len(q) != 1 || q[0].Count != 100 || q[0].Total != 10*ms || q[0].P50 != ms/10 {
+		t.Errorf("found %+v, expected 100 iterations of 0.1 ms", q)
+	}
+}

@@ -13,7 +13,7 @@ import (
 type Requests struct {
 	Name  string `json:"name"`
 	Kind  string `json:"kind"`
-	Count int    `json:"count"`
+	Count int    `json:"count"` // of a benchmark whose loop was traced: of its iterations, and so are the two below
 	Total int64  `json:"total_ns"`
 	P50   int64  `json:"p50_ns"`
 	P99   int64  `json:"p99_ns"`
@@ -44,9 +44,10 @@ func requests(p *graph.Program) (list []Requests) {
 			index[q.Name] = k
 			list, took = append(list, Requests{Name: q.Name, Kind: q.Kind}), append(took, nil)
 		}
-		list[k].Count++
+		n := max(1, int64(q.Iterations))
+		list[k].Count += int(n)
 		list[k].Total += lasted(p, q)
-		took[k] = append(took[k], lasted(p, q))
+		took[k] = append(took[k], lasted(p, q)/n)
 	}
 	for k := range list {
 		slices.Sort(took[k])

@@ -311,6 +311,8 @@ func (b *builder) Other(g *replay.G, e *trace.Event) {
 	case e.Kind == trace.Timer && g != nil:
 		b.r.Settle(g, e.Time)
 		b.timers[e.Timer()] = armed{b.my(g).n, b.step(g, e.Time, Step{Kind: Operate})}
+	case e.Kind == trace.Trips && g != nil:
+		b.iterates(g, e.Count())
 	case e.Kind == trace.Task && g != nil:
 		b.task(g, e)
 	case e.Kind == trace.Fired && g != nil:

@@ -54,6 +54,7 @@ type Request struct {
 	G          int           // that began it; another one may end a task
 	Begin, End StepID        // steps without an effect, where it began and ended
 	Proc       trace.PointID // that was called, of handlers and tests; else NoPoint
+	Iterations uint64        // of a benchmark's own loop, as far as it was traced; 0: it has none
 }
 
 // Kinds of requests.

@@ -12,6 +12,7 @@ type opened struct {
 	name, kind string
 	begin      StepID
 	proc       trace.PointID
+	iterations uint64
 }
 
 // task is one that is not over.
@@ -40,7 +41,7 @@ const mostRequests = 1 << 22
 func (b *builder) begin(g *replay.G, now trace.Time, name, kind string, proc trace.PointID) {
 	b.r.Settle(g, now)
 	m := b.my(g)
-	m.open = append(m.open, opened{name, kind, b.step(g, now, Step{Kind: Operate}), proc})
+	m.open = append(m.open, opened{name: name, kind: kind, begin: b.step(g, now, Step{Kind: Operate}), proc: proc})
 }
 
 // end closes the last one of a kind and, of a region, of a name.
@@ -54,7 +55,7 @@ func (b *builder) end(g *replay.G, now trace.Time, name, kind string) {
 		m.open = append(m.open[:i], m.open[i+1:]...)
 		if len(b.p.Requests) < mostRequests {
 			b.r.Settle(g, now)
-			b.p.Requests = append(b.p.Requests, Request{o.name, kind, m.n, o.begin, b.step(g, now, Step{Kind: Operate}), o.proc})
+			b.p.Requests = append(b.p.Requests, Request{o.name, kind, m.n, o.begin, b.step(g, now, Step{Kind: Operate}), o.proc, o.iterations})
 		}
 		return
 	}
@@ -75,6 +76,17 @@ func (b *builder) Enter(g *replay.G, point trace.PointID, now trace.Time) {
 	}
 }
 
+// iterates counts those of a benchmark's own loop.
+func (b *builder) iterates(g *replay.G, n uint64) {
+	m, loop := b.my(g), b.r.Contexts.Node(g.Context).Loop
+	if loop == trace.NoPoint || len(m.open) == 0 {
+		return
+	}
+	if o := &m.open[len(m.open)-1]; o.kind == RequestTest && b.r.T.Points[loop].Owner == o.proc && strings.Contains(o.name, ".Benchmark") {
+		o.iterations = max(o.iterations, n)
+	}
+}
+
 // Outside closes it.
 func (b *builder) Outside(g *replay.G, now trace.Time) {
 	if m := b.my(g); len(m.open) > 0 {
@@ -92,12 +104,12 @@ func (b *builder) task(g *replay.G, e *trace.Event) {
 	b.r.Settle(g, e.Time)
 	step := b.step(g, e.Time, Step{Kind: Operate})
 	if e.Begins() {
-		b.tasks[e.Task()] = task{opened{b.r.Text(e.Text()), RequestTask, step, trace.NoPoint}, b.my(g).n}
+		b.tasks[e.Task()] = task{opened{name: b.r.Text(e.Text()), kind: RequestTask, begin: step}, b.my(g).n}
 		return
 	}
 	delete(b.tasks, e.Task())
 	if len(b.p.Requests) < mostRequests {
-		b.p.Requests = append(b.p.Requests, Request{t.name, t.kind, t.g, t.begin, step, trace.NoPoint})
+		b.p.Requests = append(b.p.Requests, Request{Name: t.name, Kind: t.kind, G: t.g, Begin: t.begin, End: step, Proc: trace.NoPoint})
 	}
 }
 

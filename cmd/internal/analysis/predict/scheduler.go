@@ -20,7 +20,7 @@ type scheduler struct {
 	global []int32
 	queued int // goroutines that are ready, in all queues and places
 	rand   *rand.Rand
-	waking bool // a processor is being woken
+	waking bool  // a processor is being woken
 	from   int32 // the node with which that began
 	wakes  float64
 	slice  float64 // ns that a goroutine may run while others wait
