@@ -83,7 +83,7 @@ func (f *flagSet) interval(from, to *time.Duration) {
 // selection defines the flags that every build takes.
 func (f *flagSet) selection(verb string) {
 	f.goFlags = goFlagsOf(verb)
-	f.group("What to instrument (default: all packages of the main module)")
+	f.group("What to instrument (default: all packages of the main module; errgroup and singleflight of golang.org/x/sync)")
 	for _, s := range []struct{ name, usage string }{
 		{"include", "also instrument packages that match these `patterns`: import paths as the go command takes them (example.com/mod/...), std, all"},
 		{"exclude", "do not instrument packages that match these `patterns`"},

@@ -78,14 +78,14 @@ func lead(s *doc.Section, r *critpath.Result) {
 	}
 	waits := outside(r)
 	if waits > r.T/2 {
-		s.Say("It waits for something outside for %s of that, which no change of its procedures makes shorter.", measure.Percent(waits, r.T))
+		s.Say("For %s of that it waits for something outside, which no change of its procedures makes shorter.", measure.Percent(waits, r.T))
 		if len(r.Requests) > 0 {
 			s.Say("What it did meanwhile, such as %s, has paths of its own: qinst critical -requests.", r.Requests[0].Name)
 		}
 	}
 	switch {
 	case len(names) > 0:
-		s.Say("It becomes shorter by less work in %s: in brackets the share of the run that each is worth.", strings.Join(names, ", "))
+		s.Say("Less work in %s makes it shorter; in brackets is the share of the run that each is worth.", strings.Join(names, ", "))
 	case waits <= r.T/2:
 		s.Say("No procedure's own work is worth more than %.0f %% of the run.", 100*leadFrom)
 	}

@@ -120,11 +120,10 @@ func (f *gantt) lanes(p *graph.Program, r *critpath.Result) map[trace.GoID]int {
 	}
 	at := map[trace.GoID]int{}
 	add := func(l *lane) {
-		if id := p.Gs[l.g].ID; l.g >= 0 {
-			if _, has := at[id]; !has && len(f.Lanes) < mostLanes {
-				at[id] = len(f.Lanes)
-				f.Lanes = append(f.Lanes, l)
-			}
+		id := p.Gs[l.g].ID
+		if _, has := at[id]; !has && len(f.Lanes) < mostLanes {
+			at[id] = len(f.Lanes)
+			f.Lanes = append(f.Lanes, l)
 		}
 	}
 	for _, x := range r.Path {

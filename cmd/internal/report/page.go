@@ -262,8 +262,8 @@ func (pg *page) procedures() {
 	pg.entries(s, profile.KindProc, func(e *profile.Entry) int64 { return e.SelfNPT })
 }
 
-// mostRanked is from how many events on the path is not looked for without being asked: it needs them all in memory.
-const mostRanked = 30_000_000
+// mostRanked is from how many events on the path is not looked for without being asked, because it needs up to 200 bytes of memory for each.
+const mostRanked = 5_000_000
 
 // rankings says where processor time, normalized processor time, the critical path and worth disagree.
 func (pg *page) rankings() {

@@ -15,7 +15,7 @@ import (
 func Held(p *profile.Profile) (list []predict.Held) {
 	for i := range p.Objects {
 		if o := &p.Objects[i]; o.Lock() && o.HoldInterval != nil {
-			list = append(list, predict.Held{Name: o.Name, Ops: o.Ops, Counted: o.Degraded, Objects: o.Objects, Hold: o.Hold, Lo: o.HoldInterval[0], Most: o.HoldInterval[1]})
+			list = append(list, predict.Held{Name: o.Name, Ops: o.Ops, Counted: o.Degraded, Objects: o.Objects, Hold: o.Hold, Most: o.HoldInterval[1]})
 		}
 	}
 	return list
@@ -59,6 +59,9 @@ func help(r *predict.Result) string {
 			continue
 		}
 		gain := float64(r.Recorded.Replay) / float64(max(of.T, 1))
+		if gain >= little && of.Hi > r.Recorded.Replay {
+			return fmt.Sprintf("Whether more processors help is not known: twice as many take from %s to %s.", measure.Time(of.Lo), measure.Time(of.Hi))
+		}
 		if gain < little {
 			return fmt.Sprintf("More processors do not help: twice as many make it %.2f times as fast, and no number more than %.2f times.", gain, max(most, gain))
 		}

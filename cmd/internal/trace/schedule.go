@@ -214,10 +214,10 @@ func (m *model) goCreate(th *thread, kind uint64, arg uint32) {
 		path = p
 	}
 	g := m.createIn(th, id, seq, Event{To: state, arg: pc, By: by, aux: path})
-	if th.fired != 0 {
+	if th.fired != 0 && th.g == nil { // else the event of the timer's own goroutine was lost
 		m.emit(Event{Kind: Fired, G: id, Slot: g.slot, By: NoSlot, obj: th.fired, Thread: ThreadID(th.id)})
-		th.fired = 0
 	}
+	th.fired = 0
 	if kind == spec.EvGoCreateSyscall {
 		m.detach(th)
 		th.g, g.th = g, th

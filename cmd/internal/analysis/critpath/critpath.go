@@ -274,6 +274,21 @@ func (b *builder) onPath(i int, ns float64) {
 	}
 }
 
+// own calls f for the entries of the work of a step, of every kind, with how much of it is theirs.
+func (b *builder) own(step graph.StepID, f func(i int, ns float64)) {
+	for _, part := range b.p.PartsOf(step) {
+		for _, p := range b.portions(part.Context) {
+			f(p.self, p.share*float64(part.Ns))
+		}
+		for _, i := range b.seen(part.Context) {
+			f(i, float64(part.Ns))
+		}
+	}
+	for _, i := range b.holds.under(step) {
+		f(i, float64(b.p.Step(step).Work))
+	}
+}
+
 // weights adds up those of all pieces of work.
 func (b *builder) weights() {
 	for c := range replay.ContextID(b.r.Contexts.Len()) {
@@ -284,17 +299,7 @@ func (b *builder) weights() {
 		}
 	}
 	for s := range graph.StepID(b.p.Steps.Len()) {
-		for _, part := range b.p.PartsOf(s) {
-			for _, p := range b.portions(part.Context) {
-				b.sums[p.self].work += p.share * float64(part.Ns)
-			}
-			for _, i := range b.seen(part.Context) {
-				b.sums[i].work += float64(part.Ns)
-			}
-		}
-		for _, i := range b.holds.under(s) {
-			b.sums[i].work += float64(b.p.Step(s).Work)
-		}
+		b.own(s, func(i int, ns float64) { b.sums[i].work += ns })
 	}
 	add := func(i int, ns float64) {
 		b.sums[i].weighted += ns

@@ -17,6 +17,8 @@ type Requests struct {
 	Total int64  `json:"total_ns"`
 	P50   int64  `json:"p50_ns"`
 	P99   int64  `json:"p99_ns"`
+
+	proc trace.PointID // that was called, of handlers and tests; else NoPoint
 }
 
 // NewRequests lists the requests of a program, those first that took most time in all.
@@ -26,7 +28,7 @@ func NewRequests(p *graph.Program) *Result {
 		r.Notes = append(r.Notes, "found no requests: neither regions or tasks of runtime/trace, nor labels of runtime/pprof, nor traced calls of handlers of net/http or grpc, nor tests")
 	}
 	for _, q := range r.Requests {
-		if more := p.Untold(q.Name); more > 1.001 {
+		if more := p.Untold(q.proc); more > 1.001 {
 			r.Notes = append(r.Notes, fmt.Sprintf("%s: %d of about %.0f calls were traced, the others only counted", q.Name, q.Count, float64(q.Count)*more))
 		}
 	}
@@ -42,7 +44,7 @@ func requests(p *graph.Program) (list []Requests) {
 		if !ok {
 			k = len(list)
 			index[q.Name] = k
-			list, took = append(list, Requests{Name: q.Name, Kind: q.Kind}), append(took, nil)
+			list, took = append(list, Requests{Name: q.Name, Kind: q.Kind, proc: q.Proc}), append(took, nil)
 		}
 		n := max(1, int64(q.Iterations))
 		list[k].Count += int(n)

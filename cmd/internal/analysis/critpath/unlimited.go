@@ -16,34 +16,14 @@ func (b *builder) unlimited() {
 	}
 	run := predict.Simulate(b.p, predict.Options{Procs: max(len(b.p.Gs), 1), Policy: predict.Sharing, Keep: true, Order: true})
 	run.Marked(b.res.Procs, func(step graph.StepID) {
-		for _, part := range b.p.PartsOf(step) {
-			for _, p := range b.portions(part.Context) {
-				b.sums[p.self].marked += p.share * float64(part.Ns)
-			}
-			for _, i := range b.seen(part.Context) {
-				b.sums[i].marked += float64(part.Ns)
-			}
-		}
-		for _, i := range b.holds.under(step) {
-			b.sums[i].marked += float64(b.p.Step(step).Work)
-		}
+		b.own(step, func(i int, ns float64) { b.sums[i].marked += ns })
 	})
 	run.Slack(func(step graph.StepID, slack float64, delay bool) {
 		if delay {
 			b.slack(b.entry(b.delayOf(step)), slack)
 			return
 		}
-		for _, part := range b.p.PartsOf(step) {
-			for _, p := range b.portions(part.Context) {
-				b.slack(p.self, slack)
-			}
-			for _, i := range b.seen(part.Context) {
-				b.slack(i, slack)
-			}
-		}
-		for _, i := range b.holds.under(step) {
-			b.slack(i, slack)
-		}
+		b.own(step, func(i int, _ float64) { b.slack(i, slack) })
 	})
 }
 

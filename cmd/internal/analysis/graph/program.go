@@ -232,15 +232,13 @@ func (p *Program) Asked(name string) bool {
 	return name == "" || slices.ContainsFunc(p.Requests, func(q Request) bool { return q.Name == name })
 }
 
-// Untold returns how many requests of a name there were for each one that was traced, 1 or more: of calls that are many most are only counted.
-func (p *Program) Untold(name string) float64 {
-	for i := range p.Requests {
-		if q := &p.Requests[i]; q.Name == name && q.Proc != trace.NoPoint {
-			pt := &p.R.T.Points[q.Proc]
-			return max(1, float64(pt.Hits)/float64(max(pt.Traced, 1)))
-		}
+// Untold returns how many calls of a procedure there were for each one that was traced, 1 or more: where they are many most are only counted.
+func (p *Program) Untold(proc trace.PointID) float64 {
+	if proc == trace.NoPoint {
+		return 1
 	}
-	return 1
+	pt := &p.R.T.Points[proc]
+	return max(1, float64(pt.Hits)/float64(max(pt.Traced, 1)))
 }
 
 // Partly reports whether there are locks of which not all operations were seen.

@@ -10,10 +10,10 @@ import (
 
 // Held is what is known of how long the locks of a name were held, if not all operations on them were events.
 type Held struct {
-	Name           string
-	Ops, Counted   uint64 // operations, and those of them that were only counted
-	Objects        int
-	Hold, Lo, Most int64 // ns in all: as estimated, and a 95 % interval
+	Name         string
+	Ops, Counted uint64 // operations, and those of them that were only counted
+	Objects      int
+	Hold, Most   int64 // ns in all: as estimated, and the upper end of its 95 % interval
 }
 
 // contended is by how much longer a run may take because of locks of which it is not known who waits for whom: from what the program

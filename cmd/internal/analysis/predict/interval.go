@@ -147,9 +147,7 @@ const (
 func (r *runner) gains(o Options) (ns, off float64) {
 	n := min(mostGains, int(gainsSteps/float64(r.p.Steps.Len())))
 	if n < leastDraws {
-		plain := o
-		plain.Length, plain.Split, plain.Capped, plain.workers = nil, nil, nil, nil
-		return r.at(o.Procs, o.Policy).T - r.simulate(o).T, r.interval(plain)
+		return r.at(o.Procs, o.Policy).T - r.simulate(o).T, r.interval(Options{Procs: o.Procs, Policy: o.Policy})
 	}
 	still := o
 	if still.Policy == Go {

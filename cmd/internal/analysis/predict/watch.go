@@ -36,7 +36,7 @@ func newWatch(p *graph.Program, name string) *watch {
 	if len(w.of) == 0 {
 		return nil
 	}
-	w.untold = p.Untold(name)
+	w.untold = p.Untold(w.of[0].Proc)
 	return w
 }
 

@@ -83,7 +83,7 @@ func (w *pool) hire(p *graph.Program) *graph.Program {
 	return &more
 }
 
-// start starts the workers that the recorded run did not have, with the first one.
+// startMore starts the workers that the recorded run did not have, with the first one.
 func (s *sim) startMore(g int32) {
 	w := s.o.workers
 	if w == nil || g != w.all[0] || s.p.Gs[g].By < 0 {

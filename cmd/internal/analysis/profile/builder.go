@@ -295,8 +295,9 @@ func (b *builder) Wake(g *replay.G, w *replay.Wait, by replay.Waker, now trace.T
 }
 
 func (b *builder) Sync(_ *replay.G, ob *replay.Object, op trace.Operation, _ trace.Time) {
-	l := b.objects.lock(ob)
-	l.longestQueue = max(l.longestQueue, op.Queue)
+	if l := b.objects.lock(ob); replay.KindOf(b.r.T.Points[op.Point].Op) != replay.KindSemaphore { // whose number is an amount
+		l.longestQueue = max(l.longestQueue, op.Queue)
+	}
 }
 
 func (b *builder) Acquire(g *replay.G, ob *replay.Object, _ replay.Holder, h replay.Held, now trace.Time) {

@@ -207,6 +207,7 @@ const (
 	KindLock      = "lock"
 	KindChannel   = "channel"
 	KindWaitGroup = "wait group"
+	KindSemaphore = "semaphore"
 )
 
 // KindOf is the kind of object that has an operation.
@@ -217,7 +218,7 @@ func KindOf(op string) string {
 	case spec.OpAdd, spec.OpDone, spec.OpWait:
 		return KindWaitGroup
 	case spec.OpAcquire, spec.OpRelease:
-		return "semaphore"
+		return KindSemaphore
 	case spec.OpCondWait, spec.OpSignal, spec.OpBroadcast:
 		return "cond"
 	case spec.OpSend, spec.OpReceive, spec.OpClose:

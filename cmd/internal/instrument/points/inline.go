@@ -184,8 +184,8 @@ func (f *finder) inlinable(fn *Func) bool {
 // outside are the parameters of functions that package testing or net/http calls.
 var outside = []string{"(*testing.T)", "(*testing.B)", "(*testing.F)", "(net/http.ResponseWriter, *net/http.Request)"}
 
-// fromOutside reports whether fn is a test, a benchmark or a handler of requests, and no call of it is inlined here. What takes
-// its time is known by it, however small it is.
+// fromOutside reports whether fn is a test, a benchmark or a handler of requests, and no call of it is inlined here. It has a probe however
+// small it is, because requests and tests are named by it.
 func (f *finder) fromOutside(fn *Func) bool {
 	t, ok := f.Info.TypeOf(nameOf(fn.Node)).(*types.Signature)
 	if !ok || t.Results().Len() != 0 || f.Inlining.to[f.local(fn)] {

@@ -127,7 +127,7 @@ func (f *finder) skipFunc(fn *Func) SkipReason {
 	case f.Limits.Size > 0 && f.size(fn) < f.Limits.Size && !f.has(fn, verbProbe):
 		return Small
 	case f.inlinable(fn):
-		if fn.Forced = f.has(fn, verbProbe) || f.forces(fn); !fn.Forced {
+		if fn.Forced = f.has(fn, verbProbe) || f.forces(fn) || Synchronizes(f.Types.Path()); !fn.Forced {
 			return Inlinable
 		}
 	}
@@ -154,9 +154,6 @@ func Synchronizes(importPath string) bool {
 // of fn. It must be if a directive demands it, or if the loop waits for another
 // goroutine by spinning, because nothing else would account for that time.
 func (f *finder) forces(fn *Func) bool {
-	if Synchronizes(f.Types.Path()) {
-		return true
-	}
 	loops, told := 0, false
 	ast.Inspect(fn.Body, func(n ast.Node) bool {
 		switch n := n.(type) {

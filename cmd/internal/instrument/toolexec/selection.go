@@ -13,7 +13,7 @@ import (
 )
 
 // Selection selects the code to be instrumented. By default that is all code in the main module's
-// packages. Include and Exclude hold import path patterns as the go command understands them,
+// packages, and in those that [points.Synchronizes]. Include and Exclude hold import path patterns as the go command understands them,
 // "std" and "all" among them. If patterns of both in one selection match a package, exclusion
 // wins.
 type Selection struct {

@@ -31,10 +31,12 @@ func qinstSyncTrace(point uint32, obj, queue uintptr) {
 	// The word is read without the object's lock: it is as old as a load can be, and the
 	// number is there to show a crowd.
 	n := uintptr(0)
-	if queue >= qinstAmount {
+	switch {
+	case obj == 0: // the operation itself will panic
+	case queue >= qinstAmount:
 		n = queue - qinstAmount
 		qinstSize(gp, obj)
-	} else if queue != qinstNoQueue && obj != 0 {
+	case queue != qinstNoQueue:
 		n = uintptr(*(*uint32)(unsafe.Pointer(obj + queue>>8))&qinstQueueBits) >> (queue & 0xff)
 	}
 	qinstSyncPut(gp, point, obj, n)
