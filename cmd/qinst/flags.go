@@ -83,10 +83,10 @@ func (f *flagSet) interval(from, to *time.Duration) {
 // selection defines the flags that every build takes.
 func (f *flagSet) selection(verb string) {
 	f.goFlags = goFlagsOf(verb)
-	f.group("What to instrument (default: all packages of the main module; errgroup and singleflight of golang.org/x/sync)")
+	f.group("What to instrument (default: all packages of the main module)")
 	for _, s := range []struct{ name, usage string }{
 		{"include", "also instrument packages that match these `patterns`: import paths as the go command takes them (example.com/mod/...), std, all"},
-		{"exclude", "do not instrument packages that match these `patterns`"},
+		{"exclude", "do not instrument packages that match these `patterns`; without it errgroup and singleflight of golang.org/x/sync are instrumented, too"},
 		{"kinds", "insert only these `kinds` of probes: proc, call, loop, sync"},
 		{"size", "instrument only procedures with at least `n` SSA instructions"},
 		{"small", "only count procedures of fewer than `n` SSA instructions (0: none; default 40)"},
