@@ -71,7 +71,9 @@ const (
 // lead says what to change first.
 func lead(s *doc.Section, r *critpath.Result) {
 	var names []string
-	for _, e := range shown(r, len(r.Entries), critpath.KindProc) {
+	procs := shown(r, len(r.Entries), critpath.KindProc)
+	slices.SortStableFunc(procs, func(a, b *critpath.Entry) int { return cmp.Compare(b.Weighted, a.Weighted) })
+	for _, e := range procs {
 		if len(names) < leads && !system(e) && float64(e.Weighted) > leadFrom*float64(r.Replay) {
 			names = append(names, fmt.Sprintf("%s (%s)", measure.Visible(e.Name), measure.Percent(e.Weighted, r.Replay)))
 		}
@@ -88,6 +90,12 @@ func lead(s *doc.Section, r *critpath.Result) {
 		s.Say("Less work in %s makes it shorter; in brackets is the share of the run that each is worth.", strings.Join(names, ", "))
 	case waits <= r.T/2:
 		s.Say("No procedure's own work is worth more than %.0f %% of the run.", 100*leadFrom)
+	}
+	for _, e := range shown(r, len(r.Entries), critpath.KindSync) {
+		if float64(e.Weighted) > leadFrom*float64(r.Replay) && float64(e.Waited) > leadFrom*float64(r.T) {
+			s.Say("Less time under %s (%s) makes it shorter: goroutines waited %s for it.", measure.Visible(e.Name), measure.Percent(e.Weighted, r.Replay), measure.Time(e.Waited))
+			break
+		}
 	}
 }
 

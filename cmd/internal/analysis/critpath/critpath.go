@@ -52,7 +52,7 @@ const (
 	KindProc      = "proc"
 	KindWait      = "wait"
 	KindLoop      = "loop"
-	KindSync      = "sync" // work while a lock was held
+	KindSync      = "sync" // work and delays while a lock was held
 	KindGoroutine = "goroutine"
 	KindRegion    = "region"
 )
@@ -89,6 +89,8 @@ type Entry struct {
 	// most of all pieces. null: it has none, or the run is too long to tell.
 	Slack *[2]int64 `json:"slack_ns"`
 
+	Waited int64 `json:"waited_ns,omitempty"` // goroutines waited for it, all together; of locks
+
 	// Of requests: what goroutines of others did on their paths, and what is on those of the slowest hundredth.
 	Other int64 `json:"other_ns,omitempty"`
 	Tail  int64 `json:"tail_ns,omitempty"`
@@ -113,10 +115,12 @@ func New(p *graph.Program, o Options) *Result {
 	} else if procs == 0 {
 		procs = p.Procs
 	}
-	run := predict.Simulate(p, predict.Options{Procs: procs, Policy: o.Policy, Keep: true})
-	b := &builder{p: p, r: p.R, run: run, options: predict.Options{Procs: procs, Policy: o.Policy}, index: map[line]int{}}
-	b.res = &Result{Version: Version, Procs: procs, Policy: string(o.Policy), Replay: round(run.T), Events: p.R.Events, Operations: p.Operations, Off: p.Off, Doubts: p.Doubts, Notes: append([]string{}, p.Notes...)}
-	b.res.Run = run
+	run, policy := predict.SimulateWeighed(p, predict.Options{Procs: procs, Policy: o.Policy})
+	b := &builder{p: p, r: p.R, run: run, options: predict.Options{Procs: procs, Policy: policy}, index: map[line]int{}}
+	b.res = &Result{Version: Version, Procs: procs, Policy: string(policy), Replay: round(run.T), Events: p.R.Events, Operations: p.Operations, Off: p.Off, Doubts: p.Doubts, Notes: append([]string{}, p.Notes...)}
+	if b.res.Run = run; policy != o.Policy {
+		b.res.Notes = append(b.res.Notes, "if goroutines shared the processors evenly, the smallest change of this run would grow without bound: the computed run is one in which each keeps its processor until it waits (fifo)")
+	}
 	b.holds = newHolds(b)
 	b.res.Requests = requests(p)
 	if o.AsRun {
@@ -134,6 +138,7 @@ func New(p *graph.Program, o Options) *Result {
 		})
 	}
 	b.weights()
+	b.waits()
 	b.ties()
 	b.unlimited()
 	b.res.Agreement = b.agree()
@@ -218,6 +223,7 @@ func (b *builder) piece(s stretch, g int32) {
 		}
 		i := b.entry(line{KindWait, int64(s.cause)})
 		b.onPath(i, float64(s.to-s.from))
+		b.inHolds(s)
 		b.path.add(piece{s.from, s.to, id, i})
 		return
 	}
@@ -230,6 +236,11 @@ func (b *builder) piece(s stretch, g int32) {
 		b.path.add(piece{from, to, id, b.work(parts[k].Context, float64(to-from))})
 		to = from
 	}
+	b.inHolds(s)
+}
+
+// inHolds adds a stretch of the path to the locks and regions that its goroutine was in. Who waits for something keeps its locks meanwhile.
+func (b *builder) inHolds(s stretch) {
 	for _, i := range b.holds.under(s.step) {
 		b.onPath(i, float64(s.to-s.from))
 	}
@@ -306,6 +317,9 @@ func (b *builder) weights() {
 		b.sums[i].inclusive += ns
 	}
 	b.run.Weights(func(step graph.StepID, length, weight float64, delay bool) {
+		for _, i := range b.holds.under(step) {
+			add(i, length*weight)
+		}
 		if delay {
 			add(b.entry(b.delayOf(step)), length*weight)
 			return
@@ -322,9 +336,6 @@ func (b *builder) weights() {
 			for _, i := range b.seen(part.Context) {
 				add(i, ns)
 			}
-		}
-		for _, i := range b.holds.under(step) {
-			add(i, length*weight)
 		}
 	})
 	for i := range b.sums {

@@ -142,6 +142,54 @@ func TestHeld(t *testing.T) {
 	}
 }
 
+// TestSleepUnderLock: who sleeps, or waits for the network, keeps its locks meanwhile. That time is the lock's too, on the path and in changes of the hold.
+func TestSleepUnderLock(t *testing.T) {
+	t.Parallel()
+	b := tracetest.New(2)
+	lock, unlock := b.Object("main.mu", spec.OpLock), b.Object("main.mu", spec.OpUnlock)
+	const mu = 0x1000
+	g := b.Go(0, "runtime.main")
+	b.Start(g, 0)
+	b.Sync(g, lock, mu, 0)
+	h := b.Go(g, "main.other")
+	b.Start(h, 1)
+	b.At(ms).Wait(h, "sync.Mutex.Lock", mu, 0)
+	b.At(2*ms).Park(g, "sleep")
+	b.At(6*ms).Unpark(0, g)
+	b.Start(g, 0)
+	b.At(7*ms).Sync(g, unlock, mu, 0)
+	b.Unpark(g, h)
+	b.Wait(g, "sync.WaitGroup.Wait", 0, 0)
+	b.Start(h, 1)
+	b.Sync(h, lock, mu, 0)
+	b.At(8*ms).Sync(h, unlock, mu, 0)
+	b.Unpark(h, g)
+	b.End(h)
+	b.Start(g, 0)
+	b.At(10 * ms)
+	p := program(t, b.Trace())
+	r := critpath.New(p, critpath.Options{AsRun: true, Policy: predict.Sharing})
+	found := false
+	for i := range r.Entries {
+		if e := &r.Entries[i]; e.Kind == critpath.KindSync {
+			found = true
+			if got, want := [4]int64{e.Self / ms, e.Weighted / ms, e.Work / ms, e.Waited / ms}, [4]int64{8, 8, 4, 6}; got != want {
+				t.Errorf("found %v ms on the path, worth, worked and waited for, expected %v", got, want)
+			}
+		}
+	}
+	if !found {
+		t.Error("found no lock")
+	}
+	w, err := predict.ParseWhatIf("hold:main.mu=-50%")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a := predict.New(p, predict.Ask{Procs: []int{2}, Policy: predict.Sharing, WhatIf: []predict.WhatIf{w}}); a.WhatIf[0].T != 6*ms {
+		t.Errorf("with half the hold it takes %d ns, expected %d", a.WhatIf[0].T, 6*ms)
+	}
+}
+
 // TestPartition: the path of any run covers it without gaps, and entries partition it.
 func TestPartition(t *testing.T) {
 	t.Parallel()

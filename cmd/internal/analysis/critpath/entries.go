@@ -205,6 +205,22 @@ func (h *holds) set(b *builder, index map[string]int32, objects []graph.ObjectID
 	return n
 }
 
+// waits adds up how long goroutines waited for locks.
+func (b *builder) waits() {
+	for g := range b.p.Gs {
+		at := b.p.Gs[g].Created
+		for id := b.p.Gs[g].First; id != 0; id = b.p.Step(id).Next {
+			s := b.p.Step(id)
+			if s.Kind == graph.Take && s.Obj != 0 && b.p.Objects[s.Obj].Name != trace.NoPoint {
+				if i, ok := b.index[line{KindSync, int64(b.p.NamedBy(b.p.Objects[s.Obj].Name))}]; ok {
+					b.res.Entries[i].Waited += int64(s.At-at) - s.Work
+				}
+			}
+			at = s.At
+		}
+	}
+}
+
 // under are the entries of the locks and regions in which the work of a step was done.
 func (h *holds) under(s graph.StepID) []int {
 	if h.steps == nil {

@@ -110,7 +110,7 @@ func (b *builder) Create(g, by *replay.G, now trace.Time) {
 	m := b.my(g)
 	*m = mine{n: len(b.p.Gs), work: m.work[:0], index: m.index, open: m.open[:0], seen: now, idle: b.idleUntil(now), entered: trace.NoPoint, proc: -1, labels: b.labels(g)}
 	gr := Goroutine{ID: g.ID, By: -1, Created: now, Context: g.Base, System: g.System}
-	if by != nil && !g.System {
+	if by != nil {
 		gr.By = b.my(by).n
 		b.r.Settle(by, now)
 		b.step(by, now, Step{Kind: Start, Arg: uint32(m.n)})

@@ -143,6 +143,26 @@ func TestCycle(t *testing.T) {
 	}
 }
 
+// The collector's workers begin when somebody starts them, as others do: otherwise they would come from outside, at a time that no change of the
+// program moves, and so would whoever waits for them.
+func TestSystemGoroutine(t *testing.T) {
+	t.Parallel()
+	b := tracetest.New(2)
+	g := b.Go(0, "runtime.main")
+	b.Start(g, 0)
+	b.At(ms)
+	worker := b.Go(g, "runtime.gcBgMarkWorker")
+	b.Start(worker, 1)
+	b.At(2*ms).Park(worker, "GC worker (idle)")
+	b.At(3 * ms)
+	p := build(t, b)
+	for i := range p.Gs {
+		if g := &p.Gs[i]; g.ID == trace.GoID(worker) && g.By != 0 {
+			t.Errorf("the worker was started by %d, expected the goroutine that did", g.By)
+		}
+	}
+}
+
 // TestTimeline: all that goroutines worked is in the timeline, and so is how long they were ready.
 func TestTimeline(t *testing.T) {
 	t.Parallel()

@@ -231,7 +231,7 @@ func likely(p *graph.Program, policy Policy, w *watch) (list []WhatIf) {
 			}
 		}
 	} else {
-		run := Simulate(p, Options{Procs: p.Procs, Policy: policy, Keep: true})
+		run, _ := SimulateWeighed(p, Options{Procs: p.Procs, Policy: policy})
 		all = run.T
 		run.Weights(func(step graph.StepID, length, weight float64, delay bool) {
 			if !delay {

@@ -130,3 +130,30 @@ func comparePieces(t *testing.T, p program, procs int, policy predict.Policy, ch
 	}
 	return kinks
 }
+
+// TestSwing: where small changes would grow without bound, weights are those of list scheduling.
+func TestSwing(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(3, 4))
+	var gs [][]op
+	for g := range 12 {
+		var ops []op
+		for i := range 500 {
+			ops = append(ops, do(fmt.Sprintf("%d.%d", g, i), 1+r.Int64N(1e6)), sleep(1+r.Int64N(1e6)))
+		}
+		gs = append(gs, ops)
+	}
+	p := write(gs...)
+	o := predict.Options{Procs: 2, Policy: predict.Sharing, Keep: true}
+	swing := func(run *predict.Run) (all float64) {
+		run.Weights(func(_ graph.StepID, length, weight float64, _ bool) { all += math.Abs(length * weight) })
+		return all / run.T
+	}
+	if got := swing(predict.Simulate(p.Program, o)); got < 1e6 {
+		t.Fatalf("weights are worth %v times the run, expected a program of which they tell nothing", got)
+	}
+	run, policy := predict.SimulateWeighed(p.Program, o)
+	if got := swing(run); policy != predict.List || !near(got, 1) {
+		t.Errorf("under %s weights are worth %v times the run, expected 1 under %s", policy, got, predict.List)
+	}
+}

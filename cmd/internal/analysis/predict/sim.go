@@ -23,6 +23,8 @@ type Options struct {
 	Policy Policy
 	// Length gives the length of a step's work in ns; nil: what was recorded.
 	Length func(graph.StepID) float64
+	// Delayed gives what a delay for a timer, the network or the system is multiplied by; nil: by 1.
+	Delayed func(graph.StepID) float64
 	// Split are locks of which there are Parts each: who takes one gets the next of these, in turn.
 	Split map[graph.ObjectID]bool
 	Parts int
@@ -369,6 +371,9 @@ func (s *sim) take(g int32, step *graph.Step) bool {
 			return true
 		}
 		ns := s.o.watch.delay(s.gs[g].step, step, s.t.at)
+		if s.o.Delayed != nil && outside(step) {
+			ns *= s.o.Delayed(s.gs[g].step)
+		}
 		if ns == 0 {
 			return true
 		}
@@ -399,6 +404,12 @@ func (s *sim) take(g int32, step *graph.Step) bool {
 		}
 	}
 	return true
+}
+
+// outside reports whether a delay is one that the program asked for: for a timer, the network or the system.
+func outside(s *graph.Step) bool {
+	c := graph.Cause(s.Arg)
+	return s.Kind == graph.Delay && (c == graph.Timer || c == graph.Network || c == graph.Call)
 }
 
 // block notes that a goroutine waits.

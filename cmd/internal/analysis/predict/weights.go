@@ -1,6 +1,33 @@
 package predict
 
-import "qinst.dev/cmd/internal/analysis/graph"
+import (
+	"math"
+
+	"qinst.dev/cmd/internal/analysis/graph"
+)
+
+// mostSwing is how many times T weights may have together, of either sign, for any of them to mean something.
+const mostSwing = 3
+
+// SimulateWeighed simulates a run, keeps it, and returns the policy under which it ran: the one asked for, or List.
+//
+// Under even sharing a delay takes real time and work virtual time. Who begins to wait later by x while many goroutines share the processors, and
+// goes on while few do, makes x larger; after some thousand such waits the derivative is exact and tells nothing, because no change is small enough
+// for it. Under list scheduling each weight is 0 or 1.
+func SimulateWeighed(p *graph.Program, o Options) (*Run, Policy) {
+	o.Keep = true
+	run := Simulate(p, o)
+	if o.Policy != Sharing {
+		return run, o.Policy
+	}
+	swing := 0.
+	run.Weights(func(_ graph.StepID, length, weight float64, _ bool) { swing += math.Abs(length * weight) })
+	if swing <= mostSwing*run.T { // false of NaN
+		return run, o.Policy
+	}
+	o.Policy = List
+	return Simulate(p, o), List
+}
 
 // Weights calls f for each piece of work and each delay of a run, the last one first: its step, its length, and dT by the change of
 // that. A delay of step 0 is the time before a goroutine began that nobody is known to have started. The run must have been kept.

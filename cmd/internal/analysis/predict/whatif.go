@@ -173,7 +173,7 @@ func scaled(p *graph.Program, scale float64, in func(*graph.Share) bool) Options
 	}}
 }
 
-// held are the options of a run in which work under a lock takes w.scale as long.
+// held are the options of a run in which all that is done under a lock takes w.scale as long: work, and waits for what is outside.
 func held(p *graph.Program, w *WhatIf) (Options, bool) {
 	objects := w.objects(p)
 	under := map[graph.StepID]bool{}
@@ -195,11 +195,11 @@ func held(p *graph.Program, w *WhatIf) (Options, bool) {
 			}
 		}
 	}
-	return Options{Length: func(id graph.StepID) float64 {
-		if ns := float64(p.Step(id).Work); !under[id] {
-			return ns
-		} else {
-			return ns * w.scale
+	scale := func(id graph.StepID) float64 {
+		if under[id] {
+			return w.scale
 		}
-	}}, len(objects) > 0
+		return 1
+	}
+	return Options{Delayed: scale, Length: func(id graph.StepID) float64 { return scale(id) * float64(p.Step(id).Work) }}, len(objects) > 0
 }
