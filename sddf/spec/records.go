@@ -206,6 +206,10 @@ const FlagSummed = 1 << 11
 // of its object is not all.
 const FlagUnseen = 1 << 12
 
+// FlagPolls marks a function with a loop that ends when another goroutine wants it to: each iteration asks, by a channel or a context without waiting,
+// or by a variable that others write.
+const FlagPolls = 1 << 13
+
 // FlagTwice marks a procedure whose text stands twice, and that has no operations on synchronization
 // objects: the entries that its ledgers' slots have are those of activations without probes, unless all
 // hits are counted in line.

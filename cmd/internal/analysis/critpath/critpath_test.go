@@ -474,3 +474,63 @@ func TestBenchmark(t *testing.T) {
 		t.Errorf("found %+v, expected 100 iterations of 0.1 ms", q)
 	}
 }
+
+// TestTold: a goroutine that works until it is told to end determines nothing, whatever it did, and whoever waits for it then.
+func TestTold(t *testing.T) {
+	t.Parallel()
+	for _, polls := range []bool{true, false} {
+		b := tracetest.New(2)
+		lock, unlock := b.Object("main.mu", spec.OpLock), b.Object("main.mu", spec.OpUnlock)
+		index, parse := b.Proc("main.index"), b.Proc("main.parse")
+		if polls {
+			b.Polls(index)
+		}
+		main := b.Go(0, "runtime.main")
+		b.Start(main, 0)
+		g := b.Go(main, "main.index")
+		b.Start(g, 1)
+		b.Enter(g, index)
+		b.Enter(main, parse)
+		for i := range int64(9) {
+			b.At(i*10*ms+5*ms).Sync(g, lock, 0x1000, 0)
+			b.At(i*10*ms+6*ms).Sync(g, unlock, 0x1000, 0)
+		}
+		b.At(100 * ms)
+		b.Exit(main, parse)
+		b.Wait(main, "sync.WaitGroup.Wait", 0x2000, 0)
+		b.At(101 * ms)
+		b.Exit(g, index)
+		b.Unpark(g, main)
+		b.End(g)
+		b.Start(main, 0)
+		b.At(102 * ms)
+		p := program(t, b.Trace())
+		want := map[string]float64{"main.parse": 100, "main.index": 1, "[no procedure]": 1}
+		if !polls {
+			want = map[string]float64{"main.index": 101, "[no procedure]": 1}
+		}
+		for _, policy := range predict.Policies {
+			r := critpath.New(p, critpath.Options{Policy: policy, AsRun: true})
+			expect(t, string(policy)+": on the path", self(r, onPath), want)
+			if policy != predict.Go { // which has wake-ups
+				expect(t, string(policy)+": worth", self(r, weighted), want)
+			}
+		}
+		for change, shorter := range map[string]float64{"main.parse=-50%": 50, "main.parse=+50%": -50, "main.index=-50%": 0.5} {
+			if !polls {
+				continue
+			}
+			w, err := predict.ParseWhatIf(change)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, policy := range predict.Policies {
+				r := predict.New(p, predict.Ask{Procs: []int{2}, Policy: policy, WhatIf: []predict.WhatIf{w}})
+				const wakeUps = 20_000
+				if got, want := r.WhatIf[0].T, int64((102-shorter)*ms); got < want || got > want+wakeUps {
+					t.Errorf("%s, %s: it takes %d ns, expected %v ms", policy, change, got, 102-shorter)
+				}
+			}
+		}
+	}
+}

@@ -174,6 +174,9 @@ func place(id graph.StepID, worked bool) uint64 {
 func (w *walker) released(id graph.StepID, worked trace.Time) (piece stretch, by graph.StepID, left bool) {
 	s := w.p.Step(id)
 	switch {
+	case s.Until != 0 && w.p.Gs[w.owner[id]].Told == id && w.gives[s.Until] != 0: // what it did until it was told determines nothing
+		by = w.gives[s.Until]
+		return stretch{w.p.Step(by).At, s.At, id, true, graph.WakeUp}, by, false
 	case s.Kind == graph.Take && s.Arg != 0 && w.gives[s.Arg] != 0:
 		by = w.gives[s.Arg]
 		return stretch{w.p.Step(by).At, s.At, id, true, graph.WakeUp}, by, false

@@ -24,6 +24,7 @@ func Build(source trace.Source, o Options) (*Program, trace.Losses, error) {
 	r := replay.New(source, replay.Options{VirtualProcs: o.VirtualProcs})
 	b := &builder{r: r, virtual: o.VirtualProcs, p: &Program{R: r, Last: -1, Objects: []Object{{Name: trace.NoPoint}}, Tokens: 1, End: source.Wall()}, objects: map[trace.Address]ObjectID{}, timers: map[trace.Address]armed{}, tasks: map[uint64]task{}}
 	b.p.Steps.Add(Step{})
+	b.pollers = newPollers(r.T.Points)
 	losses, err := r.Run(b)
 	if err != nil {
 		return nil, losses, err
@@ -53,6 +54,9 @@ type builder struct {
 	worked   bool       // somebody did
 	cycle    uint32     // the token that a goroutine gave when it began or ended the collector's last cycle, 0: none
 	cycleAt  trace.Time // when that was
+
+	pollers pollers
+	waiting map[int]trace.Slot // the slots of goroutines that wait for others, if there are pollers
 }
 
 // armed is where a timer was set.
@@ -78,6 +82,11 @@ type mine struct {
 	open   []opened // requests
 	labels string   // with which it was started
 	did    ObjectID // its last operation was one on this that may end waits behind it
+
+	alone trace.Time // since when it has neither waited for others nor for what is outside, and the step in which it last did
+	since StepID
+	tells uint32 // the token that it gave with the wait that it is in, 0: none
+	told  told
 
 	entered trace.PointID // a procedure that it has entered, not yet counted in the context that this made; NoPoint: none
 }
@@ -108,7 +117,7 @@ func (b *builder) Create(g, by *replay.G, now trace.Time) {
 		b.gs = append(b.gs, mine{})
 	}
 	m := b.my(g)
-	*m = mine{n: len(b.p.Gs), work: m.work[:0], index: m.index, open: m.open[:0], seen: now, idle: b.idleUntil(now), entered: trace.NoPoint, proc: -1, labels: b.labels(g)}
+	*m = mine{n: len(b.p.Gs), work: m.work[:0], index: m.index, open: m.open[:0], seen: now, idle: b.idleUntil(now), entered: trace.NoPoint, alone: now, proc: -1, labels: b.labels(g)}
 	gr := Goroutine{ID: g.ID, By: -1, Created: now, Context: g.Base, System: g.System}
 	if by != nil {
 		gr.By = b.my(by).n
@@ -120,6 +129,18 @@ func (b *builder) Create(g, by *replay.G, now trace.Time) {
 
 // step ends a goroutine's work so far.
 func (b *builder) step(g *replay.G, now trace.Time, s Step) StepID {
+	if b.pollers.any() && (s.Kind == Give || s.Kind == Operate || s.Kind == End) {
+		b.mayBeTold(g, now)
+	}
+	id := b.add(g, now, s)
+	if outer := s.Kind == Delay && Cause(s.Arg) < Call; outer || s.Kind == Take && s.Obj != 0 {
+		m := b.my(g)
+		m.alone, m.since = now, id
+	}
+	return id
+}
+
+func (b *builder) add(g *replay.G, now trace.Time, s Step) StepID {
 	m := b.my(g)
 	b.count(g)
 	id := StepID(b.p.Steps.Len())
@@ -238,6 +259,10 @@ func (b *builder) Turn(g *replay.G, now trace.Time, to trace.State, keeps bool) 
 // Wait begins a wait. How it ends is known later.
 func (b *builder) Wait(g *replay.G) {
 	m, w := b.my(g), g.Wait
+	if b.pollers.any() {
+		b.waits(m.n, g.Slot)
+		m.tells = 0
+	}
 	id := b.step(g, w.Since, Step{Kind: Take, Obj: b.object(w.Object), Point: w.In})
 	obj, selects := b.p.Step(id).Obj, strings.HasPrefix(b.r.T.Reason(w.Reason), "select")
 	if obj == 0 && !selects || !selects && m.wait != 0 && m.waited == obj {
@@ -250,11 +275,17 @@ func (b *builder) Wait(g *replay.G) {
 // Wake ends it.
 func (b *builder) Wake(g *replay.G, w *replay.Wait, by replay.Waker, now trace.Time) {
 	m := b.my(g)
+	if b.pollers.any() {
+		if by.G != nil { // while g still waits
+			b.mayBeTold(by.G, now)
+		}
+		delete(b.waiting, m.n)
+	}
 	s := b.p.Step(m.last)
 	if s.Kind != Take {
 		return
 	}
-	s.At = now
+	s.At, m.alone = now, now
 	if s.Obj == 0 && w.Object != nil { // a select, which now knows its channel
 		s.Obj = b.object(w.Object)
 		if m.wait == m.last {
@@ -351,6 +382,7 @@ func (b *builder) End(g *replay.G, now trace.Time) {
 	b.unseen(m.wait, m.waited)
 	b.silent(m.give, m.gave)
 	b.step(g, now, Step{Kind: End})
+	b.tell(g, now)
 }
 
 // unseen records that there was no operation behind a step with an object.

@@ -19,6 +19,8 @@ type Program struct {
 	Objects []Object
 	Tokens  int // numbers of tokens are below it
 
+	Told map[uint32][]int32 // goroutines that the giver of a token tells to end; see [Step.Until]
+
 	// Requests are stretches of goroutines with a name, in the order of their ends.
 	Requests []Request
 	names    map[string]trace.PointID // the first operation of each name
@@ -44,6 +46,7 @@ type Goroutine struct {
 	Created trace.Time // as recorded
 	Context replay.ContextID
 	Done    ObjectID // the WaitGroup that its end is an operation on, 0: none
+	Told    StepID   // the last step that it takes until somebody tells it to end; 0: nobody does
 	System  bool
 }
 
@@ -82,6 +85,7 @@ type Step struct {
 	parts uint32        // first one, in Program.parts
 	n     uint32        // how many
 	Point trace.PointID // of the operation, or the innermost procedure of a wait
+	Until uint32        // a token: in the computed run the goroutine goes behind [Goroutine.Told] as soon as somebody has given it; 0: none
 	Kind  Kind
 	Op    Op
 	Proc  int16 // processor that the goroutine got at the end of a Ready, or had while it worked; -1: not known

@@ -40,8 +40,25 @@ func (q *queue) pop() entry {
 	e, last := h[0], len(h)-1
 	h[0] = h[last]
 	*q = h[:last]
-	h = *q
-	for i := 0; ; {
+	q.down(0)
+	return e
+}
+
+// remove takes one out that is not the first.
+func (q *queue) remove(i int) entry {
+	h := *q
+	e := h[i]
+	rest := append(h[:i:i], h[i+1:]...)
+	*q = (*q)[:0]
+	for _, x := range rest {
+		q.push(x)
+	}
+	return e
+}
+
+func (q *queue) down(i int) {
+	h := *q
+	for {
 		least := i
 		for k := 2*i + 1; k <= 2*i+2 && k < len(h); k++ {
 			if h.less(k, least) {
@@ -49,7 +66,7 @@ func (q *queue) pop() entry {
 			}
 		}
 		if least == i {
-			return e
+			return
 		}
 		h[i], h[least] = h[least], h[i]
 		i = least

@@ -61,6 +61,9 @@ func (c *scheduler) event(e entry, real bool) bool {
 	}
 	c.at = x.proc
 	if x.rest -= e.len; x.rest > 0 {
+		if x.spins {
+			c.s.run.Busy += e.len
+		}
 		c.s.log(node{len: e.len, from: x.from, step: x.step, g: e.g, at: c.s.t.at})
 		x.from = c.s.node
 		p := &c.procs[x.proc]
@@ -188,6 +191,11 @@ func (c *scheduler) run(g int32) {
 	x := &c.s.gs[g]
 	length := min(x.rest, max(c.procs[x.proc].until-c.s.t.at, 1))
 	c.s.work.push(entry{instant{c.s.v.at + length, 0}, length, g})
+}
+
+// spun is how much of its time at hand a goroutine that spins has had.
+func (c *scheduler) spun(x *simG, now float64) float64 {
+	return max(0, now-max(x.since, c.procs[x.proc].until-c.slice))
 }
 
 // lock takes a mutex, and reports whether it could.

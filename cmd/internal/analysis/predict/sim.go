@@ -108,13 +108,14 @@ type simG struct {
 	also    int32        // another one that waits for its token, and 1
 	at      int32        // node at which it began to wait
 	waits   bool
+	spins   bool // it keeps its processor until it is told to end
 	started bool
 
 	// Under policy Go:
 	proc  int32   // that it runs on
 	rest  float64 // of its step's work, once it has begun
 	again bool    // it has worked, and takes its step once more: it was woken for a lock that somebody else may take
-	since float64 // it has waited for that
+	since float64 // it has waited for that, or has spun
 }
 
 // Simulate runs a program.
@@ -247,6 +248,10 @@ func (s *sim) begin(g int32) {
 func (s *sim) wake(g int32) {
 	x := &s.gs[g]
 	x.waits = false
+	if x.spins { // it is told by nobody
+		x.spins = false
+		return
+	}
 	x.step = s.following(g, s.p.Step(x.step))
 	if s.o.Order {
 		s.wakeInOrder(g)
@@ -309,6 +314,9 @@ func (s *sim) works(g int32) bool {
 		s.sched.run(g)
 		return true
 	}
+	if s.skips(g, s.p.Step(x.step)) {
+		return false
+	}
 	length, d := float64(s.p.Step(x.step).Work), 0.
 	if s.o.Length != nil {
 		length = s.o.Length(x.step)
@@ -335,6 +343,12 @@ func (s *sim) steps(g int32) {
 	for x.step != 0 {
 		step := s.p.Step(x.step)
 		x.again = false
+		if s.goesOn(g, step) {
+			if x.spins {
+				return
+			}
+			break
+		}
 		if goes := s.take(g, step); s.over {
 			return
 		} else if !goes {
@@ -390,6 +404,9 @@ func (s *sim) take(g int32, step *graph.Step) bool {
 			g := w - 1
 			w = s.gs[g].also
 			s.wake(g)
+		}
+		if s.p.Told != nil {
+			s.tell(step.Arg)
 		}
 	case graph.Take:
 		if step.Arg == 0 {

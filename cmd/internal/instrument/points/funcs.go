@@ -78,6 +78,11 @@ func (n *namer) walk(node ast.Node) {
 		case *ast.GoStmt:
 			n.started[ast.Unparen(x.Call.Fun)] = true
 			n.walk(x.Call)
+		case *ast.CallExpr:
+			if lit := passedToGo(x); lit != nil {
+				n.handed[lit] = true
+			}
+			return true
 		case *ast.IfStmt:
 			n.ifStmt(x)
 		case *ast.ForStmt:

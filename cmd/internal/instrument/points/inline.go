@@ -170,7 +170,7 @@ func elide(name string) string {
 // program's main function, the literal of a go statement, tests, benchmarks and handlers may be small enough, but
 // are never inlined, because only the runtime and packages testing and net/http call them.
 func (f *finder) inlinable(fn *Func) bool {
-	if fn.Name == "main.main" || f.started[fn.Node] || f.fromOutside(fn) {
+	if fn.Name == "main.main" || f.starts(fn) || f.fromOutside(fn) {
 		return false
 	}
 	name := f.local(fn)
@@ -183,6 +183,22 @@ func (f *finder) inlinable(fn *Func) bool {
 
 // outside are the parameters of functions that package testing or net/http calls.
 var outside = []string{"(*testing.T)", "(*testing.B)", "(*testing.F)", "(net/http.ResponseWriter, *net/http.Request)"}
+
+// starts reports whether fn is a literal that a goroutine begins with: of a go statement, or passed to a method such as that of sync.WaitGroup. It has a
+// probe however small it is, because otherwise what the goroutine does would be its creator's.
+func (f *finder) starts(fn *Func) bool {
+	return f.started[fn.Node] || f.handed[fn.Node] && !f.Inlining.to[f.local(fn)]
+}
+
+// passedToGo returns the literal that a call passes to a method Go, nil if it does not.
+func passedToGo(c *ast.CallExpr) *ast.FuncLit {
+	sel, ok := ast.Unparen(c.Fun).(*ast.SelectorExpr)
+	if !ok || len(c.Args) != 1 || sel.Sel.Name != "Go" && sel.Sel.Name != "TryGo" {
+		return nil
+	}
+	lit, _ := ast.Unparen(c.Args[0]).(*ast.FuncLit)
+	return lit
+}
 
 // fromOutside reports whether fn is a test, a benchmark or a handler of requests, and no call of it is inlined here. It has a probe however
 // small it is, because requests and tests are named by it.

@@ -87,10 +87,8 @@ func (u *uses) calls(info *types.Info, fn *Func, n ast.Node, looped bool) {
 				u.started[callee] = true
 			}
 		case *ast.CallExpr:
-			if sel, ok := ast.Unparen(m.Fun).(*ast.SelectorExpr); ok && sel.Sel.Name == "Go" && len(m.Args) == 1 {
-				if lit, ok := ast.Unparen(m.Args[0]).(*ast.FuncLit); ok && u.literal[lit] != nil {
-					u.started[u.literal[lit]] = true
-				}
+			if lit := u.literal[passedToGo(m)]; lit != nil {
+				u.started[lit] = true
 			}
 			if callee := u.callee(info, m); callee != nil && !looped {
 				u.once[fn] = append(u.once[fn], callee)

@@ -192,6 +192,7 @@ func Find(p *Package) *Set {
 		f.set.Points[fn.Point].OneBody = fn.OneBody
 		f.chooseLoops(fn)
 	}
+	f.markPolls()
 	f.sumSmall()
 	f.set.Warnings = f.warnings()
 	f.set.CountInLine(true)
@@ -199,7 +200,7 @@ func Find(p *Package) *Set {
 }
 
 func newFinder(p *Package) *finder {
-	return &finder{Package: p, set: Set{Dynamic: map[uint32]Dynamic{}}, counted: map[types.Object]int{}, literals: map[*ast.FuncLit]*Func{}, started: map[ast.Node]bool{},
+	return &finder{Package: p, set: Set{Dynamic: map[uint32]Dynamic{}}, counted: map[types.Object]int{}, literals: map[*ast.FuncLit]*Func{}, started: map[ast.Node]bool{}, handed: map[ast.Node]bool{},
 		spins: spins{map[*ssa.Function]bool{}, bareFuncs(p)}, calms: map[*ssa.Function]bool{}}
 }
 
@@ -208,6 +209,7 @@ type finder struct {
 	set      Set
 	literals map[*ast.FuncLit]*Func
 	started  map[ast.Node]bool // literals that a go statement calls
+	handed   map[ast.Node]bool // literals that are passed to a method Go
 	ssa      map[ast.Node]*ssa.Function
 	spins    spins
 	calms    map[*ssa.Function]bool
@@ -275,6 +277,7 @@ func (p *Point) FlagNames() []string {
 		{spec.FlagSmall, "small: only counted"},
 		{spec.FlagSummed, "by its calls"},
 		{spec.FlagUnseen, "operation without a probe"},
+		{spec.FlagPolls, "others end a loop of it"},
 	} {
 		if p.Flags&f.bit != 0 {
 			names = append(names, f.name)

@@ -188,13 +188,16 @@ func (s *spins) rereads(n *natural, v ssa.Value, seen map[ssa.Value]bool) bool {
 			args := in.Call.Args
 			return len(args) == 0 || n.invariant(args[0], 0)
 		}
+		if n.ofContext(in) {
+			return true
+		}
 	case *ssa.Select:
 		for _, st := range in.States {
-			if !n.invariant(st.Chan, 0) {
+			if !n.invariant(st.Chan, 0) && !n.ofContext(st.Chan) {
 				return false
 			}
 		}
-		return true
+		return !in.Blocking
 	}
 	for _, op := range in.Operands(nil) {
 		if *op != nil && s.rereads(n, *op, seen) {

@@ -166,6 +166,9 @@ func (b *Builder) Loop(name string, spins bool) uint32 {
 	return i
 }
 
+// Polls says that a procedure has a loop that others end.
+func (b *Builder) Polls(proc uint32) { b.points[proc].flags |= spec.FlagPolls }
+
 // Count adds hits of a procedure that were counted but not traced.
 func (b *Builder) Count(proc uint32, hits uint64) { b.points[proc].hits += hits }
 

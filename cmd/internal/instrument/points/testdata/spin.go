@@ -28,7 +28,7 @@ func deepSet() bool { return flag.Load() != 0 } // want proc, call
 func counts() bool { total++; return flag.Load() != 0 } // want proc, call
 
 //go:noinline
-func waits(p *int32, c chan int) { // want proc
+func waits(p *int32, c chan int) { // want proc polls
 	for flag.Load() == 0 { // want loop spins "for flag.Load() == 0", call
 	}
 	for atomic.LoadInt32(p) == 0 { // want loop spins "for atomic.LoadInt32(p) == 0", call
@@ -53,7 +53,7 @@ func waits(p *int32, c chan int) { // want proc
 }
 
 //go:noinline
-func works(p *int32, list []*atomic.Int32, c chan int) { // want proc
+func works(p *int32, list []*atomic.Int32, c chan int) { // want proc polls
 	for flag.Load() == 0 { // want call, skip loop "short body"
 		total++
 	}
@@ -86,7 +86,7 @@ func adds(n int32) { // want func derived "p.adds", skip proc "inlinable"
 }
 
 // A function that waits is probed though the compiler would inline it.
-func spins() { // want proc forced
+func spins() { // want proc forced polls
 	for flag.Load() == 0 { // want loop spins "for flag.Load() == 0", call
 	}
 }

@@ -122,6 +122,7 @@ const (
 	qinstFlagSmall    = 512
 	qinstFlagSummed   = 2048
 	qinstFlagUnseen   = 4096
+	qinstFlagPolls    = 8192
 	qinstFlagTwice    = 1024
 	qinstUnitWord     = 2147483648
 	qinstNoTrips      = 18446744073709551615

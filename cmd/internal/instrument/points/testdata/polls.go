@@ -1,0 +1,125 @@
+// Package p: loops that somebody else ends.
+package p
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+type server struct {
+	mu      sync.Mutex
+	stopped bool
+	done    chan struct{}
+	flag    atomic.Bool
+	n       int
+}
+
+//go:noinline
+func crunch() { // want proc
+	for range 1000 { // want skip loop "short body"
+		total++
+	}
+}
+
+var total int
+
+//go:noinline
+func channel(done chan struct{}) { // want proc polls
+	for { // want loop "for"
+		select {
+		case <-done: // want sync receive weak "p.channel.done"
+			return
+		default: // want sync default "select"
+			crunch() // want call
+		}
+	}
+}
+
+//go:noinline
+func contexts(ctx context.Context) { // want proc polls
+	for ctx.Err() == nil { // want loop "for ctx.Err() == nil", call dynamic
+		crunch() // want call
+	}
+}
+
+//go:noinline
+func doneOf(ctx context.Context) { // want proc polls
+	for { // want loop "for"
+		select {
+		case <-ctx.Done(): // want call dynamic, sync receive weak "context.Context.Done()"
+			return
+		default: // want sync default "select"
+			crunch() // want call
+		}
+	}
+}
+
+//go:noinline
+func (s *server) atomics() { // want proc polls
+	for !s.flag.Load() { // want loop "for !s.flag.Load()", call
+		crunch() // want call
+	}
+}
+
+//go:noinline
+func (s *server) locked() { // want proc polls
+	for { // want loop "for"
+		s.mu.Lock() // want call, sync lock "p.(*server).mu"
+		stopped := s.stopped
+		s.mu.Unlock() // want call, sync unlock "p.(*server).mu"
+		if stopped {
+			return
+		}
+		crunch() // want call
+	}
+}
+
+// Those end by what they do themselves.
+
+//go:noinline
+func blocks(done, more chan struct{}) { // want proc
+	for { // want loop "for"
+		select { // want site select "select(p.blocks.done, p.blocks.more)"
+		case <-done: // want sync receive weak "p.blocks.done"
+			return
+		case <-more: // want sync receive weak "p.blocks.more"
+			crunch() // want call
+		}
+	}
+}
+
+//go:noinline
+func (s *server) own() { // want proc
+	for !s.stopped { // want loop "for !s.stopped"
+		crunch() // want call
+		s.n++
+		s.stopped = s.n > 10
+	}
+}
+
+//go:noinline
+func counted(list []int, until time.Time) { // want proc
+	for range list { // want loop "range list"
+		crunch() // want call
+	}
+}
+
+func small(flag *atomic.Bool) { // want func derived polls "p.small", skip proc "inlinable"
+	for !flag.Load() { // want skip call "inline"
+		crunch() // want skip call "inline"
+	}
+}
+
+//go:noinline
+func callsSmall(flag *atomic.Bool) { // want proc polls
+	small(flag) // want call
+}
+
+//go:noinline
+func handed(flag *atomic.Bool, group *sync.WaitGroup) { // want proc
+	group.Go(func() { // want call, sync add weak "p.handed.group", proc "p.handed.func1"
+		crunch() // want call
+	})
+}
