@@ -77,10 +77,15 @@ func (n *namer) walk(node ast.Node) {
 			n.literal(x)
 		case *ast.GoStmt:
 			n.started[ast.Unparen(x.Call.Fun)] = true
+			n.begin(x.Call.Fun)
 			n.walk(x.Call)
 		case *ast.CallExpr:
-			if lit := passedToGo(x); lit != nil {
-				n.handed[lit] = true
+			switch arg := passedToGo(x).(type) {
+			case nil:
+			case *ast.FuncLit:
+				n.handed[arg] = true
+			default:
+				n.begin(arg)
 			}
 			return true
 		case *ast.IfStmt:

@@ -184,20 +184,62 @@ func (f *finder) inlinable(fn *Func) bool {
 // outside are the parameters of functions that package testing or net/http calls.
 var outside = []string{"(*testing.T)", "(*testing.B)", "(*testing.F)", "(net/http.ResponseWriter, *net/http.Request)"}
 
-// starts reports whether fn is a literal that a goroutine begins with: of a go statement, or passed to a method such as that of sync.WaitGroup. It has a
-// probe however small it is, because otherwise what the goroutine does would be its creator's.
+// starts reports whether goroutines begin with fn: by a go statement, or by a method such as that of sync.WaitGroup. It has a probe however small it is,
+// because otherwise what the goroutine does would be its creator's. A declared function that is called as well is not taken for one: a probe
+// would keep it from being inlined there.
 func (f *finder) starts(fn *Func) bool {
-	return f.started[fn.Node] || f.handed[fn.Node] && !f.Inlining.to[f.local(fn)]
+	d, ok := fn.Node.(*ast.FuncDecl)
+	if !ok {
+		return f.started[fn.Node] || f.handed[fn.Node] && !f.Inlining.to[f.local(fn)]
+	}
+	obj := f.Info.Defs[d.Name]
+	return f.begins[obj] > 0 && f.begins[obj] == f.named[obj] && (!d.Name.IsExported() || f.Types.Name() == "main")
 }
 
-// passedToGo returns the literal that a call passes to a method Go, nil if it does not.
-func passedToGo(c *ast.CallExpr) *ast.FuncLit {
+// begin notes that a goroutine begins with a function of the package, if that is declared.
+func (f *finder) begin(fun ast.Expr) {
+	switch e := ast.Unparen(fun).(type) {
+	case *ast.IndexExpr:
+		fun = e.X
+	case *ast.IndexListExpr:
+		fun = e.X
+	}
+	if fn := f.function(fun); fn != nil {
+		f.begins[fn]++
+	}
+}
+
+// function returns the declared function that an expression names, nil if it does not.
+func (f *finder) function(e ast.Expr) types.Object {
+	id, ok := ast.Unparen(e).(*ast.Ident)
+	if sel, is := ast.Unparen(e).(*ast.SelectorExpr); is {
+		id, ok = sel.Sel, true
+	}
+	if !ok {
+		return nil
+	}
+	if fn, ok := f.Info.Uses[id].(*types.Func); ok {
+		return fn.Origin()
+	}
+	return nil
+}
+
+// countNames counts where the package names each declared function.
+func (f *finder) countNames() {
+	for _, obj := range f.Info.Uses {
+		if fn, ok := obj.(*types.Func); ok && fn.Pkg() == f.Types {
+			f.named[fn.Origin()]++
+		}
+	}
+}
+
+// passedToGo returns the function that a call passes to a method Go, nil if it does not.
+func passedToGo(c *ast.CallExpr) ast.Expr {
 	sel, ok := ast.Unparen(c.Fun).(*ast.SelectorExpr)
 	if !ok || len(c.Args) != 1 || sel.Sel.Name != "Go" && sel.Sel.Name != "TryGo" {
 		return nil
 	}
-	lit, _ := ast.Unparen(c.Args[0]).(*ast.FuncLit)
-	return lit
+	return ast.Unparen(c.Args[0])
 }
 
 // fromOutside reports whether fn is a test, a benchmark or a handler of requests, and no call of it is inlined here. It has a probe however

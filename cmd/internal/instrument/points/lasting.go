@@ -87,8 +87,8 @@ func (u *uses) calls(info *types.Info, fn *Func, n ast.Node, looped bool) {
 				u.started[callee] = true
 			}
 		case *ast.CallExpr:
-			if lit := u.literal[passedToGo(m)]; lit != nil {
-				u.started[lit] = true
+			if lit, ok := passedToGo(m).(*ast.FuncLit); ok && u.literal[lit] != nil {
+				u.started[u.literal[lit]] = true
 			}
 			if callee := u.callee(info, m); callee != nil && !looped {
 				u.once[fn] = append(u.once[fn], callee)

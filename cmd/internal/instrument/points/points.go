@@ -158,6 +158,7 @@ func Find(p *Package) *Set {
 	f.readDirectives()
 	f.nameFuncs()
 	f.renameFuncs()
+	f.countNames()
 	f.findClosures()
 	f.findWrappers()
 	f.findLasting()
@@ -201,6 +202,7 @@ func Find(p *Package) *Set {
 
 func newFinder(p *Package) *finder {
 	return &finder{Package: p, set: Set{Dynamic: map[uint32]Dynamic{}}, counted: map[types.Object]int{}, literals: map[*ast.FuncLit]*Func{}, started: map[ast.Node]bool{}, handed: map[ast.Node]bool{},
+		begins: map[types.Object]int{}, named: map[types.Object]int{},
 		spins: spins{map[*ssa.Function]bool{}, bareFuncs(p)}, calms: map[*ssa.Function]bool{}}
 }
 
@@ -208,8 +210,10 @@ type finder struct {
 	*Package
 	set      Set
 	literals map[*ast.FuncLit]*Func
-	started  map[ast.Node]bool // literals that a go statement calls
-	handed   map[ast.Node]bool // literals that are passed to a method Go
+	started  map[ast.Node]bool    // literals that a go statement calls
+	handed   map[ast.Node]bool    // literals that are passed to a method Go
+	begins   map[types.Object]int // goroutines that begin with a declared function, by statements and such calls
+	named    map[types.Object]int // where it is named
 	ssa      map[ast.Node]*ssa.Function
 	spins    spins
 	calms    map[*ssa.Function]bool

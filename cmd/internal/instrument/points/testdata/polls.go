@@ -116,10 +116,3 @@ func small(flag *atomic.Bool) { // want func derived polls "p.small", skip proc 
 func callsSmall(flag *atomic.Bool) { // want proc polls
 	small(flag) // want call
 }
-
-//go:noinline
-func handed(flag *atomic.Bool, group *sync.WaitGroup) { // want proc
-	group.Go(func() { // want call, sync add weak "p.handed.group", proc "p.handed.func1"
-		crunch() // want call
-	})
-}
