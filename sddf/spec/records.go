@@ -102,6 +102,7 @@ const (
 	EvTaskBegin       = 49
 	EvTaskEnd         = 50
 	EvSemaphore       = 51
+	EvLate            = 52
 )
 
 // Wake-up causes: the origin of a transition from waiting to runnable.
@@ -111,6 +112,13 @@ const (
 	CauseTimer     = 2
 	CauseGC        = 3
 	CauseScheduler = 4
+)
+
+// A timer that was late by LeastLate units of LateUnit ns or more has an event that says so.
+const (
+	LateUnit  = 1000
+	LeastLate = 10
+	MostLate  = 1<<24 - 1
 )
 
 // Stop reasons of a "go stop" event.
@@ -342,6 +350,8 @@ var Events = Layout{
 		variant(EvSemaphore, "semaphore", 2, "the running goroutine operates on a semaphore, and tells its size", []BitField{
 			arg("size", "", "of which goroutines acquire parts; 16777215: as much or more"),
 			{Name: "address", Word: 1, Width: AddressBits, Doc: "of the semaphore"}}),
+		variant(EvLate, "late", 1, "the timer was late that makes the goroutine of this thread's next \"go unpark\" runnable: no processor looked for it earlier", []BitField{
+			arg("by", "", "microseconds; 16777215: as many or more")}),
 		variant(EvTaskBegin, "task begin", 2, "the running goroutine begins a task of runtime/trace", []BitField{
 			arg("text", "", "its name, see \"text\" records"),
 			{Name: "task", Word: 1, Width: 64, Doc: "its number"}}),

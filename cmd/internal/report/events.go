@@ -132,6 +132,10 @@ func (l *lister) line(e *trace.Event) (*EventLine, error) {
 			line.What = "end"
 		case trace.Waiting:
 			line.Name = l.t.Reason(e.Wait().Reason)
+		case trace.Runnable:
+			if late := e.Late(); e.Cause == trace.WakeTimer && late > 0 {
+				line.Cause = fmt.Sprintf("timer, %s late", measure.Time(late))
+			}
 		}
 		line.Object = address(e.Woken())
 	case trace.Enter, trace.Exit:

@@ -151,6 +151,9 @@ func (e *Event) Wait() Waits { return Waits{ReasonID(e.arg), StackID(e.aux), Add
 // Proc is the processor on which G runs behind a Change to Running, but for one from OffCPU; -1: not known.
 func (e *Event) Proc() int { return int(e.aux) - 1 }
 
+// Late is by how many ns a timer was late that ended a wait, by a Change to Runnable: it was due earlier, and no processor looked.
+func (e *Event) Late() int64 { return int64(e.arg) }
+
 // Woken returns the object by which a Change ends a wait, if only the end of the wait determines
 // it, as in a select.
 func (e *Event) Woken() Address { return Address(e.obj) }

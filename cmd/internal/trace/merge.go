@@ -25,6 +25,7 @@ type thread struct {
 	p      int32  // its processor, -1 if none
 	stated bool   // p comes from a block's head: its "proc start" may still come
 	fired  uint64 // the timer that starts the goroutine of the next event; 0: none
+	late   uint64 // ns by which the timer of the next wake-up was late
 	waitG  GoID   // held until this goroutine changes
 	waitP  int32  // held until this processor changes
 	seenIn bool

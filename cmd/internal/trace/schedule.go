@@ -94,6 +94,8 @@ func (m *model) schedule(th *thread, kind uint64, arg uint32) {
 	switch kind {
 	case spec.EvGoCreate, spec.EvGoCreateSyscall:
 		m.goCreate(th, kind, arg)
+	case spec.EvLate:
+		th.late = uint64(arg) * spec.LateUnit
 	case spec.EvFired:
 		th.fired, _ = object(th.arg(1))
 	case spec.EvGoStart:
@@ -303,6 +305,8 @@ func (m *model) goSwitch(th *thread, ends uint32) {
 }
 
 func (m *model) goUnpark(th *thread, cause uint32, obj uint64) {
+	late := th.late
+	th.late = 0
 	g := m.target(th, Waiting)
 	if g == nil {
 		return
@@ -315,7 +319,7 @@ func (m *model) goUnpark(th *thread, cause uint32, obj uint64) {
 	if c == ByCode && th.g != nil {
 		by = th.g.slot
 	}
-	m.step(th, g, Event{To: Runnable, Cause: c, By: by, obj: obj})
+	m.step(th, g, Event{To: Runnable, Cause: c, By: by, arg: late, obj: obj})
 }
 
 // change brings g into a state and emits each step. It inserts repaired steps if the direct one

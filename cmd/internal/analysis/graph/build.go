@@ -48,6 +48,7 @@ type builder struct {
 
 	idle     int64      // ns so far in which a processor of the scheduler had nothing to do
 	idleAt   trace.Time // up to here
+	idleFrom trace.Time // since when one has been idle, if one is
 	busy     int        // processors in use since then
 	operator *replay.G  // of the operation at hand; nil: the runtime operates for a goroutine
 	amount   int64      // of the operation at hand, on a semaphore
@@ -83,6 +84,8 @@ type mine struct {
 	labels string   // with which it was started
 	did    ObjectID // its last operation was one on this that may end waits behind it
 
+	holds []hold
+
 	alone trace.Time // since when it has neither waited for others nor for what is outside, and the step in which it last did
 	since StepID
 	tells uint32 // the token that it gave with the wait that it is in, 0: none
@@ -117,7 +120,7 @@ func (b *builder) Create(g, by *replay.G, now trace.Time) {
 		b.gs = append(b.gs, mine{})
 	}
 	m := b.my(g)
-	*m = mine{n: len(b.p.Gs), work: m.work[:0], index: m.index, open: m.open[:0], seen: now, idle: b.idleUntil(now), entered: trace.NoPoint, alone: now, proc: -1, labels: b.labels(g)}
+	*m = mine{n: len(b.p.Gs), work: m.work[:0], index: m.index, open: m.open[:0], holds: m.holds[:0], seen: now, idle: b.idleUntil(now), entered: trace.NoPoint, alone: now, proc: -1, labels: b.labels(g)}
 	gr := Goroutine{ID: g.ID, By: -1, Created: now, Context: g.Base, System: g.System}
 	if by != nil {
 		gr.By = b.my(by).n
@@ -219,6 +222,9 @@ func (b *builder) Turn(g *replay.G, now trace.Time, to trace.State, keeps bool) 
 		b.idleUntil(now)
 		if b.busy++; was {
 			b.busy -= 2
+			if b.busy == b.procs()-1 {
+				b.idleFrom = now
+			}
 		}
 		if was && b.virtual > 0 { // what it does behind that is no wait yet
 			b.step(g, now, Step{Kind: Delay, Arg: uint32(Unknown)})
@@ -294,7 +300,8 @@ func (b *builder) Wake(g *replay.G, w *replay.Wait, by replay.Waker, now trace.T
 	}
 	obj := s.Obj
 	if by.G == nil {
-		s.Kind, s.Wait, s.Arg = Delay, int64(now-w.Since), uint32(causeOf(by.Cause))
+		s.At -= b.late(by, w, now)
+		s.Kind, s.Wait, s.Arg = Delay, int64(s.At-w.Since), uint32(causeOf(by.Cause))
 		return
 	}
 	token := uint32(b.p.Tokens)
@@ -305,6 +312,15 @@ func (b *builder) Wake(g *replay.G, w *replay.Wait, by replay.Waker, now trace.T
 		b.silent(y.give, y.gave)
 		y.give, y.gave = id, obj
 	}
+}
+
+// late is how long before it was woken a goroutine could have run, had a processor been idle: its timer was due, and all were working.
+func (b *builder) late(by replay.Waker, w *replay.Wait, now trace.Time) trace.Time {
+	late := trace.Time(by.Late)
+	if b.busy < b.procs() { // the system was late
+		late -= min(late, now-b.idleFrom)
+	}
+	return min(late, now-w.Since)
 }
 
 func causeOf(c trace.Cause) Cause {
@@ -388,7 +404,7 @@ func (b *builder) End(g *replay.G, now trace.Time) {
 // unseen records that there was no operation behind a step with an object.
 func (b *builder) unseen(s StepID, id ObjectID) {
 	if s != 0 {
-		b.p.Objects[id].unfit = true
+		b.p.Objects[id].missed++
 	}
 }
 
@@ -435,7 +451,7 @@ func (b *builder) Sync(g *replay.G, ob *replay.Object, op trace.Operation, now t
 	b.r.Settle(g, now)
 	id, p := b.object(ob), &b.r.T.Points[op.Point]
 	o := &b.p.Objects[id]
-	if p.Degraded() > 0 || p.Flags&spec.FlagUnseen != 0 {
+	if p.Flags&spec.FlagUnseen != 0 || p.Degraded() > 0 && (replay.KindOf(p.Op) != replay.KindLock || !few(p)) {
 		o.unfit = true
 	}
 	if g.HasToken() {
@@ -459,29 +475,41 @@ func (b *builder) Sync(g *replay.G, ob *replay.Object, op trace.Operation, now t
 
 // Acquire makes the step of an operation that takes a lock.
 func (b *builder) Acquire(g *replay.G, ob *replay.Object, _ replay.Holder, held replay.Held, now trace.Time) {
-	op := Lock
+	id, op := b.object(ob), Lock
 	if b.r.Shared(held.Point) {
 		op = RLock
 	}
-	b.operate(g, b.object(ob), op, held.Point, now)
+	m := b.my(g)
+	if op == Lock && m.holding(id) >= 0 { // nobody saw it give the lock back
+		b.giveBack(g, id, held.Point, now)
+	}
+	m.holds = append(m.holds, hold{id, op})
+	b.operate(g, id, op, held.Point, now)
 }
 
 // Release makes that of one that gives it back, by whom it may.
 func (b *builder) Release(g *replay.G, ob *replay.Object, held int, how replay.Release, now trace.Time) {
-	id := b.object(ob)
-	if how != replay.Unlocked || held < 0 {
-		b.p.Objects[id].unfit = true
-		return
+	id, by, point := b.object(ob), g, trace.NoPoint
+	if held >= 0 {
+		point = g.Held[held].Point
 	}
-	op, by := Unlock, g
-	if b.r.Shared(g.Held[held].Point) {
-		op = RUnlock
+	if how != replay.Unlocked {
+		b.giveBack(g, id, point, now)
+		return
 	}
 	if b.operator != nil {
 		by = b.operator
 	}
+	op := b.my(by).gives(id)
+	if op == NoOp && by != g && held >= 0 && !b.r.Shared(point) { // a mutex that another one had taken
+		op = b.my(g).gives(id)
+	}
+	if op == NoOp { // nobody saw it take the lock
+		b.p.Objects[id].missed++
+		return
+	}
 	b.r.Settle(by, now)
-	b.operate(by, id, op, g.Held[held].Point, now)
+	b.operate(by, id, op, point, now)
 }
 
 // waits and gives report whether an operation may wait, and whether it stands before what it ends waits with.
@@ -559,7 +587,8 @@ func (b *builder) finish() {
 	b.groups()
 	for i := range b.p.Objects {
 		o := &b.p.Objects[i]
-		o.Free = i > 0 && !o.unfit && (!o.silent || o.goes) && o.agrees()
+		o.Free = i > 0 && o.complete()
+		o.Ticks = o.Name != trace.NoPoint && b.r.T.Points[o.Name].Name == "time.(*Ticker).C" && o.ops[Send] == 0
 		if o.full && !o.told {
 			o.Cap = o.queue
 		}
@@ -704,7 +733,7 @@ func (b *builder) notes(losses *trace.Losses) {
 // agrees reports whether operations are of one kind of object, and as many as that needs.
 func (o *Object) agrees() bool {
 	n := &o.ops
-	locks := n[Lock] + n[Unlock] + n[RLock] + n[RUnlock]
+	locks := o.locks()
 	channels := n[Send] + n[Receive] + n[Close]
 	groups := n[Add] + n[Done] + n[Join]
 	semaphores := n[Acquire] + n[Release]

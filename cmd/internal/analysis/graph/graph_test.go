@@ -238,3 +238,93 @@ func TestDoubts(t *testing.T) {
 		}
 	}
 }
+
+// TestLate: of a wait for a timer only the time until that was due is a delay on any machine. Behind it the goroutine waited for a processor, if none was
+// idle; if one was, the system was late.
+func TestLate(t *testing.T) {
+	t.Parallel()
+	for _, busy := range []bool{true, false} {
+		b := tracetest.New(1)
+		g := b.Go(0, "runtime.main")
+		b.Start(g, 0)
+		h := b.Go(g, "main.hog")
+		b.At(ms).Park(g, "sleep")
+		b.Start(h, 0)
+		if !busy {
+			b.At(2*ms).Park(h, "sleep")
+		}
+		b.At(20*ms).UnparkLate(g, 9*ms)
+		if busy {
+			b.Yield(h)
+		}
+		b.Start(g, 0)
+		b.At(21 * ms)
+		p := build(t, b)
+		var delay, ready int64
+		at := p.Gs[0].Created
+		for id := p.Gs[0].First; id != 0; id = p.Step(id).Next {
+			s := p.Step(id)
+			switch {
+			case s.Kind == graph.Delay && graph.Cause(s.Arg) == graph.Timer:
+				delay = s.Wait
+			case s.Kind == graph.Ready:
+				ready = max(ready, int64(s.At-at)-s.Work)
+			}
+			at = s.At
+		}
+		want := [2]int64{10 * ms, 9 * ms}
+		if !busy {
+			want = [2]int64{19 * ms, 0}
+		}
+		if got := [2]int64{delay, ready}; got != want {
+			t.Errorf("busy %v: found a delay of %d ns and %d ns ready, expected %v", busy, delay, ready, want)
+		}
+	}
+}
+
+// TestMissed: a few operations of a lock that have no event do not give up the rest; each goroutine gives back what it took.
+func TestMissed(t *testing.T) {
+	t.Parallel()
+	for _, missed := range []int{0, 1, 20} {
+		b := tracetest.New(2)
+		g := b.Go(0, "runtime.main")
+		b.Start(g, 0)
+		h := b.Go(g, "main.other")
+		b.Start(h, 1)
+		lock, unlock := b.Object("main.mu", spec.OpLock), b.Object("main.mu", spec.OpUnlock)
+		for i := range 100 {
+			g := []tracetest.G{g, h}[i%2]
+			b.At(b.Now() + 10)
+			b.Sync(g, lock, 0x1000, 0)
+			if i%4 == 0 && i/4 < missed {
+				b.Count(unlock, 1)
+				continue
+			}
+			b.At(b.Now() + 10)
+			b.Sync(g, unlock, 0x1000, 0)
+		}
+		b.At(b.Now() + 10)
+		p := build(t, b)
+		list := named(p, "main.mu")
+		if len(list) != 1 || list[0].Free != (missed <= 1) {
+			t.Errorf("%d missed: found %+v", missed, list)
+		}
+		for i := range p.Gs {
+			held := 0
+			for id := p.Gs[i].First; id != 0; id = p.Step(id).Next {
+				switch p.Step(id).Op {
+				case graph.Lock:
+					held++
+				case graph.Unlock:
+					held--
+				}
+				if held < 0 || held > 1 {
+					t.Fatalf("%d missed: goroutine %d has the lock %d times", missed, p.Gs[i].ID, held)
+				}
+			}
+			if held != 0 {
+				t.Errorf("%d missed: goroutine %d keeps the lock", missed, p.Gs[i].ID)
+			}
+		}
+	}
+}

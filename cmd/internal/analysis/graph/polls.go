@@ -96,17 +96,7 @@ func (b *builder) tells(h *mine) uint32 {
 	}
 	h.tells = uint32(b.p.Tokens)
 	b.p.Tokens++
-	// Steps of a goroutine are in the order of their numbers. So the wait gets the new one.
-	id := StepID(b.p.Steps.Len())
-	take := *b.p.Step(h.last)
-	take.Work, take.n = 0, 0
-	give := b.p.Step(h.last)
-	*give = Step{At: give.At, Work: give.Work, parts: give.parts, n: give.n, Proc: give.Proc, Kind: Give, Arg: h.tells, Next: id}
-	b.p.Steps.Add(take)
-	if h.wait == h.last {
-		h.wait = id
-	}
-	h.last = id
+	b.before(h, Step{Kind: Give, Arg: h.tells})
 	return h.tells
 }
 

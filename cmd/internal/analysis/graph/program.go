@@ -157,10 +157,12 @@ type Object struct {
 	Address trace.Address
 	Name    trace.PointID // the operation whose name it has, NoPoint if none was seen
 	Free    bool          // operations decide who waits; else tokens
+	Ticks   bool          // a [time.Ticker]'s channel: its values come when they came, whatever was done with the one before
 	Cap     int           // of a channel or semaphore, -1: unlimited as far as is known
 
 	ops    [NumOps]int64
-	unfit  bool     // an operation was not seen
+	unfit  bool     // operations were not seen
+	missed int64    // so many: a few of those of a lock
 	told   bool     // its capacity is that of an event
 	silent bool     // a wait for it ended without one
 	goes   bool     // a WaitGroup whose goroutines its method Go starts
@@ -168,6 +170,9 @@ type Object struct {
 	queue  int      // longest that was seen
 	full   bool     // a sender waited
 }
+
+// Shared reports whether it is a lock that several goroutines may read by.
+func (o *Object) Shared() bool { return o.ops[RLock] > 0 }
 
 // Part is a part of a step's work, in one context.
 type Part struct {

@@ -3,7 +3,7 @@ package predict
 import (
 	"cmp"
 	"math"
-	"math/rand/v2"
+	"math/bits"
 	"slices"
 
 	"qinst.dev/cmd/internal/analysis/graph"
@@ -102,17 +102,26 @@ func split(list []int64) (parts [][]int64) {
 	return append(parts, list[from:])
 }
 
-// lengths draws a step's length for each call.
+// lengths draws the lengths of steps: by their numbers, so that a step has the same one in two runs that take them in different orders.
 func (d *drawn) lengths(p *graph.Program, seed uint64) func(graph.StepID) float64 {
-	r := rand.New(rand.NewPCG(seed, 2))
+	first := scatter(seed + 1)
 	return func(id graph.StepID) float64 {
 		c := d.of[id]
 		if c == 0 {
 			return float64(p.Step(id).Work)
 		}
 		list := d.classes[c-1]
-		return float64(list[r.IntN(len(list))])
+		at, _ := bits.Mul64(scatter(first^uint64(id)), uint64(len(list)))
+		return float64(list[at])
 	}
+}
+
+// scatter is a number that looks drawn by chance and is always the same for x: the output function of the generator SplitMix64.
+func scatter(x uint64) uint64 {
+	x += 0x9e3779b97f4a7c15
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
 }
 
 const (

@@ -61,7 +61,8 @@ func (s *sim) operate(g int32, step *graph.Step) bool {
 	if step.Op == graph.Send || step.Op == graph.Receive {
 		s.ordered(o, step)
 	}
-	if s.sched != nil && o.readers == 0 && step.Op == graph.Lock {
+	barging := s.sched != nil && !s.p.Objects[step.Obj].Shared() // who takes a mutex that others read by waits in turn
+	if barging && step.Op == graph.Lock {
 		return s.sched.lock(o, g)
 	}
 	switch step.Op {
@@ -73,7 +74,7 @@ func (s *sim) operate(g int32, step *graph.Step) bool {
 		}
 		s.granted(o, step.Op)
 	case graph.Unlock:
-		if s.sched != nil {
+		if barging {
 			s.sched.unlock(o)
 			break
 		}

@@ -5,6 +5,7 @@ import (
 
 	"qinst.dev/cmd/internal/analysis/graph"
 	"qinst.dev/cmd/internal/analysis/predict"
+	"qinst.dev/cmd/internal/trace"
 )
 
 // TestSemaphore: who wants much is not overtaken by who wants little. Of a size of 3 the first takes 2, the second waits for 2, and the third for 1 behind it.
@@ -30,5 +31,26 @@ func TestSemaphore(t *testing.T) {
 	}
 	if r := predict.Simulate(p.Program, predict.Options{Procs: 3, Policy: predict.Sharing, Capped: all, Cap: 2}); !near(r.T, 25) {
 		t.Errorf("with a size of 2 it takes %v, expected 25", r.T)
+	}
+}
+
+// TestTicks: a ticker's values come when they came, whatever was done in between, and one that came meanwhile is there at once.
+func TestTicks(t *testing.T) {
+	t.Parallel()
+	var ops []op
+	for i := range int64(5) {
+		ops = append(ops, op{step: graph.Step{Kind: graph.Delay, Wait: 7, At: trace.Time(10 * (i + 1))}, obj: "ticks"}, do("send", 3))
+	}
+	p := write(ops)
+	for i := range p.Objects {
+		p.Objects[i].Ticks = i > 0
+	}
+	for scale, want := range map[float64]float64{1: 53, 0: 50, 5: 10 + 5*15} {
+		for _, policy := range predict.Policies {
+			r := predict.Simulate(p.Program, predict.Options{Procs: 1, Policy: policy, Length: func(id graph.StepID) float64 { return scale * float64(p.Step(id).Work) }})
+			if !near(r.T, want) {
+				t.Errorf("%s, work %v times as long: it takes %v, expected %v", policy, scale, r.T, want)
+			}
+		}
 	}
 }

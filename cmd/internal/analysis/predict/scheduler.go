@@ -1,15 +1,17 @@
 package predict
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
 
 	"qinst.dev/cmd/internal/analysis/graph"
 )
 
-// scheduler is Go's, as far as it decides who runs. Each processor has a queue of its own, and a place for the goroutine that was made ready last, which is next.
+// scheduler is Go's, as far as it decides who runs. Each processor has a queue of its own, and a place for the goroutine that was made ready last, which
+// is next. Before any of these come goroutines whose timers are due, because processors look for those when they look for a goroutine.
 // A processor with nothing to do takes from a queue for all, then half of another one's queue, which is chosen at random. One that is idle is
-// woken when a goroutine becomes ready, one at a time; that takes a while. Who has run for 10 ms goes to the end of the queue for all if anybody waits.
+// woken when a goroutine becomes ready, one at a time; that takes a while. Who has run for 10 to 20 ms goes to the end of the queue for all if anybody waits.
 //
 // A mutex that is given back is nobody's: the goroutine that is woken for it may find it taken, and then waits as the first one. When it has waited
 // for more than a millisecond it gets the mutex when that is next given back.
@@ -18,29 +20,34 @@ type scheduler struct {
 	procs  []processor
 	at     int32 // the processor on which something happens, -1: none
 	global []int32
-	queued int // goroutines that are ready, in all queues and places
+	due    []int32 // their timers are due: the next processor that looks for a goroutine runs them first
+	timer  bool    // what happens is the end of a timer
+	queued int     // goroutines that are ready, in all queues and places
 	rand   *rand.Rand
 	waking bool  // a processor is being woken
 	from   int32 // the node with which that began
 	wakes  float64
-	slice  float64 // ns that a goroutine may run while others wait
+	tick   float64 // ns after which the runtime's monitor looks at the processors again
+	phase  float64 // when it looks first
 }
 
 type processor struct {
 	g     int32 // that it runs, -1: none
 	next  int32 // -1: none
 	queue []int32
-	until float64 // of the goroutine's time
+	since float64 // the goroutine's time began,
+	until float64 // and ends
 }
 
 const (
-	sliceNS    = 10e6
-	mostSlices = 1e6 // of a run: beyond that they are longer, because files may say that a run took years
-	starveNS   = 1e6
+	tickNS    = 10.1e6 // 10 ms, and a wake-up by the system
+	mostTicks = 2e6    // of a run: beyond that they are longer, because files may say that a run took years
+	starveNS  = 1e6
 )
 
 func newScheduler(s *sim) *scheduler {
-	c := &scheduler{s: s, procs: make([]processor, min(int(s.procs), max(len(s.gs), 1))), at: -1, rand: rand.New(rand.NewPCG(s.o.Seed, 1)), wakes: float64(s.p.WakeUp), slice: max(sliceNS, float64(s.p.End)/mostSlices)}
+	c := &scheduler{s: s, procs: make([]processor, min(int(s.procs), max(len(s.gs), 1))), at: -1, rand: rand.New(rand.NewPCG(s.o.Seed, 1)), wakes: float64(s.p.WakeUp), tick: max(tickNS, float64(s.p.End)/mostTicks)}
+	c.phase = c.rand.Float64() * c.tick
 
 	for i := range c.procs {
 		c.procs[i] = processor{g: -1, next: -1}
@@ -56,7 +63,8 @@ func (c *scheduler) event(e entry, real bool) bool {
 	}
 	x := &c.s.gs[e.g]
 	if real {
-		c.at = -1
+		step := c.s.p.Step(x.step)
+		c.at, c.timer = -1, step.Kind == graph.Delay && graph.Cause(step.Arg) == graph.Timer
 		return false
 	}
 	c.at = x.proc
@@ -68,7 +76,7 @@ func (c *scheduler) event(e entry, real bool) bool {
 		x.from = c.s.node
 		p := &c.procs[x.proc]
 		if c.queued == 0 {
-			p.until = c.s.t.at + c.slice
+			p.since, p.until = c.s.t.at, c.over(c.s.t.at)
 			c.run(e.g)
 			return true
 		}
@@ -85,7 +93,9 @@ func (c *scheduler) event(e entry, real bool) bool {
 // ready makes a goroutine ready on the processor at hand.
 func (c *scheduler) ready(g int32) {
 	c.queued++
-	if c.at < 0 {
+	if c.at < 0 && c.timer {
+		c.due = append(c.due, g)
+	} else if c.at < 0 {
 		c.global = append(c.global, g)
 	} else {
 		p := &c.procs[c.at]
@@ -140,6 +150,8 @@ func (c *scheduler) look(i int32) bool {
 	p := &c.procs[i]
 	g, inherits := p.next, p.next >= 0
 	switch {
+	case len(c.due) > 0:
+		g, c.due, inherits = c.due[0], c.due[1:], false
 	case inherits:
 		p.next = -1
 	case len(p.queue) > 0:
@@ -154,7 +166,7 @@ func (c *scheduler) look(i int32) bool {
 	}
 	c.queued--
 	if now := c.s.t.at; !inherits || p.until <= now {
-		p.until = now + c.slice
+		p.since, p.until = now, c.over(now)
 	}
 	p.g, c.s.gs[g].proc = g, i
 	was := c.at
@@ -195,7 +207,14 @@ func (c *scheduler) run(g int32) {
 
 // spun is how much of its time at hand a goroutine that spins has had.
 func (c *scheduler) spun(x *simG, now float64) float64 {
-	return max(0, now-max(x.since, c.procs[x.proc].until-c.slice))
+	return max(0, now-max(x.since, c.procs[x.proc].since))
+}
+
+// over is when the time of a goroutine that begins to run now is over. The monitor looks every 10 ms at which goroutine runs, and takes the
+// processor from the one that it saw the last time too.
+func (c *scheduler) over(now float64) float64 {
+	seen := (math.Floor((now-c.phase)/c.tick)+1)*c.tick + c.phase
+	return seen + c.tick
 }
 
 // lock takes a mutex, and reports whether it could.

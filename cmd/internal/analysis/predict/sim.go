@@ -384,6 +384,9 @@ func (s *sim) take(g int32, step *graph.Step) bool {
 		if step.Wait == 0 || step.Kind == graph.Ready && s.sched != nil { // which wakes processors itself
 			return true
 		}
+		if s.p.Objects[step.Obj].Ticks {
+			return s.ticked(g, float64(step.At))
+		}
 		ns := s.o.watch.delay(s.gs[g].step, step, s.t.at)
 		if s.o.Delayed != nil && outside(step) {
 			ns *= s.o.Delayed(s.gs[g].step)
@@ -421,6 +424,16 @@ func (s *sim) take(g int32, step *graph.Step) bool {
 		}
 	}
 	return true
+}
+
+// ticked lets a goroutine wait for a tick, which comes when it came, and reports whether that is over.
+func (s *sim) ticked(g int32, at float64) bool {
+	if at <= s.t.at {
+		return true
+	}
+	s.gs[g].from = 0
+	s.delays.push(entry{instant{at, 0}, at, g})
+	return false
 }
 
 // outside reports whether a delay is one that the program asked for: for a timer, the network or the system.

@@ -52,6 +52,7 @@ type Wait struct {
 type Waker struct {
 	G     *G // nil: none
 	Cause trace.Cause
+	Late  int64 // ns by which a timer was late
 }
 
 // mostAddresses is the number of addresses kept at first. Beyond it, objects that no goroutine
@@ -162,7 +163,10 @@ func (r *Replay) waitFor(g *G, e *trace.Event) {
 
 // wake ends it.
 func (r *Replay) wake(g *G, e *trace.Event) {
-	by := Waker{r.g(e.By), e.Cause}
+	by := Waker{r.g(e.By), e.Cause, 0}
+	if e.Cause == trace.WakeTimer {
+		by.Late = e.Late()
+	}
 	if by.G != nil {
 		r.Settle(by.G, e.Time)
 	}

@@ -73,7 +73,7 @@ func patches() []patch {
 		{"runtime2.go", field("g", "runningCleanups"), "; qinstSeqLow uint8; qinstSeqHigh uint16"},
 		{"runtime2.go", field("g", ""), "; qinst *qinstRecorder; qinstStack *qinstStack; qinstChan uintptr"},
 		{"chan.go", field("hchan", "elemsize"), "; qinstTold uint8"}, // where the compiler leaves two bytes
-		{"runtime2.go", field("m", ""), "; qinst *qinstRecorder; qinstLedger, qinstSema, qinstTimer uintptr"},
+		{"runtime2.go", field("m", ""), "; qinst *qinstRecorder; qinstLedger, qinstSema, qinstTimer uintptr; qinstLate int64"},
 
 		// While Go's tracer is off its locker has no generation. ok must be true all the same,
 		// because otherwise the methods would not be called; they end after our hook.
@@ -116,6 +116,7 @@ func patches() []patch {
 		// Timers that start goroutines: those of package time that have no channel.
 		{"time.go", after("newTimer", "t.init = true"), "; if c == nil { qinstArms(&t.timer) }"},
 		{"time.go", before("resetTimer", "return t.reset(when, period)"), "if !t.isChan { qinstArms(&t.timer) }; "},
+		{"time.go", after("timer.unlockAndRun", "delay := now - t.when"), "; getg().m.qinstLate = delay"},
 		{"time.go", after("timer.unlockAndRun", "f := t.f"), "; if !t.isChan { getg().m.qinstTimer = uintptr(unsafe.Pointer(t)) }"},
 
 		// The writer's descriptors are not the program's.

@@ -445,10 +445,19 @@ func (b *Builder) Yield(g G) {
 // Unpark makes a waiting goroutine runnable; by 0: a timer does.
 func (b *Builder) Unpark(by, g G) {
 	if by == 0 {
-		b.event(b.idle(), spec.EvGoUnpark, spec.CauseTimer, b.numbered(g))
+		b.UnparkLate(g, 0)
 		return
 	}
 	b.event(b.on(by), spec.EvGoUnpark, spec.CauseGoroutine, b.numbered(g))
+}
+
+// UnparkLate lets a timer make a goroutine runnable that was due some ns earlier.
+func (b *Builder) UnparkLate(g G, ns int64) {
+	th := b.idle()
+	if ns > 0 {
+		b.event(th, spec.EvLate, uint64(ns/spec.LateUnit))
+	}
+	b.event(th, spec.EvGoUnpark, spec.CauseTimer, b.numbered(g))
 }
 
 // Netpoll makes a goroutine runnable that waits for the network.

@@ -88,12 +88,16 @@ const (
 	qinstEvTaskBegin       = 49
 	qinstEvTaskEnd         = 50
 	qinstEvSemaphore       = 51
+	qinstEvLate            = 52
 	// the goroutine that runs on the thread
 	qinstCauseGoroutine = 0
 	qinstCauseNetpoll   = 1
 	qinstCauseTimer     = 2
 	qinstCauseGC        = 3
 	qinstCauseScheduler = 4
+	qinstLateUnit       = 1000
+	qinstLeastLate      = 10
+	qinstMostLate       = 16777215
 	// runtime.Gosched and the like
 	qinstStopSched   = 0
 	qinstStopPreempt = 1

@@ -159,6 +159,11 @@ func qinstGoUnpark(gp *g, skip int) {
 	default:
 		on = cur
 	}
+	if cause == qinstCauseTimer {
+		if late := min(uint64(max(getg().m.qinstLate, 0))/qinstLateUnit, qinstMostLate); late >= qinstLeastLate {
+			qinstPut(now, on, qinstEvLate<<24|late)
+		}
+	}
 	// A select waits for many channels; which one ended the wait is known at this moment
 	// alone.
 	if c := qinstWokenBy(gp); c != 0 {

@@ -1,0 +1,96 @@
+package graph
+
+import (
+	"qinst.dev/cmd/internal/analysis/replay"
+	"qinst.dev/cmd/internal/trace"
+)
+
+// Of some locks a few operations have no event: those at the moment when what is recorded changes. They do not matter for who waits for the lock
+// otherwise, so that the rest need not be given up for them. The n-th send pairs with the n-th receive, and every Done counts: of channels
+// and WaitGroups all operations are needed.
+
+// mostMissed is the share of a lock's operations that may have no event.
+const mostMissed = 0.02
+
+// few reports whether of a point's hits so few have no event.
+func few(p *trace.Point) bool { return float64(p.Degraded()) <= mostMissed*float64(p.Hits) }
+
+// locks is how many operations there were that locks have.
+func (o *Object) locks() int64 { return o.ops[Lock] + o.ops[Unlock] + o.ops[RLock] + o.ops[RUnlock] }
+
+// complete reports whether what was seen of an object is enough to decide who waits for it.
+func (o *Object) complete() bool {
+	if o.unfit || !o.agrees() {
+		return false
+	}
+	if o.locks() > 0 {
+		return float64(o.missed) <= mostMissed*float64(o.locks())
+	}
+	return o.missed == 0 && (!o.silent || o.goes)
+}
+
+// hold is a lock that a goroutine has taken.
+type hold struct {
+	id ObjectID
+	op Op
+}
+
+// holding is the index of the last hold of a lock, -1: none.
+func (m *mine) holding(id ObjectID) int {
+	i := len(m.holds) - 1
+	for i >= 0 && m.holds[i].id != id {
+		i--
+	}
+	return i
+}
+
+// gives ends the last hold of a lock, and returns the operation with which that ends; NoOp if there is none. In each goroutine an end follows a
+// begin, because in a computed run what others do comes in another order.
+func (m *mine) gives(id ObjectID) Op {
+	i := m.holding(id)
+	if i < 0 {
+		return NoOp
+	}
+	op := Unlock
+	if m.holds[i].op == RLock {
+		op = RUnlock
+	}
+	m.holds = append(m.holds[:i], m.holds[i+1:]...)
+	return op
+}
+
+// giveBack makes the step with which a goroutine gave a lock back that nobody saw it do: before what it does now.
+func (b *builder) giveBack(g *replay.G, id ObjectID, point trace.PointID, now trace.Time) {
+	m, o := b.my(g), &b.p.Objects[id]
+	o.missed++
+	op := m.gives(id)
+	if op == NoOp {
+		return
+	}
+	o.ops[op]++
+	b.p.Operations++
+	s := Step{Kind: Operate, Obj: id, Op: op, Point: point}
+	switch {
+	case m.last == 0 || g.State == trace.Running || len(m.work) > 0:
+		b.step(g, now, s)
+	case g.State == trace.Waiting && b.p.Step(m.last).Kind == Take:
+		b.before(m, s)
+	default:
+		b.step(g, b.p.Step(m.last).At, s)
+	}
+}
+
+// before puts a step before the wait that a goroutine is in. Steps of a goroutine are in the order of their numbers, so the wait gets the new one.
+func (b *builder) before(m *mine, s Step) {
+	id := StepID(b.p.Steps.Len())
+	take := *b.p.Step(m.last)
+	take.Work, take.n = 0, 0
+	was := b.p.Step(m.last)
+	s.At, s.Work, s.parts, s.n, s.Proc, s.Next = was.At, was.Work, was.parts, was.n, was.Proc, id
+	*was = s
+	b.p.Steps.Add(take)
+	if m.wait == m.last {
+		m.wait = id
+	}
+	m.last = id
+}
