@@ -3,10 +3,12 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
 	"qinst.dev/cmd/internal/analysis/critpath"
+	"qinst.dev/cmd/internal/analysis/predict"
 	"qinst.dev/cmd/internal/measure"
 	"qinst.dev/cmd/internal/report/doc"
 )
@@ -25,7 +27,11 @@ func Critical(r *critpath.Result) *doc.Doc {
 		return d
 	}
 	doubts(s, r.Notes[:r.Doubts])
-	unexplained(s, r.T-r.Replay, r.T, r.Off)
+	if n := r.Nearer; n != nil {
+		s.Warn("The run took %s, and the same one computed with %s %s. With %s it takes %s: -policy %s tells what parts are worth there.", measure.Time(r.T), policies[predict.Policy(r.Policy)], measure.Time(r.Replay), policies[n.Policy], measure.Time(n.T), n.Policy)
+	} else {
+		unexplained(s, r.T-r.Replay, r.T, r.Off)
+	}
 	if r.Computed {
 		s.Say("On %s the run takes %s, as computed.", processors(r.Procs), measure.Time(r.T))
 	} else {
@@ -60,6 +66,11 @@ func Critical(r *critpath.Result) *doc.Doc {
 		s.Note("%s", n)
 	}
 	return d
+}
+
+// policies say how goroutines get processors.
+var policies = map[predict.Policy]string{
+	predict.Sharing: "processors shared evenly", predict.List: "processors kept until a wait", predict.Go: "Go's scheduler",
 }
 
 // leads is how many procedures the first sentence names, if they are worth leadFrom of the run.
@@ -232,8 +243,7 @@ func views(s *doc.Section, r *critpath.Result) {
 
 // unexplained says that the computed run is not the recorded one, if that matters.
 func unexplained(s *doc.Section, ns, of, off int64) {
-	const from = 0.02
-	if d := float64(ns) / float64(max(of, 1)); d > from || d < -from {
+	if d := float64(ns) / float64(max(of, 1)); math.Abs(d) > critpath.Apart {
 		why := "The difference is not explained, and what follows may be wrong by as much."
 		if d > 0 && off > ns/2 {
 			why = fmt.Sprintf("Meanwhile other programs, or waits that Go does not know of, kept its running threads from their processors for %s: what follows is about a run without that.", measure.Time(off))

@@ -35,7 +35,14 @@ type Result struct {
 	Notes      []string     `json:"notes"`     // the first ones, of which there are Doubts, are about the whole
 	Doubts     int          `json:"-"`
 	Computed   bool         `json:"-"` // the path is that of the computed run
+	Nearer     *Nearer      `json:"-"` // nil: the computed run takes as long as the recorded one, or no policy tells better
 	Run        *predict.Run `json:"-"` // the computed one
+}
+
+// Nearer is a policy under which the computed run takes nearly as long as the recorded one.
+type Nearer struct {
+	Policy predict.Policy
+	T      int64
 }
 
 // Piece is a piece of the path.
@@ -125,6 +132,7 @@ func New(p *graph.Program, o Options) *Result {
 	b.res.Requests = requests(p)
 	if o.AsRun {
 		b.res.T = int64(p.End)
+		b.nearer()
 		w := newWalker(p)
 		w.walk(func(s stretch) { b.piece(s, w.owner[s.step]) })
 	} else {
@@ -144,6 +152,27 @@ func New(p *graph.Program, o Options) *Result {
 	b.res.Agreement = b.agree()
 	b.finish()
 	return b.res
+}
+
+// Apart is the share of a run from which on it matters that the computed one is shorter or longer.
+const Apart = 0.02
+
+// nearer looks for a policy that explains the run, if the one at hand does not.
+func (b *builder) nearer() {
+	off := func(t int64) float64 { return math.Abs(float64(b.res.T-t)) / float64(max(b.res.T, 1)) }
+	least := off(b.res.Replay) / 2
+	if 2*least <= Apart || b.p.Steps.Len() > mostUnlimited {
+		return
+	}
+	for _, policy := range []predict.Policy{predict.List, predict.Go} {
+		o := b.options
+		if o.Policy = policy; policy == b.options.Policy {
+			continue
+		}
+		if t := round(predict.Simulate(b.p, o).T); off(t) < least {
+			least, b.res.Nearer = off(t), &Nearer{policy, t}
+		}
+	}
 }
 
 func round(x float64) int64 { return int64(math.Round(x)) }

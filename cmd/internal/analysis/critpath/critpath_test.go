@@ -534,3 +534,18 @@ func TestTold(t *testing.T) {
 		}
 	}
 }
+
+// TestNearer: where evenly shared processors do not explain how long a run took, the policy that does is named.
+func TestNearer(t *testing.T) {
+	t.Parallel()
+	do := func(name string, units int64) []tracetest.Op { return []tracetest.Op{tracetest.Do("main."+name, units*ms)} }
+	threads := []tracetest.Thread{{Name: "main.t1", Ops: do("a", 9)}, {Name: "main.t2", Ops: do("b", 5)}, {Name: "main.t3", Ops: do("c", 4)}}
+	p := recorded(t, 2, threads) // 9 ms in order, shared evenly 4.5 longer than that for a
+	r := critpath.New(p, critpath.Options{AsRun: true, Policy: predict.Sharing})
+	if n := r.Nearer; n == nil || n.Policy != predict.List || n.T != r.T {
+		t.Errorf("the run took %d ns, computed %d: found %+v, expected that fifo computes the same", r.T, r.Replay, n)
+	}
+	if n := critpath.New(p, critpath.Options{AsRun: true, Policy: predict.List}).Nearer; n != nil {
+		t.Errorf("the run is explained, and %s is said to be nearer", n.Policy)
+	}
+}
