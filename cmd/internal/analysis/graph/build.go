@@ -503,9 +503,12 @@ func (b *builder) Release(g *replay.G, ob *replay.Object, held int, how replay.R
 	op := b.my(by).gives(id)
 	if op == NoOp && by != g && held >= 0 && !b.r.Shared(point) { // a mutex that another one had taken
 		op = b.my(g).gives(id)
+		b.p.Objects[id].handed = true
 	}
 	if op == NoOp { // nobody saw it take the lock
-		b.p.Objects[id].missed++
+		o := &b.p.Objects[id]
+		o.missed++
+		o.unfit = o.unfit || o.handed // who gave it back for another one may have taken it, too
 		return
 	}
 	b.r.Settle(by, now)

@@ -29,6 +29,17 @@ func (o *Object) complete() bool {
 	return o.missed == 0 && (!o.silent || o.goes)
 }
 
+// Strict gives up the locks of which a few operations are missing, and reports whether there are any: in a computed run that comes to a standstill
+// some of these mattered.
+func (p *Program) Strict() (any bool) {
+	for i := range p.Objects {
+		if o := &p.Objects[i]; o.Free && o.missed > 0 {
+			o.Free, any = false, true
+		}
+	}
+	return any
+}
+
 // hold is a lock that a goroutine has taken.
 type hold struct {
 	id ObjectID

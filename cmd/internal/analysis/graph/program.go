@@ -163,6 +163,7 @@ type Object struct {
 	ops    [NumOps]int64
 	unfit  bool     // operations were not seen
 	missed int64    // so many: a few of those of a lock
+	handed bool     // of a mutex: goroutines gave it back that had not taken it
 	told   bool     // its capacity is that of an event
 	silent bool     // a wait for it ended without one
 	goes   bool     // a WaitGroup whose goroutines its method Go starts

@@ -121,6 +121,9 @@ func Gains(p *graph.Program, procs int, policy Policy) []Change {
 
 // New predicts.
 func New(p *graph.Program, a Ask) *Result {
+	if Simulate(p, Options{Procs: p.Procs, Policy: a.Policy}).Forced > 0 {
+		p.Strict()
+	}
 	runs := newRunner(p)
 	if a.Request != "" {
 		runs.watch = newWatch(p, a.Request)
