@@ -116,6 +116,7 @@ type Options struct {
 
 // New finds the path of a program.
 func New(p *graph.Program, o Options) *Result {
+	predict.Settle(p)
 	procs := o.Procs
 	if o.Max {
 		procs = max(len(p.Gs), 1)

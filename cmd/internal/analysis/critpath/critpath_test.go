@@ -538,7 +538,9 @@ func TestTold(t *testing.T) {
 // TestNearer: where evenly shared processors do not explain how long a run took, the policy that does is named.
 func TestNearer(t *testing.T) {
 	t.Parallel()
-	do := func(name string, units int64) []tracetest.Op { return []tracetest.Op{tracetest.Do("main."+name, units*ms)} }
+	do := func(name string, units int64) []tracetest.Op {
+		return []tracetest.Op{tracetest.Do("main."+name, units*ms)}
+	}
 	threads := []tracetest.Thread{{Name: "main.t1", Ops: do("a", 9)}, {Name: "main.t2", Ops: do("b", 5)}, {Name: "main.t3", Ops: do("c", 4)}}
 	p := recorded(t, 2, threads) // 9 ms in order, shared evenly 4.5 longer than that for a
 	r := critpath.New(p, critpath.Options{AsRun: true, Policy: predict.Sharing})

@@ -307,7 +307,13 @@ func (b *builder) Wake(g *replay.G, w *replay.Wait, by replay.Waker, now trace.T
 	token := uint32(b.p.Tokens)
 	b.p.Tokens++
 	s.Arg = token
-	id := b.step(by.G, now, Step{Kind: Give, Obj: obj, Arg: token})
+	give := Step{Kind: Give, Obj: obj, Arg: token}
+	var id StepID
+	if y := b.my(by.G); by.G.State == trace.Waiting && y.last != 0 && b.p.Step(y.last).Kind == Take { // a coroutine that hands its thread over waits itself
+		id = b.before(y, give)
+	} else {
+		id = b.step(by.G, now, give)
+	}
 	if y := b.my(by.G); obj != 0 && y.did != obj && (y.give == 0 || y.gave != obj) {
 		b.silent(y.give, y.gave)
 		y.give, y.gave = id, obj
@@ -582,6 +588,9 @@ func (b *builder) finish() {
 		}
 		if n := b.my(g).n; g.ID == 1 && (g.Keeps() || b.r.Virtual()) {
 			b.p.Last = n // the program ends when main returns
+		}
+		if m := b.my(g); m.wait != 0 && b.p.Step(m.wait).Arg != 0 {
+			b.unseen(m.wait, m.waited)
 		}
 		b.step(g, b.p.End, Step{Kind: Cut})
 	}

@@ -40,6 +40,17 @@ func (p *Program) Strict() (any bool) {
 	return any
 }
 
+// Fix lets the order of the run decide for all objects, and returns those for which it did not before.
+func (p *Program) Fix() (free []ObjectID) {
+	for i := range p.Objects {
+		if o := &p.Objects[i]; o.Free {
+			o.Free = false
+			free = append(free, ObjectID(i))
+		}
+	}
+	return free
+}
+
 // hold is a lock that a goroutine has taken.
 type hold struct {
 	id ObjectID
@@ -92,7 +103,7 @@ func (b *builder) giveBack(g *replay.G, id ObjectID, point trace.PointID, now tr
 }
 
 // before puts a step before the wait that a goroutine is in. Steps of a goroutine are in the order of their numbers, so the wait gets the new one.
-func (b *builder) before(m *mine, s Step) {
+func (b *builder) before(m *mine, s Step) StepID {
 	id := StepID(b.p.Steps.Len())
 	take := *b.p.Step(m.last)
 	take.Work, take.n = 0, 0
@@ -103,5 +114,7 @@ func (b *builder) before(m *mine, s Step) {
 	if m.wait == m.last {
 		m.wait = id
 	}
+	first := m.last
 	m.last = id
+	return first
 }

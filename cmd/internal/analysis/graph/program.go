@@ -28,6 +28,7 @@ type Program struct {
 	npt  []float64 // normalized processor time by context, ns
 	work []int64   // processor time by context, ns
 
+	Settled    bool  // whether operations tell who waits for whom has been tried
 	Operations int   // on objects
 	Off        int64 // ns in which running threads had no processor, all together
 	WakeUp     int64 // ns that half of all wake-ups took at most

@@ -113,6 +113,7 @@ func newRunner(p *graph.Program) *runner {
 // along the way: there are none.
 func Gains(p *graph.Program, procs int, policy Policy) []Change {
 	r := &Result{}
+	Settle(p)
 	if p.Steps.Len() <= largeSteps {
 		r.change(newRunner(p), policy, procs, likely(p, policy, nil))
 	}
@@ -121,9 +122,7 @@ func Gains(p *graph.Program, procs int, policy Policy) []Change {
 
 // New predicts.
 func New(p *graph.Program, a Ask) *Result {
-	if Simulate(p, Options{Procs: p.Procs, Policy: a.Policy}).Forced > 0 {
-		p.Strict()
-	}
+	Settle(p)
 	runs := newRunner(p)
 	if a.Request != "" {
 		runs.watch = newWatch(p, a.Request)

@@ -3,11 +3,14 @@ package predict_test
 import (
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 	"testing"
 
 	"qinst.dev/cmd/internal/analysis/graph"
 	"qinst.dev/cmd/internal/analysis/predict"
 	"qinst.dev/cmd/internal/trace/tracetest"
+	"qinst.dev/sddf/spec"
 )
 
 const ms = 1_000_000
@@ -112,5 +115,36 @@ func TestTruths(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestSettle: where operations are missing that mattered, the order of the run decides, and the page says so.
+func TestSettle(t *testing.T) {
+	t.Parallel()
+	b := tracetest.New(2)
+	g := b.Go(0, "runtime.main")
+	b.Start(g, 0)
+	h := b.Go(g, "main.worker")
+	send, receive := b.Object("main.ch", spec.OpSend), b.Object("main.ch", spec.OpReceive)
+	b.Channel(g, 0x1000, 2)
+	b.Sync(g, send, 0x1000, 0) // of a value that somebody took unseen
+	b.Wait(g, "chan receive", 0x1000, 0)
+	b.Start(h, 1)
+	b.At(10*ms).Unpark(h, g)
+	b.Sync(h, send, 0x1000, 0)
+	b.End(h)
+	b.Start(g, 0)
+	b.Sync(g, receive, 0x1000, 0)
+	b.At(11 * ms)
+	p, _, err := graph.Build(b.Trace(), graph.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := predict.New(p, predict.Ask{Procs: []int{2}, Policy: predict.Sharing})
+	if r.Recorded.Replay != 11*ms {
+		t.Errorf("computed it takes %d ns, expected %d", r.Recorded.Replay, 11*ms)
+	}
+	if !slices.ContainsFunc(r.Notes, func(n string) bool { return strings.Contains(n, "must be missing") }) {
+		t.Errorf("notes are %q", r.Notes)
 	}
 }

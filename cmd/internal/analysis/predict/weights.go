@@ -17,9 +17,7 @@ const mostSwing = 3
 func SimulateWeighed(p *graph.Program, o Options) (*Run, Policy) {
 	o.Keep = true
 	run := Simulate(p, o)
-	if run.Forced > 0 && p.Strict() {
-		run = Simulate(p, o)
-	}
+
 	if o.Policy != Sharing {
 		return run, o.Policy
 	}
