@@ -73,10 +73,12 @@ var policies = map[predict.Policy]string{
 	predict.Sharing: "processors shared evenly", predict.List: "processors kept until a wait", predict.Go: "Go's scheduler",
 }
 
-// leads is how many procedures the first sentence names, if they are worth leadFrom of the run.
+// leads is how many procedures the first sentence names, if they are worth leadFrom of the run. Goroutines that waited for room for crowdedFrom of it
+// are worth a sentence.
 const (
-	leads    = 3
-	leadFrom = 0.03
+	leads       = 3
+	leadFrom    = 0.03
+	crowdedFrom = 0.2
 )
 
 // lead says what to change first.
@@ -101,6 +103,12 @@ func lead(s *doc.Section, r *critpath.Result) {
 		s.Say("Less work in %s makes it shorter; in brackets is the share of the run that each is worth.", strings.Join(names, ", "))
 	case waits <= r.T/2:
 		s.Say("No procedure's own work is worth more than %.0f %% of the run.", 100*leadFrom)
+	}
+	for _, c := range r.Crowds {
+		if c.Cap > 0 && float64(c.Waited) > crowdedFrom*float64(r.T) {
+			s.Say("Goroutines waited %s for room in %s, which has %s: qinst predict -what-if %s tells what more would gain.", measure.Time(c.Waited), measure.Visible(c.Name), roomOf(c.Cap), measure.Visible(c.Change))
+			break
+		}
 	}
 	for _, e := range shown(r, len(r.Entries), critpath.KindSync) {
 		if float64(e.Weighted) > leadFrom*float64(r.Replay) && float64(e.Waited) > leadFrom*float64(r.T) {
@@ -162,11 +170,25 @@ func Requests(r *critpath.Result) *doc.Doc {
 			t.Row(doc.Name(e.Name, loopWidth), estimate(e, doc.Time(e.Self)), doc.Share(e.Self, r.T), doc.Time(e.Inclusive), doc.Time(e.Other), doc.Time(e.Tail))
 		}
 		s.Table(t)
+		underLocks(s, r)
 	}
 	for _, n := range r.Notes[r.Doubts:] {
 		s.Note("%s", n)
 	}
 	return d
+}
+
+// underLocks tells how much of requests' paths went by while locks were held.
+func underLocks(s *doc.Section, r *critpath.Result) {
+	t := doc.NewTable("while it was held", "on path", "", "by others", "slowest")
+	list := shown(r, mostViews, critpath.KindSync)
+	for _, e := range list {
+		t.Row(doc.Name(e.Name, loopWidth), doc.Time(e.Self), doc.Share(e.Self, r.T), doc.Time(e.Other), doc.Time(e.Tail))
+	}
+	if len(list) > 0 && float64(list[0].Other) > leadFrom*float64(r.T) {
+		s.Say("Less time under %s makes them shorter: for %s of their time others held it.", measure.Visible(list[0].Name), measure.Percent(list[0].Other, r.T))
+	}
+	s.Table(t)
 }
 
 // doubts warns of what the trace is only a part of.
@@ -250,6 +272,13 @@ func unexplained(s *doc.Section, ns, of, off int64) {
 		}
 		s.Warn("The run took %s, and the same one computed %s. %s", measure.Time(of), measure.Time(of-ns), why)
 	}
+}
+
+func roomOf(n int) string {
+	if n == 1 {
+		return "1 place"
+	}
+	return fmt.Sprintf("%d places", n)
 }
 
 func processors(n int) string {

@@ -43,6 +43,7 @@ func Predict(r *predict.Result) *doc.Doc {
 	s.Say("%s", help(r))
 	s.Say("With as many processors as goroutines, or 256, it takes %s, on one %s.%s", measure.Time(r.TInf), measure.Time(r.T1), collects(r))
 	s.Table(latencies(r))
+	gainsMost(s, r)
 	s.Table(changes(r))
 	for _, n := range r.Notes[r.Doubts:] {
 		s.Note("%s", n)
@@ -68,6 +69,20 @@ func help(r *predict.Result) string {
 		return fmt.Sprintf("More processors help: twice as many make it %.2f times as fast, if they do not slow each other down. No number makes it more than %.2f times as fast.", gain, max(most, gain))
 	}
 	return fmt.Sprintf("No number of processors makes it more than %.2f times as fast as the recorded %d.", max(most, 1), r.Recorded.Procs)
+}
+
+// gainsMost names the change that gains most, if one gains much.
+func gainsMost(s *doc.Section, r *predict.Result) {
+	const much = 3 // %
+	var most *predict.Change
+	for i := range r.WhatIf {
+		if c := &r.WhatIf[i]; c.Request == nil && c.LoPct > 0 && c.GainPct > much && (most == nil || c.GainPct > most.GainPct) {
+			most = c
+		}
+	}
+	if most != nil && len(r.WhatIf) > 1 {
+		s.Say("Of these changes %s gains most: %.1f %% on %s.", measure.Visible(most.Change), most.GainPct, processors(most.Procs))
+	}
 }
 
 // collects says how much of the work is the collector's, if that matters.

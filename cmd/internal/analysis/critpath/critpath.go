@@ -17,26 +17,27 @@ const Version = 1
 
 // Result is the path of a run, and what each part of the program is worth. Times are in ns.
 type Result struct {
-	Version    int          `json:"version"`
-	T          int64        `json:"t_ns"`      // of the run that the path is of
-	Replay     int64        `json:"replay_ns"` // of the computed run that weights are of
-	Procs      int          `json:"procs"`     // of that
-	Policy     string       `json:"policy"`
-	Events     int64        `json:"events"`
-	Operations int          `json:"operations"`  // on objects of synchronization
-	Untraced   int64        `json:"untraced_ns"` // of the path, about which the trace says nothing
-	Off        int64        `json:"off_ns"`      // running threads of the recorded run had no processor, all together
-	Path       []Piece      `json:"path"`        // all of it, or the longest pieces, in order
-	Entries    []Entry      `json:"entries"`
-	Requests   []Requests   `json:"requests,omitempty"` // of all names, those first that took most; or of the one that the result is of
-	Agreement  *Agreement   `json:"agreement,omitempty"`
-	Tied       bool         `json:"tied"`      // some weights differ with the direction of the change
-	Anomalies  int          `json:"anomalies"` // entries that make the run longer if they become shorter
-	Notes      []string     `json:"notes"`     // the first ones, of which there are Doubts, are about the whole
-	Doubts     int          `json:"-"`
-	Computed   bool         `json:"-"` // the path is that of the computed run
-	Nearer     *Nearer      `json:"-"` // nil: the computed run takes as long as the recorded one, or no policy tells better
-	Run        *predict.Run `json:"-"` // the computed one
+	Version    int             `json:"version"`
+	T          int64           `json:"t_ns"`      // of the run that the path is of
+	Replay     int64           `json:"replay_ns"` // of the computed run that weights are of
+	Procs      int             `json:"procs"`     // of that
+	Policy     string          `json:"policy"`
+	Events     int64           `json:"events"`
+	Operations int             `json:"operations"`  // on objects of synchronization
+	Untraced   int64           `json:"untraced_ns"` // of the path, about which the trace says nothing
+	Off        int64           `json:"off_ns"`      // running threads of the recorded run had no processor, all together
+	Path       []Piece         `json:"path"`        // all of it, or the longest pieces, in order
+	Entries    []Entry         `json:"entries"`
+	Requests   []Requests      `json:"requests,omitempty"` // of all names, those first that took most; or of the one that the result is of
+	Agreement  *Agreement      `json:"agreement,omitempty"`
+	Tied       bool            `json:"tied"`      // some weights differ with the direction of the change
+	Anomalies  int             `json:"anomalies"` // entries that make the run longer if they become shorter
+	Notes      []string        `json:"notes"`     // the first ones, of which there are Doubts, are about the whole
+	Doubts     int             `json:"-"`
+	Computed   bool            `json:"-"` // the path is that of the computed run
+	Crowds     []predict.Crowd `json:"-"`
+	Nearer     *Nearer         `json:"-"` // nil: the computed run takes as long as the recorded one, or no policy tells better
+	Run        *predict.Run    `json:"-"` // the computed one
 }
 
 // Nearer is a policy under which the computed run takes nearly as long as the recorded one.
@@ -129,6 +130,7 @@ func New(p *graph.Program, o Options) *Result {
 	if b.res.Run = run; policy != o.Policy {
 		b.res.Notes = append(b.res.Notes, "if goroutines shared the processors evenly, the smallest change of this run would grow without bound: the computed run is one in which each keeps its processor until it waits (fifo)")
 	}
+	b.res.Crowds = predict.Crowds(p)
 	b.holds = newHolds(b)
 	b.res.Requests = requests(p)
 	if o.AsRun {

@@ -1,13 +1,10 @@
 package predict
 
 import (
-	"cmp"
-	"maps"
 	"math"
 	"slices"
 
 	"qinst.dev/cmd/internal/analysis/graph"
-	"qinst.dev/cmd/internal/trace"
 )
 
 // mostProcs is how many processors are more than enough.
@@ -197,65 +194,6 @@ func collector(p *graph.Program) int64 {
 		}
 	}
 	return round(ns)
-}
-
-// mostLikely is how many procedures are changed without being asked for, and by how much.
-const mostLikely = 3
-
-// likelyFrom is the share of the run that a procedure is worth at least to be changed.
-const likelyFrom = 0.01
-
-var likelyShares = []string{"-10%", "-25%", "-50%"}
-
-// largeSteps is from how many steps on one share must do.
-const largeSteps = 2e6
-
-// likely are changes of the procedures whose own work is worth most on the recorded number of processors, or, if requests are asked for, is
-// most of theirs.
-func likely(p *graph.Program, policy Policy, w *watch) (list []WhatIf) {
-	worth, all := map[trace.PointID]float64{}, 0.
-	add := func(step graph.StepID, weight float64) {
-		for _, part := range p.PartsOf(step) {
-			for _, s := range p.Shares(part.Context) {
-				if s.Proc != trace.NoPoint && !p.R.IsSystem(s.Proc) {
-					worth[s.Proc] += float64(part.Ns) * weight * s.Share
-				}
-			}
-		}
-	}
-	if w != nil { // by the work within requests
-		for _, q := range w.of {
-			for id := p.Step(q.Begin).Next; id != 0; id = p.Step(id).Next {
-				add(id, 1)
-				if all += float64(p.Step(id).Work); id == q.End || p.Step(id).At > p.Step(q.End).At {
-					break
-				}
-			}
-		}
-	} else {
-		run, _ := SimulateWeighed(p, Options{Procs: p.Procs, Policy: policy})
-		all = run.T
-		run.Weights(func(step graph.StepID, length, weight float64, delay bool) {
-			if !delay {
-				add(step, weight*length/float64(max(p.Step(step).Work, 1)))
-			}
-		})
-	}
-	procs := slices.SortedFunc(maps.Keys(worth), func(a, b trace.PointID) int {
-		return cmp.Or(cmp.Compare(worth[b], worth[a]), cmp.Compare(a, b))
-	})
-	shares := likelyShares
-	if p.Steps.Len() > largeSteps {
-		shares = shares[1:2]
-	}
-	for _, proc := range procs[:min(len(procs), mostLikely)] {
-		for _, share := range shares {
-			if w, err := ParseWhatIf("self:" + p.R.T.Points[proc].Name + "=" + share); err == nil && worth[proc] > likelyFrom*all {
-				list = append(list, w)
-			}
-		}
-	}
-	return list
 }
 
 func round(x float64) int64         { return int64(math.Round(x)) }

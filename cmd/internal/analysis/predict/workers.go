@@ -39,7 +39,8 @@ func newPool(p *graph.Program, name string, n int) *pool {
 			w.ch = ch
 		}
 	}
-	if w.ch == 0 {
+	const jobs = 2 // each took that many on average; else the channel may be one for tokens, and the goroutine is the job
+	if w.ch == 0 || uses[w.ch] < jobs*len(w.all) {
 		return nil
 	}
 	for _, g := range w.all {
