@@ -131,6 +131,12 @@ func New(p *graph.Program, o Options) *Result {
 		b.res.Notes = append(b.res.Notes, "if goroutines shared the processors evenly, the smallest change of this run would grow without bound: the computed run is one in which each keeps its processor until it waits (fifo)")
 	}
 	b.res.Crowds = predict.Crowds(p)
+	b.told = map[graph.StepID]int32{}
+	for _, list := range p.Told {
+		for _, g := range list {
+			b.told[p.Gs[g].Told] = g
+		}
+	}
 	b.holds = newHolds(b)
 	b.res.Requests = requests(p)
 	if o.AsRun {
@@ -191,6 +197,7 @@ type builder struct {
 	sums    []sums
 	views   [][]int // entries of loops and goroutines that a context is in, by context
 	holds   *holds
+	told    map[graph.StepID]int32 // goroutines by [graph.Goroutine.Told]
 	regions []string // names of entries
 	path    pieces
 	dealt   [][]portion // by context
@@ -260,8 +267,8 @@ func (b *builder) piece(s stretch, g int32) {
 		return
 	}
 	b.calls(s.step, g)
-	parts := b.p.PartsOf(s.step)
-	done, all, to := int64(0), b.p.Step(s.step).Work, s.to
+	parts := b.parts(s.step)
+	done, all, to := int64(0), max(b.p.Step(s.step).Work, 1), s.to
 	for k := len(parts) - 1; k >= 0; k-- { // backwards, as the path is walked
 		done += parts[k].Ns
 		from := s.to - trace.Time(round(float64(s.to-s.from)*float64(done)/float64(all)))
@@ -269,6 +276,15 @@ func (b *builder) piece(s stretch, g int32) {
 		to = from
 	}
 	b.inHolds(s)
+}
+
+// parts are those of a step's work. A goroutine that goes on until it is told to end may do so in a step in which it had done nothing.
+func (b *builder) parts(step graph.StepID) []graph.Part {
+	parts := b.p.PartsOf(step)
+	if len(parts) == 0 && b.told[step] > 0 {
+		return []graph.Part{{Ns: 1, Context: b.p.Gs[b.told[step]].Context}}
+	}
+	return parts
 }
 
 // inHolds adds a stretch of the path to the locks and regions that its goroutine was in. Who waits for something keeps its locks meanwhile.
@@ -357,7 +373,7 @@ func (b *builder) weights() {
 			return
 		}
 		share := weight * length / float64(max(b.p.Step(step).Work, 1)) // under Go's scheduler work may be in several pieces
-		for _, part := range b.p.PartsOf(step) {
+		for _, part := range b.parts(step) {
 			ns := float64(part.Ns) * share
 			for _, p := range b.portions(part.Context) {
 				b.sums[p.self].weighted += ns * p.share

@@ -194,8 +194,18 @@ func TestSleepUnderLock(t *testing.T) {
 func TestPartition(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(3, 4))
+	ends := 0
 	for i := range 2000 {
-		p := program(t, tracetest.Random(r.IntN).Trace())
+		tr := tracetest.Random(r.IntN).Trace()
+		if i%2 == 0 { // all that may be told to end
+			for k := range tr.Points {
+				tr.Points[k].Flags |= spec.FlagPolls
+			}
+		}
+		p := program(t, tr)
+		for _, told := range p.Told {
+			ends += len(told)
+		}
 		for _, o := range []critpath.Options{{AsRun: true, Policy: predict.Sharing}, {Procs: 2, Policy: predict.Sharing}, {Procs: 1, Policy: predict.List}, {Procs: 2, Policy: predict.Go}} {
 			res := critpath.New(p, o)
 			self, worth := int64(0), int64(0)
@@ -222,6 +232,9 @@ func TestPartition(t *testing.T) {
 				t.Fatalf("program %d: the run takes %d, expected %d", i, res.T, p.End)
 			}
 		}
+	}
+	if ends == 0 {
+		t.Error("no goroutine was told to end")
 	}
 }
 

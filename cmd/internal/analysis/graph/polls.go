@@ -116,9 +116,7 @@ func (b *builder) split(g *replay.G, m *mine, now trace.Time) {
 		p.Ns, late = p.Ns-ns, late-ns
 		rest = append(rest, Part{Ns: ns, Context: p.Context})
 	}
-	if m.work = work; len(work) == 0 { // so that whose it is, is known, should it last longer
-		m.work = append(m.work, Part{Ns: 1, Context: g.Context})
-	}
+	m.work = work
 	m.told.last = b.add(g, max(m.told.since, begun), Step{Kind: Operate})
 	m.work = append(m.work, rest...)
 	for i, p := range m.work {
