@@ -47,7 +47,7 @@ type Object struct {
 	// Waiting[n] is the time with n goroutines waiting, summed over the objects: the sum
 	// of n x Waiting[n] is Wait (Little's law).
 	Waiting []int64 `json:"waiting_ns"`
-	// Together are waits that one goroutine ended within 20 us of each other.
+	// Together are waits that one goroutine ended within 20 us of each other, or within a hundredth of what they took.
 	Together int64 `json:"released_together,omitempty"`
 	// Cost is the time of the operations themselves: their number times the cost of such an
 	// operation in a loop, if the program measured that.
@@ -159,7 +159,7 @@ func (o *objects) begin(w *replay.Wait) *queue {
 func (o *objects) end(w *replay.Wait, q *queue, now trace.Time, by ender, g *replay.G, own int64) *waitSum {
 	ns := int64(now - w.Since)
 	if q != nil {
-		q.leave(now, own, by, g)
+		q.leave(now, ns, own, by, g)
 	} else {
 		o.queueOf(w).once(ns, own, by)
 	}

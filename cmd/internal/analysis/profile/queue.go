@@ -93,13 +93,13 @@ func (q *queue) spend(n int, dt int64) {
 	q.time[n-1] += dt
 }
 
-// leave ends a wait. If no holder was seen, the goroutine that ended the wait is blamed. For a
+// leave ends a wait of ns. If no holder was seen, the goroutine that ended the wait is blamed. For a
 // lock, it is taken to have held the lock since the previous unlock, and is blamed for all waits
 // during that time. Others are blamed for their own processor time since the wait began.
-func (q *queue) leave(now trace.Time, own int64, by ender, g *replay.G) {
+func (q *queue) leave(now trace.Time, ns, own int64, by ender, g *replay.G) {
 	q.advance(now)
 	q.n--
-	q.release(now, g)
+	q.release(now, ns, g)
 	switch {
 	case q.of != nil && q.of.Known && !q.of.Partly:
 	case !q.lock:
@@ -113,13 +113,14 @@ func (q *queue) leave(now trace.Time, own int64, by ender, g *replay.G) {
 	}
 }
 
-// release counts the waits that one goroutine ends within togetherNS of each other.
-func (q *queue) release(now trace.Time, g *replay.G) {
+// release counts the waits that one goroutine ends together: within togetherNS of each other, or within a small part of the wait at hand, because the
+// first one that it wakes may wake a thread, which is a system call.
+func (q *queue) release(now trace.Time, ns int64, g *replay.G) {
 	by := trace.NoSlot
 	if g != nil {
 		by = g.Slot
 	}
-	if by == trace.NoSlot || by != q.lastBy || now-q.lastAt > togetherNS {
+	if by == trace.NoSlot || by != q.lastBy || now-q.lastAt > max(togetherNS, trace.Time(ns)/togetherPart) {
 		q.alone = true
 	} else {
 		q.together++
@@ -132,7 +133,10 @@ func (q *queue) release(now trace.Time, g *replay.G) {
 }
 
 // togetherNS is far above the time between two goroutines that are woken in a loop.
-const togetherNS = 20e3
+const (
+	togetherNS   = 20e3
+	togetherPart = 100
+)
 
 func (q *queue) blamed(own int64, by ender) {
 	own = min(own, q.unattributed)
