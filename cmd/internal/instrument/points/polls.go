@@ -57,18 +57,20 @@ func (f *finder) loopPolls(form *ssa.Function) bool {
 	return slices.ContainsFunc(naturals(form), func(n *natural) bool { return !n.retries() && f.spins.polls(n) })
 }
 
-// polls reports whether some exit of n depends on what others do meanwhile.
+// polls reports whether all exits of n depend on what others do meanwhile. A loop that may also end by itself is like any other.
 func (s *spins) polls(n *natural) bool {
+	asks := false
 	for b := range n.blocks {
 		branch, ok := b.Instrs[len(b.Instrs)-1].(*ssa.If)
 		if !ok || n.blocks[b.Succs[0]] && n.blocks[b.Succs[1]] {
 			continue
 		}
-		if s.rereads(n, branch.Cond, map[ssa.Value]bool{}) || n.rereadsBool(branch.Cond, 0) {
-			return true
+		if !s.rereads(n, branch.Cond, map[ssa.Value]bool{}) && !n.rereadsBool(branch.Cond, 0) {
+			return false
 		}
+		asks = true
 	}
-	return false
+	return asks
 }
 
 // rereadsBool reports whether v is, or is the opposite of, a variable in shared memory that the loop reads and does not write itself.

@@ -76,7 +76,24 @@ func (s *server) locked() { // want proc polls
 	}
 }
 
-// Those end by what they do themselves.
+// Those end by what they do themselves, or may.
+
+//go:noinline
+func cancelled(ctx context.Context, list []int) { // want proc
+	for range list { // want loop "range list"
+		if ctx.Err() != nil { // want call dynamic
+			return
+		}
+		crunch() // want call
+	}
+}
+
+//go:noinline
+func both(flag *atomic.Bool, n int) { // want proc
+	for i := 0; i < n && !flag.Load(); i++ { // want loop "for i < n && !flag.Load()", call
+		crunch() // want call
+	}
+}
 
 //go:noinline
 func blocks(done, more chan struct{}) { // want proc
