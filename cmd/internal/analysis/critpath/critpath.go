@@ -198,7 +198,7 @@ type builder struct {
 	views   [][]int // entries of loops and goroutines that a context is in, by context
 	holds   *holds
 	told    map[graph.StepID]int32 // goroutines by [graph.Goroutine.Told]
-	regions []string // names of entries
+	regions []string               // names of entries
 	path    pieces
 	dealt   [][]portion // by context
 	visits  []visit     // of goroutines, by the path
