@@ -15,6 +15,9 @@ import (
 // many times.
 const atOnce = 0.05
 
+// mostAncestors is how many of those that started each other are looked at.
+const mostAncestors = 16
+
 // pollers are the functions with a loop that others end.
 type pollers struct {
 	points map[trace.PointID]bool
@@ -68,13 +71,22 @@ func (b *builder) waits(n int, slot trace.Slot) {
 
 // mayBeTold notes that a goroutine may have been told to end, before it does something that others could wait for.
 func (b *builder) mayBeTold(g *replay.G, now trace.Time) {
-	m := b.my(g)
-	for by := b.p.Gs[m.n].By; by >= 0; by = b.p.Gs[by].By {
-		slot, waits := b.waiting[by]
+	m, by := b.my(g), b.p.Gs[b.my(g).n].By
+	for range mostAncestors {
+		if by < 0 {
+			return
+		}
+		n := by
+		by = b.p.Gs[n].By
+		slot, waits := b.waiting[n]
 		if !waits {
 			continue
 		}
 		h := &b.gs[slot]
+		if h.n != n || h.last == 0 || b.p.Step(h.last).Kind != Take { // its end is not in the trace
+			delete(b.waiting, n)
+			continue
+		}
 		since := b.p.Step(h.last).At
 		if m.told.token != 0 && m.told.token == h.tells {
 			return

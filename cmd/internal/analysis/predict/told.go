@@ -68,7 +68,7 @@ func (s *sim) tell(token uint32) {
 
 // stop ends what a goroutine works, or what it spins; its entry is the one at works, -1: it has none.
 func (s *sim) stop(x *simG, works int) {
-	left := x.rest // under Go's scheduler, at the begin of its entry
+	left := x.rest // under Go's scheduler, at the beginning of its entry
 	if works >= 0 {
 		e := s.work.remove(works)
 		if s.sched == nil {
