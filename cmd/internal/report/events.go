@@ -14,17 +14,18 @@ import (
 
 // EventLine is an event in words.
 type EventLine struct {
-	Time   int64  `json:"time"`             // ns since the trace began
-	G      uint64 `json:"g,omitempty"`      // goroutine
-	Thread int32  `json:"thread"`           // dense number
-	What   string `json:"what"`             // enter, exit, running, waiting, lock ...
-	Name   string `json:"name,omitempty"`   // of the point, the start function, the reason, the text
-	At     string `json:"at,omitempty"`     // file:line of the point
-	By     uint64 `json:"by,omitempty"`     // goroutine that created or woke G
-	Object string `json:"object,omitempty"` // address
-	Count  uint64 `json:"count,omitempty"`  // queue at the object, iterations of the loop, lost events
-	Fields string `json:"fields,omitempty"` // of a record
-	Cause  string `json:"cause,omitempty"`  // if it is not the program's code
+	Time   int64  `json:"time"`              // ns since the trace began
+	G      uint64 `json:"g,omitempty"`       // goroutine
+	Thread int32  `json:"thread"`            // dense number
+	What   string `json:"what"`              // enter, exit, running, waiting, lock ...
+	Name   string `json:"name,omitempty"`    // of the point, the start function, the reason, the text
+	At     string `json:"at,omitempty"`      // file:line of the point
+	By     uint64 `json:"by,omitempty"`      // goroutine that created or woke G
+	Object string `json:"object,omitempty"`  // address
+	Count  uint64 `json:"count,omitempty"`   // queue at the object, iterations of the loop, lost events
+	Fields string `json:"fields,omitempty"`  // of a record
+	Cause  string `json:"cause,omitempty"`   // if it is not the program's code
+	Late   int64  `json:"late_ns,omitempty"` // a timer was due so much earlier
 }
 
 // Events writes the events between two times, in ns, one a line: all events, or those at points
@@ -87,7 +88,7 @@ func (l *lister) write(line *EventLine) error {
 		has bool
 		s   string
 	}{{line.Name != "", line.Name}, {line.Object != "", line.Object}, {line.Count != 0, countOf(line)}, {line.By != 0, fmt.Sprint("by g", line.By)},
-		{line.Fields != "", line.Fields}, {line.Cause != "", "(" + line.Cause + ")"}, {line.At != "", line.At}} {
+		{line.Fields != "", line.Fields}, {line.Cause != "", "(" + line.Cause + lateOf(line) + ")"}, {line.At != "", line.At}} {
 		if p.has {
 			parts = append(parts, p.s)
 		}
@@ -103,6 +104,14 @@ func countOf(line *EventLine) string {
 		return fmt.Sprint("queue ", line.Count)
 	}
 	return fmt.Sprint(line.Count)
+}
+
+// lateOf is by how much a timer was late, in words.
+func lateOf(line *EventLine) string {
+	if line.Late == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", %s late", measure.Time(line.Late))
 }
 
 // causes are the causes that are worth a word.
@@ -134,7 +143,7 @@ func (l *lister) line(e *trace.Event) (*EventLine, error) {
 			line.Name = l.t.Reason(e.Wait().Reason)
 		case trace.Runnable:
 			if late := e.Late(); e.Cause == trace.WakeTimer && late > 0 {
-				line.Cause = fmt.Sprintf("timer, %s late", measure.Time(late))
+				line.Late = late
 			}
 		}
 		line.Object = address(e.Woken())
