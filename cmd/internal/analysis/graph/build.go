@@ -487,28 +487,25 @@ func (b *builder) Acquire(g *replay.G, ob *replay.Object, _ replay.Holder, held 
 	}
 	m := b.my(g)
 	if op == Lock && m.holding(id) >= 0 { // nobody saw it give the lock back
-		b.giveBack(g, id, held.Point, now)
+		b.giveBack(g, id, now)
 	}
-	m.holds = append(m.holds, hold{id, op})
+	m.holds = append(m.holds, hold{id, op, held.Point})
 	b.operate(g, id, op, held.Point, now)
 }
 
 // Release makes that of one that gives it back, by whom it may.
 func (b *builder) Release(g *replay.G, ob *replay.Object, held int, how replay.Release, now trace.Time) {
-	id, by, point := b.object(ob), g, trace.NoPoint
-	if held >= 0 {
-		point = g.Held[held].Point
-	}
+	id, by := b.object(ob), g
 	if how != replay.Unlocked {
-		b.giveBack(g, id, point, now)
+		b.giveBack(g, id, now)
 		return
 	}
 	if b.operator != nil {
 		by = b.operator
 	}
-	op := b.my(by).gives(id)
-	if op == NoOp && by != g && held >= 0 && !b.r.Shared(point) { // a mutex that another one had taken
-		op = b.my(g).gives(id)
+	op, point := b.my(by).gives(id)
+	if op == NoOp && by != g && held >= 0 && !b.r.Shared(g.Held[held].Point) { // a mutex that another one had taken
+		op, point = b.my(g).gives(id)
 		b.p.Objects[id].handed = true
 	}
 	if op == NoOp { // nobody saw it take the lock

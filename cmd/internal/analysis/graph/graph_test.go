@@ -312,6 +312,9 @@ func TestMissed(t *testing.T) {
 		for i := range p.Gs {
 			held := 0
 			for id := p.Gs[i].First; id != 0; id = p.Step(id).Next {
+				if s := p.Step(id); s.Op != graph.NoOp && s.Point < 0 {
+					t.Errorf("%d missed: step %d, %s, has no point", missed, id, s.Op)
+				}
 				switch p.Step(id).Op {
 				case graph.Lock:
 					held++

@@ -53,8 +53,9 @@ func (p *Program) Fix() (free []ObjectID) {
 
 // hold is a lock that a goroutine has taken.
 type hold struct {
-	id ObjectID
-	op Op
+	id    ObjectID
+	op    Op
+	point trace.PointID // where
 }
 
 // holding is the index of the last hold of a lock, -1: none.
@@ -66,26 +67,26 @@ func (m *mine) holding(id ObjectID) int {
 	return i
 }
 
-// gives ends the last hold of a lock, and returns the operation with which that ends; NoOp if there is none. In each goroutine an end follows a
+// gives ends the last hold of a lock, and returns the operation with which that ends, and where it began; NoOp if there is none. In each goroutine an end follows a
 // begin, because in a computed run what others do comes in another order.
-func (m *mine) gives(id ObjectID) Op {
+func (m *mine) gives(id ObjectID) (Op, trace.PointID) {
 	i := m.holding(id)
 	if i < 0 {
-		return NoOp
+		return NoOp, trace.NoPoint
 	}
-	op := Unlock
-	if m.holds[i].op == RLock {
+	h, op := m.holds[i], Unlock
+	if h.op == RLock {
 		op = RUnlock
 	}
 	m.holds = append(m.holds[:i], m.holds[i+1:]...)
-	return op
+	return op, h.point
 }
 
 // giveBack makes the step with which a goroutine gave a lock back that nobody saw it do: before what it does now.
-func (b *builder) giveBack(g *replay.G, id ObjectID, point trace.PointID, now trace.Time) {
+func (b *builder) giveBack(g *replay.G, id ObjectID, now trace.Time) {
 	m, o := b.my(g), &b.p.Objects[id]
 	o.missed++
-	op := m.gives(id)
+	op, point := m.gives(id)
 	if op == NoOp {
 		return
 	}
