@@ -117,14 +117,20 @@ type Options struct {
 
 // New finds the path of a program.
 func New(p *graph.Program, o Options) *Result {
-	predict.Settle(p)
 	procs := o.Procs
 	if o.Max {
 		procs = max(len(p.Gs), 1)
 	} else if procs == 0 {
 		procs = p.Procs
 	}
-	run, policy := predict.SimulateWeighed(p, predict.Options{Procs: procs, Policy: o.Policy})
+	var run *predict.Run
+	policy := o.Policy
+	if procs != p.Procs {
+		predict.Settle(p, nil)
+	}
+	for again := true; again; again = procs == p.Procs && predict.Settle(p, run) {
+		run, policy = predict.SimulateWeighed(p, predict.Options{Procs: procs, Policy: o.Policy})
+	}
 	b := &builder{p: p, r: p.R, run: run, options: predict.Options{Procs: procs, Policy: policy}, index: map[line]int{}}
 	b.res = &Result{Version: Version, Procs: procs, Policy: string(policy), Replay: round(run.T), Events: p.R.Events, Operations: p.Operations, Off: p.Off, Doubts: p.Doubts, Notes: append([]string{}, p.Notes...)}
 	if b.res.Run = run; policy != o.Policy {

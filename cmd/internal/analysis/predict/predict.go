@@ -110,7 +110,7 @@ func newRunner(p *graph.Program) *runner {
 // along the way: there are none.
 func Gains(p *graph.Program, procs int, policy Policy) []Change {
 	r := &Result{}
-	Settle(p)
+	Settle(p, nil)
 	if p.Steps.Len() <= largeSteps {
 		r.change(newRunner(p), policy, procs, likely(p, policy, nil))
 	}
@@ -119,7 +119,7 @@ func Gains(p *graph.Program, procs int, policy Policy) []Change {
 
 // New predicts.
 func New(p *graph.Program, a Ask) *Result {
-	Settle(p)
+	Settle(p, nil)
 	runs := newRunner(p)
 	if a.Request != "" {
 		runs.watch = newWatch(p, a.Request)

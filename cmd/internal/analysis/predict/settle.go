@@ -10,12 +10,16 @@ import (
 const farOff = 0.1
 
 // Settle decides, once for a program, whether operations tell who waits for whom. They do not where a run computed from them comes to a standstill, or
-// where one that keeps the order of the recorded run is much nearer to that.
-func Settle(p *graph.Program) {
+// where one that keeps the order of the recorded run is much nearer to that. run is one on the recorded processors, if there is one already. It reports
+// whether that is no longer what would be computed.
+func Settle(p *graph.Program, run *Run) (changed bool) {
 	if p.Settled || p.End == 0 {
-		return
+		return false
 	}
 	p.Settled = true
+	if run != nil && run.Forced == 0 && math.Abs(run.T-float64(p.End)) < farOff*float64(p.End) {
+		return false
+	}
 	off := func() (share float64, forced int) { // by the policy that is nearest
 		share = math.Inf(1)
 		for _, policy := range []Policy{Sharing, List} {
@@ -31,20 +35,22 @@ func Settle(p *graph.Program) {
 	}
 	was, forced := off()
 	if forced > 0 && p.Strict() {
+		changed = true
 		was, forced = off()
 	}
 	if was < farOff && forced == 0 {
-		return
+		return changed
 	}
 	free := p.Fix()
 	if len(free) == 0 {
-		return
+		return changed
 	}
 	if now, stands := off(); now < was/2 || stands < forced && now <= was {
 		p.Notes = append(p.Notes, "computed from its operations on locks and channels this run is another one, so that some of them must be missing in the trace: who waits for whom is decided as it was in the run")
-		return
+		return true
 	}
 	for _, id := range free {
 		p.Objects[id].Free = true
 	}
+	return changed
 }
