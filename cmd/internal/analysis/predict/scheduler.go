@@ -29,6 +29,7 @@ type scheduler struct {
 	wakes  float64
 	tick   float64 // ns after which the runtime's monitor looks at the processors again
 	phase  float64 // when it looks first
+	slices int     // that goroutines have had
 }
 
 type processor struct {
@@ -40,8 +41,8 @@ type processor struct {
 }
 
 const (
-	tickNS    = 10.1e6 // 10 ms, and a wake-up by the system
-	mostTicks = 2e6    // of a run: beyond that they are longer, because files may say that a run took years
+	tickNS    = 10.1e6    // 10 ms, and a wake-up by the system
+	mostTicks = 2_000_000 // of a run, more or less: they become longer, because files may say that a run took years, or one of its waits
 	starveNS  = 1e6
 )
 
@@ -71,6 +72,12 @@ func (c *scheduler) event(e entry, real bool) bool {
 	if x.rest -= e.len; x.rest > 0 {
 		if x.spins {
 			c.s.run.Busy += e.len
+			if c.stands() { // nobody is left who could tell it
+				c.s.run.Forced++
+				x.spins, x.waits, x.rest, x.since = false, false, 0, 0
+				x.step = c.s.following(e.g, c.s.p.Step(x.step))
+				return false
+			}
 		}
 		c.s.log(node{len: e.len, from: x.from, step: x.step, g: e.g, at: c.s.t.at})
 		x.from = c.s.node
@@ -205,6 +212,22 @@ func (c *scheduler) run(g int32) {
 	c.s.work.push(entry{instant{c.s.v.at + length, 0}, length, g})
 }
 
+// stands reports whether all goroutines that are not blocked spin, and nothing else will happen.
+func (c *scheduler) stands() bool {
+	if len(c.s.delays) > 0 {
+		return false
+	}
+	spinning := 0
+	for _, told := range c.s.p.Told {
+		for _, g := range told {
+			if c.s.gs[g].spins {
+				spinning++
+			}
+		}
+	}
+	return c.s.n+c.queued == spinning
+}
+
 // spun is how much of its time at hand a goroutine that spins has had.
 func (c *scheduler) spun(x *simG, now float64) float64 {
 	return max(0, now-max(x.since, c.procs[x.proc].since))
@@ -213,6 +236,9 @@ func (c *scheduler) spun(x *simG, now float64) float64 {
 // over is when the time of a goroutine that begins to run now is over. The monitor looks every 10 ms at which goroutine runs, and takes the
 // processor from the one that it saw the last time too.
 func (c *scheduler) over(now float64) float64 {
+	if c.slices++; c.slices%(mostTicks/4) == 0 {
+		c.tick *= 2
+	}
 	seen := (math.Floor((now-c.phase)/c.tick)+1)*c.tick + c.phase
 	return seen + c.tick
 }
