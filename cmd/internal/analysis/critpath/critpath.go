@@ -35,7 +35,7 @@ type Result struct {
 	Notes      []string        `json:"notes"`     // the first ones, of which there are Doubts, are about the whole
 	Doubts     int             `json:"-"`
 	Computed   bool            `json:"-"` // the path is that of the computed run
-	Crowds     []predict.Crowd `json:"-"`
+	Crowds     []predict.Crowd `json:"-"` // what goroutines waited for longest, together
 	Nearer     *Nearer         `json:"-"` // nil: the computed run takes as long as the recorded one, or no policy tells better
 	Run        *predict.Run    `json:"-"` // the computed one
 }
@@ -123,13 +123,14 @@ func New(p *graph.Program, o Options) *Result {
 	} else if procs == 0 {
 		procs = p.Procs
 	}
-	var run *predict.Run
-	policy := o.Policy
+	options := predict.Options{Procs: procs, Policy: o.Policy}
+	run, policy := predict.SimulateWeighed(p, options)
+	recorded := run
 	if procs != p.Procs {
-		predict.Settle(p, nil)
+		recorded = nil
 	}
-	for again := true; again; again = procs == p.Procs && predict.Settle(p, run) {
-		run, policy = predict.SimulateWeighed(p, predict.Options{Procs: procs, Policy: o.Policy})
+	if predict.Settle(p, recorded) {
+		run, policy = predict.SimulateWeighed(p, options)
 	}
 	b := &builder{p: p, r: p.R, run: run, options: predict.Options{Procs: procs, Policy: policy}, index: map[line]int{}}
 	b.res = &Result{Version: Version, Procs: procs, Policy: string(policy), Replay: round(run.T), Events: p.R.Events, Operations: p.Operations, Off: p.Off, Doubts: p.Doubts, Notes: append([]string{}, p.Notes...)}

@@ -143,6 +143,7 @@ func (b *builder) step(g *replay.G, now trace.Time, s Step) StepID {
 	return id
 }
 
+// add puts a step behind a goroutine's others.
 func (b *builder) add(g *replay.G, now trace.Time, s Step) StepID {
 	m := b.my(g)
 	b.count(g)
@@ -732,6 +733,9 @@ func (b *builder) notes(losses *trace.Losses) {
 				unfit[name] = true
 			}
 		}
+	}
+	if missed, of, name := b.p.missed(); missed > 0 {
+		say("%d of %d operations on locks, such as on %s, have no event: they were put where the trace shows that they must have been, or left out", missed, of, b.r.T.Points[name].Name)
 	}
 	if n := len(unfit); n > 0 {
 		first := slices.Sorted(maps.Keys(unfit))

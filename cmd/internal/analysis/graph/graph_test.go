@@ -309,6 +309,9 @@ func TestMissed(t *testing.T) {
 		if len(list) != 1 || list[0].Free != (missed <= 1) {
 			t.Errorf("%d missed: found %+v", missed, list)
 		}
+		if note := strings.Join(p.Notes, "; "); strings.Contains(note, "have no event") != (missed == 1) {
+			t.Errorf("%d missed: notes are %q", missed, note)
+		}
 		for i := range p.Gs {
 			held := 0
 			for id := p.Gs[i].First; id != 0; id = p.Step(id).Next {

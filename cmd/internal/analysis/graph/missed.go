@@ -29,6 +29,20 @@ func (o *Object) complete() bool {
 	return o.missed == 0 && (!o.silent || o.goes)
 }
 
+// missed is how many operations of locks that are not given up have no event, of how many, and the name of the lock of which most have none.
+func (p *Program) missed() (n, of int64, name trace.PointID) {
+	most := int64(0)
+	for i := range p.Objects {
+		if o := &p.Objects[i]; o.Free && o.missed > 0 && o.Name != trace.NoPoint {
+			n, of = n+o.missed, of+o.locks()
+			if o.missed > most {
+				most, name = o.missed, o.Name
+			}
+		}
+	}
+	return n, of, name
+}
+
 // Strict gives up the locks of which a few operations are missing, and reports whether there are any: in a computed run that comes to a standstill
 // some of these mattered.
 func (p *Program) Strict() (any bool) {
@@ -67,8 +81,8 @@ func (m *mine) holding(id ObjectID) int {
 	return i
 }
 
-// gives ends the last hold of a lock, and returns the operation with which that ends, and where it began; NoOp if there is none. In each goroutine an end follows a
-// begin, because in a computed run what others do comes in another order.
+// gives ends the last hold of a lock, and returns the operation with which it ends, and where it began; NoOp if there is none. A goroutine gives back
+// only what it took: in a computed run what others do comes in another order.
 func (m *mine) gives(id ObjectID) (Op, trace.PointID) {
 	i := m.holding(id)
 	if i < 0 {

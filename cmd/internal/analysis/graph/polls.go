@@ -11,8 +11,7 @@ import (
 //
 // The trace does not tell who wrote a variable. It tells that an ancestor began to wait, and that the goroutine ended soon behind that.
 
-// atOnce is how soon that is, as a share of the time since it began to ask. One that just happens to end there is taken for one that was told once in so
-// many times.
+// atOnce is how soon that is, as a share of the time since it began to ask. By chance it would end there once in twenty times.
 const atOnce = 0.05
 
 // mostAncestors is how many of those that started each other are looked at.

@@ -1,5 +1,7 @@
 package predict
 
+import "slices"
+
 // entry is a goroutine whose work or delay ends at a time.
 type entry struct {
 	at  instant
@@ -44,11 +46,9 @@ func (q *queue) pop() entry {
 	return e
 }
 
-// remove takes one out that is not the first.
+// remove takes the entry at an index out.
 func (q *queue) remove(i int) entry {
-	h := *q
-	e := h[i]
-	rest := append(h[:i:i], h[i+1:]...)
+	e, rest := (*q)[i], slices.Delete(slices.Clone(*q), i, i+1)
 	*q = (*q)[:0]
 	for _, x := range rest {
 		q.push(x)

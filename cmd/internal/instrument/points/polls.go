@@ -41,7 +41,7 @@ func (f *finder) markPolls() {
 	}
 }
 
-// callsOne reports whether a function calls one of these that does what they are asked for.
+// callsOne reports whether a function calls one of those that are true.
 func callsOne(form *ssa.Function, of map[*ssa.Function]bool) bool {
 	for _, b := range form.Blocks {
 		for _, in := range b.Instrs {
@@ -53,6 +53,7 @@ func callsOne(form *ssa.Function, of map[*ssa.Function]bool) bool {
 	return false
 }
 
+// loopPolls reports whether a function has such a loop itself.
 func (f *finder) loopPolls(form *ssa.Function) bool {
 	return slices.ContainsFunc(naturals(form), func(n *natural) bool { return !n.retries() && f.spins.polls(n) })
 }
