@@ -25,6 +25,7 @@ func Build(source trace.Source, o Options) (*Program, trace.Losses, error) {
 	b := &builder{r: r, virtual: o.VirtualProcs, p: &Program{R: r, Last: -1, Objects: []Object{{Name: trace.NoPoint}}, Tokens: 1, End: source.Wall()}, objects: map[trace.Address]ObjectID{}, timers: map[trace.Address]armed{}, tasks: map[uint64]task{}}
 	b.p.Steps.Add(Step{})
 	b.pollers = newPollers(r.T.Points)
+	b.untold = o.VirtualProcs == 0 && !(r.T.Switches() && r.T.Sources[trace.SourceSwitches].Errno == 0)
 	losses, err := r.Run(b)
 	if err != nil {
 		return nil, losses, err
@@ -56,6 +57,8 @@ type builder struct {
 	cycle    uint32     // the token that a goroutine gave when it began or ended the collector's last cycle, 0: none
 	cycleAt  trace.Time // when that was
 
+	untold  bool  // the system did not always tell when it took processors away
+	lacked  int64 // ns so far that it took then
 	pollers pollers
 	waiting map[int]trace.Slot // the slots of goroutines that wait for others, if there are pollers
 }
@@ -73,6 +76,7 @@ type mine struct {
 	work  []Part                   // since then
 	index map[replay.ContextID]int // of those in work behind the first few
 	idle  int64                    // builder.idle when it became ready
+	got   float64                  // G.Got at its last step
 	seen  trace.Time
 	proc  int16 // on which it runs, or ran last; -1: not known
 
@@ -134,6 +138,9 @@ func (b *builder) Create(g, by *replay.G, now trace.Time) {
 func (b *builder) step(g *replay.G, now trace.Time, s Step) StepID {
 	if b.pollers.any() && (s.Kind == Give || s.Kind == Operate || s.Kind == End) {
 		b.mayBeTold(g, now)
+	}
+	if b.untold {
+		b.takeOff(g, now)
 	}
 	id := b.add(g, now, s)
 	if outer := s.Kind == Delay && Cause(s.Arg) < Call; outer || s.Kind == Take && s.Obj != 0 {
@@ -733,6 +740,9 @@ func (b *builder) notes(losses *trace.Losses) {
 				unfit[name] = true
 			}
 		}
+	}
+	if b.lacked > leastTaken && float64(b.lacked) > 0.02*float64(b.p.End) {
+		say("the system did not say when it kept threads from processors (other programs, a quota): by what it gave each thread, for %s, which was taken evenly out of all long pieces of work", measure.Time(b.lacked))
 	}
 	if missed, of, name := b.p.missed(); missed > 0 {
 		say("%d of %d operations on locks, such as on %s, have no event: they were put where the trace shows that they must have been, or left out", missed, of, b.r.T.Points[name].Name)

@@ -3,6 +3,7 @@ package graph_test
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -279,6 +280,41 @@ func TestLate(t *testing.T) {
 		if got := [2]int64{delay, ready}; got != want {
 			t.Errorf("busy %v: found a delay of %d ns and %d ns ready, expected %v", busy, delay, ready, want)
 		}
+	}
+}
+
+// TestUntold: where the system does not say when it took a processor, what it gave the thread is left of long pieces of work, and the rest is
+// a wait for the processor. Short pieces stay as they are.
+func TestUntold(t *testing.T) {
+	t.Parallel()
+	b := tracetest.New(1)
+	g := b.Go(0, "runtime.main")
+	lock, unlock := b.Object("main.mu", spec.OpLock), b.Object("main.mu", spec.OpUnlock)
+	b.Given(0, 0, 0, 0)
+	b.Start(g, 0)
+	b.At(20*ms).Sync(g, lock, 0x1000, 0)
+	b.Sync(g, unlock, 0x1000, 0)
+	b.Given(0, 15*ms, 5*ms, 0)
+	b.At(40*ms).Sync(g, lock, 0x1000, 0)
+	b.Given(0, 35*ms, 5*ms, 0)
+	b.At(40*ms+ms/2).Sync(g, unlock, 0x1000, 0)
+	b.Given(0, 35*ms, 5*ms+ms/2, 0)
+	p := build(t, b)
+	var work, off []int64
+	at := p.Gs[0].Created
+	for id := p.Gs[0].First; id != 0; id = p.Step(id).Next {
+		if s := p.Step(id); s.Kind == graph.Ready && graph.Cause(s.Arg) == graph.Off {
+			work, off = append(work, s.Work), append(off, int64(s.At-at)-s.Work)
+		} else if s.Work > 0 {
+			work, off = append(work, s.Work), append(off, 0)
+		}
+		at = p.Step(id).At
+	}
+	if want := []int64{15 * ms, 20 * ms, ms / 2}; !slices.Equal(work, want) || !slices.Equal(off, []int64{5 * ms, 0, 0}) || p.Off != 5*ms {
+		t.Errorf("found work of %v ns, off its processor for %v, %d ns in all; expected work of %v, and 5 ms of the first piece off", work, off, p.Off, want)
+	}
+	if !strings.Contains(strings.Join(p.Notes, "; "), "did not say when") {
+		t.Errorf("notes are %q", p.Notes)
 	}
 }
 
