@@ -487,7 +487,7 @@ var Records = []Record{
 		field("user", U64, Ns, "processor time in user mode"),
 		field("system", U64, Ns, "processor time in the kernel"),
 		field("maxrss", U64, Byte, "largest resident set"),
-		field("collector", U64, Ns, "of the time, in mark workers and assists of the garbage collector, by their threads' clocks"),
+		field("collector", U64, Ns, "of the time, in mark workers and assists of the garbage collector, by their threads' clocks; all ones: not asked, because the system told of all switches, or not known"),
 		field("looks", U64, Ns, "of the time, in telling samplers where a thread is; what the system took for that is estimated"),
 		field("ended", U64, Ns, "of the time, in threads that have ended, as far as their records do not have it"),
 		field("faults", U64, "", "how often a thread waited for a page that had to be read from a device")}, nil),

@@ -508,7 +508,7 @@ func (pg *page) refused() string {
 // collected is the collector's processor time by its threads' clocks, which other load does not change.
 func (pg *page) collected() string {
 	c := &pg.p.CPU
-	if c.Collector < 0 || !c.Known {
+	if c.Collector < 0 || !c.Known || c.Collector == pg.p.GC.Workers+pg.p.GC.Assists {
 		return ""
 	}
 	return fmt.Sprintf(" by this trace, %s (%s of the process) by their threads' clocks", measure.Time(c.Collector), measure.Percent(c.Collector, c.User+c.System))

@@ -158,6 +158,9 @@ func (t *Trace) throttled(from, to Time) (ns int64) {
 	return ns
 }
 
+// AllSwitches reports whether the system told of all switches of the program's threads.
+func (t *Tables) AllSwitches() bool { return t.Switches() && t.Sources[SourceSwitches].Errno == 0 }
+
 // Untold is how long the system kept a thread waiting for a processor while it did not tell when, in ns.
 func (t *Tables) Untold(th *Thread) int64 {
 	s := t.Sources[SourceSwitches]

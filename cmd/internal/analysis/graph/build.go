@@ -25,7 +25,7 @@ func Build(source trace.Source, o Options) (*Program, trace.Losses, error) {
 	b := &builder{r: r, virtual: o.VirtualProcs, p: &Program{R: r, Last: -1, Objects: []Object{{Name: trace.NoPoint}}, Tokens: 1, End: source.Wall()}, objects: map[trace.Address]ObjectID{}, timers: map[trace.Address]armed{}, tasks: map[uint64]task{}}
 	b.p.Steps.Add(Step{})
 	b.pollers = newPollers(r.T.Points)
-	b.untold = o.VirtualProcs == 0 && !(r.T.Switches() && r.T.Sources[trace.SourceSwitches].Errno == 0)
+	b.untold = o.VirtualProcs == 0 && !r.T.AllSwitches()
 	losses, err := r.Run(b)
 	if err != nil {
 		return nil, losses, err

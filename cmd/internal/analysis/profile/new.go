@@ -74,10 +74,7 @@ func newProfile(b *builder, in Within, t *trace.Tables, losses trace.Losses) *Pr
 	p.entries(b)
 	p.waits(b)
 	p.Calls = newCalls(b).list()
-	p.CPU.Collector = t.Usage.Collector
-	if !t.Usage.Known {
-		p.CPU.Collector = -1
-	}
+
 	p.Notes = newNotes(b, p).list()
 	p.Stackless = t.Memory.Stackless
 	p.Timeline = b.line.finish(b.wall, t.Metrics)
@@ -89,6 +86,12 @@ func newProfile(b *builder, in Within, t *trace.Tables, losses trace.Losses) *Pr
 	p.GC, p.Memory, p.Alone = b.gc.GC, b.memory.list(), b.alone.until(b.wall)
 	p.AlonePath = b.ledger.alonePath(p.Alone)
 	p.GC.Workers, p.GC.Assists = b.ledger.self[b.r.System.Worker].Busy(), b.ledger.self[b.r.System.Assist].Busy()
+	switch p.CPU.Collector = -1; {
+	case t.Usage.Known && t.AllSwitches(): // they had processors for all of that
+		p.CPU.Collector = p.GC.Workers + p.GC.Assists
+	case t.Usage.Known:
+		p.CPU.Collector = t.Usage.Collector
+	}
 	p.Tool = Tool{FlushRuns: t.Flush.Runs, FlushWall: t.Flush.Wall, FlushCPU: t.Flush.CPU, FlushBytes: t.Flush.Bytes, Traced: b.r.Entries, EventCost: eventCost(t),
 		Probes: b.ledger.self[b.r.System.Probes].Busy(), ProbesNPT: round(b.ledger.self[b.r.System.Probes].NPT()),
 		Cost: costOf(t, max(t.Flush.CPU, p.CPU.Writer), p.Events, b.totals.paid)}

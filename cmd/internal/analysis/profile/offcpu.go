@@ -148,7 +148,7 @@ func untold(r *replay.Replay, tables *trace.Tables, off *Off, ran, searched int6
 	}
 	u := &tables.Usage
 	switch {
-	case tables.Sources[trace.SourceSwitches].Errno == 0 && tables.Switches():
+	case tables.AllSwitches():
 		return w
 	case run == 0: // no thread's time is known; goroutines had no more than the process used
 		if ns := ran - (u.User + u.System); u.Known && !tables.TellsThreads() && offCPUMatters(ns, ran) {

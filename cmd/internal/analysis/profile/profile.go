@@ -241,7 +241,7 @@ type CPU struct {
 	// Beside is the time of threads that ran no goroutine: the runtime's monitor, this tool's, C's. What threads
 	// used between the last reading of their times and their ends is in it.
 	Beside int64 `json:"beside_ns"`
-	// Collector is the time of the garbage collector's mark workers and assists, by their threads' clocks; -1: not known.
+	// Collector is the time of the garbage collector's mark workers and assists, by the system's switches or their threads' clocks; -1: not known.
 	Collector int64 `json:"collector_ns"`
 }
 

@@ -126,9 +126,9 @@ func patches() []patch {
 		{"mcache.go", after("mcache.refill", "c.alloc[spc] = s"), "; qinstTook(uintptr(s.nelems)*s.elemsize - usedBytes)"},
 		{"mcache.go", before("mcache.allocLarge", "return s"), "qinstTook(npages * pageSize); "},
 		{"mgc.go", before("gcBgMarkWorker", "startTime := nanotime()"), "qinstCPU := qinstCollects(); "},
-		{"mgc.go", after("gcBgMarkWorker", "duration := now - startTime"), "; qinstCollected(qinstCPU)"},
-		{"mgcmark.go", before("gcAssistAlloc1", "startTime := nanotime()"), "qinstCPU := qinstCollects(); "},
-		{"mgcmark.go", after("gcAssistAlloc1", "duration := now - startTime"), "; qinstCollected(qinstCPU)"},
+		{"mgc.go", after("gcBgMarkWorker", "duration := now - startTime"), "; qinstCollected(qinstCPU, 1)"},
+		{"mgcmark.go", before("gcAssistAlloc1", "startTime := nanotime()"), "qinstCPU := qinstAssists(); "},
+		{"mgcmark.go", after("gcAssistAlloc1", "duration := now - startTime"), "; qinstCollected(qinstCPU, qinstAssistsEach)"},
 
 		// These write to the tracer's buffer themselves.
 		{"traceruntime.go", condition("trace_userTaskCreate", "!tl.ok()", 1, 1), "tl.gen == 0"},

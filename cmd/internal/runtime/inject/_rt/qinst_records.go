@@ -321,7 +321,7 @@ func qinstProcessCPU() uint64 {
 func qinstWriteUsage() {
 	var u qinstUsage
 	u.load()
-	qinstRecordProcess(qinstNow(), u.user(), u.system(), uint64(u[4])<<10, qinstCollector.Load(), qinstLooksCPU(), qinstEnded.Load(), u.faults()-qinstFaultsBefore)
+	qinstRecordProcess(qinstNow(), u.user(), u.system(), uint64(u[4])<<10, qinstCollectorTime(), qinstLooksCPU(), qinstEnded.Load(), u.faults()-qinstFaultsBefore)
 }
 
 // qinstWriteMetrics writes the runtime's metrics of its heap. Those of goroutines follow

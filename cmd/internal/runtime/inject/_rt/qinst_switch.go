@@ -96,18 +96,25 @@ type qinstPerfAttr struct {
 // Context: writer.
 func qinstStartSwitches() {
 	s := &qinstSwitches
+	s.errno = s.start()
+	if s.errno != 0 {
+		s.close(s.errno)
+		qinstCollectorAsks.Store(true)
+	}
+}
+
+// start is qinstStartSwitches, and returns why there are none.
+// Context: writer.
+func (s *qinstSwitching) start() (errno uintptr) {
 	if qinstSet.noSwitches || qinstStates == 0 {
-		s.errno = qinstNotAsked
-		return
+		return qinstNotAsked
 	}
 	if !qinstTableOwn { // the program could close the descriptors, and these numbers would be closed again
-		s.errno = qinstNoDescriptors
-		return
+		return qinstNoDescriptors
 	}
 	b := qinstAttach(getg().m)
 	if b == nil {
-		s.errno = qinstNoMemory
-		return
+		return qinstNoMemory
 	}
 	b.tool = true
 	s.ticks, s.mono, s.slope = qinstNow(), nanotime(), 1
@@ -116,14 +123,12 @@ func qinstStartSwitches() {
 		found = qinstSwitchThreads()
 	}
 	if s.n == 0 && s.errno == 0 {
-		s.errno = qinstNoThread
+		return qinstNoThread
 	}
 	for i := range s.rings[:s.n] { // what is mapped stays open
 		closefd(s.rings[i].fd)
 	}
-	if s.errno != 0 {
-		s.close(s.errno)
-	}
+	return s.errno
 }
 
 // qinstSwitchThreads opens the events of all threads that have none, and reports whether it found any.
