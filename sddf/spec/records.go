@@ -218,6 +218,9 @@ const FlagUnseen = 1 << 12
 // or by a variable that others write.
 const FlagPolls = 1 << 13
 
+// FlagTimed marks a function with a loop that ends when a time is over, and not by what it has done.
+const FlagTimed = 1 << 14
+
 // FlagTwice marks a procedure whose text stands twice, and that has no operations on synchronization
 // objects: the entries that its ledgers' slots have are those of activations without probes, unless all
 // hits are counted in line.
@@ -443,7 +446,7 @@ var Records = []Record{
 		field("owner", "[]"+U32, "", "offset in this table of the procedure that contains the point; a proc: itself"),
 		field("file", "[]"+U32, "", "string"),
 		field("line", "[]"+U32, "", "line"),
-		field("flags", "[]"+U32, "", "1 exit by defer, 2 deferred time charged to the caller, 4 call by defer, 8 dynamic callee, 16 spin loop, 32 probed by directive, 64 weak name, 128 in an inlined function, counted by that function's calls, 256 counted in line, 512 small procedure, only counted, 1024 procedure that may run without probes, loop that may go on without, 2048 small procedure that is counted where it is called, 4096 site with an operation that has no probe"),
+		field("flags", "[]"+U32, "", "1 exit by defer, 2 deferred time charged to the caller, 4 call by defer, 8 dynamic callee, 16 spin loop, 32 probed by directive, 64 weak name, 128 in an inlined function, counted by that function's calls, 256 counted in line, 512 small procedure, only counted, 1024 procedure that may run without probes, loop that may go on without, 2048 small procedure that is counted where it is called, 4096 site with an operation that has no probe, 8192 function with a loop that others end, 16384 with one that the clock ends"),
 		field("op", "[]"+U32, "", "string: operation of a sync point or a site, else empty"),
 		field("leader", "[]"+U32, "", "offset in this table of the point whose count is this one's too, a call's or the procedure's; else the point's own"),
 		field("loop", "[]"+U32, "", "offset in this table of the innermost loop around the point whose body stands twice; the point's own if there is none"),

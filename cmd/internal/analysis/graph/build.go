@@ -718,6 +718,9 @@ func (b *builder) doubts(source trace.Source) {
 	case b.p.Last < 0 && !b.r.Virtual():
 		say("main had not returned, and was waiting, when the program ended (%s): the path goes back from the last work before", t.End)
 	}
+	if p, share := b.endless(); share > endlessShare {
+		say("%s, with %.0f %% of the work, has a loop that ends when a time is over or others say so: a computed run does as much work as this one, and takes as long as that does; the program would do more or less in the same time", b.r.T.Points[p].Name, 100*share)
+	}
 	b.p.Doubts = len(b.p.Notes)
 }
 

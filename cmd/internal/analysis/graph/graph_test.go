@@ -283,6 +283,38 @@ func TestLate(t *testing.T) {
 	}
 }
 
+// TestEndless: work that lasts until a time is over is named, if it is much; what an ordinary procedure does is not.
+func TestEndless(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		timed bool
+		turns int64 // ms
+		named bool
+	}{{true, 50, true}, {true, 5, false}, {false, 50, false}} {
+		b := tracetest.New(1)
+		load, other := b.Proc("main.load"), b.Proc("main.other")
+		if c.timed {
+			b.Timed(load)
+		}
+		inner := b.Proc("main.inner")
+		g := b.Go(0, "runtime.main")
+		b.Start(g, 0)
+		b.Enter(g, load)
+		b.Enter(g, inner)
+		b.At(c.turns * ms)
+		b.Exit(g, inner)
+		b.Exit(g, load)
+		b.Enter(g, other)
+		b.At(100 * ms)
+		b.Exit(g, other)
+		b.End(g)
+		p := build(t, b)
+		if notes := strings.Join(p.Notes[:p.Doubts], "; "); strings.Contains(notes, "main.load, with") != c.named {
+			t.Errorf("%+v: the doubts are %q", c, notes)
+		}
+	}
+}
+
 // TestUntold: where the system does not say when it took a processor, what it gave the thread is left of long pieces of work, and the rest is
 // a wait for the processor. Short pieces stay as they are.
 func TestUntold(t *testing.T) {

@@ -193,7 +193,7 @@ func Find(p *Package) *Set {
 		f.set.Points[fn.Point].OneBody = fn.OneBody
 		f.chooseLoops(fn)
 	}
-	f.markPolls()
+	f.markEnds()
 	f.sumSmall()
 	f.set.Warnings = f.warnings()
 	f.set.CountInLine(true)
@@ -282,6 +282,7 @@ func (p *Point) FlagNames() []string {
 		{spec.FlagSummed, "by its calls"},
 		{spec.FlagUnseen, "operation without a probe"},
 		{spec.FlagPolls, "others end a loop of it"},
+		{spec.FlagTimed, "the clock ends a loop of it"},
 	} {
 		if p.Flags&f.bit != 0 {
 			names = append(names, f.name)

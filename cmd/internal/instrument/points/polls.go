@@ -10,33 +10,38 @@ import (
 	"qinst.dev/sddf/spec"
 )
 
-// markPolls flags functions with a loop that somebody else ends: one that asks in each iteration whether to go on, by a channel without waiting for
-// it, a context, or a variable that others write. How long such a loop works says nothing of what it does. One in a function that is inlined is a loop
-// of its callers.
-func (f *finder) markPolls() {
-	inlined := map[*ssa.Function]bool{} // whether they poll
+// markEnds flags functions with a loop whose end is not its own: somebody else ends it, or the clock. How long such a loop works says nothing of
+// what it does.
+func (f *finder) markEnds() {
+	f.markLoops(spec.FlagPolls, f.spins.polls)
+	f.markLoops(spec.FlagTimed, timed)
+}
+
+// markLoops flags functions with a loop of a kind. One in a function that is inlined is a loop of its callers.
+func (f *finder) markLoops(flag uint32, is func(*natural) bool) {
+	inlined := map[*ssa.Function]bool{} // whether they have one
 	for _, fn := range f.set.Funcs {
 		if form := f.ssa[fn.Node]; form != nil && fn.Skip == Inlinable {
-			inlined[form] = f.loopPolls(form)
+			inlined[form] = hasLoop(form, is)
 		}
 	}
 	for more := true; more; {
 		more = false
-		for form, polls := range inlined {
-			if !polls && callsOne(form, inlined) {
+		for form, has := range inlined {
+			if !has && callsOne(form, inlined) {
 				inlined[form], more = true, true
 			}
 		}
 	}
 	for _, fn := range f.set.Funcs {
 		form := f.ssa[fn.Node]
-		if form == nil || !f.loopPolls(form) && !callsOne(form, inlined) {
+		if form == nil || !hasLoop(form, is) && !callsOne(form, inlined) {
 			continue
 		}
 		own := f.set.Points[min(int(fn.Point), len(f.set.Points)):]
 		at := slices.IndexFunc(own, func(p Point) bool { return p.Kind == spec.PointProc || p.Kind == spec.PointFunc })
 		if at >= 0 && own[at].Owner == fn.Point {
-			own[at].Flags |= spec.FlagPolls
+			own[at].Flags |= flag
 		}
 	}
 }
@@ -53,25 +58,87 @@ func callsOne(form *ssa.Function, of map[*ssa.Function]bool) bool {
 	return false
 }
 
-// loopPolls reports whether a function has such a loop itself.
-func (f *finder) loopPolls(form *ssa.Function) bool {
-	return slices.ContainsFunc(naturals(form), func(n *natural) bool { return !n.retries() && f.spins.polls(n) })
+// hasLoop reports whether a function has such a loop itself.
+func hasLoop(form *ssa.Function, is func(*natural) bool) bool {
+	return slices.ContainsFunc(naturals(form), func(n *natural) bool { return !n.retries() && is(n) })
 }
 
-// polls reports whether all exits of n depend on what others do meanwhile. A loop that may also end by itself is like any other.
-func (s *spins) polls(n *natural) bool {
-	asks := false
+// endsBy reports whether each condition under which n ends, and does not fail, is of a kind. A loop that may also end by itself is like any other.
+func (n *natural) endsBy(is func(cond ssa.Value) bool) bool {
+	ends := false
 	for b := range n.blocks {
 		branch, ok := b.Instrs[len(b.Instrs)-1].(*ssa.If)
-		if !ok || n.blocks[b.Succs[0]] && n.blocks[b.Succs[1]] {
+		if !ok {
 			continue
 		}
-		if !s.rereads(n, branch.Cond, map[ssa.Value]bool{}) && !n.rereadsBool(branch.Cond, 0) {
-			return false
+		for _, to := range b.Succs {
+			if n.blocks[to] || fails(to) {
+				continue
+			}
+			if !is(branch.Cond) {
+				return false
+			}
+			ends = true
 		}
-		asks = true
 	}
-	return asks
+	return ends
+}
+
+// fails reports whether a block panics, or returns an error that is not always nil.
+func fails(b *ssa.BasicBlock) bool {
+	for range 4 { // jumps that are followed
+		switch last := b.Instrs[len(b.Instrs)-1].(type) {
+		case *ssa.Panic:
+			return true
+		case *ssa.Jump:
+			b = b.Succs[0]
+			continue
+		case *ssa.Return:
+			if len(last.Results) == 0 {
+				return false
+			}
+			v := last.Results[len(last.Results)-1]
+			c, constant := v.(*ssa.Const)
+			return types.Identical(v.Type(), types.Universe.Lookup("error").Type()) && (!constant || !c.IsNil())
+		}
+		return false
+	}
+	return false
+}
+
+// polls reports whether n ends when others say so.
+func (s *spins) polls(n *natural) bool {
+	return n.endsBy(func(cond ssa.Value) bool {
+		return s.rereads(n, cond, map[ssa.Value]bool{}) || n.rereadsBool(cond, 0)
+	})
+}
+
+// timed reports whether n ends when it is late enough.
+func timed(n *natural) bool {
+	return n.endsBy(func(cond ssa.Value) bool { return n.asksClock(cond, 8) })
+}
+
+// asksClock reports whether a value depends on the time of day in this iteration, within so many steps.
+func (n *natural) asksClock(v ssa.Value, depth int) bool {
+	in, ok := v.(ssa.Instruction)
+	if !ok || depth == 0 || !n.blocks[in.Block()] {
+		return false
+	}
+	if c, ok := in.(*ssa.Call); ok && c.Call.StaticCallee() != nil {
+		switch c.Call.StaticCallee().RelString(nil) {
+		case "time.Now", "time.Since", "time.Until":
+			return true
+		}
+	}
+	if _, ok := in.(*ssa.Phi); ok { // a value of an earlier iteration
+		return false
+	}
+	for _, op := range in.Operands(nil) {
+		if *op != nil && n.asksClock(*op, depth-1) {
+			return true
+		}
+	}
+	return false
 }
 
 // rereadsBool reports whether v is, or is the opposite of, a variable in shared memory that the loop reads and does not write itself.

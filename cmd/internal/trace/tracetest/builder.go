@@ -169,6 +169,9 @@ func (b *Builder) Loop(name string, spins bool) uint32 {
 // Polls says that a procedure has a loop that others end.
 func (b *Builder) Polls(proc uint32) { b.points[proc].flags |= spec.FlagPolls }
 
+// Timed says that it has one that the clock ends.
+func (b *Builder) Timed(proc uint32) { b.points[proc].flags |= spec.FlagTimed }
+
 // Count adds hits of a procedure that were counted but not traced.
 func (b *Builder) Count(proc uint32, hits uint64) { b.points[proc].hits += hits }
 

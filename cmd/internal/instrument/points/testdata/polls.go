@@ -76,6 +76,57 @@ func (s *server) locked() { // want proc polls
 	}
 }
 
+// One that may fail before is no other.
+
+//go:noinline
+func (s *server) tries() error { // want proc polls
+	for !s.flag.Load() { // want loop "for !s.flag.Load()", call
+		if err := try(); err != nil { // want call
+			return err
+		}
+	}
+	return nil
+}
+
+//go:noinline
+func try() error { return nil } // want proc
+
+// The clock ends these.
+
+//go:noinline
+func since(d time.Duration) (turns int) { // want proc timed
+	for start := time.Now(); time.Since(start) < d; turns++ { // want loop "for time.Since(start) < d", call, call
+		crunch() // want call
+	}
+	return turns
+}
+
+//go:noinline
+func before(end time.Time) error { // want proc timed
+	for { // want loop "for"
+		if !time.Now().Before(end) { // want call, call
+			return nil
+		}
+		if err := try(); err != nil { // want call
+			return err
+		}
+	}
+}
+
+// This one gives up when it is late, and otherwise ends by what it does.
+
+//go:noinline
+func gives(end time.Time) error { // want proc
+	for { // want loop "for"
+		if try() == nil { // want call
+			return nil
+		}
+		if time.Now().After(end) { // want call, call
+			return context.DeadlineExceeded
+		}
+	}
+}
+
 // Those end by what they do themselves, or may.
 
 //go:noinline

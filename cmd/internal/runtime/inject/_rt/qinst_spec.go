@@ -127,6 +127,7 @@ const (
 	qinstFlagSummed   = 2048
 	qinstFlagUnseen   = 4096
 	qinstFlagPolls    = 8192
+	qinstFlagTimed    = 16384
 	qinstFlagTwice    = 1024
 	qinstUnitWord     = 2147483648
 	qinstNoTrips      = 18446744073709551615
