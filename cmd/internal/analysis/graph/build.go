@@ -17,11 +17,13 @@ import (
 // Options are what a reading of a trace depends on.
 type Options struct {
 	VirtualProcs int // see [replay.Options]
+	// Price is what an event cost, in ns, so that [Part.Paid] is known; nil: it is not.
+	Price func(*trace.Event) float64
 }
 
 // Build reads a trace.
 func Build(source trace.Source, o Options) (*Program, trace.Losses, error) {
-	r := replay.New(source, replay.Options{VirtualProcs: o.VirtualProcs})
+	r := replay.New(source, replay.Options{VirtualProcs: o.VirtualProcs, Price: o.Price})
 	b := &builder{r: r, virtual: o.VirtualProcs, p: &Program{R: r, Last: -1, Objects: []Object{{Name: trace.NoPoint}}, Tokens: 1, End: source.Wall()}, objects: map[trace.Address]ObjectID{}, timers: map[trace.Address]armed{}, tasks: map[uint64]task{}}
 	b.p.Steps.Add(Step{})
 	b.pollers = newPollers(r.T.Points)
@@ -47,6 +49,7 @@ type builder struct {
 	timers  map[trace.Address]armed // those that are set
 	tasks   map[uint64]task         // those that are open
 
+	had      []had      // by processor of the scheduler, who had it last
 	idle     int64      // ns so far in which a processor of the scheduler had nothing to do
 	idleAt   trace.Time // up to here
 	idleFrom trace.Time // since when one has been idle, if one is
@@ -77,8 +80,10 @@ type mine struct {
 	index map[replay.ContextID]int // of those in work behind the first few
 	idle  int64                    // builder.idle when it became ready
 	got   float64                  // G.Got at its last step
+	paid  float64                  // of G.Paid, ns
 	seen  trace.Time
-	proc  int16 // on which it runs, or ran last; -1: not known
+	proc  int16      // on which it runs, or ran last; -1: not known
+	began trace.Time // since when it has had that
 
 	wait   StepID   // where its last wait began, until it operates on an object
 	give   StepID   // likewise, where it first ended one
@@ -160,6 +165,10 @@ func (b *builder) add(g *replay.G, now trace.Time, s Step) StepID {
 		s.Work += part.Ns
 		b.worked = true
 	}
+
+	if b.owes(g, s.Work) {
+		b.p.Clamped++
+	}
 	b.p.keep(&s, m.work)
 	if len(m.work) > fewParts {
 		clear(m.index)
@@ -182,7 +191,11 @@ func (b *builder) Segment(g *replay.G, from, to trace.Time) {
 	}
 	b.count(g)
 	m, at := b.my(g), g.Where()
-	m.part(at).Ns += int64(to - from)
+	part := m.part(at)
+	part.Ns += int64(to - from)
+	if g.Paid > 0 {
+		part.Paid += b.pays(g, int64(to-from), at)
+	}
 	for int(at) >= len(b.p.npt) {
 		b.p.npt, b.p.work = append(b.p.npt, 0), append(b.p.work, 0)
 	}
@@ -234,6 +247,11 @@ func (b *builder) Turn(g *replay.G, now trace.Time, to trace.State, keeps bool) 
 				b.idleFrom = now
 			}
 		}
+		if was {
+			b.leaves(m, now)
+		} else {
+			m.began = now
+		}
 		if was && b.virtual > 0 { // what it does behind that is no wait yet
 			b.step(g, now, Step{Kind: Delay, Arg: uint32(Unknown)})
 		}
@@ -247,6 +265,7 @@ func (b *builder) Turn(g *replay.G, now trace.Time, to trace.State, keeps bool) 
 			s := Step{Kind: Ready, Arg: uint32(WakeUp)}
 			if idle := b.idleUntil(now) - m.idle; b.virtual == 0 {
 				s.Wait = idle
+				b.behind(m, now, &s)
 			}
 			b.step(g, now, s)
 		case trace.Blocked:

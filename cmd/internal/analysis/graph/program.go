@@ -27,12 +27,15 @@ type Program struct {
 
 	npt  []float64 // normalized processor time by context, ns
 	work []int64   // processor time by context, ns
+	paid []int64   // of that, for events, by [Options.Price]
 
-	Settled    bool  // whether operations tell who waits for whom has been tried
-	Operations int   // on objects
-	Off        int64 // ns in which running threads had no processor, all together
-	WakeUp     int64 // ns that half of all wake-ups took at most
-	shares     shares
+	Settled    bool // whether operations tell who waits for whom has been tried
+	Operations int  // on objects
+
+	Clamped int64 // pieces of work that were shorter than what their events cost, by [Options.Price]
+	Off     int64 // ns in which running threads had no processor, all together
+	WakeUp  int64 // ns that half of all wake-ups took at most
+	shares  shares
 
 	// Notes say what the trace does not tell, and what comes of that. The first ones, of which there are Doubts, are about the whole.
 	Notes  []string
@@ -79,17 +82,27 @@ type Step struct {
 	Work int64      // ns of a processor's time, before
 	// Wait is a time in ns: of a Delay, and of a Ready as far as a processor was idle. The program waits that long on any machine.
 	// Of a Join it is how many operations Done come before it, of Acquire and Release the amount.
-	Wait  int64
+	Wait int64
+
 	Arg   uint32 // Start: the goroutine; Give, Take: the token; Delay: a [Cause]
 	Obj   ObjectID
 	Next  StepID        // of the same goroutine
 	parts uint32        // first one, in Program.parts
 	n     uint32        // how many
-	Point trace.PointID // of the operation, or the innermost procedure of a wait
+	Point trace.PointID // of the operation, or the innermost procedure of a wait; of a Ready see [Step.After]
 	Until uint32        // a token: in the computed run the goroutine goes behind [Goroutine.Told] as soon as somebody has given it; 0: none
 	Kind  Kind
 	Op    Op
 	Proc  int16 // processor that the goroutine got at the end of a Ready, or had while it worked; -1: not known
+}
+
+// After is the goroutine that had the processor, when this one became ready, in whose queue it waited in a Ready, although another processor was
+// idle. -1: none.
+func (s *Step) After() int {
+	if s.Kind != Ready {
+		return -1
+	}
+	return int(s.Point) - 1
 }
 
 // Kind is what ends a step.
@@ -181,6 +194,7 @@ type Part struct {
 	Ns      int64
 	Context replay.ContextID
 	Enters  int32 // activations of the context's procedure that began there, and were traced
+	Paid    int64 // ns of these that events cost, by [Options.Price]
 }
 
 // Step is one of them.

@@ -25,6 +25,8 @@ type Options struct {
 	Length func(graph.StepID) float64
 	// Delayed gives what a delay for a timer, the network or the system is multiplied by; nil: by 1.
 	Delayed func(graph.StepID) float64
+	// HandOver gives how long it takes from when a goroutine could run to when it does, if a processor is idle, in ns; nil: what was recorded.
+	HandOver func(graph.StepID) float64
 	// Split are locks of which there are Parts each: who takes one gets the next of these, in turn.
 	Split map[graph.ObjectID]bool
 	Parts int
@@ -95,15 +97,17 @@ type sim struct {
 	blocked []int32 // goroutines that wait, in order; some do no longer
 	main    int32
 	over    bool
-	sched   *scheduler // of policy Go
-	needs   []int32    // nodes that the goroutine woken next also waited for
-	jobs    int        // of Options.workers, that somebody does or has done
-	surplus []int32    // workers without any
+	sched   *scheduler        // of policy Go
+	needs   []int32           // nodes that the goroutine woken next also waited for
+	jobs    int               // of Options.workers, that somebody does or has done
+	surplus []int32           // workers without any
+	behinds map[int32][]int32 // goroutines that wait for another one's processor, by that
 	run     Run
 }
 
 type simG struct {
 	step    graph.StepID // that it works at, or waits in
+	runs    bool         // it has a processor
 	from    int32        // node with which that began
 	also    int32        // another one that waits for its token, and 1
 	at      int32        // node at which it began to wait
@@ -276,7 +280,7 @@ func (s *sim) enqueue(g int32) {
 // goOn lets a goroutine run.
 func (s *sim) goOn(g int32) {
 	s.n++
-	s.gs[g].from = s.node
+	s.gs[g].from, s.gs[g].runs = s.node, true
 	if !s.works(g) {
 		s.steps(g)
 	}
@@ -298,9 +302,12 @@ func (s *sim) leave(g int32) {
 	switch s.o.Policy {
 	case List:
 		s.free++
+		s.follow(g)
 		s.dispatch()
 	case Go:
 		s.sched.left(s.gs[g].proc)
+	default:
+		s.follow(g)
 	}
 }
 
@@ -381,6 +388,9 @@ func (s *sim) take(g int32, step *graph.Step) bool {
 		s.begin(int32(step.Arg))
 		return true
 	case graph.Delay, graph.Ready:
+		if s.sched == nil && s.behind(g, step) {
+			return false
+		}
 		if step.Wait == 0 || step.Kind == graph.Ready && s.sched != nil { // which wakes processors itself
 			return true
 		}
@@ -388,6 +398,9 @@ func (s *sim) take(g int32, step *graph.Step) bool {
 			return s.ticked(g, float64(step.At))
 		}
 		ns := s.o.watch.delay(s.gs[g].step, step, s.t.at)
+		if step.Kind == graph.Ready {
+			ns = s.handOver(s.gs[g].step)
+		}
 		if s.o.Delayed != nil && outside(step) {
 			ns *= s.o.Delayed(s.gs[g].step)
 		}

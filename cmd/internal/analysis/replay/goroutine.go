@@ -17,6 +17,7 @@ type G struct {
 	Base    ContextID // where it started
 	Ran     int64     // ns that it was busy, up to its last segment
 	Got     float64   // ns of processor time of these, by what the operating system gave its threads
+	Paid    float64   // ns that its events cost, by [Options.Price]
 	Reason  trace.ReasonID
 	Wait    *Wait // the present one; nil: it does not wait, or its wait is not of interest
 	Regions []OpenRegion

@@ -10,6 +10,8 @@ type Options struct {
 	// VirtualProcs is the number of processors of a program whose processors are tokens; 0 means
 	// that it uses real ones. See virtual.go.
 	VirtualProcs int
+	// Price is what an event cost the goroutine that made it, in ns: it pays in its next segments. nil: nobody asks.
+	Price func(*trace.Event) float64
 }
 
 // Replay follows the goroutines of one source.
@@ -142,6 +144,20 @@ func (r *Replay) event(e *trace.Event) {
 		r.Procs = max(r.Procs, int(e.Count()))
 	case trace.Trips, trace.Searched, trace.Alloc, trace.Channel, trace.Semaphore, trace.Timer, trace.Fired, trace.Task:
 		r.v.Other(r.g(e.Slot), e)
+	}
+	if r.options.Price != nil {
+		r.pay(e)
+	}
+}
+
+// pay adds an event's price to what the goroutine owes that made it: who wakes or creates another one makes that one's event.
+func (r *Replay) pay(e *trace.Event) {
+	slot := e.Slot
+	if e.Kind == trace.Create || e.Kind == trace.Change && e.From == trace.Waiting {
+		slot = e.By
+	}
+	if g := r.g(slot); g != nil {
+		g.Paid += r.options.Price(e)
 	}
 }
 

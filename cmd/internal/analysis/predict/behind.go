@@ -1,0 +1,51 @@
+package predict
+
+import (
+	"cmp"
+	"slices"
+
+	"qinst.dev/cmd/internal/analysis/graph"
+)
+
+// behind lets a goroutine wait in the queue of another one's processor, as it did; see [graph.Step.After]. It reports whether that one has one.
+func (s *sim) behind(g int32, step *graph.Step) bool {
+	after := int32(step.After())
+	if after < 0 || after == g || !s.gs[after].runs {
+		return false
+	}
+	if s.behinds == nil {
+		s.behinds = map[int32][]int32{}
+	}
+	s.behinds[after] = append(s.behinds[after], g)
+	s.block(g)
+	return true
+}
+
+// follow lets the next one go on that waits for a goroutine's processor, which it leaves. The others wait for that one's.
+func (s *sim) follow(g int32) {
+	s.gs[g].runs = false
+	list := slices.DeleteFunc(s.behinds[g], func(x int32) bool { return !s.gs[x].waits }) // these were let go because nothing else could
+	if delete(s.behinds, g); len(list) == 0 {
+		return
+	}
+	at := func(x int32) graph.StepID { return s.gs[x].step }
+	slices.SortStableFunc(list, func(x, y int32) int { return cmp.Compare(s.p.Step(at(x)).At, s.p.Step(at(y)).At) })
+	next := list[0]
+	if len(list) > 1 {
+		s.behinds[next] = append(s.behinds[next], list[1:]...)
+	}
+	if ns := s.handOver(at(next)); ns > 0 {
+		s.gs[next].waits = false
+		s.delay(next, ns)
+	} else {
+		s.wake(next)
+	}
+}
+
+// handOver is how long it takes until a goroutine runs at the end of a Ready, in ns, while a processor is idle.
+func (s *sim) handOver(id graph.StepID) float64 {
+	if s.o.HandOver != nil {
+		return s.o.HandOver(id)
+	}
+	return float64(s.p.Step(id).Wait)
+}
