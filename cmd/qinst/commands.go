@@ -73,6 +73,11 @@ func commands() []command {
 				{"predict -procs 1,2,4,8 prog.sddf", "times and speed-ups"},
 				{"predict -what-if main.parse=-30% prog.sddf", "what it gains if main.parse took 30 % less"},
 			}, setupPredict},
+		{"correct", "[flags] [file]", "take the cost of probes out of a trace",
+			newestHelp,
+			[][2]string{
+				{"correct prog.sddf", "what the times would have been without probes"},
+			}, setupCorrect},
 		{"points", "[flags] [packages]", "list what is probed, and why the rest is not",
 			"Points prints one line for each point: kind, identity, place, name. A skip has\n" +
 				"its reason in place of the identity. Of a skipped procedure only the places are\n" +

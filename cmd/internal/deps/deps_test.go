@@ -41,12 +41,14 @@ const policy = `
 	sddf/salvage, sddf/message, ratecontrol, stats < trace;
 	trace < trace/tracetest;
 	trace < analysis/replay;
-	analysis/replay, hist < analysis/profile;
+	trace < analysis/price;
+	analysis/replay, analysis/price, hist < analysis/profile;
 	analysis/replay < analysis/graph < analysis/predict < analysis/critpath;
+	analysis/predict, analysis/price < analysis/perturb;
 	stats < analysis/critpath;
 	analysis/profile, measure < analysis/advice;
 	measure < report/doc, analysis/graph;
-	analysis/advice, analysis/critpath, report/doc, github.com/google/pprof/profile < report;
+	analysis/advice, analysis/critpath, analysis/perturb, report/doc, github.com/google/pprof/profile < report;
 
 	# what instruments
 	sddf/spec, live, golang.org/x/tools/go/ssa, golang.org/x/tools/go/types/typeutil < instrument/points;

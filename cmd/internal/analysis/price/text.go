@@ -1,4 +1,4 @@
-package profile
+package price
 
 import (
 	"qinst.dev/cmd/internal/trace"
@@ -13,23 +13,24 @@ const (
 	testParts   = 30 // the choice of a text at an entry
 )
 
-// inLine is what a procedure's text counts by itself.
-type inLine struct{ placed, plain, entries uint64 }
+// InLine is what a procedure's text counts by itself: hits in text with probes, entries of text without, and tests which of them is to run. Called are hits that
+// its probes count.
+type InLine struct{ Placed, Plain, Entries, Called uint64 }
 
-// inText adds up what the text of each procedure counts, and what probes count that are called.
-func inText(t *trace.Tables) (text map[trace.PointID]inLine, n numbers) {
-	text = map[trace.PointID]inLine{}
+// InText adds up what the text of each procedure counts, and what probes count that are called.
+func InText(t *trace.Tables) (text map[trace.PointID]InLine, n Numbers) {
+	text = map[trace.PointID]InLine{}
 	mode, _ := t.Attr("mode").(string)
 	for i := range t.Points {
 		p := &t.Points[i]
 		if p.Kind == spec.PointFunc || p.Kind == spec.PointSite || p.Flags&(spec.FlagDerived|spec.FlagSummed) != 0 {
 			continue
 		}
-		n.reduced += p.Reduced
-		n.timed += p.Timed()
+		n.Reduced += p.Reduced
+		n.Timed += p.Timed()
 		own := text[p.Owner]
 		if p.Kind == spec.PointProc && p.Flags&spec.FlagSmall == 0 {
-			own.entries += p.Hits
+			own.Entries += p.Hits
 		}
 		hits := p.Hits
 		if p.Kind == spec.PointProc {
@@ -38,27 +39,28 @@ func inText(t *trace.Tables) (text map[trace.PointID]inLine, n numbers) {
 		switch {
 		case p.Representative != trace.PointID(i):
 		case p.Kind == spec.PointSync && p.Flags&spec.FlagInLine != 0:
-			own.placed += p.Degraded()
+			own.Placed += p.Degraded()
 		case p.Flags&(spec.FlagInLine|spec.FlagSmall) != 0, mode == "count" && (p.Kind == spec.PointProc || p.Kind == spec.PointLoop):
-			own.placed += hits
+			own.Placed += hits
 		default:
-			n.counted += hits - min(p.Traced+p.Timed(), hits)
+			own.Called += hits - min(p.Traced+p.Timed(), hits)
+			n.Counted += hits - min(p.Traced+p.Timed(), hits)
 		}
-		own.plain += p.Plain
-		if own != (inLine{}) {
+		own.Plain += p.Plain
+		if own != (InLine{}) {
 			text[p.Owner] = own
 		}
 	}
 	return text, n
 }
 
-// numbers are what probes that are called did without an event.
-type numbers struct{ reduced, timed, counted uint64 }
+// Numbers are what probes that are called did without an event: hits that extensions reduced, that were timed, and that were only counted.
+type Numbers struct{ Reduced, Timed, Counted uint64 }
 
-// inPlace is what the counters cost that count hits each, in ns.
-func (n inLine) inPlace(count float64) float64 {
-	return count * (float64(n.placed)/placedParts + float64(n.plain)/plainParts)
+// InPlace is what the counters cost, in ns, where one that a probe counts costs so much.
+func (n InLine) InPlace(count float64) float64 {
+	return count * (float64(n.Placed)/placedParts + float64(n.Plain)/plainParts)
 }
 
-// tests is what the tests at entries cost.
-func (n inLine) tests(count float64) float64 { return count * float64(n.entries) / testParts }
+// Tests is what the tests at entries cost.
+func (n InLine) Tests(count float64) float64 { return count * float64(n.Entries) / testParts }

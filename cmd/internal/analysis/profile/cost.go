@@ -3,6 +3,7 @@ package profile
 import (
 	"math"
 
+	"qinst.dev/cmd/internal/analysis/price"
 	"qinst.dev/cmd/internal/trace"
 )
 
@@ -60,14 +61,14 @@ func costOf(t *trace.Tables, writer, events int64, from paid) Cost {
 	for _, e := range t.Extensions {
 		c.Extensions += e.Took
 	}
-	inText, n := inText(t)
+	inText, n := price.InText(t)
 	for _, own := range inText {
-		c.InPlace.N, c.Tests.N = c.InPlace.N+own.placed+own.plain, c.Tests.N+own.entries
+		c.InPlace.N, c.Tests.N = c.InPlace.N+own.Placed+own.Plain, c.Tests.N+own.Entries
 	}
 	event, count := eventCost(t), float64(t.Int("count_cost_ps"))/1000
-	c.Events.N, c.Timed.N, c.Counted.N = uint64(events)+2*n.reduced, n.timed, n.counted // entries and exits, for the most part
-	c.Events.Cost, c.Timed.Cost = int64(event*float64(c.Events.N)), int64(2*event*float64(n.timed))
-	c.Counted.Cost = int64(count * float64(n.counted))
+	c.Events.N, c.Timed.N, c.Counted.N = uint64(events)+2*n.Reduced, n.Timed, n.Counted // entries and exits, for the most part
+	c.Events.Cost, c.Timed.Cost = int64(event*float64(c.Events.N)), int64(2*event*float64(n.Timed))
+	c.Counted.Cost = int64(count * float64(n.Counted))
 	sure := c.Writer + c.Looks + c.Extensions
 	calls, inLine := c.Events.Cost+c.Timed.Cost+c.Counted.Cost, c.InPlace.Cost+c.Tests.Cost
 	lo, hi := leastPaid*float64(calls), mostPaid*float64(calls)

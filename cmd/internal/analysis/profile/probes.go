@@ -3,6 +3,7 @@ package profile
 import (
 	"math"
 
+	"qinst.dev/cmd/internal/analysis/price"
 	"qinst.dev/cmd/internal/analysis/replay"
 	"qinst.dev/cmd/internal/trace"
 	"qinst.dev/sddf/spec"
@@ -120,7 +121,7 @@ func (t *taker) counts() {
 // text takes the cost of what text counts by itself out of the procedures in which it stands, and of the counters of
 // calls that probes do. Samples do not tell these apart from the rest of a line.
 func (t *taker) text() (p paid) {
-	text, _ := inText(t.r.T)
+	text, _ := price.InText(t.r.T)
 	called := map[trace.PointID]uint64{} // counters of calls, in probes
 	for i := range t.r.T.Points {
 		if p := &t.r.T.Points[i]; p.Kind == spec.PointCall && p.Flags&spec.FlagInLine == 0 {
@@ -142,7 +143,7 @@ func (t *taker) text() (p paid) {
 		if t.told.codes < enough {
 			calls = t.call * float64(called[proc]) * part
 		}
-		place, tests := t.call*own.inPlace(part), t.call*own.tests(part)
+		place, tests := t.call*own.InPlace(part), t.call*own.Tests(part)
 		if all := calls + place + tests; all > 0 {
 			k := float64(t.takeInLine(id, all)) / all
 			p.inPlace, p.tests = p.inPlace+int64(k*place), p.tests+int64(k*tests)
@@ -150,7 +151,7 @@ func (t *taker) text() (p paid) {
 	}
 	for proc, ns := range busy {
 		if ns > 0 {
-			t.probes += called[proc] + text[proc].placed + text[proc].plain
+			t.probes += called[proc] + text[proc].Placed + text[proc].Plain
 		}
 	}
 	return p
@@ -158,12 +159,12 @@ func (t *taker) text() (p paid) {
 
 // priced is the cost of what the text of the whole program counts, if none of it is taken out.
 func (t *taker) priced() (p paid) {
-	text, _ := inText(t.r.T)
-	var all inLine
+	text, _ := price.InText(t.r.T)
+	var all price.InLine
 	for _, own := range text {
-		all = inLine{all.placed + own.placed, all.plain + own.plain, all.entries + own.entries}
+		all = price.InLine{Placed: all.Placed + own.Placed, Plain: all.Plain + own.Plain, Entries: all.Entries + own.Entries}
 	}
-	return paid{inPlace: int64(all.inPlace(t.call)), tests: int64(all.tests(t.call))}
+	return paid{inPlace: int64(all.InPlace(t.call)), tests: int64(all.Tests(t.call))}
 }
 
 // takeInLine is takeHalf of what is known less well: how much of its NPT a line lost so is kept for its interval. It

@@ -1,0 +1,39 @@
+package perturb
+
+import (
+	"fmt"
+
+	"qinst.dev/cmd/internal/trace"
+)
+
+// From here on a correction is not to be trusted: the share of the busy time that probes took, and that of what was taken out which rests on counts.
+const (
+	mostProbes  = 0.5
+	mostCounted = 0.5
+	worthwhile  = 0.01 // of the run: what is taken out below that matters to nobody
+)
+
+// doubts says first why the times are not to be trusted, if they are not.
+func (c *correction) doubts(r *Result, losses *trace.Losses) {
+	say := func(format string, args ...any) { r.Notes = append(r.Notes, fmt.Sprintf(format, args...)) }
+	var busy, took int64
+	for _, x := range r.Procedures {
+		busy, took = busy+x.Busy, took+x.Busy-x.Corrected
+	}
+	share := float64(took) / float64(max(busy, 1))
+	before := len(r.Notes)
+	if share > mostProbes {
+		say("probes took %.0f %% of the busy time: prices that are off by a tenth make what is left wrong by %.0f %%", 100*share, 10*share/(1-share))
+	}
+	if share > worthwhile && r.CountedShare > mostCounted {
+		say("%.0f %% of what was taken out is for hits that were only counted, which have no times: it is taken evenly out of their procedures", 100*r.CountedShare)
+	}
+	if list := losses.List(); len(list) > 0 {
+		say("the trace has losses, which cost time too: %v", list[0])
+	}
+	if r.Flagged > 0 {
+		say("%d operations kept their outcome that may have been another one without probes: a select that did not wait", r.Flagged)
+	}
+	r.Trusted = len(r.Notes) == before && r.Measured > 0
+	r.Doubts = len(r.Notes)
+}
