@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"qinst.dev/cmd/internal/analysis/perturb"
+	"qinst.dev/cmd/internal/report"
 	"qinst.dev/cmd/internal/trace"
 )
 
@@ -27,6 +28,9 @@ func setupCorrect(fs *flagSet) action {
 		if err != nil {
 			return fmt.Errorf("%s: %w", file, err)
 		}
-		return json.NewEncoder(e.stdout).Encode(r)
+		if asJSON {
+			return json.NewEncoder(e.stdout).Encode(r)
+		}
+		return writeText(e, report.Correct(r))
 	}
 }

@@ -260,7 +260,7 @@ func TestCompletionBash(t *testing.T) {
 	}
 	for _, c := range []struct{ line, want string }{
 		{"qinst prof", "profile"},
-		{"qinst co", "convert cost completion"},
+		{"qinst co", "correct convert cost completion"},
 		{"qinst report -fr", "-from"},
 		{"qinst -include=std build -siz", "-size"},
 		{"qinst run -buildv", "-buildvcs"},

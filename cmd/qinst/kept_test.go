@@ -27,6 +27,7 @@ var keptViews = []string{
 	"profile -tree",
 	"profile -by sync",
 	"critical -json",
+	"correct",
 	"critical -procs 2",
 	"predict -procs 1,2,4",
 	"dump",

@@ -114,7 +114,7 @@ func TestForeignFile(t *testing.T) {
 	if err := os.WriteFile(name, []byte("go 1.26 trace"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range []string{"info", "dump", "profile", "report", "critical", "predict"} {
+	for _, f := range []string{"info", "dump", "profile", "report", "critical", "predict", "correct"} {
 		_, err := read(t, f, name)
 		if err == nil || !strings.Contains(err.Error(), "not an SDDF file") || strings.Contains(err.Error(), "\n") {
 			t.Errorf("got %v", err)

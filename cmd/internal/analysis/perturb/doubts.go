@@ -22,6 +22,9 @@ func (c *correction) doubts(r *Result, losses *trace.Losses) {
 	}
 	share := float64(took) / float64(max(busy, 1))
 	before := len(r.Notes)
+	if c.p.R.T.Costs().Clock == 0 {
+		say("the program did not measure what reading the clock takes, so that nothing has a price: nothing is taken out")
+	}
 	if share > mostProbes {
 		say("probes took %.0f %% of the busy time: prices that are off by a tenth make what is left wrong by %.0f %%", 100*share, 10*share/(1-share))
 	}

@@ -28,6 +28,7 @@ type Result struct {
 	Pessimistic  int64       `json:"t_pessimistic_ns"`
 	Replay       int64       `json:"replay_ns"` // the recorded run as computed, by the policy that explains it best
 	Policy       string      `json:"policy"`
+	Off          int64       `json:"off_ns"` // running threads of the recorded run had no processor, all together
 	Events       int64       `json:"events"`
 	CountedShare float64     `json:"counted_share"` // of what was taken out: for hits that have no event
 	Clamped      int64       `json:"clamped"`       // pieces of work that were shorter than their events' cost
@@ -69,7 +70,7 @@ func New(source trace.Source) (*Result, error) {
 	c.p = p
 	c.countedText()
 	c.fit()
-	r := &Result{Version: Version, Measured: int64(source.Wall()), Events: p.R.Events, Clamped: p.Clamped, Notes: slices.Clone(p.Notes[:p.Doubts])}
+	r := &Result{Version: Version, Measured: int64(source.Wall()), Off: p.Off, Events: p.R.Events, Clamped: p.Clamped, Notes: slices.Clone(p.Notes[:p.Doubts])}
 	c.costs(r)
 	for i := range p.R.T.Points {
 		if pt := &p.R.T.Points[i]; pt.Op == spec.OpDefault {

@@ -1,0 +1,45 @@
+package report
+
+import (
+	"fmt"
+
+	"qinst.dev/cmd/internal/analysis/perturb"
+	"qinst.dev/cmd/internal/measure"
+	"qinst.dev/cmd/internal/report/doc"
+)
+
+// mostCorrected is how many procedures are shown.
+const mostCorrected = 15
+
+// Correct writes what a run would have been without probes.
+func Correct(r *perturb.Result) *doc.Doc {
+	d := &doc.Doc{Title: "correction"}
+	s := d.Add("correct", "")
+	doubts(s, r.Notes[:r.Doubts])
+	unexplained(s, r.Measured-r.Replay, r.Measured, r.Off)
+	s.Say("The run took %s. Without probes it would have taken %s, between %s and %s: %s of the time was the tool's.",
+		measure.Time(r.Measured), measure.Time(r.Model), measure.Time(r.Optimistic), measure.Time(r.Pessimistic), measure.Percent(max(0, r.Measured-r.Model), r.Measured))
+	if r.CountedShare > 0.1 {
+		s.Say("%.0f %% of what was taken out is for events, the rest for hits that were only counted.", 100*(1-r.CountedShare))
+	}
+	s.Say("What was taken out of processor time, and for what:")
+	t := doc.NewTable("kind", "number", "each", "", "all", "price measured in")
+	for i := range r.Costs {
+		c := &r.Costs[i]
+		t.Row(c.Kind, doc.Count(int64(c.N)), fmt.Sprintf("%.1fns", c.Each), fmt.Sprintf("+- %.1f", c.SD), doc.Time(c.Total), c.Measured)
+	}
+	s.Table(t)
+	t = doc.NewTable("procedure", "busy", "without probes", "from", "to")
+	for _, p := range r.Procedures[:min(mostCorrected, len(r.Procedures))] {
+		t.Row(doc.Name(p.Name, loopWidth), doc.Time(p.Busy), doc.Time(p.Corrected), doc.Time(p.Lo), doc.Time(p.Hi))
+	}
+	s.Table(t)
+	s.Note("Between: if a goroutine that could run did so at once and events cost the most they may, and as in this run if they cost the least.")
+	if r.Clamped > 0 {
+		s.Note("%s of work were shorter than what events before them cost: the rest was taken out of the next ones.", measure.Count(r.Clamped)+" pieces")
+	}
+	for _, n := range r.Notes[r.Doubts:] {
+		s.Note("%s", n)
+	}
+	return d
+}
