@@ -19,6 +19,10 @@ func Correct(r *perturb.Result) *doc.Doc {
 	unexplained(s, r.Measured-r.Replay, r.Measured, r.Off)
 	s.Say("The run took %s. Without probes it would have taken %s, between %s and %s: %s of the time was the tool's.",
 		measure.Time(r.Measured), measure.Time(r.Model), measure.Time(r.Optimistic), measure.Time(r.Pessimistic), measure.Percent(max(0, r.Measured-r.Model), r.Measured))
+	if r.Actual > 0 {
+		s.Say("Plain runs took %s, 95 of 100 between %s and %s: the correction is off by %s, the measured time by %s.", measure.Time(r.Actual), measure.Time(r.ActualLo), measure.Time(r.ActualHi),
+			apart(r.Model, r.Actual), apart(r.Measured, r.Actual))
+	}
 	if r.CountedShare > 0.1 {
 		s.Say("%.0f %% of what was taken out is for events, the rest for hits that were only counted.", 100*(1-r.CountedShare))
 	}
@@ -42,4 +46,9 @@ func Correct(r *perturb.Result) *doc.Doc {
 		s.Note("%s", n)
 	}
 	return d
+}
+
+// apart is by how much a time differs from another one, with its sign.
+func apart(t, from int64) string {
+	return fmt.Sprintf("%+.1f %%", 100*(float64(t)/float64(max(from, 1))-1))
 }

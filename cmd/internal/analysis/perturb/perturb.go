@@ -22,10 +22,14 @@ type Result struct {
 	Version int `json:"version"`
 	// Measured is how long the run took. The others are how long it would have taken: if a goroutine that could run did so at once, by the waits of this run,
 	// and if in addition events cost as little as they may.
-	Measured     int64       `json:"t_measured_ns"`
-	Optimistic   int64       `json:"t_optimistic_ns"`
-	Model        int64       `json:"t_model_ns"`
-	Pessimistic  int64       `json:"t_pessimistic_ns"`
+	Measured    int64 `json:"t_measured_ns"`
+	Optimistic  int64 `json:"t_optimistic_ns"`
+	Model       int64 `json:"t_model_ns"`
+	Pessimistic int64 `json:"t_pessimistic_ns"`
+	// Actual is how long plain runs took, half of them at most, and 95 of 100 between the other two; 0: there were none.
+	Actual       int64       `json:"t_actual_ns"`
+	ActualLo     int64       `json:"actual_lo_ns"`
+	ActualHi     int64       `json:"actual_hi_ns"`
 	Replay       int64       `json:"replay_ns"` // the recorded run as computed, by the policy that explains it best
 	Policy       string      `json:"policy"`
 	Off          int64       `json:"off_ns"` // running threads of the recorded run had no processor, all together
@@ -60,16 +64,25 @@ type Procedure struct {
 	Hi        int64  `json:"hi_ns"`
 }
 
+// Options are what a correction depends on.
+type Options struct {
+	// Density is another trace of the same program, in which more or less was traced: the prices of events are such that both would have taken the same time without
+	// them. nil: prices are the trace's own.
+	Density trace.Source
+}
+
 // New corrects a trace.
-func New(source trace.Source) (*Result, error) {
-	c := &correction{prices: price.Of(source.Tables())}
-	p, losses, err := graph.Build(source, graph.Options{Price: c.pays})
+func New(source trace.Source, o Options) (*Result, error) {
+	c, losses, err := read(source)
 	if err != nil {
 		return nil, err
 	}
-	c.p = p
-	c.countedText()
-	c.fit()
+	if o.Density != nil {
+		if err := c.density(o.Density); err != nil {
+			return nil, err
+		}
+	}
+	p := c.p
 	r := &Result{Version: Version, Measured: int64(source.Wall()), Off: p.Off, Events: p.R.Events, Clamped: p.Clamped, Notes: slices.Clone(p.Notes[:p.Doubts])}
 	c.costs(r)
 	for i := range p.R.T.Points {
@@ -77,25 +90,46 @@ func New(source trace.Source) (*Result, error) {
 			r.Flagged += pt.Hits
 		}
 	}
-	if p.End > 0 && len(p.Gs) > 0 {
+	if c.known() {
 		c.times(r)
 		c.procedures(r)
 	}
-	c.doubts(r, &losses)
+	c.doubts(r, losses)
 	r.Notes = append(r.Notes, p.Notes[p.Doubts:]...)
 	return r, nil
 }
 
+// read reads a trace.
+func read(source trace.Source) (*correction, *trace.Losses, error) {
+	c := &correction{prices: price.Of(source.Tables()), measured: float64(source.Wall()), factor: 1}
+	p, losses, err := graph.Build(source, graph.Options{Price: c.pays})
+	if err != nil {
+		return nil, nil, err
+	}
+	c.p = p
+	c.countedText()
+	c.fit()
+	if c.known() {
+		c.explain()
+	}
+	return c, &losses, nil
+}
+
 // correction is a trace and what its probes cost.
 type correction struct {
-	p       *graph.Program
-	prices  price.Prices
-	events  [price.NumKinds]uint64
-	text    map[trace.PointID]float64 // ns for hits without an event, by procedure
-	counted uint64                    // such hits
-	rates   []float64                 // of a context's work, the share for these
-	probes  []float64                 // of a context's work, the share in probes by samples; below 0: these do not tell
-	found   int                       // samples that told of probes
+	p        *graph.Program
+	measured float64        // ns that the run took
+	policy   predict.Policy // that explains it best
+	was      float64        // ns that the run takes by that
+	factor   float64        // what events cost, in prices
+	spread   float64        // its standard deviation, if it was found by another trace; 0: it was not
+	prices   price.Prices
+	events   [price.NumKinds]uint64
+	text     map[trace.PointID]float64 // ns for hits without an event, by procedure
+	counted  uint64                    // such hits
+	rates    []float64                 // of a context's work, the share for these
+	probes   []float64                 // of a context's work, the share in probes by samples; below 0: these do not tell
+	found    int                       // samples that told of probes
 }
 
 // pays is the price of an event.
@@ -153,44 +187,54 @@ func (c *correction) fit() {
 // without is a part of a step's work without probes, if these cost so many times what is known.
 func (c *correction) without(part graph.Part, times float64) float64 {
 	ns, id := float64(part.Ns), part.Context
-	took := float64(part.Paid) * times
+	took := float64(part.Paid) * times * c.factor
 	if c.probes[id] >= 0 {
 		took = ns * c.probes[id] * times
 	}
 	return max(0, ns-took-ns*c.rates[id]*times)
 }
 
-// times computes the run as it was, by the policy that explains it best, and as it would have been. What no policy explains is taken to be the same
-// share of both.
-func (c *correction) times(r *Result) {
-	policy, was := predict.Go, math.Inf(1)
+// known reports whether there is anything to correct.
+func (c *correction) known() bool { return c.p.End > 0 && len(c.p.Gs) > 0 }
+
+// explain finds the policy by which the recorded run takes nearest to what it took.
+func (c *correction) explain() {
+	c.was = math.Inf(1)
 	for _, by := range predict.Policies {
-		if t := predict.Simulate(c.p, predict.Options{Procs: c.p.Procs, Policy: by}).T; math.Abs(t-float64(r.Measured)) < math.Abs(was-float64(r.Measured)) {
-			policy, was = by, t
+		if t := predict.Simulate(c.p, predict.Options{Procs: c.p.Procs, Policy: by}).T; math.Abs(t-c.measured) < math.Abs(c.was-c.measured) {
+			c.policy, c.was = by, t
 		}
 	}
-	r.Policy, r.Replay = string(policy), int64(math.Round(was))
-	corrected := func(times float64, handOver func(graph.StepID) float64) int64 {
-		length := func(id graph.StepID) (ns float64) {
-			for _, part := range c.p.PartsOf(id) {
-				ns += c.without(part, times)
-			}
-			return ns
+}
+
+// corrected is how long the run would have taken, in ns, if probes cost so many times what is known. What no policy explains is taken to be the same share
+// of both runs.
+func (c *correction) corrected(times float64, handOver func(graph.StepID) float64) float64 {
+	length := func(id graph.StepID) (ns float64) {
+		for _, part := range c.p.PartsOf(id) {
+			ns += c.without(part, times)
 		}
-		t := predict.Simulate(c.p, predict.Options{Procs: c.p.Procs, Policy: policy, Length: length, HandOver: handOver}).T
-		return int64(math.Round(t * float64(r.Measured) / max(was, 1)))
+		return ns
 	}
+	return predict.Simulate(c.p, predict.Options{Procs: c.p.Procs, Policy: c.policy, Length: length, HandOver: handOver}).T * c.measured / max(c.was, 1)
+}
+
+// times computes the run as it would have been.
+func (c *correction) times(r *Result) {
+	ns := func(t float64) int64 { return int64(math.Round(t)) }
 	lo, hi := c.between()
-	r.Model = corrected(1, nil)
-	r.Optimistic = min(r.Model, corrected(hi, func(graph.StepID) float64 { return 0 }))
-	r.Pessimistic = max(r.Model, corrected(lo, nil))
+	r.Policy, r.Replay, r.Model = string(c.policy), ns(c.was), ns(c.corrected(1, nil))
+	r.Optimistic = min(r.Model, ns(c.corrected(hi, func(graph.StepID) float64 { return 0 })))
+	r.Pessimistic = max(r.Model, ns(c.corrected(lo, nil)))
 }
 
 // between are how many times of what is known the cost may be, 95 times in 100.
 func (c *correction) between() (lo, hi float64) {
 	const z = 1.96
 	half := z * price.Spread
-	if c.found > 0 {
+	if c.spread > 0 {
+		half = z * c.spread / c.factor
+	} else if c.found > 0 {
 		half = z * math.Sqrt(float64(c.found)+1) / float64(c.found)
 	}
 	return max(0, 1-half), 1 + half
@@ -200,7 +244,10 @@ func (c *correction) between() (lo, hi float64) {
 func (c *correction) costs(r *Result) {
 	events := 0.
 	for k, n := range c.events {
-		x := &c.prices[k]
+		x := c.prices[k]
+		if c.spread > 0 {
+			x.Each, x.SD, x.From = c.factor*x.Each, c.spread*x.Each, "another run"
+		}
 		events += float64(n) * x.Each
 		r.Costs = append(r.Costs, Cost{price.Kind(k).String(), n, x.Each, x.SD, int64(math.Round(float64(n) * x.Each)), x.From})
 	}

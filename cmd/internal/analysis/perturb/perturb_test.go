@@ -13,7 +13,7 @@ const us = 1000
 
 func correct(t *testing.T, b *tracetest.Builder) *perturb.Result {
 	t.Helper()
-	r, err := perturb.New(b.Trace())
+	r, err := perturb.New(b.Trace(), perturb.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
