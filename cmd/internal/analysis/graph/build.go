@@ -17,7 +17,7 @@ import (
 // Options are what a reading of a trace depends on.
 type Options struct {
 	VirtualProcs int // see [replay.Options]
-	// Price is what an event cost, in ns, so that [Part.Paid] is known; nil: it is not.
+	// Price is what an event cost, in ns, so that [Program.PaidOf] tells it; nil: it does not.
 	Price func(*trace.Event) float64
 }
 
@@ -81,6 +81,7 @@ type mine struct {
 	idle  int64                    // builder.idle when it became ready
 	got   float64                  // G.Got at its last step
 	paid  float64                  // of G.Paid, ns
+	pays  []int64                  // of that, by part of work
 	seen  trace.Time
 	proc  int16      // on which it runs, or ran last; -1: not known
 	began trace.Time // since when it has had that
@@ -129,7 +130,7 @@ func (b *builder) Create(g, by *replay.G, now trace.Time) {
 		b.gs = append(b.gs, mine{})
 	}
 	m := b.my(g)
-	*m = mine{n: len(b.p.Gs), work: m.work[:0], index: m.index, open: m.open[:0], holds: m.holds[:0], seen: now, idle: b.idleUntil(now), entered: trace.NoPoint, alone: now, proc: -1, labels: b.labels(g)}
+	*m = mine{n: len(b.p.Gs), work: m.work[:0], pays: m.pays[:0], index: m.index, open: m.open[:0], holds: m.holds[:0], seen: now, idle: b.idleUntil(now), entered: trace.NoPoint, alone: now, proc: -1, labels: b.labels(g)}
 	gr := Goroutine{ID: g.ID, By: -1, Created: now, Context: g.Base, System: g.System}
 	if by != nil {
 		gr.By = b.my(by).n
@@ -169,11 +170,11 @@ func (b *builder) add(g *replay.G, now trace.Time, s Step) StepID {
 	if b.owes(g, s.Work) {
 		b.p.Clamped++
 	}
-	b.p.keep(&s, m.work)
+	b.p.keep(&s, m.work, m.pays)
 	if len(m.work) > fewParts {
 		clear(m.index)
 	}
-	m.work = m.work[:0]
+	m.work, m.pays = m.work[:0], m.pays[:0]
 	if m.last == 0 {
 		b.p.Gs[m.n].First = id
 	} else {
@@ -191,10 +192,10 @@ func (b *builder) Segment(g *replay.G, from, to trace.Time) {
 	}
 	b.count(g)
 	m, at := b.my(g), g.Where()
-	part := m.part(at)
-	part.Ns += int64(to - from)
+	i := m.part(at)
+	m.work[i].Ns += int64(to - from)
 	if g.Paid > 0 {
-		part.Paid += b.pays(g, int64(to-from), at)
+		b.pays(g, int64(to-from), i)
 	}
 	for int(at) >= len(b.p.npt) {
 		b.p.npt, b.p.work = append(b.p.npt, 0), append(b.p.work, 0)
@@ -207,7 +208,7 @@ func (b *builder) Segment(g *replay.G, from, to trace.Time) {
 func (b *builder) count(g *replay.G) {
 	m := b.my(g)
 	if m.entered != trace.NoPoint && b.r.Contexts.Node(g.Context).Proc == m.entered {
-		m.part(g.Context).Enters++
+		m.work[m.part(g.Context)].Enters++
 	}
 	m.entered = trace.NoPoint
 }
@@ -215,14 +216,14 @@ func (b *builder) count(g *replay.G) {
 // fewParts is how many parts are looked through.
 const fewParts = 16
 
-// part is the one of a context, in what a goroutine has worked since its last step.
-func (m *mine) part(c replay.ContextID) *Part {
+// part is the index of a context's part, in what a goroutine has worked since its last step.
+func (m *mine) part(c replay.ContextID) int {
 	if i, ok := m.index[c]; ok {
-		return &m.work[i]
+		return i
 	}
 	for i := min(len(m.work), fewParts) - 1; i >= 0; i-- {
 		if m.work[i].Context == c {
-			return &m.work[i]
+			return i
 		}
 	}
 	if len(m.work) >= fewParts {
@@ -232,7 +233,7 @@ func (m *mine) part(c replay.ContextID) *Part {
 		m.index[c] = len(m.work)
 	}
 	m.work = append(m.work, Part{Context: c})
-	return &m.work[len(m.work)-1]
+	return len(m.work) - 1
 }
 
 // Turn ends steps where a goroutine's state changes.

@@ -1,10 +1,11 @@
 package graph
 
 import (
+	"slices"
+
 	"qinst.dev/cmd/internal/measure"
 	"qinst.dev/cmd/internal/trace"
 	"qinst.dev/sddf/spec"
-	"slices"
 )
 
 // A loop that the clock ends ("for time.Since(start) < d") does more in the same time if what it does takes less. A computed run does what was done, and

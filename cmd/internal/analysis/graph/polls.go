@@ -127,7 +127,7 @@ func (b *builder) split(g *replay.G, m *mine, now trace.Time) {
 		p.Ns, late = p.Ns-ns, late-ns
 		rest = append(rest, Part{Ns: ns, Context: p.Context})
 	}
-	m.work = work
+	m.work, m.pays = work, m.pays[:0]
 	m.told.last = b.add(g, max(m.told.since, begun), Step{Kind: Operate})
 	m.work = append(m.work, rest...)
 	for i, p := range m.work {

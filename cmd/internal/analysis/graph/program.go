@@ -28,6 +28,7 @@ type Program struct {
 	npt  []float64 // normalized processor time by context, ns
 	work []int64   // processor time by context, ns
 	paid []int64   // of that, for events, by [Options.Price]
+	pays [][]int64 // the same of each part, as far as a list goes: lists are those of parts
 
 	Settled    bool // whether operations tell who waits for whom has been tried
 	Operations int  // on objects
@@ -194,7 +195,7 @@ type Part struct {
 	Ns      int64
 	Context replay.ContextID
 	Enters  int32 // activations of the context's procedure that began there, and were traced
-	Paid    int64 // ns of these that events cost, by [Options.Price]
+
 }
 
 // Step is one of them.
@@ -236,7 +237,7 @@ func (p *Program) NPT(c replay.ContextID) float64 {
 const partsShift = 12
 
 // keep puts parts among the others.
-func (p *Program) keep(s *Step, parts []Part) {
+func (p *Program) keep(s *Step, parts []Part, pays []int64) {
 	if s.n = uint32(min(len(parts), 1<<partsShift)); s.n == 0 {
 		return
 	}
@@ -247,6 +248,7 @@ func (p *Program) keep(s *Step, parts []Part) {
 	}
 	s.parts = uint32(last)<<partsShift | uint32(len(p.parts[last]))
 	p.parts[last] = append(p.parts[last], parts[:s.n]...)
+	p.keepPaid(s, pays)
 	for _, more := range parts[s.n:] { // a goroutine was in thousands of contexts between two steps
 		p.parts[last][len(p.parts[last])-1].Ns += more.Ns
 	}

@@ -184,10 +184,10 @@ func (c *correction) fit() {
 	}
 }
 
-// without is a part of a step's work without probes, if these cost so many times what is known.
-func (c *correction) without(part graph.Part, times float64) float64 {
-	ns, id := float64(part.Ns), part.Context
-	took := float64(part.Paid) * times * c.factor
+// without is what is left of a context's work, of which some was for events, without probes, if these cost so many times what is known; in ns.
+func (c *correction) without(id replay.ContextID, work, paid int64, times float64) float64 {
+	ns := float64(work)
+	took := float64(paid) * times * c.factor
 	if c.probes[id] >= 0 {
 		took = ns * c.probes[id] * times
 	}
@@ -211,8 +211,8 @@ func (c *correction) explain() {
 // of both runs.
 func (c *correction) corrected(times float64, handOver func(graph.StepID) float64) float64 {
 	length := func(id graph.StepID) (ns float64) {
-		for _, part := range c.p.PartsOf(id) {
-			ns += c.without(part, times)
+		for i, part := range c.p.PartsOf(id) {
+			ns += c.without(part.Context, part.Ns, c.p.PaidOf(id, i), times)
 		}
 		return ns
 	}
@@ -285,11 +285,11 @@ func (c *correction) procedures(r *Result) {
 			} else {
 				share = 1 // what the events cost is not yet taken out of it
 			}
-			part := graph.Part{Ns: int64(share * float64(work)), Paid: paid, Context: id}
-			x.Busy += part.Ns
-			x.Corrected += int64(c.without(part, 1))
-			x.Lo += int64(c.without(part, hi))
-			x.Hi += int64(c.without(part, lo))
+			own := int64(share * float64(work))
+			x.Busy += own
+			x.Corrected += int64(c.without(id, own, paid, 1))
+			x.Lo += int64(c.without(id, own, paid, hi))
+			x.Hi += int64(c.without(id, own, paid, lo))
 		}
 	}
 	for _, x := range by {

@@ -7,6 +7,12 @@ import (
 	"qinst.dev/cmd/internal/analysis/graph"
 )
 
+// queued is a goroutine in a processor's queue, in a step.
+type queued struct {
+	g    int32
+	step graph.StepID
+}
+
 // behind lets a goroutine wait in the queue of another one's processor, as it did; see [graph.Step.After]. It reports whether that one has one.
 func (s *sim) behind(g int32, step *graph.Step) bool {
 	after := int32(step.After())
@@ -14,9 +20,9 @@ func (s *sim) behind(g int32, step *graph.Step) bool {
 		return false
 	}
 	if s.behinds == nil {
-		s.behinds = map[int32][]int32{}
+		s.behinds = map[int32][]queued{}
 	}
-	s.behinds[after] = append(s.behinds[after], g)
+	s.behinds[after] = append(s.behinds[after], queued{g, s.gs[g].step})
 	s.block(g)
 	return true
 }
@@ -24,17 +30,16 @@ func (s *sim) behind(g int32, step *graph.Step) bool {
 // follow lets the next one go on that waits for a goroutine's processor, which it leaves. The others wait for that one's.
 func (s *sim) follow(g int32) {
 	s.gs[g].runs = false
-	list := slices.DeleteFunc(s.behinds[g], func(x int32) bool { return !s.gs[x].waits }) // these were let go because nothing else could
+	list := slices.DeleteFunc(s.behinds[g], func(x queued) bool { return !s.gs[x.g].waits || s.gs[x.g].step != x.step }) // these were let go because nothing else could
 	if delete(s.behinds, g); len(list) == 0 {
 		return
 	}
-	at := func(x int32) graph.StepID { return s.gs[x].step }
-	slices.SortStableFunc(list, func(x, y int32) int { return cmp.Compare(s.p.Step(at(x)).At, s.p.Step(at(y)).At) })
-	next := list[0]
+	slices.SortStableFunc(list, func(x, y queued) int { return cmp.Compare(s.p.Step(x.step).At, s.p.Step(y.step).At) })
+	next := list[0].g
 	if len(list) > 1 {
 		s.behinds[next] = append(s.behinds[next], list[1:]...)
 	}
-	if ns := s.handOver(at(next)); ns > 0 {
+	if ns := s.handOver(list[0].step); ns > 0 {
 		s.gs[next].waits = false
 		s.delay(next, ns)
 	} else {

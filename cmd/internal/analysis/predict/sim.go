@@ -97,11 +97,11 @@ type sim struct {
 	blocked []int32 // goroutines that wait, in order; some do no longer
 	main    int32
 	over    bool
-	sched   *scheduler        // of policy Go
-	needs   []int32           // nodes that the goroutine woken next also waited for
-	jobs    int               // of Options.workers, that somebody does or has done
-	surplus []int32           // workers without any
-	behinds map[int32][]int32 // goroutines that wait for another one's processor, by that
+	sched   *scheduler         // of policy Go
+	needs   []int32            // nodes that the goroutine woken next also waited for
+	jobs    int                // of Options.workers, that somebody does or has done
+	surplus []int32            // workers without any
+	behinds map[int32][]queued // goroutines that wait for another one's processor, by that
 	run     Run
 }
 
