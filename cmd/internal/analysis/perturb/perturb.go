@@ -1,8 +1,6 @@
 package perturb
 
 import (
-	"cmp"
-	"fmt"
 	"math"
 	"slices"
 
@@ -13,56 +11,6 @@ import (
 	"qinst.dev/cmd/internal/trace"
 	"qinst.dev/sddf/spec"
 )
-
-// Version is that of the JSON form.
-const Version = 1
-
-// Result is what a run would have been without probes. Times are in ns.
-type Result struct {
-	Version int `json:"version"`
-	// Measured is how long the run took. The others are how long it would have taken: if a goroutine that could run did so at once, by the waits of this run,
-	// and if in addition events cost as little as they may.
-	Measured    int64 `json:"t_measured_ns"`
-	Optimistic  int64 `json:"t_optimistic_ns"`
-	Model       int64 `json:"t_model_ns"`
-	Pessimistic int64 `json:"t_pessimistic_ns"`
-	// Actual is how long plain runs took, half of them at most, and 95 of 100 between the other two; 0: there were none.
-	Actual       int64       `json:"t_actual_ns"`
-	ActualLo     int64       `json:"actual_lo_ns"`
-	ActualHi     int64       `json:"actual_hi_ns"`
-	Replay       int64       `json:"replay_ns"` // the recorded run as computed, by the policy that explains it best
-	Policy       string      `json:"policy"`
-	Off          int64       `json:"off_ns"` // running threads of the recorded run had no processor, all together
-	Events       int64       `json:"events"`
-	CountedShare float64     `json:"counted_share"` // of what was taken out: for hits that have no event
-	Clamped      int64       `json:"clamped"`       // pieces of work that were shorter than their events' cost
-	Flagged      uint64      `json:"flagged"`       // operations whose outcome is kept: a select that did not wait, an attempt at a lock
-	Trusted      bool        `json:"trusted"`
-	Costs        []Cost      `json:"costs"`
-	Procedures   []Procedure `json:"procedures"`
-	Notes        []string    `json:"notes"`
-	Doubts       int         `json:"-"` // of Notes, those that come first
-}
-
-// Cost is what the tool did of one kind.
-type Cost struct {
-	Kind     string  `json:"kind"`
-	N        uint64  `json:"n"`
-	Each     float64 `json:"each_ns"`
-	SD       float64 `json:"sd_ns"`
-	Total    int64   `json:"total_ns"`
-	Measured string  `json:"measured_in"`
-}
-
-// Procedure is the processor time of one, without what it calls, as measured and without probes, and between which times that is.
-type Procedure struct {
-	ID        string `json:"id"`
-	Name      string `json:"name"`
-	Busy      int64  `json:"busy_ns"`
-	Corrected int64  `json:"corrected_ns"`
-	Lo        int64  `json:"lo_ns"`
-	Hi        int64  `json:"hi_ns"`
-}
 
 // Options are what a correction depends on.
 type Options struct {
@@ -197,14 +145,23 @@ func (c *correction) without(id replay.ContextID, work, paid int64, times float6
 // known reports whether there is anything to correct.
 func (c *correction) known() bool { return c.p.End > 0 && len(c.p.Gs) > 0 }
 
-// explain finds the policy by which the recorded run takes nearest to what it took.
+// explain finds the policy by which the recorded run takes nearest to what it took. If operations are missing who waits for whom stays as it was.
 func (c *correction) explain() {
-	c.was = math.Inf(1)
+	run := c.nearest()
+	if predict.Settle(c.p, run) {
+		run = c.nearest()
+	}
+	c.was = run.T
+}
+
+func (c *correction) nearest() (run *predict.Run) {
 	for _, by := range predict.Policies {
-		if t := predict.Simulate(c.p, predict.Options{Procs: c.p.Procs, Policy: by}).T; math.Abs(t-c.measured) < math.Abs(c.was-c.measured) {
-			c.policy, c.was = by, t
+		r := predict.Simulate(c.p, predict.Options{Procs: c.p.Procs, Policy: by})
+		if run == nil || math.Abs(r.T-c.measured) < math.Abs(run.T-c.measured) {
+			c.policy, run = by, r
 		}
 	}
+	return run
 }
 
 // corrected is how long the run would have taken, in ns, if probes cost so many times what is known. What no policy explains is taken to be the same share
@@ -260,55 +217,4 @@ func (c *correction) costs(r *Result) {
 	if all := events + counted; all > 0 {
 		r.CountedShare = counted / all
 	}
-}
-
-// procedures says what each procedure's processor time would have been, those first that lose most.
-func (c *correction) procedures(r *Result) {
-	lo, hi := c.between()
-	by := map[trace.PointID]*Procedure{}
-	for id := range replay.ContextID(c.p.R.Contexts.Len()) {
-		paid, work := c.p.Paid(id)
-		if work == 0 {
-			continue
-		}
-		probes := max(0, c.probes[id])
-		for _, s := range c.p.Shares(id) {
-			if s.Proc == c.p.R.System.Probes {
-				continue
-			}
-			if by[s.Proc] == nil {
-				by[s.Proc] = c.named(s.Proc)
-			}
-			x, share := by[s.Proc], s.Share
-			if c.probes[id] >= 0 {
-				share /= max(1-probes, 1e-9) // of all but the probes, which are everybody's in proportion
-			} else {
-				share = 1 // what the events cost is not yet taken out of it
-			}
-			own := int64(share * float64(work))
-			x.Busy += own
-			x.Corrected += int64(c.without(id, own, paid, 1))
-			x.Lo += int64(c.without(id, own, paid, hi))
-			x.Hi += int64(c.without(id, own, paid, lo))
-		}
-	}
-	for _, x := range by {
-		if x.Busy > 0 {
-			r.Procedures = append(r.Procedures, *x)
-		}
-	}
-	slices.SortFunc(r.Procedures, func(x, y Procedure) int {
-		return cmp.Or(cmp.Compare(y.Busy-y.Corrected, x.Busy-x.Corrected), cmp.Compare(x.Name, y.Name), cmp.Compare(x.ID, y.ID))
-	})
-}
-
-func (c *correction) named(proc trace.PointID) *Procedure {
-	if proc == trace.NoPoint {
-		return &Procedure{ID: "no procedure", Name: "[no procedure]"}
-	}
-	pt := &c.p.R.T.Points[proc]
-	if c.p.R.IsSystem(proc) {
-		return &Procedure{ID: pt.Name, Name: pt.Name}
-	}
-	return &Procedure{ID: fmt.Sprintf("%016x", pt.ID), Name: pt.Name}
 }
