@@ -59,5 +59,14 @@ type Limits struct {
 // leavesOut reports whether a procedure is not to be seen at all.
 func (l *Limits) leavesOut(name string) bool { return slices.Contains(l.Without, name) }
 
+// withoutSyncs leaves operations on synchronization objects out.
+func (l Limits) withoutSyncs() Limits {
+	if l.Kinds == 0 {
+		l.Kinds = 1<<len(kindNames) - 1
+	}
+	l.Kinds &^= Syncs
+	return l
+}
+
 // has reports whether points of a kind are selected.
 func (l Limits) has(k Kinds) bool { return l.Kinds == 0 || l.Kinds&k != 0 }

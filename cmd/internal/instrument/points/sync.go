@@ -119,8 +119,12 @@ var syncOps = map[string]syncOp{
 	"Weighted.Release": {spec.OpRelease, false, amount, 0},
 }
 
+// semaphores is the package whose own locks and channels are no objects of the program's: they are how its operations, which are seen where they are called,
+// wait. Who waits for a semaphore waits in them.
+const semaphores = "golang.org/x/sync/semaphore"
+
 // operated are the packages that have the types.
-var operated = map[string]bool{"sync": true, "golang.org/x/sync/semaphore": true}
+var operated = map[string]bool{"sync": true, semaphores: true}
 
 // syncCall returns the operation on a synchronization object that a call is, nil if it
 // is none.
