@@ -617,6 +617,7 @@ func (b *builder) finish() {
 		if m := b.my(g); m.wait != 0 && b.p.Step(m.wait).Arg != 0 {
 			b.unseen(m.wait, m.waited)
 		}
+		b.lets(g)
 		b.step(g, b.p.End, Step{Kind: Cut})
 	}
 	b.p.Procs = b.procs()

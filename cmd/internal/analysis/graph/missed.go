@@ -117,6 +117,16 @@ func (b *builder) giveBack(g *replay.G, id ObjectID, now trace.Time) {
 	}
 }
 
+// lets gives back what a goroutine holds where the trace ends. In a computed run it may come there while others go on, who would wait for ever.
+func (b *builder) lets(g *replay.G) {
+	m := b.my(g)
+	for len(m.holds) > 0 {
+		id := m.holds[len(m.holds)-1].id
+		b.giveBack(g, id, b.p.End)
+		b.p.Objects[id].missed-- // it is not missing
+	}
+}
+
 // before puts a step before the wait that a goroutine is in. Steps of a goroutine are in the order of their numbers, so the wait gets the new one.
 func (b *builder) before(m *mine, s Step) StepID {
 	id := StepID(b.p.Steps.Len())

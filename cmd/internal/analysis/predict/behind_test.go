@@ -6,6 +6,7 @@ import (
 	"qinst.dev/cmd/internal/analysis/graph"
 	"qinst.dev/cmd/internal/analysis/predict"
 	"qinst.dev/cmd/internal/trace/tracetest"
+	"qinst.dev/sddf/spec"
 )
 
 // A goroutine that waited in the queue of the processor on which it was woken, although another one was idle, begins when those before it are done. If
@@ -42,5 +43,33 @@ func TestBehind(t *testing.T) {
 		if run := predict.Simulate(p, predict.Options{Procs: 2, Policy: policy, Length: half}); run.T != 5*ms {
 			t.Errorf("%s: with half the work the run takes %v ns, expected 5 ms", policy, run.T)
 		}
+	}
+}
+
+// Who holds a lock where the trace ends gives it back then: in a computed run others may come for it later, and would wait for ever.
+func TestHeldAtEnd(t *testing.T) {
+	t.Parallel()
+	const ms = 1_000_000
+	b := tracetest.New(2)
+	lock, unlock := b.Object("main.mu", spec.OpLock), b.Object("main.mu", spec.OpUnlock)
+	main := b.Go(0, "runtime.main")
+	b.Start(main, 0)
+	first, second := b.Go(main, "main.first"), b.Go(main, "main.second")
+	b.Park(main, "chan receive")
+	b.Start(first, 0)
+	b.Start(second, 1)
+	b.At(4*ms).Sync(second, lock, 0x1000, 0)
+	b.Sync(second, unlock, 0x1000, 0)
+	b.At(6*ms).Sync(first, lock, 0x1000, 0)
+	b.At(10*ms).Unpark(second, main)
+	b.End(second)
+	b.Start(main, 1)
+	b.End(main)
+	p, _, err := graph.Build(b.Trace(), graph.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if run := predict.Simulate(p, predict.Options{Procs: 1, Policy: predict.List}); run.T != 20*ms || run.Forced != 0 {
+		t.Errorf("found %v ns, and %d goroutines that nobody let go; expected the 20 ms that both work", run.T, run.Forced)
 	}
 }
