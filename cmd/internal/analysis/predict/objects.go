@@ -75,7 +75,7 @@ func (s *sim) operate(g int32, step *graph.Step) bool {
 		s.granted(o, step.Op)
 	case graph.Unlock:
 		if barging {
-			s.sched.unlock(o)
+			s.sched.unlock(o, g)
 			break
 		}
 		o.writer = false

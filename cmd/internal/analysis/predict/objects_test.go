@@ -54,3 +54,15 @@ func TestTicks(t *testing.T) {
 		}
 	}
 }
+
+// TestHandsOver: under Go's scheduler who gives a lock back to one that has waited for more than a millisecond gives it the processor, too. On one
+// processor that one's sleep under the lock is then beside the first one's work.
+func TestHandsOver(t *testing.T) {
+	t.Parallel()
+	const ms = 1_000_000
+	under := []op{lock("mu"), sleep(2 * ms), unlock("mu"), do("work", ms)}
+	p := write(under, under)
+	if r := predict.Simulate(p.Program, predict.Options{Procs: 1, Policy: predict.Go}); r.T < 5*ms || r.T > 5.1*ms {
+		t.Errorf("it takes %v, expected 5 ms: two sleeps, and the last one's work", r.T)
+	}
+}

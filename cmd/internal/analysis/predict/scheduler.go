@@ -212,6 +212,21 @@ func (c *scheduler) run(g int32) {
 	c.s.work.push(entry{instant{c.s.v.at + length, 0}, length, g})
 }
 
+// begin lets a goroutine begin to work, unless it has given its processor to another one: then it is the last in the queue there.
+func (c *scheduler) begin(g int32) {
+	x := &c.s.gs[g]
+	if !x.yields {
+		c.run(g)
+		return
+	}
+	x.yields = false
+	p := &c.procs[x.proc]
+	p.queue = append(p.queue, g)
+	c.queued++
+	c.s.n--
+	c.left(x.proc)
+}
+
 // stands reports whether all goroutines that are not blocked spin, and nothing else will happen.
 func (c *scheduler) stands() bool {
 	if len(c.s.delays) > 0 {
@@ -260,8 +275,8 @@ func (c *scheduler) lock(o *object, g int32) bool {
 	return c.s.block(g)
 }
 
-// unlock gives a mutex back, to nobody unless who is first has waited for long.
-func (c *scheduler) unlock(o *object) {
+// unlock lets a goroutine give a mutex back, to nobody unless who is first has waited for long: that one gets the processor, too.
+func (c *scheduler) unlock(o *object, by int32) {
 	o.writer = false
 	if len(o.queue) == 0 || o.queue[0].op != graph.Lock {
 		c.s.grant(o, -1)
@@ -274,6 +289,7 @@ func (c *scheduler) unlock(o *object) {
 		o.writer, x.since = true, 0
 		c.s.ordered(o, c.s.p.Step(x.step))
 		c.s.wake(g)
+		c.s.gs[by].yields = true
 		return
 	}
 	x.waits, x.again = false, true

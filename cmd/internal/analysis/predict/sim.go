@@ -116,10 +116,11 @@ type simG struct {
 	started bool
 
 	// Under policy Go:
-	proc  int32   // that it runs on
-	rest  float64 // of its step's work, once it has begun
-	again bool    // it has worked, and takes its step once more: it was woken for a lock that somebody else may take
-	since float64 // it has waited for that, or has spun
+	proc   int32   // that it runs on
+	rest   float64 // of its step's work, once it has begun
+	yields bool    // it lets another one have its processor before it works on
+	again  bool    // it has worked, and takes its step once more: it was woken for a lock that somebody else may take
+	since  float64 // it has waited for that, or has spun
 }
 
 // Simulate runs a program.
@@ -305,6 +306,7 @@ func (s *sim) leave(g int32) {
 		s.follow(g)
 		s.dispatch()
 	case Go:
+		s.gs[g].yields = false // it has
 		s.sched.left(s.gs[g].proc)
 	default:
 		s.follow(g)
@@ -337,7 +339,7 @@ func (s *sim) works(g int32) bool {
 	s.run.Busy += length
 	if s.sched != nil {
 		x.rest = length
-		s.sched.run(g)
+		s.sched.begin(g)
 		return true
 	}
 	s.work.push(entry{instant{s.v.at + length, s.v.d + d}, length, g})
