@@ -24,8 +24,8 @@ const root = "../../.."
 // is compiled into package runtime, or into programs, must stay a leaf.
 //
 // What reads never imports what instruments, and what instruments nothing that reads: they meet
-// in the format. An analysis imports trace and the replay, never another analysis; but for the path and its weights, which
-// are those of a run that is computed.
+// in the format. An analysis imports trace and the replay, never another analysis; but for the path with its weights, and corrections, which
+// are those of runs that are computed.
 const policy = `
 	NONE < goobj, sddf/spec, ratecontrol, settings, edit, progen, measure, hist, lab, qinst.dev;
 	NONE < live/qinst, live/debug, live/extensions, live/sddf, live;

@@ -38,9 +38,9 @@ func Correct(r *perturb.Result) *doc.Doc {
 		t.Row(doc.Name(p.Name, loopWidth), doc.Time(p.Busy), doc.Time(p.Corrected), doc.Time(p.Lo), doc.Time(p.Hi))
 	}
 	s.Table(t)
-	s.Note("Between: if a goroutine that could run did so at once and events cost the most they may, and as in this run if they cost the least.")
+	s.Note("The shorter of the two times: who could run did so at once, and probes cost the most they may. The longer one: waits are as in this run, and probes cost the least.")
 	if r.Clamped > 0 {
-		s.Note("%s of work were shorter than what events before them cost: the rest was taken out of the next ones.", measure.Count(r.Clamped)+" pieces")
+		s.Note("%s pieces of work were shorter than what the events before them cost: the rest was taken out of the next ones.", measure.Count(r.Clamped))
 	}
 	for _, n := range r.Notes[r.Doubts:] {
 		s.Note("%s", n)

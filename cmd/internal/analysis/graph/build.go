@@ -766,7 +766,7 @@ func (b *builder) notes(losses *trace.Losses) {
 		}
 	}
 	if b.lacked > leastTaken && float64(b.lacked) > 0.02*float64(b.p.End) {
-		say("the system did not say when it kept threads from processors (other programs, a quota): by what it gave each thread, for %s, which was taken evenly out of all long pieces of work", measure.Time(b.lacked))
+		say("the system did not say when it kept threads from processors (other programs, a quota), only for how long: %s, which were taken evenly out of pieces of work longer than a millisecond", measure.Time(b.lacked))
 	}
 	if missed, of, name := b.p.missed(); missed > 0 {
 		say("%d of %d operations on locks, such as on %s, have no event: they were put where the trace shows that they must have been, or left out", missed, of, b.r.T.Points[name].Name)

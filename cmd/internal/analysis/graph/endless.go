@@ -3,6 +3,7 @@ package graph
 import (
 	"slices"
 
+	"qinst.dev/cmd/internal/analysis/replay"
 	"qinst.dev/cmd/internal/measure"
 	"qinst.dev/cmd/internal/trace"
 	"qinst.dev/sddf/spec"
@@ -16,31 +17,29 @@ const endlessShare = 0.1
 
 // endless is the procedure with such a loop in which most was done, and how much of all work that is; NoPoint: none.
 func (b *builder) endless() (proc trace.PointID, share float64) {
-	flagged := func(p trace.PointID) bool {
-		return p != trace.NoPoint && int(p) < len(b.r.T.Points) && b.r.T.Points[p].Flags&(spec.FlagTimed|spec.FlagPolls) != 0
-	}
-	if !slices.ContainsFunc(b.r.T.Points, func(p trace.Point) bool { return p.Flags&(spec.FlagTimed|spec.FlagPolls) != 0 }) {
-		return trace.NoPoint, 0
-	}
-	var all int64
-	by := map[trace.PointID]int64{}
-	add := func(part Part) {
-		all += part.Ns
-		for c := part.Context; c >= 0; c = b.r.Contexts.Node(c).From {
-			if p := b.r.Contexts.Node(c).Proc; flagged(p) {
-				by[p] += part.Ns
-				return
-			}
-		}
-	}
-	for id := range StepID(b.p.Steps.Len()) {
-		if s := b.p.Step(id); s.Until == 0 {
-			for _, part := range b.p.PartsOf(id) {
-				add(part)
-			}
-		}
-	}
+	lasts := func(p trace.Point) bool { return p.Flags&(spec.FlagTimed|spec.FlagPolls) != 0 }
 	proc = trace.NoPoint
+	if !slices.ContainsFunc(b.r.T.Points, lasts) {
+		return proc, 0
+	}
+	work := make([]int64, b.r.Contexts.Len()) // but what lasts until somebody is told
+	for id := range StepID(b.p.Steps.Len()) {
+		if b.p.Step(id).Until == 0 {
+			for _, part := range b.p.PartsOf(id) {
+				work[part.Context] += part.Ns
+			}
+		}
+	}
+	all, by := int64(0), map[trace.PointID]int64{}
+	for id, ns := range work {
+		all += ns
+		for c := replay.ContextID(id); c >= 0; c = b.r.Contexts.Node(c).From {
+			if p := b.r.Contexts.Node(c).Proc; p >= 0 && lasts(b.r.T.Points[p]) {
+				by[p] += ns
+				break
+			}
+		}
+	}
 	for p, ns := range by {
 		if s := measure.Ratio(ns, all); s > share || s == share && p < proc {
 			proc, share = p, s

@@ -30,13 +30,12 @@ type Program struct {
 	paid []int64   // of that, for events, by [Options.Price]
 	pays [][]int64 // the same of each part, as far as a list goes: lists are those of parts
 
-	Settled    bool // whether operations tell who waits for whom has been tried
-	Operations int  // on objects
-
-	Clamped int64 // pieces of work that were shorter than what their events cost, by [Options.Price]
-	Off     int64 // ns in which running threads had no processor, all together
-	WakeUp  int64 // ns that half of all wake-ups took at most
-	shares  shares
+	Settled    bool  // whether operations tell who waits for whom has been tried
+	Operations int   // on objects
+	Clamped    int64 // pieces of work that were shorter than what their events cost, by [Options.Price]
+	Off        int64 // ns in which running threads had no processor, all together
+	WakeUp     int64 // ns that half of all wake-ups took at most
+	shares     shares
 
 	// Notes say what the trace does not tell, and what comes of that. The first ones, of which there are Doubts, are about the whole.
 	Notes  []string
@@ -83,8 +82,7 @@ type Step struct {
 	Work int64      // ns of a processor's time, before
 	// Wait is a time in ns: of a Delay, and of a Ready as far as a processor was idle. The program waits that long on any machine.
 	// Of a Join it is how many operations Done come before it, of Acquire and Release the amount.
-	Wait int64
-
+	Wait  int64
 	Arg   uint32 // Start: the goroutine; Give, Take: the token; Delay: a [Cause]
 	Obj   ObjectID
 	Next  StepID        // of the same goroutine
@@ -195,7 +193,6 @@ type Part struct {
 	Ns      int64
 	Context replay.ContextID
 	Enters  int32 // activations of the context's procedure that began there, and were traced
-
 }
 
 // Step is one of them.

@@ -3,6 +3,7 @@ package graph
 import (
 	"cmp"
 	"maps"
+	"math"
 	"slices"
 
 	"qinst.dev/cmd/internal/analysis/replay"
@@ -76,6 +77,18 @@ func note[K comparable](all map[K]*samples, key K, found beyond, weight float64)
 	}
 	s.n, s.weight = s.n+1, s.weight+weight
 	s.found[found] += weight
+}
+
+// SampledProbes is how many samples found probes.
+func (p *Program) SampledProbes() (n int) {
+	for _, s := range p.shares.contexts {
+		for k, weight := range s.found {
+			if k.top == p.R.System.Probes {
+				n += int(math.Round(float64(s.n) * weight / s.weight))
+			}
+		}
+	}
+	return n
 }
 
 // behind is what a sample found beyond a context.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"qinst.dev/cmd/internal/analysis/price"
 	"qinst.dev/cmd/internal/trace"
 )
 
@@ -16,7 +17,7 @@ const (
 	mostFactor = 8    // of the prices
 	leastApart = 0.01 // the runs' costs by their own prices must differ by as much, as a share of the run
 	runSpread  = 0.04 // standard deviation of the difference of two runs without probes, as a share: what small programs showed
-	priorShare = 0.3  // and of a program's prices from those of a trace
+
 )
 
 // density finds by which factor prices are off, from another trace.
@@ -35,25 +36,25 @@ func (c *correction) density(source trace.Source) error {
 	}
 	apart := func(factor float64) float64 {
 		c.factor, d.factor = factor, factor
-		return c.corrected(1, nil) - d.corrected(1, nil)
+		return c.corrected(known, nil) - d.corrected(known, nil)
 	}
 	before := apart(0)
 	slope := before - apart(1)
 	if math.Abs(slope) < leastApart*c.measured {
 		return errors.New("the density file has about as many events as the trace, so that it tells nothing of their price: expected one with half of the points counted, such as of QINST=main.hot=count")
 	}
-	lo, hi := 0., float64(mostFactor)
-	if (before > 0) != (slope > 0) { // the one with more events was faster
-		hi = 0
+	lo, hi := 0., 0. // the one with more events was faster
+	if (before > 0) == (slope > 0) {
+		hi = mostFactor
 	}
-	for range 30 {
+	for range 12 { // to 0.002
 		if mid := (lo + hi) / 2; (apart(mid) > 0) == (before > 0) {
 			lo = mid
 		} else {
 			hi = mid
 		}
 	}
-	found, own := math.Pow(runSpread*c.measured/slope, -2), math.Pow(priorShare, -2)
+	found, own := math.Pow(runSpread*c.measured/slope, -2), math.Pow(price.Spread, -2)
 	c.factor, c.spread = ((lo+hi)/2*found+own)/(found+own), 1/math.Sqrt(found+own)
 	return nil
 }

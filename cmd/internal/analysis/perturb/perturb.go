@@ -1,6 +1,7 @@
 package perturb
 
 import (
+	"maps"
 	"math"
 	"slices"
 
@@ -77,7 +78,7 @@ type correction struct {
 	counted  uint64                    // such hits
 	rates    []float64                 // of a context's work, the share for these
 	probes   []float64                 // of a context's work, the share in probes by samples; below 0: these do not tell
-	found    int                       // samples that told of probes
+
 }
 
 // pays is the price of an event.
@@ -116,7 +117,7 @@ func (c *correction) fit() {
 			}
 			if s.N > 0 && s.Proc == p.R.System.Probes {
 				c.probes[id] += s.Share
-				c.found += s.N
+
 				continue
 			}
 			self[s.Proc] += s.Share * float64(work)
@@ -132,14 +133,19 @@ func (c *correction) fit() {
 	}
 }
 
-// without is what is left of a context's work, of which some was for events, without probes, if these cost so many times what is known; in ns.
-func (c *correction) without(id replay.ContextID, work, paid int64, times float64) float64 {
+// times is how many times of what is known the tool cost.
+type times struct{ probes, counters float64 }
+
+var known = times{1, 1}
+
+// without is what is left of a context's work, of which some was for events, without the tool; in ns.
+func (c *correction) without(id replay.ContextID, work, paid int64, cost times) float64 {
 	ns := float64(work)
-	took := float64(paid) * times * c.factor
+	took := float64(paid) * c.factor
 	if c.probes[id] >= 0 {
-		took = ns * c.probes[id] * times
+		took = ns * c.probes[id]
 	}
-	return max(0, ns-took-ns*c.rates[id]*times)
+	return max(0, ns-took*cost.probes-ns*c.rates[id]*cost.counters)
 }
 
 // known reports whether there is anything to correct.
@@ -164,12 +170,12 @@ func (c *correction) nearest() (run *predict.Run) {
 	return run
 }
 
-// corrected is how long the run would have taken, in ns, if probes cost so many times what is known. What no policy explains is taken to be the same share
+// corrected is how long the run would have taken, in ns, if the tool cost so many times what is known. What no policy explains is taken to be the same share
 // of both runs.
-func (c *correction) corrected(times float64, handOver func(graph.StepID) float64) float64 {
+func (c *correction) corrected(cost times, handOver func(graph.StepID) float64) float64 {
 	length := func(id graph.StepID) (ns float64) {
 		for i, part := range c.p.PartsOf(id) {
-			ns += c.without(part.Context, part.Ns, c.p.PaidOf(id, i), times)
+			ns += c.without(part.Context, part.Ns, c.p.PaidOf(id, i), cost)
 		}
 		return ns
 	}
@@ -180,21 +186,22 @@ func (c *correction) corrected(times float64, handOver func(graph.StepID) float6
 func (c *correction) times(r *Result) {
 	ns := func(t float64) int64 { return int64(math.Round(t)) }
 	lo, hi := c.between()
-	r.Policy, r.Replay, r.Model = string(c.policy), ns(c.was), ns(c.corrected(1, nil))
+	r.Policy, r.Replay, r.Model = string(c.policy), ns(c.was), ns(c.corrected(known, nil))
 	r.Optimistic = min(r.Model, ns(c.corrected(hi, func(graph.StepID) float64 { return 0 })))
 	r.Pessimistic = max(r.Model, ns(c.corrected(lo, nil)))
 }
 
-// between are how many times of what is known the cost may be, 95 times in 100.
-func (c *correction) between() (lo, hi float64) {
-	const z = 1.96
-	half := z * price.Spread
+// between are how many times of what is known the tool may have cost, 95 times in 100. Some probes have prices, and others were seen by samples, which may be few.
+func (c *correction) between() (lo, hi times) {
+	spread := price.Spread
 	if c.spread > 0 {
-		half = z * c.spread / c.factor
-	} else if c.found > 0 {
-		half = z * math.Sqrt(float64(c.found)+1) / float64(c.found)
+		spread = c.spread / c.factor
 	}
-	return max(0, 1-half), 1 + half
+	if n := float64(c.p.SampledProbes()); n > 0 {
+		spread = math.Hypot(spread, math.Sqrt(n+1)/n)
+	}
+	half := 1.96 * spread
+	return times{max(0, 1-half), price.LeastInLine}, times{1 + half, price.MostInLine}
 }
 
 // costs says what was taken out, and for what.
@@ -209,8 +216,8 @@ func (c *correction) costs(r *Result) {
 		r.Costs = append(r.Costs, Cost{price.Kind(k).String(), n, x.Each, x.SD, int64(math.Round(float64(n) * x.Each)), x.From})
 	}
 	counted := 0.
-	for _, ns := range c.text {
-		counted += ns
+	for _, proc := range slices.Sorted(maps.Keys(c.text)) { // sums depend on the order
+		counted += c.text[proc]
 	}
 	each := counted / float64(max(1, c.counted))
 	r.Costs = append(r.Costs, Cost{"counted", c.counted, each, price.Spread * each, int64(math.Round(counted)), "clock readings at the start"})

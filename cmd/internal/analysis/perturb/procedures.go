@@ -34,7 +34,7 @@ func (c *correction) procedures(r *Result) {
 			}
 			own := int64(share * float64(work))
 			x.Busy += own
-			x.Corrected += int64(c.without(id, own, paid, 1))
+			x.Corrected += int64(c.without(id, own, paid, known))
 			x.Lo += int64(c.without(id, own, paid, hi))
 			x.Hi += int64(c.without(id, own, paid, lo))
 		}

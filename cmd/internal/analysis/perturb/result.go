@@ -6,13 +6,13 @@ const Version = 1
 // Result is what a run would have been without probes. Times are in ns.
 type Result struct {
 	Version int `json:"version"`
-	// Measured is how long the run took. The others are how long it would have taken: if a goroutine that could run did so at once, by the waits of this run,
-	// and if in addition events cost as little as they may.
+	// Measured is how long the run took, and Model how long it would have taken without probes. Optimistic is that if a goroutine that could run did so at once and
+	// probes cost the most they may, Pessimistic if they cost the least.
 	Measured    int64 `json:"t_measured_ns"`
 	Optimistic  int64 `json:"t_optimistic_ns"`
 	Model       int64 `json:"t_model_ns"`
 	Pessimistic int64 `json:"t_pessimistic_ns"`
-	// Actual is how long plain runs took, half of them at most, and 95 of 100 between the other two; 0: there were none.
+	// Actual is the median of plain runs, and 95 of 100 of them are between the other two; 0: there were none.
 	Actual       int64       `json:"t_actual_ns"`
 	ActualLo     int64       `json:"actual_lo_ns"`
 	ActualHi     int64       `json:"actual_hi_ns"`
@@ -22,7 +22,7 @@ type Result struct {
 	Events       int64       `json:"events"`
 	CountedShare float64     `json:"counted_share"` // of what was taken out: for hits that have no event
 	Clamped      int64       `json:"clamped"`       // pieces of work that were shorter than their events' cost
-	Flagged      uint64      `json:"flagged"`       // operations whose outcome is kept: a select that did not wait, an attempt at a lock
+	Flagged      uint64      `json:"flagged"`       // operations whose outcome is kept: selects that did not wait
 	Trusted      bool        `json:"trusted"`
 	Costs        []Cost      `json:"costs"`
 	Procedures   []Procedure `json:"procedures"`

@@ -19,10 +19,10 @@ func (s *sim) behind(g int32, step *graph.Step) bool {
 	if after < 0 || after == g || !s.gs[after].runs {
 		return false
 	}
-	if s.behinds == nil {
-		s.behinds = map[int32][]queued{}
+	if s.lines == nil {
+		s.lines = map[int32][]queued{}
 	}
-	s.behinds[after] = append(s.behinds[after], queued{g, s.gs[g].step})
+	s.lines[after] = append(s.lines[after], queued{g, s.gs[g].step})
 	s.block(g)
 	return true
 }
@@ -30,14 +30,14 @@ func (s *sim) behind(g int32, step *graph.Step) bool {
 // follow lets the next one go on that waits for a goroutine's processor, which it leaves. The others wait for that one's.
 func (s *sim) follow(g int32) {
 	s.gs[g].runs = false
-	list := slices.DeleteFunc(s.behinds[g], func(x queued) bool { return !s.gs[x.g].waits || s.gs[x.g].step != x.step }) // these were let go because nothing else could
-	if delete(s.behinds, g); len(list) == 0 {
+	list := slices.DeleteFunc(s.lines[g], func(x queued) bool { return !s.gs[x.g].waits || s.gs[x.g].step != x.step }) // these were let go because nothing else could
+	if delete(s.lines, g); len(list) == 0 {
 		return
 	}
 	slices.SortStableFunc(list, func(x, y queued) int { return cmp.Compare(s.p.Step(x.step).At, s.p.Step(y.step).At) })
 	next := list[0].g
 	if len(list) > 1 {
-		s.behinds[next] = append(s.behinds[next], list[1:]...)
+		s.lines[next] = append(s.lines[next], list[1:]...)
 	}
 	if ns := s.handOver(list[0].step); ns > 0 {
 		s.gs[next].waits = false

@@ -101,7 +101,7 @@ type sim struct {
 	needs   []int32            // nodes that the goroutine woken next also waited for
 	jobs    int                // of Options.workers, that somebody does or has done
 	surplus []int32            // workers without any
-	behinds map[int32][]queued // goroutines that wait for another one's processor, by that
+	lines   map[int32][]queued // goroutines that wait for another one's processor, by that
 	run     Run
 }
 

@@ -46,11 +46,11 @@ type Price struct {
 type Prices [NumKinds]Price
 
 // readings is what an event costs in a program, in readings of the clock, with the caches it uses: found by comparing programs where all is traced with
-// plain runs. Of calls, 1.75 to 2.2.
+// plain runs. Those of calls were 1.75 to 2.9.
 var readings = [NumKinds]float64{Call: 1.9, Sync: 2.3, Schedule: 2.8, Other: 2}
 
 // Spread is the standard deviation of these among programs, as a share.
-const Spread = 0.15
+const Spread = 0.3
 
 // Of returns a trace's prices.
 func Of(t *trace.Tables) (p Prices) {

@@ -44,7 +44,6 @@ func InText(t *trace.Tables) (text map[trace.PointID]InLine, n Numbers) {
 			own.Placed += hits
 		default:
 			own.Called += hits - min(p.Traced+p.Timed(), hits)
-			n.Counted += hits - min(p.Traced+p.Timed(), hits)
 		}
 		own.Plain += p.Plain
 		if own != (InLine{}) {
@@ -54,8 +53,14 @@ func InText(t *trace.Tables) (text map[trace.PointID]InLine, n Numbers) {
 	return text, n
 }
 
-// Numbers are what probes that are called did without an event: hits that extensions reduced, that were timed, and that were only counted.
-type Numbers struct{ Reduced, Timed, Counted uint64 }
+// Numbers are what probes that are called did for all procedures without an event, beside [InLine.Called]: hits that extensions reduced, and that were timed.
+type Numbers struct{ Reduced, Timed uint64 }
+
+// What these counters cost may be so many times their price: what they displace is not known as well.
+const (
+	LeastInLine = 0.2
+	MostInLine  = 2
+)
 
 // InPlace is what the counters cost, in ns, where one that a probe counts costs so much.
 func (n InLine) InPlace(count float64) float64 {

@@ -39,9 +39,9 @@ func (p Paid) Each() float64 { return float64(p.Cost) / float64(max(1, p.N)) }
 // known as well. Text with probes is larger, which nothing counts: beside plain runs eleven of twelve programs took 3 to 14 % more
 // than what is measured or has a price, most of them 3 to 7. A program that seldom enters a procedure with probes does not.
 const (
-	leastPaid   = 0.2
-	mostPaid    = 1.2
-	mostInLine  = 2
+	leastPaid = 0.2
+	mostPaid  = 1.2
+
 	usualText   = 0.045
 	mostText    = 0.12
 	textOfTests = 90 // and at most so many times what the tests cost
@@ -63,12 +63,12 @@ func costOf(t *trace.Tables, writer, events int64, from paid) Cost {
 	}
 	inText, n := price.InText(t)
 	for _, own := range inText {
-		c.InPlace.N, c.Tests.N = c.InPlace.N+own.Placed+own.Plain, c.Tests.N+own.Entries
+		c.InPlace.N, c.Tests.N, c.Counted.N = c.InPlace.N+own.Placed+own.Plain, c.Tests.N+own.Entries, c.Counted.N+own.Called
 	}
 	event, count := eventCost(t), float64(t.Int("count_cost_ps"))/1000
-	c.Events.N, c.Timed.N, c.Counted.N = uint64(events)+2*n.Reduced, n.Timed, n.Counted // entries and exits, for the most part
+	c.Events.N, c.Timed.N = uint64(events)+2*n.Reduced, n.Timed // entries and exits, for the most part
 	c.Events.Cost, c.Timed.Cost = int64(event*float64(c.Events.N)), int64(2*event*float64(n.Timed))
-	c.Counted.Cost = int64(count * float64(n.Counted))
+	c.Counted.Cost = int64(count * float64(c.Counted.N))
 	sure := c.Writer + c.Looks + c.Extensions
 	calls, inLine := c.Events.Cost+c.Timed.Cost+c.Counted.Cost, c.InPlace.Cost+c.Tests.Cost
 	lo, hi := leastPaid*float64(calls), mostPaid*float64(calls)
@@ -84,7 +84,7 @@ func costOf(t *trace.Tables, writer, events int64, from paid) Cost {
 	cpu := float64(t.Usage.User + t.Usage.System)
 	c.Text = int64(min(usualText*cpu, textOfTests*float64(c.Tests.Cost)))
 	c.All = sure + calls + inLine + c.Text
-	c.Lo, c.Hi = sure+int64(lo+leastPaid*float64(inLine)), sure+int64(hi+mostInLine*float64(inLine)+mostText/usualText*float64(c.Text))
+	c.Lo, c.Hi = sure+int64(lo+price.LeastInLine*float64(inLine)), sure+int64(hi+price.MostInLine*float64(inLine)+mostText/usualText*float64(c.Text))
 	return c
 }
 

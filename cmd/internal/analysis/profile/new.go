@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"qinst.dev/cmd/internal/analysis/price"
 	"qinst.dev/cmd/internal/analysis/replay"
 	"qinst.dev/cmd/internal/trace"
 	"qinst.dev/sddf/spec"
@@ -245,7 +246,7 @@ func (b *builder) interval(l line, npt int64) (in *Interval) {
 		in.Low, in.High = min(in.Low, max(0, all-b.totals.lost.between.High)), max(in.High, all)
 	}
 	if in != nil {
-		in.Low, in.High = max(0, in.Low-round((mostInLine-1)*taken)), in.High+round((1-leastPaid)*taken)
+		in.Low, in.High = max(0, in.Low-round((price.MostInLine-1)*taken)), in.High+round((1-leastPaid)*taken)
 	}
 	return in
 }

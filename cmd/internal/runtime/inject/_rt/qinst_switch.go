@@ -96,9 +96,7 @@ type qinstPerfAttr struct {
 // Context: writer.
 func qinstStartSwitches() {
 	s := &qinstSwitches
-	s.errno = s.start()
-	if s.errno != 0 {
-		s.close(s.errno)
+	if s.errno = s.start(); s.errno != 0 {
 		qinstCollectorAsks.Store(true)
 	}
 }
@@ -123,10 +121,13 @@ func (s *qinstSwitching) start() (errno uintptr) {
 		found = qinstSwitchThreads()
 	}
 	if s.n == 0 && s.errno == 0 {
-		return qinstNoThread
+		s.errno = qinstNoThread
 	}
 	for i := range s.rings[:s.n] { // what is mapped stays open
 		closefd(s.rings[i].fd)
+	}
+	if s.errno != 0 {
+		s.close(s.errno)
 	}
 	return s.errno
 }
