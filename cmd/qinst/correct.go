@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"time"
 
@@ -18,9 +19,10 @@ import (
 
 // setupCorrect takes the cost of probes out of a trace.
 func setupCorrect(fs *flagSet) action {
-	asJSON, density, baseline, n := false, "", "", 20
+	asJSON, density, baseline, n, out := false, "", "", 20, ""
 	fs.group("Form")
 	fs.boolean(&asJSON, "json", "print one JSON object")
+	fs.text(&out, "o", "write the trace with corrected times to a `file`, too")
 	fs.group("Prices")
 	fs.text(&density, "density", "a `file` of another run of the same program, with more or fewer events: the price of events follows from the difference")
 	fs.group("Comparison")
@@ -48,7 +50,17 @@ func setupCorrect(fs *flagSet) action {
 			defer d.Close()
 			o.Density = d
 		}
-		r, err := perturb.New(t, o)
+		var r *perturb.Result
+		correct := func(w io.Writer) (err error) {
+			o.Out = w
+			r, err = perturb.New(t, o)
+			return err
+		}
+		if out == "" {
+			err = correct(nil)
+		} else {
+			err = binaryTo(e, out, correct)
+		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", file, err)
 		}

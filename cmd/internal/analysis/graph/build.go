@@ -19,13 +19,39 @@ type Options struct {
 	VirtualProcs int // see [replay.Options]
 	// Price is what an event cost, in ns, so that [Program.PaidOf] tells it; nil: it does not.
 	Price func(*trace.Event) float64
+	// Watch is shown the trace while it is read; nil: nobody is.
+	Watch Watcher
+}
+
+// Watcher is shown what goroutines do, and in which steps. A trace that is read again has the same steps, but the last ones may not be complete.
+type Watcher interface {
+	// Reads is called first, with the program as far as it is read.
+	Reads(p *Program)
+	// Worked is called for work of the n-th goroutine behind its last step, of which some was for events.
+	Worked(n int, at replay.ContextID, ns, paid int64)
+	// Event is called behind each event, with its goroutine, and that which made or woke this one.
+	Event(e *trace.Event, g, by Place)
+}
+
+// Place is where a goroutine is.
+type Place struct {
+	N    int    // in Program.Gs; -1: there is none
+	Last StepID // that it has done
 }
 
 // Build reads a trace.
 func Build(source trace.Source, o Options) (*Program, trace.Losses, error) {
-	r := replay.New(source, replay.Options{VirtualProcs: o.VirtualProcs, Price: o.Price})
-	b := &builder{r: r, virtual: o.VirtualProcs, p: &Program{R: r, Last: -1, Objects: []Object{{Name: trace.NoPoint}}, Tokens: 1, End: source.Wall()}, objects: map[trace.Address]ObjectID{}, timers: map[trace.Address]armed{}, tasks: map[uint64]task{}}
+	options := replay.Options{VirtualProcs: o.VirtualProcs, Price: o.Price}
+	var b *builder
+	if o.Watch != nil {
+		options.After = func(e *trace.Event) { b.shown(e) }
+	}
+	r := replay.New(source, options)
+	b = &builder{watch: o.Watch, r: r, virtual: o.VirtualProcs, p: &Program{R: r, Last: -1, Objects: []Object{{Name: trace.NoPoint}}, Tokens: 1, End: source.Wall()}, objects: map[trace.Address]ObjectID{}, timers: map[trace.Address]armed{}, tasks: map[uint64]task{}}
 	b.p.Steps.Add(Step{})
+	if o.Watch != nil {
+		o.Watch.Reads(b.p)
+	}
 	b.pollers = newPollers(r.T.Points)
 	b.untold = o.VirtualProcs == 0 && !r.T.AllSwitches()
 	losses, err := r.Run(b)
@@ -42,6 +68,7 @@ func Build(source trace.Source, o Options) (*Program, trace.Losses, error) {
 type builder struct {
 	replay.Nop
 	r       *replay.Replay
+	watch   Watcher
 	virtual int // processors of the program's own, 0: none
 	p       *Program
 	gs      []mine // by slot
@@ -194,8 +221,12 @@ func (b *builder) Segment(g *replay.G, from, to trace.Time) {
 	m, at := b.my(g), g.Where()
 	i := m.part(at)
 	m.work[i].Ns += int64(to - from)
+	paid := int64(0)
 	if g.Paid > 0 {
-		b.pays(g, int64(to-from), i)
+		paid = b.pays(g, int64(to-from), i)
+	}
+	if b.watch != nil {
+		b.watch.Worked(m.n, at, int64(to-from), paid)
 	}
 	for int(at) >= len(b.p.npt) {
 		b.p.npt, b.p.work = append(b.p.npt, 0), append(b.p.work, 0)

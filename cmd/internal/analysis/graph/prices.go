@@ -4,11 +4,10 @@ import "qinst.dev/cmd/internal/analysis/replay"
 
 // pays takes what a goroutine's events cost from a part of what it works. An event is stamped first, so that its cost is behind it; what a piece
 // of work is too short for is taken from the next one.
-func (b *builder) pays(g *replay.G, work int64, part int) {
+func (b *builder) pays(g *replay.G, work int64, part int) (ns int64) {
 	m := b.my(g)
-	ns := min(int64(g.Paid-m.paid), work)
-	if ns <= 0 {
-		return
+	if ns = min(int64(g.Paid-m.paid), work); ns <= 0 {
+		return 0
 	}
 	m.paid += float64(ns)
 	for part >= len(m.pays) {
@@ -20,6 +19,7 @@ func (b *builder) pays(g *replay.G, work int64, part int) {
 		b.p.paid = append(b.p.paid, 0)
 	}
 	b.p.paid[at] += ns
+	return ns
 }
 
 // owes reports whether a goroutine's last piece of work was shorter than what its events before it cost.

@@ -1,6 +1,9 @@
 package perturb
 
 import (
+	"errors"
+	"fmt"
+	"io"
 	"maps"
 	"math"
 	"slices"
@@ -18,10 +21,19 @@ type Options struct {
 	// Density is another trace of the same program, in which more or less was traced: the prices of events are such that both would have taken the same time without
 	// them. nil: prices are the trace's own.
 	Density trace.Source
+	// Out is written the trace with corrected times; nil: nobody is.
+	Out io.Writer
 }
+
+// ErrCorrected is that a trace's times are corrected already.
+var ErrCorrected = errors.New("its times are corrected already: found a corrected trace, expected that of a run")
+
 
 // New corrects a trace.
 func New(source trace.Source, o Options) (*Result, error) {
+	if source.Tables().Corrected() {
+		return nil, ErrCorrected
+	}
 	c, losses, err := read(source)
 	if err != nil {
 		return nil, err
@@ -45,7 +57,25 @@ func New(source trace.Source, o Options) (*Result, error) {
 	}
 	c.doubts(r, losses)
 	r.Notes = append(r.Notes, p.Notes[p.Doubts:]...)
-	return r, nil
+	if o.Out != nil {
+		err = c.write(source, r, o.Out)
+	}
+	return r, err
+}
+
+// write writes the trace with corrected times.
+func (c *correction) write(source trace.Source, r *Result, to io.Writer) error {
+	t, ok := source.(*trace.Trace)
+	if !ok || !c.known() {
+		return errors.New("the trace tells nothing of goroutines, so that there are no times to correct: it needs events (QINST=mode=trace, as without a setting)")
+	}
+	var log predict.Log
+	c.simulate(known, nil, &log)
+	left, err := c.rewrite(t, &log, trace.Time(r.Model), to)
+	if left > 0 {
+		r.Notes = append(r.Notes, fmt.Sprintf("%d events are not in the corrected trace: their goroutines had not come to them when the program ended", left))
+	}
+	return err
 }
 
 // read reads a trace.
@@ -140,12 +170,7 @@ var known = times{1, 1}
 
 // without is what is left of a context's work, of which some was for events, without the tool; in ns.
 func (c *correction) without(id replay.ContextID, work, paid int64, cost times) float64 {
-	ns := float64(work)
-	took := float64(paid) * c.factor
-	if c.probes[id] >= 0 {
-		took = ns * c.probes[id]
-	}
-	return max(0, ns-took*cost.probes-ns*c.rates[id]*cost.counters)
+	return max(0, c.left(id, float64(work), float64(paid), cost))
 }
 
 // known reports whether there is anything to correct.
@@ -160,8 +185,11 @@ func (c *correction) explain() {
 	c.was = run.T
 }
 
+// policies are those by which a goroutine has a processor of its own when it runs, as in a trace.
+var policies = []predict.Policy{predict.List, predict.Go}
+
 func (c *correction) nearest() (run *predict.Run) {
-	for _, by := range predict.Policies {
+	for _, by := range policies {
 		r := predict.Simulate(c.p, predict.Options{Procs: c.p.Procs, Policy: by})
 		if run == nil || math.Abs(r.T-c.measured) < math.Abs(run.T-c.measured) {
 			c.policy, run = by, r
@@ -173,13 +201,17 @@ func (c *correction) nearest() (run *predict.Run) {
 // corrected is how long the run would have taken, in ns, if the tool cost so many times what is known. What no policy explains is taken to be the same share
 // of both runs.
 func (c *correction) corrected(cost times, handOver func(graph.StepID) float64) float64 {
+	return c.simulate(cost, handOver, nil).T * c.measured / max(c.was, 1)
+}
+
+func (c *correction) simulate(cost times, handOver func(graph.StepID) float64, log *predict.Log) *predict.Run {
 	length := func(id graph.StepID) (ns float64) {
 		for i, part := range c.p.PartsOf(id) {
 			ns += c.without(part.Context, part.Ns, c.p.PaidOf(id, i), cost)
 		}
 		return ns
 	}
-	return predict.Simulate(c.p, predict.Options{Procs: c.p.Procs, Policy: c.policy, Length: length, HandOver: handOver}).T * c.measured / max(c.was, 1)
+	return predict.Simulate(c.p, predict.Options{Procs: c.p.Procs, Policy: c.policy, Length: length, HandOver: handOver, Log: log})
 }
 
 // times computes the run as it would have been.

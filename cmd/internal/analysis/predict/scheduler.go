@@ -90,6 +90,7 @@ func (c *scheduler) event(e entry, real bool) bool {
 		c.global = append(c.global, e.g)
 		c.queued++
 		c.s.n--
+		c.s.rec.left(e.g, true)
 		c.left(x.proc)
 		return true
 	}
@@ -224,6 +225,7 @@ func (c *scheduler) begin(g int32) {
 	p.queue = append(p.queue, g)
 	c.queued++
 	c.s.n--
+	c.s.rec.left(g, true)
 	c.left(x.proc)
 }
 
@@ -293,5 +295,6 @@ func (c *scheduler) unlock(o *object, by int32) {
 		return
 	}
 	x.waits, x.again = false, true
+	c.s.rec.could(g)
 	c.ready(g)
 }

@@ -35,6 +35,7 @@ type Options struct {
 	Cap     int
 	workers *pool  // more or fewer than there were
 	watch   *watch // requests, to see how long they take; nil: none
+	Log     *Log   // to be written; nil: none
 	Seed    uint64 // of Go's scheduler, which steals at random
 	Keep    bool   // what weights and the path need
 	Order   bool   // with Keep: what [Run.Slack] and [Run.Marked] need, of a run under Sharing with a processor for each goroutine
@@ -102,6 +103,7 @@ type sim struct {
 	jobs    int                // of Options.workers, that somebody does or has done
 	surplus []int32            // workers without any
 	lines   map[int32][]queued // goroutines that wait for another one's processor, by that
+	rec     *recorder
 	run     Run
 }
 
@@ -115,8 +117,9 @@ type simG struct {
 	spins   bool // it keeps its processor until it is told to end
 	started bool
 
+	proc int32 // that it runs on, under policy Go or with a log
+
 	// Under policy Go:
-	proc   int32   // that it runs on
 	rest   float64 // of its step's work, once it has begun
 	yields bool    // it lets another one have its processor before it works on
 	again  bool    // it has worked, and takes its step once more: it was woken for a lock that somebody else may take
@@ -148,6 +151,7 @@ func Simulate(p *graph.Program, o Options) *Run {
 	if o.Policy == Go {
 		s.sched = newScheduler(s)
 	}
+	s.rec = newRecorder(s)
 	s.log(node{from: -1})
 	for i := range p.Gs {
 		if g := &p.Gs[i]; g.By >= 0 {
@@ -161,6 +165,9 @@ func Simulate(p *graph.Program, o Options) *Run {
 	}
 	s.settle()
 	for !s.over && s.next() {
+	}
+	if s.rec != nil {
+		s.rec.End = s.rec.stamp()
 	}
 	s.run.T, s.run.Slope, s.run.procs, s.run.list = s.t.at, s.t.d, s.procs, o.Policy == List
 	if !s.over {
@@ -229,6 +236,7 @@ func (s *sim) event(e entry, real bool) {
 	g := &s.gs[e.g]
 	s.log(node{len: e.len, from: g.from, step: g.step, g: e.g, real: real, at: s.t.at})
 	if real {
+		s.rec.acts(-1)
 		g.from = s.node
 		if !g.started {
 			s.begin(e.g)
@@ -267,6 +275,7 @@ func (s *sim) wake(g int32) {
 
 // enqueue lets a goroutine run as soon as it may.
 func (s *sim) enqueue(g int32) {
+	s.rec.could(g)
 	switch s.o.Policy {
 	case List:
 		s.ready = append(s.ready, g)
@@ -282,6 +291,7 @@ func (s *sim) enqueue(g int32) {
 func (s *sim) goOn(g int32) {
 	s.n++
 	s.gs[g].from, s.gs[g].runs = s.node, true
+	s.rec.runs(g)
 	if !s.works(g) {
 		s.steps(g)
 	}
@@ -300,6 +310,7 @@ func (s *sim) dispatch() {
 // leave takes a goroutine from its processor.
 func (s *sim) leave(g int32) {
 	s.n--
+	s.rec.left(g, false)
 	switch s.o.Policy {
 	case List:
 		s.free++
@@ -326,10 +337,7 @@ func (s *sim) works(g int32) bool {
 	if s.skips(g, s.p.Step(x.step)) {
 		return false
 	}
-	length, d := float64(s.p.Step(x.step).Work), 0.
-	if s.o.Length != nil {
-		length = s.o.Length(x.step)
-	}
+	length, d := s.length(x.step), 0.
 	if s.o.Toward != nil {
 		d = s.o.Toward(x.step)
 	}
@@ -346,9 +354,18 @@ func (s *sim) works(g int32) bool {
 	return true
 }
 
+// length is how long a step's work is.
+func (s *sim) length(id graph.StepID) float64 {
+	if s.o.Length != nil {
+		return s.o.Length(id)
+	}
+	return float64(s.p.Step(id).Work)
+}
+
 // steps takes the step at whose end a goroutine is, and those behind it up to the next work.
 func (s *sim) steps(g int32) {
 	x := &s.gs[g]
+	defer s.rec.acts(s.rec.acts(g))
 	for x.step != 0 {
 		step := s.p.Step(x.step)
 		x.again = false
@@ -358,6 +375,7 @@ func (s *sim) steps(g int32) {
 			}
 			break
 		}
+		s.rec.came(g)
 		if goes := s.take(g, step); s.over {
 			return
 		} else if !goes {

@@ -18,6 +18,7 @@ func (s *sim) skips(g int32, step *graph.Step) bool {
 	}
 	x := &s.gs[g]
 	s.after(-1 - s.tokens[step.Until])
+	s.rec.leftOut(x.step, last)
 	x.step, x.rest = last, 0
 	return true
 }
@@ -58,6 +59,7 @@ func (s *sim) tell(token uint32) {
 		s.stop(x, works)
 		if works >= 0 || x.spins && s.sched == nil {
 			x.spins, x.waits = false, false
+			s.rec.leftOut(x.step, s.p.Gs[g].Told)
 			x.step, x.from = s.p.Gs[g].Told, s.node
 			s.stepsOf(g)
 		} else { // it waits for a processor

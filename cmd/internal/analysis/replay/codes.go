@@ -65,6 +65,9 @@ func (r *Replay) isProbe(code trace.CodeID) bool {
 	return false
 }
 
+// IsProbe reports whether a sample found a probe.
+func (r *Replay) IsProbe(s trace.Sampled) bool { return r.isProbe(s.Code) }
+
 // LineIn returns the line of a procedure at which a code is, in the innermost of its activations.
 func (r *Replay) LineIn(code trace.CodeID, proc trace.PointID) (line int, ok bool) {
 	for ; code != 0; code = r.T.Codes[code].From {

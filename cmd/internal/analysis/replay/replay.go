@@ -12,6 +12,8 @@ type Options struct {
 	VirtualProcs int
 	// Price is what an event cost the goroutine that made it, in ns: it pays in its next segments. nil: nobody asks.
 	Price func(*trace.Event) float64
+	// After is called behind each event; nil: nobody asks.
+	After func(*trace.Event)
 }
 
 // Replay follows the goroutines of one source.
@@ -147,6 +149,9 @@ func (r *Replay) event(e *trace.Event) {
 	}
 	if r.options.Price != nil {
 		r.pay(e)
+	}
+	if r.options.After != nil {
+		r.options.After(e)
 	}
 }
 
