@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
@@ -50,17 +49,7 @@ func setupCorrect(fs *flagSet) action {
 			defer d.Close()
 			o.Density = d
 		}
-		var r *perturb.Result
-		correct := func(w io.Writer) (err error) {
-			o.Out = w
-			r, err = perturb.New(t, o)
-			return err
-		}
-		if out == "" {
-			err = correct(nil)
-		} else {
-			err = binaryTo(e, out, correct)
-		}
+		r, err := correctTo(e, out, t, o)
 		if err != nil {
 			return fmt.Errorf("%s: %w", file, err)
 		}

@@ -21,9 +21,10 @@ import (
 
 // replayFlags are what the commands "critical" and "predict" have in common.
 type replayFlags struct {
-	policy string
-	vcpu   int
-	asJSON bool
+	policy    string
+	vcpu      int
+	asJSON    bool
+	corrected bool
 }
 
 func (f *replayFlags) define(fs *flagSet, policy predict.Policy) {
@@ -32,6 +33,7 @@ func (f *replayFlags) define(fs *flagSet, policy predict.Policy) {
 	fs.boolean(&f.asJSON, "json", "print one JSON object")
 	fs.group("Interpretation")
 	fs.text(&f.policy, "policy", "how goroutines get processors: `ps`, all that could run share them evenly; fifo, each keeps one until it waits; go, as Go's scheduler does")
+	correctedFlag(fs, &f.corrected)
 	fs.number(&f.vcpu, "vcpu", "the program hands out `n` processors of its own: regions named \"vcpu\" are running, \"vready\" ready (default: none)")
 }
 
@@ -45,8 +47,8 @@ func (f *replayFlags) check(command string) (predict.Policy, error) {
 }
 
 // build reads a trace, or a part of it.
-func (f *replayFlags) build(file string, from, to time.Duration) (*graph.Program, error) {
-	t, err := trace.Open(file)
+func (f *replayFlags) build(e *env, file string, from, to time.Duration) (*graph.Program, error) {
+	t, err := openTimes(e, file, f.corrected)
 	if err != nil {
 		return nil, err
 	}
@@ -105,7 +107,7 @@ func setupCritical(fs *flagSet) action {
 		if err != nil {
 			return err
 		}
-		p, err := f.build(file, from, to)
+		p, err := f.build(e, file, from, to)
 		if err != nil {
 			return err
 		}
@@ -137,16 +139,16 @@ func setupCritical(fs *flagSet) action {
 }
 
 // held is what profiles know of locks whose operations were not all events.
-func held(file string, p *graph.Program, vcpu int) ([]predict.Held, error) {
+func (f *replayFlags) held(e *env, file string, p *graph.Program) ([]predict.Held, error) {
 	if !p.Partly() {
 		return nil, nil
 	}
-	t, err := trace.Open(file)
+	t, err := openTimes(e, file, f.corrected)
 	if err != nil {
 		return nil, err
 	}
 	defer t.Close()
-	pr, err := profile.NewWithin(t, profile.Within{Procs: vcpu})
+	pr, err := profile.NewWithin(t, profile.Within{Procs: f.vcpu})
 	if err != nil {
 		return nil, err
 	}
@@ -189,7 +191,7 @@ func setupPredict(fs *flagSet) action {
 		if err != nil {
 			return err
 		}
-		p, err := f.build(file, 0, 0)
+		p, err := f.build(e, file, 0, 0)
 		if err != nil {
 			return err
 		}
@@ -201,7 +203,7 @@ func setupPredict(fs *flagSet) action {
 		if !p.Asked(ask.Request) {
 			return usageError{fmt.Errorf("predict: found no request %q: see qinst critical -requests", ask.Request)}
 		}
-		if ask.Held, err = held(file, p, f.vcpu); err != nil {
+		if ask.Held, err = f.held(e, file, p); err != nil {
 			return fmt.Errorf("%s: %w", file, err)
 		}
 		r := predict.New(p, ask)

@@ -26,6 +26,8 @@ type partOf struct {
 	from, to time.Duration
 	plain    time.Duration
 	within   profile.Within
+
+	corrected bool
 }
 
 func (q *partOf) define(fs *flagSet) {
@@ -40,6 +42,7 @@ func (q *partOf) define(fs *flagSet) {
 		return nil
 	})
 	fs.group("Interpretation")
+	correctedFlag(fs, &q.corrected)
 	fs.time(&q.plain, "plain", "`time` that the program takes without probes: shows how much of the run the profile leaves unaccounted")
 	fs.number(&q.within.Procs, "vcpu", "the program hands out `n` processors of its own: regions named \"vcpu\" are running, \"vready\" ready (default: none)")
 }
@@ -54,8 +57,8 @@ type tracePart struct {
 func (p *tracePart) Close() error { return p.whole.Close() }
 
 // open opens a file and computes the profile of the part.
-func (q *partOf) open(file string) (*tracePart, *profile.Profile, error) {
-	t, err := trace.Open(file)
+func (q *partOf) open(e *env, file string) (*tracePart, *profile.Profile, error) {
+	t, err := openTimes(e, file, q.corrected)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -169,7 +172,7 @@ func (f *profileFlags) run(e *env, files []string) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		t, p, err := f.part.open(file)
+		t, p, err := f.part.open(e, file)
 		if err != nil {
 			return err
 		}
@@ -222,7 +225,7 @@ func (f *profileFlags) text(e *env, p *profile.Profile) error {
 		}
 		return report.List(e.stdout, p, re, sources(f.source))
 	case f.diff != "":
-		old, was, err := f.part.open(f.diff)
+		old, was, err := f.part.open(e, f.diff)
 		if err != nil {
 			return err
 		}
@@ -338,7 +341,7 @@ func applyRemedy(e *env, t *trace.Trace, p *profile.Profile) error {
 }
 
 func (f *reportFlags) report(e *env, file string) error {
-	t, p, err := f.part.open(file)
+	t, p, err := f.part.open(e, file)
 	if err != nil {
 		return err
 	}

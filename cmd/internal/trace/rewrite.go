@@ -13,8 +13,10 @@ import (
 // AttrCorrected is the attribute of a trace whose times are not those of a run: how long that took, in ns.
 const AttrCorrected = "corrected_from_ns"
 
-// Corrected reports whether the times are computed, and the cost of the tool is not in them.
-func (t *Tables) Corrected() bool { return t.Attr(AttrCorrected) != nil }
+// Corrected reports whether the times are computed, and the cost of the tool is not in them, and how long the run took in fact.
+func (t *Tables) Corrected() (took Time, computed bool) {
+	return Time(t.Int(AttrCorrected)), t.Attr(AttrCorrected) != nil
+}
 
 // Rewriter writes a trace with other times. Goroutines do what they did, each in its order; when, on which processor, and who wakes whom is up to the
 // caller. What the operating system told of threads, the writer's work, the times of points that were only timed, and what was counted in parts of the run are left out,

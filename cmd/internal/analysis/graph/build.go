@@ -753,6 +753,9 @@ func (o *Object) operated() bool {
 func (b *builder) doubts(source trace.Source) {
 	say := func(format string, args ...any) { b.p.Notes = append(b.p.Notes, fmt.Sprintf(format, args...)) }
 	t, part := b.r.T, false
+	if took, computed := t.Corrected(); computed {
+		say("times are computed, without what probes cost (qinst correct): the run took %s", measure.Time(took))
+	}
 	if t.Attr(trace.AttrFrom) != nil {
 		part = true
 		say("this is a part of a run, %s of it from %s on: what its goroutines waited for before, or what came of it behind, is not known", measure.Time(source.Wall()), measure.Time(t.Int(trace.AttrFrom)))

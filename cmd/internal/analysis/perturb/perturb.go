@@ -31,7 +31,7 @@ var ErrCorrected = errors.New("its times are corrected already: found a correcte
 
 // New corrects a trace.
 func New(source trace.Source, o Options) (*Result, error) {
-	if source.Tables().Corrected() {
+	if _, computed := source.Tables().Corrected(); computed {
 		return nil, ErrCorrected
 	}
 	c, losses, err := read(source)

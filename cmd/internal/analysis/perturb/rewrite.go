@@ -334,16 +334,16 @@ func (x *writing) calls(id graph.StepID) bool {
 // leaves lets a goroutine leave its processor, and get the next one.
 func (x *writing) leaves(n int, id graph.StepID) {
 	w, life := x.g(n), &x.log.Gs[n]
-	stay, step := &life.Stays[w.stay], x.p.Step(id)
+	stay := &life.Stays[w.stay]
 	at := zero + stay.Until
 	switch {
-	case stay.Within, step.Kind == graph.Ready:
+	case stay.Within, x.p.Step(id).Kind == graph.Ready: // the step within which it leaves is not read yet
 		if w.call {
 			w.call = false
 			w.out.Called(at)
 		}
 		w.out.Stop(at)
-	case step.Kind == graph.End:
+	case x.p.Step(id).Kind == graph.End:
 		w.out.Finish(at)
 		heap.Push(&x.free, w.out)
 		w.gone = true
@@ -355,7 +355,7 @@ func (x *writing) leaves(n int, id graph.StepID) {
 		w.call = true
 		w.out.Yield(at)
 	default:
-		w.out.Wait(at, x.waitsFor(w, step))
+		w.out.Wait(at, x.waitsFor(w, x.p.Step(id)))
 	}
 	if w.stay++; w.stay == len(life.Stays) {
 		w.gone = true

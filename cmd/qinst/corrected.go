@@ -1,0 +1,58 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"qinst.dev/cmd/internal/analysis/perturb"
+	"qinst.dev/cmd/internal/trace"
+)
+
+// correctedFlag lets a command read the times that a run would have had without probes.
+func correctedFlag(fs *flagSet, on *bool) {
+	fs.boolean(on, "corrected", "with the times that the run would have had without probes, as qinst correct computes them")
+}
+
+// openTimes opens a trace, with corrected times if these are asked for.
+func openTimes(e *env, file string, corrected bool) (*trace.Trace, error) {
+	t, err := trace.Open(file)
+	if err != nil || !corrected {
+		return t, err
+	}
+	defer t.Close()
+	f, err := os.CreateTemp("", "qinst-corrected-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		_ = f.Close()
+		_ = os.Remove(f.Name()) // who reads it has it open
+	}()
+	r, err := perturb.New(t, perturb.Options{Out: f})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	for _, note := range r.Notes[:r.Doubts] {
+		fmt.Fprintf(e.stderr, "qinst: corrected times: %s\n", note)
+	}
+	c, err := trace.Open(f.Name())
+	if err != nil {
+		return nil, err
+	}
+	c.Path = file
+	return c, nil
+}
+
+// correctTo writes a trace with corrected times to a file.
+func correctTo(e *env, path string, t *trace.Trace, o perturb.Options) (r *perturb.Result, err error) {
+	if path == "" {
+		return perturb.New(t, o)
+	}
+	err = binaryTo(e, path, func(w io.Writer) error {
+		o.Out = w
+		r, err = perturb.New(t, o)
+		return err
+	})
+	return r, err
+}
