@@ -287,7 +287,7 @@ func (r *Rewriter) Close(span Span, losses *Losses) error {
 	for _, c := range []struct {
 		ticks uint64
 		ns    Time
-	}{{span.Begin, 0}, {max(span.End, span.Begin+1), span.Took}} {
+	}{{span.Begin, 0}, {max(span.End, span.Begin+1), max(span.Took, 1)}} {
 		if err := r.w.Data(spec.TagClock, c.ticks, int64(c.ns), r.t.Began+int64(c.ns), uint64(clockGap)); err != nil {
 			return err
 		}

@@ -3,6 +3,7 @@ package perturb
 import (
 	"container/heap"
 	"io"
+	"math"
 
 	"qinst.dev/cmd/internal/analysis/graph"
 	"qinst.dev/cmd/internal/analysis/predict"
@@ -76,7 +77,7 @@ func (c *correction) rewrite(t *trace.Trace, log *predict.Log, took trace.Time, 
 	}
 	c.p = p
 	for n := range x.gs {
-		x.advance(n, 0)
+		x.advance(n, allSteps)
 	}
 	for _, s := range x.streams {
 		s.End()
@@ -145,6 +146,7 @@ func (x *writing) create(e *trace.Event, n int, by graph.Place) {
 	x.advance(by.N, by.Last)
 	if from := x.g(by.N); from.gone || life.Created == 0 {
 		w.gone = true
+		x.left++
 	} else {
 		from.out.Create(zero+from.base, x.ids[n], e.Creation(), life.Waits)
 		x.begin(n)
@@ -156,6 +158,7 @@ func (x *writing) born(n int, next *trace.Event) {
 	w, life := x.g(n), &x.log.Gs[n]
 	if w.pending = false; life.Created == 0 {
 		w.gone = true
+		x.left++
 		return
 	}
 	at := life.Created
@@ -207,9 +210,8 @@ func (x *writing) change(e *trace.Event, n int, last graph.StepID) {
 	case e.To == trace.Syscall && !w.call:
 		w.call = true
 		w.out.Call(x.now(n))
-	case e.To == trace.Running && w.call:
-		w.call = false
-		w.out.Called(x.now(n))
+	case e.To == trace.Running:
+		x.called(w, x.now(n))
 	}
 }
 
@@ -280,7 +282,9 @@ func (x *writing) following(n int) graph.StepID {
 	return x.log.Gs[n].First
 }
 
-// advance lets a goroutine do its steps up to one; 0: all.
+const allSteps = graph.StepID(math.MaxUint32)
+
+// advance lets a goroutine do its steps up to one.
 func (x *writing) advance(n int, to graph.StepID) {
 	w := x.g(n)
 	if w.pending {
@@ -299,19 +303,18 @@ func (x *writing) advance(n int, to graph.StepID) {
 // does lets a goroutine do a step: it comes to its end, wakes whom it wakes, and waits if it waits.
 func (x *writing) does(n int, id graph.StepID) {
 	w, life, done := x.g(n), &x.log.Gs[n], x.log.Done[id]
-	if done == 0 {
-		w.gone = true
-		return
-	}
-	for s := &life.Stays[w.stay]; s.Within && s.At == id && s.Until < done; s = &life.Stays[w.stay] {
+	for s := &life.Stays[w.stay]; s.Within && s.At == id && (s.Until < done || done == 0); s = &life.Stays[w.stay] {
 		if x.leaves(n, id); w.gone {
 			return
 		}
 	}
+	if done == 0 {
+		w.gone = true
+		return
+	}
 	if w.base, w.work = done, 0; w.call && x.calls(id) {
 		if s := &life.Stays[w.stay]; s.Until == 0 || s.At != id {
-			w.call = false
-			w.out.Called(zero + done)
+			x.called(w, zero+done)
 		}
 	}
 	for ; w.wakes < len(life.Wakes) && life.Wakes[w.wakes].Step == id; w.wakes++ {
@@ -338,10 +341,7 @@ func (x *writing) leaves(n int, id graph.StepID) {
 	at := zero + stay.Until
 	switch {
 	case stay.Within, x.p.Step(id).Kind == graph.Ready: // the step within which it leaves is not read yet
-		if w.call {
-			w.call = false
-			w.out.Called(at)
-		}
+		x.called(w, at)
 		w.out.Stop(at)
 	case x.p.Step(id).Kind == graph.End:
 		w.out.Finish(at)
@@ -354,7 +354,10 @@ func (x *writing) leaves(n int, id graph.StepID) {
 		}
 		w.call = true
 		w.out.Yield(at)
+	case w.call && x.p.Step(id).Kind == graph.Cut:
+		w.out.Yield(at)
 	default:
+		x.called(w, at)
 		w.out.Wait(at, x.waitsFor(w, x.p.Step(id)))
 	}
 	if w.stay++; w.stay == len(life.Stays) {
@@ -362,6 +365,14 @@ func (x *writing) leaves(n int, id graph.StepID) {
 		return
 	}
 	x.goesOn(n)
+}
+
+// called ends a goroutine's system call, if it is in one.
+func (x *writing) called(w *written, at uint64) {
+	if w.call {
+		w.call = false
+		w.out.Called(at)
+	}
 }
 
 // goesOn lets a goroutine run on its next processor.
