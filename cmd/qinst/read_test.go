@@ -153,7 +153,7 @@ func TestPartCloses(t *testing.T) {
 		}
 		return n
 	}
-	part, _, err := (&partOf{from: 1e6, to: 4e6}).open(file)
+	part, _, err := (&partOf{from: 1e6, to: 4e6}).open(&env{}, file)
 	if err != nil {
 		t.Fatal(err)
 	}

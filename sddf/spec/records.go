@@ -34,6 +34,7 @@ const (
 	TagCode      = 29
 	TagMachine   = 30
 	TagSource    = 31
+	TagPrice     = 32
 
 	FirstUserTag = 256
 )
@@ -606,4 +607,9 @@ var Records = []Record{
 		field("ticks", U64, Ticks, "up to which it did"),
 		field("errno", U32, "", "0: it does; 4294967295: it was not asked; 4294967294: it is asked no more, because that cost too much; 4294967293: its file says nothing, or is not there; else the error"),
 		field("lost", U64, "", "what it had no room for")}, nil),
+	record(TagPrice, "price", "what events cost, as some of them found that timed themselves: from when their time is taken to when they are done, and a reading of the clock; a later record of one kind replaces an earlier one", []Field{
+		field("kind", Str, "", "call: entries and exits; operation: on objects; scheduling; other"),
+		field("n", U64, "", "events that timed themselves"),
+		field("took", U64, Ticks, "sum of their times"),
+		field("squares", F64, "", "sum of the squares of these")}, nil),
 }

@@ -43,7 +43,7 @@ const policy = `
 	trace < analysis/replay;
 	trace < analysis/price;
 	analysis/replay, analysis/price, hist < analysis/profile;
-	analysis/replay < analysis/graph < analysis/predict < analysis/critpath;
+	analysis/replay, analysis/price < analysis/graph < analysis/predict < analysis/critpath;
 	analysis/predict, analysis/price < analysis/perturb;
 	stats < analysis/critpath;
 	analysis/profile, measure < analysis/advice;

@@ -44,6 +44,15 @@ func (c *clock) start(origin uint64) {
 	c.base = c.ns(origin)
 }
 
+// tick is the mean length of a tick, in ns.
+func (c *clock) tick() float64 {
+	if len(c.points) < 2 {
+		return 1
+	}
+	first, last := c.points[0], c.points[len(c.points)-1]
+	return float64(last.mono-first.mono) / float64(last.ticks-first.ticks)
+}
+
 // ns converts. Calls with increasing ticks are fast: the segment is kept.
 func (c *clock) ns(ticks uint64) Time {
 	if len(c.points) < 2 {

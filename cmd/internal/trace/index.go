@@ -29,6 +29,7 @@ type indexer struct {
 	steal     []int64 // readings
 	pressure  []int64 // likewise
 	flushes   []struct{ from, to uint64 }
+	took      map[string]rawTook
 	given     map[ThreadID][]given
 	usageAt   uint64
 	limits    []uint64
@@ -56,6 +57,12 @@ type indexer struct {
 type rawStack struct {
 	number uint64
 	pcs    []uint64
+}
+
+// rawTook is what events of one kind took that timed themselves, in ticks.
+type rawTook struct {
+	n, sum  uint64
+	squares float64
 }
 
 // rawNodes are paths, or codes, with numbers from first on.
@@ -404,6 +411,11 @@ func (ix *indexer) cost(r *row) {
 		if r.has("unowned") { // files of older programs have no ledgers
 			t.Memory.Unowned, t.Memory.Ringless = r.u("unowned"), r.u("ringless")
 		}
+	case spec.TagPrice:
+		kind, n, took, squares := r.s("kind"), r.u("n"), r.u("took"), get[float64](r, "squares")
+		if r.bad = r.bad || n == 0 || len(ix.took) >= maxFew || !(squares >= 0); !r.bad {
+			ix.took[kind] = rawTook{n, took, squares}
+		}
 	case spec.TagMetrics:
 		ticks, m := r.u("ticks"), Metric{0, int64(r.u("heap")), int64(r.u("goal")), int64(r.u("cycles"))}
 		if !r.bad {
@@ -729,6 +741,11 @@ func (ix *indexer) times() {
 		for _, g := range list {
 			t.Given[id] = append(t.Given[id], Given{t.clock.ns(g.ticks), g.run, g.wait})
 		}
+	}
+	for kind, x := range ix.took {
+		tick := t.clock.tick()
+		mean := float64(x.sum) / float64(x.n)
+		t.Took[kind] = Took{x.n, mean * tick, math.Sqrt(max(0, x.squares/float64(x.n)-mean*mean)) * tick}
 	}
 	for _, f := range ix.flushes {
 		t.Flush.Wall += int64(max(0, t.clock.ns(f.to)-t.clock.ns(f.from)))

@@ -27,9 +27,10 @@ type Tables struct {
 	Memory    Memory
 	Metrics   []Metric // in time order
 	Flush     Flush
-	Throttled int64 // ns lost to the control group's quota
-	Steal     int64 // ns that a host took from the machine's processors; -1: not known
-	Pressure  int64 // ns in which some thread of the control group, or else of the machine, waited for a processor; -1: not known
+	Took      map[string]Took // by kind: what events took that timed themselves
+	Throttled int64           // ns lost to the control group's quota
+	Steal     int64           // ns that a host took from the machine's processors; -1: not known
+	Pressure  int64           // ns in which some thread of the control group, or else of the machine, waited for a processor; -1: not known
 	Sources   map[string]OSSource
 	Limits    []Limit
 	Levels    []LevelChange // in time order
@@ -376,6 +377,12 @@ type Metric struct {
 	Heap   int64 // bytes that are live, or were allocated since
 	Goal   int64 // bytes at which the collector's next cycle is to end
 	Cycles int64 // of the collector that were complete
+}
+
+// Took is what events of one kind took that timed themselves, with a reading of the clock: how many did, the mean, and the standard deviation in ns.
+type Took struct {
+	N        uint64
+	Mean, SD float64
 }
 
 // Flush sums the runs of the thread that wrote the file.

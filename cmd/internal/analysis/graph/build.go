@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"qinst.dev/cmd/internal/analysis/price"
 	"qinst.dev/cmd/internal/analysis/replay"
 	"qinst.dev/cmd/internal/measure"
 	"qinst.dev/cmd/internal/trace"
@@ -52,6 +53,7 @@ func Build(source trace.Source, o Options) (*Program, trace.Losses, error) {
 	if o.Watch != nil {
 		o.Watch.Reads(b.p)
 	}
+	b.whole = price.Whole(r.T)
 	b.pollers = newPollers(r.T.Points)
 	b.untold = o.VirtualProcs == 0 && !r.T.AllSwitches()
 	losses, err := r.Run(b)
@@ -59,6 +61,8 @@ func Build(source trace.Source, o Options) (*Program, trace.Losses, error) {
 		return nil, losses, err
 	}
 	b.finish()
+	prices := b.p.Prices()
+	b.p.event = prices[price.Call].Each
 	b.doubts(source)
 	b.notes(&losses)
 	return b.p, losses, nil
@@ -69,7 +73,8 @@ type builder struct {
 	replay.Nop
 	r       *replay.Replay
 	watch   Watcher
-	virtual int // processors of the program's own, 0: none
+	whole   bool // see [price.Whole]
+	virtual int  // processors of the program's own, 0: none
 	p       *Program
 	gs      []mine // by slot
 	objects map[trace.Address]ObjectID

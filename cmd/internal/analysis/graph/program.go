@@ -3,6 +3,7 @@ package graph
 import (
 	"slices"
 
+	"qinst.dev/cmd/internal/analysis/price"
 	"qinst.dev/cmd/internal/analysis/replay"
 	"qinst.dev/cmd/internal/trace"
 )
@@ -36,6 +37,8 @@ type Program struct {
 	Off        int64 // ns in which running threads had no processor, all together
 	WakeUp     int64 // ns that half of all wake-ups took at most
 	shares     shares
+	seen       price.Seen // of whole traces
+	event      float64    // ns that the event of a call costs
 
 	// Notes say what the trace does not tell, and what comes of that. The first ones, of which there are Doubts, are about the whole.
 	Notes  []string

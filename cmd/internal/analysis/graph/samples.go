@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"qinst.dev/cmd/internal/analysis/price"
 	"qinst.dev/cmd/internal/analysis/replay"
 	"qinst.dev/cmd/internal/trace"
 	"qinst.dev/sddf/spec"
@@ -54,6 +55,10 @@ type shares struct {
 // Sample notes where a sampler found a goroutine that works.
 func (b *builder) Sample(g *replay.G, s trace.Sampled) {
 	if g == nil || !g.Busy() || b.virtual > 0 {
+		return
+	}
+	if b.whole {
+		b.p.seen.Add(s, b.r.IsProbe(s))
 		return
 	}
 	to, probe := b.r.Found(g, s)
@@ -127,9 +132,16 @@ func (p *Program) Shares(c replay.ContextID) []Share {
 	return d.dealt[c]
 }
 
-// eventReadings is what an event costs in a program, in readings of the clock: 1.7 to 2.2, with the caches it uses. In a loop, by which profiles
-// go, it is 1.1. With this, complete traces of three programs that call much agree with samples of the plain ones.
-const eventReadings = 1.75
+// Prices are what events cost.
+func (p *Program) Prices() price.Prices {
+	work := int64(0)
+	for _, ns := range p.work {
+		work += ns
+	}
+	prices := price.Of(p.R.T)
+	prices.Mend(&p.seen, float64(work), p.R.Entries, p.R.Operations)
+	return prices
+}
 
 // mostProbes is the share of a context's work that probes take at most.
 const mostProbes = 0.95
@@ -139,8 +151,7 @@ func (p *Program) probed(c replay.ContextID, whole Share) []Share {
 	if int(c) >= len(p.work) || p.work[c] == 0 {
 		return []Share{whole}
 	}
-	cost := eventReadings * float64(p.R.T.Int("clock_cost_ps")) / 1000
-	f := min(float64(p.R.Contexts.Node(c).Half)/2*cost/float64(p.work[c]), mostProbes)
+	f := min(float64(p.R.Contexts.Node(c).Half)/2*p.event/float64(p.work[c]), mostProbes)
 	if f == 0 {
 		return []Share{whole}
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 
-	"qinst.dev/cmd/internal/analysis/price"
 	"qinst.dev/cmd/internal/trace"
 )
 
@@ -34,6 +33,7 @@ func (c *correction) density(source trace.Source) error {
 	case c.p.Procs != d.p.Procs:
 		return fmt.Errorf("the density file is of a run on %d processors, expected %d as in the trace", d.p.Procs, c.p.Procs)
 	}
+	factor, spread := c.factor, c.spread
 	apart := func(factor float64) float64 {
 		c.factor, d.factor = factor, factor
 		return c.corrected(known, nil) - d.corrected(known, nil)
@@ -54,8 +54,8 @@ func (c *correction) density(source trace.Source) error {
 			hi = mid
 		}
 	}
-	found, own := math.Pow(runSpread*c.measured/slope, -2), math.Pow(price.Spread, -2)
-	c.factor, c.spread = ((lo+hi)/2*found+own)/(found+own), 1/math.Sqrt(found+own)
+	found, own := math.Pow(runSpread*c.measured/slope, -2), math.Pow(spread, -2)
+	c.factor, c.spread, c.from = ((lo+hi)/2*found+factor*own)/(found+own), 1/math.Sqrt(found+own), "another run"
 	return nil
 }
 

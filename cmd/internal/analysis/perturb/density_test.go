@@ -40,7 +40,7 @@ func idle() *tracetest.Builder {
 	return b
 }
 
-// The price of an event follows from two runs of which one has more of them: it is near 3 us, and not the 1.9 that the clock tells.
+// The price of an event follows from two runs of which one has more of them: it is near 3 us, and not the 1.5 that the clock tells.
 func TestDensity(t *testing.T) {
 	t.Parallel()
 	r, err := perturb.New(dense("main.f", 1).Trace(), perturb.Options{Density: dense("main.f", 10).Trace()})

@@ -28,7 +28,6 @@ type Options struct {
 // ErrCorrected is that a trace's times are corrected already.
 var ErrCorrected = errors.New("its times are corrected already: found a corrected trace, expected that of a run")
 
-
 // New corrects a trace.
 func New(source trace.Source, o Options) (*Result, error) {
 	if _, computed := source.Tables().Corrected(); computed {
@@ -80,13 +79,14 @@ func (c *correction) write(source trace.Source, r *Result, to io.Writer) error {
 
 // read reads a trace.
 func read(source trace.Source) (*correction, *trace.Losses, error) {
-	c := &correction{prices: price.Of(source.Tables()), measured: float64(source.Wall()), factor: 1}
+	c := &correction{prices: price.Of(source.Tables()), measured: float64(source.Wall()), factor: 1, spread: price.Spread}
 	p, losses, err := graph.Build(source, graph.Options{Price: c.pays})
 	if err != nil {
 		return nil, nil, err
 	}
 	c.p = p
 	c.countedText()
+	c.mend()
 	c.fit()
 	if c.known() {
 		c.explain()
@@ -101,8 +101,11 @@ type correction struct {
 	policy   predict.Policy // that explains it best
 	was      float64        // ns that the run takes by that
 	factor   float64        // what events cost, in prices
-	spread   float64        // its standard deviation, if it was found by another trace; 0: it was not
+	spread   float64        // its standard deviation
+	told     float64        // the factor without another trace
+	from     string         // that it was found by one; empty: it was not
 	prices   price.Prices
+	mended   price.Prices // by samples
 	events   [price.NumKinds]uint64
 	text     map[trace.PointID]float64 // ns for hits without an event, by procedure
 	counted  uint64                    // such hits
@@ -119,6 +122,21 @@ func (c *correction) pays(e *trace.Event) float64 {
 	}
 	c.events[k]++
 	return c.prices[k].Each
+}
+
+// mend takes the prices that samples mended: events were priced before any was seen.
+func (c *correction) mend() {
+	c.mended = c.p.Prices()
+	priced, mended, apart := 0., 0., 0.
+	for k, n := range c.events {
+		priced += float64(n) * c.prices[k].Each
+		mended += float64(n) * c.mended[k].Each
+		apart = math.Hypot(apart, float64(n)*c.mended[k].SD)
+	}
+	if priced > 0 {
+		c.factor, c.spread = mended/priced, apart/priced
+	}
+	c.told = c.factor
 }
 
 // countedText adds up what hits without an event cost.
@@ -198,10 +216,20 @@ func (c *correction) nearest() (run *predict.Run) {
 	return run
 }
 
-// corrected is how long the run would have taken, in ns, if the tool cost so many times what is known. What no policy explains is taken to be the same share
-// of both runs.
+// corrected is how long the run would have taken, in ns, if the tool cost so many times what is known.
 func (c *correction) corrected(cost times, handOver func(graph.StepID) float64) float64 {
-	return c.simulate(cost, handOver, nil).T * c.measured / max(c.was, 1)
+	return c.simulate(cost, handOver, nil).T * c.stretch()
+}
+
+// stretch is how many times longer a run takes than it does as computed, without the tool: what no policy explains, but for what the tool's own threads
+// had of the processors that the program's lacked.
+func (c *correction) stretch() float64 {
+	unexplained := c.measured/max(c.was, 1) - 1
+	if off := float64(c.p.Off); off > 0 && unexplained > 0 {
+		t := c.p.R.T
+		unexplained *= 1 - min(1, float64(t.Flush.CPU+t.Usage.Looks)/off)
+	}
+	return 1 + unexplained
 }
 
 func (c *correction) simulate(cost times, handOver func(graph.StepID) float64, log *predict.Log) *predict.Run {
@@ -225,10 +253,7 @@ func (c *correction) times(r *Result) {
 
 // between are how many times of what is known the tool may have cost, 95 times in 100. Some probes have prices, and others were seen by samples, which may be few.
 func (c *correction) between() (lo, hi times) {
-	spread := price.Spread
-	if c.spread > 0 {
-		spread = c.spread / c.factor
-	}
+	spread := c.spread / c.factor
 	if n := float64(c.p.SampledProbes()); n > 0 {
 		spread = math.Hypot(spread, math.Sqrt(n+1)/n)
 	}
@@ -240,9 +265,9 @@ func (c *correction) between() (lo, hi times) {
 func (c *correction) costs(r *Result) {
 	events := 0.
 	for k, n := range c.events {
-		x := c.prices[k]
-		if c.spread > 0 {
-			x.Each, x.SD, x.From = c.factor*x.Each, c.spread*x.Each, "another run"
+		x, by := c.mended[k], c.factor/c.told
+		if x.Each *= by; c.from != "" {
+			x.SD, x.From = c.spread/c.factor*x.Each, c.from
 		}
 		events += float64(n) * x.Each
 		r.Costs = append(r.Costs, Cost{price.Kind(k).String(), n, x.Each, x.SD, int64(math.Round(float64(n) * x.Each)), x.From})

@@ -1,6 +1,8 @@
 package price
 
 import (
+	"math"
+
 	"qinst.dev/cmd/internal/trace"
 )
 
@@ -47,16 +49,34 @@ type Prices [NumKinds]Price
 
 // readings is what an event costs in a program, in readings of the clock, with the caches it uses: found by comparing programs where all is traced with
 // plain runs. Those of calls were 1.75 to 2.9.
-var readings = [NumKinds]float64{Call: 1.9, Sync: 2.3, Schedule: 2.8, Other: 2}
+var readings = [NumKinds]float64{Call: 1.5, Sync: 1.8, Schedule: 2.5, Other: 1.8}
 
 // Spread is the standard deviation of these among programs, as a share.
-const Spread = 0.3
+const Spread = 0.35
 
-// Of returns a trace's prices.
+// Events that time themselves wait for all that is under way before they read the clock again, which others do not. So an event costs a part of what these find:
+// by comparison with plain runs, as above, with a standard deviation among programs as a share.
+var itself = [NumKinds]float64{Call: 0.55, Sync: 0.8, Schedule: 0.53, Other: 0.7}
+
+const (
+	itselfSpread = 0.3
+	leastItself  = 30 // events
+)
+
+// Of returns a trace's prices. Readings of the clock at the start tell less than events that timed themselves in the program, and both together more than either.
 func Of(t *trace.Tables) (p Prices) {
 	clock := float64(t.Int("clock_cost_ps")) / 1000
 	for k := range p {
 		p[k] = Price{readings[k] * clock, Spread * readings[k] * clock, "clock readings at the start"}
+		if own := t.Took[Kind(k).String()]; own.N >= leastItself && clock > 0 {
+			p[k] = p[k].and(Price{itself[k] * own.Mean, itselfSpread * itself[k] * own.Mean, "this program"})
+		}
 	}
 	return p
+}
+
+// and is what two measurements tell together: the surer one counts for more. It is said to be from the second.
+func (p Price) and(q Price) Price {
+	a, b := 1/(p.SD*p.SD), 1/(q.SD*q.SD)
+	return Price{(a*p.Each + b*q.Each) / (a + b), 1 / math.Sqrt(a+b), q.From}
 }

@@ -3,6 +3,7 @@ package profile
 import (
 	"fmt"
 
+	"qinst.dev/cmd/internal/analysis/price"
 	"qinst.dev/cmd/internal/analysis/replay"
 	"qinst.dev/cmd/internal/trace"
 )
@@ -21,6 +22,8 @@ type builder struct {
 	blame   *blame
 	named   *named
 	sampled *sampled
+	whole   bool // see [price.Whole]
+	seen    price.Seen
 	text    text
 	within  *within // nil: the whole run
 	gc      collector
@@ -67,7 +70,7 @@ type totals struct {
 func newBuilder(source trace.Source, in Within) *builder {
 	r := replay.New(source, replay.Options{VirtualProcs: in.Procs})
 	points := len(r.T.Points)
-	return &builder{r: r, wall: source.Wall(), ledger: newLedger(r), objects: newObjects(r), blame: newBlame(r), named: &named{r: r}, sampled: newSampled(r), text: text{},
+	return &builder{r: r, wall: source.Wall(), ledger: newLedger(r), objects: newObjects(r), blame: newBlame(r), named: &named{r: r}, sampled: newSampled(r), whole: price.Whole(r.T), text: text{},
 		within: newWithin(in, r.Spans), gc: collector{markSince: -1, stopSince: -1}, memory: newMemory(r), line: newTimeline(source.Wall()),
 		totals: totals{started: make([]int64, points+1), calls: make([]uint64, points), trips: make([]uint64, points),
 			longest: map[replay.GroupID]int64{}, got: map[replay.GroupID]int64{}, reasons: map[trace.ReasonID]int64{}}}
@@ -339,6 +342,10 @@ func (b *builder) Sample(g *replay.G, s trace.Sampled) {
 	case g.State != trace.Blocked:
 		return // it spins, or has just left
 	}
+	if b.whole {
+		b.seen.Add(s, b.r.IsProbe(s))
+		return
+	}
 	weight := float64(max(s.Gap, 1))
 	to, probe := b.r.Found(g, s)
 	if probe {
@@ -398,7 +405,7 @@ func (b *builder) finish() {
 			b.objects.end(g.Wait, m.queue, b.wall, stillWaiting, nil, 0)
 		}
 	}
-	t := taker{costs: costsOf(b.r.T), ledger: b.ledger, told: b.sampled, inLine: map[line]float64{}}
+	t := taker{costs: costsOf(b.r, &b.seen, b.busy.sum()), ledger: b.ledger, told: b.sampled, inLine: map[line]float64{}}
 	t.events()
 	before := t.probesTime()
 	b.sampled.divide(b.ledger)

@@ -12,13 +12,11 @@ import (
 // costs are the costs of probes, in ns, as the program measured them.
 type costs struct{ event, count, call float64 }
 
-// probeShare is the cost of an event in an otherwise empty loop, in readings of the clock. In
-// programs an event costs more because of the caches it uses. That part is not measured; only the
-// comparison with a plain run shows it.
-const probeShare = 1.1
-
-func costsOf(t *trace.Tables) costs {
-	c := costs{event: probeShare * float64(t.Int("clock_cost_ps")) / 1000, count: float64(t.Int("count_cost_ps")) / 1000}
+// costsOf are the prices, as samples of a whole trace mend them: see [price.Seen].
+func costsOf(r *replay.Replay, seen *price.Seen, work int64) costs {
+	t, prices := r.T, price.Of(r.T)
+	prices.Mend(seen, float64(work), r.Entries, r.Operations)
+	c := costs{event: prices[price.Call].Each, count: float64(t.Int("count_cost_ps")) / 1000}
 	if c.call = c.count; t.Int("sample_ns") > 0 {
 		c.call /= pushed
 	}

@@ -19,16 +19,17 @@ type Options struct {
 // Replay follows the goroutines of one source.
 type Replay struct {
 	// T has the source's tables, with the system's procedures appended to the program's points.
-	T        *trace.Tables
-	Contexts Contexts
-	Sets     *Sets
-	Groups   *Groups
-	Spans    *Spans
-	Names    *Names
-	System   System
-	Procs    int   // GOMAXPROCS, its maximum so far
-	Events   int64 // seen so far
-	Entries  int64 // of these, enters and exits
+	T          *trace.Tables
+	Contexts   Contexts
+	Sets       *Sets
+	Groups     *Groups
+	Spans      *Spans
+	Names      *Names
+	System     System
+	Procs      int   // GOMAXPROCS, its maximum so far
+	Events     int64 // seen so far
+	Entries    int64 // of these, enters and exits
+	Operations int64 // likewise
 
 	source   trace.Source
 	options  Options

@@ -245,6 +245,8 @@ type qinstRecorder struct {
 	lookTook          uint64 // of its time, what a sampler has seen
 	looks             uint32 // that found the thread running since it last told
 
+	price [qinstPriceKinds]qinstSelfTimed // of events that timed themselves
+
 	// Points of which half the quota is used up, for the writer.
 	low             int32  // the quota at which that is so
 	wantAll         bool   // there were more
@@ -449,6 +451,9 @@ func qinstTrace(point uint32) (uint64, *qinstStack) {
 		f.trips = 0
 	}
 	s.depth = d + 1
+	if now&qinstTimesItself == 0 {
+		b.took(qinstPriceCall, now)
+	}
 	return uint64(d)<<32 | qinstTraced | uint64(point), nil
 }
 
@@ -476,6 +481,9 @@ func qinstExit(token uint64) {
 	b.last = now
 	qinstPublish(&b.p, b.p+8)
 	sys.Prefetch(b.p + 512) // while the writer lags, buffers come back cold
+	if now&qinstTimesItself == 0 {
+		b.took(qinstPriceCall, now)
+	}
 }
 
 // qinstLoopLeft is qinst_leave, the probe at a loop's exit, likewise.

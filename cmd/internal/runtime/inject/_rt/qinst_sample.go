@@ -260,7 +260,7 @@ func qinstTakeSamples() {
 	gap, looks, nobody := s.afford(), 0, 0
 	ticks, mono := qinstNow(), nanotime()
 	for {
-		for qinstSet.mode != "sample" && atomic.Load(&qinstBelow)|atomic.Load(&qinstStarved) == 0 || qinstStates == 0 || qinstBetweenBursts() {
+		for qinstLooks == 0 && qinstSet.mode != "sample" && atomic.Load(&qinstBelow)|atomic.Load(&qinstStarved) == 0 || qinstStates == 0 || qinstBetweenBursts() {
 			atomic.Store(&s.asleep, 1)
 			futexsleep(&s.asleep, 1, qinstLookNS)
 			atomic.Store(&s.asleep, 0)

@@ -34,6 +34,7 @@ const (
 	qinstTagCode           = 29
 	qinstTagMachine        = 30
 	qinstTagSource         = 31
+	qinstTagPrice          = 32
 	qinstFirstUserTag      = 256
 	qinstMaxProbes         = 1048576
 	qinstGoBits            = 40

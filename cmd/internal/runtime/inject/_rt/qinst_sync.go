@@ -86,6 +86,9 @@ func qinstSyncPut(gp *g, point uint32, obj, queue uintptr) {
 	if c.quota--; c.quota == b.low || c.quota == b.telling {
 		qinstWant(b, point)
 	}
+	if now&qinstTimesItself == 0 {
+		b.took(qinstPriceOperation, now)
+	}
 }
 
 // qinstSyncSlow is qinst_sync for a thread without a counter for the point.

@@ -632,6 +632,7 @@ func qinstWriteTail(why uint32) {
 	qinstSayFloor()
 	qinstWriteCallees()
 	qinstWriteUsage()
+	qinstWritePrices()
 	qinstWriteMetrics()
 	qinstWriteMemory()
 	qinstWriteClock()

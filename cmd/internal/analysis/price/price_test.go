@@ -1,0 +1,66 @@
+package price_test
+
+import (
+	"math"
+	"testing"
+
+	"qinst.dev/cmd/internal/analysis/price"
+	"qinst.dev/cmd/internal/trace"
+)
+
+const clock = 10 // ns
+
+func tables(took map[string]trace.Took) *trace.Tables {
+	return &trace.Tables{Attrs: []trace.Attr{{Key: "clock_cost_ps", Value: uint64(clock * 1000)}}, Took: took}
+}
+
+func near(x, want float64) bool { return math.Abs(x-want) <= 0.05*want }
+
+// Events that timed themselves tell more of a price than readings of the clock, and count for more; a few tell nothing.
+func TestTimedItself(t *testing.T) {
+	t.Parallel()
+	own := price.Of(tables(nil))[price.Schedule]
+	few := price.Of(tables(map[string]trace.Took{"scheduling": {N: 3, Mean: 100}}))[price.Schedule]
+	many := price.Of(tables(map[string]trace.Took{"scheduling": {N: 1000, Mean: 100}}))[price.Schedule]
+	if own != few || own.Each != 2.5*clock {
+		t.Errorf("found %+v, and with few events %+v, expected 2.5 readings", own, few)
+	}
+	if many.Each <= 35 || many.Each >= 53 || many.SD >= own.SD/own.Each*many.Each || many.From == own.From {
+		t.Errorf("found %+v, expected something between %+v and 53 ns, surer than either", many, own)
+	}
+}
+
+// Many samples decide what a call costs, and few leave it as it was.
+func TestMend(t *testing.T) {
+	t.Parallel()
+	const calls, work = 1_000_000, 100e6 // 100 ns for each
+	mended := func(n int) price.Price {
+		var s price.Seen
+		for i := range n {
+			s.Add(trace.Sampled{Code: 1, Gap: work / 1000 / int64(n)}, i%4 == 0)
+		}
+		p := price.Of(tables(nil))
+		p.Mend(&s, work, calls, 0)
+		return p[price.Call]
+	}
+	own := price.Of(tables(nil))[price.Call]
+	if few := mended(4); few != own {
+		t.Errorf("found %+v from four samples, expected %+v", few, own)
+	}
+	if many := mended(4000); !near(many.Each, 22) || many.SD >= own.SD {
+		t.Errorf("found %+v, expected nearly the 25 ns that samples saw in probes", many)
+	}
+}
+
+// Without calls there is nothing to mend.
+func TestNoCalls(t *testing.T) {
+	t.Parallel()
+	var s price.Seen
+	for range 100 {
+		s.Add(trace.Sampled{Code: 1, Gap: 1000}, false)
+	}
+	p := price.Of(tables(nil))
+	if p.Mend(&s, 1e8, 0, 10); p != price.Of(tables(nil)) {
+		t.Errorf("found %+v", p)
+	}
+}

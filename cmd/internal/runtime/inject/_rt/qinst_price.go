@@ -1,0 +1,67 @@
+package runtime
+
+import "unsafe"
+
+// What an event costs depends on what the program does to caches. So about one in a thousand times itself, where it is paid: it reads the
+// clock once more, when it is done. These are the ones whose time has some bits that are all 0, which costs the others a test.
+const (
+	qinstTimesItself = 0x3ff << 6
+	qinstMostItself  = 1 << 16 // ticks: longer ones were interrupted
+)
+
+// Kinds of events with a price.
+const (
+	qinstPriceCall = iota
+	qinstPriceOperation
+	qinstPriceScheduling
+	qinstPriceOther
+	qinstPriceKinds
+)
+
+// qinstSelfTimed is what events of one kind took that timed themselves, in ticks.
+type qinstSelfTimed struct{ n, sum, squares uint64 }
+
+// took adds an event that is done, and whose time was taken at now.
+// Context: start, probe, hook, goroutine, writer, sampler.
+//
+//go:nosplit
+func (b *qinstRecorder) took(kind, now uint64) {
+	if d := qinstNow() - now; d < qinstMostItself {
+		t := &b.price[kind]
+		t.n++
+		t.sum += d
+		t.squares += d * d
+	}
+}
+
+// qinstPriceOf is the kind of an event, by its head.
+// Context: start, probe, hook, goroutine, writer, sampler.
+//
+//go:nosplit
+func qinstPriceOf(head uint64) uint64 {
+	if kind := head >> 24 & 0xff; kind < qinstEvSTWBegin || kind == qinstEvGoWait || kind == qinstEvGoUnparkBy {
+		if kind < qinstEvGoCreate {
+			return qinstPriceCall
+		}
+		return qinstPriceScheduling
+	}
+	return qinstPriceOther
+}
+
+// qinstWritePrices writes what events took.
+// Context: writer.
+func qinstWritePrices() {
+	var all [qinstPriceKinds]qinstSelfTimed
+	for i := uint32(1); i < qinstNRecorders; i++ {
+		b := (*qinstRecorder)(unsafe.Pointer(qinstRecorders[i]))
+		for k := range all {
+			t, own := &all[k], &b.price[k]
+			t.n, t.sum, t.squares = t.n+own.n, t.sum+own.sum, t.squares+own.squares
+		}
+	}
+	for k := range all {
+		if t := &all[k]; t.n > 0 {
+			qinstRecordPrice([qinstPriceKinds]string{"call", "operation", "scheduling", "other"}[k], t.n, t.sum, float64(t.squares))
+		}
+	}
+}
