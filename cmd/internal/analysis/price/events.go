@@ -69,13 +69,15 @@ func Of(t *trace.Tables) (p Prices) {
 	for k := range p {
 		p[k] = Price{readings[k] * clock, Spread * readings[k] * clock, "clock readings at the start"}
 		if own := t.Took[Kind(k).String()]; own.N >= leastItself && clock > 0 {
-			p[k] = p[k].and(Price{itself[k] * own.Mean, itselfSpread * itself[k] * own.Mean, "this program"})
+			a, b := 1/(Spread*Spread), 1/(itselfSpread*itselfSpread) // of the logarithms, since both err by factors
+			each := math.Exp((a*math.Log(p[k].Each) + b*math.Log(itself[k]*max(own.Mean, 0.1))) / (a + b))
+			p[k] = Price{each, each / math.Sqrt(a+b), "this program"}
 		}
 	}
 	return p
 }
 
-// and is what two measurements tell together: the surer one counts for more. It is said to be from the second.
+// and is what two measurements tell together, which err by amounts: the surer one counts for more. It is said to be from the second.
 func (p Price) and(q Price) Price {
 	a, b := 1/(p.SD*p.SD), 1/(q.SD*q.SD)
 	return Price{(a*p.Each + b*q.Each) / (a + b), 1 / math.Sqrt(a+b), q.From}
