@@ -110,7 +110,7 @@ func parseForm(f Form, s string) (n uint64, ok bool) {
 		return parseBytes(s[:len(s)-2])
 	case Percent:
 		return parsePercent(s)
-	case Period, Frequency:
+	case Period, Frequency, Delay:
 		return parseTime(f, s)
 	}
 	return 0, false
@@ -163,11 +163,15 @@ func parseTime(f Form, s string) (n uint64, ok bool) {
 	if f == Frequency {
 		return uint64(1e9 / max(v, 1e-9)), unit == "/s" && v >= 1
 	}
-	switch unit {
-	case "s":
+	short := f == Delay
+	switch {
+	case unit == "s" && !short:
 		v *= 1e9
-	case "ms":
+	case unit == "ms":
 		v *= 1e6
+	case unit == "us" && short:
+		v *= 1e3
+	case unit == "ns" && short:
 	default:
 		return 0, false
 	}

@@ -19,6 +19,7 @@ const (
 	Memory
 	Ring
 	OS
+	Extra
 )
 
 // Form is a way to write a value; the forms of a setting are a set of them.
@@ -34,6 +35,7 @@ const (
 	Period                     // 500ms, 10s: ns
 	Frequency                  // 1000/s: ns from one to the next
 	Percent                    // 2%, 0.5%: thousandths
+	Delay                      // 50ns, 2us: ns
 )
 
 // Setting is one run-time setting. A value is one of its words, or of one of its forms
@@ -93,6 +95,9 @@ var Table = [...]Setting{
 	OS: {Name: "os", Words: []string{"on", "off"}, Expected: "on or off",
 		Example: "off", Default: "on",
 		Doc: "Whether the operating system is asked to tell when threads get processors and lose them. It takes no privilege, but a container's filter may refuse it."},
+	Extra: {Name: "extra", Forms: Delay, Least: 1, Most: 1e6, Expected: "1ns to 1ms, such as 50ns",
+		Example: "50ns", Default: "(none)",
+		Doc: "Each event takes so much longer. It is for experiments with qinst correct, which knows that."},
 }
 
 // Levels are the levels of a point, each including the data of those before it.

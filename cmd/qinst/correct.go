@@ -6,10 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"qinst.dev/cmd/internal/analysis/perturb"
+	"qinst.dev/cmd/internal/analysis/predict"
 	"qinst.dev/cmd/internal/lab"
 	"qinst.dev/cmd/internal/report"
 	"qinst.dev/cmd/internal/stats"
@@ -22,6 +24,11 @@ func setupCorrect(fs *flagSet) action {
 	fs.group("Form")
 	fs.boolean(&asJSON, "json", "print one JSON object")
 	fs.text(&out, "o", "write the trace with corrected times to a `file`, too")
+	fs.group("Assumptions")
+	model, receive, exit := perturb.Fit, perturb.FIFO, predict.ExitRecorded
+	oneOf(fs, &model, perturb.Models, "model", "how long it takes until who could run does, on an idle processor: `fit`, as long as it did; optimistic, no time, and probes cost the most they may; pessimistic, as it did, and they cost the least")
+	oneOf(fs, &receive, perturb.Receives, "receive", "who is served first at a channel with several senders or receivers: `fifo`, who waits longest, as in Go; preserve, as in the run; lifo, who came last")
+	oneOf(fs, &exit, predict.Exits, "exit", "in which order goroutines leave barriers of conditions and closed channels: `recorded`; fifo, as they came; reverse, the last one first; fixed, as they were created")
 	fs.group("Prices")
 	fs.text(&density, "density", "a `file` of another run of the same program, with more or fewer events: the price of events follows from the difference")
 	fs.group("Comparison")
@@ -40,7 +47,7 @@ func setupCorrect(fs *flagSet) action {
 			return err
 		}
 		defer t.Close()
-		o := perturb.Options{}
+		o := perturb.Options{Model: model, Receive: receive, Exit: exit}
 		if density != "" {
 			d, err := trace.Open(density)
 			if err != nil {
@@ -63,6 +70,17 @@ func setupCorrect(fs *flagSet) action {
 		}
 		return writeText(e, report.Correct(r))
 	}
+}
+
+// oneOf defines a flag whose value is one of a few words.
+func oneOf[T ~string](fs *flagSet, to *T, words []T, name, usage string) {
+	fs.function(name, usage, func(s string) error {
+		if !slices.Contains(words, T(s)) {
+			return fmt.Errorf("found -%s=%s, expected one of %v", name, s, words)
+		}
+		*to = T(s)
+		return nil
+	})
 }
 
 // shortBaseline is a time of which a process's start and end, which no trace has, are a part that matters.

@@ -92,10 +92,11 @@ type builder struct {
 	cycle    uint32     // the token that a goroutine gave when it began or ended the collector's last cycle, 0: none
 	cycleAt  trace.Time // when that was
 
-	untold  bool  // the system did not always tell when it took processors away
-	lacked  int64 // ns so far that it took then
-	pollers pollers
-	waiting map[int]trace.Slot // the slots of goroutines that wait for others, if there are pollers
+	untold    bool  // the system did not always tell when it took processors away
+	lacked    int64 // ns so far that it took then
+	crossings []crossing
+	pollers   pollers
+	waiting   map[int]trace.Slot // the slots of goroutines that wait for others, if there are pollers
 }
 
 // armed is where a timer was set.
@@ -126,7 +127,9 @@ type mine struct {
 	labels string   // with which it was started
 	did    ObjectID // its last operation was one on this that may end waits behind it
 
-	holds []hold
+	holds    []hold
+	closes   StepID // its last step, if it closed a channel
+	crossing int    // the last one that it made, and 1
 
 	alone trace.Time // since when it has neither waited for others nor for what is outside, and the step in which it last did
 	since StepID
@@ -378,6 +381,7 @@ func (b *builder) Wake(g *replay.G, w *replay.Wait, by replay.Waker, now trace.T
 	} else {
 		id = b.step(by.G, now, give)
 	}
+	b.crosses(by.G, w, m.last, id)
 	if y := b.my(by.G); obj != 0 && y.did != obj && (y.give == 0 || y.gave != obj) {
 		b.silent(y.give, y.gave)
 		y.give, y.gave = id, obj
@@ -553,8 +557,8 @@ func (b *builder) Acquire(g *replay.G, ob *replay.Object, _ replay.Holder, held 
 	if op == Lock && m.holding(id) >= 0 { // nobody saw it give the lock back
 		b.giveBack(g, id, now)
 	}
-	m.holds = append(m.holds, hold{id, op, held.Point})
-	b.operate(g, id, op, held.Point, now)
+	step := b.operate(g, id, op, held.Point, now)
+	m.holds = append(m.holds, hold{id, op, held.Point, step})
 }
 
 // Release makes that of one that gives it back, by whom it may.
@@ -594,7 +598,7 @@ func gives(op Op) bool {
 const mostAmount = 1<<16 - 1
 
 // operate puts an operation where it took place: at the wait that it began with, at the first wait that it ended, or here.
-func (b *builder) operate(g *replay.G, id ObjectID, op Op, point trace.PointID, now trace.Time) {
+func (b *builder) operate(g *replay.G, id ObjectID, op Op, point trace.PointID, now trace.Time) StepID {
 	m, o := b.my(g), &b.p.Objects[id]
 	o.ops[op]++
 	b.p.Operations++
@@ -638,7 +642,10 @@ func (b *builder) operate(g *replay.G, id ObjectID, op Op, point trace.PointID, 
 		for _, j := range o.joins {
 			b.p.Step(j).Wait++
 		}
+	case Close:
+		m.closes = at
 	}
+	return at
 }
 
 // finish decides of which objects the operations tell all.
@@ -659,6 +666,7 @@ func (b *builder) finish() {
 	b.p.Procs = b.procs()
 	b.p.WakeUp = b.wakeUp()
 	b.groups()
+	b.barriers()
 	for i := range b.p.Objects {
 		o := &b.p.Objects[i]
 		o.Free = i > 0 && o.complete()

@@ -65,11 +65,33 @@ func (p *Program) Fix() (free []ObjectID) {
 	return free
 }
 
+// KeepReceives lets the order of the run decide who gets what from channels with several senders or receivers.
+func (p *Program) KeepReceives() {
+	type user struct {
+		id ObjectID
+		op Op
+	}
+	first := map[user]int{}
+	for g := range p.Gs {
+		for id := p.Gs[g].First; id != 0; id = p.Step(id).Next {
+			s := p.Step(id)
+			if s.Op != Send && s.Op != Receive {
+				continue
+			}
+			if by, ok := first[user{s.Obj, s.Op}]; ok && by != g {
+				p.Objects[s.Obj].Free = false
+			}
+			first[user{s.Obj, s.Op}] = g
+		}
+	}
+}
+
 // hold is a lock that a goroutine has taken.
 type hold struct {
 	id    ObjectID
 	op    Op
 	point trace.PointID // where
+	step  StepID
 }
 
 // holding is the index of the last hold of a lock, -1: none.

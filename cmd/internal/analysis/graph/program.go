@@ -22,6 +22,9 @@ type Program struct {
 
 	Told map[uint32][]int32 // goroutines that the giver of a token tells to end; see [Step.Until]
 
+	// Crossings are of barriers, by conditions and channels that are closed.
+	Crossings []Crossing
+
 	// Requests are stretches of goroutines with a name, in the order of their ends.
 	Requests []Request
 	names    map[string]trace.PointID // the first operation of each name

@@ -24,7 +24,7 @@ func (c *correction) density(source trace.Source) error {
 	if err := c.sameProgram(source.Tables()); err != nil {
 		return err
 	}
-	d, _, err := read(source)
+	d, _, err := read(source, c.o)
 	switch {
 	case err != nil:
 		return err

@@ -1,6 +1,7 @@
 package perturb
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -21,9 +22,41 @@ type Options struct {
 	// Density is another trace of the same program, in which more or less was traced: the prices of events are such that both would have taken the same time without
 	// them. nil: prices are the trace's own.
 	Density trace.Source
+	// Model is how long hand-overs take: from when a goroutine could run to when it does, while a processor is idle. Empty: Fit.
+	Model Model
+	// Receive is who gets what from channels with several senders or receivers. Empty: FIFO.
+	Receive Receive
+	// Exit is the order in which goroutines leave barriers of conditions and of channels that are closed; empty: that of the recorded run.
+	Exit predict.Exit
 	// Out is written the trace with corrected times; nil: nobody is.
 	Out io.Writer
 }
+
+// Model is a model of hand-overs.
+type Model string
+
+// Models.
+const (
+	Optimistic  Model = "optimistic" // they take no time
+	Fit         Model = "fit"        // each takes what it took
+	Pessimistic Model = "pessimistic"
+)
+
+// Models are all of them.
+var Models = []Model{Optimistic, Fit, Pessimistic}
+
+// Receive is the order at a channel (Sarukkai and Malony 1993, section 4.2).
+type Receive string
+
+// Orders.
+const (
+	FIFO     Receive = "fifo"     // Go's: who waits longest
+	Preserve Receive = "preserve" // that of the recorded run
+	LIFO     Receive = "lifo"     // who came last
+)
+
+// Receives are all of them.
+var Receives = []Receive{FIFO, Preserve, LIFO}
 
 // ErrCorrected is that a trace's times are corrected already.
 var ErrCorrected = errors.New("its times are corrected already: found a corrected trace, expected that of a run")
@@ -33,7 +66,7 @@ func New(source trace.Source, o Options) (*Result, error) {
 	if _, computed := source.Tables().Corrected(); computed {
 		return nil, ErrCorrected
 	}
-	c, losses, err := read(source)
+	c, losses, err := read(source, o)
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +102,7 @@ func (c *correction) write(source trace.Source, r *Result, to io.Writer) error {
 		return errors.New("the trace tells nothing of goroutines, so that there are no times to correct: it needs events (QINST=mode=trace, as without a setting)")
 	}
 	var log predict.Log
-	c.simulate(known, nil, &log)
+	c.simulate(c.assumed.cost, c.assumed.handOver, &log)
 	left, err := c.rewrite(t, &log, trace.Time(r.Model), to)
 	if left > 0 {
 		r.Notes = append(r.Notes, fmt.Sprintf("%d events are not in the corrected trace: their goroutines had not come to them when the program ended", left))
@@ -78,13 +111,16 @@ func (c *correction) write(source trace.Source, r *Result, to io.Writer) error {
 }
 
 // read reads a trace.
-func read(source trace.Source) (*correction, *trace.Losses, error) {
-	c := &correction{prices: price.Of(source.Tables()), measured: float64(source.Wall()), factor: 1, spread: price.Spread}
+func read(source trace.Source, o Options) (*correction, *trace.Losses, error) {
+	c := &correction{o: o, prices: price.Of(source.Tables()), measured: float64(source.Wall()), factor: 1, spread: price.Spread}
 	p, losses, err := graph.Build(source, graph.Options{Price: c.pays})
 	if err != nil {
 		return nil, nil, err
 	}
 	c.p = p
+	if o.Receive == Preserve {
+		p.KeepReceives()
+	}
 	c.countedText()
 	c.mend()
 	c.fit()
@@ -97,6 +133,8 @@ func read(source trace.Source) (*correction, *trace.Losses, error) {
 // correction is a trace and what its probes cost.
 type correction struct {
 	p        *graph.Program
+	o        Options
+	assumed  assumption
 	measured float64        // ns that the run took
 	policy   predict.Policy // that explains it best
 	was      float64        // ns that the run takes by that
@@ -207,8 +245,9 @@ func (c *correction) explain() {
 var policies = []predict.Policy{predict.List, predict.Go}
 
 func (c *correction) nearest() (run *predict.Run) {
+	o := c.o
 	for _, by := range policies {
-		r := predict.Simulate(c.p, predict.Options{Procs: c.p.Procs, Policy: by})
+		r := predict.Simulate(c.p, predict.Options{Procs: c.p.Procs, Policy: by, Exit: c.exit(), LIFO: o.Receive == LIFO})
 		if run == nil || math.Abs(r.T-c.measured) < math.Abs(run.T-c.measured) {
 			c.policy, run = by, r
 		}
@@ -226,8 +265,13 @@ func (c *correction) corrected(cost times, handOver func(graph.StepID) float64) 
 func (c *correction) stretch() float64 {
 	unexplained := c.measured/max(c.was, 1) - 1
 	if off := float64(c.p.Off); off > 0 && unexplained > 0 {
-		t := c.p.R.T
-		unexplained *= 1 - min(1, float64(t.Flush.CPU+t.Usage.Looks)/off)
+		own := float64(c.p.R.T.Usage.Looks)
+		for _, th := range c.p.R.T.Threads {
+			if th.Writer {
+				own += float64(th.Run)
+			}
+		}
+		unexplained *= 1 - min(1, own/off)
 	}
 	return 1 + unexplained
 }
@@ -239,17 +283,30 @@ func (c *correction) simulate(cost times, handOver func(graph.StepID) float64, l
 		}
 		return ns
 	}
-	return predict.Simulate(c.p, predict.Options{Procs: c.p.Procs, Policy: c.policy, Length: length, HandOver: handOver, Log: log})
+	return predict.Simulate(c.p, predict.Options{Procs: c.p.Procs, Policy: c.policy, Length: length, HandOver: handOver, Log: log, Exit: c.exit(), LIFO: c.o.Receive == LIFO})
 }
 
 // times computes the run as it would have been.
 func (c *correction) times(r *Result) {
 	ns := func(t float64) int64 { return int64(math.Round(t)) }
 	lo, hi := c.between()
-	r.Policy, r.Replay, r.Model = string(c.policy), ns(c.was), ns(c.corrected(known, nil))
-	r.Optimistic = min(r.Model, ns(c.corrected(hi, func(graph.StepID) float64 { return 0 })))
-	r.Pessimistic = max(r.Model, ns(c.corrected(lo, nil)))
+	r.Policy, r.Replay = string(c.policy), ns(c.was)
+	models := map[Model]assumption{Optimistic: {hi, func(graph.StepID) float64 { return 0 }}, Fit: {cost: known}, Pessimistic: {cost: lo}}
+	t := func(m Model) int64 { return ns(c.corrected(models[m].cost, models[m].handOver)) }
+	c.assumed = models[cmp.Or(c.o.Model, Fit)]
+	fit := t(Fit)
+	r.Optimistic, r.Pessimistic = min(fit, t(Optimistic)), max(fit, t(Pessimistic))
+	r.Model = map[Model]int64{Optimistic: r.Optimistic, Fit: fit, Pessimistic: r.Pessimistic}[cmp.Or(c.o.Model, Fit)]
 }
+
+// assumption is how many times of what is known the tool cost, and how long hand-overs take; nil: as they did.
+type assumption struct {
+	cost     times
+	handOver func(graph.StepID) float64
+}
+
+// exit is the order in which goroutines leave barriers.
+func (c *correction) exit() predict.Exit { return cmp.Or(c.o.Exit, predict.ExitRecorded) }
 
 // between are how many times of what is known the tool may have cost, 95 times in 100. Some probes have prices, and others were seen by samples, which may be few.
 func (c *correction) between() (lo, hi times) {

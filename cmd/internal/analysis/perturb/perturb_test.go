@@ -109,3 +109,60 @@ func TestNothing(t *testing.T) {
 		t.Errorf("found %+v", r)
 	}
 }
+
+// Who comes last at a barrier ends the others' waits. Without probes another one is last: who ended them waits for that one, with the lock not taken (section 3.2).
+func TestBarrierOfCondition(t *testing.T) {
+	t.Parallel()
+	b := priced(2)
+	f, await := b.Proc("main.f"), b.Proc("main.await")
+	lock, unlock := b.Object("main.mu", spec.OpLock), b.Object("main.mu", spec.OpUnlock)
+	waits, ends := b.Object("main.c", spec.OpCondWait), b.Object("main.c", spec.OpBroadcast)
+	const mu, c = 0x1000, 0x2000
+	g := b.Go(0, "runtime.main")
+	b.Start(g, 0)
+	quiet := b.Go(g, "main.quiet")
+	noisy := b.Go(g, "main.noisy")
+	b.Park(g, "sync.WaitGroup.Wait")
+	b.Start(quiet, 1)
+	b.Start(noisy, 0)
+	for round := range 3 { // 100 us of its own, and 75 that its 50 events cost; the other one works 171, 31 and 171
+		begun := b.Now()
+		comes := map[bool]int{true: 24, false: 4}[round != 1]
+		for i := range 25 {
+			b.Enter(noisy, f)
+			b.At(begun + 7*us*int64(i) + 3*us)
+			if i == comes {
+				b.Enter(quiet, await)
+				b.Sync(quiet, lock, mu, 0)
+				b.Wait(quiet, "sync.Cond.Wait", c, 0)
+			}
+			b.Exit(noisy, f)
+			b.At(begun + 7*us*int64(i+1))
+		}
+		b.Enter(noisy, await)
+		b.Sync(noisy, lock, mu, 0)
+		b.Sync(noisy, ends, c, 0)
+		b.Unpark(noisy, quiet)
+		b.Sync(noisy, unlock, mu, 0)
+		b.Exit(noisy, await)
+		b.Start(quiet, 1)
+		b.Sync(quiet, waits, c, 0)
+		b.Sync(quiet, unlock, mu, 0)
+		b.Exit(quiet, await)
+	}
+	b.End(quiet)
+	b.Unpark(noisy, g)
+	b.End(noisy)
+	b.Start(g, 0)
+	b.End(g)
+	if err := tracetest.Validate(b.Trace()); err != nil {
+		t.Fatal(err)
+	}
+	_, _, r := rewritten(t, b)
+	if r.Measured != 525*us {
+		t.Fatalf("the run took %d ns", r.Measured)
+	}
+	if r.Model < 400*us || r.Model > 442*us { // 342 and less if nobody waited
+		t.Errorf("found %d ns, expected 171, 100 and 171 us, less what the events of the goroutine with few cost", r.Model)
+	}
+}

@@ -98,7 +98,7 @@ func (x *writing) Reads(p *graph.Program) { x.p = p }
 
 // Worked adds what is left of a goroutine's work.
 func (x *writing) Worked(n int, at replay.ContextID, ns, paid int64) {
-	x.g(n).work += x.c.left(at, float64(ns), float64(paid), known)
+	x.g(n).work += x.c.left(at, float64(ns), float64(paid), x.c.assumed.cost)
 }
 
 func (x *writing) g(n int) *written {

@@ -197,10 +197,16 @@ func (s *sim) acquire(o *object, me int32) {
 	}
 }
 
-// pop wakes the first one of a queue.
+// pop wakes the first one of a queue for a channel.
 func (s *sim) pop(q *[]waiter) {
-	g := (*q)[0].g
-	*q = (*q)[1:]
+	list, at := *q, 0
+	if s.o.LIFO {
+		at = len(list) - 1
+	}
+	g := list[at].g
+	if *q = list[1:]; at > 0 {
+		*q = list[:at]
+	}
 	s.wake(g)
 }
 

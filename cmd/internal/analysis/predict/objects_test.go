@@ -66,3 +66,51 @@ func TestHandsOver(t *testing.T) {
 		t.Errorf("it takes %v, expected 5 ms: two sleeps, and the last one's work", r.T)
 	}
 }
+
+// Two senders come to a channel without a buffer at 10 and 12, and values are received at 20 and 30: who came first is served first, or last
+// (Sarukkai and Malony 1993, section 4.2).
+func TestP4(t *testing.T) {
+	t.Parallel()
+	p := writeWith(map[string]int{"c": 0},
+		[]op{do("a", 10), signal("c"), do("a2", 100)},
+		[]op{do("b", 12), signal("c"), do("b2", 1)},
+		[]op{do("r", 20), wait("c"), do("r2", 10), wait("c")})
+	for lifo, want := range map[bool]float64{false: 120, true: 130} {
+		r := predict.Simulate(p.Program, predict.Options{Procs: 3, Policy: predict.List, LIFO: lifo})
+		if r.T != want {
+			t.Errorf("last one first %t: the run took %v, expected %v: the first sender goes on at 20 or 30", lifo, r.T, want)
+		}
+	}
+}
+
+// The order in which goroutines leave a barrier: as they came, the last one first, or as they were created.
+func TestExits(t *testing.T) {
+	t.Parallel()
+	for exit, want := range map[predict.Exit]float64{predict.ExitRecorded: 140, predict.ExitFIFO: 150, predict.ExitReverse: 130, predict.ExitFixed: 150} {
+		// They come at 30, 10 and 20, and a works 100 behind that. One leaves every 10 from 30 on: in the recorded run b, a, c.
+		var p program
+		take := func(token uint32) op { return op{step: graph.Step{Kind: graph.Take, Arg: token}} }
+		give := func(token uint32) op { return op{step: graph.Step{Kind: graph.Give, Arg: token}} }
+		p = write(
+			[]op{do("c", 20), take(3), do("c2", 1)},
+			[]op{do("b", 10), take(2), do("b2", 1)},
+			[]op{do("a", 30), take(1), do("a2", 100)},
+			[]op{do("d", 5), operate(graph.Lock, "mu"), give(2), do("d1", 10), give(1), do("d2", 10), give(3)})
+		p.Tokens = 4
+		x := graph.Crossing{}
+		for id := range graph.StepID(p.Steps.Len()) {
+			switch s := p.Step(id); {
+			case s.Kind == graph.Take:
+				x.Takes = append(x.Takes, id)
+			case s.Kind == graph.Give:
+				x.Gives = append(x.Gives, id)
+			case s.Op == graph.Lock:
+				x.At = id
+			}
+		}
+		p.Crossings = []graph.Crossing{x}
+		if r := predict.Simulate(p.Program, predict.Options{Procs: 4, Policy: predict.List, Exit: exit}); r.T != want {
+			t.Errorf("%s: the run took %v, expected %v", exit, r.T, want)
+		}
+	}
+}

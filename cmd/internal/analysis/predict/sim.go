@@ -35,6 +35,8 @@ type Options struct {
 	Cap     int
 	workers *pool  // more or fewer than there were
 	watch   *watch // requests, to see how long they take; nil: none
+	LIFO    bool   // of those who wait for a channel the last one is served first
+	Exit    Exit   // of barriers; empty: who ends a wait need not wait for it
 	Log     *Log   // to be written; nil: none
 	Seed    uint64 // of Go's scheduler, which steals at random
 	Keep    bool   // what weights and the path need
@@ -104,7 +106,8 @@ type sim struct {
 	surplus []int32            // workers without any
 	lines   map[int32][]queued // goroutines that wait for another one's processor, by that
 	rec     *recorder
-	run     Run
+	*barriers
+	run Run
 }
 
 type simG struct {
@@ -151,7 +154,7 @@ func Simulate(p *graph.Program, o Options) *Run {
 	if o.Policy == Go {
 		s.sched = newScheduler(s)
 	}
-	s.rec = newRecorder(s)
+	s.rec, s.barriers = newRecorder(s), newBarriers(p, o.Exit)
 	s.log(node{from: -1})
 	for i := range p.Gs {
 		if g := &p.Gs[i]; g.By >= 0 {
@@ -395,6 +398,9 @@ func (s *sim) steps(g int32) {
 
 // take does what ends a step, and reports whether the goroutine goes on.
 func (s *sim) take(g int32, step *graph.Step) bool {
+	if s.barriers != nil && !s.crosses(g, s.gs[g].step) {
+		return false
+	}
 	switch step.Kind {
 	case graph.End, graph.Cut:
 		if done := s.p.Gs[g].Done; done != 0 && step.Kind == graph.End && s.p.Objects[done].Free {
@@ -435,14 +441,15 @@ func (s *sim) take(g int32, step *graph.Step) bool {
 	}
 	switch step.Kind {
 	case graph.Give:
-		w := s.tokens[step.Arg]
-		for s.tokens[step.Arg] = -1 - s.node; w > 0; {
+		token := s.leaves(s.gs[g].step, step)
+		w := s.tokens[token]
+		for s.tokens[token] = -1 - s.node; w > 0; {
 			g := w - 1
 			w = s.gs[g].also
 			s.wake(g)
 		}
 		if s.p.Told != nil {
-			s.tell(step.Arg)
+			s.tell(token)
 		}
 	case graph.Take:
 		if step.Arg == 0 {

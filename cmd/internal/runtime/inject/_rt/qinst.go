@@ -451,7 +451,7 @@ func qinstTrace(point uint32) (uint64, *qinstStack) {
 		f.trips = 0
 	}
 	s.depth = d + 1
-	if now&qinstTimesItself == 0 {
+	if now&qinstItself == 0 {
 		b.took(qinstPriceCall, now)
 	}
 	return uint64(d)<<32 | qinstTraced | uint64(point), nil
@@ -481,7 +481,7 @@ func qinstExit(token uint64) {
 	b.last = now
 	qinstPublish(&b.p, b.p+8)
 	sys.Prefetch(b.p + 512) // while the writer lags, buffers come back cold
-	if now&qinstTimesItself == 0 {
+	if now&qinstItself == 0 {
 		b.took(qinstPriceCall, now)
 	}
 }

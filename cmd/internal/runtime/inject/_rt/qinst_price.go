@@ -21,16 +21,41 @@ const (
 // qinstSelfTimed is what events of one kind took that timed themselves, in ticks.
 type qinstSelfTimed struct{ n, sum, squares uint64 }
 
+// Events whose time has none of these bits time themselves; 0: all are seen here, because all are to take longer.
+var (
+	qinstItself     uint64 = qinstTimesItself
+	qinstExtraTicks uint64
+)
+
+// qinstPrepareExtra finds how many ticks events are to take longer.
+// Context: start.
+func qinstPrepareExtra() {
+	if qinstSet.extra == 0 {
+		return
+	}
+	const ns = 1e6
+	start, from := nanotime(), qinstNow()
+	for nanotime()-start < ns {
+	}
+	qinstExtraTicks = max(1, uint64(float64(qinstNow()-from)/float64(nanotime()-start)*float64(qinstSet.extra)))
+	qinstItself = 0
+}
+
 // took adds an event that is done, and whose time was taken at now.
 // Context: start, probe, hook, goroutine, writer, sampler.
 //
 //go:nosplit
 func (b *qinstRecorder) took(kind, now uint64) {
-	if d := qinstNow() - now; d < qinstMostItself {
+	done := qinstNow()
+	if d := done - now; d < qinstMostItself && now&qinstTimesItself == 0 {
 		t := &b.price[kind]
 		t.n++
 		t.sum += d
 		t.squares += d * d
+	}
+	if qinstExtraTicks != 0 {
+		for qinstNow()-done < qinstExtraTicks {
+		}
 	}
 }
 

@@ -190,7 +190,7 @@ func qinstPut(now, on, head uint64) {
 		*(*uint64)(unsafe.Pointer(b.p)) = (now-b.last)<<32 | head
 		b.last = now
 		qinstPublish(&b.p, b.p+8)
-		if now&qinstTimesItself == 0 {
+		if now&qinstItself == 0 {
 			b.took(qinstPriceOf(head), now)
 		}
 	}
@@ -206,7 +206,7 @@ func qinstPut2(now, on, head, w1 uint64) {
 		*(*uint64)(unsafe.Pointer(b.p + 8)) = w1
 		b.last = now
 		qinstPublish(&b.p, b.p+16)
-		if now&qinstTimesItself == 0 {
+		if now&qinstItself == 0 {
 			b.took(qinstPriceOf(head), now)
 		}
 	}
@@ -223,7 +223,7 @@ func qinstPut3(now, on, head, w1, w2 uint64) {
 		*(*uint64)(unsafe.Pointer(b.p + 16)) = w2
 		b.last = now
 		qinstPublish(&b.p, b.p+24)
-		if now&qinstTimesItself == 0 {
+		if now&qinstItself == 0 {
 			b.took(qinstPriceOf(head), now)
 		}
 	}

@@ -27,6 +27,7 @@ var qinstSet struct {
 	ring      string
 	budget    uint64 // thousandths of the processor time that events may cost; 0: no bound
 	asked     bool   // for this budget; else it is the default
+	extra     uint64 // ns that each event takes longer
 	sampleGap int64  // ns between samples, on average; 0: there are none
 	samplers  uint32
 
@@ -217,6 +218,8 @@ func qinstApplySetting(id qinstSettingID, v qinstSettingValue) {
 		s.ctl = true
 	case qinstSettingOS:
 		s.noSwitches = v.Given == "off"
+	case qinstSettingExtra:
+		s.extra = v.N
 	}
 }
 

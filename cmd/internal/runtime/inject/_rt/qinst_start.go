@@ -40,6 +40,7 @@ func qinstStart() {
 	qinstOwnPID = s.pid
 	qinstSet.stream = (qinstNow()*0x9E3779B97F4A7C15 ^ s.pid<<40) >> 1
 	qinstPriceBuffer()
+	qinstPrepareExtra()
 	// In these modes no counter is above its threshold by itself. Hits are only counted,
 	// and no budget is needed.
 	if s.mode == "count" || s.mode == "sample" {

@@ -86,7 +86,7 @@ func qinstSyncPut(gp *g, point uint32, obj, queue uintptr) {
 	if c.quota--; c.quota == b.low || c.quota == b.telling {
 		qinstWant(b, point)
 	}
-	if now&qinstTimesItself == 0 {
+	if now&qinstItself == 0 {
 		b.took(qinstPriceOperation, now)
 	}
 }
