@@ -25,7 +25,7 @@ func (s *Setting) Parse(text string) (v Value, ok bool) {
 			return Value{Given: text, Word: true}, true
 		}
 	}
-	for f := Text; f <= Percent; f <<= 1 {
+	for f := Text; f <= Delay; f <<= 1 {
 		if s.Forms&f == 0 {
 			continue
 		}

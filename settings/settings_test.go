@@ -65,6 +65,8 @@ func TestParse(t *testing.T) {
 		{Budget, "2%", Value{How: Percent, N: 20}},
 		{Budget, "0.5%", Value{How: Percent, N: 5}},
 		{Budget, "100%", Value{How: Percent, N: 1000}},
+		{Extra, "50ns", Value{How: Delay, N: 50}},
+		{Extra, "2us", Value{How: Delay, N: 2000}},
 		{Memory, "4MiB", Value{How: Bytes, N: 4 << 20}},
 		{Out, "", Value{How: Text}},
 	} {

@@ -26,6 +26,7 @@ func FuzzMerge(f *testing.F)    { fuzzCommand(f, "merge -by ticks FILE FILE") }
 func FuzzReduce(f *testing.F)   { fuzzCommand(f, "reduce -ext=profile,locks FILE OUT") }
 func FuzzCritical(f *testing.F) { fuzzCommand(f, "critical -json FILE") }
 func FuzzCorrect(f *testing.F)  { fuzzCommand(f, "correct FILE") }
+func FuzzTimes(f *testing.F)    { fuzzCommand(f, "profile -corrected FILE") }
 func FuzzPath(f *testing.F)     { fuzzCommand(f, "critical -html - -procs 3 FILE") }
 func FuzzPredict(f *testing.F)  { fuzzCommand(f, "predict -procs 1,3 FILE") }
 func FuzzSalvage(f *testing.F)  { fuzzCommand(f, "salvage FILE") }

@@ -28,7 +28,7 @@ type Rewriter struct {
 }
 
 // costs are the attributes with what the tool's work takes.
-var costs = []string{"clock_cost_ps", "event_cost_ps", "count_cost_ps", "atomic_cost_ps", "extra_ns"}
+var costs = []string{"clock_cost_ps", "event_cost_ps", "count_cost_ps", "atomic_cost_ps", "extra_ps"}
 
 // Rewrite begins a trace with other times.
 func (t *Trace) Rewrite(w io.Writer) (*Rewriter, error) {

@@ -48,6 +48,18 @@ func (b *builder) crosses(by *replay.G, w *replay.Wait, take, give StepID) {
 	y.crossing = len(b.crossings)
 }
 
+// straight reports whether a goroutine goes from one step to another without a wait but the first one, and soon. Of a lock that it
+// seems to have held longer some operations were not seen.
+func (b *builder) straight(from, to StepID) bool {
+	const soon = 8
+	for n := 0; n < soon && from != to; n++ {
+		if from = b.p.Step(from).Next; from == 0 || from != to && b.p.Step(from).Kind == Take || b.p.Step(from).Kind == Delay {
+			return false
+		}
+	}
+	return from == to
+}
+
 // barriers keeps what are crossings of barriers: as many goroutines come there each time.
 func (b *builder) barriers() {
 	type kind struct {
@@ -61,7 +73,7 @@ func (b *builder) barriers() {
 		}
 	}
 	for _, c := range b.crossings {
-		if c.same && times[kind{c.proc, len(c.Takes)}] > 1 {
+		if c.same && times[kind{c.proc, len(c.Takes)}] > 1 && b.straight(c.At, c.Gives[0]) {
 			b.p.Crossings = append(b.p.Crossings, c.Crossing)
 		}
 	}

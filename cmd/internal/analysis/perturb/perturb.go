@@ -134,6 +134,7 @@ func read(source trace.Source, o Options) (*correction, *trace.Losses, error) {
 type correction struct {
 	p        *graph.Program
 	o        Options
+	loose    bool // who ends waits at a barrier does not wait for all to come: the run would stand still
 	assumed  assumption
 	measured float64        // ns that the run took
 	policy   predict.Policy // that explains it best
@@ -252,6 +253,10 @@ func (c *correction) nearest() (run *predict.Run) {
 			c.policy, run = by, r
 		}
 	}
+	if run.Forced > 0 && !c.loose {
+		c.loose = true
+		return c.nearest()
+	}
 	return run
 }
 
@@ -306,7 +311,12 @@ type assumption struct {
 }
 
 // exit is the order in which goroutines leave barriers.
-func (c *correction) exit() predict.Exit { return cmp.Or(c.o.Exit, predict.ExitRecorded) }
+func (c *correction) exit() predict.Exit {
+	if c.loose {
+		return ""
+	}
+	return cmp.Or(c.o.Exit, predict.ExitRecorded)
+}
 
 // between are how many times of what is known the tool may have cost, 95 times in 100. Some probes have prices, and others were seen by samples, which may be few.
 func (c *correction) between() (lo, hi times) {

@@ -73,7 +73,7 @@ func Of(t *trace.Tables) (p Prices) {
 			each := math.Exp((a*math.Log(p[k].Each) + b*math.Log(itself[k]*max(own.Mean, 0.1))) / (a + b))
 			p[k] = Price{each, each / math.Sqrt(a+b), "this program"}
 		}
-		p[k].Each += float64(t.Int("extra_ns")) // an experiment
+		p[k].Each += float64(t.Int("extra_ps")) / 1000 // an experiment
 	}
 	return p
 }

@@ -7,8 +7,12 @@ import (
 	"qinst.dev/sddf/spec"
 )
 
-// Whole reports whether all that probes of procedures and loops were called for has an event. Then samples add nothing but what probes cost.
+// Whole reports whether all that probes of procedures and loops were called for has an event. Then samples add nothing but what probes cost. A part of a
+// trace, which counts its events alone, does not tell.
 func Whole(t *trace.Tables) bool {
+	if !t.HasCounts || t.Attr(trace.AttrFrom) != nil {
+		return false
+	}
 	for i := range t.Points {
 		p := &t.Points[i]
 		if (p.Kind == spec.PointProc || p.Kind == spec.PointLoop) && !p.Small() && p.Flags&spec.FlagSummed == 0 && p.Degraded() > 0 {

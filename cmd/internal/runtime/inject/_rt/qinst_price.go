@@ -25,6 +25,7 @@ type qinstSelfTimed struct{ n, sum, squares uint64 }
 var (
 	qinstItself     uint64 = qinstTimesItself
 	qinstExtraTicks uint64
+	qinstExtraPS    int64 // how much longer that is, as measured
 )
 
 // qinstPrepareExtra finds how many ticks events are to take longer.
@@ -38,7 +39,22 @@ func qinstPrepareExtra() {
 	for nanotime()-start < ns {
 	}
 	qinstExtraTicks = max(1, uint64(float64(qinstNow()-from)/float64(nanotime()-start)*float64(qinstSet.extra)))
+	const tries = 1000
+	start = nanotime()
+	for range tries {
+		qinstTakeLonger(qinstNow())
+	}
+	qinstExtraPS = (nanotime() - start) * 1000 / tries
 	qinstItself = 0
+}
+
+// qinstTakeLonger lets an event that is done take longer.
+// Context: start, probe, hook, goroutine, writer, sampler.
+//
+//go:nosplit
+func qinstTakeLonger(done uint64) {
+	for qinstNow()-done < qinstExtraTicks {
+	}
 }
 
 // took adds an event that is done, and whose time was taken at now.
@@ -54,8 +70,7 @@ func (b *qinstRecorder) took(kind, now uint64) {
 		t.squares += d * d
 	}
 	if qinstExtraTicks != 0 {
-		for qinstNow()-done < qinstExtraTicks {
-		}
+		qinstTakeLonger(done)
 	}
 }
 

@@ -87,8 +87,8 @@ func qinstWriteHead() {
 	qinstAttrInt("atomic_cost_ps", qinstAtomicPS)
 	qinstAttrInt("clock_cost_ps", int64(qinstSet.bufferCost*1000/(qinstBufferSize/8)/5))
 	qinstAttrInt("count_cost_ps", int64(qinstCountNS*1000))
-	if s := &qinstSet; s.extra != 0 {
-		qinstAttrInt("extra_ns", int64(s.extra))
+	if qinstExtraPS != 0 {
+		qinstAttrInt("extra_ps", qinstExtraPS)
 	}
 	qinstAttrInt("budget_permille", int64(qinstSet.budget))
 	if qinstSampling != 0 {
