@@ -139,7 +139,7 @@ func (p *Program) Prices() price.Prices {
 		work += ns
 	}
 	prices := price.Of(p.R.T)
-	prices.Mend(&p.seen, float64(work), p.R.Entries, p.R.Operations)
+	prices.Mend(&p.seen, float64(work), p.R.Entries, p.R.Operations, p.R.Changes)
 	return prices
 }
 

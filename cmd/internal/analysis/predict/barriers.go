@@ -70,6 +70,7 @@ func (s *sim) crosses(g int32, id graph.StepID) bool {
 		b.came[i] = append(b.came[i], arrival{g, id})
 		if by := b.waits[i] - 1; by >= 0 && len(b.came[i]) == len(c.Takes) && s.gs[by].waits {
 			b.waits[i] = 0
+			s.gs[g].awake = true
 			s.gs[by].waits = false
 			s.enqueue(by)
 		}

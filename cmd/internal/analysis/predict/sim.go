@@ -118,6 +118,7 @@ type simG struct {
 	at      int32        // node at which it began to wait
 	waits   bool
 	spins   bool // it keeps its processor until it is told to end
+	awake   bool // it was last at a barrier, whose waits another one ends, and need not be woken
 	started bool
 
 	proc int32 // that it runs on, under policy Go or with a log
@@ -414,6 +415,10 @@ func (s *sim) take(g int32, step *graph.Step) bool {
 		s.begin(int32(step.Arg))
 		return true
 	case graph.Delay, graph.Ready:
+		if s.gs[g].awake && step.Kind == graph.Ready {
+			s.gs[g].awake = false
+			return true
+		}
 		if s.sched == nil && s.behind(g, step) {
 			return false
 		}

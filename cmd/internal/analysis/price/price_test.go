@@ -40,7 +40,7 @@ func TestMend(t *testing.T) {
 			s.Add(trace.Sampled{Code: 1, Gap: work / 1000 / int64(n)}, i%4 == 0)
 		}
 		p := price.Of(tables(nil))
-		p.Mend(&s, work, calls, 0)
+		p.Mend(&s, work, calls, 0, 0)
 		return p[price.Call]
 	}
 	own := price.Of(tables(nil))[price.Call]
@@ -60,7 +60,7 @@ func TestNoCalls(t *testing.T) {
 		s.Add(trace.Sampled{Code: 1, Gap: 1000}, false)
 	}
 	p := price.Of(tables(nil))
-	if p.Mend(&s, 1e8, 0, 10); p != price.Of(tables(nil)) {
+	if p.Mend(&s, 1e8, 0, 10, 0); p != price.Of(tables(nil)) {
 		t.Errorf("found %+v", p)
 	}
 }

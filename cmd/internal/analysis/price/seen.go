@@ -44,19 +44,20 @@ func (s *Seen) Add(x trace.Sampled, probe bool) {
 
 const (
 	leastSeen    = 8
-	usuallySeen  = 0.75 // of the time that goroutines work, samples stand for as much or more, unless it is the scheduler's, where nobody looks
+	unseen       = 60   // ns of a goroutine's work at each change of its state are the scheduler's, where nobody looks
+	mostUnseen   = 0.75 // of the work
 	seenSpread   = 0.15 // standard deviation among programs of what calls cost, as a share of what samples see: what waits for a probe, or in it, differs
 	seenOfLocked = 0.5  // of the price of an operation: the rest is in the lock's own instructions, which wait
 )
 
-// Mend makes the price of calls that which samples of a whole trace tell as well, if there were so many calls and operations, and goroutines worked so many ns. The price is right within its
-// standard deviation, and samples within the error of their number: the surer one counts for more.
-func (p *Prices) Mend(s *Seen, work float64, calls, operations int64) {
+// Mend makes the price of calls that which samples of a whole trace tell as well, if there were so many calls, operations and changes of state, and goroutines worked so many ns. The price is right
+// within its standard deviation, and samples within the error of their number: the surer one counts for more.
+func (p *Prices) Mend(s *Seen, work float64, calls, operations, changes int64) {
 	priced := float64(calls) * p[Call].Each
 	if s.n < leastSeen || priced <= 0 {
 		return
 	}
-	all := min(work, s.all/usuallySeen)
+	all := work - min(unseen*float64(changes), mostUnseen*work)
 	share := float64(s.probes+1) / float64(s.n+2)
 	found := max(0, s.inProbes/s.all*all-seenOfLocked*float64(operations)*p[Sync].Each)
 	apart := math.Hypot(all*math.Sqrt(share*(1-share)/float64(s.n)), seenSpread*found)

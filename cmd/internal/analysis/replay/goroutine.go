@@ -199,6 +199,7 @@ func (r *Replay) create(e *trace.Event) {
 }
 
 func (r *Replay) change(e *trace.Event) {
+	r.Changes++
 	g := r.gs[e.Slot]
 	g.real = e.To
 	if e.To == trace.Running && e.From != trace.OffCPU {

@@ -30,6 +30,7 @@ type Replay struct {
 	Events     int64 // seen so far
 	Entries    int64 // of these, enters and exits
 	Operations int64 // likewise
+	Changes    int64 // likewise, of states
 
 	source   trace.Source
 	options  Options
