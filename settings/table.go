@@ -58,7 +58,7 @@ var Table = [...]Setting{
 		Doc: "How much is recorded. off: nothing. count: how often each point was reached. sample: counts, what goroutines wait for, and samples of where the program is. trace: events too. flight: as trace, but the last events stay in memory and become a file when qinst.Snapshot, HTTP, a trigger or a signal asks for one, and when the program panics or is killed."},
 	Sample: {Name: "sample", Words: []string{"off"}, Forms: Frequency, Least: 1e4, Most: 1e9, Expected: "samples a second, from 1/s to 1e5/s, or off",
 		Example: "500/s", Default: "1000/s",
-		Doc: "How often the tool looks at what each thread runs, while any point is below trace or with mode=sample. Threads tell it at the system's ticks, of which a second has 100 to 1000: no more are found."},
+		Doc: "How often the tool looks at what each thread runs. Threads tell it at the system's ticks, of which a second has 100 to 1000: no more are found."},
 	Samplers: {Name: "samplers", Forms: Digit, Least: 1, Most: 8, Expected: "1 to 8",
 		Example: "2", Default: "1",
 		Doc: "How many threads of the tool take samples."},

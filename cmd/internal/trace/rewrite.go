@@ -164,11 +164,13 @@ func (s *Stream) leave(at uint64, kind, arg uint64, words ...uint64) {
 	s.full()
 }
 
-// Call begins a system call, Called ends it.
-func (s *Stream) Call(at uint64)   { s.put(at, spec.EvSyscallBegin, 0) }
+// Call begins a system call.
+func (s *Stream) Call(at uint64) { s.put(at, spec.EvSyscallBegin, 0) }
+
+// Called ends a system call in which the goroutine kept its processor.
 func (s *Stream) Called(at uint64) { s.put(at, spec.EvSyscallEnd, 0) }
 
-// Yield lets the goroutine's processor go in a system call; Back ends that: it is runnable.
+// Yield lets the goroutine's processor go in a system call.
 func (s *Stream) Yield(at uint64) {
 	s.put(at, spec.EvProcStop, uint64(s.p))
 	s.p = -1
@@ -279,7 +281,7 @@ type Span struct {
 	At         func(Time) uint64
 }
 
-// Close completes the file, of which so many events are lost beside those that the trace has lost.
+// Close completes the file. What the trace has lost is lost here too.
 func (r *Rewriter) Close(span Span, losses *Losses) error {
 	if r.err != nil {
 		return r.err
