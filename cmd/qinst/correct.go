@@ -23,7 +23,7 @@ func setupCorrect(fs *flagSet) action {
 	asJSON, density, baseline, n, out := false, "", "", 20, ""
 	fs.group("Form")
 	fs.boolean(&asJSON, "json", "print one JSON object")
-	fs.text(&out, "o", "write the trace with corrected times to a `file`, too")
+	fs.text(&out, "o", "write the trace with corrected times to a `file`, too (- for the standard output, alone)")
 	fs.group("Assumptions")
 	model, receive, exit := perturb.Fit, perturb.FIFO, predict.ExitRecorded
 	oneOf(fs, &model, perturb.Models, "model", "how long it takes until who could run does, on an idle processor: `fit`, as long as it did; optimistic, no time, and probes cost the most they may; pessimistic, as it did, and they cost the least")
@@ -64,6 +64,9 @@ func setupCorrect(fs *flagSet) action {
 			if err := runPlain(e, strings.Fields(baseline), n, r); err != nil {
 				return fmt.Errorf("-baseline: %w", err)
 			}
+		}
+		if out == "-" { // the trace is all that is on the standard output
+			return nil
 		}
 		if asJSON {
 			return json.NewEncoder(e.stdout).Encode(r)
