@@ -23,7 +23,9 @@ var Exits = []Exit{ExitRecorded, ExitFIFO, ExitReverse, ExitFixed}
 
 // barriers is the state of a program's barriers: see [graph.Crossing].
 type barriers struct {
-	of        map[graph.StepID]int32 // crossing by each of its steps
+	at        map[graph.StepID]int32 // crossing, by the step in which somebody waits for all to come
+	takes     map[graph.StepID]int32 // by that of a wait
+	gives     map[graph.StepID]int32 // by that of its end
 	came      [][]arrival            // by crossing, in their order
 	waits     []int32                // who ends the waits and waits for that, and 1
 	left      []int                  // of its waits, how many are ended
@@ -41,11 +43,11 @@ func newBarriers(p *graph.Program, exit Exit) *barriers {
 		return nil
 	}
 	n := len(p.Crossings)
-	b := &barriers{of: map[graph.StepID]int32{}, came: make([][]arrival, n), waits: make([]int32, n), left: make([]int, n), crossings: p.Crossings}
+	b := &barriers{at: map[graph.StepID]int32{}, takes: map[graph.StepID]int32{}, gives: map[graph.StepID]int32{}, came: make([][]arrival, n), waits: make([]int32, n), left: make([]int, n), crossings: p.Crossings}
 	for i, c := range p.Crossings {
-		b.of[c.At] = int32(i)
+		b.at[c.At] = int32(i)
 		for k := range c.Takes {
-			b.of[c.Takes[k]], b.of[c.Gives[k]] = int32(i), int32(i)
+			b.takes[c.Takes[k]], b.gives[c.Gives[k]] = int32(i), int32(i)
 		}
 	}
 	return b
@@ -54,26 +56,29 @@ func newBarriers(p *graph.Program, exit Exit) *barriers {
 // crosses lets a goroutine wait in a step until all have come whose waits it ends then, and reports whether it goes on. Who comes last lets it go.
 func (s *sim) crosses(g int32, id graph.StepID) bool {
 	b := s.barriers
-	i, ok := b.of[id]
+	if i, ok := b.at[id]; ok && len(b.came[i]) < len(b.crossings[i].Takes) {
+		b.waits[i] = g + 1
+		s.gs[g].again = true
+		return s.block(g)
+	}
+	i, ok := b.takes[id]
 	if !ok {
 		return true
 	}
-	c := &b.crossings[i]
-	switch {
-	case id == c.At:
-		if len(b.came[i]) < len(c.Takes) {
-			b.waits[i] = g + 1
-			s.gs[g].again = true
-			return s.block(g)
-		}
-	case slices.Contains(c.Takes, id):
-		b.came[i] = append(b.came[i], arrival{g, id})
-		if by := b.waits[i] - 1; by >= 0 && len(b.came[i]) == len(c.Takes) && s.gs[by].waits {
-			b.waits[i] = 0
-			s.gs[g].awake = true
-			s.gs[by].waits = false
-			s.enqueue(by)
-		}
+	if b.came[i] = append(b.came[i], arrival{g, id}); len(b.came[i]) < len(b.crossings[i].Takes) {
+		return true
+	}
+	switch s.o.Exit {
+	case ExitReverse:
+		slices.Reverse(b.came[i])
+	case ExitFixed:
+		slices.SortFunc(b.came[i], func(x, y arrival) int { return cmp.Compare(x.g, y.g) })
+	}
+	if by := b.waits[i] - 1; by >= 0 && s.gs[by].waits {
+		b.waits[i] = 0
+		s.gs[g].awake = true
+		s.gs[by].waits = false
+		s.enqueue(by)
 	}
 	return true
 }
@@ -84,18 +89,11 @@ func (s *sim) leaves(id graph.StepID, step *graph.Step) uint32 {
 	if b == nil || s.o.Exit == ExitRecorded {
 		return step.Arg
 	}
-	i, ok := b.of[id]
-	if !ok || len(b.came[i]) < len(b.crossings[i].Takes) {
+	i, ok := b.gives[id]
+	if !ok || b.left[i] >= len(b.came[i]) || len(b.came[i]) < len(b.crossings[i].Takes) {
 		return step.Arg
 	}
-	order := slices.Clone(b.came[i])
-	switch s.o.Exit {
-	case ExitReverse:
-		slices.Reverse(order)
-	case ExitFixed:
-		slices.SortFunc(order, func(x, y arrival) int { return cmp.Compare(x.g, y.g) })
-	}
-	next := order[b.left[i]]
+	next := b.came[i][b.left[i]]
 	b.left[i]++
 	return s.p.Step(next.take).Arg
 }
