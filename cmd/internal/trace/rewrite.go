@@ -10,12 +10,19 @@ import (
 	"qinst.dev/sddf/spec"
 )
 
-// AttrCorrected is the attribute of a trace whose times are not those of a run: how long that took, in ns.
-const AttrCorrected = "corrected_from_ns"
+// Attributes of a trace whose times are not those of a run: how long that took, and between which times it is without the tool, in ns.
+const (
+	attrCorrected = "corrected_from_ns"
+	attrLeast     = "corrected_least_ns"
+	attrMost      = "corrected_most_ns"
+)
 
-// Corrected reports whether the times are computed, and the cost of the tool is not in them, and how long the run took in fact.
-func (t *Tables) Corrected() (took Time, computed bool) {
-	return Time(t.Int(AttrCorrected)), t.Attr(AttrCorrected) != nil
+// Correction is how long a run took whose times are computed, and how long it takes without the tool at least and at most.
+type Correction struct{ Took, Least, Most Time }
+
+// Corrected reports whether the times are computed, and the cost of the tool is not in them.
+func (t *Tables) Corrected() (c Correction, computed bool) {
+	return Correction{Time(t.Int(attrCorrected)), Time(t.Int(attrLeast)), Time(t.Int(attrMost))}, t.Attr(attrCorrected) != nil
 }
 
 // Rewriter writes a trace with other times. Goroutines do what they did, each in its order; when, on which processor, and who wakes whom is up to the
@@ -30,8 +37,8 @@ type Rewriter struct {
 // costs are the attributes with what the tool's work takes.
 var costs = []string{"clock_cost_ps", "event_cost_ps", "count_cost_ps", "atomic_cost_ps", "extra_ps"}
 
-// Rewrite begins a trace with other times.
-func (t *Trace) Rewrite(w io.Writer) (*Rewriter, error) {
+// Rewrite begins a trace with other times, of a run that takes so long at least and at most.
+func (t *Trace) Rewrite(w io.Writer, least, most Time) (*Rewriter, error) {
 	r := &Rewriter{cutter: cutter{t: t, w: sddf.NewWriter(w, t.Producer, nil), entered: map[uint64]uint64{}}}
 	for _, a := range t.Attrs {
 		if slices.Contains(costs, a.Key) {
@@ -41,8 +48,10 @@ func (t *Trace) Rewrite(w io.Writer) (*Rewriter, error) {
 			return nil, err
 		}
 	}
-	if err := r.w.Attribute(AttrCorrected, uint64(t.wall)); err != nil {
-		return nil, err
+	for _, a := range []Attr{{attrCorrected, uint64(t.wall)}, {attrLeast, uint64(least)}, {attrMost, uint64(most)}} {
+		if err := r.w.Attribute(a.Key, a.Value); err != nil {
+			return nil, err
+		}
 	}
 	return r, r.tables()
 }

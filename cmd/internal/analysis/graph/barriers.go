@@ -20,7 +20,6 @@ type Crossing struct {
 // crossing is one that may be.
 type crossing struct {
 	Crossing
-	by   int           // goroutine
 	proc trace.PointID // in which the waits were ended
 	same bool          // and all begun
 }
@@ -44,7 +43,7 @@ func (b *builder) crosses(by *replay.G, w *replay.Wait, take, give StepID) {
 	default:
 		return
 	}
-	b.crossings = append(b.crossings, crossing{Crossing{at, []StepID{take}, []StepID{give}}, y.n, proc, w.In == proc && proc != trace.NoPoint})
+	b.crossings = append(b.crossings, crossing{Crossing{at, []StepID{take}, []StepID{give}}, proc, w.In == proc && proc != trace.NoPoint})
 	y.crossing = len(b.crossings)
 }
 

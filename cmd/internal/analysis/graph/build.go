@@ -24,22 +24,6 @@ type Options struct {
 	Watch Watcher
 }
 
-// Watcher is shown what goroutines do, and in which steps. A trace that is read again has the same steps, but the last ones may not be complete.
-type Watcher interface {
-	// Reads is called first, with the program as far as it is read.
-	Reads(p *Program)
-	// Worked is called for work of the n-th goroutine behind its last step, of which some was for events.
-	Worked(n int, at replay.ContextID, ns, paid int64)
-	// Event is called behind each event, with its goroutine, and that which made or woke this one.
-	Event(e *trace.Event, g, by Place)
-}
-
-// Place is where a goroutine is.
-type Place struct {
-	N    int    // in Program.Gs; -1: there is none
-	Last StepID // that it has done
-}
-
 // Build reads a trace.
 func Build(source trace.Source, o Options) (*Program, trace.Losses, error) {
 	options := replay.Options{VirtualProcs: o.VirtualProcs, Price: o.Price}
@@ -128,7 +112,7 @@ type mine struct {
 	did    ObjectID // its last operation was one on this that may end waits behind it
 
 	holds    []hold
-	closes   StepID // its last step, if it closed a channel
+	closes   StepID // in which it last closed a channel
 	crossing int    // the last one that it made, and 1
 
 	alone trace.Time // since when it has neither waited for others nor for what is outside, and the step in which it last did
@@ -766,8 +750,8 @@ func (o *Object) operated() bool {
 func (b *builder) doubts(source trace.Source) {
 	say := func(format string, args ...any) { b.p.Notes = append(b.p.Notes, fmt.Sprintf(format, args...)) }
 	t, part := b.r.T, false
-	if took, computed := t.Corrected(); computed {
-		say("times are computed, without what probes cost (qinst correct): the run took %s", measure.Time(took))
+	if c, computed := t.Corrected(); computed {
+		say("times are computed, without what probes cost (qinst correct): the run took %s, and would have taken %s to %s", measure.Time(c.Took), measure.Time(c.Least), measure.Time(c.Most))
 	}
 	if t.Attr(trace.AttrFrom) != nil {
 		part = true

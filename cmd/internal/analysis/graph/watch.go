@@ -1,6 +1,25 @@
 package graph
 
-import "qinst.dev/cmd/internal/trace"
+import (
+	"qinst.dev/cmd/internal/analysis/replay"
+	"qinst.dev/cmd/internal/trace"
+)
+
+// Watcher is shown what goroutines do, and in which steps. A trace that is read again has the same steps, but the last ones may not be complete.
+type Watcher interface {
+	// Reads is called first, with the program as far as it is read.
+	Reads(p *Program)
+	// Worked is called for work of the n-th goroutine behind its last step, of which some was for events.
+	Worked(n int, at replay.ContextID, ns, paid int64)
+	// Event is called behind each event, with its goroutine, and that which made or woke this one.
+	Event(e *trace.Event, g, by Place)
+}
+
+// Place is where a goroutine is.
+type Place struct {
+	N    int    // in Program.Gs; -1: there is none
+	Last StepID // that it has done
+}
 
 // shown shows an event to who watches, and first what its goroutine has worked up to that.
 func (b *builder) shown(e *trace.Event) {

@@ -33,6 +33,9 @@ func (c *correction) density(source trace.Source) error {
 	case c.p.Procs != d.p.Procs:
 		return fmt.Errorf("the density file is of a run on %d processors, expected %d as in the trace", d.p.Procs, c.p.Procs)
 	}
+	for id := range d.probes { // what samples found there does not depend on the price that is looked for
+		d.probes[id] = -1
+	}
 	factor, spread := c.factor, c.spread
 	apart := func(factor float64) float64 {
 		c.factor, d.factor = factor, factor

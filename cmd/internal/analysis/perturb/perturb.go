@@ -103,7 +103,7 @@ func (c *correction) write(source trace.Source, r *Result, to io.Writer) error {
 	}
 	var log predict.Log
 	c.simulate(c.assumed.cost, c.assumed.handOver, &log)
-	left, err := c.rewrite(t, &log, trace.Time(r.Model), to)
+	left, err := c.rewrite(t, &log, r, to)
 	if left > 0 {
 		r.Notes = append(r.Notes, fmt.Sprintf("%d events are not in the corrected trace: their goroutines had not come to them when the program ended", left))
 	}
@@ -246,9 +246,8 @@ func (c *correction) explain() {
 var policies = []predict.Policy{predict.List, predict.Go}
 
 func (c *correction) nearest() (run *predict.Run) {
-	o := c.o
 	for _, by := range policies {
-		r := predict.Simulate(c.p, predict.Options{Procs: c.p.Procs, Policy: by, Exit: c.exit(), LIFO: o.Receive == LIFO})
+		r := predict.Simulate(c.p, predict.Options{Procs: c.p.Procs, Policy: by, Exit: c.exit(), LIFO: c.o.Receive == LIFO})
 		if run == nil || math.Abs(r.T-c.measured) < math.Abs(run.T-c.measured) {
 			c.policy, run = by, r
 		}

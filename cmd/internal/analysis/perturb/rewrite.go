@@ -55,8 +55,8 @@ type written struct {
 const zero = 1 << 20
 
 // rewrite writes the trace with the times of a computed run, and returns how many events are not in it.
-func (c *correction) rewrite(t *trace.Trace, log *predict.Log, took trace.Time, to io.Writer) (int64, error) {
-	w, err := t.Rewrite(to)
+func (c *correction) rewrite(t *trace.Trace, log *predict.Log, r *Result, to io.Writer) (int64, error) {
+	w, err := t.Rewrite(to, trace.Time(r.Optimistic), trace.Time(r.Pessimistic))
 	if err != nil {
 		return 0, err
 	}
@@ -82,7 +82,7 @@ func (c *correction) rewrite(t *trace.Trace, log *predict.Log, took trace.Time, 
 	for _, s := range x.streams {
 		s.End()
 	}
-	return x.left, w.Close(trace.Span{Begin: zero, End: zero + log.End, Took: took, At: x.at.of}, &losses)
+	return x.left, w.Close(trace.Span{Begin: zero, End: zero + log.End, Took: trace.Time(r.Model), At: x.at.of}, &losses)
 }
 
 // again is the price of an event, when the trace is read once more.

@@ -197,17 +197,16 @@ func (s *sim) acquire(o *object, me int32) {
 	}
 }
 
-// pop wakes the first one of a queue for a channel.
+// pop wakes the first one of a queue for a channel, or the last one.
 func (s *sim) pop(q *[]waiter) {
-	list, at := *q, 0
+	list, last := *q, len(*q)-1
 	if s.o.LIFO {
-		at = len(list) - 1
+		*q = list[:last]
+		s.wake(list[last].g)
+		return
 	}
-	g := list[at].g
-	if *q = list[1:]; at > 0 {
-		*q = list[:at]
-	}
-	s.wake(g)
+	*q = list[1:]
+	s.wake(list[0].g)
 }
 
 // forget takes a goroutine from the queue that it is in.

@@ -120,13 +120,13 @@ type simG struct {
 	spins   bool // it keeps its processor until it is told to end
 	awake   bool // it was last at a barrier, whose waits another one ends, and need not be woken
 	started bool
+	again   bool // it has worked, and takes its step once more: it was woken for a lock that somebody else may take, or others have come to a barrier
 
 	proc int32 // that it runs on, under policy Go or with a log
 
 	// Under policy Go:
 	rest   float64 // of its step's work, once it has begun
 	yields bool    // it lets another one have its processor before it works on
-	again  bool    // it has worked, and takes its step once more: it was woken for a lock that somebody else may take
 	since  float64 // it has waited for that, or has spun
 }
 

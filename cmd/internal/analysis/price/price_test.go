@@ -52,7 +52,7 @@ func TestMend(t *testing.T) {
 	}
 }
 
-// Without calls there is nothing to mend.
+// Without calls, or work, there is nothing to mend.
 func TestNoCalls(t *testing.T) {
 	t.Parallel()
 	var s price.Seen
@@ -60,7 +60,9 @@ func TestNoCalls(t *testing.T) {
 		s.Add(trace.Sampled{Code: 1, Gap: 1000}, false)
 	}
 	p := price.Of(tables(nil))
-	if p.Mend(&s, 1e8, 0, 10, 0); p != price.Of(tables(nil)) {
-		t.Errorf("found %+v", p)
+	for _, n := range [][2]int64{{1e8, 0}, {0, 10}} {
+		if p.Mend(&s, float64(n[0]), n[1], 10, 0); p != price.Of(tables(nil)) {
+			t.Errorf("%d ns, %d calls: found %+v", n[0], n[1], p)
+		}
 	}
 }

@@ -54,10 +54,10 @@ const (
 // within its standard deviation, and samples within the error of their number: the surer one counts for more.
 func (p *Prices) Mend(s *Seen, work float64, calls, operations, changes int64) {
 	priced := float64(calls) * p[Call].Each
-	if s.n < leastSeen || priced <= 0 {
+	all := work - min(unseen*float64(changes), mostUnseen*work)
+	if s.n < leastSeen || priced <= 0 || all <= 0 || p[Call].SD <= 0 {
 		return
 	}
-	all := work - min(unseen*float64(changes), mostUnseen*work)
 	share := float64(s.probes+1) / float64(s.n+2)
 	found := max(0, s.inProbes/s.all*all-seenOfLocked*float64(operations)*p[Sync].Each)
 	apart := math.Hypot(all*math.Sqrt(share*(1-share)/float64(s.n)), seenSpread*found)

@@ -27,8 +27,8 @@ func (n *notes) list() (list []string) {
 		say("scheduling was not recorded: there are counts, but no times")
 		return list
 	}
-	if took, computed := t.Corrected(); computed {
-		say("times are computed, without what probes cost (qinst correct): the run took %s", seconds(int64(took)))
+	if c, computed := t.Corrected(); computed {
+		say("times are computed, without what probes cost (qinst correct): the run took %s, and would have taken %s to %s", seconds(int64(c.Took)), seconds(int64(c.Least)), seconds(int64(c.Most)))
 	}
 	if w := b.within; w != nil {
 		say("only goroutines in the %s %s, and what they started there, have lines; the rest is [outside]. Calls are those that were traced there; queues are of those goroutines", map[bool]string{true: "region", false: "label"}[w.Region != ""], cmp.Or(w.Region, w.Label))

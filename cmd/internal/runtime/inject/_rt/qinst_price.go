@@ -39,7 +39,8 @@ func qinstPrepareExtra() {
 	for nanotime()-start < ns {
 	}
 	qinstExtraTicks = max(1, uint64(float64(qinstNow()-from)/float64(nanotime()-start)*float64(qinstSet.extra)))
-	const tries = 1000
+	const most = 10e6 // ns of the start
+	tries := int64(min(1000, 1+most/qinstSet.extra))
 	start = nanotime()
 	for range tries {
 		qinstTakeLonger(qinstNow())
