@@ -92,8 +92,15 @@ func (n *notes) partly() (names []string) {
 	return names
 }
 
+// fewLooks is how many looks at least tell shares: with fewer the 95 % interval of a half is wider than from a third to
+// two thirds.
+const fewLooks = 30
+
 func (s *Sampling) note() string {
-	return fmt.Sprintf("lines with ~ are estimates from %s looks of the samplers, with 95 %% intervals; all other lines are exact", counted(uint64(s.Looks)))
+	if s.Looks < fewLooks {
+		return fmt.Sprintf("the samplers looked only %s times: lines with ~ are no more than guesses (-json has their 95 %% intervals); all other lines are exact", counted(uint64(s.Looks)))
+	}
+	return fmt.Sprintf("lines with ~ are estimates from %s looks of the samplers (-json has their 95 %% intervals); all other lines are exact", counted(uint64(s.Looks)))
 }
 
 // hidden returns the procedures with calls that were not traced, those with the most such calls
