@@ -27,7 +27,7 @@ func work(n int) {
 
 func main() {
 	time.Sleep(4 * time.Second)
-	for end := time.Now().Add(1500 * time.Millisecond); time.Now().Before(end); {
+	for end := time.Now().Add(3 * time.Second); time.Now().Before(end); {
 		work(1000)
 	}
 }
