@@ -723,7 +723,7 @@ func (b *builder) wakeUp() int64 {
 	const most = 1 << 16
 	var list []int64
 	for id := StepID(1); int(id) < b.p.Steps.Len() && len(list) < most; id++ {
-		if s := b.p.Step(id); s.Kind == Ready && s.Wait > 0 {
+		if s := b.p.Step(id); s.Kind == Ready && s.Wait > 0 && s.After() < 0 {
 			list = append(list, s.Wait)
 		}
 	}

@@ -11,7 +11,8 @@ import (
 // scheduler is Go's, as far as it decides who runs. Each processor has a queue of its own, and a place for the goroutine that was made ready last, which
 // is next. Before any of these come goroutines whose timers are due, because processors look for those when they look for a goroutine.
 // A processor with nothing to do takes from a queue for all, then half of another one's queue, which is chosen at random. One that is idle is
-// woken when a goroutine becomes ready, one at a time; that takes a while. Who has run for 10 to 20 ms goes to the end of the queue for all if anybody waits.
+// woken when a goroutine becomes ready, one at a time; that takes a while. The goroutine that is next elsewhere it takes only when it still is after a
+// sleep of 3 us, which Linux makes 50 us longer: so goroutines that hand over to each other more often than that stay on one processor. Who has run for 10 to 20 ms goes to the end of the queue for all if anybody waits.
 //
 // A mutex that is given back is nobody's: the goroutine that is woken for it may find it taken, and then waits as the first one. When it has waited
 // for more than a millisecond it gets the mutex when that is next given back.
@@ -24,12 +25,15 @@ type scheduler struct {
 	timer  bool    // what happens is the end of a timer
 	queued int     // goroutines that are ready, in all queues and places
 	rand   *rand.Rand
-	waking bool  // a processor is being woken
-	from   int32 // the node with which that began
+	waking bool    // a processor is being woken, or holds off: no other one is woken meanwhile
+	from   int32   // the node with which that began
+	looks  float64 // how long it takes
 	wakes  float64
-	tick   float64 // ns after which the runtime's monitor looks at the processors again
-	phase  float64 // when it looks first
-	slices int     // that goroutines have had
+	// holdsOff is how long a processor that looks for work leaves another one the goroutine that is next there.
+	holdsOff float64
+	tick     float64 // ns after which the runtime's monitor looks at the processors again
+	phase    float64 // when it looks first
+	slices   int     // that goroutines have had
 }
 
 type processor struct {
@@ -38,20 +42,24 @@ type processor struct {
 	queue []int32
 	since float64 // the goroutine's time began,
 	until float64 // and ends
+	seen  int32   // the goroutine that was next on another processor when this one began to hold off from taking it, -1: none
 }
 
 const (
 	tickNS    = 10.1e6    // 10 ms, and a wake-up by the system
 	mostTicks = 2_000_000 // of a run, more or less: they become longer, because files may say that a run took years, or one of its waits
 	starveNS  = 1e6
+
+	// timerSlack is how much later than asked for Linux ends sleeps of 3 us, which the runtime takes before it takes the goroutine that is next elsewhere.
+	timerSlack = 53e3
 )
 
 func newScheduler(s *sim) *scheduler {
-	c := &scheduler{s: s, procs: make([]processor, min(int(s.procs), max(len(s.gs), 1))), at: -1, rand: rand.New(rand.NewPCG(s.o.Seed, 1)), wakes: float64(s.p.WakeUp), tick: max(tickNS, float64(s.p.End)/mostTicks)}
+	c := &scheduler{s: s, procs: make([]processor, min(int(s.procs), max(len(s.gs), 1))), at: -1, rand: rand.New(rand.NewPCG(s.o.Seed, 1)), wakes: float64(s.p.WakeUp), holdsOff: float64(s.p.WakeUp) + timerSlack, tick: max(tickNS, float64(s.p.End)/mostTicks)}
 	c.phase = c.rand.Float64() * c.tick
 
 	for i := range c.procs {
-		c.procs[i] = processor{g: -1, next: -1}
+		c.procs[i] = processor{g: -1, next: -1, seen: -1}
 	}
 	return c
 }
@@ -122,11 +130,16 @@ func (c *scheduler) wake() {
 	}
 	for i := range c.procs {
 		if p := &c.procs[i]; p.g < 0 && int32(i) != c.at {
-			c.waking, c.from = true, c.s.node
-			c.s.delays.push(entry{instant{c.s.t.at + c.wakes, 0}, 0, -1 - int32(i)})
+			c.looksIn(int32(i), c.wakes)
 			return
 		}
 	}
+}
+
+// looksIn lets a processor look for work in some time.
+func (c *scheduler) looksIn(i int32, ns float64) {
+	c.waking, c.from, c.looks = true, c.s.node, ns
+	c.s.delays.push(entry{instant{c.s.t.at + ns, 0}, 0, -1 - i})
 }
 
 // awake lets a processor look for work. If there is more, another one is woken.
@@ -136,7 +149,7 @@ func (c *scheduler) awake(i int32) {
 		return
 	}
 	if c.s.o.Keep {
-		c.s.log(node{len: c.wakes, from: c.from, g: -1, real: true, at: c.s.t.at})
+		c.s.log(node{len: c.looks, from: c.from, g: -1, real: true, at: c.s.t.at})
 	}
 	if c.at = i; c.look(i) && c.queued > 0 {
 		c.at = -1
@@ -176,7 +189,7 @@ func (c *scheduler) look(i int32) bool {
 	if now := c.s.t.at; !inherits || p.until <= now {
 		p.since, p.until = now, c.over(now)
 	}
-	p.g, c.s.gs[g].proc = g, i
+	p.g, p.seen, c.s.gs[g].proc = g, -1, i
 	was := c.at
 	c.at = i
 	c.s.goOn(g)
@@ -184,7 +197,8 @@ func (c *scheduler) look(i int32) bool {
 	return true
 }
 
-// steal takes half of another processor's queue, or the goroutine that is next there; -1: there is nothing.
+// steal takes half of another processor's queue, or the goroutine that is next there, if that has been so for a while: who makes another one ready
+// often waits at once. -1: there is nothing, or not yet.
 func (c *scheduler) steal(i int32) int32 {
 	first := c.rand.IntN(len(c.procs))
 	for k := range c.procs {
@@ -196,12 +210,23 @@ func (c *scheduler) steal(i int32) int32 {
 			return g
 		}
 	}
+	p := &c.procs[i]
+	seen := p.seen
+	p.seen = -1
 	for k := range c.procs {
-		if v := &c.procs[(first+k)%len(c.procs)]; v.next >= 0 {
-			g := v.next
+		v := &c.procs[(first+k)%len(c.procs)]
+		if v.next < 0 {
+			continue
+		}
+		if g := v.next; g == seen {
 			v.next = -1
 			return g
 		}
+		if !c.waking {
+			p.seen = v.next
+			c.looksIn(i, c.holdsOff)
+		}
+		return -1
 	}
 	return -1
 }
