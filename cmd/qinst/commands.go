@@ -73,12 +73,12 @@ func commands() []command {
 				{"predict -procs 1,2,4,8 prog.sddf", "times and speed-ups"},
 				{"predict -what-if main.parse=-30% prog.sddf", "what it gains if main.parse took 30 % less"},
 			}, setupPredict},
-		{"correct", "[flags] [file]", "take the cost of probes out of a run",
+		{"correct", "[flags] [file | program arguments]", "take the cost of probes out of a run",
 			"Correct takes what events and counts cost from the work of each goroutine, and runs\n" +
 				"what is left again on the recorded processors.\n\n" + newestHelp,
 			[][2]string{
 				{"correct prog.sddf", "how long the run would have taken"},
-				{"correct -json prog.sddf", "the same for other programs"},
+				{"correct -baseline './plain arguments' ./prog arguments", "run both by turns, and tell how far off that is"},
 			}, setupCorrect},
 		{"points", "[flags] [packages]", "list what is probed, and why the rest is not",
 			"Points prints one line for each point: kind, identity, place, name. A skip has\n" +

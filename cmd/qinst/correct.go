@@ -1,26 +1,20 @@
 package main
 
 import (
-	"bytes"
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"qinst.dev/cmd/internal/analysis/perturb"
 	"qinst.dev/cmd/internal/analysis/predict"
-	"qinst.dev/cmd/internal/lab"
 	"qinst.dev/cmd/internal/report"
-	"qinst.dev/cmd/internal/stats"
 	"qinst.dev/cmd/internal/trace"
 )
 
 // setupCorrect takes the cost of probes out of a trace.
 func setupCorrect(fs *flagSet) action {
-	asJSON, density, baseline, n, out := false, "", "", 20, ""
+	asJSON, density, plain, n, out := false, "", "", 20, ""
 	fs.group("Form")
 	fs.boolean(&asJSON, "json", "print one JSON object")
 	fs.text(&out, "o", "write the trace with corrected times to a `file`, too (- for the standard output, alone)")
@@ -32,21 +26,12 @@ func setupCorrect(fs *flagSet) action {
 	fs.group("Prices")
 	fs.text(&density, "density", "a `file` of another run of the same program, with more or fewer events: the price of events follows from the difference")
 	fs.group("Comparison")
-	fs.text(&baseline, "baseline", "a `command` that runs the program without probes, in words separated by blanks: the correction is compared with how long that takes")
-	fs.number(&n, "n", "run it so often")
+	fs.text(&plain, "baseline", "a `command` that runs the program without probes, in words separated by blanks: the correction is compared with how long that takes; a program with probes in place of the file is run by turns with it")
+	fs.number(&n, "n", "run each so often")
 	return func(e *env, args []string) error {
 		if n < 2 {
 			return usageError{fmt.Errorf("correct: found -n=%d, expected 2 or more: one run does not show how far others are from it", n)}
 		}
-		file, err := oneFile(e, "correct", args)
-		if err != nil {
-			return err
-		}
-		t, err := trace.Open(file)
-		if err != nil {
-			return err
-		}
-		defer t.Close()
 		o := perturb.Options{Model: model, Receive: receive, Exit: exit}
 		if density != "" {
 			d, err := trace.Open(density)
@@ -56,12 +41,25 @@ func setupCorrect(fs *flagSet) action {
 			defer d.Close()
 			o.Density = d
 		}
-		r, err := correctTo(e, out, t, o)
-		if err != nil {
-			return fmt.Errorf("%s: %w", file, err)
+		var r *perturb.Result
+		b := &baseline{plain: strings.Fields(plain), n: n}
+		if len(args) > 0 && isProgram(args[0]) {
+			if plain == "" || out != "" {
+				return usageError{fmt.Errorf("correct: found a program, %s, expected a trace, unless with -baseline and without -o", args[0])}
+			}
+			b.probed = args
+		} else {
+			file, err := oneFile(e, "correct", args)
+			if err != nil {
+				return err
+			}
+			if r, err = correctFile(e, out, file, o); err != nil {
+				return err
+			}
 		}
-		if baseline != "" {
-			if err := runPlain(e, strings.Fields(baseline), n, r); err != nil {
+		if plain != "" {
+			var err error
+			if r, err = b.compare(e, o, r); err != nil {
 				return fmt.Errorf("-baseline: %w", err)
 			}
 		}
@@ -84,39 +82,4 @@ func oneOf[T ~string](fs *flagSet, to *T, words []T, name, usage string) {
 		*to = T(s)
 		return nil
 	})
-}
-
-// shortBaseline is a time of which a process's start and end, which no trace has, are a part that matters.
-const shortBaseline = 200 * time.Millisecond
-
-// runPlain runs a program without probes n times, and notes how long it took.
-func runPlain(e *env, words []string, n int, r *perturb.Result) error {
-	if len(words) == 0 {
-		return errors.New("found no command")
-	}
-	ctx, stop := lab.Signals(context.Background())
-	defer stop()
-	var took []int64
-	var first []byte
-	others := 0
-	plan := lab.Plan{Rounds: n, Cases: []lab.Case{{Name: words[0], Job: lab.Job{Program: words[0], Args: words[1:], Plain: true, Collect: true}}}}
-	err := (&lab.Runner{Stdout: e.stderr, Stderr: e.stderr}).Run(ctx, plan, func(res lab.Result) error {
-		if took = append(took, int64(res.Wall)); len(took) == 1 {
-			first = res.Stdout
-		} else if !bytes.Equal(res.Stdout, first) {
-			others++
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	r.Actual, r.ActualLo, r.ActualHi = stats.Median(took), stats.Quantile(took, 0.025), stats.Quantile(took, 0.975)
-	if others > 0 {
-		r.Notes = append(r.Notes, fmt.Sprintf("%d of %d plain runs printed something else than the first one: they may not have done the same", others, n))
-	}
-	if time.Duration(r.Actual) < shortBaseline {
-		r.Notes = append(r.Notes, "plain runs are shorter than 200 ms: the start and the end of a process, which the trace does not have, are a part of that")
-	}
-	return nil
 }

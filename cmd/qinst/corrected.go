@@ -44,15 +44,24 @@ func openTimes(e *env, file string, corrected bool) (*trace.Trace, error) {
 	return c, nil
 }
 
-// correctTo writes a trace with corrected times to a file.
-func correctTo(e *env, path string, t *trace.Trace, o perturb.Options) (r *perturb.Result, err error) {
-	if path == "" {
-		return perturb.New(t, o)
+// correctFile corrects a trace, and writes it with corrected times to the file out, if that has a name.
+func correctFile(e *env, out, file string, o perturb.Options) (r *perturb.Result, err error) {
+	t, err := trace.Open(file)
+	if err != nil {
+		return nil, err
 	}
-	err = binaryTo(e, path, func(w io.Writer) error {
-		o.Out = w
+	defer t.Close()
+	if out == "" {
 		r, err = perturb.New(t, o)
-		return err
-	})
-	return r, err
+	} else {
+		err = binaryTo(e, out, func(w io.Writer) error {
+			o.Out = w
+			r, err = perturb.New(t, o)
+			return err
+		})
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	return r, nil
 }

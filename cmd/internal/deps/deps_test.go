@@ -82,6 +82,7 @@ const policy = `
 	kept, lab, analysis/advice, stats, github.com/google/pprof/profile < field;
 	kept, lab, trace, analysis/advice < machine;
 	kept, lab, analysis/critpath < paths;
+	kept, lab, analysis/perturb < residuals;
 	progen < progen/write;
 `
 

@@ -19,7 +19,11 @@ func Correct(r *perturb.Result) *doc.Doc {
 	unexplained(s, r.Measured-r.Replay, r.Measured, r.Off)
 	s.Say("The run took %s. Without probes it would have taken %s, between %s and %s: %s of the time was the tool's.",
 		measure.Time(r.Measured), measure.Time(r.Model), measure.Time(r.Optimistic), measure.Time(r.Pessimistic), measure.Percent(max(0, r.Measured-r.Model), r.Measured))
-	if r.Actual > 0 {
+	if n := len(r.Turns); n > 0 {
+		measured, model := r.Medians()
+		s.Say("That is the median one of %d runs. By turns with them, plain runs took %s, 95 of 100 between %s and %s. Corrected times are off by %s in the median, measured ones by %s; the corrected one was closer in %d.",
+			n, measure.Time(r.Actual), measure.Time(r.ActualLo), measure.Time(r.ActualHi), apart(model, r.Actual), apart(measured, r.Actual), r.Closer())
+	} else if r.Actual > 0 {
 		s.Say("Plain runs took %s, 95 of 100 between %s and %s: the correction is off by %s, the measured time by %s.", measure.Time(r.Actual), measure.Time(r.ActualLo), measure.Time(r.ActualHi),
 			apart(r.Model, r.Actual), apart(r.Measured, r.Actual))
 	}

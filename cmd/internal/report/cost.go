@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"qinst.dev/cmd/internal/analysis/price"
 	"qinst.dev/cmd/internal/analysis/profile"
 	"qinst.dev/cmd/internal/measure"
 )
@@ -13,7 +14,11 @@ func measured(p *profile.Profile) string {
 	if p.Sampling != nil && p.Sampling.Texts > 0 {
 		return "the writer's time is measured, and that in probes which are called, by samples"
 	}
-	return "the writer's time is measured; events and counts by probes have prices of a loop"
+	from := map[string]string{price.FromSamples: "samples of this run tell", price.FromItself: "events of this run tell that time themselves"}[p.Tool.Cost.From]
+	if from == "" {
+		from = "clock readings at the start tell, to a third"
+	}
+	return "the writer's time is measured; events have a price that " + from + "; counts by probes have prices of a loop"
 }
 
 // cost accounts for the tool's own cost, and says what to leave out if counting alone is above

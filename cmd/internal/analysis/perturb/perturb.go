@@ -148,6 +148,8 @@ type correction struct {
 	events   [price.NumKinds]uint64
 	text     map[trace.PointID]float64 // ns for hits without an event, by procedure
 	counted  uint64                    // such hits
+	tested   uint64                    // entries that test what is on,
+	tests    float64                   // and ns for that, among the rest
 	rates    []float64                 // of a context's work, the share for these
 	probes   []float64                 // of a context's work, the share in probes by samples; below 0: these do not tell
 
@@ -186,7 +188,10 @@ func (c *correction) countedText() {
 	for proc, n := range own {
 		c.text[proc] = n.InPlace(each) + n.Tests(each) + each*float64(n.Called)
 		c.counted += n.Placed + n.Plain + n.Called
+		c.tested += n.Entries
 	}
+	all := price.InLine{Entries: c.tested}
+	c.tests = all.Tests(each)
 }
 
 // fit finds what share of each context's work was the tool's. Samples see probes where they are, with all that they cost; in contexts without enough of them
@@ -342,8 +347,14 @@ func (c *correction) costs(r *Result) {
 	for _, proc := range slices.Sorted(maps.Keys(c.text)) { // sums depend on the order
 		counted += c.text[proc]
 	}
-	each := counted / float64(max(1, c.counted))
-	r.Costs = append(r.Costs, Cost{"counted", c.counted, each, price.Spread * each, int64(math.Round(counted)), "clock readings at the start"})
+	for _, x := range []struct {
+		kind string
+		n    uint64
+		ns   float64
+	}{{"counted", c.counted, counted - c.tests}, {"test", c.tested, c.tests}} {
+		each := max(0, x.ns) / float64(max(1, x.n))
+		r.Costs = append(r.Costs, Cost{x.kind, x.n, each, price.Spread * each, int64(math.Round(x.ns)), price.FromClock})
+	}
 	if all := events + counted; all > 0 {
 		r.CountedShare = counted / all
 	}

@@ -16,6 +16,7 @@ type Result struct {
 	Actual       int64       `json:"t_actual_ns"`
 	ActualLo     int64       `json:"actual_lo_ns"`
 	ActualHi     int64       `json:"actual_hi_ns"`
+	Turns        []Turn      `json:"turns,omitempty"`
 	Replay       int64       `json:"replay_ns"` // the recorded run as computed, by the policy that explains it best
 	Policy       string      `json:"policy"`
 	Off          int64       `json:"off_ns"` // running threads of the recorded run had no processor, all together

@@ -44,6 +44,13 @@ type Price struct {
 	From     string // where it was measured
 }
 
+// Where prices are from.
+const (
+	FromClock   = "clock readings at the start"
+	FromItself  = "this program" // events that time themselves
+	FromSamples = "samples of this run"
+)
+
 // Prices are those of a trace.
 type Prices [NumKinds]Price
 
@@ -67,11 +74,11 @@ const (
 func Of(t *trace.Tables) (p Prices) {
 	clock := float64(t.Int("clock_cost_ps")) / 1000
 	for k := range p {
-		p[k] = Price{readings[k] * clock, Spread * readings[k] * clock, "clock readings at the start"}
+		p[k] = Price{readings[k] * clock, Spread * readings[k] * clock, FromClock}
 		if own := t.Took[Kind(k).String()]; own.N >= leastItself && clock > 0 {
 			a, b := 1/(Spread*Spread), 1/(itselfSpread*itselfSpread) // of the logarithms, since both err by factors
 			each := math.Exp((a*math.Log(p[k].Each) + b*math.Log(itself[k]*max(own.Mean, 0.1))) / (a + b))
-			p[k] = Price{each, each / math.Sqrt(a+b), "this program"}
+			p[k] = Price{each, each / math.Sqrt(a+b), FromItself}
 		}
 		p[k].Each += float64(t.Int("extra_ps")) / 1000 // an experiment
 	}

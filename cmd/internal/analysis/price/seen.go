@@ -62,5 +62,5 @@ func (p *Prices) Mend(s *Seen, work float64, calls, operations, changes int64) {
 	found := max(0, s.inProbes/s.all*all-seenOfLocked*float64(operations)*p[Sync].Each)
 	apart := math.Hypot(all*math.Sqrt(share*(1-share)/float64(s.n)), seenSpread*found)
 	n := float64(calls)
-	p[Call] = p[Call].and(Price{found / n, apart / n, "samples of this run"})
+	p[Call] = p[Call].and(Price{found / n, apart / n, FromSamples})
 }

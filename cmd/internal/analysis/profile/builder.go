@@ -417,6 +417,7 @@ func (b *builder) finish() {
 	} else { // what was counted within is not known
 		b.totals.paid = t.priced()
 	}
+	b.totals.paid.event = t.price
 	b.totals.inLine = t.inLine
 	b.totals.calls[b.r.System.Probes] += t.probes
 	b.totals.guesses = b.sampled.estimates()

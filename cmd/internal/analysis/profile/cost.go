@@ -8,8 +8,8 @@ import (
 )
 
 // Cost is the processor time that the tool took from the program, in ns, by kind. Numbers are
-// counted. The writer's time is measured, and where samples tell what text runs, that of probes. Other prices are from a
-// loop at the program's start.
+// counted. The writer's time is measured, and where samples tell what text runs, that of probes. Else events have the price that corrections take out,
+// see [price.Prices]. Prices of what the text counts are from a loop at the program's start.
 type Cost struct {
 	Writer     int64 `json:"writer_ns"`
 	Looks      int64 `json:"looks_ns"` // of threads that were asked where they are
@@ -23,6 +23,8 @@ type Cost struct {
 	All        int64 `json:"all_ns"`
 	Lo         int64 `json:"lo_ns"`
 	Hi         int64 `json:"hi_ns"`
+
+	From string `json:"events_from"` // where the price of an event was measured
 }
 
 // Paid is a number of things and what they cost together, in ns.
@@ -34,7 +36,7 @@ type Paid struct {
 // Each is the price of one, in ns.
 func (p Paid) Each() float64 { return float64(p.Cost) / float64(max(1, p.N)) }
 
-// A processor does some of the work of probes while it waits for something else: in a loop of
+// A processor does some of the work of probes that count while it waits for something else: in a loop of
 // calls nearly all of it, in programs between a fifth and six fifths. What counters in the text displace is not
 // known as well. Text with probes is larger, which nothing counts: beside plain runs eleven of twelve programs took 3 to 14 % more
 // than what is measured or has a price, most of them 3 to 7. A program that seldom enters a procedure with probes does not.
@@ -53,10 +55,11 @@ type paid struct {
 	found   int64 // the number of these samples; 0: they have their prices
 	inPlace int64
 	tests   int64
+	event   price.Price // of a traced one; none: the program did not say
 }
 
 // costOf adds up what the tool cost a run. Without prices there is the writer's time only.
-func costOf(t *trace.Tables, writer, events int64, from paid) Cost {
+func costOf(t *trace.Tables, writer, traced int64, from paid) Cost {
 	c := Cost{Writer: writer, Looks: t.Usage.Looks, InPlace: Paid{Cost: from.inPlace}, Tests: Paid{Cost: from.tests}}
 	for _, e := range t.Extensions {
 		c.Extensions += e.Took
@@ -65,13 +68,16 @@ func costOf(t *trace.Tables, writer, events int64, from paid) Cost {
 	for _, own := range inText {
 		c.InPlace.N, c.Tests.N, c.Counted.N = c.InPlace.N+own.Placed+own.Plain, c.Tests.N+own.Entries, c.Counted.N+own.Called
 	}
-	event, count := eventCost(t), float64(t.Int("count_cost_ps"))/1000
-	c.Events.N, c.Timed.N = uint64(events)+2*n.Reduced, n.Timed // entries and exits, for the most part
+	event, count := from.event.Each, float64(t.Int("count_cost_ps"))/1000
+	c.From = from.event.From
+	c.Events.N, c.Timed.N = uint64(traced)+2*n.Reduced, n.Timed // entries and exits, for the most part
 	c.Events.Cost, c.Timed.Cost = int64(event*float64(c.Events.N)), int64(2*event*float64(n.Timed))
 	c.Counted.Cost = int64(count * float64(c.Counted.N))
 	sure := c.Writer + c.Looks + c.Extensions
-	calls, inLine := c.Events.Cost+c.Timed.Cost+c.Counted.Cost, c.InPlace.Cost+c.Tests.Cost
-	lo, hi := leastPaid*float64(calls), mostPaid*float64(calls)
+	events, inLine := c.Events.Cost+c.Timed.Cost, c.InPlace.Cost+c.Tests.Cost
+	calls, apart := events+c.Counted.Cost, 1.96*from.event.SD/max(event, 1e-9)
+	lo := max(0, 1-apart)*float64(events) + leastPaid*float64(c.Counted.Cost)
+	hi := (1+apart)*float64(events) + mostPaid*float64(c.Counted.Cost)
 	if from.found > 0 && calls > 0 {
 		k := float64(from.called) / float64(calls)
 		for _, p := range []*Paid{&c.Events, &c.Timed, &c.Counted} {

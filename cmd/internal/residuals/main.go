@@ -1,0 +1,130 @@
+// Command residuals compares corrected times with plain runs: for each program, everything traced and at the default budget, it runs the plain program and
+// the one with probes by turns, as qinst correct -baseline does, and prints what is left of the plain time.
+//
+//	residuals -qinst PATH -bin DIR [-n N] [-only NAME,...] [-kept FILE [-update]]
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+
+	"qinst.dev/cmd/internal/analysis/perturb"
+	"qinst.dev/cmd/internal/kept"
+	"qinst.dev/cmd/internal/lab"
+	"qinst.dev/cmd/internal/stats"
+)
+
+// programs are the commands, of which each binary is there plain and with probes.
+var programs = []string{
+	"perturb control", "perturb small", "perturb tree 600", "perturb pipeline", "perturb pingpong", "perturb lock",
+	"perturb wait", "perturb condition", "perturb closed", "perturb receiver",
+	"perturb barrier 2 1000 200000 100", "perturb barrier 4 1000 200000 100", "perturb barrier 8 500 200000 100", "perturb barrier 16 250 200000 100",
+	"perturb transposed 2 1000 4000", "perturb transposed 4 1000 4000", "perturb transposed 8 500 4000", "perturb transposed 4 2000 4000 1", "perturb transposed 8 2000 4000 1",
+	"perturb server",
+	"convoy -n 2 -unit 4ms", "fig4", "imbalance", "logging -unit 4ms", "pipeline -unit 5ms", "plateau", "quicksort", "sorter", "workers",
+	"goldmark 500", "toml 400", "zstd 1000", "interp 4000",
+}
+
+// settings are what programs are run with.
+var settings = []struct{ name, value string }{
+	{"everything traced", "budget=off,limit=0"},
+	{"default budget", ""},
+}
+
+func main() {
+	qinst := flag.String("qinst", "", "the tool")
+	bin := flag.String("bin", "", "where the programs are, NAME.plain and NAME")
+	n := flag.Int("n", 20, "runs of each")
+	only := flag.String("only", "", "programs that begin with one of these words alone")
+	file := flag.String("kept", "", "the file that keeps results")
+	update := flag.Bool("update", false, "keep what is measured in the file")
+	flag.Parse()
+	ctx, stop := lab.Signals(context.Background())
+	defer stop()
+	if err := run(ctx, *qinst, *bin, *n, strings.FieldsFunc(*only, func(r rune) bool { return r == ',' }), *file, *update); err != nil {
+		fmt.Fprintln(os.Stderr, "residuals:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, qinst, bin string, n int, only []string, file string, update bool) error {
+	var tables []kept.Table
+	for _, s := range settings {
+		t := kept.Table{Columns: []string{s.name, "plain, s", "spread, %", "measured, times", "left, %", "lowest and highest", "between", "closer", ""}}
+		for _, p := range programs {
+			if len(only) > 0 && !slices.ContainsFunc(only, func(o string) bool { return strings.HasPrefix(p, o) }) {
+				continue
+			}
+			r, err := ask(ctx, qinst, bin, p, s.value, n)
+			if err != nil {
+				return fmt.Errorf("%s: %w", p, err)
+			}
+			t.Rows = append(t.Rows, row(p, r))
+			fmt.Fprintln(os.Stderr, strings.Join(t.Rows[len(t.Rows)-1], " | "))
+		}
+		tables = append(tables, t)
+	}
+	for _, t := range tables {
+		t.Print()
+	}
+	if !update {
+		return nil
+	}
+	return kept.Keep(file, tables)
+}
+
+// ask runs a program both ways by turns, and returns what the tool says of it.
+func ask(ctx context.Context, qinst, bin, program, settings string, n int) (r perturb.Result, err error) {
+	words := strings.Fields(program)
+	exe := bin + "/" + words[0]
+	plain := strings.Join(append([]string{exe + ".plain"}, words[1:]...), " ")
+	cmd := exec.CommandContext(ctx, qinst, append([]string{"correct", "-json", "-n", fmt.Sprint(n), "-baseline", plain, exe}, words[1:]...)...)
+	cmd.Env = append(os.Environ(), "QINST="+settings)
+	var said strings.Builder
+	cmd.Stderr = &said
+	text, err := cmd.Output()
+	if err != nil {
+		return r, fmt.Errorf("%w\n%s", err, said.String())
+	}
+	return r, json.Unmarshal(text, &r)
+}
+
+// row is a program's: how long it is, how much longer with probes, and what is left of that after the correction.
+func row(program string, r perturb.Result) []string {
+	t := float64(r.Actual)
+	off := func(ns int64) float64 { return 100 * (float64(ns)/t - 1) }
+	var left []float64
+	between := 0
+	for _, x := range r.Turns {
+		left = append(left, off(x.Model))
+		if x.Optimistic <= r.Actual && r.Actual <= x.Pessimistic {
+			between++
+		}
+	}
+	measured, model := r.Medians()
+	n := len(r.Turns)
+	verdict := ""
+	if bar := bar(float64(measured) / t); off(model) > bar || off(model) < -bar {
+		verdict = fmt.Sprintf("NOT within %.0f %%", bar)
+	}
+	return []string{program, fmt.Sprintf("%.2f", t/1e9), fmt.Sprintf("%.1f", off(r.ActualHi)-off(r.ActualLo)), fmt.Sprintf("%.2f", float64(measured)/t),
+		fmt.Sprintf("%+.1f", off(model)), fmt.Sprintf("%+.1f to %+.1f", stats.Quantile(left, 0), stats.Quantile(left, 1)),
+		fmt.Sprintf("%d of %d", between, n), fmt.Sprintf("%d of %d", r.Closer(), n), verdict}
+}
+
+// bar is how far off a correction may be, in per cent, of a run that takes so many times as long as the plain one.
+func bar(times float64) float64 {
+	switch {
+	case times <= 2:
+		return 5
+	case times <= 3:
+		return 10
+	}
+	return 100
+}
