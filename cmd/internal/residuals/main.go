@@ -84,7 +84,7 @@ func ask(ctx context.Context, qinst, bin, program, settings string, n int) (r pe
 	words := strings.Fields(program)
 	exe := bin + "/" + words[0]
 	plain := strings.Join(append([]string{exe + ".plain"}, words[1:]...), " ")
-	cmd := exec.CommandContext(ctx, qinst, append([]string{"correct", "-json", "-n", fmt.Sprint(n), "-baseline", plain, exe}, words[1:]...)...)
+	cmd := exec.CommandContext(ctx, qinst, append([]string{"correct", "-json", "-n", fmt.Sprint(n), "-baseline", plain, "--", exe}, words[1:]...)...)
 	cmd.Env = append(os.Environ(), "QINST="+settings)
 	var said strings.Builder
 	cmd.Stderr = &said

@@ -40,6 +40,9 @@ func (b *builder) delayOf(step graph.StepID) line {
 	case step == 0:
 		return line{KindWait, int64(graph.Unknown)}
 	}
+	if b.p.Step(step).Kind == graph.Take { // what another goroutine wrote
+		return line{KindWait, int64(graph.Network)}
+	}
 	return line{KindWait, int64(b.p.Step(step).Arg)}
 }
 

@@ -178,7 +178,9 @@ func (w *walker) released(id graph.StepID, worked trace.Time) (piece stretch, by
 		by = w.gives[s.Until]
 		return stretch{w.p.Step(by).At, s.At, id, true, graph.WakeUp}, by, false
 	case s.Kind == graph.Take && s.Arg != 0 && w.gives[s.Arg] != 0:
-		by = w.gives[s.Arg]
+		if by = w.gives[s.Arg]; w.p.Reads(s) {
+			return stretch{w.p.Step(by).At, s.At, id, true, graph.Network}, by, false
+		}
 		return stretch{w.p.Step(by).At, s.At, id, true, graph.WakeUp}, by, false
 	case s.Kind == graph.Ready && graph.Cause(s.Arg) == graph.WakeUp:
 		if l := w.leaver(id, worked); l.step != 0 {

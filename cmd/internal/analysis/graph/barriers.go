@@ -8,7 +8,8 @@ import (
 // A barrier that a program makes of a condition, or of a channel that is closed, has no operation of its own: whoever comes last ends the others' waits. In a
 // computed run another one may come last. Then the one that did in the recorded run waits for that before it ends the waits, and before it takes the lock for that.
 //
-// Somebody who ends many waits may also be a master, who waits for nobody. A barrier's waits are begun and ended in one procedure.
+// Somebody who ends many waits may also be a master, who waits for nobody. A barrier's waits are begun and ended in one procedure, which both
+// goroutines have entered: what else they do is in the procedure that started them.
 
 // Crossing is the end of several waits by one goroutine that waits for all of these to have begun.
 type Crossing struct {
@@ -25,7 +26,7 @@ type crossing struct {
 }
 
 // crosses notes that a goroutine ended a wait, for a condition or by closing a channel.
-func (b *builder) crosses(by *replay.G, w *replay.Wait, take, give StepID) {
+func (b *builder) crosses(g, by *replay.G, w *replay.Wait, take, give StepID) {
 	y, at := b.my(by), StepID(0)
 	proc := b.r.Contexts.Node(by.Context).Proc
 	if c := y.crossing - 1; c >= 0 && b.p.Step(b.crossings[c].Gives[len(b.crossings[c].Gives)-1]).Next == give { // nothing came between
@@ -43,7 +44,7 @@ func (b *builder) crosses(by *replay.G, w *replay.Wait, take, give StepID) {
 	default:
 		return
 	}
-	b.crossings = append(b.crossings, crossing{Crossing{at, []StepID{take}, []StepID{give}}, proc, w.In == proc && proc != trace.NoPoint})
+	b.crossings = append(b.crossings, crossing{Crossing{at, []StepID{take}, []StepID{give}}, proc, w.In == proc && by.Context != by.Base && g.Context != g.Base})
 	y.crossing = len(b.crossings)
 }
 

@@ -81,6 +81,8 @@ type builder struct {
 	crossings []crossing
 	pollers   pollers
 	waiting   map[int]trace.Slot // the slots of goroutines that wait for others, if there are pollers
+	calls     calls
+	replies   map[trace.Address][]reply // by descriptor
 }
 
 // armed is where a timer was set.
@@ -307,8 +309,11 @@ func (b *builder) Turn(g *replay.G, now trace.Time, to trace.State, keeps bool) 
 			}
 		}
 		m.seen = now
-		if to == trace.Runnable {
+		switch to {
+		case trace.Runnable:
 			m.idle = b.idleUntil(now)
+		case trace.Syscall:
+			b.calling(g, now)
 		}
 	}
 }
@@ -353,6 +358,9 @@ func (b *builder) Wake(g *replay.G, w *replay.Wait, by replay.Waker, now trace.T
 	if by.G == nil {
 		s.At -= b.late(by, w, now)
 		s.Kind, s.Wait, s.Arg = Delay, int64(s.At-w.Since), uint32(causeOf(by.Cause))
+		if by.Cause == trace.WakeNetpoll {
+			b.replied(m, w, now)
+		}
 		return
 	}
 	token := uint32(b.p.Tokens)
@@ -365,7 +373,7 @@ func (b *builder) Wake(g *replay.G, w *replay.Wait, by replay.Waker, now trace.T
 	} else {
 		id = b.step(by.G, now, give)
 	}
-	b.crosses(by.G, w, m.last, id)
+	b.crosses(g, by.G, w, m.last, id)
 	if y := b.my(by.G); obj != 0 && y.did != obj && (y.give == 0 || y.gave != obj) {
 		b.silent(y.give, y.gave)
 		y.give, y.gave = id, obj
@@ -647,6 +655,7 @@ func (b *builder) finish() {
 		b.lets(g)
 		b.step(g, b.p.End, Step{Kind: Cut})
 	}
+	b.connect()
 	b.p.Procs = b.procs()
 	b.p.WakeUp = b.wakeUp()
 	b.groups()

@@ -22,6 +22,10 @@ type Program struct {
 
 	Told map[uint32][]int32 // goroutines that the giver of a token tells to end; see [Step.Until]
 
+	// FirstWrite is the first one of the tokens that goroutines give when they begin to write, in a system call, what another one waits for. Who takes such a
+	// token goes on when the Wait of that step is over, too. All later tokens are of these.
+	FirstWrite uint32
+
 	// Crossings are of barriers, by conditions and channels that are closed.
 	Crossings []Crossing
 
@@ -87,7 +91,7 @@ type Step struct {
 	At   trace.Time // when it was over, as recorded
 	Work int64      // ns of a processor's time, before
 	// Wait is a time in ns: of a Delay, and of a Ready as far as a processor was idle. The program waits that long on any machine.
-	// Of a Join it is how many operations Done come before it, of Acquire and Release the amount.
+	// Of a Join it is how many operations Done come before it, of Acquire and Release the amount, and of a Take of what another goroutine writes how long that takes from its call on.
 	Wait  int64
 	Arg   uint32 // Start: the goroutine; Give, Take: the token; Delay: a [Cause]
 	Obj   ObjectID
@@ -99,6 +103,11 @@ type Step struct {
 	Kind  Kind
 	Op    Op
 	Proc  int16 // processor that the goroutine got at the end of a Ready, or had while it worked; -1: not known
+}
+
+// Reads reports whether a step waits for what another goroutine writes; see [Program.FirstWrite].
+func (p *Program) Reads(s *Step) bool {
+	return s.Kind == Take && p.FirstWrite > 0 && s.Arg >= p.FirstWrite
 }
 
 // After is the goroutine that had the processor, when this one became ready, in whose queue it waited in a Ready, although another processor was

@@ -29,7 +29,8 @@ type writing struct {
 	streams []*trace.Stream
 	reasons map[string]trace.ReasonID
 	at      anchors
-	left    int64 // events of goroutines that had not come to them when the program ended
+	woken   map[graph.StepID]trace.Address // by steps that are not done: what the wait was for that each ends, if only its end tells, as of a select
+	left    int64                          // events of goroutines that had not come to them when the program ended
 }
 
 // written is the state of a goroutine.
@@ -60,7 +61,7 @@ func (c *correction) rewrite(t *trace.Trace, log *predict.Log, r *Result, to io.
 	if err != nil {
 		return 0, err
 	}
-	x := &writing{c: c, log: log, w: w, reasons: map[string]trace.ReasonID{}}
+	x := &writing{c: c, log: log, w: w, reasons: map[string]trace.ReasonID{}, woken: map[graph.StepID]trace.Address{}}
 	for i := range c.p.Gs {
 		x.ids = append(x.ids, c.p.Gs[i].ID)
 	}
@@ -124,12 +125,18 @@ func (x *writing) Event(e *trace.Event, g, by graph.Place) {
 		w.waits, w.by = e.Wait(), 0
 	case e.Kind == trace.Change && e.From == trace.Waiting:
 		if w.cause = e.Cause; e.To == trace.Runnable {
-			w.by = e.Woken()
+			if w.by = e.Woken(); w.by != 0 && by.N >= 0 {
+				x.woken[by.Last] = w.by
+			}
 		} else {
 			x.advance(g.N, g.Last)
 		}
 	case e.Kind == trace.Change:
 		x.change(e, g.N, g.Last)
+	case e.Kind == trace.Mark && (e.Mark() == spec.EvGCBegin || e.Mark() == spec.EvGCEnd): // whom that wakes, it wakes behind it
+		x.before(g.N, g.Last)
+		x.own(e, g.N)
+		x.advance(g.N, g.Last)
 	case e.Kind != trace.Fired:
 		x.advance(g.N, g.Last)
 		x.own(e, g.N)
@@ -290,9 +297,17 @@ func (x *writing) advance(n int, to graph.StepID) {
 	if w.pending {
 		x.born(n, nil)
 	}
-	for w.step != to && !w.gone {
+	if x.before(n, to); w.step != to && !w.gone && x.following(n) == to {
+		x.does(n, to)
+		w.step = to
+	}
+}
+
+// before lets a goroutine do its steps up to the one before to.
+func (x *writing) before(n int, to graph.StepID) {
+	for w := x.g(n); !w.gone && !w.pending && w.step != to; {
 		next := x.following(n)
-		if next == 0 {
+		if next == 0 || next == to {
 			return
 		}
 		x.does(n, next)
@@ -319,8 +334,9 @@ func (x *writing) does(n int, id graph.StepID) {
 	}
 	for ; w.wakes < len(life.Wakes) && life.Wakes[w.wakes].Step == id; w.wakes++ {
 		k := &life.Wakes[w.wakes]
-		w.out.Wake(zero+k.At, x.ids[k.G], k.Seq, trace.ByCode, x.g(int(k.G)).by)
+		w.out.Wake(zero+k.At, x.ids[k.G], k.Seq, trace.ByCode, x.woken[id])
 	}
+	delete(x.woken, id)
 	for s := &life.Stays[w.stay]; s.Until != 0 && s.At == id; s = &life.Stays[w.stay] {
 		if x.leaves(n, id); w.gone {
 			return

@@ -23,6 +23,7 @@ type scheduler struct {
 	global []int32
 	due    []int32 // their timers are due: the next processor that looks for a goroutine runs them first
 	timer  bool    // what happens is the end of a timer
+	polled bool    // or of a wait for the network
 	queued int     // goroutines that are ready, in all queues and places
 	rand   *rand.Rand
 	waking bool    // a processor is being woken, or holds off: no other one is woken meanwhile
@@ -74,6 +75,7 @@ func (c *scheduler) event(e entry, real bool) bool {
 	if real {
 		step := c.s.p.Step(x.step)
 		c.at, c.timer = -1, step.Kind == graph.Delay && graph.Cause(step.Arg) == graph.Timer
+		c.polled = step.Kind == graph.Delay && graph.Cause(step.Arg) == graph.Network || c.s.p.Reads(step)
 		return false
 	}
 	c.at = x.proc
@@ -109,7 +111,7 @@ func (c *scheduler) event(e entry, real bool) bool {
 // ready makes a goroutine ready on the processor at hand.
 func (c *scheduler) ready(g int32) {
 	c.queued++
-	if c.at < 0 && c.timer {
+	if c.at < 0 && (c.timer || c.polled) {
 		c.due = append(c.due, g)
 	} else if c.at < 0 {
 		c.global = append(c.global, g)
@@ -120,7 +122,21 @@ func (c *scheduler) ready(g int32) {
 		}
 		p.next = g
 	}
+	if c.at < 0 && c.polled {
+		c.polls()
+	}
 	c.wake()
+}
+
+// polls lets an idle processor run a goroutine that the network made ready: it is the one that found that out, which the goroutine's wait is
+// part of.
+func (c *scheduler) polls() {
+	for i := range c.procs {
+		if c.procs[i].g < 0 {
+			c.look(int32(i))
+			return
+		}
+	}
 }
 
 // wake wakes an idle processor, if none is being woken.

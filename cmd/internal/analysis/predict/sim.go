@@ -95,7 +95,8 @@ type sim struct {
 	ready   []int32
 	v, t    instant
 	objects []object
-	tokens  []int32 // by token: the goroutine that began to wait for it last, and 1; below 0: it was given by the node -1 less this
+	wrote   []float64 // by token from Program.FirstWrite on, when it was given
+	tokens  []int32   // by token: the goroutine that began to wait for it last, and 1; below 0: it was given by the node -1 less this
 	node    int32
 	blocked []int32 // goroutines that wait, in order; some do no longer
 	main    int32
@@ -154,6 +155,9 @@ func Simulate(p *graph.Program, o Options) *Run {
 	}
 	if o.Policy == Go {
 		s.sched = newScheduler(s)
+	}
+	if p.FirstWrite > 0 {
+		s.wrote = make([]float64, max(p.Tokens-int(p.FirstWrite), 0))
 	}
 	s.rec, s.barriers = newRecorder(s), newBarriers(p, o.Exit)
 	s.log(node{from: -1})
@@ -446,16 +450,7 @@ func (s *sim) take(g int32, step *graph.Step) bool {
 	}
 	switch step.Kind {
 	case graph.Give:
-		token := s.leaves(s.gs[g].step, step)
-		w := s.tokens[token]
-		for s.tokens[token] = -1 - s.node; w > 0; {
-			g := w - 1
-			w = s.gs[g].also
-			s.wake(g)
-		}
-		if s.p.Told != nil {
-			s.tell(token)
-		}
+		s.give(s.leaves(s.gs[g].step, step))
 	case graph.Take:
 		if step.Arg == 0 {
 			s.gs[g].waits = false // for ever
@@ -466,6 +461,9 @@ func (s *sim) take(g int32, step *graph.Step) bool {
 			return s.block(g)
 		} else {
 			s.after(-1 - w)
+		}
+		if s.p.Reads(step) {
+			return s.reads(g, step)
 		}
 	}
 	return true
