@@ -359,7 +359,7 @@ func (b *builder) Wake(g *replay.G, w *replay.Wait, by replay.Waker, now trace.T
 		s.At -= b.late(by, w, now)
 		s.Kind, s.Wait, s.Arg = Delay, int64(s.At-w.Since), uint32(causeOf(by.Cause))
 		if by.Cause == trace.WakeNetpoll {
-			b.replied(m, w, now)
+			b.replied(m, w)
 		}
 		return
 	}
@@ -657,7 +657,9 @@ func (b *builder) finish() {
 	}
 	b.connect()
 	b.p.Procs = b.procs()
-	b.p.WakeUp = b.wakeUp()
+	if b.p.WakeUp = b.wakeUp(); b.virtual == 0 {
+		b.p.HoldOff = timerSlack + b.p.WakeUp
+	}
 	b.groups()
 	b.barriers()
 	for i := range b.p.Objects {
@@ -724,8 +726,13 @@ func (b *builder) needs(added []int64) {
 	}
 }
 
-// usualWakeUp is what a wake-up takes if the trace has none, in ns.
-const usualWakeUp = 5000
+const (
+	usualWakeUp = 5000 // what a wake-up takes if the trace has none, in ns
+
+	// timerSlack is how long Linux takes, in ns, for a sleep of 3 us, but for the wake-up. The runtime sleeps so long before it takes the goroutine that is next
+	// on another processor.
+	timerSlack = 53_000
+)
 
 // wakeUp is the median of the wake-ups: of waits for a processor while one was idle.
 func (b *builder) wakeUp() int64 {

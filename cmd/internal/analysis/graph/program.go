@@ -43,6 +43,7 @@ type Program struct {
 	Clamped    int64 // pieces of work that were shorter than what their events cost, by [Options.Price]
 	Off        int64 // ns in which running threads had no processor, all together
 	WakeUp     int64 // ns that half of all wake-ups took at most
+	HoldOff    int64 // ns for which a processor that looks for work leaves another one the goroutine that is next there
 	shares     shares
 	seen       price.Seen // of whole traces
 	event      float64    // ns that the event of a call costs

@@ -19,21 +19,20 @@ const (
 	// soon is how long behind a call waits end, as a share of the time from one call of that goroutine to its next: by chance that is a third or more.
 	soon       = 0.25
 	mostCalls  = 64 // system calls that are looked back on
-	candidates = 8  // goroutines with one of these
+	candidates = 6  // goroutines with one of these
 )
 
 // call is a system call that began.
 type call struct {
-	n    int // in Program.Gs
-	at   trace.Time
-	step StepID // an Operate
+	n    int32  // in Program.Gs
+	step StepID // an Operate; 0: there is none
 }
 
 // calls are the last ones, in a ring. There are none until somebody has waited for the network.
 type calls struct {
 	list [mostCalls]call
 	n    int
-	by   map[int]int // how many each goroutine began
+	by   map[int32]int // how many each goroutine began
 }
 
 // calling notes that a goroutine begins a system call.
@@ -42,36 +41,45 @@ func (b *builder) calling(g *replay.G, now trace.Time) {
 	if c.by == nil {
 		return
 	}
-	n := b.my(g).n
-	c.list[c.n%mostCalls] = call{n, now, b.step(g, now, Step{Kind: Operate})}
+	x := call{int32(b.my(g).n), b.step(g, now, Step{Kind: Operate})}
+	c.list[c.n%mostCalls] = x
 	c.n++
-	c.by[n]++
+	c.by[x.n]++
 }
 
-// reply is the end of a wait for a descriptor.
+// reply is the end of a wait for a descriptor: its step, and the last call of each goroutine meanwhile. There may be one for each request of a long run.
 type reply struct {
-	take      StepID
-	since, at trace.Time // it began, and ended
-	calls     []call     // the last one of each goroutine meanwhile
+	take  StepID
+	calls [candidates]call
+}
+
+// by is a goroutine's call within the wait.
+func (r *reply) by(n int32) (call, bool) {
+	i := slices.IndexFunc(r.calls[:], func(c call) bool { return c.step != 0 && c.n == n })
+	if i < 0 {
+		return call{}, false
+	}
+	return r.calls[i], true
 }
 
 // replied notes the end of a wait for the network, which was a goroutine's last step.
-func (b *builder) replied(m *mine, w *replay.Wait, now trace.Time) {
+func (b *builder) replied(m *mine, w *replay.Wait) {
 	if w.Address == 0 {
 		return
 	}
 	c := &b.calls
 	if c.by == nil {
-		c.by, b.replies = map[int]int{}, map[trace.Address][]reply{}
+		c.by, b.replies = map[int32]int{}, map[trace.Address][]reply{}
 	}
-	r := reply{take: m.last, since: w.Since, at: now}
-	for i := c.n - 1; i >= 0 && i >= c.n-mostCalls && len(r.calls) < candidates; i-- {
+	r, found := reply{take: m.last}, 0
+	for i := c.n - 1; i >= 0 && i >= c.n-mostCalls && found < candidates; i-- {
 		x := c.list[i%mostCalls]
-		if x.at < w.Since {
+		if b.p.Step(x.step).At < w.Since {
 			break
 		}
-		if x.n != m.n && !slices.ContainsFunc(r.calls, func(y call) bool { return y.n == x.n }) {
-			r.calls = append(r.calls, x)
+		if _, known := r.by(x.n); !known && int(x.n) != m.n {
+			r.calls[found] = x
+			found++
 		}
 	}
 	b.replies[w.Address] = append(b.replies[w.Address], r)
@@ -86,33 +94,37 @@ func (b *builder) connect() {
 		if !ok {
 			continue
 		}
-		for _, r := range list {
-			i := slices.IndexFunc(r.calls, func(c call) bool { return c.n == writer })
-			if i < 0 {
+		for i := range list {
+			c, ok := list[i].by(writer)
+			if !ok {
 				continue
 			}
-			give, take := b.p.Step(r.calls[i].step), b.p.Step(r.take)
+			give, take := b.p.Step(c.step), b.p.Step(list[i].take)
 			if give.Kind == Operate {
 				give.Kind, give.Arg = Give, uint32(b.p.Tokens)
 				b.p.Tokens++
 			}
-			take.Kind, take.Arg, take.Wait = Take, give.Arg, int64(r.at-r.calls[i].at)
+			take.Kind, take.Arg, take.Wait = Take, give.Arg, int64(take.At-give.At)
 		}
 	}
 	b.replies = nil
 }
 
 // writer is the goroutine at the other end of a descriptor.
-func (b *builder) writer(list []reply) (n int, ok bool) {
+func (b *builder) writer(list []reply) (n int32, ok bool) {
 	if len(list) < leastWithin {
 		return 0, false
 	}
-	behind := map[int][]trace.Time{}
+	behind := map[int32][]trace.Time{}
 	for _, r := range list {
 		for _, c := range r.calls {
-			behind[c.n] = append(behind[c.n], r.at-c.at)
+			if c.step != 0 {
+				behind[c.n] = append(behind[c.n], b.p.Step(r.take).At-b.p.Step(c.step).At)
+			}
 		}
 	}
+	first, last := b.p.Step(list[0].take), b.p.Step(list[len(list)-1].take)
+	all := float64(last.At - first.At + trace.Time(first.Wait))
 	least := trace.Time(0)
 	for _, g := range slices.Sorted(maps.Keys(behind)) {
 		late := behind[g]
@@ -121,8 +133,7 @@ func (b *builder) writer(list []reply) (n int, ok bool) {
 		}
 		slices.SortFunc(late, cmp.Compare)
 		middle := late[len(late)/2]
-		every := float64(list[len(list)-1].at-list[0].since) / float64(max(1, b.calls.by[g]))
-		if float64(middle) < soon*every && (!ok || middle < least) {
+		if every := all / float64(max(1, b.calls.by[g])); float64(middle) < soon*every && (!ok || middle < least) {
 			n, ok, least = g, true, middle
 		}
 	}

@@ -3,6 +3,7 @@ package perturb
 import (
 	"fmt"
 
+	"qinst.dev/cmd/internal/analysis/price"
 	"qinst.dev/cmd/internal/trace"
 )
 
@@ -38,7 +39,7 @@ func (c *correction) doubts(r *Result, losses *trace.Losses) {
 		say("%d operations kept their outcome that may have been another one without probes: a select that did not wait", r.Flagged)
 	}
 	r.Trusted = len(r.Notes) == before && r.Measured > 0
-	if r.Doubts = len(r.Notes); share > worthwhile {
-		say("text with probes is larger, and what that takes is not taken out: in most programs that call much 3 to 14 %% of the processor time")
+	if r.Doubts = len(r.Notes); c.inText > worthwhile*float64(busy) {
+		say("text with probes is larger, which nothing measures: what it takes as a rule is taken out, %.1f %% of each procedure's time at most, and the bounds have none and %.0f", 100*price.UsualText, 100*price.MostText)
 	}
 }

@@ -148,9 +148,11 @@ type correction struct {
 	events   [price.NumKinds]uint64
 	text     map[trace.PointID]float64 // ns for hits without an event, by procedure
 	counted  uint64                    // such hits
-	tested   uint64                    // entries that test what is on,
-	tests    float64                   // and ns for that, among the rest
+	tests    uint64                    // entries that test what is on
+	tested   map[trace.PointID]float64 // ns for tests at entries, by procedure, among these
 	rates    []float64                 // of a context's work, the share for these
+	larger   []float64                 // the share for text that is larger
+	inText   float64                   // ns for that
 	probes   []float64                 // of a context's work, the share in probes by samples; below 0: these do not tell
 
 }
@@ -184,14 +186,13 @@ func (c *correction) mend() {
 func (c *correction) countedText() {
 	each := c.p.R.T.Costs().Count
 	own, _ := price.InText(c.p.R.T)
-	c.text = map[trace.PointID]float64{}
+	c.text, c.tested = map[trace.PointID]float64{}, map[trace.PointID]float64{}
 	for proc, n := range own {
-		c.text[proc] = n.InPlace(each) + n.Tests(each) + each*float64(n.Called)
+		c.tested[proc] = n.Tests(each)
+		c.text[proc] = n.InPlace(each) + c.tested[proc] + each*float64(n.Called)
 		c.counted += n.Placed + n.Plain + n.Called
-		c.tested += n.Entries
+		c.tests += n.Entries
 	}
-	all := price.InLine{Entries: c.tested}
-	c.tests = all.Tests(each)
 }
 
 // fit finds what share of each context's work was the tool's. Samples see probes where they are, with all that they cost; in contexts without enough of them
@@ -199,7 +200,7 @@ func (c *correction) countedText() {
 func (c *correction) fit() {
 	p, self := c.p, map[trace.PointID]float64{}
 	n := p.R.Contexts.Len()
-	c.rates, c.probes = make([]float64, n), make([]float64, n)
+	c.rates, c.larger, c.probes = make([]float64, n), make([]float64, n), make([]float64, n)
 	for id := range replay.ContextID(n) {
 		_, work := p.Paid(id)
 		c.probes[id] = -1
@@ -217,18 +218,21 @@ func (c *correction) fit() {
 	}
 	const most = 0.9
 	for id := range replay.ContextID(n) {
+		_, work := p.Paid(id)
 		for _, s := range p.Shares(id) {
 			if ns := c.text[s.Proc]; ns > 0 && self[s.Proc] > 0 {
 				c.rates[id] += s.Share * min(most, ns/self[s.Proc])
+				c.larger[id] += s.Share * min(price.UsualText, price.TextOfTests*c.tested[s.Proc]/self[s.Proc])
 			}
 		}
+		c.inText += c.larger[id] * float64(work)
 	}
 }
 
 // times is how many times of what is known the tool cost.
-type times struct{ probes, counters float64 }
+type times struct{ probes, counters, text float64 }
 
-var known = times{1, 1}
+var known = times{1, 1, 1}
 
 // without is what is left of a context's work, of which some was for events, without the tool; in ns.
 func (c *correction) without(id replay.ContextID, work, paid int64, cost times) float64 {
@@ -329,8 +333,11 @@ func (c *correction) between() (lo, hi times) {
 		spread = math.Hypot(spread, math.Sqrt(n+1)/n)
 	}
 	half := 1.96 * spread
-	return times{max(0, 1-half), price.LeastInLine}, times{1 + half, price.MostInLine}
+	return times{max(0, 1-half), price.LeastInLine, 0}, times{1 + half, price.MostInLine, price.MostText / price.UsualText}
 }
+
+// textSpread is the standard deviation of what larger text costs among programs, as a share.
+const textSpread = 0.7
 
 // costs says what was taken out, and for what.
 func (c *correction) costs(r *Result) {
@@ -347,13 +354,20 @@ func (c *correction) costs(r *Result) {
 	for _, proc := range slices.Sorted(maps.Keys(c.text)) { // sums depend on the order
 		counted += c.text[proc]
 	}
+	tests := 0.
+	for _, proc := range slices.Sorted(maps.Keys(c.tested)) {
+		tests += c.tested[proc]
+	}
 	for _, x := range []struct {
-		kind string
-		n    uint64
-		ns   float64
-	}{{"counted", c.counted, counted - c.tests}, {"test", c.tested, c.tests}} {
+		kind   string
+		n      uint64
+		ns     float64
+		spread float64
+		from   string
+	}{{"counted", c.counted, counted - tests, price.Spread, price.FromClock}, {"test", c.tests, tests, price.Spread, price.FromClock},
+		{"larger text", c.tests, c.inText, textSpread, "other programs"}} {
 		each := max(0, x.ns) / float64(max(1, x.n))
-		r.Costs = append(r.Costs, Cost{x.kind, x.n, each, price.Spread * each, int64(math.Round(x.ns)), price.FromClock})
+		r.Costs = append(r.Costs, Cost{x.kind, x.n, each, x.spread * each, int64(math.Round(x.ns)), x.from})
 	}
 	if all := events + counted; all > 0 {
 		r.CountedShare = counted / all

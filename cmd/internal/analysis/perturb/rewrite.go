@@ -464,10 +464,10 @@ func (a *anchors) of(t trace.Time) uint64 {
 func (c *correction) left(id replay.ContextID, ns, paid float64, cost times) float64 {
 	took, rate := paid*c.factor, 0.
 	if int(id) < len(c.rates) {
-		rate = c.rates[id]
+		rate = c.rates[id]*cost.counters + c.larger[id]*cost.text
 		if c.probes[id] >= 0 {
 			took = ns * c.probes[id]
 		}
 	}
-	return ns - took*cost.probes - ns*rate*cost.counters
+	return ns - took*cost.probes - ns*rate
 }

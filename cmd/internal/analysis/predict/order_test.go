@@ -82,7 +82,7 @@ func TestGoPath(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 10))
 	for i := range 3000 {
 		p := random(r)
-		p.WakeUp = r.Int64N(5000)
+		p.WakeUp, p.HoldOff = r.Int64N(5000), r.Int64N(2)*r.Int64N(50_000)
 		for procs := 1; procs <= len(p.Gs); procs++ {
 			run := predict.Simulate(p.Program, predict.Options{Procs: procs, Policy: predict.Go, Keep: true, Seed: uint64(i)})
 			sum, at := 0., run.T

@@ -30,11 +30,9 @@ type scheduler struct {
 	from   int32   // the node with which that began
 	looks  float64 // how long it takes
 	wakes  float64
-	// holdsOff is how long a processor that looks for work leaves another one the goroutine that is next there.
-	holdsOff float64
-	tick     float64 // ns after which the runtime's monitor looks at the processors again
-	phase    float64 // when it looks first
-	slices   int     // that goroutines have had
+	tick   float64 // ns after which the runtime's monitor looks at the processors again
+	phase  float64 // when it looks first
+	slices int     // that goroutines have had
 }
 
 type processor struct {
@@ -50,13 +48,10 @@ const (
 	tickNS    = 10.1e6    // 10 ms, and a wake-up by the system
 	mostTicks = 2_000_000 // of a run, more or less: they become longer, because files may say that a run took years, or one of its waits
 	starveNS  = 1e6
-
-	// timerSlack is how much later than asked for Linux ends sleeps of 3 us, which the runtime takes before it takes the goroutine that is next elsewhere.
-	timerSlack = 53e3
 )
 
 func newScheduler(s *sim) *scheduler {
-	c := &scheduler{s: s, procs: make([]processor, min(int(s.procs), max(len(s.gs), 1))), at: -1, rand: rand.New(rand.NewPCG(s.o.Seed, 1)), wakes: float64(s.p.WakeUp), holdsOff: float64(s.p.WakeUp) + timerSlack, tick: max(tickNS, float64(s.p.End)/mostTicks)}
+	c := &scheduler{s: s, procs: make([]processor, min(int(s.procs), max(len(s.gs), 1))), at: -1, rand: rand.New(rand.NewPCG(s.o.Seed, 1)), wakes: float64(s.p.WakeUp), tick: max(tickNS, float64(s.p.End)/mostTicks)}
 	c.phase = c.rand.Float64() * c.tick
 
 	for i := range c.procs {
@@ -234,13 +229,13 @@ func (c *scheduler) steal(i int32) int32 {
 		if v.next < 0 {
 			continue
 		}
-		if g := v.next; g == seen {
+		if g := v.next; g == seen || c.s.p.HoldOff == 0 {
 			v.next = -1
 			return g
 		}
 		if !c.waking {
 			p.seen = v.next
-			c.looksIn(i, c.holdsOff)
+			c.looksIn(i, float64(c.s.p.HoldOff))
 		}
 		return -1
 	}

@@ -34,6 +34,8 @@ func KindOf(e *trace.Event) (Kind, bool) {
 		return Schedule, e.From != trace.OffCPU && e.To != trace.OffCPU // these are the system's, which the writer reads
 	case trace.Sample, trace.Searched, trace.Gap, trace.Procs:
 		return Other, false
+	case trace.Trips: // a word of the exit behind it
+		return Call, false
 	}
 	return Other, true
 }

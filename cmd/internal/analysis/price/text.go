@@ -62,6 +62,14 @@ const (
 	MostInLine  = 2
 )
 
+// Text with probes is larger, which nothing counts: beside plain runs eleven of twelve programs took 3 to 14 % more processor time than what is measured or has a price,
+// most of them 3 to 7 (docs/RESULTS.md, "Field trials"). A program that seldom enters a procedure with probes does not.
+const (
+	UsualText   = 0.045
+	MostText    = 0.12
+	TextOfTests = 90 // and at most so many times what the tests cost
+)
+
 // InPlace is what the counters cost, in ns, where one that a probe counts costs so much.
 func (n InLine) InPlace(count float64) float64 {
 	return count * (float64(n.Placed)/placedParts + float64(n.Plain)/plainParts)

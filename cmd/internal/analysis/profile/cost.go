@@ -43,10 +43,6 @@ func (p Paid) Each() float64 { return float64(p.Cost) / float64(max(1, p.N)) }
 const (
 	leastPaid = 0.2
 	mostPaid  = 1.2
-
-	usualText   = 0.045
-	mostText    = 0.12
-	textOfTests = 90 // and at most so many times what the tests cost
 )
 
 // paid is the time that probes took, in ns.
@@ -88,9 +84,9 @@ func costOf(t *trace.Tables, writer, traced int64, from paid) Cost {
 		lo, hi = float64(calls)*max(0, 1-half), float64(calls)*(1+half)
 	}
 	cpu := float64(t.Usage.User + t.Usage.System)
-	c.Text = int64(min(usualText*cpu, textOfTests*float64(c.Tests.Cost)))
+	c.Text = int64(min(price.UsualText*cpu, price.TextOfTests*float64(c.Tests.Cost)))
 	c.All = sure + calls + inLine + c.Text
-	c.Lo, c.Hi = sure+int64(lo+price.LeastInLine*float64(inLine)), sure+int64(hi+price.MostInLine*float64(inLine)+mostText/usualText*float64(c.Text))
+	c.Lo, c.Hi = sure+int64(lo+price.LeastInLine*float64(inLine)), sure+int64(hi+price.MostInLine*float64(inLine)+price.MostText/price.UsualText*float64(c.Text))
 	return c
 }
 
