@@ -37,10 +37,17 @@ type baseline struct {
 	corrected    []*perturb.Result
 }
 
-// isProgram tells a program from a trace, which nobody may run.
+// isProgram tells a program from a trace, which nobody may run, but on file systems where everybody may run anything.
 func isProgram(file string) bool {
 	st, err := os.Stat(file)
-	return err == nil && st.Mode().IsRegular() && st.Mode()&0o111 != 0
+	if err != nil || !st.Mode().IsRegular() || st.Mode()&0o111 == 0 {
+		return false
+	}
+	t, err := trace.Open(file)
+	if err == nil {
+		_ = t.Close() // it was read only
+	}
+	return err != nil
 }
 
 // compare runs the programs and puts the plain one's times beside the correction, which is r or, if the program with probes is run too, that of its
