@@ -82,7 +82,7 @@ func (b *baseline) compare(e *env, o perturb.Options, r *perturb.Result) (*pertu
 		r.Notes = append(r.Notes, fmt.Sprintf("%d runs printed something else than the first plain one: they may not have done the same", b.others))
 	}
 	if time.Duration(r.Actual) < shortBaseline {
-		r.Notes = append(r.Notes, "plain runs are shorter than 200 ms: the start and the end of a process, which the trace does not have, are a part of that, known from one that does nothing")
+		r.Notes = append(r.Notes, "plain runs are shorter than 200 ms: the start and the end of a process, which the trace does not have, are a part of that, and are taken out only as far as those of an empty one tell")
 	}
 	return r, nil
 }

@@ -6,6 +6,7 @@ import (
 	"qinst.dev/cmd/internal/analysis/perturb"
 	"qinst.dev/cmd/internal/measure"
 	"qinst.dev/cmd/internal/report/doc"
+	"qinst.dev/cmd/internal/stats"
 )
 
 // mostCorrected is how many procedures are shown.
@@ -20,9 +21,12 @@ func Correct(r *perturb.Result) *doc.Doc {
 	s.Say("The run took %s. Without probes it would have taken %s, between %s and %s: %s of the time was the tool's.",
 		measure.Time(r.Measured), measure.Time(r.Model), measure.Time(r.Optimistic), measure.Time(r.Pessimistic), measure.Percent(max(0, r.Measured-r.Model), r.Measured))
 	if n := len(r.Turns); n > 0 {
-		measured, model := r.Medians()
-		s.Say("That is the median one of %d runs. By turns with them, plain runs took %s, 95 of 100 between %s and %s. Corrected times are off by %s in the median, measured ones by %s; the corrected one was closer in %d.",
-			n, measure.Time(r.Actual), measure.Time(r.ActualLo), measure.Time(r.ActualHi), apart(model, r.Actual), apart(measured, r.Actual), r.Closer())
+		measured, model := r.Over()
+		off := func(list []int64) string {
+			return fmt.Sprintf("%s (%s to %s)", apart(stats.Median(list), r.Actual), apart(list[0], r.Actual), apart(list[n-1], r.Actual))
+		}
+		s.Say("That is the median one of %d runs. By turns with them, plain runs took %s, 95 of 100 between %s and %s. Corrected times are off by %s, measured ones by %s: medians, and the lowest and highest. The corrected time was closer in %d.",
+			n, measure.Time(r.Actual), measure.Time(r.ActualLo), measure.Time(r.ActualHi), off(model), off(measured), r.Closer())
 	} else if r.Actual > 0 {
 		s.Say("Plain runs took %s, 95 of 100 between %s and %s: the correction is off by %s, the measured time by %s.", measure.Time(r.Actual), measure.Time(r.ActualLo), measure.Time(r.ActualHi),
 			apart(r.Model, r.Actual), apart(r.Measured, r.Actual))

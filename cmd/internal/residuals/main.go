@@ -101,22 +101,20 @@ func ask(ctx context.Context, qinst, bin, program, settings string, n int) (r pe
 func row(program string, r perturb.Result) []string {
 	t := float64(r.Actual)
 	off := func(ns int64) float64 { return 100 * (float64(ns)/t - 1) }
-	var left []float64
 	between := 0
 	for _, x := range r.Turns {
-		left = append(left, off(x.Model))
 		if x.Optimistic <= r.Actual && r.Actual <= x.Pessimistic {
 			between++
 		}
 	}
-	measured, model := r.Medians()
-	n := len(r.Turns)
+	all, left := r.Over()
+	n, times, model := len(r.Turns), float64(stats.Median(all))/t, stats.Median(left)
 	verdict := ""
-	if bar := bar(float64(measured) / t); off(model) > bar || off(model) < -bar {
+	if bar := bar(times); off(model) > bar || off(model) < -bar {
 		verdict = fmt.Sprintf("NOT within %.0f %%", bar)
 	}
-	return []string{program, fmt.Sprintf("%.2f", t/1e9), fmt.Sprintf("%.1f", off(r.ActualHi)-off(r.ActualLo)), fmt.Sprintf("%.2f", float64(measured)/t),
-		fmt.Sprintf("%+.1f", off(model)), fmt.Sprintf("%+.1f to %+.1f", stats.Quantile(left, 0), stats.Quantile(left, 1)),
+	return []string{program, fmt.Sprintf("%.2f", t/1e9), fmt.Sprintf("%.1f", off(r.ActualHi)-off(r.ActualLo)), fmt.Sprintf("%.2f", times),
+		fmt.Sprintf("%+.1f", off(model)), fmt.Sprintf("%+.1f to %+.1f", off(left[0]), off(left[n-1])),
 		fmt.Sprintf("%d of %d", between, n), fmt.Sprintf("%d of %d", r.Closer(), n), verdict}
 }
 

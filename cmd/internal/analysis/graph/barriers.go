@@ -31,7 +31,7 @@ func (b *builder) crosses(g, by *replay.G, w *replay.Wait, take, give StepID) {
 	proc := b.r.Contexts.Node(by.Context).Proc
 	if c := y.crossing - 1; c >= 0 && b.p.Step(b.crossings[c].Gives[len(b.crossings[c].Gives)-1]).Next == give { // nothing came between
 		x := &b.crossings[c]
-		x.Takes, x.Gives, x.same = append(x.Takes, take), append(x.Gives, give), x.same && w.In == proc
+		x.Takes, x.Gives, x.same = append(x.Takes, take), append(x.Gives, give), x.same && w.In == proc && g.Context != g.Base
 		return
 	}
 	switch {

@@ -42,11 +42,12 @@ func (r *Result) Closer() (n int) {
 
 func apart(a, b int64) int64 { return max(a-b, b-a) }
 
-// Medians are those of the measured and of the corrected times of runs by turns.
-func (r *Result) Medians() (measured, model int64) {
-	var a, b []int64
+// Over are the measured and the corrected times of runs by turns, the shortest ones first.
+func (r *Result) Over() (measured, model []int64) {
 	for _, t := range r.Turns {
-		a, b = append(a, t.Measured), append(b, t.Model)
+		measured, model = append(measured, t.Measured), append(model, t.Model)
 	}
-	return stats.Median(a), stats.Median(b)
+	slices.Sort(measured)
+	slices.Sort(model)
+	return measured, model
 }

@@ -21,7 +21,7 @@ type scheduler struct {
 	procs  []processor
 	at     int32 // the processor on which something happens, -1: none
 	global []int32
-	due    []int32 // their timers are due: the next processor that looks for a goroutine runs them first
+	due    []int32 // their timers are due, or the network has something for them: the next processor that looks for a goroutine runs them first
 	timer  bool    // what happens is the end of a timer
 	polled bool    // or of a wait for the network
 	queued int     // goroutines that are ready, in all queues and places
