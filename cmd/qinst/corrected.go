@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime/debug"
 
 	"qinst.dev/cmd/internal/analysis/perturb"
 	"qinst.dev/cmd/internal/trace"
+	"qinst.dev/sddf/spec"
 )
 
 // correctedFlag lets a command read the times that a run would have had without probes.
@@ -29,6 +31,7 @@ func openTimes(e *env, file string, corrected bool) (*trace.Trace, error) {
 		_ = f.Close()
 		_ = os.Remove(f.Name()) // who reads it has it open
 	}()
+	collectOften(t.Tables())
 	r, err := perturb.New(t, perturb.Options{Out: f})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
@@ -44,6 +47,19 @@ func openTimes(e *env, file string, corrected bool) (*trace.Trace, error) {
 	return c, nil
 }
 
+// collectOften does what is right for traces with many operations (see manySteps), before they are read.
+func collectOften(t *trace.Tables) {
+	n := uint64(0)
+	for i := range t.Points {
+		if p := &t.Points[i]; p.Kind == spec.PointSync {
+			n += p.Traced
+		}
+	}
+	if n > manySteps {
+		debug.SetGCPercent(10)
+	}
+}
+
 // correctFile corrects a trace, and writes it with corrected times to the file out, if that has a name.
 func correctFile(e *env, out, file string, o perturb.Options) (r *perturb.Result, err error) {
 	t, err := trace.Open(file)
@@ -51,6 +67,7 @@ func correctFile(e *env, out, file string, o perturb.Options) (r *perturb.Result
 		return nil, err
 	}
 	defer t.Close()
+	collectOften(t.Tables())
 	if out == "" {
 		r, err = perturb.New(t, o)
 	} else {

@@ -608,7 +608,7 @@ var Records = []Record{
 		field("errno", U32, "", "0: it does; 4294967295: it was not asked; 4294967294: it is asked no more, because that cost too much; 4294967293: its file says nothing, or is not there; else the error"),
 		field("lost", U64, "", "what it had no room for")}, nil),
 	record(TagPrice, "price", "what events cost, as some of them found that timed themselves: from when their time is taken to when they are done, and a reading of the clock; a later record of one kind replaces an earlier one", []Field{
-		field("kind", Str, "", "call: entries and exits; operation: on objects; scheduling; other"),
+		field("kind", Str, "", "call: entries and exits; operation: on objects; scheduling; other; extra: how much longer an event took because QINST=extra= said so"),
 		field("n", U64, "", "events that timed themselves"),
 		field("took", U64, Ticks, "sum of their times"),
 		field("squares", F64, "", "sum of the squares of these")}, nil),

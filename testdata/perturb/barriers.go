@@ -25,6 +25,24 @@ func lock(number func(int, int) int) (sum int) {
 	return sum
 }
 
+// guarded makes 20 events in each turn, two of them operations.
+func guarded(number func(int, int) int) (sum int) {
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	for range 2 {
+		wg.Go(func() {
+			for range number(0, 100_000) / 2 {
+				s := manyEvents(8)
+				mu.Lock()
+				sum += s & 1
+				mu.Unlock()
+			}
+		})
+	}
+	wg.Wait()
+	return sum
+}
+
 // half is what one of two goroutines does of a round: both take as long without probes.
 func half(id, n int) int {
 	if id == 0 {

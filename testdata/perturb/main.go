@@ -17,6 +17,7 @@ var kinds = map[string]func(number func(i, otherwise int) int) int{
 	"pipeline":   pipeline,
 	"pingpong":   pingpong,
 	"lock":       lock,
+	"guarded":    guarded,
 	"wait":       lastAtWaitGroup,
 	"condition":  lastAtCondition,
 	"closed":     lastAtClosed,

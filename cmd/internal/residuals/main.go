@@ -24,19 +24,26 @@ import (
 var programs = []string{
 	"perturb control", "perturb small", "perturb tree 600", "perturb pipeline", "perturb pingpong", "perturb lock",
 	"perturb wait", "perturb condition", "perturb closed", "perturb receiver",
-	"perturb barrier 2 1000 200000 100", "perturb barrier 4 1000 200000 100", "perturb barrier 8 500 200000 100", "perturb barrier 16 250 200000 100",
+	"perturb barrier 2 1000 200000 500", "perturb barrier 4 1000 200000 500", "perturb barrier 8 500 200000 500", "perturb barrier 16 250 200000 500",
 	"perturb transposed 2 1000 4000", "perturb transposed 4 1000 4000", "perturb transposed 8 500 4000", "perturb transposed 4 2000 4000 1", "perturb transposed 8 2000 4000 1",
 	"perturb server",
 	"convoy -n 2 -unit 4ms", "fig4", "imbalance", "logging -unit 4ms", "pipeline -unit 5ms", "plateau", "quicksort", "sorter", "workers",
 	"goldmark 500", "toml 400", "zstd 1000", "interp 4000",
 }
 
-// settings are what programs are run with, those whose names begin with a word.
-var settings = []struct{ name, value, of string }{
-	{"everything traced", "budget=off,limit=0", ""},
-	{"default budget", "", ""},
-	{"events take 1 us more", "budget=off,limit=0,extra=1us", "perturb barrier"},
-	{"events take 3 us more", "budget=off,limit=0,extra=3us", "perturb barrier"},
+const everything = "budget=off,limit=0"
+
+// settings are what programs are run with, those whose names begin with a word. With second prices follow from another run at the default budget.
+var settings = []struct {
+	name, value, of string
+	second          bool
+}{
+	{"everything traced", everything, "", false},
+	{"everything traced, with a second run", everything, "", true},
+	{"default budget", "", "", false},
+	{"events take 15 ns more", everything + ",extra=15ns", "perturb barrier", false},
+	{"events take 45 ns more", everything + ",extra=45ns", "perturb barrier", false},
+	{"events take 75 ns more", everything + ",extra=75ns", "perturb barrier", false},
 }
 
 func main() {
@@ -63,7 +70,18 @@ func run(ctx context.Context, qinst, bin string, n int, only []string, file stri
 			if !strings.HasPrefix(p, s.of) || len(only) > 0 && !slices.ContainsFunc(only, func(o string) bool { return strings.HasPrefix(p, o) }) {
 				continue
 			}
-			r, err := ask(ctx, qinst, bin, p, s.value, n)
+			var r perturb.Result
+			var err error
+			if s.second {
+				r, err = askTwice(ctx, qinst, bin, p, s.value, n)
+			} else {
+				r, err = ask(ctx, qinst, bin, p, s.value, n, "")
+			}
+			if err != nil && s.second {
+				fmt.Fprintf(os.Stderr, "%s: %v\n", p, err)
+				t.Rows = append(t.Rows, []string{p, "", "", "", "", "", "", "", "refused"})
+				continue
+			}
 			if err != nil {
 				return fmt.Errorf("%s: %w", p, err)
 			}
@@ -81,12 +99,40 @@ func run(ctx context.Context, qinst, bin string, n int, only []string, file stri
 	return kept.Keep(file, tables)
 }
 
-// ask runs a program both ways by turns, and returns what the tool says of it.
-func ask(ctx context.Context, qinst, bin, program, settings string, n int) (r perturb.Result, err error) {
+// askTwice is ask with prices from a second run, of which there is another one for every two of the program.
+func askTwice(ctx context.Context, qinst, bin, program, settings string, n int) (all perturb.Result, err error) {
+	const each = 2 // runs, as qinst correct wants at least
+	dir, err := os.MkdirTemp("", "residuals")
+	if err != nil {
+		return all, err
+	}
+	defer os.RemoveAll(dir)
+	var plain []int64
+	for i := range (n + each - 1) / each {
+		second := fmt.Sprintf("%s/%d.sddf", dir, i)
+		words := strings.Fields(program)
+		cmd := exec.CommandContext(ctx, bin+"/"+words[0], words[1:]...)
+		cmd.Env = append(os.Environ(), "QINST=out="+second)
+		if err := cmd.Run(); err != nil {
+			return all, err
+		}
+		r, err := ask(ctx, qinst, bin, program, settings, each, second)
+		if err != nil {
+			return all, err
+		}
+		all.Turns = append(all.Turns, r.Turns...)
+		plain = append(plain, r.ActualLo, r.ActualHi) // which are its two runs
+	}
+	all.Beside(plain)
+	return all, nil
+}
+
+// ask runs a program both ways by turns, and returns what the tool says of it. Prices follow from another trace, if that has a name.
+func ask(ctx context.Context, qinst, bin, program, settings string, n int, second string) (r perturb.Result, err error) {
 	words := strings.Fields(program)
 	exe := bin + "/" + words[0]
 	plain := strings.Join(append([]string{exe + ".plain"}, words[1:]...), " ")
-	cmd := exec.CommandContext(ctx, qinst, append([]string{"correct", "-json", "-n", fmt.Sprint(n), "-baseline", plain, "--", exe}, words[1:]...)...)
+	cmd := exec.CommandContext(ctx, qinst, append([]string{"correct", "-json", "-density", second, "-n", fmt.Sprint(n), "-baseline", plain, "--", exe}, words[1:]...)...)
 	cmd.Env = append(os.Environ(), "QINST="+settings)
 	var said strings.Builder
 	cmd.Stderr = &said

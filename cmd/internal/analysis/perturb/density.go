@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"math"
 
+	"qinst.dev/cmd/internal/analysis/price"
 	"qinst.dev/cmd/internal/trace"
+	"qinst.dev/sddf/spec"
 )
 
 // Two runs of one program, of which one had more events, differ by what these cost. So the price of an event can be found from outside, with all that it
@@ -14,6 +16,7 @@ import (
 
 const (
 	mostFactor = 8    // of the prices
+	leastCalls = 0.5  // share of what events cost by their prices
 	leastApart = 0.01 // the runs' costs by their own prices must differ by as much, as a share of the run
 	runSpread  = 0.04 // standard deviation of the difference of two runs without probes, as a share: what small programs showed
 
@@ -36,6 +39,10 @@ func (c *correction) density(source trace.Source) error {
 	for id := range d.probes { // what samples found there does not depend on the price that is looked for
 		d.probes[id] = -1
 	}
+	if calls, all := c.spent(); calls < leastCalls*all {
+		return fmt.Errorf("the density file does not tell the price of operations and scheduling, which are %.0f %% of what events cost in the trace: two runs also differ by who waits for whom",
+			100*(1-calls/all))
+	}
 	factor, spread := c.factor, c.spread
 	apart := func(factor float64) float64 {
 		c.factor, d.factor = factor, factor
@@ -44,7 +51,7 @@ func (c *correction) density(source trace.Source) error {
 	before := apart(0)
 	slope := before - apart(1)
 	if math.Abs(slope) < leastApart*c.measured {
-		return errors.New("the density file has about as many events as the trace, so that it tells nothing of their price: expected one with half of the points counted, such as of QINST=main.hot=count")
+		return errors.New("the density file has about as many events as the trace, so that it tells nothing of their price: expected one with half as many or fewer, such as at the default budget")
 	}
 	lo, hi := 0., 0. // the one with more events was faster
 	if (before > 0) == (slope > 0) {
@@ -62,10 +69,19 @@ func (c *correction) density(source trace.Source) error {
 	return nil
 }
 
+// spent is what calls cost by their prices, and what all events do, in ns.
+func (c *correction) spent() (calls, all float64) {
+	for k, n := range c.events {
+		all += float64(n) * c.mended[k].Each
+	}
+	return float64(c.events[price.Call]) * c.mended[price.Call].Each, all
+}
+
 // mostOther is by how much the numbers of two runs' hits may differ, as a share of all hits.
 const mostOther = 0.05
 
-// sameProgram reports an error if tables are of another program, or of a run that did something else.
+// sameProgram reports an error if tables are of another program, or of a run that did something else. Entries of procedures and operations tell, which are
+// counted whatever is on; loops and calls are not while their procedure runs without probes (ADR 30).
 func (c *correction) sameProgram(t *trace.Tables) error {
 	hits := map[uint64]uint64{}
 	for i := range t.Points {
@@ -78,8 +94,12 @@ func (c *correction) sameProgram(t *trace.Tables) error {
 			continue
 		}
 		mine++
-		if n, ok := hits[p.ID]; ok {
-			found, all, apart = found+1, all+p.Hits, apart+max(p.Hits, n)-min(p.Hits, n)
+		n, ok := hits[p.ID]
+		if ok {
+			found++
+		}
+		if ok && (p.Kind == spec.PointSync || p.Kind == spec.PointProc && !p.Small()) {
+			all, apart = all+p.Hits, apart+max(p.Hits, n)-min(p.Hits, n)
 		}
 	}
 	switch {

@@ -56,9 +56,44 @@ func TestDensity(t *testing.T) {
 	}
 }
 
+// locked is dense with a pair of operations in place of each call.
+func locked(n int) *tracetest.Builder {
+	b := priced(1)
+	lock, unlock := b.Object("main.mu", "Lock"), b.Object("main.mu", "Unlock")
+	g := b.Go(0, "runtime.main")
+	b.Start(g, 0)
+	for i := range 1000 {
+		if i%n == 0 {
+			b.Sync(g, lock, 1, 0)
+			b.At(b.Now() + 2*us)
+			b.Sync(g, unlock, 1, 0)
+		} else {
+			b.Count(lock, 1)
+			b.Count(unlock, 1)
+		}
+		b.At(b.Now() + 2*us)
+	}
+	b.End(g)
+	return b
+}
+
+// Loops are not counted while their procedure runs without probes: a run in which they were is the same one.
+func TestLoopsNotCounted(t *testing.T) {
+	t.Parallel()
+	whole, part := dense("main.f", 1), dense("main.f", 10)
+	whole.Count(whole.Loop("for", false), 5000)
+	part.Loop("for", false)
+	if _, err := perturb.New(whole.Trace(), perturb.Options{Density: part.Trace()}); err != nil {
+		t.Error(err)
+	}
+}
+
 // A file that tells nothing of the price is refused.
 func TestNoDensity(t *testing.T) {
 	t.Parallel()
+	if _, err := perturb.New(locked(1).Trace(), perturb.Options{Density: locked(10).Trace()}); err == nil || !strings.Contains(err.Error(), "operations and scheduling") {
+		t.Errorf("locks: %v", err)
+	}
 	for name, d := range map[string]*tracetest.Builder{"another program": dense("main.other", 10), "as many events": dense("main.f", 1), "something else": idle()} {
 		if _, err := perturb.New(dense("main.f", 1).Trace(), perturb.Options{Density: d.Trace()}); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v", name, err)

@@ -27,7 +27,11 @@ func (c *correction) doubts(r *Result, losses *trace.Losses) {
 		say("the program did not measure what reading the clock takes, so that nothing has a price: nothing is taken out")
 	}
 	if share > mostProbes {
-		say("probes took %.0f %% of the busy time: prices that are off by a tenth make what is left wrong by %.0f %%", 100*share, 10*share/(1-share))
+		remedy := ""
+		if c.from == "" {
+			remedy = "; a run at the default budget tells more of them (-density)"
+		}
+		say("probes took %.0f %% of the busy time: prices that are off by a tenth make what is left wrong by %.0f %%%s", 100*share, 10*share/(1-share), remedy)
 	}
 	if share > worthwhile && r.CountedShare > mostCounted {
 		say("%.0f %% of what was taken out is for hits that were only counted, which have no times: it is taken evenly out of their procedures", 100*r.CountedShare)

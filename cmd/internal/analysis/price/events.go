@@ -82,9 +82,18 @@ func Of(t *trace.Tables) (p Prices) {
 			each := math.Exp((a*math.Log(p[k].Each) + b*math.Log(itself[k]*max(own.Mean, 0.1))) / (a + b))
 			p[k] = Price{each, each / math.Sqrt(a+b), FromItself}
 		}
-		p[k].Each += float64(t.Int("extra_ps")) / 1000 // an experiment
+		p[k].Each += extra(t)
 	}
 	return p
+}
+
+// extra is how much longer an event took because it was to, for an experiment, in ns. Events of the run tell it better than those of its start, because they were
+// interrupted as often as all that ran. To know it they read the clock once more.
+func extra(t *trace.Tables) float64 {
+	if own := t.Took["extra"]; own.N >= leastItself {
+		return own.Mean + t.Costs().Clock
+	}
+	return float64(t.Int("extra_ps")) / 1000
 }
 
 // and is what two measurements tell together, which err by amounts: the surer one counts for more. It is said to be from the second.

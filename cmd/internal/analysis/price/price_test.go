@@ -30,6 +30,23 @@ func TestTimedItself(t *testing.T) {
 	}
 }
 
+// How much longer an experiment's events take, these tell themselves, and a reading of the clock more.
+func TestExtra(t *testing.T) {
+	t.Parallel()
+	asked := tables(nil)
+	asked.Attrs = append(asked.Attrs, trace.Attr{Key: "extra_ps", Value: uint64(1000_000)})
+	took := tables(map[string]trace.Took{"extra": {N: 1000, Mean: 1100}})
+	took.Attrs = asked.Attrs
+	for _, c := range []struct {
+		t    *trace.Tables
+		want float64
+	}{{asked, 1000}, {took, 1100 + clock}} {
+		if p := price.Of(c.t)[price.Call]; p.Each != 1.5*clock+c.want {
+			t.Errorf("found %v ns, expected %v more than the usual ones", p.Each, c.want)
+		}
+	}
+}
+
 // Many samples decide what a call costs, and few leave it as it was.
 func TestMend(t *testing.T) {
 	t.Parallel()

@@ -46,7 +46,8 @@ const (
 	leastSeen    = 8
 	unseen       = 60   // ns of a goroutine's work at each change of its state are the scheduler's, where nobody looks
 	mostUnseen   = 0.75 // of the work
-	seenSpread   = 0.15 // standard deviation among programs of what calls cost, as a share of what samples see: what waits for a probe, or in it, differs
+	seenOfCalls  = 0.9  // of what calls cost: the rest is around them in the program's own text, which keeps values for them and tests what is on
+	seenSpread   = 0.2  // standard deviation among programs of what calls cost, as a share of what samples see: what waits for a probe, or in it, differs
 	seenOfLocked = 0.5  // of the price of an operation: the rest is in the lock's own instructions, which wait
 )
 
@@ -59,7 +60,7 @@ func (p *Prices) Mend(s *Seen, work float64, calls, operations, changes int64) {
 		return
 	}
 	share := float64(s.probes+1) / float64(s.n+2)
-	found := max(0, s.inProbes/s.all*all-seenOfLocked*float64(operations)*p[Sync].Each)
+	found := max(0, s.inProbes/s.all*all-seenOfLocked*float64(operations)*p[Sync].Each) / seenOfCalls
 	apart := math.Hypot(all*math.Sqrt(share*(1-share)/float64(s.n)), seenSpread*found)
 	n := float64(calls)
 	p[Call] = p[Call].and(Price{found / n, apart / n, FromSamples})

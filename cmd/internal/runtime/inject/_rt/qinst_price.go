@@ -7,6 +7,7 @@ import "unsafe"
 const (
 	qinstTimesItself = 0x3ff << 6
 	qinstMostItself  = 1 << 16 // ticks: longer ones were interrupted
+	qinstMostExtra   = 1 << 18 // likewise, but ticks of the system, which every run has, are a part of what an event takes longer
 )
 
 // Kinds of events with a price.
@@ -15,11 +16,22 @@ const (
 	qinstPriceOperation
 	qinstPriceScheduling
 	qinstPriceOther
+	qinstPriceExtra // how much longer an event took because of QINST=extra=
 	qinstPriceKinds
 )
 
 // qinstSelfTimed is what events of one kind took that timed themselves, in ticks.
 type qinstSelfTimed struct{ n, sum, squares uint64 }
+
+// add adds one that took d ticks.
+// Context: start, probe, hook, goroutine, writer, sampler.
+//
+//go:nosplit
+func (t *qinstSelfTimed) add(d uint64) {
+	t.n++
+	t.sum += d
+	t.squares += d * d
+}
 
 // Events whose time has none of these bits time themselves; 0: all are seen here, because all are to take longer.
 var (
@@ -53,9 +65,11 @@ func qinstPrepareExtra() {
 // Context: start, probe, hook, goroutine, writer, sampler.
 //
 //go:nosplit
-func qinstTakeLonger(done uint64) {
-	for qinstNow()-done < qinstExtraTicks {
+func qinstTakeLonger(done uint64) (took uint64) {
+	for took < qinstExtraTicks {
+		took = qinstNow() - done
 	}
+	return took
 }
 
 // took adds an event that is done, and whose time was taken at now.
@@ -65,13 +79,12 @@ func qinstTakeLonger(done uint64) {
 func (b *qinstRecorder) took(kind, now uint64) {
 	done := qinstNow()
 	if d := done - now; d < qinstMostItself && now&qinstTimesItself == 0 {
-		t := &b.price[kind]
-		t.n++
-		t.sum += d
-		t.squares += d * d
+		b.price[kind].add(d)
 	}
 	if qinstExtraTicks != 0 {
-		qinstTakeLonger(done)
+		if d := qinstTakeLonger(done); d < qinstExtraTicks+qinstMostExtra {
+			b.price[qinstPriceExtra].add(d)
+		}
 	}
 }
 
@@ -102,7 +115,7 @@ func qinstWritePrices() {
 	}
 	for k := range all {
 		if t := &all[k]; t.n > 0 {
-			qinstRecordPrice([qinstPriceKinds]string{"call", "operation", "scheduling", "other"}[k], t.n, t.sum, float64(t.squares))
+			qinstRecordPrice([qinstPriceKinds]string{"call", "operation", "scheduling", "other", "extra"}[k], t.n, t.sum, float64(t.squares))
 		}
 	}
 }
