@@ -80,6 +80,13 @@ func commands() []command {
 				{"correct prog.sddf", "how long the run would have taken"},
 				{"correct -baseline './plain arguments' ./prog arguments", "run both by turns, and tell how far off that is"},
 			}, setupCorrect},
+		{"doe", "[flags] plan factor... | fit file", "plan experiments with factors at two levels, and tell their effects",
+			"Doe plan prints which factor is at which level in each run: -1, 1, or 0 for halfway.\n" +
+				"With what each run gave in one more column, doe fit tells what each factor does.",
+			[][2]string{
+				{"doe plan GOGC buffer workers > plan.csv", "eight runs for three factors"},
+				{"doe fit plan.csv", "effects, with the response of each run in a last column"},
+			}, setupDoe},
 		{"points", "[flags] [packages]", "list what is probed, and why the rest is not",
 			"Points prints one line for each point: kind, identity, place, name. A skip has\n" +
 				"its reason in place of the identity. Of a skipped procedure only the places are\n" +

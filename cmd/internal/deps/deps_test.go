@@ -46,9 +46,10 @@ const policy = `
 	analysis/replay, analysis/price < analysis/graph < analysis/predict < analysis/critpath;
 	analysis/predict, analysis/price < analysis/perturb;
 	stats < analysis/critpath;
+	gonum.org/v1/gonum/stat/distuv < analysis/doe;
 	analysis/profile, measure < analysis/advice;
 	measure < report/doc, analysis/graph;
-	analysis/advice, analysis/critpath, analysis/perturb, report/doc, github.com/google/pprof/profile < report;
+	analysis/advice, analysis/critpath, analysis/doe, analysis/perturb, report/doc, github.com/google/pprof/profile < report;
 
 	# what instruments
 	sddf/spec, live, golang.org/x/tools/go/ssa, golang.org/x/tools/go/types/typeutil < instrument/points;

@@ -1,7 +1,7 @@
 // Command residuals compares corrected times with plain runs: for each program, everything traced and at the default budget, it runs the plain program and
 // the one with probes by turns, as qinst correct -baseline does, and prints what is left of the plain time.
 //
-//	residuals -qinst PATH -bin DIR [-n N] [-only NAME,...] [-kept FILE [-update]]
+//	residuals -qinst PATH -bin DIR [-n N] [-only NAME,...] [-with NAME,...] [-kept FILE [-update]]
 package main
 
 import (
@@ -53,20 +53,25 @@ func main() {
 	bin := flag.String("bin", "", "where the programs are, NAME.plain and NAME")
 	n := flag.Int("n", 20, "runs of each")
 	only := flag.String("only", "", "programs that begin with one of these words alone")
+	with := flag.String("with", "", "settings whose names begin with one of these words alone")
 	file := flag.String("kept", "", "the file that keeps results")
 	update := flag.Bool("update", false, "keep what is measured in the file")
 	flag.Parse()
 	ctx, stop := lab.Signals(context.Background())
 	defer stop()
-	if err := run(ctx, *qinst, *bin, *n, strings.FieldsFunc(*only, func(r rune) bool { return r == ',' }), *file, *update); err != nil {
+	words := func(s string) []string { return strings.FieldsFunc(s, func(r rune) bool { return r == ',' }) }
+	if err := run(ctx, *qinst, *bin, *n, words(*only), words(*with), *file, *update); err != nil {
 		fmt.Fprintln(os.Stderr, "residuals:", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, qinst, bin string, n int, only []string, file string, update bool) error {
+func run(ctx context.Context, qinst, bin string, n int, only, with []string, file string, update bool) error {
 	var tables []kept.Table
 	for _, s := range settings {
+		if !begins(s.name, with) {
+			continue
+		}
 		t := kept.Table{Columns: []string{s.name, "plain, s", "spread, %", "measured, times", "left, %", "lowest and highest", "between", "closer", ""}}
 		for _, p := range programs {
 			if !begins(p, s.of) || !begins(p, only) {

@@ -36,10 +36,12 @@ func (c *correction) density(source trace.Source) error {
 	case c.p.Procs != d.p.Procs:
 		return fmt.Errorf("the density file is of a run on %d processors, expected %d as in the trace", d.p.Procs, c.p.Procs)
 	}
-	for id := range d.probes { // what samples found there does not depend on the price that is looked for
-		d.probes[id] = -1
+	calls, all := c.spent()
+	_, others := d.spent()
+	if d.byPrice(); all > others {
+		c.byPrice()
 	}
-	if calls, all := c.spent(); calls < leastCalls*all {
+	if calls < leastCalls*all {
 		return fmt.Errorf("the density file does not tell the price of operations and scheduling, which are %.0f %% of what events cost in the trace: two runs also differ by who waits for whom",
 			100*(1-calls/all))
 	}
@@ -67,6 +69,13 @@ func (c *correction) density(source trace.Source) error {
 	found, own := math.Pow(runSpread*c.measured/slope, -2), math.Pow(spread, -2)
 	c.factor, c.spread, c.from = ((lo+hi)/2*found+factor*own)/(found+own), 1/math.Sqrt(found+own), "another run"
 	return nil
+}
+
+// byPrice lets events alone tell what probes took: what samples found does not depend on the price that is looked for.
+func (c *correction) byPrice() {
+	for id := range c.probes {
+		c.probes[id] = -1
+	}
 }
 
 // spent is what calls cost by their prices, and what all events do, in ns.

@@ -257,7 +257,7 @@ var policies = []predict.Policy{predict.List, predict.Go}
 func (c *correction) nearest() (run *predict.Run) {
 	for _, by := range policies {
 		r := predict.Simulate(c.p, predict.Options{Procs: c.p.Procs, Policy: by, Exit: c.exit(), LIFO: c.o.Receive == LIFO})
-		if run == nil || math.Abs(r.T-c.measured) < math.Abs(run.T-c.measured) {
+		if run == nil || c.apart(r.T) < c.apart(run.T) {
 			c.policy, run = by, r
 		}
 	}
@@ -267,6 +267,10 @@ func (c *correction) nearest() (run *predict.Run) {
 	}
 	return run
 }
+
+// apart is how far a computed run is from the recorded one, in ns. To be longer counts twice: the recorded run also has the time for which others had the processors,
+// which no policy knows.
+func (c *correction) apart(t float64) float64 { return max(c.measured-t, 2*(t-c.measured)) }
 
 // corrected is how long the run would have taken, in ns, if the tool cost so many times what is known.
 func (c *correction) corrected(cost times, handOver func(graph.StepID) float64) float64 {
@@ -329,7 +333,7 @@ func (c *correction) exit() predict.Exit {
 // between are how many times of what is known the tool may have cost, 95 times in 100. Some probes have prices, and others were seen by samples, which may be few.
 func (c *correction) between() (lo, hi times) {
 	spread := c.spread / c.factor
-	if n := float64(c.p.SampledProbes()); n > 0 {
+	if n := float64(c.p.SampledProbes()); n > 0 && slices.ContainsFunc(c.probes, func(share float64) bool { return share >= 0 }) {
 		spread = math.Hypot(spread, math.Sqrt(n+1)/n)
 	}
 	half := 1.96 * spread

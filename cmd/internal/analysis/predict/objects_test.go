@@ -83,32 +83,57 @@ func TestP4(t *testing.T) {
 	}
 }
 
+// barrier makes a program's first operation on a lock that of the goroutine that ends the others' waits at a barrier.
+func (p program) barrier() {
+	x := graph.Crossing{}
+	for id := range graph.StepID(p.Steps.Len()) {
+		switch s := p.Step(id); {
+		case s.Kind == graph.Take:
+			x.Takes = append(x.Takes, id)
+			p.Tokens = max(p.Tokens, int(s.Arg)+1)
+		case s.Kind == graph.Give:
+			x.Gives = append(x.Gives, id)
+		case s.Op == graph.Lock:
+			x.At = id
+		}
+	}
+	p.Crossings = []graph.Crossing{x}
+}
+
+func take(token uint32) op { return op{step: graph.Step{Kind: graph.Take, Arg: token}} }
+func give(token uint32) op { return op{step: graph.Step{Kind: graph.Give, Arg: token}} }
+
+// TestP1: with events three goroutines come to a barrier at 120, 160 and 170, and without at 100, 150 and 90. So another one is last. They leave one every 5 from then on, and the
+// run takes 165 and not 195 (Sarukkai and Malony 1993, section 3.2). The first to leave is the third one, and not the second as in the paper, because it ended the
+// others' waits in the recorded run, and does so here.
+func TestP1(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		behind [2]int64 // more work of the first and the second, behind the barrier
+		want   float64
+	}{{[2]int64{0, 0}, 165}, {[2]int64{100, 0}, 265}, {[2]int64{0, 100}, 260}} {
+		p := write(
+			[]op{do("p1", 100), take(1), do("more", c.behind[0])},
+			[]op{do("p2", 150), take(2), do("more", c.behind[1])},
+			[]op{do("p3", 90), operate(graph.Lock, "mu"), do("beta", 5), do("beta", 5), give(2), do("beta", 5), give(1)})
+		p.barrier()
+		if r := predict.Simulate(p.Program, predict.Options{Procs: 3, Policy: predict.List, Exit: predict.ExitReverse}); r.T != c.want {
+			t.Errorf("with %v behind: found %v, expected %v", c.behind, r.T, c.want)
+		}
+	}
+}
+
 // The order in which goroutines leave a barrier: as they came, the last one first, or as they were created.
 func TestExits(t *testing.T) {
 	t.Parallel()
 	for exit, want := range map[predict.Exit]float64{predict.ExitRecorded: 140, predict.ExitFIFO: 150, predict.ExitReverse: 130, predict.ExitFixed: 150} {
 		// They come at 30, 10 and 20, and a works 100 behind that. One leaves every 10 from 30 on: in the recorded run b, a, c.
-		var p program
-		take := func(token uint32) op { return op{step: graph.Step{Kind: graph.Take, Arg: token}} }
-		give := func(token uint32) op { return op{step: graph.Step{Kind: graph.Give, Arg: token}} }
-		p = write(
+		p := write(
 			[]op{do("c", 20), take(3), do("c2", 1)},
 			[]op{do("b", 10), take(2), do("b2", 1)},
 			[]op{do("a", 30), take(1), do("a2", 100)},
 			[]op{do("d", 5), operate(graph.Lock, "mu"), give(2), do("d1", 10), give(1), do("d2", 10), give(3)})
-		p.Tokens = 4
-		x := graph.Crossing{}
-		for id := range graph.StepID(p.Steps.Len()) {
-			switch s := p.Step(id); {
-			case s.Kind == graph.Take:
-				x.Takes = append(x.Takes, id)
-			case s.Kind == graph.Give:
-				x.Gives = append(x.Gives, id)
-			case s.Op == graph.Lock:
-				x.At = id
-			}
-		}
-		p.Crossings = []graph.Crossing{x}
+		p.barrier()
 		if r := predict.Simulate(p.Program, predict.Options{Procs: 4, Policy: predict.List, Exit: exit}); r.T != want {
 			t.Errorf("%s: the run took %v, expected %v", exit, r.T, want)
 		}

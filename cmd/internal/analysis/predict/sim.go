@@ -25,7 +25,8 @@ type Options struct {
 	Length func(graph.StepID) float64
 	// Delayed gives what a delay for a timer, the network or the system is multiplied by; nil: by 1.
 	Delayed func(graph.StepID) float64
-	// HandOver gives how long it takes from when a goroutine could run to when it does, if a processor is idle, in ns; nil: what was recorded.
+	// HandOver gives how long it takes from when a goroutine could run to when it does, if a processor is idle, and from when something is written to another
+	// goroutine of the process until that has come, in ns; nil: what was recorded.
 	HandOver func(graph.StepID) float64
 	// Split are locks of which there are Parts each: who takes one gets the next of these, in turn.
 	Split map[graph.ObjectID]bool

@@ -10,7 +10,7 @@ func (s *sim) give(token uint32) {
 		w = s.gs[g].also
 		if step := s.p.Step(s.gs[g].step); s.p.Reads(step) {
 			s.gs[g].waits = false
-			s.delay(g, float64(step.Wait))
+			s.delay(g, s.comes(s.gs[g].step))
 			continue
 		}
 		s.wake(g)
@@ -22,9 +22,18 @@ func (s *sim) give(token uint32) {
 	}
 }
 
+// comes is how long what is written takes to come, in ns, from when it begins to be: the paper's communication time, and what the system does with it
+// (Sarukkai and Malony 1993, section 4.1).
+func (s *sim) comes(id graph.StepID) float64 {
+	if s.o.HandOver != nil {
+		return s.o.HandOver(id)
+	}
+	return float64(s.p.Step(id).Wait)
+}
+
 // reads lets a goroutine wait for what has been written but has not come, and reports whether it has.
 func (s *sim) reads(g int32, step *graph.Step) bool {
-	rest := s.wrote[step.Arg-s.p.FirstWrite] + float64(step.Wait) - s.t.at
+	rest := s.wrote[step.Arg-s.p.FirstWrite] + s.comes(s.gs[g].step) - s.t.at
 	if rest <= 0 {
 		return true
 	}

@@ -112,3 +112,36 @@ func TestWithin(t *testing.T) {
 		}
 	}
 }
+
+// TestP3: who reads waits for what is written to come, and then for nothing (Sarukkai and Malony 1993, section 4.1, with a copy at each end): a message that is written
+// at 1000, takes 635 on its way and 20 at each end, is there at 1675 for who reads at 1200, and 20 behind the read for who reads at 2000. If it takes no time
+// it is there 20 behind the read. The pessimistic time on its way, 1400, has both copies in it or, as the formula is printed, has them not.
+func TestP3(t *testing.T) {
+	t.Parallel()
+	const sent, onItsWay, copied = 1000, 635, 20
+	for _, c := range []struct {
+		name  string
+		read  int64
+		takes int64 // from the write to where the copy at the other end begins
+		none  bool  // it takes no time
+		want  float64
+	}{
+		{"case A", 1200, onItsWay + copied, false, 1675},
+		{"it has come", 2000, onItsWay + copied, false, 2020},
+		{"optimistic", 1200, onItsWay + copied, true, 1220},
+		{"pessimistic", 1200, 1400 - copied, false, 2400},
+		{"pessimistic, as printed", 1200, 1400 + copied, false, 2440},
+	} {
+		p := write(
+			[]op{do("work", sent), {step: graph.Step{Kind: graph.Give, Arg: 1}}},
+			[]op{do("work", c.read), {step: graph.Step{Kind: graph.Take, Arg: 1, Wait: c.takes}}, do("copy", copied)})
+		p.FirstWrite, p.Tokens = 1, 2
+		o := predict.Options{Procs: 2, Policy: predict.List}
+		if c.none {
+			o.HandOver = func(graph.StepID) float64 { return 0 }
+		}
+		if r := predict.Simulate(p.Program, o); r.T != c.want {
+			t.Errorf("%s: found %v, expected %v", c.name, r.T, c.want)
+		}
+	}
+}

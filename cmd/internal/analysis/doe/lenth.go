@@ -1,0 +1,98 @@
+package doe
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"sync"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// Lenth (1989) takes most effects for noise: their median tells the noise, once those that are too large for that are left out.
+
+const leastLenth = 3
+
+// lenth computes his standard error and margins, for 95 %.
+func (f *Fit) lenth() {
+	sizes := make([]float64, len(f.Effects))
+	for i, x := range f.Effects {
+		sizes[i] = math.Abs(x.Effect)
+	}
+	if len(sizes) < leastLenth {
+		return
+	}
+	m := float64(len(sizes))
+	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: m / 3}
+	slices.Sort(sizes)
+	f.PSE = pse(sizes)
+	f.ME = t.Quantile(0.975) * f.PSE
+	f.SME = t.Quantile((1+math.Pow(0.95, 1/m))/2) * f.PSE
+}
+
+// pse is the pseudo standard error of sizes of effects, in rising order.
+func pse(sizes []float64) float64 {
+	s0 := 1.5 * median(sizes)
+	n, _ := slices.BinarySearch(sizes, 2.5*s0)
+	if n == 0 { // more than half are 0
+		return 0
+	}
+	return 1.5 * median(sizes[:n])
+}
+
+// median is that of sorted numbers: of an even number the mean of the two in the middle.
+func median(x []float64) float64 {
+	n := len(x)
+	if n%2 == 1 {
+		return x[n/2]
+	}
+	return (x[n/2-1] + x[n/2]) / 2
+}
+
+// null is how large effects are beside their pseudo standard error if all are noise, in falling order. Student's t with a third of their number, which the margins are
+// by, is near that for one effect; for the largest of sixty, which is what matters after a correction for their number, it is not.
+type null []float64
+
+const nullRatios = 1 << 20
+
+// nulls are those that were drawn, by number of effects: each takes a fifth of a second.
+var nulls sync.Map
+
+// lenthNull draws from it.
+func lenthNull(m int) null {
+	if n, ok := nulls.Load(m); ok {
+		return n.(null)
+	}
+	draw := rand.New(rand.NewPCG(uint64(m), 5))
+	all := make(null, 0, nullRatios+m)
+	sizes := make([]float64, m)
+	for len(all) < nullRatios {
+		for i := range sizes {
+			sizes[i] = math.Abs(draw.NormFloat64())
+		}
+		slices.Sort(sizes)
+		s := pse(sizes)
+		for _, x := range sizes {
+			all = append(all, x/s)
+		}
+	}
+	slices.Sort(all)
+	slices.Reverse(all)
+	nulls.Store(m, all)
+	return all
+}
+
+// p is the probability of a ratio as large.
+func (n null) p(ratio float64) float64 {
+	ratio = math.Abs(ratio)
+	above, _ := slices.BinarySearchFunc(n, ratio, func(x, r float64) int {
+		if x >= r {
+			return -1
+		}
+		return 1
+	})
+	return float64(above+1) / float64(len(n)+1)
+}
+
+// ratio is the one that has a probability.
+func (n null) ratio(p float64) float64 { return n[min(len(n)-1, int(p*float64(len(n))))] }
