@@ -66,10 +66,14 @@ func Effects(f *doe.Fit, response string, alpha float64) *doc.Doc {
 
 // aliased is an effect's name, with those that have the same runs at each level.
 func aliased(e *doe.Effect) string {
-	if len(e.Aliases) == 0 {
+	switch n := len(e.Aliases); n {
+	case 0:
 		return e.Name
+	case 1:
+		return e.Name + " = " + e.Aliases[0]
+	default:
+		return fmt.Sprintf("%s and %d aliases", e.Name, n)
 	}
-	return e.Name + " = " + strings.Join(e.Aliases, " = ")
 }
 
 func digits(x float64) string { return fmt.Sprintf("%.4g", x) }

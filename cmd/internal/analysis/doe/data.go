@@ -48,7 +48,7 @@ func ReadCSV(from io.Reader) (*Data, error) {
 	r.FieldsPerRecord = -1
 	r.TrimLeadingSpace = true
 	head, err := r.Read()
-	if err == io.EOF {
+	if errors.Is(err, io.EOF) {
 		return nil, errors.New("found nothing, expected a table with a line of names")
 	} else if err != nil {
 		return nil, err
@@ -71,7 +71,7 @@ func ReadCSV(from io.Reader) (*Data, error) {
 	}
 	for {
 		row, err := r.Read()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			break
 		} else if err != nil {
 			return nil, err

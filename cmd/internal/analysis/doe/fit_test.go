@@ -192,6 +192,7 @@ func TestNull(t *testing.T) {
 				}
 			}
 		}
+		t.Logf("%s: %d of %d plans have a significant effect", c.name, found, plans)
 		if p := 1 - (distuv.Binomial{N: plans, P: 0.05}).CDF(float64(found-1)); p < 0.01 {
 			t.Errorf("%s: %d of %d plans have a significant effect, expected one in twenty (p = %.3g)", c.name, found, plans, p)
 		}
