@@ -22,7 +22,7 @@ func setupDoe(fs *flagSet) action {
 	o, seed := doe.Options{Resolution: 4, Blocks: 1, Replicates: 1}, 1
 	fs.number(&o.Runs, "runs", "combinations of levels (default: as few as do)")
 	fs.number(&o.Resolution, "resolution", "3: main effects are aliased with interactions of two factors; 4: these with each other; 5: with none of these")
-	oneOf(fs, &o.Kind, doe.Kinds, "design", "`full`: all combinations; fraction: a power of two of them; pb: Plackett-Burman (default: the smaller of the two)")
+	oneOf(fs, &o.Kind, doe.Kinds, "design", "`kind` of plan: full, all combinations; fraction, a power of two of them; pb, Plackett and Burman's (default: the smaller of these two)")
 	fs.boolean(&o.Foldover, "foldover", "a plan of resolution 3, and each of its runs with all levels turned round")
 	fs.number(&o.Center, "center", "runs with all factors halfway, which tell whether effects are linear")
 	fs.number(&o.Blocks, "blocks", "blocks of runs that are made under the same conditions")
@@ -30,7 +30,7 @@ func setupDoe(fs *flagSet) action {
 	fs.number(&seed, "seed", "of the order of the runs within a block")
 	fs.group("Fit")
 	by, alpha := doe.Method{}, 0.05
-	fs.function("se", "where the standard error is from: `replicates`; pool:N, interactions of N factors and more; lenth, most effects (default: replicates if there are any, else lenth)", func(s string) (err error) {
+	fs.function("se", "`where` the standard error is from: replicates; pool:N, interactions of N factors and more; lenth, most effects (default: replicates if there are any, else lenth)", func(s string) (err error) {
 		by, err = methodOf(s)
 		return err
 	})

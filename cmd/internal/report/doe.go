@@ -26,12 +26,13 @@ func Effects(f *doe.Fit, response string, alpha float64) *doc.Doc {
 		}
 	}
 	s.Say("The mean of %s is %s. Of %d effects that were tested %d are significant. If all were noise, %s of 100 experiments would have one that is.", response, digits(f.Mean), tested, found, digits(100*alpha))
-	s.Say("%s", map[string]string{
-		doe.Replicates: fmt.Sprintf("An effect has a standard error of %s, from runs with the same levels (%s degrees of freedom).", digits(f.SE), digits(f.DF)),
-		doe.Lenth:      fmt.Sprintf("An effect has a standard error of %s, if most of them are noise (Lenth: margin of error %s, for all effects together %s).", digits(f.PSE), digits(f.ME), digits(f.SME)),
-	}[f.SEMethod])
-	if strings.HasPrefix(f.SEMethod, doe.Pool) {
-		s.Say("An effect has a standard error of %s, if interactions of %s factors and more are noise (%s of them).", digits(f.SE), strings.TrimPrefix(f.SEMethod, doe.Pool+":"), digits(f.DF))
+	switch order, pooled := strings.CutPrefix(f.SEMethod, doe.Pool+":"); {
+	case pooled:
+		s.Say("An effect has a standard error of %s, if interactions of %s factors and more are noise (%s of them).", digits(f.SE), order, digits(f.DF))
+	case f.SEMethod == doe.Lenth:
+		s.Say("An effect has a standard error of %s, if most of them are noise (Lenth: margin of error %s, for all effects together %s).", digits(f.PSE), digits(f.ME), digits(f.SME))
+	default:
+		s.Say("An effect has a standard error of %s, from runs with the same levels (%s degrees of freedom).", digits(f.SE), digits(f.DF))
 	}
 	t := doc.NewTable("effect", "size", "from", "to", "t", "p", "corrected p", "")
 	left := 0

@@ -28,7 +28,7 @@ func (c *correction) doubts(r *Result, losses *trace.Losses) {
 	}
 	if share > mostProbes {
 		remedy := ""
-		if c.from == "" {
+		if calls, all := c.spent(); c.from == "" && r.CountedShare <= mostCounted && calls >= leastCalls*all {
 			remedy = "; a run at the default budget tells more of them (-density)"
 		}
 		say("probes took %.0f %% of the busy time: prices that are off by a tenth make what is left wrong by %.0f %%%s", 100*share, 10*share/(1-share), remedy)
