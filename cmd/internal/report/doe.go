@@ -55,7 +55,7 @@ func Effects(f *doe.Fit, response string, alpha float64) *doc.Doc {
 		s.Say("%d more, which are smaller.", left)
 	}
 	if c := f.Curvature; c != nil {
-		s.Say("With all factors halfway %s is %s above the mean of the others, %s to %s: %s.", response, signed(c.Effect), signed(c.Low), signed(c.High),
+		s.Say("With all factors halfway %s differs from the mean of the others by %s, between %s and %s: %s.", response, signed(c.Effect), signed(c.Low), signed(c.High),
 			map[bool]string{true: "it does not rise evenly from the low level to the high one", false: "that is no more than noise"}[c.Significant])
 	}
 	s.Note("An effect is by how much %s rises from the low level of a factor to the high one. From and to: between these it is in %s of 100 experiments. The corrected p counts how many effects were tested (Holm).", response, digits(100*(1-alpha)))

@@ -98,6 +98,25 @@ type cells struct {
 	center []float64 // responses of runs halfway, likewise
 }
 
+// inverse is the sum of one part in n of each cell's number of runs: an effect's variance is that of a run, times four and this, by the square of the number of cells.
+func (c *cells) inverse() (sum float64) {
+	for _, n := range c.n {
+		sum += 1 / float64(n)
+	}
+	return sum
+}
+
+// each is an effect's standard error, for a run's standard deviation of 1.
+func (c *cells) each() float64 { return 2 / float64(len(c.n)) * math.Sqrt(c.inverse()) }
+
+// halfway is the mean of the runs halfway.
+func (c *cells) halfway() (mean float64) {
+	for _, y := range c.center {
+		mean += y / float64(len(c.center))
+	}
+	return mean
+}
+
 // cells adds runs up.
 func (d *Data) cells() (*cells, error) {
 	c := &cells{}
@@ -191,18 +210,15 @@ func (c *cells) groups() int {
 		}
 		return parent[i]
 	}
-	used := make([]bool, c.many)
 	for _, blocks := range c.blocks {
 		for _, b := range blocks {
-			used[b], parent[root(b)] = true, root(blocks[0])
+			parent[root(b)] = root(blocks[0])
 		}
 	}
 	n := 0
 	for i := range parent {
-		if used[i] && root(i) == i {
+		if root(i) == i {
 			n++
-		} else if !used[i] {
-			n++ // it has runs halfway alone
 		}
 	}
 	return n
@@ -365,19 +381,10 @@ func (e *estimator) blocked(signs column) bool {
 
 // error chooses the standard error.
 func (f *Fit) error(c *cells, by Method) error {
-	inverse := 0.
-	for _, n := range c.n {
-		inverse += 1 / float64(n)
-	}
-	each := 2 / float64(len(c.n)) * math.Sqrt(inverse) // of an effect, for a run's standard deviation of 1
 	squares, df := c.spread, c.df
 	if len(c.center) > 1 { // they are replicates too
-		mean := 0.
 		for _, y := range c.center {
-			mean += y / float64(len(c.center))
-		}
-		for _, y := range c.center {
-			squares += (y - mean) * (y - mean)
+			squares += (y - c.halfway()) * (y - c.halfway())
 		}
 		df += len(c.center) - 1
 	}
@@ -391,7 +398,7 @@ func (f *Fit) error(c *cells, by Method) error {
 		if df <= 0 {
 			return errors.New("found no replicates for the standard error, expected some runs twice; without these pool interactions, or use Lenth's")
 		}
-		f.SE, f.DF, f.SEMethod = each*math.Sqrt(squares/float64(df)), float64(df), Replicates
+		f.SE, f.DF, f.SEMethod = c.each()*math.Sqrt(squares/float64(df)), float64(df), Replicates
 	case Pool:
 		squares, n := 0., 0
 		for i := range f.Effects {
@@ -431,24 +438,18 @@ func (f *Fit) test(c *cells, alpha float64) {
 		x.Quantile = distuv.UnitNormal.Quantile(0.5 + 0.5*(float64(m-i)-0.5)/float64(m))
 	}
 	holm(f.Effects, alpha)
-	if n := len(c.center); n > 0 && c.df+n-1 > 0 && f.SEMethod == Replicates {
-		mean := 0.
-		for _, y := range c.center {
-			mean += y / float64(n)
-		}
-		inverse := 0.
-		for _, k := range c.n {
-			inverse += 1 / float64(k)
-		}
-		each := f.SE / (2 / float64(len(c.n)) * math.Sqrt(inverse)) // a run's standard deviation
-		x := &Effect{Name: "curvature", Effect: mean - f.Mean, SE: each * math.Sqrt(1/float64(n)+inverse/float64(len(c.n)*len(c.n)))}
+	switch n := len(c.center); {
+	case n == 0:
+	case f.SEMethod == Replicates:
+		deviation := f.SE / c.each() // of a run
+		x := &Effect{Name: "curvature", Effect: c.halfway() - f.Mean, SE: deviation * math.Sqrt(1/float64(n)+c.inverse()/float64(len(c.n)*len(c.n)))}
 		x.T = ratio(x.Effect, x.SE)
 		x.P = p(x.T)
 		x.PHolm, x.Significant = x.P, x.P <= alpha
 		half := t.Quantile(1-alpha/2) * x.SE
 		x.Low, x.High = x.Effect-half, x.Effect+half
 		f.Curvature = x
-	} else if n > 0 {
+	default:
 		f.Notes = append(f.Notes, "runs halfway tell of curvature only with replicates' standard error: two of them or more")
 	}
 }

@@ -1,6 +1,7 @@
 package doe
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -59,10 +60,7 @@ type Run struct {
 
 // New returns a plan for some factors.
 func New(factors []string, o Options) (*Plan, error) {
-	o.Resolution, o.Blocks, o.Replicates = max(o.Resolution, 0), max(o.Blocks, 1), max(o.Replicates, 1)
-	if o.Resolution == 0 {
-		o.Resolution = 4
-	}
+	o.Resolution, o.Blocks, o.Replicates = cmp.Or(o.Resolution, 4), cmp.Or(o.Blocks, 1), cmp.Or(o.Replicates, 1)
 	if err := check(factors, o); err != nil {
 		return nil, err
 	}
@@ -104,8 +102,10 @@ func check(factors []string, o Options) error {
 		return fmt.Errorf("found %d factors, expected %d or fewer", len(factors), mostFactors)
 	case o.Resolution < 3 || o.Resolution > 5:
 		return fmt.Errorf("found resolution %d, expected 3, 4 or 5", o.Resolution)
-	case o.Runs < 0 || o.Center < 0:
-		return errors.New("found a number of runs below 0")
+	case o.Runs < 0 || o.Center < 0 || o.Blocks < 0 || o.Replicates < 0:
+		return errors.New("found a number below 0")
+	case o.Center > mostPlan || o.Replicates > mostPlan:
+		return fmt.Errorf("found %d replicates and %d runs halfway, expected %d runs or fewer", o.Replicates, o.Center, mostPlan)
 	}
 	for i, f := range factors {
 		switch {

@@ -37,13 +37,13 @@ func (c *correction) density(source trace.Source) error {
 		return fmt.Errorf("the density file is of a run on %d processors, expected %d as in the trace", d.p.Procs, c.p.Procs)
 	}
 	calls, all := c.spent()
-	_, others := d.spent()
-	if d.byPrice(); all > others {
-		c.byPrice()
-	}
 	if calls < leastCalls*all {
 		return fmt.Errorf("the density file does not tell the price of operations and scheduling, which are %.0f %% of what events cost in the trace: two runs also differ by who waits for whom",
 			100*(1-calls/all))
+	}
+	d.byPrice()
+	if _, others := d.spent(); all > others {
+		c.byPrice()
 	}
 	factor, spread := c.factor, c.spread
 	apart := func(factor float64) float64 {
