@@ -14,6 +14,7 @@ var kinds = map[string]func(number func(i, otherwise int) int) int{
 	"control":    control,
 	"small":      small,
 	"tree":       tree,
+	"phases":     phases,
 	"pipeline":   pipeline,
 	"pingpong":   pingpong,
 	"lock":       lock,
@@ -84,6 +85,36 @@ func control(number func(int, int) int) (s int) {
 
 // small does nothing but call a small procedure.
 func small(number func(int, int) int) int { return manyEvents(number(0, 30_000_000)) }
+
+//go:noinline
+func pieces(n, units int) (s int) {
+	for range n {
+		s += piece(units)
+	}
+	return s
+}
+
+//go:noinline
+func piece(units int) int {
+	s := units
+	for i := range units {
+		s = s*31 + i
+	}
+	return s
+}
+
+// phases calls a small procedure often while nobody else works, and seldom while somebody else works longer: what these calls cost matters only before.
+func phases(number func(int, int) int) int {
+	begin, sum := make(chan int), make(chan int)
+	go func() {
+		s := pieces(number(0, 100_000_000), 3)
+		begin <- 1
+		sum <- s + pieces(1000, 400_000)
+	}()
+	<-begin
+	s := large(900_000_000)
+	return s + <-sum
+}
 
 type node struct {
 	l, r *node

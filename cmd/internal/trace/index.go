@@ -45,6 +45,7 @@ type indexer struct {
 	bursts   sddf.Blob // likewise
 	summed   []summed
 	levels   rawLevels
+	sums     []rawSums
 	window   []spec.Attr // arguments of the last "window" command, nil if there is none
 
 	stacks []rawStack
@@ -317,6 +318,10 @@ func (ix *indexer) data(r *row) bool {
 		ix.end(r)
 	case spec.TagLevel, spec.TagTimes, spec.TagHistogram:
 		ix.level(r)
+	case spec.TagSums:
+		if s := (rawSums{r.u("from"), r.u("to"), get[sddf.Blob](r, "sums")}); !r.bad {
+			ix.sums = append(ix.sums, s)
+		}
 	case spec.TagReduced:
 		if b := get[sddf.Blob](r, "reduced"); !r.bad {
 			ix.reduced = b
@@ -594,6 +599,7 @@ func (ix *indexer) finish() {
 	ix.times()
 	ix.machine()
 	ix.levels.finish(t)
+	ix.periods()
 	ix.estimateSummed()
 }
 

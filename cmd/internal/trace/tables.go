@@ -34,6 +34,7 @@ type Tables struct {
 	Sources   map[string]OSSource
 	Limits    []Limit
 	Levels    []LevelChange // in time order
+	Periods   Periods
 	End       End
 	// Extensions are those that reduced the trace, in the order of the file.
 	Extensions []Extension

@@ -91,7 +91,7 @@ func (t *Trace) view(start *checkpoint, until uint64) *Trace {
 		w.Points[i].Hits, w.Points[i].Traced, w.Points[i].Reduced, w.Points[i].Times = 0, 0, 0, nil
 		w.Points[i].Plain, w.Points[i].Bursts = 0, nil
 	}
-	w.Levels, w.Extensions, w.called = nil, nil, nil
+	w.Levels, w.Extensions, w.called, w.Periods = nil, nil, nil, Periods{}
 	for _, c := range t.Levels {
 		if c.Time -= t.clock.ns(start.ticks); c.Time > 0 && c.Time <= w.wall {
 			w.Levels = append(w.Levels, c)

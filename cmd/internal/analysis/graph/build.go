@@ -220,8 +220,9 @@ func (b *builder) Segment(g *replay.G, from, to trace.Time) {
 		paid = b.pays(g, int64(to-from), i)
 	}
 	if b.watch != nil {
-		b.watch.Worked(m.n, at, int64(to-from), paid)
+		b.watch.Worked(m.n, at, from, to, paid)
 	}
+	b.inPeriods(at, from, to)
 	for int(at) >= len(b.p.npt) {
 		b.p.npt, b.p.work = append(b.p.npt, 0), append(b.p.work, 0)
 	}

@@ -38,6 +38,9 @@ type Program struct {
 	paid []int64   // of that, for events, by [Options.Price]
 	pays [][]int64 // the same of each part, as far as a list goes: lists are those of parts
 
+	// Periods is by context what of its work lies in each of [trace.Tables.Periods], in ns; nothing if there are none.
+	Periods [][]float64
+
 	Settled    bool  // whether operations tell who waits for whom has been tried
 	Operations int   // on objects
 	Clamped    int64 // pieces of work that were shorter than what their events cost, by [Options.Price]

@@ -9,8 +9,8 @@ import (
 type Watcher interface {
 	// Reads is called first, with the program as far as it is read.
 	Reads(p *Program)
-	// Worked is called for work of the n-th goroutine behind its last step, of which some was for events.
-	Worked(n int, at replay.ContextID, ns, paid int64)
+	// Worked is called for work of the n-th goroutine behind its last step, of which some ns were for events.
+	Worked(n int, at replay.ContextID, from, to trace.Time, paid int64)
 	// Event is called behind each event, with its goroutine, and that which made or woke this one.
 	Event(e *trace.Event, g, by Place)
 }

@@ -34,7 +34,11 @@ func (c *correction) doubts(r *Result, losses *trace.Losses) {
 		say("probes took %.0f %% of the busy time: prices that are off by a tenth make what is left wrong by %.0f %%%s", 100*share, 10*share/(1-share), remedy)
 	}
 	if share > worthwhile && r.CountedShare > mostCounted {
-		say("%.0f %% of what was taken out is for hits that were only counted, which have no times: it is taken evenly out of their procedures", 100*r.CountedShare)
+		when := "evenly out of their procedures"
+		if c.periods != nil {
+			when = "out of their procedures by how many there were in each period"
+		}
+		say("%.0f %% of what was taken out is for hits that were only counted, which have no times: it is taken %s", 100*r.CountedShare, when)
 	}
 	if list := losses.List(); len(list) > 0 {
 		say("the trace has losses, which cost time too: %v", list[0])

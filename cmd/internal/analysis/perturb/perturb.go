@@ -124,6 +124,7 @@ func read(source trace.Source, o Options) (*correction, *trace.Losses, error) {
 	c.countedText()
 	c.mend()
 	c.fit()
+	c.inPeriods()
 	if c.known() {
 		c.explain()
 	}
@@ -150,11 +151,14 @@ type correction struct {
 	counted  uint64                    // such hits
 	tests    uint64                    // entries that test what is on
 	tested   map[trace.PointID]float64 // ns for tests at entries, by procedure, among these
+	self     map[trace.PointID]float64 // of each procedure, ns of work
 	rates    []float64                 // of a context's work, the share for these
 	larger   []float64                 // the share for text that is larger
 	inText   float64                   // ns for that
 	probes   []float64                 // of a context's work, the share in probes by samples; below 0: these do not tell
-
+	hits     []float64                 // of that, the share for hits without an event
+	each     []float64                 // what its events cost, in their prices
+	periods  *periods                  // nil: the trace does not tell when hits without an event were
 }
 
 // pays is the price of an event.
@@ -200,9 +204,9 @@ func (c *correction) countedText() {
 func (c *correction) fit() {
 	p, self := c.p, map[trace.PointID]float64{}
 	n := p.R.Contexts.Len()
-	c.rates, c.larger, c.probes = make([]float64, n), make([]float64, n), make([]float64, n)
+	c.self, c.rates, c.larger, c.probes, c.hits, c.each = self, make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
 	for id := range replay.ContextID(n) {
-		_, work := p.Paid(id)
+		paid, work := p.Paid(id)
 		c.probes[id] = -1
 		for _, s := range p.Shares(id) {
 			if s.N > 0 {
@@ -215,13 +219,17 @@ func (c *correction) fit() {
 			}
 			self[s.Proc] += s.Share * float64(work)
 		}
+		if probes := c.probes[id]; probes > 0 && work > 0 {
+			events := float64(paid) / float64(work)
+			c.each[id] = min(c.factor, probes/max(events, 1e-9))
+			c.hits[id] = max(0, probes-c.each[id]*events)
+		}
 	}
-	const most = 0.9
 	for id := range replay.ContextID(n) {
 		_, work := p.Paid(id)
 		for _, s := range p.Shares(id) {
 			if ns := c.text[s.Proc]; ns > 0 && self[s.Proc] > 0 {
-				c.rates[id] += s.Share * min(most, ns/self[s.Proc])
+				c.rates[id] += s.Share * min(mostInText, ns/self[s.Proc])
 				c.larger[id] += s.Share * min(price.UsualText, price.TextOfTests*c.tested[s.Proc]/self[s.Proc])
 			}
 		}
@@ -229,14 +237,24 @@ func (c *correction) fit() {
 	}
 }
 
+// mostInText is the share of a procedure's work that what its text counts takes at most.
+const mostInText = 0.9
+
 // times is how many times of what is known the tool cost.
 type times struct{ probes, counters, text float64 }
 
 var known = times{1, 1, 1}
 
-// without is what is left of a context's work, of which some was for events, without the tool; in ns.
-func (c *correction) without(id replay.ContextID, work, paid int64, cost times) float64 {
-	return max(0, c.left(id, float64(work), float64(paid), cost))
+// left is what is left of some work in a context, of which some was for events, without the tool, in ns: below 0 if that took longer. It had so many hits
+// without an event as are usual there, or dense times as many.
+func (c *correction) left(id replay.ContextID, ns, paid int64, dense float64, cost times) float64 {
+	took, share := float64(paid)*c.factor, 0.
+	if int(id) < len(c.rates) {
+		if share = (c.rates[id]*cost.counters + c.larger[id]*cost.text) * dense; c.probes[id] >= 0 {
+			took = float64(paid)*c.each[id] + float64(ns)*c.hits[id]*dense
+		}
+	}
+	return float64(ns)*(1-min(mostInText, share)) - took*cost.probes
 }
 
 // known reports whether there is anything to correct.
@@ -296,7 +314,7 @@ func (c *correction) stretch() float64 {
 func (c *correction) simulate(cost times, handOver func(graph.StepID) float64, log *predict.Log) *predict.Run {
 	length := func(id graph.StepID) (ns float64) {
 		for i, part := range c.p.PartsOf(id) {
-			ns += c.without(part.Context, part.Ns, c.p.PaidOf(id, i), cost)
+			ns += max(0, c.left(part.Context, part.Ns, c.p.PaidOf(id, i), c.periods.inStep(c.p, id, part.Context), cost))
 		}
 		return ns
 	}

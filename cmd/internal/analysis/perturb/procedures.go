@@ -34,9 +34,11 @@ func (c *correction) procedures(r *Result) {
 			}
 			own := int64(share * float64(work))
 			x.Busy += own
-			x.Corrected += int64(c.without(id, own, paid, known))
-			x.Lo += int64(c.without(id, own, paid, hi))
-			x.Hi += int64(c.without(id, own, paid, lo))
+			events := int64(share * float64(paid))
+			without := func(cost times) int64 { return int64(max(0, c.left(id, own, events, 1, cost))) }
+			x.Corrected += without(known)
+			x.Lo += without(hi)
+			x.Hi += without(lo)
 		}
 	}
 	for _, x := range by {

@@ -98,8 +98,8 @@ func (c *correction) again(e *trace.Event) float64 {
 func (x *writing) Reads(p *graph.Program) { x.p = p }
 
 // Worked adds what is left of a goroutine's work.
-func (x *writing) Worked(n int, at replay.ContextID, ns, paid int64) {
-	x.g(n).work += x.c.left(at, float64(ns), float64(paid), x.c.assumed.cost)
+func (x *writing) Worked(n int, at replay.ContextID, from, to trace.Time, paid int64) {
+	x.g(n).work += x.c.left(at, int64(to-from), paid, x.c.periods.dense(at, from, to), x.c.assumed.cost)
 }
 
 func (x *writing) g(n int) *written {
@@ -458,16 +458,4 @@ func (a *anchors) add(t trace.Time, at uint64) {
 // of is that time, in ticks.
 func (a *anchors) of(t trace.Time) uint64 {
 	return max(zero, a.list[min(a.bucket(t), a.last)])
-}
-
-// left is what is left of some work in a context, of which some was for events, without the tool, in ns: below 0 if that took longer.
-func (c *correction) left(id replay.ContextID, ns, paid float64, cost times) float64 {
-	took, rate := paid*c.factor, 0.
-	if int(id) < len(c.rates) {
-		rate = c.rates[id]*cost.counters + c.larger[id]*cost.text
-		if c.probes[id] >= 0 {
-			took = ns * c.probes[id]
-		}
-	}
-	return ns - took*cost.probes - ns*rate
 }

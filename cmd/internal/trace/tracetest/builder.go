@@ -340,6 +340,18 @@ func (b *Builder) Given(thread uint32, run, wait, collector int64) {
 	b.Used(run, collector)
 }
 
+// Told writes, of a period that began at from and ends now, how often points were reached without an event: pairs of a point and a number.
+func (b *Builder) Told(from int64, hits ...uint64) {
+	var sums []byte
+	for i := 0; i < len(hits); i += 2 {
+		const counted = 1
+		for _, w := range [...]uint64{hits[i] | counted<<32, hits[i+1], 0, 0} {
+			sums = binary.LittleEndian.AppendUint64(sums, w)
+		}
+	}
+	b.must(b.w.Data(spec.TagSums, uint64(tickZero+ticksPerNs*from), b.ticks(), sums))
+}
+
 // Faults makes later accounts of the process say how often it waited for pages.
 func (b *Builder) Faults(n uint64) { b.faults = n }
 
