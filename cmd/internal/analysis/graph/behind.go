@@ -1,6 +1,10 @@
 package graph
 
-import "qinst.dev/cmd/internal/trace"
+import (
+	"math"
+
+	"qinst.dev/cmd/internal/trace"
+)
 
 // Go's scheduler puts who is woken into the queue of the processor on which it was woken. An idle processor would have to wake up to take it from there, which
 // takes longer than most that is done before it in that queue. So a goroutine may wait for others although a processor is idle, and it waits shorter if they work
@@ -33,6 +37,22 @@ func (b *builder) leaves(m *mine, now trace.Time) {
 	x := &h.list[h.n%mostBehind]
 	x.n, x.began, x.left = m.n, m.began, now
 	h.n++
+}
+
+// slept is how long the processor that a goroutine gets now had been idle when that could run, as [Step.Slept] is.
+func (b *builder) slept(m *mine) uint16 {
+	idle := m.seen
+	if m.proc < 0 {
+		return 0
+	}
+	if int(m.proc) < len(b.had) && b.had[m.proc].n > 0 {
+		h := &b.had[m.proc]
+		idle -= h.list[(h.n-1)%mostBehind].left
+	}
+	if idle < 0 {
+		return 0
+	}
+	return uint16(min(idle/1000+1, math.MaxUint16))
 }
 
 // behind finds who had the processor, when a goroutine became ready, that it gets now, if that was never idle since but another one was. What it waited

@@ -291,7 +291,7 @@ func (b *builder) Turn(g *replay.G, now trace.Time, to trace.State, keeps bool) 
 		case trace.Runnable:
 			s := Step{Kind: Ready, Arg: uint32(WakeUp)}
 			if idle := b.idleUntil(now) - m.idle; b.virtual == 0 {
-				s.Wait = idle
+				s.Wait, s.Slept = idle, b.slept(m)
 				b.behind(m, now, &s)
 			}
 			b.step(g, now, s)

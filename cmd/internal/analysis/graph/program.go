@@ -99,9 +99,11 @@ type Step struct {
 	Wait  int64
 	Arg   uint32 // Start: the goroutine; Give, Take: the token; Delay: a [Cause]
 	Obj   ObjectID
-	Next  StepID        // of the same goroutine
-	parts uint32        // first one, in Program.parts
-	n     uint32        // how many
+	Next  StepID // of the same goroutine
+	parts uint32 // first one, in Program.parts
+	n     uint16 // how many
+	// Slept is of a Ready how long the processor that the goroutine got had been idle when it could run, in us and one more. 0: it was in use.
+	Slept uint16
 	Point trace.PointID // of the operation, or the innermost procedure of a wait; of a Ready see [Step.After]
 	Until uint32        // a token: in the computed run the goroutine goes behind [Goroutine.Told] as soon as somebody has given it; 0: none
 	Kind  Kind
@@ -224,7 +226,7 @@ func (p *Program) PartsOf(id StepID) []Part {
 		return nil
 	}
 	at := s.parts & (1<<partsShift - 1)
-	return p.parts[s.parts>>partsShift][at : at+s.n]
+	return p.parts[s.parts>>partsShift][at : at+uint32(s.n)]
 }
 
 // NamedBy returns the first operation of the same name: several ones on an object, and several objects, have one.
@@ -254,7 +256,7 @@ const partsShift = 12
 
 // keep puts parts among the others.
 func (p *Program) keep(s *Step, parts []Part, pays []int64) {
-	if s.n = uint32(min(len(parts), 1<<partsShift)); s.n == 0 {
+	if s.n = uint16(min(len(parts), 1<<partsShift)); s.n == 0 {
 		return
 	}
 	last := len(p.parts) - 1

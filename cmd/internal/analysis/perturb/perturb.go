@@ -291,7 +291,7 @@ func (c *correction) nearest() (run *predict.Run) {
 func (c *correction) apart(t float64) float64 { return max(c.measured-t, 2*(t-c.measured)) }
 
 // corrected is how long the run would have taken, in ns, if the tool cost so many times what is known.
-func (c *correction) corrected(cost times, handOver func(graph.StepID) float64) float64 {
+func (c *correction) corrected(cost times, handOver func(graph.StepID, float64) float64) float64 {
 	return c.simulate(cost, handOver, nil).T * c.stretch()
 }
 
@@ -311,7 +311,7 @@ func (c *correction) stretch() float64 {
 	return 1 + unexplained
 }
 
-func (c *correction) simulate(cost times, handOver func(graph.StepID) float64, log *predict.Log) *predict.Run {
+func (c *correction) simulate(cost times, handOver func(graph.StepID, float64) float64, log *predict.Log) *predict.Run {
 	length := func(id graph.StepID) (ns float64) {
 		for i, part := range c.p.PartsOf(id) {
 			ns += max(0, c.left(part.Context, part.Ns, c.p.PaidOf(id, i), c.periods.inStep(c.p, id, part.Context), cost))
@@ -326,7 +326,7 @@ func (c *correction) times(r *Result) {
 	ns := func(t float64) int64 { return int64(math.Round(t)) }
 	lo, hi := c.between()
 	r.Policy, r.Replay = string(c.policy), ns(c.was)
-	models := map[Model]assumption{Optimistic: {hi, func(graph.StepID) float64 { return 0 }}, Fit: {cost: known}, Pessimistic: {cost: lo}}
+	models := map[Model]assumption{Optimistic: {hi, func(graph.StepID, float64) float64 { return 0 }}, Fit: {known, c.fitted()}, Pessimistic: {cost: lo}}
 	t := func(m Model) int64 { return ns(c.corrected(models[m].cost, models[m].handOver)) }
 	c.assumed = models[cmp.Or(c.o.Model, Fit)]
 	fit := t(Fit)
@@ -337,7 +337,7 @@ func (c *correction) times(r *Result) {
 // assumption is how many times of what is known the tool cost, and how long hand-overs take; nil: as they did.
 type assumption struct {
 	cost     times
-	handOver func(graph.StepID) float64
+	handOver func(graph.StepID, float64) float64
 }
 
 // exit is the order in which goroutines leave barriers.

@@ -39,7 +39,7 @@ func (s *sim) follow(g int32) {
 	if len(list) > 1 {
 		s.lines[next] = append(s.lines[next], list[1:]...)
 	}
-	if ns := s.handOver(list[0].step); ns > 0 {
+	if ns := s.handOver(list[0].step, 0); ns > 0 {
 		s.gs[next].waits = false
 		s.delay(next, ns)
 	} else {
@@ -47,10 +47,18 @@ func (s *sim) follow(g int32) {
 	}
 }
 
+// idleFor is how long the processor that a goroutine has just got was idle, in ns; below 0: nobody knows.
+func (s *sim) idleFor(g int32) float64 {
+	if s.o.Policy != List {
+		return -1
+	}
+	return s.gs[g].got - s.gs[g].idle
+}
+
 // handOver is how long it takes until a goroutine runs at the end of a Ready, in ns, while a processor is idle.
-func (s *sim) handOver(id graph.StepID) float64 {
+func (s *sim) handOver(id graph.StepID, idle float64) float64 {
 	if s.o.HandOver != nil {
-		return s.o.HandOver(id)
+		return s.o.HandOver(id, idle)
 	}
 	return float64(s.p.Step(id).Wait)
 }

@@ -25,9 +25,9 @@ type Options struct {
 	Length func(graph.StepID) float64
 	// Delayed gives what a delay for a timer, the network or the system is multiplied by; nil: by 1.
 	Delayed func(graph.StepID) float64
-	// HandOver gives how long it takes from when a goroutine could run to when it does, if a processor is idle, and from when something is written to another
-	// goroutine of the process until that has come, in ns; nil: what was recorded.
-	HandOver func(graph.StepID) float64
+	// HandOver gives how long it takes from when a goroutine could run to when it does, if a processor is idle, and has been for so many ns, below 0: not known; and from
+	// when something is written to another goroutine of the process until that has come, in ns. nil: what was recorded.
+	HandOver func(id graph.StepID, idle float64) float64
 	// Split are locks of which there are Parts each: who takes one gets the next of these, in turn.
 	Split map[graph.ObjectID]bool
 	Parts int
@@ -89,10 +89,10 @@ type sim struct {
 	o       Options
 	procs   float64
 	gs      []simG
-	work    queue // by virtual time
-	delays  queue // by time
-	n       int   // goroutines that run
-	free    int   // processors, under list scheduling
+	work    queue     // by virtual time
+	delays  queue     // by time
+	n       int       // goroutines that run
+	idle    []float64 // processors, under list scheduling: since when they are; that which is last is taken first
 	ready   []int32
 	v, t    instant
 	objects []object
@@ -126,6 +126,9 @@ type simG struct {
 
 	proc int32 // that it runs on, under policy Go or with a log
 
+	// Under list scheduling: when it got its processor, and since when that was idle.
+	got, idle float64
+
 	// Under policy Go:
 	rest   float64 // of its step's work, once it has begun
 	yields bool    // it lets another one have its processor before it works on
@@ -141,7 +144,7 @@ func Simulate(p *graph.Program, o Options) *Run {
 	if o.Procs == 0 {
 		s.procs = float64(max(len(p.Gs), 1))
 	}
-	s.free = int(s.procs)
+	s.idle = make([]float64, int(s.procs))
 	for i := range p.Objects {
 		ob := &s.objects[i]
 		if o.Order {
@@ -308,10 +311,11 @@ func (s *sim) goOn(g int32) {
 
 // dispatch gives free processors to those that are ready.
 func (s *sim) dispatch() {
-	for s.free > 0 && len(s.ready) > 0 {
+	for last := len(s.idle) - 1; last >= 0 && len(s.ready) > 0; last = len(s.idle) - 1 {
 		g := s.ready[0]
 		s.ready = s.ready[1:]
-		s.free--
+		s.gs[g].got, s.gs[g].idle = s.t.at, s.idle[last]
+		s.idle = s.idle[:last]
 		s.goOn(g)
 	}
 }
@@ -322,7 +326,11 @@ func (s *sim) leave(g int32) {
 	s.rec.left(g, false)
 	switch s.o.Policy {
 	case List:
-		s.free++
+		since := s.t.at
+		if s.gs[g].got == since { // it did nothing there
+			since = s.gs[g].idle
+		}
+		s.idle = append(s.idle, since)
 		s.follow(g)
 		s.dispatch()
 	case Go:
@@ -435,7 +443,7 @@ func (s *sim) take(g int32, step *graph.Step) bool {
 		}
 		ns := s.o.watch.delay(s.gs[g].step, step, s.t.at)
 		if step.Kind == graph.Ready {
-			ns = s.handOver(s.gs[g].step)
+			ns = s.handOver(s.gs[g].step, s.idleFor(g))
 		}
 		if s.o.Delayed != nil && outside(step) {
 			ns *= s.o.Delayed(s.gs[g].step)

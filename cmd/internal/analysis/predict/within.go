@@ -26,7 +26,7 @@ func (s *sim) give(token uint32) {
 // (Sarukkai and Malony 1993, section 4.1).
 func (s *sim) comes(id graph.StepID) float64 {
 	if s.o.HandOver != nil {
-		return s.o.HandOver(id)
+		return s.o.HandOver(id, -1)
 	}
 	return float64(s.p.Step(id).Wait)
 }

@@ -138,7 +138,7 @@ func TestP3(t *testing.T) {
 		p.FirstWrite, p.Tokens = 1, 2
 		o := predict.Options{Procs: 2, Policy: predict.List}
 		if c.none {
-			o.HandOver = func(graph.StepID) float64 { return 0 }
+			o.HandOver = func(graph.StepID, float64) float64 { return 0 }
 		}
 		if r := predict.Simulate(p.Program, o); r.T != c.want {
 			t.Errorf("%s: found %v, expected %v", c.name, r.T, c.want)
