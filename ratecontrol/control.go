@@ -16,6 +16,9 @@ type Limit struct {
 	Rate  float64 // hits/s that are traced; [Any]: however many
 	Burst float64 // hits that may come at once beyond the rate
 	Below Level   // level above the rate
+
+	Delays bool    // hits take longer, by
+	Delay  float64 // so many ns
 }
 
 // Any is the rate of a point without a limit, and the cost of one.

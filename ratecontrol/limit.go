@@ -3,11 +3,17 @@ package ratecontrol
 // ParseLimit reads a limit of points: a level ("off", "count", "time", "trace"), or a rate of
 // hits that are traced ("1e4/s"), optionally with the number that may come at once beyond it
 // ("1e4/s+500"; the default is a tenth of a second's), and the level above the rate
-// ("1e4/s:count"; the default is time). most is the highest level.
+// ("1e4/s:count"; the default is time), or a delay of each hit ("+5us"), which is only counted.
+// most is the highest level.
 func ParseLimit(s string) (l Limit, most Level, ok bool) {
 	l = Limit{Rate: Any, Below: Time}
 	if most, ok = levelNamed(s); ok {
 		return l, most, true
+	}
+	if s != "" && s[0] == '+' {
+		l.Delays = true
+		l.Delay, ok = parseDelay(s[1:])
+		return l, Count, ok
 	}
 	for i := 0; i < len(s); i++ {
 		if s[i] != ':' {
@@ -31,6 +37,26 @@ func ParseLimit(s string) (l Limit, most Level, ok bool) {
 	}
 	l.Burst, rest, ok = ParseNumber(rest[1:])
 	return l, Trace, ok && rest == ""
+}
+
+// mostDelay is a minute, in ns.
+const mostDelay = 60e9
+
+// parseDelay reads a delay such as 5us or 0ns.
+func parseDelay(s string) (ns float64, ok bool) {
+	v, unit, ok := ParseNumber(s)
+	switch unit {
+	case "ns":
+	case "us":
+		v *= 1e3
+	case "ms":
+		v *= 1e6
+	case "s":
+		v *= 1e9
+	default:
+		return 0, false
+	}
+	return v, ok && v <= mostDelay
 }
 
 func levelNamed(s string) (Level, bool) {

@@ -103,11 +103,11 @@ var Table = [...]Setting{
 // Levels are the levels of a point, each including the data of those before it.
 var Levels = [...]string{"off", "count", "time", "trace"}
 
-// Kinds are the kinds of points that rules can name; calls can only be switched off.
-var Kinds = [...]string{"proc", "loop", "sync", "record", "call", "go"}
+// Kinds are the kinds of points that rules can name; calls can only be switched off. hold are those that take a lock, and id is the point with that one.
+var Kinds = [...]string{"proc", "loop", "sync", "record", "call", "go", "hold", "id"}
 
 // LimitExpected is the form of a rule's limit, for messages. Package ratecontrol reads it.
-const LimitExpected = "a rate such as 1e4/s, 1e4/s+500 or 1e4/s:count, or a level: off, count, time or trace"
+const LimitExpected = "a rate such as 1e4/s, 1e4/s+500 or 1e4/s:count, or a level: off, count, time or trace, or a delay such as +5us"
 
 // rules are the settings about points, for the help; see [IsRule].
 var rules = [...]Setting{
@@ -115,6 +115,10 @@ var rules = [...]Setting{
 		Doc: "Hits a second of the points of that name that are traced; * stands for any characters, as in main.(*Cache).*. 1e4/s+500: how many may come at once; 1e4/s:count: what is recorded above the rate, else they are timed."},
 	{Name: "NAME", Example: "count",
 		Doc: "The most that is recorded of them. off: nothing, at nearly the cost of a build without probes. count: how often. time: how long too, summed up, without events. trace: all."},
+	{Name: "NAME", Example: "+5us",
+		Doc: "Each call of the procedure takes so much longer, from its entry on; it is only counted. Of a loop it is each iteration: all of them at its exit, if it neither calls nor waits. +0ns: as any other, but no longer. It is for experiments."},
+	{Name: "hold:NAME", Example: "+5us",
+		Doc: "Each hold of the lock of that name is so much longer. id:ID is the point with that id, as qinst points prints it."},
 	{Name: "kind:loop", Example: "1e3/s",
 		Doc: "The same for all points of a kind: proc, loop, sync or record; call and go can be switched off."},
 }

@@ -87,6 +87,14 @@ func commands() []command {
 				{"doe plan GOGC buffer workers > plan.csv", "eight runs for three factors"},
 				{"doe fit plan.csv", "effects, with the response of each run in a last column"},
 			}, setupDoe},
+		{"spt", "[flags] program [arguments]", "let parts of a program take longer, and tell which of them the run depends on",
+			"Spt runs a program that was built with probes many times. In each run some of its\n" +
+				"procedures, loops and locks take longer, by a plan. What the run's time does then\n" +
+				"tells what it depends on, with standard errors. Nothing is built.",
+			[][2]string{
+				{"spt ./prog arguments", "choose the parts by a first run"},
+				{"spt -factors main.parse,hold:main.mu -delay 5us ./prog arguments", "these two, and so long"},
+			}, setupSpt},
 		{"points", "[flags] [packages]", "list what is probed, and why the rest is not",
 			"Points prints one line for each point: kind, identity, place, name. A skip has\n" +
 				"its reason in place of the identity. Of a skipped procedure only the places are\n" +

@@ -47,9 +47,10 @@ const policy = `
 	analysis/predict, analysis/price < analysis/perturb;
 	stats < analysis/critpath;
 	gonum.org/v1/gonum/stat/distuv < analysis/doe;
+	analysis/doe, stats < analysis/spt;
 	analysis/profile, measure < analysis/advice;
 	measure < report/doc, analysis/graph;
-	analysis/advice, analysis/critpath, analysis/doe, analysis/perturb, report/doc, github.com/google/pprof/profile < report;
+	analysis/advice, analysis/critpath, analysis/doe, analysis/spt, analysis/perturb, report/doc, github.com/google/pprof/profile < report;
 
 	# what instruments
 	sddf/spec, live, golang.org/x/tools/go/ssa, golang.org/x/tools/go/types/typeutil < instrument/points;
@@ -60,6 +61,7 @@ const policy = `
 
 	# experiments: what runs programs reads no traces, and each experiment reads what it compares
 	lab, trace, stats, report/doc < lab/check;
+	lab, analysis/profile, analysis/spt, ratecontrol < lab/spt;
 
 	# what programs import
 	sddf < extensions;
@@ -67,7 +69,7 @@ const policy = `
 	qinst.dev, sddf, ratecontrol, settings < debug;
 
 	# the command
-	report, lab/check, instrument/toolexec, extensions, sddf/pablo, sddf/pack, report/doc, golang.org/x/tools/go/packages, golang.org/x/tools/txtar, golang.org/x/sys/unix < cmd/qinst;
+	report, lab/check, lab/spt, instrument/toolexec, extensions, sddf/pablo, sddf/pack, report/doc, golang.org/x/tools/go/packages, golang.org/x/tools/txtar, golang.org/x/sys/unix < cmd/qinst;
 
 	# suites and oracles
 	NONE < deps, docs, kept, soak;
@@ -84,6 +86,7 @@ const policy = `
 	kept, lab, trace, analysis/advice < machine;
 	kept, lab, analysis/critpath < paths;
 	kept, lab, analysis/perturb < residuals;
+	kept, lab, stats < delays;
 	progen < progen/write;
 `
 

@@ -62,6 +62,19 @@ func (r *Runner) Run(ctx context.Context, plan Plan, each func(Result) error) er
 	return nil
 }
 
+// Once runs one job, whose trace is gone behind each, and says so by a name.
+func (r *Runner) Once(ctx context.Context, name string, j Job, each func(Result) error) error {
+	scratch, err := os.MkdirTemp("", "qinst-lab-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(scratch)
+	p := newProgress(r.Stderr)
+	defer p.clear()
+	p.step("%s", name)
+	return r.turn(ctx, Case{Name: name, Job: j}, 0, filepath.Join(scratch, "run.sddf"), p, each)
+}
+
 // turn is one run of a case.
 func (r *Runner) turn(ctx context.Context, c Case, round int, trace string, p *progress, each func(Result) error) error {
 	if ctx.Err() != nil {

@@ -22,7 +22,7 @@ import (
 
 // programs are the commands, of which each binary is there plain and with probes.
 var programs = []string{
-	"perturb control", "perturb small", "perturb tree 600", "perturb phases", "perturb pipeline", "perturb pingpong", "perturb lock",
+	"perturb control", "perturb small", "perturb tree 600", "perturb pipeline", "perturb pingpong", "perturb lock",
 	"perturb wait", "perturb condition", "perturb closed", "perturb receiver",
 	"perturb barrier 2 1000 200000 500", "perturb barrier 4 1000 200000 500", "perturb barrier 8 500 200000 500", "perturb barrier 16 250 200000 500",
 	"perturb transposed 2 1000 4000", "perturb transposed 4 1000 4000", "perturb transposed 8 500 4000", "perturb transposed 4 2000 4000 1", "perturb transposed 8 2000 4000 1",

@@ -437,7 +437,7 @@ func (f *Fit) test(c *cells, alpha float64) {
 		x.P = p(x.T)
 		x.Quantile = distuv.UnitNormal.Quantile(0.5 + 0.5*(float64(m-i)-0.5)/float64(m))
 	}
-	holm(f.Effects, alpha)
+	Holm(f.Effects, alpha)
 	switch n := len(c.center); {
 	case n == 0:
 	case f.SEMethod == Replicates:
@@ -465,8 +465,8 @@ func ratio(effect, se float64) float64 {
 	return math.Copysign(math.MaxFloat64, effect)
 }
 
-// holm corrects for the number of tests: of those that are not noise by choice the one with the lowest p counts as many times as there are, the next one once less.
-func holm(effects []Effect, alpha float64) {
+// Holm corrects for the number of tests: of those that are not noise by choice the one with the lowest p counts as many times as there are, the next one once less.
+func Holm(effects []Effect, alpha float64) {
 	var order []int
 	for i := range effects {
 		if effects[i].PHolm = 1; !effects[i].Error {

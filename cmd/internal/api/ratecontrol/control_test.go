@@ -322,3 +322,36 @@ func TestShare(t *testing.T) {
 		}
 	})
 }
+
+func TestParseLimit(t *testing.T) {
+	t.Parallel()
+	rate := func(rate, burst float64, below ratecontrol.Level) ratecontrol.Limit {
+		return ratecontrol.Limit{Rate: rate, Burst: burst, Below: below}
+	}
+	delay := func(ns float64) ratecontrol.Limit {
+		return ratecontrol.Limit{Rate: ratecontrol.Any, Below: ratecontrol.Time, Delays: true, Delay: ns}
+	}
+	for text, want := range map[string]struct {
+		l    ratecontrol.Limit
+		most ratecontrol.Level
+	}{
+		"off":         {rate(ratecontrol.Any, 0, ratecontrol.Time), ratecontrol.Off},
+		"1e4/s":       {rate(1e4, 1e3, ratecontrol.Time), ratecontrol.Trace},
+		"1e4/s+500":   {rate(1e4, 500, ratecontrol.Time), ratecontrol.Trace},
+		"1e4/s:count": {rate(1e4, 1e3, ratecontrol.Count), ratecontrol.Trace},
+		"+5us":        {delay(5000), ratecontrol.Count},
+		"+0ns":        {delay(0), ratecontrol.Count},
+		"+2.5ms":      {delay(2.5e6), ratecontrol.Count},
+		"+1e3ns":      {delay(1000), ratecontrol.Count},
+		"+60s":        {delay(60e9), ratecontrol.Count},
+	} {
+		if l, most, ok := ratecontrol.ParseLimit(text); !ok || l != want.l || most != want.most {
+			t.Errorf("%s: found %+v, %v, %v, expected %+v", text, l, most, ok, want)
+		}
+	}
+	for _, text := range []string{"", "+", "+5", "+us", "5us", "+5 us", "+5us:count", "+-5us", "+61s", "+5us/s", "1e4", "1e4/s:trace", "loud"} {
+		if l, _, ok := ratecontrol.ParseLimit(text); ok {
+			t.Errorf("%s is understood as %+v", text, l)
+		}
+	}
+}

@@ -18,6 +18,7 @@ type Loop struct {
 	Spin  bool      // entered with the second iteration, because the first one does not wait
 	Func  bool      // ranges over a function
 	Twice bool      // its body stands twice where the probes are
+	Waits bool      // it may wait, or calls who may: an iteration then does not stand for another
 	Deep  bool      // left from within the body of such a range: iterations are counted in the profile stack
 	Gotos bool      // its function has gotos, so that its variables are declared at Home
 	Home  token.Pos // behind the opening brace of what it stands in
@@ -136,7 +137,7 @@ func (l *looper) loop(s ast.Stmt, body *ast.BlockStmt, head spot) *Loop {
 	case !overFunc && n == nil:
 		why = NoLoop
 	case !overFunc:
-		lp.Spin = l.spins.is(n)
+		lp.Spin, lp.Waits = l.spins.is(n), n.waits()
 		if !forced && !lp.Spin && l.short(s, n) {
 			why = ShortLoop
 		}
@@ -178,6 +179,25 @@ func (l *looper) point(lp *Loop, pos token.Pos, name string) {
 		p.Flags |= spec.FlagSpin
 	}
 	l.fn.Loops = append(l.fn.Loops, lp)
+}
+
+// waits reports whether a loop may wait, or calls a function, which may.
+func (n *natural) waits() bool {
+	for in := range n.instrs {
+		switch in := in.(type) {
+		case *ssa.Send, *ssa.Select, *ssa.Go, *ssa.Defer:
+			return true
+		case *ssa.UnOp:
+			if in.Op == token.ARROW {
+				return true
+			}
+		case *ssa.Call:
+			if _, builtin := in.Call.Value.(*ssa.Builtin); !builtin {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // short reports whether a loop's body is too short to be worth a probe.

@@ -33,6 +33,9 @@ func (w *writer) loops(fn *points.Func) {
 			w.insert(lp.Start, "%[3]s{ @l%[1]d[0] = @enter(@base + %[2]d) }; ", n, point, w.reached(fn, n))
 			w.insert(lp.Body, " @l%d[1]++;", n)
 		}
+		if lp.Waits && !lp.Deep { // a delay of all iterations at the exit would come too late for others
+			w.insert(lp.Body, " if @l%[1]d[0]&(1<<30) != 0 { @trip(@l%[1]d[0]) };", n)
+		}
 		if lp.End.IsValid() {
 			w.insert(lp.End, "; %s", w.leave(lp))
 		}

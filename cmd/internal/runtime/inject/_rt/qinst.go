@@ -92,19 +92,19 @@
 //	threshold           quota of a point at level count or off: it is above no threshold
 //	threshold+qinstLow  low: whose quota comes down to it the writer is told of (qinstWant)
 //	threshold+n         quota of a point at level trace: n more events, 1<<28 at most
-//	1<<31-3         qinstCountOnly, threshold of a thread that found no buffer, of mode=count,
+//	1<<31-4         qinstCountOnly, threshold of a thread that found no buffer, of mode=count,
 //	                and behind the limit: no quota of a traced point is above it. A thread that found
 //	                buffers, but none left by the budget, has it for entries alone (qinstRecorder.telling)
+//	1<<31-3         qinstDelayed, quota of a point whose hits take longer
 //	1<<31-2         qinstTimedSlow, quota of a timed point where the clock is nanotime
 //	1<<31-1         qinstTimed, quota of a timed point
 //
-// The last two are above qinstCountOnly, since a time needs no buffer: a starved thread goes
-// on timing. qinstTrace tests for both by quota >= qinstTimedSlow, and the assembly for
-// quota == qinstTimed, so nothing may lie between or above them. qinst_sync and qinstEmit
-// take one from quota without such a test, which is right because only points with an entry
-// and an exit are ever timed (qinstDecide turns time into count for the others).
-// A delay, or any other action, has no number here: one would be a quota of its own below
-// qinstTimedSlow and above qinstCountOnly, where there is none left.
+// The last three are above qinstCountOnly, since neither a time nor a delay needs a buffer: a starved
+// thread goes on. qinstTrace tests for them by quota >= qinstDelayed, and the assembly for
+// quota == qinstTimed, so nothing may lie between or above them. Operations test for
+// qinstDelayed alone, and qinstEmit takes one from quota without a test, because only points with an entry
+// and an exit are ever timed (qinstDecide turns time into count for the others), and records are
+// never delayed.
 //
 // # Rules
 //
@@ -118,7 +118,8 @@
 //     the program deadlocks: they are entered with the scheduler's locks held, on signal
 //     stacks, and without a P. The writer prepares the buffers, recorders, counters and profile
 //     stacks that they need on lock-free lists. If a list is empty they may make more on a
-//     system stack, by a system call that does not wait, or else they only count.
+//     system stack, by a system call that does not wait, or else they only count. A delay gives
+//     its processor away where a call of the program's own might, and nowhere else (qinstSpend).
 //  3. Recorders, buffers, counters and profile stacks MUST NOT be unmapped. Otherwise the writer
 //     or a sampler, which read them while their threads run, would crash the program.
 //  4. g.qinst MUST be the recorder of the thread that runs the goroutine, or none. It is set
@@ -247,6 +248,8 @@ type qinstRecorder struct {
 
 	price [qinstPriceKinds]qinstSelfTimed // of events that timed themselves
 
+	owed uint64 // ticks that delays took too long, for which later ones are shorter
+
 	// Points of which half the quota is used up, for the writer.
 	low             int32  // the quota at which that is so
 	wantAll         bool   // there were more
@@ -353,10 +356,11 @@ func qinstChecksum(sum uint32, p, n uintptr) uint32
 //	 0           0            depth         on the profile stack only; depth is the entry's and 1
 //	 depth       1<<31        point         traced: qinstTraced, and how deep the entry lies
 //	 time        time's upper 1<<20 | point timed: qinstTimedToken, and the time of the entry
+//	 depth       1<<30        point         of a delayed loop: qinstDelayedToken
 //
-// A point has 20 bits and depths are below 1<<20, so bits 20 and 31 tell the forms apart:
+// A point has 20 bits and depths are below 1<<20, so bits 20, 30 and 31 tell the forms apart:
 // a traced token never has bit 20, and of a timed one bit 20 is looked at first, since its
-// bit 31 belongs to the time.
+// bits 30 and 31 belong to the time.
 //
 // Where the entry is on the profile stack only, the exit sets the depth back in instrumented
 // code, without a probe (QinstDepth). The second result of the functions that qinst_enter jumps to,
@@ -376,6 +380,9 @@ func qinstEnterSlow(point uint32) (uint64, *qinstStack) {
 	}
 	c := b.counter(point &^ qinstLate)
 	c.hits++
+	if c.quota == qinstDelayed {
+		return qinstDelayEntry(point&^qinstLate, point&qinstLate, uint32(getg().stack.hi-sys.GetCallerSP()))
+	}
 	if c.quota <= b.threshold {
 		if qinstSampling == 0 {
 			return 0, nil
@@ -398,7 +405,7 @@ func qinstEnterSlow(point uint32) (uint64, *qinstStack) {
 //
 //go:nosplit
 func qinstDepthOf(token uint64) uint32 {
-	if token&qinstTraced == 0 {
+	if token&(qinstTraced|qinstDelayedToken) == 0 {
 		return uint32(token) - 1
 	}
 	return uint32(token >> 32)
@@ -418,7 +425,10 @@ func qinstTrace(point uint32) (uint64, *qinstStack) {
 	late := point & qinstLate
 	point &^= qinstLate
 	c := b.counter(point)
-	if c.quota >= qinstTimedSlow {
+	if c.quota >= qinstDelayed {
+		if c.quota == qinstDelayed {
+			return qinstDelayEntry(point, late, uint32(gp.stack.hi-sys.GetCallerSP()))
+		}
 		if qinstSampling != 0 {
 			qinstOpen(gp, point|late, uint32(gp.stack.hi-sys.GetCallerSP()))
 		}
@@ -499,6 +509,10 @@ func qinstLoopLeft(token, trips uint64) {
 		if s.depth > d+1 {
 			qinstLoopsLeft(gp, s, d+1)
 		}
+		if token&qinstDelayedToken != 0 {
+			qinstDelayTrips(token, trips)
+			return
+		}
 		if trips == 0 {
 			trips = s.trips(d)
 		}
@@ -576,6 +590,9 @@ func qinstTrip(token uint64) {
 	}
 	if s, d := getg().qinstStack, qinstDepthOf(token); s != nil && d < s.size {
 		s.frame(d).trips++
+	}
+	if token&qinstDelayedToken != 0 {
+		qinstDelay(uint32(token&(qinstMaxPoints-1)), 1)
 	}
 }
 

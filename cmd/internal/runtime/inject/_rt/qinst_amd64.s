@@ -104,7 +104,7 @@ time:
 // The probe at a loop's exit; trips is the number of its iterations, 0 if the
 // profile stack has it.
 TEXT qinst_leave<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
-	TESTL	$(const_qinstTimedToken|const_qinstTraced), AX
+	TESTL	$(const_qinstTimedToken|const_qinstTraced|const_qinstDelayedToken), AX
 	JNE	more
 	POP(inner)
 	RET

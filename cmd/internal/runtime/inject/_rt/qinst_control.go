@@ -318,6 +318,8 @@ func qinstRuled(point uint32) {
 	o := qinstRulingOf(point)
 	r := &qinstRules[o.rule-1]
 	switch o.quota = qinstSet.threshold; {
+	case o.delayed():
+		o.quota = qinstDelayed
 	case r.most == qinstRateTime && o.kind == qinstPair:
 		o.quota = qinstTimedQuota()
 		qinstTimeAll()
@@ -331,7 +333,7 @@ func qinstRuled(point uint32) {
 		t.setLevel(uintptr(point - t.base))
 	}
 	if qinstKindOf(point) == qinstOnce {
-		qinstSetInLine(point, r.most == qinstRateCount)
+		qinstSetInLine(point, r.most == qinstRateCount && !o.delayed())
 	}
 	proc := point - o.within
 	if p := qinstControlOf(proc); p.held != 0 || p.turns {
@@ -550,7 +552,7 @@ func qinstDecide(point uint32, ns float64, affords *qinstAffords) bool {
 		qinstNoteBelow(c.below, below)
 		c.below, c.seen = below, true
 		if c.kind == qinstOnce {
-			qinstSetInLine(point, level == qinstRateCount)
+			qinstSetInLine(point, level == qinstRateCount && !qinstRulingOf(point).delayed())
 		}
 		if c.off = c.off || level == qinstRateOff; c.off {
 			v := byte(0)
@@ -618,12 +620,17 @@ func qinstSetQuota(point uint32, c *qinstControl, level qinstRateLevel, quota fl
 	o := qinstRulingOf(point)
 	qinstEachCounter(point, func(counter *qinstCounter) {
 		want := qinstLevelQuota(level, share*(float64(counter.traced)+1)+1, quota)
+		if o.delayed() {
+			want = qinstDelayed
+		}
 		if d := counter.quota - want; d > qinstLow/2 || d < -qinstLow/2 || level != qinstRateTrace && d != 0 {
 			settled = false
 		}
 		counter.quota = want
 	})
-	o.quota = qinstLevelQuota(level, share+1, quota)
+	if o.quota = qinstLevelQuota(level, share+1, quota); o.delayed() {
+		o.quota = qinstDelayed
+	}
 	return settled
 }
 

@@ -63,6 +63,8 @@ var (
 // the index needs no test. It is masked, because a wrong index must not reach memory that
 // does not exist.
 // Context: start, probe, goroutine, writer.
+//
+//go:nosplit
 func qinstRulingOf(point uint32) *qinstRuling {
 	return (*qinstRuling)(unsafe.Pointer(qinstRulings + uintptr(point&(qinstMaxPoints-1))*unsafe.Sizeof(qinstRuling{})))
 }

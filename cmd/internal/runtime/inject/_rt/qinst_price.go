@@ -46,14 +46,10 @@ func qinstPrepareExtra() {
 	if qinstSet.extra == 0 {
 		return
 	}
-	const ns = 1e6
-	start, from := nanotime(), qinstNow()
-	for nanotime()-start < ns {
-	}
-	qinstExtraTicks = max(1, uint64(float64(qinstNow()-from)/float64(nanotime()-start)*float64(qinstSet.extra)))
+	qinstExtraTicks = max(1, qinstTicksOf(float64(qinstSet.extra)))
 	const most = 10e6 // ns of the start
 	tries := int64(min(1000, 1+most/qinstSet.extra))
-	start = nanotime()
+	start := nanotime()
 	for range tries {
 		qinstTakeLonger(qinstNow())
 	}

@@ -18,7 +18,9 @@ type qinstRule struct {
 	most         qinstRateLevel // highest level
 	found        bool           // a point that it is about
 	small        bool           // it is about small procedures, which it cannot change
+	called       bool           // it would delay calls, which it cannot
 	told         bool           // its author has been told that no point was found
+	ticks        uint64         // that hits take longer
 }
 
 // There are 64 rules at most. A point notes the number of its own as a byte, because that
@@ -91,6 +93,9 @@ func qinstAddRule(name, value string) bool {
 		return false
 	}
 	r := &qinstRules[i]
+	if limit.Delays {
+		r.ticks = qinstTicksOf(limit.Delay)
+	}
 	r.limit, r.most = limit, most
 	return true
 }
@@ -188,13 +193,21 @@ func qinstEachChange(names, last string, do func(name, value string) bool) bool 
 // Context: start, goroutine, writer.
 func qinstApplyRule(t *qinstTable, rule int) {
 	r := &qinstRules[rule]
-	qinstNames(t.text, qinstLocked, func(i uint32, kind, name string) bool {
-		// "odd" is half of all points, whichever: "qinst run -check" compares a run with
-		// half of the probes to one with all.
-		k := r.kind()
-		if (k == "" || k == kind || k == "odd" && (t.base+i)&1 != 0) && qinstRateMatches(r.pattern(), name) {
+	identities := qinstIdentities(t.text)
+	identities.array()
+	next := uint32(0)
+	qinstNames(t.text, qinstLocked, func(i uint32, kind, name, op string) bool {
+		id := uint64(0)
+		for ; next <= i; next++ {
+			id = identities.number()
+		}
+		if r.names(t.base+i, id, kind, name, op) {
 			o := qinstRulingOf(t.base + i)
 			own := qinstKindOf(t.base + i)
+			if r.limit.Delays && qinstKind(kind) != qinstPair && kind != "sync" {
+				r.called = true
+				return true // calls and records have no time of their own
+			}
 			if own == qinstCalls && r.most != qinstRateOff && (o.rule == 0 || r.most < qinstRateCount) {
 				r.small = r.small || qinstKind(kind) == qinstPair
 				return true // calls and small procedures are counted, or off
@@ -204,6 +217,47 @@ func qinstApplyRule(t *qinstTable, rule int) {
 		}
 		return true
 	})
+}
+
+// names reports whether a rule is about a point. "odd" is half of all points, whichever: "qinst run -check" compares a
+// run with half of the probes to one with all.
+// Context: start, goroutine, writer.
+func (r *qinstRule) names(point uint32, id uint64, kind, name, op string) bool {
+	switch r.kind() {
+	case "id":
+		given, ok := qinstHex(r.pattern())
+		return ok && given == id
+	case "hold":
+		if op != "lock" && op != "rlock" && op != "trylock" && op != "tryrlock" {
+			return false
+		}
+	case "odd":
+		if point&1 == 0 {
+			return false
+		}
+	case "", kind:
+	default:
+		return false
+	}
+	return qinstRateMatches(r.pattern(), name)
+}
+
+// qinstHex reads a number of up to 16 hexadecimal digits.
+// Context: start, goroutine, writer.
+func qinstHex(s string) (v uint64, ok bool) {
+	for i := 0; i < len(s); i++ {
+		d := s[i] | 0x20
+		switch {
+		case d >= '0' && d <= '9':
+			d -= '0'
+		case d >= 'a' && d <= 'f':
+			d -= 'a' - 10
+		default:
+			return 0, false
+		}
+		v = v<<4 | uint64(d)
+	}
+	return v, len(s) > 0 && len(s) <= 16
 }
 
 // qinstApplyRules finds the rule of each point of a package's table; the last one that
@@ -348,31 +402,39 @@ func qinstFindPlaces(places *qinstRoom, strs qinstPacked) (n uint64) {
 // There are two scratch tables, one under the lock and one for the writer, because the
 // writer must not wait for a program's goroutine here.
 // Context: start, goroutine, writer.
-func qinstNames(table string, who int, f func(i uint32, kind, name string) bool) {
+func qinstNames(table string, who int, f func(i uint32, kind, name, op string) bool) {
 	// 32 MiB of addresses, of which only as many are touched as a package has strings.
 	places := &qinstPlaces[who]
 	if places.base == 0 && !places.reserve(qinstMostPlaces*8, 1<<14) { // few programs have rules
 		return
 	}
 	strs, kinds, names := qinstColumns(table)
+	ops := names
+	for range 5 { // names, owners, files, lines, flags
+		ops.skip()
+	}
 	found := qinstFindPlaces(places, strs)
 	n := kinds.array()
 	names.array()
+	ops.array()
+	text := func(number uint64) string {
+		at := strs
+		at.at = *(*uintptr)(unsafe.Pointer(places.base + uintptr(number)*8))
+		return at.str()
+	}
 	for i := uint32(0); i < uint32(n); i++ {
-		kind, name := kinds.str(), names.number()
-		if qinstKind(kind) == 0 || name >= found {
+		kind, name, op := kinds.str(), names.number(), ops.number()
+		if qinstKind(kind) == 0 || name >= found || op >= found {
 			continue
 		}
-		at := strs
-		at.at = *(*uintptr)(unsafe.Pointer(places.base + uintptr(name)*8))
-		if !f(i, kind, at.str()) {
+		if !f(i, kind, text(name), text(op)) {
 			return
 		}
 	}
 }
 
 // qinstIdentities is the column of identities in a table.
-// Context: writer.
+// Context: start, goroutine, writer.
 func qinstIdentities(table string) qinstPacked {
 	t := qinstPackedOf(table)
 	t.skip() // package
@@ -479,7 +541,7 @@ func (r *qinstRule) missed() bool {
 // explain appends the reason why a rule matches no point.
 // Context: writer.
 func (r *qinstRule) explain(to *qinstPath) {
-	const kinds = "; kinds are proc, loop, sync, record and, to be off, call and go"
+	const kinds = "; kinds are proc, loop, sync, record, hold, id and, to be off, call and go"
 	if kind, unknown := qinstSettingUnknownKind(r.name()); unknown {
 		near := qinstSettingNearestKind(kind)
 		to.str("no kind of points is ").str(kind).str(kinds).str(qinstNear(near)).str(near)
@@ -487,6 +549,10 @@ func (r *qinstRule) explain(to *qinstPath) {
 	}
 	if r.small {
 		to.str(r.pattern()).str(" is small, and only counted; built with -small=0 it has all probes")
+		return
+	}
+	if r.called {
+		to.str(r.pattern()).str(" has no probe of its own here, its calls are only counted; a delay is of a proc, loop, sync or hold")
 		return
 	}
 	to.str("no point is ").str(r.pattern())
@@ -503,8 +569,8 @@ func (r *qinstRule) explain(to *qinstPath) {
 func qinstNearestPoint(r *qinstRule) (nearest string) {
 	best, table, index := 0, 0, uint32(0)
 	for i := range qinstNTables {
-		qinstNames(qinstTables[i].text, qinstWriters, func(k uint32, kind, name string) bool {
-			if n := qinstAlike(r.pattern(), name); n > best && (r.kind() == "" || r.kind() == kind) {
+		qinstNames(qinstTables[i].text, qinstWriters, func(k uint32, kind, name, _ string) bool {
+			if n := qinstAlike(r.pattern(), name); n > best && (r.kind() == "" || r.kind() == kind || r.kind() == "hold" && kind == "sync") {
 				best, table, index = n, i, k
 			}
 			return true
@@ -513,13 +579,14 @@ func qinstNearestPoint(r *qinstRule) (nearest string) {
 	if best == 0 {
 		return ""
 	}
-	qinstNames(qinstTables[table].text, qinstWriters, func(k uint32, _, name string) bool {
+	at, size := uintptr(0), 0 // a pointer that a closure stores would be a write barrier, which the writer must not have
+	qinstNames(qinstTables[table].text, qinstWriters, func(k uint32, _, name, _ string) bool {
 		if k == index {
-			nearest = name
+			at, size = uintptr(unsafe.Pointer(unsafe.StringData(name))), len(name)
 		}
 		return k < index
 	})
-	return nearest
+	return qinstString((*byte)(unsafe.Pointer(at)), size)
 }
 
 // qinstAlike is how many bytes two names have in common at both ends.

@@ -28,6 +28,10 @@ func qinstSyncTrace(point uint32, obj, queue uintptr) {
 	if gp != gp.m.curg {
 		return
 	}
+	if gp.m.qinst.counter(point).quota == qinstDelayed {
+		qinstDelay(point, 1)
+		return
+	}
 	// The word is read without the object's lock: it is as old as a load can be, and the
 	// number is there to show a crowd.
 	n := uintptr(0)
@@ -127,6 +131,10 @@ func qinstChan(point uint32) uint32 {
 	c.hits++
 	if c.quota > b.telling && gp == gp.m.curg {
 		n := uintptr(0)
+		if c.quota == qinstDelayed {
+			qinstDelay(point, 1)
+			return 0
+		}
 		if gp.qinstChan != 0 {
 			ch := (*hchan)(unsafe.Pointer(gp.qinstChan))
 			if n = uintptr(ch.qcount); ch.qinstTold == 0 {

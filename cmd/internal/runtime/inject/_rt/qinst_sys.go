@@ -35,7 +35,7 @@ func (p *qinstPath) num(v uint64) *qinstPath {
 }
 
 // text is the path so far, as a string that shares its memory.
-// Context: goroutine, writer.
+// Context: start, goroutine, writer.
 func (p *qinstPath) text() string { return qinstString(&p.buf[0], p.n) }
 
 // qinstOwn is a copy of a path for the program to keep, which may have another working directory by now. The tool uses the memory of the

@@ -162,7 +162,7 @@ func (t *qinstTable) wants(i uintptr) byte {
 	if *t.offOf(i) != 0 {
 		return qinstProcPlain
 	}
-	if o := qinstRulingOf(t.base + uint32(i)); o.rule != 0 && qinstRules[o.rule-1].most > qinstRateCount {
+	if o := qinstRulingOf(t.base + uint32(i)); o.rule != 0 && (qinstRules[o.rule-1].most > qinstRateCount || o.delayed()) {
 		return qinstProcProbed
 	}
 	return qinstUsual

@@ -1,0 +1,115 @@
+package spt
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"time"
+)
+
+// FileVersion is that of an [Experiment] as JSON.
+const FileVersion = 1
+
+// Experiment is what was run, and what each run gave. Results are kept in this form.
+type Experiment struct {
+	Version int       `json:"version"`
+	Program string    `json:"program"`
+	Hash    string    `json:"hash"` // of the binary, SHA-256
+	Args    []string  `json:"arguments"`
+	Machine Machine   `json:"machine"`
+	Began   time.Time `json:"began"`
+	Seed    uint64    `json:"seed"`
+	Unit    string    `json:"unit"`    // of responses: s, or that of a metric
+	Metric  string    `json:"metric"`  // the expression that finds the response in the output; "": it is the time that passed
+	Alpha   float64   `json:"alpha"`   // the probability that any effect is found where there is none
+	Factors []Factor  `json:"factors"` // that can be delayed
+	Plans   []Plan    `json:"plans"`
+	Notes   []string  `json:"notes"`
+}
+
+// Machine is where it ran.
+type Machine struct {
+	System     string `json:"system"`
+	Processors int    `json:"processors"`
+}
+
+// Factor is a part of the program that runs with and without a delay.
+type Factor struct {
+	ID        string  `json:"id"` // of the point; of a lock that has several operations, the first one's
+	Name      string  `json:"name"`
+	Construct string  `json:"construct"` // procedure, loop or hold
+	File      string  `json:"file"`
+	Line      int     `json:"line"`
+	Rule      string  `json:"rule"`     // that names it, as QINST has it
+	Visits    float64 `json:"visits"`   // of a run; of a loop: iterations
+	Delay     float64 `json:"delay_ns"` // of each visit
+}
+
+// Work is what its delays of a run take together, in s.
+func (f *Factor) Work() float64 { return f.Visits * f.Delay / 1e9 }
+
+// Plan is a set of runs on so many processors.
+type Plan struct {
+	Procs      int       `json:"procs"` // GOMAXPROCS; 0: as the program has it
+	Stage      Stage     `json:"stage"`
+	Design     string    `json:"design"`
+	Resolution int       `json:"resolution"`
+	Base       []float64 `json:"base"` // responses of runs without delays, before
+	Factors    []int     `json:"factors"`
+	Runs       []Run     `json:"runs"`
+	Failed     int       `json:"failed"`  // runs that were made again because the program failed
+	Strange    int       `json:"strange"` // runs that printed something else than the first one
+}
+
+// Stage is what a plan is for.
+type Stage string
+
+// Stages.
+const (
+	Screening Stage = "screening" // which factors matter
+	Fuller    Stage = "fuller"    // how much these do, and their interactions
+)
+
+// Run is one run.
+type Run struct {
+	Block    int     `json:"block"`
+	Levels   []int8  `json:"levels"` // of each factor of the plan
+	Made     bool    `json:"made"`
+	Response float64 `json:"response"`
+	Load     float64 `json:"load"` // processes that could run, when it began (the system's mean of a minute)
+}
+
+// Read reads an experiment.
+func Read(from io.Reader) (*Experiment, error) {
+	e := &Experiment{}
+	if err := json.NewDecoder(from).Decode(e); err != nil {
+		return nil, fmt.Errorf("found something else than the results of qinst spt: %w", err)
+	}
+	if e.Version != FileVersion {
+		return nil, fmt.Errorf("found results of version %d, expected %d", e.Version, FileVersion)
+	}
+	for i := range e.Plans {
+		p := &e.Plans[i]
+		for _, f := range p.Factors {
+			if f < 0 || f >= len(e.Factors) {
+				return nil, fmt.Errorf("found factor %d in plan %d, expected one of %d", f, i+1, len(e.Factors))
+			}
+		}
+		for k, r := range p.Runs {
+			if len(r.Levels) != len(p.Factors) {
+				return nil, fmt.Errorf("found %d levels in run %d of plan %d, expected one of each of its %d factors", len(r.Levels), k+1, i+1, len(p.Factors))
+			}
+		}
+	}
+	return e, nil
+}
+
+// Missing is how many runs were not made.
+func (p *Plan) Missing() (n int) {
+	for _, r := range p.Runs {
+		if !r.Made {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,237 @@
+package spt
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"qinst.dev/cmd/internal/analysis/doe"
+	"qinst.dev/cmd/internal/stats"
+)
+
+// Version is that of a [Result] as JSON.
+const Version = 1
+
+// Result is what an experiment tells.
+type Result struct {
+	Version    int          `json:"version"`
+	Design     string       `json:"design"`
+	Resolution int          `json:"resolution"`
+	Seed       uint64       `json:"seed"`
+	Delay      float64      `json:"delay_ns"` // of every factor; 0: each has its own
+	Unit       string       `json:"unit"`
+	Plans      []PlanResult `json:"plans"`
+	Classes    []Class      `json:"classes"`
+	Notes      []string     `json:"notes"`
+}
+
+// PlanResult is what the runs of one plan tell.
+type PlanResult struct {
+	Procs        int           `json:"procs"`
+	Stage        Stage         `json:"stage"`
+	Runs         int           `json:"runs"`
+	Failed       int           `json:"failed"`
+	Strange      int           `json:"strange"`
+	Base         float64       `json:"base"` // the median response without delays
+	SEMethod     string        `json:"se_method"`
+	DF           float64       `json:"df"`
+	Effects      []Effect      `json:"effects"` // the largest first
+	Interactions []Interaction `json:"interactions"`
+	Curvature    *doe.Effect   `json:"curvature,omitempty"` // of runs with all delays halfway
+
+	Fit *doe.Fit `json:"-"`
+}
+
+// Effect is by how much the response rises with a factor's delay.
+type Effect struct {
+	Rank        int     `json:"rank"`
+	ID          string  `json:"id"`
+	Name        string  `json:"name"`
+	Construct   string  `json:"construct"`
+	File        string  `json:"file"`
+	Line        int     `json:"line"`
+	Effect      float64 `json:"effect"`
+	SE          float64 `json:"se"`
+	Low         float64 `json:"lo"`
+	High        float64 `json:"hi"`
+	PHolm       float64 `json:"p_holm"`
+	Significant bool    `json:"significant"`
+	Visits      float64 `json:"visits"`
+	Delay       float64 `json:"delay_ns"`
+	PerVisit    float64 `json:"per_visit"` // for each visit and unit of the delay: dT/dt, if the response is a time
+	PerVisitSE  float64 `json:"per_visit_se"`
+
+	factor int
+}
+
+// Interaction is half of how much the effect of one factor differs between levels of the others.
+type Interaction struct {
+	Names  []string `json:"names"`
+	Effect float64  `json:"effect"`
+	SE     float64  `json:"se"`
+	PHolm  float64  `json:"p_holm"`
+}
+
+// Analyze finds effects, and how they change with the number of processors.
+func Analyze(e *Experiment) (*Result, error) {
+	r := &Result{Version: Version, Seed: e.Seed, Unit: e.Unit, Plans: []PlanResult{}, Classes: []Class{}, Notes: slices.Clone(e.Notes)}
+	for i := range e.Plans {
+		p := &e.Plans[i]
+		if p.Missing() > 0 {
+			r.Notes = append(r.Notes, strconv.Itoa(p.Missing())+" of "+strconv.Itoa(len(p.Runs))+" runs of a plan ("+string(p.Stage)+") were not made: it tells nothing yet")
+			continue
+		}
+		if r.Design == "" {
+			r.Design, r.Resolution = p.Design, p.Resolution
+		}
+		one, err := e.analyze(p)
+		if err != nil {
+			return nil, err
+		}
+		r.Plans = append(r.Plans, *one)
+	}
+	for i := range e.Factors {
+		if r.Delay = e.Factors[i].Delay; r.Delay != e.Factors[0].Delay {
+			r.Delay = 0
+			break
+		}
+	}
+	r.Classes = e.classes(r)
+	if r.Notes == nil {
+		r.Notes = []string{}
+	}
+	return r, nil
+}
+
+// analyze finds the effects of a plan.
+func (e *Experiment) analyze(p *Plan) (*PlanResult, error) {
+	names := make([]string, len(p.Factors))
+	at := map[string]int{}
+	for i := range names {
+		names[i] = strconv.Itoa(p.Factors[i]) // names may be those of several factors, or have a colon
+		at[names[i]] = p.Factors[i]
+	}
+	d := &doe.Data{Factors: names, Response: e.Unit}
+	for _, r := range p.Runs {
+		d.Runs = append(d.Runs, doe.Observed{Run: doe.Run{Block: r.Block, Levels: r.Levels}, Response: r.Response})
+	}
+	f, err := d.Fit(doe.Method{}, e.Alpha)
+	if err != nil {
+		return nil, err
+	}
+	one := &PlanResult{Procs: p.Procs, Stage: p.Stage, Runs: len(p.Runs), Failed: p.Failed, Strange: p.Strange, Base: stats.Median(slices.Sorted(slices.Values(p.Base))),
+		SEMethod: f.SEMethod, DF: f.DF, Effects: []Effect{}, Interactions: []Interaction{}, Curvature: f.Curvature, Fit: f}
+	// Whoever delays parts of a program asks which of them matter, and only then which of these depend on each other. So main effects are tested on their own.
+	var main, others []doe.Effect
+	for _, x := range f.Effects {
+		if _, ok := at[x.Name]; ok {
+			main = append(main, x)
+		} else {
+			others = append(others, x)
+		}
+	}
+	doe.Holm(main, e.Alpha)
+	doe.Holm(others, e.Alpha)
+	for i := range main {
+		one.Effects = append(one.Effects, e.effect(at[main[i].Name], &main[i]))
+	}
+	for _, x := range others {
+		if x.Significant {
+			between := Interaction{Effect: x.Effect, SE: x.SE, PHolm: x.PHolm}
+			for n := range strings.SplitSeq(x.Name, ":") {
+				between.Names = append(between.Names, e.Factors[at[n]].Name)
+			}
+			one.Interactions = append(one.Interactions, between)
+		}
+	}
+	slices.SortStableFunc(one.Effects, func(a, b Effect) int { return cmp.Compare(b.Effect, a.Effect) })
+	for i := range one.Effects {
+		one.Effects[i].Rank = i + 1
+	}
+	return one, nil
+}
+
+// effect is a factor's.
+func (e *Experiment) effect(of int, x *doe.Effect) Effect {
+	f := &e.Factors[of]
+	y := Effect{ID: f.ID, Name: f.Name, Construct: f.Construct, File: f.File, Line: f.Line, Effect: x.Effect, SE: x.SE, Low: x.Low, High: x.High, PHolm: x.PHolm,
+		Significant: x.Significant, Visits: f.Visits, Delay: f.Delay, factor: of}
+	if work := f.Work(); work > 0 {
+		y.PerVisit, y.PerVisitSE = x.Effect/work, x.SE/work
+	}
+	return y
+}
+
+// Class is how a factor's effect changes with the number of processors.
+type Class struct {
+	Name  string  `json:"name"`
+	Class string  `json:"class"`
+	Power float64 `json:"power"` // the effect is proportional to this power of the number of processors
+	SE    float64 `json:"power_se"`
+}
+
+// Classes.
+const (
+	Parallel = "parallel" // its effect is divided among the processors
+	Flat     = "flat"     // serial, or on a processor that has more to do than others
+	Growing  = "growing"  // goroutines wait for it, the more of them there are
+	Unclear  = "unclear"  // the effect is too small, or known too badly
+)
+
+// classes are those of factors that were screened on several numbers of processors.
+func (e *Experiment) classes(r *Result) []Class {
+	list := []Class{}
+	for i := range e.Factors {
+		var procs []int
+		var effects, errors []float64
+		for _, p := range r.Plans {
+			k := slices.IndexFunc(p.Effects, func(x Effect) bool { return x.factor == i })
+			if p.Stage == Screening && p.Procs > 0 && k >= 0 {
+				procs, effects, errors = append(procs, p.Procs), append(effects, p.Effects[k].Effect), append(errors, p.Effects[k].SE)
+			}
+		}
+		if len(procs) > 1 {
+			list = append(list, classOf(e.Factors[i].Name, procs, effects, errors))
+		}
+	}
+	return list
+}
+
+const (
+	half   = 0.5  // a power above -half is not that of something divided among processors
+	grows  = 0.15 // from here on it grows
+	normal = 1.96
+)
+
+// classOf finds the power of the number of processors that an effect is proportional to, by least squares of logarithms: what is known better counts for more.
+func classOf(name string, procs []int, effects, errors []float64) Class {
+	c := Class{Name: name, Class: Unclear}
+	var w, x, y, xx, xy float64
+	for i, p := range procs {
+		if effects[i] <= normal*errors[i] { // no more than noise
+			return c
+		}
+		weight := math.Pow(effects[i]/max(errors[i], effects[i]*1e-6), 2)
+		u, v := math.Log(float64(p)), math.Log(effects[i])
+		w, x, y, xx, xy = w+weight, x+weight*u, y+weight*v, xx+weight*u*u, xy+weight*u*v
+	}
+	spread := xx - x*x/w
+	if spread <= 0 {
+		return c
+	}
+	c.Power, c.SE = (xy-x*y/w)/spread, 1/math.Sqrt(spread)
+	lo, hi := c.Power-normal*c.SE, c.Power+normal*c.SE
+	switch {
+	case hi < -half:
+		c.Class = Parallel
+	case lo > -half && hi < grows:
+		c.Class = Flat
+	case lo > 0 && c.Power > grows:
+		c.Class = Growing
+	case c.SE < half/2: // between two of them
+		c.Class = map[bool]string{true: Parallel, false: Flat}[c.Power < -half]
+	}
+	return c
+}

@@ -1,0 +1,136 @@
+package spt_test
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"qinst.dev/cmd/internal/analysis/doe"
+	"qinst.dev/cmd/internal/analysis/spt"
+)
+
+// table is an experiment whose plan has just these effects, with a standard error of se: interactions of two factors and more all have that size, and two runs of
+// each combination differ by what makes that their error.
+func table(procs []int, effects [][]float64, se float64) *spt.Experiment {
+	e := &spt.Experiment{Version: spt.FileVersion, Unit: "s", Alpha: 0.05, Seed: 7}
+	for i := range effects[0] {
+		e.Factors = append(e.Factors, spt.Factor{Name: "F" + string(rune('1'+i)), Visits: 1000, Delay: 5000})
+	}
+	for k := range effects {
+		p := spt.Plan{Procs: procs[k], Stage: spt.Screening, Design: "full", Resolution: len(effects[k]), Base: []float64{100, 101, 99}}
+		for i := range effects[k] {
+			p.Factors = append(p.Factors, i)
+		}
+		plan, err := doe.New(strings.Split("abcdefgh"[:len(effects[k])], ""), doe.Options{Kind: doe.Full, Replicates: 2})
+		if err != nil {
+			panic(err)
+		}
+		seen := map[string]float64{}
+		for _, r := range plan.Runs {
+			y := 100.
+			for i, x := range r.Levels {
+				y += effects[k][i] / 2 * float64(x)
+			}
+			// The variance of an effect of N runs is four times that of a run, by N.
+			key := string(intoBytes(r.Levels))
+			off := se * math.Sqrt(float64(len(plan.Runs))/4) / math.Sqrt2
+			if seen[key]++; seen[key] == 2 {
+				off = -off
+			}
+			p.Runs = append(p.Runs, spt.Run{Block: 1, Levels: r.Levels, Made: true, Response: y + off})
+		}
+		e.Plans = append(e.Plans, p)
+	}
+	return e
+}
+
+func intoBytes(levels []int8) []byte {
+	b := make([]byte, len(levels))
+	for i, x := range levels {
+		b[i] = byte(x)
+	}
+	return b
+}
+
+func analyze(t *testing.T, e *spt.Experiment) *spt.Result {
+	t.Helper()
+	r, err := spt.Analyze(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// S3: tables 5 to 8. The effect of a loop that all processors share is proportional to 1/p, and that of an overloaded one stays.
+func TestS3(t *testing.T) {
+	t.Parallel()
+	procs := []int{2, 4, 8, 24}
+	f17, f26, f2 := []float64{24.04, 12.06, 6.03, 2.14}, []float64{22.2, 11.1, 5.46, 2.03}, []float64{5.26, 5.26, 5.27, 5.43}
+	var effects [][]float64
+	for i := range procs {
+		effects = append(effects, []float64{f17[i], f26[i], f2[i], 0.01, 0.2 + 0.3*float64(i)*float64(i)})
+	}
+	r := analyze(t, table(procs, effects, 0.06))
+	for i, want := range []string{spt.Parallel, spt.Parallel, spt.Flat, spt.Unclear, spt.Growing} {
+		if c := r.Classes[i]; c.Class != want {
+			t.Errorf("%s: found %+v, expected %s", c.Name, c, want)
+		}
+	}
+	if c := r.Classes[0]; math.Abs(c.Power+1) > 0.05 {
+		t.Errorf("found the power %v, expected -1", c.Power)
+	}
+}
+
+// S5: tables 12 and 13. One factor of three, and three of seven, are significant.
+func TestS5(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		effects []float64
+		se      float64
+		want    int
+	}{{[]float64{13.82, 2.62, 2.86}, 2.15, 1}, {[]float64{0.14, 0.11, 29.01, 1.26, 0.09, 0.69, 8.94}, 0.39, 3}} {
+		r := analyze(t, table([]int{8}, [][]float64{c.effects}, c.se))
+		found := 0
+		for i, e := range r.Plans[0].Effects {
+			if math.Abs(e.SE-c.se) > 1e-9 {
+				t.Fatalf("found a standard error of %v, expected %v", e.SE, c.se)
+			}
+			if e.Rank != i+1 || i > 0 && e.Effect > r.Plans[0].Effects[i-1].Effect {
+				t.Errorf("rank %d: %+v", i+1, e)
+			}
+			if e.Significant {
+				found++
+			}
+			if work := 1000 * 5000 / 1e9; math.Abs(e.PerVisit-e.Effect/work) > 1e-9 || math.Abs(e.PerVisitSE-c.se/work) > 1e-6 {
+				t.Errorf("found %+v, expected %v per visit", e, e.Effect/work)
+			}
+		}
+		if found != c.want {
+			t.Errorf("found %d significant effects of %v, expected %d", found, c.effects, c.want)
+		}
+	}
+}
+
+// A plan with a run that was not made tells nothing, and the result says so.
+func TestMissing(t *testing.T) {
+	t.Parallel()
+	e := table([]int{2, 4}, [][]float64{{1, 2}, {1, 2}}, 0.1)
+	e.Plans[1].Runs[3].Made = false
+	r := analyze(t, e)
+	if len(r.Plans) != 1 || len(r.Notes) != 1 || !strings.HasPrefix(r.Notes[0], "1 of 8 runs") {
+		t.Errorf("found %+v", r)
+	}
+}
+
+// Nonsense in a file is an error.
+func TestRead(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"": "something else", "{}": "version 0", `{"version":1,"plans":[{"factors":[2]}]}`: "factor 2",
+		`{"version":1,"factors":[{}],"plans":[{"factors":[0],"runs":[{"levels":[1,1]}]}]}`: "2 levels",
+	} {
+		if _, err := spt.Read(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: found %v, expected %s", text, err, want)
+		}
+	}
+}

@@ -1,0 +1,138 @@
+package spt
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"qinst.dev/cmd/internal/analysis/profile"
+	"qinst.dev/cmd/internal/analysis/spt"
+	"qinst.dev/cmd/internal/trace"
+	"qinst.dev/ratecontrol"
+	"qinst.dev/sddf/spec"
+)
+
+// Constructs.
+const (
+	procedure = "procedure"
+	loop      = "loop"
+	hold      = "hold"
+)
+
+// leastShare is the share of the processor time from which on a procedure is a candidate.
+const leastShare = 0.01
+
+// delayable reports whether hits of a point can take longer: its probe is called.
+func delayable(p *trace.Point) bool {
+	switch p.Kind {
+	case spec.PointProc, spec.PointLoop:
+		return !p.Small() && p.Flags&spec.FlagSummed == 0
+	case spec.PointSync:
+		return true
+	}
+	return false
+}
+
+func takes(p *trace.Point) bool {
+	return p.Kind == spec.PointSync && slices.Contains([]string{spec.OpLock, spec.OpRLock, spec.OpTryLock, spec.OpTryRLock}, p.Op)
+}
+
+// found is what a run shows of a program's parts.
+type found struct {
+	t     *trace.Tables
+	p     *profile.Profile
+	trips map[string]uint64 // by id, of a loop: iterations of those that were traced
+}
+
+func look(source *trace.Trace) (*found, error) {
+	p, err := profile.New(source)
+	if err != nil {
+		return nil, err
+	}
+	f := &found{source.Tables(), p, map[string]uint64{}}
+	for i := range p.Entries {
+		if e := &p.Entries[i]; e.Kind == profile.KindLoop {
+			f.trips[e.ID] = e.Trips
+		}
+	}
+	return f, nil
+}
+
+// candidates are the parts of a program that the run shows to matter: locks for which goroutines waited longest, and procedures with most processor time of their own.
+func (f *found) candidates(most int) (list []spt.Factor) {
+	for i := range f.p.Objects {
+		if o := &f.p.Objects[i]; o.Wait > 0 && len(list) < most/3 {
+			if x := f.named("hold:" + o.Name); x != nil {
+				list = append(list, *x)
+			}
+		}
+	}
+	entries := slices.Clone(f.p.Entries)
+	slices.SortStableFunc(entries, func(a, b profile.Entry) int { return cmp.Compare(b.SelfBusy, a.SelfBusy) })
+	for i := range entries {
+		e := &entries[i]
+		if e.Kind != profile.KindProc || float64(e.SelfBusy) < leastShare*float64(f.p.Busy) || len(list) == most {
+			continue
+		}
+		if x := f.named("id:" + e.ID); x != nil {
+			list = append(list, *x)
+		}
+	}
+	return list
+}
+
+// named is the factor of a rule about points, nil if it is about none that was reached and can be delayed.
+func (f *found) named(rule string) (x *spt.Factor) {
+	kind, pattern, ok := strings.Cut(rule, ":")
+	if !ok {
+		kind, pattern = "", rule
+	}
+	for i := range f.t.Points {
+		pt := &f.t.Points[i]
+		if !delayable(pt) || pt.Hits == 0 || !is(pt, kind, pattern) {
+			continue
+		}
+		id := fmt.Sprintf("%016x", pt.ID)
+		if x == nil {
+			x = &spt.Factor{ID: id, Name: pt.Name, Construct: construct(pt), File: pt.File, Line: pt.Line, Rule: rule}
+			if x.Construct == loop {
+				x.Name = f.t.Points[pt.Owner].Name + ": " + pt.Name
+			}
+		}
+		n := float64(pt.Hits)
+		if pt.Kind == spec.PointLoop && pt.Traced > 0 { // all have as many iterations as those that were traced
+			n *= float64(f.trips[id]) / float64(pt.Traced)
+		}
+		x.Visits += n
+	}
+	return x
+}
+
+// is reports whether a rule is about a point, as the recorder understands it.
+func is(p *trace.Point, kind, pattern string) bool {
+	switch kind {
+	case "id":
+		return fmt.Sprintf("%016x", p.ID) == strings.ToLower(pattern)
+	case "hold":
+		if !takes(p) {
+			return false
+		}
+	case "", p.Kind:
+	default:
+		return false
+	}
+	return ratecontrol.Matches(pattern, p.Name)
+}
+
+func construct(p *trace.Point) string {
+	switch {
+	case takes(p):
+		return hold
+	case p.Kind == spec.PointLoop:
+		return loop
+	case p.Kind == spec.PointProc:
+		return procedure
+	}
+	return p.Op
+}

@@ -1,0 +1,422 @@
+// Package spt runs experiments with delays: it finds the parts of a program that may matter, lets them take longer in runs of a plan, and keeps what each run gave.
+package spt
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"qinst.dev/cmd/internal/analysis/doe"
+	"qinst.dev/cmd/internal/analysis/spt"
+	"qinst.dev/cmd/internal/lab"
+	"qinst.dev/cmd/internal/stats"
+	"qinst.dev/cmd/internal/trace"
+)
+
+// Options are what an experiment is to be.
+type Options struct {
+	Program    string
+	Args       []string       // {} in them is the number of processors
+	Rules      []string       // of factors; none: they are chosen by a first run
+	Candidates int            // at most
+	Delay      float64        // ns of each visit; 0: each factor's is such that its delays of a run take the share Work of it
+	Procs      []int          // numbers of processors; none: as the program has it
+	Metric     *regexp.Regexp // finds the response in the output; nil: it is the time that passes
+	Seed       uint64
+	Alpha      float64
+	File       string // in which results are kept, and found again
+}
+
+const (
+	work        = 0.2 // of a run: the delays of one factor together, if nothing else is asked for
+	mostWork    = 1.0 // likewise, of one that is visited so often that they cannot be as short
+	leastDelay  = 100 // ns: shorter ones are not exact
+	mostDelay   = 1e8
+	baseRuns    = 3
+	tries       = 3 // of a run whose program fails
+	screened    = 24 // runs of a screening, at least: few runs tell too little of the error
+	fullerRuns  = 32
+	mostFuller  = 5 // factors of the fuller plan
+	leastVisits = 1
+)
+
+// experiment is one that is being run.
+type experiment struct {
+	*spt.Experiment
+	o      Options
+	r      *lab.Runner
+	output []byte // of the first run
+	differ int
+}
+
+// Run runs an experiment, or what is left of it if its file has some of its runs.
+func Run(ctx context.Context, r *lab.Runner, o Options) (*spt.Experiment, error) {
+	hash, err := hashOf(o.Program)
+	if err != nil {
+		return nil, err
+	}
+	x := &experiment{o: o, r: r}
+	if x.Experiment, err = kept(o, hash); err != nil {
+		return nil, err
+	}
+	if x.Experiment == nil {
+		if err := x.begin(ctx, hash); err != nil {
+			return nil, err
+		}
+	}
+	for {
+		for i := range x.Plans {
+			if err := x.run(ctx, &x.Plans[i]); err != nil {
+				return nil, err
+			}
+		}
+		more, err := x.fuller()
+		if err != nil {
+			return nil, err
+		}
+		if !more {
+			return x.Experiment, nil
+		}
+	}
+}
+
+// kept is the experiment that a file has, nil if there is none. It must be the same one.
+func kept(o Options, hash string) (*spt.Experiment, error) {
+	f, err := os.Open(o.File)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	e, err := spt.Read(f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", o.File, err)
+	}
+	if e.Hash != hash || !slices.Equal(e.Args, o.Args) || e.Metric != expression(o.Metric) {
+		return nil, fmt.Errorf("%s has an experiment with another program, other arguments or another metric: expected the same, to go on with it, or another file (-o)", o.File)
+	}
+	return e, nil
+}
+
+func expression(m *regexp.Regexp) string {
+	if m == nil {
+		return ""
+	}
+	return m.String()
+}
+
+func hashOf(program string) (string, error) {
+	f, err := os.Open(program)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%x", h.Sum(nil)), nil
+}
+
+// begin finds factors, how often each is visited, and how long delays are to be, and plans the screening.
+func (x *experiment) begin(ctx context.Context, hash string) error {
+	o := x.o
+	x.Experiment = &spt.Experiment{Version: spt.FileVersion, Program: filepath.Base(o.Program), Hash: hash, Args: o.Args, Seed: o.Seed, Unit: "s", Metric: expression(o.Metric), Alpha: o.Alpha,
+		Machine: spt.Machine{System: runtime.GOOS + "/" + runtime.GOARCH, Processors: runtime.NumCPU()}, Began: time.Now().UTC()}
+	if o.Metric != nil {
+		x.Unit = ""
+	}
+	procs := o.Procs
+	if len(procs) == 0 {
+		procs = []int{0}
+	}
+	most := slices.Max(procs)
+	if err := x.factors(ctx, most); err != nil {
+		return err
+	}
+	for _, p := range procs {
+		base, took, err := x.base(ctx, p)
+		if err != nil {
+			return err
+		}
+		if p == most {
+			x.lengths(took)
+			if len(x.Factors) == 0 {
+				return errors.New("no factor is left: " + strings.Join(x.Notes, "; "))
+			}
+		}
+		x.Plans = append(x.Plans, spt.Plan{Procs: p, Stage: spt.Screening, Base: base})
+	}
+	for i := range x.Plans {
+		all := make([]int, len(x.Factors))
+		for k := range all {
+			all[k] = k
+		}
+		if err := x.screening(&x.Plans[i], all, o.Seed+uint64(i)); err != nil {
+			return err
+		}
+	}
+	return x.save()
+}
+
+// factors finds them by a first run.
+func (x *experiment) factors(ctx context.Context, procs int) error {
+	var f *found
+	err := x.once(ctx, "a first run", procs, "", func(res lab.Result) error {
+		t, err := trace.Open(res.Trace)
+		if err != nil {
+			return err
+		}
+		defer t.Close()
+		f, err = look(t)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if len(x.o.Rules) == 0 {
+		if x.Factors = f.candidates(x.o.Candidates); len(x.Factors) == 0 {
+			return errors.New("found no procedure with a probe that has 1 % of the processor time, and no lock that anybody waited for; -factors names what to delay")
+		}
+		return nil
+	}
+	for _, rule := range x.o.Rules {
+		factor := f.named(rule)
+		if factor == nil {
+			return fmt.Errorf("-factors: %s: found no procedure, loop or operation of that name that was reached and has a probe (qinst points lists them, and why others have none)", rule)
+		}
+		x.Factors = append(x.Factors, *factor)
+	}
+	return nil
+}
+
+// base runs the program without delays, and returns the responses and the median time.
+func (x *experiment) base(ctx context.Context, procs int) (responses []float64, took float64, err error) {
+	var times []float64
+	for i := range baseRuns + 1 {
+		err := x.once(ctx, "without delays", procs, x.settings(nil, nil), func(res lab.Result) error {
+			y, err := x.response(res)
+			if i > 0 { // the first one warms caches up
+				responses, times = append(responses, y), append(times, res.Wall.Seconds())
+			}
+			return err
+		})
+		if err != nil {
+			return nil, 0, err
+		}
+	}
+	slices.Sort(times)
+	return responses, stats.Median(times), nil
+}
+
+// lengths chooses how long each factor's delay is. Those that are visited too often are left out: even short delays would take too long.
+func (x *experiment) lengths(took float64) {
+	x.Factors = slices.DeleteFunc(x.Factors, func(f spt.Factor) bool {
+		if f.Visits < leastVisits {
+			x.Notes = append(x.Notes, f.Name+" has no visits")
+			return true
+		}
+		if mostWork*took*1e9/f.Visits < leastDelay && x.o.Delay == 0 {
+			x.Notes = append(x.Notes, fmt.Sprintf("%s is visited %.0f times: %d ns each would take %.1f s of a run of %.1f s, so that it is no factor", f.Name, f.Visits, leastDelay, f.Visits*leastDelay/1e9, took))
+			return true
+		}
+		return false
+	})
+	for i := range x.Factors {
+		f := &x.Factors[i]
+		if f.Delay = x.o.Delay; f.Delay == 0 {
+			f.Delay = math.Round(max(leastDelay, min(work*took*1e9/f.Visits, mostDelay)))
+		}
+	}
+}
+
+// screening plans the first stage: main effects clear of interactions of two factors, in as few runs as tell the error.
+func (x *experiment) screening(p *spt.Plan, factors []int, seed uint64) error {
+	once := spt.Plan{}
+	if err := x.plan(&once, factors, doe.Options{Seed: seed}); err != nil {
+		return err
+	}
+	return x.plan(p, factors, doe.Options{Seed: seed, Replicates: (screened-1)/len(once.Runs) + 1})
+}
+
+// plan fills a plan in.
+func (x *experiment) plan(p *spt.Plan, factors []int, o doe.Options) error {
+	names := make([]string, len(factors))
+	for i, f := range factors {
+		names[i] = strconv.Itoa(f)
+	}
+	d, err := doe.New(names, o)
+	if err != nil {
+		return err
+	}
+	p.Design, p.Resolution, p.Factors = d.Design, d.Resolution, factors
+	for _, r := range d.Runs {
+		p.Runs = append(p.Runs, spt.Run{Block: r.Block, Levels: r.Levels})
+	}
+	return nil
+}
+
+// fuller plans the second stage, of the factors that matter, and reports whether there is one more plan.
+func (x *experiment) fuller() (bool, error) {
+	if len(x.Plans) != 1 { // on several numbers of processors all factors are compared
+		return false, nil
+	}
+	res, err := spt.Analyze(x.Experiment)
+	if err != nil {
+		return false, err
+	}
+	var matter []int
+	for _, e := range res.Plans[0].Effects {
+		if e.Significant && len(matter) < mostFuller {
+			matter = append(matter, slices.IndexFunc(x.Factors, func(f spt.Factor) bool { return f.Rule == x.ruleOf(e) }))
+		}
+	}
+	if len(matter) == 0 {
+		return false, nil
+	}
+	slices.Sort(matter)
+	p := spt.Plan{Procs: x.Plans[0].Procs, Stage: spt.Fuller, Base: x.Plans[0].Base}
+	o := doe.Options{Kind: doe.Full, Seed: x.Seed + 1, Replicates: max(2, fullerRuns>>len(matter)), Center: 2}
+	if err := x.plan(&p, matter, o); err != nil {
+		return false, err
+	}
+	x.Plans = append(x.Plans, p)
+	return true, x.save()
+}
+
+func (x *experiment) ruleOf(e spt.Effect) string {
+	for _, f := range x.Factors {
+		if f.ID == e.ID && f.Name == e.Name {
+			return f.Rule
+		}
+	}
+	return ""
+}
+
+// run makes the runs of a plan that were not made.
+func (x *experiment) run(ctx context.Context, p *spt.Plan) error {
+	for i := range p.Runs {
+		r := &p.Runs[i]
+		if r.Made {
+			continue
+		}
+		name := fmt.Sprintf("%s, run %d of %d", p.Stage, i+1, len(p.Runs))
+		r.Load = load()
+		for try := 1; ; try++ {
+			differ := x.differ
+			err := x.once(ctx, name, p.Procs, x.settings(p.Factors, r.Levels), func(res lab.Result) (err error) {
+				r.Response, err = x.response(res)
+				return err
+			})
+			p.Strange += x.differ - differ
+			if err == nil {
+				break
+			}
+			if ctx.Err() != nil {
+				return fmt.Errorf("%w; what was run is in %s, and the same command goes on", context.Cause(ctx), x.o.File)
+			}
+			if p.Failed++; try == tries {
+				return fmt.Errorf("%s failed %d times with its delays, which may change what it does (timeouts): %w", filepath.Base(x.o.Program), tries, err)
+			}
+		}
+		r.Made = true
+		if err := x.save(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// settings are those of a run: each factor's delay, of 0 too, so that all runs go the same way.
+func (x *experiment) settings(factors []int, levels []int8) string {
+	list := []string{"mode=count"}
+	for i := range x.Factors {
+		delay := 0.
+		if k := slices.Index(factors, i); k >= 0 {
+			delay = x.Factors[i].Delay * float64(levels[k]+1) / 2
+		}
+		list = append(list, fmt.Sprintf("%s=+%.0fns", x.Factors[i].Rule, delay))
+	}
+	return strings.Join(list, ",")
+}
+
+// once runs the program one time.
+func (x *experiment) once(ctx context.Context, name string, procs int, settings string, each func(lab.Result) error) error {
+	j := lab.Job{Program: x.o.Program, Settings: settings, Collect: true}
+	for _, a := range x.o.Args {
+		j.Args = append(j.Args, strings.ReplaceAll(a, "{}", strconv.Itoa(procs)))
+	}
+	if procs > 0 {
+		j.Env = append(j.Env, "GOMAXPROCS="+strconv.Itoa(procs))
+	}
+	return x.r.Once(ctx, name, j, func(res lab.Result) error {
+		if said, ok := bytes.CutPrefix(res.Stderr, []byte("qinst: QINST: ")); ok {
+			line, _, _ := bytes.Cut(said, []byte("\n"))
+			return errors.New(string(line))
+		}
+		if x.output == nil {
+			x.output = append([]byte{}, res.Stdout...)
+		} else if x.o.Metric == nil && !bytes.Equal(x.output, res.Stdout) {
+			x.differ++
+		}
+		return each(res)
+	})
+}
+
+// response is what a run gave.
+func (x *experiment) response(res lab.Result) (float64, error) {
+	if x.o.Metric == nil {
+		return res.Wall.Seconds(), nil
+	}
+	m := x.o.Metric.FindSubmatch(append(slices.Clone(res.Stdout), res.Stderr...))
+	if len(m) < 2 {
+		return 0, fmt.Errorf("found nothing like %s in the program's output, expected a number in its group", x.o.Metric)
+	}
+	y, err := strconv.ParseFloat(string(m[1]), 64)
+	if err != nil || math.IsNaN(y) || math.IsInf(y, 0) {
+		return 0, fmt.Errorf("found %q where %s is, expected a number", m[1], x.o.Metric)
+	}
+	return y, nil
+}
+
+// load is how many processes could run, on average, in the last minute.
+func load() float64 {
+	text, err := os.ReadFile("/proc/loadavg")
+	if err != nil {
+		return 0
+	}
+	word, _, _ := strings.Cut(string(text), " ")
+	v, err := strconv.ParseFloat(word, 64)
+	if err != nil {
+		return 0
+	}
+	return v
+}
+
+// save writes what there is. It takes the place of the file at once, so that an end in between loses nothing.
+func (x *experiment) save() error {
+	text, err := json.MarshalIndent(x.Experiment, "", " ")
+	if err != nil {
+		return err
+	}
+	tmp := x.o.File + ".tmp"
+	if err := os.WriteFile(tmp, append(text, '\n'), 0o666); err != nil {
+		return err
+	}
+	return os.Rename(tmp, x.o.File)
+}

@@ -1,0 +1,126 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"qinst.dev/cmd/internal/analysis/doe"
+	"qinst.dev/cmd/internal/analysis/spt"
+	"qinst.dev/cmd/internal/measure"
+	"qinst.dev/cmd/internal/report/doc"
+)
+
+// Delays writes what an experiment with delays told.
+func Delays(x *spt.Experiment, r *spt.Result) *doc.Doc {
+	d := &doc.Doc{Title: "delays"}
+	s := d.Add("delays", "")
+	if len(r.Plans) > 0 {
+		concluded(s, x, &r.Plans[len(r.Plans)-1])
+	}
+	for i := range r.Plans {
+		planTable(d.Add(fmt.Sprintf("plan-%d", i+1), planTitle(&r.Plans[i])), x, &r.Plans[i])
+	}
+	if len(r.Classes) > 0 {
+		s := d.Add("classes", "With the number of processors")
+		t := doc.NewTable("part", "class", "effect is proportional to")
+		for _, c := range r.Classes {
+			power := ""
+			if c.SE > 0 {
+				power = fmt.Sprintf("p^(%.2f +- %.2f)", c.Power, c.SE)
+			}
+			t.Row(doc.Name(c.Name, loopWidth), c.Class, power)
+		}
+		s.Table(t)
+		s.Note("parallel: its work is divided among the processors. flat: it is done one after the other, or on a processor that has more to do than others. growing: the more goroutines there are, the longer they wait for it.")
+	}
+	for _, n := range r.Notes {
+		s.Note("%s", n)
+	}
+	return d
+}
+
+func planTitle(p *spt.PlanResult) string {
+	title := map[spt.Stage]string{spt.Screening: "Which parts matter", spt.Fuller: "How much they matter"}[p.Stage]
+	if p.Procs > 0 {
+		title += fmt.Sprintf(", with %d processors", p.Procs)
+	}
+	return title
+}
+
+// concluded says what the last plan found.
+func concluded(s *doc.Section, x *spt.Experiment, p *spt.PlanResult) {
+	var matter []string
+	for _, e := range p.Effects {
+		if e.Significant && e.Effect > 0 {
+			matter = append(matter, e.Name)
+		}
+	}
+	what := "the run"
+	if x.Metric != "" {
+		what = "the response"
+	}
+	switch n := len(matter); {
+	case n == 0:
+		s.Say("Nothing that was delayed made %s longer, by more than runs differ anyway: an effect of less than %s would not be seen.", what, amount(x, seen(p)))
+	case n == len(p.Effects):
+		s.Say("Everything that was delayed makes %s longer: %s.", what, strings.Join(matter, ", "))
+	default:
+		s.Say("%s is longer if %s is. The other %d made no difference that was seen.", strings.ToUpper(what[:1])+what[1:], strings.Join(matter, ", "), len(p.Effects)-n)
+	}
+}
+
+// seen is about how large an effect must be to be seen.
+func seen(p *spt.PlanResult) float64 {
+	if len(p.Effects) == 0 {
+		return 0
+	}
+	return (p.Effects[0].High - p.Effects[0].Low) / 2
+}
+
+func amount(x *spt.Experiment, v float64) string {
+	if x.Unit == "s" {
+		return measure.Time(int64(v * 1e9))
+	}
+	return digits(v)
+}
+
+// planTable lists effects.
+func planTable(s *doc.Section, x *spt.Experiment, p *spt.PlanResult) {
+	again := ""
+	if p.Failed > 0 {
+		again = fmt.Sprintf(" %d were made again because the program failed.", p.Failed)
+	}
+	if p.Strange > 0 {
+		again += fmt.Sprintf(" %d printed something else than the first one.", p.Strange)
+	}
+	s.Say("%d runs in random order; without delays one gives %s.%s", p.Runs, amount(x, p.Base), again)
+	t := doc.NewTable("rank", "part", "construct", "visits", "delay", "effect", "from", "to", "per delay", "+-", "corrected p", "").Left(1, 2)
+	for _, e := range p.Effects {
+		verdict := ""
+		if e.Significant {
+			verdict = "significant"
+		}
+		t.Row(fmt.Sprint(e.Rank), doc.Name(e.Name, loopWidth), e.Construct, doc.Count(uint64(e.Visits)), measure.Time(int64(e.Delay)), signedAmount(x, e.Effect), signedAmount(x, e.Low), signedAmount(x, e.High),
+			fmt.Sprintf("%.2f", e.PerVisit), fmt.Sprintf("%.2f", e.PerVisitSE), probability(e.PHolm), verdict)
+	}
+	s.Table(t)
+	for _, i := range p.Interactions {
+		s.Say("%s: the effect of one differs by %s between the delays of the other (standard error %s, corrected p %s).", strings.Join(i.Names, " and "), signedAmount(x, 2*i.Effect), amount(x, 2*i.SE), probability(i.PHolm))
+	}
+	if c := p.Curvature; c != nil && c.Significant {
+		s.Warn("with half of the delays the response is %s off the middle: effects are not proportional to delays", signedAmount(x, c.Effect))
+	}
+	from := "the differences between runs with the same delays"
+	if p.SEMethod == doe.Lenth {
+		from = "the small ones among all effects and interactions (Lenth)"
+	}
+	s.Note("effect: by how much the response rises with the part's delays; from and to: in 95 of 100 experiments it is between these. per delay: the part of its delays by which the run became longer, which is what less work there would gain: 1 if everything waits for it, 0 if nothing does. Errors are from %s.", from)
+}
+
+func signedAmount(x *spt.Experiment, v float64) string {
+	sign := "+"
+	if v < 0 {
+		sign, v = "-", -v
+	}
+	return sign + amount(x, v)
+}

@@ -1,0 +1,184 @@
+package runtime
+
+// Delays: a hit of a point takes longer, by a time that its rule names (QINST=main.f=+5us). Such a point is
+// only counted. Whatever the length, its hits come here, so that runs with different delays differ
+// in these alone.
+//
+// A delay is time of a processor, as work is. So it is not over before the thread has had it: what the
+// system took the thread away for does not count, and the goroutine gives its processor away where
+// the scheduler or the collector wants it. Interrupts do count, because work has them too. They, and
+// the last reading of the clock, make a delay longer than it was to be, and the thread's next
+// ones are shorter by that, so that delays are right on average.
+
+const (
+	qinstDelayed      = 1<<31 - 3 // quota of a counter; see the table at the head of qinst.go
+	qinstDelayedToken = 1 << 30   // of a loop's entry: at its exit the iterations count
+
+	qinstAwayNS  = 100e3 // a gap that is longer is none of the thread's: the system took it away
+	qinstShortNS = 700   // up to here the processor predicts where a delay ends
+	qinstOwedPay = 8     // one part of a delay in so many pays for what earlier ones took too long
+)
+
+// qinstTrialNS are delays that tell what one takes beside: a short and a longer one.
+var qinstTrialNS = [2]float64{400, 4000}
+
+var (
+	qinstTickRate   float64 // ticks in a ns; 0: not yet known
+	qinstAwayTicks  uint64
+	qinstAround     [2]uint64 // ticks that a delay takes beside the time that it measures: a short one, and a longer one, whose end the processor does not predict
+	qinstShortTicks uint64
+)
+
+// delayed reports whether hits of a point take longer.
+// Context: start, goroutine, writer.
+func (o *qinstRuling) delayed() bool { return o.rule != 0 && qinstRules[o.rule-1].limit.Delays }
+
+// qinstTicksOf is a time in ticks of the clock that probes read.
+// Context: start, goroutine, writer.
+func qinstTicksOf(ns float64) uint64 {
+	if qinstTickRate == 0 {
+		const long = 2e6 // ns, of which readings are off by some ten
+		from, began := qinstReadBoth()
+		for nanotime()-began < long {
+		}
+		to, ended := qinstReadBoth()
+		qinstTickRate = float64(to-from) / float64(ended-began)
+		qinstAwayTicks = uint64(qinstAwayNS * qinstTickRate)
+		qinstShortTicks = uint64(qinstShortNS * qinstTickRate)
+		for i := range qinstAround {
+			qinstAround[i] = qinstDelayTries(uint64(qinstTrialNS[i] * qinstTickRate))
+		}
+		qinstAround[0] -= min(qinstAround[0], qinstDelayTries(0)) // the processor goes that way while a short one lasts
+	}
+	return uint64(ns * qinstTickRate)
+}
+
+// qinstDelayTries is what a delay takes beside what it measures, the way there and back, in ticks: the mean of those of some tries that nothing interrupted.
+// Context: start, goroutine, writer.
+func qinstDelayTries(ticks uint64) uint64 {
+	const often = 100 // ns
+	var took [128]uint64
+	least := ^uint64(0)
+	for i := range took {
+		from := qinstNow()
+		spent := qinstDelayFor(ticks)
+		took[i] = qinstNow() - from - spent
+		least = min(least, took[i])
+	}
+	n, sum := uint64(0), uint64(0)
+	for _, d := range took {
+		if d <= least+uint64(often*qinstTickRate) {
+			n, sum = n+1, sum+d
+		}
+	}
+	return sum / n
+}
+
+// qinstReadBoth reads both clocks at one time: of some tries the one in which nothing came between.
+// Context: start, goroutine, writer.
+func qinstReadBoth() (ticks uint64, ns int64) {
+	least := ^uint64(0)
+	for range 16 {
+		before := qinstNow()
+		mono := nanotime()
+		if d := qinstNow() - before; d < least {
+			least, ticks, ns = d, before+d/2, mono
+		}
+	}
+	return ticks, ns
+}
+
+// qinstDelayEntry is the entry of a procedure or loop that takes longer: below is its frame's distance from the top of the stack.
+// Context: probe.
+//
+//go:nosplit
+func qinstDelayEntry(point, late, below uint32) (uint64, *qinstStack) {
+	if qinstRulingOf(point).within == 0 {
+		qinstDelay(point, 1)
+		if qinstSampling == 0 {
+			return 0, nil
+		}
+		return qinstOpen(getg(), point|late, below)
+	}
+	token, s := qinstOpen(getg(), point|late, below)
+	if s == nil {
+		return 0, nil // its iterations are not delayed, as they are not recorded
+	}
+	s.frame(uint32(token) - 1).trips = 0
+	return (token-1)<<32 | qinstDelayedToken | uint64(point), nil
+}
+
+// qinstDelayTrips is the exit of a loop that takes longer. Those iterations that were not delayed on their own are so together.
+// Context: probe.
+//
+//go:nosplit
+func qinstDelayTrips(token, trips uint64) {
+	s, d := getg().qinstStack, qinstDepthOf(token)
+	if d < s.size {
+		if turned := s.frame(d).trips; trips > turned {
+			trips -= turned
+		} else {
+			trips = 0
+		}
+	}
+	qinstDelay(uint32(token&(qinstMaxPoints-1)), trips)
+	qinstClose(token)
+}
+
+// qinstDelay lets the goroutine that has hit a point n times take longer.
+// Context: probe.
+//
+//go:nosplit
+func qinstDelay(point uint32, n uint64) {
+	o := qinstRulingOf(point)
+	if o.rule == 0 {
+		return
+	}
+	if getg().m.qinst == qinstNone() { // it came to this thread in a loop, which counts nowhere else
+		qinstRecorderFor(point)
+	}
+	qinstSpend(n * qinstRules[o.rule-1].ticks)
+}
+
+// qinstSpend lets the goroutine use so much time of its processor.
+// Context: probe.
+//
+//go:nosplit
+func qinstSpend(ticks uint64) {
+	around := qinstAround[0]
+	if ticks > qinstShortTicks {
+		around = qinstAround[1]
+	}
+	ticks -= min(ticks, around)
+	if b := getg().m.qinst; b.num != 0 {
+		pays := min(b.owed, ticks/qinstOwedPay)
+		b.owed -= pays
+		ticks -= pays
+	}
+	spent := qinstDelayFor(ticks)
+	if b := getg().m.qinst; b.num != 0 { // it may be another thread's
+		b.owed += spent - ticks
+	}
+}
+
+// qinstDelayFor spins until it has had so much time, and returns how much it had.
+// The goroutine may go on on another thread, so nothing of the thread may be kept over goschedguarded.
+// On the system stack it cannot give the processor away.
+// Context: start, probe, goroutine, writer.
+//
+//go:nosplit
+func qinstDelayFor(ticks uint64) (spent uint64) {
+	gp := getg()
+	for last := qinstNow(); spent < ticks; {
+		now := qinstNow()
+		if d := now - last; d < qinstAwayTicks {
+			spent += d
+		}
+		last = now
+		if gp.stackguard0 == stackPreempt && gp == gp.m.curg {
+			goschedguarded()
+			last = qinstNow()
+		}
+	}
+	return spent
+}

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+
+	analysis "qinst.dev/cmd/internal/analysis/spt"
+	"qinst.dev/cmd/internal/lab"
+	"qinst.dev/cmd/internal/lab/spt"
+	"qinst.dev/cmd/internal/report"
+	"qinst.dev/ratecontrol"
+)
+
+// setupSpt runs experiments with delays.
+func setupSpt(fs *flagSet) action {
+	o := spt.Options{Candidates: 15, Alpha: 0.05}
+	asJSON, shown, delay, seed := false, "", "", 1
+	fs.group("Form")
+	fs.boolean(&asJSON, "json", "print one JSON object")
+	fs.text(&o.File, "o", "keep what each run gave in a `file`, and go on with what it has (default: PROGRAM.spt.json)")
+	fs.text(&shown, "report", "run nothing, and show what a `file` of earlier runs tells")
+	fs.group("Experiment")
+	fs.function("factors", "`names` of what is delayed, separated by commas: main.f, loop:NAME, hold:NAME, id:ID (default: chosen by a first run)", func(s string) error {
+		o.Rules = strings.Split(s, ",")
+		return nil
+	})
+	fs.number(&o.Candidates, "candidates", "as many factors at most, if they are chosen")
+	fs.text(&delay, "delay", "a `time` that each visit of every factor takes longer (default: each factor's such that its delays take a fifth of a run together)")
+	fs.function("procs", "`numbers` of processors, separated by commas: GOMAXPROCS, and {} in the arguments", func(s string) error {
+		for word := range strings.SplitSeq(s, ",") {
+			p, err := strconv.Atoi(word)
+			if err != nil || p < 1 {
+				return fmt.Errorf("found -procs=%s, expected numbers from 1 on, such as 1,2,4", s)
+			}
+			o.Procs = append(o.Procs, p)
+		}
+		return nil
+	})
+	fs.function("metric", "an `expression` that finds what is measured, a number in its group, in the program's output (default: the time that passes)", func(s string) (err error) {
+		if o.Metric, err = regexp.Compile(s); err == nil && o.Metric.NumSubexp() != 1 {
+			err = fmt.Errorf("found -metric=%s, expected an expression with one group, such as 'took ([0-9.]+)'", s)
+		}
+		return err
+	})
+	fs.number(&seed, "seed", "of the order of the runs")
+	fs.program = func() bool { return true }
+	return func(e *env, args []string) error {
+		if shown != "" {
+			return sptShow(e, shown, args, asJSON)
+		}
+		if len(args) == 0 {
+			return usageError{errors.New("spt: found no program, expected one that was built with -toolexec qinst, and its arguments")}
+		}
+		if delay != "" {
+			l, _, ok := ratecontrol.ParseLimit("+" + delay)
+			if !ok || l.Delay <= 0 {
+				return usageError{fmt.Errorf("spt: found -delay=%s, expected a time such as 5us", delay)}
+			}
+			o.Delay = l.Delay
+		}
+		o.Program, o.Args, o.Seed = args[0], args[1:], uint64(seed)
+		if o.File == "" {
+			o.File = filepath.Base(o.Program) + ".spt.json"
+		}
+		ctx, stop := lab.Signals(context.Background())
+		defer stop()
+		x, err := spt.Run(ctx, &lab.Runner{Stdout: e.stderr, Stderr: e.stderr}, o)
+		if err != nil {
+			return fmt.Errorf("spt: %w", err)
+		}
+		return sptAnswer(e, x, asJSON)
+	}
+}
+
+// sptShow shows what a file tells.
+func sptShow(e *env, file string, args []string, asJSON bool) error {
+	if len(args) > 0 {
+		return usageError{fmt.Errorf("spt: found %s, expected nothing to run with -report", args[0])}
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	x, err := analysis.Read(f)
+	if err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	return sptAnswer(e, x, asJSON)
+}
+
+func sptAnswer(e *env, x *analysis.Experiment, asJSON bool) error {
+	r, err := analysis.Analyze(x)
+	if err != nil {
+		return fmt.Errorf("spt: %w", err)
+	}
+	if asJSON {
+		return json.NewEncoder(e.stdout).Encode(r)
+	}
+	return writeText(e, report.Delays(x, r))
+}

@@ -1,0 +1,3 @@
+module delays
+
+go 1.26
