@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -21,9 +22,10 @@ import (
 // setupSpt runs experiments with delays.
 func setupSpt(fs *flagSet) action {
 	o := spt.Options{Candidates: 15, Alpha: 0.05}
-	asJSON, shown, delay, seed := false, "", "", 1
+	form, shown, delay, seed := sptForm{}, "", "", 1
 	fs.group("Form")
-	fs.boolean(&asJSON, "json", "print one JSON object")
+	fs.boolean(&form.asJSON, "json", "print one JSON object")
+	fs.text(&form.html, "html", "write a page for the browser to this `file` (- for the standard output)")
 	fs.text(&o.File, "o", "keep what each run gave in a `file`, and go on with what it has (default: PROGRAM.spt.json)")
 	fs.text(&shown, "report", "run nothing, and show what a `file` of earlier runs tells")
 	fs.group("Experiment")
@@ -53,7 +55,7 @@ func setupSpt(fs *flagSet) action {
 	fs.program = func() bool { return true }
 	return func(e *env, args []string) error {
 		if shown != "" {
-			return sptShow(e, shown, args, asJSON)
+			return sptShow(e, shown, args, form)
 		}
 		if len(args) == 0 {
 			return usageError{errors.New("spt: found no program, expected one that was built with -toolexec qinst, and its arguments")}
@@ -75,12 +77,12 @@ func setupSpt(fs *flagSet) action {
 		if err != nil {
 			return fmt.Errorf("spt: %w", err)
 		}
-		return sptAnswer(e, x, asJSON)
+		return form.answer(e, x)
 	}
 }
 
 // sptShow shows what a file tells.
-func sptShow(e *env, file string, args []string, asJSON bool) error {
+func sptShow(e *env, file string, args []string, form sptForm) error {
 	if len(args) > 0 {
 		return usageError{fmt.Errorf("spt: found %s, expected nothing to run with -report", args[0])}
 	}
@@ -93,16 +95,29 @@ func sptShow(e *env, file string, args []string, asJSON bool) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}
-	return sptAnswer(e, x, asJSON)
+	return form.answer(e, x)
 }
 
-func sptAnswer(e *env, x *analysis.Experiment, asJSON bool) error {
+// sptForm is how an experiment is shown.
+type sptForm struct {
+	asJSON bool
+	html   string
+}
+
+func (f *sptForm) answer(e *env, x *analysis.Experiment) error {
 	r, err := analysis.Analyze(x)
 	if err != nil {
 		return fmt.Errorf("spt: %w", err)
 	}
-	if asJSON {
+	switch {
+	case f.asJSON:
 		return json.NewEncoder(e.stdout).Encode(r)
+	case f.html != "":
+		page, err := report.DelaysPage(x, r)
+		if err != nil {
+			return err
+		}
+		return writeTo(e, f.html, func(w io.Writer) error { return page.WriteHTML(w, report.Look()) })
 	}
 	return writeText(e, report.Delays(x, r))
 }

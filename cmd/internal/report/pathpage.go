@@ -12,7 +12,7 @@ import (
 	"qinst.dev/cmd/internal/report/doc"
 )
 
-//go:embed path.html gantt.html
+//go:embed path.html gantt.html spt.html
 var pathHTML embed.FS
 
 var pathFigures = template.Must(template.ParseFS(pathHTML, "*.html"))

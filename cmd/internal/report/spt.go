@@ -55,17 +55,17 @@ func concluded(s *doc.Section, x *spt.Experiment, p *spt.PlanResult) {
 			matter = append(matter, e.Name)
 		}
 	}
-	what := "the run"
+	it := "the run"
 	if x.Metric != "" {
-		what = "the response"
+		it = "the response"
 	}
 	switch n := len(matter); {
 	case n == 0:
-		s.Say("Nothing that was delayed made %s longer, by more than runs differ anyway: an effect of less than %s would not be seen.", what, amount(x, seen(p)))
-	case n == len(p.Effects):
-		s.Say("Everything that was delayed makes %s longer: %s.", what, strings.Join(matter, ", "))
+		s.Say("Nothing that was delayed made %s longer, by more than runs differ anyway: an effect of less than %s would not be seen.", it, amount(x, seen(p)))
+	case n == len(x.Factors):
+		s.Say("Everything that was delayed makes %s longer: %s.", it, strings.Join(matter, ", "))
 	default:
-		s.Say("%s is longer if %s is. The other %d made no difference that was seen.", strings.ToUpper(what[:1])+what[1:], strings.Join(matter, ", "), len(p.Effects)-n)
+		s.Say("%s is longer if %s is. The other %d made no difference that was seen.", strings.ToUpper(it[:1])+it[1:], strings.Join(matter, ", "), len(x.Factors)-n)
 	}
 }
 

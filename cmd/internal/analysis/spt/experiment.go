@@ -95,6 +95,9 @@ func Read(from io.Reader) (*Experiment, error) {
 				return nil, fmt.Errorf("found factor %d in plan %d, expected one of %d", f, i+1, len(e.Factors))
 			}
 		}
+		if len(p.Base) == 0 {
+			return nil, fmt.Errorf("found no run without delays before plan %d, expected one", i+1)
+		}
 		for k, r := range p.Runs {
 			if len(r.Levels) != len(p.Factors) {
 				return nil, fmt.Errorf("found %d levels in run %d of plan %d, expected one of each of its %d factors", len(r.Levels), k+1, i+1, len(p.Factors))

@@ -41,7 +41,18 @@ type PlanResult struct {
 	Interactions []Interaction `json:"interactions"`
 	Curvature    *doe.Effect   `json:"curvature,omitempty"` // of runs with all delays halfway
 
-	Fit *doe.Fit `json:"-"`
+	// Points are all effects and interactions by size, with the half-normal quantile of their rank: noise lies on a line through 0.
+	Points []Point `json:"half_normal"`
+	// Residuals are, in the order of the runs, how far responses are from what the mean and the significant effects tell.
+	Residuals []float64 `json:"residuals"`
+}
+
+// Point is one of a half-normal plot.
+type Point struct {
+	Name        string  `json:"name"`
+	Quantile    float64 `json:"quantile"`
+	Size        float64 `json:"size"`
+	Significant bool    `json:"significant"`
 }
 
 // Effect is by how much the response rises with a factor's delay.
@@ -122,7 +133,7 @@ func (e *Experiment) analyze(p *Plan) (*PlanResult, error) {
 		return nil, err
 	}
 	one := &PlanResult{Procs: p.Procs, Stage: p.Stage, Runs: len(p.Runs), Failed: p.Failed, Strange: p.Strange, Base: stats.Median(slices.Sorted(slices.Values(p.Base))),
-		SEMethod: f.SEMethod, DF: f.DF, Effects: []Effect{}, Interactions: []Interaction{}, Curvature: f.Curvature, Fit: f}
+		SEMethod: f.SEMethod, DF: f.DF, Effects: []Effect{}, Interactions: []Interaction{}, Curvature: f.Curvature}
 	// Whoever delays parts of a program asks which of them matter, and only then which of these depend on each other. So main effects are tested on their own.
 	var main, others []doe.Effect
 	for _, x := range f.Effects {
@@ -137,6 +148,15 @@ func (e *Experiment) analyze(p *Plan) (*PlanResult, error) {
 	for i := range main {
 		one.Effects = append(one.Effects, e.effect(at[main[i].Name], &main[i]))
 	}
+	names = nil
+	for _, x := range slices.Concat(main, others) {
+		one.Points = append(one.Points, Point{e.nameOf(x.Name, at), x.Quantile, math.Abs(x.Effect), x.Significant})
+		if x.Significant {
+			names = append(names, x.Name)
+		}
+	}
+	slices.SortStableFunc(one.Points, func(a, b Point) int { return cmp.Compare(a.Quantile, b.Quantile) })
+	one.Residuals = e.residuals(p, f, names)
 	for _, x := range others {
 		if x.Significant {
 			between := Interaction{Effect: x.Effect, SE: x.SE, PHolm: x.PHolm}
@@ -151,6 +171,35 @@ func (e *Experiment) analyze(p *Plan) (*PlanResult, error) {
 		one.Effects[i].Rank = i + 1
 	}
 	return one, nil
+}
+
+// nameOf is the name of an effect or interaction of factors that have numbers.
+func (e *Experiment) nameOf(numbers string, at map[string]int) string {
+	var list []string
+	for n := range strings.SplitSeq(numbers, ":") {
+		list = append(list, e.Factors[at[n]].Name)
+	}
+	return strings.Join(list, " : ")
+}
+
+// residuals are what significant effects, whose names are given, do not explain.
+func (e *Experiment) residuals(p *Plan, f *doe.Fit, significant []string) []float64 {
+	list := make([]float64, len(p.Runs))
+	for i, r := range p.Runs {
+		list[i] = r.Response - f.Mean
+		for _, x := range f.Effects {
+			if !slices.Contains(significant, x.Name) {
+				continue
+			}
+			sign := 1.
+			for n := range strings.SplitSeq(x.Name, ":") {
+				k := slices.IndexFunc(p.Factors, func(of int) bool { return strconv.Itoa(of) == n })
+				sign *= float64(r.Levels[k])
+			}
+			list[i] -= sign * x.Effect / 2
+		}
+	}
+	return list
 }
 
 // effect is a factor's.

@@ -1,6 +1,8 @@
 package spt_test
 
 import (
+	"bytes"
+	"encoding/json"
 	"math"
 	"strings"
 	"testing"
@@ -127,10 +129,32 @@ func TestRead(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"": "something else", "{}": "version 0", `{"version":1,"plans":[{"factors":[2]}]}`: "factor 2",
-		`{"version":1,"factors":[{}],"plans":[{"factors":[0],"runs":[{"levels":[1,1]}]}]}`: "2 levels",
+		`{"version":1,"factors":[{}],"plans":[{"factors":[0]}]}`:                                      "no run without delays",
+		`{"version":1,"factors":[{}],"plans":[{"factors":[0],"base":[1],"runs":[{"levels":[1,1]}]}]}`: "2 levels",
 	} {
 		if _, err := spt.Read(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: found %v, expected %s", text, err, want)
 		}
 	}
+}
+
+// FuzzRead: whatever a file has, it is refused or tells something.
+func FuzzRead(f *testing.F) {
+	text, err := json.Marshal(table([]int{2, 4}, [][]float64{{1, 2}, {1, 3}}, 0.1))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(text)
+	f.Add([]byte(`{"version":1,"factors":[{"visits":-1,"delay_ns":1e300}],"plans":[{"procs":-3,"factors":[0,0],"base":[0],"runs":[{"made":true,"levels":[7,-1]},{"made":true,"levels":[-1,1],"response":1e308}]}]}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		e, err := spt.Read(bytes.NewReader(text))
+		if err != nil {
+			return
+		}
+		if r, err := spt.Analyze(e); err == nil {
+			if _, err := json.Marshal(r); err != nil {
+				t.Errorf("its result is no JSON: %v", err)
+			}
+		}
+	})
 }

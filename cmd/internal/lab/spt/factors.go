@@ -96,7 +96,7 @@ func (f *found) named(rule string) (x *spt.Factor) {
 		id := fmt.Sprintf("%016x", pt.ID)
 		if x == nil {
 			x = &spt.Factor{ID: id, Name: pt.Name, Construct: construct(pt), File: pt.File, Line: pt.Line, Rule: rule}
-			if x.Construct == loop {
+			if x.Construct == loop && pt.Owner != trace.NoPoint {
 				x.Name = f.t.Points[pt.Owner].Name + ": " + pt.Name
 			}
 		}

@@ -46,7 +46,7 @@ const (
 	leastDelay  = 100 // ns: shorter ones are not exact
 	mostDelay   = 1e8
 	baseRuns    = 3
-	tries       = 3 // of a run whose program fails
+	tries       = 3  // of a run whose program fails
 	screened    = 24 // runs of a screening, at least: few runs tell too little of the error
 	fullerRuns  = 32
 	mostFuller  = 5 // factors of the fuller plan

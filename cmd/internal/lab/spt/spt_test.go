@@ -1,0 +1,159 @@
+package spt
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"qinst.dev/cmd/internal/analysis/spt"
+	"qinst.dev/cmd/internal/trace/tracetest"
+	"qinst.dev/sddf/spec"
+)
+
+// run is a run in which two goroutines wait for a lock, and have procedures of which one is small.
+func shown(t *testing.T) *found {
+	t.Helper()
+	const us, mu = 1000, 0x1000
+	b := tracetest.New(1)
+	f, quiet, body := b.Proc("main.f"), b.Proc("main.quiet"), b.Loop("main.range n", false)
+	b.In(body, f)
+	lock, unlock := b.Object("main.mu", spec.OpLock), b.Object("main.mu", spec.OpUnlock)
+	g := b.Go(0, "runtime.main")
+	b.Start(g, 0)
+	for range 3 {
+		b.Enter(g, f)
+		b.Enter(g, body)
+		b.At(b.Now() + 100*us)
+		b.Leave(g, body, 20)
+		b.Exit(g, f)
+	}
+	b.Count(f, 7) // without events
+	b.Count(body, 7)
+	b.Enter(g, quiet)
+	b.Exit(g, quiet)
+	b.Sync(g, lock, mu, 0)
+	other := b.Go(g, "main.other")
+	b.Wait(g, "chan receive", 0x2000, 0)
+	b.Start(other, 0)
+	b.Wait(other, "sync.Mutex.Lock", mu, 0)
+	b.Unpark(0, g)
+	b.Start(g, 0)
+	b.At(b.Now() + 50*us)
+	b.Sync(g, unlock, mu, 0)
+	b.Unpark(g, other)
+	b.Park(g, "sleep")
+	b.Start(other, 0)
+	b.Sync(other, lock, mu, 0)
+	b.Sync(other, unlock, mu, 0)
+	b.End(other)
+	x, err := look(b.Trace())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+// Factors are those that a rule names, with how often a run visits them: of a loop in each iteration, as often as those that were traced had some.
+func TestNamed(t *testing.T) {
+	t.Parallel()
+	f := shown(t)
+	for rule, want := range map[string]spt.Factor{
+		"main.f":       {Name: "main.f", Construct: procedure, Visits: 10},
+		"proc:main.f":  {Name: "main.f", Construct: procedure, Visits: 10},
+		"loop:*range*": {Name: "main.f: main.range n", Construct: loop, Visits: 200},
+		"hold:main.mu": {Name: "main.mu", Construct: hold, Visits: 2},
+	} {
+		x := f.named(rule)
+		if x == nil || x.Name != want.Name || x.Construct != want.Construct || x.Visits != want.Visits || x.Rule != rule {
+			t.Errorf("%s: found %+v, expected %+v", rule, x, want)
+		}
+	}
+	if x := f.named("id:" + f.named("main.f").ID); x == nil || x.Name != "main.f" {
+		t.Errorf("by its id: found %+v", x)
+	}
+	for _, rule := range []string{"main.g", "hold:main.f", "loop:main.f", "id:12", "call:main.f"} {
+		if x := f.named(rule); x != nil {
+			t.Errorf("%s: found %+v, expected nothing", rule, x)
+		}
+	}
+}
+
+// Candidates are locks for which somebody waited, and procedures with processor time, those with most of it first.
+func TestCandidates(t *testing.T) {
+	t.Parallel()
+	var names []string
+	for _, x := range shown(t).candidates(6) {
+		names = append(names, x.Name)
+	}
+	if got := strings.Join(names, " "); got != "main.mu main.f" {
+		t.Errorf("found %s", got)
+	}
+}
+
+// Every factor has its delay in every run, of 0 where it is not delayed, and half of it halfway.
+func TestSettings(t *testing.T) {
+	t.Parallel()
+	x := &experiment{Experiment: &spt.Experiment{Factors: []spt.Factor{{Rule: "main.f", Delay: 500}, {Rule: "hold:main.mu", Delay: 3000}, {Rule: "id:1f", Delay: 80}}}}
+	for _, c := range []struct {
+		factors []int
+		levels  []int8
+		want    string
+	}{
+		{nil, nil, "mode=count,main.f=+0ns,hold:main.mu=+0ns,id:1f=+0ns"},
+		{[]int{0, 2}, []int8{1, 0}, "mode=count,main.f=+500ns,hold:main.mu=+0ns,id:1f=+40ns"},
+		{[]int{1}, []int8{-1}, "mode=count,main.f=+0ns,hold:main.mu=+0ns,id:1f=+0ns"},
+	} {
+		if got := x.settings(c.factors, c.levels); got != c.want {
+			t.Errorf("%v at %v: found %s, expected %s", c.factors, c.levels, got, c.want)
+		}
+	}
+}
+
+// Delays of a factor take a fifth of a run together, but are never so short that they are not exact; who is visited too often for that is none.
+func TestLengths(t *testing.T) {
+	t.Parallel()
+	factors := func() []spt.Factor {
+		return []spt.Factor{{Name: "few", Visits: 10}, {Name: "many", Visits: 4e6}, {Name: "too many", Visits: 2e7}, {Name: "none"}}
+	}
+	x := &experiment{Experiment: &spt.Experiment{Factors: factors()}}
+	x.lengths(1)
+	if len(x.Factors) != 2 || x.Factors[0].Delay != 2e7 || x.Factors[1].Delay != leastDelay || len(x.Notes) != 2 {
+		t.Errorf("found %+v, %q", x.Factors, x.Notes)
+	}
+	x = &experiment{o: Options{Delay: 5000}, Experiment: &spt.Experiment{Factors: factors()}}
+	if x.lengths(1); len(x.Factors) != 3 || x.Factors[2].Delay != 5000 {
+		t.Errorf("with one delay: found %+v", x.Factors)
+	}
+}
+
+// A file goes on only with the experiment that it has.
+func TestKept(t *testing.T) {
+	t.Parallel()
+	x := &experiment{o: Options{File: filepath.Join(t.TempDir(), "x.json"), Args: []string{"a"}}, Experiment: &spt.Experiment{Version: spt.FileVersion, Hash: "h", Args: []string{"a"}}}
+	if e, err := kept(x.o, "h"); e != nil || err != nil {
+		t.Fatalf("found %v, %v, expected no file", e, err)
+	}
+	if err := x.save(); err != nil {
+		t.Fatal(err)
+	}
+	if e, err := kept(x.o, "h"); err != nil || e.Hash != "h" {
+		t.Errorf("found %+v, %v", e, err)
+	}
+	other := x.o
+	other.Args = []string{"b"}
+	for _, c := range []struct {
+		o    Options
+		hash string
+	}{{x.o, "g"}, {other, "h"}} {
+		if _, err := kept(c.o, c.hash); err == nil || !strings.Contains(err.Error(), "another program") {
+			t.Errorf("found %v, expected that it is another experiment", err)
+		}
+	}
+	if err := os.WriteFile(x.o.File, []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := kept(x.o, "h"); err == nil {
+		t.Error("found no error in a damaged file")
+	}
+}
