@@ -182,9 +182,12 @@ func changesOf(form map[string][]string) (string, error) {
 		if len(limits) != 1 {
 			return "", fmt.Errorf("found %d limits for %s, expected one", len(limits), name)
 		}
-		_, _, understood := ratecontrol.ParseLimit(limits[0])
+		limit, _, understood := ratecontrol.ParseLimit(limits[0])
 		if err := settings.CheckRule(name, limits[0], understood); err != nil {
 			return "", err
+		}
+		if limit.Delays {
+			return "", fmt.Errorf("found a delay, %s=%s, expected a rate or a level: who can reach this page is not to make the program slower", name, limits[0])
 		}
 		lines = append(lines, name+"="+limits[0])
 	}

@@ -166,6 +166,7 @@ func TestChange(t *testing.T) {
 		{"main.g=1e4/s&kind:loop=off&main.f=1e3/s%2B50:count", "kind:loop=off\nmain.f=1e3/s+50:count\nmain.g=1e4/s", 200, "ok"},
 		{"", "", 400, "found no form values, expected points"},
 		{"main.f=count&main.g=conut", "", 400, `found main.g = "conut", expected a rate such as 1e4/s, 1e4/s+500 or 1e4/s:count, or a level: off, count, time or trace, or a delay such as +5us; the nearest is count`},
+		{"main.f=%2B5us", "", 400, "found a delay, main.f=+5us, expected a rate or a level"},
 		{"main.f=quick&main.g=count", "", 400, `found main.f = "quick", expected a rate`},
 		{"main.f=count&=count", "", 400, `found points "", expected a name`},
 		{"main.f%3D1=count", "", 400, `found points "main.f=1", expected a name`},

@@ -49,10 +49,12 @@ func planTitle(p *spt.PlanResult) string {
 
 // concluded says what the last plan found.
 func concluded(s *doc.Section, x *spt.Experiment, p *spt.PlanResult) {
-	var matter []string
+	var matter, less []string
 	for _, e := range p.Effects {
 		if e.Significant && e.Effect > 0 {
 			matter = append(matter, e.Name)
+		} else if e.Significant {
+			less = append(less, e.Name)
 		}
 	}
 	it := "the run"
@@ -66,6 +68,9 @@ func concluded(s *doc.Section, x *spt.Experiment, p *spt.PlanResult) {
 		s.Say("Everything that was delayed makes %s longer: %s.", it, strings.Join(matter, ", "))
 	default:
 		s.Say("%s is longer if %s is. The other %d made no difference that was seen.", strings.ToUpper(it[:1])+it[1:], strings.Join(matter, ", "), len(x.Factors)-n)
+	}
+	if len(less) > 0 {
+		s.Say("The response is less if %s takes longer.", strings.Join(less, ", "))
 	}
 }
 

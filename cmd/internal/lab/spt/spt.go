@@ -365,7 +365,7 @@ func (x *experiment) once(ctx context.Context, name string, procs int, settings 
 		j.Env = append(j.Env, "GOMAXPROCS="+strconv.Itoa(procs))
 	}
 	return x.r.Once(ctx, name, j, func(res lab.Result) error {
-		if said, ok := bytes.CutPrefix(res.Stderr, []byte("qinst: QINST: ")); ok {
+		if _, said, ok := bytes.Cut(res.Stderr, []byte("qinst: QINST: ")); ok { // a rule is about nothing
 			line, _, _ := bytes.Cut(said, []byte("\n"))
 			return errors.New(string(line))
 		}
