@@ -95,7 +95,9 @@ func planTable(s *doc.Section, x *spt.Experiment, p *spt.PlanResult) {
 	if p.Failed > 0 {
 		again = fmt.Sprintf(" %d were made again because the program failed.", p.Failed)
 	}
-	if p.Strange > 0 {
+	if p.Strange == p.Runs {
+		again += " Each prints something of its own."
+	} else if p.Strange > 0 {
 		again += fmt.Sprintf(" %d printed something else than the first one.", p.Strange)
 	}
 	s.Say("%d runs in random order; without delays one gives %s.%s", p.Runs, amount(x, p.Base), again)
@@ -110,7 +112,11 @@ func planTable(s *doc.Section, x *spt.Experiment, p *spt.PlanResult) {
 	}
 	s.Table(t)
 	for _, i := range p.Interactions {
-		s.Say("%s: the effect of one differs by %s between the delays of the other (standard error %s, corrected p %s).", strings.Join(i.Names, " and "), signedAmount(x, 2*i.Effect), amount(x, 2*i.SE), probability(i.PHolm))
+		others := "the other"
+		if len(i.Names) > 2 {
+			others = "the others together"
+		}
+		s.Say("%s: the effect of one differs by %s between the delays of %s (standard error %s, corrected p %s).", strings.Join(i.Names, " and "), signedAmount(x, 2*i.Effect), others, amount(x, 2*i.SE), probability(i.PHolm))
 	}
 	if c := p.Curvature; c != nil && c.Significant {
 		s.Warn("with half of the delays the response is %s off the middle: effects are not proportional to delays", signedAmount(x, c.Effect))

@@ -20,8 +20,12 @@ const (
 	hold      = "hold"
 )
 
-// leastShare is the share of the processor time from which on a procedure is a candidate.
-const leastShare = 0.01
+// From these shares of the processor time on a procedure is a candidate: of its own, or with what it calls.
+const (
+	leastOwn   = 0.01
+	leastAll   = 0.05
+	sameAmount = 0.02 // two procedures that call each other once have nearly the same time
+)
 
 // delayable reports whether hits of a point can take longer: its probe is called.
 func delayable(p *trace.Point) bool {
@@ -59,7 +63,8 @@ func look(source *trace.Trace) (*found, error) {
 	return f, nil
 }
 
-// candidates are the parts of a program that the run shows to matter: locks for which goroutines waited longest, and procedures with most processor time of their own.
+// candidates are the parts of a program that the run shows to matter: locks for which goroutines waited longest, and procedures with most processor time, of their own or with
+// what they call. Those that are called once are left out, since the run takes as much longer as they do, and those that do little but call one that is in the list.
 func (f *found) candidates(most int) (list []spt.Factor) {
 	for i := range f.p.Objects {
 		if o := &f.p.Objects[i]; o.Wait > 0 && len(list) < most/3 {
@@ -69,15 +74,20 @@ func (f *found) candidates(most int) (list []spt.Factor) {
 		}
 	}
 	entries := slices.Clone(f.p.Entries)
-	slices.SortStableFunc(entries, func(a, b profile.Entry) int { return cmp.Compare(b.SelfBusy, a.SelfBusy) })
+	slices.SortStableFunc(entries, func(a, b profile.Entry) int { return cmp.Compare(b.Busy+b.SelfBusy, a.Busy+a.SelfBusy) })
+	busy := map[float64][]int64{} // of those in the list, by visits
 	for i := range entries {
 		e := &entries[i]
-		if e.Kind != profile.KindProc || float64(e.SelfBusy) < leastShare*float64(f.p.Busy) || len(list) == most {
+		all := float64(f.p.Busy)
+		if e.Kind != profile.KindProc || float64(e.SelfBusy) < leastOwn*all && float64(e.Busy) < leastAll*all || len(list) == most {
 			continue
 		}
-		if x := f.named("id:" + e.ID); x != nil {
-			list = append(list, *x)
+		x := f.named("id:" + e.ID)
+		if x == nil || x.Visits < 2 || slices.ContainsFunc(busy[x.Visits], func(ns int64) bool { return float64(ns-e.Busy) < sameAmount*float64(ns) }) {
+			continue
 		}
+		busy[x.Visits] = append(busy[x.Visits], e.Busy)
+		list = append(list, *x)
 	}
 	return list
 }
