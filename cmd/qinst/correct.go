@@ -20,7 +20,7 @@ func setupCorrect(fs *flagSet) action {
 	fs.text(&out, "o", "write the trace with corrected times to a `file`, too (- for the standard output, alone)")
 	fs.group("Assumptions")
 	model, receive, exit := perturb.Fit, perturb.FIFO, predict.ExitRecorded
-	oneOf(fs, &model, perturb.Models, "model", "how long it takes until who could run does, on an idle processor: `fit`, as long as it did; optimistic, no time, and probes cost the most they may; pessimistic, as it did, and they cost the least")
+	oneOf(fs, &model, perturb.Models, "model", "how long it takes until who could run does, on an idle processor: `fit`, as usual in this run after as long an idle time; optimistic, no time, and probes cost the most they may; pessimistic, as it did, and they cost the least")
 	oneOf(fs, &receive, perturb.Receives, "receive", "who is served first at a channel with several senders or receivers: `fifo`, who waits longest, as in Go; preserve, as in the run; lifo, who came last")
 	oneOf(fs, &exit, predict.Exits, "exit", "in which order goroutines leave barriers of conditions and closed channels: `recorded`; fifo, as they came; reverse, the last one first; fixed, as they were created")
 	fs.group("Prices")

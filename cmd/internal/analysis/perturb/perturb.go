@@ -37,9 +37,9 @@ type Model string
 
 // Models.
 const (
-	Optimistic  Model = "optimistic" // they take no time
-	Fit         Model = "fit"        // each takes what it took
-	Pessimistic Model = "pessimistic"
+	Optimistic  Model = "optimistic"  // they take no time
+	Fit         Model = "fit"         // each takes what is usual for as long as its processor has been idle
+	Pessimistic Model = "pessimistic" // each takes what it took
 )
 
 // Models are all of them.
