@@ -13,8 +13,8 @@ func Name(name string) { setName(name) }
 // SetRate changes how much of points is recorded from now on, as a setting in QINST does. Points
 // are selected by name, in which * stands for any characters, or by kind ("main.(*Cache).*",
 // "kind:loop"). The limit is a rate ("1e4/s", "1e4/s+500", "1e4/s:count") or a level ("off",
-// "count", "time", "trace"), or a delay of each hit ("+5us"). It returns an error if one of them is not understood. In a program
-// that is not observed it does nothing.
+// "count", "time", "trace"), or a delay of each hit ("+5us"). It returns an error if one of them is
+// not understood. In a program that is not observed it does nothing.
 func SetRate(points, limit string) error {
 	nearest, ok := setRate(points, limit)
 	if ok {

@@ -103,7 +103,7 @@ var Table = [...]Setting{
 // Levels are the levels of a point, each including the data of those before it.
 var Levels = [...]string{"off", "count", "time", "trace"}
 
-// Kinds are the kinds of points that rules can name; calls can only be switched off. hold are those that take a lock, and id is the point with that one.
+// Kinds are the kinds of points that rules can name; calls can only be switched off. hold stands for the operations that take a lock, and id for one point, by its identity.
 var Kinds = [...]string{"proc", "loop", "sync", "record", "call", "go", "hold", "id"}
 
 // LimitExpected is the form of a rule's limit, for messages. Package ratecontrol reads it.

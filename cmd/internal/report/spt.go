@@ -15,7 +15,7 @@ func Delays(x *spt.Experiment, r *spt.Result) *doc.Doc {
 	d := &doc.Doc{Title: "delays"}
 	s := d.Add("delays", "")
 	if len(r.Plans) > 0 {
-		concluded(s, x, &r.Plans[len(r.Plans)-1])
+		concluded(s, x, r)
 	}
 	for i := range r.Plans {
 		planTable(d.Add(fmt.Sprintf("plan-%d", i+1), planTitle(&r.Plans[i])), x, &r.Plans[i])
@@ -47,30 +47,36 @@ func planTitle(p *spt.PlanResult) string {
 	return title
 }
 
-// concluded says what the last plan found.
-func concluded(s *doc.Section, x *spt.Experiment, p *spt.PlanResult) {
+// concluded says what was found. Of each part the last plan that it was in tells.
+func concluded(s *doc.Section, x *spt.Experiment, r *spt.Result) {
 	var matter, less []string
-	for _, e := range p.Effects {
-		if e.Significant && e.Effect > 0 {
-			matter = append(matter, e.Name)
-		} else if e.Significant {
-			less = append(less, e.Name)
+	told := map[int]bool{}
+	for i := len(r.Plans) - 1; i >= 0; i-- {
+		for _, e := range r.Plans[i].Effects {
+			switch {
+			case told[e.Factor] || !e.Significant:
+			case e.Effect > 0:
+				matter = append(matter, e.Name)
+			default:
+				less = append(less, e.Name)
+			}
+			told[e.Factor] = true
 		}
 	}
 	it := "the run"
 	if x.Metric != "" {
 		it = "the response"
 	}
-	switch n := len(matter); {
-	case n == 0:
-		s.Say("Nothing that was delayed made %s longer, by more than runs differ anyway: an effect of less than %s would not be seen.", it, amount(x, seen(p)))
-	case n == len(x.Factors):
-		s.Say("Everything that was delayed makes %s longer: %s.", it, strings.Join(matter, ", "))
-	default:
-		s.Say("%s is longer if %s is. The other %d made no difference that was seen.", strings.ToUpper(it[:1])+it[1:], strings.Join(matter, ", "), len(x.Factors)-n)
+	if len(matter) == 0 {
+		s.Say("Nothing that was delayed made %s longer, by more than runs differ anyway: an effect of less than about %s would not be seen.", it, amount(x, seen(&r.Plans[0])))
+	} else {
+		s.Say("These parts make %s longer if they take longer: %s.", it, strings.Join(matter, ", "))
 	}
 	if len(less) > 0 {
-		s.Say("The response is less if %s takes longer.", strings.Join(less, ", "))
+		s.Say("These make it shorter: %s.", strings.Join(less, ", "))
+	}
+	if others := len(told) - len(matter) - len(less); others > 0 && len(matter) > 0 {
+		s.Say("No difference was seen of %d more.", others)
 	}
 }
 

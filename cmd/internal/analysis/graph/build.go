@@ -32,7 +32,7 @@ func Build(source trace.Source, o Options) (*Program, trace.Losses, error) {
 		options.After = func(e *trace.Event) { b.shown(e) }
 	}
 	r := replay.New(source, options)
-	b = &builder{watch: o.Watch, r: r, virtual: o.VirtualProcs, p: &Program{R: r, Last: -1, Objects: []Object{{Name: trace.NoPoint}}, Tokens: 1, End: source.Wall()}, objects: map[trace.Address]ObjectID{}, timers: map[trace.Address]armed{}, tasks: map[uint64]task{}}
+	b = &builder{periods: o.Price != nil && o.Watch == nil && source.Tables().Periods.N > 0, watch: o.Watch, r: r, virtual: o.VirtualProcs, p: &Program{R: r, Last: -1, Objects: []Object{{Name: trace.NoPoint}}, Tokens: 1, End: source.Wall()}, objects: map[trace.Address]ObjectID{}, timers: map[trace.Address]armed{}, tasks: map[uint64]task{}}
 	b.p.Steps.Add(Step{})
 	if o.Watch != nil {
 		o.Watch.Reads(b.p)
@@ -58,6 +58,7 @@ type builder struct {
 	r       *replay.Replay
 	watch   Watcher
 	whole   bool // see [price.Whole]
+	periods bool // work is divided by periods: who asks for prices needs that
 	virtual int  // processors of the program's own, 0: none
 	p       *Program
 	gs      []mine // by slot
@@ -222,7 +223,9 @@ func (b *builder) Segment(g *replay.G, from, to trace.Time) {
 	if b.watch != nil {
 		b.watch.Worked(m.n, at, from, to, paid)
 	}
-	b.inPeriods(at, from, to)
+	if b.periods {
+		b.inPeriods(at, from, to)
+	}
 	for int(at) >= len(b.p.npt) {
 		b.p.npt, b.p.work = append(b.p.npt, 0), append(b.p.work, 0)
 	}

@@ -8,9 +8,6 @@ import (
 // inPeriods adds work to those periods for which the trace tells what was counted.
 func (b *builder) inPeriods(at replay.ContextID, from, to trace.Time) {
 	p := &b.r.T.Periods
-	if p.N == 0 {
-		return
-	}
 	for int(at) >= len(b.p.Periods) {
 		b.p.Periods = append(b.p.Periods, nil)
 	}

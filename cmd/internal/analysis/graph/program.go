@@ -38,7 +38,7 @@ type Program struct {
 	paid []int64   // of that, for events, by [Options.Price]
 	pays [][]int64 // the same of each part, as far as a list goes: lists are those of parts
 
-	// Periods is by context what of its work lies in each of [trace.Tables.Periods], in ns; nothing if there are none.
+	// Periods is by context what of its work lies in each of [trace.Tables.Periods], in ns; nothing if there are none, or without [Options.Price].
 	Periods [][]float64
 
 	Settled    bool  // whether operations tell who waits for whom has been tried

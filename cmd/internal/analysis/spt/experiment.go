@@ -19,12 +19,21 @@ type Experiment struct {
 	Machine Machine   `json:"machine"`
 	Began   time.Time `json:"began"`
 	Seed    uint64    `json:"seed"`
-	Unit    string    `json:"unit"`    // of responses: s, or that of a metric
-	Metric  string    `json:"metric"`  // the expression that finds the response in the output; "": it is the time that passed
-	Alpha   float64   `json:"alpha"`   // the probability that any effect is found where there is none
+	Unit    string    `json:"unit"`   // of responses: s, or that of a metric
+	Metric  string    `json:"metric"` // the expression that finds the response in the output; "": it is the time that passed
+	Alpha   float64   `json:"alpha"`  // the probability that any effect is found where there is none
+	Asked   Asked     `json:"asked"`
 	Factors []Factor  `json:"factors"` // that can be delayed
 	Plans   []Plan    `json:"plans"`
 	Notes   []string  `json:"notes"`
+}
+
+// Asked is what the experiment was to be, so that another one is not taken for it.
+type Asked struct {
+	Rules      []string `json:"factors"` // none: they were chosen
+	Candidates int      `json:"candidates"`
+	Delay      float64  `json:"delay_ns"` // 0: each factor's own
+	Procs      []int    `json:"procs"`    // none: as the program has it
 }
 
 // Machine is where it ran.

@@ -74,7 +74,7 @@ type Effect struct {
 	PerVisit    float64 `json:"per_visit"` // for each visit and unit of the delay: dT/dt, if the response is a time
 	PerVisitSE  float64 `json:"per_visit_se"`
 
-	factor int
+	Factor int `json:"-"` // in [Experiment.Factors]
 }
 
 // Interaction is half of how much the effect of one factor differs between levels of the others.
@@ -206,7 +206,7 @@ func (e *Experiment) residuals(p *Plan, f *doe.Fit, significant []string) []floa
 func (e *Experiment) effect(of int, x *doe.Effect) Effect {
 	f := &e.Factors[of]
 	y := Effect{ID: f.ID, Name: f.Name, Construct: f.Construct, File: f.File, Line: f.Line, Effect: x.Effect, SE: x.SE, Low: x.Low, High: x.High, PHolm: x.PHolm,
-		Significant: x.Significant, Visits: f.Visits, Delay: f.Delay, factor: of}
+		Significant: x.Significant, Visits: f.Visits, Delay: f.Delay, Factor: of}
 	if work := f.Work(); work > 0 {
 		y.PerVisit, y.PerVisitSE = x.Effect/work, x.SE/work
 	}
@@ -236,7 +236,7 @@ func (e *Experiment) classes(r *Result) []Class {
 		var procs []int
 		var effects, errors []float64
 		for _, p := range r.Plans {
-			k := slices.IndexFunc(p.Effects, func(x Effect) bool { return x.factor == i })
+			k := slices.IndexFunc(p.Effects, func(x Effect) bool { return x.Factor == i })
 			if p.Stage == Screening && p.Procs > 0 && k >= 0 {
 				procs, effects, errors = append(procs, p.Procs), append(effects, p.Effects[k].Effect), append(errors, p.Effects[k].SE)
 			}

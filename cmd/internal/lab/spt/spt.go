@@ -110,7 +110,15 @@ func kept(o Options, hash string) (*spt.Experiment, error) {
 	if e.Hash != hash || !slices.Equal(e.Args, o.Args) || e.Metric != expression(o.Metric) {
 		return nil, fmt.Errorf("%s has an experiment with another program, other arguments or another metric: expected the same, to go on with it, or another file (-o)", o.File)
 	}
+	a, was := o.asked(), e.Asked
+	if !slices.Equal(a.Rules, was.Rules) || a.Candidates != was.Candidates || a.Delay != was.Delay || !slices.Equal(a.Procs, was.Procs) || o.Seed != e.Seed {
+		return nil, fmt.Errorf("%s has an experiment with other factors, delays, processors or another seed: expected the same, to go on with it, or another file (-o)", o.File)
+	}
 	return e, nil
+}
+
+func (o *Options) asked() spt.Asked {
+	return spt.Asked{Rules: o.Rules, Candidates: o.Candidates, Delay: o.Delay, Procs: o.Procs}
 }
 
 func expression(m *regexp.Regexp) string {
@@ -136,7 +144,7 @@ func hashOf(program string) (string, error) {
 // begin finds factors, how often each is visited, and how long delays are to be, and plans the screening.
 func (x *experiment) begin(ctx context.Context, hash string) error {
 	o := x.o
-	x.Experiment = &spt.Experiment{Version: spt.FileVersion, Program: filepath.Base(o.Program), Hash: hash, Args: o.Args, Seed: o.Seed, Unit: "s", Metric: expression(o.Metric), Alpha: o.Alpha,
+	x.Experiment = &spt.Experiment{Version: spt.FileVersion, Program: filepath.Base(o.Program), Hash: hash, Args: o.Args, Seed: o.Seed, Unit: "s", Metric: expression(o.Metric), Alpha: o.Alpha, Asked: o.asked(),
 		Machine: spt.Machine{System: runtime.GOOS + "/" + runtime.GOARCH, Processors: runtime.NumCPU()}, Began: time.Now().UTC()}
 	if o.Metric != nil {
 		x.Unit = ""
@@ -283,7 +291,7 @@ func (x *experiment) fuller() (bool, error) {
 	var matter []int
 	for _, e := range res.Plans[0].Effects {
 		if e.Significant && len(matter) < mostFuller {
-			matter = append(matter, slices.IndexFunc(x.Factors, func(f spt.Factor) bool { return f.Rule == x.ruleOf(e) }))
+			matter = append(matter, e.Factor)
 		}
 	}
 	if len(matter) == 0 {
@@ -297,15 +305,6 @@ func (x *experiment) fuller() (bool, error) {
 	}
 	x.Plans = append(x.Plans, p)
 	return true, x.save()
-}
-
-func (x *experiment) ruleOf(e spt.Effect) string {
-	for _, f := range x.Factors {
-		if f.ID == e.ID && f.Name == e.Name {
-			return f.Rule
-		}
-	}
-	return ""
 }
 
 // run makes the runs of a plan that were not made.

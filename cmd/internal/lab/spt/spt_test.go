@@ -11,7 +11,7 @@ import (
 	"qinst.dev/sddf/spec"
 )
 
-// run is a run in which two goroutines wait for a lock, and have procedures of which one is small.
+// shown is a run in which two goroutines wait for a lock, and have procedures of which one is small.
 func shown(t *testing.T) *found {
 	t.Helper()
 	const us, mu = 1000, 0x1000
@@ -148,6 +148,16 @@ func TestKept(t *testing.T) {
 	}{{x.o, "g"}, {other, "h"}} {
 		if _, err := kept(c.o, c.hash); err == nil || !strings.Contains(err.Error(), "another program") {
 			t.Errorf("found %v, expected that it is another experiment", err)
+		}
+	}
+	for _, change := range []func(o *Options){
+		func(o *Options) { o.Rules = []string{"main.f"} }, func(o *Options) { o.Delay = 1 }, func(o *Options) { o.Procs = []int{2} },
+		func(o *Options) { o.Candidates = 3 }, func(o *Options) { o.Seed = 2 },
+	} {
+		o := x.o
+		change(&o)
+		if _, err := kept(o, "h"); err == nil || !strings.Contains(err.Error(), "other factors") {
+			t.Errorf("%+v: found %v, expected that it is another experiment", o, err)
 		}
 	}
 	if err := os.WriteFile(x.o.File, []byte("{"), 0o600); err != nil {
