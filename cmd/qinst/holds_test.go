@@ -36,6 +36,28 @@ func runHolds(t *testing.T, program string, args ...string) (*trace.Trace, *prof
 	return nil, nil, nil
 }
 
+// saidOf returns how often program holds says that it has reached a point: an operation on its lock or a record; 0
+// for another point.
+func saidOf(point string, said map[string]int64) int64 {
+	switch {
+	case point == "tick":
+		return said["records"]
+	case strings.HasPrefix(point, "main.(*registry).mu"):
+		return said["uses"]
+	}
+	return 0
+}
+
+// counted returns how many of the program's operations and records are in no event.
+func counted(tr *trace.Trace, said map[string]int64) (n uint64) {
+	for _, p := range tr.Points {
+		if saidOf(p.Name, said) != 0 {
+			n += p.Hits - p.Traced
+		}
+	}
+	return n
+}
+
 // TestHolds compares what a program measures of its own lock with the profile.
 func TestHolds(t *testing.T) {
 	t.Parallel()
@@ -46,20 +68,22 @@ func TestHolds(t *testing.T) {
 	t.Run("seldom", func(t *testing.T) {
 		t.Parallel()
 		tr, o, said := runHolds(t, program)
+		for range 2 {
+			if counted(tr, said) == 0 {
+				break // else the writer, beside other load, came later than free events last
+			}
+			tr, o, said = runHolds(t, program)
+		}
+		if n := counted(tr, said); n != 0 {
+			t.Errorf("%d operations and records were only counted, in three runs", n)
+		}
 		seen := 0
 		for _, p := range tr.Points {
-			if p.Hits == 0 {
-				continue
-			}
-			want, about := said["uses"], strings.HasPrefix(p.Name, "main.(*registry).mu")
-			if p.Name == "tick" {
-				want, about = said["records"], true
-			}
-			if about {
+			if want := saidOf(p.Name, said); want != 0 && p.Hits != 0 {
 				seen++
-			}
-			if about && (p.Hits != uint64(want) || p.Traced != p.Hits) {
-				t.Errorf("%s: %d hits, %d traced, expected %d", p.Name, p.Hits, p.Traced, want)
+				if p.Hits != uint64(want) {
+					t.Errorf("%s: %d hits, expected %d", p.Name, p.Hits, want)
+				}
 			}
 			if p.Name == "main.fib" && p.Traced > p.Hits/10 {
 				t.Errorf("%d of %d calls of main.fib were traced", p.Traced, p.Hits)
