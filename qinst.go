@@ -24,7 +24,7 @@ func SetRate(points, limit string) error {
 		nearest = "; the nearest is " + nearest
 	}
 	return rateError("qinst: found " + points + "=" + limit +
-		", expected points and a rate such as 1e4/s, 1e4/s+500 or 1e4/s:count, or a level: off, count, time or trace, or a delay such as +5us" + nearest)
+		", expected points and a rate such as 1e4/s, 1e4/s+500 or 1e4/s:count, or a level: off, count, time or trace, or a delay such as +5us, of a barrier +1ms or +1ms+0ns*3" + nearest)
 }
 
 // Snapshot writes the contents of a flight recorder (QINST=mode=flight) to a file and returns its

@@ -19,6 +19,10 @@ type Limit struct {
 
 	Delays bool    // hits take longer, by
 	Delay  float64 // so many ns
+
+	// Of a barrier: behind one of the tool's own for so many, each of them holds a lock of the tool's for so many ns more.
+	Participants int
+	Behind       float64
 }
 
 // Any is the rate of a point without a limit, and the cost of one.

@@ -3,8 +3,8 @@ package ratecontrol
 // ParseLimit reads a limit of points: a level ("off", "count", "time", "trace"), or a rate of
 // hits that are traced ("1e4/s"), optionally with the number that may come at once beyond it
 // ("1e4/s+500"; the default is a tenth of a second's), and the level above the rate
-// ("1e4/s:count"; the default is time), or a delay of each hit ("+5us"), which is only counted.
-// most is the highest level.
+// ("1e4/s:count"; the default is time), or a delay of each hit ("+5us"), which is only counted. That
+// of a barrier has two, and how many it is for ("+1ms+0ns*3"). most is the highest level.
 func ParseLimit(s string) (l Limit, most Level, ok bool) {
 	l = Limit{Rate: Any, Below: Time}
 	if most, ok = levelNamed(s); ok {
@@ -12,8 +12,7 @@ func ParseLimit(s string) (l Limit, most Level, ok bool) {
 	}
 	if s != "" && s[0] == '+' {
 		l.Delays = true
-		l.Delay, ok = parseDelay(s[1:])
-		return l, Count, ok
+		return l, Count, parseDelays(&l, s[1:])
 	}
 	for i := 0; i < len(s); i++ {
 		if s[i] != ':' {
@@ -41,6 +40,33 @@ func ParseLimit(s string) (l Limit, most Level, ok bool) {
 
 // mostDelay is a minute, in ns.
 const mostDelay = 60e9
+
+// mostParticipants is more than any program has goroutines for, and fits 32 bits.
+const mostParticipants = 1e6
+
+// parseDelays reads a delay, or a barrier's two with the number of participants.
+func parseDelays(l *Limit, s string) (ok bool) {
+	for i := 0; i < len(s); i++ {
+		if s[i] != '+' {
+			continue
+		}
+		two, n := s[i+1:], ""
+		for k := 0; k < len(two); k++ {
+			if two[k] == '*' {
+				two, n = two[:k], two[k+1:]
+			}
+		}
+		l.Behind, ok = parseDelay(two)
+		p, rest, whole := ParseNumber(n)
+		l.Participants = int(p)
+		if !ok || !whole || rest != "" || p < 2 || p > mostParticipants || p != float64(l.Participants) {
+			return false
+		}
+		s = s[:i]
+	}
+	l.Delay, ok = parseDelay(s)
+	return ok
+}
 
 // parseDelay reads a delay such as 5us or 0ns.
 func parseDelay(s string) (ns float64, ok bool) {

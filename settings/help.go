@@ -38,7 +38,7 @@ func CheckRule(points, limit string, understood bool) error {
 	if kind, unknown := UnknownKind(points); unknown {
 		return fmt.Errorf("found the kind %q in %q, expected one of %s%s", kind, points, strings.Join(Kinds[:], ", "), hint(NearestKind(kind)))
 	}
-	if !understood {
+	if !understood || IsBarrier(points) && limit[0] != '+' {
 		return fmt.Errorf("found %s = %q, expected %s%s", points, limit, LimitExpected, hint(NearestLimit(limit)))
 	}
 	return nil

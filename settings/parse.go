@@ -91,6 +91,12 @@ func UnknownKind(rule string) (kind string, unknown bool) {
 	return "", false
 }
 
+// IsBarrier reports whether a rule is about arrivals at a barrier, which has delays of its own.
+func IsBarrier(rule string) bool {
+	const kind = "barrier:"
+	return len(rule) > len(kind) && rule[:len(kind)] == kind
+}
+
 // tick is the shortest period, in ns, because the writer does its periodic work so often.
 const tick = 100e6
 

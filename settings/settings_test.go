@@ -138,8 +138,8 @@ func TestCheck(t *testing.T) {
 		{Check("mode", "loud"), `found mode = "loud", expected off, count, sample, trace or flight`},
 		{CheckRule("main.f", "1e4/s", true), ""},
 		{CheckRule("mode", "off", true), `found "mode", expected points as in main.(*T).* or kind:loop`},
-		{CheckRule("kind:lop", "count", true), `found the kind "lop" in "kind:lop", expected one of proc, loop, sync, record, call, go, hold, id; the nearest is loop`},
-		{CheckRule("main.f", "conut", false), `found main.f = "conut", expected a rate such as 1e4/s, 1e4/s+500 or 1e4/s:count, or a level: off, count, time or trace, or a delay such as +5us; the nearest is count`},
+		{CheckRule("kind:lop", "count", true), `found the kind "lop" in "kind:lop", expected one of proc, loop, sync, record, call, go, hold, id, barrier; the nearest is loop`},
+		{CheckRule("main.f", "conut", false), `found main.f = "conut", expected a rate such as 1e4/s, 1e4/s+500 or 1e4/s:count, or a level: off, count, time or trace, or a delay such as +5us, of a barrier +1ms or +1ms+0ns*3; the nearest is count`},
 	} {
 		if got := ""; c.err != nil {
 			got = c.err.Error()

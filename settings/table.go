@@ -103,11 +103,11 @@ var Table = [...]Setting{
 // Levels are the levels of a point, each including the data of those before it.
 var Levels = [...]string{"off", "count", "time", "trace"}
 
-// Kinds are the kinds of points that rules can name; calls can only be switched off. hold stands for the operations that take a lock, and id for one point, by its identity.
-var Kinds = [...]string{"proc", "loop", "sync", "record", "call", "go", "hold", "id"}
+// Kinds are the kinds of points that rules can name; calls can only be switched off. hold stands for the operations that take a lock, id for one point, by its identity, and barrier for arrivals: entries of a procedure, or at a WaitGroup what Done stands for.
+var Kinds = [...]string{"proc", "loop", "sync", "record", "call", "go", "hold", "id", "barrier"}
 
 // LimitExpected is the form of a rule's limit, for messages. Package ratecontrol reads it.
-const LimitExpected = "a rate such as 1e4/s, 1e4/s+500 or 1e4/s:count, or a level: off, count, time or trace, or a delay such as +5us"
+const LimitExpected = "a rate such as 1e4/s, 1e4/s+500 or 1e4/s:count, or a level: off, count, time or trace, or a delay such as +5us, of a barrier +1ms or +1ms+0ns*3"
 
 // rules are the settings about points, for the help; see [IsRule].
 var rules = [...]Setting{
@@ -119,6 +119,8 @@ var rules = [...]Setting{
 		Doc: "Each call of the procedure takes so much longer, from its entry on; it is only counted. Of a loop it is each iteration: all of them at its exit, if it neither calls nor waits. +0ns: as any other, but no longer. It is for experiments."},
 	{Name: "hold:NAME", Example: "+5us",
 		Doc: "Each hold of the lock of that name is so much longer. id:ID is the point with that id, as qinst points prints it."},
+	{Name: "barrier:NAME", Example: "+1ms+0ns*3",
+		Doc: "Each arrival at the barrier, a procedure or a WaitGroup, holds a lock of the tool's for so long, waits until three have come, and holds another one for so long. NAME@67: that is called in line 67. After 1 s in which nobody came, or ten delays, it is left alone."},
 	{Name: "kind:loop", Example: "1e3/s",
 		Doc: "The same for all points of a kind: proc, loop, sync or record; call and go can be switched off."},
 }

@@ -179,6 +179,17 @@ import _ "unsafe"
 //go:linkname qinstRegion qinst_trace_region
 func qinstRegion(name string, begins bool)
 `},
+	// A goroutine of WaitGroup.Go ends here, not in code with probes.
+	"sync": {[]patch{
+		{"waitgroup.go", before("WaitGroup.Go", "wg.Done()"), "qinstArrives(unsafe.Pointer(wg)); "},
+	}, "qinst_arrives.go", `package sync
+
+import "unsafe"
+
+//go:noescape
+//go:linkname qinstArrives qinst_arrives
+func qinstArrives(group unsafe.Pointer)
+`},
 	// The function of package runtime that this calls gets any pointer from packages that know its name. What
 	// the pointer leads to is known here alone.
 	"runtime/pprof": {[]patch{

@@ -119,7 +119,8 @@
 //     stacks, and without a P. The writer prepares the buffers, recorders, counters and profile
 //     stacks that they need on lock-free lists. If a list is empty they may make more on a
 //     system stack, by a system call that does not wait, or else they only count. A delay gives
-//     its processor away where a call of the program's own might, and nowhere else (qinstSpend).
+//     its processor away, and an arrival at a barrier that a rule is about is parked, where a call of the program's own might
+//     be, and nowhere else (qinstSpend, qinstArrive): the delay of a deferred operation is in no frame of the assembly.
 //  3. Recorders, buffers, counters and profile stacks MUST NOT be unmapped. Otherwise the writer
 //     or a sampler, which read them while their threads run, would crash the program.
 //  4. g.qinst MUST be the recorder of the thread that runs the goroutine, or none. It is set

@@ -267,9 +267,9 @@ TEXT qinst_told<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
 slow:
 	JMP	runtime·qinstTellCallee<ABIInternal>(SB)
 
-// func qinst_sync(point uint32, obj, queue uintptr)
+// func qinst_sync(point uint32, obj, queue uintptr) uint32
 //
-// Counts an operation on a synchronization object.
+// Counts an operation on a synchronization object. The result is for qinst_deferred: 1 if the operation is to be delayed.
 TEXT qinst_sync<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
 	PCALIGN	$64 // elsewhere a call may cost half as much again
 	MOVQ	g_qinst(R14), R8
@@ -284,6 +284,7 @@ TEXT qinst_sync<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
 	MOVL	qinstCounter_quota(R11)(R9*1), R10
 	CMPL	R10, qinstRecorder_telling(R8)
 	JGT	trace
+	XORL	AX, AX
 	RET
 trace:
 	JMP	runtime·qinstSyncTrace<ABIInternal>(SB)
@@ -294,17 +295,29 @@ slow:
 //
 // Counts an operation on a synchronization object that was deferred, and jumps to the method that does it,
 // as if that had been deferred: it may recover, and no stack shows who called it. A point that is off is -1.
+// Its frame has the method, of which the collector knows nothing. So nobody may be parked in here, and a delay is done by another function, which
+// calls the method.
 TEXT qinst_deferred<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
 	CMPL	AX, $-1
 	JEQ	off
 	PUSHQ	BP
 	MOVQ	SP, BP
 	PUSHQ	DI
+	PUSHQ	AX
+	PUSHQ	BX
 	ADJSP	$24 // for the callee's arguments
+	ORQ	$const_qinstDeferredCall, CX
 	CALL	qinst_sync<ABIInternal>(SB)
 	ADJSP	$-24
+	POPQ	BX
+	POPQ	CX
 	POPQ	DI
 	POPQ	BP
+	TESTL	AX, AX
+	JEQ	off
+	MOVQ	CX, AX
+	MOVQ	DI, CX
+	JMP	runtime·qinstDelayDeferred<ABIInternal>(SB)
 off:
 	MOVQ	DI, DX
 	MOVQ	(DX), AX

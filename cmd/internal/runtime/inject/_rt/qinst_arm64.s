@@ -93,9 +93,9 @@ TEXT qinst_callee<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
 TEXT qinst_told<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
 	JMP	runtime·qinstTellCallee<ABIInternal>(SB)
 
-// func qinst_sync(point uint32, obj, queue uintptr)
+// func qinst_sync(point uint32, obj, queue uintptr) uint32
 //
-// Counts an operation on a synchronization object.
+// Counts an operation on a synchronization object. The result is for qinst_deferred: 1 if the operation is to be delayed.
 TEXT qinst_sync<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
 	MOVD	g_qinst(g), R3
 	LSRW	$const_qinstPageShift, R0, R4
@@ -111,6 +111,7 @@ TEXT qinst_sync<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
 	MOVW	qinstRecorder_telling(R3), R7
 	CMPW	R7, R6
 	BGT	trace
+	MOVD	ZR, R0
 	RET
 trace:
 	JMP	runtime·qinstSyncTrace<ABIInternal>(SB)
@@ -121,6 +122,8 @@ slow:
 //
 // Counts an operation on a synchronization object that was deferred, and jumps to the method that does it,
 // as if that had been deferred: it may recover, and no stack shows who called it. A point that is off is -1.
+// Its frame has the method, of which the collector knows nothing. So nobody may be parked in here, and a delay is done by another function, which
+// calls the method.
 TEXT qinst_deferred<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
 	CMPW	$-1, R0
 	BEQ	off
@@ -128,10 +131,19 @@ TEXT qinst_deferred<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
 	MOVD	R29, -8(RSP)
 	SUB	$8, RSP, R29
 	MOVD	R3, 40(RSP) // behind the callee's arguments
+	MOVD	R0, 32(RSP)
+	MOVD	R1, 48(RSP)
+	ORR	$const_qinstDeferredCall, R2
 	CALL	qinst_sync<ABIInternal>(SB)
 	MOVD	40(RSP), R3
+	MOVD	32(RSP), R4
+	MOVD	48(RSP), R1
 	MOVD	-8(RSP), R29
 	MOVD.P	64(RSP), R30
+	CBZ	R0, off
+	MOVD	R4, R0
+	MOVD	R3, R2
+	JMP	runtime·qinstDelayDeferred<ABIInternal>(SB)
 off:
 	MOVD	R3, R26
 	MOVD	(R26), R0

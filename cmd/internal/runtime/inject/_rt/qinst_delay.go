@@ -93,8 +93,12 @@ func qinstReadBoth() (ticks uint64, ns int64) {
 //
 //go:nosplit
 func qinstDelayEntry(point, late, below uint32) (uint64, *qinstStack) {
-	if qinstRulingOf(point).within == 0 {
-		qinstDelay(point, 1)
+	if o := qinstRulingOf(point); o.within == 0 {
+		if o.rule != 0 && qinstRules[o.rule-1].meets {
+			qinstArriveIn(point, below)
+		} else {
+			qinstDelay(point, 1)
+		}
 		if qinstSampling == 0 {
 			return 0, nil
 		}
@@ -141,7 +145,7 @@ func qinstDelay(point uint32, n uint64) {
 }
 
 // qinstSpend lets the goroutine use so much time of its processor.
-// Context: probe.
+// Context: probe, goroutine.
 //
 //go:nosplit
 func qinstSpend(ticks uint64) {

@@ -21,6 +21,13 @@ type qinstRule struct {
 	called       bool           // it would delay calls, which it cannot
 	told         bool           // its author has been told that no point was found
 	ticks        uint64         // that hits take longer
+	behind       uint64         // likewise, behind a barrier of the tool's
+
+	// Of a barrier: the line of the calls that it is about, 0 for all, how much of the name says so, and the last earlier rule about other
+	// calls of the same procedure, and 1.
+	meets       bool
+	line, lined uint32
+	same        uint8
 }
 
 // There are 64 rules at most. A point notes the number of its own as a byte, because that
@@ -57,7 +64,26 @@ func (r *qinstRule) pattern() string {
 	if r.prefix == 5 && r.name()[:4] == "kind" {
 		return "*"
 	}
-	return r.name()[r.prefix:]
+	return r.name()[r.prefix : r.size-r.lined]
+}
+
+// barrier takes the line of a barrier's name apart from it.
+// Context: start, goroutine, writer.
+func (r *qinstRule) barrier(number int) {
+	name := r.name()
+	for i := len(name) - 1; i > 0 && name[i] >= '0' && name[i] <= '9'; i-- {
+		if name[i-1] == '@' {
+			line, _, _ := qinstRateParseNumber(name[i:])
+			r.line, r.lined = uint32(line), uint32(len(name)-i+1)
+		}
+	}
+	r.meets = true
+	for k := range number {
+		if o := &qinstRules[k]; o.meets && o.pattern() == r.pattern() {
+			r.same = uint8(k + 1)
+		}
+	}
+	qinstMeetings[number].locks = [2]uint32{1, 1}
 }
 
 // qinstRuleNamed is the index of the rule of a name, a new one if there is none; -1 if
@@ -76,6 +102,9 @@ func qinstRuleNamed(name string) int {
 	qinstRuleUsed += copy(text, name)
 	r := &qinstRules[qinstNRules]
 	r.text, r.size, r.prefix = uintptr(unsafe.Pointer(&text[0])), uint32(len(name)), uint32(qinstIndex(name, ':')+1)
+	if qinstSettingIsBarrier(name) {
+		r.barrier(qinstNRules)
+	}
 	qinstNRules++
 	return qinstNRules - 1
 }
@@ -85,7 +114,7 @@ func qinstRuleNamed(name string) int {
 // Context: start, goroutine, writer.
 func qinstAddRule(name, value string) bool {
 	limit, most, ok := qinstRateParseLimit(value)
-	if name == "" || !ok {
+	if name == "" || !ok || qinstSettingIsBarrier(name) && !limit.Delays || !qinstSettingIsBarrier(name) && limit.Participants != 0 {
 		return false
 	}
 	i := qinstRuleNamed(name)
@@ -94,7 +123,7 @@ func qinstAddRule(name, value string) bool {
 	}
 	r := &qinstRules[i]
 	if limit.Delays {
-		r.ticks = qinstTicksOf(limit.Delay)
+		r.ticks, r.behind = qinstTicksOf(limit.Delay), qinstTicksOf(limit.Behind)
 	}
 	r.limit, r.most = limit, most
 	return true
@@ -212,7 +241,7 @@ func qinstApplyRule(t *qinstTable, rule int) {
 				r.small = r.small || qinstKind(kind) == qinstPair
 				return true // calls and small procedures are counted, or off
 			}
-			o.rule, o.kind, r.found = uint8(rule+1), own, true
+			o.rule, o.kind, o.role, r.found = uint8(rule+1), own, r.role(op), true
 			qinstRuled(t.base + i)
 		}
 		return true
@@ -231,6 +260,10 @@ func (r *qinstRule) names(point uint32, id uint64, kind, name, op string) bool {
 		if op != "lock" && op != "rlock" && op != "trylock" && op != "tryrlock" {
 			return false
 		}
+	case "barrier":
+		if !r.meets || kind != "proc" && r.role(op) == qinstRoleNone {
+			return false
+		}
 	case "odd":
 		if point&1 == 0 {
 			return false
@@ -240,6 +273,21 @@ func (r *qinstRule) names(point uint32, id uint64, kind, name, op string) bool {
 		return false
 	}
 	return qinstRateMatches(r.pattern(), name)
+}
+
+// role is what an operation is in the barrier that a rule is about.
+// Context: start, goroutine, writer.
+func (r *qinstRule) role(op string) uint8 {
+	switch {
+	case !r.meets:
+	case op == "add":
+		return qinstRoleAdd
+	case op == "done":
+		return qinstRoleArrive
+	case op == "wait":
+		return qinstRoleWait
+	}
+	return qinstRoleNone
 }
 
 // qinstHex reads a number of up to 16 hexadecimal digits.
@@ -529,6 +577,7 @@ func qinstCheckRules() {
 			qinstSay("QINST: ", p.text())
 		}
 	}
+	qinstTellVoids(p)
 }
 
 // missed reports whether a rule is about no point.
@@ -541,7 +590,7 @@ func (r *qinstRule) missed() bool {
 // explain appends the reason why a rule matches no point.
 // Context: writer.
 func (r *qinstRule) explain(to *qinstPath) {
-	const kinds = "; kinds are proc, loop, sync, record, hold, id and, to be off, call and go"
+	const kinds = "; kinds are proc, loop, sync, record, hold, id, barrier and, to be off, call and go"
 	if kind, unknown := qinstSettingUnknownKind(r.name()); unknown {
 		near := qinstSettingNearestKind(kind)
 		to.str("no kind of points is ").str(kind).str(kinds).str(qinstNear(near)).str(near)
@@ -570,7 +619,7 @@ func qinstNearestPoint(r *qinstRule) (nearest string) {
 	best, table, index := 0, 0, uint32(0)
 	for i := range qinstNTables {
 		qinstNames(qinstTables[i].text, qinstWriters, func(k uint32, kind, name, _ string) bool {
-			if n := qinstAlike(r.pattern(), name); n > best && (r.kind() == "" || r.kind() == kind || r.kind() == "hold" && kind == "sync") {
+			if n := qinstAlike(r.pattern(), name); n > best && (r.kind() == "" || r.kind() == kind || r.kind() == "hold" && kind == "sync" || r.kind() == "barrier" && (kind == "sync" || kind == "proc")) {
 				best, table, index = n, i, k
 			}
 			return true

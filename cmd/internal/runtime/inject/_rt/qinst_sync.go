@@ -20,18 +20,23 @@ const qinstAddrBits = qinstAddressBits
 // want it: bits 8 up are an offset from obj, the bits below a shift of the word
 // there; qinstNoQueue for none; from qinstAmount on it is the amount that an operation on a semaphore is about.
 // An operation on a system stack has no goroutine to belong to, and is counted only.
+// The result is that of qinst_sync: a delay of what is in a deferred call is left to its caller.
 // Context: probe.
 //
 //go:nosplit
-func qinstSyncTrace(point uint32, obj, queue uintptr) {
+func qinstSyncTrace(point uint32, obj, queue uintptr) (delays uint32) {
 	gp := getg()
 	if gp != gp.m.curg {
-		return
+		return 0
 	}
 	if gp.m.qinst.counter(point).quota == qinstDelayed {
-		qinstDelay(point, 1)
-		return
+		if queue&qinstDeferredCall != 0 {
+			return 1
+		}
+		qinstDelayOperation(point, obj)
+		return 0
 	}
+	queue &^= qinstDeferredCall
 	// The word is read without the object's lock: it is as old as a load can be, and the
 	// number is there to show a crowd.
 	n := uintptr(0)
@@ -44,6 +49,7 @@ func qinstSyncTrace(point uint32, obj, queue uintptr) {
 		n = uintptr(*(*uint32)(unsafe.Pointer(obj + queue>>8))&qinstQueueBits) >> (queue & 0xff)
 	}
 	qinstSyncPut(gp, point, obj, n)
+	return 0
 }
 
 // qinstSized are semaphores whose sizes have been told lately, by their addresses, each with the size in its upper bits.
@@ -63,9 +69,10 @@ func qinstSize(gp *g, obj uintptr) {
 }
 
 const (
-	qinstAmount    = 1 << 16
-	qinstNoQueue   = 1<<16 - 1
-	qinstQueueBits = 1<<30 - 1 // a writer that waits for readers makes their number negative
+	qinstAmount       = 1 << 16
+	qinstDeferredCall = 1 << 20
+	qinstNoQueue      = 1<<16 - 1
+	qinstQueueBits    = 1<<30 - 1 // a writer that waits for readers makes their number negative
 )
 
 // qinstSyncPut writes the event. No counter of such a point is ever at level time
@@ -99,16 +106,17 @@ func qinstSyncPut(gp *g, point uint32, obj, queue uintptr) {
 // Context: probe.
 //
 //go:nosplit
-func qinstSyncSlow(point uint32, obj, queue uintptr) {
+func qinstSyncSlow(point uint32, obj, queue uintptr) (delays uint32) {
 	b := qinstCountSlow(point)
 	if b == nil {
-		return
+		return 0
 	}
 	c := b.counter(point)
 	c.hits++
-	if c.quota > b.telling {
-		qinstSyncTrace(point, obj, queue)
+	if c.quota <= b.telling {
+		return 0
 	}
+	return qinstSyncTrace(point, obj, queue)
 }
 
 // qinstChan is the probe behind a channel operation: the runtime has noted the
