@@ -75,6 +75,17 @@ func (f *flagSet) function(name, usage string, set func(string) error) {
 }
 
 // interval defines the flags -from and -to, which choose a part of a trace.
+// optional is a flag that may have a value: -name, for which set gets "", or -name=value.
+func (f *flagSet) optional(name, usage string, set func(string) error) {
+	f.add(name)
+	f.BoolFunc(name, usage, func(s string) error {
+		if s == "true" { // as package flag says that there is none
+			s = ""
+		}
+		return set(s)
+	})
+}
+
 func (f *flagSet) interval(from, to *time.Duration) {
 	f.time(from, "from", "start of the interval: a `time` such as 1.5s (default: start of the trace)")
 	f.time(to, "to", "end of the interval: a `time` such as 2s (default: end of the trace)")

@@ -23,6 +23,7 @@ import (
 func setupSpt(fs *flagSet) action {
 	o := spt.Options{Candidates: 15, Alpha: 0.05}
 	form, shown, delay, seed := sptForm{}, "", "", 1
+	var factors []string
 	fs.group("Form")
 	fs.boolean(&form.asJSON, "json", "print one JSON object")
 	fs.text(&form.html, "html", "write a page for the browser to this `file` (- for the standard output)")
@@ -30,7 +31,13 @@ func setupSpt(fs *flagSet) action {
 	fs.text(&shown, "report", "run nothing, and show what a `file` of earlier runs tells")
 	fs.group("Experiment")
 	fs.function("factors", "`names` of what is delayed, separated by commas: main.f, loop:NAME, hold:NAME, id:ID (default: chosen by a first run)", func(s string) error {
-		o.Rules = strings.Split(s, ",")
+		factors = strings.Split(s, ",")
+		return nil
+	})
+	fs.optional("barriers", "tell at which barriers goroutines wait for the last one: those that a first run shows, or -barriers=NAME,NAME*3, procedures or WaitGroups (*3: of three)", func(s string) error {
+		if o.Barriers = true; s != "" {
+			o.Rules = append(o.Rules, strings.Split(s, ",")...)
+		}
 		return nil
 	})
 	fs.number(&o.Candidates, "candidates", "as many factors at most, if they are chosen")
@@ -60,6 +67,9 @@ func setupSpt(fs *flagSet) action {
 		if len(args) == 0 {
 			return usageError{errors.New("spt: found no program, expected one that was built with -toolexec qinst, and its arguments")}
 		}
+		if o.Barriers && (factors != nil || len(o.Procs) > 1) {
+			return usageError{errors.New("spt: found -barriers with -factors, or with several numbers of processors, expected it alone: what is waited for at barriers says nothing of other parts, and their participants may be as many as processors")}
+		}
 		if delay != "" {
 			l, _, ok := ratecontrol.ParseLimit("+" + delay)
 			if !ok || l.Delay <= 0 {
@@ -67,6 +77,7 @@ func setupSpt(fs *flagSet) action {
 			}
 			o.Delay = l.Delay
 		}
+		o.Rules = append(o.Rules, factors...)
 		o.Program, o.Args, o.Seed = args[0], args[1:], uint64(seed)
 		if o.File == "" {
 			o.File = filepath.Base(o.Program) + ".spt.json"

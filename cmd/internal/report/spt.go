@@ -14,10 +14,17 @@ import (
 func Delays(x *spt.Experiment, r *spt.Result) *doc.Doc {
 	d := &doc.Doc{Title: "delays"}
 	s := d.Add("delays", "")
-	if len(r.Plans) > 0 {
+	switch {
+	case len(r.Barriers) > 0:
+		barriersConcluded(s, x, r)
+	case len(r.Plans) > 0:
 		concluded(s, x, r)
 	}
 	for i := range r.Plans {
+		if r.Plans[i].Stage == spt.Pairs {
+			barrierTable(d.Add(fmt.Sprintf("plan-%d", i+1), planTitle(&r.Plans[i])), x, r, &r.Plans[i])
+			continue
+		}
 		planTable(d.Add(fmt.Sprintf("plan-%d", i+1), planTitle(&r.Plans[i])), x, &r.Plans[i])
 	}
 	if len(r.Classes) > 0 {
@@ -40,7 +47,7 @@ func Delays(x *spt.Experiment, r *spt.Result) *doc.Doc {
 }
 
 func planTitle(p *spt.PlanResult) string {
-	title := map[spt.Stage]string{spt.Screening: "Which parts matter", spt.Fuller: "How much they matter"}[p.Stage]
+	title := map[spt.Stage]string{spt.Screening: "Which parts matter", spt.Fuller: "How much they matter", spt.Pairs: "At which barriers goroutines wait for the last one"}[p.Stage]
 	if p.Procs > 0 {
 		title += fmt.Sprintf(", with %d processors", p.Procs)
 	}
@@ -95,8 +102,8 @@ func amount(x *spt.Experiment, v float64) string {
 	return digits(v)
 }
 
-// planTable lists effects.
-func planTable(s *doc.Section, x *spt.Experiment, p *spt.PlanResult) {
+// runsOf says how a plan was run.
+func runsOf(x *spt.Experiment, p *spt.PlanResult) string {
 	again := ""
 	if p.Failed > 0 {
 		again = fmt.Sprintf(" %d were made again because the program failed.", p.Failed)
@@ -106,7 +113,12 @@ func planTable(s *doc.Section, x *spt.Experiment, p *spt.PlanResult) {
 	} else if p.Strange > 0 {
 		again += fmt.Sprintf(" %d printed something else than the first one.", p.Strange)
 	}
-	s.Say("%d runs in random order; without delays one gives %s.%s", p.Runs, amount(x, p.Base), again)
+	return fmt.Sprintf("%d runs in random order; without delays one gives %s.%s", p.Runs, amount(x, p.Base), again)
+}
+
+// planTable lists effects.
+func planTable(s *doc.Section, x *spt.Experiment, p *spt.PlanResult) {
+	s.Say("%s", runsOf(x, p))
 	t := doc.NewTable("rank", "part", "construct", "visits", "delay", "effect", "from", "to", "per delay", "+-", "corrected p", "").Left(1, 2)
 	for _, e := range p.Effects {
 		verdict := ""

@@ -77,7 +77,7 @@ func effectRows(x *spt.Experiment, p *spt.PlanResult) *effectFigure {
 	at := func(v float64) float64 { return left + (v-lo)/max(hi-lo, 1e-12)*(right-left) }
 	f := &effectFigure{What: what(x), Height: float64(row * len(p.Effects)), Zero: at(0)}
 	for i, e := range p.Effects {
-		f.Rows = append(f.Rows, effectRow{short(e.Name), signedAmount(x, e.Effect), e.Significant, float64(i * row), at(e.Low), at(e.High), at(e.Effect)})
+		f.Rows = append(f.Rows, effectRow{short(x.Factors[e.Factor].Label()), signedAmount(x, e.Effect), e.Significant, float64(i * row), at(e.Low), at(e.High), at(e.Effect)})
 	}
 	return f
 }
@@ -110,7 +110,21 @@ func halfNormal(x *spt.Experiment, p *spt.PlanResult) *dotFigure {
 		at := dotLeft + q.Quantile/max(far, 1e-12)*(dotRight-dotLeft)
 		f.Dots = append(f.Dots, dot{at, dotBottom - q.Size/max(most, 1e-300)*(dotBottom-dotTop), at - 8, short(q.Name), q.Significant, q.Significant})
 	}
+	f.apart()
 	return f
+}
+
+// apart takes labels away that would lie on those of dots further to the right. Pointing at a dot shows its name all the same.
+func (f *dotFigure) apart() {
+	const letter, line = 6.5, 14 // pixels
+	for i := len(f.Dots) - 1; i >= 0; i-- {
+		d := &f.Dots[i]
+		for _, o := range f.Dots[i+1:] {
+			if o.Label && math.Abs(o.Y-d.Y) < line && d.TextX > o.TextX-letter*float64(len(o.Name)) {
+				d.Label = false
+			}
+		}
+	}
 }
 
 // residualDots draws what significant effects leave, in the order of the runs.

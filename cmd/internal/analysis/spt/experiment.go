@@ -34,6 +34,7 @@ type Asked struct {
 	Candidates int      `json:"candidates"`
 	Delay      float64  `json:"delay_ns"` // 0: each factor's own
 	Procs      []int    `json:"procs"`    // none: as the program has it
+	Barriers   bool     `json:"barriers"` // it is about barriers, which the rules name
 }
 
 // Machine is where it ran.
@@ -46,16 +47,30 @@ type Machine struct {
 type Factor struct {
 	ID        string  `json:"id"` // of the point; of a lock that has several operations, the first one's
 	Name      string  `json:"name"`
-	Construct string  `json:"construct"` // procedure, loop or hold
+	Construct string  `json:"construct"` // procedure, loop, hold, [Arrival] or [Crossing]
 	File      string  `json:"file"`
 	Line      int     `json:"line"`
 	Rule      string  `json:"rule"`     // that names it, as QINST has it
 	Visits    float64 `json:"visits"`   // of a run; of a loop: iterations
 	Delay     float64 `json:"delay_ns"` // of each visit
+
+	Participants int    `json:"participants,omitempty"` // of a barrier
+	Void         string `json:"void,omitempty"`         // why its pair tells nothing
 }
 
 // Work is what its delays of a run take together, in s.
 func (f *Factor) Work() float64 { return f.Visits * f.Delay / 1e9 }
+
+// Label tells the two factors of a barrier apart.
+func (f *Factor) Label() string {
+	switch f.Construct {
+	case Arrival:
+		return f.Name + " (FB1)"
+	case Crossing:
+		return f.Name + " (FB2)"
+	}
+	return f.Name
+}
 
 // Plan is a set of runs on so many processors.
 type Plan struct {
@@ -77,6 +92,7 @@ type Stage string
 const (
 	Screening Stage = "screening" // which factors matter
 	Fuller    Stage = "fuller"    // how much these do, and their interactions
+	Pairs     Stage = "barriers"  // which barriers are waited at
 )
 
 // Run is one run.
@@ -96,6 +112,11 @@ func Read(from io.Reader) (*Experiment, error) {
 	}
 	if e.Version != FileVersion {
 		return nil, fmt.Errorf("found results of version %d, expected %d", e.Version, FileVersion)
+	}
+	for i, f := range e.Factors {
+		if f.Construct == Arrival && (f.Participants < 2 || i+1 == len(e.Factors) || e.Factors[i+1].Construct != Crossing) {
+			return nil, fmt.Errorf("found %d participants of barrier %s, expected two or more, and its crossings behind its arrivals", f.Participants, f.Name)
+		}
 	}
 	for i := range e.Plans {
 		p := &e.Plans[i]

@@ -24,6 +24,7 @@ type Result struct {
 	Unit       string       `json:"unit"`
 	Plans      []PlanResult `json:"plans"`
 	Classes    []Class      `json:"classes"`
+	Barriers   []Barrier    `json:"barriers"`
 	Notes      []string     `json:"notes"`
 }
 
@@ -87,7 +88,7 @@ type Interaction struct {
 
 // Analyze finds effects, and how they change with the number of processors.
 func Analyze(e *Experiment) (*Result, error) {
-	r := &Result{Version: Version, Seed: e.Seed, Unit: e.Unit, Plans: []PlanResult{}, Classes: []Class{}, Notes: slices.Clone(e.Notes)}
+	r := &Result{Version: Version, Seed: e.Seed, Unit: e.Unit, Plans: []PlanResult{}, Classes: []Class{}, Barriers: []Barrier{}, Notes: slices.Clone(e.Notes)}
 	for i := range e.Plans {
 		p := &e.Plans[i]
 		if p.Missing() > 0 {
@@ -102,6 +103,9 @@ func Analyze(e *Experiment) (*Result, error) {
 			return nil, err
 		}
 		r.Plans = append(r.Plans, *one)
+		if p.Stage == Pairs {
+			r.Barriers = append(r.Barriers, e.barriersOf(one)...)
+		}
 	}
 	for i := range e.Factors {
 		if r.Delay = e.Factors[i].Delay; r.Delay != e.Factors[0].Delay {
@@ -161,7 +165,7 @@ func (e *Experiment) analyze(p *Plan) (*PlanResult, error) {
 		if x.Significant {
 			between := Interaction{Effect: x.Effect, SE: x.SE, PHolm: x.PHolm}
 			for n := range strings.SplitSeq(x.Name, ":") {
-				between.Names = append(between.Names, e.Factors[at[n]].Name)
+				between.Names = append(between.Names, e.Factors[at[n]].Label())
 			}
 			one.Interactions = append(one.Interactions, between)
 		}
@@ -177,7 +181,7 @@ func (e *Experiment) analyze(p *Plan) (*PlanResult, error) {
 func (e *Experiment) nameOf(numbers string, at map[string]int) string {
 	var list []string
 	for n := range strings.SplitSeq(numbers, ":") {
-		list = append(list, e.Factors[at[n]].Name)
+		list = append(list, e.Factors[at[n]].Label())
 	}
 	return strings.Join(list, " : ")
 }

@@ -158,3 +158,37 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+// pairs is table for barriers: effects are those of arrivals and crossings by turns.
+func pairs(effects []float64, se float64) *spt.Experiment {
+	e := table([]int{0}, [][]float64{effects}, se)
+	e.Plans[0].Stage = spt.Pairs
+	for i := range e.Factors {
+		f := &e.Factors[i]
+		f.Name, f.Participants, f.Construct, f.Visits, f.Delay = "B"+string(rune('1'+i/2)), 8, spt.Arrival, 800, 1e6
+		if i%2 == 1 {
+			f.Construct = spt.Crossing
+		}
+	}
+	return e
+}
+
+// S4: table 11. Of three barriers one is not waited at, and one is costly.
+func TestS4(t *testing.T) {
+	t.Parallel()
+	e := pairs([]float64{0.16, 0.22, 14.22, 15.22, 6.78, 15.34}, 0.21/math.Sqrt2)
+	r := analyze(t, e)
+	for i, want := range []struct {
+		difference float64
+		verdict    string
+	}{{0.06, spt.OK}, {1.00, spt.Small}, {8.56, spt.Costly}} {
+		b := r.Barriers[i]
+		if math.Abs(*b.Difference-want.difference) > 1e-9 || math.Abs(*b.SE-0.21) > 1e-9 || b.Verdict != want.verdict || b.Crossings != 100 {
+			t.Errorf("%s: found %v +- %v, %+v, expected %v, %s", b.Name, *b.Difference, *b.SE, b, want.difference, want.verdict)
+		}
+	}
+	e.Factors[2].Void = "2 of 8 came"
+	if b := analyze(t, e).Barriers[1]; b.Verdict != spt.Void || b.FB1 != nil || b.SE != nil {
+		t.Errorf("found %+v, expected a void pair without numbers", b)
+	}
+}

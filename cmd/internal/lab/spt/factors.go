@@ -47,6 +47,8 @@ type found struct {
 	t     *trace.Tables
 	p     *profile.Profile
 	trips map[string]uint64 // by id, of a loop: iterations of those that were traced
+
+	barriers []barrier // those with most waits first
 }
 
 func look(source *trace.Trace) (*found, error) {
@@ -54,7 +56,7 @@ func look(source *trace.Trace) (*found, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &found{source.Tables(), p, map[string]uint64{}}
+	f := &found{t: source.Tables(), p: p, trips: map[string]uint64{}}
 	for i := range p.Entries {
 		if e := &p.Entries[i]; e.Kind == profile.KindLoop {
 			f.trips[e.ID] = e.Trips

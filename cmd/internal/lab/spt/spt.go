@@ -30,7 +30,8 @@ import (
 type Options struct {
 	Program    string
 	Args       []string       // {} in them is the number of processors
-	Rules      []string       // of factors; none: they are chosen by a first run
+	Rules      []string       // of factors, or names of barriers; none: they are chosen by a first run
+	Barriers   bool           // it is about barriers
 	Candidates int            // at most
 	Delay      float64        // ns of each visit; 0: each factor's is such that its delays of a run take the share Work of it
 	Procs      []int          // numbers of processors; none: as the program has it
@@ -49,6 +50,7 @@ const (
 	tries       = 3  // of a run whose program fails
 	screened    = 24 // runs of a screening, at least: few runs tell too little of the error
 	fullerRuns  = 32
+	pairedRuns  = 24 // of pairs of barriers, at least
 	mostFuller  = 5 // factors of the fuller plan
 	leastVisits = 1
 )
@@ -111,14 +113,14 @@ func kept(o Options, hash string) (*spt.Experiment, error) {
 		return nil, fmt.Errorf("%s has an experiment with another program, other arguments or another metric: expected the same, to go on with it, or another file (-o)", o.File)
 	}
 	a, was := o.asked(), e.Asked
-	if !slices.Equal(a.Rules, was.Rules) || a.Candidates != was.Candidates || a.Delay != was.Delay || !slices.Equal(a.Procs, was.Procs) || o.Seed != e.Seed {
+	if !slices.Equal(a.Rules, was.Rules) || a.Candidates != was.Candidates || a.Delay != was.Delay || a.Barriers != was.Barriers || !slices.Equal(a.Procs, was.Procs) || o.Seed != e.Seed {
 		return nil, fmt.Errorf("%s has an experiment with other factors, delays, processors or another seed: expected the same, to go on with it, or another file (-o)", o.File)
 	}
 	return e, nil
 }
 
 func (o *Options) asked() spt.Asked {
-	return spt.Asked{Rules: o.Rules, Candidates: o.Candidates, Delay: o.Delay, Procs: o.Procs}
+	return spt.Asked{Rules: o.Rules, Candidates: o.Candidates, Delay: o.Delay, Procs: o.Procs, Barriers: o.Barriers}
 }
 
 func expression(m *regexp.Regexp) string {
@@ -168,7 +170,7 @@ func (x *experiment) begin(ctx context.Context, hash string) error {
 				return errors.New("no factor is left: " + strings.Join(x.Notes, "; "))
 			}
 		}
-		x.Plans = append(x.Plans, spt.Plan{Procs: p, Stage: spt.Screening, Base: base})
+		x.Plans = append(x.Plans, spt.Plan{Procs: p, Stage: x.first(), Base: base})
 	}
 	for i := range x.Plans {
 		all := make([]int, len(x.Factors))
@@ -182,6 +184,14 @@ func (x *experiment) begin(ctx context.Context, hash string) error {
 	return x.save()
 }
 
+// first is what the first plans are for.
+func (x *experiment) first() spt.Stage {
+	if x.o.Barriers {
+		return spt.Pairs
+	}
+	return spt.Screening
+}
+
 // factors finds them by a first run.
 func (x *experiment) factors(ctx context.Context, procs int) error {
 	var f *found
@@ -191,10 +201,18 @@ func (x *experiment) factors(ctx context.Context, procs int) error {
 			return err
 		}
 		defer t.Close()
-		f, err = look(t)
+		if f, err = look(t); err == nil && x.o.Barriers {
+			f.barriers, err = barriersIn(t)
+		}
 		return err
 	})
 	if err != nil {
+		return err
+	}
+	if x.o.Barriers {
+		var notes []string
+		x.Factors, notes, err = f.meant(x.o.Rules)
+		x.Notes = append(x.Notes, notes...)
 		return err
 	}
 	if len(x.o.Rules) == 0 {
@@ -234,13 +252,25 @@ func (x *experiment) base(ctx context.Context, procs int) (responses []float64, 
 
 // lengths chooses how long each factor's delay is. Those that are visited too often are left out: even short delays would take too long.
 func (x *experiment) lengths(took float64) {
+	least := float64(leastDelay)
+	if x.o.Barriers {
+		least = leastHold
+	}
 	x.Factors = slices.DeleteFunc(x.Factors, func(f spt.Factor) bool {
 		if f.Visits < leastVisits {
 			x.Notes = append(x.Notes, f.Name+" has no visits")
 			return true
 		}
-		if mostWork*took*1e9/f.Visits < leastDelay && x.o.Delay == 0 {
-			x.Notes = append(x.Notes, fmt.Sprintf("%s is visited %.0f times: %d ns each would take %.1f s of a run of %.1f s, so that it is no factor", f.Name, f.Visits, leastDelay, f.Visits*leastDelay/1e9, took))
+		if mostWork*took*1e9/f.Visits < least && x.o.Delay == 0 {
+			if f.Construct != spt.Crossing { // it has been told of its arrivals
+				x.Notes = append(x.Notes, fmt.Sprintf("%s is visited %.0f times: %.0f ns each would take %.1f s of a run of %.1f s, so that it is no factor", f.Name, f.Visits, least, f.Visits*least/1e9, took))
+			}
+			return true
+		}
+		if f.Void != "" {
+			if f.Construct != spt.Crossing {
+				x.Notes = append(x.Notes, fmt.Sprintf("%s: the tool's barrier waited in vain, so that it is no factor: %s", f.Name, f.Void))
+			}
 			return true
 		}
 		return false
@@ -248,7 +278,7 @@ func (x *experiment) lengths(took float64) {
 	for i := range x.Factors {
 		f := &x.Factors[i]
 		if f.Delay = x.o.Delay; f.Delay == 0 {
-			f.Delay = math.Round(max(leastDelay, min(work*took*1e9/f.Visits, mostDelay)))
+			f.Delay = math.Round(max(least, min(work*took*1e9/f.Visits, mostDelay)))
 		}
 	}
 }
@@ -259,7 +289,11 @@ func (x *experiment) screening(p *spt.Plan, factors []int, seed uint64) error {
 	if err := x.plan(&once, factors, doe.Options{Seed: seed}); err != nil {
 		return err
 	}
-	return x.plan(p, factors, doe.Options{Seed: seed, Replicates: (screened-1)/len(once.Runs) + 1})
+	least := screened
+	if p.Stage == spt.Pairs {
+		least = pairedRuns
+	}
+	return x.plan(p, factors, doe.Options{Seed: seed, Replicates: (least-1)/len(once.Runs) + 1})
 }
 
 // plan fills a plan in.
@@ -281,7 +315,7 @@ func (x *experiment) plan(p *spt.Plan, factors []int, o doe.Options) error {
 
 // fuller plans the second stage, of the factors that matter, and reports whether there is one more plan.
 func (x *experiment) fuller() (bool, error) {
-	if len(x.Plans) != 1 { // on several numbers of processors all factors are compared
+	if len(x.Plans) != 1 || x.o.Barriers { // on several numbers of processors all factors are compared
 		return false, nil
 	}
 	res, err := spt.Analyze(x.Experiment)
@@ -344,12 +378,20 @@ func (x *experiment) run(ctx context.Context, p *spt.Plan) error {
 // settings are those of a run: each factor's delay, of 0 too, so that all runs go the same way.
 func (x *experiment) settings(factors []int, levels []int8) string {
 	list := []string{"mode=count"}
-	for i := range x.Factors {
-		delay := 0.
+	delay := func(i int) float64 {
 		if k := slices.Index(factors, i); k >= 0 {
-			delay = x.Factors[i].Delay * float64(levels[k]+1) / 2
+			return x.Factors[i].Delay * float64(levels[k]+1) / 2
 		}
-		list = append(list, fmt.Sprintf("%s=+%.0fns", x.Factors[i].Rule, delay))
+		return 0
+	}
+	for i := range x.Factors {
+		switch f := &x.Factors[i]; f.Construct {
+		case spt.Arrival:
+			list = append(list, fmt.Sprintf("%s=+%.0fns+%.0fns*%d", f.Rule, delay(i), delay(i+1), f.Participants))
+		case spt.Crossing:
+		default:
+			list = append(list, fmt.Sprintf("%s=+%.0fns", f.Rule, delay(i)))
+		}
 	}
 	return strings.Join(list, ",")
 }
@@ -368,6 +410,7 @@ func (x *experiment) once(ctx context.Context, name string, procs int, settings 
 			line, _, _ := bytes.Cut(said, []byte("\n"))
 			return errors.New(string(line))
 		}
+		x.voids(string(res.Stderr))
 		if x.output == nil {
 			x.output = append([]byte{}, res.Stdout...)
 		} else if x.o.Metric == nil && !bytes.Equal(x.output, res.Stdout) {
@@ -375,6 +418,19 @@ func (x *experiment) once(ctx context.Context, name string, procs int, settings 
 		}
 		return each(res)
 	})
+}
+
+// voids notes barriers at which the tool's own waited in vain, as the program's recorder says.
+func (x *experiment) voids(said string) {
+	for line := range strings.Lines(said) {
+		rest, ok := strings.CutPrefix(line, "qinst: barrier ")
+		for i := range x.Factors {
+			f := &x.Factors[i]
+			if why, about := strings.CutPrefix(rest, strings.TrimPrefix(f.Rule, "barrier:")+": "); ok && about && f.Participants > 0 {
+				f.Void, _, _ = strings.Cut(why, ", and nobody")
+			}
+		}
+	}
 }
 
 // response is what a run gave.

@@ -95,6 +95,13 @@ func TestCandidates(t *testing.T) {
 func TestSettings(t *testing.T) {
 	t.Parallel()
 	x := &experiment{Experiment: &spt.Experiment{Factors: []spt.Factor{{Rule: "main.f", Delay: 500}, {Rule: "hold:main.mu", Delay: 3000}, {Rule: "id:1f", Delay: 80}}}}
+	y := &experiment{Experiment: &spt.Experiment{Factors: []spt.Factor{{Rule: "barrier:main.b", Delay: 500, Construct: spt.Arrival, Participants: 3}, {Rule: "barrier:main.b", Delay: 500, Construct: spt.Crossing, Participants: 3}}}}
+	if got, want := y.settings([]int{0, 1}, []int8{-1, 1}), "mode=count,barrier:main.b=+0ns+500ns*3"; got != want {
+		t.Errorf("of a barrier: found %s, expected %s", got, want)
+	}
+	if y.voids("qinst: barrier main.bb: 1 of 3 came, and nobody else\nqinst: barrier main.b: 2 of 3 came, and nobody else; from then on\n"); y.Factors[0].Void != "2 of 3 came" || y.Factors[1].Void != "2 of 3 came" {
+		t.Errorf("found %+v, expected both void", y.Factors)
+	}
 	for _, c := range []struct {
 		factors []int
 		levels  []int8
