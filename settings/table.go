@@ -20,6 +20,7 @@ const (
 	Ring
 	OS
 	Extra
+	Virtual
 )
 
 // Form is a way to write a value; the forms of a setting are a set of them.
@@ -98,6 +99,9 @@ var Table = [...]Setting{
 	Extra: {Name: "extra", Forms: Delay, Least: 1, Most: 1e6, Expected: "1ns to 1ms, such as 50ns",
 		Example: "50ns", Default: "(none)",
 		Doc: "Each event takes so much longer. It is for experiments with qinst correct, which knows that."},
+	Virtual: {Name: "vcpu", Forms: Alone, Expected: "vcpu without a value",
+		Default: "(delays use a processor)",
+		Doc:     "The program hands out processors of its own: delays are slept, when the goroutine next begins a region \"vcpu\" (runtime/trace). It is for experiments."},
 }
 
 // Levels are the levels of a point, each including the data of those before it.

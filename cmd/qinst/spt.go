@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -52,9 +51,11 @@ func setupSpt(fs *flagSet) action {
 		}
 		return nil
 	})
-	fs.function("metric", "an `expression` that finds what is measured, a number in its group, in the program's output (default: the time that passes)", func(s string) (err error) {
-		if o.Metric, err = regexp.Compile(s); err == nil && o.Metric.NumSubexp() != 1 {
-			err = fmt.Errorf("found -metric=%s, expected an expression with one group, such as 'took ([0-9.]+)'", s)
+	fs.number(&o.Virtual, "vcpu", "the program hands out `n` processors of its own, or those of -procs: delays are slept in its regions \"vcpu\" (default: none)")
+	fs.function("metric", "`what` is measured: an expression that finds a number, in its group, in the program's output; region:NAME:p99, how long regions last; rate:NAME, hits of a point a second (default: the time that passes)", func(s string) (err error) {
+		var ok bool
+		if o.Metric, ok = spt.ParseMetric(s); !ok {
+			err = fmt.Errorf("found -metric=%s, expected %s", s, spt.MetricExpected)
 		}
 		return err
 	})

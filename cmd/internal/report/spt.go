@@ -70,19 +70,23 @@ func concluded(s *doc.Section, x *spt.Experiment, r *spt.Result) {
 			told[e.Factor] = true
 		}
 	}
-	it := "the run"
+	it, more, fewer := "the run", "longer", "shorter"
 	if x.Metric != "" {
-		it = "the response"
+		it, more, fewer = "the response", "greater", "less"
 	}
-	if len(matter) == 0 {
-		s.Say("Nothing that was delayed made %s longer, by more than runs differ anyway: an effect of less than about %s would not be seen.", it, amount(x, seen(&r.Plans[0])))
-	} else {
-		s.Say("These parts make %s longer if they take longer: %s.", it, strings.Join(matter, ", "))
+	switch {
+	case len(matter)+len(less) == 0:
+		s.Say("Nothing that was delayed made %s %s, by more than runs differ anyway: an effect of less than about %s would not be seen.", it, more, amount(x, seen(&r.Plans[0])))
+	case len(matter) > 0:
+		s.Say("These parts make %s %s if they take longer: %s.", it, more, strings.Join(matter, ", "))
 	}
-	if len(less) > 0 {
-		s.Say("These make it shorter: %s.", strings.Join(less, ", "))
+	switch {
+	case len(less) > 0 && len(matter) > 0:
+		s.Say("These make it %s: %s.", fewer, strings.Join(less, ", "))
+	case len(less) > 0:
+		s.Say("These parts make %s %s if they take longer: %s.", it, fewer, strings.Join(less, ", "))
 	}
-	if others := len(told) - len(matter) - len(less); others > 0 && len(matter) > 0 {
+	if others := len(told) - len(matter) - len(less); others > 0 && len(matter)+len(less) > 0 {
 		s.Say("No difference was seen of %d more.", others)
 	}
 }
@@ -119,14 +123,14 @@ func runsOf(x *spt.Experiment, p *spt.PlanResult) string {
 // planTable lists effects.
 func planTable(s *doc.Section, x *spt.Experiment, p *spt.PlanResult) {
 	s.Say("%s", runsOf(x, p))
-	t := doc.NewTable("rank", "part", "construct", "visits", "delay", "effect", "from", "to", "per delay", "+-", "corrected p", "").Left(1, 2)
+	t := doc.NewTable("rank", "part", "construct", "visits", "delay", "effect", "from", "to", "per delay", "+-", "weight", "corrected p", "").Left(1, 2)
 	for _, e := range p.Effects {
 		verdict := ""
 		if e.Significant {
 			verdict = "significant"
 		}
 		t.Row(fmt.Sprint(e.Rank), doc.Name(e.Name, loopWidth), e.Construct, doc.Count(uint64(e.Visits)), measure.Time(int64(e.Delay)), signedAmount(x, e.Effect), signedAmount(x, e.Low), signedAmount(x, e.High),
-			fmt.Sprintf("%.2f", e.PerVisit), fmt.Sprintf("%.2f", e.PerVisitSE), probability(e.PHolm), verdict)
+			fmt.Sprintf("%.2f", e.PerVisit), fmt.Sprintf("%.2f", e.PerVisitSE), weightOf(&e), probability(e.PHolm), verdict)
 	}
 	s.Table(t)
 	for _, i := range p.Interactions {
@@ -143,7 +147,14 @@ func planTable(s *doc.Section, x *spt.Experiment, p *spt.PlanResult) {
 	if p.SEMethod == doe.Lenth {
 		from = "the small ones among all effects and interactions (Lenth)"
 	}
-	s.Note("effect: by how much the response rises with the part's delays; from and to: in 95 of 100 experiments it is between these. per delay: the part of its delays by which the run became longer, which is what less work there would gain: 1 if everything waits for it, 0 if nothing does. Errors are from %s.", from)
+	s.Note("effect: by how much the response rises with the part's delays; from and to: in 95 of 100 experiments it is between these. per delay: the part of its delays by which the run became longer, which is what less work there would gain: 1 if everything waits for it, 0 if nothing does. weight: the same as the critical path of one run tells it, without an experiment. Errors are from %s.", from)
+}
+
+func weightOf(e *spt.Effect) string {
+	if e.Weight == nil {
+		return "-"
+	}
+	return fmt.Sprintf("%.2f", *e.Weight)
 }
 
 func signedAmount(x *spt.Experiment, v float64) string {

@@ -20,7 +20,7 @@ type Experiment struct {
 	Began   time.Time `json:"began"`
 	Seed    uint64    `json:"seed"`
 	Unit    string    `json:"unit"`   // of responses: s, or that of a metric
-	Metric  string    `json:"metric"` // the expression that finds the response in the output; "": it is the time that passed
+	Metric  string    `json:"metric"` // what the response is, as it was given; "": it is the time that passed
 	Alpha   float64   `json:"alpha"`  // the probability that any effect is found where there is none
 	Asked   Asked     `json:"asked"`
 	Factors []Factor  `json:"factors"` // that can be delayed
@@ -35,6 +35,7 @@ type Asked struct {
 	Delay      float64  `json:"delay_ns"` // 0: each factor's own
 	Procs      []int    `json:"procs"`    // none: as the program has it
 	Barriers   bool     `json:"barriers"` // it is about barriers, which the rules name
+	Virtual    int      `json:"vcpu"`     // processors that the program hands out itself
 }
 
 // Machine is where it ran.
@@ -53,6 +54,9 @@ type Factor struct {
 	Rule      string  `json:"rule"`     // that names it, as QINST has it
 	Visits    float64 `json:"visits"`   // of a run; of a loop: iterations
 	Delay     float64 `json:"delay_ns"` // of each visit
+
+	// Weight is dT/dt as the critical path of the first run tells it; null: it does not tell.
+	Weight *float64 `json:"weight"`
 
 	Participants int    `json:"participants,omitempty"` // of a barrier
 	Void         string `json:"void,omitempty"`         // why its pair tells nothing

@@ -72,8 +72,10 @@ type Effect struct {
 	Significant bool    `json:"significant"`
 	Visits      float64 `json:"visits"`
 	Delay       float64 `json:"delay_ns"`
-	PerVisit    float64 `json:"per_visit"` // for each visit and unit of the delay: dT/dt, if the response is a time
+	PerVisit    float64 `json:"per_visit"` // for each visit and unit of the delay: dT/dt, if the response is the run's time
 	PerVisitSE  float64 `json:"per_visit_se"`
+
+	Weight *float64 `json:"weight"` // the same, as the critical path of the first run tells it; null: it does not tell
 
 	Factor int `json:"-"` // in [Experiment.Factors]
 }
@@ -170,7 +172,12 @@ func (e *Experiment) analyze(p *Plan) (*PlanResult, error) {
 			one.Interactions = append(one.Interactions, between)
 		}
 	}
-	slices.SortStableFunc(one.Effects, func(a, b Effect) int { return cmp.Compare(b.Effect, a.Effect) })
+	slices.SortStableFunc(one.Effects, func(a, b Effect) int {
+		if e.Metric != "" { // of a rate it is bad to fall
+			return cmp.Compare(math.Abs(b.Effect), math.Abs(a.Effect))
+		}
+		return cmp.Compare(b.Effect, a.Effect)
+	})
 	for i := range one.Effects {
 		one.Effects[i].Rank = i + 1
 	}
@@ -210,7 +217,7 @@ func (e *Experiment) residuals(p *Plan, f *doe.Fit, significant []string) []floa
 func (e *Experiment) effect(of int, x *doe.Effect) Effect {
 	f := &e.Factors[of]
 	y := Effect{ID: f.ID, Name: f.Name, Construct: f.Construct, File: f.File, Line: f.Line, Effect: x.Effect, SE: x.SE, Low: x.Low, High: x.High, PHolm: x.PHolm,
-		Significant: x.Significant, Visits: f.Visits, Delay: f.Delay, Factor: of}
+		Significant: x.Significant, Visits: f.Visits, Delay: f.Delay, Weight: f.Weight, Factor: of}
 	if work := f.Work(); work > 0 {
 		y.PerVisit, y.PerVisitSE = x.Effect/work, x.SE/work
 	}

@@ -4,8 +4,13 @@ import (
 	"bytes"
 	"encoding/json"
 	"math"
+	"math/rand/v2"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
+
+	"gonum.org/v1/gonum/stat/distuv"
 
 	"qinst.dev/cmd/internal/analysis/doe"
 	"qinst.dev/cmd/internal/analysis/spt"
@@ -190,5 +195,55 @@ func TestS4(t *testing.T) {
 	e.Factors[2].Void = "2 of 8 came"
 	if b := analyze(t, e).Barriers[1]; b.Verdict != spt.Void || b.FB1 != nil || b.SE != nil {
 		t.Errorf("found %+v, expected a void pair without numbers", b)
+	}
+}
+
+// Of plans without any effect no more have a significant main effect than the given probability says, however runs are distributed: screenings of an experiment as they
+// are planned, with replicates, and one of 31 factors in 64 runs without.
+func TestNothing(t *testing.T) {
+	t.Parallel()
+	const plans, level = 1000, 0.01
+	noise := map[string]func(*rand.Rand) float64{
+		"normal":    func(r *rand.Rand) float64 { return 10 + r.NormFloat64() },
+		"lognormal": func(r *rand.Rand) float64 { return math.Exp(0.3 * r.NormFloat64()) },
+	}
+	for _, c := range []struct {
+		factors, replicates, runs int
+	}{{3, 3, 24}, {6, 2, 32}, {31, 1, 64}} {
+		var names []string
+		e := &spt.Experiment{Version: spt.FileVersion, Unit: "s", Alpha: 0.05}
+		p := spt.Plan{Stage: spt.Screening, Base: []float64{10}}
+		for i := range c.factors {
+			names = append(names, strconv.Itoa(i))
+			e.Factors, p.Factors = append(e.Factors, spt.Factor{Name: "F" + strconv.Itoa(i), Visits: 1, Delay: 1}), append(p.Factors, i)
+		}
+		d, err := doe.New(names, doe.Options{Seed: 1, Replicates: c.replicates})
+		if err != nil || len(d.Runs) != c.runs {
+			t.Fatalf("%d factors: %v, %d runs, expected %d", c.factors, err, len(d.Runs), c.runs)
+		}
+		for _, r := range d.Runs {
+			p.Runs = append(p.Runs, spt.Run{Block: 1, Levels: r.Levels, Made: true})
+		}
+		e.Plans = []spt.Plan{p}
+		for kind, draw := range noise {
+			r, found := rand.New(rand.NewPCG(uint64(c.factors), 7)), 0
+			for range plans {
+				for i := range p.Runs {
+					p.Runs[i].Response = draw(r)
+				}
+				res := analyze(t, e)
+				if slices.ContainsFunc(res.Plans[0].Effects, func(x spt.Effect) bool { return x.Significant }) {
+					found++
+				}
+				if x := res.Plans[0].Effects[0]; x.SE <= 0 || x.Low >= x.High {
+					t.Fatalf("%d factors: found %+v, expected an error", c.factors, x)
+				}
+			}
+			b := distuv.Binomial{N: plans, P: e.Alpha}
+			// Holm's probability is a bound; a correction that finds hardly anything would be another one.
+			if found < plans/100 || 1-b.CDF(float64(found-1)) < level {
+				t.Errorf("%d factors, %s noise: %d of %d plans without effects have a significant one, expected 1 to %.0f %%", c.factors, kind, found, plans, 100*e.Alpha)
+			}
+		}
 	}
 }

@@ -15,11 +15,13 @@ import (
 )
 
 const (
-	mostBarriers = 4    // of an experiment, if they are chosen
-	allArrive    = 0.9  // of a procedure's entries, those that are arrivals at least, if it is a barrier
-	mostWait     = 0.5  // of its crossings, those at which all but one are seen to wait
-	leastTimes   = 2    // crossings
-	leastHold    = 20e3 // ns: to give a lock to the next one takes a part of that
+	mostBarriers = 4 // of an experiment, if they are chosen
+	// Who is let go just as it is about to wait does not wait. So of a barrier's crossings some are not seen, and at others fewer wait than all but one.
+	leastSeen  = 0.3  // of the crossings that a procedure's entries make, those at which anybody waits
+	leastFull  = 0.25 // of these, those at which all but one do
+	inside     = 0.5  // of the waits, those that somebody in the same procedure ends, if its entries are events
+	leastTimes = 2    // crossings
+	leastHold  = 20e3 // ns: to give a lock to the next one takes a part of that
 )
 
 // barrier is one that a run shows.
@@ -73,6 +75,7 @@ type meeting struct {
 	caller string
 	sizes  map[int]int // releases by the number of goroutines that one of them let go
 	waited int64
+	ends   [2]int // waits that another goroutine ended, in the same procedure or elsewhere
 }
 
 // release is the end of several waits by one goroutine.
@@ -104,6 +107,11 @@ func (s *barrierSearch) Wake(_ *replay.G, w *replay.Wait, by replay.Waker, now t
 		s.sites[at] = m
 	}
 	m.waited += int64(now - w.Since)
+	if s.r.Contexts.Node(by.G.Context).Proc == at.proc {
+		m.ends[0]++
+	} else {
+		m.ends[1]++
+	}
 	if o := s.open[by.G.ID]; o != nil && o.at == at && w.Since < o.last && by.G.WokeAt <= o.last {
 		m.sizes[o.n]--
 		o.n, o.last = o.n+1, now
@@ -132,27 +140,36 @@ func (s *barrierSearch) siteOf(stack trace.StackID) (at site, caller string, ok 
 	return site{proc, frames[i+1].Line}, frames[i+1].Function, true
 }
 
-// procedures are those whose entries are all arrivals, or nearly all.
+// procedures are those whose entries are all arrivals: as many come at each crossing, and the last of them ends the others' waits.
 func (s *barrierSearch) procedures() (list []barrier) {
-	arrivals := map[trace.PointID]float64{}
+	type all struct{ participants, seen, in, out int }
+	of := map[trace.PointID]*all{}
 	for at, m := range s.sites {
 		n, times := m.most()
-		arrivals[at.proc] += float64((n + 1) * times)
+		a := of[at.proc]
+		if a == nil {
+			a = &all{participants: n + 1}
+			of[at.proc] = a
+		}
+		if a.seen, a.in, a.out = a.seen+times, a.in+m.ends[0], a.out+m.ends[1]; a.participants != n+1 {
+			a.participants = 1
+		}
 	}
 	for at, m := range s.sites {
-		p := &s.r.T.Points[at.proc]
-		n, times := m.most()
-		if n == 0 || times < leastTimes || arrivals[at.proc] < allArrive*float64(p.Hits) || arrivals[at.proc] > float64(p.Hits) {
+		p, a := &s.r.T.Points[at.proc], of[at.proc]
+		crossings := int(p.Hits) / a.participants
+		told := p.Traced >= p.Hits/2
+		if a.participants < 2 || int(p.Hits)%a.participants != 0 || crossings < leastTimes || a.seen > crossings || float64(a.seen) < leastSeen*float64(crossings) || told && float64(a.in) < inside*float64(a.in+a.out) {
 			continue
 		}
-		rule := fmt.Sprintf("barrier:%s@%d", p.Name, at.line)
-		list = append(list, barrier{rule: rule, name: fmt.Sprintf("%s, called in %s:%d", p.Name, m.caller, at.line), file: p.File, line: int(p.Line), participants: n + 1, crossings: times, waited: m.waited})
+		_, times := m.most()
+		list = append(list, barrier{rule: fmt.Sprintf("barrier:%s@%d", p.Name, at.line), name: fmt.Sprintf("%s, called in %s:%d", p.Name, m.caller, at.line), file: p.File, line: int(p.Line),
+			participants: a.participants, crossings: (times*crossings + a.seen/2) / a.seen, waited: m.waited})
 	}
 	return list
 }
 
-// most is how many goroutines a release let go, and how often there was one; 0 if they differ. Who is let go just as it is about to wait does not
-// wait, so that releases may be of fewer; it has entered the procedure all the same.
+// most is how many goroutines a release let go, and how many releases there were; 0 if they differ.
 func (m *meeting) most() (n, times int) {
 	for size, count := range m.sizes {
 		times += count
@@ -160,8 +177,8 @@ func (m *meeting) most() (n, times int) {
 			n = max(n, size)
 		}
 	}
-	if float64(m.sizes[n]) < mostWait*float64(times) {
-		return 0, 0
+	if float64(m.sizes[n]) < leastFull*float64(times) {
+		return 0, times
 	}
 	return n, times
 }

@@ -65,8 +65,10 @@ func TestProcedures(t *testing.T) {
 	}{
 		{[]int{2, 2, 2, 2}, 0, "main.(*barrier).wait 3 4"},
 		{[]int{2, 1, 2, 2}, 0, "main.(*barrier).wait 3 4"}, // one was let go before it waited
-		{[]int{2, 1, 1, 1}, 0, ""},
+		{[]int{2, 0, 1, 2}, 0, "main.(*barrier).wait 3 4"}, // none waited
+		{[]int{2, 1, 1, 1, 1}, 0, ""},
 		{[]int{2, 2, 2, 2}, 4, ""}, // some do not wait for others
+		{[]int{2, 2, 2, 2}, 30, ""},
 		{[]int{2}, 0, ""},
 	} {
 		if got := shownIn(t, meets(c.sizes, c.more)); got != c.want {
@@ -110,7 +112,7 @@ func TestWaitGroups(t *testing.T) {
 func TestMeant(t *testing.T) {
 	t.Parallel()
 	tr := meets([]int{2, 2, 2}, 0)
-	f, err := look(tr)
+	f, err := look(tr, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

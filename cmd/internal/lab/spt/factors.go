@@ -51,8 +51,9 @@ type found struct {
 	barriers []barrier // those with most waits first
 }
 
-func look(source *trace.Trace) (*found, error) {
-	p, err := profile.New(source)
+// look profiles a run on so many processors of its own, 0 for real ones.
+func look(source *trace.Trace, virtual int) (*found, error) {
+	p, err := profile.NewWithin(source, profile.Within{Procs: virtual})
 	if err != nil {
 		return nil, err
 	}

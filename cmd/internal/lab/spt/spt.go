@@ -12,7 +12,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"slices"
 	"strconv"
@@ -29,13 +28,14 @@ import (
 // Options are what an experiment is to be.
 type Options struct {
 	Program    string
-	Args       []string       // {} in them is the number of processors
-	Rules      []string       // of factors, or names of barriers; none: they are chosen by a first run
-	Barriers   bool           // it is about barriers
-	Candidates int            // at most
-	Delay      float64        // ns of each visit; 0: each factor's is such that its delays of a run take the share Work of it
-	Procs      []int          // numbers of processors; none: as the program has it
-	Metric     *regexp.Regexp // finds the response in the output; nil: it is the time that passes
+	Args       []string // {} in them is the number of processors
+	Rules      []string // of factors, or names of barriers; none: they are chosen by a first run
+	Barriers   bool     // it is about barriers
+	Candidates int      // at most
+	Delay      float64  // ns of each visit; 0: each factor's is such that its delays of a run take the share Work of it
+	Procs      []int    // numbers of processors; none: as the program has it
+	Virtual    int      // processors that the program hands out itself; 0: it has real ones
+	Metric     Metric
 	Seed       uint64
 	Alpha      float64
 	File       string // in which results are kept, and found again
@@ -51,7 +51,7 @@ const (
 	screened    = 24 // runs of a screening, at least: few runs tell too little of the error
 	fullerRuns  = 32
 	pairedRuns  = 24 // of pairs of barriers, at least
-	mostFuller  = 5 // factors of the fuller plan
+	mostFuller  = 5  // factors of the fuller plan
 	leastVisits = 1
 )
 
@@ -109,25 +109,18 @@ func kept(o Options, hash string) (*spt.Experiment, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", o.File, err)
 	}
-	if e.Hash != hash || !slices.Equal(e.Args, o.Args) || e.Metric != expression(o.Metric) {
+	if e.Hash != hash || !slices.Equal(e.Args, o.Args) || e.Metric != o.Metric.Text {
 		return nil, fmt.Errorf("%s has an experiment with another program, other arguments or another metric: expected the same, to go on with it, or another file (-o)", o.File)
 	}
 	a, was := o.asked(), e.Asked
-	if !slices.Equal(a.Rules, was.Rules) || a.Candidates != was.Candidates || a.Delay != was.Delay || a.Barriers != was.Barriers || !slices.Equal(a.Procs, was.Procs) || o.Seed != e.Seed {
+	if !slices.Equal(a.Rules, was.Rules) || a.Candidates != was.Candidates || a.Delay != was.Delay || a.Barriers != was.Barriers || a.Virtual != was.Virtual || !slices.Equal(a.Procs, was.Procs) || o.Seed != e.Seed {
 		return nil, fmt.Errorf("%s has an experiment with other factors, delays, processors or another seed: expected the same, to go on with it, or another file (-o)", o.File)
 	}
 	return e, nil
 }
 
 func (o *Options) asked() spt.Asked {
-	return spt.Asked{Rules: o.Rules, Candidates: o.Candidates, Delay: o.Delay, Procs: o.Procs, Barriers: o.Barriers}
-}
-
-func expression(m *regexp.Regexp) string {
-	if m == nil {
-		return ""
-	}
-	return m.String()
+	return spt.Asked{Rules: o.Rules, Candidates: o.Candidates, Delay: o.Delay, Procs: o.Procs, Barriers: o.Barriers, Virtual: o.Virtual}
 }
 
 func hashOf(program string) (string, error) {
@@ -146,11 +139,8 @@ func hashOf(program string) (string, error) {
 // begin finds factors, how often each is visited, and how long delays are to be, and plans the screening.
 func (x *experiment) begin(ctx context.Context, hash string) error {
 	o := x.o
-	x.Experiment = &spt.Experiment{Version: spt.FileVersion, Program: filepath.Base(o.Program), Hash: hash, Args: o.Args, Seed: o.Seed, Unit: "s", Metric: expression(o.Metric), Alpha: o.Alpha, Asked: o.asked(),
+	x.Experiment = &spt.Experiment{Version: spt.FileVersion, Program: filepath.Base(o.Program), Hash: hash, Args: o.Args, Seed: o.Seed, Unit: o.Metric.unit(), Metric: o.Metric.Text, Alpha: o.Alpha, Asked: o.asked(),
 		Machine: spt.Machine{System: runtime.GOOS + "/" + runtime.GOARCH, Processors: runtime.NumCPU()}, Began: time.Now().UTC()}
-	if o.Metric != nil {
-		x.Unit = ""
-	}
 	procs := o.Procs
 	if len(procs) == 0 {
 		procs = []int{0}
@@ -194,41 +184,45 @@ func (x *experiment) first() spt.Stage {
 
 // factors finds them by a first run.
 func (x *experiment) factors(ctx context.Context, procs int) error {
-	var f *found
-	err := x.once(ctx, "a first run", procs, "", func(res lab.Result) error {
+	return x.once(ctx, "a first run", procs, "", func(res lab.Result) error {
 		t, err := trace.Open(res.Trace)
 		if err != nil {
 			return err
 		}
 		defer t.Close()
-		if f, err = look(t); err == nil && x.o.Barriers {
-			f.barriers, err = barriersIn(t)
+		f, err := look(t, x.o.virtual(procs))
+		if err != nil {
+			return err
 		}
-		return err
+		if x.o.Barriers {
+			if f.barriers, err = barriersIn(t); err == nil {
+				x.Factors, x.Notes, err = f.meant(x.o.Rules)
+			}
+			return err
+		}
+		if x.Factors, err = f.chosen(&x.o); err != nil {
+			return err
+		}
+		return f.weigh(t, x.o.virtual(procs), x.Factors)
 	})
-	if err != nil {
-		return err
-	}
-	if x.o.Barriers {
-		var notes []string
-		x.Factors, notes, err = f.meant(x.o.Rules)
-		x.Notes = append(x.Notes, notes...)
-		return err
-	}
-	if len(x.o.Rules) == 0 {
-		if x.Factors = f.candidates(x.o.Candidates); len(x.Factors) == 0 {
-			return errors.New("found no procedure with a probe that has 1 % of the processor time, and no lock that anybody waited for; -factors names what to delay")
+}
+
+// chosen are the factors that were named, or those of the run that may matter.
+func (f *found) chosen(o *Options) (list []spt.Factor, err error) {
+	if len(o.Rules) == 0 {
+		if list = f.candidates(o.Candidates); len(list) == 0 {
+			return nil, errors.New("found no procedure with a probe that has 1 % of the processor time, and no lock that anybody waited for; -factors names what to delay")
 		}
-		return nil
+		return list, nil
 	}
-	for _, rule := range x.o.Rules {
+	for _, rule := range o.Rules {
 		factor := f.named(rule)
 		if factor == nil {
-			return fmt.Errorf("-factors: %s: found no procedure, loop or operation of that name that was reached and has a probe (qinst points lists them, and why others have none)", rule)
+			return nil, fmt.Errorf("-factors: %s: found no procedure, loop or operation of that name that was reached and has a probe (qinst points lists them, and why others have none)", rule)
 		}
-		x.Factors = append(x.Factors, *factor)
+		list = append(list, *factor)
 	}
-	return nil
+	return list, nil
 }
 
 // base runs the program without delays, and returns the responses and the median time.
@@ -236,7 +230,7 @@ func (x *experiment) base(ctx context.Context, procs int) (responses []float64, 
 	var times []float64
 	for i := range baseRuns + 1 {
 		err := x.once(ctx, "without delays", procs, x.settings(nil, nil), func(res lab.Result) error {
-			y, err := x.response(res)
+			y, err := x.o.Metric.of(res)
 			if i > 0 { // the first one warms caches up
 				responses, times = append(responses, y), append(times, res.Wall.Seconds())
 			}
@@ -353,7 +347,7 @@ func (x *experiment) run(ctx context.Context, p *spt.Plan) error {
 		for try := 1; ; try++ {
 			differ := x.differ
 			err := x.once(ctx, name, p.Procs, x.settings(p.Factors, r.Levels), func(res lab.Result) (err error) {
-				r.Response, err = x.response(res)
+				r.Response, err = x.o.Metric.of(res)
 				return err
 			})
 			p.Strange += x.differ - differ
@@ -377,7 +371,10 @@ func (x *experiment) run(ctx context.Context, p *spt.Plan) error {
 
 // settings are those of a run: each factor's delay, of 0 too, so that all runs go the same way.
 func (x *experiment) settings(factors []int, levels []int8) string {
-	list := []string{"mode=count"}
+	list := []string{x.o.Metric.mode()}
+	if x.o.Virtual > 0 {
+		list = append(list, "vcpu")
+	}
 	delay := func(i int) float64 {
 		if k := slices.Index(factors, i); k >= 0 {
 			return x.Factors[i].Delay * float64(levels[k]+1) / 2
@@ -402,7 +399,7 @@ func (x *experiment) once(ctx context.Context, name string, procs int, settings 
 	for _, a := range x.o.Args {
 		j.Args = append(j.Args, strings.ReplaceAll(a, "{}", strconv.Itoa(procs)))
 	}
-	if procs > 0 {
+	if procs > 0 && x.o.Virtual == 0 {
 		j.Env = append(j.Env, "GOMAXPROCS="+strconv.Itoa(procs))
 	}
 	return x.r.Once(ctx, name, j, func(res lab.Result) error {
@@ -413,7 +410,7 @@ func (x *experiment) once(ctx context.Context, name string, procs int, settings 
 		x.voids(string(res.Stderr))
 		if x.output == nil {
 			x.output = append([]byte{}, res.Stdout...)
-		} else if x.o.Metric == nil && !bytes.Equal(x.output, res.Stdout) {
+		} else if x.o.Metric.output == nil && !bytes.Equal(x.output, res.Stdout) {
 			x.differ++
 		}
 		return each(res)
@@ -433,20 +430,12 @@ func (x *experiment) voids(said string) {
 	}
 }
 
-// response is what a run gave.
-func (x *experiment) response(res lab.Result) (float64, error) {
-	if x.o.Metric == nil {
-		return res.Wall.Seconds(), nil
+// virtual is how many processors the program hands out itself, if that was asked with so many; 0: none.
+func (o *Options) virtual(procs int) int {
+	if o.Virtual > 0 && procs > 0 {
+		return procs
 	}
-	m := x.o.Metric.FindSubmatch(append(slices.Clone(res.Stdout), res.Stderr...))
-	if len(m) < 2 {
-		return 0, fmt.Errorf("found nothing like %s in the program's output, expected a number in its group", x.o.Metric)
-	}
-	y, err := strconv.ParseFloat(string(m[1]), 64)
-	if err != nil || math.IsNaN(y) || math.IsInf(y, 0) {
-		return 0, fmt.Errorf("found %q where %s is, expected a number", m[1], x.o.Metric)
-	}
-	return y, nil
+	return o.Virtual
 }
 
 // load is how many processes could run, on average, in the last minute.

@@ -47,7 +47,7 @@ func shown(t *testing.T) *found {
 	b.Sync(other, lock, mu, 0)
 	b.Sync(other, unlock, mu, 0)
 	b.End(other)
-	x, err := look(b.Trace())
+	x, err := look(b.Trace(), 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -316,7 +316,7 @@ type qinstStack struct {
 	class   uint32 // of the entries' memory
 	_       uint32
 	entries uintptr // of qinstFrame
-	_       uintptr
+	owed    int64   // ns of delays that are to be slept on a virtual processor; negative: earlier ones took so much too long
 }
 
 // qinstFrame is an open procedure or loop: its point, and how far below the top

@@ -141,7 +141,24 @@ func qinstDelay(point uint32, n uint64) {
 	if getg().m.qinst == qinstNone() { // it came to this thread in a loop, which counts nowhere else
 		qinstRecorderFor(point)
 	}
+	if gp := getg(); qinstSet.virtual {
+		if s := qinstStackFor(gp, gp.m.qinst); s != nil {
+			s.owed += int64(n * qinstRules[o.rule-1].ns)
+		}
+		return
+	}
 	qinstSpend(n * qinstRules[o.rule-1].ticks)
+}
+
+// qinstSleepOwed sleeps for the delays since the goroutine last had a virtual processor: it has one now.
+// Sleeps are longer than asked for, and the next ones shorter by that.
+// Context: goroutine.
+func qinstSleepOwed() {
+	if s := getg().qinstStack; s != nil && s.owed > 0 {
+		began := nanotime()
+		timeSleep(s.owed)
+		s.owed -= nanotime() - began
+	}
 }
 
 // qinstSpend lets the goroutine use so much time of its processor.

@@ -186,6 +186,9 @@ func qinstTask(id, kind uint64, name string) {
 //
 //go:linkname qinstTraceRegion qinst_trace_region
 func qinstTraceRegion(name string, begins bool) {
+	if qinstSet.virtual && begins && name == "vcpu" {
+		qinstSleepOwed()
+	}
 	if qinstStates == 0 {
 		return
 	}

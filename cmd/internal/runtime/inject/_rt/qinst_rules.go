@@ -21,6 +21,7 @@ type qinstRule struct {
 	called       bool           // it would delay calls, which it cannot
 	told         bool           // its author has been told that no point was found
 	ticks        uint64         // that hits take longer
+	ns           uint64         // the same
 	behind       uint64         // likewise, behind a barrier of the tool's
 
 	// Of a barrier: the line of the calls that it is about, 0 for all, how much of the name says so, and the last earlier rule about other
@@ -123,6 +124,7 @@ func qinstAddRule(name, value string) bool {
 	}
 	r := &qinstRules[i]
 	if limit.Delays {
+		r.ns = uint64(limit.Delay)
 		r.ticks, r.behind = qinstTicksOf(limit.Delay), qinstTicksOf(limit.Behind)
 	}
 	r.limit, r.most = limit, most

@@ -28,6 +28,7 @@ var qinstSet struct {
 	budget    uint64 // thousandths of the processor time that events may cost; 0: no bound
 	asked     bool   // for this budget; else it is the default
 	extra     uint64 // ns that each event takes longer
+	virtual   bool   // delays are slept in regions of virtual processors
 	sampleGap int64  // ns between samples, on average; 0: there are none
 	samplers  uint32
 
@@ -220,6 +221,8 @@ func qinstApplySetting(id qinstSettingID, v qinstSettingValue) {
 		s.noSwitches = v.Given == "off"
 	case qinstSettingExtra:
 		s.extra = v.N
+	case qinstSettingVirtual:
+		s.virtual = true
 	}
 }
 

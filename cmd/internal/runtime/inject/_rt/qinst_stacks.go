@@ -86,7 +86,7 @@ func qinstNewStack() *qinstStack {
 	p := qinstStackMemory(0)
 	s := (*qinstStack)(unsafe.Pointer(p))
 	if s != nil {
-		s.depth, s.size, s.class = 0, qinstStackSizes[0], 0
+		s.depth, s.size, s.class, s.owed = 0, qinstStackSizes[0], 0, 0
 		atomic.Storeuintptr(&s.entries, p+unsafe.Sizeof(*s))
 	}
 	return s
