@@ -54,20 +54,25 @@ func planTitle(p *spt.PlanResult) string {
 	return title
 }
 
-// concluded says what was found. Of each part the last plan that it was in tells.
+// concluded says what was found. A part matters if one plan says so: another one may have been run while the machine was busier.
 func concluded(s *doc.Section, x *spt.Experiment, r *spt.Result) {
 	var matter, less []string
-	told := map[int]bool{}
+	told, others := map[int]bool{}, map[int]bool{}
 	for i := len(r.Plans) - 1; i >= 0; i-- {
 		for _, e := range r.Plans[i].Effects {
 			switch {
-			case told[e.Factor] || !e.Significant:
+			case told[e.Factor]:
+				continue
+			case !e.Significant:
+				others[e.Factor] = true
+				continue
 			case e.Effect > 0:
 				matter = append(matter, e.Name)
 			default:
 				less = append(less, e.Name)
 			}
 			told[e.Factor] = true
+			delete(others, e.Factor)
 		}
 	}
 	it, more, fewer := "the run", "longer", "shorter"
@@ -86,8 +91,8 @@ func concluded(s *doc.Section, x *spt.Experiment, r *spt.Result) {
 	case len(less) > 0:
 		s.Say("These parts make %s %s if they take longer: %s.", it, fewer, strings.Join(less, ", "))
 	}
-	if others := len(told) - len(matter) - len(less); others > 0 && len(matter)+len(less) > 0 {
-		s.Say("No difference was seen of %d more.", others)
+	if len(others) > 0 && len(told) > 0 {
+		s.Say("No difference was seen of %d more.", len(others))
 	}
 }
 

@@ -10,24 +10,29 @@ import (
 
 // barriersConcluded says at which barriers goroutines wait for the last one.
 func barriersConcluded(s *doc.Section, x *spt.Experiment, r *spt.Result) {
-	var costly []spt.Barrier
+	var costly, unclear []spt.Barrier
 	void := 0
 	for _, b := range r.Barriers {
-		switch b.Verdict {
-		case spt.Costly:
+		switch {
+		case b.Verdict == spt.Costly:
 			costly = append(costly, b)
-		case spt.Void:
+		case b.Verdict == spt.Void:
 			void++
+		case *b.High > spt.SmallPart*max(*b.FB2, b.All()):
+			unclear = append(unclear, b)
 		}
 	}
 	for _, b := range costly {
 		s.Say("%s is costly: those who come early wait for the last one. Delays before it are hidden by these waits, by %s of %s (from %s to %s).", b.Name, amount(x, *b.Difference), amount(x, *b.FB2), amount(x, *b.Low), amount(x, *b.High))
 	}
-	switch told := len(r.Barriers) - void; {
-	case len(costly) == 0 && told > 0:
+	for _, b := range unclear {
+		s.Warn("%s may be costly or not: runs differ so much that a difference of up to %s of %s would not be seen. Longer runs, or a longer -delay, tell more", b.Name, amount(x, *b.High), amount(x, *b.FB2))
+	}
+	switch told := len(r.Barriers) - void - len(unclear) - len(costly); {
+	case told == len(r.Barriers):
 		s.Say("No barrier of %d is costly: all who meet there arrive nearly together.", told)
-	case told > len(costly):
-		s.Say("At %d more all arrive nearly together.", told-len(costly))
+	case told > 0:
+		s.Say("At %d more all arrive nearly together.", told)
 	}
 	if void > 0 {
 		s.Warn("of %d nothing is known: fewer arrived than were to, in some run", void)

@@ -130,7 +130,7 @@ func (f *dotFigure) apart() {
 // residualDots draws what significant effects leave, in the order of the runs.
 func residualDots(x *spt.Experiment, p *spt.PlanResult) *dotFigure {
 	const middle = (dotTop + dotBottom) / 2
-	f := &dotFigure{Note: "How far each run is from what the significant effects tell, in the order of the runs. What is left is to be without a shape: a rise or a step says that something else changed meanwhile.", Axis: "run", Base: middle}
+	f := &dotFigure{Note: "How far each run is from what the significant effects tell, and from others of its block, in the order of the runs. What is left is to be without a shape: a rise or a step says that something else changed meanwhile.", Axis: "run", Base: middle}
 	most := 0.
 	for _, v := range p.Residuals {
 		most = max(most, math.Abs(v))

@@ -36,8 +36,11 @@ const (
 	Void   = "void"   // the tool's barrier waited in vain
 )
 
-// smallPart is the part of FB2 below which a difference is small.
-const smallPart = 0.2
+// SmallPart is the part of FB2 below which a difference is small.
+const SmallPart = 0.2
+
+// All are the delays of a run together, in s: what FB2 is if nothing comes between.
+func (b *Barrier) All() float64 { return float64(b.Participants) * b.Crossings * b.Delay / 1e9 }
 
 // barriersOf are the pairs of a plan.
 func (e *Experiment) barriersOf(p *PlanResult) []Barrier {
@@ -60,7 +63,7 @@ func (e *Experiment) barriersOf(p *PlanResult) []Barrier {
 			switch {
 			case difference <= half:
 				b.Verdict = OK
-			case difference < smallPart*two.Effect:
+			case difference < SmallPart*two.Effect:
 				b.Verdict = Small
 			default:
 				b.Verdict = Costly

@@ -193,7 +193,7 @@ func (e *Experiment) nameOf(numbers string, at map[string]int) string {
 	return strings.Join(list, " : ")
 }
 
-// residuals are what significant effects, whose names are given, do not explain.
+// residuals are what significant effects, whose names are given, and differences between blocks do not explain.
 func (e *Experiment) residuals(p *Plan, f *doe.Fit, significant []string) []float64 {
 	list := make([]float64, len(p.Runs))
 	for i, r := range p.Runs {
@@ -209,6 +209,13 @@ func (e *Experiment) residuals(p *Plan, f *doe.Fit, significant []string) []floa
 			}
 			list[i] -= sign * x.Effect / 2
 		}
+	}
+	sum, n := map[int]float64{}, map[int]float64{}
+	for i, r := range p.Runs {
+		sum[r.Block], n[r.Block] = sum[r.Block]+list[i], n[r.Block]+1
+	}
+	for i, r := range p.Runs {
+		list[i] -= sum[r.Block] / n[r.Block]
 	}
 	return list
 }

@@ -53,6 +53,7 @@ const (
 	pairedRuns  = 24 // of pairs of barriers, at least
 	mostFuller  = 5  // factors of the fuller plan
 	leastVisits = 1
+	mostBlocks  = 1 << 10 // orders of blocks differ from those of the next seed
 )
 
 // experiment is one that is being run.
@@ -290,19 +291,24 @@ func (x *experiment) screening(p *spt.Plan, factors []int, seed uint64) error {
 	return x.plan(p, factors, doe.Options{Seed: seed, Replicates: (least-1)/len(once.Runs) + 1})
 }
 
-// plan fills a plan in.
+// plan fills a plan in. Each replicate is a block, whose runs follow each other in an order of their own: a machine that becomes slower meanwhile makes
+// blocks differ, and not effects.
 func (x *experiment) plan(p *spt.Plan, factors []int, o doe.Options) error {
 	names := make([]string, len(factors))
 	for i, f := range factors {
 		names[i] = strconv.Itoa(f)
 	}
-	d, err := doe.New(names, o)
-	if err != nil {
-		return err
-	}
-	p.Design, p.Resolution, p.Factors = d.Design, d.Resolution, factors
-	for _, r := range d.Runs {
-		p.Runs = append(p.Runs, spt.Run{Block: r.Block, Levels: r.Levels})
+	blocks, center, seed := max(1, o.Replicates), o.Center, o.Seed*mostBlocks
+	for b := range blocks {
+		o.Replicates, o.Center, o.Seed = 1, center*(b+1)/blocks-center*b/blocks, seed+uint64(b)
+		d, err := doe.New(names, o)
+		if err != nil {
+			return err
+		}
+		p.Design, p.Resolution, p.Factors = d.Design, d.Resolution, factors
+		for _, r := range d.Runs {
+			p.Runs = append(p.Runs, spt.Run{Block: b + 1, Levels: r.Levels})
+		}
 	}
 	return nil
 }

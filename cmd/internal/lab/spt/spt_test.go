@@ -1,11 +1,14 @@
 package spt
 
 import (
+	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"qinst.dev/cmd/internal/analysis/doe"
 	"qinst.dev/cmd/internal/analysis/spt"
 	"qinst.dev/cmd/internal/trace/tracetest"
 	"qinst.dev/sddf/spec"
@@ -172,5 +175,59 @@ func TestKept(t *testing.T) {
 	}
 	if _, err := kept(x.o, "h"); err == nil {
 		t.Error("found no error in a damaged file")
+	}
+}
+
+// A machine that becomes slower in the middle of an experiment is a difference between blocks, and no error of effects: blocks are whole plans.
+func TestBlocks(t *testing.T) {
+	t.Parallel()
+	x := &experiment{Experiment: &spt.Experiment{Alpha: 0.05, Factors: []spt.Factor{{Name: "a", Visits: 1, Delay: 1}, {Name: "b", Visits: 1, Delay: 1}}}}
+	p := spt.Plan{Stage: spt.Fuller, Base: []float64{1}}
+	if err := x.plan(&p, []int{0, 1}, doe.Options{Kind: doe.Full, Seed: 5, Replicates: 8, Center: 2}); err != nil {
+		t.Fatal(err)
+	}
+	if len(p.Runs) != 34 || p.Runs[33].Block != 8 {
+		t.Fatalf("found %d runs in %d blocks, expected 34 in 8", len(p.Runs), p.Runs[len(p.Runs)-1].Block)
+	}
+	seen, orders := map[int]map[string]int{}, map[string]bool{}
+	for i := range p.Runs {
+		r := &p.Runs[i]
+		r.Made, r.Response = true, 1+0.1*float64(r.Levels[0])+0.01*float64(i%3)
+		if r.Block > 4 {
+			r.Response += 0.4
+		}
+		if seen[r.Block] == nil {
+			seen[r.Block] = map[string]int{}
+		}
+		seen[r.Block][fmt.Sprint(r.Levels)]++
+	}
+	for b, cells := range seen {
+		delete(cells, "[0 0]")
+		if len(cells) != 4 {
+			t.Errorf("block %d has %v, expected each combination once", b, cells)
+		}
+		order := ""
+		for _, r := range p.Runs {
+			if r.Block == b {
+				order += fmt.Sprint(r.Levels)
+			}
+		}
+		orders[order] = true
+	}
+	if len(orders) < 4 {
+		t.Errorf("found %d orders of eight blocks", len(orders))
+	}
+	x.Plans = []spt.Plan{p}
+	r, err := spt.Analyze(x.Experiment)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e := r.Plans[0].Effects[0]; e.Name != "a" || math.Abs(e.Effect-0.2) > 0.01 || e.SE > 0.01 {
+		t.Errorf("found %+v, expected 0.2", e)
+	}
+	for i, left := range r.Plans[0].Residuals {
+		if math.Abs(left) > 0.05 && len(p.Runs[i].Levels) > 0 && p.Runs[i].Levels[0] != 0 {
+			t.Errorf("run %d: %v is left", i+1, left)
+		}
 	}
 }
