@@ -163,7 +163,7 @@ func (s *barrierSearch) procedures() (list []barrier) {
 			continue
 		}
 		_, times := m.most()
-		list = append(list, barrier{rule: fmt.Sprintf("barrier:%s@%d", p.Name, at.line), name: fmt.Sprintf("%s, called in %s:%d", p.Name, m.caller, at.line), file: p.File, line: int(p.Line),
+		list = append(list, barrier{rule: fmt.Sprintf("barrier:%s@%d", p.Name, at.line), name: fmt.Sprintf("%s, called in %s:%d", p.Name, m.caller, at.line), file: p.File, line: p.Line,
 			participants: a.participants, crossings: (times*crossings + a.seen/2) / a.seen, waited: m.waited})
 	}
 	return list
@@ -235,7 +235,7 @@ func (s *barrierSearch) Sync(_ *replay.G, ob *replay.Object, op trace.Operation,
 func (s *barrierSearch) waitGroups() (list []barrier) {
 	for name, g := range s.groups {
 		if p := &s.r.T.Points[g.point]; !g.differ && g.participants > 1 {
-			list = append(list, barrier{rule: "barrier:" + name, name: name, file: p.File, line: int(p.Line), participants: g.participants, crossings: g.crossings, waited: g.waited})
+			list = append(list, barrier{rule: "barrier:" + name, name: name, file: p.File, line: p.Line, participants: g.participants, crossings: g.crossings, waited: g.waited})
 		}
 	}
 	return list
@@ -323,7 +323,7 @@ func (f *found) given(name, count string) (*barrier, error) {
 		default:
 			continue
 		}
-		b.file, b.line = p.File, int(p.Line)
+		b.file, b.line = p.File, p.Line
 	}
 	if entries = max(entries, adds, dones); entries < uint64(n) {
 		return nil, fmt.Errorf("-barriers: %s: found %d arrivals at a procedure with a probe or a WaitGroup of that name, expected %d or more", name, entries, n)
