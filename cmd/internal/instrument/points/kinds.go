@@ -54,6 +54,7 @@ type Limits struct {
 	Depth int // number of nested loops to probe, from the outside; 0 for all
 
 	Without []string // names of procedures that get no probes, and whose calls are not counted
+	Factors []string // names of procedures that get theirs whatever their size, and although the compiler would inline them
 }
 
 // leavesOut reports whether a procedure is not to be seen at all.

@@ -122,16 +122,21 @@ func (f *finder) skipFunc(fn *Func) SkipReason {
 		return Ignored
 	case f.Limits.leavesOut(f.called(fn.Name)):
 		return LeftOut
-	case f.Limits.Size > 0 && f.SSA == nil && !f.has(fn, verbProbe):
+	case f.Limits.Size > 0 && f.SSA == nil && !f.demanded(fn):
 		return NoSSA
-	case f.Limits.Size > 0 && f.size(fn) < f.Limits.Size && !f.has(fn, verbProbe):
+	case f.Limits.Size > 0 && f.size(fn) < f.Limits.Size && !f.demanded(fn):
 		return Small
 	case f.inlinable(fn):
-		if fn.Forced = f.has(fn, verbProbe) || f.forces(fn) || Synchronizes(f.Types.Path()); !fn.Forced {
+		if fn.Forced = f.demanded(fn) || f.forces(fn) || Synchronizes(f.Types.Path()); !fn.Forced {
 			return Inlinable
 		}
 	}
 	return 0
+}
+
+// demanded reports whether fn is to have its probes whatever the rules about size say.
+func (f *finder) demanded(fn *Func) bool {
+	return f.has(fn, verbProbe) || slices.Contains(f.Limits.Factors, f.called(fn.Name))
 }
 
 // size returns the number of a function's SSA instructions.

@@ -22,7 +22,7 @@ const UsualSmall = 40
 // small reports whether fn is only counted.
 func (f *finder) small(fn *Func) bool {
 	form := f.ssa[fn.Node]
-	if f.Limits.Small == 0 || form == nil || f.has(fn, verbProbe) || fn.Forced || f.starts(fn) || f.fromOutside(fn) || len(naturals(form)) > 0 {
+	if f.Limits.Small == 0 || form == nil || f.demanded(fn) || fn.Forced || f.starts(fn) || f.fromOutside(fn) || len(naturals(form)) > 0 {
 		return false
 	}
 	if _, declared := fn.Node.(*ast.FuncDecl); declared && (fn.Name == "main.main" || form.Synthetic != "" || form.Name() == "init") {

@@ -22,7 +22,7 @@ const ConfigName = "qinst.toml"
 type config struct {
 	Include, Exclude, Kinds []string
 	Size, Small, Depth      int
-	Without                 []string
+	Without, Factors        []string
 	Prune                   string // beside this file, if it is no absolute path
 
 	Limits     map[string]string // by point
@@ -42,7 +42,7 @@ func (s Selection) WithFile(dir string) (Selection, error) {
 		return s, fmt.Errorf("%s: %w", name, err)
 	}
 	if unknown := meta.Undecoded(); len(unknown) > 0 {
-		return s, fmt.Errorf("%s: found key %q, expected include, exclude, kinds, size, small, depth, without, prune, limits, run or extensions", name, unknown[0])
+		return s, fmt.Errorf("%s: found key %q, expected include, exclude, kinds, size, small, depth, without, factors, prune, limits, run or extensions", name, unknown[0])
 	}
 	s.File = &Selection{}
 	for _, set := range []struct {
@@ -51,7 +51,7 @@ func (s Selection) WithFile(dir string) (Selection, error) {
 	}{
 		{"include", c.Include}, {"exclude", c.Exclude}, {"kinds", c.Kinds},
 		{"size", []string{strconv.Itoa(c.Size)}}, {"small", []string{strconv.Itoa(c.Small)}}, {"depth", []string{strconv.Itoa(c.Depth)}},
-		{"without", c.Without}, {"prune", []string{beside(name, c.Prune)}},
+		{"without", c.Without}, {"factors", c.Factors}, {"prune", []string{beside(name, c.Prune)}},
 	} {
 		if !meta.IsDefined(set.key) {
 			continue

@@ -37,7 +37,7 @@ type Selection struct {
 }
 
 // selectionFlags are qinst's own flags.
-var selectionFlags = []string{"include", "exclude", "kinds", "size", "small", "depth", "without", "prune", "then", "mark"}
+var selectionFlags = []string{"include", "exclude", "kinds", "size", "small", "depth", "without", "factors", "prune", "then", "mark"}
 
 // ParseSelection takes qinst's own flags off the front of args.
 func ParseSelection(args []string) (Selection, []string, error) {
@@ -85,11 +85,15 @@ func (s *Selection) set(name string, values []string) error {
 		} else {
 			s.Exclude = append(s.Exclude, values...)
 		}
-	case "without":
+	case "without", "factors":
 		if slices.Contains(values, "") {
 			return errors.New("found an empty name, expected names of procedures, as reports have them")
 		}
-		s.Without = append(s.Without, values...)
+		if name == "without" {
+			s.Without = append(s.Without, values...)
+		} else {
+			s.Factors = append(s.Factors, values...)
+		}
 	case "prune":
 		s.Prune = strings.Join(values, ",")
 		if s.Prune == "" {
@@ -152,6 +156,9 @@ func (s Selection) Flags() []string {
 	for _, name := range s.Without {
 		flags = append(flags, "-without="+name)
 	}
+	for _, name := range s.Factors {
+		flags = append(flags, "-factors="+name)
+	}
 	if s.Prune != "" {
 		flags = append(flags, "-prune="+s.Prune)
 	}
@@ -176,7 +183,7 @@ func (s Selection) key() string {
 // sorted returns the part of s by which packages are compiled.
 func (s Selection) sorted() Selection {
 	s.Prune, s.Mark = "", "" // the first is for the linker
-	for _, list := range []*[]string{&s.Include, &s.Exclude, &s.Without} {
+	for _, list := range []*[]string{&s.Include, &s.Exclude, &s.Without, &s.Factors} {
 		*list = slices.Compact(slices.Sorted(slices.Values(*list)))
 	}
 	return s
@@ -202,6 +209,7 @@ func (s Selection) limits() points.Limits {
 			l.Depth = f.Depth
 		}
 		l.Without = slices.Concat(l.Without, f.Without)
+		l.Factors = slices.Concat(l.Factors, f.Factors)
 	}
 	if l.Small == 0 {
 		l.Small = points.UsualSmall

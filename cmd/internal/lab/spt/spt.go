@@ -219,7 +219,7 @@ func (f *found) chosen(o *Options) (list []spt.Factor, err error) {
 	for _, rule := range o.Rules {
 		factor := f.named(rule)
 		if factor == nil {
-			return nil, fmt.Errorf("-factors: %s: found no procedure, loop or operation of that name that was reached and has a probe (qinst points lists them, and why others have none)", rule)
+			return nil, fmt.Errorf("-factors: %s: found no procedure, loop or operation of that name that was reached and has a probe (qinst points lists them, and why others have none; built with -factors=NAME small procedures and inlined ones have)", rule)
 		}
 		list = append(list, *factor)
 	}

@@ -599,11 +599,11 @@ func (r *qinstRule) explain(to *qinstPath) {
 		return
 	}
 	if r.small {
-		to.str(r.pattern()).str(" is small, and only counted; built with -small=0 it has all probes")
+		to.str(r.pattern()).str(" is small, and only counted; built with -factors=").str(r.pattern()).str(" it has its probes")
 		return
 	}
 	if r.called {
-		to.str(r.pattern()).str(" has no probe of its own here, its calls are only counted; a delay is of a proc, loop, sync or hold")
+		to.str(r.pattern()).str(" has no probe of its own here, its calls are only counted; built with -factors=").str(r.pattern()).str(" a procedure of the program has; a delay is of a proc, loop, sync or hold")
 		return
 	}
 	to.str("no point is ").str(r.pattern())
