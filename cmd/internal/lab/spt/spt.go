@@ -63,6 +63,7 @@ type experiment struct {
 	r      *lab.Runner
 	output []byte // of the first run
 	differ int
+	void   int // barriers at which the tool's own waited in vain
 }
 
 // Run runs an experiment, or what is left of it if its file has some of its runs.
@@ -229,16 +230,20 @@ func (f *found) chosen(o *Options) (list []spt.Factor, err error) {
 // base runs the program without delays, and returns the responses and the median time.
 func (x *experiment) base(ctx context.Context, procs int) (responses []float64, took float64, err error) {
 	var times []float64
-	for i := range baseRuns + 1 {
+	for i := 0; i <= baseRuns; {
+		voids := x.void
 		err := x.once(ctx, "without delays", procs, x.settings(nil, nil), func(res lab.Result) error {
 			y, err := x.o.Metric.of(res)
-			if i > 0 { // the first one warms caches up
+			if i > 0 && x.void == voids { // the first one warms caches up
 				responses, times = append(responses, y), append(times, res.Wall.Seconds())
 			}
 			return err
 		})
 		if err != nil {
 			return nil, 0, err
+		}
+		if x.void == voids { // else the barrier's wait is in the time
+			i++
 		}
 	}
 	slices.Sort(times)
@@ -351,14 +356,18 @@ func (x *experiment) run(ctx context.Context, p *spt.Plan) error {
 		name := fmt.Sprintf("%s, run %d of %d", p.Stage, i+1, len(p.Runs))
 		r.Load = load()
 		for try := 1; ; try++ {
-			differ := x.differ
+			differ, voids := x.differ, x.void
 			err := x.once(ctx, name, p.Procs, x.settings(p.Factors, r.Levels), func(res lab.Result) (err error) {
 				r.Response, err = x.o.Metric.of(res)
 				return err
 			})
 			p.Strange += x.differ - differ
-			if err == nil {
+			if err == nil && x.void == voids {
 				break
+			}
+			if err == nil { // a barrier's wait in vain is in the time: once more, without that barrier
+				try--
+				continue
 			}
 			if ctx.Err() != nil {
 				return fmt.Errorf("%w; what was run is in %s, and the same command goes on", context.Cause(ctx), x.o.File)
@@ -388,10 +397,10 @@ func (x *experiment) settings(factors []int, levels []int8) string {
 		return 0
 	}
 	for i := range x.Factors {
-		switch f := &x.Factors[i]; f.Construct {
-		case spt.Arrival:
+		switch f := &x.Factors[i]; {
+		case f.Void != "" || f.Construct == spt.Crossing:
+		case f.Construct == spt.Arrival:
 			list = append(list, fmt.Sprintf("%s=+%.0fns+%.0fns*%d", f.Rule, delay(i), delay(i+1), f.Participants))
-		case spt.Crossing:
 		default:
 			list = append(list, fmt.Sprintf("%s=+%.0fns", f.Rule, delay(i)))
 		}
@@ -431,6 +440,7 @@ func (x *experiment) voids(said string) {
 			f := &x.Factors[i]
 			if why, about := strings.CutPrefix(rest, strings.TrimPrefix(f.Rule, "barrier:")+": "); ok && about && f.Participants > 0 {
 				f.Void, _, _ = strings.Cut(why, ", and nobody")
+				x.void++
 			}
 		}
 	}

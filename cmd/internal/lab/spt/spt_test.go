@@ -231,3 +231,16 @@ func TestBlocks(t *testing.T) {
 		}
 	}
 }
+
+// A barrier that turned out to be void is in no later run.
+func TestVoid(t *testing.T) {
+	t.Parallel()
+	f := spt.Factor{Rule: "barrier:main.b", Construct: spt.Arrival, Participants: 3}
+	g := f
+	g.Construct = spt.Crossing
+	x := &experiment{Experiment: &spt.Experiment{Factors: []spt.Factor{f, g, {Rule: "barrier:main.c", Delay: 10, Construct: spt.Arrival, Participants: 2}, {Rule: "barrier:main.c", Delay: 10, Construct: spt.Crossing, Participants: 2}}}}
+	x.voids("qinst: barrier main.b: 2 of 3 came, and nobody else; from then on it was not delayed\n")
+	if got, want := x.settings([]int{0, 1, 2, 3}, []int8{1, 1, 1, 1}), "mode=count,barrier:main.c=+10ns+10ns*2"; got != want || x.void != 2 {
+		t.Errorf("found %s, %d void, expected %s", got, x.void, want)
+	}
+}

@@ -110,12 +110,24 @@ func qinstRuleNamed(name string) int {
 	return qinstNRules - 1
 }
 
+// qinstLimitOf reads a rule's limit; it reports false if it makes no sense, or none for such points.
+// Context: start, goroutine, writer.
+func qinstLimitOf(name, value string) (limit qinstRateLimit, most qinstRateLevel, ok bool) {
+	limit, most, ok = qinstRateParseLimit(value)
+	if qinstSettingIsBarrier(name) {
+		ok = ok && limit.Delays
+	} else {
+		ok = ok && limit.Participants == 0
+	}
+	return limit, most, ok && name != ""
+}
+
 // qinstAddRule takes a rule in; it reports false if it makes no sense, or there are
 // too many.
 // Context: start, goroutine, writer.
 func qinstAddRule(name, value string) bool {
-	limit, most, ok := qinstRateParseLimit(value)
-	if name == "" || !ok || qinstSettingIsBarrier(name) && !limit.Delays || !qinstSettingIsBarrier(name) && limit.Participants != 0 {
+	limit, most, ok := qinstLimitOf(name, value)
+	if !ok {
 		return false
 	}
 	i := qinstRuleNamed(name)
@@ -186,7 +198,7 @@ func qinstChangeRates(names, last string) (ok bool) {
 func qinstRulesFit(names, last string) bool {
 	rules, bytes := qinstNRules, qinstRuleUsed
 	return qinstEachChange(names, last, func(name, value string) bool {
-		if _, _, ok := qinstRateParseLimit(value); !ok || name == "" {
+		if _, _, ok := qinstLimitOf(name, value); !ok {
 			return false
 		}
 		if _, unknown := qinstSettingUnknownKind(name); unknown {
