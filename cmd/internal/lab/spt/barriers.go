@@ -281,7 +281,7 @@ func (f *found) meant(names []string) (list []spt.Factor, notes []string, err er
 // counted takes the number of participants apart from a name, in which other stars may be.
 func counted(text string) (name, count string, ok bool) {
 	i := strings.LastIndexByte(text, '*')
-	if i < 0 || strings.Trim(text[i+1:], "0123456789") != "" {
+	if i < 0 || i+1 == len(text) || strings.Trim(text[i+1:], "0123456789") != "" {
 		return text, "", false
 	}
 	return text[:i], text[i+1:], true

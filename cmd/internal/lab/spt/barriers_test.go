@@ -127,6 +127,7 @@ func TestMeant(t *testing.T) {
 		{nil, "3 9 " + rule},
 		{[]string{"main.(*barrier).wait"}, "3 9 " + rule},
 		{[]string{strings.TrimPrefix(rule, "barrier:")}, "3 9 " + rule},
+		{[]string{"main.*"}, "3 9 " + rule},
 		{[]string{"main.(*barrier).wait*4"}, "4 8 barrier:main.(*barrier).wait"},
 		{[]string{"main.wait"}, "-barriers: main.wait: found no barrier of that name"},
 		{[]string{"main.(*barrier).wait*1"}, "-barriers: found main.(*barrier).wait*1, expected a number"},

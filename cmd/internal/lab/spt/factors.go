@@ -25,6 +25,10 @@ const (
 	leastOwn   = 0.01
 	leastAll   = 0.05
 	sameAmount = 0.02 // two procedures that call each other once have nearly the same time
+
+	// Of a procedure that is called seldom, and goes on for long, the loops tell more, if they turn this often in each call.
+	fewCalls = 16
+	manyTurn = 10
 )
 
 // delayable reports whether hits of a point can take longer: its probe is called.
@@ -67,7 +71,8 @@ func look(source *trace.Trace, virtual int) (*found, error) {
 }
 
 // candidates are the parts of a program that the run shows to matter: locks for which goroutines waited longest, and procedures with most processor time, of their own or with
-// what they call. Those that are called once are left out, since the run takes as much longer as they do, and those that do little but call one that is in the list.
+// what they call. Those that are called once are left out, since the run takes as much longer as they do, and those that do little but call one that is in the list. Loops are
+// of procedures that are called seldom.
 func (f *found) candidates(most int) (list []spt.Factor) {
 	for i := range f.p.Objects {
 		if o := &f.p.Objects[i]; o.Wait > 0 && len(list) < most/3 {
@@ -82,17 +87,40 @@ func (f *found) candidates(most int) (list []spt.Factor) {
 	for i := range entries {
 		e := &entries[i]
 		all := float64(f.p.Busy)
-		if e.Kind != profile.KindProc || float64(e.SelfBusy) < leastOwn*all && float64(e.Busy) < leastAll*all || len(list) == most {
+		if float64(e.SelfBusy) < leastOwn*all && float64(e.Busy) < leastAll*all || len(list) == most {
 			continue
 		}
-		x := f.named("id:" + e.ID)
-		if x == nil || x.Visits < 2 || slices.ContainsFunc(busy[x.Visits], func(ns int64) bool { return float64(ns-e.Busy) < sameAmount*float64(ns) }) {
+		x := f.often(e)
+		if x == nil || slices.ContainsFunc(busy[x.Visits], func(ns int64) bool { return float64(ns-e.Busy) < sameAmount*float64(ns) }) {
 			continue
 		}
 		busy[x.Visits] = append(busy[x.Visits], e.Busy)
 		list = append(list, *x)
 	}
 	return list
+}
+
+// often is the factor of a procedure that is called more than once, or of a loop that turns often in each call of a procedure that is called seldom; nil if the
+// entry is neither.
+func (f *found) often(e *profile.Entry) *spt.Factor {
+	if e.Kind != profile.KindProc && e.Kind != profile.KindLoop {
+		return nil
+	}
+	if x := f.named("id:" + e.ID); x != nil && x.Visits >= 2 && (e.Kind == profile.KindProc || f.lasts(x)) {
+		return x
+	}
+	return nil
+}
+
+// lasts reports whether a loop turns often in each call of its procedure, which is called seldom.
+func (f *found) lasts(x *spt.Factor) bool {
+	i := slices.IndexFunc(f.t.Points, func(p trace.Point) bool { return fmt.Sprintf("%016x", p.ID) == x.ID })
+	owner := f.t.Points[i].Owner
+	if owner == trace.NoPoint {
+		return false
+	}
+	calls := float64(f.t.Points[owner].Hits)
+	return calls < fewCalls && x.Visits >= manyTurn*calls
 }
 
 // named is the factor of a rule about points, nil if it is about none that was reached and can be delayed.
