@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -31,6 +32,21 @@ func (m tests) Run() int {
 	return m.M.Run()
 }
 
+// again is "again pattern program arguments": the program runs up to three times, until its standard error matches. It is for what a run beside much
+// other load cannot tell.
+func again(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: again pattern program arguments")
+	}
+	pattern := regexp.MustCompile(args[0])
+	for range 3 {
+		ts.Check(ts.Exec(args[1], args[2:]...))
+		if pattern.MatchString(ts.ReadFile("stderr")) {
+			return
+		}
+	}
+}
+
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	vars := goEnv(t, "GOCACHE", "GOMODCACHE", "GOPATH", "GOROOT")
@@ -43,6 +59,7 @@ func TestScripts(t *testing.T) {
 		Dir:                 filepath.Join("..", "..", "testdata", "script"),
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
+		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"again": again},
 		Setup: func(e *testscript.Env) error {
 			for name, value := range vars {
 				e.Setenv(name, value)
