@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 )
 
@@ -117,6 +118,9 @@ func Read(from io.Reader) (*Experiment, error) {
 	if e.Version != FileVersion {
 		return nil, fmt.Errorf("found results of version %d, expected %d", e.Version, FileVersion)
 	}
+	if !(e.Alpha > 0 && e.Alpha < 1) {
+		return nil, fmt.Errorf("found a probability of %v that an effect is found where there is none, expected one between 0 and 1", e.Alpha)
+	}
 	for i, f := range e.Factors {
 		if f.Construct == Arrival && (f.Participants < 2 || i+1 == len(e.Factors) || e.Factors[i+1].Construct != Crossing) {
 			return nil, fmt.Errorf("found %d participants of barrier %s, expected two or more, and its crossings behind its arrivals", f.Participants, f.Name)
@@ -124,9 +128,9 @@ func Read(from io.Reader) (*Experiment, error) {
 	}
 	for i := range e.Plans {
 		p := &e.Plans[i]
-		for _, f := range p.Factors {
-			if f < 0 || f >= len(e.Factors) {
-				return nil, fmt.Errorf("found factor %d in plan %d, expected one of %d", f, i+1, len(e.Factors))
+		for k, f := range p.Factors {
+			if f < 0 || f >= len(e.Factors) || slices.Contains(p.Factors[:k], f) {
+				return nil, fmt.Errorf("found factor %d in plan %d, expected one of %d, each once", f, i+1, len(e.Factors))
 			}
 		}
 		if len(p.Base) == 0 {

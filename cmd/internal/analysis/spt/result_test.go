@@ -133,9 +133,10 @@ func TestMissing(t *testing.T) {
 func TestRead(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"": "something else", "{}": "version 0", `{"version":1,"plans":[{"factors":[2]}]}`: "factor 2",
-		`{"version":1,"factors":[{}],"plans":[{"factors":[0]}]}`:                                      "no run without delays",
-		`{"version":1,"factors":[{}],"plans":[{"factors":[0],"base":[1],"runs":[{"levels":[1,1]}]}]}`: "2 levels",
+		"": "something else", "{}": "version 0", `{"version":1,"alpha":0.05,"plans":[{"factors":[2]}]}`: "factor 2", `{"version":1}`: "probability of 0",
+		`{"version":1,"alpha":0.05,"factors":[{},{}],"plans":[{"factors":[1,1]}]}`:                                 "each once",
+		`{"version":1,"alpha":0.05,"factors":[{}],"plans":[{"factors":[0]}]}`:                                      "no run without delays",
+		`{"version":1,"alpha":0.05,"factors":[{}],"plans":[{"factors":[0],"base":[1],"runs":[{"levels":[1,1]}]}]}`: "2 levels",
 	} {
 		if _, err := spt.Read(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: found %v, expected %s", text, err, want)
@@ -150,7 +151,7 @@ func FuzzRead(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(text)
-	f.Add([]byte(`{"version":1,"factors":[{"visits":-1,"delay_ns":1e300}],"plans":[{"procs":-3,"factors":[0,0],"base":[0],"runs":[{"made":true,"levels":[7,-1]},{"made":true,"levels":[-1,1],"response":1e308}]}]}`))
+	f.Add([]byte(`{"version":1,"alpha":0.05,"factors":[{"visits":-1,"delay_ns":1e300}],"plans":[{"procs":-3,"factors":[0,0],"base":[0],"runs":[{"made":true,"levels":[7,-1]},{"made":true,"levels":[-1,1],"response":1e308}]}]}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		e, err := spt.Read(bytes.NewReader(text))
 		if err != nil {
