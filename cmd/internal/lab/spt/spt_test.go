@@ -140,7 +140,7 @@ func TestLengths(t *testing.T) {
 // A file goes on only with the experiment that it has.
 func TestKept(t *testing.T) {
 	t.Parallel()
-	x := &experiment{o: Options{File: filepath.Join(t.TempDir(), "x.json"), Args: []string{"a"}}, Experiment: &spt.Experiment{Version: spt.FileVersion, Hash: "h", Args: []string{"a"}}}
+	x := &experiment{o: Options{File: filepath.Join(t.TempDir(), "x.json"), Args: []string{"a"}}, Experiment: &spt.Experiment{Version: spt.FileVersion, Hash: "h", Args: []string{"a"}, Alpha: 0.05}}
 	if e, err := kept(x.o, "h"); e != nil || err != nil {
 		t.Fatalf("found %v, %v, expected no file", e, err)
 	}
@@ -162,7 +162,7 @@ func TestKept(t *testing.T) {
 	}
 	for _, change := range []func(o *Options){
 		func(o *Options) { o.Rules = []string{"main.f"} }, func(o *Options) { o.Delay = 1 }, func(o *Options) { o.Procs = []int{2} },
-		func(o *Options) { o.Candidates = 3 }, func(o *Options) { o.Seed = 2 },
+		func(o *Options) { o.Candidates = 3 }, func(o *Options) { o.Seed = 2 }, func(o *Options) { o.Barriers = true }, func(o *Options) { o.Virtual = 2 },
 	} {
 		o := x.o
 		change(&o)
