@@ -12,7 +12,8 @@ func ParseLimit(s string) (l Limit, most Level, ok bool) {
 	}
 	if s != "" && s[0] == '+' {
 		l.Delays = true
-		return l, Count, parseDelays(&l, s[1:])
+		ok = parseDelays(&l, s[1:])
+		return l, Count, ok
 	}
 	for i := 0; i < len(s); i++ {
 		if s[i] != ':' {

@@ -152,7 +152,7 @@ func planTable(s *doc.Section, x *spt.Experiment, p *spt.PlanResult) {
 	if p.SEMethod == doe.Lenth {
 		from = "the small ones among all effects and interactions (Lenth)"
 	}
-	s.Note("effect: by how much the response rises with the part's delays; from and to: in 95 of 100 experiments it is between these. per delay: the part of its delays by which the run became longer, which is what less work there would gain: 1 if everything waits for it, 0 if nothing does. weight: the same as the critical path of one run tells it, without an experiment. Errors are from %s.", from)
+	s.Note("effect: by how much the response rises with the part's delays; from and to: in 95 of 100 experiments it is between these. per delay: the part of its delays by which the run became longer, which is what less work there would gain: 1 if everything waits for it, 0 if nothing does. weight: the same as the critical path of one run tells it, without an experiment; - where it tells none, or only an interval. Errors are from %s.", from)
 }
 
 func weightOf(e *spt.Effect) string {

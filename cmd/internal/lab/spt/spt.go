@@ -48,10 +48,9 @@ const (
 	mostDelay   = 1e8
 	baseRuns    = 3
 	tries       = 3  // of a run whose program fails
-	screened    = 24 // runs of a screening, at least: few runs tell too little of the error
+	screened    = 24 // runs of a screening, or of pairs of barriers, at least: few runs tell too little of the error
 	fullerRuns  = 32
-	pairedRuns  = 24 // of pairs of barriers, at least
-	mostFuller  = 5  // factors of the fuller plan
+	mostFuller  = 5 // factors of the fuller plan
 	leastVisits = 1
 	mostBlocks  = 1 << 10 // orders of blocks differ from those of the next seed
 )
@@ -289,11 +288,7 @@ func (x *experiment) screening(p *spt.Plan, factors []int, seed uint64) error {
 	if err := x.plan(&once, factors, doe.Options{Seed: seed}); err != nil {
 		return err
 	}
-	least := screened
-	if p.Stage == spt.Pairs {
-		least = pairedRuns
-	}
-	return x.plan(p, factors, doe.Options{Seed: seed, Replicates: (least-1)/len(once.Runs) + 1})
+	return x.plan(p, factors, doe.Options{Seed: seed, Replicates: (screened-1)/len(once.Runs) + 1})
 }
 
 // plan fills a plan in. Each replicate is a block, whose runs follow each other in an order of their own: a machine that becomes slower meanwhile makes

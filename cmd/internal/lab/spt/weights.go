@@ -11,7 +11,8 @@ import (
 // mostEvents are those of a first run of which weights are computed: more would take longer than the experiment's runs.
 const mostEvents = 5e6
 
-// weigh gives factors the weights that the first run's critical path tells: dT/dt of their own work, where there is some.
+// weigh gives factors the weights that the first run's critical path tells: dT/dt of their own work, where there is some. Where samples divided it, only an interval is known,
+// and the factor has no weight.
 func (f *found) weigh(source *trace.Trace, virtual int, factors []spt.Factor) error {
 	if f.p.Events > mostEvents {
 		return nil
@@ -24,7 +25,9 @@ func (f *found) weigh(source *trace.Trace, virtual int, factors []spt.Factor) er
 	type sum struct{ weighted, work int64 }
 	of := map[string]sum{}
 	for _, e := range r.Entries {
-		of[e.ID] = sum{e.WeightedRight, e.Work}
+		if e.Interval == nil {
+			of[e.ID] = sum{e.WeightedRight, e.Work}
+		}
 	}
 	for i := range factors {
 		x := &factors[i]
