@@ -249,7 +249,8 @@ type qinstRecorder struct {
 
 	price [qinstPriceKinds]qinstSelfTimed // of events that timed themselves
 
-	owed uint64 // ticks that delays took too long, for which later ones are shorter
+	owed    uint64 // ticks that delays took too long, for which later ones are shorter
+	reading qinstReading
 
 	// Points of which half the quota is used up, for the writer.
 	low             int32  // the quota at which that is so

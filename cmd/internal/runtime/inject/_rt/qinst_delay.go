@@ -6,7 +6,8 @@ package runtime
 //
 // A delay is time of a processor, as work is. So it is not over before the thread has had it: what the
 // system took the thread away for does not count, and the goroutine gives its processor away where
-// the scheduler or the collector wants it. Interrupts do count, because work has them too. They, and
+// the scheduler or the collector wants it. Of a switch to another process the thread has a part, some 90 us, and there it
+// asks for its processor time. Interrupts do count, because work has them too. They, and
 // the last reading of the clock, make a delay longer than it was to be, and the thread's next
 // ones are shorter by that, so that delays are right on average.
 
@@ -15,18 +16,23 @@ const (
 	qinstDelayedToken = 1 << 30   // of a loop's entry: at its exit the iterations count
 
 	qinstAwayNS  = 100e3 // a gap that is longer is none of the thread's: the system took it away
-	qinstShortNS = 700   // up to here the processor predicts where a delay ends
+	qinstOldNS   = 50e3  // a reading of a thread's processor time is old
 	qinstOwedPay = 8     // one part of a delay in so many pays for what earlier ones took too long
 )
 
-// qinstTrialNS are delays that tell what one takes beside: a short and a longer one.
-var qinstTrialNS = [2]float64{400, 4000}
+// The processor predicts where delays end that are as short as the first of qinstGuessedNS, and not where those end that are as long as the second.
+// qinstTrialNS are delays that tell what one of either kind takes beside.
+var (
+	qinstGuessedNS = [2]float64{200, 600}
+	qinstTrialNS   = [2]float64{200, 1000}
+)
 
 var (
-	qinstTickRate   float64 // ticks in a ns; 0: not yet known
-	qinstAwayTicks  uint64
-	qinstAround     [2]uint64 // ticks that a delay takes beside the time that it measures: a short one, and a longer one, whose end the processor does not predict
-	qinstShortTicks uint64
+	qinstTickRate     float64 // ticks in a ns; 0: not yet known
+	qinstAwayTicks    uint64
+	qinstOldTicks     uint64
+	qinstGuessedTicks [2]uint64
+	qinstAround       [2]uint64 // ticks that trials take beside the time that they measure
 )
 
 // delayed reports whether hits of a point take longer.
@@ -44,13 +50,30 @@ func qinstTicksOf(ns float64) uint64 {
 		to, ended := qinstReadBoth()
 		qinstTickRate = float64(to-from) / float64(ended-began)
 		qinstAwayTicks = uint64(qinstAwayNS * qinstTickRate)
-		qinstShortTicks = uint64(qinstShortNS * qinstTickRate)
+		qinstOldTicks = uint64(qinstOldNS * qinstTickRate)
 		for i := range qinstAround {
+			qinstGuessedTicks[i] = uint64(qinstGuessedNS[i] * qinstTickRate)
 			qinstAround[i] = qinstDelayTries(uint64(qinstTrialNS[i] * qinstTickRate))
 		}
 		qinstAround[0] -= min(qinstAround[0], qinstDelayTries(0)) // the processor goes that way while a short one lasts
+		qinstAround[1] = max(qinstAround[0], qinstAround[1])
 	}
 	return uint64(ns * qinstTickRate)
+}
+
+// qinstAroundOf is what a delay of so many ticks takes beside what it measures. In between the processor predicts where some end.
+// Context: probe, goroutine.
+//
+//go:nosplit
+func qinstAroundOf(ticks uint64) uint64 {
+	short, long := qinstGuessedTicks[0], qinstGuessedTicks[1]
+	switch {
+	case ticks <= short:
+		return qinstAround[0]
+	case ticks >= long:
+		return qinstAround[1]
+	}
+	return qinstAround[0] + (qinstAround[1]-qinstAround[0])*(ticks-short)/(long-short)
 }
 
 // qinstDelayTries is what a delay takes beside what it measures, the way there and back, in ticks: the mean of those of some tries that nothing interrupted.
@@ -166,11 +189,7 @@ func qinstSleepOwed() {
 //
 //go:nosplit
 func qinstSpend(ticks uint64) {
-	around := qinstAround[0]
-	if ticks > qinstShortTicks {
-		around = qinstAround[1]
-	}
-	ticks -= min(ticks, around)
+	ticks -= min(ticks, qinstAroundOf(ticks))
 	if b := getg().m.qinst; b.num != 0 {
 		pays := min(b.owed, ticks/qinstOwedPay)
 		b.owed -= pays
@@ -182,24 +201,75 @@ func qinstSpend(ticks uint64) {
 	}
 }
 
+// qinstReading is the processor time that a thread had when it last asked. How much of a gap it had can be told only from
+// there on, so that long delays begin with a reading that is not old, and others do as soon as they have paid for the last one.
+type qinstReading struct {
+	at uint64 // ticks, when the answer came; 0: never
+	ns uint64
+}
+
+// had returns how many ticks the thread had since it last asked.
+// Context: start, probe, goroutine, writer.
+//
+//go:nosplit
+func (a *qinstReading) had() uint64 {
+	ns := qinstThreadCPU()
+	had := ns - a.ns
+	a.ns, a.at = ns, qinstNow()
+	return uint64(float64(had) * qinstTickRate)
+}
+
+// old reports whether a delay of so many ticks is to begin with a reading.
+// Context: start, probe, goroutine, writer.
+//
+//go:nosplit
+func (b *qinstRecorder) old(now, ticks uint64) bool {
+	return now-b.reading.at > qinstOldTicks && b.owed < ticks
+}
+
 // qinstDelayFor spins until it has had so much time, and returns how much it had.
-// The goroutine may go on on another thread, so nothing of the thread may be kept over goschedguarded.
+// The goroutine may go on on another thread, so nothing of the thread may be kept over qinstGiveWay.
 // On the system stack it cannot give the processor away.
 // Context: start, probe, goroutine, writer.
 //
 //go:nosplit
 func qinstDelayFor(ticks uint64) (spent uint64) {
 	gp := getg()
-	for last := qinstNow(); spent < ticks; {
+	last := qinstNow()
+	if b := gp.m.qinst; b.num != 0 && b.old(last, ticks) {
+		b.reading.had()
+	}
+	for spent < ticks {
 		now := qinstNow()
 		if d := now - last; d < qinstAwayTicks {
 			spent += d
+		} else if b := gp.m.qinst; b.num != 0 {
+			known := last - b.reading.at
+			had := b.reading.had()
+			spent += min(d, had-min(had, known))
+			now = b.reading.at // the gap had the reading, too
 		}
 		last = now
 		if gp.stackguard0 == stackPreempt && gp == gp.m.curg {
-			goschedguarded()
+			qinstGiveWay(gp)
 			last = qinstNow()
+			if b := gp.m.qinst; b.num != 0 {
+				b.reading.had()
+			}
 		}
 	}
 	return spent
+}
+
+// qinstGiveWay lets other goroutines run. Where none waits in the queue of all, the goroutine waits in that of its own
+// processor. In the queue of all an idle processor would be woken for it, which costs both threads some 50 us.
+// Context: start, probe, goroutine, writer.
+//
+//go:nosplit
+func qinstGiveWay(gp *g) {
+	if sched.runq.size == 0 && canPreemptM(gp.m) {
+		mcall(goyield_m)
+	} else {
+		goschedguarded()
+	}
 }

@@ -211,7 +211,9 @@ func qinstWriteCost() {
 }
 
 // qinstThreadCPU is the processor time of the calling thread in ns.
-// Context: hook, writer, sampler.
+// Context: start, probe, hook, goroutine, writer, sampler.
+//
+//go:nosplit
 func qinstThreadCPU() uint64 {
 	const clockThreadCPUTime = 3
 	return qinstReadClock(clockThreadCPUTime)
@@ -225,7 +227,9 @@ func qinstThreadCPUOf(tid uint32) uint64 {
 }
 
 // qinstReadClock reads a clock of the system, in ns.
-// Context: hook, writer, sampler.
+// Context: start, probe, hook, goroutine, writer, sampler.
+//
+//go:nosplit
 func qinstReadClock(number uintptr) uint64 {
 	var ts [2]int64
 	linux.Syscall6(qinstSysClock, number, uintptr(unsafe.Pointer(&ts)), 0, 0, 0, 0)

@@ -14,19 +14,20 @@ import (
 // The writer must be quick enough that threads find buffers, and rare enough that its own
 // time does not show in a program that does little.
 const (
-	qinstTickNS    = 100e6   // clocks, thread times, refills: at least (see qinstPace)
-	qinstThreadNS  = 20e6    // for each thread, between two readings of their times: a reading opens a file
-	qinstBusyUS    = 500     // between looks while buffers come in
-	qinstFirst     = 16      // recorders made before the program starts
-	qinstSpare     = 48      // recorders kept ready: threads come in bursts
-	qinstFewSpares = 32      // when so few are left the writer is woken
-	qinstGrow      = 128     // buffers a growth of the ring adds
-	qinstMaxRing   = 1 << 15 // buffers: 1 GiB
-	qinstBatch     = 32      // buffers written together
-	qinstFeedNS    = 10e6    // between two servings of the budget
-	qinstSlowest   = 8       // times that ticks may come more seldom
-	qinstGiveUpNS  = 200e6   // an ending thread's patience with a writer that makes no progress
-	qinstIdle      = 0xffffffff
+	qinstTickNS     = 100e6   // clocks, thread times, refills: at least (see qinstPace)
+	qinstUntracedNS = 1e9     // between such readings while nothing is traced, which only totals are made of then
+	qinstThreadNS   = 20e6    // for each thread, between two readings of their times: a reading opens a file
+	qinstBusyUS     = 500     // between looks while buffers come in
+	qinstFirst      = 16      // recorders made before the program starts
+	qinstSpare      = 48      // recorders kept ready: threads come in bursts
+	qinstFewSpares  = 32      // when so few are left the writer is woken
+	qinstGrow       = 128     // buffers a growth of the ring adds
+	qinstMaxRing    = 1 << 15 // buffers: 1 GiB
+	qinstBatch      = 32      // buffers written together
+	qinstFeedNS     = 10e6    // between two servings of the budget
+	qinstSlowest    = 8       // times that ticks may come more seldom
+	qinstGiveUpNS   = 200e6   // an ending thread's patience with a writer that makes no progress
+	qinstIdle       = 0xffffffff
 )
 
 // Words through which threads and the writer communicate. One side raises each word and the
@@ -542,10 +543,12 @@ func qinstTick() {
 	}
 	now := nanotime()
 	qinstWriteClock()
-	qinstWriteMachine(false)
-	if threads := int64(qinstNRecorders) - int64(qinstSpares.Load()); now-qinstThreadsAt >= threads*qinstThreadNS {
-		qinstThreadsAt = now
-		qinstWriteThreads()
+	if qinstStates != 0 || now-qinstThreadsAt >= qinstUntracedNS {
+		qinstWriteMachine(false)
+		if threads := int64(qinstNRecorders) - int64(qinstSpares.Load()); now-qinstThreadsAt >= threads*qinstThreadNS {
+			qinstThreadsAt = now
+			qinstWriteThreads()
+		}
 	}
 	qinstWriteNews()
 	qinstWriteMetrics()
