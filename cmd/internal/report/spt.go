@@ -38,7 +38,7 @@ func Delays(x *spt.Experiment, r *spt.Result) *doc.Doc {
 			t.Row(doc.Name(c.Name, loopWidth), c.Class, power)
 		}
 		s.Table(t)
-		s.Note("parallel: its work is divided among the processors. flat: it is done one after the other, or on a processor that has more to do than others. growing: the more goroutines there are, the longer they wait for it.")
+		s.Note("parallel: its work is divided among the processors. flat: it is done one after the other, or on a processor that has more to do than others. growing: the more goroutines there are, the longer they wait for it. Where visits are not as many on each number of processors, effects are compared for delays of one part of what a visit takes there.")
 	}
 	for _, n := range r.Notes {
 		s.Note("%s", n)

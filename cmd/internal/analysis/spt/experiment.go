@@ -53,7 +53,8 @@ type Factor struct {
 	File      string  `json:"file"`
 	Line      int     `json:"line"`
 	Rule      string  `json:"rule"`     // that names it, as QINST has it
-	Visits    float64 `json:"visits"`   // of a run; of a loop: iterations
+	Visits    float64 `json:"visits"`   // of the first run; of a loop: iterations
+	Takes     float64 `json:"takes_ns"` // processor time of one of them, or how long a lock is held; 0: not known
 	Delay     float64 `json:"delay_ns"` // of each visit
 
 	// Weight is dT/dt as the critical path of the first run tells it; null: it does not tell.
@@ -62,9 +63,6 @@ type Factor struct {
 	Participants int    `json:"participants,omitempty"` // of a barrier
 	Void         string `json:"void,omitempty"`         // why its pair tells nothing
 }
-
-// Work is what its delays of a run take together, in s.
-func (f *Factor) Work() float64 { return f.Visits * f.Delay / 1e9 }
 
 // Label tells the two factors of a barrier apart.
 func (f *Factor) Label() string {
@@ -83,11 +81,19 @@ type Plan struct {
 	Stage      Stage     `json:"stage"`
 	Design     string    `json:"design"`
 	Resolution int       `json:"resolution"`
-	Base       []float64 `json:"base"` // responses of runs without delays, before
+	Base       []float64 `json:"base"`            // responses of runs without delays, before
+	Parts      []Part    `json:"parts,omitempty"` // of each factor of the experiment, what a run on so many processors shows; none: the first run was one
 	Factors    []int     `json:"factors"`
 	Runs       []Run     `json:"runs"`
 	Failed     int       `json:"failed"`  // runs that were made again because the program failed
 	Strange    int       `json:"strange"` // runs that printed something else than the first one
+}
+
+// Part is what a run shows of a factor, as of [Factor].
+type Part struct {
+	Visits float64  `json:"visits"`
+	Takes  float64  `json:"takes_ns"`
+	Weight *float64 `json:"weight"`
 }
 
 // Stage is what a plan is for.
@@ -133,6 +139,9 @@ func Read(from io.Reader) (*Experiment, error) {
 				return nil, fmt.Errorf("found factor %d in plan %d, expected one of %d, each once", f, i+1, len(e.Factors))
 			}
 		}
+		if len(p.Parts) > 0 && len(p.Parts) != len(e.Factors) {
+			return nil, fmt.Errorf("found %d parts in plan %d, expected one of each of %d factors", len(p.Parts), i+1, len(e.Factors))
+		}
 		if len(p.Base) == 0 {
 			return nil, fmt.Errorf("found no run without delays before plan %d, expected one", i+1)
 		}
@@ -143,6 +152,15 @@ func Read(from io.Reader) (*Experiment, error) {
 		}
 	}
 	return e, nil
+}
+
+// part is what a run on as many processors as the plan has shows of a factor.
+func (e *Experiment) part(p *Plan, factor int) Part {
+	if len(p.Parts) > 0 {
+		return p.Parts[factor]
+	}
+	f := &e.Factors[factor]
+	return Part{f.Visits, f.Takes, f.Weight}
 }
 
 // Missing is how many runs were not made.

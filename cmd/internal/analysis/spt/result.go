@@ -152,7 +152,7 @@ func (e *Experiment) analyze(p *Plan) (*PlanResult, error) {
 	doe.Holm(main, e.Alpha)
 	doe.Holm(others, e.Alpha)
 	for i := range main {
-		one.Effects = append(one.Effects, e.effect(at[main[i].Name], &main[i]))
+		one.Effects = append(one.Effects, e.effect(p, at[main[i].Name], &main[i]))
 	}
 	names = nil
 	for _, x := range slices.Concat(main, others) {
@@ -221,84 +221,13 @@ func (e *Experiment) residuals(p *Plan, f *doe.Fit, significant []string) []floa
 }
 
 // effect is a factor's.
-func (e *Experiment) effect(of int, x *doe.Effect) Effect {
-	f := &e.Factors[of]
+func (e *Experiment) effect(p *Plan, of int, x *doe.Effect) Effect {
+	f, part := &e.Factors[of], e.part(p, of)
 	y := Effect{ID: f.ID, Name: f.Name, Construct: f.Construct, File: f.File, Line: f.Line, Effect: x.Effect, SE: x.SE, Low: x.Low, High: x.High, PHolm: x.PHolm,
-		Significant: x.Significant, Visits: f.Visits, Delay: f.Delay, Weight: f.Weight, Factor: of}
-	if work := f.Work(); work > 0 {
+		Significant: x.Significant, Visits: part.Visits, Delay: f.Delay, Weight: part.Weight, Factor: of}
+	if work := part.Visits * f.Delay / 1e9; work > 0 {
 		y.PerVisit, y.PerVisitSE = x.Effect/work, x.SE/work
 	}
 	return y
 }
 
-// Class is how a factor's effect changes with the number of processors.
-type Class struct {
-	Name  string  `json:"name"`
-	Class string  `json:"class"`
-	Power float64 `json:"power"` // the effect is proportional to this power of the number of processors
-	SE    float64 `json:"power_se"`
-}
-
-// Classes.
-const (
-	Parallel = "parallel" // its effect is divided among the processors
-	Flat     = "flat"     // serial, or on a processor that has more to do than others
-	Growing  = "growing"  // goroutines wait for it, the more of them there are
-	Unclear  = "unclear"  // the effect is too small, or known too badly
-)
-
-// classes are those of factors that were screened on several numbers of processors.
-func (e *Experiment) classes(r *Result) []Class {
-	list := []Class{}
-	for i := range e.Factors {
-		var procs []int
-		var effects, errors []float64
-		for _, p := range r.Plans {
-			k := slices.IndexFunc(p.Effects, func(x Effect) bool { return x.Factor == i })
-			if p.Stage == Screening && p.Procs > 0 && k >= 0 {
-				procs, effects, errors = append(procs, p.Procs), append(effects, p.Effects[k].Effect), append(errors, p.Effects[k].SE)
-			}
-		}
-		if len(procs) > 1 {
-			list = append(list, classOf(e.Factors[i].Name, procs, effects, errors))
-		}
-	}
-	return list
-}
-
-const (
-	half   = 0.5  // a power above -half is not that of something divided among processors
-	grows  = 0.15 // from here on it grows
-	normal = 1.96
-)
-
-// classOf finds the power of the number of processors that an effect is proportional to, by least squares of logarithms: what is known better counts for more.
-func classOf(name string, procs []int, effects, errors []float64) Class {
-	c := Class{Name: name, Class: Unclear}
-	var w, x, y, xx, xy float64
-	for i, p := range procs {
-		if effects[i] <= normal*errors[i] { // no more than noise
-			return c
-		}
-		weight := math.Pow(effects[i]/max(errors[i], effects[i]*1e-6), 2)
-		u, v := math.Log(float64(p)), math.Log(effects[i])
-		w, x, y, xx, xy = w+weight, x+weight*u, y+weight*v, xx+weight*u*u, xy+weight*u*v
-	}
-	spread := xx - x*x/w
-	if spread <= 0 {
-		return c
-	}
-	c.Power, c.SE = (xy-x*y/w)/spread, 1/math.Sqrt(spread)
-	lo, hi := c.Power-normal*c.SE, c.Power+normal*c.SE
-	switch {
-	case hi < -half:
-		c.Class = Parallel
-	case lo > -half && hi < grows:
-		c.Class = Flat
-	case lo > 0 && c.Power > grows:
-		c.Class = Growing
-	case c.SE < half/2: // between two of them
-		c.Class = map[bool]string{true: Parallel, false: Flat}[c.Power < -half]
-	}
-	return c
-}

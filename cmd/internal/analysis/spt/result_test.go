@@ -88,6 +88,32 @@ func TestS3(t *testing.T) {
 	}
 }
 
+// A worker for each processor that does its part of the work in one call is visited as often as there are processors, and each visit takes less: its delays are as much more
+// work as they are compared to that. What each worker does as often grows. An effect that is lost in noise on some number of processors does not hide the others.
+func TestClassesOfVisits(t *testing.T) {
+	t.Parallel()
+	procs := []int{1, 2, 4, 8}
+	effects := [][]float64{{5, 1, 8, 5, 0.1}, {5, 2, 4, 5, 0.1}, {5, 4, 0.1, 5, 0.1}, {5, 8, 1, 5, 0.1}}
+	e := table(procs, effects, 0.2)
+	for i, p := range procs {
+		plan := &e.Plans[i]
+		for range e.Factors {
+			plan.Parts = append(plan.Parts, spt.Part{Visits: 1000, Takes: 1e6})
+		}
+		plan.Parts[0] = spt.Part{Visits: float64(p), Takes: 1e9 / float64(p)}
+		plan.Parts[1] = spt.Part{Visits: float64(1000 * p), Takes: 1e6}
+	}
+	r := analyze(t, e)
+	for i, want := range []string{spt.Parallel, spt.Growing, spt.Parallel, spt.Flat, spt.Unclear} {
+		if c := r.Classes[i]; c.Class != want {
+			t.Errorf("%s: found %+v, expected %s", c.Name, c, want)
+		}
+	}
+	if y := r.Plans[3].Effects; y[0].Visits != 8000 || y[0].PerVisit != 8/(8000*5e-6) {
+		t.Errorf("found %+v, expected the visits of eight processors", y[0])
+	}
+}
+
 // S5: tables 12 and 13. One factor of three, and three of seven, are significant.
 func TestS5(t *testing.T) {
 	t.Parallel()

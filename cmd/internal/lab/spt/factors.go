@@ -51,6 +51,7 @@ type found struct {
 	t     *trace.Tables
 	p     *profile.Profile
 	trips map[string]uint64 // by id, of a loop: iterations of those that were traced
+	busy  map[string]int64  // by id: processor time, in ns
 
 	barriers []barrier // those with most waits first
 }
@@ -61,9 +62,11 @@ func look(source *trace.Trace, virtual int) (*found, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &found{t: source.Tables(), p: p, trips: map[string]uint64{}}
+	f := &found{t: source.Tables(), p: p, trips: map[string]uint64{}, busy: map[string]int64{}}
 	for i := range p.Entries {
-		if e := &p.Entries[i]; e.Kind == profile.KindLoop {
+		e := &p.Entries[i]
+		f.busy[e.ID] = e.Busy
+		if e.Kind == profile.KindLoop {
 			f.trips[e.ID] = e.Trips
 		}
 	}
@@ -146,8 +149,25 @@ func (f *found) named(rule string) (x *spt.Factor) {
 			n *= float64(f.trips[id]) / float64(pt.Traced)
 		}
 		x.Visits += n
+		x.Takes += f.takes(pt, id)
+	}
+	if x != nil && x.Visits > 0 {
+		x.Takes /= x.Visits
 	}
 	return x
+}
+
+// takes is the processor time of all visits of a point, in ns, or for how long its lock was held, 0 if that is not known.
+func (f *found) takes(p *trace.Point, id string) float64 {
+	if takes(p) {
+		for i := range f.p.Objects {
+			if o := &f.p.Objects[i]; o.Name == p.Name && o.Holds > 0 {
+				return float64(o.Hold) / float64(o.Holds) * float64(p.Hits)
+			}
+		}
+		return 0
+	}
+	return float64(f.busy[id])
 }
 
 // is reports whether a rule is about a point, as the recorder understands it.

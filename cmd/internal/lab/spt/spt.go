@@ -150,18 +150,25 @@ func (x *experiment) begin(ctx context.Context, hash string) error {
 	if err := x.factors(ctx, most); err != nil {
 		return err
 	}
+	base, took, err := x.base(ctx, most)
+	if err != nil {
+		return err
+	}
+	x.lengths(took)
+	if len(x.Factors) == 0 {
+		return errors.New("no factor is left: " + strings.Join(x.Notes, "; "))
+	}
 	for _, p := range procs {
-		base, took, err := x.base(ctx, p)
-		if err != nil {
-			return err
-		}
-		if p == most {
-			x.lengths(took)
-			if len(x.Factors) == 0 {
-				return errors.New("no factor is left: " + strings.Join(x.Notes, "; "))
+		plan := spt.Plan{Procs: p, Stage: x.first(), Base: base}
+		if p != most {
+			if plan.Parts, err = x.parts(ctx, p); err != nil {
+				return err
+			}
+			if plan.Base, _, err = x.base(ctx, p); err != nil {
+				return err
 			}
 		}
-		x.Plans = append(x.Plans, spt.Plan{Procs: p, Stage: x.first(), Base: base})
+		x.Plans = append(x.Plans, plan)
 	}
 	for i := range x.Plans {
 		all := make([]int, len(x.Factors))
@@ -205,6 +212,33 @@ func (x *experiment) factors(ctx context.Context, procs int) error {
 			return err
 		}
 		return f.weigh(t, x.o.virtual(procs), x.Factors)
+	})
+}
+
+// parts are what factors are on another number of processors than that of the first run.
+func (x *experiment) parts(ctx context.Context, procs int) (list []spt.Part, err error) {
+	return list, x.once(ctx, fmt.Sprintf("a first run with %d processors", procs), procs, "", func(res lab.Result) error {
+		t, err := trace.Open(res.Trace)
+		if err != nil {
+			return err
+		}
+		defer t.Close()
+		f, err := look(t, x.o.virtual(procs))
+		if err != nil {
+			return err
+		}
+		factors := slices.Clone(x.Factors)
+		if err := f.weigh(t, x.o.virtual(procs), factors); err != nil {
+			return err
+		}
+		for _, factor := range factors {
+			part := spt.Part{Weight: factor.Weight}
+			if y := f.named(factor.Rule); y != nil {
+				part.Visits, part.Takes = y.Visits, y.Takes
+			}
+			list = append(list, part)
+		}
+		return nil
 	})
 }
 

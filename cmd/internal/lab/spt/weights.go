@@ -31,6 +31,7 @@ func (f *found) weigh(source *trace.Trace, virtual int, factors []spt.Factor) er
 	}
 	for i := range factors {
 		x := &factors[i]
+		x.Weight = nil
 		id := x.ID
 		switch x.Construct {
 		case hold:
