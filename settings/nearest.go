@@ -1,7 +1,7 @@
 package settings
 
 const (
-	longest = 24 // bytes of a word that is compared; no name of ours is longer
+	longest = 24 // bytes in which words may differ
 	typos   = 2  // in a word of six bytes or more; in a shorter one there is one
 )
 
@@ -27,6 +27,12 @@ func NearestWord(text string, words []string) (word string) {
 // distance is how many bytes are to be inserted, removed, replaced or swapped with their
 // neighbour to make b of a; case is no difference.
 func distance(a, b string) int {
+	for len(a) > 0 && len(b) > 0 && lower(a[0]) == lower(b[0]) { // what they share is no difference, and need not be looked at
+		a, b = a[1:], b[1:]
+	}
+	for len(a) > 0 && len(b) > 0 && lower(a[len(a)-1]) == lower(b[len(b)-1]) {
+		a, b = a[:len(a)-1], b[:len(b)-1]
+	}
 	if len(a) > longest || len(b) > longest {
 		return longest
 	}

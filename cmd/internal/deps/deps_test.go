@@ -61,7 +61,7 @@ const policy = `
 
 	# experiments: what runs programs reads no traces, and each experiment reads what it compares
 	lab, trace, stats, report/doc < lab/check;
-	lab, analysis/critpath, analysis/graph, analysis/predict, analysis/profile, analysis/replay, analysis/spt, ratecontrol < lab/spt;
+	lab, analysis/critpath, analysis/graph, analysis/predict, analysis/profile, analysis/replay, analysis/spt, ratecontrol, settings < lab/spt;
 
 	# what programs import
 	sddf < extensions;

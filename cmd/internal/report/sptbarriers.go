@@ -24,6 +24,9 @@ func barriersConcluded(s *doc.Section, x *spt.Experiment, r *spt.Result) {
 	}
 	for _, b := range costly {
 		s.Say("%s is costly: those who come early wait for the last one. Delays before it are hidden by these waits, by %s of %s (from %s to %s).", b.Name, amount(x, *b.Difference), amount(x, *b.FB2), amount(x, *b.Low), amount(x, *b.High))
+		if procs := x.Machine.Procs; procs > 0 && b.Participants > procs {
+			s.Warn("%d participants of %s share %d processors: while the early ones wait the others work. So to divide the work equally gains less than that, or nothing", b.Participants, b.Name, procs)
+		}
 	}
 	for _, b := range unclear {
 		s.Warn("%s may be costly or not: runs differ so much that a difference of up to %s of %s would not be seen. Longer runs, or a longer -delay, tell more", b.Name, amount(x, *b.High), amount(x, *b.FB2))

@@ -43,6 +43,7 @@ type Asked struct {
 type Machine struct {
 	System     string `json:"system"`
 	Processors int    `json:"processors"`
+	Procs      int    `json:"gomaxprocs"` // of the first run, or as many as the program hands out; 0: not known
 }
 
 // Factor is a part of the program that runs with and without a delay.

@@ -126,6 +126,23 @@ func (f *found) lasts(x *spt.Factor) bool {
 	return calls < fewCalls && x.Visits >= manyTurn*calls
 }
 
+// shown is the factor of a rule, or of a name as tables have it: of a loop with its procedure, of a lock without "hold:".
+func (f *found) shown(rule string) *spt.Factor {
+	if x := f.named("hold:" + rule); x != nil && !slices.ContainsFunc(f.t.Points, func(p trace.Point) bool { return p.Kind != spec.PointSync && is(&p, "", rule) }) {
+		return x
+	}
+	if x := f.named(rule); x != nil {
+		return x
+	}
+	for i := range f.t.Points {
+		p := &f.t.Points[i]
+		if p.Kind == spec.PointLoop && p.Owner != trace.NoPoint && f.t.Points[p.Owner].Name+": "+p.Name == rule {
+			return f.named(fmt.Sprintf("id:%016x", p.ID))
+		}
+	}
+	return nil
+}
+
 // named is the factor of a rule about points, nil if it is about none that was reached and can be delayed.
 func (f *found) named(rule string) (x *spt.Factor) {
 	kind, pattern, ok := strings.Cut(rule, ":")

@@ -202,6 +202,9 @@ func (x *experiment) factors(ctx context.Context, procs int) error {
 		if err != nil {
 			return err
 		}
+		if x.Machine.Procs = x.o.virtual(procs); x.Machine.Procs == 0 {
+			x.Machine.Procs = int(t.Int("gomaxprocs"))
+		}
 		if x.o.Barriers {
 			if f.barriers, err = barriersIn(t); err == nil {
 				x.Factors, x.Notes, err = f.meant(x.o.Rules)
@@ -251,9 +254,9 @@ func (f *found) chosen(o *Options) (list []spt.Factor, err error) {
 		return list, nil
 	}
 	for _, rule := range o.Rules {
-		factor := f.named(rule)
+		factor := f.shown(rule)
 		if factor == nil {
-			return nil, fmt.Errorf("-factors: %s: found no procedure, loop or operation of that name that was reached and has a probe (qinst points lists them, and why others have none; built with -factors=NAME small procedures and inlined ones have)", rule)
+			return nil, fmt.Errorf("-factors: %s %s", rule, f.why(rule, o.Program))
 		}
 		list = append(list, *factor)
 	}

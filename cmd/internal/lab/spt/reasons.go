@@ -1,0 +1,106 @@
+package spt
+
+import (
+	"bytes"
+	"debug/elf"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"qinst.dev/cmd/internal/trace"
+	"qinst.dev/sddf/spec"
+	"qinst.dev/settings"
+)
+
+// why says why a rule is about nothing that can be delayed, of a program's binary and what its run shows.
+func (f *found) why(rule, program string) string {
+	kind, pattern, ok := strings.Cut(rule, ":")
+	if !ok {
+		kind, pattern = "", rule
+	}
+	var points []*trace.Point
+	var names []string
+	for i := range f.t.Points {
+		p := &f.t.Points[i]
+		names = append(names, p.Name)
+		if is(p, kind, pattern) && slices.Contains([]string{spec.PointProc, spec.PointLoop, spec.PointSync}, p.Kind) {
+			points = append(points, p)
+		}
+	}
+	reached := func(p *trace.Point) bool { return p.Hits > 0 }
+	build := "a build with -factors=" + pattern + " (go build -toolexec 'qinst -factors=" + pattern + "') gives it a probe"
+	switch {
+	case slices.ContainsFunc(points, func(p *trace.Point) bool { return delayable(p) }):
+		return "was never reached in the first run: expected arguments with which it is"
+	case slices.ContainsFunc(points, func(p *trace.Point) bool { return reached(p) && p.Small() }):
+		return "is a small procedure, which is only counted: " + build
+	case len(points) > 0:
+		return fmt.Sprintf("is a %s, which takes no delays: expected a procedure, a loop or a lock", points[0].Kind)
+	}
+	b := functionsOf(program)
+	switch {
+	case b.real[pattern]:
+		return "is a procedure without a probe (qinst points says why, and of which packages it has them)"
+	case b.all[pattern]:
+		return "is inlined by the compiler, so that it has no probe: " + build
+	}
+	for _, names := range [][]string{names, slices.Sorted(maps.Keys(b.all))} {
+		if near := nearest(pattern, names); near != "" {
+			return "is nothing that the program has; the nearest is " + near
+		}
+	}
+	return "is nothing that the program has: expected a procedure such as main.f, a loop, or a lock such as hold:main.mu (qinst points lists them)"
+}
+
+// nearest is the name that was probably meant: the same without its package, or one that differs little. Those of package main come first.
+func nearest(pattern string, names []string) string {
+	own := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !strings.HasPrefix(name, "main.") })
+	for _, names := range [][]string{own, names} {
+		if i := slices.IndexFunc(names, func(name string) bool { return strings.HasSuffix(name, "."+pattern) }); i >= 0 {
+			return names[i]
+		}
+	}
+	return settings.NearestWord(pattern, append(own, names...))
+}
+
+// functions are the names of a binary's functions: all, with those that are inlined wherever they are called, and those that have text of their own.
+type functions struct{ all, real map[string]bool }
+
+// functionsOf reads them from the runtime's table of functions, which a stripped binary has, too. What cannot be read has none.
+func functionsOf(program string) functions {
+	b := functions{map[string]bool{}, map[string]bool{}}
+	f, err := elf.Open(program)
+	if err != nil {
+		return b
+	}
+	defer f.Close()
+	symbols, _ := f.Symbols() // a stripped binary has none
+	for _, s := range symbols {
+		if elf.ST_TYPE(s.Info) == elf.STT_FUNC {
+			b.real[s.Name] = true
+		}
+	}
+	for _, name := range []string{".gopclntab", ".data.rel.ro.gopclntab"} { // of a position-independent executable
+		s := f.Section(name)
+		if s == nil {
+			continue
+		}
+		data, err := s.Data()
+		if err != nil {
+			continue
+		}
+		for word := range bytes.SplitSeq(data, []byte{0}) {
+			if i := bytes.IndexByte(word, '.'); i > 0 && len(word) < mostName && printable(word) {
+				b.all[string(word)] = true
+			}
+		}
+	}
+	return b
+}
+
+const mostName = 300 // bytes of a name: the table has other things than names, too
+
+func printable(word []byte) bool {
+	return !bytes.ContainsFunc(word, func(r rune) bool { return r < ' ' || r == 0xfffd })
+}
