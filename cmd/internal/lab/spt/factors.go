@@ -24,6 +24,7 @@ const (
 const (
 	leastOwn   = 0.01
 	leastAll   = 0.05
+	leastTold  = 0.1  // of its own, if it is none
 	sameAmount = 0.02 // two procedures that call each other once have nearly the same time
 
 	// Of a procedure that is called seldom, and goes on for long, the loops tell more, if they turn this often in each call.
@@ -101,6 +102,19 @@ func (f *found) candidates(most int) (list []spt.Factor) {
 		list = append(list, *x)
 	}
 	return list
+}
+
+// leftOut says which procedures have much of the processor time of their own and yet no delays, because they are called once and no loop of theirs is in the list.
+func (f *found) leftOut(list []spt.Factor) (notes []string) {
+	for i := range f.p.Entries {
+		e := &f.p.Entries[i]
+		share := float64(e.SelfBusy) / float64(max(1, f.p.Busy))
+		owns := func(x spt.Factor) bool { return x.ID == e.ID || strings.HasPrefix(x.Name, e.Name+": ") }
+		if e.Kind == profile.KindProc && share >= leastTold && e.Calls == 1 && !slices.ContainsFunc(list, owns) {
+			notes = append(notes, fmt.Sprintf("%s has %.0f %% of the processor time, and no delays: it is called once, and none of its loops has a probe that could be delayed. What it calls can be, if a build with -factors=NAME gives it a probe", e.Name, 100*share))
+		}
+	}
+	return notes
 }
 
 // often is the factor of a procedure that is called more than once, or of a loop that turns often in each call of a procedure that is called seldom; nil if the

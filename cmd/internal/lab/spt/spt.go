@@ -214,6 +214,9 @@ func (x *experiment) factors(ctx context.Context, procs int) error {
 		if x.Factors, err = f.chosen(&x.o); err != nil {
 			return err
 		}
+		if len(x.o.Rules) == 0 {
+			x.Notes = f.leftOut(x.Factors)
+		}
 		return f.weigh(t, x.o.virtual(procs), x.Factors)
 	})
 }

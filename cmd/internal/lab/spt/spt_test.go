@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"qinst.dev/cmd/internal/analysis/doe"
+	"qinst.dev/cmd/internal/analysis/profile"
 	"qinst.dev/cmd/internal/analysis/spt"
 	"qinst.dev/cmd/internal/trace/tracetest"
 	"qinst.dev/sddf/spec"
@@ -242,5 +243,20 @@ func TestVoid(t *testing.T) {
 	x.voids("qinst: barrier main.b: 2 of 3 came, and nobody else; from then on it was not delayed\n")
 	if got, want := x.settings([]int{0, 1, 2, 3}, []int8{1, 1, 1, 1}), "mode=count,barrier:main.c=+10ns+10ns*2"; got != want || x.void != 2 {
 		t.Errorf("found %s, %d void, expected %s", got, x.void, want)
+	}
+}
+
+// A procedure with much of the time, that is called once, is told of unless a loop of it is delayed.
+func TestLeftOut(t *testing.T) {
+	t.Parallel()
+	f := &found{p: &profile.Profile{Busy: 100, Entries: []profile.Entry{
+		{ID: "1", Kind: profile.KindProc, Name: "main.hot", Calls: 1, SelfBusy: 50},
+		{ID: "2", Kind: profile.KindProc, Name: "main.often", Calls: 2, SelfBusy: 30},
+		{ID: "3", Kind: profile.KindProc, Name: "main.cold", Calls: 1, SelfBusy: 9}}}}
+	if notes := f.leftOut(nil); len(notes) != 1 || !strings.HasPrefix(notes[0], "main.hot has 50 % of the processor time, and no delays") {
+		t.Errorf("found %q", notes)
+	}
+	if notes := f.leftOut([]spt.Factor{{ID: "4", Name: "main.hot: range 20"}}); len(notes) > 0 {
+		t.Errorf("found %q, expected none of what has a loop in the list", notes)
 	}
 }
