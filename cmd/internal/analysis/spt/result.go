@@ -230,4 +230,3 @@ func (e *Experiment) effect(p *Plan, of int, x *doe.Effect) Effect {
 	}
 	return y
 }
-

@@ -207,7 +207,7 @@ func Find(p *Package) *Set {
 func newFinder(p *Package) *finder {
 	return &finder{Package: p, set: Set{Dynamic: map[uint32]Dynamic{}}, counted: map[types.Object]int{}, literals: map[*ast.FuncLit]*Func{}, started: map[ast.Node]bool{}, handed: map[ast.Node]bool{},
 		begins: map[types.Object]int{}, named: map[types.Object]int{},
-		spins: spins{map[*ssa.Function]bool{}, bareFuncs(p)}, calms: map[*ssa.Function]bool{}}
+		spins: spins{map[*ssa.Function]bool{}, bareFuncs(p)}, calms: map[*ssa.Function]bool{}, briefs: map[*ssa.Function]bool{}}
 }
 
 type finder struct {
@@ -221,6 +221,7 @@ type finder struct {
 	ssa      map[ast.Node]*ssa.Function
 	spins    spins
 	calms    map[*ssa.Function]bool
+	briefs   map[*ssa.Function]bool
 	counted  map[types.Object]int      // calls of a function that have a counter and are certain to be made then
 	closures map[types.Object]ast.Expr // the function that a variable always holds
 	bound    map[ast.Expr]bool         // the expressions that are values of closures

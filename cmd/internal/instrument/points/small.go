@@ -13,7 +13,7 @@ import (
 //
 // The rule is a cost model. A procedure is small if it has fewer instructions than the bound in
 // the SSA form, without jumps; neither loops nor waits; and calls only what the compiler inlines,
-// or procedures of the same package, which have lines of their own. A procedure that calls others
+// or procedures of the same package of which all that is true, but for their size. A procedure that calls others
 // may take any time, and one that calls itself takes as long as its recursion.
 
 // UsualSmall is the bound if nothing else is asked for. It is a pair of probes' worth.
@@ -22,7 +22,7 @@ const UsualSmall = 40
 // small reports whether fn is only counted.
 func (f *finder) small(fn *Func) bool {
 	form := f.ssa[fn.Node]
-	if f.Limits.Small == 0 || form == nil || f.demanded(fn) || fn.Forced || f.starts(fn) || f.fromOutside(fn) || len(naturals(form)) > 0 {
+	if f.Limits.Small == 0 || form == nil || f.demanded(fn) || fn.Forced || f.starts(fn) || f.fromOutside(fn) {
 		return false
 	}
 	if _, declared := fn.Node.(*ast.FuncDecl); declared && (fn.Name == "main.main" || form.Synthetic != "" || form.Name() == "init") {
@@ -31,72 +31,65 @@ func (f *finder) small(fn *Func) bool {
 	size := 0
 	for _, b := range form.Blocks {
 		for _, in := range b.Instrs {
-			switch in := in.(type) {
+			switch in.(type) {
 			case *ssa.Phi, *ssa.Jump, *ssa.If, *ssa.DebugRef:
 				continue
-			case *ssa.Send, *ssa.Select, *ssa.Go, *ssa.Defer, *ssa.RunDefers:
+			case *ssa.Defer, *ssa.RunDefers:
+				return false
+			}
+			size++
+		}
+	}
+	return size < f.Limits.Small && f.brief(form)
+}
+
+// briefCall reports whether a call takes no longer than some text: of what the compiler has inlined from another package, or of a brief function of this one.
+func (f *finder) briefCall(in ssa.CallInstruction) bool {
+	c := in.Common()
+	if _, builtin := c.Value.(*ssa.Builtin); builtin {
+		return true
+	}
+	callee := c.StaticCallee()
+	if callee != nil && callee.Origin() != nil {
+		callee = callee.Origin()
+	}
+	if callee != nil && callee.Pkg == f.SSA && len(callee.Blocks) > 0 {
+		return f.brief(callee)
+	}
+	return f.Inlining.inlined(f.Fset.Position(in.Pos()))
+}
+
+// brief reports whether a function of the package takes no longer than its text: it has no loop and no wait, and calls nothing that may take any time, as far down as
+// calls go. A small procedure that calls another one would otherwise have its time in a line further up, all of it.
+func (f *finder) brief(fn *ssa.Function) bool {
+	brief, known := f.briefs[fn]
+	if !known {
+		f.briefs[fn] = false // while it is looked at: what leads back to itself is not
+		brief = len(naturals(fn)) == 0 && f.straight(fn)
+		f.briefs[fn] = brief
+	}
+	return brief
+}
+
+// straight reports whether a function waits for nothing, and makes brief calls alone.
+func (f *finder) straight(fn *ssa.Function) bool {
+	for _, b := range fn.Blocks {
+		for _, in := range b.Instrs {
+			switch in := in.(type) {
+			case *ssa.Send, *ssa.Select, *ssa.Go:
 				return false
 			case *ssa.UnOp:
 				if isReceive(in) {
 					return false
 				}
-			case *ssa.Call:
-				if !f.smallCall(form, in) {
+			case ssa.CallInstruction:
+				if !f.briefCall(in) {
 					return false
 				}
 			}
-			size++
 		}
 	}
-	return size < f.Limits.Small
-}
-
-// smallCall reports whether a small procedure may make a call.
-func (f *finder) smallCall(from *ssa.Function, c *ssa.Call) bool {
-	if _, builtin := c.Call.Value.(*ssa.Builtin); builtin || f.Inlining.inlined(f.Fset.Position(c.Pos())) {
-		return true
-	}
-	callee := c.Call.StaticCallee()
-	if callee == nil {
-		return false
-	}
-	if callee.Origin() != nil {
-		callee = callee.Origin()
-	}
-	return callee.Pkg == f.SSA && len(callee.Blocks) > 0 && !f.reaches(callee, from)
-}
-
-// reaches reports whether a function calls another one of the package, directly or through others,
-// as far as the calls are static.
-func (f *finder) reaches(from, to *ssa.Function) bool {
-	if to.Origin() != nil {
-		to = to.Origin()
-	}
-	seen := map[*ssa.Function]bool{}
-	var walk func(fn *ssa.Function) bool
-	walk = func(fn *ssa.Function) bool {
-		if fn.Origin() != nil {
-			fn = fn.Origin()
-		}
-		if fn == to {
-			return true
-		}
-		if seen[fn] || fn.Pkg != f.SSA {
-			return false
-		}
-		seen[fn] = true
-		for _, b := range fn.Blocks {
-			for _, in := range b.Instrs {
-				if call, ok := in.(ssa.CallInstruction); ok {
-					if callee := call.Common().StaticCallee(); callee != nil && walk(callee) {
-						return true
-					}
-				}
-			}
-		}
-		return false
-	}
-	return walk(from)
+	return true
 }
 
 func isReceive(in *ssa.UnOp) bool {

@@ -3,6 +3,7 @@ package spt
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -87,7 +88,7 @@ func (f *found) candidates(most int) (list []spt.Factor) {
 	}
 	entries := slices.Clone(f.p.Entries)
 	slices.SortStableFunc(entries, func(a, b profile.Entry) int { return cmp.Compare(b.Busy+b.SelfBusy, a.Busy+a.SelfBusy) })
-	busy := map[float64][]int64{} // of those in the list, by visits
+	busy := map[string]int64{} // of those in the list, by id
 	for i := range entries {
 		e := &entries[i]
 		all := float64(f.p.Busy)
@@ -95,11 +96,22 @@ func (f *found) candidates(most int) (list []spt.Factor) {
 			continue
 		}
 		x := f.often(e)
-		if x == nil || slices.ContainsFunc(busy[x.Visits], func(ns int64) bool { return float64(ns-e.Busy) < sameAmount*float64(ns) }) {
+		if x == nil {
 			continue
 		}
-		busy[x.Visits] = append(busy[x.Visits], e.Busy)
-		list = append(list, *x)
+		same := slices.IndexFunc(list, func(y spt.Factor) bool {
+			ns, ok := busy[y.ID] // of a lock there is none
+			return ok && y.Visits == x.Visits && math.Abs(float64(ns-e.Busy)) < sameAmount*float64(ns)
+		})
+		switch {
+		case same < 0:
+			list = append(list, *x)
+		case list[same].Construct == loop && x.Construct == procedure: // what a loop calls each time has a name
+			list[same] = *x
+		default:
+			continue
+		}
+		busy[x.ID] = e.Busy
 	}
 	return list
 }

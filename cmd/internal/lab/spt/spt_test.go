@@ -260,3 +260,39 @@ func TestLeftOut(t *testing.T) {
 		t.Errorf("found %q, expected none of what has a loop in the list", notes)
 	}
 }
+
+// A loop that does little but call a procedure is no factor beside it.
+func TestSame(t *testing.T) {
+	t.Parallel()
+	const us = 1000
+	b := tracetest.New(1)
+	main, body, item, inner := b.Proc("main.work"), b.Loop("main.range n", false), b.Proc("main.item"), b.Proc("main.inner")
+	b.In(body, main)
+	g := b.Go(0, "runtime.main")
+	b.Start(g, 0)
+	b.Enter(g, main)
+	b.Enter(g, body)
+	for range 20 {
+		b.Enter(g, item)
+		for range 2 {
+			b.Enter(g, inner)
+			b.At(b.Now() + 50*us)
+			b.Exit(g, inner)
+		}
+		b.Exit(g, item)
+	}
+	b.Leave(g, body, 20)
+	b.Exit(g, main)
+	b.End(g)
+	f, err := look(b.Trace(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []string
+	for _, x := range f.candidates(10) {
+		found = append(found, fmt.Sprint(x.Name, " ", x.Visits))
+	}
+	if want := "[main.inner 40 main.item 20]"; fmt.Sprint(found) != want {
+		t.Errorf("found %s, expected %s", found, want)
+	}
+}

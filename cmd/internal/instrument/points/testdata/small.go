@@ -16,9 +16,40 @@ func leaf(n int) int { return n*n + 1 } // want proc small
 func calls(n int) int { // want proc small
 	n = leaf(n) // want call
 	if n > 3 {
-		n = long(n) // want call
+		n = brief(n) // want call
 	}
 	return n
+}
+
+//go:noinline
+func brief(n int) int { // want proc small summed
+	return leaf(n) + leaf(n+1) // want call, call
+}
+
+// A loop may take any time, and so may all that calls it.
+//
+//go:noinline
+func wraps(n int) int { // want proc
+	return long(n) // want call
+}
+
+//go:noinline
+func wrapsTwice(n int) int { // want proc
+	return wraps(n) // want call
+}
+
+// What the compiler inlines may have one, too.
+//
+//go:noinline
+func wrapsInlined(n int) int { // want proc
+	return inlined(n) // want call
+}
+
+func inlined(n int) (s int) { // want skip proc "inlinable", func derived
+	for range n {
+		s = leaf(s) // want skip call "inline"
+	}
+	return s
 }
 
 //go:noinline
