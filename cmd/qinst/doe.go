@@ -30,7 +30,7 @@ func setupDoe(fs *flagSet) action {
 	fs.number(&seed, "seed", "of the order of the runs within a block")
 	fs.group("Fit")
 	by, alpha := doe.Method{}, 0.05
-	fs.function("se", "`where` the standard error is from: replicates; pool:N, interactions of N factors and more; lenth, most effects (default: replicates if there are any, else lenth)", func(s string) (err error) {
+	fs.function("se", "`where` the standard error is from: replicates; pool:N, interactions of N factors and more; lenth, most effects, or lenth:N, most of these (default: replicates if there are any, else lenth)", func(s string) (err error) {
 		by, err = methodOf(s)
 		return err
 	})
@@ -57,15 +57,15 @@ func setupDoe(fs *flagSet) action {
 
 // methodOf reads where the standard error is to be from.
 func methodOf(s string) (doe.Method, error) {
-	if order, ok := strings.CutPrefix(s, doe.Pool+":"); ok {
+	if name, order, ok := strings.Cut(s, ":"); ok && (name == doe.Pool || name == doe.Lenth) {
 		n, err := strconv.Atoi(order)
 		if err != nil || n < 2 {
-			return doe.Method{}, fmt.Errorf("found -se=%s, expected pool: and a number of factors from 2 on", s)
+			return doe.Method{}, fmt.Errorf("found -se=%s, expected %s: and a number of factors from 2 on", s, name)
 		}
-		return doe.Method{Name: doe.Pool, Order: n}, nil
+		return doe.Method{Name: name, Order: n}, nil
 	}
 	if s != doe.Replicates && s != doe.Lenth {
-		return doe.Method{}, fmt.Errorf("found -se=%s, expected replicates, pool:N or lenth", s)
+		return doe.Method{}, fmt.Errorf("found -se=%s, expected replicates, pool:N, lenth or lenth:N", s)
 	}
 	return doe.Method{Name: s}, nil
 }

@@ -26,10 +26,12 @@ func Effects(f *doe.Fit, response string, alpha float64) *doc.Doc {
 		}
 	}
 	s.Say("The mean of %s is %s. Of %d effects that were tested %d are significant. If all were noise, %s of 100 experiments would have one that is.", response, digits(f.Mean), tested, found, digits(100*alpha))
-	switch order, pooled := strings.CutPrefix(f.SEMethod, doe.Pool+":"); {
-	case pooled:
+	switch method, order, ordered := strings.Cut(f.SEMethod, ":"); {
+	case method == doe.Pool:
 		s.Say("An effect has a standard error of %s, if interactions of %s factors and more are noise (%s of them).", digits(f.SE), order, digits(f.DF))
-	case f.SEMethod == doe.Lenth:
+	case method == doe.Lenth && ordered:
+		s.Say("An effect has a standard error of %s, if most interactions of %s factors and more are noise (Lenth).", digits(f.SE), order)
+	case method == doe.Lenth:
 		s.Say("An effect has a standard error of %s, if most of them are noise (Lenth: margin of error %s, for all effects together %s).", digits(f.PSE), digits(f.ME), digits(f.SME))
 	default:
 		s.Say("An effect has a standard error of %s, from runs with the same levels (%s degrees of freedom).", digits(f.SE), digits(f.DF))

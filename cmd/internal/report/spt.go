@@ -83,17 +83,26 @@ func concluded(s *doc.Section, x *spt.Experiment, r *spt.Result) {
 	case len(matter)+len(less) == 0:
 		s.Say("Nothing that was delayed made %s %s, by more than runs differ anyway: an effect of less than about %s would not be seen.", it, more, amount(x, seen(&r.Plans[0])))
 	case len(matter) > 0:
-		s.Say("These parts make %s %s if they take longer: %s.", it, more, strings.Join(matter, ", "))
+		s.Say("These parts make %s %s if they take longer: %s.", it, more, someOf(matter))
 	}
 	switch {
 	case len(less) > 0 && len(matter) > 0:
-		s.Say("These make it %s: %s.", fewer, strings.Join(less, ", "))
+		s.Say("These make it %s: %s.", fewer, someOf(less))
 	case len(less) > 0:
-		s.Say("These parts make %s %s if they take longer: %s.", it, fewer, strings.Join(less, ", "))
+		s.Say("These parts make %s %s if they take longer: %s.", it, fewer, someOf(less))
 	}
 	if len(others) > 0 && len(told) > 0 {
 		s.Say("No difference was seen of %d more.", len(others))
 	}
+}
+
+// someOf lists names, those with the largest effects. The others are in the table.
+func someOf(names []string) string {
+	const most = 5
+	if len(names) > most+1 {
+		return fmt.Sprintf("%s, and %d more", strings.Join(names[:most], ", "), len(names)-most)
+	}
+	return strings.Join(names, ", ")
 }
 
 // seen is about how large an effect must be to be seen.
@@ -149,8 +158,8 @@ func planTable(s *doc.Section, x *spt.Experiment, p *spt.PlanResult) {
 		s.Warn("with half of the delays the response is %s off the middle: effects are not proportional to delays", signedAmount(x, c.Effect))
 	}
 	from := "the differences between runs with the same delays"
-	if p.SEMethod == doe.Lenth {
-		from = "the small ones among all effects and interactions (Lenth)"
+	if strings.HasPrefix(p.SEMethod, doe.Lenth) {
+		from = "the small ones among interactions (Lenth), as no run was made twice"
 	}
 	s.Note("effect: by how much the response rises with the part's delays; from and to: in 95 of 100 experiments it is between these. per delay: the part of its delays by which the run became longer, which is what less work there would gain: 1 if everything waits for it, 0 if nothing does. weight: the same as the critical path of one run tells it, without an experiment; - where it tells none, or only an interval. Errors are from %s.", from)
 }

@@ -53,7 +53,7 @@ const Version = 1
 // Method is where the standard error is from.
 type Method struct {
 	Name  string // "": replicates if there are any, else Lenth's
-	Order int    // of Pool: interactions of as many factors and more are noise
+	Order int    // of Pool: interactions of as many factors and more are noise; of Lenth: most of these are, 0: most effects of all
 }
 
 // Methods.
@@ -82,7 +82,7 @@ func (d *Data) Fit(by Method, alpha float64) (*Fit, error) {
 	if err := f.error(c, by); err != nil {
 		return nil, err
 	}
-	f.test(c, alpha)
+	f.test(c, by, alpha)
 	return f, nil
 }
 
@@ -411,27 +411,32 @@ func (f *Fit) error(c *cells, by Method) error {
 		}
 		f.SE, f.DF, f.SEMethod = math.Sqrt(squares/float64(n)), float64(n), fmt.Sprintf("%s:%d", Pool, by.Order)
 	case Lenth:
-		if len(f.Effects) < leastLenth {
-			return fmt.Errorf("found %d effects, expected %d or more for Lenth's standard error, which takes most of them for noise", len(f.Effects), leastLenth)
+		sizes := f.sizes(by.Order)
+		if len(sizes) < leastLenth {
+			return fmt.Errorf("found %d effects, expected %d or more for Lenth's standard error, which takes most of them for noise", len(sizes), leastLenth)
 		}
-		f.SE, f.DF, f.SEMethod = f.PSE, float64(len(f.Effects))/3, Lenth
+		f.SE, f.DF, f.SEMethod = pse(sizes), float64(len(sizes))/3, Lenth
+		if by.Order > 0 {
+			f.SEMethod = fmt.Sprintf("%s:%d", Lenth, by.Order)
+		}
 	}
 	return nil
 }
 
 // test says which effects there are.
-func (f *Fit) test(c *cells, alpha float64) {
+func (f *Fit) test(c *cells, by Method, alpha float64) {
 	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: f.DF}
-	margin := t.Quantile(1-alpha/2) * f.SE
-	p := func(ratio float64) float64 { return 2 * t.Survival(math.Abs(ratio)) }
-	if f.SEMethod == Lenth {
-		null := lenthNull(len(f.Effects))
-		p = null.p
-		margin = null.ratio(alpha) * f.SE
-	}
+	all := t.Quantile(1-alpha/2) * f.SE
+	student := func(ratio float64) float64 { return 2 * t.Survival(math.Abs(ratio)) }
+	lenth := strings.HasPrefix(f.SEMethod, Lenth)
 	m := len(f.Effects)
 	for i := range f.Effects {
 		x := &f.Effects[i]
+		p, margin := student, all
+		if lenth {
+			null := lenthNull(len(f.sizes(by.Order)), x.order >= by.Order)
+			p, margin = null.p, null.ratio(alpha)*f.SE
+		}
 		x.SE, x.Low, x.High = f.SE, x.Effect-margin, x.Effect+margin
 		x.T = ratio(x.Effect, f.SE)
 		x.P = p(x.T)
@@ -444,7 +449,7 @@ func (f *Fit) test(c *cells, alpha float64) {
 		deviation := f.SE / c.each() // of a run
 		x := &Effect{Name: "curvature", Effect: c.halfway() - f.Mean, SE: deviation * math.Sqrt(1/float64(n)+c.inverse()/float64(len(c.n)*len(c.n)))}
 		x.T = ratio(x.Effect, x.SE)
-		x.P = p(x.T)
+		x.P = student(x.T)
 		x.PHolm, x.Significant = x.P, x.P <= alpha
 		half := t.Quantile(1-alpha/2) * x.SE
 		x.Low, x.High = x.Effect-half, x.Effect+half

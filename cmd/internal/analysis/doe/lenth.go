@@ -15,19 +15,26 @@ const leastLenth = 3
 
 // lenth computes his standard error and margins, for 95 %.
 func (f *Fit) lenth() {
-	sizes := make([]float64, len(f.Effects))
-	for i, x := range f.Effects {
-		sizes[i] = math.Abs(x.Effect)
-	}
+	sizes := f.sizes(0)
 	if len(sizes) < leastLenth {
 		return
 	}
 	m := float64(len(sizes))
 	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: m / 3}
-	slices.Sort(sizes)
 	f.PSE = pse(sizes)
 	f.ME = t.Quantile(0.975) * f.PSE
 	f.SME = t.Quantile((1+math.Pow(0.95, 1/m))/2) * f.PSE
+}
+
+// sizes are those of effects of as many factors and more, in rising order.
+func (f *Fit) sizes(order int) (list []float64) {
+	for _, x := range f.Effects {
+		if x.order >= order {
+			list = append(list, math.Abs(x.Effect))
+		}
+	}
+	slices.Sort(list)
+	return list
 }
 
 // pse is the pseudo standard error of sizes of effects, in rising order.
@@ -55,12 +62,17 @@ type null []float64
 
 const nullRatios = 1 << 20
 
-// nulls are those that were drawn, by number of effects: each takes a fifth of a second.
+// nulls are those that were drawn: each takes a fifth of a second.
 var nulls sync.Map
 
-// lenthNull draws from it.
-func lenthNull(m int) null {
-	if n, ok := nulls.Load(m); ok {
+type nullKey struct {
+	m      int
+	within bool
+}
+
+// lenthNull draws from it, for one of the m effects that tell the error, or for another one.
+func lenthNull(m int, within bool) null {
+	if n, ok := nulls.Load(nullKey{m, within}); ok {
 		return n.(null)
 	}
 	draw := rand.New(rand.NewPCG(uint64(m), 5))
@@ -73,12 +85,15 @@ func lenthNull(m int) null {
 		slices.Sort(sizes)
 		s := pse(sizes)
 		for _, x := range sizes {
+			if !within {
+				x = math.Abs(draw.NormFloat64())
+			}
 			all = append(all, x/s)
 		}
 	}
 	slices.Sort(all)
 	slices.Reverse(all)
-	nulls.Store(m, all)
+	nulls.Store(nullKey{m, within}, all)
 	return all
 }
 

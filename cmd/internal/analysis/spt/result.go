@@ -134,7 +134,7 @@ func (e *Experiment) analyze(p *Plan) (*PlanResult, error) {
 	for _, r := range p.Runs {
 		d.Runs = append(d.Runs, doe.Observed{Run: doe.Run{Block: r.Block, Levels: r.Levels}, Response: r.Response})
 	}
-	f, err := d.Fit(doe.Method{}, e.Alpha)
+	f, err := e.fit(d)
 	if err != nil {
 		return nil, err
 	}
@@ -182,6 +182,28 @@ func (e *Experiment) analyze(p *Plan) (*PlanResult, error) {
 		one.Effects[i].Rank = i + 1
 	}
 	return one, nil
+}
+
+// leastInteractions must there be to tell an error.
+const leastInteractions = 8
+
+// fit finds effects. Without replicates most interactions are taken for noise, where there are enough of them, and not most of all effects: nearly every part of a program
+// that is delayed makes the run longer, some more than others, so that half of the effects may be real.
+func (e *Experiment) fit(d *doe.Data) (*doe.Fit, error) {
+	f, err := d.Fit(doe.Method{}, e.Alpha)
+	if err != nil || f.SEMethod != doe.Lenth {
+		return f, err
+	}
+	interactions := 0
+	for _, x := range f.Effects {
+		if strings.Contains(x.Name, ":") {
+			interactions++
+		}
+	}
+	if interactions < leastInteractions {
+		return f, nil
+	}
+	return d.Fit(doe.Method{Name: doe.Lenth, Order: 2}, e.Alpha)
 }
 
 // nameOf is the name of an effect or interaction of factors that have numbers.

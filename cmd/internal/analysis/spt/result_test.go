@@ -114,6 +114,41 @@ func TestClassesOfVisits(t *testing.T) {
 	}
 }
 
+// Where every part of a program matters, a screening without replicates finds that out, too: interactions tell the error, and not effects.
+func TestAllMatter(t *testing.T) {
+	t.Parallel()
+	const factors = 15
+	e := &spt.Experiment{Version: spt.FileVersion, Unit: "s", Alpha: 0.05}
+	p := spt.Plan{Stage: spt.Screening, Base: []float64{10}}
+	var names []string
+	for i := range factors {
+		names = append(names, strconv.Itoa(i))
+		e.Factors, p.Factors = append(e.Factors, spt.Factor{Name: "F" + strconv.Itoa(i), Visits: 1, Delay: 1e9}), append(p.Factors, i)
+	}
+	d, err := doe.New(names, doe.Options{Seed: 1})
+	if err != nil || len(d.Runs) != 32 {
+		t.Fatalf("%v, %+v", err, d)
+	}
+	draw := rand.New(rand.NewPCG(1, 2))
+	for _, r := range d.Runs {
+		y := 10 + 0.1*draw.NormFloat64()
+		for i, x := range r.Levels {
+			y += float64(x) * (0.25 + 0.02*float64(i)) // effects of 0.5 to 1.06
+		}
+		p.Runs = append(p.Runs, spt.Run{Block: 1, Levels: r.Levels, Made: true, Response: y})
+	}
+	e.Plans = []spt.Plan{p}
+	res := analyze(t, e).Plans[0]
+	for _, x := range res.Effects {
+		if !x.Significant || x.SE > 0.1 {
+			t.Errorf("found %+v, expected an effect with a small error", x)
+		}
+	}
+	if res.SEMethod != "lenth:2" {
+		t.Errorf("found an error from %s, expected interactions", res.SEMethod)
+	}
+}
+
 // S5: tables 12 and 13. One factor of three, and three of seven, are significant.
 func TestS5(t *testing.T) {
 	t.Parallel()

@@ -47,8 +47,11 @@ const (
 	leastDelay  = 100 // ns: shorter ones are not exact
 	mostDelay   = 1e8
 	baseRuns    = 3
-	tries       = 3  // of a run whose program fails
-	screened    = 24 // runs of a screening, or of pairs of barriers, at least: few runs tell too little of the error
+	tries       = 3   // of a run whose program fails
+	screened    = 24  // runs of a screening, or of pairs of barriers, at least: few runs tell too little of the error
+	mostRuns    = 64  // as many at most, if each is short
+	quick       = 30  // s, which the runs of a screening may take together if more of them tell more
+	patience    = 200 // s, likewise, if otherwise no run would be made twice
 	fullerRuns  = 32
 	mostFuller  = 5 // factors of the fuller plan
 	leastVisits = 1
@@ -62,7 +65,8 @@ type experiment struct {
 	r      *lab.Runner
 	output []byte // of the first run
 	differ int
-	void   int // barriers at which the tool's own waited in vain
+	void   int       // barriers at which the tool's own waited in vain
+	took   []float64 // s, of a run without delays, for each plan
 }
 
 // Run runs an experiment, or what is left of it if its file has some of its runs.
@@ -159,23 +163,23 @@ func (x *experiment) begin(ctx context.Context, hash string) error {
 		return errors.New("no factor is left: " + strings.Join(x.Notes, "; "))
 	}
 	for _, p := range procs {
-		plan := spt.Plan{Procs: p, Stage: x.first(), Base: base}
+		plan, seconds := spt.Plan{Procs: p, Stage: x.first(), Base: base}, took
 		if p != most {
 			if plan.Parts, err = x.parts(ctx, p); err != nil {
 				return err
 			}
-			if plan.Base, _, err = x.base(ctx, p); err != nil {
+			if plan.Base, seconds, err = x.base(ctx, p); err != nil {
 				return err
 			}
 		}
-		x.Plans = append(x.Plans, plan)
+		x.Plans, x.took = append(x.Plans, plan), append(x.took, seconds)
 	}
 	for i := range x.Plans {
 		all := make([]int, len(x.Factors))
 		for k := range all {
 			all[k] = k
 		}
-		if err := x.screening(&x.Plans[i], all, o.Seed+uint64(i)); err != nil {
+		if err := x.screening(&x.Plans[i], all, x.took[i], o.Seed+uint64(i)); err != nil {
 			return err
 		}
 	}
@@ -322,13 +326,23 @@ func (x *experiment) lengths(took float64) {
 	}
 }
 
-// screening plans the first stage: main effects clear of interactions of two factors, in as few runs as tell the error.
-func (x *experiment) screening(p *spt.Plan, factors []int, seed uint64) error {
+// screening plans the first stage: main effects clear of interactions of two factors. A run takes so many seconds.
+func (x *experiment) screening(p *spt.Plan, factors []int, took float64, seed uint64) error {
 	once := spt.Plan{}
 	if err := x.plan(&once, factors, doe.Options{Seed: seed}); err != nil {
 		return err
 	}
-	return x.plan(p, factors, doe.Options{Seed: seed, Replicates: (screened-1)/len(once.Runs) + 1})
+	return x.plan(p, factors, doe.Options{Seed: seed, Replicates: replicates(len(once.Runs), took)})
+}
+
+// replicates is how often each of so many runs is made: as few times as tell the error, or more if they are short.
+func replicates(runs int, took float64) int {
+	n := (screened-1)/runs + 1
+	one := float64(runs) * took * (1 + work) // s
+	if n == 1 && 2*one <= patience {
+		n = 2
+	}
+	return max(n, min(mostRuns/runs, int(quick/one)))
 }
 
 // plan fills a plan in. Each replicate is a block, whose runs follow each other in an order of their own: a machine that becomes slower meanwhile makes

@@ -296,3 +296,17 @@ func TestSame(t *testing.T) {
 		t.Errorf("found %s, expected %s", found, want)
 	}
 }
+
+// Short runs are made more often, long ones at least twice if there is time for that.
+func TestReplicates(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		runs int
+		took float64
+		want int
+	}{{8, 0.1, 8}, {8, 1, 3}, {8, 60, 3}, {32, 0.1, 2}, {32, 2.5, 2}, {32, 3, 1}, {64, 1, 2}, {64, 10, 1}, {128, 0.1, 2}, {4, 0.2, 16}, {4, 100, 6}} {
+		if n := replicates(c.runs, c.took); n != c.want {
+			t.Errorf("%d runs of %v s: found %d times, expected %d", c.runs, c.took, n, c.want)
+		}
+	}
+}
