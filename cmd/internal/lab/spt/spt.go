@@ -53,7 +53,8 @@ const (
 	quick       = 30  // s, which the runs of a screening may take together if more of them tell more
 	patience    = 200 // s, likewise, if otherwise no run would be made twice
 	fullerRuns  = 32
-	mostFuller  = 5 // factors of the fuller plan
+	mostFuller  = 5   // factors of the fuller plan
+	mayMatter   = 0.5 // corrected p
 	leastVisits = 1
 	mostBlocks  = 1 << 10 // orders of blocks differ from those of the next seed
 )
@@ -367,7 +368,27 @@ func (x *experiment) plan(p *spt.Plan, factors []int, o doe.Options) error {
 	return nil
 }
 
-// fuller plans the second stage, of the factors that matter, and reports whether there is one more plan.
+// matter are the factors of the second stage: those that matter, and if there is room those that may, because the first stage tells of each less than of all.
+func (x *experiment) matter(effects []spt.Effect) (list []int) {
+	most := mostFuller
+	if took := stats.Median(slices.Sorted(slices.Values(x.Plans[0].Base))); x.o.Metric.Text == "" && float64(int(2)<<most)*took*(1+work) > patience {
+		most-- // half as many runs
+	}
+	for _, only := range []func(*spt.Effect) bool{
+		func(e *spt.Effect) bool { return e.Significant },
+		func(e *spt.Effect) bool { return !e.Significant && e.PHolm <= mayMatter },
+	} {
+		for i := range effects {
+			if e := &effects[i]; only(e) && len(list) < most {
+				list = append(list, e.Factor)
+			}
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// fuller plans the second stage, and reports whether there is one more plan.
 func (x *experiment) fuller() (bool, error) {
 	if len(x.Plans) != 1 || x.o.Barriers { // on several numbers of processors all factors are compared
 		return false, nil
@@ -376,16 +397,10 @@ func (x *experiment) fuller() (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	var matter []int
-	for _, e := range res.Plans[0].Effects {
-		if e.Significant && len(matter) < mostFuller {
-			matter = append(matter, e.Factor)
-		}
-	}
+	matter := x.matter(res.Plans[0].Effects)
 	if len(matter) == 0 {
 		return false, nil
 	}
-	slices.Sort(matter)
 	p := spt.Plan{Procs: x.Plans[0].Procs, Stage: spt.Fuller, Base: x.Plans[0].Base}
 	o := doe.Options{Kind: doe.Full, Seed: x.Seed + 1, Replicates: max(2, fullerRuns>>len(matter)), Center: 2}
 	if err := x.plan(&p, matter, o); err != nil {

@@ -310,3 +310,22 @@ func TestReplicates(t *testing.T) {
 		}
 	}
 }
+
+// The second stage is of the parts that matter, the largest first, and of those that may; fewer of them if runs are long.
+func TestMatter(t *testing.T) {
+	t.Parallel()
+	var effects []spt.Effect
+	for i, p := range []float64{0.3, 0.01, 0.02, 0.9, 0.4, 0.45, 0.03} {
+		effects = append(effects, spt.Effect{Factor: i, PHolm: p, Significant: p <= 0.05})
+	}
+	for took, want := range map[float64]string{1: "[0 1 2 4 6]", 4: "[0 1 2 6]"} {
+		x := &experiment{Experiment: &spt.Experiment{Plans: []spt.Plan{{Base: []float64{took}}}}}
+		if list := x.matter(effects); fmt.Sprint(list) != want {
+			t.Errorf("runs of %v s: found %v, expected %s", took, list, want)
+		}
+	}
+	x := &experiment{Experiment: &spt.Experiment{Plans: []spt.Plan{{Base: []float64{1}}}}}
+	if list := x.matter(effects[3:4]); len(list) > 0 {
+		t.Errorf("found %v, expected none", list)
+	}
+}
