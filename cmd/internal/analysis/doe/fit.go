@@ -429,12 +429,12 @@ func (f *Fit) test(c *cells, by Method, alpha float64) {
 	all := t.Quantile(1-alpha/2) * f.SE
 	student := func(ratio float64) float64 { return 2 * t.Survival(math.Abs(ratio)) }
 	lenth := strings.HasPrefix(f.SEMethod, Lenth)
-	m := len(f.Effects)
+	m, noise := len(f.Effects), len(f.sizes(by.Order))
 	for i := range f.Effects {
 		x := &f.Effects[i]
 		p, margin := student, all
 		if lenth {
-			null := lenthNull(len(f.sizes(by.Order)), x.order >= by.Order)
+			null := lenthNull(noise, x.order >= by.Order)
 			p, margin = null.p, null.ratio(alpha)*f.SE
 		}
 		x.SE, x.Low, x.High = f.SE, x.Effect-margin, x.Effect+margin

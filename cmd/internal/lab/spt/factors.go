@@ -123,7 +123,7 @@ func (f *found) leftOut(list []spt.Factor) (notes []string) {
 		share := float64(e.SelfBusy) / float64(max(1, f.p.Busy))
 		owns := func(x spt.Factor) bool { return x.ID == e.ID || strings.HasPrefix(x.Name, e.Name+": ") }
 		if e.Kind == profile.KindProc && share >= leastTold && e.Calls == 1 && !slices.ContainsFunc(list, owns) {
-			notes = append(notes, fmt.Sprintf("%s has %.0f %% of the processor time, and no delays: it is called once, and none of its loops has a probe that could be delayed. What it calls can be, if a build with -factors=NAME gives it a probe", e.Name, 100*share))
+			notes = append(notes, fmt.Sprintf("%s itself has about %.0f %% of the processor time, and was not delayed: it is called once, and its loops have no probes. What it calls can be delayed, if a build with -factors=NAME gives it a probe", e.Name, 100*share))
 		}
 	}
 	return notes

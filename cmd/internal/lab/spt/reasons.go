@@ -28,29 +28,28 @@ func (f *found) why(rule, program string) string {
 			points = append(points, p)
 		}
 	}
-	reached := func(p *trace.Point) bool { return p.Hits > 0 }
-	build := "a build with -factors=" + pattern + " (go build -toolexec 'qinst -factors=" + pattern + "') gives it a probe"
+	build := "; a build with -toolexec 'qinst -factors=" + pattern + "' gives it a probe"
 	switch {
-	case slices.ContainsFunc(points, func(p *trace.Point) bool { return delayable(p) }):
-		return "was never reached in the first run: expected arguments with which it is"
-	case slices.ContainsFunc(points, func(p *trace.Point) bool { return reached(p) && p.Small() }):
-		return "is a small procedure, which is only counted: " + build
+	case slices.ContainsFunc(points, delayable):
+		return "it was not reached in the first run; expected arguments that reach it"
+	case slices.ContainsFunc(points, (*trace.Point).Small):
+		return "it is a small procedure, which is only counted" + build
 	case len(points) > 0:
-		return fmt.Sprintf("is a %s, which takes no delays: expected a procedure, a loop or a lock", points[0].Kind)
+		return fmt.Sprintf("found a %s, which cannot be delayed; expected a procedure, a loop or a lock", points[0].Kind)
 	}
 	b := functionsOf(program)
 	switch {
 	case b.real[pattern]:
-		return "is a procedure without a probe (qinst points says why, and of which packages it has them)"
+		return "it has no probe; qinst points says why, and which packages have some"
 	case b.all[pattern]:
-		return "is inlined by the compiler, so that it has no probe: " + build
+		return "the compiler inlines it, so that it has no probe" + build
 	}
 	for _, names := range [][]string{names, slices.Sorted(maps.Keys(b.all))} {
 		if near := nearest(pattern, names); near != "" {
-			return "is nothing that the program has; the nearest is " + near
+			return "the program has no such part; the nearest is " + near
 		}
 	}
-	return "is nothing that the program has: expected a procedure such as main.f, a loop, or a lock such as hold:main.mu (qinst points lists them)"
+	return "the program has no such part; expected a procedure such as main.f, a loop, or a lock such as hold:main.mu (qinst points lists them)"
 }
 
 // nearest is the name that was probably meant: the same without its package, or one that differs little. Those of package main come first.

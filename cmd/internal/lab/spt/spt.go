@@ -197,16 +197,7 @@ func (x *experiment) first() spt.Stage {
 
 // factors finds them by a first run.
 func (x *experiment) factors(ctx context.Context, procs int) error {
-	return x.once(ctx, "a first run", procs, "", func(res lab.Result) error {
-		t, err := trace.Open(res.Trace)
-		if err != nil {
-			return err
-		}
-		defer t.Close()
-		f, err := look(t, x.o.virtual(procs))
-		if err != nil {
-			return err
-		}
+	return x.see(ctx, "a first run", procs, func(t *trace.Trace, f *found) (err error) {
 		if x.Machine.Procs = x.o.virtual(procs); x.Machine.Procs == 0 {
 			x.Machine.Procs = int(t.Int("gomaxprocs"))
 		}
@@ -228,16 +219,7 @@ func (x *experiment) factors(ctx context.Context, procs int) error {
 
 // parts are what factors are on another number of processors than that of the first run.
 func (x *experiment) parts(ctx context.Context, procs int) (list []spt.Part, err error) {
-	return list, x.once(ctx, fmt.Sprintf("a first run with %d processors", procs), procs, "", func(res lab.Result) error {
-		t, err := trace.Open(res.Trace)
-		if err != nil {
-			return err
-		}
-		defer t.Close()
-		f, err := look(t, x.o.virtual(procs))
-		if err != nil {
-			return err
-		}
+	err = x.see(ctx, fmt.Sprintf("a first run with %d processors", procs), procs, func(t *trace.Trace, f *found) error {
 		factors := slices.Clone(x.Factors)
 		if err := f.weigh(t, x.o.virtual(procs), factors); err != nil {
 			return err
@@ -250,6 +232,23 @@ func (x *experiment) parts(ctx context.Context, procs int) (list []spt.Part, err
 			list = append(list, part)
 		}
 		return nil
+	})
+	return list, err
+}
+
+// see runs the program as it is, for what that shows.
+func (x *experiment) see(ctx context.Context, name string, procs int, each func(*trace.Trace, *found) error) error {
+	return x.once(ctx, name, procs, "", func(res lab.Result) error {
+		t, err := trace.Open(res.Trace)
+		if err != nil {
+			return err
+		}
+		defer t.Close()
+		f, err := look(t, x.o.virtual(procs))
+		if err != nil {
+			return err
+		}
+		return each(t, f)
 	})
 }
 
@@ -264,7 +263,7 @@ func (f *found) chosen(o *Options) (list []spt.Factor, err error) {
 	for _, rule := range o.Rules {
 		factor := f.shown(rule)
 		if factor == nil {
-			return nil, fmt.Errorf("-factors: %s %s", rule, f.why(rule, o.Program))
+			return nil, fmt.Errorf("-factors: %s: %s", rule, f.why(rule, o.Program))
 		}
 		list = append(list, *factor)
 	}

@@ -253,7 +253,7 @@ func TestLeftOut(t *testing.T) {
 		{ID: "1", Kind: profile.KindProc, Name: "main.hot", Calls: 1, SelfBusy: 50},
 		{ID: "2", Kind: profile.KindProc, Name: "main.often", Calls: 2, SelfBusy: 30},
 		{ID: "3", Kind: profile.KindProc, Name: "main.cold", Calls: 1, SelfBusy: 9}}}}
-	if notes := f.leftOut(nil); len(notes) != 1 || !strings.HasPrefix(notes[0], "main.hot has 50 % of the processor time, and no delays") {
+	if notes := f.leftOut(nil); len(notes) != 1 || !strings.HasPrefix(notes[0], "main.hot itself has about 50 % of the processor time, and was not delayed") {
 		t.Errorf("found %q", notes)
 	}
 	if notes := f.leftOut([]spt.Factor{{ID: "4", Name: "main.hot: range 20"}}); len(notes) > 0 {

@@ -15,7 +15,7 @@ const (
 	qinstDelayed      = 1<<31 - 3 // quota of a counter; see the table at the head of qinst.go
 	qinstDelayedToken = 1 << 30   // of a loop's entry: at its exit the iterations count
 
-	qinstAwayNS  = 100e3 // a gap that is longer is none of the thread's: the system took it away
+	qinstAwayNS  = 100e3 // in a longer gap the system had taken the thread away
 	qinstOldNS   = 50e3  // a reading of a thread's processor time is old
 	qinstOwedPay = 8     // one part of a delay in so many pays for what earlier ones took too long
 )

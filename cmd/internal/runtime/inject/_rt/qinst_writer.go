@@ -15,8 +15,8 @@ import (
 // time does not show in a program that does little.
 const (
 	qinstTickNS     = 100e6   // clocks, thread times, refills: at least (see qinstPace)
-	qinstUntracedNS = 1e9     // between such readings while nothing is traced, which only totals are made of then
 	qinstThreadNS   = 20e6    // for each thread, between two readings of their times: a reading opens a file
+	qinstUntracedNS = 1e9     // at least, while nothing is traced: only totals are made of these readings then
 	qinstBusyUS     = 500     // between looks while buffers come in
 	qinstFirst      = 16      // recorders made before the program starts
 	qinstSpare      = 48      // recorders kept ready: threads come in bursts
