@@ -32,8 +32,8 @@ func (m tests) Run() int {
 	return m.M.Run()
 }
 
-// again is "again pattern program arguments": the program runs up to three times, until its standard error matches. It is for what a run beside much
-// other load cannot tell.
+// again is "again pattern program arguments": the program runs up to three times, until one of its outputs matches. It is for what a run beside
+// much other load cannot tell.
 func again(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: again pattern program arguments")
@@ -41,7 +41,7 @@ func again(ts *testscript.TestScript, neg bool, args []string) {
 	pattern := regexp.MustCompile(args[0])
 	for range 3 {
 		ts.Check(ts.Exec(args[1], args[2:]...))
-		if pattern.MatchString(ts.ReadFile("stderr")) {
+		if pattern.MatchString(ts.ReadFile("stdout")) || pattern.MatchString(ts.ReadFile("stderr")) {
 			return
 		}
 	}
