@@ -3,9 +3,11 @@ package doe
 import (
 	"fmt"
 	"math/bits"
+	"slices"
 )
 
-// blocks divides the runs into blocks of equal size, and returns each run's. What blocks differ by is then aliased with the highest interactions, and with none of main effects.
+// blocks divides the runs into blocks of equal size, and returns each run's. What blocks differ by is then aliased with as few low interactions as
+// can be, and with none of main effects.
 func (b *base) blocks(n int) ([]int, error) {
 	block := make([]int, len(b.rows))
 	switch {
@@ -21,30 +23,9 @@ func (b *base) blocks(n int) ([]int, error) {
 	case n&(n-1) != 0 || n > len(b.rows)/2:
 		return nil, fmt.Errorf("found %d blocks for %d runs, expected a power of two, of two runs or more", n, len(b.rows))
 	}
-	short := b.shortest()
-	var columns []int // whose signs make up a block
-	sums := map[int]bool{0: true}
-	for 1<<len(columns) < n {
-		best, order := 0, 0
-		for c := 1; c < len(b.rows); c++ {
-			if sums[c] {
-				continue
-			}
-			least := len(b.columns) + 1
-			for s := range sums {
-				least = min(least, short[s^c])
-			}
-			if least > order {
-				best, order = c, least
-			}
-		}
-		if order < 2 {
-			return nil, fmt.Errorf("found no %d blocks of %d runs that leave main effects alone: expected fewer blocks, or more runs", n, len(b.rows))
-		}
-		for s := range sums {
-			sums[s^best] = true
-		}
-		columns = append(columns, best)
+	columns := b.confounded(bits.Len(uint(n)) - 1)
+	if columns == nil {
+		return nil, fmt.Errorf("found no %d blocks of %d runs that leave main effects alone: expected fewer blocks, or more runs", n, len(b.rows))
 	}
 	for r := range block {
 		for i, c := range columns {
@@ -52,6 +33,49 @@ func (b *base) blocks(n int) ([]int, error) {
 		}
 	}
 	return block, nil
+}
+
+// mostTried bounds the search for blocks. All choices for up to 128 runs are fewer.
+const mostTried = 1 << 20
+
+// confounded are the independent columns whose signs make up 2 to the power of p blocks; nil: there are none that leave main effects alone. Blocks differ by all products of these
+// columns; of all choices this is the one with the fewest products that are interactions of two factors, then of three, and so on (minimum aberration, as of fractions).
+func (b *base) confounded(p int) (best []int) {
+	short := b.shortest()
+	var least []int // of the best one: products by the number of factors
+	tried := 0
+	// Each choice is looked at once: columns have different highest bits, in rising order, and none has that of another one.
+	var add func(columns, products, counts []int)
+	add = func(columns, products, counts []int) {
+		if best != nil && slices.Compare(counts, least) >= 0 {
+			return // more columns make it worse
+		}
+		if len(columns) == p {
+			best, least = slices.Clone(columns), slices.Clone(counts)
+			return
+		}
+		from, others := 1, 0
+		for _, c := range columns {
+			top := 1 << (bits.Len(uint(c)) - 1)
+			from, others = 2*top, others|top
+		}
+		for c := from; c < len(b.rows) && tried < mostTried; c++ {
+			if c&others != 0 {
+				continue
+			}
+			tried++
+			more, with := slices.Clone(counts), slices.Clone(products)
+			for _, x := range products {
+				more[short[x^c]]++
+				with = append(with, x^c)
+			}
+			if more[1] == 0 {
+				add(append(columns[:len(columns):len(columns)], c), with, more)
+			}
+		}
+	}
+	add(nil, []int{0}, make([]int, len(b.columns)+2))
+	return best
 }
 
 // shortest is by column the number of factors in the lowest effect that it has: 1 for a main effect, 2 for an interaction of two. None is larger than that of all.

@@ -2,6 +2,7 @@ package doe_test
 
 import (
 	"fmt"
+	"math/bits"
 	"slices"
 	"strings"
 	"testing"
@@ -167,6 +168,44 @@ func TestAliases(t *testing.T) {
 	}
 	if n != 15 { // all interactions of two factors, and no main effect
 		t.Errorf("found %d interactions in groups, expected 15: %v", n, p.Aliases)
+	}
+}
+
+// TestConfounded: blocks of full plans are those of published tables (Sun, Wu & Chen 1997, table 1; Box, Hunter & Hunter 2005, table 5A.1): of the interactions that
+// are aliased with what blocks differ by so many are of two factors, of three, and so on.
+func TestConfounded(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		factors, blocks int
+		want            string
+	}{
+		{3, 2, "[0 1]"}, {3, 4, "[3 0]"}, {4, 2, "[0 0 1]"}, {4, 4, "[1 2 0]"}, {4, 8, "[6 0 1]"}, {5, 2, "[0 0 0 1]"}, {5, 4, "[0 2 1 0]"}, {5, 8, "[2 4 1 0]"},
+		{5, 16, "[10 0 5 0]"}, {6, 4, "[0 0 3 0 0]"}, {6, 8, "[0 4 3 0 0]"}, {6, 16, "[3 8 3 0 1]"}, {6, 32, "[15 0 15 0 1]"},
+	} {
+		p := plan(t, c.factors, doe.Options{Kind: doe.Full, Blocks: c.blocks})
+		counts := make([]int, c.factors-1)
+		for set := 1; set < 1<<c.factors; set++ {
+			signs, same := map[int]int{}, true
+			for _, r := range p.Runs {
+				sign := 1
+				for k, x := range r.Levels {
+					if set>>k&1 == 1 {
+						sign *= int(x)
+					}
+				}
+				same = same && signs[r.Block] != -sign
+				signs[r.Block] = sign
+			}
+			switch n := bits.OnesCount(uint(set)); {
+			case same && n == 1:
+				t.Errorf("%d factors in %d blocks: a main effect is aliased with them", c.factors, c.blocks)
+			case same:
+				counts[n-2]++
+			}
+		}
+		if got := fmt.Sprint(counts); got != c.want {
+			t.Errorf("%d factors in %d blocks: found %s interactions, expected %s", c.factors, c.blocks, got, c.want)
+		}
 	}
 }
 
