@@ -95,6 +95,7 @@ func commands() []command {
 				{"spt ./prog arguments", "choose the parts by a first run"},
 				{"spt -factors main.parse,hold:main.mu -delay 5us ./prog arguments", "these two, and so long"},
 				{"spt -barriers ./prog arguments", "at which barriers goroutines wait for the last one"},
+				{"spt -load './bench localhost:8080' ./server", "a program that does not end by itself"},
 			}, setupSpt},
 		{"points", "[flags] [packages]", "list what is probed, and why the rest is not",
 			"Points prints one line for each point: kind, identity, place, name. A skip has\n" +

@@ -51,6 +51,7 @@ func setupSpt(fs *flagSet) action {
 		}
 		return nil
 	})
+	fs.text(&o.Load, "load", "`command` of the shell that the program serves, {} as in arguments: its time counts, and the program is asked to end after it (default: the program ends by itself)")
 	fs.number(&o.Virtual, "vcpu", "the program hands out `n` processors of its own, or those of -procs: delays are slept in its regions \"vcpu\" (default: none)")
 	fs.function("metric", "`what` is measured: an expression that finds a number, in its group, in the program's output; region:NAME:p99, how long regions last; rate:NAME, hits of a point a second (default: the time that passes)", func(s string) (err error) {
 		var ok bool

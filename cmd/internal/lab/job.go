@@ -26,7 +26,7 @@ type Job struct {
 	Collect bool          // its output is kept in the result, and not passed on
 	Limit   time.Duration // it may take no longer; 0: as long as it likes
 
-	// Load, if there is one, is done while the program runs, which is then asked to end.
+	// Load, if there is one, is done while the program runs, which is then asked to end. How it does that is no error.
 	Load func(ctx context.Context) error
 }
 
@@ -67,7 +67,11 @@ func (r *Runner) do(ctx context.Context, j Job, trace string, p *progress) (res 
 	if err := cmd.Start(); err != nil {
 		return res, ended(ctx, err)
 	}
-	err = cmp.Or(j.load(ctx, cmd), cmd.Wait())
+	if j.Load != nil {
+		err = j.serve(ctx, cmd)
+	} else {
+		err = cmd.Wait()
+	}
 	res = Result{Trace: trace, Stdout: stdout.Bytes(), Stderr: stderr.Bytes(), Wall: time.Since(began)}
 	if st := cmd.ProcessState; st != nil {
 		res.CPU = st.UserTime() + st.SystemTime()
@@ -78,17 +82,34 @@ func (r *Runner) do(ctx context.Context, j Job, trace string, p *progress) (res 
 	return res, err
 }
 
-// load does the work that accompanies the program, and ends the program afterwards. If the work
-// failed it ends the program at once, because then nothing of the run is of use.
-func (j *Job) load(ctx context.Context, cmd *exec.Cmd) error {
-	if j.Load == nil {
-		return nil
-	}
-	if err := j.Load(ctx); err != nil {
-		_ = cmd.Process.Kill() // an error means that it has ended, which Wait reports
-		return err
+// serve waits until the work that accompanies the program is done, and ends the program. If either of them
+// fails the other one ends at once, because then nothing of the run is of use.
+func (j *Job) serve(ctx context.Context, cmd *exec.Cmd) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	gone, done := make(chan error, 1), make(chan error, 1)
+	go func() { gone <- cmd.Wait() }()
+	go func() { done <- j.Load(ctx) }()
+	select {
+	case err := <-gone:
+		if err != nil {
+			cancel()
+		}
+		return cmp.Or(err, <-done)
+	case err := <-done:
+		if err != nil {
+			_ = cmd.Process.Kill() // an error means that it has ended
+			<-gone
+			return err
+		}
 	}
 	_ = cmd.Process.Signal(syscall.SIGTERM)
+	select {
+	case <-gone:
+	case <-time.After(patience):
+		_ = cmd.Process.Kill()
+		<-gone
+	}
 	return nil
 }
 

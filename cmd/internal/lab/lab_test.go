@@ -303,10 +303,40 @@ func TestLoad(t *testing.T) {
 	if err != nil || loads != 1 || said != "bye\n" {
 		t.Errorf("%v, %d loads, says %q; expected one load, and the end that a server has", err, loads, said)
 	}
+	file += ".again"
+	j.Args = []string{"trace", "sleep=" + file} // it handles no signal
+	plan.Cases[0].Job = j
+	if err := (&lab.Runner{}).Run(t.Context(), plan, func(lab.Result) error { return nil }); err != nil || loads != 2 {
+		t.Errorf("%v, %d loads, expected no error of a program that the signal ended", err, loads)
+	}
+	wait := func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
+	j.Args, j.Load = []string{"status=3"}, wait
+	plan.Cases[0].Job = j
+	if err := (&lab.Runner{}).Run(t.Context(), plan, func(lab.Result) error { return nil }); err == nil || !strings.Contains(err.Error(), "exit status 3") {
+		t.Errorf("%v, expected that the program failed before the load was done", err)
+	}
 	broken := errors.New("a wrong answer")
-	plan.Cases[0].Load = func(context.Context) error { return broken }
+	j = job("listen=" + file)
+	j.Load = func(context.Context) error { return broken }
+	plan.Cases[0].Job = j
 	if err := (&lab.Runner{}).Run(t.Context(), plan, func(lab.Result) error { return nil }); !errors.Is(err, broken) {
 		t.Errorf("%v, expected the error of the load", err)
+	}
+}
+
+// A command of the shell ends with all that it started.
+func TestShell(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "there")
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		await(t, file)
+		cancel()
+	}()
+	began := time.Now()
+	out, err := lab.Shell(ctx, "echo a; touch '"+file+"'; sleep 100; echo b")
+	if err == nil || string(out) != "a\n" || time.Since(began) > 50*time.Second {
+		t.Errorf("found %q, %v", out, err)
 	}
 }
 

@@ -1,7 +1,10 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
+	"math"
+	"slices"
 	"strings"
 
 	"qinst.dev/cmd/internal/analysis/doe"
@@ -20,12 +23,13 @@ func Delays(x *spt.Experiment, r *spt.Result) *doc.Doc {
 	case len(r.Plans) > 0:
 		concluded(s, x, r)
 	}
+	less(d, x, r)
 	for i := range r.Plans {
 		if r.Plans[i].Stage == spt.Pairs {
 			barrierTable(d.Add(fmt.Sprintf("plan-%d", i+1), planTitle(&r.Plans[i])), x, r, &r.Plans[i])
 			continue
 		}
-		planTable(d.Add(fmt.Sprintf("plan-%d", i+1), planTitle(&r.Plans[i])), x, &r.Plans[i])
+		planTable(d.Add(fmt.Sprintf("plan-%d", i+1), planTitle(&r.Plans[i])), x, r, &r.Plans[i])
 	}
 	if len(r.Classes) > 0 {
 		s := d.Add("classes", "With the number of processors")
@@ -35,7 +39,7 @@ func Delays(x *spt.Experiment, r *spt.Result) *doc.Doc {
 			if c.SE > 0 {
 				power = fmt.Sprintf("p^(%.2f +- %.2f)", c.Power, c.SE)
 			}
-			t.Row(doc.Name(c.Name, loopWidth), c.Class, power)
+			t.Row(doc.Name(c.Name, nameWidth), c.Class, power)
 		}
 		s.Table(t)
 		s.Note("parallel: its work is divided among the processors. flat: it is done one after the other, or on a processor that has more to do than others. growing: the more goroutines there are, the longer they wait for it. Where visits are not as many on each number of processors, effects are compared for delays of one part of what a visit takes there.")
@@ -46,6 +50,37 @@ func Delays(x *spt.Experiment, r *spt.Result) *doc.Doc {
 	return d
 }
 
+// less lists what less work in the parts that matter would change, where there is one number of processors.
+func less(d *doc.Doc, x *spt.Experiment, r *spt.Result) {
+	t := doc.NewTable("part", "takes in all", "per delay", "+-", "a tenth less", "from", "to")
+	var rows []spt.Effect
+	for i := range r.Plans {
+		p := &r.Plans[i]
+		if p.Procs != r.Plans[0].Procs || p.Stage == spt.Pairs {
+			return
+		}
+		for _, e := range p.Effects {
+			if e.Significant && e.Takes > 0 && r.Best(p, &e) {
+				rows = append(rows, e)
+			}
+		}
+	}
+	slices.SortStableFunc(rows, func(a, b spt.Effect) int {
+		one, _, _ := a.Less()
+		other, _, _ := b.Less()
+		return cmp.Compare(math.Abs(other), math.Abs(one))
+	})
+	for _, e := range rows {
+		change, lo, hi := e.Less()
+		t.Row(doc.Name(e.Name, nameWidth), measure.Time(int64(e.Takes*e.Visits)), fmt.Sprintf("%.2f", e.PerVisit), fmt.Sprintf("%.2f", e.PerVisitSE), signedAmount(x, change), signedAmount(x, lo), signedAmount(x, hi))
+	}
+	if len(rows) > 0 {
+		s := d.Add("less", "What less work would change")
+		s.Table(t)
+		s.Note("takes in all: processor time of the part and of what it calls, or how long a lock was held, in the first run. a tenth less: by how much %s changes if that is a tenth less, as it did with delays; from and to are about the delays' effect, and not about that time.", what(x))
+	}
+}
+
 func planTitle(p *spt.PlanResult) string {
 	title := map[spt.Stage]string{spt.Screening: "Which parts matter", spt.Fuller: "How much they matter", spt.Pairs: "At which barriers goroutines wait for the last one"}[p.Stage]
 	if p.Procs > 0 {
@@ -54,14 +89,14 @@ func planTitle(p *spt.PlanResult) string {
 	return title
 }
 
-// concluded says what was found. A part matters if one plan says so: another one may have been run while the machine was busier.
+// concluded says what was found. Of plans on as many processors the one that knows a part's effect best tells whether it matters.
 func concluded(s *doc.Section, x *spt.Experiment, r *spt.Result) {
 	var matter, less []string
 	told, others := map[int]bool{}, map[int]bool{}
 	for i := len(r.Plans) - 1; i >= 0; i-- {
 		for _, e := range r.Plans[i].Effects {
 			switch {
-			case told[e.Factor]:
+			case told[e.Factor] || !r.Best(&r.Plans[i], &e):
 				continue
 			case !e.Significant:
 				others[e.Factor] = true
@@ -76,8 +111,11 @@ func concluded(s *doc.Section, x *spt.Experiment, r *spt.Result) {
 		}
 	}
 	it, more, fewer := "the run", "longer", "shorter"
-	if x.Metric != "" {
+	switch {
+	case x.Metric != "":
 		it, more, fewer = "the response", "greater", "less"
+	case x.Asked.Load != "":
+		it, more, fewer = "the load", "last longer", "last shorter"
 	}
 	switch {
 	case len(matter)+len(less) == 0:
@@ -135,7 +173,7 @@ func runsOf(x *spt.Experiment, p *spt.PlanResult) string {
 }
 
 // planTable lists effects.
-func planTable(s *doc.Section, x *spt.Experiment, p *spt.PlanResult) {
+func planTable(s *doc.Section, x *spt.Experiment, r *spt.Result, p *spt.PlanResult) {
 	s.Say("%s", runsOf(x, p))
 	t := doc.NewTable("rank", "part", "construct", "visits", "delay", "effect", "from", "to", "per delay", "+-", "weight", "corrected p", "").Left(1, 2)
 	for _, e := range p.Effects {
@@ -143,7 +181,7 @@ func planTable(s *doc.Section, x *spt.Experiment, p *spt.PlanResult) {
 		if e.Significant {
 			verdict = "significant"
 		}
-		t.Row(fmt.Sprint(e.Rank), doc.Name(e.Name, loopWidth), e.Construct, doc.Count(uint64(e.Visits)), measure.Time(int64(e.Delay)), signedAmount(x, e.Effect), signedAmount(x, e.Low), signedAmount(x, e.High),
+		t.Row(fmt.Sprint(e.Rank), doc.Name(e.Name, nameWidth), e.Construct, doc.Count(uint64(e.Visits)), measure.Time(int64(e.Delay)), signedAmount(x, e.Effect), signedAmount(x, e.Low), signedAmount(x, e.High),
 			fmt.Sprintf("%.2f", e.PerVisit), fmt.Sprintf("%.2f", e.PerVisitSE), weightOf(&e), probability(e.PHolm), verdict)
 	}
 	s.Table(t)
@@ -161,7 +199,11 @@ func planTable(s *doc.Section, x *spt.Experiment, p *spt.PlanResult) {
 	if strings.HasPrefix(p.SEMethod, doe.Lenth) {
 		from = "the small ones among interactions (Lenth), as no run was made twice"
 	}
-	s.Note("effect: by how much the response rises with the part's delays; from and to: in 95 of 100 experiments it is between these. per delay: the part of its delays by which the run became longer, which is what less work there would gain: 1 if everything waits for it, 0 if nothing does. weight: the same as the critical path of one run tells it, without an experiment; - where it tells none, or only an interval. Errors are from %s.", from)
+	columns := ""
+	if p == &r.Plans[0] { // the others have the same
+		columns = "effect: by how much the response rises with the part's delays; from and to: in 95 of 100 experiments it is between these. per delay: the part of its delays by which the run became longer, which is what less work there would gain: 1 if everything waits for it, 0 if nothing does. weight: the same as the critical path of one run tells it, without an experiment; - where it tells none, or only an interval. "
+	}
+	s.Note("%sErrors are from %s.", columns, from)
 }
 
 func weightOf(e *spt.Effect) string {

@@ -61,8 +61,11 @@ type (
 
 // what is what was measured.
 func what(x *spt.Experiment) string {
-	if x.Metric != "" {
+	switch {
+	case x.Metric != "":
 		return "the response"
+	case x.Asked.Load != "":
+		return "the load's time"
 	}
 	return "the run's time"
 }

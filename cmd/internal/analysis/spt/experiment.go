@@ -37,6 +37,7 @@ type Asked struct {
 	Procs      []int    `json:"procs"`    // none: as the program has it
 	Barriers   bool     `json:"barriers"` // it is about barriers, which the rules name
 	Virtual    int      `json:"vcpu"`     // processors that the program hands out itself
+	Load       string   `json:"load"`     // command that the program serves; "": it ends by itself
 }
 
 // Machine is where it ran.
@@ -83,6 +84,7 @@ type Plan struct {
 	Design     string    `json:"design"`
 	Resolution int       `json:"resolution"`
 	Base       []float64 `json:"base"`            // responses of runs without delays, before
+	Took       float64   `json:"took_s"`          // one of them, the median; 0: not known
 	Parts      []Part    `json:"parts,omitempty"` // of each factor of the experiment, what a run on so many processors shows; none: the first run was one
 	Factors    []int     `json:"factors"`
 	Runs       []Run     `json:"runs"`

@@ -71,6 +71,7 @@ type Effect struct {
 	PHolm       float64 `json:"p_holm"`
 	Significant bool    `json:"significant"`
 	Visits      float64 `json:"visits"`
+	Takes       float64 `json:"takes_ns"` // of a visit, as of [Factor]
 	Delay       float64 `json:"delay_ns"`
 	PerVisit    float64 `json:"per_visit"` // for each visit and unit of the delay: dT/dt, if the response is the run's time
 	PerVisitSE  float64 `json:"per_visit_se"`
@@ -78,6 +79,29 @@ type Effect struct {
 	Weight *float64 `json:"weight"` // the same, as the critical path of the first run tells it; null: it does not tell
 
 	Factor int `json:"-"` // in [Experiment.Factors]
+}
+
+// Less is by how much the response changes if all visits together take a tenth less, with the ends of its interval: what delays do, the other way round. It is 0 where nobody knows
+// what a visit takes.
+func (e *Effect) Less() (change, lo, hi float64) {
+	if e.Delay == 0 {
+		return 0, 0, 0
+	}
+	part := -0.1 * e.Takes / e.Delay
+	return part * e.Effect, part * e.High, part * e.Low
+}
+
+// Best reports whether no other plan with as many processors knows a factor's effect of a plan better. A screening knows less of each factor, since all others
+// are delayed meanwhile.
+func (r *Result) Best(p *PlanResult, e *Effect) bool {
+	for i := range r.Plans {
+		if q := &r.Plans[i]; q != p && q.Procs == p.Procs {
+			if x := q.of(e.Factor); x != nil && x.SE < e.SE {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // Interaction is half of how much the effect of one factor differs between levels of the others.
@@ -246,7 +270,7 @@ func (e *Experiment) residuals(p *Plan, f *doe.Fit, significant []string) []floa
 func (e *Experiment) effect(p *Plan, of int, x *doe.Effect) Effect {
 	f, part := &e.Factors[of], e.part(p, of)
 	y := Effect{ID: f.ID, Name: f.Name, Construct: f.Construct, File: f.File, Line: f.Line, Effect: x.Effect, SE: x.SE, Low: x.Low, High: x.High, PHolm: x.PHolm,
-		Significant: x.Significant, Visits: part.Visits, Delay: f.Delay, Weight: part.Weight, Factor: of}
+		Significant: x.Significant, Visits: part.Visits, Takes: part.Takes, Delay: f.Delay, Weight: part.Weight, Factor: of}
 	if work := part.Visits * f.Delay / 1e9; work > 0 {
 		y.PerVisit, y.PerVisitSE = x.Effect/work, x.SE/work
 	}

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"qinst.dev/cmd/internal/analysis/doe"
 	"qinst.dev/cmd/internal/analysis/profile"
@@ -164,6 +165,7 @@ func TestKept(t *testing.T) {
 	for _, change := range []func(o *Options){
 		func(o *Options) { o.Rules = []string{"main.f"} }, func(o *Options) { o.Delay = 1 }, func(o *Options) { o.Procs = []int{2} },
 		func(o *Options) { o.Candidates = 3 }, func(o *Options) { o.Seed = 2 }, func(o *Options) { o.Barriers = true }, func(o *Options) { o.Virtual = 2 },
+		func(o *Options) { o.Load = "sleep 1" },
 	} {
 		o := x.o
 		change(&o)
@@ -319,13 +321,70 @@ func TestMatter(t *testing.T) {
 		effects = append(effects, spt.Effect{Factor: i, PHolm: p, Significant: p <= 0.05})
 	}
 	for took, want := range map[float64]string{1: "[0 1 2 4 6]", 4: "[0 1 2 6]"} {
-		x := &experiment{Experiment: &spt.Experiment{Plans: []spt.Plan{{Base: []float64{took}}}}}
+		x := &experiment{Experiment: &spt.Experiment{Plans: []spt.Plan{{Took: took}}}}
 		if list := x.matter(effects); fmt.Sprint(list) != want {
 			t.Errorf("runs of %v s: found %v, expected %s", took, list, want)
 		}
 	}
-	x := &experiment{Experiment: &spt.Experiment{Plans: []spt.Plan{{Base: []float64{1}}}}}
+	x := &experiment{Experiment: &spt.Experiment{Plans: []spt.Plan{{Took: 1}}}}
 	if list := x.matter(effects[3:4]); len(list) > 0 {
 		t.Errorf("found %v, expected none", list)
+	}
+}
+
+// Where no run is made twice a plan is divided into blocks, which leave main effects alone.
+func TestParts(t *testing.T) {
+	t.Parallel()
+	for factors, want := range map[int]int{2: 6, 4: 3, 8: 2, 11: 2, 15: 4} {
+		x := &experiment{Experiment: &spt.Experiment{Alpha: 0.05}}
+		var all []int
+		for i := range factors {
+			x.Factors, all = append(x.Factors, spt.Factor{Name: fmt.Sprint(i), Visits: 1, Delay: 1}), append(all, i)
+		}
+		p := spt.Plan{Stage: spt.Screening, Base: []float64{100}, Took: 100}
+		if err := x.screening(&p, all, 1); err != nil {
+			t.Fatal(err)
+		}
+		blocks := map[int]int{}
+		for i := range p.Runs {
+			r := &p.Runs[i]
+			r.Made, r.Response = true, 100+30*float64(r.Block)+float64(r.Levels[1])+0.01*float64(i%3)
+			blocks[r.Block]++
+		}
+		if len(blocks) != want {
+			t.Errorf("%d factors: %d runs in %d blocks, expected %d", factors, len(p.Runs), len(blocks), want)
+		}
+		x.Plans = []spt.Plan{p}
+		r, err := spt.Analyze(x.Experiment)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e := r.Plans[0].Effects[0]; e.Name != "1" || math.Abs(e.Effect-2) > 0.02 || !e.Significant {
+			t.Errorf("%d factors: found %+v, expected 2 of factor 1, whatever the blocks", factors, e)
+		}
+	}
+}
+
+// A run may take several times as long as with all delays one behind the other.
+func TestLongest(t *testing.T) {
+	t.Parallel()
+	x := &experiment{Experiment: &spt.Experiment{Factors: []spt.Factor{{Visits: 1000, Delay: 1e6}, {Visits: 10, Delay: 1e8}}}}
+	if d := x.longest(&spt.Plan{Took: 2}); d != 50*time.Second {
+		t.Errorf("found %v, expected 50s", d)
+	}
+	if d := x.longest(&spt.Plan{}); d != 0 {
+		t.Errorf("found %v, expected none where nothing is known", d)
+	}
+}
+
+// What a program serves tells its own time, and the metric.
+func TestServed(t *testing.T) {
+	t.Parallel()
+	var l load
+	if err := l.run(t.Context(), "sleep 0.05; echo done; echo so >&2"); err != nil || l.took < 50*time.Millisecond || string(l.output) != "done\nso\n" {
+		t.Errorf("found %v, %v, %q", err, l.took, l.output)
+	}
+	if err := l.run(t.Context(), "echo no; exit 3"); err == nil || err.Error() != "-load: echo no; exit 3: exit status 3\nno" {
+		t.Errorf("found %v", err)
 	}
 }
