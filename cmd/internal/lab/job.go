@@ -87,15 +87,19 @@ func (r *Runner) do(ctx context.Context, j Job, trace string, p *progress) (res 
 func (j *Job) serve(ctx context.Context, cmd *exec.Cmd) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	gone, done := make(chan error, 1), make(chan error, 1)
-	go func() { gone <- cmd.Wait() }()
+	var end error
+	gone, done := make(chan struct{}), make(chan error, 1)
+	go func() {
+		end = cmd.Wait()
+		close(gone)
+	}()
 	go func() { done <- j.Load(ctx) }()
 	select {
-	case err := <-gone:
-		if err != nil {
+	case <-gone:
+		if end != nil {
 			cancel()
 		}
-		return cmp.Or(err, <-done)
+		return cmp.Or(end, <-done)
 	case err := <-done:
 		if err != nil {
 			_ = cmd.Process.Kill() // an error means that it has ended
