@@ -83,8 +83,9 @@ type Entry struct {
 	Inclusive   int64 `json:"inclusive_ns"` // likewise, with what it calls and starts
 	// Interval is that of Self, if samples divided it: 95 of 100 times it is right.
 	Interval *[2]int64 `json:"interval,omitempty"`
-	NPT      int64     `json:"npt_ns"`  // its own, of the run as it was; of procedures
-	Work     int64     `json:"work_ns"` // of processors, on the path and off it
+	NPT      int64     `json:"npt_ns"`              // its own, of the run as it was; of procedures
+	Work     int64     `json:"work_ns"`             // of processors, on the path and off it
+	Delays   int64     `json:"delays_ns,omitempty"` // sleeps and the like while it was held, on the path and off it; of locks
 
 	// What the run would become shorter by if the entry took no time, as far as that is told by its first moments: dT/dx of all that it
 	// does, times its length. Where it goes on at that rate depends on others: see what-if.
@@ -251,7 +252,7 @@ func (p *pieces) shorten() {
 type sums struct {
 	weighted, right, inclusive float64
 	self, within, other, tail  float64 // on the path
-	work, npt                  float64 // on it or off it
+	work, delays, npt          float64 // on it or off it
 	doubt                      map[replay.ContextID]dealt
 	marked                     float64
 	slack                      *[2]float64
@@ -373,7 +374,9 @@ func (b *builder) weights() {
 	}
 	b.run.Weights(func(step graph.StepID, length, weight float64, delay bool) {
 		for _, i := range b.holds.under(step) {
-			add(i, length*weight)
+			if add(i, length*weight); delay {
+				b.sums[i].delays += length
+			}
 		}
 		if delay {
 			add(b.entry(b.delayOf(step)), length*weight)
@@ -420,6 +423,9 @@ func (b *builder) finish() {
 			upTo += e.Self
 		}
 		e.Inclusive, e.Work, e.NPT, e.Other, e.Tail = round(s.within), round(s.work), round(s.npt), round(s.other), round(s.tail)
+		if e.Kind == KindSync {
+			e.Delays = round(s.delays)
+		}
 		e.Weighted, e.WeightedRight, e.WeightedInclusive = round(s.weighted), round(s.right), round(s.inclusive)
 		if e.Marked = round(s.marked); s.slack != nil {
 			e.Slack = &[2]int64{round(s.slack[0]), round(s.slack[1])}

@@ -173,8 +173,8 @@ func TestSleepUnderLock(t *testing.T) {
 	for i := range r.Entries {
 		if e := &r.Entries[i]; e.Kind == critpath.KindSync {
 			found = true
-			if got, want := [4]int64{e.Self / ms, e.Weighted / ms, e.Work / ms, e.Waited / ms}, [4]int64{8, 8, 4, 6}; got != want {
-				t.Errorf("found %v ms on the path, worth, worked and waited for, expected %v", got, want)
+			if got, want := [5]int64{e.Self / ms, e.Weighted / ms, e.Work / ms, e.Delays / ms, e.Waited / ms}, [5]int64{8, 8, 4, 4, 6}; got != want {
+				t.Errorf("found %v ms on the path, worth, worked, slept and waited for, expected %v", got, want)
 			}
 		}
 	}

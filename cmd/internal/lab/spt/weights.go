@@ -26,7 +26,7 @@ func (f *found) weigh(source *trace.Trace, virtual int, factors []spt.Factor) er
 	of := map[string]sum{}
 	for _, e := range r.Entries {
 		if e.Interval == nil {
-			of[e.ID] = sum{e.WeightedRight, e.Work}
+			of[e.ID] = sum{e.WeightedRight, e.Work + e.Delays}
 		}
 	}
 	for i := range factors {
