@@ -91,7 +91,19 @@ func planTitle(p *spt.PlanResult) string {
 
 // concluded says what was found. Of plans on as many processors the one that knows a part's effect best tells whether it matters.
 func concluded(s *doc.Section, x *spt.Experiment, r *spt.Result) {
-	var matter, less []string
+	it, more, fewer := "the run", "longer", "shorter"
+	switch {
+	case x.Metric != "":
+		it, more, fewer = "the response", "greater", "less"
+	case x.Asked.Load != "":
+		it, more, fewer = "the load", "last longer", "last shorter"
+	}
+	type group struct {
+		makes string
+		names []string
+		most  float64
+	}
+	groups := []group{{makes: more}, {makes: fewer}}
 	told, others := map[int]bool{}, map[int]bool{}
 	for i := len(r.Plans) - 1; i >= 0; i-- {
 		for _, e := range r.Plans[i].Effects {
@@ -101,33 +113,24 @@ func concluded(s *doc.Section, x *spt.Experiment, r *spt.Result) {
 			case !e.Significant:
 				others[e.Factor] = true
 				continue
-			case e.Effect > 0:
-				matter = append(matter, e.Name)
-			default:
-				less = append(less, e.Name)
 			}
+			g := &groups[0]
+			if e.Effect < 0 {
+				g = &groups[1]
+			}
+			g.names, g.most = append(g.names, e.Name), max(g.most, math.Abs(e.Effect))
 			told[e.Factor] = true
 			delete(others, e.Factor)
 		}
 	}
-	it, more, fewer := "the run", "longer", "shorter"
-	switch {
-	case x.Metric != "":
-		it, more, fewer = "the response", "greater", "less"
-	case x.Asked.Load != "":
-		it, more, fewer = "the load", "last longer", "last shorter"
-	}
-	switch {
-	case len(matter)+len(less) == 0:
+	slices.SortStableFunc(groups, func(a, b group) int { return cmp.Compare(b.most, a.most) })
+	if len(told) == 0 {
 		s.Say("Nothing that was delayed made %s %s, by more than runs differ anyway: an effect of less than about %s would not be seen.", it, more, amount(x, seen(&r.Plans[0])))
-	case len(matter) > 0:
-		s.Say("These parts make %s %s if they take longer: %s.", it, more, someOf(matter))
+	} else {
+		s.Say("These parts make %s %s if they take longer: %s.", it, groups[0].makes, someOf(groups[0].names))
 	}
-	switch {
-	case len(less) > 0 && len(matter) > 0:
-		s.Say("These make it %s: %s.", fewer, someOf(less))
-	case len(less) > 0:
-		s.Say("These parts make %s %s if they take longer: %s.", it, fewer, someOf(less))
+	if len(groups[1].names) > 0 {
+		s.Say("These make it %s: %s.", groups[1].makes, someOf(groups[1].names))
 	}
 	if len(others) > 0 && len(told) > 0 {
 		s.Say("No difference was seen of %d more.", len(others))
@@ -186,11 +189,7 @@ func planTable(s *doc.Section, x *spt.Experiment, r *spt.Result, p *spt.PlanResu
 	}
 	s.Table(t)
 	for _, i := range p.Interactions {
-		others := "the other"
-		if len(i.Names) > 2 {
-			others = "the others together"
-		}
-		s.Say("%s: the effect of one differs by %s between the delays of %s (standard error %s, corrected p %s).", strings.Join(i.Names, " and "), signedAmount(x, 2*i.Effect), others, amount(x, 2*i.SE), probability(i.PHolm))
+		interaction(s, x, &i)
 	}
 	if c := p.Curvature; c != nil && c.Significant {
 		s.Warn("with half of the delays the response is %s off the middle: effects are not proportional to delays", signedAmount(x, c.Effect))
@@ -202,8 +201,27 @@ func planTable(s *doc.Section, x *spt.Experiment, r *spt.Result, p *spt.PlanResu
 	columns := ""
 	if p == &r.Plans[0] { // the others have the same
 		columns = "effect: by how much the response rises with the part's delays; from and to: in 95 of 100 experiments it is between these. per delay: the part of its delays by which the run became longer, which is what less work there would gain: 1 if everything waits for it, 0 if nothing does. weight: the same as the critical path of one run tells it, without an experiment; - where it tells none, or only an interval. "
+		if x.Metric != "" {
+			columns = "effect: by how much the response rises with the part's delays; from and to: in 95 of 100 experiments it is between these. per delay: by how much it rises for each second that all its delays take together. weight: the part of them by which the run, not the response, would become longer, as the critical path of one run tells it; - where it tells none, or only an interval. "
+		}
 	}
 	s.Note("%sErrors are from %s.", columns, from)
+}
+
+// interaction says of which parts the effects depend on each other.
+func interaction(s *doc.Section, x *spt.Experiment, i *spt.Interaction) {
+	others := "the other"
+	if len(i.Names) > 2 {
+		others = "the others together"
+	}
+	of, effect := strings.Join(i.Names, " and "), signedAmount(x, 2*i.Effect)
+	if n := len(i.Aliases); n > 0 {
+		of, effect = of+", or "+strings.Join(i.Aliases[0], " and "), amount(x, 2*math.Abs(i.Effect))
+		if n > 1 {
+			of += fmt.Sprintf(", or %d more pairs that this plan does not tell apart", n-1)
+		}
+	}
+	s.Say("%s: the effect of one differs by %s between the delays of %s (standard error %s, corrected p %s).", of, effect, others, amount(x, 2*i.SE), probability(i.PHolm))
 }
 
 func weightOf(e *spt.Effect) string {

@@ -43,6 +43,17 @@ func TestLess(t *testing.T) {
 	if i, j := strings.Index(out.String(), "main.lock         1.00s"), strings.Index(out.String(), "main.tiny        1.00ms"); i > j {
 		t.Errorf("expected main.lock first, which gains more")
 	}
+	r.Plans[0].Interactions = []spt.Interaction{{Names: []string{"main.lock", "main.loud"}, Aliases: [][]string{{"main.tiny", "main.last"}, {"main.a", "main.b"}}, Effect: -0.02}}
+	r.Plans[1].Effects[0].Effect = -1
+	out.Reset()
+	Delays(x, r).WriteText(&out)
+	text := strings.Join(strings.Fields(out.String()), " ")
+	for _, want := range []string{"These parts make the run shorter if they take longer: main.lock. These make it longer: main.tiny.",
+		"main.lock and main.loud, or main.tiny and main.last, or 1 more pairs that this plan does not tell apart: the effect of one differs by 40.0ms between"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("expected %q in\n%s", want, out.String())
+		}
+	}
 	r.Plans[1].Procs = 2 // on several numbers of processors classes tell
 	out.Reset()
 	if Delays(x, r).WriteText(&out); strings.Contains(out.String(), "WHAT LESS WORK") {

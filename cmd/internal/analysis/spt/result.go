@@ -110,6 +110,9 @@ type Interaction struct {
 	Effect float64  `json:"effect"`
 	SE     float64  `json:"se"`
 	PHolm  float64  `json:"p_holm"`
+
+	// Aliases are others that the plan does not tell from it: any of them may be the one that is there, or several.
+	Aliases [][]string `json:"aliases,omitempty"`
 }
 
 // Analyze finds effects, and how they change with the number of processors.
@@ -180,7 +183,7 @@ func (e *Experiment) analyze(p *Plan) (*PlanResult, error) {
 	}
 	names = nil
 	for _, x := range slices.Concat(main, others) {
-		one.Points = append(one.Points, Point{e.nameOf(x.Name, at), x.Quantile, math.Abs(x.Effect), x.Significant})
+		one.Points = append(one.Points, Point{strings.Join(e.labels(x.Name, at), " : "), x.Quantile, math.Abs(x.Effect), x.Significant})
 		if x.Significant {
 			names = append(names, x.Name)
 		}
@@ -189,9 +192,9 @@ func (e *Experiment) analyze(p *Plan) (*PlanResult, error) {
 	one.Residuals = e.residuals(p, f, names)
 	for _, x := range others {
 		if x.Significant {
-			between := Interaction{Effect: x.Effect, SE: x.SE, PHolm: x.PHolm}
-			for n := range strings.SplitSeq(x.Name, ":") {
-				between.Names = append(between.Names, e.Factors[at[n]].Label())
+			between := Interaction{Names: e.labels(x.Name, at), Effect: x.Effect, SE: x.SE, PHolm: x.PHolm}
+			for _, a := range x.Aliases {
+				between.Aliases = append(between.Aliases, e.labels(strings.TrimPrefix(a, "-"), at))
 			}
 			one.Interactions = append(one.Interactions, between)
 		}
@@ -230,13 +233,12 @@ func (e *Experiment) fit(d *doe.Data) (*doe.Fit, error) {
 	return d.Fit(doe.Method{Name: doe.Lenth, Order: 2}, e.Alpha)
 }
 
-// nameOf is the name of an effect or interaction of factors that have numbers.
-func (e *Experiment) nameOf(numbers string, at map[string]int) string {
-	var list []string
+// labels are the names of the factors of an effect or interaction, which has their numbers.
+func (e *Experiment) labels(numbers string, at map[string]int) (list []string) {
 	for n := range strings.SplitSeq(numbers, ":") {
 		list = append(list, e.Factors[at[n]].Label())
 	}
-	return strings.Join(list, " : ")
+	return list
 }
 
 // residuals are what significant effects, whose names are given, and differences between blocks do not explain.

@@ -309,3 +309,25 @@ func TestNothing(t *testing.T) {
 		}
 	}
 }
+
+// A screening does not tell interactions of two factors from each other, and says which it may be.
+func TestAliasedInteractions(t *testing.T) {
+	t.Parallel()
+	e := &spt.Experiment{Version: spt.FileVersion, Unit: "s", Alpha: 0.05}
+	p := spt.Plan{Stage: spt.Screening, Base: []float64{100}, Factors: []int{0, 1, 2, 3}}
+	plan, err := doe.New([]string{"0", "1", "2", "3"}, doe.Options{Replicates: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, name := range []string{"a", "b", "c", "d"} {
+		e.Factors = append(e.Factors, spt.Factor{Name: name, Visits: 1000, Delay: 5000 + float64(i)})
+	}
+	for i, r := range plan.Runs {
+		p.Runs = append(p.Runs, spt.Run{Block: 1, Levels: r.Levels, Made: true, Response: 100 + 3*float64(r.Levels[2]*r.Levels[3]) + 0.1*float64(i%5)})
+	}
+	e.Plans = []spt.Plan{p}
+	list := analyze(t, e).Plans[0].Interactions
+	if len(list) != 1 || strings.Join(list[0].Names, ":") != "a:b" || len(list[0].Aliases) != 1 || strings.Join(list[0].Aliases[0], ":") != "c:d" {
+		t.Errorf("found %+v, expected a:b, or c:d", list)
+	}
+}
