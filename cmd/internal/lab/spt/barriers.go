@@ -189,11 +189,10 @@ type group struct {
 	participants int           // of the crossings so far
 	crossings    int
 	waited       int64
-	live         int  // that somebody is to arrive at
-	differ       bool // as many did not come each time, or several of them were live
+	differ       bool // as many did not come each time
 }
 
-// live is one of them.
+// live is one of them that somebody is to arrive at.
 type live struct{ adds, dones int }
 
 // Sync follows WaitGroups.
@@ -214,8 +213,6 @@ func (s *barrierSearch) Sync(_ *replay.G, ob *replay.Object, op trace.Operation,
 	if l == nil {
 		l = &live{}
 		s.lives[ob.Address] = l
-		g.live++
-		g.differ = g.differ || g.live > 1
 	}
 	switch p.Op {
 	case spec.OpAdd:
@@ -223,11 +220,13 @@ func (s *barrierSearch) Sync(_ *replay.G, ob *replay.Object, op trace.Operation,
 	case spec.OpDone:
 		l.dones++
 	case spec.OpWait:
+		delete(s.lives, ob.Address)
 		n := max(l.adds, l.dones) // Add may be for several; the arrivals of Go are no operations
+		if n == 0 {
+			return // somebody else waited for them, too, or there was nobody to wait for
+		}
 		g.differ = g.differ || g.participants != 0 && g.participants != n
 		g.point, g.participants, g.crossings = op.Point, n, g.crossings+1
-		delete(s.lives, ob.Address)
-		g.live--
 	}
 }
 

@@ -88,7 +88,9 @@ func TestWaitGroups(t *testing.T) {
 		{"adddw adddw", "main.wg 3 2"},
 		{"aaw aaaw", ""},
 		{"aw aw", ""},
-		{"aaAAwW", ""}, // two at once
+		{"aaAAwW", "main.wg 2 2"}, // two at once
+		{"aaAAAwW", ""},
+		{"aaw aaw w", "main.wg 2 2"}, // somebody else waits, too
 	} {
 		b := tracetest.New(1)
 		ops := map[rune]uint32{'a': b.Object("main.wg", spec.OpAdd), 'd': b.Object("main.wg", spec.OpDone), 'w': b.Object("main.wg", spec.OpWait)}

@@ -24,7 +24,8 @@ const (
 	qinstWatchMost  = 1e6
 	qinstWatchPart  = 64 // of the time since the first arrival
 
-	qinstMaxGroups = 64
+	qinstMaxGroups = 64 // WaitGroups at once
+	qinstVoidFull  = 1 << 31
 )
 
 // What an operation on a WaitGroup is in a barrier.
@@ -35,27 +36,31 @@ const (
 	qinstRoleWait   // they have all arrived
 )
 
-// qinstMeeting is the state of a rule about a barrier.
+// qinstMeeting is the state of a barrier.
 type qinstMeeting struct {
 	locks   [2]uint32     // semaphores: 1 while nobody has the lock
 	wake    [2]uint32     // semaphores of those who wait, at even and odd crossings
 	came    atomic.Uint64 // arrivals
 	crossed atomic.Uint64 // crossings that all came to
 	last    atomic.Int64  // ns, when somebody came last
-	void    atomic.Uint32 // it has let go: how many came, and 1
-	told    bool          // by the writer
 }
 
-// qinstMeetings are those of the rules of the same numbers.
-var qinstMeetings [len(qinstRules)]qinstMeeting
+// qinstMeetings are those of the procedures that rules of the same numbers are about, and what is to be said of barriers.
+var qinstMeetings [len(qinstRules)]struct {
+	qinstMeeting
+	void atomic.Uint32 // one has let go: how many came, and 1; qinstVoidFull: there are too many at once
+	told bool          // by the writer
+}
 
-// qinstGroups are WaitGroups of which a rule is: in Go the arrival is in package sync, which has no probes.
+// qinstGroups are WaitGroups of which a rule is: several of one name may be in use, and in Go the arrival is in package sync, which has no probes.
 var (
 	qinstGroups [qinstMaxGroups]struct {
 		object atomic.Uintptr // 0: free
 		rule   atomic.Uint32  // and 1
+		qinstMeeting
 	}
 	qinstNGroups atomic.Uint32 // that were noted so far, at least
+	qinstNoting  atomic.Uint32 // 1: somebody changes which they are
 )
 
 // qinstArriveIn is the entry of a procedure that is a barrier. A rule may be about calls in one line, and others of the same procedure about
@@ -69,7 +74,7 @@ func qinstArriveIn(point, below uint32) {
 			line = qinstCallLine(below)
 		}
 		if r.line == line || r.line == 0 {
-			qinstArrive(i)
+			qinstArrive(i, &qinstMeetings[i-1].qinstMeeting)
 		}
 	}
 }
@@ -95,15 +100,25 @@ func qinstCallLine(below uint32) uint32 {
 // qinstArrive is an arrival at the barrier of a rule, i-1.
 // A goroutine whose time is not the system's (testing/synctest) is left alone, and so is one that cannot be parked.
 // Context: probe, goroutine.
-func qinstArrive(i uint8) {
-	r, m, gp := &qinstRules[i-1], &qinstMeetings[i-1], getg()
-	if gp != gp.m.curg || gp.bubble != nil || !canPreemptM(gp.m) || m.void.Load() != 0 {
+func qinstArrive(i uint8, m *qinstMeeting) {
+	r, void, gp := &qinstRules[i-1], &qinstMeetings[i-1].void, getg()
+	if gp != gp.m.curg || gp.bubble != nil || !canPreemptM(gp.m) || void.Load() != 0 {
 		return
 	}
 	qinstHoldFor(&m.locks[0], r.ticks)
-	if n := uint64(r.limit.Participants); n != 0 && m.meet(n, int64(max(qinstVoidNS, qinstVoidTimes*max(r.limit.Delay, r.limit.Behind)))) {
+	if n := uint64(r.limit.Participants); n != 0 && m.meet(n, int64(max(qinstVoidNS, qinstVoidTimes*max(r.limit.Delay, r.limit.Behind))), void) {
 		qinstHoldFor(&m.locks[1], r.behind)
 	}
+}
+
+// begin makes it that of a barrier at which nobody has arrived.
+// Context: start, probe, goroutine, writer.
+//
+//go:nosplit
+func (m *qinstMeeting) begin() {
+	m.locks, m.wake = [2]uint32{1, 1}, [2]uint32{}
+	m.came.Store(0)
+	m.crossed.Store(0)
 }
 
 // qinstHoldFor holds a lock of the tool's. Who waits for it gets it at once, and the processor with it.
@@ -118,7 +133,7 @@ func qinstHoldFor(lock *uint32, ticks uint64) {
 // Semaphores take turns: who leaves and comes back must not take the place of one that is still to wake up. The first one to come
 // waits for the others by looking, so that nobody takes the program for one that stands still.
 // Context: probe, goroutine.
-func (m *qinstMeeting) meet(n uint64, patience int64) bool {
+func (m *qinstMeeting) meet(n uint64, patience int64, void *atomic.Uint32) bool {
 	m.last.Store(nanotime())
 	came := m.came.Add(1) - 1
 	crossing := came / n
@@ -130,29 +145,32 @@ func (m *qinstMeeting) meet(n uint64, patience int64) bool {
 			semrelease(wake)
 		}
 	case 0:
-		m.watch(crossing, n, patience)
+		m.watch(crossing, n, patience, void)
 	default:
-		if m.void.Load() == 0 {
+		if void.Load() == 0 {
 			semacquire(wake)
 		}
 	}
-	return m.void.Load() == 0
+	return void.Load() == 0
 }
 
-// watch waits for a crossing. After so many ns in which nobody came it lets everybody go, once for all.
+// watch waits for a crossing. After so many ns in which nobody came it lets everybody go, once for all barriers of the rule.
 // Context: probe, goroutine.
-func (m *qinstMeeting) watch(crossing, n uint64, patience int64) {
-	for began := nanotime(); m.crossed.Load() <= crossing && m.void.Load() == 0; {
+func (m *qinstMeeting) watch(crossing, n uint64, patience int64, void *atomic.Uint32) {
+	for began := nanotime(); m.crossed.Load() <= crossing; {
 		now, came := nanotime(), m.came.Load()-crossing*n
-		if came >= n || now-m.last.Load() < patience {
-			timeSleep(min(max((now-began)/qinstWatchPart, qinstWatchLeast), qinstWatchMost))
-			continue
+		if void.Load() == 0 {
+			if came >= n || now-m.last.Load() < patience {
+				timeSleep(min(max((now-began)/qinstWatchPart, qinstWatchLeast), qinstWatchMost))
+				continue
+			}
+			void.CompareAndSwap(0, uint32(came)+1)
 		}
 		// Who comes now either is counted below, or sees that there is nothing to wait for.
-		m.void.Store(uint32(came) + 1)
 		for range m.came.Load() - crossing*n - 1 {
 			semrelease(&m.wake[crossing&1])
 		}
+		return
 	}
 }
 
@@ -167,7 +185,7 @@ func qinstDelayOperation(point uint32, object uintptr) {
 	case qinstRoleAdd:
 		qinstNoteGroup(object, uint32(o.rule))
 	case qinstRoleArrive:
-		qinstArrive(o.rule)
+		qinstArriveAt(object)
 	case qinstRoleWait:
 		qinstNoteGroup(object, 0)
 	}
@@ -185,6 +203,9 @@ func qinstDelayDeferred(point uint32, object uintptr, method func()) {
 //
 //go:nosplit
 func qinstNoteGroup(object uintptr, rule uint32) {
+	for !qinstNoting.CompareAndSwap(0, 1) { // for as long as it takes to look at the others
+		procyield(10)
+	}
 	free := -1
 	for i := range qinstGroups {
 		at := qinstGroups[i].object.Load()
@@ -192,16 +213,34 @@ func qinstNoteGroup(object uintptr, rule uint32) {
 			if rule == 0 {
 				qinstGroups[i].object.Store(0)
 			}
+			qinstNoting.Store(0)
 			return
 		}
 		if at == 0 && free < 0 {
 			free = i
 		}
 	}
-	// If another one takes the place just now, its arrivals or these are not delayed.
-	if rule != 0 && free >= 0 && qinstGroups[free].object.CompareAndSwap(0, object) {
+	switch {
+	case rule == 0:
+	case free < 0:
+		qinstMeetings[rule-1].void.CompareAndSwap(0, qinstVoidFull)
+	default:
+		qinstGroups[free].begin()
 		qinstGroups[free].rule.Store(rule)
+		qinstGroups[free].object.Store(object)
 		qinstNGroups.Add(1)
+	}
+	qinstNoting.Store(0)
+}
+
+// qinstArriveAt is an arrival at a WaitGroup that was noted.
+// Context: probe, goroutine.
+func qinstArriveAt(object uintptr) {
+	for i := range qinstGroups {
+		if g := &qinstGroups[i]; g.object.Load() == object {
+			qinstArrive(uint8(g.rule.Load()), &g.qinstMeeting)
+			return
+		}
 	}
 }
 
@@ -210,16 +249,8 @@ func qinstNoteGroup(object uintptr, rule uint32) {
 //
 //go:linkname qinstArrives qinst_arrives
 func qinstArrives(group unsafe.Pointer) {
-	if qinstNGroups.Load() == 0 {
-		return
-	}
-	for i := range qinstGroups {
-		if qinstGroups[i].object.Load() == uintptr(group) {
-			if rule := qinstGroups[i].rule.Load(); rule != 0 {
-				qinstArrive(uint8(rule))
-			}
-			return
-		}
+	if qinstNGroups.Load() != 0 {
+		qinstArriveAt(uintptr(group))
 	}
 }
 
@@ -231,7 +262,12 @@ func qinstTellVoids(p *qinstPath) {
 		if came := m.void.Load(); came != 0 && !m.told {
 			m.told = true
 			p.n = 0
-			p.str("barrier ").str(r.name()[r.prefix:]).str(": ").num(uint64(came - 1)).str(" of ").num(uint64(r.limit.Participants)).str(" came, and nobody else; from then on it was not delayed")
+			if p.str("barrier ").str(r.name()[r.prefix:]).str(": "); came == qinstVoidFull {
+				p.str("more than ").num(qinstMaxGroups).str(" of that name were in use at once")
+			} else {
+				p.num(uint64(came - 1)).str(" of ").num(uint64(r.limit.Participants)).str(" came, and nobody else")
+			}
+			p.str("; from then on it was not delayed")
 			qinstSay(p.text())
 		}
 	}

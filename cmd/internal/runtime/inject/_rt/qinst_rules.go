@@ -84,7 +84,7 @@ func (r *qinstRule) barrier(number int) {
 			r.same = uint8(k + 1)
 		}
 	}
-	qinstMeetings[number].locks = [2]uint32{1, 1}
+	qinstMeetings[number].begin()
 }
 
 // qinstRuleNamed is the index of the rule of a name, a new one if there is none; -1 if
