@@ -154,7 +154,7 @@ func (x *experiment) voids(said string) {
 		for i := range x.Factors {
 			f := &x.Factors[i]
 			if why, about := strings.CutPrefix(rest, strings.TrimPrefix(f.Rule, "barrier:")+": "); ok && about && f.Participants > 0 {
-				f.Void, _, _ = strings.Cut(strings.TrimSuffix(why, "; from then on it was not delayed"), ", and nobody")
+				f.Void, _, _ = strings.Cut(strings.TrimSuffix(why, "; from then on it was not delayed\n"), ", and nobody")
 				x.void++
 			}
 		}

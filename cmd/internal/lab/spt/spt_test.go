@@ -107,6 +107,9 @@ func TestSettings(t *testing.T) {
 	if y.voids("qinst: barrier main.bb: 1 of 3 came, and nobody else\nqinst: barrier main.b: 2 of 3 came, and nobody else; from then on\n"); y.Factors[0].Void != "2 of 3 came" || y.Factors[1].Void != "2 of 3 came" {
 		t.Errorf("found %+v, expected both void", y.Factors)
 	}
+	if y.voids("qinst: barrier main.b: more than 64 of that name were in use at once; from then on it was not delayed\n"); y.Factors[0].Void != "more than 64 of that name were in use at once" {
+		t.Errorf("found %q", y.Factors[0].Void)
+	}
 	for _, c := range []struct {
 		factors []int
 		levels  []int8
