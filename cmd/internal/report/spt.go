@@ -60,7 +60,7 @@ func less(d *doc.Doc, x *spt.Experiment, r *spt.Result) {
 			return
 		}
 		for _, e := range p.Effects {
-			if e.Significant && e.Takes > 0 && r.Best(p, &e) {
+			if e.Significant && e.Takes > 0 && r.Best(p, &e) && !lost(x, &e) {
 				rows = append(rows, e)
 			}
 		}
@@ -110,7 +110,7 @@ func concluded(s *doc.Section, x *spt.Experiment, r *spt.Result) {
 			switch {
 			case told[e.Factor] || !r.Best(&r.Plans[i], &e):
 				continue
-			case !e.Significant:
+			case !e.Significant || lost(x, &e):
 				others[e.Factor] = true
 				continue
 			}
@@ -136,6 +136,9 @@ func concluded(s *doc.Section, x *spt.Experiment, r *spt.Result) {
 		s.Say("No difference was seen of %d more.", len(others))
 	}
 }
+
+// lost reports whether the delays of an effect are so short that it would not be seen.
+func lost(x *spt.Experiment, e *spt.Effect) bool { return x.Metric == "" && e.Lost() }
 
 // someOf lists names, those with the largest effects. The others are in the table.
 func someOf(names []string) string {
@@ -190,6 +193,15 @@ func planTable(s *doc.Section, x *spt.Experiment, r *spt.Result, p *spt.PlanResu
 	s.Table(t)
 	for _, i := range p.Interactions {
 		interaction(s, x, &i)
+	}
+	var names []string
+	for _, e := range p.Effects {
+		if lost(x, &e) {
+			names = append(names, e.Name)
+		}
+	}
+	if len(names) > 0 {
+		s.Warn("the delays of %s take less time together than runs differ by anyway (%s), so that nothing is known of what they do; a longer -delay tells", someOf(names), amount(x, seen(p)))
 	}
 	if c := p.Curvature; c != nil && c.Significant {
 		s.Warn("with half of the delays the response is %s off the middle: effects are not proportional to delays", signedAmount(x, c.Effect))

@@ -81,6 +81,10 @@ type Effect struct {
 	Factor int `json:"-"` // in [Experiment.Factors]
 }
 
+// Lost reports whether all delays of a factor take less time together than what an effect would have to be to be seen. What it says then is chance, whatever its p.
+// It is about experiments whose response is the time that passes.
+func (e *Effect) Lost() bool { return e.Visits*e.Delay/1e9 < (e.High-e.Low)/2 }
+
 // Less is by how much the response changes if all visits together take a tenth less, with the ends of its interval: what delays do, the other way round. It is 0 where nobody knows
 // what a visit takes.
 func (e *Effect) Less() (change, lo, hi float64) {
@@ -91,17 +95,18 @@ func (e *Effect) Less() (change, lo, hi float64) {
 	return part * e.Effect, part * e.High, part * e.Low
 }
 
-// Best reports whether no other plan with as many processors knows a factor's effect of a plan better. A screening knows less of each factor, since all others
-// are delayed meanwhile.
+// Best reports whether no other plan with as many processors tells more of a factor than this one. The last plan tells most, because fewer others are delayed
+// meanwhile; unless it sees nothing, and an earlier one knew more.
 func (r *Result) Best(p *PlanResult, e *Effect) bool {
+	var best *Effect
 	for i := range r.Plans {
-		if q := &r.Plans[i]; q != p && q.Procs == p.Procs {
-			if x := q.of(e.Factor); x != nil && x.SE < e.SE {
-				return false
+		if q := &r.Plans[i]; q.Procs == p.Procs {
+			if x := q.of(e.Factor); x != nil && (best == nil || x.Significant || x.SE < best.SE) {
+				best = x
 			}
 		}
 	}
-	return true
+	return best == nil || best == p.of(e.Factor)
 }
 
 // Interaction is half of how much the effect of one factor differs between levels of the others.

@@ -116,8 +116,14 @@ func (f *found) candidates(most int) (list []spt.Factor) {
 	return list
 }
 
-// leftOut says which procedures have much of the processor time of their own and yet no delays, because they are called once and no loop of theirs is in the list.
+// leftOut says which procedures have much of the processor time of their own and yet no delays, because they are called once and no loop of theirs is in the list, and in which
+// packages without probes there is much that was not delayed.
 func (f *found) leftOut(list []spt.Factor) (notes []string) {
+	for _, b := range profile.BlindSpots(f.t, f.p) {
+		if float64(b.Time) >= leastTold*float64(f.p.Wall) {
+			notes = append(notes, fmt.Sprintf("nothing in %s was delayed, which has no probes: %s. A build with -include=%s gives it some", b.Package, b.Why, b.Package))
+		}
+	}
 	for i := range f.p.Entries {
 		e := &f.p.Entries[i]
 		share := float64(e.SelfBusy) / float64(max(1, f.p.Busy))

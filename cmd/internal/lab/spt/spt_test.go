@@ -12,6 +12,7 @@ import (
 	"qinst.dev/cmd/internal/analysis/doe"
 	"qinst.dev/cmd/internal/analysis/profile"
 	"qinst.dev/cmd/internal/analysis/spt"
+	"qinst.dev/cmd/internal/trace"
 	"qinst.dev/cmd/internal/trace/tracetest"
 	"qinst.dev/sddf/spec"
 )
@@ -254,13 +255,20 @@ func TestVoid(t *testing.T) {
 // A procedure with much of the time, that is called once, is told of unless a loop of it is delayed.
 func TestLeftOut(t *testing.T) {
 	t.Parallel()
-	f := &found{p: &profile.Profile{Busy: 100, Entries: []profile.Entry{
+	f := &found{t: &trace.Tables{}, p: &profile.Profile{Busy: 100, Entries: []profile.Entry{
 		{ID: "1", Kind: profile.KindProc, Name: "main.hot", Calls: 1, SelfBusy: 50},
 		{ID: "2", Kind: profile.KindProc, Name: "main.often", Calls: 2, SelfBusy: 30},
 		{ID: "3", Kind: profile.KindProc, Name: "main.cold", Calls: 1, SelfBusy: 9}}}}
 	if notes := f.leftOut(nil); len(notes) != 1 || !strings.HasPrefix(notes[0], "main.hot itself has about 50 % of the processor time, and was not delayed") {
 		t.Errorf("found %q", notes)
 	}
+	f.p.Wall = 1e9
+	f.p.Objects = []profile.Object{{Name: "example.com/cache.mu", WaitedIn: []profile.Wait{{Reason: "example.com/cache.(*C).Get", Time: 2e8}}}, {Name: "example.com/io.mu", WaitedIn: []profile.Wait{{Reason: "example.com/io.Read", Time: 3e7}}}}
+	want := "nothing in example.com/cache was delayed, which has no probes: goroutines waited in it for 200.0 ms. A build with -include=example.com/cache gives it some"
+	if notes := f.leftOut(nil); len(notes) != 2 || notes[0] != want {
+		t.Errorf("found %q", notes)
+	}
+	f.p.Objects = nil
 	if notes := f.leftOut([]spt.Factor{{ID: "4", Name: "main.hot: range 20"}}); len(notes) > 0 {
 		t.Errorf("found %q, expected none of what has a loop in the list", notes)
 	}
