@@ -119,7 +119,7 @@ func (r *runFlags) build(ctx context.Context, e *env, dir string, program []stri
 // checkRuns runs a program in each mode and shows how well the modes agree. It discards the
 // program's output, which would appear once for every run.
 func checkRuns(ctx context.Context, e *env, exe string, args []string) error {
-	c, err := check.Modes(ctx, &lab.Runner{Stderr: e.stderr}, exe, args)
+	c, err := check.Modes(ctx, &lab.Runner{Stdin: os.Stdin, Stderr: e.stderr}, exe, args)
 	if err != nil {
 		return fmt.Errorf("run -check: %w", err)
 	}

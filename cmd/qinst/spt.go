@@ -86,7 +86,7 @@ func setupSpt(fs *flagSet) action {
 		}
 		ctx, stop := lab.Signals(context.Background())
 		defer stop()
-		x, err := spt.Run(ctx, &lab.Runner{Stdout: e.stderr, Stderr: e.stderr}, o)
+		x, err := spt.Run(ctx, &lab.Runner{Stdin: os.Stdin, Stdout: e.stderr, Stderr: e.stderr}, o)
 		if err != nil {
 			return fmt.Errorf("spt: %w", err)
 		}

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"strings"
@@ -57,6 +58,9 @@ func (r *Runner) do(ctx context.Context, j Job, trace string, p *progress) (res 
 	}
 	cmd := command(ctx, j.Program, j.Args...)
 	cmd.Dir, cmd.Env = j.Dir, j.env(trace)
+	if cmd.Stdin, err = r.input(); err != nil {
+		return res, err
+	}
 	var stdout, stderr bytes.Buffer
 	if j.Collect {
 		cmd.Stdout, cmd.Stderr = &stdout, &stderr
@@ -80,6 +84,19 @@ func (r *Runner) do(ctx context.Context, j Job, trace string, p *progress) (res 
 		err = fmt.Errorf("%w\n%s", err, bytes.TrimRight(res.Stderr, "\n"))
 	}
 	return res, err
+}
+
+// input is what a run of an experiment reads: the standard input from its start, if it is a file. A pipe can be read only once, and a terminal is the user's.
+func (r *Runner) input() (io.Reader, error) {
+	f, ok := r.Stdin.(*os.File)
+	if !ok {
+		return nil, nil
+	}
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, nil // there is none
+	}
+	_, err := f.Seek(0, io.SeekStart)
+	return f, err
 }
 
 // serve waits until the work that accompanies the program is done, and ends the program. If either of them

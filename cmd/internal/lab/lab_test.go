@@ -44,6 +44,12 @@ func program(args []string) int {
 			}
 		case "say":
 			fmt.Println(value)
+		case "read":
+			text, err := io.ReadAll(os.Stdin)
+			if err != nil {
+				return 98
+			}
+			fmt.Println(string(text))
 		case "complain":
 			fmt.Fprintln(os.Stderr, value)
 		case "settings":
@@ -321,6 +327,36 @@ func TestLoad(t *testing.T) {
 	plan.Cases[0].Job = j
 	if err := (&lab.Runner{}).Run(t.Context(), plan, func(lab.Result) error { return nil }); !errors.Is(err, broken) {
 		t.Errorf("%v, expected the error of the load", err)
+	}
+}
+
+// Each run of an experiment reads the standard input from its start, if that is a file.
+func TestInput(t *testing.T) {
+	t.Parallel()
+	name := filepath.Join(t.TempDir(), "in")
+	if err := os.WriteFile(name, []byte("all of it"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	in, err := os.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	pipe, write, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pipe.Close()
+	defer write.Close() // nobody would see its end
+	for _, c := range []struct {
+		in   io.Reader
+		want string
+	}{{in, "all of it\nall of it\n"}, {pipe, "\n\n"}, {strings.NewReader("x"), "\n\n"}, {nil, "\n\n"}} {
+		var out strings.Builder
+		err := (&lab.Runner{Stdin: c.in, Stdout: &out}).Run(t.Context(), lab.Plan{Rounds: 2, Cases: []lab.Case{{Name: "a", Job: plain(job("read"))}}}, func(lab.Result) error { return nil })
+		if err != nil || out.String() != c.want {
+			t.Errorf("%T: found %q, %v, expected %q", c.in, out.String(), err, c.want)
+		}
 	}
 }
 

@@ -68,6 +68,9 @@ func less(d *doc.Doc, x *spt.Experiment, r *spt.Result) {
 	slices.SortStableFunc(rows, func(a, b spt.Effect) int {
 		one, _, _ := a.Less()
 		other, _, _ := b.Less()
+		if x.Metric == "" { // what makes the run shorter first
+			return cmp.Compare(one, other)
+		}
 		return cmp.Compare(math.Abs(other), math.Abs(one))
 	})
 	for _, e := range rows {
@@ -77,7 +80,7 @@ func less(d *doc.Doc, x *spt.Experiment, r *spt.Result) {
 	if len(rows) > 0 {
 		s := d.Add("less", "What less work would change")
 		s.Table(t)
-		s.Note("takes in all: processor time of the part and of what it calls, or how long a lock was held, in the first run. a tenth less: by how much %s changes if that is a tenth less, as it did with delays; from and to are about the delays' effect, and not about that time.", what(x))
+		s.Note("takes in all: processor time of the part and of what it calls, or how long a lock was held, in the first run. a tenth less: by how much %s changes if that is a tenth less, as it did with delays, which are at the beginning of each visit: of a procedure that does much after it, what it calls tells more. from and to are about the delays' effect, and not about that time.", what(x))
 	}
 }
 
@@ -123,7 +126,12 @@ func concluded(s *doc.Section, x *spt.Experiment, r *spt.Result) {
 			delete(others, e.Factor)
 		}
 	}
-	slices.SortStableFunc(groups, func(a, b group) int { return cmp.Compare(b.most, a.most) })
+	if x.Metric != "" { // of a rate one looks for what makes it less
+		slices.SortStableFunc(groups, func(a, b group) int { return cmp.Compare(b.most, a.most) })
+	}
+	if len(groups[0].names) == 0 {
+		groups[0], groups[1] = groups[1], groups[0]
+	}
 	if len(told) == 0 {
 		s.Say("Nothing that was delayed made %s %s, by more than runs differ anyway: an effect of less than about %s would not be seen.", it, more, amount(x, seen(&r.Plans[0])))
 	} else {

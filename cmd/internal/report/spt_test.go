@@ -48,12 +48,19 @@ func TestLess(t *testing.T) {
 	out.Reset()
 	Delays(x, r).WriteText(&out)
 	text := strings.Join(strings.Fields(out.String()), " ")
-	for _, want := range []string{"These parts make the run shorter if they take longer: main.lock. These make it longer: main.tiny.",
+	for _, want := range []string{"These parts make the run longer if they take longer: main.tiny. These make it shorter: main.lock.",
 		"main.lock and main.loud, or main.tiny and main.last, or 1 more pairs that this plan does not tell apart: the effect of one differs by 40.0ms between"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("expected %q in\n%s", want, out.String())
 		}
 	}
+	x.Metric = "rate:main.f"
+	out.Reset()
+	Delays(x, r).WriteText(&out)
+	if text := strings.Join(strings.Fields(out.String()), " "); !strings.Contains(text, "These parts make the response less if they take longer: main.lock. These make it greater: main.tiny.") {
+		t.Errorf("found\n%s", out.String())
+	}
+	x.Metric = ""
 	r.Plans[1].Effects[0].Visits = 1 // a delay of a millisecond is not to be seen
 	out.Reset()
 	Delays(x, r).WriteText(&out)

@@ -263,7 +263,7 @@ func TestLeftOut(t *testing.T) {
 		t.Errorf("found %q", notes)
 	}
 	f.p.Wall = 1e9
-	f.p.Objects = []profile.Object{{Name: "example.com/cache.mu", WaitedIn: []profile.Wait{{Reason: "example.com/cache.(*C).Get", Time: 2e8}}}, {Name: "example.com/io.mu", WaitedIn: []profile.Wait{{Reason: "example.com/io.Read", Time: 3e7}}}}
+	f.p.Objects = []profile.Object{{Name: "example.com/cache.mu", WaitedIn: []profile.Wait{{Reason: "example.com/cache.(*C).Get", Time: 2e8}}}, {Name: "example.com/io.mu", WaitedIn: []profile.Wait{{Reason: "example.com/io.Read", Time: 3e7}}}, {Name: "net/http.mu", WaitedIn: []profile.Wait{{Reason: "net/http.Get", Time: 2e8}}}}
 	want := "nothing in example.com/cache was delayed, which has no probes: goroutines waited in it for 200.0 ms. A build with -include=example.com/cache gives it some"
 	if notes := f.leftOut(nil); len(notes) != 2 || notes[0] != want {
 		t.Errorf("found %q", notes)
