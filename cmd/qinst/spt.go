@@ -87,6 +87,9 @@ func setupSpt(fs *flagSet) action {
 		ctx, stop := lab.Signals(context.Background())
 		defer stop()
 		x, err := spt.Run(ctx, &lab.Runner{Stdin: os.Stdin, Stdout: e.stderr, Stderr: e.stderr}, o)
+		if errors.As(err, new(lab.Stopped)) { // whoever stopped it knows that, and not what to do next
+			fmt.Fprintln(e.stderr, "qinst: spt:", err)
+		}
 		if err != nil {
 			return fmt.Errorf("spt: %w", err)
 		}

@@ -237,8 +237,11 @@ func interaction(s *doc.Section, x *spt.Experiment, i *spt.Interaction) {
 	of, effect := strings.Join(i.Names, " and "), signedAmount(x, 2*i.Effect)
 	if n := len(i.Aliases); n > 0 {
 		of, effect = of+", or "+strings.Join(i.Aliases[0], " and "), amount(x, 2*math.Abs(i.Effect))
-		if n > 1 {
-			of += fmt.Sprintf(", or %d more pairs that this plan does not tell apart", n-1)
+		switch {
+		case n == 2:
+			of += ", or another pair, which this plan does not tell apart"
+		case n > 2:
+			of += fmt.Sprintf(", or one of %d more pairs, which this plan does not tell apart", n-1)
 		}
 	}
 	s.Say("%s: the effect of one differs by %s between the delays of %s (standard error %s, corrected p %s).", of, effect, others, amount(x, 2*i.SE), probability(i.PHolm))

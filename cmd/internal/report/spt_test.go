@@ -49,7 +49,7 @@ func TestLess(t *testing.T) {
 	Delays(x, r).WriteText(&out)
 	text := strings.Join(strings.Fields(out.String()), " ")
 	for _, want := range []string{"These parts make the run longer if they take longer: main.tiny. These make it shorter: main.lock.",
-		"main.lock and main.loud, or main.tiny and main.last, or 1 more pairs that this plan does not tell apart: the effect of one differs by 40.0ms between"} {
+		"main.lock and main.loud, or main.tiny and main.last, or another pair, which this plan does not tell apart: the effect of one differs by 40.0ms between"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("expected %q in\n%s", want, out.String())
 		}

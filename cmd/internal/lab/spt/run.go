@@ -31,7 +31,7 @@ func (x *experiment) longest(p *spt.Plan) time.Duration {
 	for _, f := range x.Factors {
 		s += f.Visits * f.Delay / 1e9
 	}
-	return time.Duration((slowest*s + grace) * 1e9)
+	return time.Duration((slowest*s + grace) * 1e9).Round(time.Second)
 }
 
 // run makes the runs of a plan that were not made.
