@@ -58,7 +58,7 @@ func (r *Runner) do(ctx context.Context, j Job, trace string, p *progress) (res 
 	}
 	cmd := command(ctx, j.Program, j.Args...)
 	cmd.Dir, cmd.Env = j.Dir, j.env(trace)
-	if cmd.Stdin, err = r.input(); err != nil {
+	if cmd.Stdin, err = r.Input(); err != nil {
 		return res, err
 	}
 	var stdout, stderr bytes.Buffer
@@ -86,8 +86,8 @@ func (r *Runner) do(ctx context.Context, j Job, trace string, p *progress) (res 
 	return res, err
 }
 
-// input is what a run of an experiment reads: the standard input from its start, if it is a file. A pipe can be read only once, and a terminal is the user's.
-func (r *Runner) input() (io.Reader, error) {
+// Input is what a run of an experiment reads: the standard input from its start, if it is a file. A pipe can be read only once, and a terminal is the user's.
+func (r *Runner) Input() (io.Reader, error) {
 	f, ok := r.Stdin.(*os.File)
 	if !ok {
 		return nil, nil
@@ -99,8 +99,8 @@ func (r *Runner) input() (io.Reader, error) {
 	return f, err
 }
 
-// serve waits until the work that accompanies the program is done, and ends the program. If either of them
-// fails the other one ends at once, because then nothing of the run is of use.
+// serve waits until the work that accompanies the program is done, and asks the program to end. If either of them
+// fails the other one ends, because then nothing of the run is of use.
 func (j *Job) serve(ctx context.Context, cmd *exec.Cmd) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -118,20 +118,15 @@ func (j *Job) serve(ctx context.Context, cmd *exec.Cmd) error {
 		}
 		return cmp.Or(end, <-done)
 	case err := <-done:
-		if err != nil {
-			_ = cmd.Process.Kill() // an error means that it has ended
+		_ = cmd.Process.Signal(syscall.SIGTERM) // an error means that it has ended
+		select {
+		case <-gone:
+		case <-time.After(patience):
+			_ = cmd.Process.Kill()
 			<-gone
-			return err
 		}
+		return err
 	}
-	_ = cmd.Process.Signal(syscall.SIGTERM)
-	select {
-	case <-gone:
-	case <-time.After(patience):
-		_ = cmd.Process.Kill()
-		<-gone
-	}
-	return nil
 }
 
 // env is the program's environment. A plain program gets no settings, which would be noise to it.

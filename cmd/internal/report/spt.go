@@ -92,7 +92,7 @@ func planTitle(p *spt.PlanResult) string {
 	return title
 }
 
-// concluded says what was found. Of plans on as many processors the one that knows a part's effect best tells whether it matters.
+// concluded says what was found. Of plans on as many processors the one that tells most of a part ([spt.Result.Best]) says whether it matters.
 func concluded(s *doc.Section, x *spt.Experiment, r *spt.Result) {
 	it, more, fewer := "the run", "longer", "shorter"
 	switch {

@@ -35,7 +35,7 @@ func (b *base) blocks(n int) ([]int, error) {
 	return block, nil
 }
 
-// mostTried bounds the search for blocks. All choices for up to 128 runs are fewer.
+// mostTried bounds the search for blocks. All choices for up to 256 runs are fewer; for more the best one that was found is taken.
 const mostTried = 1 << 20
 
 // confounded are the independent columns whose signs make up 2 to the power of p blocks; nil: there are none that leave main effects alone. Blocks differ by all products of these

@@ -38,6 +38,7 @@ type Asked struct {
 	Barriers   bool     `json:"barriers"` // it is about barriers, which the rules name
 	Virtual    int      `json:"vcpu"`     // processors that the program hands out itself
 	Load       string   `json:"load"`     // command that the program serves; "": it ends by itself
+	Input      string   `json:"input"`    // hash of what each run reads, SHA-256; "": nothing
 }
 
 // Machine is where it ran.

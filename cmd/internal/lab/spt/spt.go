@@ -36,6 +36,8 @@ type Options struct {
 	Seed       uint64
 	Alpha      float64
 	File       string // in which results are kept, and found again
+
+	input string // hash of what each run reads
 }
 
 // experiment is one that is being run.
@@ -51,9 +53,18 @@ type experiment struct {
 
 // Run runs an experiment, or what is left of it if its file has some of its runs.
 func Run(ctx context.Context, r *lab.Runner, o Options) (*spt.Experiment, error) {
-	hash, err := hashOf(o.Program)
+	hash, err := hashOfFile(o.Program)
 	if err != nil {
 		return nil, err
+	}
+	in, err := r.Input()
+	if err != nil {
+		return nil, err
+	}
+	if in != nil {
+		if o.input, err = hashOf(in); err != nil {
+			return nil, err
+		}
 	}
 	x := &experiment{o: o, r: r}
 	if x.Experiment, err = kept(o, hash); err != nil {
@@ -98,24 +109,28 @@ func kept(o Options, hash string) (*spt.Experiment, error) {
 		return nil, fmt.Errorf("%s has an experiment with another program, other arguments or another metric: expected the same, to go on with it, or another file (-o)", o.File)
 	}
 	a, was := o.asked(), e.Asked
-	if !slices.Equal(a.Rules, was.Rules) || a.Candidates != was.Candidates || a.Delay != was.Delay || a.Barriers != was.Barriers || a.Virtual != was.Virtual || a.Load != was.Load || !slices.Equal(a.Procs, was.Procs) || o.Seed != e.Seed {
-		return nil, fmt.Errorf("%s has an experiment with other factors, delays, processors or another seed: expected the same, to go on with it, or another file (-o)", o.File)
+	if !slices.Equal(a.Rules, was.Rules) || a.Candidates != was.Candidates || a.Delay != was.Delay || a.Barriers != was.Barriers || a.Virtual != was.Virtual || a.Load != was.Load || a.Input != was.Input || !slices.Equal(a.Procs, was.Procs) || o.Seed != e.Seed {
+		return nil, fmt.Errorf("%s has an experiment with other factors, delays, processors or input, or another seed: expected the same, to go on with it, or another file (-o)", o.File)
 	}
 	return e, nil
 }
 
 func (o *Options) asked() spt.Asked {
-	return spt.Asked{Rules: o.Rules, Candidates: o.Candidates, Delay: o.Delay, Procs: o.Procs, Barriers: o.Barriers, Virtual: o.Virtual, Load: o.Load}
+	return spt.Asked{Rules: o.Rules, Candidates: o.Candidates, Delay: o.Delay, Procs: o.Procs, Barriers: o.Barriers, Virtual: o.Virtual, Load: o.Load, Input: o.input}
 }
 
-func hashOf(program string) (string, error) {
-	f, err := os.Open(program)
+func hashOfFile(name string) (string, error) {
+	f, err := os.Open(name)
 	if err != nil {
 		return "", err
 	}
 	defer f.Close()
+	return hashOf(f)
+}
+
+func hashOf(from io.Reader) (string, error) {
 	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
+	if _, err := io.Copy(h, from); err != nil {
 		return "", err
 	}
 	return fmt.Sprintf("%x", h.Sum(nil)), nil

@@ -169,7 +169,7 @@ func TestKept(t *testing.T) {
 	for _, change := range []func(o *Options){
 		func(o *Options) { o.Rules = []string{"main.f"} }, func(o *Options) { o.Delay = 1 }, func(o *Options) { o.Procs = []int{2} },
 		func(o *Options) { o.Candidates = 3 }, func(o *Options) { o.Seed = 2 }, func(o *Options) { o.Barriers = true }, func(o *Options) { o.Virtual = 2 },
-		func(o *Options) { o.Load = "sleep 1" },
+		func(o *Options) { o.Load = "sleep 1" }, func(o *Options) { o.input = "i" },
 	} {
 		o := x.o
 		change(&o)
