@@ -23,7 +23,7 @@ const NoContext ContextID = -1
 // Node is a context among the others.
 type Node struct {
 	Context
-	From ContextID // that it was first entered from, NoContext if none
+	From ContextID // that it was first entered from; NoContext: a goroutine began in it. Less than its own number
 	Half int64     // half events that were written in it: enters and exits count for both sides
 
 	// The procedure or loop last entered from here, and the resulting context. They are cached
@@ -45,14 +45,17 @@ func (cs *Contexts) Len() int { return len(cs.list) }
 func (cs *Contexts) Node(id ContextID) *Node { return &cs.list[id] }
 
 // Find returns the number of a context, which may be new.
-func (r *Replay) Find(c Context) ContextID { return r.Contexts.find(c) }
+func (r *Replay) Find(c Context) ContextID { return r.Contexts.find(c, NoContext) }
 
-func (cs *Contexts) find(c Context) ContextID {
+// find returns the number of a context, which is entered from another one if it is new. A context that exists keeps
+// its origin: goroutines that are started recursively begin in contexts that others enter, and with a later origin
+// such a context would become its own ancestor. Whoever follows From could then not end.
+func (cs *Contexts) find(c Context, from ContextID) ContextID {
 	id, ok := cs.index[c]
 	if !ok {
 		id = ContextID(len(cs.list))
 		cs.index[c] = id
-		cs.list = append(cs.list, Node{Context: c, From: NoContext, lastPoint: trace.NoPoint})
+		cs.list = append(cs.list, Node{Context: c, From: from, lastPoint: trace.NoPoint})
 	}
 	return id
 }
@@ -73,10 +76,7 @@ func (r *Replay) into(from ContextID, point trace.PointID) ContextID {
 		}
 		c.Proc, c.Loop = point, trace.NoPoint
 	}
-	id := cs.find(c)
-	if n := &cs.list[id]; n.From == NoContext && id != from {
-		n.From = from
-	}
+	id := cs.find(c, from)
 	n := &cs.list[from]
 	n.lastPoint, n.lastContext = point, id
 	return id
@@ -89,4 +89,6 @@ func (r *Replay) AfterInit(id ContextID) Context {
 	return c
 }
 
-func (r *Replay) afterInit(id ContextID) ContextID { return r.Contexts.find(r.AfterInit(id)) }
+func (r *Replay) afterInit(id ContextID) ContextID {
+	return r.Contexts.find(r.AfterInit(id), NoContext)
+}

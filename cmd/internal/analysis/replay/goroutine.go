@@ -189,7 +189,7 @@ func (r *Replay) create(e *trace.Event) {
 		c.Proc, c.Inner = r.System.Worker, r.System.Worker
 		c.Set = r.Sets.With(c.Set, ProcMember(r.System.Worker))
 	}
-	g.Context = r.Contexts.find(c)
+	g.Context = r.Contexts.find(c, NoContext)
 	g.Base, g.waits = g.Context, g.Context
 	g.main = e.G == 1 && r.main != trace.NoPoint
 	r.v.Create(g, by, e.Time)

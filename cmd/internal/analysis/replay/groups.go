@@ -180,15 +180,17 @@ func (r *Replay) rename(e *trace.Event) {
 	group := r.Groups.named(r.Text(e.Text()))
 	r.Groups.list[r.Contexts.list[g.Context].Group].Count--
 	r.Groups.list[group].Count++
+	from := NoContext
 	move := func(id *ContextID) {
 		c := r.Contexts.list[*id].Context
 		c.Set, c.Group = r.Sets.With(c.Set, r.Groups.Member(group)), group
-		*id = r.Contexts.find(c)
+		*id = r.Contexts.find(c, from)
+		from = *id
 	}
-	move(&g.Context)
 	for i := range g.frames {
 		move(&g.frames[i].context)
 	}
+	move(&g.Context)
 	r.v.Named(g)
 }
 
