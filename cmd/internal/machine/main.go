@@ -5,7 +5,10 @@
 // what the profile says beside what the system gave the process, each procedure's time beside that of the run alone, and how much of the
 // time without a processor has the right reason: where the system tells of switches (os=on), and where it does not.
 //
-//	machine -program PATH [-turns N] [-kept FILE [-update]]
+// With -quotas it makes that many runs instead, each with a quota of its own from its start, beside the competitors, and prints how the busy
+// time of their profiles compares with what the system counted.
+//
+//	machine -program PATH [-turns N | -quotas N] [-kept FILE [-update]]
 package main
 
 import (
@@ -23,12 +26,18 @@ import (
 func main() {
 	program := flag.String("program", "", "the program, with probes")
 	turns := flag.Int("turns", 3, "run each so often, and take the median")
+	quotas := flag.Int("quotas", 0, "make so many runs with a quota of 10 to 90 % of a processor beside competitors, and nothing else")
 	file := flag.String("kept", "", "the file that keeps results")
 	update := flag.Bool("update", false, "keep what is measured in the file")
 	flag.Parse()
 	ctx, stop := lab.Signals(context.Background())
 	defer stop()
-	table, err := measure(ctx, *program, *turns)
+	table, err := kept.Table{}, error(nil)
+	if *quotas > 0 {
+		table, err = underQuotas(ctx, *program, *quotas)
+	} else {
+		table, err = measure(ctx, *program, *turns)
+	}
 	if err == nil {
 		table.Print()
 		if *update {

@@ -59,11 +59,15 @@ func (o *outcome) row(c condition, asked string, alone outcome) []string {
 
 // try runs the program under a condition.
 func try(ctx context.Context, c condition, program, scratch, asked string) (o outcome, err error) {
+	return run(ctx, c, exec.CommandContext(ctx, program, c.args...), scratch, asked)
+}
+
+// run runs a command that becomes the program under a condition.
+func run(ctx context.Context, c condition, cmd *exec.Cmd, scratch, asked string) (o outcome, err error) {
 	file := filepath.Join(scratch, "run.sddf")
 	if err := os.Remove(file); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return o, err
 	}
-	cmd := exec.CommandContext(ctx, program, c.args...)
 	cmd.Env = append(os.Environ(), "QINST=os="+asked+",out="+file)
 	cmd.Stderr = os.Stderr
 	if err := cmd.Start(); err != nil {
@@ -122,24 +126,33 @@ func read(t *trace.Trace, p *profile.Profile, c condition) (o outcome) {
 
 // quota puts the process into a control group of its own.
 func quota(_ context.Context, pid int) (func(), error) {
-	const us = 20_000 // of 100,000
+	dir, err := newGroup(20, pid)
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, "cgroup.procs"), []byte(strconv.Itoa(pid)), 0)
+	}
+	return func() { _ = os.Remove(dir) }, err
+}
+
+// newGroup makes a control group whose processes have a quota, in per cent of a processor, and returns its folder.
+func newGroup(percent, id int) (dir string, err error) {
+	us := percent * 1000 // of 100,000
 	var errs []error
 	for _, v := range []struct{ root, limit, value string }{
 		{"/sys/fs/cgroup/cpu", "cpu.cfs_quota_us", strconv.Itoa(us)},
 		{"/sys/fs/cgroup", "cpu.max", fmt.Sprintf("%d 100000", us)},
 	} {
-		dir := filepath.Join(v.root, "machine-"+strconv.Itoa(pid))
+		dir := filepath.Join(v.root, "machine-"+strconv.Itoa(id))
 		err := os.Mkdir(dir, 0o755)
 		if err == nil {
-			err = errors.Join(os.WriteFile(filepath.Join(dir, v.limit), []byte(v.value), 0), os.WriteFile(filepath.Join(dir, "cgroup.procs"), []byte(strconv.Itoa(pid)), 0))
+			err = os.WriteFile(filepath.Join(dir, v.limit), []byte(v.value), 0)
 		}
 		if err == nil {
-			return func() { _ = os.Remove(dir) }, nil
+			return dir, nil
 		}
 		_ = os.Remove(dir)
 		errs = append(errs, err)
 	}
-	return nil, fmt.Errorf("a control group needs root, and a processor's controller: %w", errors.Join(errs...))
+	return "", fmt.Errorf("a control group needs root, and a processor's controller: %w", errors.Join(errs...))
 }
 
 // compete starts a program that takes every processor.

@@ -34,10 +34,13 @@ func Time[T ~int64](ns T) string {
 	return fmt.Sprintf("%.2f%s", x, unit)
 }
 
-// Percent returns a part of a whole; "-" if there is no whole.
+// Percent returns a part of a whole; "-" if there is no whole. What is ten times a whole is no part of it, and its number tells nothing.
 func Percent(part, whole int64) string {
-	if whole <= 0 {
+	switch {
+	case whole <= 0:
 		return "-"
+	case part/10 >= whole:
+		return ">999%"
 	}
 	return fmt.Sprintf("%.1f%%", 100*float64(part)/float64(whole))
 }

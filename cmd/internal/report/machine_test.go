@@ -42,7 +42,7 @@ func TestMachineDoubts(t *testing.T) {
 		return strings.Join(strings.Fields(out.String()), " ")
 	}
 	const (
-		taken  = "the operating system took processors from running goroutines for 35.0ms (53.8% of busy): 30.0ms preempted by other threads, 5.00ms blocked in what the runtime does not see; the longest time was 30.0ms. That is [off-CPU], and in no busy time"
+		taken  = "the operating system took processors from running goroutines for 35.0ms (35.0% of the time that they ran by the scheduler): 30.0ms preempted by other threads, 5.00ms blocked in what the runtime does not see; the longest time was 30.0ms. That is [off-CPU], and in no busy time"
 		waited = "; during 60.0% of the run some thread of its control group, or of the machine, waited for a processor"
 		stolen = "a host took processors from this virtual machine for 20.0ms (30.8% of busy)"
 	)

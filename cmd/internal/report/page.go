@@ -33,14 +33,16 @@ func Page(t *trace.Trace, p *profile.Profile) *doc.Doc {
 	}
 	pg.first()
 	pg.parallelism()
-	pg.procedures()
-	pg.rankings()
-	pg.loops()
-	pg.goroutines()
-	pg.regions()
+	if p.BusyKnown() {
+		pg.procedures()
+		pg.rankings()
+		pg.loops()
+		pg.goroutines()
+		pg.regions()
+	}
 	pg.objects()
 	pg.memory()
-	pg.waited()
+	pg.lost()
 	pg.data()
 	pg.cost()
 	return pg.Doc
@@ -103,8 +105,8 @@ func (pg *page) first() {
 // doubts warns of what makes all numbers doubtful.
 func (pg *page) doubts(s *doc.Section) {
 	p := pg.p
-	if p.OffCPUMatters() {
-		s.Warn("the operating system kept running threads waiting for %s (%s of busy): %s; that time is [off-CPU], taken evenly out of all lines, because nothing tells which of them waited%s%s", pg.waited(), measure.Percent(p.OffCPU, p.Busy+p.Spin), pg.load(), pg.pressure(), pg.refused())
+	if p.OffCPUMatters() && p.BusyKnown() {
+		s.Warn("the operating system kept running threads waiting for %s (%s of the time that goroutines ran by the scheduler): %s; that time is [off-CPU], taken evenly out of all lines, because nothing tells which of them waited%s%s", pg.waited(), measure.Percent(p.OffCPU, p.Busy+p.Spin+p.OffCPU), pg.load(), pg.pressure(), pg.refused())
 	}
 	pg.off(s)
 	if pg.t.Throttled > 0 && p.Off == nil {
@@ -139,6 +141,14 @@ func (pg *page) ofRunning() string {
 	return fmt.Sprintf(", of the %s that goroutines ran by this trace", measure.Time(pg.p.Busy+pg.p.OffCPU))
 }
 
+// ofBusy is a time as a share of busy time, if that is known.
+func (pg *page) ofBusy(ns int64) string {
+	if !pg.p.BusyKnown() {
+		return "-"
+	}
+	return measure.Percent(ns, pg.p.Busy)
+}
+
 // waited is how long threads were kept waiting, as far as nobody told when.
 func (pg *page) waited() string {
 	i, text := pg.p.OffCPUs, measure.Time(pg.p.OffCPU)
@@ -167,8 +177,8 @@ func (pg *page) off(s *doc.Section) {
 			parts = append(parts, measure.Time(part.ns)+" "+part.what)
 		}
 	}
-	s.Warn("the operating system took processors from running goroutines for %s (%s of busy): %s; the longest time was %s. That is [off-CPU], and in no busy time%s",
-		measure.Time(o.All()), measure.Percent(o.All(), p.Busy+p.Spin), strings.Join(parts, ", "), measure.Time(o.Longest), pg.pressure())
+	s.Warn("the operating system took processors from running goroutines for %s (%s of the time that they ran by the scheduler): %s; the longest time was %s. That is [off-CPU], and in no busy time%s",
+		measure.Time(o.All()), measure.Percent(o.All(), p.Busy+p.Spin+o.All()), strings.Join(parts, ", "), measure.Time(o.Longest), pg.pressure())
 }
 
 // pressure says how much of the run somebody waited for a processor, if it was much. The program's own threads are among them.
@@ -215,7 +225,13 @@ func (pg *page) summary() {
 	if p.OffMatters() && p.IdleOff > 0 {
 		taken = fmt.Sprintf(", %s of it because the operating system had taken processors", measure.Time(p.IdleOff))
 	}
+	if measure.Ratio(p.IdleReady, p.Wall) >= lateWarn {
+		taken += fmt.Sprintf(", %s of it while a goroutine was ready", measure.Time(p.IdleReady))
+	}
 	s.Say("average parallelism %.2f while anything ran; nothing ran for %s (%s)%s", measure.Ratio(p.Busy+p.OffCPU, p.NPTSum-p.IdleOff), measure.Time(p.Idle+p.IdleOff), measure.Percent(p.Idle+p.IdleOff, p.Wall), taken)
+	if !p.BusyKnown() {
+		return
+	}
 	s.Say("over the run: effective parallelism %.2f (busy), nominal %.2f (running or ready, spinning too)", p.Effective, p.Nominal)
 	switch {
 	case p.CPU.Known && p.Off != nil:
@@ -228,14 +244,24 @@ func (pg *page) summary() {
 		s.Say("processor time: %s busy%s; the operating system counts %s used, %s of it to write this file, and kept threads waiting for %s",
 			measure.Time(p.Busy), pg.ofRunning(), measure.Time(p.CPU.User+p.CPU.System), measure.Time(p.CPU.Writer), pg.waited())
 	}
+	if ns, used := p.Unowned(), p.CPU.User+p.CPU.System; measure.Ratio(ns, used) >= unownedWarn {
+		s.Say("of the processor time %s (%s) was no goroutine's: the scheduler's, which looks for work and lets threads sleep and wake up, or that of C", measure.Time(ns), measure.Percent(ns, used))
+	}
 }
+
+// lateWarn is the share of the run from which on the page says that goroutines were ready and none ran, and unownedWarn the share of the processor
+// time from which on it says that it was no goroutine's. Less is usual.
+const (
+	lateWarn    = 0.02
+	unownedWarn = 0.2
+)
 
 // advice lists the conclusions, and says so if the numbers support none.
 func (pg *page) advice() {
 	items := advice.Of(pg.p)
 	s := pg.Add("advice", "What to change first")
 	texts := advice.Texts(items)
-	if len(texts) == 0 && !slices.ContainsFunc(items, func(it advice.Item) bool { return it.ID == "short-run" }) {
+	if len(texts) == 0 && !advice.Inconclusive(items) {
 		s.Say("Nothing stands out: no lock that is queued for, no part that runs alone, no time in which nothing ran.")
 	}
 	s.List(texts)
@@ -427,8 +453,9 @@ func (pg *page) lost() {
 	s := pg.Add("lost", "Where time was lost")
 	s.Say("idle: no processor busy for %s (%s of the run)", measure.Time(p.Idle), measure.Percent(p.Idle, p.Wall))
 	all := int64(p.Procs) * p.Wall
-	unused := max(0, all-p.Busy-p.OffCPU-p.Off.Waited())
-	s.Say("unused: %s of %s processor time (%s)", measure.Time(unused), measure.Time(all), measure.Percent(unused, all))
+	if unused := max(0, all-p.Busy-p.OffCPU-p.Off.Waited()); p.BusyKnown() {
+		s.Say("unused: %s of %s processor time (%s)", measure.Time(unused), measure.Time(all), measure.Percent(unused, all))
+	}
 	var ready, syscall int64
 	for i := range p.Entries {
 		if e := &p.Entries[i]; e.Kind == profile.KindGoroutine {
@@ -450,7 +477,7 @@ func (pg *page) lost() {
 		for i := range p.Objects {
 			ops += p.Objects[i].Ops
 		}
-		s.Say("synchronization: %s operations, about %s of processor time by themselves (%s of busy): counted, times what they cost in a loop", measure.Count(ops), measure.Time(ns), measure.Percent(ns, p.Busy))
+		s.Say("synchronization: %s operations, about %s of processor time by themselves (%s of busy): counted, times what they cost in a loop", measure.Count(ops), measure.Time(ns), pg.ofBusy(ns))
 	}
 	s.Say("memory and caches (thrashing): not measured")
 	s.Say("system calls that lost their processor: %s", measure.Time(syscall))
@@ -471,13 +498,13 @@ func (pg *page) lost() {
 func (pg *page) offCPU(s *doc.Section) {
 	p := pg.p
 	if o := p.Off; o != nil {
-		s.Say("off-CPU: the operating system took processors from running goroutines for %s (%s of busy): preempted %s, throttled %s, stopped %s, blocked %s; while they held locks: %s",
-			measure.Time(o.All()), measure.Percent(o.All(), p.Busy+p.Spin), measure.Time(o.Preempted), measure.Time(o.Throttled), measure.Time(o.Stopped), measure.Time(o.Blocked), measure.Time(o.Holding))
+		s.Say("off-CPU: the operating system took processors from running goroutines for %s (%s of the time that they ran by the scheduler): preempted %s, throttled %s, stopped %s, blocked %s; while they held locks: %s",
+			measure.Time(o.All()), measure.Percent(o.All(), p.Busy+p.Spin+o.All()), measure.Time(o.Preempted), measure.Time(o.Throttled), measure.Time(o.Stopped), measure.Time(o.Blocked), measure.Time(o.Holding))
 		if pg.t.Sources[trace.SourceSwitches].Errno == 0 {
 			return
 		}
 	}
-	s.Say("off-CPU: the operating system kept running threads waiting for %s (%s of busy)%s", pg.waited(), measure.Percent(p.OffCPU, p.Busy+p.Spin), pg.refused())
+	s.Say("off-CPU: the operating system kept running threads waiting for %s (%s of the time that goroutines ran by the scheduler)%s", pg.waited(), measure.Percent(p.OffCPU, p.Busy+p.Spin+p.OffCPU), pg.refused())
 }
 
 // refused says why the system did not tell when threads lost their processors, and what would make it tell.

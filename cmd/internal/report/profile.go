@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"qinst.dev/cmd/internal/analysis/advice"
 	"qinst.dev/cmd/internal/analysis/profile"
 	"qinst.dev/cmd/internal/measure"
 	"qinst.dev/cmd/internal/report/doc"
@@ -24,6 +25,9 @@ func Profile(p *profile.Profile, v View) *doc.Doc {
 	s := d.Add("profile", "")
 	for _, n := range p.Notes {
 		s.Note("%s", n)
+	}
+	if !p.BusyKnown() {
+		s.Warn("%s", advice.Of(p)[0].Text)
 	}
 	s.Say("wall %s, busy %s, idle %s, %d processors, %s events", measure.Time(p.Wall), measure.Time(p.Busy), measure.Time(p.Idle), p.Procs, measure.Count(p.Events))
 	s.Say("npt: normalized processor time, processor time / processors busy; self npt + idle = wall")
@@ -65,6 +69,10 @@ func ProfileDiff(old, p *profile.Profile, v View) *doc.Doc {
 	if p.Sampling != nil || old.Sampling != nil {
 		s.Note("~: estimates; a change has the interval of the difference, and may be none if 0 is within")
 	}
+	if !old.BusyKnown() || !p.BusyKnown() {
+		s.Warn("how long procedures ran cannot be compared: the machine was too busy in one of these runs")
+		return d
+	}
 	type pair struct{ old, now *profile.Entry }
 	pairs := map[string]*pair{}
 	var list []*pair
@@ -103,6 +111,9 @@ func ProfileDiff(old, p *profile.Profile, v View) *doc.Doc {
 func change(now, was int64) string {
 	if was == 0 {
 		return ""
+	}
+	if now/10 >= was {
+		return ">+999%"
 	}
 	return fmt.Sprintf("%+.1f%%", 100*(float64(now)/float64(was)-1))
 }

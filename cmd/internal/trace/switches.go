@@ -160,21 +160,3 @@ func (t *Trace) throttled(from, to Time) (ns int64) {
 
 // AllSwitches reports whether the system told of all switches of the program's threads.
 func (t *Tables) AllSwitches() bool { return t.Switches() && t.Sources[SourceSwitches].Errno == 0 }
-
-// Untold is how long the system kept a thread waiting for a processor while it did not tell when, in ns.
-func (t *Tables) Untold(th *Thread) int64 {
-	s := t.Sources[SourceSwitches]
-	switch {
-	case !t.Switches():
-		return th.Wait
-	case s.Errno == 0:
-		return 0
-	}
-	list := t.Given[ThreadID(th.ID)]
-	for i := len(list) - 1; i >= 0; i-- {
-		if list[i].Time <= s.Time {
-			return max(0, list[len(list)-1].Wait-list[i].Wait)
-		}
-	}
-	return th.Wait
-}

@@ -24,6 +24,11 @@ func Of(p *profile.Profile) (list []Item) {
 		return []Item{{ID: "short-run", Claim: "the run is too short for conclusions", Subject: run, Remark: true, Evidence: []Fact{ns("run", p.Ran)},
 			Text: fmt.Sprintf("The run took %s: in so short a time programs start and end, and nothing can be concluded about their work.", measure.Time(p.Ran))}}
 	}
+	if !p.BusyKnown() {
+		return []Item{{ID: "busy-unknown", Claim: "how long procedures ran is not known", Subject: run, Remark: true,
+			Evidence: []Fact{ns("used by the process", p.CPU.User+p.CPU.System), ns("without a processor, at least", p.OffCPUs.Low), ns("without a processor, at most", p.OffCPUs.High)},
+			Text:     fmt.Sprintf("How long procedures ran cannot be said: the machine was too busy. The process used %s.", measure.Time(p.CPU.User+p.CPU.System))}}
+	}
 	for _, r := range rules {
 		list = append(list, r(p)...)
 	}
@@ -55,6 +60,11 @@ func atBest(p *profile.Profile, list []Item) []Item {
 // beside other load. What the machine is known to have taken is no gain either, because no change of the program gives it back.
 func mostGain(p *profile.Profile) int64 {
 	return max(0, p.Wall-(p.Busy+p.Spin+p.Off.Waited())/int64(max(1, p.Procs)))
+}
+
+// Inconclusive reports whether the conclusions say why the program's work explains nothing.
+func Inconclusive(list []Item) bool {
+	return slices.ContainsFunc(list, func(it Item) bool { return it.ID == "short-run" || it.ID == "busy-unknown" || it.ID == "late-threads" })
 }
 
 // Texts returns the texts of conclusions other than remarks.

@@ -2,69 +2,95 @@ package advice
 
 import (
 	"fmt"
+	"path"
 	"slices"
 
 	"qinst.dev/cmd/internal/analysis/profile"
 	"qinst.dev/cmd/internal/measure"
 )
 
-// idleness finds times in which nothing ran, and the objects waited for.
+// idleness finds times in which nothing ran, and what was waited for: not what most goroutines waited for meanwhile, but what the one did that ended them.
 func idleness(p *profile.Profile) []Item {
-	if measure.Ratio(p.Idle, p.Wall) <= idleShare.value() {
+	idle := p.Idle - p.IdleReady
+	if measure.Ratio(idle, p.Wall) <= idleShare.value() {
+		return lateThreads(p)
+	}
+	it := Item{ID: "idle", Claim: "nothing ran while goroutines waited", Subject: run, Evidence: []Fact{ns("nothing ran, and no goroutine was ready", idle)}}
+	var calls, network int64
+	for i := range p.IdleFor {
+		switch f := &p.IdleFor[i]; f.Reason {
+		case "system call":
+			calls += f.Time
+		case "IO wait":
+			network += f.Time
+		}
+	}
+	it.Evidence = append(it.Evidence, ns("until a system call ended", calls), ns("until the network was ready", network))
+	if len(p.IdleFor) == 0 || p.IdleFor[0].Time == 0 {
 		return nil
 	}
-	var calls int64
-	var ends *profile.Entry
-	for i := range p.Entries {
-		e := &p.Entries[i]
-		if e.Kind == profile.KindGoroutine {
-			calls += e.SelfSyscall
-		}
-		if e.Kind == profile.KindProc && e.ID != profile.NoProcedure && (ends == nil || e.SelfIdle > ends.SelfIdle) {
-			ends = e
-		}
-	}
-	network := int64(0)
-	for _, w := range p.BlockedBy {
-		if w.Reason == "IO wait" {
-			network += w.Time
-		}
-	}
-	it := Item{Subject: run, Evidence: []Fact{ns("nothing ran", p.Idle), ns("in system calls", calls), ns("waited for the network", network)}}
-	ended := ""
-	if ends != nil && ends.SelfIdle*2 > p.Idle {
-		it.Subject = about(ends)
-		it.Evidence = append(it.Evidence, ns("of it ended by "+ends.Name, ends.SelfIdle))
-		ended = fmt.Sprintf("; %s ended %s of that time", ends.Name, measure.Percent(ends.SelfIdle, p.Idle))
-	}
-	requests := ""
-	if network > 2*calls {
-		requests = ". If it waited for requests, that is no loss"
-	}
-	switch input := calls + network; {
-	case input*2 > p.Idle:
+	most := &p.IdleFor[0]
+	it.Subject = waitsIn(p, most)
+	it.Evidence = append(it.Evidence, ns("of it "+waited(most), most.Time))
+	what := fmt.Sprintf("nothing ran for %s (%s of the run)", measure.Time(idle), measure.Percent(idle, p.Wall))
+	why := fmt.Sprintf("%s of that %s", measure.Percent(min(most.Time, idle), idle), waited(most))
+	if 2*(calls+network) > idle {
 		it.ID, it.Claim = "input-output", "nothing ran while goroutines waited for input and output"
-		it.Text = fmt.Sprintf("overlap input and output with work: nothing ran for %s (%s of the run), while goroutines were in system calls or waited for the network for %s%s%s",
-			measure.Time(p.Idle), measure.Percent(p.Idle, p.Wall), measure.Time(input), ended, requests)
-	case len(p.BlockedBy) > 0:
-		it.ID, it.Claim = "idle", "nothing ran while goroutines waited"
-		it.Text = fmt.Sprintf("nothing ran for %s of the run; most waiting was for: %s%s", measure.Percent(p.Idle, p.Wall), mostWaited(p), ended)
-	default:
-		return nil
+		it.Text = "overlap input and output with work: " + what + "; " + why
+		if network > 2*calls {
+			it.Text += ". If it waited for requests, that is no loss"
+		}
+	} else {
+		it.Text = what + "; " + why
 	}
 	// A server that waits for requests is no problem.
 	it.Remark = network > 2*calls && slices.ContainsFunc(p.Objects, func(o profile.Object) bool { return o.Serves() })
-	return []Item{it}
+	return append([]Item{it}, lateThreads(p)...)
 }
 
-// mostWaited is what the program waited for most: the runtime's reason and, if it is known, the object.
-func mostWaited(p *profile.Profile) string {
-	for i := range p.Objects {
-		if o := &p.Objects[i]; !o.Idle && len(o.WaitedFor) > 0 {
-			return fmt.Sprintf("%s (%s)", o.WaitedFor[0].Reason, o.Name)
-		}
+// waited says what a goroutine did that ended an idle time, as the end of a sentence.
+func waited(f *profile.IdleFor) string {
+	in := "a goroutine"
+	if f.Function != "" {
+		in = fmt.Sprintf("%s (%s:%d)", f.Function, path.Base(f.File), f.Line)
 	}
-	return p.BlockedBy[0].Reason
+	switch {
+	case f.Reason == "system call":
+		return "until a system call ended in " + in
+	case f.Reason == "IO wait":
+		return "until the network was ready for " + in
+	case f.Reason == "sleep":
+		return in + " slept"
+	case f.EndedBy == profile.EndedByTimer:
+		return in + " waited for a timer"
+	}
+	return fmt.Sprintf("%s waited for %s (%s)", in, f.Object, f.Reason)
+}
+
+// waitsIn is the procedure with such a wait as a subject.
+func waitsIn(p *profile.Profile, f *profile.IdleFor) Subject {
+	s := Subject{Kind: profile.KindProc, Name: f.Function, File: f.File, Line: f.Line}
+	if f.Function == "" {
+		return run
+	}
+	if i := slices.IndexFunc(p.Entries, func(e profile.Entry) bool { return e.Kind == profile.KindProc && e.Name == f.Function }); i >= 0 {
+		s.ID = p.Entries[i].ID
+	}
+	return s
+}
+
+// lateThreads finds times in which goroutines were ready and none ran, because their threads were late. No change of a procedure ends them.
+func lateThreads(p *profile.Profile) []Item {
+	if measure.Ratio(p.IdleReady, p.Wall) <= idleShare.value() {
+		return nil
+	}
+	why := "threads took that long to wake up, as they do where goroutines are tied to them or hand over little work at a time"
+	if 2*p.CPU.Waited > p.IdleReady {
+		why = "other programs had the processors that its threads waited for"
+	}
+	return []Item{{ID: "late-threads", Claim: "goroutines were ready, and their threads did not run", Subject: run, Remark: true,
+		Evidence: []Fact{ns("a goroutine was ready, and none ran", p.IdleReady), ns("threads waited for processors", p.CPU.Waited)},
+		Text:     fmt.Sprintf("For %s of the run a goroutine was ready, and none ran: %s.", measure.Percent(p.IdleReady, p.Wall), why)}}
 }
 
 // spinning finds the loop in which processors were spinning.

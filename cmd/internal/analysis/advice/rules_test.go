@@ -29,9 +29,10 @@ func TestRules(t *testing.T) {
 		{"divide the work of main.f among goroutines, or do it beside other work: for 280ns (56.0% of the run)", func(p *profile.Profile) {
 			p.Alone, p.Entries[0].Alone, p.Entries[0].Busy = 300, 280, 300
 		}},
-		{"nothing ran for", func(p *profile.Profile) {
+		{"nothing ran for 100ns (20.0% of the run); 90.0% of that main.poll (poll.go:7) slept", func(p *profile.Profile) {
 			p.Idle = 100
-			p.BlockedBy = []profile.Wait{{Reason: "sleep", Time: 100}}
+			p.BlockedBy = []profile.Wait{{Reason: "chan receive", Time: 900}} // by others, meanwhile
+			p.IdleFor = []profile.IdleFor{{Reason: "sleep", Function: "main.poll", File: "dir/poll.go", Line: 7, EndedBy: profile.EndedByTimer, Time: 90}}
 		}},
 		{"shorten or split what main.mu guards: it was held for 400ns (80.0% of the run), and goroutines queued for it for 100ns, 0.40 on average; during 90.0% of their waits main.f held it", func(p *profile.Profile) {
 			p.Busy = 700
@@ -79,9 +80,9 @@ func TestRules(t *testing.T) {
 			p.Parallelism = []int64{0, 200, 300}
 			p.Entries = append(p.Entries, profile.Entry{Kind: profile.KindGoroutine, Name: "main.w", Calls: 2, SelfBusy: 500, Got: 500, Longest: 400})
 		}},
-		{"overlap input and output with work: nothing ran for 100ns (20.0% of the run), while goroutines were in system calls or waited for the network for 90ns; main.f ended 80.0% of that time", func(p *profile.Profile) {
-			p.Idle, p.Entries[0].SelfIdle = 100, 80
-			p.BlockedBy = []profile.Wait{{Reason: "IO wait", Time: 90}}
+		{"overlap input and output with work: nothing ran for 80ns (16.0% of the run); 75.0% of that until the network was ready for main.f (f.go:3)", func(p *profile.Profile) {
+			p.Idle, p.IdleReady = 100, 20
+			p.IdleFor = []profile.IdleFor{{Reason: "IO wait", Function: "main.f", File: "f.go", Line: 3, Time: 60}, {Reason: "sleep", Time: 20}}
 		}},
 	} {
 		p := fine()

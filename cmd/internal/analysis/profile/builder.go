@@ -29,6 +29,8 @@ type builder struct {
 	gc      collector
 	memory  memory
 	alone   alone
+	late    unserved
+	idled   idled
 	line    timeline
 	totals  totals
 }
@@ -43,7 +45,8 @@ type mine struct {
 	waits   bool       // and the wait counts
 	queue   *queue     // in which it waits; nil if the object is known only at the end of the wait
 	waited  *waitSum   // since its wait has ended and it does not run yet
-	wokeAt  trace.Time // then the end of the wait
+	woke    idleKey    // its last wait, or system call without a processor
+	wokeAt  trace.Time // the end of that
 	inside  bool       // see within
 	started bool       // by one that was
 }
@@ -71,7 +74,7 @@ func newBuilder(source trace.Source, in Within) *builder {
 	r := replay.New(source, replay.Options{VirtualProcs: in.Procs})
 	points := len(r.T.Points)
 	return &builder{r: r, wall: source.Wall(), ledger: newLedger(r), objects: newObjects(r), blame: newBlame(r), named: &named{r: r}, sampled: newSampled(r), whole: price.Whole(r.T), text: text{},
-		within: newWithin(in, r.Spans), gc: collector{markSince: -1, stopSince: -1}, memory: newMemory(r), line: newTimeline(source.Wall()),
+		within: newWithin(in, r.Spans), gc: collector{markSince: -1, stopSince: -1}, memory: newMemory(r), line: newTimeline(source.Wall()), idled: idled{},
 		totals: totals{started: make([]int64, points+1), calls: make([]uint64, points), trips: make([]uint64, points),
 			longest: map[replay.GroupID]int64{}, got: map[replay.GroupID]int64{}, reasons: map[trace.ReasonID]int64{}}}
 }
@@ -190,6 +193,9 @@ func (b *builder) Turn(g *replay.G, now trace.Time, to trace.State, is bool) {
 		}
 		b.countRunnable(g, now, d)
 	}
+	if g.State == trace.Blocked {
+		m.woke, m.wokeAt = idleKey{wait: waitKey{in: b.r.Contexts.Node(g.Context).Proc}, call: true}, now
+	}
 	if m.waited != nil && to == trace.Running {
 		m.waited.ready += int64(now - m.wokeAt)
 		m.waited = nil
@@ -197,13 +203,14 @@ func (b *builder) Turn(g *replay.G, now trace.Time, to trace.State, is bool) {
 	if was == is && ran == runs {
 		return
 	}
+	b.late.change(now, 0, int64(one(is)-one(was)))
 	b.busy.until(n, now)
 	b.busy.off += one(is && !runs) - one(was && !ran)
 	if ran != runs {
 		m.past.note(now, g.Ran)
 	}
 	if is && !was && n == 0 {
-		b.endIdle(g, int64(now-b.busy.idleAt))
+		b.endIdle(g, b.busy.idleAt, now)
 	}
 	if was && !is {
 		b.busy.idleAt = now
@@ -219,18 +226,22 @@ func one(b bool) int {
 }
 
 // endIdle charges a time without busy processors to the goroutine that ends it.
-func (b *builder) endIdle(g *replay.G, ns int64) {
+func (b *builder) endIdle(g *replay.G, from, now trace.Time) {
 	if b.out(&b.gs[g.Slot]) {
-		b.within.outside.Idle += ns
+		b.within.outside.Idle += int64(now - from)
 		return
 	}
-	b.ledger.at(g.Context).Idle += ns
+	b.ledger.at(g.Context).Idle += int64(now - from)
+	if m := &b.gs[g.Slot]; m.wokeAt > from { // from there on it was ready
+		b.idled[m.woke] += int64(m.wokeAt - from)
+	}
 }
 
 func (b *builder) countRunnable(g *replay.G, now trace.Time, d int64) {
 	b.nominal.change(now, d)
 	if !g.System {
 		b.alone.change(now, d)
+		b.late.change(now, d, 0)
 	}
 	b.line.runnable.set(now, float64(b.nominal.is))
 }
@@ -290,7 +301,8 @@ func (b *builder) Wake(g *replay.G, w *replay.Wait, by replay.Waker, now trace.T
 	if by.G != nil {
 		own = min(b.gs[by.G.Slot].past.since(w.Since, now, by.G.Ran), int64(now-w.Since))
 	}
-	m.waited, m.wokeAt = b.objects.end(w, m.queue, now, b.blame.ends(w, m.queue != nil, by, now, b.sampled), by.G, own), now
+	m.woke, m.wokeAt = idleKey{wait: key(w), by: b.blame.ends(w, m.queue != nil, by, now, b.sampled)}, now
+	m.waited = b.objects.end(w, m.queue, now, m.woke.by, by.G, own)
 	if by.G != nil && b.r.Contexts.Node(by.G.Context).Group == b.r.Contexts.Node(g.Context).Group {
 		m.waited.peers += int64(now - w.Since)
 	}
@@ -422,7 +434,7 @@ func (b *builder) finish() {
 	b.totals.calls[b.r.System.Probes] += t.probes
 	b.totals.guesses = b.sampled.estimates()
 	if !b.virtual() {
-		b.totals.lost = untold(b.r, b.r.T, &b.totals.off, b.busy.sum()+b.totals.spin, b.totals.searched)
+		b.totals.lost = untold(b.r, b.r.T, b.busy.sum()+b.totals.spin, b.totals.searched)
 		kept := t.offCPU(b.r.T, b.totals.lost.ns)
 		b.totals.kept = kept
 		for l, g := range b.totals.guesses {

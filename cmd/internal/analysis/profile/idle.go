@@ -1,9 +1,58 @@
 package profile
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
+
+// IdleFor is time in which nothing ran, by what the goroutine that ended it had waited for. Nobody can have been later than that one: others that
+// waited meanwhile, however long, are not why nothing ran.
+type IdleFor struct {
+	Reason   string `json:"reason"`           // the runtime's, or "system call"
+	Object   string `json:"object,omitempty"` // that was waited for
+	Function string `json:"function,omitempty"`
+	File     string `json:"file,omitempty"`
+	Line     int    `json:"line,omitempty"` // of the wait, in a package with probes if it has such a caller
+	EndedBy  string `json:"ended_by,omitempty"`
+	Time     int64  `json:"time_ns"`
+}
+
+// idleKey is what the goroutine that ends an idle time has waited for.
+type idleKey struct {
+	wait waitKey
+	by   ender
+	call bool // it was in a system call
+}
+
+// idled sums idle times.
+type idled map[idleKey]int64
+
+// list returns the sums, longest first.
+func (d idled) list(o *objects) (list []IdleFor) {
+	sums := map[IdleFor]int64{}
+	for k, ns := range d {
+		x := IdleFor{Reason: "system call"}
+		if k.call {
+			if k.wait.in >= 0 {
+				p := &o.t.Points[k.wait.in]
+				x.Function, x.File, x.Line = p.Name, p.File, p.Line
+			}
+		} else {
+			f := o.r.Names.Own(k.wait.stack)
+			x = IdleFor{Reason: o.t.Reason(k.wait.reason), Object: o.nameOf(k.wait), Function: f.Function, File: f.File, Line: f.Line, EndedBy: o.whoEnded(k.by)}
+		}
+		sums[x] += ns
+	}
+	for x, ns := range sums {
+		x.Time = ns
+		list = append(list, x)
+	}
+	slices.SortFunc(list, func(x, y IdleFor) int {
+		return cmp.Or(cmp.Compare(y.Time, x.Time), cmp.Compare(x.Function, y.Function), cmp.Compare(x.Line, y.Line), cmp.Compare(x.Reason, y.Reason), cmp.Compare(x.Object, y.Object), cmp.Compare(x.EndedBy, y.EndedBy), cmp.Compare(x.File, y.File))
+	})
+	return list
+}
 
 // idleMost is the share of an object's waits that are idle by design from which on it is.
 const idleMost = 0.9
@@ -26,7 +75,7 @@ func (o *Object) idles(wall int64) bool {
 	}
 	var idle int64
 	for _, w := range o.EndedBy {
-		if w.Reason == endedByTimer || w.Reason == endedByNothing {
+		if w.Reason == EndedByTimer || w.Reason == endedByNothing {
 			idle += w.Time
 		}
 	}

@@ -58,9 +58,9 @@ func (p *Profile) addTotals(q *Profile) {
 	for _, x := range []struct {
 		to   *int64
 		more int64
-	}{{&p.Ran, q.Ran}, {&p.Wall, q.Wall}, {&p.Busy, q.Busy}, {&p.Spin, q.Spin}, {&p.Searched, q.Searched}, {&p.Idle, q.Idle}, {&p.IdleOff, q.IdleOff}, {&p.IdleAtEnd, q.IdleAtEnd},
+	}{{&p.Ran, q.Ran}, {&p.Wall, q.Wall}, {&p.Busy, q.Busy}, {&p.Spin, q.Spin}, {&p.Searched, q.Searched}, {&p.Idle, q.Idle}, {&p.IdleOff, q.IdleOff}, {&p.IdleReady, q.IdleReady}, {&p.IdleAtEnd, q.IdleAtEnd},
 		{&p.NPTSum, q.NPTSum}, {&p.Alone, q.Alone}, {&p.Events, q.Events}, {&p.Goroutines, q.Goroutines}, {&p.Lost, q.Lost}, {&p.OffCPU, q.OffCPU},
-		{&p.CPU.User, q.CPU.User}, {&p.CPU.System, q.CPU.System}, {&p.CPU.Writer, q.CPU.Writer}, {&p.CPU.Beside, q.CPU.Beside},
+		{&p.CPU.User, q.CPU.User}, {&p.CPU.System, q.CPU.System}, {&p.CPU.Writer, q.CPU.Writer}, {&p.CPU.Beside, q.CPU.Beside}, {&p.CPU.Waited, q.CPU.Waited},
 		{&p.Tool.FlushRuns, q.Tool.FlushRuns}, {&p.Tool.FlushWall, q.Tool.FlushWall}, {&p.Tool.FlushCPU, q.Tool.FlushCPU},
 		{&p.Tool.FlushBytes, q.Tool.FlushBytes}, {&p.Tool.Traced, q.Tool.Traced}, {&p.Tool.Probes, q.Tool.Probes}, {&p.Tool.ProbesNPT, q.Tool.ProbesNPT},
 		{&p.GC.Cycles, q.GC.Cycles}, {&p.GC.Marking, q.GC.Marking}, {&p.GC.Workers, q.GC.Workers}, {&p.GC.Assists, q.GC.Assists},

@@ -38,7 +38,7 @@ func newProfile(b *builder, in Within, t *trace.Tables, losses trace.Losses) *Pr
 	if b.r.Busy() == 0 {
 		p.IdleAtEnd = int64(b.wall - b.busy.idleAt)
 	}
-	p.IdleOff = b.busy.taken
+	p.IdleOff, p.IdleReady = b.busy.taken, b.late.until(b.wall)
 	p.Spin, p.Searched = b.totals.spin, b.totals.searched
 	p.NPTSum = p.Wall - p.Idle
 	if b.totals.lost.between.High > 0 {
@@ -65,8 +65,10 @@ func newProfile(b *builder, in Within, t *trace.Tables, losses trace.Losses) *Pr
 			p.CPU.Writer += th.Run
 		case b.r.Ran(trace.ThreadID(th.ID)):
 			p.CPU.Beside = max(0, p.CPU.Beside-th.Run)
+			p.CPU.Waited += th.Wait
 		}
 	}
+	p.IdleFor = b.idled.list(b.objects) // before the objects are given up
 	p.Objects = b.objects.finish(p.Wall)
 	markIdle(p.Objects, p.Wall)
 	if b.sampled.samples > 0 {
@@ -268,6 +270,21 @@ func (p *Profile) waits(b *builder) {
 // OffCPUMatters reports whether the operating system kept threads waiting for so long that lines without that time are
 // doubtful.
 func (p *Profile) OffCPUMatters() bool { return offCPUMatters(p.OffCPU, p.Busy+p.Spin+p.OffCPU) }
+
+// BusyKnown reports whether numbers that rest on busy time mean anything: what the operating system took of it is known better than the
+// rest is long.
+func (p *Profile) BusyKnown() bool {
+	return p.OffCPUs == nil || p.OffCPUs.High-p.OffCPUs.Low <= p.Busy+p.Spin
+}
+
+// Unowned is the processor time of the process that is neither a goroutine's nor the tool's: the scheduler's, which looks for work and lets threads
+// sleep and wake up, the monitor's, C's.
+func (p *Profile) Unowned() int64 {
+	if !p.CPU.Known || !p.BusyKnown() {
+		return 0
+	}
+	return max(0, p.CPU.User+p.CPU.System-p.CPU.Writer-p.Tool.Cost.Looks-p.Busy-p.Spin)
+}
 
 // OffMatters reports whether it is told when the operating system took processors from running goroutines, and that was often enough
 // to explain a part of the run.

@@ -446,7 +446,7 @@ type LineWait struct {
 
 // Names of what ends waits, other than procedures.
 const (
-	endedByTimer   = "[timer]"
+	EndedByTimer   = "[timer]"
 	endedByNothing = "[end of the trace]"
 )
 
@@ -463,7 +463,7 @@ func (o *objects) whoEnded(by ender) string {
 	case trace.WakeNetpoll:
 		return "[network poller]"
 	case trace.WakeTimer:
-		return endedByTimer
+		return EndedByTimer
 	case trace.WakeGC:
 		return "[garbage collector]"
 	}

@@ -126,43 +126,37 @@ type waited struct {
 	between Interval
 }
 
-// untold returns how long running goroutines had no processor, while the system did not tell when.
+// untold returns how long running goroutines had no processor at times of which the system did not tell.
 //
-// The goroutines ran for so long, as the runtime believes, and their threads had processors for so long: the
+// By the scheduler the goroutines ran for so long (without the times of which the system told), and their threads had processors for so long: the
 // difference they had none. It is too small by the time in which threads used their processors to look for goroutines, or to
-// begin and end, and in files of older programs too large by what the last readings of threads that have ended lack. No more than the process used, without the
-// tool's threads, can have been used to run goroutines.
+// begin and end, and in files of older programs too large by what the last readings of threads that have ended lack. Threads of C and the runtime's
+// monitor use processors too, so that the process's own account bounds it from below.
 //
-// Where the system told for a part of the run, that part's share of running threads' waits is taken for the rest's, which may be
-// none or all of what its threads waited.
-func untold(r *replay.Replay, tables *trace.Tables, off *Off, ran, searched int64) (w waited) {
-	var run, wait, told, tool int64
+// What a thread waited for a processor is no measure of it. A thread that wakes waits as well, and while a quota holds all threads they do not wait.
+func untold(r *replay.Replay, tables *trace.Tables, ran, searched int64) (w waited) {
+	var run, wait, tool int64
 	for i := range tables.Threads {
 		switch th := &tables.Threads[i]; {
 		case th.Writer:
 			tool += th.Run
 		case r.Ran(trace.ThreadID(th.ID)):
-			ns := tables.Untold(th)
-			run, wait, told = run+th.Run, wait+ns, told+th.Wait-ns
+			run, wait = run+th.Run, wait+th.Wait
 		}
 	}
 	u := &tables.Usage
-	switch {
-	case tables.AllSwitches():
-		return w
-	case run == 0: // no thread's time is known; goroutines had no more than the process used
+	if run == 0 { // no thread's time is known; goroutines had no more than the process used
 		if ns := ran - (u.User + u.System); u.Known && !tables.TellsThreads() && offCPUMatters(ns, ran) {
 			w = waited{ns, Interval{ns, ran}}
 		}
 		return w
-	case told > 0:
-		w.ns = int64(math.Round(float64(wait) * min(1, float64(off.Waited())/float64(told))))
-		w.between = Interval{0, wait}
-		return w
 	}
 	run += u.Ended
 	w.ns = max(0, ran-run)
-	w.between = Interval{w.ns, max(w.ns, ran+searched-run)}
+	if tables.AllSwitches() && !offCPUMatters(w.ns, ran) {
+		return waited{} // nothing but the precision of the system's times
+	}
+	w.between = Interval{w.ns, min(ran, max(w.ns, ran+searched-run))}
 	if u.Ended == 0 { // else threads have waited that nobody asked
 		w.between.High = max(w.ns, min(w.between.High, wait))
 	}

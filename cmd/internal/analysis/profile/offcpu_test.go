@@ -131,3 +131,65 @@ func TestOffOfNobody(t *testing.T) {
 		}
 	}
 }
+
+// Where the system told of a part of the run only, what threads had bounds what is taken out of the rest. A thread that waits for a processor when
+// it wakes up waits longer than its goroutines ever ran.
+func TestOffToldInPart(t *testing.T) {
+	t.Parallel()
+	b := tracetest.New(2).Switches()
+	f := b.Proc("main.f")
+	g := b.Go(0, "runtime.main")
+	b.Given(0, 0, 0, 0)
+	b.Start(g, 0)
+	b.Enter(g, f)
+	b.At(10e6).Off(g, true)
+	b.At(110e6).On(g)
+	b.At(200e6).SwitchesLost()
+	b.Source(trace.SourceSwitches, trace.TooMany)
+	b.At(1100e6).Exit(g, f)
+	b.End(g)
+	b.Given(0, 800e6, 30e9, 0)
+	b.Used(900e6, 0)
+	p := profileOf(t, b)
+	if p.Busy != 800e6 || p.OffCPU != 200e6 || p.Off.Preempted != 100e6 || !p.BusyKnown() {
+		t.Errorf("busy %d, off-CPU %d (%v), told %+v, expected 800 ms of the thread's own account", p.Busy, p.OffCPU, p.OffCPUs, p.Off)
+	}
+	if p.OffCPUs == nil || p.OffCPUs.Low != 100e6 {
+		t.Errorf("found an interval %v, CPU %+v, expected 100 ms at least: the process used 900 of 1000", p.OffCPUs, p.CPU)
+	}
+}
+
+// Where the bounds of what was taken away are further apart than what is left is long, busy time is not known.
+func TestBusyUnknown(t *testing.T) {
+	t.Parallel()
+	for used, known := range map[int64]bool{300e6: true, 900e6: false} {
+		b := tracetest.New(1)
+		g := b.Go(0, "runtime.main")
+		b.Given(0, 0, 0, 0)
+		b.Start(g, 0)
+		b.At(1000e6).End(g)
+		b.Given(0, 200e6, 800e6, 0)
+		b.Used(used, 0)
+		if p := profileOf(t, b); p.BusyKnown() != known {
+			t.Errorf("used %d, threads 200 ms: busy %d, off-CPU %v, known %v, expected %v", used, p.Busy, p.OffCPUs, p.BusyKnown(), known)
+		}
+	}
+}
+
+// Of a time in which nothing ran a goroutine that ended it waited for a part, and was ready for the rest. Who waits longest is not why.
+func TestIdleFor(t *testing.T) {
+	t.Parallel()
+	b := tracetest.New(2)
+	main, other := b.Go(0, "runtime.main"), b.Go(0, "main.other")
+	b.Start(main, 0)
+	b.Start(other, 1)
+	b.At(10e6).Wait(other, "chan receive", 0x1000, b.Stack("main.other"))
+	b.At(20e6).Wait(main, "sleep", 0, b.Stack("main.poll"))
+	b.At(80e6).UnparkLate(main, 0)
+	b.At(100e6).Start(main, 0)
+	b.At(110e6).End(main)
+	p := profileOf(t, b)
+	if p.Idle != 80e6 || p.IdleReady != 20e6 || len(p.IdleFor) != 1 || p.IdleFor[0].Reason != "sleep" || p.IdleFor[0].Function != "main.poll" || p.IdleFor[0].Time != 60e6 {
+		t.Errorf("idle %d, ready %d, for %+v, expected 80, 20 and 60 ms of sleep in main.poll", p.Idle, p.IdleReady, p.IdleFor)
+	}
+}

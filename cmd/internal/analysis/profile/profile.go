@@ -41,6 +41,7 @@ type Profile struct {
 	Idle      int64 `json:"idle_ns"`        // no goroutine was busy
 	IdleAtEnd int64 `json:"idle_at_end_ns"` // of that, the idle time at the end, which no goroutine ended
 	IdleOff   int64 `json:"idle_off_ns"`    // not in Idle: goroutines ran as far as the scheduler knows, and the operating system had taken all their processors
+	IdleReady int64 `json:"idle_ready_ns"`  // of Idle: a goroutine of the program was ready, and its thread had yet to wake up, or another program had its processor
 	NPTSum    int64 `json:"npt_sum_ns"`     // wall - idle
 	Procs     int   `json:"procs"`          // GOMAXPROCS, its maximum
 	Virtual   int   `json:"-"`              // processors of the program's own, 0: none
@@ -67,12 +68,14 @@ type Profile struct {
 	// AlonePath are procedures, from outside in, each of which has most of that time on its behalf.
 	AlonePath []string `json:"alone_path,omitempty"`
 
-	Parallelism []int64  `json:"parallelism"` // ns with 0, 1, 2 ... processors busy
-	Roots       []Part   `json:"roots"`
-	BlockedBy   []Wait   `json:"blocked_by"` // waits of the program's goroutines by reason
-	Entries     []Entry  `json:"entries"`
-	Objects     []Object `json:"objects"` // of synchronization, longest waits first
-	Calls       []Call   `json:"calls,omitempty"`
+	Parallelism []int64 `json:"parallelism"` // ns with 0, 1, 2 ... processors busy
+	Roots       []Part  `json:"roots"`
+	BlockedBy   []Wait  `json:"blocked_by"` // waits of the program's goroutines by reason
+	// IdleFor divides the idle time that is not IdleReady, as far as the goroutines that ended it tell.
+	IdleFor []IdleFor `json:"idle_for,omitempty"`
+	Entries []Entry   `json:"entries"`
+	Objects []Object  `json:"objects"` // of synchronization, longest waits first
+	Calls   []Call    `json:"calls,omitempty"`
 
 	Sampling *Sampling `json:"sampling,omitempty"` // nil: there were no samples
 
@@ -241,6 +244,8 @@ type CPU struct {
 	// Beside is the time of threads that ran no goroutine: the runtime's monitor, this tool's, C's. What threads
 	// used between the last reading of their times and their ends is in it.
 	Beside int64 `json:"beside_ns"`
+	// Waited is how long threads that ran goroutines could have run, but had no processor.
+	Waited int64 `json:"waited_ns"`
 	// Collector is the time of the garbage collector's mark workers and assists, by the system's switches or their threads' clocks; -1: not known.
 	Collector int64 `json:"collector_ns"`
 }
