@@ -602,11 +602,12 @@ var Records = []Record{
 		field("ticks", U64, Ticks, "when"),
 		field("steal", I64, Ns, "time that a host took from the machine's processors; -1: not known"),
 		field("pressure", I64, Ns, "time in which some thread of the control group, or else of the machine, waited for a processor; -1: not known")}, nil),
-	record(TagSource, "source", "whether the operating system tells something; a later record of one name replaces an earlier one", []Field{
+	record(TagSource, "source", "whether the operating system tells something; a later record of one name replaces an earlier one, but for one that began at another time: then it told twice", []Field{
 		field("name", Str, "", "switches: of threads, as they happen; schedstat: the times of threads; throttling; machine"),
 		field("ticks", U64, Ticks, "up to which it did"),
-		field("errno", U32, "", "0: it does; 4294967295: it was not asked; 4294967294: it is asked no more, because that cost too much; 4294967293: its file says nothing, or is not there; else the error"),
-		field("lost", U64, "", "what it had no room for")}, nil),
+		field("errno", U32, "", "0: it does; 4294967295: it was not asked; 4294967294: it is not asked for the time being, because that cost too much; 4294967293: its file says nothing, or is not there; else the error"),
+		field("lost", U64, "", "what it had no room for"),
+		field("from", U64, Ticks, "since when it did; 0: the beginning")}, nil),
 	record(TagPrice, "price", "what events cost, as some of them found that timed themselves: from when their time is taken to when they are done, and a reading of the clock; a later record of one kind replaces an earlier one", []Field{
 		field("kind", Str, "", "call: entries and exits; operation: on objects; scheduling; other; extra: how much longer an event took because QINST=extra= said so"),
 		field("n", U64, "", "events that timed themselves"),

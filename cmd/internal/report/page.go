@@ -500,7 +500,7 @@ func (pg *page) offCPU(s *doc.Section) {
 	if o := p.Off; o != nil {
 		s.Say("off-CPU: the operating system took processors from running goroutines for %s (%s of the time that they ran by the scheduler): preempted %s, throttled %s, stopped %s, blocked %s; while they held locks: %s",
 			measure.Time(o.All()), measure.Percent(o.All(), p.Busy+p.Spin+o.All()), measure.Time(o.Preempted), measure.Time(o.Throttled), measure.Time(o.Stopped), measure.Time(o.Blocked), measure.Time(o.Holding))
-		if pg.t.Sources[trace.SourceSwitches].Errno == 0 {
+		if pg.t.AllSwitches() {
 			return
 		}
 	}
@@ -518,8 +518,10 @@ func (pg *page) refused() string {
 	)
 	why := fmt.Sprintf("perf_event_open had the error %d", src.Errno)
 	switch src.Errno {
+	case 0: // no processor was left for the question, while the program ran already
+		return fmt.Sprintf("; of the first %s the system did not tell when", measure.Time(src.From))
 	case trace.TooMany:
-		why = fmt.Sprintf("the program has so many switches that to ask would cost more than 1%% (budget=off asks for all); it was asked for the first %s", measure.Time(int64(src.Time)))
+		why = fmt.Sprintf("the program has so many switches that to ask for all would cost more than 1%% (budget=off does); it was asked for %s of the run", measure.Percent(pg.t.WatchedFor(), pg.p.Wall))
 	case trace.NotAsked:
 		why = "it was not asked to (os=off)"
 	case eperm, enosys:

@@ -146,11 +146,27 @@ func (c *cutter) clocks() error {
 	return nil
 }
 
+// source writes whether the operating system told something.
+func (c *cutter) source(name string, s OSSource) error {
+	from := uint64(0)
+	if s.From > 0 {
+		from = c.t.clock.ticksAt(s.From)
+	}
+	return c.w.Data(spec.TagSource, name, c.t.clock.ticksAt(max(0, s.Time)), s.Errno, s.Lost, from)
+}
+
 // machine writes what the operating system told: the readings in the window, and one before and one after.
 func (c *cutter) machine() error {
 	for _, name := range slices.Sorted(maps.Keys(c.t.Sources)) {
 		s := c.t.Sources[name]
-		if err := c.w.Data(spec.TagSource, name, c.t.clock.ticksAt(max(0, s.Time)), s.Errno, s.Lost); err != nil {
+		if name == SourceSwitches {
+			for _, w := range c.t.Watched {
+				if err := c.source(name, OSSource{s.Errno, w.From, w.Until, s.Lost}); err != nil {
+					return err
+				}
+			}
+		}
+		if err := c.source(name, s); err != nil {
 			return err
 		}
 	}

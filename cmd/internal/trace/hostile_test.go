@@ -66,7 +66,7 @@ func crowded(size int) map[string][]byte {
 		"threads":    file(func(w *sddf.Writer, i uint32) { w.Data(spec.TagOSCPU, i, i, uint64(i), 1, 1) }),
 		"goroutines": file(func(w *sddf.Writer, i uint32) { w.Data(spec.TagGoroutine, uint64(i), 1) }),
 		"extensions": file(func(w *sddf.Writer, i uint32) { w.Data(spec.TagExtension, name(i), 1, 1, 1, 1, "") }),
-		"sources":    file(func(w *sddf.Writer, i uint32) { w.Data(spec.TagSource, name(i), 1, 1, 1) }),
+		"sources":    file(func(w *sddf.Writer, i uint32) { w.Data(spec.TagSource, name(i), 1, 1, 1, 1) }),
 		"attributes": file(func(w *sddf.Writer, i uint32) { w.Attribute(name(i), nil) }),
 	}
 }

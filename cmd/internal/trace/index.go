@@ -395,8 +395,15 @@ func (ix *indexer) cost(r *row) {
 			ix.pressure = append(ix.pressure, v)
 		}
 	case spec.TagSource:
-		if name, s := r.s("name"), (OSSource{uint32(r.u("errno")), Time(r.u("ticks")), r.u("lost")}); !r.bad && len(t.Sources) < maxFew {
-			t.Sources[name] = s // its time is in ticks until all is read
+		name, s := r.s("name"), OSSource{Errno: uint32(r.u("errno")), Time: Time(r.u("ticks")), Lost: r.u("lost")}
+		if r.has("from") { // files of older programs do not have it
+			s.From = Time(r.u("from"))
+		}
+		if !r.bad && len(t.Sources) < maxFew {
+			if name == SourceSwitches {
+				t.tell(s)
+			}
+			t.Sources[name] = s // its times are in ticks until all is read
 		}
 	case spec.TagProcess:
 		ix.usageAt = r.u("ticks")
@@ -706,7 +713,16 @@ func (ix *indexer) machine() {
 	}
 	for name, s := range t.Sources {
 		s.Time = t.clock.ns(uint64(s.Time))
+		if s.From != 0 {
+			s.From = t.clock.ns(uint64(s.From))
+		}
 		t.Sources[name] = s
+	}
+	for i := range t.Watched {
+		w := &t.Watched[i]
+		if w.Until = t.clock.ns(uint64(w.Until)); w.From != 0 {
+			w.From = t.clock.ns(uint64(w.From))
+		}
 	}
 	t.Steal, t.Pressure = risen(ix.steal), risen(ix.pressure)
 }

@@ -374,5 +374,5 @@ func (r *Rewriter) totalsOf(file *sddf.Reader, p *sddf.Packet, span Span) error 
 
 // source says that threads had processors whenever they ran.
 func (r *Rewriter) source(span Span) error {
-	return r.w.Data(spec.TagSource, "switches", span.End, uint64(0), uint64(0))
+	return r.w.Data(spec.TagSource, "switches", span.End, uint64(0), uint64(0), uint64(0))
 }

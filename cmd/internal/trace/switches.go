@@ -34,8 +34,39 @@ func (e *Event) Off() OffReason { return OffReason(e.aux) }
 // OSSource is whether the operating system told something.
 type OSSource struct {
 	Errno uint32 // 0: it did
+	From  Time   // since when; 0: the beginning
 	Time  Time   // up to which it is known
 	Lost  uint64 // what it had no room for
+}
+
+// Watch is a time in which the system told of all switches of the program's threads.
+type Watch struct{ From, Until Time }
+
+// tell adds the time that a record of switches is about. A record about a time that began at the same moment replaces it.
+func (t *Tables) tell(s OSSource) {
+	w := Watch{s.From, s.Time}
+	if s.Errno != 0 && s.Errno != TooMany {
+		return
+	}
+	if n := len(t.Watched); n > 0 && t.Watched[n-1].From >= w.From {
+		i := slices.IndexFunc(t.Watched, func(o Watch) bool { return o.From == w.From })
+		if i >= 0 {
+			t.Watched[i] = w
+		}
+		return
+	}
+	if len(t.Watched) < maxFew {
+		t.Watched = append(t.Watched, w)
+	}
+}
+
+// watchedAt returns the time around a moment in which the system told of switches, or the next one after it. ok is false if there is none.
+func (t *Tables) watchedAt(at Time) (w Watch, ok bool) {
+	i := sort.Search(len(t.Watched), func(i int) bool { return t.Watched[i].Until > at })
+	if i == len(t.Watched) {
+		return w, false
+	}
+	return t.Watched[i], true
 }
 
 // SourceSwitches is the name of the source that tells of threads' switches as they happen.
@@ -44,7 +75,7 @@ const SourceSwitches = "switches"
 // Instead of the error of a source.
 const (
 	NotAsked = 1<<32 - 1 // a setting switched it off
-	TooMany  = 1<<32 - 2 // it was asked no more, because that cost too much
+	TooMany  = 1<<32 - 2 // it was not asked any more, or only now and then, because that cost too much
 )
 
 // TellsThreads reports whether the system told how long each thread had a processor, and waited for one.
@@ -158,5 +189,20 @@ func (t *Trace) throttled(from, to Time) (ns int64) {
 	return ns
 }
 
+// watchedLate is how long after the beginning the system may be asked first without that anything of weight was missed, in ns. It takes a
+// millisecond, and a hundred where a quota holds the program meanwhile.
+const watchedLate = 10e6
+
 // AllSwitches reports whether the system told of all switches of the program's threads.
-func (t *Tables) AllSwitches() bool { return t.Switches() && t.Sources[SourceSwitches].Errno == 0 }
+func (t *Tables) AllSwitches() bool {
+	s := t.Sources[SourceSwitches]
+	return t.Switches() && s.Errno == 0 && len(t.Watched) == 1 && s.From <= watchedLate
+}
+
+// WatchedFor is how long the system told of switches, in ns.
+func (t *Tables) WatchedFor() (ns int64) {
+	for _, w := range t.Watched {
+		ns += int64(w.Until - max(w.From, 0))
+	}
+	return ns
+}

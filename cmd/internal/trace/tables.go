@@ -32,6 +32,7 @@ type Tables struct {
 	Steal     int64           // ns that a host took from the machine's processors; -1: not known
 	Pressure  int64           // ns in which some thread of the control group, or else of the machine, waited for a processor; -1: not known
 	Sources   map[string]OSSource
+	Watched   []Watch // when the system told of switches
 	Limits    []Limit
 	Levels    []LevelChange // in time order
 	Periods   Periods
@@ -321,20 +322,23 @@ type Given struct {
 // Share returns which part of the time that a thread wanted a processor it had one, as far as readings tell: 1 if nothing is
 // known. It holds until the time that it returns with it.
 func (t *Tables) Share(id ThreadID, at Time) (share float64, until Time) {
-	if s := t.Sources[SourceSwitches]; t.Switches() && at < s.Time { // the states of its goroutines tell
-		return 1, s.Time
+	w, told := t.watchedAt(at)
+	if told && at >= w.From { // the states of its goroutines tell
+		return 1, w.Until
+	}
+	if until = math.MaxInt64; told {
+		until = w.From
 	}
 	list := t.Given[id]
 	k := sort.Search(len(list), func(i int) bool { return list[i].Time > at })
 	switch {
 	case len(list) < 2:
-		return 1, math.MaxInt64
+		return 1, until
 	case k == 0:
 		k = 1
 	}
-	until = math.MaxInt64
 	if k < len(list) {
-		until = list[k].Time
+		until = min(until, list[k].Time)
 	}
 	k = min(k, len(list)-1)
 	run, wait := list[k].Run-list[k-1].Run, list[k].Wait-list[k-1].Wait

@@ -117,8 +117,13 @@ func (t *Trace) view(start *checkpoint, until uint64) *Trace {
 	}
 	w.Sources = map[string]OSSource{}
 	for name, s := range t.Sources {
-		s.Time -= t.clock.ns(start.ticks)
+		s.From, s.Time = s.From-t.clock.ns(start.ticks), s.Time-t.clock.ns(start.ticks)
 		w.Sources[name] = s
+	}
+	w.Watched = slices.Clone(t.Watched)
+	for i := range w.Watched {
+		w.Watched[i].From -= t.clock.ns(start.ticks)
+		w.Watched[i].Until -= t.clock.ns(start.ticks)
 	}
 	w.HasCounts, w.Callees, w.Threads, w.Limits = false, nil, nil, nil
 	w.Usage, w.Memory, w.Flush, w.Throttled, w.Steal, w.Pressure = Usage{}, Memory{}, Flush{}, 0, -1, -1

@@ -5,7 +5,7 @@ import "qinst.dev/sddf/spec"
 // Switches makes the operating system tell when threads get processors and lose them. It must be called
 // before the first of these.
 func (b *Builder) Switches() *Builder {
-	b.must(b.w.Data(spec.TagSource, "switches", b.ticks(), 0, 0))
+	b.must(b.w.Data(spec.TagSource, "switches", b.ticks(), 0, 0, 0))
 	b.system = b.newThread()
 	return b
 }
@@ -37,5 +37,5 @@ func (b *Builder) Machine(steal, pressure int64) {
 
 // Source is what became of asking the system for something, 0 or an error.
 func (b *Builder) Source(name string, errno uint32) {
-	b.must(b.w.Data(spec.TagSource, name, b.ticks(), errno, uint64(0)))
+	b.must(b.w.Data(spec.TagSource, name, b.ticks(), errno, uint64(0), uint64(0)))
 }

@@ -176,13 +176,9 @@ func qinstToldBy(told bool) uint32 {
 // qinstWriteSources writes what the system tells, and what it refuses with which error.
 // Context: writer.
 func qinstWriteSources() {
-	s, now := &qinstSwitches, qinstNow()
-	until := now
-	if s.until != 0 {
-		until = s.until
-	}
-	qinstRecordSource("switches", until, uint32(s.errno), s.lost)
-	qinstRecordSource("schedstat", now, qinstAnswers.schedstat, 0)
-	qinstRecordSource("throttling", now, qinstAnswers.throttle, 0)
-	qinstRecordSource("machine", now, qinstAnswers.machine, 0)
+	qinstSwitches.write()
+	now := qinstNow()
+	qinstRecordSource("schedstat", now, qinstAnswers.schedstat, 0, 0)
+	qinstRecordSource("throttling", now, qinstAnswers.throttle, 0, 0)
+	qinstRecordSource("machine", now, qinstAnswers.machine, 0, 0)
 }

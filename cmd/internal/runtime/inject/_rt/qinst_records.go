@@ -236,10 +236,18 @@ func qinstReadClock(number uintptr) uint64 {
 	return uint64(ts[0])*1e9 + uint64(ts[1])
 }
 
+// qinstHadTime is how long threads had processors, and waited for one, in ns.
+type qinstHadTime struct{ run, wait uint64 }
+
+// qinstHad is the sum at the last reading of all threads, and qinstHadLast what came to it since the one before.
+var qinstHad, qinstHadLast qinstHadTime
+
 // qinstWriteThreads writes the operating system's account of each thread.
 // Context: writer.
 func qinstWriteThreads() {
 	qinstWriteCost()
+	before := qinstHad
+	qinstHad = qinstHadTime{}
 	for i := uint32(1); i < qinstNRecorders; i++ {
 		b := (*qinstRecorder)(unsafe.Pointer(qinstRecorders[i]))
 		switch tid := b.tid; {
@@ -254,6 +262,7 @@ func qinstWriteThreads() {
 		}
 	}
 	qinstWriteThread(qinstIdle, uint32(getg().m.procid))
+	qinstHadLast = qinstHadTime{qinstHad.run - min(before.run, qinstHad.run), qinstHad.wait - min(before.wait, qinstHad.wait)}
 }
 
 // qinstWriteThread writes the operating system's account of one thread, and returns its processor time. A thread that has
@@ -272,6 +281,9 @@ func qinstWriteThread(num, tid uint32) (run uint64, told bool) {
 	}
 	if told {
 		qinstRecordOscpu(num, tid, now, run, wait)
+		if num != qinstIdle {
+			qinstHad.run, qinstHad.wait = qinstHad.run+run, qinstHad.wait+wait
+		}
 	}
 	return run, told
 }

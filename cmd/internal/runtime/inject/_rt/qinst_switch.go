@@ -26,8 +26,11 @@ const (
 	qinstSwitchNS     = 20e6    // between two looks into the rings
 	qinstSwitchLate   = 50e3    // ns: later records may not be complete yet
 	qinstSwitchCostNS = 800     // of a thread that loses a processor and gets one, with the writer's part
-	qinstPartSwitches = 0.01    // of the processor time, on average over a run: beyond that the system is asked no more
+	qinstPartSwitches = 0.01    // of the processor time, on average over a run: beyond that the system is asked now and then
+	qinstPartTaken    = 0.03    // likewise, while other programs take processors
+	qinstTakenShare   = 0.1     // from this much of what threads run they wait because of such programs
 	qinstSwitchTrial  = 1e9     // ns before that is decided
+	qinstSwitchWindow = 100e6   // ns in which it is asked then
 	qinstSlopeNS      = 50e6    // over which the speed of ticks is measured
 	qinstTIDSlots     = 1 << 12
 
@@ -61,8 +64,15 @@ type qinstSwitching struct {
 	errno   uintptr                // why there are none
 	fds     [qinstMostOpened]int32 // of events without a ring of their own
 	opened  int
-	checked int64  // when the cost was
-	until   uint64 // ticks up to which there are records, 0: there still are
+	began   int64   // when the system was asked first
+	turned  int64   // when it was asked, or not, for the last time
+	paused  bool    // it is not asked for the time being
+	rate    float64 // records for each ns while it is asked
+	before  uint64  // records when it was asked last
+	from    uint64  // ticks: since when there are records
+	until   uint64  // up to which there are, 0: there still are
+	past    [256][2]uint64 // earlier such times: the last of them
+	nPast   uint32
 	seen    uint64 // records
 	lost    uint64 // records that found no room
 	at      int64  // of the last look
@@ -116,19 +126,17 @@ func (s *qinstSwitching) start() (errno uintptr) {
 	}
 	b.tool = true
 	s.ticks, s.mono, s.slope = qinstNow(), nanotime(), 1
-	s.at, s.checked = s.mono, s.mono
 	for found := true; found && s.errno == 0; {
 		found = qinstSwitchThreads()
 	}
 	if s.n == 0 && s.errno == 0 {
 		s.errno = qinstNoThread
 	}
-	for i := range s.rings[:s.n] { // what is mapped stays open
-		closefd(s.rings[i].fd)
-	}
 	if s.errno != 0 {
-		s.close(s.errno)
+		s.close()
 	}
+	s.from, s.began = qinstNow(), nanotime()
+	s.at, s.turned = s.began, s.began
 	return s.errno
 }
 
@@ -275,24 +283,86 @@ func qinstMakeRings(tid uint32) {
 
 // close gives the rings and the events back.
 // Context: writer.
-func (s *qinstSwitching) close(why uintptr) {
+func (s *qinstSwitching) close() {
 	for i := range s.rings[:s.n] {
 		munmap(unsafe.Pointer(s.rings[i].page), uintptr(s.rings[i].size+qinstPage))
+		closefd(s.rings[i].fd)
 	}
 	for _, fd := range s.fds[:s.opened] {
 		closefd(fd)
 	}
-	s.n, s.opened, s.errno, s.until = 0, 0, why, qinstNow()
+	s.n, s.opened, s.until = 0, 0, qinstNow()
 }
 
-// dear reports whether switches cost more than they may.
+// write writes since when there are records, and up to which time.
 // Context: writer.
-func (s *qinstSwitching) dear(now int64) bool {
-	if qinstSet.budget == 0 || now-s.checked < qinstSwitchTrial {
-		return false
+func (s *qinstSwitching) write() {
+	for i := s.nPast - min(s.nPast, uint32(len(s.past))); i < s.nPast; i++ {
+		w := &s.past[i%uint32(len(s.past))]
+		qinstRecordSource("switches", w[1], qinstTooMany, s.lost, w[0])
 	}
-	s.checked = now
-	return float64(s.seen/2*qinstSwitchCostNS) > qinstPartSwitches*float64(qinstProcessCPU())
+	until, why := s.until, uint32(s.errno)
+	if until == 0 {
+		until = qinstNow()
+	}
+	if s.paused {
+		why = qinstTooMany
+	}
+	qinstRecordSource("switches", until, why, s.lost, s.from)
+}
+
+// ration lets the system be asked for a part of the time if records cost more than they may. While other programs take processors they may cost more:
+// then nobody else can tell when the program ran.
+// Context: writer.
+func (s *qinstSwitching) ration(now int64) {
+	if qinstSet.budget == 0 || now-s.began < qinstSwitchTrial || now-s.turned < qinstSwitchWindow {
+		return
+	}
+	part := qinstPartSwitches
+	if float64(qinstHadLast.wait) > qinstTakenShare*float64(qinstHadLast.run) {
+		part = qinstPartTaken
+	}
+	left := part*float64(qinstProcessCPU()) - float64(s.seen/2*qinstSwitchCostNS)
+	switch {
+	case !s.paused && left < 0:
+		s.rate = float64(s.seen-s.before) / float64(now-s.turned)
+		s.pause(now)
+	case s.paused && left > s.rate*qinstSwitchWindow/2*qinstSwitchCostNS:
+		s.goOn(now)
+	}
+}
+
+// pause asks the system no more, for the time being. All threads go on as far as readers know.
+// Context: writer.
+func (s *qinstSwitching) pause(now int64) {
+	qinstPut2(max(qinstNow(), getg().m.qinst.last), 0, qinstEvOn<<24|qinstAllThreads, 0)
+	const disable = 0x2401
+	s.each(disable)
+	s.paused, s.turned, s.until = true, now, qinstNow()
+}
+
+// goOn asks the system again.
+// Context: writer.
+func (s *qinstSwitching) goOn(now int64) {
+	const enable = 0x2400
+	s.each(enable)
+	s.past[s.nPast%uint32(len(s.past))] = [2]uint64{s.from, s.until}
+	s.nPast++
+	s.paused, s.turned, s.from, s.until, s.before = false, now, qinstNow(), 0, s.seen
+	for i := range s.rings[:s.n] {
+		s.rings[i].lastTID = 0
+	}
+}
+
+// each does something with all events, and with those that threads have inherited.
+// Context: writer.
+func (s *qinstSwitching) each(request uintptr) {
+	for i := range s.rings[:s.n] {
+		linux.Syscall6(qinstSysIoctl, uintptr(s.rings[i].fd), request, 0, 0, 0, 0)
+	}
+	for _, fd := range s.fds[:s.opened] {
+		linux.Syscall6(qinstSysIoctl, uintptr(fd), request, 0, 0, 0, 0)
+	}
 }
 
 // qinstMapRing maps a ring, 0 if that is not possible.
@@ -419,9 +489,8 @@ func qinstNoteSwitches(all bool) {
 		r := &s.rings[i]
 		atomic.Store64((*uint64)(unsafe.Pointer(r.page+qinstRingTail)), r.tail)
 	}
-	if qinstBeat++; !all && s.dear(mono) {
-		qinstPut2(max(qinstNow(), getg().m.qinst.last), 0, qinstEvOn<<24|qinstAllThreads, 0)
-		s.close(qinstTooMany)
+	if qinstBeat++; !all {
+		s.ration(mono)
 	}
 }
 

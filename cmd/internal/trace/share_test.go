@@ -1,0 +1,23 @@
+package trace
+
+import "testing"
+
+// While the system tells of switches, states know who had a processor. Between such times a thread's readings tell which share it had.
+func TestShareBetweenWatches(t *testing.T) {
+	t.Parallel()
+	tables := &Tables{Given: map[ThreadID][]Given{1: {{0, 0, 0}, {100, 100, 0}, {200, 120, 80}, {300, 200, 100}}}}
+	for _, s := range []OSSource{{TooMany, 10, 90, 0}, {TooMany, 150, 180, 0}, {TooMany, 150, 190, 0}, {NotAsked, 195, 199, 0}} {
+		tables.tell(s)
+	}
+	for _, c := range []struct {
+		at, until Time
+		share     float64
+	}{{0, 10, 1}, {10, 90, 1}, {90, 100, 1}, {100, 150, 0.2}, {150, 190, 1}, {195, 200, 0.2}, {200, 300, 0.8}} {
+		if share, until := tables.Share(1, c.at); share != c.share || until != c.until {
+			t.Errorf("at %d: a share of %v until %d, expected %v until %d", c.at, share, until, c.share, c.until)
+		}
+	}
+	if tables.WatchedFor() != 80+40 {
+		t.Errorf("told for %d, expected 120", tables.WatchedFor())
+	}
+}
