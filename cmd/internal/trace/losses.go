@@ -26,6 +26,7 @@ type Losses struct {
 	Context      int64 `json:"context"`       // blocks that begin in another goroutine than the one before ended in
 	Exits        int64 `json:"exits"`         // procedures left because an outer one was
 	StrayExits   int64 `json:"stray_exits"`   // exits without an enter
+	Reasons      int64 `json:"wait_reasons"`  // stops of goroutines that have the reason and the object of the goroutine's wait before
 	NoClock      int64 `json:"no_clock"`      // 1 if ticks could not be converted and are shown as ns
 }
 
@@ -56,6 +57,7 @@ func (l *Losses) List() []Loss {
 		{l.Context, "blocks begin in an unexpected goroutine"},
 		{l.Exits, "missing procedure exits were repaired"},
 		{l.StrayExits, "procedure exits without an entry were ignored"},
+		{l.Reasons, "times that the collector stopped a goroutine are in the file as waits for what it had waited for before (it was written by an older program); they are read as stops"},
 		{l.NoClock, "no clock calibration: times are in ticks, not ns"},
 	}
 	var out []Loss

@@ -142,6 +142,10 @@ func (m *model) current(th *thread, kind uint64, arg uint32) {
 		m.change(th, g, Waiting, uint64(arg), ByCode, NoSlot)
 	case spec.EvGoWait:
 		obj, stack := object(th.arg(1))
+		if m.t.stoppedIn(StackID(stack)) && m.t.Reason(ReasonID(arg)) != m.t.Reason(StoppedReason) {
+			arg, obj = uint32(StoppedReason), 0
+			m.losses.Reasons++
+		}
 		m.step(th, g, Event{To: Waiting, arg: uint64(arg), By: NoSlot, obj: obj, aux: stack})
 	case spec.EvRegionBegin, spec.EvRegionEnd, spec.EvGoName, spec.EvLabels:
 		e := Event{Kind: Region, G: g.id, Slot: g.slot, By: NoSlot, arg: uint64(arg), Thread: ThreadID(th.id)}

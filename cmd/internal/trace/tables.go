@@ -96,8 +96,11 @@ func (t *Tables) Reason(code ReasonID) string {
 	if s, ok := t.Reasons[code]; ok {
 		return s
 	}
-	if code == SwitchReason {
+	switch code {
+	case SwitchReason:
 		return "coroutine switch"
+	case StoppedReason:
+		return "preempted"
 	}
 	return fmt.Sprintf("reason %d", code)
 }

@@ -187,7 +187,8 @@ func (n *Names) Own(stack trace.StackID) trace.Frame {
 // OfCollector reports whether a wait is for the garbage collector, wherever it is.
 func OfCollector(reason string) bool {
 	switch reason {
-	case "stopping the world", "wait for GC cycle", "flushing proc caches", "garbage collection", "garbage collection scan", "force gc (idle)":
+	case "stopping the world", "wait for GC cycle", "flushing proc caches", "garbage collection", "garbage collection scan", "force gc (idle)",
+		"preempted": // so that its stack can be scanned
 		return true
 	}
 	return strings.HasPrefix(reason, "GC ")

@@ -45,7 +45,7 @@ var tracerHooks = []struct{ file, method, hook string }{
 	{"traceruntime.go", "GoSched", "qinstGoStop(qinstStopSched)"},
 	{"traceruntime.go", "GoPreempt", "qinstGoStop(qinstStopPreempt)"},
 	{"traceruntime.go", "GoStop", ""},
-	{"traceruntime.go", "GoPark", "qinstGoPark()"},
+	{"traceruntime.go", "GoPark", "qinstGoPark(reason)"},
 	{"traceruntime.go", "GoUnpark", "qinstGoUnpark(gp, skip)"},
 	{"traceruntime.go", "GoSwitch", "qinstGoSwitch(nextg, destroy)"},
 	{"traceruntime.go", "GoSysCall", ""},

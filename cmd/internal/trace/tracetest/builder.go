@@ -318,7 +318,7 @@ func (b *Builder) Stack(functions ...string) uint64 {
 
 // StackAt adds a stack whose frames are all at the line of a point.
 func (b *Builder) StackAt(point uint32, functions ...string) uint64 {
-	b.stacks = append(b.stacks, stack{functions, point + 1})
+	b.stacks = append(b.stacks, stack{functions, point + 1, false})
 	return uint64(len(b.stacks))
 }
 
@@ -326,10 +326,14 @@ func (b *Builder) StackAt(point uint32, functions ...string) uint64 {
 type stack struct {
 	functions []string
 	line      uint32 // of all frames; 0: frame k has line k+1
+	parks     bool   // a goroutine waits in it, and so is in the runtime
 }
 
 // Wait makes g wait for an object in a stack.
 func (b *Builder) Wait(g G, reason string, address, stack uint64) {
+	if stack != 0 && !strings.HasPrefix(b.stacks[stack-1].functions[0], "runtime.") {
+		b.stacks[stack-1].parks = true
+	}
 	b.event(b.on(g), spec.EvGoWait, b.reason(reason), address|stack<<spec.AddressBits)
 	b.leave(g)
 }
@@ -629,9 +633,17 @@ func (b *Builder) tables() {
 	}
 	for i, s := range b.stacks {
 		var pcs []uint64
+		if s.parks {
+			pcs = []uint64{uint64(0x8000 + 100*i + 99)}
+			b.must(b.w.Data(spec.TagFrame, pcs[0], uint32(0), "runtime.gopark", "runtime/proc.go", uint32(1)))
+		}
 		for k, f := range s.functions {
 			pc := uint64(0x8000 + 100*i + k)
-			b.must(b.w.Data(spec.TagFrame, pc, uint32(0), f, "test.go", cmp.Or(s.line, uint32(k+1))))
+			file := "test.go"
+			if strings.HasPrefix(f, "runtime.") {
+				file = "runtime/test.go"
+			}
+			b.must(b.w.Data(spec.TagFrame, pc, uint32(0), f, file, cmp.Or(s.line, uint32(k+1))))
 			pcs = append(pcs, pc)
 		}
 		b.must(b.w.Data(spec.TagStack, uint32(i+1), pcs))

@@ -94,20 +94,29 @@ func qinstLeave(head uint64) {
 
 // qinstGoPark runs on the system stack.
 // The wait reason and the lock are read here and not when the wait ends: by then they are
-// those of the next one.
+// those of the next one. Only gopark sets them. A goroutine that is stopped so that its stack can be scanned, or by a debugger, still has
+// those of its wait before, so that the caller's reason goes first.
 // Context: hook.
-func qinstGoPark() {
+func qinstGoPark(reason traceBlockReason) {
 	if qinstStates == 0 {
 		return
 	}
 	now := qinstNow()
 	mp := getg().m
 	gp := mp.curg
-	switch gp.waitreason {
-	case waitReasonGCWorkerIdle, waitReasonGCSweepWait, waitReasonGCScavengeWait, waitReasonForceGCIdle,
+	why := gp.waitreason
+	switch reason {
+	case traceBlockPreempted:
+		why = waitReasonPreempted
+	case traceBlockDebugCall:
+		why = waitReasonDebugCall
+	}
+	switch why {
+	case waitReasonPreempted, waitReasonDebugCall,
+		waitReasonGCWorkerIdle, waitReasonGCSweepWait, waitReasonGCScavengeWait, waitReasonForceGCIdle,
 		waitReasonFinalizerWait, waitReasonCleanupWait, waitReasonUpdateGOMAXPROCSIdle:
-		// The runtime's own, which wait for work.
-		qinstPut(now, gp.goid, qinstEvGoPark<<24|uint64(gp.waitreason))
+		// Waits for no object, and the runtime's own, which wait for work.
+		qinstPut(now, gp.goid, qinstEvGoPark<<24|uint64(why))
 	default:
 		what := uint64(qinstWaitsFor(gp, mp.waitlock))&(1<<qinstAddrBits-1) | qinstWaitStackOf(gp)<<qinstAddrBits
 		qinstPut2(now, gp.goid, qinstEvGoWait<<24|uint64(gp.waitreason), what)
