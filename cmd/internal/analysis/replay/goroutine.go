@@ -191,6 +191,9 @@ func (r *Replay) create(e *trace.Event) {
 	}
 	g.Context = r.Contexts.find(c, NoContext)
 	g.Base, g.waits = g.Context, g.Context
+	if e.To == trace.Waiting { // for its first turn: it is the body of an iterator
+		g.Reason = trace.SwitchReason
+	}
 	g.main = e.G == 1 && r.main != trace.NoPoint
 	r.v.Create(g, by, e.Time)
 	if worker {
