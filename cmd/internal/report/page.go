@@ -465,7 +465,7 @@ func (pg *page) lost() {
 	}
 	s.Say("ready: goroutines waited %s for a processor, %.2f at a time", measure.Time(ready), measure.Ratio(ready, p.Wall))
 	if p.Spin > 0 {
-		s.Say("spinning: %s of processor time in loops that only waited for shared state to change (%s of busy and spinning)", measure.Time(p.Spin), measure.Percent(p.Spin, p.Busy+p.Spin))
+		s.Say("spinning: %s of processor time in loops that only waited for shared state to change, or for a mutex (%s of busy and spinning)", measure.Time(p.Spin), measure.Percent(p.Spin, p.Busy+p.Spin))
 	}
 	s.Say("scheduler: processors looked for work, or switched, for %s (%s of processor time)", measure.Time(p.Searched), measure.Percent(p.Searched, all))
 	if c := p.GC; c.Cycles > 0 || c.Stops > 0 {

@@ -93,26 +93,43 @@ func lateThreads(p *profile.Profile) []Item {
 		Text:     fmt.Sprintf("For %s of the run a goroutine was ready, and none ran: %s.", measure.Percent(p.IdleReady, p.Wall), why)}}
 }
 
-// spinning finds the loop in which processors were spinning.
-func spinning(p *profile.Profile) []Item {
-	of := measure.Ratio(p.Spin, p.Busy+p.Spin)
-	if of < spinShare.value() {
-		return nil
-	}
+// spinning finds what processors were spinning for: a loop that only waits, or a mutex, for which the runtime spins a little before the goroutine
+// waits. Of a loop whose entries were only counted samples tell.
+func spinning(p *profile.Profile) (out []Item) {
+	all := p.Busy + p.Spin
 	var most *profile.Entry
+	var loops int64
 	for i := range p.Entries {
-		if e := &p.Entries[i]; e.Kind == profile.KindLoop && (most == nil || e.SelfSpin > most.SelfSpin) {
-			most = e
+		if e := &p.Entries[i]; e.Kind == profile.KindLoop && e.Spins {
+			loops += spun(e)
+			if most == nil || spun(e) > spun(most) {
+				most = e
+			}
 		}
 	}
-	if most == nil {
-		return nil
+	if of := measure.Ratio(loops, all); of >= spinShare.value() {
+		out = append(out, Item{ID: "spinning", Claim: "loops that only wait take processor time", Subject: about(most),
+			Evidence: []Fact{ns("spinning", loops), share("of processor time", of)},
+			Text: fmt.Sprintf("block instead of spinning: %s of the processor time went into loops that only wait, most of it in %s (%s:%d)",
+				measure.Percent(loops, all), most.Name, most.File, most.Line)})
 	}
-	return []Item{{ID: "spinning", Claim: "loops that only wait take processor time", Subject: about(most),
-		Evidence: []Fact{ns("spinning", p.Spin), share("of processor time", of)},
-		Text: fmt.Sprintf("block instead of spinning: %s of the processor time went into loops that only wait, most of it in %s (%s:%d)",
-			measure.Percent(p.Spin, p.Busy+p.Spin), most.Name, most.File, most.Line)}}
+	var lock *profile.Object
+	for i := range p.Objects {
+		if o := &p.Objects[i]; lock == nil || o.Spin > lock.Spin {
+			lock = o
+		}
+	}
+	if lock != nil && measure.Ratio(lock.Spin, all) >= spinShare.value() {
+		out = append(out, Item{ID: "spinning-lock", Claim: "goroutines spin for a lock", Subject: aboutObject(lock),
+			Evidence: []Fact{ns("spinning", lock.Spin), share("of processor time", measure.Ratio(lock.Spin, all))},
+			Text: fmt.Sprintf("use %s less often, or hold it for a shorter time: %s of the processor time went into spinning for it",
+				name(lock), measure.Percent(lock.Spin, all))})
+	}
+	return out
 }
+
+// spun is the processor time of a loop that only waits.
+func spun(e *profile.Entry) int64 { return e.SelfSpin + e.SelfBusy }
 
 // unprobed finds work in goroutines that ran no instrumented procedure. That is a remark: it limits what is known, and nobody has
 // to change anything in the program. If some had no room for a profile stack,

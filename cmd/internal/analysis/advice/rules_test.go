@@ -84,6 +84,15 @@ func TestRules(t *testing.T) {
 			p.Idle, p.IdleReady = 100, 20
 			p.IdleFor = []profile.IdleFor{{Reason: "IO wait", Function: "main.f", File: "f.go", Line: 3, Time: 60}, {Reason: "sleep", Time: 20}}
 		}},
+		{"block instead of spinning: 30.0% of the processor time went into loops that only wait, most of it in main.wait: for (f.go:9)", func(p *profile.Profile) {
+			p.Busy, p.Spin = 900, 100
+			p.Entries = append(p.Entries, profile.Entry{Kind: profile.KindLoop, Name: "main.wait: for", File: "f.go", Line: 9, Spins: true, SelfSpin: 100, SelfBusy: 200},
+				profile.Entry{Kind: profile.KindLoop, Name: "main.around: for", SelfSpin: 500, SelfBusy: 400})
+		}},
+		{"use main.mu less often, or hold it for a shorter time: 20.0% of the processor time went into spinning for it", func(p *profile.Profile) {
+			p.Busy, p.Spin = 800, 200
+			p.Objects = []profile.Object{{Name: "main.mu", Kind: "lock", Objects: 1, Spin: 200}}
+		}},
 	} {
 		p := fine()
 		c.change(p)

@@ -41,6 +41,7 @@ type mine struct {
 	alone   int64 // of alone.ns, accounted
 	held    bool  // it could run, but for the garbage collector
 	past    history
+	spun    int64      // ns for a mutex, of which the next operation tells
 	uses    []*lockUse // of its locks: the point's, or its own until it certainly belongs to the point
 	waits   bool       // and the wait counts
 	queue   *queue     // in which it waits; nil if the object is known only at the end of the wait
@@ -156,7 +157,9 @@ func (b *builder) Segment(g *replay.G, from, to trace.Time) {
 		}
 		b.totals.started[self] += s.ns
 	case g.State.Busy() && g.Spins > 0:
-		b.totals.spin += s.ns
+		if b.totals.spin += s.ns; g.Locking {
+			m.spun += s.ns
+		}
 	case g.State == trace.Waiting && !g.System:
 		b.totals.reasons[g.Reason] += s.ns
 	}
@@ -248,9 +251,11 @@ func (b *builder) countRunnable(g *replay.G, now trace.Time, d int64) {
 
 // Enter counts an entry.
 func (b *builder) Enter(g *replay.G, p trace.PointID, _ trace.Time) {
-	if b.r.IsSystem(p) || !b.out(&b.gs[g.Slot]) {
+	m := &b.gs[g.Slot]
+	if b.r.IsSystem(p) || !b.out(m) {
 		b.totals.calls[p]++
 	}
+	m.spun = 0 // nothing told of the mutex
 }
 
 func (b *builder) Region(g *replay.G, span replay.SpanID, begins bool, since, now trace.Time) {
@@ -290,6 +295,15 @@ func (b *builder) Wait(g *replay.G) {
 	if m.waits = !b.out(m); m.waits {
 		m.queue = b.objects.begin(g.Wait)
 	}
+	b.spunFor(m, g.Wait.Object)
+}
+
+// spunFor charges what a goroutine has spun to the mutex that it then took or waited for; nil: it is not known.
+func (b *builder) spunFor(m *mine, ob *replay.Object) {
+	if m.spun > 0 && ob != nil {
+		b.objects.lock(ob).spin += m.spun
+	}
+	m.spun = 0
 }
 
 func (b *builder) Wake(g *replay.G, w *replay.Wait, by replay.Waker, now trace.Time) {
@@ -317,6 +331,7 @@ func (b *builder) Sync(_ *replay.G, ob *replay.Object, op trace.Operation, _ tra
 
 func (b *builder) Acquire(g *replay.G, ob *replay.Object, _ replay.Holder, h replay.Held, now trace.Time) {
 	b.objects.lock(ob).take(ob, now)
+	b.spunFor(&b.gs[g.Slot], ob)
 	use := b.objects.use(h.Point)
 	if ob.Partly || ob.Unseen { // it counts if its end is seen
 		use = new(lockUse)

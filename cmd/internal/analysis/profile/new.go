@@ -145,7 +145,7 @@ func (p *Profile) procedures(b *builder, incl []Usage) {
 		case pt.Kind == spec.PointProc:
 			p.Degraded += e.Degraded
 		case pt.Kind == spec.PointLoop:
-			e.Kind, e.Name, e.Trips = KindLoop, loopName(t, pt), b.totals.trips[proc]
+			e.Kind, e.Name, e.Trips, e.Spins = KindLoop, loopName(t, pt), b.totals.trips[proc], pt.Spins()
 		case calls == 0:
 			continue // not a procedure, unless the trace has an entry of it
 		}

@@ -52,6 +52,7 @@ type Object struct {
 	// Cost is the time of the operations themselves: their number times the cost of such an
 	// operation in a loop, if the program measured that.
 	Cost     int64 `json:"operations_ns,omitempty"`
+	Spin     int64 `json:"spin_ns,omitempty"`      // processor time of goroutines that spun for a mutex before they had it or waited, as far as the next operation tells
 	HandOver int64 `json:"hand_over_ns,omitempty"` // of a lock: from release to next hold, with a queue
 	Handed   int64 `json:"hand_overs,omitempty"`
 
@@ -367,6 +368,7 @@ func (g *gathered) queue(o *objects, q *queue) {
 }
 
 func (g *gathered) lock(ob *lock) {
+	g.Spin += ob.spin
 	g.HandOver += ob.handOver
 	g.Handed += ob.handed
 	g.Longest = max(g.Longest, ob.longest)

@@ -176,6 +176,33 @@ func TestBusyUnknown(t *testing.T) {
 	}
 }
 
+// A goroutine that spins for a mutex before it takes it, or waits for it, spins for that, and not in the loop around.
+func TestSpunFor(t *testing.T) {
+	t.Parallel()
+	b := tracetest.New(2)
+	loop, mu := b.Loop("main.f: for", false), b.Object("main.mu", spec.OpLock)
+	g := b.Go(0, "runtime.main")
+	b.Start(g, 0)
+	b.Enter(g, loop)
+	b.At(10e6).Note(g, spec.EvSpinBegin)
+	b.At(13e6).Note(g, spec.EvSpinEnd)
+	b.Sync(g, mu, 0x1000, 0)
+	b.At(20e6).Note(g, spec.EvSpinBegin)
+	b.At(21e6).Note(g, spec.EvSpinEnd)
+	b.Wait(g, "sync.Mutex.Lock", 0x1000, 0)
+	b.At(30e6).Unpark(0, g)
+	b.Start(g, 0)
+	b.At(40e6).Exit(g, loop)
+	b.End(g)
+	p := profileOf(t, b)
+	if len(p.Objects) != 1 || p.Objects[0].Spin != 4e6 || p.Spin != 4e6 {
+		t.Errorf("spun %d, objects %+v, expected 4 ms for main.mu", p.Spin, p.Objects)
+	}
+	if k := slices.IndexFunc(p.Entries, func(e profile.Entry) bool { return e.Kind == profile.KindLoop }); p.Entries[k].Spins {
+		t.Errorf("the loop around waits for nothing: %+v", p.Entries[k])
+	}
+}
+
 // Of a time in which nothing ran a goroutine that ended it waited for a part, and was ready for the rest. Who waits longest is not why.
 func TestIdleFor(t *testing.T) {
 	t.Parallel()

@@ -115,6 +115,7 @@ type Entry struct {
 	CallsHi uint64 `json:"calls_hi,omitempty"`
 
 	Trips uint64 `json:"trips,omitempty"` // loops: iterations of those traced
+	Spins bool   `json:"spins,omitempty"` // loops: it only waits, so that its busy time, which samples found, is spinning too
 
 	SelfNPT  int64 `json:"self_npt_ns"`
 	NPT      int64 `json:"npt_ns"`

@@ -160,6 +160,7 @@ type lock struct {
 	longest  int64
 	in       heldIn
 	freed    trace.Time // when it was given back while a goroutine waited; -1: none waited
+	spin     int64      // ns that goroutines spun for it
 	handOver int64      // ns from there to its being taken
 	handed   int64
 }

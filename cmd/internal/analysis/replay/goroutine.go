@@ -11,6 +11,7 @@ type G struct {
 	Slot    trace.Slot
 	State   trace.State
 	Spins   int32 // open loops that spin, and mutexes that it spins for
+	Locking bool  // it spins for a mutex
 	Proc    int   // on which it runs, or ran last; -1: not known
 	System  bool  // it is the runtime's own, not the program's
 	Context ContextID

@@ -144,6 +144,7 @@ func (r *Replay) event(e *trace.Event) {
 		} else if g.Spins > 0 {
 			r.turn(g, e.Time, g.State, g.Spins-1)
 		}
+		g.Locking = e.Begins()
 	case trace.Procs:
 		r.Procs = max(r.Procs, int(e.Count()))
 	case trace.Trips, trace.Searched, trace.Alloc, trace.Channel, trace.Semaphore, trace.Timer, trace.Fired, trace.Task:
