@@ -13,7 +13,7 @@ import (
 type rule func(*profile.Profile) []Item
 
 // rules are applied in this order: those that name a possible change come first.
-var rules = []rule{locks, semaphores, barriers, buffers, serialParts, imbalance, starvation, turns, idleness, spinning, operations, collector, unprobed}
+var rules = []rule{locks, semaphores, receivers, barriers, buffers, serialParts, imbalance, starvation, turns, idleness, spinning, operations, collector, unprobed}
 
 // Of returns the conclusions that a profile supports, those that name a possible change first.
 func Of(p *profile.Profile) (list []Item) {
@@ -39,7 +39,7 @@ func Of(p *profile.Profile) (list []Item) {
 }
 
 // waits are the conclusions that are about processors without work.
-var waits = map[string]bool{"serial-run": true, "contended-lock": true, "saturated-lock": true, "semaphore": true, "barrier": true, "small-buffer": true, "unequal-work": true,
+var waits = map[string]bool{"serial-run": true, "contended-lock": true, "saturated-lock": true, "semaphore": true, "one-receiver": true, "barrier": true, "small-buffer": true, "unequal-work": true,
 	"few-parts": true, "data-dependence": true, "input-output": true, "idle": true, "serial-procedure": true, "one-processor": true}
 
 // atBest bounds what a change can gain that gives idle processors work. It is a remark, about all such conclusions.

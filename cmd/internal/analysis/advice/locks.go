@@ -163,13 +163,40 @@ func timeWaiting(o *profile.Object, least int) (ns int64) {
 	return ns
 }
 
+// sends reports whether goroutines wait for an object mostly to send. A receiver ends such waits one by one, however fast: a barrier ends them all at once.
+func sends(o *profile.Object) bool { return len(o.WaitedFor) > 0 && o.WaitedFor[0].Reason == "chan send" }
+
+// receivers finds channels whose senders wait for the one goroutine that receives.
+func receivers(p *profile.Profile) (out []Item) {
+	if measure.Ratio(mostGain(p), p.Wall) < gainShare.value() {
+		return nil
+	}
+	for i := range p.Objects {
+		o := &p.Objects[i]
+		several := timeWaiting(o, 2)
+		if !sends(o) || !o.OneEnder || o.Objects != 1 || len(o.EndedBy) == 0 || measure.Ratio(several, p.Wall) < queuedShare.value() {
+			continue
+		}
+		by, mean := o.EndedBy[0], measure.Ratio(o.Wait, p.Wall)
+		it := Item{ID: "one-receiver", Claim: "senders wait for the one goroutine that receives", Subject: aboutObject(o),
+			Evidence: []Fact{ns("time with two or more waiting", several), number("goroutines waiting on average", mean), ns("waited", o.Wait), ns("waits ended by "+by.Reason, by.Time)},
+			Text: fmt.Sprintf("let more goroutines receive from %s, or do less for each item: %.2f goroutines waited on average to send to %s, which receives alone", name(o), mean, by.Reason)}
+		if len(o.Blamed) > 0 && o.Blamed[0].Time > 0 {
+			it.Evidence = append(it.Evidence, ns("waited while "+o.Blamed[0].Reason+" worked", o.Blamed[0].Time))
+			it.Text += fmt.Sprintf(" and worked during %s of their waits", measure.Percent(o.Blamed[0].Time, o.Wait))
+		}
+		out = append(out, it)
+	}
+	return out
+}
+
 // barriers finds objects at which several goroutines wait until one lets them all go: Quartz's
 // over-restrictive construct.
 func barriers(p *profile.Profile) (out []Item) {
 	for i := range p.Objects {
 		o := &p.Objects[i]
 		several := timeWaiting(o, 2)
-		if o.Lock() || o.Waits < 4 || 2*o.Together < o.Waits || measure.Ratio(several, p.Wall) < barrierShare.value() || measure.Ratio(unused(p), p.Wall) < unusedShare.value() {
+		if o.Lock() || sends(o) || o.Waits < 4 || 2*o.Together < o.Waits || measure.Ratio(several, p.Wall) < barrierShare.value() || measure.Ratio(unused(p), p.Wall) < unusedShare.value() {
 			continue
 		}
 		it := Item{ID: "barrier", Claim: "goroutines wait for the last one at a barrier", Subject: aboutObject(o),

@@ -84,6 +84,10 @@ func TestRules(t *testing.T) {
 			p.Idle, p.IdleReady = 100, 20
 			p.IdleFor = []profile.IdleFor{{Reason: "IO wait", Function: "main.f", File: "f.go", Line: 3, Time: 60}, {Reason: "sleep", Time: 20}}
 		}},
+		{"let more goroutines receive from main.inbox, or do less for each item: 0.90 goroutines waited on average to send to main.(*actor).loop, which receives alone and worked during 80.0% of their waits", func(p *profile.Profile) {
+			p.Busy = 700
+			p.Objects = []profile.Object{{Name: "main.inbox", Kind: "channel", Objects: 1, Waits: 90, Wait: 450, Together: 80, OneEnder: true, Waiting: []int64{300, 50, 150}, WaitedFor: []profile.Wait{{Reason: "chan send", Time: 450}}, EndedBy: []profile.Wait{{Reason: "main.(*actor).loop", Time: 450}}, Blamed: []profile.Wait{{Reason: "main.(*actor).loop", Time: 360}}}}
+		}},
 		{"block instead of spinning: 30.0% of the processor time went into loops that only wait, most of it in main.wait: for (f.go:9)", func(p *profile.Profile) {
 			p.Busy, p.Spin = 900, 100
 			p.Entries = append(p.Entries, profile.Entry{Kind: profile.KindLoop, Name: "main.wait: for", File: "f.go", Line: 9, Spins: true, SelfSpin: 100, SelfBusy: 200},

@@ -43,15 +43,35 @@ func lonely(p *profile.Profile) []Item {
 	if most == nil || measure.Ratio(most.SelfAlone, p.Wall) < serialShare.value() {
 		return nil
 	}
-	return []Item{{ID: "one-goroutine", Claim: "one goroutine alone could run", Subject: about(most),
+	it := Item{ID: "one-goroutine", Claim: "one goroutine alone could run", Subject: about(most),
 		Evidence: []Fact{ns("of goroutines of this kind", most.SelfAlone), ns("time with one runnable goroutine", p.Alone)},
-		Text: fmt.Sprintf("give more goroutines work at the same time: for %s (%s of the run) one alone could run, for %s of that one of go %s%s",
-			measure.Time(p.Alone), measure.Percent(p.Alone, p.Wall), measure.Percent(most.SelfAlone, p.Alone), most.Name, within(p.AlonePath))}}
+		Text: fmt.Sprintf("give more goroutines work at the same time: for %s (%s of the run) one alone could run, for %s of that %s%s",
+			measure.Time(p.Alone), measure.Percent(p.Alone, p.Wall), measure.Percent(most.SelfAlone, p.Alone), oneOf(most), within(p.AlonePath))}
+	var proc *profile.Entry
+	for i := range p.Entries {
+		if e := &p.Entries[i]; isWritten(e) && (proc == nil || e.SelfAlone > proc.SelfAlone) {
+			proc = e
+		}
+	}
+	if proc != nil && 2*proc.SelfAlone > p.Alone {
+		it.Subject = about(proc)
+		it.Evidence = append(it.Evidence, ns("in "+proc.Name, proc.SelfAlone))
+		it.Text += fmt.Sprintf("; %s of it in %s's own code", measure.Percent(proc.SelfAlone, p.Alone), proc.Name)
+	}
+	return []Item{it}
+}
+
+// oneOf names a goroutine of a kind.
+func oneOf(e *profile.Entry) string {
+	if e.Name == "runtime.main" {
+		return "the main goroutine"
+	}
+	return "one of go " + e.Name
 }
 
 // explained reports whether waits for an object that is a conclusion itself fill most of a time.
 func explained(p *profile.Profile, ns int64) bool {
-	for _, rule := range []rule{locks, semaphores, barriers, buffers} {
+	for _, rule := range []rule{locks, semaphores, receivers, barriers, buffers} {
 		for _, it := range rule(p) {
 			for i := range p.Objects {
 				if o := &p.Objects[i]; o.Name == it.Subject.Name && float64(timeWaiting(o, 1)) > aloneShare.value()*float64(ns) {
@@ -68,9 +88,15 @@ func imbalance(p *profile.Profile) (out []Item) {
 	if p.Procs < 2 || measure.Ratio(unused(p), p.Wall) < unusedShare.value() {
 		return nil
 	}
+	probed := map[string]bool{}
+	for i := range p.Entries {
+		if e := &p.Entries[i]; isWritten(e) {
+			probed[profile.PackageOf(e.Name)] = true
+		}
+	}
 	for i := range p.Entries {
 		e := &p.Entries[i]
-		if !isProgram(e) || e.Calls < 2 {
+		if !isProgram(e) || e.Calls < 2 || !probed[profile.PackageOf(e.Name)] { // others, as those of a server's connections, have the work that comes
 			continue
 		}
 		others := float64(e.Got-e.Longest) / float64(e.Calls-1)

@@ -27,10 +27,11 @@ type Object struct {
 	Waits    int64  `json:"waits"`
 	Wait     int64  `json:"wait_ns"`
 	Worst    int64  `json:"worst_wait_ns"`
-	Peers    int64  `json:"ended_by_peers_ns,omitempty"` // of the waits: a goroutine started at the same place ended them
-	Idle     bool   `json:"idle_by_design,omitempty"`    // they wait for the time, a connection, a signal, or until much of the run is over
-	Ready    int64  `json:"ready_after_ns"`              // from the ends of the waits until the goroutines ran again
-	Holds    int64  `json:"holds,omitempty"`             // of a lock: from taking it to giving it back, at probes
+	Peers    int64  `json:"ended_by_peers_ns,omitempty"`      // of the waits: a goroutine started at the same place ended them
+	OneEnder bool   `json:"ended_by_one_goroutine,omitempty"` // one goroutine ended all waits that a goroutine ended
+	Idle     bool   `json:"idle_by_design,omitempty"`         // they wait for the time, a connection, a signal, or until much of the run is over
+	Ready    int64  `json:"ready_after_ns"`                   // from the ends of the waits until the goroutines ran again
+	Holds    int64  `json:"holds,omitempty"`                  // of a lock: from taking it to giving it back, at probes
 	Hold     int64  `json:"hold_ns,omitempty"`
 	HeldOff  int64  `json:"held_off_ns,omitempty"` // while the operating system had taken the processor of who held it, as far as holds are known
 	// HoldInterval is a 95 % interval of Hold, if some operations were only counted. Unless Hold is
@@ -110,6 +111,8 @@ type waitSum struct {
 	ready        int64           // ns from the ends of the waits until the goroutines ran
 	peers        int64           // ns of waits that a goroutine of the same group ended
 	by           map[ender]int64 // ns by waker
+	g            trace.GoID      // that ended them, 0: none did
+	many         bool            // and others
 }
 
 func newObjects(r *replay.Replay) *objects {
@@ -168,6 +171,10 @@ func (o *objects) end(w *replay.Wait, q *queue, now trace.Time, by ender, g *rep
 	if s == nil {
 		s = &waitSum{by: map[ender]int64{}}
 		o.waits[key(w)] = s
+	}
+	if g != nil {
+		s.many = s.many || s.g != 0 && s.g != g.ID
+		s.g = g.ID
 	}
 	s.n++
 	s.ns += ns
@@ -349,7 +356,9 @@ func (o *objects) usedAs(names map[trace.Address]trace.PointID) {
 type gathered struct {
 	Object
 	in, by, blamed, reasons map[string]int64
-	reason                  string // of a wait, if no operation tells the kind: the alphabetically first
+	g                       trace.GoID // that ended waits
+	many                    bool       // and others
+	reason                  string     // of a wait, if no operation tells the kind: the alphabetically first
 }
 
 // queue adds a queue up.
@@ -396,6 +405,11 @@ func (o *objects) wait(g *gathered, key waitKey, s *waitSum) {
 	g.Wait += s.ns
 	g.Ready += s.ready
 	g.Peers += s.peers
+	if s.g != 0 {
+		g.many = g.many || s.many || g.g != 0 && g.g != s.g
+		g.g = s.g
+	}
+	g.OneEnder = g.g != 0 && !g.many
 	g.Worst = max(g.Worst, s.worst)
 	g.reasons[o.t.Reason(key.reason)] += s.ns
 	o.waitedAt(key.stack, s.ns)
