@@ -21,3 +21,12 @@ func TestShareBetweenWatches(t *testing.T) {
 		t.Errorf("told for %d, expected 120", tables.WatchedFor())
 	}
 }
+
+// A clock that was read faster later than at the start lowers all prices, which rest on it.
+func TestPricesOfASlowStart(t *testing.T) {
+	t.Parallel()
+	tables := &Tables{Attrs: []Attr{{"clock_cost_ps", int64(200_000)}, {"count_cost_ps", int64(70_000)}}, Took: map[string]Took{"clock": {N: 64, Mean: 20}}}
+	if got := tables.Costs(); got.Clock != 20 || got.Count != 7 {
+		t.Errorf("found prices of %v, expected 20 ns for a reading of the clock and 7 for a count", got)
+	}
+}

@@ -74,7 +74,7 @@ const (
 
 // Of returns a trace's prices. Readings of the clock at the start tell less than events that timed themselves in the program, and both together more than either.
 func Of(t *trace.Tables) (p Prices) {
-	clock := float64(t.Int("clock_cost_ps")) / 1000
+	clock := t.Costs().Clock
 	for k := range p {
 		p[k] = Price{readings[k] * clock, Spread * readings[k] * clock, FromClock}
 		if own := t.Took[Kind(k).String()]; own.N >= leastItself && clock > 0 {

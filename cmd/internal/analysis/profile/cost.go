@@ -64,7 +64,7 @@ func costOf(t *trace.Tables, writer, traced int64, from paid) Cost {
 	for _, own := range inText {
 		c.InPlace.N, c.Tests.N, c.Counted.N = c.InPlace.N+own.Placed+own.Plain, c.Tests.N+own.Entries, c.Counted.N+own.Called
 	}
-	event, count := from.event.Each, float64(t.Int("count_cost_ps"))/1000
+	event, count := from.event.Each, t.Costs().Count
 	c.From = from.event.From
 	c.Events.N, c.Timed.N = uint64(traced)+2*n.Reduced, n.Timed // entries and exits, for the most part
 	c.Events.Cost, c.Timed.Cost = int64(event*float64(c.Events.N)), int64(2*event*float64(n.Timed))
@@ -86,13 +86,28 @@ func costOf(t *trace.Tables, writer, traced int64, from paid) Cost {
 	cpu := float64(t.Usage.User + t.Usage.System)
 	c.Text = int64(min(price.UsualText*cpu, price.TextOfTests*float64(c.Tests.Cost)))
 	c.All = sure + calls + inLine + c.Text
+	if cpu > 0 && float64(c.All) > cpu { // the prices are too high: all of it cannot be the tool's, nor can its parts
+		c.scale(max(0, cpu-float64(sure)) / float64(calls+inLine+c.Text))
+		c.All, lo, hi, inLine = int64(cpu), min(lo, cpu-float64(sure)), min(hi, cpu-float64(sure)), c.InPlace.Cost+c.Tests.Cost
+	}
 	c.Lo, c.Hi = sure+int64(lo+price.LeastInLine*float64(inLine)), sure+int64(hi+price.MostInLine*float64(inLine)+price.MostText/price.UsualText*float64(c.Text))
+	if cpu > 0 {
+		c.Lo, c.Hi = min(c.Lo, int64(cpu)), min(c.Hi, int64(cpu))
+	}
 	return c
+}
+
+// scale multiplies what has prices.
+func (c *Cost) scale(k float64) {
+	for _, p := range []*Paid{&c.Events, &c.Timed, &c.Counted, &c.InPlace, &c.Tests} {
+		p.Cost = int64(k * float64(p.Cost))
+	}
+	c.Text = int64(k * float64(c.Text))
 }
 
 // eventCost is the cost of one traced event, in ns, if the program measured it.
 func eventCost(t *trace.Tables) float64 {
-	return float64(t.Int("event_cost_ps")) / 1000
+	return t.Costs().Event
 }
 
 func (c *Cost) add(o *Cost) {

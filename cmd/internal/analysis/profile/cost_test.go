@@ -38,3 +38,21 @@ func TestCost(t *testing.T) {
 		t.Errorf("found %d between %d and %d, expected the sum %d, and bounds around it", c.All, c.Lo, c.Hi, sum)
 	}
 }
+
+// The tool cannot have taken more than the process used, whatever its prices say, and the parts are no more than the whole.
+func TestCostBounded(t *testing.T) {
+	t.Parallel()
+	b := tracetest.New(1).Attribute("count_cost_ps", 116_000).Attribute("clock_cost_ps", 330_000).Attribute("event_cost_ps", 1_600_000)
+	f := b.Proc("main.f")
+	g := b.Go(0, "runtime.main")
+	b.Start(g, 0)
+	b.Enter(g, f)
+	b.Count(f, 1e6)
+	b.At(10e6).Exit(g, f)
+	b.End(g)
+	b.Given(0, 10e6, 0, 0)
+	c := profileOf(t, b).Tool.Cost
+	if parts := c.Writer + c.Looks + c.Events.Cost + c.Counted.Cost + c.InPlace.Cost + c.Tests.Cost + c.Text; c.All > 10e6 || c.Hi > 10e6 || c.Lo > c.Hi || parts > 10e6+10 || c.Counted.Cost == 0 {
+		t.Errorf("of a process of 10 ms the tool took %d (from %d to %d), its parts %d", c.All, c.Lo, c.Hi, parts)
+	}
+}

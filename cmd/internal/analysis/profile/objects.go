@@ -213,7 +213,7 @@ func (o *objects) finish(wall int64) []Object {
 		if p := &o.t.Points[i]; p.Kind == spec.PointSync && p.Hits > 0 {
 			g := o.get(cmp.Or(o.used[trace.PointID(i)], p.Name))
 			g.Ops += p.Hits
-			g.Cost += int64(float64(p.Hits) * atomics(p.Op) * float64(o.t.Int("atomic_cost_ps")) / 1000)
+			g.Cost += int64(float64(p.Hits) * atomics(p.Op) * o.t.Costs().Atomic)
 			if p.Traceable() {
 				g.Degraded += p.Degraded()
 			}

@@ -19,7 +19,7 @@ type costs struct {
 func costsOf(r *replay.Replay, seen *price.Seen, work int64) costs {
 	t, prices := r.T, price.Of(r.T)
 	prices.Mend(seen, float64(work), r.Entries, r.Operations, r.Changes)
-	c := costs{event: prices[price.Call].Each, price: prices[price.Call], count: float64(t.Int("count_cost_ps")) / 1000}
+	c := costs{event: prices[price.Call].Each, price: prices[price.Call], count: t.Costs().Count}
 	if c.call = c.count; t.Int("sample_ns") > 0 {
 		c.call /= pushed
 	}

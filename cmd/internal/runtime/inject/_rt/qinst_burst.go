@@ -29,8 +29,8 @@ import (
 
 const (
 	qinstBurstNS     = 1e6   // activations are much shorter, and a thread needs a tenth of that to wake
-	qinstBurstLeast  = 25e6  // mean time between bursts, at least
-	qinstBurstMost   = 400e6 // and at most
+	qinstBurstLeast  = 25    // mean time between bursts, at least, in lengths of one
+	qinstBurstMost   = 400   // and at most
 	qinstBurstLookNS = 40e3  // mean time between looks of a sampler in a burst
 	qinstBurstSumsNS = 1e9   // between two records of what bursts found
 	qinstBurstEvents = 512   // of a thread at a point that is traced in bursts alone
@@ -61,6 +61,7 @@ type qinstBurstState struct {
 	n       uint64  // bursts so far
 	gap     int64   // ns, mean time between them
 	next    int64   // when
+	lasts   float64 // ns that one lasts, on average: the writer may sleep for longer than it wants to
 	took    float64 // ns of the writer for one, on average
 	dear    float64 // ns that probes of what is held would cost, in the last window
 	telling uint32  // listed points that tell more than they cost and are only counted now
@@ -90,7 +91,7 @@ func qinstBurstSumOf(point uint32) *qinstBurstSum {
 // detector, where nothing is counted in line.
 // Context: writer.
 func qinstPrepareBursts() {
-	qinstBurst.gap = qinstBurstLeast
+	qinstBurst.lasts, qinstBurst.gap = qinstBurstNS, qinstBurstLeast*qinstBurstNS
 	qinstBurstUnits = qinstPointArray(4)
 	if qinstBurstSums = qinstPointArray(unsafe.Sizeof(qinstBurstSum{})); qinstBurstUnits == 0 || raceenabled {
 		qinstBurstSums = 0
@@ -262,16 +263,17 @@ func qinstHoldDear(budget, fixed, ns float64) (counting float64) {
 	for i := range listed {
 		if c := qinstControlOf(list[i]); qinstIsTraced(list[i], c) {
 			b.telling++
-			b.dear += min(c.n, qinstBurstEvents*float64(gomaxprocs)*ns/qinstBurstNS) * qinstOncePrice()
+			b.dear += min(c.n, qinstBurstEvents*float64(gomaxprocs)*ns/b.lasts) * qinstOncePrice()
 		}
 	}
 	if was == 0 && b.telling != 0 && qinstHeld == 0 {
-		qinstNextBurst()
+		qinstNextBurst(1)
 	}
-	// Bursts have their part of the budget. What they cost beyond probes is the writer's time.
-	gap := b.dear * qinstBurstNS / max(1, qinstPartBursts*budget)
+	// Bursts have their part of the budget. What they cost beyond probes is the writer's time. On a busy machine they last longer, and
+	// are the rarer for it.
+	gap := b.dear * b.lasts / max(1, qinstPartBursts*budget)
 	gap = max(gap, 2*b.took*ns/max(1, qinstPartBursts*budget))
-	b.gap = int64(min(max(gap, qinstBurstLeast), qinstBurstMost))
+	b.gap = int64(min(max(gap, qinstBurstLeast*b.lasts), qinstBurstMost*b.lasts))
 	return counting
 }
 
@@ -372,7 +374,7 @@ func qinstHold(unit uint32, c *qinstControl) {
 		qinstNoteBurst(unit, false)
 	}
 	if atomic.Xadd(&qinstHeld, 1) == 1 {
-		qinstNextBurst()
+		qinstNextBurst(1)
 	}
 	qinstSetUnit(unit)
 }
@@ -472,11 +474,11 @@ func qinstSetUnit(unit uint32) {
 }
 
 // qinstNextBurst draws the time of the next burst. Times between bursts are exponential, for a
-// rhythm of the program could be the bursts'.
+// rhythm of the program could be the bursts'. After one that lasted for longer than others the time is longer, too.
 // Context: writer.
-func qinstNextBurst() {
+func qinstNextBurst(longer float64) {
 	b := &qinstBurst
-	b.next = nanotime() + b.gap*int64(fastexprand(1<<20))>>20
+	b.next = nanotime() + int64(longer*float64(b.gap)*float64(fastexprand(1<<20))/(1<<20))
 }
 
 // qinstBurstDue makes a burst if it is time to. The writer does nothing else meanwhile, which
@@ -487,7 +489,7 @@ func qinstBurstDue() {
 	if !b.due(nanotime()) {
 		return
 	}
-	cpu := qinstThreadCPU()
+	cpu, began := qinstThreadCPU(), nanotime()
 	qinstFlip(true)
 	b.n++
 	if qinstHeld != 0 {
@@ -502,7 +504,9 @@ func qinstBurstDue() {
 			qinstNoteBurst(unit, true)
 		}
 	}
-	qinstNextBurst()
+	length := float64(nanotime() - began)
+	qinstNextBurst(max(1, length/b.lasts))
+	b.lasts += (length - b.lasts) / 8
 	b.took += (float64(qinstThreadCPU()-cpu) - b.took) / 8
 	qinstBeat++
 }

@@ -109,6 +109,7 @@ func qinstWritePrices() {
 			t.n, t.sum, t.squares = t.n+own.n, t.sum+own.sum, t.squares+own.squares
 		}
 	}
+	qinstRecordPrice("clock", qinstPriceReads, uint64(qinstReadsTicks), 0)
 	for k := range all {
 		if t := &all[k]; t.n > 0 {
 			qinstRecordPrice([qinstPriceKinds]string{"call", "operation", "scheduling", "other", "extra"}[k], t.n, t.sum, float64(t.squares))

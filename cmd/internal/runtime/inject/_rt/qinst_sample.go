@@ -342,7 +342,7 @@ func (s *qinstSampler) look(me uint32, gap int64) (busy bool) {
 	s.gap = gap
 	if atomic.Load(&qinstHeld) != 0 && qinstLooks == 0 { // all looks of a burst are one observation, for all the time to the next
 		first = s.burst != qinstBurst.n
-		gap += gap * qinstBurst.gap / qinstBurstNS
+		gap += int64(float64(gap) * float64(qinstBurst.gap) / qinstBurst.lasts)
 	}
 	for i := me; i < qinstNUsed.Load(); i += qinstSet.samplers {
 		b := (*qinstRecorder)(unsafe.Pointer(qinstRecorders[atomic.Load(&qinstUsed[i])]))

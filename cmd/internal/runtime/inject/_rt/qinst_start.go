@@ -162,18 +162,40 @@ var qinstStarted uint32
 // of the processor's counts finds 1.6 % of the time, 0.35.
 // Context: start.
 func qinstPriceBuffer() {
-	const reads = 64
-	ns := int64(1 << 62)
 	for range qinstPriceTries {
-		start := nanotime()
-		for range reads {
-			qinstNow()
-		}
-		ns = min(ns, nanotime()-start)
+		qinstReadClocks()
 	}
-	qinstSet.bufferCost = 1 + 5*uint64(ns)*(qinstBufferSize/8)/reads
-	qinstCountNS = 0.35 * float64(ns) / reads
+	qinstSet.bufferCost = 1 + 5*uint64(qinstReadsNS)*(qinstBufferSize/8)/qinstPriceReads
+	qinstCountNS = 0.35 * float64(qinstReadsNS) / qinstPriceReads
 	qinstPriceAtomic()
+}
+
+const qinstPriceReads = 64 // of the clock, in a loop
+
+var qinstReadsNS, qinstReadsTicks int64 = 1 << 62, 1 << 62 // what they took at least
+
+// qinstReadClocks reads the clock in a loop, and keeps what that took at least.
+// Context: start, writer.
+func qinstReadClocks() {
+	start, from := nanotime(), qinstNow()
+	for range qinstPriceReads {
+		qinstNow()
+	}
+	if ticks, ns := int64(qinstNow()-from), nanotime()-start; ns < qinstReadsNS {
+		qinstReadsNS, qinstReadsTicks = ns, ticks
+	}
+}
+
+// qinstPriceAgain lowers the prices if a reading of the clock takes less than it did at the start, which may be slow as a whole.
+// Context: writer.
+func qinstPriceAgain() {
+	before := qinstReadsNS
+	if qinstReadClocks(); qinstReadsNS < before {
+		lower := float64(qinstReadsNS) / float64(before)
+		qinstSet.bufferCost = 1 + uint64(lower*float64(qinstSet.bufferCost))
+		qinstCountNS *= lower
+		qinstEventNS *= lower
+	}
 }
 
 // qinstPriceTries is how often a price is measured. The least counts, because an interrupt in a

@@ -552,6 +552,7 @@ func qinstTick() {
 	}
 	qinstWriteNews()
 	qinstWriteMetrics()
+	qinstPriceAgain()
 	qinstSumsDue(now)
 	qinstBurstSumsDue(now)
 	qinstWriteDropped()
