@@ -20,9 +20,13 @@ func TestParks(t *testing.T) {
 		object bool // its address is known
 	}
 	found := map[string][]park{}
+	var runs, yields uint64
 	losses, err := tr.Events(func(list []trace.Event) error {
 		for i := range list {
-			if e := &list[i]; e.Kind == trace.Change && e.To == trace.Waiting {
+			if e := &list[i]; e.Kind == trace.Yields && e.G == 1 {
+				n, _ := e.Yields()
+				runs, yields = runs+1, yields+n
+			} else if e.Kind == trace.Change && e.To == trace.Waiting {
 				w := e.Wait()
 				p := park{tr.Reason(w.Reason), w.Object != 0}
 				if in := parkedIn(tr, w.Stack); !slices.Contains(found[in], p) {
@@ -34,6 +38,9 @@ func TestParks(t *testing.T) {
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+	if yields < 900 || 20*runs > yields { // and runtime.GC yields until all is swept
+		t.Errorf("main yields %d times in %d runs, expected 1000 and more in a few", yields, runs)
 	}
 	if losses.Reasons != 0 {
 		t.Errorf("%d stops have the reason of a wait before", losses.Reasons)

@@ -115,10 +115,15 @@ func ourStates(t *trace.Trace) (map[uint64][]string, error) {
 	}
 	_, err := t.Events(func(batch []trace.Event) error {
 		for _, e := range batch {
+			g := uint64(e.G)
+			if e.Kind == trace.Yields { // one event for all of them
+				for n, _ := e.Yields(); n > 0; n-- {
+					states[g] = append(states[g], name(trace.Runnable), name(trace.Running))
+				}
+			}
 			if e.Kind != trace.Create && e.Kind != trace.Change {
 				continue
 			}
-			g := uint64(e.G)
 			if e.Kind == trace.Create {
 				states[g] = append(states[g], none)
 			}

@@ -182,6 +182,9 @@ func (l *lister) line(e *trace.Event) (*EventLine, error) {
 		line.What, line.Count = "allocate", e.Alloc().Bytes
 	case trace.Timer, trace.Fired:
 		line.What, line.Object = map[trace.Kind]string{trace.Timer: "timer set", trace.Fired: "started by timer"}[e.Kind], address(e.Timer())
+	case trace.Yields:
+		line.What = "yields"
+		line.Count, _ = e.Yields()
 	case trace.Semaphore:
 		at, size := e.Channel()
 		line.What, line.Name, line.Count = "semaphore of size", address(at), uint64(size)

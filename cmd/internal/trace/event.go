@@ -53,6 +53,7 @@ const (
 	Semaphore                 // G operates on a semaphore, and tells its size: [Event.Channel]
 	Timer                     // G sets a timer that will start a goroutine: [Event.Timer]
 	Task                      // G begins or ends a task of the program's: [Event.Begins], [Event.Text], [Event.Task]
+	Yields                    // G has yielded some times and gone on each time: [Event.Yields]
 	Fired                     // G, which was created by the event before, was started by a timer: [Event.Timer]
 )
 
@@ -101,6 +102,9 @@ func (e *Event) Point() PointID { return PointID(e.arg) }
 
 // Count returns the number in a Procs, Gap, Trips or Searched.
 func (e *Event) Count() uint64 { return e.arg }
+
+// Yields is how often a goroutine has yielded in a row, and how long the scheduler took, in ns. States do not tell of it: it is taken to run meanwhile.
+func (e *Event) Yields() (n uint64, took int64) { return e.arg, int64(e.obj) }
 
 // Allocated is memory that a goroutine took.
 type Allocated struct {

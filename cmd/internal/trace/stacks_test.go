@@ -40,3 +40,29 @@ func TestStopped(t *testing.T) {
 		t.Errorf("found waits for %q and %d stops with other reasons, expected a stop and a wait for a lock", reasons, losses.Reasons)
 	}
 }
+
+// One event stands for a run of yields, after which the goroutine went on each time. It changes no state.
+func TestYields(t *testing.T) {
+	t.Parallel()
+	b := tracetest.New(1)
+	g := b.Go(0, "runtime.main")
+	b.Start(g, 0)
+	b.At(100).Yields(g, 70, 60)
+	b.At(300).End(g)
+	tr := b.Trace()
+	var n uint64
+	var took int64
+	if _, err := tr.Events(func(list []trace.Event) error {
+		for i := range list {
+			if e := &list[i]; e.Kind == trace.Yields {
+				n, took = e.Yields()
+			}
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if n != 70 || took != 60 {
+		t.Errorf("found %d yields of %d ns, expected 70 of 60", n, took)
+	}
+}

@@ -150,6 +150,15 @@ func pulls() {
 	stop()
 }
 
+// yields does so many times in a row, and nobody else wants to run.
+//
+//go:noinline
+func yields() {
+	for range 1000 {
+		runtime.Gosched()
+	}
+}
+
 //go:noinline
 func collects() { runtime.GC() }
 
@@ -228,7 +237,7 @@ func main() {
 	for _, f := range []func(){receiveNil, sendNil, selectNone} {
 		go f()
 	}
-	for _, f := range []func(){receive, send, selects, sleeps, timer, lock, readLock, writeLock, waitGroup, condition, once, network, file, pulls, collects, traced, heap} {
+	for _, f := range []func(){receive, send, selects, sleeps, timer, lock, readLock, writeLock, waitGroup, condition, once, network, file, pulls, yields, collects, traced, heap} {
 		f()
 	}
 	fmt.Fprintln(io.Discard, stopped())

@@ -137,7 +137,7 @@ func (x *writing) Event(e *trace.Event, g, by graph.Place) {
 		x.before(g.N, g.Last)
 		x.own(e, g.N)
 		x.advance(g.N, g.Last)
-	case e.Kind != trace.Fired:
+	case e.Kind != trace.Fired && e.Kind != trace.Yields: // what is written has no time in the scheduler
 		x.advance(g.N, g.Last)
 		x.own(e, g.N)
 	}

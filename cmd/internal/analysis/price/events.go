@@ -30,6 +30,8 @@ func KindOf(e *trace.Event) (Kind, bool) {
 		return Call, true
 	case trace.Sync:
 		return Sync, true
+	case trace.Yields: // two for each
+		return Schedule, true
 	case trace.Change, trace.Create:
 		return Schedule, e.From != trace.OffCPU && e.To != trace.OffCPU // these are the system's, which the writer reads
 	case trace.Sample, trace.Searched, trace.Gap, trace.Procs:

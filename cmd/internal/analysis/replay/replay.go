@@ -30,7 +30,7 @@ type Replay struct {
 	Events     int64 // seen so far
 	Entries    int64 // of these, enters and exits
 	Operations int64 // likewise
-	Changes    int64 // likewise, of states
+	Changes    int64 // likewise, of states, with those of which one event tells
 
 	source   trace.Source
 	options  Options
@@ -147,6 +147,10 @@ func (r *Replay) event(e *trace.Event) {
 		g.Locking = e.Begins()
 	case trace.Procs:
 		r.Procs = max(r.Procs, int(e.Count()))
+	case trace.Yields:
+		n, _ := e.Yields()
+		r.Changes += 2 * int64(n)
+		r.v.Other(r.g(e.Slot), e)
 	case trace.Trips, trace.Searched, trace.Alloc, trace.Channel, trace.Semaphore, trace.Timer, trace.Fired, trace.Task:
 		r.v.Other(r.g(e.Slot), e)
 	}
@@ -165,7 +169,12 @@ func (r *Replay) pay(e *trace.Event) {
 		slot = e.By
 	}
 	if g := r.g(slot); g != nil {
-		g.Paid += r.options.Price(e)
+		times := 1.0
+		if e.Kind == trace.Yields {
+			n, _ := e.Yields()
+			times = 2 * float64(n)
+		}
+		g.Paid += times * r.options.Price(e)
 	}
 }
 

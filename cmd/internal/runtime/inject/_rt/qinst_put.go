@@ -108,6 +108,7 @@ func qinstSwap(b *qinstRecorder, g, now uint64, reserve uint32) bool {
 		}
 		qinstStarve(b, qinstReserve)
 	}
+	b.yielded, b.yields = 0, 0 // another buffer may be in the same place
 	c := qinstBuffers.get(reserve)
 	if c == 0 {
 		if reserve > 0 {

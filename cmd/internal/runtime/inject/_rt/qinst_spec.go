@@ -90,6 +90,7 @@ const (
 	qinstEvTaskEnd         = 50
 	qinstEvSemaphore       = 51
 	qinstEvLate            = 52
+	qinstEvYields          = 53
 	// the goroutine that runs on the thread
 	qinstCauseGoroutine = 0
 	qinstCauseNetpoll   = 1

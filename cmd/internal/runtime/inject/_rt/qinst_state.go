@@ -66,8 +66,33 @@ func qinstGoStart() {
 	} else {
 		now = qinstNow()
 	}
+	if b.yielded != 0 && b.p == b.yielded+8 && b.beforeG == gp.goid && b.g == 0 && (now-b.before)>>32 == 0 {
+		b.goesOn(now)
+		return
+	}
 	qinstPut2(now, 0, qinstEvGoStart<<24, qinstGo(gp))
 	qinstRuns(gp.goid)
+}
+
+// goesOn notes that the goroutine that has just yielded goes on, and nothing happened meanwhile. The event of its yield is taken back. One event
+// stands for a run of such yields, of which the collector's sweeper makes thousands, and a goroutine that waits by yielding millions a second.
+// Context: start, hook.
+//
+//go:nosplit
+func (b *qinstRecorder) goesOn(now uint64) {
+	at, took := b.yielded, now-b.last
+	b.yielded, b.g = 0, b.beforeG
+	if y := b.yields; y != 0 && at == y+16 && *(*uint64)(unsafe.Pointer(y))&(1<<24-1) < 1<<24-1 {
+		*(*uint64)(unsafe.Pointer(y))++
+		*(*uint64)(unsafe.Pointer(y + 8)) += took
+		b.last = b.before
+		qinstPublish(&b.p, at)
+		return
+	}
+	*(*uint64)(unsafe.Pointer(at)) = (now-b.before)<<32 | qinstEvYields<<24 | 1
+	*(*uint64)(unsafe.Pointer(at + 8)) = took
+	b.last, b.yields = now, at
+	qinstPublish(&b.p, at+16)
 }
 
 // qinstFoundLocal is called when the scheduler takes a goroutine from the
@@ -129,8 +154,14 @@ func qinstGoPark(reason traceBlockReason) {
 //
 //go:nosplit
 func qinstGoStop(why uint64) {
-	if qinstStates != 0 {
-		qinstLeave(qinstEvGoStop<<24 | why)
+	if qinstStates == 0 {
+		return
+	}
+	b := getg().m.qinst
+	at, before, g := b.p, b.last, qinstCurrent()
+	qinstLeave(qinstEvGoStop<<24 | why)
+	if why == qinstStopSched && at != 0 && b.p == at+8 { // else it stands in another buffer, or behind what tells of a break
+		b.yielded, b.before, b.beforeG = at, before, g
 	}
 }
 
