@@ -6,7 +6,7 @@ package spec
 // it lives.
 const (
 	RingMagic   = 0x676e695274736e69 // "instRing"
-	RingVersion = 8
+	RingVersion = 9
 
 	RingPage = 4096 // bytes of the head
 
@@ -55,6 +55,8 @@ const (
 	RingWordFailed      // error number that ended the writing of the file, 0 if none did
 	RingWordFailedAt    // the same: when, in ticks
 	RingWordWritten     // the same: bytes written so far
+	RingWordEnd         // why and how the program is ending, 0 before: number of the reason in [EndReasons], and 1, above the status of 32 bits
+	RingWordEndAt       // the same: when, in ticks; 0: not known
 	RingWordLedgerAt    // offset of ledger 0, which there is not: the hits of each point that were counted in line, a 64-bit word for each
 	RingWordLedgerSize  // bytes from one ledger to the next
 	RingWordLedgers     // how many there are, and 1; what the file lacks of one is 0
@@ -62,3 +64,6 @@ const (
 
 	RingWords = RingWordClock + 6
 )
+
+// EndReasons are the reasons why programs end, as "end" records have them; in a ring a reason is its number here.
+var EndReasons = [...]string{"exit", "panic or fatal error", "signal", "exec", "end of the host program"}

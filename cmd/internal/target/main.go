@@ -4,6 +4,9 @@
 // what a table allows. It prints a line for each case, and exits with status 1 if one is wrong.
 //
 //	target -qinst PATH -dir testdata/programs [-quick] [CASE ...]
+//
+// With -exits it runs one program that often, many at once, and counts the runs that leave a ring, or whose trace does not
+// say how they ended.
 package main
 
 import (
@@ -140,10 +143,14 @@ func main() {
 	qinst := flag.String("qinst", "", "path of the qinst command")
 	dir := flag.String("dir", ".", "directory of the module with the program")
 	quick := flag.Bool("quick", false, "without the slow ones")
+	var x exits
+	flag.IntVar(&x.runs, "exits", 0, "end a program so often, and nothing else")
+	flag.IntVar(&x.atOnce, "at-once", 40, "of these")
+	flag.IntVar(&x.burners, "burners", 0, "processes beside them that use a processor each")
 	flag.Parse()
 	ctx, stop := lab.Signals(context.Background())
 	defer stop()
-	wrong, err := run(ctx, *qinst, *dir, *quick, flag.Args())
+	wrong, err := run(ctx, *qinst, *dir, *quick, &x, flag.Args())
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "target:", err)
 		os.Exit(1)
@@ -154,7 +161,7 @@ func main() {
 	}
 }
 
-func run(ctx context.Context, qinst, dir string, quick bool, names []string) (wrong int, err error) {
+func run(ctx context.Context, qinst, dir string, quick bool, x *exits, names []string) (wrong int, err error) {
 	tmp, err := os.MkdirTemp("", "qinst-target-")
 	if err != nil {
 		return 0, err
@@ -172,6 +179,11 @@ func run(ctx context.Context, qinst, dir string, quick bool, names []string) (wr
 		if out, err := build.CombinedOutput(); err != nil {
 			return 0, fmt.Errorf("%v: %w\n%s", build, err, out)
 		}
+	}
+	if x.runs > 0 {
+		x.qinst, x.program, x.dir = qinst, traced, filepath.Join(tmp, "exits")
+		x.rings = filepath.Join("/dev/shm", filepath.Base(tmp))
+		return 0, x.run(ctx)
 	}
 	if !quick {
 		targets = append(targets, more...)

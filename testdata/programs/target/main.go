@@ -128,7 +128,8 @@ func nowhere() *int {
 }
 
 var kinds = map[string]func(){
-	"work": func() { work(300 * time.Millisecond) },
+	"work":  func() { work(300 * time.Millisecond) },
+	"short": func() { work(time.Millisecond) },
 	"descriptors": func() {
 		fmt.Println(open())
 		work(300 * time.Millisecond)

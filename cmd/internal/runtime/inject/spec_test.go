@@ -137,6 +137,21 @@ func TestRingWords(t *testing.T) {
 	}
 }
 
+// TestEndReasons checks that the runtime's reasons of an end are those of package spec, in their order: a ring has a
+// reason's number.
+func TestEndReasons(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("_rt/qinst_writer.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := fmt.Sprintf("var qinstWhyText = %#v\n", spec.EndReasons)
+	want = strings.Replace(want, fmt.Sprintf("[%d]", len(spec.EndReasons)), "[...]", 1)
+	if !bytes.Contains(text, []byte(want)) {
+		t.Errorf("_rt/qinst_writer.go lacks %s", want)
+	}
+}
+
 // TestRecordWriters compiles the functions that write records as a program, runs it, and
 // reads what it wrote: each field is in its place.
 func TestRecordWriters(t *testing.T) {

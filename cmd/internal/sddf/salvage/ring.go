@@ -211,6 +211,15 @@ func (r *ring) clocks() (list [][]any, ticks uint64) {
 	return list, ticks
 }
 
+// end is why a program ended that did not finish its file, "" if it did not come so far as to say it.
+func (r *ring) end() (why string, status int, at uint64) {
+	word := r.head[spec.RingWordEnd]
+	if n := word >> 32; n > 0 && n <= uint64(len(spec.EndReasons)) {
+		why = spec.EndReasons[n-1]
+	}
+	return why, int(int32(word)), r.head[spec.RingWordEndAt]
+}
+
 type lost struct{ events, deep uint64 }
 
 // total is what all threads counted of one point.

@@ -321,9 +321,13 @@ func (f *File) totals(tables *extents, r *ring) (rows []row, err error) {
 		rows = append(rows, row{spec.TagBursts, []any{last, n, bursts}})
 	}
 	lost := r.lost()
+	at, status := last, -1
+	if why, how, when := r.end(); why != "" {
+		reason, status, at = why, how, cmp.Or(when, last)
+	}
 	return append(rows,
 		row{spec.TagCounts, []any{last, counts}},
-		row{spec.TagEnd, []any{last, reason, -1, lost.events, r.head[spec.RingWordEarly], lost.deep, 0}}), nil
+		row{spec.TagEnd, []any{at, reason, status, lost.events, r.head[spec.RingWordEarly], lost.deep, 0}}), nil
 }
 
 // The reason in the "end" record of a file that its ring completes.

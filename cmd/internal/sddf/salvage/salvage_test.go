@@ -203,6 +203,39 @@ func lastBursts(t *testing.T, f *salvage.File) (n uint64, words []uint64) {
 // The ring knows how many activations ran without probes, and the file what bursts found. With
 // mode=count ledgers have all entries, and there are no bursts. Of a small procedure they always have
 // all.
+// A program that came to its end, and not to the end of its file, has said in the ring why and how it ended.
+func TestEnded(t *testing.T) {
+	t.Parallel()
+	for word, want := range map[uint64]string{
+		0:                   "killed -1 5000",
+		1<<32 | 3:           "exit 3 4000",
+		3<<32 | 143:         "signal 143 4000",
+		5<<32 | (1<<32 - 1): "end of the host program -1 4000",
+		99 << 32:            "killed -1 5000",
+	} {
+		ring := makeRing()
+		binary.LittleEndian.PutUint64(ring[8*spec.RingWordEnd:], word)
+		binary.LittleEndian.PutUint64(ring[8*spec.RingWordEndAt:], 4000)
+		f, err := open(t, nil, ring)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := sddf.NewReader(f, f.Size)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for p, err := range r.Records() {
+			if err == nil && p.Name == "end" {
+				got = fmt.Sprint(p.Field("reason"), " ", p.Field("status"), " ", p.Field("ticks"))
+			}
+		}
+		if got != want {
+			t.Errorf("word %#x: found %q, expected %q", word, got, want)
+		}
+	}
+}
+
 func TestBursts(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

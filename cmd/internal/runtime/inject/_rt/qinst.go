@@ -142,7 +142,7 @@
 //     protects, is given out twice, and readers cannot order two threads' events.
 //  9. The writer MUST NOT allocate, execute a write barrier, or take a lock that a dying
 //     thread may hold. Otherwise a program that panics with that lock waits for a writer
-//     that waits for it; qinstAwait gives up after 200 ms, and the end of the file is lost.
+//     that waits for it; qinstAwait gives up after 10 s, and the file has no end.
 //  10. Whatever fails, the program MUST go on as if it had not been instrumented: no exit,
 //     no panic, nothing on stdout, one line on stderr. Otherwise nobody could run it in
 //     production.

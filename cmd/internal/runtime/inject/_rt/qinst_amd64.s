@@ -379,18 +379,17 @@ TEXT qinst_fini(SB),NOSPLIT|NOFRAME,$0-0
 	LOCK
 	CMPXCHGL	CX, runtime·qinstEnds(SB)
 	JNE	await
-	MOVL	$-1, runtime·qinstStatus(SB) // nobody tells it
+	MOVL	$-1, runtime·qinstStatus(SB)
+	MOVQ	$const_qinstFiniEnd, AX
+	MOVQ	runtime·qinstHead(SB), CX
+	MOVQ	AX, (8*const_qinstRingWordEnd)(CX)
 	MOVL	$(const_qinstWhyHost+1), AX
 	XCHGL	AX, runtime·qinstEnding(SB)
 await:
-	PUSHQ	$50000 // a struct timespec
-	PUSHQ	$0
-	MOVL	runtime·qinstBeat(SB), R8
+	PUSHQ	$0 // a struct timespec
+	PUSHQ	$const_qinstFiniSeconds
 	MOVL	$const_qinstFiniTurns, R9
 again:
-	MOVL	runtime·qinstDone(SB), AX
-	TESTL	AX, AX
-	JNE	done
 	MOVL	$1, AX
 	XORL	CX, CX
 	LOCK
@@ -399,21 +398,38 @@ again:
 	LEAQ	runtime·qinstSleeping(SB), DI
 	MOVL	$129, SI // FUTEX_WAKE|FUTEX_PRIVATE_FLAG
 	MOVL	$1, DX
-	MOVL	$202, AX
+	MOVL	$202, AX // futex
 	SYSCALL
 rest:
-	MOVQ	SP, DI
-	XORL	SI, SI
-	MOVL	$35, AX // nanosleep
+	MOVL	runtime·qinstDone(SB), AX
+	TESTL	AX, AX
+	JNE	done
+	MOVQ	runtime·qinstWaits(SB), R8
+	LEAQ	runtime·qinstDone(SB), DI
+	MOVL	$128, SI // FUTEX_WAIT|FUTEX_PRIVATE_FLAG
+	XORL	DX, DX
+	MOVQ	SP, R10
+	MOVL	$202, AX
 	SYSCALL
-	MOVL	runtime·qinstBeat(SB), AX
-	CMPL	AX, R8
-	JEQ	same
-	MOVL	AX, R8
-	MOVL	$const_qinstFiniTurns, R9
-same:
+	CMPQ	AX, $-110 // ETIMEDOUT
+	JNE	rest
+	TESTQ	R8, R8
+	JEQ	next
+	CMPQ	R8, runtime·qinstWaits(SB)
+	JEQ	unread
+next:
 	DECL	R9
 	JNE	again
+	MOVQ	runtime·qinstUnfinishedText(SB), SI
+	MOVQ	runtime·qinstUnfinishedText+8(SB), DX
+	JMP	say
+unread:
+	MOVQ	runtime·qinstUnreadText(SB), SI
+	MOVQ	runtime·qinstUnreadText+8(SB), DX
+say:
+	MOVL	$2, DI
+	MOVL	$1, AX // write
+	SYSCALL
 done:
 	POPQ	AX
 	POPQ	AX

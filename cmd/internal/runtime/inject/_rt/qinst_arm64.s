@@ -191,19 +191,18 @@ first:
 	CBNZW	R4, first
 	MOVW	$-1, R2
 	MOVD	$runtime·qinstStatus(SB), R1
-	MOVW	R2, (R1) // nobody tells it
+	MOVW	R2, (R1)
+	MOVD	$const_qinstFiniEnd, R2
+	MOVD	runtime·qinstHead(SB), R1
+	MOVD	R2, (8*const_qinstRingWordEnd)(R1)
 	MOVW	$(const_qinstWhyHost+1), R2
 	MOVD	$runtime·qinstEnding(SB), R1
 	STLRW	R2, (R1)
 await:
-	MOVD	$50000, R2 // a struct timespec
-	STP.W	(ZR, R2), -16(RSP)
-	MOVWU	runtime·qinstBeat(SB), R9
+	MOVD	$const_qinstFiniSeconds, R2 // a struct timespec
+	STP.W	(R2, ZR), -16(RSP)
 	MOVD	$const_qinstFiniTurns, R10
 again:
-	MOVD	$runtime·qinstDone(SB), R1
-	LDARW	(R1), R0
-	CBNZW	R0, done
 	MOVD	$runtime·qinstSleeping(SB), R11
 wake:
 	LDAXRW	(R11), R0
@@ -213,21 +212,37 @@ wake:
 	MOVD	R11, R0
 	MOVD	$129, R1 // FUTEX_WAKE|FUTEX_PRIVATE_FLAG
 	MOVD	$1, R2
-	MOVD	$98, R8
+	MOVD	$98, R8 // futex
 	SVC
 rest:
-	MOVD	RSP, R0
-	MOVD	ZR, R1
-	MOVD	$101, R8 // nanosleep
+	MOVD	$runtime·qinstDone(SB), R0
+	LDARW	(R0), R1
+	CBNZW	R1, done
+	MOVD	runtime·qinstWaits(SB), R9
+	MOVD	$128, R1 // FUTEX_WAIT|FUTEX_PRIVATE_FLAG
+	MOVD	ZR, R2
+	MOVD	RSP, R3
+	MOVD	$98, R8
 	SVC
-	MOVWU	runtime·qinstBeat(SB), R0
-	CMPW	R0, R9
-	BEQ	same
-	MOVD	R0, R9
-	MOVD	$const_qinstFiniTurns, R10
-same:
+	CMN	$110, R0 // ETIMEDOUT
+	BNE	rest
+	CBZ	R9, next
+	MOVD	runtime·qinstWaits(SB), R1
+	CMP	R9, R1
+	BEQ	unread
+next:
 	SUBS	$1, R10
 	BNE	again
+	MOVD	runtime·qinstUnfinishedText(SB), R1
+	MOVD	runtime·qinstUnfinishedText+8(SB), R2
+	B	say
+unread:
+	MOVD	runtime·qinstUnreadText(SB), R1
+	MOVD	runtime·qinstUnreadText+8(SB), R2
+say:
+	MOVD	$2, R0
+	MOVD	$64, R8 // write
+	SVC
 done:
 	ADD	$16, RSP
 out:

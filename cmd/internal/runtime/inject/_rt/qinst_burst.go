@@ -508,7 +508,6 @@ func qinstBurstDue() {
 	qinstNextBurst(max(1, length/b.lasts))
 	b.lasts += (length - b.lasts) / 8
 	b.took += (float64(qinstThreadCPU()-cpu) - b.took) / 8
-	qinstBeat++
 }
 
 // qinstFlip lets what is held run with probes, or not. It is done under the lock, since rules may
@@ -634,7 +633,6 @@ func qinstWriteBursts() {
 		}
 	})
 	qinstSeal()
-	qinstBeat++
 }
 
 // qinstEachFound calls f with each unit that ran without probes, with the number of such activations

@@ -206,7 +206,6 @@ func qinstControlWindow() {
 		list[i] = list[qinstListed]
 	}
 	qinstUnlockMemory()
-	qinstBeat++
 }
 
 // qinstTakeWants puts the points that a thread has noted on the list.
@@ -803,6 +802,5 @@ func qinstWriteHistograms(now uint64) {
 			}
 		}
 		qinstSeal()
-		qinstBeat++
 	}
 }

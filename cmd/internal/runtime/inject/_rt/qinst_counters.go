@@ -223,7 +223,6 @@ func qinstFoldAll() {
 		b := (*qinstRecorder)(unsafe.Pointer(qinstRecorders[i]))
 		qinstFold(b)
 		b.next, done = done, i
-		qinstBeat++
 	}
 	for done != 0 {
 		i := done

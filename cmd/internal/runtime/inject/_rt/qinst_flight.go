@@ -232,7 +232,6 @@ func qinstWriteFlight(why string) {
 		i = h.next
 		qinstWriteBuffer(h, uintptr(h.bytes))
 		qinstPush()
-		qinstBeat++
 	}
 	qinstWritePackets()
 	qinstWriteNews()

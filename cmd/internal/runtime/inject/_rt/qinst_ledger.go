@@ -592,7 +592,6 @@ func qinstLedgerCallees(b *qinstRecorder) {
 				}
 			})
 		}
-		qinstBeat++
 	}
 }
 
@@ -603,7 +602,6 @@ func qinstEarlyHits() (n uint64) {
 		for k := range uintptr(qinstMostEarly) {
 			n += *(*uint64)(unsafe.Pointer(at + k*8))
 		}
-		qinstBeat++
 	})
 	return n
 }

@@ -405,7 +405,6 @@ func qinstWriteCodes() {
 		}
 		qinstSeal()
 		qinstCodesOut += n
-		qinstBeat++
 	}
 }
 

@@ -155,7 +155,7 @@ func qinstBoundMemory() {
 func qinstTooMuch() bool { return qinstScarce && qinstTaken.Load() > qinstMayTake }
 
 // qinstAdvise is madvise.
-// Context: start, probe, hook, goroutine, writer, sampler.
+// Context: start, probe, hook, end, goroutine, writer, sampler.
 func qinstAdvise(p, size, advice uintptr) (errno uintptr) {
 	_, _, errno = linux.Syscall6(qinstSysMadvise, p, size, advice, 0, 0, 0)
 	return errno

@@ -160,7 +160,6 @@ func qinstWriteNews() {
 		qinstU32(t.base)
 		qinstWriteBehind(uintptr(unsafe.Pointer(unsafe.StringData(t.text))), uintptr(len(t.text)))
 		qinstSeal()
-		qinstBeat++
 	}
 	qinstWriteWaitStacks()
 	qinstWriteTexts()
@@ -386,7 +385,6 @@ func qinstWriteCounts() {
 				qinstHitsAtEnd += s[0] - s[2] + s[2]/qinstInLineParts
 			}
 		}
-		qinstBeat++ // there may be thousands of ledgers
 	}
 	qinstRecordCounts(qinstNow(), found*24)
 	for k := uint32(0); k < qinstNext; k++ {
@@ -440,7 +438,6 @@ func qinstWriteCallees() {
 				qinstWriteCallee(e.point, e.pc, e.n)
 			}
 		}
-		qinstBeat++
 	}
 	atomic.Store(&qinstCalleesRead, 0)
 }

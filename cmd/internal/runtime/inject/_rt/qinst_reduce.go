@@ -27,7 +27,10 @@ const (
 	qinstReduceLeft // the writer goes on without it
 )
 
-const qinstReducePatience = 2e9 // ns without progress, at the end
+const (
+	qinstReducePatience = 2e9   // ns without progress, at the end
+	qinstItselfNS       = 200e6 // how long a thread that has sent the deadly signal waits for it
+)
 
 // state is changed by compare-and-swap, because the writer, the reducer and the thread that
 // ends the program may all change it. A request to write everything raises asked, and the
@@ -355,6 +358,7 @@ func qinstDies(sig uint32, info *siginfo) bool {
 			return false
 		}
 		qinstStatus, r.last = int32(128+sig), true
+		qinstNoteEnd(qinstWhySignal, qinstStatus)
 		atomic.Xadd(&r.asked, 1)
 		atomic.Store(&r.deadly, sig) // from now on an answer ends the program
 		qinstWake()
@@ -362,7 +366,7 @@ func qinstDies(sig uint32, info *siginfo) bool {
 	if !itself {
 		return true
 	}
-	for since := nanotime(); nanotime()-since < qinstGiveUpNS; {
+	for since := nanotime(); nanotime()-since < qinstItselfNS; {
 		usleep(50)
 	}
 	atomic.Store(&qinstEnding, qinstWhySignal+1)
@@ -470,7 +474,6 @@ func qinstWriteParts() {
 		part := (*qinstPart)(unsafe.Pointer(r.parts + uintptr(i)*unsafe.Sizeof(qinstPart{})))
 		qinstWriteEvents(&part.head, part.p, part.n)
 		qinstPush()
-		qinstBeat++
 	}
 }
 

@@ -474,7 +474,6 @@ func qinstWritePaths() {
 		}
 		qinstSeal()
 		qinstPathsOut += n
-		qinstBeat++
 	}
 }
 

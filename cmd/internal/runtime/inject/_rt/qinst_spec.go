@@ -136,7 +136,7 @@ const (
 	qinstAddressBits  = 48
 	// "instRing"
 	qinstRingMagic   = 7453010236206706281
-	qinstRingVersion = 8
+	qinstRingVersion = 9
 	// bytes of the head
 	qinstRingPage        = 4096
 	qinstRingSharedPage  = 2147483648
@@ -210,15 +210,19 @@ const (
 	qinstRingWordFailedAt = 34
 	// the same: bytes written so far
 	qinstRingWordWritten = 35
+	// why and how the program is ending, 0 before: number of the reason in [EndReasons], and 1, above the status of 32 bits
+	qinstRingWordEnd = 36
+	// the same: when, in ticks; 0: not known
+	qinstRingWordEndAt = 37
 	// offset of ledger 0, which there is not: the hits of each point that were counted in line, a 64-bit word for each
-	qinstRingWordLedgerAt = 36
+	qinstRingWordLedgerAt = 38
 	// bytes from one ledger to the next
-	qinstRingWordLedgerSize = 37
+	qinstRingWordLedgerSize = 39
 	// how many there are, and 1; what the file lacks of one is 0
-	qinstRingWordLedgers = 38
+	qinstRingWordLedgers = 40
 	// 2 x {ticks, monotonic, wall}
-	qinstRingWordClock    = 39
-	qinstRingWords        = 45
+	qinstRingWordClock    = 41
+	qinstRingWords        = 47
 	qinstVersion          = 4
 	qinstFirstChecked     = 4
 	qinstLastUnchecked    = 2

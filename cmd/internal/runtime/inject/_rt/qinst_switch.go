@@ -489,7 +489,7 @@ func qinstNoteSwitches(all bool) {
 		r := &s.rings[i]
 		atomic.Store64((*uint64)(unsafe.Pointer(r.page+qinstRingTail)), r.tail)
 	}
-	if qinstBeat++; !all {
+	if !all {
 		s.ration(mono)
 	}
 }

@@ -331,7 +331,6 @@ func qinstWriteWaitStacks() {
 			qinstU64(uint64(pc))
 		}
 		qinstSeal()
-		qinstBeat++
 	}
 }
 

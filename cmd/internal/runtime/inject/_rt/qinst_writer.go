@@ -26,8 +26,12 @@ const (
 	qinstBatch      = 32      // buffers written together
 	qinstFeedNS     = 10e6    // between two servings of the budget
 	qinstSlowest    = 8       // times that ticks may come more seldom
-	qinstGiveUpNS   = 200e6   // an ending thread's patience with a writer that makes no progress
+	qinstLongestNS  = 10e9    // an ending thread's patience with the writer
+	qinstReaderNS   = 1e9     // the same, with a reader of the output who takes nothing
+	qinstEndLookNS  = 100e6   // between two looks whether it is over
 	qinstIdle       = 0xffffffff
+
+	qinstAllSleepers = 1<<31 - 1
 )
 
 // Words through which threads and the writer communicate. One side raises each word and the
@@ -42,7 +46,7 @@ var (
 	qinstSync     uint32 // raised to ask for everything recorded so far
 	qinstSynced   uint32
 	qinstDone     uint32
-	qinstBeat     uint32 // raised by the writer's progress
+	qinstWaits    int64 // since when the writer has waited for a reader of its output; 0: it does not
 
 	qinstThreadsAt int64 // when threads' times were read
 )
@@ -68,10 +72,8 @@ func qinstWake() {
 	}
 }
 
-// qinstEnd makes the writer finish the file and waits for it, as long as it
-// makes progress. It is called on every path that ends the process.
-// It waits at most qinstGiveUpNS without progress, because a program that was told to end
-// must end, whatever happened to the writer.
+// qinstEnd makes the writer finish the file and waits for it. It is called on every path that ends the process.
+// Why it ends is in the ring before that: the process may be killed while it waits.
 // Context: end.
 //
 //go:nosplit
@@ -84,6 +86,7 @@ func qinstEnd(why uint32, status int32) {
 	// one's reason counts.
 	if atomic.Cas(&qinstEnds, 0, 1) {
 		qinstStatus = status
+		qinstNoteEnd(why, status)
 		atomic.Store(&qinstEnding, why+1)
 	}
 	qinstAwait(&qinstDone, 1)
@@ -95,8 +98,11 @@ func qinstEnd(why uint32, status int32) {
 //
 //go:cgo_export_static qinst_fini
 
-// qinstFiniTurns is how often it looks, 50 us apart, for progress of the writer: as long as qinstGiveUpNS at least.
-const qinstFiniTurns = int(qinstGiveUpNS / 50e3)
+const (
+	qinstFiniSeconds = int(qinstReaderNS / 1e9) // between two looks
+	qinstFiniTurns   = int(qinstLongestNS / qinstReaderNS)
+	qinstFiniEnd     = (qinstWhyHost+1)<<32 | (1<<32 - 1) // what it puts into the ring: nobody tells it the status
+)
 
 // qinstFlush is qinstEnd for a process that may go on (exec can fail).
 // Context: end.
@@ -106,26 +112,68 @@ func qinstFlush() {
 	if qinstStarted == 0 || qinstDone != 0 || qinstIsChild() {
 		return
 	}
+	qinstNoteEnd(qinstWhyExec, 0)
 	n := atomic.Xadd(&qinstSync, 1)
 	qinstAwait(&qinstSynced, n)
 }
 
-// qinstAwait waits until the writer has raised a word to a value. It watches the writer's
-// beat instead of a total time: a long file may take seconds, and a writer that hangs
-// must not.
+// qinstNoteEnd puts into the ring why the program ends, for those who find the ring.
+// Context: hook, end.
+//
+//go:nosplit
+func qinstNoteEnd(why uint32, status int32) {
+	qinstHead[qinstRingWordEndAt] = atomic.Load64(&qinstEndTime)
+	atomic.Store64(&qinstHead[qinstRingWordEnd], uint64(why+1)<<32|uint64(uint32(status)))
+}
+
+// qinstAwait waits until the writer has raised a word to a value. The writer may need long, because others have the
+// processors, or the disk. A program that was told to end must end all the same, whatever happened to the writer.
 // Context: end.
 //
 //go:nosplit
 func qinstAwait(word *uint32, value uint32) {
-	beat, since := atomic.Load(&qinstBeat), nanotime()
-	for int32(atomic.Load(word)-value) < 0 && atomic.Load(&qinstDone) == 0 {
-		qinstWake()
-		usleep(50)
-		if now := atomic.Load(&qinstBeat); now != beat {
-			beat, since = now, nanotime()
-		} else if nanotime()-since > qinstGiveUpNS {
+	for began := nanotime(); ; {
+		was, waits, now := atomic.Load(word), atomic.Loadint64(&qinstWaits), nanotime()
+		if int32(was-value) >= 0 || atomic.Load(&qinstDone) != 0 {
 			return
 		}
+		if now-began > qinstLongestNS || waits != 0 && now-max(waits, began) > qinstReaderNS {
+			systemstack(func() { qinstLeaveWriter() })
+			return
+		}
+		qinstWake()
+		futexsleep(word, was, qinstEndLookNS)
+	}
+}
+
+// qinstLeaveWriter gives up waiting for the writer, and says so. The ring stays if a file can be completed from it, without the
+// buffers that nothing was recorded into.
+// Context: end.
+func qinstLeaveWriter() {
+	if !qinstOut.regular {
+		linux.Syscall6(qinstSysUnlinkat, qinstAtCwd, uintptr(unsafe.Pointer(&qinstShmFile.path.buf)), 0, 0, 0, 0)
+		qinstSayLine(qinstUnreadText)
+		return
+	}
+	b := &qinstBuffers
+	if fresh, limit := b.fresh.Load(), b.limit.Load(); qinstRinged && fresh < limit {
+		b.limit.Store(fresh) // what is removed here is not to be touched: there may be no memory for it any more
+		qinstAdvise(b.base+uintptr(fresh)*b.stride, uintptr(limit-fresh)*b.stride, qinstRemove)
+	}
+	qinstSayLine(qinstUnfinishedText)
+}
+
+// What is said then, by the assembly, too. The writer may be using the memory of other lines.
+var (
+	qinstUnreadText     = "qinst: nobody reads the trace: its end is lost\n"
+	qinstUnfinishedText = "qinst: the trace was not finished within 10 s, and what its file lacks stays in memory: \"qinst salvage -o OUT FILE\" takes it from there, -clean removes it\n"
+)
+
+// qinstSayLine prints one of these lines.
+// Context: end.
+func qinstSayLine(line string) {
+	if !qinstSet.quiet {
+		write1(2, unsafe.Pointer(unsafe.StringData(line)), int32(len(line)))
 	}
 }
 
@@ -185,11 +233,13 @@ func qinstWriter() {
 		// A process that calls exec goes on as another program, or as itself if exec
 		// fails. Both are served: the file is complete now, and may be continued.
 		if n := atomic.Load(&qinstSync); n != qinstSynced {
-			qinstUnlinkRing() // the next program of this process makes its own
 			qinstNoteSwitches(true)
 			qinstWriteTail(qinstWhyExec)
+			qinstUnlinkRing() // the next program of this process makes its own
+			atomic.Store64(&qinstHead[qinstRingWordEnd], 0)
 			qinstReduceGoOn() // exec may fail
 			atomic.Store(&qinstSynced, n)
+			futexwakeup(&qinstSynced, qinstAllSleepers)
 		}
 		qinstRest(busy)
 	}
@@ -211,6 +261,7 @@ func qinstWriter() {
 		dieFromSignal(sig)
 	}
 	atomic.Store(&qinstDone, 1)
+	futexwakeup(&qinstDone, qinstAllSleepers)
 	for {
 		usleep(1 << 30) // the process is about to end
 	}
@@ -328,7 +379,6 @@ func qinstWriteList(list uint32) {
 			h.bytes = 0 // it is in the file and must not be recovered from the ring
 			qinstBuffers.put(uintptr(unsafe.Pointer(h)))
 		}
-		qinstBeat++
 	}
 }
 
@@ -421,7 +471,6 @@ func qinstFeed() {
 			} else { // a process that does little need not be looked at so often
 				qinstFeedGap = min(2*qinstFeedGap, qinstWindowGap())
 			}
-			qinstBeat++
 		}
 		if qinstTokens.Load() <= 0 {
 			return
@@ -662,7 +711,6 @@ func qinstWriteOpen() {
 		p, c := atomic.Loaduintptr(&b.p), atomic.Loaduintptr(&b.buffer)
 		if c != 0 && p > c+qinstHeadSize && p <= c+qinstBufferSize {
 			qinstWriteBuffer((*qinstBuffer)(unsafe.Pointer(c)), p-c-qinstHeadSize)
-			qinstBeat++
 		}
 	}
 	qinstPush() // before the threads go on: long pieces are not copied
@@ -789,6 +837,9 @@ func qinstPush() {
 			i++
 			continue
 		}
+		if !o.regular && qinstWaits == 0 {
+			atomic.Storeint64(&qinstWaits, nanotime())
+		}
 		done, _, errno := linux.Syscall6(qinstSysWritev, uintptr(o.fd), uintptr(unsafe.Pointer(&o.iov[i])), uintptr(o.queued-i), 0, 0, 0)
 		if errno == _EINTR {
 			continue
@@ -810,6 +861,7 @@ func qinstPush() {
 			qinstWriteFailed(errno)
 			break
 		}
+		atomic.Storeint64(&qinstWaits, 0)
 		o.bytes += uint64(done)
 		for i < o.queued && done >= o.iov[i][1] {
 			done -= o.iov[i][1]
@@ -820,6 +872,7 @@ func qinstPush() {
 			o.iov[i][1] -= done
 		}
 	}
+	atomic.Storeint64(&qinstWaits, 0)
 	atomic.Store(&o.full, 0)
 	o.queued, o.n, o.from, qinstCheck.from = 0, 0, 0, 0
 }
