@@ -24,6 +24,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"qinst.dev/cmd/internal/lab"
@@ -39,6 +40,8 @@ type target struct {
 	root     bool     // only root can make the conditions
 	slow     bool
 	untraced bool // there is no trace, and that is right
+	c        bool // the program is linked with the C library
+	named    bool // the name of a ring may stay, without memory
 	said     string
 }
 
@@ -62,6 +65,8 @@ var targets = []target{
 	{name: "close-stderr"},
 	{name: "lock-memory", root: true},
 	{name: "set-user", root: true},
+	{name: "set-user with cgo", kind: "set-user", c: true, root: true},
+	{name: "set-user in C", c: true, root: true, named: true},
 	{name: "set-root", root: true},
 	{name: "change-directory"},
 	{name: "all-threads"},
@@ -108,6 +113,7 @@ var more = []target{
 	{name: "flight recorder, children", kind: "children", settings: "mode=flight", untraced: true},
 	{name: "control, exec", kind: "exec", settings: "ctl"},
 	{name: "control, another user", kind: "set-user", settings: "ctl", root: true},
+	{name: "control, another user with cgo", kind: "set-user", settings: "ctl", c: true, root: true},
 	{name: "everything, threads", kind: "threads", settings: "budget=off"},
 	{name: "everything, descriptors", kind: "close-all", settings: "budget=off"},
 
@@ -174,10 +180,18 @@ func run(ctx context.Context, qinst, dir string, quick bool, x *exits, names []s
 	for _, args := range [][]string{
 		{"-o", plain, "./target"}, {"-o", traced, "-toolexec", qinst, "./target"}, {"-o", filepath.Join(tmp, "filtered"), "./filtered"},
 	} {
-		build := exec.CommandContext(ctx, "go", append([]string{"build"}, args...)...)
-		build.Dir = dir
-		if out, err := build.CombinedOutput(); err != nil {
-			return 0, fmt.Errorf("%v: %w\n%s", build, err, out)
+		if err := build(ctx, dir, args...); err != nil {
+			return 0, err
+		}
+	}
+	_, err = exec.LookPath("gcc")
+	hasC := err == nil
+	if hasC {
+		if err := cmp.Or(
+			build(ctx, dir, "-tags=withc", "-o", plain+"-c", "./target"),
+			build(ctx, dir, "-tags=withc", "-o", traced+"-c", "-toolexec", qinst, "./target"),
+		); err != nil {
+			return 0, err
 		}
 	}
 	if x.runs > 0 {
@@ -197,6 +211,9 @@ func run(ctx context.Context, qinst, dir string, quick bool, x *exits, names []s
 		case t.root && os.Geteuid() != 0:
 			fmt.Printf("%-28s not tried: it needs root\n", t.name)
 			continue
+		case t.c && !hasC:
+			fmt.Printf("%-28s not tried: it needs gcc\n", t.name)
+			continue
 		}
 		if err := ctx.Err(); err != nil {
 			return wrong, err
@@ -213,6 +230,15 @@ func run(ctx context.Context, qinst, dir string, quick bool, x *exits, names []s
 	return wrong, nil
 }
 
+func build(ctx context.Context, dir string, args ...string) error {
+	build := exec.CommandContext(ctx, "go", append([]string{"build"}, args...)...)
+	build.Dir = dir
+	if out, err := build.CombinedOutput(); err != nil {
+		return fmt.Errorf("%v: %w\n%s", build, err, out)
+	}
+	return nil
+}
+
 // seen is what a run shows.
 type seen struct {
 	out, errors string
@@ -225,6 +251,9 @@ type seen struct {
 
 // compare runs a case plain and instrumented, and returns what is wrong.
 func (t *target) compare(ctx context.Context, tmp, plain, traced string) (found []string, err error) {
+	if t.c {
+		plain, traced = plain+"-c", traced+"-c"
+	}
 	a, err := t.run(ctx, tmp, plain)
 	if err != nil {
 		return nil, err
@@ -280,7 +309,7 @@ func (t *target) run(ctx context.Context, tmp, program string) (s seen, err erro
 	}
 	cmd := exec.CommandContext(ctx, words[0], words[1:]...)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "QINST=ring="+rings+","+t.settings)
+	cmd.Env = append(os.Environ(), "TMPDIR="+rings, "QINST=ring="+rings+","+t.settings)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := cmd.Run(); err != nil && cmd.ProcessState == nil {
@@ -298,7 +327,13 @@ func (t *target) run(ctx context.Context, tmp, program string) (s seen, err erro
 		return s, err
 	}
 	for _, e := range entries {
-		s.rings = append(s.rings, e.Name())
+		st, err := e.Info()
+		if err != nil {
+			return s, err
+		}
+		if sys, ok := st.Sys().(*syscall.Stat_t); !t.named || !ok || sys.Blocks > 0 {
+			s.rings = append(s.rings, e.Name())
+		}
 	}
 	err = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 		if strings.Contains(path, ".sddf") {

@@ -127,6 +127,23 @@ func nowhere() *int {
 	return *(**int)(unsafe.Pointer(&at))
 }
 
+// setUserInC is set where the program is linked with the C library.
+var setUserInC func(user int) error
+
+// setUser changes the user of all threads.
+func setUser(set func(user int) error) {
+	work(200 * time.Millisecond)
+	must(set(65534))
+	tasks, _ := os.ReadDir("/proc/self/task")
+	for _, t := range tasks {
+		b, _ := os.ReadFile("/proc/self/task/" + t.Name() + "/status")
+		if !strings.Contains(string(b), "Uid:\t65534\t65534\t65534\t65534") {
+			fmt.Println("a thread has another user")
+		}
+	}
+	work(200 * time.Millisecond)
+}
+
 var kinds = map[string]func(){
 	"work":  func() { work(300 * time.Millisecond) },
 	"short": func() { work(time.Millisecond) },
@@ -200,18 +217,8 @@ var kinds = map[string]func(){
 		fmt.Println(len(all))
 		status("VmSize")
 	},
-	"set-user": func() {
-		work(200 * time.Millisecond)
-		must(syscall.Setuid(65534))
-		tasks, _ := os.ReadDir("/proc/self/task")
-		for _, t := range tasks {
-			b, _ := os.ReadFile("/proc/self/task/" + t.Name() + "/status")
-			if !strings.Contains(string(b), "Uid:\t65534\t65534\t65534\t65534") {
-				fmt.Println("a thread has another user")
-			}
-		}
-		work(200 * time.Millisecond)
-	},
+	"set-user":      func() { setUser(syscall.Setuid) },
+	"set-user in C": func() { setUser(setUserInC) },
 	"set-root": func() {
 		work(200 * time.Millisecond)
 		must(os.Mkdir("root", 0o755))

@@ -27,7 +27,7 @@ var contexts = []struct {
 	{"hook", nil},
 	{"end", []string{"qinstEnd", "qinstFlush", "qinstReduceAll", "qinstPipeBroken"}},
 	{"goroutine", []string{"qinstSetRate", "qinstName", "qinstRegion", "qinstRegionEnd", "qinstUserRegion", "qinstTraceRegion", "qinstLabels",
-		"qinstTableAt", "qinstPointState", "qinstFlushed", "qinstArrives", "qinstSnapshot", "qinstReduceStart", "qinstExtensions"}},
+		"qinstTableAt", "qinstPointState", "qinstFlushed", "qinstUserChanges", "qinstArrives", "qinstSnapshot", "qinstReduceStart", "qinstExtensions"}},
 	{"writer", []string{"qinstWriter"}},
 	{"sampler", []string{"qinstTakeSamples"}},
 	{"reducer", []string{"qinstReducer", "qinstReduceWait", "qinstReducePark", "qinstReduceRound", "qinstReduceTake", "qinstReduceChange", "qinstReduceGive",

@@ -190,6 +190,20 @@ import "unsafe"
 //go:linkname qinstArrives qinst_arrives
 func qinstArrives(group unsafe.Pointer)
 `},
+	// With cgo the C library changes the user of all threads. What the tool has to remove in the end is given to that user
+	// before.
+	"syscall": {[]patch{
+		{"syscall_linux.go", head("Setuid"), " if cgo_libc_setuid != nil { qinstUserChanges(uid) };"},
+		{"syscall_linux.go", head("Seteuid"), " if cgo_libc_seteuid != nil { qinstUserChanges(euid) };"},
+		{"syscall_linux.go", head("Setreuid"), " if cgo_libc_setreuid != nil { qinstUserChanges(euid) };"},
+		{"syscall_linux.go", head("Setresuid"), " if cgo_libc_setresuid != nil { qinstUserChanges(euid) };"},
+	}, "qinst_user.go", `package syscall
+
+import _ "unsafe"
+
+//go:linkname qinstUserChanges qinst_user_changes
+func qinstUserChanges(user int)
+`},
 	// The function of package runtime that this calls gets any pointer from packages that know its name. What
 	// the pointer leads to is known here alone.
 	"runtime/pprof": {[]patch{

@@ -26,7 +26,6 @@ const (
 	qinstSysFlock      = 73
 	qinstSysTruncate   = 77
 	qinstSysGetcwd     = 79
-	qinstSysFchown     = 93
 	qinstSysGetrusage  = 98
 	qinstSysSetuid     = 105
 	qinstSysGeteuid    = 107
@@ -42,6 +41,7 @@ const (
 	qinstSysUnlinkat   = 263
 	qinstSysReadlink   = 267
 	qinstSysFchmodat   = 268
+	qinstSysFchownat   = 260
 	qinstSysUnshare    = 272
 	qinstSysFallocate  = 285
 	qinstSysAccept     = 288

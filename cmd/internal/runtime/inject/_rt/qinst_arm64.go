@@ -17,7 +17,7 @@ const (
 	qinstSysTruncate   = 46
 	qinstSysFallocate  = 47
 	qinstSysFchmodat   = 53
-	qinstSysFchown     = 55
+	qinstSysFchownat   = 54
 	qinstSysOpenat     = 56
 	qinstSysGetdents   = 61
 	qinstSysRead       = 63

@@ -25,6 +25,7 @@ var qinstCtl struct {
 	patience   int32 // ms to wait for the client
 	line       [4096]byte
 	file       qinstFile // the socket
+	path       int32     // descriptor of its name, and 1; 0: none
 	out        qinstPath // of an answer
 }
 
@@ -45,6 +46,7 @@ func qinstListen() {
 	c.file.unlink() // of a program that had this id
 	fd, errno := qinstSocket(p.text(), qinstSysBind, qinstNonblock)
 	if errno == 0 {
+		qinstHoldSocket()
 		// Nobody can connect before it listens.
 		if _, _, errno = linux.Syscall6(qinstSysFchmodat, qinstAtCwd, name, 0o600, 0, 0, 0); errno == 0 {
 			_, _, errno = linux.Syscall6(qinstSysListen, uintptr(fd), 4, 0, 0, 0, 0)
@@ -55,6 +57,25 @@ func qinstListen() {
 		return
 	}
 	c.fd = fd
+}
+
+// qinstHoldSocket keeps a descriptor of the socket's name, for a change of the user. In the program's table it would be the program's
+// to use for a file of its own.
+// Context: writer.
+func qinstHoldSocket() {
+	if !qinstTableOwn {
+		return
+	}
+	const onlyPath = 0x200000
+	fd, e := qinstCtl.file.create(onlyPath, 0)
+	if e != 0 {
+		return
+	}
+	if qinstKindOfFile(fd) != qinstSocketFile {
+		closefd(fd)
+		return
+	}
+	qinstCtl.path = qinstHighFD(fd) + 1
 }
 
 // qinstHangUp removes the socket, so that "qinst ctl" does not find one that nobody

@@ -252,11 +252,24 @@ func qinstDropLog() {
 func qinstRingName() string { return qinstShmFile.path.text() }
 
 // qinstUnlinkRing removes the ring's name, unless the file is incomplete, because then
-// "qinst salvage" needs the ring.
+// "qinst salvage" needs the ring. It reports false if the name stays that should not.
 // Context: writer.
-func qinstUnlinkRing() {
-	if qinstShmFile.path.n > 0 && !qinstOut.failed {
-		qinstShmFile.unlink()
+func qinstUnlinkRing() bool {
+	if qinstShmFile.path.n == 0 || qinstOut.failed {
+		return true
+	}
+	e := qinstShmFile.unlink()
+	const noEntry = 2
+	return e == 0 || e == noEntry
+}
+
+// qinstEmptyRing frees the memory of a ring whose name this process may not remove: C code has changed its user. Threads
+// that still run find zeros.
+// Context: writer.
+func qinstEmptyRing() {
+	const punch, keepSize = 2, 1
+	if qinstRing >= 0 {
+		linux.Syscall6(qinstSysFallocate, uintptr(qinstRing), punch|keepSize, 0, qinstRingAt.end, 0, 0)
 	}
 }
 

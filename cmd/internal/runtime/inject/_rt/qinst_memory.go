@@ -101,7 +101,7 @@ func qinstForked(at uintptr) bool {
 }
 
 // qinstIsChild reports whether this is another process than the one that recording began in.
-// Context: hook, end.
+// Context: hook, end, goroutine.
 //
 //go:nosplit
 func qinstIsChild() bool {

@@ -75,6 +75,8 @@ const (
 	qinstPipe    = 0o010000
 	qinstDevice  = 0o020000 // of characters
 	qinstRegular = 0o100000
+
+	qinstSocketFile = 0o140000
 )
 
 // qinstKindOfFile is the kind of file that a descriptor is of, 0 if it is none.
@@ -196,8 +198,48 @@ func qinstGiveRing(call, first, second uintptr) {
 	default:
 		return
 	}
-	if qinstRing >= 0 && int32(user) >= 0 {
-		linux.Syscall6(qinstSysFchown, uintptr(qinstRing), user, ^uintptr(0), 0, 0, 0)
+	qinstGiveTo(user)
+}
+
+// qinstGiveTo gives a user what only its owner can remove: the ring, and the socket.
+// Context: hook, writer.
+//
+//go:nosplit
+func qinstGiveTo(user uintptr) {
+	const itself = 0x1000 // AT_EMPTY_PATH
+	for _, fd := range [...]int32{qinstRing, qinstCtl.path - 1} {
+		if fd >= 0 && int32(user) >= 0 {
+			var name byte
+			linux.Syscall6(qinstSysFchownat, uintptr(fd), uintptr(unsafe.Pointer(&name)), user, ^uintptr(0), itself, 0)
+		}
+	}
+}
+
+// qinstNextUser is the user that the process is about to become by a call of the C library's, and 1.
+var qinstNextUser uint32
+
+// qinstUserChanges has the writer give its files to another user. It waits for that, because the C library changes the
+// writer's user, too; but not for ever.
+// Context: goroutine.
+//
+//go:linkname qinstUserChanges qinst_user_changes
+func qinstUserChanges(user int) {
+	if qinstStarted == 0 || qinstIsChild() {
+		return
+	}
+	atomic.Store(&qinstNextUser, uint32(user)+1)
+	for began := nanotime(); atomic.Load(&qinstNextUser) != 0 && nanotime()-began < qinstReaderNS; {
+		qinstWake()
+		usleep(100)
+	}
+}
+
+// qinstGive does what another user needs.
+// Context: writer.
+func qinstGive() {
+	if user := atomic.Load(&qinstNextUser); user != 0 {
+		qinstGiveTo(uintptr(user - 1))
+		atomic.Store(&qinstNextUser, 0)
 	}
 }
 

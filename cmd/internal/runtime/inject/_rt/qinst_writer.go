@@ -217,6 +217,7 @@ func qinstWriter() {
 		qinstControlWindow()
 		qinstBurstDue()
 		qinstAnswer()
+		qinstGive()
 		qinstServe()
 		qinstFlightServe()
 		qinstNoteClock()
@@ -255,7 +256,9 @@ func qinstWriter() {
 	if qinstParts.other > 0 {
 		closefd(qinstParts.other - 1)
 	}
-	qinstUnlinkRing()
+	if !qinstUnlinkRing() {
+		qinstEmptyRing()
+	}
 	qinstHangUp()
 	if sig := atomic.Load(&qinstReduce.deadly); sig != 0 {
 		dieFromSignal(sig)
@@ -296,7 +299,7 @@ func qinstRest(busy bool) {
 		most = min(most, qinstWindow.at+qinstHurryGap()-nanotime())
 	}
 	atomic.Store(&qinstSleeping, 1)
-	if !qinstHasWork() && (urgent && most > 0 || atomic.Load(&qinstUrgent) == 0) && atomic.Load(&qinstAsked) == qinstAnswered && atomic.Load(&qinstFlight.asked) == qinstFlight.done && !qinstFewRecorders() && !qinstPagesLow() && atomic.Load(&qinstEnding) == 0 && atomic.Load(&qinstSync) == qinstSynced {
+	if !qinstHasWork() && (urgent && most > 0 || atomic.Load(&qinstUrgent) == 0) && atomic.Load(&qinstAsked) == qinstAnswered && atomic.Load(&qinstNextUser) == 0 && atomic.Load(&qinstFlight.asked) == qinstFlight.done && !qinstFewRecorders() && !qinstPagesLow() && atomic.Load(&qinstEnding) == 0 && atomic.Load(&qinstSync) == qinstSynced {
 		futexsleep(&qinstSleeping, 1, most)
 	}
 	atomic.Store(&qinstSleeping, 0)
@@ -312,17 +315,19 @@ func qinstHasWork() bool {
 	return (qinstPressed() || atomic.Load(&r.asked) != atomic.Load(&r.answered)) && qinstReduceWanted() && atomic.Load(&r.state) != qinstReduceWorks
 }
 
-// qinstBlockSignals blocks all but those the thread itself may cause and the
-// one that doAllThreadsSyscall sends to every m and waits for.
+// qinstBlockSignals blocks all but those the thread itself may cause and those that are sent to every thread and
+// waited for: by doAllThreadsSyscall and glibc, and by musl.
 // Context: writer, sampler.
 func qinstBlockSignals() {
 	set := sigset_all
 	// Everything else goes to the program's threads, as it would without this one.
-	for _, s := range [...]int{_SIGILL, _SIGTRAP, _SIGBUS, _SIGFPE, _SIGSEGV, sigPerThreadSyscall} {
+	for _, s := range [...]int{_SIGILL, _SIGTRAP, _SIGBUS, _SIGFPE, _SIGSEGV, sigPerThreadSyscall, qinstSigMusl} {
 		sigdelset(&set, s)
 	}
 	sigprocmask(_SIG_SETMASK, &set, nil)
 }
+
+const qinstSigMusl = sigPerThreadSyscall + 1
 
 // qinstDrain writes the full buffers, oldest first, and reports whether there
 // were any.

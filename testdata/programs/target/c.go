@@ -1,0 +1,13 @@
+//go:build withc
+
+package main
+
+// #include <unistd.h>
+import "C"
+
+func init() {
+	setUserInC = func(user int) error {
+		_, err := C.setuid(C.uid_t(user))
+		return err
+	}
+}
