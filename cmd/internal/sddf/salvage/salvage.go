@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"qinst.dev/sddf"
 	"qinst.dev/sddf/spec"
@@ -34,7 +35,8 @@ type File struct {
 	Damaged   int64  // bytes at the end of the file that were half of a packet
 	Failed    string // why the program could not write all of the file, "" if it could
 
-	why     string // nothing was recovered
+	why     string    // nothing was recovered
+	emptied time.Time // when it was, if it is empty
 	closers []io.Closer
 }
 
@@ -55,7 +57,7 @@ func OpenWith(path, ring string) (*File, error) {
 		_ = f.Close()
 		return nil, err
 	}
-	file := &File{ReaderAt: f, Size: st.Size(), closers: []io.Closer{f}}
+	file := &File{ReaderAt: f, Size: st.Size(), emptied: st.ModTime(), closers: []io.Closer{f}}
 	other, second := strings.CutSuffix(path, spec.PartSuffix)
 	if !second {
 		other += spec.PartSuffix
@@ -91,20 +93,30 @@ func (f *File) Close() error {
 	return err
 }
 
-// addPart joins the other part of a file that is written in two, in the order of their segments.
+// addPart joins the other part of a file that is written in two, in the order of their segments. Of a program that was
+// killed, or is looked at, at the moment when it begins a part anew, that part is empty, and the other one is all there is.
 func (f *File) addPart(path string) error {
-	r, err := sddf.NewReader(f.ReaderAt, f.Size)
-	if err != nil {
-		return err
+	r, errHere := sddf.NewReader(f.ReaderAt, f.Size)
+	if errHere != nil && f.Size > 0 {
+		return errHere
 	}
 	other, size, err := openRegular(path)
 	if err != nil {
-		return nil // there is none that could be of this trace
+		return errHere // there is none that could be of this trace
 	}
 	f.closers = append(f.closers, other)
 	o, err := sddf.NewReader(other, size)
-	if err != nil || stream(r) == 0 || stream(o) != stream(r) {
-		return nil // it has just been begun, or is another program's
+	switch {
+	case err != nil:
+		return errHere // it has just been begun
+	case errHere != nil:
+		if f.emptied.After(modified(other)) {
+			return errHere // an older program's
+		}
+		f.ReaderAt, f.Size, f.Part = other, size, path
+		return nil
+	case stream(r) == 0 || stream(o) != stream(r):
+		return nil // another program's
 	}
 	both := &extents{}
 	if segment(o) > segment(r) {
@@ -116,6 +128,15 @@ func (f *File) addPart(path string) error {
 	}
 	f.ReaderAt, f.Size, f.Part = both, both.size, path
 	return nil
+}
+
+// modified is when a file was written last. A program that empties one part writes to the other one after that.
+func modified(f *os.File) time.Time {
+	st, err := f.Stat()
+	if err != nil {
+		return time.Time{}
+	}
+	return st.ModTime()
 }
 
 // join appends the data of the ring, if there is one and no process fills it any more.

@@ -1,6 +1,7 @@
 package salvage_test
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -9,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"qinst.dev/cmd/internal/sddf/salvage"
 	"qinst.dev/sddf"
@@ -232,6 +234,52 @@ func TestEnded(t *testing.T) {
 		}
 		if got != want {
 			t.Errorf("word %#x: found %q, expected %q", word, got, want)
+		}
+	}
+}
+
+// A part that was emptied to be begun anew, and in which nothing is yet: the other one is the trace, whichever of the
+// two is named. An older trace with the name of a part is not taken for it.
+func TestJustBegun(t *testing.T) {
+	t.Parallel()
+	for _, named := range []string{"f.sddf", "f.sddf.more"} {
+		for _, empty := range []string{"f.sddf", "f.sddf.more"} {
+			for _, older := range []bool{false, true} {
+				dir := t.TempDir()
+				now := time.Now()
+				for _, name := range []string{"f.sddf", "f.sddf.more"} {
+					text, at := makeFile(filepath.Join(dir, "qinst.1")), now
+					if name == empty {
+						text = nil
+					} else if older {
+						at = now.Add(-time.Second)
+					}
+					path := filepath.Join(dir, name)
+					if err := cmp.Or(os.WriteFile(path, text, 0o600), os.Chtimes(path, at, at)); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if err := os.WriteFile(filepath.Join(dir, "qinst.1"), makeRing(), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				f, err := salvage.Open(filepath.Join(dir, named))
+				if empty == named && older {
+					if err == nil || !strings.Contains(err.Error(), "empty, expected an SDDF file") {
+						t.Errorf("%s is empty beside an older file: %v, expected an error", named, err)
+					}
+					continue
+				}
+				if err != nil {
+					t.Errorf("%s, %s is empty: %v", named, empty, err)
+					continue
+				}
+				if got := read(t, f); len(got) < 5 || f.Recovered != 2 {
+					t.Errorf("%s, %s is empty: found %q, %v", named, empty, got, f)
+				}
+				if err := f.Close(); err != nil {
+					t.Error(err)
+				}
+			}
 		}
 	}
 }
