@@ -49,6 +49,13 @@ func (t *Trace) from(at uint64) *Trace {
 	l.events()
 	w := t.view(&checkpoint{ticks: at, procs: uint64(t.Int("gomaxprocs")), states: l.states(), held: map[uint32]int64{}}, t.endTicks)
 	w.End, w.Limits, w.Levels = t.End, t.Limits, t.Levels
+	if t.counted {
+		w.HasCounts, w.called = true, t.called
+		for i := range w.Points {
+			p := &t.Points[i]
+			w.Points[i].Hits, w.Points[i].Traced, w.Points[i].Plain = p.Hits, p.Traced, min(p.Plain, p.Hits)
+		}
+	}
 	return w
 }
 

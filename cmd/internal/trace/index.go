@@ -41,6 +41,7 @@ type indexer struct {
 	// After that record's time only the tool is at work.
 	readings []uint64
 	counts   sddf.Blob
+	earlier  sddf.Blob // the same, ahead of all events
 	reduced  sddf.Blob // of no length if there is none
 	bursts   sddf.Blob // likewise
 	summed   []summed
@@ -274,6 +275,9 @@ func (ix *indexer) data(r *row) bool {
 	case spec.TagCounts:
 		if b := get[sddf.Blob](r, "counts"); !r.bad {
 			ix.counts, t.HasCounts = b, true
+			if t.Kept && len(t.blocks) == 0 {
+				ix.earlier, t.counted = b, true
+			}
 		}
 	case spec.TagFunction:
 		f := Function{r.u("pc"), r.s("name"), r.s("file"), int(r.u("line"))}
@@ -652,26 +656,37 @@ func (ix *indexer) blocksInOrder() {
 	}
 }
 
-// readCounts takes the exact totals of the last "counts" record.
-func (ix *indexer) readCounts() {
+// eachCount calls f with the entries of a "counts" record.
+func (ix *indexer) eachCount(counts sddf.Blob, f func(p *Point, hits, traced uint64)) {
 	t := ix.t
-	if !t.HasCounts {
-		return
-	}
-	buf, err := t.reader.ReadBlob(nil, ix.counts)
+	buf, err := t.reader.ReadBlob(nil, counts)
 	if err == nil {
 		err = sddf.Entries(&spec.Counts, buf, 0, func(e *sddf.Entry) error {
-			probe := e.Values[0]
-			if probe >= uint64(len(t.Points)) {
+			if probe := e.Values[0]; probe < uint64(len(t.Points)) {
+				f(&t.Points[probe], e.Values[1], e.Values[2])
+			} else {
 				t.losses.UnknownPoint++
-				return nil
 			}
-			t.Points[probe].Hits, t.Points[probe].Traced = e.Values[1], e.Values[2]
 			return nil
 		})
 	}
 	if err != nil {
 		t.losses.Records++
+	}
+}
+
+// readCounts takes the exact totals of the last "counts" record. Where only the last events are kept these are of the whole run, and
+// the record ahead of the events tells how much of them was before.
+func (ix *indexer) readCounts() {
+	t := ix.t
+	if !t.HasCounts {
+		return
+	}
+	ix.eachCount(ix.counts, func(p *Point, hits, traced uint64) { p.Hits, p.Traced = hits, traced })
+	if t.counted {
+		ix.eachCount(ix.earlier, func(p *Point, hits, traced uint64) {
+			p.Hits, p.Traced = p.Hits-min(hits, p.Hits), p.Traced-min(traced, p.Traced)
+		})
 	}
 	ix.sumCalls()
 	for i := range t.Points {

@@ -44,6 +44,7 @@ type Tables struct {
 	Own       []OwnRecords
 	HasCounts bool
 	Kept      bool  // only the last events of the run are there: earlier ones made room for them
+	counted   bool  // and what was counted before these is known
 	Ran       Time  // to the end record, or the last record; later than the end of the events after a limit
 	Began     int64 // ns since 1970, 0 if unknown
 

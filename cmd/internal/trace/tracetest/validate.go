@@ -175,7 +175,7 @@ func (v *validator) counts() error {
 		if !v.t.HasCounts || !p.Traceable() {
 			continue
 		}
-		if p.Traced > p.Hits || v.enters[i]+p.Reduced != p.Traced {
+		if p.Traced > p.Hits || v.enters[i]+p.Reduced != p.Traced && !v.t.Kept { // of the last events only some buffers are there
 			return fmt.Errorf("%s: %d hits, %d traced, %d entered", p.Name, p.Hits, p.Traced, v.enters[i]+p.Reduced)
 		}
 	}

@@ -80,6 +80,7 @@ func qinstOtherPart() bool {
 	qinstWriteNews()
 	qinstWriteBelow()
 	qinstWriteSources()
+	qinstWriteCounts() // what was counted before this part, for readers of a trace that begins with it
 	if atomic.Load(&qinstEnding) == 0 {
 		qinstWriteGoroutines()
 	}
