@@ -49,7 +49,11 @@ func ask(pid, line string) (string, error) {
 		return "", fmt.Errorf("ctl: %w; expected a running program of this user and TMPDIR that was started with QINST=ctl", err)
 	}
 	defer c.Close()
-	if err := checkPeer(c); err != nil {
+	number, err := strconv.Atoi(pid)
+	if err != nil {
+		return "", err
+	}
+	if err := checkPeer(c, number); err != nil {
 		return "", fmt.Errorf("ctl: %s: %w", path, err)
 	}
 	if err := c.SetDeadline(time.Now().Add(5 * time.Second)); err != nil {

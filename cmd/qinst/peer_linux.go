@@ -5,13 +5,16 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"strconv"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
 
-// checkPeer returns an error if another user answers: in the temporary directory everybody may make a socket with the name
-// of a process's.
-func checkPeer(c net.Conn) error {
+// checkPeer returns an error if another process answers than the one that was asked, or another user: in the temporary directory
+// everybody may make a socket with the name of a process's. Root has to be told as well: it would print, as a program's,
+// whatever anybody says.
+func checkPeer(c net.Conn, pid int) error {
 	socket, ok := c.(*net.UnixConn)
 	if !ok {
 		return nil
@@ -25,8 +28,34 @@ func checkPeer(c net.Conn) error {
 	if err := cmp.Or(control, err); err != nil {
 		return fmt.Errorf("cannot tell who answers: %w", err)
 	}
-	if me := os.Geteuid(); me != 0 && int(who.Uid) != me {
-		return fmt.Errorf("found that user %d answers, expected user %d", who.Uid, me)
+	if int(who.Pid) != pid {
+		return fmt.Errorf("found that process %d answers, expected process %d; of a program in another pid namespace ask there (nsenter, docker exec)", who.Pid, pid)
+	}
+	owner, err := ownerOf(pid)
+	if err != nil {
+		return fmt.Errorf("cannot tell whose process %d is: %w", pid, err)
+	}
+	// The system remembers who began to listen: root, of a program that has given root up since.
+	if user := int(who.Uid); user != owner && user != 0 {
+		return fmt.Errorf("found that user %d answers, expected user %d, whose process %d is", user, owner, pid)
+	}
+	if me := os.Geteuid(); me != 0 && owner != me {
+		return fmt.Errorf("found a process of user %d, expected one of user %d", owner, me)
 	}
 	return nil
+}
+
+// ownerOf is the user whose rights a process has.
+func ownerOf(pid int) (int, error) {
+	path := fmt.Sprintf("/proc/%d/status", pid)
+	status, err := os.ReadFile(path)
+	if err != nil {
+		return 0, err
+	}
+	_, line, _ := strings.Cut(string(status), "\nUid:")
+	users := strings.Fields(line) // real, effective and more
+	if len(users) < 2 {
+		return 0, fmt.Errorf("%s: found no line Uid, expected one", path)
+	}
+	return strconv.Atoi(users[1])
 }

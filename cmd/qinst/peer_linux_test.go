@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"net"
 	"os"
 	"path/filepath"
@@ -11,11 +12,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A socket of this user is talked to, and one of another user is not.
+// A process of this user that was asked is talked to. Another one, and one whose socket is another user's, is not.
 func TestPeer(t *testing.T) {
-	if os.Geteuid() != 0 {
-		t.Skip("only root can be two users")
-	}
+	t.Parallel()
 	l, err := net.Listen("unix", filepath.Join(t.TempDir(), "s"))
 	if err != nil {
 		t.Fatal(err)
@@ -26,21 +25,41 @@ func TestPeer(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	if err := checkPeer(c); err != nil {
+	if err := checkPeer(c, os.Getpid()); err != nil {
 		t.Error(err)
 	}
-	// The thread has another user for a moment, and no other has.
+	if err := checkPeer(c, os.Getppid()); err == nil || !strings.Contains(err.Error(), "expected process") {
+		t.Errorf("%v, expected that another process answers", err)
+	}
+}
+
+// Root is not told by another user what only root's process should say.
+func TestPeersUser(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can be two users")
+	}
+	// A socket is of the user who listens. The thread is another one for that moment.
+	const nobody, same = 65534, ^uintptr(0)
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	const nobody, same = 65534, ^uintptr(0)
-	if _, _, e := unix.RawSyscall(unix.SYS_SETRESUID, same, nobody, same); e != 0 {
-		t.Fatal(e)
+	become := func(user uintptr) {
+		if _, _, e := unix.RawSyscall(unix.SYS_SETRESUID, same, user, same); e != 0 {
+			panic(e) // the thread would go on as nobody
+		}
 	}
-	err = checkPeer(c)
-	if _, _, e := unix.RawSyscall(unix.SYS_SETRESUID, same, 0, same); e != 0 {
-		panic(e) // the thread would go on as nobody
+	become(nobody)
+	l, err := net.Listen("unix", fmt.Sprintf("@qinst-peer-%d", os.Getpid())) // in no directory
+	become(0)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if err == nil || !strings.Contains(err.Error(), "found that user 0 answers, expected user 65534") {
+	defer l.Close()
+	c, err := net.Dial("unix", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if err := checkPeer(c, os.Getpid()); err == nil || !strings.Contains(err.Error(), "found that user 65534 answers, expected user 0") {
 		t.Errorf("%v, expected that another user answers", err)
 	}
 }
