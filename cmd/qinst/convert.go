@@ -172,9 +172,11 @@ func writeTo(e *env, path string, do func(w io.Writer) error) error {
 	if err != nil {
 		return err
 	}
+	t := lab.NewTemporary(path)
 	if err := errors.Join(do(f), f.Close()); err != nil {
-		_ = os.Remove(path)
+		_ = t.Remove()
 		return err
 	}
+	t.Keep()
 	return nil
 }

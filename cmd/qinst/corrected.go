@@ -7,6 +7,7 @@ import (
 	"runtime/debug"
 
 	"qinst.dev/cmd/internal/analysis/perturb"
+	"qinst.dev/cmd/internal/lab"
 	"qinst.dev/cmd/internal/trace"
 	"qinst.dev/sddf/spec"
 )
@@ -27,9 +28,10 @@ func openTimes(e *env, file string, corrected bool) (*trace.Trace, error) {
 	if err != nil {
 		return nil, err
 	}
+	tmp := lab.NewTemporary(f.Name())
 	defer func() {
 		_ = f.Close()
-		_ = os.Remove(f.Name()) // who reads it has it open
+		_ = tmp.Remove() // who reads it has it open
 	}()
 	collectOften(t.Tables())
 	r, err := perturb.New(t, perturb.Options{Out: f})

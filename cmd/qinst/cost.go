@@ -88,11 +88,12 @@ func setupCost(fs *flagSet) action {
 }
 
 func cost(e *env, asJSON bool) error {
-	dir, err := os.MkdirTemp("", "qinst-cost-")
+	tmp, err := lab.MkdirTemp("", "qinst-cost-")
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
+	defer tmp.Remove()
+	dir := string(tmp)
 	ctx, stop := lab.Signals(context.Background())
 	defer stop()
 	runner := &lab.Runner{Stdout: e.stderr, Stderr: e.stderr} // the standard output is the table's

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"qinst.dev/cmd/internal/instrument/toolexec"
+	"qinst.dev/cmd/internal/lab"
 	"qinst.dev/settings"
 )
 
@@ -25,6 +26,7 @@ func dispatch(e *env, args []string) error {
 		return usageError{errors.New(`found no command; see "qinst help"`)}
 	}
 	if c, ok := commandByName(rest[0]); ok {
+		lab.EndBySignals(os.Exit)
 		return c.run(e, append(sel.Flags(), rest[1:]...))
 	}
 	switch rest[0] {

@@ -126,7 +126,7 @@ func fitted(e *env, args []string, by doe.Method, alpha float64, asJSON bool) er
 		defer f.Close()
 		from = f
 	}
-	d, err := doe.ReadCSV(from)
+	d, err := doe.ReadCSV(&bounded{from: from, total: mostText, line: mostLine})
 	if err != nil {
 		return fmt.Errorf("%s: %w", args[0], err)
 	}

@@ -28,7 +28,7 @@ func newPointDiff(file string) (*pointDiff, error) {
 	}
 	defer f.Close()
 	d := &pointDiff{old: map[string]pointLine{}, now: map[string]bool{}, differs: map[string]int{}, baseline: file}
-	dec := json.NewDecoder(bufio.NewReader(f))
+	dec := json.NewDecoder(bufio.NewReader(&bounded{from: f, total: mostText, line: mostLine}))
 	for {
 		var l pointLine
 		err := dec.Decode(&l)

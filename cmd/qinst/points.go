@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 
 	"qinst.dev/cmd/internal/instrument/points"
 	"qinst.dev/cmd/internal/instrument/toolexec"
+	"qinst.dev/cmd/internal/lab"
 )
 
 // setupPoints lists the points and skips of a build with the same arguments. Packages are loaded as the go command
@@ -55,7 +57,7 @@ func listAll(e *env, dir string, sel toolexec.Selection, flags, patterns []strin
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(l.tmp)
+	defer l.temporary.Remove()
 	for p := range packages.Postorder(l.roots) {
 		if !slices.Contains(l.roots, p) && !sel.Selects(p.PkgPath, l.origin(p)) {
 			continue
@@ -69,11 +71,13 @@ func listAll(e *env, dir string, sel toolexec.Selection, flags, patterns []strin
 
 // loaded are packages as the go command builds them.
 type loaded struct {
-	roots  []*packages.Package
-	env    map[string]string
-	flags  []string // for the compiler, because of build flags
-	tmp    string
-	stderr io.Writer
+	roots []*packages.Package
+	env   map[string]string
+	flags []string // for the compiler, because of build flags
+	tmp   string
+
+	temporary lab.Temporary // that folder
+	stderr    io.Writer
 }
 
 func load(e *env, dir string, flags, patterns []string) (*loaded, error) {
@@ -87,13 +91,19 @@ func load(e *env, dir string, flags, patterns []string) (*loaded, error) {
 	if err := json.Unmarshal(out, &l.env); err != nil {
 		return nil, err
 	}
+	ctx, stop := lab.Signals(context.Background()) // for the go command
+	defer stop()
 	l.roots, err = packages.Load(&packages.Config{
+		Context: ctx,
 		Mode: packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFiles | packages.NeedImports | packages.NeedDeps | packages.NeedExportFile |
 			packages.NeedModule | packages.NeedEmbedFiles | packages.NeedEmbedPatterns,
 		Dir:        dir,
 		Env:        append(os.Environ(), "GOPACKAGESDRIVER=off"), // points are those of a build by the go command
 		BuildFlags: flags,
 	}, patterns...)
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
 	if err != nil {
 		// What the go command says of a flag that it does not know is taken for that of an old one.
 		return nil, errors.New(strings.TrimPrefix(strings.TrimPrefix(err.Error(), "err: "), "unsupported version of go: "))
@@ -113,7 +123,8 @@ func load(e *env, dir string, flags, patterns []string) (*loaded, error) {
 			l.flags = append(l.flags, flag)
 		}
 	}
-	l.tmp, err = os.MkdirTemp("", "qinst-points-")
+	l.temporary, err = lab.MkdirTemp("", "qinst-points-")
+	l.tmp = string(l.temporary)
 	return l, err
 }
 

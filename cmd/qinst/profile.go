@@ -147,15 +147,15 @@ func (f *profileFlags) run(e *env, files []string) error {
 	}
 	ctx := context.Background()
 	if f.runs != 0 {
-		dir, err := os.MkdirTemp("", "qinst-runs-")
+		dir, err := lab.MkdirTemp("", "qinst-runs-")
 		if err != nil {
 			return err
 		}
-		defer os.RemoveAll(dir)
+		defer dir.Remove()
 		var stop func()
 		ctx, stop = lab.Signals(ctx)
 		defer stop()
-		if files, err = runTimes(ctx, e, f.runs, files, dir); err != nil {
+		if files, err = runTimes(ctx, e, f.runs, files, string(dir)); err != nil {
 			return err
 		}
 	}

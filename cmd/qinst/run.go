@@ -44,14 +44,14 @@ func (r *runFlags) run(e *env, args []string) error {
 	if err := newFile(r.out, "-o"); err != nil {
 		return err
 	}
-	tmp, err := os.MkdirTemp("", "qinst-run-")
+	tmp, err := lab.MkdirTemp("", "qinst-run-")
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(tmp)
+	defer tmp.Remove()
 	ctx, stop := lab.Signals(context.Background())
 	defer stop()
-	exe, err := r.build(ctx, e, tmp, program)
+	exe, err := r.build(ctx, e, string(tmp), program)
 	if err != nil {
 		return err
 	}

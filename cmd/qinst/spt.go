@@ -107,7 +107,7 @@ func sptShow(e *env, file string, args []string, form sptForm) error {
 		return err
 	}
 	defer f.Close()
-	x, err := analysis.Read(f)
+	x, err := analysis.Read(&bounded{from: f, total: mostText, line: mostText})
 	if err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}

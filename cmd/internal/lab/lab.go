@@ -79,6 +79,7 @@ const patience = 5 * time.Second
 func command(ctx context.Context, name string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Cancel = func() error {
+		endsProgram()
 		// The go command removes its scratch files when it is interrupted, and only then.
 		if err := cmd.Process.Signal(os.Interrupt); err == nil || errors.Is(err, os.ErrProcessDone) {
 			return err
@@ -103,6 +104,8 @@ func attached(cmd *exec.Cmd) error {
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	defer signal.Stop(signals)
+	leaveSignals(1)
+	defer leaveSignals(-1)
 	if err := cmd.Start(); err != nil {
 		return err
 	}

@@ -60,6 +60,15 @@ func program(args []string) int {
 			return n
 		case "die":
 			syscall.Kill(os.Getpid(), syscall.SIGKILL)
+		case "analyze": // and look at no context
+			lab.EndBySignals(os.Exit)
+			_, stop := lab.Signals(context.Background())
+			defer stop()
+			if _, err := lab.MkdirTemp(value, "scratch"); err != nil {
+				return 97
+			}
+			fmt.Println("ready")
+			time.Sleep(time.Hour)
 		case "deaf":
 			signal.Ignore(os.Interrupt)
 		case "listen": // until somebody asks for the end
@@ -288,6 +297,38 @@ func TestSignals(t *testing.T) {
 	ends.Process.Signal(syscall.SIGTERM)
 	if signal, ok := lab.EndedBy(ends.Wait()); !ok || signal != syscall.SIGTERM {
 		t.Errorf("ended by %v, %v; expected %v", signal, ok, syscall.SIGTERM)
+	}
+}
+
+// One signal ends a command that looks at no context, and removes what is temporary. A second one is not needed.
+func TestEndBySignals(t *testing.T) {
+	t.Parallel()
+	for _, s := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
+		dir := t.TempDir()
+		cmd := exec.Command(os.Args[0], "analyze="+dir)
+		cmd.Env = append(os.Environ(), "LAB_PROGRAM=1")
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := out.Read(make([]byte, 1)); err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Process.Signal(s); err != nil {
+			t.Fatal(err)
+		}
+		hangs := time.AfterFunc(time.Minute, func() { _ = cmd.Process.Kill() })
+		var exit *exec.ExitError
+		if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != 128+int(s) {
+			t.Errorf("after %v: %v, expected status %d", s, err, 128+int(s))
+		}
+		hangs.Stop()
+		if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+			t.Errorf("after %v: %v are left, expected nothing (%v)", s, left, err)
+		}
 	}
 }
 

@@ -35,11 +35,12 @@ func (r *Runner) Run(ctx context.Context, plan Plan, each func(Result) error) er
 	if plan.Rounds < 1 || len(plan.Cases) == 0 {
 		return fmt.Errorf("found a plan of %d rounds of %d programs, expected one or more of both", plan.Rounds, len(plan.Cases))
 	}
-	scratch, err := os.MkdirTemp(plan.Traces, "qinst-lab-")
+	temporary, err := MkdirTemp(plan.Traces, "qinst-lab-")
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(scratch)
+	defer temporary.Remove()
+	scratch := string(temporary)
 	traces, err := filepath.Abs(cmp.Or(plan.Traces, scratch)) // programs may run elsewhere
 	if err != nil {
 		return err
@@ -64,11 +65,12 @@ func (r *Runner) Run(ctx context.Context, plan Plan, each func(Result) error) er
 
 // Once runs one job, whose trace is gone behind each, and says so by a name.
 func (r *Runner) Once(ctx context.Context, name string, j Job, each func(Result) error) error {
-	scratch, err := os.MkdirTemp("", "qinst-lab-")
+	temporary, err := MkdirTemp("", "qinst-lab-")
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(scratch)
+	defer temporary.Remove()
+	scratch := string(temporary)
 	p := newProgress(r.Stderr)
 	defer p.clear()
 	p.step("%s", name)

@@ -31,6 +31,9 @@ func Parse(w io.Writer, text io.Reader) error {
 			return fmt.Errorf("line %d: %w", p.line, err)
 		}
 	}
+	if errors.Is(sc.Err(), bufio.ErrTooLong) {
+		return fmt.Errorf("line %d: found a line of more than %d bytes, expected none as long", p.line+1, maxLine)
+	}
 	if err := sc.Err(); err != nil {
 		return fmt.Errorf("line %d: %w", p.line+1, err)
 	}
