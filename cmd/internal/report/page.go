@@ -123,7 +123,7 @@ func (pg *page) doubts(s *doc.Section) {
 		s.Warn("%s", line)
 	}
 	c, cpu, budget := &p.Tool.Cost, p.CPU.User+p.CPU.System, pg.t.Int("budget_permille")
-	if budget > 0 && p.Tool.EventCost > 0 && float64(c.All) > budgetWarn*float64(cpu*budget)/1000 {
+	if budget > 0 && cpu > 0 && p.Tool.EventCost > 0 && float64(c.All) > budgetWarn*float64(cpu*budget)/1000 {
 		what := "see the last section"
 		if pg.remedy != nil {
 			what = "the last section says what to leave out"
@@ -540,7 +540,7 @@ func (pg *page) collected() string {
 	if c.Collector < 0 || !c.Known || c.Collector == pg.p.GC.Workers+pg.p.GC.Assists {
 		return ""
 	}
-	return fmt.Sprintf(" by this trace, %s (%s of the process) by their threads' clocks", measure.Time(c.Collector), measure.Percent(c.Collector, c.User+c.System))
+	return fmt.Sprintf(" by this trace, %s%s by their threads' clocks", measure.Time(c.Collector), ofProcess(c.Collector, c.User+c.System))
 }
 
 // ownLoad is the part of the time in which threads were kept waiting from which on what the process itself does beside
