@@ -113,6 +113,9 @@ func patches() []patch {
 		{"proc.go", before("internal_sync_runtime_doSpin", "procyield(active_spin_cnt)"), "qinstSpin(qinstEvSpinBegin); "},
 		{"proc.go", after("internal_sync_runtime_doSpin", "procyield(active_spin_cnt)"), "; qinstSpin(qinstEvSpinEnd)"},
 
+		// The tool's threads are none of the program's.
+		{"proc.go", only("mcount", "return int32(sched.mnext - sched.nmfreed)"), "return int32(sched.mnext - sched.nmfreed) - qinstThreads"},
+
 		// Timers that start goroutines: those of package time that have no channel.
 		{"time.go", after("newTimer", "t.init = true"), "; if c == nil { qinstArms(&t.timer) }"},
 		{"time.go", before("resetTimer", "return t.reset(when, period)"), "if !t.isChan { qinstArms(&t.timer) }; "},

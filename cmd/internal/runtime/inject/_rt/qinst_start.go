@@ -143,13 +143,14 @@ func qinstGiveUp() {
 // Context: start.
 func qinstNewThread(f func()) {
 	newm(f, nil, -1)
-	// As with sysmon, a thread that never runs Go code must not count in the
-	// search for deadlocks. It cannot say so itself: should the program
-	// deadlock at once, it dies with this lock held.
+	// A thread that never runs Go code must not count in the search for deadlocks, nor where the program limits its threads or
+	// counts them. It cannot say so itself: should the program deadlock at once, it dies with this lock held.
 	lock(&sched.lock)
-	sched.nmsys++
+	qinstThreads++
 	unlock(&sched.lock)
 }
+
+var qinstThreads int32 // of the tool; sched.lock protects it
 
 var qinstStarted uint32
 
