@@ -67,7 +67,7 @@ func sortCalls(list []Call) {
 // realName returns the function behind the wrappers that the compiler makes for method values,
 // and for value methods called through a pointer. What has a probe around it is only known to be an operation.
 func (cs *calls) realName(symbol string) string {
-	if symbol == "qinst_jump" || strings.Contains(symbol, "_qinst") {
+	if symbol == "runtime.qinst_jump" || symbol == "qinst_jump" || strings.Contains(symbol, "_qinst") {
 		return "[method value of sync]"
 	}
 	name := strings.TrimSuffix(symbol, "-fm")

@@ -70,25 +70,25 @@ type @ptr = @unsafe.Pointer
 // Not 0: the point is not to be reached. The second half has the levels of procedures.
 var @off [2*%[6]d]%[7]s
 
-//go:linkname @enter qinst_enter
+//go:linkname @enter runtime.qinst_enter
 func @enter(point %[2]s) @u64
 
-//go:linkname @exit qinst_exit
+//go:linkname @exit runtime.qinst_exit
 func @exit(token @u64)
 
-//go:linkname @call qinst_call
+//go:linkname @call runtime.qinst_call
 func @call(point %[2]s) %[2]s
 
-//go:linkname @exitall qinst_exitall
+//go:linkname @exitall runtime.qinst_exitall
 func @exitall(token @u64)
 
-//go:linkname @leave qinst_leave
+//go:linkname @leave runtime.qinst_leave
 func @leave(token, trips @u64)
 
-//go:linkname @trip qinst_trip
+//go:linkname @trip runtime.qinst_trip
 func @trip(token @u64)
 
-//go:linkname @callee qinst_callee
+//go:linkname @callee runtime.qinst_callee
 func @callee(point %[2]s, pc @uptr) %[2]s
 
 // A function is a pointer to a closure, which begins with the code's address; an
@@ -121,16 +121,16 @@ type @any = interface{}
 
 func @loop(n %[2]s) (token @u64) { if @off[n] == 0 { token = @enter(@base + n) }; return token }
 
-//go:linkname @sync qinst_sync
+//go:linkname @sync runtime.qinst_sync
 func @sync(point %[2]s, object, queue @uptr)
 
 func @on(n %[2]s) %[2]s { if @off[n] == 0 { return @base + n }; return ^@u32(0) }
 
 //go:noescape
-//go:linkname @deferred qinst_deferred
+//go:linkname @deferred runtime.qinst_deferred
 func @deferred(point %[2]s, object, queue @uptr, method func())
 
-//go:linkname @jump qinst_jump
+//go:linkname @jump runtime.qinst_jump
 func @jump()
 
 // A method value with a probe; a closure as @jump finds it.
@@ -157,7 +157,7 @@ func @after(method func(), n %[2]s, queue, word @uptr) func() {
 	return v.then
 }
 
-//go:linkname @chan qinst_chan
+//go:linkname @chan runtime.qinst_chan
 func @chan(point %[2]s) %[2]s
 
 func @received[T @any](v T, n %[2]s) T { if @off[n] == 0 { @chan(@base + n) }; return v }
@@ -206,7 +206,7 @@ func @itab[I @any](x I) @uptr { return *(*@uptr)(@ptr(&x)) }
 //go:nosplit
 func @inc(n @uptr) @u32 { *@slot(n)++; return 0 }
 
-//go:linkname @told qinst_told
+//go:linkname @told runtime.qinst_told
 func @told(word @uptr, point @u32, callee @uptr) @u32
 
 `

@@ -181,7 +181,7 @@ func TestAssemble(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, symbol := range []string{"qinst_enter", "qinst_call", "runtime·qinstNow", "runtime·qinstInvariantClock"} {
+		for _, symbol := range []string{"runtime·qinst_enter", "runtime·qinst_call", "runtime·qinstNow", "runtime·qinstInvariantClock"} {
 			if n := strings.Count(string(text), "TEXT "+symbol+"<ABIInternal>"); n != 1 {
 				t.Errorf("%s defines %s %d times", arch, symbol, n)
 			}

@@ -538,7 +538,7 @@ func qinstLoopLeft(token, trips uint64) {
 // Context: probe.
 //
 //go:nosplit
-//go:linkname qinstExitAll qinst_exitall
+//go:linkname qinstExitAll runtime.qinst_exitall
 func qinstExitAll(token uint64) {
 	if token&qinstTimedToken != 0 {
 		qinstTimeExitSlow(token)
@@ -589,7 +589,7 @@ func (s *qinstStack) trips(d uint32) uint64 {
 // Context: probe.
 //
 //go:nosplit
-//go:linkname qinstTrip qinst_trip
+//go:linkname qinstTrip runtime.qinst_trip
 func qinstTrip(token uint64) {
 	if token&qinstTimedToken != 0 {
 		return

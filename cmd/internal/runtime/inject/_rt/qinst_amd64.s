@@ -36,7 +36,7 @@
 // to functions with its arguments: callers reserve space for the arguments
 // of the function that they know. An index that is none of a point, or has a flag,
 // finds no page (see qinstRecorder.page).
-TEXT qinst_enter<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
+TEXT runtime·qinst_enter<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
 	PCALIGN	$64 // elsewhere a call may cost half as much again
 	MOVQ	g_qinst(R14), CX
 	MOVL	AX, DX
@@ -85,7 +85,7 @@ slow:
 // func qinst_exit(token uint64)
 //
 // The probe at a procedure's exit; token is what its entry returned.
-TEXT qinst_exit<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
+TEXT runtime·qinst_exit<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
 	TESTL	$(const_qinstTimedToken|const_qinstTraced), AX
 	JNE	more
 	POP(inner)
@@ -103,7 +103,7 @@ time:
 //
 // The probe at a loop's exit; trips is the number of its iterations, 0 if the
 // profile stack has it.
-TEXT qinst_leave<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
+TEXT runtime·qinst_leave<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
 	TESTL	$(const_qinstTimedToken|const_qinstTraced|const_qinstDelayedToken), AX
 	JNE	more
 	POP(inner)
@@ -189,7 +189,7 @@ slow:
 // func qinst_call(point uint32) uint32
 //
 // Counts a call.
-TEXT qinst_call<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
+TEXT runtime·qinst_call<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
 	PCALIGN	$64 // elsewhere a call may cost half as much again
 	MOVQ	g_qinst(R14), CX
 	MOVL	AX, DX
@@ -208,7 +208,7 @@ slow:
 // func qinst_callee(point uint32, pc uintptr) uint32
 //
 // Counts a call, and its callee where the table has it at the first place.
-TEXT qinst_callee<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
+TEXT runtime·qinst_callee<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
 	PCALIGN	$64
 	MOVQ	g_qinst(R14), CX
 	MOVL	AX, DX
@@ -241,7 +241,7 @@ slow:
 //
 // Notes that a call that was counted went to another callee than the one that the ledger's word
 // names, where the thread's table has that callee at the first place.
-TEXT qinst_told<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
+TEXT runtime·qinst_told<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
 	MOVQ	g_qinst(R14), DX
 	MOVQ	qinstRecorder_callees(DX), DX
 	TESTQ	DX, DX
@@ -270,7 +270,7 @@ slow:
 // func qinst_sync(point uint32, obj, queue uintptr) uint32
 //
 // Counts an operation on a synchronization object. The result is for qinst_deferred: 1 if the operation is to be delayed.
-TEXT qinst_sync<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
+TEXT runtime·qinst_sync<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
 	PCALIGN	$64 // elsewhere a call may cost half as much again
 	MOVQ	g_qinst(R14), R8
 	MOVL	AX, R9
@@ -297,7 +297,7 @@ slow:
 // as if that had been deferred: it may recover, and no stack shows who called it. A point that is off is -1.
 // Its frame has the method, of which the collector knows nothing. So nobody may be parked in here, and a delay is done by another function, which
 // calls the method.
-TEXT qinst_deferred<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
+TEXT runtime·qinst_deferred<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
 	CMPL	AX, $-1
 	JEQ	off
 	PUSHQ	BP
@@ -307,7 +307,7 @@ TEXT qinst_deferred<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
 	PUSHQ	BX
 	ADJSP	$24 // for the callee's arguments
 	ORQ	$const_qinstDeferredCall, CX
-	CALL	qinst_sync<ABIInternal>(SB)
+	CALL	runtime·qinst_sync<ABIInternal>(SB)
 	ADJSP	$-24
 	POPQ	BX
 	POPQ	CX
@@ -327,12 +327,12 @@ off:
 //
 // The code of a method value with a probe: does what qinst_deferred does. The closure in DX has its
 // arguments.
-TEXT qinst_jump<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
+TEXT runtime·qinst_jump<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
 	MOVL	8(DX), AX
 	MOVQ	16(DX), BX
 	MOVQ	24(DX), CX
 	MOVQ	32(DX), DI
-	JMP	qinst_deferred<ABIInternal>(SB)
+	JMP	runtime·qinst_deferred<ABIInternal>(SB)
 
 // func qinstNow() uint64
 TEXT runtime·qinstNow<ABIInternal>(SB),NOSPLIT,$0-0

@@ -5,7 +5,7 @@
 // to functions of its own signature: callers reserve space for the arguments
 // of the function that they know. An index that is none of a point, or has a flag,
 // finds no page (see qinstRecorder.page).
-TEXT qinst_enter<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
+TEXT runtime·qinst_enter<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
 	MOVD	g_qinst(g), R1
 	LSRW	$const_qinstPageShift, R0, R2
 	ADD	$const_qinstPage, R1, R3
@@ -43,7 +43,7 @@ slow:
 // func qinst_exit(token uint64)
 //
 // The probe at a procedure's exit; token is what its entry returned.
-TEXT qinst_exit<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
+TEXT runtime·qinst_exit<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
 	MOVD	$const_qinstTimedToken, R1
 	TST	R1, R0
 	BNE	time
@@ -58,7 +58,7 @@ time:
 //
 // The probe at a loop's exit; trips is the number of its iterations, 0 if the
 // profile stack has it.
-TEXT qinst_leave<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
+TEXT runtime·qinst_leave<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
 	MOVD	$const_qinstTimedToken, R2
 	TST	R2, R0
 	BNE	time
@@ -69,7 +69,7 @@ time:
 // func qinst_call(point uint32) uint32
 //
 // Counts a call.
-TEXT qinst_call<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
+TEXT runtime·qinst_call<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
 	MOVD	g_qinst(g), R1
 	LSRW	$const_qinstPageShift, R0, R2
 	ADD	$const_qinstPage, R1, R3
@@ -86,17 +86,17 @@ slow:
 	JMP	runtime·qinstCallSlow<ABIInternal>(SB)
 
 // func qinst_callee(point uint32, pc uintptr) uint32
-TEXT qinst_callee<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
+TEXT runtime·qinst_callee<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
 	JMP	runtime·qinstCalled<ABIInternal>(SB)
 
 // func qinst_told(word uintptr, point uint32, callee uintptr) uint32
-TEXT qinst_told<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
+TEXT runtime·qinst_told<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
 	JMP	runtime·qinstTellCallee<ABIInternal>(SB)
 
 // func qinst_sync(point uint32, obj, queue uintptr) uint32
 //
 // Counts an operation on a synchronization object. The result is for qinst_deferred: 1 if the operation is to be delayed.
-TEXT qinst_sync<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
+TEXT runtime·qinst_sync<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
 	MOVD	g_qinst(g), R3
 	LSRW	$const_qinstPageShift, R0, R4
 	ADD	$const_qinstPage, R3, R5
@@ -124,7 +124,7 @@ slow:
 // as if that had been deferred: it may recover, and no stack shows who called it. A point that is off is -1.
 // Its frame has the method, of which the collector knows nothing. So nobody may be parked in here, and a delay is done by another function, which
 // calls the method.
-TEXT qinst_deferred<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
+TEXT runtime·qinst_deferred<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
 	CMPW	$-1, R0
 	BEQ	off
 	MOVD.W	R30, -64(RSP)
@@ -134,7 +134,7 @@ TEXT qinst_deferred<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
 	MOVD	R0, 32(RSP)
 	MOVD	R1, 48(RSP)
 	ORR	$const_qinstDeferredCall, R2
-	CALL	qinst_sync<ABIInternal>(SB)
+	CALL	runtime·qinst_sync<ABIInternal>(SB)
 	MOVD	40(RSP), R3
 	MOVD	32(RSP), R4
 	MOVD	48(RSP), R1
@@ -153,12 +153,12 @@ off:
 //
 // The code of a method value with a probe: does what qinst_deferred does. The closure in R26 has its
 // arguments.
-TEXT qinst_jump<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
+TEXT runtime·qinst_jump<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
 	MOVWU	8(R26), R0
 	MOVD	16(R26), R1
 	MOVD	24(R26), R2
 	MOVD	32(R26), R3
-	JMP	qinst_deferred<ABIInternal>(SB)
+	JMP	runtime·qinst_deferred<ABIInternal>(SB)
 
 // func qinstNow() uint64
 TEXT runtime·qinstNow<ABIInternal>(SB),NOSPLIT,$0-0

@@ -126,7 +126,7 @@ func qinstSyncSlow(point uint32, obj, queue uintptr) (delays uint32) {
 // Context: probe.
 //
 //go:nosplit
-//go:linkname qinstChan qinst_chan
+//go:linkname qinstChan runtime.qinst_chan
 func qinstChan(point uint32) uint32 {
 	gp := getg()
 	b := gp.m.qinst
