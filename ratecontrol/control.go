@@ -174,7 +174,8 @@ func sink(a []float64, i int) {
 
 // Matches reports whether a name matches a pattern, in which * stands for any characters. It is
 // greedy and backtracks to the last * only, which is enough because no other character is
-// special.
+// special. What a linker symbol has as %xx, a dot in a package's path for example, matches the character itself, as
+// reports show it.
 func Matches(pattern, s string) bool {
 	star, from := -1, 0
 	i := 0
@@ -186,6 +187,9 @@ func Matches(pattern, s string) bool {
 		case i < len(pattern) && pattern[i] == s[k]:
 			i++
 			k++
+		case i < len(pattern) && escaped(s[k:], pattern[i]):
+			i++
+			k += 3
 		case star >= 0:
 			from++
 			i, k = star+1, from
@@ -198,3 +202,10 @@ func Matches(pattern, s string) bool {
 	}
 	return i == len(pattern)
 }
+
+// escaped reports whether a text begins with a character in the form %xx.
+func escaped(s string, c byte) bool {
+	return len(s) >= 3 && s[0] == '%' && s[1] == hex[c>>4] && s[2] == hex[c&15]
+}
+
+const hex = "0123456789abcdef"

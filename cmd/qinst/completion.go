@@ -70,7 +70,7 @@ func completions() (list []completed) {
 	return list
 }
 
-func names(list []completedWord) string {
+func wordsOf(list []completedWord) string {
 	var names []string
 	for _, w := range list {
 		names = append(names, w.name)
@@ -83,7 +83,7 @@ func names(list []completedWord) string {
 func completeBash(w io.Writer, list []completed) error {
 	var cases strings.Builder
 	for _, c := range list {
-		fmt.Fprintf(&cases, "\t%s) flags=%q words=%q ;;\n", c.name, names(c.flags), names(c.words))
+		fmt.Fprintf(&cases, "\t%s) flags=%q words=%q ;;\n", c.name, wordsOf(c.flags), wordsOf(c.words))
 	}
 	_, err := fmt.Fprintf(w, `# bash completion of qinst
 _qinst() {

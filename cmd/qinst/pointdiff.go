@@ -9,6 +9,8 @@ import (
 	"os"
 	"slices"
 	"strings"
+
+	"qinst.dev/cmd/internal/names"
 )
 
 // pointDiff compares the current points with an earlier output of
@@ -55,7 +57,7 @@ func (d *pointDiff) line(l pointLine) {
 	switch {
 	case !ok:
 		d.add("+", l, "")
-	case was.Skip != l.Skip || was.Name != l.Name || strings.Join(was.Flags, ",") != strings.Join(l.Flags, ","):
+	case was.Skip != l.Skip || names.Plain(was.Name) != l.Name || strings.Join(was.Flags, ",") != strings.Join(l.Flags, ","):
 		d.add("~", l, " (was "+was.status()+")")
 	}
 }

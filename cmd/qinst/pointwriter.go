@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"qinst.dev/cmd/internal/instrument/points"
+	"qinst.dev/cmd/internal/names"
 	"qinst.dev/sddf/spec"
 )
 
@@ -62,6 +63,7 @@ func (out *pointWriter) skip(s points.Skip) error {
 }
 
 func (out *pointWriter) line(l pointLine) error {
+	l.Name = names.Plain(l.Name)
 	if out.diff != nil {
 		out.diff.line(l)
 		return nil

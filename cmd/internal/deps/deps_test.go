@@ -27,7 +27,7 @@ const root = "../../.."
 // in the format. An analysis imports trace and the replay, never another analysis; but for the path with its weights, and corrections, which
 // are those of runs that are computed.
 const policy = `
-	NONE < goobj, sddf/spec, ratecontrol, settings, edit, progen, measure, hist, lab, qinst.dev;
+	NONE < goobj, sddf/spec, ratecontrol, settings, edit, progen, measure, names, hist, lab, qinst.dev;
 	NONE < live/qinst, live/debug, live/extensions, live/sddf, live;
 
 	# the format
@@ -38,7 +38,7 @@ const policy = `
 
 	# what reads
 	gonum.org/v1/gonum/stat, gonum.org/v1/gonum/stat/distuv < stats;
-	sddf/salvage, sddf/message, ratecontrol, stats < trace;
+	sddf/salvage, sddf/message, names, ratecontrol, stats < trace;
 	trace < trace/tracetest;
 	trace < analysis/replay;
 	trace < analysis/price;
@@ -53,7 +53,7 @@ const policy = `
 	analysis/advice, analysis/critpath, analysis/doe, analysis/spt, analysis/perturb, report/doc, github.com/google/pprof/profile < report;
 
 	# what instruments
-	sddf/spec, live, golang.org/x/tools/go/ssa, golang.org/x/tools/go/types/typeutil < instrument/points;
+	sddf/spec, live, names, golang.org/x/tools/go/ssa, golang.org/x/tools/go/types/typeutil < instrument/points;
 	sddf, instrument/points, edit < instrument/rewrite;
 	instrument/rewrite < instrument;
 	sddf, edit, ratecontrol, settings < runtime/inject;

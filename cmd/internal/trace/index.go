@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sort"
 
+	"qinst.dev/cmd/internal/names"
 	"qinst.dev/sddf"
 	"qinst.dev/sddf/spec"
 )
@@ -280,7 +281,7 @@ func (ix *indexer) data(r *row) bool {
 			}
 		}
 	case spec.TagFunction:
-		f := Function{r.u("pc"), r.s("name"), r.s("file"), int(r.u("line"))}
+		f := Function{r.u("pc"), t.name(r.s("name")), r.s("file"), int(r.u("line"))}
 		if !r.bad && ix.room(len(ix.fns)) {
 			ix.fns[f.PC] = f
 		}
@@ -297,7 +298,7 @@ func (ix *indexer) data(r *row) bool {
 			ix.codes = append(ix.codes, rawNodes{first, b})
 		}
 	case spec.TagCallee:
-		if probe, name, n := r.u("probe"), r.s("function"), r.u("hits"); !r.bad && probe < spec.MaxProbes {
+		if probe, name, n := r.u("probe"), t.name(r.s("function")), r.u("hits"); !r.bad && probe < spec.MaxProbes {
 			ix.callee(PointID(probe), name, n)
 		}
 	case spec.TagState:
@@ -310,7 +311,7 @@ func (ix *indexer) data(r *row) bool {
 		}
 	case spec.TagFrame:
 		pc, level := r.u("pc"), r.u("level")
-		f := Frame{r.s("function"), r.s("file"), int(r.u("line"))}
+		f := Frame{names.Procedure(t.name(r.s("function"))), r.s("file"), int(r.u("line"))}
 		if list := ix.frames[pc]; !r.bad && level == uint64(len(list)) && ix.room(len(ix.frames)) {
 			ix.frames[pc] = append(list, f)
 		}
@@ -504,7 +505,7 @@ func (ix *indexer) block(r *row) {
 func (ix *indexer) probes(r *row) bool {
 	t := ix.t
 	base, pkg, strs := r.u("base"), r.s("package"), get[[]string](r, "strings")
-	ids, kinds, names := r.us("id"), get[[]string](r, "kind"), r.us("name")
+	ids, kinds, called := r.us("id"), get[[]string](r, "kind"), r.us("name")
 	owners, files, lines, flags := r.us("owner"), r.us("file"), r.us("line"), r.us("flags")
 	n := uint64(len(ids))
 	ops := make([]uint64, n)
@@ -529,7 +530,7 @@ func (ix *indexer) probes(r *row) bool {
 	if r.has("end") { // likewise
 		ends = r.us("end")
 	}
-	for _, col := range [][]uint64{names, owners, files, lines, flags, ops, representatives, loops, ends} {
+	for _, col := range [][]uint64{called, owners, files, lines, flags, ops, representatives, loops, ends} {
 		r.bad = r.bad || uint64(len(col)) != n
 	}
 	// A point takes more than 8 bytes of the file, so an index beyond that
@@ -537,7 +538,7 @@ func (ix *indexer) probes(r *row) bool {
 	if r.bad || uint64(len(kinds)) != n || base+n > min(spec.MaxProbes, uint64(t.Size)/8) {
 		return false
 	}
-	for _, col := range [][]uint64{names, files, ops} {
+	for _, col := range [][]uint64{called, files, ops} {
 		for _, s := range col {
 			if s >= uint64(len(strs)) {
 				return false
@@ -552,6 +553,7 @@ func (ix *indexer) probes(r *row) bool {
 		if owners[i] >= n {
 			owner = NoPoint
 		}
+		t.Dotted.Add(strs[called[i]])
 		representative := base + representatives[i]
 		if representatives[i] >= n {
 			representative = base + i
@@ -560,7 +562,7 @@ func (ix *indexer) probes(r *row) bool {
 		if loops[i] < i { // a loop stands before what is in it
 			loop = PointID(base + loops[i])
 		}
-		t.Points[base+i] = Point{ID: ids[i], Kind: kinds[i], Package: pkg, Name: strs[names[i]],
+		t.Points[base+i] = Point{ID: ids[i], Kind: kinds[i], Package: pkg, Name: names.Plain(strs[called[i]]),
 			File: strs[files[i]], Line: int(lines[i]), End: int(ends[i]), Flags: uint32(flags[i]), Owner: owner, Op: strs[ops[i]], Representative: PointID(representative), Loop: loop}
 	}
 	return true

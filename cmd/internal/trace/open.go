@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 
+	"qinst.dev/cmd/internal/names"
 	"qinst.dev/cmd/internal/sddf/message"
 	"qinst.dev/cmd/internal/sddf/salvage"
 	"qinst.dev/sddf"
@@ -94,7 +95,7 @@ func index(r io.ReaderAt, size int64) (*Trace, error) {
 		return nil, err
 	}
 	t := &Trace{Size: size, Producer: reader.Producer, reader: reader,
-		tables: Tables{Reasons: map[ReasonID]string{}, Texts: map[TextID]string{}, Sources: map[string]OSSource{}, Took: map[string]Took{}}, blocks: map[uint32][]block{}}
+		tables: Tables{Dotted: names.Paths{}, Reasons: map[ReasonID]string{}, Texts: map[TextID]string{}, Sources: map[string]OSSource{}, Took: map[string]Took{}}, blocks: map[uint32][]block{}}
 	ix := indexer{t: t, fns: map[uint64]Function{}, frames: map[uint64][]Frame{}, threads: map[[2]uint32]Thread{}, before: map[[2]uint32]Thread{}, own: map[string]uint64{}, given: map[ThreadID][]given{}, took: map[string]rawTook{}}
 	if n, ok := reader.Header().Attr(spec.AttrSegment).(uint64); ok && n > 0 {
 		t.Kept = true // the segments before it made room for others

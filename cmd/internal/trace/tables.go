@@ -6,6 +6,7 @@ import (
 	"sort"
 	"strings"
 
+	"qinst.dev/cmd/internal/names"
 	"qinst.dev/sddf/spec"
 )
 
@@ -42,6 +43,8 @@ type Tables struct {
 	// Own are the records of the program's own kinds that are not among its events: those made by
 	// extensions, by name.
 	Own       []OwnRecords
+	// Dotted are the packages whose names need it: see [Tables.PackageOf].
+	Dotted    names.Paths
 	HasCounts bool
 	Kept      bool  // only the last events of the run are there: earlier ones made room for them
 	counted   bool  // and what was counted before these is known
@@ -130,7 +133,7 @@ type Point struct {
 	ID             uint64 // stable across builds: hash of (import path, function, kind, ordinal)
 	Kind           string // spec.PointProc, PointCall, PointGo, PointLoop, PointSync, PointSite, PointFunc, PointRecord
 	Package        string // import path
-	Name           string // linker symbol: the function for a proc, the callee for call and go ("": known at run time only); a loop's head
+	Name           string // as [names.Of] has it: the function for a proc, the callee for call and go ("": known at run time only); a loop's head
 	File           string
 	Line           int
 	End            int // of a loop: the line with its end; 0: not known
@@ -266,7 +269,7 @@ func (p *Point) Counting(hits uint64) uint64 {
 // Function is a function in which goroutines start.
 type Function struct {
 	PC   uint64
-	Name string // linker symbol
+	Name string // as [names.Of] has it
 	File string
 	Line int
 }
@@ -276,7 +279,7 @@ type Stack []Frame // innermost first, as deep as it was recorded
 
 // Frame is a call in a stack.
 type Frame struct {
-	Function string // linker symbol
+	Function string // as [names.Of] has it
 	File     string
 	Line     int
 }
@@ -284,7 +287,7 @@ type Frame struct {
 // Code is a line of the program's text at which a goroutine was, and the calls that led to it.
 type Code struct {
 	From     CodeID // the call, a smaller number; 0: a goroutine started here
-	Function string // linker symbol; "": calls that are not known
+	Function string // as [names.Of] has it; "": calls that are not known
 	Line     int
 }
 
@@ -426,3 +429,12 @@ func (e End) String() string {
 	}
 	return fmt.Sprintf("%s, status %d", e.Reason, e.Status)
 }
+
+// name is what a linker symbol is called.
+func (t *Tables) name(symbol string) string {
+	t.Dotted.Add(symbol)
+	return names.Of(symbol)
+}
+
+// PackageOf is the import path of the package of a function's name, "" if it has none.
+func (t *Tables) PackageOf(name string) string { return t.Dotted.PackageOf(name) }

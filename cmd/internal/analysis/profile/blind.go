@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"qinst.dev/cmd/internal/trace"
 	"qinst.dev/sddf/spec"
@@ -29,7 +28,7 @@ func BlindSpots(t *trace.Tables, p *Profile) []Blind {
 	probed := map[string]bool{}
 	for i := range t.Points {
 		if k := t.Points[i].Kind; k == spec.PointProc || k == spec.PointFunc {
-			probed[PackageOf(t.Points[i].Name)] = true
+			probed[t.PackageOf(t.Points[i].Name)] = true
 		}
 	}
 	time := map[string]int64{}
@@ -37,7 +36,7 @@ func BlindSpots(t *trace.Tables, p *Profile) []Blind {
 	part := map[string]int64{}
 	callees := map[string]map[string]uint64{}
 	for _, c := range p.Calls {
-		if pkg := PackageOf(c.Callee); pkg != "" && !probed[pkg] {
+		if pkg := t.PackageOf(c.Callee); pkg != "" && !probed[pkg] {
 			if callees[c.Caller] == nil {
 				callees[c.Caller] = map[string]uint64{}
 			}
@@ -64,7 +63,7 @@ func BlindSpots(t *trace.Tables, p *Profile) []Blind {
 	waited := map[string]int64{}
 	for i := range p.Objects {
 		for _, w := range p.Objects[i].WaitedIn {
-			if pkg := PackageOf(w.Reason); pkg != "" && !probed[pkg] {
+			if pkg := t.PackageOf(w.Reason); pkg != "" && !probed[pkg] {
 				waited[pkg] += w.Time
 			}
 		}
@@ -84,20 +83,4 @@ func BlindSpots(t *trace.Tables, p *Profile) []Blind {
 		return cmp.Or(cmp.Compare(b.Time, a.Time), cmp.Compare(a.Package, b.Package))
 	})
 	return list[:min(len(list), maxBlind)]
-}
-
-// PackageOf is the import path in a linker symbol; "" if there is none.
-func PackageOf(symbol string) string {
-	if symbol == "" || strings.HasPrefix(symbol, "[") {
-		return ""
-	}
-	slash := strings.LastIndexByte(symbol, '/') + 1
-	if args := strings.IndexByte(symbol, '['); args >= 0 && slash > args {
-		slash = strings.LastIndexByte(symbol[:args], '/') + 1
-	}
-	dot := strings.IndexByte(symbol[slash:], '.')
-	if dot < 0 {
-		return ""
-	}
-	return symbol[:slash+dot]
 }

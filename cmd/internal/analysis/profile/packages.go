@@ -1,8 +1,8 @@
 package profile
 
 import (
+	"cmp"
 	"slices"
-	"strings"
 
 	"qinst.dev/cmd/internal/analysis/replay"
 	"qinst.dev/cmd/internal/trace"
@@ -28,7 +28,7 @@ func (p *Profile) Packages() []Entry {
 		if pt.Kind != spec.PointProc || b.r.IsSystem(trace.PointID(i)) {
 			continue
 		}
-		name := packageOf(pt.Name)
+		name := cmp.Or(b.r.T.PackageOf(pt.Name), pt.Name)
 		k, ok := index[name]
 		if !ok {
 			k = len(list)
@@ -80,15 +80,4 @@ func packageAbove(sets *replay.Sets, of []int, set replay.SetID, k int) bool {
 		}
 	}
 	return false
-}
-
-// packageOf returns the import path in a procedure's name: up to the first dot after the last
-// slash that is not within a type's brackets.
-func packageOf(name string) string {
-	path, _, _ := strings.Cut(name, "[")
-	slash := strings.LastIndexByte(path, '/') + 1
-	if dot := strings.IndexByte(name[slash:], '.'); dot >= 0 {
-		return name[:slash+dot]
-	}
-	return name
 }

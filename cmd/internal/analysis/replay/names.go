@@ -150,7 +150,7 @@ func (n *Names) callerOf(stack trace.StackID) (trace.Frame, bool) {
 		return trace.Frame{}, false
 	}
 	for _, f := range n.t.Stacks[stack] {
-		switch packageOf(f.Function) {
+		switch n.t.PackageOf(f.Function) {
 		case "runtime", "sync", "internal/sync", "internal/poll", "time":
 			continue
 		}
@@ -162,13 +162,6 @@ func (n *Names) callerOf(stack trace.StackID) (trace.Frame, bool) {
 	return trace.Frame{}, false
 }
 
-// packageOf is the path of a function's package.
-func packageOf(function string) string {
-	last := strings.LastIndexByte(function, '/') + 1
-	name, _, _ := strings.Cut(function[last:], ".")
-	return function[:last] + name
-}
-
 // Own is the innermost frame of a stack that is in a package with probes. If there is none, it is the innermost one that
 // is not the runtime's, or an empty one.
 func (n *Names) Own(stack trace.StackID) trace.Frame {
@@ -176,7 +169,7 @@ func (n *Names) Own(stack trace.StackID) trace.Frame {
 		return trace.Frame{}
 	}
 	for _, f := range n.t.Stacks[stack] {
-		if n.probed[packageOf(f.Function)] {
+		if n.probed[n.t.PackageOf(f.Function)] {
 			return f
 		}
 	}

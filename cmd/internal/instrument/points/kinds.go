@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"qinst.dev/cmd/internal/names"
 )
 
 // Kinds is a set of kinds of probes; the empty set stands for all.
@@ -58,7 +60,15 @@ type Limits struct {
 }
 
 // leavesOut reports whether a procedure is not to be seen at all.
-func (l *Limits) leavesOut(name string) bool { return slices.Contains(l.Without, name) }
+func (l *Limits) leavesOut(symbol string) bool { return listed(l.Without, symbol) }
+
+// demands reports whether a procedure is to have its probes whatever the rules about size say.
+func (l *Limits) demands(symbol string) bool { return listed(l.Factors, symbol) }
+
+// listed reports whether a list has a symbol, or its name as reports have it.
+func listed(list []string, symbol string) bool {
+	return slices.Contains(list, symbol) || slices.Contains(list, names.Plain(symbol))
+}
 
 // withoutSyncs leaves operations on synchronization objects out.
 func (l Limits) withoutSyncs() Limits {

@@ -136,7 +136,7 @@ func (f *finder) skipFunc(fn *Func) SkipReason {
 
 // demanded reports whether fn is to have its probes whatever the rules about size say.
 func (f *finder) demanded(fn *Func) bool {
-	return f.has(fn, verbProbe) || slices.Contains(f.Limits.Factors, f.called(fn.Name))
+	return f.has(fn, verbProbe) || f.Limits.demands(f.called(fn.Name))
 }
 
 // size returns the number of a function's SSA instructions.
