@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -17,6 +16,7 @@ import (
 	"qinst.dev/cmd/internal/analysis/profile"
 	"qinst.dev/cmd/internal/instrument/toolexec"
 	"qinst.dev/cmd/internal/lab"
+	"qinst.dev/cmd/internal/names"
 	"qinst.dev/cmd/internal/report"
 	"qinst.dev/cmd/internal/trace"
 )
@@ -96,15 +96,15 @@ func (f *profileFlags) define(fs *flagSet) {
 	fs.text(&f.html, "html", "write a page for the browser to this `file` (- for the standard output)")
 	fs.text(&f.pprof, "pprof", "write a profile for go tool pprof to this `file` (- for the standard output): call paths with npt, busy, spin, blocked, ready, syscall")
 	fs.boolean(&f.tree, "tree", "print the call graph from the top down, through goroutines")
-	fs.text(&f.list, "list", "print the source of procedures that match this `regexp`, with self time and cost of each line")
+	fs.text(&f.list, "list", "print the source of the procedure of this `name`, or of those that match it as a regexp, with self time and cost of each line")
 	fs.text(&f.source, "source", "`folder` of the source for -list (default: where it was built, below this module or workspace, GOROOT or the module cache)")
 	fs.text(&f.diff, "diff", "print what is more or less than in this `file`")
 	fs.group("Entries")
 	fs.text(&f.view.Kind, "by", "show one `kind` only: "+strings.Join(report.ProfileKinds, ", ")+" (default: all but packages)")
 	f.view.Order = "npt"
 	fs.text(&f.view.Order, "sort", "put entries in this `order`: "+strings.Join(report.ProfileOrders(), ", "))
-	fs.function("focus", "show only entries that match this `regexp`; of a tree, paths through them", regexpFlag(&f.view.Focus))
-	fs.function("ignore", "hide entries whose name matches this `regexp`", regexpFlag(&f.view.Ignore))
+	fs.function("focus", "show only the entry of this `name`, or those that match it as a regexp; of a tree, paths through them", choiceFlag(&f.view.Focus))
+	fs.function("ignore", "hide the entry of this `name`, or those that match it as a regexp", choiceFlag(&f.view.Ignore))
 	fs.group("Several runs")
 	fs.boolean(&f.each, "runs", "the files are runs of one program: print means with intervals")
 	fs.number(&f.runs, "n", "run the program that follows this `many` times, then do as with -runs")
@@ -186,7 +186,12 @@ func (f *profileFlags) run(e *env, files []string) error {
 	return f.show(e, first.Trace, profile.Merge(list))
 }
 
-func (f *profileFlags) show(e *env, t *trace.Trace, p *profile.Profile) error {
+func (f *profileFlags) show(e *env, t *trace.Trace, p *profile.Profile) (err error) {
+	if f.diff == "" { // else the other file has names, too
+		if f.view, err = f.view.In(p); err != nil {
+			return usageError{fmt.Errorf("profile: %w", err)}
+		}
+	}
 	switch {
 	case f.pprof != "":
 		return binaryTo(e, f.pprof, func(w io.Writer) error { return report.Pprof(w, t, p, f.view) })
@@ -219,18 +224,18 @@ func (f *profileFlags) text(e *env, p *profile.Profile) error {
 	case f.tree:
 		return report.Tree(e.stdout, p, f.view)
 	case f.list != "":
-		re, err := regexp.Compile(f.list)
-		if err != nil {
-			return usageError{err}
-		}
-		return report.List(e.stdout, p, re, sources(f.source))
+		return report.List(e.stdout, p, names.Choose(f.list), sources(f.source))
 	case f.diff != "":
 		old, was, err := f.part.open(e, f.diff)
 		if err != nil {
 			return err
 		}
 		defer old.Close()
-		return writeText(e, report.ProfileDiff(was, p, f.view))
+		view, err := f.view.In(was, p)
+		if err != nil {
+			return usageError{err}
+		}
+		return writeText(e, report.ProfileDiff(was, p, view))
 	}
 	return writeText(e, report.Profile(p, f.view))
 }
@@ -259,7 +264,12 @@ func sources(folder string) report.Sources {
 
 // over shows means and intervals over several runs.
 func (f *profileFlags) over(e *env, list []*profile.Profile) error {
-	r, err := profile.Over(list, f.view.Of(profile.Merge(list)))
+	all := profile.Merge(list)
+	view, err := f.view.In(all)
+	if err != nil {
+		return usageError{fmt.Errorf("profile: %w", err)}
+	}
+	r, err := profile.Over(list, view.Of(all))
 	if err != nil {
 		return usageError{fmt.Errorf("profile: %w", err)}
 	}
@@ -291,10 +301,10 @@ func runTimes(ctx context.Context, e *env, n int, program []string, dir string) 
 	return files, nil
 }
 
-func regexpFlag(re **regexp.Regexp) func(string) error {
-	return func(s string) (err error) {
-		*re, err = regexp.Compile(s)
-		return err
+func choiceFlag(c **names.Choice) func(string) error {
+	return func(s string) error {
+		*c = names.Choose(s)
+		return nil
 	}
 }
 

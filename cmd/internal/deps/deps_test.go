@@ -27,7 +27,8 @@ const root = "../../.."
 // in the format. An analysis imports trace and the replay, never another analysis; but for the path with its weights, and corrections, which
 // are those of runs that are computed.
 const policy = `
-	NONE < goobj, sddf/spec, ratecontrol, settings, edit, progen, measure, names, hist, lab, qinst.dev;
+	NONE < goobj, sddf/spec, ratecontrol, settings, edit, progen, measure, hist, lab, qinst.dev;
+	measure < names;
 	NONE < live/qinst, live/debug, live/extensions, live/sddf, live;
 
 	# the format

@@ -5,11 +5,11 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 
 	"qinst.dev/cmd/internal/analysis/profile"
+	"qinst.dev/cmd/internal/names"
 	"qinst.dev/cmd/internal/report"
 	"qinst.dev/cmd/internal/trace/tracetest"
 )
@@ -68,7 +68,7 @@ func TestBurstsOfLines(t *testing.T) {
 	}
 	var out bytes.Buffer
 	for _, proc := range []string{"^main.hot$", "^main.short$"} {
-		if err := report.List(&out, p, regexp.MustCompile(proc), report.Sources{Folder: dir}); err != nil {
+		if err := report.List(&out, p, names.Choose(proc), report.Sources{Folder: dir}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -8,12 +8,12 @@ import (
 	"go/parser"
 	"go/token"
 	"io"
-	"regexp"
 	"slices"
 	"strings"
 
 	"qinst.dev/cmd/internal/analysis/profile"
 	"qinst.dev/cmd/internal/measure"
+	"qinst.dev/cmd/internal/names"
 	"qinst.dev/cmd/internal/report/doc"
 	"qinst.dev/cmd/internal/trace"
 )
@@ -38,18 +38,19 @@ type sourceLine struct {
 	line int
 }
 
-// List writes the source of the procedures whose names match, with the cost of each line: self time,
+// List writes the source of the procedures that are chosen, with the cost of each line: self time,
 // calls, loops, go statements and waits.
-func List(w io.Writer, p *profile.Profile, match *regexp.Regexp, sources Sources) error {
-	var procs []*profile.Entry
-	for i := range p.Entries {
-		if e := &p.Entries[i]; e.Kind == profile.KindProc && e.File != "" && match.MatchString(e.Name) {
-			procs = append(procs, e)
-		}
+func List(w io.Writer, p *profile.Profile, choice *names.Choice, sources Sources) error {
+	procs := kept(p, func(e *profile.Entry) bool { return e.Kind == profile.KindProc && e.File != "" })
+	var all []string
+	for _, e := range procs {
+		all = append(all, e.Name)
 	}
-	if len(procs) == 0 {
-		return fmt.Errorf("found no procedure that was called and whose name matches %q", match)
+	choice, err := choice.In("procedure that was called", all)
+	if err != nil {
+		return fmt.Errorf("-list: %w", err)
 	}
+	procs = slices.DeleteFunc(procs, func(e *profile.Entry) bool { return !choice.Matches(e.Name) })
 	for _, n := range p.Notes {
 		fmt.Fprintf(w, "note: %s\n", n)
 	}

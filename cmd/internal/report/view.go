@@ -3,11 +3,11 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"qinst.dev/cmd/internal/analysis/profile"
+	"qinst.dev/cmd/internal/names"
 )
 
 // ProfileKinds are the kinds of entries.
@@ -49,7 +49,41 @@ type View struct {
 
 	// Focus keeps entries whose name it matches, if it is not nil, and Ignore hides those it
 	// matches. Paths are kept or hidden if any name on them matches.
-	Focus, Ignore *regexp.Regexp
+	Focus, Ignore *names.Choice
+}
+
+// In returns the view of some profiles, which have the names that Focus and Ignore choose from. What is to be hidden need not be there.
+func (v View) In(list ...*profile.Profile) (View, error) {
+	if v.Focus == nil && v.Ignore == nil {
+		return v, nil
+	}
+	var all []string
+	for _, p := range list {
+		for _, entries := range [][]profile.Entry{p.Entries, p.Packages()} {
+			for i := range entries {
+				all = append(all, entries[i].Name)
+			}
+		}
+	}
+	slices.Sort(all)
+	all = slices.Compact(all)
+	if v.Focus != nil {
+		focus, err := v.Focus.In("part of the program", all)
+		if err != nil {
+			return v, fmt.Errorf("-focus: %w", err)
+		}
+		v.Focus = focus
+	}
+	if v.Ignore != nil {
+		ignore, err := v.Ignore.In("part of the program", all)
+		switch {
+		case err == nil:
+			v.Ignore = ignore
+		case !v.Ignore.Expression():
+			return v, fmt.Errorf("-ignore: %w", err)
+		}
+	}
+	return v, nil
 }
 
 // Check returns an error if there is no such kind, or order.
@@ -83,7 +117,7 @@ func (v View) String() string {
 }
 
 func (v View) name(s string) bool {
-	return (v.Focus == nil || v.Focus.MatchString(s)) && (v.Ignore == nil || !v.Ignore.MatchString(s))
+	return (v.Focus == nil || v.Focus.Matches(s)) && (v.Ignore == nil || !v.Ignore.Matches(s))
 }
 
 // keeps reports whether an entry is shown.
@@ -94,10 +128,10 @@ func (v View) keeps(kind, name string) bool {
 func (v View) path(frames []profile.Frame) bool {
 	focus := v.Focus == nil
 	for i := range frames {
-		if v.Ignore != nil && v.Ignore.MatchString(frames[i].Name) {
+		if v.Ignore != nil && v.Ignore.Matches(frames[i].Name) {
 			return false
 		}
-		focus = focus || v.Focus.MatchString(frames[i].Name)
+		focus = focus || v.Focus.Matches(frames[i].Name)
 	}
 	return focus
 }
