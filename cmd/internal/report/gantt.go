@@ -147,10 +147,7 @@ func started(p *graph.Program, g *graph.Goroutine) string {
 	if group == replay.NoGroup {
 		return ""
 	}
-	if work := p.R.Groups.Work(group); work != trace.NoPoint {
-		return p.R.T.Points[work].Name
-	}
-	return p.R.Groups.Group(group).Func
+	return p.R.Groups.Origin(group).Name
 }
 
 // fill draws what a goroutine did, in the recorded run or in the computed one.

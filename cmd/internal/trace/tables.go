@@ -42,7 +42,7 @@ type Tables struct {
 	Extensions []Extension
 	// Own are the records of the program's own kinds that are not among its events: those made by
 	// extensions, by name.
-	Own       []OwnRecords
+	Own []OwnRecords
 	// Dotted are the packages whose names need it: see [Tables.PackageOf].
 	Dotted    names.Paths
 	HasCounts bool

@@ -55,7 +55,7 @@ func (b *builder) named(l line) Entry {
 		return Entry{ID: "wait:" + c, Kind: KindWait, Name: "[" + c + "]"}
 	case KindGoroutine:
 		g := b.r.Groups.Group(replay.GroupID(l.of))
-		e := Entry{ID: "go:" + g.Func + "<", Kind: KindGoroutine, Name: g.Func}
+		e := Entry{ID: "go:" + g.Func + "<", Kind: KindGoroutine, Name: b.r.Groups.Origin(replay.GroupID(l.of)).Name}
 		if g.Creator != trace.NoPoint {
 			e.ID += t.Points[g.Creator].Name
 		}

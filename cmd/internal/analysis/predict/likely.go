@@ -144,11 +144,7 @@ func likelyWorkers(p *graph.Program) (list []WhatIf) {
 	counts := map[string]int{}
 	for g := range p.Gs {
 		if group := p.R.Contexts.Node(p.Gs[g].Context).Group; group != replay.NoGroup && !p.Gs[g].System {
-			name := p.R.Groups.Group(group).Func
-			if work := p.R.Groups.Work(group); work != trace.NoPoint {
-				name = p.R.T.Points[work].Name
-			}
-			counts[name]++
+			counts[p.R.Groups.Origin(group).Name]++
 		}
 	}
 	names := slices.SortedFunc(maps.Keys(counts), func(a, b string) int { return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b)) })

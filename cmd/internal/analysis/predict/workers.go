@@ -6,7 +6,6 @@ import (
 
 	"qinst.dev/cmd/internal/analysis/graph"
 	"qinst.dev/cmd/internal/analysis/replay"
-	"qinst.dev/cmd/internal/trace"
 )
 
 // pool are the workers that take jobs from a channel: goroutines of one kind. What a worker did behind a receive is a job, and whoever receives next
@@ -66,8 +65,7 @@ func isOf(p *graph.Program, g int, name string) bool {
 	if id == replay.NoGroup {
 		return false
 	}
-	work := p.R.Groups.Work(id)
-	return p.R.Groups.Group(id).Func == name || work != trace.NoPoint && p.R.T.Points[work].Name == name
+	return p.R.Groups.Group(id).Func == name || p.R.Groups.Origin(id).Name == name
 }
 
 func (w *pool) receives(s *graph.Step) bool { return s.Op == graph.Receive && s.Obj == w.ch }

@@ -173,7 +173,7 @@ func (p *Profile) goroutines(b *builder, incl []Usage) {
 		if g.Count == 0 {
 			continue
 		}
-		e := Entry{Kind: KindGoroutine, Name: g.Func, Calls: g.Count}
+		e := Entry{Kind: KindGoroutine, Calls: g.Count}
 		if g.Creator != trace.NoPoint {
 			e.Creator = b.r.T.Points[g.Creator].Name
 		}
@@ -181,13 +181,9 @@ func (p *Profile) goroutines(b *builder, incl []Usage) {
 		e.ID = "go:" + g.Func + "<" + e.Creator
 		if g.Named {
 			e.ID = "name:" + g.Func
-		} else if f := b.r.Groups.Start(g.Func); f != nil {
-			e.File, e.Line = f.File, f.Line
 		}
-		if work := b.r.Groups.Work(id); work != trace.NoPoint {
-			p := &b.r.T.Points[work]
-			e.Name, e.File, e.Line = p.Name, p.File, p.Line
-		}
+		o := b.r.Groups.Origin(id)
+		e.Name, e.File, e.Line = o.Name, o.File, o.Line
 		e.fill(&b.ledger.groups[id], &incl[b.r.Groups.Member(id)])
 		p.Entries = append(p.Entries, e)
 	}

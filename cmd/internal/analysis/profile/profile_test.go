@@ -331,6 +331,26 @@ func TestManyGoroutines(t *testing.T) {
 	}
 }
 
+// The stacks in which goroutines wait tell what a method started them for, if that has no probe and is one function.
+func TestStartedByMethodsUnprobed(t *testing.T) {
+	const start = "example.com/pool.(*Pool[...]).Go.func1"
+	for want, outer := range map[string][]string{"main.main.func1": {"main.main.func1", "main.main.func1"}, start: {"main.main.func1", "main.main.func2"}} {
+		b := tracetest.New(2)
+		main := b.Go(0, "runtime.main")
+		b.Start(main, 0)
+		for _, f := range outer {
+			g, stack := b.Go(main, start), b.Stack("time.Sleep", "main.inner", f, start)
+			b.Start(g, 1)
+			b.At(b.Now() + 1000).Wait(g, "sleep", 0, stack)
+		}
+		p, err := profile.New(b.Trace())
+		if err != nil {
+			t.Fatal(err)
+		}
+		entry(t, p, want)
+	}
+}
+
 // Goroutines that a WaitGroup started are those of the procedure that it was given, if that is one.
 func TestStartedByMethods(t *testing.T) {
 	for _, c := range []struct {

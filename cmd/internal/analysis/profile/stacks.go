@@ -103,16 +103,8 @@ func stack(r *replay.Replay, frames []Frame, set replay.SetID, top trace.PointID
 		switch proc := m.Point(); {
 		case proc < 0: // a root
 		case group:
-			g := r.Groups.Group(id)
-			f := Frame{Name: "go " + g.Func, Start: true}
-			if fn := r.Groups.Start(g.Func); fn != nil && !g.Named {
-				f.File, f.Line, f.At = fn.File, fn.Line, fn.Line
-			}
-			if work := r.Groups.Work(id); work != trace.NoPoint {
-				p := &r.T.Points[work]
-				f.Name, f.File, f.Line, f.At = "go "+p.Name, p.File, p.Line, p.Line
-			}
-			st.Frames = append(st.Frames, f)
+			o := r.Groups.Origin(id)
+			st.Frames = append(st.Frames, Frame{Name: "go " + o.Name, File: o.File, Line: o.Line, At: o.Line, Start: true})
 			at = 0
 		case r.T.Points[proc].Kind == spec.PointLoop:
 			if at == 0 {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"qinst.dev/cmd/internal/trace"
+	"qinst.dev/sddf/spec"
 )
 
 // Root is one of the origins of all work of a program. A goroutine belongs to the root of its
@@ -44,14 +45,84 @@ type Group struct {
 	Count   uint64
 	Named   bool // Func is the name that the goroutines gave themselves
 
-	first []trace.PointID // the procedures that they entered first, as far as events tell; mostFirst of them
+	starts bool            // Func is what a method starts to call what was passed to it
+	first  []trace.PointID // the procedures that they entered first, as far as events tell; mostFirst of them
+	calls  []trace.Frame   // what Func called, as far as stacks tell; mostFirst of them, by function
+	stacks map[trace.StackID]bool
 }
 
 // mostFirst is how many procedures a group may enter first until nobody asks for which it was started.
 const mostFirst = 8
 
 // starter is what methods such as those of [sync.WaitGroup] and errgroup start, to call what was passed to them.
-var starter = regexp.MustCompile(`\.(\(\*\w+\)\.)(Try)?Go\.func[0-9.]+$`)
+var starter = regexp.MustCompile(`\.\(\*\w+(\[\.\.\.\])?\)\.(Try)?Go\.func[0-9.]+$`)
+
+// Origin is what goroutines of a group are called, and where that is in the source.
+type Origin struct {
+	Name string
+	File string // "" if it is not known
+	Line int
+}
+
+// Origin returns what a group's goroutines are called: by the name that they gave themselves, or by the procedure for
+// which they were started, which is Func unless that is a method's that starts goroutines for others.
+func (gr *Groups) Origin(id GroupID) Origin {
+	g := &gr.list[id]
+	o := Origin{Name: g.Func}
+	if g.Named {
+		return o
+	}
+	if f, ok := g.called(); ok {
+		at, known := gr.procs[f.Function]
+		switch {
+		case !known:
+			return Origin{f.Function, f.File, f.Line}
+		case gr.t.Points[at].Kind == spec.PointFunc || len(g.first) == 0 || g.first[0] == at:
+			return gr.procedure(at)
+		}
+	}
+	if work := gr.Work(id); work != trace.NoPoint {
+		return gr.procedure(work)
+	}
+	if f := gr.Start(g.Func); f != nil {
+		o.File, o.Line = f.File, f.Line
+	}
+	return o
+}
+
+// procedure is a procedure as an origin.
+func (gr *Groups) procedure(p trace.PointID) Origin {
+	pt := &gr.t.Points[p]
+	return Origin{pt.Name, pt.File, pt.Line}
+}
+
+// called returns what Func called, if stacks tell of one function and events of no other.
+func (g *Group) called() (f trace.Frame, ok bool) {
+	if len(g.calls) != 1 || len(g.first) > 1 {
+		return f, false
+	}
+	return g.calls[0], true
+}
+
+// waits notes what Func called, from a stack in which a goroutine waits.
+func (g *Group) waits(number trace.StackID, stack trace.Stack) {
+	if !g.starts || g.stacks[number] || len(g.calls) == mostFirst {
+		return
+	}
+	if g.stacks == nil {
+		g.stacks = map[trace.StackID]bool{}
+	}
+	g.stacks[number] = true
+	for i := len(stack) - 1; i > 0; i-- {
+		if stack[i].Function != g.Func {
+			continue
+		}
+		if f := stack[i-1]; !slices.ContainsFunc(g.calls, func(o trace.Frame) bool { return o.Function == f.Function }) {
+			g.calls = append(g.calls, f)
+		}
+		return
+	}
+}
 
 // Work returns the procedure for which goroutines of a group were started, if methods start them for others: Func
 // tells nothing then. It is the one that all entered first. Where some entries have no event, goroutines seem to
@@ -59,7 +130,7 @@ var starter = regexp.MustCompile(`\.(\(\*\w+\)\.)(Try)?Go\.func[0-9.]+$`)
 // where Func itself is that procedure, or there is no such one.
 func (gr *Groups) Work(id GroupID) trace.PointID {
 	g := &gr.list[id]
-	if g.Named || len(g.first) == mostFirst || !starter.MatchString(g.Func) {
+	if g.Named || len(g.first) == mostFirst || !g.starts {
 		return trace.NoPoint
 	}
 	found := trace.NoPoint
@@ -89,6 +160,7 @@ type Groups struct {
 	list  []Group
 	index map[groupKey]GroupID
 	names map[string]GroupID
+	procs map[string]trace.PointID // procedures by name
 }
 
 type groupKey struct {
@@ -97,7 +169,12 @@ type groupKey struct {
 }
 
 func newGroups(t *trace.Tables) *Groups {
-	gr := &Groups{t: t, base: ProcMember(trace.PointID(len(t.Points))), index: map[groupKey]GroupID{}, names: map[string]GroupID{}}
+	gr := &Groups{t: t, base: ProcMember(trace.PointID(len(t.Points))), index: map[groupKey]GroupID{}, names: map[string]GroupID{}, procs: map[string]trace.PointID{}}
+	for i := range t.Points {
+		if p := &t.Points[i]; p.Kind == spec.PointProc || p.Kind == spec.PointFunc {
+			gr.procs[p.Name] = trace.PointID(i)
+		}
+	}
 	gr.list = []Group{{Func: mainStart, Creator: trace.NoPoint}}
 	return gr
 }
@@ -157,7 +234,7 @@ func (gr *Groups) find(g trace.GoID, key groupKey, name string) GroupID {
 		if name == "" {
 			name = "unknown"
 		}
-		gr.list = append(gr.list, Group{Func: name, Creator: key.creator})
+		gr.list = append(gr.list, Group{Func: name, Creator: key.creator, starts: starter.MatchString(name)})
 	}
 	return i
 }

@@ -152,6 +152,9 @@ func (r *Replay) waitFor(g *G, e *trace.Event) {
 	}
 	w := e.Wait()
 	r.joinWoken(g, w.Object, r.Names.site(w.Stack, w.Reason))
+	if int(w.Stack) < len(r.T.Stacks) {
+		r.Groups.list[r.Contexts.list[g.Base].Group].waits(w.Stack, r.T.Stacks[w.Stack])
+	}
 	g.wait = Wait{Address: w.Object, Stack: w.Stack, Reason: w.Reason, In: r.Contexts.list[g.waits].Proc, Since: e.Time}
 	g.Wait = &g.wait
 	if w.Object != 0 {
