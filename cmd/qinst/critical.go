@@ -115,7 +115,7 @@ func setupCritical(fs *flagSet) action {
 			r := critpath.NewRequests(p)
 			if request != "" {
 				if r, err = critpath.NewRequest(p, request); err != nil {
-					return usageError{fmt.Errorf("critical: %w", err)}
+					return usageError{fmt.Errorf("critical: -request: %w; qinst critical -requests lists them", err)}
 				}
 			}
 			if f.asJSON {
@@ -200,8 +200,10 @@ func setupPredict(fs *flagSet) action {
 				return usageError{fmt.Errorf("predict: %w", err)}
 			}
 		}
-		if !p.Asked(ask.Request) {
-			return usageError{fmt.Errorf("predict: found no request %q: see qinst critical -requests", ask.Request)}
+		if ask.Request != "" {
+			if ask.Request, err = p.RequestNamed(ask.Request); err != nil {
+				return usageError{fmt.Errorf("predict: -request: %w; qinst critical -requests lists them", err)}
+			}
 		}
 		if ask.Held, err = f.held(e, file, p); err != nil {
 			return fmt.Errorf("%s: %w", file, err)

@@ -143,6 +143,19 @@ func some(list []string) string {
 	return strings.Join(shown, ", ")
 }
 
+// Nearest is the name that was probably meant by a text that means none, "" if all differ by more than a third of its letters.
+func Nearest(text string, list []string) string {
+	near := nearest(text, list)
+	if len(near) == 0 {
+		return ""
+	}
+	a, b := strings.ToLower(bare(unmarked(text))), strings.ToLower(bare(near[0]))
+	if far := min(distance(a, b), distance(a, last(b))); 3*far > len(a) {
+		return ""
+	}
+	return near[0]
+}
+
 // nearest are the names that are least unlike a text.
 func nearest(text string, list []string) []string {
 	type near struct {
@@ -158,6 +171,9 @@ func nearest(text string, list []string) []string {
 	slices.SortStableFunc(all, func(a, b near) int {
 		if a.far != b.far {
 			return a.far - b.far
+		}
+		if x, y := strings.HasPrefix(a.name, "main."), strings.HasPrefix(b.name, "main."); x != y { // its user's own
+			return map[bool]int{true: -1, false: 1}[x]
 		}
 		return strings.Compare(a.name, b.name)
 	})

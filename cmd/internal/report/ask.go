@@ -9,6 +9,7 @@ import (
 	"qinst.dev/cmd/internal/analysis/predict"
 	"qinst.dev/cmd/internal/analysis/profile"
 	"qinst.dev/cmd/internal/measure"
+	"qinst.dev/cmd/internal/names"
 	"qinst.dev/cmd/internal/report/doc"
 	"qinst.dev/cmd/internal/trace"
 )
@@ -61,11 +62,17 @@ func (pg *page) of(sections ...func()) *doc.Doc {
 }
 
 func (pg *page) latency(region string) error {
-	i := slices.IndexFunc(pg.p.Entries, func(e profile.Entry) bool { return e.Kind == profile.KindRegion && e.Name == region })
-	if i < 0 {
-		return fmt.Errorf("found no region %q in the trace; expected a call of qinst.Region(%q), or of runtime/trace's StartRegion or WithRegion", region, region)
+	regions := kept(pg.p, func(e *profile.Entry) bool { return e.Kind == profile.KindRegion })
+	var all []string
+	for _, e := range regions {
+		all = append(all, e.Name)
 	}
-	e := &pg.p.Entries[i]
+	name, err := names.Find(region, "region", all)
+	if err != nil {
+		return fmt.Errorf("%w; regions are calls of qinst.Region(%q), or of runtime/trace's StartRegion or WithRegion", err, region)
+	}
+	region = name
+	e := regions[slices.Index(all, region)]
 	l := e.Latency
 	if l == nil {
 		return fmt.Errorf("region %q was begun %d times and never ended", region, e.Calls)

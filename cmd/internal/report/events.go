@@ -34,9 +34,9 @@ func Events(w io.Writer, t *trace.Trace, from, to trace.Time, pattern string, as
 	l := &lister{t: t, w: bufio.NewWriter(w), json: asJSON, goroutines: map[trace.Slot]uint64{}}
 	var want func(trace.PointID) bool
 	if pattern != "" {
-		points := t.PointsNamed(pattern)
-		if len(points) == 0 {
-			return fmt.Errorf("found no point that %q matches; the pattern is a name with * for any characters, as in main.(*Cache).*", pattern)
+		points, err := t.PointsNamed(pattern)
+		if err != nil {
+			return fmt.Errorf("-points: %w", err)
 		}
 		want = func(p trace.PointID) bool { return points[p] }
 	}
@@ -149,9 +149,7 @@ func (l *lister) line(e *trace.Event) (*EventLine, error) {
 		line.Object = address(e.Woken())
 	case trace.Enter, trace.Exit:
 		line.What = map[trace.Kind]string{trace.Enter: "enter", trace.Exit: "exit"}[e.Kind]
-		if p := &l.t.Points[e.Point()]; p.Kind == spec.PointLoop && p.Owner >= 0 {
-			line.Name = l.t.Points[p.Owner].Name + ": " + p.Name
-		}
+		line.Name = l.t.NameOf(e.Point())
 	case trace.Sync:
 		op := e.Sync()
 		line.What, line.Object, line.Count = l.t.Points[op.Point].Op, address(op.Object), uint64(op.Queue)

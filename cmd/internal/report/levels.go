@@ -11,18 +11,6 @@ import (
 	"qinst.dev/sddf/spec"
 )
 
-// pointName names a loop by its procedure, and an operation by its object.
-func (pg *page) pointName(i trace.PointID) string {
-	switch p := &pg.t.Points[i]; {
-	case p.Kind == spec.PointLoop && p.Owner >= 0:
-		return pg.t.Points[p.Owner].Name + ": " + p.Name
-	case p.Kind == spec.PointSync:
-		return p.Name + " " + p.Op
-	default:
-		return p.Name
-	}
-}
-
 // extensions shows how many events extensions dropped, and the records they made.
 func (pg *page) extensions(s *doc.Section) {
 	if len(pg.t.Extensions) == 0 {
@@ -94,7 +82,7 @@ func (pg *page) levels(s *doc.Section) {
 		if p.Off {
 			reached += "+"
 		}
-		tb.Row(measure.Short(pg.pointName(i), loopWidth), reached, measure.Count(p.Traced), measure.Count(p.Timed()), measure.Count(p.Degraded()-min(p.Timed(), p.Degraded())), mean, most,
+		tb.Row(measure.Short(pg.t.OperationOf(i), loopWidth), reached, measure.Count(p.Traced), measure.Count(p.Timed()), measure.Count(p.Degraded()-min(p.Timed(), p.Degraded())), mean, most,
 			measure.Count(changes[i]), fmt.Sprintf("%s (%s, %.3g/s)", last[i].New, last[i].Reason, last[i].Rate))
 	}
 	if n := len(points) - top; n > 0 {

@@ -438,3 +438,12 @@ func (t *Tables) name(symbol string) string {
 
 // PackageOf is the import path of the package of a function's name, "" if it has none.
 func (t *Tables) PackageOf(name string) string { return t.Dotted.PackageOf(name) }
+
+// NameOf is the name of a point as tables show it: that of a loop has its procedure's before it.
+func (t *Tables) NameOf(id PointID) string {
+	p := &t.Points[id]
+	if p.Kind == spec.PointLoop && p.Owner >= 0 && int(p.Owner) < len(t.Points) && p.Owner != id {
+		return t.Points[p.Owner].Name + ": " + p.Name
+	}
+	return p.Name
+}

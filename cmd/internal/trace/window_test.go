@@ -296,10 +296,10 @@ func TestPointsNamed(t *testing.T) {
 	tr := b.Trace()
 	for pattern, want := range map[string]string{
 		"main.main": "main.main", "main.(*Cache).*": "main.(*Cache).Get main.(*Cache).Put", "*t": "main.(*Cache).Get main.(*Cache).Put",
-		"*": "main.main main.(*Cache).Get main.(*Cache).Put io.ReadAll", "main": "", "": "", "*main*main*": "main.main", "io.*": "io.ReadAll",
+		"*": "main.main main.(*Cache).Get main.(*Cache).Put io.ReadAll", "main": "main.main", "": "", "*main*main*": "main.main", "io.*": "io.ReadAll", "Cache.get": "main.(*Cache).Get", "Cache": "",
 	} {
 		var got []string
-		found := tr.PointsNamed(pattern)
+		found, _ := tr.PointsNamed(pattern)
 		for i, p := range tr.Points {
 			if found[trace.PointID(i)] {
 				got = append(got, p.Name)

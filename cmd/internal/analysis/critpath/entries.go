@@ -74,12 +74,9 @@ func (b *builder) named(l line) Entry {
 		return Entry{ID: noProcedure, Kind: KindProc, Name: "[no procedure]"}
 	}
 	p := &t.Points[l.of]
-	e := Entry{ID: fmt.Sprintf("%016x", p.ID), Kind: l.kind, Name: p.Name, File: p.File, Line: p.Line}
+	e := Entry{ID: fmt.Sprintf("%016x", p.ID), Kind: l.kind, Name: t.NameOf(trace.PointID(l.of)), File: p.File, Line: p.Line}
 	if b.r.IsSystem(trace.PointID(l.of)) {
 		e.ID = p.Name
-	}
-	if l.kind == KindLoop && p.Owner >= 0 && int(p.Owner) < len(t.Points) {
-		e.Name = t.Points[p.Owner].Name + ": " + p.Name
 	}
 	return e
 }

@@ -76,14 +76,15 @@ func quantile(list []int64, q float64) int64 {
 // tailShare is the share of requests that are the slowest ones.
 const tailShare = 0.01
 
-// NewRequest finds the paths of all requests of a name, and adds them up. A request's path never leaves its time: what it waited for
+// NewRequest finds the paths of all requests of a name, as [names.Find] has it, and adds them up. A request's path never leaves its time: what it waited for
 // before it began is not its own.
 func NewRequest(p *graph.Program, name string) (*Result, error) {
+	name, err := p.RequestNamed(name)
+	if err != nil {
+		return nil, err
+	}
 	all := NewRequests(p)
 	of := slices.IndexFunc(all.Requests, func(r Requests) bool { return r.Name == name })
-	if of < 0 {
-		return nil, fmt.Errorf("found no request %q: see -requests", name)
-	}
 	all.Requests, all.T = all.Requests[of:of+1], all.Requests[of].Total
 	b := &builder{p: p, r: p.R, res: all, index: map[line]int{}}
 	b.holds = newHolds(b)

@@ -1,10 +1,12 @@
 package graph
 
 import (
+	"maps"
 	"slices"
 
 	"qinst.dev/cmd/internal/analysis/price"
 	"qinst.dev/cmd/internal/analysis/replay"
+	"qinst.dev/cmd/internal/names"
 	"qinst.dev/cmd/internal/trace"
 )
 
@@ -272,9 +274,13 @@ func (p *Program) keep(s *Step, parts []Part, pays []int64) {
 	}
 }
 
-// Asked reports whether there are requests of a name, or the name is empty.
-func (p *Program) Asked(name string) bool {
-	return name == "" || slices.ContainsFunc(p.Requests, func(q Request) bool { return q.Name == name })
+// RequestNamed is the name of the requests that a text means.
+func (p *Program) RequestNamed(text string) (string, error) {
+	list := map[string]bool{}
+	for i := range p.Requests {
+		list[p.Requests[i].Name] = true
+	}
+	return names.Find(text, "request", slices.Sorted(maps.Keys(list)))
 }
 
 // Untold returns how many calls of a procedure there were for each one that was traced, 1 or more: where they are many most are only counted.

@@ -80,20 +80,13 @@ func newBuilder(source trace.Source, in Within) *builder {
 			longest: map[replay.GroupID]int64{}, got: map[replay.GroupID]int64{}, reasons: map[trace.ReasonID]int64{}}}
 }
 
-// read reads the trace.
-func (b *builder) read() (trace.Losses, error) {
-	losses, err := b.r.Run(b)
-	if err != nil {
-		return losses, err
-	}
-	if err := b.within.missing(); err != nil {
-		return losses, err
-	}
+// end ends the reading of the trace.
+func (b *builder) end() error {
 	if s := b.r.Spans.Find(replay.Span{Name: replay.VirtualRun}); b.virtual() && (s == replay.NoSpan || b.named.of(s).count == 0) {
-		return losses, fmt.Errorf("found no region %q: the program's processors are not virtual", replay.VirtualRun)
+		return fmt.Errorf("found no region %q: the program's processors are not virtual", replay.VirtualRun)
 	}
 	b.finish()
-	return losses, nil
+	return nil
 }
 
 func (b *builder) virtual() bool { return b.r.Virtual() }

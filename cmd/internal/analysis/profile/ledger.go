@@ -121,12 +121,4 @@ func (l *ledger) subtrees(visit func(set replay.SetID, all *Usage)) {
 	}
 }
 
-// loopName names a loop by its procedure and its head.
-func loopName(t *trace.Tables, pt *trace.Point) string {
-	if o := int(pt.Owner); o >= 0 && o < len(t.Points) && &t.Points[o] != pt {
-		return t.Points[o].Name + ": " + pt.Name
-	}
-	return pt.Name
-}
-
 func isCall(pt *trace.Point) bool { return pt.Kind == spec.PointCall || pt.Kind == spec.PointGo }

@@ -18,8 +18,17 @@ func New(source trace.Source) (*Profile, error) { return NewWithin(source, Withi
 // such region or label.
 func NewWithin(source trace.Source, in Within) (*Profile, error) {
 	b := newBuilder(source, in)
-	losses, err := b.read()
+	losses, err := b.r.Run(b)
 	if err != nil {
+		return nil, err
+	}
+	if b.within != nil && !b.within.found { // its name is another one's, or nothing's
+		if in, err = b.within.meant(); err != nil {
+			return nil, err
+		}
+		return NewWithin(source, in)
+	}
+	if err := b.end(); err != nil {
 		return nil, err
 	}
 	return newProfile(b, in, source.Tables(), losses), nil
@@ -145,7 +154,7 @@ func (p *Profile) procedures(b *builder, incl []Usage) {
 		case pt.Kind == spec.PointProc:
 			p.Degraded += e.Degraded
 		case pt.Kind == spec.PointLoop:
-			e.Kind, e.Name, e.Trips, e.Spins = KindLoop, loopName(t, pt), b.totals.trips[proc], pt.Spins()
+			e.Kind, e.Name, e.Trips, e.Spins = KindLoop, t.NameOf(trace.PointID(i)), b.totals.trips[proc], pt.Spins()
 		case calls == 0:
 			continue // not a procedure, unless the trace has an entry of it
 		}

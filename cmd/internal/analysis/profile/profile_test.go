@@ -341,7 +341,7 @@ func TestStartedByMethodsUnprobed(t *testing.T) {
 		for _, f := range outer {
 			g, stack := b.Go(main, start), b.Stack("time.Sleep", "main.inner", f, start)
 			b.Start(g, 1)
-			b.At(b.Now() + 1000).Wait(g, "sleep", 0, stack)
+			b.At(b.Now()+1000).Wait(g, "sleep", 0, stack)
 		}
 		p, err := profile.New(b.Trace())
 		if err != nil {

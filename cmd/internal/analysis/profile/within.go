@@ -1,11 +1,12 @@
 package profile
 
 import (
-	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"qinst.dev/cmd/internal/analysis/replay"
+	"qinst.dev/cmd/internal/names"
 )
 
 // Within restricts a profile to the time of goroutines in a region, or with a label, and to the
@@ -36,26 +37,15 @@ func newWithin(in Within, spans *replay.Spans) *within {
 	return &within{Within: in, spans: spans, seen: map[string]bool{}}
 }
 
-func (w *within) missing() error {
-	if w == nil || w.found {
-		return nil
+// meant is the restriction to what the name means, if nothing has exactly that name.
+func (w *within) meant() (in Within, err error) {
+	in = w.Within
+	name, what := &in.Region, "region"
+	if in.Region == "" {
+		name, what = &in.Label, "label"
 	}
-	what, name := "region", w.Region
-	if name == "" {
-		what, name = "label", w.Label
-	}
-	var others []string
-	for s := range w.seen {
-		others = append(others, s)
-	}
-	slices.Sort(others)
-	if len(others) == 0 {
-		return fmt.Errorf("found no %s %q: the program has none of them", what, name)
-	}
-	if len(others) > 10 {
-		others = append(others[:10], "...")
-	}
-	return fmt.Errorf("found no %s %q, there are %s", what, name, strings.Join(others, ", "))
+	*name, err = names.Find(*name, what, slices.Sorted(maps.Keys(w.seen)))
+	return in, err
 }
 
 // matches reports whether a region or a set of labels is the one of the restriction.

@@ -3,12 +3,14 @@ package spt
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
 	"qinst.dev/cmd/internal/analysis/replay"
 	"qinst.dev/cmd/internal/analysis/spt"
+	"qinst.dev/cmd/internal/names"
 	"qinst.dev/cmd/internal/trace"
 	"qinst.dev/ratecontrol"
 	"qinst.dev/sddf/spec"
@@ -270,11 +272,30 @@ func (f *found) meant(names []string) (list []spt.Factor, notes []string, err er
 				list = append(list, b.factors()...)
 			}
 		}
+		if b := f.meantBarrier(name); len(list) == n && b != nil {
+			list = append(list, b.factors()...)
+		}
 		if len(list) == n {
 			return nil, nil, fmt.Errorf("-barriers: %s: found no barrier of that name at which as many goroutines arrive each time, expected %s, or how many they are: %s*3", name, f.known(), name)
 		}
 	}
 	return list, nil, nil
+}
+
+// meantBarrier is the barrier of the run that a name means as tables have it, nil if it means none.
+func (f *found) meantBarrier(text string) *barrier {
+	of := map[string]*barrier{}
+	for i := range f.barriers {
+		b := &f.barriers[i]
+		rule := strings.TrimPrefix(b.rule, "barrier:")
+		plain, _, _ := strings.Cut(rule, "@")
+		of[rule], of[b.name], of[plain] = b, b, b
+	}
+	name, err := names.Find(text, "barrier", slices.Sorted(maps.Keys(of)))
+	if err != nil {
+		return nil
+	}
+	return of[name]
 }
 
 // counted takes the number of participants apart from a name, in which other stars may be.
@@ -298,13 +319,28 @@ func (f *found) known() string {
 	return "one of " + strings.Join(list, ", ")
 }
 
+// arrivals are the names of procedures and WaitGroups that goroutines arrived at.
+func (f *found) arrivals() (list []string) {
+	for i := range f.t.Points {
+		if p := &f.t.Points[i]; p.Hits > 0 && (p.Kind == spec.PointProc && delayable(p) || p.Op == spec.OpAdd || p.Op == spec.OpDone) {
+			list = append(list, p.Name)
+		}
+	}
+	return list
+}
+
 // given is a barrier of so many participants.
 func (f *found) given(name, count string) (*barrier, error) {
 	n, err := strconv.Atoi(count)
 	if err != nil || n < 2 {
 		return nil, fmt.Errorf("-barriers: found %s*%s, expected a number of participants from 2 on", name, count)
 	}
-	plain, _, _ := strings.Cut(name, "@")
+	plain, line, at := strings.Cut(name, "@")
+	if meant, err := names.Find(plain, "barrier", f.arrivals()); err == nil {
+		if plain, name = meant, meant; at {
+			name += "@" + line
+		}
+	}
 	b := &barrier{rule: "barrier:" + name, name: name, participants: n}
 	adds, dones, entries := uint64(0), uint64(0), uint64(0)
 	for i := range f.t.Points {

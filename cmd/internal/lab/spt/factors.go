@@ -3,12 +3,14 @@ package spt
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
 
 	"qinst.dev/cmd/internal/analysis/profile"
 	"qinst.dev/cmd/internal/analysis/spt"
+	"qinst.dev/cmd/internal/names"
 	"qinst.dev/cmd/internal/trace"
 	"qinst.dev/ratecontrol"
 	"qinst.dev/sddf/spec"
@@ -167,13 +169,34 @@ func (f *found) shown(rule string) *spt.Factor {
 	if x := f.named(rule); x != nil {
 		return x
 	}
+	return f.meantFactor(rule)
+}
+
+// meantFactor is the factor that a name means as tables have it, nil if it means none.
+func (f *found) meantFactor(text string) *spt.Factor {
+	kind, _, _ := strings.Cut(text, ":")
+	rules := map[string]string{}
 	for i := range f.t.Points {
 		p := &f.t.Points[i]
-		if p.Kind == spec.PointLoop && p.Owner != trace.NoPoint && f.t.Points[p.Owner].Name+": "+p.Name == rule {
-			return f.named(fmt.Sprintf("id:%016x", p.ID))
+		if !delayable(p) || p.Hits == 0 || kind == hold && !takes(p) || kind == loop && p.Kind != spec.PointLoop {
+			continue
 		}
+		rule := p.Name
+		switch {
+		case takes(p):
+			rule = "hold:" + p.Name
+		case p.Kind == spec.PointSync:
+			continue
+		case p.Kind == spec.PointLoop:
+			rule = fmt.Sprintf("id:%016x", p.ID)
+		}
+		rules[f.t.NameOf(trace.PointID(i))] = rule
 	}
-	return nil
+	name, err := names.Find(text, "part of the program", slices.Sorted(maps.Keys(rules)))
+	if err != nil {
+		return nil
+	}
+	return f.named(rules[name])
 }
 
 // named is the factor of a rule about points, nil if it is about none that was reached and can be delayed.
@@ -189,10 +212,7 @@ func (f *found) named(rule string) (x *spt.Factor) {
 		}
 		id := fmt.Sprintf("%016x", pt.ID)
 		if x == nil {
-			x = &spt.Factor{ID: id, Name: pt.Name, Construct: construct(pt), File: pt.File, Line: pt.Line, Rule: rule}
-			if x.Construct == loop && pt.Owner != trace.NoPoint {
-				x.Name = f.t.Points[pt.Owner].Name + ": " + pt.Name
-			}
+			x = &spt.Factor{ID: id, Name: f.t.NameOf(trace.PointID(i)), Construct: construct(pt), File: pt.File, Line: pt.Line, Rule: rule}
 		}
 		n := float64(pt.Hits)
 		if pt.Kind == spec.PointLoop && pt.Traced > 0 { // all have as many iterations as those that were traced

@@ -2,6 +2,7 @@ package spt
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"regexp"
 	"slices"
@@ -12,9 +13,9 @@ import (
 
 	"qinst.dev/cmd/internal/analysis/replay"
 	"qinst.dev/cmd/internal/lab"
+	"qinst.dev/cmd/internal/names"
 	"qinst.dev/cmd/internal/stats"
 	"qinst.dev/cmd/internal/trace"
-	"qinst.dev/ratecontrol"
 )
 
 // Metric is what is measured of a run. The zero value is the time that passes.
@@ -108,10 +109,9 @@ func (m *Metric) printed(output []byte) (float64, error) {
 // hits are those of points, a second of the run.
 func (m *Metric) hits(t *trace.Trace) (float64, error) {
 	n := uint64(0)
-	for i := range t.Points {
-		if p := &t.Points[i]; ratecontrol.Matches(m.rate, p.Name) {
-			n += p.Hits
-		}
+	points, _ := t.PointsNamed(m.rate) // of none there is no hit
+	for p := range points {
+		n += t.Points[p].Hits
 	}
 	if n == 0 || t.Wall() <= 0 {
 		return 0, fmt.Errorf("-metric: found no hit of %s, expected a point that the run reaches (qinst points lists them)", m.rate)
@@ -121,31 +121,31 @@ func (m *Metric) hits(t *trace.Trace) (float64, error) {
 
 // regions is the quantile or mean of those of the name.
 func (m *Metric) regions(t *trace.Trace) (float64, error) {
-	v := &regionTimes{name: m.region}
+	v := &regionTimes{took: map[string][]float64{}}
 	v.r = replay.New(t, replay.Options{})
 	if _, err := v.r.Run(v); err != nil {
 		return 0, err
 	}
-	if len(v.took) == 0 {
-		return 0, fmt.Errorf("-metric: found no region %s that ended, expected one of runtime/trace or qinst.Region", m.region)
+	name, err := names.Find(m.region, "region that ended", slices.Sorted(maps.Keys(v.took)))
+	if err != nil {
+		return 0, fmt.Errorf("-metric: %w; regions are those of runtime/trace and qinst.Region", err)
 	}
 	if m.quantile == 0 {
-		return stat.Mean(v.took, nil) / 1e9, nil
+		return stat.Mean(v.took[name], nil) / 1e9, nil
 	}
-	return stats.Quantile(v.took, m.quantile) / 1e9, nil
+	return stats.Quantile(v.took[name], m.quantile) / 1e9, nil
 }
 
 // regionTimes are the lengths of regions, in ns.
 type regionTimes struct {
 	replay.Nop
 	r    *replay.Replay
-	name string
-	took []float64
+	took map[string][]float64
 }
 
 // Region notes a region that ends.
 func (v *regionTimes) Region(_ *replay.G, span replay.SpanID, begins bool, since, now trace.Time) {
-	if s := v.r.Spans.Span(span); !begins && s.Name == v.name && !s.Labels {
-		v.took = append(v.took, float64(now-since))
+	if s := v.r.Spans.Span(span); !begins && !s.Labels {
+		v.took[s.Name] = append(v.took[s.Name], float64(now-since))
 	}
 }

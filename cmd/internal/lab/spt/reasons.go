@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
+	"qinst.dev/cmd/internal/names"
 	"qinst.dev/cmd/internal/trace"
 	"qinst.dev/sddf/spec"
-	"qinst.dev/settings"
 )
 
 // why says why a rule is about nothing that can be delayed, of a program's binary and what its run shows.
@@ -20,10 +20,10 @@ func (f *found) why(rule, program string) string {
 		kind, pattern = "", rule
 	}
 	var points []*trace.Point
-	var names []string
+	var list []string
 	for i := range f.t.Points {
 		p := &f.t.Points[i]
-		names = append(names, p.Name)
+		list = append(list, p.Name)
 		if is(p, kind, pattern) && slices.Contains([]string{spec.PointProc, spec.PointLoop, spec.PointSync}, p.Kind) {
 			points = append(points, p)
 		}
@@ -44,23 +44,12 @@ func (f *found) why(rule, program string) string {
 	case b.all[pattern]:
 		return "the compiler inlines it, so that it has no probe" + build
 	}
-	for _, names := range [][]string{names, slices.Sorted(maps.Keys(b.all))} {
-		if near := nearest(pattern, names); near != "" {
+	for _, list := range [][]string{list, slices.Sorted(maps.Keys(b.all))} {
+		if near := names.Nearest(pattern, list); near != "" {
 			return "the program has no such part; the nearest is " + near
 		}
 	}
 	return "the program has no such part; expected a procedure such as main.f, a loop, or a lock such as hold:main.mu (qinst points lists them)"
-}
-
-// nearest is the name that was probably meant: the same without its package, or one that differs little. Those of package main come first.
-func nearest(pattern string, names []string) string {
-	own := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !strings.HasPrefix(name, "main.") })
-	for _, names := range [][]string{own, names} {
-		if i := slices.IndexFunc(names, func(name string) bool { return strings.HasSuffix(name, "."+pattern) }); i >= 0 {
-			return names[i]
-		}
-	}
-	return settings.NearestWord(pattern, append(own, names...))
 }
 
 // functions are the names of a binary's functions: all, with those that are inlined wherever they are called, and those that have text of their own.
@@ -77,7 +66,7 @@ func functionsOf(program string) functions {
 	symbols, _ := f.Symbols() // a stripped binary has none
 	for _, s := range symbols {
 		if elf.ST_TYPE(s.Info) == elf.STT_FUNC {
-			b.real[s.Name] = true
+			b.real[names.Of(s.Name)] = true
 		}
 	}
 	for _, name := range []string{".gopclntab", ".data.rel.ro.gopclntab"} { // of a position-independent executable
@@ -91,7 +80,7 @@ func functionsOf(program string) functions {
 		}
 		for word := range bytes.SplitSeq(data, []byte{0}) {
 			if i := bytes.IndexByte(word, '.'); i > 0 && len(word) < mostName && printable(word) {
-				b.all[string(word)] = true
+				b.all[names.Of(string(word))] = true
 			}
 		}
 	}
