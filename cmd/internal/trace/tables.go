@@ -447,3 +447,12 @@ func (t *Tables) NameOf(id PointID) string {
 	}
 	return p.Name
 }
+
+// Cut reports whether a stack is not there down to where its goroutine started.
+func (t *Tables) Cut(stack StackID) bool {
+	if int(stack) >= len(t.Stacks) || len(t.Stacks[stack]) == 0 {
+		return true
+	}
+	s := t.Stacks[stack]
+	return s[len(s)-1].Function != "runtime.goexit"
+}

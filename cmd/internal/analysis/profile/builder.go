@@ -399,7 +399,7 @@ func (b *builder) Other(g *replay.G, e *trace.Event) {
 		}
 	case trace.Alloc:
 		if !b.out(&b.gs[g.Slot]) {
-			b.memory.take(e.Alloc())
+			b.memory.take(g, e.Alloc())
 		}
 	case trace.Searched:
 		b.totals.searched += int64(e.Count())

@@ -7,6 +7,7 @@ import (
 
 	"qinst.dev/cmd/internal/analysis/replay"
 	"qinst.dev/cmd/internal/trace"
+	"qinst.dev/sddf/spec"
 )
 
 // Memory is what the program took of the heap, from events that are chosen at random by bytes.
@@ -39,11 +40,35 @@ type memory struct {
 
 func newMemory(r *replay.Replay) memory { return memory{r: r, taken: map[trace.Frame]float64{}} }
 
-func (m *memory) take(a trace.Allocated) {
+func (m *memory) take(g *replay.G, a trace.Allocated) {
 	w := float64(a.Bytes)
 	m.squares += w * w
 	m.n++
-	m.taken[m.r.Names.Own(a.Stack)] += w
+	m.taken[m.takes(g, a.Stack)] += w
+}
+
+// takes is the place in the user's own code that took memory. Stacks are recorded to some depth: where the user's code lies
+// deeper, it is the procedure in which events show the goroutine.
+func (m *memory) takes(g *replay.G, stack trace.StackID) trace.Frame {
+	f := m.r.Names.Own(stack)
+	if m.r.Names.IsOwn(f.Function) || !m.r.T.Cut(stack) {
+		return f
+	}
+	at := func(p trace.PointID) bool {
+		return p >= 0 && !m.r.IsSystem(p) && m.r.T.Points[p].Kind == spec.PointProc && m.r.Names.IsOwn(m.r.T.Points[p].Name)
+	}
+	node := m.r.Contexts.Node(g.Context)
+	proc, set := node.Proc, node.Set
+	for ; !at(proc) && set != 0; set = m.r.Sets.Parent(set) {
+		if proc = m.r.Sets.Last(set).Point(); int(proc) >= len(m.r.T.Points) {
+			proc = trace.NoPoint // goroutines
+		}
+	}
+	if !at(proc) {
+		return f
+	}
+	p := &m.r.T.Points[proc]
+	return trace.Frame{Function: p.Name, File: p.File, Line: p.Line}
 }
 
 // list returns the places by procedure, nil if there were no events.

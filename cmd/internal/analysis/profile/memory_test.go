@@ -6,19 +6,23 @@ import (
 	"qinst.dev/cmd/internal/trace/tracetest"
 )
 
-// Memory is of the innermost procedure whose package has probes, whatever it calls; its share has an interval.
+// Memory is of the innermost procedure of the user's own packages, whatever that calls; its share has an interval.
 func TestMemory(t *testing.T) {
 	b := tracetest.New(1)
 	f := b.Proc("main.parse")
 	b.Proc("main.join")
 	inParse := b.Stack("runtime.mallocgc", "bytes.growSlice", "main.parse", "main.join", "main.main")
 	inJoin := b.Stack("runtime.mallocgc", "strings.Join", "main.join", "main.main")
-	elsewhere := b.Stack("runtime.mallocgc", "encoding/json.Marshal", "net/http.serve")
+	elsewhere := b.Stack("runtime.mallocgc", "encoding/json.Marshal", "net/http.serve", "runtime.goexit")
+	deep := b.Stack("runtime.mallocgc", "regexp.mergeRuneSets.func2", "regexp.makeOnePass")
 	g := b.Go(0, "runtime.main")
 	b.Start(g, 0)
 	b.Enter(g, f)
-	for range 60 {
+	for range 40 {
 		b.Alloc(g, 1000, inParse)
+	}
+	for range 20 { // what is recorded of the stack ends before the procedure
+		b.Alloc(g, 1000, deep)
 	}
 	for range 30 {
 		b.Alloc(g, 1000, inJoin)
@@ -36,5 +40,26 @@ func TestMemory(t *testing.T) {
 	}
 	if p := m.Places[2]; p.Name != "encoding/json.Marshal" || p.Between[1] < 0.15 {
 		t.Errorf("one large object tells little: %+v", p)
+	}
+}
+
+// A dependency may have probes, too: memory is of its caller in the user's own module.
+func TestMemoryOfModule(t *testing.T) {
+	b := tracetest.New(1)
+	f := b.Proc("main.parse")
+	b.File(b.Proc("example.com/dep.Grow"), "/home/u/go/pkg/mod/example.com/dep@v1.2.3/dep.go")
+	stack := b.Stack("runtime.mallocgc", "example.com/dep.Grow", "main.parse", "main.main", "runtime.goexit")
+	alone := b.Stack("runtime.mallocgc", "example.com/dep.Grow", "example.com/other.F", "runtime.goexit")
+	g := b.Go(0, "runtime.main")
+	b.Start(g, 0)
+	b.Enter(g, f)
+	b.Alloc(g, 2000, stack)
+	b.Alloc(g, 1000, alone)
+	b.Exit(g, f)
+	b.End(g)
+	b.At(10)
+	m := profileOf(t, b).Memory
+	if m == nil || len(m.Places) != 2 || m.Places[0].Name != "main.parse" || m.Places[1].Name != "example.com/dep.Grow" {
+		t.Errorf("memory: %+v", m)
 	}
 }

@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"regexp"
 	"strings"
 
 	"qinst.dev/cmd/internal/trace"
@@ -16,7 +17,8 @@ type Names struct {
 	runtime map[place]bool         // whether the wait is the runtime's own
 	callers map[trace.StackID]caller
 	procs   map[string]bool // names of procedures
-	probed  map[string]bool // packages that have some
+	probed  map[string]bool // packages that have some, as names have them; true: they are the user's own
+	std     string          // the folder of the standard library's packages, "" if it is not known
 }
 
 type site struct {
@@ -38,10 +40,12 @@ type caller struct {
 
 func newNames(t *trace.Tables) *Names {
 	n := &Names{t: t, sites: map[site]trace.PointID{}, places: map[place]string{}, runtime: map[place]bool{}, callers: map[trace.StackID]caller{}, procs: map[string]bool{}, probed: map[string]bool{}}
+	n.std = stdOf(t)
 	for i := range t.Points {
 		p := &t.Points[i]
 		if p.Kind == spec.PointProc {
-			n.procs[p.Name], n.probed[p.Package] = true, true
+			n.procs[p.Name] = true
+			n.probed[t.PackageOf(p.Name)] = n.ownFile(p.File)
 		}
 		if p.Kind == spec.PointSync || p.Kind == spec.PointSite {
 			at := site{p.File, p.Line}
@@ -162,19 +166,51 @@ func (n *Names) callerOf(stack trace.StackID) (trace.Frame, bool) {
 	return trace.Frame{}, false
 }
 
-// Own is the innermost frame of a stack that is in a package with probes. If there is none, it is the innermost one that
-// is not the runtime's, or an empty one.
+// Own is the frame of a stack that its user can change: the innermost one in a package with probes that is not a dependency's. If
+// there is none, it is the innermost one in a package with probes, or else that is not the runtime's, or an empty one.
 func (n *Names) Own(stack trace.StackID) trace.Frame {
 	if int(stack) >= len(n.t.Stacks) {
 		return trace.Frame{}
 	}
-	for _, f := range n.t.Stacks[stack] {
-		if n.probed[n.t.PackageOf(f.Function)] {
-			return f
+	var probed *trace.Frame
+	for i := range n.t.Stacks[stack] {
+		f := &n.t.Stacks[stack][i]
+		own, some := n.probed[n.t.PackageOf(f.Function)]
+		if own {
+			return *f
 		}
+		if some && probed == nil {
+			probed = f
+		}
+	}
+	if probed != nil {
+		return *probed
 	}
 	f, _ := n.Caller(stack)
 	return f
+}
+
+// IsOwn reports whether a function is in a package with probes that is not a dependency's.
+func (n *Names) IsOwn(function string) bool { return n.probed[n.t.PackageOf(function)] }
+
+// ownFile reports whether a file is neither a dependency's nor the standard library's.
+func (n *Names) ownFile(file string) bool {
+	return !inModule.MatchString(file) && (n.std == "" || !strings.HasPrefix(file, n.std))
+}
+
+// inModule matches files of modules that were downloaded, or copied into a vendor folder.
+var inModule = regexp.MustCompile(`@v[0-9]|(^|/)vendor/`)
+
+// stdOf is the folder of the standard library's packages, told by the runtime's functions.
+func stdOf(t *trace.Tables) string {
+	for _, s := range t.Stacks {
+		for _, f := range s {
+			if at := strings.LastIndex(f.File, "/runtime/"); at > 0 && t.PackageOf(f.Function) == "runtime" {
+				return f.File[:at+1]
+			}
+		}
+	}
+	return ""
 }
 
 // OfCollector reports whether a wait is for the garbage collector, wherever it is.

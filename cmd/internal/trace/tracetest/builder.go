@@ -96,6 +96,7 @@ type point struct {
 	owner  uint32 // 1 + the procedure that contains it, 0: itself
 	loop   uint32 // 1 + the loop whose body stands twice that contains it, 0: none
 	end    uint32 // of a loop: the line with its end
+	file   string // "": test.go
 	found  *found // nil: nothing, in bursts
 }
 
@@ -295,6 +296,9 @@ func (b *Builder) Callee(call uint32, function string, hits uint64) {
 	b.points[call].flags |= spec.FlagDynamic
 	b.must(b.w.Data(spec.TagCallee, call, function, hits))
 }
+
+// File says in which file a point is.
+func (b *Builder) File(point uint32, file string) { b.points[point].file = file }
 
 // In sets the procedure of a point. All points between the two must be of the same package.
 func (b *Builder) In(point, proc uint32) { b.points[point].owner = proc + 1 }
@@ -681,7 +685,11 @@ func (b *Builder) tables() {
 func (p *point) pkg() string {
 	base := path.Base(p.name)
 	if i := strings.IndexByte(base, '.'); i >= 0 {
-		return p.name[:len(p.name)-len(base)+i]
+		p := p.name[:len(p.name)-len(base)+i]
+		if p == "main" {
+			return "example.com/program" // only names have main in place of the path
+		}
+		return p
 	}
 	return p.name
 }
@@ -693,6 +701,12 @@ func (b *Builder) probes(base uint32, points []point) {
 		texts = append(texts, s)
 		return uint32(len(texts) - 1)
 	}
+	in := func(file string) uint32 {
+		if file == "" {
+			return 1
+		}
+		return text(file)
+	}
 	var id []uint64
 	var kind []string
 	var name, owner, file, line, flags, op, representative, loop, end []uint32
@@ -700,7 +714,7 @@ func (b *Builder) probes(base uint32, points []point) {
 		h := fnv.New64a()
 		h.Write([]byte(p.name))
 		id, kind = append(id, h.Sum64()), append(kind, p.kind)
-		name, owner, file = append(name, text(p.name)), append(owner, cmp.Or(p.owner, base+uint32(i)+1)-1-base), append(file, 1)
+		name, owner, file = append(name, text(p.name)), append(owner, cmp.Or(p.owner, base+uint32(i)+1)-1-base), append(file, in(p.file))
 		line, flags, op, representative = append(line, base+uint32(i)+1), append(flags, p.flags), append(op, text(p.op)), append(representative, uint32(i))
 		loop, end = append(loop, cmp.Or(p.loop, base+uint32(i)+1)-1-base), append(end, p.end)
 	}
