@@ -135,9 +135,12 @@ func (m *merger) add(sum, p *Profile) {
 		if !ok {
 			k = len(sum.Objects)
 			m.objects[o.Name] = k
-			sum.Objects = append(sum.Objects, Object{Name: o.Name, Kind: o.Kind, File: o.File, Line: o.Line})
+			sum.Objects = append(sum.Objects, Object{Name: o.Name, Kind: o.Kind, places: places{}})
 		}
 		sum.Objects[k].add(o)
+		if e, ok := m.entries[[2]string{KindSync, "sync:" + o.Name}]; ok {
+			sum.Entries[e].File, sum.Entries[e].Line = sum.Objects[k].File, sum.Objects[k].Line
+		}
 	}
 	m.addCalls(sum, p)
 	sum.BlockedBy = addWaits(sum.BlockedBy, p.BlockedBy)
@@ -304,4 +307,8 @@ func (o *Object) add(q *Object) {
 	o.EndedBy, o.Blamed = addWaits(o.EndedBy, q.EndedBy), addWaits(o.Blamed, q.Blamed)
 	o.acquired, o.received = o.acquired+q.acquired, o.received+q.received
 	o.use.add(&q.use)
+	for at, ns := range q.places {
+		o.places.add(at, ns)
+	}
+	o.File, o.Line = o.places.most()
 }

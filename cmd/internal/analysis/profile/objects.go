@@ -16,7 +16,7 @@ type Object struct {
 	Name    string `json:"name"`
 	Kind    string `json:"kind"` // mutex, wait group, cond, once, channel, select, ...; "" if not known
 	File    string `json:"file,omitempty"`
-	Line    int    `json:"line,omitempty"` // of the first operation, or of the first wait
+	Line    int    `json:"line,omitempty"` // where most of the waits are, in the user's own packages first; without waits, of an operation
 	Objects int    `json:"objects"`        // addresses seen
 
 	// Also are other names that the objects have elsewhere, as far as waits show it.
@@ -67,6 +67,7 @@ type Object struct {
 	Blamed       []Wait `json:"blamed,omitempty"`
 	Unattributed int64  `json:"unattributed_ns"`
 
+	places   places
 	acquired uint64 // operations that may wait, or take a lock
 	held     holds
 	received uint64 // from a channel
@@ -217,7 +218,7 @@ func (o *objects) finish(wall int64) []Object {
 			if p.Traceable() {
 				g.Degraded += p.Degraded()
 			}
-			g.place(p.File, p.Line)
+			g.places.add(codeLine{p.File, p.Line, o.r.Names.IsOwnFile(p.File)}, 0)
 			g.Kind = cmp.Or(g.Kind, replay.KindOf(p.Op))
 			if takes(p.Op) {
 				g.held.taken += p.Hits
@@ -265,7 +266,7 @@ func (o *objects) allNamed() bool {
 func (o *objects) get(name string) *gathered {
 	g := o.named[name]
 	if g == nil {
-		g = &gathered{Object: Object{Name: name}, in: map[string]int64{}, by: map[string]int64{}, blamed: map[string]int64{}, reasons: map[string]int64{}}
+		g = &gathered{Object: Object{Name: name, places: places{}}, in: map[string]int64{}, by: map[string]int64{}, blamed: map[string]int64{}, reasons: map[string]int64{}}
 		o.named[name] = g
 	}
 	return g
@@ -394,12 +395,6 @@ func (g *gathered) alsoNamed(t *trace.Tables, ob *replay.Object) {
 	}
 }
 
-func (g *gathered) place(file string, line int) {
-	if g.File == "" || file < g.File || file == g.File && line < g.Line {
-		g.File, g.Line = file, line
-	}
-}
-
 func (o *objects) wait(g *gathered, key waitKey, s *waitSum) {
 	g.Waits += s.n
 	g.Wait += s.ns
@@ -420,8 +415,10 @@ func (o *objects) wait(g *gathered, key waitKey, s *waitSum) {
 	}
 	on[Waited{Object: g.Name, Reason: o.t.Reason(key.reason)}] += s.ns
 	if f, ok := o.r.Names.Caller(key.stack); ok {
-		g.place(f.File, f.Line)
 		g.in[f.Function] += s.ns
+	}
+	if f := o.r.Names.Own(key.stack); f.File != "" {
+		g.places.add(codeLine{f.File, f.Line, o.r.Names.IsOwn(f.Function)}, s.ns)
 	}
 	for by, ns := range s.by {
 		g.by[o.whoEnded(by)] += ns
@@ -506,6 +503,7 @@ func sorted(named map[string]*gathered, wall int64, event float64) []Object {
 	for _, g := range named {
 		g.WaitedIn, g.WaitedFor, g.EndedBy, g.Blamed = parts(g.in), parts(g.reasons), parts(g.by), parts(g.blamed)
 		g.Kind = cmp.Or(g.Kind, g.reason)
+		g.File, g.Line = g.places.most()
 		slices.Sort(g.Also)
 		if g.Waiting == nil {
 			g.Waiting = []int64{0}

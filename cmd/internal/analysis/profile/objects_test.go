@@ -369,3 +369,38 @@ func TestHandedOver(t *testing.T) {
 		}
 	}
 }
+
+// The place of an object is where most of its waits are: in the user's own packages, even if a dependency with probes waits longer.
+func TestPlaceOfObject(t *testing.T) {
+	b := tracetest.New(2)
+	b.File(b.Proc("example.com/dep.Use"), "/home/u/go/pkg/mod/example.com/dep@v1.2.3/dep.go")
+	b.Proc("main.f")
+	lock := b.Object("main.mu", spec.OpLock)
+	holder, waiter := b.Go(0, "runtime.main"), b.Go(0, "main.waiter")
+	b.Start(holder, 0)
+	b.Sync(holder, lock, 0x1000, 0)
+	now := int64(0)
+	for _, w := range []struct {
+		ns    int64
+		stack []string
+	}{
+		{1000, []string{"sync.(*Mutex).Lock", "main.f", "runtime.goexit"}},                                   // line 2
+		{5000, []string{"sync.(*Mutex).Lock", "example.com/dep.Use", "other.g", "main.f", "runtime.goexit"}}, // line 4, below a dependency
+		{9000, []string{"sync.(*Mutex).Lock", "other.g", "example.com/dep.Use", "runtime.goexit"}},           // nothing of the user's
+	} {
+		b.At(now).Start(waiter, 1)
+		b.Wait(waiter, "sync.Mutex.Lock", 0x1000, b.Stack(w.stack...))
+		now += w.ns
+		b.At(now).Unpark(holder, waiter)
+	}
+	p := profileOf(t, b)
+	both := profile.Merge([]*profile.Profile{p, p})
+	for _, p := range []*profile.Profile{p, both} {
+		if o := object(t, p, "main.mu"); o.Line != 4 {
+			t.Errorf("%s:%d, expected line 4", o.File, o.Line)
+		}
+		if e := entry(t, p, "main.mu"); e.Line != 4 {
+			t.Errorf("entry: %s:%d, expected line 4", e.File, e.Line)
+		}
+	}
+}

@@ -45,7 +45,7 @@ func newNames(t *trace.Tables) *Names {
 		p := &t.Points[i]
 		if p.Kind == spec.PointProc {
 			n.procs[p.Name] = true
-			n.probed[t.PackageOf(p.Name)] = n.ownFile(p.File)
+			n.probed[t.PackageOf(p.Name)] = n.IsOwnFile(p.File)
 		}
 		if p.Kind == spec.PointSync || p.Kind == spec.PointSite {
 			at := site{p.File, p.Line}
@@ -193,8 +193,8 @@ func (n *Names) Own(stack trace.StackID) trace.Frame {
 // IsOwn reports whether a function is in a package with probes that is not a dependency's.
 func (n *Names) IsOwn(function string) bool { return n.probed[n.t.PackageOf(function)] }
 
-// ownFile reports whether a file is neither a dependency's nor the standard library's.
-func (n *Names) ownFile(file string) bool {
+// IsOwnFile reports whether a file is neither a dependency's nor the standard library's.
+func (n *Names) IsOwnFile(file string) bool {
 	return !inModule.MatchString(file) && (n.std == "" || !strings.HasPrefix(file, n.std))
 }
 
