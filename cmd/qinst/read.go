@@ -50,19 +50,24 @@ func newestFile(e *env) (string, error) {
 
 // newestIn returns the path and the age of the trace in a directory that was written last, "" if it has none.
 func newestIn(dir string) (best string, age time.Duration) {
-	entries, _ := os.ReadDir(dir) // in the order of their names; none in a directory that cannot be read
 	var written time.Time
-	for _, entry := range entries {
-		name := entry.Name()
-		if filepath.Ext(name) != ".sddf" && !numbered.MatchString(name) {
-			continue
-		}
-		path := filepath.Join(dir, name)
-		if st, err := os.Stat(path); err == nil && !st.IsDir() && (best == "" || !st.ModTime().Before(written)) {
+	for _, path := range tracesIn(dir) {
+		if st, err := os.Stat(path); err == nil && (best == "" || !st.ModTime().Before(written)) {
 			best, written = path, st.ModTime()
 		}
 	}
 	return best, time.Since(written).Round(time.Second)
+}
+
+// tracesIn returns the paths of the traces in a directory, none if it cannot be read.
+func tracesIn(dir string) (list []string) {
+	entries, _ := os.ReadDir(dir) // in the order of their names
+	for _, entry := range entries {
+		if name := entry.Name(); !entry.IsDir() && (filepath.Ext(name) == ".sddf" || numbered.MatchString(name)) {
+			list = append(list, filepath.Join(dir, name))
+		}
+	}
+	return list
 }
 
 // setupInfo shows the contents of a file in summary.

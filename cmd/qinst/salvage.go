@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -77,28 +78,61 @@ func (s *salvageFlags) complete(e *env, files []string) (ring string, err error)
 	}
 	defer f.Close()
 	fmt.Fprintf(e.stderr, "qinst: %s: %s\n", file, f)
+	tellLeft(e, f.Ring)
 	if s.out == "" {
 		return f.Ring, nil
 	}
 	return f.Ring, binaryTo(e, s.out, func(w io.Writer) error { return forms["sddf"](w, f) })
 }
 
-// tellRings says that rings of killed programs are still in memory: that of the file which was read, and others.
+// tellRings says that rings of killed programs are still in memory: that of the file which was read, and those of other traces
+// in its folder. Rings of programs that nobody asked about are a matter of "qinst salvage".
 func tellRings(e *env, file string, f *salvage.File) {
 	own := ""
 	if f != nil && f.Ring != "" {
 		own = f.Ring
 		fmt.Fprintf(e.stderr, "qinst: a part of %s is only in memory, in %s: \"qinst salvage -clean -o OUT %s\" writes the whole and frees that\n", file, own, file)
 	}
-	left := slices.DeleteFunc(salvage.Left(ringDir(os.Getenv("QINST"))), func(path string) bool { return path == own })
-	if len(left) == 0 {
-		return
+	if left := otherRings(own); len(left) > 0 {
+		others := tracesWith(left, filepath.Dir(file))
+		if len(others) > 0 {
+			fmt.Fprintf(e.stderr, "qinst: a part of %s%s is only in memory, too: \"qinst salvage -clean -o OUT FILE\" writes the whole and frees that\n", others[0], more(len(others)-1))
+		}
 	}
-	more := ""
-	if n := len(left) - 1; n > 0 {
-		more = fmt.Sprintf(" and %d more", n)
+}
+
+// tellLeft says which rings of other killed programs are in memory.
+func tellLeft(e *env, own string) {
+	if left := otherRings(own); len(left) > 0 {
+		fmt.Fprintf(e.stderr, "qinst: killed programs left memory, %s%s: \"qinst salvage -o OUT FILE\" completes the trace of one, \"qinst salvage -clean -all\" frees all\n", left[0], more(len(left)-1))
 	}
-	fmt.Fprintf(e.stderr, "qinst: killed programs left memory, %s%s: \"qinst salvage -o OUT FILE\" completes the trace of one, \"qinst salvage -clean -all\" frees all\n", left[0], more)
+}
+
+// otherRings are the rings of programs that are gone, but for one.
+func otherRings(own string) []string {
+	return slices.DeleteFunc(salvage.Left(ringDir(os.Getenv("QINST"))), func(path string) bool { return path == own })
+}
+
+// tracesWith are the traces in a folder of which some of these rings have a part.
+func tracesWith(rings []string, dir string) (list []string) {
+	for _, path := range tracesIn(dir) {
+		f, err := salvage.Open(path)
+		if err != nil {
+			continue // no trace
+		}
+		if slices.Contains(rings, f.Ring) {
+			list = append(list, path)
+		}
+		_ = f.Close()
+	}
+	return list
+}
+
+func more(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" and %d more", n)
 }
 
 // ringDir returns the directory in which programs with these settings have their rings.
