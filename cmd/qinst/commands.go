@@ -49,7 +49,7 @@ func commands() []command {
 		{"report", "[flags] [file]", "summarize a trace on one page",
 			newestHelp,
 			[][2]string{
-				{"report", "the newest trace of the working directory"},
+				{"report", "the newest trace here, of a program or a test"},
 				{"report -from 2s -to 3s prog.sddf", "one second of the run"},
 			}, setupReport},
 		{"profile", "[flags] [file...]", "list where time went: procedures, loops, locks, goroutines, packages",
@@ -182,7 +182,8 @@ func commands() []command {
 }
 
 const (
-	newestHelp = "Without a file, the newest *.sddf or *.sddf.N of the working directory is read."
+	newestHelp = "Without a file, the newest *.sddf or *.sddf.N of the working directory is read, or the\n" +
+		"trace of a test of the packages there and below, if that is newer."
 
 	selectionHelp = `The flags that say what to instrument stand in qinst.toml too, as keys beside go.mod
 or go.work; flags win. In the source, //qinst:ignore leaves out the function or loop

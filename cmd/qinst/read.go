@@ -6,8 +6,11 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
+	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -33,30 +36,70 @@ func oneFile(e *env, name string, files []string) (string, error) {
 // numbered matches the name of a trace whose name was taken: the program adds a number.
 var numbered = regexp.MustCompile(`\.sddf\.[0-9]+$`)
 
-// newestFile returns the trace of the working directory that was written last, and says which it is and how
-// old, because it may not be that of the run that its user thinks of. Traces of tests, and of programs that may not
-// write where they run, are in the directory for temporary files: which of those is meant is the user's to say.
+// newestFile returns the trace that was written last, of those in the working directory and of those that tests of packages there and
+// below wrote. It says which it is and how old, because it may not be that of the run that its user thinks of. Other traces of programs
+// that may not write where they run are in the directory for temporary files: which of those is meant is the user's to say.
 func newestFile(e *env) (string, error) {
-	if best, age := newestIn("."); best != "" {
-		fmt.Fprintf(e.stderr, "qinst: reading %s, written %s ago\n", best, age)
+	best, written := newestOf(tracesIn("."))
+	if test, at := newestOf(testsTraces(written)); test != "" {
+		best, written = test, at
+	}
+	if best != "" {
+		fmt.Fprintf(e.stderr, "qinst: reading %s, written %s ago\n", best, age(written))
 		return best, nil
 	}
 	const none = "no file given, and no *.sddf in the working directory"
-	if best, age := newestIn(os.TempDir()); best != "" {
-		return "", usageError{fmt.Errorf("%s; the newest in %s, where traces of tests are, is %s, written %s ago", none, os.TempDir(), best, age)}
+	if best, written := newestOf(tracesIn(os.TempDir())); best != "" {
+		return "", usageError{fmt.Errorf("%s; the newest in %s is %s, written %s ago", none, os.TempDir(), best, age(written))}
 	}
 	return "", usageError{errors.New(none)}
 }
 
-// newestIn returns the path and the age of the trace in a directory that was written last, "" if it has none.
-func newestIn(dir string) (best string, age time.Duration) {
-	var written time.Time
-	for _, path := range tracesIn(dir) {
+func age(written time.Time) time.Duration { return time.Since(written).Round(time.Second) }
+
+// testsTraces are the traces later than a time that tests of the packages in the working directory and below it wrote, into
+// the directory for temporary files or beside the package.
+func testsTraces(after time.Time) (list []string) {
+	made, _ := filepath.Glob(testTraces(""))
+	made = slices.DeleteFunc(made, func(path string) bool {
+		st, err := os.Stat(path)
+		return err != nil || !st.ModTime().After(after)
+	})
+	if len(made) == 0 && !after.IsZero() {
+		return nil
+	}
+	out, err := exec.Command("go", "list", "-e", "-f", "{{.Dir}}\t{{.ImportPath}}", "./...").Output()
+	if err != nil {
+		return nil // nothing here is a package
+	}
+	for line := range strings.Lines(string(out)) {
+		dir, importPath, _ := strings.Cut(strings.TrimSpace(line), "\t")
+		name := path.Base(importPath)
+		if majorVersion.MatchString(name) { // as the go command names test programs
+			name = path.Base(path.Dir(importPath))
+		}
+		for _, file := range made {
+			if strings.HasPrefix(filepath.Base(file), name+".test.") {
+				list = append(list, file)
+			}
+		}
+		if after.IsZero() {
+			list = append(list, tracesIn(dir)...)
+		}
+	}
+	return list
+}
+
+var majorVersion = regexp.MustCompile(`^v[0-9]+$`)
+
+// newestOf returns the trace that was written last, "" if there is none.
+func newestOf(list []string) (best string, written time.Time) {
+	for _, path := range list {
 		if st, err := os.Stat(path); err == nil && (best == "" || !st.ModTime().Before(written)) {
 			best, written = path, st.ModTime()
 		}
 	}
-	return best, time.Since(written).Round(time.Second)
+	return best, written
 }
 
 // tracesIn returns the paths of the traces in a directory, none if it cannot be read.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -112,7 +113,11 @@ func (r *runFlags) build(ctx context.Context, e *env, dir string, program []stri
 		return "", err
 	}
 	v.Name = strings.Join(program, " ")
-	exe = filepath.Join(dir, programName(r.chdir, program))
+	name, err := programName(r.chdir, program)
+	if err != nil {
+		return "", err
+	}
+	exe = filepath.Join(dir, name)
 	return exe, passStatus(e.runner().Build(ctx, exe, v))
 }
 
@@ -187,19 +192,24 @@ func splitProgram(args []string) (program, rest []string) {
 }
 
 // programName returns the go command's name for the program, because traces and process
-// lists show it.
-func programName(dir string, program []string) string {
+// lists show it. What is no program is an error, as for "go run": "go build" would make nothing that could run.
+func programName(dir string, program []string) (string, error) {
 	if strings.HasSuffix(program[0], ".go") {
-		return strings.TrimSuffix(filepath.Base(program[0]), ".go")
+		return strings.TrimSuffix(filepath.Base(program[0]), ".go"), nil
 	}
-	list := exec.Command("go", slices.Concat([]string{"list"}, chdir(dir), []string{"-f", "{{.Target}}\n{{.ImportPath}}", program[0]})...)
+	list := exec.Command("go", slices.Concat([]string{"list"}, chdir(dir), []string{"-f", "{{.Name}}\t{{.ImportPath}}\t{{.Target}}", program[0]})...)
 	out, err := list.Output()
-	if err == nil {
-		target, path, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
-		if target != "" {
-			return filepath.Base(target)
-		}
-		return filepath.Base(path)
+	if err != nil {
+		return "program", nil // the build says what is wrong
 	}
-	return "program"
+	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+	if len(lines) > 1 {
+		return "", usageError{fmt.Errorf("run: pattern %s matches %d packages, expected one", program[0], len(lines))}
+	}
+	fields := append(strings.Split(lines[0], "\t"), "", "")
+	name, path, target := fields[0], fields[1], fields[2]
+	if path != "" && name != "main" {
+		return "", usageError{fmt.Errorf("run: package %s is not a main package: \"qinst test\" runs the tests of one that is none", path)}
+	}
+	return filepath.Base(cmp.Or(target, path, "program")), nil
 }

@@ -50,9 +50,17 @@ func checkAPI(path, inert string, text []byte, version string) error {
 	case theirs < ours:
 		return fmt.Errorf("package %s: found version %d of what it asks of the tool, expected %d: the package is %s", path, theirs, ours, older(version))
 	case theirs > ours:
-		return fmt.Errorf("package %s: found version %d of what it asks of the tool, expected %d: this qinst (%s) is older than the package; run: go install %s/cmd/qinst@latest", path, theirs, ours, version, live.Module)
+		return fmt.Errorf("package %s: found version %d of what it asks of the tool, expected %d: this qinst (%s) is older than the package; run: %s", path, theirs, ours, version, installs(version))
 	}
 	return nil
+}
+
+// installs is the command that builds a newer qinst. One from a clone has no version that go install could name.
+func installs(version string) string {
+	if version == "(devel)" {
+		return "go install ./cmd/qinst (in its clone, brought up to date)"
+	}
+	return fmt.Sprintf("go install %s/cmd/qinst@latest", live.Module)
 }
 
 func older(version string) string {
@@ -89,10 +97,16 @@ func apiOf(name string, text []byte) (int, error) {
 	return 0, nil
 }
 
-// toolVersion is the version of the module that this tool was built from.
+// toolVersion is the version of the module that this tool was built from, "(devel)" if that was a clone.
 func toolVersion() string {
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-		return info.Main.Version
+	info, ok := debug.ReadBuildInfo()
+	if !ok || info.Main.Version == "" {
+		return "(devel)"
 	}
-	return "(devel)"
+	for _, s := range info.Settings {
+		if s.Key == "vcs" { // the go command makes a version up from the commit, but nobody can get it by that
+			return "(devel)"
+		}
+	}
+	return info.Main.Version
 }

@@ -20,6 +20,7 @@ func TestAPIVersions(t *testing.T) {
 		{"package qinst\n\nconst toolAPI = 2\n", "v0.5.0", "package qinst.dev: found version 2 of what it asks of the tool, expected 3: the package is older than this qinst; in the program's module run: go get qinst.dev@v0.5.0"},
 		{"package qinst\n\nfunc f() {}\n", "(devel)", "package qinst.dev: found version 0 of what it asks of the tool, expected 3: the package is older than this qinst; in the program's module run: go get qinst.dev@latest"},
 		{"package qinst\n\nconst toolAPI = 4\n", "v0.5.0", "package qinst.dev: found version 4 of what it asks of the tool, expected 3: this qinst (v0.5.0) is older than the package; run: go install qinst.dev/cmd/qinst@latest"},
+		{"package qinst\n\nconst toolAPI = 4\n", "(devel)", "package qinst.dev: found version 4 of what it asks of the tool, expected 3: this qinst ((devel)) is older than the package; run: go install ./cmd/qinst (in its clone, brought up to date)"},
 	} {
 		if err := os.WriteFile(inert, []byte(c.source), 0o666); err != nil {
 			t.Fatal(err)

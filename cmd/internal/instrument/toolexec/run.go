@@ -20,7 +20,6 @@ import (
 	"slices"
 	"strings"
 
-	"qinst.dev/cmd/internal/live"
 	"qinst.dev/cmd/internal/runtime/inject"
 )
 
@@ -171,7 +170,7 @@ func (p *process) version(args []string) error {
 func readable(line, own string) error {
 	for _, word := range strings.Fields(line) {
 		if theirs := version.Lang(word); theirs != "" && version.IsValid(own) && version.Compare(theirs, version.Lang(own)) > 0 {
-			return fmt.Errorf("this qinst was built by %s and cannot read what the compiler of %s writes; build it again: go install %s/cmd/qinst@latest", own, word, live.Module)
+			return fmt.Errorf("this qinst was built by %s and cannot read what the compiler of %s writes; build it again with that release: %s", own, word, installs(toolVersion()))
 		}
 	}
 	return nil

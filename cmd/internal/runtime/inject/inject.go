@@ -51,7 +51,7 @@ func (t Target) check() error {
 			return nil
 		}
 	}
-	return fmt.Errorf("found Go version %q, its runtime is not known; expected %s", t.GoVersion, strings.Join(supported, " or "))
+	return fmt.Errorf("found Go version %q, its runtime is not known; expected %s, or a newer qinst: GOTOOLCHAIN=%s.0 in the environment takes the last of them", t.GoVersion, strings.Join(supported, " or "), supported[len(supported)-1])
 }
 
 // Compile prepares package runtime for the compiler: files are the Go files of
