@@ -114,5 +114,6 @@ func (a asked) report(e *env, file string) error {
 	if err != nil {
 		return err
 	}
+	report.Next(page, p, file)
 	return writeText(e, page)
 }

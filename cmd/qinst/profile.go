@@ -361,6 +361,7 @@ func (f *reportFlags) report(e *env, file string) error {
 		return applyRemedy(e, t.Trace, p)
 	}
 	page := report.Page(t.Trace, p)
+	report.Next(page, p, file)
 	switch {
 	case f.asJSON && f.markdown:
 		return usageError{errors.New("report: found -json and -markdown, expected one")}

@@ -102,14 +102,7 @@ func semaphores(p *profile.Profile) (out []Item) {
 
 // waiting names the procedure with most of the waits for an object that it does not use itself.
 func waiting(p *profile.Profile, o *profile.Object) string {
-	who, most := "", int64(0)
-	for i := range p.Entries {
-		for _, w := range p.Entries[i].BlockedOn {
-			if e := &p.Entries[i]; w.Object == o.Name && w.Time > most && isWritten(e) {
-				who, most = e.Name, w.Time
-			}
-		}
-	}
+	who, most := longestWait(p, o.Name)
 	if who == "" {
 		return ""
 	}
