@@ -40,7 +40,7 @@ var manners = []func(text, name string) bool{
 }
 
 // marks stand before names in tables that have more than procedures.
-var marks = []string{"go ", "sync ", "hold:", "loop:"}
+var marks = []string{"go ", "sync ", "in ", "hold:", "loop:"}
 
 func unmarked(text string) string {
 	text = strings.TrimSpace(text)

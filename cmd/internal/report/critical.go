@@ -13,6 +13,9 @@ import (
 	"qinst.dev/cmd/internal/report/doc"
 )
 
+// waitedFrom is the share of the run from which on a wait says in which procedure it was.
+const waitedFrom = 0.05
+
 // mostCritical is how many entries are shown.
 const mostCritical = 15
 
@@ -53,6 +56,13 @@ func Critical(r *critpath.Result) *doc.Doc {
 			worth.Text = fmt.Sprintf("%s to %s", measure.Time(min(e.Weighted, e.WeightedRight)), measure.Time(max(e.Weighted, e.WeightedRight)))
 		}
 		t.Row(doc.Name(e.Name, loopWidth), estimate(e, doc.Time(e.Self)), doc.Share(e.Self, r.T), estimate(e, worth), doc.Share(e.Weighted, r.Replay), estimate(e, doc.Time(e.Work)))
+		for _, in := range e.In {
+			if float64(in.Self) >= waitedFrom*float64(r.T) {
+				name := doc.Name(in.Name, loopWidth)
+				name.Text = "  in " + name.Text
+				t.Row(name, doc.Time(in.Self), doc.Share(in.Self, r.T), "", "", "")
+			}
+		}
 	}
 	s.Table(t)
 	calls(s, r)

@@ -98,12 +98,23 @@ type Entry struct {
 	// most of all pieces. null: it has none, or the run is too long to tell.
 	Slack *[2]int64 `json:"slack_ns"`
 
+	In []WaitedIn `json:"in,omitempty"` // of waits: the procedures that waited so on the path, longest first, mostIn of them
+
 	Waited int64 `json:"waited_ns,omitempty"` // goroutines waited for it, all together; of locks
 
 	// Of requests: what goroutines of others did on their paths, and what is on those of the slowest hundredth.
 	Other int64 `json:"other_ns,omitempty"`
 	Tail  int64 `json:"tail_ns,omitempty"`
 }
+
+// WaitedIn is how long a procedure's goroutines waited on the path.
+type WaitedIn struct {
+	Name string `json:"name"`
+	Self int64  `json:"self_ns"`
+}
+
+// mostIn bounds Entry.In.
+const mostIn = 8
 
 // mostPieces bounds Result.Path.
 const mostPieces = 100_000
@@ -256,6 +267,7 @@ type sums struct {
 	doubt                      map[replay.ContextID]dealt
 	marked                     float64
 	slack                      *[2]float64
+	in                         map[trace.PointID]float64 // of waits: by the procedure that waits
 }
 
 // piece adds a stretch of the path, whose work was done in several contexts: in which order is not known any more.
@@ -270,6 +282,7 @@ func (b *builder) piece(s stretch, g int32) {
 		}
 		i := b.entry(line{KindWait, int64(s.cause)})
 		b.onPath(i, float64(s.to-s.from))
+		b.waitsIn(i, s, g)
 		b.inHolds(s)
 		b.path.add(piece{s.from, s.to, id, i})
 		return
@@ -284,6 +297,32 @@ func (b *builder) piece(s stretch, g int32) {
 		to = from
 	}
 	b.inHolds(s)
+}
+
+// waitsIn notes in which procedure a goroutine waited: where its work before the wait ended.
+func (b *builder) waitsIn(i int, s stretch, g int32) {
+	if s.step == 0 {
+		return
+	}
+	at := b.p.Gs[g].Context
+	if parts := b.p.PartsOf(s.step); len(parts) > 0 {
+		at = parts[len(parts)-1].Context
+	}
+	in := b.sums[i].in
+	if in == nil {
+		in = map[trace.PointID]float64{}
+		b.sums[i].in = in
+	}
+	in[b.r.Contexts.Node(at).Proc] += float64(s.to - s.from)
+}
+
+// waitedIn lists the procedures of a wait, longest first.
+func (b *builder) waitedIn(in map[trace.PointID]float64) (list []WaitedIn) {
+	for proc, ns := range in {
+		list = append(list, WaitedIn{b.named(line{KindProc, int64(proc)}).Name, round(ns)})
+	}
+	slices.SortFunc(list, func(x, y WaitedIn) int { return cmp.Or(cmp.Compare(y.Self, x.Self), cmp.Compare(x.Name, y.Name)) })
+	return list[:min(mostIn, len(list))]
 }
 
 // parts are those of a step's work. A goroutine that goes on until it is told to end may do so in a step in which it had done nothing.
@@ -423,6 +462,7 @@ func (b *builder) finish() {
 			upTo += e.Self
 		}
 		e.Inclusive, e.Work, e.NPT, e.Other, e.Tail = round(s.within), round(s.work), round(s.npt), round(s.other), round(s.tail)
+		e.In = b.waitedIn(s.in)
 		if e.Kind == KindSync {
 			e.Delays = round(s.delays)
 		}

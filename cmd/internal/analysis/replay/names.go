@@ -73,11 +73,35 @@ func (n *Names) of(stack trace.StackID, reason trace.ReasonID, best trace.PointI
 	if at != trace.NoPoint {
 		return n.t.Points[at].Name
 	}
-	if f, ok := n.Caller(stack); ok {
-		return n.t.Reason(reason) + " in " + f.Function
+	what := n.t.Reason(reason)
+	if what == "sleep" {
+		what = "time.Sleep"
 	}
-	return n.t.Reason(reason)
+	if f, ok := n.Caller(stack); ok {
+		return what + " in " + f.Function
+	}
+	if f, ok := n.inRuntime(stack); ok {
+		return what + " in " + f.Function
+	}
+	return what
 }
+
+// inRuntime is the function of the runtime that waits, where nobody else does: the innermost one that is no operation itself.
+func (n *Names) inRuntime(stack trace.StackID) (trace.Frame, bool) {
+	if int(stack) >= len(n.t.Stacks) {
+		return trace.Frame{}, false
+	}
+	for _, f := range n.t.Stacks[stack] {
+		name, own := strings.CutPrefix(f.Function, "runtime.")
+		if own && name != "goexit" && !operation.MatchString(name) {
+			return f, true
+		}
+	}
+	return trace.Frame{}, false
+}
+
+// operation matches what functions of the runtime wait by.
+var operation = regexp.MustCompile(`^(gopark|chan|select|block|sem|notify|park|goroutineReady|netpollblock)`)
 
 // AtPlace returns the name that the place of a wait gives its object, "" if it gives none. It
 // does not depend on the address, because addresses are reused.
