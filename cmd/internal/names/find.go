@@ -42,8 +42,11 @@ var manners = []func(text, name string) bool{
 // marks stand before names in tables that have more than procedures.
 var marks = []string{"go ", "sync ", "in ", "hold:", "loop:"}
 
+// at ends a name that has its place behind it.
+var at = regexp.MustCompile(` \([^()/]+:[0-9]+\)$`)
+
 func unmarked(text string) string {
-	text = strings.TrimSpace(text)
+	text = at.ReplaceAllString(strings.TrimSpace(text), "")
 	for _, m := range marks {
 		if rest, ok := strings.CutPrefix(text, m); ok {
 			return rest

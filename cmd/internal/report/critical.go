@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"path"
 	"slices"
 	"strings"
 
@@ -59,7 +60,9 @@ func Critical(r *critpath.Result) *doc.Doc {
 		for _, in := range e.In {
 			if float64(in.Self) >= waitedFrom*float64(r.T) {
 				name := doc.Name(in.Name, loopWidth)
-				name.Text = "  in " + name.Text
+				if name.Text = "  in " + name.Text; in.Line > 0 {
+					name.Text += fmt.Sprintf(" (%s:%d)", path.Base(in.File), in.Line)
+				}
 				t.Row(name, doc.Time(in.Self), doc.Share(in.Self, r.T), "", "", "")
 			}
 		}

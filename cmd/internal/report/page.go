@@ -394,7 +394,11 @@ func (pg *page) objects() {
 	if len(idle) > 0 {
 		var names []string
 		for _, o := range idle[:min(top, len(idle))] {
-			names = append(names, fmt.Sprintf("%s %s", o.Name, measure.Time(o.Wait)))
+			place := ""
+			if o.Line > 0 {
+				place = fmt.Sprintf(" (%s:%d)", path.Base(o.File), o.Line)
+			}
+			names = append(names, fmt.Sprintf("%s%s %s", o.Name, place, measure.Time(o.Wait)))
 		}
 		s.Say("idle by design, for the time, a connection, a signal, or until much of the run was over: %s", strings.Join(names, ", "))
 	}

@@ -589,6 +589,7 @@ func (ix *indexer) finish() {
 		t.Own = append(t.Own, OwnRecords{name, ix.own[name]})
 	}
 	ix.unknownPoints()
+	ix.timers()
 	ix.stackTable()
 	ix.pathTable()
 	ix.codeTable()
@@ -792,5 +793,19 @@ func (ix *indexer) times() {
 	if len(t.clock.points) > 0 {
 		p := t.clock.points[0]
 		t.Began = p.wall - int64(t.clock.ns(p.ticks))
+	}
+}
+
+// timers names channels of timers and contexts by the procedure that uses them: all have the name of package time's or context's field or method.
+func (ix *indexer) timers() {
+	t := ix.t
+	for i := range t.Points {
+		p := &t.Points[i]
+		if p.Kind != spec.PointSync && p.Kind != spec.PointSite || p.Owner < 0 || int(p.Owner) >= len(t.Points) || p.Owner == PointID(i) {
+			continue
+		}
+		if owner := t.Points[p.Owner].Name; t.OfTimer(p.Name) && !t.OfTimer(owner) {
+			p.Name += " in " + owner
+		}
 	}
 }

@@ -456,3 +456,9 @@ func (t *Tables) Cut(stack StackID) bool {
 	s := t.Stacks[stack]
 	return s[len(s)-1].Function != "runtime.goexit"
 }
+
+// OfTimer reports whether a name is of something that package time or context has: all programs have the same names for it.
+func (t *Tables) OfTimer(name string) bool {
+	pkg := t.PackageOf(name)
+	return pkg == "time" || pkg == "context"
+}

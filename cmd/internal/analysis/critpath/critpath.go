@@ -110,6 +110,8 @@ type Entry struct {
 // WaitedIn is how long a procedure's goroutines waited on the path.
 type WaitedIn struct {
 	Name string `json:"name"`
+	File string `json:"file,omitempty"`
+	Line int    `json:"line,omitempty"` // of the wait
 	Self int64  `json:"self_ns"`
 }
 
@@ -267,7 +269,7 @@ type sums struct {
 	doubt                      map[replay.ContextID]dealt
 	marked                     float64
 	slack                      *[2]float64
-	in                         map[trace.PointID]float64 // of waits: by the procedure that waits
+	in                         map[trace.Frame]float64 // of waits: by the place that waits, of which only timers' have a line
 }
 
 // piece adds a stretch of the path, whose work was done in several contexts: in which order is not known any more.
@@ -299,29 +301,38 @@ func (b *builder) piece(s stretch, g int32) {
 	b.inHolds(s)
 }
 
-// waitsIn notes in which procedure a goroutine waited: where its work before the wait ended.
+// waitsIn notes where a goroutine waited: in the stack of the wait, or where its work before it ended.
 func (b *builder) waitsIn(i int, s stretch, g int32) {
 	if s.step == 0 {
 		return
 	}
-	at := b.p.Gs[g].Context
-	if parts := b.p.PartsOf(s.step); len(parts) > 0 {
-		at = parts[len(parts)-1].Context
+	at := trace.Frame{}
+	if s.cause == graph.Timer {
+		at = b.p.SleptAt(s.step)
+	} else {
+		context := b.p.Gs[g].Context
+		if parts := b.p.PartsOf(s.step); len(parts) > 0 {
+			context = parts[len(parts)-1].Context
+		}
+		at.Function = b.named(line{KindProc, int64(b.r.Contexts.Node(context).Proc)}).Name
 	}
-	in := b.sums[i].in
-	if in == nil {
-		in = map[trace.PointID]float64{}
-		b.sums[i].in = in
+	if at.Function == "" {
+		return
 	}
-	in[b.r.Contexts.Node(at).Proc] += float64(s.to - s.from)
+	if b.sums[i].in == nil {
+		b.sums[i].in = map[trace.Frame]float64{}
+	}
+	b.sums[i].in[at] += float64(s.to - s.from)
 }
 
-// waitedIn lists the procedures of a wait, longest first.
-func (b *builder) waitedIn(in map[trace.PointID]float64) (list []WaitedIn) {
-	for proc, ns := range in {
-		list = append(list, WaitedIn{b.named(line{KindProc, int64(proc)}).Name, round(ns)})
+// waitedIn lists the places of a wait, longest first.
+func waitedIn(in map[trace.Frame]float64) (list []WaitedIn) {
+	for f, ns := range in {
+		list = append(list, WaitedIn{f.Function, f.File, f.Line, round(ns)})
 	}
-	slices.SortFunc(list, func(x, y WaitedIn) int { return cmp.Or(cmp.Compare(y.Self, x.Self), cmp.Compare(x.Name, y.Name)) })
+	slices.SortFunc(list, func(x, y WaitedIn) int {
+		return cmp.Or(cmp.Compare(y.Self, x.Self), cmp.Compare(x.Name, y.Name), cmp.Compare(x.File, y.File), cmp.Compare(x.Line, y.Line))
+	})
 	return list[:min(mostIn, len(list))]
 }
 
@@ -462,7 +473,7 @@ func (b *builder) finish() {
 			upTo += e.Self
 		}
 		e.Inclusive, e.Work, e.NPT, e.Other, e.Tail = round(s.within), round(s.work), round(s.npt), round(s.other), round(s.tail)
-		e.In = b.waitedIn(s.in)
+		e.In = waitedIn(s.in)
 		if e.Kind == KindSync {
 			e.Delays = round(s.delays)
 		}

@@ -90,6 +90,7 @@ type builder struct {
 type armed struct {
 	by   int // goroutine
 	step StepID
+	proc trace.PointID // in which it was set
 }
 
 // mine is what is known of a live goroutine.
@@ -362,8 +363,11 @@ func (b *builder) Wake(g *replay.G, w *replay.Wait, by replay.Waker, now trace.T
 	if by.G == nil {
 		s.At -= b.late(by, w, now)
 		s.Kind, s.Wait, s.Arg = Delay, int64(s.At-w.Since), uint32(causeOf(by.Cause))
-		if by.Cause == trace.WakeNetpoll {
+		switch by.Cause {
+		case trace.WakeNetpoll:
 			b.replied(m, w)
+		case trace.WakeTimer:
+			b.p.slept = append(b.p.slept, sleep{m.last, w.Stack})
 		}
 		return
 	}
@@ -427,7 +431,7 @@ func (b *builder) Other(g *replay.G, e *trace.Event) {
 		o.Cap, o.told = size, true
 	case e.Kind == trace.Timer && g != nil:
 		b.r.Settle(g, e.Time)
-		b.timers[e.Timer()] = armed{b.my(g).n, b.step(g, e.Time, Step{Kind: Operate})}
+		b.timers[e.Timer()] = armed{b.my(g).n, b.step(g, e.Time, Step{Kind: Operate}), b.r.Contexts.Node(g.Context).Proc}
 	case e.Kind == trace.Trips && g != nil:
 		b.iterates(g, e.Count())
 	case e.Kind == trace.Task && g != nil:
@@ -450,7 +454,7 @@ func (b *builder) fire(g *replay.G, e *trace.Event) {
 	gr, s := &b.p.Gs[m.n], b.p.Step(at.step)
 	s.Kind, s.Arg = Start, uint32(m.n)
 	gr.By, gr.Created = at.by, s.At
-	b.step(g, e.Time, Step{Kind: Delay, Wait: int64(e.Time - s.At), Arg: uint32(Timer)})
+	b.step(g, e.Time, Step{Kind: Delay, Wait: int64(e.Time - s.At), Arg: uint32(Timer), Point: at.proc})
 }
 
 // collect lets the runtime's own goroutines follow the program into the next cycle of the collector, which begins where a goroutine allocates what makes the
@@ -669,7 +673,7 @@ func (b *builder) finish() {
 	for i := range b.p.Objects {
 		o := &b.p.Objects[i]
 		o.Free = i > 0 && o.complete()
-		o.Ticks = o.Name != trace.NoPoint && b.r.T.Points[o.Name].Name == "time.(*Ticker).C" && o.ops[Send] == 0
+		o.Ticks = o.Name != trace.NoPoint && strings.HasPrefix(b.r.T.Points[o.Name].Name, "time.(*Ticker).C") && o.ops[Send] == 0
 		if o.full && !o.told {
 			o.Cap = o.queue
 		}

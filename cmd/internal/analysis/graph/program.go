@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -19,6 +20,8 @@ type Program struct {
 	Gs      []Goroutine
 	Steps   List[Step] // of all goroutines, in the order of the run; the first one is none's
 	parts   [][]Part   // of all steps' work
+	slept   []sleep    // waits that timers ended, in order of their steps once it is asked for them
+	sorted  bool
 	Objects []Object
 	Tokens  int // numbers of tokens are below it
 
@@ -297,4 +300,30 @@ func (p *Program) Partly() bool {
 	return slices.ContainsFunc(p.Objects, func(o Object) bool {
 		return !o.Free && o.ops[Lock]+o.ops[Unlock]+o.ops[RLock]+o.ops[RUnlock] > 0
 	})
+}
+
+// sleep is a wait that a timer ended.
+type sleep struct {
+	step  StepID
+	stack trace.StackID
+}
+
+// SleptAt is the place of a delay that a timer ended: in the user's own code, if its stack is known and has some, or else the procedure that
+// waited, or set the timer. It is empty if neither is known.
+func (p *Program) SleptAt(step StepID) trace.Frame {
+	if !p.sorted {
+		slices.SortFunc(p.slept, func(a, b sleep) int { return cmp.Compare(a.step, b.step) })
+		p.sorted = true
+	}
+	if i, ok := slices.BinarySearchFunc(p.slept, step, func(s sleep, id StepID) int { return cmp.Compare(s.step, id) }); ok {
+		if f := p.R.Names.Own(p.slept[i].stack); f.Function != "" {
+			return f
+		}
+	}
+	proc := p.Step(step).Point
+	if proc < 0 || int(proc) >= len(p.R.T.Points) {
+		return trace.Frame{}
+	}
+	pt := &p.R.T.Points[proc]
+	return trace.Frame{Function: pt.Name, File: pt.File, Line: pt.Line}
 }

@@ -65,13 +65,13 @@ func (n *Names) of(stack trace.StackID, reason trace.ReasonID, best trace.PointI
 	}
 	at := n.site(stack, reason)
 	if at != trace.NoPoint && n.strong(at) {
-		return n.t.Points[at].Name
+		return n.nameOfPoint(at, stack)
 	}
 	if best != trace.NoPoint {
 		return n.t.Points[best].Name
 	}
 	if at != trace.NoPoint {
-		return n.t.Points[at].Name
+		return n.nameOfPoint(at, stack)
 	}
 	what := n.t.Reason(reason)
 	if what == "sleep" {
@@ -120,9 +120,19 @@ func (n *Names) nameOfPlace(stack trace.StackID, reason trace.ReasonID) string {
 		return name
 	}
 	if p := n.site(stack, reason); p != trace.NoPoint && n.strong(p) {
-		return n.t.Points[p].Name
+		return n.nameOfPoint(p, stack)
 	}
 	return ""
+}
+
+// nameOfPoint is the name of a point's object. One that all timers have is told apart by the procedure that waits, as the table of
+// points does it where it knows the procedure.
+func (n *Names) nameOfPoint(p trace.PointID, stack trace.StackID) string {
+	pt := &n.t.Points[p]
+	if f, ok := n.Caller(stack); ok && pt.Kind == spec.PointSite && pt.Owner == p && n.t.OfTimer(pt.Name) {
+		return pt.Name + " in " + f.Function
+	}
+	return pt.Name
 }
 
 // OfRuntime reports whether a wait is the runtime's own: for the garbage collector, wherever the program is.
