@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"qinst.dev/cmd/internal/analysis/spt"
+	"qinst.dev/cmd/internal/measure"
 	"qinst.dev/cmd/internal/report/doc"
 )
 
@@ -85,13 +86,8 @@ func effectRows(x *spt.Experiment, p *spt.PlanResult) *effectFigure {
 	return f
 }
 
-func short(name string) string {
-	const most = 40
-	if r := []rune(name); len(r) > most {
-		return "..." + string(r[len(r)-most+3:])
-	}
-	return name
-}
+// short is a name as tables of that width show it.
+func short(name string) string { return measure.Short(name, 40) }
 
 // Where dots are: from left to right, and from the bottom to the top.
 const (

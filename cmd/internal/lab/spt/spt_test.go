@@ -85,6 +85,25 @@ func TestNamed(t *testing.T) {
 	}
 }
 
+// Factors may be named as tables show them: by the end of a name, in any case, a loop with its procedure, a lock without "hold:".
+func TestShown(t *testing.T) {
+	t.Parallel()
+	f := shown(t)
+	for rule, want := range map[string]string{
+		"F": "main.f", "main.f: main.range n": "main.f: main.range n", "range n": "main.f: main.range n", "loop:RANGE N": "main.f: main.range n",
+		"mu": "main.mu", "hold:mu": "main.mu", "main.mu": "main.mu", "sync main.mu": "main.mu", "proc:main.f": "main.f",
+	} {
+		if x := f.shown(rule); x == nil || x.Name != want {
+			t.Errorf("%s: found %+v, expected %s", rule, x, want)
+		}
+	}
+	for _, rule := range []string{"hold:f", "loop:mu", "g"} {
+		if x := f.shown(rule); x != nil {
+			t.Errorf("%s: found %+v, expected nothing", rule, x)
+		}
+	}
+}
+
 // Candidates are locks for which somebody waited, and procedures with processor time, those with most of it first. Of one that is called seldom its loop is one, too.
 func TestCandidates(t *testing.T) {
 	t.Parallel()
