@@ -157,7 +157,9 @@ func timeWaiting(o *profile.Object, least int) (ns int64) {
 }
 
 // sends reports whether goroutines wait for an object mostly to send. A receiver ends such waits one by one, however fast: a barrier ends them all at once.
-func sends(o *profile.Object) bool { return len(o.WaitedFor) > 0 && o.WaitedFor[0].Reason == "chan send" }
+func sends(o *profile.Object) bool {
+	return len(o.WaitedFor) > 0 && o.WaitedFor[0].Reason == "chan send"
+}
 
 // receivers finds channels whose senders wait for the one goroutine that receives.
 func receivers(p *profile.Profile) (out []Item) {
@@ -173,7 +175,7 @@ func receivers(p *profile.Profile) (out []Item) {
 		by, mean := o.EndedBy[0], measure.Ratio(o.Wait, p.Wall)
 		it := Item{ID: "one-receiver", Claim: "senders wait for the one goroutine that receives", Subject: aboutObject(o),
 			Evidence: []Fact{ns("time with two or more waiting", several), number("goroutines waiting on average", mean), ns("waited", o.Wait), ns("waits ended by "+by.Reason, by.Time)},
-			Text: fmt.Sprintf("let more goroutines receive from %s, or do less for each item: %.2f goroutines waited on average to send to %s, which receives alone", name(o), mean, by.Reason)}
+			Text:     fmt.Sprintf("let more goroutines receive from %s, or do less for each item: %.2f goroutines waited on average to send to %s, which receives alone", name(o), mean, by.Reason)}
 		if len(o.Blamed) > 0 && o.Blamed[0].Time > 0 {
 			it.Evidence = append(it.Evidence, ns("waited while "+o.Blamed[0].Reason+" worked", o.Blamed[0].Time))
 			it.Text += fmt.Sprintf(" and worked during %s of their waits", measure.Percent(o.Blamed[0].Time, o.Wait))

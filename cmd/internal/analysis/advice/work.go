@@ -6,6 +6,7 @@ import (
 
 	"qinst.dev/cmd/internal/analysis/profile"
 	"qinst.dev/cmd/internal/measure"
+	"qinst.dev/cmd/internal/names"
 )
 
 // serialParts finds the parts of a run in which one goroutine alone could run, unless that is because the others waited for
@@ -91,12 +92,12 @@ func imbalance(p *profile.Profile) (out []Item) {
 	probed := map[string]bool{}
 	for i := range p.Entries {
 		if e := &p.Entries[i]; isWritten(e) {
-			probed[profile.PackageOf(e.Name)] = true
+			probed[names.PackageOf(e.Name)] = true
 		}
 	}
 	for i := range p.Entries {
 		e := &p.Entries[i]
-		if !isProgram(e) || e.Calls < 2 || !probed[profile.PackageOf(e.Name)] { // others, as those of a server's connections, have the work that comes
+		if !isProgram(e) || e.Calls < 2 || !probed[names.PackageOf(e.Name)] { // others, as those of a server's connections, have the work that comes
 			continue
 		}
 		others := float64(e.Got-e.Longest) / float64(e.Calls-1)

@@ -28,12 +28,12 @@ import (
 // Otherwise they would take the time of held procedures, which are on no profile stack then, for that of their callers.
 
 const (
-	qinstBurstNS     = 1e6   // activations are much shorter, and a thread needs a tenth of that to wake
-	qinstBurstLeast  = 25    // mean time between bursts, at least, in lengths of one
-	qinstBurstMost   = 400   // and at most
-	qinstBurstLookNS = 40e3  // mean time between looks of a sampler in a burst
-	qinstBurstSumsNS = 1e9   // between two records of what bursts found
-	qinstBurstEvents = 512   // of a thread at a point that is traced in bursts alone
+	qinstBurstNS     = 1e6  // activations are much shorter, and a thread needs a tenth of that to wake
+	qinstBurstLeast  = 25   // mean time between bursts, at least, in lengths of one
+	qinstBurstMost   = 400  // and at most
+	qinstBurstLookNS = 40e3 // mean time between looks of a sampler in a burst
+	qinstBurstSumsNS = 1e9  // between two records of what bursts found
+	qinstBurstEvents = 512  // of a thread at a point that is traced in bursts alone
 
 	// Parts of the budget: probes of procedures that are not held, and bursts.
 	qinstPartProbes = 0.5

@@ -59,24 +59,24 @@ var qinstSwitches qinstSwitching
 
 // qinstSwitching is what the writer knows of switches.
 type qinstSwitching struct {
-	rings   [qinstMostRings]qinstSwitchRing
-	n       int
-	errno   uintptr                // why there are none
-	fds     [qinstMostOpened]int32 // of events without a ring of their own
-	opened  int
-	began   int64   // when the system was asked first
-	turned  int64   // when it was asked, or not, for the last time
-	paused  bool    // it is not asked for the time being
-	rate    float64 // records for each ns while it is asked
-	before  uint64  // records when it was asked last
-	from    uint64  // ticks: since when there are records
-	until   uint64  // up to which there are, 0: there still are
-	past    [256][2]uint64 // earlier such times: the last of them
-	nPast   uint32
-	seen    uint64 // records
-	lost    uint64 // records that found no room
-	at      int64  // of the last look
-	full    bool   // it found a ring filled by more than a quarter
+	rings  [qinstMostRings]qinstSwitchRing
+	n      int
+	errno  uintptr                // why there are none
+	fds    [qinstMostOpened]int32 // of events without a ring of their own
+	opened int
+	began  int64          // when the system was asked first
+	turned int64          // when it was asked, or not, for the last time
+	paused bool           // it is not asked for the time being
+	rate   float64        // records for each ns while it is asked
+	before uint64         // records when it was asked last
+	from   uint64         // ticks: since when there are records
+	until  uint64         // up to which there are, 0: there still are
+	past   [256][2]uint64 // earlier such times: the last of them
+	nPast  uint32
+	seen   uint64 // records
+	lost   uint64 // records that found no room
+	at     int64  // of the last look
+	full   bool   // it found a ring filled by more than a quarter
 
 	ticks uint64 // read together with mono
 	mono  int64
