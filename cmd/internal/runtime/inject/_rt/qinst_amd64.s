@@ -362,6 +362,27 @@ none:
 	XORL	AX, AX
 	RET
 
+// func qinst_trial()
+//
+// It waits until the trial is over, and ends. It has no g, and of its stack it uses the word that its call has pushed.
+TEXT runtime·qinst_trial(SB),NOSPLIT|NOFRAME,$0-0
+again:
+	LEAQ	runtime·qinstTrialOver(SB), DI
+	MOVL	$128, SI // FUTEX_WAIT|FUTEX_PRIVATE_FLAG
+	XORL	DX, DX
+	XORL	R10, R10
+	MOVL	$202, AX // futex
+	SYSCALL
+	MOVL	runtime·qinstTrialOver(SB), AX
+	TESTL	AX, AX
+	JEQ	again
+	LOCK
+	DECL	runtime·qinstTrialLeft(SB)
+	XORL	DI, DI
+	MOVL	$60, AX // exit
+	SYSCALL
+	INT	$3
+
 // func qinst_fini()
 //
 // See where it is exported. It has no g, may not change the registers that C keeps, and calls nothing.

@@ -171,6 +171,31 @@ TEXT runtime·qinstInvariantClock<ABIInternal>(SB),NOSPLIT,$0-0
 	MOVD	$1, R0
 	RET
 
+// func qinst_trial()
+//
+// It waits until the trial is over, and ends. It has no g, and no stack.
+TEXT runtime·qinst_trial(SB),NOSPLIT|NOFRAME,$0-0
+	MOVD	$runtime·qinstTrialOver(SB), R9
+again:
+	MOVD	R9, R0
+	MOVD	$128, R1 // FUTEX_WAIT|FUTEX_PRIVATE_FLAG
+	MOVD	ZR, R2
+	MOVD	ZR, R3
+	MOVD	$98, R8 // futex
+	SVC
+	LDARW	(R9), R1
+	CBZW	R1, again
+	MOVD	$runtime·qinstTrialLeft(SB), R9
+less:
+	LDAXRW	(R9), R1
+	SUBW	$1, R1
+	STLXRW	R1, (R9), R2
+	CBNZW	R2, less
+	MOVD	ZR, R0
+	MOVD	$93, R8 // exit
+	SVC
+	BRK
+
 // func qinst_fini()
 //
 // See where it is exported. It has no g, may not change the registers that C keeps, and calls nothing.

@@ -52,6 +52,14 @@ func qinstStart() {
 		s.threshold = -1 << 29
 	}
 	qinstBoundPoints()
+	room := false
+	systemstack(func() {
+		room = qinstMayThread(1 + s.samplers + uint32(min(gomaxprocs, qinstTrialProcs)) + qinstTrialSpare)
+	})
+	if !room {
+		qinstSay("a limit of the process's threads leaves no room for the tool's (pids.max, ulimit -u); the program runs untraced")
+		return
+	}
 	systemstack(func() {
 		qinstNewThread(qinstWriter)
 		qinstAwaitStage(qinstStageNone)
