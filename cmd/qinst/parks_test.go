@@ -24,8 +24,7 @@ func TestParks(t *testing.T) {
 	losses, err := tr.Events(func(list []trace.Event) error {
 		for i := range list {
 			if e := &list[i]; e.Kind == trace.Yields && e.G == 1 {
-				n, _ := e.Yields()
-				runs, yields = runs+1, yields+n
+				runs, yields = runs+1, yields+e.Yields()
 			} else if e.Kind == trace.Change && e.To == trace.Waiting {
 				w := e.Wait()
 				p := park{tr.Reason(w.Reason), w.Object != 0}

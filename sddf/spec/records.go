@@ -357,9 +357,8 @@ var Events = Layout{
 			{Name: "address", Word: 1, Width: AddressBits, Doc: "of the semaphore"}}),
 		variant(EvLate, "late", 1, "the timer was late that makes the goroutine of this thread's next \"go unpark\" runnable: no processor looked for it earlier", []BitField{
 			arg("by", "", "microseconds; 16777215: as many or more")}),
-		variant(EvYields, "yields", 2, "the running goroutine yields some times in a row, and the scheduler lets it go on each time", []BitField{
-			arg("n", "", "how often"),
-			{Name: "took", Word: 1, Width: 64, Doc: "ticks, in all, until it went on"}}),
+		variant(EvYields, "yields", 1, "the running goroutine yields some times in a row, and the scheduler lets it go on each time", []BitField{
+			arg("n", "", "how often; 0: nothing happened, the word was needed meanwhile")}),
 		variant(EvTaskBegin, "task begin", 2, "the running goroutine begins a task of runtime/trace", []BitField{
 			arg("text", "", "its name, see \"text\" records"),
 			{Name: "task", Word: 1, Width: 64, Doc: "its number"}}),

@@ -117,7 +117,7 @@ func ourStates(t *trace.Trace) (map[uint64][]string, error) {
 		for _, e := range batch {
 			g := uint64(e.G)
 			if e.Kind == trace.Yields { // one event for all of them
-				for n, _ := e.Yields(); n > 0; n-- {
+				for n := e.Yields(); n > 0; n-- {
 					states[g] = append(states[g], name(trace.Runnable), name(trace.Running))
 				}
 			}

@@ -181,8 +181,7 @@ func (l *lister) line(e *trace.Event) (*EventLine, error) {
 	case trace.Timer, trace.Fired:
 		line.What, line.Object = map[trace.Kind]string{trace.Timer: "timer set", trace.Fired: "started by timer"}[e.Kind], address(e.Timer())
 	case trace.Yields:
-		line.What = "yields"
-		line.Count, _ = e.Yields()
+		line.What, line.Count = "yields", e.Yields()
 	case trace.Semaphore:
 		at, size := e.Channel()
 		line.What, line.Name, line.Count = "semaphore of size", address(at), uint64(size)

@@ -103,8 +103,8 @@ func (e *Event) Point() PointID { return PointID(e.arg) }
 // Count returns the number in a Procs, Gap, Trips or Searched.
 func (e *Event) Count() uint64 { return e.arg }
 
-// Yields is how often a goroutine has yielded in a row, and how long the scheduler took, in ns. States do not tell of it: it is taken to run meanwhile.
-func (e *Event) Yields() (n uint64, took int64) { return e.arg, int64(e.obj) }
+// Yields is how often a goroutine has yielded in a row, from then on. States do not tell of it: it is taken to run meanwhile.
+func (e *Event) Yields() uint64 { return e.arg }
 
 // Allocated is memory that a goroutine took.
 type Allocated struct {

@@ -159,7 +159,9 @@ func (m *model) current(th *thread, kind uint64, arg uint32) {
 		}
 		m.emit(e)
 	case spec.EvYields:
-		m.emit(Event{Kind: Yields, G: g.id, Slot: g.slot, By: NoSlot, arg: uint64(arg), obj: uint64(max(0, m.t.span(th.arg(1)))), Thread: ThreadID(th.id)})
+		if arg > 0 {
+			m.emit(Event{Kind: Yields, G: g.id, Slot: g.slot, By: NoSlot, arg: uint64(arg), Thread: ThreadID(th.id)})
+		}
 	case spec.EvSpinBegin, spec.EvSpinEnd:
 		m.emit(Event{Kind: Spin, G: g.id, Slot: g.slot, By: NoSlot, aux: uint32(spec.EvSpinEnd - kind), Thread: ThreadID(th.id)})
 	case spec.EvAlloc:

@@ -47,22 +47,22 @@ func TestYields(t *testing.T) {
 	b := tracetest.New(1)
 	g := b.Go(0, "runtime.main")
 	b.Start(g, 0)
-	b.At(100).Yields(g, 70, 60)
+	b.At(100).Yields(g, 70)
+	b.Yields(g, 0)
 	b.At(300).End(g)
 	tr := b.Trace()
-	var n uint64
-	var took int64
+	var n, events uint64
 	if _, err := tr.Events(func(list []trace.Event) error {
 		for i := range list {
 			if e := &list[i]; e.Kind == trace.Yields {
-				n, took = e.Yields()
+				n, events = e.Yields(), events+1
 			}
 		}
 		return nil
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if n != 70 || took != 60 {
-		t.Errorf("found %d yields of %d ns, expected 70 of 60", n, took)
+	if n != 70 || events != 1 {
+		t.Errorf("found %d yields in %d events, expected 70 in one", n, events)
 	}
 }

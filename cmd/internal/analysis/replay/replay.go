@@ -148,8 +148,7 @@ func (r *Replay) event(e *trace.Event) {
 	case trace.Procs:
 		r.Procs = max(r.Procs, int(e.Count()))
 	case trace.Yields:
-		n, _ := e.Yields()
-		r.Changes += 2 * int64(n)
+		r.Changes += 2 * int64(e.Yields())
 		r.v.Other(r.g(e.Slot), e)
 	case trace.Trips, trace.Searched, trace.Alloc, trace.Channel, trace.Semaphore, trace.Timer, trace.Fired, trace.Task:
 		r.v.Other(r.g(e.Slot), e)
@@ -171,8 +170,7 @@ func (r *Replay) pay(e *trace.Event) {
 	if g := r.g(slot); g != nil {
 		times := 1.0
 		if e.Kind == trace.Yields {
-			n, _ := e.Yields()
-			times = 2 * float64(n)
+			times = 2 * float64(e.Yields())
 		}
 		g.Paid += times * r.options.Price(e)
 	}

@@ -465,10 +465,8 @@ func (b *Builder) Yield(g G) {
 	b.leave(g)
 }
 
-// Yields lets g yield n times in a row, and go on each time, for which the scheduler takes so many ns in all.
-func (b *Builder) Yields(g G, n uint64, took int64) {
-	b.event(b.on(g), spec.EvYields, n, uint64(took*ticksPerNs))
-}
+// Yields lets g yield n times in a row, and go on each time.
+func (b *Builder) Yields(g G, n uint64) { b.event(b.on(g), spec.EvYields, n) }
 
 // Unpark makes a waiting goroutine runnable; by 0: a timer does.
 func (b *Builder) Unpark(by, g G) {

@@ -220,9 +220,9 @@ type qinstRecorder struct {
 	used      bool    // a thread has had it
 	tool      bool    // a thread that takes samples has it
 	yielded   uintptr // where the event of a yield stands that this thread's goroutine has just made; 0: none
-	yields    uintptr // where the event of a run of such yields stands
-	beforeG   uint64  // the goroutine that yields
-	before    uint64  // time of the event before
+	yielder   uint64  // that goroutine, with the number of its last transition: it may have been elsewhere meanwhile
+	yields    uintptr // where the event of a run of yields stands, in this buffer; 0: there is none
+	yieldsAt  uint64  // its time
 	found     bool    // the next goroutine to start comes from the processor's own queue
 	named     bool    // something is in callees: to read memory that nobody has written takes longer than to write a few of them
 

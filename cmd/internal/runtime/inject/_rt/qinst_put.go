@@ -306,5 +306,13 @@ func qinstGo(gp *g) uint64 {
 	if gp.qinstSeqLow++; gp.qinstSeqLow == 0 {
 		gp.qinstSeqHigh++
 	}
+	return qinstGoNow(gp)
+}
+
+// qinstGoNow is that word with the number that is the last so far.
+// Context: start, hook.
+//
+//go:nosplit
+func qinstGoNow(gp *g) uint64 {
 	return gp.goid&(1<<40-1) | uint64(gp.qinstSeqLow)<<40 | uint64(gp.qinstSeqHigh)<<48
 }

@@ -66,33 +66,45 @@ func qinstGoStart() {
 	} else {
 		now = qinstNow()
 	}
-	if b.yielded != 0 && b.p == b.yielded+8 && b.beforeG == gp.goid && b.g == 0 && (now-b.before)>>32 == 0 {
-		b.goesOn(now)
+	if b.yielded != 0 && b.p == b.yielded+8 && b.yielder == qinstGoNow(gp) && b.g == 0 {
+		b.goesOn(gp.goid)
 		return
 	}
 	qinstPut2(now, 0, qinstEvGoStart<<24, qinstGo(gp))
 	qinstRuns(gp.goid)
 }
 
-// goesOn notes that the goroutine that has just yielded goes on, and nothing happened meanwhile. The event of its yield is taken back. One event
-// stands for a run of such yields, of which the collector's sweeper makes thousands, and a goroutine that waits by yielding millions a second.
+// goesOn notes that the goroutine that has just yielded goes on, and nothing happened meanwhile. One event stands for a run of such yields, of which
+// the collector's sweeper makes thousands, and a goroutine that waits by yielding millions a second: "yields", and behind it a word that is a yield
+// while the goroutine has no processor, and means nothing while it has one.
+// The writer may read the buffer at any time, up to where it ends. So what stands there only changes by single words, and the end never goes back.
 // Context: start, hook.
 //
 //go:nosplit
-func (b *qinstRecorder) goesOn(now uint64) {
-	at, took := b.yielded, now-b.last
-	b.yielded, b.g = 0, b.beforeG
-	if y := b.yields; y != 0 && at == y+16 && *(*uint64)(unsafe.Pointer(y))&(1<<24-1) < 1<<24-1 {
-		*(*uint64)(unsafe.Pointer(y))++
-		*(*uint64)(unsafe.Pointer(y + 8)) += took
-		b.last = b.before
-		qinstPublish(&b.p, at)
-		return
+func (b *qinstRecorder) goesOn(g uint64) {
+	at := (*uint64)(unsafe.Pointer(b.yielded))
+	if y := (*uint64)(unsafe.Pointer(b.yields)); y != nil && b.yielded == b.yields+8 && *y&(1<<24-1) < 1<<24-1 {
+		*y++
+		*at = qinstEvYields << 24
+		b.last = b.yieldsAt
+	} else {
+		*at = *at>>32<<32 | qinstEvYields<<24 | 1
+		b.yields, b.yieldsAt = b.yielded, b.last
 	}
-	*(*uint64)(unsafe.Pointer(at)) = (now-b.before)<<32 | qinstEvYields<<24 | 1
-	*(*uint64)(unsafe.Pointer(at + 8)) = took
-	b.last, b.yields = now, at
-	qinstPublish(&b.p, at+16)
+	b.yielded, b.g = 0, g
+}
+
+// yieldsAgain notes a yield in the place of the one before, if that was the last event and the goroutine went on. It reports whether it did.
+// Context: hook.
+//
+//go:nosplit
+func (b *qinstRecorder) yieldsAgain(g, now, head uint64) bool {
+	if b.yields == 0 || b.p != b.yields+16 || b.last != b.yieldsAt || b.g != g || (now-b.last)>>32 != 0 {
+		return false
+	}
+	*(*uint64)(unsafe.Pointer(b.yields + 8)) = (now-b.last)<<32 | head
+	b.last, b.g = now, 0
+	return true
 }
 
 // qinstFoundLocal is called when the scheduler takes a goroutine from the
@@ -157,11 +169,20 @@ func qinstGoStop(why uint64) {
 	if qinstStates == 0 {
 		return
 	}
-	b := getg().m.qinst
-	at, before, g := b.p, b.last, qinstCurrent()
-	qinstLeave(qinstEvGoStop<<24 | why)
-	if why == qinstStopSched && at != 0 && b.p == at+8 { // else it stands in another buffer, or behind what tells of a break
-		b.yielded, b.before, b.beforeG = at, before, g
+	if why != qinstStopSched {
+		qinstLeave(qinstEvGoStop<<24 | why)
+		return
+	}
+	b, g, now := getg().m.qinst, qinstCurrent(), qinstNow()
+	if b.yieldsAgain(g, now, qinstEvGoStop<<24|why) {
+		b.yielded, b.yielder = b.yields+8, qinstGoNow(getg().m.curg)
+		return
+	}
+	at := b.p
+	qinstPut(now, g, qinstEvGoStop<<24|why)
+	qinstRuns(0)
+	if at != 0 && b.p == at+8 { // else it stands in another buffer, or behind what tells of a break
+		b.yielded, b.yielder = at, qinstGoNow(getg().m.curg)
 	}
 }
 
