@@ -612,9 +612,11 @@ func TestLocks(t *testing.T) {
 		got[p.Objects[i].Name] = &p.Objects[i]
 	}
 	for _, line := range lines {
-		name, rest, _ := strings.Cut(line, " ")
+		fields := strings.Fields(line)
+		n := max(0, len(fields)-2)
+		name := strings.Join(fields[:n], " ")
 		var ops, waits int
-		if _, err := fmt.Sscan(rest, &ops, &waits); err != nil {
+		if _, err := fmt.Sscan(strings.Join(fields[n:], " "), &ops, &waits); err != nil {
 			t.Fatal(err)
 		}
 		o := got[name]

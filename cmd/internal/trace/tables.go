@@ -33,6 +33,7 @@ type Tables struct {
 	Steal     int64           // ns that a host took from the machine's processors; -1: not known
 	Pressure  int64           // ns in which some thread of the control group, or else of the machine, waited for a processor; -1: not known
 	Sources   map[string]OSSource
+	Before    int64   // ns that threads had a processor before the trace began; [Tables.Usage] has them
 	Watched   []Watch // when the system told of switches
 	Limits    []Limit
 	Levels    []LevelChange // in time order

@@ -268,7 +268,7 @@ func main() {
 		"main.boxed() 1 0",
 		"main.global 2 0",
 		"main.(*server).once 3 0",
-		"context.Context.Done() 1 0",
+		"context.Context.Done() in main.main 1 0",
 		"main.(*wrapped).first.mu 2 0",
 		"main.expressions.c 18 0",
 		"select 1 0",

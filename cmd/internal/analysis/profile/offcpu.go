@@ -156,12 +156,13 @@ func untold(r *replay.Replay, tables *trace.Tables, ran, searched int64) (w wait
 	if tables.AllSwitches() && !offCPUMatters(w.ns, ran) {
 		return waited{} // nothing but the precision of the system's times
 	}
-	w.between = Interval{w.ns, min(ran, max(w.ns, ran+searched-run))}
+	// What the threads used to look for goroutines is not known, but they had processors as often then as while they ran one.
+	w.between = Interval{w.ns, max(w.ns, ran-int64(float64(run)*float64(ran)/float64(max(1, ran+searched))))}
 	if u.Ended == 0 { // else threads have waited that nobody asked
 		w.between.High = max(w.ns, min(w.between.High, wait))
 	}
 	if u.Known {
-		w.between.Low = max(0, min(w.ns, ran-(u.User+u.System-tool)))
+		w.between.Low = max(0, min(w.ns, ran-(u.User+u.System-tables.Before-tool)))
 	}
 	return w
 }
