@@ -454,8 +454,8 @@ func (ix *indexer) thread(th Thread, at uint64) {
 	}
 	key := [2]uint32{th.ID, th.TID}
 	if len(ix.readings) == 0 {
+		ix.t.Before += th.Run - ix.before[key].Run
 		ix.before[key] = th
-		ix.t.Before += th.Run
 	}
 	th.Run -= ix.before[key].Run
 	th.Wait -= ix.before[key].Wait

@@ -152,17 +152,22 @@ func untold(r *replay.Replay, tables *trace.Tables, ran, searched int64) (w wait
 		return w
 	}
 	run += u.Ended
-	w.ns = max(0, ran-run)
+	least := max(0, ran-run)
+	if u.Known {
+		least = max(0, min(least, ran-(u.User+u.System-tables.Before-tool)))
+	}
+	w.ns = max(least, ran-run-stale*int64(r.Procs))
 	if tables.AllSwitches() && !offCPUMatters(w.ns, ran) {
 		return waited{} // nothing but the precision of the system's times
 	}
 	// What the threads used to look for goroutines is not known, but they had processors as often then as while they ran one.
-	w.between = Interval{w.ns, max(w.ns, ran-int64(float64(run)*float64(ran)/float64(max(1, ran+searched))))}
+	w.between = Interval{least, max(w.ns, ran-int64(float64(run)*float64(ran)/float64(max(1, ran+searched))))}
 	if u.Ended == 0 { // else threads have waited that nobody asked
 		w.between.High = max(w.ns, min(w.between.High, wait))
 	}
-	if u.Known {
-		w.between.Low = max(0, min(w.ns, ran-(u.User+u.System-tables.Before-tool)))
-	}
 	return w
 }
+
+// stale is how far a reading of a thread's processor time may be behind if the thread runs: the system adds to it at its ticks. What the process
+// used is exact.
+const stale = int64(10 * time.Millisecond)

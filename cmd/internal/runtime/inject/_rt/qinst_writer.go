@@ -678,7 +678,6 @@ func qinstWriteTail(why uint32) {
 	// segment before they read its events. Totals come last, so that they lack only the hits
 	// that were counted after them.
 	qinstWriteNews()
-	qinstWriteThreads()
 	qinstWriteMachine(true)
 	qinstWriteSources()
 	qinstCheckRules()
@@ -689,6 +688,7 @@ func qinstWriteTail(why uint32) {
 	qinstWriteCounts()
 	qinstSayFloor()
 	qinstWriteCallees()
+	qinstWriteThreads() // at the same time as what the process used, of which theirs is a part
 	qinstWriteUsage()
 	qinstWritePrices()
 	qinstWriteMetrics()
