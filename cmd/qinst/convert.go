@@ -174,7 +174,7 @@ func writeTo(e *env, path string, do func(w io.Writer) error) error {
 	}
 	t := lab.NewTemporary(path)
 	if err := errors.Join(do(f), f.Close()); err != nil {
-		_ = t.Remove()
+		t.Remove()
 		return err
 	}
 	t.Keep()

@@ -31,7 +31,7 @@ func openTimes(e *env, file string, corrected bool) (*trace.Trace, error) {
 	tmp := lab.NewTemporary(f.Name())
 	defer func() {
 		_ = f.Close()
-		_ = tmp.Remove() // who reads it has it open
+		tmp.Remove() // who reads it has it open
 	}()
 	collectOften(t.Tables())
 	r, err := perturb.New(t, perturb.Options{Out: f})

@@ -99,8 +99,8 @@ func (t Temporary) Keep() {
 	delete(ends.temporary, t)
 }
 
-// Remove removes it.
-func (t Temporary) Remove() error {
+// Remove removes it, if that is possible: nobody can do more about it.
+func (t Temporary) Remove() {
 	t.Keep()
-	return os.RemoveAll(string(t))
+	_ = os.RemoveAll(string(t))
 }

@@ -1,3 +1,5 @@
+//go:build linux
+
 // Command target compares what a program does to its own process, plain and instrumented: it takes descriptors,
 // memory, users and directories away from whatever else is there (testdata/programs/target). What it prints, how it
 // ends, and the files that it makes must be the same; nothing of the tool may be left; and numbers may differ by
