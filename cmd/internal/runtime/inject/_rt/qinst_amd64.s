@@ -365,7 +365,7 @@ none:
 // func qinst_trial()
 //
 // It waits until the trial is over, and ends. It has no g, and of its stack it uses the word that its call has pushed.
-TEXT runtime·qinst_trial(SB),NOSPLIT|NOFRAME,$0-0
+TEXT runtime·qinst_trial<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
 again:
 	LEAQ	runtime·qinstTrialOver(SB), DI
 	MOVL	$128, SI // FUTEX_WAIT|FUTEX_PRIVATE_FLAG

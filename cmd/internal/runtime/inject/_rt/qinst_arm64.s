@@ -174,7 +174,7 @@ TEXT runtime·qinstInvariantClock<ABIInternal>(SB),NOSPLIT,$0-0
 // func qinst_trial()
 //
 // It waits until the trial is over, and ends. It has no g, and no stack.
-TEXT runtime·qinst_trial(SB),NOSPLIT|NOFRAME,$0-0
+TEXT runtime·qinst_trial<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
 	MOVD	$runtime·qinstTrialOver(SB), R9
 again:
 	MOVD	R9, R0

@@ -36,7 +36,7 @@ func qinstMayThread(n uint32) (may bool) {
 	for ; made < min(n, qinstTrialMost) && may; made++ {
 		atomic.Xadd(&qinstTrialLeft, 1)
 		top := unsafe.Pointer(&qinstTrialStacks[made][6])
-		if clone(cloneFlags, top, nil, nil, unsafe.Pointer(abi.FuncPCABI0(qinst_trial))) < 0 {
+		if clone(cloneFlags, top, nil, nil, unsafe.Pointer(abi.FuncPCABIInternal(qinst_trial))) < 0 {
 			atomic.Xadd(&qinstTrialLeft, -1)
 			may = false
 		}
