@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"qinst.dev/cmd/internal/analysis/profile"
+	"qinst.dev/cmd/internal/stats"
 	"qinst.dev/cmd/internal/trace"
 )
 
@@ -97,19 +98,24 @@ func TestHolds(t *testing.T) {
 	// Operations themselves are too frequent, so that the hold is an estimate.
 	t.Run("often", func(t *testing.T) {
 		t.Parallel()
-		_, o, said := runHolds(t, program, "often")
-		for range 3 {
-			if o.Mark() == "~" {
-				break // beside other load a hold may be so much longer than others that there is no interval
+		var took []float64 // of the time that the program measured: a single run is off by half beside other load
+		for range 9 {
+			_, o, said := runHolds(t, program, "often")
+			if o.Ops != 2*uint64(said["uses"]) || o.Degraded < o.Ops/2 {
+				t.Errorf("%d of %d operations counted, expected %d and most of them counted", o.Degraded, o.Ops, 2*said["uses"])
 			}
-			_, o, said = runHolds(t, program, "often")
+			if i := o.HoldInterval; i != nil && (i[0] > o.Hold || i[1] < o.Hold) {
+				t.Errorf("held for %d, interval %v", o.Hold, *i)
+			}
+			if o.Mark() == "~" { // beside other load a hold may be so much longer than others that there is no interval
+				took = append(took, float64(o.Hold)/float64(said["hold"]))
+			}
+			if len(took) == 5 {
+				break
+			}
 		}
-		took := float64(o.Hold) / float64(said["hold"])
-		if o.Ops != 2*uint64(said["uses"]) || o.Degraded < o.Ops/2 || o.Mark() != "~" || took < 0.6 || took > 1.6 {
-			t.Errorf("%d of %d operations counted, held for %s%.3f of the time that the program measured, %+v", o.Degraded, o.Ops, o.Mark(), took, o.HoldInterval)
-		}
-		if i := o.HoldInterval; i != nil && (i[0] > o.Hold || i[1] < o.Hold) {
-			t.Errorf("held for %d, interval %v", o.Hold, *i)
+		if m := stats.Median(took); len(took) < 5 || m < 0.6 || m > 1.6 {
+			t.Errorf("%d of nine runs had an estimate, held for %.3f of the time that the program measured, of which the median is to be 0.6 to 1.6", len(took), took)
 		}
 	})
 }

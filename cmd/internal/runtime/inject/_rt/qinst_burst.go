@@ -29,8 +29,8 @@ import (
 
 const (
 	qinstBurstNS     = 1e6  // activations are much shorter, and a thread needs a tenth of that to wake
-	qinstBurstLeast  = 25   // mean time between bursts, at least, in lengths of one
-	qinstBurstMost   = 400  // and at most
+	qinstBurstLeast  = 25e6 // mean time between bursts, at least
+	qinstBurstMost   = 400  // and at most, in lengths of one
 	qinstBurstLookNS = 40e3 // mean time between looks of a sampler in a burst
 	qinstBurstSumsNS = 1e9  // between two records of what bursts found
 	qinstBurstEvents = 512  // of a thread at a point that is traced in bursts alone
@@ -91,7 +91,7 @@ func qinstBurstSumOf(point uint32) *qinstBurstSum {
 // detector, where nothing is counted in line.
 // Context: writer.
 func qinstPrepareBursts() {
-	qinstBurst.lasts, qinstBurst.gap = qinstBurstNS, qinstBurstLeast*qinstBurstNS
+	qinstBurst.lasts, qinstBurst.gap = qinstBurstNS, qinstBurstLeast
 	qinstBurstUnits = qinstPointArray(4)
 	if qinstBurstSums = qinstPointArray(unsafe.Sizeof(qinstBurstSum{})); qinstBurstUnits == 0 || raceenabled {
 		qinstBurstSums = 0
@@ -273,7 +273,7 @@ func qinstHoldDear(budget, fixed, ns float64) (counting float64) {
 	// are the rarer for it.
 	gap := b.dear * b.lasts / max(1, qinstPartBursts*budget)
 	gap = max(gap, 2*b.took*ns/max(1, qinstPartBursts*budget))
-	b.gap = int64(min(max(gap, qinstBurstLeast*b.lasts), qinstBurstMost*b.lasts))
+	b.gap = int64(min(max(gap, qinstBurstLeast), qinstBurstMost*max(b.lasts, qinstBurstNS)))
 	return counting
 }
 
@@ -504,8 +504,11 @@ func qinstBurstDue() {
 			qinstNoteBurst(unit, true)
 		}
 	}
-	length := float64(nanotime() - began)
-	qinstNextBurst(max(1, length/b.lasts))
+	length, longer := float64(nanotime()-began), 1.
+	if qinstHeld != 0 { // of operations no more are traced in a longer one
+		longer = max(1, length/b.lasts)
+	}
+	qinstNextBurst(longer)
 	b.lasts += (length - b.lasts) / 8
 	b.took += (float64(qinstThreadCPU()-cpu) - b.took) / 8
 }
