@@ -23,7 +23,7 @@ const leastBusy, mostBusy = 0.95, 1.03
 // underQuotas makes runs of different lengths beside competitors, each in a control group with another quota from its start on, and tells how
 // many profiles have a busy time that the system's own account allows.
 func underQuotas(ctx context.Context, program string, runs int) (kept.Table, error) {
-	t := kept.Table{Columns: []string{"os", "runs", "within 0.95 to 1.03", "least", "median", "most"}}
+	t := kept.Table{Columns: []string{"os, with quotas", "runs", "within 0.95 to 1.03", "least", "median", "most"}}
 	scratch, err := os.MkdirTemp("", "machine")
 	if err != nil {
 		return t, err
