@@ -27,7 +27,7 @@ func idleness(p *profile.Profile) []Item {
 	}
 	it.Evidence = append(it.Evidence, ns("until a system call ended", calls), ns("until the network was ready", network))
 	if len(p.IdleFor) == 0 || p.IdleFor[0].Time == 0 {
-		return nil
+		return lateThreads(p)
 	}
 	most := &p.IdleFor[0]
 	it.Subject = waitsIn(p, most)
