@@ -66,3 +66,23 @@ func TestBursts(t *testing.T) {
 	}
 	t.Logf("%d of %d intervals hold", held, given)
 }
+
+// TestBurstsEnd is about bursts of a program with one thread that runs goroutines: it ends them itself when
+// its probes have counted enough, however late the writer is.
+func TestBurstsEnd(t *testing.T) {
+	t.Parallel()
+	const most = 1<<15 + 1<<12 // and some more, of activations that began before it did
+	tr, _ := runTraced(t, exec.Command(buildProbed(t, "programs", "tight", "-small=0")), "QINST=budget=5%", "GOMAXPROCS=1")
+	if err := tracetest.Validate(tr); err != nil {
+		t.Error(err)
+	}
+	bursts, hits := uint64(0), uint64(0)
+	for i := range tr.Points {
+		if p := &tr.Points[i]; p.Kind == spec.PointProc && p.Bursts != nil {
+			bursts, hits = max(bursts, p.Bursts.N), hits+p.Bursts.Hits
+		}
+	}
+	if bursts == 0 || hits/bursts < 1000 || hits/bursts > most {
+		t.Errorf("%d bursts saw %d entries: more than %d each", bursts, hits, most)
+	}
+}

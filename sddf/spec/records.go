@@ -612,7 +612,7 @@ var Records = []Record{
 		field("lost", U64, "", "what it had no room for"),
 		field("from", U64, Ticks, "since when it did; 0: the beginning")}, nil),
 	record(TagPrice, "price", "what events cost, as some of them found that timed themselves: from when their time is taken to when they are done, and a reading of the clock; a later record of one kind replaces an earlier one", []Field{
-		field("kind", Str, "", "call: entries and exits; operation: on objects; scheduling; other; extra: how much longer an event took because QINST=extra= said so; clock: a reading of the clock, in the fastest loop of such, without squares"),
+		field("kind", Str, "", "call: entries and exits; operation: on objects; scheduling; other; extra: how much longer an event took because QINST=extra= said so; clock: a reading of the clock, in the fastest loop of such, without squares; collector: a reading of a thread's clock, where the collector began or ended work and the system does not tell of switches: all of them, without squares"),
 		field("n", U64, "", "events that timed themselves"),
 		field("took", U64, Ticks, "sum of their times"),
 		field("squares", F64, "", "sum of the squares of these")}, nil),

@@ -14,6 +14,7 @@ type Cost struct {
 	Writer     int64 `json:"writer_ns"`
 	Looks      int64 `json:"looks_ns"` // of threads that were asked where they are
 	Extensions int64 `json:"extensions_ns"`
+	Collector  Paid  `json:"collector"` // clocks that the collector's workers and assists read where the system does not tell of switches
 	Events     Paid  `json:"events"`
 	Timed      Paid  `json:"timed"`
 	Counted    Paid  `json:"counted"`  // hits that a probe counts
@@ -60,6 +61,9 @@ func costOf(t *trace.Tables, writer, traced int64, from paid) Cost {
 	for _, e := range t.Extensions {
 		c.Extensions += e.Took
 	}
+	if asked := t.Took["collector"]; asked.N > 0 {
+		c.Collector = Paid{asked.N, int64(asked.Mean * float64(asked.N))}
+	}
 	inText, n := price.InText(t)
 	for _, own := range inText {
 		c.InPlace.N, c.Tests.N, c.Counted.N = c.InPlace.N+own.Placed+own.Plain, c.Tests.N+own.Entries, c.Counted.N+own.Called
@@ -69,7 +73,7 @@ func costOf(t *trace.Tables, writer, traced int64, from paid) Cost {
 	c.Events.N, c.Timed.N = uint64(traced)+2*n.Reduced, n.Timed // entries and exits, for the most part
 	c.Events.Cost, c.Timed.Cost = int64(event*float64(c.Events.N)), int64(2*event*float64(n.Timed))
 	c.Counted.Cost = int64(count * float64(c.Counted.N))
-	sure := c.Writer + c.Looks + c.Extensions
+	sure := c.Writer + c.Looks + c.Extensions + c.Collector.Cost
 	events, inLine := c.Events.Cost+c.Timed.Cost, c.InPlace.Cost+c.Tests.Cost
 	calls, apart := events+c.Counted.Cost, 1.96*from.event.SD/max(event, 1e-9)
 	lo := max(0, 1-apart)*float64(events) + leastPaid*float64(c.Counted.Cost)
@@ -114,7 +118,7 @@ func (c *Cost) add(o *Cost) {
 	for _, x := range [][2]*int64{{&c.Writer, &o.Writer}, {&c.Looks, &o.Looks}, {&c.Extensions, &o.Extensions}, {&c.All, &o.All}, {&c.Lo, &o.Lo}, {&c.Hi, &o.Hi}, {&c.Text, &o.Text}} {
 		*x[0] += *x[1]
 	}
-	for _, x := range [][2]*Paid{{&c.Events, &o.Events}, {&c.Timed, &o.Timed}, {&c.Counted, &o.Counted}, {&c.InPlace, &o.InPlace}, {&c.Tests, &o.Tests}} {
+	for _, x := range [][2]*Paid{{&c.Events, &o.Events}, {&c.Timed, &o.Timed}, {&c.Counted, &o.Counted}, {&c.InPlace, &o.InPlace}, {&c.Tests, &o.Tests}, {&c.Collector, &o.Collector}} {
 		x[0].N, x[0].Cost = x[0].N+x[1].N, x[0].Cost+x[1].Cost
 	}
 }

@@ -92,15 +92,16 @@
 //	threshold           quota of a point at level count or off: it is above no threshold
 //	threshold+qinstLow  low: whose quota comes down to it the writer is told of (qinstWant)
 //	threshold+n         quota of a point at level trace: n more events, 1<<28 at most
-//	1<<31-4         qinstCountOnly, threshold of a thread that found no buffer, of mode=count,
+//	1<<31-5         qinstCountOnly, threshold of a thread that found no buffer, of mode=count,
 //	                and behind the limit: no quota of a traced point is above it. A thread that found
 //	                buffers, but none left by the budget, has it for entries alone (qinstRecorder.telling)
+//	1<<31-4         qinstBursting, quota in a burst of a point that is only counted: the thread ends it
 //	1<<31-3         qinstDelayed, quota of a point whose hits take longer
 //	1<<31-2         qinstTimedSlow, quota of a timed point where the clock is nanotime
 //	1<<31-1         qinstTimed, quota of a timed point
 //
-// The last three are above qinstCountOnly, since neither a time nor a delay needs a buffer: a starved
-// thread goes on. qinstTrace tests for them by quota >= qinstDelayed, and the assembly for
+// The last four are above qinstCountOnly, since neither a count, a time nor a delay needs a buffer: a starved
+// thread goes on. qinstTrace tests for them by quota >= qinstBursting, and the assembly for
 // quota == qinstTimed, so nothing may lie between or above them. Operations test for
 // qinstDelayed alone, and qinstEmit takes one from quota without a test, because only points with an entry
 // and an exit are ever timed (qinstDecide turns time into count for the others), and records are
@@ -251,6 +252,8 @@ type qinstRecorder struct {
 	lookTook          uint64 // of its time, what a sampler has seen
 	looks             uint32 // that found the thread running since it last told
 
+	inBursts int32 // hits that the thread may still have in this burst, see inBurst
+
 	price [qinstPriceKinds]qinstSelfTimed // of events that timed themselves
 
 	owed    uint64 // ticks that delays took too long, for which later ones are shorter
@@ -389,7 +392,10 @@ func qinstEnterSlow(point uint32) (uint64, *qinstStack) {
 	if c.quota == qinstDelayed {
 		return qinstDelayEntry(point&^qinstLate, point&qinstLate, uint32(getg().stack.hi-sys.GetCallerSP()))
 	}
-	if c.quota <= b.threshold {
+	if c.quota <= b.threshold || c.quota == qinstBursting {
+		if c.quota == qinstBursting {
+			b.inBurst()
+		}
 		if qinstSampling == 0 {
 			return 0, nil
 		}
@@ -431,12 +437,19 @@ func qinstTrace(point uint32) (uint64, *qinstStack) {
 	late := point & qinstLate
 	point &^= qinstLate
 	c := b.counter(point)
-	if c.quota >= qinstDelayed {
-		if c.quota == qinstDelayed {
+	if c.quota >= qinstBursting {
+		token := uint64(0)
+		switch c.quota {
+		case qinstDelayed:
 			return qinstDelayEntry(point, late, uint32(gp.stack.hi-sys.GetCallerSP()))
+		case qinstBursting:
+			b.inBurst()
 		}
 		if qinstSampling != 0 {
-			qinstOpen(gp, point|late, uint32(gp.stack.hi-sys.GetCallerSP()))
+			token, _ = qinstOpen(gp, point|late, uint32(gp.stack.hi-sys.GetCallerSP()))
+		}
+		if c.quota <= qinstBursting {
+			return token, nil
 		}
 		return qinstTimeEnter(point)
 	}

@@ -35,6 +35,10 @@ const (
 	qinstBurstSumsNS = 1e9  // between two records of what bursts found
 	qinstBurstEvents = 512  // of a thread at a point that is traced in bursts alone
 
+	qinstBursting   = 1<<31 - 4 // quota of a counter; see the table at the head of qinst.go
+	qinstBurstHits  = 1 << 15   // so many by probes in what is held, and a thread ends the burst
+	qinstBurstAgain = 1 << 10   // hits after which one that could not end it tries again
+
 	// Parts of the budget: probes of procedures that are not held, and bursts.
 	qinstPartProbes = 0.5
 	qinstPartBursts = 0.2
@@ -62,8 +66,10 @@ type qinstBurstState struct {
 	gap     int64   // ns, mean time between them
 	next    int64   // when
 	lasts   float64 // ns that one lasts, on average: the writer may sleep for longer than it wants to
+	costs   float64 // ns that probes of what is held took in one, on average; 0: there was none
 	took    float64 // ns of the writer for one, on average
 	dear    float64 // ns that probes of what is held would cost, in the last window
+	dearest float64 // ns that events would cost of what is traced in bursts alone
 	telling uint32  // listed points that tell more than they cost and are only counted now
 	units   uint32  // that are or were held, in qinstBurstUnits
 	sumsAt  int64
@@ -99,13 +105,13 @@ func qinstPrepareBursts() {
 }
 
 // qinstBurstUnit is the i-th unit that is or was held.
-// Context: start, goroutine, writer.
+// Context: start, probe, goroutine, writer.
 func qinstBurstUnit(i uint32) *uint32 {
 	return (*uint32)(unsafe.Pointer(qinstBurstUnits + uintptr(i)*4))
 }
 
 // qinstEachWithin calls f with each point of a unit, without its own.
-// Context: writer.
+// Context: probe, writer.
 func qinstEachWithin(unit uint32, f func(point uint32, o *qinstRuling)) {
 	t, loop := qinstTableOf(unit), qinstRulingOf(unit).within != 0
 	for k := unit + 1; k < t.base+t.probes; k++ {
@@ -243,7 +249,7 @@ func qinstHoldDear(budget, fixed, ns float64) (counting float64) {
 		prices[i] = c.saves()
 	}
 	most := qinstRateShare(prices, max(0, qinstPartProbes*(budget-fixed-least)))
-	b.dear, counting = 0, least
+	b.dear, b.dearest, counting = 0, 0, least
 	for i := range listed {
 		c := qinstControlOf(list[i])
 		switch {
@@ -263,7 +269,7 @@ func qinstHoldDear(budget, fixed, ns float64) (counting float64) {
 	for i := range listed {
 		if c := qinstControlOf(list[i]); qinstIsTraced(list[i], c) {
 			b.telling++
-			b.dear += min(c.n, qinstBurstEvents*float64(gomaxprocs)*ns/b.lasts) * qinstOncePrice()
+			b.dearest += min(c.n, qinstBurstEvents*float64(gomaxprocs)*ns/b.lasts) * qinstOncePrice()
 		}
 	}
 	if was == 0 && b.telling != 0 && qinstHeld == 0 {
@@ -271,7 +277,11 @@ func qinstHoldDear(budget, fixed, ns float64) (counting float64) {
 	}
 	// Bursts have their part of the budget. What they cost beyond probes is the writer's time. On a busy machine they last longer, and
 	// are the rarer for it.
-	gap := b.dear * b.lasts / max(1, qinstPartBursts*budget)
+	costs := b.costs
+	if costs == 0 {
+		costs = b.dear / ns * qinstBurstNS
+	}
+	gap := (costs*ns + b.dearest*b.lasts) / max(1, qinstPartBursts*budget)
 	gap = max(gap, 2*b.took*ns/max(1, qinstPartBursts*budget))
 	b.gap = int64(min(max(gap, qinstBurstLeast), qinstBurstMost*max(b.lasts, qinstBurstNS)))
 	return counting
@@ -458,7 +468,7 @@ func qinstLetAllGo(proc uint32) {
 }
 
 // qinstSetUnit gives a unit its level.
-// Context: start, goroutine, writer.
+// Context: start, probe, goroutine, writer.
 func qinstSetUnit(unit uint32) {
 	t, o := qinstTableOf(unit), qinstRulingOf(unit)
 	i := uintptr(unit - t.base)
@@ -474,7 +484,7 @@ func qinstSetUnit(unit uint32) {
 }
 
 // qinstNextBurst draws the time of the next burst. Times between bursts are exponential, for a
-// rhythm of the program could be the bursts'. After one that lasted for longer than others the time is longer, too.
+// rhythm of the program could be the bursts'. After one that cost more than others the time is longer, too.
 // Context: writer.
 func qinstNextBurst(longer float64) {
 	b := &qinstBurst
@@ -499,17 +509,21 @@ func qinstBurstDue() {
 	usleep(qinstBurstNS / 1000)
 	atomic.Store(&qinstLooking, 0)
 	qinstFlip(false)
+	costs, longer := 0., 1.
 	for i := range b.units {
 		if unit := *qinstBurstUnit(i); qinstControlOf(unit).held == qinstProcEntered {
-			qinstNoteBurst(unit, true)
+			costs += qinstNoteBurst(unit, true)
 		}
 	}
-	length, longer := float64(nanotime()-began), 1.
-	if qinstHeld != 0 { // of operations no more are traced in a longer one
-		longer = max(1, length/b.lasts)
+	b.lasts += (float64(nanotime()-began) - b.lasts) / 8
+	if costs != 0 { // of operations no more are traced in a longer one
+		if b.costs == 0 {
+			b.costs = costs
+		}
+		longer = max(1, costs/b.costs)
+		b.costs += (costs - b.costs) / 8
 	}
 	qinstNextBurst(longer)
-	b.lasts += (length - b.lasts) / 8
 	b.took += (float64(qinstThreadCPU()-cpu) - b.took) / 8
 }
 
@@ -518,17 +532,78 @@ func qinstBurstDue() {
 // Context: writer.
 func qinstFlip(on bool) {
 	qinstLockMemory()
-	qinstBurst.on = on
-	for i := range qinstBurst.units {
-		if unit := *qinstBurstUnit(i); qinstControlOf(unit).held != 0 {
-			qinstSetUnit(unit)
+	if on {
+		for i := uint32(1); i < qinstNRecorders; i++ {
+			(*qinstRecorder)(unsafe.Pointer(qinstRecorders[i])).inBursts = qinstBurstHits
 		}
+	}
+	if on || qinstBurst.on {
+		qinstFlipUnits(on)
 	}
 	list := (*[qinstMaxPoints]uint32)(unsafe.Pointer(qinstTracked))
 	for i := range qinstListed {
 		if point := list[i]; qinstIsTraced(point, qinstControlOf(point)) {
 			qinstTraceBurst(point, on)
 		}
+	}
+	qinstUnlockMemory()
+}
+
+// qinstFlipUnits lets units run with probes, or not, under the lock. Threads count what probes of them see meanwhile.
+// Context: probe, writer.
+func qinstFlipUnits(on bool) {
+	qinstBurst.on = on
+	for i := range qinstBurst.units {
+		unit := *qinstBurstUnit(i)
+		if c := qinstControlOf(unit); c.held != 0 {
+			qinstSetUnit(unit)
+			if c.held == qinstProcEntered {
+				qinstBoundHits(unit, on)
+				qinstEachWithin(unit, func(point uint32, _ *qinstRuling) { qinstBoundHits(point, on) })
+			}
+		}
+	}
+}
+
+// qinstBoundHits makes each thread count the hits of a point in a burst, or no more. It concerns counters that
+// only count: others write no more events than their quota has.
+// Context: probe, writer.
+func qinstBoundHits(point uint32, on bool) {
+	if qinstRulingOf(point).kind != qinstPair {
+		return
+	}
+	only := qinstSet.threshold
+	qinstEachCounter(point, func(c *qinstCounter) {
+		switch {
+		case on && c.quota == only:
+			c.quota = qinstBursting
+		case !on && (c.quota == qinstBursting || c.quota == qinstBursting-1): // a last event may have taken one
+			c.quota = only
+		}
+	})
+}
+
+// inBurst notes a hit in a burst of a point that is only counted. The writer ends a burst when it has slept, and where others have
+// the processors that may be ten times as late as it wanted. So a thread that has had enough ends it for all, as to what is held.
+// Context: probe.
+//
+//go:nosplit
+func (b *qinstRecorder) inBurst() {
+	if b.inBursts--; b.inBursts <= 0 {
+		b.inBursts = qinstBurstAgain
+		systemstack(func() { qinstEndBurst() })
+	}
+}
+
+// qinstEndBurst ends a burst, as to what is held. It does not wait for the lock, whose holder may wait for a processor.
+// Context: probe.
+func qinstEndBurst() {
+	if !atomic.Cas(&qinstMemory, 0, 1) {
+		return
+	}
+	if qinstBurst.on {
+		atomic.Store(&qinstLooking, 0)
+		qinstFlipUnits(false)
 	}
 	qinstUnlockMemory()
 }
@@ -573,16 +648,26 @@ func (b *qinstBurstState) due(now int64) bool { return b.wanted() && now >= b.ne
 
 // qinstNoteBurst takes in what was counted in a unit since the burst before ended, which is
 // what this burst found: activations that began in it may have gone on for a while. Without
-// adding, it takes note of where the next burst begins.
+// adding, it takes note of where the next burst begins. It returns what the probes of the unit took, in ns.
 // Context: writer.
-func qinstNoteBurst(unit uint32, adding bool) {
+func qinstNoteBurst(unit uint32, adding bool) float64 {
 	a := qinstBurstSumOf(unit)
 	n := a.since(qinstProbed(unit))
 	found := n // a burst may find what an activation reached that began before, and none that began in it
+	probed, inLine := n, uint64(0)
+	if qinstTurningOf(unit) != nil {
+		probed, inLine = 0, n
+	}
 	qinstEachWithin(unit, func(point uint32, o *qinstRuling) {
 		hits, _ := qinstHitsOf(point)
 		x := qinstBurstSumOf(point)
-		if k := x.since(hits); adding {
+		k := x.since(hits)
+		if o.kind == qinstPair {
+			probed += k
+		} else {
+			inLine += k
+		}
+		if adding {
 			x.hits += k
 			x.squares += k * k
 			x.products += k * n
@@ -594,6 +679,7 @@ func qinstNoteBurst(unit uint32, adding bool) {
 		a.squares += n * n
 		a.products++
 	}
+	return (float64(probed) + float64(inLine)/qinstInLineParts) * qinstCountNS
 }
 
 // since returns the hits since it was last asked.

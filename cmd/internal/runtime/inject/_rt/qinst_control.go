@@ -140,7 +140,7 @@ func qinstPrepareControl() {
 }
 
 // qinstControlOf returns the state of a point, nil without rate control.
-// Context: start, goroutine, writer.
+// Context: start, probe, goroutine, writer.
 func qinstControlOf(point uint32) *qinstControl {
 	if qinstControls == 0 || point >= qinstExtent {
 		return nil

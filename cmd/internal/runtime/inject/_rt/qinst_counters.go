@@ -283,7 +283,7 @@ func qinstShareCounters(from, to uint32) bool {
 // qinstEachCounter calls f for a point's counter in each thread's recorder.
 // Threads count meanwhile. A value that f reads may be a moment old, and an increment of
 // quota may undo a store of f at the same time. Callers allow for both.
-// Context: start, goroutine, writer.
+// Context: start, probe, goroutine, writer.
 func qinstEachCounter(point uint32, f func(*qinstCounter)) {
 	if !qinstPaged[point>>qinstPageShift] {
 		return

@@ -50,13 +50,28 @@ func qinstCollectorTime() uint64 {
 	return qinstCollector.Load()
 }
 
+// qinstCollectorPaid is what asking took, in ticks of the clock that events read.
+var qinstCollectorPaid struct{ n, ticks atomic.Uint64 }
+
+// qinstCollectorClock is the thread's processor time in ns.
+// Context: hook.
+func qinstCollectorClock() uint64 {
+	from := qinstNow()
+	cpu := qinstThreadCPU()
+	if d := qinstNow() - from; d < qinstMostItself {
+		qinstCollectorPaid.n.Add(1)
+		qinstCollectorPaid.ticks.Add(int64(d))
+	}
+	return cpu
+}
+
 // qinstCollects returns the thread's processor time in ns where it begins to collect, 0 if nobody asks.
 // Context: hook.
 func qinstCollects() uint64 {
 	if qinstStates == 0 || !qinstCollectorAsks.Load() {
 		return 0
 	}
-	return qinstThreadCPU()
+	return qinstCollectorClock()
 }
 
 // qinstAssistsEach is how many assists one stands for. A collection has many short ones.
@@ -75,6 +90,6 @@ func qinstAssists() uint64 {
 // Context: hook.
 func qinstCollected(since, times uint64) {
 	if since != 0 && qinstStates != 0 {
-		qinstCollector.Add(int64((qinstThreadCPU() - since) * times))
+		qinstCollector.Add(int64((qinstCollectorClock() - since) * times))
 	}
 }

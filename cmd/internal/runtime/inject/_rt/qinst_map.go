@@ -63,7 +63,7 @@ func qinstLockMemory() {
 }
 
 // qinstUnlockMemory gives it back.
-// Context: start, goroutine, writer.
+// Context: start, probe, goroutine, writer.
 func qinstUnlockMemory() { atomic.Store(&qinstMemory, 0) }
 
 // qinstLockMaking takes the lock over how many recorders there are and for how many points they have tables.

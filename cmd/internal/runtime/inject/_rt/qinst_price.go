@@ -110,6 +110,9 @@ func qinstWritePrices() {
 		}
 	}
 	qinstRecordPrice("clock", qinstPriceReads, uint64(qinstReadsTicks), 0)
+	if n := qinstCollectorPaid.n.Load(); n > 0 {
+		qinstRecordPrice("collector", n, qinstCollectorPaid.ticks.Load(), 0)
+	}
 	for k := range all {
 		if t := &all[k]; t.n > 0 {
 			qinstRecordPrice([qinstPriceKinds]string{"call", "operation", "scheduling", "other", "extra"}[k], t.n, t.sum, float64(t.squares))

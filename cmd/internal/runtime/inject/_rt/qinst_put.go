@@ -30,7 +30,7 @@ const (
 )
 
 // qinstCountOnly is the threshold of a recorder whose points only count.
-const qinstCountOnly = 1<<31 - 4
+const qinstCountOnly = 1<<31 - 5
 
 var (
 	qinstStarved uint32       // set when a recorder was starved

@@ -337,7 +337,7 @@ func qinstApplyRules(t *qinstTable) {
 type qinstPacked struct{ at, end uintptr }
 
 // qinstPackedOf begins to read a text.
-// Context: start, goroutine, writer.
+// Context: start, probe, goroutine, writer.
 func qinstPackedOf(s string) qinstPacked {
 	at := uintptr(unsafe.Pointer(unsafe.StringData(s)))
 	return qinstPacked{at, at + uintptr(len(s))}
@@ -345,7 +345,7 @@ func qinstPackedOf(s string) qinstPacked {
 
 // peek returns the next byte, 0 at the end. It needs no error, because the tool itself
 // wrote the data.
-// Context: start, end, goroutine, writer, reducer.
+// Context: start, probe, end, goroutine, writer, reducer.
 func (p *qinstPacked) peek() byte {
 	if p.at == p.end {
 		return 0
@@ -354,7 +354,7 @@ func (p *qinstPacked) peek() byte {
 }
 
 // byte takes the next byte.
-// Context: start, end, goroutine, writer, reducer.
+// Context: start, probe, end, goroutine, writer, reducer.
 func (p *qinstPacked) byte() byte {
 	b := p.peek()
 	// Reading stops at the end of the table, whatever lengths say, because a wrong length
@@ -366,7 +366,7 @@ func (p *qinstPacked) byte() byte {
 }
 
 // big takes a number of n bytes, most significant first.
-// Context: start, end, goroutine, writer, reducer.
+// Context: start, probe, end, goroutine, writer, reducer.
 func (p *qinstPacked) big(n int) (v uint64) {
 	for ; n > 0; n-- {
 		v = v<<8 | uint64(p.byte())
@@ -375,7 +375,7 @@ func (p *qinstPacked) big(n int) (v uint64) {
 }
 
 // number takes a number.
-// Context: start, goroutine, writer.
+// Context: start, probe, goroutine, writer.
 func (p *qinstPacked) number() uint64 {
 	switch b := p.byte(); b {
 	case 0xcc, 0xcd, 0xce, 0xcf:
@@ -386,7 +386,7 @@ func (p *qinstPacked) number() uint64 {
 }
 
 // array takes the head of an array and returns its length.
-// Context: start, goroutine, writer.
+// Context: start, probe, goroutine, writer.
 func (p *qinstPacked) array() uint64 {
 	switch b := p.byte(); b {
 	case 0xdc:
@@ -399,7 +399,7 @@ func (p *qinstPacked) array() uint64 {
 }
 
 // str takes a string, which shares the memory.
-// Context: start, end, goroutine, writer, reducer.
+// Context: start, probe, end, goroutine, writer, reducer.
 func (p *qinstPacked) str() string {
 	n := uint64(0)
 	switch b := p.byte(); b {
@@ -419,7 +419,7 @@ func (p *qinstPacked) str() string {
 }
 
 // skip passes over a value.
-// Context: start, goroutine, writer.
+// Context: start, probe, goroutine, writer.
 func (p *qinstPacked) skip() {
 	switch b := p.peek(); {
 	case b >= 0xa0 && b <= 0xbf, b >= 0xd9 && b <= 0xdb:
@@ -505,7 +505,7 @@ func qinstIdentities(table string) qinstPacked {
 }
 
 // qinstColumns are the columns of a table that matter here.
-// Context: start, goroutine, writer.
+// Context: start, probe, goroutine, writer.
 func qinstColumns(table string) (strs, kinds, names qinstPacked) {
 	t := qinstPackedOf(table)
 	t.skip() // package
@@ -519,7 +519,7 @@ func qinstColumns(table string) (strs, kinds, names qinstPacked) {
 
 // qinstKindOf finds a point's kind in its table, and then those of the others there, and where
 // their procedures begin.
-// Context: start, goroutine, writer.
+// Context: start, probe, goroutine, writer.
 func qinstKindOf(point uint32) (kind uint8) {
 	t := qinstTableOf(point)
 	if t == nil {
@@ -565,7 +565,7 @@ func qinstKindOf(point uint32) (kind uint8) {
 }
 
 // qinstKind is the kind of a point as far as its cost goes; 0 for those without a probe.
-// Context: start, goroutine, writer.
+// Context: start, probe, goroutine, writer.
 func qinstKind(kind string) uint8 {
 	switch kind {
 	case "proc", "loop":

@@ -92,12 +92,12 @@ func (t *qinstTable) setOff(v byte) {
 }
 
 // offOf is a point's byte, not 0 if the point is not to be reached.
-// Context: start, goroutine, writer.
+// Context: start, probe, goroutine, writer.
 func (t *qinstTable) offOf(i uintptr) *byte { return (*byte)(unsafe.Pointer(t.off + i)) }
 
 // levelOf is the level of a procedure, by the number of its first point: 0 if it runs as it was
 // written, without probes.
-// Context: start, goroutine, writer.
+// Context: start, probe, goroutine, writer.
 func (t *qinstTable) levelOf(i uintptr) *byte {
 	return (*byte)(unsafe.Pointer(t.off + uintptr(t.probes) + i))
 }
@@ -129,7 +129,7 @@ func qinstSetInLine(point uint32, on bool) {
 }
 
 // setLevel gives the procedure of a point its level.
-// Context: start, goroutine, writer.
+// Context: start, probe, goroutine, writer.
 func (t *qinstTable) setLevel(i uintptr) {
 	qinstKindOf(t.base + uint32(i)) // finds the owners, too
 	owner := i - uintptr(qinstRulingOf(t.base+uint32(i)).within)
@@ -145,7 +145,7 @@ func (t *qinstTable) setLevel(i uintptr) {
 // levelNow returns the level that a procedure is to have: the highest of its points'. It looks at
 // those from point i on first: rules switch points off in ascending order, so that the next one
 // usually tells at once.
-// Context: start, goroutine, writer.
+// Context: start, probe, goroutine, writer.
 func (t *qinstTable) levelNow(owner, i uintptr) (level byte) {
 	for k := i; k < uintptr(t.probes) && (k == owner || qinstRulingOf(t.base+uint32(k)).within != 0) && level != qinstProcProbed; k++ {
 		level = max(level, t.wants(k))
@@ -157,7 +157,7 @@ func (t *qinstTable) levelNow(owner, i uintptr) (level byte) {
 }
 
 // wants returns the level that a point asks for.
-// Context: start, goroutine, writer.
+// Context: start, probe, goroutine, writer.
 func (t *qinstTable) wants(i uintptr) byte {
 	if *t.offOf(i) != 0 {
 		return qinstProcPlain
@@ -169,7 +169,7 @@ func (t *qinstTable) wants(i uintptr) byte {
 }
 
 // qinstTableOf is the table that a point is in.
-// Context: start, goroutine, writer.
+// Context: start, probe, goroutine, writer.
 func qinstTableOf(point uint32) *qinstTable {
 	// Tables are in the order of their bases, since indexes are given out in the order of
 	// registration.

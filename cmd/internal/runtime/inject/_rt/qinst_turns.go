@@ -111,7 +111,7 @@ func qinstIsSmall(point uint32) bool {
 func (u *qinstTurning) held() bool { return qinstControlOf(u.point).held != 0 }
 
 // qinstInLoop reports whether a point is in a loop.
-// Context: writer.
+// Context: probe, writer.
 func qinstInLoop(point, loop uint32) bool {
 	for point > loop {
 		o := qinstRulingOf(point)
