@@ -49,17 +49,7 @@ func (s *suite) build(p program) (*built, error) {
 
 // copyModule copies a module's source, of the version that the drivers' module requires, and the driver.
 func (s *suite) copyModule(p program, to string) error {
-	download := exec.CommandContext(s.ctx, "go", "mod", "download", "-json", p.module)
-	download.Dir, download.Stderr = s.dir, os.Stderr
-	said, err := download.Output()
-	if err != nil {
-		return err
-	}
-	var from struct{ Dir string }
-	if err := json.Unmarshal(said, &from); err != nil {
-		return err
-	}
-	if err := copyTree(from.Dir, to, nil); err != nil {
+	if err := s.copyOf(p.module, to); err != nil {
 		return err
 	}
 	own := func(data []byte) []byte {
@@ -69,6 +59,18 @@ func (s *suite) copyModule(p program, to string) error {
 		return err
 	}
 	return copyTree(filepath.Join(s.dir, p.name), filepath.Join(to, "cmd", "trial-"+p.name), own)
+}
+
+// copyOf copies a module's source.
+func (s *suite) copyOf(module, to string) error {
+	download := exec.CommandContext(s.ctx, "go", "mod", "download", "-json", module)
+	download.Dir = s.dir
+	said, err := download.Output()
+	var from struct{ Dir, Error string }
+	if e := json.Unmarshal(said, &from); e != nil || from.Dir == "" {
+		return fmt.Errorf("go mod download %s: %v %s", module, err, from.Error)
+	}
+	return copyTree(from.Dir, to, nil)
 }
 
 // copyTree copies the files of a folder, with changes if there are any to make.

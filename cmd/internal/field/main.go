@@ -4,9 +4,10 @@
 // and where a profile by processor time and the execution tracer's profile of waits have it.
 //
 // With -self it compares self times with a profile by processor time of the same process, with -cost N what
-// the page says that the tool cost with so many pairs of runs.
+// the page says that the tool cost with so many pairs of runs. With -drawn M as well these are benchmarks of M modules, drawn
+// from a list by -seed.
 //
-//	field -qinst PATH -dir testdata/field [-only KIND,...] [-turns N | -self | -cost N] [-keep FOLDER] [-kept FILE [-update]] [PROGRAM ...]
+//	field -qinst PATH -dir testdata/field [-only KIND,...] [-turns N | -self | -cost N [-drawn M -seed S]] [-keep FOLDER] [-kept FILE [-update]] [PROGRAM ...]
 package main
 
 import (
@@ -14,6 +15,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -29,6 +31,8 @@ func main() {
 	duel := flag.Bool("duel", true, "run the other tools as well")
 	self := flag.Bool("self", false, "compare self times instead")
 	pairs := flag.Int("cost", 0, "compare the stated cost instead, with so many pairs of runs")
+	draws := flag.Int("drawn", 0, "with -cost, take benchmarks of so many modules")
+	seed := flag.Uint64("seed", 1, "of what is drawn")
 	keep := flag.String("keep", "", "a folder for programs and traces, which stays; programs in it are used as they are")
 	file := flag.String("kept", "", "the file that keeps results")
 	update := flag.Bool("update", false, "keep what is measured in the file")
@@ -36,6 +40,13 @@ func main() {
 	ctx, stop := lab.Signals(context.Background())
 	defer stop()
 	s := &suite{ctx: ctx, qinst: *qinst, dir: *dir, scratch: *keep, duel: *duel, kept: *file, update: *update}
+	if *draws > 0 {
+		if err := s.drawn(*draws, *seed, max(1, *pairs)); err != nil {
+			fmt.Fprintln(os.Stderr, "field:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	measure := s.cases(strings.FieldsFunc(*only, func(r rune) bool { return r == ',' }), *turns)
 	switch {
 	case *self:
@@ -67,14 +78,11 @@ type measure struct {
 
 // run measures programs, those that are named or all.
 func (s *suite) run(names []string, m measure) error {
-	if s.scratch == "" {
-		tmp, err := os.MkdirTemp("", "field-")
-		if err != nil {
-			return err
-		}
-		defer os.RemoveAll(tmp)
-		s.scratch = tmp
+	leave, err := s.enter()
+	if err != nil {
+		return err
 	}
+	defer leave()
 	for _, p := range programs {
 		if len(names) > 0 && !slices.Contains(names, p.name) {
 			continue
@@ -95,6 +103,36 @@ func (s *suite) run(names []string, m measure) error {
 		return nil
 	}
 	return kept.Keep(s.kept, tables)
+}
+
+// enter makes the folder for programs, if it is not to be kept.
+func (s *suite) enter() (leave func(), err error) {
+	if s.scratch != "" {
+		return func() {}, nil
+	}
+	s.scratch, err = os.MkdirTemp("", "field-")
+	return func() { os.RemoveAll(s.scratch) }, err
+}
+
+// drawn compares the stated cost of benchmarks that are drawn.
+func (s *suite) drawn(n int, seed uint64, pairs int) error {
+	leave, err := s.enter()
+	if err != nil {
+		return err
+	}
+	defer leave()
+	var list [][]string
+	err = s.draw(filepath.Join(s.dir, "modules.txt"), seed, n, func(d *drawn) error {
+		row, err := s.costOf(d.name, pairs, d.job)
+		if err == nil {
+			fmt.Fprintln(os.Stderr, strings.Join(row, " | "))
+			list = append(list, row)
+		}
+		return err
+	})
+	t := costTable(list)
+	t.Print()
+	return err
 }
 
 // cases tries programs with each kind of bottleneck, or with those that are named.
