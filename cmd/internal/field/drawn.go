@@ -122,10 +122,10 @@ func lastLine(text string) string {
 
 var resultLine = regexp.MustCompile(`(?m)^(Benchmark\S+)\s+\d+\s+([0-9.]+) ns/op`)
 
-// choose draws one of the benchmarks, and finds how many iterations of it take 1.5 s.
+// choose draws one of the benchmarks, and finds how many iterations of it take 1.5 s of processor time.
 func (s *suite) choose(d *drawn, chance *rand.Rand) error {
 	const long = 1.5e9 // ns
-	all, err := s.bench(d, ".", "1x")
+	all, _, err := s.bench(d, ".", "1x")
 	if len(all) == 0 {
 		return fmt.Errorf("no benchmark runs: %v", err)
 	}
@@ -135,32 +135,37 @@ func (s *suite) choose(d *drawn, chance *rand.Rand) error {
 		parts[i] = "^" + regexp.QuoteMeta(p) + "$"
 	}
 	pattern := strings.Join(parts, "/")
-	timed, err := s.bench(d, pattern, "200ms")
-	if len(timed) != 1 {
-		return fmt.Errorf("%s: %d results: %v", one[1], len(timed), err)
+	n := 1
+	for range 8 {
+		took, cpu, err := s.bench(d, pattern, fmt.Sprintf("%dx", n))
+		switch {
+		case len(took) != 1:
+			return fmt.Errorf("%s: %d results: %v", one[1], len(took), err)
+		case cpu > long && n == 1:
+			return fmt.Errorf("%s: an iteration takes %v", one[1], cpu)
+		case cpu > long*2/3:
+			d.name += " " + one[1]
+			d.args = benchArgs(pattern, fmt.Sprintf("%dx", n))
+			return nil
+		}
+		n = int(float64(n) * min(100, max(2, long/float64(max(cpu, time.Millisecond)))))
 	}
-	ns, err := strconv.ParseFloat(timed[0][2], 64)
-	if err != nil || ns > long/3 {
-		return fmt.Errorf("%s: an iteration takes %s ns", one[1], timed[0][2])
-	}
-	d.name += " " + one[1]
-	d.args = benchArgs(pattern, fmt.Sprintf("%dx", max(2, int(long/max(ns, 0.1)))))
-	return nil
+	return fmt.Errorf("%s: found no number of iterations that takes %v", one[1], time.Duration(long))
 }
 
 func benchArgs(pattern, time string) []string {
 	return []string{"-test.run=^$", "-test.bench=" + pattern, "-test.benchtime=" + time}
 }
 
-// bench runs benchmarks and returns their lines of results, in parts.
-func (s *suite) bench(d *drawn, pattern, length string) (lines [][]string, err error) {
+// bench runs benchmarks and returns their lines of results, in parts, and the processor time.
+func (s *suite) bench(d *drawn, pattern, length string) (lines [][]string, cpu time.Duration, err error) {
 	job := d.job(false)
 	job.Args = benchArgs(pattern, length)
 	var runner lab.Runner
 	var out []byte
 	err = runner.Once(s.ctx, d.name, job, func(r lab.Result) error {
-		out = r.Stdout
+		out, cpu = r.Stdout, r.CPU
 		return nil
 	})
-	return resultLine.FindAllStringSubmatch(string(out), -1), err
+	return resultLine.FindAllStringSubmatch(string(out), -1), cpu, err
 }

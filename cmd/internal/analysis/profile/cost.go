@@ -17,10 +17,11 @@ type Cost struct {
 	Collector  Paid  `json:"collector"` // clocks that the collector's workers and assists read where the system does not tell of switches
 	Events     Paid  `json:"events"`
 	Timed      Paid  `json:"timed"`
-	Counted    Paid  `json:"counted"`  // hits that a probe counts
-	InPlace    Paid  `json:"in_place"` // hits that an increment in the program's text counts
-	Tests      Paid  `json:"tests"`    // entries of procedures with probes, which test what is on
-	Text       int64 `json:"text_ns"`  // what larger text is taken to cost, as it does as a rule
+	Counted    Paid  `json:"counted"`   // hits that a probe counts
+	InPlace    Paid  `json:"in_place"`  // hits that an increment in the program's text counts
+	Tests      Paid  `json:"tests"`     // entries of procedures with probes, which test what is on
+	Text       int64 `json:"text_ns"`   // what larger text is taken to cost, as it does as a rule
+	Probed     int64 `json:"probed_ns"` // time in the text of procedures with probes; below 0: samples do not tell
 	All        int64 `json:"all_ns"`
 	Lo         int64 `json:"lo_ns"`
 	Hi         int64 `json:"hi_ns"`
@@ -52,12 +53,13 @@ type paid struct {
 	found   int64 // the number of these samples; 0: they have their prices
 	inPlace int64
 	tests   int64
+	probed  float64     // time in text with probes; below 0: not known
 	event   price.Price // of a traced one; none: the program did not say
 }
 
 // costOf adds up what the tool cost a run. Without prices there is the writer's time only.
 func costOf(t *trace.Tables, writer, traced int64, from paid) Cost {
-	c := Cost{Writer: writer, Looks: t.Usage.Looks, InPlace: Paid{Cost: from.inPlace}, Tests: Paid{Cost: from.tests}}
+	c := Cost{Writer: writer, Probed: int64(from.probed), Looks: t.Usage.Looks, InPlace: Paid{Cost: from.inPlace}, Tests: Paid{Cost: from.tests}}
 	for _, e := range t.Extensions {
 		c.Extensions += e.Took
 	}

@@ -18,9 +18,10 @@ type sampled struct {
 	found   map[replay.ContextID]*found
 	looks   int64
 	samples int64
-	codes   int64    // samples that tell what text ran
-	probes  int64    // of these, that found a probe
-	look    []sample // of the look at hand
+	codes   int64      // samples that tell what text ran
+	probes  int64      // of these, that found a probe
+	probed  [2]float64 // weight of these, and of those that found text with probes
+	look    []sample   // of the look at hand
 	touched []*moments
 }
 

@@ -68,6 +68,11 @@ func (r *Replay) isProbe(code trace.CodeID) bool {
 // IsProbe reports whether a sample found a probe.
 func (r *Replay) IsProbe(s trace.Sampled) bool { return r.isProbe(s.Code) }
 
+// InProbed reports whether a sample found a thread in the text of a procedure that has probes, or is counted.
+func (r *Replay) InProbed(s trace.Sampled) bool {
+	return s.Code != 0 && r.codes.calls[s.Code].proc != trace.NoPoint
+}
+
 // LineIn returns the line of a procedure at which a code is, in the innermost of its activations.
 func (r *Replay) LineIn(code trace.CodeID, proc trace.PointID) (line int, ok bool) {
 	for ; code != 0; code = r.T.Codes[code].From {
