@@ -48,6 +48,6 @@ func (c *correction) doubts(r *Result, losses *trace.Losses) {
 	}
 	r.Trusted = len(r.Notes) == before && r.Measured > 0
 	if r.Doubts = len(r.Notes); c.inText > worthwhile*float64(busy) {
-		say("text with probes is larger, and nothing measures what that takes: up to %.1f %% of each procedure's time is taken out, as a rule, and the bounds go from nothing to %.0f %%", 100*price.UsualText, 100*price.MostText)
+		say("text with probes is larger, and nothing measures what that takes: up to %.1f %% of each procedure's time is taken out, as a rule, and the bounds go from nothing to %.0f %%", 100*price.UsualOfSelf, 100*price.MostOfSelf)
 	}
 }

@@ -230,7 +230,7 @@ func (c *correction) fit() {
 		for _, s := range p.Shares(id) {
 			if ns := c.text[s.Proc]; ns > 0 && self[s.Proc] > 0 {
 				c.rates[id] += s.Share * min(mostInText, ns/self[s.Proc])
-				c.larger[id] += s.Share * min(price.UsualText, price.TextOfTests*c.tested[s.Proc]/self[s.Proc])
+				c.larger[id] += s.Share * min(price.UsualOfSelf, price.TextOfTests*c.tested[s.Proc]/self[s.Proc])
 			}
 		}
 		c.inText += c.larger[id] * float64(work)
@@ -355,7 +355,7 @@ func (c *correction) between() (lo, hi times) {
 		spread = math.Hypot(spread, math.Sqrt(n+1)/n)
 	}
 	half := 1.96 * spread
-	return times{max(0, 1-half), price.LeastInLine, 0}, times{1 + half, price.MostInLine, price.MostText / price.UsualText}
+	return times{max(0, 1-half), price.LeastInLine, 0}, times{1 + half, price.MostInLine, price.MostOfSelf / price.UsualOfSelf}
 }
 
 // textSpread is the standard deviation of what larger text costs among programs, as a share.

@@ -368,10 +368,10 @@ func (b *builder) Sample(g *replay.G, s trace.Sampled) {
 	}
 	weight := float64(max(s.Gap, 1))
 	if s.Code != 0 {
-		b.sampled.probed[0] += weight
-		if b.r.InProbed(s) {
-			b.sampled.probed[1] += weight
-		}
+		b.sampled.inText += weight
+	}
+	if b.r.InProbed(s) {
+		b.sampled.inProbed += weight
 	}
 	to, probe := b.r.Found(g, s)
 	if probe {
@@ -444,10 +444,7 @@ func (b *builder) finish() {
 		b.totals.paid = t.priced()
 	}
 	b.totals.paid.event = t.price
-	b.totals.paid.probed = -1
-	if b.sampled.codes >= enough {
-		b.totals.paid.probed = b.sampled.probed[1] / b.sampled.probed[0] * float64(b.busy.sum())
-	}
+	b.totals.paid.probed = t.probedTime(float64(b.busy.sum()))
 	b.totals.inLine = t.inLine
 	b.totals.calls[b.r.System.Probes] += t.probes
 	b.totals.guesses = b.sampled.estimates()

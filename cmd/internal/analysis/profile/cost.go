@@ -21,7 +21,7 @@ type Cost struct {
 	InPlace    Paid  `json:"in_place"`  // hits that an increment in the program's text counts
 	Tests      Paid  `json:"tests"`     // entries of procedures with probes, which test what is on
 	Text       int64 `json:"text_ns"`   // what larger text is taken to cost, as it does as a rule
-	Probed     int64 `json:"probed_ns"` // time in the text of procedures with probes; below 0: samples do not tell
+	Probed     int64 `json:"probed_ns"` // time in the text of procedures with probes, which is larger
 	All        int64 `json:"all_ns"`
 	Lo         int64 `json:"lo_ns"`
 	Hi         int64 `json:"hi_ns"`
@@ -40,8 +40,7 @@ func (p Paid) Each() float64 { return float64(p.Cost) / float64(max(1, p.N)) }
 
 // A processor does some of the work of probes that count while it waits for something else: in a loop of
 // calls nearly all of it, in programs between a fifth and six fifths. What counters in the text displace is not
-// known as well. Text with probes is larger, which nothing counts: beside plain runs eleven of twelve programs took 3 to 14 % more
-// than what is measured or has a price, most of them 3 to 7. A program that seldom enters a procedure with probes does not.
+// known as well. What larger text takes nothing counts, see [price.UsualText].
 const (
 	leastPaid = 0.2
 	mostPaid  = 1.2
@@ -53,7 +52,7 @@ type paid struct {
 	found   int64 // the number of these samples; 0: they have their prices
 	inPlace int64
 	tests   int64
-	probed  float64     // time in text with probes; below 0: not known
+	probed  float64     // time in text with probes
 	event   price.Price // of a traced one; none: the program did not say
 }
 
@@ -90,13 +89,13 @@ func costOf(t *trace.Tables, writer, traced int64, from paid) Cost {
 		lo, hi = float64(calls)*max(0, 1-half), float64(calls)*(1+half)
 	}
 	cpu := float64(t.Usage.User + t.Usage.System)
-	c.Text = int64(min(price.UsualText*cpu, price.TextOfTests*float64(c.Tests.Cost)))
+	c.Text = int64(min(price.UsualText*from.probed, price.TextOfTests*float64(c.Tests.Cost)))
 	c.All = sure + calls + inLine + c.Text
 	if cpu > 0 && float64(c.All) > cpu { // the prices are too high: all of it cannot be the tool's, nor can its parts
 		c.scale(max(0, cpu-float64(sure)) / float64(calls+inLine+c.Text))
 		c.All, lo, hi, inLine = int64(cpu), min(lo, cpu-float64(sure)), min(hi, cpu-float64(sure)), c.InPlace.Cost+c.Tests.Cost
 	}
-	c.Lo, c.Hi = sure+int64(lo+price.LeastInLine*float64(inLine)), sure+int64(hi+price.MostInLine*float64(inLine)+price.MostText/price.UsualText*float64(c.Text))
+	c.Lo, c.Hi = sure+int64(lo+price.LeastInLine*float64(inLine)), sure+int64(hi+price.MostInLine*float64(inLine)+price.MostText*from.probed)
 	if cpu > 0 {
 		c.Lo, c.Hi = min(c.Lo, int64(cpu)), min(c.Hi, int64(cpu))
 	}
@@ -117,7 +116,7 @@ func eventCost(t *trace.Tables) float64 {
 }
 
 func (c *Cost) add(o *Cost) {
-	for _, x := range [][2]*int64{{&c.Writer, &o.Writer}, {&c.Looks, &o.Looks}, {&c.Extensions, &o.Extensions}, {&c.All, &o.All}, {&c.Lo, &o.Lo}, {&c.Hi, &o.Hi}, {&c.Text, &o.Text}} {
+	for _, x := range [][2]*int64{{&c.Writer, &o.Writer}, {&c.Looks, &o.Looks}, {&c.Extensions, &o.Extensions}, {&c.All, &o.All}, {&c.Lo, &o.Lo}, {&c.Hi, &o.Hi}, {&c.Text, &o.Text}, {&c.Probed, &o.Probed}} {
 		*x[0] += *x[1]
 	}
 	for _, x := range [][2]*Paid{{&c.Events, &o.Events}, {&c.Timed, &o.Timed}, {&c.Counted, &o.Counted}, {&c.InPlace, &o.InPlace}, {&c.Tests, &o.Tests}, {&c.Collector, &o.Collector}} {

@@ -56,3 +56,21 @@ func TestCostBounded(t *testing.T) {
 		t.Errorf("of a process of 10 ms the tool took %d (from %d to %d), its parts %d", c.All, c.Lo, c.Hi, parts)
 	}
 }
+
+// What larger text may cost is a share of the time in text with probes. Without samples that is the time in procedures with probes, and for a
+// procedure that is entered once only the bound has it.
+func TestCostOfText(t *testing.T) {
+	t.Parallel()
+	b := tracetest.New(1).Attribute("count_cost_ps", 1000).Attribute("event_cost_ps", 1000)
+	f := b.Proc("main.f")
+	g := b.Go(0, "runtime.main")
+	b.Start(g, 0)
+	b.At(4e6).Enter(g, f)
+	b.At(10e6).Exit(g, f)
+	b.End(g)
+	b.Given(0, 10e6, 0, 0)
+	c := profileOf(t, b).Tool.Cost
+	if c.Probed < 5.9e6 || c.Probed > 6e6 || c.Text > 100 || c.Hi < 1.4e6 {
+		t.Errorf("of 6 ms in main.f the tool took %d for text, between %d and %d in all, with %d in text with probes", c.Text, c.Lo, c.Hi, c.Probed)
+	}
+}

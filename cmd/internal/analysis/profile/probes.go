@@ -67,6 +67,20 @@ func (t *taker) probesTime() (ns int64) {
 	return ns
 }
 
+// probedTime is the time in text with probes, in ns: of all the time that goroutines ran, the share that samples found there. Without samples it is the time in
+// procedures with probes, which is too long by what functions without probes do in them.
+func (t *taker) probedTime(ran float64) (ns float64) {
+	if t.told.codes >= enough {
+		return t.told.inProbed / t.told.inText * ran
+	}
+	for id := range t.all() {
+		if proc := t.r.Contexts.Node(id).Proc; proc != trace.NoPoint && int(proc) < len(t.r.T.Points) {
+			ns += float64(t.at(id).Busy())
+		}
+	}
+	return ns
+}
+
 // seen reports whether samples tell of probes in a context.
 func (t *taker) seen(id replay.ContextID) bool {
 	n := &t.r.Contexts.Node(id).Context

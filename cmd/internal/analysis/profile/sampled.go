@@ -18,11 +18,12 @@ type sampled struct {
 	found   map[replay.ContextID]*found
 	looks   int64
 	samples int64
-	codes   int64      // samples that tell what text ran
-	probes  int64      // of these, that found a probe
-	probed  [2]float64 // weight of these, and of those that found text with probes
-	look    []sample   // of the look at hand
-	touched []*moments
+	codes   int64 // samples that tell what text ran
+	probes  int64 // of these, that found a probe
+
+	inText, inProbed float64  // weight of samples that tell what text ran, and of those that found text with probes
+	look             []sample // of the look at hand
+	touched          []*moments
 }
 
 // stratumKey identifies a stratum. A loop has a stratum of its own, for the loop's own time.
