@@ -52,9 +52,16 @@ type mine struct {
 	started bool       // by one that was
 }
 
+// startedIn is who started goroutines of a group; NoPoint: no procedure.
+type startedIn struct {
+	proc  trace.PointID
+	group replay.GroupID
+}
+
 // totals are sums over the run, or over the part of it that the profile is restricted to.
 type totals struct {
-	started    []int64                  // by procedure, [len-1] for none: its busy time in goroutines that had not entered a procedure of their own
+	started    map[startedIn]int64      // its busy time in goroutines that had not entered a procedure of their own
+	probed     map[replay.GroupID]bool  // whose goroutines samples found in text with probes
 	calls      []uint64                 // by procedure or loop: entries
 	trips      []uint64                 // by loop
 	longest    map[replay.GroupID]int64 // most processor time of one of a group's goroutines, as far as the system gave it
@@ -76,7 +83,7 @@ func newBuilder(source trace.Source, in Within) *builder {
 	points := len(r.T.Points)
 	return &builder{r: r, wall: source.Wall(), ledger: newLedger(r), objects: newObjects(r), blame: newBlame(r), named: &named{r: r}, sampled: newSampled(r), whole: price.Whole(r.T), text: text{},
 		within: newWithin(in, r.Spans), gc: collector{markSince: -1, stopSince: -1}, memory: newMemory(r), line: newTimeline(source.Wall()), idled: idled{},
-		totals: totals{started: make([]int64, points+1), calls: make([]uint64, points), trips: make([]uint64, points),
+		totals: totals{started: map[startedIn]int64{}, probed: map[replay.GroupID]bool{}, calls: make([]uint64, points), trips: make([]uint64, points),
 			longest: map[replay.GroupID]int64{}, got: map[replay.GroupID]int64{}, reasons: map[trace.ReasonID]int64{}}}
 }
 
@@ -144,11 +151,8 @@ func (b *builder) Segment(g *replay.G, from, to trace.Time) {
 	}
 	switch {
 	case g.Busy() && g.Depth() == 0:
-		self := len(b.totals.started) - 1
-		if p := b.r.Contexts.Node(g.Context).Proc; p != trace.NoPoint {
-			self = int(p)
-		}
-		b.totals.started[self] += s.ns
+		in := &b.r.Contexts.Node(g.Context).Context
+		b.totals.started[startedIn{in.Proc, in.Group}] += s.ns
 	case g.State.Busy() && g.Spins > 0:
 		if b.totals.spin += s.ns; g.Locking {
 			m.spun += s.ns
@@ -372,6 +376,7 @@ func (b *builder) Sample(g *replay.G, s trace.Sampled) {
 	}
 	if b.r.InProbed(s) {
 		b.sampled.inProbed += weight
+		b.totals.probed[b.r.Contexts.Node(g.Context).Group] = true
 	}
 	to, probe := b.r.Found(g, s)
 	if probe {

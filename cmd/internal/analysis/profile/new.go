@@ -127,10 +127,22 @@ func (p *Profile) entries(b *builder) {
 	}
 }
 
+// unprobed is the busy time in goroutines that ran no procedure with probes, by the procedure that started them. One without an event may have
+// run such a procedure that was only counted: the one that it starts with, or one that samples found.
+func (b *builder) unprobed() map[trace.PointID]int64 {
+	sum := map[trace.PointID]int64{}
+	for in, ns := range b.totals.started {
+		if in.group == replay.NoGroup || !b.totals.probed[in.group] && !b.r.Groups.Probed(in.group) {
+			sum[in.proc] += ns
+		}
+	}
+	return sum
+}
+
 // procedures adds the entries of the procedures and loops that were reached, and of the time
 // outside any.
 func (p *Profile) procedures(b *builder, incl []Usage) {
-	t, blame := b.r.T, b.objects.blamed
+	t, blame, started := b.r.T, b.objects.blamed, b.unprobed()
 	for i := range b.totals.calls {
 		proc := trace.PointID(i)
 		pt, all, calls := &t.Points[proc], &incl[replay.ProcMember(proc)], b.totals.calls[proc]
@@ -159,7 +171,7 @@ func (p *Profile) procedures(b *builder, incl []Usage) {
 			continue // not a procedure, unless the trace has an entry of it
 		}
 		e.fill(&b.ledger.self[proc], all)
-		e.Started, e.Blame = min(b.totals.started[proc], e.SelfBusy), blame[ender(proc)]
+		e.Started, e.Blame = min(started[proc], e.SelfBusy), blame[ender(proc)]
 		e.BlockedOn = b.objects.waitedOn(proc)
 		b.intervals(&e, proc)
 		if e.Kind == KindProc {

@@ -310,6 +310,25 @@ func TestRoots(t *testing.T) {
 	}
 }
 
+// A goroutine whose own procedure is only counted has no event of it, and ran a procedure with probes all the same.
+func TestStartedCounted(t *testing.T) {
+	for start, want := range map[string]int64{"main.counted": 0, "main.child": 10} {
+		b := tracetest.New(2)
+		f, counted := b.Proc("main.f"), b.Proc("main.counted")
+		m := b.Go(0, "runtime.main")
+		b.Start(m, 0)
+		b.Enter(m, f)
+		c := b.Go(m, start)
+		b.Start(c, 1)
+		b.Count(counted, 1)
+		b.At(10).End(c)
+		b.At(20).Exit(m, f)
+		if got := entry(t, profileOf(t, b), "main.f").Started; got != want {
+			t.Errorf("%s: %d ns of main.f are in goroutines that ran no procedure with probes, expected %d", start, got, want)
+		}
+	}
+}
+
 // A million goroutines made at one place share one set and one group.
 func TestManyGoroutines(t *testing.T) {
 	b := tracetest.New(1)
