@@ -64,7 +64,15 @@ func mostGain(p *profile.Profile) int64 {
 
 // Inconclusive reports whether the conclusions say why the program's work explains nothing.
 func Inconclusive(list []Item) bool {
-	return slices.ContainsFunc(list, func(it Item) bool { return it.ID == "short-run" || it.ID == "busy-unknown" || it.ID == "late-threads" })
+	return slices.ContainsFunc(list, func(it Item) bool {
+		switch it.ID {
+		case "short-run", "busy-unknown", "late-threads":
+			return true
+		case "idle", "input-output": // a server that waits for requests; or nothing tells what was waited for
+			return it.Remark
+		}
+		return false
+	})
 }
 
 // Texts returns the texts of conclusions other than remarks.

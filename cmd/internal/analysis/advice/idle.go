@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strings"
 
 	"qinst.dev/cmd/internal/analysis/profile"
 	"qinst.dev/cmd/internal/measure"
@@ -26,13 +27,14 @@ func idleness(p *profile.Profile) []Item {
 		}
 	}
 	it.Evidence = append(it.Evidence, ns("until a system call ended", calls), ns("until the network was ready", network))
+	what := fmt.Sprintf("nothing ran for %s (%s of the run)", measure.Time(idle), measure.Percent(idle, p.Wall))
 	if len(p.IdleFor) == 0 || p.IdleFor[0].Time == 0 {
-		return lateThreads(p)
+		it.Remark, it.Text = true, strings.ToUpper(what[:1])+what[1:]+", and no event tells what goroutines waited for."
+		return append([]Item{it}, lateThreads(p)...)
 	}
 	most := &p.IdleFor[0]
 	it.Subject = waitsIn(p, most)
 	it.Evidence = append(it.Evidence, ns("of it "+waited(most), most.Time))
-	what := fmt.Sprintf("nothing ran for %s (%s of the run)", measure.Time(idle), measure.Percent(idle, p.Wall))
 	why := fmt.Sprintf("%s of that %s", measure.Percent(min(most.Time, idle), idle), waited(most))
 	if 2*(calls+network) > idle {
 		it.ID, it.Claim = "input-output", "nothing ran while goroutines waited for input and output"
@@ -59,6 +61,8 @@ func waited(f *profile.IdleFor) string {
 		return "until a system call ended in " + in
 	case f.Reason == "IO wait":
 		return "until the network was ready for " + in
+	case f.Reason == profile.StartedByTimer:
+		return "until a timer called " + in
 	case f.Reason == "sleep":
 		return in + " slept"
 	case f.EndedBy == profile.EndedByTimer:

@@ -146,6 +146,10 @@ func TestRemarks(t *testing.T) {
 	if p.Stackless = 1; slices.ContainsFunc(Of(p), unprobed) {
 		t.Errorf("a lock, and goroutines without room for stacks: %+v", Of(p))
 	}
+	q := &profile.Profile{Wall: 500e6, Busy: 100e6, NPTSum: 100e6, Procs: 2, Idle: 400e6, Parallelism: []int64{400e6, 100e6}}
+	if list := Of(q); len(Texts(list)) > 0 || !Inconclusive(list) || !strings.Contains(list[0].Text, "Nothing ran for 400ms (80.0% of the run), and no event tells") {
+		t.Errorf("idle for no known reason: %+v", list)
+	}
 	p.Objects[0].Objects, p.Objects[0].Waiting = 12, []int64{5920, 80}
 	if texts := Texts(Of(p)); len(texts) != 0 {
 		t.Errorf("locks of which each is seldom waited for: %q", texts)

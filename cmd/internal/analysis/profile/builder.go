@@ -123,9 +123,12 @@ func (b *builder) Create(g, by *replay.G, now trace.Time) {
 	if runnable(g.State) {
 		b.countRunnable(g, now, 1)
 	}
-	if by != nil {
+	switch {
+	case by != nil:
 		m.started = b.gs[by.Slot].inside
 		b.look(g)
+	case !g.System: // nobody but a timer starts a goroutine where none runs
+		m.woke, m.wokeAt = idleKey{timer: true, started: b.r.Contexts.Node(g.Context).Group}, now
 	}
 }
 

@@ -4,12 +4,15 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"qinst.dev/cmd/internal/analysis/replay"
+	"qinst.dev/cmd/internal/trace"
 )
 
 // IdleFor is time in which nothing ran, by what the goroutine that ended it had waited for. Nobody can have been later than that one: others that
 // waited meanwhile, however long, are not why nothing ran.
 type IdleFor struct {
-	Reason   string `json:"reason"`           // the runtime's, or "system call"
+	Reason   string `json:"reason"`           // the runtime's, or "system call", or StartedByTimer
 	Object   string `json:"object,omitempty"` // that was waited for
 	Function string `json:"function,omitempty"`
 	File     string `json:"file,omitempty"`
@@ -18,11 +21,17 @@ type IdleFor struct {
 	Time     int64  `json:"time_ns"`
 }
 
+// StartedByTimer is the reason where the goroutine that ended an idle time had waited for nothing: a timer called a function in it.
+const StartedByTimer = "timer"
+
 // idleKey is what the goroutine that ends an idle time has waited for.
 type idleKey struct {
 	wait waitKey
 	by   ender
 	call bool // it was in a system call
+
+	timer   bool           // started it
+	started replay.GroupID // then
 }
 
 // idled sums idle times.
@@ -33,12 +42,18 @@ func (d idled) list(o *objects) (list []IdleFor) {
 	sums := map[IdleFor]int64{}
 	for k, ns := range d {
 		x := IdleFor{Reason: "system call"}
-		if k.call {
+		switch {
+		case k.timer:
+			x = IdleFor{Reason: StartedByTimer, Function: o.r.Groups.Group(k.started).Func, EndedBy: EndedByTimer}
+			if p := o.r.Groups.Probed(k.started); p != trace.NoPoint {
+				x.File, x.Line = o.t.Points[p].File, o.t.Points[p].Line
+			}
+		case k.call:
 			if k.wait.in >= 0 {
 				p := &o.t.Points[k.wait.in]
 				x.Function, x.File, x.Line = p.Name, p.File, p.Line
 			}
-		} else {
+		default:
 			f := o.r.Names.Own(k.wait.stack)
 			x = IdleFor{Reason: o.t.Reason(k.wait.reason), Object: o.nameOf(k.wait), Function: f.Function, File: f.File, Line: f.Line, EndedBy: o.whoEnded(k.by)}
 		}

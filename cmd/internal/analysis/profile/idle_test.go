@@ -1,6 +1,10 @@
 package profile
 
-import "testing"
+import (
+	"testing"
+
+	"qinst.dev/cmd/internal/trace/tracetest"
+)
 
 // Waits for the time, for connections, for signals and until the run is over are nobody's loss; others are.
 func TestIdles(t *testing.T) {
@@ -20,5 +24,27 @@ func TestIdles(t *testing.T) {
 		if got := c.o.idles(wall); got != c.want {
 			t.Errorf("%s: idle %v, expected %v", name, got, c.want)
 		}
+	}
+}
+
+// A goroutine that a timer starts has waited for nothing, and still is what nothing ran for.
+func TestIdleUntilTimer(t *testing.T) {
+	b := tracetest.New(1)
+	work := b.Proc("main.tick")
+	m := b.Go(0, "runtime.main")
+	b.Start(m, 0)
+	b.At(10).Wait(m, "select", 0, 0)
+	b.At(50)
+	g := b.Go(0, "main.tick")
+	b.At(52).Start(g, 0)
+	b.Enter(g, work)
+	b.At(60).Exit(g, work)
+	b.End(g)
+	p, err := New(b.Trace())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(p.IdleFor) != 1 || p.IdleFor[0].Reason != StartedByTimer || p.IdleFor[0].Function != "main.tick" || p.IdleFor[0].Time != 40 {
+		t.Errorf("nothing ran for %+v, expected 40 ns until a timer called main.tick", p.IdleFor)
 	}
 }

@@ -132,7 +132,7 @@ func (p *Profile) entries(b *builder) {
 func (b *builder) unprobed() map[trace.PointID]int64 {
 	sum := map[trace.PointID]int64{}
 	for in, ns := range b.totals.started {
-		if in.group == replay.NoGroup || !b.totals.probed[in.group] && !b.r.Groups.Probed(in.group) {
+		if in.group == replay.NoGroup || !b.totals.probed[in.group] && b.r.Groups.Probed(in.group) == trace.NoPoint {
 			sum[in.proc] += ns
 		}
 	}

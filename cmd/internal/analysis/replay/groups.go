@@ -51,10 +51,12 @@ type Group struct {
 	stacks map[trace.StackID]bool
 }
 
-// Probed reports whether the function that a group's goroutines start with has probes, though perhaps no event: it may only have been counted.
-func (gr *Groups) Probed(id GroupID) bool {
-	_, ok := gr.procs[gr.Group(id).Func]
-	return ok
+// Probed is the procedure that a group's goroutines start with, NoPoint if it has no probes. There may be no event of it: it may only have been counted.
+func (gr *Groups) Probed(id GroupID) trace.PointID {
+	if p, ok := gr.procs[gr.Group(id).Func]; ok {
+		return p
+	}
+	return trace.NoPoint
 }
 
 // mostFirst is how many procedures a group may enter first until nobody asks for which it was started.
