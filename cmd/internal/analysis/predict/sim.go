@@ -425,7 +425,9 @@ func (s *sim) take(g int32, step *graph.Step) bool {
 		}
 		return false
 	case graph.Start:
-		s.begin(int32(step.Arg))
+		if more := int32(step.Arg); !s.gs[more].started { // else another worker, which does what the first one did, has started it
+			s.begin(more)
+		}
 		return true
 	case graph.Delay, graph.Ready:
 		if s.gs[g].awake && step.Kind == graph.Ready {

@@ -2,10 +2,12 @@ package predict_test
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"qinst.dev/cmd/internal/analysis/graph"
 	"qinst.dev/cmd/internal/analysis/predict"
+	"qinst.dev/cmd/internal/analysis/replay"
 	"qinst.dev/cmd/internal/trace/tracetest"
 )
 
@@ -47,12 +49,7 @@ func TestWhatIf(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			b := tracetest.New(1)
-			b.Operations = true
-			p, _, err := graph.Build(tracetest.SimulateOn(b, c.threads).Trace(), graph.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			p := built(t, c.threads)
 			if err := w.Check(p); err != nil {
 				t.Fatal(err)
 			}
@@ -79,6 +76,84 @@ func workers(n, jobs int) (all []tracetest.Thread) {
 		all = append(all, tracetest.Thread{Name: "main.worker", Ops: append(ops, tracetest.Wait("jobs"))})
 	}
 	return all
+}
+
+// changed runs a program with a change on four processors, and returns how long it takes, in ms.
+func changed(t *testing.T, p *graph.Program, change string) float64 {
+	t.Helper()
+	w, err := predict.ParseWhatIf(change)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Check(p); err != nil {
+		t.Fatal(err)
+	}
+	r := predict.New(p, predict.Ask{Procs: []int{4}, Policy: predict.Sharing, WhatIf: []predict.WhatIf{w}})
+	return float64(r.WhatIf[0].T) / ms
+}
+
+func built(t *testing.T, threads []tracetest.Thread) *graph.Program {
+	t.Helper()
+	b := tracetest.New(1)
+	b.Operations = true
+	p, _, err := graph.Build(tracetest.SimulateOn(b, threads).Trace(), graph.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// What a worker starts before its first job, those that are hired do not start again: a goroutine that waited would wait twice, and be woken for ever.
+func TestHiredStartNothingTwice(t *testing.T) {
+	t.Parallel()
+	p := built(t, workers(2, 40))
+	add := func(s graph.Step) graph.StepID {
+		p.Steps.Add(s)
+		return graph.StepID(p.Steps.Len() - 1)
+	}
+	of := func(name string) int {
+		return slices.IndexFunc(p.Gs, func(g graph.Goroutine) bool {
+			id := p.R.Contexts.Node(g.Context).Group
+			return id != replay.NoGroup && p.R.Groups.Group(id).Func == name
+		})
+	}
+	first := of("main.worker")
+	token := uint32(p.Tokens)
+	p.Tokens++
+	helper := p.Gs[of("main.deal")]
+	helper.By, helper.Done, helper.First = first, 0, add(graph.Step{Kind: graph.Take, Arg: token, Next: add(graph.Step{Kind: graph.End})})
+	p.Gs[first].First = add(graph.Step{Kind: graph.Start, Arg: uint32(len(p.Gs)), Next: p.Gs[first].First})
+	last := p.Gs[first].First // the worker's receive behind which it has no job any more
+	for id := last; p.Step(id).Kind != graph.End; id = p.Step(id).Next {
+		last = id
+	}
+	p.Step(last).Next = add(graph.Step{Kind: graph.Give, Arg: token, Next: p.Step(last).Next})
+	p.Gs = append(p.Gs, helper)
+	if got := changed(t, p, "workers:main.worker=4"); math.Abs(got-10) > 1e-3 {
+		t.Errorf("it takes %v ms, expected 10", got)
+	}
+}
+
+// Goroutines of which each has a channel of its own are no workers that take jobs from one.
+func TestReadersAreNoWorkers(t *testing.T) {
+	t.Parallel()
+	var all []tracetest.Thread
+	for _, ch := range []string{"a", "b", "c"} {
+		send, receive := []tracetest.Op{}, []tracetest.Op{}
+		for range 20 {
+			send = append(send, tracetest.Signal(ch))
+			receive = append(receive, tracetest.Wait(ch), work("read", 1))
+		}
+		all = append(all, tracetest.Thread{Name: "main.write", Ops: send}, tracetest.Thread{Name: "main.reader", Ops: receive})
+	}
+	p := built(t, all)
+	w, err := predict.ParseWhatIf("workers:main.reader=6")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Check(p); err == nil {
+		t.Error("readers of three channels are taken for three workers of one")
+	}
 }
 
 // A channel's capacity: with a buffer of one a stage waits for the next one at once.

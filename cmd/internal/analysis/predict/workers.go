@@ -18,22 +18,30 @@ type pool struct {
 	jobs []graph.StepID         // receives with a job behind them, in the order of the run
 }
 
-// newPool finds the workers of a name and the channel that all of them receive from most; nil if there is none.
+// newPool finds the workers of a name and the channel that most of them receive from, more often than from others; nil if there is none.
 func newPool(p *graph.Program, name string, n int) *pool {
 	w := &pool{n: n, of: map[int32]graph.StepID{}}
-	uses := map[graph.ObjectID]int{}
+	uses, users := map[graph.ObjectID]int{}, map[graph.ObjectID]int{}
 	for g := range p.Gs {
 		if !isOf(p, g, name) {
 			continue
 		}
 		w.all = append(w.all, int32(g))
+		seen := map[graph.ObjectID]bool{}
 		for id := p.Gs[g].First; id != 0; id = p.Step(id).Next {
 			if s := p.Step(id); s.Op == graph.Receive && p.Objects[s.Obj].Free {
 				uses[s.Obj]++
+				seen[s.Obj] = true
 			}
+		}
+		for ch := range seen {
+			users[ch]++
 		}
 	}
 	for ch, n := range uses {
+		if users[ch] <= len(w.all)/2 { // each of them may have a channel of its own. Some workers may have come too late for a job
+			continue
+		}
 		if most := uses[w.ch]; n > most || n == most && ch < w.ch {
 			w.ch = ch
 		}
