@@ -13,8 +13,19 @@ func Of(symbol string) string {
 	if strings.HasPrefix(symbol, "[") || strings.HasPrefix(symbol, "type:") || strings.HasPrefix(symbol, "go:") {
 		return symbol // no function: made by the compiler from types, or by an analysis
 	}
-	return Plain(elide(symbol))
+	symbol = elide(symbol)
+	if list, ok := strings.CutPrefix(symbol, selects); ok {
+		parts := strings.Split(list, ", ")
+		for i, p := range parts {
+			parts[i] = Plain(p)
+		}
+		return selects + strings.Join(parts, ", ")
+	}
+	return Plain(symbol)
 }
+
+// selects begins the name of a select, which has the names of its channels.
+const selects = "select("
 
 // rangeBody ends the names of functions that the compiler makes of the bodies of ranges over functions.
 var rangeBody = regexp.MustCompile(`(-range[0-9]+)+$`)

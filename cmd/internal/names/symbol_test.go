@@ -25,6 +25,7 @@ func TestOf(t *testing.T) {
 		{"gopkg.in/yaml%2ev3.Unmarshal", "gopkg.in/yaml.v3.Unmarshal", "gopkg.in/yaml.v3"},
 		{"github.com/nats-io/nats%2ego.(*Conn).readLoop-range1", "github.com/nats-io/nats.go.(*Conn).readLoop-range1", "github.com/nats-io/nats.go"},
 		{"example.com/100%25.f", "example.com/100%.f", "example.com/100%"},
+		{"select(github.com/nats-io/nats%2ego.(*Conn).newRequest.mch, time.(*Timer).C, gopkg.in/a%2eb.C[...].c)", "select(github.com/nats-io/nats.go.(*Conn).newRequest.mch, time.(*Timer).C, gopkg.in/a.b.C[...].c)", ""},
 		{"main.f%2e", "main.f%2e", "main"},
 		{"type:.eq.[2]string", "type:.eq.[2]string", ""},
 		{"goexit", "goexit", ""},
