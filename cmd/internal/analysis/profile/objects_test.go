@@ -255,6 +255,9 @@ func TestRuntimesWaits(t *testing.T) {
 	}{
 		{"semacquire", []string{"runtime.semacquire1", "runtime.semacquire", "runtime.gcStart", "runtime.mallocgc", "bufio.(*Scanner).Text"}, "semacquire in runtime.gcStart"},
 		{"semacquire", []string{"runtime.semacquire1", "internal/poll.runtime_Semacquire", "internal/poll.(*fdMutex).rwlock", "os.(*File).Write"}, "semacquire in os.(*File).Write"},
+		{"chan receive", []string{"runtime.gopark", "runtime.chanrecv", "runtime.chanrecv1", "runtime.gcBgMarkStartWorkers", "runtime.gcStart", "runtime.mallocgc", "main.results"}, "chan receive in runtime.gcBgMarkStartWorkers"},
+		{"chan receive", []string{"runtime.gopark", "runtime.chanrecv", "runtime.chanrecv1", "main.results"}, "chan receive in main.results"},
+		{"chan receive", []string{"runtime.gopark", "runtime.chanrecv", "runtime.chanrecv1", "runtime.gcenable", "runtime.main", "runtime.goexit"}, "chan receive in runtime.gcenable"},
 		{"flushing proc caches", []string{"runtime.gcMarkTermination", "main.results"}, "flushing proc caches"},
 	} {
 		b := tracetest.New(1)

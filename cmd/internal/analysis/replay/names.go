@@ -2,6 +2,7 @@ package replay
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"qinst.dev/cmd/internal/trace"
@@ -153,19 +154,33 @@ func (n *Names) ofRuntime(stack trace.StackID, reason trace.ReasonID) string {
 	if OfCollector(r) {
 		return r
 	}
-	if r != "semacquire" || int(stack) >= len(n.t.Stacks) {
-		return "" // package sync's semaphores have reasons of their own, but for those of files
+	switch r {
+	case "semacquire": // package sync's semaphores have reasons of their own, but for those of files
+	case "chan receive", "chan send": // the runtime has channels, too: who starts a collection may have to wait for its workers
+	default:
+		return ""
 	}
-	for _, f := range n.t.Stacks[stack] {
+	if int(stack) >= len(n.t.Stacks) {
+		return ""
+	}
+	for i, f := range n.t.Stacks[stack] {
 		name, own := strings.CutPrefix(f.Function, "runtime.")
 		if !own {
 			return ""
 		}
-		if !strings.HasPrefix(name, "sem") && !strings.HasPrefix(name, "gopark") {
+		if !operation.MatchString(name) {
+			if r != "semacquire" && !called(n.t.Stacks[stack][i:]) {
+				return ""
+			}
 			return r + " in " + f.Function
 		}
 	}
 	return ""
+}
+
+// called reports whether a stack leads into the runtime from outside.
+func called(stack trace.Stack) bool {
+	return slices.ContainsFunc(stack, func(f trace.Frame) bool { return !strings.HasPrefix(f.Function, "runtime.") })
 }
 
 // strong reports whether a point names the one object that it operates on.
