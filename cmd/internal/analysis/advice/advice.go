@@ -64,15 +64,7 @@ func mostGain(p *profile.Profile) int64 {
 
 // Inconclusive reports whether the conclusions say why the program's work explains nothing.
 func Inconclusive(list []Item) bool {
-	return slices.ContainsFunc(list, func(it Item) bool {
-		switch it.ID {
-		case "short-run", "busy-unknown", "late-threads":
-			return true
-		case "idle", "input-output": // a server that waits for requests; or nothing tells what was waited for
-			return it.Remark
-		}
-		return false
-	})
+	return slices.ContainsFunc(list, func(it Item) bool { return it.ID == "short-run" || it.ID == "busy-unknown" || it.ID == "late-threads" })
 }
 
 // Texts returns the texts of conclusions other than remarks.
@@ -83,6 +75,24 @@ func Texts(list []Item) (texts []string) {
 		}
 	}
 	return texts
+}
+
+// Absent says what a profile has none of, if no conclusion stands out: only what it has none of.
+func Absent(p *profile.Profile) string {
+	var none []string
+	if !slices.ContainsFunc(p.Objects, func(o profile.Object) bool { return isQueuedFor(p, &o) }) {
+		none = append(none, "no lock that is queued for")
+	}
+	if measure.Ratio(p.Alone, p.Wall) < serialShare.value() {
+		none = append(none, "no part that runs alone")
+	}
+	if measure.Ratio(p.Idle+p.IdleOff, p.Wall) <= idleShare.value() {
+		none = append(none, "no time in which nothing ran")
+	}
+	if len(none) == 0 {
+		return "Nothing stands out that a change would gain much from."
+	}
+	return "Nothing stands out: " + strings.Join(none, ", ") + "."
 }
 
 // serial reports whether the whole run was serial. Then it is not worth saying so of single

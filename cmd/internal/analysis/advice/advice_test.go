@@ -131,6 +131,88 @@ func TestFewBuffers(t *testing.T) {
 	}
 }
 
+// A buffer does nothing for channels of one name if at each of them only one side waits.
+func TestBuffersOfMany(t *testing.T) {
+	b := tracetest.New(2)
+	stack := b.StackAt(b.Object("main.ch", spec.OpSend), "main.send", "runtime.goexit")
+	sender, receiver := b.Go(0, "runtime.main"), b.Go(0, "main.receiver")
+	b.Start(sender, 0)
+	b.Start(receiver, 1)
+	for k := range int64(10) {
+		b.At(k*60*ms+10*ms).Wait(sender, "chan send", 0x1000, stack) // its receiver is slow
+		b.At(k*60*ms+30*ms).Unpark(receiver, sender)
+		b.Start(sender, 0)
+		b.At(k*60*ms+40*ms).Wait(receiver, "chan receive", 0x2000, stack) // its sender is
+		b.At(k*60*ms+60*ms).Unpark(sender, receiver)
+		b.Start(receiver, 1)
+	}
+	if hints := hintsOf(t, b); strings.Contains(hints, "buffer") {
+		t.Errorf("hints:\n%s", hints)
+	}
+}
+
+// Stages of a pipeline are no goroutines of a kind, although one method starts them all, and who receives from a channel that is seldom empty
+// waits at no barrier.
+func TestPipeline(t *testing.T) {
+	const start = "sync.(*WaitGroup).Go.func1"
+	for second, of := range map[string]string{"main.send": "semaphore", "main.receive": "pipeline"} {
+		b := tracetest.New(2)
+		ch := b.Object("main.ch", spec.OpReceive)
+		b.Count(ch, 20)
+		stack := b.StackAt(ch, "main.send", start, "runtime.goexit")
+		main := b.Go(0, "runtime.main")
+		b.Start(main, 0)
+		x, y, z := b.Go(main, start), b.Go(main, start), b.Go(main, start)
+		b.Wait(main, "sync.WaitGroup.Wait", 0x900, 0)
+		b.Start(x, 0)
+		b.Enter(x, b.Proc("main.send"))
+		b.Start(y, 1)
+		b.Enter(y, b.Proc(second))
+		b.Wait(y, "sleep", 0, 0)
+		b.Start(z, 1)
+		b.Enter(z, b.Proc("main.send"))
+		b.Wait(z, "chan send", 0x1000, stack)
+		for k := range int64(10) {
+			b.At(k*30*ms+10*ms).Wait(x, "chan send", 0x1000, stack)
+			b.At(k*30*ms+29*ms).Unpark(0, y)
+			b.Start(y, 1)
+			b.At(k*30*ms+30*ms).Unpark(y, z)
+			b.Unpark(y, x)
+			b.Wait(y, "sleep", 0, 0)
+			b.Start(x, 0)
+			b.Start(z, 1)
+			b.Wait(z, "chan send", 0x1000, stack)
+		}
+		hints := hintsOf(t, b)
+		if let := strings.Contains(hints, "let more goroutines in at main.ch"); let != (of == "semaphore") {
+			t.Errorf("%s: hints:\n%s", of, hints)
+		}
+	}
+	for received, of := range map[uint64]string{20: "barrier", 2000: "stream"} {
+		b := tracetest.New(3)
+		ch := b.Object("main.ch", spec.OpReceive)
+		b.Count(ch, received)
+		stack := b.StackAt(ch, "main.receive", "runtime.goexit")
+		main := b.Go(0, "runtime.main")
+		b.Start(main, 0)
+		x, y := b.Go(main, "main.receive"), b.Go(main, "main.receive")
+		b.Start(x, 1)
+		b.Start(y, 2)
+		for k := range int64(10) {
+			b.At(k*30*ms+10*ms).Wait(x, "chan receive", 0x1000, stack)
+			b.Wait(y, "chan receive", 0x1000, stack)
+			b.At(k*30*ms+30*ms).Unpark(main, x)
+			b.Unpark(main, y)
+			b.Start(x, 1)
+			b.Start(y, 2)
+		}
+		hints := hintsOf(t, b)
+		if is := strings.Contains(hints, "main.ch is a barrier"); is != (of == "barrier") {
+			t.Errorf("%s: hints:\n%s", of, hints)
+		}
+	}
+}
+
 // Who waits for the network may wait for requests.
 func TestNetworkAlone(t *testing.T) {
 	b := tracetest.New(2)

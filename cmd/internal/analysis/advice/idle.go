@@ -17,16 +17,21 @@ func idleness(p *profile.Profile) []Item {
 		return lateThreads(p)
 	}
 	it := Item{ID: "idle", Claim: "nothing ran while goroutines waited", Subject: run, Evidence: []Fact{ns("nothing ran, and no goroutine was ready", idle)}}
-	var calls, network int64
+	var calls, network, files int64
 	for i := range p.IdleFor {
-		switch f := &p.IdleFor[i]; f.Reason {
-		case "system call":
+		switch f := &p.IdleFor[i]; {
+		case f.Reason == "system call" && !callsC(p, f.Function):
 			calls += f.Time
-		case "IO wait":
+		case f.Reason == "IO wait" && isOfFile(f):
+			files += f.Time
+		case f.Reason == "IO wait":
 			network += f.Time
 		}
 	}
 	it.Evidence = append(it.Evidence, ns("until a system call ended", calls), ns("until the network was ready", network))
+	if files > 0 {
+		it.Evidence = append(it.Evidence, ns("until a pipe or a device was ready", files))
+	}
 	what := fmt.Sprintf("nothing ran for %s (%s of the run)", measure.Time(idle), measure.Percent(idle, p.Wall))
 	if len(p.IdleFor) == 0 || p.IdleFor[0].Time == 0 {
 		it.Remark, it.Text = true, strings.ToUpper(what[:1])+what[1:]+", and no event tells what goroutines waited for."
@@ -34,31 +39,35 @@ func idleness(p *profile.Profile) []Item {
 	}
 	most := &p.IdleFor[0]
 	it.Subject = waitsIn(p, most)
-	it.Evidence = append(it.Evidence, ns("of it "+waited(most), most.Time))
-	why := fmt.Sprintf("%s of that %s", measure.Percent(min(most.Time, idle), idle), waited(most))
-	if 2*(calls+network) > idle {
+	it.Evidence = append(it.Evidence, ns("of it "+waited(p, most), most.Time))
+	why := fmt.Sprintf("%s of that %s", measure.Percent(min(most.Time, idle), idle), waited(p, most))
+	if 2*(calls+network+files) > idle {
 		it.ID, it.Claim = "input-output", "nothing ran while goroutines waited for input and output"
 		it.Text = "overlap input and output with work: " + what + "; " + why
-		if network > 2*calls {
+		if network > 2*(calls+files) {
 			it.Text += ". If it waited for requests, that is no loss"
 		}
 	} else {
 		it.Text = what + "; " + why
 	}
 	// A server that waits for requests is no problem.
-	it.Remark = network > 2*calls && slices.ContainsFunc(p.Objects, func(o profile.Object) bool { return o.Serves() })
+	it.Remark = network > 2*(calls+files) && slices.ContainsFunc(p.Objects, func(o profile.Object) bool { return o.Serves() })
 	return append([]Item{it}, lateThreads(p)...)
 }
 
 // waited says what a goroutine did that ended an idle time, as the end of a sentence.
-func waited(f *profile.IdleFor) string {
+func waited(p *profile.Profile, f *profile.IdleFor) string {
 	in := "a goroutine"
 	if f.Function != "" {
 		in = fmt.Sprintf("%s (%s:%d)", f.Function, path.Base(f.File), f.Line)
 	}
 	switch {
+	case f.Reason == "system call" && callsC(p, f.Function):
+		return "until a system call, or one of C, which may have worked, ended in " + in
 	case f.Reason == "system call":
 		return "until a system call ended in " + in
+	case f.Reason == "IO wait" && isOfFile(f):
+		return "until a pipe or a device was ready for " + in
 	case f.Reason == "IO wait":
 		return "until the network was ready for " + in
 	case f.Reason == profile.StartedByTimer:
@@ -69,6 +78,18 @@ func waited(f *profile.IdleFor) string {
 		return in + " waited for a timer"
 	}
 	return fmt.Sprintf("%s waited for %s (%s)", in, f.Object, f.Reason)
+}
+
+// isOfFile reports whether a wait for input or output is one for a file, which is of no network: a pipe, a terminal, another device.
+func isOfFile(f *profile.IdleFor) bool {
+	return strings.HasPrefix(f.Function, "os.(*File).") || strings.HasPrefix(f.Object, "IO wait in os.(*File).")
+}
+
+// callsC reports whether a procedure calls C. The scheduler takes such calls for system calls.
+func callsC(p *profile.Profile, procedure string) bool {
+	return procedure != "" && slices.ContainsFunc(p.Calls, func(c profile.Call) bool {
+		return c.Caller == procedure && strings.Contains(c.Callee, "._Cfunc_")
+	})
 }
 
 // waitsIn is the procedure with such a wait as a subject.

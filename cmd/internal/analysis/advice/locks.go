@@ -19,9 +19,7 @@ func locks(p *profile.Profile) (out []Item) {
 	for i := range p.Objects {
 		o := &p.Objects[i]
 		queued := timeWaiting(o, 1)
-		// Many locks of one name, one for each connection, may all be waited for a little.
-		several := int64(max(1, min(o.Objects, p.Procs)))
-		if !o.Lock() || measure.Ratio(queued, p.Wall*several) < queuedShare.value() {
+		if !isQueuedFor(p, o) {
 			continue
 		}
 		if o.Holds > 0 && o.HoldInterval == nil && measure.Ratio(o.Hold, p.Wall) < heldShare.value() {
@@ -35,6 +33,13 @@ func locks(p *profile.Profile) (out []Item) {
 	}
 	slices.SortStableFunc(out, func(x, y Item) int { return cmp.Compare(y.Evidence[0].Value, x.Evidence[0].Value) })
 	return out
+}
+
+// isQueuedFor reports whether an object is a lock that somebody waited for during much of the run. Many locks of one name, one for each connection, may
+// all be waited for a little.
+func isQueuedFor(p *profile.Profile, o *profile.Object) bool {
+	several := int64(max(1, min(o.Objects, p.Procs)))
+	return o.Lock() && measure.Ratio(timeWaiting(o, 1), p.Wall*several) >= queuedShare.value()
 }
 
 // preempted is the conclusion about a lock that was queued for because its holders had no processor.
@@ -191,7 +196,7 @@ func barriers(p *profile.Profile) (out []Item) {
 	for i := range p.Objects {
 		o := &p.Objects[i]
 		several := timeWaiting(o, 2)
-		if o.Lock() || sends(o) || o.Waits < 4 || 2*o.Together < o.Waits || measure.Ratio(several, p.Wall) < barrierShare.value() || measure.Ratio(unused(p), p.Wall) < unusedShare.value() {
+		if o.Lock() || sends(o) || o.Streams() || o.Waits < 4 || 2*o.Together < o.Waits || measure.Ratio(several, p.Wall) < barrierShare.value() || measure.Ratio(unused(p), p.Wall) < unusedShare.value() {
 			continue
 		}
 		it := Item{ID: "barrier", Claim: "goroutines wait for the last one at a barrier", Subject: aboutObject(o),
@@ -221,7 +226,8 @@ func buffers(p *profile.Profile) (out []Item) {
 				received = w.Time
 			}
 		}
-		if measure.Ratio(min(sent, received), p.Wall*int64(max(1, o.Objects))) < bufferShare.value() {
+		// Of many channels of one name senders may wait for some, and receivers for others, which no buffer changes.
+		if measure.Ratio(o.Turns, p.Wall*int64(max(1, o.Objects))) < bufferShare.value() {
 			continue
 		}
 		out = append(out, Item{ID: "small-buffer", Claim: "both sides of a channel wait in turn", Subject: aboutObject(o),

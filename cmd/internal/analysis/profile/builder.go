@@ -317,7 +317,7 @@ func (b *builder) Wake(g *replay.G, w *replay.Wait, by replay.Waker, now trace.T
 	}
 	m.woke, m.wokeAt = idleKey{wait: key(w), by: b.blame.ends(w, m.queue != nil, by, now, b.sampled)}, now
 	m.waited = b.objects.end(w, m.queue, now, m.woke.by, by.G, own)
-	if by.G != nil && b.r.Contexts.Node(by.G.Context).Group == b.r.Contexts.Node(g.Context).Group {
+	if by.G != nil && b.r.Peers(by.G, g) {
 		m.waited.peers += int64(now - w.Since)
 	}
 	m.waits, m.queue = false, nil

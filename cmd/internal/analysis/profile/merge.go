@@ -287,10 +287,11 @@ func (o *Object) add(q *Object) {
 	o.HoldInterval = addHolds(o, q)
 	o.Estimated = o.Estimated || q.Estimated
 	o.Idle, o.Partly = o.Idle && q.Idle, o.Partly || q.Partly
+	o.Apart = o.Apart || q.Apart
 	for _, x := range []struct {
 		to   *int64
 		more int64
-	}{{&o.Waits, q.Waits}, {&o.Wait, q.Wait}, {&o.Ready, q.Ready}, {&o.Peers, q.Peers}, {&o.Holds, q.Holds}, {&o.Hold, q.Hold}, {&o.HeldOff, q.HeldOff}, {&o.HandOver, q.HandOver}, {&o.Handed, q.Handed}, {&o.Unattributed, q.Unattributed}, {&o.Together, q.Together}, {&o.Cost, q.Cost}, {&o.unseen, q.unseen}} {
+	}{{&o.Waits, q.Waits}, {&o.Wait, q.Wait}, {&o.Ready, q.Ready}, {&o.Peers, q.Peers}, {&o.Turns, q.Turns}, {&o.Holds, q.Holds}, {&o.Hold, q.Hold}, {&o.HeldOff, q.HeldOff}, {&o.HandOver, q.HandOver}, {&o.Handed, q.Handed}, {&o.Unattributed, q.Unattributed}, {&o.Together, q.Together}, {&o.Cost, q.Cost}, {&o.unseen, q.unseen}} {
 		*x.to += x.more
 	}
 	o.Ops, o.Degraded = o.Ops+q.Ops, o.Degraded+q.Degraded

@@ -29,6 +29,7 @@ type Object struct {
 	Worst    int64  `json:"worst_wait_ns"`
 	Peers    int64  `json:"ended_by_peers_ns,omitempty"`      // of the waits: a goroutine started at the same place ended them
 	OneEnder bool   `json:"ended_by_one_goroutine,omitempty"` // one goroutine ended all waits that a goroutine ended
+	Turns    int64  `json:"in_turn_ns,omitempty"`             // of the waits for a channel: those of its senders or of its receivers, whichever is less, summed over the objects
 	Idle     bool   `json:"idle_by_design,omitempty"`         // they wait for the time, a connection, a signal, or until much of the run is over
 	Ready    int64  `json:"ready_after_ns"`                   // from the ends of the waits until the goroutines ran again
 	Holds    int64  `json:"holds,omitempty"`                  // of a lock: from taking it to giving it back, at probes
@@ -48,6 +49,8 @@ type Object struct {
 	// Waiting[n] is the time with n goroutines waiting, summed over the objects: the sum
 	// of n x Waiting[n] is Wait (Little's law).
 	Waiting []int64 `json:"waiting_ns"`
+	// Apart tells that it is not known how many waited at a time: some waits have no object, or told it only at their end.
+	Apart bool `json:"waited_apart,omitempty"`
 	// Together are waits that one goroutine ended within 20 us of each other, or within a hundredth of what they took.
 	Together int64 `json:"released_together,omitempty"`
 	// Cost is the time of the operations themselves: their number times the cost of such an
@@ -284,12 +287,22 @@ func (o *objects) fold(all bool) {
 	})
 	o.usedAs(names)
 	seen := map[nameAt]bool{}
+	sides := map[nameAt]*waitedBy{}
 	for key, s := range o.waits {
 		if all || key.addr != 0 && !stays(key.addr) {
 			q := o.queues[o.queueKey(key)]
-			o.wait(o.counted(o.nameOf(q.first), key.addr, seen), key, s)
+			name := o.nameOf(q.first)
+			o.wait(o.counted(name, key.addr, seen), key, s)
+			at := nameAt{name, key.addr}
+			if sides[at] == nil {
+				sides[at] = new(waitedBy)
+			}
+			sides[at].add(o.t.Reason(key.reason), s.ns)
 			delete(o.waits, key)
 		}
+	}
+	for at, s := range sides {
+		o.get(at.name).Turns += min(s.sent, s.received)
 	}
 	for k, q := range o.queues {
 		if all || k.addr != 0 && !stays(k.addr) {
@@ -322,6 +335,18 @@ func (o *objects) nameOf(w waitKey) string { return o.r.NameAt(w.stack, w.reason
 type nameAt struct {
 	name string
 	addr trace.Address
+}
+
+// waitedBy is how long senders and receivers waited for one channel, in ns.
+type waitedBy struct{ sent, received int64 }
+
+func (s *waitedBy) add(reason string, ns int64) {
+	switch reason {
+	case "chan send":
+		s.sent += ns
+	case "chan receive":
+		s.received += ns
+	}
 }
 
 // counted returns the data of a name, with one more address.
@@ -373,6 +398,7 @@ func (g *gathered) queue(o *objects, q *queue) {
 	for by, ns := range q.blame {
 		g.blamed[o.whoEnded(by)] += ns
 	}
+	g.Apart = g.Apart || q.apart
 	g.Unattributed += q.unattributed
 	g.Together += q.together
 }
@@ -512,6 +538,7 @@ func sorted(named map[string]*gathered, wall int64, event float64) []Object {
 		for _, ns := range g.Waiting[1:] {
 			g.Waiting[0] -= ns
 		}
+		g.Waiting[0] = max(0, g.Waiting[0]) // those that waited apart may have waited at the same time
 		h := &g.held
 		g.Holds, g.HeldOff = h.n, g.use.taken
 		g.Hold, g.HoldInterval, g.Estimated = h.estimate(wall*int64(max(1, g.Objects)), event)
@@ -544,6 +571,13 @@ func addHolds(x, y *Object) *[2]int64 {
 func (o *Object) Lock() bool {
 	return o.Holds > 0 || slices.ContainsFunc(o.WaitedFor, func(w Wait) bool { return strings.Contains(w.Reason, "Mutex") })
 }
+
+// Streams reports whether most of what was received from a channel was there already. Who waits at a barrier waits at nearly every crossing: only who
+// comes last does not.
+func (o *Object) Streams() bool { return o.received > barrierCame*uint64(o.Waits) }
+
+// barrierCame is how many come to a barrier, at the least, for each that waits: with two that is one who waits, and the last one.
+const barrierCame = 2
 
 // Mark is what stands before the hold in text: "~" if it is an estimate, "≥" if it is a lower bound.
 func (o *Object) Mark() string {

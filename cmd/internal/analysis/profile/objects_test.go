@@ -276,6 +276,25 @@ func TestRuntimesWaits(t *testing.T) {
 	}
 }
 
+// Of waits that tell only afterwards what they were for it is not known how many there were at a time, and the time without any is no less than none.
+func TestWaitsApart(t *testing.T) {
+	b := tracetest.New(1)
+	stack := b.Stack("main.next", "runtime.goexit")
+	first, second, last := b.Go(0, "runtime.main"), b.Go(0, "main.second"), b.Go(0, "main.last")
+	for _, g := range []tracetest.G{first, second} {
+		b.Start(g, 0)
+		b.Wait(g, "coroutine switch", 0, stack)
+	}
+	b.Start(last, 0)
+	b.At(10_000_000).Unpark(last, first)
+	b.Unpark(last, second)
+	b.At(11_000_000).End(last)
+	p := profileOf(t, b)
+	if len(p.Objects) != 1 || !p.Objects[0].Apart || p.Objects[0].Waiting[0] != 0 {
+		t.Errorf("found %+v", p.Objects)
+	}
+}
+
 // A channel that one side knows as a variable and the other as a field is one object, with the variable's name. Another
 // channel that has its address later is not.
 func TestTwoNames(t *testing.T) {

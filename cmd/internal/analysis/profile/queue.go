@@ -29,6 +29,7 @@ type queue struct {
 	lastBy   trace.Slot
 	together int64 // waits that ended together, as far as is known
 	alone    bool  // the last one is not counted so far
+	apart    bool  // waits were added at their ends
 }
 
 // ender is the waker of a wait, or the one to blame for it: a procedure, or minus the cause.
@@ -147,6 +148,7 @@ func (q *queue) blamed(own int64, by ender) {
 // once adds a wait whose object is known only at its end (a select): it queues alone.
 func (q *queue) once(dt, own int64, by ender) {
 	q.spend(1, dt)
+	q.apart = true
 	q.blame[by] += own
 	q.unattributed += dt - own
 }

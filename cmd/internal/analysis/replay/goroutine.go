@@ -35,7 +35,8 @@ type G struct {
 	since   trace.Time // its segments have been shown up to here
 	busyAt  int        // index in Replay.running while busy
 	frames  []frame
-	lent    Held // while it waits for a condition
+	first   trace.PointID // the procedure that it entered first, NoPoint if none is known
+	lent    Held          // while it waits for a condition
 	woke    woke
 	share   float64    // of the time, that its thread has a processor
 	shareTo trace.Time // until then
@@ -116,6 +117,9 @@ func (r *Replay) enter(g *G, now trace.Time, point trace.PointID) {
 	r.v.Enter(g, point, now)
 	if len(g.frames) == 0 && r.T.Points[point].Kind == spec.PointProc {
 		r.Groups.list[r.Contexts.list[g.Context].Group].entered(point)
+		if g.first == trace.NoPoint {
+			g.first = point
+		}
 	}
 	g.frames = append(g.frames, frame{g.Context, g.Spins})
 	if g.main && point == r.main && len(g.frames) == 1 {
@@ -168,7 +172,7 @@ func (r *Replay) create(e *trace.Event) {
 	}
 	by := r.g(e.By)
 	r.ran[e.Thread] = true // who starts a goroutine is one, or this one runs already
-	*g = G{ID: e.G, Slot: e.Slot, Proc: -1, real: e.To, since: e.Time, thread: e.Thread, Labels: NoSpan, frames: g.frames[:0], Held: g.Held[:0]}
+	*g = G{ID: e.G, Slot: e.Slot, Proc: -1, real: e.To, since: e.Time, thread: e.Thread, Labels: NoSpan, first: trace.NoPoint, frames: g.frames[:0], Held: g.Held[:0]}
 	if by != nil {
 		g.Labels = by.Labels
 	}

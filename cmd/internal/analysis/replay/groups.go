@@ -279,6 +279,16 @@ func (r *Replay) rename(e *trace.Event) {
 	r.v.Named(g)
 }
 
+// Peers reports whether two goroutines are of one kind: of one group, and if that is of a method that starts what is passed to it, they do not run
+// different procedures, as far as is known.
+func (r *Replay) Peers(g, h *G) bool {
+	id := r.Contexts.list[g.Context].Group
+	if id != r.Contexts.list[h.Context].Group {
+		return false
+	}
+	return id == NoGroup || !r.Groups.list[id].starts || g.first == h.first || g.first == trace.NoPoint || h.first == trace.NoPoint
+}
+
 // works reports whether a group's goroutines are the collector's workers.
 func (gr *Groups) works(id GroupID) bool {
 	return strings.HasPrefix(gr.list[id].Func, "runtime.gcBgMarkWorker")
