@@ -243,6 +243,9 @@ func (h *htmlPage) object(o *profile.Object) htmlObject {
 		queue = append(queue[:6], "...")
 	}
 	x.Queue = strings.Join(queue, ", ")
+	if o.Apart {
+		x.Queue = "not known"
+	}
 	switch {
 	case o.Idle:
 		x.Blamed = "nobody: idle by design"

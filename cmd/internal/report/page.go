@@ -262,7 +262,7 @@ func (pg *page) advice() {
 	s := pg.Add("advice", "What to change first")
 	texts := advice.Texts(items)
 	if len(texts) == 0 && !advice.Inconclusive(items) {
-		s.Say("Nothing stands out: no lock that is queued for, no part that runs alone, no time in which nothing ran.")
+		s.Say("%s", advice.Absent(pg.p))
 	}
 	s.List(texts)
 	for i := range items {
@@ -408,6 +408,9 @@ func (pg *page) objects() {
 func objectTable(s *doc.Section, p *profile.Profile, list []profile.Object) {
 	s.Say("Waits are those of every package; uses and holds are known where a package is instrumented.")
 	s.Say("npt: of the goroutines that hold it. queue: goroutines waiting, on average and at most. blamed on: the procedure that held the lock, or did something else before it ended the wait.")
+	if slices.ContainsFunc(list, func(o profile.Object) bool { return o.Apart }) {
+		s.Say("? in place of the longest queue: it is not known where waits have no object, or tell it only at their end.")
+	}
 	t := doc.NewTable("object", "npt", "waited", "waits", "worst", "held", "uses", "queue", "objects", "blamed on").Left(9)
 	for i := range list {
 		o := &list[i]
@@ -427,9 +430,17 @@ func objectTable(s *doc.Section, p *profile.Profile, list []profile.Object) {
 			uses = doc.Count(o.Ops)
 		}
 		t.Row(doc.Name(o.Name, loopWidth), npt, doc.Time(o.Wait), doc.Count(o.Waits), doc.Time(o.Worst), held, uses,
-			fmt.Sprintf("%.2f %d", meanQueue(p, o), max(o.Queue, len(o.Waiting)-1)), fmt.Sprint(o.Objects), by)
+			fmt.Sprintf("%.2f %s", meanQueue(p, o), most(o)), fmt.Sprint(o.Objects), by)
 	}
 	s.Table(t)
+}
+
+// most is how many goroutines waited for an object at a time, as far as that is known.
+func most(o *profile.Object) string {
+	if o.Apart {
+		return "?"
+	}
+	return fmt.Sprint(max(o.Queue, len(o.Waiting)-1))
 }
 
 // memory shows who allocates.
