@@ -330,7 +330,7 @@ func (b *builder) Sync(_ *replay.G, ob *replay.Object, op trace.Operation, _ tra
 }
 
 func (b *builder) Acquire(g *replay.G, ob *replay.Object, _ replay.Holder, h replay.Held, now trace.Time) {
-	b.objects.lock(ob).take(ob, now)
+	b.objects.lock(ob).take(ob, h.Point, now)
 	b.spunFor(&b.gs[g.Slot], ob)
 	use := b.objects.use(h.Point)
 	if ob.Partly || ob.Unseen { // it counts if its end is seen

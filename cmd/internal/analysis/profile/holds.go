@@ -1,6 +1,10 @@
 package profile
 
 import (
+	"maps"
+	"math"
+	"slices"
+
 	"qinst.dev/cmd/internal/stats"
 	"qinst.dev/cmd/internal/trace"
 	"qinst.dev/sddf/spec"
@@ -53,31 +57,70 @@ func takes(op string) bool {
 // gives reports whether an operation gives a lock back.
 func gives(op string) bool { return op == spec.OpUnlock || op == spec.OpRUnlock }
 
-// holds is what is known of the holds of the objects of a name.
+// holds is what is known of the holds of the objects of a name. A lock may be held long by one procedure and shortly by another one, whose operations are
+// the ones that are only counted. Therefore holds are kept apart by the points that took the lock.
 type holds struct {
-	taken  uint64 // operations that take a lock
-	traced uint64 // of these
+	by     map[trace.PointID]*holdsOf
 	given  uint64 // operations that give it back
+	partly bool   // some operations were not seen
+}
+
+// holdsOf are the holds that began at one point.
+type holdsOf struct {
+	taken  uint64 // operations
+	traced uint64 // of these
 	n, ns  int64  // of the known holds
 	least  int64  // the shortest of them, in ns
 	sums   stats.Clusters
-	partly bool // some operations were not seen
+}
+
+// of returns the holds of a point.
+func (h *holds) of(p trace.PointID) *holdsOf {
+	x := h.by[p]
+	if x == nil {
+		if h.by == nil {
+			h.by = map[trace.PointID]*holdsOf{}
+		}
+		x = new(holdsOf)
+		h.by[p] = x
+	}
+	return x
+}
+
+// points are the points, in order, because sums of numbers with fractions depend on it.
+func (h *holds) points() []trace.PointID { return slices.Sorted(maps.Keys(h.by)) }
+
+// all are the holds of all points together.
+func (h *holds) all() (sum holdsOf) {
+	for _, p := range h.points() {
+		x := h.by[p]
+		sum.taken, sum.traced = sum.taken+x.taken, sum.traced+x.traced
+		sum.n, sum.ns = sum.n+x.n, sum.ns+x.ns
+		sum.sums.Add(x.sums)
+		sum.shortest(x.least)
+	}
+	return sum
 }
 
 // add takes in the holds of an object.
-func (h *holds) add(in *heldIn) {
+func (h *holdsOf) add(in *heldIn) {
 	in.close()
 	h.n, h.ns = h.n+round(in.sums.Units), h.ns+round(in.sums.Hits)
 	h.sums.Add(in.sums)
-	if h.least == 0 || in.least > 0 && in.least < h.least {
-		h.least = in.least
+	h.shortest(in.least)
+}
+
+func (h *holdsOf) shortest(least int64) {
+	if h.least == 0 || least > 0 && least < h.least {
+		h.least = least
 	}
 }
 
 // unmatched reports whether locks were taken and given back a different number of times, although a few
 // may be held at the end.
 func (h *holds) unmatched() bool {
-	more, less := max(h.taken, h.given), min(h.taken, h.given)
+	taken := h.all().taken
+	more, less := max(taken, h.given), min(taken, h.given)
 	return more-less > max(mostHeld, more/10)
 }
 
@@ -91,19 +134,56 @@ const mostHeld = 64
 // A hold that is traced has a part of the cost of its events within it, one that is counted has not. That
 // part is between nothing and an event's cost, in ns, and not more than the shortest hold.
 func (h *holds) estimate(most int64, event float64) (all int64, interval *[2]int64, ok bool) {
-	if h.n == 0 || h.traced >= h.taken && !h.partly {
-		return h.ns, nil, false
+	sum := h.all()
+	if sum.n == 0 || sum.traced >= sum.taken && !h.partly {
+		return sum.ns, nil, false
 	}
-	most = max(h.ns, most)
+	most = max(sum.ns, most)
+	known := &[2]int64{sum.ns, most}
 	if h.partly {
-		return h.ns, &[2]int64{h.ns, most}, false
+		return sum.ns, known, false
 	}
-	others := float64(h.taken-h.traced) * min(1, float64(h.n)/float64(h.traced)) // of those that try some get nothing
-	i, ok := h.sums.Others(others)
-	if !ok {
-		return h.ns, &[2]int64{h.ns, most}, false
+	var mean, low, below, high, above float64
+	for _, p := range h.points() {
+		x := h.by[p]
+		if x.traced >= x.taken {
+			continue
+		}
+		from := x
+		i, ok := x.others(x.sums, x.left())
+		if !ok { // too little is known of those of this point: they are taken to be like the other ones
+			from = &sum
+			if i, ok = x.others(sum.sums, float64(x.taken-x.traced)*sum.share()); !ok {
+				return sum.ns, known, false
+			}
+		}
+		within := min(event, float64(from.least)) * i.units
+		mean += max(0, i.Mean-within/2)
+		low, below = low+i.Mean-within, math.Hypot(below, i.Mean-i.Low)
+		high, above = high+i.Mean, math.Hypot(above, i.High-i.Mean)
 	}
-	within := min(event, float64(h.least)) * others
-	bound := func(ns float64) int64 { return min(most, h.ns+round(max(0, ns))) }
-	return bound(i.Mean - within/2), &[2]int64{bound(i.Low - within), bound(i.High)}, true
+	bound := func(ns float64) int64 { return min(most, sum.ns+round(max(0, ns))) }
+	return bound(mean), &[2]int64{bound(low - below), bound(high + above)}, true
+}
+
+// others is an estimate of holds that were only counted.
+type others struct {
+	stats.Interval
+	units float64
+}
+
+func (h *holdsOf) others(like stats.Clusters, units float64) (others, bool) {
+	i, ok := like.Others(units)
+	return others{i, units}, ok
+}
+
+// left is how many holds were only counted.
+func (h *holdsOf) left() float64 { return float64(h.taken-h.traced) * h.share() }
+
+// share is how many operations began a hold: of those that try some get nothing, and of those that read some join others.
+func (h *holdsOf) share() float64 {
+	if h.traced == 0 {
+		return 1
+	}
+	return min(1, float64(h.n)/float64(h.traced))
 }

@@ -224,8 +224,9 @@ func (o *objects) finish(wall int64) []Object {
 			g.places.add(codeLine{p.File, p.Line, o.r.Names.IsOwnFile(p.File)}, 0)
 			g.Kind = cmp.Or(g.Kind, replay.KindOf(p.Op))
 			if takes(p.Op) {
-				g.held.taken += p.Hits
-				g.held.traced += p.Traced
+				h := g.held.of(trace.PointID(i))
+				h.taken += p.Hits
+				h.traced += p.Traced
 			}
 			if gives(p.Op) {
 				g.held.given += p.Hits
@@ -408,7 +409,9 @@ func (g *gathered) lock(ob *lock) {
 	g.HandOver += ob.handOver
 	g.Handed += ob.handed
 	g.Longest = max(g.Longest, ob.longest)
-	g.held.add(&ob.in)
+	for at, in := range ob.in {
+		g.held.of(at).add(in)
+	}
 	g.Queue = max(g.Queue, ob.longestQueue)
 }
 
@@ -540,10 +543,11 @@ func sorted(named map[string]*gathered, wall int64, event float64) []Object {
 		}
 		g.Waiting[0] = max(0, g.Waiting[0]) // those that waited apart may have waited at the same time
 		h := &g.held
-		g.Holds, g.HeldOff = h.n, g.use.taken
+		known := h.all()
+		g.Holds, g.HeldOff = known.n, g.use.taken
 		g.Hold, g.HoldInterval, g.Estimated = h.estimate(wall*int64(max(1, g.Objects)), event)
 		if g.Estimated {
-			g.unseen = round(g.use.all.NPT() * (float64(g.Hold)/float64(h.ns) - 1))
+			g.unseen = round(g.use.all.NPT() * (float64(g.Hold)/float64(known.ns) - 1))
 		}
 		list = append(list, g.Object)
 	}

@@ -158,12 +158,13 @@ type lock struct {
 	longestQueue int // that an operation saw
 	queues       []*queue
 
-	taken    trace.Time // it has been held since
+	taken    trace.Time    // it has been held since
+	at       trace.PointID // where it was taken then
 	longest  int64
-	in       heldIn
-	freed    trace.Time // when it was given back while a goroutine waited; -1: none waited
-	spin     int64      // ns that goroutines spun for it
-	handOver int64      // ns from there to its being taken
+	in       map[trace.PointID]*heldIn // by the points that took it
+	freed    trace.Time                // when it was given back while a goroutine waited; -1: none waited
+	spin     int64                     // ns that goroutines spun for it
+	handOver int64                     // ns from there to its being taken
 	handed   int64
 }
 
@@ -173,10 +174,10 @@ func (l *lock) waited() bool {
 
 // take records that a goroutine holds the object from now on. The goroutine must not be among the
 // holders yet.
-func (l *lock) take(ob *replay.Object, now trace.Time) {
+func (l *lock) take(ob *replay.Object, at trace.PointID, now trace.Time) {
 	l.advance(now)
 	if len(ob.Holders) == 0 {
-		l.taken = now
+		l.taken, l.at = now, at
 	}
 	if l.freed >= 0 {
 		l.handOver += int64(now - l.freed)
@@ -192,7 +193,13 @@ func (l *lock) free(ob *replay.Object, now trace.Time, how replay.Release) {
 	if len(ob.Holders) == 1 {
 		if ns := int64(now - l.taken); how == replay.Unlocked {
 			l.longest = max(l.longest, ns)
-			l.in.add(now, ns)
+			if l.in == nil {
+				l.in = map[trace.PointID]*heldIn{}
+			}
+			if l.in[l.at] == nil {
+				l.in[l.at] = new(heldIn)
+			}
+			l.in[l.at].add(now, ns)
 		}
 		if l.waited() {
 			l.freed = now
