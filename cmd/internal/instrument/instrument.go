@@ -3,9 +3,12 @@
 package instrument
 
 import (
+	"bytes"
+	"go/ast"
 	"go/token"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 
 	"qinst.dev/cmd/internal/instrument/points"
@@ -57,11 +60,11 @@ func (p *Package) Sites() ([]File, error) {
 	if len(list) == 0 {
 		return nil, nil
 	}
-	added, err := rewrite.Sites(p.types, p.src.ImportPath, list, rewrite.NewNames(p.texts))
+	added, err := rewrite.Sites(p.types, p.src.ImportPath, list, p.Names())
 	if err != nil {
 		return nil, err
 	}
-	return []File{{"qinst_points.go", added, Added}}, nil
+	return []File{{AddedName, added, Added}}, nil
 }
 
 // MayWait reports whether a package may have sites.
@@ -82,7 +85,13 @@ type File struct {
 }
 
 // Added marks the file that declares the names used by the probes.
-const Added = -1
+const (
+	Added     = -1
+	AddedName = "qinst_points.go"
+)
+
+// Names are the names in it, and in what is rewritten.
+func (p *Package) Names() rewrite.Names { return rewrite.NewNames(p.texts) }
 
 // Rewrite returns the files that put set's points into the package; none if it
 // has no point.
@@ -90,12 +99,12 @@ func (p *Package) Rewrite(set *points.Set) ([]File, error) {
 	if len(set.Points) == 0 {
 		return nil, nil
 	}
-	names := rewrite.NewNames(p.texts)
+	names := p.Names()
 	added, err := rewrite.Added(p.types, p.src.ImportPath, set, names)
 	if err != nil {
 		return nil, err
 	}
-	files := []File{{"qinst_points.go", added, Added}}
+	files := []File{{AddedName, added, Added}}
 	for i, f := range p.files {
 		text := rewrite.File(p.src.Files[i], p.texts[i], p.fset.File(f.FileStart), set, names)
 		if text != nil {
@@ -104,4 +113,33 @@ func (p *Package) Rewrite(set *points.Set) ([]File, error) {
 		}
 	}
 	return files, nil
+}
+
+// Ends returns the lines at which nothing stands but the ends of loops, by the names of their files in
+// the program. The compiler makes no code for these, but has that of the loops' exits there.
+func (p *Package) Ends(set *points.Set) map[string][]int {
+	ends := map[string][]int{}
+	for _, fn := range set.Funcs {
+		for _, lp := range fn.Loops {
+			if lp.Func || !lp.End.IsValid() { // the body of a range over a function ends like one
+				continue
+			}
+			at := p.fset.PositionFor(lp.End-1, false)
+			if p.fset.Position(lp.End-1) != at {
+				continue
+			}
+			file := p.fset.File(lp.End)
+			i := slices.IndexFunc(p.files, func(f *ast.File) bool { return p.fset.File(f.FileStart) == file })
+			line := p.texts[i][file.Offset(file.LineStart(at.Line)):]
+			if n := bytes.IndexByte(line, '\n'); n >= 0 {
+				line = line[:n]
+			}
+			rest, alone := bytes.CutPrefix(bytes.TrimSpace(line), []byte("}"))
+			if rest = bytes.TrimSpace(rest); alone && (len(rest) == 0 || bytes.HasPrefix(rest, []byte("//"))) {
+				name := p.src.FileName(at.Filename)
+				ends[name] = append(ends[name], at.Line)
+			}
+		}
+	}
+	return ends
 }

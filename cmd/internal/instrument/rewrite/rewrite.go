@@ -3,12 +3,15 @@
 package rewrite
 
 import (
+	"bytes"
 	"fmt"
 	"go/ast"
 	"go/token"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode"
 
 	"qinst.dev/cmd/internal/edit"
 	"qinst.dev/cmd/internal/instrument/points"
@@ -16,26 +19,36 @@ import (
 )
 
 // Names makes the names that generated code declares and uses. All of them start
-// with one prefix that no file of the package contains, so nothing of the user's
+// with a prefix that no file of the package contains, so nothing of the user's
 // can shadow them or be shadowed.
-type Names struct{ prefix string }
+type Names struct {
+	Prefix string
+	Result string // of results that had no name; see goobj.Debug
+}
 
-// NewNames picks a prefix that does not occur in any of the texts.
-func NewNames(texts [][]byte) Names {
-	for n := 0; ; n++ {
-		prefix := "_qinst_"
-		if n > 0 {
-			prefix = fmt.Sprintf("_qinst%d_", n)
-		}
-		if !slices.ContainsFunc(texts, func(t []byte) bool { return strings.Contains(string(t), prefix) }) {
-			return Names{prefix}
+// NewNames picks prefixes that do not occur in any of the texts.
+func NewNames(texts [][]byte) (n Names) {
+	occurs := func(name string) bool {
+		return slices.ContainsFunc(texts, func(t []byte) bool { return bytes.Contains(t, []byte(name)) })
+	}
+	n.Prefix = "_qinst_"
+	for i := 1; occurs(n.Prefix); i++ {
+		n.Prefix = fmt.Sprintf("_qinst%d_", i)
+	}
+	// A letter of two bytes. A package that has all of them somewhere keeps what debuggers need not know.
+	n.Result = n.Prefix + "r"
+	for r := 'ʳ'; r < 0x800; r++ {
+		if name := string(r); unicode.IsLetter(r) && !occurs(name) {
+			n.Result = name
+			break
 		}
 	}
+	return n
 }
 
 // expand replaces each @ of a template by the prefix.
 func (n Names) expand(template string, args ...any) string {
-	return strings.ReplaceAll(fmt.Sprintf(template, args...), "@", n.prefix)
+	return strings.ReplaceAll(fmt.Sprintf(template, args...), "@", n.Prefix)
 }
 
 // File returns the text of a file with the probes of funcs in it, or nil if none of them is in
@@ -205,7 +218,7 @@ func (w *writer) nameResults(t *ast.FuncType) {
 	}
 }
 
-func (w *writer) result(n int) string { return w.expand("@r%d", n) }
+func (w *writer) result(n int) string { return w.Names.Result + strconv.Itoa(n) }
 
 // results lists the names that nameResults leaves t's results with.
 func (w *writer) results(t *ast.FuncType) string {

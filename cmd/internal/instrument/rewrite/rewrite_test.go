@@ -27,7 +27,8 @@ var update = flag.Bool("update", false, "write what came out into the archives")
 // An archive of testdata says in its first line which kinds of points it is about, and
 // may say in its second one which procedures are small. Its
 // files are pairs: NAME.go is what goes in, and NAME.want what comes out, without the line
-// directive in front. There @ stands for the prefix of generated names, as in the templates.
+// directive in front. There @ stands for the prefix of generated names, as in the templates, and @r
+// for that of results.
 func TestPairs(t *testing.T) {
 	t.Parallel()
 	archives, err := filepath.Glob("testdata/*.txtar")
@@ -100,7 +101,7 @@ func rewritten(t *testing.T, f txtar.File, limits points.Limits) string {
 	if strings.Contains(string(f.Data), prefix) {
 		prefix = "_qinst1_"
 	}
-	return strings.ReplaceAll(rest, prefix, "@")
+	return strings.NewReplacer(prefix, "@", "ʳ", "@r").Replace(rest)
 }
 
 // moved lists the names, and their lines, that are in one of two texts and not in the other.

@@ -30,11 +30,11 @@ type g struct{}
 func getg() *g
 
 //go:nosplit
-//go:linkname QinstAt qinst_at
+//go:linkname QinstAt runtime.qinst_at
 func QinstAt() unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Add(unsafe.Pointer(getg()), %d)) }
 
 //go:nosplit
-//go:linkname QinstDepth qinst_depth
+//go:linkname QinstDepth runtime.qinst_depth
 func QinstDepth() unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Add(unsafe.Pointer(getg()), %d)) }
 `, inject.LedgerOffset, inject.StackOffset)
 

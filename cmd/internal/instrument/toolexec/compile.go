@@ -68,7 +68,7 @@ func (p *process) probed(c *command, pkg *instrument.Package, set *points.Set) (
 		if err != nil {
 			return out, err
 		}
-		doubtful, err := c.mend(set)
+		doubtful, err := c.mend(pkg, set)
 		if err != nil || again && len(doubtful) > 0 {
 			doubtful = set.Doubled()
 		}

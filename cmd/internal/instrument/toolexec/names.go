@@ -2,14 +2,16 @@ package toolexec
 
 import (
 	"os"
+	"path/filepath"
 
 	"qinst.dev/cmd/internal/goobj"
+	"qinst.dev/cmd/internal/instrument"
 	"qinst.dev/cmd/internal/instrument/points"
 )
 
-// mend gives the functions of the compiled package the names that they have without probes; see
-// Mend.
-func (c *command) mend(set *points.Set) (doubtful []*points.Func, err error) {
+// mend gives the functions of the compiled package the names that they have without probes, see
+// Mend, and tells debuggers nothing of probes.
+func (c *command) mend(pkg *instrument.Package, set *points.Set) (doubtful []*points.Func, err error) {
 	name := c.flag("o")
 	if object := c.flag("linkobj"); object != "" {
 		name = object
@@ -20,6 +22,21 @@ func (c *command) mend(set *points.Set) (doubtful []*points.Func, err error) {
 	}
 	if doubtful, err = Mend(archive, set); err != nil || len(doubtful) > 0 {
 		return doubtful, err
+	}
+	object, err := goobj.Open(archive)
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return nil, err
+	}
+	names, lines := pkg.Names(), pkg.Ends(set)
+	for _, file := range []string{binaryName(filepath.Join(c.objdir(), instrument.AddedName), dir, c.flag("trimpath")), "qinst_accessor.go", "qinst_ledger.go"} {
+		lines[file] = nil
+	}
+	if err := object.Tell(goobj.Debug{Result: names.Result, Helper: names.Prefix, Lines: lines}); err != nil {
+		return nil, err
 	}
 	return nil, os.WriteFile(name, archive, 0o666)
 }

@@ -80,7 +80,7 @@ var (
 // linker's name, so that one to the copy finds this function.
 // Context: probe.
 //
-//go:linkname QinstAt qinst_at
+//go:linkname QinstAt runtime.qinst_at
 func QinstAt() unsafe.Pointer {
 	return *(*unsafe.Pointer)(unsafe.Add(unsafe.Pointer(getg()), qinstLedgerOffset))
 }
@@ -89,7 +89,7 @@ func QinstAt() unsafe.Pointer {
 // It stays where it is.
 // Context: probe.
 //
-//go:linkname QinstDepth qinst_depth
+//go:linkname QinstDepth runtime.qinst_depth
 func QinstDepth() unsafe.Pointer {
 	return *(*unsafe.Pointer)(unsafe.Add(unsafe.Pointer(getg()), qinstStackOffset))
 }
