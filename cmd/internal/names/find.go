@@ -32,6 +32,9 @@ func Find(text, what string, list []string) (string, error) {
 var manners = []func(text, name string) bool{
 	func(text, name string) bool { return text == name || text == measure.Visible(name) },
 	func(text, name string) bool { return unmarked(text) == measure.Visible(name) },
+	func(text, name string) bool {
+		return !placed(name, text) && ends(measure.Visible(name), unmarked(text))
+	},
 	func(text, name string) bool { return ends(measure.Visible(name), unmarked(text)) },
 	func(text, name string) bool { return ends(bare(name), bare(unmarked(text))) },
 	func(text, name string) bool {
@@ -53,6 +56,11 @@ func unmarked(text string) string {
 		}
 	}
 	return text
+}
+
+// placed reports whether a name is that of a wait, "time.Sleep in main.f", and a text only of the procedure in which it is.
+func placed(name, text string) bool {
+	return strings.Contains(name, " in ") && !strings.Contains(unmarked(text), " in ")
 }
 
 // bare is a name without what only tells how a procedure is declared.

@@ -46,6 +46,12 @@ func TestFind(t *testing.T) {
 			t.Errorf("%q means %q (%v), expected an error with %q", text, got, err, want)
 		}
 	}
+	in := []string{"example.com/a/client.(*Peer).run", "sync.Mutex.Lock in example.com/a/client.(*Peer).run"}
+	for text, want := range map[string]string{"go client.(*Peer).run": in[0], "sync.Mutex.Lock in example.com/a/client.(*Peer).run": in[1], "...exLock in example.com/a/client.(*Peer).run": ""} {
+		if got, _ := names.Find(text, "part of the program", in); got != want {
+			t.Errorf("%q means %q, expected %q", text, got, want)
+		}
+	}
 	if _, err := names.Find("x", "channel", nil); err == nil || !strings.Contains(err.Error(), "of which the trace has none") {
 		t.Errorf("among no names: %v", err)
 	}
