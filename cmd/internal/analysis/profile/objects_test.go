@@ -258,6 +258,7 @@ func TestRuntimesWaits(t *testing.T) {
 		{"chan receive", []string{"runtime.gopark", "runtime.chanrecv", "runtime.chanrecv1", "runtime.gcBgMarkStartWorkers", "runtime.gcStart", "runtime.mallocgc", "main.results"}, "chan receive in runtime.gcBgMarkStartWorkers"},
 		{"chan receive", []string{"runtime.gopark", "runtime.chanrecv", "runtime.chanrecv1", "main.results"}, "chan receive in main.results"},
 		{"chan receive", []string{"runtime.gopark", "runtime.chanrecv", "runtime.chanrecv1", "runtime.gcenable", "runtime.main", "runtime.goexit"}, "chan receive in runtime.gcenable"},
+		{"", []string{"runtime.goexit"}, "[not known]"},
 		{"flushing proc caches", []string{"runtime.gcMarkTermination", "main.results"}, "flushing proc caches"},
 	} {
 		b := tracetest.New(1)

@@ -75,7 +75,10 @@ func (n *Names) of(stack trace.StackID, reason trace.ReasonID, best trace.PointI
 		return n.nameOfPoint(at, stack)
 	}
 	what := n.t.Reason(reason)
-	if what == "sleep" {
+	switch what {
+	case "":
+		return "[not known]" // nothing tells of the wait but that the goroutine ran again, where events were lost
+	case "sleep":
 		what = "time.Sleep"
 	}
 	if f, ok := n.Caller(stack); ok {
