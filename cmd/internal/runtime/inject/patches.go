@@ -73,7 +73,7 @@ func patches() []patch {
 		{"runtime2.go", field("g", "runningCleanups"), "; qinstSeqLow uint8; qinstSeqHigh uint16"},
 		{"runtime2.go", field("g", ""), "; qinst *qinstRecorder; qinstStack *qinstStack; qinstChan uintptr"},
 		{"chan.go", field("hchan", "elemsize"), "; qinstTold uint8"}, // where the compiler leaves two bytes
-		{"runtime2.go", field("m", ""), "; qinst *qinstRecorder; qinstLedger, qinstSema, qinstTimer uintptr; qinstLate int64"},
+		{"runtime2.go", field("m", ""), "; qinst *qinstRecorder; qinstLedger, qinstSema, qinstTimer uintptr; qinstLate int64; qinstOurs bool"},
 
 		// While Go's tracer is off its locker has no generation. ok must be true all the same,
 		// because otherwise the methods would not be called; they end after our hook.
@@ -115,6 +115,8 @@ func patches() []patch {
 
 		// The tool's threads are none of the program's.
 		{"proc.go", only("mcount", "return int32(sched.mnext - sched.nmfreed)"), "return int32(sched.mnext - sched.nmfreed) - qinstThreads"},
+		{"mprof.go", only("threadCreateProfileInternal", "n++"), "if !mp.qinstOurs { n++ }"},
+		{"mprof.go", only("threadCreateProfileInternal", "copyFn(r)"), "if !mp.qinstOurs { copyFn(r) }"},
 
 		// Timers that start goroutines: those of package time that have no channel.
 		{"time.go", after("newTimer", "t.init = true"), "; if c == nil { qinstArms(&t.timer) }"},

@@ -140,6 +140,7 @@ func qinstNewG(gp *g) {
 //go:nosplit
 func qinstNewM(mp *m) {
 	mp.qinst, mp.qinstLedger = qinstNone(), qinstNoLedger()
+	mp.qinstOurs = qinstMaker != nil && qinstMaker == getg().m
 	if mp.g0 != nil {
 		qinstNewG(mp.g0)
 	}

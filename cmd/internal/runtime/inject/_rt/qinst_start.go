@@ -150,7 +150,11 @@ func qinstGiveUp() {
 // qinstNewThread starts a thread of the tool's own.
 // Context: start.
 func qinstNewThread(f func()) {
+	mp := acquirem()
+	qinstMaker = mp
 	newm(f, nil, -1)
+	qinstMaker = nil
+	releasem(mp)
 	// A thread that never runs Go code must not count in the search for deadlocks, nor where the program limits its threads or
 	// counts them. It cannot say so itself: should the program deadlock at once, it dies with this lock held.
 	lock(&sched.lock)
@@ -158,7 +162,10 @@ func qinstNewThread(f func()) {
 	unlock(&sched.lock)
 }
 
-var qinstThreads int32 // of the tool; sched.lock protects it
+var (
+	qinstThreads int32 // of the tool; sched.lock protects it
+	qinstMaker   *m    // starts one of them: what it makes is the tool's, from when others can see it
+)
 
 var qinstStarted uint32
 
