@@ -58,7 +58,7 @@ func (s *suite) costOf(name string, pairs int, job func(probed bool) lab.Job) ([
 	if err != nil {
 		return nil, err
 	}
-	out, q := stats.Median(measured), stats.Median(said)
+	out, q := max(0, stats.Median(measured)), stats.Median(said) // a program that is faster with probes has its text in a better place
 	verdict := ""
 	switch l, h := stats.Median(lo), stats.Median(hi); {
 	case out < l || out > h:

@@ -95,7 +95,9 @@ func costOf(t *trace.Tables, writer, traced int64, from paid) Cost {
 		c.scale(max(0, cpu-float64(sure)) / float64(calls+inLine+c.Text))
 		c.All, lo, hi, inLine = int64(cpu), min(lo, cpu-float64(sure)), min(hi, cpu-float64(sure)), c.InPlace.Cost+c.Tests.Cost
 	}
-	c.Lo, c.Hi = sure+int64(lo+price.LeastInLine*float64(inLine)), sure+int64(hi+price.MostInLine*float64(inLine)+price.MostText*from.probed)
+	lo += price.LeastInLine*float64(inLine) + price.LeastText*from.probed
+	hi += price.MostInLine*float64(inLine) + price.MostText*from.probed
+	c.Lo, c.Hi = max(0, sure+int64(lo)), sure+int64(hi)
 	if cpu > 0 {
 		c.Lo, c.Hi = min(c.Lo, int64(cpu)), min(c.Hi, int64(cpu))
 	}
