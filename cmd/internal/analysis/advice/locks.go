@@ -105,9 +105,12 @@ func semaphores(p *profile.Profile) (out []Item) {
 	return out
 }
 
-// waiting names the procedure with most of the waits for an object that it does not use itself.
+// waiting names the function with most of the waits for an object. Where no stack tells, it is the procedure that they are charged to, which may have started who waits.
 func waiting(p *profile.Profile, o *profile.Object) string {
 	who, most := longestWait(p, o.Name)
+	if len(o.WaitedIn) > 0 {
+		who, most = o.WaitedIn[0].Reason, o.WaitedIn[0].Time
+	}
 	if who == "" {
 		return ""
 	}

@@ -184,3 +184,16 @@ func TestAbsent(t *testing.T) {
 		}
 	}
 }
+
+// Waits of goroutines that have no procedure of their own are charged to who started them, and are not in that procedure.
+func TestWaitingIn(t *testing.T) {
+	p := &profile.Profile{Entries: []profile.Entry{{Kind: profile.KindProc, Name: "main.main", BlockedOn: []profile.Waited{{Object: "mu", Time: 90}}}}}
+	o := &profile.Object{Name: "mu", Wait: 100}
+	if s := waiting(p, o); s != "; 90.0% of the waits were in main.main" {
+		t.Errorf("without stacks: %q", s)
+	}
+	o.WaitedIn = []profile.Wait{{Reason: "net/rpc.(*Server).sendResponse", Time: 80}, {Reason: "main.main", Time: 20}}
+	if s := waiting(p, o); s != "; 80.0% of the waits were in net/rpc.(*Server).sendResponse" {
+		t.Errorf("with stacks: %q", s)
+	}
+}
