@@ -65,9 +65,11 @@ func (l *Limits) leavesOut(symbol string) bool { return listed(l.Without, symbol
 // demands reports whether a procedure is to have its probes whatever the rules about size say.
 func (l *Limits) demands(symbol string) bool { return listed(l.Factors, symbol) }
 
-// listed reports whether a list has a symbol, or its name as reports have it.
+// listed reports whether a list has a symbol, or its name as reports have it: whole, or shortened to the last parts of its package's path. Who
+// compiles a package does not know all others, so that all names are meant that end so.
 func listed(list []string, symbol string) bool {
-	return slices.Contains(list, symbol) || slices.Contains(list, names.Plain(symbol))
+	name := names.Plain(symbol)
+	return slices.ContainsFunc(list, func(s string) bool { return s == symbol || s == name || strings.HasSuffix(name, "/"+s) })
 }
 
 // withoutSyncs leaves operations on synchronization objects out.
