@@ -96,7 +96,7 @@ func costOf(t *trace.Tables, writer, traced int64, from paid) Cost {
 		c.All, lo, hi, inLine = int64(cpu), min(lo, cpu-float64(sure)), min(hi, cpu-float64(sure)), c.InPlace.Cost+c.Tests.Cost
 	}
 	lo += price.LeastInLine*float64(inLine) + price.LeastText*from.probed
-	hi += price.MostInLine*float64(inLine) + price.MostText*from.probed
+	hi += price.MostInLine*float64(inLine) + price.MostText*from.probed + price.MostElse*max(0, cpu-from.probed-float64(sure))
 	c.Lo, c.Hi = max(0, sure+int64(lo)), sure+int64(hi)
 	if cpu > 0 {
 		c.Lo, c.Hi = min(c.Lo, int64(cpu)), min(c.Hi, int64(cpu))
