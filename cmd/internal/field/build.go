@@ -2,7 +2,9 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -68,7 +70,7 @@ func (s *suite) copyOf(module, to string) error {
 	said, err := download.Output()
 	var from struct{ Dir, Error string }
 	if e := json.Unmarshal(said, &from); e != nil || from.Dir == "" {
-		return fmt.Errorf("go mod download %s: %v %s", module, err, from.Error)
+		return fmt.Errorf("go mod download %s: %w", module, cmp.Or(err, e, errors.New(from.Error)))
 	}
 	return copyTree(from.Dir, to, nil)
 }

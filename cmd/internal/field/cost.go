@@ -52,7 +52,7 @@ func (s *suite) costOf(name string, pairs int, job func(probed bool) lab.Job) ([
 		}
 		c, cpu := &page.Tool.Cost, float64(r.CPU)
 		said, lo, hi = append(said, float64(c.All)/cpu), append(lo, float64(c.Lo)/cpu), append(hi, float64(c.Hi)/cpu)
-		for i, ns := range []int64{c.Writer + c.Looks + c.Collector.Cost, c.Events.Cost + c.Timed.Cost + c.Counted.Cost, c.InPlace.Cost + c.Tests.Cost, c.Text, c.Probed} {
+		for i, ns := range []int64{c.Writer + c.Looks + c.Collector.Cost, c.Events.Cost + c.Changes.Cost + c.Timed.Cost + c.Counted.Cost, c.InPlace.Cost + c.Tests.Cost, c.Text, c.Probed} {
 			parts[i] = append(parts[i], float64(ns)/cpu)
 		}
 		measured = append(measured, 1-plain[len(plain)-1]/cpu)

@@ -126,8 +126,11 @@ var resultLine = regexp.MustCompile(`(?m)^(Benchmark\S+)\s+\d+\s+([0-9.]+) ns/op
 func (s *suite) choose(d *drawn, chance *rand.Rand) error {
 	const long = 1.5e9 // ns
 	all, _, err := s.bench(d, ".", "1x")
+	if err != nil && len(all) == 0 {
+		return fmt.Errorf("no benchmark runs: %w", err)
+	}
 	if len(all) == 0 {
-		return fmt.Errorf("no benchmark runs: %v", err)
+		return fmt.Errorf("no benchmark has a result")
 	}
 	one := all[chance.IntN(len(all))]
 	parts := strings.Split(strings.TrimSuffix(one[1], "-"+strconv.Itoa(runtime.GOMAXPROCS(0))), "/")
@@ -139,8 +142,10 @@ func (s *suite) choose(d *drawn, chance *rand.Rand) error {
 	for range 8 {
 		took, cpu, err := s.bench(d, pattern, fmt.Sprintf("%dx", n))
 		switch {
+		case err != nil:
+			return fmt.Errorf("%s: %w", one[1], err)
 		case len(took) != 1:
-			return fmt.Errorf("%s: %d results: %v", one[1], len(took), err)
+			return fmt.Errorf("%s: found %d results, expected one", one[1], len(took))
 		case cpu > long && n == 1:
 			return fmt.Errorf("%s: an iteration takes %v", one[1], cpu)
 		case cpu > long*2/3:

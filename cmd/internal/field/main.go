@@ -111,7 +111,7 @@ func (s *suite) enter() (leave func(), err error) {
 		return func() {}, nil
 	}
 	s.scratch, err = os.MkdirTemp("", "field-")
-	return func() { os.RemoveAll(s.scratch) }, err
+	return func() { _ = os.RemoveAll(s.scratch) }, err
 }
 
 // drawn compares the stated cost of benchmarks that are drawn.

@@ -46,7 +46,7 @@ func (pg *page) cost() {
 	for _, k := range []struct {
 		what string
 		paid profile.Paid
-	}{{"events", c.Events}, {"times", c.Timed}, {"counts by probes", c.Counted}, {"counts in place", c.InPlace}, {"tests at entries", c.Tests}, {"clocks read by the collector", c.Collector}} {
+	}{{"events", c.Events}, {"events of scheduling, and others", c.Changes}, {"times", c.Timed}, {"counts by probes", c.Counted}, {"counts in place", c.InPlace}, {"tests at entries", c.Tests}, {"clocks read by the collector", c.Collector}} {
 		if k.paid.N > 0 {
 			s.Say("%s: %s x %.1fns = %s%s", k.what, measure.Count(int64(k.paid.N)), k.paid.Each(), measure.Time(k.paid.Cost), ofProcess(k.paid.Cost, cpu))
 		}

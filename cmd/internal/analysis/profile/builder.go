@@ -451,7 +451,8 @@ func (b *builder) finish() {
 	} else { // what was counted within is not known
 		b.totals.paid = t.priced()
 	}
-	b.totals.paid.event = t.price
+	b.totals.paid.prices, b.totals.paid.events = t.prices, numbers{price.Call: b.r.Entries, price.Sync: b.r.Operations, price.Schedule: b.r.Changes,
+		price.Other: max(0, b.r.Events-b.r.Entries-b.r.Operations-b.r.Changes-b.r.Switches)}
 	b.totals.paid.probed = t.probedTime(float64(b.busy.sum()))
 	b.totals.inLine = t.inLine
 	b.totals.calls[b.r.System.Probes] += t.probes

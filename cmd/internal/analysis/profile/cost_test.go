@@ -74,3 +74,28 @@ func TestCostOfText(t *testing.T) {
 		t.Errorf("of 6 ms in main.f the tool took %d for text, between %d and %d in all, with %d in text with probes", c.Text, c.Lo, c.Hi, c.Probed)
 	}
 }
+
+// Events of scheduling have a price of their own, and those of threads, which the system tells, have none.
+func TestCostOfChanges(t *testing.T) {
+	t.Parallel()
+	b := tracetest.New(1).Attribute("clock_cost_ps", 10_000)
+	f := b.Proc("main.f")
+	g := b.Go(0, "runtime.main")
+	b.Start(g, 0)
+	b.Enter(g, f)
+	for i := range int64(100) {
+		b.At(1000*i).Wait(g, "chan receive", 0, 0)
+		b.At(1000*i+500).Unpark(0, g)
+		b.Start(g, 0)
+	}
+	b.At(1e6).Exit(g, f)
+	b.End(g)
+	c := profileOf(t, b).Tool.Cost
+	changes, others := int64(302), int64(102) // the latter are of processors
+	if want := (profile.Paid{N: uint64(changes + others), Cost: 25*changes + 18*others}); c.Changes != want || c.Events != (profile.Paid{N: 2, Cost: 30}) {
+		t.Errorf("found %+v for changes and %+v for the procedure, expected %+v, and 2 at 15 ns", c.Changes, c.Events, want)
+	}
+	if sum := c.Writer + c.Events.Cost + c.Changes.Cost + c.Text; c.All != sum {
+		t.Errorf("found %d in all, expected %d", c.All, sum)
+	}
+}

@@ -106,7 +106,7 @@ func newProfile(b *builder, in Within, t *trace.Tables, losses trace.Losses) *Pr
 	}
 	p.Tool = Tool{FlushRuns: t.Flush.Runs, FlushWall: t.Flush.Wall, FlushCPU: t.Flush.CPU, FlushBytes: t.Flush.Bytes, Traced: b.r.Entries, EventCost: eventCost(t),
 		Probes: b.ledger.self[b.r.System.Probes].Busy(), ProbesNPT: round(b.ledger.self[b.r.System.Probes].NPT()),
-		Cost: costOf(t, max(t.Flush.CPU, p.CPU.Writer), p.Events, b.totals.paid)}
+		Cost: costOf(t, max(t.Flush.CPU, p.CPU.Writer), b.totals.paid)}
 	return p
 }
 

@@ -12,14 +12,14 @@ import (
 // costs are the costs of probes, in ns, as the program measured them.
 type costs struct {
 	event, count, call float64
-	price              price.Price // of an event
+	prices             price.Prices
 }
 
 // costsOf are the prices, as samples of a whole trace mend them: see [price.Seen].
 func costsOf(r *replay.Replay, seen *price.Seen, work int64) costs {
 	t, prices := r.T, price.Of(r.T)
 	prices.Mend(seen, float64(work), r.Entries, r.Operations, r.Changes)
-	c := costs{event: prices[price.Call].Each, price: prices[price.Call], count: t.Costs().Count}
+	c := costs{event: prices[price.Call].Each, prices: prices, count: t.Costs().Count}
 	if c.call = c.count; t.Int("sample_ns") > 0 {
 		c.call /= pushed
 	}

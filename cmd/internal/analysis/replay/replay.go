@@ -31,6 +31,7 @@ type Replay struct {
 	Entries    int64 // of these, enters and exits
 	Operations int64 // likewise
 	Changes    int64 // likewise, of states, with those of which one event tells
+	Switches   int64 // likewise, of threads, as the system told
 
 	source   trace.Source
 	options  Options

@@ -218,7 +218,7 @@ func (w *writer) nameResults(t *ast.FuncType) {
 	}
 }
 
-func (w *writer) result(n int) string { return w.Names.Result + strconv.Itoa(n) }
+func (w *writer) result(n int) string { return w.Result + strconv.Itoa(n) }
 
 // results lists the names that nameResults leaves t's results with.
 func (w *writer) results(t *ast.FuncType) string {
