@@ -708,18 +708,23 @@ func qinstWriteTail(why uint32) {
 
 // qinstWriteOpen writes the buffers that threads are filling, as they are now.
 // Threads go on recording. All events below p were complete when p was read, and memory
-// above p is not read.
+// above p is not read. Words below p may change, see goesOn: so a copy is written, of which the checksum is right.
 // Context: writer.
 func qinstWriteOpen() {
 	for i := uint32(1); i < qinstNRecorders; i++ {
 		b := (*qinstRecorder)(unsafe.Pointer(qinstRecorders[i]))
 		p, c := atomic.Loaduintptr(&b.p), atomic.Loaduintptr(&b.buffer)
 		if c != 0 && p > c+qinstHeadSize && p <= c+qinstBufferSize {
-			qinstWriteBuffer((*qinstBuffer)(unsafe.Pointer(c)), p-c-qinstHeadSize)
+			to := unsafe.Pointer(&qinstOpened)
+			memmove(to, unsafe.Pointer(c), p-c)
+			qinstWriteBuffer((*qinstBuffer)(to), p-c-qinstHeadSize)
+			qinstPush() // before the next one is there: long pieces are not copied
 		}
 	}
-	qinstPush() // before the threads go on: long pieces are not copied
 }
+
+// qinstOpened is the copy of a buffer that a thread is filling.
+var qinstOpened [qinstBufferSize / 8]uint64
 
 // qinstUnnamed returns how much found no room in the tables of texts, stacks and callees.
 // Context: writer.
