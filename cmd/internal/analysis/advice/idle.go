@@ -34,7 +34,7 @@ func idleness(p *profile.Profile) []Item {
 	}
 	what := fmt.Sprintf("nothing ran for %s (%s of the run)", measure.Time(idle), measure.Percent(idle, p.Wall))
 	if len(p.IdleFor) == 0 || p.IdleFor[0].Time == 0 {
-		it.Remark, it.Text = true, strings.ToUpper(what[:1])+what[1:]+", and no event tells what goroutines waited for."
+		it.Remark, it.Text = true, strings.ToUpper(what[:1])+what[1:]+", and no event shows what goroutines waited for."
 		return append([]Item{it}, lateThreads(p)...)
 	}
 	most := &p.IdleFor[0]

@@ -156,7 +156,7 @@ func TestRemarks(t *testing.T) {
 		t.Errorf("a lock, and goroutines without room for stacks: %+v", Of(p))
 	}
 	q := &profile.Profile{Wall: 500e6, Busy: 100e6, NPTSum: 100e6, Procs: 2, Idle: 400e6, Parallelism: []int64{400e6, 100e6}}
-	if list := Of(q); len(Texts(list)) > 0 || strings.Contains(Absent(q), "no time in which nothing ran") || !strings.Contains(list[0].Text, "Nothing ran for 400ms (80.0% of the run), and no event tells") {
+	if list := Of(q); len(Texts(list)) > 0 || strings.Contains(Absent(q), "no time in which nothing ran") || !strings.Contains(list[0].Text, "Nothing ran for 400ms (80.0% of the run), and no event shows") {
 		t.Errorf("idle for no known reason: %+v", list)
 	}
 	p.Objects[0].Objects, p.Objects[0].Waiting = 12, []int64{5920, 80}

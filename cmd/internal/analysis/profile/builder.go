@@ -127,7 +127,7 @@ func (b *builder) Create(g, by *replay.G, now trace.Time) {
 	case by != nil:
 		m.started = b.gs[by.Slot].inside
 		b.look(g)
-	case !g.System: // nobody but a timer starts a goroutine where none runs
+	case !g.System && !g.Repaired: // only a timer starts a goroutine where none runs
 		m.woke, m.wokeAt = idleKey{timer: true, started: b.r.Contexts.Node(g.Context).Group}, now
 	}
 }

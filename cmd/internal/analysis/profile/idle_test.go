@@ -48,3 +48,21 @@ func TestIdleUntilTimer(t *testing.T) {
 		t.Errorf("nothing ran for %+v, expected 40 ns until a timer called main.tick", p.IdleFor)
 	}
 }
+
+// A goroutine whose creation was lost may have been started by anybody.
+func TestIdleUntilUncreated(t *testing.T) {
+	b := tracetest.New(1)
+	m := b.Go(0, "runtime.main")
+	b.Start(m, 0)
+	b.At(10).Wait(m, "select", 0, 0)
+	g := b.Uncreated()
+	b.At(50).Start(g, 0)
+	b.At(60).End(g)
+	p, err := New(b.Trace())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(p.IdleFor) != 0 || p.Idle != 40 {
+		t.Errorf("nothing ran for %d ns, for %+v, expected 40 for no known reason", p.Idle, p.IdleFor)
+	}
+}

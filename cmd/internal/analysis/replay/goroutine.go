@@ -7,25 +7,26 @@ import (
 
 // G is a live goroutine.
 type G struct {
-	ID      trace.GoID
-	Slot    trace.Slot
-	State   trace.State
-	Spins   int32 // open loops that spin, and mutexes that it spins for
-	Locking bool  // it spins for a mutex
-	Proc    int   // on which it runs, or ran last; -1: not known
-	System  bool  // it is the runtime's own, not the program's
-	Context ContextID
-	Base    ContextID // where it started
-	Ran     int64     // ns that it was busy, up to its last segment
-	Got     float64   // ns of processor time of these, by what the operating system gave its threads
-	Paid    float64   // ns that its events cost, by [Options.Price]
-	Reason  trace.ReasonID
-	Wait    *Wait // the present one; nil: it does not wait, or its wait is not of interest
-	Regions []OpenRegion
-	Labels  SpanID
-	Held    []Held     // in the order in which they were taken
-	Did     Operation  // the last one
-	WokeAt  trace.Time // it has run since then without waiting
+	ID       trace.GoID
+	Slot     trace.Slot
+	State    trace.State
+	Spins    int32 // open loops that spin, and mutexes that it spins for
+	Locking  bool  // it spins for a mutex
+	Proc     int   // on which it runs, or ran last; -1: not known
+	System   bool  // it is the runtime's own, not the program's
+	Repaired bool  // no event created it
+	Context  ContextID
+	Base     ContextID // where it started
+	Ran      int64     // ns that it was busy, up to its last segment
+	Got      float64   // ns of processor time of these, by what the operating system gave its threads
+	Paid     float64   // ns that its events cost, by [Options.Price]
+	Reason   trace.ReasonID
+	Wait     *Wait // the present one; nil: it does not wait, or its wait is not of interest
+	Regions  []OpenRegion
+	Labels   SpanID
+	Held     []Held     // in the order in which they were taken
+	Did      Operation  // the last one
+	WokeAt   trace.Time // it has run since then without waiting
 
 	main    bool // the main goroutine, whose procedure main.main ends the root "init"
 	waits   ContextID
@@ -172,7 +173,7 @@ func (r *Replay) create(e *trace.Event) {
 	}
 	by := r.g(e.By)
 	r.ran[e.Thread] = true // who starts a goroutine is one, or this one runs already
-	*g = G{ID: e.G, Slot: e.Slot, Proc: -1, real: e.To, since: e.Time, thread: e.Thread, Labels: NoSpan, first: trace.NoPoint, frames: g.frames[:0], Held: g.Held[:0]}
+	*g = G{ID: e.G, Slot: e.Slot, Proc: -1, Repaired: e.Cause == trace.ByRepair, real: e.To, since: e.Time, thread: e.Thread, Labels: NoSpan, first: trace.NoPoint, frames: g.frames[:0], Held: g.Held[:0]}
 	if by != nil {
 		g.Labels = by.Labels
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 // mend gives the functions of the compiled package the names that they have without probes, see
-// Mend, and tells debuggers nothing of probes.
+// Mend, and removes probes from the debug information.
 func (c *command) mend(pkg *instrument.Package, set *points.Set) (doubtful []*points.Func, err error) {
 	name := c.flag("o")
 	if object := c.flag("linkobj"); object != "" {

@@ -197,6 +197,13 @@ func (b *Builder) goOn(th *thread, by G, fn string) G {
 	return b.last
 }
 
+// Uncreated is a goroutine whose creation was lost.
+func (b *Builder) Uncreated() G {
+	b.last++
+	b.gs[b.last] = &goroutine{seq: 1}
+	return b.last
+}
+
 // idle is a thread that runs no goroutine.
 func (b *Builder) idle() *thread {
 	for _, th := range b.threads {

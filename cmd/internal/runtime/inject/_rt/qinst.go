@@ -55,7 +55,9 @@
 //	           registration
 //	probe      the goroutine of user code, on its   nosplit functions of ours;      nothing; on the         no
 //	           own stack; sometimes g0 (timer       systemstack for what is rare    system stack
-//	           functions)                                                           qinstMaking, qinstGrowing
+//	           functions)                                                           qinstMaking, qinstGrowing,
+//	                                                                                and qinstMemory if it is
+//	                                                                                free (qinstEndBurst)
 //	hook       inside the scheduler, mostly on g0:  as a probe                      as a probe: it may      no
 //	           with its locks held, with or                                         hold sched.lock
 //	           without a P, on signal stacks                                        already, and qinstLedging
