@@ -497,7 +497,9 @@ var Records = []Record{
 		field("collector", U64, Ns, "of the time, in mark workers and assists of the garbage collector, by their threads' clocks; all ones: not asked, because the system told of all switches, or not known"),
 		field("looks", U64, Ns, "of the time, in telling samplers where a thread is; what the system took for that is estimated"),
 		field("ended", U64, Ns, "of the time, in threads that have ended, as far as their records do not have it"),
-		field("faults", U64, "", "how often a thread waited for a page that had to be read from a device")}, nil),
+		field("faults", U64, "", "how often a thread waited for a page that had to be read from a device"),
+		field("calls", U64, "", "system calls without events, because those there were took more bytes than the rate allows; their threads kept their processors"),
+		field("called", U64, Ticks, "time that these took")}, nil),
 	record(TagLimit, "limit", "from here on points only count", []Field{
 		field("ticks", U64, Ticks, "when"),
 		field("bytes", U64, Byte, "written so far"),

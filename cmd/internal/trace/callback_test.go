@@ -1,6 +1,7 @@
 package trace_test
 
 import (
+	"slices"
 	"testing"
 
 	"qinst.dev/cmd/internal/trace"
@@ -74,5 +75,30 @@ func TestCallbackStolen(t *testing.T) {
 	})
 	if err != nil || losses.Any() || ran != 110 {
 		t.Errorf("the other one ran from %d on, %+v, %v; expected 110, and nothing lost or repaired", ran, losses, err)
+	}
+}
+
+// TestStolenAtTheEnd: a goroutine is in a system call when the program ends. Its beginning is not in the trace, because it would only have been
+// written at the end of the call.
+func TestStolenAtTheEnd(t *testing.T) {
+	t.Parallel()
+	b := tracetest.New(1)
+	g := b.Go(0, "runtime.main")
+	b.Start(g, 0)
+	other := b.Go(g, "main.other")
+	b.At(100).Steal(g)
+	b.At(110).Start(other, 0)
+	b.At(200).End(other)
+	var states []trace.State
+	losses, err := b.Trace().Events(func(events []trace.Event) error {
+		for i := range events {
+			if e := &events[i]; e.G == trace.GoID(g) && e.Kind == trace.Change {
+				states = append(states, e.To)
+			}
+		}
+		return nil
+	})
+	if expected := []trace.State{trace.Running, trace.Syscall, trace.Blocked}; err != nil || losses.Any() || !slices.Equal(states, expected) {
+		t.Errorf("%v, %+v, %v; expected %v, and nothing lost or repaired", states, losses, err, expected)
 	}
 }

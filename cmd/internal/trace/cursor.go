@@ -64,6 +64,9 @@ func (c *cursor) next() bool {
 	}
 }
 
+// over reports whether all entries have been read.
+func (c *cursor) over() bool { return len(c.buf)+len(c.blocks) == 0 && !c.cut }
+
 // tail returns the number of bytes behind the words of the entry at c.pos, which is of a kind
 // that carries packets.
 func (c *cursor) tail(kind uint64) int {

@@ -412,7 +412,7 @@ func (ix *indexer) cost(r *row) {
 		}
 	case spec.TagProcess:
 		ix.usageAt = r.u("ticks")
-		t.Usage = Usage{!r.bad, 0, int64(r.u("user")), int64(r.u("system")), int64(r.u("maxrss")), -1, 0, 0, 0}
+		t.Usage = Usage{!r.bad, 0, int64(r.u("user")), int64(r.u("system")), int64(r.u("maxrss")), -1, 0, 0, 0, 0, 0}
 		if r.has("collector") { // files of older programs do not have it
 			t.Usage.Collector = int64(r.u("collector"))
 		}
@@ -421,6 +421,9 @@ func (ix *indexer) cost(r *row) {
 		}
 		if r.has("ended") { // likewise
 			t.Usage.Ended, t.Usage.Faults = int64(r.u("ended")), int64(r.u("faults"))
+		}
+		if r.has("calls") { // likewise
+			t.Usage.Calls, t.Usage.Called = int64(r.u("calls")), int64(r.u("called")) // in ticks until all is read
 		}
 	case spec.TagMemory:
 		t.Memory = Memory{!r.bad, int64(r.u("limit")), int64(r.u("events")), int64(r.u("counts")), int64(r.u("stacks")), int64(r.u("tables")),
@@ -771,6 +774,7 @@ func (ix *indexer) times() {
 		t.wall = max(0, t.clock.ns(t.until))
 	}
 	t.Usage.Time = t.clock.ns(ix.usageAt)
+	t.Usage.Called = int64(float64(t.Usage.Called) * t.clock.tick())
 	for i, ticks := range ix.limits {
 		t.Limits[i].Time = t.clock.ns(ticks)
 	}

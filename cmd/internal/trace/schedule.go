@@ -465,14 +465,18 @@ func (m *model) procSteal(th *thread, p int32) {
 	if !v.loses(th) {
 		m.losses.States++
 	}
+	if v.g != nil && v.g.state == Running && v.over() {
+		m.change(v, v.g, Syscall, 0, ByCode, NoSlot)
+	}
 	m.releaseProc(v)
 }
 
 // loses reports whether another thread can take this one's processor. It can if this thread's
 // goroutine is in a system call, or is blocked because C has just called Go. The other thread may
-// be this one itself, when C is back on it.
+// be this one itself, when C is back on it. If this one has no more events it is in a call that has not ended, of which the beginning may have been
+// left out.
 func (th *thread) loses(to *thread) bool {
-	return th == to || th.g == nil || th.g.state == Syscall || th.g.state == Blocked || th.offInCall()
+	return th == to || th.g == nil || th.g.state == Syscall || th.g.state == Blocked || th.offInCall() || th.over()
 }
 
 // offInCall reports whether the thread's goroutine is in a system call, and the system has taken the thread's processor.

@@ -386,6 +386,8 @@ type Usage struct {
 	Looks        int64 // ns, of threads that told samplers where they are
 	Ended        int64 // ns, of threads that have ended, as far as [Tables.Threads] does not have it
 	Faults       int64 // waits for pages that had to be read
+	Calls        int64 // system calls without events, which keep their processors: a rate of bytes was overdrawn
+	Called       int64 // ns that these took; their goroutines seem to run meanwhile
 }
 
 // Metric is a reading of the runtime's heap metrics.

@@ -372,7 +372,7 @@ func (b *Builder) Faults(n uint64) { b.faults = n }
 
 // Used writes what the process used up to now.
 func (b *Builder) Used(ns, collector int64) {
-	b.must(b.w.Data(spec.TagProcess, b.ticks(), uint64(ns), uint64(0), uint64(0), uint64(collector), uint64(0), uint64(0), b.faults))
+	b.must(b.w.Data(spec.TagProcess, b.ticks(), uint64(ns), uint64(0), uint64(0), uint64(collector), uint64(0), uint64(0), b.faults, uint64(0), uint64(0)))
 }
 
 // Channel tells that g is about to operate on a new channel.

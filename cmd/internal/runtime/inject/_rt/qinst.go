@@ -226,6 +226,9 @@ type qinstRecorder struct {
 	yielder   uint64  // that goroutine, with the number of its last transition: it may have been elsewhere meanwhile
 	yields    uintptr // where the event of a run of yields stands, in this buffer; 0: there is none
 	yieldsAt  uint64  // its time
+	call      uint64  // when a system call began whose event is left out so far; 0: there is none
+	calls     uint64  // calls of which no event was written
+	called    uint64  // their time, in ticks
 	found     bool    // the next goroutine to start comes from the processor's own queue
 	named     bool    // something is in callees: to read memory that nobody has written takes longer than to write a few of them
 

@@ -339,7 +339,13 @@ func qinstProcessCPU() uint64 {
 func qinstWriteUsage() {
 	var u qinstUsage
 	u.load()
-	qinstRecordProcess(qinstNow(), u.user(), u.system(), uint64(u[4])<<10, qinstCollectorTime(), qinstLooksCPU(), qinstEnded.Load(), u.faults()-qinstFaultsBefore)
+	calls, called := uint64(0), uint64(0)
+	for i := range qinstNRecorders {
+		b := (*qinstRecorder)(unsafe.Pointer(qinstRecorders[i]))
+		calls += b.calls
+		called += b.called
+	}
+	qinstRecordProcess(qinstNow(), u.user(), u.system(), uint64(u[4])<<10, qinstCollectorTime(), qinstLooksCPU(), qinstEnded.Load(), u.faults()-qinstFaultsBefore, calls, called)
 }
 
 // qinstWriteMetrics writes the runtime's metrics of its heap. Those of goroutines follow

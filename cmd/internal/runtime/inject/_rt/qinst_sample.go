@@ -414,7 +414,7 @@ func (b *qinstRecorder) ran() bool {
 // A call may last for hours.
 // Context: sampler.
 func (s *qinstSampler) weight(b *qinstRecorder, now uint64, gap int64) int64 {
-	age := float64(now-b.last) * s.tickNS
+	age := float64(now-max(b.last, b.call)) * s.tickNS
 	if age <= qinstSampleOld {
 		return gap
 	}

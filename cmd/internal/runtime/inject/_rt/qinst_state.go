@@ -273,12 +273,40 @@ func qinstGoSwitch(next *g, ends bool) {
 
 // qinstGoSysCall notes the beginning of a system call. Little stack is left here, so that
 // the function and its callees must stay nosplit.
+// Under a rate of bytes that is overdrawn it only keeps the time. If the thread still has its processor at the end of the call, both are left out, and
+// the call is counted: a program can make a million in a second, which nothing else slows. If not, the
+// beginning is written late: nothing else happens to a thread in a system call, so that its events are in the order of their times.
 // Context: hook.
 //
 //go:nosplit
 func qinstGoSysCall() {
-	if qinstStates != 0 {
-		qinstPut(qinstNow(), qinstCurrent(), qinstEvSyscallBegin<<24)
+	if qinstStates == 0 {
+		return
+	}
+	now := qinstNow()
+	if b := getg().m.qinst; qinstSet.rate != 0 && qinstTokens.Load() < 0 && b.p != 0 && b.g == qinstCurrent() {
+		b.call = now
+		return
+	}
+	qinstPut(now, qinstCurrent(), qinstEvSyscallBegin<<24)
+}
+
+// qinstCallCounts notes the beginning that qinstGoSysCall has left out, if there is one, because the thread's processor
+// or its goroutine is about to change.
+// Context: hook.
+//
+//go:nosplit
+func qinstCallCounts() {
+	b := getg().m.qinst
+	if b.call == 0 {
+		return
+	}
+	at := b.call
+	b.call = 0
+	if b = qinstReadyFor(at, b.g); b != nil {
+		*(*uint64)(unsafe.Pointer(b.p)) = (at-b.last)<<32 | qinstEvSyscallBegin<<24
+		b.last = at
+		qinstPublish(&b.p, b.p+8)
 	}
 }
 
@@ -294,7 +322,14 @@ func qinstGoSysExit(pp *p) {
 		return
 	}
 	if pp.syscalltick == getg().m.syscalltick {
-		qinstPut(qinstNow(), qinstCurrent(), qinstEvSyscallEnd<<24)
+		now := qinstNow()
+		if b := getg().m.qinst; b.call != 0 {
+			b.calls++
+			b.called += now - b.call
+			b.call = 0
+			return
+		}
+		qinstPut(now, qinstCurrent(), qinstEvSyscallEnd<<24)
 		return
 	}
 	systemstack(func() {
@@ -311,6 +346,7 @@ func qinstGoSysExit(pp *p) {
 //go:nosplit
 func qinstGoSysExitLost() {
 	if qinstStates != 0 {
+		qinstCallCounts()
 		qinstLeave(qinstEvSyscallEndNoP << 24)
 	}
 }
@@ -335,6 +371,7 @@ func qinstGoCreateSyscall(gp *g) {
 //go:nosplit
 func qinstGoDestroySyscall() {
 	if qinstStates != 0 {
+		qinstCallCounts()
 		qinstLeave(qinstEvGoEndSyscall << 24)
 	}
 }
@@ -398,6 +435,7 @@ func qinstHasProc(id int32) {
 //go:nosplit
 func qinstMark(kind, arg uint64) {
 	if qinstStates != 0 {
+		qinstCallCounts()
 		qinstPut(qinstNow(), qinstRunning(), kind<<24|arg)
 	}
 }
