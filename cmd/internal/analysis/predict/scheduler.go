@@ -45,8 +45,8 @@ type processor struct {
 }
 
 const (
-	tickNS    = 10.1e6    // 10 ms, and a wake-up by the system
-	mostTicks = 2_000_000 // of a run, more or less: they become longer, because files may say that a run took years, or one of its waits
+	tickNS    = 10.1e6  // 10 ms, and a wake-up by the system
+	mostTicks = 400_000 // of a run, more or less (of an hour, 360,000): they become longer, because files may say that a run took years, or one of its waits
 	starveNS  = 1e6
 )
 
