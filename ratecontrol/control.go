@@ -172,11 +172,21 @@ func sink(a []float64, i int) {
 	}
 }
 
-// Matches reports whether a name matches a pattern, in which * stands for any characters. It is
-// greedy and backtracks to the last * only, which is enough because no other character is
-// special. What a linker symbol has as %xx, a dot in a package's path for example, matches the character itself, as
-// reports show it.
+// Matches reports whether a name matches a pattern, in which * stands for any characters. As reports leave out the folders of a package's
+// path, a pattern may be about what follows any slash of the name. What a linker symbol has as %xx, a dot in a package's path for example, matches the
+// character itself, as reports show it.
 func Matches(pattern, s string) bool {
+	for i := 0; i <= len(s); i++ {
+		if (i == 0 || s[i-1] == '/') && matches(pattern, s[i:]) {
+			return true
+		}
+	}
+	return false
+}
+
+// matches reports whether all of a name matches. It is greedy and backtracks to the last * only, which is enough because no other
+// character is special.
+func matches(pattern, s string) bool {
 	star, from := -1, 0
 	i := 0
 	for k := 0; k < len(s); {

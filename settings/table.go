@@ -116,7 +116,7 @@ const LimitExpected = "a rate such as 1e4/s, 1e4/s+500 or 1e4/s:count, or a leve
 // rules are the settings about points, for the help; see [IsRule].
 var rules = [...]Setting{
 	{Name: "NAME", Example: "1e4/s",
-		Doc: "Hits a second of the points of that name that are traced; * stands for any characters, as in main.(*Cache).*. 1e4/s+500: how many may come at once; 1e4/s:count: what is recorded above the rate, else they are timed."},
+		Doc: "Hits a second of the points of that name that are traced; * stands for any characters, as in main.(*Cache).*, and the folders in front of a package may be left out. 1e4/s+500: how many may come at once; 1e4/s:count: what is recorded above the rate, else they are timed."},
 	{Name: "NAME", Example: "count",
 		Doc: "The most that is recorded of them. off: nothing, at nearly the cost of a build without probes. count: how often. time: how long too, summed up, without events. trace: all."},
 	{Name: "NAME", Example: "+5us",

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"qinst.dev/cmd/internal/trace"
+	"qinst.dev/cmd/internal/trace/tracetest"
 	"qinst.dev/sddf"
 	"qinst.dev/sddf/spec"
 )
@@ -99,5 +100,25 @@ func TestHostile(t *testing.T) {
 		if testing.Verbose() {
 			t.Logf("%s: %v, %d events, %d bytes allocated for %d", name, time.Since(start), n, b.TotalAlloc-a.TotalAlloc, len(data))
 		}
+	}
+}
+
+// TestManyProcessors: analyses allocate something for each processor, of which a damaged file may have any number.
+func TestManyProcessors(t *testing.T) {
+	t.Parallel()
+	b := tracetest.New(1).Attribute("gomaxprocs", 1<<34)
+	b.Start(b.Go(0, "runtime.main"), 0)
+	losses, err := b.Trace().Events(func(events []trace.Event) error {
+		for i := range events {
+			if events[i].Kind == trace.Procs {
+				if n := events[i].Count(); n != 1 {
+					t.Errorf("%d processors", n)
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil || losses.Records == 0 {
+		t.Errorf("%v; expected that the number is told of as a loss", err)
 	}
 }

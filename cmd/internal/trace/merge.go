@@ -76,7 +76,7 @@ func (t *Trace) merger(f func([]Event) error) *merger {
 		m.hold = m.holdGappy
 	}
 	if n, ok := t.Attr("gomaxprocs").(uint64); ok {
-		m.emit(Event{Kind: Procs, arg: n, Slot: NoSlot, By: NoSlot})
+		m.procs(n, 0)
 	}
 	ids := make([]uint32, 0, len(t.blocks))
 	for id := range t.blocks {

@@ -2,7 +2,7 @@ package trace
 
 import "qinst.dev/sddf/spec"
 
-// maxProcs bounds the processor numbers that are believed.
+// maxProcs bounds the numbers of processors that are believed.
 const maxProcs = 1 << 12
 
 // seqMask: sequence numbers are kept modulo 2^24.
@@ -116,7 +116,7 @@ func (m *model) schedule(th *thread, kind uint64, arg uint32) {
 	case spec.EvProcSteal:
 		m.procSteal(th, int32(arg))
 	case spec.EvProcs:
-		m.emit(Event{Kind: Procs, arg: uint64(arg), Slot: NoSlot, By: NoSlot, Thread: ThreadID(th.id)})
+		m.procs(uint64(arg), ThreadID(th.id))
 	default:
 		m.current(th, kind, arg)
 	}
@@ -400,6 +400,15 @@ func (m *model) wake(g GoID, p int32) {
 	if m.holding {
 		m.woken = append(m.woken, woken{g, p})
 	}
+}
+
+// procs tells how many processors there are, if that can be believed: analyses have something for each.
+func (m *model) procs(n uint64, by ThreadID) {
+	if n > maxProcs {
+		m.losses.Records++
+		return
+	}
+	m.emit(Event{Kind: Procs, arg: n, Slot: NoSlot, By: NoSlot, Thread: by})
 }
 
 func (m *model) procOK(p int32) bool {
