@@ -177,16 +177,16 @@ func sink(a []float64, i int) {
 // character itself, as reports show it.
 func Matches(pattern, s string) bool {
 	for i := 0; i <= len(s); i++ {
-		if (i == 0 || s[i-1] == '/') && matches(pattern, s[i:]) {
+		if (i == 0 || s[i-1] == '/') && fits(pattern, s[i:]) {
 			return true
 		}
 	}
 	return false
 }
 
-// matches reports whether all of a name matches. It is greedy and backtracks to the last * only, which is enough because no other
+// fits reports whether all of a name matches. It is greedy and backtracks to the last * only, which is enough because no other
 // character is special.
-func matches(pattern, s string) bool {
+func fits(pattern, s string) bool {
 	star, from := -1, 0
 	i := 0
 	for k := 0; k < len(s); {

@@ -8,7 +8,6 @@ import (
 	"io"
 	"runtime/debug"
 	"strconv"
-	"strings"
 	"time"
 
 	"qinst.dev/cmd/internal/analysis/critpath"
@@ -34,7 +33,7 @@ func (f *replayFlags) define(fs *flagSet, policy predict.Policy) {
 	fs.group("Interpretation")
 	fs.text(&f.policy, "policy", "how goroutines get processors: `ps`, all that could run share them evenly; fifo, each keeps one until it waits; go, as Go's scheduler does")
 	correctedFlag(fs, &f.corrected)
-	fs.number(&f.vcpu, "vcpu", "the program hands out `n` processors of its own: regions named \"vcpu\" are running, \"vready\" ready (default: none)")
+	fs.processors(&f.vcpu, "vcpu", "the program hands out `n` processors of its own: regions named \"vcpu\" are running, \"vready\" ready (default: none)")
 }
 
 func (f *replayFlags) check(command string) (predict.Policy, error) {
@@ -98,10 +97,10 @@ func setupCritical(fs *flagSet) action {
 			return usageError{errors.New("critical: found -procs with -requests or -request, whose paths are those of the run as it was")}
 		}
 		o := critpath.Options{Policy: policy, Max: procs == "max", AsRun: procs == ""}
-		if n, err := strconv.Atoi(procs); err == nil && n > 0 {
+		if n, err := strconv.Atoi(procs); err == nil && n > 0 && n <= trace.MaxProcs {
 			o.Procs = n
 		} else if !o.Max && !o.AsRun {
-			return usageError{fmt.Errorf("critical: found -procs=%s, expected a number of processors or max", procs)}
+			return usageError{fmt.Errorf("critical: found -procs=%s, expected a number of processors, %d at most, or max", procs, trace.MaxProcs)}
 		}
 		file, err := oneFile(e, "critical", args)
 		if err != nil {
@@ -161,16 +160,9 @@ func setupPredict(fs *flagSet) action {
 	f.define(fs, predict.Go)
 	fs.text(&html, "html", "write a page for the browser to this `file` (- for the standard output)")
 	fs.group("What is predicted")
-	fs.function("procs", "numbers of processors, separated by commas: `1,2,4` (default: up to twice those of the run)", func(s string) error {
-		ask.Procs = nil
-		for part := range strings.SplitSeq(s, ",") {
-			n, err := strconv.Atoi(part)
-			if err != nil || n < 1 {
-				return fmt.Errorf("found -procs=%s, expected numbers such as 1,2,4", s)
-			}
-			ask.Procs = append(ask.Procs, n)
-		}
-		return nil
+	fs.function("procs", "numbers of processors, separated by commas: `1,2,4` (default: up to twice those of the run)", func(s string) (err error) {
+		ask.Procs, err = processorsOf("procs", s)
+		return err
 	})
 	fs.function("what-if", "a `change` of the program, may be repeated: main.f=-30%, with what it calls; self:main.f=-30%; hold:main.mu=-50%, of what is done under a lock; split:main.mu=4, into as many locks; cap:main.ch=64, of a channel; workers:main.worker=8, who take jobs from a channel; gc=off", func(s string) error {
 		w, err := predict.ParseWhatIf(s)

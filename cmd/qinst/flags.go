@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
 	"qinst.dev/cmd/internal/instrument/toolexec"
+	"qinst.dev/cmd/internal/trace"
 	"qinst.dev/settings"
 )
 
@@ -62,6 +64,29 @@ func (f *flagSet) text(p *string, name, usage string) {
 func (f *flagSet) number(p *int, name, usage string) {
 	f.add(name)
 	f.IntVar(p, name, *p, usage)
+}
+
+// processors defines a flag of one number of processors.
+func (f *flagSet) processors(p *int, name, usage string) {
+	f.function(name, usage, func(s string) (err error) {
+		*p, err = strconv.Atoi(s)
+		if err != nil || *p < 0 || *p > trace.MaxProcs {
+			return fmt.Errorf("found -%s=%s, expected a number of processors, %d at most", name, s, trace.MaxProcs)
+		}
+		return nil
+	})
+}
+
+// processorsOf reads numbers of processors, separated by commas.
+func processorsOf(flag, text string) (list []int, err error) {
+	for word := range strings.SplitSeq(text, ",") {
+		n, err := strconv.Atoi(word)
+		if err != nil || n < 1 || n > trace.MaxProcs {
+			return nil, fmt.Errorf("found -%s=%s, expected numbers from 1 to %d, such as 1,2,4", flag, text, trace.MaxProcs)
+		}
+		list = append(list, n)
+	}
+	return list, nil
 }
 
 func (f *flagSet) time(p *time.Duration, name, usage string) {

@@ -44,7 +44,7 @@ func (q *partOf) define(fs *flagSet) {
 	fs.group("Interpretation")
 	correctedFlag(fs, &q.corrected)
 	fs.time(&q.plain, "plain", "`time` that the program takes without probes: shows how much of the run the profile leaves unaccounted")
-	fs.number(&q.within.Procs, "vcpu", "the program hands out `n` processors of its own: regions named \"vcpu\" are running, \"vready\" ready (default: none)")
+	fs.processors(&q.within.Procs, "vcpu", "the program hands out `n` processors of its own: regions named \"vcpu\" are running, \"vready\" ready (default: none)")
 }
 
 // tracePart is a part of a trace, or all of it.

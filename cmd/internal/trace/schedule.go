@@ -2,8 +2,8 @@ package trace
 
 import "qinst.dev/sddf/spec"
 
-// maxProcs bounds the numbers of processors that are believed.
-const maxProcs = 1 << 12
+// MaxProcs bounds the numbers of processors that are believed.
+const MaxProcs = 1 << 12
 
 // seqMask: sequence numbers are kept modulo 2^24.
 const seqMask = 1<<24 - 1
@@ -404,7 +404,7 @@ func (m *model) wake(g GoID, p int32) {
 
 // procs tells how many processors there are, if that can be believed: analyses have something for each.
 func (m *model) procs(n uint64, by ThreadID) {
-	if n > maxProcs {
+	if n > MaxProcs {
 		m.losses.Records++
 		return
 	}
@@ -412,7 +412,7 @@ func (m *model) procs(n uint64, by ThreadID) {
 }
 
 func (m *model) procOK(p int32) bool {
-	if p < 0 || p >= maxProcs {
+	if p < 0 || p >= MaxProcs {
 		return false
 	}
 	for int(p) >= len(m.owner) {
