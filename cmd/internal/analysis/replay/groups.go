@@ -94,6 +94,8 @@ func (gr *Groups) Origin(id GroupID) Origin {
 	}
 	if f := gr.Start(g.Func); f != nil {
 		o.File, o.Line = f.File, f.Line
+	} else if p := gr.Probed(id); p != trace.NoPoint {
+		return gr.procedure(p)
 	}
 	return o
 }
@@ -212,7 +214,7 @@ func (gr *Groups) Of(m Member) (GroupID, bool) { return GroupID(m - gr.base), m 
 func (gr *Groups) place(s *Sets, c, by *Context, e *trace.Event, start uint64) (system bool) {
 	name := ""
 	if f := gr.t.Function(start); f != nil {
-		name = f.Name
+		name = strings.TrimSuffix(f.Name, "-fm") // a method that was passed as a value
 	}
 	root, system := gr.root(name, by != nil, e)
 	creator := trace.NoPoint

@@ -1,9 +1,6 @@
 package runtime
 
-import (
-	"internal/runtime/atomic"
-	"unsafe"
-)
+import "unsafe"
 
 // Every hook first looks at qinstStates, since the methods are called whether qinst
 // records or not. Then it reads the clock, before anything else that takes time, so that
@@ -32,7 +29,7 @@ func qinstGoCreate(newg *g, pc uintptr, blocked bool) {
 	if blocked {
 		arg |= 1
 	}
-	qinstNotePC(pc)
+	pc = qinstStartOf(newg, pc)
 	if mp := getg().m; mp.qinstTimer != 0 && mp.curg == nil { // a timer's function starts it
 		qinstPut2(now, 0, qinstEvFired<<24, uint64(mp.qinstTimer)&(1<<qinstAddrBits-1))
 		mp.qinstTimer = 0
@@ -438,35 +435,4 @@ func qinstMark(kind, arg uint64) {
 		qinstCallCounts()
 		qinstPut(qinstNow(), qinstRunning(), kind<<24|arg)
 	}
-}
-
-// A table that is full loses names and nothing else: goroutines are then reported by
-// address.
-// qinstPCs are the start functions of goroutines, an open-addressed hash table
-// that the writer thread reads to write down their names.
-var (
-	qinstPCs     [1 << 12]uintptr
-	qinstLostPCs uint64
-)
-
-// qinstNotePC notes a start function, whose name the writer looks up: a hook cannot, as
-// that may take locks.
-// Context: start, hook, writer.
-//
-//go:nosplit
-func qinstNotePC(pc uintptr) {
-	i := (pc * 0x9E3779B97F4A7C15) >> 52
-	for range 32 {
-		slot := &qinstPCs[i&(uintptr(len(qinstPCs))-1)]
-		switch got := atomic.Loaduintptr(slot); {
-		case got == pc:
-			return
-		case got == 0 && atomic.Casuintptr(slot, 0, pc):
-			return
-		case atomic.Loaduintptr(slot) == pc:
-			return
-		}
-		i++
-	}
-	atomic.Xadd64((&qinstLostPCs), 1)
 }
