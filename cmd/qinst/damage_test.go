@@ -154,14 +154,15 @@ func runAll(t *testing.T, what, file, name string) {
 	out := filepath.Join(t.TempDir(), "out")
 	for _, now = range reading {
 		args := strings.Fields(strings.NewReplacer("OUT", out, "FILE", file).Replace(now))
-		start := time.Now()
+		start, used := time.Now(), processorTime(t)
 		if args[0] == "reduce" {
 			args = append(args, file, out)
 		} else {
 			args = append(args, file)
 		}
 		_, _ = read(t, args...)
-		if took := time.Since(start); took > 10*time.Second {
+		// Other load makes it take longer, and other tests of this process use its processor time.
+		if took := min(time.Since(start), processorTime(t)-used); took > 10*time.Second {
 			t.Errorf("%s: %s took %v", what, now, took)
 		}
 		for _, made := range []string{out, file + trace.IndexSuffix} {
