@@ -126,22 +126,34 @@ func compare(qinst, dir string, g group) (bool, error) {
 	slices.Sort(names)
 	count := map[string]int{}
 	differ := 0
-	for _, name := range names {
+	different := map[string]bool{}                // packages with such tests
+	for _, name := range slices.Backward(names) { // a package's own result comes behind its tests'
 		p, q := plain[name], probed[name]
 		count[p.action]++
 		pkg, test, _ := strings.Cut(name, " ")
+		var what string
 		switch {
 		case test != "" && probed[pkg+" "].action == "fail" && q.action == "" && plain[pkg+" "].action != "fail":
-			// Told with the package.
+			continue // told with the package
+		case test == "" && different[pkg]:
+			continue // told with the test
 		case p.action != q.action:
-			differ++
-			fmt.Printf("  %s: %s plain, %s instrumented\n%s", name, orNone(p.action), orNone(q.action), indent(q.output))
+			what = fmt.Sprintf("  %s: %s plain, %s instrumented\n%s", name, orNone(p.action), orNone(q.action), indent(q.output))
 		default:
 			for message, at := range otherLines(p, q) {
-				differ++
-				fmt.Printf("  %s: %q comes from %v plain, %v instrumented\n", name, message, at[0], at[1])
+				what += fmt.Sprintf("  %s: %q comes from %v plain, %v instrumented\n", name, message, at[0], at[1])
 			}
 		}
+		if what == "" {
+			continue
+		}
+		different[pkg] = true
+		if test != "" && byChance(dir, g, name, q) {
+			fmt.Printf("  %s: by chance; without probes it also ends as it does with them\n", name)
+			continue
+		}
+		differ++
+		fmt.Print(what)
 	}
 	files, events, err := check(traces)
 	if err != nil {
@@ -150,6 +162,25 @@ func compare(qinst, dir string, g group) (bool, error) {
 	fmt.Printf("%-10s %5d tests: %d pass, %d fail, %d skip; %d differ; %d traces, %d events; %.0fs plain, %.0fs instrumented\n",
 		g.name, len(names), count["pass"], count["fail"], count["skip"], differ, files, events, took.Seconds(), time.Since(start).Seconds())
 	return differ == 0, nil
+}
+
+// chances is how often a test is repeated without probes that ended otherwise with them. One that fails in one of ten runs is found in 99 of 100 cases.
+const chances = 50
+
+// byChance reports whether a test also ends without probes as it did with them, in one of some runs.
+func byChance(dir string, g group, name string, q result) bool {
+	pkg, test, _ := strings.Cut(name, " ")
+	var parts []string
+	for part := range strings.SplitSeq(test, "/") {
+		parts = append(parts, "^"+regexp.QuoteMeta(part)+"$")
+	}
+	g.packages, g.flags = []string{pkg}, append(slices.Clone(g.flags), "-run="+strings.Join(parts, "/"))
+	for range chances {
+		if plain, err := run(dir, nil, g); err != nil || plain[name].action == q.action && len(otherLines(plain[name], q)) == 0 {
+			return err == nil
+		}
+	}
+	return false
 }
 
 // otherLines returns the messages that both runs printed, each from lines that
