@@ -38,9 +38,9 @@ func (h *htmlPage) charts() {
 		c.Shade = shade
 		h.Charts = append(h.Charts, c)
 	}
-	procs := float64(max(h.P.Procs, 1))
+	procs := max(float64(h.P.Procs), slices.Max(l.Busy), 1) // more where the program has set it to fewer
 	line := steps(l.Busy, procs)
-	add(htmlChart{Title: "processors busy", Most: fmt.Sprint(h.P.Procs), Area: fmt.Sprintf("0,%d %s %d,%d", chartHeight, line, chartWidth, chartHeight)})
+	add(htmlChart{Title: "processors busy", Most: number(procs), Area: fmt.Sprintf("0,%d %s %d,%d", chartHeight, line, chartWidth, chartHeight)})
 	most := slices.Max(l.Runnable)
 	add(htmlChart{Title: "goroutines running or ready", Most: number(most), Curves: []htmlCurve{{"ready", steps(l.Runnable, most)}}})
 	most = slices.Max(l.Alive)

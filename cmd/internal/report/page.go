@@ -217,7 +217,7 @@ func (pg *page) summary() {
 	if int64(t.Ran) > p.Wall {
 		s.Say("ran %s; the first %s were traced, and all times are about those", measure.Time(t.Ran), measure.Time(p.Wall))
 	}
-	s.Say("ran %s on up to %d processors; %s goroutines", measure.Time(p.Wall), p.Procs, measure.Count(p.Goroutines))
+	s.Say("ran %s on up to %s; %s goroutines", measure.Time(p.Wall), processors(p.Procs), measure.Count(p.Goroutines))
 	if t.End.Known {
 		s.Say("ended: %s", t.End)
 	}

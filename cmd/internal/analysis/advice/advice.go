@@ -117,8 +117,8 @@ func isProgram(e *profile.Entry) bool {
 // which one goroutine alone could run.
 func unused(p *profile.Profile) int64 {
 	idle := p.Wall - p.Idle
-	if len(p.Parallelism) > p.Procs {
-		idle -= p.Parallelism[p.Procs]
+	for n := p.Procs; n < len(p.Parallelism); n++ {
+		idle -= p.Parallelism[n]
 	}
 	return max(idle-p.Off.Waited(), p.Alone)
 }

@@ -131,6 +131,38 @@ func TestFewBuffers(t *testing.T) {
 	}
 }
 
+// A program that sets GOMAXPROCS to 1 has no other processor that a larger buffer could give work.
+func TestOneProcessor(t *testing.T) {
+	const channel = 0x1000
+	b := tracetest.New(2)
+	producer, consumer := b.Go(0, "runtime.main"), b.Go(0, "main.consumer")
+	b.Start(producer, 0)
+	b.Enter(producer, b.Proc("main.main"))
+	b.At(ms).Procs(1)
+	b.Wait(producer, "chan send", channel, 0)
+	for k := range int64(10) {
+		b.Start(consumer, 0)
+		b.At((k+1) * 20 * ms)
+		b.Unpark(consumer, producer)
+		b.Wait(consumer, "chan receive", channel, 0)
+		b.Start(producer, 0)
+		b.At((k+1)*20*ms + 10*ms)
+		b.Unpark(producer, consumer)
+		b.Wait(producer, "chan send", channel, 0)
+	}
+	p, err := profile.New(b.Trace())
+	if err != nil {
+		t.Fatal(err)
+	}
+	items := advice.Of(p)
+	if texts := advice.Texts(items); p.Procs != 1 || len(texts) > 0 {
+		t.Errorf("with %d processors: %q", p.Procs, texts)
+	}
+	if len(items) != 1 || !strings.HasPrefix(items[0].Text, "The one processor was busy for 100.0% of the run") {
+		t.Errorf("found %+v", items)
+	}
+}
+
 // A buffer does nothing for channels of one name if at each of them only one side waits.
 func TestBuffersOfMany(t *testing.T) {
 	b := tracetest.New(2)

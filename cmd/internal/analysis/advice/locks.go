@@ -218,6 +218,9 @@ func barriers(p *profile.Profile) (out []Item) {
 // buffers finds channels for which both sides wait in turn: Quartz's small buffers between
 // producer and consumer.
 func buffers(p *profile.Profile) (out []Item) {
+	if measure.Ratio(mostGain(p), p.Wall) < gainShare.value() {
+		return nil
+	}
 	for i := range p.Objects {
 		o := &p.Objects[i]
 		var sent, received int64

@@ -73,6 +73,7 @@ func TestRules(t *testing.T) {
 			p.Objects = []profile.Object{{Name: "main.sem", Kind: "channel", Objects: 1, Wait: 200, Peers: 190, Waiting: []int64{400, 0, 100}, WaitedIn: []profile.Wait{{Reason: "main.f", Time: 200}}}}
 		}},
 		{"give main.ch a larger buffer: senders waited 60ns for receivers and receivers 50ns", func(p *profile.Profile) {
+			p.Busy = 700
 			p.Objects = []profile.Object{{Name: "main.ch", Turns: 50, WaitedFor: []profile.Wait{{Reason: "chan send", Time: 60}, {Reason: "chan receive", Time: 50}}, Waiting: []int64{390, 110}}}
 			p.Alone = 120 // which the waits explain
 		}},

@@ -225,8 +225,12 @@ func saturated(p *profile.Profile) []Item {
 		}
 	}
 	mean := measure.Ratio(ready, p.Wall)
-	text := fmt.Sprintf("All %d processors were busy for %s of the run: only plain optimization helps, first of all of %s, whose own code is %s of it.",
-		p.Procs, measure.Percent(all, p.Wall), most.Name, measure.Percent(most.SelfNPT, p.Wall))
+	busy := fmt.Sprintf("All %d processors were", p.Procs)
+	if p.Procs == 1 {
+		busy = "The one processor was"
+	}
+	text := fmt.Sprintf("%s busy for %s of the run: only plain optimization helps, first of all of %s, whose own code is %s of it.",
+		busy, measure.Percent(all, p.Wall), most.Name, measure.Percent(most.SelfNPT, p.Wall))
 	if mean > readyPerProc.value()*float64(p.Procs) {
 		text += fmt.Sprintf(" It had work for more of them: %.1f goroutines were ready on average.", mean)
 	}

@@ -664,7 +664,9 @@ func (b *builder) finish() {
 		b.step(g, b.p.End, Step{Kind: Cut})
 	}
 	b.connect()
-	b.p.Procs = b.procs()
+	if b.p.Procs = b.procs(); b.virtual == 0 {
+		b.p.Procs = max(b.r.MostProcs(b.p.End), 1)
+	}
 	if b.p.WakeUp = b.wakeUp(); b.virtual == 0 {
 		b.p.HoldOff = timerSlack + b.p.WakeUp
 	}

@@ -14,7 +14,7 @@ import (
 // Program is what the goroutines of a run did.
 type Program struct {
 	R       *replay.Replay // names, contexts and sets
-	Procs   int            // GOMAXPROCS, its maximum
+	Procs   int            // GOMAXPROCS, as it was for most of the run
 	End     trace.Time     // of the traced time
 	Last    int            // the goroutine with whose last step the run ends; -1: it ends when nothing is left to do
 	Gs      []Goroutine

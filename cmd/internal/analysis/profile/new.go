@@ -36,7 +36,7 @@ func NewWithin(source trace.Source, in Within) (*Profile, error) {
 
 // newProfile makes the profile from the builder's results.
 func newProfile(b *builder, in Within, t *trace.Tables, losses trace.Losses) *Profile {
-	p := &Profile{Version: Version, Ran: int64(t.Ran), Wall: int64(b.wall), Procs: b.r.Procs, Events: b.r.Events, Goroutines: b.totals.goroutines,
+	p := &Profile{Version: Version, Ran: int64(t.Ran), Wall: int64(b.wall), Procs: b.r.MostProcs(b.wall), Events: b.r.Events, Goroutines: b.totals.goroutines,
 		Lost: losses.Events + losses.Missing, Losses: losses, Parallelism: b.busy.at}
 	p.built, p.Part = b, t.End.Reason == "cut"
 	p.Program, _ = t.Attr("program").(string)
@@ -58,7 +58,9 @@ func newProfile(b *builder, in Within, t *trace.Tables, losses trace.Losses) *Pr
 		p.Effective = thousandths(float64(p.Busy) / float64(p.Wall))
 		p.Nominal = thousandths(float64(b.nominal.until(b.wall)) / float64(p.Wall))
 	}
-	p.Procs = max(p.Procs, len(b.busy.at)-1)
+	if p.Procs == 0 { // an older file
+		p.Procs = len(b.busy.at) - 1
+	}
 	if in.Procs > 0 {
 		p.Virtual = in.Procs
 		p.Procs = in.Procs

@@ -43,7 +43,7 @@ type Profile struct {
 	IdleOff   int64 `json:"idle_off_ns"`    // not in Idle: goroutines ran as far as the scheduler knows, and the operating system had taken all their processors
 	IdleReady int64 `json:"idle_ready_ns"`  // of Idle: a goroutine of the program was ready, and its thread had yet to wake up, or another program had its processor
 	NPTSum    int64 `json:"npt_sum_ns"`     // wall - idle
-	Procs     int   `json:"procs"`          // GOMAXPROCS, its maximum
+	Procs     int   `json:"procs"`          // GOMAXPROCS, as it was for most of the run
 	Virtual   int   `json:"-"`              // processors of the program's own, 0: none
 
 	// Notes are statements that the profile cannot make because data is missing.

@@ -1,6 +1,8 @@
 package replay
 
 import (
+	"maps"
+
 	"qinst.dev/cmd/internal/trace"
 	"qinst.dev/sddf/spec"
 )
@@ -26,7 +28,7 @@ type Replay struct {
 	Spans      *Spans
 	Names      *Names
 	System     System
-	Procs      int   // GOMAXPROCS, its maximum so far
+	Procs      int   // GOMAXPROCS now
 	Events     int64 // seen so far
 	Entries    int64 // of these, enters and exits
 	Operations int64 // likewise
@@ -46,6 +48,8 @@ type Replay struct {
 	codes    codes
 	ran      map[trace.ThreadID]bool // threads that ran a goroutine
 	levels   int                     // changes of levels so far
+	lasted   map[int]trace.Time      // how long each GOMAXPROCS was in force, but for the one now
+	procsAt  trace.Time              // which is it since then
 }
 
 // New returns a replay of a source, from its beginning.
@@ -109,6 +113,28 @@ func (r *Replay) Busy() int { return len(r.running) }
 // Goroutines returns the live goroutines, and ended ones whose slot has not been reused.
 func (r *Replay) Goroutines() []*G { return r.gs }
 
+// MostProcs is the GOMAXPROCS that was in force for most of the time until then, the larger one of two: a program may set it when it starts.
+func (r *Replay) MostProcs(end trace.Time) (most int) {
+	lasted := r.procsUntil(end)
+	for n, t := range lasted {
+		if t > lasted[most] || t == lasted[most] && n > most {
+			most = n
+		}
+	}
+	return most
+}
+
+func (r *Replay) procsUntil(now trace.Time) map[int]trace.Time {
+	lasted := maps.Clone(r.lasted)
+	if lasted == nil {
+		lasted = map[int]trace.Time{}
+	}
+	if r.Procs > 0 {
+		lasted[r.Procs] += now - r.procsAt
+	}
+	return lasted
+}
+
 func (r *Replay) event(e *trace.Event) {
 	r.Events++
 	for r.levels < len(r.T.Levels) && r.T.Levels[r.levels].Time <= e.Time {
@@ -147,7 +173,10 @@ func (r *Replay) event(e *trace.Event) {
 		}
 		g.Locking = e.Begins()
 	case trace.Procs:
-		r.Procs = max(r.Procs, int(e.Count()))
+		if n := int(e.Count()); n != r.Procs { // each stop of the world tells it again
+			r.lasted = r.procsUntil(e.Time)
+			r.Procs, r.procsAt = n, e.Time
+		}
 	case trace.Yields:
 		r.Changes += 2 * int64(e.Yields())
 		r.v.Other(r.g(e.Slot), e)

@@ -125,6 +125,9 @@ func (b *Builder) init(w io.Writer, procs int) {
 	b.event(b.threads[0], spec.EvProcs, uint64(procs))
 }
 
+// Procs changes GOMAXPROCS.
+func (b *Builder) Procs(n int) { b.event(b.threads[0], spec.EvProcs, uint64(n)) }
+
 // Attribute adds a stream attribute; before the first step.
 func (b *Builder) Attribute(key string, value any) *Builder {
 	b.must(b.w.Attribute(key, value))
