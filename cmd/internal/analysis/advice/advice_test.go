@@ -142,7 +142,7 @@ func TestOneProcessor(t *testing.T) {
 	b.Wait(producer, "chan send", channel, 0)
 	for k := range int64(10) {
 		b.Start(consumer, 0)
-		b.At((k+1) * 20 * ms)
+		b.At((k + 1) * 20 * ms)
 		b.Unpark(consumer, producer)
 		b.Wait(consumer, "chan receive", channel, 0)
 		b.Start(producer, 0)

@@ -246,6 +246,37 @@ func TestBlameByWaking(t *testing.T) {
 	}
 }
 
+// Who sleeps with a lock has held it meanwhile, although it runs only for a moment before it gives it back. After a wait for the lock
+// it had it when it ran.
+func TestBlameForSleeping(t *testing.T) {
+	for reason, want := range map[string]int64{"sleep": 8900, "sync.Cond.Wait": 100} {
+		b := tracetest.New(2)
+		long, short, unlock := b.Proc("main.long"), b.Proc("main.short"), b.Object("main.mu", spec.OpUnlock)
+		b.Count(unlock, 4)
+		holder := b.Go(0, "main.holder")
+		b.Start(holder, 0)
+		b.Enter(holder, long)
+		waiter := b.Go(holder, "main.waiter")
+		b.Start(waiter, 1)
+		b.Enter(waiter, short)
+		b.At(1000)
+		b.Wait(waiter, "sync.Mutex.Lock", 0x1000, b.Stack("sync.(*Mutex).Lock", "main.short"))
+		b.Wait(holder, reason, 0x2000, 0)
+		b.At(9800)
+		b.Unpark(0, holder)
+		b.Start(holder, 0)
+		b.At(9900)
+		b.Unpark(holder, waiter)
+		b.Start(waiter, 1)
+		b.At(20_000)
+		b.Exit(waiter, short)
+		b.Exit(holder, long)
+		if e := entry(t, profileOf(t, b), "main.long"); e.Blame != want {
+			t.Errorf("%s: main.long is blamed for %d ns, expected %d", reason, e.Blame, want)
+		}
+	}
+}
+
 // Waits of the runtime's own have its names, whatever allocates or ends a collection.
 func TestRuntimesWaits(t *testing.T) {
 	for _, c := range []struct {

@@ -106,9 +106,9 @@ func (q *queue) leave(now trace.Time, ns, own int64, by ender, g *replay.G) {
 	case !q.lock:
 		q.blamed(own, by)
 	case g != nil:
-		// The goroutine cannot have held the lock before it ran: until then the lock was being
+		// If the goroutine has waited for the lock, it cannot have held it before it ran: until then the lock was being
 		// handed over.
-		had := int64(now - max(q.pendingFrom, g.WokeAt))
+		had := int64(now - max(q.pendingFrom, g.MayHold(q.of)))
 		q.blamed(int64(float64(q.pending)*ratio(had, int64(now-q.pendingFrom))), by)
 		q.pending, q.pendingFrom = 0, now
 	}

@@ -27,6 +27,7 @@ type G struct {
 	Held     []Held     // in the order in which they were taken
 	Did      Operation  // the last one
 	WokeAt   trace.Time // it has run since then without waiting
+	wokeFor  wokeFor    // what it had waited for
 
 	main    bool // the main goroutine, whose procedure main.main ends the root "init"
 	waits   ContextID
@@ -44,6 +45,21 @@ type G struct {
 	thread  trace.ThreadID
 	offAt   trace.Time // its thread has had no processor since
 	wait    Wait
+}
+
+// wokeFor is what a goroutine has waited for: an object, if that was known, or a condition.
+type wokeFor struct {
+	object *Object
+	cond   bool
+}
+
+// MayHold is from when on a running goroutine may have held a lock. It did not hold it while it waited for it, or for a condition.
+// It may have held it while it waited for anything else.
+func (g *G) MayHold(ob *Object) trace.Time {
+	if ob == nil || g.wokeFor.cond || g.wokeFor.object == ob {
+		return g.WokeAt
+	}
+	return 0
 }
 
 // frame is the state that an exit must restore.
@@ -246,6 +262,9 @@ func (r *Replay) change(e *trace.Event) {
 		g.woken = true
 		g.waits = r.waitsAt(g, e.Wait().Stack)
 		r.waitFor(g, e)
+		if g.wokeFor = (wokeFor{cond: e.Wait().Reason == r.condWait}); g.Wait != nil {
+			g.wokeFor.object = g.Wait.Object
+		}
 	} else if e.From == trace.Waiting && g.Wait != nil {
 		r.wake(g, e)
 	}
