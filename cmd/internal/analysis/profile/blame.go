@@ -12,10 +12,17 @@ import (
 type blame struct {
 	r      *replay.Replay
 	owners map[string][]trace.PointID // by name of objects: procedures with operations that are no events
+	woke   map[trace.Slot]woke        // the last waits that goroutines ended by operations that are events
+}
+
+// woke is when a goroutine last ended a wait by an operation.
+type woke struct {
+	by replay.Operation
+	at trace.Time
 }
 
 func newBlame(r *replay.Replay) *blame {
-	b := &blame{r: r, owners: map[string][]trace.PointID{}}
+	b := &blame{r: r, owners: map[string][]trace.PointID{}, woke: map[trace.Slot]woke{}}
 	for i := range r.T.Points {
 		p := &r.T.Points[i]
 		if p.Kind != spec.PointSync || p.Degraded() == 0 || p.Owner < 0 || int(p.Owner) >= len(r.T.Points) {
@@ -41,10 +48,18 @@ func (b *blame) ends(w *replay.Wait, known bool, by replay.Waker, now trace.Time
 }
 
 // wakes returns the procedure in which a goroutine ends a wait: that of the operation it has just
-// done or, if that operation was not an event, a procedure whose calls are not events either.
+// done or, if that operation was not an event, a procedure whose calls are not events either. One operation may end many waits, and each may
+// take long, because a thread is woken.
 func (b *blame) wakes(w *replay.Wait, g *replay.G, now trace.Time, s *sampled) trace.PointID {
-	if w.Address == g.Did.Address && now-g.Did.At < togetherNS {
-		return b.r.Operates(g, g.Did.Point)
+	if w.Address == g.Did.Address {
+		last := g.Did.At
+		if woke, ok := b.woke[g.Slot]; ok && woke.by == g.Did {
+			last = woke.at
+		}
+		if now-last < togetherNS {
+			b.woke[g.Slot] = woke{g.Did, now}
+			return b.r.Operates(g, g.Did.Point)
+		}
 	}
 	if len(b.owners) > 0 {
 		return b.ownerAt(g.Context, b.owners[b.name(w)], s)

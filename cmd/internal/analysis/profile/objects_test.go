@@ -277,6 +277,39 @@ func TestBlameForSleeping(t *testing.T) {
 	}
 }
 
+// One operation ends many waits, each of which takes long because a thread is woken: it is to blame for the last of them, too.
+func TestBlameForAll(t *testing.T) {
+	b := tracetest.New(2)
+	all, other := b.Proc("main.all"), b.Proc("main.other")
+	cond, counted := b.Object("main.cond", spec.OpBroadcast), b.Object("main.cond", spec.OpSignal)
+	b.In(cond, all)
+	b.In(counted, other)
+	b.Count(counted, 9)
+	b.Count(other, 9)
+	g := b.Go(0, "main.all")
+	b.Start(g, 0)
+	b.Enter(g, all)
+	stack := b.Stack("main.waiter")
+	var gs []tracetest.G
+	for range 4 {
+		w := b.Go(g, "main.waiter")
+		b.Start(w, 1)
+		b.Wait(w, "sync.Cond.Wait", 0x1000, stack)
+		gs = append(gs, w)
+	}
+	b.At(100_000)
+	b.Sync(g, cond, 0x1000, 0)
+	for _, w := range gs {
+		b.At(b.Now() + 15_000)
+		b.Unpark(g, w)
+	}
+	b.Exit(g, all)
+	ended := profileOf(t, b).Objects[0].EndedBy
+	if len(ended) != 1 || ended[0].Reason != "main.all" {
+		t.Errorf("the waits were ended by %+v, expected all by main.all", ended)
+	}
+}
+
 // Waits of the runtime's own have its names, whatever allocates or ends a collection.
 func TestRuntimesWaits(t *testing.T) {
 	for _, c := range []struct {
