@@ -184,7 +184,7 @@ func TestBuffersOfMany(t *testing.T) {
 }
 
 // Stages of a pipeline are no goroutines of a kind, although one method starts them all, and who receives from a channel that is seldom empty
-// waits at no barrier.
+// waits at no barrier, nor do those who wait together, and not for the last of them.
 func TestPipeline(t *testing.T) {
 	const start = "sync.(*WaitGroup).Go.func1"
 	for second, of := range map[string]string{"main.send": "semaphore", "main.receive": "pipeline"} {
@@ -220,27 +220,36 @@ func TestPipeline(t *testing.T) {
 			t.Errorf("%s: hints:\n%s", of, hints)
 		}
 	}
-	for received, of := range map[uint64]string{20: "barrier", 2000: "stream"} {
-		b := tracetest.New(3)
+	for _, c := range []struct {
+		of       string
+		received uint64
+		last     int64 // when the third one comes
+	}{{"barrier", 40, 28 * ms}, {"stream", 2000, 28 * ms}, {"another's work", 40, 11 * ms}} {
+		b := tracetest.New(4)
 		ch := b.Object("main.ch", spec.OpReceive)
-		b.Count(ch, received)
+		b.Count(ch, c.received)
 		stack := b.StackAt(ch, "main.receive", "runtime.goexit")
 		main := b.Go(0, "runtime.main")
 		b.Start(main, 0)
-		x, y := b.Go(main, "main.receive"), b.Go(main, "main.receive")
-		b.Start(x, 1)
-		b.Start(y, 2)
+		var all []tracetest.G
+		for i := range 3 {
+			g := b.Go(main, "main.receive")
+			b.Start(g, i+1)
+			all = append(all, g)
+		}
 		for k := range int64(10) {
-			b.At(k*30*ms+10*ms).Wait(x, "chan receive", 0x1000, stack)
-			b.Wait(y, "chan receive", 0x1000, stack)
-			b.At(k*30*ms+30*ms).Unpark(main, x)
-			b.Unpark(main, y)
-			b.Start(x, 1)
-			b.Start(y, 2)
+			b.At(k*30*ms+10*ms).Wait(all[0], "chan receive", 0x1000, stack)
+			b.Wait(all[1], "chan receive", 0x1000, stack)
+			b.At(k*30*ms+c.last).Wait(all[2], "chan receive", 0x1000, stack)
+			b.At(k*30*ms + 30*ms)
+			for i, g := range all {
+				b.Unpark(main, g)
+				b.Start(g, i+1)
+			}
 		}
 		hints := hintsOf(t, b)
-		if is := strings.Contains(hints, "main.ch is a barrier"); is != (of == "barrier") {
-			t.Errorf("%s: hints:\n%s", of, hints)
+		if is := strings.Contains(hints, "main.ch is a barrier"); is != (c.of == "barrier") {
+			t.Errorf("%s: hints:\n%s", c.of, hints)
 		}
 	}
 }

@@ -61,11 +61,11 @@ func contended(p *profile.Profile, o *profile.Object, queued int64) Item {
 		if i := o.HoldInterval; i != nil {
 			it.Evidence = append(it.Evidence, ns("held, at least", i[0]), ns("held, at most", i[1]))
 		}
-		it.Text = fmt.Sprintf("shorten or split what %s guards: it was held for %s, and goroutines queued for it for %s, %.2f on average",
-			name(o), held(o, p.Wall), measure.Time(queued), mean)
+		it.Text = fmt.Sprintf("shorten or split what %s guards: %s held for %s, and goroutines queued for %s for %s, %.2f on average",
+			name(o), was(o), held(o, p.Wall), pronoun(o), measure.Time(queued), mean)
 	} else {
-		it.Text = fmt.Sprintf("hold %s for a shorter time, or use it less often: goroutines queued for it for %s (%s of the run), %.2f on average%s; %s",
-			name(o), measure.Time(queued), measure.Percent(queued, p.Wall), mean, waiting(p, o), unknown(o))
+		it.Text = fmt.Sprintf("hold %s for a shorter time, or use it less often: goroutines queued for %s for %s (%s%s), %.2f on average%s; %s",
+			name(o), pronoun(o), measure.Time(queued), portion(o, queued, p.Wall), ofRun(o), mean, waiting(p, o), unknown(o))
 	}
 	switch {
 	case o.Partly && len(o.EndedBy) > 0 && !strings.HasPrefix(o.EndedBy[0].Reason, "["): // who held it is not certain
@@ -75,7 +75,11 @@ func contended(p *profile.Profile, o *profile.Object, queued int64) Item {
 	case !o.Partly && len(o.Blamed) > 0 && o.Blamed[0].Time > 0:
 		b := o.Blamed[0]
 		it.Evidence = append(it.Evidence, ns("waited while "+b.Reason+" has it", b.Time))
-		it.Text += fmt.Sprintf("; during %s of their waits %s held it", measure.Percent(b.Time, o.Wait), b.Reason)
+		held := b.Reason + " held it"
+		if o.Holds == 0 && o.Ops == 0 { // in a package without probes, in a goroutine that it may have started
+			held = "it was held on behalf of " + b.Reason
+		}
+		it.Text += fmt.Sprintf("; during %s of their waits %s", measure.Percent(b.Time, o.Wait), held)
 	}
 	if o.Objects == 1 && measure.Ratio(queued, p.Wall) > saturatedShare.value() {
 		it.ID, it.Claim = "saturated-lock", "nearly always somebody waits for a lock"
@@ -125,16 +129,49 @@ func name(o *profile.Object) string {
 	return fmt.Sprintf("%s (also %s)", o.Name, strings.Join(o.Also, ", "))
 }
 
+// was begins what is said of the holds of an object. Those of all objects of one name are added up.
+func was(o *profile.Object) string {
+	if o.Objects > 1 {
+		return fmt.Sprintf("the %s locks were", measure.Count(int64(o.Objects)))
+	}
+	return "it was"
+}
+
+// pronoun is what stands for an object's name.
+func pronoun(o *profile.Object) string {
+	if o.Objects > 1 {
+		return "them"
+	}
+	return "it"
+}
+
+// portion is a time of an object as a share of the run. Of several objects it may be more than all of that: then it is how many of them on average.
+func portion(o *profile.Object, ns, wall int64) string {
+	if o.Objects > 1 {
+		return fmt.Sprintf("%.2f", measure.Ratio(ns, wall))
+	}
+	return measure.Percent(ns, wall)
+}
+
+// ofRun ends a portion.
+func ofRun(o *profile.Object) string {
+	if o.Objects > 1 {
+		return " at a time"
+	}
+	return " of the run"
+}
+
 // held says how long an object was held.
 func held(o *profile.Object, wall int64) string {
+	part := portion(o, o.Hold, wall) + ofRun(o)
 	i := o.HoldInterval
 	switch o.Mark() {
 	case "~":
-		return fmt.Sprintf("about %s (%s of the run; between %s and %s)", measure.Time(o.Hold), measure.Percent(o.Hold, wall), measure.Percent(i[0], wall), measure.Percent(i[1], wall))
+		return fmt.Sprintf("about %s (%s; between %s and %s)", measure.Time(o.Hold), part, portion(o, i[0], wall), portion(o, i[1], wall))
 	case "≥":
-		return fmt.Sprintf("%s of the run or more (%s)", measure.Percent(o.Hold, wall), without(o))
+		return fmt.Sprintf("%s or more (%s)", part, without(o))
 	}
-	return fmt.Sprintf("%s (%s of the run)", measure.Time(o.Hold), measure.Percent(o.Hold, wall))
+	return fmt.Sprintf("%s (%s)", measure.Time(o.Hold), part)
 }
 
 // unknown says that no hold is known, and why.
@@ -199,7 +236,7 @@ func barriers(p *profile.Profile) (out []Item) {
 	for i := range p.Objects {
 		o := &p.Objects[i]
 		several := timeWaiting(o, 2)
-		if o.Lock() || sends(o) || o.Streams() || o.Waits < 4 || 2*o.Together < o.Waits || measure.Ratio(several, p.Wall) < barrierShare.value() || measure.Ratio(unused(p), p.Wall) < unusedShare.value() {
+		if o.Lock() || sends(o) || o.Streams() || gathered(o) || o.Waits < 4 || 2*o.Together < o.Waits || measure.Ratio(several, p.Wall) < barrierShare.value() || measure.Ratio(unused(p), p.Wall) < unusedShare.value() {
 			continue
 		}
 		it := Item{ID: "barrier", Claim: "goroutines wait for the last one at a barrier", Subject: aboutObject(o),
@@ -213,6 +250,13 @@ func barriers(p *profile.Profile) (out []Item) {
 		out = append(out, it)
 	}
 	return out
+}
+
+// gathered reports whether goroutines wait for an object mostly when all that ever do are there, so that it is not for the last of them: for what
+// another goroutine does then, which lets them all go.
+func gathered(o *profile.Object) bool {
+	all := len(o.Waiting) - 1
+	return all > 1 && 2*o.Peers < o.Wait && 2*o.Waiting[all] > timeWaiting(o, 2)
 }
 
 // buffers finds channels for which both sides wait in turn: Quartz's small buffers between

@@ -38,6 +38,14 @@ func TestRules(t *testing.T) {
 			p.Busy = 700
 			p.Objects = []profile.Object{{Name: "main.mu", Objects: 1, Holds: 9, Hold: 400, Wait: 200, Waiting: []int64{400, 0, 100}, Blamed: []profile.Wait{{Reason: "main.f", Time: 180}}}}
 		}},
+		{"what main.mu guards: the 5 locks were held for 750ns (1.50 at a time), and goroutines queued for them for 200ns, 0.80 on average; during 90.0% of their waits main.f held it", func(p *profile.Profile) {
+			p.Busy = 700
+			p.Objects = []profile.Object{{Name: "main.mu", Kind: "lock", Objects: 5, Ops: 9, Holds: 9, Hold: 750, Wait: 400, Waiting: []int64{400, 0, 200}, Blamed: []profile.Wait{{Reason: "main.f", Time: 360}}}}
+		}},
+		{"goroutines queued for it for 100ns (20.0% of the run), 0.40 on average; no probe sees how long it is held; during 90.0% of their waits it was held on behalf of main.f", func(p *profile.Profile) {
+			p.Busy = 700
+			p.Objects = []profile.Object{{Name: "dep.mu", Kind: "lock", Objects: 1, Wait: 200, Waiting: []int64{400, 0, 100}, WaitedFor: []profile.Wait{{Reason: "sync.Mutex.Lock", Time: 200}}, Blamed: []profile.Wait{{Reason: "main.f", Time: 180}}}}
+		}},
 		{"it was held for about 400ns (80.0% of the run; between 70.0% and 90.0%)", func(p *profile.Profile) {
 			p.Busy = 700
 			p.Objects = []profile.Object{{Name: "main.mu", Objects: 1, Holds: 9, Hold: 400, HoldInterval: &[2]int64{350, 450}, Estimated: true, Wait: 200, Waiting: []int64{400, 0, 100}}}
