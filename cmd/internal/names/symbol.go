@@ -27,15 +27,16 @@ func Of(symbol string) string {
 // selects begins the name of a select, which has the names of its channels.
 const selects = "select("
 
-// rangeBody ends the names of functions that the compiler makes of the bodies of ranges over functions.
-var rangeBody = regexp.MustCompile(`(-range[0-9]+)+$`)
+// compiled ends the names of functions that the compiler makes: of the bodies of ranges over functions, of values of methods, and of go and defer
+// statements whose calls have arguments.
+var compiled = regexp.MustCompile(`(-range[0-9]+)+$|-fm$|\.(go|defer)wrap[0-9]+$`)
 
-// Procedure is the name of the procedure in whose text a function is: the body of a range over a function is a loop's.
+// Procedure is the name of the procedure in whose text a function is, if the compiler has made it: the body of a range over a function is a loop's.
 func Procedure(name string) string {
-	if !strings.Contains(name, "-range") {
+	if !strings.Contains(name, "-range") && !strings.HasSuffix(name, "-fm") && !strings.Contains(name, "wrap") {
 		return name
 	}
-	return rangeBody.ReplaceAllString(name, "")
+	return compiled.ReplaceAllString(name, "")
 }
 
 // Plain is a symbol with the path of its package as import statements have it.

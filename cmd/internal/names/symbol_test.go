@@ -7,7 +7,8 @@ import (
 )
 
 func TestProcedure(t *testing.T) {
-	for name, want := range map[string]string{"main.f-range1": "main.f", "main.f-range1-range2": "main.f", "main.f-range1.func1": "main.f-range1.func1", "main.f": "main.f"} {
+	for name, want := range map[string]string{"main.f-range1": "main.f", "main.f-range1-range2": "main.f", "main.f-range1.func1": "main.f-range1.func1", "main.f": "main.f",
+		"main.(*T).m-fm": "main.(*T).m", "main.f.gowrap2": "main.f", "main.f.func1.deferwrap1": "main.f.func1", "main.wrap1": "main.wrap1", "main.f.gowrap2.func1": "main.f.gowrap2.func1"} {
 		if got := names.Procedure(name); got != want {
 			t.Errorf("%s is in %s, expected %s", name, got, want)
 		}

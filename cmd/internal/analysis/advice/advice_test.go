@@ -187,7 +187,10 @@ func TestBuffersOfMany(t *testing.T) {
 // waits at no barrier, nor do those who wait together, and not for the last of them.
 func TestPipeline(t *testing.T) {
 	const start = "sync.(*WaitGroup).Go.func1"
-	for second, of := range map[string]string{"main.send": "semaphore", "main.receive": "pipeline"} {
+	for _, c := range []struct {
+		second, of string
+		probed     bool // what the method starts
+	}{{"main.send", "semaphore", false}, {"main.receive", "pipeline", false}, {"main.send", "semaphore", true}, {"main.receive", "pipeline", true}} {
 		b := tracetest.New(2)
 		ch := b.Object("main.ch", spec.OpReceive)
 		b.Count(ch, 20)
@@ -196,13 +199,19 @@ func TestPipeline(t *testing.T) {
 		b.Start(main, 0)
 		x, y, z := b.Go(main, start), b.Go(main, start), b.Go(main, start)
 		b.Wait(main, "sync.WaitGroup.Wait", 0x900, 0)
+		enter := func(g tracetest.G, name string) {
+			if c.probed {
+				b.Enter(g, b.Proc(start))
+			}
+			b.Enter(g, b.Proc(name))
+		}
 		b.Start(x, 0)
-		b.Enter(x, b.Proc("main.send"))
+		enter(x, "main.send")
 		b.Start(y, 1)
-		b.Enter(y, b.Proc(second))
+		enter(y, c.second)
 		b.Wait(y, "sleep", 0, 0)
 		b.Start(z, 1)
-		b.Enter(z, b.Proc("main.send"))
+		enter(z, "main.send")
 		b.Wait(z, "chan send", 0x1000, stack)
 		for k := range int64(10) {
 			b.At(k*30*ms+10*ms).Wait(x, "chan send", 0x1000, stack)
@@ -216,8 +225,8 @@ func TestPipeline(t *testing.T) {
 			b.Wait(z, "chan send", 0x1000, stack)
 		}
 		hints := hintsOf(t, b)
-		if let := strings.Contains(hints, "let more goroutines in at main.ch"); let != (of == "semaphore") {
-			t.Errorf("%s: hints:\n%s", of, hints)
+		if let := strings.Contains(hints, "let more goroutines in at main.ch"); let != (c.of == "semaphore") {
+			t.Errorf("%+v: hints:\n%s", c, hints)
 		}
 	}
 	for _, c := range []struct {

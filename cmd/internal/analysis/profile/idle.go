@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"qinst.dev/cmd/internal/analysis/replay"
-	"qinst.dev/cmd/internal/trace"
 )
 
 // IdleFor is time in which nothing ran, by what the goroutine that ended it had waited for. Nobody can have been later than that one: others that
@@ -44,10 +43,8 @@ func (d idled) list(o *objects) (list []IdleFor) {
 		x := IdleFor{Reason: "system call"}
 		switch {
 		case k.timer:
-			x = IdleFor{Reason: StartedByTimer, Function: o.r.Groups.Group(k.started).Func, EndedBy: EndedByTimer}
-			if p := o.r.Groups.Probed(k.started); p != trace.NoPoint {
-				x.File, x.Line = o.t.Points[p].File, o.t.Points[p].Line
-			}
+			of := o.r.Groups.Origin(k.started)
+			x = IdleFor{Reason: StartedByTimer, Function: of.Name, File: of.File, Line: of.Line, EndedBy: EndedByTimer}
 		case k.call:
 			if k.wait.in >= 0 {
 				p := &o.t.Points[k.wait.in]

@@ -353,20 +353,30 @@ func TestManyGoroutines(t *testing.T) {
 // The stacks in which goroutines wait tell what a method started them for, if that has no probe and is one function.
 func TestStartedByMethodsUnprobed(t *testing.T) {
 	const start = "example.com/pool.(*Pool[...]).Go.func1"
-	for want, outer := range map[string][]string{"main.main.func1": {"main.main.func1", "main.main.func1"}, start: {"main.main.func1", "main.main.func2"}} {
+	for _, c := range []struct {
+		want, entered string // by the first one, "": nothing
+		outer         []string
+	}{
+		{"main.main.func1", "", []string{"main.main.func1", "main.main.func1"}},
+		{start, "", []string{"main.main.func1", "main.main.func2"}},
+		{start, "main.inner", []string{"main.(*a).run-fm", "main.(*b).run-fm"}}, // the other one has no probes
+	} {
 		b := tracetest.New(2)
 		main := b.Go(0, "runtime.main")
 		b.Start(main, 0)
-		for _, f := range outer {
+		for i, f := range c.outer {
 			g, stack := b.Go(main, start), b.Stack("time.Sleep", "main.inner", f, start)
 			b.Start(g, 1)
+			if i == 0 && c.entered != "" {
+				b.Enter(g, b.Proc(c.entered))
+			}
 			b.At(b.Now()+1000).Wait(g, "sleep", 0, stack)
 		}
 		p, err := profile.New(b.Trace())
 		if err != nil {
 			t.Fatal(err)
 		}
-		entry(t, p, want)
+		entry(t, p, c.want)
 	}
 }
 
@@ -381,6 +391,8 @@ func TestStartedByMethods(t *testing.T) {
 		{"golang.org/x/sync/errgroup.(*Group).TryGo.func1", []string{"main.main.func2"}, "main.main.func2"},
 		{"sync.(*WaitGroup).Go.func1", []string{"main.main.func1", "main.main.func2"}, "sync.(*WaitGroup).Go.func1"},
 		{"net/http.(*conn).serve", []string{"main.handle"}, "net/http.(*conn).serve"},
+		{"main.main.gowrap2", []string{"main.main.func1", "main.main.func1"}, "main.main.func1"}, // of go f(x)
+		{"main.(*app).work-fm", []string{"main.run"}, "main.(*app).work"},                        // a method's value
 	} {
 		b := tracetest.New(1)
 		main := b.Go(0, "runtime.main")

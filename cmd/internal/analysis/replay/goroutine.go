@@ -129,10 +129,20 @@ func (r *Replay) settleRunning(now trace.Time) {
 	r.told = now
 }
 
+// begins reports whether a goroutine has entered no procedure yet in which it does what it was started for. That is not what a method such as
+// errgroup's starts for others, which may have probes: it is the first procedure that this calls.
+func (r *Replay) begins(g *G, point trace.PointID) bool {
+	group := &r.Groups.list[r.Contexts.list[g.Context].Group]
+	if group.starts && r.T.Points[point].Name == group.Func {
+		return false
+	}
+	return len(g.frames) == 0 || len(g.frames) == 1 && g.first == trace.NoPoint && group.starts && r.T.Points[r.Contexts.list[g.Context].Proc].Name == group.Func
+}
+
 func (r *Replay) enter(g *G, now trace.Time, point trace.PointID) {
 	r.Settle(g, now)
 	r.v.Enter(g, point, now)
-	if len(g.frames) == 0 && r.T.Points[point].Kind == spec.PointProc {
+	if r.T.Points[point].Kind == spec.PointProc && r.begins(g, point) {
 		r.Groups.list[r.Contexts.list[g.Context].Group].entered(point)
 		if g.first == trace.NoPoint {
 			g.first = point

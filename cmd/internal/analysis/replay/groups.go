@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"qinst.dev/cmd/internal/names"
 	"qinst.dev/cmd/internal/trace"
 	"qinst.dev/sddf/spec"
 )
@@ -62,8 +63,9 @@ func (gr *Groups) Probed(id GroupID) trace.PointID {
 // mostFirst is how many procedures a group may enter first until nobody asks for which it was started.
 const mostFirst = 8
 
-// starter is what methods such as those of [sync.WaitGroup] and errgroup start, to call what was passed to them.
-var starter = regexp.MustCompile(`\.\(\*\w+(\[\.\.\.\])?\)\.(Try)?Go\.func[0-9.]+$`)
+// starter is what methods such as those of [sync.WaitGroup] and errgroup start, to call what was passed to them, and what the compiler makes
+// of a go statement whose call has arguments.
+var starter = regexp.MustCompile(`\.\(\*\w+(\[\.\.\.\])?\)\.(Try)?Go\.func[0-9.]+$|\.gowrap[0-9]+$`)
 
 // Origin is what goroutines of a group are called, and where that is in the source.
 type Origin struct {
@@ -123,8 +125,9 @@ func (g *Group) waits(number trace.StackID, stack trace.Stack) {
 		g.stacks = map[trace.StackID]bool{}
 	}
 	g.stacks[number] = true
+	starts := names.Procedure(g.Func)
 	for i := len(stack) - 1; i > 0; i-- {
-		if stack[i].Function != g.Func {
+		if stack[i].Function != starts {
 			continue
 		}
 		if f := stack[i-1]; !slices.ContainsFunc(g.calls, func(o trace.Frame) bool { return o.Function == f.Function }) {
@@ -135,12 +138,12 @@ func (g *Group) waits(number trace.StackID, stack trace.Stack) {
 }
 
 // Work returns the procedure for which goroutines of a group were started, if methods start them for others: Func
-// tells nothing then. It is the one that all entered first. Where some entries have no event, goroutines seem to
+// tells nothing then. It is the one that all entered first, and that no stack contradicts. Where some entries have no event, goroutines seem to
 // enter what that one calls; then it is the one that was called as often as there are goroutines. It is NoPoint
 // where Func itself is that procedure, or there is no such one.
 func (gr *Groups) Work(id GroupID) trace.PointID {
 	g := &gr.list[id]
-	if g.Named || len(g.first) == mostFirst || !g.starts {
+	if g.Named || len(g.first) == mostFirst || !g.starts || len(g.calls) > 1 {
 		return trace.NoPoint
 	}
 	found := trace.NoPoint
