@@ -440,7 +440,7 @@ func most(o *profile.Object) string {
 	if o.Apart {
 		return "?"
 	}
-	return fmt.Sprint(max(o.Queue, len(o.Waiting)-1))
+	return fmt.Sprint(max(0, len(o.Waiting)-1))
 }
 
 // memory shows who allocates.

@@ -45,3 +45,16 @@ func TestPageCounted(t *testing.T) {
 		t.Errorf("page:\n%s", s)
 	}
 }
+
+// How many waited is not what an operation saw: that is a counter, a length, or readers.
+func TestMost(t *testing.T) {
+	for want, o := range map[string]*profile.Object{
+		"1": {Kind: "channel", Queue: 128, Waiting: []int64{400, 100}},
+		"0": {Kind: "lock", Queue: 3},
+		"?": {Waiting: []int64{400, 100}, Apart: true},
+	} {
+		if got := most(o); got != want {
+			t.Errorf("found %s, expected %s", got, want)
+		}
+	}
+}
