@@ -86,8 +86,11 @@ func Absent(p *profile.Profile) string {
 	if measure.Ratio(p.Alone, p.Wall) < serialShare.value() {
 		none = append(none, "no part that runs alone")
 	}
-	if measure.Ratio(p.Idle+p.IdleOff, p.Wall) <= idleShare.value() {
+	switch idle := measure.Ratio(p.Idle+p.IdleOff, p.Wall); {
+	case idle < 0.0005: // 0.0 %
 		none = append(none, "no time in which nothing ran")
+	case idle <= idleShare.value():
+		none = append(none, "little time in which nothing ran")
 	}
 	if len(none) == 0 {
 		return "Nothing stands out that a change would gain much from."

@@ -165,7 +165,7 @@ func TestRemarks(t *testing.T) {
 		t.Errorf("a lock, and goroutines without room for stacks: %+v", Of(p))
 	}
 	q := &profile.Profile{Wall: 500e6, Busy: 100e6, NPTSum: 100e6, Procs: 2, Idle: 400e6, Parallelism: []int64{400e6, 100e6}}
-	if list := Of(q); len(Texts(list)) > 0 || strings.Contains(Absent(q), "no time in which nothing ran") || !strings.Contains(list[0].Text, "Nothing ran for 400ms (80.0% of the run), and no event shows") {
+	if list := Of(q); len(Texts(list)) > 0 || strings.Contains(Absent(q), "time in which nothing ran") || !strings.Contains(list[0].Text, "Nothing ran for 400ms (80.0% of the run), and no event shows") {
 		t.Errorf("idle for no known reason: %+v", list)
 	}
 	p.Objects[0].Objects, p.Objects[0].Waiting = 12, []int64{5920, 80}
@@ -182,11 +182,12 @@ func TestRemarks(t *testing.T) {
 func TestAbsent(t *testing.T) {
 	lock := profile.Object{Name: "main.mu", Objects: 1, Holds: 9, Hold: 400, Wait: 200, Waiting: []int64{400, 0, 100}}
 	for want, p := range map[string]*profile.Profile{
-		"Nothing stands out: no lock that is queued for, no part that runs alone, no time in which nothing ran.": {Wall: 500},
-		"Nothing stands out: no lock that is queued for, no part that runs alone.":                               {Wall: 500, Idle: 40, IdleOff: 40},
-		"Nothing stands out: no part that runs alone, no time in which nothing ran.":                             {Wall: 500, Objects: []profile.Object{lock}},
-		"Nothing stands out: no lock that is queued for.":                                                        {Wall: 500, Idle: 100, Alone: 100},
-		"Nothing stands out that a change would gain much from.":                                                 {Wall: 500, Idle: 100, Alone: 100, Objects: []profile.Object{lock}},
+		"Nothing stands out: no lock that is queued for, no part that runs alone, no time in which nothing ran.":     {Wall: 500},
+		"Nothing stands out: no lock that is queued for, no part that runs alone.":                                   {Wall: 500, Idle: 40, IdleOff: 40},
+		"Nothing stands out: no lock that is queued for, no part that runs alone, little time in which nothing ran.": {Wall: 500, IdleOff: 20},
+		"Nothing stands out: no part that runs alone, no time in which nothing ran.":                                 {Wall: 500, Objects: []profile.Object{lock}},
+		"Nothing stands out: no lock that is queued for.":                                                            {Wall: 500, Idle: 100, Alone: 100},
+		"Nothing stands out that a change would gain much from.":                                                     {Wall: 500, Idle: 100, Alone: 100, Objects: []profile.Object{lock}},
 	} {
 		if got := Absent(p); got != want {
 			t.Errorf("found %q, expected %q", got, want)
