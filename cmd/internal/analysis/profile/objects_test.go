@@ -341,6 +341,44 @@ func TestRuntimesWaits(t *testing.T) {
 	}
 }
 
+// An object of the runtime's own is given up when the program starts, and another one gets its address.
+func TestRuntimesAddress(t *testing.T) {
+	b := tracetest.New(1)
+	g := b.Go(0, "runtime.main")
+	for i, stack := range [][]string{{"runtime.gopark", "runtime.chanrecv1", "runtime.gcenable", "runtime.main", "runtime.goexit"}, {"runtime.gopark", "runtime.chanrecv1", "net/http.(*persistConn).readLoop", "runtime.goexit"}} {
+		b.Start(g, 0)
+		b.At(int64(20*i+10)*1_000_000).Wait(g, "chan receive", 0x1000, b.Stack(stack...))
+		b.At(int64(20*i+20)*1_000_000).Unpark(0, g)
+	}
+	b.Start(g, 0)
+	p := profileOf(t, b)
+	for _, name := range []string{"chan receive in runtime.gcenable", "chan receive in net/http.(*persistConn).readLoop"} {
+		if o := object(t, p, name); o.Waits != 1 {
+			t.Errorf("%s: %d waits", name, o.Waits)
+		}
+	}
+}
+
+// The procedures of a package may all be small, so that calls are only counted: what waits in it is in the user's own code even so.
+func TestPlaceInSmall(t *testing.T) {
+	b := tracetest.New(1)
+	b.Proc("main.main")
+	small := b.Proc("example.com/me/fake.Query")
+	g := b.Go(0, "runtime.main")
+	b.Start(g, 0)
+	b.At(10).Wait(g, "sleep", 0, b.Stack("time.Sleep", "example.com/me/fake.Query", "database/sql.(*DB).Query", "main.main", "runtime.goexit"))
+	b.At(20).Unpark(0, g)
+	tr := b.Trace()
+	tr.Points[small].Kind = spec.PointFunc
+	p, err := profile.New(tr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o := &p.Objects[0]; o.Name != "time.Sleep in example.com/me/fake.Query" || o.Line != 2 {
+		t.Errorf("found %s at line %d, expected line 2", o.Name, o.Line)
+	}
+}
+
 // Of waits that tell only afterwards what they were for it is not known how many there were at a time, and the time without any is no less than none.
 func TestWaitsApart(t *testing.T) {
 	b := tracetest.New(1)

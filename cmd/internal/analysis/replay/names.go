@@ -46,6 +46,8 @@ func newNames(t *trace.Tables) *Names {
 		p := &t.Points[i]
 		if p.Kind == spec.PointProc {
 			n.procs[p.Name] = true
+		}
+		if p.Kind == spec.PointProc || p.Kind == spec.PointFunc { // all procedures of a package may be small
 			n.probed[t.PackageOf(p.Name)] = n.IsOwnFile(p.File)
 		}
 		if p.Kind == spec.PointSync || p.Kind == spec.PointSite {
@@ -125,6 +127,11 @@ func (n *Names) nameOfPlace(stack trace.StackID, reason trace.ReasonID) string {
 	}
 	if p := n.site(stack, reason); p != trace.NoPoint && n.strong(p) {
 		return n.nameOfPoint(p, stack)
+	}
+	if _, ok := n.Caller(stack); !ok { // the runtime's own objects are given up early, and others get their addresses
+		if f, ok := n.inRuntime(stack); ok {
+			return n.t.Reason(reason) + " in " + f.Function
+		}
 	}
 	return ""
 }
@@ -206,9 +213,13 @@ func (n *Names) callerOf(stack trace.StackID) (trace.Frame, bool) {
 		return trace.Frame{}, false
 	}
 	for _, f := range n.t.Stacks[stack] {
-		switch n.t.PackageOf(f.Function) {
+		switch pkg := n.t.PackageOf(f.Function); pkg {
 		case "runtime", "sync", "internal/sync", "internal/poll", "time":
 			continue
+		default:
+			if strings.HasPrefix(pkg, "internal/runtime/") { // its maps, for one
+				continue
+			}
 		}
 		if strings.Contains(f.Function, "_qinst") {
 			continue // a probe around an operation
