@@ -188,6 +188,9 @@ func place(file string, line int) string {
 	if file == "" {
 		return ""
 	}
+	if line == 0 {
+		return path.Base(file)
+	}
 	return fmt.Sprintf("%s:%d", path.Base(file), line)
 }
 

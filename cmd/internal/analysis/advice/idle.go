@@ -1,6 +1,7 @@
 package advice
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -210,9 +211,13 @@ func allocating(p *profile.Profile, it *Item) string {
 	t := &m.Places[0]
 	it.Subject = Subject{Kind: profile.KindProc, Name: t.Name, File: t.File, Line: t.Line}
 	if i := slices.IndexFunc(p.Entries, func(e profile.Entry) bool { return e.Kind == profile.KindProc && e.Name == t.Name }); i >= 0 {
-		it.Subject.ID = p.Entries[i].ID
+		it.Subject.ID, it.Subject.Line = p.Entries[i].ID, cmp.Or(t.Line, p.Entries[i].Line)
 	}
 	it.Evidence = append(it.Evidence, share("allocated there", t.Share), share("allocated there, at least", t.Between[0]), share("allocated there, at most", t.Between[1]))
-	return fmt.Sprintf("; about %.0f%% of the %s that the program allocated (%.0f to %.0f%%) were for %s (%s:%d)",
-		100*t.Share, measure.Bytes(m.Bytes), 100*t.Between[0], 100*t.Between[1], t.Name, t.File, t.Line)
+	at := t.File
+	if t.Line > 0 {
+		at = fmt.Sprintf("%s:%d", t.File, t.Line)
+	}
+	return fmt.Sprintf("; about %.0f%% of the %s that the program allocated (%.0f to %.0f%%) were for %s (%s)",
+		100*t.Share, measure.Bytes(m.Bytes), 100*t.Between[0], 100*t.Between[1], t.Name, at)
 }

@@ -23,7 +23,7 @@ type Memory struct {
 type Taken struct {
 	Name    string     `json:"name"`
 	File    string     `json:"file"`
-	Line    int        `json:"line"` // of the call or expression that takes most of it
+	Line    int        `json:"line"` // of the call or expression that takes most of it; 0: stacks do not reach it
 	Bytes   int64      `json:"bytes"`
 	Share   float64    `json:"share"`          // of all bytes
 	Between [2]float64 `json:"share_interval"` // 95 %
@@ -48,7 +48,7 @@ func (m *memory) take(g *replay.G, a trace.Allocated) {
 }
 
 // takes is the place in the user's own code that took memory. Stacks are recorded to some depth: where the user's code lies
-// deeper, it is the procedure in which events show the goroutine.
+// deeper, it is the procedure in which events show the goroutine, and the line is not known.
 func (m *memory) takes(g *replay.G, stack trace.StackID) trace.Frame {
 	f := m.r.Names.Own(stack)
 	if m.r.Names.IsOwn(f.Function) || !m.r.T.Cut(stack) {
@@ -68,7 +68,7 @@ func (m *memory) takes(g *replay.G, stack trace.StackID) trace.Frame {
 		return f
 	}
 	p := &m.r.T.Points[proc]
-	return trace.Frame{Function: p.Name, File: p.File, Line: p.Line}
+	return trace.Frame{Function: p.Name, File: p.File}
 }
 
 // list returns the places by procedure, nil if there were no events.

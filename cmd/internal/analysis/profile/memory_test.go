@@ -1,6 +1,7 @@
 package profile_test
 
 import (
+	"fmt"
 	"testing"
 
 	"qinst.dev/cmd/internal/trace/tracetest"
@@ -40,6 +41,28 @@ func TestMemory(t *testing.T) {
 	}
 	if p := m.Places[2]; p.Name != "encoding/json.Marshal" || p.Between[1] < 0.15 {
 		t.Errorf("one large object tells little: %+v", p)
+	}
+}
+
+// Where stacks do not reach the user's own code, events tell the procedure, and nothing the line. The runtime allocates for others.
+func TestMemoryPlaces(t *testing.T) {
+	b := tracetest.New(1)
+	f := b.Proc("main.parse")
+	var deep []string
+	for i := range 64 {
+		deep = append(deep, fmt.Sprint("encoding/json.f", i))
+	}
+	g := b.Go(0, "runtime.main")
+	b.Start(g, 0)
+	b.Enter(g, f)
+	b.Alloc(g, 2000, b.Stack(deep...))
+	b.Alloc(g, 1000, b.Stack("runtime.mallocgc", "internal/runtime/maps.newarray", "internal/runtime/maps.(*Map).growToTable", "net/rpc.(*Client).send", "runtime.goexit"))
+	b.Exit(g, f)
+	b.End(g)
+	b.At(10)
+	m := profileOf(t, b).Memory
+	if m == nil || len(m.Places) != 2 || m.Places[0].Name != "main.parse" || m.Places[0].Line != 0 || m.Places[1].Name != "net/rpc.(*Client).send" {
+		t.Errorf("memory: %+v", m)
 	}
 }
 
