@@ -428,6 +428,9 @@ func objectTable(s *doc.Section, p *profile.Profile, list []profile.Object) {
 		}
 		if o.Ops > 0 {
 			uses = doc.Count(o.Ops)
+			if o.More {
+				uses.Text = "≥" + uses.Text
+			}
 		}
 		t.Row(doc.Name(o.Name, loopWidth), npt, doc.Time(o.Wait), doc.Count(o.Waits), doc.Time(o.Worst), held, uses,
 			fmt.Sprintf("%.2f %s", meanQueue(p, o), most(o)), fmt.Sprint(o.Objects), by)

@@ -287,7 +287,7 @@ func (o *Object) add(q *Object) {
 	o.HoldInterval = addHolds(o, q)
 	o.Estimated = o.Estimated || q.Estimated
 	o.Idle, o.Partly = o.Idle && q.Idle, o.Partly || q.Partly
-	o.Apart = o.Apart || q.Apart
+	o.Apart, o.More = o.Apart || q.Apart, o.More || q.More
 	for _, x := range []struct {
 		to   *int64
 		more int64

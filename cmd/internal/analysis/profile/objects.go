@@ -23,6 +23,7 @@ type Object struct {
 	Also []string `json:"also_named,omitempty"`
 
 	Ops      uint64 `json:"ops"`                // operations at probes, exact
+	More     bool   `json:"ops_more,omitempty"` // others are at places without a probe, such as in procedures that the compiler inlines
 	Degraded uint64 `json:"degraded,omitempty"` // of these counted, not traced
 	Waits    int64  `json:"waits"`
 	Wait     int64  `json:"wait_ns"`
@@ -240,6 +241,11 @@ func (o *objects) finish(wall int64) []Object {
 			if u := o.uses[trace.PointID(i)]; u != nil {
 				g.use.add(u)
 			}
+		}
+	}
+	for i := range o.t.Points {
+		if p := &o.t.Points[i]; p.Kind == spec.PointSite && o.named[p.Name] != nil {
+			o.named[p.Name].More = true
 		}
 	}
 	o.partly()

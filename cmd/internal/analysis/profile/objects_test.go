@@ -379,6 +379,28 @@ func TestPlaceInSmall(t *testing.T) {
 	}
 }
 
+// Operations may be at places without a probe, too: in a procedure that is inlined.
+func TestMoreOperations(t *testing.T) {
+	for _, site := range []bool{false, true} {
+		b := tracetest.New(1)
+		in, receive := b.Object("main.ch", spec.OpSend), b.Object("main.ch", spec.OpReceive)
+		g := b.Go(0, "runtime.main")
+		b.Start(g, 0)
+		b.At(10).Sync(g, receive, 0x1000, 0)
+		tr := b.Trace()
+		if site {
+			tr.Points[in].Kind = spec.PointSite
+		}
+		p, err := profile.New(tr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if o := object(t, profile.Merge([]*profile.Profile{p, p}), "main.ch"); o.Ops != 2 || o.More != site {
+			t.Errorf("site %v: %d operations, more %v", site, o.Ops, o.More)
+		}
+	}
+}
+
 // Of waits that tell only afterwards what they were for it is not known how many there were at a time, and the time without any is no less than none.
 func TestWaitsApart(t *testing.T) {
 	b := tracetest.New(1)
