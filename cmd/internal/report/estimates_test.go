@@ -13,6 +13,7 @@ import (
 	"qinst.dev/cmd/internal/names"
 	"qinst.dev/cmd/internal/report"
 	"qinst.dev/cmd/internal/trace/tracetest"
+	"qinst.dev/sddf/spec"
 )
 
 // sampledProfile is a profile in which the time of main.inside is an estimate. If text is set, samples tell lines.
@@ -55,6 +56,41 @@ func TestEstimatesOfLines(t *testing.T) {
 		if !regexp.MustCompile(want).MatchString(out.String()) {
 			t.Errorf("found no line %s in\n%s", want, out.String())
 		}
+	}
+}
+
+// What the compiler inlines has no probes. Pages have its name where goroutines wait in it, and its lines have these waits.
+func TestLinesOfInlined(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "a.go")
+	if err := os.WriteFile(file, []byte("func query() {\n\ttime.Sleep(1)\n}\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	b := tracetest.New(1)
+	b.Proc("main.main")
+	query := b.Proc("main.query")
+	b.File(query, file)
+	g := b.Go(0, "runtime.main")
+	b.Start(g, 0)
+	b.At(10).Wait(g, "sleep", 0, b.Stack("time.Sleep", "main.query", "main.main", "runtime.goexit"))
+	b.At(10+5e6).Unpark(0, g)
+	tr := b.Trace()
+	tr.Points[query].Kind, tr.Points[query].Line = spec.PointFunc, 1
+	for _, s := range tr.Stacks {
+		for i := range s {
+			s[i].File = file // each frame's line is its depth
+		}
+	}
+	p, err := profile.New(tr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if err := report.List(&out, p, names.Choose("main.query"), report.Sources{Roots: []string{filepath.Dir(file)}}); err != nil {
+		t.Fatal(err)
+	}
+	if !regexp.MustCompile(`(?m)^ +5\.00ms .* time\.Sleep`).MatchString(out.String()) || !strings.Contains(out.String(), "inlines it") {
+		t.Errorf("found\n%s", out.String())
 	}
 }
 

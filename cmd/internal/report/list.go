@@ -42,6 +42,10 @@ type sourceLine struct {
 // calls, loops, go statements and waits.
 func List(w io.Writer, p *profile.Profile, choice *names.Choice, sources Sources) error {
 	procs := kept(p, func(e *profile.Entry) bool { return e.Kind == profile.KindProc && e.File != "" })
+	inlined := p.Inlined()
+	for i := range inlined { // pages have their names where goroutines wait in them
+		procs = append(procs, &inlined[i])
+	}
 	var all []string
 	for _, e := range procs {
 		all = append(all, e.Name)
@@ -64,8 +68,12 @@ func List(w io.Writer, p *profile.Profile, choice *names.Choice, sources Sources
 			continue
 		}
 		fmt.Fprintf(w, "%s  %s:%d\n", measure.Visible(e.Name), measure.Visible(e.File), e.Line)
-		fmt.Fprintf(w, "  self npt %s, npt %s (%s), busy %s, blocked %s, %s calls\n", estimated(e.SelfNPT, e.SelfNPTs), estimated(e.NPT, e.NPTs),
-			measure.Percent(e.NPT, p.Wall), measure.Time(e.Busy), measure.Time(e.Blocked), hits(e.Called()))
+		if e.ID == "" {
+			fmt.Fprintf(w, "  the compiler inlines it: it has no probes, and its time is in its callers' lines\n")
+		} else {
+			fmt.Fprintf(w, "  self npt %s, npt %s (%s), busy %s, blocked %s, %s calls\n", estimated(e.SelfNPT, e.SelfNPTs), estimated(e.NPT, e.NPTs),
+				measure.Percent(e.NPT, p.Wall), measure.Time(e.Busy), measure.Time(e.Blocked), hits(e.Called()))
+		}
 		t := doc.NewTable("", "self", "npt", "blocked", "times", "").Left(5)
 		for n := e.Line; n <= end && n <= len(lines); n++ {
 			c := costs[e.Name][sourceLine{e.File, n}]
