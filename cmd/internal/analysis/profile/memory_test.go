@@ -55,13 +55,14 @@ func TestMemoryPlaces(t *testing.T) {
 	g := b.Go(0, "runtime.main")
 	b.Start(g, 0)
 	b.Enter(g, f)
-	b.Alloc(g, 2000, b.Stack(deep...))
+	b.Alloc(g, 1500, b.Stack(deep...))
+	b.Alloc(g, 500, b.Stack("runtime.mallocgc", "internal/runtime/maps.newarray", "internal/runtime/maps.(*Map).growToTable", "runtime.mapassign")) // no deeper
 	b.Alloc(g, 1000, b.Stack("runtime.mallocgc", "internal/runtime/maps.newarray", "internal/runtime/maps.(*Map).growToTable", "net/rpc.(*Client).send", "runtime.goexit"))
 	b.Exit(g, f)
 	b.End(g)
 	b.At(10)
 	m := profileOf(t, b).Memory
-	if m == nil || len(m.Places) != 2 || m.Places[0].Name != "main.parse" || m.Places[0].Line != 0 || m.Places[1].Name != "net/rpc.(*Client).send" {
+	if m == nil || len(m.Places) != 2 || m.Places[0].Name != "main.parse" || m.Places[0].Line != 0 || m.Places[0].Bytes != 2000 || m.Places[1].Name != "net/rpc.(*Client).send" {
 		t.Errorf("memory: %+v", m)
 	}
 }

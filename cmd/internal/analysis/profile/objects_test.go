@@ -401,6 +401,34 @@ func TestMoreOperations(t *testing.T) {
 	}
 }
 
+// A closure of the standard library that is inlined has the name of where it is: what waits in it is its caller.
+func TestInlinedClosures(t *testing.T) {
+	b := tracetest.New(1)
+	b.Proc("main.main")
+	g := b.Go(0, "runtime.main")
+	b.Start(g, 0)
+	b.At(10).Wait(g, "sync.Mutex.Lock", 0x1000, b.Stack("runtime.gopark", "sync.(*Mutex).Lock", "main.main.OnceValue[...].func2", "main.main", "runtime.goexit"))
+	b.At(20).Unpark(0, g)
+	tr := b.Trace()
+	for _, s := range tr.Stacks {
+		for i := range s {
+			switch s[i].Function {
+			case "main.main.OnceValue[...].func2":
+				s[i].File = "/go/src/sync/oncefunc.go"
+			case "runtime.gopark":
+				s[i].File = "/go/src/runtime/proc.go"
+			}
+		}
+	}
+	p, err := profile.New(tr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o := &p.Objects[0]; o.Name != "sync.Mutex.Lock in main.main" || o.Line != 4 {
+		t.Errorf("found %s at line %d, expected main.main and line 4", o.Name, o.Line)
+	}
+}
+
 // Of waits that tell only afterwards what they were for it is not known how many there were at a time, and the time without any is no less than none.
 func TestWaitsApart(t *testing.T) {
 	b := tracetest.New(1)

@@ -392,7 +392,8 @@ func TestStartedByMethods(t *testing.T) {
 		{"sync.(*WaitGroup).Go.func1", []string{"main.main.func1", "main.main.func2"}, "sync.(*WaitGroup).Go.func1"},
 		{"net/http.(*conn).serve", []string{"main.handle"}, "net/http.(*conn).serve"},
 		{"main.main.gowrap2", []string{"main.main.func1", "main.main.func1"}, "main.main.func1"}, // of go f(x)
-		{"main.(*app).work-fm", []string{"main.run"}, "main.(*app).work"},                        // a method's value
+		{"main.main.gowrap2", []string{"main.main.func1", "main.main.func2"}, "main.main: go"},
+		{"main.(*app).work-fm", []string{"main.run"}, "main.(*app).work"}, // a method's value
 	} {
 		b := tracetest.New(1)
 		main := b.Go(0, "runtime.main")

@@ -99,6 +99,9 @@ func (gr *Groups) Origin(id GroupID) Origin {
 	} else if p := gr.Probed(id); p != trace.NoPoint {
 		return gr.procedure(p)
 	}
+	if in := names.Procedure(g.Func); in != g.Func { // a go statement, whatever it calls
+		o.Name = in + ": go"
+	}
 	return o
 }
 

@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -48,7 +49,9 @@ func newNames(t *trace.Tables) *Names {
 			n.procs[p.Name] = true
 		}
 		if p.Kind == spec.PointProc || p.Kind == spec.PointFunc { // all procedures of a package may be small
-			n.probed[t.PackageOf(p.Name)] = n.IsOwnFile(p.File)
+			if pkg := t.PackageOf(p.Name); pkg != "" { // not the system's
+				n.probed[pkg] = n.IsOwnFile(p.File)
+			}
 		}
 		if p.Kind == spec.PointSync || p.Kind == spec.PointSite {
 			at := site{p.File, p.Line}
@@ -213,7 +216,7 @@ func (n *Names) callerOf(stack trace.StackID) (trace.Frame, bool) {
 		return trace.Frame{}, false
 	}
 	for _, f := range n.t.Stacks[stack] {
-		switch pkg := n.t.PackageOf(f.Function); pkg {
+		switch pkg := n.packageOf(&f); pkg {
 		case "runtime", "sync", "internal/sync", "internal/poll", "time":
 			continue
 		default:
@@ -238,7 +241,7 @@ func (n *Names) Own(stack trace.StackID) trace.Frame {
 	var probed *trace.Frame
 	for i := range n.t.Stacks[stack] {
 		f := &n.t.Stacks[stack][i]
-		own, some := n.probed[n.t.PackageOf(f.Function)]
+		own, some := n.probed[n.packageOf(f)]
 		if own {
 			return *f
 		}
@@ -251,6 +254,17 @@ func (n *Names) Own(stack trace.StackID) trace.Frame {
 	}
 	f, _ := n.Caller(stack)
 	return f
+}
+
+// packageOf is the package in whose text a frame is. A closure of a function that is inlined has the name of where it is inlined:
+// main.f.Keys[...].func1 is in package maps.
+func (n *Names) packageOf(f *trace.Frame) string {
+	if n.std != "" {
+		if file, ok := strings.CutPrefix(f.File, n.std); ok {
+			return path.Dir(file)
+		}
+	}
+	return n.t.PackageOf(f.Function)
 }
 
 // IsOwn reports whether a function is in a package with probes that is not a dependency's.
