@@ -48,6 +48,7 @@ type mine struct {
 	waited  *waitSum   // since its wait has ended and it does not run yet
 	woke    idleKey    // its last wait, or system call without a processor
 	wokeAt  trace.Time // the end of that
+	calling callPlace  // its system call, as far as samples tell
 	inside  bool       // see within
 	started bool       // by one that was
 }
@@ -196,8 +197,11 @@ func (b *builder) Turn(g *replay.G, now trace.Time, to trace.State, is bool) {
 		}
 		b.countRunnable(g, now, d)
 	}
+	if to == trace.Syscall && g.State == trace.Running {
+		m.calling = callPlace{}
+	}
 	if g.State == trace.Blocked {
-		m.woke, m.wokeAt = idleKey{wait: waitKey{in: b.r.Contexts.Node(g.Context).Proc}, call: true}, now
+		m.woke, m.wokeAt = idleKey{wait: waitKey{in: b.r.Contexts.Node(g.Context).Proc}, call: true, place: m.calling}, now
 	}
 	if m.waited != nil && to == trace.Running {
 		m.waited.ready += int64(now - m.wokeAt)
@@ -387,6 +391,11 @@ func (b *builder) Sample(g *replay.G, s trace.Sampled) {
 		to = b.r.Outside(b.r.System.Probes, replay.RootTool, b.r.Contexts.Node(g.Context).Group)
 	} else {
 		b.text.note(b.r, to, s.Code, busy, weight)
+		if proc := b.r.Contexts.Node(to).Proc; g.State == trace.Syscall || g.State == trace.Blocked {
+			if line, ok := b.r.LineIn(s.Code, proc); ok {
+				b.gs[g.Slot].calling = callPlace{proc, line}
+			}
+		}
 	}
 	b.sampled.note(g.Context, to, busy, weight, s.Code != 0)
 }

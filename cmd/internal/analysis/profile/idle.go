@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"qinst.dev/cmd/internal/analysis/replay"
+	"qinst.dev/cmd/internal/measure"
+	"qinst.dev/cmd/internal/trace"
 )
 
 // IdleFor is time in which nothing ran, by what the goroutine that ended it had waited for. Nobody can have been later than that one: others that
@@ -27,26 +29,61 @@ const StartedByTimer = "timer"
 type idleKey struct {
 	wait waitKey
 	by   ender
-	call bool // it was in a system call
+
+	call  bool // it was in a system call
+	place callPlace
 
 	timer   bool           // started it
 	started replay.GroupID // then
 }
 
+// callPlace is where a sample found a goroutine that was in a system call: events of these have no stack, and only some procedures' entries have
+// events. The zero value: none did.
+type callPlace struct {
+	proc trace.PointID
+	line int
+}
+
 // idled sums idle times.
 type idled map[idleKey]int64
+
+// placed returns the sums with those of calls that no sample found divided as the others from the same procedure are.
+func (d idled) placed() map[idleKey]float64 {
+	known, all := map[idleKey]int64{}, map[idleKey]float64{}
+	anywhere := func(k idleKey) idleKey {
+		k.place = callPlace{}
+		return k
+	}
+	for k, ns := range d {
+		if k.place.line > 0 {
+			known[anywhere(k)] += ns
+		}
+	}
+	for k, ns := range d {
+		switch sum := known[anywhere(k)]; {
+		case k.place.line > 0:
+			all[k] += float64(ns) + float64(d[anywhere(k)])*measure.Ratio(ns, sum)
+		case sum == 0:
+			all[k] = float64(ns)
+		}
+	}
+	return all
+}
 
 // list returns the sums, longest first.
 func (d idled) list(o *objects) (list []IdleFor) {
 	sums := map[IdleFor]int64{}
-	for k, ns := range d {
+	for k, ns := range d.placed() {
 		x := IdleFor{Reason: "system call"}
 		switch {
 		case k.timer:
 			of := o.r.Groups.Origin(k.started)
 			x = IdleFor{Reason: StartedByTimer, Function: of.Name, File: of.File, Line: of.Line, EndedBy: EndedByTimer}
 		case k.call:
-			if k.wait.in >= 0 {
+			if k.place.line > 0 {
+				p := &o.t.Points[k.place.proc]
+				x.Function, x.File, x.Line = p.Name, p.File, k.place.line
+			} else if k.wait.in >= 0 {
 				p := &o.t.Points[k.wait.in]
 				x.Function, x.File, x.Line = p.Name, p.File, p.Line
 			}
@@ -54,7 +91,7 @@ func (d idled) list(o *objects) (list []IdleFor) {
 			f := o.r.Names.Own(k.wait.stack)
 			x = IdleFor{Reason: o.t.Reason(k.wait.reason), Object: o.nameOf(k.wait), Function: f.Function, File: f.File, Line: f.Line, EndedBy: o.whoEnded(k.by)}
 		}
-		sums[x] += ns
+		sums[x] += int64(ns)
 	}
 	for x, ns := range sums {
 		x.Time = ns
