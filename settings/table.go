@@ -77,7 +77,7 @@ var Table = [...]Setting{
 		Doc: "Where the trace goes. %n is the program's name, %p its process id. An existing file is never overwritten: a number is added to the name. - is the standard output, unix:PATH a socket. Where nothing is asked for and the working directory cannot be written to, it goes to $TMPDIR, and a line says so."},
 	Size: {Name: "limit", Forms: Bytes | ByteRate, Expected: "bytes such as 1GiB, 500MB or 0, or a rate such as 10MiB/s",
 		Example: "10MiB/s", Default: "1GiB",
-		Doc: "Bytes that the last events may take (0: no limit): older ones make room, and the file is in two parts, FILE and FILE.more. Below 16 MiB the program only counts from there on. Or bytes a second above which calls are counted."},
+		Doc: "Bytes that the last events may take (0: no limit): older ones make room, and the file is in two parts, FILE and FILE.more. Below 16 MiB the program only counts from there on. Or bytes a second above which calls are counted, and system calls in which a goroutine keeps its processor."},
 	Budget: {Name: "budget", Words: []string{"off"}, Forms: Percent, Least: 1, Most: 1000, Expected: "a percentage such as 2% or 0.5%, or off",
 		Example: "2%", Default: "5%",
 		Doc: "The share of the processor time that recording may cost. What costs most is only counted; what costs too much even so runs without probes most of the time. Both are traced again when they cost less."},
