@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"qinst.dev/cmd/internal/analysis/critpath"
+	"qinst.dev/cmd/internal/analysis/graph"
 	"qinst.dev/cmd/internal/analysis/predict"
 	"qinst.dev/cmd/internal/measure"
 	"qinst.dev/cmd/internal/report/doc"
@@ -222,9 +223,10 @@ func estimate(e *critpath.Entry, c doc.Cell) doc.Cell {
 // outside is how long the path waited for nothing of the program's.
 func outside(r *critpath.Result) (ns int64) {
 	for i := range r.Entries {
-		switch r.Entries[i].ID {
-		case "wait:timer", "wait:network", "wait:system call":
-			ns += r.Entries[i].Self
+		for _, c := range []graph.Cause{graph.Timer, graph.Network, graph.Call} {
+			if r.Entries[i].ID == "wait:"+c.String() {
+				ns += r.Entries[i].Self
+			}
 		}
 	}
 	return ns

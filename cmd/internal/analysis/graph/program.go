@@ -160,7 +160,7 @@ const (
 )
 
 func (c Cause) String() string {
-	return [NumCauses]string{"timer", "network", "system call", "unknown", "wake-up", "off-cpu"}[c]
+	return [NumCauses]string{"timer", "network or pipe", "system call", "unknown", "wake-up", "off-cpu"}[c]
 }
 
 // Op is an operation on an object.
