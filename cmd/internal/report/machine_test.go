@@ -15,7 +15,7 @@ func TestMachineDoubts(t *testing.T) {
 	t.Parallel()
 	const ms = 1_000_000
 	page := func(steal, pressure int64, faults uint64) string {
-		b := tracetest.New(1).Switches()
+		b := tracetest.New(1).Attribute("ncpu", 2).Switches()
 		g := b.Go(0, "runtime.main")
 		f := b.Proc("main.f")
 		b.Start(g, 0)
@@ -44,7 +44,7 @@ func TestMachineDoubts(t *testing.T) {
 	const (
 		taken  = "the operating system took processors from running goroutines for 35.0ms (35.0% of the time that they ran by the scheduler): 30.0ms preempted by other threads, 5.00ms blocked in what the runtime does not see; the longest time was 30.0ms. That is [off-CPU], and in no busy time"
 		waited = "; during 60.0% of the run some thread of its control group, or of the machine, waited for a processor"
-		stolen = "a host took processors from this virtual machine for 20.0ms (30.8% of busy)"
+		stolen = "a host took processors from this virtual machine for 20.0ms (10.0% of the time of its 2 processors)"
 	)
 	if got := page(20*ms, 60*ms, 0); !strings.Contains(got, taken+waited) || !strings.Contains(got, stolen) {
 		t.Errorf("expected %q, %q and %q in\n%s", taken, waited, stolen, got)

@@ -117,7 +117,11 @@ func (pg *page) doubts(s *doc.Section) {
 		s.Warn("the control group's quota stopped the process for %s, which is %s", measure.Time(pg.t.Throttled), where)
 	}
 	if steal := pg.t.Steal; steal > 0 && measure.Ratio(steal, p.Busy+p.Spin) > stealWarn {
-		s.Warn("a host took processors from this virtual machine for %s (%s of busy), from all of its programs together: what of that hit this one is in these numbers as busy time, because nobody tells when", measure.Time(steal), measure.Percent(steal, p.Busy+p.Spin))
+		of := ""
+		if n := pg.t.Int("ncpu"); n > 0 {
+			of = fmt.Sprintf(" (%s of the time of its %s)", measure.Percent(steal, n*p.Wall), processors(int(n)))
+		}
+		s.Warn("a host took processors from this virtual machine for %s%s, from all of its programs together: what of that hit this one is in these numbers as busy time, because nobody tells when", measure.Time(steal), of)
 	}
 	for _, line := range noRoom(&pg.t.Memory) {
 		s.Warn("%s", line)
