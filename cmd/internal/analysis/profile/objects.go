@@ -297,8 +297,11 @@ func (o *objects) fold(all bool) {
 	sides := map[nameAt]*waitedBy{}
 	for key, s := range o.waits {
 		if all || key.addr != 0 && !stays(key.addr) {
-			q := o.queues[o.queueKey(key)]
-			name := o.nameOf(q.first)
+			first := key
+			if ob := o.r.Object(key.addr); ob == nil || len(ob.Points) == 0 { // nothing but the places of the waits names it
+				first = o.queues[o.queueKey(key)].first
+			}
+			name := o.nameOf(first)
 			o.wait(o.counted(name, key.addr, seen), key, s)
 			at := nameAt{name, key.addr}
 			if sides[at] == nil {

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"qinst.dev/cmd/internal/analysis/profile"
+	"qinst.dev/cmd/internal/trace"
 	"qinst.dev/cmd/internal/trace/tracetest"
 	"qinst.dev/sddf/spec"
 )
@@ -353,6 +354,41 @@ func TestRuntimesAddress(t *testing.T) {
 	b.Start(g, 0)
 	p := profileOf(t, b)
 	for _, name := range []string{"chan receive in runtime.gcenable", "chan receive in net/http.(*persistConn).readLoop"} {
+		if o := object(t, p, name); o.Waits != 1 {
+			t.Errorf("%s: %d waits", name, o.Waits)
+		}
+	}
+}
+
+// An operation on another object that has the address later does not name a wait: not one of another kind, nor one of the runtime's, nor a
+// timer's channel that another procedure uses.
+func TestOthersAddress(t *testing.T) {
+	b := tracetest.New(1)
+	retry := b.Proc("main.retry")
+	g := b.Go(0, "runtime.main")
+	waits := func(at int64, reason string, stack ...string) {
+		b.Start(g, 0)
+		b.At(at).Wait(g, reason, 0x1000, b.Stack(stack...))
+		b.At(at+10).Unpark(0, g)
+	}
+	waits(10, "chan receive", "runtime.gopark", "runtime.chanrecv1", "runtime.gcenable", "runtime.main", "runtime.goexit")
+	waits(30, "chan receive", "runtime.gopark", "runtime.chanrecv1", "net/http.read", "runtime.goexit")
+	waits(50, "select", "runtime.gopark", "runtime.selectgo", "net/http.roundTrip", "runtime.goexit")
+	waits(70, "sync.WaitGroup.Wait", "sync.(*WaitGroup).Wait", "main.main", "runtime.goexit")
+	waits(90, "select", "runtime.gopark", "runtime.selectgo", "main.retry", "runtime.goexit")
+	b.Start(g, 0)
+	group, after := b.Object("main.wg", spec.OpWait), b.Object("time.After() in main.retry", spec.OpReceive)
+	b.File(group, "main/elsewhere.go")
+	b.File(after, "main/elsewhere.go")
+	b.Sync(g, group, 0x1000, 0)
+	b.Sync(g, after, 0x1000, 0)
+	tr := b.Trace()
+	tr.Points[after].Owner = trace.PointID(retry)
+	p, err := profile.New(tr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"chan receive in runtime.gcenable", "chan receive in net/http.read", "select in net/http.roundTrip", "main.wg", "time.After() in main.retry"} {
 		if o := object(t, p, name); o.Waits != 1 {
 			t.Errorf("%s: %d waits", name, o.Waits)
 		}

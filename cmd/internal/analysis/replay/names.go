@@ -95,6 +95,34 @@ func (n *Names) of(stack trace.StackID, reason trace.ReasonID, best trace.PointI
 	return what
 }
 
+// mayName reports whether the object of a point can be the one that a goroutine waits for. Addresses are reused: an operation at
+// the address, before the wait or after it, may have been on another object.
+func (n *Names) mayName(p trace.PointID, stack trace.StackID, reason trace.ReasonID) bool {
+	pt, what := &n.t.Points[p], n.t.Reason(reason)
+	ofChannel := what == "select" || strings.HasPrefix(what, "chan ")
+	switch KindOf(pt.Op) {
+	case KindLock, KindWaitGroup, kindCond:
+		if ofChannel {
+			return false
+		}
+	case KindChannel:
+		if strings.HasPrefix(what, "sync.") {
+			return false
+		}
+	}
+	if int(stack) >= len(n.t.Stacks) {
+		return true
+	}
+	if _, ok := n.Caller(stack); !ok { // the runtime waits for objects of its own
+		_, ok = n.inRuntime(stack)
+		return !ok
+	}
+	if owner := pt.Owner; owner >= 0 && int(owner) < len(n.t.Points) && owner != p && n.t.OfTimer(pt.Name) { // it has the name of the procedure that uses it
+		return slices.ContainsFunc(n.t.Stacks[stack], func(f trace.Frame) bool { return f.Function == n.t.Points[owner].Name })
+	}
+	return true
+}
+
 // inRuntime is the function of the runtime that waits, where nobody else does: the innermost one that is no operation itself.
 func (n *Names) inRuntime(stack trace.StackID) (trace.Frame, bool) {
 	if int(stack) >= len(n.t.Stacks) {
@@ -315,6 +343,7 @@ const (
 	KindChannel   = "channel"
 	KindWaitGroup = "wait group"
 	KindSemaphore = "semaphore"
+	kindCond      = "cond"
 )
 
 // KindOf is the kind of object that has an operation.
@@ -327,7 +356,7 @@ func KindOf(op string) string {
 	case spec.OpAcquire, spec.OpRelease:
 		return KindSemaphore
 	case spec.OpCondWait, spec.OpSignal, spec.OpBroadcast:
-		return "cond"
+		return kindCond
 	case spec.OpSend, spec.OpReceive, spec.OpClose:
 		return KindChannel
 	}

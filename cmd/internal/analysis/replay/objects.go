@@ -218,7 +218,16 @@ func (r *Replay) NameAt(stack trace.StackID, reason trace.ReasonID, ob *Object) 
 	if p := r.Names.site(stack, reason); p != trace.NoPoint && r.Names.Among(ob.Same, p) {
 		return r.T.Points[r.Names.declared(ob.Same)].Name
 	}
-	return r.Names.of(stack, reason, r.BestPoint(ob))
+	best := r.BestPoint(ob)
+	if best != trace.NoPoint && !r.Names.mayName(best, stack, reason) {
+		best = trace.NoPoint
+		for _, p := range ob.Points {
+			if r.Names.mayName(p, stack, reason) && (best == trace.NoPoint || r.betterName(p, best)) {
+				best = p
+			}
+		}
+	}
+	return r.Names.of(stack, reason, best)
 }
 
 // operate processes a Sync event.
