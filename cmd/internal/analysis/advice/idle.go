@@ -74,11 +74,11 @@ func waited(p *profile.Profile, f *profile.IdleFor) string {
 	case f.Reason == profile.StartedByTimer:
 		return "until a timer called " + in
 	case f.Reason == "sleep":
-		return in + " slept"
+		return "until a sleep ended in " + in // others may have slept all the time
 	case f.EndedBy == profile.EndedByTimer:
-		return in + " waited for a timer"
+		return "until a timer ended a wait in " + in
 	}
-	return fmt.Sprintf("%s waited for %s (%s)", in, f.Object, f.Reason)
+	return fmt.Sprintf("until a wait for %s (%s) ended in %s", f.Object, f.Reason, in)
 }
 
 // isOfFile reports whether a wait for input or output is one for a file, which is of no network: a pipe, a terminal, another device.

@@ -101,10 +101,16 @@ func semaphores(p *profile.Profile) (out []Item) {
 			continue
 		}
 		mean := measure.Ratio(o.Wait, p.Wall)
+		evidence := []Fact{number("goroutines waiting on average", mean), ns("waited", o.Wait), ns("waits ended by goroutines of the same kind", o.Peers)}
+		long := measure.Time(o.Wait) + " together"
+		if !o.Apart { // it is known how many waited at a time
+			evidence = append([]Fact{ns("time with a queue", queued)}, evidence...)
+			long = fmt.Sprintf("%s (%s of the run)", measure.Time(queued), measure.Percent(queued, p.Wall))
+		}
 		out = append(out, Item{ID: "semaphore", Claim: "goroutines of a kind let each other in by a channel", Subject: aboutObject(o),
-			Evidence: []Fact{ns("time with a queue", queued), number("goroutines waiting on average", mean), ns("waited", o.Wait), ns("waits ended by goroutines of the same kind", o.Peers)},
-			Text: fmt.Sprintf("let more goroutines in at %s, or hold it for a shorter time: they queued for it in %s for %s (%s of the run), %.2f on average, until another one of them left",
-				name(o), o.WaitedIn[0].Reason, measure.Time(queued), measure.Percent(queued, p.Wall), mean)})
+			Evidence: evidence,
+			Text: fmt.Sprintf("let more goroutines in at %s, or hold it for a shorter time: they queued for it in %s for %s, %.2f on average, until another one of them left",
+				name(o), o.WaitedIn[0].Reason, long, mean)})
 	}
 	return out
 }

@@ -29,7 +29,7 @@ func TestRules(t *testing.T) {
 		{"divide the work of main.f among goroutines, or do it beside other work: for 280ns (56.0% of the run)", func(p *profile.Profile) {
 			p.Alone, p.Entries[0].Alone, p.Entries[0].Busy = 300, 280, 300
 		}},
-		{"^nothing ran for 100ns (20.0% of the run); 90.0% of that main.poll (poll.go:7) slept", func(p *profile.Profile) {
+		{"^nothing ran for 100ns (20.0% of the run); 90.0% of that until a sleep ended in main.poll (poll.go:7)", func(p *profile.Profile) {
 			p.Idle = 100
 			p.BlockedBy = []profile.Wait{{Reason: "chan receive", Time: 900}} // by others, meanwhile
 			p.IdleFor = []profile.IdleFor{{Reason: "sleep", Function: "main.poll", File: "dir/poll.go", Line: 7, EndedBy: profile.EndedByTimer, Time: 90}}
@@ -79,6 +79,10 @@ func TestRules(t *testing.T) {
 		{"let more goroutines in at main.sem, or hold it for a shorter time: they queued for it in main.f for 100ns (20.0% of the run), 0.40 on average, until another one of them left", func(p *profile.Profile) {
 			p.Busy = 700
 			p.Objects = []profile.Object{{Name: "main.sem", Kind: "channel", Objects: 1, Wait: 200, Peers: 190, Waiting: []int64{400, 0, 100}, WaitedIn: []profile.Wait{{Reason: "main.f", Time: 200}}}}
+		}},
+		{"they queued for it in main.f for 2.00us together, 4.00 on average, until another one of them left", func(p *profile.Profile) { // of selects nobody knows how many waited at a time
+			p.Busy = 700
+			p.Objects = []profile.Object{{Name: "main.sem", Kind: "channel", Objects: 1, Wait: 2000, Peers: 1900, Apart: true, Waiting: []int64{0, 2000}, WaitedIn: []profile.Wait{{Reason: "main.f", Time: 200}}}}
 		}},
 		{"give main.ch a larger buffer: senders waited 60ns for receivers and receivers 50ns", func(p *profile.Profile) {
 			p.Busy = 700
