@@ -325,16 +325,28 @@ func (pg *page) loops() {
 		return cmp.Or(cmp.Compare(b.NPT, a.NPT), cmp.Compare(b.Spin, a.Spin))
 	})
 	s := pg.Add("loops", "Loops, by NPT")
-	s.Say("A loop's time is its procedure's too. Iterations are those of the entries that were traced.")
+	s.Say("A loop's time is its procedure's too. Iterations are those of the entries that were traced and left: ≥ where some were not, ? where none was.")
 	t := doc.NewTable("loop", "npt", "%", "entered", "iterations", "busy", "spin", "").Left(7)
 	for _, e := range list[:min(top, len(list))] {
-		t.Row(doc.Name(e.Name, loopWidth), doc.Time(e.NPT), doc.Share(e.NPT, pg.p.Wall), hitsCell(e.Called()), doc.Count(e.Trips), doc.Time(e.Busy), doc.Time(e.Spin),
+		t.Row(doc.Name(e.Name, loopWidth), doc.Time(e.NPT), doc.Share(e.NPT, pg.p.Wall), hitsCell(e.Called()), tripsCell(e), doc.Time(e.Busy), doc.Time(e.Spin),
 			fmt.Sprintf("%s:%d", path.Base(e.File), e.Line))
 	}
 	s.Table(t)
 	if n := len(list) - top; n > 0 {
 		s.Say("and %d more: qinst profile", n)
 	}
+}
+
+// tripsCell has the iterations of a loop, as far as they are known: they are told when it is left.
+func tripsCell(e *profile.Entry) doc.Cell {
+	c := doc.Count(e.Trips)
+	switch {
+	case e.TripsOf == 0:
+		c.Text = "?"
+	case e.TripsOf < e.Calls:
+		c.Text = "≥" + c.Text
+	}
+	return c
 }
 
 func (pg *page) goroutines() {

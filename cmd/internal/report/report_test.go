@@ -46,6 +46,20 @@ func TestPageCounted(t *testing.T) {
 	}
 }
 
+// A loop tells its iterations when it is left. Those of entries that were not traced, or not left, are not known, and not 0.
+func TestIterations(t *testing.T) {
+	for want, e := range map[string]*profile.Entry{
+		"7":  {Calls: 2, Trips: 7, TripsOf: 2},
+		"0":  {Calls: 2, TripsOf: 2},
+		"≥7": {Calls: 3, Trips: 7, TripsOf: 2},
+		"?":  {Calls: 1},
+	} {
+		if got := tripsCell(e).Text; got != want {
+			t.Errorf("found %s, expected %s", got, want)
+		}
+	}
+}
+
 // How many waited is not what an operation saw: that is a counter, a length, or readers.
 func TestMost(t *testing.T) {
 	for want, o := range map[string]*profile.Object{

@@ -65,6 +65,7 @@ type totals struct {
 	probed     map[replay.GroupID]bool  // whose goroutines samples found in text with probes
 	calls      []uint64                 // by procedure or loop: entries
 	trips      []uint64                 // by loop
+	tripsOf    []uint64                 // by loop: entries that told them
 	longest    map[replay.GroupID]int64 // most processor time of one of a group's goroutines, as far as the system gave it
 	got        map[replay.GroupID]int64 // that of all of them
 	reasons    map[trace.ReasonID]int64 // ns waited
@@ -84,7 +85,7 @@ func newBuilder(source trace.Source, in Within) *builder {
 	points := len(r.T.Points)
 	return &builder{r: r, wall: source.Wall(), ledger: newLedger(r), objects: newObjects(r), blame: newBlame(r), named: &named{r: r}, sampled: newSampled(r), whole: price.Whole(r.T), text: text{},
 		within: newWithin(in, r.Spans), gc: collector{markSince: -1, stopSince: -1}, memory: newMemory(r), line: newTimeline(source.Wall()), idled: idled{},
-		totals: totals{started: map[startedIn]int64{}, probed: map[replay.GroupID]bool{}, calls: make([]uint64, points), trips: make([]uint64, points),
+		totals: totals{started: map[startedIn]int64{}, probed: map[replay.GroupID]bool{}, calls: make([]uint64, points), trips: make([]uint64, points), tripsOf: make([]uint64, points),
 			longest: map[replay.GroupID]int64{}, got: map[replay.GroupID]int64{}, reasons: map[trace.ReasonID]int64{}}}
 }
 
@@ -419,6 +420,7 @@ func (b *builder) Other(g *replay.G, e *trace.Event) {
 	case trace.Trips:
 		if loop := b.r.Contexts.Node(g.Context).Loop; loop != trace.NoPoint {
 			b.totals.trips[loop] += e.Count()
+			b.totals.tripsOf[loop]++
 		}
 	case trace.Alloc:
 		if !b.out(&b.gs[g.Slot]) {

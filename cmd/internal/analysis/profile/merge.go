@@ -213,7 +213,7 @@ func (e *Entry) add(q *Entry) {
 		*x.to += x.more
 	}
 	e.setCalled(e.Called().Beside(q.Called()))
-	e.Trips, e.Degraded = e.Trips+q.Trips, e.Degraded+q.Degraded
+	e.Trips, e.TripsOf, e.Degraded = e.Trips+q.Trips, e.TripsOf+q.TripsOf, e.Degraded+q.Degraded
 	e.BusyAt, e.SelfBusyAt, e.Queue = addTo(e.BusyAt, q.BusyAt), addTo(e.SelfBusyAt, q.SelfBusyAt), addTo(e.Queue, q.Queue)
 	for _, c := range []struct {
 		to   **RunnableHist

@@ -168,7 +168,7 @@ func (p *Profile) procedures(b *builder, incl []Usage) {
 		case pt.Kind == spec.PointProc:
 			p.Degraded += e.Degraded
 		case pt.Kind == spec.PointLoop:
-			e.Kind, e.Name, e.Trips, e.Spins = KindLoop, t.NameOf(trace.PointID(i)), b.totals.trips[proc], pt.Spins()
+			e.Kind, e.Name, e.Trips, e.TripsOf, e.Spins = KindLoop, t.NameOf(trace.PointID(i)), b.totals.trips[proc], b.totals.tripsOf[proc], pt.Spins()
 		case calls == 0:
 			continue // not a procedure, unless the trace has an entry of it
 		}

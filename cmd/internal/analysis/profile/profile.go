@@ -114,8 +114,9 @@ type Entry struct {
 	CallsLo uint64 `json:"calls_lo,omitempty"`
 	CallsHi uint64 `json:"calls_hi,omitempty"`
 
-	Trips uint64 `json:"trips,omitempty"` // loops: iterations of those traced
-	Spins bool   `json:"spins,omitempty"` // loops: it only waits, so that its busy time, which samples found, is spinning too
+	Trips   uint64 `json:"trips,omitempty"`    // loops: iterations of the TripsOf entries that were traced and left
+	TripsOf uint64 `json:"trips_of,omitempty"` // of other entries they are not known
+	Spins   bool   `json:"spins,omitempty"`    // loops: it only waits, so that its busy time, which samples found, is spinning too
 
 	SelfNPT  int64 `json:"self_npt_ns"`
 	NPT      int64 `json:"npt_ns"`
