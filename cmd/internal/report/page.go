@@ -310,7 +310,7 @@ func (pg *page) rankings() {
 	switch a := r.Agreement; {
 	case a == nil: // waits are all that matters
 	case len(a.Rows) == 0:
-		pg.Add("rankings", title).Say("Processor time, NPT, the critical path, and what the run becomes shorter by, rank them alike (Kendall's tau %.2f; the same %d of the first %d). See qinst critical, qinst predict.", a.Tau, a.First, a.OfTop)
+		pg.Add("rankings", title).Say("No procedure's share of the processor time differs by more than 5 %% from its share of what the run becomes shorter by (Kendall's tau of the two orders: %.2f; the same %d of the first %d). See qinst critical, qinst predict.", a.Tau, a.First, a.OfTop)
 	default:
 		agreement(pg.Add("rankings", title), r)
 	}
