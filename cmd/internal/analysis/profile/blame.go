@@ -42,7 +42,7 @@ func (b *blame) ends(w *replay.Wait, known bool, by replay.Waker, now trace.Time
 	case by.G == nil:
 		return causeOf(by.Cause)
 	case !known:
-		return ender(b.r.Contexts.Node(by.G.Context).Proc)
+		return ender(b.in(by.G))
 	}
 	return ender(b.wakes(w, by.G, now, s))
 }
@@ -62,7 +62,21 @@ func (b *blame) wakes(w *replay.Wait, g *replay.G, now trace.Time, s *sampled) t
 		}
 	}
 	if len(b.owners) > 0 {
-		return b.ownerAt(g.Context, b.owners[b.name(w)], s)
+		return b.ownerAt(g, b.owners[b.name(w)], s)
+	}
+	return b.in(g)
+}
+
+// in returns the procedure that a goroutine is in. Methods such as that of [sync.WaitGroup] end waits when what they called has returned: that is
+// not the procedure that started the goroutine, which may be the one that waits.
+func (b *blame) in(g *replay.G) trace.PointID {
+	if g.Context == g.Base {
+		group := b.r.Contexts.Node(g.Base).Group
+		for _, p := range []trace.PointID{b.r.Groups.Probed(group), b.r.Groups.Work(group)} {
+			if p != trace.NoPoint {
+				return p
+			}
+		}
 	}
 	return b.r.Contexts.Node(g.Context).Proc
 }
@@ -76,16 +90,16 @@ func (b *blame) name(w *replay.Wait) string {
 }
 
 // ownerAt returns the one of owners, the procedures that operate on an object, in which a
-// goroutine is at a context. It is the context's own procedure, or the only owner whose calls are
+// goroutine is. It is the procedure of its context, or the only owner whose calls are
 // not all events. If there are several of those, it is the one in which samples found goroutines
 // there most often.
-func (b *blame) ownerAt(id replay.ContextID, owners []trace.PointID, s *sampled) trace.PointID {
-	top := b.r.Contexts.Node(id).Proc
+func (b *blame) ownerAt(g *replay.G, owners []trace.PointID, s *sampled) trace.PointID {
+	top := b.in(g)
 	if slices.Contains(owners, top) {
 		return top
 	}
 	best, most := top, 0.0
-	found := s.found[id]
+	found := s.found[g.Context]
 	var others int
 	for _, proc := range owners {
 		if b.r.T.Points[proc].Degraded() == 0 {

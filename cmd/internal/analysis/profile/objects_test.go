@@ -311,6 +311,32 @@ func TestBlameForAll(t *testing.T) {
 	}
 }
 
+// A goroutine that WaitGroup.Go started ends the wait behind the procedure that it was started for. Who started it waits, and did nothing.
+func TestBlameForGo(t *testing.T) {
+	for _, start := range []string{"main.all.func1", "sync.(*WaitGroup).Go.func1"} { // newer files have what was passed to it
+		blameForGo(t, start)
+	}
+}
+
+func blameForGo(t *testing.T, start string) {
+	b := tracetest.New(2)
+	all, work := b.Proc("main.all"), b.Proc("main.all.func1")
+	g := b.Go(0, "runtime.main")
+	b.Start(g, 0)
+	b.Enter(g, all)
+	w := b.Go(g, start)
+	b.Wait(g, "sync.WaitGroup.Wait", 0x1000, b.Stack("sync.(*WaitGroup).Wait", "main.all"))
+	b.Start(w, 1)
+	b.Enter(w, work)
+	b.At(100_000)
+	b.Exit(w, work)
+	b.Unpark(w, g)
+	o := profileOf(t, b).Objects[0]
+	if len(o.EndedBy) != 1 || o.EndedBy[0].Reason != "main.all.func1" || len(o.Blamed) != 1 || o.Blamed[0].Reason != "main.all.func1" {
+		t.Errorf("%s: the wait was ended by %+v, and %+v is to blame, expected main.all.func1", start, o.EndedBy, o.Blamed)
+	}
+}
+
 // Waits of the runtime's own have its names, whatever allocates or ends a collection.
 func TestRuntimesWaits(t *testing.T) {
 	for _, c := range []struct {
