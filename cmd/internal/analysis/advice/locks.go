@@ -75,11 +75,11 @@ func contended(p *profile.Profile, o *profile.Object, queued int64) Item {
 	case !o.Partly && len(o.Blamed) > 0 && o.Blamed[0].Time > 0:
 		b := o.Blamed[0]
 		it.Evidence = append(it.Evidence, ns("waited while "+b.Reason+" has it", b.Time))
-		held := b.Reason + " held it"
+		taken := b.Reason + " had taken it" // and may have returned since
 		if o.Holds == 0 && o.Ops == 0 { // in a package without probes, in a goroutine that it may have started
-			held = "it was held on behalf of " + b.Reason
+			taken = "it was held on behalf of " + b.Reason
 		}
-		it.Text += fmt.Sprintf("; during %s of their waits %s", measure.Percent(b.Time, o.Wait), held)
+		it.Text += fmt.Sprintf("; during %s of their waits %s", measure.Percent(b.Time, o.Wait), taken)
 	}
 	if o.Objects == 1 && measure.Ratio(queued, p.Wall) > saturatedShare.value() {
 		it.ID, it.Claim = "saturated-lock", "nearly always somebody waits for a lock"

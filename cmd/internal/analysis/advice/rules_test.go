@@ -34,11 +34,11 @@ func TestRules(t *testing.T) {
 			p.BlockedBy = []profile.Wait{{Reason: "chan receive", Time: 900}} // by others, meanwhile
 			p.IdleFor = []profile.IdleFor{{Reason: "sleep", Function: "main.poll", File: "dir/poll.go", Line: 7, EndedBy: profile.EndedByTimer, Time: 90}}
 		}},
-		{"shorten or split what main.mu guards: it was held for 400ns (80.0% of the run), and goroutines queued for it for 100ns, 0.40 on average; during 90.0% of their waits main.f held it", func(p *profile.Profile) {
+		{"shorten or split what main.mu guards: it was held for 400ns (80.0% of the run), and goroutines queued for it for 100ns, 0.40 on average; during 90.0% of their waits main.f had taken it", func(p *profile.Profile) {
 			p.Busy = 700
 			p.Objects = []profile.Object{{Name: "main.mu", Objects: 1, Holds: 9, Hold: 400, Wait: 200, Waiting: []int64{400, 0, 100}, Blamed: []profile.Wait{{Reason: "main.f", Time: 180}}}}
 		}},
-		{"what main.mu guards: the 5 locks were held for 750ns (1.50 at a time), and goroutines queued for them for 200ns, 0.80 on average; during 90.0% of their waits main.f held it", func(p *profile.Profile) {
+		{"what main.mu guards: the 5 locks were held for 750ns (1.50 at a time), and goroutines queued for them for 200ns, 0.80 on average; during 90.0% of their waits main.f had taken it", func(p *profile.Profile) {
 			p.Busy = 700
 			p.Objects = []profile.Object{{Name: "main.mu", Kind: "lock", Objects: 5, Ops: 9, Holds: 9, Hold: 750, Wait: 400, Waiting: []int64{400, 0, 200}, Blamed: []profile.Wait{{Reason: "main.f", Time: 360}}}}
 		}},
