@@ -76,7 +76,7 @@ func contended(p *profile.Profile, o *profile.Object, queued int64) Item {
 		b := o.Blamed[0]
 		it.Evidence = append(it.Evidence, ns("waited while "+b.Reason+" has it", b.Time))
 		taken := b.Reason + " had taken it" // and may have returned since
-		if o.Holds == 0 && o.Ops == 0 { // in a package without probes, in a goroutine that it may have started
+		if o.Holds == 0 && o.Ops == 0 {     // in a package without probes, in a goroutine that it may have started
 			taken = "it was held on behalf of " + b.Reason
 		}
 		it.Text += fmt.Sprintf("; during %s of their waits %s", measure.Percent(b.Time, o.Wait), taken)

@@ -1,6 +1,8 @@
 package predict
 
 import (
+	"slices"
+
 	"qinst.dev/cmd/internal/analysis/graph"
 )
 
@@ -119,6 +121,7 @@ type simG struct {
 	also    int32        // another one that waits for its token, and 1
 	at      int32        // node at which it began to wait
 	waits   bool
+	listed  bool // see stillBlocked
 	spins   bool // it keeps its processor until it is told to end
 	awake   bool // it was last at a barrier, whose waits another one ends, and need not be woken
 	started bool
@@ -501,15 +504,25 @@ func (s *sim) block(g int32) bool {
 	s.gs[g].waits, s.gs[g].at = true, s.node
 	s.blocked = append(s.blocked, g)
 	if len(s.blocked) > 2*len(s.gs)+64 {
-		kept := s.blocked[:0]
-		for _, b := range s.blocked {
-			if s.gs[b].waits {
-				kept = append(kept, b)
-			}
-		}
-		s.blocked = kept
+		s.stillBlocked()
 	}
 	return false
+}
+
+// stillBlocked leaves each goroutine that waits in the list once, where it last began: two that hand over to each other are there each time.
+func (s *sim) stillBlocked() {
+	first := len(s.blocked)
+	for _, g := range slices.Backward(s.blocked) {
+		if x := &s.gs[g]; x.waits && !x.listed {
+			x.listed = true
+			first--
+			s.blocked[first] = g
+		}
+	}
+	s.blocked = s.blocked[:copy(s.blocked, s.blocked[first:])]
+	for _, g := range s.blocked {
+		s.gs[g].listed = false
+	}
 }
 
 // delay lets a goroutine wait for a time.
