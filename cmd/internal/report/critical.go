@@ -105,9 +105,9 @@ func lead(s *doc.Section, r *critpath.Result) {
 			names = append(names, fmt.Sprintf("%s (%s)", measure.Visible(e.Name), measure.Percent(e.Weighted, r.Replay)))
 		}
 	}
-	waits := outside(r)
+	waits, causes := outside(r)
 	if waits > r.T/2 {
-		s.Say("For %s of that it waits for something outside, which no change of its procedures makes shorter.", measure.Percent(waits, r.T))
+		s.Say("For %s of that it waits for %s, which no change of its procedures makes shorter, as far as the trace tells.", measure.Percent(waits, r.T), strings.Join(causes, " or "))
 		if len(r.Requests) > 0 {
 			s.Say("What it did meanwhile, such as %s, has paths of its own: qinst critical -requests.", r.Requests[0].Name)
 		}
@@ -220,16 +220,21 @@ func estimate(e *critpath.Entry, c doc.Cell) doc.Cell {
 	return c
 }
 
-// outside is how long the path waited for nothing of the program's.
-func outside(r *critpath.Result) (ns int64) {
-	for i := range r.Entries {
-		for _, c := range []graph.Cause{graph.Timer, graph.Network, graph.Call} {
-			if r.Entries[i].ID == "wait:"+c.String() {
-				ns += r.Entries[i].Self
+// outside is how long the path waited for what no goroutine is known to have ended, and what that was.
+func outside(r *critpath.Result) (ns int64, causes []string) {
+	for _, c := range []struct {
+		graph.Cause
+		words string
+	}{{graph.Timer, "timers"}, {graph.Call, "system calls"}, {graph.Network, "the network or pipes, whose other ends may be this program's"}} {
+		for i := range r.Entries {
+			if e := &r.Entries[i]; e.ID == "wait:"+c.String() {
+				if ns += e.Self; 100*e.Self > r.T {
+					causes = append(causes, c.words)
+				}
 			}
 		}
 	}
-	return ns
+	return ns, causes
 }
 
 // shown are the first entries of some kinds that have anything.
