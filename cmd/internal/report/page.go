@@ -229,7 +229,7 @@ func (pg *page) summary() {
 	if p.OffMatters() && p.IdleOff > 0 {
 		taken = fmt.Sprintf(", %s of it because the operating system had taken processors", measure.Time(p.IdleOff))
 	}
-	if measure.Ratio(p.IdleReady, p.Wall) >= lateWarn {
+	if measure.Ratio(p.IdleReady, p.Wall) >= lateShown {
 		taken += fmt.Sprintf(", %s of it while a goroutine was ready", measure.Time(p.IdleReady))
 	}
 	s.Say("average parallelism %.2f while anything ran; nothing ran for %s (%s)%s", measure.Ratio(p.Busy+p.OffCPU, p.NPTSum-p.IdleOff), measure.Time(p.Idle+p.IdleOff), measure.Percent(p.Idle+p.IdleOff, p.Wall), taken)
@@ -253,10 +253,11 @@ func (pg *page) summary() {
 	}
 }
 
-// lateWarn is the share of the run from which on the page says that goroutines were ready and none ran, and unownedWarn the share of the processor
+// lateShown is the share of the run from which on the page says that goroutines were ready and none ran: with less the percentage is that of the
+// conclusion about idle time, which is without it. unownedWarn is the share of the processor
 // time from which on it says that it was no goroutine's. Less is usual.
 const (
-	lateWarn    = 0.02
+	lateShown   = 0.001
 	unownedWarn = 0.2
 )
 
