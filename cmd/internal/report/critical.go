@@ -107,7 +107,7 @@ func lead(s *doc.Section, r *critpath.Result) {
 	}
 	waits, causes := outside(r)
 	if waits > r.T/2 {
-		s.Say("For %s of that it waits for %s, which no change of its procedures makes shorter, as far as the trace tells.", measure.Percent(waits, r.T), strings.Join(causes, " or "))
+		s.Say("For %s of that it waits for %s, which no change of its procedures makes shorter, as far as the trace shows.", measure.Percent(waits, r.T), strings.Join(causes, " or "))
 		if len(r.Requests) > 0 {
 			s.Say("What it did meanwhile, such as %s, has paths of its own: qinst critical -requests.", r.Requests[0].Name)
 		}
@@ -220,7 +220,7 @@ func estimate(e *critpath.Entry, c doc.Cell) doc.Cell {
 	return c
 }
 
-// outside is how long the path waited for what no goroutine is known to have ended, and what that was.
+// outside returns how long the path waits for something that no goroutine is known to have ended, and for what.
 func outside(r *critpath.Result) (ns int64, causes []string) {
 	for _, c := range []struct {
 		graph.Cause

@@ -482,8 +482,8 @@ func (m *model) procSteal(th *thread, p int32) {
 
 // loses reports whether another thread can take this one's processor. It can if this thread's
 // goroutine is in a system call, or is blocked because C has just called Go. The other thread may
-// be this one itself, when C is back on it. If this one has no more events it is in a call that has not ended, of which the beginning may have been
-// left out.
+// be this one itself, when C is back on it. If this thread has no more events, its goroutine is in a call that did not end, whose
+// first event may be missing.
 func (th *thread) loses(to *thread) bool {
 	return th == to || th.g == nil || th.g.state == Syscall || th.g.state == Blocked || th.offInCall() || th.over()
 }

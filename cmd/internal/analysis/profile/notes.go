@@ -54,7 +54,7 @@ func (n *notes) list() (list []string) {
 		say("events were lost (see below): it is not known which goroutines ran in the gaps, so waits, queues and processors busy are doubtful near them")
 	}
 	if u := &t.Usage; u.Calls > 0 {
-		say("%s system calls, of %s in all since the program began, have no events, because those took more bytes than QINST=limit allows: they are time of who made them, not of system calls. Calls in which a goroutine lost its processor are all there", counted(uint64(u.Calls)), seconds(u.Called))
+		say("%s system calls since the program began, which took %s in all, have no events, because recording them exceeded QINST=limit. Their time is counted as work of their callers. Calls in which a goroutine lost its processor were all recorded", counted(uint64(u.Calls)), seconds(u.Called))
 	}
 	if l.NoClock != 0 {
 		say("the clock's speed is not known: all times are in its ticks")

@@ -270,9 +270,9 @@ func qinstGoSwitch(next *g, ends bool) {
 
 // qinstGoSysCall notes the beginning of a system call. Little stack is left here, so that
 // the function and its callees must stay nosplit.
-// Under a rate of bytes that is overdrawn it only keeps the time. If the thread still has its processor at the end of the call, both are left out, and
-// the call is counted: a program can make a million in a second, which nothing else slows. If not, the
-// beginning is written late: nothing else happens to a thread in a system call, so that its events are in the order of their times.
+// While a rate of bytes is exceeded it only keeps the time. If the thread still has its processor at the end of the call, neither event is written and
+// the call is counted, because a program can make a million calls a second and nothing else bounds their events. Otherwise
+// qinstCallCounts writes the event late. The thread has no other events during the call, so they stay in order.
 // Context: hook.
 //
 //go:nosplit
