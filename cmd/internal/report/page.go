@@ -326,7 +326,7 @@ func (pg *page) loops() {
 		return cmp.Or(cmp.Compare(b.NPT, a.NPT), cmp.Compare(b.Spin, a.Spin))
 	})
 	s := pg.Add("loops", "Loops, by NPT")
-	s.Say("A loop's time is its procedure's too. Iterations are those of the entries that were traced and left: ≥ where some were not, ? where none was.")
+	s.Say("A loop's time is its procedure's too. Iterations are recorded when a traced entry ends: ≥ marks a lower bound, because some have not, and ? that none has.")
 	t := doc.NewTable("loop", "npt", "%", "entered", "iterations", "busy", "spin", "").Left(7)
 	for _, e := range list[:min(top, len(list))] {
 		t.Row(doc.Name(e.Name, loopWidth), doc.Time(e.NPT), doc.Share(e.NPT, pg.p.Wall), hitsCell(e.Called()), tripsCell(e), doc.Time(e.Busy), doc.Time(e.Spin),
