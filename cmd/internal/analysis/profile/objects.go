@@ -23,7 +23,7 @@ type Object struct {
 	Also []string `json:"also_named,omitempty"`
 
 	Ops      uint64 `json:"ops"`                // operations at probes, exact
-	More     bool   `json:"ops_more,omitempty"` // others are at places without a probe, such as in procedures that the compiler inlines
+	More     bool   `json:"ops_more,omitempty"` // others are at places without a probe, such as in procedures that the compiler inlines, or at those of a parameter that has a row of its own
 	Degraded uint64 `json:"degraded,omitempty"` // of these counted, not traced
 	Waits    int64  `json:"waits"`
 	Wait     int64  `json:"wait_ns"`
@@ -107,6 +107,7 @@ type objects struct {
 	blamed  map[ender]int64                    // ns that others waited, by procedure
 	used    map[trace.PointID]string           // by point whose objects may have another name: that of the objects that it was about
 	several map[trace.PointID]bool             // those of them with more than one
+	shared  map[string]bool                    // names of objects that these points were about
 	lines   map[trace.Frame]int64              // ns waited by call in the stacks
 	on      map[trace.PointID]map[Waited]int64 // ns waited by the procedure that waits
 }
@@ -122,7 +123,7 @@ type waitSum struct {
 
 func newObjects(r *replay.Replay) *objects {
 	return &objects{r: r, t: r.T, waits: map[waitKey]*waitSum{}, queues: map[queueKey]*queue{}, uses: map[trace.PointID]*lockUse{},
-		named: map[string]*gathered{}, blamed: map[ender]int64{}, used: map[trace.PointID]string{}, several: map[trace.PointID]bool{},
+		named: map[string]*gathered{}, blamed: map[ender]int64{}, used: map[trace.PointID]string{}, several: map[trace.PointID]bool{}, shared: map[string]bool{},
 		lines: map[trace.Frame]int64{}, on: map[trace.PointID]map[Waited]int64{}}
 }
 
@@ -246,6 +247,11 @@ func (o *objects) finish(wall int64) []Object {
 	for i := range o.t.Points {
 		if p := &o.t.Points[i]; p.Kind == spec.PointSite && o.named[p.Name] != nil {
 			o.named[p.Name].More = true
+		}
+	}
+	for name := range o.shared {
+		if g := o.named[name]; g != nil {
+			g.More = true
 		}
 	}
 	o.partly()
@@ -375,11 +381,12 @@ func (o *objects) usedAs(names map[trace.Address]trace.PointID) {
 		name := o.t.Points[best].Name
 		ob := o.r.Object(addr)
 		for _, p := range ob.Points {
-			if o.t.Points[p].Flags&spec.FlagWeakName == 0 && !o.r.Names.Among(ob.Same, p) || o.several[p] {
+			if o.t.Points[p].Flags&spec.FlagWeakName == 0 && !o.r.Names.Among(ob.Same, p) {
 				continue
 			}
-			if was, ok := o.used[p]; ok && was != name {
+			if was, ok := o.used[p]; o.several[p] || ok && was != name {
 				o.several[p] = true
+				o.shared[was], o.shared[name] = true, true
 				delete(o.used, p)
 				continue
 			}

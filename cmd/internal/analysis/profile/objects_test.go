@@ -463,6 +463,31 @@ func TestMoreOperations(t *testing.T) {
 	}
 }
 
+// Operations through a parameter that stands for objects of several names are in no row of theirs.
+func TestOperationsThroughParameter(t *testing.T) {
+	b := tracetest.New(1)
+	first, second := b.Object("main.first", spec.OpSend), b.Object("main.second", spec.OpSend)
+	alone, param := b.Object("main.alone", spec.OpSend), b.Object("main.put.to", spec.OpSend)
+	g := b.Go(0, "runtime.main")
+	b.Start(g, 0)
+	for i, o := range []uint32{first, second, alone} {
+		b.At(10).Sync(g, o, uint64(0x1000*(i+1)), 0)
+	}
+	b.At(20).Sync(g, param, 0x1000, 0)
+	b.At(30).Sync(g, param, 0x2000, 0)
+	tr := b.Trace()
+	tr.Points[param].Flags |= spec.FlagWeakName
+	p, err := profile.New(tr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, more := range map[string]bool{"main.first": true, "main.second": true, "main.alone": false, "main.put.to": false} {
+		if o := object(t, p, name); o.More != more {
+			t.Errorf("%s: more operations: %v, expected %v", name, o.More, more)
+		}
+	}
+}
+
 // A closure of the standard library that is inlined has the name of where it is: what waits in it is its caller.
 func TestInlinedClosures(t *testing.T) {
 	b := tracetest.New(1)
