@@ -664,7 +664,7 @@ func (b *builder) finish() {
 		b.step(g, b.p.End, Step{Kind: Cut})
 	}
 	b.connect()
-	if b.p.Procs = b.procs(); b.virtual == 0 {
+	if b.p.Procs = b.virtual; b.virtual == 0 {
 		b.p.Procs = max(b.r.MostProcs(b.p.End), 1)
 	}
 	if b.p.WakeUp = b.wakeUp(); b.virtual == 0 {
