@@ -10,6 +10,36 @@ import (
 	"qinst.dev/cmd/internal/trace/tracetest"
 )
 
+// The page says how much of the busy time the system did not count as used.
+func TestWithheld(t *testing.T) {
+	t.Parallel()
+	const ms = 1_000_000
+	const sentence = "of the busy time up to 4.00ms (4.0%) may not be the program's: the operating system counted that much less"
+	for counted, want := range map[int64]bool{96 * ms: true, 99 * ms: false, 100 * ms: false, 110 * ms: false} {
+		b := tracetest.New(1).Switches()
+		g := b.Go(0, "runtime.main")
+		b.Start(g, 0)
+		b.Off(g, false)
+		b.On(g)
+		b.At(100 * ms)
+		b.Given(0, counted, 0, 0)
+		b.Used(100*ms, 0)
+		b.End(g)
+		tr := b.Trace()
+		p, err := profile.New(tr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out bytes.Buffer
+		if err := report.Page(tr, p).WriteText(&out); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(strings.Fields(out.String()), " "); strings.Contains(got, sentence) != want {
+			t.Errorf("%d ms counted of 100: expected %q: %v, in\n%s", counted/ms, sentence, want, got)
+		}
+	}
+}
+
 // The page says what other programs and machines took, before anything that they make doubtful.
 func TestMachineDoubts(t *testing.T) {
 	t.Parallel()

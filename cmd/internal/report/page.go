@@ -248,17 +248,21 @@ func (pg *page) summary() {
 		s.Say("processor time: %s busy%s; the operating system counts %s used, %s of it to write this file, and kept threads waiting for %s",
 			measure.Time(p.Busy), pg.ofRunning(), measure.Time(p.CPU.User+p.CPU.System), measure.Time(p.CPU.Writer), pg.waited())
 	}
+	if ns := p.Withheld(); measure.Ratio(ns, p.Busy+p.Spin) >= withheldShown {
+		s.Say("of the busy time up to %s (%s) may not be the program's: the operating system counted that much less for the threads that ran goroutines, because interrupts or the host of a virtual machine used their processors, or because its account of a thread is some ms old", measure.Time(ns), measure.Percent(ns, p.Busy+p.Spin))
+	}
 	if ns, used := p.Unowned(), p.CPU.User+p.CPU.System; measure.Ratio(ns, used) >= unownedWarn {
 		s.Say("of the processor time %s (%s) was no goroutine's: the scheduler's, which looks for work and lets threads sleep and wake up, or that of C", measure.Time(ns), measure.Percent(ns, used))
 	}
 }
 
 // lateShown is the share of the run from which on the page says that goroutines were ready and none ran: with less the percentage is that of the
-// conclusion about idle time, which is without it. unownedWarn is the share of the processor
+// conclusion about idle time, which is without it. withheldShown is the share of the busy time from which on it says that others may have had it. unownedWarn is the share of the processor
 // time from which on it says that it was no goroutine's. Less is usual.
 const (
-	lateShown   = 0.001
-	unownedWarn = 0.2
+	lateShown     = 0.001
+	withheldShown = 0.02
+	unownedWarn   = 0.2
 )
 
 // advice lists the conclusions, and says so if the numbers support none.

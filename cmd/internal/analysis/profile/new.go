@@ -305,6 +305,16 @@ func (p *Profile) Unowned() int64 {
 	return max(0, p.CPU.User+p.CPU.System-p.CPU.Writer-p.Tool.Cost.Looks-p.Busy-p.Spin)
 }
 
+// Withheld is the part of the busy time that the system did not count for the threads that ran goroutines. While they had a processor, an interrupt or the
+// host of a virtual machine used it, or the system's account of a running thread is that of its last tick. It is 0 if that is not known.
+func (p *Profile) Withheld() int64 {
+	counted := p.CPU.User + p.CPU.System - p.CPU.Beside
+	if !p.CPU.Known || p.Off == nil || counted <= 0 { // or the system does not tell it by thread
+		return 0
+	}
+	return max(0, p.Busy+p.Spin-counted)
+}
+
 // OffMatters reports whether it is told when the operating system took processors from running goroutines, and that was often enough
 // to explain a part of the run.
 func (p *Profile) OffMatters() bool {
