@@ -286,9 +286,13 @@ func buffers(p *profile.Profile) (out []Item) {
 		if measure.Ratio(o.Turns, p.Wall*int64(max(1, o.Objects))) < bufferShare.value() {
 			continue
 		}
+		turns := "in turn"
+		if o.Turns < min(sent, received)*9/10 {
+			turns = measure.Time(o.Turns) + " of it in turn"
+		}
 		out = append(out, Item{ID: "small-buffer", Claim: "both sides of a channel wait in turn", Subject: aboutObject(o),
-			Evidence: []Fact{ns("senders waited", sent), ns("receivers waited", received), ns("until they ran again", o.Ready), ns("senders and receivers waited", sent+received+o.Ready)},
-			Text:     fmt.Sprintf("give %s a larger buffer: senders waited %s for receivers and receivers %s for senders, in turn%s", name(o), measure.Time(sent), measure.Time(received), again(p, o))})
+			Evidence: []Fact{ns("senders waited", sent), ns("receivers waited", received), ns("in turn", o.Turns), ns("until they ran again", o.Ready), ns("senders and receivers waited", sent+received+o.Ready)},
+			Text:     fmt.Sprintf("give %s a larger buffer: senders waited %s for receivers and receivers %s for senders, %s%s", name(o), measure.Time(sent), measure.Time(received), turns, again(p, o))})
 	}
 	return out
 }

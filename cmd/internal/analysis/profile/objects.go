@@ -30,7 +30,7 @@ type Object struct {
 	Worst    int64  `json:"worst_wait_ns"`
 	Peers    int64  `json:"ended_by_peers_ns,omitempty"`      // of the waits: a goroutine started at the same place ended them
 	OneEnder bool   `json:"ended_by_one_goroutine,omitempty"` // one goroutine ended all waits that a goroutine ended
-	Turns    int64  `json:"in_turn_ns,omitempty"`             // of the waits for a channel: those of its senders or of its receivers, whichever is less, summed over the objects
+	Turns    int64  `json:"in_turn_ns,omitempty"`             // of the waits for a channel: those of receivers for which senders had waited as long before, summed over the objects
 	Idle     bool   `json:"idle_by_design,omitempty"`         // they wait for the time, a connection, a signal, or until much of the run is over
 	Ready    int64  `json:"ready_after_ns"`                   // from the ends of the waits until the goroutines ran again
 	Holds    int64  `json:"holds,omitempty"`                  // of a lock: from taking it to giving it back, at probes
@@ -104,6 +104,7 @@ type objects struct {
 	// The data of objects that are not in use is kept by name, because there may be many
 	// addresses.
 	named   map[string]*gathered
+	turns   map[trace.Address]*turns           // of channels
 	blamed  map[ender]int64                    // ns that others waited, by procedure
 	used    map[trace.PointID]string           // by point whose objects may have another name: that of the objects that it was about
 	several map[trace.PointID]bool             // those of them with more than one
@@ -122,7 +123,7 @@ type waitSum struct {
 }
 
 func newObjects(r *replay.Replay) *objects {
-	return &objects{r: r, t: r.T, waits: map[waitKey]*waitSum{}, queues: map[queueKey]*queue{}, uses: map[trace.PointID]*lockUse{},
+	return &objects{r: r, t: r.T, waits: map[waitKey]*waitSum{}, turns: map[trace.Address]*turns{}, queues: map[queueKey]*queue{}, uses: map[trace.PointID]*lockUse{},
 		named: map[string]*gathered{}, blamed: map[ender]int64{}, used: map[trace.PointID]string{}, several: map[trace.PointID]bool{}, shared: map[string]bool{},
 		lines: map[trace.Frame]int64{}, on: map[trace.PointID]map[Waited]int64{}}
 }
@@ -177,6 +178,9 @@ func (o *objects) end(w *replay.Wait, q *queue, now trace.Time, by ender, g *rep
 	if s == nil {
 		s = &waitSum{by: map[ender]int64{}}
 		o.waits[key(w)] = s
+	}
+	if reason := o.t.Reason(w.Reason); by != stillWaiting && w.Address != 0 && (reason == sending || reason == receiving) {
+		o.turnsOf(w.Address).add(reason, ns)
 	}
 	if g != nil {
 		s.many = s.many || s.g != 0 && s.g != g.ID
@@ -300,7 +304,7 @@ func (o *objects) fold(all bool) {
 	})
 	o.usedAs(names)
 	seen := map[nameAt]bool{}
-	sides := map[nameAt]*waitedBy{}
+	sides := map[nameAt]*turns{}
 	for key, s := range o.waits {
 		if all || key.addr != 0 && !stays(key.addr) {
 			first := key
@@ -311,14 +315,17 @@ func (o *objects) fold(all bool) {
 			o.wait(o.counted(name, key.addr, seen), key, s)
 			at := nameAt{name, key.addr}
 			if sides[at] == nil {
-				sides[at] = new(waitedBy)
+				sides[at] = new(turns)
 			}
 			sides[at].add(o.t.Reason(key.reason), s.ns)
 			delete(o.waits, key)
 		}
 	}
 	for at, s := range sides {
-		o.get(at.name).Turns += min(s.sent, s.received)
+		if t := o.turns[at.addr]; t != nil {
+			o.get(at.name).Turns += min(s.sent, s.received, t.taken)
+		}
+		delete(o.turns, at.addr)
 	}
 	for k, q := range o.queues {
 		if all || k.addr != 0 && !stays(k.addr) {
@@ -353,16 +360,41 @@ type nameAt struct {
 	addr trace.Address
 }
 
-// waitedBy is how long senders and receivers waited for one channel, in ns.
-type waitedBy struct{ sent, received int64 }
+// turns follows how long senders and receivers waited for one channel, in ns. A larger buffer lets senders go on for as long as they waited.
+// Receivers that wait later take from that. Receivers that waited before, such as at the start, would wait with any buffer.
+type turns struct {
+	sent, received int64
+	ahead          int64 // of sent: not taken so far
+	taken          int64 // by receivers
+}
 
-func (s *waitedBy) add(reason string, ns int64) {
+// The runtime's reasons of these waits.
+const (
+	sending   = "chan send"
+	receiving = "chan receive"
+)
+
+func (t *turns) add(reason string, ns int64) {
 	switch reason {
-	case "chan send":
-		s.sent += ns
-	case "chan receive":
-		s.received += ns
+	case sending:
+		t.sent += ns
+		t.ahead += ns
+	case receiving:
+		t.received += ns
+		taken := min(ns, t.ahead)
+		t.taken += taken
+		t.ahead -= taken
 	}
+}
+
+// turnsOf returns those of the channel at an address.
+func (o *objects) turnsOf(a trace.Address) *turns {
+	t := o.turns[a]
+	if t == nil {
+		t = new(turns)
+		o.turns[a] = t
+	}
+	return t
 }
 
 // counted returns the data of a name, with one more address.
