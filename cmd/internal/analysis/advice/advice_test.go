@@ -60,7 +60,7 @@ func TestAdvice(t *testing.T) {
 		want    []string
 	}{
 		{"a barrier", 3, barrier, []string{
-			"main.meet is a barrier: 20 of its 20 waits ended together, and goroutines waited 100ms there for the last one while not all processors were busy, 100.0% of it for main.main. If they only must not run at the same time, a lock is enough"}},
+			"main.meet is a barrier: 20 of its 20 waits ended together, and goroutines waited 100ms there for the last one, 100.0% of that while main.main worked; not all processors were busy for 50.0ms. If they only must not run at the same time, a lock is enough"}},
 		{"each needs what the one before made", 3, turns, []string{
 			"the run is serial: for 30.0ms (100.0% of the run) no second goroutine had work for another of the 3 processors",
 			"the 3 goroutines main.worker work one behind the other: 1.00 processors were busy on average during their 30.0ms"}},

@@ -247,12 +247,12 @@ func barriers(p *profile.Profile) (out []Item) {
 		}
 		it := Item{ID: "barrier", Claim: "goroutines wait for the last one at a barrier", Subject: aboutObject(o),
 			Evidence: []Fact{count("waits", o.Waits), count("waits that ended together", o.Together), ns("waited", o.Wait), ns("time with two or more waiting", several), ns("time with an unused processor", unused(p))}}
-		it.Text = fmt.Sprintf("%s is a barrier: %s of its %s waits ended together, and goroutines waited %s there for the last one while not all processors were busy",
+		it.Text = fmt.Sprintf("%s is a barrier: %s of its %s waits ended together, and goroutines waited %s there for the last one",
 			o.Name, measure.Count(o.Together), measure.Count(o.Waits), measure.Time(o.Wait))
 		if len(o.Blamed) > 0 && o.Blamed[0].Time > 0 {
-			it.Text += fmt.Sprintf(", %s of it for %s", measure.Percent(o.Blamed[0].Time, o.Wait), o.Blamed[0].Reason)
+			it.Text += fmt.Sprintf(", %s of that while %s worked", measure.Percent(o.Blamed[0].Time, o.Wait), o.Blamed[0].Reason)
 		}
-		it.Text += ". If they only must not run at the same time, a lock is enough; otherwise give each of them as much to do before it"
+		it.Text += fmt.Sprintf("; not all processors were busy for %s", measure.Time(unused(p))) + ". If they only must not run at the same time, a lock is enough; otherwise give each of them as much to do before it"
 		out = append(out, it)
 	}
 	return out

@@ -47,6 +47,20 @@ func (b *blame) ends(w *replay.Wait, known bool, by replay.Waker, now trace.Time
 	return ender(b.wakes(w, by.G, now, s))
 }
 
+// meanwhile returns the procedure in which a goroutine worked before it ended a wait. That is not the one that waits: of goroutines that wait for each
+// other in one procedure, such as that of a barrier, the last one comes from its caller.
+func (b *blame) meanwhile(w *replay.Wait, by ender, g *replay.G) ender {
+	if g == nil || by != ender(w.In) || by == noProcedure || isLock(b.r.T.Reason(w.Reason)) { // the lock was had there
+		return by
+	}
+	for id := g.Context; id != replay.NoContext; id = b.r.Contexts.Node(id).From {
+		if proc := b.r.Contexts.Node(id).Proc; proc != w.In && proc != trace.NoPoint {
+			return ender(proc)
+		}
+	}
+	return by
+}
+
 // wakes returns the procedure in which a goroutine ends a wait: that of the operation it has just
 // done or, if that operation was not an event, a procedure whose calls are not events either. One operation may end many waits, and each may
 // take long, because a thread is woken.

@@ -321,7 +321,7 @@ func (b *builder) Wake(g *replay.G, w *replay.Wait, by replay.Waker, now trace.T
 		own = min(b.gs[by.G.Slot].past.since(w.Since, now, by.G.Ran), int64(now-w.Since))
 	}
 	m.woke, m.wokeAt = idleKey{wait: key(w), by: b.blame.ends(w, m.queue != nil, by, now, b.sampled)}, now
-	m.waited = b.objects.end(w, m.queue, now, m.woke.by, by.G, own)
+	m.waited = b.objects.end(w, m.queue, now, ended{m.woke.by, b.blame.meanwhile(w, m.woke.by, by.G)}, by.G, own)
 	if by.G != nil && b.r.Peers(by.G, g) {
 		m.waited.peers += int64(now - w.Since)
 	}
@@ -447,7 +447,7 @@ func (b *builder) finish() {
 		}
 		b.lived(g)
 		if m := &b.gs[g.Slot]; m.waits && g.State == trace.Waiting {
-			b.objects.end(g.Wait, m.queue, b.wall, stillWaiting, nil, 0)
+			b.objects.end(g.Wait, m.queue, b.wall, ended{stillWaiting, stillWaiting}, nil, 0)
 		}
 	}
 	t := taker{costs: costsOf(b.r, &b.seen, b.busy.sum()), ledger: b.ledger, told: b.sampled, inLine: map[line]float64{}}

@@ -167,19 +167,19 @@ func (o *objects) begin(w *replay.Wait) *queue {
 
 // end ends a wait in a queue; nil: it was not known before. It returns the sum that the wait is in. own is the processor time that the
 // goroutine that ended it has used meanwhile.
-func (o *objects) end(w *replay.Wait, q *queue, now trace.Time, by ender, g *replay.G, own int64) *waitSum {
+func (o *objects) end(w *replay.Wait, q *queue, now trace.Time, by ended, g *replay.G, own int64) *waitSum {
 	ns := int64(now - w.Since)
 	if q != nil {
-		q.leave(now, ns, own, by, g)
+		q.leave(now, ns, own, by.after, g, g != nil && g.Did.Address == w.Address && replay.EndsAll(o.t.Points[g.Did.Point].Op))
 	} else {
-		o.queueOf(w).once(ns, own, by)
+		o.queueOf(w).once(ns, own, by.after)
 	}
 	s := o.waits[key(w)]
 	if s == nil {
 		s = &waitSum{by: map[ender]int64{}}
 		o.waits[key(w)] = s
 	}
-	if reason := o.t.Reason(w.Reason); by != stillWaiting && w.Address != 0 && (reason == sending || reason == receiving) {
+	if reason := o.t.Reason(w.Reason); by.by != stillWaiting && w.Address != 0 && (reason == sending || reason == receiving) {
 		o.turnsOf(w.Address).add(reason, ns)
 	}
 	if g != nil {
@@ -189,7 +189,7 @@ func (o *objects) end(w *replay.Wait, q *queue, now trace.Time, by ender, g *rep
 	s.n++
 	s.ns += ns
 	s.worst = max(s.worst, ns)
-	s.by[by] += ns
+	s.by[by.by] += ns
 	return s
 }
 

@@ -311,6 +311,40 @@ func TestBlameForAll(t *testing.T) {
 	}
 }
 
+// Goroutines wait for each other in one procedure, which the last one calls, too: what it did meanwhile is its caller's. The waits end together, even if the
+// last one loses its processor while it ends them.
+func TestBlameAtBarrier(t *testing.T) {
+	b := tracetest.New(4)
+	work, await := b.Proc("main.work"), b.Proc("main.await")
+	cond := b.Object("main.cond", spec.OpBroadcast)
+	b.In(cond, await)
+	stack := b.Stack("sync.(*Cond).Wait", "main.await", "main.work")
+	var gs []tracetest.G
+	for k := range 4 {
+		g := b.Go(0, "main.work")
+		b.Start(g, k)
+		b.Enter(g, work)
+		gs = append(gs, g)
+	}
+	b.At(1000)
+	for _, g := range gs[1:] {
+		b.Enter(g, await)
+		b.Wait(g, "sync.Cond.Wait", 0x1000, stack)
+	}
+	last := gs[0]
+	b.At(100_000).Enter(last, await)
+	b.Sync(last, cond, 0x1000, 0)
+	for _, g := range gs[1:] {
+		b.At(b.Now() + 10_000_000)
+		b.Unpark(last, g)
+	}
+	b.Exit(last, await)
+	o := object(t, profileOf(t, b), "main.cond")
+	if o.Together != 3 || len(o.Blamed) != 1 || o.Blamed[0].Reason != "main.work" || len(o.EndedBy) != 1 || o.EndedBy[0].Reason != "main.await" {
+		t.Errorf("%d waits ended together, by %+v, for %+v; expected 3, by main.await, for main.work", o.Together, o.EndedBy, o.Blamed)
+	}
+}
+
 // A goroutine that WaitGroup.Go started ends the wait behind the procedure that it was started for. Who started it waits, and did nothing.
 func TestBlameForGo(t *testing.T) {
 	for _, start := range []string{"main.all.func1", "sync.(*WaitGroup).Go.func1"} { // newer files have what was passed to it

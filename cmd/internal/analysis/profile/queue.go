@@ -27,9 +27,10 @@ type queue struct {
 
 	lastAt   trace.Time // when the last wait ended, and by whom
 	lastBy   trace.Slot
-	together int64 // waits that ended together, as far as is known
-	alone    bool  // the last one is not counted so far
-	apart    bool  // waits were added at their ends
+	lastDid  replay.Operation // of that one
+	together int64            // waits that ended together, as far as is known
+	alone    bool             // the last one is not counted so far
+	apart    bool             // waits were added at their ends
 }
 
 // ender is the waker of a wait, or the one to blame for it: a procedure, or minus the cause.
@@ -40,6 +41,9 @@ const (
 	noProcedure  = ender(trace.NoPoint)
 	stillWaiting = ender(-100) // the wait lasts to the end of the trace
 )
+
+// ended is who ended a wait: in which procedure, and after what it had worked on meanwhile.
+type ended struct{ by, after ender }
 
 func causeOf(c trace.Cause) ender { return -2 - ender(c) }
 
@@ -59,8 +63,11 @@ type queueKey struct {
 }
 
 func newQueue(first waitKey, reason string, of *replay.Object) *queue {
-	return &queue{first: first, of: of, lastBy: trace.NoSlot, blame: map[ender]int64{}, lock: strings.Contains(reason, "Mutex")}
+	return &queue{first: first, of: of, lastBy: trace.NoSlot, blame: map[ender]int64{}, lock: isLock(reason)}
 }
+
+// isLock reports whether goroutines wait for a lock for a reason of the runtime's.
+func isLock(reason string) bool { return strings.Contains(reason, "Mutex") }
 
 // advance accounts the queue up to now: its length, and the holders of its object. Each waiter's
 // time is divided equally among all holders.
@@ -97,10 +104,10 @@ func (q *queue) spend(n int, dt int64) {
 // leave ends a wait of ns. If no holder was seen, the goroutine that ended the wait is blamed. For a
 // lock, it is taken to have held the lock since the previous unlock, and is blamed for all waits
 // during that time. Others are blamed for their own processor time since the wait began.
-func (q *queue) leave(now trace.Time, ns, own int64, by ender, g *replay.G) {
+func (q *queue) leave(now trace.Time, ns, own int64, by ender, g *replay.G, all bool) {
 	q.advance(now)
 	q.n--
-	q.release(now, ns, g)
+	q.release(now, ns, g, all)
 	switch {
 	case q.of != nil && q.of.Known && !q.of.Partly:
 	case !q.lock:
@@ -115,13 +122,14 @@ func (q *queue) leave(now trace.Time, ns, own int64, by ender, g *replay.G) {
 }
 
 // release counts the waits that one goroutine ends together: within togetherNS of each other, or within a small part of the wait at hand, because the
-// first one that it wakes may wake a thread, which is a system call.
-func (q *queue) release(now trace.Time, ns int64, g *replay.G) {
-	by := trace.NoSlot
+// first one that it wakes may wake a thread, which is a system call. It ends them together in any time by an operation that ends them all.
+func (q *queue) release(now trace.Time, ns int64, g *replay.G, all bool) {
+	by, did := trace.NoSlot, replay.Operation{}
 	if g != nil {
-		by = g.Slot
+		by, did = g.Slot, g.Did
 	}
-	if by == trace.NoSlot || by != q.lastBy || now-q.lastAt > max(togetherNS, trace.Time(ns)/togetherPart) {
+	soon := now-q.lastAt <= max(togetherNS, trace.Time(ns)/togetherPart) || all && did == q.lastDid
+	if by == trace.NoSlot || by != q.lastBy || !soon {
 		q.alone = true
 	} else {
 		q.together++
@@ -130,7 +138,7 @@ func (q *queue) release(now trace.Time, ns int64, g *replay.G) {
 			q.alone = false
 		}
 	}
-	q.lastAt, q.lastBy = now, by
+	q.lastAt, q.lastBy, q.lastDid = now, by, did
 }
 
 // togetherNS is far above the time between two goroutines that are woken in a loop.

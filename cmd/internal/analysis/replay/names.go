@@ -337,6 +337,9 @@ func MayWait(op string) bool {
 	return false
 }
 
+// EndsAll reports whether an operation ends all waits for its object at once.
+func EndsAll(op string) bool { return op == spec.OpBroadcast || op == spec.OpClose }
+
 // Kinds of objects.
 const (
 	KindLock      = "lock"
