@@ -74,7 +74,9 @@ type Object struct {
 	places   places
 	acquired uint64 // operations that may wait, or take a lock
 	held     holds
-	received uint64 // from a channel
+	sent     uint64 // to a channel
+	received uint64 // from it
+	closed   uint64
 	use      lockUse
 	unseen   int64 // NPT of the goroutines in holds that are estimated
 }
@@ -240,6 +242,11 @@ func (o *objects) finish(wall int64) []Object {
 			switch {
 			case p.Op == spec.OpReceive:
 				g.received += p.Hits
+			case p.Op == spec.OpSend:
+				g.sent += p.Hits
+				g.acquired += p.Hits
+			case p.Op == spec.OpClose:
+				g.closed += p.Hits
 			case replay.MayWait(p.Op), p.Op == spec.OpTryLock, p.Op == spec.OpTryRLock:
 				g.acquired += p.Hits
 			}
@@ -253,10 +260,8 @@ func (o *objects) finish(wall int64) []Object {
 			o.named[p.Name].More = true
 		}
 	}
-	for name := range o.shared {
-		if g := o.named[name]; g != nil {
-			g.More = true
-		}
+	for name, g := range o.named {
+		g.More = g.More || o.shared[name] || g.oneSided()
 	}
 	o.partly()
 	return sorted(o.named, wall, eventCost(o.t))
@@ -305,6 +310,7 @@ func (o *objects) fold(all bool) {
 	o.usedAs(names)
 	seen := map[nameAt]bool{}
 	sides := map[nameAt]*turns{}
+	named := map[queueKey]map[string]int64{} // ns waited in a queue, by name: of one object, places may tell different ones
 	for key, s := range o.waits {
 		if all || key.addr != 0 && !stays(key.addr) {
 			first := key
@@ -318,6 +324,11 @@ func (o *objects) fold(all bool) {
 				sides[at] = new(turns)
 			}
 			sides[at].add(o.t.Reason(key.reason), s.ns)
+			k := o.queueKey(key)
+			if named[k] == nil {
+				named[k] = map[string]int64{}
+			}
+			named[k][name] += s.ns
 			delete(o.waits, key)
 		}
 	}
@@ -329,7 +340,9 @@ func (o *objects) fold(all bool) {
 	}
 	for k, q := range o.queues {
 		if all || k.addr != 0 && !stays(k.addr) {
-			o.get(o.nameOf(q.first)).queue(o, q)
+			for name, ns := range named[k] {
+				o.get(name).queue(o, q, ns, len(named[k]) == 1)
+			}
 			for by, ns := range q.blame {
 				o.blamed[by] += ns
 			}
@@ -412,6 +425,11 @@ func (o *objects) usedAs(names map[trace.Address]trace.PointID) {
 	for addr, best := range names {
 		name := o.t.Points[best].Name
 		ob := o.r.Object(addr)
+		for _, p := range ob.Same {
+			if o.t.Points[p].Kind == spec.PointSite {
+				o.shared[name] = true
+			}
+		}
 		for _, p := range ob.Points {
 			if o.t.Points[p].Flags&spec.FlagWeakName == 0 && !o.r.Names.Among(ob.Same, p) {
 				continue
@@ -436,20 +454,38 @@ type gathered struct {
 	reason                  string     // of a wait, if no operation tells the kind: the alphabetically first
 }
 
-// queue adds a queue up.
-func (g *gathered) queue(o *objects, q *queue) {
-	for i, ns := range q.time {
+// queue adds a queue up, or a part of it: ns of the waits. It is not known then how many of them were at a time.
+func (g *gathered) queue(o *objects, q *queue, ns int64, whole bool) {
+	times, share := q.time, 1.0
+	if !whole {
+		all := int64(0)
+		for i, ns := range q.time {
+			all += int64(i+1) * ns
+		}
+		times, share = []int64{ns}, ratio(ns, all)
+	}
+	for i, ns := range times {
 		for len(g.Waiting) < i+2 {
 			g.Waiting = append(g.Waiting, 0)
 		}
 		g.Waiting[i+1] += ns
 	}
+	unattributed := ns
 	for by, ns := range q.blame {
-		g.blamed[o.whoEnded(by)] += ns
+		part := int64(share * float64(ns))
+		g.blamed[o.whoEnded(by)] += part
+		unattributed -= part
 	}
-	g.Apart = g.Apart || q.apart
-	g.Unattributed += q.unattributed
-	g.Together += q.together
+	g.Apart = g.Apart || q.apart || !whole
+	g.Unattributed += unattributed
+	g.Together += int64(share * float64(q.together))
+}
+
+// oneSided reports whether a channel is only sent to, or only received from, at the places that have its name, so that others are elsewhere. One that is
+// closed may have no sender. Channels of the time and of contexts have theirs in the runtime and the standard library.
+func (g *gathered) oneSided() bool {
+	std := strings.HasPrefix(g.Name, "time.") || strings.HasPrefix(g.Name, "context.")
+	return g.Kind == replay.KindChannel && !std && (g.received == 0 && g.sent > 0 || g.sent == 0 && g.received > g.closed)
 }
 
 func (g *gathered) lock(ob *lock) {

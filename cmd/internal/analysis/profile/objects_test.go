@@ -414,8 +414,19 @@ func TestRuntimesAddress(t *testing.T) {
 	b.Start(g, 0)
 	p := profileOf(t, b)
 	for _, name := range []string{"chan receive in runtime.gcenable", "chan receive in net/http.(*persistConn).readLoop"} {
-		if o := object(t, p, name); o.Waits != 1 {
+		o := object(t, p, name)
+		if o.Waits != 1 {
 			t.Errorf("%s: %d waits", name, o.Waits)
+		}
+		sum, queued := o.Unattributed, int64(0)
+		for _, w := range o.Blamed {
+			sum += w.Time
+		}
+		for n, ns := range o.Waiting {
+			queued += int64(n) * ns
+		}
+		if sum != o.Wait || queued != o.Wait {
+			t.Errorf("%s: waits of %d ns, of which %d are blamed or unattributed, and %d are in queues", name, o.Wait, sum, queued)
 		}
 	}
 }
@@ -449,8 +460,19 @@ func TestOthersAddress(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"chan receive in runtime.gcenable", "chan receive in net/http.read", "select in net/http.roundTrip", "main.wg", "time.After() in main.retry"} {
-		if o := object(t, p, name); o.Waits != 1 {
+		o := object(t, p, name)
+		if o.Waits != 1 {
 			t.Errorf("%s: %d waits", name, o.Waits)
+		}
+		sum, queued := o.Unattributed, int64(0)
+		for _, w := range o.Blamed {
+			sum += w.Time
+		}
+		for n, ns := range o.Waiting {
+			queued += int64(n) * ns
+		}
+		if sum != o.Wait || queued != o.Wait {
+			t.Errorf("%s: waits of %d ns, of which %d are blamed or unattributed, and %d are in queues", name, o.Wait, sum, queued)
 		}
 	}
 }
@@ -475,24 +497,27 @@ func TestPlaceInSmall(t *testing.T) {
 	}
 }
 
-// Operations may be at places without a probe, too: in a procedure that is inlined.
+// Operations may be at places without a probe, too: in a procedure that is inlined, or under another name, where a channel has no senders.
 func TestMoreOperations(t *testing.T) {
-	for _, site := range []bool{false, true} {
+	for name, want := range map[string]bool{"site": true, "both sides": false, "sent": true, "received": true, "closed": false} {
 		b := tracetest.New(1)
-		in, receive := b.Object("main.ch", spec.OpSend), b.Object("main.ch", spec.OpReceive)
+		send, receive, end := b.Object("main.ch", spec.OpSend), b.Object("main.ch", spec.OpReceive), b.Object("main.ch", spec.OpClose)
+		site := b.Object("main.ch", spec.OpSend)
 		g := b.Go(0, "runtime.main")
 		b.Start(g, 0)
-		b.At(10).Sync(g, receive, 0x1000, 0)
+		for _, op := range map[string][]uint32{"site": {send, receive}, "both sides": {send, receive}, "sent": {send}, "received": {receive, receive, end}, "closed": {receive, end}}[name] {
+			b.At(b.Now()+10).Sync(g, op, 0x1000, 0)
+		}
 		tr := b.Trace()
-		if site {
-			tr.Points[in].Kind = spec.PointSite
+		if name == "site" {
+			tr.Points[site].Kind = spec.PointSite
 		}
 		p, err := profile.New(tr)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if o := object(t, profile.Merge([]*profile.Profile{p, p}), "main.ch"); o.Ops != 2 || o.More != site {
-			t.Errorf("site %v: %d operations, more %v", site, o.Ops, o.More)
+		if o := object(t, profile.Merge([]*profile.Profile{p, p}), "main.ch"); o.More != want {
+			t.Errorf("%s: %d operations, more %v, expected %v", name, o.Ops, o.More, want)
 		}
 	}
 }
@@ -500,8 +525,8 @@ func TestMoreOperations(t *testing.T) {
 // Operations through a parameter that stands for objects of several names are in no row of theirs.
 func TestOperationsThroughParameter(t *testing.T) {
 	b := tracetest.New(1)
-	first, second := b.Object("main.first", spec.OpSend), b.Object("main.second", spec.OpSend)
-	alone, param := b.Object("main.alone", spec.OpSend), b.Object("main.put.to", spec.OpSend)
+	first, second := b.Object("main.first", spec.OpDone), b.Object("main.second", spec.OpDone)
+	alone, param := b.Object("main.alone", spec.OpDone), b.Object("main.put.to", spec.OpDone)
 	g := b.Go(0, "runtime.main")
 	b.Start(g, 0)
 	for i, o := range []uint32{first, second, alone} {
