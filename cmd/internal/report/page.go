@@ -417,12 +417,23 @@ func (pg *page) objects() {
 		for _, o := range idle[:min(top, len(idle))] {
 			place := ""
 			if o.Line > 0 {
-				place = fmt.Sprintf(" (%s:%d)", path.Base(o.File), o.Line)
+				place = fmt.Sprintf(" (%s:%d%s)", path.Base(o.File), o.Line, andOthers(o.Lines))
 			}
 			names = append(names, fmt.Sprintf("%s%s %s", o.Name, place, measure.Time(o.Wait)))
 		}
 		s.Say("idle by design, for the time, a connection, a signal, or until much of the run was over: %s", strings.Join(names, ", "))
 	}
+}
+
+// andOthers says that waits were at other lines, too.
+func andOthers(lines int) string {
+	switch {
+	case lines < 2:
+		return ""
+	case lines == 2:
+		return " and another line"
+	}
+	return fmt.Sprintf(" and %d other lines", lines-1)
 }
 
 // objectTable adds a table of synchronization objects.
@@ -432,7 +443,7 @@ func objectTable(s *doc.Section, p *profile.Profile, list []profile.Object) {
 	if slices.ContainsFunc(list, func(o profile.Object) bool { return o.Apart }) {
 		s.Say("? in place of the longest queue: it is not known where waits have no object, or tell it only at their end.")
 	}
-	t := doc.NewTable("object", "npt", "waited", "waits", "worst", "held", "uses", "queue", "objects", "blamed on").Left(9)
+	t := doc.NewTable("object", "npt", "waited", "waits", "worst", "held", "uses", "queue", "addresses", "blamed on").Left(9)
 	for i := range list {
 		o := &list[i]
 		var by, held, uses, npt doc.Cell

@@ -311,5 +311,5 @@ func (o *Object) add(q *Object) {
 	for at, ns := range q.places {
 		o.places.add(at, ns)
 	}
-	o.File, o.Line = o.places.most()
+	o.File, o.Line, o.Lines = o.places.most()
 }

@@ -16,8 +16,9 @@ type Object struct {
 	Name    string `json:"name"`
 	Kind    string `json:"kind"` // mutex, wait group, cond, once, channel, select, ...; "" if not known
 	File    string `json:"file,omitempty"`
-	Line    int    `json:"line,omitempty"` // where most of the waits are, in the user's own packages first; without waits, of an operation
-	Objects int    `json:"objects"`        // addresses seen
+	Line    int    `json:"line,omitempty"`  // where most of the waits are, in the user's own packages first; without waits, of an operation
+	Lines   int    `json:"lines,omitempty"` // at which goroutines waited
+	Objects int    `json:"objects"`         // addresses seen
 
 	// Also are other names that the objects have elsewhere, as far as waits show it.
 	Also []string `json:"also_named,omitempty"`
@@ -261,7 +262,7 @@ func (o *objects) finish(wall int64) []Object {
 		}
 	}
 	for name, g := range o.named {
-		g.More = g.More || o.shared[name] || g.oneSided()
+		g.More = g.More || o.shared[name] || g.oneSided(o.t)
 	}
 	o.partly()
 	return sorted(o.named, wall, eventCost(o.t))
@@ -483,9 +484,8 @@ func (g *gathered) queue(o *objects, q *queue, ns int64, whole bool) {
 
 // oneSided reports whether a channel is only sent to, or only received from, at the places that have its name, so that others are elsewhere. One that is
 // closed may have no sender. Channels of the time and of contexts have theirs in the runtime and the standard library.
-func (g *gathered) oneSided() bool {
-	std := strings.HasPrefix(g.Name, "time.") || strings.HasPrefix(g.Name, "context.")
-	return g.Kind == replay.KindChannel && !std && (g.received == 0 && g.sent > 0 || g.sent == 0 && g.received > g.closed)
+func (g *gathered) oneSided(t *trace.Tables) bool {
+	return g.Kind == replay.KindChannel && !t.OfTimer(g.Name) && (g.received == 0 && g.sent > 0 || g.sent == 0 && g.received > g.closed)
 }
 
 func (g *gathered) lock(ob *lock) {
@@ -616,7 +616,7 @@ func sorted(named map[string]*gathered, wall int64, event float64) []Object {
 	for _, g := range named {
 		g.WaitedIn, g.WaitedFor, g.EndedBy, g.Blamed = parts(g.in), parts(g.reasons), parts(g.by), parts(g.blamed)
 		g.Kind = cmp.Or(g.Kind, g.reason)
-		g.File, g.Line = g.places.most()
+		g.File, g.Line, g.Lines = g.places.most()
 		slices.Sort(g.Also)
 		if g.Waiting == nil {
 			g.Waiting = []int64{0}

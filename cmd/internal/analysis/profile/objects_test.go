@@ -522,6 +522,32 @@ func TestMoreOperations(t *testing.T) {
 	}
 }
 
+// A select of channels of the time and of contexts waits for no channel of the program's, whatever was at the address before.
+func TestSelectOfTimers(t *testing.T) {
+	for list, want := range map[string]string{
+		"select(time.(*Ticker).C, context.Context.Done())": "select(time.(*Ticker).C, context.Context.Done())",
+		"select(time.(*Ticker).C, main.wait.in)":           "main.(*solver).sem",
+	} {
+		b := tracetest.New(1)
+		site, sem := b.Object(list, spec.OpSelect), b.Object("main.(*solver).sem", spec.OpSend)
+		g := b.Go(0, "runtime.main")
+		b.Start(g, 0)
+		b.Sync(g, sem, 0x1000, 0)
+		b.At(10).Wait(g, "select", 0x1000, b.StackAt(site, "main.progress", "runtime.goexit"))
+		b.At(30).Unpark(0, g)
+		b.Start(g, 0)
+		tr := b.Trace()
+		tr.Points[site].Kind = spec.PointSite
+		p, err := profile.New(tr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if o := object(t, p, want); o.Waits != 1 {
+			t.Errorf("%s: %s has %d waits", list, want, o.Waits)
+		}
+	}
+}
+
 // Operations through a parameter that stands for objects of several names are in no row of theirs.
 func TestOperationsThroughParameter(t *testing.T) {
 	b := tracetest.New(1)
@@ -717,8 +743,8 @@ func TestPlaceOfObject(t *testing.T) {
 	p := profileOf(t, b)
 	both := profile.Merge([]*profile.Profile{p, p})
 	for _, p := range []*profile.Profile{p, both} {
-		if o := object(t, p, "main.mu"); o.Line != 4 {
-			t.Errorf("%s:%d, expected line 4", o.File, o.Line)
+		if o := object(t, p, "main.mu"); o.Line != 4 || o.Lines != 3 {
+			t.Errorf("%s:%d, one of %d lines with waits; expected line 4 of 3", o.File, o.Line, o.Lines)
 		}
 		if e := entry(t, p, "main.mu"); e.Line != 4 {
 			t.Errorf("entry: %s:%d, expected line 4", e.File, e.Line)

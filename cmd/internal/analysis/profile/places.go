@@ -15,15 +15,18 @@ type codeLine struct {
 func (p places) add(at codeLine, ns int64) { p[at] += ns }
 
 // most is the line at which most was waited. One in the user's own packages comes first if anybody waited there, because
-// its user can change that, and then any with most waits.
-func (p places) most() (file string, line int) {
+// its user can change that, and then any with most waits. waited is the number of lines with waits.
+func (p places) most() (file string, line, waited int) {
 	var best codeLine
 	for at, ns := range p {
+		if ns > 0 {
+			waited++
+		}
 		if best.file == "" || before(at, best, ns, p[best]) {
 			best = at
 		}
 	}
-	return best.file, best.line
+	return best.file, best.line, waited
 }
 
 func before(x, y codeLine, nx, ny int64) bool {

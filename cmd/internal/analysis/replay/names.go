@@ -117,10 +117,22 @@ func (n *Names) mayName(p trace.PointID, stack trace.StackID, reason trace.Reaso
 		_, ok = n.inRuntime(stack)
 		return !ok
 	}
+	if at := n.site(stack, reason); at != trace.NoPoint && n.ofTimers(at) && !n.t.OfTimer(pt.Name) {
+		return false
+	}
 	if owner := pt.Owner; owner >= 0 && int(owner) < len(n.t.Points) && owner != p && n.t.OfTimer(pt.Name) { // it has the name of the procedure that uses it
 		return slices.ContainsFunc(n.t.Stacks[stack], func(f trace.Frame) bool { return f.Function == n.t.Points[owner].Name })
 	}
 	return true
+}
+
+// ofTimers reports whether an operation is only about channels that package time or context has.
+func (n *Names) ofTimers(p trace.PointID) bool {
+	channels := n.t.Points[p].Name
+	if list, ok := strings.CutPrefix(channels, spec.OpSelect+"("); ok {
+		channels = strings.TrimSuffix(list, ")")
+	}
+	return !slices.ContainsFunc(strings.Split(channels, ", "), func(name string) bool { return !n.t.OfTimer(name) })
 }
 
 // inRuntime is the function of the runtime that waits, where nobody else does: the innermost one that is no operation itself.
