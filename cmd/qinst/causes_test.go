@@ -50,3 +50,19 @@ func TestCauses(t *testing.T) {
 		})
 	}
 }
+
+// A map grows more than twelve frames below who fills it.
+func TestGrowingMaps(t *testing.T) {
+	t.Parallel()
+	tr, _ := runTraced(t, exec.Command(buildProbed(t, "programs", "causes"), "maps"), "QINST=budget=5%")
+	p, err := profile.New(tr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Memory == nil || len(p.Memory.Places) == 0 {
+		t.Fatal("nobody took memory")
+	}
+	if m := p.Memory.Places[0]; m.Name != "main.maps.func1" || m.Line == 0 || m.Share < 0.6 {
+		t.Errorf("%s took most, at line %d: %.2f; expected main.maps.func1 with the line, and most of it", m.Name, m.Line, m.Share)
+	}
+}

@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-var causes = map[string]func(){"serial": serial, "channel": channel, "garbage": garbage, "logger": logger, "semaphore": semaphore, "none": none}
+var causes = map[string]func(){"serial": serial, "channel": channel, "garbage": garbage, "logger": logger, "semaphore": semaphore, "none": none, "maps": maps}
 
 func main() { causes[os.Args[1]]() }
 
@@ -150,4 +150,27 @@ func (p *pool) enter() {
 	p.in <- struct{}{}
 	words(2000)
 	<-p.in
+}
+
+// maps: a function literal fills maps, which grow far below it in the runtime, and is called by a procedure that is called often.
+func maps() {
+	for range 20 {
+		counts := map[string]int{}
+		spell(40_000, func(word string) { counts[word]++ })
+	}
+}
+
+func spell(n int, f func(string)) {
+	for i := range n {
+		f(letters(i))
+	}
+}
+
+func letters(i int) string {
+	word := []byte("aaaaaaaa")
+	for k := 0; i > 0; k++ {
+		word[k] += byte(i % 26)
+		i /= 26
+	}
+	return string(word)
 }

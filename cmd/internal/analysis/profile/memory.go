@@ -2,10 +2,10 @@ package profile
 
 import (
 	"cmp"
-	"math"
 	"slices"
 
 	"qinst.dev/cmd/internal/analysis/replay"
+	"qinst.dev/cmd/internal/stats"
 	"qinst.dev/cmd/internal/trace"
 	"qinst.dev/sddf/spec"
 )
@@ -103,8 +103,8 @@ func (m *Memory) divide(n float64) {
 	for i := range m.Places {
 		t := &m.Places[i]
 		t.Share = float64(t.Bytes) / float64(m.Bytes)
-		half := 1.96 * math.Sqrt(t.Share*(1-t.Share)/n)
-		t.Between = [2]float64{thousandths(max(0, t.Share-half)), thousandths(min(1, t.Share+half))}
+		low, high := stats.Share(t.Share, n)
+		t.Between = [2]float64{thousandths(low), thousandths(high)}
 		t.Share = thousandths(t.Share)
 	}
 	m.observed = n

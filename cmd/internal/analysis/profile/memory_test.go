@@ -67,6 +67,21 @@ func TestMemoryPlaces(t *testing.T) {
 	}
 }
 
+// A few events that agree do not tell that nobody else took memory.
+func TestMemoryFromFewEvents(t *testing.T) {
+	b := tracetest.New(1)
+	stack := b.Stack("runtime.mallocgc", "main.parse", "runtime.goexit")
+	g := b.Go(0, "runtime.main")
+	b.Start(g, 0)
+	b.Alloc(g, 1000, stack)
+	b.Alloc(g, 1000, stack)
+	b.End(g)
+	b.At(10)
+	if p := profileOf(t, b).Memory.Places[0]; p.Share != 1 || p.Between[0] > 0.5 || p.Between[1] != 1 {
+		t.Errorf("two events: %+v, expected an interval that begins below 0.5", p)
+	}
+}
+
 // A dependency may have probes, too: memory is of its caller in the user's own module.
 func TestMemoryOfModule(t *testing.T) {
 	b := tracetest.New(1)

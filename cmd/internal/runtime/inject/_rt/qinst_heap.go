@@ -10,6 +10,10 @@ import (
 // allocations an event costs nothing that could be measured, and a heap of 4 MiB still has eight in a cycle.
 const qinstTookEach = 512 << 10
 
+// qinstTookIn is the number of frames between who allocates and qinstTook that stacks go without: qinstTook's and two of the cache's. A map that
+// grows has ten more, so that of twelve frames none was its user's.
+const qinstTookIn = 3
+
 // qinstTook notes that the running goroutine takes memory: a span for its cache, or a large object. By chance, in
 // proportion to the bytes, an event says so. The cache belongs to the processor, so that a span is of those who take
 // from it by turns; among many events each has its share.
@@ -28,7 +32,7 @@ func qinstTook(bytes uintptr) {
 	}
 	systemstack(func() {
 		// The switch has noted where the goroutine is, as parking does.
-		qinstPut2(qinstNow(), gp.goid, qinstEvAlloc<<24, weight&(1<<qinstAddrBits-1)|qinstWaitStackOf(gp)<<qinstAddrBits)
+		qinstPut2(qinstNow(), gp.goid, qinstEvAlloc<<24, weight&(1<<qinstAddrBits-1)|qinstWaitStackOf(gp, qinstTookIn)<<qinstAddrBits)
 	})
 }
 

@@ -152,7 +152,7 @@ func qinstGoPark(reason traceBlockReason) {
 		// Waits for no object, and the runtime's own, which wait for work.
 		qinstPut(now, gp.goid, qinstEvGoPark<<24|uint64(why))
 	default:
-		what := uint64(qinstWaitsFor(gp, mp.waitlock))&(1<<qinstAddrBits-1) | qinstWaitStackOf(gp)<<qinstAddrBits
+		what := uint64(qinstWaitsFor(gp, mp.waitlock))&(1<<qinstAddrBits-1) | qinstWaitStackOf(gp, 0)<<qinstAddrBits
 		qinstPut2(now, gp.goid, qinstEvGoWait<<24|uint64(gp.waitreason), what)
 	}
 	qinstRuns(0)

@@ -254,14 +254,18 @@ func qinstMapWaitStacks() bool {
 	return ok && qinstWaitStackSlots != 0 && qinstFramesOut != 0
 }
 
-// qinstWaitStackOf returns the number of the stack of gp, which is being parked, 0 if
-// the table is full. It follows frame pointers, and takes 48 bits of a hash for the
+// qinstWaitStackOf returns the number of the stack of gp, which is being parked, without its
+// innermost frames, 0 if the table is full. It follows frame pointers, and takes 48 bits of a hash for the
 // stack: among as many stacks as there is room for two are taken for one in one of
 // 100,000 programs.
 // Context: hook.
-func qinstWaitStackOf(gp *g) uint64 {
+func qinstWaitStackOf(gp *g, without int) uint64 {
 	h := uint64(0x9E3779B97F4A7C15)
-	fp, lo := gp.sched.bp, gp.stack.lo
+	from, above := gp.sched.bp, gp.stack.lo
+	for ; without > 0 && qinstIsFrame(gp, from, above); without-- {
+		above, from = from+1, *(*uintptr)(unsafe.Pointer(from))
+	}
+	fp, lo := from, above
 	for n := 0; n < qinstFrames && qinstIsFrame(gp, fp, lo); n++ {
 		h = (h ^ uint64(*(*uintptr)(unsafe.Pointer(fp + goarch.PtrSize)))) * 0xff51afd7ed558ccd
 		h ^= h >> 29
@@ -275,24 +279,24 @@ func qinstWaitStackOf(gp *g) uint64 {
 	if n := qinstNote(qinstWaitStackSlots, qinstStackMap, h, 0); n != 0 {
 		return n
 	}
-	n := qinstNewWaitStack(gp)
+	n := qinstNewWaitStack(gp, from, above)
 	if n == 0 {
 		return 0
 	}
 	return qinstNote(qinstWaitStackSlots, qinstStackMap, h, n)
 }
 
-// qinstNewWaitStack stores the stack of gp; see qinstNewText.
+// qinstNewWaitStack stores the stack of gp from a frame on; see qinstNewText.
 // ready is stored last, so that the writer never writes half of a stack.
 // Context: hook.
-func qinstNewWaitStack(gp *g) uint64 {
+func qinstNewWaitStack(gp *g, fp, lo uintptr) uint64 {
 	if n := qinstNWaitStacks.Load() + 64; n >= qinstStackMax || !qinstWaitStacks.upTo(uintptr(n)*unsafe.Sizeof(qinstWaitStack{})) {
 		atomic.Xadd64(&qinstLostWaitStacks, 1)
 		return 0
 	}
 	number := qinstNWaitStacks.Add(1)
 	t := qinstWaitStackAt(number)
-	for fp, lo := gp.sched.bp, gp.stack.lo; t.n < qinstFrames && qinstIsFrame(gp, fp, lo); t.n++ {
+	for ; t.n < qinstFrames && qinstIsFrame(gp, fp, lo); t.n++ {
 		t.pc[t.n] = *(*uintptr)(unsafe.Pointer(fp + goarch.PtrSize))
 		lo, fp = fp+1, *(*uintptr)(unsafe.Pointer(fp))
 	}
