@@ -501,7 +501,11 @@ func meanQueue(p *profile.Profile, o *profile.Object) float64 {
 func (pg *page) lost() {
 	p := pg.p
 	s := pg.Add("lost", "Where time was lost")
-	s.Say("idle: no processor busy for %s (%s of the run)", measure.Time(p.Idle), measure.Percent(p.Idle, p.Wall))
+	off := ""
+	if p.IdleOff > 0 {
+		off = fmt.Sprintf("; none for another %s (%s), because the operating system had taken them", measure.Time(p.IdleOff), measure.Percent(p.IdleOff, p.Wall))
+	}
+	s.Say("idle: no processor busy for %s (%s of the run)%s", measure.Time(p.Idle), measure.Percent(p.Idle, p.Wall), off)
 	all := int64(p.Procs) * p.Wall
 	if unused := max(0, all-p.Busy-p.OffCPU-p.Off.Waited()); p.BusyKnown() {
 		s.Say("unused: %s of %s processor time (%s)", measure.Time(unused), measure.Time(all), measure.Percent(unused, all))

@@ -105,6 +105,7 @@ type reason struct {
 	held         map[int]float64   // weight by lock
 	by           map[int32]float64 // weight by goroutine
 	works        map[int32]float64 // work by goroutine
+	divided      bool              // samples told a part of it: whose goroutine's it was is not known
 }
 
 // reasons finds why procedures are worth more or less than their work.
@@ -142,6 +143,7 @@ func (b *builder) look(of map[int]*reason) {
 				}
 				ns := float64(part.Ns) * p.share * piece
 				r.weight, r.work = r.weight+ns*weight, r.work+ns
+				r.divided = r.divided || p.n > 0 && p.share < 1
 				r.by[owner[step]] += ns * weight
 				r.works[owner[step]] += ns
 				for _, i := range b.holds.under(step) {
@@ -161,13 +163,17 @@ func (b *builder) why(x *Ranks, r *reason) string {
 	if slack != nil && slack[0] > 0 && slack[0] < nearPath*float64(b.res.T) {
 		near = fmt.Sprintf("; but it is near it: %s longer, and it is on it", measure.Time(round(slack[0])))
 	}
+	off := "it is not on the path"
+	if x.Path > 0 {
+		off = "almost nothing of it is on the path"
+	}
 	last, peers := b.lastOf(r)
 	switch {
 	case x.Work > x.Worth && x.Path < nothingOf && x.Worth < nothingOf:
-		return "it is not on the path: nobody waits for it to end" + near
+		return off + ": nobody waits for it to end" + near
 	case x.Work > x.Worth && x.Path < nothingOf:
-		return "it is not on the path, but keeps processors from what is: too few processors"
-	case x.Work > x.Worth && last && peers > 1:
+		return off + ", but it keeps processors from what is: too few processors"
+	case x.Work > x.Worth && last && peers > 1 && !r.divided:
 		return fmt.Sprintf("imbalance: %d goroutines do it, and the run waits for the last of them", peers)
 	case x.Work > x.Worth:
 		return "a part of it is done while the run waits for something else" + near
