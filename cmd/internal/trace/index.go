@@ -572,9 +572,25 @@ func (ix *indexer) probes(r *row) bool {
 	return true
 }
 
+// nameLiterals gives function literals that stand in several places their names in the source.
+func (ix *indexer) nameLiterals() {
+	l := literalsOf(&ix.t.tables)
+	for pc, f := range ix.fns {
+		f.Name = l.source(f.Name, f.File, f.Line)
+		ix.fns[pc] = f
+	}
+	for _, list := range ix.frames {
+		for i := range list {
+			f := &list[i]
+			f.Function = l.source(f.Function, f.File, f.Line)
+		}
+	}
+}
+
 // finish turns the results of the pass into the trace's tables.
 func (ix *indexer) finish() {
 	t := ix.t
+	ix.nameLiterals()
 	for _, f := range ix.fns {
 		t.Functions = append(t.Functions, f)
 	}
