@@ -83,6 +83,7 @@ func TestNamesGoBack(t *testing.T) {
 			pages++
 			f.change(c.Change)
 		}
+		f.also()
 		f.commands(file)
 		if err := tr.Close(); err != nil {
 			t.Fatal(err)
@@ -91,7 +92,7 @@ func TestNamesGoBack(t *testing.T) {
 	if pages < 60 {
 		t.Errorf("%d pages, expected 60 or more", pages)
 	}
-	for _, flag := range []string{"-focus", "-list", "-what-if", "-what-if hold", "-request", "-points", "-region", "next"} {
+	for _, flag := range []string{"-focus", "-list", "-what-if", "-what-if hold", "-request", "-points", "-region", "next", "-focus also", "-what-if also"} {
 		if fed[flag] < 4 {
 			t.Errorf("%s was given %d names, expected more", flag, fed[flag])
 		}
@@ -101,6 +102,26 @@ func TestNamesGoBack(t *testing.T) {
 
 // withShare ends a cell in which a name has its share of something behind it.
 var withShare = regexp.MustCompile(` [0-9.]+%$`)
+
+// also gives other names of objects, which conclusions have, to the flags that take one.
+func (f *feeder) also() {
+	for i := range f.profile.Objects {
+		o := &f.profile.Objects[i]
+		for _, name := range o.Also {
+			v, err := report.View{Focus: names.Choose(name)}.In(f.profile)
+			got := ""
+			if err == nil && v.Focus.Matches(o.Name) {
+				got = o.Name
+			}
+			f.expect("-focus also", name, got, o.Name, err)
+			w, err := predict.ParseWhatIf("cap:" + name + "=4")
+			if err == nil {
+				err = w.Check(f.steps)
+			}
+			f.expect("-what-if also", name, name, name, err)
+		}
+	}
+}
 
 type feeder struct {
 	t       *testing.T

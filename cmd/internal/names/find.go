@@ -120,9 +120,20 @@ func (c *Choice) Matches(name string) bool {
 	return c.re.MatchString(name)
 }
 
+// Known returns the choice of what has the text as another name: as has its own name by those.
+func (c *Choice) Known(as map[string]string) *Choice {
+	if name, ok := as[c.text]; ok {
+		return &Choice{text: c.text, name: name}
+	}
+	return c
+}
+
 // In returns the choice among some names. A text that is one of them means that one, if it has characters that expressions
 // have: "main.(*T).m" would choose others, or none. Otherwise it is an expression if that matches any, or else means one name as [Find] has it.
 func (c *Choice) In(what string, list []string) (*Choice, error) {
+	if c.name != "" {
+		return c, nil
+	}
 	shows := func(name string) bool { return c.text == name || c.text == measure.Visible(name) }
 	if i := slices.IndexFunc(list, shows); i >= 0 && strings.ContainsAny(c.text, `\+*?()|[]{}^$`) {
 		return &Choice{text: c.text, name: list[i]}, nil

@@ -67,15 +67,23 @@ func (v View) In(list ...*profile.Profile) (View, error) {
 	}
 	slices.Sort(all)
 	all = slices.Compact(all)
+	also := map[string]string{} // objects by other names of theirs
+	for _, p := range list {
+		for i := range p.Objects {
+			for _, name := range p.Objects[i].Also {
+				also[name] = p.Objects[i].Name
+			}
+		}
+	}
 	if v.Focus != nil {
-		focus, err := v.Focus.In("part of the program", all)
+		focus, err := v.Focus.Known(also).In("part of the program", all)
 		if err != nil {
 			return v, fmt.Errorf("-focus: %w", err)
 		}
 		v.Focus = focus
 	}
 	if v.Ignore != nil {
-		ignore, err := v.Ignore.In("part of the program", all)
+		ignore, err := v.Ignore.Known(also).In("part of the program", all)
 		switch {
 		case err == nil:
 			v.Ignore = ignore

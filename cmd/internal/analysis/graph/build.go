@@ -674,11 +674,19 @@ func (b *builder) finish() {
 	b.barriers()
 	for i := range b.p.Objects {
 		o := &b.p.Objects[i]
+		b.name(o)
 		o.Free = i > 0 && o.complete()
 		o.Ticks = o.Name != trace.NoPoint && strings.HasPrefix(b.r.T.Points[o.Name].Name, "time.(*Ticker).C") && o.ops[Send] == 0
 		if o.full && !o.told {
 			o.Cap = o.queue
 		}
+	}
+}
+
+// name gives an object the name that profiles have for it: of several that goroutines use, that of its declaration.
+func (b *builder) name(o *Object) {
+	if ob := b.r.Object(o.Address); ob != nil && o.Name != trace.NoPoint && b.r.Names.Among(ob.Same, o.Name) {
+		o.Name, o.Also = b.r.BestPoint(ob), slices.Clone(ob.Same)
 	}
 }
 

@@ -194,10 +194,11 @@ type ObjectID uint32
 // Object is what goroutines synchronize by.
 type Object struct {
 	Address trace.Address
-	Name    trace.PointID // the operation whose name it has, NoPoint if none was seen
-	Free    bool          // operations decide who waits; else tokens
-	Ticks   bool          // a [time.Ticker]'s channel: its values come when they came, whatever was done with the one before
-	Cap     int           // of a channel or semaphore, -1: unlimited as far as is known
+	Name    trace.PointID   // the operation whose name it has, NoPoint if none was seen
+	Also    []trace.PointID // others, if it has several names, and this one
+	Free    bool            // operations decide who waits; else tokens
+	Ticks   bool            // a [time.Ticker]'s channel: its values come when they came, whatever was done with the one before
+	Cap     int             // of a channel or semaphore, -1: unlimited as far as is known
 
 	ops    [NumOps]int64
 	unfit  bool     // operations were not seen
@@ -209,6 +210,14 @@ type Object struct {
 	joins  []StepID // that no later Done followed
 	queue  int      // longest that was seen
 	full   bool     // a sender waited
+}
+
+// Names are the operations with its names: none if no operation was seen.
+func (o *Object) Names() []trace.PointID {
+	if o.Name == trace.NoPoint || len(o.Also) > 0 {
+		return o.Also
+	}
+	return []trace.PointID{o.Name}
 }
 
 // Shared reports whether it is a lock that several goroutines may read by.

@@ -180,9 +180,11 @@ func procNames(p *graph.Program) (list []string) {
 func objectNames(p *graph.Program) (list []string) {
 	seen := map[trace.PointID]bool{}
 	for i := range p.Objects {
-		if name := p.Objects[i].Name; name != trace.NoPoint && !seen[name] {
-			seen[name] = true
-			list = append(list, p.R.T.Points[name].Name)
+		for _, name := range p.Objects[i].Names() {
+			if !seen[name] {
+				seen[name] = true
+				list = append(list, p.R.T.Points[name].Name)
+			}
 		}
 	}
 	return list
@@ -244,7 +246,7 @@ func (w *WhatIf) hasProc(p *graph.Program) bool {
 func (w *WhatIf) objects(p *graph.Program) map[graph.ObjectID]bool {
 	found := map[graph.ObjectID]bool{}
 	for i := range p.Objects {
-		if name := p.Objects[i].Name; name != trace.NoPoint && p.R.T.Points[name].Name == w.name {
+		if slices.ContainsFunc(p.Objects[i].Names(), func(at trace.PointID) bool { return p.R.T.Points[at].Name == w.name }) {
 			found[graph.ObjectID(i)] = true
 		}
 	}
