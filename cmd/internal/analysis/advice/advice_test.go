@@ -2,6 +2,7 @@ package advice_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -282,6 +283,34 @@ func TestNetworkAlone(t *testing.T) {
 	}
 	if hints := hintsOf(t, b); !strings.Contains(hints, "overlap input and output with work: nothing ran for 200ms (66.7% of the run); 100.0% of that until the network was ready for a goroutine. If it waited for requests, that is no loss") {
 		t.Errorf("hints:\n%s", hints)
+	}
+}
+
+// A server's waits for requests are no problem. If it sleeps most of the time in which nothing runs, that is one, whatever little it waits for the network.
+func TestServerThatSleeps(t *testing.T) {
+	for network, remark := range map[int64]bool{15 * ms: true, 2 * ms: false} {
+		b := tracetest.New(2)
+		g, server := b.Go(0, "runtime.main"), b.Go(0, "net.(*netFD).accept")
+		b.Start(g, 0)
+		b.Start(server, 1)
+		b.Wait(server, "IO wait", 0, b.Stack("internal/poll.(*FD).Accept", "net.(*netFD).accept", "main.serve"))
+		for k := range int64(10) {
+			b.At(k*30*ms+10*ms).Wait(g, "IO wait", 0, 0)
+			b.At(k*30*ms+10*ms+network).Unpark(0, g)
+			b.Start(g, 0)
+			b.Wait(g, "sleep", 0, b.Stack("time.Sleep", "main.handle"))
+			b.At(k*30*ms+30*ms).Unpark(0, g)
+			b.Start(g, 0)
+		}
+		p, err := profile.New(b.Trace())
+		if err != nil {
+			t.Fatal(err)
+		}
+		items := advice.Of(p)
+		i := slices.IndexFunc(items, func(it advice.Item) bool { return it.ID == "idle" || it.ID == "input-output" })
+		if i < 0 || items[i].Remark != remark {
+			t.Errorf("%d ms of 20 for the network: %+v, expected a remark: %v", network/ms, items, remark)
+		}
 	}
 }
 

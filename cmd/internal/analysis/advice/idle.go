@@ -52,7 +52,7 @@ func idleness(p *profile.Profile) []Item {
 		it.Text = what + "; " + why
 	}
 	// A server that waits for requests is no problem.
-	it.Remark = network > 2*(calls+files) && slices.ContainsFunc(p.Objects, func(o profile.Object) bool { return o.Serves() })
+	it.Remark = 2*network > idle && slices.ContainsFunc(p.Objects, func(o profile.Object) bool { return o.Serves() })
 	return append([]Item{it}, lateThreads(p)...)
 }
 
