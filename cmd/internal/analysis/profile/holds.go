@@ -19,6 +19,7 @@ const stretchNS = 10e6
 
 // heldIn sums up the holds of a lock by stretches of the run.
 type heldIn struct {
+	began int64 // holds, also those whose end is not known
 	at    int64 // number of the stretch at hand
 	n     int64 // holds in it
 	ns    int64 // of them
@@ -69,7 +70,8 @@ type holds struct {
 type holdsOf struct {
 	taken  uint64 // operations
 	traced uint64 // of these
-	n, ns  int64  // of the known holds
+	began  int64  // holds by these
+	n, ns  int64  // of the known holds: of those that began, these ended, too
 	least  int64  // the shortest of them, in ns
 	sums   stats.Clusters
 }
@@ -95,7 +97,7 @@ func (h *holds) all() (sum holdsOf) {
 	for _, p := range h.points() {
 		x := h.by[p]
 		sum.taken, sum.traced = sum.taken+x.taken, sum.traced+x.traced
-		sum.n, sum.ns = sum.n+x.n, sum.ns+x.ns
+		sum.began, sum.n, sum.ns = sum.began+x.began, sum.n+x.n, sum.ns+x.ns
 		sum.sums.Add(x.sums)
 		sum.shortest(x.least)
 	}
@@ -105,6 +107,7 @@ func (h *holds) all() (sum holdsOf) {
 // add takes in the holds of an object.
 func (h *holdsOf) add(in *heldIn) {
 	in.close()
+	h.began += in.began
 	h.n, h.ns = h.n+round(in.sums.Units), h.ns+round(in.sums.Hits)
 	h.sums.Add(in.sums)
 	h.shortest(in.least)
@@ -149,6 +152,9 @@ func (h *holds) estimate(most int64, event float64) (all int64, interval *[2]int
 		if x.traced >= x.taken {
 			continue
 		}
+		if x.cut() {
+			return sum.ns, known, false
+		}
 		from := x
 		i, ok := x.others(x.sums, x.left())
 		if !ok { // too little is known of those of this point: they are taken to be like the other ones
@@ -185,5 +191,12 @@ func (h *holdsOf) share() float64 {
 	if h.traced == 0 {
 		return 1
 	}
-	return min(1, float64(h.n)/float64(h.traced))
+	return min(1, float64(h.began)/float64(h.traced))
 }
+
+// cut reports whether many holds are longer than what events show of the run at a time, so that their ends are not known. Those that are known are the
+// short ones, and the others are not like them.
+func (h *holdsOf) cut() bool { return h.began-h.n > h.began/mostCut }
+
+// mostCut: a tenth. Bursts end within one hold of hundreds.
+const mostCut = 10

@@ -18,9 +18,11 @@ func TestHoldsEstimate(t *testing.T) {
 		}
 		x := h.of(0)
 		x.add(&in)
-		x.traced = uint64(x.n)
+		x.began, x.traced = x.n, uint64(x.n)
 		return h
 	}
+	cut := seen(30, 1000)
+	cut.of(0).began += 3000 / 5
 	for _, c := range []struct {
 		name     string
 		holds    *holds
@@ -32,6 +34,7 @@ func TestHoldsEstimate(t *testing.T) {
 	}{
 		{"all known", seen(20, 999), 0, 50, 20*100*1000 - 100, [2]int64{}, false},
 		{"too few stretches", seen(5, 1000), 1000, 50, 5*100*1000 + 400, [2]int64{500_400, second}, false},
+		{"a fifth did not end in its burst", cut, 297_000, 0, 30*100*1000 + 3000, [2]int64{3_000_000, second}, false},
 		{"most are not known", seen(30, 999), 297_000, 0, 300_000_000, [2]int64{299_000_000, 301_000_000}, true},
 		{"with what tracing takes", seen(30, 999), 297_000, 100, 300_000_000 - 297_000*50, [2]int64{260_000_000, 301_000_000}, true},
 		{"shorter than what tracing takes", seen(30, 9), 297_000, 100, 3_000_000 - 297_000*9/2, [2]int64{30_000, 3_200_000}, true},
@@ -62,7 +65,7 @@ func TestHoldsByPoint(t *testing.T) {
 		}
 		x := h.of(at)
 		x.add(&in)
-		x.traced = uint64(x.n)
+		x.began, x.traced = x.n, uint64(x.n)
 		x.taken = x.traced
 	}
 	h.of(lookUp).taken += 100_000

@@ -186,6 +186,7 @@ func (l *lock) take(ob *replay.Object, at trace.PointID, now trace.Time) {
 	l.advance(now)
 	if len(ob.Holders) == 0 {
 		l.taken, l.at = now, at
+		l.heldIn(at).began++
 	}
 	if l.freed >= 0 {
 		l.handOver += int64(now - l.freed)
@@ -201,13 +202,7 @@ func (l *lock) free(ob *replay.Object, now trace.Time, how replay.Release) {
 	if len(ob.Holders) == 1 {
 		if ns := int64(now - l.taken); how == replay.Unlocked {
 			l.longest = max(l.longest, ns)
-			if l.in == nil {
-				l.in = map[trace.PointID]*heldIn{}
-			}
-			if l.in[l.at] == nil {
-				l.in[l.at] = new(heldIn)
-			}
-			l.in[l.at].add(now, ns)
+			l.heldIn(l.at).add(now, ns)
 		}
 		if l.waited() {
 			l.freed = now
@@ -216,6 +211,19 @@ func (l *lock) free(ob *replay.Object, now trace.Time, how replay.Release) {
 	if how == replay.Overtaken {
 		l.freed = -1
 	}
+}
+
+// heldIn are its holds that began at a point.
+func (l *lock) heldIn(at trace.PointID) *heldIn {
+	in := l.in[at]
+	if in == nil {
+		if l.in == nil {
+			l.in = map[trace.PointID]*heldIn{}
+		}
+		in = new(heldIn)
+		l.in[at] = in
+	}
+	return in
 }
 
 func (l *lock) advance(now trace.Time) {
