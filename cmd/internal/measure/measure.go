@@ -3,6 +3,7 @@ package measure
 
 import (
 	"fmt"
+	"math"
 	"math/bits"
 	"regexp"
 	"strconv"
@@ -43,6 +44,14 @@ func Percent(part, whole int64) string {
 		return ">999%"
 	}
 	return fmt.Sprintf("%.1f%%", 100*float64(part)/float64(whole))
+}
+
+// Change formats a change in percent, with its sign. What rounds to nothing is no decrease.
+func Change(percent float64) string {
+	if math.Abs(percent) < 0.05 {
+		percent = 0
+	}
+	return fmt.Sprintf("%+.1f", percent)
 }
 
 // Count formats a number with thousands apart.

@@ -58,5 +58,5 @@ func Correct(r *perturb.Result) *doc.Doc {
 
 // apart is by how much a time differs from another one, with its sign.
 func apart(t, from int64) string {
-	return fmt.Sprintf("%+.1f %%", 100*(float64(t)/float64(max(from, 1))-1))
+	return measure.Change(100*(float64(t)/float64(max(from, 1))-1)) + " %"
 }

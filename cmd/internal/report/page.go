@@ -346,7 +346,7 @@ func (pg *page) loops() {
 func tripsCell(e *profile.Entry) doc.Cell {
 	c := doc.Count(e.Trips)
 	switch {
-	case e.TripsOf == 0:
+	case e.TripsOf == 0, e.TripsOf < e.Calls && e.Trips == 0:
 		c.Text = "?"
 	case e.TripsOf < e.Calls:
 		c.Text = "≥" + c.Text

@@ -122,7 +122,7 @@ func changes(r *predict.Result) *doc.Table {
 			rows[c.Change] = append(rows[c.Change], doc.Time(q.Mean), "mean", "p99 "+measure.Time(q.P99))
 			continue
 		}
-		rows[c.Change] = append(rows[c.Change], doc.Time(c.T), fmt.Sprintf("%+.1f %%", -c.GainPct), fmt.Sprintf("%+.1f to %+.1f", -c.HiPct, -c.LoPct))
+		rows[c.Change] = append(rows[c.Change], doc.Time(c.T), measure.Change(-c.GainPct)+" %", measure.Change(-c.HiPct)+" to "+measure.Change(-c.LoPct))
 	}
 	t := doc.NewTable(heads...)
 	for _, change := range order {

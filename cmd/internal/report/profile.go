@@ -115,7 +115,7 @@ func change(now, was int64) string {
 	if now/10 >= was {
 		return ">+999%"
 	}
-	return fmt.Sprintf("%+.1f%%", 100*(float64(now)/float64(was)-1))
+	return measure.Change(100*(float64(now)/float64(was)-1)) + "%"
 }
 
 // changeWithin is the change of estimates, with the interval in which it is.

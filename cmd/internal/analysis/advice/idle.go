@@ -171,7 +171,7 @@ func unprobed(p *profile.Profile) (out []Item) {
 		}
 		out = append(out, Item{ID: "no-probes", Claim: "goroutines ran no instrumented procedure", Subject: about(e), Remark: true,
 			Evidence: []Fact{ns("busy in them", e.Started), share("of busy time", measure.Ratio(e.Started, p.Busy))},
-			Text: fmt.Sprintf("%s of the self time of %s is in goroutines started in it that ran no instrumented procedure: \"qinst run -refine\" adds probes to the packages that they run, unless what they run is inlined.",
+			Text: fmt.Sprintf("%s of the self time of %s is time in which goroutines that it started ran no instrumented procedure: \"qinst run -refine\" adds probes to the packages that they run, unless what they run is inlined.",
 				measure.Time(e.Started), e.Name)})
 	}
 	return out

@@ -37,5 +37,5 @@ func burstsNote(parts []*Profile) string {
 	if what == nil {
 		return ""
 	}
-	return strings.Join(what, " and ") + " ran mostly without probes: how often they were entered is exact; calls and loops in them were counted in short bursts, where ~ marks an estimate (its 95 % interval is in -json) and ≥ a lower bound"
+	return strings.Join(what, " and ") + " ran mostly without probes: the number of entries is exact; calls and loops within were counted in short bursts, where ~ marks an estimate (its 95 % interval is in -json) and ≥ a lower bound"
 }
