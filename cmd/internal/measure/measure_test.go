@@ -35,7 +35,7 @@ func TestVisible(t *testing.T) {
 
 func TestChange(t *testing.T) {
 	for percent, want := range map[float64]string{-0.04: "+0.0", 0: "+0.0", -0.06: "-0.1", 12.34: "+12.3"} {
-		if got := measure.Change(percent); got != want {
+		if got := Change(percent); got != want {
 			t.Errorf("%v: %s, expected %s", percent, got, want)
 		}
 	}
