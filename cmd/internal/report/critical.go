@@ -71,9 +71,12 @@ func Critical(r *critpath.Result) *doc.Doc {
 	s.Table(t)
 	calls(s, r)
 	agreement(s, r)
-	views(s, r)
-	if slices.ContainsFunc(r.Entries, func(e critpath.Entry) bool { return e.Interval != nil }) {
+	bounds := views(s, r)
+	if slices.ContainsFunc(r.Entries, func(e critpath.Entry) bool { return e.Interval != nil || e.Estimated }) {
 		s.Note("Lines with ~ are estimates by samples, because calls were counted and not traced; -json has their 95 %% intervals.")
+	}
+	if bounds {
+		s.Note("Lines with ≥ are of loops that were also entered without an event, where no sample tells of them: their work is at least so much.")
 	}
 	s.Note("Worth is what the run becomes shorter by for each ns that the work does, times its length: a tenth less work gains a tenth of it, as long as nothing else comes onto the path.")
 	for _, n := range r.Notes[r.Doubts:] {
@@ -212,10 +215,13 @@ func doubts(s *doc.Section, list []string) {
 	}
 }
 
-// estimate marks a number of an entry that samples told.
+// estimate marks a number of an entry that samples told, or of which a part is not known.
 func estimate(e *critpath.Entry, c doc.Cell) doc.Cell {
-	if e.Interval != nil {
+	switch {
+	case e.Interval != nil || e.Estimated:
 		c.Text = "~" + c.Text
+	case e.Least:
+		c.Text = "≥" + c.Text
 	}
 	return c
 }
@@ -272,15 +278,17 @@ func agreement(s *doc.Section, r *critpath.Result) {
 // mostViews is how many entries of each other kind are shown.
 const mostViews = 5
 
-// views adds the same time by other kinds.
-func views(s *doc.Section, r *critpath.Result) {
+// views adds the same time by other kinds, and reports whether some of it is only known to be at least so much.
+func views(s *doc.Section, r *critpath.Result) (bounds bool) {
 	for _, v := range []struct{ kind, head string }{{critpath.KindSync, "while it was held"}, {critpath.KindGoroutine, "goroutines"}, {critpath.KindLoop, "loop"}} {
 		t := doc.NewTable(v.head, "on path", "", "worth", "", "work")
 		for _, e := range shown(r, mostViews, v.kind) {
-			t.Row(doc.Name(e.Name, loopWidth), doc.Time(e.Self), doc.Share(e.Self, r.T), doc.Time(e.Weighted), doc.Share(e.Weighted, r.Replay), doc.Time(e.Work))
+			bounds = bounds || e.Least
+			t.Row(doc.Name(e.Name, loopWidth), estimate(e, doc.Time(e.Self)), doc.Share(e.Self, r.T), estimate(e, doc.Time(e.Weighted)), doc.Share(e.Weighted, r.Replay), estimate(e, doc.Time(e.Work)))
 		}
 		s.Table(t)
 	}
+	return bounds
 }
 
 // unexplained says that the computed run is not the recorded one, if that matters.

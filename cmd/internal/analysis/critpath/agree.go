@@ -60,7 +60,7 @@ func (b *builder) agree() *Agreement {
 	var list []Ranks
 	for i := range r.Entries {
 		if e, s := &r.Entries[i], &b.sums[i]; e.Kind == KindProc {
-			list = append(list, Ranks{Name: e.Name, Work: s.work / all.work, NPT: s.npt / all.npt, Path: s.self / all.self, Worth: s.weighted / all.weighted, Estimated: len(s.doubt) > 0, entry: i})
+			list = append(list, Ranks{Name: e.Name, Work: s.work / all.work, NPT: s.npt / all.npt, Path: s.self / all.self, Worth: s.weighted / all.weighted, Estimated: s.guessed, entry: i})
 		}
 	}
 	var works, worths []float64

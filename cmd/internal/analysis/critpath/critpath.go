@@ -83,9 +83,12 @@ type Entry struct {
 	Inclusive   int64 `json:"inclusive_ns"` // likewise, with what it calls and starts
 	// Interval is that of Self, if samples divided it: 95 of 100 times it is right.
 	Interval *[2]int64 `json:"interval,omitempty"`
-	NPT      int64     `json:"npt_ns"`              // its own, of the run as it was; of procedures
-	Work     int64     `json:"work_ns"`             // of processors, on the path and off it
-	Delays   int64     `json:"delays_ns,omitempty"` // sleeps and the like while it was held, on the path and off it; of locks
+	// Estimated: samples told some of its work. Least: of a loop, entries of it have no event, and no sample found them, so that its work may be more.
+	Estimated bool  `json:"estimated,omitempty"`
+	Least     bool  `json:"least,omitempty"`
+	NPT       int64 `json:"npt_ns"`              // its own, of the run as it was; of procedures
+	Work      int64 `json:"work_ns"`             // of processors, on the path and off it
+	Delays    int64 `json:"delays_ns,omitempty"` // sleeps and the like while it was held, on the path and off it; of locks
 
 	// What the run would become shorter by if the entry took no time, as far as that is told by its first moments: dT/dx of all that it
 	// does, times its length. Where it goes on at that rate depends on others: see what-if.
@@ -261,6 +264,11 @@ func (p *pieces) shorten() {
 	p.list = slices.DeleteFunc(p.list, func(x piece) bool { return x.to-x.from <= p.least })
 }
 
+// allTraced reports whether all entries of a loop have events.
+func (b *builder) allTraced(loop trace.PointID) bool {
+	return b.r.T.Points[loop].Degraded() == 0 && b.r.T.Hits(loop).Exact()
+}
+
 // sums are the weights of an entry, before they are rounded.
 type sums struct {
 	weighted, right, inclusive float64
@@ -268,6 +276,7 @@ type sums struct {
 	work, delays, npt          float64 // on it or off it
 	doubt                      map[replay.ContextID]dealt
 	marked                     float64
+	guessed                    bool // samples told some of it, on the path or off it
 	slack                      *[2]float64
 	in                         map[trace.Frame]float64 // of waits: by the place that waits, of which only timers' have a line
 }
@@ -362,7 +371,12 @@ func (b *builder) work(c replay.ContextID, ns float64) (most int) {
 			most, share = p.self, p.share
 		}
 		b.onPath(p.self, ns*p.share)
-		b.doubt(c, p, ns*p.share)
+		b.doubt(c, p.self, p, ns*p.share)
+		for _, i := range p.loops {
+			b.onPath(i, ns*p.share)
+			b.doubt(c, i, p, ns*p.share)
+			b.sums[i].within += ns * p.share
+		}
 		for _, i := range p.in {
 			b.sums[i].within += ns * p.share
 		}
@@ -396,6 +410,9 @@ func (b *builder) own(step graph.StepID, f func(i int, ns float64)) {
 	for _, part := range b.p.PartsOf(step) {
 		for _, p := range b.portions(part.Context) {
 			f(p.self, p.share*float64(part.Ns))
+			for _, i := range p.loops {
+				f(i, p.share*float64(part.Ns))
+			}
 		}
 		for _, i := range b.seen(part.Context) {
 			f(i, float64(part.Ns))
@@ -437,6 +454,9 @@ func (b *builder) weights() {
 			ns := float64(part.Ns) * share
 			for _, p := range b.portions(part.Context) {
 				b.sums[p.self].weighted += ns * p.share
+				for _, i := range p.loops {
+					add(i, ns*p.share)
+				}
 				for _, i := range p.in {
 					b.sums[i].inclusive += ns * p.share
 				}
@@ -484,6 +504,8 @@ func (b *builder) finish() {
 		if e.Weighted < 0 {
 			r.Anomalies++
 		}
+		e.Estimated = s.guessed
+		e.Least = e.Kind == KindLoop && !s.guessed && !b.allTraced(trace.PointID(b.lines[i].of))
 		if about := round(b.interval(i)); about > 0 {
 			e.Interval = &[2]int64{max(0, e.Self-about), min(r.T, e.Self+about)}
 		}

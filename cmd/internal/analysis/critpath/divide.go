@@ -15,6 +15,9 @@ type portion struct {
 	n     int   // samples that tell so, 0: it is known
 	self  int   // entry
 	in    []int // entries of procedures
+	loops []int // entries of loops, besides those of [builder.seen]
+
+	told map[int]float64 // shares of entries that samples tell, in all portions of the context
 }
 
 // portions are those of a context.
@@ -26,6 +29,7 @@ func (b *builder) portions(c replay.ContextID) []portion {
 		for _, s := range b.p.Shares(c) {
 			b.dealt[c] = append(b.dealt[c], b.portion(s))
 		}
+		b.tell(c, b.dealt[c])
 	}
 	return b.dealt[c]
 }
@@ -38,7 +42,29 @@ func (b *builder) portion(s graph.Share) portion {
 	if len(p.in) == 0 {
 		p.in = append(p.in, p.self)
 	}
+	for _, at := range s.Loops {
+		p.loops = append(p.loops, b.entry(line{KindLoop, int64(at)}))
+	}
 	return p
+}
+
+// tell notes what samples tell of a context: all but that all of its work is its own procedure's, where they found nothing else.
+func (b *builder) tell(c replay.ContextID, portions []portion) {
+	told, own := map[int]float64{}, b.entry(line{KindProc, int64(b.r.Contexts.Node(c).Proc)})
+	for k := range portions {
+		p := &portions[k]
+		if p.told = told; p.n == 0 || p.self == own && len(portions) == 1 && len(p.loops) == 0 {
+			continue
+		}
+		told[p.self] += p.share
+		told[own] += 0 // it was not found there, or is there as well
+		for _, i := range p.loops {
+			told[i] += p.share
+		}
+	}
+	for i := range told {
+		b.sums[i].guessed = true
+	}
 }
 
 // dealt is time that samples gave to an entry, of the work in one context.
@@ -48,15 +74,16 @@ type dealt struct {
 }
 
 // doubt notes it.
-func (b *builder) doubt(c replay.ContextID, p *portion, ns float64) {
-	if p.n == 0 || p.share == 1 {
+func (b *builder) doubt(c replay.ContextID, i int, p *portion, ns float64) {
+	share, ok := p.told[i]
+	if !ok {
 		return
 	}
-	s := &b.sums[p.self]
+	s := &b.sums[i]
 	if s.doubt == nil {
 		s.doubt = map[replay.ContextID]dealt{}
 	}
-	s.doubt[c] = dealt{s.doubt[c].ns + ns, p.share, p.n}
+	s.doubt[c] = dealt{s.doubt[c].ns + ns, share, p.n}
 }
 
 // interval is how far an entry's self time may be off: 95 of 100 times.
@@ -66,7 +93,7 @@ func (b *builder) interval(i int) float64 {
 		d := b.sums[i].doubt[c]
 		// What all samples found, or none, is not certain all the same.
 		n := float64(d.n)
-		p := (d.share*n + 1) / (n + 2)
+		p := (min(d.share, 1)*n + 1) / (n + 2)
 		whole := d.ns / d.share
 		v += whole * whole * p * (1 - p) / n
 	}

@@ -23,6 +23,7 @@ type Share struct {
 	Share float64
 	Proc  trace.PointID   // that does it, NoPoint: none
 	In    []trace.PointID // procedures on whose behalf, Proc too
+	Loops []trace.PointID // loops that it is in, besides those of the context
 	N     int             // samples by which the work is divided, 0: it is not, and all of it is Proc's
 }
 
@@ -39,10 +40,10 @@ type stratum struct {
 	proc  trace.PointID
 }
 
-// beyond is what samples found behind a context: the innermost procedure, and those between.
+// beyond is what samples found behind a context: the innermost procedure, and the procedures and loops between.
 type beyond struct {
-	top   trace.PointID // NoPoint: the context's own
-	procs string        // numbers of four bytes, so that this is a key
+	top trace.PointID // NoPoint: the context's own
+	in  string        // numbers of four bytes, so that this is a key
 }
 
 // shares divides work.
@@ -105,19 +106,22 @@ func (p *Program) behind(c, to replay.ContextID) beyond {
 	own := r.Contexts.Node(c).Set
 	k := beyond{top: r.Contexts.Node(to).Proc}
 	for set := r.Contexts.Node(to).Set; set != 0; set = r.Sets.Parent(set) {
-		if m := r.Sets.Last(set); p.isProc(m.Point()) && !r.Sets.Has(own, m) {
+		if m := r.Sets.Last(set); (p.isProc(m.Point()) || p.isLoop(m.Point())) && !r.Sets.Has(own, m) {
 			at := m.Point()
-			k.procs += string([]byte{byte(at), byte(at >> 8), byte(at >> 16), byte(at >> 24)})
+			k.in += string([]byte{byte(at), byte(at >> 8), byte(at >> 16), byte(at >> 24)})
 		}
 	}
-	if k.procs == "" && k.top == r.Contexts.Node(c).Proc {
+	if k.in == "" && k.top == r.Contexts.Node(c).Proc {
 		k.top = trace.NoPoint
 	}
 	return k
 }
 
-func (p *Program) isProc(at trace.PointID) bool {
-	return at >= 0 && int(at) < len(p.R.T.Points) && p.R.T.Points[at].Kind == spec.PointProc
+func (p *Program) isProc(at trace.PointID) bool { return p.isKind(at, spec.PointProc) }
+func (p *Program) isLoop(at trace.PointID) bool { return p.isKind(at, spec.PointLoop) }
+
+func (p *Program) isKind(at trace.PointID, kind string) bool {
+	return at >= 0 && int(at) < len(p.R.T.Points) && p.R.T.Points[at].Kind == kind
 }
 
 // Shares returns who does the work in a context.
@@ -177,7 +181,7 @@ func (p *Program) deal(c replay.ContextID) (list []Share) {
 	if s == nil {
 		return p.probed(c, whole)
 	}
-	keys := slices.SortedFunc(maps.Keys(s.found), func(x, y beyond) int { return cmp.Or(cmp.Compare(x.top, y.top), cmp.Compare(x.procs, y.procs)) })
+	keys := slices.SortedFunc(maps.Keys(s.found), func(x, y beyond) int { return cmp.Or(cmp.Compare(x.top, y.top), cmp.Compare(x.in, y.in)) })
 	for _, k := range keys {
 		x := whole
 		x.Share, x.N = s.found[k]/s.weight, s.n
@@ -187,8 +191,15 @@ func (p *Program) deal(c replay.ContextID) (list []Share) {
 			x.Proc, x.In = k.top, []trace.PointID{k.top}
 		default:
 			x.Proc, x.In = k.top, slices.Clone(whole.In)
-			for procs := k.procs; len(procs) >= 4; procs = procs[4:] {
-				x.In = append(x.In, trace.PointID(procs[0])|trace.PointID(procs[1])<<8|trace.PointID(procs[2])<<16|trace.PointID(procs[3])<<24)
+			for in := k.in; len(in) >= 4; in = in[4:] {
+				at := trace.PointID(in[0]) | trace.PointID(in[1])<<8 | trace.PointID(in[2])<<16 | trace.PointID(in[3])<<24
+				switch {
+				case p.R.Sets.Has(node.Set, replay.ProcMember(at)): // of another context of the stratum they were not
+				case p.isProc(at):
+					x.In = append(x.In, at)
+				default:
+					x.Loops = append(x.Loops, at)
+				}
 			}
 		}
 		list = append(list, x)
