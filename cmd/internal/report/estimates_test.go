@@ -156,3 +156,21 @@ func TestDifferenceOfSingleRuns(t *testing.T) {
 		}
 	}
 }
+
+// What no sample found is shown by the most that it may be, and is not 0.
+func TestNotFoundIsABound(t *testing.T) {
+	t.Parallel()
+	p := sampledProfile(t, false)
+	for i := range p.Entries {
+		if e := &p.Entries[i]; e.Name == "main.inside" {
+			e.SelfNPT, e.SelfNPTs = 0, &profile.Interval{High: 2_340_000}
+		}
+	}
+	var out bytes.Buffer
+	if err := report.Profile(p, report.View{}).WriteText(&out); err != nil {
+		t.Fatal(err)
+	}
+	if !regexp.MustCompile(`(?m)^main.inside +≤2.34ms `).MatchString(out.String()) {
+		t.Errorf("found no bound of main.inside in\n%s", out.String())
+	}
+}

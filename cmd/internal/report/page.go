@@ -333,7 +333,7 @@ func (pg *page) loops() {
 	s.Say("A loop's time is its procedure's too. Iterations are recorded when a traced entry ends: ≥ marks a lower bound, because some have not, and ? that none has.")
 	t := doc.NewTable("loop", "npt", "%", "entered", "iterations", "busy", "spin", "").Left(7)
 	for _, e := range list[:min(top, len(list))] {
-		t.Row(doc.Name(e.Name, loopWidth), doc.Time(e.NPT), doc.Share(e.NPT, pg.p.Wall), hitsCell(e.Called()), tripsCell(e), doc.Time(e.Busy), doc.Time(e.Spin),
+		t.Row(doc.Name(e.Name, loopWidth), estimatedCell(e.NPT, e.NPTs), doc.Share(e.NPT, pg.p.Wall), hitsCell(e.Called()), tripsCell(e), doc.Time(e.Busy), doc.Time(e.Spin),
 			fmt.Sprintf("%s:%d", path.Base(e.File), e.Line))
 	}
 	s.Table(t)

@@ -214,8 +214,11 @@ func hitsCell(n trace.Estimate) doc.Cell {
 
 // estimated marks a time that is an estimate.
 func estimated(ns int64, i *profile.Interval) string {
-	if i == nil {
+	switch {
+	case i == nil:
 		return measure.Time(ns)
+	case ns == 0 && i.High > 0: // no sample found any
+		return "≤" + measure.Time(i.High)
 	}
 	return "~" + measure.Time(ns)
 }

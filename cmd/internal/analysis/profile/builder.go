@@ -473,7 +473,7 @@ func (b *builder) finish() {
 		kept := t.offCPU(b.r.T, b.totals.lost.ns)
 		b.totals.kept = kept
 		for l, g := range b.totals.guesses {
-			b.totals.guesses[l] = estimate{kept * g.mean, kept * kept * g.variance, kept * g.less}
+			b.totals.guesses[l] = g.times(kept)
 		}
 	}
 	b.ledger.give()

@@ -27,6 +27,10 @@ func (s *sampled) divide(l *ledger) {
 			sl.npt += npt
 		}
 		if st == nil {
+			s.bare[line{n.Proc, true}] += npt
+			if n.Loop != trace.NoPoint {
+				s.bare[line{n.Loop, true}] += npt
+			}
 			continue
 		}
 		if st.npt += npt; len(st.order) > 1 || st.order[0].top != trace.NoPoint {
@@ -46,6 +50,14 @@ func (s *sampled) deal(l *ledger, gains []Usage, at replay.ContextID, st *stratu
 	rest.Runnable[useBlocked], rest.RunnableHists[useBlocked] = whole.Runnable[useBlocked], whole.RunnableHists[useBlocked]
 	*l.at(at) = rest
 	gains = append(gains, make([]Usage, int(l.all())-len(gains))...)
+	if d.off[len(d.parts)] == 0 { // probes alone were found: whatever else it is, none of this is theirs
+		for _, use := range []int{useReady, useSyscall, useOff} {
+			l.at(at).Runnable[use], l.at(at).RunnableHists[use] = whole.Runnable[use], whole.RunnableHists[use]
+			whole.Runnable[use], whole.RunnableHists[use] = 0, nil
+		}
+		l.at(at).Ready, l.at(at).Syscall, l.at(at).Off = whole.Ready, whole.Syscall, whole.Off
+		whole.Ready, whole.Syscall, whole.Off = 0, 0, 0
+	}
 	for k := range d.parts {
 		u := d.share(&whole, k)
 		gains[d.parts[k].place].add(&u)
@@ -53,11 +65,17 @@ func (s *sampled) deal(l *ledger, gains []Usage, at replay.ContextID, st *stratu
 	return gains
 }
 
+// isProbes reports whether a context is that of probes.
+func (s *sampled) isProbes(at replay.ContextID) bool {
+	return s.r.Contexts.Node(at).Proc == s.r.System.Probes
+}
+
 // division deals a usage out, so that nothing is lost by rounding.
 type division struct {
 	parts []part
 	upTo  [][]float64 // by busy processors: cumulative weight before each part, then the total
 	all   []float64   // the same, for any number of busy processors
+	off   []float64   // the same, without probes: who waits for a processor, or for the system, is in none
 }
 
 func (s *sampled) division(at replay.ContextID, st *stratum) *division {
@@ -77,7 +95,7 @@ func (s *sampled) division(at replay.ContextID, st *stratum) *division {
 			d.parts = append(d.parts, pt)
 		}
 	}
-	d.all = make([]float64, len(d.parts)+1)
+	d.all, d.off = make([]float64, len(d.parts)+1), make([]float64, len(d.parts)+1)
 	for k, pt := range d.parts {
 		for len(d.upTo) < len(pt.at) {
 			d.upTo = append(d.upTo, make([]float64, len(d.parts)+1))
@@ -86,11 +104,15 @@ func (s *sampled) division(at replay.ContextID, st *stratum) *division {
 		for _, w := range pt.at {
 			d.all[k+1] += w
 		}
+		d.off[k+1] = d.off[k]
+		if !s.isProbes(pt.place) {
+			d.off[k+1] += d.all[k+1] - d.all[k]
+		}
 	}
 	for i, upTo := range d.upTo {
 		for k, pt := range d.parts {
 			upTo[k+1] = upTo[k]
-			if i < len(pt.at) {
+			if i < len(pt.at) && (i > 0 || !s.isProbes(pt.place)) {
 				upTo[k+1] += pt.at[i]
 			}
 		}
@@ -129,7 +151,9 @@ func (d *division) deal(ns int64, k, i int) int64 {
 		return 0
 	}
 	weight := d.all
-	if i < len(d.upTo) && d.upTo[i][len(d.parts)] > 0 {
+	if i == noProcessor {
+		weight = d.off
+	} else if i < len(d.upTo) && d.upTo[i][len(d.parts)] > 0 {
 		weight = d.upTo[i]
 	}
 	upTo := func(k int) int64 {
@@ -141,8 +165,19 @@ func (d *division) deal(ns int64, k, i int) int64 {
 	return upTo(k+1) - upTo(k)
 }
 
-// noCell is no number of busy processors.
-const noCell = 1 << 30
+// noCell is no number of busy processors. noProcessor is that of a goroutine that has none itself.
+const (
+	noCell      = 1 << 30
+	noProcessor = -1
+)
+
+// called is what tells of system calls: samples that found some, or else all but probes.
+func (d *division) called() int {
+	if len(d.upTo) > 0 && d.upTo[0][len(d.parts)] > 0 {
+		return 0
+	}
+	return noProcessor
+}
 
 func (d *division) share(whole *Usage, k int) (u Usage) {
 	for i, ns := range whole.BusyAt {
@@ -151,22 +186,25 @@ func (d *division) share(whole *Usage, k int) (u Usage) {
 		}
 	}
 	u.Spin = d.deal(whole.Spin, k, noCell)
-	u.Ready = d.deal(whole.Ready, k, noCell)
-	u.Syscall = d.deal(whole.Syscall, k, 0)
-	u.Off = d.deal(whole.Off, k, noCell)
+	u.Ready = d.deal(whole.Ready, k, noProcessor)
+	u.Syscall = d.deal(whole.Syscall, k, d.called())
+	u.Off = d.deal(whole.Off, k, noProcessor)
 	u.Alone = d.deal(whole.Alone, k, 1)
 	u.Runnable[useBusy] = d.deal(whole.Runnable[useBusy], k, noCell)
 	u.Runnable[useSpin] = d.deal(whole.Runnable[useSpin], k, noCell)
-	u.Runnable[useReady] = d.deal(whole.Runnable[useReady], k, noCell)
-	u.Runnable[useSyscall] = d.deal(whole.Runnable[useSyscall], k, 0)
-	u.Runnable[useOff] = d.deal(whole.Runnable[useOff], k, noCell)
+	u.Runnable[useReady] = d.deal(whole.Runnable[useReady], k, noProcessor)
+	u.Runnable[useSyscall] = d.deal(whole.Runnable[useSyscall], k, d.called())
+	u.Runnable[useOff] = d.deal(whole.Runnable[useOff], k, noProcessor)
 	for use, c := range whole.RunnableHists {
 		if c == nil || use == useBlocked {
 			continue
 		}
 		cell := noCell
-		if use == useSyscall {
-			cell = 0
+		switch use {
+		case useSyscall:
+			cell = d.called()
+		case useReady, useOff:
+			cell = noProcessor
 		}
 		for i, ns := range c {
 			if part := d.deal(ns, k, cell); part != 0 {

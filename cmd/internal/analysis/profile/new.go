@@ -253,7 +253,9 @@ func (b *builder) intervals(e *Entry, proc trace.PointID) {
 // price of counters in the text, if that is enough to show.
 func (b *builder) interval(l line, npt int64) (in *Interval) {
 	if g, ok := b.totals.guesses[l]; ok {
-		in = g.around(npt, float64(b.busy.time(b.wall)), float64(b.sampled.looks))
+		if in = g.around(npt, float64(b.busy.time(b.wall)), float64(b.sampled.looks)); g.exact(npt, in) {
+			in = nil
+		}
 	}
 	taken := b.totals.inLine[l]
 	if in == nil && taken > exactWithin*float64(npt) {

@@ -101,9 +101,9 @@ const fewLooks = 30
 
 func (s *Sampling) note() string {
 	if s.Looks < fewLooks {
-		return fmt.Sprintf("the samplers looked only %s times: lines with ~ are no more than guesses (-json has their 95 %% intervals); all other lines are exact", counted(uint64(s.Looks)))
+		return fmt.Sprintf("the samplers looked only %s times: times with ~ are no more than guesses, and with ≤ the most of what no look found (-json has their 95 %% intervals); all others are exact", counted(uint64(s.Looks)))
 	}
-	return fmt.Sprintf("lines with ~ are estimates from %s looks of the samplers (-json has their 95 %% intervals); all other lines are exact", counted(uint64(s.Looks)))
+	return fmt.Sprintf("times with ~ are estimates from %s looks of the samplers, and with ≤ the most of what no look found (-json has their 95 %% intervals); all others are exact", counted(uint64(s.Looks)))
 }
 
 // hidden returns the procedures with calls that were not traced, those with the most such calls

@@ -1,6 +1,8 @@
 package profile
 
 import (
+	"slices"
+
 	"qinst.dev/cmd/internal/analysis/replay"
 	"qinst.dev/cmd/internal/trace"
 )
@@ -16,6 +18,7 @@ type sampled struct {
 	strata  map[stratumKey]*stratum
 	order   []*stratum
 	found   map[replay.ContextID]*found
+	bare    map[line]float64 // NPT, ns, of lines in contexts of which no sample tells
 	looks   int64
 	samples int64
 	codes   int64 // samples that tell what text ran
@@ -37,12 +40,13 @@ type stratum struct {
 	exts   map[extKey]*ext
 	order  []*ext
 	lines  map[line]*moments
-	v, v2  float64 // total weight of the looks, and of their squares
-	tick   float64 // weight in the look at hand
-	n      float64 // samples
-	codes  float64 // of these, that tell what text ran
-	weight float64 // of them, whatever else was busy
-	npt    float64 // of all its contexts, ns
+	lost   map[trace.PointID]*moments // by procedure or loop, all that was done on whose behalf: what probes took of it
+	v, v2  float64                    // total weight of the looks, and of their squares
+	tick   float64                    // weight in the look at hand
+	n      float64                    // samples
+	codes  float64                    // of these, that tell what text ran
+	weight float64                    // of them, whatever else was busy
+	npt    float64                    // of all its contexts, ns
 }
 
 // extKey is an extension of a context found by samples beyond its events: additional procedures
@@ -65,6 +69,7 @@ type found struct {
 	exts   map[*ext]*part
 	order  []*ext
 	within map[trace.PointID]float64 // weight by procedure
+	lost   []*moments                // see stratum
 }
 
 type part struct {
@@ -95,7 +100,7 @@ type sample struct {
 }
 
 func newSampled(r *replay.Replay) *sampled {
-	return &sampled{r: r, strata: map[stratumKey]*stratum{}, found: map[replay.ContextID]*found{}}
+	return &sampled{r: r, strata: map[stratumKey]*stratum{}, found: map[replay.ContextID]*found{}, bare: map[line]float64{}}
 }
 
 // note records that a sample at context at, with so many processors busy, found context to. code tells that it
@@ -130,7 +135,11 @@ func (s *sampled) note(at, to replay.ContextID, i int, weight float64, code bool
 	if i == 0 {
 		return
 	}
-	s.look = append(s.look, sample{st, x.lines, weight / float64(i)})
+	lines := x.lines
+	if s.isProbes(to) {
+		lines = slices.Concat(lines, s.loses(st, f, from.Set))
+	}
+	s.look = append(s.look, sample{st, lines, weight / float64(i)})
 	if from.Loop != trace.NoPoint {
 		sl := s.stratumOf(stratumKey{from.Group, from.Proc, from.Loop})
 		var lines []*moments
@@ -139,6 +148,26 @@ func (s *sampled) note(at, to replay.ContextID, i int, weight float64, code bool
 		}
 		s.look = append(s.look, sample{sl, lines, weight / float64(i)})
 	}
+}
+
+// loses returns what probes take in a context from the lines of all on whose behalf it is.
+func (s *sampled) loses(st *stratum, f *found, set replay.SetID) []*moments {
+	if f.lost != nil {
+		return f.lost
+	}
+	for ; set != 0; set = s.r.Sets.Parent(set) {
+		proc := s.r.Sets.Last(set).Point()
+		if proc < 0 || int(proc) >= len(s.r.T.Points) {
+			continue
+		}
+		m := st.lost[proc]
+		if m == nil {
+			m = &moments{of: st}
+			st.lost[proc] = m
+		}
+		f.lost = append(f.lost, m)
+	}
+	return f.lost
 }
 
 func addAt(at []float64, i int, w float64) []float64 {
@@ -152,7 +181,7 @@ func addAt(at []float64, i int, w float64) []float64 {
 func (s *sampled) stratumOf(k stratumKey) *stratum {
 	st := s.strata[k]
 	if st == nil {
-		st = &stratum{key: k, exts: map[extKey]*ext{}, lines: map[line]*moments{}}
+		st = &stratum{key: k, exts: map[extKey]*ext{}, lines: map[line]*moments{}, lost: map[trace.PointID]*moments{}}
 		s.strata[k] = st
 		s.order = append(s.order, st)
 	}

@@ -10,7 +10,9 @@ import (
 	"pgregory.net/rapid"
 
 	"qinst.dev/cmd/internal/analysis/profile"
+	"qinst.dev/cmd/internal/analysis/replay"
 	"qinst.dev/cmd/internal/trace/tracetest"
+	"qinst.dev/sddf/spec"
 )
 
 // phases is a random program: threads that run procedures in procedures, in phases of
@@ -170,4 +172,93 @@ func one(b bool) int {
 		return 1
 	}
 	return 0
+}
+
+// A procedure that no sample found, where the others found what it calls, or probes, has no exact time of 0: its interval holds what it
+// did. Probes take nothing of the time in which a goroutine is ready.
+func TestNotFound(t *testing.T) {
+	const probe = "runtime.qinstTrace"
+	b := tracetest.New(1).Samples(1e6, 1, func(name string) bool { return name == "main.counted" || name == probe }).Text()
+	outer, counted, probed, in := b.Proc("main.outer"), b.Proc("main.counted"), b.Proc("main.probed"), b.Proc(probe)
+	b.Calls(outer, "main.counted", 20)
+	g, h := b.Go(0, "runtime.main"), b.Go(0, "main.other")
+	b.Start(g, 0)
+	b.Enter(g, outer)
+	for range 20 {
+		b.At(b.Now()+100).Enter(g, counted)
+		b.At(b.Now()+1e6).Exit(g, counted)
+		b.Enter(g, in)
+		b.At(b.Now()+1e6).Exit(g, in)
+		b.Yield(g)
+		b.At(b.Now() + 1e6)
+		b.Start(g, 0)
+	}
+	b.Exit(g, outer)
+	b.End(g)
+	b.Start(h, 0)
+	b.Enter(h, probed)
+	for range 20 {
+		b.At(b.Now()+100).Enter(h, in)
+		b.At(b.Now()+1e6).Exit(h, in)
+		b.Yield(h)
+		b.At(b.Now() + 1e6)
+		b.Start(h, 0)
+	}
+	b.Exit(h, probed)
+	b.End(h)
+	tr := b.Trace()
+	tr.Points[in].Kind = spec.PointFunc // without probes of its own
+	p, err := profile.New(tr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"main.outer", "main.probed"} {
+		e := entry(t, p, name)
+		if s := e.SelfNPTs; e.SelfNPT != 0 || s == nil || s.High < 20*100 || s.High > 10e6 {
+			t.Errorf("%s: self %d in %+v, expected 0 that may be 2000 and more", name, e.SelfNPT, s)
+		}
+	}
+	e := entry(t, p, "main.probed")
+	if s := e.NPTs; e.NPT != 0 || s == nil || s.High != e.SelfNPTs.High {
+		t.Errorf("%s: %d in %+v, expected 0, and the same interval as that of its self time", e.Name, e.NPT, s)
+	}
+	if e.SelfReady != 20e6 {
+		t.Errorf("%s was ready for %d ns, expected 20 ms", e.Name, e.SelfReady)
+	}
+	if e := entry(t, p, replay.Probes); e.Ready != 0 || e.SelfNPT < 30e6 {
+		t.Errorf("probes were ready for %d ns and worked for %d, expected 0 and 40 ms", e.Ready, e.SelfNPT)
+	}
+}
+
+// Where a procedure's calls of others were only counted, and few samples tell of it or none, its own time may be that of those.
+func TestTimeOfCountedCallees(t *testing.T) {
+	b := tracetest.New(1).Samples(3e6, 3, func(name string) bool { return name == "main.callee" })
+	caller, callee, never, alone := b.Proc("main.caller"), b.Proc("main.callee"), b.Proc("main.never"), b.Proc("main.alone")
+	b.Calls(caller, "main.callee", 100)
+	b.Calls(never, "main.callee", 1)
+	g := b.Go(0, "runtime.main")
+	b.Start(g, 0)
+	b.Enter(g, caller)
+	for range 100 {
+		b.At(b.Now()+100_000).Enter(g, callee)
+		b.At(b.Now()+5000).Exit(g, callee)
+	}
+	b.Exit(g, caller)
+	b.Enter(g, never)
+	b.Enter(g, callee)
+	b.At(b.Now()+500).Exit(g, callee)
+	b.Exit(g, never)
+	b.Enter(g, alone)
+	b.At(b.Now()+10e6).Exit(g, alone)
+	b.End(g)
+	p := profileOf(t, b)
+	if e := entry(t, p, "main.caller"); e.SelfNPT != 105*100_000 || e.SelfNPTs == nil || e.SelfNPTs.Low > 10e6 {
+		t.Errorf("caller: %d in %+v, expected the callee's time in it, and that 10 ms are in the interval", e.SelfNPT, e.SelfNPTs)
+	}
+	if e := entry(t, p, "main.never"); e.SelfNPT != 500 || e.SelfNPTs == nil || e.SelfNPTs.Low != 0 {
+		t.Errorf("never: %d in %+v, expected that this may be 0", e.SelfNPT, e.SelfNPTs)
+	}
+	if e := entry(t, p, "main.alone"); e.SelfNPT != 10e6 || e.SelfNPTs != nil {
+		t.Errorf("alone: %d in %+v, expected an exact time: it calls nothing", e.SelfNPT, e.SelfNPTs)
+	}
 }
