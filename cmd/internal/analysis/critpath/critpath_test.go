@@ -564,3 +564,48 @@ func TestNearer(t *testing.T) {
 		t.Errorf("the run is explained, and %s is said to be nearer", n.Policy)
 	}
 }
+
+// TestPlaceOfTimer: a timer that starts a goroutine is at the call that set it. Where several calls may have, no line is said, least of all the procedure's
+// first one.
+func TestPlaceOfTimer(t *testing.T) {
+	t.Parallel()
+	for calls := range 3 {
+		b := tracetest.New(2)
+		main := b.Go(0, "runtime.main")
+		b.Start(main, 0)
+		set, fire := b.Proc("main.set"), b.Proc("main.fire")
+		b.Calls(set, "main.other", 1)
+		for range calls {
+			b.Calls(set, "time.AfterFunc", 1)
+		}
+		b.Enter(main, set)
+		b.At(4*ms).SetTimer(main, 0x200)
+		b.Exit(main, set)
+		b.Park(main, "chan receive")
+		b.At(10 * ms)
+		g := b.Fire(0x200, "main.fire")
+		b.Start(g, 1)
+		b.Enter(g, fire)
+		b.At(12*ms).Exit(g, fire)
+		b.Unpark(g, main)
+		b.End(g)
+		b.Start(main, 0)
+		tr := b.Trace()
+		want := critpath.WaitedIn{Name: "main.set", Self: 6 * ms}
+		for i := range tr.Points {
+			p := &tr.Points[i]
+			if p.Name != "time.AfterFunc" {
+				continue
+			}
+			if p.Owner = trace.PointID(set); calls == 1 { // the builder's points are in the packages of their names
+				want.File, want.Line = p.File, p.Line
+			}
+		}
+		r := critpath.New(program(t, tr), critpath.Options{AsRun: true, Policy: predict.Sharing})
+		for i := range r.Entries {
+			if e := &r.Entries[i]; e.Name == "[timer]" && (len(e.In) != 1 || e.In[0] != want) {
+				t.Errorf("of %d calls: found %+v, expected %+v", calls, e.In, want)
+			}
+		}
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"qinst.dev/cmd/internal/analysis/replay"
 	"qinst.dev/cmd/internal/names"
 	"qinst.dev/cmd/internal/trace"
+	"qinst.dev/sddf/spec"
 )
 
 // Program is what the goroutines of a run did.
@@ -318,13 +319,14 @@ type sleep struct {
 }
 
 // SleptAt is the place of a delay that a timer ended: in the user's own code, if its stack is known and has some, or else the procedure that
-// waited, or set the timer. It is empty if neither is known.
+// waited, or set the timer, without a line unless one call alone can have set it. It is empty if neither is known.
 func (p *Program) SleptAt(step StepID) trace.Frame {
 	if !p.sorted {
 		slices.SortFunc(p.slept, func(a, b sleep) int { return cmp.Compare(a.step, b.step) })
 		p.sorted = true
 	}
-	if i, ok := slices.BinarySearchFunc(p.slept, step, func(s sleep, id StepID) int { return cmp.Compare(s.step, id) }); ok {
+	i, waited := slices.BinarySearchFunc(p.slept, step, func(s sleep, id StepID) int { return cmp.Compare(s.step, id) })
+	if waited {
 		if f := p.R.Names.Own(p.slept[i].stack); f.Function != "" {
 			return f
 		}
@@ -333,6 +335,26 @@ func (p *Program) SleptAt(step StepID) trace.Frame {
 	if proc < 0 || int(proc) >= len(p.R.T.Points) {
 		return trace.Frame{}
 	}
-	pt := &p.R.T.Points[proc]
-	return trace.Frame{Function: pt.Name, File: pt.File, Line: pt.Line}
+	at := trace.Frame{Function: p.R.T.Points[proc].Name}
+	if call := p.setter(proc); !waited && call != nil {
+		at.File, at.Line = call.File, call.Line
+	}
+	return at
+}
+
+// setsTimers are the functions that set a timer that starts a goroutine. Their stacks are not recorded.
+var setsTimers = map[string]bool{"time.AfterFunc": true, "time.(*Timer).Reset": true, "context.WithTimeout": true, "context.WithTimeoutCause": true, "context.WithDeadline": true, "context.WithDeadlineCause": true}
+
+// setter is the only call in a procedure that may have set a timer; nil: there is none, or several.
+func (p *Program) setter(proc trace.PointID) (found *trace.Point) {
+	for i := range p.R.T.Points {
+		switch pt := &p.R.T.Points[i]; {
+		case pt.Kind != spec.PointCall || pt.Owner != proc || !setsTimers[pt.Name]:
+		case found != nil:
+			return nil
+		default:
+			found = pt
+		}
+	}
+	return found
 }
