@@ -6,12 +6,14 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
 	"qinst.dev/cmd/internal/analysis/profile"
 	"qinst.dev/cmd/internal/names"
 	"qinst.dev/cmd/internal/report"
+	"qinst.dev/cmd/internal/trace"
 	"qinst.dev/cmd/internal/trace/tracetest"
 	"qinst.dev/sddf/spec"
 )
@@ -172,5 +174,40 @@ func TestNotFoundIsABound(t *testing.T) {
 	}
 	if !regexp.MustCompile(`(?m)^main.inside +≤2.34ms `).MatchString(out.String()) {
 		t.Errorf("found no bound of main.inside in\n%s", out.String())
+	}
+}
+
+// The table of points that were not always traced adds up: what is neither traced nor timed was counted, an estimate if the sum is one.
+func TestLevelsAddUp(t *testing.T) {
+	t.Parallel()
+	tr := tracetest.Hot().Trace()
+	for i := range tr.Points {
+		if p := &tr.Points[i]; p.Kind == spec.PointLoop || p.Kind == spec.PointProc && p.Degraded() > 0 {
+			tr.Levels = append(tr.Levels, trace.LevelChange{Point: trace.PointID(i), New: trace.LevelCount})
+		}
+	}
+	p, err := profile.New(tr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if err := report.Page(tr, p).WriteText(&out); err != nil {
+		t.Fatal(err)
+	}
+	rows, marks := 0, 0
+	for _, row := range regexp.MustCompile(`(?m)^  main\..*? +([~≥]?)([\d,]+) +([\d,]+) +([\d,]+) +([~≥]?)([\d,]+) .*count \(`).FindAllStringSubmatch(out.String(), -1) {
+		var n [4]int
+		for i, at := range []int{2, 3, 4, 6} {
+			n[i], _ = strconv.Atoi(strings.ReplaceAll(row[at], ",", ""))
+		}
+		if rows++; row[1] != row[5] || n[0] != n[1]+n[2]+n[3] {
+			t.Errorf("does not add up: %s", row[0])
+		}
+		if row[1] != "" {
+			marks++
+		}
+	}
+	if rows < 2 || marks == 0 {
+		t.Errorf("found %d rows, %d of them estimates, in\n%s", rows, marks, out.String())
 	}
 }

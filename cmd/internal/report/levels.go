@@ -78,11 +78,13 @@ func (pg *page) levels(s *doc.Section) {
 		if n := p.Timed(); n > 0 {
 			mean, most = measure.Time(p.Times.Took/int64(n)), measure.Time(p.Times.Most)
 		}
-		reached := hits(t.Hits(i))
+		all := t.Hits(i)
+		reached, told := hits(all), p.Traced+p.Timed()
+		counted := all.Mark() + measure.Count(all.Shown()-min(told, all.Shown())) // the rest, so that the columns add up
 		if p.Off {
-			reached += "+"
+			reached, counted = reached+"+", counted+"+"
 		}
-		tb.Row(measure.Short(pg.t.OperationOf(i), loopWidth), reached, measure.Count(p.Traced), measure.Count(p.Timed()), measure.Count(p.Degraded()-min(p.Timed(), p.Degraded())), mean, most,
+		tb.Row(measure.Short(pg.t.OperationOf(i), loopWidth), reached, measure.Count(p.Traced), measure.Count(p.Timed()), counted, mean, most,
 			measure.Count(changes[i]), fmt.Sprintf("%s (%s, %.3g/s)", last[i].New, last[i].Reason, last[i].Rate))
 	}
 	if n := len(points) - top; n > 0 {
