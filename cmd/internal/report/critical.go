@@ -260,17 +260,17 @@ func agreement(s *doc.Section, r *critpath.Result) {
 	if a == nil || len(a.Rows) == 0 {
 		return
 	}
-	s.Say("What has most processor time, as a profile shows it, need not be worth most (Kendall's tau of the two orders: %.2f; the same %d of the first %d). The shares of these differ most:", a.Tau, a.First, a.OfTop)
-	t := doc.NewTable("name", "processor time", "npt", "path", "worth", "why").Left(5)
+	s.Say("What has most processor time, as a profile shows it, need not be worth most (Kendall's tau of the two orders: %.2f; the same %d of the first %d). The shares of these in what all procedures have together differ most; worth itself is a share of the run:", a.Tau, a.First, a.OfTop)
+	t := doc.NewTable("name", "processor time", "npt", "path", "of all worth", "worth", "why").Left(6)
 	for _, x := range a.Rows {
 		percent := func(share float64) doc.Cell {
 			mark := ""
 			if x.Estimated {
 				mark = "~"
 			}
-			return doc.Cell{Text: fmt.Sprintf("%s%.1f %%", mark, 100*share)}
+			return doc.Cell{Text: fmt.Sprintf("%s%.1f %%", mark, math.Round(1000*share)/10+0)} // 0 has no sign
 		}
-		t.Row(doc.Name(x.Name, loopWidth), percent(x.Work), percent(x.NPT), percent(x.Path), percent(x.Worth), x.Why)
+		t.Row(doc.Name(x.Name, loopWidth), percent(x.Work), percent(x.NPT), percent(x.Path), percent(x.Worth), percent(x.OfRun), x.Why)
 	}
 	s.Table(t)
 }

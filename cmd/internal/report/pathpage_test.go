@@ -2,6 +2,7 @@ package report_test
 
 import (
 	"bytes"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -70,6 +71,39 @@ func TestAgreement(t *testing.T) {
 	for _, text := range []string{"41.2 %", "35.0 %", "0.0 %"} { // 7 of 17 ms; 3.5 of 10
 		if !strings.Contains(found, text) {
 			t.Errorf("found %q, expected %s:\n%s", found, text, page.String())
+		}
+	}
+}
+
+// TestWorthIsOneNumber: what a procedure is worth is the same share of the run in the table of the path and in that of rankings, also where all procedures
+// together are worth little of it.
+func TestWorthIsOneNumber(t *testing.T) {
+	const ms = 1_000_000
+	b := tracetest.New(2)
+	main := b.Go(0, "runtime.main")
+	b.Start(main, 0)
+	side, idle, busy := b.Go(main, "main.side"), b.Proc("main.idle"), b.Proc("main.busy")
+	b.Start(side, 1)
+	b.Enter(side, idle)
+	b.Enter(main, busy)
+	b.At(8*ms).Exit(side, idle)
+	b.End(side)
+	b.At(10*ms).Exit(main, busy)
+	b.Wait(main, "sleep", 0, 0)
+	b.At(100*ms).Unpark(0, main)
+	b.Start(main, 0)
+	b.End(main)
+	p, _, err := graph.Build(b.Trace(), graph.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var page bytes.Buffer
+	if err := report.Critical(critpath.New(p, critpath.Options{AsRun: true, Policy: predict.Sharing})).WriteText(&page); err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range []string{`main.busy +10.0ms +10.0% +10.0ms +10.0% `, `main.busy +55.6 % .* 100.0 % +100.0 % +10.0 % `, `main.idle +44.4 % .* 0.0 % +0.0 % +0.0 % `} {
+		if !regexp.MustCompile(row).MatchString(page.String()) {
+			t.Errorf("found no row %s in\n%s", row, page.String())
 		}
 	}
 }

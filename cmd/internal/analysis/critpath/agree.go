@@ -27,6 +27,7 @@ type Ranks struct {
 	NPT   float64 `json:"npt"`
 	Path  float64 `json:"path"`
 	Worth float64 `json:"worth"`
+	OfRun float64 `json:"worth_of_run"` // worth, as a share of the computed run
 	Why   string  `json:"why"`
 
 	Estimated bool `json:"estimated,omitempty"` // by samples
@@ -60,7 +61,7 @@ func (b *builder) agree() *Agreement {
 	var list []Ranks
 	for i := range r.Entries {
 		if e, s := &r.Entries[i], &b.sums[i]; e.Kind == KindProc {
-			list = append(list, Ranks{Name: e.Name, Work: s.work / all.work, NPT: s.npt / all.npt, Path: s.self / all.self, Worth: s.weighted / all.weighted, Estimated: s.guessed, entry: i})
+			list = append(list, Ranks{Name: e.Name, Work: s.work / all.work, NPT: s.npt / all.npt, Path: s.self / all.self, Worth: s.weighted / all.weighted, OfRun: s.weighted / max(1, float64(r.Replay)), Estimated: s.guessed, entry: i})
 		}
 	}
 	var works, worths []float64
