@@ -609,3 +609,27 @@ func TestPlaceOfTimer(t *testing.T) {
 		}
 	}
 }
+
+// TestTakenByTimer: what a timer began took the processor from a goroutine that could go on. That much of its work is on the path, and the path stays with
+// the goroutine: had the timer come sooner, it would not have gained more.
+func TestTakenByTimer(t *testing.T) {
+	t.Parallel()
+	b := tracetest.New(1)
+	work, tick := b.Proc("main.work"), b.Proc("main.tick")
+	ticker, main := b.Go(0, "main.ticker"), b.Go(0, "runtime.main")
+	b.Start(ticker, 0)
+	b.Wait(ticker, "sleep", 0, 0)
+	b.Start(main, 0)
+	b.Enter(main, work)
+	b.At(7*ms).Unpark(0, ticker)
+	b.At(8 * ms).Yield(main)
+	b.Start(ticker, 0)
+	b.Enter(ticker, tick)
+	b.At(9*ms).Exit(ticker, tick)
+	b.Wait(ticker, "sleep", 0, 0)
+	b.Start(main, 0)
+	b.At(12*ms).Exit(main, work)
+	b.End(main)
+	r := critpath.New(program(t, b.Trace()), critpath.Options{AsRun: true, Policy: predict.Sharing})
+	expect(t, "path", self(r, onPath), map[string]float64{"main.work": 11, "main.tick": 1})
+}

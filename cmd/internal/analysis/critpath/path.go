@@ -137,7 +137,18 @@ func (w *walker) back(id graph.StepID, end, begin trace.Time, f func(stretch)) {
 		worked := from + trace.Time(w.p.Step(id).Work)
 		if !stopped {
 			piece, by, left := w.released(id, worked)
-			if add(piece); by != 0 {
+			add(piece)
+			if since, ok := w.byTimer(by, left); ok {
+				// Without what a timer began there this goroutine would have had the processor from when it could run. No more than
+				// that is lost, so that the path does not go on to the timer.
+				since = max(since, worked)
+				for x := by; x != 0 && end > since; x = w.before[x] {
+					done := w.begin(x) + trace.Time(w.p.Step(x).Work)
+					add(stretch{max(done, since), end, x, true, graph.Unknown}) // where it was no work, as when it spun
+					add(stretch{max(w.begin(x), since), min(end, done), x, false, 0})
+				}
+				add(stretch{worked, end, id, true, graph.WakeUp})
+			} else if by != 0 {
 				gone[w.owner[id]] = place(id, false)
 				if goes(by, left) {
 					id, stopped = by, left
@@ -159,6 +170,23 @@ func (w *walker) back(id graph.StepID, end, begin trace.Time, f func(stretch)) {
 		}
 	}
 	add(stretch{begin, end, 0, true, graph.Unknown})
+}
+
+// byTimer returns since when a goroutine had the processor that it left at the end of a step's work, and whether a timer let it run.
+func (w *walker) byTimer(id graph.StepID, left bool) (since trace.Time, ok bool) {
+	for since = -1; left && w.before[id] != 0; {
+		at := w.begin(id)
+		id = w.before[id]
+		switch s := w.p.Step(id); {
+		case s.Kind == graph.Delay:
+			return max(since, at), graph.Cause(s.Arg) == graph.Timer
+		case s.Kind == graph.Take:
+			return 0, false
+		case s.Kind == graph.Ready && since < 0: // it waited for the processor
+			since = at
+		}
+	}
+	return 0, false
 }
 
 // place is one in a goroutine, in its order: where the work of a step ended, and behind that where its wait did.
