@@ -1,6 +1,8 @@
 package graph
 
 import (
+	"slices"
+
 	"qinst.dev/cmd/internal/analysis/replay"
 	"qinst.dev/cmd/internal/trace"
 )
@@ -63,6 +65,20 @@ func (p *Program) Fix() (free []ObjectID) {
 		}
 	}
 	return free
+}
+
+// Ordered returns the same program, in which the order of the run decides for some objects more, or for all, and whether that is another one.
+func (p *Program) Ordered(list []ObjectID, all bool) (next *Program, changed bool) {
+	same := *p
+	same.Objects = slices.Clone(p.Objects)
+	if all {
+		return &same, len(same.Fix()) > 0
+	}
+	for _, id := range list {
+		o := &same.Objects[id]
+		o.Free, changed = false, changed || o.Free
+	}
+	return &same, changed
 }
 
 // KeepReceives lets the order of the run decide who gets what from channels with several senders or receivers.

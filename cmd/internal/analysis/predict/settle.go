@@ -23,7 +23,7 @@ func Settle(p *graph.Program, run *Run) (changed bool) {
 	off := func() (share float64, forced int) { // by the policy that is nearest
 		share = math.Inf(1)
 		for _, policy := range []Policy{Sharing, List} {
-			run := Simulate(p, Options{Procs: p.Procs, Policy: policy})
+			run := simulate(p, Options{Procs: p.Procs, Policy: policy})
 			if d := math.Abs(run.T-float64(p.End)) / float64(p.End); d < share {
 				share, forced = d, run.Forced
 			}

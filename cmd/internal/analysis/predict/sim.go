@@ -58,6 +58,9 @@ type Run struct {
 	Reordered int
 	// Forced is how many goroutines went on although nobody ended their wait, because nothing else could go on.
 	Forced int
+	Ends   bool // the goroutine has ended with which the recorded run did
+
+	standstill []graph.ObjectID // whose operations goroutines waited for when the first one was forced
 
 	procs float64
 	list  bool
@@ -138,8 +141,8 @@ type simG struct {
 	since  float64 // it has waited for that, or has spun
 }
 
-// Simulate runs a program.
-func Simulate(p *graph.Program, o Options) *Run {
+// simulate runs a program, with the objects as they are.
+func simulate(p *graph.Program, o Options) *Run {
 	if o.workers != nil {
 		p = o.workers.hire(p)
 	}
@@ -188,6 +191,7 @@ func Simulate(p *graph.Program, o Options) *Run {
 	if !s.over {
 		s.run.last = s.node
 	}
+	s.run.Ends = s.over || p.Last < 0
 	return &s.run
 }
 
@@ -537,8 +541,10 @@ func (s *sim) force() bool {
 		g := s.blocked[0]
 		s.blocked = s.blocked[1:]
 		if x := &s.gs[g]; x.waits {
+			if s.run.Forced++; s.run.Forced == 1 {
+				s.run.standstill = s.freeOf(append(s.blocked, g))
+			}
 			s.forget(g)
-			s.run.Forced++
 			s.wake(g)
 			s.settle()
 			return true
