@@ -633,3 +633,59 @@ func TestTakenByTimer(t *testing.T) {
 	r := critpath.New(program(t, b.Trace()), critpath.Options{AsRun: true, Policy: predict.Sharing})
 	expect(t, "path", self(r, onPath), map[string]float64{"main.work": 11, "main.tick": 1})
 }
+
+// TestTicks: who waits for a lock that a helper has, which a ticker wakes every 20 ms until it is told to end, waits for what that does. When it was woken decides nothing.
+func TestTicks(t *testing.T) {
+	t.Parallel()
+	for name, stops := range map[string]bool{"told": true, "never": false} {
+		b := tracetest.New(2)
+		main := b.Go(0, "runtime.main")
+		b.Start(main, 0)
+		work, compact := b.Proc("main.work"), b.Proc("main.compact")
+		lock, unlock := b.Object("main.mu", spec.OpLock), b.Object("main.mu", spec.OpUnlock)
+		b.Sync(main, b.Object("main.mu", spec.OpUnlock), 0x900, 0) // not all of its operations are known
+		stack := b.Stack("main.helper")
+		helper := b.Go(main, "main.helper")
+		b.Enter(main, work)
+		b.Start(helper, 1)
+		tick := b.Object("time.(*Ticker).C in main.helper", spec.OpReceive)
+		b.Wait(helper, "select", 0, stack)
+		for range 2 {
+			b.At(b.Now()+20*ms).UnparkLate(helper, 0)
+			b.Start(helper, 1)
+			b.Sync(helper, tick, 0x200, 0)
+			b.Enter(helper, compact)
+			b.Sync(helper, lock, 0x100, 0)
+			b.At(b.Now() + 5*ms)
+			b.Wait(main, "sync.Mutex.Lock", 0x100, 0)
+			b.At(b.Now()+5*ms).Unpark(helper, main)
+			b.Sync(helper, unlock, 0x100, 0)
+			b.Exit(helper, compact)
+			b.Wait(helper, "select", 0, stack)
+			b.Start(main, 0)
+			b.Sync(main, lock, 0x100, 0)
+			b.Sync(main, unlock, 0x100, 0)
+		}
+		b.At(70*ms).Exit(main, work)
+		if stops {
+			b.Unpark(main, helper)
+			b.Wait(main, "chan receive", 0x300, 0)
+			b.Start(helper, 1)
+			b.Unpark(helper, main)
+			b.End(helper)
+			b.Start(main, 0)
+		}
+		tr := b.Trace()
+		if err := tracetest.Validate(tr); err != nil {
+			t.Fatal(err)
+		}
+		r := critpath.New(program(t, tr), critpath.Options{AsRun: true, Policy: predict.Sharing})
+		want := map[string]float64{"main.work": 60, "main.compact": 10}
+		expect(t, name+": path", self(r, onPath), want)
+		for i := range r.Entries {
+			if e := &r.Entries[i]; e.Name == "[timer]" && e.Weighted > 0 {
+				t.Errorf("%s: the timer is worth %d ns", name, e.Weighted)
+			}
+		}
+	}
+}

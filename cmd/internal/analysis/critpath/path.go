@@ -25,6 +25,7 @@ type walker struct {
 	gives  []graph.StepID    // by token
 	starts []graph.StepID    // by goroutine
 	left   map[int16][]leave // by processor
+	ticked []bool            // by step, whether the last wait of its goroutine was for a timer that something else could have ended; nil: there are none
 }
 
 // unknownProc is a processor of which the trace does not tell.
@@ -38,11 +39,17 @@ type leave struct {
 
 func newWalker(p *graph.Program) *walker {
 	w := &walker{p: p, before: make([]graph.StepID, p.Steps.Len()), owner: make([]int32, p.Steps.Len()), gives: make([]graph.StepID, p.Tokens), starts: make([]graph.StepID, len(p.Gs)), left: map[int16][]leave{}}
+	if len(p.Idle) > 0 {
+		w.ticked = make([]bool, p.Steps.Len())
+	}
 	for g := range p.Gs {
 		last, at, proc := graph.StepID(0), p.Gs[g].Created, int16(unknownProc)
 		for id := p.Gs[g].First; id != 0; id = p.Step(id).Next {
 			s := p.Step(id)
 			w.before[id], w.owner[id] = last, int32(g)
+			if w.ticked != nil {
+				w.ticked[id] = w.ticks(id, last)
+			}
 			switch s.Kind {
 			case graph.Give:
 				w.gives[s.Arg] = id
@@ -61,6 +68,26 @@ func newWalker(p *graph.Program) *walker {
 		slices.SortFunc(left, func(a, b leave) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.step, b.step)) })
 	}
 	return w
+}
+
+// ticks reports whether the last wait of a goroutine, up to a step, is one that [graph.Program.Idle] has.
+func (w *walker) ticks(id, before graph.StepID) bool {
+	if s := w.p.Step(id); s.Kind == graph.Take || s.Kind == graph.Delay && graph.Cause(s.Arg) <= graph.Network {
+		_, idle := w.p.Idle[id]
+		return idle
+	}
+	return w.ticked[before]
+}
+
+// followsTick reports whether what a goroutine does in a step follows from such a wait. left: its own wait is not meant.
+func (w *walker) followsTick(id graph.StepID, left bool) bool {
+	if w.ticked == nil {
+		return false
+	}
+	if left {
+		id = w.before[id]
+	}
+	return w.ticked[id]
 }
 
 // begin is when a step's work began.
@@ -117,8 +144,10 @@ func (w *walker) walk(f func(stretch)) {
 // back walks from the end of a step, which was at a time, to a time before. What is before a goroutine that nobody is known to have
 // started is nobody's.
 func (w *walker) back(id graph.StepID, end, begin trace.Time, f func(stretch)) {
+	// Who waits for what a helper does with a tick waits for that since then. When the tick came decides nothing before: there the path goes on with who waits.
+	waits, floor := graph.StepID(0), begin
 	add := func(s stretch) {
-		if s.from = max(s.from, begin); s.from < s.to {
+		if s.from = max(s.from, floor); s.from < s.to {
 			f(s)
 		}
 		end = min(end, s.from)
@@ -133,6 +162,12 @@ func (w *walker) back(id graph.StepID, end, begin trace.Time, f func(stretch)) {
 		return !ok || place(to, left) < at
 	}
 	for id != 0 && end > begin {
+		if waits != 0 && end <= floor {
+			if !goes(waits, true) {
+				break
+			}
+			id, stopped, waits, floor = waits, true, 0, begin
+		}
 		from := w.begin(id)
 		worked := from + trace.Time(w.p.Step(id).Work)
 		if !stopped {
@@ -150,6 +185,9 @@ func (w *walker) back(id graph.StepID, end, begin trace.Time, f func(stretch)) {
 				add(stretch{worked, end, id, true, graph.WakeUp})
 			} else if by != 0 {
 				gone[w.owner[id]] = place(id, false)
+				if waits == 0 && w.followsTick(by, left) {
+					waits, floor = id, max(begin, worked)
+				}
 				if goes(by, left) {
 					id, stopped = by, left
 					continue

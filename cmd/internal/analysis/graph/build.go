@@ -123,6 +123,7 @@ type mine struct {
 	since StepID
 	tells uint32 // the token that it gave with the wait that it is in, 0: none
 	told  told
+	idles []idles
 
 	entered trace.PointID // a procedure that it has entered, not yet counted in the context that this made; NoPoint: none
 }
@@ -153,7 +154,7 @@ func (b *builder) Create(g, by *replay.G, now trace.Time) {
 		b.gs = append(b.gs, mine{})
 	}
 	m := b.my(g)
-	*m = mine{n: len(b.p.Gs), work: m.work[:0], pays: m.pays[:0], index: m.index, open: m.open[:0], holds: m.holds[:0], seen: now, idle: b.idleUntil(now), entered: trace.NoPoint, alone: now, proc: -1, labels: b.labels(g)}
+	*m = mine{n: len(b.p.Gs), work: m.work[:0], pays: m.pays[:0], index: m.index, open: m.open[:0], holds: m.holds[:0], idles: m.idles[:0], seen: now, idle: b.idleUntil(now), entered: trace.NoPoint, alone: now, proc: -1, labels: b.labels(g)}
 	gr := Goroutine{ID: g.ID, By: -1, Created: now, Context: g.Base, System: g.System}
 	if by != nil {
 		gr.By = b.my(by).n
@@ -368,9 +369,11 @@ func (b *builder) Wake(g *replay.G, w *replay.Wait, by replay.Waker, now trace.T
 			b.replied(m, w)
 		case trace.WakeTimer:
 			b.p.slept = append(b.p.slept, sleep{m.last, w.Stack})
+			b.ended(m, w, by)
 		}
 		return
 	}
+	b.ended(m, w, by)
 	token := uint32(b.p.Tokens)
 	b.p.Tokens++
 	s.Arg = token
@@ -473,6 +476,7 @@ func (b *builder) End(g *replay.G, now trace.Time) {
 	b.silent(m.give, m.gave)
 	b.step(g, now, Step{Kind: End})
 	b.tell(g, now)
+	b.leavesIdle(m)
 }
 
 // unseen records that there was no operation behind a step with an object.
@@ -621,7 +625,9 @@ func (b *builder) operate(g *replay.G, id ObjectID, op Op, point trace.PointID, 
 		m.give = 0
 	}
 	if at == 0 {
-		at = b.step(g, now, Step{Kind: Operate, Obj: id})
+		if at = b.step(g, now, Step{Kind: Operate, Obj: id}); op == Send || op == Receive {
+			b.operated(m, id, at)
+		}
 	}
 	b.unseen(m.wait, m.waited)
 	b.silent(m.give, m.gave)
@@ -681,6 +687,12 @@ func (b *builder) finish() {
 			o.Cap = o.queue
 		}
 	}
+	for _, g := range b.r.Goroutines() {
+		if g.State != trace.None {
+			b.staysIdle(b.my(g))
+		}
+	}
+	b.ticks()
 }
 
 // name gives an object the name that profiles have for it: of several that goroutines use, that of its declaration.

@@ -27,6 +27,8 @@ type Program struct {
 	Tokens  int // numbers of tokens are below it
 
 	Told map[uint32][]int32 // goroutines that the giver of a token tells to end; see [Step.Until]
+	Idle map[StepID]Idle    // waits for timers that something else may end first
+	Held map[uint32]Tick    // behind which of them a token is given, of those for which others wait for a lock
 
 	// FirstWrite is the first one of the tokens that goroutines give when they begin to write, in a system call, what another one waits for. Who takes such a
 	// token goes on when the Wait of that step is over, too. All later tokens are of these.

@@ -114,7 +114,8 @@ type sim struct {
 	lines   map[int32][]queued // goroutines that wait for another one's processor, by that
 	rec     *recorder
 	*barriers
-	run Run
+	idlers *idlers // nil: no program has any
+	run    Run
 }
 
 type simG struct {
@@ -125,10 +126,16 @@ type simG struct {
 	at      int32        // node at which it began to wait
 	waits   bool
 	listed  bool // see stillBlocked
+	idles   bool // see idlers
+	helps   bool // it has waited so
 	spins   bool // it keeps its processor until it is told to end
 	awake   bool // it was last at a barrier, whose waits another one ends, and need not be woken
 	started bool
 	again   bool // it has worked, and takes its step once more: it was woken for a lock that somebody else may take, or others have come to a barrier
+
+	hurries graph.StepID // up to here it leaves out what it works; 0: it does not
+
+	due graph.StepID // up to here its ticks have come
 
 	proc int32 // that it runs on, under policy Go or with a log
 
@@ -169,7 +176,7 @@ func simulate(p *graph.Program, o Options) *Run {
 	if p.FirstWrite > 0 {
 		s.wrote = make([]float64, max(p.Tokens-int(p.FirstWrite), 0))
 	}
-	s.rec, s.barriers = newRecorder(s), newBarriers(p, o.Exit)
+	s.rec, s.barriers, s.idlers = newRecorder(s), newBarriers(p, o.Exit), newIdlers(p)
 	s.log(node{from: -1})
 	for i := range p.Gs {
 		if g := &p.Gs[i]; g.By >= 0 {
@@ -237,6 +244,7 @@ func (s *sim) next() bool {
 		s.t, s.v = at, work.at
 		s.event(s.work.pop(), false)
 	} else {
+		s.ticks(delay)
 		s.v = instant{s.v.at + (delay.at.at-s.t.at)/g, s.v.d + (delay.at.d-s.t.d)/g}
 		s.t = delay.at
 		s.event(s.delays.pop(), true)
@@ -361,6 +369,12 @@ func (s *sim) works(g int32) bool {
 	if s.skips(g, s.p.Step(x.step)) {
 		return false
 	}
+	if x.hurries != 0 {
+		if x.step == x.hurries { // its work is what the goroutine did behind the timer
+			x.hurries = 0
+		}
+		return false
+	}
 	length, d := s.length(x.step), 0.
 	if s.o.Toward != nil {
 		d = s.o.Toward(x.step)
@@ -447,6 +461,12 @@ func (s *sim) take(g int32, step *graph.Step) bool {
 		if step.Wait == 0 || step.Kind == graph.Ready && s.sched != nil { // which wakes processors itself
 			return true
 		}
+		if s.gs[g].hurries != 0 {
+			return true
+		}
+		if s.idlers != nil && s.goesFirst(g) {
+			return true
+		}
 		if s.p.Objects[step.Obj].Ticks {
 			return s.ticked(g, float64(step.At))
 		}
@@ -460,11 +480,17 @@ func (s *sim) take(g int32, step *graph.Step) bool {
 		if ns == 0 {
 			return true
 		}
+		s.mayEnd(g)
 		s.delay(g, ns)
 		return false
 	}
 	if free := s.p.Objects[step.Obj].Free; free && (step.Kind != graph.Take || step.Arg != 0) {
-		return step.Op == graph.NoOp || s.operate(g, step)
+		if step.Op == graph.NoOp {
+			return true
+		}
+		goes := s.operate(g, step)
+		s.idlers.operated(s, step.Obj)
+		return goes
 	}
 	switch step.Kind {
 	case graph.Give:
@@ -476,7 +502,9 @@ func (s *sim) take(g int32, step *graph.Step) bool {
 		}
 		if w := s.tokens[step.Arg]; w >= 0 {
 			s.tokens[step.Arg], s.gs[g].also = g+1, w
-			return s.block(g)
+			s.block(g)
+			s.held(step.Arg)
+			return false
 		} else {
 			s.after(-1 - w)
 		}
@@ -492,6 +520,7 @@ func (s *sim) ticked(g int32, at float64) bool {
 	if at <= s.t.at {
 		return true
 	}
+	s.mayEnd(g)
 	s.gs[g].from = 0
 	s.delays.push(entry{instant{at, 0}, at, g})
 	return false

@@ -15,6 +15,7 @@ func (s *sim) give(token uint32) {
 		}
 		s.wake(g)
 	}
+	s.idlers.given(s, token)
 	if token >= s.p.FirstWrite && s.p.FirstWrite > 0 {
 		s.wrote[token-s.p.FirstWrite] = s.t.at
 	} else if s.p.Told != nil {
