@@ -8,7 +8,8 @@ import (
 
 // A goroutine that waits for a timer, or for something else that may come first, goes on when that has come: see [graph.Idle]. How many ticks a helper
 // has follows from how long the run is, and not the other way round. So when a tick comes is no length: had all before been shorter, what was going on then would have
-// been further. What is behind the tick follows that: a piece of the work that was going on ends with the tick. Where nobody works the tick began with the last event before.
+// been further. What is behind the tick follows that: a piece of the work that was going on ends with the tick. Where nobody works the tick began with the last event before, and where
+// somebody waits for what the helper does with it, as for a token of a rate limiter, with that wait.
 
 // idlers are goroutines in such waits, by what ends them.
 type idlers struct {
@@ -154,11 +155,38 @@ func (s *sim) ticks(delay *entry) {
 	if s.o.Order {
 		return
 	}
+	if w := s.waitsForTick(s.p.Step(x.step).Next); w >= 0 {
+		by := &s.gs[w]
+		delay.at.d, delay.len, x.from = by.blocked.d, delay.at.at-by.blocked.at, by.at
+		return
+	}
 	delay.at.d, delay.len = s.t.d, delay.at.at-s.t.at
 	if i := s.goingOn(); i >= 0 {
 		delay.at.d, delay.len = s.divides(&s.work[i], delay.at.at), 0
 	}
 	x.from = s.node
+}
+
+// mostBehindTick is how many steps behind a tick are looked at.
+const mostBehindTick = 32
+
+// waitsForTick is a goroutine that waits for what a helper does behind a tick, other than for a lock; -1: none does.
+func (s *sim) waitsForTick(id graph.StepID) int32 {
+	for n := 0; id != 0 && n < mostBehindTick; n++ {
+		step := s.p.Step(id)
+		if _, idle := s.p.Idle[id]; idle {
+			break
+		}
+		if s.free(step) {
+			if queue := s.objects[step.Obj].queue; step.Op == graph.Send && len(queue) > 0 {
+				return queue[0].g
+			}
+		} else if _, lock := s.p.Held[step.Arg]; step.Kind == graph.Give && !lock && s.tokens[step.Arg] > 0 {
+			return s.tokens[step.Arg] - 1
+		}
+		id = step.Next
+	}
+	return -1
 }
 
 // goingOn is the work that ends next of a goroutine of the program's that has no such waits; -1: there is none.

@@ -82,6 +82,26 @@ func TestIdleBetweenJobs(t *testing.T) {
 	}
 }
 
+// Who waits for what a helper does with a tick, as for a token of a rate limiter, waits for the tick, whoever works meanwhile.
+func TestRateLimiter(t *testing.T) {
+	t.Parallel()
+	p := write(
+		[]op{do("main", 10), wait("tokens"), do("main", 10), wait("tokens"), do("main", 10), give(1)},
+		[]op{sleep(40), signal("tokens"), sleep(40), signal("tokens"), take(1)},
+		[]op{do("other", 100)},
+	)
+	p.Tokens, p.Last = 2, 0
+	p.Idle = map[graph.StepID]graph.Idle{}
+	for _, id := range p.of(1, graph.Delay) {
+		p.Idle[id] = graph.Idle{Next: p.of(1, graph.Take)[0], Ends: true}
+	}
+	for _, policy := range predict.Policies {
+		if run := p.run(3, policy); run.t != 90 || run.weights["delay"] != 60 || run.weights["main"] != 30 {
+			t.Errorf("%s: it takes %v, with weights %v; expected 90, of which 60 are waits for tokens", policy, run.t, run.weights)
+		}
+	}
+}
+
 // Where somebody waits for a lock that a helper had in the recorded run, the helper has been woken.
 func TestHeldBehindTick(t *testing.T) {
 	t.Parallel()

@@ -124,6 +124,7 @@ type simG struct {
 	from    int32        // node with which that began
 	also    int32        // another one that waits for its token, and 1
 	at      int32        // node at which it began to wait
+	blocked instant      // when that was
 	waits   bool
 	listed  bool // see stillBlocked
 	idles   bool // see idlers
@@ -534,7 +535,7 @@ func outside(s *graph.Step) bool {
 
 // block notes that a goroutine waits.
 func (s *sim) block(g int32) bool {
-	s.gs[g].waits, s.gs[g].at = true, s.node
+	s.gs[g].waits, s.gs[g].at, s.gs[g].blocked = true, s.node, s.t
 	s.blocked = append(s.blocked, g)
 	if len(s.blocked) > 2*len(s.gs)+64 {
 		s.stillBlocked()
