@@ -45,6 +45,13 @@ func Predict(r *predict.Result) *doc.Doc {
 	s.Table(latencies(r))
 	gainsMost(s, r)
 	s.Table(changes(r))
+	why := map[string]bool{}
+	for _, c := range r.WhatIf {
+		if c.Unknown != "" && !why[c.Change] {
+			why[c.Change] = true
+			s.Note("what %s gains is not known: %s", measure.Visible(c.Change), c.Unknown)
+		}
+	}
 	for _, n := range r.Notes[r.Doubts:] {
 		s.Note("%s", n)
 	}
@@ -76,7 +83,7 @@ func gainsMost(s *doc.Section, r *predict.Result) {
 	const much = 3 // %
 	var most *predict.Change
 	for i := range r.WhatIf {
-		if c := &r.WhatIf[i]; c.Request == nil && c.LoPct > 0 && c.GainPct > much && (most == nil || c.GainPct > most.GainPct) {
+		if c := &r.WhatIf[i]; c.Request == nil && c.Unknown == "" && c.LoPct > 0 && c.GainPct > much && (most == nil || c.GainPct > most.GainPct) {
 			most = c
 		}
 	}
@@ -117,6 +124,10 @@ func changes(r *predict.Result) *doc.Table {
 		if rows[c.Change] == nil {
 			order = append(order, c.Change)
 			rows[c.Change] = []any{doc.Name(c.Change, loopWidth)}
+		}
+		if c.Unknown != "" {
+			rows[c.Change] = append(rows[c.Change], "not known", "", "")
+			continue
 		}
 		if q := c.Request; q != nil { // the run ends when the last one has come
 			rows[c.Change] = append(rows[c.Change], doc.Time(q.Mean), "mean", "p99 "+measure.Time(q.P99))
@@ -184,7 +195,7 @@ func newSliders(changes []predict.Change) (list []slider) {
 	for _, c := range changes {
 		name, share, _ := strings.Cut(c.Change, "=-")
 		percent, ok := strings.CutSuffix(share, "%")
-		if !ok {
+		if !ok || c.Unknown != "" {
 			continue
 		}
 		key := fmt.Sprint(name, c.Procs)

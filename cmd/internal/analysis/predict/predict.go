@@ -58,6 +58,7 @@ type Change struct {
 	LoPct   float64  `json:"lo_pct"` // 9 times of 10 that is as much at least, as far as lengths differ within the recorded run
 	HiPct   float64  `json:"hi_pct"` // and at most
 	Request *Latency `json:"request,omitempty"`
+	Unknown string   `json:"unknown,omitempty"` // why the gain is not known; the numbers say nothing then
 }
 
 // Ask is what is to be predicted.
@@ -114,7 +115,7 @@ func Gains(p *graph.Program, procs int, policy Policy) []Change {
 	if p.Steps.Len() <= largeSteps {
 		r.change(newRunner(p), policy, procs, likely(p, policy, nil))
 	}
-	return r.WhatIf
+	return slices.DeleteFunc(r.WhatIf, func(c Change) bool { return c.Unknown != "" })
 }
 
 // New predicts.
@@ -169,8 +170,13 @@ func (r *Result) change(runs *runner, policy Policy, procs int, changes []WhatIf
 	for _, w := range changes {
 		o := w.options(runs.p)
 		o.Procs, o.Policy = procs, policy
+		c := Change{Change: w.Text, Procs: procs, T: round(was)}
+		if c.Unknown = w.unknown(runs, o); c.Unknown != "" {
+			r.WhatIf = append(r.WhatIf, c)
+			continue
+		}
 		gain, off := runs.gains(o)
-		c := Change{Change: w.Text, Procs: procs, T: round(was - gain), Gain: round(gain)}
+		c.T, c.Gain = round(was-gain), round(gain)
 		if was > 0 {
 			c.GainPct, c.LoPct, c.HiPct = thousandths(gain/was*100), thousandths((gain-off)/was*100), thousandths((gain+off)/was*100)
 		}

@@ -60,7 +60,8 @@ type Run struct {
 	Forced int
 	Ends   bool // the goroutine has ended with which the recorded run did
 
-	standstill []graph.ObjectID // whose operations goroutines waited for when the first one was forced
+	standstill []graph.ObjectID // whose operations goroutines waited for when the first one was forced,
+	stoodAt    float64          // and when that was
 
 	procs float64
 	list  bool
@@ -572,7 +573,7 @@ func (s *sim) force() bool {
 		s.blocked = s.blocked[1:]
 		if x := &s.gs[g]; x.waits {
 			if s.run.Forced++; s.run.Forced == 1 {
-				s.run.standstill = s.freeOf(append(s.blocked, g))
+				s.run.standstill, s.run.stoodAt = s.freeOf(append(s.blocked, g)), s.t.at
 			}
 			s.forget(g)
 			s.wake(g)

@@ -35,14 +35,17 @@ type changeKind struct {
 	of     func(p *graph.Program, w *WhatIf) (o Options, found bool)
 }
 
-const workersPrefix = "workers:"
+const (
+	workersPrefix = "workers:"
+	holdPrefix    = "hold:"
+)
 
 // changeKinds are all of them, the one without a prefix last.
 var changeKinds = []changeKind{
 	{"self:", "self:main.f=-30%", false, true, 0, "procedure", procNames, func(p *graph.Program, w *WhatIf) (Options, bool) {
 		return scaled(p, w.scale, func(_ replay.SetID, s *graph.Share) bool { return w.isProc(p, s.Proc) }), true
 	}},
-	{"hold:", "hold:main.mu=-50%", false, true, 0, "lock", objectNames, held},
+	{holdPrefix, "hold:main.mu=-50%", false, true, 0, "lock", objectNames, held},
 	{"split:", "split:main.mu=4", false, false, 1, "lock", objectNames, func(p *graph.Program, w *WhatIf) (Options, bool) {
 		objects := w.objects(p)
 		return Options{Split: objects, Parts: w.n}, len(objects) > 0
@@ -293,6 +296,9 @@ func held(p *graph.Program, w *WhatIf) (Options, bool) {
 				holds--
 			}
 		}
+	}
+	if len(under) == 0 {
+		return Options{}, len(objects) > 0
 	}
 	scale := func(id graph.StepID) float64 {
 		if under[id] {

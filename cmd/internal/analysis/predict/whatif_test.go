@@ -3,6 +3,7 @@ package predict_test
 import (
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"qinst.dev/cmd/internal/analysis/graph"
@@ -184,5 +185,70 @@ func TestWhatIfErrors(t *testing.T) {
 		if _, err := predict.ParseWhatIf(text); err == nil {
 			t.Errorf("%q is taken for a change", text)
 		}
+	}
+}
+
+// What a change gains is not known where the order of the recorded run decides who waits for what is changed, and nothing tells what is done under a channel.
+func TestUnknown(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		change string
+		unseen bool
+		known  bool
+	}{
+		{"workers:main.worker=4", false, true},
+		{"cap:jobs=4", false, true},
+		{"cap:jobs=4", true, false},
+		{"split:jobs=2", true, false},
+		{"hold:jobs=-50%", false, false},
+		{"main.worker=-50%", true, true},
+	} {
+		w, err := predict.ParseWhatIf(c.change)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := built(t, workers(2, 40))
+		if c.unseen {
+			p.Fix()
+		}
+		if err := w.Check(p); err != nil {
+			t.Fatal(err)
+		}
+		if x := predict.New(p, predict.Ask{Procs: []int{2}, Policy: predict.Sharing, WhatIf: []predict.WhatIf{w}}).WhatIf[0]; (x.Unknown == "") != c.known || !c.known && x.Gain != 0 {
+			t.Errorf("%s, with operations that were not seen %v: found %+v, expected that the gain is known %v", c.change, c.unseen, x, c.known)
+		}
+	}
+}
+
+// Goroutines that also take from a channel of which not all was seen are no pool of workers: who does which job is decided as it was in the run.
+func TestWorkersWithTokens(t *testing.T) {
+	t.Parallel()
+	threads := workers(2, 40)
+	for i := range threads {
+		var ops []tracetest.Op
+		for _, op := range threads[i].Ops {
+			if ops = append(ops, op); op == tracetest.Signal("jobs") {
+				ops = append(ops, tracetest.Signal("tokens"))
+			} else if op == tracetest.Wait("jobs") {
+				ops = append(ops, tracetest.Wait("tokens"))
+			}
+		}
+		threads[i].Ops = ops
+	}
+	w, err := predict.ParseWhatIf("workers:main.worker=4")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := built(t, threads)
+	if err := w.Check(p); err != nil {
+		t.Fatal(err)
+	}
+	for i := range p.Objects {
+		if name := p.Objects[i].Name; name >= 0 && strings.HasSuffix(p.R.T.Points[name].Name, "jobs") {
+			p.Objects[i].Free = false
+		}
+	}
+	if err := w.Check(p); err == nil {
+		t.Errorf("found workers although who takes which job is not known")
 	}
 }

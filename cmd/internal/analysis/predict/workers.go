@@ -29,7 +29,7 @@ func newPool(p *graph.Program, name string, n int) *pool {
 		w.all = append(w.all, int32(g))
 		seen := map[graph.ObjectID]bool{}
 		for id := p.Gs[g].First; id != 0; id = p.Step(id).Next {
-			if s := p.Step(id); s.Op == graph.Receive && p.Objects[s.Obj].Free {
+			if s := p.Step(id); s.Op == graph.Receive {
 				uses[s.Obj]++
 				seen[s.Obj] = true
 			}
@@ -44,6 +44,11 @@ func newPool(p *graph.Program, name string, n int) *pool {
 		}
 		if most := uses[w.ch]; n > most || n == most && ch < w.ch {
 			w.ch = ch
+		}
+	}
+	for ch, n := range uses { // with one of these for the jobs, and another one for tokens, who does which job is decided as it was in the run
+		if users[ch] > len(w.all)/2 && n >= uses[w.ch] && !p.Objects[ch].Free {
+			return nil
 		}
 	}
 	const jobs = 2 // each took that many on average; else the channel may be one for tokens, and the goroutine is the job
