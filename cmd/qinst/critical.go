@@ -52,10 +52,7 @@ func (f *replayFlags) build(e *env, file string, from, to time.Duration) (*graph
 		return nil, err
 	}
 	defer t.Close()
-	part := t
-	if from != 0 || to != 0 {
-		part, err = t.Window(trace.Time(from), cmp.Or(trace.Time(to), t.Wall()))
-	}
+	part, err := window(t, from, to)
 	var p *graph.Program
 	if err == nil {
 		p, _, err = graph.Build(part, graph.Options{VirtualProcs: f.vcpu})
@@ -67,6 +64,14 @@ func (f *replayFlags) build(e *env, file string, from, to time.Duration) (*graph
 		debug.SetGCPercent(10)
 	}
 	return p, nil
+}
+
+// window is a part of a trace, or all of it.
+func window(t *trace.Trace, from, to time.Duration) (*trace.Trace, error) {
+	if from == 0 && to == 0 {
+		return t, nil
+	}
+	return t.Window(trace.Time(from), cmp.Or(trace.Time(to), t.Wall()))
 }
 
 // manySteps is from where on memory is collected ten times as often. Nearly all of it is lists without pointers, which the collector need not look at,
@@ -122,6 +127,9 @@ func setupCritical(fs *flagSet) action {
 			}
 			return writeText(e, report.Requests(r))
 		}
+		if o.Held, err = f.held(e, file, from, to, p); err != nil {
+			return fmt.Errorf("%s: %w", file, err)
+		}
 		r := critpath.New(p, o)
 		switch {
 		case f.asJSON:
@@ -138,7 +146,7 @@ func setupCritical(fs *flagSet) action {
 }
 
 // held is what profiles know of locks whose operations were not all events.
-func (f *replayFlags) held(e *env, file string, p *graph.Program) ([]predict.Held, error) {
+func (f *replayFlags) held(e *env, file string, from, to time.Duration, p *graph.Program) ([]predict.Held, error) {
 	if !p.Partly() {
 		return nil, nil
 	}
@@ -147,7 +155,11 @@ func (f *replayFlags) held(e *env, file string, p *graph.Program) ([]predict.Hel
 		return nil, err
 	}
 	defer t.Close()
-	pr, err := profile.NewWithin(t, profile.Within{Procs: f.vcpu})
+	part, err := window(t, from, to)
+	if err != nil {
+		return nil, err
+	}
+	pr, err := profile.NewWithin(part, profile.Within{Procs: f.vcpu})
 	if err != nil {
 		return nil, err
 	}
@@ -197,7 +209,7 @@ func setupPredict(fs *flagSet) action {
 				return usageError{fmt.Errorf("predict: -request: %w; qinst critical -requests lists them", err)}
 			}
 		}
-		if ask.Held, err = f.held(e, file, p); err != nil {
+		if ask.Held, err = f.held(e, file, 0, 0, p); err != nil {
 			return fmt.Errorf("%s: %w", file, err)
 		}
 		r := predict.New(p, ask)

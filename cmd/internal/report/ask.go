@@ -36,7 +36,7 @@ func AskPath(t *trace.Trace, p *profile.Profile, _ string) (*doc.Doc, error) {
 		return nil, err
 	}
 	pg := newPage(t, p)
-	path := Critical(critpath.New(steps, critpath.Options{Policy: predict.Sharing, AsRun: true})).Sections
+	path := Critical(critpath.New(steps, critpath.Options{Policy: predict.Sharing, AsRun: true, Held: Held(p)})).Sections
 	gains := Predict(predict.New(steps, predict.Ask{Policy: predict.Go, Held: Held(p)})).Sections
 	path[0].Title, gains[0].Title = "Critical path", "More processors, and changes"
 	pg.Sections = append(append(pg.Sections, path...), gains...)

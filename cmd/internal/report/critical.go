@@ -280,13 +280,26 @@ const mostViews = 5
 
 // views adds the same time by other kinds, and reports whether some of it is only known to be at least so much.
 func views(s *doc.Section, r *critpath.Result) (bounds bool) {
+	note := ""
 	for _, v := range []struct{ kind, head string }{{critpath.KindSync, "while it was held"}, {critpath.KindGoroutine, "goroutines"}, {critpath.KindLoop, "loop"}} {
 		t := doc.NewTable(v.head, "on path", "", "worth", "", "work")
 		for _, e := range shown(r, mostViews, v.kind) {
 			bounds = bounds || e.Least
-			t.Row(doc.Name(e.Name, loopWidth), estimate(e, doc.Time(e.Self)), doc.Share(e.Self, r.T), estimate(e, doc.Time(e.Weighted)), doc.Share(e.Weighted, r.Replay), estimate(e, doc.Time(e.Work)))
+			times := []doc.Cell{estimate(e, doc.Time(e.Self)), estimate(e, doc.Time(e.Weighted)), estimate(e, doc.Time(e.Work))}
+			for i := range times {
+				if e.Held > 0 {
+					times[i].Text = "~" + strings.TrimPrefix(times[i].Text, "~")
+				}
+			}
+			t.Row(doc.Name(e.Name, loopWidth), times[0], doc.Share(e.Self, r.T), times[1], doc.Share(e.Weighted, r.Replay), times[2])
+			if e.Held > 0 && note == "" {
+				note = fmt.Sprintf("of most operations on %s there is no event, so that its times are estimates by how long it was held, %s at most", measure.Visible(e.Name), measure.Time(e.Held))
+			}
 		}
 		s.Table(t)
+	}
+	if note != "" {
+		s.Note("%s", note)
 	}
 	return bounds
 }

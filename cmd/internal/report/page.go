@@ -311,7 +311,7 @@ func (pg *page) rankings() {
 	if err != nil {
 		return // what is wrong with the file has been said
 	}
-	r := critpath.New(steps, critpath.Options{Policy: predict.Sharing, AsRun: true})
+	r := critpath.New(steps, critpath.Options{Policy: predict.Sharing, AsRun: true, Held: Held(pg.p)})
 	switch a := r.Agreement; {
 	case a == nil: // waits are all that matters
 	case len(a.Rows) == 0:

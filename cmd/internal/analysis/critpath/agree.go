@@ -148,7 +148,7 @@ func (b *builder) look(of map[int]*reason) {
 				r.by[owner[step]] += ns * weight
 				r.works[owner[step]] += ns
 				for _, i := range b.holds.under(step) {
-					if b.lines[i].kind == KindSync {
+					if b.lines[i].kind == KindSync && b.sums[i].most == 0 {
 						r.held[i] += ns * weight
 					}
 				}

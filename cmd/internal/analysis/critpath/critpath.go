@@ -103,6 +103,9 @@ type Entry struct {
 
 	In []WaitedIn `json:"in,omitempty"` // of waits: the procedures that waited so on the path, longest first, mostIn of them
 
+	// Held is how long a lock was held at most, if its times are estimates because not all of its operations were events.
+	Held int64 `json:"held_most_ns,omitempty"`
+
 	Waited int64 `json:"waited_ns,omitempty"` // goroutines waited for it, all together; of locks
 
 	// Of requests: what goroutines of others did on their paths, and what is on those of the slowest hundredth.
@@ -129,7 +132,8 @@ type Options struct {
 	Procs  int  // 0: those of the run
 	Max    bool // as many processors as goroutines
 	Policy predict.Policy
-	AsRun  bool // the path is that of the run as it was, not that of the computed one
+	AsRun  bool           // the path is that of the run as it was, not that of the computed one
+	Held   []predict.Held // locks whose operations were not all events
 }
 
 // New finds the path of a program.
@@ -179,6 +183,7 @@ func New(p *graph.Program, o Options) *Result {
 		})
 	}
 	b.weights()
+	b.limit(o.Held)
 	b.waits()
 	b.ties()
 	b.unlimited()
@@ -276,7 +281,8 @@ type sums struct {
 	work, delays, npt          float64 // on it or off it
 	doubt                      map[replay.ContextID]dealt
 	marked                     float64
-	guessed                    bool // samples told some of it, on the path or off it
+	guessed                    bool    // samples told some of it, on the path or off it
+	most                       float64 // ns for which a lock was held at most, if what was done meanwhile is an estimate; 0: it is not
 	slack                      *[2]float64
 	in                         map[trace.Frame]float64 // of waits: by the place that waits, of which only timers' have a line
 }
@@ -495,7 +501,7 @@ func (b *builder) finish() {
 		e.Inclusive, e.Work, e.NPT, e.Other, e.Tail = round(s.within), round(s.work), round(s.npt), round(s.other), round(s.tail)
 		e.In = waitedIn(s.in)
 		if e.Kind == KindSync {
-			e.Delays = round(s.delays)
+			e.Delays, e.Held = round(s.delays), round(s.most)
 		}
 		e.Weighted, e.WeightedRight, e.WeightedInclusive = round(s.weighted), round(s.right), round(s.inclusive)
 		if e.Marked = round(s.marked); s.slack != nil {

@@ -689,3 +689,31 @@ func TestTicks(t *testing.T) {
 		}
 	}
 }
+
+// TestHeldAtMost: what the trace has between two operations on a lock, of which most were only counted, is not all done under it.
+func TestHeldAtMost(t *testing.T) {
+	t.Parallel()
+	threads := []tracetest.Thread{{Name: "main.worker", Ops: []tracetest.Op{tracetest.Lock("main.mu"), tracetest.Do("main.inside", 80*ms), tracetest.Unlock("main.mu")}}}
+	for _, c := range []struct{ hold, most, want, held int64 }{{10, 12, 10, 12}, {70, 90, 80, 0}} {
+		p := recorded(t, 1, threads)
+		list := []predict.Held{{Name: "main.mu", Hold: c.hold * ms, Most: c.most * ms}}
+		r := critpath.New(p, critpath.Options{AsRun: true, Policy: predict.Sharing, Held: list})
+		found := false
+		for i := range r.Entries {
+			if e := &r.Entries[i]; e.Kind == critpath.KindSync {
+				found = true
+				if e.Self != c.want*ms || e.Weighted != c.want*ms || e.Work != c.want*ms || e.Held != c.held*ms {
+					t.Errorf("held for %d ms at most: found %d on the path, %d of worth, %d of work and %d at most, expected %d ms", c.most, e.Self, e.Weighted, e.Work, e.Held, c.want)
+				}
+			}
+		}
+		w, err := predict.ParseWhatIf("hold:main.mu=-50%")
+		if err != nil {
+			t.Fatal(err)
+		}
+		x := predict.New(p, predict.Ask{Procs: []int{1}, Policy: predict.Sharing, WhatIf: []predict.WhatIf{w}, Held: list}).WhatIf[0]
+		if !found || (x.Unknown != "") != (c.held > 0) {
+			t.Errorf("held for %d ms at most: a change of the hold is %+v", c.most, x)
+		}
+	}
+}

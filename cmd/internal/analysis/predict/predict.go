@@ -78,6 +78,7 @@ type runner struct {
 	pairs   map[pairKey]float64 // T of runs without a change
 	watch   *watch
 	latency map[*Run]*Latency
+	held    []Held
 }
 
 type runKey struct {
@@ -122,6 +123,7 @@ func Gains(p *graph.Program, procs int, policy Policy) []Change {
 func New(p *graph.Program, a Ask) *Result {
 	Settle(p, nil)
 	runs := newRunner(p)
+	runs.held = a.Held
 	if a.Request != "" {
 		runs.watch = newWatch(p, a.Request)
 	}
