@@ -65,11 +65,6 @@ func (s *sampled) deal(l *ledger, gains []Usage, at replay.ContextID, st *stratu
 	return gains
 }
 
-// isProbes reports whether a context is that of probes.
-func (s *sampled) isProbes(at replay.ContextID) bool {
-	return s.r.Contexts.Node(at).Proc == s.r.System.Probes
-}
-
 // division deals a usage out, so that nothing is lost by rounding.
 type division struct {
 	parts []part

@@ -150,6 +150,11 @@ func (s *sampled) note(at, to replay.ContextID, i int, weight float64, code bool
 	}
 }
 
+// isProbes reports whether a context is that of probes.
+func (s *sampled) isProbes(at replay.ContextID) bool {
+	return s.r.Contexts.Node(at).Proc == s.r.System.Probes
+}
+
 // loses returns what probes take in a context from the lines of all on whose behalf it is.
 func (s *sampled) loses(st *stratum, f *found, set replay.SetID) []*moments {
 	if f.lost != nil {
