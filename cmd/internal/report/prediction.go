@@ -25,7 +25,7 @@ func Held(p *profile.Profile) (list []predict.Held) {
 func Predict(r *predict.Result) *doc.Doc {
 	d := &doc.Doc{Title: "prediction"}
 	s := d.Add("predict", "")
-	if r.T1 == 0 {
+	if r.Recorded.Replay == 0 {
 		for _, n := range r.Notes {
 			s.Warn("%s", n)
 		}
@@ -35,13 +35,35 @@ func Predict(r *predict.Result) *doc.Doc {
 	unexplained(s, r.Unexplained, r.Recorded.T, r.Off)
 	s.Say("Recorded on %s: %s; computed from that:", processors(r.Recorded.Procs), measure.Time(r.Recorded.T))
 	t := doc.NewTable("processors", "time", "of 9 in 10 runs", "speed-up", "in use", "ps", "fifo", "go")
+	unknown := false
 	for _, of := range r.Runs {
-		t.Row(fmt.Sprint(of.Procs), doc.Time(of.T), measure.Time(of.Lo)+" to "+measure.Time(of.Hi), fmt.Sprintf("%.2f", of.Speedup), fmt.Sprintf("%.0f %%", of.Utilization*100),
-			doc.Time(of.Policies[predict.Sharing]), doc.Time(of.Policies[predict.List]), doc.Time(of.Policies[predict.Go]))
+		row := []any{fmt.Sprint(of.Procs), "not known", "", "", ""}
+		if !of.Unknown {
+			row = []any{row[0], doc.Time(of.T), measure.Time(of.Lo) + " to " + measure.Time(of.Hi), fmt.Sprintf("%.2f", of.Speedup), fmt.Sprintf("%.0f %%", of.Utilization*100)}
+			if r.T1 == 0 {
+				row[3] = ""
+			}
+		}
+		for _, policy := range predict.Policies {
+			ns, known := of.Policies[policy]
+			if unknown = unknown || !known; known {
+				row = append(row, doc.Time(ns))
+			} else {
+				row = append(row, "not known")
+			}
+		}
+		t.Row(row...)
 	}
 	s.Table(t)
+	if unknown || r.T1 == 0 {
+		s.Say("What is not known cannot be computed: goroutines wait for each other in a circle there, because the trace lacks operations.")
+	}
+	one := "it is not known"
+	if r.T1 > 0 {
+		one = measure.Time(r.T1)
+	}
 	s.Say("%s", help(r))
-	s.Say("With as many processors as goroutines, or 256, it takes %s, on one %s.%s", measure.Time(r.TInf), measure.Time(r.T1), collects(r))
+	s.Say("With as many processors as goroutines, or 256, it takes %s, on one %s.%s", measure.Time(r.TInf), one, collects(r))
 	s.Table(latencies(r))
 	gainsMost(s, r)
 	s.Table(changes(r))
@@ -63,7 +85,7 @@ func help(r *predict.Result) string {
 	const little = 1.1
 	most := float64(r.Recorded.Replay) / float64(max(r.TInf, 1))
 	for _, of := range r.Runs {
-		if of.Procs != 2*r.Recorded.Procs {
+		if of.Procs != 2*r.Recorded.Procs || of.Unknown {
 			continue
 		}
 		gain := float64(r.Recorded.Replay) / float64(max(of.T, 1))

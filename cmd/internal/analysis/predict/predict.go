@@ -19,7 +19,7 @@ type Result struct {
 	Recorded    Recorded `json:"recorded"`
 	Unexplained int64    `json:"unexplained_ns"` // of the recorded run: measured less computed
 	Off         int64    `json:"off_ns"`         // running threads of the recorded run had no processor, all together
-	T1          int64    `json:"t1_ns"`          // on one processor
+	T1          int64    `json:"t1_ns"`          // on one processor; 0: not known
 	TInf        int64    `json:"t_inf_ns"`       // on as many as goroutines, mostProcs at most
 	Runs        []Of     `json:"runs"`
 	WhatIf      []Change `json:"what_if"`
@@ -46,6 +46,7 @@ type Of struct {
 	Reordered   bool             `json:"order_changed"` // some operations on locks and channels come in another order than in the recorded run
 	Request     *Latency         `json:"request,omitempty"`
 	Policies    map[Policy]int64 `json:"policies"`
+	Unknown     bool             `json:"unknown,omitempty"` // the computed run is none of the program; there are no times then, nor of such policies
 }
 
 // Change is what a change of the program would gain.
@@ -132,7 +133,10 @@ func New(p *graph.Program, a Ask) *Result {
 	r.Unexplained, r.Off = r.Recorded.T-r.Recorded.Replay, p.Off
 	one := runs.at(1, a.Policy)
 	// By the same policy: another one waits for other wake-ups, and could take longer on all than this one on two.
-	r.T1, r.TInf = round(one.T), round(runs.at(min(max(len(p.Gs), 1), mostProcs), a.Policy).T)
+	if one.Sound() {
+		r.T1 = round(one.T)
+	}
+	r.TInf = round(runs.at(min(max(len(p.Gs), 1), mostProcs), a.Policy).T)
 	if len(a.Procs) == 0 {
 		for n := 1; n <= 2*p.Procs; n *= 2 {
 			a.Procs = append(a.Procs, n)
@@ -145,14 +149,15 @@ func New(p *graph.Program, a Ask) *Result {
 	gc := collector(p)
 	for _, n := range a.Procs {
 		run := runs.at(n, a.Policy)
+		if !run.Sound() {
+			r.Runs = append(r.Runs, Of{Procs: n, Unknown: true, Policies: runs.policies(n)})
+			continue
+		}
 		about := runs.interval(Options{Procs: n, Policy: a.Policy})
 		more := contended(p, a.Held, n)
-		of := Of{Procs: n, T: round(run.T), Lo: max(0, round(run.T-about)), Hi: round(max(run.T, min(run.T+more, one.T)) + about), Collector: gc, Reordered: run.Reordered > 0, Request: runs.latency[run], Policies: map[Policy]int64{}}
+		of := Of{Procs: n, T: round(run.T), Lo: max(0, round(run.T-about)), Hi: round(max(run.T, min(run.T+more, one.T)) + about), Collector: gc, Reordered: run.Reordered > 0, Request: runs.latency[run], Policies: runs.policies(n)}
 		if run.T > 0 {
-			of.Speedup, of.Utilization = thousandths(one.T/run.T), thousandths(run.Busy/run.T/float64(n))
-		}
-		for _, policy := range Policies {
-			of.Policies[policy] = round(runs.at(n, policy).T)
+			of.Speedup, of.Utilization = thousandths(float64(r.T1)/run.T), thousandths(run.Busy/run.T/float64(n))
 		}
 		r.Runs = append(r.Runs, of)
 	}
@@ -164,6 +169,17 @@ func New(p *graph.Program, a Ask) *Result {
 		r.change(runs, a.Policy, p.Procs, likely(p, a.Policy, runs.watch))
 	}
 	return r
+}
+
+// policies are the times of the runs on a number of processors.
+func (r *runner) policies(n int) map[Policy]int64 {
+	times := map[Policy]int64{}
+	for _, policy := range Policies {
+		if run := r.at(n, policy); run.Sound() {
+			times[policy] = round(run.T)
+		}
+	}
+	return times
 }
 
 // change computes the runs of a changed program.

@@ -443,8 +443,8 @@ func (s *sim) take(g int32, step *graph.Step) bool {
 		if done := s.p.Gs[g].Done; done != 0 && step.Kind == graph.End && s.p.Objects[done].Free {
 			s.operate(g, &graph.Step{Obj: done, Op: graph.Done})
 		}
-		if s.over = g == s.main; s.over {
-			s.run.last = s.node
+		if g == s.main { // others may end, too, before the event at hand is over
+			s.over, s.run.last = true, s.node
 		}
 		return false
 	case graph.Start:

@@ -35,6 +35,16 @@ func Simulate(p *graph.Program, o Options) *Run {
 	return run
 }
 
+// atEnd is how near its end a run may come to a standstill, as a share of it: goroutines that wait for ever are let go when all has been done.
+const atEnd = 0.01
+
+// Sound reports whether a run is one of the program at all: it has ended as the recorded run did, nobody went on before what it waited for, so that the run is
+// as long as its longest chain at least, and its processors have worked no more than there is time for.
+func (r *Run) Sound() bool {
+	const exact = 1e-6
+	return r.Ends && (r.Forced == 0 || r.T-r.stoodAt <= atEnd*r.T) && r.Busy <= r.T*r.procs*(1+exact)+1
+}
+
 // freeOf are the objects that goroutines wait for operations on.
 func (s *sim) freeOf(gs []int32) (list []graph.ObjectID) {
 	for _, g := range gs {

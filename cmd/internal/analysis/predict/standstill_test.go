@@ -1,8 +1,10 @@
 package predict_test
 
 import (
+	"math/rand/v2"
 	"testing"
 
+	"qinst.dev/cmd/internal/analysis/graph"
 	"qinst.dev/cmd/internal/analysis/predict"
 )
 
@@ -20,5 +22,30 @@ func TestStandstill(t *testing.T) {
 				t.Errorf("%s on %d: it takes %v, and %d goroutines were forced to go on; expected 20", policy, procs, r.T, r.Forced)
 			}
 		}
+	}
+}
+
+// No computed run has more work than its processors have time for, and each ends as the recorded one.
+func TestSound(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(11, 12))
+	for range 300 {
+		p, work := random(r), 0.
+		for id := range graph.StepID(p.Steps.Len()) {
+			work += float64(p.Step(id).Work)
+		}
+		for _, policy := range predict.Policies {
+			for procs := 1; procs <= 3; procs++ {
+				if run := predict.Simulate(p.Program, predict.Options{Procs: procs, Policy: policy}); !run.Sound() || run.T*float64(procs) < work*(1-1e-9) {
+					t.Fatalf("%s on %d: %v ns with %v of work, %d forced", policy, procs, run.T, work, run.Forced)
+				}
+			}
+		}
+	}
+	// Both goroutines wait for what the other one does behind its wait.
+	p := write([]op{do("a", 10), take(1), do("a", 10), give(2)}, []op{do("b", 10), take(2), do("b", 10), give(1)})
+	p.Tokens, p.Last, p.End, p.Procs = 3, 0, 20, 2
+	if run := predict.Simulate(p.Program, predict.Options{Procs: 1, Policy: predict.Sharing}); run.Sound() {
+		t.Errorf("a run in which nobody can go on takes %v", run.T)
 	}
 }

@@ -30,8 +30,7 @@ func (w *WhatIf) unknown(runs *runner, o Options) string {
 	}
 	// Surplus workers that wait for ever are let go when all has been done. In a run that stood before that the change would have to be in
 	// the recorded order, which it is not.
-	const end = 0.01
-	if run := runs.simulate(o); !run.Ends || run.Forced > 0 && run.T-run.stoodAt > end*run.T {
+	if !runs.simulate(o).Sound() {
 		return "the computed run comes to a standstill, because of operations that the trace does not have"
 	}
 	return ""
