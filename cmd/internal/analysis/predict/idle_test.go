@@ -8,9 +8,9 @@ import (
 	"qinst.dev/cmd/internal/analysis/predict"
 )
 
-// of are the steps of a goroutine of a kind.
-func (p program) of(g int, kind graph.Kind) (list []graph.StepID) {
-	for id := p.Gs[g].First; id != 0; id = p.Step(id).Next {
+// helps are the steps of a kind of the second goroutine, the helper.
+func (p program) helps(kind graph.Kind) (list []graph.StepID) {
+	for id := p.Gs[1].First; id != 0; id = p.Step(id).Next {
 		if p.Step(id).Kind == kind {
 			list = append(list, id)
 		}
@@ -34,16 +34,16 @@ func TestIdle(t *testing.T) {
 			[]op{sleep(4), do("helper", 1), sleep(4), do("helper", 1), sleep(4), do("helper", 50), sleep(4), do("helper", 1), c.wait, give(2)},
 		)
 		p.Tokens, p.Last = 3, 0
-		next := p.of(1, graph.Take)
+		next := p.helps(graph.Take)
 		if name == "channel" {
-			for _, id := range p.of(1, graph.Operate) {
+			for _, id := range p.helps(graph.Operate) {
 				if p.Step(id).Op == graph.Receive {
 					next = append(next, id)
 				}
 			}
 		}
 		p.Idle = map[graph.StepID]graph.Idle{}
-		for _, id := range p.of(1, graph.Delay) {
+		for _, id := range p.helps(graph.Delay) {
 			p.Idle[id] = graph.Idle{Next: next[0], Ends: true}
 		}
 		for _, policy := range predict.Policies {
@@ -63,7 +63,7 @@ func TestIdleBetweenJobs(t *testing.T) {
 		[]op{sleep(40), do("flush", 5), wait("jobs"), give(2)},
 	)
 	p.Tokens, p.Last = 3, 0
-	p.Idle = map[graph.StepID]graph.Idle{p.of(1, graph.Delay)[0]: {Next: p.of(1, graph.Operate)[1]}}
+	p.Idle = map[graph.StepID]graph.Idle{p.helps(graph.Delay)[0]: {Next: p.helps(graph.Operate)[1]}}
 	for _, policy := range predict.Policies {
 		if run := p.run(2, policy); run.t != 15 || run.weights["main"] != 10 || run.weights["flush"] != 5 {
 			t.Errorf("%s: it takes %v, with weights %v; expected 15", policy, run.t, run.weights)
@@ -74,7 +74,7 @@ func TestIdleBetweenJobs(t *testing.T) {
 		[]op{sleep(40), do("flush", 5), give(1), take(2)},
 	)
 	p.Tokens, p.Last = 3, 0
-	p.Idle = map[graph.StepID]graph.Idle{p.of(1, graph.Delay)[0]: {Next: p.of(1, graph.Take)[0], Ends: true}}
+	p.Idle = map[graph.StepID]graph.Idle{p.helps(graph.Delay)[0]: {Next: p.helps(graph.Take)[0], Ends: true}}
 	for _, policy := range predict.Policies {
 		if run := p.run(2, policy); run.t != 55 || run.weights["delay"] != 30 || run.weights["main"] != 20 || run.weights["flush"] != 5 {
 			t.Errorf("%s: it takes %v, with weights %v; expected 55, of which the goroutine that waits for the timer works 20 and waits 30 for that", policy, run.t, run.weights)
@@ -92,8 +92,8 @@ func TestRateLimiter(t *testing.T) {
 	)
 	p.Tokens, p.Last = 2, 0
 	p.Idle = map[graph.StepID]graph.Idle{}
-	for _, id := range p.of(1, graph.Delay) {
-		p.Idle[id] = graph.Idle{Next: p.of(1, graph.Take)[0], Ends: true}
+	for _, id := range p.helps(graph.Delay) {
+		p.Idle[id] = graph.Idle{Next: p.helps(graph.Take)[0], Ends: true}
 	}
 	for _, policy := range predict.Policies {
 		if run := p.run(3, policy); run.t != 90 || run.weights["delay"] != 60 || run.weights["main"] != 30 {
@@ -110,8 +110,8 @@ func TestHeldBehindTick(t *testing.T) {
 		[]op{sleep(40), do("helper", 5), give(1), take(2)},
 	)
 	p.Tokens, p.Last = 3, 0
-	tick := p.of(1, graph.Delay)[0]
-	p.Idle = map[graph.StepID]graph.Idle{tick: {Next: p.of(1, graph.Take)[0], Ends: true}}
+	tick := p.helps(graph.Delay)[0]
+	p.Idle = map[graph.StepID]graph.Idle{tick: {Next: p.helps(graph.Take)[0], Ends: true}}
 	p.Held = map[uint32]graph.Tick{1: {G: 1, Step: tick}}
 	for _, policy := range predict.Policies {
 		if run := p.run(2, policy); run.t != 25 || run.weights["delay"] != 0 || run.weights["main"] != 20 || run.weights["helper"] != 5 {
