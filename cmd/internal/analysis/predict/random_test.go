@@ -74,7 +74,7 @@ func random(r *rand.Rand) program {
 func TestWeights(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2))
-	const programs, change = 10_000, 64
+	const programs, change = 6_000, 64 // it was 10,000 before a run that comes to a standstill was computed again, which most of these do
 	kinks, compared := 0, 0
 	for i := range programs {
 		p := random(r)
