@@ -115,6 +115,7 @@ func TestFewBuffers(t *testing.T) {
 	for name, slowConsumer := range map[string]func(k int64) bool{
 		"alternately": func(k int64) bool { return k%2 == 0 },
 		"first one":   func(k int64) bool { return k >= 5 },
+		"no room":     func(k int64) bool { return k%2 == 0 },
 	} {
 		b := tracetest.New(2)
 		producer, consumer := b.Go(0, "runtime.main"), b.Go(0, "main.consumer")
@@ -122,14 +123,23 @@ func TestFewBuffers(t *testing.T) {
 		b.Start(consumer, 1)
 		for k := range int64(10) {
 			began := k * 30 * ms
+			if name == "no room" {
+				began *= 3
+			}
 			if slowConsumer(k) {
 				b.At(began+10*ms).Wait(producer, "chan send", channel, 0)
 				b.At(began+30*ms).Unpark(consumer, producer)
+				if name == "no room" { // each waits longer for a processor than for the other one
+					b.At(began + 60*ms)
+				}
 				b.Start(producer, 0)
 				continue
 			}
 			b.At(began+10*ms).Wait(consumer, "chan receive", channel, 0)
 			b.At(began+30*ms).Unpark(producer, consumer)
+			if name == "no room" {
+				b.At(began + 60*ms)
+			}
 			b.Start(consumer, 1)
 		}
 		const advised = "larger buffer: senders waited 100ms for receivers and receivers 100ms for senders, in turn"

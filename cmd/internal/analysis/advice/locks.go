@@ -286,6 +286,9 @@ func buffers(p *profile.Profile) (out []Item) {
 		if measure.Ratio(o.Turns, p.Wall*int64(max(1, o.Objects))) < bufferShare.value() {
 			continue
 		}
+		if o.Ready > sent+received { // they waited longer for processors than for each other
+			continue
+		}
 		turns := "in turn"
 		if o.Turns < min(sent, received)*9/10 {
 			turns = measure.Time(o.Turns) + " of it in turn"

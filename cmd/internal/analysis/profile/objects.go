@@ -337,6 +337,8 @@ func (o *objects) fold(all bool) {
 		if t := o.turns[at.addr]; t != nil {
 			o.get(at.name).Turns += min(s.sent, s.received, t.taken)
 		}
+	}
+	for at := range sides { // an address may have several names
 		delete(o.turns, at.addr)
 	}
 	for k, q := range o.queues {

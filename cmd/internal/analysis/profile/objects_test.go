@@ -658,7 +658,16 @@ func TestTwoNames(t *testing.T) {
 	b.End(consumer)
 	b.End(producer)
 	b.At(700)
-	p := profileOf(t, b)
+	tr := b.Trace()
+	p, err := profile.New(tr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 20 { // whichever name comes first
+		if p, err := profile.New(tr); err != nil || object(t, p, "main.jobs").Turns != 90 {
+			t.Fatalf("receivers waited for %d ns after senders had, expected 90 (%v)", object(t, p, "main.jobs").Turns, err)
+		}
+	}
 	want := map[string]int64{"main.jobs": 200 + 90, later: 100}
 	for i := range p.Objects {
 		o := &p.Objects[i]
