@@ -138,7 +138,7 @@ func name(o *profile.Object) string {
 // was begins what is said of the holds of an object. Those of all objects of one name are added up.
 func was(o *profile.Object) string {
 	if o.Objects > 1 {
-		return fmt.Sprintf("the %s locks were", measure.Count(int64(o.Objects)))
+		return fmt.Sprintf("the locks at %s addresses were", measure.Count(int64(o.Objects)))
 	}
 	return "it was"
 }

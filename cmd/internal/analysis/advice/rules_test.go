@@ -38,7 +38,7 @@ func TestRules(t *testing.T) {
 			p.Busy = 700
 			p.Objects = []profile.Object{{Name: "main.mu", Objects: 1, Holds: 9, Hold: 400, Wait: 200, Waiting: []int64{400, 0, 100}, Blamed: []profile.Wait{{Reason: "main.f", Time: 180}}}}
 		}},
-		{"what main.mu guards: the 5 locks were held for 750ns (1.50 at a time), and goroutines queued for them for 200ns, 0.80 on average; during 90.0% of their waits main.f had taken it", func(p *profile.Profile) {
+		{"what main.mu guards: the locks at 5 addresses were held for 750ns (1.50 at a time), and goroutines queued for them for 200ns, 0.80 on average; during 90.0% of their waits main.f had taken it", func(p *profile.Profile) {
 			p.Busy = 700
 			p.Objects = []profile.Object{{Name: "main.mu", Kind: "lock", Objects: 5, Ops: 9, Holds: 9, Hold: 750, Wait: 400, Waiting: []int64{400, 0, 200}, Blamed: []profile.Wait{{Reason: "main.f", Time: 360}}}}
 		}},
