@@ -465,9 +465,17 @@ func objectTable(s *doc.Section, p *profile.Profile, list []profile.Object) {
 			}
 		}
 		t.Row(doc.Name(o.Name, loopWidth), npt, doc.Time(o.Wait), doc.Count(o.Waits), doc.Time(o.Worst), held, uses,
-			fmt.Sprintf("%.2f %s", meanQueue(p, o), most(o)), fmt.Sprint(o.Objects), by)
+			fmt.Sprintf("%.2f %s", meanQueue(p, o), most(o)), addresses(o), by)
 	}
 	s.Table(t)
+}
+
+// addresses is at how many addresses there were objects: of operations that were only counted it is not known.
+func addresses(o *profile.Object) string {
+	if o.Objects > 1 && o.Degraded > 0 {
+		return "≥" + fmt.Sprint(o.Objects)
+	}
+	return fmt.Sprint(o.Objects)
 }
 
 // most is how many goroutines waited for an object at a time, as far as that is known.

@@ -697,8 +697,14 @@ func (b *builder) finish() {
 
 // name gives an object the name that profiles have for it: of several that goroutines use, that of its declaration.
 func (b *builder) name(o *Object) {
-	if ob := b.r.Object(o.Address); ob != nil && o.Name != trace.NoPoint && b.r.Names.Among(ob.Same, o.Name) {
+	ob := b.r.Object(o.Address)
+	if ob == nil || o.Name == trace.NoPoint {
+		return
+	}
+	if b.r.Names.Among(ob.Same, o.Name) {
 		o.Name, o.Also = b.r.BestPoint(ob), slices.Clone(ob.Same)
+	} else if best := b.r.BestPoint(ob); b.r.T.Points[o.Name].Flags&spec.FlagWeakName != 0 && best != o.Name {
+		o.Name, o.Also = best, []trace.PointID{best, o.Name}
 	}
 }
 

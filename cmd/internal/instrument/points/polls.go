@@ -106,9 +106,12 @@ func fails(b *ssa.BasicBlock) bool {
 	return false
 }
 
-// polls reports whether n ends when others say so.
+// polls reports whether n ends when others say so. A number that is compared with a bound counts what is left to do.
 func (s *spins) polls(n *natural) bool {
 	return n.endsBy(func(cond ssa.Value) bool {
+		if c, ok := cond.(*ssa.BinOp); ok && (c.Op == token.LSS || c.Op == token.LEQ || c.Op == token.GTR || c.Op == token.GEQ) {
+			return false
+		}
 		return s.rereads(n, cond, map[ssa.Value]bool{}) || n.rereadsBool(cond, 0)
 	})
 }

@@ -56,6 +56,16 @@ func doneOf(ctx context.Context) { // want proc polls
 	}
 }
 
+// What is left to do is counted.
+//
+//go:noinline
+func left(n *atomic.Int64) { // want proc
+	for n.Load() > 0 { // want loop "for n.Load() > 0", call
+		crunch() // want call
+		n.Add(-1) // want call
+	}
+}
+
 //go:noinline
 func (s *server) atomics() { // want proc polls
 	for !s.flag.Load() { // want loop "for !s.flag.Load()", call
