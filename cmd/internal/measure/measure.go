@@ -43,7 +43,11 @@ func Percent(part, whole int64) string {
 	case part/10 >= whole:
 		return ">999%"
 	}
-	return fmt.Sprintf("%.1f%%", 100*float64(part)/float64(whole))
+	percent := 100 * float64(part) / float64(whole)
+	if math.Abs(percent) < 0.05 {
+		percent = 0 // not -0.0
+	}
+	return fmt.Sprintf("%.1f%%", percent)
 }
 
 // Change formats a change in percent, with its sign. What rounds to nothing is no decrease.

@@ -40,3 +40,9 @@ func TestChange(t *testing.T) {
 		}
 	}
 }
+
+func TestPercentOfNothing(t *testing.T) {
+	if got := Percent(-2, 100_000); got != "0.0%" {
+		t.Errorf("%s, expected 0.0%%", got)
+	}
+}

@@ -165,7 +165,7 @@ func New(p *graph.Program, o Options) *Result {
 			b.told[p.Gs[g].Told] = g
 		}
 	}
-	b.holds = newHolds(b)
+	b.holds, b.hides = newHolds(b), replay.Hides(b.r.T, func(p *trace.Point) bool { return p.Degraded() > 0 })
 	b.res.Requests = requests(p)
 	if o.AsRun {
 		b.res.T = int64(p.End)
@@ -233,7 +233,8 @@ type builder struct {
 	visits  []visit     // of goroutines, by the path
 	visited []int32     // those that it was in
 
-	other, tail bool // what the piece at hand is of; see NewRequest
+	other, tail bool                   // what the piece at hand is of; see NewRequest
+	hides       map[trace.PointID]bool // procedures of which the place of a wait may be in what they called
 }
 
 // piece is one of the path.
@@ -316,21 +317,12 @@ func (b *builder) piece(s stretch, g int32) {
 	b.inHolds(s)
 }
 
-// waitsIn notes where a goroutine waited: in the stack of the wait, or where its work before it ended.
+// waitsIn notes where a goroutine waited, if that is known.
 func (b *builder) waitsIn(i int, s stretch, g int32) {
 	if s.step == 0 {
 		return
 	}
-	at := trace.Frame{}
-	if s.cause == graph.Timer {
-		at = b.p.SleptAt(s.step)
-	} else {
-		context := b.p.Gs[g].Context
-		if parts := b.p.PartsOf(s.step); len(parts) > 0 {
-			context = parts[len(parts)-1].Context
-		}
-		at.Function = b.named(line{KindProc, int64(b.r.Contexts.Node(context).Proc)}).Name
-	}
+	at := b.waitsAt(s, g)
 	if at.Function == "" {
 		return
 	}
@@ -338,6 +330,28 @@ func (b *builder) waitsIn(i int, s stretch, g int32) {
 		b.sums[i].in = map[trace.Frame]float64{}
 	}
 	b.sums[i].in[at] += float64(s.to - s.from)
+}
+
+// waitsAt is where a goroutine waited: in the stack of the wait, or where its work before it ended. If that calls procedures whose calls have no
+// events, it may have been one of these, and the place is not known.
+func (b *builder) waitsAt(s stretch, g int32) (at trace.Frame) {
+	if s.cause == graph.Timer {
+		if at = b.p.SleptAt(s.step); at.Line == 0 && b.hides[b.p.Step(s.step).Point] {
+			return trace.Frame{}
+		}
+		return at
+	}
+	node := b.r.Contexts.Node(b.p.Gs[g].Context)
+	if parts := b.p.PartsOf(s.step); len(parts) > 0 {
+		node = b.r.Contexts.Node(parts[len(parts)-1].Context)
+	} else if node.Group != replay.NoGroup { // it has done nothing so far, and is on behalf of who started it
+		return trace.Frame{Function: b.named(line{KindGoroutine, int64(node.Group)}).Name}
+	}
+	if b.hides[node.Proc] {
+		return trace.Frame{}
+	}
+	at.Function = b.named(line{KindProc, int64(node.Proc)}).Name
+	return at
 }
 
 // waitedIn lists the places of a wait, longest first.

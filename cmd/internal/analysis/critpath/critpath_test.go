@@ -717,3 +717,44 @@ func TestHeldAtMost(t *testing.T) {
 		}
 	}
 }
+
+// TestPlacesOfWaits: a wait without a stack is where the work before it ended, unless that calls procedures whose calls have no events. A goroutine that has
+// done nothing has not waited in the procedure that started it.
+func TestPlacesOfWaits(t *testing.T) {
+	t.Parallel()
+	for name, calls := range map[string]bool{"main.session": false, "": true} {
+		b := tracetest.New(1)
+		session, deliver := b.Proc("main.session"), b.Proc("main.deliver")
+		if calls {
+			b.Count(deliver, 9)
+			b.Calls(session, "main.deliver", 9)
+		}
+		main := b.Go(0, "runtime.main")
+		b.Start(main, 0)
+		b.Enter(main, session)
+		b.At(5 * ms).Syscall(main)
+		b.Steal(main)
+		b.At(45 * ms).SyscallEndBlocked(main)
+		b.At(50*ms).Start(main, 0)
+		b.At(55*ms).Exit(main, session)
+		b.End(main)
+		tr := b.Trace()
+		for i := range tr.Points {
+			if p := &tr.Points[i]; p.Kind == spec.PointCall {
+				p.Owner = trace.PointID(session)
+			}
+		}
+		r := critpath.New(program(t, tr), critpath.Options{AsRun: true, Policy: predict.Sharing})
+		for i := range r.Entries {
+			e := &r.Entries[i]
+			if in := ""; e.Name == "[system call]" {
+				if len(e.In) > 0 {
+					in = e.In[0].Name
+				}
+				if e.Self < 30*ms || in != name {
+					t.Errorf("%v in a system call in %q, expected 40 ms in %q", e.Self, in, name)
+				}
+			}
+		}
+	}
+}

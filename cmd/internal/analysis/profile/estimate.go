@@ -1,6 +1,7 @@
 package profile
 
 import (
+	"qinst.dev/cmd/internal/analysis/replay"
 	"qinst.dev/cmd/internal/stats"
 	"qinst.dev/cmd/internal/trace"
 	"qinst.dev/sddf/spec"
@@ -30,7 +31,7 @@ func untoldOf(ns, n float64) float64 { return ns * score / (n + score) }
 
 // estimates returns the estimates of all lines that samples may have changed.
 func (s *sampled) estimates() map[line]estimate {
-	out, hides := map[line]estimate{}, s.hides()
+	out, hides := map[line]estimate{}, replay.Hides(s.r.T, s.degraded)
 	for _, st := range s.order {
 		if st.v == 0 {
 			continue
@@ -108,31 +109,6 @@ func (st *stratum) variance(m *moments, c, n float64) float64 {
 // degraded reports whether a point has hits without events, which samples find.
 func (s *sampled) degraded(p *trace.Point) bool {
 	return p.Degraded() > 0 && (!p.Small() || s.codes >= enough)
-}
-
-// hides are the procedures that call some of which not all calls have events, or may: without samples the time of these is theirs.
-// Of no procedure these are what goroutines start with.
-func (s *sampled) hides() map[trace.PointID]bool {
-	points, hidden := s.r.T.Points, map[string]bool{}
-	for i := range points {
-		if p := &points[i]; p.Kind == spec.PointProc && s.degraded(p) {
-			hidden[p.Name] = true
-		}
-	}
-	if len(hidden) == 0 {
-		return nil
-	}
-	hides := map[trace.PointID]bool{}
-	for i := range points {
-		p := &points[i]
-		switch {
-		case p.Kind == spec.PointCall && (p.Name == "" || hidden[p.Name]) && s.r.T.Hits(trace.PointID(i)).Value > 0:
-			hides[p.Owner] = true
-		case p.Kind == spec.PointGo && (p.Name == "" || hidden[p.Name]):
-			hides[trace.NoPoint] = true
-		}
-	}
-	return hides
 }
 
 // score is the square of the normal distribution's quantile of 95 %.
