@@ -236,6 +236,19 @@ type Part struct {
 // Step is one of them.
 func (p *Program) Step(id StepID) *Step { return p.Steps.At(int(id)) }
 
+// Delays reports whether a step is a wait for a cause outside of the program.
+func (s *Step) Delays(c Cause) bool { return s.Kind == Delay && Cause(s.Arg) == c }
+
+// Awaits reports whether there are such waits.
+func (p *Program) Awaits(c Cause) bool {
+	for id := range StepID(p.Steps.Len()) {
+		if p.Step(id).Delays(c) {
+			return true
+		}
+	}
+	return false
+}
+
 // PartsOf returns the parts of a step's work.
 func (p *Program) PartsOf(id StepID) []Part {
 	s := p.Step(id)

@@ -184,7 +184,12 @@ func (r *runner) policies(n int) map[Policy]int64 {
 
 // change computes the runs of a changed program.
 func (r *Result) change(runs *runner, policy Policy, procs int, changes []WhatIf) {
-	was := runs.at(procs, policy).T
+	was, network := runs.at(procs, policy).T, 0.
+	if len(changes) > 0 {
+		if network = runs.network(procs, policy); network > 0 {
+			r.Notes = append(r.Notes, ofNetwork(network, was))
+		}
+	}
 	for _, w := range changes {
 		o := w.options(runs.p)
 		o.Procs, o.Policy = procs, policy
@@ -196,7 +201,7 @@ func (r *Result) change(runs *runner, policy Policy, procs int, changes []WhatIf
 		gain, off := runs.gains(o)
 		c.T, c.Gain = round(was-gain), round(gain)
 		if was > 0 {
-			c.GainPct, c.LoPct, c.HiPct = thousandths(gain/was*100), thousandths((gain-off)/was*100), thousandths((gain+off)/was*100)
+			c.GainPct, c.LoPct, c.HiPct = thousandths(gain/was*100), thousandths((gain-off)/was*100), thousandths(min((gain+off+network)/was, 1)*100)
 		}
 		if runs.watch != nil {
 			c.Request = runs.latency[runs.simulate(o)]
