@@ -17,7 +17,7 @@ func Correct(r *perturb.Result) *doc.Doc {
 	d := &doc.Doc{Title: "correction"}
 	s := d.Add("correct", "")
 	doubts(s, r.Notes[:r.Doubts])
-	unexplained(s, r.Measured-r.Replay, r.Measured, r.Off)
+	unexplained(s, r.Policy, r.Measured-r.Replay, r.Measured, r.Off)
 	s.Say("The run took %s. Without probes it would have taken %s, between %s and %s: %s of the time was the tool's.",
 		measure.Time(r.Measured), measure.Time(r.Model), measure.Time(r.Optimistic), measure.Time(r.Pessimistic), measure.Percent(max(0, r.Measured-r.Model), r.Measured))
 	if n := len(r.Turns); n > 0 {

@@ -33,9 +33,9 @@ func Critical(r *critpath.Result) *doc.Doc {
 	}
 	doubts(s, r.Notes[:r.Doubts])
 	if n := r.Nearer; n != nil {
-		s.Warn("The run took %s, and the same one computed with %s %s. With %s it takes %s: -policy %s tells what parts are worth there.", measure.Time(r.T), policies[predict.Policy(r.Policy)], measure.Time(r.Replay), policies[n.Policy], measure.Time(n.T), n.Policy)
+		s.Warn("The run took %s; computed with %s, it takes %s. With %s it takes %s: -policy %s tells what parts are worth there.", measure.Time(r.T), policies[predict.Policy(r.Policy)], measure.Time(r.Replay), policies[n.Policy], measure.Time(n.T), n.Policy)
 	} else {
-		unexplained(s, r.T-r.Replay, r.T, r.Off)
+		unexplained(s, r.Policy, r.T-r.Replay, r.T, r.Off)
 	}
 	if r.Computed {
 		s.Say("On %s the run takes %s, as computed.", processors(r.Procs), measure.Time(r.T))
@@ -305,13 +305,17 @@ func views(s *doc.Section, r *critpath.Result) (bounds bool) {
 }
 
 // unexplained says that the computed run is not the recorded one, if that matters.
-func unexplained(s *doc.Section, ns, of, off int64) {
+func unexplained(s *doc.Section, policy string, ns, of, off int64) {
 	if d := float64(ns) / float64(max(of, 1)); math.Abs(d) > critpath.Apart {
 		why := "The difference is not explained, and what follows may be wrong by as much."
 		if d > 0 && off > ns/2 {
 			why = fmt.Sprintf("Meanwhile other programs, or waits that Go does not know of, kept its running threads from their processors for %s: what follows is about a run without that.", measure.Time(off))
 		}
-		s.Warn("The run took %s, and the same one computed %s. %s", measure.Time(of), measure.Time(of-ns), why)
+		how := ""
+		if words := policies[predict.Policy(policy)]; words != "" {
+			how = " with " + words
+		}
+		s.Warn("The run took %s; computed%s, it takes %s. %s", measure.Time(of), how, measure.Time(of-ns), why)
 	}
 }
 

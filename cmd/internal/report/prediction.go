@@ -32,7 +32,7 @@ func Predict(r *predict.Result) *doc.Doc {
 		return d
 	}
 	doubts(s, r.Notes[:r.Doubts])
-	unexplained(s, r.Unexplained, r.Recorded.T, r.Off)
+	unexplained(s, string(r.Policy), r.Unexplained, r.Recorded.T, r.Off)
 	s.Say("Recorded on %s: %s; computed from that:", processors(r.Recorded.Procs), measure.Time(r.Recorded.T))
 	t := doc.NewTable("processors", "time", "of 9 in 10 runs", "speed-up", "in use", "ps", "fifo", "go")
 	unknown := false

@@ -16,6 +16,7 @@ const Version = 1
 // Result are the runs that a program would have on other numbers of processors. Times are in ns.
 type Result struct {
 	Version     int      `json:"version"`
+	Policy      Policy   `json:"policy"`
 	Recorded    Recorded `json:"recorded"`
 	Unexplained int64    `json:"unexplained_ns"` // of the recorded run: measured less computed
 	Off         int64    `json:"off_ns"`         // running threads of the recorded run had no processor, all together
@@ -128,7 +129,7 @@ func New(p *graph.Program, a Ask) *Result {
 	if a.Request != "" {
 		runs.watch = newWatch(p, a.Request)
 	}
-	r := &Result{Version: Version, WhatIf: []Change{}, Doubts: p.Doubts, Notes: append([]string{}, p.Notes...)}
+	r := &Result{Version: Version, Policy: a.Policy, WhatIf: []Change{}, Doubts: p.Doubts, Notes: append([]string{}, p.Notes...)}
 	r.Recorded = Recorded{p.Procs, int64(p.End), round(runs.at(p.Procs, a.Policy).T)}
 	r.Unexplained, r.Off = r.Recorded.T-r.Recorded.Replay, p.Off
 	one := runs.at(1, a.Policy)

@@ -61,7 +61,7 @@ func doneOf(ctx context.Context) { // want proc polls
 //go:noinline
 func left(n *atomic.Int64) { // want proc
 	for n.Load() > 0 { // want loop "for n.Load() > 0", call
-		crunch() // want call
+		crunch()  // want call
 		n.Add(-1) // want call
 	}
 }
