@@ -293,7 +293,7 @@ func views(s *doc.Section, r *critpath.Result) (bounds bool) {
 			}
 			t.Row(doc.Name(e.Name, loopWidth), times[0], doc.Share(e.Self, r.T), times[1], doc.Share(e.Weighted, r.Replay), times[2])
 			if e.Held > 0 && note == "" {
-				note = fmt.Sprintf("of most operations on %s there is no event, so that its times are estimates by how long it was held, %s at most", measure.Visible(e.Name), measure.Time(e.Held))
+				note = fmt.Sprintf("by the trace goroutines did more under %s than the time for which it was held, so that its times are estimates by that, %s at most", measure.Visible(e.Name), measure.Time(e.Held))
 			}
 		}
 		s.Table(t)

@@ -439,7 +439,7 @@ func andOthers(lines int) string {
 // objectTable adds a table of synchronization objects.
 func objectTable(s *doc.Section, p *profile.Profile, list []profile.Object) {
 	s.Say("Waits are those of every package; uses and holds are known where a package is instrumented.")
-	s.Say("npt: of the goroutines that hold it. queue: goroutines waiting, on average and at most. blamed on: the procedure that had taken the lock, or did something else before it ended the wait.")
+	s.Say("npt: of the goroutines that hold it. queue: goroutines waiting, on average and at most. blamed on: the procedure that had taken the lock, or in which the goroutine that ended the wait worked meanwhile.")
 	if slices.ContainsFunc(list, func(o profile.Object) bool { return o.Apart }) {
 		s.Say("? in place of the longest queue: it is not known where waits have no object, or tell it only at their end.")
 	}

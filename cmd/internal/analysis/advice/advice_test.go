@@ -281,6 +281,43 @@ func TestPipeline(t *testing.T) {
 	}
 }
 
+// A pool tells of every job that is ready, whether somebody waits or not. That is no barrier, though a few waits end together.
+func TestPoolIsNoBarrier(t *testing.T) {
+	for told, barrier := range map[int]bool{0: true, 9: false} {
+		b := tracetest.New(4)
+		cond := b.Object("main.ready", spec.OpBroadcast)
+		stack := b.Stack("sync.(*Cond).Wait", "main.next", "main.worker")
+		main := b.Go(0, "runtime.main")
+		b.Start(main, 0)
+		var all []tracetest.G
+		for i := range 3 {
+			g := b.Go(main, "main.worker")
+			b.Start(g, i+1)
+			all = append(all, g)
+		}
+		b.Wait(main, "sync.WaitGroup.Wait", 0x2000, 0)
+		last, all := all[2], all[:2]
+		for k := range int64(10) {
+			b.At(k*30*ms + 5*ms)
+			for _, g := range all {
+				b.Wait(g, "sync.Cond.Wait", 0x1000, stack)
+			}
+			b.At(k*30*ms + 30*ms)
+			b.Sync(last, cond, 0x1000, 0)
+			for i, g := range all {
+				b.Unpark(last, g)
+				b.Start(g, i+1)
+			}
+			for range told {
+				b.Sync(last, cond, 0x1000, 0)
+			}
+		}
+		if hints := hintsOf(t, b); strings.Contains(hints, "main.ready is a barrier") != barrier {
+			t.Errorf("told %d times more: hints:\n%s", told, hints)
+		}
+	}
+}
+
 // Who waits for the network may wait for requests.
 func TestNetworkAlone(t *testing.T) {
 	b := tracetest.New(2)

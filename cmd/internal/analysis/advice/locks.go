@@ -242,7 +242,7 @@ func barriers(p *profile.Profile) (out []Item) {
 	for i := range p.Objects {
 		o := &p.Objects[i]
 		several := timeWaiting(o, 2)
-		if o.Lock() || sends(o) || o.Streams() || gathered(o) || o.Waits < 4 || 2*o.Together < o.Waits || measure.Ratio(several, p.Wall) < barrierShare.value() || measure.Ratio(unused(p), p.Wall) < unusedShare.value() {
+		if o.Lock() || sends(o) || o.Streams() || o.Announces() || gathered(o) || o.Waits < 4 || 2*o.Together < o.Waits || measure.Ratio(several, p.Wall) < barrierShare.value() || measure.Ratio(unused(p), p.Wall) < unusedShare.value() {
 			continue
 		}
 		it := Item{ID: "barrier", Claim: "goroutines wait for the last one at a barrier", Subject: aboutObject(o),
@@ -286,7 +286,7 @@ func buffers(p *profile.Profile) (out []Item) {
 		if measure.Ratio(o.Turns, p.Wall*int64(max(1, o.Objects))) < bufferShare.value() {
 			continue
 		}
-		if o.Ready > sent+received { // they waited longer for processors than for each other
+		if 2*o.Ready > sent+received { // they waited for processors rather than for each other
 			continue
 		}
 		turns := "in turn"

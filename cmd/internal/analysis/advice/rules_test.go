@@ -140,7 +140,7 @@ func TestRemarks(t *testing.T) {
 		}
 		return ""
 	}
-	if s := remark(); !strings.Contains(s, "only plain optimization helps, first of all of main.f") || !strings.Contains(s, "10.0 goroutines were ready on average") {
+	if s := remark(); !strings.Contains(s, "only plain optimization helps, first of all of main.f") || !strings.Contains(s, "On average 10.0 goroutines were ready") {
 		t.Errorf("all busy: %q", s)
 	}
 	if p.Ran = 4e6; !strings.Contains(remark(), "The run took 4.00ms: in so short a time") {

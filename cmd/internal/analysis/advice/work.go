@@ -232,7 +232,7 @@ func saturated(p *profile.Profile) []Item {
 	text := fmt.Sprintf("%s busy for %s of the run: only plain optimization helps, first of all of %s, whose own code is %s of it.",
 		busy, measure.Percent(all, p.Wall), most.Name, measure.Percent(most.SelfNPT, p.Wall))
 	if mean > readyPerProc.value()*float64(p.Procs) {
-		text += fmt.Sprintf(" It had work for more of them: %.1f goroutines were ready on average.", mean)
+		text += fmt.Sprintf(" On average %.1f goroutines were ready, and waited for one: qinst predict tells whether more processors would help.", mean)
 	}
 	return []Item{{ID: "all-busy", Claim: "all processors were busy", Subject: about(most), Remark: true,
 		Evidence: []Fact{ns("time with all processors busy", all), share("of the run in its own code", measure.Ratio(most.SelfNPT, p.Wall)), number("goroutines ready on average", mean)},

@@ -23,7 +23,7 @@ func (w *WhatIf) unknown(runs *runner, o Options) string {
 		return "what goroutines do while they have it is not known"
 	}
 	if w.kind.prefix == holdPrefix && runs.longer(w.name, o) {
-		return "when goroutines had it is not known: most of its operations were only counted"
+		return "when goroutines had it is not known: by the trace they did more meanwhile than the time for which it was held"
 	}
 	if o.workers == nil && !free {
 		return ""

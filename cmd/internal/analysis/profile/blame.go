@@ -47,18 +47,14 @@ func (b *blame) ends(w *replay.Wait, known bool, by replay.Waker, now trace.Time
 	return ender(b.wakes(w, by.G, now, s))
 }
 
-// meanwhile returns the procedure in which a goroutine worked before it ended a wait. That is not the one that waits: of goroutines that wait for each
-// other in one procedure, such as that of a barrier, the last one comes from its caller.
+// meanwhile returns the procedure in which a goroutine worked while another one waited until it ended that. It is the innermost one that it was in all the
+// time: which of those that this called took long is not known where calls are only counted, and what ends a wait, such as the procedure of a barrier or of
+// a queue, may be called for a moment.
 func (b *blame) meanwhile(w *replay.Wait, by ender, g *replay.G) ender {
-	if g == nil || by != ender(w.In) || by == noProcedure || isLock(b.r.T.Reason(w.Reason)) { // the lock was had there
+	if g == nil || by < 0 && by != noProcedure || isLock(b.r.T.Reason(w.Reason)) { // the lock was had there
 		return by
 	}
-	for id := g.Context; id != replay.NoContext; id = b.r.Contexts.Node(id).From {
-		if proc := b.r.Contexts.Node(id).Proc; proc != w.In && proc != trace.NoPoint {
-			return ender(proc)
-		}
-	}
-	return by
+	return ender(b.at(g, g.Throughout(w.Since)))
 }
 
 // wakes returns the procedure in which a goroutine ends a wait: that of the operation it has just
@@ -83,8 +79,11 @@ func (b *blame) wakes(w *replay.Wait, g *replay.G, now trace.Time, s *sampled) t
 
 // in returns the procedure that a goroutine is in. Methods such as that of [sync.WaitGroup] end waits when what they called has returned: that is
 // not the procedure that started the goroutine, which may be the one that waits.
-func (b *blame) in(g *replay.G) trace.PointID {
-	if g.Context == g.Base {
+func (b *blame) in(g *replay.G) trace.PointID { return b.at(g, g.Context) }
+
+// at returns the procedure of a context of a goroutine's.
+func (b *blame) at(g *replay.G, c replay.ContextID) trace.PointID {
+	if c == g.Base {
 		group := b.r.Contexts.Node(g.Base).Group
 		for _, p := range []trace.PointID{b.r.Groups.Probed(group), b.r.Groups.Work(group)} {
 			if p != trace.NoPoint {
@@ -92,7 +91,7 @@ func (b *blame) in(g *replay.G) trace.PointID {
 			}
 		}
 	}
-	return b.r.Contexts.Node(g.Context).Proc
+	return b.r.Contexts.Node(c).Proc
 }
 
 // name returns the name of a wait's object, as far as it is known before the end of the trace.

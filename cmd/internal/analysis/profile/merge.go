@@ -306,7 +306,7 @@ func (o *Object) add(q *Object) {
 	o.Waiting = addTo(o.Waiting, q.Waiting)
 	o.WaitedIn, o.WaitedFor = addWaits(o.WaitedIn, q.WaitedIn), addWaits(o.WaitedFor, q.WaitedFor)
 	o.EndedBy, o.Blamed = addWaits(o.EndedBy, q.EndedBy), addWaits(o.Blamed, q.Blamed)
-	o.acquired, o.received = o.acquired+q.acquired, o.received+q.received
+	o.acquired, o.received, o.endedAll = o.acquired+q.acquired, o.received+q.received, o.endedAll+q.endedAll
 	o.use.add(&q.use)
 	for at, ns := range q.places {
 		o.places.add(at, ns)

@@ -78,6 +78,7 @@ type Object struct {
 	sent     uint64 // to a channel
 	received uint64 // from it
 	closed   uint64
+	endedAll uint64 // operations that end all waits at once
 	use      lockUse
 	unseen   int64 // NPT of the goroutines in holds that are estimated
 }
@@ -239,6 +240,9 @@ func (o *objects) finish(wall int64) []Object {
 			}
 			if gives(p.Op) {
 				g.held.given += p.Hits
+			}
+			if replay.EndsAll(p.Op) {
+				g.endedAll += p.Hits
 			}
 			switch {
 			case p.Op == spec.OpReceive:
@@ -661,6 +665,10 @@ func addHolds(x, y *Object) *[2]int64 {
 func (o *Object) Lock() bool {
 	return o.Holds > 0 || slices.ContainsFunc(o.WaitedFor, func(w Wait) bool { return strings.Contains(w.Reason, "Mutex") })
 }
+
+// Announces reports whether what ends all waits at once is done more often than anybody waits, as by a work pool that tells of each job that is ready. The
+// last one at a barrier ends one wait at least.
+func (o *Object) Announces() bool { return 2*o.endedAll > 3*uint64(o.Waits) }
 
 // Streams reports whether most of what was received from a channel was there already. Who waits at a barrier waits at nearly every crossing: only who
 // comes last does not.

@@ -64,8 +64,19 @@ func (g *G) MayHold(ob *Object) trace.Time {
 
 // frame is the state that an exit must restore.
 type frame struct {
-	context ContextID
+	context ContextID // that it was entered from
 	spins   int32
+	since   trace.Time
+}
+
+// Throughout returns the context of the innermost activation in which g has been since a time, as far as events show: that in which it began, if there is
+// none.
+func (g *G) Throughout(since trace.Time) ContextID {
+	at := g.Context
+	for i := len(g.frames) - 1; i >= 0 && g.frames[i].since > since; i-- {
+		at = g.frames[i].context
+	}
+	return at
 }
 
 // Busy reports whether g works on a processor. Spinning is no work: while one
@@ -148,7 +159,7 @@ func (r *Replay) enter(g *G, now trace.Time, point trace.PointID) {
 			g.first = point
 		}
 	}
-	g.frames = append(g.frames, frame{g.Context, g.Spins})
+	g.frames = append(g.frames, frame{g.Context, g.Spins, now})
 	if g.main && point == r.main && len(g.frames) == 1 {
 		// Initialization is over, for good: exits return here.
 		g.Context = r.afterInit(g.Context)

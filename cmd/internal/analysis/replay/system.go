@@ -52,7 +52,7 @@ func (r *Replay) enterSystem(g *G, now trace.Time, p trace.PointID) {
 	}
 	r.Settle(g, now)
 	r.v.Enter(g, p, now)
-	g.frames = append(g.frames, frame{g.Context, g.Spins})
+	g.frames = append(g.frames, frame{g.Context, g.Spins, now})
 	g.Context = r.into(g.Context, p)
 }
 
