@@ -438,8 +438,9 @@ func (o *objects) usedAs(names map[trace.Address]trace.PointID) {
 			}
 		}
 		for _, p := range ob.Points {
-			if o.t.Points[p].Flags&spec.FlagWeakName == 0 && !o.r.Names.Among(ob.Same, p) {
-				continue
+			name := name
+			if pt := &o.t.Points[p]; o.t.OfTimer(pt.Name) || pt.Flags&spec.FlagWeakName == 0 && !o.r.Names.Among(ob.Same, p) {
+				name = pt.Name // that of who waits for it, or of another object than the one that this one is elsewhere
 			}
 			if was, ok := o.used[p]; o.several[p] || ok && was != name {
 				o.several[p] = true
