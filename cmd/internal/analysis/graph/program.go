@@ -23,6 +23,7 @@ type Program struct {
 	parts   [][]Part   // of all steps' work
 	slept   []sleep    // waits that timers ended, in order of their steps once it is asked for them
 	sorted  bool
+	setters map[trace.PointID]*trace.Point // calls that may set a timer, by procedure; nil: several
 	Objects []Object
 	Tokens  int // numbers of tokens are below it
 
@@ -361,15 +362,19 @@ func (p *Program) SleptAt(step StepID) trace.Frame {
 var setsTimers = map[string]bool{"time.AfterFunc": true, "time.(*Timer).Reset": true, "context.WithTimeout": true, "context.WithTimeoutCause": true, "context.WithDeadline": true, "context.WithDeadlineCause": true}
 
 // setter is the only call in a procedure that may have set a timer; nil: there is none, or several.
-func (p *Program) setter(proc trace.PointID) (found *trace.Point) {
-	for i := range p.R.T.Points {
-		switch pt := &p.R.T.Points[i]; {
-		case pt.Kind != spec.PointCall || pt.Owner != proc || !setsTimers[pt.Name]:
-		case found != nil:
-			return nil
-		default:
-			found = pt
+func (p *Program) setter(proc trace.PointID) *trace.Point {
+	if p.setters == nil {
+		p.setters = map[trace.PointID]*trace.Point{}
+		for i := range p.R.T.Points {
+			pt := &p.R.T.Points[i]
+			if pt.Kind != spec.PointCall || !setsTimers[pt.Name] {
+				continue
+			}
+			if _, several := p.setters[pt.Owner]; several {
+				pt = nil
+			}
+			p.setters[p.R.T.Points[i].Owner] = pt
 		}
 	}
-	return found
+	return p.setters[proc]
 }
