@@ -108,39 +108,31 @@ func hintsOf(t *testing.T, b *tracetest.Builder) string {
 	return strings.Join(advice.Texts(items), "\n")
 }
 
-// A producer and a consumer that wait for each other alternately: a larger buffer helps. If the consumer waits first, and the producer
-// later, it does not.
+// A producer and a consumer that wait for each other alternately: a larger buffer helps. If the consumer waits first, and the producer later, it does not, nor
+// if other programs have the processors meanwhile.
 func TestFewBuffers(t *testing.T) {
 	const channel = 0x1000
-	for name, slowConsumer := range map[string]func(k int64) bool{
-		"alternately": func(k int64) bool { return k%2 == 0 },
-		"first one":   func(k int64) bool { return k >= 5 },
-		"no room":     func(k int64) bool { return k%2 == 0 },
-	} {
+	alternately := func(k int64) bool { return k%2 == 0 }
+	for name, slowConsumer := range map[string]func(k int64) bool{"alternately": alternately, "first one": func(k int64) bool { return k >= 5 }, "taken": alternately} {
 		b := tracetest.New(2)
+		if name == "taken" {
+			b.Switches()
+		}
 		producer, consumer := b.Go(0, "runtime.main"), b.Go(0, "main.consumer")
 		b.Start(producer, 0)
 		b.Start(consumer, 1)
 		for k := range int64(10) {
-			began := k * 30 * ms
-			if name == "no room" {
-				began *= 3
+			g, by, proc, reason := consumer, producer, 1, "chan receive"
+			if slowConsumer(k) { // it takes longer
+				g, by, proc, reason = producer, consumer, 0, "chan send"
 			}
-			if slowConsumer(k) {
-				b.At(began+10*ms).Wait(producer, "chan send", channel, 0)
-				b.At(began+30*ms).Unpark(consumer, producer)
-				if name == "no room" { // each waits longer for a processor than for the other one
-					b.At(began + 60*ms)
-				}
-				b.Start(producer, 0)
-				continue
+			b.At(k*30*ms+10*ms).Wait(g, reason, channel, 0)
+			if name == "taken" {
+				b.Off(by, true)
+				b.At(k*30*ms + 29*ms).On(by)
 			}
-			b.At(began+10*ms).Wait(consumer, "chan receive", channel, 0)
-			b.At(began+30*ms).Unpark(producer, consumer)
-			if name == "no room" {
-				b.At(began + 60*ms)
-			}
-			b.Start(consumer, 1)
+			b.At(k*30*ms+30*ms).Unpark(by, g)
+			b.Start(g, proc)
 		}
 		const advised = "larger buffer: senders waited 100ms for receivers and receivers 100ms for senders, in turn"
 		if hints := hintsOf(t, b); strings.Contains(hints, advised) != (name == "alternately") {

@@ -268,8 +268,8 @@ func gathered(o *profile.Object) bool {
 // buffers finds channels for which both sides wait in turn: Quartz's small buffers between
 // producer and consumer.
 func buffers(p *profile.Profile) (out []Item) {
-	if measure.Ratio(mostGain(p), p.Wall) < gainShare.value() {
-		return nil
+	if measure.Ratio(mostGain(p), p.Wall) < gainShare.value() || measure.Ratio(unused(p), p.Wall) < unusedShare.value() {
+		return nil // they wait for processors rather than for each other
 	}
 	for i := range p.Objects {
 		o := &p.Objects[i]
@@ -284,9 +284,6 @@ func buffers(p *profile.Profile) (out []Item) {
 		}
 		// Of many channels of one name senders may wait for some, and receivers for others, which no buffer changes.
 		if measure.Ratio(o.Turns, p.Wall*int64(max(1, o.Objects))) < bufferShare.value() {
-			continue
-		}
-		if 2*o.Ready > sent+received { // they waited for processors rather than for each other
 			continue
 		}
 		turns := "in turn"
