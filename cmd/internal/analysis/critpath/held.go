@@ -8,7 +8,7 @@ import (
 	"qinst.dev/cmd/internal/trace"
 )
 
-// Of a lock whose operations are mostly counted some begin a hold in the trace, and those that would end it do not: the next one that is seen ends it, long behind. Profiles
+// Of a lock whose operations are mostly counted some begin a hold in the trace, and those that would end it do not: the next one that is seen ends it, much later. Profiles
 // estimate from those that are known how long it was held, all together. What is more than that was not done under the lock.
 
 // limit makes what was done under locks no more than that.
