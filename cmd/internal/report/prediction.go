@@ -56,7 +56,7 @@ func Predict(r *predict.Result) *doc.Doc {
 	}
 	s.Table(t)
 	if unknown || r.T1 == 0 {
-		s.Say("What is not known cannot be computed: goroutines wait for each other in a circle there, because the trace lacks operations.")
+		s.Say("What is not known cannot be computed: goroutines wait for each other in a circle there, or the run does not end as the recorded one did. The trace probably lacks operations.")
 	}
 	one := "it is not known"
 	if r.T1 > 0 {
