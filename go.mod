@@ -1,3 +1,28 @@
 module qinst.dev
 
-go 1.23.0
+go 1.26.0
+
+require (
+	qinst.dev/extensions v0.1.0
+	qinst.dev/sddf v0.1.0
+)
+
+require (
+	github.com/BurntSushi/toml v1.6.0
+	github.com/google/pprof v0.0.0-20261016150608-1facf8f91b50
+	github.com/klauspost/compress v1.20.3
+	github.com/rogpeppe/go-internal v1.16.0
+	github.com/vmihailenco/msgpack/v5 v5.4.1
+	golang.org/x/exp v0.0.0-20261014143641-f0251eb4aa3e
+	golang.org/x/sys v0.49.0
+	golang.org/x/tools v0.52.0
+	gonum.org/v1/gonum v0.16.0
+	pgregory.net/rapid v1.3.0
+)
+
+require (
+	github.com/vmihailenco/tagparser/v2 v2.0.0 // indirect
+	golang.org/x/mod v0.42.0 // indirect
+	golang.org/x/sync v0.24.0 // indirect
+)
+

@@ -6,11 +6,11 @@ import (
 	"slices"
 	"strings"
 
-	"qinst.dev/cmd/internal/analysis/profile"
-	"qinst.dev/cmd/internal/instrument/toolexec"
-	"qinst.dev/cmd/internal/report"
-	"qinst.dev/cmd/internal/report/doc"
-	"qinst.dev/cmd/internal/trace"
+	"qinst.dev/instrument/toolexec"
+	"qinst.dev/internal/analysis/profile"
+	"qinst.dev/internal/report"
+	"qinst.dev/internal/report/doc"
+	"qinst.dev/internal/trace"
 )
 
 // question is what a user asks of a run (Reed, section 6). It decides which kinds of

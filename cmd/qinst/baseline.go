@@ -9,10 +9,10 @@ import (
 	"os/exec"
 	"time"
 
-	"qinst.dev/cmd/internal/analysis/perturb"
-	"qinst.dev/cmd/internal/lab"
-	"qinst.dev/cmd/internal/stats"
-	"qinst.dev/cmd/internal/trace"
+	"qinst.dev/internal/analysis/perturb"
+	"qinst.dev/internal/lab"
+	"qinst.dev/internal/stats"
+	"qinst.dev/internal/trace"
 )
 
 const (

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"io"
 
-	"qinst.dev/cmd/internal/measure"
+	"qinst.dev/internal/measure"
 )
 
 // bounded reads text that people and other programs give a command. What is no such text need not end, nor have lines: a

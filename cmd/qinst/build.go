@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"qinst.dev/cmd/internal/instrument/toolexec"
-	"qinst.dev/cmd/internal/lab"
+	"qinst.dev/instrument/toolexec"
+	"qinst.dev/internal/lab"
 )
 
 func setupBuild(fs *flagSet) action { return setupGo(fs, "build") }

@@ -4,8 +4,8 @@ import (
 	"os/exec"
 	"testing"
 
-	"qinst.dev/cmd/internal/analysis/advice"
-	"qinst.dev/cmd/internal/analysis/profile"
+	"qinst.dev/internal/analysis/advice"
+	"qinst.dev/internal/analysis/profile"
 )
 
 // TestCauses runs a program that is slow for one reason and looks for it among the first two conclusions, at the default

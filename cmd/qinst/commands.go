@@ -1,6 +1,6 @@
 package main
 
-import "qinst.dev/cmd/internal/live"
+import "qinst.dev/runtime/api"
 
 // command is one row of the table of subcommands. Dispatch, help and completion all use
 // this table.

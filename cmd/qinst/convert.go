@@ -8,11 +8,11 @@ import (
 	"slices"
 	"strings"
 
-	"qinst.dev/cmd/internal/lab"
-	"qinst.dev/cmd/internal/sddf/pablo"
-	"qinst.dev/cmd/internal/sddf/pack"
-	"qinst.dev/cmd/internal/sddf/salvage"
-	"qinst.dev/cmd/internal/sddf/text"
+	"qinst.dev/internal/format/pablo"
+	"qinst.dev/internal/format/pack"
+	"qinst.dev/internal/format/salvage"
+	"qinst.dev/internal/format/text"
+	"qinst.dev/internal/lab"
 	"qinst.dev/sddf"
 	"qinst.dev/sddf/spec"
 )

@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strings"
 
-	"qinst.dev/cmd/internal/analysis/perturb"
-	"qinst.dev/cmd/internal/analysis/predict"
-	"qinst.dev/cmd/internal/report"
-	"qinst.dev/cmd/internal/trace"
+	"qinst.dev/internal/analysis/perturb"
+	"qinst.dev/internal/analysis/predict"
+	"qinst.dev/internal/report"
+	"qinst.dev/internal/trace"
 )
 
 // setupCorrect takes the cost of probes out of a trace.

@@ -6,9 +6,9 @@ import (
 	"os"
 	"runtime/debug"
 
-	"qinst.dev/cmd/internal/analysis/perturb"
-	"qinst.dev/cmd/internal/lab"
-	"qinst.dev/cmd/internal/trace"
+	"qinst.dev/internal/analysis/perturb"
+	"qinst.dev/internal/lab"
+	"qinst.dev/internal/trace"
 	"qinst.dev/sddf/spec"
 )
 

@@ -19,10 +19,10 @@ import (
 
 	"golang.org/x/tools/txtar"
 
-	"qinst.dev/cmd/internal/instrument/toolexec"
-	"qinst.dev/cmd/internal/lab"
-	"qinst.dev/cmd/internal/stats"
-	"qinst.dev/cmd/internal/trace"
+	"qinst.dev/instrument/toolexec"
+	"qinst.dev/internal/lab"
+	"qinst.dev/internal/stats"
+	"qinst.dev/internal/trace"
 	"qinst.dev/sddf/spec"
 )
 

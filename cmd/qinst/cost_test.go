@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"qinst.dev/cmd/internal/lab"
+	"qinst.dev/internal/lab"
 )
 
 // A cost is the median of differences within turns: a machine that is slower for a turn is so for

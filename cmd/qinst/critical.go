@@ -10,12 +10,12 @@ import (
 	"strconv"
 	"time"
 
-	"qinst.dev/cmd/internal/analysis/critpath"
-	"qinst.dev/cmd/internal/analysis/graph"
-	"qinst.dev/cmd/internal/analysis/predict"
-	"qinst.dev/cmd/internal/analysis/profile"
-	"qinst.dev/cmd/internal/report"
-	"qinst.dev/cmd/internal/trace"
+	"qinst.dev/internal/analysis/critpath"
+	"qinst.dev/internal/analysis/graph"
+	"qinst.dev/internal/analysis/predict"
+	"qinst.dev/internal/analysis/profile"
+	"qinst.dev/internal/report"
+	"qinst.dev/internal/trace"
 )
 
 // replayFlags are what the commands "critical" and "predict" have in common.

@@ -6,9 +6,9 @@ import (
 	"os/exec"
 	"testing"
 
-	"qinst.dev/cmd/internal/analysis/critpath"
-	"qinst.dev/cmd/internal/analysis/graph"
-	"qinst.dev/cmd/internal/analysis/predict"
+	"qinst.dev/internal/analysis/critpath"
+	"qinst.dev/internal/analysis/graph"
+	"qinst.dev/internal/analysis/predict"
 )
 
 // Workloads whose processors are tokens, and T on one, two and three of them, in units.

@@ -9,7 +9,7 @@ import (
 	"os"
 	"time"
 
-	"qinst.dev/cmd/internal/trace"
+	"qinst.dev/internal/trace"
 )
 
 // setupCut writes the part of a trace between two times.

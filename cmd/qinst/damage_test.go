@@ -13,9 +13,9 @@ import (
 	"testing"
 	"time"
 
-	"qinst.dev/cmd/internal/sddf/salvage"
-	"qinst.dev/cmd/internal/sddf/text"
-	"qinst.dev/cmd/internal/trace"
+	"qinst.dev/internal/format/salvage"
+	"qinst.dev/internal/format/text"
+	"qinst.dev/internal/trace"
 	"qinst.dev/sddf"
 	"qinst.dev/sddf/spec"
 )

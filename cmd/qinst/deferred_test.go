@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"qinst.dev/cmd/internal/trace/tracetest"
+	"qinst.dev/internal/trace/tracetest"
 	"qinst.dev/sddf/spec"
 )
 

@@ -10,9 +10,9 @@ import (
 	"slices"
 	"strings"
 
-	"qinst.dev/cmd/internal/instrument/toolexec"
-	"qinst.dev/cmd/internal/lab"
-	"qinst.dev/settings"
+	"qinst.dev/instrument/toolexec"
+	"qinst.dev/internal/lab"
+	"qinst.dev/runtime/settings"
 )
 
 // dispatch runs a subcommand or, as the go command's wrapper, a tool. The first argument

@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"strings"
 
-	"qinst.dev/cmd/internal/analysis/doe"
-	"qinst.dev/cmd/internal/report"
+	"qinst.dev/internal/analysis/doe"
+	"qinst.dev/internal/report"
 )
 
 // setupDoe plans experiments with any factors, and tells their effects.

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"time"
 
-	"qinst.dev/cmd/internal/instrument/toolexec"
-	"qinst.dev/cmd/internal/trace"
-	"qinst.dev/settings"
+	"qinst.dev/instrument/toolexec"
+	"qinst.dev/internal/trace"
+	"qinst.dev/runtime/settings"
 )
 
 // flagSet holds the flags of one command, in groups for its help. It differs from package

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"qinst.dev/cmd/internal/analysis/profile"
-	"qinst.dev/cmd/internal/trace"
-	"qinst.dev/cmd/internal/trace/tracetest"
+	"qinst.dev/internal/analysis/profile"
+	"qinst.dev/internal/trace"
+	"qinst.dev/internal/trace/tracetest"
 )
 
 // TestFlightRecorder: a file with the last events appears if something asks for it, or

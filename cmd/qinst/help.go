@@ -7,8 +7,8 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"qinst.dev/cmd/internal/analysis/advice"
-	"qinst.dev/settings"
+	"qinst.dev/internal/analysis/advice"
+	"qinst.dev/runtime/settings"
 )
 
 const about = `Qinst builds Go programs that explain their own performance.

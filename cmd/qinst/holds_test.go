@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"qinst.dev/cmd/internal/analysis/profile"
-	"qinst.dev/cmd/internal/stats"
-	"qinst.dev/cmd/internal/trace"
+	"qinst.dev/internal/analysis/profile"
+	"qinst.dev/internal/stats"
+	"qinst.dev/internal/trace"
 )
 
 // runHolds runs program holds at the default budget. It returns the trace, what is known of its lock, and what the

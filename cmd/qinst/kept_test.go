@@ -14,7 +14,7 @@ import (
 
 	"golang.org/x/tools/txtar"
 
-	"qinst.dev/cmd/internal/trace/tracetest"
+	"qinst.dev/internal/trace/tracetest"
 )
 
 var updateKept = flag.Bool("update-kept", false, "write what commands print of the kept traces to testdata/kept")

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"qinst.dev/cmd/internal/sddf/salvage"
-	"qinst.dev/cmd/internal/trace"
+	"qinst.dev/internal/format/salvage"
+	"qinst.dev/internal/trace"
 	"qinst.dev/sddf"
 	"qinst.dev/sddf/spec"
 )

@@ -19,11 +19,11 @@ import (
 	"testing"
 	"time"
 
-	"qinst.dev/cmd/internal/analysis/profile"
-	"qinst.dev/cmd/internal/oracle"
-	"qinst.dev/cmd/internal/report"
-	"qinst.dev/cmd/internal/trace"
-	"qinst.dev/cmd/internal/trace/tracetest"
+	"qinst.dev/internal/analysis/profile"
+	"qinst.dev/internal/oracle"
+	"qinst.dev/internal/report"
+	"qinst.dev/internal/trace"
+	"qinst.dev/internal/trace/tracetest"
 	"qinst.dev/sddf/spec"
 )
 

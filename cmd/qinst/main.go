@@ -16,8 +16,8 @@ import (
 	"os"
 	"syscall"
 
-	"qinst.dev/cmd/internal/instrument/toolexec"
-	"qinst.dev/cmd/internal/lab"
+	"qinst.dev/instrument/toolexec"
+	"qinst.dev/internal/lab"
 )
 
 // env holds the output streams that a command may use: stdout for data that people read, raw for data in the form of a

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"qinst.dev/cmd/internal/trace"
-	"qinst.dev/cmd/internal/trace/tracetest"
+	"qinst.dev/internal/trace"
+	"qinst.dev/internal/trace/tracetest"
 )
 
 // crowded is a program with many procedures, which many threads call at the same time,

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"io"
 
-	"qinst.dev/cmd/internal/sddf/salvage"
+	"qinst.dev/internal/format/salvage"
 	"qinst.dev/sddf"
 )
 

@@ -7,14 +7,14 @@ import (
 	"strings"
 	"testing"
 
-	"qinst.dev/cmd/internal/analysis/critpath"
-	"qinst.dev/cmd/internal/analysis/graph"
-	"qinst.dev/cmd/internal/analysis/predict"
-	"qinst.dev/cmd/internal/analysis/profile"
-	"qinst.dev/cmd/internal/names"
-	"qinst.dev/cmd/internal/report"
-	"qinst.dev/cmd/internal/report/doc"
-	"qinst.dev/cmd/internal/trace"
+	"qinst.dev/internal/analysis/critpath"
+	"qinst.dev/internal/analysis/graph"
+	"qinst.dev/internal/analysis/predict"
+	"qinst.dev/internal/analysis/profile"
+	"qinst.dev/internal/names"
+	"qinst.dev/internal/report"
+	"qinst.dev/internal/report/doc"
+	"qinst.dev/internal/trace"
 )
 
 // shownName is a name as a page shows it, and whole.

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"qinst.dev/cmd/internal/trace"
-	"qinst.dev/cmd/internal/trace/tracetest"
+	"qinst.dev/internal/trace"
+	"qinst.dev/internal/trace/tracetest"
 	"qinst.dev/sddf/spec"
 )
 

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"qinst.dev/cmd/internal/analysis/replay"
-	"qinst.dev/cmd/internal/trace"
+	"qinst.dev/internal/analysis/replay"
+	"qinst.dev/internal/trace"
 )
 
 // TestParks runs a program that makes the runtime park goroutines in every way, and looks for each wait by the function that is made for it. A

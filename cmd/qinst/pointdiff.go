@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"qinst.dev/cmd/internal/names"
+	"qinst.dev/internal/names"
 )
 
 // pointDiff compares the current points with an earlier output of

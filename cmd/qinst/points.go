@@ -15,9 +15,9 @@ import (
 
 	"golang.org/x/tools/go/packages"
 
-	"qinst.dev/cmd/internal/instrument/points"
-	"qinst.dev/cmd/internal/instrument/toolexec"
-	"qinst.dev/cmd/internal/lab"
+	"qinst.dev/instrument/points"
+	"qinst.dev/instrument/toolexec"
+	"qinst.dev/internal/lab"
 )
 
 // setupPoints lists the points and skips of a build with the same arguments. Packages are loaded as the go command

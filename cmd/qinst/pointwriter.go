@@ -7,8 +7,8 @@ import (
 	"io"
 	"slices"
 
-	"qinst.dev/cmd/internal/instrument/points"
-	"qinst.dev/cmd/internal/names"
+	"qinst.dev/instrument/points"
+	"qinst.dev/internal/names"
 	"qinst.dev/sddf/spec"
 )
 

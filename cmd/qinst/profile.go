@@ -13,12 +13,12 @@ import (
 	"strings"
 	"time"
 
-	"qinst.dev/cmd/internal/analysis/profile"
-	"qinst.dev/cmd/internal/instrument/toolexec"
-	"qinst.dev/cmd/internal/lab"
-	"qinst.dev/cmd/internal/names"
-	"qinst.dev/cmd/internal/report"
-	"qinst.dev/cmd/internal/trace"
+	"qinst.dev/instrument/toolexec"
+	"qinst.dev/internal/analysis/profile"
+	"qinst.dev/internal/lab"
+	"qinst.dev/internal/names"
+	"qinst.dev/internal/report"
+	"qinst.dev/internal/trace"
 )
 
 // partOf selects the part of a trace that a profile covers, and its interpretation.

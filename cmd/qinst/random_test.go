@@ -12,10 +12,10 @@ import (
 	"strings"
 	"testing"
 
-	"qinst.dev/cmd/internal/analysis/profile"
-	"qinst.dev/cmd/internal/progen"
-	"qinst.dev/cmd/internal/trace"
-	"qinst.dev/cmd/internal/trace/tracetest"
+	"qinst.dev/internal/analysis/profile"
+	"qinst.dev/internal/progen"
+	"qinst.dev/internal/trace"
+	"qinst.dev/internal/trace/tracetest"
 )
 
 // TestRandomPrograms runs programs that know how often each call is made and each

@@ -14,11 +14,11 @@ import (
 	"strings"
 	"time"
 
-	"qinst.dev/cmd/internal/report"
-	"qinst.dev/cmd/internal/report/doc"
-	"qinst.dev/cmd/internal/sddf/salvage"
-	"qinst.dev/cmd/internal/sddf/text"
-	"qinst.dev/cmd/internal/trace"
+	"qinst.dev/internal/format/salvage"
+	"qinst.dev/internal/format/text"
+	"qinst.dev/internal/report"
+	"qinst.dev/internal/report/doc"
+	"qinst.dev/internal/trace"
 )
 
 // oneFile returns the file that a command reads: the given one, or else the newest one of

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"qinst.dev/cmd/internal/trace/tracetest"
+	"qinst.dev/internal/trace/tracetest"
 )
 
 func writeTrace(t *testing.T) string {

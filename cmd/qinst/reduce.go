@@ -6,8 +6,8 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"qinst.dev/cmd/internal/sddf/salvage"
 	"qinst.dev/extensions"
+	"qinst.dev/internal/format/salvage"
 )
 
 // setupReduce runs extensions over a file as they would have run in the program.

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"qinst.dev/cmd/internal/trace"
-	"qinst.dev/cmd/internal/trace/tracetest"
+	"qinst.dev/internal/trace"
+	"qinst.dev/internal/trace/tracetest"
 	"qinst.dev/sddf"
 	"qinst.dev/sddf/spec"
 )

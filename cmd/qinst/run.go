@@ -12,8 +12,8 @@ import (
 	"slices"
 	"strings"
 
-	"qinst.dev/cmd/internal/lab"
-	"qinst.dev/cmd/internal/lab/check"
+	"qinst.dev/internal/lab"
+	"qinst.dev/internal/lab/check"
 )
 
 // runFlags holds the flags of the command "run".

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"qinst.dev/cmd/internal/sddf/salvage"
+	"qinst.dev/internal/format/salvage"
 )
 
 // salvageFlags holds the flags of the command "salvage".

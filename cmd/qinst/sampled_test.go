@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"qinst.dev/cmd/internal/analysis/profile"
-	"qinst.dev/cmd/internal/trace"
-	"qinst.dev/cmd/internal/trace/tracetest"
+	"qinst.dev/internal/analysis/profile"
+	"qinst.dev/internal/trace"
+	"qinst.dev/internal/trace/tracetest"
 )
 
 // What samples say of programs whose profile is a formula: each share lies in its

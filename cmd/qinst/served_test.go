@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"qinst.dev/cmd/internal/trace"
+	"qinst.dev/internal/trace"
 	"qinst.dev/sddf/spec"
 )
 

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"qinst.dev/settings"
+	"qinst.dev/runtime/settings"
 )
 
 // TestRandomSettings runs a program with settings that make sense, and with such as do not. It prints and ends as with

@@ -10,10 +10,10 @@ import (
 	"path/filepath"
 	"strings"
 
-	analysis "qinst.dev/cmd/internal/analysis/spt"
-	"qinst.dev/cmd/internal/lab"
-	"qinst.dev/cmd/internal/lab/spt"
-	"qinst.dev/cmd/internal/report"
+	analysis "qinst.dev/internal/analysis/spt"
+	"qinst.dev/internal/lab"
+	"qinst.dev/internal/lab/spt"
+	"qinst.dev/internal/report"
 	"qinst.dev/ratecontrol"
 )
 

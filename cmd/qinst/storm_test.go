@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"qinst.dev/cmd/internal/analysis/profile"
-	"qinst.dev/cmd/internal/trace"
+	"qinst.dev/internal/analysis/profile"
+	"qinst.dev/internal/trace"
 )
 
 var stormCalls = flag.Int("storm", 4000000, "calls at each site by each goroutine of TestStorm")

@@ -10,10 +10,10 @@ import (
 	"strings"
 	"testing"
 
-	"qinst.dev/cmd/internal/analysis/profile"
-	"qinst.dev/cmd/internal/report"
-	"qinst.dev/cmd/internal/trace"
-	"qinst.dev/cmd/internal/trace/tracetest"
+	"qinst.dev/internal/analysis/profile"
+	"qinst.dev/internal/report"
+	"qinst.dev/internal/trace"
+	"qinst.dev/internal/trace/tracetest"
 	"qinst.dev/sddf"
 	"qinst.dev/sddf/spec"
 )

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"qinst.dev/cmd/internal/analysis/advice"
-	"qinst.dev/cmd/internal/analysis/profile"
+	"qinst.dev/internal/analysis/advice"
+	"qinst.dev/internal/analysis/profile"
 )
 
 // TestUnlocks: locks that are held equally long have the same hold and a hint each, whichever way they are given back. Of

@@ -8,7 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"qinst.dev/cmd/internal/trace/tracetest"
+	"qinst.dev/internal/trace/tracetest"
 )
 
 // randomViews are what people ask for of a trace in one step.

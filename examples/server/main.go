@@ -19,8 +19,8 @@ import (
 	"sync"
 	"time"
 
-	"qinst.dev"
-	"qinst.dev/debug"
+	"qinst.dev/extensions/debug"
+	"qinst.dev/extensions/qinst"
 )
 
 // index finds words by their beginnings.

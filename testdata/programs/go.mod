@@ -2,8 +2,12 @@ module programs
 
 go 1.26.0
 
-require qinst.dev v0.0.0
+require (
+	qinst.dev/extensions v0.1.0
+	qinst.dev/sddf v0.1.0
+)
 
-require github.com/klauspost/compress v1.20.3 // indirect
-
-replace qinst.dev => ../..
+replace (
+	qinst.dev/extensions => ../../extensions
+	qinst.dev/sddf => ../../sddf
+)

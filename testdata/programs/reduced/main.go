@@ -11,8 +11,8 @@ import (
 	"syscall"
 	"time"
 
-	"qinst.dev"
 	_ "qinst.dev/extensions"
+	"qinst.dev/extensions/qinst"
 )
 
 //go:noinline

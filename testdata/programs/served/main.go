@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	_ "qinst.dev/debug"
+	_ "qinst.dev/extensions/debug"
 )
 
 //go:noinline

@@ -1,0 +1,112 @@
+package toolexec
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"strconv"
+
+	"qinst.dev/runtime/api"
+)
+
+// bringToLife replaces a package's inert file if the package is one of those through which
+// programs talk to the tool; ok reports whether it is.
+func bringToLife(c *command, path string) (ok bool, err error) {
+	folder, ok := live.Folders[path]
+	if !ok {
+		return false, nil
+	}
+	text, err := live.Files.ReadFile(folder + "/live.go")
+	if err != nil {
+		return true, err
+	}
+	for i, f := range c.files {
+		if filepath.Base(f) != "inert.go" {
+			continue
+		}
+		if err := checkAPI(path, f, text, toolVersion()); err != nil {
+			return true, err
+		}
+		c.files[i] = filepath.Join(c.objdir(), "qinst_live.go")
+		return true, os.WriteFile(c.files[i], text, 0o666)
+	}
+	return true, fmt.Errorf("package %s: found no file inert.go: it is %s", path, older(toolVersion()))
+}
+
+// checkAPI compares the number in a package's inert.go with that in the file that replaces it.
+func checkAPI(path, inert string, text []byte, version string) error {
+	ours, err := apiOf("live.go", text)
+	if err != nil {
+		return err
+	}
+	theirs, err := apiOf(inert, nil)
+	switch {
+	case err != nil:
+		return err
+	case theirs < ours:
+		return fmt.Errorf("package %s: found version %d of what it asks of the tool, expected %d: the package is %s", path, theirs, ours, older(version))
+	case theirs > ours:
+		return fmt.Errorf("package %s: found version %d of what it asks of the tool, expected %d: this qinst (%s) is older than the package; run: %s", path, theirs, ours, version, installs(version))
+	}
+	return nil
+}
+
+// installs is the command that builds a newer qinst. One from a clone has no version that go install could name.
+func installs(version string) string {
+	if version == "(devel)" {
+		return "go install ./cmd/qinst (in its clone, brought up to date)"
+	}
+	return fmt.Sprintf("go install %s/cmd/qinst@latest", live.Module)
+}
+
+func older(version string) string {
+	if version == "(devel)" {
+		version = "latest"
+	}
+	return fmt.Sprintf("older than this qinst; in the program's module run: go get %s@%s", live.Module, version)
+}
+
+// apiOf returns the number in a file, 0 if it has none. text, if not nil, is used instead of the
+// file's contents.
+func apiOf(name string, text []byte) (int, error) {
+	var src any
+	if text != nil {
+		src = text
+	}
+	f, err := parser.ParseFile(token.NewFileSet(), name, src, parser.SkipObjectResolution)
+	if err != nil {
+		return 0, err
+	}
+	for _, d := range f.Decls {
+		g, ok := d.(*ast.GenDecl)
+		if !ok || g.Tok != token.CONST {
+			continue
+		}
+		for _, s := range g.Specs {
+			if v := s.(*ast.ValueSpec); v.Names[0].Name == "toolAPI" && len(v.Values) == 1 {
+				if lit, ok := v.Values[0].(*ast.BasicLit); ok {
+					return strconv.Atoi(lit.Value)
+				}
+			}
+		}
+	}
+	return 0, nil
+}
+
+// toolVersion is the version of the module that this tool was built from, "(devel)" if that was a clone.
+func toolVersion() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok || info.Main.Version == "" {
+		return "(devel)"
+	}
+	for _, s := range info.Settings {
+		if s.Key == "vcs" { // the go command makes a version up from the commit, but nobody can get it by that
+			return "(devel)"
+		}
+	}
+	return info.Main.Version
+}

@@ -1,0 +1,223 @@
+package advice
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"qinst.dev/internal/analysis/profile"
+	"qinst.dev/internal/measure"
+)
+
+// idleness finds times in which nothing ran, and what was waited for: not what most goroutines waited for meanwhile, but what the one did that ended them.
+func idleness(p *profile.Profile) []Item {
+	idle := p.Idle - p.IdleReady
+	if measure.Ratio(idle, p.Wall) <= idleShare.value() {
+		return lateThreads(p)
+	}
+	it := Item{ID: "idle", Claim: "nothing ran while goroutines waited", Subject: run, Evidence: []Fact{ns("nothing ran, and no goroutine was ready", idle)}}
+	var calls, network, files int64
+	for i := range p.IdleFor {
+		switch f := &p.IdleFor[i]; {
+		case f.Reason == "system call" && !callsC(p, f.Function):
+			calls += f.Time
+		case f.Reason == "IO wait" && isOfFile(f):
+			files += f.Time
+		case f.Reason == "IO wait":
+			network += f.Time
+		}
+	}
+	it.Evidence = append(it.Evidence, ns("until a system call ended", calls), ns("until the network was ready", network))
+	if files > 0 {
+		it.Evidence = append(it.Evidence, ns("until a pipe or a device was ready", files))
+	}
+	what := fmt.Sprintf("nothing ran for %s (%s of the run)", measure.Time(idle), measure.Percent(idle, p.Wall))
+	if len(p.IdleFor) == 0 || p.IdleFor[0].Time == 0 {
+		it.Remark, it.Text = true, strings.ToUpper(what[:1])+what[1:]+", and no event shows what goroutines waited for."
+		return append([]Item{it}, lateThreads(p)...)
+	}
+	most := &p.IdleFor[0]
+	it.Subject = waitsIn(p, most)
+	it.Evidence = append(it.Evidence, ns("of it "+waited(p, most), most.Time))
+	why := fmt.Sprintf("%s of that %s", measure.Percent(min(most.Time, idle), idle), waited(p, most))
+	if 2*(calls+network+files) > idle {
+		it.ID, it.Claim = "input-output", "nothing ran while goroutines waited for input and output"
+		it.Text = "overlap input and output with work: " + what + "; " + why
+		if network > 2*(calls+files) {
+			it.Text += ". If it waited for requests, that is no loss"
+		}
+	} else {
+		it.Text = what + "; " + why
+	}
+	// A server that waits for requests is no problem.
+	it.Remark = 2*network > idle && slices.ContainsFunc(p.Objects, func(o profile.Object) bool { return o.Serves() })
+	return append([]Item{it}, lateThreads(p)...)
+}
+
+// waited says what a goroutine did that ended an idle time, as the end of a sentence.
+func waited(p *profile.Profile, f *profile.IdleFor) string {
+	in := "a goroutine"
+	if f.Function != "" {
+		in = fmt.Sprintf("%s (%s:%d)", f.Function, path.Base(f.File), f.Line)
+	}
+	switch {
+	case f.Reason == "system call" && callsC(p, f.Function):
+		return "until a system call, or one of C, which may have worked, ended in " + in
+	case f.Reason == "system call":
+		return "until a system call ended in " + in
+	case f.Reason == "IO wait" && isOfFile(f):
+		return "until a pipe or a device was ready for " + in
+	case f.Reason == "IO wait":
+		return "until the network was ready for " + in
+	case f.Reason == profile.StartedByTimer:
+		return "until a timer called " + in
+	case f.Reason == "sleep":
+		return "until a sleep ended in " + in // others may have slept all the time
+	case f.EndedBy == profile.EndedByTimer:
+		return "until a timer ended a wait in " + in
+	}
+	return fmt.Sprintf("until a wait for %s (%s) ended in %s", f.Object, f.Reason, in)
+}
+
+// isOfFile reports whether a wait for input or output is one for a file, which is of no network: a pipe, a terminal, another device.
+func isOfFile(f *profile.IdleFor) bool {
+	return strings.HasPrefix(f.Function, "os.(*File).") || strings.HasPrefix(f.Object, "IO wait in os.(*File).")
+}
+
+// callsC reports whether a procedure calls C. The scheduler takes such calls for system calls.
+func callsC(p *profile.Profile, procedure string) bool {
+	return procedure != "" && slices.ContainsFunc(p.Calls, func(c profile.Call) bool {
+		return c.Caller == procedure && strings.Contains(c.Callee, "._Cfunc_")
+	})
+}
+
+// waitsIn is the procedure with such a wait as a subject.
+func waitsIn(p *profile.Profile, f *profile.IdleFor) Subject {
+	s := Subject{Kind: profile.KindProc, Name: f.Function, File: f.File, Line: f.Line}
+	if f.Function == "" {
+		return run
+	}
+	if i := slices.IndexFunc(p.Entries, func(e profile.Entry) bool { return e.Kind == profile.KindProc && e.Name == f.Function }); i >= 0 {
+		s.ID = p.Entries[i].ID
+	}
+	return s
+}
+
+// lateThreads finds times in which goroutines were ready and none ran, because their threads were late. No change of a procedure ends them.
+func lateThreads(p *profile.Profile) []Item {
+	if measure.Ratio(p.IdleReady, p.Wall) <= idleShare.value() {
+		return nil
+	}
+	why := "threads took that long to wake up, as they do where goroutines are tied to them or hand over little work at a time"
+	if 2*p.CPU.Waited > p.IdleReady {
+		why = "other programs had the processors that its threads waited for"
+	}
+	return []Item{{ID: "late-threads", Claim: "goroutines were ready, and their threads did not run", Subject: run, Remark: true,
+		Evidence: []Fact{ns("a goroutine was ready, and none ran", p.IdleReady), ns("threads waited for processors", p.CPU.Waited)},
+		Text:     fmt.Sprintf("For %s of the run a goroutine was ready, and none ran: %s.", measure.Percent(p.IdleReady, p.Wall), why)}}
+}
+
+// spinning finds what processors were spinning for: a loop that only waits, or a mutex, for which the runtime spins a little before the goroutine
+// waits. Of a loop whose entries were only counted samples tell.
+func spinning(p *profile.Profile) (out []Item) {
+	all := p.Busy + p.Spin
+	var most *profile.Entry
+	var loops int64
+	for i := range p.Entries {
+		if e := &p.Entries[i]; e.Kind == profile.KindLoop && e.Spins {
+			loops += spun(e)
+			if most == nil || spun(e) > spun(most) {
+				most = e
+			}
+		}
+	}
+	if of := measure.Ratio(loops, all); of >= spinShare.value() {
+		out = append(out, Item{ID: "spinning", Claim: "loops that only wait take processor time", Subject: about(most),
+			Evidence: []Fact{ns("spinning", loops), share("of processor time", of)},
+			Text: fmt.Sprintf("block instead of spinning: %s of the processor time went into loops that only wait, most of it in %s (%s:%d)",
+				measure.Percent(loops, all), most.Name, most.File, most.Line)})
+	}
+	var lock *profile.Object
+	for i := range p.Objects {
+		if o := &p.Objects[i]; lock == nil || o.Spin > lock.Spin {
+			lock = o
+		}
+	}
+	if lock != nil && measure.Ratio(lock.Spin, all) >= spinShare.value() {
+		out = append(out, Item{ID: "spinning-lock", Claim: "goroutines spin for a lock", Subject: aboutObject(lock),
+			Evidence: []Fact{ns("spinning", lock.Spin), share("of processor time", measure.Ratio(lock.Spin, all))},
+			Text: fmt.Sprintf("use %s less often, or hold it for a shorter time: %s of the processor time went into spinning for it",
+				name(lock), measure.Percent(lock.Spin, all))})
+	}
+	return out
+}
+
+// spun is the processor time of a loop that only waits.
+func spun(e *profile.Entry) int64 { return e.SelfSpin + e.SelfBusy }
+
+// unprobed finds work in goroutines that ran no instrumented procedure. That is a remark: it limits what is known, and nobody has
+// to change anything in the program. If some had no room for a profile stack,
+// it may be that they did, so that more probes would not help.
+func unprobed(p *profile.Profile) (out []Item) {
+	if p.Stackless > 0 {
+		return nil
+	}
+	for i := range p.Entries {
+		e := &p.Entries[i]
+		if !isWritten(e) || measure.Ratio(e.Started, p.Busy) <= startedShare.value() {
+			continue
+		}
+		out = append(out, Item{ID: "no-probes", Claim: "goroutines ran no instrumented procedure", Subject: about(e), Remark: true,
+			Evidence: []Fact{ns("busy in them", e.Started), share("of busy time", measure.Ratio(e.Started, p.Busy))},
+			Text: fmt.Sprintf("%s of the self time of %s is time in which goroutines that it started ran no instrumented procedure: \"qinst run -refine\" adds probes to the packages that they run, unless what they run is inlined.",
+				measure.Time(e.Started), e.Name)})
+	}
+	return out
+}
+
+// collector finds a garbage collector that takes a large part of the processor time, and who makes the garbage.
+func collector(p *profile.Profile) []Item {
+	used, of, what := p.CPU.Collector, p.CPU.User+p.CPU.System, "of the processor time"
+	if used < 0 { // a part of a run, or an older file: other load may be in both
+		used, of, what = p.GC.Workers+p.GC.Assists, p.Busy, "of the busy time, as far as the trace of the scheduler tells"
+	}
+	if measure.Ratio(used, of) < collectorShare.value() || p.GC.Cycles < 2 {
+		return nil
+	}
+	it := Item{ID: "garbage-collector", Claim: "the garbage collector has much of the processor time", Subject: run,
+		Evidence: []Fact{share("of processor time", measure.Ratio(used, of)), ns("collecting", used), count("cycles", p.GC.Cycles)}}
+	it.Text = fmt.Sprintf("allocate less: the garbage collector took %s %s, in %s cycles, one every %s",
+		measure.Percent(used, of), what, measure.Count(p.GC.Cycles), measure.Time(p.Wall/p.GC.Cycles))
+	if p.Timeline != nil && len(p.Timeline.Heap) > 0 {
+		most := int64(0)
+		for _, h := range p.Timeline.Heap {
+			most = max(most, h.Live)
+		}
+		it.Evidence = append(it.Evidence, Fact{"heap at most", float64(most), "bytes"})
+		it.Text += fmt.Sprintf("; the heap had %s at most", measure.Bytes(most))
+	}
+	it.Text += allocating(p, &it) + ". With a larger GOGC or a GOMEMLIMIT it runs less often"
+	return []Item{it}
+}
+
+// allocating names the procedure that takes most memory, and makes it the subject, if its share is worth a look.
+func allocating(p *profile.Profile, it *Item) string {
+	m := p.Memory
+	if m == nil || m.Places[0].Share < takenShare.value() || m.Places[0].Name == "" {
+		return ""
+	}
+	t := &m.Places[0]
+	it.Subject = Subject{Kind: profile.KindProc, Name: t.Name, File: t.File, Line: t.Line}
+	if i := slices.IndexFunc(p.Entries, func(e profile.Entry) bool { return e.Kind == profile.KindProc && e.Name == t.Name }); i >= 0 {
+		it.Subject.ID, it.Subject.Line = p.Entries[i].ID, cmp.Or(t.Line, p.Entries[i].Line)
+	}
+	it.Evidence = append(it.Evidence, share("allocated there", t.Share), share("allocated there, at least", t.Between[0]), share("allocated there, at most", t.Between[1]))
+	at := t.File
+	if t.Line > 0 {
+		at = fmt.Sprintf("%s:%d", t.File, t.Line)
+	}
+	return fmt.Sprintf("; about %.0f%% of the %s that the program allocated (%.0f to %.0f%%) were for %s (%s)",
+		100*t.Share, measure.Bytes(m.Bytes), 100*t.Between[0], 100*t.Between[1], t.Name, at)
+}

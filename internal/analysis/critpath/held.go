@@ -1,0 +1,45 @@
+package critpath
+
+import (
+	"slices"
+
+	"qinst.dev/internal/analysis/graph"
+	"qinst.dev/internal/analysis/predict"
+	"qinst.dev/internal/trace"
+)
+
+// Of a lock whose operations are mostly counted some begin a hold in the trace, and those that would end it do not: the next one that is seen ends it, much later. Profiles
+// estimate from those that are known how long it was held, all together. What is more than that was not done under the lock.
+
+// limit makes what was done under locks no more than that.
+func (b *builder) limit(held []predict.Held) {
+	for i, l := range b.lines {
+		if l.kind != KindSync {
+			continue
+		}
+		at := slices.IndexFunc(held, func(h predict.Held) bool { return h.Name == b.res.Entries[i].Name })
+		if at < 0 {
+			continue
+		}
+		s := &b.sums[i]
+		all, most := s.work+s.delays, float64(held[at].Most)
+		if b.shared(l) { // who reads by it may do so beside others
+			most *= float64(b.res.Procs)
+		}
+		if all <= most {
+			continue
+		}
+		share := float64(held[at].Hold) / all
+		for _, ns := range []*float64{&s.self, &s.within, &s.other, &s.tail, &s.weighted, &s.right, &s.inclusive, &s.work, &s.delays} {
+			*ns = min(*ns*share, most)
+		}
+		s.most = most
+	}
+}
+
+// shared reports whether several goroutines may have a lock at once.
+func (b *builder) shared(l line) bool {
+	return slices.ContainsFunc(b.p.Objects, func(o graph.Object) bool {
+		return o.Name != trace.NoPoint && int64(b.p.NamedBy(o.Name)) == l.of && o.Shared()
+	})
+}

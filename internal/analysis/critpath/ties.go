@@ -1,0 +1,70 @@
+package critpath
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"qinst.dev/internal/analysis/graph"
+	"qinst.dev/internal/analysis/predict"
+)
+
+// Where things happen at exactly the same time it matters whether work becomes shorter or longer: of two goroutines that a third one
+// waits for, and that end together, neither gains anything by becoming shorter, and each costs by becoming longer. Then the
+// run is computed once more in each direction, with all work of the entry changed together.
+
+// In a long run some events happen at one time by chance, and their order decides next to nothing: a few entries tell.
+const (
+	mostTied  = 32    // entries
+	fewTied   = 3     // of those with most work, at which is seen whether ties matter,
+	fewSteps  = 20000 // in a program with more steps,
+	tieFrom   = 0.01  // by a difference of more than this share of the run
+	manySteps = 4e6   // with which ties are left alone
+)
+
+// ties finds the left and right values of the entries that matter most.
+func (b *builder) ties() {
+	if b.run.Ties == 0 || b.options.Policy == predict.Go { // whose run is one by chance
+		return
+	}
+	var order []int
+	for i, l := range b.lines {
+		if l.kind == KindProc && b.sums[i].work > 0 {
+			order = append(order, i)
+		}
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(b.sums[j].work, b.sums[i].work) })
+	most, long, matter := min(mostTied, len(order)), b.p.Steps.Len() > fewSteps, false
+	if b.p.Steps.Len() > manySteps {
+		most = 0
+	}
+	for n, i := range order[:most] {
+		if long && n == fewTied && !matter {
+			return
+		}
+		left, right := -b.slope(i, -1), b.slope(i, 1)
+		s := &b.sums[i]
+		s.weighted, s.right = left, right
+		matter = matter || math.Abs(left-right) > tieFrom*b.run.T
+		b.res.Tied = b.res.Tied || math.Abs(left-right) > 1
+	}
+	if most < len(order) {
+		b.res.Notes = append(b.res.Notes, "some events happened at exactly the same time; weights of entries with little work are those of one order of these")
+	}
+}
+
+// slope is the change of T if all work of an entry changes in proportion, by sign.
+func (b *builder) slope(i int, sign float64) float64 {
+	o := b.options
+	o.Toward = func(step graph.StepID) (d float64) {
+		for _, part := range b.p.PartsOf(step) {
+			for _, p := range b.portions(part.Context) {
+				if p.self == i {
+					d += sign * p.share * float64(part.Ns)
+				}
+			}
+		}
+		return d
+	}
+	return predict.Simulate(b.p, o).Slope
+}

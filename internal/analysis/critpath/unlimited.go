@@ -1,0 +1,37 @@
+package critpath
+
+import (
+	"qinst.dev/internal/analysis/graph"
+	"qinst.dev/internal/analysis/predict"
+)
+
+// mostUnlimited is up to how many steps a program is run once more for what VPPB marks, and for slack.
+const mostUnlimited = 4_000_000
+
+// unlimited finds slack, and what VPPB marks: both are of the run with a processor for each goroutine.
+func (b *builder) unlimited() {
+	if b.p.Steps.Len() > mostUnlimited {
+		b.res.Notes = append(b.res.Notes, "the run has so many steps that slack and marks are left out: look at a part of it with -from and -to")
+		return
+	}
+	run := predict.Simulate(b.p, predict.Options{Procs: max(len(b.p.Gs), 1), Policy: predict.Sharing, Keep: true, Order: true})
+	run.Marked(b.res.Procs, func(step graph.StepID) {
+		b.own(step, func(i int, ns float64) { b.sums[i].marked += ns })
+	})
+	run.Slack(func(step graph.StepID, slack float64, delay bool) {
+		if delay {
+			b.slack(b.entry(b.delayOf(step)), slack)
+			return
+		}
+		b.own(step, func(i int, _ float64) { b.slack(i, slack) })
+	})
+}
+
+// slack notes that of one piece of an entry's work.
+func (b *builder) slack(i int, ns float64) {
+	s := &b.sums[i]
+	if s.slack == nil {
+		s.slack = &[2]float64{ns, ns}
+	}
+	s.slack[0], s.slack[1] = min(s.slack[0], ns), max(s.slack[1], ns)
+}

@@ -1,0 +1,99 @@
+package predict
+
+import (
+	"cmp"
+	"slices"
+
+	"qinst.dev/internal/analysis/graph"
+)
+
+// Exit is the order in which goroutines leave a barrier.
+type Exit string
+
+// Orders.
+const (
+	ExitRecorded Exit = "recorded" // in which they left it in the recorded run
+	ExitFIFO     Exit = "fifo"     // in which they came
+	ExitReverse  Exit = "reverse"  // in which they came, the last one first
+	ExitFixed    Exit = "fixed"    // of their creation
+)
+
+// Exits are all of them.
+var Exits = []Exit{ExitRecorded, ExitFIFO, ExitReverse, ExitFixed}
+
+// barriers is the state of a program's barriers: see [graph.Crossing].
+type barriers struct {
+	at        map[graph.StepID]int32 // crossing, by the step in which somebody waits for all to come
+	takes     map[graph.StepID]int32 // by that of a wait
+	gives     map[graph.StepID]int32 // by that of its end
+	came      [][]arrival            // by crossing, in their order
+	waits     []int32                // who ends the waits and waits for that, and 1
+	left      []int                  // of its waits, how many are ended
+	crossings []graph.Crossing
+}
+
+// arrival is that of a goroutine which waits, and where.
+type arrival struct {
+	g    int32
+	take graph.StepID
+}
+
+func newBarriers(p *graph.Program, exit Exit) *barriers {
+	if exit == "" || len(p.Crossings) == 0 {
+		return nil
+	}
+	n := len(p.Crossings)
+	b := &barriers{at: map[graph.StepID]int32{}, takes: map[graph.StepID]int32{}, gives: map[graph.StepID]int32{}, came: make([][]arrival, n), waits: make([]int32, n), left: make([]int, n), crossings: p.Crossings}
+	for i, c := range p.Crossings {
+		b.at[c.At] = int32(i)
+		for k := range c.Takes {
+			b.takes[c.Takes[k]], b.gives[c.Gives[k]] = int32(i), int32(i)
+		}
+	}
+	return b
+}
+
+// crosses lets a goroutine wait in a step until all have come whose waits it ends then, and reports whether it goes on. Who comes last lets it go.
+func (s *sim) crosses(g int32, id graph.StepID) bool {
+	b := s.barriers
+	if i, ok := b.at[id]; ok && len(b.came[i]) < len(b.crossings[i].Takes) {
+		b.waits[i] = g + 1
+		s.gs[g].again = true
+		return s.block(g)
+	}
+	i, ok := b.takes[id]
+	if !ok {
+		return true
+	}
+	if b.came[i] = append(b.came[i], arrival{g, id}); len(b.came[i]) < len(b.crossings[i].Takes) {
+		return true
+	}
+	switch s.o.Exit {
+	case ExitReverse:
+		slices.Reverse(b.came[i])
+	case ExitFixed:
+		slices.SortFunc(b.came[i], func(x, y arrival) int { return cmp.Compare(x.g, y.g) })
+	}
+	if by := b.waits[i] - 1; by >= 0 && s.gs[by].waits {
+		b.waits[i] = 0
+		s.gs[g].awake = true
+		s.gs[by].waits = false
+		s.enqueue(by)
+	}
+	return true
+}
+
+// leaves returns the token that is given in a step, in the order in which goroutines leave a barrier.
+func (s *sim) leaves(id graph.StepID, step *graph.Step) uint32 {
+	b := s.barriers
+	if b == nil || s.o.Exit == ExitRecorded {
+		return step.Arg
+	}
+	i, ok := b.gives[id]
+	if !ok || b.left[i] >= len(b.came[i]) || len(b.came[i]) < len(b.crossings[i].Takes) {
+		return step.Arg
+	}
+	next := b.came[i][b.left[i]]
+	b.left[i]++
+	return s.p.Step(next.take).Arg
+}

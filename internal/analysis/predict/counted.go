@@ -1,0 +1,46 @@
+package predict
+
+import (
+	"fmt"
+	"slices"
+
+	"qinst.dev/internal/analysis/graph"
+	"qinst.dev/internal/measure"
+)
+
+// Held is what is known of how long the locks of a name were held, if not all operations on them were events.
+type Held struct {
+	Name         string
+	Ops, Counted uint64 // operations, and those of them that were only counted
+	Objects      int
+	Hold, Most   int64 // ns in all: as estimated, and the upper end of its 95 % interval
+}
+
+// contended is by how much longer a run may take because of locks of which it is not known who waits for whom: from what the program
+// tells, that is never more often than in the recorded run, to one holder at a time of each name, while all others wait.
+func contended(p *graph.Program, held []Held, procs int) (ns float64) {
+	if procs <= p.Procs {
+		return 0 // waits for a processor are longer than for a lock, and these were recorded
+	}
+	for _, h := range held {
+		ns += float64(h.Most) / float64(max(1, h.Objects)) * (1 - 1/float64(procs))
+	}
+	return ns
+}
+
+// mostNamed is how many locks a note names.
+const mostNamed = 3
+
+// notesOn says which locks those are.
+func notesOn(held []Held) (notes []string) {
+	list := slices.Clone(held)
+	slices.SortStableFunc(list, func(a, b Held) int { return int(min(max(b.Most-a.Most, -1), 1)) })
+	for i, h := range list {
+		if i == mostNamed {
+			return append(notes, fmt.Sprintf("and %d more such locks", len(list)-i))
+		}
+		notes = append(notes, fmt.Sprintf("%s: %.0f %% of %d operations were only counted, and it was held for %s, %s at most; the interval for more processors goes up to where only one goroutine at a time has it. QINST=kind:sync=trace records all",
+			h.Name, 100*float64(h.Counted)/float64(max(h.Ops, 1)), h.Ops, measure.Time(h.Hold), measure.Time(h.Most)))
+	}
+	return notes
+}

@@ -1,0 +1,221 @@
+package predict
+
+import (
+	"slices"
+
+	"qinst.dev/internal/analysis/graph"
+)
+
+// A goroutine that waits for a timer, or for something else that may come first, goes on when that has come: see [graph.Idle]. How many ticks a helper
+// has follows from how long the run is, and not the other way round. So when a tick comes is no length: had all before been shorter, what was going on then would have
+// been further. What is behind the tick follows that: a piece of the work that was going on ends with the tick. Where nobody works the tick began with the last event before, and where
+// somebody waits for what the helper does with it, as for a token of a rate limiter, with that wait.
+
+// idlers are goroutines in such waits, by what ends them.
+type idlers struct {
+	by map[uint32]int32           // by token
+	on map[graph.ObjectID][]int32 // by channel
+}
+
+func newIdlers(p *graph.Program) *idlers {
+	if len(p.Idle) == 0 {
+		return nil
+	}
+	return &idlers{by: map[uint32]int32{}, on: map[graph.ObjectID][]int32{}}
+}
+
+// came reports whether what a step waits for is there.
+func (s *sim) came(step *graph.Step) bool {
+	if !s.free(step) {
+		return step.Kind == graph.Take && step.Arg != 0 && s.tokens[step.Arg] < 0
+	}
+	o := &s.objects[step.Obj]
+	if step.Op == graph.Send {
+		return o.closed || len(o.queue) > 0 || o.cap >= 0 && o.sent < o.got+o.cap
+	}
+	return o.closed || o.sent > o.got
+}
+
+// held lets a tick come behind which a helper gave a lock back for which somebody waits now. It had it in the recorded run when that one came: what everybody did
+// before has been done.
+func (s *sim) held(token uint32) {
+	t, ok := s.p.Held[token]
+	if !ok {
+		return
+	}
+	x := &s.gs[t.G]
+	if x.due = max(x.due, t.Step); x.step <= t.Step && slices.ContainsFunc(s.delays, func(e entry) bool { return e.g == t.G }) {
+		if _, idle := s.p.Idle[x.step]; idle {
+			s.stopsIdling(t.G)
+		}
+	}
+}
+
+// goesFirst reports whether what may come before a goroutine's timer is there.
+func (s *sim) goesFirst(g int32) bool {
+	i, ok := s.p.Idle[s.gs[g].step]
+	if ok && s.gs[g].step <= s.gs[g].due {
+		return true
+	}
+	if i.Next == 0 || !s.came(s.p.Step(i.Next)) {
+		return false
+	}
+	s.hurries(g, i)
+	return true
+}
+
+// mayEnd lets what may come before a goroutine's timer end its wait.
+func (s *sim) mayEnd(g int32) {
+	i := s.p.Idle[s.gs[g].step]
+	if i.Next == 0 {
+		return
+	}
+	s.gs[g].idles = true
+	if next := s.p.Step(i.Next); s.free(next) {
+		s.idlers.on[next.Obj] = append(s.idlers.on[next.Obj], g)
+	} else if next.Kind == graph.Take && next.Arg != 0 {
+		s.idlers.by[next.Arg] = g
+	}
+}
+
+// hurries lets a goroutine go on with what came before a timer. What it would have done with that it leaves out, if it ends then.
+func (s *sim) hurries(g int32, i graph.Idle) {
+	if i.Ends {
+		s.gs[g].hurries = i.Next
+	}
+}
+
+// isOver notes that a goroutine's wait is.
+func (s *sim) isOver(g int32) {
+	x := &s.gs[g]
+	x.idles = false
+	next := s.p.Step(s.p.Idle[x.step].Next)
+	if s.free(next) {
+		s.idlers.on[next.Obj] = slices.DeleteFunc(s.idlers.on[next.Obj], func(o int32) bool { return o == g })
+	} else {
+		delete(s.idlers.by, next.Arg)
+	}
+}
+
+// given ends the waits of goroutines for which a token was given.
+func (i *idlers) given(s *sim, token uint32) {
+	if i == nil {
+		return
+	}
+	if g, ok := i.by[token]; ok {
+		s.stopsIdling(g)
+	}
+}
+
+// operated ends the waits of those that can go on now that there was an operation on a channel.
+func (i *idlers) operated(s *sim, ch graph.ObjectID) {
+	if i == nil {
+		return
+	}
+	for _, g := range slices.Clone(i.on[ch]) {
+		if s.came(s.p.Step(s.p.Idle[s.gs[g].step].Next)) {
+			s.stopsIdling(g)
+		}
+	}
+}
+
+// stopsIdling ends a goroutine's wait before its timer does.
+func (s *sim) stopsIdling(g int32) {
+	at := slices.IndexFunc(s.delays, func(e entry) bool { return e.g == g })
+	if at < 0 {
+		return
+	}
+	s.delays.remove(at)
+	x := &s.gs[g]
+	i := s.p.Idle[x.step]
+	if x.helps = true; x.idles {
+		s.isOver(g)
+	}
+	if x.step > x.due {
+		s.hurries(g, i)
+	}
+	s.wake(g)
+}
+
+// ticks makes the end of a wait for a timer something that began with the event before, if it is no length.
+func (s *sim) ticks(delay *entry) {
+	if s.idlers == nil || delay.g < 0 {
+		return
+	}
+	x := &s.gs[delay.g]
+	if !x.started {
+		return
+	} else if _, ok := s.p.Idle[x.step]; !ok {
+		return
+	}
+	x.helps = true
+	if x.idles {
+		s.isOver(delay.g)
+	}
+	if s.o.Order {
+		return
+	}
+	if w := s.waitsForTick(s.p.Step(x.step).Next); w >= 0 {
+		by := &s.gs[w]
+		delay.at.d, delay.len, x.from = by.blocked.d, delay.at.at-by.blocked.at, by.at
+		return
+	}
+	delay.at.d, delay.len = s.t.d, delay.at.at-s.t.at
+	if i := s.goingOn(); i >= 0 {
+		delay.at.d, delay.len = s.divides(&s.work[i], delay.at.at), 0
+	}
+	x.from = s.node
+}
+
+// mostBehindTick is how many steps behind a tick are looked at.
+const mostBehindTick = 32
+
+// waitsForTick is a goroutine that waits for what a helper does behind a tick, other than for a lock; -1: none does.
+func (s *sim) waitsForTick(id graph.StepID) int32 {
+	for n := 0; id != 0 && n < mostBehindTick; n++ {
+		step := s.p.Step(id)
+		if _, idle := s.p.Idle[id]; idle {
+			break
+		}
+		if s.free(step) {
+			if queue := s.objects[step.Obj].queue; step.Op == graph.Send && len(queue) > 0 {
+				return queue[0].g
+			}
+		} else if _, lock := s.p.Held[step.Arg]; step.Kind == graph.Give && !lock && s.tokens[step.Arg] > 0 {
+			return s.tokens[step.Arg] - 1
+		}
+		id = step.Next
+	}
+	return -1
+}
+
+// goingOn is the work that ends next of a goroutine of the program's that has no such waits; -1: there is none.
+func (s *sim) goingOn() int {
+	first := -1
+	for i := range s.work {
+		if g := s.work[i].g; !s.gs[g].spins && !s.gs[g].helps && !s.p.Gs[g].System && (first < 0 || s.work.less(i, first)) {
+			first = i
+		}
+	}
+	return first
+}
+
+// divides ends a part of what a goroutine works, at a time, and returns by how much that moves.
+func (s *sim) divides(e *entry, now float64) (d float64) {
+	rate, x := s.rate(), &s.gs[e.g]
+	done := s.v.at + (now-s.t.at)/rate - (e.at.at - e.len)
+	part := done / e.len
+	moves := e.at.d
+	if s.o.Toward != nil {
+		moves -= s.o.Toward(x.step) * (1 - part) * e.len / max(s.length(x.step), e.len)
+	}
+	if e.len -= done; s.sched != nil {
+		x.rest -= done
+	}
+	if s.o.Keep {
+		s.log(node{len: done, from: x.from, step: x.step, g: e.g, at: now})
+		s.settle()
+		x.from = s.node
+	}
+	return s.t.d + (moves-s.v.d)*rate
+}

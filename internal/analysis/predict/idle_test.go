@@ -1,0 +1,121 @@
+package predict_test
+
+import (
+	"math"
+	"testing"
+
+	"qinst.dev/internal/analysis/graph"
+	"qinst.dev/internal/analysis/predict"
+)
+
+// helps are the steps of a kind of the second goroutine, the helper.
+func (p program) helps(kind graph.Kind) (list []graph.StepID) {
+	for id := p.Gs[1].First; id != 0; id = p.Step(id).Next {
+		if p.Step(id).Kind == kind {
+			list = append(list, id)
+		}
+	}
+	return list
+}
+
+// A helper that does something with every tick until it is told to end has as many ticks as the run has time for. What is worth something is the work of who tells it.
+func TestIdle(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		stop  op
+		wait  op
+		until float64
+	}{
+		"token":   {give(1), take(1), 12},
+		"channel": {signal("stop"), wait("stop"), 12},
+	} {
+		p := write(
+			[]op{do("main", 12), c.stop, take(2)},
+			[]op{sleep(4), do("helper", 1), sleep(4), do("helper", 1), sleep(4), do("helper", 50), sleep(4), do("helper", 1), c.wait, give(2)},
+		)
+		p.Tokens, p.Last = 3, 0
+		next := p.helps(graph.Take)
+		if name == "channel" {
+			for _, id := range p.helps(graph.Operate) {
+				if p.Step(id).Op == graph.Receive {
+					next = append(next, id)
+				}
+			}
+		}
+		p.Idle = map[graph.StepID]graph.Idle{}
+		for _, id := range p.helps(graph.Delay) {
+			p.Idle[id] = graph.Idle{Next: next[0], Ends: true}
+		}
+		for _, policy := range predict.Policies {
+			run := p.run(2, policy)
+			if math.Abs(run.t-c.until) > 1e-6 || math.Abs(run.weights["main"]-12) > 1e-6 || math.Abs(run.weights["delay"]) > 1e-6 {
+				t.Errorf("%s, %s: it takes %v, with weights %v; expected 12, which is all the main goroutine's", name, policy, run.t, run.weights)
+			}
+		}
+	}
+}
+
+// Who waits for jobs and for a timer goes on with the first job, and does what the timer was for, too. A timer for which others wait, and nobody works, is a length.
+func TestIdleBetweenJobs(t *testing.T) {
+	t.Parallel()
+	p := write(
+		[]op{do("main", 10), signal("jobs"), take(2)},
+		[]op{sleep(40), do("flush", 5), wait("jobs"), give(2)},
+	)
+	p.Tokens, p.Last = 3, 0
+	p.Idle = map[graph.StepID]graph.Idle{p.helps(graph.Delay)[0]: {Next: p.helps(graph.Operate)[1]}}
+	for _, policy := range predict.Policies {
+		if run := p.run(2, policy); run.t != 15 || run.weights["main"] != 10 || run.weights["flush"] != 5 {
+			t.Errorf("%s: it takes %v, with weights %v; expected 15", policy, run.t, run.weights)
+		}
+	}
+	p = write(
+		[]op{do("main", 10), take(1), do("main", 10), give(2)},
+		[]op{sleep(40), do("flush", 5), give(1), take(2)},
+	)
+	p.Tokens, p.Last = 3, 0
+	p.Idle = map[graph.StepID]graph.Idle{p.helps(graph.Delay)[0]: {Next: p.helps(graph.Take)[0], Ends: true}}
+	for _, policy := range predict.Policies {
+		if run := p.run(2, policy); run.t != 55 || run.weights["delay"] != 30 || run.weights["main"] != 20 || run.weights["flush"] != 5 {
+			t.Errorf("%s: it takes %v, with weights %v; expected 55, of which the goroutine that waits for the timer works 20 and waits 30 for that", policy, run.t, run.weights)
+		}
+	}
+}
+
+// Who waits for what a helper does with a tick, as for a token of a rate limiter, waits for the tick, whoever works meanwhile.
+func TestRateLimiter(t *testing.T) {
+	t.Parallel()
+	p := write(
+		[]op{do("main", 10), wait("tokens"), do("main", 10), wait("tokens"), do("main", 10), give(1)},
+		[]op{sleep(40), signal("tokens"), sleep(40), signal("tokens"), take(1)},
+		[]op{do("other", 100)},
+	)
+	p.Tokens, p.Last = 2, 0
+	p.Idle = map[graph.StepID]graph.Idle{}
+	for _, id := range p.helps(graph.Delay) {
+		p.Idle[id] = graph.Idle{Next: p.helps(graph.Take)[0], Ends: true}
+	}
+	for _, policy := range predict.Policies {
+		if run := p.run(3, policy); run.t != 90 || run.weights["delay"] != 60 || run.weights["main"] != 30 {
+			t.Errorf("%s: it takes %v, with weights %v; expected 90, of which 60 are waits for tokens", policy, run.t, run.weights)
+		}
+	}
+}
+
+// Where somebody waits for a lock that a helper had in the recorded run, the helper has been woken.
+func TestHeldBehindTick(t *testing.T) {
+	t.Parallel()
+	p := write(
+		[]op{do("main", 10), take(1), do("main", 10), give(2)},
+		[]op{sleep(40), do("helper", 5), give(1), take(2)},
+	)
+	p.Tokens, p.Last = 3, 0
+	tick := p.helps(graph.Delay)[0]
+	p.Idle = map[graph.StepID]graph.Idle{tick: {Next: p.helps(graph.Take)[0], Ends: true}}
+	p.Held = map[uint32]graph.Tick{1: {G: 1, Step: tick}}
+	for _, policy := range predict.Policies {
+		if run := p.run(2, policy); run.t != 25 || run.weights["delay"] != 0 || run.weights["main"] != 20 || run.weights["helper"] != 5 {
+			t.Errorf("%s: it takes %v, with weights %v; expected 25", policy, run.t, run.weights)
+		}
+	}
+}

@@ -1,0 +1,197 @@
+package predict
+
+import (
+	"slices"
+
+	"qinst.dev/internal/analysis/graph"
+)
+
+// Grain is how many parts of a nanosecond stamps of a [Log] tell apart.
+const Grain = 16
+
+const mostStamp = 1 << 61 // files may say that a run took years
+
+// Log is what a computed run did: who ran when, on which processor, and who made whom ready. Stamps are times in parts of a nanosecond, see
+// [Grain]; no two things have the same one, so that they tell the order too. Sharing has no log, because its goroutines have parts of processors.
+type Log struct {
+	Done []uint64       // by step: when its goroutine came to what ends it; 0: never
+	Next []graph.StepID // by step
+	Gs   []Life         // by goroutine
+	End  uint64
+}
+
+// Life is what a goroutine did in a computed run.
+type Life struct {
+	First   graph.StepID
+	Created uint64 // 0: never
+	Waits   bool   // it began with a wait
+	Stays   []Stay
+	Wakes   []Waking // of others, by it
+}
+
+// Stay is a stay of a goroutine on a processor.
+type Stay struct {
+	Ready, From, Until uint64 // when it could run, ran, and did no longer; 0: it did to the end
+	At                 graph.StepID
+	By                 int32  // who made it ready; -1: nobody
+	Woken, Seq         uint32 // numbers of its transitions to ready, 0 if it had none of that kind, and to running
+	Proc               int16
+	Within             bool // it left its processor within the step At, and not behind it
+}
+
+// Waking is a goroutine that another one made ready, in a step of that one's.
+type Waking struct {
+	At   uint64
+	Step graph.StepID
+	G    int32
+	Seq  uint32
+}
+
+// recorder writes a log. A nil one does not.
+type recorder struct {
+	*Log
+	s     *sim
+	last  uint64
+	hand  int32 // the goroutine that acts, -1: nobody does
+	gs    []recorded
+	procs []bool // that have a goroutine, under list scheduling
+}
+
+// recorded is the state of a goroutine.
+type recorded struct {
+	state state
+	seq   uint32
+	woken uint32
+	ready uint64
+	by    int32
+	first graph.StepID // that it came to since it has run
+	call  bool         // it waits in a system call
+}
+
+type state uint8
+
+const (
+	unborn state = iota
+	runnable
+	running
+	waiting
+)
+
+func newRecorder(s *sim) *recorder {
+	l := s.o.Log
+	if l == nil {
+		return nil
+	}
+	steps := s.p.Steps.Len()
+	*l = Log{Done: make([]uint64, steps), Next: make([]graph.StepID, steps), Gs: make([]Life, len(s.p.Gs))}
+	for id := range l.Next {
+		l.Next[id] = s.p.Step(graph.StepID(id)).Next
+	}
+	for i := range l.Gs {
+		l.Gs[i].First = s.p.Gs[i].First
+	}
+	return &recorder{Log: l, s: s, hand: -1, gs: make([]recorded, len(s.p.Gs)), procs: make([]bool, min(int(s.procs), len(s.p.Gs)+1))}
+}
+
+// stamp is the time, later than all before.
+func (r *recorder) stamp() uint64 {
+	r.last = max(r.last+1, uint64(min(r.s.t.at*Grain, mostStamp)))
+	return r.last
+}
+
+// acts makes a goroutine the one that acts, and returns who did before.
+func (r *recorder) acts(g int32) (before int32) {
+	if r != nil {
+		before, r.hand = r.hand, g
+	}
+	return before
+}
+
+// came notes that a goroutine came to what ends its step.
+func (r *recorder) came(g int32) {
+	if r == nil {
+		return
+	}
+	at := r.s.gs[g].step
+	if r.Done[at] == 0 {
+		r.Done[at] = r.stamp()
+	}
+	if x := &r.gs[g]; x.first == 0 {
+		x.first = at
+	}
+}
+
+// leftOut notes that a goroutine leaves out the steps up to one.
+func (r *recorder) leftOut(from, to graph.StepID) {
+	if r == nil {
+		return
+	}
+	for id := from; id != 0 && id != to; id = r.Next[id] {
+		r.Done[id] = r.stamp()
+	}
+}
+
+// could notes that a goroutine could run, and by whom, if it could not before.
+func (r *recorder) could(g int32) {
+	if r == nil {
+		return
+	}
+	x := &r.gs[g]
+	switch x.state {
+	case unborn:
+		x.ready, x.seq, x.woken, x.by = r.stamp(), 1, 0, -1
+		r.Gs[g].Created = x.ready
+	case waiting:
+		x.ready, x.woken, x.by = r.stamp(), 0, -1
+		if x.call {
+			break
+		}
+		x.seq++
+		x.woken = x.seq
+		if x.by = r.hand; x.by >= 0 {
+			w := &r.Gs[x.by]
+			w.Wakes = append(w.Wakes, Waking{x.ready, r.s.gs[x.by].step, g, x.seq})
+		}
+	}
+	x.state = runnable
+}
+
+// runs notes that a goroutine has a processor.
+func (r *recorder) runs(g int32) {
+	if r == nil {
+		return
+	}
+	x, proc := &r.gs[g], r.s.gs[g].proc
+	if r.s.sched == nil {
+		proc = int32(max(0, slices.Index(r.procs, false)))
+		r.procs[proc], r.s.gs[g].proc = true, proc
+	}
+	x.seq++
+	x.state, x.first = running, 0
+	l := &r.Gs[g]
+	l.Stays = append(l.Stays, Stay{Ready: x.ready, From: r.stamp(), By: x.by, Woken: x.woken, Seq: x.seq, Proc: int16(proc)})
+}
+
+// left notes that a goroutine leaves its processor, within its step or behind it.
+func (r *recorder) left(g int32, within bool) {
+	if r == nil {
+		return
+	}
+	x, l, at := &r.gs[g], &r.Gs[g], r.s.gs[g].step
+	n := len(l.Stays) - 1
+	step, stay := r.s.p.Step(at), &l.Stays[n]
+	if r.s.sched == nil {
+		r.procs[stay.Proc] = false
+	}
+	if x.state = waiting; within || step.Kind == graph.Ready {
+		x.state = runnable
+	}
+	x.call = step.Kind == graph.Delay && graph.Cause(step.Arg) == graph.Call
+	if begins := n == 0 && step.Kind == graph.Delay && !x.call; !within && x.first == at && r.s.length(at) == 0 && (begins || step.Kind == graph.Ready) {
+		l.Stays, x.seq = l.Stays[:n], x.seq-1 // it did nothing: it goes on to wait
+		l.Waits = l.Waits || begins
+		return
+	}
+	stay.Until, stay.At, stay.Within = r.stamp(), at, within
+	x.ready, x.woken, x.by = stay.Until, 0, -1
+}

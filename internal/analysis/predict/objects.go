@@ -1,0 +1,235 @@
+package predict
+
+import (
+	"qinst.dev/internal/analysis/graph"
+	"qinst.dev/internal/trace"
+)
+
+// object is a lock, channel or WaitGroup. Who waits gets what it waits for in the order of arrival.
+type object struct {
+	at      [graph.NumOps]trace.Time // of the last operation, in the recorded run
+	queue   []waiter                 // for a lock, or to receive, or for the end of all
+	senders []waiter
+	cap     int
+	sent    int // sends that began, or operations Done
+	got     int // receives that began, or how much of a semaphore is acquired
+	readers int
+	writer  bool
+	closed  bool
+
+	order *order          // for Options.Order
+	parts []object        // of a lock that is split
+	next  int             // one of these, for who comes next
+	has   map[int32]int32 // which of these a goroutine has, or waits for
+}
+
+// part is the one of a lock's parts that an operation is on.
+func (o *object) part(w waiter) *object {
+	if len(o.parts) == 0 {
+		return o
+	}
+	if o.has == nil {
+		o.has = map[int32]int32{}
+	}
+	part, ok := o.has[w.g]
+	switch w.op {
+	case graph.Lock, graph.RLock:
+		if !ok { // else it was woken to try again
+			part = int32(o.next)
+			o.has[w.g] = part
+			o.next = (o.next + 1) % len(o.parts)
+		}
+	default:
+		delete(o.has, w.g)
+	}
+	return &o.parts[part]
+}
+
+type waiter struct {
+	g    int32
+	op   graph.Op
+	need int64
+}
+
+// operate does an operation of a goroutine, and reports whether it goes on.
+func (s *sim) operate(g int32, step *graph.Step) bool {
+	w := waiter{g, step.Op, step.Wait}
+	o := s.objects[step.Obj].part(w)
+	if step.Op == graph.Receive && s.idles(g, step) {
+		return s.block(g)
+	}
+	if step.Op == graph.Send || step.Op == graph.Receive {
+		s.ordered(o, step)
+	}
+	barging := s.sched != nil && !s.p.Objects[step.Obj].Shared() // who takes a mutex that others read by waits in turn
+	if barging && step.Op == graph.Lock {
+		return s.sched.lock(o, g)
+	}
+	switch step.Op {
+	case graph.Lock, graph.RLock:
+		o.queue = append(o.queue, w)
+		s.grant(o, g)
+		if len(o.queue) > 0 && o.queue[len(o.queue)-1].g == g {
+			return s.block(g)
+		}
+		s.granted(o, step.Op)
+	case graph.Unlock:
+		if barging {
+			s.sched.unlock(o, g)
+			break
+		}
+		o.writer = false
+		o.order.unlock(s.node, step.Op)
+		s.grant(o, -1)
+	case graph.RUnlock:
+		o.readers = max(0, o.readers-1)
+		o.order.unlock(s.node, step.Op)
+		s.grant(o, -1)
+	case graph.Send:
+		s.sends(o)
+		o.sent++
+		if len(o.queue) > 0 {
+			s.pop(&o.queue)
+		}
+		if o.cap >= 0 && o.sent > o.got+o.cap && !o.closed {
+			o.senders = append(o.senders, w)
+			return s.block(g)
+		}
+	case graph.Receive:
+		if o.closed && o.got >= o.sent {
+			s.receivesNothing(o)
+			return true
+		}
+		s.receives(o)
+		o.got++
+		if len(o.senders) > 0 {
+			s.pop(&o.senders)
+		}
+		if o.got > o.sent {
+			o.queue = append(o.queue, w)
+			return s.block(g)
+		}
+	case graph.Acquire:
+		o.queue = append(o.queue, w)
+		s.acquire(o, g)
+		if len(o.queue) > 0 && o.queue[len(o.queue)-1].g == g {
+			return s.block(g)
+		}
+	case graph.Release:
+		o.got = max(0, o.got-int(w.need))
+		s.acquire(o, -1)
+	case graph.Close:
+		o.closed = true
+		o.order.close(s.node)
+		s.dismiss(step.Obj)
+		for len(o.queue) > 0 {
+			o.got--
+			s.pop(&o.queue)
+		}
+	case graph.Done:
+		o.sent++
+		o.order.done(s.node)
+		for i := 0; i < len(o.queue); {
+			if x := o.queue[i]; o.sent < int(x.need) {
+				i++
+			} else {
+				o.queue = append(o.queue[:i], o.queue[i+1:]...)
+				s.need(s.joined(o, int(x.need)))
+				s.wake(x.g)
+			}
+		}
+	case graph.Join:
+		if o.sent < int(step.Wait) {
+			o.queue = append(o.queue, w)
+			return s.block(g)
+		}
+		s.after(s.joined(o, int(step.Wait)))
+	}
+	return true
+}
+
+// ordered notes whether an operation comes in the order of the recorded run.
+func (s *sim) ordered(o *object, step *graph.Step) {
+	op := step.Op
+	if op == graph.RLock {
+		op = graph.Lock
+	}
+	if step.At < o.at[op] {
+		s.run.Reordered++
+	}
+	o.at[op] = step.At
+}
+
+// grant gives a lock to those who are first in its queue: one who writes, or all up to the next who does. me goes on by itself.
+func (s *sim) grant(o *object, me int32) {
+	for len(o.queue) > 0 && !o.writer {
+		w := o.queue[0]
+		if w.op == graph.Lock {
+			if o.readers > 0 {
+				return
+			}
+			o.writer = true
+		} else {
+			o.readers++
+		}
+		o.queue = o.queue[1:]
+		s.ordered(o, s.p.Step(s.gs[w.g].step))
+		if w.g != me {
+			s.need(o.order.held(w.op)...)
+			s.wake(w.g)
+		}
+	}
+}
+
+// acquire gives parts of a semaphore to those who are first in its queue, as long as there is enough. me goes on by itself.
+func (s *sim) acquire(o *object, me int32) {
+	for len(o.queue) > 0 {
+		w := o.queue[0]
+		if o.got > 0 && o.cap >= 0 && o.got+int(w.need) > o.cap {
+			return
+		}
+		o.got += int(w.need)
+		o.queue = o.queue[1:]
+		s.ordered(o, s.p.Step(s.gs[w.g].step))
+		if w.g != me {
+			s.wake(w.g)
+		}
+	}
+}
+
+// pop wakes the first one of a queue for a channel, or the last one.
+func (s *sim) pop(q *[]waiter) {
+	list, last := *q, len(*q)-1
+	if s.o.LIFO {
+		*q = list[:last]
+		s.wake(list[last].g)
+		return
+	}
+	*q = list[1:]
+	s.wake(list[0].g)
+}
+
+// forget takes a goroutine from the queue that it is in.
+func (s *sim) forget(g int32) {
+	step := s.p.Step(s.gs[g].step)
+	if step.Kind == graph.Take {
+		for at := &s.tokens[step.Arg]; *at > 0; at = &s.gs[*at-1].also {
+			if *at == g+1 {
+				*at = s.gs[g].also
+				break
+			}
+		}
+	}
+	o := &s.objects[step.Obj]
+	if len(o.parts) > 0 {
+		o = &o.parts[o.has[g]]
+	}
+	for _, q := range []*[]waiter{&o.queue, &o.senders} {
+		for i, w := range *q {
+			if w.g == g {
+				*q = append((*q)[:i], (*q)[i+1:]...)
+				break
+			}
+		}
+	}
+}

@@ -1,0 +1,141 @@
+package predict_test
+
+import (
+	"testing"
+
+	"qinst.dev/internal/analysis/graph"
+	"qinst.dev/internal/analysis/predict"
+	"qinst.dev/internal/trace"
+)
+
+// TestSemaphore: who wants much is not overtaken by who wants little. Of a size of 3 the first takes 2, the second waits for 2, and the third for 1 behind it.
+func TestSemaphore(t *testing.T) {
+	t.Parallel()
+	take := func(op graph.Op, n int64) op {
+		o := operate(op, "sem")
+		o.step.Wait = n
+		return o
+	}
+	uses := func(n, ms int64) []op {
+		return []op{take(graph.Acquire, n), do("work", ms), take(graph.Release, n)}
+	}
+	p := writeWith(map[string]int{"sem": 3}, uses(2, 10), uses(2, 10), uses(1, 5))
+	for _, policy := range predict.Policies {
+		if r := predict.Simulate(p.Program, predict.Options{Procs: 3, Policy: policy}); !near(r.T, 20) {
+			t.Errorf("%s: it takes %v, expected 20", policy, r.T)
+		}
+	}
+	all := map[graph.ObjectID]bool{1: true}
+	if r := predict.Simulate(p.Program, predict.Options{Procs: 3, Policy: predict.Sharing, Capped: all, Cap: 5}); !near(r.T, 10) {
+		t.Errorf("with a size of 5 it takes %v, expected 10", r.T)
+	}
+	if r := predict.Simulate(p.Program, predict.Options{Procs: 3, Policy: predict.Sharing, Capped: all, Cap: 2}); !near(r.T, 25) {
+		t.Errorf("with a size of 2 it takes %v, expected 25", r.T)
+	}
+}
+
+// TestTicks: a ticker's values come when they came, whatever was done in between, and one that came meanwhile is there at once.
+func TestTicks(t *testing.T) {
+	t.Parallel()
+	var ops []op
+	for i := range int64(5) {
+		ops = append(ops, op{step: graph.Step{Kind: graph.Delay, Wait: 7, At: trace.Time(10 * (i + 1))}, obj: "ticks"}, do("send", 3))
+	}
+	p := write(ops)
+	for i := range p.Objects {
+		p.Objects[i].Ticks = i > 0
+	}
+	for scale, want := range map[float64]float64{1: 53, 0: 50, 5: 10 + 5*15} {
+		for _, policy := range predict.Policies {
+			r := predict.Simulate(p.Program, predict.Options{Procs: 1, Policy: policy, Length: func(id graph.StepID) float64 { return scale * float64(p.Step(id).Work) }})
+			if !near(r.T, want) {
+				t.Errorf("%s, work %v times as long: it takes %v, expected %v", policy, scale, r.T, want)
+			}
+		}
+	}
+}
+
+// TestHandsOver: under Go's scheduler who gives a lock back to one that has waited for more than a millisecond gives it the processor, too. On one
+// processor that one's sleep under the lock is then beside the first one's work.
+func TestHandsOver(t *testing.T) {
+	t.Parallel()
+	const ms = 1_000_000
+	under := []op{lock("mu"), sleep(2 * ms), unlock("mu"), do("work", ms)}
+	p := write(under, under)
+	if r := predict.Simulate(p.Program, predict.Options{Procs: 1, Policy: predict.Go}); r.T < 5*ms || r.T > 5.1*ms {
+		t.Errorf("it takes %v, expected 5 ms: two sleeps, and the last one's work", r.T)
+	}
+}
+
+// Two senders come to a channel without a buffer at 10 and 12, and values are received at 20 and 30: who came first is served first, or last
+// (Sarukkai and Malony 1993, section 4.2).
+func TestP4(t *testing.T) {
+	t.Parallel()
+	p := writeWith(map[string]int{"c": 0},
+		[]op{do("a", 10), signal("c"), do("a2", 100)},
+		[]op{do("b", 12), signal("c"), do("b2", 1)},
+		[]op{do("r", 20), wait("c"), do("r2", 10), wait("c")})
+	for lifo, want := range map[bool]float64{false: 120, true: 130} {
+		r := predict.Simulate(p.Program, predict.Options{Procs: 3, Policy: predict.List, LIFO: lifo})
+		if r.T != want {
+			t.Errorf("last one first %t: the run took %v, expected %v: the first sender goes on at 20 or 30", lifo, r.T, want)
+		}
+	}
+}
+
+// barrier makes a program's first operation on a lock that of the goroutine that ends the others' waits at a barrier.
+func (p program) barrier() {
+	x := graph.Crossing{}
+	for id := range graph.StepID(p.Steps.Len()) {
+		switch s := p.Step(id); {
+		case s.Kind == graph.Take:
+			x.Takes = append(x.Takes, id)
+			p.Tokens = max(p.Tokens, int(s.Arg)+1)
+		case s.Kind == graph.Give:
+			x.Gives = append(x.Gives, id)
+		case s.Op == graph.Lock:
+			x.At = id
+		}
+	}
+	p.Crossings = []graph.Crossing{x}
+}
+
+func take(token uint32) op { return op{step: graph.Step{Kind: graph.Take, Arg: token}} }
+func give(token uint32) op { return op{step: graph.Step{Kind: graph.Give, Arg: token}} }
+
+// TestP1: with events three goroutines come to a barrier at 120, 160 and 170, and without at 100, 150 and 90. So another one is last. They leave one every 5 from then on, and the
+// run takes 165 and not 195 (Sarukkai and Malony 1993, section 3.2). The first to leave is the third one, and not the second as in the paper, because it ended the
+// others' waits in the recorded run, and does so here.
+func TestP1(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		behind [2]int64 // more work of the first and the second, behind the barrier
+		want   float64
+	}{{[2]int64{0, 0}, 165}, {[2]int64{100, 0}, 265}, {[2]int64{0, 100}, 260}} {
+		p := write(
+			[]op{do("p1", 100), take(1), do("more", c.behind[0])},
+			[]op{do("p2", 150), take(2), do("more", c.behind[1])},
+			[]op{do("p3", 90), operate(graph.Lock, "mu"), do("beta", 5), do("beta", 5), give(2), do("beta", 5), give(1)})
+		p.barrier()
+		if r := predict.Simulate(p.Program, predict.Options{Procs: 3, Policy: predict.List, Exit: predict.ExitReverse}); r.T != c.want {
+			t.Errorf("with %v behind: found %v, expected %v", c.behind, r.T, c.want)
+		}
+	}
+}
+
+// The order in which goroutines leave a barrier: as they came, the last one first, or as they were created.
+func TestExits(t *testing.T) {
+	t.Parallel()
+	for exit, want := range map[predict.Exit]float64{predict.ExitRecorded: 140, predict.ExitFIFO: 150, predict.ExitReverse: 130, predict.ExitFixed: 150} {
+		// They come at 30, 10 and 20, and a works 100 behind that. One leaves every 10 from 30 on: in the recorded run b, a, c.
+		p := write(
+			[]op{do("c", 20), take(3), do("c2", 1)},
+			[]op{do("b", 10), take(2), do("b2", 1)},
+			[]op{do("a", 30), take(1), do("a2", 100)},
+			[]op{do("d", 5), operate(graph.Lock, "mu"), give(2), do("d1", 10), give(1), do("d2", 10), give(3)})
+		p.barrier()
+		if r := predict.Simulate(p.Program, predict.Options{Procs: 4, Policy: predict.List, Exit: exit}); r.T != want {
+			t.Errorf("%s: the run took %v, expected %v", exit, r.T, want)
+		}
+	}
+}

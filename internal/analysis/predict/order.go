@@ -1,0 +1,214 @@
+package predict
+
+import (
+	"math"
+
+	"qinst.dev/internal/analysis/graph"
+)
+
+// What began with what is enough for weights: a small change matters only where one event waited for another. Slack is about larger changes. It needs
+// what each event would have waited for had that come later, and so every dependence in the order in which things happened: the n-th
+// send and the n-th receive, each unlock and the next lock, every Done and the Join behind it, and where each goroutine began its wait.
+
+// edge says that what goes on at a node needed another one too. They are in the order of to.
+type edge struct{ from, to int32 }
+
+// order is what an object's operations depend on, as nodes.
+type order struct {
+	writer          int32   // the last Unlock, -1: none
+	readers         []int32 // each RUnlock since
+	sends, receives []int32
+	closed          int32
+	dones           []int32 // the first one stands for all up to joined, if that is not 0
+	joined          int
+}
+
+// after notes that what a goroutine does from now on needed some nodes, -1: none.
+func (s *sim) after(nodes ...int32) {
+	if !s.o.Order {
+		return
+	}
+	own := false // a node of its own: what others began with the node at hand does not need these
+	for _, n := range nodes {
+		if n < 0 || n == s.node {
+			continue
+		}
+		if !own {
+			own = true
+			s.log(node{from: s.node, at: s.t.at, g: -1})
+		}
+		s.run.edges = append(s.run.edges, edge{n, s.node})
+	}
+}
+
+// need notes that the goroutine that is woken next waited for some nodes too.
+func (s *sim) need(nodes ...int32) {
+	if s.o.Order {
+		s.needs = append(s.needs, nodes...)
+	}
+}
+
+// wakeInOrder lets a goroutine go on, which needs that it began its wait, too. What wakes it does not.
+func (s *sim) wakeInOrder(g int32) {
+	was := s.node
+	s.needs = append(s.needs, s.gs[g].at)
+	s.after(s.needs...)
+	s.needs, s.gs[g].at = s.needs[:0], -1
+	s.enqueue(g)
+	s.node = was
+}
+
+// stops notes that a goroutine's work ends with the node at hand, and it does not go on.
+func (s *sim) stops(g int32) {
+	if n := s.run.nodes.At(int(s.node)); n.g == g {
+		n.stops = true
+	}
+}
+
+// held are the nodes that a lock was given back at, for who takes it.
+func (o *order) held(op graph.Op) []int32 {
+	if o == nil {
+		return nil
+	}
+	nodes := []int32{o.writer}
+	if op == graph.Lock {
+		nodes, o.readers = append(nodes, o.readers...), nil
+	}
+	return nodes
+}
+
+func (s *sim) granted(o *object, op graph.Op) {
+	if o.order != nil {
+		s.after(o.order.held(op)...)
+	}
+}
+
+func (o *order) unlock(at int32, op graph.Op) {
+	switch {
+	case o == nil:
+	case op == graph.Unlock:
+		o.writer = at
+	default:
+		o.readers = append(o.readers, at)
+	}
+}
+
+// sends is called before a send begins: it needs the receive that made room for it.
+func (s *sim) sends(o *object) {
+	if o.order == nil {
+		return
+	}
+	if o.cap >= 0 && o.sent >= o.cap && o.sent-o.cap < len(o.order.receives) {
+		s.after(o.order.receives[o.sent-o.cap])
+	}
+	o.order.sends = append(o.order.sends, s.node)
+}
+
+// receives is called before a receive begins: it needs the send of its element.
+func (s *sim) receives(o *object) {
+	if o.order == nil {
+		return
+	}
+	if o.got < len(o.order.sends) {
+		s.after(o.order.sends[o.got])
+	}
+	o.order.receives = append(o.order.receives[:min(o.got, len(o.order.receives))], s.node)
+}
+
+func (s *sim) receivesNothing(o *object) {
+	if o.order != nil {
+		s.after(o.order.closed)
+	}
+}
+
+func (o *order) close(at int32) {
+	if o != nil {
+		o.closed = at
+	}
+}
+
+func (o *order) done(at int32) {
+	if o != nil {
+		o.dones = append(o.dones, at)
+	}
+}
+
+// joined is a node that the first operations Done come before, as many as a Join needs; -1: none.
+func (s *sim) joined(o *object, need int) int32 {
+	if o.order == nil || need == 0 || len(o.order.dones) == 0 {
+		return -1
+	}
+	d := o.order
+	n := need // of dones
+	if d.joined > 0 {
+		n = need - d.joined + 1
+	}
+	if n = min(n, len(d.dones)); n <= 1 {
+		return d.dones[0]
+	}
+	was := s.node
+	s.node = d.dones[0]
+	s.after(d.dones[1:n]...)
+	all := s.node
+	s.node = was
+	d.dones, d.joined = append([]int32{all}, d.dones[n:]...), max(need, d.joined)
+	return all
+}
+
+// Slack calls f for each piece of work and each delay of a run, as [Run.Weights] does: its step, and by how much it may become longer without making the
+// run longer, in ns, if all others stay as they are and everything happens in the same order. The run must have been made with Order.
+func (r *Run) Slack(f func(step graph.StepID, slack float64, delay bool)) {
+	late := make([]float64, r.nodes.Len())
+	for i := range late {
+		late[i] = r.T
+	}
+	edges := r.edges
+	for q := int32(len(late) - 1); q > 0; q-- {
+		n := r.nodes.At(int(q))
+		for ; len(edges) > 0 && edges[len(edges)-1].to == q; edges = edges[:len(edges)-1] {
+			from := edges[len(edges)-1].from
+			late[from] = min(late[from], late[q])
+		}
+		late[n.from] = min(late[n.from], late[q]-n.len)
+		if n.len > 0 {
+			f(n.step, math.Max(0, late[q]-n.at), n.real)
+		}
+	}
+}
+
+// Marked calls f for each piece of work that VPPB's section 3.3 marks for a number of processors: what is on the path, and what leads to where
+// a goroutine stops while more of them run than there are processors; back from there to where its goroutine met
+// another one and no more ran. The run must have been made with Order.
+func (r *Run) Marked(procs int, f func(step graph.StepID)) {
+	n := r.nodes.Len()
+	meets, marked := make([]bool, n), make([]bool, n)
+	for q := 1; q < n; q++ {
+		x := r.nodes.At(q)
+		meets[x.from] = meets[x.from] || r.nodes.At(int(x.from)).g != x.g
+	}
+	for _, e := range r.edges {
+		meets[e.from] = true
+	}
+	mark := func(q int32, stop bool) {
+		for q > 0 && !marked[q] {
+			marked[q] = true
+			x := r.nodes.At(int(q))
+			from := r.nodes.At(int(x.from))
+			if stop && meets[x.from] && int(from.before) <= procs {
+				return
+			}
+			q = x.from
+		}
+	}
+	mark(r.last, false)
+	for q := 1; q < n; q++ {
+		if x := r.nodes.At(q); x.stops && int(x.before) > procs {
+			mark(int32(q), true)
+		}
+	}
+	for q := n - 1; q > 0; q-- {
+		if x := r.nodes.At(q); marked[q] && !x.real && x.len > 0 {
+			f(x.step)
+		}
+	}
+}

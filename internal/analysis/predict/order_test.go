@@ -1,0 +1,101 @@
+package predict_test
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"qinst.dev/internal/analysis/graph"
+	"qinst.dev/internal/analysis/predict"
+)
+
+// TestSlack: a piece of work that becomes longer by less than its slack makes no run longer, and by more than that every run whose end it leads to. Only programs are
+// taken in which no change lets others come first at a lock or a channel.
+func TestSlack(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(7, 8))
+	const beyond = 1e5
+	compared, within, behind, slacks := 0, 0, 0, 0
+	for range 20_000 {
+		p := random(r)
+		if !ordered(p) {
+			continue
+		}
+		o := predict.Options{Procs: len(p.Gs), Policy: predict.Sharing, Keep: true, Order: true}
+		run := predict.Simulate(p.Program, o)
+		if run.Forced > 0 {
+			continue // somebody waits for ever
+		}
+		longer := func(step graph.StepID, ns float64) float64 {
+			return predict.Simulate(p.Program, predict.Options{Procs: len(p.Gs), Policy: predict.Sharing, Length: func(s graph.StepID) float64 {
+				if s == step {
+					return float64(p.Step(s).Work) + ns
+				}
+				return float64(p.Step(s).Work)
+			}}).T - run.T
+		}
+		run.Slack(func(step graph.StepID, slack float64, delay bool) {
+			if delay {
+				return
+			}
+			if compared++; slack > 0 {
+				slacks++
+			}
+			if d := longer(step, slack*.999); d > 1 {
+				within++
+			}
+			if d := longer(step, slack+beyond); d < beyond-1 {
+				behind++
+			}
+		})
+	}
+	if compared < 500 || slacks < compared/4 || within+behind > 0 {
+		t.Errorf("of %d pieces, of which %d have slack, %d made the run longer within their slack, and %d did not beyond it", compared, slacks, within, behind)
+	}
+}
+
+// ordered reports whether each operation on an object is always by the same goroutine, and each lock one goroutine's.
+func ordered(p program) bool {
+	type use struct {
+		obj graph.ObjectID
+		op  graph.Op
+	}
+	by := map[use]int{}
+	for g := range p.Gs {
+		for id := p.Gs[g].First; id != 0; id = p.Step(id).Next {
+			s := p.Step(id)
+			u := use{s.Obj, s.Op}
+			if s.Op == graph.Done || s.Op == graph.Join {
+				return false // a Join needs the first ones
+			}
+			if was, ok := by[u]; s.Op != graph.NoOp && ok && was != g {
+				return false
+			}
+			by[u] = g
+		}
+	}
+	return true
+}
+
+// TestGoPath: under Go's scheduler, too, weights add up to the run, and the pieces of the path follow each other.
+func TestGoPath(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(9, 10))
+	for i := range 3000 {
+		p := random(r)
+		p.WakeUp, p.HoldOff = r.Int64N(5000), r.Int64N(2)*r.Int64N(50_000)
+		for procs := 1; procs <= len(p.Gs); procs++ {
+			run := predict.Simulate(p.Program, predict.Options{Procs: procs, Policy: predict.Go, Keep: true, Seed: uint64(i)})
+			sum, at := 0., run.T
+			run.Weights(func(_ graph.StepID, length, weight float64, _ bool) { sum += length * weight })
+			run.Path(func(_ graph.StepID, _ int32, from, to float64, _ bool) {
+				if !near(to, at) || from > to {
+					t.Fatalf("program %d on %d: a piece is from %v to %v, expected one to %v", i, procs, from, to, at)
+				}
+				at = from
+			})
+			if !near(sum, run.T) || !near(at, 0) {
+				t.Fatalf("program %d on %d: the weights add up to %v, the path begins at %v, expected %v and 0", i, procs, sum, at, run.T)
+			}
+		}
+	}
+}

@@ -1,0 +1,37 @@
+package predict
+
+import (
+	"fmt"
+
+	"qinst.dev/internal/analysis/graph"
+	"qinst.dev/internal/measure"
+)
+
+// A computed run keeps waits for the network as long as they were, where the trace does not tell who wrote what ended them. That may have been
+// another goroutine of the program, which a change lets go on sooner: then the change gains more than is computed, up to what these waits are worth.
+
+// leastOutside is the share of a run from which on that matters.
+const leastOutside = 0.01
+
+// network is what the waits for the network, or for pipes, are worth in a run, in ns.
+func (r *runner) network(procs int, policy Policy) (ns float64) {
+	if r.p.Steps.Len() > largeSteps || !r.p.Awaits(graph.Network) {
+		return 0
+	}
+	run, _ := SimulateWeighed(r.p, Options{Procs: procs, Policy: policy})
+	run.Weights(func(step graph.StepID, length, weight float64, delay bool) {
+		if delay && step != 0 && r.p.Step(step).Delays(graph.Network) {
+			ns += length * weight
+		}
+	})
+	if ns < leastOutside*run.T {
+		return 0
+	}
+	return min(ns, run.T)
+}
+
+// ofNetwork is the note about that.
+func ofNetwork(ns, of float64) string {
+	return fmt.Sprintf("for %s of the computed run goroutines wait for the network or pipes, whose other ends may be this program's: changes may gain up to that much more than is computed",
+		measure.Percent(round(ns), round(of)))
+}

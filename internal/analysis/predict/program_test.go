@@ -1,0 +1,102 @@
+package predict_test
+
+import (
+	"qinst.dev/internal/analysis/graph"
+	"qinst.dev/internal/analysis/predict"
+)
+
+// op is a step of a goroutine of a test's program.
+type op struct {
+	name string // of work
+	ns   int64
+	step graph.Step
+	obj  string
+}
+
+func do(name string, ns int64) op { return op{name: name, ns: ns} }
+func sleep(ns int64) op           { return op{step: graph.Step{Kind: graph.Delay, Wait: ns}} }
+func operate(o graph.Op, obj string) op {
+	return op{step: graph.Step{Kind: graph.Operate, Op: o}, obj: obj}
+}
+func signal(ch string) op { return operate(graph.Send, ch) }
+func wait(ch string) op   { return operate(graph.Receive, ch) }
+func lock(mu string) op   { return operate(graph.Lock, mu) }
+func unlock(mu string) op { return operate(graph.Unlock, mu) }
+
+// program is one that a test has written down.
+type program struct {
+	*graph.Program
+	names map[graph.StepID]string
+}
+
+// write makes a program of goroutines that all begin at 0. It ends when all have.
+func write(gs ...[]op) program { return writeWith(nil, gs...) }
+
+// writeWith does so with channels of these capacities; others are unlimited.
+func writeWith(caps map[string]int, gs ...[]op) program {
+	p := program{&graph.Program{Last: -1, Objects: make([]graph.Object, 1), Tokens: 1}, map[graph.StepID]string{}}
+	p.Steps.Add(graph.Step{})
+	objects := map[string]graph.ObjectID{}
+	for _, ops := range gs {
+		g := graph.Goroutine{By: -1}
+		last := graph.StepID(0)
+		work, name := int64(0), ""
+		add := func(s graph.Step) {
+			id := graph.StepID(p.Steps.Len())
+			s.Work = work
+			if work, p.names[id] = 0, name; last == 0 {
+				g.First = id
+			} else {
+				p.Step(last).Next = id
+			}
+			last = id
+			p.Steps.Add(s)
+		}
+		for _, o := range ops {
+			s := o.step
+			switch {
+			case o.name != "":
+				work, name = o.ns, o.name
+				s = graph.Step{Kind: graph.Operate, Obj: 0}
+			case o.obj != "":
+				id, ok := objects[o.obj]
+				if !ok {
+					id = graph.ObjectID(len(p.Objects))
+					objects[o.obj] = id
+					capacity, limited := caps[o.obj]
+					if !limited {
+						capacity = -1
+					}
+					p.Objects = append(p.Objects, graph.Object{Free: true, Cap: capacity})
+				}
+				s.Obj = id
+			}
+			add(s)
+			name = ""
+		}
+		add(graph.Step{Kind: graph.End})
+		p.Gs = append(p.Gs, g)
+	}
+	return p
+}
+
+// run is what came of a program: T, and for each name dT by the change of all work of that name.
+type ran struct {
+	t       float64
+	weights map[string]float64 // sums of length and weight
+	slopes  map[string]float64 // weights of single pieces, by name
+}
+
+func (p program) run(procs int, policy predict.Policy) ran {
+	r := predict.Simulate(p.Program, predict.Options{Procs: procs, Policy: policy, Keep: true})
+	x := ran{r.T, map[string]float64{}, map[string]float64{}}
+	r.Weights(func(step graph.StepID, length, weight float64, delay bool) {
+		name := p.names[step]
+		if delay {
+			name = "delay"
+		}
+		x.weights[name] += length * weight
+		x.slopes[name] += weight
+	})
+	return x
+}

@@ -1,0 +1,62 @@
+package predict
+
+import (
+	"slices"
+
+	"qinst.dev/internal/analysis/graph"
+)
+
+// Operations leave the order open, and tokens repeat it. Together they may demand what cannot be: a goroutine that has taken a place in a channel waits, by a token, for one that
+// waits for a place; and who sends only if there is room (a select with a default) does not wait for any. A run that comes to a standstill is made once more, with the order
+// of the recorded run for the objects that goroutines waited for then.
+
+// mostStandstills is how often that is tried. The last time it holds for all objects.
+const mostStandstills = 4
+
+// Simulate runs a program.
+func Simulate(p *graph.Program, o Options) *Run {
+	run := simulate(p, o)
+	if o.workers != nil || len(o.Capped)+len(o.Split) > 0 { // the order of the recorded run is none of these
+		return run
+	}
+	for n := 1; run.Forced > 0 && n <= mostStandstills; n++ {
+		next, changed := p.Ordered(run.standstill, n == mostStandstills)
+		if !changed {
+			if next, changed = p.Ordered(nil, true); !changed {
+				break
+			}
+		}
+		if o.watch != nil {
+			*o.watch = *o.watch.again()
+		}
+		p = next
+		run = simulate(p, o)
+	}
+	return run
+}
+
+// atEnd is how near its end a run may come to a standstill, as a share of it: goroutines that wait for ever are let go when all has been done.
+const atEnd = 0.01
+
+// Sound reports whether a run is one of the program at all: it has ended as the recorded run did, nobody went on before what it waited for, so that the run is
+// as long as its longest chain at least, and its processors have worked no more than there is time for.
+func (r *Run) Sound() bool {
+	const exact = 1e-6
+	return r.Ends && (r.Forced == 0 || r.T-r.stoodAt <= atEnd*r.T) && r.Busy <= r.T*r.procs*(1+exact)+1
+}
+
+// freeOf are the objects that goroutines wait for operations on.
+func (s *sim) freeOf(gs []int32) (list []graph.ObjectID) {
+	for _, g := range gs {
+		step := s.p.Step(s.gs[g].step)
+		if s.gs[g].waits && s.free(step) && step.Op != graph.Join && !slices.Contains(list, step.Obj) {
+			list = append(list, step.Obj)
+		}
+	}
+	return list
+}
+
+// free reports whether a step is an operation on a channel for which operations decide who goes on.
+func (s *sim) free(step *graph.Step) bool {
+	return step.Op != graph.NoOp && s.p.Objects[step.Obj].Free && (step.Kind != graph.Take || step.Arg != 0)
+}

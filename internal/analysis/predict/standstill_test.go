@@ -1,0 +1,51 @@
+package predict_test
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"qinst.dev/internal/analysis/graph"
+	"qinst.dev/internal/analysis/predict"
+)
+
+// A run whose operations and tokens together demand what cannot be keeps the order of the recorded run, and ends when all is done.
+func TestStandstill(t *testing.T) {
+	t.Parallel()
+	p := writeWith(map[string]int{"ch": 1},
+		[]op{signal("ch"), do("main", 10), signal("ch"), give(1), take(2)},
+		[]op{take(1), wait("ch"), do("other", 10), give(2)},
+	)
+	p.Tokens, p.Last = 3, 0
+	for _, policy := range predict.Policies {
+		for procs := 1; procs <= 2; procs++ {
+			if r := predict.Simulate(p.Program, predict.Options{Procs: procs, Policy: policy}); r.T != 20 || r.Forced != 0 || !r.Ends {
+				t.Errorf("%s on %d: it takes %v, and %d goroutines were forced to go on; expected 20", policy, procs, r.T, r.Forced)
+			}
+		}
+	}
+}
+
+// No computed run has more work than its processors have time for, and each ends as the recorded one.
+func TestSound(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(11, 12))
+	for range 300 {
+		p, work := random(r), 0.
+		for id := range graph.StepID(p.Steps.Len()) {
+			work += float64(p.Step(id).Work)
+		}
+		for _, policy := range predict.Policies {
+			for procs := 1; procs <= 3; procs++ {
+				if run := predict.Simulate(p.Program, predict.Options{Procs: procs, Policy: policy}); !run.Sound() || run.T*float64(procs) < work*(1-1e-9) {
+					t.Fatalf("%s on %d: %v ns with %v of work, %d forced", policy, procs, run.T, work, run.Forced)
+				}
+			}
+		}
+	}
+	// Both goroutines wait for what the other one does behind its wait.
+	p := write([]op{do("a", 10), take(1), do("a", 10), give(2)}, []op{do("b", 10), take(2), do("b", 10), give(1)})
+	p.Tokens, p.Last, p.End, p.Procs = 3, 0, 20, 2
+	if run := predict.Simulate(p.Program, predict.Options{Procs: 1, Policy: predict.Sharing}); run.Sound() {
+		t.Errorf("a run in which nobody can go on takes %v", run.T)
+	}
+}

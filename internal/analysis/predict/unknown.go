@@ -1,0 +1,59 @@
+package predict
+
+import (
+	"slices"
+
+	"qinst.dev/internal/analysis/graph"
+	"qinst.dev/internal/trace"
+)
+
+// unknown says why nothing can be said of what a change gains; empty: it can.
+func (w *WhatIf) unknown(runs *runner, o Options) string {
+	p := runs.p
+	free := false
+	for _, list := range []map[graph.ObjectID]bool{o.Capped, o.Split} {
+		for id := range list {
+			free = free || p.Objects[id].Free
+		}
+	}
+	switch {
+	case len(o.Capped)+len(o.Split) > 0 && !free:
+		return "not all operations on it were seen, so that who waits for it is decided as it was in the run"
+	case w.kind.prefix == holdPrefix && o.Delayed == nil:
+		return "what goroutines do while they have it is not known"
+	}
+	if w.kind.prefix == holdPrefix && runs.longer(w.name, o) {
+		return "when goroutines had it is not known: by the trace they did more meanwhile than the time for which it was held"
+	}
+	if o.workers == nil && !free {
+		return ""
+	}
+	// Surplus workers that wait for ever are let go when all has been done. In a run that stood before that the change would have to be in
+	// the recorded order, which it is not.
+	if !runs.simulate(o).Sound() {
+		return "the computed run comes to a standstill, because of operations that the trace does not have"
+	}
+	return ""
+}
+
+// longer reports whether more is done under a lock, as the trace has it, than the time for which it was held.
+func (r *runner) longer(name string, o Options) bool {
+	i := slices.IndexFunc(r.held, func(h Held) bool { return h.Name == name })
+	if i < 0 {
+		return false
+	}
+	ns, most := int64(0), r.held[i].Most
+	for id := range graph.StepID(r.p.Steps.Len()) {
+		if s := r.p.Step(id); o.Delayed(id) != 1 {
+			if ns += s.Work; outside(s) {
+				ns += s.Wait
+			}
+		}
+	}
+	for i := range r.p.Objects { // who reads by it may do so beside others
+		if n := r.p.Objects[i].Name; n != trace.NoPoint && r.p.R.T.Points[n].Name == name && r.p.Objects[i].Shared() {
+			return ns > most*int64(r.p.Procs)
+		}
+	}
+	return ns > most
+}

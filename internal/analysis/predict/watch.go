@@ -1,0 +1,97 @@
+package predict
+
+import (
+	"slices"
+
+	"qinst.dev/internal/analysis/graph"
+)
+
+// watch sees how long requests take in a computed run. What comes from outside comes when it came: a wait for the network outside of all requests ends
+// at the recorded time, or at once if that is over. Within a request the network's other end takes as long as it did.
+type watch struct {
+	of     []*graph.Request
+	begins map[graph.StepID]int
+	ends   map[graph.StepID]int
+	inside map[graph.StepID]bool // steps within a request of any name
+	began  []float64
+	took   []float64
+	untold float64 // requests for each of these
+}
+
+// newWatch watches all requests of a name; nil if there are none.
+func newWatch(p *graph.Program, name string) *watch {
+	w := &watch{begins: map[graph.StepID]int{}, ends: map[graph.StepID]int{}, inside: map[graph.StepID]bool{}}
+	for i := range p.Requests {
+		q := &p.Requests[i]
+		for id := q.Begin; id != q.End && id != 0 && p.Step(id).At <= p.Step(q.End).At; id = p.Step(id).Next { // a task may end elsewhere
+			if s := p.Step(id); s.Kind == graph.Delay && graph.Cause(s.Arg) == graph.Network {
+				w.inside[id] = true
+			}
+		}
+		if q.Name == name {
+			w.begins[q.Begin], w.ends[q.End] = len(w.of), len(w.of)
+			w.of = append(w.of, q)
+		}
+	}
+	if len(w.of) == 0 {
+		return nil
+	}
+	w.untold = p.Untold(w.of[0].Proc)
+	return w
+}
+
+// again forgets a run.
+func (w *watch) again() *watch {
+	if w == nil {
+		return nil
+	}
+	next := *w
+	next.began, next.took = make([]float64, len(w.of)), nil
+	return &next
+}
+
+// passed notes that a step is over.
+func (w *watch) passed(id graph.StepID, now float64) {
+	if w == nil {
+		return
+	}
+	if i, ok := w.begins[id]; ok {
+		w.began[i] = now
+	}
+	if i, ok := w.ends[id]; ok {
+		w.took = append(w.took, now-w.began[i])
+	}
+}
+
+// delay is how long a step's delay takes that begins now.
+func (w *watch) delay(id graph.StepID, s *graph.Step, now float64) float64 {
+	if w == nil || s.Kind != graph.Delay || graph.Cause(s.Arg) != graph.Network || w.inside[id] {
+		return float64(s.Wait)
+	}
+	return max(0, float64(s.At)-now)
+}
+
+// Latency is how long the requests of a name take in a run. Times are in ns.
+type Latency struct {
+	Count     int     `json:"count"` // that were traced
+	Mean      int64   `json:"mean_ns"`
+	P50       int64   `json:"p50_ns"`
+	P99       int64   `json:"p99_ns"`
+	PerSecond float64 `json:"per_second"` // of the run; those that were only counted too
+}
+
+func (w *watch) latency(t float64) *Latency {
+	l := &Latency{Count: len(w.took)}
+	if l.Count == 0 || t <= 0 {
+		return l
+	}
+	slices.Sort(w.took)
+	sum := 0.
+	for _, ns := range w.took {
+		sum += ns
+	}
+	at := func(q float64) int64 { return round(w.took[min(int(q*float64(l.Count)), l.Count-1)]) }
+	l.Mean, l.P50, l.P99 = round(sum/float64(l.Count)), at(0.5), at(0.99)
+	l.PerSecond = thousandths(float64(l.Count) * w.untold / t * 1e9)
+	return l
+}

@@ -1,0 +1,98 @@
+package predict_test
+
+import (
+	"testing"
+
+	"qinst.dev/internal/analysis/graph"
+	"qinst.dev/internal/analysis/predict"
+	"qinst.dev/internal/trace"
+	"qinst.dev/internal/trace/tracetest"
+)
+
+// TestLatency: two connections on which requests of 4 ms come at 0, 10 and 20 ms, recorded on one processor: one of each two requests waited for the
+// other. On two none waits, and they come when they came.
+func TestLatency(t *testing.T) {
+	t.Parallel()
+	b := tracetest.New(1)
+	main := b.Go(0, "runtime.main")
+	b.Start(main, 0)
+	conns := []tracetest.G{b.Go(main, "main.conn"), b.Go(main, "main.conn")}
+	handle := b.Proc("main.handle")
+	b.Park(main, "select")
+	serve := func(g tracetest.G, at int64) {
+		b.At(at)
+		b.BeginRegion(g, "request")
+		b.Enter(g, handle)
+		b.At(at + 4*ms)
+		b.Exit(g, handle)
+		b.EndRegion(g, "request")
+		b.Park(g, "IO wait")
+	}
+	for _, g := range conns {
+		b.Start(g, 0)
+		b.Park(g, "IO wait")
+	}
+	for k := range int64(3) {
+		b.At(k*10*ms + ms)
+		for _, g := range conns {
+			b.Netpoll(g)
+		}
+		b.Start(conns[0], 0)
+		serve(conns[0], k*10*ms+ms)
+		b.Start(conns[1], 0)
+		serve(conns[1], k*10*ms+5*ms)
+	}
+	b.At(31 * ms)
+	b.Netpoll(main)
+	b.Start(main, 0)
+	b.End(main)
+	p, _, err := graph.Build(trace.Source(b.Trace()), graph.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := predict.New(p, predict.Ask{Procs: []int{1, 2}, Policy: predict.Sharing, Request: "request"})
+	for i, want := range []predict.Latency{{Count: 6, Mean: 8 * ms, P50: 8 * ms, P99: 8 * ms}, {Count: 6, Mean: 4 * ms, P50: 4 * ms, P99: 4 * ms}} {
+		got := r.Runs[i].Request
+		if got == nil {
+			t.Fatal("no latency")
+		}
+		if got.PerSecond < 190 || got.PerSecond > 200 {
+			t.Errorf("%v requests a second, expected 6 in 31 ms", got.PerSecond)
+		}
+		if want.PerSecond = got.PerSecond; *got != want {
+			t.Errorf("on %d processors: found %+v, expected %+v", r.Runs[i].Procs, *got, want)
+		}
+	}
+	if r := predict.New(p, predict.Ask{Procs: []int{2}, Policy: predict.List, Request: "request"}); r.Runs[0].T != 31*ms {
+		t.Errorf("it takes %d, expected 31 ms: requests come when they came", r.Runs[0].T)
+	}
+}
+
+// TestLatencyWithin: what a request waits for from outside takes as long as it did, whenever the wait begins.
+func TestLatencyWithin(t *testing.T) {
+	t.Parallel()
+	b := tracetest.New(1)
+	main := b.Go(0, "runtime.main")
+	b.Start(main, 0)
+	handle := b.Proc("main.handle")
+	b.BeginRegion(main, "request")
+	b.Enter(main, handle)
+	b.At(1*ms).Park(main, "IO wait")
+	b.At(3 * ms).Netpoll(main)
+	b.Start(main, 0)
+	b.At(4*ms).Exit(main, handle)
+	b.EndRegion(main, "request")
+	b.At(5 * ms).End(main)
+	p, _, err := graph.Build(trace.Source(b.Trace()), graph.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	half, err := predict.ParseWhatIf("self:main.handle=-50%")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := predict.New(p, predict.Ask{Procs: []int{1}, Policy: predict.Sharing, Request: "request", WhatIf: []predict.WhatIf{half}})
+	if q := r.WhatIf[0].Request; q == nil || q.Mean != 3*ms {
+		t.Errorf("found %+v, expected a mean of 3 ms", q)
+	}
+}

@@ -1,0 +1,88 @@
+package predict
+
+import (
+	"math"
+
+	"qinst.dev/internal/analysis/graph"
+)
+
+// mostSwing is how many times T weights may have together, of either sign, for any of them to mean something.
+const mostSwing = 3
+
+// SimulateWeighed simulates a run, keeps it, and returns the policy under which it ran: the one asked for, or List.
+//
+// Under even sharing a delay takes real time and work virtual time. Who begins to wait later by x while many goroutines share the processors, and
+// goes on while few do, makes x larger; after some thousand such waits the derivative is exact and tells nothing, because no change is small enough
+// for it. Under list scheduling each weight is 0 or 1.
+func SimulateWeighed(p *graph.Program, o Options) (*Run, Policy) {
+	o.Keep = true
+	run := Simulate(p, o)
+
+	if o.Policy != Sharing {
+		return run, o.Policy
+	}
+	swing := 0.
+	run.Weights(func(_ graph.StepID, length, weight float64, _ bool) { swing += math.Abs(length * weight) })
+	if swing <= mostSwing*run.T { // false of NaN
+		return run, o.Policy
+	}
+	o.Policy = List
+	return Simulate(p, o), List
+}
+
+// Weights calls f for each piece of work and each delay of a run, the last one first: its step, its length, and dT by the change of
+// that. A delay of step 0 is the time before a goroutine began that nobody is known to have started. The run must have been kept.
+func (r *Run) Weights(f func(step graph.StepID, length, weight float64, delay bool)) {
+	adj, gone := make([]float64, r.last+1), make([]float64, r.last+1)
+	passed := 0. // by delays that began before
+	for q := r.last; q > 0; q-- {
+		n := r.nodes.At(int(q))
+		behind := 0.
+		if q != r.last {
+			behind = r.rate(n.behind)
+		}
+		weight := adj[q] + (r.rate(n.before)-behind)*(1-passed)
+		if n.real {
+			weight /= r.rate(n.before)
+			passed += weight
+			gone[n.from] += weight
+			adj[n.from] += weight * r.rate(r.nodes.At(int(n.from)).before)
+		} else {
+			adj[n.from] += weight
+		}
+		passed -= gone[q]
+		f(n.step, n.len, weight, n.real)
+	}
+}
+
+// Path calls f for each piece of the path of the run, the last one first: its step, its goroutine and when it began and ended. The pieces follow
+// each other without gaps: each began with the end of the one before. A delay of step 0 is as for Weights.
+func (r *Run) Path(f func(step graph.StepID, g int32, from, to float64, delay bool)) {
+	for q := r.last; q > 0; q = r.nodes.At(int(q)).from {
+		n := r.nodes.At(int(q))
+		f(n.step, n.g, r.nodes.At(int(n.from)).at, n.at, n.real)
+	}
+}
+
+// Pieces calls f for what a goroutine did in the run, in order: when it worked, which under processor sharing may take longer than the work,
+// and when it was delayed. The run must have been kept.
+func (r *Run) Pieces(g int32, f func(from, to float64, delay bool)) {
+	if r.by == nil {
+		r.by = map[int32][]int32{}
+		for q := 1; q < r.nodes.Len(); q++ {
+			n := r.nodes.At(q)
+			r.by[n.g] = append(r.by[n.g], int32(q))
+		}
+	}
+	for _, q := range r.by[g] {
+		n := r.nodes.At(int(q))
+		f(r.nodes.At(int(n.from)).at, n.at, n.real)
+	}
+}
+
+func (r *Run) rate(n int32) float64 {
+	if r.list {
+		return 1
+	}
+	return rate(int(n), r.procs)
+}

@@ -1,0 +1,310 @@
+package predict
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"qinst.dev/internal/analysis/graph"
+	"qinst.dev/internal/analysis/replay"
+	"qinst.dev/internal/names"
+	"qinst.dev/internal/trace"
+	"qinst.dev/sddf/spec"
+)
+
+// WhatIf is a change of the program: some work becomes shorter or longer, or an object is another one.
+type WhatIf struct {
+	Text string
+
+	kind  *changeKind
+	name  string
+	scale float64 // what work is multiplied by
+	n     int     // of objects, or a capacity
+}
+
+// changeKind is a kind of changes.
+type changeKind struct {
+	prefix string // before the name
+	form   string // for people
+	whole  bool   // the form is all there is of it
+	share  bool   // its value is a share; else a number, least or more
+	least  int
+	what   string                          // that is changed
+	names  func(p *graph.Program) []string // of all that there is of it
+	of     func(p *graph.Program, w *WhatIf) (o Options, found bool)
+}
+
+const (
+	workersPrefix = "workers:"
+	holdPrefix    = "hold:"
+)
+
+// changeKinds are all of them, the one without a prefix last.
+var changeKinds = []changeKind{
+	{"self:", "self:main.f=-30%", false, true, 0, "procedure", procNames, func(p *graph.Program, w *WhatIf) (Options, bool) {
+		return scaled(p, w.scale, func(_ replay.SetID, s *graph.Share) bool { return w.isProc(p, s.Proc) }), true
+	}},
+	{holdPrefix, "hold:main.mu=-50%", false, true, 0, "lock", objectNames, held},
+	{"split:", "split:main.mu=4", false, false, 1, "lock", objectNames, func(p *graph.Program, w *WhatIf) (Options, bool) {
+		objects := w.objects(p)
+		return Options{Split: objects, Parts: w.n}, len(objects) > 0
+	}},
+	{"cap:", "cap:main.ch=64", false, false, 0, "channel or semaphore", objectNames, func(p *graph.Program, w *WhatIf) (Options, bool) {
+		objects := w.objects(p)
+		return Options{Capped: objects, Cap: w.n}, len(objects) > 0
+	}},
+	{workersPrefix, "workers:main.worker=8", false, false, 1, "group of goroutines", groupNames, func(p *graph.Program, w *WhatIf) (Options, bool) {
+		pool := newPool(p, w.name, w.n)
+		return Options{workers: pool}, pool != nil
+	}},
+	{"gc", "gc=off", true, false, 0, "", nil, func(p *graph.Program, _ *WhatIf) (Options, bool) {
+		s := &p.R.System
+		return scaled(p, 0, func(_ replay.SetID, x *graph.Share) bool {
+			return x.Proc == s.Worker || x.Proc == s.Assist || x.Proc == s.Stop
+		}), true
+	}},
+	{"", "main.f=-30%", false, true, 0, "procedure, loop or group of goroutines", workNames, func(p *graph.Program, w *WhatIf) (Options, bool) {
+		if w.hasProc(p) {
+			return scaled(p, w.scale, func(_ replay.SetID, s *graph.Share) bool {
+				return slices.ContainsFunc(s.In, func(at trace.PointID) bool { return w.isProc(p, at) })
+			}), true
+		}
+		members := w.members(p)
+		return scaled(p, w.scale, func(set replay.SetID, _ *graph.Share) bool {
+			return slices.ContainsFunc(members, func(m replay.Member) bool { return p.R.Sets.Has(set, m) })
+		}), true
+	}},
+}
+
+// mostOf bounds the numbers of changes: locks and workers take memory.
+const mostOf = 100_000
+
+// Forms are examples of all changes.
+func Forms() string {
+	var list []string
+	for i := range changeKinds {
+		list = append(list, changeKinds[i].form)
+	}
+	return strings.Join(list, ", ")
+}
+
+// ParseWhatIf reads a change; see [Forms]. Without a prefix it is of a procedure's work and that of what it calls and starts.
+func ParseWhatIf(text string) (WhatIf, error) {
+	w := WhatIf{Text: text}
+	bad := fmt.Errorf("found %q, expected a change such as %s", text, Forms())
+	at := strings.LastIndexByte(text, '=') // names of types have some
+	if at < 0 {
+		return w, bad
+	}
+	name, value := text[:at], text[at+1:]
+	for i := range changeKinds {
+		k := &changeKinds[i]
+		if k.form == text && k.whole {
+			w.kind = k
+			return w, nil
+		}
+		if rest, ok := strings.CutPrefix(name, k.prefix); ok && !k.whole {
+			w.kind, w.name = k, rest
+			break
+		}
+	}
+	if w.name == "" {
+		return w, bad
+	}
+	var err error
+	if w.kind.share {
+		percent, ok := strings.CutSuffix(value, "%")
+		w.scale, err = strconv.ParseFloat(percent, 64)
+		if w.scale = 1 + w.scale/100; !ok || err != nil || !(w.scale >= 0 && w.scale <= 1e6) {
+			return w, fmt.Errorf("found %q, expected a share of -100%% or more behind the =, as in %s", text, w.kind.form)
+		}
+		return w, nil
+	}
+	if w.n, err = strconv.Atoi(value); err != nil || w.n < w.kind.least || w.n > mostOf {
+		return w, fmt.Errorf("found %q, expected a number from %d to %d behind the =, as in %s", text, w.kind.least, mostOf, w.kind.form)
+	}
+	return w, nil
+}
+
+// Check finds what is changed among what the program has, and returns an error if there is none.
+func (w *WhatIf) Check(p *graph.Program) error {
+	if w.kind.names != nil {
+		name, err := names.Find(w.name, w.kind.what, w.kind.names(p))
+		if err != nil {
+			return fmt.Errorf("%s: %w", w.Text, w.elsewhere(p, err))
+		}
+		if loop := w.untold(p, name); loop != trace.NoPoint {
+			return fmt.Errorf("found %q, a loop of which not all entries are in the trace; expected its procedure, %s", w.Text, p.R.T.Points[p.R.T.Points[loop].Owner].Name)
+		}
+		w.name, w.Text = name, w.kind.prefix+name+w.Text[strings.LastIndexByte(w.Text, '='):]
+	}
+	if _, found := w.kind.of(p, w); !found && w.kind.prefix == workersPrefix {
+		return fmt.Errorf("found %q: the trace has no goroutines of that name that take what they do from one channel, of which all operations were seen", w.Text)
+	} else if !found {
+		return fmt.Errorf("found %q: the trace has nothing of that name", w.Text)
+	}
+	return nil
+}
+
+// untold is a loop of a name of which some entries have no event, so that its work is not known; NoPoint: there is none.
+func (w *WhatIf) untold(p *graph.Program, name string) trace.PointID {
+	for i := range p.R.T.Points {
+		if pt := &p.R.T.Points[i]; pt.Kind == spec.PointLoop && pt.Owner != trace.NoPoint && pt.Degraded() > 0 && p.R.T.NameOf(trace.PointID(i)) == name {
+			return trace.PointID(i)
+		}
+	}
+	return trace.NoPoint
+}
+
+// elsewhere is the error about a name that means nothing where it stands, with the form in which it means something.
+func (w *WhatIf) elsewhere(p *graph.Program, err error) error {
+	for i := range changeKinds {
+		if k := &changeKinds[i]; k.names != nil && k.prefix != w.kind.prefix {
+			if name, other := names.Find(w.name, k.what, k.names(p)); other == nil {
+				return fmt.Errorf("found %q, which is a %s: expected a change such as %s, with its name", name, k.what, k.form)
+			}
+		}
+	}
+	return err
+}
+
+// procNames are those of all procedures, those of the runtime's work among them.
+func procNames(p *graph.Program) (list []string) {
+	for i := range p.R.T.Points {
+		if pt := &p.R.T.Points[i]; pt.Kind == spec.PointProc {
+			list = append(list, pt.Name)
+		}
+	}
+	return list
+}
+
+// objectNames are those of objects that goroutines used.
+func objectNames(p *graph.Program) (list []string) {
+	seen := map[trace.PointID]bool{}
+	for i := range p.Objects {
+		for _, name := range p.Objects[i].Names() {
+			if !seen[name] {
+				seen[name] = true
+				list = append(list, p.R.T.Points[name].Name)
+			}
+		}
+	}
+	return list
+}
+
+func groupNames(p *graph.Program) (list []string) {
+	for id := range replay.GroupID(p.R.Groups.Len()) {
+		list = append(list, p.R.Groups.Origin(id).Name, p.R.Groups.Group(id).Func)
+	}
+	return list
+}
+
+// workNames are those of all that does work, procedures first: goroutines may have the name of one.
+func workNames(p *graph.Program) []string {
+	list := append(procNames(p), groupNames(p)...)
+	for i := range p.R.T.Points {
+		if p.R.T.Points[i].Kind == spec.PointLoop {
+			list = append(list, p.R.T.NameOf(trace.PointID(i)))
+		}
+	}
+	return list
+}
+
+// members are the loops, or the groups of goroutines, of the name.
+func (w *WhatIf) members(p *graph.Program) (list []replay.Member) {
+	for i := range p.R.T.Points {
+		if p.R.T.Points[i].Kind == spec.PointLoop && p.R.T.NameOf(trace.PointID(i)) == w.name {
+			list = append(list, replay.ProcMember(trace.PointID(i)))
+		}
+	}
+	for id := range replay.GroupID(p.R.Groups.Len()) {
+		if p.R.Groups.Origin(id).Name == w.name || p.R.Groups.Group(id).Func == w.name {
+			list = append(list, p.R.Groups.Member(id))
+		}
+	}
+	return list
+}
+
+// options are those of the changed run.
+func (w *WhatIf) options(p *graph.Program) Options {
+	o, _ := w.kind.of(p, w)
+	return o
+}
+
+func (w *WhatIf) isProc(p *graph.Program, proc trace.PointID) bool {
+	return proc >= 0 && int(proc) < len(p.R.T.Points) && p.R.T.Points[proc].Kind == spec.PointProc && p.R.T.Points[proc].Name == w.name
+}
+
+func (w *WhatIf) hasProc(p *graph.Program) bool {
+	for i := range p.R.T.Points {
+		if w.isProc(p, trace.PointID(i)) {
+			return true
+		}
+	}
+	return false
+}
+
+// objects are those of the name.
+func (w *WhatIf) objects(p *graph.Program) map[graph.ObjectID]bool {
+	found := map[graph.ObjectID]bool{}
+	for i := range p.Objects {
+		if slices.ContainsFunc(p.Objects[i].Names(), func(at trace.PointID) bool { return p.R.T.Points[at].Name == w.name }) {
+			found[graph.ObjectID(i)] = true
+		}
+	}
+	return found
+}
+
+// scaled are the options of a run in which some shares of work take scale as long.
+func scaled(p *graph.Program, scale float64, in func(replay.SetID, *graph.Share) bool) Options {
+	factor := make([]float64, p.R.Contexts.Len()) // by which the work in a context changes, less 1
+	for c := range factor {
+		for _, s := range p.Shares(replay.ContextID(c)) {
+			if in(p.R.Contexts.Node(replay.ContextID(c)).Set, &s) {
+				factor[c] += s.Share * (scale - 1)
+			}
+		}
+	}
+	return Options{Length: func(id graph.StepID) float64 {
+		ns := float64(p.Step(id).Work)
+		for _, part := range p.PartsOf(id) {
+			ns += float64(part.Ns) * factor[part.Context]
+		}
+		return max(0, ns)
+	}}
+}
+
+// held are the options of a run in which all that is done under a lock takes w.scale as long: work, and waits for what is outside.
+func held(p *graph.Program, w *WhatIf) (Options, bool) {
+	objects := w.objects(p)
+	under := map[graph.StepID]bool{}
+	for g := range p.Gs {
+		holds := 0
+		for id := p.Gs[g].First; id != 0; id = p.Step(id).Next {
+			s := p.Step(id)
+			if holds > 0 {
+				under[id] = true
+			}
+			if !objects[s.Obj] {
+				continue
+			}
+			switch s.Op {
+			case graph.Lock, graph.RLock:
+				holds++
+			case graph.Unlock, graph.RUnlock:
+				holds--
+			}
+		}
+	}
+	if len(under) == 0 {
+		return Options{}, len(objects) > 0
+	}
+	scale := func(id graph.StepID) float64 {
+		if under[id] {
+			return w.scale
+		}
+		return 1
+	}
+	return Options{Delayed: scale, Length: func(id graph.StepID) float64 { return scale(id) * float64(p.Step(id).Work) }}, len(objects) > 0
+}

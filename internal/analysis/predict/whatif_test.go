@@ -1,0 +1,254 @@
+package predict_test
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"qinst.dev/internal/analysis/graph"
+	"qinst.dev/internal/analysis/predict"
+	"qinst.dev/internal/analysis/replay"
+	"qinst.dev/internal/trace/tracetest"
+)
+
+// Changes of W4, W5 and W9, whose gains are formulas.
+func TestWhatIf(t *testing.T) {
+	t.Parallel()
+	plateau := func() []tracetest.Thread {
+		return []tracetest.Thread{
+			{Name: "main.t1", Ops: []tracetest.Op{work("foo", 7)}},
+			{Name: "main.t2", Ops: []tracetest.Op{work("bar", 10)}},
+		}
+	}
+	saturated := func() []tracetest.Thread { return convoy(8, 50, 4, 1) }
+	for _, c := range []struct {
+		name    string
+		threads []tracetest.Thread
+		procs   int
+		change  string
+		t       float64 // ms
+	}{
+		{"W9: bar gains", plateau(), 2, "main.bar=-20%", 8},
+		{"W9: up to 30 %", plateau(), 2, "main.bar=-60%", 7},
+		{"W9: foo does not", plateau(), 2, "self:main.foo=-50%", 10},
+		{"W9: longer", plateau(), 2, "main.foo=+100%", 14},
+		{"W5: outside", saturated(), 8, "main.outside=-10%", 403.6},
+		{"W5: inside", saturated(), 8, "main.inside=-10%", 364},
+		{"W5: the hold", saturated(), 8, "hold:main.mu=-10%", 364},
+		{"W5: as many locks as goroutines", saturated(), 8, "split:main.mu=8", 250},
+		{"W4: the slowest stage", pipeline(20, 2, 5, 3), 3, "main.s2=-20%", 20*4 + 5},
+		{"W4: another stage", pipeline(20, 2, 5, 3), 3, "main.s3=-50%", 20*5 + 2 + 1.5},
+		{"more workers", workers(2, 40), 4, "workers:main.worker=4", 10},
+		{"more workers than processors", workers(2, 40), 4, "workers:main.worker=8", 10},
+		{"fewer workers", workers(3, 42), 4, "workers:main.worker=1", 42},
+		{"as many workers", workers(2, 40), 4, "workers:main.worker=2", 20},
+		{"no collector", plateau(), 2, "gc=off", 10},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w, err := predict.ParseWhatIf(c.change)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p := built(t, c.threads)
+			if err := w.Check(p); err != nil {
+				t.Fatal(err)
+			}
+			r := predict.New(p, predict.Ask{Procs: []int{c.procs}, Policy: predict.Sharing, WhatIf: []predict.WhatIf{w}})
+			if got := float64(r.WhatIf[0].T) / ms; math.Abs(got-c.t) > 1e-5*c.t {
+				t.Errorf("it takes %v ms, expected %v", got, c.t)
+			}
+		})
+	}
+}
+
+// workers take jobs of 1 ms from a channel, and end with one that is none.
+func workers(n, jobs int) (all []tracetest.Thread) {
+	var deal []tracetest.Op
+	for range jobs + n {
+		deal = append(deal, tracetest.Signal("jobs"))
+	}
+	all = []tracetest.Thread{{Name: "main.deal", Ops: deal}}
+	for range n {
+		var ops []tracetest.Op
+		for range jobs / n {
+			ops = append(ops, tracetest.Wait("jobs"), work("job", 1))
+		}
+		all = append(all, tracetest.Thread{Name: "main.worker", Ops: append(ops, tracetest.Wait("jobs"))})
+	}
+	return all
+}
+
+// changed runs a program with a change on four processors, and returns how long it takes, in ms.
+func changed(t *testing.T, p *graph.Program, change string) float64 {
+	t.Helper()
+	w, err := predict.ParseWhatIf(change)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Check(p); err != nil {
+		t.Fatal(err)
+	}
+	r := predict.New(p, predict.Ask{Procs: []int{4}, Policy: predict.Sharing, WhatIf: []predict.WhatIf{w}})
+	return float64(r.WhatIf[0].T) / ms
+}
+
+func built(t *testing.T, threads []tracetest.Thread) *graph.Program {
+	t.Helper()
+	b := tracetest.New(1)
+	b.Operations = true
+	p, _, err := graph.Build(tracetest.SimulateOn(b, threads).Trace(), graph.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// What a worker starts before its first job, those that are hired do not start again: a goroutine that waited would wait twice, and be woken for ever.
+func TestHiredStartNothingTwice(t *testing.T) {
+	t.Parallel()
+	p := built(t, workers(2, 40))
+	add := func(s graph.Step) graph.StepID {
+		p.Steps.Add(s)
+		return graph.StepID(p.Steps.Len() - 1)
+	}
+	of := func(name string) int {
+		return slices.IndexFunc(p.Gs, func(g graph.Goroutine) bool {
+			id := p.R.Contexts.Node(g.Context).Group
+			return id != replay.NoGroup && p.R.Groups.Group(id).Func == name
+		})
+	}
+	first := of("main.worker")
+	token := uint32(p.Tokens)
+	p.Tokens++
+	helper := p.Gs[of("main.deal")]
+	helper.By, helper.Done, helper.First = first, 0, add(graph.Step{Kind: graph.Take, Arg: token, Next: add(graph.Step{Kind: graph.End})})
+	p.Gs[first].First = add(graph.Step{Kind: graph.Start, Arg: uint32(len(p.Gs)), Next: p.Gs[first].First})
+	last := p.Gs[first].First // the worker's receive behind which it has no job any more
+	for id := last; p.Step(id).Kind != graph.End; id = p.Step(id).Next {
+		last = id
+	}
+	p.Step(last).Next = add(graph.Step{Kind: graph.Give, Arg: token, Next: p.Step(last).Next})
+	p.Gs = append(p.Gs, helper)
+	if got := changed(t, p, "workers:main.worker=4"); math.Abs(got-10) > 1e-3 {
+		t.Errorf("it takes %v ms, expected 10", got)
+	}
+}
+
+// Goroutines of which each has a channel of its own are no workers that take jobs from one.
+func TestReadersAreNoWorkers(t *testing.T) {
+	t.Parallel()
+	var all []tracetest.Thread
+	for _, ch := range []string{"a", "b", "c"} {
+		send, receive := []tracetest.Op{}, []tracetest.Op{}
+		for range 20 {
+			send = append(send, tracetest.Signal(ch))
+			receive = append(receive, tracetest.Wait(ch), work("read", 1))
+		}
+		all = append(all, tracetest.Thread{Name: "main.write", Ops: send}, tracetest.Thread{Name: "main.reader", Ops: receive})
+	}
+	p := built(t, all)
+	w, err := predict.ParseWhatIf("workers:main.reader=6")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Check(p); err == nil {
+		t.Error("readers of three channels are taken for three workers of one")
+	}
+}
+
+// A channel's capacity: with a buffer of one a stage waits for the next one at once.
+func TestCapacity(t *testing.T) {
+	t.Parallel()
+	send := []op{}
+	get := []op{}
+	for range 10 {
+		send = append(send, do("send", 1), signal("ch"))
+		get = append(get, wait("ch"), do("get", 3))
+	}
+	for capacity, ends := range map[int]float64{-1: 10, 0: 1 + 3*9, 2: 1 + 3*7, 20: 10} {
+		caps := map[string]int{"ch": capacity}
+		if capacity < 0 {
+			delete(caps, "ch")
+		}
+		p := writeWith(caps, send, get)
+		p.Last = 0 // the sender
+		if r := predict.Simulate(p.Program, predict.Options{Policy: predict.Sharing}); !near(r.T, ends) {
+			t.Errorf("capacity %d: the sender ends at %v, expected %v", capacity, r.T, ends)
+		}
+	}
+}
+
+func TestWhatIfErrors(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"", "main.f", "=", "main.f=", "main.f=30", "main.f=-101%", "main.f=x%", "gc=on", "split:main.mu=0", "split:main.mu=1000000000", "workers:main.f=0", "cap:main.ch=-1", "hold:=-5%", "main.f=NaN%", "main.f=Inf%"} {
+		if _, err := predict.ParseWhatIf(text); err == nil {
+			t.Errorf("%q is taken for a change", text)
+		}
+	}
+}
+
+// What a change gains is not known where the order of the recorded run decides who waits for what is changed, and nothing tells what is done under a channel.
+func TestUnknown(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		change string
+		unseen bool
+		known  bool
+	}{
+		{"workers:main.worker=4", false, true},
+		{"cap:jobs=4", false, true},
+		{"cap:jobs=4", true, false},
+		{"split:jobs=2", true, false},
+		{"hold:jobs=-50%", false, false},
+		{"main.worker=-50%", true, true},
+	} {
+		w, err := predict.ParseWhatIf(c.change)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := built(t, workers(2, 40))
+		if c.unseen {
+			p.Fix()
+		}
+		if err := w.Check(p); err != nil {
+			t.Fatal(err)
+		}
+		if x := predict.New(p, predict.Ask{Procs: []int{2}, Policy: predict.Sharing, WhatIf: []predict.WhatIf{w}}).WhatIf[0]; (x.Unknown == "") != c.known || !c.known && x.Gain != 0 {
+			t.Errorf("%s, with operations that were not seen %v: found %+v, expected that the gain is known %v", c.change, c.unseen, x, c.known)
+		}
+	}
+}
+
+// Goroutines that also take from a channel of which not all was seen are no pool of workers: who does which job is decided as it was in the run.
+func TestWorkersWithTokens(t *testing.T) {
+	t.Parallel()
+	threads := workers(2, 40)
+	for i := range threads {
+		var ops []tracetest.Op
+		for _, op := range threads[i].Ops {
+			if ops = append(ops, op); op == tracetest.Signal("jobs") {
+				ops = append(ops, tracetest.Signal("tokens"))
+			} else if op == tracetest.Wait("jobs") {
+				ops = append(ops, tracetest.Wait("tokens"))
+			}
+		}
+		threads[i].Ops = ops
+	}
+	w, err := predict.ParseWhatIf("workers:main.worker=4")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := built(t, threads)
+	if err := w.Check(p); err != nil {
+		t.Fatal(err)
+	}
+	for i := range p.Objects {
+		if name := p.Objects[i].Name; name >= 0 && strings.HasSuffix(p.R.T.Points[name].Name, "jobs") {
+			p.Objects[i].Free = false
+		}
+	}
+	if err := w.Check(p); err == nil {
+		t.Errorf("found workers although who takes which job is not known")
+	}
+}

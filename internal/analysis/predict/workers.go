@@ -1,0 +1,159 @@
+package predict
+
+import (
+	"cmp"
+	"slices"
+
+	"qinst.dev/internal/analysis/graph"
+	"qinst.dev/internal/analysis/replay"
+)
+
+// pool are the workers that take jobs from a channel: goroutines of one kind. What a worker did behind a receive is a job, and whoever receives next
+// does the next one, so that there may be more or fewer of them than in the recorded run. What each did behind its last receive, it does itself.
+type pool struct {
+	n    int // workers
+	ch   graph.ObjectID
+	of   map[int32]graph.StepID // the last receive of each worker of the recorded run
+	all  []int32                // these, in order
+	jobs []graph.StepID         // receives with a job behind them, in the order of the run
+}
+
+// newPool finds the workers of a name and the channel that most of them receive from, more often than from others; nil if there is none.
+func newPool(p *graph.Program, name string, n int) *pool {
+	w := &pool{n: n, of: map[int32]graph.StepID{}}
+	uses, users := map[graph.ObjectID]int{}, map[graph.ObjectID]int{}
+	for g := range p.Gs {
+		if !isOf(p, g, name) {
+			continue
+		}
+		w.all = append(w.all, int32(g))
+		seen := map[graph.ObjectID]bool{}
+		for id := p.Gs[g].First; id != 0; id = p.Step(id).Next {
+			if s := p.Step(id); s.Op == graph.Receive {
+				uses[s.Obj]++
+				seen[s.Obj] = true
+			}
+		}
+		for ch := range seen {
+			users[ch]++
+		}
+	}
+	for ch, n := range uses {
+		if users[ch] <= len(w.all)/2 { // each of them may have a channel of its own. Some workers may have come too late for a job
+			continue
+		}
+		if most := uses[w.ch]; n > most || n == most && ch < w.ch {
+			w.ch = ch
+		}
+	}
+	for ch, n := range uses { // with one of these for the jobs, and another one for tokens, who does which job is decided as it was in the run
+		if users[ch] > len(w.all)/2 && n >= uses[w.ch] && !p.Objects[ch].Free {
+			return nil
+		}
+	}
+	const jobs = 2 // each took that many on average; else the channel may be one for tokens, and the goroutine is the job
+	if w.ch == 0 || uses[w.ch] < jobs*len(w.all) {
+		return nil
+	}
+	for _, g := range w.all {
+		for id := p.Gs[g].First; id != 0; id = p.Step(id).Next {
+			if !w.receives(p.Step(id)) {
+				continue
+			}
+			if last := w.of[g]; last != 0 {
+				w.jobs = append(w.jobs, last)
+			}
+			w.of[g] = id
+		}
+	}
+	slices.SortFunc(w.jobs, func(a, b graph.StepID) int {
+		return cmp.Or(cmp.Compare(p.Step(a).At, p.Step(b).At), cmp.Compare(a, b))
+	})
+	return w
+}
+
+// isOf reports whether a goroutine is started with a function, or with one that does nothing but call it.
+func isOf(p *graph.Program, g int, name string) bool {
+	id := p.R.Contexts.Node(p.Gs[g].Context).Group
+	if id == replay.NoGroup {
+		return false
+	}
+	return p.R.Groups.Group(id).Func == name || p.R.Groups.Origin(id).Name == name
+}
+
+func (w *pool) receives(s *graph.Step) bool { return s.Op == graph.Receive && s.Obj == w.ch }
+
+// hire returns a program with more workers, which do what the first one does up to its first job.
+func (w *pool) hire(p *graph.Program) *graph.Program {
+	more := *p
+	more.Gs = slices.Clip(p.Gs)
+	for range w.n - len(w.all) {
+		g := p.Gs[w.all[0]]
+		g.Done = 0
+		more.Gs = append(more.Gs, g)
+	}
+	return &more
+}
+
+// startMore starts the workers that the recorded run did not have, with the first one.
+func (s *sim) startMore(g int32) {
+	w := s.o.workers
+	if w == nil || g != w.all[0] || s.p.Gs[g].By < 0 {
+		return
+	}
+	for more := len(s.p.Gs) - max(0, w.n-len(w.all)); more < len(s.p.Gs); more++ {
+		s.begin(int32(more))
+	}
+}
+
+// hired reports whether a goroutine is a worker.
+func (s *sim) hired(g int32) bool {
+	w := s.o.workers
+	if w == nil {
+		return false
+	}
+	_, was := w.of[g]
+	return was || int(g) >= len(s.p.Gs)-max(0, w.n-len(w.all))
+}
+
+// following is the step behind one that a goroutine has done: behind a worker's receive that of the next job.
+func (s *sim) following(g int32, step *graph.Step) graph.StepID {
+	w := s.o.workers
+	if w == nil || !w.receives(step) || !s.hired(g) {
+		return step.Next
+	}
+	if s.jobs < len(w.jobs) && slices.Index(w.all, g) < w.n {
+		s.jobs++
+		return s.p.Step(w.jobs[s.jobs-1]).Next
+	}
+	if last := w.of[g]; last != 0 {
+		return s.p.Step(last).Next
+	}
+	return 0
+}
+
+// idles reports whether a goroutine is a worker who has nothing to do, because there are fewer. It waits until the channel is closed.
+func (s *sim) idles(g int32, step *graph.Step) bool {
+	w := s.o.workers
+	if w == nil || !w.receives(step) || s.objects[w.ch].closed {
+		return false
+	}
+	i := slices.Index(w.all, g)
+	if i < w.n {
+		return false
+	}
+	s.surplus = append(s.surplus, g)
+	s.gs[g].step = w.of[g]
+	return true
+}
+
+// dismiss lets those workers end.
+func (s *sim) dismiss(ch graph.ObjectID) {
+	if w := s.o.workers; w == nil || ch != w.ch {
+		return
+	}
+	for _, g := range s.surplus {
+		s.wake(g)
+	}
+	s.surplus = nil
+}

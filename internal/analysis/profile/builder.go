@@ -1,0 +1,520 @@
+package profile
+
+import (
+	"fmt"
+
+	"qinst.dev/internal/analysis/price"
+	"qinst.dev/internal/analysis/replay"
+	"qinst.dev/internal/trace"
+)
+
+// builder is the visitor that accumulates a profile. It accounts every segment of a goroutine's
+// time.
+type builder struct {
+	replay.Nop
+	r       *replay.Replay
+	wall    trace.Time
+	gs      []mine // by slot
+	ledger  *ledger
+	nominal nominal
+	busy    busy
+	objects *objects
+	blame   *blame
+	named   *named
+	sampled *sampled
+	whole   bool // see [price.Whole]
+	seen    price.Seen
+	text    text
+	within  *within // nil: the whole run
+	gc      collector
+	memory  memory
+	alone   alone
+	late    unserved
+	idled   idled
+	line    timeline
+	totals  totals
+}
+
+// mine is the profile's state of a live goroutine.
+type mine struct {
+	since   since
+	alone   int64 // of alone.ns, accounted
+	held    bool  // it could run, but for the garbage collector
+	past    history
+	spun    int64      // ns for a mutex, of which the next operation tells
+	uses    []*lockUse // of its locks: the point's, or its own until it certainly belongs to the point
+	waits   bool       // and the wait counts
+	queue   *queue     // in which it waits; nil if the object is known only at the end of the wait
+	waited  *waitSum   // since its wait has ended and it does not run yet
+	woke    idleKey    // its last wait, or system call without a processor
+	wokeAt  trace.Time // the end of that
+	calling callPlace  // its system call, as far as samples tell
+	inside  bool       // see within
+	started bool       // by one that was
+}
+
+// startedIn is who started goroutines of a group; NoPoint: no procedure.
+type startedIn struct {
+	proc  trace.PointID
+	group replay.GroupID
+}
+
+// totals are sums over the run, or over the part of it that the profile is restricted to.
+type totals struct {
+	started    map[startedIn]int64      // its busy time in goroutines that had not entered a procedure of their own
+	probed     map[replay.GroupID]bool  // whose goroutines samples found in text with probes
+	calls      []uint64                 // by procedure or loop: entries
+	trips      []uint64                 // by loop
+	tripsOf    []uint64                 // by loop: entries that told them
+	longest    map[replay.GroupID]int64 // most processor time of one of a group's goroutines, as far as the system gave it
+	got        map[replay.GroupID]int64 // that of all of them
+	reasons    map[trace.ReasonID]int64 // ns waited
+	spin       int64
+	searched   int64
+	goroutines int64
+	guesses    map[line]estimate
+	paid       paid
+	off        Off
+	lost       waited           // that the system kept threads waiting, while it did not tell when
+	kept       float64          // of their times, by lines, then
+	inLine     map[line]float64 // see taker
+}
+
+func newBuilder(source trace.Source, in Within) *builder {
+	r := replay.New(source, replay.Options{VirtualProcs: in.Procs})
+	points := len(r.T.Points)
+	return &builder{r: r, wall: source.Wall(), ledger: newLedger(r), objects: newObjects(r), blame: newBlame(r), named: &named{r: r}, sampled: newSampled(r), whole: price.Whole(r.T), text: text{},
+		within: newWithin(in, r.Spans), gc: collector{markSince: -1, stopSince: -1}, memory: newMemory(r), line: newTimeline(source.Wall()), idled: idled{},
+		totals: totals{started: map[startedIn]int64{}, probed: map[replay.GroupID]bool{}, calls: make([]uint64, points), trips: make([]uint64, points), tripsOf: make([]uint64, points),
+			longest: map[replay.GroupID]int64{}, got: map[replay.GroupID]int64{}, reasons: map[trace.ReasonID]int64{}}}
+}
+
+// end ends the reading of the trace.
+func (b *builder) end() error {
+	if s := b.r.Spans.Find(replay.Span{Name: replay.VirtualRun}); b.virtual() && (s == replay.NoSpan || b.named.of(s).count == 0) {
+		return fmt.Errorf("found no region %q: the program's processors are not virtual", replay.VirtualRun)
+	}
+	b.finish()
+	return nil
+}
+
+func (b *builder) virtual() bool { return b.r.Virtual() }
+
+// out reports whether a goroutine's time is not asked for.
+func (b *builder) out(m *mine) bool { return b.within != nil && !m.inside }
+
+// look determines whether a goroutine is inside. It must be called after the goroutine's regions
+// or labels have changed.
+func (b *builder) look(g *replay.G) {
+	if b.within != nil {
+		m := &b.gs[g.Slot]
+		in := b.within.inside(g)
+		m.inside = m.started || in
+	}
+}
+
+func (b *builder) Create(g, by *replay.G, now trace.Time) {
+	for int(g.Slot) >= len(b.gs) {
+		b.gs = append(b.gs, mine{})
+	}
+	b.totals.goroutines++
+	b.line.alive.set(now, b.line.alive.is+1)
+	m := &b.gs[g.Slot]
+	*m = mine{since: b.nominal.from(now), alone: b.alone.until(now), past: history{m.past.marks[:0]}, uses: m.uses[:0]}
+	m.past.note(now, 0)
+	if runnable(g.State) {
+		b.countRunnable(g, now, 1)
+	}
+	switch {
+	case by != nil:
+		m.started = b.gs[by.Slot].inside
+		b.look(g)
+	case !g.System && !g.Repaired: // only a timer starts a goroutine where none runs
+		m.woke, m.wokeAt = idleKey{timer: true, started: b.r.Contexts.Node(g.Context).Group}, now
+	}
+}
+
+// Segment charges a segment of a goroutine's time to its context, to its regions and labels, and
+// to the locks that it holds.
+func (b *builder) Segment(g *replay.G, from, to trace.Time) {
+	m := &b.gs[g.Slot]
+	s := b.nominal.stretch(b.r.Busy(), &m.since, from, to)
+	s.alone = b.alone.of(g, &m.alone, to)
+	if b.out(m) {
+		b.within.outside.spend(g, s)
+		return
+	}
+	b.ledger.at(g.Where()).spend(g, s)
+	if g.State == trace.OffCPU && g.Spins == 0 {
+		b.ledger.at(b.r.Aside(b.r.System.OffCPU)).spendAs(useBusy, s)
+	}
+	if len(g.Regions) > 0 || g.Labels != replay.NoSpan {
+		b.named.spend(g, s)
+	}
+	if len(g.Held) > 0 {
+		spendHeld(g, m.uses, s)
+	}
+	switch {
+	case g.Busy() && g.Depth() == 0:
+		in := &b.r.Contexts.Node(g.Context).Context
+		b.totals.started[startedIn{in.Proc, in.Group}] += s.ns
+	case g.State.Busy() && g.Spins > 0:
+		if b.totals.spin += s.ns; g.Locking {
+			m.spun += s.ns
+		}
+	case g.State == trace.Waiting && !g.System:
+		b.totals.reasons[g.Reason] += s.ns
+	}
+}
+
+// spendHeld accounts a goroutine's time to the locks that it holds: of one name once.
+func spendHeld(g *replay.G, uses []*lockUse, s *stretch) {
+	for k := range g.Held {
+		if !g.Held[k].Again {
+			uses[k].all.spend(g, s)
+		}
+		if k == len(g.Held)-1 {
+			uses[k].self.spend(g, s)
+		}
+	}
+}
+
+// Turn accounts a change of how many processors are busy, and of how many goroutines could be.
+func (b *builder) Turn(g *replay.G, now trace.Time, to trace.State, is bool) {
+	m := &b.gs[g.Slot]
+	was, n := g.Keeps(), b.r.Busy()
+	ran, runs := g.Busy(), is && to != trace.OffCPU
+	if m.held {
+		m.held = false
+		b.alone.change(now, -1)
+	}
+	if off, takes := g.State == trace.OffCPU, to == trace.OffCPU; off != takes && !g.System {
+		b.alone.takes(now, int64(one(takes)-one(off)))
+	}
+	if a, z := runnable(g.State), runnable(to); a != z {
+		d := int64(1)
+		if a {
+			d = -1
+		}
+		b.countRunnable(g, now, d)
+	}
+	if to == trace.Syscall && g.State == trace.Running {
+		m.calling = callPlace{}
+	}
+	if g.State == trace.Blocked {
+		m.woke, m.wokeAt = idleKey{wait: waitKey{in: b.r.Contexts.Node(g.Context).Proc}, call: true, place: m.calling}, now
+	}
+	if m.waited != nil && to == trace.Running {
+		m.waited.ready += int64(now - m.wokeAt)
+		m.waited = nil
+	}
+	if was == is && ran == runs {
+		return
+	}
+	b.late.change(now, 0, int64(one(is)-one(was)))
+	b.busy.until(n, now)
+	b.busy.off += one(is && !runs) - one(was && !ran)
+	if ran != runs {
+		m.past.note(now, g.Ran)
+	}
+	if is && !was && n == 0 {
+		b.endIdle(g, b.busy.idleAt, now)
+	}
+	if was && !is {
+		b.busy.idleAt = now
+	}
+	b.line.busy.set(now, float64(n+one(is)-one(was)-b.busy.off))
+}
+
+func one(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// endIdle charges a time without busy processors to the goroutine that ends it.
+func (b *builder) endIdle(g *replay.G, from, now trace.Time) {
+	if b.out(&b.gs[g.Slot]) {
+		b.within.outside.Idle += int64(now - from)
+		return
+	}
+	b.ledger.at(g.Context).Idle += int64(now - from)
+	if m := &b.gs[g.Slot]; m.wokeAt > from { // from there on it was ready
+		b.idled[m.woke] += int64(m.wokeAt - from)
+	}
+}
+
+func (b *builder) countRunnable(g *replay.G, now trace.Time, d int64) {
+	b.nominal.change(now, d)
+	if !g.System {
+		b.alone.change(now, d)
+		b.late.change(now, d, 0)
+	}
+	b.line.runnable.set(now, float64(b.nominal.is))
+}
+
+// Enter counts an entry.
+func (b *builder) Enter(g *replay.G, p trace.PointID, _ trace.Time) {
+	m := &b.gs[g.Slot]
+	if b.r.IsSystem(p) || !b.out(m) {
+		b.totals.calls[p]++
+	}
+	m.spun = 0 // nothing told of the mutex
+}
+
+func (b *builder) Region(g *replay.G, span replay.SpanID, begins bool, since, now trace.Time) {
+	if u := b.named.of(span); begins {
+		u.count++
+	} else {
+		u.took.Add(int64(now - since))
+	}
+	b.look(g)
+}
+
+func (b *builder) Labels(g *replay.G, _ trace.Time) {
+	if g.Labels != replay.NoSpan {
+		b.named.of(g.Labels).count++
+	}
+	b.look(g)
+}
+
+func (b *builder) End(g *replay.G, now trace.Time) {
+	b.lived(g)
+	b.line.alive.set(now, b.line.alive.is-1)
+}
+
+// lived records the total busy time of a goroutine that has ended.
+func (b *builder) lived(g *replay.G) {
+	group := b.r.Contexts.Node(g.Context).Group
+	b.totals.longest[group] = max(b.totals.longest[group], int64(g.Got))
+	b.totals.got[group] += int64(g.Got)
+}
+
+func (b *builder) Wait(g *replay.G) {
+	m := &b.gs[g.Slot]
+	if b.r.Names.OfRuntime(g.Wait.Stack, g.Wait.Reason) {
+		m.held = true
+		b.alone.change(g.Wait.Since, 1)
+	}
+	if m.waits = !b.out(m); m.waits {
+		m.queue = b.objects.begin(g.Wait)
+	}
+	b.spunFor(m, g.Wait.Object)
+}
+
+// spunFor charges what a goroutine has spun to the mutex that it then took or waited for; nil: it is not known.
+func (b *builder) spunFor(m *mine, ob *replay.Object) {
+	if m.spun > 0 && ob != nil {
+		b.objects.lock(ob).spin += m.spun
+	}
+	m.spun = 0
+}
+
+func (b *builder) Wake(g *replay.G, w *replay.Wait, by replay.Waker, now trace.Time) {
+	m := &b.gs[g.Slot]
+	if !m.waits {
+		return
+	}
+	own := int64(0)
+	if by.G != nil {
+		own = min(b.gs[by.G.Slot].past.since(w.Since, now, by.G.Ran), int64(now-w.Since))
+	}
+	m.woke, m.wokeAt = idleKey{wait: key(w), by: b.blame.ends(w, m.queue != nil, by, now, b.sampled)}, now
+	m.waited = b.objects.end(w, m.queue, now, ended{m.woke.by, b.blame.meanwhile(w, m.woke.by, by.G)}, by.G, own)
+	if by.G != nil && b.r.Peers(by.G, g) {
+		m.waited.peers += int64(now - w.Since)
+	}
+	m.waits, m.queue = false, nil
+}
+
+func (b *builder) Sync(_ *replay.G, ob *replay.Object, op trace.Operation, _ trace.Time) {
+	if l := b.objects.lock(ob); replay.KindOf(b.r.T.Points[op.Point].Op) != replay.KindSemaphore { // whose number is an amount
+		l.longestQueue = max(l.longestQueue, op.Queue)
+	}
+}
+
+func (b *builder) Acquire(g *replay.G, ob *replay.Object, _ replay.Holder, h replay.Held, now trace.Time) {
+	b.objects.lock(ob).take(ob, h.Point, now)
+	b.spunFor(&b.gs[g.Slot], ob)
+	use := b.objects.use(h.Point)
+	if ob.Partly || ob.Unseen { // it counts if its end is seen
+		use = new(lockUse)
+	}
+	m := &b.gs[g.Slot]
+	m.uses = append(m.uses, use)
+}
+
+func (b *builder) Release(g *replay.G, ob *replay.Object, held int, how replay.Release, now trace.Time) {
+	b.objects.lock(ob).free(ob, now, how)
+	if held < 0 {
+		return
+	}
+	m := &b.gs[g.Slot]
+	if use, own := b.objects.use(g.Held[held].Point), m.uses[held]; how == replay.Unlocked && use != own {
+		use.add(own)
+	}
+	m.uses = append(m.uses[:held], m.uses[held+1:]...)
+}
+
+func (b *builder) Forget() { b.objects.fold(false) }
+
+// Sample adds a sample.
+func (b *builder) Sample(g *replay.G, s trace.Sampled) {
+	if s.First {
+		b.sampled.looked()
+	}
+	if g == nil || b.virtual() || b.out(&b.gs[g.Slot]) {
+		return
+	}
+	busy := 0
+	switch {
+	case g.Busy():
+		busy = b.r.Busy()
+	case g.State != trace.Blocked:
+		return // it spins, or has just left
+	}
+	if b.whole {
+		b.seen.Add(s, b.r.IsProbe(s))
+		return
+	}
+	weight := float64(max(s.Gap, 1))
+	if s.Code != 0 {
+		b.sampled.inText += weight
+	}
+	if b.r.InProbed(s) {
+		b.sampled.inProbed += weight
+		b.totals.probed[b.r.Contexts.Node(g.Context).Group] = true
+	}
+	to, probe := b.r.Found(g, s)
+	if probe {
+		b.sampled.probes++
+		to = b.r.Outside(b.r.System.Probes, replay.RootTool, b.r.Contexts.Node(g.Context).Group)
+	} else {
+		b.text.note(b.r, to, s.Code, busy, weight)
+		if proc := b.r.Contexts.Node(to).Proc; g.State == trace.Syscall || g.State == trace.Blocked {
+			if line, ok := b.r.LineIn(s.Code, proc); ok {
+				b.gs[g.Slot].calling = callPlace{proc, line}
+			}
+		}
+	}
+	b.sampled.note(g.Context, to, busy, weight, s.Code != 0)
+}
+
+// Off accounts a time in which the operating system had taken a goroutine's processor.
+func (b *builder) Off(g *replay.G, why trace.OffReason, from, to trace.Time) {
+	m := &b.gs[g.Slot]
+	if b.out(m) || g.Spins > 0 { // to spin is no work
+		return
+	}
+	b.totals.off.add(why, int64(to-from), len(g.Held) > 0)
+	for k := range g.Held {
+		if why != trace.OffBlocked && !g.Held[k].Again {
+			m.uses[k].taken += int64(to - from)
+		}
+	}
+}
+
+func (b *builder) Other(g *replay.G, e *trace.Event) {
+	switch e.Kind {
+	case trace.Trips:
+		if loop := b.r.Contexts.Node(g.Context).Loop; loop != trace.NoPoint {
+			b.totals.trips[loop] += e.Count()
+			b.totals.tripsOf[loop]++
+		}
+	case trace.Alloc:
+		if !b.out(&b.gs[g.Slot]) {
+			b.memory.take(g, e.Alloc())
+		}
+	case trace.Searched:
+		b.totals.searched += int64(e.Count())
+	case trace.Mark:
+		b.gc.mark(e.Time, e.Mark())
+		marking := 0.0
+		if b.gc.markSince >= 0 {
+			marking = 1
+		}
+		b.line.marking.set(e.Time, marking)
+	}
+}
+
+// finish accounts up to the end of the trace.
+func (b *builder) finish() {
+	b.busy.until(b.r.Busy(), b.wall)
+	for _, g := range b.r.Goroutines() {
+		if g.State == trace.None {
+			continue
+		}
+		b.lived(g)
+		if m := &b.gs[g.Slot]; m.waits && g.State == trace.Waiting {
+			b.objects.end(g.Wait, m.queue, b.wall, ended{stillWaiting, stillWaiting}, nil, 0)
+		}
+	}
+	t := taker{costs: costsOf(b.r, &b.seen, b.busy.sum()), ledger: b.ledger, told: b.sampled, inLine: map[line]float64{}}
+	t.events()
+	before := t.probesTime()
+	b.sampled.divide(b.ledger)
+	called := t.probesTime() - before
+	t.counts()
+	if b.within == nil {
+		b.totals.paid = t.text()
+		b.totals.paid.called, b.totals.paid.found = called, b.sampled.probes
+	} else { // what was counted within is not known
+		b.totals.paid = t.priced()
+	}
+	b.totals.paid.prices, b.totals.paid.events = t.prices, numbers{price.Call: b.r.Entries, price.Sync: b.r.Operations, price.Schedule: b.r.Changes,
+		price.Other: max(0, b.r.Events-b.r.Entries-b.r.Operations-b.r.Changes-b.r.Switches)}
+	b.totals.paid.probed = t.probedTime(float64(b.busy.sum()))
+	b.totals.inLine = t.inLine
+	b.totals.calls[b.r.System.Probes] += t.probes
+	b.totals.guesses = b.sampled.estimates()
+	if !b.virtual() {
+		b.totals.lost = untold(b.r, b.r.T, b.busy.sum()+b.totals.spin, b.totals.searched)
+		kept := t.offCPU(b.r.T, b.totals.lost.ns)
+		b.totals.kept = kept
+		for l, g := range b.totals.guesses {
+			b.totals.guesses[l] = g.times(kept)
+		}
+	}
+	b.ledger.give()
+}
+
+// busy follows how many processors are busy.
+type busy struct {
+	at     []int64    // ns by number
+	told   trace.Time // up to here
+	idleAt trace.Time // no goroutine has kept a processor since
+	off    int        // goroutines that keep one, but the operating system has taken their threads' processors
+	taken  int64      // ns with none busy and some of these
+}
+
+// until accounts the time up to now, in which n goroutines kept processors.
+func (c *busy) until(n int, now trace.Time) {
+	if now == c.told {
+		return
+	}
+	if n -= c.off; n == 0 && c.off > 0 {
+		c.taken += int64(now - c.told)
+	}
+	for n >= len(c.at) {
+		c.at = append(c.at, 0)
+	}
+	c.at[n] += int64(now - c.told)
+	c.told = now
+}
+
+// sum is the processor time.
+func (c *busy) sum() (ns int64) {
+	for i, x := range c.at {
+		ns += int64(i) * x
+	}
+	return ns
+}
+
+// time is how long any goroutine kept a processor.
+func (c *busy) time(wall trace.Time) int64 {
+	if len(c.at) == 0 {
+		return 0
+	}
+	return int64(wall) - c.at[0] + c.taken
+}

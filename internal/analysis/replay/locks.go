@@ -1,0 +1,176 @@
+package replay
+
+import (
+	"slices"
+
+	"qinst.dev/internal/trace"
+	"qinst.dev/sddf/spec"
+)
+
+// Held is the record that a goroutine has of a lock that it holds.
+type Held struct {
+	Address trace.Address
+	Point   trace.PointID // that took it
+	Again   bool          // it holds another of that name, too
+}
+
+// Release is the way in which a lock is given back.
+type Release uint8
+
+// The ways in which a lock is given back. If the operation was not recorded, the release was
+// earlier, at an unknown time.
+const (
+	Unlocked  Release = iota // by an operation
+	Unnoticed                // without one
+	Overtaken                // not seen: another goroutine has it now
+)
+
+// mostHeld bounds the locks that a goroutine may hold, and mostReaders the goroutines that read
+// under one lock. Beyond the bound the oldest hold is taken to have ended unseen, because
+// otherwise unseen releases would make the lists grow with the run.
+const (
+	mostHeld    = 64
+	mostReaders = 1024
+)
+
+// Shared reports whether a point takes a lock for reading.
+func (r *Replay) Shared(p trace.PointID) bool {
+	op := r.T.Points[p].Op
+	return op == spec.OpRLock || op == spec.OpTryRLock
+}
+
+// acquire records that a goroutine holds a lock from now on.
+func (r *Replay) acquire(g *G, now trace.Time, addr trace.Address, point trace.PointID) {
+	most := 1
+	if r.Shared(point) {
+		most = mostReaders
+	}
+	if len(g.Held) == mostHeld {
+		r.release(g, now, g.Held[0].Address, Unnoticed)
+	}
+	ob := r.object(addr)
+	for len(ob.Holders) >= most {
+		r.release(r.gs[ob.Holders[0].Slot], now, addr, Overtaken)
+	}
+	r.Settle(g, now)
+	name := r.T.Points[point].Name
+	h := Held{addr, point, slices.ContainsFunc(g.Held, func(o Held) bool { return r.T.Points[o.Point].Name == name })}
+	holder := Holder{g.Slot, r.Operates(g, point)}
+	r.v.Acquire(g, ob, holder, h, now)
+	ob.Holders = append(ob.Holders, holder)
+	if ob.blinks {
+		r.objects.blinking[ob] = true
+	}
+	ob.Known = true
+	g.Held = append(g.Held, h)
+	if g.lent.Address == addr {
+		g.lent = Held{}
+	}
+}
+
+// release records that a lock is given back by its holder or by another goroutine, because any
+// goroutine may unlock: then the hold is its holder's. If some operations have no probe, another goroutine
+// is more likely to have taken the lock unseen.
+func (r *Replay) release(g *G, now trace.Time, addr trace.Address, how Release) {
+	if g.lent.Address == addr {
+		g.lent = Held{} // it took it again unseen
+	}
+	ob := r.object(addr)
+	holder := slices.IndexFunc(ob.Holders, func(h Holder) bool { return h.Slot == g.Slot })
+	if holder < 0 {
+		holder = len(ob.Holders) - 1
+		if ob.Unseen && how == Unlocked {
+			how = Unnoticed
+		}
+	}
+	if holder >= 0 {
+		g = r.gs[ob.Holders[holder].Slot]
+	}
+	held := len(g.Held) - 1
+	for held >= 0 && g.Held[held].Address != addr {
+		held--
+	}
+	r.Settle(g, now)
+	r.v.Release(g, ob, held, how, now)
+	if holder >= 0 {
+		ob.Holders = slices.Delete(ob.Holders, holder, holder+1)
+		if len(ob.Holders) == 0 && ob.blinks {
+			delete(r.objects.blinking, ob)
+		}
+	}
+	if held < 0 {
+		return
+	}
+	h := g.Held[held]
+	g.Held = slices.Delete(g.Held, held, held+1)
+	for k := range g.Held[held:] {
+		q := &g.Held[held+k]
+		if q.Again && r.T.Points[q.Point].Name == r.T.Points[h.Point].Name {
+			q.Again = h.Again
+			break
+		}
+	}
+}
+
+// blink processes a change of a point's level. Who holds its objects from there on is not known, because
+// what they did meanwhile has no event: a hold that ended unseen would otherwise last until the next time that
+// somebody looks.
+func (r *Replay) blink(c *trace.LevelChange) {
+	if int(c.Point) >= len(r.T.Points) || r.T.Points[c.Point].Kind != spec.PointSync {
+		return
+	}
+	name := r.T.Points[c.Point].Name
+	var held []*Object
+	for ob := range r.objects.blinking {
+		if slices.ContainsFunc(ob.Points, func(p trace.PointID) bool { return r.T.Points[p].Name == name }) {
+			held = append(held, ob)
+		}
+	}
+	slices.SortFunc(held, func(a, b *Object) int { return a.ID - b.ID })
+	for _, ob := range held {
+		for len(ob.Holders) > 0 {
+			r.release(r.gs[ob.Holders[0].Slot], c.Time, ob.Address, Unnoticed)
+		}
+	}
+}
+
+// lend and regain stand for the operations of [sync.Cond.Wait] on its lock, which no probe sees.
+// The lock is assumed to be the one taken last.
+func (r *Replay) lend(g *G, now trace.Time) {
+	if len(g.Held) > 0 {
+		h := g.Held[len(g.Held)-1]
+		r.release(g, now, h.Address, Unlocked)
+		g.lent = h
+	}
+}
+
+func (r *Replay) regain(g *G, now trace.Time) {
+	if h := g.lent; h.Address != 0 && len(r.object(h.Address).Holders) == 0 {
+		r.acquire(g, now, h.Address, h.Point)
+	}
+}
+
+// dies records the end of a goroutine. A lock for writing stays held, because another goroutine
+// may unlock it; a lock for reading must have been unlocked unseen.
+func (r *Replay) dies(g *G, now trace.Time) {
+	for _, h := range slices.Clone(g.Held) {
+		if r.Shared(h.Point) {
+			r.release(g, now, h.Address, Unnoticed)
+		}
+	}
+}
+
+// Operates returns the procedure of a goroutine that operates at a point. It is the point's own
+// if calls of that procedure were not all traced, because then no event tells that it was
+// entered, or if its deferred calls run behind its exit.
+func (r *Replay) Operates(g *G, point trace.PointID) trace.PointID {
+	top := r.Contexts.list[g.Context].Proc
+	owner := r.T.Points[point].Owner
+	if owner == top || owner < 0 || int(owner) >= len(r.T.Points) {
+		return top
+	}
+	if p := &r.T.Points[owner]; p.Kind != spec.PointProc || p.Degraded() == 0 && p.Flags&spec.FlagLateDefer == 0 {
+		return top
+	}
+	return owner
+}

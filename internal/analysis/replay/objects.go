@@ -1,0 +1,254 @@
+package replay
+
+import (
+	"slices"
+
+	"qinst.dev/internal/trace"
+	"qinst.dev/sddf/spec"
+)
+
+// Object is the state of an address: its holders, as far as operations were recorded, and the
+// number of waiting goroutines.
+type Object struct {
+	Address trace.Address
+	ID      int             // dense: another object's once this one is forgotten
+	Points  []trace.PointID // that operated on it, the first one first
+	Partly  bool            // too few operations on it are events, so that they do not determine the holders
+	Known   bool            // it was held once
+	Holders []Holder
+	Same    []trace.PointID // points with different names that were all about the object that is here now; none: as far as is known one name
+	waiting int
+	blinks  bool // its points were not always traced
+	Unseen  bool // some operations on it may have no probe
+}
+
+// Holder is a goroutine that holds a lock, or reads under it.
+type Holder struct {
+	Slot trace.Slot
+	Proc trace.PointID // that took it, NoPoint if not known
+}
+
+// InUse reports whether a goroutine holds the object or waits for it.
+func (ob *Object) InUse() bool { return len(ob.Holders) > 0 || ob.waiting > 0 }
+
+// Operation is one with a synchronization object.
+type Operation struct {
+	Address trace.Address
+	At      trace.Time
+	Point   trace.PointID
+}
+
+// Wait is one of a goroutine's.
+type Wait struct {
+	Object  *Object       // nil if it is not known; that of a select is known only at the end of the wait
+	Address trace.Address // 0 if it is not known, as for Object
+	Stack   trace.StackID
+	Reason  trace.ReasonID
+	In      trace.PointID // innermost procedure, NoPoint for none
+	Since   trace.Time
+}
+
+// Waker is the one who ended a wait: a goroutine, or the runtime for the reason in Cause.
+type Waker struct {
+	G     *G // nil: none
+	Cause trace.Cause
+	Late  int64 // ns by which a timer was late
+}
+
+// mostAddresses is the number of addresses kept at first. Beyond it, objects that no goroutine
+// holds or waits for are forgotten, because otherwise memory would grow with the program's
+// allocations.
+const mostAddresses = 1 << 16
+
+// objects is the table of the objects that are kept.
+type objects struct {
+	byAddress map[trace.Address]*Object
+	free      []int
+	next      int
+	most      int
+	partly    map[string]bool  // locks by name of which too few operations are events
+	blinks    map[string]bool  // and those of which some are not
+	blinking  map[*Object]bool // of these, objects that are held
+	unseen    map[string]bool  // locks by name that have operations without a probe
+}
+
+// partlyFrom is the share of operations without events from which on the others do not determine who holds a lock.
+const partlyFrom = 0.01
+
+func newObjects(t *trace.Tables) objects {
+	o := objects{byAddress: map[trace.Address]*Object{}, most: mostAddresses, partly: map[string]bool{}, blinks: map[string]bool{}, blinking: map[*Object]bool{}, unseen: Unseen(t)}
+	hits, degraded := map[string]uint64{}, map[string]uint64{}
+	for i := range t.Points {
+		if p := &t.Points[i]; p.Kind == spec.PointSync && KindOf(p.Op) == KindLock && p.Hits > 0 {
+			hits[p.Name] += p.Hits
+			degraded[p.Name] += p.Degraded()
+			o.partly[p.Name] = float64(degraded[p.Name]) > partlyFrom*float64(hits[p.Name])
+			o.blinks[p.Name] = degraded[p.Name] > 0
+		}
+	}
+	return o
+}
+
+// Unseen returns the names of the locks on which there are operations without a probe, in packages with
+// probes.
+func Unseen(t *trace.Tables) map[string]bool {
+	unseen := map[string]bool{}
+	for i := range t.Points {
+		if p := &t.Points[i]; p.Flags&spec.FlagUnseen != 0 && KindOf(p.Op) == KindLock {
+			unseen[p.Name] = true
+		}
+	}
+	return unseen
+}
+
+// Objects calls f for every object that is kept, in no particular order.
+func (r *Replay) Objects(f func(*Object)) {
+	for _, ob := range r.objects.byAddress {
+		f(ob)
+	}
+}
+
+// Object returns the object at an address, nil if none is kept.
+func (r *Replay) Object(a trace.Address) *Object { return r.objects.byAddress[a] }
+
+// object returns the object at an address, and makes it if necessary.
+func (r *Replay) object(a trace.Address) *Object {
+	o := &r.objects
+	ob := o.byAddress[a]
+	if ob != nil {
+		return ob
+	}
+	if len(o.byAddress) >= o.most {
+		r.forget()
+	}
+	ob = &Object{Address: a}
+	if n := len(o.free); n > 0 {
+		ob.ID, o.free = o.free[n-1], o.free[:n-1]
+	} else {
+		ob.ID = o.next
+		o.next++
+	}
+	o.byAddress[a] = ob
+	return ob
+}
+
+// forget removes unused objects if there are too many.
+func (r *Replay) forget() {
+	r.v.Forget()
+	o := &r.objects
+	for a, ob := range o.byAddress {
+		if !ob.InUse() {
+			delete(o.byAddress, a)
+			o.free = append(o.free, ob.ID)
+		}
+	}
+	o.most = max(mostAddresses, 2*len(o.byAddress))
+}
+
+// waitFor begins a wait.
+func (r *Replay) waitFor(g *G, e *trace.Event) {
+	if g.System || g.token() {
+		return
+	}
+	w := e.Wait()
+	r.joinWoken(g, w.Object, r.Names.site(w.Stack, w.Reason))
+	if int(w.Stack) < len(r.T.Stacks) {
+		r.Groups.list[r.Contexts.list[g.Base].Group].waits(w.Stack, r.T.Stacks[w.Stack])
+	}
+	g.wait = Wait{Address: w.Object, Stack: w.Stack, Reason: w.Reason, In: r.Contexts.list[g.waits].Proc, Since: e.Time}
+	g.Wait = &g.wait
+	if w.Object != 0 {
+		g.wait.Object = r.object(w.Object)
+		g.wait.Object.waiting++
+	}
+	r.v.Wait(g)
+}
+
+// wake ends it.
+func (r *Replay) wake(g *G, e *trace.Event) {
+	by := Waker{r.g(e.By), e.Cause, 0}
+	if e.Cause == trace.WakeTimer {
+		by.Late = e.Late()
+	}
+	if by.G != nil {
+		r.Settle(by.G, e.Time)
+	}
+	w := g.Wait
+	g.Wait = nil
+	if w.Object != nil {
+		w.Object.waiting--
+	} else if a := e.Woken(); a != 0 {
+		w.Address, w.Object = a, r.object(a)
+	}
+	if by.G != nil && w.Object != nil {
+		r.joinWaker(by.G, w)
+	}
+	r.v.Wake(g, w, by, e.Time)
+}
+
+// BestPoint returns the point whose name an object gets: not that of a parameter, if there is
+// another. It returns NoPoint if no operation on the object was recorded.
+func (r *Replay) BestPoint(ob *Object) trace.PointID {
+	if len(ob.Same) > 0 {
+		return r.Names.declared(ob.Same)
+	}
+	best := trace.NoPoint
+	for _, p := range ob.Points {
+		if best == trace.NoPoint || r.betterName(p, best) {
+			best = p
+		}
+	}
+	return best
+}
+
+func (r *Replay) betterName(p, q trace.PointID) bool {
+	a, b := &r.T.Points[p], &r.T.Points[q]
+	if x, y := a.Flags&spec.FlagWeakName, b.Flags&spec.FlagWeakName; x != y {
+		return x < y
+	}
+	return p < q
+}
+
+// NameAt returns the name of the object at an address that a goroutine waits for at a place, as far as it is
+// known now. The object is nil if it is not known.
+func (r *Replay) NameAt(stack trace.StackID, reason trace.ReasonID, ob *Object) string {
+	if ob == nil {
+		return r.Names.of(stack, reason, trace.NoPoint)
+	}
+	if p := r.Names.site(stack, reason); p != trace.NoPoint && r.Names.Among(ob.Same, p) {
+		return r.T.Points[r.Names.declared(ob.Same)].Name
+	}
+	best := r.BestPoint(ob)
+	if best != trace.NoPoint && !r.Names.mayName(best, stack, reason) {
+		best = trace.NoPoint
+		for _, p := range ob.Points {
+			if r.Names.mayName(p, stack, reason) && (best == trace.NoPoint || r.betterName(p, best)) {
+				best = p
+			}
+		}
+	}
+	return r.Names.of(stack, reason, best)
+}
+
+// operate processes a Sync event.
+func (r *Replay) operate(e *trace.Event) {
+	r.Operations++
+	op := e.Sync()
+	g, ob := r.gs[e.Slot], r.object(op.Object)
+	if !slices.Contains(ob.Points, op.Point) {
+		ob.Points = append(ob.Points, op.Point)
+		name := r.T.Points[op.Point].Name
+		ob.Partly = ob.Partly || r.objects.partly[name]
+		ob.blinks = ob.blinks || r.objects.blinks[name]
+		ob.Unseen = ob.Unseen || r.objects.unseen[name]
+	}
+	r.joinWoken(g, op.Object, op.Point)
+	r.v.Sync(g, ob, op, e.Time)
+	g.Did = Operation{op.Object, e.Time, op.Point}
+	switch r.T.Points[op.Point].Op {
+	case spec.OpLock, spec.OpTryLock, spec.OpRLock, spec.OpTryRLock:
+		r.acquire(g, e.Time, op.Object, op.Point)
+	case spec.OpUnlock, spec.OpRUnlock:
+		r.release(g, e.Time, op.Object, Unlocked)
+	}
+}

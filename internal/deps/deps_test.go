@@ -1,0 +1,370 @@
+// Package deps tests who may import whom; see docs/ARCHITECTURE.md.
+package deps
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"qinst.dev/runtime/api"
+)
+
+// root is that of the repository.
+const root = "../../.."
+
+// policy is the import order of the two modules. "a < b" means that b may import a, and all that a
+// may import; lists are separated by commas. What is below cmd/internal is named from there. Packages of other modules stand
+// in it where they may be imported from; the standard library may be imported from everywhere. NONE is no package: what
+// is compiled into package runtime, or into programs, must stay a leaf.
+//
+// What reads never imports what instruments, and what instruments nothing that reads: they meet
+// in the format. An analysis imports trace and the replay, never another analysis; but for the path with its weights, and corrections, which
+// are those of runs that are computed.
+const policy = `
+	NONE < goobj, sddf/spec, ratecontrol, settings, edit, progen, measure, hist, lab, qinst.dev;
+	measure < names;
+	NONE < live/qinst, live/debug, live/extensions, live/sddf, live;
+
+	# the format
+	sddf/spec < sddf;
+	sddf, github.com/vmihailenco/msgpack/v5, github.com/vmihailenco/msgpack/v5/msgpcode < sddf/message < sddf/text < sddf/pablo;
+	sddf, github.com/klauspost/compress/zstd < sddf/pack;
+	sddf < sddf/salvage;
+
+	# what reads
+	gonum.org/v1/gonum/stat, gonum.org/v1/gonum/stat/distuv < stats;
+	sddf/salvage, sddf/message, names, ratecontrol, stats < trace;
+	trace < trace/tracetest;
+	trace < analysis/replay;
+	trace < analysis/price;
+	analysis/replay, analysis/price, hist < analysis/profile;
+	analysis/replay, analysis/price < analysis/graph < analysis/predict < analysis/critpath;
+	analysis/predict, analysis/price < analysis/perturb;
+	stats < analysis/critpath;
+	gonum.org/v1/gonum/stat/distuv < analysis/doe;
+	analysis/doe, stats < analysis/spt;
+	analysis/profile, measure < analysis/advice;
+	measure < report/doc, analysis/graph;
+	analysis/advice, analysis/critpath, analysis/doe, analysis/spt, analysis/perturb, report/doc, github.com/google/pprof/profile < report;
+
+	# what instruments
+	sddf/spec, live, names, golang.org/x/tools/go/ssa, golang.org/x/tools/go/types/typeutil < instrument/points;
+	sddf, instrument/points, edit < instrument/rewrite;
+	instrument/rewrite < instrument;
+	sddf, edit, ratecontrol, settings < runtime/inject;
+	instrument, instrument/rewrite, goobj, runtime/inject, live, github.com/BurntSushi/toml < instrument/toolexec;
+
+	# experiments: what runs programs reads no traces, and each experiment reads what it compares
+	lab, trace, stats, report/doc < lab/check;
+	lab, analysis/critpath, analysis/graph, analysis/predict, analysis/profile, analysis/replay, analysis/spt, ratecontrol, settings < lab/spt;
+
+	# what programs import
+	sddf < extensions;
+	sddf, github.com/vmihailenco/msgpack/v5 < sddf/msgpack;
+	qinst.dev, sddf, ratecontrol, settings < debug;
+
+	# the command
+	report, lab/check, lab/spt, instrument/toolexec, extensions, sddf/pablo, sddf/pack, report/doc, golang.org/x/tools/go/packages, golang.org/x/tools/txtar, golang.org/x/sys/unix < cmd/qinst;
+
+	# suites and oracles
+	NONE < deps, docs, kept, soak;
+	extensions < api/extensions;
+	sddf < api/sddf;
+	ratecontrol < api/ratecontrol;
+	trace, golang.org/x/exp/trace < oracle;
+	trace < suites;
+	trace, golang.org/x/tools/cover < counts;
+	lab < target;
+	trace/tracetest, analysis/profile, lab < servers;
+	kept, lab, trace, stats < instructions;
+	kept, lab, analysis/advice, stats, github.com/google/pprof/profile < field;
+	kept, lab, trace, analysis/advice < machine;
+	kept, lab, analysis/critpath < paths;
+	kept, lab, analysis/perturb < residuals;
+	kept, lab, stats < delays;
+	progen < progen/write;
+`
+
+// testPolicy is what tests may import beyond their package's own imports and the package itself:
+// "a < b" says that b's tests may import a; TESTS are all packages'.
+const testPolicy = `
+	pgregory.net/rapid, trace/tracetest, golang.org/x/tools/txtar < TESTS;
+	github.com/vmihailenco/msgpack/v5 < api/sddf;
+	trace < api/extensions;
+	instrument/toolexec, runtime/inject < instrument;
+	instrument < instrument/points, instrument/rewrite;
+	github.com/rogpeppe/go-internal/testscript, oracle, progen < cmd/qinst;
+	golang.org/x/tools/go/packages, live < deps;
+`
+
+// order is a policy: by package those named before it.
+type order map[string][]string
+
+func parse(t *testing.T, policy string) order {
+	t.Helper()
+	o := order{}
+	var text strings.Builder
+	for line := range strings.Lines(policy) {
+		line, _, _ = strings.Cut(line, "#")
+		text.WriteString(line)
+	}
+	for rule := range strings.SplitSeq(text.String(), ";") {
+		var before []string
+		for i, list := range strings.Split(rule, "<") {
+			var names []string
+			for name := range strings.SplitSeq(list, ",") {
+				if name = strings.TrimSpace(name); name != "" {
+					names = append(names, name)
+				}
+			}
+			if i > 0 {
+				for _, name := range names {
+					o[name] = append(o[name], before...)
+				}
+			}
+			before = names
+		}
+	}
+	return o
+}
+
+// below are all packages that a package may import.
+func (o order) below(name string) map[string]bool {
+	seen := map[string]bool{}
+	var walk func(string)
+	walk = func(name string) {
+		for _, b := range o[name] {
+			if !seen[b] {
+				seen[b] = true
+				walk(b)
+			}
+		}
+	}
+	walk(name)
+	return seen
+}
+
+// listed is a package as the go command lists it.
+type listed struct {
+	name           string
+	imports, tests []string
+}
+
+// short is a package's name in the order.
+func short(path string) string {
+	if inner, ok := strings.CutPrefix(path, live.Module+"/cmd/internal/"); ok {
+		return inner
+	}
+	return strings.TrimPrefix(path, live.Module+"/")
+}
+
+func list(t *testing.T) (packages []listed) {
+	t.Helper()
+	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}};{{join .Imports " "}};{{join .TestImports " "}} {{join .XTestImports " "}}`, live.Module+"/...").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(out)) {
+		f := strings.Split(strings.TrimSpace(line), ";")
+		packages = append(packages, listed{short(f[0]), strings.Fields(f[1]), strings.Fields(f[2])})
+	}
+	return packages
+}
+
+// std reports whether an import path is of the standard library.
+func std(path string) bool {
+	first, _, _ := strings.Cut(path, "/")
+	return !strings.Contains(first, ".")
+}
+
+func TestImportOrder(t *testing.T) {
+	t.Parallel()
+	o, packages := parse(t, policy), list(t)
+	for _, p := range packages {
+		if _, ok := o[p.name]; !ok {
+			t.Errorf("%s is not in the import order: say what it may import", p.name)
+			continue
+		}
+		may := o.below(p.name)
+		for _, path := range p.imports {
+			if !std(path) && !may[short(path)] {
+				t.Errorf("%s must not import %s", p.name, short(path))
+			}
+		}
+		if may[p.name] {
+			t.Errorf("the order has a circle at %s", p.name)
+		}
+	}
+	for name := range o {
+		if !slices.ContainsFunc(packages, func(p listed) bool { return p.name == name }) {
+			t.Errorf("%s is in the import order, and is no package", name)
+		}
+	}
+}
+
+func TestTestImports(t *testing.T) {
+	t.Parallel()
+	o, tests := parse(t, policy), parse(t, testPolicy)
+	checked := 0
+	for _, p := range list(t) {
+		may := o.below(p.name)
+		may[p.name] = true
+		for _, name := range slices.Concat(tests["TESTS"], tests[p.name]) {
+			may[name] = true
+			for b := range o.below(name) {
+				may[b] = true
+			}
+		}
+		for _, path := range p.tests {
+			checked++
+			if !std(path) && !may[short(path)] {
+				t.Errorf("tests of %s must not import %s", p.name, short(path))
+			}
+		}
+	}
+	if checked < 100 {
+		t.Errorf("found %d imports of tests, expected many", checked)
+	}
+}
+
+// Breaking the order must be found: a policy that lacks one arrow has one more error.
+func TestOrderCanFail(t *testing.T) {
+	t.Parallel()
+	o := parse(t, "a < b < c; d < c")
+	for name, want := range map[string]string{"a": "[]", "b": "[a]", "c": "[a b d]"} {
+		var got []string
+		for b := range o.below(name) {
+			got = append(got, b)
+		}
+		if slices.Sort(got); fmt.Sprint(got) != want {
+			t.Errorf("%s may import %v, expected %s", name, got, want)
+		}
+	}
+	if o = parse(t, "a < b; b < a"); !o.below("a")["a"] {
+		t.Error("a circle was not found")
+	}
+}
+
+// linked are the packages outside of the standard library that a user's program links
+// with each of ours that it may import: no compressor, and nothing that reads traces.
+var linked = map[string][]string{
+	"qinst.dev":            {"qinst.dev"},
+	"qinst.dev/sddf":       {"qinst.dev/sddf", "qinst.dev/sddf/spec"},
+	"qinst.dev/extensions": {"qinst.dev/extensions", "qinst.dev/sddf", "qinst.dev/sddf/spec"},
+	"qinst.dev/debug": {"qinst.dev", "qinst.dev/debug", "qinst.dev/ratecontrol", "qinst.dev/sddf", "qinst.dev/sddf/spec",
+		"qinst.dev/settings"}, // the last for what a request asks for
+}
+
+func TestLinked(t *testing.T) {
+	t.Parallel()
+	for pkg, want := range linked {
+		out, err := exec.Command("go", "list", "-deps", "-f", `{{if not .Standard}}{{.ImportPath}}{{end}}`, pkg).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := strings.Fields(string(out))
+		slices.Sort(got)
+		if !slices.Equal(got, want) {
+			t.Errorf("a program that imports %s links %v, expected %v", pkg, got, want)
+		}
+	}
+}
+
+// program writes a module beside this one that requires and replaces so, and a main that imports packages. What is returned
+// runs the go command there.
+func program(t *testing.T, requires string, imports ...string) func(args ...string) string {
+	t.Helper()
+	dir := t.TempDir()
+	main := "package main\n\n"
+	for _, path := range imports {
+		main += fmt.Sprintf("import _ %q\n", path)
+	}
+	for name, text := range map[string]string{"go.mod": "module example.com/prog\n\ngo 1.23.0\n\n" + requires, "main.go": main + "\nfunc main() {}\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return func(args ...string) string {
+		t.Helper()
+		cmd := exec.Command("go", args...)
+		cmd.Dir = dir
+		cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-mod=mod")
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("go %v: %v\n%s", args, err, out)
+		}
+		return string(out)
+	}
+}
+
+// requiresUs requires this module as it is here.
+func requiresUs(t *testing.T) string {
+	t.Helper()
+	dir, err := filepath.Abs(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprintf("require %s v0.0.0\n\nreplace %[1]s => %s\n", live.Module, dir)
+}
+
+// TestFileHalf checks that a program that imports extensions has nothing of their other
+// half, which reduces files: the linker leaves out what nobody calls.
+func TestFileHalf(t *testing.T) {
+	t.Parallel()
+	run := program(t, requiresUs(t), live.Module+"/extensions")
+	run("build", "-o", "prog", ".")
+	symbols := run("tool", "nm", "prog")
+	if !strings.Contains(symbols, "qinst.dev/extensions.") {
+		t.Error("the program has nothing of extensions at all")
+	}
+	if strings.Contains(symbols, "extensions.(*File)") || strings.Contains(symbols, "qinst.dev/sddf.(*Reader).Packets") {
+		t.Error("the program links what reduces files")
+	}
+}
+
+// TestNothingDragged builds a program that imports all that programs may import. Each module that it requires must stay at the
+// version it asks for, though the command needs newer ones: those that are in its go.mod.
+func TestNothingDragged(t *testing.T) {
+	t.Parallel()
+	out, err := exec.Command("go", "list", "-m", "-f", "{{.GoMod}}", live.Module+"/cmd").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(strings.TrimSpace(string(out)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	old := ""
+	for _, m := range regexp.MustCompile(`(?m)^\t(\S+) v(\d)\.`).FindAllStringSubmatch(string(text), -1) {
+		// One of each, older than any other and empty, takes the place of all versions.
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, "go.mod"), []byte("module "+m[1]+"\n"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		old += fmt.Sprintf("require %s v%s.0.0-00010101000000-000000000000\n\nreplace %[1]s => %[3]s\n\n", m[1], m[2], dir)
+	}
+	if strings.Count(old, "require") < 10 {
+		t.Fatalf("found few modules that the command requires:\n%s", text)
+	}
+	want := program(t, old)("list", "-m", "all")
+	with := program(t, old+requiresUs(t), slices.Sorted(maps.Keys(linked))...)
+	with("build", "-o", "prog", ".")
+	var got []string
+	for line := range strings.Lines(with("list", "-m", "all")) {
+		if !strings.HasPrefix(line, live.Module+" ") {
+			got = append(got, line)
+		}
+	}
+	if version := strings.TrimSpace(with("list", "-m", "-f", "{{.GoVersion}}")); version != "1.23.0" {
+		t.Errorf("with %s the program needs Go %s, expected what it says itself", live.Module, version)
+	}
+	if got := strings.Join(got, ""); got != want {
+		t.Errorf("with %s the program has the modules\n%swithout\n%s", live.Module, got, want)
+	}
+}

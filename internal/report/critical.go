@@ -1,0 +1,334 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"path"
+	"slices"
+	"strings"
+
+	"qinst.dev/internal/analysis/critpath"
+	"qinst.dev/internal/analysis/graph"
+	"qinst.dev/internal/analysis/predict"
+	"qinst.dev/internal/measure"
+	"qinst.dev/internal/report/doc"
+)
+
+// waitedFrom is the share of the run from which on a wait says in which procedure it was.
+const waitedFrom = 0.05
+
+// mostCritical is how many entries are shown.
+const mostCritical = 15
+
+// Critical writes what determines how long a run takes.
+func Critical(r *critpath.Result) *doc.Doc {
+	d := &doc.Doc{Title: "critical path"}
+	s := d.Add("critical", "")
+	if r.Replay == 0 {
+		for _, n := range r.Notes {
+			s.Warn("%s", n)
+		}
+		return d
+	}
+	doubts(s, r.Notes[:r.Doubts])
+	if n := r.Nearer; n != nil {
+		s.Warn("The run took %s; computed with %s, it takes %s. With %s it takes %s: -policy %s tells what parts are worth there.", measure.Time(r.T), policies[predict.Policy(r.Policy)], measure.Time(r.Replay), policies[n.Policy], measure.Time(n.T), n.Policy)
+	} else {
+		unexplained(s, r.Policy, r.T-r.Replay, r.T, r.Off)
+	}
+	if r.Computed {
+		s.Say("On %s the run takes %s, as computed.", processors(r.Procs), measure.Time(r.T))
+	} else {
+		s.Say("The run took %s on %s.", measure.Time(r.T), processors(r.Procs))
+	}
+	lead(s, r)
+	s.Say("Work and waits on the critical path, and what they are worth:")
+	t, rows := doc.NewTable("name", "on path", "", "worth", "", "work"), 0
+	for _, e := range shown(r, len(r.Entries), critpath.KindProc, critpath.KindWait) {
+		if rows == mostCritical {
+			break
+		}
+		if e.Self|e.Weighted|e.WeightedRight == 0 { // it only calls
+			continue
+		}
+		rows++
+		worth := doc.Time(e.Weighted)
+		if d := e.WeightedRight - e.Weighted; max(d, -d) > r.Replay/100 {
+			worth.Text = fmt.Sprintf("%s to %s", measure.Time(min(e.Weighted, e.WeightedRight)), measure.Time(max(e.Weighted, e.WeightedRight)))
+		}
+		t.Row(doc.Name(e.Name, loopWidth), estimate(e, doc.Time(e.Self)), doc.Share(e.Self, r.T), estimate(e, worth), doc.Share(e.Weighted, r.Replay), estimate(e, doc.Time(e.Work)))
+		for _, in := range e.In {
+			if float64(in.Self) >= waitedFrom*float64(r.T) {
+				name := doc.Name(in.Name, loopWidth)
+				if name.Text = "  in " + name.Text; in.Line > 0 {
+					name.Text += fmt.Sprintf(" (%s:%d)", path.Base(in.File), in.Line)
+				}
+				t.Row(name, doc.Time(in.Self), doc.Share(in.Self, r.T), "", "", "")
+			}
+		}
+	}
+	s.Table(t)
+	calls(s, r)
+	agreement(s, r)
+	bounds := views(s, r)
+	if slices.ContainsFunc(r.Entries, func(e critpath.Entry) bool { return e.Interval != nil || e.Estimated }) {
+		s.Note("Lines with ~ are estimates by samples, because calls were counted and not traced; -json has their 95 %% intervals.")
+	}
+	if bounds {
+		s.Note("Lines with ≥ are of loops that were also entered without an event, where no sample tells of them: their work is at least so much.")
+	}
+	s.Note("Worth is what the run becomes shorter by for each ns that the work does, times its length: a tenth less work gains a tenth of it, as long as nothing else comes onto the path.")
+	for _, n := range r.Notes[r.Doubts:] {
+		s.Note("%s", n)
+	}
+	return d
+}
+
+// policies say how goroutines get processors.
+var policies = map[predict.Policy]string{
+	predict.Sharing: "processors shared evenly", predict.List: "processors kept until a wait", predict.Go: "Go's scheduler",
+}
+
+// leads is how many procedures the first sentence names, if they are worth leadFrom of the run. Goroutines that waited for room for crowdedFrom of it
+// are worth a sentence.
+const (
+	leads       = 3
+	leadFrom    = 0.03
+	crowdedFrom = 0.2
+)
+
+// lead says what to change first.
+func lead(s *doc.Section, r *critpath.Result) {
+	var names []string
+	procs := shown(r, len(r.Entries), critpath.KindProc)
+	slices.SortStableFunc(procs, func(a, b *critpath.Entry) int { return cmp.Compare(b.Weighted, a.Weighted) })
+	for _, e := range procs {
+		if len(names) < leads && !system(e) && float64(e.Weighted) > leadFrom*float64(r.Replay) {
+			names = append(names, fmt.Sprintf("%s (%s)", measure.Visible(e.Name), measure.Percent(e.Weighted, r.Replay)))
+		}
+	}
+	waits, causes := outside(r)
+	if waits > r.T/2 {
+		s.Say("For %s of that it waits for %s, which no change of its procedures makes shorter, as far as the trace shows.", measure.Percent(waits, r.T), strings.Join(causes, " or "))
+		if len(r.Requests) > 0 {
+			s.Say("What it did meanwhile, such as %s, has paths of its own: qinst critical -requests.", r.Requests[0].Name)
+		}
+	}
+	switch {
+	case len(names) > 0:
+		s.Say("Less work in %s makes it shorter; in brackets is the share of the run that each is worth.", strings.Join(names, ", "))
+	case waits <= r.T/2:
+		s.Say("No procedure's own work is worth more than %.0f %% of the run.", 100*leadFrom)
+	}
+	for _, c := range r.Crowds {
+		if c.Cap > 0 && float64(c.Waited) > crowdedFrom*float64(r.T) {
+			s.Say("Goroutines waited %s for room in %s, which has %s: qinst predict -what-if %s tells what more would gain.", measure.Time(c.Waited), measure.Visible(c.Name), roomOf(c.Cap), measure.Visible(c.Change))
+			break
+		}
+	}
+	for _, e := range shown(r, len(r.Entries), critpath.KindSync) {
+		if float64(e.Weighted) > leadFrom*float64(r.Replay) && float64(e.Waited) > leadFrom*float64(r.T) {
+			s.Say("Less time under %s (%s) makes it shorter: goroutines waited %s for it.", measure.Visible(e.Name), measure.Percent(e.Weighted, r.Replay), measure.Time(e.Waited))
+			break
+		}
+	}
+}
+
+// system reports whether an entry is no procedure of the source.
+func system(e *critpath.Entry) bool { return strings.HasPrefix(e.Name, "[") }
+
+// calls adds the procedures that are worth most with what they call, but for those that are nearly all of the run, or little more than their own work.
+func calls(s *doc.Section, r *critpath.Result) {
+	const nearlyAll, little, alike = 0.99, 1.2, 0.01
+	list := shown(r, len(r.Entries), critpath.KindProc)
+	list = slices.DeleteFunc(list, func(e *critpath.Entry) bool {
+		w := float64(e.WeightedInclusive)
+		return system(e) || w > nearlyAll*float64(r.Replay) || w < leadFrom*float64(r.Replay) || w < little*float64(e.Weighted)
+	})
+	slices.SortStableFunc(list, func(a, b *critpath.Entry) int { return cmp.Compare(b.WeightedInclusive, a.WeightedInclusive) })
+	// Who does little but call one other procedure is left out: that one comes next in the list.
+	for i := 0; i+1 < len(list); {
+		if float64(list[i].WeightedInclusive-list[i+1].WeightedInclusive) < alike*float64(r.Replay) {
+			list = slices.Delete(list, i, i+1)
+		} else {
+			i++
+		}
+	}
+	t := doc.NewTable("with all that it calls and starts", "on path", "", "worth", "", "calls on path")
+	for _, e := range list[:min(len(list), mostViews)] {
+		t.Row(doc.Name(e.Name, loopWidth), estimate(e, doc.Time(e.Inclusive)), doc.Share(e.Inclusive, r.T), estimate(e, doc.Time(e.WeightedInclusive)), doc.Share(e.WeightedInclusive, r.Replay), some(e.Entries))
+	}
+	s.Table(t)
+}
+
+// some is a number, or nothing where calls were only counted.
+func some(n int) any {
+	if n == 0 {
+		return ""
+	}
+	return doc.Count(n)
+}
+
+// Requests lists requests, or says what is on the paths of those of one name.
+func Requests(r *critpath.Result) *doc.Doc {
+	d := &doc.Doc{Title: "requests"}
+	s := d.Add("requests", "")
+	doubts(s, r.Notes[:r.Doubts])
+	t := doc.NewTable("request", "kind", "number", "median", "p99", "all").Left(1)
+	for _, q := range r.Requests {
+		t.Row(doc.Name(q.Name, loopWidth), q.Kind, doc.Count(q.Count), doc.Time(q.P50), doc.Time(q.P99), doc.Time(q.Total))
+	}
+	s.Table(t)
+	if len(r.Entries) > 0 {
+		s.Say("On the paths of these requests, and of the slowest hundredth of them; \"by others\" is what goroutines did that belong to none of them, or to another one:")
+		t = doc.NewTable("name", "self on path", "", "with calls", "by others", "slowest")
+		for _, e := range shown(r, mostCritical, critpath.KindProc, critpath.KindWait) {
+			t.Row(doc.Name(e.Name, loopWidth), estimate(e, doc.Time(e.Self)), doc.Share(e.Self, r.T), doc.Time(e.Inclusive), doc.Time(e.Other), doc.Time(e.Tail))
+		}
+		s.Table(t)
+		underLocks(s, r)
+	}
+	for _, n := range r.Notes[r.Doubts:] {
+		s.Note("%s", n)
+	}
+	return d
+}
+
+// underLocks tells how much of requests' paths went by while locks were held.
+func underLocks(s *doc.Section, r *critpath.Result) {
+	t := doc.NewTable("while it was held", "on path", "", "by others", "slowest")
+	list := shown(r, mostViews, critpath.KindSync)
+	for _, e := range list {
+		t.Row(doc.Name(e.Name, loopWidth), doc.Time(e.Self), doc.Share(e.Self, r.T), doc.Time(e.Other), doc.Time(e.Tail))
+	}
+	if len(list) > 0 && float64(list[0].Other) > leadFrom*float64(r.T) {
+		s.Say("Less time under %s makes them shorter: for %s of their time others held it.", measure.Visible(list[0].Name), measure.Percent(list[0].Other, r.T))
+	}
+	s.Table(t)
+}
+
+// doubts warns of what the trace is only a part of.
+func doubts(s *doc.Section, list []string) {
+	for _, d := range list {
+		s.Warn("%s", d)
+	}
+}
+
+// estimate marks a number of an entry that samples told, or of which a part is not known.
+func estimate(e *critpath.Entry, c doc.Cell) doc.Cell {
+	switch {
+	case e.Interval != nil || e.Estimated:
+		c.Text = "~" + c.Text
+	case e.Least:
+		c.Text = "≥" + c.Text
+	}
+	return c
+}
+
+// outside returns how long the path waits for something that no goroutine is known to have ended, and for what.
+func outside(r *critpath.Result) (ns int64, causes []string) {
+	for _, c := range []struct {
+		graph.Cause
+		words string
+	}{{graph.Timer, "timers"}, {graph.Call, "system calls"}, {graph.Network, "the network or pipes, whose other ends may be this program's"}} {
+		for i := range r.Entries {
+			if e := &r.Entries[i]; e.ID == "wait:"+c.String() {
+				if ns += e.Self; 100*e.Self > r.T {
+					causes = append(causes, c.words)
+				}
+			}
+		}
+	}
+	return ns, causes
+}
+
+// shown are the first entries of some kinds that have anything.
+func shown(r *critpath.Result, most int, kinds ...string) (list []*critpath.Entry) {
+	for i := range r.Entries {
+		e := &r.Entries[i]
+		if slices.Contains(kinds, e.Kind) && e.Self|e.Inclusive|e.Weighted|e.WeightedRight|e.WeightedInclusive != 0 && len(list) < most {
+			list = append(list, e)
+		}
+	}
+	return list
+}
+
+// agreement says where processor time, normalized processor time, the path and worth disagree, and why.
+func agreement(s *doc.Section, r *critpath.Result) {
+	a := r.Agreement
+	if a == nil || len(a.Rows) == 0 {
+		return
+	}
+	s.Say("What has most processor time, as a profile shows it, need not be worth most (Kendall's tau of the two orders: %.2f; the same %d of the first %d). The shares of these in what all procedures have together differ most; worth itself is a share of the run:", a.Tau, a.First, a.OfTop)
+	t := doc.NewTable("name", "processor time", "npt", "path", "of all worth", "worth", "why").Left(6)
+	for _, x := range a.Rows {
+		percent := func(share float64) doc.Cell {
+			mark := ""
+			if x.Estimated {
+				mark = "~"
+			}
+			return doc.Cell{Text: fmt.Sprintf("%s%.1f %%", mark, math.Round(1000*share)/10+0)} // 0 has no sign
+		}
+		t.Row(doc.Name(x.Name, loopWidth), percent(x.Work), percent(x.NPT), percent(x.Path), percent(x.Worth), percent(x.OfRun), x.Why)
+	}
+	s.Table(t)
+}
+
+// mostViews is how many entries of each other kind are shown.
+const mostViews = 5
+
+// views adds the same time by other kinds, and reports whether some of it is only known to be at least so much.
+func views(s *doc.Section, r *critpath.Result) (bounds bool) {
+	note := ""
+	for _, v := range []struct{ kind, head string }{{critpath.KindSync, "while it was held"}, {critpath.KindGoroutine, "goroutines"}, {critpath.KindLoop, "loop"}} {
+		t := doc.NewTable(v.head, "on path", "", "worth", "", "work")
+		for _, e := range shown(r, mostViews, v.kind) {
+			bounds = bounds || e.Least
+			times := []doc.Cell{estimate(e, doc.Time(e.Self)), estimate(e, doc.Time(e.Weighted)), estimate(e, doc.Time(e.Work))}
+			for i := range times {
+				if e.Held > 0 {
+					times[i].Text = "~" + strings.TrimPrefix(times[i].Text, "~")
+				}
+			}
+			t.Row(doc.Name(e.Name, loopWidth), times[0], doc.Share(e.Self, r.T), times[1], doc.Share(e.Weighted, r.Replay), times[2])
+			if e.Held > 0 && note == "" {
+				note = fmt.Sprintf("by the trace goroutines did more under %s than the time for which it was held, so that its times are estimates by that, %s at most", measure.Visible(e.Name), measure.Time(e.Held))
+			}
+		}
+		s.Table(t)
+	}
+	if note != "" {
+		s.Note("%s", note)
+	}
+	return bounds
+}
+
+// unexplained says that the computed run is not the recorded one, if that matters.
+func unexplained(s *doc.Section, policy string, ns, of, off int64) {
+	if d := float64(ns) / float64(max(of, 1)); math.Abs(d) > critpath.Apart {
+		why := "The difference is not explained, and what follows may be wrong by as much."
+		if d > 0 && off > ns/2 {
+			why = fmt.Sprintf("Meanwhile other programs, or waits that Go does not know of, kept its running threads from their processors for %s: what follows is about a run without that.", measure.Time(off))
+		}
+		how := ""
+		if words := policies[predict.Policy(policy)]; words != "" {
+			how = " with " + words
+		}
+		s.Warn("The run took %s; computed%s, it takes %s. %s", measure.Time(of), how, measure.Time(of-ns), why)
+	}
+}
+
+func roomOf(n int) string {
+	if n == 1 {
+		return "1 place"
+	}
+	return fmt.Sprintf("%d places", n)
+}
+
+func processors(n int) string {
+	if n == 1 {
+		return "1 processor"
+	}
+	return fmt.Sprintf("%d processors", n)
+}

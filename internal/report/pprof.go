@@ -1,0 +1,74 @@
+package report
+
+import (
+	"io"
+
+	pprof "github.com/google/pprof/profile"
+
+	"qinst.dev/internal/analysis/profile"
+	"qinst.dev/internal/measure"
+	"qinst.dev/internal/trace"
+)
+
+// Pprof writes the profile for go tool pprof. It has, for every call path through goroutines to
+// their creators, normalized processor time (whose sum, with the time in which nothing was busy,
+// is the run time), and the times busy, spinning, blocked, ready and in system calls.
+func Pprof(w io.Writer, t *trace.Trace, p *profile.Profile, v View) error {
+	c := &pprofer{out: &pprof.Profile{DefaultSampleType: "npt", TimeNanos: t.Began, DurationNanos: p.Wall, Period: 1,
+		PeriodType: &pprof.ValueType{Type: "npt", Unit: "nanoseconds"}},
+		functions: map[profile.Frame]*pprof.Function{}, locations: map[profile.Frame]*pprof.Location{}}
+	for _, kind := range []string{"npt", "busy", "spin", "blocked", "ready", "syscall"} {
+		c.out.SampleType = append(c.out.SampleType, &pprof.ValueType{Type: kind, Unit: "nanoseconds"})
+	}
+	for st := range p.Stacks() {
+		c.sample(st, v)
+	}
+	c.sample(profile.Stack{Frames: []profile.Frame{{Name: "[no processor busy]"}}, NPT: p.Idle}, v)
+	for _, l := range p.Losses.List() {
+		c.out.Comments = append(c.out.Comments, measure.Count(l.Count)+" "+l.What)
+	}
+	c.out.Comments = append(c.out.Comments, p.Notes...)
+	if err := c.out.CheckValid(); err != nil {
+		return err
+	}
+	return c.out.Write(w)
+}
+
+type pprofer struct {
+	out       *pprof.Profile
+	functions map[profile.Frame]*pprof.Function
+	locations map[profile.Frame]*pprof.Location
+}
+
+// sample adds a call path, if it is to be shown.
+func (c *pprofer) sample(st profile.Stack, v View) {
+	if !v.path(st.Frames) {
+		return
+	}
+	s := &pprof.Sample{Value: []int64{st.NPT, st.Busy, st.Spin, st.Blocked, st.Ready, st.Syscall}}
+	if len(st.Frames) == 0 {
+		st.Frames = []profile.Frame{{Name: "[no procedure]"}}
+	}
+	for _, f := range st.Frames {
+		s.Location = append(s.Location, c.location(f))
+	}
+	c.out.Sample = append(c.out.Sample, s)
+}
+
+func (c *pprofer) location(f profile.Frame) *pprof.Location {
+	if l := c.locations[f]; l != nil {
+		return l
+	}
+	key := f
+	key.At = 0
+	fn := c.functions[key]
+	if fn == nil {
+		fn = &pprof.Function{ID: uint64(len(c.out.Function) + 1), Name: f.Name, SystemName: f.Name, Filename: f.File, StartLine: int64(f.Line)}
+		c.functions[key] = fn
+		c.out.Function = append(c.out.Function, fn)
+	}
+	l := &pprof.Location{ID: uint64(len(c.out.Location) + 1), Line: []pprof.Line{{Function: fn, Line: int64(f.At)}}}
+	c.locations[f] = l
+	c.out.Location = append(c.out.Location, l)
+	return l
+}

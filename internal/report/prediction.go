@@ -1,0 +1,233 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"qinst.dev/internal/analysis/predict"
+	"qinst.dev/internal/analysis/profile"
+	"qinst.dev/internal/measure"
+	"qinst.dev/internal/report/doc"
+)
+
+// Held is what a profile knows of locks whose operations were not all events.
+func Held(p *profile.Profile) (list []predict.Held) {
+	for i := range p.Objects {
+		if o := &p.Objects[i]; o.Lock() && o.HoldInterval != nil {
+			list = append(list, predict.Held{Name: o.Name, Ops: o.Ops, Counted: o.Degraded, Objects: o.Objects, Hold: o.Hold, Most: o.HoldInterval[1]})
+		}
+	}
+	return list
+}
+
+// Predict writes how long a program would take on other numbers of processors.
+func Predict(r *predict.Result) *doc.Doc {
+	d := &doc.Doc{Title: "prediction"}
+	s := d.Add("predict", "")
+	if r.Recorded.Replay == 0 {
+		for _, n := range r.Notes {
+			s.Warn("%s", n)
+		}
+		return d
+	}
+	doubts(s, r.Notes[:r.Doubts])
+	unexplained(s, string(r.Policy), r.Unexplained, r.Recorded.T, r.Off)
+	s.Say("Recorded on %s: %s; computed from that:", processors(r.Recorded.Procs), measure.Time(r.Recorded.T))
+	t := doc.NewTable("processors", "time", "of 9 in 10 runs", "speed-up", "in use", "ps", "fifo", "go")
+	unknown := false
+	for _, of := range r.Runs {
+		row := []any{fmt.Sprint(of.Procs), "not known", "", "", ""}
+		if !of.Unknown {
+			row = []any{row[0], doc.Time(of.T), measure.Time(of.Lo) + " to " + measure.Time(of.Hi), fmt.Sprintf("%.2f", of.Speedup), fmt.Sprintf("%.0f %%", of.Utilization*100)}
+			if r.T1 == 0 {
+				row[3] = ""
+			}
+		}
+		for _, policy := range predict.Policies {
+			ns, known := of.Policies[policy]
+			if unknown = unknown || !known; known {
+				row = append(row, doc.Time(ns))
+			} else {
+				row = append(row, "not known")
+			}
+		}
+		t.Row(row...)
+	}
+	s.Table(t)
+	if unknown || r.T1 == 0 {
+		s.Say("What is not known cannot be computed: goroutines wait for each other in a circle there, or the run does not end as the recorded one did. The trace probably lacks operations.")
+	}
+	one := "it is not known"
+	if r.T1 > 0 {
+		one = measure.Time(r.T1)
+	}
+	s.Say("%s", help(r))
+	s.Say("With as many processors as goroutines, or 256, it takes %s, on one %s.%s", measure.Time(r.TInf), one, collects(r))
+	s.Table(latencies(r))
+	gainsMost(s, r)
+	s.Table(changes(r))
+	why := map[string]bool{}
+	for _, c := range r.WhatIf {
+		if c.Unknown != "" && !why[c.Change] {
+			why[c.Change] = true
+			s.Note("what %s gains is not known: %s", measure.Visible(c.Change), c.Unknown)
+		}
+	}
+	for _, n := range r.Notes[r.Doubts:] {
+		s.Note("%s", n)
+	}
+	return d
+}
+
+// help says whether more processors help.
+func help(r *predict.Result) string {
+	const little = 1.1
+	most := float64(r.Recorded.Replay) / float64(max(r.TInf, 1))
+	for _, of := range r.Runs {
+		if of.Procs != 2*r.Recorded.Procs || of.Unknown {
+			continue
+		}
+		gain := float64(r.Recorded.Replay) / float64(max(of.T, 1))
+		if gain >= little && of.Hi > r.Recorded.Replay {
+			return fmt.Sprintf("Whether more processors help is not known: twice as many take from %s to %s.", measure.Time(of.Lo), measure.Time(of.Hi))
+		}
+		if gain < little {
+			return fmt.Sprintf("More processors do not help: twice as many make it %.2f times as fast, and no number more than %.2f times.", gain, max(most, gain))
+		}
+		return fmt.Sprintf("More processors help: twice as many make it %.2f times as fast, if they do not slow each other down. No number makes it more than %.2f times as fast.", gain, max(most, gain))
+	}
+	return fmt.Sprintf("No number of processors makes it more than %.2f times as fast as the recorded %d.", max(most, 1), r.Recorded.Procs)
+}
+
+// gainsMost names the change that gains most, if one gains much.
+func gainsMost(s *doc.Section, r *predict.Result) {
+	const much = 3 // %
+	var most *predict.Change
+	for i := range r.WhatIf {
+		if c := &r.WhatIf[i]; c.Request == nil && c.Unknown == "" && c.LoPct > 0 && c.GainPct > much && (most == nil || c.GainPct > most.GainPct) {
+			most = c
+		}
+	}
+	if most != nil && len(r.WhatIf) > 1 {
+		s.Say("Of these changes %s gains most: %.1f %% on %s.", measure.Visible(most.Change), most.GainPct, processors(most.Procs))
+	}
+}
+
+// collects says how much of the work is the collector's, if that matters.
+func collects(r *predict.Result) string {
+	const from = 0.01
+	if len(r.Runs) == 0 || float64(r.Runs[0].Collector) < from*float64(r.T1) {
+		return ""
+	}
+	return fmt.Sprintf(" Of the work %s is the collector's, which is taken to be as much on any number.", measure.Time(r.Runs[0].Collector))
+}
+
+// latencies has how long requests take.
+func latencies(r *predict.Result) *doc.Table {
+	t := doc.NewTable("processors", "requests", "a second", "mean", "median", "p99")
+	for _, of := range r.Runs {
+		if q := of.Request; q != nil {
+			t.Row(fmt.Sprint(of.Procs), doc.Count(q.Count), fmt.Sprintf("%.4g", q.PerSecond), doc.Time(q.Mean), doc.Time(q.P50), doc.Time(q.P99))
+		}
+	}
+	return t
+}
+
+// changes has what each change gains on each number of processors.
+func changes(r *predict.Result) *doc.Table {
+	heads := []string{"what if"}
+	var order []string
+	rows := map[string][]any{}
+	for _, c := range r.WhatIf {
+		if head := "on " + processors(c.Procs); !slices.Contains(heads, head) {
+			heads = append(heads, head, "", "")
+		}
+		if rows[c.Change] == nil {
+			order = append(order, c.Change)
+			rows[c.Change] = []any{doc.Name(c.Change, loopWidth)}
+		}
+		if c.Unknown != "" {
+			rows[c.Change] = append(rows[c.Change], "not known", "", "")
+			continue
+		}
+		if q := c.Request; q != nil { // the run ends when the last one has come
+			rows[c.Change] = append(rows[c.Change], doc.Time(q.Mean), "mean", "p99 "+measure.Time(q.P99))
+			continue
+		}
+		rows[c.Change] = append(rows[c.Change], doc.Time(c.T), measure.Change(-c.GainPct)+" %", measure.Change(-c.HiPct)+" to "+measure.Change(-c.LoPct))
+	}
+	t := doc.NewTable(heads...)
+	for _, change := range order {
+		t.Row(rows[change]...)
+	}
+	return t
+}
+
+// PredictPage is the page for a browser: what [Predict] says, the speed-up drawn, and changes to move.
+func PredictPage(r *predict.Result) (*doc.Doc, error) {
+	d := Predict(r)
+	if len(r.Runs) > 1 {
+		if err := figure(d, newSpeedups(r), "speedup", "Speed-up"); err != nil {
+			return nil, err
+		}
+	}
+	if sliders := newSliders(r.WhatIf); len(sliders) > 0 {
+		return d, figure(d, sliders, "sliders", "What if")
+	}
+	return d, nil
+}
+
+// speedups are bars by number of processors: the speed-up, its interval, and what it would be if all processors were in use.
+type speedups struct {
+	Height int
+	Bars   []speedupBar
+}
+
+type speedupBar struct {
+	Procs, Text          string
+	Y                    int
+	Ideal, Width, Lo, Hi float64
+}
+
+func newSpeedups(r *predict.Result) *speedups {
+	const wide, high = 800., 26
+	most := 1.
+	for _, of := range r.Runs {
+		most = max(most, float64(of.Procs))
+	}
+	f := &speedups{Height: high * len(r.Runs)}
+	at := func(ns int64) float64 { return min(wide, float64(r.T1)/float64(max(ns, 1))/most*wide) }
+	for i, of := range r.Runs {
+		f.Bars = append(f.Bars, speedupBar{Procs: fmt.Sprint(of.Procs), Text: fmt.Sprintf("%.2f, %s", of.Speedup, measure.Time(of.T)), Y: i * high,
+			Ideal: float64(of.Procs) / most * wide, Width: at(of.T), Lo: at(of.Hi), Hi: at(of.Lo)})
+	}
+	return f
+}
+
+// slider is a change of one procedure that was computed for several shares.
+type slider struct {
+	Name   string
+	Procs  string
+	Points string // share and T in ns by it, separated: "0:100 10:95"
+}
+
+func newSliders(changes []predict.Change) (list []slider) {
+	index := map[string]int{}
+	for _, c := range changes {
+		name, share, _ := strings.Cut(c.Change, "=-")
+		percent, ok := strings.CutSuffix(share, "%")
+		if !ok || c.Unknown != "" {
+			continue
+		}
+		key := fmt.Sprint(name, c.Procs)
+		i, ok := index[key]
+		if !ok {
+			i = len(list)
+			index[key] = i
+			list = append(list, slider{measure.Visible(strings.TrimPrefix(name, "self:")), processors(c.Procs), fmt.Sprintf("0:%d", c.T+c.Gain)})
+		}
+		list[i].Points += fmt.Sprintf(" %s:%d", percent, c.T)
+	}
+	return list
+}

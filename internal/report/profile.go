@@ -1,0 +1,224 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"qinst.dev/internal/analysis/advice"
+	"qinst.dev/internal/analysis/profile"
+	"qinst.dev/internal/measure"
+	"qinst.dev/internal/report/doc"
+	"qinst.dev/internal/trace"
+)
+
+// nameWidth bounds names in tables.
+const (
+	nameWidth = 40
+	loopWidth = 52
+)
+
+// Profile builds the profile as one table.
+func Profile(p *profile.Profile, v View) *doc.Doc {
+	p = v.Of(p)
+	d := &doc.Doc{Title: p.Program}
+	s := d.Add("profile", "")
+	for _, n := range p.Notes {
+		s.Note("%s", n)
+	}
+	if !p.BusyKnown() {
+		s.Warn("%s", advice.Of(p)[0].Text)
+	}
+	s.Say("wall %s, busy %s, idle %s, %d processors, %s events", measure.Time(p.Wall), measure.Time(p.Busy), measure.Time(p.Idle), p.Procs, measure.Count(p.Events))
+	s.Say("npt: normalized processor time, processor time / processors busy; self npt + idle = wall")
+	if v.Kind == profile.KindSync {
+		objectTable(d.Add("synchronization", "Synchronization"), p, p.Objects)
+		return d
+	}
+	t := newEntryTable(p, true, "idle ended", "blame")
+	if p.Sampling != nil || p.OffCPUs != nil {
+		t.Columns = append(t.Columns, doc.Column{Name: "self npt from"}, doc.Column{Name: "to"}, doc.Column{Name: "npt from"}, doc.Column{Name: "to"})
+	}
+	for i := range p.Entries {
+		e := &p.Entries[i]
+		more := []any{doc.Time(e.IdleEnded), ""}
+		if e.Blame != 0 {
+			more[1] = doc.Time(e.Blame)
+		}
+		if p.Sampling != nil || p.OffCPUs != nil {
+			more = slices.Concat(more, interval(e.SelfNPTs), interval(e.NPTs))
+		}
+		t.row(e, more...)
+	}
+	d.Add("entries", "").Table(t.Table)
+	(&page{Doc: d, p: p}).losses()
+	return d
+}
+
+// ProfileDiff builds a table of the differences between a profile and an older one, largest
+// first. Entries are the same if their ids are.
+func ProfileDiff(old, p *profile.Profile, v View) *doc.Doc {
+	key, single := v.key(), len(old.Parts()) <= 1 || len(p.Parts()) <= 1
+	old, p = v.Of(old), v.Of(p)
+	d := &doc.Doc{Title: p.Program}
+	s := d.Add("profile", "")
+	s.Say("wall %s, was %s: %s", measure.Time(p.Wall), measure.Time(old.Wall), change(p.Wall, old.Wall))
+	if single {
+		s.Note("a difference of single runs may be noise: \"qinst profile -n 10 ./program\", or -runs with traces that there are, shows by how much runs of one program differ")
+	}
+	if p.Sampling != nil || old.Sampling != nil {
+		s.Note("~: estimates; a change has the interval of the difference, and may be none if 0 is within")
+	}
+	if !old.BusyKnown() || !p.BusyKnown() {
+		s.Warn("how long procedures ran cannot be compared: the machine was too busy in one of these runs")
+		return d
+	}
+	type pair struct{ old, now *profile.Entry }
+	pairs := map[string]*pair{}
+	var list []*pair
+	at := func(e *profile.Entry) *pair {
+		q := pairs[e.Kind+" "+e.ID]
+		if q == nil {
+			q = &pair{&profile.Entry{}, &profile.Entry{}}
+			pairs[e.Kind+" "+e.ID] = q
+			list = append(list, q)
+		}
+		return q
+	}
+	for i := range p.Entries {
+		at(&p.Entries[i]).now = &p.Entries[i]
+	}
+	for i := range old.Entries {
+		at(&old.Entries[i]).old = &old.Entries[i]
+	}
+	far := func(q *pair) int64 { return max(key(q.now)-key(q.old), key(q.old)-key(q.now)) }
+	slices.SortStableFunc(list, func(x, y *pair) int { return cmp.Compare(far(y), far(x)) })
+	t := doc.NewTable("name", "self npt", "was", "", "npt", "was", "", "busy", "was", "calls", "was")
+	for _, q := range list {
+		e := q.now
+		if e.Name == "" {
+			e = q.old
+		}
+		t.Row(kindMark(e.Kind)+measure.Short(e.Name, loopWidth),
+			estimatedCell(q.now.SelfNPT, q.now.SelfNPTs), estimatedCell(q.old.SelfNPT, q.old.SelfNPTs), changeWithin(q.now.SelfNPT, q.old.SelfNPT, q.now.SelfNPTs, q.old.SelfNPTs),
+			estimatedCell(q.now.NPT, q.now.NPTs), estimatedCell(q.old.NPT, q.old.NPTs), changeWithin(q.now.NPT, q.old.NPT, q.now.NPTs, q.old.NPTs), doc.Time(q.now.Busy), doc.Time(q.old.Busy), hitsCell(q.now.Called()), hitsCell(q.old.Called()))
+	}
+	d.Add("entries", "").Table(t)
+	return d
+}
+
+// change is how much more a number is than it was, in percent.
+func change(now, was int64) string {
+	if was == 0 {
+		return ""
+	}
+	if now/10 >= was {
+		return ">+999%"
+	}
+	return measure.Change(100*(float64(now)/float64(was)-1)) + "%"
+}
+
+// changeWithin is the change of estimates, with the interval in which it is.
+func changeWithin(now, was int64, nows, wases *profile.Interval) string {
+	text := change(now, was)
+	if text == "" || nows == nil && wases == nil {
+		return text
+	}
+	if nows == nil {
+		nows = &profile.Interval{Low: now, High: now}
+	}
+	if wases == nil {
+		wases = &profile.Interval{Low: was, High: was}
+	}
+	return fmt.Sprintf("~%s (%s to %s)", text, measure.Time(nows.Low-wases.High), measure.Time(nows.High-wases.Low))
+}
+
+// kindMark precedes the names of entries that are not procedures.
+func kindMark(kind string) string {
+	switch kind {
+	case profile.KindLoop:
+		return "  "
+	case profile.KindGoroutine:
+		return "go "
+	case profile.KindSync:
+		return "sync "
+	}
+	return ""
+}
+
+// entryTable is a table of entries. With creators it has one column more, the procedure that
+// started goroutines.
+type entryTable struct {
+	*doc.Table
+	p        *profile.Profile
+	creators bool
+}
+
+func newEntryTable(p *profile.Profile, creators bool, more ...string) entryTable {
+	head := []string{"name"}
+	if creators {
+		head = append(head, "started in")
+	}
+	head = append(head, "self npt", "%", "npt", "%", "calls", "self busy", "busy", "blocked", "ready", "syscall")
+	if p.OffMatters() {
+		head = append(head, "off-CPU")
+	}
+	t := entryTable{doc.NewTable(append(head, more...)...), p, creators}
+	if creators {
+		t.Left(1)
+	}
+	return t
+}
+
+func (t entryTable) row(e *profile.Entry, more ...any) {
+	name := doc.Name(e.Name, nameWidth)
+	cells := []any{name}
+	if t.creators {
+		name.Text = kindMark(e.Kind) + name.Text
+		cells = []any{name, doc.Name(e.Creator, nameWidth)}
+	}
+	var calls doc.Cell
+	if e.Calls > 0 { // otherwise they were not counted
+		calls = hitsCell(e.Called())
+	}
+	cells = append(cells, estimatedCell(e.SelfNPT, e.SelfNPTs), doc.Share(e.SelfNPT, t.p.Wall), estimatedCell(e.NPT, e.NPTs), doc.Share(e.NPT, t.p.Wall), calls,
+		doc.Time(e.SelfBusy), doc.Time(e.Busy), doc.Time(e.Blocked), doc.Time(e.Ready), doc.Time(e.Syscall))
+	if t.p.OffMatters() {
+		cells = append(cells, doc.Time(e.Off))
+	}
+	t.Row(append(cells, more...)...)
+}
+
+// interval is two cells.
+func interval(i *profile.Interval) []any {
+	if i == nil {
+		return []any{"", ""}
+	}
+	return []any{doc.Time(i.Low), doc.Time(i.High)}
+}
+
+func estimatedCell(ns int64, i *profile.Interval) doc.Cell {
+	c := doc.Time(ns)
+	c.Text = estimated(ns, i)
+	return c
+}
+
+// hits marks a number that is an estimate, or a lower bound.
+func hits(n trace.Estimate) string { return n.Mark() + measure.Count(n.Shown()) }
+
+func hitsCell(n trace.Estimate) doc.Cell {
+	c := doc.Count(n.Value)
+	c.Text = hits(n)
+	return c
+}
+
+// estimated marks a time that is an estimate.
+func estimated(ns int64, i *profile.Interval) string {
+	switch {
+	case i == nil:
+		return measure.Time(ns)
+	case ns == 0 && i.High > 0: // no sample found any
+		return "≤" + measure.Time(i.High)
+	}
+	return "~" + measure.Time(ns)
+}

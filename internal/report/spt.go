@@ -1,0 +1,263 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"qinst.dev/internal/analysis/doe"
+	"qinst.dev/internal/analysis/spt"
+	"qinst.dev/internal/measure"
+	"qinst.dev/internal/report/doc"
+)
+
+// Delays writes what an experiment with delays told.
+func Delays(x *spt.Experiment, r *spt.Result) *doc.Doc {
+	d := &doc.Doc{Title: "delays"}
+	s := d.Add("delays", "")
+	switch {
+	case len(r.Barriers) > 0:
+		barriersConcluded(s, x, r)
+	case len(r.Plans) > 0:
+		concluded(s, x, r)
+	}
+	less(d, x, r)
+	for i := range r.Plans {
+		if r.Plans[i].Stage == spt.Pairs {
+			barrierTable(d.Add(fmt.Sprintf("plan-%d", i+1), planTitle(&r.Plans[i])), x, r, &r.Plans[i])
+			continue
+		}
+		planTable(d.Add(fmt.Sprintf("plan-%d", i+1), planTitle(&r.Plans[i])), x, r, &r.Plans[i])
+	}
+	if len(r.Classes) > 0 {
+		s := d.Add("classes", "With the number of processors")
+		t := doc.NewTable("part", "class", "effect is proportional to")
+		for _, c := range r.Classes {
+			power := ""
+			if c.SE > 0 {
+				power = fmt.Sprintf("p^(%.2f +- %.2f)", c.Power, c.SE)
+			}
+			t.Row(doc.Name(c.Name, nameWidth), c.Class, power)
+		}
+		s.Table(t)
+		s.Note("parallel: its work is divided among the processors. flat: it is done one after the other, or on a processor that has more to do than others. growing: the more goroutines there are, the longer they wait for it. Where visits are not as many on each number of processors, effects are compared for delays of one part of what a visit takes there.")
+	}
+	for _, n := range r.Notes {
+		s.Note("%s", n)
+	}
+	return d
+}
+
+// less lists what less work in the parts that matter would change, where there is one number of processors.
+func less(d *doc.Doc, x *spt.Experiment, r *spt.Result) {
+	t := doc.NewTable("part", "takes in all", "per delay", "+-", "a tenth less", "from", "to")
+	var rows []spt.Effect
+	for i := range r.Plans {
+		p := &r.Plans[i]
+		if p.Procs != r.Plans[0].Procs || p.Stage == spt.Pairs {
+			return
+		}
+		for _, e := range p.Effects {
+			if e.Significant && e.Takes > 0 && r.Best(p, &e) && !lost(x, &e) {
+				rows = append(rows, e)
+			}
+		}
+	}
+	slices.SortStableFunc(rows, func(a, b spt.Effect) int {
+		one, _, _ := a.Less()
+		other, _, _ := b.Less()
+		if x.Metric == "" { // what makes the run shorter first
+			return cmp.Compare(one, other)
+		}
+		return cmp.Compare(math.Abs(other), math.Abs(one))
+	})
+	for _, e := range rows {
+		change, lo, hi := e.Less()
+		t.Row(doc.Name(e.Name, nameWidth), measure.Time(int64(e.Takes*e.Visits)), fmt.Sprintf("%.2f", e.PerVisit), fmt.Sprintf("%.2f", e.PerVisitSE), signedAmount(x, change), signedAmount(x, lo), signedAmount(x, hi))
+	}
+	if len(rows) > 0 {
+		s := d.Add("less", "What less work would change")
+		s.Table(t)
+		s.Note("takes in all: processor time of the part and of what it calls, or how long a lock was held, in the first run. a tenth less: by how much %s changes if that is a tenth less, as it did with delays, which are at the beginning of each visit: of a procedure that does much after it, what it calls tells more. from and to are about the delays' effect, and not about that time.", what(x))
+	}
+}
+
+func planTitle(p *spt.PlanResult) string {
+	title := map[spt.Stage]string{spt.Screening: "Which parts matter", spt.Fuller: "How much they matter", spt.Pairs: "At which barriers goroutines wait for the last one"}[p.Stage]
+	if p.Procs > 0 {
+		title += fmt.Sprintf(", with %d processors", p.Procs)
+	}
+	return title
+}
+
+// concluded says what was found. Of plans on as many processors the one that tells most of a part ([spt.Result.Best]) says whether it matters.
+func concluded(s *doc.Section, x *spt.Experiment, r *spt.Result) {
+	it, more, fewer := "the run", "longer", "shorter"
+	switch {
+	case x.Metric != "":
+		it, more, fewer = "the response", "greater", "less"
+	case x.Asked.Load != "":
+		it, more, fewer = "the load", "last longer", "last shorter"
+	}
+	type group struct {
+		makes string
+		names []string
+		most  float64
+	}
+	groups := []group{{makes: more}, {makes: fewer}}
+	told, others := map[int]bool{}, map[int]bool{}
+	for i := len(r.Plans) - 1; i >= 0; i-- {
+		for _, e := range r.Plans[i].Effects {
+			switch {
+			case told[e.Factor] || !r.Best(&r.Plans[i], &e):
+				continue
+			case !e.Significant || lost(x, &e):
+				others[e.Factor] = true
+				continue
+			}
+			g := &groups[0]
+			if e.Effect < 0 {
+				g = &groups[1]
+			}
+			g.names, g.most = append(g.names, e.Name), max(g.most, math.Abs(e.Effect))
+			told[e.Factor] = true
+			delete(others, e.Factor)
+		}
+	}
+	if x.Metric != "" { // of a rate one looks for what makes it less
+		slices.SortStableFunc(groups, func(a, b group) int { return cmp.Compare(b.most, a.most) })
+	}
+	if len(groups[0].names) == 0 {
+		groups[0], groups[1] = groups[1], groups[0]
+	}
+	if len(told) == 0 {
+		s.Say("Nothing that was delayed made %s %s, by more than runs differ anyway: an effect of less than about %s would not be seen.", it, more, amount(x, seen(&r.Plans[0])))
+	} else {
+		s.Say("These parts make %s %s if they take longer: %s.", it, groups[0].makes, someOf(groups[0].names))
+	}
+	if len(groups[1].names) > 0 {
+		s.Say("These make it %s: %s.", groups[1].makes, someOf(groups[1].names))
+	}
+	if len(others) > 0 && len(told) > 0 {
+		s.Say("No difference was seen of %d more.", len(others))
+	}
+}
+
+// lost reports whether the delays of an effect are so short that it would not be seen.
+func lost(x *spt.Experiment, e *spt.Effect) bool { return x.Metric == "" && e.Lost() }
+
+// someOf lists names, those with the largest effects. The others are in the table.
+func someOf(names []string) string {
+	const most = 5
+	if len(names) > most+1 {
+		return fmt.Sprintf("%s, and %d more", strings.Join(names[:most], ", "), len(names)-most)
+	}
+	return strings.Join(names, ", ")
+}
+
+// seen is about how large an effect must be to be seen.
+func seen(p *spt.PlanResult) float64 {
+	if len(p.Effects) == 0 {
+		return 0
+	}
+	return (p.Effects[0].High - p.Effects[0].Low) / 2
+}
+
+func amount(x *spt.Experiment, v float64) string {
+	if x.Unit == "s" {
+		return measure.Time(int64(v * 1e9))
+	}
+	return digits(v)
+}
+
+// runsOf says how a plan was run.
+func runsOf(x *spt.Experiment, p *spt.PlanResult) string {
+	again := ""
+	if p.Failed > 0 {
+		again = fmt.Sprintf(" %d were made again because the program failed.", p.Failed)
+	}
+	if p.Strange == p.Runs {
+		again += " Each prints something of its own."
+	} else if p.Strange > 0 {
+		again += fmt.Sprintf(" %d printed something else than the first one.", p.Strange)
+	}
+	return fmt.Sprintf("%d runs in random order; without delays one gives %s.%s", p.Runs, amount(x, p.Base), again)
+}
+
+// planTable lists effects.
+func planTable(s *doc.Section, x *spt.Experiment, r *spt.Result, p *spt.PlanResult) {
+	s.Say("%s", runsOf(x, p))
+	t := doc.NewTable("rank", "part", "construct", "visits", "delay", "effect", "from", "to", "per delay", "+-", "weight", "corrected p", "").Left(1, 2)
+	for _, e := range p.Effects {
+		verdict := ""
+		if e.Significant {
+			verdict = "significant"
+		}
+		t.Row(fmt.Sprint(e.Rank), doc.Name(e.Name, nameWidth), e.Construct, doc.Count(uint64(e.Visits)), measure.Time(int64(e.Delay)), signedAmount(x, e.Effect), signedAmount(x, e.Low), signedAmount(x, e.High),
+			fmt.Sprintf("%.2f", e.PerVisit), fmt.Sprintf("%.2f", e.PerVisitSE), weightOf(&e), probability(e.PHolm), verdict)
+	}
+	s.Table(t)
+	for _, i := range p.Interactions {
+		interaction(s, x, &i)
+	}
+	var names []string
+	for _, e := range p.Effects {
+		if lost(x, &e) {
+			names = append(names, e.Name)
+		}
+	}
+	if len(names) > 0 {
+		s.Warn("the delays of %s take less time together than runs differ by anyway (%s), so that nothing is known of what they do; a longer -delay tells", someOf(names), amount(x, seen(p)))
+	}
+	if c := p.Curvature; c != nil && c.Significant {
+		s.Warn("with half of the delays the response is %s off the middle: effects are not proportional to delays", signedAmount(x, c.Effect))
+	}
+	from := "the differences between runs with the same delays"
+	if strings.HasPrefix(p.SEMethod, doe.Lenth) {
+		from = "the small ones among interactions (Lenth), as no run was made twice"
+	}
+	columns := ""
+	if p == &r.Plans[0] { // the others have the same
+		columns = "effect: by how much the response rises with the part's delays; from and to: in 95 of 100 experiments it is between these. per delay: the part of its delays by which the run became longer, which is what less work there would gain: 1 if everything waits for it, 0 if nothing does. weight: the same as the critical path of one run tells it, without an experiment; - where it tells none, or only an interval. "
+		if x.Metric != "" {
+			columns = "effect: by how much the response rises with the part's delays; from and to: in 95 of 100 experiments it is between these. per delay: by how much it rises for each second that all its delays take together. weight: the part of them by which the run, not the response, would become longer, as the critical path of one run tells it; - where it tells none, or only an interval. "
+		}
+	}
+	s.Note("%sErrors are from %s.", columns, from)
+}
+
+// interaction says of which parts the effects depend on each other.
+func interaction(s *doc.Section, x *spt.Experiment, i *spt.Interaction) {
+	others := "the other"
+	if len(i.Names) > 2 {
+		others = "the others together"
+	}
+	of, effect := strings.Join(i.Names, " and "), signedAmount(x, 2*i.Effect)
+	if n := len(i.Aliases); n > 0 {
+		of, effect = of+", or "+strings.Join(i.Aliases[0], " and "), amount(x, 2*math.Abs(i.Effect))
+		switch {
+		case n == 2:
+			of += ", or another pair, which this plan does not tell apart"
+		case n > 2:
+			of += fmt.Sprintf(", or one of %d more pairs, which this plan does not tell apart", n-1)
+		}
+	}
+	s.Say("%s: the effect of one differs by %s between the delays of %s (standard error %s, corrected p %s).", of, effect, others, amount(x, 2*i.SE), probability(i.PHolm))
+}
+
+func weightOf(e *spt.Effect) string {
+	if e.Weight == nil {
+		return "-"
+	}
+	return fmt.Sprintf("%.2f", *e.Weight)
+}
+
+func signedAmount(x *spt.Experiment, v float64) string {
+	sign := "+"
+	if v < 0 {
+		sign, v = "-", -v
+	}
+	return sign + amount(x, v)
+}

@@ -1,0 +1,182 @@
+package trace
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"qinst.dev/internal/format/message"
+	"qinst.dev/internal/format/salvage"
+	"qinst.dev/internal/names"
+	"qinst.dev/sddf"
+	"qinst.dev/sddf/spec"
+)
+
+// tables is embedded under another name, because [Trace.Tables] is a method of [Source].
+type tables = Tables
+
+// Trace is an opened, indexed file. It is a [Source].
+type Trace struct {
+	tables
+
+	Path     string
+	Size     int64 // bytes
+	Producer string
+	Blocks   int // event blocks
+
+	Salvaged *salvage.File // data from the program's ring, if the file was opened by its name
+
+	wall        Time   // from the first event or clock reading to the end of the traced time
+	losses      Losses // of opening
+	reader      *sddf.Reader
+	file        io.Closer
+	words       [256]uint8  // words of an event by kind, 0 if unknown
+	tails       [256]uint32 // of kinds that carry packets: word<<16 | width<<8 | bit of the packet's length
+	clock       clock
+	snapshots   []snapshot         // states of goroutines at the beginning, if the file is a part of a trace
+	until       uint64             // ticks: later events are not read; 0: no limit
+	blocks      map[uint32][]block // by thread
+	begins      uint64             // ticks from which on all events are there, if only the last ones are kept
+	endTicks    uint64             // of the "end" record, 0 if there is none
+	part        bool               // a part of a trace: entries whose cause comes after its end are not in it
+	index       *indexFile         // nil if there is none
+	throttlings []throttling       // in the order of the file
+	starts      map[GoID]uint64    // start functions of goroutines that were there when the file was written
+}
+
+// block is the position of one event buffer and the context in its head.
+type block struct {
+	sddf.Blob
+	ticks uint64
+	seq   uint64
+	g     uint64
+	tid   uint32
+	p     int32
+}
+
+// Open opens and indexes a file.
+func Open(path string) (*Trace, error) {
+	f, err := salvage.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	t, err := New(f, f.Size)
+	if err != nil {
+		_ = f.Close()
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	t.Path, t.file, t.Salvaged = path, f, f
+	t.index = openIndex(path+IndexSuffix, t)
+	return t, nil
+}
+
+// New indexes a file of the given size. If the file has several streams, it reads the first and
+// counts the bytes of the others.
+func New(r io.ReaderAt, size int64) (*Trace, error) {
+	t, err := index(r, size)
+	var foreign foreignStream
+	if !errors.As(err, &foreign) {
+		return t, err
+	}
+	if t, err = index(r, int64(foreign)); err == nil {
+		t.losses.OtherStreams = size - int64(foreign)
+	}
+	return t, err
+}
+
+// foreignStream is the offset at which another stream begins.
+type foreignStream int64
+
+func (foreignStream) Error() string { return "another stream" }
+
+func index(r io.ReaderAt, size int64) (*Trace, error) {
+	reader, err := sddf.NewReader(r, size)
+	if err != nil {
+		return nil, err
+	}
+	t := &Trace{Size: size, Producer: reader.Producer, reader: reader,
+		tables: Tables{Dotted: names.Paths{}, Reasons: map[ReasonID]string{}, Texts: map[TextID]string{}, Sources: map[string]OSSource{}, Took: map[string]Took{}}, blocks: map[uint32][]block{}}
+	ix := indexer{t: t, fns: map[uint64]Function{}, frames: map[uint64][]Frame{}, threads: map[[2]uint32]Thread{}, before: map[[2]uint32]Thread{}, own: map[string]uint64{}, given: map[ThreadID][]given{}, took: map[string]rawTook{}}
+	if n, ok := reader.Header().Attr(spec.AttrSegment).(uint64); ok && n > 0 {
+		t.Kept = true // the segments before it made room for others
+	}
+	if err := ix.run(); err != nil {
+		return nil, err
+	}
+	if len(ix.readings) > 0 {
+		t.begins = ix.readings[0]
+	} else {
+		t.Kept = false // it has no time
+	}
+	ix.finish()
+	return t.flight().asked(ix.window), nil
+}
+
+// Close closes the file that Open opened.
+func (t *Trace) Close() error {
+	var err error
+	if t.index != nil {
+		err = t.index.file.Close()
+	}
+	if t.file != nil {
+		err = errors.Join(err, t.file.Close())
+	}
+	return err
+}
+
+// Losses returns the losses found when the file was opened; reading the events finds others.
+func (t *Trace) Losses() Losses { return t.losses }
+
+// Tables returns the tables of the file.
+func (t *Trace) Tables() *Tables { return &t.tables }
+
+// Wall is the time of the end of the traced time.
+func (t *Trace) Wall() Time { return t.wall }
+
+// Record decodes the record of a Record event, and the values in it that the program encoded itself. It is valid until the
+// next call.
+func (t *Trace) Record(e *Event) (*sddf.Packet, error) {
+	b, err := t.reader.ReadBlob(nil, sddf.Blob{Off: int64(e.obj), Len: int64(e.aux)})
+	if err != nil {
+		return nil, err
+	}
+	p, err := t.reader.Inner(b)
+	if err == nil {
+		p.Values = message.Of(p)
+	}
+	return p, err
+}
+
+// checkLayout compares the file's event layout with the one that this package decodes, and notes
+// the length of each kind, known here or not.
+func (t *Trace) checkLayout(rec *spec.Record) error {
+	if rec.Layout == nil {
+		return errors.New(`record "events" has no layout`)
+	}
+	for _, v := range rec.Layout.Variants {
+		if v.Kind < 0 {
+			return errors.New(`record "events": entries without kinds`)
+		}
+		t.words[v.Kind] = uint8(v.Words)
+		for _, f := range v.Fields {
+			if v.Tail != "" && f.Name == v.Tail {
+				t.tails[v.Kind] = uint32(f.Word<<16 | f.Width<<8 | f.Bit)
+			}
+		}
+		want := spec.Events.Variant(v.Kind)
+		if want == nil {
+			continue
+		}
+		if v.Words != want.Words || len(v.Fields) < len(want.Fields) {
+			return fmt.Errorf("event %q of %d words and %d fields, expected %d and %d", v.Name, v.Words, len(v.Fields), want.Words, len(want.Fields))
+		}
+		for i, f := range want.Fields {
+			g := v.Fields[i]
+			if g.Name != f.Name || g.Word != f.Word || g.Bit != f.Bit || g.Width != f.Width {
+				return fmt.Errorf("event %q: field %q at bits %d+%d of word %d, expected %q at %d+%d of word %d",
+					v.Name, g.Name, g.Bit, g.Width, g.Word, f.Name, f.Bit, f.Width, f.Word)
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,3 @@
+module qinst.dev/sddf
+
+go 1.23.0
