@@ -2,11 +2,11 @@ package sddf
 
 import "unsafe"
 
-// A build with qinst replaces this file by one of internal/live.
+// A build with qinst replaces this file by one of runtime/api.
 
-// toolAPI is the version of the interface between this package and the tool; see internal/live.
+// toolAPI is the version of the interface between this package and the tool; see runtime/api.
 // If one package's number is raised, all must be.
-const toolAPI = 2
+const toolAPI = 3
 
 const observed = false
 

@@ -142,7 +142,7 @@ func commands() []command {
 			}, setupMerge},
 		{"reduce", "-ext=name,... in out", "run extensions over a file",
 			"Reduce runs extensions over a file, in the order given, as they would have run in\n" +
-				"the program. Programs that import " + live.Module + "/extensions run them by name, with\n" +
+				"the program. Programs that import " + api.Module + "/extensions run them by name, with\n" +
 				"QINST=extensions=name+name or in qinst.toml.\n\nExtensions:\n" + extensionHelp(),
 			[][2]string{
 				{"reduce -ext=profile prog.sddf small.sddf", "a profile in place of events"},

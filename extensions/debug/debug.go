@@ -2,7 +2,7 @@
 // that was built with qinst. Importing it registers its handlers with
 // [http.DefaultServeMux], as net/http/pprof does:
 //
-//	import _ "qinst.dev/debug"
+//	import _ "qinst.dev/extensions/debug"
 //
 // GET /debug/qinst lists the points that were reached: level, hits, how many of them were traced
 // and timed, and their limits; ?points=main.* selects points by name. POST changes limits, each a
@@ -37,8 +37,6 @@ import (
 	"time"
 
 	"qinst.dev/extensions/qinst"
-	"qinst.dev/ratecontrol"
-	"qinst.dev/runtime/settings"
 	"qinst.dev/sddf"
 	"qinst.dev/sddf/spec"
 )
@@ -57,6 +55,9 @@ type program struct {
 	snapshot func() (path string)
 	setRate  func(points, limit string) error
 
+	checkRate func(points, limit string) (expected, nearest string)
+	matches   func(pattern, name string) bool
+
 	tracing atomic.Bool // a request waits for its seconds, or copies them
 	flights struct {
 		sync.Mutex
@@ -64,7 +65,7 @@ type program struct {
 	}
 }
 
-var running = &program{table: table, point: point, flush: flush, snapshot: qinst.Snapshot, setRate: qinst.SetRate}
+var running = &program{table: table, point: point, flush: flush, snapshot: qinst.Snapshot, setRate: qinst.SetRate, checkRate: checkRate, matches: matches}
 
 // Points shows points, and changes their limits.
 func Points(w http.ResponseWriter, r *http.Request) { running.points(w, r) }
@@ -154,7 +155,7 @@ func (p *program) change(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "qinst: "+err.Error(), http.StatusBadRequest)
 		return
 	}
-	changes, err := changesOf(r.PostForm)
+	changes, err := p.changesOf(r.PostForm)
 	if err != nil {
 		http.Error(w, "qinst: "+err.Error(), http.StatusBadRequest)
 		return
@@ -169,7 +170,7 @@ func (p *program) change(w http.ResponseWriter, r *http.Request) {
 
 // changesOf returns the changes that a form asks for as the program takes several at once:
 // a line for each.
-func changesOf(form map[string][]string) (string, error) {
+func (p *program) changesOf(form map[string][]string) (string, error) {
 	if len(form) == 0 {
 		return "", errors.New("found no form values, expected points and their limits, as in main.f=1e4/s")
 	}
@@ -182,11 +183,13 @@ func changesOf(form map[string][]string) (string, error) {
 		if len(limits) != 1 {
 			return "", fmt.Errorf("found %d limits for %s, expected one", len(limits), name)
 		}
-		limit, _, understood := ratecontrol.ParseLimit(limits[0])
-		if err := settings.CheckRule(name, limits[0], understood); err != nil {
-			return "", err
+		if expected, nearest := p.checkRate(name, limits[0]); expected != "" {
+			if nearest != "" {
+				nearest = "; the nearest is " + nearest
+			}
+			return "", fmt.Errorf("found %s = %q, expected %s%s", name, limits[0], expected, nearest)
 		}
-		if limit.Delays {
+		if strings.HasPrefix(limits[0], "+") {
 			return "", fmt.Errorf("found a delay, %s=%s, expected a rate or a level: who can reach this page is not to make the program slower", name, limits[0])
 		}
 		lines = append(lines, name+"="+limits[0])
@@ -201,7 +204,7 @@ func (p *program) show(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if pattern := r.FormValue("points"); pattern != "" {
-		points = slices.DeleteFunc(points, func(pt Point) bool { return !ratecontrol.Matches(pattern, pt.Name) })
+		points = slices.DeleteFunc(points, func(pt Point) bool { return !p.matches(pattern, pt.Name) })
 	}
 	if strings.Contains(r.Header.Get("Accept"), "application/json") || r.FormValue("format") == "json" {
 		w.Header().Set("Content-Type", "application/json")
@@ -284,7 +287,7 @@ func sumCalls(rows []row, points []Point) {
 const least = 4
 
 func nameOf(level uint8) string {
-	levels := [...]string{ratecontrol.Off: "off", ratecontrol.Count: "count", ratecontrol.Time: "time", ratecontrol.Trace: "trace"}
+	levels := [...]string{"off", "count", "time", "trace"} // by the numbers of package ratecontrol
 	if int(level) >= len(levels) {
 		return "invalid"
 	}

@@ -1,10 +1,10 @@
 package qinst
 
-// A build with qinst replaces this file by one of internal/live.
+// A build with qinst replaces this file by one of runtime/api.
 
-// toolAPI is the version of the interface between this package and the tool; see internal/live.
+// toolAPI is the version of the interface between this package and the tool; see runtime/api.
 // If one package's number is raised, all must be.
-const toolAPI = 2
+const toolAPI = 3
 
 func setName(string)            {}
 func beginRegion(string) uint32 { return 0 }

@@ -6,7 +6,7 @@ import (
 	"qinst.dev/runtime/api"
 )
 
-const extensionsPath = live.Module + "/extensions"
+const extensionsPath = api.Module + "/extensions"
 
 // reduces reports whether a method belongs to an extension. It must have no probes, because
 // the tool's goroutine calls it with recorded events, and would record those calls too.

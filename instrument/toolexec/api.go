@@ -16,11 +16,14 @@ import (
 // bringToLife replaces a package's inert file if the package is one of those through which
 // programs talk to the tool; ok reports whether it is.
 func bringToLife(c *command, path string) (ok bool, err error) {
-	folder, ok := live.Folders[path]
+	if to := api.Moved[path]; to != "" {
+		return true, fmt.Errorf("package %s: found an import of its old path, expected %s: change the import, and run: go get %[2]s", path, to)
+	}
+	folder, ok := api.Folders[path]
 	if !ok {
 		return false, nil
 	}
-	text, err := live.Files.ReadFile(folder + "/live.go")
+	text, err := api.Files.ReadFile(folder + "/live.go")
 	if err != nil {
 		return true, err
 	}
@@ -34,7 +37,7 @@ func bringToLife(c *command, path string) (ok bool, err error) {
 		c.files[i] = filepath.Join(c.objdir(), "qinst_live.go")
 		return true, os.WriteFile(c.files[i], text, 0o666)
 	}
-	return true, fmt.Errorf("package %s: found no file inert.go: it is %s", path, older(toolVersion()))
+	return true, fmt.Errorf("package %s: found no file inert.go: it is %s", path, older(path, toolVersion()))
 }
 
 // checkAPI compares the number in a package's inert.go with that in the file that replaces it.
@@ -48,7 +51,7 @@ func checkAPI(path, inert string, text []byte, version string) error {
 	case err != nil:
 		return err
 	case theirs < ours:
-		return fmt.Errorf("package %s: found version %d of what it asks of the tool, expected %d: the package is %s", path, theirs, ours, older(version))
+		return fmt.Errorf("package %s: found version %d of what it asks of the tool, expected %d: the package is %s", path, theirs, ours, older(path, version))
 	case theirs > ours:
 		return fmt.Errorf("package %s: found version %d of what it asks of the tool, expected %d: this qinst (%s) is older than the package; run: %s", path, theirs, ours, version, installs(version))
 	}
@@ -60,14 +63,15 @@ func installs(version string) string {
 	if version == "(devel)" {
 		return "go install ./cmd/qinst (in its clone, brought up to date)"
 	}
-	return fmt.Sprintf("go install %s/cmd/qinst@latest", live.Module)
+	return fmt.Sprintf("go install %s/cmd/qinst@latest", api.Module)
 }
 
-func older(version string) string {
+// older is what to do about a package that is older than this qinst.
+func older(path, version string) string {
 	if version == "(devel)" {
-		version = "latest"
+		return "older than this qinst; replace its module by that of the clone which qinst was built from (README, Names and regions)"
 	}
-	return fmt.Sprintf("older than this qinst; in the program's module run: go get %s@%s", live.Module, version)
+	return fmt.Sprintf("older than this qinst; in the program's module run: go get %s@%s", path, version)
 }
 
 // apiOf returns the number in a file, 0 if it has none. text, if not nil, is used instead of the

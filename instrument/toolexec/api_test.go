@@ -38,8 +38,8 @@ func TestAPIVersions(t *testing.T) {
 func TestBringToLife(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	for path := range live.Folders {
-		inert := filepath.Join("..", "..", "..", "..", strings.TrimPrefix(strings.TrimPrefix(path, "qinst.dev"), "/"), "inert.go")
+	for path := range api.Folders {
+		inert := filepath.Join("..", "..", strings.TrimPrefix(strings.TrimPrefix(path, "qinst.dev"), "/"), "inert.go")
 		c := &command{flags: []string{"-o", filepath.Join(dir, "_pkg_.a")}, files: []string{"other.go", inert}}
 		if ok, err := bringToLife(c, path); !ok || err != nil {
 			t.Fatalf("%s: %v, %v", path, ok, err)

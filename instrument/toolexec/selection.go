@@ -310,8 +310,7 @@ func Never(importPath string) bool {
 //   - the sanitizers' glue, and crypto/internal/fips140, whose text the linker
 //     seals.
 var never = []string{
-	"runtime/...", "internal/runtime/...", live.Module, live.Module + "/debug/...", live.Module + "/extensions/...",
-	live.Module + "/ratecontrol/...", live.Module + "/sddf/...", live.Module + "/settings/...",
+	"runtime/...", "internal/runtime/...", api.Module + "/extensions/...", api.Module + "/sddf/...",
 	"internal/abi", "internal/asan", "internal/bytealg", "internal/byteorder", "internal/chacha8rand",
 	"internal/coverage/rtcov", "internal/cpu", "internal/goarch", "internal/godebugs",
 	"internal/goexperiment", "internal/goos", "internal/msan", "internal/profilerecord", "internal/race",

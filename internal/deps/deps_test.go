@@ -16,7 +16,7 @@ import (
 )
 
 // root is that of the repository.
-const root = "../../.."
+const root = "../.."
 
 // policy is the import order of the two modules. "a < b" means that b may import a, and all that a
 // may import; lists are separated by commas. What is below cmd/internal is named from there. Packages of other modules stand
@@ -158,15 +158,15 @@ type listed struct {
 
 // short is a package's name in the order.
 func short(path string) string {
-	if inner, ok := strings.CutPrefix(path, live.Module+"/cmd/internal/"); ok {
+	if inner, ok := strings.CutPrefix(path, api.Module+"/cmd/internal/"); ok {
 		return inner
 	}
-	return strings.TrimPrefix(path, live.Module+"/")
+	return strings.TrimPrefix(path, api.Module+"/")
 }
 
 func list(t *testing.T) (packages []listed) {
 	t.Helper()
-	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}};{{join .Imports " "}};{{join .TestImports " "}} {{join .XTestImports " "}}`, live.Module+"/...").Output()
+	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}};{{join .Imports " "}};{{join .TestImports " "}} {{join .XTestImports " "}}`, api.Module+"/...").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -310,14 +310,14 @@ func requiresUs(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return fmt.Sprintf("require %s v0.0.0\n\nreplace %[1]s => %s\n", live.Module, dir)
+	return fmt.Sprintf("require %s v0.0.0\n\nreplace %[1]s => %s\n", api.Module, dir)
 }
 
 // TestFileHalf checks that a program that imports extensions has nothing of their other
 // half, which reduces files: the linker leaves out what nobody calls.
 func TestFileHalf(t *testing.T) {
 	t.Parallel()
-	run := program(t, requiresUs(t), live.Module+"/extensions")
+	run := program(t, requiresUs(t), api.Module+"/extensions")
 	run("build", "-o", "prog", ".")
 	symbols := run("tool", "nm", "prog")
 	if !strings.Contains(symbols, "qinst.dev/extensions.") {
@@ -332,7 +332,7 @@ func TestFileHalf(t *testing.T) {
 // version it asks for, though the command needs newer ones: those that are in its go.mod.
 func TestNothingDragged(t *testing.T) {
 	t.Parallel()
-	out, err := exec.Command("go", "list", "-m", "-f", "{{.GoMod}}", live.Module+"/cmd").Output()
+	out, err := exec.Command("go", "list", "-m", "-f", "{{.GoMod}}", api.Module+"/cmd").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -357,14 +357,14 @@ func TestNothingDragged(t *testing.T) {
 	with("build", "-o", "prog", ".")
 	var got []string
 	for line := range strings.Lines(with("list", "-m", "all")) {
-		if !strings.HasPrefix(line, live.Module+" ") {
+		if !strings.HasPrefix(line, api.Module+" ") {
 			got = append(got, line)
 		}
 	}
 	if version := strings.TrimSpace(with("list", "-m", "-f", "{{.GoVersion}}")); version != "1.23.0" {
-		t.Errorf("with %s the program needs Go %s, expected what it says itself", live.Module, version)
+		t.Errorf("with %s the program needs Go %s, expected what it says itself", api.Module, version)
 	}
 	if got := strings.Join(got, ""); got != want {
-		t.Errorf("with %s the program has the modules\n%swithout\n%s", live.Module, got, want)
+		t.Errorf("with %s the program has the modules\n%swithout\n%s", api.Module, got, want)
 	}
 }

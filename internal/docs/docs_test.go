@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-const root = "../../.."
+const root = "../.."
 
 // documents are the project's Markdown files, by their path from the root.
 func documents(t *testing.T) map[string]string {

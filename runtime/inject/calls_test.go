@@ -26,7 +26,7 @@ func TestSystemCalls(t *testing.T) {
 	for _, setuid := range []string{"105", "113", "117"} {
 		code = slices.DeleteFunc(code, func(n string) bool { return n == setuid })
 	}
-	guide := list("../../../../docs/guide/process.md", "`\\w+` (\\d+)")
+	guide := list("../../docs/guide/process.md", "`\\w+` (\\d+)")
 	for _, n := range code {
 		if !slices.Contains(guide, n) {
 			t.Errorf("the guide lacks the system call %s", n)

@@ -33,7 +33,7 @@ func specConstants(t *testing.T) (names []string, values map[string]constant.Val
 	fset := token.NewFileSet()
 	var files []*ast.File
 	for _, name := range []string{"records.go", "ring.go", "spec.go"} {
-		f, err := parser.ParseFile(fset, filepath.Join("..", "..", "..", "..", "sddf", "spec", name), nil, parser.ParseComments)
+		f, err := parser.ParseFile(fset, filepath.Join("..", "..", "sddf", "spec", name), nil, parser.ParseComments)
 		if err != nil {
 			t.Fatal(err)
 		}

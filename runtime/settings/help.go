@@ -32,16 +32,11 @@ func Check(name, value string) error {
 // CheckRule is Check for a rule about points. understood is the verdict of package ratecontrol on
 // its limit.
 func CheckRule(points, limit string, understood bool) error {
-	if !IsRule(points) {
-		return fmt.Errorf("found %q, expected points as in main.(*T).* or kind:loop", points)
+	expected, nearest := RuleExpected(points, limit, understood)
+	if expected == "" {
+		return nil
 	}
-	if kind, unknown := UnknownKind(points); unknown {
-		return fmt.Errorf("found the kind %q in %q, expected one of %s%s", kind, points, strings.Join(Kinds[:], ", "), hint(NearestKind(kind)))
-	}
-	if !understood || IsBarrier(points) && limit[0] != '+' {
-		return fmt.Errorf("found %s = %q, expected %s%s", points, limit, LimitExpected, hint(NearestLimit(limit)))
-	}
-	return nil
+	return fmt.Errorf("found %s = %q, expected %s%s", points, limit, expected, hint(nearest))
 }
 
 func hint(nearest string) string {

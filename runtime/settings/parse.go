@@ -91,6 +91,21 @@ func UnknownKind(rule string) (kind string, unknown bool) {
 	return "", false
 }
 
+// RuleExpected returns what was expected in place of a rule that makes no sense, and the word that
+// was probably meant, "" if there is none. Of a rule that makes sense it returns "".
+func RuleExpected(points, limit string, understood bool) (expected, nearest string) {
+	if !IsRule(points) {
+		return PointsExpected, ""
+	}
+	if kind, unknown := UnknownKind(points); unknown {
+		return KindExpected, NearestKind(kind)
+	}
+	if !understood || IsBarrier(points) && limit[0] != '+' {
+		return LimitExpected, NearestLimit(limit)
+	}
+	return "", ""
+}
+
 // IsBarrier reports whether a rule is about arrivals at a barrier, which has delays of its own.
 func IsBarrier(rule string) bool {
 	const kind = "barrier:"

@@ -155,7 +155,7 @@ func TestCheck(t *testing.T) {
 // The table of docs/guide/settings.md stands between two markers.
 func TestGuide(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("../docs/guide/settings.md")
+	text, err := os.ReadFile("../../docs/guide/settings.md")
 	if err != nil {
 		t.Fatal(err)
 	}

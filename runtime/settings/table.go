@@ -110,6 +110,12 @@ var Levels = [...]string{"off", "count", "time", "trace"}
 // Kinds are the kinds of points that rules can name; calls can only be switched off. hold stands for the operations that take a lock, id for one point, by its identity, and barrier for arrivals: entries of a procedure, or at a WaitGroup what Done stands for.
 var Kinds = [...]string{"proc", "loop", "sync", "record", "call", "go", "hold", "id", "barrier"}
 
+// PointsExpected is the form of a rule's points, for messages.
+const PointsExpected = "points as in main.(*T).* or kind:loop"
+
+// KindExpected lists Kinds, for messages.
+const KindExpected = "a kind of points: proc, loop, sync, record, call, go, hold, id or barrier"
+
 // LimitExpected is the form of a rule's limit, for messages. Package ratecontrol reads it.
 const LimitExpected = "a rate such as 1e4/s, 1e4/s+500 or 1e4/s:count, or a level: off, count, time or trace, or a delay such as +5us, of a barrier +1ms or +1ms+0ns*3"
 

@@ -16,7 +16,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the generated parts of docs/SDDF.md")
 
-const docFile = "../../../../docs/SDDF.md"
+const docFile = "../../../docs/SDDF.md"
 
 // generated matches a part of the document that is made from package spec.
 var generated = regexp.MustCompile(`(?s)(<!-- (\w+): generated[^\n]*-->\n).*?(<!-- end -->)`)

@@ -4,7 +4,7 @@ package extensions
 
 import "unsafe"
 
-const toolAPI = 2
+const toolAPI = 3
 
 const observed = true
 

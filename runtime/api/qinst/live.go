@@ -1,10 +1,10 @@
-// Package qinst replaces the file inert.go of qinst.dev in a build with qinst. Functions without
+// Package qinst replaces the file inert.go of qinst.dev/extensions/qinst in a build with qinst. Functions without
 // a body here are in package runtime.
 package qinst
 
 import _ "unsafe" // for linkname
 
-const toolAPI = 2
+const toolAPI = 3
 
 //go:linkname setName qinst_name
 func setName(name string)

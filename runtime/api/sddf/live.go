@@ -4,7 +4,7 @@ package sddf
 
 import "unsafe"
 
-const toolAPI = 2
+const toolAPI = 3
 
 const observed = true
 

@@ -9,7 +9,7 @@ import (
 // recording has begun, because the same program may run with QINST=mode=off, or with
 // settings that were not understood.
 
-// Questions that a running program may ask about itself; see package qinst.dev/debug.
+// Questions that a running program may ask about itself; see package qinst.dev/extensions/debug.
 
 // qinstTableAt returns the encoded table of package i, in the order of registration.
 // Context: goroutine.
@@ -22,6 +22,22 @@ func qinstTableAt(i int) (text string, base uint32, ok bool) {
 	t := &qinstTables[i]
 	return t.text, t.base, true
 }
+
+// qinstCheckRate returns what was expected in place of a rule that makes no sense, and the word
+// that was probably meant; "" of a rule that makes sense.
+// Context: goroutine.
+//
+//go:linkname qinstCheckRate qinst_check_rate
+func qinstCheckRate(points, limit string) (expected, nearest string) {
+	_, _, ok := qinstLimitOf(points, limit)
+	return qinstSettingRuleExpected(points, limit, ok)
+}
+
+// qinstMatches reports whether a pattern, as rules have it, selects a name.
+// Context: goroutine.
+//
+//go:linkname qinstMatches qinst_matches
+func qinstMatches(pattern, name string) bool { return qinstRateMatches(pattern, name) }
 
 // qinstLeast is added to a point's level if more hits may have been than were counted: its
 // procedure ran without probes at times. Package debug knows the number, too.

@@ -1,4 +1,4 @@
-package live
+package api
 
 import (
 	"go/ast"
@@ -32,7 +32,7 @@ func TestSignatures(t *testing.T) {
 	t.Parallel()
 	version, functions := "", 0
 	for path, folder := range Folders {
-		inertFile := filepath.Join("..", "..", "..", strings.TrimPrefix(strings.TrimPrefix(path, "qinst.dev"), "/"), "inert.go")
+		inertFile := filepath.Join("..", "..", strings.TrimPrefix(strings.TrimPrefix(path, "qinst.dev"), "/"), "inert.go")
 		_, inert := checked(t, inertFile)
 		_, live := checked(t, filepath.Join(folder, "live.go"))
 		for _, name := range inert.Names() {
@@ -66,7 +66,7 @@ func TestSignatures(t *testing.T) {
 	}
 }
 
-const runtimeFiles = "../runtime/inject/_rt/*.go"
+const runtimeFiles = "../inject/_rt/*.go"
 
 // parsed are the runtime's files.
 func parsed(t *testing.T) (files []*ast.File) {
@@ -151,7 +151,7 @@ func signature(fn *ast.FuncDecl) string {
 // runtime's with those.
 func TestLayouts(t *testing.T) {
 	t.Parallel()
-	ours, err := parser.ParseFile(token.NewFileSet(), "../../../extensions/live.go", nil, parser.SkipObjectResolution)
+	ours, err := parser.ParseFile(token.NewFileSet(), "../../extensions/live.go", nil, parser.SkipObjectResolution)
 	if err != nil {
 		t.Fatal(err)
 	}
