@@ -56,6 +56,19 @@ func newFake(t *testing.T) *fake {
 		f.rates = append(f.rates, points+"="+limit)
 		return nil
 	}
+	f.checkRate = func(points, limit string) (expected, nearest string) {
+		switch {
+		case limit == "conut":
+			return "a rate", "count"
+		case limit == "quick":
+			return "a rate", ""
+		}
+		return "", ""
+	}
+	f.matches = func(pattern, name string) bool {
+		start, open := strings.CutSuffix(pattern, "*")
+		return name == pattern || open && strings.HasPrefix(name, start)
+	}
 	return f
 }
 
@@ -165,7 +178,7 @@ func TestChange(t *testing.T) {
 		{"main.f=count", "main.f=count", 200, "ok"},
 		{"main.g=1e4/s&kind:loop=off&main.f=1e3/s%2B50:count", "kind:loop=off\nmain.f=1e3/s+50:count\nmain.g=1e4/s", 200, "ok"},
 		{"", "", 400, "found no form values, expected points"},
-		{"main.f=count&main.g=conut", "", 400, `found main.g = "conut", expected a rate such as 1e4/s, 1e4/s+500 or 1e4/s:count, or a level: off, count, time or trace, or a delay such as +5us, of a barrier +1ms or +1ms+0ns*3; the nearest is count`},
+		{"main.f=count&main.g=conut", "", 400, `found main.g = "conut", expected a rate; the nearest is count`},
 		{"main.f=%2B5us", "", 400, "found a delay, main.f=+5us, expected a rate or a level"},
 		{"main.f=quick&main.g=count", "", 400, `found main.f = "quick", expected a rate`},
 		{"main.f=count&=count", "", 400, `found points "", expected a name`},

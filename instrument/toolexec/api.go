@@ -17,7 +17,7 @@ import (
 // programs talk to the tool; ok reports whether it is.
 func bringToLife(c *command, path string) (ok bool, err error) {
 	if to := api.Moved[path]; to != "" {
-		return true, fmt.Errorf("package %s: found an import of its old path, expected %s: change the import, and run: go get %[2]s", path, to)
+		return true, fmt.Errorf("package %s: found an import of its old path, expected %s: change the import, and %s", path, to, requires(to, toolVersion()))
 	}
 	folder, ok := api.Folders[path]
 	if !ok {
@@ -67,11 +67,14 @@ func installs(version string) string {
 }
 
 // older is what to do about a package that is older than this qinst.
-func older(path, version string) string {
+func older(path, version string) string { return "older than this qinst; " + requires(path, version) }
+
+// requires is what makes a program's module require a package in the version of this qinst.
+func requires(path, version string) string {
 	if version == "(devel)" {
-		return "older than this qinst; replace its module by that of the clone which qinst was built from (README, Names and regions)"
+		return "replace its module by that of the clone which qinst was built from (README, In your own module)"
 	}
-	return fmt.Sprintf("older than this qinst; in the program's module run: go get %s@%s", path, version)
+	return fmt.Sprintf("in the program's module run: go get %s@%s", path, version)
 }
 
 // apiOf returns the number in a file, 0 if it has none. text, if not nil, is used instead of the

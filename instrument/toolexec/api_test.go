@@ -17,16 +17,16 @@ func TestAPIVersions(t *testing.T) {
 	text := []byte("package qinst\n\nconst toolAPI = 3\n")
 	for _, c := range []struct{ source, version, want string }{
 		{"package qinst\n\nconst toolAPI = 3\n", "v0.5.0", ""},
-		{"package qinst\n\nconst toolAPI = 2\n", "v0.5.0", "package qinst.dev: found version 2 of what it asks of the tool, expected 3: the package is older than this qinst; in the program's module run: go get qinst.dev@v0.5.0"},
-		{"package qinst\n\nfunc f() {}\n", "(devel)", "package qinst.dev: found version 0 of what it asks of the tool, expected 3: the package is older than this qinst; in the program's module run: go get qinst.dev@latest"},
-		{"package qinst\n\nconst toolAPI = 4\n", "v0.5.0", "package qinst.dev: found version 4 of what it asks of the tool, expected 3: this qinst (v0.5.0) is older than the package; run: go install qinst.dev/cmd/qinst@latest"},
-		{"package qinst\n\nconst toolAPI = 4\n", "(devel)", "package qinst.dev: found version 4 of what it asks of the tool, expected 3: this qinst ((devel)) is older than the package; run: go install ./cmd/qinst (in its clone, brought up to date)"},
+		{"package qinst\n\nconst toolAPI = 2\n", "v0.5.0", "package qinst.dev/extensions/qinst: found version 2 of what it asks of the tool, expected 3: the package is older than this qinst; in the program's module run: go get qinst.dev/extensions/qinst@v0.5.0"},
+		{"package qinst\n\nfunc f() {}\n", "(devel)", "package qinst.dev/extensions/qinst: found version 0 of what it asks of the tool, expected 3: the package is older than this qinst; replace its module by that of the clone which qinst was built from (README, In your own module)"},
+		{"package qinst\n\nconst toolAPI = 4\n", "v0.5.0", "package qinst.dev/extensions/qinst: found version 4 of what it asks of the tool, expected 3: this qinst (v0.5.0) is older than the package; run: go install qinst.dev/cmd/qinst@latest"},
+		{"package qinst\n\nconst toolAPI = 4\n", "(devel)", "package qinst.dev/extensions/qinst: found version 4 of what it asks of the tool, expected 3: this qinst ((devel)) is older than the package; run: go install ./cmd/qinst (in its clone, brought up to date)"},
 	} {
 		if err := os.WriteFile(inert, []byte(c.source), 0o666); err != nil {
 			t.Fatal(err)
 		}
 		got := ""
-		if err := checkAPI("qinst.dev", inert, text, c.version); err != nil {
+		if err := checkAPI("qinst.dev/extensions/qinst", inert, text, c.version); err != nil {
 			got = err.Error()
 		}
 		if got != c.want {
@@ -48,10 +48,16 @@ func TestBringToLife(t *testing.T) {
 			t.Errorf("%s: %v has %q, %v", path, c.files, text, err)
 		}
 	}
-	if ok, err := bringToLife(&command{}, "qinst.dev/cmd/internal/trace"); ok || err != nil {
+	if ok, err := bringToLife(&command{}, "qinst.dev/internal/trace"); ok || err != nil {
 		t.Errorf("another package: %v, %v", ok, err)
 	}
-	if _, err := bringToLife(&command{}, "qinst.dev"); err == nil || !strings.Contains(err.Error(), "found no file inert.go") {
+	if _, err := bringToLife(&command{}, "qinst.dev/sddf"); err == nil || !strings.Contains(err.Error(), "found no file inert.go") {
 		t.Errorf("a package without inert.go: %v", err)
+	}
+	for old, to := range api.Moved {
+		_, err := bringToLife(&command{}, old)
+		if want := "package " + old + ": found an import of its old path, expected " + to + ": "; err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("an old path: got %v, want %s", err, want)
+		}
 	}
 }

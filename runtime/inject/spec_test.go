@@ -80,7 +80,7 @@ func TestConstants(t *testing.T) {
 		t.Fatalf("found %d constants in package spec", len(names))
 	}
 	var b bytes.Buffer
-	b.WriteString("package runtime\n\n// Constants of package spec. \"go test ./cmd/internal/runtime/inject -run TestConstants -update\" writes this file.\n\nconst (\n")
+	b.WriteString("package runtime\n\n// Constants of package spec. \"go test ./runtime/inject -run TestConstants -update\" writes this file.\n\nconst (\n")
 	for _, name := range names {
 		if docs[name] != "" {
 			fmt.Fprintf(&b, "// %s\n", docs[name])

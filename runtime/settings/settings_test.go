@@ -137,8 +137,8 @@ func TestCheck(t *testing.T) {
 		{Check("mode", "tracee"), `found mode = "tracee", expected off, count, sample, trace or flight; the nearest is trace`},
 		{Check("mode", "loud"), `found mode = "loud", expected off, count, sample, trace or flight`},
 		{CheckRule("main.f", "1e4/s", true), ""},
-		{CheckRule("mode", "off", true), `found "mode", expected points as in main.(*T).* or kind:loop`},
-		{CheckRule("kind:lop", "count", true), `found the kind "lop" in "kind:lop", expected one of proc, loop, sync, record, call, go, hold, id, barrier; the nearest is loop`},
+		{CheckRule("mode", "off", true), `found mode = "off", expected points as in main.(*T).* or kind:loop`},
+		{CheckRule("kind:lop", "count", true), `found kind:lop = "count", expected ` + KindExpected + `; the nearest is loop`},
 		{CheckRule("main.f", "conut", false), `found main.f = "conut", expected a rate such as 1e4/s, 1e4/s+500 or 1e4/s:count, or a level: off, count, time or trace, or a delay such as +5us, of a barrier +1ms or +1ms+0ns*3; the nearest is count`},
 	} {
 		if got := ""; c.err != nil {
@@ -170,5 +170,14 @@ func TestGuide(t *testing.T) {
 	}
 	if !strings.Contains(Help(), "budget=2%") {
 		t.Errorf("the help says nothing of the budget:\n%s", Help())
+	}
+}
+
+// The message about kinds, which the runtime cannot put together, names all of them.
+func TestKindExpected(t *testing.T) {
+	t.Parallel()
+	last := len(Kinds) - 1
+	if want := "a kind of points: " + strings.Join(Kinds[:last], ", ") + " or " + Kinds[last]; KindExpected != want {
+		t.Errorf("found %q, expected %q", KindExpected, want)
 	}
 }

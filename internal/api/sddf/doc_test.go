@@ -46,7 +46,7 @@ func TestDocument(t *testing.T) {
 		return
 	}
 	if !*update {
-		t.Fatalf("docs/SDDF.md is not what package spec says: run go test ./cmd/internal/api/sddf -run TestDocument -update, and read the difference")
+		t.Fatalf("docs/SDDF.md is not what package spec says: run go test ./internal/api/sddf -run TestDocument -update, and read the difference")
 	}
 	if err := os.WriteFile(docFile, []byte(want), 0o666); err != nil {
 		t.Fatal(err)

@@ -1,6 +1,6 @@
 package runtime
 
-// Constants of package spec. "go test ./cmd/internal/runtime/inject -run TestConstants -update" writes this file.
+// Constants of package spec. "go test ./runtime/inject -run TestConstants -update" writes this file.
 
 const (
 	qinstTagClock          = 1

@@ -1,5 +1,4 @@
-// Package docs tests what documents promise about themselves.
-package docs
+package policy
 
 import (
 	"os"
@@ -8,8 +7,6 @@ import (
 	"strings"
 	"testing"
 )
-
-const root = "../.."
 
 // documents are the project's Markdown files, by their path from the root.
 func documents(t *testing.T) map[string]string {

@@ -1,4 +1,4 @@
-package deps
+package policy
 
 import (
 	"fmt"
@@ -21,7 +21,8 @@ var ordered = []string{"analysis/profile"}
 func TestFileOrder(t *testing.T) {
 	t.Parallel()
 	for _, name := range ordered {
-		pkgs, err := packages.Load(&packages.Config{Mode: packages.NeedName | packages.NeedSyntax | packages.NeedTypes | packages.NeedTypesInfo | packages.NeedImports | packages.NeedDeps | packages.NeedFiles}, api.Module+"/cmd/internal/"+name)
+		pkgs, err := packages.Load(&packages.Config{Mode: packages.NeedName | packages.NeedSyntax | packages.NeedTypes | packages.NeedTypesInfo |
+			packages.NeedImports | packages.NeedDeps | packages.NeedFiles}, api.Module+"/internal/"+name)
 		if err != nil || len(pkgs) != 1 || len(pkgs[0].Errors) > 0 {
 			t.Fatalf("%s: %v, %v", name, err, pkgs)
 		}

@@ -1,5 +1,6 @@
-// Package deps tests who may import whom; see docs/ARCHITECTURE.md.
-package deps
+// Package policy tests what holds for the whole tree: who may import whom (docs/ARCHITECTURE.md), what modules require, what
+// documents promise about themselves.
+package policy
 
 import (
 	"fmt"
@@ -18,28 +19,28 @@ import (
 // root is that of the repository.
 const root = "../.."
 
-// policy is the import order of the two modules. "a < b" means that b may import a, and all that a
-// may import; lists are separated by commas. What is below cmd/internal is named from there. Packages of other modules stand
-// in it where they may be imported from; the standard library may be imported from everywhere. NONE is no package: what
-// is compiled into package runtime, or into programs, must stay a leaf.
+// importOrder is the import order of the modules. "a < b" means that b may import a, and all that a may import; lists are
+// separated by commas. What is below internal is named from there. Packages of other modules stand in it where they may be
+// imported from; the standard library may be imported from everywhere. NONE is no package: what is compiled into package
+// runtime, or into programs, must stay a leaf.
 //
 // What reads never imports what instruments, and what instruments nothing that reads: they meet
 // in the format. An analysis imports trace and the replay, never another analysis; but for the path with its weights, and corrections, which
 // are those of runs that are computed.
-const policy = `
-	NONE < goobj, sddf/spec, ratecontrol, settings, edit, progen, measure, hist, lab, qinst.dev;
+const importOrder = `
+	NONE < instrument/internal/goobj, sddf/spec, ratecontrol, runtime/settings, runtime/edit, progen, measure, hist, lab, extensions/qinst;
 	measure < names;
-	NONE < live/qinst, live/debug, live/extensions, live/sddf, live;
+	NONE < runtime/api/qinst, runtime/api/debug, runtime/api/extensions, runtime/api/sddf, runtime/api;
 
 	# the format
 	sddf/spec < sddf;
-	sddf, github.com/vmihailenco/msgpack/v5, github.com/vmihailenco/msgpack/v5/msgpcode < sddf/message < sddf/text < sddf/pablo;
-	sddf, github.com/klauspost/compress/zstd < sddf/pack;
-	sddf < sddf/salvage;
+	sddf, github.com/vmihailenco/msgpack/v5, github.com/vmihailenco/msgpack/v5/msgpcode < format/message < format/text < format/pablo;
+	sddf, github.com/klauspost/compress/zstd < format/pack;
+	sddf < format/salvage;
 
 	# what reads
 	gonum.org/v1/gonum/stat, gonum.org/v1/gonum/stat/distuv < stats;
-	sddf/salvage, sddf/message, names, ratecontrol, stats < trace;
+	format/salvage, format/message, names, ratecontrol, stats < trace;
 	trace < trace/tracetest;
 	trace < analysis/replay;
 	trace < analysis/price;
@@ -54,29 +55,28 @@ const policy = `
 	analysis/advice, analysis/critpath, analysis/doe, analysis/spt, analysis/perturb, report/doc, github.com/google/pprof/profile < report;
 
 	# what instruments
-	sddf/spec, live, names, golang.org/x/tools/go/ssa, golang.org/x/tools/go/types/typeutil < instrument/points;
-	sddf, instrument/points, edit < instrument/rewrite;
+	sddf/spec, runtime/api, names, golang.org/x/tools/go/ssa, golang.org/x/tools/go/types/typeutil < instrument/points;
+	sddf, instrument/points, runtime/edit < instrument/rewrite;
 	instrument/rewrite < instrument;
-	sddf, edit, ratecontrol, settings < runtime/inject;
-	instrument, instrument/rewrite, goobj, runtime/inject, live, github.com/BurntSushi/toml < instrument/toolexec;
+	sddf, runtime/edit, ratecontrol, runtime/settings < runtime/inject;
+	instrument, instrument/rewrite, instrument/internal/goobj, runtime/inject, runtime/api, github.com/BurntSushi/toml < instrument/toolexec;
 
 	# experiments: what runs programs reads no traces, and each experiment reads what it compares
 	lab, trace, stats, report/doc < lab/check;
-	lab, analysis/critpath, analysis/graph, analysis/predict, analysis/profile, analysis/replay, analysis/spt, ratecontrol, settings < lab/spt;
+	lab, analysis/critpath, analysis/graph, analysis/predict, analysis/profile, analysis/replay, analysis/spt, ratecontrol, runtime/settings < lab/spt;
 
 	# what programs import
 	sddf < extensions;
 	sddf, github.com/vmihailenco/msgpack/v5 < sddf/msgpack;
-	qinst.dev, sddf, ratecontrol, settings < debug;
+	extensions/qinst, sddf < extensions/debug;
 
 	# the command
-	report, lab/check, lab/spt, instrument/toolexec, extensions, sddf/pablo, sddf/pack, report/doc, golang.org/x/tools/go/packages, golang.org/x/tools/txtar, golang.org/x/sys/unix < cmd/qinst;
+	report, lab/check, lab/spt, instrument/toolexec, extensions, format/pablo, format/pack, report/doc, golang.org/x/tools/go/packages, golang.org/x/tools/txtar, golang.org/x/sys/unix < cmd/qinst;
 
 	# suites and oracles
-	NONE < deps, docs, kept, soak;
+	NONE < policy, kept, soak;
 	extensions < api/extensions;
 	sddf < api/sddf;
-	ratecontrol < api/ratecontrol;
 	trace, golang.org/x/exp/trace < oracle;
 	trace < suites;
 	trace, golang.org/x/tools/cover < counts;
@@ -91,16 +91,17 @@ const policy = `
 	progen < progen/write;
 `
 
-// testPolicy is what tests may import beyond their package's own imports and the package itself:
+// testImports is what tests may import beyond their package's own imports and the package itself:
 // "a < b" says that b's tests may import a; TESTS are all packages'.
-const testPolicy = `
+const testImports = `
 	pgregory.net/rapid, trace/tracetest, golang.org/x/tools/txtar < TESTS;
 	github.com/vmihailenco/msgpack/v5 < api/sddf;
 	trace < api/extensions;
+	ratecontrol < runtime/settings;
 	instrument/toolexec, runtime/inject < instrument;
 	instrument < instrument/points, instrument/rewrite;
 	github.com/rogpeppe/go-internal/testscript, oracle, progen < cmd/qinst;
-	golang.org/x/tools/go/packages, live < deps;
+	golang.org/x/tools/go/packages, runtime/api < policy;
 `
 
 // order is a policy: by package those named before it.
@@ -158,10 +159,7 @@ type listed struct {
 
 // short is a package's name in the order.
 func short(path string) string {
-	if inner, ok := strings.CutPrefix(path, api.Module+"/cmd/internal/"); ok {
-		return inner
-	}
-	return strings.TrimPrefix(path, api.Module+"/")
+	return strings.TrimPrefix(strings.TrimPrefix(path, api.Module+"/"), "internal/")
 }
 
 func list(t *testing.T) (packages []listed) {
@@ -185,7 +183,7 @@ func std(path string) bool {
 
 func TestImportOrder(t *testing.T) {
 	t.Parallel()
-	o, packages := parse(t, policy), list(t)
+	o, packages := parse(t, importOrder), list(t)
 	for _, p := range packages {
 		if _, ok := o[p.name]; !ok {
 			t.Errorf("%s is not in the import order: say what it may import", p.name)
@@ -210,7 +208,7 @@ func TestImportOrder(t *testing.T) {
 
 func TestTestImports(t *testing.T) {
 	t.Parallel()
-	o, tests := parse(t, policy), parse(t, testPolicy)
+	o, tests := parse(t, importOrder), parse(t, testImports)
 	checked := 0
 	for _, p := range list(t) {
 		may := o.below(p.name)
@@ -254,11 +252,10 @@ func TestOrderCanFail(t *testing.T) {
 // linked are the packages outside of the standard library that a user's program links
 // with each of ours that it may import: no compressor, and nothing that reads traces.
 var linked = map[string][]string{
-	"qinst.dev":            {"qinst.dev"},
-	"qinst.dev/sddf":       {"qinst.dev/sddf", "qinst.dev/sddf/spec"},
-	"qinst.dev/extensions": {"qinst.dev/extensions", "qinst.dev/sddf", "qinst.dev/sddf/spec"},
-	"qinst.dev/debug": {"qinst.dev", "qinst.dev/debug", "qinst.dev/ratecontrol", "qinst.dev/sddf", "qinst.dev/sddf/spec",
-		"qinst.dev/settings"}, // the last for what a request asks for
+	"qinst.dev/sddf":             {"qinst.dev/sddf", "qinst.dev/sddf/spec"},
+	"qinst.dev/extensions":       {"qinst.dev/extensions", "qinst.dev/sddf", "qinst.dev/sddf/spec"},
+	"qinst.dev/extensions/qinst": {"qinst.dev/extensions/qinst"},
+	"qinst.dev/extensions/debug": {"qinst.dev/extensions/debug", "qinst.dev/extensions/qinst", "qinst.dev/sddf", "qinst.dev/sddf/spec"},
 }
 
 func TestLinked(t *testing.T) {
@@ -303,14 +300,18 @@ func program(t *testing.T, requires string, imports ...string) func(args ...stri
 	}
 }
 
-// requiresUs requires this module as it is here.
+// requiresUs requires the modules that programs import, as they are here.
 func requiresUs(t *testing.T) string {
 	t.Helper()
 	dir, err := filepath.Abs(root)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return fmt.Sprintf("require %s v0.0.0\n\nreplace %[1]s => %s\n", api.Module, dir)
+	text := ""
+	for _, name := range []string{"extensions", "sddf"} {
+		text += fmt.Sprintf("require %s/%s v0.0.0\n\nreplace %[1]s/%[2]s => %[3]s/%[2]s\n\n", api.Module, name, dir)
+	}
+	return text
 }
 
 // TestFileHalf checks that a program that imports extensions has nothing of their other
@@ -332,16 +333,15 @@ func TestFileHalf(t *testing.T) {
 // version it asks for, though the command needs newer ones: those that are in its go.mod.
 func TestNothingDragged(t *testing.T) {
 	t.Parallel()
-	out, err := exec.Command("go", "list", "-m", "-f", "{{.GoMod}}", api.Module+"/cmd").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := os.ReadFile(strings.TrimSpace(string(out)))
+	text, err := os.ReadFile(filepath.Join(root, "go.mod"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	old := ""
 	for _, m := range regexp.MustCompile(`(?m)^\t(\S+) v(\d)\.`).FindAllStringSubmatch(string(text), -1) {
+		if strings.HasPrefix(m[1], api.Module+"/") {
+			continue
+		}
 		// One of each, older than any other and empty, takes the place of all versions.
 		dir := t.TempDir()
 		if err := os.WriteFile(filepath.Join(dir, "go.mod"), []byte("module "+m[1]+"\n"), 0o666); err != nil {
@@ -357,7 +357,7 @@ func TestNothingDragged(t *testing.T) {
 	with("build", "-o", "prog", ".")
 	var got []string
 	for line := range strings.Lines(with("list", "-m", "all")) {
-		if !strings.HasPrefix(line, api.Module+" ") {
+		if !strings.HasPrefix(line, api.Module+"/") {
 			got = append(got, line)
 		}
 	}

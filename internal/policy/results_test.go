@@ -1,4 +1,4 @@
-package docs
+package policy
 
 import (
 	"bytes"
@@ -43,7 +43,7 @@ type measurement struct {
 
 const resultsHead = `# Results
 
-` + "`go test ./cmd/internal/docs -run TestResults -update`" + ` writes this page from ` + "`results/*.json`" + `: a file for what was measured
+` + "`go test ./internal/policy -run TestResults -update`" + ` writes this page from ` + "`results/*.json`" + `: a file for what was measured
 together, a row for each measurement. *Target* is what the measurement was to reach; "not reached" stands in the value. Neighbours on
 shared machines move every number: ranges are the medians of several runs.
 `
