@@ -40,7 +40,7 @@ func TestCommandsGuide(t *testing.T) {
 	}
 }
 
-// The lines of the README that let a module import qinst.dev before it is published do so: the
+// The lines of the README that let a module import qinst.dev/extensions before it is published do so: the
 // module builds, plainly and with probes.
 func TestImportLines(t *testing.T) {
 	t.Parallel()
@@ -64,7 +64,7 @@ func TestImportLines(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
 		"go.mod":  "module example.com/prog\n\ngo 1.26\n",
-		"main.go": "package main\n\nimport \"qinst.dev\"\n\nfunc main() { defer qinst.Region(\"all\").End() }\n",
+		"main.go": "package main\n\nimport \"qinst.dev/extensions/qinst\"\n\nfunc main() { defer qinst.Region(\"all\").End() }\n",
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
 			t.Fatal(err)
