@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 
 	"qinst.dev/instrument/toolexec"
 	"qinst.dev/internal/lab"
+	"qinst.dev/runtime/api"
 )
 
 func setupBuild(fs *flagSet) action { return setupGo(fs, "build") }
@@ -27,8 +29,23 @@ func setupGo(fs *flagSet, verb string) action {
 		if err != nil {
 			return err
 		}
-		return passStatus(e.runner().Go(verb, v))
+		return fs.built(e, v, e.runner().Go(verb, v))
 	}
+}
+
+// built is how a go command ended. If it failed, and packages import what has moved, qinst says where that is now: the go
+// command, which finds no such package, ends before it runs a tool that could.
+func (f *flagSet) built(e *env, v lab.Variant, err error) error {
+	if err == nil {
+		return nil
+	}
+	imports := lab.Variant{Dir: v.Dir, Flags: f.goFlags.compiling(f.passed), Args: leading(v.Args)}.Imports()
+	for _, old := range slices.Sorted(maps.Keys(api.Moved)) {
+		if slices.Contains(imports, old) {
+			fmt.Fprintf(e.stderr, "qinst: found an import of %s, its old path, expected %s: change the import (README, In your own module)\n", old, api.Moved[old])
+		}
+	}
+	return passStatus(err)
 }
 
 // variant is a build with a selection, in the directory and with the flags and arguments of a command line. Packages that the

@@ -118,7 +118,7 @@ func (r *runFlags) build(ctx context.Context, e *env, dir string, program []stri
 		return "", err
 	}
 	exe = filepath.Join(dir, name)
-	return exe, passStatus(e.runner().Build(ctx, exe, v))
+	return exe, r.built(e, v, e.runner().Build(ctx, exe, v))
 }
 
 // checkRuns runs a program in each mode and shows how well the modes agree. It discards the

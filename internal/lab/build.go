@@ -53,6 +53,15 @@ func (v Variant) Packages() []string {
 	return strings.Split(strings.TrimSpace(string(out)), "\n")
 }
 
+// Imports lists the import paths in the packages that the arguments name and in those below them, whether or not they can be
+// found.
+func (v Variant) Imports() []string {
+	v.Wrapper = nil
+	v.Flags = append(slices.Clone(v.Flags), "-e", "-deps", "-test", `-f={{join .Imports "\n"}}`)
+	out, _ := exec.Command("go", v.command("list")...).Output() // it may fail for what is wrong in the packages
+	return strings.Fields(string(out))
+}
+
 // Stale reports whether the go command has to compile one of the packages for this variant: its cache has none that was
 // built with the same tools and flags. It is false where the go command does not say.
 func (v Variant) Stale(packages []string) bool {
