@@ -57,10 +57,10 @@ func newFake(t *testing.T) *fake {
 		return nil
 	}
 	f.checkRate = func(points, limit string) (expected, nearest string) {
-		switch {
-		case limit == "conut":
+		switch limit {
+		case "conut":
 			return "a rate", "count"
-		case limit == "quick":
+		case "quick":
 			return "a rate", ""
 		}
 		return "", ""
