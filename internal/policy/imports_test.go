@@ -73,6 +73,8 @@ const importOrder = `
 	# the command
 	report, lab/check, lab/spt, instrument/toolexec, extensions, format/pablo, format/pack, report/doc, golang.org/x/tools/go/packages, golang.org/x/tools/txtar, golang.org/x/sys/unix < cmd/qinst;
 
+	runtime/api, golang.org/x/mod/module, golang.org/x/mod/semver, golang.org/x/mod/zip < scripts/release;
+
 	# suites and oracles
 	NONE < policy, kept, soak;
 	extensions < api/extensions;

@@ -18,13 +18,15 @@ import (
 	"strings"
 
 	"golang.org/x/mod/semver"
+
+	"qinst.dev/runtime/api"
 )
 
 // published are the folders of the modules that get a version.
 var published = []string{"sddf", "sddf/msgpack", "extensions", ""}
 
 // pathOf is the path of the module in a folder.
-func pathOf(folder string) string { return strings.TrimSuffix("qinst.dev/"+folder, "/") }
+func pathOf(folder string) string { return strings.TrimSuffix(api.Module+"/"+folder, "/") }
 
 func main() {
 	rehearsal := flag.Bool("rehearse", false, "change nothing here")
@@ -114,7 +116,9 @@ func replaceIn(file, version string) error {
 }
 
 // output runs a command in a folder and returns its standard output. An error has what the command said.
-func output(dir, name string, args ...string) (string, error) { return outputWith(nil, dir, name, args...) }
+func output(dir, name string, args ...string) (string, error) {
+	return outputWith(nil, dir, name, args...)
+}
 
 func outputWith(env []string, dir, name string, args ...string) (string, error) {
 	cmd := exec.Command(name, args...)

@@ -9,6 +9,8 @@ import (
 
 	"golang.org/x/mod/module"
 	"golang.org/x/mod/zip"
+
+	"qinst.dev/runtime/api"
 )
 
 // rehearse releases a copy of what is committed, and uses it as users do.
@@ -83,10 +85,10 @@ func newUser(scratch, version string) (*user, error) {
 	}
 	cache, proxies, _ := strings.Cut(vars, "\n")
 	return &user{scratch, version, []string{
-		"GOWORK=off", "GOTOOLCHAIN=local", "GONOSUMDB=qinst.dev",
+		"GOWORK=off", "GOTOOLCHAIN=local", "GONOSUMDB=" + api.Module,
 		"GOPROXY=file://" + filepath.Join(scratch, "proxy") + ",file://" + filepath.Join(cache, "cache", "download") + "," + proxies,
 		"GOMODCACHE=" + filepath.Join(scratch, "modules"), // a released version of this name must not be found later
-		"GOFLAGS=-modcacherw -trimpath",                   // what was compiled once is found at another place
+		"GOFLAGS=-modcacherw",
 		"GOBIN=" + filepath.Join(scratch, "bin"),
 	}}, nil
 }
@@ -107,7 +109,7 @@ func (u *user) in(folder, want, name string, args ...string) error {
 func (u *user) installs() error {
 	qinst := filepath.Join(u.scratch, "bin", "qinst")
 	for _, version := range []string{u.version, "latest"} {
-		err := errors.Join(os.RemoveAll(qinst), u.in("home", "", "go", "install", "qinst.dev/cmd/qinst@"+version))
+		err := errors.Join(os.RemoveAll(qinst), u.in("home", "", "go", "install", api.Module+"/cmd/qinst@"+version))
 		if err == nil {
 			err = u.in("home", "qinst "+u.version+" ", qinst, "version")
 		}
@@ -119,39 +121,48 @@ func (u *user) installs() error {
 }
 
 func (u *user) getsTool() error {
-	return errors.Join(u.in("tool", "", "go", "mod", "init", "example.com/tool"), u.in("tool", "", "go", "get", "-tool", "qinst.dev/cmd/qinst@"+u.version),
+	return errors.Join(u.in("tool", "", "go", "mod", "init", "example.com/tool"), u.in("tool", "", "go", "get", "-tool", api.Module+"/cmd/qinst@"+u.version),
 		u.in("tool", "qinst "+u.version+" ", "go", "tool", "qinst", "version"))
 }
 
-const program = `package main
+// sources are a program that is built with probes, and a package of it that imports all that programs may import. They are
+// apart because the former has little of the standard library, which the new command has to compile.
+var sources = map[string]string{
+	"main.go": `package main
 
-import (
-	"fmt"
-
-	_ "qinst.dev/extensions"
-	"qinst.dev/extensions/qinst"
-)
+import "` + api.Module + `/extensions/qinst"
 
 func main() {
 	defer qinst.Region("all").End()
-	fmt.Println("it runs")
+	println("it runs")
 }
-`
+`,
+	"all/all.go": `package all
+
+import (
+	_ "` + api.Module + `/extensions"
+	_ "` + api.Module + `/extensions/debug"
+	_ "` + api.Module + `/sddf"
+)
+`}
 
 // imports builds a program with the installed command, runs it and reads its trace. Its module gets ours and no other.
 func (u *user) imports() error {
 	qinst := filepath.Join(u.scratch, "bin", "qinst")
 	dir := filepath.Join(u.scratch, "program")
-	if err := errors.Join(os.MkdirAll(dir, 0o777), os.WriteFile(filepath.Join(dir, "main.go"), []byte(program), 0o666)); err != nil {
-		return err
+	for name, text := range sources {
+		name = filepath.Join(dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o777), os.WriteFile(name, []byte(text), 0o666)); err != nil {
+			return err
+		}
 	}
-	err := errors.Join(u.in("program", "", "go", "mod", "init", "example.com/program"), u.in("program", "", "go", "get", "qinst.dev/extensions@"+u.version),
-		u.in("program", "it runs", "go", "run", "."), u.in("program", "", qinst, "build", "-o", "prog", "."),
-		u.in("program", "it runs", "./prog"), u.in("program", "region", qinst, "profile", "-json"))
+	err := errors.Join(u.in("program", "", "go", "mod", "init", "example.com/program"), u.in("program", "", "go", "get", pathOf("extensions")+"@"+u.version),
+		u.in("program", "", "go", "build", "./..."), u.in("program", "", qinst, "build", "-o", "prog", "."),
+		u.in("program", "", "./prog"), u.in("program", `"region"`, qinst, "profile", "-json"))
 	if err != nil {
 		return err
 	}
-	want := []string{"example.com/program", "qinst.dev/extensions " + u.version, "qinst.dev/sddf " + u.version}
+	want := []string{"example.com/program", pathOf("extensions") + " " + u.version, pathOf("sddf") + " " + u.version}
 	got, err := outputWith(u.env, dir, "go", "list", "-m", "all")
 	if err == nil && got != strings.Join(want, "\n") {
 		err = fmt.Errorf("the program's module has\n%s\nexpected\n%s", got, strings.Join(want, "\n"))
