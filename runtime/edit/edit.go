@@ -56,9 +56,6 @@ func (b *Buffer) Double(start, end int, open, between string, without ...int) {
 	b.copies = append(b.copies, doubled{start, end, open, between, b.owner, without})
 }
 
-// Edited reports whether anything was queued.
-func (b *Buffer) Edited() bool { return len(b.edits) > 0 }
-
 // Bytes returns the edited text. Overlapping replacements are a mistake of the
 // caller and panic.
 func (b *Buffer) Bytes() []byte {

@@ -74,7 +74,7 @@ func Help() string {
 	return b.String()
 }
 
-// Markdown is the table of README.md.
+// Markdown is the table of docs/guide/settings.md.
 func Markdown() string {
 	var b strings.Builder
 	b.WriteString("| setting | default | meaning |\n|---|---|---|\n")
