@@ -9,7 +9,7 @@ import (
 	"os/exec"
 	"time"
 
-	"qinst.dev/internal/analysis/perturb"
+	"qinst.dev/internal/analysis/correct"
 	"qinst.dev/internal/lab"
 	"qinst.dev/internal/stats"
 	"qinst.dev/internal/trace"
@@ -34,7 +34,7 @@ type baseline struct {
 	took, starts []int64 // of plain processes, and of one that does nothing
 	first        []byte  // what the first run printed
 	others       int     // runs that printed something else
-	corrected    []*perturb.Result
+	corrected    []*correct.Result
 }
 
 // isProgram tells a program from a trace, which nobody may run, but on file systems where everybody may run anything.
@@ -52,7 +52,7 @@ func isProgram(file string) bool {
 
 // compare runs the programs and puts the plain one's times beside the correction, which is r or, if the program with probes is run too, that of its
 // median run.
-func (b *baseline) compare(e *env, o perturb.Options, r *perturb.Result) (*perturb.Result, error) {
+func (b *baseline) compare(e *env, o correct.Options, r *correct.Result) (*correct.Result, error) {
 	if len(b.plain) == 0 {
 		return nil, errors.New("found no command")
 	}
@@ -71,7 +71,7 @@ func (b *baseline) compare(e *env, o perturb.Options, r *perturb.Result) (*pertu
 		return nil, err
 	}
 	if b.probed != nil {
-		r = perturb.Turns(b.corrected)
+		r = correct.Turns(b.corrected)
 	}
 	start := stats.Median(b.starts)
 	for i := range b.took {
@@ -88,7 +88,7 @@ func (b *baseline) compare(e *env, o perturb.Options, r *perturb.Result) (*pertu
 }
 
 // note takes one run's outcome.
-func (b *baseline) note(res lab.Result, o perturb.Options) error {
+func (b *baseline) note(res lab.Result, o correct.Options) error {
 	if res.Case == emptyCase {
 		b.starts = append(b.starts, int64(res.Wall))
 		return nil
@@ -108,7 +108,7 @@ func (b *baseline) note(res lab.Result, o perturb.Options) error {
 		return err
 	}
 	defer t.Close()
-	r, err := perturb.New(t, o)
+	r, err := correct.New(t, o)
 	if err == nil {
 		b.corrected = append(b.corrected, r)
 	}

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"qinst.dev/internal/analysis/perturb"
+	"qinst.dev/internal/analysis/correct"
 	"qinst.dev/internal/analysis/predict"
 	"qinst.dev/internal/report"
 	"qinst.dev/internal/trace"
@@ -19,9 +19,9 @@ func setupCorrect(fs *flagSet) action {
 	fs.boolean(&asJSON, "json", "print one JSON object")
 	fs.text(&out, "o", "write the trace with corrected times to a `file`, too (- for the standard output, alone)")
 	fs.group("Assumptions")
-	model, receive, exit := perturb.Fit, perturb.FIFO, predict.ExitRecorded
-	oneOf(fs, &model, perturb.Models, "model", "how long it takes until who could run does, on an idle processor: `fit`, as usual in this run after as long an idle time; optimistic, no time, and probes cost the most they may; pessimistic, as it did, and they cost the least")
-	oneOf(fs, &receive, perturb.Receives, "receive", "who is served first at a channel with several senders or receivers: `fifo`, who waits longest, as in Go; preserve, as in the run; lifo, who came last")
+	model, receive, exit := correct.Fit, correct.FIFO, predict.ExitRecorded
+	oneOf(fs, &model, correct.Models, "model", "how long it takes until who could run does, on an idle processor: `fit`, as usual in this run after as long an idle time; optimistic, no time, and probes cost the most they may; pessimistic, as it did, and they cost the least")
+	oneOf(fs, &receive, correct.Receives, "receive", "who is served first at a channel with several senders or receivers: `fifo`, who waits longest, as in Go; preserve, as in the run; lifo, who came last")
 	oneOf(fs, &exit, predict.Exits, "exit", "in which order goroutines leave barriers of conditions and closed channels: `recorded`; fifo, as they came; reverse, the last one first; fixed, as they were created")
 	fs.group("Prices")
 	fs.text(&density, "density", "a `file` of another run of the same program, with more or fewer events: the price of events follows from the difference")
@@ -32,7 +32,7 @@ func setupCorrect(fs *flagSet) action {
 		if n < 2 {
 			return usageError{fmt.Errorf("correct: found -n=%d, expected 2 or more: one run does not show how far others are from it", n)}
 		}
-		o := perturb.Options{Model: model, Receive: receive, Exit: exit}
+		o := correct.Options{Model: model, Receive: receive, Exit: exit}
 		if density != "" {
 			d, err := trace.Open(density)
 			if err != nil {
@@ -41,7 +41,7 @@ func setupCorrect(fs *flagSet) action {
 			defer d.Close()
 			o.Density = d
 		}
-		var r *perturb.Result
+		var r *correct.Result
 		b := &baseline{plain: strings.Fields(plain), n: n}
 		if len(args) > 0 && isProgram(args[0]) {
 			if plain == "" || out != "" {

@@ -6,7 +6,7 @@ import (
 	"os"
 	"runtime/debug"
 
-	"qinst.dev/internal/analysis/perturb"
+	"qinst.dev/internal/analysis/correct"
 	"qinst.dev/internal/lab"
 	"qinst.dev/internal/trace"
 	"qinst.dev/sddf/spec"
@@ -34,7 +34,7 @@ func openTimes(e *env, file string, corrected bool) (*trace.Trace, error) {
 		tmp.Remove() // who reads it has it open
 	}()
 	collectOften(t.Tables())
-	r, err := perturb.New(t, perturb.Options{Out: f})
+	r, err := correct.New(t, correct.Options{Out: f})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
@@ -63,7 +63,7 @@ func collectOften(t *trace.Tables) {
 }
 
 // correctFile corrects a trace, and writes it with corrected times to the file out, if that has a name.
-func correctFile(e *env, out, file string, o perturb.Options) (r *perturb.Result, err error) {
+func correctFile(e *env, out, file string, o correct.Options) (r *correct.Result, err error) {
 	t, err := trace.Open(file)
 	if err != nil {
 		return nil, err
@@ -71,11 +71,11 @@ func correctFile(e *env, out, file string, o perturb.Options) (r *perturb.Result
 	defer t.Close()
 	collectOften(t.Tables())
 	if out == "" {
-		r, err = perturb.New(t, o)
+		r, err = correct.New(t, o)
 	} else {
 		err = binaryTo(e, out, func(w io.Writer) error {
 			o.Out = w
-			r, err = perturb.New(t, o)
+			r, err = correct.New(t, o)
 			return err
 		})
 	}

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"qinst.dev/internal/analysis/critpath"
-	"qinst.dev/internal/analysis/graph"
+	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/analysis/predict"
 	"qinst.dev/internal/analysis/profile"
 	"qinst.dev/internal/report"
@@ -46,16 +46,16 @@ func (f *replayFlags) check(command string) (predict.Policy, error) {
 }
 
 // build reads a trace, or a part of it.
-func (f *replayFlags) build(e *env, file string, from, to time.Duration) (*graph.Program, error) {
+func (f *replayFlags) build(e *env, file string, from, to time.Duration) (*steps.Program, error) {
 	t, err := openTimes(e, file, f.corrected)
 	if err != nil {
 		return nil, err
 	}
 	defer t.Close()
 	part, err := window(t, from, to)
-	var p *graph.Program
+	var p *steps.Program
 	if err == nil {
-		p, _, err = graph.Build(part, graph.Options{VirtualProcs: f.vcpu})
+		p, _, err = steps.Build(part, steps.Options{VirtualProcs: f.vcpu})
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
@@ -146,7 +146,7 @@ func setupCritical(fs *flagSet) action {
 }
 
 // held is what profiles know of locks whose operations were not all events.
-func (f *replayFlags) held(e *env, file string, from, to time.Duration, p *graph.Program) ([]predict.Held, error) {
+func (f *replayFlags) held(e *env, file string, from, to time.Duration, p *steps.Program) ([]predict.Held, error) {
 	if !p.Partly() {
 		return nil, nil
 	}

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"qinst.dev/internal/analysis/critpath"
-	"qinst.dev/internal/analysis/graph"
+	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/analysis/predict"
 )
 
@@ -32,12 +32,12 @@ func TestPredictsTokens(t *testing.T) {
 			t.Run(fmt.Sprintf("%s on %d", c.program, procs), func(t *testing.T) {
 				t.Parallel()
 				tr, _ := runTraced(t, exec.Command(exe, append(c.args, "-vcpu", fmt.Sprint(procs))...))
-				p, losses, err := graph.Build(tr, graph.Options{VirtualProcs: procs})
+				p, losses, err := steps.Build(tr, steps.Options{VirtualProcs: procs})
 				if err != nil || losses.Any() {
 					t.Fatal(losses, err)
 				}
 				worked := 0. // the sleeps are longer than they were asked to be, by what a busy machine adds
-				for id := range graph.StepID(p.Steps.Len()) {
+				for id := range steps.StepID(p.Steps.Len()) {
 					worked += float64(p.Step(id).Work) / 1e6
 				}
 				unit := worked / c.t[0]

@@ -449,11 +449,11 @@ func TestCut(t *testing.T) {
 				t.Fatal(err)
 			}
 			checkedProfile(t, cut, nil)
-			got, losses := steps(t, cut, 0, 1<<62)
+			got, losses := stepsOf(t, cut, 0, 1<<62)
 			// The two clocks are rounded to ns apart from each other, so that an event at an end of
 			// the window may be on either side.
-			want, before := steps(t, whole, from+1, to-1)
-			most, _ := steps(t, whole, from-1, to+1)
+			want, before := stepsOf(t, whole, from+1, to-1)
+			most, _ := stepsOf(t, whole, from-1, to+1)
 			if losses.Any() && !before.Any() {
 				t.Errorf("%s %v: lost %v", program, w, losses.List())
 			}
@@ -483,7 +483,7 @@ func beyond(list, other []string) (only []string) {
 
 // steps are the events of a window behind its beginning, as text, sorted: where times
 // are equal their order may differ.
-func steps(t *testing.T, tr *trace.Trace, from, to trace.Time) (list []string, losses trace.Losses) {
+func stepsOf(t *testing.T, tr *trace.Trace, from, to trace.Time) (list []string, losses trace.Losses) {
 	losses, err := tr.Events(func(batch []trace.Event) error {
 		for i := range batch {
 			e := &batch[i]

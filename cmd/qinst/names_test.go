@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"qinst.dev/internal/analysis/critpath"
-	"qinst.dev/internal/analysis/graph"
+	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/analysis/predict"
 	"qinst.dev/internal/analysis/profile"
 	"qinst.dev/internal/names"
@@ -64,14 +64,14 @@ func TestNamesGoBack(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		steps, _, err := graph.Build(tr, graph.Options{})
+		program, _, err := steps.Build(tr, steps.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		f := &feeder{t: t, file: filepath.Base(file), trace: tr, profile: p, steps: steps, fed: fed}
-		shown := []*doc.Doc{report.Page(tr, p), report.Profile(p, report.View{}), report.Profile(p, report.View{Kind: profile.KindPackage}), report.Requests(critpath.NewRequests(steps))}
-		if steps.Steps.Len() > 1 {
-			shown = append(shown, report.Critical(critpath.New(steps, critpath.Options{Policy: predict.Sharing, AsRun: true})))
+		f := &feeder{t: t, file: filepath.Base(file), trace: tr, profile: p, steps: program, fed: fed}
+		shown := []*doc.Doc{report.Page(tr, p), report.Profile(p, report.View{}), report.Profile(p, report.View{Kind: profile.KindPackage}), report.Requests(critpath.NewRequests(program))}
+		if program.Steps.Len() > 1 {
+			shown = append(shown, report.Critical(critpath.New(program, critpath.Options{Policy: predict.Sharing, AsRun: true})))
 		}
 		for _, d := range shown {
 			pages++
@@ -79,7 +79,7 @@ func TestNamesGoBack(t *testing.T) {
 				f.feed(n)
 			}
 		}
-		for _, c := range predict.New(steps, predict.Ask{Procs: []int{2}, Policy: predict.Sharing}).WhatIf {
+		for _, c := range predict.New(program, predict.Ask{Procs: []int{2}, Policy: predict.Sharing}).WhatIf {
 			pages++
 			f.change(c.Change)
 		}
@@ -128,7 +128,7 @@ type feeder struct {
 	file    string
 	trace   *trace.Trace
 	profile *profile.Profile
-	steps   *graph.Program
+	steps   *steps.Program
 	fed     map[string]int
 }
 

@@ -10,16 +10,16 @@ import (
 	"path/filepath"
 	"strings"
 
-	analysis "qinst.dev/internal/analysis/spt"
+	analysis "qinst.dev/internal/analysis/delays"
 	"qinst.dev/internal/lab"
-	"qinst.dev/internal/lab/spt"
+	"qinst.dev/internal/lab/delays"
 	"qinst.dev/internal/report"
 	"qinst.dev/ratecontrol"
 )
 
 // setupSpt runs experiments with delays.
 func setupSpt(fs *flagSet) action {
-	o := spt.Options{Candidates: 15, Alpha: 0.05}
+	o := delays.Options{Candidates: 15, Alpha: 0.05}
 	form, shown, delay, seed := sptForm{}, "", "", 1
 	var factors []string
 	fs.group("Form")
@@ -48,8 +48,8 @@ func setupSpt(fs *flagSet) action {
 	fs.processors(&o.Virtual, "vcpu", "the program hands out `n` processors of its own, or those of -procs: delays are slept in its regions \"vcpu\" (default: none)")
 	fs.function("metric", "`what` is measured: an expression that finds a number, in its group, in the program's output; region:NAME:p99, how long regions last; rate:NAME, hits of a point a second (default: the time that passes)", func(s string) (err error) {
 		var ok bool
-		if o.Metric, ok = spt.ParseMetric(s); !ok {
-			err = fmt.Errorf("found -metric=%s, expected %s", s, spt.MetricExpected)
+		if o.Metric, ok = delays.ParseMetric(s); !ok {
+			err = fmt.Errorf("found -metric=%s, expected %s", s, delays.MetricExpected)
 		}
 		return err
 	})
@@ -79,7 +79,7 @@ func setupSpt(fs *flagSet) action {
 		}
 		ctx, stop := lab.Signals(context.Background())
 		defer stop()
-		x, err := spt.Run(ctx, &lab.Runner{Stdin: os.Stdin, Stdout: e.stderr, Stderr: e.stderr}, o)
+		x, err := delays.Run(ctx, &lab.Runner{Stdin: os.Stdin, Stdout: e.stderr, Stderr: e.stderr}, o)
 		if errors.As(err, new(lab.Stopped)) { // whoever stopped it knows that, and not what to do next
 			fmt.Fprintln(e.stderr, "qinst: spt:", err)
 		}

@@ -45,14 +45,14 @@ const importOrder = `
 	trace < analysis/replay;
 	trace < analysis/price;
 	analysis/replay, analysis/price, hist < analysis/profile;
-	analysis/replay, analysis/price < analysis/graph < analysis/predict < analysis/critpath;
-	analysis/predict, analysis/price < analysis/perturb;
+	analysis/replay, analysis/price < analysis/steps < analysis/predict < analysis/critpath;
+	analysis/predict, analysis/price < analysis/correct;
 	stats < analysis/critpath;
 	gonum.org/v1/gonum/stat/distuv < analysis/doe;
-	analysis/doe, stats < analysis/spt;
+	analysis/doe, stats < analysis/delays;
 	analysis/profile, measure < analysis/advice;
-	measure < report/doc, analysis/graph;
-	analysis/advice, analysis/critpath, analysis/doe, analysis/spt, analysis/perturb, report/doc, github.com/google/pprof/profile < report;
+	measure < report/doc, analysis/steps;
+	analysis/advice, analysis/critpath, analysis/doe, analysis/delays, analysis/correct, report/doc, github.com/google/pprof/profile < report;
 
 	# what instruments
 	sddf/spec, runtime/api, names, golang.org/x/tools/go/ssa, golang.org/x/tools/go/types/typeutil < instrument/points;
@@ -63,7 +63,7 @@ const importOrder = `
 
 	# experiments: what runs programs reads no traces, and each experiment reads what it compares
 	lab, trace, stats, report/doc < lab/check;
-	lab, analysis/critpath, analysis/graph, analysis/predict, analysis/profile, analysis/replay, analysis/spt, ratecontrol, runtime/settings < lab/spt;
+	lab, analysis/critpath, analysis/steps, analysis/predict, analysis/profile, analysis/replay, analysis/delays, ratecontrol, runtime/settings < lab/delays;
 
 	# what programs import
 	sddf < extensions;
@@ -71,7 +71,7 @@ const importOrder = `
 	extensions/qinst, sddf < extensions/debug;
 
 	# the command
-	report, lab/check, lab/spt, instrument/toolexec, extensions, format/pablo, format/pack, report/doc, golang.org/x/tools/go/packages, golang.org/x/tools/txtar, golang.org/x/sys/unix < cmd/qinst;
+	report, lab/check, lab/delays, instrument/toolexec, extensions, format/pablo, format/pack, report/doc, golang.org/x/tools/go/packages, golang.org/x/tools/txtar, golang.org/x/sys/unix < cmd/qinst;
 
 	runtime/api, golang.org/x/mod/module, golang.org/x/mod/semver, golang.org/x/mod/zip < scripts/release;
 
@@ -88,7 +88,7 @@ const importOrder = `
 	kept, lab, analysis/advice, stats, github.com/google/pprof/profile < field;
 	kept, lab, trace, analysis/advice < machine;
 	kept, lab, analysis/critpath < paths;
-	kept, lab, analysis/perturb < residuals;
+	kept, lab, analysis/correct < residuals;
 	kept, lab, stats < delays;
 	progen < progen/write;
 `

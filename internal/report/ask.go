@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"qinst.dev/internal/analysis/critpath"
-	"qinst.dev/internal/analysis/graph"
+	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/analysis/predict"
 	"qinst.dev/internal/analysis/profile"
 	"qinst.dev/internal/measure"
@@ -31,13 +31,13 @@ func AskLocks(t *trace.Trace, p *profile.Profile, _ string) (*doc.Doc, error) {
 
 // AskPath answers what determines how long the run takes, and what more processors and changes would gain.
 func AskPath(t *trace.Trace, p *profile.Profile, _ string) (*doc.Doc, error) {
-	steps, _, err := graph.Build(t, graph.Options{})
+	program, _, err := steps.Build(t, steps.Options{})
 	if err != nil {
 		return nil, err
 	}
 	pg := newPage(t, p)
-	path := Critical(critpath.New(steps, critpath.Options{Policy: predict.Sharing, AsRun: true, Held: Held(p)})).Sections
-	gains := Predict(predict.New(steps, predict.Ask{Policy: predict.Go, Held: Held(p)})).Sections
+	path := Critical(critpath.New(program, critpath.Options{Policy: predict.Sharing, AsRun: true, Held: Held(p)})).Sections
+	gains := Predict(predict.New(program, predict.Ask{Policy: predict.Go, Held: Held(p)})).Sections
 	path[0].Title, gains[0].Title = "Critical path", "More processors, and changes"
 	pg.Sections = append(append(pg.Sections, path...), gains...)
 	return pg.of(pg.lost, pg.data, pg.cost), nil

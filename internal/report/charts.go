@@ -39,12 +39,12 @@ func (h *htmlPage) charts() {
 		h.Charts = append(h.Charts, c)
 	}
 	procs := max(float64(h.P.Procs), slices.Max(l.Busy), 1) // more where the program has set it to fewer
-	line := steps(l.Busy, procs)
+	line := staircase(l.Busy, procs)
 	add(htmlChart{Title: "processors busy", Most: number(procs), Area: fmt.Sprintf("0,%d %s %d,%d", chartHeight, line, chartWidth, chartHeight)})
 	most := slices.Max(l.Runnable)
-	add(htmlChart{Title: "goroutines running or ready", Most: number(most), Curves: []htmlCurve{{"ready", steps(l.Runnable, most)}}})
+	add(htmlChart{Title: "goroutines running or ready", Most: number(most), Curves: []htmlCurve{{"ready", staircase(l.Runnable, most)}}})
 	most = slices.Max(l.Alive)
-	add(htmlChart{Title: "goroutines", Most: number(most), Curves: []htmlCurve{{"blocked", steps(l.Alive, most)}}})
+	add(htmlChart{Title: "goroutines", Most: number(most), Curves: []htmlCurve{{"blocked", staircase(l.Alive, most)}}})
 	if len(l.Heap) < 2 {
 		return
 	}
@@ -67,8 +67,8 @@ func point(x, share float64) string {
 	return fmt.Sprintf("%.1f,%.1f", x, chartHeight*(1-min(max(share, 0), 1)))
 }
 
-// steps is a curve with a horizontal piece for each slice.
-func steps(values []float64, most float64) string {
+// staircase is a curve with a horizontal piece for each slice.
+func staircase(values []float64, most float64) string {
 	if most <= 0 {
 		most = 1
 	}

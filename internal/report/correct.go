@@ -3,7 +3,7 @@ package report
 import (
 	"fmt"
 
-	"qinst.dev/internal/analysis/perturb"
+	"qinst.dev/internal/analysis/correct"
 	"qinst.dev/internal/measure"
 	"qinst.dev/internal/report/doc"
 	"qinst.dev/internal/stats"
@@ -13,7 +13,7 @@ import (
 const mostCorrected = 15
 
 // Correct writes what a run would have been without probes.
-func Correct(r *perturb.Result) *doc.Doc {
+func Correct(r *correct.Result) *doc.Doc {
 	d := &doc.Doc{Title: "correction"}
 	s := d.Add("correct", "")
 	doubts(s, r.Notes[:r.Doubts])

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"qinst.dev/internal/analysis/critpath"
-	"qinst.dev/internal/analysis/graph"
+	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/analysis/predict"
 	"qinst.dev/internal/measure"
 	"qinst.dev/internal/report/doc"
@@ -229,9 +229,9 @@ func estimate(e *critpath.Entry, c doc.Cell) doc.Cell {
 // outside returns how long the path waits for something that no goroutine is known to have ended, and for what.
 func outside(r *critpath.Result) (ns int64, causes []string) {
 	for _, c := range []struct {
-		graph.Cause
+		steps.Cause
 		words string
-	}{{graph.Timer, "timers"}, {graph.Call, "system calls"}, {graph.Network, "the network or pipes, whose other ends may be this program's"}} {
+	}{{steps.Timer, "timers"}, {steps.Call, "system calls"}, {steps.Network, "the network or pipes, whose other ends may be this program's"}} {
 		for i := range r.Entries {
 			if e := &r.Entries[i]; e.ID == "wait:"+c.String() {
 				if ns += e.Self; 100*e.Self > r.T {

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"qinst.dev/internal/analysis/critpath"
-	"qinst.dev/internal/analysis/graph"
+	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/analysis/replay"
 	"qinst.dev/internal/measure"
 	"qinst.dev/internal/trace"
@@ -58,9 +58,9 @@ const (
 )
 
 // newGantt draws the run as it was, or one that was computed.
-func newGantt(p *graph.Program, r *critpath.Result) *gantt {
+func newGantt(p *steps.Program, r *critpath.Result) *gantt {
 	f := &gantt{NS: max(r.T, 1), index: map[string]int{}}
-	for op := range graph.NumOps {
+	for op := range steps.NumOps {
 		f.Ops = append(f.Ops, op.String())
 	}
 	lanes := f.lanes(p, r)
@@ -106,7 +106,7 @@ func places(r *critpath.Result) map[string]string {
 }
 
 // lanes chooses goroutines: those that the path goes through in the order in which it does, then those with most work.
-func (f *gantt) lanes(p *graph.Program, r *critpath.Result) map[trace.GoID]int {
+func (f *gantt) lanes(p *steps.Program, r *critpath.Result) map[trace.GoID]int {
 	byID := map[trace.GoID]*lane{}
 	var all []*lane
 	for g := range p.Gs {
@@ -142,7 +142,7 @@ func (f *gantt) lanes(p *graph.Program, r *critpath.Result) map[trace.GoID]int {
 }
 
 // started is what a goroutine was started for.
-func started(p *graph.Program, g *graph.Goroutine) string {
+func started(p *steps.Program, g *steps.Goroutine) string {
 	group := p.R.Contexts.Node(g.Context).Group
 	if group == replay.NoGroup {
 		return ""
@@ -151,7 +151,7 @@ func started(p *graph.Program, g *graph.Goroutine) string {
 }
 
 // fill draws what a goroutine did, in the recorded run or in the computed one.
-func (f *gantt) fill(p *graph.Program, r *critpath.Result, l *lane, res int) {
+func (f *gantt) fill(p *steps.Program, r *critpath.Result, l *lane, res int) {
 	if r.Computed {
 		r.Run.Pieces(int32(l.g), func(from, to float64, delay bool) {
 			kind := segRun
@@ -169,12 +169,12 @@ func (f *gantt) fill(p *graph.Program, r *critpath.Result, l *lane, res int) {
 		worked := at + trace.Time(s.Work)
 		l.seg(f.tick(int64(at)), f.tick(int64(worked)), segRun, res)
 		switch {
-		case s.Kind == graph.Ready && graph.Cause(s.Arg) == graph.WakeUp:
+		case s.Kind == steps.Ready && steps.Cause(s.Arg) == steps.WakeUp:
 			l.seg(f.tick(int64(worked)), f.tick(int64(s.At)), segReady, res)
-		case s.Kind == graph.Delay && graph.Cause(s.Arg) != graph.Unknown:
+		case s.Kind == steps.Delay && steps.Cause(s.Arg) != steps.Unknown:
 			l.seg(f.tick(int64(worked)), f.tick(int64(s.At)), segDelay, res)
 		}
-		if t := f.tick(int64(s.At)); s.Op != graph.NoOp && t-last >= res {
+		if t := f.tick(int64(s.At)); s.Op != steps.NoOp && t-last >= res {
 			last = t
 			where := p.R.T.Points[s.Point]
 			l.Ops = append(l.Ops, t, int(s.Op), f.name(ganttName{Name: measure.Visible(where.Name), Where: fmt.Sprintf("%s:%d", where.File, where.Line)}))

@@ -9,7 +9,7 @@ import (
 
 	"qinst.dev/internal/analysis/advice"
 	"qinst.dev/internal/analysis/critpath"
-	"qinst.dev/internal/analysis/graph"
+	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/analysis/predict"
 	"qinst.dev/internal/analysis/profile"
 	"qinst.dev/internal/measure"
@@ -307,11 +307,11 @@ func (pg *page) rankings() {
 		pg.Add("rankings", title).Say("The trace is so long that the critical path is not looked for here: qinst critical")
 		return
 	}
-	steps, _, err := graph.Build(pg.t, graph.Options{VirtualProcs: pg.p.Virtual})
+	program, _, err := steps.Build(pg.t, steps.Options{VirtualProcs: pg.p.Virtual})
 	if err != nil {
 		return // what is wrong with the file has been said
 	}
-	r := critpath.New(steps, critpath.Options{Policy: predict.Sharing, AsRun: true, Held: Held(pg.p)})
+	r := critpath.New(program, critpath.Options{Policy: predict.Sharing, AsRun: true, Held: Held(pg.p)})
 	switch a := r.Agreement; {
 	case a == nil: // waits are all that matters
 	case len(a.Rows) == 0:

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"qinst.dev/internal/analysis/critpath"
-	"qinst.dev/internal/analysis/graph"
+	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/analysis/predict"
 	"qinst.dev/internal/report/doc"
 )
@@ -27,7 +27,7 @@ type pathFigure struct {
 }
 
 // CriticalPage is the page for a browser: what [Critical] says, the run over time, the path through goroutines, and what changes gain.
-func CriticalPage(p *graph.Program, r *critpath.Result, gains []predict.Change) (*doc.Doc, error) {
+func CriticalPage(p *steps.Program, r *critpath.Result, gains []predict.Change) (*doc.Doc, error) {
 	d := Critical(r)
 	if r.Replay == 0 {
 		return d, nil
@@ -57,7 +57,7 @@ func figure(d *doc.Doc, data any, id, title string) error {
 }
 
 // running draws how many goroutines ran and were ready.
-func running(p *graph.Program) *pathFigure {
+func running(p *steps.Program) *pathFigure {
 	running, ready := p.Timeline(bins)
 	top := float64(p.Procs)
 	for i := range running {

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"qinst.dev/internal/analysis/critpath"
-	"qinst.dev/internal/analysis/graph"
+	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/analysis/predict"
 	"qinst.dev/internal/report"
 	"qinst.dev/internal/trace/tracetest"
@@ -22,7 +22,7 @@ func TestCriticalPage(t *testing.T) {
 		{Name: "main.first", Ops: []tracetest.Op{tracetest.Do("main.a", 3*ms), tracetest.Signal("x"), tracetest.Do("main.b", ms)}},
 		{Name: "main.<second>", Ops: []tracetest.Op{tracetest.Wait("x"), tracetest.Do("main.c", 5*ms)}},
 	}).Trace()
-	p, _, err := graph.Build(source, graph.Options{})
+	p, _, err := steps.Build(source, steps.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,10 +51,10 @@ func TestAgreement(t *testing.T) {
 	const ms = 1_000_000
 	b := tracetest.New(2)
 	b.Operations = true
-	p, _, err := graph.Build(tracetest.SimulateOn(b, []tracetest.Thread{
+	p, _, err := steps.Build(tracetest.SimulateOn(b, []tracetest.Thread{
 		{Name: "main.first", Ops: []tracetest.Op{tracetest.Do("main.idle", 7*ms)}},
 		{Name: "main.second", Ops: []tracetest.Op{tracetest.Do("main.busy", 10*ms)}},
-	}).Trace(), graph.Options{})
+	}).Trace(), steps.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +93,7 @@ func TestWorthIsOneNumber(t *testing.T) {
 	b.At(100*ms).Unpark(0, main)
 	b.Start(main, 0)
 	b.End(main)
-	p, _, err := graph.Build(b.Trace(), graph.Options{})
+	p, _, err := steps.Build(b.Trace(), steps.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

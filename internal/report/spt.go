@@ -8,13 +8,13 @@ import (
 	"strings"
 
 	"qinst.dev/internal/analysis/doe"
-	"qinst.dev/internal/analysis/spt"
+	"qinst.dev/internal/analysis/delays"
 	"qinst.dev/internal/measure"
 	"qinst.dev/internal/report/doc"
 )
 
 // Delays writes what an experiment with delays told.
-func Delays(x *spt.Experiment, r *spt.Result) *doc.Doc {
+func Delays(x *delays.Experiment, r *delays.Result) *doc.Doc {
 	d := &doc.Doc{Title: "delays"}
 	s := d.Add("delays", "")
 	switch {
@@ -25,7 +25,7 @@ func Delays(x *spt.Experiment, r *spt.Result) *doc.Doc {
 	}
 	less(d, x, r)
 	for i := range r.Plans {
-		if r.Plans[i].Stage == spt.Pairs {
+		if r.Plans[i].Stage == delays.Pairs {
 			barrierTable(d.Add(fmt.Sprintf("plan-%d", i+1), planTitle(&r.Plans[i])), x, r, &r.Plans[i])
 			continue
 		}
@@ -51,12 +51,12 @@ func Delays(x *spt.Experiment, r *spt.Result) *doc.Doc {
 }
 
 // less lists what less work in the parts that matter would change, where there is one number of processors.
-func less(d *doc.Doc, x *spt.Experiment, r *spt.Result) {
+func less(d *doc.Doc, x *delays.Experiment, r *delays.Result) {
 	t := doc.NewTable("part", "takes in all", "per delay", "+-", "a tenth less", "from", "to")
-	var rows []spt.Effect
+	var rows []delays.Effect
 	for i := range r.Plans {
 		p := &r.Plans[i]
-		if p.Procs != r.Plans[0].Procs || p.Stage == spt.Pairs {
+		if p.Procs != r.Plans[0].Procs || p.Stage == delays.Pairs {
 			return
 		}
 		for _, e := range p.Effects {
@@ -65,7 +65,7 @@ func less(d *doc.Doc, x *spt.Experiment, r *spt.Result) {
 			}
 		}
 	}
-	slices.SortStableFunc(rows, func(a, b spt.Effect) int {
+	slices.SortStableFunc(rows, func(a, b delays.Effect) int {
 		one, _, _ := a.Less()
 		other, _, _ := b.Less()
 		if x.Metric == "" { // what makes the run shorter first
@@ -84,16 +84,16 @@ func less(d *doc.Doc, x *spt.Experiment, r *spt.Result) {
 	}
 }
 
-func planTitle(p *spt.PlanResult) string {
-	title := map[spt.Stage]string{spt.Screening: "Which parts matter", spt.Fuller: "How much they matter", spt.Pairs: "At which barriers goroutines wait for the last one"}[p.Stage]
+func planTitle(p *delays.PlanResult) string {
+	title := map[delays.Stage]string{delays.Screening: "Which parts matter", delays.Fuller: "How much they matter", delays.Pairs: "At which barriers goroutines wait for the last one"}[p.Stage]
 	if p.Procs > 0 {
 		title += fmt.Sprintf(", with %d processors", p.Procs)
 	}
 	return title
 }
 
-// concluded says what was found. Of plans on as many processors the one that tells most of a part ([spt.Result.Best]) says whether it matters.
-func concluded(s *doc.Section, x *spt.Experiment, r *spt.Result) {
+// concluded says what was found. Of plans on as many processors the one that tells most of a part ([delays.Result.Best]) says whether it matters.
+func concluded(s *doc.Section, x *delays.Experiment, r *delays.Result) {
 	it, more, fewer := "the run", "longer", "shorter"
 	switch {
 	case x.Metric != "":
@@ -146,7 +146,7 @@ func concluded(s *doc.Section, x *spt.Experiment, r *spt.Result) {
 }
 
 // lost reports whether the delays of an effect are so short that it would not be seen.
-func lost(x *spt.Experiment, e *spt.Effect) bool { return x.Metric == "" && e.Lost() }
+func lost(x *delays.Experiment, e *delays.Effect) bool { return x.Metric == "" && e.Lost() }
 
 // someOf lists names, those with the largest effects. The others are in the table.
 func someOf(names []string) string {
@@ -158,14 +158,14 @@ func someOf(names []string) string {
 }
 
 // seen is about how large an effect must be to be seen.
-func seen(p *spt.PlanResult) float64 {
+func seen(p *delays.PlanResult) float64 {
 	if len(p.Effects) == 0 {
 		return 0
 	}
 	return (p.Effects[0].High - p.Effects[0].Low) / 2
 }
 
-func amount(x *spt.Experiment, v float64) string {
+func amount(x *delays.Experiment, v float64) string {
 	if x.Unit == "s" {
 		return measure.Time(int64(v * 1e9))
 	}
@@ -173,7 +173,7 @@ func amount(x *spt.Experiment, v float64) string {
 }
 
 // runsOf says how a plan was run.
-func runsOf(x *spt.Experiment, p *spt.PlanResult) string {
+func runsOf(x *delays.Experiment, p *delays.PlanResult) string {
 	again := ""
 	if p.Failed > 0 {
 		again = fmt.Sprintf(" %d were made again because the program failed.", p.Failed)
@@ -187,7 +187,7 @@ func runsOf(x *spt.Experiment, p *spt.PlanResult) string {
 }
 
 // planTable lists effects.
-func planTable(s *doc.Section, x *spt.Experiment, r *spt.Result, p *spt.PlanResult) {
+func planTable(s *doc.Section, x *delays.Experiment, r *delays.Result, p *delays.PlanResult) {
 	s.Say("%s", runsOf(x, p))
 	t := doc.NewTable("rank", "part", "construct", "visits", "delay", "effect", "from", "to", "per delay", "+-", "weight", "corrected p", "").Left(1, 2)
 	for _, e := range p.Effects {
@@ -229,7 +229,7 @@ func planTable(s *doc.Section, x *spt.Experiment, r *spt.Result, p *spt.PlanResu
 }
 
 // interaction says of which parts the effects depend on each other.
-func interaction(s *doc.Section, x *spt.Experiment, i *spt.Interaction) {
+func interaction(s *doc.Section, x *delays.Experiment, i *delays.Interaction) {
 	others := "the other"
 	if len(i.Names) > 2 {
 		others = "the others together"
@@ -247,14 +247,14 @@ func interaction(s *doc.Section, x *spt.Experiment, i *spt.Interaction) {
 	s.Say("%s: the effect of one differs by %s between the delays of %s (standard error %s, corrected p %s).", of, effect, others, amount(x, 2*i.SE), probability(i.PHolm))
 }
 
-func weightOf(e *spt.Effect) string {
+func weightOf(e *delays.Effect) string {
 	if e.Weight == nil {
 		return "-"
 	}
 	return fmt.Sprintf("%.2f", *e.Weight)
 }
 
-func signedAmount(x *spt.Experiment, v float64) string {
+func signedAmount(x *delays.Experiment, v float64) string {
 	sign := "+"
 	if v < 0 {
 		sign, v = "-", -v

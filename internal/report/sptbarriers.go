@@ -3,22 +3,22 @@ package report
 import (
 	"fmt"
 
-	"qinst.dev/internal/analysis/spt"
+	"qinst.dev/internal/analysis/delays"
 	"qinst.dev/internal/measure"
 	"qinst.dev/internal/report/doc"
 )
 
 // barriersConcluded says at which barriers goroutines wait for the last one.
-func barriersConcluded(s *doc.Section, x *spt.Experiment, r *spt.Result) {
-	var costly, unclear []spt.Barrier
+func barriersConcluded(s *doc.Section, x *delays.Experiment, r *delays.Result) {
+	var costly, unclear []delays.Barrier
 	void := 0
 	for _, b := range r.Barriers {
 		switch {
-		case b.Verdict == spt.Costly:
+		case b.Verdict == delays.Costly:
 			costly = append(costly, b)
-		case b.Verdict == spt.Void:
+		case b.Verdict == delays.Void:
 			void++
-		case *b.High > spt.SmallPart*max(*b.FB2, b.All()):
+		case *b.High > delays.SmallPart*max(*b.FB2, b.All()):
 			unclear = append(unclear, b)
 		}
 	}
@@ -43,7 +43,7 @@ func barriersConcluded(s *doc.Section, x *spt.Experiment, r *spt.Result) {
 }
 
 // barrierTable lists pairs.
-func barrierTable(s *doc.Section, x *spt.Experiment, r *spt.Result, p *spt.PlanResult) {
+func barrierTable(s *doc.Section, x *delays.Experiment, r *delays.Result, p *delays.PlanResult) {
 	s.Say("%s", runsOf(x, p))
 	t := doc.NewTable("barrier", "verdict", "participants", "crossings", "delay", "FB1", "FB2", "difference", "from", "to").Left(1)
 	for _, b := range r.Barriers {

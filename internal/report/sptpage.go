@@ -5,13 +5,13 @@ import (
 	"math"
 	"strings"
 
-	"qinst.dev/internal/analysis/spt"
+	"qinst.dev/internal/analysis/delays"
 	"qinst.dev/internal/measure"
 	"qinst.dev/internal/report/doc"
 )
 
 // DelaysPage is the page for a browser: what [Delays] says, effects with their intervals, their half-normal plots, residuals, and effects by number of processors.
-func DelaysPage(x *spt.Experiment, r *spt.Result) (*doc.Doc, error) {
+func DelaysPage(x *delays.Experiment, r *delays.Result) (*doc.Doc, error) {
 	d := Delays(x, r)
 	for i := range r.Plans {
 		p := &r.Plans[i]
@@ -61,7 +61,7 @@ type (
 )
 
 // what is what was measured.
-func what(x *spt.Experiment) string {
+func what(x *delays.Experiment) string {
 	switch {
 	case x.Metric != "":
 		return "the response"
@@ -72,7 +72,7 @@ func what(x *spt.Experiment) string {
 }
 
 // effectRows draws effects with their intervals.
-func effectRows(x *spt.Experiment, p *spt.PlanResult) *effectFigure {
+func effectRows(x *delays.Experiment, p *delays.PlanResult) *effectFigure {
 	lo, hi := 0., 0.
 	for _, e := range p.Effects {
 		lo, hi = min(lo, e.Low), max(hi, e.High)
@@ -98,7 +98,7 @@ const (
 )
 
 // halfNormal draws the sizes of effects and interactions over half-normal quantiles.
-func halfNormal(x *spt.Experiment, p *spt.PlanResult) *dotFigure {
+func halfNormal(x *delays.Experiment, p *delays.PlanResult) *dotFigure {
 	f := &dotFigure{Note: "All effects and interactions by size. Those of noise lie on a line through the lower left corner; what lies far above it is none.", Axis: "half-normal quantile", Base: dotBottom}
 	most, far := 0., 0.
 	for _, q := range p.Points {
@@ -127,7 +127,7 @@ func (f *dotFigure) apart() {
 }
 
 // residualDots draws what significant effects leave, in the order of the runs.
-func residualDots(x *spt.Experiment, p *spt.PlanResult) *dotFigure {
+func residualDots(x *delays.Experiment, p *delays.PlanResult) *dotFigure {
 	const middle = (dotTop + dotBottom) / 2
 	f := &dotFigure{Note: "How far each run is from what the significant effects tell, and from others of its block, in the order of the runs. What is left is to be without a shape: a rise or a step says that something else changed meanwhile.", Axis: "run", Base: middle}
 	most := 0.
@@ -143,13 +143,13 @@ func residualDots(x *spt.Experiment, p *spt.PlanResult) *dotFigure {
 }
 
 // byProcs draws effects over the number of processors, both as logarithms; nil if there is one number.
-func byProcs(x *spt.Experiment, r *spt.Result) *dotFigure {
+func byProcs(x *delays.Experiment, r *delays.Result) *dotFigure {
 	type point struct{ procs, effect float64 }
 	lines := map[string][]point{}
 	lo, hi, least, most := math.Inf(1), 0., math.Inf(1), 0.
 	for _, p := range r.Plans {
 		for _, e := range p.Effects {
-			if p.Procs > 0 && p.Stage == spt.Screening && e.Significant && e.Effect > 0 {
+			if p.Procs > 0 && p.Stage == delays.Screening && e.Significant && e.Effect > 0 {
 				lines[e.Name] = append(lines[e.Name], point{float64(p.Procs), e.Effect})
 				lo, hi, least, most = min(lo, float64(p.Procs)), max(hi, float64(p.Procs)), min(least, e.Effect), max(most, e.Effect)
 			}

@@ -14,7 +14,7 @@ import (
 	"slices"
 	"strings"
 
-	"qinst.dev/internal/analysis/perturb"
+	"qinst.dev/internal/analysis/correct"
 	"qinst.dev/internal/kept"
 	"qinst.dev/internal/lab"
 	"qinst.dev/internal/stats"
@@ -77,7 +77,7 @@ func run(ctx context.Context, qinst, bin string, n int, only, with []string, fil
 			if !begins(p, s.of) || !begins(p, only) {
 				continue
 			}
-			var r perturb.Result
+			var r correct.Result
 			var err error
 			if s.second {
 				r, err = askTwice(ctx, qinst, bin, p, s.value, n)
@@ -112,7 +112,7 @@ func begins(program string, words []string) bool {
 }
 
 // askTwice is ask with prices from a second run, of which there is another one for every two of the program.
-func askTwice(ctx context.Context, qinst, bin, program, settings string, n int) (all perturb.Result, err error) {
+func askTwice(ctx context.Context, qinst, bin, program, settings string, n int) (all correct.Result, err error) {
 	const each = 2 // runs, as qinst correct wants at least
 	dir, err := os.MkdirTemp("", "residuals")
 	if err != nil {
@@ -140,7 +140,7 @@ func askTwice(ctx context.Context, qinst, bin, program, settings string, n int) 
 }
 
 // ask runs a program both ways by turns, and returns what the tool says of it. Prices follow from another trace, if that has a name.
-func ask(ctx context.Context, qinst, bin, program, settings string, n int, second string) (r perturb.Result, err error) {
+func ask(ctx context.Context, qinst, bin, program, settings string, n int, second string) (r correct.Result, err error) {
 	words := strings.Fields(program)
 	exe := bin + "/" + words[0]
 	plain := strings.Join(append([]string{exe + ".plain"}, words[1:]...), " ")
@@ -156,7 +156,7 @@ func ask(ctx context.Context, qinst, bin, program, settings string, n int, secon
 }
 
 // row is a program's: how long it is, how much longer with probes, and what is left of that after the correction.
-func row(program string, r perturb.Result) []string {
+func row(program string, r correct.Result) []string {
 	t := float64(r.Actual)
 	off := func(ns int64) float64 { return 100 * (float64(ns)/t - 1) }
 	between := 0

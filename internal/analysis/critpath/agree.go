@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"qinst.dev/internal/analysis/graph"
+	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/analysis/replay"
 	"qinst.dev/internal/measure"
 	"qinst.dev/internal/stats"
@@ -131,7 +131,7 @@ func (b *builder) look(of map[int]*reason) {
 			owner[id] = int32(g)
 		}
 	}
-	b.run.Weights(func(step graph.StepID, length, weight float64, delay bool) {
+	b.run.Weights(func(step steps.StepID, length, weight float64, delay bool) {
 		if delay {
 			return
 		}

@@ -3,7 +3,7 @@ package critpath
 import (
 	"slices"
 
-	"qinst.dev/internal/analysis/graph"
+	"qinst.dev/internal/analysis/steps"
 )
 
 // VPPB's tables have the calls of each procedure on the path: those whose entry is on it. A procedure that the path reaches in the middle
@@ -12,7 +12,7 @@ import (
 
 // visit is where the path was in a goroutine, as far as it has gone back.
 type visit struct {
-	step graph.StepID
+	step steps.StepID
 	open []int // entries of procedures whose activation, on the path, was open there: few
 }
 
@@ -25,7 +25,7 @@ func (v *visit) opens(i int) {
 }
 
 // calls counts those of a step whose work is on the path.
-func (b *builder) calls(step graph.StepID, g int32) {
+func (b *builder) calls(step steps.StepID, g int32) {
 	if b.visits == nil {
 		b.visits = make([]visit, len(b.p.Gs))
 	}
@@ -43,7 +43,7 @@ func (b *builder) calls(step graph.StepID, g int32) {
 }
 
 // entered looks at the activations that began in a step. Those that are on the path count.
-func (b *builder) entered(step graph.StepID, v *visit, onPath bool) {
+func (b *builder) entered(step steps.StepID, v *visit, onPath bool) {
 	parts := b.p.PartsOf(step)
 	for _, part := range parts {
 		if part.Enters == 0 {

@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"qinst.dev/internal/analysis/graph"
+	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/analysis/predict"
 	"qinst.dev/internal/analysis/replay"
 	"qinst.dev/internal/trace"
@@ -137,7 +137,7 @@ type Options struct {
 }
 
 // New finds the path of a program.
-func New(p *graph.Program, o Options) *Result {
+func New(p *steps.Program, o Options) *Result {
 	procs := o.Procs
 	if o.Max {
 		procs = max(len(p.Gs), 1)
@@ -159,7 +159,7 @@ func New(p *graph.Program, o Options) *Result {
 		b.res.Notes = append(b.res.Notes, "if goroutines shared the processors evenly, the smallest change of this run would grow without bound: the computed run is one in which each keeps its processor until it waits (fifo)")
 	}
 	b.res.Crowds = predict.Crowds(p)
-	b.told = map[graph.StepID]int32{}
+	b.told = map[steps.StepID]int32{}
 	for _, list := range p.Told {
 		for _, g := range list {
 			b.told[p.Gs[g].Told] = g
@@ -174,10 +174,10 @@ func New(p *graph.Program, o Options) *Result {
 		w.walk(func(s stretch) { b.piece(s, w.owner[s.step]) })
 	} else {
 		b.res.T, b.res.Computed = b.res.Replay, true
-		run.Path(func(step graph.StepID, g int32, from, to float64, delay bool) {
+		run.Path(func(step steps.StepID, g int32, from, to float64, delay bool) {
 			s := stretch{from: trace.Time(round(from)), to: trace.Time(round(to)), step: step, delay: delay}
 			if delay {
-				s.cause = graph.Cause(b.delayOf(step).of)
+				s.cause = steps.Cause(b.delayOf(step).of)
 			}
 			b.piece(s, g)
 		})
@@ -216,7 +216,7 @@ func (b *builder) nearer() {
 func round(x float64) int64 { return int64(math.Round(x)) }
 
 type builder struct {
-	p       *graph.Program
+	p       *steps.Program
 	r       *replay.Replay
 	res     *Result
 	run     *predict.Run
@@ -226,7 +226,7 @@ type builder struct {
 	sums    []sums
 	views   [][]int // entries of loops and goroutines that a context is in, by context
 	holds   *holds
-	told    map[graph.StepID]int32 // goroutines by [graph.Goroutine.Told]
+	told    map[steps.StepID]int32 // goroutines by [steps.Goroutine.Told]
 	regions []string               // names of entries
 	path    pieces
 	dealt   [][]portion // by context
@@ -295,7 +295,7 @@ func (b *builder) piece(s stretch, g int32) {
 		id = b.p.Gs[g].ID
 	}
 	if s.delay {
-		if s.cause == graph.Unknown {
+		if s.cause == steps.Unknown {
 			b.res.Untraced += int64(s.to - s.from)
 		}
 		i := b.entry(line{KindWait, int64(s.cause)})
@@ -335,7 +335,7 @@ func (b *builder) waitsIn(i int, s stretch, g int32) {
 // waitsAt is where a goroutine waited: in the stack of the wait, or where its work before it ended. If that calls procedures whose calls have no
 // events, it may have been one of these, and the place is not known.
 func (b *builder) waitsAt(s stretch, g int32) (at trace.Frame) {
-	if s.cause == graph.Timer {
+	if s.cause == steps.Timer {
 		if at = b.p.SleptAt(s.step); at.Line == 0 && b.hides[b.p.Step(s.step).Point] {
 			return trace.Frame{}
 		}
@@ -366,10 +366,10 @@ func waitedIn(in map[trace.Frame]float64) (list []WaitedIn) {
 }
 
 // parts are those of a step's work. A goroutine that goes on until it is told to end may do so in a step in which it had done nothing.
-func (b *builder) parts(step graph.StepID) []graph.Part {
+func (b *builder) parts(step steps.StepID) []steps.Part {
 	parts := b.p.PartsOf(step)
 	if len(parts) == 0 && b.told[step] > 0 {
-		return []graph.Part{{Ns: 1, Context: b.p.Gs[b.told[step]].Context}}
+		return []steps.Part{{Ns: 1, Context: b.p.Gs[b.told[step]].Context}}
 	}
 	return parts
 }
@@ -426,7 +426,7 @@ func (b *builder) onPath(i int, ns float64) {
 }
 
 // own calls f for the entries of the work of a step, of every kind, with how much of it is theirs.
-func (b *builder) own(step graph.StepID, f func(i int, ns float64)) {
+func (b *builder) own(step steps.StepID, f func(i int, ns float64)) {
 	for _, part := range b.p.PartsOf(step) {
 		for _, p := range b.portions(part.Context) {
 			f(p.self, p.share*float64(part.Ns))
@@ -452,14 +452,14 @@ func (b *builder) weights() {
 			}
 		}
 	}
-	for s := range graph.StepID(b.p.Steps.Len()) {
+	for s := range steps.StepID(b.p.Steps.Len()) {
 		b.own(s, func(i int, ns float64) { b.sums[i].work += ns })
 	}
 	add := func(i int, ns float64) {
 		b.sums[i].weighted += ns
 		b.sums[i].inclusive += ns
 	}
-	b.run.Weights(func(step graph.StepID, length, weight float64, delay bool) {
+	b.run.Weights(func(step steps.StepID, length, weight float64, delay bool) {
 		for _, i := range b.holds.under(step) {
 			if add(i, length*weight); delay {
 				b.sums[i].delays += length

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"qinst.dev/internal/analysis/critpath"
-	"qinst.dev/internal/analysis/graph"
+	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/analysis/predict"
 	"qinst.dev/internal/trace"
 	"qinst.dev/internal/trace/tracetest"
@@ -15,9 +15,9 @@ import (
 
 const ms = 1_000_000
 
-func program(t *testing.T, source trace.Source) *graph.Program {
+func program(t *testing.T, source trace.Source) *steps.Program {
 	t.Helper()
-	p, losses, err := graph.Build(source, graph.Options{})
+	p, losses, err := steps.Build(source, steps.Options{})
 	if err != nil || losses.Any() {
 		t.Fatal(losses, err)
 	}
@@ -25,7 +25,7 @@ func program(t *testing.T, source trace.Source) *graph.Program {
 }
 
 // recorded is the program of threads that ran on some processors.
-func recorded(t *testing.T, procs int, threads []tracetest.Thread) *graph.Program {
+func recorded(t *testing.T, procs int, threads []tracetest.Thread) *steps.Program {
 	t.Helper()
 	b := tracetest.New(procs)
 	b.Operations = true
@@ -328,12 +328,12 @@ func TestCircle(t *testing.T) {
 	b.At(ms)
 	p := program(t, b.Trace())
 	c := p.Gs[0].Context
-	p.Steps, p.Tokens, p.Last = graph.List[graph.Step]{}, 3, 1
-	p.Gs = []graph.Goroutine{{ID: 1, First: 1, By: -1, Context: c}, {ID: 2, First: 3, By: -1, Context: c}}
-	for _, s := range []graph.Step{
+	p.Steps, p.Tokens, p.Last = steps.List[steps.Step]{}, 3, 1
+	p.Gs = []steps.Goroutine{{ID: 1, First: 1, By: -1, Context: c}, {ID: 2, First: 3, By: -1, Context: c}}
+	for _, s := range []steps.Step{
 		{},
-		{Kind: graph.Take, Arg: 2, At: 10, Next: 2}, {Kind: graph.Give, Arg: 1, At: 10},
-		{Kind: graph.Take, Arg: 1, At: 10, Next: 4}, {Kind: graph.Give, Arg: 2, At: 10, Next: 5}, {Kind: graph.Cut, At: ms},
+		{Kind: steps.Take, Arg: 2, At: 10, Next: 2}, {Kind: steps.Give, Arg: 1, At: 10},
+		{Kind: steps.Take, Arg: 1, At: 10, Next: 4}, {Kind: steps.Give, Arg: 2, At: 10, Next: 5}, {Kind: steps.Cut, At: ms},
 	} {
 		p.Steps.Add(s)
 	}

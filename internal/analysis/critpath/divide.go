@@ -5,11 +5,11 @@ import (
 	"math"
 	"slices"
 
-	"qinst.dev/internal/analysis/graph"
+	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/analysis/replay"
 )
 
-// portion is what is done somewhere of a context's work; see [graph.Share].
+// portion is what is done somewhere of a context's work; see [steps.Share].
 type portion struct {
 	share float64
 	n     int   // samples that tell so, 0: it is known
@@ -34,7 +34,7 @@ func (b *builder) portions(c replay.ContextID) []portion {
 	return b.dealt[c]
 }
 
-func (b *builder) portion(s graph.Share) portion {
+func (b *builder) portion(s steps.Share) portion {
 	p := portion{share: s.Share, n: s.N, self: b.entry(line{KindProc, int64(s.Proc)})}
 	for _, at := range s.In {
 		p.in = append(p.in, b.entry(line{KindProc, int64(at)}))

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"qinst.dev/internal/analysis/graph"
+	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/analysis/predict"
 	"qinst.dev/internal/analysis/replay"
 	"qinst.dev/internal/trace"
@@ -33,15 +33,15 @@ func (b *builder) entry(l line) int {
 }
 
 // delayOf is the line of a step's delay.
-func (b *builder) delayOf(step graph.StepID) line {
+func (b *builder) delayOf(step steps.StepID) line {
 	switch {
 	case step == 0 && b.options.Policy == predict.Go: // a processor was woken
-		return line{KindWait, int64(graph.WakeUp)}
+		return line{KindWait, int64(steps.WakeUp)}
 	case step == 0:
-		return line{KindWait, int64(graph.Unknown)}
+		return line{KindWait, int64(steps.Unknown)}
 	}
-	if b.p.Step(step).Kind == graph.Take { // what another goroutine wrote
-		return line{KindWait, int64(graph.Network)}
+	if b.p.Step(step).Kind == steps.Take { // what another goroutine wrote
+		return line{KindWait, int64(steps.Network)}
 	}
 	return line{KindWait, int64(b.p.Step(step).Arg)}
 }
@@ -51,7 +51,7 @@ func (b *builder) named(l line) Entry {
 	t := b.r.T
 	switch l.kind {
 	case KindWait:
-		c := graph.Cause(l.of).String()
+		c := steps.Cause(l.of).String()
 		return Entry{ID: "wait:" + c, Kind: KindWait, Name: "[" + c + "]"}
 	case KindGoroutine:
 		g := b.r.Groups.Group(replay.GroupID(l.of))
@@ -114,7 +114,7 @@ func newHolds(b *builder) *holds {
 	index := map[string]int32{"[]": 0}
 	begins, ends := b.regionSteps()
 	for g := range b.p.Gs {
-		var objects []graph.ObjectID // that it holds
+		var objects []steps.ObjectID // that it holds
 		var regions []int            // entries of those that it is in
 		set := int32(0)
 		for id := b.p.Gs[g].First; id != 0; id = b.p.Step(id).Next {
@@ -123,10 +123,10 @@ func newHolds(b *builder) *holds {
 			}
 			s := b.p.Step(id)
 			switch {
-			case s.Kind == graph.Operate && s.Obj == 0 && len(begins) > 0 && b.atRegion(id, begins, ends, &regions):
-			case s.Op == graph.Lock || s.Op == graph.RLock:
+			case s.Kind == steps.Operate && s.Obj == 0 && len(begins) > 0 && b.atRegion(id, begins, ends, &regions):
+			case s.Op == steps.Lock || s.Op == steps.RLock:
 				objects = append(objects, s.Obj)
-			case s.Op == graph.Unlock || s.Op == graph.RUnlock:
+			case s.Op == steps.Unlock || s.Op == steps.RUnlock:
 				objects = remove(objects, s.Obj)
 			default:
 				continue
@@ -141,12 +141,12 @@ func newHolds(b *builder) *holds {
 }
 
 // regionSteps are the steps with which regions began and ended, and their entries.
-func (b *builder) regionSteps() (begins, ends map[graph.StepID]int) {
-	begins, ends = map[graph.StepID]int{}, map[graph.StepID]int{}
+func (b *builder) regionSteps() (begins, ends map[steps.StepID]int) {
+	begins, ends = map[steps.StepID]int{}, map[steps.StepID]int{}
 	index := map[string]int{}
 	for i := range b.p.Requests {
 		q := &b.p.Requests[i]
-		if q.Kind != graph.RequestRegion {
+		if q.Kind != steps.RequestRegion {
 			continue
 		}
 		n, ok := index[q.Name]
@@ -162,7 +162,7 @@ func (b *builder) regionSteps() (begins, ends map[graph.StepID]int) {
 }
 
 // atRegion lets a step begin or end a region, and reports whether it does.
-func (b *builder) atRegion(id graph.StepID, begins, ends map[graph.StepID]int, regions *[]int) bool {
+func (b *builder) atRegion(id steps.StepID, begins, ends map[steps.StepID]int, regions *[]int) bool {
 	entry, in := begins[id]
 	if in {
 		*regions = append(*regions, entry)
@@ -186,7 +186,7 @@ func remove[T comparable](list []T, x T) []T {
 }
 
 // set is the number of a set of entries.
-func (h *holds) set(b *builder, index map[string]int32, objects []graph.ObjectID, regions []int) int32 {
+func (h *holds) set(b *builder, index map[string]int32, objects []steps.ObjectID, regions []int) int32 {
 	list := slices.Clone(regions)
 	for _, o := range objects {
 		if name := b.p.Objects[o].Name; name != trace.NoPoint {
@@ -211,7 +211,7 @@ func (b *builder) waits() {
 		at := b.p.Gs[g].Created
 		for id := b.p.Gs[g].First; id != 0; id = b.p.Step(id).Next {
 			s := b.p.Step(id)
-			if s.Kind == graph.Take && s.Obj != 0 && b.p.Objects[s.Obj].Name != trace.NoPoint {
+			if s.Kind == steps.Take && s.Obj != 0 && b.p.Objects[s.Obj].Name != trace.NoPoint {
 				if i, ok := b.index[line{KindSync, int64(b.p.NamedBy(b.p.Objects[s.Obj].Name))}]; ok {
 					b.res.Entries[i].Waited += int64(s.At-at) - s.Work
 				}
@@ -222,7 +222,7 @@ func (b *builder) waits() {
 }
 
 // under are the entries of the locks and regions in which the work of a step was done.
-func (h *holds) under(s graph.StepID) []int {
+func (h *holds) under(s steps.StepID) []int {
 	if h.steps == nil {
 		return nil
 	}

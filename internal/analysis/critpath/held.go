@@ -3,7 +3,7 @@ package critpath
 import (
 	"slices"
 
-	"qinst.dev/internal/analysis/graph"
+	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/analysis/predict"
 	"qinst.dev/internal/trace"
 )
@@ -39,7 +39,7 @@ func (b *builder) limit(held []predict.Held) {
 
 // shared reports whether several goroutines may have a lock at once.
 func (b *builder) shared(l line) bool {
-	return slices.ContainsFunc(b.p.Objects, func(o graph.Object) bool {
+	return slices.ContainsFunc(b.p.Objects, func(o steps.Object) bool {
 		return o.Name != trace.NoPoint && int64(b.p.NamedBy(o.Name)) == l.of && o.Shared()
 	})
 }

@@ -5,25 +5,25 @@ import (
 	"slices"
 	"sort"
 
-	"qinst.dev/internal/analysis/graph"
+	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/trace"
 )
 
 // stretch is a piece of the path: work of a step, or a delay.
 type stretch struct {
 	from, to trace.Time
-	step     graph.StepID // 0: none
+	step     steps.StepID // 0: none
 	delay    bool
-	cause    graph.Cause
+	cause    steps.Cause
 }
 
 // walker goes back over a run as it was.
 type walker struct {
-	p      *graph.Program
-	before []graph.StepID    // of the same goroutine, by step
+	p      *steps.Program
+	before []steps.StepID    // of the same goroutine, by step
 	owner  []int32           // by step
-	gives  []graph.StepID    // by token
-	starts []graph.StepID    // by goroutine
+	gives  []steps.StepID    // by token
+	starts []steps.StepID    // by goroutine
 	left   map[int16][]leave // by processor
 	ticked []bool            // by step, whether the last wait of its goroutine was for a timer that something else could have ended; nil: there are none
 }
@@ -34,16 +34,16 @@ const unknownProc = -1
 // leave is where a goroutine left its processor: at the end of the work of a step.
 type leave struct {
 	at   trace.Time
-	step graph.StepID
+	step steps.StepID
 }
 
-func newWalker(p *graph.Program) *walker {
-	w := &walker{p: p, before: make([]graph.StepID, p.Steps.Len()), owner: make([]int32, p.Steps.Len()), gives: make([]graph.StepID, p.Tokens), starts: make([]graph.StepID, len(p.Gs)), left: map[int16][]leave{}}
+func newWalker(p *steps.Program) *walker {
+	w := &walker{p: p, before: make([]steps.StepID, p.Steps.Len()), owner: make([]int32, p.Steps.Len()), gives: make([]steps.StepID, p.Tokens), starts: make([]steps.StepID, len(p.Gs)), left: map[int16][]leave{}}
 	if len(p.Idle) > 0 {
 		w.ticked = make([]bool, p.Steps.Len())
 	}
 	for g := range p.Gs {
-		last, at, proc := graph.StepID(0), p.Gs[g].Created, int16(unknownProc)
+		last, at, proc := steps.StepID(0), p.Gs[g].Created, int16(unknownProc)
 		for id := p.Gs[g].First; id != 0; id = p.Step(id).Next {
 			s := p.Step(id)
 			w.before[id], w.owner[id] = last, int32(g)
@@ -51,13 +51,13 @@ func newWalker(p *graph.Program) *walker {
 				w.ticked[id] = w.ticks(id, last)
 			}
 			switch s.Kind {
-			case graph.Give:
+			case steps.Give:
 				w.gives[s.Arg] = id
-			case graph.Start:
+			case steps.Start:
 				w.starts[s.Arg] = id
-			case graph.Take, graph.Delay, graph.End, graph.Ready:
+			case steps.Take, steps.Delay, steps.End, steps.Ready:
 				// Who waits twice in turn, or is ready at once, leaves nothing. Real processors are left even by who had one for no time.
-				if s.Work > 0 || s.Kind != graph.Ready && !p.R.Virtual() {
+				if s.Work > 0 || s.Kind != steps.Ready && !p.R.Virtual() {
 					w.left[proc] = append(w.left[proc], leave{at + trace.Time(s.Work), id})
 				}
 			}
@@ -70,9 +70,9 @@ func newWalker(p *graph.Program) *walker {
 	return w
 }
 
-// ticks reports whether the last wait of a goroutine, up to a step, is one that [graph.Program.Idle] has.
-func (w *walker) ticks(id, before graph.StepID) bool {
-	if s := w.p.Step(id); s.Kind == graph.Take || s.Kind == graph.Delay && graph.Cause(s.Arg) <= graph.Network {
+// ticks reports whether the last wait of a goroutine, up to a step, is one that [steps.Program.Idle] has.
+func (w *walker) ticks(id, before steps.StepID) bool {
+	if s := w.p.Step(id); s.Kind == steps.Take || s.Kind == steps.Delay && steps.Cause(s.Arg) <= steps.Network {
 		_, idle := w.p.Idle[id]
 		return idle
 	}
@@ -80,7 +80,7 @@ func (w *walker) ticks(id, before graph.StepID) bool {
 }
 
 // followsTick reports whether what a goroutine does in a step follows from such a wait. left: its own wait is not meant.
-func (w *walker) followsTick(id graph.StepID, left bool) bool {
+func (w *walker) followsTick(id steps.StepID, left bool) bool {
 	if w.ticked == nil {
 		return false
 	}
@@ -91,7 +91,7 @@ func (w *walker) followsTick(id graph.StepID, left bool) bool {
 }
 
 // begin is when a step's work began.
-func (w *walker) begin(id graph.StepID) trace.Time {
+func (w *walker) begin(id steps.StepID) trace.Time {
 	if b := w.before[id]; b != 0 {
 		return w.p.Step(b).At
 	}
@@ -100,7 +100,7 @@ func (w *walker) begin(id graph.StepID) trace.Time {
 
 // leaver returns where a goroutine left the processor that a step waited for, 0 if that was idle since the wait began. Where the trace tells of no
 // processors, it is who last left any.
-func (w *walker) leaver(id graph.StepID, since trace.Time) leave {
+func (w *walker) leaver(id steps.StepID, since trace.Time) leave {
 	s := w.p.Step(id)
 	left := w.left[s.Proc]
 	i := sort.Search(len(left), func(i int) bool { return left[i].at > s.At }) - 1
@@ -114,14 +114,14 @@ func (w *walker) leaver(id graph.StepID, since trace.Time) leave {
 }
 
 // last is the step with which the run ended.
-func (w *walker) last() (id graph.StepID) {
+func (w *walker) last() (id steps.StepID) {
 	at := trace.Time(-1)
 	for g := range w.p.Gs {
 		for s := w.p.Gs[g].First; s != 0; s = w.p.Step(s).Next {
 			step := w.p.Step(s)
-			if ends := step.Kind == graph.End || step.Kind == graph.Cut; ends && g == w.p.Last {
+			if ends := step.Kind == steps.End || step.Kind == steps.Cut; ends && g == w.p.Last {
 				return s
-			} else if (step.Kind == graph.End || step.Kind == graph.Cut && step.Work > 0) && step.At >= at {
+			} else if (step.Kind == steps.End || step.Kind == steps.Cut && step.Work > 0) && step.At >= at {
 				id, at = s, step.At
 			}
 		}
@@ -135,7 +135,7 @@ func (w *walker) walk(f func(stretch)) {
 	id := w.last()
 	if id != 0 { // what is behind the last goroutine is nobody's
 		if at = w.p.Step(id).At; at < w.p.End {
-			f(stretch{at, w.p.End, 0, true, graph.Unknown})
+			f(stretch{at, w.p.End, 0, true, steps.Unknown})
 		}
 	}
 	w.back(id, at, 0, f)
@@ -143,9 +143,9 @@ func (w *walker) walk(f func(stretch)) {
 
 // back walks from the end of a step, which was at a time, to a time before. What is before a goroutine that nobody is known to have
 // started is nobody's.
-func (w *walker) back(id graph.StepID, end, begin trace.Time, f func(stretch)) {
+func (w *walker) back(id steps.StepID, end, begin trace.Time, f func(stretch)) {
 	// Who waits for what a helper does with a tick waits for that since then. When the tick came decides nothing before: there the path goes on with who waits.
-	waits, floor := graph.StepID(0), begin
+	waits, floor := steps.StepID(0), begin
 	add := func(s stretch) {
 		if s.from = max(s.from, floor); s.from < s.to {
 			f(s)
@@ -157,7 +157,7 @@ func (w *walker) back(id graph.StepID, end, begin trace.Time, f func(stretch)) {
 	// events that happened together, would let it go round for ever.
 	gone := map[int32]uint64{}
 	// goes reports whether it may go to a step: to the end of its wait, or of its work, and so to where the wait began.
-	goes := func(to graph.StepID, left bool) bool {
+	goes := func(to steps.StepID, left bool) bool {
 		at, ok := gone[w.owner[to]]
 		return !ok || place(to, left) < at
 	}
@@ -179,10 +179,10 @@ func (w *walker) back(id graph.StepID, end, begin trace.Time, f func(stretch)) {
 				since = max(since, worked)
 				for x := by; x != 0 && end > since; x = w.before[x] {
 					done := w.begin(x) + trace.Time(w.p.Step(x).Work)
-					add(stretch{max(done, since), end, x, true, graph.Unknown}) // where it was no work, as when it spun
+					add(stretch{max(done, since), end, x, true, steps.Unknown}) // where it was no work, as when it spun
 					add(stretch{max(w.begin(x), since), min(end, done), x, false, 0})
 				}
-				add(stretch{worked, end, id, true, graph.WakeUp})
+				add(stretch{worked, end, id, true, steps.WakeUp})
 			} else if by != 0 {
 				gone[w.owner[id]] = place(id, false)
 				if waits == 0 && w.followsTick(by, left) {
@@ -207,20 +207,20 @@ func (w *walker) back(id graph.StepID, end, begin trace.Time, f func(stretch)) {
 			break
 		}
 	}
-	add(stretch{begin, end, 0, true, graph.Unknown})
+	add(stretch{begin, end, 0, true, steps.Unknown})
 }
 
 // byTimer returns since when a goroutine had the processor that it left at the end of a step's work, and whether a timer let it run.
-func (w *walker) byTimer(id graph.StepID, left bool) (since trace.Time, ok bool) {
+func (w *walker) byTimer(id steps.StepID, left bool) (since trace.Time, ok bool) {
 	for since = -1; left && w.before[id] != 0; {
 		at := w.begin(id)
 		id = w.before[id]
 		switch s := w.p.Step(id); {
-		case s.Kind == graph.Delay:
-			return max(since, at), graph.Cause(s.Arg) == graph.Timer
-		case s.Kind == graph.Take:
+		case s.Kind == steps.Delay:
+			return max(since, at), steps.Cause(s.Arg) == steps.Timer
+		case s.Kind == steps.Take:
 			return 0, false
-		case s.Kind == graph.Ready && since < 0: // it waited for the processor
+		case s.Kind == steps.Ready && since < 0: // it waited for the processor
 			since = at
 		}
 	}
@@ -228,7 +228,7 @@ func (w *walker) byTimer(id graph.StepID, left bool) (since trace.Time, ok bool)
 }
 
 // place is one in a goroutine, in its order: where the work of a step ended, and behind that where its wait did.
-func place(id graph.StepID, worked bool) uint64 {
+func place(id steps.StepID, worked bool) uint64 {
 	if worked {
 		return 2 * uint64(id)
 	}
@@ -237,31 +237,31 @@ func place(id graph.StepID, worked bool) uint64 {
 
 // released returns the piece of the path that the wait of a step is, and the step that ended the wait, 0 if the path goes on
 // with the work before. left: that step left a processor, and its own wait is not on the path.
-func (w *walker) released(id graph.StepID, worked trace.Time) (piece stretch, by graph.StepID, left bool) {
+func (w *walker) released(id steps.StepID, worked trace.Time) (piece stretch, by steps.StepID, left bool) {
 	s := w.p.Step(id)
 	switch {
 	case s.Until != 0 && w.p.Gs[w.owner[id]].Told == id && w.gives[s.Until] != 0: // what it did until it was told determines nothing
 		by = w.gives[s.Until]
-		return stretch{w.p.Step(by).At, s.At, id, true, graph.WakeUp}, by, false
-	case s.Kind == graph.Take && s.Arg != 0 && w.gives[s.Arg] != 0:
+		return stretch{w.p.Step(by).At, s.At, id, true, steps.WakeUp}, by, false
+	case s.Kind == steps.Take && s.Arg != 0 && w.gives[s.Arg] != 0:
 		if by = w.gives[s.Arg]; w.p.Reads(s) {
-			return stretch{w.p.Step(by).At, s.At, id, true, graph.Network}, by, false
+			return stretch{w.p.Step(by).At, s.At, id, true, steps.Network}, by, false
 		}
-		return stretch{w.p.Step(by).At, s.At, id, true, graph.WakeUp}, by, false
-	case s.Kind == graph.Ready && graph.Cause(s.Arg) == graph.WakeUp:
+		return stretch{w.p.Step(by).At, s.At, id, true, steps.WakeUp}, by, false
+	case s.Kind == steps.Ready && steps.Cause(s.Arg) == steps.WakeUp:
 		if l := w.leaver(id, worked); l.step != 0 {
-			return stretch{l.at, s.At, id, true, graph.WakeUp}, l.step, true
+			return stretch{l.at, s.At, id, true, steps.WakeUp}, l.step, true
 		}
-		return stretch{worked, s.At, id, true, graph.WakeUp}, 0, false
-	case s.Kind == graph.Delay && w.p.Gs[w.owner[id]].System && graph.Cause(s.Arg) == graph.Unknown:
+		return stretch{worked, s.At, id, true, steps.WakeUp}, 0, false
+	case s.Kind == steps.Delay && w.p.Gs[w.owner[id]].System && steps.Cause(s.Arg) == steps.Unknown:
 		// The collector's workers run when the scheduler has a processor for them. Nobody wakes them.
 		if l := w.leaver(id, worked); l.step != 0 {
-			return stretch{l.at, s.At, id, true, graph.WakeUp}, l.step, true
+			return stretch{l.at, s.At, id, true, steps.WakeUp}, l.step, true
 		}
 	}
-	cause := graph.Unknown
-	if s.Kind == graph.Delay || s.Kind == graph.Ready {
-		cause = graph.Cause(s.Arg)
+	cause := steps.Unknown
+	if s.Kind == steps.Delay || s.Kind == steps.Ready {
+		cause = steps.Cause(s.Arg)
 	}
 	return stretch{worked, s.At, id, true, cause}, 0, false
 }

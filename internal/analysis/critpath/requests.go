@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"qinst.dev/internal/analysis/graph"
+	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/trace"
 )
 
@@ -22,7 +22,7 @@ type Requests struct {
 }
 
 // NewRequests lists the requests of a program, those first that took most time in all.
-func NewRequests(p *graph.Program) *Result {
+func NewRequests(p *steps.Program) *Result {
 	r := &Result{Version: Version, T: int64(p.End), Procs: p.Procs, Events: p.R.Events, Operations: p.Operations, Path: []Piece{}, Entries: []Entry{}, Doubts: p.Doubts, Notes: append([]string{}, p.Notes...)}
 	if r.Requests = requests(p); len(r.Requests) == 0 {
 		r.Notes = append(r.Notes, "found no requests: neither regions or tasks of runtime/trace, nor labels of runtime/pprof, nor traced calls of handlers of net/http or grpc, nor tests")
@@ -35,7 +35,7 @@ func NewRequests(p *graph.Program) *Result {
 	return r
 }
 
-func requests(p *graph.Program) (list []Requests) {
+func requests(p *steps.Program) (list []Requests) {
 	index := map[string]int{}
 	var took [][]int64
 	for i := range p.Requests {
@@ -61,7 +61,7 @@ func requests(p *graph.Program) (list []Requests) {
 	return list
 }
 
-func lasted(p *graph.Program, q *graph.Request) int64 {
+func lasted(p *steps.Program, q *steps.Request) int64 {
 	return int64(p.Step(q.End).At - p.Step(q.Begin).At)
 }
 
@@ -78,7 +78,7 @@ const tailShare = 0.01
 
 // NewRequest finds the paths of all requests of a name, as [names.Find] has it, and adds them up. A request's path never leaves its time: what it waited for
 // before it began is not its own.
-func NewRequest(p *graph.Program, name string) (*Result, error) {
+func NewRequest(p *steps.Program, name string) (*Result, error) {
 	name, err := p.RequestNamed(name)
 	if err != nil {
 		return nil, err
@@ -116,7 +116,7 @@ func NewRequest(p *graph.Program, name string) (*Result, error) {
 }
 
 // startedBy reports whether a goroutine is another one, or was started by it, however indirectly, since a time.
-func startedBy(p *graph.Program, g, by int, since trace.Time) bool {
+func startedBy(p *steps.Program, g, by int, since trace.Time) bool {
 	for g != by {
 		if g < 0 || p.Gs[g].Created < since {
 			return false

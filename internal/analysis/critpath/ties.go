@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"qinst.dev/internal/analysis/graph"
+	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/analysis/predict"
 )
 
@@ -56,7 +56,7 @@ func (b *builder) ties() {
 // slope is the change of T if all work of an entry changes in proportion, by sign.
 func (b *builder) slope(i int, sign float64) float64 {
 	o := b.options
-	o.Toward = func(step graph.StepID) (d float64) {
+	o.Toward = func(step steps.StepID) (d float64) {
 		for _, part := range b.p.PartsOf(step) {
 			for _, p := range b.portions(part.Context) {
 				if p.self == i {

@@ -1,7 +1,7 @@
 package critpath
 
 import (
-	"qinst.dev/internal/analysis/graph"
+	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/analysis/predict"
 )
 
@@ -15,10 +15,10 @@ func (b *builder) unlimited() {
 		return
 	}
 	run := predict.Simulate(b.p, predict.Options{Procs: max(len(b.p.Gs), 1), Policy: predict.Sharing, Keep: true, Order: true})
-	run.Marked(b.res.Procs, func(step graph.StepID) {
+	run.Marked(b.res.Procs, func(step steps.StepID) {
 		b.own(step, func(i int, ns float64) { b.sums[i].marked += ns })
 	})
-	run.Slack(func(step graph.StepID, slack float64, delay bool) {
+	run.Slack(func(step steps.StepID, slack float64, delay bool) {
 		if delay {
 			b.slack(b.entry(b.delayOf(step)), slack)
 			return

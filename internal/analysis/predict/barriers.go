@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"qinst.dev/internal/analysis/graph"
+	"qinst.dev/internal/analysis/steps"
 )
 
 // Exit is the order in which goroutines leave a barrier.
@@ -21,29 +21,29 @@ const (
 // Exits are all of them.
 var Exits = []Exit{ExitRecorded, ExitFIFO, ExitReverse, ExitFixed}
 
-// barriers is the state of a program's barriers: see [graph.Crossing].
+// barriers is the state of a program's barriers: see [steps.Crossing].
 type barriers struct {
-	at        map[graph.StepID]int32 // crossing, by the step in which somebody waits for all to come
-	takes     map[graph.StepID]int32 // by that of a wait
-	gives     map[graph.StepID]int32 // by that of its end
+	at        map[steps.StepID]int32 // crossing, by the step in which somebody waits for all to come
+	takes     map[steps.StepID]int32 // by that of a wait
+	gives     map[steps.StepID]int32 // by that of its end
 	came      [][]arrival            // by crossing, in their order
 	waits     []int32                // who ends the waits and waits for that, and 1
 	left      []int                  // of its waits, how many are ended
-	crossings []graph.Crossing
+	crossings []steps.Crossing
 }
 
 // arrival is that of a goroutine which waits, and where.
 type arrival struct {
 	g    int32
-	take graph.StepID
+	take steps.StepID
 }
 
-func newBarriers(p *graph.Program, exit Exit) *barriers {
+func newBarriers(p *steps.Program, exit Exit) *barriers {
 	if exit == "" || len(p.Crossings) == 0 {
 		return nil
 	}
 	n := len(p.Crossings)
-	b := &barriers{at: map[graph.StepID]int32{}, takes: map[graph.StepID]int32{}, gives: map[graph.StepID]int32{}, came: make([][]arrival, n), waits: make([]int32, n), left: make([]int, n), crossings: p.Crossings}
+	b := &barriers{at: map[steps.StepID]int32{}, takes: map[steps.StepID]int32{}, gives: map[steps.StepID]int32{}, came: make([][]arrival, n), waits: make([]int32, n), left: make([]int, n), crossings: p.Crossings}
 	for i, c := range p.Crossings {
 		b.at[c.At] = int32(i)
 		for k := range c.Takes {
@@ -54,7 +54,7 @@ func newBarriers(p *graph.Program, exit Exit) *barriers {
 }
 
 // crosses lets a goroutine wait in a step until all have come whose waits it ends then, and reports whether it goes on. Who comes last lets it go.
-func (s *sim) crosses(g int32, id graph.StepID) bool {
+func (s *sim) crosses(g int32, id steps.StepID) bool {
 	b := s.barriers
 	if i, ok := b.at[id]; ok && len(b.came[i]) < len(b.crossings[i].Takes) {
 		b.waits[i] = g + 1
@@ -84,7 +84,7 @@ func (s *sim) crosses(g int32, id graph.StepID) bool {
 }
 
 // leaves returns the token that is given in a step, in the order in which goroutines leave a barrier.
-func (s *sim) leaves(id graph.StepID, step *graph.Step) uint32 {
+func (s *sim) leaves(id steps.StepID, step *steps.Step) uint32 {
 	b := s.barriers
 	if b == nil || s.o.Exit == ExitRecorded {
 		return step.Arg

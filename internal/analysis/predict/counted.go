@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"qinst.dev/internal/analysis/graph"
+	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/measure"
 )
 
@@ -18,7 +18,7 @@ type Held struct {
 
 // contended is by how much longer a run may take because of locks of which it is not known who waits for whom: from what the program
 // tells, that is never more often than in the recorded run, to one holder at a time of each name, while all others wait.
-func contended(p *graph.Program, held []Held, procs int) (ns float64) {
+func contended(p *steps.Program, held []Held, procs int) (ns float64) {
 	if procs <= p.Procs {
 		return 0 // waits for a processor are longer than for a lock, and these were recorded
 	}

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"qinst.dev/internal/analysis/graph"
+	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/analysis/predict"
 	"qinst.dev/internal/trace/tracetest"
 )
@@ -18,7 +18,7 @@ func TestCounted(t *testing.T) {
 		threads = append(threads, tracetest.Thread{Name: "main.worker", Ops: []tracetest.Op{work("inside", 3), work("outside", 1)}})
 	}
 	b := tracetest.New(1)
-	p, _, err := graph.Build(tracetest.SimulateOn(b, threads).Trace(), graph.Options{})
+	p, _, err := steps.Build(tracetest.SimulateOn(b, threads).Trace(), steps.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,10 +3,10 @@ package predict
 import (
 	"slices"
 
-	"qinst.dev/internal/analysis/graph"
+	"qinst.dev/internal/analysis/steps"
 )
 
-// A goroutine that waits for a timer, or for something else that may come first, goes on when that has come: see [graph.Idle]. How many ticks a helper
+// A goroutine that waits for a timer, or for something else that may come first, goes on when that has come: see [steps.Idle]. How many ticks a helper
 // has follows from how long the run is, and not the other way round. So when a tick comes is no length: had all before been shorter, what was going on then would have
 // been further. What is behind the tick follows that: a piece of the work that was going on ends with the tick. Where nobody works the tick began with the last event before, and where
 // somebody waits for what the helper does with it, as for a token of a rate limiter, with that wait.
@@ -14,23 +14,23 @@ import (
 // idlers are goroutines in such waits, by what ends them.
 type idlers struct {
 	by map[uint32]int32           // by token
-	on map[graph.ObjectID][]int32 // by channel
+	on map[steps.ObjectID][]int32 // by channel
 }
 
-func newIdlers(p *graph.Program) *idlers {
+func newIdlers(p *steps.Program) *idlers {
 	if len(p.Idle) == 0 {
 		return nil
 	}
-	return &idlers{by: map[uint32]int32{}, on: map[graph.ObjectID][]int32{}}
+	return &idlers{by: map[uint32]int32{}, on: map[steps.ObjectID][]int32{}}
 }
 
 // came reports whether what a step waits for is there.
-func (s *sim) came(step *graph.Step) bool {
+func (s *sim) came(step *steps.Step) bool {
 	if !s.free(step) {
-		return step.Kind == graph.Take && step.Arg != 0 && s.tokens[step.Arg] < 0
+		return step.Kind == steps.Take && step.Arg != 0 && s.tokens[step.Arg] < 0
 	}
 	o := &s.objects[step.Obj]
-	if step.Op == graph.Send {
+	if step.Op == steps.Send {
 		return o.closed || len(o.queue) > 0 || o.cap >= 0 && o.sent < o.got+o.cap
 	}
 	return o.closed || o.sent > o.got
@@ -73,13 +73,13 @@ func (s *sim) mayEnd(g int32) {
 	s.gs[g].idles = true
 	if next := s.p.Step(i.Next); s.free(next) {
 		s.idlers.on[next.Obj] = append(s.idlers.on[next.Obj], g)
-	} else if next.Kind == graph.Take && next.Arg != 0 {
+	} else if next.Kind == steps.Take && next.Arg != 0 {
 		s.idlers.by[next.Arg] = g
 	}
 }
 
 // hurries lets a goroutine go on with what came before a timer. What it would have done with that it leaves out, if it ends then.
-func (s *sim) hurries(g int32, i graph.Idle) {
+func (s *sim) hurries(g int32, i steps.Idle) {
 	if i.Ends {
 		s.gs[g].hurries = i.Next
 	}
@@ -108,7 +108,7 @@ func (i *idlers) given(s *sim, token uint32) {
 }
 
 // operated ends the waits of those that can go on now that there was an operation on a channel.
-func (i *idlers) operated(s *sim, ch graph.ObjectID) {
+func (i *idlers) operated(s *sim, ch steps.ObjectID) {
 	if i == nil {
 		return
 	}
@@ -171,17 +171,17 @@ func (s *sim) ticks(delay *entry) {
 const mostBehindTick = 32
 
 // waitsForTick is a goroutine that waits for what a helper does behind a tick, other than for a lock; -1: none does.
-func (s *sim) waitsForTick(id graph.StepID) int32 {
+func (s *sim) waitsForTick(id steps.StepID) int32 {
 	for n := 0; id != 0 && n < mostBehindTick; n++ {
 		step := s.p.Step(id)
 		if _, idle := s.p.Idle[id]; idle {
 			break
 		}
 		if s.free(step) {
-			if queue := s.objects[step.Obj].queue; step.Op == graph.Send && len(queue) > 0 {
+			if queue := s.objects[step.Obj].queue; step.Op == steps.Send && len(queue) > 0 {
 				return queue[0].g
 			}
-		} else if _, lock := s.p.Held[step.Arg]; step.Kind == graph.Give && !lock && s.tokens[step.Arg] > 0 {
+		} else if _, lock := s.p.Held[step.Arg]; step.Kind == steps.Give && !lock && s.tokens[step.Arg] > 0 {
 			return s.tokens[step.Arg] - 1
 		}
 		id = step.Next

@@ -4,12 +4,12 @@ import (
 	"math"
 	"testing"
 
-	"qinst.dev/internal/analysis/graph"
+	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/analysis/predict"
 )
 
 // helps are the steps of a kind of the second goroutine, the helper.
-func (p program) helps(kind graph.Kind) (list []graph.StepID) {
+func (p program) helps(kind steps.Kind) (list []steps.StepID) {
 	for id := p.Gs[1].First; id != 0; id = p.Step(id).Next {
 		if p.Step(id).Kind == kind {
 			list = append(list, id)
@@ -34,17 +34,17 @@ func TestIdle(t *testing.T) {
 			[]op{sleep(4), do("helper", 1), sleep(4), do("helper", 1), sleep(4), do("helper", 50), sleep(4), do("helper", 1), c.wait, give(2)},
 		)
 		p.Tokens, p.Last = 3, 0
-		next := p.helps(graph.Take)
+		next := p.helps(steps.Take)
 		if name == "channel" {
-			for _, id := range p.helps(graph.Operate) {
-				if p.Step(id).Op == graph.Receive {
+			for _, id := range p.helps(steps.Operate) {
+				if p.Step(id).Op == steps.Receive {
 					next = append(next, id)
 				}
 			}
 		}
-		p.Idle = map[graph.StepID]graph.Idle{}
-		for _, id := range p.helps(graph.Delay) {
-			p.Idle[id] = graph.Idle{Next: next[0], Ends: true}
+		p.Idle = map[steps.StepID]steps.Idle{}
+		for _, id := range p.helps(steps.Delay) {
+			p.Idle[id] = steps.Idle{Next: next[0], Ends: true}
 		}
 		for _, policy := range predict.Policies {
 			run := p.run(2, policy)
@@ -63,7 +63,7 @@ func TestIdleBetweenJobs(t *testing.T) {
 		[]op{sleep(40), do("flush", 5), wait("jobs"), give(2)},
 	)
 	p.Tokens, p.Last = 3, 0
-	p.Idle = map[graph.StepID]graph.Idle{p.helps(graph.Delay)[0]: {Next: p.helps(graph.Operate)[1]}}
+	p.Idle = map[steps.StepID]steps.Idle{p.helps(steps.Delay)[0]: {Next: p.helps(steps.Operate)[1]}}
 	for _, policy := range predict.Policies {
 		if run := p.run(2, policy); run.t != 15 || run.weights["main"] != 10 || run.weights["flush"] != 5 {
 			t.Errorf("%s: it takes %v, with weights %v; expected 15", policy, run.t, run.weights)
@@ -74,7 +74,7 @@ func TestIdleBetweenJobs(t *testing.T) {
 		[]op{sleep(40), do("flush", 5), give(1), take(2)},
 	)
 	p.Tokens, p.Last = 3, 0
-	p.Idle = map[graph.StepID]graph.Idle{p.helps(graph.Delay)[0]: {Next: p.helps(graph.Take)[0], Ends: true}}
+	p.Idle = map[steps.StepID]steps.Idle{p.helps(steps.Delay)[0]: {Next: p.helps(steps.Take)[0], Ends: true}}
 	for _, policy := range predict.Policies {
 		if run := p.run(2, policy); run.t != 55 || run.weights["delay"] != 30 || run.weights["main"] != 20 || run.weights["flush"] != 5 {
 			t.Errorf("%s: it takes %v, with weights %v; expected 55, of which the goroutine that waits for the timer works 20 and waits 30 for that", policy, run.t, run.weights)
@@ -91,9 +91,9 @@ func TestRateLimiter(t *testing.T) {
 		[]op{do("other", 100)},
 	)
 	p.Tokens, p.Last = 2, 0
-	p.Idle = map[graph.StepID]graph.Idle{}
-	for _, id := range p.helps(graph.Delay) {
-		p.Idle[id] = graph.Idle{Next: p.helps(graph.Take)[0], Ends: true}
+	p.Idle = map[steps.StepID]steps.Idle{}
+	for _, id := range p.helps(steps.Delay) {
+		p.Idle[id] = steps.Idle{Next: p.helps(steps.Take)[0], Ends: true}
 	}
 	for _, policy := range predict.Policies {
 		if run := p.run(3, policy); run.t != 90 || run.weights["delay"] != 60 || run.weights["main"] != 30 {
@@ -110,9 +110,9 @@ func TestHeldBehindTick(t *testing.T) {
 		[]op{sleep(40), do("helper", 5), give(1), take(2)},
 	)
 	p.Tokens, p.Last = 3, 0
-	tick := p.helps(graph.Delay)[0]
-	p.Idle = map[graph.StepID]graph.Idle{tick: {Next: p.helps(graph.Take)[0], Ends: true}}
-	p.Held = map[uint32]graph.Tick{1: {G: 1, Step: tick}}
+	tick := p.helps(steps.Delay)[0]
+	p.Idle = map[steps.StepID]steps.Idle{tick: {Next: p.helps(steps.Take)[0], Ends: true}}
+	p.Held = map[uint32]steps.Tick{1: {G: 1, Step: tick}}
 	for _, policy := range predict.Policies {
 		if run := p.run(2, policy); run.t != 25 || run.weights["delay"] != 0 || run.weights["main"] != 20 || run.weights["helper"] != 5 {
 			t.Errorf("%s: it takes %v, with weights %v; expected 25", policy, run.t, run.weights)

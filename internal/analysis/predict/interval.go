@@ -6,7 +6,7 @@ import (
 	"math/bits"
 	"slices"
 
-	"qinst.dev/internal/analysis/graph"
+	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/analysis/replay"
 	"qinst.dev/internal/trace"
 )
@@ -28,21 +28,21 @@ const mostLengths = 4096
 // class is the kind of a step's work: where most of it was done, and what ended it.
 type class struct {
 	in    replay.ContextID
-	kind  graph.Kind
-	op    graph.Op
+	kind  steps.Kind
+	op    steps.Op
 	point trace.PointID
 }
 
-func newDrawn(p *graph.Program) *drawn {
+func newDrawn(p *steps.Program) *drawn {
 	d := &drawn{of: make([]int32, p.Steps.Len())}
 	index := map[class]int32{}
 	var sizes []int
-	for id := graph.StepID(1); int(id) < p.Steps.Len(); id++ {
+	for id := steps.StepID(1); int(id) < p.Steps.Len(); id++ {
 		parts := p.PartsOf(id)
 		if len(parts) == 0 {
 			continue
 		}
-		most := slices.MaxFunc(parts, func(a, b graph.Part) int { return cmp.Compare(a.Ns, b.Ns) })
+		most := slices.MaxFunc(parts, func(a, b steps.Part) int { return cmp.Compare(a.Ns, b.Ns) })
 		s := p.Step(id)
 		key := class{most.Context, s.Kind, s.Op, s.Point}
 		n, ok := index[key]
@@ -56,7 +56,7 @@ func newDrawn(p *graph.Program) *drawn {
 	}
 	lists := make([][]int64, len(sizes))
 	seen := make([]int, len(sizes))
-	for id := graph.StepID(1); int(id) < p.Steps.Len(); id++ {
+	for id := steps.StepID(1); int(id) < p.Steps.Len(); id++ {
 		if n := d.of[id] - 1; n >= 0 {
 			if seen[n]%(sizes[n]/mostLengths+1) == 0 {
 				lists[n] = append(lists[n], p.Step(id).Work)
@@ -77,7 +77,7 @@ func newDrawn(p *graph.Program) *drawn {
 				last = first[n+1]
 			}
 			c := first[n]
-			for work := p.Step(graph.StepID(id)).Work; c+1 < last && work >= d.classes[c+1][0]; {
+			for work := p.Step(steps.StepID(id)).Work; c+1 < last && work >= d.classes[c+1][0]; {
 				c++
 			}
 			d.of[id] = c + 1
@@ -103,9 +103,9 @@ func split(list []int64) (parts [][]int64) {
 }
 
 // lengths draws the lengths of steps: by their numbers, so that a step has the same one in two runs that take them in different orders.
-func (d *drawn) lengths(p *graph.Program, seed uint64) func(graph.StepID) float64 {
+func (d *drawn) lengths(p *steps.Program, seed uint64) func(steps.StepID) float64 {
 	first := scatter(seed + 1)
-	return func(id graph.StepID) float64 {
+	return func(id steps.StepID) float64 {
 		c := d.of[id]
 		if c == 0 {
 			return float64(p.Step(id).Work)
@@ -131,7 +131,7 @@ const (
 )
 
 // draws is how many runs an interval is of.
-func draws(p *graph.Program) int {
+func draws(p *steps.Program) int {
 	return min(mostDraws, max(leastDraws, int(drawnSteps/float64(p.Steps.Len()))))
 }
 
@@ -183,7 +183,7 @@ func (r *runner) paired(o Options, n int, drawn bool) (list []float64) {
 		if drawn {
 			plain.Length = r.drawn.lengths(r.p, seed)
 			lengths := r.drawn.lengths(r.p, seed)
-			o.Length = func(id graph.StepID) float64 {
+			o.Length = func(id steps.StepID) float64 {
 				if work := r.p.Step(id).Work; work > 0 && changed != nil {
 					return lengths(id) * changed(id) / float64(work)
 				}

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"qinst.dev/internal/analysis/graph"
+	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/analysis/predict"
 	"qinst.dev/internal/trace/tracetest"
 )
@@ -26,10 +26,10 @@ func randomLengths(r *rand.Rand) (threads []tracetest.Thread) {
 func TestInterval(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(7, 8))
-	build := func() *graph.Program {
+	build := func() *steps.Program {
 		b := tracetest.New(2)
 		b.Operations = true
-		p, _, err := graph.Build(tracetest.SimulateOn(b, randomLengths(r)).Trace(), graph.Options{})
+		p, _, err := steps.Build(tracetest.SimulateOn(b, randomLengths(r)).Trace(), steps.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -59,8 +59,8 @@ func TestGoScheduler(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 10))
 	for i := range 2000 {
 		p := random(r)
-		for step := range graph.StepID(p.Steps.Len()) { // no delays
-			if s := p.Step(step); s.Kind == graph.Delay {
+		for step := range steps.StepID(p.Steps.Len()) { // no delays
+			if s := p.Step(step); s.Kind == steps.Delay {
 				s.Wait = 0
 			}
 		}

@@ -6,7 +6,7 @@ import (
 	"maps"
 	"slices"
 
-	"qinst.dev/internal/analysis/graph"
+	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/analysis/replay"
 	"qinst.dev/internal/trace"
 )
@@ -24,9 +24,9 @@ const largeSteps = 2e6
 
 // likely are changes of the procedures whose own work is worth most on the recorded number of processors, or, if requests are asked for, is
 // most of theirs.
-func likely(p *graph.Program, policy Policy, w *watch) (list []WhatIf) {
+func likely(p *steps.Program, policy Policy, w *watch) (list []WhatIf) {
 	worth, all := map[trace.PointID]float64{}, 0.
-	add := func(step graph.StepID, weight float64) {
+	add := func(step steps.StepID, weight float64) {
 		for _, part := range p.PartsOf(step) {
 			for _, s := range p.Shares(part.Context) {
 				if s.Proc != trace.NoPoint && !p.R.IsSystem(s.Proc) {
@@ -47,7 +47,7 @@ func likely(p *graph.Program, policy Policy, w *watch) (list []WhatIf) {
 	} else {
 		run, _ := SimulateWeighed(p, Options{Procs: p.Procs, Policy: policy})
 		all = run.T
-		run.Weights(func(step graph.StepID, length, weight float64, delay bool) {
+		run.Weights(func(step steps.StepID, length, weight float64, delay bool) {
 			if !delay {
 				add(step, weight*length/float64(max(p.Step(step).Work, 1)))
 			}
@@ -82,7 +82,7 @@ type Crowd struct {
 }
 
 // Crowds are those for which goroutines waited longest.
-func Crowds(p *graph.Program) (list []Crowd) {
+func Crowds(p *steps.Program) (list []Crowd) {
 	all := map[string]*Crowd{}
 	for g := range p.Gs {
 		at := p.Gs[g].Created
@@ -109,17 +109,17 @@ func Crowds(p *graph.Program) (list []Crowd) {
 }
 
 // crowd is what a wait was for, if it has a change with which it would be shorter.
-func crowd(p *graph.Program, s *graph.Step) (c Crowd, ok bool) {
-	if s.Kind != graph.Take || s.Obj == 0 || p.Objects[s.Obj].Name == trace.NoPoint {
+func crowd(p *steps.Program, s *steps.Step) (c Crowd, ok bool) {
+	if s.Kind != steps.Take || s.Obj == 0 || p.Objects[s.Obj].Name == trace.NoPoint {
 		return c, false
 	}
 	o := &p.Objects[s.Obj]
 	c.Name = p.R.T.Points[o.Name].Name
 	switch s.Op {
-	case graph.Lock, graph.RLock:
+	case steps.Lock, steps.RLock:
 		c.Change = "hold:" + c.Name + "=-50%"
 		return c, true
-	case graph.Send, graph.Acquire:
+	case steps.Send, steps.Acquire:
 		if o.Free && o.Cap > 0 {
 			c.Cap, c.Change = o.Cap, fmt.Sprintf("cap:%s=%d", c.Name, 2*o.Cap)
 			return c, true
@@ -130,7 +130,7 @@ func crowd(p *graph.Program, s *graph.Step) (c Crowd, ok bool) {
 
 // likelyObjects are changes of what goroutines waited for most: half the time under a lock, twice as much room in a channel or semaphore, twice as many
 // workers that take from a channel.
-func likelyObjects(p *graph.Program) (list []WhatIf) {
+func likelyObjects(p *steps.Program) (list []WhatIf) {
 	for _, c := range Crowds(p) {
 		if w, err := ParseWhatIf(c.Change); err == nil && w.Check(p) == nil {
 			list = append(list, w)
@@ -140,7 +140,7 @@ func likelyObjects(p *graph.Program) (list []WhatIf) {
 }
 
 // likelyWorkers is twice as many goroutines of the kind that is a pool of workers and has most of them.
-func likelyWorkers(p *graph.Program) (list []WhatIf) {
+func likelyWorkers(p *steps.Program) (list []WhatIf) {
 	counts := map[string]int{}
 	for g := range p.Gs {
 		if group := p.R.Contexts.Node(p.Gs[g].Context).Group; group != replay.NoGroup && !p.Gs[g].System {

@@ -3,7 +3,7 @@ package predict
 import (
 	"slices"
 
-	"qinst.dev/internal/analysis/graph"
+	"qinst.dev/internal/analysis/steps"
 )
 
 // Grain is how many parts of a nanosecond stamps of a [Log] tell apart.
@@ -15,14 +15,14 @@ const mostStamp = 1 << 61 // files may say that a run took years
 // [Grain]; no two things have the same one, so that they tell the order too. Sharing has no log, because its goroutines have parts of processors.
 type Log struct {
 	Done []uint64       // by step: when its goroutine came to what ends it; 0: never
-	Next []graph.StepID // by step
+	Next []steps.StepID // by step
 	Gs   []Life         // by goroutine
 	End  uint64
 }
 
 // Life is what a goroutine did in a computed run.
 type Life struct {
-	First   graph.StepID
+	First   steps.StepID
 	Created uint64 // 0: never
 	Waits   bool   // it began with a wait
 	Stays   []Stay
@@ -32,7 +32,7 @@ type Life struct {
 // Stay is a stay of a goroutine on a processor.
 type Stay struct {
 	Ready, From, Until uint64 // when it could run, ran, and did no longer; 0: it did to the end
-	At                 graph.StepID
+	At                 steps.StepID
 	By                 int32  // who made it ready; -1: nobody
 	Woken, Seq         uint32 // numbers of its transitions to ready, 0 if it had none of that kind, and to running
 	Proc               int16
@@ -42,7 +42,7 @@ type Stay struct {
 // Waking is a goroutine that another one made ready, in a step of that one's.
 type Waking struct {
 	At   uint64
-	Step graph.StepID
+	Step steps.StepID
 	G    int32
 	Seq  uint32
 }
@@ -64,7 +64,7 @@ type recorded struct {
 	woken uint32
 	ready uint64
 	by    int32
-	first graph.StepID // that it came to since it has run
+	first steps.StepID // that it came to since it has run
 	call  bool         // it waits in a system call
 }
 
@@ -82,10 +82,10 @@ func newRecorder(s *sim) *recorder {
 	if l == nil {
 		return nil
 	}
-	steps := s.p.Steps.Len()
-	*l = Log{Done: make([]uint64, steps), Next: make([]graph.StepID, steps), Gs: make([]Life, len(s.p.Gs))}
+	n := s.p.Steps.Len()
+	*l = Log{Done: make([]uint64, n), Next: make([]steps.StepID, n), Gs: make([]Life, len(s.p.Gs))}
 	for id := range l.Next {
-		l.Next[id] = s.p.Step(graph.StepID(id)).Next
+		l.Next[id] = s.p.Step(steps.StepID(id)).Next
 	}
 	for i := range l.Gs {
 		l.Gs[i].First = s.p.Gs[i].First
@@ -122,7 +122,7 @@ func (r *recorder) came(g int32) {
 }
 
 // leftOut notes that a goroutine leaves out the steps up to one.
-func (r *recorder) leftOut(from, to graph.StepID) {
+func (r *recorder) leftOut(from, to steps.StepID) {
 	if r == nil {
 		return
 	}
@@ -183,11 +183,11 @@ func (r *recorder) left(g int32, within bool) {
 	if r.s.sched == nil {
 		r.procs[stay.Proc] = false
 	}
-	if x.state = waiting; within || step.Kind == graph.Ready {
+	if x.state = waiting; within || step.Kind == steps.Ready {
 		x.state = runnable
 	}
-	x.call = step.Kind == graph.Delay && graph.Cause(step.Arg) == graph.Call
-	if begins := n == 0 && step.Kind == graph.Delay && !x.call; !within && x.first == at && r.s.length(at) == 0 && (begins || step.Kind == graph.Ready) {
+	x.call = step.Kind == steps.Delay && steps.Cause(step.Arg) == steps.Call
+	if begins := n == 0 && step.Kind == steps.Delay && !x.call; !within && x.first == at && r.s.length(at) == 0 && (begins || step.Kind == steps.Ready) {
 		l.Stays, x.seq = l.Stays[:n], x.seq-1 // it did nothing: it goes on to wait
 		l.Waits = l.Waits || begins
 		return

@@ -1,13 +1,13 @@
 package predict
 
 import (
-	"qinst.dev/internal/analysis/graph"
+	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/trace"
 )
 
 // object is a lock, channel or WaitGroup. Who waits gets what it waits for in the order of arrival.
 type object struct {
-	at      [graph.NumOps]trace.Time // of the last operation, in the recorded run
+	at      [steps.NumOps]trace.Time // of the last operation, in the recorded run
 	queue   []waiter                 // for a lock, or to receive, or for the end of all
 	senders []waiter
 	cap     int
@@ -33,7 +33,7 @@ func (o *object) part(w waiter) *object {
 	}
 	part, ok := o.has[w.g]
 	switch w.op {
-	case graph.Lock, graph.RLock:
+	case steps.Lock, steps.RLock:
 		if !ok { // else it was woken to try again
 			part = int32(o.next)
 			o.has[w.g] = part
@@ -47,33 +47,33 @@ func (o *object) part(w waiter) *object {
 
 type waiter struct {
 	g    int32
-	op   graph.Op
+	op   steps.Op
 	need int64
 }
 
 // operate does an operation of a goroutine, and reports whether it goes on.
-func (s *sim) operate(g int32, step *graph.Step) bool {
+func (s *sim) operate(g int32, step *steps.Step) bool {
 	w := waiter{g, step.Op, step.Wait}
 	o := s.objects[step.Obj].part(w)
-	if step.Op == graph.Receive && s.idles(g, step) {
+	if step.Op == steps.Receive && s.idles(g, step) {
 		return s.block(g)
 	}
-	if step.Op == graph.Send || step.Op == graph.Receive {
+	if step.Op == steps.Send || step.Op == steps.Receive {
 		s.ordered(o, step)
 	}
 	barging := s.sched != nil && !s.p.Objects[step.Obj].Shared() // who takes a mutex that others read by waits in turn
-	if barging && step.Op == graph.Lock {
+	if barging && step.Op == steps.Lock {
 		return s.sched.lock(o, g)
 	}
 	switch step.Op {
-	case graph.Lock, graph.RLock:
+	case steps.Lock, steps.RLock:
 		o.queue = append(o.queue, w)
 		s.grant(o, g)
 		if len(o.queue) > 0 && o.queue[len(o.queue)-1].g == g {
 			return s.block(g)
 		}
 		s.granted(o, step.Op)
-	case graph.Unlock:
+	case steps.Unlock:
 		if barging {
 			s.sched.unlock(o, g)
 			break
@@ -81,11 +81,11 @@ func (s *sim) operate(g int32, step *graph.Step) bool {
 		o.writer = false
 		o.order.unlock(s.node, step.Op)
 		s.grant(o, -1)
-	case graph.RUnlock:
+	case steps.RUnlock:
 		o.readers = max(0, o.readers-1)
 		o.order.unlock(s.node, step.Op)
 		s.grant(o, -1)
-	case graph.Send:
+	case steps.Send:
 		s.sends(o)
 		o.sent++
 		if len(o.queue) > 0 {
@@ -95,7 +95,7 @@ func (s *sim) operate(g int32, step *graph.Step) bool {
 			o.senders = append(o.senders, w)
 			return s.block(g)
 		}
-	case graph.Receive:
+	case steps.Receive:
 		if o.closed && o.got >= o.sent {
 			s.receivesNothing(o)
 			return true
@@ -109,16 +109,16 @@ func (s *sim) operate(g int32, step *graph.Step) bool {
 			o.queue = append(o.queue, w)
 			return s.block(g)
 		}
-	case graph.Acquire:
+	case steps.Acquire:
 		o.queue = append(o.queue, w)
 		s.acquire(o, g)
 		if len(o.queue) > 0 && o.queue[len(o.queue)-1].g == g {
 			return s.block(g)
 		}
-	case graph.Release:
+	case steps.Release:
 		o.got = max(0, o.got-int(w.need))
 		s.acquire(o, -1)
-	case graph.Close:
+	case steps.Close:
 		o.closed = true
 		o.order.close(s.node)
 		s.dismiss(step.Obj)
@@ -126,7 +126,7 @@ func (s *sim) operate(g int32, step *graph.Step) bool {
 			o.got--
 			s.pop(&o.queue)
 		}
-	case graph.Done:
+	case steps.Done:
 		o.sent++
 		o.order.done(s.node)
 		for i := 0; i < len(o.queue); {
@@ -138,7 +138,7 @@ func (s *sim) operate(g int32, step *graph.Step) bool {
 				s.wake(x.g)
 			}
 		}
-	case graph.Join:
+	case steps.Join:
 		if o.sent < int(step.Wait) {
 			o.queue = append(o.queue, w)
 			return s.block(g)
@@ -149,10 +149,10 @@ func (s *sim) operate(g int32, step *graph.Step) bool {
 }
 
 // ordered notes whether an operation comes in the order of the recorded run.
-func (s *sim) ordered(o *object, step *graph.Step) {
+func (s *sim) ordered(o *object, step *steps.Step) {
 	op := step.Op
-	if op == graph.RLock {
-		op = graph.Lock
+	if op == steps.RLock {
+		op = steps.Lock
 	}
 	if step.At < o.at[op] {
 		s.run.Reordered++
@@ -164,7 +164,7 @@ func (s *sim) ordered(o *object, step *graph.Step) {
 func (s *sim) grant(o *object, me int32) {
 	for len(o.queue) > 0 && !o.writer {
 		w := o.queue[0]
-		if w.op == graph.Lock {
+		if w.op == steps.Lock {
 			if o.readers > 0 {
 				return
 			}
@@ -212,7 +212,7 @@ func (s *sim) pop(q *[]waiter) {
 // forget takes a goroutine from the queue that it is in.
 func (s *sim) forget(g int32) {
 	step := s.p.Step(s.gs[g].step)
-	if step.Kind == graph.Take {
+	if step.Kind == steps.Take {
 		for at := &s.tokens[step.Arg]; *at > 0; at = &s.gs[*at-1].also {
 			if *at == g+1 {
 				*at = s.gs[g].also

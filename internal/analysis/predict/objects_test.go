@@ -3,7 +3,7 @@ package predict_test
 import (
 	"testing"
 
-	"qinst.dev/internal/analysis/graph"
+	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/analysis/predict"
 	"qinst.dev/internal/trace"
 )
@@ -11,13 +11,13 @@ import (
 // TestSemaphore: who wants much is not overtaken by who wants little. Of a size of 3 the first takes 2, the second waits for 2, and the third for 1 behind it.
 func TestSemaphore(t *testing.T) {
 	t.Parallel()
-	take := func(op graph.Op, n int64) op {
+	take := func(op steps.Op, n int64) op {
 		o := operate(op, "sem")
 		o.step.Wait = n
 		return o
 	}
 	uses := func(n, ms int64) []op {
-		return []op{take(graph.Acquire, n), do("work", ms), take(graph.Release, n)}
+		return []op{take(steps.Acquire, n), do("work", ms), take(steps.Release, n)}
 	}
 	p := writeWith(map[string]int{"sem": 3}, uses(2, 10), uses(2, 10), uses(1, 5))
 	for _, policy := range predict.Policies {
@@ -25,7 +25,7 @@ func TestSemaphore(t *testing.T) {
 			t.Errorf("%s: it takes %v, expected 20", policy, r.T)
 		}
 	}
-	all := map[graph.ObjectID]bool{1: true}
+	all := map[steps.ObjectID]bool{1: true}
 	if r := predict.Simulate(p.Program, predict.Options{Procs: 3, Policy: predict.Sharing, Capped: all, Cap: 5}); !near(r.T, 10) {
 		t.Errorf("with a size of 5 it takes %v, expected 10", r.T)
 	}
@@ -39,7 +39,7 @@ func TestTicks(t *testing.T) {
 	t.Parallel()
 	var ops []op
 	for i := range int64(5) {
-		ops = append(ops, op{step: graph.Step{Kind: graph.Delay, Wait: 7, At: trace.Time(10 * (i + 1))}, obj: "ticks"}, do("send", 3))
+		ops = append(ops, op{step: steps.Step{Kind: steps.Delay, Wait: 7, At: trace.Time(10 * (i + 1))}, obj: "ticks"}, do("send", 3))
 	}
 	p := write(ops)
 	for i := range p.Objects {
@@ -47,7 +47,7 @@ func TestTicks(t *testing.T) {
 	}
 	for scale, want := range map[float64]float64{1: 53, 0: 50, 5: 10 + 5*15} {
 		for _, policy := range predict.Policies {
-			r := predict.Simulate(p.Program, predict.Options{Procs: 1, Policy: policy, Length: func(id graph.StepID) float64 { return scale * float64(p.Step(id).Work) }})
+			r := predict.Simulate(p.Program, predict.Options{Procs: 1, Policy: policy, Length: func(id steps.StepID) float64 { return scale * float64(p.Step(id).Work) }})
 			if !near(r.T, want) {
 				t.Errorf("%s, work %v times as long: it takes %v, expected %v", policy, scale, r.T, want)
 			}
@@ -85,23 +85,23 @@ func TestP4(t *testing.T) {
 
 // barrier makes a program's first operation on a lock that of the goroutine that ends the others' waits at a barrier.
 func (p program) barrier() {
-	x := graph.Crossing{}
-	for id := range graph.StepID(p.Steps.Len()) {
+	x := steps.Crossing{}
+	for id := range steps.StepID(p.Steps.Len()) {
 		switch s := p.Step(id); {
-		case s.Kind == graph.Take:
+		case s.Kind == steps.Take:
 			x.Takes = append(x.Takes, id)
 			p.Tokens = max(p.Tokens, int(s.Arg)+1)
-		case s.Kind == graph.Give:
+		case s.Kind == steps.Give:
 			x.Gives = append(x.Gives, id)
-		case s.Op == graph.Lock:
+		case s.Op == steps.Lock:
 			x.At = id
 		}
 	}
-	p.Crossings = []graph.Crossing{x}
+	p.Crossings = []steps.Crossing{x}
 }
 
-func take(token uint32) op { return op{step: graph.Step{Kind: graph.Take, Arg: token}} }
-func give(token uint32) op { return op{step: graph.Step{Kind: graph.Give, Arg: token}} }
+func take(token uint32) op { return op{step: steps.Step{Kind: steps.Take, Arg: token}} }
+func give(token uint32) op { return op{step: steps.Step{Kind: steps.Give, Arg: token}} }
 
 // TestP1: with events three goroutines come to a barrier at 120, 160 and 170, and without at 100, 150 and 90. So another one is last. They leave one every 5 from then on, and the
 // run takes 165 and not 195 (Sarukkai and Malony 1993, section 3.2). The first to leave is the third one, and not the second as in the paper, because it ended the
@@ -115,7 +115,7 @@ func TestP1(t *testing.T) {
 		p := write(
 			[]op{do("p1", 100), take(1), do("more", c.behind[0])},
 			[]op{do("p2", 150), take(2), do("more", c.behind[1])},
-			[]op{do("p3", 90), operate(graph.Lock, "mu"), do("beta", 5), do("beta", 5), give(2), do("beta", 5), give(1)})
+			[]op{do("p3", 90), operate(steps.Lock, "mu"), do("beta", 5), do("beta", 5), give(2), do("beta", 5), give(1)})
 		p.barrier()
 		if r := predict.Simulate(p.Program, predict.Options{Procs: 3, Policy: predict.List, Exit: predict.ExitReverse}); r.T != c.want {
 			t.Errorf("with %v behind: found %v, expected %v", c.behind, r.T, c.want)
@@ -132,7 +132,7 @@ func TestExits(t *testing.T) {
 			[]op{do("c", 20), take(3), do("c2", 1)},
 			[]op{do("b", 10), take(2), do("b2", 1)},
 			[]op{do("a", 30), take(1), do("a2", 100)},
-			[]op{do("d", 5), operate(graph.Lock, "mu"), give(2), do("d1", 10), give(1), do("d2", 10), give(3)})
+			[]op{do("d", 5), operate(steps.Lock, "mu"), give(2), do("d1", 10), give(1), do("d2", 10), give(3)})
 		p.barrier()
 		if r := predict.Simulate(p.Program, predict.Options{Procs: 4, Policy: predict.List, Exit: exit}); r.T != want {
 			t.Errorf("%s: the run took %v, expected %v", exit, r.T, want)

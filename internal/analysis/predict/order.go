@@ -3,7 +3,7 @@ package predict
 import (
 	"math"
 
-	"qinst.dev/internal/analysis/graph"
+	"qinst.dev/internal/analysis/steps"
 )
 
 // What began with what is enough for weights: a small change matters only where one event waited for another. Slack is about larger changes. It needs
@@ -66,27 +66,27 @@ func (s *sim) stops(g int32) {
 }
 
 // held are the nodes that a lock was given back at, for who takes it.
-func (o *order) held(op graph.Op) []int32 {
+func (o *order) held(op steps.Op) []int32 {
 	if o == nil {
 		return nil
 	}
 	nodes := []int32{o.writer}
-	if op == graph.Lock {
+	if op == steps.Lock {
 		nodes, o.readers = append(nodes, o.readers...), nil
 	}
 	return nodes
 }
 
-func (s *sim) granted(o *object, op graph.Op) {
+func (s *sim) granted(o *object, op steps.Op) {
 	if o.order != nil {
 		s.after(o.order.held(op)...)
 	}
 }
 
-func (o *order) unlock(at int32, op graph.Op) {
+func (o *order) unlock(at int32, op steps.Op) {
 	switch {
 	case o == nil:
-	case op == graph.Unlock:
+	case op == steps.Unlock:
 		o.writer = at
 	default:
 		o.readers = append(o.readers, at)
@@ -157,7 +157,7 @@ func (s *sim) joined(o *object, need int) int32 {
 
 // Slack calls f for each piece of work and each delay of a run, as [Run.Weights] does: its step, and by how much it may become longer without making the
 // run longer, in ns, if all others stay as they are and everything happens in the same order. The run must have been made with Order.
-func (r *Run) Slack(f func(step graph.StepID, slack float64, delay bool)) {
+func (r *Run) Slack(f func(step steps.StepID, slack float64, delay bool)) {
 	late := make([]float64, r.nodes.Len())
 	for i := range late {
 		late[i] = r.T
@@ -179,7 +179,7 @@ func (r *Run) Slack(f func(step graph.StepID, slack float64, delay bool)) {
 // Marked calls f for each piece of work that VPPB's section 3.3 marks for a number of processors: what is on the path, and what leads to where
 // a goroutine stops while more of them run than there are processors; back from there to where its goroutine met
 // another one and no more ran. The run must have been made with Order.
-func (r *Run) Marked(procs int, f func(step graph.StepID)) {
+func (r *Run) Marked(procs int, f func(step steps.StepID)) {
 	n := r.nodes.Len()
 	meets, marked := make([]bool, n), make([]bool, n)
 	for q := 1; q < n; q++ {

@@ -4,7 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"qinst.dev/internal/analysis/graph"
+	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/analysis/predict"
 )
 
@@ -25,15 +25,15 @@ func TestSlack(t *testing.T) {
 		if run.Forced > 0 {
 			continue // somebody waits for ever
 		}
-		longer := func(step graph.StepID, ns float64) float64 {
-			return predict.Simulate(p.Program, predict.Options{Procs: len(p.Gs), Policy: predict.Sharing, Length: func(s graph.StepID) float64 {
+		longer := func(step steps.StepID, ns float64) float64 {
+			return predict.Simulate(p.Program, predict.Options{Procs: len(p.Gs), Policy: predict.Sharing, Length: func(s steps.StepID) float64 {
 				if s == step {
 					return float64(p.Step(s).Work) + ns
 				}
 				return float64(p.Step(s).Work)
 			}}).T - run.T
 		}
-		run.Slack(func(step graph.StepID, slack float64, delay bool) {
+		run.Slack(func(step steps.StepID, slack float64, delay bool) {
 			if delay {
 				return
 			}
@@ -56,18 +56,18 @@ func TestSlack(t *testing.T) {
 // ordered reports whether each operation on an object is always by the same goroutine, and each lock one goroutine's.
 func ordered(p program) bool {
 	type use struct {
-		obj graph.ObjectID
-		op  graph.Op
+		obj steps.ObjectID
+		op  steps.Op
 	}
 	by := map[use]int{}
 	for g := range p.Gs {
 		for id := p.Gs[g].First; id != 0; id = p.Step(id).Next {
 			s := p.Step(id)
 			u := use{s.Obj, s.Op}
-			if s.Op == graph.Done || s.Op == graph.Join {
+			if s.Op == steps.Done || s.Op == steps.Join {
 				return false // a Join needs the first ones
 			}
-			if was, ok := by[u]; s.Op != graph.NoOp && ok && was != g {
+			if was, ok := by[u]; s.Op != steps.NoOp && ok && was != g {
 				return false
 			}
 			by[u] = g
@@ -86,8 +86,8 @@ func TestGoPath(t *testing.T) {
 		for procs := 1; procs <= len(p.Gs); procs++ {
 			run := predict.Simulate(p.Program, predict.Options{Procs: procs, Policy: predict.Go, Keep: true, Seed: uint64(i)})
 			sum, at := 0., run.T
-			run.Weights(func(_ graph.StepID, length, weight float64, _ bool) { sum += length * weight })
-			run.Path(func(_ graph.StepID, _ int32, from, to float64, _ bool) {
+			run.Weights(func(_ steps.StepID, length, weight float64, _ bool) { sum += length * weight })
+			run.Path(func(_ steps.StepID, _ int32, from, to float64, _ bool) {
 				if !near(to, at) || from > to {
 					t.Fatalf("program %d on %d: a piece is from %v to %v, expected one to %v", i, procs, from, to, at)
 				}

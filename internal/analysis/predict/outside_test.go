@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"qinst.dev/internal/analysis/graph"
+	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/analysis/predict"
 	"qinst.dev/internal/trace/tracetest"
 )
@@ -27,7 +27,7 @@ func TestNetworkMayBeOurs(t *testing.T) {
 		b.Start(main, 0)
 		b.At(100*ms).Exit(main, work)
 		b.End(main)
-		p, _, err := graph.Build(b.Trace(), graph.Options{})
+		p, _, err := steps.Build(b.Trace(), steps.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"qinst.dev/internal/analysis/graph"
+	"qinst.dev/internal/analysis/steps"
 )
 
 // mostProcs is how many processors are more than enough.
@@ -74,7 +74,7 @@ type Ask struct {
 
 // runner computes runs, each once.
 type runner struct {
-	p       *graph.Program
+	p       *steps.Program
 	done    map[runKey]*Run
 	drawn   *drawn
 	pairs   map[pairKey]float64 // T of runs without a change
@@ -106,13 +106,13 @@ func (r *runner) simulate(o Options) *Run {
 	return run
 }
 
-func newRunner(p *graph.Program) *runner {
+func newRunner(p *steps.Program) *runner {
 	return &runner{p: p, done: map[runKey]*Run{}, drawn: newDrawn(p), pairs: map[pairKey]float64{}, latency: map[*Run]*Latency{}}
 }
 
 // Gains are what changes gain that nobody asked for: of the procedures that are worth most. Those of very long runs take too long to be computed
 // along the way: there are none.
-func Gains(p *graph.Program, procs int, policy Policy) []Change {
+func Gains(p *steps.Program, procs int, policy Policy) []Change {
 	r := &Result{}
 	Settle(p, nil)
 	if p.Steps.Len() <= largeSteps {
@@ -122,7 +122,7 @@ func Gains(p *graph.Program, procs int, policy Policy) []Change {
 }
 
 // New predicts.
-func New(p *graph.Program, a Ask) *Result {
+func New(p *steps.Program, a Ask) *Result {
 	Settle(p, nil)
 	runs := newRunner(p)
 	runs.held = a.Held
@@ -212,9 +212,9 @@ func (r *Result) change(runs *runner, policy Policy, procs int, changes []WhatIf
 }
 
 // collector is how long the collector works, of processors' time.
-func collector(p *graph.Program) int64 {
+func collector(p *steps.Program) int64 {
 	s, ns := &p.R.System, 0.
-	for id := range graph.StepID(p.Steps.Len()) {
+	for id := range steps.StepID(p.Steps.Len()) {
 		for _, part := range p.PartsOf(id) {
 			for _, share := range p.Shares(part.Context) {
 				if share.Proc == s.Worker || share.Proc == s.Assist || share.Proc == s.Stop {

@@ -1,7 +1,7 @@
 package predict_test
 
 import (
-	"qinst.dev/internal/analysis/graph"
+	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/analysis/predict"
 )
 
@@ -9,24 +9,24 @@ import (
 type op struct {
 	name string // of work
 	ns   int64
-	step graph.Step
+	step steps.Step
 	obj  string
 }
 
 func do(name string, ns int64) op { return op{name: name, ns: ns} }
-func sleep(ns int64) op           { return op{step: graph.Step{Kind: graph.Delay, Wait: ns}} }
-func operate(o graph.Op, obj string) op {
-	return op{step: graph.Step{Kind: graph.Operate, Op: o}, obj: obj}
+func sleep(ns int64) op           { return op{step: steps.Step{Kind: steps.Delay, Wait: ns}} }
+func operate(o steps.Op, obj string) op {
+	return op{step: steps.Step{Kind: steps.Operate, Op: o}, obj: obj}
 }
-func signal(ch string) op { return operate(graph.Send, ch) }
-func wait(ch string) op   { return operate(graph.Receive, ch) }
-func lock(mu string) op   { return operate(graph.Lock, mu) }
-func unlock(mu string) op { return operate(graph.Unlock, mu) }
+func signal(ch string) op { return operate(steps.Send, ch) }
+func wait(ch string) op   { return operate(steps.Receive, ch) }
+func lock(mu string) op   { return operate(steps.Lock, mu) }
+func unlock(mu string) op { return operate(steps.Unlock, mu) }
 
 // program is one that a test has written down.
 type program struct {
-	*graph.Program
-	names map[graph.StepID]string
+	*steps.Program
+	names map[steps.StepID]string
 }
 
 // write makes a program of goroutines that all begin at 0. It ends when all have.
@@ -34,15 +34,15 @@ func write(gs ...[]op) program { return writeWith(nil, gs...) }
 
 // writeWith does so with channels of these capacities; others are unlimited.
 func writeWith(caps map[string]int, gs ...[]op) program {
-	p := program{&graph.Program{Last: -1, Objects: make([]graph.Object, 1), Tokens: 1}, map[graph.StepID]string{}}
-	p.Steps.Add(graph.Step{})
-	objects := map[string]graph.ObjectID{}
+	p := program{&steps.Program{Last: -1, Objects: make([]steps.Object, 1), Tokens: 1}, map[steps.StepID]string{}}
+	p.Steps.Add(steps.Step{})
+	objects := map[string]steps.ObjectID{}
 	for _, ops := range gs {
-		g := graph.Goroutine{By: -1}
-		last := graph.StepID(0)
+		g := steps.Goroutine{By: -1}
+		last := steps.StepID(0)
 		work, name := int64(0), ""
-		add := func(s graph.Step) {
-			id := graph.StepID(p.Steps.Len())
+		add := func(s steps.Step) {
+			id := steps.StepID(p.Steps.Len())
 			s.Work = work
 			if work, p.names[id] = 0, name; last == 0 {
 				g.First = id
@@ -57,24 +57,24 @@ func writeWith(caps map[string]int, gs ...[]op) program {
 			switch {
 			case o.name != "":
 				work, name = o.ns, o.name
-				s = graph.Step{Kind: graph.Operate, Obj: 0}
+				s = steps.Step{Kind: steps.Operate, Obj: 0}
 			case o.obj != "":
 				id, ok := objects[o.obj]
 				if !ok {
-					id = graph.ObjectID(len(p.Objects))
+					id = steps.ObjectID(len(p.Objects))
 					objects[o.obj] = id
 					capacity, limited := caps[o.obj]
 					if !limited {
 						capacity = -1
 					}
-					p.Objects = append(p.Objects, graph.Object{Free: true, Cap: capacity})
+					p.Objects = append(p.Objects, steps.Object{Free: true, Cap: capacity})
 				}
 				s.Obj = id
 			}
 			add(s)
 			name = ""
 		}
-		add(graph.Step{Kind: graph.End})
+		add(steps.Step{Kind: steps.End})
 		p.Gs = append(p.Gs, g)
 	}
 	return p
@@ -90,7 +90,7 @@ type ran struct {
 func (p program) run(procs int, policy predict.Policy) ran {
 	r := predict.Simulate(p.Program, predict.Options{Procs: procs, Policy: policy, Keep: true})
 	x := ran{r.T, map[string]float64{}, map[string]float64{}}
-	r.Weights(func(step graph.StepID, length, weight float64, delay bool) {
+	r.Weights(func(step steps.StepID, length, weight float64, delay bool) {
 		name := p.names[step]
 		if delay {
 			name = "delay"

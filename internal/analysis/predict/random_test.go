@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"qinst.dev/internal/analysis/graph"
+	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/analysis/predict"
 )
 
@@ -38,9 +38,9 @@ func random(r *rand.Rand) program {
 			case 5:
 				ops = append(ops, sleep(1+r.Int64N(1e9)))
 			case 6:
-				ops = append(ops, operate(graph.Done, "wg"))
+				ops = append(ops, operate(steps.Done, "wg"))
 				if r.IntN(3) == 0 {
-					join := operate(graph.Join, "wg")
+					join := operate(steps.Join, "wg")
 					join.step.Wait = int64(1 + r.IntN(2))
 					ops = append(ops, join)
 				}
@@ -59,8 +59,8 @@ func random(r *rand.Rand) program {
 					first = next
 				}
 			}
-			id := graph.StepID(p.Steps.Len())
-			p.Steps.Add(graph.Step{Kind: graph.Start, Arg: uint32(g), Next: p.Step(first).Next})
+			id := steps.StepID(p.Steps.Len())
+			p.Steps.Add(steps.Step{Kind: steps.Start, Arg: uint32(g), Next: p.Step(first).Next})
 			if p.Step(first).Next == 0 {
 				continue // never started
 			}
@@ -97,8 +97,8 @@ func comparePieces(t *testing.T, p program, procs int, policy predict.Policy, ch
 	t.Helper()
 	base := predict.Simulate(p.Program, predict.Options{Procs: procs, Policy: policy, Keep: true})
 	sum := 0.
-	weights := map[graph.StepID]float64{}
-	base.Weights(func(step graph.StepID, length, weight float64, delay bool) {
+	weights := map[steps.StepID]float64{}
+	base.Weights(func(step steps.StepID, length, weight float64, delay bool) {
 		if sum += length * weight; !delay {
 			weights[step] += weight
 		}
@@ -106,15 +106,15 @@ func comparePieces(t *testing.T, p program, procs int, policy predict.Policy, ch
 	if !near(sum, base.T) {
 		t.Errorf("%d processors, %s: the weights add up to %v, expected %v", procs, policy, sum, base.T)
 	}
-	at := func(step graph.StepID, d float64) float64 {
-		return predict.Simulate(p.Program, predict.Options{Procs: procs, Policy: policy, Length: func(s graph.StepID) float64 {
+	at := func(step steps.StepID, d float64) float64 {
+		return predict.Simulate(p.Program, predict.Options{Procs: procs, Policy: policy, Length: func(s steps.StepID) float64 {
 			if s == step {
 				return float64(p.Step(s).Work) + d
 			}
 			return float64(p.Step(s).Work)
 		}}).T
 	}
-	for step := graph.StepID(1); int(step) < p.Steps.Len(); step++ {
+	for step := steps.StepID(1); int(step) < p.Steps.Len(); step++ {
 		if p.Step(step).Work < 2*int64(change) || int(step)%every != 0 {
 			continue
 		}
@@ -146,7 +146,7 @@ func TestSwing(t *testing.T) {
 	p := write(gs...)
 	o := predict.Options{Procs: 2, Policy: predict.Sharing, Keep: true}
 	swing := func(run *predict.Run) (all float64) {
-		run.Weights(func(_ graph.StepID, length, weight float64, _ bool) { all += math.Abs(length * weight) })
+		run.Weights(func(_ steps.StepID, length, weight float64, _ bool) { all += math.Abs(length * weight) })
 		return all / run.T
 	}
 	if got := swing(predict.Simulate(p.Program, o)); got < 1e6 {

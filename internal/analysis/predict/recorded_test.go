@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"qinst.dev/internal/analysis/graph"
+	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/analysis/predict"
 	"qinst.dev/internal/trace/tracetest"
 	"qinst.dev/sddf/spec"
@@ -105,7 +105,7 @@ func TestTruths(t *testing.T) {
 			for _, recorded := range []int{1, 2, 8} {
 				b := tracetest.New(recorded)
 				b.Operations = true
-				p, losses, err := graph.Build(tracetest.SimulateOn(b, c.threads()).Trace(), graph.Options{})
+				p, losses, err := steps.Build(tracetest.SimulateOn(b, c.threads()).Trace(), steps.Options{})
 				if err != nil || losses.Any() {
 					t.Fatal(losses, err)
 				}
@@ -136,7 +136,7 @@ func TestSettle(t *testing.T) {
 	b.Start(g, 0)
 	b.Sync(g, receive, 0x1000, 0)
 	b.At(11 * ms)
-	p, _, err := graph.Build(b.Trace(), graph.Options{})
+	p, _, err := steps.Build(b.Trace(), steps.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"qinst.dev/internal/analysis/graph"
+	"qinst.dev/internal/analysis/steps"
 )
 
 // scheduler is Go's, as far as it decides who runs. Each processor has a queue of its own, and a place for the goroutine that was made ready last, which
@@ -69,8 +69,8 @@ func (c *scheduler) event(e entry, real bool) bool {
 	x := &c.s.gs[e.g]
 	if real {
 		step := c.s.p.Step(x.step)
-		c.at, c.timer = -1, step.Kind == graph.Delay && graph.Cause(step.Arg) == graph.Timer
-		c.polled = step.Kind == graph.Delay && graph.Cause(step.Arg) == graph.Network || c.s.p.Reads(step)
+		c.at, c.timer = -1, step.Kind == steps.Delay && steps.Cause(step.Arg) == steps.Timer
+		c.polled = step.Kind == steps.Delay && steps.Cause(step.Arg) == steps.Network || c.s.p.Reads(step)
 		return false
 	}
 	c.at = x.proc
@@ -306,9 +306,9 @@ func (c *scheduler) lock(o *object, g int32) bool {
 	}
 	if x.since == 0 {
 		x.since = c.s.t.at + 1 // 0 is no time
-		o.queue = append(o.queue, waiter{g: g, op: graph.Lock})
+		o.queue = append(o.queue, waiter{g: g, op: steps.Lock})
 	} else {
-		o.queue = slices.Insert(o.queue, 0, waiter{g: g, op: graph.Lock})
+		o.queue = slices.Insert(o.queue, 0, waiter{g: g, op: steps.Lock})
 	}
 	return c.s.block(g)
 }
@@ -316,7 +316,7 @@ func (c *scheduler) lock(o *object, g int32) bool {
 // unlock lets a goroutine give a mutex back, to nobody unless who is first has waited for long: that one gets the processor, too.
 func (c *scheduler) unlock(o *object, by int32) {
 	o.writer = false
-	if len(o.queue) == 0 || o.queue[0].op != graph.Lock {
+	if len(o.queue) == 0 || o.queue[0].op != steps.Lock {
 		c.s.grant(o, -1)
 		return
 	}

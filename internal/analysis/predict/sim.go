@@ -3,7 +3,7 @@ package predict
 import (
 	"slices"
 
-	"qinst.dev/internal/analysis/graph"
+	"qinst.dev/internal/analysis/steps"
 )
 
 // Policy is how goroutines get processors.
@@ -24,17 +24,17 @@ type Options struct {
 	Procs  int // 0: as many as goroutines
 	Policy Policy
 	// Length gives the length of a step's work in ns; nil: what was recorded.
-	Length func(graph.StepID) float64
+	Length func(steps.StepID) float64
 	// Delayed gives what a delay for a timer, the network or the system is multiplied by; nil: by 1.
-	Delayed func(graph.StepID) float64
+	Delayed func(steps.StepID) float64
 	// HandOver gives how long it takes from when a goroutine could run to when it does, if a processor is idle, and has been for so many ns, below 0: not known; and from
 	// when something is written to another goroutine of the process until that has come, in ns. nil: what was recorded.
-	HandOver func(id graph.StepID, idle float64) float64
+	HandOver func(id steps.StepID, idle float64) float64
 	// Split are locks of which there are Parts each: who takes one gets the next of these, in turn.
-	Split map[graph.ObjectID]bool
+	Split map[steps.ObjectID]bool
 	Parts int
 	// Capped are channels of another capacity, Cap.
-	Capped  map[graph.ObjectID]bool
+	Capped  map[steps.ObjectID]bool
 	Cap     int
 	workers *pool  // more or fewer than there were
 	watch   *watch // requests, to see how long they take; nil: none
@@ -45,7 +45,7 @@ type Options struct {
 	Keep    bool   // what weights and the path need
 	Order   bool   // with Keep: what [Run.Slack] and [Run.Marked] need, of a run under Sharing with a processor for each goroutine
 	// Toward gives by how much the length of a step's work changes, to see how T does: see [Run.Slope]. nil: not at all.
-	Toward func(graph.StepID) float64
+	Toward func(steps.StepID) float64
 }
 
 // Run is what came of it.
@@ -60,12 +60,12 @@ type Run struct {
 	Forced int
 	Ends   bool // the goroutine has ended with which the recorded run did
 
-	standstill []graph.ObjectID // whose operations goroutines waited for when the first one was forced,
+	standstill []steps.ObjectID // whose operations goroutines waited for when the first one was forced,
 	stoodAt    float64          // and when that was
 
 	procs float64
 	list  bool
-	nodes graph.List[node]
+	nodes steps.List[node]
 	last  int32
 	edges []edge            // of Options.Order
 	by    map[int32][]int32 // nodes by goroutine; see Pieces
@@ -80,7 +80,7 @@ func (a instant) before(b instant) bool { return a.at < b.at || a.at == b.at && 
 type node struct {
 	len    float64 // of the work, in virtual time, or of the delay
 	from   int32   // the node with which that began
-	step   graph.StepID
+	step   steps.StepID
 	before int32 // goroutines that could run, just before; behind
 	behind int32
 	g      int32
@@ -91,7 +91,7 @@ type node struct {
 
 // sim is a run.
 type sim struct {
-	p       *graph.Program
+	p       *steps.Program
 	o       Options
 	procs   float64
 	gs      []simG
@@ -120,7 +120,7 @@ type sim struct {
 }
 
 type simG struct {
-	step    graph.StepID // that it works at, or waits in
+	step    steps.StepID // that it works at, or waits in
 	runs    bool         // it has a processor
 	from    int32        // node with which that began
 	also    int32        // another one that waits for its token, and 1
@@ -135,9 +135,9 @@ type simG struct {
 	started bool
 	again   bool // it has worked, and takes its step once more: it was woken for a lock that somebody else may take, or others have come to a barrier
 
-	hurries graph.StepID // up to here it leaves out what it works; 0: it does not
+	hurries steps.StepID // up to here it leaves out what it works; 0: it does not
 
-	due graph.StepID // up to here its ticks have come
+	due steps.StepID // up to here its ticks have come
 
 	proc int32 // that it runs on, under policy Go or with a log
 
@@ -151,7 +151,7 @@ type simG struct {
 }
 
 // simulate runs a program, with the objects as they are.
-func simulate(p *graph.Program, o Options) *Run {
+func simulate(p *steps.Program, o Options) *Run {
 	if o.workers != nil {
 		p = o.workers.hire(p)
 	}
@@ -165,10 +165,10 @@ func simulate(p *graph.Program, o Options) *Run {
 		if o.Order {
 			ob.order = &order{writer: -1, closed: -1}
 		}
-		if ob.cap = p.Objects[i].Cap; o.Capped[graph.ObjectID(i)] {
+		if ob.cap = p.Objects[i].Cap; o.Capped[steps.ObjectID(i)] {
 			ob.cap = o.Cap
 		}
-		if o.Split[graph.ObjectID(i)] {
+		if o.Split[steps.ObjectID(i)] {
 			ob.parts = make([]object, o.Parts)
 		}
 	}
@@ -395,7 +395,7 @@ func (s *sim) works(g int32) bool {
 }
 
 // length is how long a step's work is.
-func (s *sim) length(id graph.StepID) float64 {
+func (s *sim) length(id steps.StepID) float64 {
 	if s.o.Length != nil {
 		return s.o.Length(id)
 	}
@@ -434,33 +434,33 @@ func (s *sim) steps(g int32) {
 }
 
 // take does what ends a step, and reports whether the goroutine goes on.
-func (s *sim) take(g int32, step *graph.Step) bool {
+func (s *sim) take(g int32, step *steps.Step) bool {
 	if s.barriers != nil && !s.crosses(g, s.gs[g].step) {
 		return false
 	}
 	switch step.Kind {
-	case graph.End, graph.Cut:
-		if done := s.p.Gs[g].Done; done != 0 && step.Kind == graph.End && s.p.Objects[done].Free {
-			s.operate(g, &graph.Step{Obj: done, Op: graph.Done})
+	case steps.End, steps.Cut:
+		if done := s.p.Gs[g].Done; done != 0 && step.Kind == steps.End && s.p.Objects[done].Free {
+			s.operate(g, &steps.Step{Obj: done, Op: steps.Done})
 		}
 		if g == s.main { // others may end, too, before the event at hand is over
 			s.over, s.run.last = true, s.node
 		}
 		return false
-	case graph.Start:
+	case steps.Start:
 		if more := int32(step.Arg); !s.gs[more].started { // else another worker, which does what the first one did, has started it
 			s.begin(more)
 		}
 		return true
-	case graph.Delay, graph.Ready:
-		if s.gs[g].awake && step.Kind == graph.Ready {
+	case steps.Delay, steps.Ready:
+		if s.gs[g].awake && step.Kind == steps.Ready {
 			s.gs[g].awake = false
 			return true
 		}
 		if s.sched == nil && s.behind(g, step) {
 			return false
 		}
-		if step.Wait == 0 || step.Kind == graph.Ready && s.sched != nil { // which wakes processors itself
+		if step.Wait == 0 || step.Kind == steps.Ready && s.sched != nil { // which wakes processors itself
 			return true
 		}
 		if s.gs[g].hurries != 0 {
@@ -473,7 +473,7 @@ func (s *sim) take(g int32, step *graph.Step) bool {
 			return s.ticked(g, float64(step.At))
 		}
 		ns := s.o.watch.delay(s.gs[g].step, step, s.t.at)
-		if step.Kind == graph.Ready {
+		if step.Kind == steps.Ready {
 			ns = s.handOver(s.gs[g].step, s.idleFor(g))
 		}
 		if s.o.Delayed != nil && outside(step) {
@@ -486,8 +486,8 @@ func (s *sim) take(g int32, step *graph.Step) bool {
 		s.delay(g, ns)
 		return false
 	}
-	if free := s.p.Objects[step.Obj].Free; free && (step.Kind != graph.Take || step.Arg != 0) {
-		if step.Op == graph.NoOp {
+	if free := s.p.Objects[step.Obj].Free; free && (step.Kind != steps.Take || step.Arg != 0) {
+		if step.Op == steps.NoOp {
 			return true
 		}
 		goes := s.operate(g, step)
@@ -495,9 +495,9 @@ func (s *sim) take(g int32, step *graph.Step) bool {
 		return goes
 	}
 	switch step.Kind {
-	case graph.Give:
+	case steps.Give:
 		s.give(s.leaves(s.gs[g].step, step))
-	case graph.Take:
+	case steps.Take:
 		if step.Arg == 0 {
 			s.gs[g].waits = false // for ever
 			return false
@@ -529,9 +529,9 @@ func (s *sim) ticked(g int32, at float64) bool {
 }
 
 // outside reports whether a delay is one that the program asked for: for a timer, the network or the system.
-func outside(s *graph.Step) bool {
-	c := graph.Cause(s.Arg)
-	return s.Kind == graph.Delay && (c == graph.Timer || c == graph.Network || c == graph.Call)
+func outside(s *steps.Step) bool {
+	c := steps.Cause(s.Arg)
+	return s.Kind == steps.Delay && (c == steps.Timer || c == steps.Network || c == steps.Call)
 }
 
 // block notes that a goroutine waits.

@@ -3,7 +3,7 @@ package predict
 import (
 	"slices"
 
-	"qinst.dev/internal/analysis/graph"
+	"qinst.dev/internal/analysis/steps"
 )
 
 // Operations leave the order open, and tokens repeat it. Together they may demand what cannot be: a goroutine that has taken a place in a channel waits, by a token, for one that
@@ -14,7 +14,7 @@ import (
 const mostStandstills = 4
 
 // Simulate runs a program.
-func Simulate(p *graph.Program, o Options) *Run {
+func Simulate(p *steps.Program, o Options) *Run {
 	run := simulate(p, o)
 	if o.workers != nil || len(o.Capped)+len(o.Split) > 0 { // the order of the recorded run is none of these
 		return run
@@ -46,10 +46,10 @@ func (r *Run) Sound() bool {
 }
 
 // freeOf are the objects that goroutines wait for operations on.
-func (s *sim) freeOf(gs []int32) (list []graph.ObjectID) {
+func (s *sim) freeOf(gs []int32) (list []steps.ObjectID) {
 	for _, g := range gs {
 		step := s.p.Step(s.gs[g].step)
-		if s.gs[g].waits && s.free(step) && step.Op != graph.Join && !slices.Contains(list, step.Obj) {
+		if s.gs[g].waits && s.free(step) && step.Op != steps.Join && !slices.Contains(list, step.Obj) {
 			list = append(list, step.Obj)
 		}
 	}
@@ -57,6 +57,6 @@ func (s *sim) freeOf(gs []int32) (list []graph.ObjectID) {
 }
 
 // free reports whether a step is an operation on a channel for which operations decide who goes on.
-func (s *sim) free(step *graph.Step) bool {
-	return step.Op != graph.NoOp && s.p.Objects[step.Obj].Free && (step.Kind != graph.Take || step.Arg != 0)
+func (s *sim) free(step *steps.Step) bool {
+	return step.Op != steps.NoOp && s.p.Objects[step.Obj].Free && (step.Kind != steps.Take || step.Arg != 0)
 }

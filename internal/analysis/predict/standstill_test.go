@@ -4,7 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"qinst.dev/internal/analysis/graph"
+	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/analysis/predict"
 )
 
@@ -31,7 +31,7 @@ func TestSound(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 12))
 	for range 300 {
 		p, work := random(r), 0.
-		for id := range graph.StepID(p.Steps.Len()) {
+		for id := range steps.StepID(p.Steps.Len()) {
 			work += float64(p.Step(id).Work)
 		}
 		for _, policy := range predict.Policies {

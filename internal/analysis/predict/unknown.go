@@ -3,7 +3,7 @@ package predict
 import (
 	"slices"
 
-	"qinst.dev/internal/analysis/graph"
+	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/trace"
 )
 
@@ -11,7 +11,7 @@ import (
 func (w *WhatIf) unknown(runs *runner, o Options) string {
 	p := runs.p
 	free := false
-	for _, list := range []map[graph.ObjectID]bool{o.Capped, o.Split} {
+	for _, list := range []map[steps.ObjectID]bool{o.Capped, o.Split} {
 		for id := range list {
 			free = free || p.Objects[id].Free
 		}
@@ -43,7 +43,7 @@ func (r *runner) longer(name string, o Options) bool {
 		return false
 	}
 	ns, most := int64(0), r.held[i].Most
-	for id := range graph.StepID(r.p.Steps.Len()) {
+	for id := range steps.StepID(r.p.Steps.Len()) {
 		if s := r.p.Step(id); o.Delayed(id) != 1 {
 			if ns += s.Work; outside(s) {
 				ns += s.Wait

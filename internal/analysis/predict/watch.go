@@ -3,28 +3,28 @@ package predict
 import (
 	"slices"
 
-	"qinst.dev/internal/analysis/graph"
+	"qinst.dev/internal/analysis/steps"
 )
 
 // watch sees how long requests take in a computed run. What comes from outside comes when it came: a wait for the network outside of all requests ends
 // at the recorded time, or at once if that is over. Within a request the network's other end takes as long as it did.
 type watch struct {
-	of     []*graph.Request
-	begins map[graph.StepID]int
-	ends   map[graph.StepID]int
-	inside map[graph.StepID]bool // steps within a request of any name
+	of     []*steps.Request
+	begins map[steps.StepID]int
+	ends   map[steps.StepID]int
+	inside map[steps.StepID]bool // steps within a request of any name
 	began  []float64
 	took   []float64
 	untold float64 // requests for each of these
 }
 
 // newWatch watches all requests of a name; nil if there are none.
-func newWatch(p *graph.Program, name string) *watch {
-	w := &watch{begins: map[graph.StepID]int{}, ends: map[graph.StepID]int{}, inside: map[graph.StepID]bool{}}
+func newWatch(p *steps.Program, name string) *watch {
+	w := &watch{begins: map[steps.StepID]int{}, ends: map[steps.StepID]int{}, inside: map[steps.StepID]bool{}}
 	for i := range p.Requests {
 		q := &p.Requests[i]
 		for id := q.Begin; id != q.End && id != 0 && p.Step(id).At <= p.Step(q.End).At; id = p.Step(id).Next { // a task may end elsewhere
-			if s := p.Step(id); s.Kind == graph.Delay && graph.Cause(s.Arg) == graph.Network {
+			if s := p.Step(id); s.Kind == steps.Delay && steps.Cause(s.Arg) == steps.Network {
 				w.inside[id] = true
 			}
 		}
@@ -51,7 +51,7 @@ func (w *watch) again() *watch {
 }
 
 // passed notes that a step is over.
-func (w *watch) passed(id graph.StepID, now float64) {
+func (w *watch) passed(id steps.StepID, now float64) {
 	if w == nil {
 		return
 	}
@@ -64,8 +64,8 @@ func (w *watch) passed(id graph.StepID, now float64) {
 }
 
 // delay is how long a step's delay takes that begins now.
-func (w *watch) delay(id graph.StepID, s *graph.Step, now float64) float64 {
-	if w == nil || s.Kind != graph.Delay || graph.Cause(s.Arg) != graph.Network || w.inside[id] {
+func (w *watch) delay(id steps.StepID, s *steps.Step, now float64) float64 {
+	if w == nil || s.Kind != steps.Delay || steps.Cause(s.Arg) != steps.Network || w.inside[id] {
 		return float64(s.Wait)
 	}
 	return max(0, float64(s.At)-now)

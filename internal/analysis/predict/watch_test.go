@@ -3,7 +3,7 @@ package predict_test
 import (
 	"testing"
 
-	"qinst.dev/internal/analysis/graph"
+	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/analysis/predict"
 	"qinst.dev/internal/trace"
 	"qinst.dev/internal/trace/tracetest"
@@ -46,7 +46,7 @@ func TestLatency(t *testing.T) {
 	b.Netpoll(main)
 	b.Start(main, 0)
 	b.End(main)
-	p, _, err := graph.Build(trace.Source(b.Trace()), graph.Options{})
+	p, _, err := steps.Build(trace.Source(b.Trace()), steps.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +83,7 @@ func TestLatencyWithin(t *testing.T) {
 	b.At(4*ms).Exit(main, handle)
 	b.EndRegion(main, "request")
 	b.At(5 * ms).End(main)
-	p, _, err := graph.Build(trace.Source(b.Trace()), graph.Options{})
+	p, _, err := steps.Build(trace.Source(b.Trace()), steps.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

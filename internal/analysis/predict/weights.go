@@ -3,7 +3,7 @@ package predict
 import (
 	"math"
 
-	"qinst.dev/internal/analysis/graph"
+	"qinst.dev/internal/analysis/steps"
 )
 
 // mostSwing is how many times T weights may have together, of either sign, for any of them to mean something.
@@ -14,7 +14,7 @@ const mostSwing = 3
 // Under even sharing a delay takes real time and work virtual time. Who begins to wait later by x while many goroutines share the processors, and
 // goes on while few do, makes x larger; after some thousand such waits the derivative is exact and tells nothing, because no change is small enough
 // for it. Under list scheduling each weight is 0 or 1.
-func SimulateWeighed(p *graph.Program, o Options) (*Run, Policy) {
+func SimulateWeighed(p *steps.Program, o Options) (*Run, Policy) {
 	o.Keep = true
 	run := Simulate(p, o)
 
@@ -22,7 +22,7 @@ func SimulateWeighed(p *graph.Program, o Options) (*Run, Policy) {
 		return run, o.Policy
 	}
 	swing := 0.
-	run.Weights(func(_ graph.StepID, length, weight float64, _ bool) { swing += math.Abs(length * weight) })
+	run.Weights(func(_ steps.StepID, length, weight float64, _ bool) { swing += math.Abs(length * weight) })
 	if swing <= mostSwing*run.T { // false of NaN
 		return run, o.Policy
 	}
@@ -32,7 +32,7 @@ func SimulateWeighed(p *graph.Program, o Options) (*Run, Policy) {
 
 // Weights calls f for each piece of work and each delay of a run, the last one first: its step, its length, and dT by the change of
 // that. A delay of step 0 is the time before a goroutine began that nobody is known to have started. The run must have been kept.
-func (r *Run) Weights(f func(step graph.StepID, length, weight float64, delay bool)) {
+func (r *Run) Weights(f func(step steps.StepID, length, weight float64, delay bool)) {
 	adj, gone := make([]float64, r.last+1), make([]float64, r.last+1)
 	passed := 0. // by delays that began before
 	for q := r.last; q > 0; q-- {
@@ -57,7 +57,7 @@ func (r *Run) Weights(f func(step graph.StepID, length, weight float64, delay bo
 
 // Path calls f for each piece of the path of the run, the last one first: its step, its goroutine and when it began and ended. The pieces follow
 // each other without gaps: each began with the end of the one before. A delay of step 0 is as for Weights.
-func (r *Run) Path(f func(step graph.StepID, g int32, from, to float64, delay bool)) {
+func (r *Run) Path(f func(step steps.StepID, g int32, from, to float64, delay bool)) {
 	for q := r.last; q > 0; q = r.nodes.At(int(q)).from {
 		n := r.nodes.At(int(q))
 		f(n.step, n.g, r.nodes.At(int(n.from)).at, n.at, n.real)

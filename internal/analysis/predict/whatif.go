@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"qinst.dev/internal/analysis/graph"
+	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/analysis/replay"
 	"qinst.dev/internal/names"
 	"qinst.dev/internal/trace"
@@ -31,8 +31,8 @@ type changeKind struct {
 	share  bool   // its value is a share; else a number, least or more
 	least  int
 	what   string                          // that is changed
-	names  func(p *graph.Program) []string // of all that there is of it
-	of     func(p *graph.Program, w *WhatIf) (o Options, found bool)
+	names  func(p *steps.Program) []string // of all that there is of it
+	of     func(p *steps.Program, w *WhatIf) (o Options, found bool)
 }
 
 const (
@@ -42,36 +42,36 @@ const (
 
 // changeKinds are all of them, the one without a prefix last.
 var changeKinds = []changeKind{
-	{"self:", "self:main.f=-30%", false, true, 0, "procedure", procNames, func(p *graph.Program, w *WhatIf) (Options, bool) {
-		return scaled(p, w.scale, func(_ replay.SetID, s *graph.Share) bool { return w.isProc(p, s.Proc) }), true
+	{"self:", "self:main.f=-30%", false, true, 0, "procedure", procNames, func(p *steps.Program, w *WhatIf) (Options, bool) {
+		return scaled(p, w.scale, func(_ replay.SetID, s *steps.Share) bool { return w.isProc(p, s.Proc) }), true
 	}},
 	{holdPrefix, "hold:main.mu=-50%", false, true, 0, "lock", objectNames, held},
-	{"split:", "split:main.mu=4", false, false, 1, "lock", objectNames, func(p *graph.Program, w *WhatIf) (Options, bool) {
+	{"split:", "split:main.mu=4", false, false, 1, "lock", objectNames, func(p *steps.Program, w *WhatIf) (Options, bool) {
 		objects := w.objects(p)
 		return Options{Split: objects, Parts: w.n}, len(objects) > 0
 	}},
-	{"cap:", "cap:main.ch=64", false, false, 0, "channel or semaphore", objectNames, func(p *graph.Program, w *WhatIf) (Options, bool) {
+	{"cap:", "cap:main.ch=64", false, false, 0, "channel or semaphore", objectNames, func(p *steps.Program, w *WhatIf) (Options, bool) {
 		objects := w.objects(p)
 		return Options{Capped: objects, Cap: w.n}, len(objects) > 0
 	}},
-	{workersPrefix, "workers:main.worker=8", false, false, 1, "group of goroutines", groupNames, func(p *graph.Program, w *WhatIf) (Options, bool) {
+	{workersPrefix, "workers:main.worker=8", false, false, 1, "group of goroutines", groupNames, func(p *steps.Program, w *WhatIf) (Options, bool) {
 		pool := newPool(p, w.name, w.n)
 		return Options{workers: pool}, pool != nil
 	}},
-	{"gc", "gc=off", true, false, 0, "", nil, func(p *graph.Program, _ *WhatIf) (Options, bool) {
+	{"gc", "gc=off", true, false, 0, "", nil, func(p *steps.Program, _ *WhatIf) (Options, bool) {
 		s := &p.R.System
-		return scaled(p, 0, func(_ replay.SetID, x *graph.Share) bool {
+		return scaled(p, 0, func(_ replay.SetID, x *steps.Share) bool {
 			return x.Proc == s.Worker || x.Proc == s.Assist || x.Proc == s.Stop
 		}), true
 	}},
-	{"", "main.f=-30%", false, true, 0, "procedure, loop or group of goroutines", workNames, func(p *graph.Program, w *WhatIf) (Options, bool) {
+	{"", "main.f=-30%", false, true, 0, "procedure, loop or group of goroutines", workNames, func(p *steps.Program, w *WhatIf) (Options, bool) {
 		if w.hasProc(p) {
-			return scaled(p, w.scale, func(_ replay.SetID, s *graph.Share) bool {
+			return scaled(p, w.scale, func(_ replay.SetID, s *steps.Share) bool {
 				return slices.ContainsFunc(s.In, func(at trace.PointID) bool { return w.isProc(p, at) })
 			}), true
 		}
 		members := w.members(p)
-		return scaled(p, w.scale, func(set replay.SetID, _ *graph.Share) bool {
+		return scaled(p, w.scale, func(set replay.SetID, _ *steps.Share) bool {
 			return slices.ContainsFunc(members, func(m replay.Member) bool { return p.R.Sets.Has(set, m) })
 		}), true
 	}},
@@ -128,7 +128,7 @@ func ParseWhatIf(text string) (WhatIf, error) {
 }
 
 // Check finds what is changed among what the program has, and returns an error if there is none.
-func (w *WhatIf) Check(p *graph.Program) error {
+func (w *WhatIf) Check(p *steps.Program) error {
 	if w.kind.names != nil {
 		name, err := names.Find(w.name, w.kind.what, w.kind.names(p))
 		if err != nil {
@@ -148,7 +148,7 @@ func (w *WhatIf) Check(p *graph.Program) error {
 }
 
 // untold is a loop of a name of which some entries have no event, so that its work is not known; NoPoint: there is none.
-func (w *WhatIf) untold(p *graph.Program, name string) trace.PointID {
+func (w *WhatIf) untold(p *steps.Program, name string) trace.PointID {
 	for i := range p.R.T.Points {
 		if pt := &p.R.T.Points[i]; pt.Kind == spec.PointLoop && pt.Owner != trace.NoPoint && pt.Degraded() > 0 && p.R.T.NameOf(trace.PointID(i)) == name {
 			return trace.PointID(i)
@@ -158,7 +158,7 @@ func (w *WhatIf) untold(p *graph.Program, name string) trace.PointID {
 }
 
 // elsewhere is the error about a name that means nothing where it stands, with the form in which it means something.
-func (w *WhatIf) elsewhere(p *graph.Program, err error) error {
+func (w *WhatIf) elsewhere(p *steps.Program, err error) error {
 	for i := range changeKinds {
 		if k := &changeKinds[i]; k.names != nil && k.prefix != w.kind.prefix {
 			if name, other := names.Find(w.name, k.what, k.names(p)); other == nil {
@@ -170,7 +170,7 @@ func (w *WhatIf) elsewhere(p *graph.Program, err error) error {
 }
 
 // procNames are those of all procedures, those of the runtime's work among them.
-func procNames(p *graph.Program) (list []string) {
+func procNames(p *steps.Program) (list []string) {
 	for i := range p.R.T.Points {
 		if pt := &p.R.T.Points[i]; pt.Kind == spec.PointProc {
 			list = append(list, pt.Name)
@@ -180,7 +180,7 @@ func procNames(p *graph.Program) (list []string) {
 }
 
 // objectNames are those of objects that goroutines used.
-func objectNames(p *graph.Program) (list []string) {
+func objectNames(p *steps.Program) (list []string) {
 	seen := map[trace.PointID]bool{}
 	for i := range p.Objects {
 		for _, name := range p.Objects[i].Names() {
@@ -193,7 +193,7 @@ func objectNames(p *graph.Program) (list []string) {
 	return list
 }
 
-func groupNames(p *graph.Program) (list []string) {
+func groupNames(p *steps.Program) (list []string) {
 	for id := range replay.GroupID(p.R.Groups.Len()) {
 		list = append(list, p.R.Groups.Origin(id).Name, p.R.Groups.Group(id).Func)
 	}
@@ -201,7 +201,7 @@ func groupNames(p *graph.Program) (list []string) {
 }
 
 // workNames are those of all that does work, procedures first: goroutines may have the name of one.
-func workNames(p *graph.Program) []string {
+func workNames(p *steps.Program) []string {
 	list := append(procNames(p), groupNames(p)...)
 	for i := range p.R.T.Points {
 		if p.R.T.Points[i].Kind == spec.PointLoop {
@@ -212,7 +212,7 @@ func workNames(p *graph.Program) []string {
 }
 
 // members are the loops, or the groups of goroutines, of the name.
-func (w *WhatIf) members(p *graph.Program) (list []replay.Member) {
+func (w *WhatIf) members(p *steps.Program) (list []replay.Member) {
 	for i := range p.R.T.Points {
 		if p.R.T.Points[i].Kind == spec.PointLoop && p.R.T.NameOf(trace.PointID(i)) == w.name {
 			list = append(list, replay.ProcMember(trace.PointID(i)))
@@ -227,16 +227,16 @@ func (w *WhatIf) members(p *graph.Program) (list []replay.Member) {
 }
 
 // options are those of the changed run.
-func (w *WhatIf) options(p *graph.Program) Options {
+func (w *WhatIf) options(p *steps.Program) Options {
 	o, _ := w.kind.of(p, w)
 	return o
 }
 
-func (w *WhatIf) isProc(p *graph.Program, proc trace.PointID) bool {
+func (w *WhatIf) isProc(p *steps.Program, proc trace.PointID) bool {
 	return proc >= 0 && int(proc) < len(p.R.T.Points) && p.R.T.Points[proc].Kind == spec.PointProc && p.R.T.Points[proc].Name == w.name
 }
 
-func (w *WhatIf) hasProc(p *graph.Program) bool {
+func (w *WhatIf) hasProc(p *steps.Program) bool {
 	for i := range p.R.T.Points {
 		if w.isProc(p, trace.PointID(i)) {
 			return true
@@ -246,18 +246,18 @@ func (w *WhatIf) hasProc(p *graph.Program) bool {
 }
 
 // objects are those of the name.
-func (w *WhatIf) objects(p *graph.Program) map[graph.ObjectID]bool {
-	found := map[graph.ObjectID]bool{}
+func (w *WhatIf) objects(p *steps.Program) map[steps.ObjectID]bool {
+	found := map[steps.ObjectID]bool{}
 	for i := range p.Objects {
 		if slices.ContainsFunc(p.Objects[i].Names(), func(at trace.PointID) bool { return p.R.T.Points[at].Name == w.name }) {
-			found[graph.ObjectID(i)] = true
+			found[steps.ObjectID(i)] = true
 		}
 	}
 	return found
 }
 
 // scaled are the options of a run in which some shares of work take scale as long.
-func scaled(p *graph.Program, scale float64, in func(replay.SetID, *graph.Share) bool) Options {
+func scaled(p *steps.Program, scale float64, in func(replay.SetID, *steps.Share) bool) Options {
 	factor := make([]float64, p.R.Contexts.Len()) // by which the work in a context changes, less 1
 	for c := range factor {
 		for _, s := range p.Shares(replay.ContextID(c)) {
@@ -266,7 +266,7 @@ func scaled(p *graph.Program, scale float64, in func(replay.SetID, *graph.Share)
 			}
 		}
 	}
-	return Options{Length: func(id graph.StepID) float64 {
+	return Options{Length: func(id steps.StepID) float64 {
 		ns := float64(p.Step(id).Work)
 		for _, part := range p.PartsOf(id) {
 			ns += float64(part.Ns) * factor[part.Context]
@@ -276,9 +276,9 @@ func scaled(p *graph.Program, scale float64, in func(replay.SetID, *graph.Share)
 }
 
 // held are the options of a run in which all that is done under a lock takes w.scale as long: work, and waits for what is outside.
-func held(p *graph.Program, w *WhatIf) (Options, bool) {
+func held(p *steps.Program, w *WhatIf) (Options, bool) {
 	objects := w.objects(p)
-	under := map[graph.StepID]bool{}
+	under := map[steps.StepID]bool{}
 	for g := range p.Gs {
 		holds := 0
 		for id := p.Gs[g].First; id != 0; id = p.Step(id).Next {
@@ -290,9 +290,9 @@ func held(p *graph.Program, w *WhatIf) (Options, bool) {
 				continue
 			}
 			switch s.Op {
-			case graph.Lock, graph.RLock:
+			case steps.Lock, steps.RLock:
 				holds++
-			case graph.Unlock, graph.RUnlock:
+			case steps.Unlock, steps.RUnlock:
 				holds--
 			}
 		}
@@ -300,11 +300,11 @@ func held(p *graph.Program, w *WhatIf) (Options, bool) {
 	if len(under) == 0 {
 		return Options{}, len(objects) > 0
 	}
-	scale := func(id graph.StepID) float64 {
+	scale := func(id steps.StepID) float64 {
 		if under[id] {
 			return w.scale
 		}
 		return 1
 	}
-	return Options{Delayed: scale, Length: func(id graph.StepID) float64 { return scale(id) * float64(p.Step(id).Work) }}, len(objects) > 0
+	return Options{Delayed: scale, Length: func(id steps.StepID) float64 { return scale(id) * float64(p.Step(id).Work) }}, len(objects) > 0
 }

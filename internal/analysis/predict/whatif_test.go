@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"qinst.dev/internal/analysis/graph"
+	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/analysis/predict"
 	"qinst.dev/internal/analysis/replay"
 	"qinst.dev/internal/trace/tracetest"
@@ -80,7 +80,7 @@ func workers(n, jobs int) (all []tracetest.Thread) {
 }
 
 // changed runs a program with a change on four processors, and returns how long it takes, in ms.
-func changed(t *testing.T, p *graph.Program, change string) float64 {
+func changed(t *testing.T, p *steps.Program, change string) float64 {
 	t.Helper()
 	w, err := predict.ParseWhatIf(change)
 	if err != nil {
@@ -93,11 +93,11 @@ func changed(t *testing.T, p *graph.Program, change string) float64 {
 	return float64(r.WhatIf[0].T) / ms
 }
 
-func built(t *testing.T, threads []tracetest.Thread) *graph.Program {
+func built(t *testing.T, threads []tracetest.Thread) *steps.Program {
 	t.Helper()
 	b := tracetest.New(1)
 	b.Operations = true
-	p, _, err := graph.Build(tracetest.SimulateOn(b, threads).Trace(), graph.Options{})
+	p, _, err := steps.Build(tracetest.SimulateOn(b, threads).Trace(), steps.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,12 +108,12 @@ func built(t *testing.T, threads []tracetest.Thread) *graph.Program {
 func TestHiredStartNothingTwice(t *testing.T) {
 	t.Parallel()
 	p := built(t, workers(2, 40))
-	add := func(s graph.Step) graph.StepID {
+	add := func(s steps.Step) steps.StepID {
 		p.Steps.Add(s)
-		return graph.StepID(p.Steps.Len() - 1)
+		return steps.StepID(p.Steps.Len() - 1)
 	}
 	of := func(name string) int {
-		return slices.IndexFunc(p.Gs, func(g graph.Goroutine) bool {
+		return slices.IndexFunc(p.Gs, func(g steps.Goroutine) bool {
 			id := p.R.Contexts.Node(g.Context).Group
 			return id != replay.NoGroup && p.R.Groups.Group(id).Func == name
 		})
@@ -122,13 +122,13 @@ func TestHiredStartNothingTwice(t *testing.T) {
 	token := uint32(p.Tokens)
 	p.Tokens++
 	helper := p.Gs[of("main.deal")]
-	helper.By, helper.Done, helper.First = first, 0, add(graph.Step{Kind: graph.Take, Arg: token, Next: add(graph.Step{Kind: graph.End})})
-	p.Gs[first].First = add(graph.Step{Kind: graph.Start, Arg: uint32(len(p.Gs)), Next: p.Gs[first].First})
+	helper.By, helper.Done, helper.First = first, 0, add(steps.Step{Kind: steps.Take, Arg: token, Next: add(steps.Step{Kind: steps.End})})
+	p.Gs[first].First = add(steps.Step{Kind: steps.Start, Arg: uint32(len(p.Gs)), Next: p.Gs[first].First})
 	last := p.Gs[first].First // the worker's receive behind which it has no job any more
-	for id := last; p.Step(id).Kind != graph.End; id = p.Step(id).Next {
+	for id := last; p.Step(id).Kind != steps.End; id = p.Step(id).Next {
 		last = id
 	}
-	p.Step(last).Next = add(graph.Step{Kind: graph.Give, Arg: token, Next: p.Step(last).Next})
+	p.Step(last).Next = add(steps.Step{Kind: steps.Give, Arg: token, Next: p.Step(last).Next})
 	p.Gs = append(p.Gs, helper)
 	if got := changed(t, p, "workers:main.worker=4"); math.Abs(got-10) > 1e-3 {
 		t.Errorf("it takes %v ms, expected 10", got)

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"qinst.dev/internal/analysis/graph"
+	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/analysis/replay"
 )
 
@@ -12,24 +12,24 @@ import (
 // does the next one, so that there may be more or fewer of them than in the recorded run. What each did behind its last receive, it does itself.
 type pool struct {
 	n    int // workers
-	ch   graph.ObjectID
-	of   map[int32]graph.StepID // the last receive of each worker of the recorded run
+	ch   steps.ObjectID
+	of   map[int32]steps.StepID // the last receive of each worker of the recorded run
 	all  []int32                // these, in order
-	jobs []graph.StepID         // receives with a job behind them, in the order of the run
+	jobs []steps.StepID         // receives with a job behind them, in the order of the run
 }
 
 // newPool finds the workers of a name and the channel that most of them receive from, more often than from others; nil if there is none.
-func newPool(p *graph.Program, name string, n int) *pool {
-	w := &pool{n: n, of: map[int32]graph.StepID{}}
-	uses, users := map[graph.ObjectID]int{}, map[graph.ObjectID]int{}
+func newPool(p *steps.Program, name string, n int) *pool {
+	w := &pool{n: n, of: map[int32]steps.StepID{}}
+	uses, users := map[steps.ObjectID]int{}, map[steps.ObjectID]int{}
 	for g := range p.Gs {
 		if !isOf(p, g, name) {
 			continue
 		}
 		w.all = append(w.all, int32(g))
-		seen := map[graph.ObjectID]bool{}
+		seen := map[steps.ObjectID]bool{}
 		for id := p.Gs[g].First; id != 0; id = p.Step(id).Next {
-			if s := p.Step(id); s.Op == graph.Receive {
+			if s := p.Step(id); s.Op == steps.Receive {
 				uses[s.Obj]++
 				seen[s.Obj] = true
 			}
@@ -66,14 +66,14 @@ func newPool(p *graph.Program, name string, n int) *pool {
 			w.of[g] = id
 		}
 	}
-	slices.SortFunc(w.jobs, func(a, b graph.StepID) int {
+	slices.SortFunc(w.jobs, func(a, b steps.StepID) int {
 		return cmp.Or(cmp.Compare(p.Step(a).At, p.Step(b).At), cmp.Compare(a, b))
 	})
 	return w
 }
 
 // isOf reports whether a goroutine is started with a function, or with one that does nothing but call it.
-func isOf(p *graph.Program, g int, name string) bool {
+func isOf(p *steps.Program, g int, name string) bool {
 	id := p.R.Contexts.Node(p.Gs[g].Context).Group
 	if id == replay.NoGroup {
 		return false
@@ -81,10 +81,10 @@ func isOf(p *graph.Program, g int, name string) bool {
 	return p.R.Groups.Group(id).Func == name || p.R.Groups.Origin(id).Name == name
 }
 
-func (w *pool) receives(s *graph.Step) bool { return s.Op == graph.Receive && s.Obj == w.ch }
+func (w *pool) receives(s *steps.Step) bool { return s.Op == steps.Receive && s.Obj == w.ch }
 
 // hire returns a program with more workers, which do what the first one does up to its first job.
-func (w *pool) hire(p *graph.Program) *graph.Program {
+func (w *pool) hire(p *steps.Program) *steps.Program {
 	more := *p
 	more.Gs = slices.Clip(p.Gs)
 	for range w.n - len(w.all) {
@@ -117,7 +117,7 @@ func (s *sim) hired(g int32) bool {
 }
 
 // following is the step behind one that a goroutine has done: behind a worker's receive that of the next job.
-func (s *sim) following(g int32, step *graph.Step) graph.StepID {
+func (s *sim) following(g int32, step *steps.Step) steps.StepID {
 	w := s.o.workers
 	if w == nil || !w.receives(step) || !s.hired(g) {
 		return step.Next
@@ -133,7 +133,7 @@ func (s *sim) following(g int32, step *graph.Step) graph.StepID {
 }
 
 // idles reports whether a goroutine is a worker who has nothing to do, because there are fewer. It waits until the channel is closed.
-func (s *sim) idles(g int32, step *graph.Step) bool {
+func (s *sim) idles(g int32, step *steps.Step) bool {
 	w := s.o.workers
 	if w == nil || !w.receives(step) || s.objects[w.ch].closed {
 		return false
@@ -148,7 +148,7 @@ func (s *sim) idles(g int32, step *graph.Step) bool {
 }
 
 // dismiss lets those workers end.
-func (s *sim) dismiss(ch graph.ObjectID) {
+func (s *sim) dismiss(ch steps.ObjectID) {
 	if w := s.o.workers; w == nil || ch != w.ch {
 		return
 	}

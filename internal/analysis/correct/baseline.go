@@ -1,0 +1,53 @@
+package correct
+
+import (
+	"cmp"
+	"slices"
+
+	"qinst.dev/internal/stats"
+)
+
+// Turn is a run with probes that was made by turns with plain ones. Times are in ns.
+type Turn struct {
+	Measured    int64 `json:"t_measured_ns"`
+	Optimistic  int64 `json:"t_optimistic_ns"`
+	Model       int64 `json:"t_model_ns"`
+	Pessimistic int64 `json:"t_pessimistic_ns"`
+}
+
+// Turns returns the result of several runs of one program: that of the one that took the median time, with the times of all.
+func Turns(runs []*Result) *Result {
+	sorted := slices.SortedStableFunc(slices.Values(runs), func(a, b *Result) int { return cmp.Compare(a.Measured, b.Measured) })
+	r := sorted[(len(sorted)-1)/2]
+	for _, x := range runs {
+		r.Turns = append(r.Turns, Turn{x.Measured, x.Optimistic, x.Model, x.Pessimistic})
+	}
+	return r
+}
+
+// Beside puts the times of plain runs beside those of a result.
+func (r *Result) Beside(plain []int64) {
+	r.Actual, r.ActualLo, r.ActualHi = stats.Median(plain), stats.Quantile(plain, 0.025), stats.Quantile(plain, 0.975)
+}
+
+// Closer is in how many runs by turns the corrected time is no farther from the plain one than the measured one.
+func (r *Result) Closer() (n int) {
+	for _, t := range r.Turns {
+		if apart(t.Model, r.Actual) <= apart(t.Measured, r.Actual) {
+			n++
+		}
+	}
+	return n
+}
+
+func apart(a, b int64) int64 { return max(a-b, b-a) }
+
+// Over are the measured and the corrected times of runs by turns, the shortest ones first.
+func (r *Result) Over() (measured, model []int64) {
+	for _, t := range r.Turns {
+		measured, model = append(measured, t.Measured), append(model, t.Model)
+	}
+	slices.Sort(measured)
+	slices.Sort(model)
+	return measured, model
+}

@@ -1,0 +1,397 @@
+package correct
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"slices"
+
+	"qinst.dev/internal/analysis/steps"
+	"qinst.dev/internal/analysis/predict"
+	"qinst.dev/internal/analysis/price"
+	"qinst.dev/internal/analysis/replay"
+	"qinst.dev/internal/trace"
+	"qinst.dev/sddf/spec"
+)
+
+// Options are what a correction depends on.
+type Options struct {
+	// Density is another trace of the same program, in which more or less was traced: the prices of events are such that both would have taken the same time without
+	// them. nil: prices are the trace's own.
+	Density trace.Source
+	// Model is how long hand-overs take: from when a goroutine could run to when it does, while a processor is idle. Empty: Fit.
+	Model Model
+	// Receive is who gets what from channels with several senders or receivers. Empty: FIFO.
+	Receive Receive
+	// Exit is the order in which goroutines leave barriers of conditions and of channels that are closed; empty: that of the recorded run.
+	Exit predict.Exit
+	// Out is written the trace with corrected times; nil: nobody is.
+	Out io.Writer
+}
+
+// Model is a model of hand-overs.
+type Model string
+
+// Models.
+const (
+	Optimistic  Model = "optimistic"  // they take no time
+	Fit         Model = "fit"         // each takes what is usual for as long as its processor has been idle
+	Pessimistic Model = "pessimistic" // each takes what it took
+)
+
+// Models are all of them.
+var Models = []Model{Optimistic, Fit, Pessimistic}
+
+// Receive is the order at a channel (Sarukkai and Malony 1993, section 4.2).
+type Receive string
+
+// Orders.
+const (
+	FIFO     Receive = "fifo"     // Go's: who waits longest
+	Preserve Receive = "preserve" // that of the recorded run
+	LIFO     Receive = "lifo"     // who came last
+)
+
+// Receives are all of them.
+var Receives = []Receive{FIFO, Preserve, LIFO}
+
+// ErrCorrected is that a trace's times are corrected already.
+var ErrCorrected = errors.New("its times are corrected already: found a corrected trace, expected that of a run")
+
+// New corrects a trace.
+func New(source trace.Source, o Options) (*Result, error) {
+	if _, computed := source.Tables().Corrected(); computed {
+		return nil, ErrCorrected
+	}
+	c, losses, err := read(source, o)
+	if err != nil {
+		return nil, err
+	}
+	if o.Density != nil {
+		if err := c.density(o.Density); err != nil {
+			return nil, err
+		}
+	}
+	p := c.p
+	r := &Result{Version: Version, Measured: int64(source.Wall()), Off: p.Off, Events: p.R.Events, Clamped: p.Clamped, Notes: slices.Clone(p.Notes[:p.Doubts])}
+	c.costs(r)
+	for i := range p.R.T.Points {
+		if pt := &p.R.T.Points[i]; pt.Op == spec.OpDefault {
+			r.Flagged += pt.Hits
+		}
+	}
+	if c.known() {
+		c.times(r)
+		c.procedures(r)
+	}
+	c.doubts(r, losses)
+	r.Notes = append(r.Notes, p.Notes[p.Doubts:]...)
+	if o.Out != nil {
+		err = c.write(source, r, o.Out)
+	}
+	return r, err
+}
+
+// write writes the trace with corrected times.
+func (c *correction) write(source trace.Source, r *Result, to io.Writer) error {
+	t, ok := source.(*trace.Trace)
+	if !ok || !c.known() {
+		return errors.New("the trace tells nothing of goroutines, so that there are no times to correct: it needs events (QINST=mode=trace, as without a setting)")
+	}
+	var log predict.Log
+	c.simulate(c.assumed.cost, c.assumed.handOver, &log)
+	left, err := c.rewrite(t, &log, r, to)
+	if left > 0 {
+		r.Notes = append(r.Notes, fmt.Sprintf("%d events are not in the corrected trace: their goroutines had not come to them when the program ended", left))
+	}
+	return err
+}
+
+// read reads a trace.
+func read(source trace.Source, o Options) (*correction, *trace.Losses, error) {
+	c := &correction{o: o, prices: price.Of(source.Tables()), measured: float64(source.Wall()), factor: 1, spread: price.Spread}
+	p, losses, err := steps.Build(source, steps.Options{Price: c.pays})
+	if err != nil {
+		return nil, nil, err
+	}
+	c.p = p
+	if o.Receive == Preserve {
+		p.KeepReceives()
+	}
+	c.countedText()
+	c.mend()
+	c.fit()
+	c.inPeriods()
+	if c.known() {
+		c.explain()
+	}
+	return c, &losses, nil
+}
+
+// correction is a trace and what its probes cost.
+type correction struct {
+	p        *steps.Program
+	o        Options
+	loose    bool // who ends waits at a barrier does not wait for all to come: the run would stand still
+	assumed  assumption
+	measured float64        // ns that the run took
+	policy   predict.Policy // that explains it best
+	was      float64        // ns that the run takes by that
+	factor   float64        // what events cost, in prices
+	spread   float64        // its standard deviation
+	told     float64        // the factor without another trace
+	from     string         // that it was found by one; empty: it was not
+	prices   price.Prices
+	mended   price.Prices // by samples
+	events   [price.NumKinds]uint64
+	text     map[trace.PointID]float64 // ns for hits without an event, by procedure
+	counted  uint64                    // such hits
+	tests    uint64                    // entries that test what is on
+	tested   map[trace.PointID]float64 // ns for tests at entries, by procedure, among these
+	self     map[trace.PointID]float64 // of each procedure, ns of work
+	rates    []float64                 // of a context's work, the share for these
+	larger   []float64                 // the share for text that is larger
+	inText   float64                   // ns for that
+	probes   []float64                 // of a context's work, the share in probes by samples; below 0: these do not tell
+	hits     []float64                 // of that, the share for hits without an event
+	each     []float64                 // what its events cost, in their prices
+	periods  *periods                  // nil: the trace does not tell when hits without an event were
+}
+
+// pays is the price of an event.
+func (c *correction) pays(e *trace.Event) float64 {
+	k, pays := price.KindOf(e)
+	if !pays {
+		return 0
+	}
+	c.events[k]++
+	return c.prices[k].Each
+}
+
+// mend takes the prices that samples mended: events were priced before any was seen.
+func (c *correction) mend() {
+	c.mended = c.p.Prices()
+	priced, mended, apart := 0., 0., 0.
+	for k, n := range c.events {
+		priced += float64(n) * c.prices[k].Each
+		mended += float64(n) * c.mended[k].Each
+		apart = math.Hypot(apart, float64(n)*c.mended[k].SD)
+	}
+	if priced > 0 {
+		c.factor, c.spread = mended/priced, apart/priced
+	}
+	c.told = c.factor
+}
+
+// countedText adds up what hits without an event cost.
+func (c *correction) countedText() {
+	each := c.p.R.T.Costs().Count
+	own, _ := price.InText(c.p.R.T)
+	c.text, c.tested = map[trace.PointID]float64{}, map[trace.PointID]float64{}
+	for proc, n := range own {
+		c.tested[proc] = n.Tests(each)
+		c.text[proc] = n.InPlace(each) + c.tested[proc] + each*float64(n.Called)
+		c.counted += n.Placed + n.Plain + n.Called
+		c.tests += n.Entries
+	}
+}
+
+// fit finds what share of each context's work was the tool's. Samples see probes where they are, with all that they cost; in contexts without enough of them
+// events have prices. What the text counts is a part of its procedure's work.
+func (c *correction) fit() {
+	p, self := c.p, map[trace.PointID]float64{}
+	n := p.R.Contexts.Len()
+	c.self, c.rates, c.larger, c.probes, c.hits, c.each = self, make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
+	for id := range replay.ContextID(n) {
+		paid, work := p.Paid(id)
+		c.probes[id] = -1
+		for _, s := range p.Shares(id) {
+			if s.N > 0 {
+				c.probes[id] = max(c.probes[id], 0)
+			}
+			if s.N > 0 && s.Proc == p.R.System.Probes {
+				c.probes[id] += s.Share
+
+				continue
+			}
+			self[s.Proc] += s.Share * float64(work)
+		}
+		if probes := c.probes[id]; probes > 0 && work > 0 {
+			events := float64(paid) / float64(work)
+			c.each[id] = min(c.factor, probes/max(events, 1e-9))
+			c.hits[id] = max(0, probes-c.each[id]*events)
+		}
+	}
+	for id := range replay.ContextID(n) {
+		_, work := p.Paid(id)
+		for _, s := range p.Shares(id) {
+			if ns := c.text[s.Proc]; ns > 0 && self[s.Proc] > 0 {
+				c.rates[id] += s.Share * min(mostInText, ns/self[s.Proc])
+				c.larger[id] += s.Share * min(price.UsualOfSelf, price.TextOfTests*c.tested[s.Proc]/self[s.Proc])
+			}
+		}
+		c.inText += c.larger[id] * float64(work)
+	}
+}
+
+// mostInText is the share of a procedure's work that what its text counts takes at most.
+const mostInText = 0.9
+
+// times is how many times of what is known the tool cost.
+type times struct{ probes, counters, text float64 }
+
+var known = times{1, 1, 1}
+
+// left is what is left of some work in a context, of which some was for events, without the tool, in ns: below 0 if that took longer. It had so many hits
+// without an event as are usual there, or dense times as many.
+func (c *correction) left(id replay.ContextID, ns, paid int64, dense float64, cost times) float64 {
+	took, share := float64(paid)*c.factor, 0.
+	if int(id) < len(c.rates) {
+		if share = (c.rates[id]*cost.counters + c.larger[id]*cost.text) * dense; c.probes[id] >= 0 {
+			took = float64(paid)*c.each[id] + float64(ns)*c.hits[id]*dense
+		}
+	}
+	return float64(ns)*(1-min(mostInText, share)) - took*cost.probes
+}
+
+// known reports whether there is anything to correct.
+func (c *correction) known() bool { return c.p.End > 0 && len(c.p.Gs) > 0 }
+
+// explain finds the policy by which the recorded run takes nearest to what it took. If operations are missing who waits for whom stays as it was.
+func (c *correction) explain() {
+	run := c.nearest()
+	if predict.Settle(c.p, run) {
+		run = c.nearest()
+	}
+	c.was = run.T
+}
+
+// policies are those by which a goroutine has a processor of its own when it runs, as in a trace.
+var policies = []predict.Policy{predict.List, predict.Go}
+
+func (c *correction) nearest() (run *predict.Run) {
+	for _, by := range policies {
+		r := predict.Simulate(c.p, predict.Options{Procs: c.p.Procs, Policy: by, Exit: c.exit(), LIFO: c.o.Receive == LIFO})
+		if run == nil || c.apart(r.T) < c.apart(run.T) {
+			c.policy, run = by, r
+		}
+	}
+	if run.Forced > 0 && !c.loose {
+		c.loose = true
+		return c.nearest()
+	}
+	return run
+}
+
+// apart is how far a computed run is from the recorded one, in ns. To be longer counts twice: the recorded run also has the time for which others had the processors,
+// which no policy knows.
+func (c *correction) apart(t float64) float64 { return max(c.measured-t, 2*(t-c.measured)) }
+
+// corrected is how long the run would have taken, in ns, if the tool cost so many times what is known.
+func (c *correction) corrected(cost times, handOver func(steps.StepID, float64) float64) float64 {
+	return c.simulate(cost, handOver, nil).T * c.stretch()
+}
+
+// stretch is how many times longer a run takes than it does as computed, without the tool: what no policy explains, but for what the tool's own threads
+// had of the processors that the program's lacked.
+func (c *correction) stretch() float64 {
+	unexplained := c.measured/max(c.was, 1) - 1
+	if off := float64(c.p.Off); off > 0 && unexplained > 0 {
+		own := float64(c.p.R.T.Usage.Looks)
+		for _, th := range c.p.R.T.Threads {
+			if th.Writer {
+				own += float64(th.Run)
+			}
+		}
+		unexplained *= 1 - min(1, own/off)
+	}
+	return 1 + unexplained
+}
+
+func (c *correction) simulate(cost times, handOver func(steps.StepID, float64) float64, log *predict.Log) *predict.Run {
+	length := func(id steps.StepID) (ns float64) {
+		for i, part := range c.p.PartsOf(id) {
+			ns += max(0, c.left(part.Context, part.Ns, c.p.PaidOf(id, i), c.periods.inStep(c.p, id, part.Context), cost))
+		}
+		return ns
+	}
+	return predict.Simulate(c.p, predict.Options{Procs: c.p.Procs, Policy: c.policy, Length: length, HandOver: handOver, Log: log, Exit: c.exit(), LIFO: c.o.Receive == LIFO})
+}
+
+// times computes the run as it would have been.
+func (c *correction) times(r *Result) {
+	ns := func(t float64) int64 { return int64(math.Round(t)) }
+	lo, hi := c.between()
+	r.Policy, r.Replay = string(c.policy), ns(c.was)
+	models := map[Model]assumption{Optimistic: {hi, func(steps.StepID, float64) float64 { return 0 }}, Fit: {known, c.fitted()}, Pessimistic: {cost: lo}}
+	t := func(m Model) int64 { return ns(c.corrected(models[m].cost, models[m].handOver)) }
+	c.assumed = models[cmp.Or(c.o.Model, Fit)]
+	fit := t(Fit)
+	r.Optimistic, r.Pessimistic = min(fit, t(Optimistic)), max(fit, t(Pessimistic))
+	r.Model = map[Model]int64{Optimistic: r.Optimistic, Fit: fit, Pessimistic: r.Pessimistic}[cmp.Or(c.o.Model, Fit)]
+}
+
+// assumption is how many times of what is known the tool cost, and how long hand-overs take; nil: as they did.
+type assumption struct {
+	cost     times
+	handOver func(steps.StepID, float64) float64
+}
+
+// exit is the order in which goroutines leave barriers.
+func (c *correction) exit() predict.Exit {
+	if c.loose {
+		return ""
+	}
+	return cmp.Or(c.o.Exit, predict.ExitRecorded)
+}
+
+// between are how many times of what is known the tool may have cost, 95 times in 100. Some probes have prices, and others were seen by samples, which may be few.
+func (c *correction) between() (lo, hi times) {
+	spread := c.spread / c.factor
+	if n := float64(c.p.SampledProbes()); n > 0 && slices.ContainsFunc(c.probes, func(share float64) bool { return share >= 0 }) {
+		spread = math.Hypot(spread, math.Sqrt(n+1)/n)
+	}
+	half := 1.96 * spread
+	return times{max(0, 1-half), price.LeastInLine, 0}, times{1 + half, price.MostInLine, price.MostOfSelf / price.UsualOfSelf}
+}
+
+// textSpread is the standard deviation of what larger text costs among programs, as a share.
+const textSpread = 0.7
+
+// costs says what was taken out, and for what.
+func (c *correction) costs(r *Result) {
+	events := 0.
+	for k, n := range c.events {
+		x, by := c.mended[k], c.factor/c.told
+		if x.Each *= by; c.from != "" {
+			x.SD, x.From = c.spread/c.factor*x.Each, c.from
+		}
+		events += float64(n) * x.Each
+		r.Costs = append(r.Costs, Cost{price.Kind(k).String(), n, x.Each, x.SD, int64(math.Round(float64(n) * x.Each)), x.From})
+	}
+	counted := 0.
+	for _, proc := range slices.Sorted(maps.Keys(c.text)) { // sums depend on the order
+		counted += c.text[proc]
+	}
+	tests := 0.
+	for _, proc := range slices.Sorted(maps.Keys(c.tested)) {
+		tests += c.tested[proc]
+	}
+	for _, x := range []struct {
+		kind   string
+		n      uint64
+		ns     float64
+		spread float64
+		from   string
+	}{{"counted", c.counted, counted - tests, price.Spread, price.FromClock}, {"test", c.tests, tests, price.Spread, price.FromClock},
+		{"larger text", c.tests, c.inText, textSpread, "other programs"}} {
+		each := max(0, x.ns) / float64(max(1, x.n))
+		r.Costs = append(r.Costs, Cost{x.kind, x.n, each, x.spread * each, int64(math.Round(x.ns)), x.from})
+	}
+	if all := events + counted; all > 0 {
+		r.CountedShare = counted / all
+	}
+}

@@ -1,0 +1,178 @@
+package delays
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+)
+
+// FileVersion is that of an [Experiment] as JSON.
+const FileVersion = 1
+
+// Experiment is what was run, and what each run gave. Results are kept in this form.
+type Experiment struct {
+	Version int       `json:"version"`
+	Program string    `json:"program"`
+	Hash    string    `json:"hash"` // of the binary, SHA-256
+	Args    []string  `json:"arguments"`
+	Machine Machine   `json:"machine"`
+	Began   time.Time `json:"began"`
+	Seed    uint64    `json:"seed"`
+	Unit    string    `json:"unit"`   // of responses: s, or that of a metric
+	Metric  string    `json:"metric"` // what the response is, as it was given; "": it is the time that passed
+	Alpha   float64   `json:"alpha"`  // the probability that any effect is found where there is none
+	Asked   Asked     `json:"asked"`
+	Factors []Factor  `json:"factors"` // that can be delayed
+	Plans   []Plan    `json:"plans"`
+	Notes   []string  `json:"notes"`
+}
+
+// Asked is what the experiment was to be, so that another one is not taken for it.
+type Asked struct {
+	Rules      []string `json:"factors"` // none: they were chosen
+	Candidates int      `json:"candidates"`
+	Delay      float64  `json:"delay_ns"` // 0: each factor's own
+	Procs      []int    `json:"procs"`    // none: as the program has it
+	Barriers   bool     `json:"barriers"` // it is about barriers, which the rules name
+	Virtual    int      `json:"vcpu"`     // processors that the program hands out itself
+	Load       string   `json:"load"`     // command that the program serves; "": it ends by itself
+	Input      string   `json:"input"`    // hash of what each run reads, SHA-256; "": nothing
+}
+
+// Machine is where it ran.
+type Machine struct {
+	System     string `json:"system"`
+	Processors int    `json:"processors"`
+	Procs      int    `json:"gomaxprocs"` // of the first run, or as many as the program hands out; 0: not known
+}
+
+// Factor is a part of the program that runs with and without a delay.
+type Factor struct {
+	ID        string  `json:"id"` // of the point; of a lock that has several operations, the first one's
+	Name      string  `json:"name"`
+	Construct string  `json:"construct"` // procedure, loop, hold, [Arrival] or [Crossing]
+	File      string  `json:"file"`
+	Line      int     `json:"line"`
+	Rule      string  `json:"rule"`     // that names it, as QINST has it
+	Visits    float64 `json:"visits"`   // of the first run; of a loop: iterations
+	Takes     float64 `json:"takes_ns"` // processor time of one of them, or how long a lock is held; 0: not known
+	Delay     float64 `json:"delay_ns"` // of each visit
+
+	// Weight is dT/dt as the critical path of the first run tells it; null: it does not tell.
+	Weight *float64 `json:"weight"`
+
+	Participants int    `json:"participants,omitempty"` // of a barrier
+	Void         string `json:"void,omitempty"`         // why its pair tells nothing
+}
+
+// Label tells the two factors of a barrier apart.
+func (f *Factor) Label() string {
+	switch f.Construct {
+	case Arrival:
+		return f.Name + " (FB1)"
+	case Crossing:
+		return f.Name + " (FB2)"
+	}
+	return f.Name
+}
+
+// Plan is a set of runs on so many processors.
+type Plan struct {
+	Procs      int       `json:"procs"` // GOMAXPROCS; 0: as the program has it
+	Stage      Stage     `json:"stage"`
+	Design     string    `json:"design"`
+	Resolution int       `json:"resolution"`
+	Base       []float64 `json:"base"`            // responses of runs without delays, before
+	Took       float64   `json:"took_s"`          // one of them, the median; 0: not known
+	Parts      []Part    `json:"parts,omitempty"` // of each factor of the experiment, what a run on so many processors shows; none: the first run was one
+	Factors    []int     `json:"factors"`
+	Runs       []Run     `json:"runs"`
+	Failed     int       `json:"failed"`  // runs that were made again because the program failed
+	Strange    int       `json:"strange"` // runs that printed something else than the first one
+}
+
+// Part is what a run shows of a factor, as of [Factor].
+type Part struct {
+	Visits float64  `json:"visits"`
+	Takes  float64  `json:"takes_ns"`
+	Weight *float64 `json:"weight"`
+}
+
+// Stage is what a plan is for.
+type Stage string
+
+// Stages.
+const (
+	Screening Stage = "screening" // which factors matter
+	Fuller    Stage = "fuller"    // how much these do, and their interactions
+	Pairs     Stage = "barriers"  // which barriers are waited at
+)
+
+// Run is one run.
+type Run struct {
+	Block    int     `json:"block"`
+	Levels   []int8  `json:"levels"` // of each factor of the plan
+	Made     bool    `json:"made"`
+	Response float64 `json:"response"`
+	Load     float64 `json:"load"` // processes that could run, when it began (the system's mean of a minute)
+}
+
+// Read reads an experiment.
+func Read(from io.Reader) (*Experiment, error) {
+	e := &Experiment{}
+	if err := json.NewDecoder(from).Decode(e); err != nil {
+		return nil, fmt.Errorf("found something else than the results of qinst spt: %w", err)
+	}
+	if e.Version != FileVersion {
+		return nil, fmt.Errorf("found results of version %d, expected %d", e.Version, FileVersion)
+	}
+	if !(e.Alpha > 0 && e.Alpha < 1) {
+		return nil, fmt.Errorf("found a probability of %v that an effect is found where there is none, expected one between 0 and 1", e.Alpha)
+	}
+	for i, f := range e.Factors {
+		if f.Construct == Arrival && (f.Participants < 2 || i+1 == len(e.Factors) || e.Factors[i+1].Construct != Crossing) {
+			return nil, fmt.Errorf("found %d participants of barrier %s, expected two or more, and its crossings behind its arrivals", f.Participants, f.Name)
+		}
+	}
+	for i := range e.Plans {
+		p := &e.Plans[i]
+		for k, f := range p.Factors {
+			if f < 0 || f >= len(e.Factors) || slices.Contains(p.Factors[:k], f) {
+				return nil, fmt.Errorf("found factor %d in plan %d, expected one of %d, each once", f, i+1, len(e.Factors))
+			}
+		}
+		if len(p.Parts) > 0 && len(p.Parts) != len(e.Factors) {
+			return nil, fmt.Errorf("found %d parts in plan %d, expected one of each of %d factors", len(p.Parts), i+1, len(e.Factors))
+		}
+		if len(p.Base) == 0 {
+			return nil, fmt.Errorf("found no run without delays before plan %d, expected one", i+1)
+		}
+		for k, r := range p.Runs {
+			if len(r.Levels) != len(p.Factors) {
+				return nil, fmt.Errorf("found %d levels in run %d of plan %d, expected one of each of its %d factors", len(r.Levels), k+1, i+1, len(p.Factors))
+			}
+		}
+	}
+	return e, nil
+}
+
+// part is what a run on as many processors as the plan has shows of a factor.
+func (e *Experiment) part(p *Plan, factor int) Part {
+	if len(p.Parts) > 0 {
+		return p.Parts[factor]
+	}
+	f := &e.Factors[factor]
+	return Part{f.Visits, f.Takes, f.Weight}
+}
+
+// Missing is how many runs were not made.
+func (p *Plan) Missing() (n int) {
+	for _, r := range p.Runs {
+		if !r.Made {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,103 @@
+package predict
+
+import (
+	"math"
+	"slices"
+
+	"qinst.dev/internal/analysis/steps"
+)
+
+// A goroutine that works until it is told to end does what it did in the recorded run. Who is told earlier leaves the rest out, and who is told later goes
+// on for so long, keeping its processor: see [steps.Step.Until]. Neither is a length of the program's, and so neither has a weight.
+
+// skips lets a goroutine that was told go to where it finds that out, and reports whether it did.
+func (s *sim) skips(g int32, step *steps.Step) bool {
+	last := s.p.Gs[g].Told
+	if step.Until == 0 || last == 0 || s.tokens[step.Until] >= 0 {
+		return false
+	}
+	x := &s.gs[g]
+	s.after(-1 - s.tokens[step.Until])
+	s.rec.leftOut(x.step, last)
+	x.step, x.rest = last, 0
+	return true
+}
+
+// goesOn lets a goroutine work on that has done all that it did and has not been told yet, and reports whether it does. One that has a processor only
+// while nobody else needs it, as under list scheduling, waits.
+func (s *sim) goesOn(g int32, step *steps.Step) bool {
+	x := &s.gs[g]
+	if step.Until == 0 || x.step != s.p.Gs[g].Told || s.tokens[step.Until] < 0 {
+		return false
+	}
+	s.block(g)
+	if s.o.Policy == List {
+		return true
+	}
+	x.spins, x.rest = true, math.Inf(1)
+	x.since = s.v.at // under Go's scheduler since when it has the processor
+	if s.sched != nil {
+		s.sched.run(g)
+	}
+	return true
+}
+
+// tell tells goroutines to end.
+func (s *sim) tell(token uint32) {
+	for _, g := range s.p.Told[token] {
+		x := &s.gs[g]
+		if x.step == 0 || s.p.Step(x.step).Until != token {
+			continue // it finds out when it comes there
+		}
+		if x.waits && !x.spins {
+			if x.step == s.p.Gs[g].Told {
+				s.wake(g)
+			}
+			continue
+		}
+		works := slices.IndexFunc(s.work, func(e entry) bool { return e.g == g })
+		s.stop(x, works)
+		if works >= 0 || x.spins && s.sched == nil {
+			x.spins, x.waits = false, false
+			s.rec.leftOut(x.step, s.p.Gs[g].Told)
+			x.step, x.from = s.p.Gs[g].Told, s.node
+			s.stepsOf(g)
+		} else { // it waits for a processor
+			x.spins, x.waits = false, false
+		}
+	}
+}
+
+// stop ends what a goroutine works, or what it spins; its entry is the one at works, -1: it has none.
+func (s *sim) stop(x *simG, works int) {
+	left := x.rest // under Go's scheduler, at the beginning of its entry
+	if works >= 0 {
+		e := s.work.remove(works)
+		if s.sched == nil {
+			left = e.at.at - s.v.at
+		} else {
+			left -= e.len - (e.at.at - s.v.at)
+		}
+	}
+	switch {
+	case !x.spins:
+		s.run.Busy -= left
+	case s.sched == nil:
+		s.run.Busy += s.v.at - x.since
+	case works >= 0:
+		s.run.Busy += s.sched.spun(x, s.t.at)
+	}
+	x.rest, x.since = 0, 0
+}
+
+// stepsOf takes the steps of a goroutine that is not the one at hand.
+func (s *sim) stepsOf(g int32) {
+	if s.sched == nil {
+		s.steps(g)
+		return
+	}
+	was := s.sched.at
+	s.sched.at = s.gs[g].proc
+	s.steps(g)
+	s.sched.at = was
+}

@@ -1,0 +1,33 @@
+package predict_test
+
+import (
+	"testing"
+
+	"qinst.dev/internal/analysis/steps"
+	"qinst.dev/internal/analysis/predict"
+)
+
+// TestToldByNobody: a goroutine that nobody tells to end keeps no run from ending, whether the others wait for ever or for years.
+func TestToldByNobody(t *testing.T) {
+	t.Parallel()
+	const years = 1e17
+	for name, main := range map[string][]op{
+		"for ever": {do("main", 5), {step: steps.Step{Kind: steps.Take}}},
+		"years":    {do("main", 5), sleep(years), do("main", 5)},
+	} {
+		p := write(main, []op{do("spin", 5), {step: steps.Step{Kind: steps.Operate}}})
+		last := p.Gs[1].First
+		for p.Step(last).Next != 0 {
+			last = p.Step(last).Next
+		}
+		p.Step(last).Until, p.Gs[1].Told = 1, last
+		p.Tokens, p.Told = 2, map[uint32][]int32{1: {1}}
+		for _, policy := range predict.Policies {
+			for procs := 1; procs <= 2; procs++ {
+				if r := predict.Simulate(p.Program, predict.Options{Procs: procs, Policy: policy}); name == "years" && r.T < years {
+					t.Errorf("%s, %s on %d: it takes %v", name, policy, procs, r.T)
+				}
+			}
+		}
+	}
+}

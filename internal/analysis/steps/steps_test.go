@@ -1,0 +1,404 @@
+package steps_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"qinst.dev/internal/analysis/steps"
+	"qinst.dev/internal/trace"
+	"qinst.dev/internal/trace/tracetest"
+	"qinst.dev/sddf/spec"
+)
+
+const ms = 1_000_000
+
+func build(t *testing.T, b *tracetest.Builder) *steps.Program {
+	t.Helper()
+	p, _, err := steps.Build(b.Trace(), steps.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// named are the objects whose first operation has a name.
+func named(p *steps.Program, name string) (list []steps.Object) {
+	for _, o := range p.Objects {
+		if o.Name >= 0 && p.R.T.Points[o.Name].Name == name {
+			list = append(list, o)
+		}
+	}
+	return list
+}
+
+// Two channels that were at one address, one after the other, are two objects, each with its capacity.
+func TestChannels(t *testing.T) {
+	t.Parallel()
+	b := tracetest.New(1)
+	g := b.Go(0, "runtime.main")
+	b.Start(g, 0)
+	send, receive := b.Object("main.ch", spec.OpSend), b.Object("main.ch", spec.OpReceive)
+	b.Channel(g, 0x1000, 3)
+	b.Sync(g, send, 0x1000, 1)
+	b.At(5).Channel(g, 0x1000, 0)
+	b.Sync(g, receive, 0x1000, 0)
+	b.At(10)
+	list := named(build(t, b), "main.ch")
+	if len(list) != 2 || list[0].Cap != 3 || list[1].Cap != 0 {
+		t.Fatalf("found %+v, expected two channels with capacities of 3 and 0", list)
+	}
+	if !list[0].Free || list[1].Free {
+		t.Errorf("found %+v: the second channel was received from and never sent to, so that its operations are not all known", list)
+	}
+}
+
+// Operations that were counted and not traced leave an object to the order of the run, and a note says so.
+func TestCounted(t *testing.T) {
+	t.Parallel()
+	for _, counted := range []uint64{0, 5} {
+		b := tracetest.New(1)
+		g := b.Go(0, "runtime.main")
+		b.Start(g, 0)
+		lock, unlock := b.Object("main.mu", spec.OpLock), b.Object("main.mu", spec.OpUnlock)
+		b.Count(lock, counted)
+		b.Sync(g, lock, 0x1000, 0)
+		b.At(ms).Sync(g, unlock, 0x1000, 0)
+		b.At(2 * ms)
+		p := build(t, b)
+		list := named(p, "main.mu")
+		if len(list) != 1 || list[0].Free != (counted == 0) {
+			t.Errorf("%d counted: found %+v", counted, list)
+		}
+		if note := strings.Join(p.Notes, "; "); strings.Contains(note, "main.mu") != (counted > 0) {
+			t.Errorf("%d counted: notes are %q", counted, note)
+		}
+	}
+}
+
+// A WaitGroup whose goroutines its method Go starts has no operation where they end.
+func TestWaitGroupGo(t *testing.T) {
+	t.Parallel()
+	b := tracetest.New(2)
+	g := b.Go(0, "runtime.main")
+	b.Start(g, 0)
+	add, join := b.Object("main.wg", spec.OpAdd), b.Object("main.wg", spec.OpWait)
+	b.Sync(g, add, 0x1000, 0)
+	first := b.Go(g, "sync.(*WaitGroup).Go.func1")
+	b.Sync(g, add, 0x1000, 1)
+	second := b.Go(g, "sync.(*WaitGroup).Go.func1")
+	b.Wait(g, "sync.WaitGroup.Wait", 0x1000, 0)
+	b.Start(first, 0)
+	b.Start(second, 1)
+	b.At(ms).End(first)
+	b.At(2*ms).Unpark(second, g)
+	b.End(second)
+	b.Start(g, 0)
+	b.Sync(g, join, 0x1000, 0)
+	b.At(3 * ms)
+	p := build(t, b)
+	if list := named(p, "main.wg"); len(list) != 1 || !list[0].Free {
+		t.Fatalf("found %+v, expected one WaitGroup of which all is known", list)
+	}
+	for i, want := range []bool{false, true, true} {
+		if got := p.Gs[i].Done != 0; got != want {
+			t.Errorf("goroutine %d ends for a WaitGroup: %v, expected %v", p.Gs[i].ID, got, want)
+		}
+	}
+	for id := range steps.StepID(p.Steps.Len()) {
+		if s := p.Step(id); s.Op == steps.Join && s.Wait != 2 {
+			t.Errorf("the WaitGroup's Wait needs %d ends, expected 2", s.Wait)
+		}
+	}
+}
+
+// A worker of the collector begins to work because of the goroutine that began the cycle.
+func TestCycle(t *testing.T) {
+	t.Parallel()
+	b := tracetest.New(2)
+	g := b.Go(0, "runtime.main")
+	b.Start(g, 0)
+	worker := b.Go(0, "runtime.gcBgMarkWorker")
+	b.Start(worker, 1)
+	b.At(ms).Park(worker, "GC worker (idle)")
+	b.At(3*ms).Note(g, spec.EvGCBegin)
+	b.At(4*ms).Unpark(0, worker)
+	b.Start(worker, 1)
+	b.At(5 * ms)
+	p := build(t, b)
+	gives, takes := map[uint32]bool{}, 0
+	for id := range steps.StepID(p.Steps.Len()) {
+		switch s := p.Step(id); s.Kind {
+		case steps.Give:
+			gives[s.Arg] = true
+		case steps.Take:
+			if takes++; !gives[s.Arg] {
+				t.Errorf("the worker takes token %d, which nobody gave before", s.Arg)
+			}
+		}
+	}
+	if takes != 1 {
+		t.Errorf("found %d waits for a token, expected the worker's", takes)
+	}
+}
+
+// The collector's workers begin when somebody starts them, as others do: otherwise they would come from outside, at a time that no change of the
+// program moves, and so would whoever waits for them.
+func TestSystemGoroutine(t *testing.T) {
+	t.Parallel()
+	b := tracetest.New(2)
+	g := b.Go(0, "runtime.main")
+	b.Start(g, 0)
+	b.At(ms)
+	worker := b.Go(g, "runtime.gcBgMarkWorker")
+	b.Start(worker, 1)
+	b.At(2*ms).Park(worker, "GC worker (idle)")
+	b.At(3 * ms)
+	p := build(t, b)
+	for i := range p.Gs {
+		if g := &p.Gs[i]; g.ID == trace.GoID(worker) && g.By != 0 {
+			t.Errorf("the worker was started by %d, expected the goroutine that did", g.By)
+		}
+	}
+}
+
+// TestTimeline: all that goroutines worked is in the timeline, and so is how long they were ready.
+func TestTimeline(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(11, 12))
+	for i := range 500 {
+		p := build(t, tracetest.Random(r.IntN))
+		work, waited := 0., 0.
+		for g := range p.Gs {
+			at := p.Gs[g].Created
+			for id := p.Gs[g].First; id != 0; id = p.Step(id).Next {
+				s := p.Step(id)
+				work += float64(s.Work)
+				if s.Kind == steps.Ready && steps.Cause(s.Arg) == steps.WakeUp {
+					waited += float64(int64(s.At-at) - s.Work)
+				}
+				at = s.At
+			}
+		}
+		const n = 37
+		running, ready := p.Timeline(n)
+		sum := func(list []float64) (ns float64) {
+			for _, v := range list {
+				ns += v * float64(p.End) / n
+			}
+			return ns
+		}
+		if got := sum(running); math.Abs(got-work) > 1e-6*max(work, 1) {
+			t.Fatalf("program %d: the timeline has work of %v ns, expected %v", i, got, work)
+		}
+		if got := sum(ready); math.Abs(got-waited) > 1e-6*max(waited, 1) {
+			t.Fatalf("program %d: the timeline has %v ns ready, expected %v", i, got, waited)
+		}
+	}
+}
+
+// A list has its elements in order, over the ends of its pieces.
+func TestList(t *testing.T) {
+	t.Parallel()
+	var l steps.List[int]
+	for i := range 10_000 {
+		l.Add(i)
+	}
+	for i := range l.Len() {
+		if *l.At(i) != i {
+			t.Fatalf("element %d of a list is %d", i, *l.At(i))
+		}
+	}
+}
+
+// TestDoubts: what a trace is only a part of stands first.
+func TestDoubts(t *testing.T) {
+	t.Parallel()
+	b := tracetest.New(1)
+	main := b.Go(0, "runtime.main")
+	b.Start(main, 0)
+	b.At(4_000_000).Park(main, "chan receive")
+	b.At(5_000_000)
+	tr := b.Trace()
+	window, err := tr.Window(1_000_000, 3_000_000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, c := range map[string]struct {
+		source trace.Source
+		want   string
+	}{"whole": {tr, "was waiting"}, "window": {window, "a part of a run, 2.00ms of it from 1.00ms on"}} {
+		p, _, err := steps.Build(c.source, steps.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.Doubts != 1 || !strings.Contains(p.Notes[0], c.want) {
+			t.Errorf("%s: found %d doubts in %q, expected one with %q", what, p.Doubts, p.Notes, c.want)
+		}
+	}
+}
+
+// TestLate: of a wait for a timer only the time until that was due is a delay on any machine. Behind it the goroutine waited for a processor, if none was
+// idle; if one was, the system was late.
+func TestLate(t *testing.T) {
+	t.Parallel()
+	for _, busy := range []bool{true, false} {
+		b := tracetest.New(1)
+		g := b.Go(0, "runtime.main")
+		b.Start(g, 0)
+		h := b.Go(g, "main.hog")
+		b.At(ms).Park(g, "sleep")
+		b.Start(h, 0)
+		if !busy {
+			b.At(2*ms).Park(h, "sleep")
+		}
+		b.At(20*ms).UnparkLate(g, 9*ms)
+		if busy {
+			b.Yield(h)
+		}
+		b.Start(g, 0)
+		b.At(21 * ms)
+		p := build(t, b)
+		var delay, ready int64
+		at := p.Gs[0].Created
+		for id := p.Gs[0].First; id != 0; id = p.Step(id).Next {
+			s := p.Step(id)
+			switch {
+			case s.Kind == steps.Delay && steps.Cause(s.Arg) == steps.Timer:
+				delay = s.Wait
+			case s.Kind == steps.Ready:
+				ready = max(ready, int64(s.At-at)-s.Work)
+			}
+			at = s.At
+		}
+		want := [2]int64{10 * ms, 9 * ms}
+		if !busy {
+			want = [2]int64{19 * ms, 0}
+		}
+		if got := [2]int64{delay, ready}; got != want {
+			t.Errorf("busy %v: found a delay of %d ns and %d ns ready, expected %v", busy, delay, ready, want)
+		}
+	}
+}
+
+// TestEndless: work that lasts until a time is over is named, if it is much; what an ordinary procedure does is not.
+func TestEndless(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		timed bool
+		turns int64 // ms
+		named bool
+	}{{true, 50, true}, {true, 5, false}, {false, 50, false}} {
+		b := tracetest.New(1)
+		load, other := b.Proc("main.load"), b.Proc("main.other")
+		if c.timed {
+			b.Timed(load)
+		}
+		inner := b.Proc("main.inner")
+		g := b.Go(0, "runtime.main")
+		b.Start(g, 0)
+		b.Enter(g, load)
+		b.Enter(g, inner)
+		b.At(c.turns * ms)
+		b.Exit(g, inner)
+		b.Exit(g, load)
+		b.Enter(g, other)
+		b.At(100 * ms)
+		b.Exit(g, other)
+		b.End(g)
+		p := build(t, b)
+		if notes := strings.Join(p.Notes[:p.Doubts], "; "); strings.Contains(notes, "main.load, with") != c.named {
+			t.Errorf("%+v: the doubts are %q", c, notes)
+		}
+	}
+}
+
+// TestUntold: where the system does not say when it took a processor, what it gave the thread is left of long pieces of work, and the rest is
+// a wait for the processor. Short pieces stay as they are.
+func TestUntold(t *testing.T) {
+	t.Parallel()
+	b := tracetest.New(1)
+	g := b.Go(0, "runtime.main")
+	lock, unlock := b.Object("main.mu", spec.OpLock), b.Object("main.mu", spec.OpUnlock)
+	b.Given(0, 0, 0, 0)
+	b.Start(g, 0)
+	b.At(20*ms).Sync(g, lock, 0x1000, 0)
+	b.Sync(g, unlock, 0x1000, 0)
+	b.Given(0, 15*ms, 5*ms, 0)
+	b.At(40*ms).Sync(g, lock, 0x1000, 0)
+	b.Given(0, 35*ms, 5*ms, 0)
+	b.At(40*ms+ms/2).Sync(g, unlock, 0x1000, 0)
+	b.Given(0, 35*ms, 5*ms+ms/2, 0)
+	p := build(t, b)
+	var work, off []int64
+	at := p.Gs[0].Created
+	for id := p.Gs[0].First; id != 0; id = p.Step(id).Next {
+		if s := p.Step(id); s.Kind == steps.Ready && steps.Cause(s.Arg) == steps.Off {
+			work, off = append(work, s.Work), append(off, int64(s.At-at)-s.Work)
+		} else if s.Work > 0 {
+			work, off = append(work, s.Work), append(off, 0)
+		}
+		at = p.Step(id).At
+	}
+	if want := []int64{15 * ms, 20 * ms, ms / 2}; !slices.Equal(work, want) || !slices.Equal(off, []int64{5 * ms, 0, 0}) || p.Off != 5*ms {
+		t.Errorf("found work of %v ns, off its processor for %v, %d ns in all; expected work of %v, and 5 ms of the first piece off", work, off, p.Off, want)
+	}
+	if !strings.Contains(strings.Join(p.Notes, "; "), "did not say when") {
+		t.Errorf("notes are %q", p.Notes)
+	}
+}
+
+// TestMissed: a few operations of a lock that have no event do not give up the rest; each goroutine gives back what it took.
+func TestMissed(t *testing.T) {
+	t.Parallel()
+	for _, missed := range []int{0, 1, 20} {
+		b := tracetest.New(2)
+		g := b.Go(0, "runtime.main")
+		b.Start(g, 0)
+		h := b.Go(g, "main.other")
+		b.Start(h, 1)
+		lock, unlock := b.Object("main.mu", spec.OpLock), b.Object("main.mu", spec.OpUnlock)
+		for i := range 100 {
+			g := []tracetest.G{g, h}[i%2]
+			b.At(b.Now() + 10)
+			b.Sync(g, lock, 0x1000, 0)
+			if i%4 == 0 && i/4 < missed {
+				b.Count(unlock, 1)
+				continue
+			}
+			b.At(b.Now() + 10)
+			b.Sync(g, unlock, 0x1000, 0)
+		}
+		b.At(b.Now() + 10)
+		p := build(t, b)
+		list := named(p, "main.mu")
+		if len(list) != 1 || list[0].Free != (missed <= 1) {
+			t.Errorf("%d missed: found %+v", missed, list)
+		}
+		if note := strings.Join(p.Notes, "; "); strings.Contains(note, "have no event") != (missed == 1) {
+			t.Errorf("%d missed: notes are %q", missed, note)
+		}
+		for i := range p.Gs {
+			held := 0
+			for id := p.Gs[i].First; id != 0; id = p.Step(id).Next {
+				if s := p.Step(id); s.Op != steps.NoOp && s.Point < 0 {
+					t.Errorf("%d missed: step %d, %s, has no point", missed, id, s.Op)
+				}
+				switch p.Step(id).Op {
+				case steps.Lock:
+					held++
+				case steps.Unlock:
+					held--
+				}
+				if held < 0 || held > 1 {
+					t.Fatalf("%d missed: goroutine %d has the lock %d times", missed, p.Gs[i].ID, held)
+				}
+			}
+			if held != 0 {
+				t.Errorf("%d missed: goroutine %d keeps the lock", missed, p.Gs[i].ID)
+			}
+		}
+	}
+}

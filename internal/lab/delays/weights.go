@@ -1,0 +1,49 @@
+package delays
+
+import (
+	"qinst.dev/internal/analysis/critpath"
+	"qinst.dev/internal/analysis/steps"
+	"qinst.dev/internal/analysis/predict"
+	"qinst.dev/internal/analysis/delays"
+	"qinst.dev/internal/trace"
+)
+
+// mostEvents are those of a first run of which weights are computed: more would take longer than the experiment's runs.
+const mostEvents = 5e6
+
+// weigh gives factors the weights that the first run's critical path tells: dT/dt of their own work, where there is some. Where samples divided it, only an interval is known,
+// and the factor has no weight.
+func (f *found) weigh(source *trace.Trace, virtual int, factors []delays.Factor) error {
+	if f.p.Events > mostEvents {
+		return nil
+	}
+	p, _, err := steps.Build(source, steps.Options{VirtualProcs: virtual})
+	if err != nil {
+		return err
+	}
+	r := critpath.New(p, critpath.Options{AsRun: true, Policy: predict.Sharing})
+	type sum struct{ weighted, work int64 }
+	of := map[string]sum{}
+	for _, e := range r.Entries {
+		if e.Interval == nil {
+			of[e.ID] = sum{e.WeightedRight, e.Work + e.Delays}
+		}
+	}
+	for i := range factors {
+		x := &factors[i]
+		x.Weight = nil
+		id := x.ID
+		switch x.Construct {
+		case hold:
+			id = "sync:" + x.Name
+		case procedure:
+		default:
+			continue
+		}
+		if s := of[id]; s.work > 0 {
+			w := float64(s.weighted) / float64(s.work)
+			x.Weight = &w
+		}
+	}
+	return nil
+}
