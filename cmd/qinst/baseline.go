@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"time"
@@ -79,10 +78,10 @@ func (b *baseline) compare(e *env, o correct.Options, r *correct.Result) (*corre
 	}
 	r.Beside(b.took)
 	if b.others > 0 {
-		r.Notes = append(r.Notes, fmt.Sprintf("%d runs printed something else than the first plain one: they may not have done the same", b.others))
+		r.Remarks.Note("%d runs printed something else than the first plain one: they may not have done the same", b.others)
 	}
 	if time.Duration(r.Actual) < shortBaseline {
-		r.Notes = append(r.Notes, "plain runs are shorter than 200 ms: the start and the end of a process, which the trace does not have, are a part of that, and are taken out only as far as those of an empty one tell")
+		r.Remarks.Note("plain runs are shorter than 200 ms: the start and the end of a process, which the trace does not have, are a part of that, and are taken out only as far as those of an empty one tell")
 	}
 	return r, nil
 }

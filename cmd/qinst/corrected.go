@@ -38,7 +38,7 @@ func openTimes(e *env, file string, corrected bool) (*trace.Trace, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
-	for _, note := range r.Notes[:r.Doubts] {
+	for _, note := range r.Remarks.Warnings {
 		fmt.Fprintf(e.stderr, "qinst: corrected times: %s\n", note)
 	}
 	c, err := trace.Open(f.Name())

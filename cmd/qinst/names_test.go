@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"qinst.dev/internal/analysis/critpath"
-	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/analysis/predict"
 	"qinst.dev/internal/analysis/profile"
+	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/names"
 	"qinst.dev/internal/report"
 	"qinst.dev/internal/report/doc"

@@ -16,19 +16,27 @@ const resting = `package main
 
 import "time"
 
-var sink uint64
-
 //go:noinline
-func work(n int) {
+func work(n int) (x uint64) {
 	for range n {
-		sink = sink*6364136223846793005 + 1
+		x = x*6364136223846793005 + 1
 	}
+	return x
 }
 
 func main() {
 	time.Sleep(4 * time.Second)
-	for end := time.Now().Add(3 * time.Second); time.Now().Before(end); {
-		work(1000)
+	end, ended := time.Now().Add(3*time.Second), make(chan bool)
+	for range 8 {
+		go func() {
+			for time.Now().Before(end) {
+				work(1000)
+			}
+			ended <- true
+		}()
+	}
+	for range 8 {
+		<-ended
 	}
 }
 `
@@ -50,7 +58,7 @@ func TestRests(t *testing.T) {
 	}
 	trace := filepath.Join(dir, "resting.sddf")
 	run := exec.Command(filepath.Join(dir, "resting"))
-	run.Env = append(os.Environ(), "QINST=out="+trace)
+	run.Env = append(os.Environ(), "QINST=out="+trace, "GOMAXPROCS=8") // so that other load leaves it processors enough
 	if out, err := run.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

@@ -5,9 +5,9 @@ import (
 	"slices"
 
 	"qinst.dev/internal/analysis/critpath"
-	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/analysis/predict"
 	"qinst.dev/internal/analysis/profile"
+	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/measure"
 	"qinst.dev/internal/names"
 	"qinst.dev/internal/report/doc"

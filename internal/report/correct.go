@@ -16,7 +16,7 @@ const mostCorrected = 15
 func Correct(r *correct.Result) *doc.Doc {
 	d := &doc.Doc{Title: "correction"}
 	s := d.Add("correct", "")
-	doubts(s, r.Notes[:r.Doubts])
+	doubts(s, r.Remarks.Warnings)
 	unexplained(s, r.Policy, r.Measured-r.Replay, r.Measured, r.Off)
 	s.Say("The run took %s. Without probes it would have taken %s, between %s and %s: %s of the time was the tool's.",
 		measure.Time(r.Measured), measure.Time(r.Model), measure.Time(r.Optimistic), measure.Time(r.Pessimistic), measure.Percent(max(0, r.Measured-r.Model), r.Measured))
@@ -50,7 +50,7 @@ func Correct(r *correct.Result) *doc.Doc {
 	if r.Clamped > 0 {
 		s.Note("%s pieces of work were shorter than what the events before them cost: the rest was taken out of the next ones.", measure.Count(r.Clamped))
 	}
-	for _, n := range r.Notes[r.Doubts:] {
+	for _, n := range r.Remarks.Notes {
 		s.Note("%s", n)
 	}
 	return d

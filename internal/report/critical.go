@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"qinst.dev/internal/analysis/critpath"
-	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/analysis/predict"
+	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/measure"
 	"qinst.dev/internal/report/doc"
 )
@@ -26,12 +26,12 @@ func Critical(r *critpath.Result) *doc.Doc {
 	d := &doc.Doc{Title: "critical path"}
 	s := d.Add("critical", "")
 	if r.Replay == 0 {
-		for _, n := range r.Notes {
+		for _, n := range r.Remarks.All() {
 			s.Warn("%s", n)
 		}
 		return d
 	}
-	doubts(s, r.Notes[:r.Doubts])
+	doubts(s, r.Remarks.Warnings)
 	if n := r.Nearer; n != nil {
 		s.Warn("The run took %s; computed with %s, it takes %s. With %s it takes %s: -policy %s tells what parts are worth there.", measure.Time(r.T), policies[predict.Policy(r.Policy)], measure.Time(r.Replay), policies[n.Policy], measure.Time(n.T), n.Policy)
 	} else {
@@ -79,7 +79,7 @@ func Critical(r *critpath.Result) *doc.Doc {
 		s.Note("Lines with ≥ are of loops that were also entered without an event, where no sample tells of them: their work is at least so much.")
 	}
 	s.Note("Worth is what the run becomes shorter by for each ns that the work does, times its length: a tenth less work gains a tenth of it, as long as nothing else comes onto the path.")
-	for _, n := range r.Notes[r.Doubts:] {
+	for _, n := range r.Remarks.Notes {
 		s.Note("%s", n)
 	}
 	return d
@@ -174,7 +174,7 @@ func some(n int) any {
 func Requests(r *critpath.Result) *doc.Doc {
 	d := &doc.Doc{Title: "requests"}
 	s := d.Add("requests", "")
-	doubts(s, r.Notes[:r.Doubts])
+	doubts(s, r.Remarks.Warnings)
 	t := doc.NewTable("request", "kind", "number", "median", "p99", "all").Left(1)
 	for _, q := range r.Requests {
 		t.Row(doc.Name(q.Name, loopWidth), q.Kind, doc.Count(q.Count), doc.Time(q.P50), doc.Time(q.P99), doc.Time(q.Total))
@@ -189,7 +189,7 @@ func Requests(r *critpath.Result) *doc.Doc {
 		s.Table(t)
 		underLocks(s, r)
 	}
-	for _, n := range r.Notes[r.Doubts:] {
+	for _, n := range r.Remarks.Notes {
 		s.Note("%s", n)
 	}
 	return d

@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"qinst.dev/internal/analysis/critpath"
-	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/analysis/replay"
+	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/measure"
 	"qinst.dev/internal/trace"
 )
@@ -153,7 +153,7 @@ func started(p *steps.Program, g *steps.Goroutine) string {
 // fill draws what a goroutine did, in the recorded run or in the computed one.
 func (f *gantt) fill(p *steps.Program, r *critpath.Result, l *lane, res int) {
 	if r.Computed {
-		r.Run.Pieces(int32(l.g), func(from, to float64, delay bool) {
+		r.Run.Pieces(steps.G(l.g), func(from, to float64, delay bool) {
 			kind := segRun
 			if delay {
 				kind = segDelay
@@ -169,14 +169,14 @@ func (f *gantt) fill(p *steps.Program, r *critpath.Result, l *lane, res int) {
 		worked := at + trace.Time(s.Work)
 		l.seg(f.tick(int64(at)), f.tick(int64(worked)), segRun, res)
 		switch {
-		case s.Kind == steps.Ready && steps.Cause(s.Arg) == steps.WakeUp:
+		case s.Kind == steps.Ready && s.Cause() == steps.WakeUp:
 			l.seg(f.tick(int64(worked)), f.tick(int64(s.At)), segReady, res)
-		case s.Kind == steps.Delay && steps.Cause(s.Arg) != steps.Unknown:
+		case s.Kind == steps.Delay && s.Cause() != steps.Unknown:
 			l.seg(f.tick(int64(worked)), f.tick(int64(s.At)), segDelay, res)
 		}
 		if t := f.tick(int64(s.At)); s.Op != steps.NoOp && t-last >= res {
 			last = t
-			where := p.R.T.Points[s.Point]
+			where := p.R.T.Points[s.Point()]
 			l.Ops = append(l.Ops, t, int(s.Op), f.name(ganttName{Name: measure.Visible(where.Name), Where: fmt.Sprintf("%s:%d", where.File, where.Line)}))
 		}
 		at = s.At

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"qinst.dev/internal/analysis/critpath"
-	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/analysis/predict"
+	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/report"
 	"qinst.dev/internal/trace/tracetest"
 )

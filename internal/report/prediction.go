@@ -26,12 +26,12 @@ func Predict(r *predict.Result) *doc.Doc {
 	d := &doc.Doc{Title: "prediction"}
 	s := d.Add("predict", "")
 	if r.Recorded.Replay == 0 {
-		for _, n := range r.Notes {
+		for _, n := range r.Remarks.All() {
 			s.Warn("%s", n)
 		}
 		return d
 	}
-	doubts(s, r.Notes[:r.Doubts])
+	doubts(s, r.Remarks.Warnings)
 	unexplained(s, string(r.Policy), r.Unexplained, r.Recorded.T, r.Off)
 	s.Say("Recorded on %s: %s; computed from that:", processors(r.Recorded.Procs), measure.Time(r.Recorded.T))
 	t := doc.NewTable("processors", "time", "of 9 in 10 runs", "speed-up", "in use", "ps", "fifo", "go")
@@ -74,7 +74,7 @@ func Predict(r *predict.Result) *doc.Doc {
 			s.Note("what %s gains is not known: %s", measure.Visible(c.Change), c.Unknown)
 		}
 	}
-	for _, n := range r.Notes[r.Doubts:] {
+	for _, n := range r.Remarks.Notes {
 		s.Note("%s", n)
 	}
 	return d

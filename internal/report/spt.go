@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"qinst.dev/internal/analysis/doe"
 	"qinst.dev/internal/analysis/delays"
+	"qinst.dev/internal/analysis/doe"
 	"qinst.dev/internal/measure"
 	"qinst.dev/internal/report/doc"
 )

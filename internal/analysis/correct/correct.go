@@ -3,16 +3,15 @@ package correct
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"io"
 	"maps"
 	"math"
 	"slices"
 
-	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/analysis/predict"
 	"qinst.dev/internal/analysis/price"
 	"qinst.dev/internal/analysis/replay"
+	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/trace"
 	"qinst.dev/sddf/spec"
 )
@@ -76,7 +75,7 @@ func New(source trace.Source, o Options) (*Result, error) {
 		}
 	}
 	p := c.p
-	r := &Result{Version: Version, Measured: int64(source.Wall()), Off: p.Off, Events: p.R.Events, Clamped: p.Clamped, Notes: slices.Clone(p.Notes[:p.Doubts])}
+	r := &Result{Version: Version, Measured: int64(source.Wall()), Off: p.OffCPU, Events: p.R.Events, Clamped: p.Clamped, Remarks: steps.Remarks{Warnings: slices.Clone(p.Warnings)}}
 	c.costs(r)
 	for i := range p.R.T.Points {
 		if pt := &p.R.T.Points[i]; pt.Op == spec.OpDefault {
@@ -88,7 +87,7 @@ func New(source trace.Source, o Options) (*Result, error) {
 		c.procedures(r)
 	}
 	c.doubts(r, losses)
-	r.Notes = append(r.Notes, p.Notes[p.Doubts:]...)
+	r.Remarks.Notes = append(r.Remarks.Notes, p.Notes...)
 	if o.Out != nil {
 		err = c.write(source, r, o.Out)
 	}
@@ -105,7 +104,7 @@ func (c *correction) write(source trace.Source, r *Result, to io.Writer) error {
 	c.simulate(c.assumed.cost, c.assumed.handOver, &log)
 	left, err := c.rewrite(t, &log, r, to)
 	if left > 0 {
-		r.Notes = append(r.Notes, fmt.Sprintf("%d events are not in the corrected trace: their goroutines had not come to them when the program ended", left))
+		r.Remarks.Note("%d events are not in the corrected trace: their goroutines had not come to them when the program ended", left)
 	}
 	return err
 }
@@ -299,7 +298,7 @@ func (c *correction) corrected(cost times, handOver func(steps.StepID, float64) 
 // had of the processors that the program's lacked.
 func (c *correction) stretch() float64 {
 	unexplained := c.measured/max(c.was, 1) - 1
-	if off := float64(c.p.Off); off > 0 && unexplained > 0 {
+	if off := float64(c.p.OffCPU); off > 0 && unexplained > 0 {
 		own := float64(c.p.R.T.Usage.Looks)
 		for _, th := range c.p.R.T.Threads {
 			if th.Writer {

@@ -105,7 +105,7 @@ func TestLastArrival(t *testing.T) {
 func TestNothing(t *testing.T) {
 	t.Parallel()
 	r := corrected(t, tracetest.New(1))
-	if r.Trusted || !strings.Contains(strings.Join(r.Notes, "; "), "does not tell") {
+	if r.Trusted || !strings.Contains(strings.Join(r.Remarks.All(), "; "), "does not tell") {
 		t.Errorf("found %+v", r)
 	}
 }

@@ -1,8 +1,6 @@
 package correct
 
 import (
-	"fmt"
-
 	"qinst.dev/internal/analysis/price"
 	"qinst.dev/internal/trace"
 )
@@ -16,38 +14,38 @@ const (
 
 // doubts says first why the times are not to be trusted, if they are not.
 func (c *correction) doubts(r *Result, losses *trace.Losses) {
-	say := func(format string, args ...any) { r.Notes = append(r.Notes, fmt.Sprintf(format, args...)) }
+	m := &r.Remarks
 	var busy, took int64
 	for _, x := range r.Procedures {
 		busy, took = busy+x.Busy, took+x.Busy-x.Corrected
 	}
 	share := float64(took) / float64(max(busy, 1))
-	before := len(r.Notes)
+	before := len(m.Warnings)
 	if c.p.R.T.Costs().Clock == 0 {
-		say("the program did not measure what reading the clock takes, so that nothing has a price: nothing is taken out")
+		m.Warn("the program did not measure what reading the clock takes, so that nothing has a price: nothing is taken out")
 	}
 	if share > mostProbes {
 		remedy := ""
 		if calls, all := c.spent(); c.from == "" && r.CountedShare <= mostCounted && calls >= leastCalls*all {
 			remedy = "; a run at the default budget tells more of them (-density)"
 		}
-		say("probes took %.0f %% of the busy time: prices that are off by a tenth make what is left wrong by %.0f %%%s", 100*share, 10*share/(1-share), remedy)
+		m.Warn("probes took %.0f %% of the busy time: prices that are off by a tenth make what is left wrong by %.0f %%%s", 100*share, 10*share/(1-share), remedy)
 	}
 	if share > worthwhile && r.CountedShare > mostCounted {
 		when := "evenly out of their procedures"
 		if c.periods != nil {
 			when = "out of their procedures by how many there were in each period"
 		}
-		say("%.0f %% of what was taken out is for hits that were only counted, which have no times: it is taken %s", 100*r.CountedShare, when)
+		m.Warn("%.0f %% of what was taken out is for hits that were only counted, which have no times: it is taken %s", 100*r.CountedShare, when)
 	}
 	if list := losses.List(); len(list) > 0 {
-		say("the trace has losses, which cost time too: %v", list[0])
+		m.Warn("the trace has losses, which cost time too: %v", list[0])
 	}
 	if r.Flagged > 0 {
-		say("%d operations kept their outcome that may have been another one without probes: a select that did not wait", r.Flagged)
+		m.Warn("%d operations kept their outcome that may have been another one without probes: a select that did not wait", r.Flagged)
 	}
-	r.Trusted = len(r.Notes) == before && r.Measured > 0
-	if r.Doubts = len(r.Notes); c.inText > worthwhile*float64(busy) {
-		say("text with probes is larger, and nothing measures what that takes: up to %.1f %% of each procedure's time is taken out, as a rule, and the bounds go from nothing to %.0f %%", 100*price.UsualOfSelf, 100*price.MostOfSelf)
+	r.Trusted = len(m.Warnings) == before && r.Measured > 0
+	if c.inText > worthwhile*float64(busy) {
+		m.Note("text with probes is larger, and nothing measures what that takes: up to %.1f %% of each procedure's time is taken out, as a rule, and the bounds go from nothing to %.0f %%", 100*price.UsualOfSelf, 100*price.MostOfSelf)
 	}
 }

@@ -25,9 +25,9 @@ func (c *correction) fitted() func(steps.StepID, float64) float64 {
 	var classes [numIdle][]int64
 	for id := 1; id < c.p.Steps.Len(); id++ {
 		s := c.p.Step(steps.StepID(id))
-		if s.Kind == steps.Ready && s.Wait > 0 && s.Slept > 0 {
-			if list := &classes[idleClass(uint64(s.Slept-1))]; len(*list) < mostFitted {
-				*list = append(*list, s.Wait)
+		if us, idle := s.Slept(); idle && s.Lasts() > 0 {
+			if list := &classes[idleClass(us)]; len(*list) < mostFitted {
+				*list = append(*list, s.Lasts())
 			}
 		}
 	}
@@ -57,8 +57,11 @@ func (c *correction) fitted() func(steps.StepID, float64) float64 {
 	}
 	return func(id steps.StepID, idle float64) float64 {
 		s := c.p.Step(id)
-		if idle < 0 || s.Slept == 0 || s.Kind != steps.Ready {
-			return float64(s.Wait)
+		if s.Kind == steps.Take {
+			return float64(s.Transit())
+		}
+		if _, was := s.Slept(); idle < 0 || !was {
+			return float64(s.Lasts())
 		}
 		return usual[idleClass(uint64(idle/1000))]
 	}

@@ -1,5 +1,7 @@
 package correct
 
+import "qinst.dev/internal/analysis/steps"
+
 // Version is that of the JSON form.
 const Version = 1
 
@@ -13,22 +15,21 @@ type Result struct {
 	Model       int64 `json:"t_model_ns"`
 	Pessimistic int64 `json:"t_pessimistic_ns"`
 	// Actual is the median of plain runs, and 95 of 100 of them are between the other two; 0: there were none.
-	Actual       int64       `json:"t_actual_ns"`
-	ActualLo     int64       `json:"actual_lo_ns"`
-	ActualHi     int64       `json:"actual_hi_ns"`
-	Turns        []Turn      `json:"turns,omitempty"`
-	Replay       int64       `json:"replay_ns"` // the recorded run as computed, by the policy that explains it best
-	Policy       string      `json:"policy"`
-	Off          int64       `json:"off_ns"` // running threads of the recorded run had no processor, all together
-	Events       int64       `json:"events"`
-	CountedShare float64     `json:"counted_share"` // of what was taken out: for hits that have no event
-	Clamped      int64       `json:"clamped"`       // pieces of work that were shorter than their events' cost
-	Flagged      uint64      `json:"flagged"`       // operations whose outcome is kept: selects that did not wait
-	Trusted      bool        `json:"trusted"`
-	Costs        []Cost      `json:"costs"`
-	Procedures   []Procedure `json:"procedures"`
-	Notes        []string    `json:"notes"`
-	Doubts       int         `json:"-"` // of Notes, those that come first
+	Actual       int64         `json:"t_actual_ns"`
+	ActualLo     int64         `json:"actual_lo_ns"`
+	ActualHi     int64         `json:"actual_hi_ns"`
+	Turns        []Turn        `json:"turns,omitempty"`
+	Replay       int64         `json:"replay_ns"` // the recorded run as computed, by the policy that explains it best
+	Policy       string        `json:"policy"`
+	Off          int64         `json:"off_ns"` // running threads of the recorded run had no processor, all together
+	Events       int64         `json:"events"`
+	CountedShare float64       `json:"counted_share"` // of what was taken out: for hits that have no event
+	Clamped      int64         `json:"clamped"`       // pieces of work that were shorter than their events' cost
+	Flagged      uint64        `json:"flagged"`       // operations whose outcome is kept: selects that did not wait
+	Trusted      bool          `json:"trusted"`
+	Costs        []Cost        `json:"costs"`
+	Procedures   []Procedure   `json:"procedures"`
+	Remarks      steps.Remarks `json:"notes"`
 }
 
 // Cost is what the tool did of one kind.

@@ -5,10 +5,10 @@ import (
 	"io"
 	"math"
 
-	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/analysis/predict"
 	"qinst.dev/internal/analysis/price"
 	"qinst.dev/internal/analysis/replay"
+	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/trace"
 	"qinst.dev/sddf/spec"
 )
@@ -78,7 +78,7 @@ func (c *correction) rewrite(t *trace.Trace, log *predict.Log, r *Result, to io.
 	}
 	c.p = p
 	for n := range x.gs {
-		x.advance(n, allSteps)
+		x.advance(steps.G(n), allSteps)
 	}
 	for _, s := range x.streams {
 		s.End()
@@ -98,12 +98,12 @@ func (c *correction) again(e *trace.Event) float64 {
 func (x *writing) Reads(p *steps.Program) { x.p = p }
 
 // Worked adds what is left of a goroutine's work.
-func (x *writing) Worked(n int, at replay.ContextID, from, to trace.Time, paid int64) {
+func (x *writing) Worked(n steps.G, at replay.ContextID, from, to trace.Time, paid int64) {
 	x.g(n).work += x.c.left(at, int64(to-from), paid, x.c.periods.dense(at, from, to), x.c.assumed.cost)
 }
 
-func (x *writing) g(n int) *written {
-	for n >= len(x.gs) {
+func (x *writing) g(n steps.G) *written {
+	for int(n) >= len(x.gs) {
 		x.gs = append(x.gs, written{trips: spec.NoTrips})
 	}
 	return &x.gs[n]
@@ -144,7 +144,7 @@ func (x *writing) Event(e *trace.Event, g, by steps.Place) {
 }
 
 // create lets a goroutine be created by another one, or later by nobody.
-func (x *writing) create(e *trace.Event, n int, by steps.Place) {
+func (x *writing) create(e *trace.Event, n steps.G, by steps.Place) {
 	w, life := x.g(n), &x.log.Gs[n]
 	if by.N < 0 {
 		w.pending, w.made = true, *e
@@ -161,7 +161,7 @@ func (x *writing) create(e *trace.Event, n int, by steps.Place) {
 }
 
 // born creates a goroutine that nobody did, before what comes next of it.
-func (x *writing) born(n int, next *trace.Event) {
+func (x *writing) born(n steps.G, next *trace.Event) {
 	w, life := x.g(n), &x.log.Gs[n]
 	if w.pending = false; life.Created == 0 {
 		w.gone = true
@@ -181,7 +181,7 @@ func (x *writing) born(n int, next *trace.Event) {
 }
 
 // begin lets a goroutine begin to run.
-func (x *writing) begin(n int) {
+func (x *writing) begin(n steps.G) {
 	w, life := x.g(n), &x.log.Gs[n]
 	if len(life.Stays) == 0 {
 		w.gone = true
@@ -204,7 +204,7 @@ func (x *writing) thread(at uint64) *trace.Stream {
 }
 
 // change writes what system calls do. All else is the log's.
-func (x *writing) change(e *trace.Event, n int, last steps.StepID) {
+func (x *writing) change(e *trace.Event, n steps.G, last steps.StepID) {
 	w := x.g(n)
 	if e.From == trace.OffCPU || e.To == trace.OffCPU || e.To == trace.Runnable || e.To == trace.Blocked {
 		return
@@ -223,7 +223,7 @@ func (x *writing) change(e *trace.Event, n int, last steps.StepID) {
 }
 
 // own writes what a goroutine does itself.
-func (x *writing) own(e *trace.Event, n int) {
+func (x *writing) own(e *trace.Event, n steps.G) {
 	w := x.g(n)
 	at := x.now(n)
 	if w.gone {
@@ -258,7 +258,7 @@ func (x *writing) own(e *trace.Event, n int) {
 }
 
 // now is the time of what a goroutine does behind its work since its last step. It has done all by then that it did before.
-func (x *writing) now(n int) uint64 {
+func (x *writing) now(n steps.G) uint64 {
 	w := x.g(n)
 	next := x.following(n)
 	for !w.gone {
@@ -282,7 +282,7 @@ func (x *writing) now(n int) uint64 {
 }
 
 // following is the step behind the last one that a goroutine has done, 0: none.
-func (x *writing) following(n int) steps.StepID {
+func (x *writing) following(n steps.G) steps.StepID {
 	if w := x.g(n); w.step != 0 {
 		return x.log.Next[w.step]
 	}
@@ -292,7 +292,7 @@ func (x *writing) following(n int) steps.StepID {
 const allSteps = steps.StepID(math.MaxUint32)
 
 // advance lets a goroutine do its steps up to one.
-func (x *writing) advance(n int, to steps.StepID) {
+func (x *writing) advance(n steps.G, to steps.StepID) {
 	w := x.g(n)
 	if w.pending {
 		x.born(n, nil)
@@ -304,7 +304,7 @@ func (x *writing) advance(n int, to steps.StepID) {
 }
 
 // before lets a goroutine do its steps up to the one before to.
-func (x *writing) before(n int, to steps.StepID) {
+func (x *writing) before(n steps.G, to steps.StepID) {
 	for w := x.g(n); !w.gone && !w.pending && w.step != to; {
 		next := x.following(n)
 		if next == 0 || next == to {
@@ -316,7 +316,7 @@ func (x *writing) before(n int, to steps.StepID) {
 }
 
 // does lets a goroutine do a step: it comes to its end, wakes whom it wakes, and waits if it waits.
-func (x *writing) does(n int, id steps.StepID) {
+func (x *writing) does(n steps.G, id steps.StepID) {
 	w, life, done := x.g(n), &x.log.Gs[n], x.log.Done[id]
 	for s := &life.Stays[w.stay]; s.Within && s.At == id && (s.Until < done || done == 0); s = &life.Stays[w.stay] {
 		if x.leaves(n, id); w.gone {
@@ -347,11 +347,11 @@ func (x *writing) does(n int, id steps.StepID) {
 // calls reports whether a step is a system call in which the processor goes.
 func (x *writing) calls(id steps.StepID) bool {
 	s := x.p.Step(id)
-	return s.Kind == steps.Delay && steps.Cause(s.Arg) == steps.Call
+	return s.Kind == steps.Delay && s.Cause() == steps.Call
 }
 
 // leaves lets a goroutine leave its processor, and get the next one.
-func (x *writing) leaves(n int, id steps.StepID) {
+func (x *writing) leaves(n steps.G, id steps.StepID) {
 	w, life := x.g(n), &x.log.Gs[n]
 	stay := &life.Stays[w.stay]
 	at := zero + stay.Until
@@ -392,7 +392,7 @@ func (x *writing) called(w *written, at uint64) {
 }
 
 // goesOn lets a goroutine run on its next processor.
-func (x *writing) goesOn(n int) {
+func (x *writing) goesOn(n steps.G) {
 	w := x.g(n)
 	stay := &x.log.Gs[n].Stays[w.stay]
 	if w.call {

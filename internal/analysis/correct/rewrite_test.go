@@ -76,8 +76,8 @@ func TestRandom(t *testing.T) {
 				short = true
 			}
 		}
-		if told := strings.Contains(strings.Join(c.Notes, ""), "not in the corrected trace"); short && !told {
-			t.Fatalf("trace %d: not all was done, and no note says so: %v", i, c.Notes)
+		if told := strings.Contains(strings.Join(c.Remarks.All(), ""), "not in the corrected trace"); short && !told {
+			t.Fatalf("trace %d: not all was done, and no note says so: %v", i, c.Remarks.All())
 		}
 	}
 }

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
-	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/analysis/replay"
+	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/measure"
 	"qinst.dev/internal/stats"
 	"qinst.dev/internal/trace"
@@ -103,17 +103,17 @@ func (b *builder) agree() *Agreement {
 // reason is what the weights of an entry's work tell.
 type reason struct {
 	weight, work float64
-	held         map[int]float64   // weight by lock
-	by           map[int32]float64 // weight by goroutine
-	works        map[int32]float64 // work by goroutine
-	divided      bool              // samples told a part of it: whose goroutine's it was is not known
+	held         map[int]float64     // weight by lock
+	by           map[steps.G]float64 // weight by goroutine
+	works        map[steps.G]float64 // work by goroutine
+	divided      bool                // samples told a part of it: whose goroutine's it was is not known
 }
 
 // reasons finds why procedures are worth more or less than their work.
 func (b *builder) reasons(rows []Ranks) {
 	of := map[int]*reason{}
 	for _, x := range rows {
-		of[x.entry] = &reason{held: map[int]float64{}, by: map[int32]float64{}, works: map[int32]float64{}}
+		of[x.entry] = &reason{held: map[int]float64{}, by: map[steps.G]float64{}, works: map[steps.G]float64{}}
 	}
 	if len(rows) > 0 && b.p.Steps.Len() <= mostUnlimited {
 		b.look(of)
@@ -125,10 +125,10 @@ func (b *builder) reasons(rows []Ranks) {
 
 // look sums up what reasons need.
 func (b *builder) look(of map[int]*reason) {
-	owner := make([]int32, b.p.Steps.Len())
+	owner := make([]steps.G, b.p.Steps.Len())
 	for g := range b.p.Gs {
 		for id := b.p.Gs[g].First; id != 0; id = b.p.Step(id).Next {
-			owner[id] = int32(g)
+			owner[id] = steps.G(g)
 		}
 	}
 	b.run.Weights(func(step steps.StepID, length, weight float64, delay bool) {
@@ -200,14 +200,14 @@ func (b *builder) lastOf(r *reason) (last bool, goroutines int) {
 }
 
 // kin reports whether a goroutine is of the kind that most of the work is of.
-func (b *builder) kin(g int32, r *reason) bool {
+func (b *builder) kin(g steps.G, r *reason) bool {
 	return b.group(g) == b.group(most(r.works))
 }
 
-func (b *builder) group(g int32) replay.GroupID { return b.r.Contexts.Node(b.p.Gs[g].Context).Group }
+func (b *builder) group(g steps.G) replay.GroupID { return b.r.Contexts.Node(b.p.Gs[g].Context).Group }
 
 // most is the key of the largest value, the least one of several; -1: there is none.
-func most[K int | int32](of map[K]float64) K {
+func most[K int | steps.G](of map[K]float64) K {
 	found := K(-1)
 	for k, v := range of {
 		if found < 0 || v > of[found] || v == of[found] && k < found {

@@ -25,7 +25,7 @@ func (v *visit) opens(i int) {
 }
 
 // calls counts those of a step whose work is on the path.
-func (b *builder) calls(step steps.StepID, g int32) {
+func (b *builder) calls(step steps.StepID, g steps.G) {
 	if b.visits == nil {
 		b.visits = make([]visit, len(b.p.Gs))
 	}

@@ -2,13 +2,12 @@ package critpath
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 
-	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/analysis/predict"
 	"qinst.dev/internal/analysis/replay"
+	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/trace"
 )
 
@@ -32,8 +31,7 @@ type Result struct {
 	Agreement  *Agreement      `json:"agreement,omitempty"`
 	Tied       bool            `json:"tied"`      // some weights differ with the direction of the change
 	Anomalies  int             `json:"anomalies"` // entries that make the run longer if they become shorter
-	Notes      []string        `json:"notes"`     // the first ones, of which there are Doubts, are about the whole
-	Doubts     int             `json:"-"`
+	Remarks    steps.Remarks   `json:"notes"`
 	Computed   bool            `json:"-"` // the path is that of the computed run
 	Crowds     []predict.Crowd `json:"-"` // what goroutines waited for longest, together
 	Nearer     *Nearer         `json:"-"` // nil: the computed run takes as long as the recorded one, or no policy tells better
@@ -154,12 +152,12 @@ func New(p *steps.Program, o Options) *Result {
 		run, policy = predict.SimulateWeighed(p, options)
 	}
 	b := &builder{p: p, r: p.R, run: run, options: predict.Options{Procs: procs, Policy: policy}, index: map[line]int{}}
-	b.res = &Result{Version: Version, Procs: procs, Policy: string(policy), Replay: round(run.T), Events: p.R.Events, Operations: p.Operations, Off: p.Off, Doubts: p.Doubts, Notes: append([]string{}, p.Notes...)}
+	b.res = &Result{Version: Version, Procs: procs, Policy: string(policy), Replay: round(run.T), Events: p.R.Events, Operations: p.Operations, Off: p.OffCPU, Remarks: p.Remarks.Copy()}
 	if b.res.Run = run; policy != o.Policy {
-		b.res.Notes = append(b.res.Notes, "if goroutines shared the processors evenly, the smallest change of this run would grow without bound: the computed run is one in which each keeps its processor until it waits (fifo)")
+		b.res.Remarks.Note("if goroutines shared the processors evenly, the smallest change of this run would grow without bound: the computed run is one in which each keeps its processor until it waits (fifo)")
 	}
 	b.res.Crowds = predict.Crowds(p)
-	b.told = map[steps.StepID]int32{}
+	b.told = map[steps.StepID]steps.G{}
 	for _, list := range p.Told {
 		for _, g := range list {
 			b.told[p.Gs[g].Told] = g
@@ -174,7 +172,7 @@ func New(p *steps.Program, o Options) *Result {
 		w.walk(func(s stretch) { b.piece(s, w.owner[s.step]) })
 	} else {
 		b.res.T, b.res.Computed = b.res.Replay, true
-		run.Path(func(step steps.StepID, g int32, from, to float64, delay bool) {
+		run.Path(func(step steps.StepID, g steps.G, from, to float64, delay bool) {
 			s := stretch{from: trace.Time(round(from)), to: trace.Time(round(to)), step: step, delay: delay}
 			if delay {
 				s.cause = steps.Cause(b.delayOf(step).of)
@@ -226,12 +224,12 @@ type builder struct {
 	sums    []sums
 	views   [][]int // entries of loops and goroutines that a context is in, by context
 	holds   *holds
-	told    map[steps.StepID]int32 // goroutines by [steps.Goroutine.Told]
-	regions []string               // names of entries
+	told    map[steps.StepID]steps.G // goroutines by [steps.Goroutine.Told]
+	regions []string                 // names of entries
 	path    pieces
 	dealt   [][]portion // by context
 	visits  []visit     // of goroutines, by the path
-	visited []int32     // those that it was in
+	visited []steps.G   // those that it was in
 
 	other, tail bool                   // what the piece at hand is of; see NewRequest
 	hides       map[trace.PointID]bool // procedures of which the place of a wait may be in what they called
@@ -289,7 +287,7 @@ type sums struct {
 }
 
 // piece adds a stretch of the path, whose work was done in several contexts: in which order is not known any more.
-func (b *builder) piece(s stretch, g int32) {
+func (b *builder) piece(s stretch, g steps.G) {
 	id := trace.GoID(0)
 	if s.step != 0 {
 		id = b.p.Gs[g].ID
@@ -318,7 +316,7 @@ func (b *builder) piece(s stretch, g int32) {
 }
 
 // waitsIn notes where a goroutine waited, if that is known.
-func (b *builder) waitsIn(i int, s stretch, g int32) {
+func (b *builder) waitsIn(i int, s stretch, g steps.G) {
 	if s.step == 0 {
 		return
 	}
@@ -334,9 +332,9 @@ func (b *builder) waitsIn(i int, s stretch, g int32) {
 
 // waitsAt is where a goroutine waited: in the stack of the wait, or where its work before it ended. If that calls procedures whose calls have no
 // events, it may have been one of these, and the place is not known.
-func (b *builder) waitsAt(s stretch, g int32) (at trace.Frame) {
+func (b *builder) waitsAt(s stretch, g steps.G) (at trace.Frame) {
 	if s.cause == steps.Timer {
-		if at = b.p.SleptAt(s.step); at.Line == 0 && b.hides[b.p.Step(s.step).Point] {
+		if at = b.p.SleptAt(s.step); at.Line == 0 && b.hides[b.p.Step(s.step).Point()] {
 			return trace.Frame{}
 		}
 		return at
@@ -497,7 +495,7 @@ func (b *builder) finish() {
 	b.began()
 	if b.path.all > len(b.path.list) || len(b.path.list) > mostPieces {
 		b.path.shorten()
-		r.Notes = append(r.Notes, fmt.Sprintf("the path has %d pieces; shown are those of more than %d ns", b.path.all, b.path.least))
+		r.Remarks.Note("the path has %d pieces; shown are those of more than %d ns", b.path.all, b.path.least)
 	}
 	r.Path = make([]Piece, 0, len(b.path.list))
 	for _, p := range slices.Backward(b.path.list) {

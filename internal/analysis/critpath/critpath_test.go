@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"qinst.dev/internal/analysis/critpath"
-	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/analysis/predict"
+	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/trace"
 	"qinst.dev/internal/trace/tracetest"
 	"qinst.dev/sddf/spec"
@@ -330,13 +330,16 @@ func TestCircle(t *testing.T) {
 	c := p.Gs[0].Context
 	p.Steps, p.Tokens, p.Last = steps.List[steps.Step]{}, 3, 1
 	p.Gs = []steps.Goroutine{{ID: 1, First: 1, By: -1, Context: c}, {ID: 2, First: 3, By: -1, Context: c}}
-	for _, s := range []steps.Step{
-		{},
-		{Kind: steps.Take, Arg: 2, At: 10, Next: 2}, {Kind: steps.Give, Arg: 1, At: 10},
-		{Kind: steps.Take, Arg: 1, At: 10, Next: 4}, {Kind: steps.Give, Arg: 2, At: 10, Next: 5}, {Kind: steps.Cut, At: ms},
-	} {
+	p.Steps.Add(steps.Step{})
+	add := func(s steps.Step, next steps.StepID) {
+		s.At, s.Next = 10, next
 		p.Steps.Add(s)
 	}
+	add(steps.Takes(2), 2)
+	add(steps.Gives(1), 0)
+	add(steps.Takes(1), 4)
+	add(steps.Gives(2), 5)
+	p.Steps.Add(steps.Step{Kind: steps.Cut, At: ms})
 	res := critpath.New(p, critpath.Options{AsRun: true, Policy: predict.Sharing})
 	self := int64(0)
 	for k := range res.Entries {

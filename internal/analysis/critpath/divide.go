@@ -5,8 +5,8 @@ import (
 	"math"
 	"slices"
 
-	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/analysis/replay"
+	"qinst.dev/internal/analysis/steps"
 )
 
 // portion is what is done somewhere of a context's work; see [steps.Share].

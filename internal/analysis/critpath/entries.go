@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"slices"
 
-	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/analysis/predict"
 	"qinst.dev/internal/analysis/replay"
+	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/trace"
 	"qinst.dev/sddf/spec"
 )
@@ -43,7 +43,7 @@ func (b *builder) delayOf(step steps.StepID) line {
 	if b.p.Step(step).Kind == steps.Take { // what another goroutine wrote
 		return line{KindWait, int64(steps.Network)}
 	}
-	return line{KindWait, int64(b.p.Step(step).Arg)}
+	return line{KindWait, int64(b.p.Step(step).Cause())}
 }
 
 // named is a new entry with the names that profiles have.

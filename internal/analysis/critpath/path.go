@@ -21,7 +21,7 @@ type stretch struct {
 type walker struct {
 	p      *steps.Program
 	before []steps.StepID    // of the same goroutine, by step
-	owner  []int32           // by step
+	owner  []steps.G         // by step
 	gives  []steps.StepID    // by token
 	starts []steps.StepID    // by goroutine
 	left   map[int16][]leave // by processor
@@ -38,7 +38,7 @@ type leave struct {
 }
 
 func newWalker(p *steps.Program) *walker {
-	w := &walker{p: p, before: make([]steps.StepID, p.Steps.Len()), owner: make([]int32, p.Steps.Len()), gives: make([]steps.StepID, p.Tokens), starts: make([]steps.StepID, len(p.Gs)), left: map[int16][]leave{}}
+	w := &walker{p: p, before: make([]steps.StepID, p.Steps.Len()), owner: make([]steps.G, p.Steps.Len()), gives: make([]steps.StepID, p.Tokens), starts: make([]steps.StepID, len(p.Gs)), left: map[int16][]leave{}}
 	if len(p.Idle) > 0 {
 		w.ticked = make([]bool, p.Steps.Len())
 	}
@@ -46,15 +46,15 @@ func newWalker(p *steps.Program) *walker {
 		last, at, proc := steps.StepID(0), p.Gs[g].Created, int16(unknownProc)
 		for id := p.Gs[g].First; id != 0; id = p.Step(id).Next {
 			s := p.Step(id)
-			w.before[id], w.owner[id] = last, int32(g)
+			w.before[id], w.owner[id] = last, steps.G(g)
 			if w.ticked != nil {
 				w.ticked[id] = w.ticks(id, last)
 			}
 			switch s.Kind {
 			case steps.Give:
-				w.gives[s.Arg] = id
+				w.gives[s.Token()] = id
 			case steps.Start:
-				w.starts[s.Arg] = id
+				w.starts[s.Started()] = id
 			case steps.Take, steps.Delay, steps.End, steps.Ready:
 				// Who waits twice in turn, or is ready at once, leaves nothing. Real processors are left even by who had one for no time.
 				if s.Work > 0 || s.Kind != steps.Ready && !p.R.Virtual() {
@@ -72,7 +72,7 @@ func newWalker(p *steps.Program) *walker {
 
 // ticks reports whether the last wait of a goroutine, up to a step, is one that [steps.Program.Idle] has.
 func (w *walker) ticks(id, before steps.StepID) bool {
-	if s := w.p.Step(id); s.Kind == steps.Take || s.Kind == steps.Delay && steps.Cause(s.Arg) <= steps.Network {
+	if s := w.p.Step(id); s.Kind == steps.Take || s.Kind == steps.Delay && s.Cause() <= steps.Network {
 		_, idle := w.p.Idle[id]
 		return idle
 	}
@@ -119,7 +119,7 @@ func (w *walker) last() (id steps.StepID) {
 	for g := range w.p.Gs {
 		for s := w.p.Gs[g].First; s != 0; s = w.p.Step(s).Next {
 			step := w.p.Step(s)
-			if ends := step.Kind == steps.End || step.Kind == steps.Cut; ends && g == w.p.Last {
+			if ends := step.Kind == steps.End || step.Kind == steps.Cut; ends && steps.G(g) == w.p.Last {
 				return s
 			} else if (step.Kind == steps.End || step.Kind == steps.Cut && step.Work > 0) && step.At >= at {
 				id, at = s, step.At
@@ -155,7 +155,7 @@ func (w *walker) back(id steps.StepID, end, begin trace.Time, f func(stretch)) {
 	stopped := false // the step's wait is not on the path
 	// Where the path left each goroutine: it never comes back to what is behind that. Times of damaged files, and of
 	// events that happened together, would let it go round for ever.
-	gone := map[int32]uint64{}
+	gone := map[steps.G]uint64{}
 	// goes reports whether it may go to a step: to the end of its wait, or of its work, and so to where the wait began.
 	goes := func(to steps.StepID, left bool) bool {
 		at, ok := gone[w.owner[to]]
@@ -217,7 +217,7 @@ func (w *walker) byTimer(id steps.StepID, left bool) (since trace.Time, ok bool)
 		id = w.before[id]
 		switch s := w.p.Step(id); {
 		case s.Kind == steps.Delay:
-			return max(since, at), steps.Cause(s.Arg) == steps.Timer
+			return max(since, at), s.Cause() == steps.Timer
 		case s.Kind == steps.Take:
 			return 0, false
 		case s.Kind == steps.Ready && since < 0: // it waited for the processor
@@ -243,17 +243,17 @@ func (w *walker) released(id steps.StepID, worked trace.Time) (piece stretch, by
 	case s.Until != 0 && w.p.Gs[w.owner[id]].Told == id && w.gives[s.Until] != 0: // what it did until it was told determines nothing
 		by = w.gives[s.Until]
 		return stretch{w.p.Step(by).At, s.At, id, true, steps.WakeUp}, by, false
-	case s.Kind == steps.Take && s.Arg != 0 && w.gives[s.Arg] != 0:
-		if by = w.gives[s.Arg]; w.p.Reads(s) {
+	case s.Kind == steps.Take && s.Token() != 0 && w.gives[s.Token()] != 0:
+		if by = w.gives[s.Token()]; w.p.Reads(s) {
 			return stretch{w.p.Step(by).At, s.At, id, true, steps.Network}, by, false
 		}
 		return stretch{w.p.Step(by).At, s.At, id, true, steps.WakeUp}, by, false
-	case s.Kind == steps.Ready && steps.Cause(s.Arg) == steps.WakeUp:
+	case s.Kind == steps.Ready && s.Cause() == steps.WakeUp:
 		if l := w.leaver(id, worked); l.step != 0 {
 			return stretch{l.at, s.At, id, true, steps.WakeUp}, l.step, true
 		}
 		return stretch{worked, s.At, id, true, steps.WakeUp}, 0, false
-	case s.Kind == steps.Delay && w.p.Gs[w.owner[id]].System && steps.Cause(s.Arg) == steps.Unknown:
+	case s.Kind == steps.Delay && w.p.Gs[w.owner[id]].System && s.Cause() == steps.Unknown:
 		// The collector's workers run when the scheduler has a processor for them. Nobody wakes them.
 		if l := w.leaver(id, worked); l.step != 0 {
 			return stretch{l.at, s.At, id, true, steps.WakeUp}, l.step, true
@@ -261,7 +261,7 @@ func (w *walker) released(id steps.StepID, worked trace.Time) (piece stretch, by
 	}
 	cause := steps.Unknown
 	if s.Kind == steps.Delay || s.Kind == steps.Ready {
-		cause = steps.Cause(s.Arg)
+		cause = s.Cause()
 	}
 	return stretch{worked, s.At, id, true, cause}, 0, false
 }

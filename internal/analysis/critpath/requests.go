@@ -2,7 +2,6 @@ package critpath
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"qinst.dev/internal/analysis/steps"
@@ -23,13 +22,13 @@ type Requests struct {
 
 // NewRequests lists the requests of a program, those first that took most time in all.
 func NewRequests(p *steps.Program) *Result {
-	r := &Result{Version: Version, T: int64(p.End), Procs: p.Procs, Events: p.R.Events, Operations: p.Operations, Path: []Piece{}, Entries: []Entry{}, Doubts: p.Doubts, Notes: append([]string{}, p.Notes...)}
+	r := &Result{Version: Version, T: int64(p.End), Procs: p.Procs, Events: p.R.Events, Operations: p.Operations, Path: []Piece{}, Entries: []Entry{}, Remarks: p.Remarks.Copy()}
 	if r.Requests = requests(p); len(r.Requests) == 0 {
-		r.Notes = append(r.Notes, "found no requests: neither regions or tasks of runtime/trace, nor labels of runtime/pprof, nor traced calls of handlers of net/http or grpc, nor tests")
+		r.Remarks.Note("found no requests: neither regions or tasks of runtime/trace, nor labels of runtime/pprof, nor traced calls of handlers of net/http or grpc, nor tests")
 	}
 	for _, q := range r.Requests {
 		if more := p.Untold(q.proc); more > 1.001 {
-			r.Notes = append(r.Notes, fmt.Sprintf("%s: %d of about %.0f calls were traced, the others only counted", q.Name, q.Count, float64(q.Count)*more))
+			r.Remarks.Note("%s: %d of about %.0f calls were traced, the others only counted", q.Name, q.Count, float64(q.Count)*more)
 		}
 	}
 	return r
@@ -105,7 +104,7 @@ func NewRequest(p *steps.Program, name string) (*Result, error) {
 		begin, end := p.Step(q.Begin).At, p.Step(q.End).At
 		w.back(q.End, end, begin, func(s stretch) {
 			g := w.owner[s.step]
-			b.other, b.tail = s.step != 0 && !startedBy(p, int(g), q.G, begin), int64(end-begin) >= slow
+			b.other, b.tail = s.step != 0 && !startedBy(p, g, q.G, begin), int64(end-begin) >= slow
 			b.piece(s, g)
 		})
 		b.began()
@@ -116,7 +115,7 @@ func NewRequest(p *steps.Program, name string) (*Result, error) {
 }
 
 // startedBy reports whether a goroutine is another one, or was started by it, however indirectly, since a time.
-func startedBy(p *steps.Program, g, by int, since trace.Time) bool {
+func startedBy(p *steps.Program, g, by steps.G, since trace.Time) bool {
 	for g != by {
 		if g < 0 || p.Gs[g].Created < since {
 			return false

@@ -5,8 +5,8 @@ import (
 	"math"
 	"slices"
 
-	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/analysis/predict"
+	"qinst.dev/internal/analysis/steps"
 )
 
 // Where things happen at exactly the same time it matters whether work becomes shorter or longer: of two goroutines that a third one
@@ -49,7 +49,7 @@ func (b *builder) ties() {
 		b.res.Tied = b.res.Tied || math.Abs(left-right) > 1
 	}
 	if most < len(order) {
-		b.res.Notes = append(b.res.Notes, "some events happened at exactly the same time; weights of entries with little work are those of one order of these")
+		b.res.Remarks.Note("some events happened at exactly the same time; weights of entries with little work are those of one order of these")
 	}
 }
 

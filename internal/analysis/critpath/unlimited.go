@@ -1,8 +1,8 @@
 package critpath
 
 import (
-	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/analysis/predict"
+	"qinst.dev/internal/analysis/steps"
 )
 
 // mostUnlimited is up to how many steps a program is run once more for what VPPB marks, and for slack.
@@ -11,7 +11,7 @@ const mostUnlimited = 4_000_000
 // unlimited finds slack, and what VPPB marks: both are of the run with a processor for each goroutine.
 func (b *builder) unlimited() {
 	if b.p.Steps.Len() > mostUnlimited {
-		b.res.Notes = append(b.res.Notes, "the run has so many steps that slack and marks are left out: look at a part of it with -from and -to")
+		b.res.Remarks.Note("the run has so many steps that slack and marks are left out: look at a part of it with -from and -to")
 		return
 	}
 	run := predict.Simulate(b.p, predict.Options{Procs: max(len(b.p.Gs), 1), Policy: predict.Sharing, Keep: true, Order: true})

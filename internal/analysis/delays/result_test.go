@@ -12,8 +12,8 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"qinst.dev/internal/analysis/doe"
 	"qinst.dev/internal/analysis/delays"
+	"qinst.dev/internal/analysis/doe"
 )
 
 // table is an experiment whose plan has just these effects, with a standard error of se: interactions of two factors and more all have that size, and two runs of

@@ -27,14 +27,14 @@ type barriers struct {
 	takes     map[steps.StepID]int32 // by that of a wait
 	gives     map[steps.StepID]int32 // by that of its end
 	came      [][]arrival            // by crossing, in their order
-	waits     []int32                // who ends the waits and waits for that, and 1
+	waits     []steps.G              // who ends the waits, and waits for that
 	left      []int                  // of its waits, how many are ended
 	crossings []steps.Crossing
 }
 
 // arrival is that of a goroutine which waits, and where.
 type arrival struct {
-	g    int32
+	g    steps.G
 	take steps.StepID
 }
 
@@ -43,7 +43,7 @@ func newBarriers(p *steps.Program, exit Exit) *barriers {
 		return nil
 	}
 	n := len(p.Crossings)
-	b := &barriers{at: map[steps.StepID]int32{}, takes: map[steps.StepID]int32{}, gives: map[steps.StepID]int32{}, came: make([][]arrival, n), waits: make([]int32, n), left: make([]int, n), crossings: p.Crossings}
+	b := &barriers{at: map[steps.StepID]int32{}, takes: map[steps.StepID]int32{}, gives: map[steps.StepID]int32{}, came: make([][]arrival, n), waits: slices.Repeat([]steps.G{steps.NoG}, n), left: make([]int, n), crossings: p.Crossings}
 	for i, c := range p.Crossings {
 		b.at[c.At] = int32(i)
 		for k := range c.Takes {
@@ -54,10 +54,10 @@ func newBarriers(p *steps.Program, exit Exit) *barriers {
 }
 
 // crosses lets a goroutine wait in a step until all have come whose waits it ends then, and reports whether it goes on. Who comes last lets it go.
-func (s *sim) crosses(g int32, id steps.StepID) bool {
+func (s *sim) crosses(g steps.G, id steps.StepID) bool {
 	b := s.barriers
 	if i, ok := b.at[id]; ok && len(b.came[i]) < len(b.crossings[i].Takes) {
-		b.waits[i] = g + 1
+		b.waits[i] = g
 		s.gs[g].again = true
 		return s.block(g)
 	}
@@ -74,8 +74,8 @@ func (s *sim) crosses(g int32, id steps.StepID) bool {
 	case ExitFixed:
 		slices.SortFunc(b.came[i], func(x, y arrival) int { return cmp.Compare(x.g, y.g) })
 	}
-	if by := b.waits[i] - 1; by >= 0 && s.gs[by].waits {
-		b.waits[i] = 0
+	if by := b.waits[i]; by >= 0 && s.gs[by].waits {
+		b.waits[i] = steps.NoG
 		s.gs[g].awake = true
 		s.gs[by].waits = false
 		s.enqueue(by)
@@ -84,16 +84,16 @@ func (s *sim) crosses(g int32, id steps.StepID) bool {
 }
 
 // leaves returns the token that is given in a step, in the order in which goroutines leave a barrier.
-func (s *sim) leaves(id steps.StepID, step *steps.Step) uint32 {
+func (s *sim) leaves(id steps.StepID, step *steps.Step) steps.Token {
 	b := s.barriers
 	if b == nil || s.o.Exit == ExitRecorded {
-		return step.Arg
+		return step.Token()
 	}
 	i, ok := b.gives[id]
 	if !ok || b.left[i] >= len(b.came[i]) || len(b.came[i]) < len(b.crossings[i].Takes) {
-		return step.Arg
+		return step.Token()
 	}
 	next := b.came[i][b.left[i]]
 	b.left[i]++
-	return s.p.Step(next.take).Arg
+	return s.p.Step(next.take).Token()
 }

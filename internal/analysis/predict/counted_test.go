@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/analysis/predict"
+	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/trace/tracetest"
 )
 
@@ -30,7 +30,7 @@ func TestCounted(t *testing.T) {
 	if four := r.Runs[1]; four.T != 4*ms || four.Lo > 4*ms || four.Hi < 13*ms || four.Hi > 16*ms {
 		t.Errorf("on four processors it takes %d, from %d to %d, expected 4 ms, and up to 13 at least", four.T, four.Lo, four.Hi)
 	}
-	if all := strings.Join(r.Notes, "\n"); !strings.Contains(all, "main.mu: 75 % of 80 operations were only counted") {
+	if all := strings.Join(r.Remarks.All(), "\n"); !strings.Contains(all, "main.mu: 75 % of 80 operations were only counted") {
 		t.Errorf("the notes do not name the lock:\n%s", all)
 	}
 }

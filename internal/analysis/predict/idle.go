@@ -13,21 +13,21 @@ import (
 
 // idlers are goroutines in such waits, by what ends them.
 type idlers struct {
-	by map[uint32]int32           // by token
-	on map[steps.ObjectID][]int32 // by channel
+	by map[steps.Token]steps.G      // by token
+	on map[steps.ObjectID][]steps.G // by channel
 }
 
 func newIdlers(p *steps.Program) *idlers {
 	if len(p.Idle) == 0 {
 		return nil
 	}
-	return &idlers{by: map[uint32]int32{}, on: map[steps.ObjectID][]int32{}}
+	return &idlers{by: map[steps.Token]steps.G{}, on: map[steps.ObjectID][]steps.G{}}
 }
 
 // came reports whether what a step waits for is there.
 func (s *sim) came(step *steps.Step) bool {
 	if !s.free(step) {
-		return step.Kind == steps.Take && step.Arg != 0 && s.tokens[step.Arg] < 0
+		return step.Kind == steps.Take && step.Token() != 0 && s.tokens[step.Token()].given()
 	}
 	o := &s.objects[step.Obj]
 	if step.Op == steps.Send {
@@ -38,13 +38,13 @@ func (s *sim) came(step *steps.Step) bool {
 
 // held lets a tick come behind which a helper gave a lock back for which somebody waits now. It had it in the recorded run when that one came: what everybody did
 // before has been done.
-func (s *sim) held(token uint32) {
+func (s *sim) held(token steps.Token) {
 	t, ok := s.p.Held[token]
 	if !ok {
 		return
 	}
 	x := &s.gs[t.G]
-	if x.due = max(x.due, t.Step); x.step <= t.Step && slices.ContainsFunc(s.delays, func(e entry) bool { return e.g == t.G }) {
+	if x.due = max(x.due, t.Step); x.step <= t.Step && slices.ContainsFunc(s.delays, func(e entry) bool { return e.who.g() == t.G }) {
 		if _, idle := s.p.Idle[x.step]; idle {
 			s.stopsIdling(t.G)
 		}
@@ -52,7 +52,7 @@ func (s *sim) held(token uint32) {
 }
 
 // goesFirst reports whether what may come before a goroutine's timer is there.
-func (s *sim) goesFirst(g int32) bool {
+func (s *sim) goesFirst(g steps.G) bool {
 	i, ok := s.p.Idle[s.gs[g].step]
 	if ok && s.gs[g].step <= s.gs[g].due {
 		return true
@@ -65,7 +65,7 @@ func (s *sim) goesFirst(g int32) bool {
 }
 
 // mayEnd lets what may come before a goroutine's timer end its wait.
-func (s *sim) mayEnd(g int32) {
+func (s *sim) mayEnd(g steps.G) {
 	i := s.p.Idle[s.gs[g].step]
 	if i.Next == 0 {
 		return
@@ -73,32 +73,32 @@ func (s *sim) mayEnd(g int32) {
 	s.gs[g].idles = true
 	if next := s.p.Step(i.Next); s.free(next) {
 		s.idlers.on[next.Obj] = append(s.idlers.on[next.Obj], g)
-	} else if next.Kind == steps.Take && next.Arg != 0 {
-		s.idlers.by[next.Arg] = g
+	} else if next.Kind == steps.Take && next.Token() != 0 {
+		s.idlers.by[next.Token()] = g
 	}
 }
 
 // hurries lets a goroutine go on with what came before a timer. What it would have done with that it leaves out, if it ends then.
-func (s *sim) hurries(g int32, i steps.Idle) {
+func (s *sim) hurries(g steps.G, i steps.Idle) {
 	if i.Ends {
 		s.gs[g].hurries = i.Next
 	}
 }
 
 // isOver notes that a goroutine's wait is.
-func (s *sim) isOver(g int32) {
+func (s *sim) isOver(g steps.G) {
 	x := &s.gs[g]
 	x.idles = false
 	next := s.p.Step(s.p.Idle[x.step].Next)
 	if s.free(next) {
-		s.idlers.on[next.Obj] = slices.DeleteFunc(s.idlers.on[next.Obj], func(o int32) bool { return o == g })
+		s.idlers.on[next.Obj] = slices.DeleteFunc(s.idlers.on[next.Obj], func(o steps.G) bool { return o == g })
 	} else {
-		delete(s.idlers.by, next.Arg)
+		delete(s.idlers.by, next.Token())
 	}
 }
 
 // given ends the waits of goroutines for which a token was given.
-func (i *idlers) given(s *sim, token uint32) {
+func (i *idlers) given(s *sim, token steps.Token) {
 	if i == nil {
 		return
 	}
@@ -120,8 +120,8 @@ func (i *idlers) operated(s *sim, ch steps.ObjectID) {
 }
 
 // stopsIdling ends a goroutine's wait before its timer does.
-func (s *sim) stopsIdling(g int32) {
-	at := slices.IndexFunc(s.delays, func(e entry) bool { return e.g == g })
+func (s *sim) stopsIdling(g steps.G) {
+	at := slices.IndexFunc(s.delays, func(e entry) bool { return e.who.g() == g })
 	if at < 0 {
 		return
 	}
@@ -139,10 +139,10 @@ func (s *sim) stopsIdling(g int32) {
 
 // ticks makes the end of a wait for a timer something that began with the event before, if it is no length.
 func (s *sim) ticks(delay *entry) {
-	if s.idlers == nil || delay.g < 0 {
+	if s.idlers == nil || delay.who.isProcessor() {
 		return
 	}
-	x := &s.gs[delay.g]
+	x := &s.gs[delay.who.g()]
 	if !x.started {
 		return
 	} else if _, ok := s.p.Idle[x.step]; !ok {
@@ -150,7 +150,7 @@ func (s *sim) ticks(delay *entry) {
 	}
 	x.helps = true
 	if x.idles {
-		s.isOver(delay.g)
+		s.isOver(delay.who.g())
 	}
 	if s.o.Order {
 		return
@@ -171,7 +171,7 @@ func (s *sim) ticks(delay *entry) {
 const mostBehindTick = 32
 
 // waitsForTick is a goroutine that waits for what a helper does behind a tick, other than for a lock; -1: none does.
-func (s *sim) waitsForTick(id steps.StepID) int32 {
+func (s *sim) waitsForTick(id steps.StepID) steps.G {
 	for n := 0; id != 0 && n < mostBehindTick; n++ {
 		step := s.p.Step(id)
 		if _, idle := s.p.Idle[id]; idle {
@@ -181,8 +181,8 @@ func (s *sim) waitsForTick(id steps.StepID) int32 {
 			if queue := s.objects[step.Obj].queue; step.Op == steps.Send && len(queue) > 0 {
 				return queue[0].g
 			}
-		} else if _, lock := s.p.Held[step.Arg]; step.Kind == steps.Give && !lock && s.tokens[step.Arg] > 0 {
-			return s.tokens[step.Arg] - 1
+		} else if _, lock := s.p.Held[step.Token()]; step.Kind == steps.Give && !lock && s.tokens[step.Token()].waited() {
+			return s.tokens[step.Token()].waiter()
 		}
 		id = step.Next
 	}
@@ -193,7 +193,7 @@ func (s *sim) waitsForTick(id steps.StepID) int32 {
 func (s *sim) goingOn() int {
 	first := -1
 	for i := range s.work {
-		if g := s.work[i].g; !s.gs[g].spins && !s.gs[g].helps && !s.p.Gs[g].System && (first < 0 || s.work.less(i, first)) {
+		if g := s.work[i].who.g(); !s.gs[g].spins && !s.gs[g].helps && !s.p.Gs[g].System && (first < 0 || s.work.less(i, first)) {
 			first = i
 		}
 	}
@@ -202,7 +202,7 @@ func (s *sim) goingOn() int {
 
 // divides ends a part of what a goroutine works, at a time, and returns by how much that moves.
 func (s *sim) divides(e *entry, now float64) (d float64) {
-	rate, x := s.rate(), &s.gs[e.g]
+	rate, x := s.rate(), &s.gs[e.who.g()]
 	done := s.v.at + (now-s.t.at)/rate - (e.at.at - e.len)
 	part := done / e.len
 	moves := e.at.d
@@ -213,7 +213,7 @@ func (s *sim) divides(e *entry, now float64) (d float64) {
 		x.rest -= done
 	}
 	if s.o.Keep {
-		s.log(node{len: done, from: x.from, step: x.step, g: e.g, at: now})
+		s.log(node{len: done, from: x.from, step: x.step, g: e.who.g(), at: now})
 		s.settle()
 		x.from = s.node
 	}

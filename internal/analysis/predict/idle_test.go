@@ -4,8 +4,8 @@ import (
 	"math"
 	"testing"
 
-	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/analysis/predict"
+	"qinst.dev/internal/analysis/steps"
 )
 
 // helps are the steps of a kind of the second goroutine, the helper.
@@ -112,7 +112,7 @@ func TestHeldBehindTick(t *testing.T) {
 	p.Tokens, p.Last = 3, 0
 	tick := p.helps(steps.Delay)[0]
 	p.Idle = map[steps.StepID]steps.Idle{tick: {Next: p.helps(steps.Take)[0], Ends: true}}
-	p.Held = map[uint32]steps.Tick{1: {G: 1, Step: tick}}
+	p.Held = map[steps.Token]steps.Tick{1: {G: 1, Step: tick}}
 	for _, policy := range predict.Policies {
 		if run := p.run(2, policy); run.t != 25 || run.weights["delay"] != 0 || run.weights["main"] != 20 || run.weights["helper"] != 5 {
 			t.Errorf("%s: it takes %v, with weights %v; expected 25", policy, run.t, run.weights)

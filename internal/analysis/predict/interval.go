@@ -6,8 +6,8 @@ import (
 	"math/bits"
 	"slices"
 
-	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/analysis/replay"
+	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/trace"
 )
 
@@ -31,6 +31,7 @@ type class struct {
 	kind  steps.Kind
 	op    steps.Op
 	point trace.PointID
+	after steps.G
 }
 
 func newDrawn(p *steps.Program) *drawn {
@@ -44,7 +45,7 @@ func newDrawn(p *steps.Program) *drawn {
 		}
 		most := slices.MaxFunc(parts, func(a, b steps.Part) int { return cmp.Compare(a.Ns, b.Ns) })
 		s := p.Step(id)
-		key := class{most.Context, s.Kind, s.Op, s.Point}
+		key := class{most.Context, s.Kind, s.Op, s.Point(), s.After()}
 		n, ok := index[key]
 		if !ok {
 			n = int32(len(sizes))

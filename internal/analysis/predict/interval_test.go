@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/analysis/predict"
+	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/trace/tracetest"
 )
 
@@ -61,7 +61,9 @@ func TestGoScheduler(t *testing.T) {
 		p := random(r)
 		for step := range steps.StepID(p.Steps.Len()) { // no delays
 			if s := p.Step(step); s.Kind == steps.Delay {
-				s.Wait = 0
+				at, next, work := s.At, s.Next, s.Work
+				*s = steps.Delays(s.Cause(), 0)
+				s.At, s.Next, s.Work = at, next, work
 			}
 		}
 		free := predict.Simulate(p.Program, predict.Options{Policy: predict.Go})

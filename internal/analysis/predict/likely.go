@@ -6,8 +6,8 @@ import (
 	"maps"
 	"slices"
 
-	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/analysis/replay"
+	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/trace"
 )
 

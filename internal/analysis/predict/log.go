@@ -33,8 +33,8 @@ type Life struct {
 type Stay struct {
 	Ready, From, Until uint64 // when it could run, ran, and did no longer; 0: it did to the end
 	At                 steps.StepID
-	By                 int32  // who made it ready; -1: nobody
-	Woken, Seq         uint32 // numbers of its transitions to ready, 0 if it had none of that kind, and to running
+	By                 steps.G // the goroutine that made it ready; NoG: none did
+	Woken, Seq         uint32  // numbers of its transitions to ready, 0 if it had none of that kind, and to running
 	Proc               int16
 	Within             bool // it left its processor within the step At, and not behind it
 }
@@ -43,7 +43,7 @@ type Stay struct {
 type Waking struct {
 	At   uint64
 	Step steps.StepID
-	G    int32
+	G    steps.G
 	Seq  uint32
 }
 
@@ -52,7 +52,7 @@ type recorder struct {
 	*Log
 	s     *sim
 	last  uint64
-	hand  int32 // the goroutine that acts, -1: nobody does
+	hand  steps.G // the goroutine that acts; NoG: none does
 	gs    []recorded
 	procs []bool // that have a goroutine, under list scheduling
 }
@@ -63,7 +63,7 @@ type recorded struct {
 	seq   uint32
 	woken uint32
 	ready uint64
-	by    int32
+	by    steps.G
 	first steps.StepID // that it came to since it has run
 	call  bool         // it waits in a system call
 }
@@ -100,7 +100,7 @@ func (r *recorder) stamp() uint64 {
 }
 
 // acts makes a goroutine the one that acts, and returns who did before.
-func (r *recorder) acts(g int32) (before int32) {
+func (r *recorder) acts(g steps.G) (before steps.G) {
 	if r != nil {
 		before, r.hand = r.hand, g
 	}
@@ -108,7 +108,7 @@ func (r *recorder) acts(g int32) (before int32) {
 }
 
 // came notes that a goroutine came to what ends its step.
-func (r *recorder) came(g int32) {
+func (r *recorder) came(g steps.G) {
 	if r == nil {
 		return
 	}
@@ -132,7 +132,7 @@ func (r *recorder) leftOut(from, to steps.StepID) {
 }
 
 // could notes that a goroutine could run, and by whom, if it could not before.
-func (r *recorder) could(g int32) {
+func (r *recorder) could(g steps.G) {
 	if r == nil {
 		return
 	}
@@ -157,7 +157,7 @@ func (r *recorder) could(g int32) {
 }
 
 // runs notes that a goroutine has a processor.
-func (r *recorder) runs(g int32) {
+func (r *recorder) runs(g steps.G) {
 	if r == nil {
 		return
 	}
@@ -173,7 +173,7 @@ func (r *recorder) runs(g int32) {
 }
 
 // left notes that a goroutine leaves its processor, within its step or behind it.
-func (r *recorder) left(g int32, within bool) {
+func (r *recorder) left(g steps.G, within bool) {
 	if r == nil {
 		return
 	}
@@ -186,7 +186,7 @@ func (r *recorder) left(g int32, within bool) {
 	if x.state = waiting; within || step.Kind == steps.Ready {
 		x.state = runnable
 	}
-	x.call = step.Kind == steps.Delay && steps.Cause(step.Arg) == steps.Call
+	x.call = step.Kind == steps.Delay && step.Cause() == steps.Call
 	if begins := n == 0 && step.Kind == steps.Delay && !x.call; !within && x.first == at && r.s.length(at) == 0 && (begins || step.Kind == steps.Ready) {
 		l.Stays, x.seq = l.Stays[:n], x.seq-1 // it did nothing: it goes on to wait
 		l.Waits = l.Waits || begins

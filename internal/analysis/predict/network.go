@@ -3,10 +3,10 @@ package predict
 import "qinst.dev/internal/analysis/steps"
 
 // give ends the waits for a token. Who waits for what is written goes on when that has come.
-func (s *sim) give(token uint32) {
+func (s *sim) give(token steps.Token) {
 	w := s.tokens[token]
-	for s.tokens[token] = -1 - s.node; w > 0; {
-		g := w - 1
+	for s.tokens[token] = givenAt(s.node); w.waited(); {
+		g := w.waiter()
 		w = s.gs[g].also
 		if step := s.p.Step(s.gs[g].step); s.p.Reads(step) {
 			s.gs[g].waits = false
@@ -29,12 +29,12 @@ func (s *sim) comes(id steps.StepID) float64 {
 	if s.o.HandOver != nil {
 		return s.o.HandOver(id, -1)
 	}
-	return float64(s.p.Step(id).Wait)
+	return float64(s.p.Step(id).Transit())
 }
 
 // reads lets a goroutine wait for what has been written but has not come, and reports whether it has.
-func (s *sim) reads(g int32, step *steps.Step) bool {
-	rest := s.wrote[step.Arg-s.p.FirstWrite] + s.comes(s.gs[g].step) - s.t.at
+func (s *sim) reads(g steps.G, step *steps.Step) bool {
+	rest := s.wrote[step.Token()-s.p.FirstWrite] + s.comes(s.gs[g].step) - s.t.at
 	if rest <= 0 {
 		return true
 	}

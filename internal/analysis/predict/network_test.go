@@ -4,8 +4,8 @@ import (
 	"math"
 	"testing"
 
-	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/analysis/predict"
+	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/trace"
 	"qinst.dev/internal/trace/tracetest"
 )
@@ -77,8 +77,8 @@ func TestWithin(t *testing.T) {
 			}
 			for id := p.Gs[g].First; id != 0; id = p.Step(id).Next {
 				if s := p.Step(id); p.Reads(s) {
-					if reads++; s.Wait != 5*us {
-						t.Errorf("what was written came after %d ns, expected 5000", s.Wait)
+					if reads++; s.Transit() != 5*us {
+						t.Errorf("what was written came after %d ns, expected 5000", s.Transit())
 					}
 				}
 			}
@@ -154,8 +154,8 @@ func TestP3(t *testing.T) {
 		{"pessimistic, as printed", 1200, 1400 + copied, false, 2440},
 	} {
 		p := write(
-			[]op{do("work", sent), {step: steps.Step{Kind: steps.Give, Arg: 1}}},
-			[]op{do("work", c.read), {step: steps.Step{Kind: steps.Take, Arg: 1, Wait: c.takes}}, do("copy", copied)})
+			[]op{do("work", sent), {step: steps.Gives(1)}},
+			[]op{do("work", c.read), {step: reads(1, c.takes)}, do("copy", copied)})
 		p.FirstWrite, p.Tokens = 1, 2
 		o := predict.Options{Procs: 2, Policy: predict.List}
 		if c.none {
@@ -165,4 +165,11 @@ func TestP3(t *testing.T) {
 			t.Errorf("%s: found %v, expected %v", c.name, r.T, c.want)
 		}
 	}
+}
+
+// reads waits for what another goroutine writes, which takes so many ns to come.
+func reads(token steps.Token, ns int64) steps.Step {
+	s := steps.Takes(token)
+	s.SetTransit(ns)
+	return s
 }

@@ -20,7 +20,7 @@ type object struct {
 	order *order          // for Options.Order
 	parts []object        // of a lock that is split
 	next  int             // one of these, for who comes next
-	has   map[int32]int32 // which of these a goroutine has, or waits for
+	has   map[steps.G]int // which of these a goroutine has, or waits for
 }
 
 // part is the one of a lock's parts that an operation is on.
@@ -29,13 +29,13 @@ func (o *object) part(w waiter) *object {
 		return o
 	}
 	if o.has == nil {
-		o.has = map[int32]int32{}
+		o.has = map[steps.G]int{}
 	}
 	part, ok := o.has[w.g]
 	switch w.op {
 	case steps.Lock, steps.RLock:
 		if !ok { // else it was woken to try again
-			part = int32(o.next)
+			part = o.next
 			o.has[w.g] = part
 			o.next = (o.next + 1) % len(o.parts)
 		}
@@ -46,14 +46,14 @@ func (o *object) part(w waiter) *object {
 }
 
 type waiter struct {
-	g    int32
+	g    steps.G
 	op   steps.Op
 	need int64
 }
 
 // operate does an operation of a goroutine, and reports whether it goes on.
-func (s *sim) operate(g int32, step *steps.Step) bool {
-	w := waiter{g, step.Op, step.Wait}
+func (s *sim) operate(g steps.G, step *steps.Step) bool {
+	w := waiter{g, step.Op, step.Amount()}
 	o := s.objects[step.Obj].part(w)
 	if step.Op == steps.Receive && s.idles(g, step) {
 		return s.block(g)
@@ -139,11 +139,11 @@ func (s *sim) operate(g int32, step *steps.Step) bool {
 			}
 		}
 	case steps.Join:
-		if o.sent < int(step.Wait) {
+		if o.sent < step.Dones() {
 			o.queue = append(o.queue, w)
 			return s.block(g)
 		}
-		s.after(s.joined(o, int(step.Wait)))
+		s.after(s.joined(o, step.Dones()))
 	}
 	return true
 }
@@ -161,7 +161,7 @@ func (s *sim) ordered(o *object, step *steps.Step) {
 }
 
 // grant gives a lock to those who are first in its queue: one who writes, or all up to the next who does. me goes on by itself.
-func (s *sim) grant(o *object, me int32) {
+func (s *sim) grant(o *object, me steps.G) {
 	for len(o.queue) > 0 && !o.writer {
 		w := o.queue[0]
 		if w.op == steps.Lock {
@@ -182,7 +182,7 @@ func (s *sim) grant(o *object, me int32) {
 }
 
 // acquire gives parts of a semaphore to those who are first in its queue, as long as there is enough. me goes on by itself.
-func (s *sim) acquire(o *object, me int32) {
+func (s *sim) acquire(o *object, me steps.G) {
 	for len(o.queue) > 0 {
 		w := o.queue[0]
 		if o.got > 0 && o.cap >= 0 && o.got+int(w.need) > o.cap {
@@ -210,11 +210,11 @@ func (s *sim) pop(q *[]waiter) {
 }
 
 // forget takes a goroutine from the queue that it is in.
-func (s *sim) forget(g int32) {
+func (s *sim) forget(g steps.G) {
 	step := s.p.Step(s.gs[g].step)
 	if step.Kind == steps.Take {
-		for at := &s.tokens[step.Arg]; *at > 0; at = &s.gs[*at-1].also {
-			if *at == g+1 {
+		for at := &s.tokens[step.Token()]; at.waited(); at = &s.gs[at.waiter()].also {
+			if at.waiter() == g {
 				*at = s.gs[g].also
 				break
 			}

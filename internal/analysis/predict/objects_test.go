@@ -3,8 +3,8 @@ package predict_test
 import (
 	"testing"
 
-	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/analysis/predict"
+	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/trace"
 )
 
@@ -13,7 +13,7 @@ func TestSemaphore(t *testing.T) {
 	t.Parallel()
 	take := func(op steps.Op, n int64) op {
 		o := operate(op, "sem")
-		o.step.Wait = n
+		o.step.SetAmount(n)
 		return o
 	}
 	uses := func(n, ms int64) []op {
@@ -39,7 +39,9 @@ func TestTicks(t *testing.T) {
 	t.Parallel()
 	var ops []op
 	for i := range int64(5) {
-		ops = append(ops, op{step: steps.Step{Kind: steps.Delay, Wait: 7, At: trace.Time(10 * (i + 1))}, obj: "ticks"}, do("send", 3))
+		tick := op{step: steps.Delays(steps.Timer, 7), obj: "ticks"}
+		tick.step.At = trace.Time(10 * (i + 1))
+		ops = append(ops, tick, do("send", 3))
 	}
 	p := write(ops)
 	for i := range p.Objects {
@@ -90,7 +92,7 @@ func (p program) barrier() {
 		switch s := p.Step(id); {
 		case s.Kind == steps.Take:
 			x.Takes = append(x.Takes, id)
-			p.Tokens = max(p.Tokens, int(s.Arg)+1)
+			p.Tokens = max(p.Tokens, s.Token()+1)
 		case s.Kind == steps.Give:
 			x.Gives = append(x.Gives, id)
 		case s.Op == steps.Lock:
@@ -100,8 +102,8 @@ func (p program) barrier() {
 	p.Crossings = []steps.Crossing{x}
 }
 
-func take(token uint32) op { return op{step: steps.Step{Kind: steps.Take, Arg: token}} }
-func give(token uint32) op { return op{step: steps.Step{Kind: steps.Give, Arg: token}} }
+func take(token steps.Token) op { return op{step: steps.Takes(token)} }
+func give(token steps.Token) op { return op{step: steps.Gives(token)} }
 
 // TestP1: with events three goroutines come to a barrier at 120, 160 and 170, and without at 100, 150 and 90. So another one is last. They leave one every 5 from then on, and the
 // run takes 165 and not 195 (Sarukkai and Malony 1993, section 3.2). The first to leave is the third one, and not the second as in the paper, because it ended the

@@ -11,20 +11,20 @@ import (
 // send and the n-th receive, each unlock and the next lock, every Done and the Join behind it, and where each goroutine began its wait.
 
 // edge says that what goes on at a node needed another one too. They are in the order of to.
-type edge struct{ from, to int32 }
+type edge struct{ from, to nodeID }
 
 // order is what an object's operations depend on, as nodes.
 type order struct {
-	writer          int32   // the last Unlock, -1: none
-	readers         []int32 // each RUnlock since
-	sends, receives []int32
-	closed          int32
-	dones           []int32 // the first one stands for all up to joined, if that is not 0
+	writer          nodeID   // the last Unlock, -1: none
+	readers         []nodeID // each RUnlock since
+	sends, receives []nodeID
+	closed          nodeID
+	dones           []nodeID // the first one stands for all up to joined, if that is not 0
 	joined          int
 }
 
 // after notes that what a goroutine does from now on needed some nodes, -1: none.
-func (s *sim) after(nodes ...int32) {
+func (s *sim) after(nodes ...nodeID) {
 	if !s.o.Order {
 		return
 	}
@@ -42,14 +42,14 @@ func (s *sim) after(nodes ...int32) {
 }
 
 // need notes that the goroutine that is woken next waited for some nodes too.
-func (s *sim) need(nodes ...int32) {
+func (s *sim) need(nodes ...nodeID) {
 	if s.o.Order {
 		s.needs = append(s.needs, nodes...)
 	}
 }
 
 // wakeInOrder lets a goroutine go on, which needs that it began its wait, too. What wakes it does not.
-func (s *sim) wakeInOrder(g int32) {
+func (s *sim) wakeInOrder(g steps.G) {
 	was := s.node
 	s.needs = append(s.needs, s.gs[g].at)
 	s.after(s.needs...)
@@ -59,18 +59,18 @@ func (s *sim) wakeInOrder(g int32) {
 }
 
 // stops notes that a goroutine's work ends with the node at hand, and it does not go on.
-func (s *sim) stops(g int32) {
+func (s *sim) stops(g steps.G) {
 	if n := s.run.nodes.At(int(s.node)); n.g == g {
 		n.stops = true
 	}
 }
 
 // held are the nodes that a lock was given back at, for who takes it.
-func (o *order) held(op steps.Op) []int32 {
+func (o *order) held(op steps.Op) []nodeID {
 	if o == nil {
 		return nil
 	}
-	nodes := []int32{o.writer}
+	nodes := []nodeID{o.writer}
 	if op == steps.Lock {
 		nodes, o.readers = append(nodes, o.readers...), nil
 	}
@@ -83,7 +83,7 @@ func (s *sim) granted(o *object, op steps.Op) {
 	}
 }
 
-func (o *order) unlock(at int32, op steps.Op) {
+func (o *order) unlock(at nodeID, op steps.Op) {
 	switch {
 	case o == nil:
 	case op == steps.Unlock:
@@ -121,20 +121,20 @@ func (s *sim) receivesNothing(o *object) {
 	}
 }
 
-func (o *order) close(at int32) {
+func (o *order) close(at nodeID) {
 	if o != nil {
 		o.closed = at
 	}
 }
 
-func (o *order) done(at int32) {
+func (o *order) done(at nodeID) {
 	if o != nil {
 		o.dones = append(o.dones, at)
 	}
 }
 
 // joined is a node that the first operations Done come before, as many as a Join needs; -1: none.
-func (s *sim) joined(o *object, need int) int32 {
+func (s *sim) joined(o *object, need int) nodeID {
 	if o.order == nil || need == 0 || len(o.order.dones) == 0 {
 		return -1
 	}
@@ -151,7 +151,7 @@ func (s *sim) joined(o *object, need int) int32 {
 	s.after(d.dones[1:n]...)
 	all := s.node
 	s.node = was
-	d.dones, d.joined = append([]int32{all}, d.dones[n:]...), max(need, d.joined)
+	d.dones, d.joined = append([]nodeID{all}, d.dones[n:]...), max(need, d.joined)
 	return all
 }
 
@@ -163,7 +163,7 @@ func (r *Run) Slack(f func(step steps.StepID, slack float64, delay bool)) {
 		late[i] = r.T
 	}
 	edges := r.edges
-	for q := int32(len(late) - 1); q > 0; q-- {
+	for q := nodeID(len(late) - 1); q > 0; q-- {
 		n := r.nodes.At(int(q))
 		for ; len(edges) > 0 && edges[len(edges)-1].to == q; edges = edges[:len(edges)-1] {
 			from := edges[len(edges)-1].from
@@ -189,7 +189,7 @@ func (r *Run) Marked(procs int, f func(step steps.StepID)) {
 	for _, e := range r.edges {
 		meets[e.from] = true
 	}
-	mark := func(q int32, stop bool) {
+	mark := func(q nodeID, stop bool) {
 		for q > 0 && !marked[q] {
 			marked[q] = true
 			x := r.nodes.At(int(q))
@@ -203,7 +203,7 @@ func (r *Run) Marked(procs int, f func(step steps.StepID)) {
 	mark(r.last, false)
 	for q := 1; q < n; q++ {
 		if x := r.nodes.At(q); x.stops && int(x.before) > procs {
-			mark(int32(q), true)
+			mark(nodeID(q), true)
 		}
 	}
 	for q := n - 1; q > 0; q-- {

@@ -4,8 +4,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/analysis/predict"
+	"qinst.dev/internal/analysis/steps"
 )
 
 // TestSlack: a piece of work that becomes longer by less than its slack makes no run longer, and by more than that every run whose end it leads to. Only programs are
@@ -87,7 +87,7 @@ func TestGoPath(t *testing.T) {
 			run := predict.Simulate(p.Program, predict.Options{Procs: procs, Policy: predict.Go, Keep: true, Seed: uint64(i)})
 			sum, at := 0., run.T
 			run.Weights(func(_ steps.StepID, length, weight float64, _ bool) { sum += length * weight })
-			run.Path(func(_ steps.StepID, _ int32, from, to float64, _ bool) {
+			run.Path(func(_ steps.StepID, _ steps.G, from, to float64, _ bool) {
 				if !near(to, at) || from > to {
 					t.Fatalf("program %d on %d: a piece is from %v to %v, expected one to %v", i, procs, from, to, at)
 				}

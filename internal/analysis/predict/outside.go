@@ -20,7 +20,7 @@ func (r *runner) network(procs int, policy Policy) (ns float64) {
 	}
 	run, _ := SimulateWeighed(r.p, Options{Procs: procs, Policy: policy})
 	run.Weights(func(step steps.StepID, length, weight float64, delay bool) {
-		if delay && step != 0 && r.p.Step(step).Delays(steps.Network) {
+		if delay && step != 0 && r.p.Step(step).Waits(steps.Network) {
 			ns += length * weight
 		}
 	})

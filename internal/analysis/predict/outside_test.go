@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/analysis/predict"
+	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/trace/tracetest"
 )
 
@@ -40,11 +40,11 @@ func TestNetworkMayBeOurs(t *testing.T) {
 		if reason == "IO wait" {
 			most = 73
 		}
-		for _, n := range r.Notes {
+		for _, n := range r.Remarks.All() {
 			noted = noted || strings.HasPrefix(n, "for 70.0% of the computed run goroutines wait for the network")
 		}
 		if c.GainPct < 2.9 || c.GainPct > 3.1 || c.HiPct < most-1 || c.HiPct > most+1 || noted != (reason == "IO wait") {
-			t.Errorf("%s: gain %v %%, at most %v, noted %v in %q; expected 3 %%, at most %v", reason, c.GainPct, c.HiPct, noted, r.Notes, most)
+			t.Errorf("%s: gain %v %%, at most %v, noted %v in %q; expected 3 %%, at most %v", reason, c.GainPct, c.HiPct, noted, r.Remarks.All(), most)
 		}
 	}
 }

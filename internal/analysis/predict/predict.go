@@ -15,17 +15,16 @@ const Version = 1
 
 // Result are the runs that a program would have on other numbers of processors. Times are in ns.
 type Result struct {
-	Version     int      `json:"version"`
-	Policy      Policy   `json:"policy"`
-	Recorded    Recorded `json:"recorded"`
-	Unexplained int64    `json:"unexplained_ns"` // of the recorded run: measured less computed
-	Off         int64    `json:"off_ns"`         // running threads of the recorded run had no processor, all together
-	T1          int64    `json:"t1_ns"`          // on one processor; 0: not known
-	TInf        int64    `json:"t_inf_ns"`       // on as many as goroutines, mostProcs at most
-	Runs        []Of     `json:"runs"`
-	WhatIf      []Change `json:"what_if"`
-	Notes       []string `json:"notes"` // the first ones, of which there are Doubts, are about the whole
-	Doubts      int      `json:"-"`
+	Version     int           `json:"version"`
+	Policy      Policy        `json:"policy"`
+	Recorded    Recorded      `json:"recorded"`
+	Unexplained int64         `json:"unexplained_ns"` // of the recorded run: measured less computed
+	Off         int64         `json:"off_ns"`         // running threads of the recorded run had no processor, all together
+	T1          int64         `json:"t1_ns"`          // on one processor; 0: not known
+	TInf        int64         `json:"t_inf_ns"`       // on as many as goroutines, mostProcs at most
+	Runs        []Of          `json:"runs"`
+	WhatIf      []Change      `json:"what_if"`
+	Remarks     steps.Remarks `json:"notes"`
 }
 
 // Recorded is the run that was recorded, and the same one computed.
@@ -129,9 +128,9 @@ func New(p *steps.Program, a Ask) *Result {
 	if a.Request != "" {
 		runs.watch = newWatch(p, a.Request)
 	}
-	r := &Result{Version: Version, Policy: a.Policy, WhatIf: []Change{}, Doubts: p.Doubts, Notes: append([]string{}, p.Notes...)}
+	r := &Result{Version: Version, Policy: a.Policy, WhatIf: []Change{}, Remarks: p.Remarks.Copy()}
 	r.Recorded = Recorded{p.Procs, int64(p.End), round(runs.at(p.Procs, a.Policy).T)}
-	r.Unexplained, r.Off = r.Recorded.T-r.Recorded.Replay, p.Off
+	r.Unexplained, r.Off = r.Recorded.T-r.Recorded.Replay, p.OffCPU
 	one := runs.at(1, a.Policy)
 	// By the same policy: another one waits for other wake-ups, and could take longer on all than this one on two.
 	if one.Sound() {
@@ -144,9 +143,9 @@ func New(p *steps.Program, a Ask) *Result {
 		}
 	}
 	if slices.ContainsFunc(a.Procs, func(n int) bool { return n != p.Procs }) && !p.R.Virtual() {
-		r.Notes = append(r.Notes, "work is taken to last as long on other numbers of processors; where two share a core or a cache it lasts longer on both")
+		r.Remarks.Note("work is taken to last as long on other numbers of processors; where two share a core or a cache it lasts longer on both")
 	}
-	r.Notes = append(r.Notes, notesOn(a.Held)...)
+	r.Remarks.Notes = append(r.Remarks.Notes, notesOn(a.Held)...)
 	gc := collector(p)
 	for _, n := range a.Procs {
 		run := runs.at(n, a.Policy)
@@ -188,7 +187,7 @@ func (r *Result) change(runs *runner, policy Policy, procs int, changes []WhatIf
 	was, network := runs.at(procs, policy).T, 0.
 	if len(changes) > 0 {
 		if network = runs.network(procs, policy); network > 0 {
-			r.Notes = append(r.Notes, ofNetwork(network, was))
+			r.Remarks.Notes = append(r.Remarks.Notes, ofNetwork(network, was))
 		}
 	}
 	for _, w := range changes {

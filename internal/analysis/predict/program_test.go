@@ -1,8 +1,8 @@
 package predict_test
 
 import (
-	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/analysis/predict"
+	"qinst.dev/internal/analysis/steps"
 )
 
 // op is a step of a goroutine of a test's program.
@@ -14,7 +14,7 @@ type op struct {
 }
 
 func do(name string, ns int64) op { return op{name: name, ns: ns} }
-func sleep(ns int64) op           { return op{step: steps.Step{Kind: steps.Delay, Wait: ns}} }
+func sleep(ns int64) op           { return op{step: steps.Delays(steps.Timer, ns)} }
 func operate(o steps.Op, obj string) op {
 	return op{step: steps.Step{Kind: steps.Operate, Op: o}, obj: obj}
 }

@@ -1,13 +1,26 @@
 package predict
 
-import "slices"
+import (
+	"slices"
 
-// entry is a goroutine whose work or delay ends at a time.
+	"qinst.dev/internal/analysis/steps"
+)
+
+// entry is a goroutine whose work or delay ends at a time, or a processor that looks for work then.
 type entry struct {
 	at  instant
 	len float64
-	g   int32
+	who actor
 }
+
+// actor is a goroutine, or a processor, which comes before all goroutines at the same time.
+type actor int32
+
+func ofProcessor(i int32) actor { return actor(-1 - i) }
+
+func (a actor) isProcessor() bool { return a < 0 }
+func (a actor) processor() int32  { return int32(-1 - a) }
+func (a actor) g() steps.G        { return steps.G(a) }
 
 // queue is a heap of entries. Those that end together come in the order of their goroutines.
 type queue []entry
@@ -21,7 +34,7 @@ func (q queue) first() *entry {
 
 func (q queue) less(i, j int) bool {
 	a, b := &q[i], &q[j]
-	return a.at.before(b.at) || a.at == b.at && a.g < b.g
+	return a.at.before(b.at) || a.at == b.at && a.who < b.who
 }
 
 func (q *queue) push(e entry) {

@@ -6,8 +6,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/analysis/predict"
+	"qinst.dev/internal/analysis/steps"
 )
 
 // random makes a program of goroutines that work, sleep, start others, send and receive, lock and join. It may wait for ever.
@@ -41,7 +41,7 @@ func random(r *rand.Rand) program {
 				ops = append(ops, operate(steps.Done, "wg"))
 				if r.IntN(3) == 0 {
 					join := operate(steps.Join, "wg")
-					join.step.Wait = int64(1 + r.IntN(2))
+					join.step.SetDones(1 + r.IntN(2))
 					ops = append(ops, join)
 				}
 			}
@@ -52,7 +52,7 @@ func random(r *rand.Rand) program {
 	p := writeWith(caps, gs...)
 	for g := 1; g < goroutines; g++ { // some are started by others
 		if by := r.IntN(g); r.IntN(3) == 0 {
-			p.Gs[g].By = by
+			p.Gs[g].By = steps.G(by)
 			first := p.Gs[by].First
 			for range r.IntN(3) {
 				if next := p.Step(first).Next; next != 0 {
@@ -60,7 +60,9 @@ func random(r *rand.Rand) program {
 				}
 			}
 			id := steps.StepID(p.Steps.Len())
-			p.Steps.Add(steps.Step{Kind: steps.Start, Arg: uint32(g), Next: p.Step(first).Next})
+			start := steps.Starts(steps.G(g))
+			start.Next = p.Step(first).Next
+			p.Steps.Add(start)
 			if p.Step(first).Next == 0 {
 				continue // never started
 			}

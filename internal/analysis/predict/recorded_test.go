@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/analysis/predict"
+	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/trace/tracetest"
 	"qinst.dev/sddf/spec"
 )
@@ -144,7 +144,7 @@ func TestSettle(t *testing.T) {
 	if r.Recorded.Replay != 11*ms {
 		t.Errorf("computed it takes %d ns, expected %d", r.Recorded.Replay, 11*ms)
 	}
-	if !slices.ContainsFunc(r.Notes, func(n string) bool { return strings.Contains(n, "must be missing") }) {
-		t.Errorf("notes are %q", r.Notes)
+	if !slices.ContainsFunc(r.Remarks.All(), func(n string) bool { return strings.Contains(n, "must be missing") }) {
+		t.Errorf("notes are %q", r.Remarks.All())
 	}
 }

@@ -9,18 +9,18 @@ import (
 
 // queued is a goroutine in a processor's queue, in a step.
 type queued struct {
-	g    int32
+	g    steps.G
 	step steps.StepID
 }
 
 // behind lets a goroutine wait in the queue of another one's processor, as it did; see [steps.Step.After]. It reports whether that one has one.
-func (s *sim) behind(g int32, step *steps.Step) bool {
-	after := int32(step.After())
+func (s *sim) behind(g steps.G, step *steps.Step) bool {
+	after := step.After()
 	if after < 0 || after == g || !s.gs[after].runs {
 		return false
 	}
 	if s.lines == nil {
-		s.lines = map[int32][]queued{}
+		s.lines = map[steps.G][]queued{}
 	}
 	s.lines[after] = append(s.lines[after], queued{g, s.gs[g].step})
 	s.block(g)
@@ -28,7 +28,7 @@ func (s *sim) behind(g int32, step *steps.Step) bool {
 }
 
 // follow lets the next one go on that waits for a goroutine's processor, which it leaves. The others wait for that one's.
-func (s *sim) follow(g int32) {
+func (s *sim) follow(g steps.G) {
 	s.gs[g].runs = false
 	list := slices.DeleteFunc(s.lines[g], func(x queued) bool { return !s.gs[x.g].waits || s.gs[x.g].step != x.step }) // these were let go because nothing else could
 	if delete(s.lines, g); len(list) == 0 {
@@ -48,7 +48,7 @@ func (s *sim) follow(g int32) {
 }
 
 // idleFor is how long the processor that a goroutine has just got was idle, in ns; below 0: nobody knows.
-func (s *sim) idleFor(g int32) float64 {
+func (s *sim) idleFor(g steps.G) float64 {
 	if s.o.Policy != List {
 		return -1
 	}
@@ -60,5 +60,5 @@ func (s *sim) handOver(id steps.StepID, idle float64) float64 {
 	if s.o.HandOver != nil {
 		return s.o.HandOver(id, idle)
 	}
-	return float64(s.p.Step(id).Wait)
+	return float64(s.p.Step(id).Lasts())
 }

@@ -3,8 +3,8 @@ package predict_test
 import (
 	"testing"
 
-	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/analysis/predict"
+	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/trace/tracetest"
 	"qinst.dev/sddf/spec"
 )

@@ -20,14 +20,14 @@ type scheduler struct {
 	s      *sim
 	procs  []processor
 	at     int32 // the processor on which something happens, -1: none
-	global []int32
-	due    []int32 // their timers are due, or the network has something for them: the next processor that looks for a goroutine runs them first
-	timer  bool    // what happens is the end of a timer
-	polled bool    // or of a wait for the network
-	queued int     // goroutines that are ready, in all queues and places
+	global []steps.G
+	due    []steps.G // their timers are due, or the network has something for them: the next processor that looks for a goroutine runs them first
+	timer  bool      // what happens is the end of a timer
+	polled bool      // or of a wait for the network
+	queued int       // goroutines that are ready, in all queues and places
 	rand   *rand.Rand
 	waking bool    // a processor is being woken, or holds off: no other one is woken meanwhile
-	from   int32   // the node with which that began
+	from   nodeID  // the node with which that began
 	looks  float64 // how long it takes
 	wakes  float64
 	tick   float64 // ns after which the runtime's monitor looks at the processors again
@@ -36,12 +36,12 @@ type scheduler struct {
 }
 
 type processor struct {
-	g     int32 // that it runs, -1: none
-	next  int32 // -1: none
-	queue []int32
+	g     steps.G // that it runs; NoG: none
+	next  steps.G // NoG: none
+	queue []steps.G
 	since float64 // the goroutine's time began,
 	until float64 // and ends
-	seen  int32   // the goroutine that was next on another processor when this one began to hold off from taking it, -1: none
+	seen  steps.G // the goroutine that was next on another processor when this one began to hold off from taking it; NoG: none
 }
 
 const (
@@ -62,15 +62,15 @@ func newScheduler(s *sim) *scheduler {
 
 // event processes those that only this policy has, and reports whether this was one: a processor is awake, or a goroutine's time is over.
 func (c *scheduler) event(e entry, real bool) bool {
-	if e.g < 0 {
-		c.awake(-1 - e.g)
+	if e.who.isProcessor() {
+		c.awake(e.who.processor())
 		return true
 	}
-	x := &c.s.gs[e.g]
+	x := &c.s.gs[e.who.g()]
 	if real {
 		step := c.s.p.Step(x.step)
-		c.at, c.timer = -1, step.Kind == steps.Delay && steps.Cause(step.Arg) == steps.Timer
-		c.polled = step.Kind == steps.Delay && steps.Cause(step.Arg) == steps.Network || c.s.p.Reads(step)
+		c.at, c.timer = -1, step.Kind == steps.Delay && step.Cause() == steps.Timer
+		c.polled = step.Kind == steps.Delay && step.Cause() == steps.Network || c.s.p.Reads(step)
 		return false
 	}
 	c.at = x.proc
@@ -80,22 +80,22 @@ func (c *scheduler) event(e entry, real bool) bool {
 			if c.stands() { // nobody is left who could tell it
 				c.s.run.Forced++
 				x.spins, x.waits, x.rest, x.since = false, false, 0, 0
-				x.step = c.s.following(e.g, c.s.p.Step(x.step))
+				x.step = c.s.following(e.who.g(), c.s.p.Step(x.step))
 				return false
 			}
 		}
-		c.s.log(node{len: e.len, from: x.from, step: x.step, g: e.g, at: c.s.t.at})
+		c.s.log(node{len: e.len, from: x.from, step: x.step, g: e.who.g(), at: c.s.t.at})
 		x.from = c.s.node
 		p := &c.procs[x.proc]
 		if c.queued == 0 {
 			p.since, p.until = c.s.t.at, c.over(c.s.t.at)
-			c.run(e.g)
+			c.run(e.who.g())
 			return true
 		}
-		c.global = append(c.global, e.g)
+		c.global = append(c.global, e.who.g())
 		c.queued++
 		c.s.n--
-		c.s.rec.left(e.g, true)
+		c.s.rec.left(e.who.g(), true)
 		c.left(x.proc)
 		return true
 	}
@@ -104,7 +104,7 @@ func (c *scheduler) event(e entry, real bool) bool {
 }
 
 // ready makes a goroutine ready on the processor at hand.
-func (c *scheduler) ready(g int32) {
+func (c *scheduler) ready(g steps.G) {
 	c.queued++
 	if c.at < 0 && (c.timer || c.polled) {
 		c.due = append(c.due, g)
@@ -150,7 +150,7 @@ func (c *scheduler) wake() {
 // looksIn lets a processor look for work in some time.
 func (c *scheduler) looksIn(i int32, ns float64) {
 	c.waking, c.from, c.looks = true, c.s.node, ns
-	c.s.delays.push(entry{instant{c.s.t.at + ns, 0}, 0, -1 - i})
+	c.s.delays.push(entry{instant{c.s.t.at + ns, 0}, 0, ofProcessor(i)})
 }
 
 // awake lets a processor look for work. If there is more, another one is woken.
@@ -210,7 +210,7 @@ func (c *scheduler) look(i int32) bool {
 
 // steal takes half of another processor's queue, or the goroutine that is next there, if that has been so for a while: who makes another one ready
 // often waits at once. -1: there is nothing, or not yet.
-func (c *scheduler) steal(i int32) int32 {
+func (c *scheduler) steal(i int32) steps.G {
 	first := c.rand.IntN(len(c.procs))
 	for k := range c.procs {
 		v := &c.procs[(first+k)%len(c.procs)]
@@ -243,14 +243,14 @@ func (c *scheduler) steal(i int32) int32 {
 }
 
 // run lets a goroutine work on, until its work or its time is over.
-func (c *scheduler) run(g int32) {
+func (c *scheduler) run(g steps.G) {
 	x := &c.s.gs[g]
 	length := min(x.rest, max(c.procs[x.proc].until-c.s.t.at, 1))
-	c.s.work.push(entry{instant{c.s.v.at + length, 0}, length, g})
+	c.s.work.push(entry{instant{c.s.v.at + length, 0}, length, actor(g)})
 }
 
 // begin lets a goroutine begin to work, unless it has given its processor to another one: then it is the last in the queue there.
-func (c *scheduler) begin(g int32) {
+func (c *scheduler) begin(g steps.G) {
 	x := &c.s.gs[g]
 	if !x.yields {
 		c.run(g)
@@ -297,7 +297,7 @@ func (c *scheduler) over(now float64) float64 {
 }
 
 // lock takes a mutex, and reports whether it could.
-func (c *scheduler) lock(o *object, g int32) bool {
+func (c *scheduler) lock(o *object, g steps.G) bool {
 	x := &c.s.gs[g]
 	if !o.writer && o.readers == 0 {
 		o.writer, x.since = true, 0
@@ -314,7 +314,7 @@ func (c *scheduler) lock(o *object, g int32) bool {
 }
 
 // unlock lets a goroutine give a mutex back, to nobody unless who is first has waited for long: that one gets the processor, too.
-func (c *scheduler) unlock(o *object, by int32) {
+func (c *scheduler) unlock(o *object, by steps.G) {
 	o.writer = false
 	if len(o.queue) == 0 || o.queue[0].op != steps.Lock {
 		c.s.grant(o, -1)

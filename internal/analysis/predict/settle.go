@@ -46,7 +46,7 @@ func Settle(p *steps.Program, run *Run) (changed bool) {
 		return changed
 	}
 	if now, stands := off(); now < was/2 || stands < forced && now <= was {
-		p.Notes = append(p.Notes, "computed from its operations on locks and channels this run is another one, so that some of them must be missing in the trace: who waits for whom is decided as it was in the run")
+		p.Note("computed from its operations on locks and channels this run is another one, so that some of them must be missing in the trace: who waits for whom is decided as it was in the run")
 		return true
 	}
 	for _, id := range free {

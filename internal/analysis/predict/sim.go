@@ -66,10 +66,27 @@ type Run struct {
 	procs float64
 	list  bool
 	nodes steps.List[node]
-	last  int32
-	edges []edge            // of Options.Order
-	by    map[int32][]int32 // nodes by goroutine; see Pieces
+	last  nodeID
+	edges []edge               // of Options.Order
+	by    map[steps.G][]nodeID // nodes by goroutine; see Pieces
 }
+
+// nodeID is an index of the nodes of a run. noNode is none.
+type nodeID int32
+
+const noNode nodeID = -1
+
+// tokenState is what came of a token: goroutines wait for it, or it was given. The zero value is neither.
+type tokenState int32
+
+// waitedBy is that of a token for which a goroutine waits, and givenAt that of one that was given at a node.
+func waitedBy(g steps.G) tokenState { return tokenState(g) + 1 }
+func givenAt(n nodeID) tokenState   { return -1 - tokenState(n) }
+
+func (t tokenState) waited() bool    { return t > 0 }
+func (t tokenState) waiter() steps.G { return steps.G(t - 1) }
+func (t tokenState) given() bool     { return t < 0 }
+func (t tokenState) node() nodeID    { return nodeID(-1 - t) }
 
 // instant is a time and by how much it moves.
 type instant struct{ at, d float64 }
@@ -79,11 +96,11 @@ func (a instant) before(b instant) bool { return a.at < b.at || a.at == b.at && 
 // node is an event: the end of some work or of a delay.
 type node struct {
 	len    float64 // of the work, in virtual time, or of the delay
-	from   int32   // the node with which that began
+	from   nodeID  // the node with which that began
 	step   steps.StepID
 	before int32 // goroutines that could run, just before; behind
 	behind int32
-	g      int32
+	g      steps.G
 	real   bool    // a delay
 	stops  bool    // the goroutine then waits, or has ended
 	at     float64 // real time
@@ -99,20 +116,20 @@ type sim struct {
 	delays  queue     // by time
 	n       int       // goroutines that run
 	idle    []float64 // processors, under list scheduling: since when they are; that which is last is taken first
-	ready   []int32
+	ready   []steps.G
 	v, t    instant
 	objects []object
 	wrote   []float64 // by token from Program.FirstWrite on, when it was given
-	tokens  []int32   // by token: the goroutine that began to wait for it last, and 1; below 0: it was given by the node -1 less this
-	node    int32
-	blocked []int32 // goroutines that wait, in order; some do no longer
-	main    int32
+	tokens  []tokenState
+	node    nodeID
+	blocked []steps.G // goroutines that wait, in order; some do no longer
+	main    steps.G
 	over    bool
-	sched   *scheduler         // of policy Go
-	needs   []int32            // nodes that the goroutine woken next also waited for
-	jobs    int                // of Options.workers, that somebody does or has done
-	surplus []int32            // workers without any
-	lines   map[int32][]queued // goroutines that wait for another one's processor, by that
+	sched   *scheduler           // of policy Go
+	needs   []nodeID             // nodes that the goroutine woken next also waited for
+	jobs    int                  // of Options.workers, that somebody does or has done
+	surplus []steps.G            // workers without any
+	lines   map[steps.G][]queued // goroutines that wait for another one's processor, by that
 	rec     *recorder
 	*barriers
 	idlers *idlers // nil: no program has any
@@ -122,9 +139,9 @@ type sim struct {
 type simG struct {
 	step    steps.StepID // that it works at, or waits in
 	runs    bool         // it has a processor
-	from    int32        // node with which that began
-	also    int32        // another one that waits for its token, and 1
-	at      int32        // node at which it began to wait
+	from    nodeID       // node with which that began
+	also    tokenState   // another one that waits for its token
+	at      nodeID       // node at which it began to wait
 	blocked instant      // when that was
 	waits   bool
 	listed  bool // see stillBlocked
@@ -155,7 +172,7 @@ func simulate(p *steps.Program, o Options) *Run {
 	if o.workers != nil {
 		p = o.workers.hire(p)
 	}
-	s := &sim{p: p, o: o, procs: float64(o.Procs), gs: make([]simG, len(p.Gs)), objects: make([]object, len(p.Objects)), tokens: make([]int32, p.Tokens), main: int32(p.Last)}
+	s := &sim{p: p, o: o, procs: float64(o.Procs), gs: make([]simG, len(p.Gs)), objects: make([]object, len(p.Objects)), tokens: make([]tokenState, p.Tokens), main: p.Last}
 	if o.Procs == 0 {
 		s.procs = float64(max(len(p.Gs), 1))
 	}
@@ -176,7 +193,7 @@ func simulate(p *steps.Program, o Options) *Run {
 		s.sched = newScheduler(s)
 	}
 	if p.FirstWrite > 0 {
-		s.wrote = make([]float64, max(p.Tokens-int(p.FirstWrite), 0))
+		s.wrote = make([]float64, max(int(p.Tokens)-int(p.FirstWrite), 0))
 	}
 	s.rec, s.barriers, s.idlers = newRecorder(s), newBarriers(p, o.Exit), newIdlers(p)
 	s.log(node{from: -1})
@@ -184,10 +201,10 @@ func simulate(p *steps.Program, o Options) *Run {
 		if g := &p.Gs[i]; g.By >= 0 {
 			continue
 		} else if g.Created <= 0 {
-			s.begin(int32(i))
+			s.begin(steps.G(i))
 		} else {
 			s.gs[i].step = 0
-			s.delay(int32(i), float64(g.Created))
+			s.delay(steps.G(i), float64(g.Created))
 		}
 	}
 	s.settle()
@@ -219,7 +236,7 @@ func (s *sim) log(n node) {
 	n.before = int32(s.n)
 	if s.o.Keep {
 		s.run.nodes.Add(n)
-		s.node = int32(s.run.nodes.Len() - 1)
+		s.node = nodeID(s.run.nodes.Len() - 1)
 	}
 }
 
@@ -262,24 +279,24 @@ func (s *sim) event(e entry, real bool) {
 	if s.sched != nil && s.sched.event(e, real) {
 		return
 	}
-	g := &s.gs[e.g]
-	s.log(node{len: e.len, from: g.from, step: g.step, g: e.g, real: real, at: s.t.at})
+	g := &s.gs[e.who.g()]
+	s.log(node{len: e.len, from: g.from, step: g.step, g: e.who.g(), real: real, at: s.t.at})
 	if real {
 		s.rec.acts(-1)
 		g.from = s.node
 		if !g.started {
-			s.begin(e.g)
+			s.begin(e.who.g())
 		} else {
-			s.wake(e.g)
+			s.wake(e.who.g())
 		}
 	} else {
-		s.steps(e.g)
+		s.steps(e.who.g())
 	}
 	s.settle()
 }
 
 // begin makes a goroutine ready for the first time.
-func (s *sim) begin(g int32) {
+func (s *sim) begin(g steps.G) {
 	s.gs[g].started = true
 	s.gs[g].step = s.p.Gs[g].First
 	s.enqueue(g)
@@ -287,7 +304,7 @@ func (s *sim) begin(g int32) {
 }
 
 // wake lets a goroutine go on behind the step that it waited in.
-func (s *sim) wake(g int32) {
+func (s *sim) wake(g steps.G) {
 	x := &s.gs[g]
 	x.waits = false
 	if x.spins { // it is told by nobody
@@ -303,7 +320,7 @@ func (s *sim) wake(g int32) {
 }
 
 // enqueue lets a goroutine run as soon as it may.
-func (s *sim) enqueue(g int32) {
+func (s *sim) enqueue(g steps.G) {
 	s.rec.could(g)
 	switch s.o.Policy {
 	case List:
@@ -317,7 +334,7 @@ func (s *sim) enqueue(g int32) {
 }
 
 // goOn lets a goroutine run.
-func (s *sim) goOn(g int32) {
+func (s *sim) goOn(g steps.G) {
 	s.n++
 	s.gs[g].from, s.gs[g].runs = s.node, true
 	s.rec.runs(g)
@@ -338,7 +355,7 @@ func (s *sim) dispatch() {
 }
 
 // leave takes a goroutine from its processor.
-func (s *sim) leave(g int32) {
+func (s *sim) leave(g steps.G) {
 	s.n--
 	s.rec.left(g, false)
 	switch s.o.Policy {
@@ -359,7 +376,7 @@ func (s *sim) leave(g int32) {
 }
 
 // works begins the work of a goroutine's step, and reports whether there is any.
-func (s *sim) works(g int32) bool {
+func (s *sim) works(g steps.G) bool {
 	x := &s.gs[g]
 	if x.step == 0 || x.again {
 		return false
@@ -390,7 +407,7 @@ func (s *sim) works(g int32) bool {
 		s.sched.begin(g)
 		return true
 	}
-	s.work.push(entry{instant{s.v.at + length, s.v.d + d}, length, g})
+	s.work.push(entry{instant{s.v.at + length, s.v.d + d}, length, actor(g)})
 	return true
 }
 
@@ -403,7 +420,7 @@ func (s *sim) length(id steps.StepID) float64 {
 }
 
 // steps takes the step at whose end a goroutine is, and those behind it up to the next work.
-func (s *sim) steps(g int32) {
+func (s *sim) steps(g steps.G) {
 	x := &s.gs[g]
 	defer s.rec.acts(s.rec.acts(g))
 	for x.step != 0 {
@@ -434,7 +451,7 @@ func (s *sim) steps(g int32) {
 }
 
 // take does what ends a step, and reports whether the goroutine goes on.
-func (s *sim) take(g int32, step *steps.Step) bool {
+func (s *sim) take(g steps.G, step *steps.Step) bool {
 	if s.barriers != nil && !s.crosses(g, s.gs[g].step) {
 		return false
 	}
@@ -448,7 +465,7 @@ func (s *sim) take(g int32, step *steps.Step) bool {
 		}
 		return false
 	case steps.Start:
-		if more := int32(step.Arg); !s.gs[more].started { // else another worker, which does what the first one did, has started it
+		if more := step.Started(); !s.gs[more].started { // else another worker, which does what the first one did, has started it
 			s.begin(more)
 		}
 		return true
@@ -460,7 +477,7 @@ func (s *sim) take(g int32, step *steps.Step) bool {
 		if s.sched == nil && s.behind(g, step) {
 			return false
 		}
-		if step.Wait == 0 || step.Kind == steps.Ready && s.sched != nil { // which wakes processors itself
+		if step.Lasts() == 0 || step.Kind == steps.Ready && s.sched != nil { // which wakes processors itself
 			return true
 		}
 		if s.gs[g].hurries != 0 {
@@ -486,7 +503,7 @@ func (s *sim) take(g int32, step *steps.Step) bool {
 		s.delay(g, ns)
 		return false
 	}
-	if free := s.p.Objects[step.Obj].Free; free && (step.Kind != steps.Take || step.Arg != 0) {
+	if free := s.p.Objects[step.Obj].Free; free && (step.Kind != steps.Take || step.Token() != 0) {
 		if step.Op == steps.NoOp {
 			return true
 		}
@@ -498,17 +515,17 @@ func (s *sim) take(g int32, step *steps.Step) bool {
 	case steps.Give:
 		s.give(s.leaves(s.gs[g].step, step))
 	case steps.Take:
-		if step.Arg == 0 {
+		if step.Token() == 0 {
 			s.gs[g].waits = false // for ever
 			return false
 		}
-		if w := s.tokens[step.Arg]; w >= 0 {
-			s.tokens[step.Arg], s.gs[g].also = g+1, w
+		if w := s.tokens[step.Token()]; !w.given() {
+			s.tokens[step.Token()], s.gs[g].also = waitedBy(g), w
 			s.block(g)
-			s.held(step.Arg)
+			s.held(step.Token())
 			return false
 		} else {
-			s.after(-1 - w)
+			s.after(w.node())
 		}
 		if s.p.Reads(step) {
 			return s.reads(g, step)
@@ -518,24 +535,24 @@ func (s *sim) take(g int32, step *steps.Step) bool {
 }
 
 // ticked lets a goroutine wait for a tick, which comes when it came, and reports whether that is over.
-func (s *sim) ticked(g int32, at float64) bool {
+func (s *sim) ticked(g steps.G, at float64) bool {
 	if at <= s.t.at {
 		return true
 	}
 	s.mayEnd(g)
 	s.gs[g].from = 0
-	s.delays.push(entry{instant{at, 0}, at, g})
+	s.delays.push(entry{instant{at, 0}, at, actor(g)})
 	return false
 }
 
 // outside reports whether a delay is one that the program asked for: for a timer, the network or the system.
 func outside(s *steps.Step) bool {
-	c := steps.Cause(s.Arg)
+	c := s.Cause()
 	return s.Kind == steps.Delay && (c == steps.Timer || c == steps.Network || c == steps.Call)
 }
 
 // block notes that a goroutine waits.
-func (s *sim) block(g int32) bool {
+func (s *sim) block(g steps.G) bool {
 	s.gs[g].waits, s.gs[g].at, s.gs[g].blocked = true, s.node, s.t
 	s.blocked = append(s.blocked, g)
 	if len(s.blocked) > 2*len(s.gs)+64 {
@@ -561,9 +578,9 @@ func (s *sim) stillBlocked() {
 }
 
 // delay lets a goroutine wait for a time.
-func (s *sim) delay(g int32, ns float64) {
+func (s *sim) delay(g steps.G, ns float64) {
 	s.gs[g].from = s.node
-	s.delays.push(entry{instant{s.t.at + ns, s.t.d}, ns, g})
+	s.delays.push(entry{instant{s.t.at + ns, s.t.d}, ns, actor(g)})
 }
 
 // force lets the goroutine go on that has waited longest, because otherwise nothing would.

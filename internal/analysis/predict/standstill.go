@@ -46,7 +46,7 @@ func (r *Run) Sound() bool {
 }
 
 // freeOf are the objects that goroutines wait for operations on.
-func (s *sim) freeOf(gs []int32) (list []steps.ObjectID) {
+func (s *sim) freeOf(gs []steps.G) (list []steps.ObjectID) {
 	for _, g := range gs {
 		step := s.p.Step(s.gs[g].step)
 		if s.gs[g].waits && s.free(step) && step.Op != steps.Join && !slices.Contains(list, step.Obj) {
@@ -58,5 +58,5 @@ func (s *sim) freeOf(gs []int32) (list []steps.ObjectID) {
 
 // free reports whether a step is an operation on a channel for which operations decide who goes on.
 func (s *sim) free(step *steps.Step) bool {
-	return step.Op != steps.NoOp && s.p.Objects[step.Obj].Free && (step.Kind != steps.Take || step.Arg != 0)
+	return step.Op != steps.NoOp && s.p.Objects[step.Obj].Free && (step.Kind != steps.Take || step.Token() != 0)
 }

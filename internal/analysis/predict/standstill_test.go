@@ -4,8 +4,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/analysis/predict"
+	"qinst.dev/internal/analysis/steps"
 )
 
 // A run whose operations and tokens together demand what cannot be keeps the order of the recorded run, and ends when all is done.

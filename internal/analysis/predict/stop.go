@@ -11,13 +11,13 @@ import (
 // on for so long, keeping its processor: see [steps.Step.Until]. Neither is a length of the program's, and so neither has a weight.
 
 // skips lets a goroutine that was told go to where it finds that out, and reports whether it did.
-func (s *sim) skips(g int32, step *steps.Step) bool {
+func (s *sim) skips(g steps.G, step *steps.Step) bool {
 	last := s.p.Gs[g].Told
-	if step.Until == 0 || last == 0 || s.tokens[step.Until] >= 0 {
+	if step.Until == 0 || last == 0 || !s.tokens[step.Until].given() {
 		return false
 	}
 	x := &s.gs[g]
-	s.after(-1 - s.tokens[step.Until])
+	s.after(s.tokens[step.Until].node())
 	s.rec.leftOut(x.step, last)
 	x.step, x.rest = last, 0
 	return true
@@ -25,9 +25,9 @@ func (s *sim) skips(g int32, step *steps.Step) bool {
 
 // goesOn lets a goroutine work on that has done all that it did and has not been told yet, and reports whether it does. One that has a processor only
 // while nobody else needs it, as under list scheduling, waits.
-func (s *sim) goesOn(g int32, step *steps.Step) bool {
+func (s *sim) goesOn(g steps.G, step *steps.Step) bool {
 	x := &s.gs[g]
-	if step.Until == 0 || x.step != s.p.Gs[g].Told || s.tokens[step.Until] < 0 {
+	if step.Until == 0 || x.step != s.p.Gs[g].Told || s.tokens[step.Until].given() {
 		return false
 	}
 	s.block(g)
@@ -43,7 +43,7 @@ func (s *sim) goesOn(g int32, step *steps.Step) bool {
 }
 
 // tell tells goroutines to end.
-func (s *sim) tell(token uint32) {
+func (s *sim) tell(token steps.Token) {
 	for _, g := range s.p.Told[token] {
 		x := &s.gs[g]
 		if x.step == 0 || s.p.Step(x.step).Until != token {
@@ -55,7 +55,7 @@ func (s *sim) tell(token uint32) {
 			}
 			continue
 		}
-		works := slices.IndexFunc(s.work, func(e entry) bool { return e.g == g })
+		works := slices.IndexFunc(s.work, func(e entry) bool { return e.who.g() == g })
 		s.stop(x, works)
 		if works >= 0 || x.spins && s.sched == nil {
 			x.spins, x.waits = false, false
@@ -91,7 +91,7 @@ func (s *sim) stop(x *simG, works int) {
 }
 
 // stepsOf takes the steps of a goroutine that is not the one at hand.
-func (s *sim) stepsOf(g int32) {
+func (s *sim) stepsOf(g steps.G) {
 	if s.sched == nil {
 		s.steps(g)
 		return

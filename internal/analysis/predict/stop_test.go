@@ -3,8 +3,8 @@ package predict_test
 import (
 	"testing"
 
-	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/analysis/predict"
+	"qinst.dev/internal/analysis/steps"
 )
 
 // TestToldByNobody: a goroutine that nobody tells to end keeps no run from ending, whether the others wait for ever or for years.
@@ -21,7 +21,7 @@ func TestToldByNobody(t *testing.T) {
 			last = p.Step(last).Next
 		}
 		p.Step(last).Until, p.Gs[1].Told = 1, last
-		p.Tokens, p.Told = 2, map[uint32][]int32{1: {1}}
+		p.Tokens, p.Told = 2, map[steps.Token][]steps.G{1: {1}}
 		for _, policy := range predict.Policies {
 			for procs := 1; procs <= 2; procs++ {
 				if r := predict.Simulate(p.Program, predict.Options{Procs: procs, Policy: policy}); name == "years" && r.T < years {

@@ -46,7 +46,7 @@ func (r *runner) longer(name string, o Options) bool {
 	for id := range steps.StepID(r.p.Steps.Len()) {
 		if s := r.p.Step(id); o.Delayed(id) != 1 {
 			if ns += s.Work; outside(s) {
-				ns += s.Wait
+				ns += s.Lasts()
 			}
 		}
 	}

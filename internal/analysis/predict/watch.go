@@ -24,7 +24,7 @@ func newWatch(p *steps.Program, name string) *watch {
 	for i := range p.Requests {
 		q := &p.Requests[i]
 		for id := q.Begin; id != q.End && id != 0 && p.Step(id).At <= p.Step(q.End).At; id = p.Step(id).Next { // a task may end elsewhere
-			if s := p.Step(id); s.Kind == steps.Delay && steps.Cause(s.Arg) == steps.Network {
+			if s := p.Step(id); s.Kind == steps.Delay && s.Cause() == steps.Network {
 				w.inside[id] = true
 			}
 		}
@@ -65,8 +65,8 @@ func (w *watch) passed(id steps.StepID, now float64) {
 
 // delay is how long a step's delay takes that begins now.
 func (w *watch) delay(id steps.StepID, s *steps.Step, now float64) float64 {
-	if w == nil || s.Kind != steps.Delay || steps.Cause(s.Arg) != steps.Network || w.inside[id] {
-		return float64(s.Wait)
+	if w == nil || s.Kind != steps.Delay || s.Cause() != steps.Network || w.inside[id] {
+		return float64(s.Lasts())
 	}
 	return max(0, float64(s.At)-now)
 }

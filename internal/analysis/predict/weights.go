@@ -57,7 +57,7 @@ func (r *Run) Weights(f func(step steps.StepID, length, weight float64, delay bo
 
 // Path calls f for each piece of the path of the run, the last one first: its step, its goroutine and when it began and ended. The pieces follow
 // each other without gaps: each began with the end of the one before. A delay of step 0 is as for Weights.
-func (r *Run) Path(f func(step steps.StepID, g int32, from, to float64, delay bool)) {
+func (r *Run) Path(f func(step steps.StepID, g steps.G, from, to float64, delay bool)) {
 	for q := r.last; q > 0; q = r.nodes.At(int(q)).from {
 		n := r.nodes.At(int(q))
 		f(n.step, n.g, r.nodes.At(int(n.from)).at, n.at, n.real)
@@ -66,12 +66,12 @@ func (r *Run) Path(f func(step steps.StepID, g int32, from, to float64, delay bo
 
 // Pieces calls f for what a goroutine did in the run, in order: when it worked, which under processor sharing may take longer than the work,
 // and when it was delayed. The run must have been kept.
-func (r *Run) Pieces(g int32, f func(from, to float64, delay bool)) {
+func (r *Run) Pieces(g steps.G, f func(from, to float64, delay bool)) {
 	if r.by == nil {
-		r.by = map[int32][]int32{}
+		r.by = map[steps.G][]nodeID{}
 		for q := 1; q < r.nodes.Len(); q++ {
 			n := r.nodes.At(q)
-			r.by[n.g] = append(r.by[n.g], int32(q))
+			r.by[n.g] = append(r.by[n.g], nodeID(q))
 		}
 	}
 	for _, q := range r.by[g] {

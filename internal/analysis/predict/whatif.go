@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/analysis/replay"
+	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/names"
 	"qinst.dev/internal/trace"
 	"qinst.dev/sddf/spec"

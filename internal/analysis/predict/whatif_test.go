@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/analysis/predict"
 	"qinst.dev/internal/analysis/replay"
+	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/trace/tracetest"
 )
 
@@ -108,27 +108,28 @@ func built(t *testing.T, threads []tracetest.Thread) *steps.Program {
 func TestHiredStartNothingTwice(t *testing.T) {
 	t.Parallel()
 	p := built(t, workers(2, 40))
-	add := func(s steps.Step) steps.StepID {
+	add := func(s steps.Step, next steps.StepID) steps.StepID {
+		s.Next = next
 		p.Steps.Add(s)
 		return steps.StepID(p.Steps.Len() - 1)
 	}
-	of := func(name string) int {
-		return slices.IndexFunc(p.Gs, func(g steps.Goroutine) bool {
+	of := func(name string) steps.G {
+		return steps.G(slices.IndexFunc(p.Gs, func(g steps.Goroutine) bool {
 			id := p.R.Contexts.Node(g.Context).Group
 			return id != replay.NoGroup && p.R.Groups.Group(id).Func == name
-		})
+		}))
 	}
 	first := of("main.worker")
-	token := uint32(p.Tokens)
+	token := p.Tokens
 	p.Tokens++
 	helper := p.Gs[of("main.deal")]
-	helper.By, helper.Done, helper.First = first, 0, add(steps.Step{Kind: steps.Take, Arg: token, Next: add(steps.Step{Kind: steps.End})})
-	p.Gs[first].First = add(steps.Step{Kind: steps.Start, Arg: uint32(len(p.Gs)), Next: p.Gs[first].First})
+	helper.By, helper.Done, helper.First = first, 0, add(steps.Takes(token), add(steps.Step{Kind: steps.End}, 0))
+	p.Gs[first].First = add(steps.Starts(steps.G(len(p.Gs))), p.Gs[first].First)
 	last := p.Gs[first].First // the worker's receive behind which it has no job any more
 	for id := last; p.Step(id).Kind != steps.End; id = p.Step(id).Next {
 		last = id
 	}
-	p.Step(last).Next = add(steps.Step{Kind: steps.Give, Arg: token, Next: p.Step(last).Next})
+	p.Step(last).Next = add(steps.Gives(token), p.Step(last).Next)
 	p.Gs = append(p.Gs, helper)
 	if got := changed(t, p, "workers:main.worker=4"); math.Abs(got-10) > 1e-3 {
 		t.Errorf("it takes %v ms, expected 10", got)

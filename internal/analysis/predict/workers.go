@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"slices"
 
-	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/analysis/replay"
+	"qinst.dev/internal/analysis/steps"
 )
 
 // pool are the workers that take jobs from a channel: goroutines of one kind. What a worker did behind a receive is a job, and whoever receives next
@@ -13,20 +13,20 @@ import (
 type pool struct {
 	n    int // workers
 	ch   steps.ObjectID
-	of   map[int32]steps.StepID // the last receive of each worker of the recorded run
-	all  []int32                // these, in order
-	jobs []steps.StepID         // receives with a job behind them, in the order of the run
+	of   map[steps.G]steps.StepID // the last receive of each worker of the recorded run
+	all  []steps.G                // these, in order
+	jobs []steps.StepID           // receives with a job behind them, in the order of the run
 }
 
 // newPool finds the workers of a name and the channel that most of them receive from, more often than from others; nil if there is none.
 func newPool(p *steps.Program, name string, n int) *pool {
-	w := &pool{n: n, of: map[int32]steps.StepID{}}
+	w := &pool{n: n, of: map[steps.G]steps.StepID{}}
 	uses, users := map[steps.ObjectID]int{}, map[steps.ObjectID]int{}
 	for g := range p.Gs {
 		if !isOf(p, g, name) {
 			continue
 		}
-		w.all = append(w.all, int32(g))
+		w.all = append(w.all, steps.G(g))
 		seen := map[steps.ObjectID]bool{}
 		for id := p.Gs[g].First; id != 0; id = p.Step(id).Next {
 			if s := p.Step(id); s.Op == steps.Receive {
@@ -96,18 +96,18 @@ func (w *pool) hire(p *steps.Program) *steps.Program {
 }
 
 // startMore starts the workers that the recorded run did not have, with the first one.
-func (s *sim) startMore(g int32) {
+func (s *sim) startMore(g steps.G) {
 	w := s.o.workers
 	if w == nil || g != w.all[0] || s.p.Gs[g].By < 0 {
 		return
 	}
 	for more := len(s.p.Gs) - max(0, w.n-len(w.all)); more < len(s.p.Gs); more++ {
-		s.begin(int32(more))
+		s.begin(steps.G(more))
 	}
 }
 
 // hired reports whether a goroutine is a worker.
-func (s *sim) hired(g int32) bool {
+func (s *sim) hired(g steps.G) bool {
 	w := s.o.workers
 	if w == nil {
 		return false
@@ -117,7 +117,7 @@ func (s *sim) hired(g int32) bool {
 }
 
 // following is the step behind one that a goroutine has done: behind a worker's receive that of the next job.
-func (s *sim) following(g int32, step *steps.Step) steps.StepID {
+func (s *sim) following(g steps.G, step *steps.Step) steps.StepID {
 	w := s.o.workers
 	if w == nil || !w.receives(step) || !s.hired(g) {
 		return step.Next
@@ -133,7 +133,7 @@ func (s *sim) following(g int32, step *steps.Step) steps.StepID {
 }
 
 // idles reports whether a goroutine is a worker who has nothing to do, because there are fewer. It waits until the channel is closed.
-func (s *sim) idles(g int32, step *steps.Step) bool {
+func (s *sim) idles(g steps.G, step *steps.Step) bool {
 	w := s.o.workers
 	if w == nil || !w.receives(step) || s.objects[w.ch].closed {
 		return false

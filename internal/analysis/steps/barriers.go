@@ -8,14 +8,14 @@ import (
 // A barrier that a program makes of a condition, or of a channel that is closed, has no operation of its own: whoever comes last ends the others' waits. In a
 // computed run another one may come last. Then the one that did in the recorded run waits for that before it ends the waits, and before it takes the lock for that.
 //
-// Somebody who ends many waits may also be a master, who waits for nobody. A barrier's waits are begun and ended in one procedure, which both
+// A goroutine that ends many waits may also be a master, which waits for nobody. A barrier's waits are begun and ended in one procedure, which both
 // goroutines have entered: what else they do is in the procedure that started them.
 
-// Crossing is the end of several waits by one goroutine that waits for all of these to have begun.
-type Crossing struct {
-	At    StepID   // where it does
-	Takes []StepID // the waits
-	Gives []StepID // their ends
+// barriers finds what may be crossings of barriers.
+type barriers struct {
+	*tape
+	list []crossing
+	gs   bySlot[int] // the last one that a goroutine made, and 1
 }
 
 // crossing is one that may be.
@@ -25,57 +25,62 @@ type crossing struct {
 	same bool          // and all begun
 }
 
-// crosses notes that a goroutine ended a wait, for a condition or by closing a channel.
-func (b *builder) crosses(g, by *replay.G, w *replay.Wait, take, give StepID) {
-	y, at := b.my(by), StepID(0)
-	proc := b.r.Contexts.Node(by.Context).Proc
-	if c := y.crossing - 1; c >= 0 && b.p.Step(b.crossings[c].Gives[len(b.crossings[c].Gives)-1]).Next == give { // nothing came between
-		x := &b.crossings[c]
-		x.Takes, x.Gives, x.same = append(x.Takes, take), append(x.Gives, give), x.same && w.In == proc && g.Context != g.Base
+// begin notes that a goroutine is created.
+func (x *barriers) begin(slot trace.Slot) { *x.gs.of(slot) = 0 }
+
+// ends notes that a goroutine ended a wait, for a condition or by closing a channel. locked and closed are the steps in which it took the lock that it
+// took last and holds, and closed a channel; 0: there is none.
+func (x *barriers) ends(g, by *replay.G, w *replay.Wait, take, give, locked, closed StepID) {
+	last, at := x.gs.of(by.Slot), StepID(0)
+	proc := x.r.Contexts.Node(by.Context).Proc
+	if c := *last - 1; c >= 0 && x.p.Step(x.list[c].Gives[len(x.list[c].Gives)-1]).Next == give { // nothing came between
+		c := &x.list[c]
+		c.Takes, c.Gives, c.same = append(c.Takes, take), append(c.Gives, give), c.same && w.In == proc && g.Context != g.Base
 		return
 	}
 	switch {
-	case b.r.T.Reason(w.Reason) == "sync.Cond.Wait":
-		if at = give; len(y.holds) > 0 {
-			at = y.holds[len(y.holds)-1].step
+	case x.r.T.Reason(w.Reason) == "sync.Cond.Wait":
+		if at = give; locked != 0 {
+			at = locked
 		}
-	case y.closes != 0 && b.p.Step(y.closes).Next == give:
-		at = y.closes
+	case closed != 0 && x.p.Step(closed).Next == give:
+		at = closed
 	default:
 		return
 	}
-	b.crossings = append(b.crossings, crossing{Crossing{at, []StepID{take}, []StepID{give}}, proc, w.In == proc && by.Context != by.Base && g.Context != g.Base})
-	y.crossing = len(b.crossings)
+	same := w.In == proc && by.Context != by.Base && g.Context != g.Base
+	x.list = append(x.list, crossing{Crossing{at, []StepID{take}, []StepID{give}}, proc, same})
+	*last = len(x.list)
 }
 
 // straight reports whether a goroutine goes from one step to another without a wait but the first one, and soon. Of a lock that it
 // seems to have held longer some operations were not seen.
-func (b *builder) straight(from, to StepID) bool {
+func (x *barriers) straight(from, to StepID) bool {
 	const soon = 8
 	for n := 0; n < soon && from != to; n++ {
-		if from = b.p.Step(from).Next; from == 0 || from != to && b.p.Step(from).Kind == Take || b.p.Step(from).Kind == Delay {
+		if from = x.p.Step(from).Next; from == 0 || from != to && x.p.Step(from).Kind == Take || x.p.Step(from).Kind == Delay {
 			return false
 		}
 	}
 	return from == to
 }
 
-// barriers keeps what are crossings of barriers: as many goroutines come there each time.
-func (b *builder) barriers() {
+// finish keeps what are crossings of barriers: as many goroutines come there each time.
+func (x *barriers) finish() {
 	type kind struct {
 		proc trace.PointID
 		n    int
 	}
 	times := map[kind]int{}
-	for _, c := range b.crossings {
+	for _, c := range x.list {
 		if c.same {
 			times[kind{c.proc, len(c.Takes)}]++
 		}
 	}
-	for _, c := range b.crossings {
-		if c.same && times[kind{c.proc, len(c.Takes)}] > 1 && b.straight(c.At, c.Gives[0]) {
-			b.p.Crossings = append(b.p.Crossings, c.Crossing)
+	for _, c := range x.list {
+		if c.same && times[kind{c.proc, len(c.Takes)}] > 1 && x.straight(c.At, c.Gives[0]) {
+			x.p.Crossings = append(x.p.Crossings, c.Crossing)
 		}
 	}
-	b.crossings = nil
+	x.list = nil
 }

@@ -16,16 +16,16 @@ import (
 const endlessShare = 0.1
 
 // endless is the procedure with such a loop in which most was done, and how much of all work that is; NoPoint: none.
-func (b *builder) endless() (proc trace.PointID, share float64) {
-	lasts := func(p trace.Point) bool { return p.Flags&(spec.FlagTimed|spec.FlagPolls) != 0 }
+func (p *Program) endless() (proc trace.PointID, share float64) {
+	lasts := func(pt trace.Point) bool { return pt.Flags&(spec.FlagTimed|spec.FlagPolls) != 0 }
 	proc = trace.NoPoint
-	if !slices.ContainsFunc(b.r.T.Points, lasts) {
+	if !slices.ContainsFunc(p.R.T.Points, lasts) {
 		return proc, 0
 	}
-	work := make([]int64, b.r.Contexts.Len()) // but what lasts until somebody is told
-	for id := range StepID(b.p.Steps.Len()) {
-		if b.p.Step(id).Until == 0 {
-			for _, part := range b.p.PartsOf(id) {
+	work := make([]int64, p.R.Contexts.Len()) // but what lasts until somebody is told
+	for id := range StepID(p.Steps.Len()) {
+		if p.Step(id).Until == 0 {
+			for _, part := range p.PartsOf(id) {
 				work[part.Context] += part.Ns
 			}
 		}
@@ -33,16 +33,16 @@ func (b *builder) endless() (proc trace.PointID, share float64) {
 	all, by := int64(0), map[trace.PointID]int64{}
 	for id, ns := range work {
 		all += ns
-		for c := replay.ContextID(id); c >= 0; c = b.r.Contexts.Node(c).From {
-			if p := b.r.Contexts.Node(c).Proc; p >= 0 && lasts(b.r.T.Points[p]) {
-				by[p] += ns
+		for c := replay.ContextID(id); c >= 0; c = p.R.Contexts.Node(c).From {
+			if at := p.R.Contexts.Node(c).Proc; at >= 0 && lasts(p.R.T.Points[at]) {
+				by[at] += ns
 				break
 			}
 		}
 	}
-	for p, ns := range by {
-		if s := measure.Ratio(ns, all); s > share || s == share && p < proc {
-			proc, share = p, s
+	for at, ns := range by {
+		if s := measure.Ratio(ns, all); s > share || s == share && at < proc {
+			proc, share = at, s
 		}
 	}
 	return proc, share

@@ -13,124 +13,126 @@ import (
 // on with the next job as soon as there is one. So a timer that came first in the recorded run is not waited for, in a computed one, where what came next
 // is there already.
 
-// Idle is of a wait for a timer what ends it if it comes first.
-type Idle struct {
-	Next StepID // the goroutine's next wait in the same select that was not for a timer, or operation on a channel of it; 0: the end of the program
-	Ends bool   // the goroutine does nothing in that select behind it: what it would do with the timer is left out
-}
-
-// Tick is such a wait.
-type Tick struct {
-	G    int32
-	Step StepID
+// idlers are the goroutines that wait so.
+type idlers struct {
+	*tape
+	gs bySlot[[]idles]
 }
 
 // idles is what is known of the waits of a goroutine at one place.
 type idles struct {
 	stack trace.StackID
 	in    trace.PointID
-	ticks []StepID   // waits for timers since somebody else ended one
+	ticks []StepID   // waits for timers since something else ended one
 	told  []StepID   // those before that
 	last  StepID     // what they would have been ended by
 	chans []ObjectID // whose operations ended others
 }
 
+// begin notes that a goroutine is created.
+func (x *idlers) begin(slot trace.Slot) {
+	list := x.gs.of(slot)
+	*list = (*list)[:0]
+}
+
 // ended notes that a goroutine's last step is the end of a wait in a select, or for a timer's channel, and by what.
-func (b *builder) ended(m *mine, w *replay.Wait, by replay.Waker) {
-	timer, reason := by.G == nil && by.Cause == trace.WakeTimer, b.r.T.Reason(w.Reason)
+func (x *idlers) ended(g *replay.G, w *replay.Wait, by replay.Waker) {
+	timer, reason := by.G == nil && by.Cause == trace.WakeTimer, x.r.T.Reason(w.Reason)
 	if selects := strings.HasPrefix(reason, "select"); !timer && (by.G == nil || !selects) || !selects && !strings.HasPrefix(reason, "chan") {
 		return
 	}
-	i := slices.IndexFunc(m.idles, func(x idles) bool { return x.stack == w.Stack && x.in == w.In })
+	list, last := x.gs.of(g.Slot), x.my(g).last
+	i := slices.IndexFunc(*list, func(x idles) bool { return x.stack == w.Stack && x.in == w.In })
 	if i < 0 {
-		i = len(m.idles)
-		m.idles = append(m.idles, idles{stack: w.Stack, in: w.In})
+		i = len(*list)
+		*list = append(*list, idles{stack: w.Stack, in: w.In})
 	}
-	x := &m.idles[i]
+	at := &(*list)[i]
 	if timer {
-		x.ticks = append(x.ticks, m.last)
+		at.ticks = append(at.ticks, last)
 		return
 	}
-	if id := b.p.Step(m.last).Obj; id != 0 && !slices.Contains(x.chans, id) {
-		x.chans = append(x.chans, id)
+	if id := x.p.Step(last).Obj; id != 0 && !slices.Contains(at.chans, id) {
+		at.chans = append(at.chans, id)
 	}
-	b.first(x, m.last)
+	x.first(at, last)
 }
 
 // operated notes an operation on a channel that did not wait.
-func (b *builder) operated(m *mine, id ObjectID, at StepID) {
-	for i := range m.idles {
-		if x := &m.idles[i]; slices.Contains(x.chans, id) {
-			b.first(x, at)
+func (x *idlers) operated(slot trace.Slot, id ObjectID, step StepID) {
+	list := *x.gs.of(slot)
+	for i := range list {
+		if at := &list[i]; slices.Contains(at.chans, id) {
+			x.first(at, step)
 		}
 	}
 }
 
 // first notes what would have ended waits for timers, had it come before.
-func (b *builder) first(x *idles, by StepID) {
-	for _, id := range x.ticks {
-		b.idles(id, Idle{Next: by})
+func (x *idlers) first(at *idles, by StepID) {
+	for _, id := range at.ticks {
+		x.idles(id, Idle{Next: by})
 	}
-	if x.told, x.last = x.told[:0], by; len(x.ticks) > 0 {
-		x.told, x.ticks = x.ticks, x.told
+	if at.told, at.last = at.told[:0], by; len(at.ticks) > 0 {
+		at.told, at.ticks = at.ticks, at.told
 	}
 }
 
-func (b *builder) idles(id StepID, x Idle) {
-	if b.p.Idle == nil {
-		b.p.Idle = map[StepID]Idle{}
+func (x *idlers) idles(id StepID, i Idle) {
+	if x.p.Idle == nil {
+		x.p.Idle = map[StepID]Idle{}
 	}
-	b.p.Idle[id] = x
+	x.p.Idle[id] = i
 }
 
-// leavesIdle is called at the end of a goroutine: what ended waits in a select last may have told it to end.
-func (b *builder) leavesIdle(m *mine) {
-	for i := range m.idles {
-		if x := &m.idles[i]; len(x.ticks) == 0 {
-			for _, id := range x.told {
-				b.idles(id, Idle{x.last, true})
+// leaves is called at the end of a goroutine: what ended waits in a select last may have told it to end.
+func (x *idlers) leaves(slot trace.Slot) {
+	for _, at := range *x.gs.of(slot) {
+		if len(at.ticks) == 0 {
+			for _, id := range at.told {
+				x.idles(id, Idle{at.last, true})
 			}
 		}
 	}
 }
 
 // ticks reports whether a wait for a timer was one for a ticker: of a select the receive behind it tells.
-func (p *Program) ticks(id StepID) bool {
-	s := p.Step(id)
-	for !p.Objects[s.Obj].Ticks && s.Next != 0 && p.Step(s.Next).Kind != Delay && s.Op != Receive {
-		s = p.Step(s.Next)
+func (x *idlers) ticks(id StepID) bool {
+	s := x.p.Step(id)
+	for !x.p.Objects[s.Obj].Ticks && s.Next != 0 && x.p.Step(s.Next).Kind != Delay && s.Op != Receive {
+		s = x.p.Step(s.Next)
 	}
-	return p.Objects[s.Obj].Ticks
+	return x.p.Objects[s.Obj].Ticks
 }
 
-// staysIdle is called at the end of the trace for a goroutine that has not ended, and did not have to: the end of the program comes first for it.
-func (b *builder) staysIdle(m *mine) {
-	if b.p.Last < 0 || b.p.Last == m.n {
+// stays is called at the end of the trace for a goroutine that has not ended, and did not have to: the end of the program comes first for it.
+func (x *idlers) stays(g *replay.G) {
+	if x.p.Last < 0 || x.p.Last == x.my(g).n {
 		return
 	}
-	for i := range m.idles {
-		for _, id := range m.idles[i].ticks {
-			if b.p.ticks(id) {
-				b.idles(id, Idle{Ends: true})
+	for _, at := range *x.gs.of(g.Slot) {
+		for _, id := range at.ticks {
+			if x.ticks(id) {
+				x.idles(id, Idle{Ends: true})
 			}
 		}
 	}
 }
 
-// ticks finds for what others waited that had come for a lock while a helper had it that had been woken by a timer.
-func (b *builder) ticks() {
-	if b.p.Idle == nil {
+// held finds for what others waited that had come for a lock while a helper had it that had been woken by a timer.
+func (x *idlers) held() {
+	if x.p.Idle == nil {
 		return
 	}
-	b.p.Held = map[uint32]Tick{}
-	for g := range b.p.Gs {
-		t := Tick{G: int32(g)}
-		for id := b.p.Gs[g].First; id != 0; id = b.p.Step(id).Next {
-			s := b.p.Step(id)
-			if _, idle := b.p.Idle[id]; idle {
+	x.p.Held = map[Token]Tick{}
+	for g := range x.p.Gs {
+		t := Tick{G: G(g)}
+		for id := x.p.Gs[g].First; id != 0; id = x.p.Step(id).Next {
+			s := x.p.Step(id)
+			if _, idle := x.p.Idle[id]; idle {
 				t.Step = id
-			} else if s.Kind == Give && t.Step != 0 && b.p.Objects[s.Obj].locks() > 0 {
-				b.p.Held[s.Arg] = t
+			} else if s.Kind == Give && t.Step != 0 && x.p.Objects[s.Obj].locks() > 0 {
+				x.p.Held[s.Token()] = t
 			}
 		}
 	}

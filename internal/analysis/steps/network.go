@@ -16,35 +16,36 @@ import (
 const (
 	leastWithin = 8    // waits for a descriptor that tell anything
 	mostWithin  = 0.95 // of them, those in which the other end has a call
-	// soon is how long behind a call waits end, as a share of the time from one call of that goroutine to its next: by chance that is a third or more.
+	// soon is how long after a call waits end, as a share of the time from one call of that goroutine to its next: by chance that is a third or more.
 	soon       = 0.25
 	mostCalls  = 64 // system calls that are looked back on
 	candidates = 6  // goroutines with one of these
 )
 
+// network finds the waits for the network that end because a goroutine of the process wrote.
+type network struct {
+	*stepper
+	last    [mostCalls]call // system calls, in a ring. There are none until a goroutine has waited for the network
+	n       int
+	by      map[G]int                 // how many each goroutine began
+	replies map[trace.Address][]reply // by descriptor
+}
+
 // call is a system call that began.
 type call struct {
-	n    int32  // in Program.Gs
+	n    G
 	step StepID // an Operate; 0: there is none
 }
 
-// calls are the last ones, in a ring. There are none until somebody has waited for the network.
-type calls struct {
-	list [mostCalls]call
-	n    int
-	by   map[int32]int // how many each goroutine began
-}
-
-// calling notes that a goroutine begins a system call.
-func (b *builder) calling(g *replay.G, now trace.Time) {
-	c := &b.calls
-	if c.by == nil {
+// calls notes that a goroutine begins a system call.
+func (x *network) calls(g *replay.G, now trace.Time) {
+	if x.by == nil {
 		return
 	}
-	x := call{int32(b.my(g).n), b.step(g, now, Step{Kind: Operate})}
-	c.list[c.n%mostCalls] = x
-	c.n++
-	c.by[x.n]++
+	c := call{x.my(g).n, x.step(g, now, Step{Kind: Operate})}
+	x.last[x.n%mostCalls] = c
+	x.n++
+	x.by[c.n]++
 }
 
 // reply is the end of a wait for a descriptor: its step, and the last call of each goroutine meanwhile. There may be one for each request of a long run.
@@ -54,7 +55,7 @@ type reply struct {
 }
 
 // by is a goroutine's call within the wait.
-func (r *reply) by(n int32) (call, bool) {
+func (r *reply) by(n G) (call, bool) {
 	i := slices.IndexFunc(r.calls[:], func(c call) bool { return c.step != 0 && c.n == n })
 	if i < 0 {
 		return call{}, false
@@ -63,34 +64,34 @@ func (r *reply) by(n int32) (call, bool) {
 }
 
 // replied notes the end of a wait for the network, which was a goroutine's last step.
-func (b *builder) replied(m *mine, w *replay.Wait) {
+func (x *network) replied(g *replay.G, w *replay.Wait) {
 	if w.Address == 0 {
 		return
 	}
-	c := &b.calls
-	if c.by == nil {
-		c.by, b.replies = map[int32]int{}, map[trace.Address][]reply{}
+	if x.by == nil {
+		x.by, x.replies = map[G]int{}, map[trace.Address][]reply{}
 	}
+	m := x.my(g)
 	r, found := reply{take: m.last}, 0
-	for i := c.n - 1; i >= 0 && i >= c.n-mostCalls && found < candidates; i-- {
-		x := c.list[i%mostCalls]
-		if b.p.Step(x.step).At < w.Since {
+	for i := x.n - 1; i >= 0 && i >= x.n-mostCalls && found < candidates; i-- {
+		c := x.last[i%mostCalls]
+		if x.p.Step(c.step).At < w.Since {
 			break
 		}
-		if _, known := r.by(x.n); !known && int(x.n) != m.n {
-			r.calls[found] = x
+		if _, known := r.by(c.n); !known && c.n != m.n {
+			r.calls[found] = c
 			found++
 		}
 	}
-	b.replies[w.Address] = append(b.replies[w.Address], r)
+	x.replies[w.Address] = append(x.replies[w.Address], r)
 }
 
 // connect makes waits for descriptors that goroutines of the process write to waits for these.
-func (b *builder) connect() {
-	b.p.FirstWrite = uint32(b.p.Tokens)
-	for _, fd := range slices.Sorted(maps.Keys(b.replies)) {
-		list := b.replies[fd]
-		writer, ok := b.writer(list)
+func (x *network) connect() {
+	x.p.FirstWrite = x.p.Tokens
+	for _, fd := range slices.Sorted(maps.Keys(x.replies)) {
+		list := x.replies[fd]
+		writer, ok := x.writer(list)
 		if !ok {
 			continue
 		}
@@ -99,41 +100,41 @@ func (b *builder) connect() {
 			if !ok {
 				continue
 			}
-			give, take := b.p.Step(c.step), b.p.Step(list[i].take)
+			give, take := x.p.Step(c.step), x.p.Step(list[i].take)
 			if give.Kind == Operate {
-				give.Kind, give.Arg = Give, uint32(b.p.Tokens)
-				b.p.Tokens++
+				give.Kind, give.ref = Give, uint32(x.token())
 			}
-			take.Kind, take.Arg, take.Wait = Take, give.Arg, int64(take.At-give.At)
+			take.Kind, take.ref = Take, give.ref
+			take.SetTransit(int64(take.At - give.At))
 		}
 	}
-	b.replies = nil
+	x.replies = nil
 }
 
 // writer is the goroutine at the other end of a descriptor.
-func (b *builder) writer(list []reply) (n int32, ok bool) {
+func (x *network) writer(list []reply) (n G, ok bool) {
 	if len(list) < leastWithin {
 		return 0, false
 	}
-	behind := map[int32][]trace.Time{}
+	after := map[G][]trace.Time{}
 	for _, r := range list {
 		for _, c := range r.calls {
 			if c.step != 0 {
-				behind[c.n] = append(behind[c.n], b.p.Step(r.take).At-b.p.Step(c.step).At)
+				after[c.n] = append(after[c.n], x.p.Step(r.take).At-x.p.Step(c.step).At)
 			}
 		}
 	}
-	first, last := b.p.Step(list[0].take), b.p.Step(list[len(list)-1].take)
-	all := float64(last.At - first.At + trace.Time(first.Wait))
+	first, last := x.p.Step(list[0].take), x.p.Step(list[len(list)-1].take)
+	all := float64(last.At - first.At + trace.Time(first.Lasts()))
 	least := trace.Time(0)
-	for _, g := range slices.Sorted(maps.Keys(behind)) {
-		late := behind[g]
+	for _, g := range slices.Sorted(maps.Keys(after)) {
+		late := after[g]
 		if float64(len(late)) < mostWithin*float64(len(list)) {
 			continue
 		}
 		slices.SortFunc(late, cmp.Compare)
 		middle := late[len(late)/2]
-		if every := all / float64(max(1, b.calls.by[g])); float64(middle) < soon*every && (!ok || middle < least) {
+		if every := all / float64(max(1, x.by[g])); float64(middle) < soon*every && (!ok || middle < least) {
 			n, ok, least = g, true, middle
 		}
 	}

@@ -12,11 +12,22 @@ import (
 // be long, had its thread been taken off. How long the thread of a short one waited to be woken is in its readings, too.
 const leastTaken = 1e6 // ns: the system seldom gives a processor away for less
 
+// offCPU takes the time in which threads had no processor out of work.
+type offCPU struct {
+	*tape
+	guesses bool            // the system did not always tell when it took processors away
+	lacked  int64           // ns so far that it took then
+	got     bySlot[float64] // [replay.G.Got] of each goroutine at its last step
+}
+
+// begin notes that a goroutine is created.
+func (x *offCPU) begin(slot trace.Slot) { *x.got.of(slot) = 0 }
+
 // taken is what the system took from a goroutine that seems to have worked so long, in ns, since its last step.
-func (b *builder) taken(g *replay.G, work int64) int64 {
-	m := b.my(g)
-	got := g.Got - m.got
-	m.got = g.Got
+func (x *offCPU) taken(g *replay.G, work int64) int64 {
+	last := x.got.of(g.Slot)
+	got := g.Got - *last
+	*last = g.Got
 	if work < leastTaken {
 		return 0
 	}
@@ -24,23 +35,23 @@ func (b *builder) taken(g *replay.G, work int64) int64 {
 }
 
 // takeOff ends a goroutine's work so far with a wait for the processor that the system took, if it took it.
-func (b *builder) takeOff(g *replay.G, now trace.Time) {
-	m, work := b.my(g), int64(0)
-	for _, part := range m.work {
+func (x *offCPU) takeOff(g *replay.G, now trace.Time) {
+	m, work := x.my(g), int64(0)
+	for _, part := range m.parts {
 		work += part.Ns
 	}
-	off := b.taken(g, work)
+	off := x.taken(g, work)
 	if off == 0 {
 		return
 	}
 	kept := float64(work-off) / float64(work)
-	for i := range m.work {
-		part := &m.work[i]
+	for i := range m.parts {
+		part := &m.parts[i]
 		ns := int64(math.Round(kept * float64(part.Ns)))
-		b.lacked += part.Ns - ns
-		b.p.work[part.Context] -= part.Ns - ns
+		x.lacked += part.Ns - ns
+		x.p.spent[part.Context] -= part.Ns - ns
 		part.Ns = ns
 	}
-	b.p.Off += off
-	b.add(g, now, Step{Kind: Ready, Arg: uint32(Off)})
+	x.p.OffCPU += off
+	x.add(g, now, readies(OffCPU, 0))
 }

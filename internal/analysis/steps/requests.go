@@ -1,10 +1,11 @@
 package steps
 
 import (
-	"qinst.dev/internal/analysis/replay"
-	"qinst.dev/internal/trace"
 	"slices"
 	"strings"
+
+	"qinst.dev/internal/analysis/replay"
+	"qinst.dev/internal/trace"
 )
 
 // opened is a request that is not over.
@@ -18,7 +19,26 @@ type opened struct {
 // task is one that is not over.
 type task struct {
 	opened
-	g int
+	g G
+}
+
+// requests finds what goroutines do for somebody outside.
+type requests struct {
+	*stepper
+	tasks map[uint64]task // those that are open
+	gs    bySlot[asked]
+}
+
+// asked are the requests of a goroutine that are open, and the labels with which it was started.
+type asked struct {
+	open   []opened
+	labels string
+}
+
+// create notes that a goroutine is created.
+func (x *requests) create(g *replay.G) {
+	a := x.gs.of(g.Slot)
+	*a = asked{open: a.open[:0], labels: x.labels(g)}
 }
 
 // servers are the functions of goroutines whose outermost procedures are calls of handlers, or tests.
@@ -38,85 +58,81 @@ var servers = map[string]string{
 const mostRequests = 1 << 22
 
 // begin opens a request.
-func (b *builder) begin(g *replay.G, now trace.Time, name, kind string, proc trace.PointID) {
-	b.r.Settle(g, now)
-	m := b.my(g)
-	m.open = append(m.open, opened{name: name, kind: kind, begin: b.step(g, now, Step{Kind: Operate}), proc: proc})
+func (x *requests) begin(g *replay.G, now trace.Time, name, kind string, proc trace.PointID) {
+	x.r.Settle(g, now)
+	m := x.gs.of(g.Slot)
+	m.open = append(m.open, opened{name: name, kind: kind, begin: x.step(g, now, Step{Kind: Operate}), proc: proc})
 }
 
 // end closes the last one of a kind and, of a region, of a name.
-func (b *builder) end(g *replay.G, now trace.Time, name, kind string) {
-	m := b.my(g)
+func (x *requests) end(g *replay.G, now trace.Time, name, kind string) {
+	m := x.gs.of(g.Slot)
 	for i := len(m.open) - 1; i >= 0; i-- {
 		o := m.open[i]
 		if o.kind != kind || name != "" && o.name != name {
 			continue
 		}
 		m.open = append(m.open[:i], m.open[i+1:]...)
-		if len(b.p.Requests) < mostRequests {
-			b.r.Settle(g, now)
-			b.p.Requests = append(b.p.Requests, Request{o.name, kind, m.n, o.begin, b.step(g, now, Step{Kind: Operate}), o.proc, o.iterations})
+		if len(x.p.Requests) < mostRequests {
+			x.r.Settle(g, now)
+			x.p.Requests = append(x.p.Requests, Request{o.name, kind, x.my(g).n, o.begin, x.step(g, now, Step{Kind: Operate}), o.proc, o.iterations})
 		}
 		return
 	}
 }
 
-// Enter counts activations, and opens a request where a server's goroutine calls a handler.
-func (b *builder) Enter(g *replay.G, point trace.PointID, now trace.Time) {
-	b.count(g)
-	if b.p.isProc(point) {
-		b.my(g).entered = point
-	}
-	group := b.r.Contexts.Node(g.Base).Group
-	if g.Depth() > 0 || g.System || group == replay.NoGroup || b.r.IsSystem(point) {
+// enter opens a request where a server's goroutine calls a handler.
+func (x *requests) enter(g *replay.G, point trace.PointID, now trace.Time) {
+	group := x.r.Contexts.Node(g.Base).Group
+	if g.Depth() > 0 || g.System || group == replay.NoGroup || x.r.IsSystem(point) {
 		return
 	}
-	if kind := servers[b.r.Groups.Group(group).Func]; kind != "" {
-		b.begin(g, now, b.r.T.Points[point].Name, kind, point)
+	if kind := servers[x.r.Groups.Group(group).Func]; kind != "" {
+		x.begin(g, now, x.r.T.Points[point].Name, kind, point)
 	}
 }
 
 // iterates counts those of a benchmark's own loop.
-func (b *builder) iterates(g *replay.G, n uint64) {
-	m, loop := b.my(g), b.r.Contexts.Node(g.Context).Loop
+func (x *requests) iterates(g *replay.G, n uint64) {
+	m, loop := x.gs.of(g.Slot), x.r.Contexts.Node(g.Context).Loop
 	if loop == trace.NoPoint || len(m.open) == 0 {
 		return
 	}
-	if o := &m.open[len(m.open)-1]; o.kind == RequestTest && b.r.T.Points[loop].Owner == o.proc && strings.Contains(o.name, ".Benchmark") {
+	if o := &m.open[len(m.open)-1]; o.kind == RequestTest && x.r.T.Points[loop].Owner == o.proc && strings.Contains(o.name, ".Benchmark") {
 		o.iterations = max(o.iterations, n)
 	}
 }
 
-// Outside closes it.
-func (b *builder) Outside(g *replay.G, now trace.Time) {
-	if m := b.my(g); len(m.open) > 0 {
-		b.end(g, now, "", RequestHandler)
-		b.end(g, now, "", RequestTest)
+// outside closes it.
+func (x *requests) outside(g *replay.G, now trace.Time) {
+	if len(x.gs.of(g.Slot).open) > 0 {
+		x.end(g, now, "", RequestHandler)
+		x.end(g, now, "", RequestTest)
 	}
 }
 
 // task opens and closes a task.
-func (b *builder) task(g *replay.G, e *trace.Event) {
-	t, open := b.tasks[e.Task()]
+func (x *requests) task(g *replay.G, e *trace.Event) {
+	t, open := x.tasks[e.Task()]
 	if !e.Begins() && !open {
 		return
 	}
-	b.r.Settle(g, e.Time)
-	step := b.step(g, e.Time, Step{Kind: Operate})
+	x.r.Settle(g, e.Time)
+	step := x.step(g, e.Time, Step{Kind: Operate})
 	if e.Begins() {
-		b.tasks[e.Task()] = task{opened{name: b.r.Text(e.Text()), kind: RequestTask, begin: step}, b.my(g).n}
+		x.tasks[e.Task()] = task{opened{name: x.r.Text(e.Text()), kind: RequestTask, begin: step}, x.my(g).n}
 		return
 	}
-	delete(b.tasks, e.Task())
-	if len(b.p.Requests) < mostRequests {
-		b.p.Requests = append(b.p.Requests, Request{Name: t.name, Kind: t.kind, G: t.g, Begin: t.begin, End: step, Proc: trace.NoPoint})
+	delete(x.tasks, e.Task())
+	if len(x.p.Requests) < mostRequests {
+		x.p.Requests = append(x.p.Requests, Request{Name: t.name, Kind: t.kind, G: t.g, Begin: t.begin, End: step, Proc: trace.NoPoint})
 	}
 }
 
-// Labels opens and closes what a goroutine does with labels. Who has more labels than before is within what it did with fewer. A
+// labeled opens and closes what a goroutine does with labels. One that has more labels than before is within what it did with fewer. A
 // goroutine that was started with labels does what it does for who started it.
-func (b *builder) Labels(g *replay.G, now trace.Time) {
-	name, m := b.labels(g), b.my(g)
+func (x *requests) labeled(g *replay.G, now trace.Time) {
+	name, m := x.labels(g), x.gs.of(g.Slot)
 	for i := len(m.open) - 1; i >= 0; i-- {
 		if o := m.open[i]; o.kind == RequestLabels {
 			if o.name == name {
@@ -124,20 +140,20 @@ func (b *builder) Labels(g *replay.G, now trace.Time) {
 			} else if name != "" && within(name, o.name) {
 				break
 			}
-			b.end(g, now, "", RequestLabels)
+			x.end(g, now, "", RequestLabels)
 		}
 	}
 	if name != "" && name != m.labels {
-		b.begin(g, now, name, RequestLabels, trace.NoPoint)
+		x.begin(g, now, name, RequestLabels, trace.NoPoint)
 	}
 }
 
 // labels are those of a goroutine, empty if it has none.
-func (b *builder) labels(g *replay.G) string {
+func (x *requests) labels(g *replay.G) string {
 	if g.Labels == replay.NoSpan {
 		return ""
 	}
-	return b.r.Spans.Span(g.Labels).Name
+	return x.r.Spans.Span(g.Labels).Name
 }
 
 // within reports whether labels have all of some others.
@@ -151,14 +167,14 @@ func within(labels, others string) bool {
 	return true
 }
 
-// Region opens and closes those of the program's own, but for those that stand for processors.
-func (b *builder) Region(g *replay.G, span replay.SpanID, begins bool, _, now trace.Time) {
-	name := b.r.Spans.Span(span).Name
+// region opens and closes those of the program's own, but for those that stand for processors.
+func (x *requests) region(g *replay.G, span replay.SpanID, begins bool, now trace.Time) {
+	name := x.r.Spans.Span(span).Name
 	switch {
-	case b.virtual > 0 && (name == replay.VirtualRun || name == replay.VirtualReady):
+	case x.virtual && (name == replay.VirtualRun || name == replay.VirtualReady):
 	case begins:
-		b.begin(g, now, name, RequestRegion, trace.NoPoint)
+		x.begin(g, now, name, RequestRegion, trace.NoPoint)
 	default:
-		b.end(g, now, name, RequestRegion)
+		x.end(g, now, name, RequestRegion)
 	}
 }

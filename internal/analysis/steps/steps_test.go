@@ -108,8 +108,8 @@ func TestWaitGroupGo(t *testing.T) {
 		}
 	}
 	for id := range steps.StepID(p.Steps.Len()) {
-		if s := p.Step(id); s.Op == steps.Join && s.Wait != 2 {
-			t.Errorf("the WaitGroup's Wait needs %d ends, expected 2", s.Wait)
+		if s := p.Step(id); s.Op == steps.Join && s.Dones() != 2 {
+			t.Errorf("the WaitGroup's Wait needs %d ends, expected 2", s.Dones())
 		}
 	}
 }
@@ -128,14 +128,14 @@ func TestCycle(t *testing.T) {
 	b.Start(worker, 1)
 	b.At(5 * ms)
 	p := build(t, b)
-	gives, takes := map[uint32]bool{}, 0
+	gives, takes := map[steps.Token]bool{}, 0
 	for id := range steps.StepID(p.Steps.Len()) {
 		switch s := p.Step(id); s.Kind {
 		case steps.Give:
-			gives[s.Arg] = true
+			gives[s.Token()] = true
 		case steps.Take:
-			if takes++; !gives[s.Arg] {
-				t.Errorf("the worker takes token %d, which nobody gave before", s.Arg)
+			if takes++; !gives[s.Token()] {
+				t.Errorf("the worker takes token %d, which nobody gave before", s.Token())
 			}
 		}
 	}
@@ -176,7 +176,7 @@ func TestTimeline(t *testing.T) {
 			for id := p.Gs[g].First; id != 0; id = p.Step(id).Next {
 				s := p.Step(id)
 				work += float64(s.Work)
-				if s.Kind == steps.Ready && steps.Cause(s.Arg) == steps.WakeUp {
+				if s.Kind == steps.Ready && s.Cause() == steps.WakeUp {
 					waited += float64(int64(s.At-at) - s.Work)
 				}
 				at = s.At
@@ -234,8 +234,8 @@ func TestDoubts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if p.Doubts != 1 || !strings.Contains(p.Notes[0], c.want) {
-			t.Errorf("%s: found %d doubts in %q, expected one with %q", what, p.Doubts, p.Notes, c.want)
+		if len(p.Warnings) != 1 || !strings.Contains(p.Warnings[0], c.want) {
+			t.Errorf("%s: found the warnings %q, expected one with %q", what, p.Warnings, c.want)
 		}
 	}
 }
@@ -266,8 +266,8 @@ func TestLate(t *testing.T) {
 		for id := p.Gs[0].First; id != 0; id = p.Step(id).Next {
 			s := p.Step(id)
 			switch {
-			case s.Kind == steps.Delay && steps.Cause(s.Arg) == steps.Timer:
-				delay = s.Wait
+			case s.Kind == steps.Delay && s.Cause() == steps.Timer:
+				delay = s.Lasts()
 			case s.Kind == steps.Ready:
 				ready = max(ready, int64(s.At-at)-s.Work)
 			}
@@ -309,7 +309,7 @@ func TestEndless(t *testing.T) {
 		b.Exit(g, other)
 		b.End(g)
 		p := build(t, b)
-		if notes := strings.Join(p.Notes[:p.Doubts], "; "); strings.Contains(notes, "main.load, with") != c.named {
+		if notes := strings.Join(p.Warnings, "; "); strings.Contains(notes, "main.load, with") != c.named {
 			t.Errorf("%+v: the doubts are %q", c, notes)
 		}
 	}
@@ -335,15 +335,15 @@ func TestUntold(t *testing.T) {
 	var work, off []int64
 	at := p.Gs[0].Created
 	for id := p.Gs[0].First; id != 0; id = p.Step(id).Next {
-		if s := p.Step(id); s.Kind == steps.Ready && steps.Cause(s.Arg) == steps.Off {
+		if s := p.Step(id); s.Kind == steps.Ready && s.Cause() == steps.OffCPU {
 			work, off = append(work, s.Work), append(off, int64(s.At-at)-s.Work)
 		} else if s.Work > 0 {
 			work, off = append(work, s.Work), append(off, 0)
 		}
 		at = p.Step(id).At
 	}
-	if want := []int64{15 * ms, 20 * ms, ms / 2}; !slices.Equal(work, want) || !slices.Equal(off, []int64{5 * ms, 0, 0}) || p.Off != 5*ms {
-		t.Errorf("found work of %v ns, off its processor for %v, %d ns in all; expected work of %v, and 5 ms of the first piece off", work, off, p.Off, want)
+	if want := []int64{15 * ms, 20 * ms, ms / 2}; !slices.Equal(work, want) || !slices.Equal(off, []int64{5 * ms, 0, 0}) || p.OffCPU != 5*ms {
+		t.Errorf("found work of %v ns, off its processor for %v, %d ns in all; expected work of %v, and 5 ms of the first piece off", work, off, p.OffCPU, want)
 	}
 	if !strings.Contains(strings.Join(p.Notes, "; "), "did not say when") {
 		t.Errorf("notes are %q", p.Notes)
@@ -383,7 +383,7 @@ func TestMissed(t *testing.T) {
 		for i := range p.Gs {
 			held := 0
 			for id := p.Gs[i].First; id != 0; id = p.Step(id).Next {
-				if s := p.Step(id); s.Op != steps.NoOp && s.Point < 0 {
+				if s := p.Step(id); s.Op != steps.NoOp && s.Point() < 0 {
 					t.Errorf("%d missed: step %d, %s, has no point", missed, id, s.Op)
 				}
 				switch p.Step(id).Op {

@@ -27,7 +27,7 @@ func (p *Program) Timeline(n int) (running, ready []float64) {
 			s := p.Step(id)
 			worked := at + trace.Time(s.Work)
 			add(running, at, worked)
-			if s.Kind == Ready && Cause(s.Arg) == WakeUp {
+			if s.Kind == Ready && s.Cause() == WakeUp {
 				add(ready, worked, s.At)
 			}
 			at, id = s.At, s.Next

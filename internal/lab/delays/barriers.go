@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"qinst.dev/internal/analysis/replay"
 	"qinst.dev/internal/analysis/delays"
+	"qinst.dev/internal/analysis/replay"
 	"qinst.dev/internal/names"
 	"qinst.dev/internal/trace"
 	"qinst.dev/ratecontrol"

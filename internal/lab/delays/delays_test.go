@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"qinst.dev/internal/analysis/delays"
 	"qinst.dev/internal/analysis/doe"
 	"qinst.dev/internal/analysis/profile"
-	"qinst.dev/internal/analysis/delays"
 	"qinst.dev/internal/trace"
 	"qinst.dev/internal/trace/tracetest"
 	"qinst.dev/sddf/spec"

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"qinst.dev/internal/analysis/profile"
 	"qinst.dev/internal/analysis/delays"
+	"qinst.dev/internal/analysis/profile"
 	"qinst.dev/internal/names"
 	"qinst.dev/internal/trace"
 	"qinst.dev/ratecontrol"

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strconv"
 
-	"qinst.dev/internal/analysis/doe"
 	"qinst.dev/internal/analysis/delays"
+	"qinst.dev/internal/analysis/doe"
 )
 
 // How long delays are.

@@ -2,9 +2,9 @@ package delays
 
 import (
 	"qinst.dev/internal/analysis/critpath"
-	"qinst.dev/internal/analysis/steps"
-	"qinst.dev/internal/analysis/predict"
 	"qinst.dev/internal/analysis/delays"
+	"qinst.dev/internal/analysis/predict"
+	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/trace"
 )
 

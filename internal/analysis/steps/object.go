@@ -1,0 +1,135 @@
+package steps
+
+import (
+	"slices"
+
+	"qinst.dev/internal/trace"
+	"qinst.dev/sddf/spec"
+)
+
+// Op is an operation on an object.
+type Op uint8
+
+// Operations. Those that Take, or follow a Take on their object, began with that wait.
+const (
+	NoOp Op = iota
+	Lock
+	Unlock
+	RLock
+	RUnlock
+	Send
+	Receive
+	Close
+	Add
+	Done
+	Join // WaitGroup.Wait
+	Acquire
+	Release
+	NumOps
+)
+
+func (o Op) String() string {
+	return [NumOps]string{"", "lock", "unlock", "rlock", "runlock", "send", "receive", "close", "add", "done", "wait", "acquire", "release"}[o]
+}
+
+// opOf are operations by the names that points have for them. Locks are followed as the replay holds them, which knows of those
+// without a probe too.
+var opOf = map[string]Op{
+	spec.OpAcquire: Acquire, spec.OpRelease: Release,
+	spec.OpSend: Send, spec.OpReceive: Receive, spec.OpClose: Close, spec.OpAdd: Add, spec.OpDone: Done, spec.OpWait: Join,
+}
+
+// waits and gives report whether an operation may wait, and whether it stands before what it ends waits with.
+func (o Op) waits() bool {
+	return o == Lock || o == RLock || o == Send || o == Receive || o == Join || o == Acquire
+}
+func (o Op) gives() bool {
+	return o == Unlock || o == RUnlock || o == Close || o == Add || o == Done || o == Release
+}
+
+// mostAmount is the amount of an operation on a semaphore that is as much or more.
+const mostAmount = 1<<16 - 1
+
+// Object is what goroutines synchronize by.
+type Object struct {
+	Address trace.Address
+	Name    trace.PointID   // the operation whose name it has, NoPoint if none was seen
+	Also    []trace.PointID // others, if it has several names, and this one
+	Free    bool            // operations decide who waits; else tokens
+	Ticks   bool            // a [time.Ticker]'s channel: its values come when they came, whatever was done with the one before
+	Cap     int             // of a channel or semaphore, -1: unlimited as far as is known
+
+	ops  [NumOps]int64
+	seen seen
+}
+
+// seen is what the trace tells of an object's operations.
+type seen struct {
+	unfit  bool     // too few were seen
+	missed int64    // how many were not: a few of those of a lock
+	handed bool     // of a mutex: goroutines gave it back that had not taken it
+	cap    bool     // its capacity is that of an event
+	silent bool     // a wait for it ended without an operation
+	goes   bool     // a WaitGroup whose goroutines its method Go starts
+	joins  []StepID // that no later Done followed
+	queue  int      // longest
+	full   bool     // a sender waited
+}
+
+// Names are the operations with its names: none if no operation was seen.
+func (o *Object) Names() []trace.PointID {
+	if o.Name == trace.NoPoint || len(o.Also) > 0 {
+		return o.Also
+	}
+	return []trace.PointID{o.Name}
+}
+
+// Shared reports whether it is a lock that several goroutines may read by.
+func (o *Object) Shared() bool { return o.ops[RLock] > 0 }
+
+// locks is how many operations there were that locks have.
+func (o *Object) locks() int64 { return o.ops[Lock] + o.ops[Unlock] + o.ops[RLock] + o.ops[RUnlock] }
+
+// operated reports whether an operation was seen that goroutines may wait for.
+func (o *Object) operated() bool {
+	return slices.ContainsFunc(o.ops[:], func(n int64) bool { return n > 0 })
+}
+
+// agrees reports whether operations are of one kind of object, and as many as that needs.
+func (o *Object) agrees() bool {
+	n := &o.ops
+	locks := o.locks()
+	channels := n[Send] + n[Receive] + n[Close]
+	groups := n[Add] + n[Done] + n[Join]
+	semaphores := n[Acquire] + n[Release]
+	switch {
+	case semaphores > 0:
+		return locks+channels+groups == 0 && o.seen.cap
+	case locks > 0:
+		return channels+groups == 0 && n[Unlock] <= n[Lock] && n[RUnlock] <= n[RLock]
+	case channels > 0:
+		return groups == 0 && (n[Receive] <= n[Send] || n[Close] > 0)
+	}
+	return groups > 0
+}
+
+// Of some locks a few operations have no event: those at the moment when what is recorded changes. They do not matter for who waits for the lock
+// otherwise, so that the rest need not be given up for them. The n-th send pairs with the n-th receive, and every Done counts: of channels
+// and WaitGroups all operations are needed.
+
+// mostMissed is the share of a lock's operations that may have no event.
+const mostMissed = 0.02
+
+// few reports whether of a point's hits so few have no event.
+func few(p *trace.Point) bool { return float64(p.Degraded()) <= mostMissed*float64(p.Hits) }
+
+// complete reports whether what was seen of an object is enough to decide who waits for it.
+func (o *Object) complete() bool {
+	if o.seen.unfit || !o.agrees() {
+		return false
+	}
+	if o.locks() > 0 {
+		return float64(o.seen.missed) <= mostMissed*float64(o.locks())
+	}
+	return o.seen.missed == 0 && (!o.seen.silent || o.seen.goes)
+}

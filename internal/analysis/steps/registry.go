@@ -1,0 +1,101 @@
+package steps
+
+import (
+	"slices"
+	"strings"
+
+	"qinst.dev/internal/analysis/replay"
+	"qinst.dev/internal/trace"
+	"qinst.dev/sddf/spec"
+)
+
+// objects are those of the program, by address.
+type objects struct {
+	p  *Program
+	r  *replay.Replay
+	by map[trace.Address]ObjectID
+}
+
+// of is the number of an object of the replay, 0 for none.
+func (x *objects) of(ob *replay.Object) ObjectID {
+	if ob == nil {
+		return 0
+	}
+	id := x.at(ob.Address)
+	if ob.Partly || ob.Unseen {
+		x.p.Objects[id].seen.unfit = true
+	}
+	return id
+}
+
+// at is the number of the object at an address.
+func (x *objects) at(a trace.Address) ObjectID {
+	id, ok := x.by[a]
+	if !ok {
+		id = x.add(a)
+		x.p.Objects[id].Cap = -1
+	}
+	return id
+}
+
+func (x *objects) add(a trace.Address) ObjectID {
+	id := ObjectID(len(x.p.Objects))
+	x.by[a] = id
+	x.p.Objects = append(x.p.Objects, Object{Address: a, Name: trace.NoPoint})
+	return id
+}
+
+// made notes the capacity of a channel that was made: a new one, unless somebody waits for it already.
+func (x *objects) made(a trace.Address, capacity int) {
+	id, ok := x.by[a]
+	if o := &x.p.Objects[id]; !ok || o.Name != trace.NoPoint || o.seen.unfit || o.seen.silent {
+		id = x.add(a)
+	}
+	x.holds(id, capacity)
+}
+
+// holds notes the capacity of an object.
+func (x *objects) holds(id ObjectID, capacity int) {
+	o := &x.p.Objects[id]
+	o.Cap, o.seen.cap = capacity, true
+}
+
+// unseen records that there was no operation behind a step with an object.
+func (x *objects) unseen(s StepID, id ObjectID) {
+	if s != 0 {
+		x.p.Objects[id].seen.missed++
+	}
+}
+
+// silent records that a step ended a wait, and no operation was seen that did.
+func (x *objects) silent(s StepID, id ObjectID) {
+	if s != 0 {
+		x.p.Objects[id].seen.silent = true
+	}
+}
+
+// finish names objects, and decides of which the operations tell all.
+func (x *objects) finish() {
+	for i := range x.p.Objects {
+		o := &x.p.Objects[i]
+		x.name(o)
+		o.Free = i > 0 && o.complete()
+		o.Ticks = o.Name != trace.NoPoint && strings.HasPrefix(x.r.T.Points[o.Name].Name, "time.(*Ticker).C") && o.ops[Send] == 0
+		if o.seen.full && !o.seen.cap {
+			o.Cap = o.seen.queue
+		}
+	}
+}
+
+// name gives an object the name that profiles have for it: of several that goroutines use, that of its declaration.
+func (x *objects) name(o *Object) {
+	ob := x.r.Object(o.Address)
+	if ob == nil || o.Name == trace.NoPoint {
+		return
+	}
+	if x.r.Names.Among(ob.Same, o.Name) {
+		o.Name, o.Also = x.r.BestPoint(ob), slices.Clone(ob.Same)
+	} else if best := x.r.BestPoint(ob); x.r.T.Points[o.Name].Flags&spec.FlagWeakName != 0 && best != o.Name {
+		o.Name, o.Also = best, []trace.PointID{best, o.Name}
+	}
+}
