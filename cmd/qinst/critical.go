@@ -13,6 +13,7 @@ import (
 	"qinst.dev/internal/analysis/critpath"
 	"qinst.dev/internal/analysis/predict"
 	"qinst.dev/internal/analysis/profile"
+	"qinst.dev/internal/analysis/sim"
 	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/report"
 	"qinst.dev/internal/trace"
@@ -26,7 +27,7 @@ type replayFlags struct {
 	corrected bool
 }
 
-func (f *replayFlags) define(fs *flagSet, policy predict.Policy) {
+func (f *replayFlags) define(fs *flagSet, policy sim.Policy) {
 	f.policy = string(policy)
 	fs.group("Form")
 	fs.boolean(&f.asJSON, "json", "print one JSON object")
@@ -36,8 +37,8 @@ func (f *replayFlags) define(fs *flagSet, policy predict.Policy) {
 	fs.processors(&f.vcpu, "vcpu", "the program hands out `n` processors of its own: regions named \"vcpu\" are running, \"vready\" ready (default: none)")
 }
 
-func (f *replayFlags) check(command string) (predict.Policy, error) {
-	for _, p := range predict.Policies {
+func (f *replayFlags) check(command string) (sim.Policy, error) {
+	for _, p := range sim.Policies {
 		if string(p) == f.policy {
 			return p, nil
 		}
@@ -83,7 +84,7 @@ func setupCritical(fs *flagSet) action {
 	f, procs := replayFlags{}, ""
 	request, requests, html := "", false, ""
 	var from, to time.Duration
-	f.define(fs, predict.Sharing)
+	f.define(fs, sim.Sharing)
 	fs.text(&html, "html", "write a page for the browser to this `file` (- for the standard output)")
 	fs.text(&procs, "procs", "the path of the run on `n` processors, which is computed, or on as many as goroutines (max); default: that of the run as it was")
 	fs.group("Part of the trace")
@@ -135,7 +136,7 @@ func setupCritical(fs *flagSet) action {
 		case f.asJSON:
 			return json.NewEncoder(e.stdout).Encode(r)
 		case html != "":
-			page, err := report.CriticalPage(p, r, predict.Gains(p, r.Procs, predict.Sharing))
+			page, err := report.CriticalPage(p, r, predict.Gains(p, r.Procs, sim.Sharing))
 			if err != nil {
 				return err
 			}
@@ -169,7 +170,7 @@ func (f *replayFlags) held(e *env, file string, from, to time.Duration, p *steps
 // setupPredict shows how long a program would take on other numbers of processors, or changed.
 func setupPredict(fs *flagSet) action {
 	f, ask, html := replayFlags{}, predict.Ask{}, ""
-	f.define(fs, predict.Go)
+	f.define(fs, sim.Go)
 	fs.text(&html, "html", "write a page for the browser to this `file` (- for the standard output)")
 	fs.group("What is predicted")
 	fs.function("procs", "numbers of processors, separated by commas: `1,2,4` (default: up to twice those of the run)", func(s string) (err error) {

@@ -8,6 +8,7 @@ import (
 
 	"qinst.dev/internal/analysis/critpath"
 	"qinst.dev/internal/analysis/predict"
+	"qinst.dev/internal/analysis/sim"
 	"qinst.dev/internal/analysis/steps"
 )
 
@@ -44,12 +45,12 @@ func TestPredictsTokens(t *testing.T) {
 				if unit < 0.99*c.unit {
 					t.Errorf("worked for %v ms, expected %v at least", worked, c.t[0]*c.unit)
 				}
-				for _, run := range predict.New(p, predict.Ask{Procs: []int{1, 2, 3}, Policy: predict.Sharing}).Runs {
+				for _, run := range predict.New(p, predict.Ask{Procs: []int{1, 2, 3}, Policy: sim.Sharing}).Runs {
 					if want := c.t[run.Procs-1]; math.Abs(float64(run.T)/1e6/unit-want) > 0.05*want {
 						t.Errorf("%d processors: predicted %.2f units, expected %v", run.Procs, float64(run.T)/1e6/unit, want)
 					}
 				}
-				r := critpath.New(p, critpath.Options{AsRun: true, Policy: predict.Sharing})
+				r := critpath.New(p, critpath.Options{AsRun: true, Policy: sim.Sharing})
 				self := int64(0)
 				for i := range r.Entries {
 					if e := &r.Entries[i]; e.Kind == critpath.KindProc || e.Kind == critpath.KindWait {

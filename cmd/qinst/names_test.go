@@ -10,6 +10,7 @@ import (
 	"qinst.dev/internal/analysis/critpath"
 	"qinst.dev/internal/analysis/predict"
 	"qinst.dev/internal/analysis/profile"
+	"qinst.dev/internal/analysis/sim"
 	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/names"
 	"qinst.dev/internal/report"
@@ -71,7 +72,7 @@ func TestNamesGoBack(t *testing.T) {
 		f := &feeder{t: t, file: filepath.Base(file), trace: tr, profile: p, steps: program, fed: fed}
 		shown := []*doc.Doc{report.Page(tr, p), report.Profile(p, report.View{}), report.Profile(p, report.View{Kind: profile.KindPackage}), report.Requests(critpath.NewRequests(program))}
 		if program.Steps.Len() > 1 {
-			shown = append(shown, report.Critical(critpath.New(program, critpath.Options{Policy: predict.Sharing, AsRun: true})))
+			shown = append(shown, report.Critical(critpath.New(program, critpath.Options{Policy: sim.Sharing, AsRun: true})))
 		}
 		for _, d := range shown {
 			pages++
@@ -79,7 +80,7 @@ func TestNamesGoBack(t *testing.T) {
 				f.feed(n)
 			}
 		}
-		for _, c := range predict.New(program, predict.Ask{Procs: []int{2}, Policy: predict.Sharing}).WhatIf {
+		for _, c := range predict.New(program, predict.Ask{Procs: []int{2}, Policy: sim.Sharing}).WhatIf {
 			pages++
 			f.change(c.Change)
 		}

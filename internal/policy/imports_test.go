@@ -45,7 +45,7 @@ const importOrder = `
 	trace < analysis/replay;
 	trace < analysis/price;
 	analysis/replay, analysis/price, hist < analysis/profile;
-	analysis/replay, analysis/price < analysis/steps < analysis/predict < analysis/critpath;
+	analysis/replay, analysis/price < analysis/steps < analysis/sim < analysis/predict < analysis/critpath;
 	analysis/predict, analysis/price < analysis/correct;
 	stats < analysis/critpath;
 	gonum.org/v1/gonum/stat/distuv < analysis/doe;

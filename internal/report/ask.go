@@ -7,6 +7,7 @@ import (
 	"qinst.dev/internal/analysis/critpath"
 	"qinst.dev/internal/analysis/predict"
 	"qinst.dev/internal/analysis/profile"
+	"qinst.dev/internal/analysis/sim"
 	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/measure"
 	"qinst.dev/internal/names"
@@ -36,8 +37,8 @@ func AskPath(t *trace.Trace, p *profile.Profile, _ string) (*doc.Doc, error) {
 		return nil, err
 	}
 	pg := newPage(t, p)
-	path := Critical(critpath.New(program, critpath.Options{Policy: predict.Sharing, AsRun: true, Held: Held(p)})).Sections
-	gains := Predict(predict.New(program, predict.Ask{Policy: predict.Go, Held: Held(p)})).Sections
+	path := Critical(critpath.New(program, critpath.Options{Policy: sim.Sharing, AsRun: true, Held: Held(p)})).Sections
+	gains := Predict(predict.New(program, predict.Ask{Policy: sim.Go, Held: Held(p)})).Sections
 	path[0].Title, gains[0].Title = "Critical path", "More processors, and changes"
 	pg.Sections = append(append(pg.Sections, path...), gains...)
 	return pg.of(pg.lost, pg.data, pg.cost), nil

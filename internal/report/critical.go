@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"qinst.dev/internal/analysis/critpath"
-	"qinst.dev/internal/analysis/predict"
+	"qinst.dev/internal/analysis/sim"
 	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/measure"
 	"qinst.dev/internal/report/doc"
@@ -33,7 +33,7 @@ func Critical(r *critpath.Result) *doc.Doc {
 	}
 	doubts(s, r.Remarks.Warnings)
 	if n := r.Nearer; n != nil {
-		s.Warn("The run took %s; computed with %s, it takes %s. With %s it takes %s: -policy %s tells what parts are worth there.", measure.Time(r.T), policies[predict.Policy(r.Policy)], measure.Time(r.Replay), policies[n.Policy], measure.Time(n.T), n.Policy)
+		s.Warn("The run took %s; computed with %s, it takes %s. With %s it takes %s: -policy %s tells what parts are worth there.", measure.Time(r.T), policies[sim.Policy(r.Policy)], measure.Time(r.Replay), policies[n.Policy], measure.Time(n.T), n.Policy)
 	} else {
 		unexplained(s, r.Policy, r.T-r.Replay, r.T, r.Off)
 	}
@@ -86,8 +86,8 @@ func Critical(r *critpath.Result) *doc.Doc {
 }
 
 // policies say how goroutines get processors.
-var policies = map[predict.Policy]string{
-	predict.Sharing: "processors shared evenly", predict.List: "processors kept until a wait", predict.Go: "Go's scheduler",
+var policies = map[sim.Policy]string{
+	sim.Sharing: "processors shared evenly", sim.List: "processors kept until a wait", sim.Go: "Go's scheduler",
 }
 
 // leads is how many procedures the first sentence names, if they are worth leadFrom of the run. Goroutines that waited for room for crowdedFrom of it
@@ -312,7 +312,7 @@ func unexplained(s *doc.Section, policy string, ns, of, off int64) {
 			why = fmt.Sprintf("Meanwhile other programs, or waits that Go does not know of, kept its running threads from their processors for %s: what follows is about a run without that.", measure.Time(off))
 		}
 		how := ""
-		if words := policies[predict.Policy(policy)]; words != "" {
+		if words := policies[sim.Policy(policy)]; words != "" {
 			how = " with " + words
 		}
 		s.Warn("The run took %s; computed%s, it takes %s. %s", measure.Time(of), how, measure.Time(of-ns), why)

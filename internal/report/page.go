@@ -9,8 +9,8 @@ import (
 
 	"qinst.dev/internal/analysis/advice"
 	"qinst.dev/internal/analysis/critpath"
-	"qinst.dev/internal/analysis/predict"
 	"qinst.dev/internal/analysis/profile"
+	"qinst.dev/internal/analysis/sim"
 	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/measure"
 	"qinst.dev/internal/report/doc"
@@ -311,7 +311,7 @@ func (pg *page) rankings() {
 	if err != nil {
 		return // what is wrong with the file has been said
 	}
-	r := critpath.New(program, critpath.Options{Policy: predict.Sharing, AsRun: true, Held: Held(pg.p)})
+	r := critpath.New(program, critpath.Options{Policy: sim.Sharing, AsRun: true, Held: Held(pg.p)})
 	switch a := r.Agreement; {
 	case a == nil: // waits are all that matters
 	case len(a.Rows) == 0:

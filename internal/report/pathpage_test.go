@@ -8,6 +8,7 @@ import (
 
 	"qinst.dev/internal/analysis/critpath"
 	"qinst.dev/internal/analysis/predict"
+	"qinst.dev/internal/analysis/sim"
 	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/report"
 	"qinst.dev/internal/trace/tracetest"
@@ -26,7 +27,7 @@ func TestCriticalPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := report.CriticalPage(p, critpath.New(p, critpath.Options{AsRun: true, Policy: predict.Sharing}), predict.Gains(p, 2, predict.Sharing))
+	d, err := report.CriticalPage(p, critpath.New(p, critpath.Options{AsRun: true, Policy: sim.Sharing}), predict.Gains(p, 2, sim.Sharing))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +60,7 @@ func TestAgreement(t *testing.T) {
 		t.Fatal(err)
 	}
 	var page bytes.Buffer
-	if err := report.Critical(critpath.New(p, critpath.Options{AsRun: true, Policy: predict.Sharing})).WriteText(&page); err != nil {
+	if err := report.Critical(critpath.New(p, critpath.Options{AsRun: true, Policy: sim.Sharing})).WriteText(&page); err != nil {
 		t.Fatal(err)
 	}
 	found := ""
@@ -98,7 +99,7 @@ func TestWorthIsOneNumber(t *testing.T) {
 		t.Fatal(err)
 	}
 	var page bytes.Buffer
-	if err := report.Critical(critpath.New(p, critpath.Options{AsRun: true, Policy: predict.Sharing})).WriteText(&page); err != nil {
+	if err := report.Critical(critpath.New(p, critpath.Options{AsRun: true, Policy: sim.Sharing})).WriteText(&page); err != nil {
 		t.Fatal(err)
 	}
 	for _, row := range []string{`main.busy +10.0ms +10.0% +10.0ms +10.0% `, `main.busy +55.6 % .* 100.0 % +100.0 % +10.0 % `, `main.idle +44.4 % .* 0.0 % +0.0 % +0.0 % `} {

@@ -7,6 +7,7 @@ import (
 
 	"qinst.dev/internal/analysis/predict"
 	"qinst.dev/internal/analysis/profile"
+	"qinst.dev/internal/analysis/sim"
 	"qinst.dev/internal/measure"
 	"qinst.dev/internal/report/doc"
 )
@@ -44,7 +45,7 @@ func Predict(r *predict.Result) *doc.Doc {
 				row[3] = ""
 			}
 		}
-		for _, policy := range predict.Policies {
+		for _, policy := range sim.Policies {
 			ns, known := of.Policies[policy]
 			if unknown = unknown || !known; known {
 				row = append(row, doc.Time(ns))

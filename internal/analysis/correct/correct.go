@@ -11,6 +11,7 @@ import (
 	"qinst.dev/internal/analysis/predict"
 	"qinst.dev/internal/analysis/price"
 	"qinst.dev/internal/analysis/replay"
+	"qinst.dev/internal/analysis/sim"
 	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/trace"
 	"qinst.dev/sddf/spec"
@@ -26,7 +27,7 @@ type Options struct {
 	// Receive is who gets what from channels with several senders or receivers. Empty: FIFO.
 	Receive Receive
 	// Exit is the order in which goroutines leave barriers of conditions and of channels that are closed; empty: that of the recorded run.
-	Exit predict.Exit
+	Exit sim.Exit
 	// Out is written the trace with corrected times; nil: nobody is.
 	Out io.Writer
 }
@@ -100,7 +101,7 @@ func (c *correction) write(source trace.Source, r *Result, to io.Writer) error {
 	if !ok || !c.known() {
 		return errors.New("the trace tells nothing of goroutines, so that there are no times to correct: it needs events (QINST=mode=trace, as without a setting)")
 	}
-	var log predict.Log
+	var log sim.Log
 	c.simulate(c.assumed.cost, c.assumed.handOver, &log)
 	left, err := c.rewrite(t, &log, r, to)
 	if left > 0 {
@@ -136,13 +137,13 @@ type correction struct {
 	o        Options
 	loose    bool // who ends waits at a barrier does not wait for all to come: the run would stand still
 	assumed  assumption
-	measured float64        // ns that the run took
-	policy   predict.Policy // that explains it best
-	was      float64        // ns that the run takes by that
-	factor   float64        // what events cost, in prices
-	spread   float64        // its standard deviation
-	told     float64        // the factor without another trace
-	from     string         // that it was found by one; empty: it was not
+	measured float64    // ns that the run took
+	policy   sim.Policy // that explains it best
+	was      float64    // ns that the run takes by that
+	factor   float64    // what events cost, in prices
+	spread   float64    // its standard deviation
+	told     float64    // the factor without another trace
+	from     string     // that it was found by one; empty: it was not
 	prices   price.Prices
 	mended   price.Prices // by samples
 	events   [price.NumKinds]uint64
@@ -269,11 +270,11 @@ func (c *correction) explain() {
 }
 
 // policies are those by which a goroutine has a processor of its own when it runs, as in a trace.
-var policies = []predict.Policy{predict.List, predict.Go}
+var policies = []sim.Policy{sim.List, sim.Go}
 
-func (c *correction) nearest() (run *predict.Run) {
+func (c *correction) nearest() (run *sim.Run) {
 	for _, by := range policies {
-		r := predict.Simulate(c.p, predict.Options{Procs: c.p.Procs, Policy: by, Exit: c.exit(), LIFO: c.o.Receive == LIFO})
+		r := sim.Simulate(c.p, sim.Options{Procs: c.p.Procs, Policy: by, Exit: c.exit(), LIFO: c.o.Receive == LIFO})
 		if run == nil || c.apart(r.T) < c.apart(run.T) {
 			c.policy, run = by, r
 		}
@@ -310,14 +311,14 @@ func (c *correction) stretch() float64 {
 	return 1 + unexplained
 }
 
-func (c *correction) simulate(cost times, handOver func(steps.StepID, float64) float64, log *predict.Log) *predict.Run {
+func (c *correction) simulate(cost times, handOver func(steps.StepID, float64) float64, log *sim.Log) *sim.Run {
 	length := func(id steps.StepID) (ns float64) {
 		for i, part := range c.p.PartsOf(id) {
 			ns += max(0, c.left(part.Context, part.Ns, c.p.PaidOf(id, i), c.periods.inStep(c.p, id, part.Context), cost))
 		}
 		return ns
 	}
-	return predict.Simulate(c.p, predict.Options{Procs: c.p.Procs, Policy: c.policy, Length: length, HandOver: handOver, Log: log, Exit: c.exit(), LIFO: c.o.Receive == LIFO})
+	return sim.Simulate(c.p, sim.Options{Procs: c.p.Procs, Policy: c.policy, Log: log, Exit: c.exit(), LIFO: c.o.Receive == LIFO, Times: sim.Times{Length: length, HandOver: handOver}})
 }
 
 // times computes the run as it would have been.
@@ -340,11 +341,11 @@ type assumption struct {
 }
 
 // exit is the order in which goroutines leave barriers.
-func (c *correction) exit() predict.Exit {
+func (c *correction) exit() sim.Exit {
 	if c.loose {
 		return ""
 	}
-	return cmp.Or(c.o.Exit, predict.ExitRecorded)
+	return cmp.Or(c.o.Exit, sim.ExitRecorded)
 }
 
 // between are how many times of what is known the tool may have cost, 95 times in 100. Some probes have prices, and others were seen by samples, which may be few.

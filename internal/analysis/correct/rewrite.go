@@ -5,9 +5,9 @@ import (
 	"io"
 	"math"
 
-	"qinst.dev/internal/analysis/predict"
 	"qinst.dev/internal/analysis/price"
 	"qinst.dev/internal/analysis/replay"
+	"qinst.dev/internal/analysis/sim"
 	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/trace"
 	"qinst.dev/sddf/spec"
@@ -20,7 +20,7 @@ import (
 // writing is a corrected trace.
 type writing struct {
 	c       *correction
-	log     *predict.Log
+	log     *sim.Log
 	ids     []trace.GoID
 	p       *steps.Program // as far as it is read
 	w       *trace.Rewriter
@@ -56,7 +56,7 @@ type written struct {
 const zero = 1 << 20
 
 // rewrite writes the trace with the times of a computed run, and returns how many events are not in it.
-func (c *correction) rewrite(t *trace.Trace, log *predict.Log, r *Result, to io.Writer) (int64, error) {
+func (c *correction) rewrite(t *trace.Trace, log *sim.Log, r *Result, to io.Writer) (int64, error) {
 	w, err := t.Rewrite(to, trace.Time(r.Optimistic), trace.Time(r.Pessimistic))
 	if err != nil {
 		return 0, err
@@ -262,13 +262,13 @@ func (x *writing) now(n steps.G) uint64 {
 	w := x.g(n)
 	next := x.following(n)
 	for !w.gone {
-		at, done := w.base+uint64(max(0, w.work)*predict.Grain), x.log.Done[next]
+		at, done := w.base+uint64(max(0, w.work)*sim.Grain), x.log.Done[next]
 		stay := &x.log.Gs[n].Stays[w.stay]
 		switch {
 		case stay.Within && stay.At == next && at > stay.Until:
 			late := at - stay.Until
 			if x.leaves(n, next); !w.gone {
-				w.work = float64(late) / predict.Grain
+				w.work = float64(late) / sim.Grain
 			}
 		case done != 0:
 			return zero + min(at, done)

@@ -7,6 +7,7 @@ import (
 
 	"qinst.dev/internal/analysis/predict"
 	"qinst.dev/internal/analysis/replay"
+	"qinst.dev/internal/analysis/sim"
 	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/trace"
 )
@@ -35,12 +36,12 @@ type Result struct {
 	Computed   bool            `json:"-"` // the path is that of the computed run
 	Crowds     []predict.Crowd `json:"-"` // what goroutines waited for longest, together
 	Nearer     *Nearer         `json:"-"` // nil: the computed run takes as long as the recorded one, or no policy tells better
-	Run        *predict.Run    `json:"-"` // the computed one
+	Run        *sim.Run        `json:"-"` // the computed one
 }
 
 // Nearer is a policy under which the computed run takes nearly as long as the recorded one.
 type Nearer struct {
-	Policy predict.Policy
+	Policy sim.Policy
 	T      int64
 }
 
@@ -129,7 +130,7 @@ const mostPieces = 100_000
 type Options struct {
 	Procs  int  // 0: those of the run
 	Max    bool // as many processors as goroutines
-	Policy predict.Policy
+	Policy sim.Policy
 	AsRun  bool           // the path is that of the run as it was, not that of the computed one
 	Held   []predict.Held // locks whose operations were not all events
 }
@@ -142,16 +143,16 @@ func New(p *steps.Program, o Options) *Result {
 	} else if procs == 0 {
 		procs = p.Procs
 	}
-	options := predict.Options{Procs: procs, Policy: o.Policy}
-	run, policy := predict.SimulateWeighed(p, options)
+	options := sim.Options{Procs: procs, Policy: o.Policy}
+	run, policy := sim.SimulateWeighed(p, options)
 	recorded := run
 	if procs != p.Procs {
 		recorded = nil
 	}
 	if predict.Settle(p, recorded) {
-		run, policy = predict.SimulateWeighed(p, options)
+		run, policy = sim.SimulateWeighed(p, options)
 	}
-	b := &builder{p: p, r: p.R, run: run, options: predict.Options{Procs: procs, Policy: policy}, index: map[line]int{}}
+	b := &builder{p: p, r: p.R, run: run, options: sim.Options{Procs: procs, Policy: policy}, index: map[line]int{}}
 	b.res = &Result{Version: Version, Procs: procs, Policy: string(policy), Replay: round(run.T), Events: p.R.Events, Operations: p.Operations, Off: p.OffCPU, Remarks: p.Remarks.Copy()}
 	if b.res.Run = run; policy != o.Policy {
 		b.res.Remarks.Note("if goroutines shared the processors evenly, the smallest change of this run would grow without bound: the computed run is one in which each keeps its processor until it waits (fifo)")
@@ -200,12 +201,12 @@ func (b *builder) nearer() {
 	if 2*least <= Apart || b.p.Steps.Len() > mostUnlimited {
 		return
 	}
-	for _, policy := range []predict.Policy{predict.List, predict.Go} {
+	for _, policy := range []sim.Policy{sim.List, sim.Go} {
 		o := b.options
 		if o.Policy = policy; policy == b.options.Policy {
 			continue
 		}
-		if t := round(predict.Simulate(b.p, o).T); off(t) < least {
+		if t := round(sim.Simulate(b.p, o).T); off(t) < least {
 			least, b.res.Nearer = off(t), &Nearer{policy, t}
 		}
 	}
@@ -217,8 +218,8 @@ type builder struct {
 	p       *steps.Program
 	r       *replay.Replay
 	res     *Result
-	run     *predict.Run
-	options predict.Options
+	run     *sim.Run
+	options sim.Options
 	index   map[line]int
 	lines   []line
 	sums    []sums

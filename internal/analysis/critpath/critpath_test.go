@@ -7,6 +7,7 @@ import (
 
 	"qinst.dev/internal/analysis/critpath"
 	"qinst.dev/internal/analysis/predict"
+	"qinst.dev/internal/analysis/sim"
 	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/trace"
 	"qinst.dev/internal/trace/tracetest"
@@ -77,17 +78,17 @@ func TestFigure4(t *testing.T) {
 	one := map[string]float64{"main.a": 3, "main.b": 4, "main.c": 2, "main.d": 4, "main.e": 4, "main.f": 3}
 	for _, procs := range []int{1, 2, 3, 8} {
 		p := recorded(t, procs, figure4())
-		r := critpath.New(p, critpath.Options{Procs: 3, Policy: predict.Sharing})
+		r := critpath.New(p, critpath.Options{Procs: 3, Policy: sim.Sharing})
 		if r.T != 11*ms {
 			t.Errorf("on three processors it takes %d ns, expected 11 ms", r.T)
 		}
 		expect(t, "path on three", self(r, onPath), path)
 		expect(t, "weights on three", self(r, weighted), path)
-		r = critpath.New(p, critpath.Options{Procs: 2, Policy: predict.Sharing})
+		r = critpath.New(p, critpath.Options{Procs: 2, Policy: sim.Sharing})
 		expect(t, "weights on two", self(r, weighted), two)
-		r = critpath.New(p, critpath.Options{Procs: 1, Policy: predict.List})
+		r = critpath.New(p, critpath.Options{Procs: 1, Policy: sim.List})
 		expect(t, "path on one", self(r, onPath), one)
-		r = critpath.New(p, critpath.Options{Max: true, Policy: predict.List})
+		r = critpath.New(p, critpath.Options{Max: true, Policy: sim.List})
 		expect(t, "path on as many as goroutines", self(r, onPath), path)
 	}
 	expect(t, "path as it was, on three", self(critpath.New(recorded(t, 3, figure4()), critpath.Options{AsRun: true}), onPath), path)
@@ -101,7 +102,7 @@ func TestTies(t *testing.T) {
 	for i := range 3 {
 		threads = append(threads, tracetest.Thread{Name: "main.worker", Ops: []tracetest.Op{tracetest.Do(fmt.Sprint("main.w", i), 5*ms)}})
 	}
-	r := critpath.New(recorded(t, 3, threads), critpath.Options{Procs: 3, Policy: predict.Sharing})
+	r := critpath.New(recorded(t, 3, threads), critpath.Options{Procs: 3, Policy: sim.Sharing})
 	for i := range r.Entries {
 		if e := &r.Entries[i]; e.Kind == critpath.KindProc && e.Work > 0 && (e.Weighted != 0 || e.WeightedRight != 5*ms) {
 			t.Errorf("%s is worth %d and %d, expected 0 and 5 ms", e.Name, e.Weighted, e.WeightedRight)
@@ -110,7 +111,7 @@ func TestTies(t *testing.T) {
 	for i := range threads {
 		threads[i].Ops[0] = tracetest.Do("main.w", 5*ms)
 	}
-	r = critpath.New(recorded(t, 3, threads), critpath.Options{Procs: 3, Policy: predict.Sharing})
+	r = critpath.New(recorded(t, 3, threads), critpath.Options{Procs: 3, Policy: sim.Sharing})
 	expect(t, "together", self(r, weighted), map[string]float64{"main.w": 5})
 }
 
@@ -125,7 +126,7 @@ func TestHeld(t *testing.T) {
 		}
 		threads = append(threads, tracetest.Thread{Name: "main.worker", Ops: ops})
 	}
-	r := critpath.New(recorded(t, 1, threads), critpath.Options{Procs: 4, Policy: predict.Sharing})
+	r := critpath.New(recorded(t, 1, threads), critpath.Options{Procs: 4, Policy: sim.Sharing})
 	for kind, want := range map[string][3]int64{critpath.KindSync: {80, 80, 80}, critpath.KindGoroutine: {81, 81, 160}} {
 		found := false
 		for i := range r.Entries {
@@ -168,7 +169,7 @@ func TestSleepUnderLock(t *testing.T) {
 	b.Start(g, 0)
 	b.At(10 * ms)
 	p := program(t, b.Trace())
-	r := critpath.New(p, critpath.Options{AsRun: true, Policy: predict.Sharing})
+	r := critpath.New(p, critpath.Options{AsRun: true, Policy: sim.Sharing})
 	found := false
 	for i := range r.Entries {
 		if e := &r.Entries[i]; e.Kind == critpath.KindSync {
@@ -185,7 +186,7 @@ func TestSleepUnderLock(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a := predict.New(p, predict.Ask{Procs: []int{2}, Policy: predict.Sharing, WhatIf: []predict.WhatIf{w}}); a.WhatIf[0].T != 6*ms {
+	if a := predict.New(p, predict.Ask{Procs: []int{2}, Policy: sim.Sharing, WhatIf: []predict.WhatIf{w}}); a.WhatIf[0].T != 6*ms {
 		t.Errorf("with half the hold it takes %d ns, expected %d", a.WhatIf[0].T, 6*ms)
 	}
 }
@@ -206,7 +207,7 @@ func TestPartition(t *testing.T) {
 		for _, told := range p.Told {
 			ends += len(told)
 		}
-		for _, o := range []critpath.Options{{AsRun: true, Policy: predict.Sharing}, {Procs: 2, Policy: predict.Sharing}, {Procs: 1, Policy: predict.List}, {Procs: 2, Policy: predict.Go}} {
+		for _, o := range []critpath.Options{{AsRun: true, Policy: sim.Sharing}, {Procs: 2, Policy: sim.Sharing}, {Procs: 1, Policy: sim.List}, {Procs: 2, Policy: sim.Go}} {
 			res := critpath.New(p, o)
 			self, worth := int64(0), int64(0)
 			for k := range res.Entries {
@@ -215,7 +216,7 @@ func TestPartition(t *testing.T) {
 					worth += res.Entries[k].Weighted
 				}
 			}
-			if off := worth - res.Replay; o.Policy == predict.Go && max(off, -off) > int64(len(res.Entries)) {
+			if off := worth - res.Replay; o.Policy == sim.Go && max(off, -off) > int64(len(res.Entries)) {
 				t.Fatalf("program %d, %+v: weights add up to %d, expected %d", i, o, worth, res.Replay)
 			}
 			at := int64(0)
@@ -340,7 +341,7 @@ func TestCircle(t *testing.T) {
 	add(steps.Takes(1), 4)
 	add(steps.Gives(2), 5)
 	p.Steps.Add(steps.Step{Kind: steps.Cut, At: ms})
-	res := critpath.New(p, critpath.Options{AsRun: true, Policy: predict.Sharing})
+	res := critpath.New(p, critpath.Options{AsRun: true, Policy: sim.Sharing})
 	self := int64(0)
 	for k := range res.Entries {
 		if partitions(&res.Entries[k]) {
@@ -378,7 +379,7 @@ func TestTimer(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := program(t, tr)
-	r := critpath.New(p, critpath.Options{AsRun: true, Policy: predict.Sharing})
+	r := critpath.New(p, critpath.Options{AsRun: true, Policy: sim.Sharing})
 	want := map[string]float64{"main.prepare": 4, "[timer]": 6, "main.fire": 2}
 	expect(t, "path", self(r, onPath), want)
 	expect(t, "worth", self(r, weighted), want)
@@ -386,7 +387,7 @@ func TestTimer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if w := predict.New(p, predict.Ask{Procs: []int{2}, Policy: predict.Sharing, WhatIf: []predict.WhatIf{half}}).WhatIf[0]; w.T != 10*ms {
+	if w := predict.New(p, predict.Ask{Procs: []int{2}, Policy: sim.Sharing, WhatIf: []predict.WhatIf{half}}).WhatIf[0]; w.T != 10*ms {
 		t.Errorf("with half of the preparation it takes %d, expected 10 ms", w.T)
 	}
 }
@@ -413,7 +414,7 @@ func TestProcessors(t *testing.T) {
 	b.Unpark(g, main)
 	b.End(g)
 	b.Start(main, 0)
-	r := critpath.New(program(t, b.Trace()), critpath.Options{AsRun: true, Policy: predict.Sharing})
+	r := critpath.New(program(t, b.Trace()), critpath.Options{AsRun: true, Policy: sim.Sharing})
 	expect(t, "path", self(r, onPath), map[string]float64{"main.first": 5, "[wake-up]": 0.002, "main.last": 3.998})
 }
 
@@ -525,10 +526,10 @@ func TestTold(t *testing.T) {
 		if !polls {
 			want = map[string]float64{"main.index": 101, "[no procedure]": 1}
 		}
-		for _, policy := range predict.Policies {
+		for _, policy := range sim.Policies {
 			r := critpath.New(p, critpath.Options{Policy: policy, AsRun: true})
 			expect(t, string(policy)+": on the path", self(r, onPath), want)
-			if policy != predict.Go { // which has wake-ups
+			if policy != sim.Go { // which has wake-ups
 				expect(t, string(policy)+": worth", self(r, weighted), want)
 			}
 		}
@@ -540,7 +541,7 @@ func TestTold(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, policy := range predict.Policies {
+			for _, policy := range sim.Policies {
 				r := predict.New(p, predict.Ask{Procs: []int{2}, Policy: policy, WhatIf: []predict.WhatIf{w}})
 				const wakeUps = 20_000
 				if got, want := r.WhatIf[0].T, int64((102-shorter)*ms); got < want || got > want+wakeUps {
@@ -559,11 +560,11 @@ func TestNearer(t *testing.T) {
 	}
 	threads := []tracetest.Thread{{Name: "main.t1", Ops: do("a", 9)}, {Name: "main.t2", Ops: do("b", 5)}, {Name: "main.t3", Ops: do("c", 4)}}
 	p := recorded(t, 2, threads) // 9 ms in order, shared evenly 4.5 longer than that for a
-	r := critpath.New(p, critpath.Options{AsRun: true, Policy: predict.Sharing})
-	if n := r.Nearer; n == nil || n.Policy != predict.List || n.T != r.T {
+	r := critpath.New(p, critpath.Options{AsRun: true, Policy: sim.Sharing})
+	if n := r.Nearer; n == nil || n.Policy != sim.List || n.T != r.T {
 		t.Errorf("the run took %d ns, computed %d: found %+v, expected that fifo computes the same", r.T, r.Replay, n)
 	}
-	if n := critpath.New(p, critpath.Options{AsRun: true, Policy: predict.List}).Nearer; n != nil {
+	if n := critpath.New(p, critpath.Options{AsRun: true, Policy: sim.List}).Nearer; n != nil {
 		t.Errorf("the run is explained, and %s is said to be nearer", n.Policy)
 	}
 }
@@ -604,7 +605,7 @@ func TestPlaceOfTimer(t *testing.T) {
 				want.File, want.Line = p.File, p.Line
 			}
 		}
-		r := critpath.New(program(t, tr), critpath.Options{AsRun: true, Policy: predict.Sharing})
+		r := critpath.New(program(t, tr), critpath.Options{AsRun: true, Policy: sim.Sharing})
 		for i := range r.Entries {
 			if e := &r.Entries[i]; e.Name == "[timer]" && (len(e.In) != 1 || e.In[0] != want) {
 				t.Errorf("of %d calls: found %+v, expected %+v", calls, e.In, want)
@@ -633,7 +634,7 @@ func TestTakenByTimer(t *testing.T) {
 	b.Start(main, 0)
 	b.At(12*ms).Exit(main, work)
 	b.End(main)
-	r := critpath.New(program(t, b.Trace()), critpath.Options{AsRun: true, Policy: predict.Sharing})
+	r := critpath.New(program(t, b.Trace()), critpath.Options{AsRun: true, Policy: sim.Sharing})
 	expect(t, "path", self(r, onPath), map[string]float64{"main.work": 11, "main.tick": 1})
 }
 
@@ -682,7 +683,7 @@ func TestTicks(t *testing.T) {
 		if err := tracetest.Validate(tr); err != nil {
 			t.Fatal(err)
 		}
-		r := critpath.New(program(t, tr), critpath.Options{AsRun: true, Policy: predict.Sharing})
+		r := critpath.New(program(t, tr), critpath.Options{AsRun: true, Policy: sim.Sharing})
 		want := map[string]float64{"main.work": 60, "main.compact": 10}
 		expect(t, name+": path", self(r, onPath), want)
 		for i := range r.Entries {
@@ -700,7 +701,7 @@ func TestHeldAtMost(t *testing.T) {
 	for _, c := range []struct{ hold, most, want, held int64 }{{10, 12, 10, 12}, {70, 90, 80, 0}} {
 		p := recorded(t, 1, threads)
 		list := []predict.Held{{Name: "main.mu", Hold: c.hold * ms, Most: c.most * ms}}
-		r := critpath.New(p, critpath.Options{AsRun: true, Policy: predict.Sharing, Held: list})
+		r := critpath.New(p, critpath.Options{AsRun: true, Policy: sim.Sharing, Held: list})
 		found := false
 		for i := range r.Entries {
 			if e := &r.Entries[i]; e.Kind == critpath.KindSync {
@@ -714,7 +715,7 @@ func TestHeldAtMost(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		x := predict.New(p, predict.Ask{Procs: []int{1}, Policy: predict.Sharing, WhatIf: []predict.WhatIf{w}, Held: list}).WhatIf[0]
+		x := predict.New(p, predict.Ask{Procs: []int{1}, Policy: sim.Sharing, WhatIf: []predict.WhatIf{w}, Held: list}).WhatIf[0]
 		if !found || (x.Unknown != "") != (c.held > 0) {
 			t.Errorf("held for %d ms at most: a change of the hold is %+v", c.most, x)
 		}
@@ -747,7 +748,7 @@ func TestPlacesOfWaits(t *testing.T) {
 				p.Owner = trace.PointID(session)
 			}
 		}
-		r := critpath.New(program(t, tr), critpath.Options{AsRun: true, Policy: predict.Sharing})
+		r := critpath.New(program(t, tr), critpath.Options{AsRun: true, Policy: sim.Sharing})
 		for i := range r.Entries {
 			e := &r.Entries[i]
 			if in := ""; e.Name == "[system call]" {

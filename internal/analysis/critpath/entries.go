@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"slices"
 
-	"qinst.dev/internal/analysis/predict"
 	"qinst.dev/internal/analysis/replay"
+	"qinst.dev/internal/analysis/sim"
 	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/trace"
 	"qinst.dev/sddf/spec"
@@ -35,7 +35,7 @@ func (b *builder) entry(l line) int {
 // delayOf is the line of a step's delay.
 func (b *builder) delayOf(step steps.StepID) line {
 	switch {
-	case step == 0 && b.options.Policy == predict.Go: // a processor was woken
+	case step == 0 && b.options.Policy == sim.Go: // a processor was woken
 		return line{KindWait, int64(steps.WakeUp)}
 	case step == 0:
 		return line{KindWait, int64(steps.Unknown)}

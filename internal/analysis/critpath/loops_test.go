@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"qinst.dev/internal/analysis/critpath"
-	"qinst.dev/internal/analysis/predict"
+	"qinst.dev/internal/analysis/sim"
 	"qinst.dev/internal/trace/tracetest"
 )
 
@@ -32,7 +32,7 @@ func TestLoopsOfCountedCalls(t *testing.T) {
 	b.At(b.Now()+1000).Leave(g, unseen, 1)
 	b.Exit(g, main)
 	b.End(g)
-	r := critpath.New(program(t, b.Trace()), critpath.Options{Policy: predict.Sharing, AsRun: true})
+	r := critpath.New(program(t, b.Trace()), critpath.Options{Policy: sim.Sharing, AsRun: true})
 	found := map[string]*critpath.Entry{}
 	for i := range r.Entries {
 		found[r.Entries[i].Name] = &r.Entries[i]

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"qinst.dev/internal/analysis/predict"
+	"qinst.dev/internal/analysis/sim"
 	"qinst.dev/internal/analysis/steps"
 )
 
@@ -24,7 +24,7 @@ const (
 
 // ties finds the left and right values of the entries that matter most.
 func (b *builder) ties() {
-	if b.run.Ties == 0 || b.options.Policy == predict.Go { // whose run is one by chance
+	if b.run.Ties == 0 || b.options.Policy == sim.Go { // whose run is one by chance
 		return
 	}
 	var order []int
@@ -66,5 +66,5 @@ func (b *builder) slope(i int, sign float64) float64 {
 		}
 		return d
 	}
-	return predict.Simulate(b.p, o).Slope
+	return sim.Simulate(b.p, o).Slope
 }

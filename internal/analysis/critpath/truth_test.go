@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"qinst.dev/internal/analysis/critpath"
-	"qinst.dev/internal/analysis/predict"
+	"qinst.dev/internal/analysis/sim"
 	"qinst.dev/internal/trace"
 	"qinst.dev/internal/trace/tracetest"
 	"qinst.dev/sddf/spec"
@@ -88,7 +88,7 @@ func TestWorkloads(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for _, on := range []int{1, 2, 8} {
-				r := critpath.New(recorded(t, on, c.threads), critpath.Options{Procs: c.procs, Policy: predict.Sharing})
+				r := critpath.New(recorded(t, on, c.threads), critpath.Options{Procs: c.procs, Policy: sim.Sharing})
 				if r.T != int64(c.t*ms) {
 					t.Errorf("recorded on %d: it takes %v ms, expected %v", on, float64(r.T)/ms, c.t)
 				}
@@ -124,7 +124,7 @@ func TestV5(t *testing.T) {
 	b.At(at(15.603257)).Exit(t1, procB)
 	b.At(at(19.487836)).Exit(t1, procA)
 	b.At(at(19.487890))
-	r := critpath.New(program(t, b.Trace()), critpath.Options{AsRun: true, Policy: predict.Sharing})
+	r := critpath.New(program(t, b.Trace()), critpath.Options{AsRun: true, Policy: sim.Sharing})
 	want := map[string][2]int64{ // self, inclusive
 		"main.a": {at(7.778864), at(15.557904)}, "main.b": {at(7.779040), at(7.779040)}, "main.c": {at(3.929027), at(3.929027)},
 		"[off-cpu]": {at(0.000905), at(0.000905)}, "[no procedure]": {at(0.000054), at(0.000054)},
@@ -166,7 +166,7 @@ func TestV7(t *testing.T) {
 		all = append(all, append(o, do("merge", .1465), tracetest.Signal(fmt.Sprint("merge", i+1))))
 	}
 	p := recorded(t, 8, threads(all...))
-	for _, o := range []critpath.Options{{AsRun: true, Policy: predict.Sharing}, {Max: true, Policy: predict.Sharing}} {
+	for _, o := range []critpath.Options{{AsRun: true, Policy: sim.Sharing}, {Max: true, Policy: sim.Sharing}} {
 		r := critpath.New(p, o)
 		for i := range r.Entries {
 			if e := &r.Entries[i]; e.Name == "main.sort" && (e.Self != 0 || e.Weighted != 0 || e.Work != 3_500_000) {
@@ -186,7 +186,7 @@ func TestOneGoroutine(t *testing.T) {
 	b.Enter(g, p)
 	b.At(5*ms).Sync(g, b.Object("main.mu", spec.OpLock), 0x100, 0)
 	b.At(10 * ms)
-	r := critpath.New(program(t, trace.Source(b.Trace())), critpath.Options{AsRun: true, Policy: predict.Sharing})
+	r := critpath.New(program(t, trace.Source(b.Trace())), critpath.Options{AsRun: true, Policy: sim.Sharing})
 	expect(t, "path", self(r, onPath), map[string]float64{"main.main": 10})
 	expect(t, "worth", self(r, weighted), map[string]float64{"main.main": 10})
 }

@@ -1,7 +1,7 @@
 package critpath
 
 import (
-	"qinst.dev/internal/analysis/predict"
+	"qinst.dev/internal/analysis/sim"
 	"qinst.dev/internal/analysis/steps"
 )
 
@@ -14,7 +14,7 @@ func (b *builder) unlimited() {
 		b.res.Remarks.Note("the run has so many steps that slack and marks are left out: look at a part of it with -from and -to")
 		return
 	}
-	run := predict.Simulate(b.p, predict.Options{Procs: max(len(b.p.Gs), 1), Policy: predict.Sharing, Keep: true, Order: true})
+	run := sim.Simulate(b.p, sim.Options{Procs: max(len(b.p.Gs), 1), Policy: sim.Sharing, Keep: true, Order: true})
 	run.Marked(b.res.Procs, func(step steps.StepID) {
 		b.own(step, func(i int, ns float64) { b.sums[i].marked += ns })
 	})

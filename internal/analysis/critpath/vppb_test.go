@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"qinst.dev/internal/analysis/critpath"
-	"qinst.dev/internal/analysis/predict"
+	"qinst.dev/internal/analysis/sim"
 	"qinst.dev/internal/trace/tracetest"
 )
 
@@ -18,7 +18,7 @@ func TestMarked(t *testing.T) {
 		2: {"main.a": 3, "main.b": 4, "main.e": 4, "main.f": 3},
 		1: {"main.a": 3, "main.b": 4, "main.c": 2, "main.d": 4, "main.e": 4, "main.f": 3},
 	} {
-		r := critpath.New(recorded(t, 2, figure4()), critpath.Options{Procs: procs, Policy: predict.Sharing})
+		r := critpath.New(recorded(t, 2, figure4()), critpath.Options{Procs: procs, Policy: sim.Sharing})
 		expect(t, fmt.Sprint("marked for ", procs), self(r, marked), want)
 	}
 }
@@ -45,7 +45,7 @@ func TestSlack(t *testing.T) {
 			map[string][2]int64{"main.x": {0, 0}, "main.held": {0, 0}, "main.y": {2, 2}, "main.held2": {0, 0}}},
 	} {
 		for _, on := range []int{1, 2, 8} {
-			r := critpath.New(recorded(t, on, c.threads), critpath.Options{Procs: 8, Policy: predict.Sharing})
+			r := critpath.New(recorded(t, on, c.threads), critpath.Options{Procs: 8, Policy: sim.Sharing})
 			for i := range r.Entries {
 				e := &r.Entries[i]
 				want, ok := c.want[e.Name]
@@ -127,7 +127,7 @@ func TestV6(t *testing.T) {
 			b.Start(g, 0)
 		}
 	}
-	r := critpath.New(program(t, b.Trace()), critpath.Options{AsRun: true, Policy: predict.Sharing})
+	r := critpath.New(program(t, b.Trace()), critpath.Options{AsRun: true, Policy: sim.Sharing})
 	type want struct {
 		self, inclusive      int64
 		entries, activations int

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"qinst.dev/internal/analysis/predict"
+	"qinst.dev/internal/analysis/sim"
 	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/trace/tracetest"
 )
@@ -23,7 +24,7 @@ func TestCounted(t *testing.T) {
 		t.Fatal(err)
 	}
 	held := []predict.Held{{Name: "main.mu", Ops: 80, Counted: 60, Objects: 1, Hold: 12 * ms, Most: 14 * ms}}
-	r := predict.New(p, predict.Ask{Procs: []int{1, 4}, Policy: predict.Sharing, Held: held})
+	r := predict.New(p, predict.Ask{Procs: []int{1, 4}, Policy: sim.Sharing, Held: held})
 	if one := r.Runs[0]; one.T != 16*ms || one.Hi != one.T {
 		t.Errorf("on one processor it takes %d, up to %d, expected 16 ms", one.T, one.Hi)
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"qinst.dev/internal/analysis/replay"
+	"qinst.dev/internal/analysis/sim"
 	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/trace"
 )
@@ -137,7 +138,7 @@ func draws(p *steps.Program) int {
 }
 
 // interval returns by how much a run may end earlier or later than computed, 9 times of 10.
-func (r *runner) interval(o Options) float64 {
+func (r *runner) interval(o sim.Options) float64 {
 	// The recorded run was drawn as the next one is: their difference has twice the variance.
 	var list []float64
 	for seed := range uint64(draws(r.p)) {
@@ -154,17 +155,17 @@ const (
 
 // gains returns what a change gains on average over the chances of Go's scheduler, and how far that may be off, 9 times of 10: because lengths may be
 // others, which runs without chance tell, and because these are some runs. Of a long run it is not known any better than the run itself.
-func (r *runner) gains(o Options) (ns, off float64) {
+func (r *runner) gains(o sim.Options) (ns, off float64) {
 	n := min(mostGains, int(gainsSteps/float64(r.p.Steps.Len())))
 	if n < leastDraws {
-		return r.at(o.Procs, o.Policy).T - r.simulate(o).T, r.interval(Options{Procs: o.Procs, Policy: o.Policy})
+		return r.at(o.Procs, o.Policy).T - r.simulate(o).T, r.interval(sim.Options{Procs: o.Procs, Policy: o.Policy})
 	}
 	still := o
-	if still.Policy == Go {
-		still.Policy = Sharing
+	if still.Policy == sim.Go {
+		still.Policy = sim.Sharing
 	}
 	off = about(r.paired(still, n, true)) * math.Sqrt2
-	if o.Policy != Go {
+	if o.Policy != sim.Go {
 		return r.at(o.Procs, o.Policy).T - r.simulate(o).T, off
 	}
 	runs := r.paired(o, n, false)
@@ -176,10 +177,10 @@ func (r *runner) gains(o Options) (ns, off float64) {
 
 // paired computes n runs with and without a change, each pair with the same chances, and if drawn with the same lengths drawn anew. It returns
 // by how much those with it are shorter.
-func (r *runner) paired(o Options, n int, drawn bool) (list []float64) {
+func (r *runner) paired(o sim.Options, n int, drawn bool) (list []float64) {
 	changed := o.Length
 	for seed := range uint64(n) {
-		plain := Options{Procs: o.Procs, Policy: o.Policy, Seed: seed}
+		plain := sim.Options{Procs: o.Procs, Policy: o.Policy, Seed: seed}
 		o.Seed = seed
 		if drawn {
 			plain.Length = r.drawn.lengths(r.p, seed)
@@ -203,7 +204,7 @@ func (r *runner) paired(o Options, n int, drawn bool) (list []float64) {
 // pairKey is a run without a change.
 type pairKey struct {
 	procs  int
-	policy Policy
+	policy sim.Policy
 	seed   uint64
 	drawn  bool
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"qinst.dev/internal/analysis/replay"
+	"qinst.dev/internal/analysis/sim"
 	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/trace"
 )
@@ -24,7 +25,7 @@ const largeSteps = 2e6
 
 // likely are changes of the procedures whose own work is worth most on the recorded number of processors, or, if requests are asked for, is
 // most of theirs.
-func likely(p *steps.Program, policy Policy, w *watch) (list []WhatIf) {
+func likely(p *steps.Program, policy sim.Policy, w *sim.Watch) (list []WhatIf) {
 	worth, all := map[trace.PointID]float64{}, 0.
 	add := func(step steps.StepID, weight float64) {
 		for _, part := range p.PartsOf(step) {
@@ -36,7 +37,7 @@ func likely(p *steps.Program, policy Policy, w *watch) (list []WhatIf) {
 		}
 	}
 	if w != nil { // by the work within requests
-		for _, q := range w.of {
+		for _, q := range w.Of {
 			for id := p.Step(q.Begin).Next; id != 0; id = p.Step(id).Next {
 				add(id, 1)
 				if all += float64(p.Step(id).Work); id == q.End || p.Step(id).At > p.Step(q.End).At {
@@ -45,7 +46,7 @@ func likely(p *steps.Program, policy Policy, w *watch) (list []WhatIf) {
 			}
 		}
 	} else {
-		run, _ := SimulateWeighed(p, Options{Procs: p.Procs, Policy: policy})
+		run, _ := sim.SimulateWeighed(p, sim.Options{Procs: p.Procs, Policy: policy})
 		all = run.T
 		run.Weights(func(step steps.StepID, length, weight float64, delay bool) {
 			if !delay {

@@ -3,6 +3,7 @@ package predict
 import (
 	"fmt"
 
+	"qinst.dev/internal/analysis/sim"
 	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/measure"
 )
@@ -14,11 +15,11 @@ import (
 const leastOutside = 0.01
 
 // network is what the waits for the network, or for pipes, are worth in a run, in ns.
-func (r *runner) network(procs int, policy Policy) (ns float64) {
+func (r *runner) network(procs int, policy sim.Policy) (ns float64) {
 	if r.p.Steps.Len() > largeSteps || !r.p.Awaits(steps.Network) {
 		return 0
 	}
-	run, _ := SimulateWeighed(r.p, Options{Procs: procs, Policy: policy})
+	run, _ := sim.SimulateWeighed(r.p, sim.Options{Procs: procs, Policy: policy})
 	run.Weights(func(step steps.StepID, length, weight float64, delay bool) {
 		if delay && step != 0 && r.p.Step(step).Waits(steps.Network) {
 			ns += length * weight

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"qinst.dev/internal/analysis/predict"
+	"qinst.dev/internal/analysis/sim"
 	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/trace/tracetest"
 )
@@ -35,7 +36,7 @@ func TestNetworkMayBeOurs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := predict.New(p, predict.Ask{Procs: []int{1}, Policy: predict.Sharing, WhatIf: []predict.WhatIf{w}})
+		r := predict.New(p, predict.Ask{Procs: []int{1}, Policy: sim.Sharing, WhatIf: []predict.WhatIf{w}})
 		c, most, noted := r.WhatIf[0], 3., false
 		if reason == "IO wait" {
 			most = 73

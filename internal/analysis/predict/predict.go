@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"qinst.dev/internal/analysis/sim"
 	"qinst.dev/internal/analysis/steps"
 )
 
@@ -16,7 +17,7 @@ const Version = 1
 // Result are the runs that a program would have on other numbers of processors. Times are in ns.
 type Result struct {
 	Version     int           `json:"version"`
-	Policy      Policy        `json:"policy"`
+	Policy      sim.Policy    `json:"policy"`
 	Recorded    Recorded      `json:"recorded"`
 	Unexplained int64         `json:"unexplained_ns"` // of the recorded run: measured less computed
 	Off         int64         `json:"off_ns"`         // running threads of the recorded run had no processor, all together
@@ -36,36 +37,36 @@ type Recorded struct {
 
 // Of is the run on a number of processors.
 type Of struct {
-	Procs       int              `json:"procs"`
-	T           int64            `json:"t_ns"`
-	Lo          int64            `json:"lo_ns"`         // 9 runs of 10 take as long at least, as far as lengths differ within the recorded one
-	Hi          int64            `json:"hi_ns"`         // and at most
-	Speedup     float64          `json:"speedup"`       // over one processor
-	Utilization float64          `json:"utilization"`   // share of the processors' time that is work
-	Collector   int64            `json:"gc_ns"`         // of the work: the collector's
-	Reordered   bool             `json:"order_changed"` // some operations on locks and channels come in another order than in the recorded run
-	Request     *Latency         `json:"request,omitempty"`
-	Policies    map[Policy]int64 `json:"policies"`
-	Unknown     bool             `json:"unknown,omitempty"` // the computed run is none of the program; there are no times then, nor of such policies
+	Procs       int                  `json:"procs"`
+	T           int64                `json:"t_ns"`
+	Lo          int64                `json:"lo_ns"`         // 9 runs of 10 take as long at least, as far as lengths differ within the recorded one
+	Hi          int64                `json:"hi_ns"`         // and at most
+	Speedup     float64              `json:"speedup"`       // over one processor
+	Utilization float64              `json:"utilization"`   // share of the processors' time that is work
+	Collector   int64                `json:"gc_ns"`         // of the work: the collector's
+	Reordered   bool                 `json:"order_changed"` // some operations on locks and channels come in another order than in the recorded run
+	Request     *sim.Latency         `json:"request,omitempty"`
+	Policies    map[sim.Policy]int64 `json:"policies"`
+	Unknown     bool                 `json:"unknown,omitempty"` // the computed run is none of the program; there are no times then, nor of such policies
 }
 
 // Change is what a change of the program would gain.
 type Change struct {
-	Change  string   `json:"change"`
-	Procs   int      `json:"procs"`
-	T       int64    `json:"t_ns"`
-	Gain    int64    `json:"gain_ns"`
-	GainPct float64  `json:"gain_pct"`
-	LoPct   float64  `json:"lo_pct"` // 9 times of 10 that is as much at least, as far as lengths differ within the recorded run
-	HiPct   float64  `json:"hi_pct"` // and at most
-	Request *Latency `json:"request,omitempty"`
-	Unknown string   `json:"unknown,omitempty"` // why the gain is not known; the numbers say nothing then
+	Change  string       `json:"change"`
+	Procs   int          `json:"procs"`
+	T       int64        `json:"t_ns"`
+	Gain    int64        `json:"gain_ns"`
+	GainPct float64      `json:"gain_pct"`
+	LoPct   float64      `json:"lo_pct"` // 9 times of 10 that is as much at least, as far as lengths differ within the recorded run
+	HiPct   float64      `json:"hi_pct"` // and at most
+	Request *sim.Latency `json:"request,omitempty"`
+	Unknown string       `json:"unknown,omitempty"` // why the gain is not known; the numbers say nothing then
 }
 
 // Ask is what is to be predicted.
 type Ask struct {
 	Procs   []int // none: 1, 2, 4 ... to twice the recorded number
-	Policy  Policy
+	Policy  sim.Policy
 	WhatIf  []WhatIf
 	Request string // a name of requests whose latencies are asked for; empty: none
 	Held    []Held // locks whose operations were not all events
@@ -74,44 +75,44 @@ type Ask struct {
 // runner computes runs, each once.
 type runner struct {
 	p       *steps.Program
-	done    map[runKey]*Run
+	done    map[runKey]*sim.Run
 	drawn   *drawn
 	pairs   map[pairKey]float64 // T of runs without a change
-	watch   *watch
-	latency map[*Run]*Latency
+	watch   *sim.Watch
+	latency map[*sim.Run]*sim.Latency
 	held    []Held
 }
 
 type runKey struct {
 	procs  int
-	policy Policy
+	policy sim.Policy
 }
 
-func (r *runner) at(procs int, policy Policy) *Run {
+func (r *runner) at(procs int, policy sim.Policy) *sim.Run {
 	k := runKey{procs, policy}
 	if r.done[k] == nil {
-		r.done[k] = r.simulate(Options{Procs: procs, Policy: policy})
+		r.done[k] = r.simulate(sim.Options{Procs: procs, Policy: policy})
 	}
 	return r.done[k]
 }
 
 // simulate runs the program, and sees how long requests take.
-func (r *runner) simulate(o Options) *Run {
-	o.watch = r.watch.again()
-	run := Simulate(r.p, o)
-	if o.watch != nil {
-		r.latency[run] = o.watch.latency(run.T)
+func (r *runner) simulate(o sim.Options) *sim.Run {
+	o.Watch = r.watch.Again()
+	run := sim.Simulate(r.p, o)
+	if o.Watch != nil {
+		r.latency[run] = o.Watch.Latency(run.T)
 	}
 	return run
 }
 
 func newRunner(p *steps.Program) *runner {
-	return &runner{p: p, done: map[runKey]*Run{}, drawn: newDrawn(p), pairs: map[pairKey]float64{}, latency: map[*Run]*Latency{}}
+	return &runner{p: p, done: map[runKey]*sim.Run{}, drawn: newDrawn(p), pairs: map[pairKey]float64{}, latency: map[*sim.Run]*sim.Latency{}}
 }
 
 // Gains are what changes gain that nobody asked for: of the procedures that are worth most. Those of very long runs take too long to be computed
 // along the way: there are none.
-func Gains(p *steps.Program, procs int, policy Policy) []Change {
+func Gains(p *steps.Program, procs int, policy sim.Policy) []Change {
 	r := &Result{}
 	Settle(p, nil)
 	if p.Steps.Len() <= largeSteps {
@@ -126,7 +127,7 @@ func New(p *steps.Program, a Ask) *Result {
 	runs := newRunner(p)
 	runs.held = a.Held
 	if a.Request != "" {
-		runs.watch = newWatch(p, a.Request)
+		runs.watch = sim.NewWatch(p, a.Request)
 	}
 	r := &Result{Version: Version, Policy: a.Policy, WhatIf: []Change{}, Remarks: p.Remarks.Copy()}
 	r.Recorded = Recorded{p.Procs, int64(p.End), round(runs.at(p.Procs, a.Policy).T)}
@@ -153,7 +154,7 @@ func New(p *steps.Program, a Ask) *Result {
 			r.Runs = append(r.Runs, Of{Procs: n, Unknown: true, Policies: runs.policies(n)})
 			continue
 		}
-		about := runs.interval(Options{Procs: n, Policy: a.Policy})
+		about := runs.interval(sim.Options{Procs: n, Policy: a.Policy})
 		more := contended(p, a.Held, n)
 		of := Of{Procs: n, T: round(run.T), Lo: max(0, round(run.T-about)), Hi: round(max(run.T, min(run.T+more, one.T)) + about), Collector: gc, Reordered: run.Reordered > 0, Request: runs.latency[run], Policies: runs.policies(n)}
 		if run.T > 0 {
@@ -172,9 +173,9 @@ func New(p *steps.Program, a Ask) *Result {
 }
 
 // policies are the times of the runs on a number of processors.
-func (r *runner) policies(n int) map[Policy]int64 {
-	times := map[Policy]int64{}
-	for _, policy := range Policies {
+func (r *runner) policies(n int) map[sim.Policy]int64 {
+	times := map[sim.Policy]int64{}
+	for _, policy := range sim.Policies {
 		if run := r.at(n, policy); run.Sound() {
 			times[policy] = round(run.T)
 		}
@@ -183,7 +184,7 @@ func (r *runner) policies(n int) map[Policy]int64 {
 }
 
 // change computes the runs of a changed program.
-func (r *Result) change(runs *runner, policy Policy, procs int, changes []WhatIf) {
+func (r *Result) change(runs *runner, policy sim.Policy, procs int, changes []WhatIf) {
 	was, network := runs.at(procs, policy).T, 0.
 	if len(changes) > 0 {
 		if network = runs.network(procs, policy); network > 0 {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"qinst.dev/internal/analysis/predict"
+	"qinst.dev/internal/analysis/sim"
 	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/trace/tracetest"
 	"qinst.dev/sddf/spec"
@@ -109,7 +110,7 @@ func TestTruths(t *testing.T) {
 				if err != nil || losses.Any() {
 					t.Fatal(losses, err)
 				}
-				r := predict.Simulate(p, predict.Options{Procs: c.procs, Policy: predict.Sharing})
+				r := sim.Simulate(p, sim.Options{Procs: c.procs, Policy: sim.Sharing})
 				if math.Abs(r.T-c.t*ms) > 1 || r.Forced > 0 {
 					t.Errorf("recorded on %d processors: found T = %v ms, %d forced, expected %v", recorded, r.T/ms, r.Forced, c.t)
 				}
@@ -140,7 +141,7 @@ func TestSettle(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := predict.New(p, predict.Ask{Procs: []int{2}, Policy: predict.Sharing})
+	r := predict.New(p, predict.Ask{Procs: []int{2}, Policy: sim.Sharing})
 	if r.Recorded.Replay != 11*ms {
 		t.Errorf("computed it takes %d ns, expected %d", r.Recorded.Replay, 11*ms)
 	}

@@ -3,6 +3,7 @@ package predict
 import (
 	"math"
 
+	"qinst.dev/internal/analysis/sim"
 	"qinst.dev/internal/analysis/steps"
 )
 
@@ -12,7 +13,7 @@ const farOff = 0.1
 // Settle decides, once for a program, whether operations tell who waits for whom. They do not where a run computed from them comes to a standstill, or
 // where one that keeps the order of the recorded run is much nearer to that. run is one on the recorded processors, if there is one already. It reports
 // whether that is no longer what would be computed.
-func Settle(p *steps.Program, run *Run) (changed bool) {
+func Settle(p *steps.Program, run *sim.Run) (changed bool) {
 	if p.Settled || p.End == 0 {
 		return false
 	}
@@ -22,8 +23,8 @@ func Settle(p *steps.Program, run *Run) (changed bool) {
 	}
 	off := func() (share float64, forced int) { // by the policy that is nearest
 		share = math.Inf(1)
-		for _, policy := range []Policy{Sharing, List} {
-			run := simulate(p, Options{Procs: p.Procs, Policy: policy})
+		for _, policy := range []sim.Policy{sim.Sharing, sim.List} {
+			run := sim.Once(p, sim.Options{Procs: p.Procs, Policy: policy})
 			if d := math.Abs(run.T-float64(p.End)) / float64(p.End); d < share {
 				share, forced = d, run.Forced
 			}

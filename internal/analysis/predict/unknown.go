@@ -3,12 +3,13 @@ package predict
 import (
 	"slices"
 
+	"qinst.dev/internal/analysis/sim"
 	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/trace"
 )
 
 // unknown says why nothing can be said of what a change gains; empty: it can.
-func (w *WhatIf) unknown(runs *runner, o Options) string {
+func (w *WhatIf) unknown(runs *runner, o sim.Options) string {
 	p := runs.p
 	free := false
 	for _, list := range []map[steps.ObjectID]bool{o.Capped, o.Split} {
@@ -25,7 +26,7 @@ func (w *WhatIf) unknown(runs *runner, o Options) string {
 	if w.kind.prefix == holdPrefix && runs.longer(w.name, o) {
 		return "when goroutines had it is not known: by the trace they did more meanwhile than the time for which it was held"
 	}
-	if o.workers == nil && !free {
+	if o.Workers == nil && !free {
 		return ""
 	}
 	// Surplus workers that wait for ever are let go when all has been done. In a run that stood before that the change would have to be in
@@ -37,7 +38,7 @@ func (w *WhatIf) unknown(runs *runner, o Options) string {
 }
 
 // longer reports whether more is done under a lock, as the trace has it, than the time for which it was held.
-func (r *runner) longer(name string, o Options) bool {
+func (r *runner) longer(name string, o sim.Options) bool {
 	i := slices.IndexFunc(r.held, func(h Held) bool { return h.Name == name })
 	if i < 0 {
 		return false
@@ -45,7 +46,7 @@ func (r *runner) longer(name string, o Options) bool {
 	ns, most := int64(0), r.held[i].Most
 	for id := range steps.StepID(r.p.Steps.Len()) {
 		if s := r.p.Step(id); o.Delayed(id) != 1 {
-			if ns += s.Work; outside(s) {
+			if ns += s.Work; sim.Outside(s) {
 				ns += s.Lasts()
 			}
 		}

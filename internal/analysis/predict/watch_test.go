@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"qinst.dev/internal/analysis/predict"
+	"qinst.dev/internal/analysis/sim"
 	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/trace"
 	"qinst.dev/internal/trace/tracetest"
@@ -50,8 +51,8 @@ func TestLatency(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := predict.New(p, predict.Ask{Procs: []int{1, 2}, Policy: predict.Sharing, Request: "request"})
-	for i, want := range []predict.Latency{{Count: 6, Mean: 8 * ms, P50: 8 * ms, P99: 8 * ms}, {Count: 6, Mean: 4 * ms, P50: 4 * ms, P99: 4 * ms}} {
+	r := predict.New(p, predict.Ask{Procs: []int{1, 2}, Policy: sim.Sharing, Request: "request"})
+	for i, want := range []sim.Latency{{Count: 6, Mean: 8 * ms, P50: 8 * ms, P99: 8 * ms}, {Count: 6, Mean: 4 * ms, P50: 4 * ms, P99: 4 * ms}} {
 		got := r.Runs[i].Request
 		if got == nil {
 			t.Fatal("no latency")
@@ -63,7 +64,7 @@ func TestLatency(t *testing.T) {
 			t.Errorf("on %d processors: found %+v, expected %+v", r.Runs[i].Procs, *got, want)
 		}
 	}
-	if r := predict.New(p, predict.Ask{Procs: []int{2}, Policy: predict.List, Request: "request"}); r.Runs[0].T != 31*ms {
+	if r := predict.New(p, predict.Ask{Procs: []int{2}, Policy: sim.List, Request: "request"}); r.Runs[0].T != 31*ms {
 		t.Errorf("it takes %d, expected 31 ms: requests come when they came", r.Runs[0].T)
 	}
 }
@@ -91,7 +92,7 @@ func TestLatencyWithin(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := predict.New(p, predict.Ask{Procs: []int{1}, Policy: predict.Sharing, Request: "request", WhatIf: []predict.WhatIf{half}})
+	r := predict.New(p, predict.Ask{Procs: []int{1}, Policy: sim.Sharing, Request: "request", WhatIf: []predict.WhatIf{half}})
 	if q := r.WhatIf[0].Request; q == nil || q.Mean != 3*ms {
 		t.Errorf("found %+v, expected a mean of 3 ms", q)
 	}

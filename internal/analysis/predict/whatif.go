@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"qinst.dev/internal/analysis/replay"
+	"qinst.dev/internal/analysis/sim"
 	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/names"
 	"qinst.dev/internal/trace"
@@ -32,7 +33,7 @@ type changeKind struct {
 	least  int
 	what   string                          // that is changed
 	names  func(p *steps.Program) []string // of all that there is of it
-	of     func(p *steps.Program, w *WhatIf) (o Options, found bool)
+	of     func(p *steps.Program, w *WhatIf) (o sim.Options, found bool)
 }
 
 const (
@@ -42,29 +43,29 @@ const (
 
 // changeKinds are all of them, the one without a prefix last.
 var changeKinds = []changeKind{
-	{"self:", "self:main.f=-30%", false, true, 0, "procedure", procNames, func(p *steps.Program, w *WhatIf) (Options, bool) {
+	{"self:", "self:main.f=-30%", false, true, 0, "procedure", procNames, func(p *steps.Program, w *WhatIf) (sim.Options, bool) {
 		return scaled(p, w.scale, func(_ replay.SetID, s *steps.Share) bool { return w.isProc(p, s.Proc) }), true
 	}},
 	{holdPrefix, "hold:main.mu=-50%", false, true, 0, "lock", objectNames, held},
-	{"split:", "split:main.mu=4", false, false, 1, "lock", objectNames, func(p *steps.Program, w *WhatIf) (Options, bool) {
+	{"split:", "split:main.mu=4", false, false, 1, "lock", objectNames, func(p *steps.Program, w *WhatIf) (sim.Options, bool) {
 		objects := w.objects(p)
-		return Options{Split: objects, Parts: w.n}, len(objects) > 0
+		return sim.Options{Change: sim.Change{Split: objects, Parts: w.n}}, len(objects) > 0
 	}},
-	{"cap:", "cap:main.ch=64", false, false, 0, "channel or semaphore", objectNames, func(p *steps.Program, w *WhatIf) (Options, bool) {
+	{"cap:", "cap:main.ch=64", false, false, 0, "channel or semaphore", objectNames, func(p *steps.Program, w *WhatIf) (sim.Options, bool) {
 		objects := w.objects(p)
-		return Options{Capped: objects, Cap: w.n}, len(objects) > 0
+		return sim.Options{Change: sim.Change{Capped: objects, Cap: w.n}}, len(objects) > 0
 	}},
-	{workersPrefix, "workers:main.worker=8", false, false, 1, "group of goroutines", groupNames, func(p *steps.Program, w *WhatIf) (Options, bool) {
-		pool := newPool(p, w.name, w.n)
-		return Options{workers: pool}, pool != nil
+	{workersPrefix, "workers:main.worker=8", false, false, 1, "group of goroutines", groupNames, func(p *steps.Program, w *WhatIf) (sim.Options, bool) {
+		pool := sim.NewPool(p, w.name, w.n)
+		return sim.Options{Change: sim.Change{Workers: pool}}, pool != nil
 	}},
-	{"gc", "gc=off", true, false, 0, "", nil, func(p *steps.Program, _ *WhatIf) (Options, bool) {
+	{"gc", "gc=off", true, false, 0, "", nil, func(p *steps.Program, _ *WhatIf) (sim.Options, bool) {
 		s := &p.R.System
 		return scaled(p, 0, func(_ replay.SetID, x *steps.Share) bool {
 			return x.Proc == s.Worker || x.Proc == s.Assist || x.Proc == s.Stop
 		}), true
 	}},
-	{"", "main.f=-30%", false, true, 0, "procedure, loop or group of goroutines", workNames, func(p *steps.Program, w *WhatIf) (Options, bool) {
+	{"", "main.f=-30%", false, true, 0, "procedure, loop or group of goroutines", workNames, func(p *steps.Program, w *WhatIf) (sim.Options, bool) {
 		if w.hasProc(p) {
 			return scaled(p, w.scale, func(_ replay.SetID, s *steps.Share) bool {
 				return slices.ContainsFunc(s.In, func(at trace.PointID) bool { return w.isProc(p, at) })
@@ -227,7 +228,7 @@ func (w *WhatIf) members(p *steps.Program) (list []replay.Member) {
 }
 
 // options are those of the changed run.
-func (w *WhatIf) options(p *steps.Program) Options {
+func (w *WhatIf) options(p *steps.Program) sim.Options {
 	o, _ := w.kind.of(p, w)
 	return o
 }
@@ -257,7 +258,7 @@ func (w *WhatIf) objects(p *steps.Program) map[steps.ObjectID]bool {
 }
 
 // scaled are the options of a run in which some shares of work take scale as long.
-func scaled(p *steps.Program, scale float64, in func(replay.SetID, *steps.Share) bool) Options {
+func scaled(p *steps.Program, scale float64, in func(replay.SetID, *steps.Share) bool) sim.Options {
 	factor := make([]float64, p.R.Contexts.Len()) // by which the work in a context changes, less 1
 	for c := range factor {
 		for _, s := range p.Shares(replay.ContextID(c)) {
@@ -266,17 +267,17 @@ func scaled(p *steps.Program, scale float64, in func(replay.SetID, *steps.Share)
 			}
 		}
 	}
-	return Options{Length: func(id steps.StepID) float64 {
+	return sim.Options{Times: sim.Times{Length: func(id steps.StepID) float64 {
 		ns := float64(p.Step(id).Work)
 		for _, part := range p.PartsOf(id) {
 			ns += float64(part.Ns) * factor[part.Context]
 		}
 		return max(0, ns)
-	}}
+	}}}
 }
 
 // held are the options of a run in which all that is done under a lock takes w.scale as long: work, and waits for what is outside.
-func held(p *steps.Program, w *WhatIf) (Options, bool) {
+func held(p *steps.Program, w *WhatIf) (sim.Options, bool) {
 	objects := w.objects(p)
 	under := map[steps.StepID]bool{}
 	for g := range p.Gs {
@@ -298,7 +299,7 @@ func held(p *steps.Program, w *WhatIf) (Options, bool) {
 		}
 	}
 	if len(under) == 0 {
-		return Options{}, len(objects) > 0
+		return sim.Options{}, len(objects) > 0
 	}
 	scale := func(id steps.StepID) float64 {
 		if under[id] {
@@ -306,5 +307,5 @@ func held(p *steps.Program, w *WhatIf) (Options, bool) {
 		}
 		return 1
 	}
-	return Options{Delayed: scale, Length: func(id steps.StepID) float64 { return scale(id) * float64(p.Step(id).Work) }}, len(objects) > 0
+	return sim.Options{Times: sim.Times{Delayed: scale, Length: func(id steps.StepID) float64 { return scale(id) * float64(p.Step(id).Work) }}}, len(objects) > 0
 }

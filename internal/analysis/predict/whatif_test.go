@@ -8,6 +8,7 @@ import (
 
 	"qinst.dev/internal/analysis/predict"
 	"qinst.dev/internal/analysis/replay"
+	"qinst.dev/internal/analysis/sim"
 	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/trace/tracetest"
 )
@@ -54,7 +55,7 @@ func TestWhatIf(t *testing.T) {
 			if err := w.Check(p); err != nil {
 				t.Fatal(err)
 			}
-			r := predict.New(p, predict.Ask{Procs: []int{c.procs}, Policy: predict.Sharing, WhatIf: []predict.WhatIf{w}})
+			r := predict.New(p, predict.Ask{Procs: []int{c.procs}, Policy: sim.Sharing, WhatIf: []predict.WhatIf{w}})
 			if got := float64(r.WhatIf[0].T) / ms; math.Abs(got-c.t) > 1e-5*c.t {
 				t.Errorf("it takes %v ms, expected %v", got, c.t)
 			}
@@ -89,7 +90,7 @@ func changed(t *testing.T, p *steps.Program, change string) float64 {
 	if err := w.Check(p); err != nil {
 		t.Fatal(err)
 	}
-	r := predict.New(p, predict.Ask{Procs: []int{4}, Policy: predict.Sharing, WhatIf: []predict.WhatIf{w}})
+	r := predict.New(p, predict.Ask{Procs: []int{4}, Policy: sim.Sharing, WhatIf: []predict.WhatIf{w}})
 	return float64(r.WhatIf[0].T) / ms
 }
 
@@ -158,28 +159,6 @@ func TestReadersAreNoWorkers(t *testing.T) {
 	}
 }
 
-// A channel's capacity: with a buffer of one a stage waits for the next one at once.
-func TestCapacity(t *testing.T) {
-	t.Parallel()
-	send := []op{}
-	get := []op{}
-	for range 10 {
-		send = append(send, do("send", 1), signal("ch"))
-		get = append(get, wait("ch"), do("get", 3))
-	}
-	for capacity, ends := range map[int]float64{-1: 10, 0: 1 + 3*9, 2: 1 + 3*7, 20: 10} {
-		caps := map[string]int{"ch": capacity}
-		if capacity < 0 {
-			delete(caps, "ch")
-		}
-		p := writeWith(caps, send, get)
-		p.Last = 0 // the sender
-		if r := predict.Simulate(p.Program, predict.Options{Policy: predict.Sharing}); !near(r.T, ends) {
-			t.Errorf("capacity %d: the sender ends at %v, expected %v", capacity, r.T, ends)
-		}
-	}
-}
-
 func TestWhatIfErrors(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"", "main.f", "=", "main.f=", "main.f=30", "main.f=-101%", "main.f=x%", "gc=on", "split:main.mu=0", "split:main.mu=1000000000", "workers:main.f=0", "cap:main.ch=-1", "hold:=-5%", "main.f=NaN%", "main.f=Inf%"} {
@@ -215,7 +194,7 @@ func TestUnknown(t *testing.T) {
 		if err := w.Check(p); err != nil {
 			t.Fatal(err)
 		}
-		if x := predict.New(p, predict.Ask{Procs: []int{2}, Policy: predict.Sharing, WhatIf: []predict.WhatIf{w}}).WhatIf[0]; (x.Unknown == "") != c.known || !c.known && x.Gain != 0 {
+		if x := predict.New(p, predict.Ask{Procs: []int{2}, Policy: sim.Sharing, WhatIf: []predict.WhatIf{w}}).WhatIf[0]; (x.Unknown == "") != c.known || !c.known && x.Gain != 0 {
 			t.Errorf("%s, with operations that were not seen %v: found %+v, expected that the gain is known %v", c.change, c.unseen, x, c.known)
 		}
 	}

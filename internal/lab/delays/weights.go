@@ -3,7 +3,7 @@ package delays
 import (
 	"qinst.dev/internal/analysis/critpath"
 	"qinst.dev/internal/analysis/delays"
-	"qinst.dev/internal/analysis/predict"
+	"qinst.dev/internal/analysis/sim"
 	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/trace"
 )
@@ -21,7 +21,7 @@ func (f *found) weigh(source *trace.Trace, virtual int, factors []delays.Factor)
 	if err != nil {
 		return err
 	}
-	r := critpath.New(p, critpath.Options{AsRun: true, Policy: predict.Sharing})
+	r := critpath.New(p, critpath.Options{AsRun: true, Policy: sim.Sharing})
 	type sum struct{ weighted, work int64 }
 	of := map[string]sum{}
 	for _, e := range r.Entries {

@@ -1,4 +1,4 @@
-package predict
+package sim
 
 import (
 	"math"

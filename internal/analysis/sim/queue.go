@@ -1,10 +1,15 @@
-package predict
+package sim
 
 import (
 	"slices"
 
 	"qinst.dev/internal/analysis/steps"
 )
+
+// instant is a time and by how much it moves.
+type instant struct{ at, d float64 }
+
+func (a instant) before(b instant) bool { return a.at < b.at || a.at == b.at && a.d < b.d }
 
 // entry is a goroutine whose work or delay ends at a time, or a processor that looks for work then.
 type entry struct {

@@ -1,4 +1,4 @@
-package predict
+package sim
 
 import (
 	"math"
@@ -17,7 +17,7 @@ import (
 // A mutex that is given back is nobody's: the goroutine that is woken for it may find it taken, and then waits as the first one. When it has waited
 // for more than a millisecond it gets the mutex when that is next given back.
 type scheduler struct {
-	s      *sim
+	s      *simulation
 	procs  []processor
 	at     int32 // the processor on which something happens, -1: none
 	global []steps.G
@@ -30,9 +30,21 @@ type scheduler struct {
 	from   nodeID  // the node with which that began
 	looks  float64 // how long it takes
 	wakes  float64
-	tick   float64 // ns after which the runtime's monitor looks at the processors again
+	monitor
+}
+
+// monitor is that of the runtime, which looks every 10 ms at which goroutine runs.
+type monitor struct {
+	tick   float64 // ns after which it looks again
 	phase  float64 // when it looks first
 	slices int     // that goroutines have had
+}
+
+// slice is a goroutine's time on a processor.
+type slice struct {
+	rest   float64 // of its step's work, once it has begun
+	yields bool    // it lets another one have its processor before it works on
+	since  float64 // it has waited for that, or has spun
 }
 
 type processor struct {
@@ -50,8 +62,8 @@ const (
 	starveNS  = 1e6
 )
 
-func newScheduler(s *sim) *scheduler {
-	c := &scheduler{s: s, procs: make([]processor, min(int(s.procs), max(len(s.gs), 1))), at: -1, rand: rand.New(rand.NewPCG(s.o.Seed, 1)), wakes: float64(s.p.WakeUp), tick: max(tickNS, float64(s.p.End)/mostTicks)}
+func newScheduler(s *simulation) *scheduler {
+	c := &scheduler{s: s, procs: make([]processor, min(int(s.procs), max(len(s.gs), 1))), at: -1, rand: rand.New(rand.NewPCG(s.o.Seed, 1)), wakes: float64(s.p.WakeUp), monitor: monitor{tick: max(tickNS, float64(s.p.End)/mostTicks)}}
 	c.phase = c.rand.Float64() * c.tick
 
 	for i := range c.procs {
@@ -282,13 +294,13 @@ func (c *scheduler) stands() bool {
 }
 
 // spun is how much of its time at hand a goroutine that spins has had.
-func (c *scheduler) spun(x *simG, now float64) float64 {
+func (c *scheduler) spun(x *goroutine, now float64) float64 {
 	return max(0, now-max(x.since, c.procs[x.proc].since))
 }
 
-// over is when the time of a goroutine that begins to run now is over. The monitor looks every 10 ms at which goroutine runs, and takes the
-// processor from the one that it saw the last time too.
-func (c *scheduler) over(now float64) float64 {
+// over is when the time of a goroutine that begins to run now is over: the monitor takes the processor from the one that it saw the last time
+// too.
+func (c *monitor) over(now float64) float64 {
 	if c.slices++; c.slices%(mostTicks/4) == 0 {
 		c.tick *= 2
 	}

@@ -1,4 +1,4 @@
-package predict
+package sim
 
 import (
 	"slices"
@@ -50,7 +50,7 @@ type Waking struct {
 // recorder writes a log. A nil one does not.
 type recorder struct {
 	*Log
-	s     *sim
+	s     *simulation
 	last  uint64
 	hand  steps.G // the goroutine that acts; NoG: none does
 	gs    []recorded
@@ -77,7 +77,7 @@ const (
 	waiting
 )
 
-func newRecorder(s *sim) *recorder {
+func newRecorder(s *simulation) *recorder {
 	l := s.o.Log
 	if l == nil {
 		return nil

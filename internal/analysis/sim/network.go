@@ -1,9 +1,9 @@
-package predict
+package sim
 
 import "qinst.dev/internal/analysis/steps"
 
 // give ends the waits for a token. Who waits for what is written goes on when that has come.
-func (s *sim) give(token steps.Token) {
+func (s *simulation) give(token steps.Token) {
 	w := s.tokens[token]
 	for s.tokens[token] = givenAt(s.node); w.waited(); {
 		g := w.waiter()
@@ -25,7 +25,7 @@ func (s *sim) give(token steps.Token) {
 
 // comes is how long what is written takes to come, in ns, from when it begins to be: the paper's communication time, and what the system does with it
 // (Sarukkai and Malony 1993, section 4.1).
-func (s *sim) comes(id steps.StepID) float64 {
+func (s *simulation) comes(id steps.StepID) float64 {
 	if s.o.HandOver != nil {
 		return s.o.HandOver(id, -1)
 	}
@@ -33,7 +33,7 @@ func (s *sim) comes(id steps.StepID) float64 {
 }
 
 // reads lets a goroutine wait for what has been written but has not come, and reports whether it has.
-func (s *sim) reads(g steps.G, step *steps.Step) bool {
+func (s *simulation) reads(g steps.G, step *steps.Step) bool {
 	rest := s.wrote[step.Token()-s.p.FirstWrite] + s.comes(s.gs[g].step) - s.t.at
 	if rest <= 0 {
 		return true

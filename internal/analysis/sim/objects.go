@@ -1,4 +1,4 @@
-package predict
+package sim
 
 import (
 	"qinst.dev/internal/analysis/steps"
@@ -52,7 +52,7 @@ type waiter struct {
 }
 
 // operate does an operation of a goroutine, and reports whether it goes on.
-func (s *sim) operate(g steps.G, step *steps.Step) bool {
+func (s *simulation) operate(g steps.G, step *steps.Step) bool {
 	w := waiter{g, step.Op, step.Amount()}
 	o := s.objects[step.Obj].part(w)
 	if step.Op == steps.Receive && s.idles(g, step) {
@@ -149,7 +149,7 @@ func (s *sim) operate(g steps.G, step *steps.Step) bool {
 }
 
 // ordered notes whether an operation comes in the order of the recorded run.
-func (s *sim) ordered(o *object, step *steps.Step) {
+func (s *simulation) ordered(o *object, step *steps.Step) {
 	op := step.Op
 	if op == steps.RLock {
 		op = steps.Lock
@@ -161,7 +161,7 @@ func (s *sim) ordered(o *object, step *steps.Step) {
 }
 
 // grant gives a lock to those who are first in its queue: one who writes, or all up to the next who does. me goes on by itself.
-func (s *sim) grant(o *object, me steps.G) {
+func (s *simulation) grant(o *object, me steps.G) {
 	for len(o.queue) > 0 && !o.writer {
 		w := o.queue[0]
 		if w.op == steps.Lock {
@@ -182,7 +182,7 @@ func (s *sim) grant(o *object, me steps.G) {
 }
 
 // acquire gives parts of a semaphore to those who are first in its queue, as long as there is enough. me goes on by itself.
-func (s *sim) acquire(o *object, me steps.G) {
+func (s *simulation) acquire(o *object, me steps.G) {
 	for len(o.queue) > 0 {
 		w := o.queue[0]
 		if o.got > 0 && o.cap >= 0 && o.got+int(w.need) > o.cap {
@@ -198,7 +198,7 @@ func (s *sim) acquire(o *object, me steps.G) {
 }
 
 // pop wakes the first one of a queue for a channel, or the last one.
-func (s *sim) pop(q *[]waiter) {
+func (s *simulation) pop(q *[]waiter) {
 	list, last := *q, len(*q)-1
 	if s.o.LIFO {
 		*q = list[:last]
@@ -210,7 +210,7 @@ func (s *sim) pop(q *[]waiter) {
 }
 
 // forget takes a goroutine from the queue that it is in.
-func (s *sim) forget(g steps.G) {
+func (s *simulation) forget(g steps.G) {
 	step := s.p.Step(s.gs[g].step)
 	if step.Kind == steps.Take {
 		for at := &s.tokens[step.Token()]; at.waited(); at = &s.gs[at.waiter()].also {

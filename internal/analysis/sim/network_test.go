@@ -1,10 +1,10 @@
-package predict_test
+package sim_test
 
 import (
 	"math"
 	"testing"
 
-	"qinst.dev/internal/analysis/predict"
+	"qinst.dev/internal/analysis/sim"
 	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/trace"
 	"qinst.dev/internal/trace/tracetest"
@@ -101,9 +101,9 @@ func TestWithin(t *testing.T) {
 			}
 			return float64(p.Step(id).Work)
 		}
-		for _, policy := range predict.Policies {
-			was := predict.Simulate(p, predict.Options{Procs: 3, Policy: policy}).T
-			is := predict.Simulate(p, predict.Options{Procs: 3, Policy: policy, Length: half}).T
+		for _, policy := range sim.Policies {
+			was := sim.Simulate(p, sim.Options{Procs: 3, Policy: policy}).T
+			is := sim.Simulate(p, sim.Options{Procs: 3, Policy: policy, Times: sim.Times{Length: half}}).T
 			if trace.Time(was) < p.End-20*us || trace.Time(was) > p.End+50*us {
 				t.Errorf("apart %v, %s: the run takes %v, expected %d", apart, policy, was, p.End)
 			}
@@ -157,11 +157,11 @@ func TestP3(t *testing.T) {
 			[]op{do("work", sent), {step: steps.Gives(1)}},
 			[]op{do("work", c.read), {step: reads(1, c.takes)}, do("copy", copied)})
 		p.FirstWrite, p.Tokens = 1, 2
-		o := predict.Options{Procs: 2, Policy: predict.List}
+		o := sim.Options{Procs: 2, Policy: sim.List}
 		if c.none {
 			o.HandOver = func(steps.StepID, float64) float64 { return 0 }
 		}
-		if r := predict.Simulate(p.Program, o); r.T != c.want {
+		if r := sim.Simulate(p.Program, o); r.T != c.want {
 			t.Errorf("%s: found %v, expected %v", c.name, r.T, c.want)
 		}
 	}

@@ -1,4 +1,4 @@
-package predict
+package sim
 
 import (
 	"cmp"
@@ -8,9 +8,9 @@ import (
 	"qinst.dev/internal/analysis/steps"
 )
 
-// pool are the workers that take jobs from a channel: goroutines of one kind. What a worker did behind a receive is a job, and whoever receives next
+// Pool is the workers that take jobs from a channel: goroutines of one kind. What a worker did behind a receive is a job, and whoever receives next
 // does the next one, so that there may be more or fewer of them than in the recorded run. What each did behind its last receive, it does itself.
-type pool struct {
+type Pool struct {
 	n    int // workers
 	ch   steps.ObjectID
 	of   map[steps.G]steps.StepID // the last receive of each worker of the recorded run
@@ -18,9 +18,15 @@ type pool struct {
 	jobs []steps.StepID           // receives with a job behind them, in the order of the run
 }
 
-// newPool finds the workers of a name and the channel that most of them receive from, more often than from others; nil if there is none.
-func newPool(p *steps.Program, name string, n int) *pool {
-	w := &pool{n: n, of: map[steps.G]steps.StepID{}}
+// team is what the workers of a pool have done.
+type team struct {
+	jobs    int       // that one of them does or has done
+	surplus []steps.G // workers without any
+}
+
+// NewPool finds the workers of a name and the channel that most of them receive from, more often than from others; nil if there is none.
+func NewPool(p *steps.Program, name string, n int) *Pool {
+	w := &Pool{n: n, of: map[steps.G]steps.StepID{}}
 	uses, users := map[steps.ObjectID]int{}, map[steps.ObjectID]int{}
 	for g := range p.Gs {
 		if !isOf(p, g, name) {
@@ -81,10 +87,10 @@ func isOf(p *steps.Program, g int, name string) bool {
 	return p.R.Groups.Group(id).Func == name || p.R.Groups.Origin(id).Name == name
 }
 
-func (w *pool) receives(s *steps.Step) bool { return s.Op == steps.Receive && s.Obj == w.ch }
+func (w *Pool) receives(s *steps.Step) bool { return s.Op == steps.Receive && s.Obj == w.ch }
 
 // hire returns a program with more workers, which do what the first one does up to its first job.
-func (w *pool) hire(p *steps.Program) *steps.Program {
+func (w *Pool) hire(p *steps.Program) *steps.Program {
 	more := *p
 	more.Gs = slices.Clip(p.Gs)
 	for range w.n - len(w.all) {
@@ -96,8 +102,8 @@ func (w *pool) hire(p *steps.Program) *steps.Program {
 }
 
 // startMore starts the workers that the recorded run did not have, with the first one.
-func (s *sim) startMore(g steps.G) {
-	w := s.o.workers
+func (s *simulation) startMore(g steps.G) {
+	w := s.o.Workers
 	if w == nil || g != w.all[0] || s.p.Gs[g].By < 0 {
 		return
 	}
@@ -107,8 +113,8 @@ func (s *sim) startMore(g steps.G) {
 }
 
 // hired reports whether a goroutine is a worker.
-func (s *sim) hired(g steps.G) bool {
-	w := s.o.workers
+func (s *simulation) hired(g steps.G) bool {
+	w := s.o.Workers
 	if w == nil {
 		return false
 	}
@@ -117,8 +123,8 @@ func (s *sim) hired(g steps.G) bool {
 }
 
 // following is the step behind one that a goroutine has done: behind a worker's receive that of the next job.
-func (s *sim) following(g steps.G, step *steps.Step) steps.StepID {
-	w := s.o.workers
+func (s *simulation) following(g steps.G, step *steps.Step) steps.StepID {
+	w := s.o.Workers
 	if w == nil || !w.receives(step) || !s.hired(g) {
 		return step.Next
 	}
@@ -133,8 +139,8 @@ func (s *sim) following(g steps.G, step *steps.Step) steps.StepID {
 }
 
 // idles reports whether a goroutine is a worker who has nothing to do, because there are fewer. It waits until the channel is closed.
-func (s *sim) idles(g steps.G, step *steps.Step) bool {
-	w := s.o.workers
+func (s *simulation) idles(g steps.G, step *steps.Step) bool {
+	w := s.o.Workers
 	if w == nil || !w.receives(step) || s.objects[w.ch].closed {
 		return false
 	}
@@ -148,8 +154,8 @@ func (s *sim) idles(g steps.G, step *steps.Step) bool {
 }
 
 // dismiss lets those workers end.
-func (s *sim) dismiss(ch steps.ObjectID) {
-	if w := s.o.workers; w == nil || ch != w.ch {
+func (s *simulation) dismiss(ch steps.ObjectID) {
+	if w := s.o.Workers; w == nil || ch != w.ch {
 		return
 	}
 	for _, g := range s.surplus {

@@ -1,9 +1,9 @@
-package predict_test
+package sim_test
 
 import (
 	"testing"
 
-	"qinst.dev/internal/analysis/predict"
+	"qinst.dev/internal/analysis/sim"
 	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/trace/tracetest"
 	"qinst.dev/sddf/spec"
@@ -35,12 +35,12 @@ func TestBehind(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, policy := range []predict.Policy{predict.Sharing, predict.List} {
-		if run := predict.Simulate(p, predict.Options{Procs: 2, Policy: policy}); run.T != 10*ms {
+	for _, policy := range []sim.Policy{sim.Sharing, sim.List} {
+		if run := sim.Simulate(p, sim.Options{Procs: 2, Policy: policy}); run.T != 10*ms {
 			t.Errorf("%s: the run takes %v ns, expected as long as it took, 10 ms", policy, run.T)
 		}
 		half := func(id steps.StepID) float64 { return float64(p.Step(id).Work) / 2 }
-		if run := predict.Simulate(p, predict.Options{Procs: 2, Policy: policy, Length: half}); run.T != 5*ms {
+		if run := sim.Simulate(p, sim.Options{Procs: 2, Policy: policy, Times: sim.Times{Length: half}}); run.T != 5*ms {
 			t.Errorf("%s: with half the work the run takes %v ns, expected 5 ms", policy, run.T)
 		}
 	}
@@ -69,7 +69,7 @@ func TestHeldAtEnd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if run := predict.Simulate(p, predict.Options{Procs: 1, Policy: predict.List}); run.T != 20*ms || run.Forced != 0 {
+	if run := sim.Simulate(p, sim.Options{Procs: 1, Policy: sim.List}); run.T != 20*ms || run.Forced != 0 {
 		t.Errorf("found %v ns, and %d goroutines that nobody let go; expected the 20 ms that both work", run.T, run.Forced)
 	}
 }

@@ -1,7 +1,7 @@
-package predict_test
+package sim_test
 
 import (
-	"qinst.dev/internal/analysis/predict"
+	"qinst.dev/internal/analysis/sim"
 	"qinst.dev/internal/analysis/steps"
 )
 
@@ -87,8 +87,8 @@ type ran struct {
 	slopes  map[string]float64 // weights of single pieces, by name
 }
 
-func (p program) run(procs int, policy predict.Policy) ran {
-	r := predict.Simulate(p.Program, predict.Options{Procs: procs, Policy: policy, Keep: true})
+func (p program) run(procs int, policy sim.Policy) ran {
+	r := sim.Simulate(p.Program, sim.Options{Procs: procs, Policy: policy, Keep: true})
 	x := ran{r.T, map[string]float64{}, map[string]float64{}}
 	r.Weights(func(step steps.StepID, length, weight float64, delay bool) {
 		name := p.names[step]

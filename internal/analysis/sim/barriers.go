@@ -1,4 +1,4 @@
-package predict
+package sim
 
 import (
 	"cmp"
@@ -54,7 +54,7 @@ func newBarriers(p *steps.Program, exit Exit) *barriers {
 }
 
 // crosses lets a goroutine wait in a step until all have come whose waits it ends then, and reports whether it goes on. Who comes last lets it go.
-func (s *sim) crosses(g steps.G, id steps.StepID) bool {
+func (s *simulation) crosses(g steps.G, id steps.StepID) bool {
 	b := s.barriers
 	if i, ok := b.at[id]; ok && len(b.came[i]) < len(b.crossings[i].Takes) {
 		b.waits[i] = g
@@ -84,7 +84,7 @@ func (s *sim) crosses(g steps.G, id steps.StepID) bool {
 }
 
 // leaves returns the token that is given in a step, in the order in which goroutines leave a barrier.
-func (s *sim) leaves(id steps.StepID, step *steps.Step) steps.Token {
+func (s *simulation) leaves(id steps.StepID, step *steps.Step) steps.Token {
 	b := s.barriers
 	if b == nil || s.o.Exit == ExitRecorded {
 		return step.Token()

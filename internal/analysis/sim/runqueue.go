@@ -1,4 +1,4 @@
-package predict
+package sim
 
 import (
 	"cmp"
@@ -7,6 +7,13 @@ import (
 	"qinst.dev/internal/analysis/steps"
 )
 
+// queues are those of goroutines that could run.
+type queues struct {
+	idle  []float64            // processors, under list scheduling: since when they are idle; the one that is last is taken first
+	ready []steps.G            // under list scheduling
+	lines map[steps.G][]queued // goroutines that wait for another one's processor, by that
+}
+
 // queued is a goroutine in a processor's queue, in a step.
 type queued struct {
 	g    steps.G
@@ -14,7 +21,7 @@ type queued struct {
 }
 
 // behind lets a goroutine wait in the queue of another one's processor, as it did; see [steps.Step.After]. It reports whether that one has one.
-func (s *sim) behind(g steps.G, step *steps.Step) bool {
+func (s *simulation) behind(g steps.G, step *steps.Step) bool {
 	after := step.After()
 	if after < 0 || after == g || !s.gs[after].runs {
 		return false
@@ -28,7 +35,7 @@ func (s *sim) behind(g steps.G, step *steps.Step) bool {
 }
 
 // follow lets the next one go on that waits for a goroutine's processor, which it leaves. The others wait for that one's.
-func (s *sim) follow(g steps.G) {
+func (s *simulation) follow(g steps.G) {
 	s.gs[g].runs = false
 	list := slices.DeleteFunc(s.lines[g], func(x queued) bool { return !s.gs[x.g].waits || s.gs[x.g].step != x.step }) // these were let go because nothing else could
 	if delete(s.lines, g); len(list) == 0 {
@@ -48,7 +55,7 @@ func (s *sim) follow(g steps.G) {
 }
 
 // idleFor is how long the processor that a goroutine has just got was idle, in ns; below 0: nobody knows.
-func (s *sim) idleFor(g steps.G) float64 {
+func (s *simulation) idleFor(g steps.G) float64 {
 	if s.o.Policy != List {
 		return -1
 	}
@@ -56,7 +63,7 @@ func (s *sim) idleFor(g steps.G) float64 {
 }
 
 // handOver is how long it takes until a goroutine runs at the end of a Ready, in ns, while a processor is idle.
-func (s *sim) handOver(id steps.StepID, idle float64) float64 {
+func (s *simulation) handOver(id steps.StepID, idle float64) float64 {
 	if s.o.HandOver != nil {
 		return s.o.HandOver(id, idle)
 	}

@@ -1,9 +1,9 @@
-package predict_test
+package sim_test
 
 import (
 	"testing"
 
-	"qinst.dev/internal/analysis/predict"
+	"qinst.dev/internal/analysis/sim"
 	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/trace"
 )
@@ -20,16 +20,16 @@ func TestSemaphore(t *testing.T) {
 		return []op{take(steps.Acquire, n), do("work", ms), take(steps.Release, n)}
 	}
 	p := writeWith(map[string]int{"sem": 3}, uses(2, 10), uses(2, 10), uses(1, 5))
-	for _, policy := range predict.Policies {
-		if r := predict.Simulate(p.Program, predict.Options{Procs: 3, Policy: policy}); !near(r.T, 20) {
+	for _, policy := range sim.Policies {
+		if r := sim.Simulate(p.Program, sim.Options{Procs: 3, Policy: policy}); !near(r.T, 20) {
 			t.Errorf("%s: it takes %v, expected 20", policy, r.T)
 		}
 	}
 	all := map[steps.ObjectID]bool{1: true}
-	if r := predict.Simulate(p.Program, predict.Options{Procs: 3, Policy: predict.Sharing, Capped: all, Cap: 5}); !near(r.T, 10) {
+	if r := sim.Simulate(p.Program, sim.Options{Procs: 3, Policy: sim.Sharing, Change: sim.Change{Capped: all, Cap: 5}}); !near(r.T, 10) {
 		t.Errorf("with a size of 5 it takes %v, expected 10", r.T)
 	}
-	if r := predict.Simulate(p.Program, predict.Options{Procs: 3, Policy: predict.Sharing, Capped: all, Cap: 2}); !near(r.T, 25) {
+	if r := sim.Simulate(p.Program, sim.Options{Procs: 3, Policy: sim.Sharing, Change: sim.Change{Capped: all, Cap: 2}}); !near(r.T, 25) {
 		t.Errorf("with a size of 2 it takes %v, expected 25", r.T)
 	}
 }
@@ -48,8 +48,8 @@ func TestTicks(t *testing.T) {
 		p.Objects[i].Ticks = i > 0
 	}
 	for scale, want := range map[float64]float64{1: 53, 0: 50, 5: 10 + 5*15} {
-		for _, policy := range predict.Policies {
-			r := predict.Simulate(p.Program, predict.Options{Procs: 1, Policy: policy, Length: func(id steps.StepID) float64 { return scale * float64(p.Step(id).Work) }})
+		for _, policy := range sim.Policies {
+			r := sim.Simulate(p.Program, sim.Options{Procs: 1, Policy: policy, Times: sim.Times{Length: func(id steps.StepID) float64 { return scale * float64(p.Step(id).Work) }}})
 			if !near(r.T, want) {
 				t.Errorf("%s, work %v times as long: it takes %v, expected %v", policy, scale, r.T, want)
 			}
@@ -64,7 +64,7 @@ func TestHandsOver(t *testing.T) {
 	const ms = 1_000_000
 	under := []op{lock("mu"), sleep(2 * ms), unlock("mu"), do("work", ms)}
 	p := write(under, under)
-	if r := predict.Simulate(p.Program, predict.Options{Procs: 1, Policy: predict.Go}); r.T < 5*ms || r.T > 5.1*ms {
+	if r := sim.Simulate(p.Program, sim.Options{Procs: 1, Policy: sim.Go}); r.T < 5*ms || r.T > 5.1*ms {
 		t.Errorf("it takes %v, expected 5 ms: two sleeps, and the last one's work", r.T)
 	}
 }
@@ -78,7 +78,7 @@ func TestP4(t *testing.T) {
 		[]op{do("b", 12), signal("c"), do("b2", 1)},
 		[]op{do("r", 20), wait("c"), do("r2", 10), wait("c")})
 	for lifo, want := range map[bool]float64{false: 120, true: 130} {
-		r := predict.Simulate(p.Program, predict.Options{Procs: 3, Policy: predict.List, LIFO: lifo})
+		r := sim.Simulate(p.Program, sim.Options{Procs: 3, Policy: sim.List, LIFO: lifo})
 		if r.T != want {
 			t.Errorf("last one first %t: the run took %v, expected %v: the first sender goes on at 20 or 30", lifo, r.T, want)
 		}
@@ -119,7 +119,7 @@ func TestP1(t *testing.T) {
 			[]op{do("p2", 150), take(2), do("more", c.behind[1])},
 			[]op{do("p3", 90), operate(steps.Lock, "mu"), do("beta", 5), do("beta", 5), give(2), do("beta", 5), give(1)})
 		p.barrier()
-		if r := predict.Simulate(p.Program, predict.Options{Procs: 3, Policy: predict.List, Exit: predict.ExitReverse}); r.T != c.want {
+		if r := sim.Simulate(p.Program, sim.Options{Procs: 3, Policy: sim.List, Exit: sim.ExitReverse}); r.T != c.want {
 			t.Errorf("with %v behind: found %v, expected %v", c.behind, r.T, c.want)
 		}
 	}
@@ -128,7 +128,7 @@ func TestP1(t *testing.T) {
 // The order in which goroutines leave a barrier: as they came, the last one first, or as they were created.
 func TestExits(t *testing.T) {
 	t.Parallel()
-	for exit, want := range map[predict.Exit]float64{predict.ExitRecorded: 140, predict.ExitFIFO: 150, predict.ExitReverse: 130, predict.ExitFixed: 150} {
+	for exit, want := range map[sim.Exit]float64{sim.ExitRecorded: 140, sim.ExitFIFO: 150, sim.ExitReverse: 130, sim.ExitFixed: 150} {
 		// They come at 30, 10 and 20, and a works 100 behind that. One leaves every 10 from 30 on: in the recorded run b, a, c.
 		p := write(
 			[]op{do("c", 20), take(3), do("c2", 1)},
@@ -136,8 +136,30 @@ func TestExits(t *testing.T) {
 			[]op{do("a", 30), take(1), do("a2", 100)},
 			[]op{do("d", 5), operate(steps.Lock, "mu"), give(2), do("d1", 10), give(1), do("d2", 10), give(3)})
 		p.barrier()
-		if r := predict.Simulate(p.Program, predict.Options{Procs: 4, Policy: predict.List, Exit: exit}); r.T != want {
+		if r := sim.Simulate(p.Program, sim.Options{Procs: 4, Policy: sim.List, Exit: exit}); r.T != want {
 			t.Errorf("%s: the run took %v, expected %v", exit, r.T, want)
+		}
+	}
+}
+
+// A channel's capacity: with a buffer of one a stage waits for the next one at once.
+func TestCapacity(t *testing.T) {
+	t.Parallel()
+	send := []op{}
+	get := []op{}
+	for range 10 {
+		send = append(send, do("send", 1), signal("ch"))
+		get = append(get, wait("ch"), do("get", 3))
+	}
+	for capacity, ends := range map[int]float64{-1: 10, 0: 1 + 3*9, 2: 1 + 3*7, 20: 10} {
+		caps := map[string]int{"ch": capacity}
+		if capacity < 0 {
+			delete(caps, "ch")
+		}
+		p := writeWith(caps, send, get)
+		p.Last = 0 // the sender
+		if r := sim.Simulate(p.Program, sim.Options{Policy: sim.Sharing}); !near(r.T, ends) {
+			t.Errorf("capacity %d: the sender ends at %v, expected %v", capacity, r.T, ends)
 		}
 	}
 }

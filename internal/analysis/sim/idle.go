@@ -1,4 +1,4 @@
-package predict
+package sim
 
 import (
 	"slices"
@@ -17,6 +17,14 @@ type idlers struct {
 	on map[steps.ObjectID][]steps.G // by channel
 }
 
+// idling is a goroutine's state in such waits.
+type idling struct {
+	idles   bool         // it waits so
+	helps   bool         // it has waited so
+	hurries steps.StepID // up to here it leaves out what it works; 0: it does not
+	due     steps.StepID // up to here its ticks have come
+}
+
 func newIdlers(p *steps.Program) *idlers {
 	if len(p.Idle) == 0 {
 		return nil
@@ -25,7 +33,7 @@ func newIdlers(p *steps.Program) *idlers {
 }
 
 // came reports whether what a step waits for is there.
-func (s *sim) came(step *steps.Step) bool {
+func (s *simulation) came(step *steps.Step) bool {
 	if !s.free(step) {
 		return step.Kind == steps.Take && step.Token() != 0 && s.tokens[step.Token()].given()
 	}
@@ -38,7 +46,7 @@ func (s *sim) came(step *steps.Step) bool {
 
 // held lets a tick come behind which a helper gave a lock back for which somebody waits now. It had it in the recorded run when that one came: what everybody did
 // before has been done.
-func (s *sim) held(token steps.Token) {
+func (s *simulation) held(token steps.Token) {
 	t, ok := s.p.Held[token]
 	if !ok {
 		return
@@ -52,7 +60,7 @@ func (s *sim) held(token steps.Token) {
 }
 
 // goesFirst reports whether what may come before a goroutine's timer is there.
-func (s *sim) goesFirst(g steps.G) bool {
+func (s *simulation) goesFirst(g steps.G) bool {
 	i, ok := s.p.Idle[s.gs[g].step]
 	if ok && s.gs[g].step <= s.gs[g].due {
 		return true
@@ -65,7 +73,7 @@ func (s *sim) goesFirst(g steps.G) bool {
 }
 
 // mayEnd lets what may come before a goroutine's timer end its wait.
-func (s *sim) mayEnd(g steps.G) {
+func (s *simulation) mayEnd(g steps.G) {
 	i := s.p.Idle[s.gs[g].step]
 	if i.Next == 0 {
 		return
@@ -79,14 +87,14 @@ func (s *sim) mayEnd(g steps.G) {
 }
 
 // hurries lets a goroutine go on with what came before a timer. What it would have done with that it leaves out, if it ends then.
-func (s *sim) hurries(g steps.G, i steps.Idle) {
+func (s *simulation) hurries(g steps.G, i steps.Idle) {
 	if i.Ends {
 		s.gs[g].hurries = i.Next
 	}
 }
 
 // isOver notes that a goroutine's wait is.
-func (s *sim) isOver(g steps.G) {
+func (s *simulation) isOver(g steps.G) {
 	x := &s.gs[g]
 	x.idles = false
 	next := s.p.Step(s.p.Idle[x.step].Next)
@@ -98,7 +106,7 @@ func (s *sim) isOver(g steps.G) {
 }
 
 // given ends the waits of goroutines for which a token was given.
-func (i *idlers) given(s *sim, token steps.Token) {
+func (i *idlers) given(s *simulation, token steps.Token) {
 	if i == nil {
 		return
 	}
@@ -108,7 +116,7 @@ func (i *idlers) given(s *sim, token steps.Token) {
 }
 
 // operated ends the waits of those that can go on now that there was an operation on a channel.
-func (i *idlers) operated(s *sim, ch steps.ObjectID) {
+func (i *idlers) operated(s *simulation, ch steps.ObjectID) {
 	if i == nil {
 		return
 	}
@@ -120,7 +128,7 @@ func (i *idlers) operated(s *sim, ch steps.ObjectID) {
 }
 
 // stopsIdling ends a goroutine's wait before its timer does.
-func (s *sim) stopsIdling(g steps.G) {
+func (s *simulation) stopsIdling(g steps.G) {
 	at := slices.IndexFunc(s.delays, func(e entry) bool { return e.who.g() == g })
 	if at < 0 {
 		return
@@ -138,7 +146,7 @@ func (s *sim) stopsIdling(g steps.G) {
 }
 
 // ticks makes the end of a wait for a timer something that began with the event before, if it is no length.
-func (s *sim) ticks(delay *entry) {
+func (s *simulation) ticks(delay *entry) {
 	if s.idlers == nil || delay.who.isProcessor() {
 		return
 	}
@@ -171,7 +179,7 @@ func (s *sim) ticks(delay *entry) {
 const mostBehindTick = 32
 
 // waitsForTick is a goroutine that waits for what a helper does behind a tick, other than for a lock; -1: none does.
-func (s *sim) waitsForTick(id steps.StepID) steps.G {
+func (s *simulation) waitsForTick(id steps.StepID) steps.G {
 	for n := 0; id != 0 && n < mostBehindTick; n++ {
 		step := s.p.Step(id)
 		if _, idle := s.p.Idle[id]; idle {
@@ -190,7 +198,7 @@ func (s *sim) waitsForTick(id steps.StepID) steps.G {
 }
 
 // goingOn is the work that ends next of a goroutine of the program's that has no such waits; -1: there is none.
-func (s *sim) goingOn() int {
+func (s *simulation) goingOn() int {
 	first := -1
 	for i := range s.work {
 		if g := s.work[i].who.g(); !s.gs[g].spins && !s.gs[g].helps && !s.p.Gs[g].System && (first < 0 || s.work.less(i, first)) {
@@ -201,7 +209,7 @@ func (s *sim) goingOn() int {
 }
 
 // divides ends a part of what a goroutine works, at a time, and returns by how much that moves.
-func (s *sim) divides(e *entry, now float64) (d float64) {
+func (s *simulation) divides(e *entry, now float64) (d float64) {
 	rate, x := s.rate(), &s.gs[e.who.g()]
 	done := s.v.at + (now-s.t.at)/rate - (e.at.at - e.len)
 	part := done / e.len

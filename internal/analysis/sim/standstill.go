@@ -1,4 +1,4 @@
-package predict
+package sim
 
 import (
 	"slices"
@@ -15,8 +15,8 @@ const mostStandstills = 4
 
 // Simulate runs a program.
 func Simulate(p *steps.Program, o Options) *Run {
-	run := simulate(p, o)
-	if o.workers != nil || len(o.Capped)+len(o.Split) > 0 { // the order of the recorded run is none of these
+	run := Once(p, o)
+	if !o.recorded() { // the order of the recorded run is none of these
 		return run
 	}
 	for n := 1; run.Forced > 0 && n <= mostStandstills; n++ {
@@ -26,11 +26,11 @@ func Simulate(p *steps.Program, o Options) *Run {
 				break
 			}
 		}
-		if o.watch != nil {
-			*o.watch = *o.watch.again()
+		if o.Watch != nil {
+			*o.Watch = *o.Watch.Again()
 		}
 		p = next
-		run = simulate(p, o)
+		run = Once(p, o)
 	}
 	return run
 }
@@ -46,7 +46,7 @@ func (r *Run) Sound() bool {
 }
 
 // freeOf are the objects that goroutines wait for operations on.
-func (s *sim) freeOf(gs []steps.G) (list []steps.ObjectID) {
+func (s *simulation) freeOf(gs []steps.G) (list []steps.ObjectID) {
 	for _, g := range gs {
 		step := s.p.Step(s.gs[g].step)
 		if s.gs[g].waits && s.free(step) && step.Op != steps.Join && !slices.Contains(list, step.Obj) {
@@ -57,6 +57,6 @@ func (s *sim) freeOf(gs []steps.G) (list []steps.ObjectID) {
 }
 
 // free reports whether a step is an operation on a channel for which operations decide who goes on.
-func (s *sim) free(step *steps.Step) bool {
+func (s *simulation) free(step *steps.Step) bool {
 	return step.Op != steps.NoOp && s.p.Objects[step.Obj].Free && (step.Kind != steps.Take || step.Token() != 0)
 }

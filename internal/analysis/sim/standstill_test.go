@@ -1,10 +1,10 @@
-package predict_test
+package sim_test
 
 import (
 	"math/rand/v2"
 	"testing"
 
-	"qinst.dev/internal/analysis/predict"
+	"qinst.dev/internal/analysis/sim"
 	"qinst.dev/internal/analysis/steps"
 )
 
@@ -16,9 +16,9 @@ func TestStandstill(t *testing.T) {
 		[]op{take(1), wait("ch"), do("other", 10), give(2)},
 	)
 	p.Tokens, p.Last = 3, 0
-	for _, policy := range predict.Policies {
+	for _, policy := range sim.Policies {
 		for procs := 1; procs <= 2; procs++ {
-			if r := predict.Simulate(p.Program, predict.Options{Procs: procs, Policy: policy}); r.T != 20 || r.Forced != 0 || !r.Ends {
+			if r := sim.Simulate(p.Program, sim.Options{Procs: procs, Policy: policy}); r.T != 20 || r.Forced != 0 || !r.Ends {
 				t.Errorf("%s on %d: it takes %v, and %d goroutines were forced to go on; expected 20", policy, procs, r.T, r.Forced)
 			}
 		}
@@ -34,9 +34,9 @@ func TestSound(t *testing.T) {
 		for id := range steps.StepID(p.Steps.Len()) {
 			work += float64(p.Step(id).Work)
 		}
-		for _, policy := range predict.Policies {
+		for _, policy := range sim.Policies {
 			for procs := 1; procs <= 3; procs++ {
-				if run := predict.Simulate(p.Program, predict.Options{Procs: procs, Policy: policy}); !run.Sound() || run.T*float64(procs) < work*(1-1e-9) {
+				if run := sim.Simulate(p.Program, sim.Options{Procs: procs, Policy: policy}); !run.Sound() || run.T*float64(procs) < work*(1-1e-9) {
 					t.Fatalf("%s on %d: %v ns with %v of work, %d forced", policy, procs, run.T, work, run.Forced)
 				}
 			}
@@ -45,7 +45,7 @@ func TestSound(t *testing.T) {
 	// Both goroutines wait for what the other one does behind its wait.
 	p := write([]op{do("a", 10), take(1), do("a", 10), give(2)}, []op{do("b", 10), take(2), do("b", 10), give(1)})
 	p.Tokens, p.Last, p.End, p.Procs = 3, 0, 20, 2
-	if run := predict.Simulate(p.Program, predict.Options{Procs: 1, Policy: predict.Sharing}); run.Sound() {
+	if run := sim.Simulate(p.Program, sim.Options{Procs: 1, Policy: sim.Sharing}); run.Sound() {
 		t.Errorf("a run in which nobody can go on takes %v", run.T)
 	}
 }

@@ -1,10 +1,10 @@
-package predict_test
+package sim_test
 
 import (
 	"math/rand/v2"
 	"testing"
 
-	"qinst.dev/internal/analysis/predict"
+	"qinst.dev/internal/analysis/sim"
 	"qinst.dev/internal/analysis/steps"
 )
 
@@ -20,18 +20,18 @@ func TestSlack(t *testing.T) {
 		if !ordered(p) {
 			continue
 		}
-		o := predict.Options{Procs: len(p.Gs), Policy: predict.Sharing, Keep: true, Order: true}
-		run := predict.Simulate(p.Program, o)
+		o := sim.Options{Procs: len(p.Gs), Policy: sim.Sharing, Keep: true, Order: true}
+		run := sim.Simulate(p.Program, o)
 		if run.Forced > 0 {
 			continue // somebody waits for ever
 		}
 		longer := func(step steps.StepID, ns float64) float64 {
-			return predict.Simulate(p.Program, predict.Options{Procs: len(p.Gs), Policy: predict.Sharing, Length: func(s steps.StepID) float64 {
+			return sim.Simulate(p.Program, sim.Options{Procs: len(p.Gs), Policy: sim.Sharing, Times: sim.Times{Length: func(s steps.StepID) float64 {
 				if s == step {
 					return float64(p.Step(s).Work) + ns
 				}
 				return float64(p.Step(s).Work)
-			}}).T - run.T
+			}}}).T - run.T
 		}
 		run.Slack(func(step steps.StepID, slack float64, delay bool) {
 			if delay {
@@ -84,7 +84,7 @@ func TestGoPath(t *testing.T) {
 		p := random(r)
 		p.WakeUp, p.HoldOff = r.Int64N(5000), r.Int64N(2)*r.Int64N(50_000)
 		for procs := 1; procs <= len(p.Gs); procs++ {
-			run := predict.Simulate(p.Program, predict.Options{Procs: procs, Policy: predict.Go, Keep: true, Seed: uint64(i)})
+			run := sim.Simulate(p.Program, sim.Options{Procs: procs, Policy: sim.Go, Keep: true, Seed: uint64(i)})
 			sum, at := 0., run.T
 			run.Weights(func(_ steps.StepID, length, weight float64, _ bool) { sum += length * weight })
 			run.Path(func(_ steps.StepID, _ steps.G, from, to float64, _ bool) {

@@ -1,4 +1,4 @@
-package predict_test
+package sim_test
 
 import (
 	"fmt"
@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"qinst.dev/internal/analysis/predict"
+	"qinst.dev/internal/analysis/sim"
 	"qinst.dev/internal/analysis/steps"
 )
 
@@ -80,7 +80,7 @@ func TestWeights(t *testing.T) {
 	kinks, compared := 0, 0
 	for i := range programs {
 		p := random(r)
-		for _, policy := range []predict.Policy{predict.Sharing, predict.List} {
+		for _, policy := range []sim.Policy{sim.Sharing, sim.List} {
 			for procs := 1; procs <= len(p.Gs); procs++ {
 				kinks += comparePieces(t, p, procs, policy, change, &compared, 1+i%7)
 			}
@@ -95,9 +95,9 @@ func TestWeights(t *testing.T) {
 }
 
 // comparePieces compares every so manieth piece.
-func comparePieces(t *testing.T, p program, procs int, policy predict.Policy, change float64, compared *int, every int) (kinks int) {
+func comparePieces(t *testing.T, p program, procs int, policy sim.Policy, change float64, compared *int, every int) (kinks int) {
 	t.Helper()
-	base := predict.Simulate(p.Program, predict.Options{Procs: procs, Policy: policy, Keep: true})
+	base := sim.Simulate(p.Program, sim.Options{Procs: procs, Policy: policy, Keep: true})
 	sum := 0.
 	weights := map[steps.StepID]float64{}
 	base.Weights(func(step steps.StepID, length, weight float64, delay bool) {
@@ -109,12 +109,12 @@ func comparePieces(t *testing.T, p program, procs int, policy predict.Policy, ch
 		t.Errorf("%d processors, %s: the weights add up to %v, expected %v", procs, policy, sum, base.T)
 	}
 	at := func(step steps.StepID, d float64) float64 {
-		return predict.Simulate(p.Program, predict.Options{Procs: procs, Policy: policy, Length: func(s steps.StepID) float64 {
+		return sim.Simulate(p.Program, sim.Options{Procs: procs, Policy: policy, Times: sim.Times{Length: func(s steps.StepID) float64 {
 			if s == step {
 				return float64(p.Step(s).Work) + d
 			}
 			return float64(p.Step(s).Work)
-		}}).T
+		}}}).T
 	}
 	for step := steps.StepID(1); int(step) < p.Steps.Len(); step++ {
 		if p.Step(step).Work < 2*int64(change) || int(step)%every != 0 {
@@ -146,16 +146,16 @@ func TestSwing(t *testing.T) {
 		gs = append(gs, ops)
 	}
 	p := write(gs...)
-	o := predict.Options{Procs: 2, Policy: predict.Sharing, Keep: true}
-	swing := func(run *predict.Run) (all float64) {
+	o := sim.Options{Procs: 2, Policy: sim.Sharing, Keep: true}
+	swing := func(run *sim.Run) (all float64) {
 		run.Weights(func(_ steps.StepID, length, weight float64, _ bool) { all += math.Abs(length * weight) })
 		return all / run.T
 	}
-	if got := swing(predict.Simulate(p.Program, o)); got < 1e6 {
+	if got := swing(sim.Simulate(p.Program, o)); got < 1e6 {
 		t.Fatalf("weights are worth %v times the run, expected a program of which they tell nothing", got)
 	}
-	run, policy := predict.SimulateWeighed(p.Program, o)
-	if got := swing(run); policy != predict.List || !near(got, 1) {
-		t.Errorf("under %s weights are worth %v times the run, expected 1 under %s", policy, got, predict.List)
+	run, policy := sim.SimulateWeighed(p.Program, o)
+	if got := swing(run); policy != sim.List || !near(got, 1) {
+		t.Errorf("under %s weights are worth %v times the run, expected 1 under %s", policy, got, sim.List)
 	}
 }

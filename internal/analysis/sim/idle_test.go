@@ -1,10 +1,10 @@
-package predict_test
+package sim_test
 
 import (
 	"math"
 	"testing"
 
-	"qinst.dev/internal/analysis/predict"
+	"qinst.dev/internal/analysis/sim"
 	"qinst.dev/internal/analysis/steps"
 )
 
@@ -46,7 +46,7 @@ func TestIdle(t *testing.T) {
 		for _, id := range p.helps(steps.Delay) {
 			p.Idle[id] = steps.Idle{Next: next[0], Ends: true}
 		}
-		for _, policy := range predict.Policies {
+		for _, policy := range sim.Policies {
 			run := p.run(2, policy)
 			if math.Abs(run.t-c.until) > 1e-6 || math.Abs(run.weights["main"]-12) > 1e-6 || math.Abs(run.weights["delay"]) > 1e-6 {
 				t.Errorf("%s, %s: it takes %v, with weights %v; expected 12, which is all the main goroutine's", name, policy, run.t, run.weights)
@@ -64,7 +64,7 @@ func TestIdleBetweenJobs(t *testing.T) {
 	)
 	p.Tokens, p.Last = 3, 0
 	p.Idle = map[steps.StepID]steps.Idle{p.helps(steps.Delay)[0]: {Next: p.helps(steps.Operate)[1]}}
-	for _, policy := range predict.Policies {
+	for _, policy := range sim.Policies {
 		if run := p.run(2, policy); run.t != 15 || run.weights["main"] != 10 || run.weights["flush"] != 5 {
 			t.Errorf("%s: it takes %v, with weights %v; expected 15", policy, run.t, run.weights)
 		}
@@ -75,7 +75,7 @@ func TestIdleBetweenJobs(t *testing.T) {
 	)
 	p.Tokens, p.Last = 3, 0
 	p.Idle = map[steps.StepID]steps.Idle{p.helps(steps.Delay)[0]: {Next: p.helps(steps.Take)[0], Ends: true}}
-	for _, policy := range predict.Policies {
+	for _, policy := range sim.Policies {
 		if run := p.run(2, policy); run.t != 55 || run.weights["delay"] != 30 || run.weights["main"] != 20 || run.weights["flush"] != 5 {
 			t.Errorf("%s: it takes %v, with weights %v; expected 55, of which the goroutine that waits for the timer works 20 and waits 30 for that", policy, run.t, run.weights)
 		}
@@ -95,7 +95,7 @@ func TestRateLimiter(t *testing.T) {
 	for _, id := range p.helps(steps.Delay) {
 		p.Idle[id] = steps.Idle{Next: p.helps(steps.Take)[0], Ends: true}
 	}
-	for _, policy := range predict.Policies {
+	for _, policy := range sim.Policies {
 		if run := p.run(3, policy); run.t != 90 || run.weights["delay"] != 60 || run.weights["main"] != 30 {
 			t.Errorf("%s: it takes %v, with weights %v; expected 90, of which 60 are waits for tokens", policy, run.t, run.weights)
 		}
@@ -113,7 +113,7 @@ func TestHeldBehindTick(t *testing.T) {
 	tick := p.helps(steps.Delay)[0]
 	p.Idle = map[steps.StepID]steps.Idle{tick: {Next: p.helps(steps.Take)[0], Ends: true}}
 	p.Held = map[steps.Token]steps.Tick{1: {G: 1, Step: tick}}
-	for _, policy := range predict.Policies {
+	for _, policy := range sim.Policies {
 		if run := p.run(2, policy); run.t != 25 || run.weights["delay"] != 0 || run.weights["main"] != 20 || run.weights["helper"] != 5 {
 			t.Errorf("%s: it takes %v, with weights %v; expected 25", policy, run.t, run.weights)
 		}

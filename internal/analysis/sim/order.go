@@ -1,4 +1,4 @@
-package predict
+package sim
 
 import (
 	"math"
@@ -24,7 +24,7 @@ type order struct {
 }
 
 // after notes that what a goroutine does from now on needed some nodes, -1: none.
-func (s *sim) after(nodes ...nodeID) {
+func (s *simulation) after(nodes ...nodeID) {
 	if !s.o.Order {
 		return
 	}
@@ -42,14 +42,14 @@ func (s *sim) after(nodes ...nodeID) {
 }
 
 // need notes that the goroutine that is woken next waited for some nodes too.
-func (s *sim) need(nodes ...nodeID) {
+func (s *simulation) need(nodes ...nodeID) {
 	if s.o.Order {
 		s.needs = append(s.needs, nodes...)
 	}
 }
 
 // wakeInOrder lets a goroutine go on, which needs that it began its wait, too. What wakes it does not.
-func (s *sim) wakeInOrder(g steps.G) {
+func (s *simulation) wakeInOrder(g steps.G) {
 	was := s.node
 	s.needs = append(s.needs, s.gs[g].at)
 	s.after(s.needs...)
@@ -59,7 +59,7 @@ func (s *sim) wakeInOrder(g steps.G) {
 }
 
 // stops notes that a goroutine's work ends with the node at hand, and it does not go on.
-func (s *sim) stops(g steps.G) {
+func (s *simulation) stops(g steps.G) {
 	if n := s.run.nodes.At(int(s.node)); n.g == g {
 		n.stops = true
 	}
@@ -77,7 +77,7 @@ func (o *order) held(op steps.Op) []nodeID {
 	return nodes
 }
 
-func (s *sim) granted(o *object, op steps.Op) {
+func (s *simulation) granted(o *object, op steps.Op) {
 	if o.order != nil {
 		s.after(o.order.held(op)...)
 	}
@@ -94,7 +94,7 @@ func (o *order) unlock(at nodeID, op steps.Op) {
 }
 
 // sends is called before a send begins: it needs the receive that made room for it.
-func (s *sim) sends(o *object) {
+func (s *simulation) sends(o *object) {
 	if o.order == nil {
 		return
 	}
@@ -105,7 +105,7 @@ func (s *sim) sends(o *object) {
 }
 
 // receives is called before a receive begins: it needs the send of its element.
-func (s *sim) receives(o *object) {
+func (s *simulation) receives(o *object) {
 	if o.order == nil {
 		return
 	}
@@ -115,7 +115,7 @@ func (s *sim) receives(o *object) {
 	o.order.receives = append(o.order.receives[:min(o.got, len(o.order.receives))], s.node)
 }
 
-func (s *sim) receivesNothing(o *object) {
+func (s *simulation) receivesNothing(o *object) {
 	if o.order != nil {
 		s.after(o.order.closed)
 	}
@@ -134,7 +134,7 @@ func (o *order) done(at nodeID) {
 }
 
 // joined is a node that the first operations Done come before, as many as a Join needs; -1: none.
-func (s *sim) joined(o *object, need int) nodeID {
+func (s *simulation) joined(o *object, need int) nodeID {
 	if o.order == nil || need == 0 || len(o.order.dones) == 0 {
 		return -1
 	}

@@ -1,4 +1,4 @@
-package predict_test
+package sim_test
 
 import (
 	"maps"
@@ -6,13 +6,13 @@ import (
 	"slices"
 	"testing"
 
-	"qinst.dev/internal/analysis/predict"
+	"qinst.dev/internal/analysis/sim"
 )
 
 func near(a, b float64) bool { return math.Abs(a-b) <= 1e-9*max(1, math.Abs(a), math.Abs(b)) }
 
 // truth compares a run with what is known of it. Names without a weight have none.
-func truth(t *testing.T, p program, procs int, policy predict.Policy, length float64, slopes map[string]float64) {
+func truth(t *testing.T, p program, procs int, policy sim.Policy, length float64, slopes map[string]float64) {
 	t.Helper()
 	r := p.run(procs, policy)
 	if !near(r.t, length) {
@@ -45,7 +45,7 @@ func figure1() program {
 
 // V1: on three processors the path is T1 a, T3 c, T2 d, T1 a.
 func TestV1(t *testing.T) {
-	truth(t, figure1(), 3, predict.Sharing, 4, map[string]float64{"1a": 1, "3c": 1, "2d": 1, "1a'": 1})
+	truth(t, figure1(), 3, sim.Sharing, 4, map[string]float64{"1a": 1, "3c": 1, "2d": 1, "1a'": 1})
 }
 
 // figure4 is VPPB's Figure 4 (W1), with the lengths that its text determines.
@@ -59,13 +59,13 @@ func figure4() program {
 
 // V2, V3, V4: T = 11, 12 and 20 on 3, 2 and 1 processors; and the exact sensitivities.
 func TestFigure4(t *testing.T) {
-	truth(t, figure4(), 3, predict.Sharing, 11, map[string]float64{"1a": 1, "1b": 1, "3e": 1, "3a": 1, "3f": 1})
-	truth(t, figure4(), 2, predict.Sharing, 12, map[string]float64{"1a": 1, "1b": 1, "3e": 1, "3f": 1, "2a": .5, "1e": .5, "3a": .5})
+	truth(t, figure4(), 3, sim.Sharing, 11, map[string]float64{"1a": 1, "1b": 1, "3e": 1, "3a": 1, "3f": 1})
+	truth(t, figure4(), 2, sim.Sharing, 12, map[string]float64{"1a": 1, "1b": 1, "3e": 1, "3f": 1, "2a": .5, "1e": .5, "3a": .5})
 	all := map[string]float64{}
 	for _, name := range []string{"1a", "1b", "1c", "1e", "2c", "2a", "2d", "3d", "3e", "3a", "3f"} {
 		all[name] = 1
 	}
-	truth(t, figure4(), 1, predict.Sharing, 20, all)
-	truth(t, figure4(), 1, predict.List, 20, all)
-	truth(t, figure4(), 3, predict.List, 11, map[string]float64{"1a": 1, "1b": 1, "3e": 1, "3a": 1, "3f": 1})
+	truth(t, figure4(), 1, sim.Sharing, 20, all)
+	truth(t, figure4(), 1, sim.List, 20, all)
+	truth(t, figure4(), 3, sim.List, 11, map[string]float64{"1a": 1, "1b": 1, "3e": 1, "3a": 1, "3f": 1})
 }

@@ -1,15 +1,16 @@
-package predict
+package sim
 
 import (
+	"math"
 	"slices"
 
 	"qinst.dev/internal/analysis/steps"
 )
 
-// watch sees how long requests take in a computed run. What comes from outside comes when it came: a wait for the network outside of all requests ends
+// Watch sees how long requests take in a computed run. What comes from outside comes when it came: a wait for the network outside of all requests ends
 // at the recorded time, or at once if that is over. Within a request the network's other end takes as long as it did.
-type watch struct {
-	of     []*steps.Request
+type Watch struct {
+	Of     []*steps.Request
 	begins map[steps.StepID]int
 	ends   map[steps.StepID]int
 	inside map[steps.StepID]bool // steps within a request of any name
@@ -18,9 +19,9 @@ type watch struct {
 	untold float64 // requests for each of these
 }
 
-// newWatch watches all requests of a name; nil if there are none.
-func newWatch(p *steps.Program, name string) *watch {
-	w := &watch{begins: map[steps.StepID]int{}, ends: map[steps.StepID]int{}, inside: map[steps.StepID]bool{}}
+// NewWatch watches all requests of a name; nil if there are none.
+func NewWatch(p *steps.Program, name string) *Watch {
+	w := &Watch{begins: map[steps.StepID]int{}, ends: map[steps.StepID]int{}, inside: map[steps.StepID]bool{}}
 	for i := range p.Requests {
 		q := &p.Requests[i]
 		for id := q.Begin; id != q.End && id != 0 && p.Step(id).At <= p.Step(q.End).At; id = p.Step(id).Next { // a task may end elsewhere
@@ -29,29 +30,29 @@ func newWatch(p *steps.Program, name string) *watch {
 			}
 		}
 		if q.Name == name {
-			w.begins[q.Begin], w.ends[q.End] = len(w.of), len(w.of)
-			w.of = append(w.of, q)
+			w.begins[q.Begin], w.ends[q.End] = len(w.Of), len(w.Of)
+			w.Of = append(w.Of, q)
 		}
 	}
-	if len(w.of) == 0 {
+	if len(w.Of) == 0 {
 		return nil
 	}
-	w.untold = p.Untold(w.of[0].Proc)
+	w.untold = p.Untold(w.Of[0].Proc)
 	return w
 }
 
-// again forgets a run.
-func (w *watch) again() *watch {
+// Again forgets a run.
+func (w *Watch) Again() *Watch {
 	if w == nil {
 		return nil
 	}
 	next := *w
-	next.began, next.took = make([]float64, len(w.of)), nil
+	next.began, next.took = make([]float64, len(w.Of)), nil
 	return &next
 }
 
 // passed notes that a step is over.
-func (w *watch) passed(id steps.StepID, now float64) {
+func (w *Watch) passed(id steps.StepID, now float64) {
 	if w == nil {
 		return
 	}
@@ -64,7 +65,7 @@ func (w *watch) passed(id steps.StepID, now float64) {
 }
 
 // delay is how long a step's delay takes that begins now.
-func (w *watch) delay(id steps.StepID, s *steps.Step, now float64) float64 {
+func (w *Watch) delay(id steps.StepID, s *steps.Step, now float64) float64 {
 	if w == nil || s.Kind != steps.Delay || s.Cause() != steps.Network || w.inside[id] {
 		return float64(s.Lasts())
 	}
@@ -80,7 +81,8 @@ type Latency struct {
 	PerSecond float64 `json:"per_second"` // of the run; those that were only counted too
 }
 
-func (w *watch) latency(t float64) *Latency {
+// Latency is that of the requests in a run that took t ns; nil: there are none.
+func (w *Watch) Latency(t float64) *Latency {
 	l := &Latency{Count: len(w.took)}
 	if l.Count == 0 || t <= 0 {
 		return l
@@ -95,3 +97,6 @@ func (w *watch) latency(t float64) *Latency {
 	l.PerSecond = thousandths(float64(l.Count) * w.untold / t * 1e9)
 	return l
 }
+
+func round(x float64) int64         { return int64(math.Round(x)) }
+func thousandths(x float64) float64 { return math.Round(x*1000) / 1000 }

@@ -1,9 +1,9 @@
-package predict_test
+package sim_test
 
 import (
 	"testing"
 
-	"qinst.dev/internal/analysis/predict"
+	"qinst.dev/internal/analysis/sim"
 	"qinst.dev/internal/analysis/steps"
 )
 
@@ -22,9 +22,9 @@ func TestToldByNobody(t *testing.T) {
 		}
 		p.Step(last).Until, p.Gs[1].Told = 1, last
 		p.Tokens, p.Told = 2, map[steps.Token][]steps.G{1: {1}}
-		for _, policy := range predict.Policies {
+		for _, policy := range sim.Policies {
 			for procs := 1; procs <= 2; procs++ {
-				if r := predict.Simulate(p.Program, predict.Options{Procs: procs, Policy: policy}); name == "years" && r.T < years {
+				if r := sim.Simulate(p.Program, sim.Options{Procs: procs, Policy: policy}); name == "years" && r.T < years {
 					t.Errorf("%s, %s on %d: it takes %v", name, policy, procs, r.T)
 				}
 			}

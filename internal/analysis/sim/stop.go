@@ -1,4 +1,4 @@
-package predict
+package sim
 
 import (
 	"math"
@@ -11,7 +11,7 @@ import (
 // on for so long, keeping its processor: see [steps.Step.Until]. Neither is a length of the program's, and so neither has a weight.
 
 // skips lets a goroutine that was told go to where it finds that out, and reports whether it did.
-func (s *sim) skips(g steps.G, step *steps.Step) bool {
+func (s *simulation) skips(g steps.G, step *steps.Step) bool {
 	last := s.p.Gs[g].Told
 	if step.Until == 0 || last == 0 || !s.tokens[step.Until].given() {
 		return false
@@ -25,7 +25,7 @@ func (s *sim) skips(g steps.G, step *steps.Step) bool {
 
 // goesOn lets a goroutine work on that has done all that it did and has not been told yet, and reports whether it does. One that has a processor only
 // while nobody else needs it, as under list scheduling, waits.
-func (s *sim) goesOn(g steps.G, step *steps.Step) bool {
+func (s *simulation) goesOn(g steps.G, step *steps.Step) bool {
 	x := &s.gs[g]
 	if step.Until == 0 || x.step != s.p.Gs[g].Told || s.tokens[step.Until].given() {
 		return false
@@ -43,7 +43,7 @@ func (s *sim) goesOn(g steps.G, step *steps.Step) bool {
 }
 
 // tell tells goroutines to end.
-func (s *sim) tell(token steps.Token) {
+func (s *simulation) tell(token steps.Token) {
 	for _, g := range s.p.Told[token] {
 		x := &s.gs[g]
 		if x.step == 0 || s.p.Step(x.step).Until != token {
@@ -69,7 +69,7 @@ func (s *sim) tell(token steps.Token) {
 }
 
 // stop ends what a goroutine works, or what it spins; its entry is the one at works, -1: it has none.
-func (s *sim) stop(x *simG, works int) {
+func (s *simulation) stop(x *goroutine, works int) {
 	left := x.rest // under Go's scheduler, at the beginning of its entry
 	if works >= 0 {
 		e := s.work.remove(works)
@@ -91,7 +91,7 @@ func (s *sim) stop(x *simG, works int) {
 }
 
 // stepsOf takes the steps of a goroutine that is not the one at hand.
-func (s *sim) stepsOf(g steps.G) {
+func (s *simulation) stepsOf(g steps.G) {
 	if s.sched == nil {
 		s.steps(g)
 		return

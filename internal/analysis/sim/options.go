@@ -1,0 +1,58 @@
+package sim
+
+import "qinst.dev/internal/analysis/steps"
+
+// Policy is how goroutines get processors.
+type Policy string
+
+// Policies.
+const (
+	Sharing Policy = "ps"   // all that could run share them evenly
+	List    Policy = "fifo" // each keeps one until it waits; the one that could run first is next
+	Go      Policy = "go"   // as Go's scheduler does; see scheduler
+)
+
+// Policies are all of them.
+var Policies = []Policy{Sharing, List, Go}
+
+// Options of a run.
+type Options struct {
+	Procs  int // 0: as many as goroutines
+	Policy Policy
+	Times
+	Change
+	Watch *Watch // requests, to see how long they take; nil: none
+	LIFO  bool   // of goroutines that wait for a channel the last one is served first
+	Exit  Exit   // of barriers; empty: a goroutine that ends a wait need not wait for it
+	Log   *Log   // to be written; nil: none
+	Seed  uint64 // of Go's scheduler, which steals at random
+	Keep  bool   // what weights and the path need
+	Order bool   // with Keep: what [Run.Slack] and [Run.Marked] need, of a run under Sharing with a processor for each goroutine
+}
+
+// Times are how long work and waits take, if not as in the recorded run.
+type Times struct {
+	// Length gives the length of a step's work in ns.
+	Length func(steps.StepID) float64
+	// Delayed gives what a delay for a timer, the network or the system is multiplied by.
+	Delayed func(steps.StepID) float64
+	// HandOver gives how long it takes, in ns, from when a goroutine could run to when it does, if a processor is idle, and has been for so many ns (below 0: not
+	// known), and from when something is written to another goroutine of the process until that has come.
+	HandOver func(id steps.StepID, idle float64) float64
+	// Toward gives by how much the length of a step's work changes, to see how T does: see [Run.Slope].
+	Toward func(steps.StepID) float64
+}
+
+// Change is what is different in the program.
+type Change struct {
+	// Split are locks of which there are Parts each: a goroutine that takes one gets the next of these, in turn.
+	Split map[steps.ObjectID]bool
+	Parts int
+	// Capped are channels and semaphores of another capacity, Cap.
+	Capped  map[steps.ObjectID]bool
+	Cap     int
+	Workers *Pool // more or fewer than there were; nil: as many
+}
+
+// recorded reports whether nothing is different that could change what goroutines do.
+func (c *Change) recorded() bool { return c.Workers == nil && len(c.Capped)+len(c.Split) == 0 }

@@ -1,0 +1,47 @@
+package sim
+
+import "qinst.dev/internal/analysis/steps"
+
+// Run is what came of it.
+type Run struct {
+	T     float64 // ns
+	Slope float64 // dT, for the change of Options.Toward
+	Busy  float64 // ns of processors' time
+	Ties  int     // events that happened together, whose order decided something
+	// Reordered is how many operations on locks and channels came before one that came before them in the recorded run.
+	Reordered int
+	// Forced is how many goroutines went on although nobody ended their wait, because nothing else could go on.
+	Forced int
+	Ends   bool // the goroutine has ended with which the recorded run did
+
+	standstill []steps.ObjectID // whose operations goroutines waited for when the first one was forced,
+	stoodAt    float64          // and when that was
+
+	procs float64
+	list  bool
+	nodes steps.List[node]
+	last  nodeID
+	edges []edge               // of Options.Order
+	by    map[steps.G][]nodeID // nodes by goroutine; see Pieces
+}
+
+// nodeID is an index of the nodes of a run. noNode is none.
+type nodeID int32
+
+const noNode nodeID = -1
+
+// node is an event: the end of some work or of a delay.
+type node struct {
+	len    float64 // of the work, in virtual time, or of the delay
+	from   nodeID  // the node with which that began
+	step   steps.StepID
+	before int32 // goroutines that could run, just before; behind
+	behind int32
+	g      steps.G
+	real   bool    // a delay
+	stops  bool    // the goroutine then waits, or has ended
+	at     float64 // real time
+}
+
+// rate is g(n).
+func rate(n int, procs float64) float64 { return max(1, float64(n)/procs) }
