@@ -112,7 +112,7 @@ func (c *correction) write(source trace.Source, r *Result, to io.Writer) error {
 
 // read reads a trace.
 func read(source trace.Source, o Options) (*correction, *trace.Losses, error) {
-	c := &correction{o: o, prices: price.Of(source.Tables()), measured: float64(source.Wall()), factor: 1, spread: price.Spread}
+	c := &correction{o: o, measured: float64(source.Wall()), pricing: pricing{prices: price.Of(source.Tables()), factor: 1, spread: price.Spread}}
 	p, losses, err := steps.Build(source, steps.Options{Price: c.pays})
 	if err != nil {
 		return nil, nil, err
@@ -135,30 +135,50 @@ func read(source trace.Source, o Options) (*correction, *trace.Losses, error) {
 type correction struct {
 	p        *steps.Program
 	o        Options
-	loose    bool // who ends waits at a barrier does not wait for all to come: the run would stand still
+	measured float64 // ns that the run took
 	assumed  assumption
-	measured float64    // ns that the run took
-	policy   sim.Policy // that explains it best
-	was      float64    // ns that the run takes by that
-	factor   float64    // what events cost, in prices
-	spread   float64    // its standard deviation
-	told     float64    // the factor without another trace
-	from     string     // that it was found by one; empty: it was not
-	prices   price.Prices
-	mended   price.Prices // by samples
-	events   [price.NumKinds]uint64
-	text     map[trace.PointID]float64 // ns for hits without an event, by procedure
-	counted  uint64                    // such hits
-	tests    uint64                    // entries that test what is on
-	tested   map[trace.PointID]float64 // ns for tests at entries, by procedure, among these
-	self     map[trace.PointID]float64 // of each procedure, ns of work
-	rates    []float64                 // of a context's work, the share for these
-	larger   []float64                 // the share for text that is larger
-	inText   float64                   // ns for that
-	probes   []float64                 // of a context's work, the share in probes by samples; below 0: these do not tell
-	hits     []float64                 // of that, the share for hits without an event
-	each     []float64                 // what its events cost, in their prices
-	periods  *periods                  // nil: the trace does not tell when hits without an event were
+	explained
+	pricing
+	inText
+	inContexts
+	periods *periods // nil: the trace does not tell when hits without an event were
+}
+
+// explained is the policy under which the computed run is nearest to the recorded one.
+type explained struct {
+	policy sim.Policy
+	was    float64 // ns that the run takes by that
+	loose  bool    // a goroutine that ends waits at a barrier does not wait for all to come: the run would stand still
+}
+
+// pricing is what events cost.
+type pricing struct {
+	prices price.Prices
+	mended price.Prices // by samples
+	events [price.NumKinds]uint64
+	factor float64 // what events cost, in prices
+	spread float64 // its standard deviation
+	told   float64 // the factor without another trace
+	from   string  // that it was found by one; empty: it was not
+}
+
+// inText is what hits without an event cost.
+type inText struct {
+	text    map[trace.PointID]float64 // ns, by procedure
+	tested  map[trace.PointID]float64 // ns for tests at entries, among these
+	counted uint64                    // such hits
+	tests   uint64                    // entries that test what is on
+	grown   float64                   // ns for text that is larger
+}
+
+// inContexts is the tool's share of the work in each context.
+type inContexts struct {
+	self   map[trace.PointID]float64 // of each procedure, ns of work
+	rates  []float64                 // the share for hits without an event, by their price
+	larger []float64                 // the share for text that is larger
+	probes []float64                 // the share in probes by samples; below 0: these do not tell
+	hits   []float64                 // of that, the share for hits without an event
+	each   []float64                 // what its events cost, in their prices
 }
 
 // pays is the price of an event.
@@ -233,7 +253,7 @@ func (c *correction) fit() {
 				c.larger[id] += s.Share * min(price.UsualOfSelf, price.TextOfTests*c.tested[s.Proc]/self[s.Proc])
 			}
 		}
-		c.inText += c.larger[id] * float64(work)
+		c.grown += c.larger[id] * float64(work)
 	}
 }
 
@@ -387,7 +407,7 @@ func (c *correction) costs(r *Result) {
 		spread float64
 		from   string
 	}{{"counted", c.counted, counted - tests, price.Spread, price.FromClock}, {"test", c.tests, tests, price.Spread, price.FromClock},
-		{"larger text", c.tests, c.inText, textSpread, "other programs"}} {
+		{"larger text", c.tests, c.grown, textSpread, "other programs"}} {
 		each := max(0, x.ns) / float64(max(1, x.n))
 		r.Costs = append(r.Costs, Cost{x.kind, x.n, each, x.spread * each, int64(math.Round(x.ns)), x.from})
 	}

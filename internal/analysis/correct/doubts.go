@@ -45,7 +45,7 @@ func (c *correction) doubts(r *Result, losses *trace.Losses) {
 		m.Warn("%d operations kept their outcome that may have been another one without probes: a select that did not wait", r.Flagged)
 	}
 	r.Trusted = len(m.Warnings) == before && r.Measured > 0
-	if c.inText > worthwhile*float64(busy) {
+	if c.grown > worthwhile*float64(busy) {
 		m.Note("text with probes is larger, and nothing measures what that takes: up to %.1f %% of each procedure's time is taken out, as a rule, and the bounds go from nothing to %.0f %%", 100*price.UsualOfSelf, 100*price.MostOfSelf)
 	}
 }

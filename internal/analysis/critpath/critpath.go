@@ -152,7 +152,7 @@ func New(p *steps.Program, o Options) *Result {
 	if predict.Settle(p, recorded) {
 		run, policy = sim.SimulateWeighed(p, options)
 	}
-	b := &builder{p: p, r: p.R, run: run, options: sim.Options{Procs: procs, Policy: policy}, index: map[line]int{}}
+	b := &builder{p: p, r: p.R, run: run, options: sim.Options{Procs: procs, Policy: policy}, entries: entries{index: map[line]int{}}}
 	b.res = &Result{Version: Version, Procs: procs, Policy: string(policy), Replay: round(run.T), Events: p.R.Events, Operations: p.Operations, Off: p.OffCPU, Remarks: p.Remarks.Copy()}
 	if b.res.Run = run; policy != o.Policy {
 		b.res.Remarks.Note("if goroutines shared the processors evenly, the smallest change of this run would grow without bound: the computed run is one in which each keeps its processor until it waits (fifo)")
@@ -220,20 +220,25 @@ type builder struct {
 	res     *Result
 	run     *sim.Run
 	options sim.Options
-	index   map[line]int
-	lines   []line
-	sums    []sums
-	views   [][]int // entries of loops and goroutines that a context is in, by context
+	entries
 	holds   *holds
 	told    map[steps.StepID]steps.G // goroutines by [steps.Goroutine.Told]
-	regions []string                 // names of entries
 	path    pieces
-	dealt   [][]portion // by context
-	visits  []visit     // of goroutines, by the path
-	visited []steps.G   // those that it was in
+	visits  []visit   // of goroutines, by the path
+	visited []steps.G // those that it was in
 
 	other, tail bool                   // what the piece at hand is of; see NewRequest
 	hides       map[trace.PointID]bool // procedures of which the place of a wait may be in what they called
+}
+
+// entries are the lines of the result, before they are made.
+type entries struct {
+	index   map[line]int
+	lines   []line
+	sums    []sums
+	regions []string    // names of those that are regions
+	views   [][]int     // entries of loops and goroutines that a context is in, by context
+	dealt   [][]portion // by context
 }
 
 // piece is one of the path.
@@ -274,17 +279,20 @@ func (b *builder) allTraced(loop trace.PointID) bool {
 	return b.r.T.Points[loop].Degraded() == 0 && b.r.T.Hits(loop).Exact()
 }
 
+// onPath is how much of an entry is on the path.
+type onPath struct{ self, within, other, tail float64 }
+
 // sums are the weights of an entry, before they are rounded.
 type sums struct {
 	weighted, right, inclusive float64
-	self, within, other, tail  float64 // on the path
-	work, delays, npt          float64 // on it or off it
-	doubt                      map[replay.ContextID]dealt
-	marked                     float64
-	guessed                    bool    // samples told some of it, on the path or off it
-	most                       float64 // ns for which a lock was held at most, if what was done meanwhile is an estimate; 0: it is not
-	slack                      *[2]float64
-	in                         map[trace.Frame]float64 // of waits: by the place that waits, of which only timers' have a line
+	onPath
+	work, delays, npt float64 // on it or off it
+	doubt             map[replay.ContextID]dealt
+	marked            float64
+	guessed           bool    // samples told some of it, on the path or off it
+	most              float64 // ns for which a lock was held at most, if what was done meanwhile is an estimate; 0: it is not
+	slack             *[2]float64
+	in                map[trace.Frame]float64 // of waits: by the place that waits, of which only timers' have a line
 }
 
 // piece adds a stretch of the path, whose work was done in several contexts: in which order is not known any more.

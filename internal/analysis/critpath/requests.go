@@ -85,7 +85,7 @@ func NewRequest(p *steps.Program, name string) (*Result, error) {
 	all := NewRequests(p)
 	of := slices.IndexFunc(all.Requests, func(r Requests) bool { return r.Name == name })
 	all.Requests, all.T = all.Requests[of:of+1], all.Requests[of].Total
-	b := &builder{p: p, r: p.R, res: all, index: map[line]int{}}
+	b := &builder{p: p, r: p.R, res: all, entries: entries{index: map[line]int{}}}
 	b.holds = newHolds(b)
 	w := newWalker(p)
 	var took []int64
