@@ -7,14 +7,6 @@ import (
 	"qinst.dev/internal/stats"
 )
 
-// Turn is a run with probes that was made by turns with plain ones. Times are in ns.
-type Turn struct {
-	Measured    int64 `json:"t_measured_ns"`
-	Optimistic  int64 `json:"t_optimistic_ns"`
-	Model       int64 `json:"t_model_ns"`
-	Pessimistic int64 `json:"t_pessimistic_ns"`
-}
-
 // Turns returns the result of several runs of one program: that of the one that took the median time, with the times of all.
 func Turns(runs []*Result) *Result {
 	sorted := slices.SortedStableFunc(slices.Values(runs), func(a, b *Result) int { return cmp.Compare(a.Measured, b.Measured) })

@@ -51,3 +51,11 @@ type Procedure struct {
 	Lo        int64  `json:"lo_ns"`
 	Hi        int64  `json:"hi_ns"`
 }
+
+// Turn is a run with probes that was made by turns with plain ones. Times are in ns.
+type Turn struct {
+	Measured    int64 `json:"t_measured_ns"`
+	Optimistic  int64 `json:"t_optimistic_ns"`
+	Model       int64 `json:"t_model_ns"`
+	Pessimistic int64 `json:"t_pessimistic_ns"`
+}

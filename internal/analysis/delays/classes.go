@@ -5,14 +5,6 @@ import (
 	"slices"
 )
 
-// Class is how a factor's effect changes with the number of processors.
-type Class struct {
-	Name  string  `json:"name"`
-	Class string  `json:"class"`
-	Power float64 `json:"power"` // the effect is proportional to this power of the number of processors
-	SE    float64 `json:"power_se"`
-}
-
 // Classes.
 const (
 	Parallel = "parallel" // its effect is divided among the processors

@@ -1,7 +1,6 @@
 package predict
 
 import (
-	"math"
 	"slices"
 
 	"qinst.dev/internal/analysis/sim"
@@ -70,44 +69,6 @@ type Ask struct {
 	WhatIf  []WhatIf
 	Request string // a name of requests whose latencies are asked for; empty: none
 	Held    []Held // locks whose operations were not all events
-}
-
-// runner computes runs, each once.
-type runner struct {
-	p       *steps.Program
-	done    map[runKey]*sim.Run
-	drawn   *drawn
-	pairs   map[pairKey]float64 // T of runs without a change
-	watch   *sim.Watch
-	latency map[*sim.Run]*sim.Latency
-	held    []Held
-}
-
-type runKey struct {
-	procs  int
-	policy sim.Policy
-}
-
-func (r *runner) at(procs int, policy sim.Policy) *sim.Run {
-	k := runKey{procs, policy}
-	if r.done[k] == nil {
-		r.done[k] = r.simulate(sim.Options{Procs: procs, Policy: policy})
-	}
-	return r.done[k]
-}
-
-// simulate runs the program, and sees how long requests take.
-func (r *runner) simulate(o sim.Options) *sim.Run {
-	o.Watch = r.watch.Again()
-	run := sim.Simulate(r.p, o)
-	if o.Watch != nil {
-		r.latency[run] = o.Watch.Latency(run.T)
-	}
-	return run
-}
-
-func newRunner(p *steps.Program) *runner {
-	return &runner{p: p, done: map[runKey]*sim.Run{}, drawn: newDrawn(p), pairs: map[pairKey]float64{}, latency: map[*sim.Run]*sim.Latency{}}
 }
 
 // Gains are what changes gain that nobody asked for: of the procedures that are worth most. Those of very long runs take too long to be computed
@@ -225,6 +186,3 @@ func collector(p *steps.Program) int64 {
 	}
 	return round(ns)
 }
-
-func round(x float64) int64         { return int64(math.Round(x)) }
-func thousandths(x float64) float64 { return math.Round(x*1000) / 1000 }
