@@ -12,28 +12,6 @@ import (
 	"qinst.dev/internal/trace"
 )
 
-// Agreement is how far four answers to "where is the time?" agree about procedures.
-type Agreement struct {
-	Tau   float64 `json:"tau"`    // Kendall's, of the orders by processor time and by worth
-	First int     `json:"first"`  // so many procedures are first in both orders,
-	OfTop int     `json:"of_top"` // of so many that are
-	Rows  []Ranks `json:"rows"`   // those about which they differ most
-}
-
-// Ranks are the shares of a procedure, of what all of them have together.
-type Ranks struct {
-	Name  string  `json:"name"`
-	Work  float64 `json:"work"` // processor time
-	NPT   float64 `json:"npt"`
-	Path  float64 `json:"path"`
-	Worth float64 `json:"worth"`
-	OfRun float64 `json:"worth_of_run"` // worth, as a share of the computed run
-	Why   string  `json:"why"`
-
-	Estimated bool `json:"estimated,omitempty"` // by samples
-	entry     int
-}
-
 const (
 	mostApart   = 5    // rows
 	apartFrom   = 0.05 // a difference of shares that is shown

@@ -1,28 +1,12 @@
 package critpath
 
 import (
-	"slices"
-
 	"qinst.dev/internal/analysis/steps"
 )
 
 // VPPB's tables have the calls of each procedure on the path: those whose entry is on it. A procedure that the path reaches in the middle
 // has none, so that activations of which any part is on the path stand beside them. The path is walked backwards: an activation that was open
 // at the earliest known place of a goroutine counts where it began, or at the end of the walk.
-
-// visit is where the path was in a goroutine, as far as it has gone back.
-type visit struct {
-	step steps.StepID
-	open []int // entries of procedures whose activation, on the path, was open there: few
-}
-
-func (v *visit) isOpen(i int) bool { return slices.Contains(v.open, i) }
-
-func (v *visit) opens(i int) {
-	if !v.isOpen(i) {
-		v.open = append(v.open, i)
-	}
-}
 
 // calls counts those of a step whose work is on the path.
 func (b *builder) calls(step steps.StepID, g steps.G) {

@@ -9,17 +9,6 @@ import (
 	"qinst.dev/internal/analysis/steps"
 )
 
-// portion is what is done somewhere of a context's work; see [steps.Share].
-type portion struct {
-	share float64
-	n     int   // samples that tell so, 0: it is known
-	self  int   // entry
-	in    []int // entries of procedures
-	loops []int // entries of loops, besides those of [builder.seen]
-
-	told map[int]float64 // shares of entries that samples tell, in all portions of the context
-}
-
 // portions are those of a context.
 func (b *builder) portions(c replay.ContextID) []portion {
 	for int(c) >= len(b.dealt) {
@@ -65,12 +54,6 @@ func (b *builder) tell(c replay.ContextID, portions []portion) {
 	for i := range told {
 		b.sums[i].guessed = true
 	}
-}
-
-// dealt is time that samples gave to an entry, of the work in one context.
-type dealt struct {
-	ns, share float64
-	n         int
 }
 
 // doubt notes it.

@@ -11,13 +11,6 @@ import (
 	"qinst.dev/sddf/spec"
 )
 
-// line is what an entry is of: of a procedure or loop its point, of waits their cause, of a lock the point that has its name, of
-// goroutines their group.
-type line struct {
-	kind string
-	of   int64
-}
-
 // entry is the number of an entry.
 func (b *builder) entry(l line) int {
 	i, ok := b.index[l]
@@ -101,12 +94,6 @@ func (b *builder) seen(c replay.ContextID) []int {
 	}
 	b.views[c] = views
 	return views
-}
-
-// holds tells under which locks, and in which regions, the work of steps was done.
-type holds struct {
-	sets  [][]int // of entries; the first one is empty
-	steps []int32 // the set of each step; nil if there are neither locks nor regions
 }
 
 func newHolds(b *builder) *holds {

@@ -1,0 +1,139 @@
+package critpath
+
+import (
+	"cmp"
+	"slices"
+
+	"qinst.dev/internal/analysis/replay"
+	"qinst.dev/internal/analysis/sim"
+	"qinst.dev/internal/analysis/steps"
+	"qinst.dev/internal/trace"
+)
+
+type builder struct {
+	p       *steps.Program
+	r       *replay.Replay
+	res     *Result
+	run     *sim.Run
+	options sim.Options
+	entries
+	holds   *holds
+	told    map[steps.StepID]steps.G // goroutines by [steps.Goroutine.Told]
+	path    pieces
+	visits  []visit   // of goroutines, by the path
+	visited []steps.G // those that it was in
+
+	other, tail bool                   // what the piece at hand is of; see NewRequest
+	hides       map[trace.PointID]bool // procedures of which the place of a wait may be in what they called
+}
+
+// entries are the lines of the result, before they are made.
+type entries struct {
+	index   map[line]int
+	lines   []line
+	sums    []sums
+	regions []string    // names of those that are regions
+	views   [][]int     // entries of loops and goroutines that a context is in, by context
+	dealt   [][]portion // by context
+}
+
+// piece is one of the path.
+type piece struct {
+	from, to trace.Time
+	g        trace.GoID
+	entry    int
+}
+
+// pieces are those of the path, the last one first: all, or the longest ones.
+type pieces struct {
+	list  []piece
+	all   int
+	least trace.Time // longer than this
+}
+
+func (p *pieces) add(x piece) {
+	if p.all++; x.to-x.from > p.least || p.least == 0 {
+		p.list = append(p.list, x)
+	}
+	if len(p.list) == 2*mostPieces {
+		p.shorten()
+	}
+}
+
+// shorten keeps the longest ones.
+func (p *pieces) shorten() {
+	if len(p.list) > mostPieces {
+		byLength := slices.Clone(p.list)
+		slices.SortFunc(byLength, func(a, b piece) int { return cmp.Compare(b.to-b.from, a.to-a.from) })
+		p.least = byLength[mostPieces].to - byLength[mostPieces].from
+	}
+	p.list = slices.DeleteFunc(p.list, func(x piece) bool { return x.to-x.from <= p.least })
+}
+
+// allTraced reports whether all entries of a loop have events.
+func (b *builder) allTraced(loop trace.PointID) bool {
+	return b.r.T.Points[loop].Degraded() == 0 && b.r.T.Hits(loop).Exact()
+}
+
+// onPath is how much of an entry is on the path.
+type onPath struct{ self, within, other, tail float64 }
+
+// sums are the weights of an entry, before they are rounded.
+type sums struct {
+	weighted, right, inclusive float64
+	onPath
+	work, delays, npt float64 // on it or off it
+	doubt             map[replay.ContextID]dealt
+	marked            float64
+	guessed           bool    // samples told some of it, on the path or off it
+	most              float64 // ns for which a lock was held at most, if what was done meanwhile is an estimate; 0: it is not
+	slack             *[2]float64
+	in                map[trace.Frame]float64 // of waits: by the place that waits, of which only timers' have a line
+}
+
+// visit is where the path was in a goroutine, as far as it has gone back.
+type visit struct {
+	step steps.StepID
+	open []int // entries of procedures whose activation, on the path, was open there: few
+}
+
+func (v *visit) isOpen(i int) bool { return slices.Contains(v.open, i) }
+
+func (v *visit) opens(i int) {
+	if !v.isOpen(i) {
+		v.open = append(v.open, i)
+	}
+}
+
+// portion is what is done somewhere of a context's work; see [steps.Share].
+type portion struct {
+	share float64
+	n     int   // samples that tell so, 0: it is known
+	self  int   // entry
+	in    []int // entries of procedures
+	loops []int // entries of loops, besides those of [builder.seen]
+
+	told map[int]float64 // shares of entries that samples tell, in all portions of the context
+}
+
+// dealt is time that samples gave to an entry, of the work in one context.
+type dealt struct {
+	ns, share float64
+	n         int
+}
+
+// line is what an entry is of: of a procedure or loop its point, of waits their cause, of a lock the point that has its name, of
+// goroutines their group.
+type line struct {
+	kind string
+	of   int64
+}
+
+// holds tells under which locks, and in which regions, the work of steps was done.
+type holds struct {
+	sets  [][]int // of entries; the first one is empty
+	steps []int32 // the set of each step; nil if there are neither locks nor regions
+}
+
+// mostPieces bounds Result.Path.
+const mostPieces = 100_000

@@ -1,0 +1,216 @@
+package critpath
+
+import (
+	"cmp"
+	"slices"
+
+	"qinst.dev/internal/analysis/replay"
+	"qinst.dev/internal/analysis/steps"
+	"qinst.dev/internal/trace"
+)
+
+// piece adds a stretch of the path, whose work was done in several contexts: in which order is not known any more.
+func (b *builder) piece(s stretch, g steps.G) {
+	id := trace.GoID(0)
+	if s.step != 0 {
+		id = b.p.Gs[g].ID
+	}
+	if s.delay {
+		if s.cause == steps.Unknown {
+			b.res.Untraced += int64(s.to - s.from)
+		}
+		i := b.entry(line{KindWait, int64(s.cause)})
+		b.onPath(i, float64(s.to-s.from))
+		b.waitsIn(i, s, g)
+		b.inHolds(s)
+		b.path.add(piece{s.from, s.to, id, i})
+		return
+	}
+	b.calls(s.step, g)
+	parts := b.parts(s.step)
+	done, all, to := int64(0), max(b.p.Step(s.step).Work, 1), s.to
+	for k := len(parts) - 1; k >= 0; k-- { // backwards, as the path is walked
+		done += parts[k].Ns
+		from := s.to - trace.Time(round(float64(s.to-s.from)*float64(done)/float64(all)))
+		b.path.add(piece{from, to, id, b.work(parts[k].Context, float64(to-from))})
+		to = from
+	}
+	b.inHolds(s)
+}
+
+// waitsIn notes where a goroutine waited, if that is known.
+func (b *builder) waitsIn(i int, s stretch, g steps.G) {
+	if s.step == 0 {
+		return
+	}
+	at := b.waitsAt(s, g)
+	if at.Function == "" {
+		return
+	}
+	if b.sums[i].in == nil {
+		b.sums[i].in = map[trace.Frame]float64{}
+	}
+	b.sums[i].in[at] += float64(s.to - s.from)
+}
+
+// waitsAt is where a goroutine waited: in the stack of the wait, or where its work before it ended. If that calls procedures whose calls have no
+// events, it may have been one of these, and the place is not known.
+func (b *builder) waitsAt(s stretch, g steps.G) (at trace.Frame) {
+	if s.cause == steps.Timer {
+		if at = b.p.SleptAt(s.step); at.Line == 0 && b.hides[b.p.Step(s.step).Point()] {
+			return trace.Frame{}
+		}
+		return at
+	}
+	node := b.r.Contexts.Node(b.p.Gs[g].Context)
+	if parts := b.p.PartsOf(s.step); len(parts) > 0 {
+		node = b.r.Contexts.Node(parts[len(parts)-1].Context)
+	} else if node.Group != replay.NoGroup { // it has done nothing so far, and is on behalf of who started it
+		return trace.Frame{Function: b.named(line{KindGoroutine, int64(node.Group)}).Name}
+	}
+	if b.hides[node.Proc] {
+		return trace.Frame{}
+	}
+	at.Function = b.named(line{KindProc, int64(node.Proc)}).Name
+	return at
+}
+
+// waitedIn lists the places of a wait, longest first.
+func waitedIn(in map[trace.Frame]float64) (list []WaitedIn) {
+	for f, ns := range in {
+		list = append(list, WaitedIn{f.Function, f.File, f.Line, round(ns)})
+	}
+	slices.SortFunc(list, func(x, y WaitedIn) int {
+		return cmp.Or(cmp.Compare(y.Self, x.Self), cmp.Compare(x.Name, y.Name), cmp.Compare(x.File, y.File), cmp.Compare(x.Line, y.Line))
+	})
+	return list[:min(mostIn, len(list))]
+}
+
+// parts are those of a step's work. A goroutine that goes on until it is told to end may do so in a step in which it had done nothing.
+func (b *builder) parts(step steps.StepID) []steps.Part {
+	parts := b.p.PartsOf(step)
+	if len(parts) == 0 && b.told[step] > 0 {
+		return []steps.Part{{Ns: 1, Context: b.p.Gs[b.told[step]].Context}}
+	}
+	return parts
+}
+
+// inHolds adds a stretch of the path to the locks and regions that its goroutine was in. Who waits for something keeps its locks meanwhile.
+func (b *builder) inHolds(s stretch) {
+	for _, i := range b.holds.under(s.step) {
+		b.onPath(i, float64(s.to-s.from))
+	}
+}
+
+// work adds work in a context that is on the path, and returns the procedure that did most of it.
+func (b *builder) work(c replay.ContextID, ns float64) (most int) {
+	portions := b.portions(c)
+	share := 0.
+	for k := range portions {
+		p := &portions[k]
+		if p.share > share {
+			most, share = p.self, p.share
+		}
+		b.onPath(p.self, ns*p.share)
+		b.doubt(c, p.self, p, ns*p.share)
+		for _, i := range p.loops {
+			b.onPath(i, ns*p.share)
+			b.doubt(c, i, p, ns*p.share)
+			b.sums[i].within += ns * p.share
+		}
+		for _, i := range p.in {
+			b.sums[i].within += ns * p.share
+		}
+	}
+	for _, i := range b.seen(c) {
+		b.onPath(i, ns)
+		b.sums[i].within += ns
+	}
+	return most
+}
+
+// onPath adds to an entry's time on the path.
+func (b *builder) onPath(i int, ns float64) {
+	e, s := &b.res.Entries[i], &b.sums[i]
+	if s.self += ns; e.Kind != KindProc {
+		e.Entries++
+	}
+	if e.Kind == KindWait || e.Kind == KindSync || e.Kind == KindRegion {
+		s.within += ns
+	}
+	if b.other {
+		s.other += ns
+	}
+	if b.tail {
+		s.tail += ns
+	}
+}
+
+// own calls f for the entries of the work of a step, of every kind, with how much of it is theirs.
+func (b *builder) own(step steps.StepID, f func(i int, ns float64)) {
+	for _, part := range b.p.PartsOf(step) {
+		for _, p := range b.portions(part.Context) {
+			f(p.self, p.share*float64(part.Ns))
+			for _, i := range p.loops {
+				f(i, p.share*float64(part.Ns))
+			}
+		}
+		for _, i := range b.seen(part.Context) {
+			f(i, float64(part.Ns))
+		}
+	}
+	for _, i := range b.holds.under(step) {
+		f(i, float64(b.p.Step(step).Work))
+	}
+}
+
+// weights adds up those of all pieces of work.
+func (b *builder) weights() {
+	for c := range replay.ContextID(b.r.Contexts.Len()) {
+		if npt := b.p.NPT(c); npt > 0 {
+			for _, p := range b.portions(c) {
+				b.sums[p.self].npt += npt * p.share
+			}
+		}
+	}
+	for s := range steps.StepID(b.p.Steps.Len()) {
+		b.own(s, func(i int, ns float64) { b.sums[i].work += ns })
+	}
+	add := func(i int, ns float64) {
+		b.sums[i].weighted += ns
+		b.sums[i].inclusive += ns
+	}
+	b.run.Weights(func(step steps.StepID, length, weight float64, delay bool) {
+		for _, i := range b.holds.under(step) {
+			if add(i, length*weight); delay {
+				b.sums[i].delays += length
+			}
+		}
+		if delay {
+			add(b.entry(b.delayOf(step)), length*weight)
+			return
+		}
+		share := weight * length / float64(max(b.p.Step(step).Work, 1)) // under Go's scheduler work may be in several pieces
+		for _, part := range b.parts(step) {
+			ns := float64(part.Ns) * share
+			for _, p := range b.portions(part.Context) {
+				b.sums[p.self].weighted += ns * p.share
+				for _, i := range p.loops {
+					add(i, ns*p.share)
+				}
+				for _, i := range p.in {
+					b.sums[i].inclusive += ns * p.share
+				}
+			}
+			for _, i := range b.seen(part.Context) {
+				add(i, ns)
+			}
+		}
+	})
+	for i := range b.sums {
+		b.sums[i].right = b.sums[i].weighted
+	}
+}
+
+// mostIn bounds Entry.In.
+const mostIn = 8
