@@ -12,16 +12,14 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// TestMain makes the test binary serve as qinst, to scripts and to the go command
-// that they run.
+// TestMain builds qinst, for scripts, for tests and for the go command that they run. It is the program that users build, and not the test
+// binary: what it has compiled with probes, the standard library for one, stays in the build cache until a file of qinst changes, and other suites
+// of the same commit find it there.
 func TestMain(m *testing.M) {
-	testscript.Main(tests{m}, map[string]func(){"qinst": main})
+	os.Exit(run(m))
 }
 
-// tests are those of this package. They share the programs that they build.
-type tests struct{ *testing.M }
-
-func (m tests) Run() int {
+func run(m *testing.M) int {
 	dir, err := os.MkdirTemp("", "qinst-programs")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -29,7 +27,13 @@ func (m tests) Run() int {
 	}
 	defer os.RemoveAll(dir)
 	probed.dir = dir
-	return m.M.Run()
+	bin := filepath.Join(dir, "bin")
+	if out, err := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-o", bin+string(filepath.Separator), ".").CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "building qinst: %v\n%s", err, out)
+		return 1
+	}
+	os.Setenv("PATH", bin+string(filepath.ListSeparator)+os.Getenv("PATH"))
+	return m.Run()
 }
 
 // again is "again pattern program arguments": the program runs up to three times, until one of its outputs matches. It is for what a run beside
