@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -19,23 +20,27 @@ import (
 	"qinst.dev/instrument/internal/goobj"
 	"qinst.dev/instrument/points"
 	"qinst.dev/instrument/toolexec"
+	"qinst.dev/internal/trace/tracetest"
 	"qinst.dev/runtime/inject"
 )
 
-// world are packages of many styles. With -short only the first is taken.
-var world = []string{
-	"text/template", "net/http", "go/types", "encoding/json", "time", "sync", "database/sql",
-	"compress/flate", "math/big", "os", "sort", "log/slog", "regexp", "container/list",
-	"go/parser", "internal/trace", "crypto/tls", "encoding/gob", "html/template",
-}
+// world are packages of many styles, and wide are more of them, which take longer. With -short only the first one is taken.
+var (
+	world = []string{"text/template", "encoding/json", "time", "sync", "database/sql", "compress/flate", "os", "sort", "log/slog", "container/list"}
+	wide  = []string{"net/http", "go/types", "math/big", "regexp", "go/parser", "internal/trace", "crypto/tls", "encoding/gob", "html/template"}
+)
 
 // TestStd runs the pass over packages of the standard library and asks the
 // compiler three things: does it call each function as we do, are the functions
 // that it does not inline probed, does it accept the result.
 func TestStd(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
+	world := world
+	switch {
+	case testing.Short():
 		world = world[:1]
+	case tracetest.Thorough():
+		world = slices.Concat(world, wide)
 	}
 	w := listWorld(t, world)
 	for _, path := range world {

@@ -20,18 +20,25 @@ var ordered = []string{"analysis/profile", "analysis/steps", "analysis/predict",
 
 func TestFileOrder(t *testing.T) {
 	t.Parallel()
+	var paths []string
 	for _, name := range ordered {
-		pkgs, err := packages.Load(&packages.Config{Mode: packages.NeedName | packages.NeedSyntax | packages.NeedTypes | packages.NeedTypesInfo |
-			packages.NeedImports | packages.NeedDeps | packages.NeedFiles}, api.Module+"/internal/"+name)
-		if err != nil || len(pkgs) != 1 || len(pkgs[0].Errors) > 0 {
-			t.Fatalf("%s: %v, %v", name, err, pkgs)
+		paths = append(paths, api.Module+"/internal/"+name)
+	}
+	mode := packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFiles | packages.NeedImports | packages.NeedTypes | packages.NeedSyntax | packages.NeedTypesInfo
+	pkgs, err := packages.Load(&packages.Config{Mode: mode}, paths...)
+	if err != nil || len(pkgs) != len(ordered) {
+		t.Fatalf("%v: %v, %v", ordered, err, pkgs)
+	}
+	for _, pkg := range pkgs {
+		if len(pkg.Errors) > 0 {
+			t.Fatalf("%s: %v", pkg.PkgPath, pkg.Errors)
 		}
-		uses := fileUses(pkgs[0])
+		uses := fileUses(pkg)
 		if len(uses) < 2 {
-			t.Fatalf("%s: found %d files that use others, expected some", name, len(uses))
+			t.Fatalf("%s: found %d files that use others, expected some", pkg.PkgPath, len(uses))
 		}
 		for _, circle := range circles(uses) {
-			t.Errorf("%s: these files use each other: %s", name, circle)
+			t.Errorf("%s: these files use each other: %s", pkg.PkgPath, circle)
 		}
 	}
 }

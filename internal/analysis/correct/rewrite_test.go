@@ -62,7 +62,7 @@ func deeds(t *testing.T, source trace.Source) map[trace.GoID][]string {
 // the program ended is not there.
 func TestRandom(t *testing.T) {
 	t.Parallel()
-	for i := range uint64(1000) {
+	for i := range uint64(tracetest.Cases(1000)) {
 		r := rand.New(rand.NewPCG(i, 1))
 		b := tracetest.Random(r.IntN)
 		b.Attribute("clock_cost_ps", uint64(r.IntN(100_000)))
@@ -85,7 +85,7 @@ func TestRandom(t *testing.T) {
 // A lock has one holder at a time in corrected time, too, and each send is before what receives it.
 func TestHolders(t *testing.T) {
 	t.Parallel()
-	for i := range uint64(500) {
+	for i := range uint64(tracetest.Cases(500)) {
 		r := rand.New(rand.NewPCG(i, 2))
 		var threads []tracetest.Thread
 		for g := range 2 + r.IntN(5) {

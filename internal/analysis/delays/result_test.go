@@ -14,6 +14,7 @@ import (
 
 	"qinst.dev/internal/analysis/delays"
 	"qinst.dev/internal/analysis/doe"
+	"qinst.dev/internal/trace/tracetest"
 )
 
 // table is an experiment whose plan has just these effects, with a standard error of se: interactions of two factors and more all have that size, and two runs of
@@ -264,7 +265,8 @@ func TestS4(t *testing.T) {
 // are planned, with replicates, and one of 31 factors in 64 runs without.
 func TestNothing(t *testing.T) {
 	t.Parallel()
-	const plans, level = 1000, 0.01
+	const level = 0.01
+	plans := tracetest.Cases(1000)
 	noise := map[string]func(*rand.Rand) float64{
 		"normal":    func(r *rand.Rand) float64 { return 10 + r.NormFloat64() },
 		"lognormal": func(r *rand.Rand) float64 { return math.Exp(0.3 * r.NormFloat64()) },
@@ -301,7 +303,7 @@ func TestNothing(t *testing.T) {
 					t.Fatalf("%d factors: found %+v, expected an error", c.factors, x)
 				}
 			}
-			b := distuv.Binomial{N: plans, P: e.Alpha}
+			b := distuv.Binomial{N: float64(plans), P: e.Alpha}
 			// Holm's probability is a bound; a correction that finds hardly anything would be another one.
 			if found < plans/100 || 1-b.CDF(float64(found-1)) < level {
 				t.Errorf("%d factors, %s noise: %d of %d plans without effects have a significant one, expected 1 to %.0f %%", c.factors, kind, found, plans, 100*e.Alpha)

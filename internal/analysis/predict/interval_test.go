@@ -36,9 +36,10 @@ func TestInterval(t *testing.T) {
 		}
 		return p
 	}
-	const cases, procs = 1000, 3
+	const procs = 3
+	cases := float64(tracetest.Cases(1000))
 	covered, width := 0, 0.
-	for range cases {
+	for range int(cases) {
 		of := predict.New(build(), predict.Ask{Procs: []int{procs}, Policy: sim.Sharing, WhatIf: []predict.WhatIf{}}).Runs[0]
 		next := sim.Simulate(build(), sim.Options{Procs: procs, Policy: sim.Sharing}).T
 		if float64(of.Lo) <= next && next <= float64(of.Hi) {
@@ -48,7 +49,7 @@ func TestInterval(t *testing.T) {
 	}
 	// One time in 100 a binomial is further off.
 	if off := 2.576 * math.Sqrt(cases*0.9*0.1); math.Abs(float64(covered)-0.9*cases) > off {
-		t.Errorf("%d of %d runs were in their intervals, expected %v within %.0f", covered, cases, 0.9*cases, off)
+		t.Errorf("%d of %v runs were in their intervals, expected %v within %.0f", covered, cases, 0.9*cases, off)
 	}
-	t.Logf("%d of %d covered, %.1f %% wide", covered, cases, 100*width)
+	t.Logf("%d of %v covered, %.1f %% wide", covered, cases, 100*width)
 }

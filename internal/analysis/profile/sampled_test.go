@@ -43,7 +43,7 @@ func phases(r *rand.Rand) (procs int, ths []tracetest.Thread) {
 	return procs, ths
 }
 
-var coverCases = flag.Int("cover.cases", 1200, "programs of TestCoverage")
+var coverCases = flag.Int("cover.cases", tracetest.Cases(1200), "programs of TestCoverage")
 
 // The intervals of sampled profiles hold what exact ones say, in as many of the cases as
 // they promise: a binomial test at 1 %. None is wider than 1.5 times that of as many

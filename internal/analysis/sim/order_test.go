@@ -6,6 +6,7 @@ import (
 
 	"qinst.dev/internal/analysis/sim"
 	"qinst.dev/internal/analysis/steps"
+	"qinst.dev/internal/trace/tracetest"
 )
 
 // TestSlack: a piece of work that becomes longer by less than its slack makes no run longer, and by more than that every run whose end it leads to. Only programs are
@@ -15,7 +16,7 @@ func TestSlack(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	const beyond = 1e5
 	compared, within, behind, slacks := 0, 0, 0, 0
-	for range 20_000 {
+	for range tracetest.Cases(20_000) {
 		p := random(r)
 		if !ordered(p) {
 			continue
@@ -48,7 +49,7 @@ func TestSlack(t *testing.T) {
 			}
 		})
 	}
-	if compared < 500 || slacks < compared/4 || within+behind > 0 {
+	if compared < tracetest.Cases(500) || slacks < compared/4 || within+behind > 0 {
 		t.Errorf("of %d pieces, of which %d have slack, %d made the run longer within their slack, and %d did not beyond it", compared, slacks, within, behind)
 	}
 }
@@ -80,7 +81,7 @@ func ordered(p program) bool {
 func TestGoPath(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(9, 10))
-	for i := range 3000 {
+	for i := range tracetest.Cases(3000) {
 		p := random(r)
 		p.WakeUp, p.HoldOff = r.Int64N(5000), r.Int64N(2)*r.Int64N(50_000)
 		for procs := 1; procs <= len(p.Gs); procs++ {

@@ -8,6 +8,7 @@ import (
 
 	"qinst.dev/internal/analysis/sim"
 	"qinst.dev/internal/analysis/steps"
+	"qinst.dev/internal/trace/tracetest"
 )
 
 // random makes a program of goroutines that work, sleep, start others, send and receive, lock and join. It may wait for ever.
@@ -76,7 +77,8 @@ func random(r *rand.Rand) program {
 func TestWeights(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2))
-	const programs, change = 6_000, 64 // it was 10,000 before a run that comes to a standstill was computed again, which most of these do
+	const change = 64
+	programs := tracetest.Cases(6_000)
 	kinks, compared := 0, 0
 	for i := range programs {
 		p := random(r)
