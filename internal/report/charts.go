@@ -9,24 +9,6 @@ import (
 	"qinst.dev/internal/measure"
 )
 
-// htmlChart is a picture of numbers over time, 1000 wide and chartHeight high.
-type htmlChart struct {
-	Title  string
-	Most   string // value of its full height
-	Shade  []htmlShade
-	Area   string // points of a polygon; "" for none
-	Curves []htmlCurve
-}
-
-type htmlCurve struct{ Class, Points string }
-
-type htmlShade struct{ X, Width, Opacity float64 }
-
-const (
-	chartWidth  = 1000
-	chartHeight = 60
-)
-
 // charts draws the run over time: what ran beside the runtime's own metrics.
 func (h *htmlPage) charts() {
 	l := h.P.Timeline
@@ -61,24 +43,6 @@ func (h *htmlPage) charts() {
 	add(htmlChart{Title: "heap, and the collector's goal (dashed)", Most: measure.Bytes(top), Curves: []htmlCurve{{"self", strings.Join(live, " ")}, {"goal", strings.Join(goal, " ")}}})
 }
 
-func number(x float64) string { return fmt.Sprintf("%.3g", x) }
-
-func point(x, share float64) string {
-	return fmt.Sprintf("%.1f,%.1f", x, chartHeight*(1-min(max(share, 0), 1)))
-}
-
-// staircase is a curve with a horizontal piece for each slice.
-func staircase(values []float64, most float64) string {
-	if most <= 0 {
-		most = 1
-	}
-	var points []string
-	for i, v := range values {
-		points = append(points, point(chartWidth*float64(i)/float64(len(values)), v/most), point(chartWidth*float64(i+1)/float64(len(values)), v/most))
-	}
-	return strings.Join(points, " ")
-}
-
 // marking returns the times in which the collector marked.
 func marking(l *profile.Timeline) (list []htmlShade) {
 	width := chartWidth / float64(len(l.Marking))
@@ -88,21 +52,4 @@ func marking(l *profile.Timeline) (list []htmlShade) {
 		}
 	}
 	return list
-}
-
-// figure1 is how much of the time with 1, 2, 3 ... processors busy is a line's own, and how
-// much is on its behalf, both in percent of the run: Quartz's Figure 1. The rest is others'.
-func figure1(p *profile.Profile, e *profile.Entry) string {
-	var parts []string
-	for i := 1; i < len(p.Parallelism); i++ {
-		self, all := int64(0), int64(0)
-		if i < len(e.SelfBusyAt) {
-			self = e.SelfBusyAt[i] / int64(i)
-		}
-		if i < len(e.BusyAt) {
-			all = e.BusyAt[i] / int64(i)
-		}
-		parts = append(parts, fmt.Sprintf("%.4g %.4g", width(self, p.Wall), width(max(0, all-self), p.Wall)))
-	}
-	return strings.Join(parts, " ")
 }

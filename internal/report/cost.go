@@ -72,11 +72,3 @@ func (pg *page) cost() {
 			strings.Join(r.Without, ","), 100*r.Left)
 	}
 }
-
-// ofProcess is a share of the processor time that the process used, where that is known.
-func ofProcess(part, cpu int64) string {
-	if cpu <= 0 {
-		return ""
-	}
-	return fmt.Sprintf(" (%s of the process)", measure.Percent(part, cpu))
-}

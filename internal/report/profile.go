@@ -2,20 +2,12 @@ package report
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"qinst.dev/internal/analysis/advice"
 	"qinst.dev/internal/analysis/profile"
 	"qinst.dev/internal/measure"
 	"qinst.dev/internal/report/doc"
-	"qinst.dev/internal/trace"
-)
-
-// nameWidth bounds names in tables.
-const (
-	nameWidth = 40
-	loopWidth = 52
 )
 
 // Profile builds the profile as one table.
@@ -107,45 +99,6 @@ func ProfileDiff(old, p *profile.Profile, v View) *doc.Doc {
 	return d
 }
 
-// change is how much more a number is than it was, in percent.
-func change(now, was int64) string {
-	if was == 0 {
-		return ""
-	}
-	if now/10 >= was {
-		return ">+999%"
-	}
-	return measure.Change(100*(float64(now)/float64(was)-1)) + "%"
-}
-
-// changeWithin is the change of estimates, with the interval in which it is.
-func changeWithin(now, was int64, nows, wases *profile.Interval) string {
-	text := change(now, was)
-	if text == "" || nows == nil && wases == nil {
-		return text
-	}
-	if nows == nil {
-		nows = &profile.Interval{Low: now, High: now}
-	}
-	if wases == nil {
-		wases = &profile.Interval{Low: was, High: was}
-	}
-	return fmt.Sprintf("~%s (%s to %s)", text, measure.Time(nows.Low-wases.High), measure.Time(nows.High-wases.Low))
-}
-
-// kindMark precedes the names of entries that are not procedures.
-func kindMark(kind string) string {
-	switch kind {
-	case profile.KindLoop:
-		return "  "
-	case profile.KindGoroutine:
-		return "go "
-	case profile.KindSync:
-		return "sync "
-	}
-	return ""
-}
-
 // entryTable is a table of entries. With creators it has one column more, the procedure that
 // started goroutines.
 type entryTable struct {
@@ -187,38 +140,4 @@ func (t entryTable) row(e *profile.Entry, more ...any) {
 		cells = append(cells, doc.Time(e.Off))
 	}
 	t.Row(append(cells, more...)...)
-}
-
-// interval is two cells.
-func interval(i *profile.Interval) []any {
-	if i == nil {
-		return []any{"", ""}
-	}
-	return []any{doc.Time(i.Low), doc.Time(i.High)}
-}
-
-func estimatedCell(ns int64, i *profile.Interval) doc.Cell {
-	c := doc.Time(ns)
-	c.Text = estimated(ns, i)
-	return c
-}
-
-// hits marks a number that is an estimate, or a lower bound.
-func hits(n trace.Estimate) string { return n.Mark() + measure.Count(n.Shown()) }
-
-func hitsCell(n trace.Estimate) doc.Cell {
-	c := doc.Count(n.Value)
-	c.Text = hits(n)
-	return c
-}
-
-// estimated marks a time that is an estimate.
-func estimated(ns int64, i *profile.Interval) string {
-	switch {
-	case i == nil:
-		return measure.Time(ns)
-	case ns == 0 && i.High > 0: // no sample found any
-		return "≤" + measure.Time(i.High)
-	}
-	return "~" + measure.Time(ns)
 }

@@ -10,13 +10,6 @@ import (
 	"qinst.dev/sddf/spec"
 )
 
-// Remedy is what to leave out of a program in which counting takes too much, by name, and how much counting would take
-// then.
-type Remedy struct {
-	Without []string // procedures that cost much and tell little
-	Left    float64  // share of the processor time that counting would take
-}
-
 // A line of the profile is kept if it has this share of the busy time: somebody will look at it. And a list that is longer is
 // no remedy.
 const (
@@ -78,4 +71,21 @@ func dearest(paid map[string]uint64, keep []*profile.Entry) (names []string) {
 	}
 	slices.SortFunc(names, func(a, b string) int { return cmp.Or(cmp.Compare(paid[b], paid[a]), cmp.Compare(a, b)) })
 	return names
+}
+
+// kept returns the entries for which want is true.
+func kept(p *profile.Profile, want func(*profile.Entry) bool) (list []*profile.Entry) {
+	for i := range p.Entries {
+		if e := &p.Entries[i]; want(e) {
+			list = append(list, e)
+		}
+	}
+	return list
+}
+
+// Remedy is what to leave out of a program in which counting takes too much, by name, and how much counting would take
+// then.
+type Remedy struct {
+	Without []string // procedures that cost much and tell little
+	Left    float64  // share of the processor time that counting would take
 }

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"qinst.dev/internal/analysis/delays"
-	"qinst.dev/internal/measure"
 	"qinst.dev/internal/report/doc"
 )
 
@@ -60,17 +59,6 @@ type (
 	}
 )
 
-// what is what was measured.
-func what(x *delays.Experiment) string {
-	switch {
-	case x.Metric != "":
-		return "the response"
-	case x.Asked.Load != "":
-		return "the load's time"
-	}
-	return "the run's time"
-}
-
 // effectRows draws effects with their intervals.
 func effectRows(x *delays.Experiment, p *delays.PlanResult) *effectFigure {
 	lo, hi := 0., 0.
@@ -85,9 +73,6 @@ func effectRows(x *delays.Experiment, p *delays.PlanResult) *effectFigure {
 	}
 	return f
 }
-
-// short is a name as tables of that width show it.
-func short(name string) string { return measure.Short(name, 40) }
 
 // Where dots are: from left to right, and from the bottom to the top.
 const (

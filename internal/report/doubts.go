@@ -1,0 +1,109 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"qinst.dev/internal/analysis/profile"
+	"qinst.dev/internal/measure"
+	"qinst.dev/internal/report/doc"
+)
+
+// doubts warns of what makes all numbers doubtful.
+func (pg *page) doubts(s *doc.Section) {
+	p := pg.p
+	if p.OffCPUMatters() && p.BusyKnown() {
+		s.Warn("the operating system kept running threads waiting for %s (%s of the time that goroutines ran by the scheduler): %s; that time is [off-CPU], taken evenly out of all lines, because nothing tells which of them waited%s%s", pg.waited(), measure.Percent(p.OffCPU, p.Busy+p.Spin+p.OffCPU), pg.load(), pg.pressure(), pg.refused())
+	}
+	pg.off(s)
+	if pg.t.Throttled > 0 && p.Off == nil {
+		where := "in these numbers as busy time"
+		if p.OffCPUMatters() {
+			where = "in [off-CPU]"
+		}
+		s.Warn("the control group's quota stopped the process for %s, which is %s", measure.Time(pg.t.Throttled), where)
+	}
+	if steal := pg.t.Steal; steal > 0 && measure.Ratio(steal, p.Busy+p.Spin) > stealWarn {
+		of := ""
+		if n := pg.t.Int("ncpu"); n > 0 {
+			of = fmt.Sprintf(" (%s of the time of its %s)", measure.Percent(steal, n*p.Wall), processors(int(n)))
+		}
+		s.Warn("a host took processors from this virtual machine for %s%s, from all of its programs together: what of that hit this one is in these numbers as busy time, because nobody tells when", measure.Time(steal), of)
+	}
+	for _, line := range noRoom(&pg.t.Memory) {
+		s.Warn("%s", line)
+	}
+	c, cpu, budget := &p.Tool.Cost, p.CPU.User+p.CPU.System, pg.t.Int("budget_permille")
+	if budget > 0 && cpu > 0 && p.Tool.EventCost > 0 && float64(c.All) > budgetWarn*float64(cpu*budget)/1000 {
+		what := "see the last section"
+		if pg.remedy != nil {
+			what = "the last section says what to leave out"
+		}
+		s.Warn("recording took about %s of the processor time (between %s and %s), so that the program took %.2f times as much; the budget is %.3g%%: %s",
+			measure.Percent(c.All, cpu), measure.Percent(c.Lo, cpu), measure.Percent(c.Hi, cpu), float64(cpu)/float64(max(1, cpu-c.All)), float64(budget)/10, what)
+	}
+}
+
+// off tells of times in which the operating system had taken the processors of running goroutines.
+func (pg *page) off(s *doc.Section) {
+	o, p := pg.p.Off, pg.p
+	if !p.OffMatters() {
+		return
+	}
+	var parts []string
+	unseen := "blocked in what the runtime does not see"
+	if n := pg.t.Usage.Faults; n > 0 {
+		unseen += fmt.Sprintf(" (%s waits of threads were for pages that had to be read)", measure.Count(n))
+	}
+	for _, part := range []struct {
+		what string
+		ns   int64
+	}{{"preempted by other threads", o.Preempted}, {"throttled by the control group's quota", o.Throttled}, {"stopped by a signal, or frozen", o.Stopped}, {unseen, o.Blocked}} {
+		if part.ns > 0 {
+			parts = append(parts, measure.Time(part.ns)+" "+part.what)
+		}
+	}
+	s.Warn("the operating system took processors from running goroutines for %s (%s of the time that they ran by the scheduler): %s; the longest time was %s. That is [off-CPU], and in no busy time%s",
+		measure.Time(o.All()), measure.Percent(o.All(), p.Busy+p.Spin+o.All()), strings.Join(parts, ", "), measure.Time(o.Longest), pg.pressure())
+}
+
+// pressure says how much of the run somebody waited for a processor, if it was much. The program's own threads are among them.
+func (pg *page) pressure() string {
+	part := measure.Ratio(pg.t.Pressure, pg.p.Wall)
+	if part < pressureWarn {
+		return ""
+	}
+	return fmt.Sprintf("; during %s of the run some thread of its control group, or of the machine, waited for a processor", measure.Percent(min(pg.t.Pressure, pg.p.Wall), pg.p.Wall))
+}
+
+// pressureWarn is the share of the run from which on the page has it.
+const pressureWarn = 0.1
+
+// stealWarn is the share of busy from which on the page says that a host took processors away. What it took is of all processors of the machine.
+const stealWarn = 0.05
+
+// budgetWarn is how many times the budget recording may take before the page says so first: what the cost is
+// said to be is about that exact.
+const budgetWarn = 1.2
+
+// ownLoad is the part of the time in which threads were kept waiting from which on what the process itself does beside
+// its goroutines is named as a reason.
+const ownLoad = 10
+
+// load says what interfered.
+func (pg *page) load() string {
+	syscall := int64(0)
+	for i := range pg.p.Entries {
+		if e := &pg.p.Entries[i]; e.Kind == profile.KindGoroutine {
+			syscall += e.SelfSyscall
+		}
+	}
+	load := []string{"other load on this machine"}
+	if syscall > pg.p.OffCPU {
+		load = append(load, "what this program's system calls do beside its processors")
+	}
+	if beside := pg.p.CPU.Beside; beside > pg.p.OffCPU/ownLoad {
+		load = append(load, fmt.Sprintf("the program's own threads without goroutines (the runtime's monitor, this tool), which used %s", measure.Time(beside)))
+	}
+	return strings.Join(load, ", or ")
+}
